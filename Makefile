@@ -1,0 +1,52 @@
+# One door. `make demo` and `make test` do all the set-up they need on a machine with Python 3.11+ and make.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.DEFAULT_GOAL := fast
+.PHONY: fast test demo lint types imports fix slow bench clean help
+
+help: ## what each target does
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
+
+$(VENV)/.base: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.base
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[frames]" --group dev
+	@touch $@
+
+demo: $(VENV)/.base ## make a hospital's data set, ask it a few questions, leave the files in ./demo
+	$(BIN)/hedgerow demo --folder demo --force
+
+lint: $(VENV)/.dev ## style and formatting
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.dev ## mypy, strict
+	$(BIN)/mypy
+
+imports: $(VENV)/.dev ## the corridor: who may import whom
+	$(BIN)/lint-imports
+
+fast: lint types imports ## lint, types, imports and the tests that need no second engine
+	$(BIN)/pytest -q -n 2 -m "not slow"
+
+test: lint types imports ## everything that must pass before a change lands
+	$(BIN)/pytest -q -n 2 -m "not slow"
+
+slow: $(VENV)/.dev ## coverage at scale and long simulations
+	$(BIN)/pytest -q -n 2 -m slow
+
+bench: $(VENV)/.dev ## time against the plain query on TPC-H
+	$(BIN)/python benchmarks/speed.py
+
+fix: $(VENV)/.dev ## let ruff mend what it can
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean: ## remove what can be made again
+	rm -rf $(VENV) build dist demo .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -1,0 +1,73 @@
+"""What a statement costs (`Cost`, `Charge`) and the proof that it was paid (`Receipt`)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """The three coordinates of the ledger's filter, as exact fractions.
+
+    `gaussian` is a sum of mu squared (Gaussian differential privacy), `pure` a sum of epsilons,
+    `mass` a probability with which a release may be arbitrary.
+    """
+
+    gaussian: Fraction = Fraction(0)
+    pure: Fraction = Fraction(0)
+    mass: Fraction = Fraction(0)
+
+    def __add__(self, other: "Cost") -> "Cost":
+        return Cost(self.gaussian + other.gaussian, self.pure + other.pure, self.mass + other.mass)
+
+
+class Event(Protocol):
+    """One step of a release: what was done, with which sensitivity and scale.
+
+    The meaning of an event never changes once released; a new mechanism is a new event.
+    """
+
+    @property
+    def cost(self) -> Cost:
+        """What the step takes from the three coordinates."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The event as plain JSON, with its kind under "kind"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Charge:
+    """A list of events, and the guarantee (`epsilon`, `delta`) that the statement has on its own."""
+
+    events: tuple[Event, ...]
+    epsilon: float
+    delta: float
+
+    @property
+    def cost(self) -> Cost:
+        """The sum over all events."""
+        return sum((event.cost for event in self.events), Cost())
+
+
+@dataclass(frozen=True, slots=True)
+class Spending:
+    """An (epsilon, delta) to read: a limit, what is spent, what remains."""
+
+    epsilon: float
+    delta: float
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """Proof that a charge is durable. Without one, no noise is drawn and nothing is released.
+
+    `share` is the largest of the fractions that the charge took of the three caps.
+    """
+
+    id: str
+    sequence: int
+    charge: Charge
+    share: float
+    remaining: Spending
+    details: Mapping[str, Any] = field(default_factory=dict)

@@ -1,0 +1,184 @@
+"""Everything that can go wrong, by who can act on it.
+
+    HedgerowError
+      QueryError             the analyst can fix it by changing the query
+        ParseError
+        UnsupportedSQLError
+        UnknownNameError
+        ParameterError       an epsilon, bound or confidence that cannot be
+        PolicyError          one that is looser than the owner allows
+      CatalogError           the owner can fix it by changing the catalog
+      BudgetError            the remaining budget does not cover this query
+      ConditionNotMet        a formula was asked for outside its precondition
+      LedgerError            the ledger could not be read or written; nothing was asked of the data
+      BackendError           the database failed; its own words are withheld
+      InternalError          one room broke its promise to the next; always our bug
+
+Words come from the query and the catalog, never from rows: no value, count, size or database
+message may enter an error.
+"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Where in a text something stands: characters `start` up to `end`, and the line (from 1) of `start`."""
+
+    start: int
+    end: int
+    line: int = 1
+
+
+class HedgerowError(Exception):
+    """The root of all errors that hedgerow raises.
+
+    Args:
+        message: What was found and why it matters.
+        code: A stable name for this refusal; the anchor of its page in the documentation.
+        hint: What to write instead.
+        span: Where in the query or the catalog it stands.
+    """
+
+    code: str = "error"
+    exit_code: ClassVar[int] = 3
+
+    def __init__(
+        self, message: str, *, code: str | None = None, hint: str | None = None, span: Span | None = None
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.code = code or type(self).code
+        self.hint = hint
+        self.span = span
+
+    def __str__(self) -> str:
+        return f"{self.message} {self.hint}" if self.hint else self.message
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON shape of the command line."""
+        span = None if self.span is None else {"start": self.span.start, "end": self.span.end, "line": self.span.line}
+        return {
+            "type": type(self).__name__,
+            "code": self.code,
+            "message": self.message,
+            "hint": self.hint,
+            "span": span,
+        }
+
+
+class QueryError(HedgerowError):
+    """The analyst can fix it by changing the query."""
+
+    code = "query"
+    exit_code = 1
+
+
+class ParseError(QueryError):
+    """The text is not SQL that we can read."""
+
+    code = "parse"
+    exit_code = 2
+
+
+class UnsupportedSQLError(QueryError):
+    """The text is SQL, but outside of what can be answered privately."""
+
+    code = "unsupported"
+
+
+class UnknownNameError(QueryError):
+    """A table or column that the catalog does not declare does not exist."""
+
+    code = "unknown-name"
+    exit_code = 2
+
+
+class ParameterError(QueryError):
+    """An epsilon, delta, bound or confidence that cannot be."""
+
+    code = "parameter"
+    exit_code = 2
+
+
+class PolicyError(QueryError):
+    """A parameter that is looser than the owner allows."""
+
+    code = "policy"
+
+
+class CatalogError(HedgerowError):
+    """The owner can fix it by changing the catalog."""
+
+    code = "catalog"
+    exit_code = 2
+
+
+class BudgetError(HedgerowError):
+    """The remaining budget does not cover this query.
+
+    `asked` and `left` are small mappings of plain numbers, for programs; the message says the same in words.
+    """
+
+    code = "budget"
+    exit_code = 1
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        code: str | None = None,
+        hint: str | None = None,
+        asked: dict[str, float] | None = None,
+        left: dict[str, float] | None = None,
+    ) -> None:
+        super().__init__(message, code=code, hint=hint)
+        self.asked = asked or {}
+        self.left = left or {}
+
+
+class ConditionNotMet(HedgerowError):  # noqa: N818 - the name is part of the public contract
+    """A formula was asked for outside its precondition; `condition` names it."""
+
+    code = "condition"
+    exit_code = 2
+
+    def __init__(self, message: str, *, condition: str, hint: str | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.condition = condition
+
+
+class LedgerError(HedgerowError):
+    """The ledger could not be read or written; nothing was asked of the data."""
+
+    code = "ledger"
+
+
+class BackendError(HedgerowError):
+    """The database failed. Its own words are withheld: they can quote private values.
+
+    `incident` is the number under which the owner's log holds the cause; `receipt` is there when the
+    query had been charged.
+    """
+
+    code = "backend"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        code: str | None = None,
+        hint: str | None = None,
+        incident: str | None = None,
+        receipt: object | None = None,
+    ) -> None:
+        super().__init__(message, code=code, hint=hint)
+        self.incident = incident
+        self.receipt = receipt
+
+
+class InternalError(HedgerowError):
+    """One room broke its promise to the next; always our bug."""
+
+    code = "internal"

@@ -1,0 +1,40 @@
+"""What a database says about its tables: names, types and constraints that it enforces. Never values."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from hedgerow.expressions.types import Type
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaColumn:
+    """One column as the database declares it.
+
+    `native` is the database's own name of the type, for messages and casts; `nullable` is False only
+    where the database enforces NOT NULL.
+    """
+
+    name: str
+    type: Type
+    native: str = ""
+    nullable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaTable:
+    """One table or view. `unique` holds each set of columns that the database enforces to be unique."""
+
+    name: str
+    columns: Mapping[str, SchemaColumn]
+    unique: frozenset[frozenset[str]] = field(default_factory=frozenset)
+
+    def is_unique(self, columns: frozenset[str]) -> bool:
+        """Whether the database enforces that no two rows agree on all of `columns`."""
+        return any(key <= columns for key in self.unique)
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """All tables of a database, by name (in the database's own spelling)."""
+
+    tables: Mapping[str, SchemaTable]
