@@ -1,1 +1,57 @@
+"""How charges add up: exact formulas, the events of a charge, and accountants over them."""
 
+from hedgerow.accounting.accountant import Accountant
+from hedgerow.accounting.basic import Basic
+from hedgerow.accounting.conversions import bounded_range_mu, pure_mu
+from hedgerow.accounting.events import (
+    AnyEvent,
+    ApproximateEvent,
+    BoundedRangeEvent,
+    GaussianEvent,
+    LaplaceEvent,
+    ThresholdEvent,
+    event_from_dict,
+)
+from hedgerow.accounting.gaussian import gaussian_delta, gaussian_epsilon, gaussian_mu
+from hedgerow.accounting.gdp import GDP
+from hedgerow.accounting.pld import PLD
+from hedgerow.accounting.protocol import QueryBudget, query_budget_delta, query_budget_sigma
+from hedgerow.accounting.rdp import RDP
+from hedgerow.accounting.selection import (
+    laplace_threshold,
+    selection_delta,
+    selection_mass,
+    statement_threshold,
+    threshold,
+)
+from hedgerow.accounting.zcdp import ZCDP, zcdp_delta
+
+__all__ = [
+    "GDP",
+    "PLD",
+    "RDP",
+    "ZCDP",
+    "Accountant",
+    "AnyEvent",
+    "ApproximateEvent",
+    "Basic",
+    "BoundedRangeEvent",
+    "GaussianEvent",
+    "LaplaceEvent",
+    "QueryBudget",
+    "ThresholdEvent",
+    "bounded_range_mu",
+    "event_from_dict",
+    "gaussian_delta",
+    "gaussian_epsilon",
+    "gaussian_mu",
+    "laplace_threshold",
+    "pure_mu",
+    "query_budget_delta",
+    "query_budget_sigma",
+    "selection_delta",
+    "selection_mass",
+    "statement_threshold",
+    "threshold",
+    "zcdp_delta",
+]

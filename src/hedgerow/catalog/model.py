@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 
+from hedgerow.catalog.names import fold, lookup
+from hedgerow.errors import CatalogError, Span
 from hedgerow.expressions.types import Type
 
 DEFAULT_SIZE = 10**12
@@ -35,7 +37,10 @@ class Through:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """What the owner says about one table. Private unless `public`."""
+    """What the owner says about one table. Private unless `public`.
+
+    `unit_unique` means one row per unit, so `max_rows` is then 1 without being written.
+    """
 
     name: str
     public: bool = False
@@ -47,6 +52,14 @@ class Table:
     size: int = DEFAULT_SIZE
     undeclared_hidden: bool = False
     columns: Mapping[str, Column] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.unit_unique and self.max_rows is None:
+            object.__setattr__(self, "max_rows", 1)
+
+    def column(self, name: str) -> Column | None:
+        """What is declared about the column called `name`, in whatever spelling; None where nothing is."""
+        return lookup(self.columns, name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +98,11 @@ class Defaults:
 
 @dataclass(frozen=True, slots=True)
 class Catalog:
-    """One dataset: what is protected, and how much may be asked of it."""
+    """One dataset: what is protected, and how much may be asked of it.
+
+    `file` is the file's name as the owner gave it and `spans` says where each entry stands in it, under
+    the folded names that lead there: `("tables", "orders", "unit")`. Both are there for messages only.
+    """
 
     dataset: str
     budget: BudgetPolicy
@@ -93,3 +110,21 @@ class Catalog:
     defaults: Defaults = field(default_factory=Defaults)
     version: str | None = None
     path: Path | None = None
+    file: str | None = field(default=None, compare=False, repr=False)
+    spans: Mapping[tuple[str, ...], Span] = field(default_factory=dict, compare=False, repr=False)
+
+    def table(self, name: str) -> Table | None:
+        """The table called `name`, in whatever spelling; None where the catalog declares no such table."""
+        return lookup(self.tables, name)
+
+    def span(self, *path: str) -> Span | None:
+        """Where the entry at `path` stands, or else the nearest entry around it."""
+        folded = tuple(fold(part) for part in path)
+        lengths = range(len(folded), -1, -1)
+        return next((self.spans[folded[:length]] for length in lengths if folded[:length] in self.spans), None)
+
+    def problem(self, message: str, *path: str, code: str, hint: str) -> CatalogError:
+        """The error that points at the entry at `path` (a catalog that came from no file points nowhere)."""
+        span = self.span(*path)
+        where = "" if self.file is None or span is None else f"{self.file}:{span.line}: "
+        return CatalogError(where + message, code=code, hint=hint, span=span)

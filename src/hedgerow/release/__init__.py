@@ -1,1 +1,20 @@
+"""The only room where exact values meet noise, and where numbers with error bars come out."""
 
+from hedgerow.noise import nonce
+from hedgerow.release.after import AfterEngine
+from hedgerow.release.estimate import Estimator
+from hedgerow.release.measure import NoisyTable, measure
+from hedgerow.release.select_keys import SelectedKeys, every_key, select_keys
+from hedgerow.release.spread import bounds_of
+
+__all__ = [
+    "AfterEngine",
+    "Estimator",
+    "NoisyTable",
+    "SelectedKeys",
+    "bounds_of",
+    "every_key",
+    "measure",
+    "nonce",
+    "select_keys",
+]

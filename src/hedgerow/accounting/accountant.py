@@ -1,0 +1,84 @@
+"""What all accountants share: they are given events, and then say what the events prove together.
+
+An accountant totals a plan whose events were all fixed before the first answer was seen, or reports on
+what has happened. It never decides whether the next question is answered: that is the ledger's filter, which
+stays valid when questions depend on answers (mechanisms 1.5).
+"""
+
+import math
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import Self
+
+from hedgerow.accounting.bisection import bracket
+from hedgerow.accounting.events import AnyEvent, GaussianEvent, ThresholdEvent
+from hedgerow.accounting.parameters import non_negative, probability, whole
+
+
+class Accountant(ABC):
+    """A total over events, as a guarantee.
+
+    Args:
+        events: Added at once.
+    """
+
+    def __init__(self, events: Iterable[AnyEvent] = ()) -> None:
+        self._events: Counter[AnyEvent] = Counter()
+        for event in events:
+            self.add(event)
+
+    def add(self, event: AnyEvent, count: int = 1) -> Self:
+        """One more event, or `count` times the same."""
+        self._events[event] += whole("count", count)
+        return self
+
+    def epsilon(self, delta: float) -> float:
+        """The smallest epsilon that this accountant proves at `delta`; infinity where it proves none."""
+        probability("delta", delta)
+        left = delta - self._mass
+        return self._epsilon(left) if left > 0.0 else self._without_delta()
+
+    def delta(self, epsilon: float) -> float:
+        """The smallest delta that this accountant proves at `epsilon`."""
+        non_negative("epsilon", epsilon)
+        return min(1.0, self._mass + self._delta(epsilon))
+
+    @abstractmethod
+    def _epsilon(self, delta: float) -> float:
+        """Of everything but the mass, which was taken off."""
+
+    def _delta(self, epsilon: float) -> float:
+        """Of everything but the mass, which is added afterwards."""
+        if self._epsilon(2.0**-1000) <= epsilon:
+            return 0.0
+        return min(1.0, bracket(lambda delta: delta < 1.0 and self._epsilon(delta) > epsilon)[1])
+
+    def _without_delta(self) -> float:
+        """Where the mass takes all of delta: nothing but pure steps can be proved, and only at mass zero left over."""
+        return math.inf
+
+    @property
+    def _mass(self) -> float:
+        """The chance that something arbitrary happens in any of the events."""
+        return float(sum((self._loose_mass(event) * count for event, count in self._events.items()), Fraction(0)))
+
+    @staticmethod
+    def _loose_mass(event: AnyEvent) -> Fraction:
+        return event.cost.mass
+
+    @property
+    def _surcharge(self) -> float:
+        """Pure epsilon that discrete Gaussian noise owes for being discrete."""
+        return float(
+            sum(
+                (event.cost.pure * count for event, count in self._events.items() if isinstance(event, GaussianEvent)),
+                Fraction(0),
+            )
+        )
+
+    @property
+    def _steps(self) -> list[tuple[AnyEvent, int]]:
+        """The events that are more than mass, with how often each happened."""
+        return [(event, count) for event, count in self._events.items() if not isinstance(event, ThresholdEvent)]

@@ -1,0 +1,192 @@
+"""What was done to make a release, with exact sensitivities and scales: the events of a charge.
+
+The meaning of an event never changes once released; a new mechanism is a new event.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from typing import Any, ClassVar, Self
+
+from hedgerow.accounting.conversions import bounded_range_mu
+from hedgerow.budget import Cost
+from hedgerow.errors import LedgerError, ParameterError
+
+LEAST_GRID_SCALE_SQUARED = 2**20
+"""The proved charge of a discrete Gaussian needs sigma / grid of 2^10 or more (mechanisms 1.4)."""
+
+SURCHARGE = 37
+STRAY_MASS = Fraction(3, 10**31)
+SLACK = 1 + Fraction(1, 10**9)
+
+
+class _Event:
+    """Reading and writing, common to all events: fractions as text, nothing rounded."""
+
+    kind: ClassVar[str]
+    surcharge_only: ClassVar[bool] = False
+    """Whether its pure coordinate is a discretisation surcharge, which the ledger's reserve covers."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The event as plain JSON, with its kind under "kind"."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+        return {"kind": self.kind} | {
+            name: str(value) if isinstance(value, Fraction) else value for name, value in values.items()
+        }
+
+    @classmethod
+    def from_dict(cls, stored: Mapping[str, Any]) -> Self:
+        """The event that `to_dict` wrote."""
+        values = {name: value for name, value in stored.items() if name != "kind"}
+        return cls(**{name: Fraction(value) if isinstance(value, str) else value for name, value in values.items()})
+
+    def _require(self, **least: int) -> None:
+        """Refuse a value below its least, or one that is not exact."""
+        for name, bound in least.items():
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, (int, Fraction)) or value < bound:
+                raise ParameterError(
+                    f"{name} of a {self.kind} event must be an exact number of at least {bound}, not {value!r}.",
+                    code="event-value",
+                )
+
+
+@dataclass(frozen=True, slots=True)
+class GaussianEvent(_Event):
+    """Integer Gaussian noise on a vector.
+
+    Attributes:
+        sensitivity_squared: The square of how far one unit moves the vector (l2), in units of `variance`.
+        variance: The noise of each coordinate.
+        moved: How many coordinates one unit can move; 0 where the sampler is the rounded Gaussian
+            of mechanisms 1.4a, which owes nothing for being discrete.
+        grid_scale_squared: The variance in squared steps of the grid, the smallest if they differ.
+
+    Privacy: sensitivity_squared / variance is mu squared of the rounded Gaussian. The discrete one
+    is within a factor exp(37 moved / s^2) of it outside of a mass of 3e-31 a coordinate (1.4).
+    """
+
+    sensitivity_squared: Fraction
+    variance: Fraction
+    moved: int
+    grid_scale_squared: Fraction
+    kind: ClassVar[str] = "gaussian"
+    surcharge_only: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        self._require(sensitivity_squared=0, variance=0, moved=0, grid_scale_squared=0)
+        if self.variance == 0:
+            raise ParameterError("A Gaussian event without variance is no release of ours.", code="event-value")
+        if self.moved and self.grid_scale_squared < LEAST_GRID_SCALE_SQUARED:
+            raise ParameterError(
+                "The grid is too coarse for this noise: sigma must be at least 2^10 steps.", code="event-grid"
+            )
+
+    @property
+    def cost(self) -> Cost:
+        """(mu squared, 37 m / s^2, 3e-31 m)."""
+        pure = SURCHARGE * self.moved / Fraction(self.grid_scale_squared) if self.moved else Fraction(0)
+        return Cost(Fraction(self.sensitivity_squared) / self.variance, pure, STRAY_MASS * self.moved)
+
+
+@dataclass(frozen=True, slots=True)
+class LaplaceEvent(_Event):
+    """Integer Laplace noise: `sensitivity` is in l1, over all coordinates, in units of `scale`."""
+
+    sensitivity: Fraction
+    scale: Fraction
+    kind: ClassVar[str] = "laplace"
+
+    def __post_init__(self) -> None:
+        self._require(sensitivity=0, scale=0)
+        if self.scale == 0:
+            raise ParameterError("A Laplace event without scale is no release of ours.", code="event-value")
+
+    @property
+    def cost(self) -> Cost:
+        """Pure epsilon: sensitivity / scale."""
+        return Cost(pure=Fraction(self.sensitivity) / self.scale)
+
+
+@dataclass(frozen=True, slots=True)
+class ThresholdEvent(_Event):
+    """A threshold on a noisy count: `mass` bounds the chance that a key of one unit alone is shown.
+
+    The noise of the count is an event of its own.
+    """
+
+    mass: Fraction
+    kind: ClassVar[str] = "threshold"
+
+    def __post_init__(self) -> None:
+        self._require(mass=0)
+
+    @property
+    def cost(self) -> Cost:
+        """Mass, and nothing else."""
+        return Cost(mass=Fraction(self.mass))
+
+
+@dataclass(frozen=True, slots=True)
+class BoundedRangeEvent(_Event):
+    """An exponential mechanism (or noisy maximum with Gumbel noise) whose loss has a range of `epsilon`.
+
+    Privacy: it is mu-GDP with mu = 2 Phi^-1(1 / (1 + exp(-epsilon/2))), so post-processing of a
+    Gaussian pair, and charged like one (mechanisms 1.2).
+    """
+
+    epsilon: Fraction
+    kind: ClassVar[str] = "bounded-range"
+
+    def __post_init__(self) -> None:
+        self._require(epsilon=0)
+
+    @property
+    def cost(self) -> Cost:
+        """Mu squared, rounded up."""
+        return Cost(gaussian=Fraction(bounded_range_mu(float(self.epsilon))) ** 2 * SLACK)
+
+
+@dataclass(frozen=True, slots=True)
+class ApproximateEvent(_Event):
+    """Any other (epsilon, delta)-DP step, a plan fixed in advance and totalled by PLD among them.
+
+    Privacy: every such pair splits into a part of pure epsilon and a mass delta of anything.
+    """
+
+    epsilon: Fraction
+    delta: Fraction
+    kind: ClassVar[str] = "approximate"
+
+    def __post_init__(self) -> None:
+        self._require(epsilon=0, delta=0)
+
+    @property
+    def cost(self) -> Cost:
+        """(0, epsilon, delta)."""
+        return Cost(pure=Fraction(self.epsilon), mass=Fraction(self.delta))
+
+
+AnyEvent = GaussianEvent | LaplaceEvent | ThresholdEvent | BoundedRangeEvent | ApproximateEvent
+"""Each event that this version knows."""
+
+_KINDS: Mapping[str, type[AnyEvent]] = {
+    event.kind: event for event in (GaussianEvent, LaplaceEvent, ThresholdEvent, BoundedRangeEvent, ApproximateEvent)
+}
+
+
+def event_from_dict(stored: Mapping[str, Any]) -> AnyEvent:
+    """The event that `to_dict` wrote, whatever its kind.
+
+    Example:
+        >>> event_from_dict({"kind": "laplace", "sensitivity": "1", "scale": "10"}).cost.pure
+        Fraction(1, 10)
+    """
+    event = _KINDS.get(stored.get("kind", ""))
+    if event is None:
+        raise LedgerError(
+            "The ledger holds an event of a kind that this version of hedgerow does not know.",
+            code="ledger-newer",
+            hint="Use the version that wrote it, or a newer one.",
+        )
+    return event.from_dict(stored)

@@ -1,0 +1,100 @@
+"""The exact privacy of Gaussian noise: delta, epsilon and mu of one another (mechanisms 1.1)."""
+
+import math
+
+from scipy.special import erfcx
+
+from hedgerow.accounting.bisection import bracket
+from hedgerow.accounting.parameters import non_negative, probability, real
+
+SLACK = 1.0 + 1e-9
+"""A computed delta times this is an upper bound on the exact one."""
+
+_NARROW = 1.0 / 16.0
+_NODES = (
+    (0.0, 128 / 225),
+    *(
+        (sign * math.sqrt(5 + side * 2 * math.sqrt(10 / 7)) / 3, (322 - side * 13 * math.sqrt(70)) / 900)
+        for side in (-1, 1)
+        for sign in (-1, 1)
+    ),
+)
+"""Gauss-Legendre nodes and weights on [-1, 1]."""
+
+
+def gaussian_delta(epsilon: float, mu: float) -> float:
+    """The smallest delta with which a mu-GDP release is (epsilon, delta)-DP, for any real epsilon.
+
+    Privacy: the pair N(0, 1) and N(mu, 1) dominates every pair of neighbours, so this is the
+    exact profile of Gaussian noise with mu = sensitivity / sigma (Balle and Wang 2018).
+
+    Example:
+        >>> round(gaussian_delta(1.0, 1 / 4.224679) * 1e6, 4)
+        1.0
+    """
+    epsilon, mu = real("epsilon", epsilon), non_negative("mu", mu)
+    if epsilon < 0.0:
+        return -math.expm1(epsilon) + math.exp(epsilon) * gaussian_delta(-epsilon, mu)
+    if mu == 0.0:
+        return 0.0
+    return _profile(epsilon, mu)
+
+
+def _profile(epsilon: float, mu: float) -> float:
+    """Phi(-near) - e^epsilon Phi(-far), with the common factor exp(-near^2/2) taken out."""
+    near, far = epsilon / mu - mu / 2.0, epsilon / mu + mu / 2.0
+    if near > 40.0:
+        return 0.0
+    if near < -1.0:
+        return _upper_tail(near) - math.exp(-near * near / 2.0) * _scaled_tail(far)
+    return math.exp(-near * near / 2.0) * _tail_difference(near, far)
+
+
+def _tail_difference(near: float, far: float) -> float:
+    """erfcx(near/sqrt 2)/2 - erfcx(far/sqrt 2)/2; by integration where the two nearly cancel."""
+    half = (far - near) / 2.0
+    if 2.0 * half > _NARROW:
+        return _scaled_tail(near) - _scaled_tail(far)
+    middle = near + half
+    return half * sum(weight * _scaled_tail_slope(middle + half * node) for node, weight in _NODES)
+
+
+def _scaled_tail(x: float) -> float:
+    """Phi(-x) exp(x^2/2)."""
+    return float(erfcx(x / math.sqrt(2.0))) / 2.0
+
+
+def _scaled_tail_slope(x: float) -> float:
+    """Minus the derivative of `_scaled_tail`: positive everywhere."""
+    return 1.0 / math.sqrt(2.0 * math.pi) - x * _scaled_tail(x)
+
+
+def _upper_tail(x: float) -> float:
+    """Phi(-x)."""
+    return math.erfc(x / math.sqrt(2.0)) / 2.0
+
+
+def gaussian_mu(epsilon: float, delta: float) -> float:
+    """The largest mu that is (epsilon, delta)-DP, rounded down: noise is sigma = sensitivity / mu.
+
+    Privacy: the returned float itself was tried: gaussian_delta(epsilon, mu) (1 + 1e-9) <= delta.
+
+    Example:
+        >>> round(1 / gaussian_mu(1.0, 1e-6), 6)
+        4.224679
+    """
+    epsilon, delta = non_negative("epsilon", epsilon), probability("delta", delta)
+    return bracket(lambda mu: gaussian_delta(epsilon, mu) * SLACK <= delta)[0]
+
+
+def gaussian_epsilon(mu: float, delta: float) -> float:
+    """The smallest epsilon >= 0 for which mu-GDP is (epsilon, delta)-DP, rounded up.
+
+    Example:
+        >>> round(gaussian_epsilon(0.5, 1e-6), 6)
+        2.254085
+    """
+    mu, delta = non_negative("mu", mu), probability("delta", delta)
+    if gaussian_delta(0.0, mu) * SLACK <= delta:
+        return 0.0
+    return bracket(lambda epsilon: gaussian_delta(epsilon, mu) * SLACK > delta)[1]

@@ -1,0 +1,53 @@
+"""Gaussian differential privacy: exact for Gaussian noise."""
+
+import math
+from fractions import Fraction
+
+from hedgerow.accounting.accountant import Accountant
+from hedgerow.accounting.conversions import pure_mu
+from hedgerow.accounting.events import ApproximateEvent, LaplaceEvent
+from hedgerow.accounting.gaussian import gaussian_delta, gaussian_epsilon
+
+
+class GDP(Accountant):
+    """Mu squared, added up. Pure steps are kept apart or embedded, whichever proves more.
+
+    Example:
+        >>> from fractions import Fraction
+        >>> from hedgerow.accounting.events import GaussianEvent
+        >>> event = GaussianEvent(Fraction(1), Fraction(100), 0, Fraction(1))
+        >>> round(GDP().add(event).epsilon(1e-6), 6)
+        0.396857
+    """
+
+    @property
+    def mu(self) -> float:
+        """Of the Gaussian part."""
+        return math.sqrt(sum((event.cost.gaussian * count for event, count in self._steps), Fraction(0)))
+
+    @property
+    def _pure(self) -> float:
+        """Of the steps that are pure by intention."""
+        return sum(count * float(event.cost.pure) for event, count in self._pure_steps)
+
+    @property
+    def _pure_steps(self) -> list[tuple[LaplaceEvent | ApproximateEvent, int]]:
+        return [(event, count) for event, count in self._steps if isinstance(event, (LaplaceEvent, ApproximateEvent))]
+
+    @property
+    def _embedded_mu(self) -> float:
+        """With the pure steps counted as Gaussian ones."""
+        return math.hypot(
+            self.mu, *(math.sqrt(count) * pure_mu(float(event.cost.pure)) for event, count in self._pure_steps)
+        )
+
+    def _epsilon(self, delta: float) -> float:
+        apart = self._pure + gaussian_epsilon(self.mu, delta)
+        return self._surcharge + min(apart, gaussian_epsilon(self._embedded_mu, delta))
+
+    def _delta(self, epsilon: float) -> float:
+        left = epsilon - self._surcharge
+        if left < 0.0:
+            return 1.0
+        embedded = gaussian_delta(left, self._embedded_mu)
+        return embedded if left < self._pure else min(embedded, gaussian_delta(left - self._pure, self.mu))

@@ -1,0 +1,53 @@
+"""AVG(column)."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from hedgerow.aggregates.base import Aggregate, Estimate, Form, Kind, Measured, Need, aggregate, bounded_number
+from hedgerow.distributions import Noise
+from hedgerow.errors import InternalError, UnsupportedSQLError
+from hedgerow.expressions.nodes import Expr
+from hedgerow.expressions.types import Type
+from hedgerow.intervals import quotient_bounds
+
+
+@aggregate("AVG")
+class Avg(Aggregate):
+    """The mean of a clamped value, from a centred sum and a count released together.
+
+    Centring on the middle of the range shrinks the sensitivity of the sum. While the count may be
+    zero, the interval is the whole range: nothing was learned.
+    """
+
+    result = Type.FLOAT
+
+    def need(self, arguments: Sequence[Expr], *, where: Expr | None, distinct: bool) -> Need:
+        """A count and a sum over the rows that have a value."""
+        if distinct:
+            raise UnsupportedSQLError("AVG(DISTINCT …) cannot be bounded for one person.", code="distinct-sum")
+        return Need(Kind.MEAN, bounded_number("AVG", arguments), where)
+
+    def estimate(self, measured: Measured, beta: float) -> Estimate:
+        """The quotient, cut to the range; its exact interval, from the values before they were cut."""
+        count, centred = measured.count, measured.centred
+        if count is None or centred is None:
+            raise InternalError("AVG was not measured.")
+        bounds = quotient_bounds(centred.values, count.values, _shared(centred, count), beta, (-1.0, 1.0))
+        positive = count.values > 0
+        raw = np.divide(centred.values, count.values, out=np.zeros_like(count.values), where=positive)
+        mean = np.clip(raw, -1.0, 1.0)
+        return Estimate(
+            measured.middle + measured.half * mean,
+            measured.middle + measured.half * bounds.lower,
+            measured.middle + measured.half * bounds.upper,
+            bounds.notes,
+        )
+
+
+def _shared(numerator: Form, denominator: Form) -> list[tuple[float, float, Noise]]:
+    """The noises of both forms, each with its coefficient in the one and in the other."""
+    above = {number: coefficient for number, coefficient, _ in numerator.terms}
+    below = {number: coefficient for number, coefficient, _ in denominator.terms}
+    noises = {number: noise for number, _, noise in (*numerator.terms, *denominator.terms)}
+    return [(above.get(n, 0.0), below.get(n, 0.0), noise) for n, noise in sorted(noises.items())]

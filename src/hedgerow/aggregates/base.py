@@ -1,0 +1,152 @@
+"""What an aggregate is: arithmetic on noisy sums.
+
+It never meets a row. It names the sums it needs from the plan alone, and turns their noisy values
+into an estimate with an interval. So a new aggregate cannot weaken privacy: at worst it is inaccurate.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.distributions import Noise
+from hedgerow.errors import Span, UnsupportedSQLError
+from hedgerow.expressions.facts import range_of
+from hedgerow.expressions.nodes import Call, Expr
+from hedgerow.expressions.types import Type
+
+Floats = NDArray[np.float64]
+
+
+class Kind(Enum):
+    """What is summed."""
+
+    UNITS = "units"
+    ROWS = "rows"
+    SUM = "sum"
+    MEAN = "mean"
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """A sum (MEAN: a count and a sum over the same rows) over the rows where `filter` holds and `value` is there."""
+
+    kind: Kind
+    value: Expr | None = None
+    filter: Expr | None = None
+
+
+@dataclass(frozen=True)
+class Form:
+    """A linear form in the noisy coordinates of a release, for every group at once.
+
+    `values` holds the noisy value of each group; the noise in it is the sum of `coefficient` times
+    `noise` over `terms`, the same in every group. Two forms may share a coordinate, which is named by number.
+    """
+
+    values: Floats
+    terms: tuple[tuple[int, float, Noise], ...]
+
+    @property
+    def noise(self) -> list[tuple[float, Noise]]:
+        """The terms without the numbers."""
+        return [(coefficient, noise) for _, coefficient, noise in self.terms]
+
+
+@dataclass(frozen=True)
+class Selected:
+    """The count of units was seen because it reached `threshold`, with at least `minimum` units behind it."""
+
+    threshold: float
+    minimum: int
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What was released for one `Need`.
+
+    `count` is the number of rows or units; `total` the sum; for a MEAN, `centred` is the sum of
+    (x - middle) / half, every term of which lies in [-1, 1].
+    """
+
+    count: Form | None = None
+    total: Form | None = None
+    centred: Form | None = None
+    middle: float = 0.0
+    half: float = 1.0
+    selected: Selected | None = None
+    whole: bool = False
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A value and an interval for every group; `notes` is one for all, or one each."""
+
+    values: Floats
+    lower: Floats
+    upper: Floats
+    notes: Sequence[str | None]
+
+
+class Aggregate(ABC):
+    """One SQL aggregate."""
+
+    name: ClassVar[str]
+    result: ClassVar[Type]
+
+    @abstractmethod
+    def need(self, arguments: Sequence[Expr], *, where: Expr | None, distinct: bool) -> Need:
+        """The sums it is made of."""
+
+    @abstractmethod
+    def estimate(self, measured: Measured, beta: float) -> Estimate:
+        """The answer, with an interval that fails with probability at most `beta`."""
+
+
+_AGGREGATES: dict[str, Aggregate] = {}
+
+
+def aggregate(name: str) -> Callable[[type[Aggregate]], type[Aggregate]]:
+    """Register a class as the aggregate called `name`."""
+
+    def register(cls: type[Aggregate]) -> type[Aggregate]:
+        cls.name = name
+        _AGGREGATES[name] = cls()
+        return cls
+
+    return register
+
+
+def lookup(name: str) -> Aggregate | None:
+    """The aggregate of that name, if there is one."""
+    return _AGGREGATES.get(name.upper())
+
+
+def names() -> list[str]:
+    """All aggregates, sorted."""
+    return sorted(_AGGREGATES)
+
+
+def bounded_number(name: str, arguments: Sequence[Expr], span: Span | None = None) -> Expr:
+    """The single numeric argument of `name`, which must have a finite range for its sum to have a sensitivity."""
+    if len(arguments) != 1:
+        raise UnsupportedSQLError(f"{name} takes one value.", code="type-mismatch", span=span)
+    value = arguments[0]
+    if value.type is Type.BOOLEAN:
+        value = Call("indicator", (value,), Type.INTEGER)
+    if not value.type.is_numeric or value.type is Type.NULL:
+        raise UnsupportedSQLError(
+            f"{name} needs a number; this is {value.type.value}.", code="type-mismatch", span=span
+        )
+    if not range_of(value).is_finite:
+        raise UnsupportedSQLError(
+            f"What {name} adds up has no bounds, so the sum has no sensitivity.",
+            code="missing-bounds",
+            hint="Declare lower and upper for its columns in the catalog, or write CLIP(x, lower, upper).",
+            span=span,
+        )
+    return value

@@ -1,0 +1,52 @@
+"""COUNT(*), COUNT(x), COUNT(DISTINCT unit)."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from hedgerow.aggregates.base import Aggregate, Estimate, Kind, Measured, Need, aggregate
+from hedgerow.errors import InternalError, UnsupportedSQLError
+from hedgerow.expressions.facts import may_be_null
+from hedgerow.expressions.nodes import Expr
+from hedgerow.expressions.types import Type
+from hedgerow.intervals import half_width, selected_count_bounds
+
+
+@aggregate("COUNT")
+class Count(Aggregate):
+    """The number of rows, of rows with a value, or of people.
+
+    It is a whole number and may come out below zero: cutting it off would bias every total made of it.
+    Its interval is cut to what is possible.
+    """
+
+    result = Type.INTEGER
+
+    def need(self, arguments: Sequence[Expr], *, where: Expr | None, distinct: bool) -> Need:
+        """Units for COUNT(DISTINCT unit); otherwise rows, all of them where the value cannot be missing."""
+        if distinct:
+            if where is not None:
+                raise UnsupportedSQLError(
+                    "COUNT(DISTINCT unit) cannot be filtered.",
+                    code="filtered-units",
+                    hint="Put the condition into WHERE.",
+                )
+            return Need(Kind.UNITS)
+        value = arguments[0] if arguments else None
+        return Need(Kind.ROWS, value if value is not None and may_be_null(value) else None, where)
+
+    def estimate(self, measured: Measured, beta: float) -> Estimate:
+        """The noisy count, rounded; the noise's own quantile, or the conditional one for a count that selected."""
+        form = measured.count
+        if form is None:
+            raise InternalError("COUNT was not measured.")
+        shown = np.round(form.values)
+        if measured.selected is not None:
+            _, noise = form.noise[0]
+            bounds = selected_count_bounds(
+                form.values, noise, measured.selected.threshold, measured.selected.minimum, beta
+            )
+            return Estimate(shown, np.minimum(bounds.lower, shown), np.maximum(bounds.upper, shown), bounds.notes)
+        margin = half_width(form.noise, beta)
+        lower, upper = np.maximum(form.values - margin, 0.0), np.maximum(form.values + margin, 0.0)
+        return Estimate(shown, lower, upper, [None] * len(shown))

@@ -1,0 +1,34 @@
+"""SUM(column)."""
+
+from collections.abc import Sequence
+
+from hedgerow.aggregates.base import Aggregate, Estimate, Kind, Measured, Need, aggregate, bounded_number
+from hedgerow.errors import InternalError, UnsupportedSQLError
+from hedgerow.expressions.nodes import Expr
+from hedgerow.expressions.types import Type
+from hedgerow.intervals import half_width
+
+
+@aggregate("SUM")
+class Total(Aggregate):
+    """The sum of a clamped value.
+
+    Alone it is one noisy sum. Next to a count of the same rows it is made of that count and the
+    centred sum, which never has more noise.
+    """
+
+    result = Type.FLOAT
+
+    def need(self, arguments: Sequence[Expr], *, where: Expr | None, distinct: bool) -> Need:
+        """The sum over the rows that have a value."""
+        if distinct:
+            raise UnsupportedSQLError("SUM(DISTINCT …) cannot be bounded for one person.", code="distinct-sum")
+        return Need(Kind.SUM, bounded_number("SUM", arguments), where)
+
+    def estimate(self, measured: Measured, beta: float) -> Estimate:
+        """The noisy sum and the quantile of its noise."""
+        form = measured.total
+        if form is None:
+            raise InternalError("SUM was not measured.")
+        margin = half_width(form.noise, beta)
+        return Estimate(form.values, form.values - margin, form.values + margin, [None] * len(form.values))

@@ -1,0 +1,166 @@
+"""DuckDB: a file, or a connection handed in."""
+
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+
+from hedgerow.backends.base import Snapshot, failure
+from hedgerow.compiled import Query
+from hedgerow.dialects import DUCKDB
+from hedgerow.errors import BackendError
+from hedgerow.exact import ExactTable
+from hedgerow.expressions.types import Type
+from hedgerow.schema import Schema, SchemaColumn, SchemaTable
+
+LOCKS = ("SET enable_external_access = false", "SET lock_configuration = true")
+
+TYPES: Mapping[str, Type] = {
+    "BOOLEAN": Type.BOOLEAN,
+    **dict.fromkeys(("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"), Type.INTEGER),
+    **dict.fromkeys(("UBIGINT", "HUGEINT", "UHUGEINT", "DECIMAL"), Type.DECIMAL),
+    **dict.fromkeys(("FLOAT", "DOUBLE"), Type.FLOAT),
+    **dict.fromkeys(("VARCHAR", "ENUM"), Type.TEXT),
+    "DATE": Type.DATE,
+    "TIME": Type.TIME,
+    **dict.fromkeys(("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS"), Type.TIMESTAMP),
+}
+
+
+class DuckDB:
+    """A backend over one DuckDB connection.
+
+    What we open ourselves is read-only, without files, extensions or changes of settings. A connection
+    handed in stays the owner's to lock.
+    """
+
+    dialect = DUCKDB
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, *, handed_in: bool) -> None:
+        self._connection = connection
+        self._lock = threading.Lock()
+        self.handed_in = handed_in
+
+    def schema(self) -> Schema:
+        """What `duckdb_columns` and `duckdb_constraints` say of the tables and views of the current schema."""
+        cursor = self._cursor()
+        columns = cursor.execute(
+            "SELECT table_name, column_name, data_type, is_nullable FROM duckdb_columns() "
+            "WHERE database_name = current_database() AND schema_name = current_schema() "
+            "ORDER BY table_name, column_index"
+        ).fetchall()
+        keys = cursor.execute(
+            "SELECT table_name, constraint_column_names FROM duckdb_constraints() "
+            "WHERE database_name = current_database() AND schema_name = current_schema() "
+            "AND constraint_type IN ('PRIMARY KEY', 'UNIQUE')"
+        ).fetchall()
+        return _schema(columns, keys)
+
+    @contextmanager
+    def snapshot(self) -> Iterator[Snapshot]:
+        """One transaction on a cursor of its own; its temporary tables vanish with it."""
+        cursor = self._cursor()
+        try:
+            cursor.execute("BEGIN TRANSACTION")
+            yield _Snapshot(cursor)
+        except duckdb.Error as error:
+            raise failure(error) from None
+        finally:
+            cursor.close()
+
+    def public(self, sql: str) -> pa.Table:
+        """The result of a query over public tables."""
+        cursor = self._cursor()
+        try:
+            return cursor.sql(sql).to_arrow_table()
+        except duckdb.Error as error:
+            raise failure(error) from None
+        finally:
+            cursor.close()
+
+    def is_unique(self, table: str, columns: tuple[str, ...]) -> bool:
+        """Whether no two rows agree on `columns` now."""
+        named = ", ".join(self.dialect.identifier(name) for name in columns)
+        present = " AND ".join(f"{self.dialect.identifier(name)} IS NOT NULL" for name in columns)
+        sql = (
+            f"SELECT 1 FROM {self.dialect.identifier(table)} WHERE {present} "
+            f"GROUP BY {named} HAVING COUNT(*) > 1 LIMIT 1"
+        )
+        return bool(self.public(sql).num_rows == 0)
+
+    def close(self) -> None:
+        """Close what we opened; what was handed in stays open."""
+        if not self.handed_in:
+            self._connection.close()
+
+    def _cursor(self) -> duckdb.DuckDBPyConnection:
+        with self._lock:
+            try:
+                return self._connection.cursor()
+            except duckdb.Error as error:
+                raise failure(error) from None
+
+
+class _Snapshot:
+    """One transaction."""
+
+    def __init__(self, cursor: duckdb.DuckDBPyConnection) -> None:
+        self._cursor = cursor
+
+    def prepare(self, name: str, sql: str) -> None:
+        self._cursor.execute(f"CREATE TEMP TABLE {name} AS {sql}")
+
+    def load(self, name: str, table: pa.Table) -> None:
+        self._cursor.register(name, table)
+
+    def run(self, query: Query) -> ExactTable:
+        return ExactTable(self._cursor.sql(query.sql).to_arrow_table(), query.keys, query.integers)
+
+
+def open_file(path: Path) -> DuckDB:
+    """Open a DuckDB file, read-only and locked."""
+    if not path.is_file():
+        raise BackendError(f"There is no database at {path}.", code="no-database", hint="Check the path.")
+    try:
+        connection = duckdb.connect(str(path), read_only=True)
+        for lock in LOCKS:
+            connection.execute(lock)
+    except duckdb.Error as error:
+        raise _cannot_open(path, error) from None
+    return DuckDB(connection, handed_in=False)
+
+
+def _cannot_open(path: Path, error: duckdb.Error) -> BackendError:
+    """Which of the known reasons it is. No rows have been read, but the engine's words stay out all the same."""
+    reason = failure(error)
+    text = str(error)
+    if "different configuration" in text:
+        message, code = f"{path} is already open in this process with other settings.", "open-here"
+    elif "lock" in text.lower():
+        message, code = f"{path} is open for writing in another process.", "open-elsewhere"
+    else:
+        return BackendError(
+            f"{path} cannot be opened as a DuckDB database (incident {reason.incident}).",
+            code="not-a-database",
+            hint="Check that it is a DuckDB file.",
+            incident=reason.incident,
+        )
+    return BackendError(
+        message, code=code, hint="Hand in the open connection itself, or a copy of the file.", incident=reason.incident
+    )
+
+
+def _schema(columns: list[tuple[str, str, str, bool]], keys: list[tuple[str, list[str]]]) -> Schema:
+    tables: dict[str, dict[str, SchemaColumn]] = {}
+    for table, name, native, nullable in columns:
+        kind = TYPES.get(native.split("(", 1)[0].strip().upper(), Type.OTHER)
+        if native.endswith("]"):
+            kind = Type.OTHER
+        tables.setdefault(table, {})[name] = SchemaColumn(name, kind, native, nullable)
+    unique: dict[str, set[frozenset[str]]] = {}
+    for table, names in keys:
+        unique.setdefault(table, set()).add(frozenset(names))
+    return Schema({name: SchemaTable(name, cols, frozenset(unique.get(name, set()))) for name, cols in tables.items()})

@@ -1,0 +1,65 @@
+"""Expressions as SQL text."""
+
+from hedgerow.dialects import Dialect
+from hedgerow.expressions.facts import may_be_nan
+from hedgerow.expressions.functions import lookup
+from hedgerow.expressions.nodes import Column, Expr, Literal
+from hedgerow.expressions.types import Type
+from hedgerow.privacy.grid import Grid
+from hedgerow.privacy.sums import ExactSum, SumKind
+
+INTEGER_REACH = 2**31 - 1
+
+
+def scalar(expr: Expr, dialect: Dialect) -> str:
+    """The expression as text: names quoted, constants written anew, functions from the allow-list."""
+    if isinstance(expr, Column):
+        return dialect.identifier(expr.name)
+    if isinstance(expr, Literal):
+        return dialect.constant(expr.value)
+    return lookup(expr.function).render([scalar(a, dialect) for a in expr.arguments], dialect.name)
+
+
+def key(expr: Expr, dialect: Dialect) -> str:
+    """A group key in canonical form: what prints the same is the same group, whatever the column's collation.
+
+    Privacy: without it the printed key would be the spelling of some row (mechanisms.md 14.10).
+    """
+    text = scalar(expr, dialect)
+    if expr.type is Type.TEXT:
+        return dialect.binary_text.format(text)
+    return f"({text} + {dialect.real(0.0)})" if expr.type is Type.FLOAT else text
+
+
+def present(total: ExactSum, dialect: Dialect) -> str | None:
+    """The condition under which a row counts in `total`; None where every row does."""
+    conditions = [] if total.filter is None else [scalar(total.filter, dialect)]
+    if total.value is not None and total.kind is SumKind.ROWS:
+        text = scalar(total.value, dialect)
+        conditions.append(f"({text} IS NOT NULL)")
+        if may_be_nan(total.value):
+            conditions.append(f"(NOT {dialect.is_nan.format(text)})")
+    return " AND ".join(conditions) or None
+
+
+def grid_integer(value: Expr, grid: Grid, dialect: Dialect) -> str:
+    """The value as an integer on its grid, NULL where it is missing or NaN.
+
+    Rounded in floating point, clamped there (integers below 2^53 are exact), and only then cast, so that
+    no cast can fail.
+    """
+    text = f"CAST({scalar(value, dialect)} AS {dialect.double})"
+    if may_be_nan(value):
+        text = f"CASE WHEN NOT {dialect.is_nan.format(text)} THEN {text} END"
+    steps = f"({text} - {dialect.real(grid.offset)}) * {dialect.real(2.0**-grid.exponent)}"
+    clamped = f"LEAST(GREATEST(floor({steps} + 0.5), {grid.low}), {grid.high})"
+    return f"CAST({clamped} AS {'INTEGER' if grid.reach <= INTEGER_REACH else dialect.whole})"
+
+
+def row_sum(total: ExactSum, dialect: Dialect) -> str:
+    """The aggregate that adds `total` up over rows."""
+    condition = present(total, dialect)
+    where = "" if condition is None else f" FILTER (WHERE {condition})"
+    if total.kind is SumKind.VALUES and total.value is not None and total.grid is not None:
+        return f"COALESCE(SUM({grid_integer(total.value, total.grid, dialect)}){where}, 0)"
+    return f"COUNT(*){where}"

@@ -1,0 +1,6 @@
+"""The corridor: text in, private answer out."""
+
+from hedgerow.engine.database import Database, connect, ledger_path
+from hedgerow.engine.quote import Quote
+
+__all__ = ["Database", "Quote", "connect", "ledger_path"]

@@ -1,0 +1,148 @@
+"""The price before the purchase: cost, noise, predicted errors, survival of small groups, the SQL. Reads no rows."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from hedgerow.answer import Mechanism
+from hedgerow.budget import Cost, Spending
+from hedgerow.distributions import Gaussian
+from hedgerow.engine.summary import mechanisms
+from hedgerow.expressions.nodes import Column
+from hedgerow.ledger import BudgetView
+from hedgerow.plan.nodes import LogicalPlan
+from hedgerow.privacy.plan import PrivatePlan
+from hedgerow.privacy.sums import Selection
+from hedgerow.release import Estimator, bounds_of
+from hedgerow.release.measure import NoisyTable
+
+SIZES = (100, 1_000, 10_000, 100_000)
+
+
+@dataclass(frozen=True)
+class Quote:
+    """What a statement would cost, and what it would be worth.
+
+    Attributes:
+        charge: The statement's own guarantee.
+        share: The largest of the fractions it would take of the three caps.
+        errors: For each noisy column, the half width of its interval in groups of 100, 1 000, 10 000 and
+            100 000 rows; infinite where nothing could be said.
+        survival: The number of people from which a group is shown with 50 % and with 95 % probability.
+    """
+
+    query: str
+    charge: Spending
+    share: float
+    remaining: Spending | None
+    confidence: float
+    mechanisms: tuple[Mechanism, ...]
+    errors: Mapping[str, Mapping[int, float]]
+    survival: Mapping[str, float] | None
+    sql: tuple[str, ...]
+    fits: bool = True
+    notes: tuple[str, ...] = field(default=())
+
+    @classmethod
+    def public(cls, query: str, sql: str) -> "Quote":
+        """Public data is exact and free."""
+        return cls(query, Spending(0.0, 0.0), 0.0, None, 1.0, (), {}, None, (sql,))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON of the command line."""
+        left = self.remaining
+        return {
+            "query": self.query,
+            "columns": list(self.errors),
+            "errors": {name: {str(n): _finite(e) for n, e in by.items()} for name, by in self.errors.items()},
+            "confidence": self.confidence,
+            "charge": {"epsilon": self.charge.epsilon, "delta": self.charge.delta, "share": self.share},
+            "remaining": None if left is None else {"epsilon": left.epsilon, "delta": left.delta},
+            "fits": self.fits,
+            "survival": self.survival,
+            "mechanisms": [mechanism.to_dict() for mechanism in self.mechanisms],
+            "sql": list(self.sql),
+        }
+
+
+def predict(
+    query: str,
+    logical: LogicalPlan,
+    plan: PrivatePlan,
+    confidence: float,
+    sql: Sequence[str],
+    caps: Cost,
+    budget: BudgetView,
+) -> Quote:
+    """The quote of a priced plan."""
+    return Quote(
+        query,
+        Spending(plan.charge.epsilon, plan.charge.delta),
+        share_of(plan.charge.cost, caps),
+        budget.remaining,
+        confidence,
+        mechanisms(plan),
+        predicted_errors(logical, plan, 1.0 - confidence),
+        survival(plan.selection) if plan.selection is not None else None,
+        tuple(sql),
+    )
+
+
+def share_of(cost: Cost, caps: Cost) -> float:
+    """The largest of the fractions that `cost` takes of `caps`."""
+    pairs = [(cost.gaussian, caps.gaussian), (cost.pure, caps.pure), (cost.mass, caps.mass)]
+    return max(float(part / cap) if cap else (math.inf if part else 0.0) for part, cap in pairs)
+
+
+def predicted_errors(logical: LogicalPlan, plan: PrivatePlan, beta: float) -> dict[str, dict[int, float]]:
+    """Half widths for groups of public sizes, by the very code that makes the intervals of an answer.
+
+    Each group is imagined to have its values in the middle of their range, where the count is exact.
+    """
+    imagined = Estimator(_imagine(plan), plan)
+    table = imagined.table()
+    errors: dict[str, dict[int, float]] = {}
+    for name, column in zip(logical.names, logical.root.columns, strict=True):
+        if isinstance(column.expr, Column) and column.expr.name.startswith("k"):
+            continue
+        bounds = bounds_of(column.expr, imagined, table, beta)
+        if bounds is not None:
+            widths = (bounds.upper - bounds.lower) / 2
+            errors[name] = {size: float(width) for size, width in zip(SIZES, widths, strict=True)}
+    return errors
+
+
+def _imagine(plan: PrivatePlan) -> NoisyTable:
+    """A table with one group of each size; counts are the size, centred sums are zero."""
+    sizes = np.array(SIZES, dtype=float)
+    rows = [np.zeros_like(sizes) for _ in plan.coordinates]
+    for recipe in plan.recipes:
+        share = 1.0 / max(1, len(recipe.count))
+        for index, _ in recipe.count:
+            rows[index] = sizes * share
+    counts = sizes if plan.selection is not None else None
+    keys = pa.table({key.name: pa.nulls(len(SIZES)) for key in plan.release.keys} or {"one": pa.nulls(len(SIZES))})
+    return NoisyTable(keys.select([k.name for k in plan.release.keys]), np.ones(len(SIZES), bool), counts, tuple(rows))
+
+
+def survival(selection: Selection) -> dict[str, float]:
+    """How many people a group needs to be shown with 50 % and with 95 % probability."""
+    threshold = float(selection.threshold)
+    spread = (
+        selection.noise.sigma * 1.6448536
+        if isinstance(selection.noise, Gaussian)
+        else selection.noise.scale * math.log(10)
+    )
+    return {
+        "threshold": threshold,
+        "50%": max(threshold, float(selection.minimum)),
+        "95%": max(threshold + spread, float(selection.minimum)),
+    }
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None

@@ -1,0 +1,42 @@
+"""The receipt of an answer, from a priced plan."""
+
+from hedgerow.answer import Mechanism, Summary
+from hedgerow.budget import Receipt, Spending
+from hedgerow.distributions import Gaussian, Noise
+from hedgerow.privacy.plan import PrivatePlan
+
+
+def mechanisms(plan: PrivatePlan) -> tuple[Mechanism, ...]:
+    """Every noisy measure of the plan, in units of one row (or one person)."""
+    found = []
+    if plan.selection is not None:
+        spread = plan.bounding.groups if plan.mechanism == "laplace" else plan.bounding.groups**0.5
+        found.append(
+            Mechanism(
+                "people per group",
+                plan.mechanism,
+                scale_of(plan.selection.noise),
+                float(spread),
+                float(plan.selection.threshold),
+            )
+        )
+    found += [Mechanism(c.label, plan.mechanism, scale_of(c.noise), c.sensitivity) for c in plan.coordinates]
+    return tuple(found)
+
+
+def scale_of(noise: Noise) -> float:
+    """The one number of a noise: standard deviation, or scale."""
+    return noise.sigma if isinstance(noise, Gaussian) else noise.scale
+
+
+def summary(query: str, plan: PrivatePlan, receipt: Receipt) -> Summary:
+    """What the analyst is told about cost and noise."""
+    return Summary(
+        receipt.id,
+        query,
+        mechanisms(plan),
+        plan.minimum,
+        Spending(plan.charge.epsilon, plan.charge.delta),
+        receipt.share,
+        receipt.remaining,
+    )

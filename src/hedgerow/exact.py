@@ -1,0 +1,54 @@
+"""Exact values, sealed. Only `backends` makes them and only `release` opens them."""
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+
+class ExactTable:
+    """Keys and integers as the database returned them, before any noise.
+
+    Its repr shows nothing, it cannot be iterated, compared or pickled; integers of 128 bits come out whole.
+    """
+
+    __slots__ = ("_integers", "_keys", "_table")
+
+    def __init__(self, table: pa.Table, keys: tuple[str, ...], integers: tuple[str, ...]) -> None:
+        self._table = table
+        self._keys = keys
+        self._integers = integers
+
+    def __repr__(self) -> str:
+        return "ExactTable(sealed)"
+
+    def __reduce__(self) -> str:
+        raise TypeError("Exact values do not leave the process.")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The integer columns there are."""
+        return self._integers
+
+    def exact_keys(self) -> pa.Table:
+        """The key columns."""
+        return self._table.select(list(self._keys))
+
+    def exact_integers(self, name: str) -> NDArray[np.object_]:
+        """One column of integers, as whole Python numbers of any size."""
+        column = self._table.column(name).combine_chunks()
+        if pa.types.is_decimal(column.type):
+            return _wide(column)
+        return np.asarray(column.to_numpy(zero_copy_only=False)).astype(object)
+
+    def __len__(self) -> int:
+        return int(self._table.num_rows)
+
+
+def _wide(column: pa.Array) -> NDArray[np.object_]:
+    """128-bit decimals of scale 0, read from their two halves."""
+    if isinstance(column, pa.ChunkedArray):
+        column = pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], type=column.type)
+    halves = np.frombuffer(column.buffers()[1], dtype=np.uint64)[2 * column.offset : 2 * (column.offset + len(column))]
+    low = halves[0::2].astype(object)
+    high = halves[1::2].view(np.int64).astype(object)
+    return np.asarray(high * (1 << 64) + low, dtype=object)

@@ -1,0 +1,45 @@
+"""What can be said of an expression without looking at a row: its range, and whether it may be NULL."""
+
+from datetime import date, timedelta
+from decimal import Decimal
+
+from hedgerow.expressions.functions import lookup
+from hedgerow.expressions.nodes import Call, Column, Expr, Literal
+from hedgerow.expressions.ranges import EVERYTHING, NOTHING, Range
+from hedgerow.expressions.types import Type
+
+
+def range_of(expr: Expr) -> Range:
+    """The range that follows from declared bounds and from the functions applied to them."""
+    if isinstance(expr, Column):
+        return expr.range
+    if isinstance(expr, Literal):
+        return _of_literal(expr)
+    return lookup(expr.function).range([range_of(argument) for argument in expr.arguments])
+
+
+def may_be_null(expr: Expr) -> bool:
+    """Whether a row can lack a value: the column may be NULL or NaN, or a function undefined.
+
+    Only what the database enforces counts, so that two measures share a count only if they have the
+    same support for certain.
+    """
+    if isinstance(expr, Column):
+        return expr.nullable or expr.type is Type.FLOAT
+    if isinstance(expr, Literal):
+        return expr.value is None
+    return lookup(expr.function).partial or any(may_be_null(argument) for argument in expr.arguments)
+
+
+def may_be_nan(expr: Expr) -> bool:
+    """Whether the value, read as a double, can be NaN: any arithmetic in doubles can produce one."""
+    if isinstance(expr, Column):
+        return expr.type is Type.FLOAT
+    return isinstance(expr, Call) and expr.type is Type.FLOAT
+
+
+def _of_literal(literal: Literal) -> Range:
+    value = literal.value
+    if isinstance(value, bool | int | float | Decimal):
+        return Range(float(value), float(value))
+    return EVERYTHING if isinstance(value, str | date | timedelta) else NOTHING

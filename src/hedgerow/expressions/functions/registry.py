@@ -1,0 +1,84 @@
+"""The allow-list of functions: what each takes, gives, ranges over, and how it is written.
+
+Every rendering is *total*: it yields a value or NULL for every row and can raise no error that
+depends on one. That is a privacy property: an error which appears for one row only is an answer that
+nobody paid for.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from hedgerow.errors import InternalError
+from hedgerow.expressions.ranges import EVERYTHING, Range
+from hedgerow.expressions.types import Type
+
+Signature = Callable[[Sequence[Type]], Type | None]
+RangeRule = Callable[[Sequence[Range]], Range]
+Template = str | Callable[[Sequence[str]], str]
+
+
+@dataclass(frozen=True)
+class Function:
+    """One allowed function.
+
+    Attributes:
+        name: Its name in our expressions.
+        signature: Argument types to result type, or None where it does not apply.
+        template: How it is written, `{0}`, `{1}` … being the arguments; `dialects` overrides it by dialect.
+        range: From the ranges of the arguments to that of the result.
+        partial: Whether it can be NULL although no argument is.
+        arity: The least and the largest number of arguments.
+    """
+
+    name: str
+    signature: Signature
+    template: Template
+    range: RangeRule = lambda _: EVERYTHING
+    partial: bool = True
+    arity: tuple[int, int] = (1, 1)
+    dialects: Mapping[str, Template] = field(default_factory=dict)
+
+    def render(self, arguments: Sequence[str], dialect: str) -> str:
+        """The call as SQL text of `dialect`."""
+        template = self.dialects.get(dialect, self.template)
+        return template.format(*arguments) if isinstance(template, str) else template(arguments)
+
+
+_FUNCTIONS: dict[str, Function] = {}
+
+
+def register(function: Function) -> None:
+    """Put `function` on the allow-list."""
+    if function.name in _FUNCTIONS:
+        raise InternalError(f"Two functions are called {function.name}.")
+    _FUNCTIONS[function.name] = function
+
+
+def lookup(name: str) -> Function:
+    """The function called `name`; it must be on the list."""
+    return _FUNCTIONS[name]
+
+
+def allowed() -> Mapping[str, Function]:
+    """The whole list, by name."""
+    return dict(_FUNCTIONS)
+
+
+def takes(*kinds: frozenset[Type], gives: Type) -> Signature:
+    """A signature with one set of admitted types for each argument; NULL is always admitted."""
+
+    def signature(types: Sequence[Type]) -> Type | None:
+        fits = len(types) <= len(kinds) and all(
+            t in kind or t is Type.NULL for t, kind in zip(types, kinds, strict=False)
+        )
+        return gives if fits else None
+
+    return signature
+
+
+NUMBERS = frozenset({Type.INTEGER, Type.DECIMAL, Type.FLOAT})
+TEXTS = frozenset({Type.TEXT})
+TIMES = frozenset({Type.DATE, Type.TIMESTAMP})
+BOOLEANS = frozenset({Type.BOOLEAN})
+INTEGERS = frozenset({Type.INTEGER})
+ANYTHING = frozenset(set(Type) - {Type.OTHER})

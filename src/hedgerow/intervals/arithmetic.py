@@ -1,0 +1,128 @@
+"""Interval arithmetic: if each operand lies between its ends, so does the result.
+
+Ends are computed in floats, rounded to nearest. Rounding keeps order, so the float result for any floats between
+the ends lies between the computed ends too. The product of zero and an infinite end is zero: the end
+stands for values without limit, each of them finite.
+"""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from hedgerow.errors import InternalError
+from hedgerow.intervals.bounds import ZERO_DENOMINATOR, Bounds, Floats, noted
+
+OUTSIDE_DOMAIN = "unbounded: the noisy value lies where the function is not defined"
+
+
+def add(left: Bounds, right: Bounds) -> Bounds:
+    """The sum."""
+    return _joined(left, right, _total(left.lower, right.lower, -math.inf), _total(left.upper, right.upper, math.inf))
+
+
+def subtract(left: Bounds, right: Bounds) -> Bounds:
+    """The difference."""
+    return add(left, negate(right))
+
+
+def negate(operand: Bounds) -> Bounds:
+    """The value with its sign turned."""
+    return Bounds(-operand.upper, -operand.lower, operand.notes)
+
+
+def absolute(operand: Bounds) -> Bounds:
+    """The value without its sign."""
+    lower = np.maximum(np.maximum(operand.lower, -operand.upper), 0.0)
+    return Bounds(lower, np.maximum(-operand.lower, operand.upper), operand.notes)
+
+
+def least(left: Bounds, right: Bounds) -> Bounds:
+    """The smaller of two values."""
+    return _joined(left, right, np.minimum(left.lower, right.lower), np.minimum(left.upper, right.upper))
+
+
+def greatest(left: Bounds, right: Bounds) -> Bounds:
+    """The larger of two values."""
+    return _joined(left, right, np.maximum(left.lower, right.lower), np.maximum(left.upper, right.upper))
+
+
+def multiply(left: Bounds, right: Bounds) -> Bounds:
+    """The product, its factors taken as unrelated (for a square use `power`)."""
+    corners = [_product(a, b) for a in (left.lower, left.upper) for b in (right.lower, right.upper)]
+    return _joined(left, right, np.minimum.reduce(corners), np.maximum.reduce(corners))
+
+
+def divide(numerator: Bounds, denominator: Bounds) -> Bounds:
+    """The quotient; unbounded, with a note, where the denominator may be zero."""
+    zero = (denominator.lower <= 0) & (denominator.upper >= 0)
+    above, below = (numerator.lower, numerator.upper), (denominator.lower, denominator.upper)
+    corners = [_fraction(a, b) for a in above for b in below]
+    lower = np.where(zero, -math.inf, np.minimum.reduce(corners))
+    upper = np.where(zero, math.inf, np.maximum.reduce(corners))
+    result = _joined(numerator, denominator, lower, upper)
+    return Bounds(lower, upper, noted(result.notes, zero, ZERO_DENOMINATOR))
+
+
+def power(operand: Bounds, exponent: int) -> Bounds:
+    """The value multiplied with itself, `exponent` factors in all."""
+    if exponent < 0:
+        raise InternalError("Interval arithmetic was asked for a negative power. Divide by the positive power instead.")
+    if exponent == 0:
+        return Bounds(np.ones_like(operand.lower), np.ones_like(operand.upper), operand.notes)
+    if exponent % 2:
+        return Bounds(_repeated(operand.lower, exponent), _repeated(operand.upper, exponent), operand.notes)
+    size = absolute(operand)
+    return Bounds(_repeated(size.lower, exponent), _repeated(size.upper, exponent), operand.notes)
+
+
+def monotone(
+    function: Callable[[Floats], Floats],
+    operand: Bounds,
+    *,
+    falling: bool = False,
+    domain: tuple[float, float] = (-math.inf, math.inf),
+) -> Bounds:
+    """A function that only rises (or only falls), applied to both ends.
+
+    Args:
+        function: Takes and gives arrays.
+        operand: What it is applied to.
+        falling: Whether the function falls.
+        domain: Where it is defined. The operand is cut to it; where nothing is left the result is unbounded.
+    """
+    missed = (operand.lower > domain[1]) | (operand.upper < domain[0])
+    with np.errstate(all="ignore"):
+        ends = [np.asarray(function(np.clip(end, *domain)), dtype=float) for end in (operand.lower, operand.upper)]
+    lower, upper = reversed(ends) if falling else ends
+    lower, upper = (np.where(missed | np.isnan(end), far, end) for end, far in ((lower, -math.inf), (upper, math.inf)))
+    return Bounds(lower, upper, noted(operand.notes, missed, OUTSIDE_DOMAIN))
+
+
+def _joined(left: Bounds, right: Bounds, lower: Floats, upper: Floats) -> Bounds:
+    return Bounds(lower, upper, [a or b for a, b in zip(left.notes, right.notes, strict=True)])
+
+
+def _total(left: Floats, right: Floats, unknown: float) -> Floats:
+    with np.errstate(invalid="ignore", over="ignore"):
+        total = left + right
+    return np.where(np.isnan(total), unknown, total)
+
+
+def _product(left: Floats, right: Floats) -> Floats:
+    with np.errstate(invalid="ignore", over="ignore", under="ignore"):
+        return np.where((left == 0) | (right == 0), 0.0, left * right)
+
+
+def _fraction(left: Floats, right: Floats) -> Floats:
+    """One corner of a quotient; the limit where both are infinite is zero, the other corners hold the rest."""
+    with np.errstate(all="ignore"):
+        quotient = left / right
+    return np.where(np.isnan(quotient), 0.0, quotient)
+
+
+def _repeated(base: Floats, exponent: int) -> Floats:
+    result = base
+    for _ in range(exponent - 1):
+        result = _product(result, base)
+    return result

@@ -1,0 +1,264 @@
+"""The ledger: a charge is checked and written in one durable step, before anything is read."""
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from types import TracebackType
+from typing import Any, Self
+
+from hedgerow.accounting import AnyEvent
+from hedgerow.budget import Charge, Cost, Receipt
+from hedgerow.catalog.model import BudgetPolicy, Cap
+from hedgerow.errors import InternalError, ParameterError
+from hedgerow.ledger.caps import Units, as_cost
+from hedgerow.ledger.entries import ANSWERED, CHARGED, FAILED, Account, Entry, canonical
+from hedgerow.ledger.filters import Filter, Request, admit
+from hedgerow.ledger.rules import allowance, check_rules
+from hedgerow.ledger.store import Reader, Store, StoredRelease
+from hedgerow.ledger.terms import Terms
+from hedgerow.ledger.trail import Verification, events, export, history, verify
+from hedgerow.ledger.view import AnalystView, BudgetView, HistoryEntry, analyst_view
+
+ANONYMOUS = "default"
+"""Who asks when nobody says who asks."""
+
+LONGEST_NAME = 200
+
+
+def now() -> datetime:
+    """The time, in UTC."""
+    return datetime.now(UTC)
+
+
+class Ledger:
+    """What has been spent on one dataset, and what may still be. Safe to use from many threads.
+
+    Args:
+        store: Where the entries are.
+        policy: What the catalog says about budgets. It must be within the ledger's terms.
+        clock: The time; only `refresh` depends on it.
+
+    Privacy: a charge is admitted by fixed caps on three sums (`Filter`), in the same transaction that
+    writes it, and the transaction is durable before the receipt exists. Nothing is ever taken back.
+    """
+
+    def __init__(self, store: Store, policy: BudgetPolicy, *, clock: Callable[[], datetime] = now) -> None:
+        self._store = store
+        self._policy = policy
+        self._terms = Terms.of(policy)
+        self._clock = clock
+        with store.read() as book:
+            opened = book.first()
+        self.id: str = opened.body["ledger"]
+        self.dataset: str = opened.body["dataset"]
+        self._created = datetime.fromisoformat(opened.time)
+
+    def charge(
+        self, charge: Charge, *, analyst: str | None = None, question: Mapping[str, Any], queries: int = 1
+    ) -> Receipt:
+        """Write `charge` durably, or refuse it and write nothing.
+
+        Args:
+            charge: The events of the statement, and the guarantee that it has on its own.
+            analyst: Who asks; taken on trust.
+            question: What the history shows, as plain JSON: the text under "text", and for reuse a
+                "fingerprint" of the normalised plan, the owner's data "version" and the "noise".
+            queries: How many basic queries of document 002 it counts as, where the owner set a number.
+        """
+        name = _name(analyst)
+        request = Request.of(charge, queries)
+        asked = request.units
+        with self._store.write() as book:
+            last = book.last()
+            total, own = self._accounts(last, book.last_charge_of(name))
+            filters = self._filters(total, own, name)
+            check_rules(request, self._policy, filters[0], total)
+            admit(request, sorted(filters, key=lambda one: one.owner != "analyst"))
+            entry = self._next(last, CHARGED, total.plus(asked, queries))
+            body = _charge_body(request, question)
+            entry = replace(entry, analyst=name, own=own.plus(asked, queries), body=body)
+            book.append(entry)
+        return self._receipt(entry, charge, asked, filters)
+
+    def _receipt(self, entry: Entry, charge: Charge, asked: Units, filters: Sequence[Filter]) -> Receipt:
+        shown = next((one for one in filters if one.owner == "analyst"), filters[0])
+        share = max(filters[0].caps.fractions(asked).values())
+        identity = f"{self.id}-{entry.sequence}"
+        return Receipt(identity, entry.sequence, charge, share, shown.after(asked).left, {"time": entry.time})
+
+    def finish(self, receipt: Receipt, release: bytes | None) -> None:
+        """Note how a charge ended: with a release, stored for reuse, or (None) without one."""
+        with self._store.write() as book:
+            charged = book.entry(receipt.sequence)
+            if charged is None or charged.kind != CHARGED or book.outcome_of(receipt.sequence) is not None:
+                raise InternalError("A charge can be finished once, and only in the ledger that wrote it.")
+            kind = FAILED if release is None else ANSWERED
+            last = book.last()
+            entry = replace(self._next(last, kind, last.total), refers=receipt.sequence)
+            stored = None if release is None else _release(charged, release)
+            body = {} if stored is None else {"release": hashlib.sha256(stored.payload).hexdigest()}
+            book.append(replace(entry, body=body), stored)
+
+    def find(self, fingerprint: str, *, version: str | None = None) -> list[StoredRelease]:
+        """Stored releases of one question about one declared version of the data, the latest first.
+
+        They cost nothing, whoever asked: reading a release again is post-processing of the total. The
+        caps of analysts therefore limit what each may spend, not what each may see.
+        """
+        if not fingerprint:
+            return []
+        with self._store.read() as book:
+            return book.releases(fingerprint, version)
+
+    def budget(self, analyst: str | None = None) -> BudgetView:
+        """The budget to read: of the dataset, or of one analyst alone."""
+        name = _name(analyst)
+        with self._store.read() as book:
+            names = book.analysts() if analyst is None else []
+            analysts = {each: self._analyst(book, each) for each in names}
+            account, own = self._accounts(book.last(), book.last_charge_of(name))
+        total, *others = self._filters(account, own, name)
+        mine = next((one for one in others if one.owner == "analyst"), None)
+        if analyst is None or mine is None:
+            shown, charges = total, account.charges
+        else:
+            shown, charges = mine, own.charges
+        return BudgetView(
+            self.dataset,
+            shown.caps.limit,
+            shown.spending,
+            shown.left,
+            shown.caps.fractions(shown.spent),
+            charges,
+            analysts,
+            lambda: self.history(analyst),
+        )
+
+    def history(self, analyst: str | None = None) -> Sequence[HistoryEntry]:
+        """Every charge in order (of one analyst), what became of it, and the owner's own acts."""
+        return history(self._store, analyst)
+
+    def remaining_cost(self, analyst: str | None = None) -> Cost:
+        """What is left in each coordinate under every cap that applies; of `pure`, what may be asked for.
+
+        It is there for choosing a mechanism; whether a charge is admitted is decided by `charge`.
+        """
+        name = _name(analyst)
+        with self._store.read() as book:
+            total, own = self._accounts(book.last(), book.last_charge_of(name))
+        filters = self._filters(total, own, name)
+        lefts = [one.remaining for one in filters]
+        if self._policy.schedule is not None:
+            lefts.append(allowance(self._policy.schedule, filters[0], total))
+        return as_cost(
+            Units(
+                min(left.gaussian for left in lefts),
+                min(min(left.pure, left.deliberate) for left in lefts),
+                min(left.mass for left in lefts),
+            )
+        )
+
+    @property
+    def caps(self) -> Cost:
+        """The three caps of the dataset."""
+        return self._terms.caps.cost
+
+    def verify(self) -> Verification:
+        """Check every hash, every link, every sum and every stored release; raise where the chain breaks."""
+        return verify(self._store)
+
+    def export(self) -> Iterator[str]:
+        """The whole trail as lines of JSON, without the stored releases."""
+        return export(self._store)
+
+    def events(self, analyst: str | None = None) -> Iterator[AnyEvent]:
+        """Everything that was ever charged (by one analyst), for an accountant to total."""
+        return events(self._store, analyst)
+
+    def close(self) -> None:
+        """Let go of the ledger."""
+        self._store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _accounts(self, last: Entry, charged: Entry | None) -> tuple[Account, Account]:
+        """What everybody and what one analyst was charged, as of the current period."""
+        period = self._period(last.total.period)
+        own = Account(period) if charged is None or charged.own is None else charged.own.within(period)
+        return last.total.within(period), own
+
+    def _period(self, latest: str) -> str:
+        """When the current period began; never before the latest known, whatever the clock says."""
+        if self._policy.refresh is None:
+            return latest
+        elapsed = (self._clock() - self._created) // self._policy.refresh
+        return max(latest, timestamp(self._created + elapsed * self._policy.refresh))
+
+    def _filters(self, total: Account, own: Account, analyst: str) -> list[Filter]:
+        """The dataset's filter, and then those for a lifetime and for the analyst, if there are any."""
+        refreshed = self._policy.refresh is not None
+        filters = [Filter("total", self._terms.caps, total.current if refreshed else total.lifetime)]
+        if refreshed and (lifetime := self._terms.lifetime_caps) is not None:
+            filters.append(Filter("lifetime", lifetime, total.lifetime))
+        if (cap := self._cap(analyst)) is not None:
+            filters.append(Filter("analyst", self._terms.part(cap), own.current if refreshed else own.lifetime))
+        return filters
+
+    def _cap(self, analyst: str) -> Cap | None:
+        caps = self._policy.analysts
+        return caps.get(analyst, caps.get(ANONYMOUS))
+
+    def _analyst(self, book: Reader, name: str) -> AnalystView:
+        _, own = self._accounts(book.last(), book.last_charge_of(name))
+        cap = self._cap(name)
+        caps = self._terms.caps if cap is None else self._terms.part(cap)
+        spent = own.lifetime if self._policy.refresh is None else own.current
+        return analyst_view(Filter("analyst", caps, spent), own.charges, capped=cap is not None)
+
+    def _next(self, last: Entry, kind: str, total: Account) -> Entry:
+        """The entry that follows the last one, still without a body."""
+        return Entry(last.sequence + 1, kind, timestamp(self._clock()), None, None, total, None, {}, last.hash)
+
+
+def _name(analyst: object) -> str:
+    """Who asks, as the history will show it."""
+    if analyst is None:
+        return ANONYMOUS
+    if not isinstance(analyst, str) or not analyst or len(analyst) > LONGEST_NAME or not analyst.isprintable():
+        raise ParameterError(
+            f"The analyst must have a name of 1 to {LONGEST_NAME} printable characters.", code="parameter-analyst"
+        )
+    return analyst
+
+
+def timestamp(moment: datetime) -> str:
+    """A time as text that sorts as time does."""
+    return moment.astimezone(UTC).isoformat(timespec="microseconds")
+
+
+def _charge_body(request: Request, question: Mapping[str, Any]) -> dict[str, Any]:
+    charge = request.charge
+    return {
+        "question": dict(question),
+        "epsilon": charge.epsilon,
+        "delta": charge.delta,
+        "events": [event.to_dict() for event in charge.events],
+        "units": request.units.to_dict(),
+        "queries": request.queries,
+    }
+
+
+def _release(charged: Entry, payload: bytes) -> StoredRelease:
+    """A release with the question that its charge was made for."""
+    question = charged.body["question"]
+    noise = canonical(question.get("noise"))
+    return StoredRelease(
+        charged.sequence, str(question.get("fingerprint", "")), question.get("version"), noise, payload
+    )

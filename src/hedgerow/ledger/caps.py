@@ -1,0 +1,177 @@
+"""The three sums of the filter and their caps, counted in integers (mechanisms 1.5)."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Self
+
+from hedgerow.accounting import gaussian_epsilon, gaussian_mu
+from hedgerow.budget import Charge, Cost, Spending
+from hedgerow.errors import InternalError
+
+SCALE = 2**80
+"""Charges and caps are whole multiples of 1 / SCALE: charges rounded up, caps down."""
+
+RESERVE = Fraction(1, 10**6)
+"""Pure epsilon kept for what integer Gaussian noise owes for being discrete (mechanisms 1.4)."""
+
+MASS_SHARE = Fraction(1, 10)
+"""The part of delta that is kept for thresholds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Units:
+    """An amount in each coordinate, in units of 1 / SCALE.
+
+    `deliberate` is the part of `pure` that statements asked for (Laplace noise and the like). The rest
+    is the surcharge of discrete noise. Without the difference, somebody could spend the reserve of
+    the surcharge on one tiny Laplace statement, and no Gaussian statement would be admitted again.
+    """
+
+    gaussian: int = 0
+    pure: int = 0
+    mass: int = 0
+    deliberate: int = 0
+
+    @classmethod
+    def of(cls, charge: Charge) -> Self:
+        """What `charge` takes, rounded up."""
+        cost = charge.cost
+        asked = sum(
+            (event.cost.pure for event in charge.events if not getattr(event, "surcharge_only", False)), Fraction(0)
+        )
+        amounts = (cost.gaussian, cost.pure, cost.mass, asked)
+        if min(amounts) < 0:
+            raise InternalError("A charge would give something back to the ledger.")
+        return cls(*(math.ceil(amount * SCALE) for amount in amounts))
+
+    @classmethod
+    def from_dict(cls, stored: Mapping[str, str]) -> Self:
+        """What `to_dict` wrote."""
+        return cls(**{name: int(amount) for name, amount in stored.items()})
+
+    def to_dict(self) -> dict[str, str]:
+        """The amounts as text: they exceed 64 bits."""
+        return {
+            "gaussian": str(self.gaussian),
+            "pure": str(self.pure),
+            "mass": str(self.mass),
+            "deliberate": str(self.deliberate),
+        }
+
+    def __add__(self, other: "Units") -> "Units":
+        return Units(
+            self.gaussian + other.gaussian,
+            self.pure + other.pure,
+            self.mass + other.mass,
+            self.deliberate + other.deliberate,
+        )
+
+    def __sub__(self, other: "Units") -> "Units":
+        return Units(
+            self.gaussian - other.gaussian,
+            self.pure - other.pure,
+            self.mass - other.mass,
+            self.deliberate - other.deliberate,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Caps:
+    """How much of each coordinate there is in all, and the guarantee `limit` that this proves.
+
+    `deliberate` caps the pure epsilon that statements may ask for; `gaussian_delta` is the part of delta
+    set aside for Gaussian noise.
+    """
+
+    gaussian: int
+    pure: int
+    mass: int
+    deliberate: int
+    limit: Spending
+    gaussian_delta: float
+
+    @property
+    def units(self) -> Units:
+        """The caps as an amount."""
+        return Units(self.gaussian, self.pure, self.mass, self.deliberate)
+
+    @property
+    def cost(self) -> Cost:
+        """The three caps as fractions."""
+        return as_cost(self.units)
+
+    def overrun(self, spent: Units) -> str | None:
+        """The first coordinate in which `spent` exceeds the caps, if there is one."""
+        if spent.gaussian > self.gaussian:
+            return "gaussian"
+        if spent.pure > self.pure or spent.deliberate > self.deliberate:
+            return "pure"
+        return "mass" if spent.mass > self.mass else None
+
+    def fractions(self, spent: Units) -> dict[str, float]:
+        """`spent` as a part of each of the three caps."""
+        return {name: _part(getattr(spent, name), getattr(self, name)) for name in ("gaussian", "pure", "mass")}
+
+    def proves(self, spent: Units) -> Spending:
+        """What these caps would prove had they been as low as `spent`: to read, not to rely on."""
+        noisy = spent.gaussian > 0
+        epsilon = gaussian_epsilon(_root(spent.gaussian), self.gaussian_delta) if noisy else 0.0
+        found = Spending(spent.pure / SCALE + epsilon, spent.mass / SCALE + (self.gaussian_delta if noisy else 0.0))
+        if self.overrun(spent):
+            return found
+        return Spending(min(found.epsilon, self.limit.epsilon), min(found.delta, self.limit.delta))
+
+
+@lru_cache(maxsize=4096)
+def caps_for(epsilon: float, delta: float, pure_epsilon: float = 0.0, *, reserve: Fraction = RESERVE) -> Caps:
+    """The caps with which everything together is (epsilon, delta)-DP.
+
+    Privacy: with sums of mu squared, pure epsilon and mass that never exceed M2, E and Dinf, the
+    transcript is (e + E, gaussian_delta(e, sqrt(M2)) + Dinf)-DP for every e >= 0, however the analyst
+    adapts (theorem of mechanisms 1.5). Here Dinf = delta/10, E = pure_epsilon + reserve (never more
+    than epsilon) and e = epsilon - E, so the reserve comes out of epsilon and the guarantee is
+    (epsilon, delta) itself. M2 is the lower end of a verified bracket, and everything is rounded down.
+
+    Example:
+        >>> caps = caps_for(3.0, 1e-6)
+        >>> round(float(caps.cost.gaussian), 6), float(caps.cost.mass)
+        (0.415918, 1e-07)
+    """
+    pure = min(Fraction(pure_epsilon) + reserve, Fraction(epsilon))
+    mass = math.floor(Fraction(delta) * MASS_SHARE * SCALE)
+    left = _round_down(Fraction(delta) - Fraction(mass, SCALE))
+    mu = gaussian_mu(_round_down(Fraction(epsilon) - pure), left)
+    return Caps(
+        gaussian=math.floor(Fraction(mu) ** 2 * SCALE),
+        pure=math.floor(pure * SCALE),
+        mass=mass,
+        deliberate=math.floor(Fraction(pure_epsilon) * SCALE),
+        limit=Spending(epsilon, delta),
+        gaussian_delta=left,
+    )
+
+
+def as_cost(units: Units) -> Cost:
+    """The three coordinates as fractions, none below zero."""
+    return Cost(*(Fraction(max(0, amount), SCALE) for amount in (units.gaussian, units.pure, units.mass)))
+
+
+def _round_down(exact: Fraction) -> float:
+    """The largest float that is not above `exact`."""
+    near = float(exact)
+    return near if Fraction(near) <= exact else math.nextafter(near, -math.inf)
+
+
+def _root(units: int) -> float:
+    """Mu, of a sum of mu squared."""
+    return math.sqrt(units / SCALE)
+
+
+def _part(amount: int, cap: int) -> float:
+    """The quotient, also where there is nothing to share."""
+    if amount <= 0:
+        return 0.0
+    return amount / cap if cap else math.inf

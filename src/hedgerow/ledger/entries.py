@@ -1,0 +1,128 @@
+"""One line of the ledger: what happened, the running totals after it, and the hash that ties it to the one before."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from hedgerow.errors import InternalError
+from hedgerow.ledger.caps import Units
+
+FORMAT = 1
+"""The version of what is written; a program refuses a ledger of a later one."""
+
+BEGINNING = "0" * 64
+"""The hash before the first entry."""
+
+OPENED, CHARGED, ANSWERED, FAILED, RAISED = "opened", "charged", "answered", "failed", "raised"
+
+
+def canonical(value: Any) -> str:  # noqa: ANN401 - whatever JSON can hold
+    """JSON in one spelling only, so that it can be hashed; an `InternalError` where it is no JSON."""
+    try:
+        return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    except (TypeError, ValueError):
+        raise InternalError("What is written to the ledger must be plain JSON.") from None
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """What has been charged: in the current period, in all, and how often.
+
+    `period` is when the current one began (ISO text, UTC). `queries` counts in the units of document 002.
+    """
+
+    period: str
+    current: Units = field(default_factory=Units)
+    lifetime: Units = field(default_factory=Units)
+    charges: int = 0
+    queries: int = 0
+
+    def plus(self, asked: Units, queries: int) -> "Account":
+        """The account after one more charge."""
+        return Account(
+            self.period, self.current + asked, self.lifetime + asked, self.charges + 1, self.queries + queries
+        )
+
+    def within(self, period: str) -> "Account":
+        """The account as `period` begins; the same one if it is no later than the account's own."""
+        return self if period <= self.period else Account(period, Units(), self.lifetime, self.charges, 0)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The account as plain JSON."""
+        return {
+            "period": self.period,
+            "current": self.current.to_dict(),
+            "lifetime": self.lifetime.to_dict(),
+            "charges": self.charges,
+            "queries": self.queries,
+        }
+
+    @classmethod
+    def from_dict(cls, stored: Mapping[str, Any]) -> "Account":
+        """What `to_dict` wrote."""
+        current, lifetime = Units.from_dict(stored["current"]), Units.from_dict(stored["lifetime"])
+        return cls(stored["period"], current, lifetime, stored["charges"], stored["queries"])
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A line of the ledger. `total` and `own` (of the analyst, in a charge) are the accounts after it.
+
+    `refers` is the sequence number of the charge that an answer belongs to.
+    """
+
+    sequence: int
+    kind: str
+    time: str
+    analyst: str | None
+    refers: int | None
+    total: Account
+    own: Account | None
+    body: Mapping[str, Any]
+    previous: str
+
+    @property
+    def state_text(self) -> str:
+        """The accounts as they are stored."""
+        return canonical({"total": self.total.to_dict(), "own": None if self.own is None else self.own.to_dict()})
+
+    @property
+    def body_text(self) -> str:
+        """The body as it is stored."""
+        return canonical(self.body)
+
+    @property
+    def hash(self) -> str:
+        """Over everything in the entry, the hash of the one before it included."""
+        return digest(
+            self.sequence,
+            self.kind,
+            self.time,
+            self.analyst,
+            self.refers,
+            self.state_text,
+            self.body_text,
+            self.previous,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The entry as one object of the exported trail."""
+        return {
+            "sequence": self.sequence,
+            "kind": self.kind,
+            "time": self.time,
+            "analyst": self.analyst,
+            "refers": self.refers,
+            "total": self.total.to_dict(),
+            "own": None if self.own is None else self.own.to_dict(),
+            "body": dict(self.body),
+            "previous": self.previous,
+            "hash": self.hash,
+        }
+
+
+def digest(*parts: str | int | None) -> str:
+    """SHA-256 of the parts, told apart."""
+    return hashlib.sha256(canonical(parts).encode()).hexdigest()

@@ -1,0 +1,144 @@
+"""Whether one more charge may be made, and the words of the refusal."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
+
+from hedgerow.accounting import gaussian_epsilon
+from hedgerow.accounting.parameters import whole
+from hedgerow.budget import Charge, Spending
+from hedgerow.errors import BudgetError
+from hedgerow.ledger.caps import SCALE, Caps, Units, as_cost
+
+_NAMES = {
+    "gaussian": "budget for Gaussian noise",
+    "pure": "budget for Laplace noise (pure_epsilon)",
+    "mass": "part of delta kept for thresholds",
+}
+
+_OWNERS = {"total": "the", "lifetime": "the lifetime", "analyst": "this analyst's"}
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A charge that is asked for: in units, rounded up, and in basic queries of document 002."""
+
+    charge: Charge
+    units: Units
+    queries: int = 1
+
+    @classmethod
+    def of(cls, charge: Charge, queries: int = 1) -> Self:
+        """A request for `charge`."""
+        return cls(charge, Units.of(charge), whole("queries", queries))
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Three sums that must stay within three caps. `owner` is "total", "lifetime" or "analyst".
+
+    Privacy: the sums of mu squared, of pure epsilon and of mass each decide for themselves, with caps
+    fixed in advance, so the filter is valid however questions and prices depend on earlier answers
+    (theorem of mechanisms 1.5). A joint rule over the three would not be.
+    """
+
+    owner: str
+    caps: Caps
+    spent: Units
+
+    @property
+    def remaining(self) -> Units:
+        """What is left; below zero where the catalog now allows less than was spent."""
+        return self.caps.units - self.spent
+
+    @property
+    def spending(self) -> Spending:
+        """What was spent, to read."""
+        return self.caps.proves(self.spent)
+
+    @property
+    def left(self) -> Spending:
+        """The limit less what was spent, to read."""
+        spent = self.spending
+        limit = self.caps.limit
+        return Spending(max(0.0, limit.epsilon - spent.epsilon), max(0.0, limit.delta - spent.delta))
+
+    def overrun_by(self, asked: Units) -> str | None:
+        """The coordinate that `asked` does not fit into, if there is one."""
+        return self.caps.overrun(self.spent + asked)
+
+    def after(self, asked: Units) -> "Filter":
+        """The same filter, once `asked` is charged."""
+        return Filter(self.owner, self.caps, self.spent + asked)
+
+
+def admit(request: Request, filters: Sequence[Filter]) -> None:
+    """Refuse a charge that does not fit every filter."""
+    for one in filters:
+        if coordinate := one.overrun_by(request.units):
+            raise _refusal(request, one, coordinate, filters)
+
+
+def _refusal(request: Request, one: Filter, coordinate: str, filters: Sequence[Filter]) -> BudgetError:
+    """What was asked, what is left, and the largest epsilon that would still fit."""
+    charge = request.charge
+    largest = largest_epsilon(charge, coordinate, [one.remaining for one in filters])
+    return BudgetError(
+        _found(request.units, one, coordinate),
+        code=f"budget-{coordinate}" if one.owner == "total" else f"budget-{one.owner}",
+        hint=_hint(charge, coordinate, largest),
+        asked={"epsilon": charge.epsilon, "delta": charge.delta, **_amounts(request.units)},
+        left={"epsilon": largest, **_amounts(one.remaining)},
+    )
+
+
+def _found(asked: Units, one: Filter, coordinate: str) -> str:
+    """How much of which cap is needed, and how much there is."""
+    caps, spent = one.caps, one.spent
+    if coordinate == "pure" and spent.deliberate + asked.deliberate > caps.deliberate:
+        if caps.deliberate == 0:
+            return "This ledger keeps no part of epsilon for Laplace noise (pure_epsilon is 0)."
+        needs, has = asked.deliberate / caps.deliberate, 1.0 - spent.deliberate / caps.deliberate
+    else:
+        needs, has = caps.fractions(asked)[coordinate], 1.0 - caps.fractions(spent)[coordinate]
+    whose = _OWNERS[one.owner]
+    return f"This statement needs {_percent(needs)} of {whose} {_NAMES[coordinate]}, and {_percent(has)} is left."
+
+
+def largest_epsilon(charge: Charge, coordinate: str, remaining: Sequence[Units]) -> float:
+    """The largest epsilon that a statement like `charge` could have with the same delta, rounded down."""
+    if coordinate == "mass":
+        return 0.0
+    if coordinate == "pure":
+        return _rounded_down(min(min(left.deliberate, left.pure) for left in remaining) / SCALE)
+    mu = math.sqrt(max(0, min(left.gaussian for left in remaining)) / SCALE)
+    return _rounded_down(gaussian_epsilon(mu, charge.delta)) if 0.0 < charge.delta < 1.0 else 0.0
+
+
+def _hint(charge: Charge, coordinate: str, largest: float) -> str:
+    if coordinate == "mass":
+        return "Ask with declared keys, or with a smaller delta, which takes less of it."
+    if largest <= 0.0:
+        return "It is used up." if coordinate == "gaussian" else "Ask for Gaussian noise instead."
+    if coordinate == "pure":
+        return f"The largest epsilon that still fits is {largest:g}; or ask for Gaussian noise."
+    return f"The largest epsilon that still fits, with delta {charge.delta:g}, is {largest:g}."
+
+
+def _amounts(units: Units) -> dict[str, float]:
+    cost = as_cost(units)
+    return {"gaussian": float(cost.gaussian), "pure": float(cost.pure), "mass": float(cost.mass)}
+
+
+def _percent(part: float) -> str:
+    return "more than all" if part > 1.0 else f"{max(part, 0.0):.3%}"
+
+
+def _rounded_down(epsilon: float) -> float:
+    """Four significant digits, a little below `epsilon`; 0 if there is nothing."""
+    if epsilon <= 0.0:
+        return 0.0
+    safe = epsilon * (1.0 - 1e-7)
+    step = 10.0 ** (math.floor(math.log10(safe)) - 3)
+    return float(f"{math.floor(safe / step) * step:.4g}")

@@ -1,0 +1,138 @@
+"""Reading the trail back: history, export, and the proof that nothing in it was changed."""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from hedgerow.accounting import AnyEvent, event_from_dict
+from hedgerow.budget import Charge
+from hedgerow.errors import LedgerError
+from hedgerow.ledger.caps import Units
+from hedgerow.ledger.entries import ANSWERED, BEGINNING, CHARGED, FAILED, Account, Entry, canonical
+from hedgerow.ledger.store import Reader, Store
+from hedgerow.ledger.view import HistoryEntry
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """A chain that holds: how long it is, and the hash at its end.
+
+    Keep `tip` elsewhere: a chain cut short still holds, but no longer ends there.
+    """
+
+    entries: int
+    charges: int
+    tip: str
+
+
+def walk(store: Store, analyst: str | None = None) -> Iterator[tuple[Reader, Entry]]:
+    """Every entry in order, a page at a time: entries never change, so writers need not wait for the reader."""
+    after = -1
+    while True:
+        with store.read() as book:
+            page = book.page(after, analyst)
+            yield from ((book, entry) for entry in page)
+        if not page:
+            return
+        after = page[-1].sequence
+
+
+class Verifier:
+    """Follows the chain from its beginning, and raises at the first entry that does not fit."""
+
+    def __init__(self) -> None:
+        self._previous = BEGINNING
+        self._length = 0
+        self._total: Account | None = None
+        self._own: dict[str, Account] = {}
+
+    def check(self, entry: Entry, book: Reader) -> None:
+        """One more entry: its place, its totals, its release."""
+        if entry.sequence != self._length or entry.previous != self._previous:
+            raise _broken(self._length, "does not follow the one before it")
+        if entry.kind == CHARGED:
+            self._check_charge(entry)
+        elif self._total is not None and entry.total != self._total:
+            raise _broken(entry.sequence, "changes the totals without a charge")
+        if entry.kind == ANSWERED:
+            _check_release(entry, book)
+        self._previous, self._total, self._length = entry.hash, entry.total, self._length + 1
+
+    def _check_charge(self, entry: Entry) -> None:
+        """The totals are those before the entry plus what its events cost, to the last bit."""
+        asked, queries, name = Units.from_dict(entry.body["units"]), entry.body["queries"], entry.analyst or ""
+        period = entry.total.period
+        total, own = self._total or Account(period), self._own.get(name, Account(period))
+        if (
+            asked != _recomputed(entry)
+            or entry.total != total.within(period).plus(asked, queries)
+            or entry.own != own.within(period).plus(asked, queries)
+        ):
+            raise _broken(entry.sequence, "does not add up")
+        self._own[name] = entry.own
+
+    @property
+    def result(self) -> Verification:
+        """What was seen so far."""
+        return Verification(self._length, 0 if self._total is None else self._total.charges, self._previous)
+
+
+def verify(store: Store) -> Verification:
+    """Check every hash, every link, every sum and every stored release."""
+    store.check()
+    verifier = Verifier()
+    for book, entry in walk(store):
+        verifier.check(entry, book)
+    return verifier.result
+
+
+def history(store: Store, analyst: str | None = None) -> Sequence[HistoryEntry]:
+    """Every charge in order (of one analyst), with what became of it, and the owner's own acts."""
+    return tuple(_line(entry, book) for book, entry in walk(store, analyst) if entry.kind not in {ANSWERED, FAILED})
+
+
+def _line(entry: Entry, book: Reader) -> HistoryEntry:
+    status = (book.outcome_of(entry.sequence) or CHARGED) if entry.kind == CHARGED else entry.kind
+    text = str(entry.body.get("question", {}).get("text", ""))
+    price = entry.body.get("terms", entry.body)
+    charge = {name: price[name] for name in ("epsilon", "delta", "events") if name in price}
+    return HistoryEntry(entry.sequence, entry.time, entry.analyst, text, charge, status)
+
+
+def export(store: Store) -> Iterator[str]:
+    """One line of JSON for each entry, with its hash."""
+    after = -1
+    while True:
+        with store.read() as book:
+            page = book.page(after)
+        if not page:
+            return
+        yield from (canonical(entry.to_dict()) for entry in page)
+        after = page[-1].sequence
+
+
+def events(store: Store, analyst: str | None = None) -> Iterator[AnyEvent]:
+    """The events of every charge, in order."""
+    for _, entry in walk(store, analyst):
+        if entry.kind == CHARGED:
+            yield from (event_from_dict(event) for event in entry.body["events"])
+
+
+def _recomputed(entry: Entry) -> Units:
+    events = tuple(event_from_dict(event) for event in entry.body["events"])
+    return Units.of(Charge(events, entry.body["epsilon"], entry.body["delta"]))
+
+
+def _check_release(entry: Entry, book: Reader) -> None:
+    """A stored release is the one that was stored with the entry."""
+    stored = book.release_of(entry.sequence)
+    if stored is None or hashlib.sha256(stored.payload).hexdigest() != entry.body["release"]:
+        raise _broken(entry.sequence, "has lost its release, or has another one")
+
+
+def _broken(sequence: int, how: str) -> LedgerError:
+    return LedgerError(
+        f"The ledger's chain breaks at entry {sequence}: it {how}.",
+        code="ledger-chain",
+        hint="Restore the ledger from a backup that verifies, and count what came after as spent.",
+    )

@@ -1,0 +1,172 @@
+"""Text to syntax. One statement, of bounded size and depth; the tree is untrusted until `plan` has bound it."""
+
+import logging
+
+import sqlglot
+from sqlglot import TokenType, exp
+from sqlglot.errors import SqlglotError
+
+from hedgerow.errors import ParameterError, ParseError, Span, UnsupportedSQLError
+
+MAX_CHARACTERS = 100_000
+MAX_DEPTH = 60
+MAX_TOKENS = 20_000
+DIALECTS = ("duckdb", "postgres", "spark", "sqlite", "bigquery", "snowflake")
+STATEMENTS = frozenset(
+    {
+        "ALTER",
+        "ANALYZE",
+        "ATTACH",
+        "CACHE",
+        "COMMAND",
+        "COMMIT",
+        "COPY",
+        "CREATE",
+        "DELETE",
+        "DESCRIBE",
+        "DETACH",
+        "DROP",
+        "EXECUTE",
+        "EXPORT",
+        "GRANT",
+        "INSERT",
+        "INSTALL",
+        "KILL",
+        "LOADDATA",
+        "MERGE",
+        "PIVOT",
+        "PRAGMA",
+        "REFRESH",
+        "ROLLBACK",
+        "SET",
+        "SHOW",
+        "SUBQUERY",
+        "SUMMARIZE",
+        "TABLE",
+        "TRANSACTION",
+        "TRUNCATETABLE",
+        "UPDATE",
+        "USE",
+        "VALUES",
+    }
+)
+
+logging.getLogger("sqlglot").setLevel(logging.CRITICAL)
+
+
+def parse(text: str, dialect: str = "duckdb") -> exp.Query:
+    """The syntax tree of one SELECT statement.
+
+    Privacy: nothing is executed here. Size and depth are limited before the parser runs, so that a
+    text cannot exhaust the program; the limits depend on the text alone.
+    """
+    if dialect not in DIALECTS:
+        known = ", ".join(DIALECTS)
+        raise ParameterError(f"Dialect {dialect!r} is not known.", code="dialect", hint=f"Choose one of {known}.")
+    _check_text(text)
+    try:
+        tokens = sqlglot.tokenize(text, dialect=dialect)
+        _check_tokens(tokens)
+        statements = sqlglot.parse(_name_placeholders(text, tokens), dialect=dialect)
+    except SqlglotError as error:
+        raise _readable(error, text) from None
+    except RecursionError:
+        raise ParseError("The statement is nested too deeply.", code="too-deep") from None
+    return _single_query([s for s in statements if s is not None])
+
+
+def _check_text(text: str) -> None:
+    if not isinstance(text, str):
+        raise ParseError("The query must be text.", code="not-text", hint="Pass the SQL as a string.")
+    if not text.strip():
+        raise ParseError("The query is empty.", code="empty", hint="Write a SELECT statement.")
+    if len(text) > MAX_CHARACTERS:
+        raise ParseError(f"The query has more than {MAX_CHARACTERS:,} characters.", code="too-long")
+    if "\x00" in text:
+        raise ParseError("The query contains a NUL character.", code="nul")
+
+
+def _name_placeholders(text: str, tokens: list[sqlglot.Token]) -> str:
+    """`?` numbered in the order of the text, and `:name` in the one spelling that every dialect reads here."""
+    pieces, done, count = [], 0, 0
+    for token, after in zip(tokens, [*tokens[1:], None], strict=True):
+        if token.token_type is TokenType.PLACEHOLDER:
+            count += 1
+            spelling = f"${count}"
+        elif token.token_type is TokenType.COLON and after is not None and _joined(token, after):
+            spelling = "$"
+        else:
+            continue
+        pieces += [text[done : token.start], spelling]
+        done = token.end + 1
+    return "".join([*pieces, text[done:]])
+
+
+def _joined(colon: sqlglot.Token, name: sqlglot.Token) -> bool:
+    return name.start == colon.end + 1 and name.token_type is TokenType.VAR
+
+
+def _check_tokens(tokens: list[sqlglot.Token]) -> None:
+    """Refuse what would recurse too deeply, before the recursive parser sees it."""
+    if len(tokens) > MAX_TOKENS:
+        raise ParseError(f"The query has more than {MAX_TOKENS:,} words.", code="too-long")
+    depth, run = 0, 0
+    opening = {TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE}
+    closing = {TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END}
+    prefix = {TokenType.NOT, TokenType.DASH, TokenType.PLUS, TokenType.TILDE}
+    for token in tokens:
+        depth += (token.token_type in opening) - (token.token_type in closing)
+        run = run + 1 if token.token_type in prefix else 0
+        if max(depth, run) > MAX_DEPTH:
+            raise ParseError(
+                f"The statement is nested more than {MAX_DEPTH} levels deep.", code="too-deep", span=_span_of(token)
+            )
+
+
+def _span_of(token: sqlglot.Token) -> Span:
+    return Span(token.start, token.end + 1, token.line)
+
+
+def _single_query(statements: list[exp.Expr]) -> exp.Query:
+    if len(statements) != 1:
+        raise ParseError(
+            "Exactly one statement can be asked at a time.",
+            code="one-statement",
+            hint="Send the statements one by one.",
+        )
+    statement = statements[0]
+    if not isinstance(statement, exp.Query) or isinstance(statement, exp.Subquery | exp.Table):
+        kind = statement.key.upper()
+        if kind not in STATEMENTS:
+            raise ParseError(
+                "The text cannot be read as SQL.", code="syntax", hint="Start the query with SELECT or WITH."
+            )
+        raise UnsupportedSQLError(
+            f"Only SELECT can be asked; this is {kind}.",
+            code="not-a-select",
+            hint="Start the query with SELECT or WITH.",
+        )
+    return statement
+
+
+def _readable(error: SqlglotError, text: str) -> ParseError:
+    details = getattr(error, "errors", None) or [{}]
+    first = details[0]
+    line, column = first.get("line"), first.get("col")
+    what = _plain(str(first.get("description") or ""))
+    if line is None or column is None:
+        return ParseError(f"{what}.", code="syntax")
+    start = sum(len(row) + 1 for row in text.split("\n")[: line - 1]) + max(column - 1, 0)
+    near = first.get("highlight") or ""
+    return ParseError(
+        f"Syntax error at line {line}, column {column}{f', near {near!r}' if near else ''}: {what}.",
+        code="syntax",
+        span=Span(start, start + max(len(near), 1), line),
+    )
+
+
+def _plain(description: str) -> str:
+    """The parser's complaint without its own class names and tokens."""
+    if not description or "<class" in description:
+        return "something is missing or does not belong here"
+    return description.split(" but got <", maxsplit=1)[0].rstrip(".")

@@ -1,0 +1,91 @@
+"""Implicit conversions, made explicit, so that the database has none left to do (its own could fail on a row)."""
+
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+
+from hedgerow.errors import Span, UnsupportedSQLError
+from hedgerow.expressions.functions import lookup
+from hedgerow.expressions.nodes import Call, Column, Constant, Expr, Literal
+from hedgerow.expressions.types import Type
+from hedgerow.plan import literals
+
+SAFE_DECIMAL = Decimal(10) ** 9
+
+
+def call(name: str, arguments: Sequence[Expr], span: Span | None = None) -> Call:
+    """A call of `name`, refused where its signature does not admit the arguments."""
+    function = lookup(name)
+    low, high = function.arity
+    result = function.signature([a.type for a in arguments]) if low <= len(arguments) <= high else None
+    if result is None:
+        kinds = ", ".join(a.type.value for a in arguments)
+        raise UnsupportedSQLError(
+            f"{name.replace('_', ' ')} cannot be applied to ({kinds}).",
+            code="type-mismatch",
+            hint="Convert with CAST, for instance CAST(x AS DOUBLE).",
+            span=span,
+        )
+    return Call(name, tuple(arguments), result)
+
+
+def to_float(expr: Expr) -> Expr:
+    """The value as a double."""
+    if expr.type is Type.FLOAT:
+        return expr
+    if isinstance(expr, Literal) and isinstance(expr.value, int | Decimal):
+        return literals.real(float(expr.value))
+    return call("cast_float", [expr])
+
+
+def unify(exprs: Sequence[Expr], span: Span | None = None) -> list[Expr]:
+    """All expressions brought to one type: numbers to doubles, constants to dates, or refused."""
+    kinds = {e.type for e in exprs if e.type is not Type.NULL}
+    if len(kinds) <= 1 and Type.DECIMAL not in kinds:
+        return list(exprs)
+    if all(kind.is_numeric for kind in kinds):
+        return [e if e.type is Type.NULL else to_float(e) for e in exprs]
+    if kinds == {Type.DATE, Type.TIMESTAMP}:
+        return [e if e.type is Type.TIMESTAMP else call("cast_timestamp", [e]) for e in exprs]
+    if Type.TEXT in kinds and len(kinds) == 2:
+        target = (kinds - {Type.TEXT}).pop()
+        return [_read_text(e, target, span) if e.type is Type.TEXT else e for e in exprs]
+    raise _mismatch(kinds, span)
+
+
+def comparable(exprs: Sequence[Expr], span: Span | None = None) -> list[Expr]:
+    """Like `unify`, but a decimal column next to short constants stays as it is, so that indexes and zone maps work."""
+    numbers = [e for e in exprs if e.type.is_numeric]
+    columns = [e for e in numbers if isinstance(e, Column)]
+    if len(numbers) == len(exprs) and len(columns) == 1 and columns[0].native.upper().startswith("DECIMAL"):
+        rest = [e for e in numbers if e is not columns[0]]
+        if all(isinstance(e, Literal) and _is_short(e.value) for e in rest):
+            return list(exprs)
+    return unify(exprs, span)
+
+
+def _is_short(value: Constant) -> bool:
+    return isinstance(value, int | Decimal) and len(str(value)) <= 12 and Decimal(abs(value)) < SAFE_DECIMAL
+
+
+def _read_text(expr: Expr, target: Type, span: Span | None) -> Expr:
+    if isinstance(expr, Literal) and isinstance(expr.value, str):
+        if target in {Type.DATE, Type.TIMESTAMP}:
+            kind = Type.TIMESTAMP if target is Type.TIMESTAMP else Type.DATE
+            return literals.moment(expr.value, kind)
+        if target.is_numeric and _is_number(expr.value):
+            return literals.number(expr.value)
+    raise _mismatch({Type.TEXT, target}, span)
+
+
+def _is_number(value: str) -> bool:
+    return value.replace(".", "", 1).isdigit() and value.isascii()
+
+
+def _mismatch(kinds: Iterable[Type], span: Span | None) -> UnsupportedSQLError:
+    names = " and ".join(sorted(kind.value for kind in kinds))
+    return UnsupportedSQLError(
+        f"Values of type {names} cannot be mixed.",
+        code="type-mismatch",
+        hint="Convert one of them with CAST.",
+        span=span,
+    )

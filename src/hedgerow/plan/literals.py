@@ -1,0 +1,107 @@
+"""Constants of the query text, read strictly and held as values. They are re-rendered by us, never passed through."""
+
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime
+from decimal import Decimal, InvalidOperation
+from math import isfinite
+
+from sqlglot import exp
+
+from hedgerow.errors import ParameterError, ParseError
+from hedgerow.expressions.nodes import Literal
+from hedgerow.expressions.types import Type
+
+MAX_DIGITS = 40
+MAX_TEXT = 10_000
+WHOLE = 2**63
+
+Parameters = Sequence[object] | Mapping[str, object] | None
+
+
+def number(text: str) -> Literal:
+    """A numeric literal: whole, decimal, or (with an exponent, or too long) a double."""
+    if len(text) > MAX_DIGITS:
+        raise ParseError(f"A number has more than {MAX_DIGITS} digits.", code="huge-literal")
+    try:
+        value = Decimal(text)
+    except InvalidOperation:
+        raise ParseError("A number cannot be read.", code="syntax") from None
+    if text.isdigit() and value < WHOLE:
+        return Literal(int(value), Type.INTEGER)
+    if "e" in text.lower() or len(text) > 18 or text.isdigit():
+        return real(float(value))
+    return Literal(value, Type.DECIMAL)
+
+
+def real(value: float) -> Literal:
+    """A finite double."""
+    if not isfinite(value):
+        raise ParameterError("NaN and infinity cannot be used as constants.", code="not-finite")
+    return Literal(value, Type.FLOAT)
+
+
+def text(value: str) -> Literal:
+    """A piece of text."""
+    if len(value) > MAX_TEXT or "\x00" in value:
+        raise ParseError(f"A text constant is longer than {MAX_TEXT:,} characters or holds NUL.", code="huge-literal")
+    return Literal(value, Type.TEXT)
+
+
+def moment(value: str, kind: Type) -> Literal:
+    """A DATE or TIMESTAMP constant from ISO text."""
+    try:
+        parsed = date.fromisoformat(value) if kind is Type.DATE else datetime.fromisoformat(value).replace(tzinfo=None)
+    except ValueError:
+        raise ParseError(
+            f"{value!r} is not a {kind.value}.",
+            code="bad-date",
+            hint="Write it like 2026-01-31 or 2026-01-31 12:00:00.",
+        ) from None
+    return Literal(parsed, kind)
+
+
+def constant(value: object) -> Literal:
+    """A Python value handed in as a parameter."""
+    if value is None:
+        return Literal(None, Type.NULL)
+    if isinstance(value, bool):
+        return Literal(value, Type.BOOLEAN)
+    if isinstance(value, int) and abs(value) < WHOLE:
+        return Literal(value, Type.INTEGER)
+    if isinstance(value, float):
+        return real(value)
+    if isinstance(value, Decimal) and value.is_finite() and len(str(value)) <= 18:
+        return Literal(value, Type.DECIMAL)
+    if isinstance(value, str):
+        return text(value)
+    if isinstance(value, datetime) and value.tzinfo is None:
+        return Literal(value, Type.TIMESTAMP)
+    if isinstance(value, date) and not isinstance(value, datetime):
+        return Literal(value, Type.DATE)
+    raise ParameterError(
+        f"A parameter of type {type(value).__name__} cannot be used.",
+        code="bad-parameter",
+        hint="Pass text, numbers, booleans, dates or None.",
+    )
+
+
+def placeholder(node: exp.Placeholder | exp.Parameter, values: Parameters) -> Literal:
+    """The constant that stands for `?` (numbered by `parse` in the order of the text) or `:name`."""
+    name = node.name
+    if name.isdigit():
+        return _positional(int(name), values)
+    if not isinstance(values, Mapping) or name not in values:
+        raise ParameterError(
+            f"The query uses :{name}, but params has no {name!r}.", code="missing-parameter", hint="Pass params={…}."
+        )
+    return constant(values[name])
+
+
+def _positional(number: int, values: Parameters) -> Literal:
+    if isinstance(values, str | Mapping) or values is None or not 0 < number <= len(values):
+        raise ParameterError(
+            f"The query uses placeholder number {number}, but params has no value for it.",
+            code="missing-parameter",
+            hint="Pass params=[…] with one value for each ?.",
+        )
+    return constant(values[number - 1])

@@ -1,0 +1,89 @@
+"""How much one unit counts.
+
+An owner's rows in a key are not chosen but *weighted*: one integer weight out of 2^b per (owner, key),
+rounded down, multiplies the integer sums of all measures alike (mechanisms.md 3.1).
+
+Privacy: let an owner have n_g rows in key g, a_g = min(n_g, r). The weight is
+W_g = floor(U a_g / n_g), with U^2 sum a_g^2 <= T^2 4^b (l2) or U sum a_g <= A 2^b (l1). Each row's vector
+has norm at most 1, so the sum over n_g rows, times W_g / 2^b, has norm at most U a_g / 2^b, and over
+all keys at most T, respectively A. Nothing is rounded or clamped after the weight, so this holds to
+the last bit, for several coordinates together.
+"""
+
+from dataclasses import dataclass
+
+from hedgerow.errors import ParameterError, PolicyError
+from hedgerow.plan.nodes import Limits
+
+LARGEST = 2**30
+"""No limit may exceed this: T^2 4^b must fit the engine's 128-bit integers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bounding:
+    """The limits of a statement: R rows in all, r in one key, C keys.
+
+    `weighted` is False where the database enforces one row per unit: every weight is then one.
+    `size` is a public figure that the number of rows never exceeds.
+    """
+
+    rows: int
+    rows_per_group: int
+    groups: int
+    weighted: bool
+    size: int
+
+    @property
+    def l2_squared(self) -> int:
+        """T^2: the largest squared norm of an owner within all three limits."""
+        full = min(self.groups, self.rows // self.rows_per_group)
+        rest = self.rows - full * self.rows_per_group
+        return full * self.rows_per_group**2 + (rest**2 if full < self.groups else 0)
+
+    @property
+    def l1(self) -> int:
+        """A: the most rows an owner within all three limits can have."""
+        return min(self.rows, self.rows_per_group * self.groups)
+
+    @property
+    def keys_touched(self) -> int:
+        """In how many keys one owner can weigh at all: weights reach every key that it has a row in."""
+        return self.size if self.weighted else 1
+
+
+def bound(limits: Limits, *, grouped: bool, max_rows: int | None, max_groups: int | None) -> Bounding:
+    """The limits of one statement: the owner's, tightened by the query."""
+    rows = _tighten("max_rows", limits.max_rows, max_rows)
+    if rows is None:
+        raise ParameterError(
+            "Nobody said how many rows one person may count for, so no sum has a sensitivity.",
+            code="missing-max-rows",
+            hint="Declare max_rows (or unit_unique) for the table in the catalog, or pass max_rows=.",
+        )
+    groups = _tighten("max_groups", limits.max_groups, max_groups)
+    weighted = not limits.one_row
+    if not grouped:
+        return Bounding(rows, rows, 1, weighted, limits.size)
+    per_group = min(limits.max_rows_per_group or rows, rows)
+    return Bounding(rows, per_group, min(groups or rows, rows), weighted, limits.size)
+
+
+def units_only(bounding: Bounding) -> Bounding:
+    """The limits where people are all that is measured: each counts once in a key."""
+    return Bounding(bounding.groups, 1, bounding.groups, bounding.weighted, bounding.size)
+
+
+def _tighten(name: str, owners: int | None, asked: int | None) -> int | None:
+    if asked is None:
+        return owners
+    if not 1 <= asked <= LARGEST:
+        raise ParameterError(
+            f"{name} must be a whole number from 1 to {LARGEST:,}.", code=f"bad-{name.replace('_', '-')}"
+        )
+    if owners is not None and asked > owners:
+        raise PolicyError(
+            f"{name}={asked} is looser than the owner's {owners}.",
+            code="looser-limit",
+            hint=f"Ask for {owners} or less.",
+        )
+    return asked

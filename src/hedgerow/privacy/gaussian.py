@@ -1,0 +1,97 @@
+"""Gaussian noise for one statement.
+
+Privacy: with noise sigma_i on coordinate i, whose rows have size at most 1 after division, a unit moves
+the whole vector by at most T in each coordinate's norm, so mu^2 <= T^2 sum 1/sigma_i^2 (mechanisms.md 3.1, blocks
+that every row may fill at once). All coordinates get equal noise, which is minimax for an average (4.1).
+Key selection counts each owner in at most C keys: mu^2 = C / sigma^2. The two stages compose to the mu of
+the statement's own (epsilon, delta); the threshold is the least that keeps the exact profile (2.2) within delta.
+"""
+
+import math
+from fractions import Fraction
+
+from hedgerow.accounting import (
+    GaussianEvent,
+    ThresholdEvent,
+    gaussian_mu,
+    selection_delta,
+    selection_mass,
+    statement_threshold,
+    threshold,
+)
+from hedgerow.distributions import Gaussian
+from hedgerow.privacy.bounding import Bounding
+from hedgerow.privacy.plan import Room
+from hedgerow.privacy.precision import least_scale, up
+from hedgerow.privacy.sums import Coordinate, Selection
+
+HEADROOM = 1e-11
+"""Of epsilon, left for what discreteness costs; at most 1e-12 a coordinate."""
+
+EXACT_PROFILE = 64
+"""Up to this many keys per unit the exact profile is evaluated; beyond, the deltas are added up."""
+
+
+ADDED_SHARE = 0.1
+"""Then this part of delta is for the threshold, and the rest for the noise."""
+
+
+def statement_mu(epsilon: float, delta: float) -> float:
+    """The mu that one statement may spend."""
+    return gaussian_mu(epsilon - HEADROOM, delta * (1 - 1e-9))
+
+
+def coordinate(
+    label: str,
+    combination: tuple[tuple[int, int], ...],
+    denominator: int,
+    sigma: float,
+    bounding: Bounding,
+    weight_bits: int,
+) -> tuple[Coordinate, GaussianEvent]:
+    """A coordinate with noise `sigma` (in units of one row), and its event.
+
+    The exact integer is a multiple of 1 / (denominator 2^weight_bits); 2^shift refines that until the
+    noise is wide enough on it.
+    """
+    lattice = denominator << weight_bits
+    wanted = least_scale(bounding.keys_touched)
+    shift = max(0, math.ceil(math.log2(wanted / (sigma * lattice))))
+    scale = up(sigma * lattice * 2.0**shift)
+    step = lattice << shift
+    event = GaussianEvent(
+        Fraction(bounding.l2_squared * step * step), Fraction(scale) ** 2, bounding.keys_touched, Fraction(scale) ** 2
+    )
+    reach = math.sqrt(bounding.l2_squared)
+    return Coordinate(label, combination, denominator, Gaussian(scale / step), scale, shift, reach), event
+
+
+def selection(
+    epsilon: float, delta: float, minimum: int, groups: int, mu: float, stage2: float, room: Room
+) -> tuple[Selection, tuple[GaussianEvent, ThresholdEvent]]:
+    """The threshold test that spends `mu`, next to measures that spend `stage2`."""
+    sigma = math.sqrt(groups) / mu
+    shift = max(0, math.ceil(math.log2(least_scale(groups) / sigma)))
+    scale = up(sigma * 2.0**shift)
+    sigma = scale / 2.0**shift
+    share = Fraction(mu * mu + stage2 * stage2) / room.gaussian_cap if room.gaussian_cap else Fraction(1)
+    largest = Fraction(delta) * Fraction(ADDED_SHARE if groups > EXACT_PROFILE else 0.5) * (1 - Fraction(1, 10**9))
+    wanted = float(min(largest, room.mass_cap * min(share, Fraction(1))))
+    tau = _threshold(epsilon, delta, sigma, minimum, groups, stage2, wanted)
+    on_grid = Fraction(math.ceil(Fraction(tau) * 2**shift) + 1, 2**shift)
+    mass = selection_mass(sigma, minimum, float(on_grid - Fraction(1, 2 ** (shift + 1))), groups)
+    event = GaussianEvent(Fraction(groups << (2 * shift)), Fraction(scale) ** 2, groups, Fraction(scale) ** 2)
+    made = Selection(Gaussian(sigma), scale, shift, on_grid, minimum, mass)
+    return made, (event, ThresholdEvent(mass))
+
+
+def _threshold(
+    epsilon: float, delta: float, sigma: float, minimum: int, groups: int, stage2: float, wanted: float
+) -> float:
+    """The least tau whose mass is `wanted` or less, raised until the statement keeps its own delta."""
+    tau = threshold(minimum, sigma, wanted, groups)
+    if groups > EXACT_PROFILE:
+        return tau
+    if selection_delta(epsilon, sigma, minimum, tau, groups, stage2=stage2) * (1 + 1e-9) <= delta:
+        return tau
+    return max(tau, statement_threshold(epsilon, delta, sigma, minimum, groups, stage2=stage2))

@@ -1,0 +1,71 @@
+"""From a bounded value to an integer, by a public power-of-two step.
+
+A value x becomes k = floor((x - offset) / step + 1/2), clamped to [low, high]. The rounding is a public
+function of one row, and the clamp comes after it, so a row moves the sum of k by at most `reach`, exactly.
+The step is a power of two: multiplying by it is exact in floating point, and every engine computes the
+same integer.
+"""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+from hedgerow.expressions.ranges import Range
+
+FLOAT_BITS = 20
+WHOLE_BITS = 31
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """`step` is 2^exponent; `offset` a multiple of it that a double holds exactly."""
+
+    exponent: int
+    offset: float
+    low: int
+    high: int
+
+    @property
+    def step(self) -> float:
+        """The distance of two grid points."""
+        return math.ldexp(1.0, self.exponent)
+
+    @property
+    def reach(self) -> int:
+        """How far one row can move the integer sum."""
+        return max(abs(self.low), abs(self.high))
+
+
+def centred(values: Range, *, whole: bool, bits: int) -> Grid:
+    """A grid around the middle of the range, the same to both sides: for sums that stand next to a count."""
+    half = (Fraction(values.upper) - Fraction(values.lower)) / 2
+    exponent = _exponent(half, whole=whole, bits=bits) - (1 if whole else 0)
+    step = Fraction(2) ** exponent
+    middle = (Fraction(values.upper) + Fraction(values.lower)) / 2
+    offset = float(math.floor(middle / step + Fraction(1, 2)) * step)
+    reach = max(
+        math.ceil((Fraction(values.upper) - Fraction(offset)) / step),
+        math.ceil((Fraction(offset) - Fraction(values.lower)) / step),
+        1,
+    )
+    return Grid(exponent, offset, -reach, reach)
+
+
+def plain(values: Range, *, whole: bool, bits: int) -> Grid:
+    """A grid from zero: for sums that stand alone."""
+    size = max(abs(Fraction(values.lower)), abs(Fraction(values.upper)))
+    exponent = _exponent(size, whole=whole, bits=bits)
+    step = Fraction(2) ** exponent
+    low, high = math.floor(Fraction(values.lower) / step), math.ceil(Fraction(values.upper) / step)
+    return Grid(exponent, 0.0, low, high) if low or high else Grid(exponent, 0.0, low, 1)
+
+
+def _exponent(size: Fraction, *, whole: bool, bits: int) -> int:
+    """The step: 1 for whole numbers that fit, otherwise `size` divided into about 2^bits parts."""
+    if size == 0:
+        return 0
+    magnitude = math.floor(math.log2(size))
+    finest = magnitude - min(bits, FLOAT_BITS)
+    if whole:
+        return max(0, magnitude - min(bits, WHOLE_BITS) + 1)
+    return max(finest, -1000)

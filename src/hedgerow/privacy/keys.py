@@ -1,0 +1,53 @@
+"""Which groups there are: one, those the owner declared, or those that enough people share."""
+
+import itertools
+import math
+from dataclasses import dataclass
+from enum import Enum
+
+from hedgerow.errors import UnsupportedSQLError
+from hedgerow.expressions.nodes import Call, Column, Expr
+from hedgerow.plan.nodes import Named
+
+MAX_DECLARED = 100_000
+
+Key = tuple[str | int | float | bool, ...]
+
+
+class KeyRule(Enum):
+    """How the groups of an answer come about."""
+
+    ONE = "one"
+    DECLARED = "declared"
+    SELECTED = "selected"
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """The rule, and for declared keys the whole domain in the owner's order."""
+
+    rule: KeyRule
+    domain: tuple[Key, ...] = ()
+
+
+def keys_of(keys: tuple[Named, ...]) -> Keys:
+    """Declared where every key is a column with declared values; selected where one is not."""
+    if not keys:
+        return Keys(KeyRule.ONE)
+    domains = [declared_values(key.expr) for key in keys]
+    known = [domain for domain in domains if domain is not None]
+    if len(known) < len(domains):
+        return Keys(KeyRule.SELECTED)
+    if math.prod(len(domain) for domain in known) > MAX_DECLARED:
+        raise UnsupportedSQLError(
+            f"The declared values make more than {MAX_DECLARED:,} groups.",
+            code="too-many-groups",
+            hint="Group by fewer columns.",
+        )
+    return Keys(KeyRule.DECLARED, tuple(itertools.product(*known)))
+
+
+def declared_values(expr: Expr) -> tuple[str | int | float | bool, ...] | None:
+    """The key domain of a bare column (read through its declared type), if the owner gave one."""
+    inner = expr.arguments[0] if isinstance(expr, Call) and expr.function.startswith("cast_") else expr
+    return inner.values if isinstance(inner, Column) else None

@@ -1,0 +1,66 @@
+"""Laplace noise for one statement, charged to the ledger's pure part.
+
+Privacy: a block's rows have l1 norm at most 1 after division, so noise of scale b_i on block i costs
+A / b_i, and the blocks add up (mechanisms.md 3.1). The noise is discrete, on the lattice of the exact sums,
+where the ratio of neighbouring probabilities is exact: nothing is owed for discreteness. Key selection
+counts whole people on the unit grid, at most C keys each: C / b, and the mass of (2.5) with the discrete tail.
+"""
+
+import math
+from fractions import Fraction
+
+from hedgerow.accounting import LaplaceEvent, ThresholdEvent
+from hedgerow.distributions import Laplace
+from hedgerow.privacy.bounding import Bounding
+from hedgerow.privacy.precision import up
+from hedgerow.privacy.sums import Coordinate, Selection
+
+FINE = 2.0**-20
+"""A lattice finer than this part of the scale no longer shows in an error bar."""
+
+
+def coordinate(
+    label: str,
+    combination: tuple[tuple[int, int], ...],
+    denominator: int,
+    scale: float,
+    bounding: Bounding,
+    weight_bits: int,
+) -> Coordinate:
+    """A coordinate with noise of this scale (in units of one row), drawn on the lattice of its exact values."""
+    lattice = denominator << weight_bits
+    drawn = up(scale * lattice)
+    step = 1.0 / lattice
+    noise = Laplace(drawn / lattice, 0.0 if step < FINE * scale else step)
+    return Coordinate(label, combination, denominator, noise, drawn, 0, float(bounding.l1))
+
+
+def event(block: Coordinate, bounding: Bounding, weight_bits: int) -> LaplaceEvent:
+    """What a block costs: its coordinates share one scale, and their rows one unit of l1 norm."""
+    return LaplaceEvent(Fraction(bounding.l1 * (block.denominator << weight_bits)), Fraction(block.scale))
+
+
+def selection(
+    epsilon: float, minimum: int, groups: int, mass: Fraction
+) -> tuple[Selection, tuple[LaplaceEvent, ThresholdEvent]]:
+    """The threshold test that spends `epsilon` and at most `mass`."""
+    scale = up(groups / epsilon)
+    allowed = min(float(mass), -math.expm1(-1.0 / scale))
+    distance = _distance(scale, -math.expm1(math.log1p(-allowed) / groups))
+    silent = _tail(scale, distance)
+    spent = Fraction(-math.expm1(groups * math.log1p(-silent)) * (1 + 1e-9))
+    made = Selection(Laplace(scale, 1.0), scale, 0, Fraction(minimum + distance), minimum, spent)
+    return made, (LaplaceEvent(Fraction(groups), Fraction(scale)), ThresholdEvent(spent))
+
+
+def _distance(scale: float, tail: float) -> int:
+    """The least whole t with P(X >= t) <= tail."""
+    distance = max(1, math.ceil(-scale * (math.log(tail) + math.log1p(math.exp(-1.0 / scale)))))
+    while _tail(scale, distance) > tail:
+        distance += 1
+    return distance
+
+
+def _tail(scale: float, distance: int) -> float:
+    """P(X >= distance) of discrete Laplace noise, distance at least 1."""
+    return math.exp(-distance / scale) / (1.0 + math.exp(-1.0 / scale))

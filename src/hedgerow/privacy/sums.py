@@ -1,0 +1,69 @@
+"""The integer sums that the database computes, and the coordinates that are released of them."""
+
+from dataclasses import dataclass
+from enum import Enum
+from fractions import Fraction
+
+from hedgerow.distributions import Noise
+from hedgerow.expressions.nodes import Expr
+from hedgerow.privacy.grid import Grid
+
+
+class SumKind(Enum):
+    """What one row (or one owner, for UNITS) adds."""
+
+    UNITS = "units"
+    ROWS = "rows"
+    VALUES = "values"
+
+
+@dataclass(frozen=True, slots=True)
+class ExactSum:
+    """One integer sum: over owners, over rows, or of the grid integers of a value.
+
+    A row counts where `filter` holds and `value` is not NULL (None: always there).
+    """
+
+    kind: SumKind
+    value: Expr | None = None
+    filter: Expr | None = None
+    grid: Grid | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Coordinate:
+    """One released number: an integer combination of exact sums, plus noise.
+
+    Attributes:
+        label: What it is, in words, for receipts.
+        combination: The exact sums it is made of, by position, with integer factors.
+        denominator: The combination divided by this has size at most 1 for each row.
+        noise: The noise after that division: what error bars are made from.
+        scale: The same noise as the sampler draws it, on integers.
+        shift: The exact integer is multiplied by 2^shift before the noise is added.
+        sensitivity: What one unit can change it by, all groups together, after the division
+            (l2 for Gaussian noise, l1 for Laplace), as a float to show.
+    """
+
+    label: str
+    combination: tuple[tuple[int, int], ...]
+    denominator: int
+    noise: Noise
+    scale: float
+    shift: int
+    sensitivity: float
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The noisy test of key selection: a key is shown if its noisy count of units reaches `threshold`.
+
+    Counts are whole; noise is drawn on integers with `scale` after multiplying by 2^shift.
+    """
+
+    noise: Noise
+    scale: float
+    shift: int
+    threshold: Fraction
+    minimum: int
+    mass: Fraction

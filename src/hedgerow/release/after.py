@@ -1,0 +1,59 @@
+"""Everything after the noise, as SQL over released numbers, in a DuckDB that can reach nothing else."""
+
+import threading
+from contextlib import suppress
+
+import duckdb
+import pyarrow as pa
+
+from hedgerow.compiled import RELEASED
+from hedgerow.errors import BackendError
+
+SETTINGS: dict[str, str | bool | int | float | list[str]] = {
+    "enable_external_access": "false",
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    "memory_limit": "1GB",
+    "threads": "1",
+}
+
+
+class AfterEngine:
+    """An embedded DuckDB of its own: no files, no extensions, no settings to change, bounded memory.
+
+    Privacy: it sees released values only, so whatever it computes is post-processing. An error here can
+    depend on nothing that was not released.
+    """
+
+    def __init__(self) -> None:
+        self._connection: duckdb.DuckDBPyConnection | None = None
+        self._lock = threading.Lock()
+
+    def run(self, sql: str, released: pa.Table) -> pa.Table:
+        """The result of `sql` over the released table."""
+        with self._lock:
+            cursor = self._open().cursor()
+        try:
+            cursor.register(RELEASED, released)
+            return cursor.sql(sql).to_arrow_table()
+        except duckdb.Error:
+            raise BackendError(
+                "What comes after the noise could not be computed.",
+                code="after-failed",
+                hint="Simplify HAVING, ORDER BY or the arithmetic between aggregates.",
+            ) from None
+        finally:
+            cursor.close()
+
+    def close(self) -> None:
+        """Let go of it."""
+        with self._lock, suppress(duckdb.Error):
+            if self._connection is not None:
+                self._connection.close()
+            self._connection = None
+
+    def _open(self) -> duckdb.DuckDBPyConnection:
+        if self._connection is None:
+            self._connection = duckdb.connect(":memory:", config=SETTINGS)
+            self._connection.execute("SET lock_configuration = true")
+        return self._connection

@@ -1,0 +1,87 @@
+"""Error bars of whatever is shown: of an aggregate its own; of arithmetic with aggregates, sound interval arithmetic.
+
+An expression over M aggregates is evaluated on their intervals at (1 - confidence) / M each, so that all
+of them hold at once with the stated confidence (mechanisms.md 6.7, rule 4): conservative, never short.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+
+import numpy as np
+import pyarrow as pa
+
+from hedgerow.expressions.nodes import Call, Column, Expr, Literal, columns_of
+from hedgerow.intervals import Bounds, arithmetic
+from hedgerow.release.estimate import Estimator
+
+CONSERVATIVE = "conservative"
+UNKNOWN = "unbounded: no rule gives an interval for this expression"
+
+Rule = Callable[..., Bounds]
+
+
+def _monotone(function: Callable[[float], float]) -> Rule:
+    return lambda operand, *_: arithmetic.monotone(np.vectorize(function, otypes=[float]), operand)
+
+
+RULES: Mapping[str, Rule] = {
+    "add": arithmetic.add,
+    "add_whole": arithmetic.add,
+    "subtract": arithmetic.subtract,
+    "subtract_whole": arithmetic.subtract,
+    "multiply": arithmetic.multiply,
+    "multiply_whole": arithmetic.multiply,
+    "divide": arithmetic.divide,
+    "negate": arithmetic.negate,
+    "negate_whole": arithmetic.negate,
+    "abs": arithmetic.absolute,
+    "abs_whole": arithmetic.absolute,
+    "least": lambda *operands: _fold(arithmetic.least, operands),
+    "greatest": lambda *operands: _fold(arithmetic.greatest, operands),
+    "cast_float": lambda operand: operand,
+    "floor": _monotone(math.floor),
+    "ceil": _monotone(math.ceil),
+    "trunc": _monotone(math.trunc),
+}
+
+
+def _fold(rule: Rule, operands: tuple[Bounds, ...]) -> Bounds:
+    result = operands[0]
+    for operand in operands[1:]:
+        result = rule(result, operand)
+    return result
+
+
+def bounds_of(expr: Expr, estimator: Estimator, released: pa.Table, beta: float) -> Bounds | None:
+    """The error bars of `expr` for every released row; None where no noise is in it."""
+    names = {call.name: index for index, call in enumerate(estimator.plan.release.calls)}
+    used = sorted(columns_of(expr) & set(names))
+    if not used:
+        return None
+    parts = {}
+    for name in used:
+        found = estimator.estimate(names[name], beta / len(used))
+        parts[name] = Bounds(found.lower, found.upper, list(found.notes))
+    if isinstance(expr, Column):
+        return parts[expr.name]
+    evaluated = _evaluate(expr, parts, released)
+    return Bounds(evaluated.lower, evaluated.upper, [note or CONSERVATIVE for note in evaluated.notes])
+
+
+def _evaluate(expr: Expr, parts: Mapping[str, Bounds], released: pa.Table) -> Bounds:
+    rows = released.num_rows
+    if isinstance(expr, Column) and expr.name in parts:
+        return parts[expr.name]
+    if isinstance(expr, Column) and expr.type.is_numeric:
+        values = np.array(released.column(expr.name).to_pylist(), dtype=float)
+        return Bounds(values, values, [None] * rows)
+    if (isinstance(expr, Literal) and isinstance(expr.value, int | float)) or _is_decimal(expr):
+        value = np.full(rows, float(expr.value))  # type: ignore[union-attr, arg-type]
+        return Bounds(value, value, [None] * rows)
+    if isinstance(expr, Call) and expr.function in RULES:
+        return RULES[expr.function](*(_evaluate(a, parts, released) for a in expr.arguments))
+    return Bounds(np.full(rows, -np.inf), np.full(rows, np.inf), [UNKNOWN] * rows)
+
+
+def _is_decimal(expr: Expr) -> bool:
+    return isinstance(expr, Literal) and expr.type.is_numeric and expr.value is not None

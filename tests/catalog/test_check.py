@@ -1,0 +1,171 @@
+"""What `hedgerow check` says."""
+
+import pytest
+
+from hedgerow.catalog import Finding, check_catalog
+from hedgerow.expressions.types import Type
+from hedgerow.schema import Schema
+
+HEAD = "dataset: shop\nbudget: {epsilon: 3, delta: 1e-6, ledger: abc}\ntables:\n"
+
+
+@pytest.fixture
+def check(load, shop):
+    """Levels and messages about one subject; `duplicates` are the keys that the data repeats."""
+
+    def about(subject, text, schema=shop, duplicates=()):
+        asked = []
+
+        def is_unique(table, columns):
+            asked.append((table, columns))
+            return (table, columns) not in duplicates
+
+        findings = check_catalog(load(text), schema, is_unique=is_unique)
+        assert all(isinstance(finding, Finding) and finding.message for finding in findings)
+        return [(finding.level, finding.message) for finding in findings if finding.subject == subject], asked
+
+    return about
+
+
+def _one(found, phrase):
+    matching = [level for level, message in found if phrase in message]
+    assert len(matching) == 1
+    return matching[0]
+
+
+def test_a_unit_that_the_database_enforces_is_verified_without_a_look_at_the_data(check):
+    found, asked = check("Customers", HEAD + "  customers: {unit: id, unit_unique: true}\n")
+    assert _one(found, "`unit_unique` holds: the database enforces it") == "ok"
+    assert asked == []
+
+
+def test_a_unit_that_is_unique_only_at_present_is_a_warning(check):
+    found, asked = check("order_lines", HEAD + "  order_lines: {unit: LINE, unit_unique: true}\n")
+    assert _one(found, "holds at present") == "warning"
+    assert asked == [("order_lines", ("line",))]
+
+
+def test_a_unit_that_is_not_unique_is_an_error(check):
+    found, _ = check(
+        "order_lines",
+        HEAD + "  order_lines: {unit: line, unit_unique: true}\n",
+        duplicates=[("order_lines", ("line",))],
+    )
+    assert _one(found, "does not hold") == "error"
+
+
+def test_a_key_that_could_be_declared_is_pointed_out(check):
+    found, _ = check("Customers", HEAD + "  customers: {unit: id, max_rows: 5}\n")
+    assert _one(found, "Declare `unit_unique: true`") == "warning"
+
+
+PATH = (
+    HEAD + "  orders: {unit: customer_id, max_rows: 5}\n  order_lines: {unit: {through: orders, on: {order_id: KEY}}}\n"
+)
+
+
+def test_a_path_into_an_enforced_key_is_verified(check):
+    found, asked = check("order_lines", PATH.replace("KEY", "id"))
+    assert _one(found, "each row has one owner") == "ok"
+    assert asked == []
+
+
+@pytest.mark.parametrize(("duplicates", "level"), [([], "warning"), ([("orders", ("customer_id",))], "error")])
+def test_a_path_into_a_key_that_is_not_enforced_is_asked_of_the_data(check, duplicates, level):
+    found, asked = check("order_lines", PATH.replace("KEY", "customer_id"), duplicates=duplicates)
+    assert _one(found, "two owners") == level
+    assert asked == [("orders", ("customer_id",))]
+
+
+ONE_EACH = (
+    HEAD
+    + "  orders: {unit: customer_id, max_rows: 5}\n"
+    + "  order_lines: {unit: {through: orders, on: {order_id: id}}, unit_unique: true}\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("duplicates", "level"),
+    [
+        ([], "warning"),
+        ([("order_lines", ("order_id",))], "error"),
+        ([("orders", ("customer_id",))], "unknown"),
+    ],
+)
+def test_one_row_per_unit_along_a_path_needs_every_step(check, duplicates, level):
+    found, _ = check("order_lines", ONE_EACH, duplicates=duplicates)
+    assert _one(found, "`unit_unique`") == level
+
+
+def test_one_row_per_unit_along_enforced_steps_is_verified(check, shop, make_table):
+    orders = make_table("orders", [["id"], ["customer_id"]], id=Type.INTEGER, customer_id=Type.INTEGER)
+    lines = make_table("order_lines", [["order_id"]], order_id=Type.INTEGER)
+    schema = Schema({**shop.tables, "orders": orders, "order_lines": lines})
+    found, asked = check("order_lines", ONE_EACH, schema)
+    assert _one(found, "`unit_unique` holds") == "ok"
+    assert asked == []
+
+
+def test_every_table_that_does_not_fit_is_reported_with_its_line(check):
+    text = HEAD + "  orders: {unit: buyer}\n  zzz: {unit: id}\n  customers: {unit: id, unit_unique: true}\n"
+    for subject, line in [("orders", 4), ("zzz", 5)]:
+        ((level, message),), _ = check(subject, text)
+        assert level == "error"
+        assert message.startswith(f"shop.yaml:{line}: ")
+    found, _ = check("Customers", text)
+    assert _one(found, "The table exists") == "ok"
+
+
+def test_a_path_into_a_table_that_does_not_fit_is_still_reported(check):
+    text = PATH.replace("unit: customer_id", "unit: buyer").replace("KEY", "id")
+    ((level, _),), _ = check("orders", text)
+    assert level == "error"
+    found, _ = check("order_lines", text)
+    assert _one(found, "The table exists") == "ok"
+
+
+def test_what_only_the_owner_can_know_is_said_to_be_unknown(check):
+    text = HEAD + (
+        "  customers: {unit: id, unit_unique: true, columns: {income: {lower: 0, upper: 9}, region: {values: [a]}}}\n"
+        "  orders: {unit: customer_id, max_rows: 5}\n"
+        "  countries: {public: true}\n"
+    )
+    found, _ = check("Customers", text)
+    assert _one(found, "The bounds of `income` are your knowledge") == "unknown"
+    assert _one(found, "the values of `region`") == "unknown"
+    assert _one(check("orders", text)[0], "5 rows per unit") == "unknown"
+    assert _one(check("countries", text)[0], "shown to everybody") == "unknown"
+    assert _one(check("connection", text)[0], "keeps your settings") == "unknown"
+    assert _one(check("analysts", text)[0], "on trust") == "unknown"
+    assert _one(check("shop", text)[0], "names one person") == "unknown"
+    assert _one(check("shop", text)[0], "`size`") == "unknown"
+
+
+def test_a_table_without_a_number_of_rows_is_a_warning(check):
+    found, _ = check("orders", HEAD + "  orders: {unit: customer_id}\n")
+    assert _one(found, "every query must state `max_rows`") == "warning"
+
+
+def test_a_floating_point_unit_is_a_warning(check):
+    found, _ = check("Customers", HEAD + "  customers: {unit: income, max_rows: 3}\n")
+    assert _one(found, "floating-point") == "warning"
+
+
+@pytest.mark.parametrize(
+    ("budget", "warns"),
+    [
+        ("epsilon: 3", False),
+        ("epsilon: 0.5", False),
+        ("epsilon: 0.4", True),
+        ("epsilon: 3, per_query: {epsilon: 0.1}", True),
+    ],
+)
+def test_a_default_that_no_statement_may_have_is_a_warning(check, budget, warns):
+    text = HEAD.replace("epsilon: 3", budget) + "  orders: {unit: customer_id}\ndefaults: {epsilon: 0.5}\n"
+    assert [level for level, _ in check("defaults", text)[0]] == ["warning"] * warns
+
+
+@pytest.mark.parametrize(("ledger", "levels"), [(", ledger: abc", []), ("", ["warning"])])
+def test_a_catalog_that_does_not_name_its_ledger_is_a_warning(check, ledger, levels):
+    text = HEAD.replace(", ledger: abc", ledger) + "  orders: {unit: customer_id}\n"
+    assert [level for level, _ in check("budget", text)[0]] == levels

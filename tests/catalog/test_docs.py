@@ -1,0 +1,58 @@
+"""The page about the catalog is true, and complete."""
+
+import doctest
+import re
+from pathlib import Path
+
+import pytest
+
+from hedgerow.catalog import bind_catalog, codes, guess, names, quote, read_budget, read_column, read_table
+from hedgerow.errors import CatalogError
+
+PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "catalog.md").read_text(encoding="utf-8")
+CODES = {value for name, value in vars(codes).items() if name.isupper()}
+SECTIONS = dict(re.findall(r"^### `(catalog-[a-z-]+)`\n(.*?)(?=^##)", PAGE, re.MULTILINE | re.DOTALL))
+EXAMPLES = {code: re.findall(r"```yaml\n(.*?)```", text, re.DOTALL) for code, text in SECTIONS.items()}
+WITHOUT_EXAMPLE = {codes.FILE, codes.ENCODING, codes.EMPTY, codes.AMBIGUOUS}
+
+
+def test_every_code_has_a_section_and_every_section_a_code():
+    assert set(SECTIONS) == CODES
+
+
+def test_every_code_that_a_text_can_show_has_an_example():
+    assert {code for code, found in EXAMPLES.items() if not found} == WITHOUT_EXAMPLE
+
+
+@pytest.mark.parametrize(("code", "example"), [(code, text) for code, texts in EXAMPLES.items() for text in texts])
+def test_every_failing_example_fails_by_its_code(load, shop, code, example):
+    rest = {
+        "dataset": "dataset: shop\n",
+        "budget": "budget: {epsilon: 3.0, delta: 1e-6}\n",
+        "tables": "tables: {orders: {unit: customer_id}}\n",
+    }
+    head = "".join(text for field, text in rest.items() if not re.search(f"^{field}:", example, re.MULTILINE))
+    with pytest.raises(CatalogError) as caught:
+        bind_catalog(load(head + example), shop)
+    assert caught.value.code == code
+
+
+def test_the_example_at_the_top_loads_and_shows_every_field(load):
+    example = re.search(r"```yaml\n(.*?)```", PAGE, re.DOTALL)[1]
+    catalog = load(example)
+    assert catalog.tables["customers"].unit_unique
+    shown = set(re.findall(r"(\w+):", example))
+    fields = {*read_budget._FIELDS, *read_table._FIELDS, "lower", "upper", "values", "type", "hidden"}
+    assert fields - shown == {"queries", "schedule"}
+
+
+@pytest.mark.parametrize("field", [*read_budget._FIELDS, *read_table._FIELDS, *read_column.TYPES])
+def test_every_field_and_type_is_described(field):
+    assert f"`{field}`" in PAGE
+
+
+@pytest.mark.parametrize("module", [guess, names, quote])
+def test_the_examples_in_docstrings_run(module):
+    found = doctest.testmod(module)
+    assert found.attempted > 0
+    assert found.failed == 0

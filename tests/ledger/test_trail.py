@@ -1,0 +1,167 @@
+"""The trail: nothing in it can be changed without being seen."""
+
+import hashlib
+import json
+import sqlite3
+
+import pytest
+
+from hedgerow.accounting import GDP, ZCDP, Basic
+from hedgerow.errors import LedgerError
+from hedgerow.ledger.entries import BEGINNING, canonical
+
+QUESTION = {"text": "SELECT COUNT(*) FROM customers", "fingerprint": "f00", "version": None, "noise": None}
+
+
+@pytest.fixture
+def filled(book, gaussian):
+    ledger = book()
+    for analyst in ("ada", "bob", "ada"):
+        ledger.finish(ledger.charge(gaussian(0.1), analyst=analyst, question=QUESTION), b"release")
+    return ledger
+
+
+def tamper(path, *statements):
+    """What somebody with the file and SQLite could do."""
+    connection = sqlite3.connect(path, isolation_level=None)
+    for trigger in ("entries_stay", "entries_remain"):
+        connection.execute(f"DROP TRIGGER {trigger}")
+    for statement, *values in statements:
+        connection.execute(statement, values)
+    connection.close()
+
+
+def rehash(path, sequence):
+    """Make the hash of one entry fit its content again."""
+    connection = sqlite3.connect(path)
+    columns = "sequence, kind, time, analyst, refers, state, body, previous"
+    row = connection.execute(f"SELECT {columns} FROM entries WHERE sequence = ?", (sequence,)).fetchone()
+    connection.close()
+    return hashlib.sha256(canonical(row).encode()).hexdigest()
+
+
+def broken_at(book):
+    with pytest.raises(LedgerError) as refused:
+        book().verify()
+    return refused.value
+
+
+def test_a_chain_that_holds_says_how_long_it_is_and_where_it_ends(filled):
+    found = filled.verify()
+    assert (found.entries, found.charges) == (7, 3)
+    assert found.tip == json.loads(list(filled.export())[-1])["hash"]
+
+
+def test_entries_cannot_be_changed_or_removed_in_passing(filled, path):
+    connection = sqlite3.connect(path)
+    for statement in ("UPDATE entries SET analyst = 'eve'", "DELETE FROM entries WHERE sequence = 6"):
+        with pytest.raises(sqlite3.IntegrityError, match="append-only"):
+            connection.execute(statement)
+    connection.close()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE entries SET analyst = 'eve' WHERE sequence = 3",
+        "UPDATE entries SET time = '2000-01-01T00:00:00.000000+00:00' WHERE sequence = 3",
+        "UPDATE entries SET body = replace(body, '0.1', '0.2') WHERE sequence = 3",
+        "UPDATE entries SET state = replace(state, '3', '2') WHERE sequence = 3",
+        "UPDATE entries SET previous = hash WHERE sequence = 3",
+        "UPDATE entries SET kind = 'failed', refers = NULL WHERE sequence = 4",
+    ],
+)
+def test_a_changed_entry_is_found(filled, book, path, change):
+    filled.close()
+    tamper(path, (change,))
+    assert broken_at(book).code == "ledger-damaged"
+
+
+def test_a_changed_entry_with_a_new_hash_breaks_the_link_to_the_next(filled, book, path):
+    filled.close()
+    tamper(path, ("UPDATE entries SET analyst = 'eve' WHERE sequence = 3",))
+    forged = rehash(path, 3)
+    connection = sqlite3.connect(path)
+    connection.execute("UPDATE entries SET hash = ? WHERE sequence = 3", (forged,))
+    connection.commit()
+    connection.close()
+    refused = broken_at(book)
+    assert (refused.code, "entry 4" in str(refused)) == ("ledger-chain", True)
+
+
+def test_a_removed_entry_is_found(filled, book, path):
+    filled.close()
+    tamper(path, ("DELETE FROM releases WHERE sequence = 4",), ("DELETE FROM entries WHERE sequence = 4",))
+    assert broken_at(book).code == "ledger-chain"
+
+
+def test_a_last_entry_that_takes_less_than_its_events_cost_is_found(filled, book, path, gaussian):
+    filled.charge(gaussian(0.1), analyst="ada", question=QUESTION)
+    filled.close()
+    connection = sqlite3.connect(path)
+    (state,) = connection.execute("SELECT state FROM entries WHERE sequence = 6").fetchone()
+    connection.close()
+    tamper(path, ("UPDATE entries SET state = ? WHERE sequence = 7", state))
+    forged = rehash(path, 7)
+    connection = sqlite3.connect(path)
+    connection.execute("UPDATE entries SET hash = ? WHERE sequence = 7", (forged,))
+    connection.commit()
+    connection.close()
+    refused = broken_at(book)
+    assert (refused.code, "add up" in str(refused)) == ("ledger-chain", True)
+
+
+def test_a_changed_release_is_found(filled, book, path):
+    filled.close()
+    tamper(path, ("UPDATE releases SET payload = x'00' WHERE sequence = 4",))
+    refused = broken_at(book)
+    assert (refused.code, "release" in str(refused)) == ("ledger-chain", True)
+
+
+def test_the_exported_trail_can_be_checked_without_us(filled):
+    previous = BEGINNING
+    for line in filled.export():
+        entry = json.loads(line)
+        state = canonical({"total": entry["total"], "own": entry["own"]})
+        parts = [entry[name] for name in ("sequence", "kind", "time", "analyst", "refers")]
+        parts += [state, canonical(entry["body"]), previous]
+        assert entry["previous"] == previous
+        assert entry["hash"] == hashlib.sha256(canonical(parts).encode()).hexdigest()
+        previous = entry["hash"]
+
+
+def test_the_sum_of_the_entries_is_the_running_total_to_the_last_bit(filled):
+    entries = [json.loads(line) for line in filled.export()]
+    charged = [entry for entry in entries if entry["kind"] == "charged"]
+    for coordinate in ("gaussian", "pure", "mass", "deliberate"):
+        total = sum(int(entry["body"]["units"][coordinate]) for entry in charged)
+        assert total == int(entries[-1]["total"]["lifetime"][coordinate])
+        ada = sum(int(entry["body"]["units"][coordinate]) for entry in charged if entry["analyst"] == "ada")
+        assert ada == int(charged[-1]["own"]["lifetime"][coordinate])
+
+
+def test_accountants_total_what_was_charged(filled, book, gaussian):
+    events = list(filled.events())
+    assert events == [event for _ in range(3) for event in gaussian(0.1).events]
+    assert len(list(filled.events("ada"))) == 2
+    assert GDP(events).epsilon(9e-7) == pytest.approx(filled.budget().spent.epsilon, rel=1e-8)
+    assert GDP(events).epsilon(9e-7) < ZCDP(events).epsilon(9e-7) < Basic(events).epsilon(9e-7)
+
+
+def test_a_long_trail_is_read_in_pages(book, gaussian, monkeypatch):
+    monkeypatch.setattr("hedgerow.ledger.sqlite.PAGE", 3)
+    ledger = book()
+    for _ in range(7):
+        ledger.charge(gaussian(0.01), analyst="ada", question=QUESTION)
+    assert ledger.verify().entries == len(list(ledger.export())) == len(ledger.history()) == 8
+    assert len(ledger.history("ada")) == 7
+
+
+def test_a_reader_who_stops_halfway_keeps_nobody_waiting(book, gaussian):
+    ledger = book(patience=0.1)
+    ledger.charge(gaussian(0.1), question=QUESTION)
+    lines = ledger.export()
+    next(lines)
+    other = book(patience=0.1)
+    other.charge(gaussian(0.1), question=QUESTION)
+    assert len(list(lines)) == 1 + 1

@@ -1,0 +1,84 @@
+import numpy as np
+import pytest
+from scipy.special import ndtr
+
+from hedgerow.errors import InternalError
+from hedgerow.noise.discrete import BATCH, draw
+from hedgerow.noise.gaussian import discrete_gaussian
+from hedgerow.noise.laplace import discrete_laplace
+from hedgerow.noise.rounded import rounded_gaussian
+from hedgerow.noise.source import nonce
+
+FALSE_ALARM = 1e-9
+DRAWS = 10_000
+
+
+def gaussian_law(scale):
+    """P(X <= k) of the discrete Gaussian; on a fine grid it is normal to eight digits."""
+    if scale > 10_000:
+        return lambda k: ndtr((k + 0.5) / scale)
+    support = np.arange(-int(12 * scale + 12), int(12 * scale + 12) + 1)
+    weights = np.exp(-(support**2) / (2 * scale**2))
+    cumulative = np.cumsum(weights) / weights.sum()
+    return lambda k: cumulative[np.clip(k - support[0], 0, len(support) - 1).astype(int)]
+
+
+def laplace_law(scale):
+    """P(X <= k) of the discrete Laplace."""
+    share = 1 / (1 + np.exp(-1 / scale))
+    return lambda k: np.where(
+        k >= 0, 1 - share * np.exp(-(np.maximum(k, 0) + 1) / scale), share * np.exp(np.minimum(k, 0) / scale)
+    )
+
+
+SAMPLERS = [(discrete_gaussian, gaussian_law), (discrete_laplace, laplace_law)]
+SCALES = [0.7, 1.0, 5.0, 1000.0, 2.0**24 + 0.3, 2.0**44, 2.0**57]
+
+
+@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize(("sampler", "law"), SAMPLERS)
+def test_draws_follow_the_law_of_their_scale(sampler, law, scale, p_value):
+    assert p_value(sampler(scale, DRAWS), law(scale), scale) > FALSE_ALARM
+
+
+@pytest.mark.parametrize("wrong", [1 / 1.3, 1.3])
+@pytest.mark.parametrize("scale", [0.7, 1.0, 5.0, 2.0**44])
+@pytest.mark.parametrize(("sampler", "law"), SAMPLERS)
+def test_the_same_test_rejects_a_scale_30_percent_off(sampler, law, scale, wrong, p_value):
+    assert p_value(sampler(wrong * scale, DRAWS), law(scale), scale) < FALSE_ALARM
+
+
+def test_the_test_of_fit_tells_a_laplace_from_a_gaussian_of_the_same_deviation(p_value):
+    assert p_value(discrete_laplace(1000 / np.sqrt(2), DRAWS), gaussian_law(1000.0), 1000.0) < FALSE_ALARM
+
+
+@pytest.mark.parametrize("sampler", [discrete_gaussian, discrete_laplace, rounded_gaussian])
+@pytest.mark.parametrize("count", [0, 1, 5])
+def test_as_many_integers_come_as_were_asked_for(sampler, count):
+    drawn = sampler(3.0, count)
+    assert drawn.shape == (count,)
+    assert drawn.dtype == np.int64
+
+
+def test_the_last_short_batch_is_drawn_afresh():
+    drawn = draw("laplace", 2.0**57, BATCH + 10)
+    assert not np.any(drawn[-10:] == drawn[:10])
+    assert np.all(drawn[-10:] != 0)
+
+
+@pytest.mark.parametrize("sampler", [discrete_gaussian, discrete_laplace, rounded_gaussian])
+@pytest.mark.parametrize("scale", [0.0, -1.0, float("nan"), float("inf"), 2.0**59])
+def test_a_scale_that_cannot_be_is_refused(sampler, scale):
+    with pytest.raises(InternalError, match="noise scale"):
+        sampler(scale, 1)
+
+
+def test_a_negative_number_of_draws_is_refused():
+    with pytest.raises(InternalError, match="negative number"):
+        discrete_gaussian(1.0, -1)
+
+
+def test_nonces_do_not_repeat():
+    names = {nonce() for _ in range(1000)}
+    assert len(names) == 1000
+    assert {len(name) for name in names} == {32}
