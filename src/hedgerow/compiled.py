@@ -8,6 +8,7 @@ RELEASED = "hedgerow_released"
 PLACE = "hedgerow_place"
 ROW = "hedgerow_row"
 UNITS = "units"
+ALL_KEYS = "all_keys"
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,17 +22,14 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """What is run, in order; None where a step is not needed.
+    """What is run: `survey`, and `measure` where not every key was selected.
 
-    `parts` becomes the temporary relation `hedgerow_parts`; the keys to measure (selected, or all that
-    are declared) are handed to the engine as `hedgerow_selected` before `measure` runs.
+    The keys to measure are handed to the engine as `hedgerow_selected` before `measure` runs.
     """
 
-    parts: str | None
-    selection: Query | None
+    survey: Query
     measure: Query | None
 
     def texts(self) -> list[str]:
         """All statements, for showing."""
-        queries = [query.sql for query in (self.selection, self.measure) if query is not None]
-        return queries if self.parts is None else [self.parts, *queries]
+        return [self.survey.sql] if self.measure is None else [self.survey.sql, self.measure.sql]

@@ -7,13 +7,30 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hedgerow.accounting import ApproximateEvent, BoundedRangeEvent, gaussian_epsilon
+from hedgerow.accounting import ApproximateEvent, BoundedRangeEvent, ThresholdEvent, gaussian_epsilon
 from hedgerow.budget import Charge, Spending
 from hedgerow.catalog.model import Cap
 from hedgerow.errors import BudgetError, InternalError, ParameterError
 from hedgerow.ledger import Units
 
 QUESTION = {"text": "SELECT COUNT(*) FROM customers", "fingerprint": "f00", "version": "2026-01", "noise": [12.5]}
+
+
+class Clock:
+    def __init__(self):
+        self.now = datetime(2026, 1, 1, tzinfo=UTC)
+
+    def __call__(self):
+        return self.now
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+def days(count):
+    return timedelta(days=count)
 
 
 def refusal(ledger, charge, **more):
@@ -122,6 +139,26 @@ def test_thresholds_that_take_too_much_mass_are_refused(book, gaussian):
     assert refused.left["mass"] == pytest.approx(1e-7)
 
 
+@pytest.mark.parametrize(("pure", "lifetime"), [(0.0, None), (0.0, Cap(4.0)), (1.5, None), (3.0, None)])
+def test_mass_is_never_what_runs_out_first(book, gaussian, laplace, clock, pure, lifetime):
+    ledger = book(pure_epsilon=pure, refresh=days(30), lifetime=lifetime, clock=clock)
+    kinds = [gaussian(0.5, 1e-6)] * (pure < 3) + [laplace(Fraction(1, 4))] * (pure > 0)
+    codes = []
+    for _ in range(3):
+        for kind in kinds:
+            share = ThresholdEvent(ledger.fair_mass(kind.cost))
+            charge = Charge((*kind.events, share), kind.epsilon, kind.delta)
+            while len(codes) < 300:
+                try:
+                    ledger.charge(charge, question=QUESTION)
+                except BudgetError as refused:
+                    codes.append(refused.left)
+                    break
+        clock.now += days(30)
+    assert len(codes) == 3 * len(kinds)
+    assert all(left["mass"] > 0 for left in codes)
+
+
 def test_an_analyst_without_a_name_is_the_default_one(book, gaussian):
     ledger = book(analysts={"default": Cap(0.5), "alice": Cap(1.0)})
     ledger.charge(gaussian(0.4, 1e-6), question=QUESTION)
@@ -205,23 +242,6 @@ def test_what_a_query_of_a_schedule_leaves_is_there_for_the_next(book, gaussian)
     frugal.charge(gaussian(0.001), question=QUESTION)
     left = frugal.remaining_cost().gaussian
     assert float(left / frugal.caps.gaussian) > (1 + 2**-1.1) / 10.58445 * 0.999
-
-
-class Clock:
-    def __init__(self):
-        self.now = datetime(2026, 1, 1, tzinfo=UTC)
-
-    def __call__(self):
-        return self.now
-
-
-@pytest.fixture
-def clock():
-    return Clock()
-
-
-def days(count):
-    return timedelta(days=count)
 
 
 def test_a_new_period_refreshes_the_budget(book, gaussian, clock):

@@ -47,15 +47,12 @@ def _profile(epsilon: float, mu: float) -> float:
         return 0.0
     if near < -1.0:
         return _upper_tail(near) - math.exp(-near * near / 2.0) * _scaled_tail(far)
-    return math.exp(-near * near / 2.0) * _tail_difference(near, far)
+    difference = _scaled_tail(near) - _scaled_tail(far) if mu > _NARROW else _integrated_slope(epsilon / mu, mu / 2.0)
+    return math.exp(-near * near / 2.0) * difference
 
 
-def _tail_difference(near: float, far: float) -> float:
-    """erfcx(near/sqrt 2)/2 - erfcx(far/sqrt 2)/2; by integration where the two nearly cancel."""
-    half = (far - near) / 2.0
-    if 2.0 * half > _NARROW:
-        return _scaled_tail(near) - _scaled_tail(far)
-    middle = near + half
+def _integrated_slope(middle: float, half: float) -> float:
+    """How far `_scaled_tail` falls from middle - half to middle + half, where its ends would nearly cancel."""
     return half * sum(weight * _scaled_tail_slope(middle + half * node) for node, weight in _NODES)
 
 

@@ -27,9 +27,6 @@ owners_log.propagate = False
 class Snapshot(Protocol):
     """One consistent state of the data; everything a statement reads, it reads here."""
 
-    def prepare(self, name: str, sql: str) -> None:
-        """Keep the result of `sql` inside the engine, under `name`."""
-
     def load(self, name: str, table: pa.Table) -> None:
         """Hand a table of released values to the engine, under `name`."""
 

@@ -61,7 +61,7 @@ class DuckDB:
 
     @contextmanager
     def snapshot(self) -> Iterator[Snapshot]:
-        """One transaction on a cursor of its own; its temporary tables vanish with it."""
+        """One transaction on a cursor of its own."""
         cursor = self._cursor()
         try:
             cursor.execute("BEGIN TRANSACTION")
@@ -109,9 +109,6 @@ class _Snapshot:
 
     def __init__(self, cursor: duckdb.DuckDBPyConnection) -> None:
         self._cursor = cursor
-
-    def prepare(self, name: str, sql: str) -> None:
-        self._cursor.execute(f"CREATE TEMP TABLE {name} AS {sql}")
 
     def load(self, name: str, table: pa.Table) -> None:
         self._cursor.register(name, table)

@@ -1,5 +1,9 @@
-"""Weights and the choice of keys, in SQL. The proofs are in `privacy.bounding`."""
+"""Weights and the choice of keys, in SQL. The proofs are in `privacy.bounding`.
 
+Most owners are within all limits and have the full weight, so only the *heavy* ones are computed.
+"""
+
+from hedgerow.compiled import PARTS
 from hedgerow.dialects import Dialect
 from hedgerow.privacy.plan import PrivatePlan
 from hedgerow.privacy.sums import SumKind
@@ -17,41 +21,47 @@ def weighted_sums(plan: PrivatePlan, dialect: Dialect, *, weight: str, cap: str)
     return texts
 
 
-def owner_cap(plan: PrivatePlan, dialect: Dialect) -> str:
-    """U from q, the sum over the owner's keys of a_g (l1) or of a_g squared (l2).
+def owner_size(plan: PrivatePlan) -> str:
+    """What an owner adds to q in one key: a_g (l1), or its square (l2)."""
+    rows = f"LEAST(n, {plan.bounding.rows_per_group})"
+    return rows if plan.mechanism == "laplace" else f"{rows} * {rows}"
+
+
+def heavy_owners(plan: PrivatePlan, dialect: Dialect, sized: str) -> str:
+    """Owners beyond a limit: in more than C keys, or with a vector longer than the cap; with their U."""
+    most = plan.bounding.l1 if plan.mechanism == "laplace" else plan.bounding.l2_squared
+    beyond = f"touched > {plan.bounding.groups} OR q > {most}"
+    return f"SELECT o, touched, {_owner_cap(plan, dialect, most)} AS u FROM {sized} WHERE {beyond}"
+
+
+def dropped_keys(plan: PrivatePlan, names: tuple[str, ...], nonce: str, dialect: Dialect) -> str:
+    """How many owners do not count in a key, because they chose C others, by a hash of (nonce, owner, key).
+
+    Privacy: the choice depends on the owner's own keys alone, so that one unit changes at most
+    C counts by one each.
+    """
+    keys = ", ".join(names)
+    fields = ", ".join(f"COALESCE(CAST({name} AS VARCHAR), '\\')" for name in ("o", *names))
+    order = dialect.hashed.format(f"concat_ws('|', '{nonce}', {fields})")
+    place = f"ROW_NUMBER() OVER (PARTITION BY o ORDER BY {order}, {keys}) AS place"
+    ranked = f"SELECT {keys}, {place} FROM {PARTS} JOIN heavy USING (o) WHERE touched > {plan.bounding.groups}"
+    groups = ", ".join(str(i + 1) for i in range(len(names)))
+    return (
+        f"SELECT {keys}, COUNT(*) AS lost FROM ({ranked}) AS ranked "
+        f"WHERE place > {plan.bounding.groups} GROUP BY {groups}"
+    )
+
+
+def _owner_cap(plan: PrivatePlan, dialect: Dialect, most: int) -> str:
+    """U from q, the sum over the owner's keys of `owner_size`.
 
     The root is taken in floating point, which is off by less than one at 2^30; one is taken away where
     it came out too large, so that U^2 q <= T^2 4^b holds in integers.
     """
     one = 1 << plan.weight_bits
     if plan.mechanism == "laplace":
-        most = plan.bounding.l1
         return f"CASE WHEN q <= {most} THEN {one} ELSE CAST({most * one} // q AS {dialect.whole}) END"
-    most = plan.bounding.l2_squared
     squared = f"CAST('{most * one * one}' AS {dialect.huge})"
     root = f"CAST(floor(sqrt({dialect.real(float(most * one * one))} / q)) AS {dialect.whole})"
     exact = f"{root} - CAST(CAST({root} AS {dialect.huge}) * {root} * q > {squared} AS INTEGER)"
     return f"CASE WHEN q <= {most} THEN {one} ELSE {exact} END"
-
-
-def owner_size(plan: PrivatePlan) -> str:
-    """What an owner adds to q in one key."""
-    rows = f"LEAST(n, {plan.bounding.rows_per_group})"
-    return rows if plan.mechanism == "laplace" else f"{rows} * {rows}"
-
-
-def bounded_keys(names: tuple[str, ...], groups: int, nonce: str, source: str, dialect: Dialect) -> str:
-    """At most `groups` keys of each owner, chosen by a hash of (nonce, owner, key).
-
-    Privacy: the choice depends on the owner's own keys alone, so that one unit changes at most
-    `groups` counts by one each. Only owners with more keys than that are ranked.
-    """
-    fields = ", ".join(f"COALESCE(CAST({name} AS VARCHAR), '\\')" for name in ("o", *names))
-    order = dialect.hashed.format(f"concat_ws('|', '{nonce}', {fields})")
-    keys = ", ".join(names)
-    counted = f"SELECT {keys}, o, COUNT(*) OVER (PARTITION BY o) AS touched FROM {source}"
-    few = f"SELECT {keys} FROM owners WHERE touched <= {groups}"
-    place = f"ROW_NUMBER() OVER (PARTITION BY o ORDER BY {order}, {keys}) AS place"
-    ranked = f"SELECT {keys}, {place} FROM owners WHERE touched > {groups}"
-    many = f"SELECT {keys} FROM ({ranked}) AS ranked WHERE place <= {groups}"
-    return f"WITH owners AS MATERIALIZED ({counted}) {few} UNION ALL {many}"

@@ -30,6 +30,9 @@ from hedgerow.privacy.plan import PrivatePlan, Room
 from hedgerow.privacy.price import price
 from hedgerow.release import AfterEngine, Estimator, bounds_of
 
+NO_NONCE = "0" * 32
+"""Stands for the nonce in SQL that is only shown."""
+
 Parameters = Sequence[object] | Mapping[str, object] | None
 
 
@@ -138,7 +141,7 @@ class Database:
         if logical.release is None:
             return Quote.public(query, select(logical.root, self._backend.dialect))
         private = self._price(logical, request)
-        texts = program(private, self._backend.dialect, "").texts()
+        texts = program(private, self._backend.dialect, NO_NONCE).texts()
         left = self._ledger.budget(self._analyst)
         return predict(query, logical, private, request.confidence, texts, self._ledger.caps, left)
 

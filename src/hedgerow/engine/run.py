@@ -6,10 +6,10 @@ import pyarrow as pa
 from hedgerow.backends import Backend, Snapshot
 from hedgerow.budget import Receipt
 from hedgerow.compile import program
-from hedgerow.compiled import PARTS, PLACE, SELECTED, UNITS, Program
+from hedgerow.compiled import PLACE, SELECTED, Program
 from hedgerow.errors import BackendError
 from hedgerow.privacy.plan import PrivatePlan
-from hedgerow.release import NoisyTable, SelectedKeys, every_key, measure, nonce, select_keys
+from hedgerow.release import NoisyTable, SelectedKeys, covers_every_key, measure, nonce, select_keys
 
 
 def release(plan: PrivatePlan, receipt: Receipt, backend: Backend) -> NoisyTable:
@@ -24,25 +24,12 @@ def release(plan: PrivatePlan, receipt: Receipt, backend: Backend) -> NoisyTable
 
 
 def _in(snapshot: Snapshot, steps: Program, plan: PrivatePlan, receipt: Receipt) -> NoisyTable:
-    if steps.parts is None:
-        return _one_pass(snapshot, steps, plan, receipt)
-    snapshot.prepare(PARTS, steps.parts)
-    if steps.selection is None:
-        selected = every_key(None, plan)
-    else:
-        selected = select_keys(snapshot.run(steps.selection), UNITS, plan, receipt)
-    if steps.measure is None:
-        return measure(None, selected, plan, receipt)
+    exact = snapshot.run(steps.survey)
+    selected = select_keys(exact, plan, receipt)
+    if steps.measure is None or covers_every_key(exact, selected):
+        return measure(exact, selected, plan, receipt)
     snapshot.load(SELECTED, _places(selected))
     return measure(snapshot.run(steps.measure), selected, plan, receipt)
-
-
-def _one_pass(snapshot: Snapshot, steps: Program, plan: PrivatePlan, receipt: Receipt) -> NoisyTable:
-    """Units and sums come together: where each unit has one row, and where there is one group."""
-    if steps.measure is None:
-        return measure(None, every_key(None, plan), plan, receipt)
-    exact = snapshot.run(steps.measure)
-    return measure(exact, select_keys(exact, UNITS, plan, receipt), plan, receipt)
 
 
 def _places(selected: SelectedKeys) -> pa.Table:

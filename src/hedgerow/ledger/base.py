@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from fractions import Fraction
 from types import TracebackType
 from typing import Any, Self
 
@@ -158,6 +159,16 @@ class Ledger:
                 min(left.mass for left in lefts),
             )
         )
+
+    def fair_mass(self, cost: Cost, analyst: str | None = None) -> Fraction:
+        """The threshold mass that a statement of this noise should take, under every cap that applies.
+
+        The threshold grows only like the root of the logarithm of 1/mass, so little is lost by it.
+        """
+        name = _name(analyst)
+        with self._store.read() as book:
+            filters = self._filters(*self._accounts(book.last(), book.last_charge_of(name)), name)
+        return min(one.fair_mass(cost) for one in filters)
 
     @property
     def caps(self) -> Cost:

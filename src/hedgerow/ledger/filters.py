@@ -3,13 +3,17 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Self
 
 from hedgerow.accounting import gaussian_epsilon
 from hedgerow.accounting.parameters import whole
-from hedgerow.budget import Charge, Spending
+from hedgerow.budget import Charge, Cost, Spending
 from hedgerow.errors import BudgetError
 from hedgerow.ledger.caps import SCALE, Caps, Units, as_cost
+
+MARGIN = 1 - Fraction(1, 10**6)
+"""For what rounding adds to a mass."""
 
 _NAMES = {
     "gaussian": "budget for Gaussian noise",
@@ -67,6 +71,19 @@ class Filter:
     def overrun_by(self, asked: Units) -> str | None:
         """The coordinate that `asked` does not fit into, if there is one."""
         return self.caps.overrun(self.spent + asked)
+
+    def fair_mass(self, cost: Cost) -> Fraction:
+        """How much threshold mass goes with `cost`, so that mass is never what runs out first.
+
+        A statement takes of the mass the share that it takes of the noise: of the Gaussian cap, of the
+        Laplace cap, or the mean of both shares where the owner keeps some of each.
+        """
+        caps, shares = self.caps.cost, []
+        if self.caps.deliberate < Fraction(self.caps.limit.epsilon) * SCALE:
+            shares.append(cost.gaussian / caps.gaussian)
+        if self.caps.deliberate > 0:
+            shares.append(cost.pure / caps.pure)
+        return min(Fraction(1), sum(shares, Fraction(0)) / len(shares)) * caps.mass * MARGIN
 
     def after(self, asked: Units) -> "Filter":
         """The same filter, once `asked` is charged."""

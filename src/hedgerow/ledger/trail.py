@@ -1,8 +1,10 @@
 """Reading the trail back: history, export, and the proof that nothing in it was changed."""
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
+from typing import TypeVar
 
 from hedgerow.accounting import AnyEvent, event_from_dict
 from hedgerow.budget import Charge
@@ -11,6 +13,8 @@ from hedgerow.ledger.caps import Units
 from hedgerow.ledger.entries import ANSWERED, BEGINNING, CHARGED, FAILED, Account, Entry, canonical
 from hedgerow.ledger.store import Reader, Store
 from hedgerow.ledger.view import HistoryEntry
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,15 +29,19 @@ class Verification:
     tip: str
 
 
-def walk(store: Store, analyst: str | None = None) -> Iterator[tuple[Reader, Entry]]:
-    """Every entry in order, a page at a time: entries never change, so writers need not wait for the reader."""
+def walk(store: Store, read: Callable[[Entry, Reader], T], analyst: str | None = None) -> Iterator[T]:
+    """What `read` makes of every entry in order (or of one analyst's charges), a page at a time.
+
+    Entries never change, so the book is let go between pages: nobody waits for whoever walks.
+    """
     after = -1
     while True:
         with store.read() as book:
             page = book.page(after, analyst)
-            yield from ((book, entry) for entry in page)
+            found = [read(entry, book) for entry in page]
         if not page:
             return
+        yield from found
         after = page[-1].sequence
 
 
@@ -81,17 +89,34 @@ def verify(store: Store) -> Verification:
     """Check every hash, every link, every sum and every stored release."""
     store.check()
     verifier = Verifier()
-    for book, entry in walk(store):
-        verifier.check(entry, book)
+    for _ in walk(store, verifier.check):
+        pass
     return verifier.result
 
 
 def history(store: Store, analyst: str | None = None) -> Sequence[HistoryEntry]:
     """Every charge in order (of one analyst), with what became of it, and the owner's own acts."""
-    return tuple(_line(entry, book) for book, entry in walk(store, analyst) if entry.kind not in {ANSWERED, FAILED})
+    return tuple(line for line in walk(store, _line, analyst) if line is not None)
 
 
-def _line(entry: Entry, book: Reader) -> HistoryEntry:
+def export(store: Store) -> Iterator[str]:
+    """One line of JSON for each entry, with its hash."""
+    return walk(store, lambda entry, _: canonical(entry.to_dict()))
+
+
+def events(store: Store, analyst: str | None = None) -> Iterator[AnyEvent]:
+    """The events of every charge, in order."""
+    return chain.from_iterable(walk(store, _events, analyst))
+
+
+def _events(entry: Entry, _: Reader) -> list[AnyEvent]:
+    return [event_from_dict(event) for event in entry.body.get("events", ())]
+
+
+def _line(entry: Entry, book: Reader) -> HistoryEntry | None:
+    """One line of the history; none for what is told with its charge."""
+    if entry.kind in {ANSWERED, FAILED}:
+        return None
     status = (book.outcome_of(entry.sequence) or CHARGED) if entry.kind == CHARGED else entry.kind
     text = str(entry.body.get("question", {}).get("text", ""))
     price = entry.body.get("terms", entry.body)
@@ -99,28 +124,9 @@ def _line(entry: Entry, book: Reader) -> HistoryEntry:
     return HistoryEntry(entry.sequence, entry.time, entry.analyst, text, charge, status)
 
 
-def export(store: Store) -> Iterator[str]:
-    """One line of JSON for each entry, with its hash."""
-    after = -1
-    while True:
-        with store.read() as book:
-            page = book.page(after)
-        if not page:
-            return
-        yield from (canonical(entry.to_dict()) for entry in page)
-        after = page[-1].sequence
-
-
-def events(store: Store, analyst: str | None = None) -> Iterator[AnyEvent]:
-    """The events of every charge, in order."""
-    for _, entry in walk(store, analyst):
-        if entry.kind == CHARGED:
-            yield from (event_from_dict(event) for event in entry.body["events"])
-
-
 def _recomputed(entry: Entry) -> Units:
-    events = tuple(event_from_dict(event) for event in entry.body["events"])
-    return Units.of(Charge(events, entry.body["epsilon"], entry.body["delta"]))
+    steps = tuple(event_from_dict(event) for event in entry.body["events"])
+    return Units.of(Charge(steps, entry.body["epsilon"], entry.body["delta"]))
 
 
 def _check_release(entry: Entry, book: Reader) -> None:

@@ -64,7 +64,7 @@ def comparable(exprs: Sequence[Expr], span: Span | None = None) -> list[Expr]:
 
 
 def _is_short(value: Constant) -> bool:
-    return isinstance(value, int | Decimal) and len(str(value)) <= 12 and Decimal(abs(value)) < SAFE_DECIMAL
+    return isinstance(value, int | Decimal) and len(str(value)) <= 12 and -SAFE_DECIMAL < value < SAFE_DECIMAL
 
 
 def _read_text(expr: Expr, target: Type, span: Span | None) -> Expr:

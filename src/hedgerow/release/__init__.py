@@ -4,7 +4,7 @@ from hedgerow.noise import nonce
 from hedgerow.release.after import AfterEngine
 from hedgerow.release.estimate import Estimator
 from hedgerow.release.measure import NoisyTable, measure
-from hedgerow.release.select_keys import SelectedKeys, every_key, select_keys
+from hedgerow.release.select_keys import SelectedKeys, covers_every_key, select_keys
 from hedgerow.release.spread import bounds_of
 
 __all__ = [
@@ -13,7 +13,7 @@ __all__ = [
     "NoisyTable",
     "SelectedKeys",
     "bounds_of",
-    "every_key",
+    "covers_every_key",
     "measure",
     "nonce",
     "select_keys",

@@ -30,7 +30,7 @@ class NoisyTable:
     coordinates: tuple[Floats, ...]
 
 
-def measure(exact_sums: ExactTable | None, selected: SelectedKeys, plan: PrivatePlan, receipt: Receipt) -> NoisyTable:
+def measure(exact_sums: ExactTable, selected: SelectedKeys, plan: PrivatePlan, receipt: Receipt) -> NoisyTable:
     """Add the noise that was paid for to each coordinate of each group that is shown.
 
     Privacy: each coordinate is an exact integer on its lattice; the noise lives on the same lattice or a
@@ -50,9 +50,9 @@ def measure(exact_sums: ExactTable | None, selected: SelectedKeys, plan: Private
     return NoisyTable(selected.keys, selected.shown, selected.counts, tuple(coordinates))
 
 
-def _rows(exact_sums: ExactTable | None, selected: SelectedKeys) -> NDArray[np.int64]:
+def _rows(exact_sums: ExactTable, selected: SelectedKeys) -> NDArray[np.int64]:
     """For each group, its row in the table of sums, -1 where it has none."""
-    if exact_sums is None or PLACE not in exact_sums.names:
+    if PLACE not in exact_sums.names:
         return selected.source
     rows = np.full(len(selected.shown), -1)
     rows[exact_sums.exact_integers(PLACE).astype(np.int64)] = np.arange(len(exact_sums))

@@ -7,6 +7,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from hedgerow.budget import Receipt
+from hedgerow.compiled import ALL_KEYS, UNITS
 from hedgerow.exact import ExactTable
 from hedgerow.privacy.keys import KeyRule
 from hedgerow.privacy.plan import PrivatePlan
@@ -33,7 +34,7 @@ class SelectedKeys:
     source: NDArray[np.int64]
 
 
-def select_keys(exact_units: ExactTable, units: str, plan: PrivatePlan, receipt: Receipt) -> SelectedKeys:
+def select_keys(exact: ExactTable, plan: PrivatePlan, receipt: Receipt) -> SelectedKeys:
     """Keep a key if its bounded count reaches the minimum frequency *and* its noisy count the threshold.
 
     Privacy: mechanisms.md 2.1. The exact test uses the bounded count, in which a unit changes at most C
@@ -42,30 +43,33 @@ def select_keys(exact_units: ExactTable, units: str, plan: PrivatePlan, receipt:
     """
     require(receipt, plan)
     if plan.selection is None:
-        return every_key(exact_units, plan)
-    exact = exact_units.exact_integers(units)
-    eligible = np.flatnonzero(exact >= plan.minimum) if len(exact) else np.empty(0, np.int64)
-    noisy = add_noise(exact[eligible], plan.selection.shift, plan.selection.scale, plan.mechanism)
-    floor = plan.selection.threshold * (1 << plan.selection.shift)
-    passed = np.array([value >= floor for value in noisy], dtype=bool)
-    rows, counts = eligible[passed], noisy[passed]
-    values = np.array([float(value) for value in counts], dtype=float) / 2.0**plan.selection.shift
+        keys = declared_table(plan)
+        return SelectedKeys(keys, np.ones(keys.num_rows, bool), None, places_of(exact.exact_keys(), plan))
+    units = exact.exact_integers(UNITS)
+    eligible = np.flatnonzero(units >= plan.minimum) if len(units) else np.empty(0, np.int64)
+    noisy = add_noise(units[eligible], plan.selection.shift, plan.selection.scale, plan.mechanism)
+    least = plan.selection.threshold * (1 << plan.selection.shift)
+    passed = np.array([value >= least for value in noisy], dtype=bool)
+    rows = eligible[passed]
+    counts = noisy[passed].astype(float) / 2.0**plan.selection.shift
     if plan.keys.rule is KeyRule.SELECTED:
-        return SelectedKeys(exact_units.exact_keys().take(pa.array(rows)), np.ones(len(rows), bool), values, rows)
-    return _public(exact_units, plan, rows, values)
+        return SelectedKeys(exact.exact_keys().take(pa.array(rows)), np.ones(len(rows), bool), counts, rows)
+    return _public(exact, plan, rows, counts)
 
 
-def every_key(exact_rows: ExactTable | None, plan: PrivatePlan) -> SelectedKeys:
-    """All public keys, where nothing is tested."""
-    keys = declared_table(plan)
-    source = np.full(keys.num_rows, -1) if exact_rows is None else places_of(exact_rows.exact_keys(), plan)
-    return SelectedKeys(keys, np.ones(keys.num_rows, bool), None, source)
+def covers_every_key(exact: ExactTable, selected: SelectedKeys) -> bool:
+    """Whether all keys that the data has were selected, so that the survey's sums are those over the selection.
+
+    Nothing depends on it but which of two equal computations is used.
+    """
+    kept = int((selected.shown & (selected.source >= 0)).sum())
+    return len(exact) == 0 or int(exact.exact_integers(ALL_KEYS)[0]) == kept
 
 
-def _public(exact_units: ExactTable, plan: PrivatePlan, rows: NDArray[np.int64], values: Floats) -> SelectedKeys:
+def _public(exact: ExactTable, plan: PrivatePlan, rows: NDArray[np.int64], values: Floats) -> SelectedKeys:
     """All declared keys (or the one group there is), with those that stayed silent marked."""
     keys = declared_table(plan)
-    source = places_of(exact_units.exact_keys(), plan)
+    source = places_of(exact.exact_keys(), plan)
     counts = np.full(keys.num_rows, np.nan)
     by_row = dict(zip(rows.tolist(), values.tolist(), strict=True))
     for place, row in enumerate(source.tolist()):
