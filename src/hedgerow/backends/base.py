@@ -15,7 +15,7 @@ from hedgerow.compiled import Query
 from hedgerow.dialects import Dialect
 from hedgerow.errors import BackendError
 from hedgerow.exact import ExactTable
-from hedgerow.schema import Schema
+from hedgerow.schema import Schema, SchemaTable
 
 owners_log = logging.getLogger("hedgerow.owner")
 """Causes of failures, which may quote private values. It goes nowhere unless the owner attaches a handler."""
@@ -26,6 +26,9 @@ owners_log.propagate = False
 
 class Snapshot(Protocol):
     """One consistent state of the data; everything a statement reads, it reads here."""
+
+    def table(self, name: str) -> SchemaTable | None:
+        """What the database declares of one table now."""
 
     def load(self, name: str, table: pa.Table) -> None:
         """Hand a table of released values to the engine, under `name`."""

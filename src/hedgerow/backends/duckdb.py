@@ -16,7 +16,11 @@ from hedgerow.exact import ExactTable
 from hedgerow.expressions.types import Type
 from hedgerow.schema import Schema, SchemaColumn, SchemaTable
 
-LOCKS = ("SET enable_external_access = false", "SET lock_configuration = true")
+LOCKED: dict[str, str | bool | int | float | list[str]] = {
+    "access_mode": "read_only",
+    "enable_external_access": "false",
+    "lock_configuration": "true",
+}
 
 TYPES: Mapping[str, Type] = {
     "BOOLEAN": Type.BOOLEAN,
@@ -47,17 +51,12 @@ class DuckDB:
     def schema(self) -> Schema:
         """What `duckdb_columns` and `duckdb_constraints` say of the tables and views of the current schema."""
         cursor = self._cursor()
-        columns = cursor.execute(
-            "SELECT table_name, column_name, data_type, is_nullable FROM duckdb_columns() "
-            "WHERE database_name = current_database() AND schema_name = current_schema() "
-            "ORDER BY table_name, column_index"
-        ).fetchall()
-        keys = cursor.execute(
-            "SELECT table_name, constraint_column_names FROM duckdb_constraints() "
-            "WHERE database_name = current_database() AND schema_name = current_schema() "
-            "AND constraint_type IN ('PRIMARY KEY', 'UNIQUE')"
-        ).fetchall()
-        return _schema(columns, keys)
+        try:
+            return _read_schema(cursor)
+        except duckdb.Error as error:
+            raise failure(error) from None
+        finally:
+            cursor.close()
 
     @contextmanager
     def snapshot(self) -> Iterator[Snapshot]:
@@ -110,6 +109,9 @@ class _Snapshot:
     def __init__(self, cursor: duckdb.DuckDBPyConnection) -> None:
         self._cursor = cursor
 
+    def table(self, name: str) -> SchemaTable | None:
+        return _read_schema(self._cursor).tables.get(name)
+
     def load(self, name: str, table: pa.Table) -> None:
         self._cursor.register(name, table)
 
@@ -122,9 +124,7 @@ def open_file(path: Path) -> DuckDB:
     if not path.is_file():
         raise BackendError(f"There is no database at {path}.", code="no-database", hint="Check the path.")
     try:
-        connection = duckdb.connect(str(path), read_only=True)
-        for lock in LOCKS:
-            connection.execute(lock)
+        connection = duckdb.connect(str(path), config=LOCKED)
     except duckdb.Error as error:
         raise _cannot_open(path, error) from None
     return DuckDB(connection, handed_in=False)
@@ -136,7 +136,7 @@ def _cannot_open(path: Path, error: duckdb.Error) -> BackendError:
     text = str(error)
     if "different configuration" in text:
         message, code = f"{path} is already open in this process with other settings.", "open-here"
-    elif "lock" in text.lower():
+    elif "set lock on file" in text.lower():
         message, code = f"{path} is open for writing in another process.", "open-elsewhere"
     else:
         return BackendError(
@@ -148,6 +148,20 @@ def _cannot_open(path: Path, error: duckdb.Error) -> BackendError:
     return BackendError(
         message, code=code, hint="Hand in the open connection itself, or a copy of the file.", incident=reason.incident
     )
+
+
+def _read_schema(cursor: duckdb.DuckDBPyConnection) -> Schema:
+    columns = cursor.execute(
+        "SELECT table_name, column_name, data_type, is_nullable FROM duckdb_columns() "
+        "WHERE database_name = current_database() AND schema_name = current_schema() "
+        "ORDER BY table_name, column_index"
+    ).fetchall()
+    keys = cursor.execute(
+        "SELECT table_name, constraint_column_names FROM duckdb_constraints() "
+        "WHERE database_name = current_database() AND schema_name = current_schema() "
+        "AND constraint_type IN ('PRIMARY KEY', 'UNIQUE')"
+    ).fetchall()
+    return _schema(columns, keys)
 
 
 def _schema(columns: list[tuple[str, str, str, bool]], keys: list[tuple[str, list[str]]]) -> Schema:

@@ -18,17 +18,18 @@ from hedgerow.compiled import ROW
 from hedgerow.dialects import DUCKDB
 from hedgerow.engine.parameters import Asked, asked
 from hedgerow.engine.quote import Quote, predict
-from hedgerow.engine.run import release
+from hedgerow.engine.run import compile_steps, release
 from hedgerow.engine.summary import summary
-from hedgerow.errors import CatalogError, HedgerowError
+from hedgerow.errors import BackendError, CatalogError, HedgerowError, InternalError, ParseError
 from hedgerow.interval import Interval
 from hedgerow.ledger import BudgetView, Ledger, open_ledger
 from hedgerow.parse import parse
 from hedgerow.plan.bind import bind
-from hedgerow.plan.nodes import Filter, Limit, LogicalPlan, Sort
+from hedgerow.plan.nodes import Filter, Limit, LogicalPlan, Sort, scan_of
 from hedgerow.privacy.plan import PrivatePlan, Room
 from hedgerow.privacy.price import price
 from hedgerow.release import AfterEngine, Estimator, bounds_of
+from hedgerow.schema import SchemaTable
 
 NO_NONCE = "0" * 32
 """Stands for the nonce in SQL that is only shown."""
@@ -129,10 +130,14 @@ class Database:
         if logical.release is None:
             return self._public(query, logical, request)
         private = self._price(logical, request)
+        steps = compile_steps(private, self._backend)
         receipt = self._ledger.charge(private.charge, analyst=self._analyst, question={"text": query})
-        noisy = release(private, receipt, self._backend)
-        estimator = Estimator(noisy, private)
-        return self._answer(logical, estimator, request, summary(query, private, receipt))
+        try:
+            noisy = release(steps, private, receipt, self._backend, self._declared(logical))
+            return self._answer(logical, Estimator(noisy, private), request, summary(query, private, receipt))
+        except BackendError as error:
+            error.receipt = receipt
+            raise
 
     def quote(self, query: str, *, params: Parameters = None, **options: object) -> Quote:
         """What the question would cost and how wrong its answers would be. Free; reads no private row."""
@@ -166,7 +171,17 @@ class Database:
         self.close()
 
     def _bind(self, query: str, params: Parameters, request: Asked) -> LogicalPlan:
-        return bind(parse(query, self._dialect), self._catalog, self._schema, params=params, bounds=request.bounds)
+        syntax = parse(query, self._dialect)
+        try:
+            return bind(syntax, self._catalog, self._schema, params=params, bounds=request.bounds)
+        except RecursionError:
+            raise ParseError("The statement is nested too deeply.", code="too-deep") from None
+
+    def _declared(self, logical: LogicalPlan) -> SchemaTable:
+        scan = scan_of(logical.release.source) if logical.release is not None else None
+        if scan is None:
+            raise InternalError("A private plan without a table.")
+        return self._schema.tables[scan.table]
 
     def _price(self, logical: LogicalPlan, request: Asked) -> PrivatePlan:
         caps, left = self._ledger.caps, self._ledger.remaining_cost(self._analyst)

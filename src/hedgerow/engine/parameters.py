@@ -4,19 +4,18 @@ Booleans, text, NaN, infinities, zero, negative, denormal and absurdly large val
 nowhere else.
 """
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from hedgerow.catalog.model import Catalog
 from hedgerow.errors import ParameterError, PolicyError
+from hedgerow.plan.scope import LARGEST_BOUND, check_bounds
 from hedgerow.privacy.plan import Budget
 
 EPSILONS = (1e-6, 1e3)
 DELTAS = (1e-40, 0.5)
 CONFIDENCES = (0.5, 1 - 1e-12)
 FREQUENCIES = (1, 10**9)
-LARGEST_BOUND = 1e30
 MECHANISMS = ("auto", "gaussian", "laplace")
 
 
@@ -79,7 +78,7 @@ def asked(
 
 def real(name: str, value: object, low: float, high: float) -> float:
     """A finite number from `low` to `high`."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != value:  # noqa: PLR0124 - NaN
         raise ParameterError(f"{name} must be a finite number.", code=f"bad-{_dashed(name)}")
     if not low <= value <= high:
         raise ParameterError(f"{name} must lie between {low:g} and {high:.15g}.", code=f"bad-{_dashed(name)}")
@@ -122,8 +121,7 @@ def _pair(name: str, pair: object) -> tuple[float, float]:
     if not isinstance(pair, tuple | list) or len(pair) != 2:
         raise ParameterError(f"The bounds for {name!r} must be a pair (lower, upper).", code="bad-bounds")
     low, high = (real("bounds", end, -LARGEST_BOUND, LARGEST_BOUND) for end in pair)
-    if not low < high:
-        raise ParameterError(f"The bounds for {name!r} must have lower below upper.", code="bad-bounds")
+    check_bounds(low, high, f"The bounds for {name!r}")
     return low, high
 
 

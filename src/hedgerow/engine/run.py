@@ -10,17 +10,32 @@ from hedgerow.compiled import PLACE, SELECTED, Program
 from hedgerow.errors import BackendError
 from hedgerow.privacy.plan import PrivatePlan
 from hedgerow.release import NoisyTable, SelectedKeys, covers_every_key, measure, nonce, select_keys
+from hedgerow.schema import SchemaTable
 
 
-def release(plan: PrivatePlan, receipt: Receipt, backend: Backend) -> NoisyTable:
+def compile_steps(plan: PrivatePlan, backend: Backend) -> Program:
+    """The SQL of the statement, all of it under one fresh nonce."""
+    return program(plan, backend.dialect, nonce())
+
+
+def release(steps: Program, plan: PrivatePlan, receipt: Receipt, backend: Backend, declared: SchemaTable) -> NoisyTable:
     """Read the exact sums in one snapshot and hand on noisy ones. Needs the receipt of a durable charge."""
-    steps = program(plan, backend.dialect, nonce())
-    try:
-        with backend.snapshot() as snapshot:
-            return _in(snapshot, steps, plan, receipt)
-    except BackendError as error:
-        error.receipt = receipt
-        raise
+    with backend.snapshot() as snapshot:
+        if backend.handed_in:
+            _unchanged(snapshot, declared)
+        return _in(snapshot, steps, plan, receipt)
+
+
+def _unchanged(snapshot: Snapshot, declared: SchemaTable) -> None:
+    """Refuse a table that is no longer what was bound: a constraint that is gone would take its proof along.
+
+    Privacy: it compares names, types and constraints, never rows. A file that we opened ourselves
+    is read-only and cannot change.
+    """
+    if snapshot.table(declared.name) != declared:
+        raise BackendError(
+            "The table was changed since the connection was made.", code="schema-changed", hint="Connect again."
+        )
 
 
 def _in(snapshot: Snapshot, steps: Program, plan: PrivatePlan, receipt: Receipt) -> NoisyTable:

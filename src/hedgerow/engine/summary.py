@@ -7,7 +7,7 @@ from hedgerow.privacy.plan import PrivatePlan
 
 
 def mechanisms(plan: PrivatePlan) -> tuple[Mechanism, ...]:
-    """Every noisy measure of the plan, in units of one row (or one person)."""
+    """Every noisy measure of the plan, in the analyst's units."""
     found = []
     if plan.selection is not None:
         spread = plan.bounding.groups if plan.mechanism == "laplace" else plan.bounding.groups**0.5
@@ -20,7 +20,9 @@ def mechanisms(plan: PrivatePlan) -> tuple[Mechanism, ...]:
                 float(plan.selection.threshold),
             )
         )
-    found += [Mechanism(c.label, plan.mechanism, scale_of(c.noise), c.sensitivity) for c in plan.coordinates]
+    found += [
+        Mechanism(c.label, plan.mechanism, scale_of(c.noise) * c.unit, c.sensitivity * c.unit) for c in plan.coordinates
+    ]
     return tuple(found)
 
 

@@ -100,6 +100,8 @@ class AggregatedScope:
             raise unsupported(node, hint=f"{function} takes one value.")
         argument = node.this if not isinstance(node, exp.Anonymous) else None
         if function == "COUNT" and (argument is None or isinstance(argument, exp.Star)):
+            if argument is not None and any(argument.args.values()):
+                raise unsupported(node, hint="Write COUNT(*).")
             return False, []
         if isinstance(argument, exp.Distinct):
             if argument.args.get("on") or len(argument.expressions) != 1:

@@ -21,6 +21,17 @@ CASTS = {
     "BOOLEAN": "cast_boolean",
 }
 
+READ: dict[type[exp.Expr], tuple[str, ...]] = {
+    exp.Literal: ("this", "is_string"),
+    exp.Between: ("this", "low", "high"),
+    exp.Case: ("this", "ifs", "default"),
+    exp.If: ("this", "true", "false"),
+    exp.Cast: ("this", "to"),
+    exp.TryCast: ("this", "to"),
+    exp.Trim: ("this", "expression", "position"),
+}
+"""Which arguments of a syntax node are read; a node with any other is refused."""
+
 
 class ScalarBinder:
     """Binds expressions against one scope."""
@@ -69,6 +80,8 @@ class ScalarBinder:
             return temporal_expr
         kind = type(node)
         if kind in self._handlers:
+            if arguments_of(node, READ.get(kind, ("this", "expression", "expressions")), ordered=False) is None:
+                raise unsupported(node)
             return self._handlers[kind](node)
         if kind in COMPARISONS:
             return self.compare(COMPARISONS[kind], [node.this, node.expression], node)
@@ -119,7 +132,7 @@ class ScalarBinder:
         return coerce.call("and", [low, self.compare("less_or_equal", [node.this, node.args["high"]], node)])
 
     def _in(self, node: exp.In) -> Expr:
-        if arguments_of(node, ("this", "expressions")) is None or not node.expressions:
+        if not node.expressions:
             raise unsupported(node, hint="Write a list of constants: x IN (1, 2, 3).")
         arguments = coerce.comparable([self.bind(n) for n in [node.this, *node.expressions]], span_of(node))
         return coerce.call("in", coerce.unify(arguments, span_of(node)), span_of(node))

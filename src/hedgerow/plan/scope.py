@@ -13,6 +13,8 @@ from hedgerow.expressions.types import Type
 from hedgerow.plan import coerce
 from hedgerow.plan.syntax import span_of
 
+SMALLEST_BOUND, LARGEST_BOUND = 1e-30, 1e30
+
 
 def fold(name: str) -> str:
     """DuckDB's rule for names, quoted or not: ASCII letters lose their case, all else stays."""
@@ -47,9 +49,13 @@ class RowScope:
     def column(self, node: exp.Column) -> Expr:
         """The column, or who does not exist."""
         name, qualifier = fold(node.name), node.args.get("table")
-        if node.args.get("db") or (qualifier is not None and fold(qualifier.name) != fold(self.table)):
+        if (
+            node.args.get("join_mark")
+            or node.args.get("db")
+            or (qualifier is not None and fold(qualifier.name) != fold(self.table))
+        ):
             raise UnknownNameError(
-                f"There is no table {node.args['table'].name!r} in this query.",
+                f"There is no table {node.table!r} in this query.",
                 code="unknown-table",
                 span=span_of(node),
             )
@@ -93,12 +99,22 @@ def clip_bounds(arguments: Sequence[Expr], span: Span | None) -> tuple[float, fl
     if len(arguments) != 3 or len(ends) != 2:
         raise ParameterError("CLIP takes a value and two constants: CLIP(x, 0, 100).", code="bad-clip", span=span)
     low, high = (float(end) for end in ends)  # type: ignore[arg-type]
-    if not low < high:
-        raise ParameterError("CLIP needs its lower bound below its upper one.", code="bad-clip", span=span)
+    check_bounds(low, high, "The bounds of CLIP", span)
     return low, high
+
+
+def check_bounds(low: float, high: float, what: str, span: Span | None = None) -> None:
+    """Refuse bounds that are the wrong way round, absurdly large, or too close to zero for a double's precision."""
+    sizes = [abs(end) for end in (low, high) if end]
+    if not low < high or any(not SMALLEST_BOUND <= size <= LARGEST_BOUND for size in sizes):
+        raise ParameterError(
+            f"{what} must be two different numbers in order, each 0 or of size {SMALLEST_BOUND:g} to {LARGEST_BOUND:g}.",
+            code="bad-bounds",
+            span=span,
+        )
 
 
 def is_column(expr: Expr, name: str) -> bool:
     """Whether the expression is that column, possibly read through a declared type."""
-    inner = expr.arguments[0] if isinstance(expr, Call) and expr.function.startswith("cast_") else expr
+    inner = expr.arguments[0] if isinstance(expr, Call) and expr.function.startswith("imposed_") else expr
     return isinstance(inner, Column) and inner.name == name

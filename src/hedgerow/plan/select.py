@@ -27,7 +27,7 @@ from hedgerow.plan.nodes import (
 from hedgerow.plan.scalar import ScalarBinder
 from hedgerow.plan.scope import Scope, fold
 from hedgerow.plan.sources import Bounds, Source, bind_source
-from hedgerow.plan.syntax import span_of, text_of
+from hedgerow.plan.syntax import arguments_of, span_of, text_of
 from hedgerow.schema import Schema
 
 
@@ -211,6 +211,10 @@ class SelectBinder:
         node = self._select.args.get(clause)
         if node is None:
             return None
+        if not isinstance(node, exp.Limit | exp.Offset) or arguments_of(node, ("expression",)) is None:
+            raise UnsupportedSQLError(
+                f"This form of {clause.upper()} is not available.", code="bad-limit", span=span_of(node)
+            )
         bound = binder.bind(node.expression)
         if not isinstance(bound, Literal) or bound.type is not Type.INTEGER or int(bound.value) < 0:  # type: ignore[arg-type]
             raise UnsupportedSQLError(f"{clause.upper()} needs a whole number.", code="bad-limit", span=span_of(node))

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from sqlglot import exp
 
 from hedgerow.catalog.model import Catalog, Table, Through
-from hedgerow.errors import ParameterError, PolicyError, UnknownNameError, UnsupportedSQLError
+from hedgerow.errors import PolicyError, UnknownNameError, UnsupportedSQLError
 from hedgerow.expressions.nodes import Call, Column, Expr
 from hedgerow.expressions.ranges import EVERYTHING, Range
 from hedgerow.expressions.types import Type
@@ -103,8 +103,6 @@ def _column(column: SchemaColumn, table: Table, narrowed: Bounds) -> Column:
 
 def _narrow(name: str, owners: Range, asked: tuple[float, float]) -> Range:
     low, high = asked
-    if not low < high:
-        raise ParameterError(f"The bounds for {name!r} are the wrong way round.", code="bad-bounds")
     if low < owners.lower or high > owners.upper:
         raise PolicyError(
             f"The bounds for {name!r} are wider than the owner's.",
@@ -117,9 +115,12 @@ def _narrow(name: str, owners: Range, asked: tuple[float, float]) -> Range:
 def _typed(column: Column, table: Table) -> Expr:
     """The column, read through the type that the owner imposed on it."""
     said = table.columns.get(column.name)
-    if said is None or said.type is None or said.type is column.type:
+    wanted = said.type if said is not None else None
+    if column.native.upper().startswith("ENUM") and wanted is None:
+        wanted = Type.TEXT
+    elif wanted is None or wanted is column.type:
         return column
-    return Call(f"cast_{said.type.value}", (column,), said.type)
+    return Call(f"imposed_{wanted.value}", (column,), wanted)
 
 
 def _unknown(node: exp.Table, catalog: Catalog) -> UnknownNameError:

@@ -78,14 +78,17 @@ IGNORED = frozenset(
 """Marks the parser leaves on nodes; they ask for nothing."""
 
 
-def arguments_of(node: exp.Expr, names: tuple[str, ...]) -> list[exp.Expr] | None:
-    """The arguments in order, up to the first that is missing; None where the node carries others."""
+def arguments_of(node: exp.Expr, names: tuple[str, ...], *, ordered: bool = True) -> list[exp.Expr] | None:
+    """The arguments in order, up to the first that is missing; None where the node carries others.
+
+    Not `ordered`: any of them may be missing.
+    """
     extra = [k for k, v in node.args.items() if k not in names and k not in IGNORED and v not in (None, [], False)]
     if extra:
         return None
     found = [node.args.get(name) for name in names]
     present = [argument for argument in found if argument is not None]
-    return present if found[: len(present)] == present else None
+    return present if not ordered or found[: len(present)] == present else None
 
 
 def span_of(node: exp.Expr) -> Span | None:

@@ -1,11 +1,12 @@
 """From the shape of a statement to its exact sums, coordinates and recipes, for either noise."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from hedgerow.accounting import GaussianEvent, LaplaceEvent
 from hedgerow.aggregates import Kind, Need
 from hedgerow.errors import ParameterError
+from hedgerow.expressions.describe import describe
 from hedgerow.expressions.facts import range_of
 from hedgerow.expressions.nodes import Expr
 from hedgerow.expressions.types import Type
@@ -90,17 +91,17 @@ def with_gaussian(made: Assembly) -> Assembly:
         coordinate, event = gaussian.coordinate(
             label, combination, denominator, made.noise, made.bounding, made.bits.weight
         )
-        made.coordinates.append(coordinate)
+        made.coordinates.append(replace(coordinate, unit=_unit(total)))
         made.events.append(event)
         return ((len(made.coordinates) - 1, 1.0),)
 
     if made.shape.units:
         made.units = add("people", ExactSum(SumKind.UNITS), 1)
     for support in made.shape.counts:
-        made.counts[support] = add("rows", ExactSum(SumKind.ROWS, *support), 1)
+        made.counts[support] = add(_rows_label(support), ExactSum(SumKind.ROWS, *support), 1)
     for value, support in made.shape.centred:
         grid = made.grid(value, centred)
-        terms = add("centred sum", ExactSum(SumKind.VALUES, value, support[1], grid), grid.reach)
+        terms = add(f"centred sum of {describe(value)}", ExactSum(SumKind.VALUES, value, support[1], grid), grid.reach)
         made.centred[value, support] = terms, grid
     _plain_sums(made, add)
     return made
@@ -109,14 +110,13 @@ def with_gaussian(made: Assembly) -> Assembly:
 def with_laplace(made: Assembly) -> Assembly:
     """A sum next to its count is the pair (sum of y, sum of 1 - y); everything else stands alone."""
 
-    def put(label: str, combination: tuple[tuple[int, int], ...], denominator: int) -> int:
-        made.coordinates.append(
-            laplace.coordinate(label, combination, denominator, made.noise, made.bounding, made.bits.weight)
-        )
+    def put(label: str, combination: tuple[tuple[int, int], ...], denominator: int, unit: float) -> int:
+        coordinate = laplace.coordinate(label, combination, denominator, made.noise, made.bounding, made.bits.weight)
+        made.coordinates.append(replace(coordinate, unit=unit))
         return len(made.coordinates) - 1
 
     def add(label: str, total: ExactSum, denominator: int) -> Terms:
-        index = put(label, ((made.sum(total), 1),), denominator)
+        index = put(label, ((made.sum(total), 1),), denominator, _unit(total))
         made.events.append(laplace.event(made.coordinates[index], made.bounding, made.bits.weight))
         return ((index, 1.0),)
 
@@ -124,8 +124,9 @@ def with_laplace(made: Assembly) -> Assembly:
         grid = made.grid(value, centred)
         rows = made.sum(ExactSum(SumKind.ROWS, *support))
         values = made.sum(ExactSum(SumKind.VALUES, value, support[1], grid))
-        above = put("upper share", ((rows, grid.reach), (values, 1)), 2 * grid.reach)
-        below = put("lower share", ((rows, grid.reach), (values, -1)), 2 * grid.reach)
+        name, width = describe(value), 2 * grid.reach * grid.step
+        above = put(f"{name} above its lower bound", ((rows, grid.reach), (values, 1)), 2 * grid.reach, width)
+        below = put(f"{name} below its upper bound", ((rows, grid.reach), (values, -1)), 2 * grid.reach, width)
         made.events.append(laplace.event(made.coordinates[above], made.bounding, made.bits.weight))
         made.centred[value, support] = ((above, 1.0), (below, -1.0)), grid
         made.counts.setdefault(support, ((above, 1.0), (below, 1.0)))
@@ -136,7 +137,7 @@ def with_laplace(made: Assembly) -> Assembly:
         add_pair(value, support)
     for support in made.shape.counts:
         if support not in made.counts:
-            made.counts[support] = add("rows", ExactSum(SumKind.ROWS, *support), 1)
+            made.counts[support] = add(_rows_label(support), ExactSum(SumKind.ROWS, *support), 1)
     _plain_sums(made, add)
     return made
 
@@ -151,8 +152,19 @@ def laplace_blocks(shape: Shape) -> int:
 def _plain_sums(made: Assembly, add: Callable[[str, ExactSum, int], Terms]) -> None:
     for value, support in made.shape.plain:
         grid = made.grid(value, plain)
-        ((index, _),) = add("sum", ExactSum(SumKind.VALUES, value, support[1], grid), grid.reach)
+        ((index, _),) = add(f"sum of {describe(value)}", ExactSum(SumKind.VALUES, value, support[1], grid), grid.reach)
         made.plain[value, support] = ((index, grid.reach * grid.step),)
+
+
+def _rows_label(support: Support) -> str:
+    value, condition = support
+    label = "rows" if value is None else f"rows with {describe(value)}"
+    return label if condition is None else f"{label} where {describe(condition)}"
+
+
+def _unit(total: ExactSum) -> float:
+    """What a row of size 1 is in the analyst's units."""
+    return 1.0 if total.grid is None else total.grid.reach * total.grid.step
 
 
 def _combine(*parts: tuple[Terms, float]) -> Terms:

@@ -49,5 +49,5 @@ def keys_of(keys: tuple[Named, ...]) -> Keys:
 
 def declared_values(expr: Expr) -> tuple[str | int | float | bool, ...] | None:
     """The key domain of a bare column (read through its declared type), if the owner gave one."""
-    inner = expr.arguments[0] if isinstance(expr, Call) and expr.function.startswith("cast_") else expr
+    inner = expr.arguments[0] if isinstance(expr, Call) and expr.function.startswith("imposed_") else expr
     return inner.values if isinstance(inner, Column) else None

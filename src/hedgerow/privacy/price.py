@@ -90,8 +90,8 @@ class _Pricer:
         self._needs = [_need(release, i) for i in range(len(release.calls))]
         self._shape: Shape = shape(self._needs, one_row=self._one_row, selects=self._selects, alone=alone)
         self._groups = bounding.groups
-        only_units = self._shape.units and self._shape.blocks == 1
-        self._bounding = units_only(bounding) if only_units else bounding
+        self._only_units = self._shape.units and self._shape.blocks == 1
+        self._bounding = units_only(bounding) if self._only_units else bounding
 
     def gaussian(self, budget: Budget) -> PrivatePlan:
         """The plan with Gaussian noise."""
@@ -153,7 +153,7 @@ class _Pricer:
         return math.sqrt(self._bounding.l2_squared * self._shape.blocks / mu_squared)
 
     def _assembly(self, noise: float) -> Assembly:
-        every_weight_is_one = self._bounding.rows == 1 and not self._release.keys
+        every_weight_is_one = self._only_units and not self._release.keys
         bits = precision(noise, weighted=self._bounding.weighted and not every_weight_is_one)
         return Assembly(self._shape, self._bounding, bits, noise)
 

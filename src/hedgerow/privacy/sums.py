@@ -43,6 +43,7 @@ class Coordinate:
         shift: The exact integer is multiplied by 2^shift before the noise is added.
         sensitivity: What one unit can change it by, all groups together, after the division
             (l2 for Gaussian noise, l1 for Laplace), as a float to show.
+        unit: What one row of size 1 means to the analyst, to show noise and sensitivity in.
     """
 
     label: str
@@ -52,6 +53,7 @@ class Coordinate:
     scale: float
     shift: int
     sensitivity: float
+    unit: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,8 @@ An expression over M aggregates is evaluated on their intervals at (1 - confiden
 of them hold at once with the stated confidence (mechanisms.md 6.7, rule 4): conservative, never short.
 """
 
-import math
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -20,8 +20,8 @@ UNKNOWN = "unbounded: no rule gives an interval for this expression"
 Rule = Callable[..., Bounds]
 
 
-def _monotone(function: Callable[[float], float]) -> Rule:
-    return lambda operand, *_: arithmetic.monotone(np.vectorize(function, otypes=[float]), operand)
+def _monotone(function: Callable[..., Any]) -> Rule:
+    return lambda operand: arithmetic.monotone(function, operand)
 
 
 RULES: Mapping[str, Rule] = {
@@ -39,9 +39,9 @@ RULES: Mapping[str, Rule] = {
     "least": lambda *operands: _fold(arithmetic.least, operands),
     "greatest": lambda *operands: _fold(arithmetic.greatest, operands),
     "cast_float": lambda operand: operand,
-    "floor": _monotone(math.floor),
-    "ceil": _monotone(math.ceil),
-    "trunc": _monotone(math.trunc),
+    "floor": _monotone(np.floor),
+    "ceil": _monotone(np.ceil),
+    "trunc": _monotone(np.trunc),
 }
 
 

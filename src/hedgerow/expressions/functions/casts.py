@@ -1,6 +1,10 @@
-"""CAST and TRY_CAST: both are total here. What cannot be read is NULL."""
+"""CAST and TRY_CAST: both are total here. What cannot be read is NULL.
 
-from hedgerow.expressions.functions.registry import ANYTHING, Function, register, takes
+`imposed_…` is the same, put there by the catalog (`type: date`) and not by a query: a column read through it
+is still that column, with its declared values.
+"""
+
+from hedgerow.expressions.functions.registry import Function, register, takes
 from hedgerow.expressions.types import Type
 
 NAMES = {
@@ -14,11 +18,12 @@ NAMES = {
 }
 
 for _type, _name in NAMES.items():
-    register(
-        Function(
-            f"cast_{_type.value}",
-            takes(ANYTHING, gives=_type),
-            f"TRY_CAST({{0}} AS {_name})",
-            range=lambda r: r[0],
+    for _who in ("cast", "imposed"):
+        register(
+            Function(
+                f"{_who}_{_type.value}",
+                takes(frozenset(Type), gives=_type),
+                f"TRY_CAST({{0}} AS {_name})",
+                range=lambda r: r[0],
+            )
         )
-    )

@@ -70,16 +70,13 @@ def _round(arguments: Sequence[Range]) -> Range:
     return Range(arguments[0].lower - slack, arguments[0].upper + slack)
 
 
-register(
-    Function(
-        "round",
-        takes(NUMBERS, INTEGERS, gives=Type.FLOAT),
-        lambda a: f"round(CAST({a[0]} AS DOUBLE), {a[1] if len(a) > 1 else 0})",
-        range=_round,
-        partial=False,
-        arity=(1, 2),
-    )
-)
+def _render_round(arguments: Sequence[str]) -> str:
+    """Places are held between -300 and 300, so that reading them as a small integer cannot fail."""
+    places = f"CAST(LEAST(GREATEST({arguments[1]}, -300), 300) AS INTEGER)" if len(arguments) > 1 else "0"
+    return f"TRY(round(CAST({arguments[0]} AS DOUBLE), {places}))"
+
+
+register(Function("round", takes(NUMBERS, INTEGERS, gives=Type.FLOAT), _render_round, range=_round, arity=(1, 2)))
 
 
 def _power(arguments: Sequence[Range]) -> Range:

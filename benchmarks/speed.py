@@ -1,0 +1,191 @@
+"""How long a private answer takes, next to the plain query on a connection with the same settings.
+
+Both run in turns in one process; medians are compared. `make bench` runs it at scale 1:
+
+    python benchmarks/speed.py [--scale 1] [--runs 15] [--json FILE]
+"""
+
+import argparse
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import tpch_data
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+
+import hedgerow as hr
+from hedgerow.engine import run as engine_run
+from hedgerow.ledger import Ledger
+from hedgerow.release import AfterEngine
+
+FIXED_MS = 20.0
+QUERIES = [
+    ("COUNT", "unique", "SELECT COUNT(*) FROM customer"),
+    ("AVG", "unique", "SELECT AVG(c_acctbal) FROM customer"),
+    ("SUM WHERE", "unique", "SELECT SUM(c_acctbal) FROM customer WHERE c_acctbal > 0"),
+    ("AVG BY", "unique", "SELECT c_mktsegment, AVG(c_acctbal), COUNT(*) FROM customer GROUP BY c_mktsegment"),
+    ("COUNT", "owner", "SELECT COUNT(*) FROM orders"),
+    ("AVG", "owner", "SELECT AVG(o_totalprice) FROM orders"),
+    ("GROUPBY", "owner", "SELECT o_orderstatus, AVG(o_totalprice) FROM orders GROUP BY o_orderstatus"),
+    (
+        "BY PRIORITY",
+        "owner",
+        "SELECT o_orderpriority, AVG(o_totalprice), COUNT(*) FROM orders GROUP BY o_orderpriority",
+    ),
+]
+ALLOWED = {"unique": 3.0, "owner": 6.0}
+COLD = {
+    "imports alone": "import duckdb, sqlglot, opendp.prelude",
+    "first answer": "import sys, hedgerow as hr\nwith hr.connect(sys.argv[1], catalog=sys.argv[2]) as db: "
+    "db.sql('SELECT COUNT(*) FROM customer')",
+}
+
+
+def seconds(action: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    action()
+    return time.perf_counter() - start
+
+
+class Stopwatch:
+    """Time spent in the parts of a private answer, by wrapping their entry points."""
+
+    def __init__(self) -> None:
+        self.spent: dict[str, float] = {}
+
+    def wrap(self, owner: object, name: str, label: str) -> None:
+        original = getattr(owner, name)
+
+        def timed(*args: object, **kwargs: object) -> object:
+            start = time.perf_counter()
+            try:
+                return original(*args, **kwargs)
+            finally:
+                self.spent[label] = self.spent.get(label, 0.0) + time.perf_counter() - start
+
+        setattr(owner, name, timed)
+
+
+def watch(db: hr.Database) -> Stopwatch:
+    clock = Stopwatch()
+    clock.wrap(hr.Database, "_bind", "plan")
+    clock.wrap(hr.Database, "_price", "price")
+    clock.wrap(Ledger, "charge", "charge")
+    clock.wrap(type(db._backend), "_cursor", "read")  # noqa: SLF001 - a benchmark looks inside
+    clock.wrap(engine_run, "select_keys", "noise")
+    clock.wrap(engine_run, "measure", "noise")
+    clock.wrap(AfterEngine, "run", "answer")
+    return clock
+
+
+def compare(db: hr.Database, runs: int) -> list[dict[str, object]]:
+    """Every query, plain and private in turns."""
+    plain_connection = db._backend._connection  # type: ignore[attr-defined]  # noqa: SLF001 - the same settings
+    clock = watch(db)
+    rows = []
+    for name, path, text in track(QUERIES, console=Console(stderr=True), description="timing"):
+        db.sql(text)
+        plain, ours, parts = [], [], []
+        for _ in range(runs):
+            plain.append(seconds(lambda text=text: plain_connection.cursor().execute(text).fetchall()))  # type: ignore[misc]
+            clock.spent.clear()
+            ours.append(seconds(lambda text=text: db.sql(text)))  # type: ignore[misc]
+            parts.append(dict(clock.spent))
+        rows.append(_row(name, path, plain, ours, parts))
+    return rows
+
+
+def _row(
+    name: str, path: str, plain: list[float], ours: list[float], parts: list[dict[str, float]]
+) -> dict[str, object]:
+    middle, private = statistics.median(plain) * 1e3, statistics.median(ours) * 1e3
+    limit = ALLOWED[path] * middle + FIXED_MS
+    return {
+        "query": name,
+        "path": path,
+        "plain_ms": middle,
+        "plain_spread_ms": [min(plain) * 1e3, max(plain) * 1e3],
+        "private_ms": private,
+        "private_spread_ms": [min(ours) * 1e3, max(ours) * 1e3],
+        "ratio": private / middle,
+        "limit_ms": limit,
+        "met": private <= limit,
+        "parts_ms": {
+            k: statistics.median([p.get(k, 0.0) for p in parts]) * 1e3
+            for k in ("plan", "price", "charge", "noise", "answer")
+        },
+    }
+
+
+def cold_start(database: Path, catalog: Path, runs: int) -> dict[str, float]:
+    """Fresh processes in turns: the imports alone, and a first answer."""
+    times: dict[str, list[float]] = {name: [] for name in COLD}
+    for _ in range(runs):
+        for name, code in COLD.items():
+            command = [sys.executable, "-c", code, str(database), str(catalog)]
+            times[name].append(seconds(lambda c=command: subprocess.run(c, check=True, capture_output=True)))  # type: ignore[misc]  # noqa: S603
+    return {name: statistics.median(values) for name, values in times.items()}
+
+
+def report(rows: list[dict[str, object]], cold: dict[str, float]) -> None:
+    table = Table(
+        "query",
+        "path",
+        "plain ms",
+        "private ms",
+        "ratio",
+        "limit ms",
+        "met",
+        "plan",
+        "price",
+        "charge",
+        "noise",
+        "answer",
+    )
+    for row in rows:
+        low, high = row["plain_spread_ms"]  # type: ignore[misc]
+        least, most = row["private_spread_ms"]  # type: ignore[misc]
+        table.add_row(
+            str(row["query"]),
+            str(row["path"]),
+            f"{row['plain_ms']:.1f} [{low:.1f}, {high:.1f}]",
+            f"{row['private_ms']:.1f} [{least:.1f}, {most:.1f}]",
+            f"{row['ratio']:.1f}",
+            f"{row['limit_ms']:.0f}",
+            "yes" if row["met"] else "no",
+            *(f"{part:.1f}" for part in row["parts_ms"].values()),  # type: ignore[attr-defined]
+        )
+    console = Console(width=160)
+    console.print(table)
+    extra = cold["first answer"] - cold["imports alone"]
+    console.print(
+        f"cold start: first answer {cold['first answer']:.2f} s, imports alone {cold['imports alone']:.2f} s, {extra:.2f} s more"
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--scale", type=float, default=1.0)
+    parser.add_argument("--runs", type=int, default=15)
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+    path = tpch_data.database(options.scale)
+    with tempfile.TemporaryDirectory() as folder:
+        catalog = tpch_data.catalog(Path(folder))
+        with hr.connect(path, catalog=catalog) as db:
+            rows = compare(db, options.runs)
+        cold = cold_start(path, catalog, 5)
+    report(rows, cold)
+    if options.json:
+        options.json.write_text(json.dumps({"queries": rows, "cold_start_s": cold}, indent=2))
+
+
+if __name__ == "__main__":
+    main()
