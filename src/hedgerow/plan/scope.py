@@ -49,11 +49,8 @@ class RowScope:
     def column(self, node: exp.Column) -> Expr:
         """The column, or who does not exist."""
         name, qualifier = fold(node.name), node.args.get("table")
-        if (
-            node.args.get("join_mark")
-            or node.args.get("db")
-            or (qualifier is not None and fold(qualifier.name) != fold(self.table))
-        ):
+        elsewhere = qualifier is not None and fold(qualifier.name) != fold(self.table)
+        if elsewhere or node.args.get("join_mark") or node.args.get("db"):
             raise UnknownNameError(
                 f"There is no table {node.table!r} in this query.",
                 code="unknown-table",
@@ -108,7 +105,7 @@ def check_bounds(low: float, high: float, what: str, span: Span | None = None) -
     sizes = [abs(end) for end in (low, high) if end]
     if not low < high or any(not SMALLEST_BOUND <= size <= LARGEST_BOUND for size in sizes):
         raise ParameterError(
-            f"{what} must be two different numbers in order, each 0 or of size {SMALLEST_BOUND:g} to {LARGEST_BOUND:g}.",
+            f"{what} must be two numbers in order, each 0 or of size {SMALLEST_BOUND:g} to {LARGEST_BOUND:g}.",
             code="bad-bounds",
             span=span,
         )

@@ -20,8 +20,17 @@ UNKNOWN = "unbounded: no rule gives an interval for this expression"
 Rule = Callable[..., Bounds]
 
 
-def _monotone(function: Callable[..., Any]) -> Rule:
-    return lambda operand: arithmetic.monotone(function, operand)
+def _monotone(function: Callable[..., Any], lowest: float = -np.inf) -> Rule:
+    return lambda operand: arithmetic.monotone(function, operand, domain=(lowest, np.inf))
+
+
+def _round(operand: Bounds, places: Bounds | None = None) -> Bounds:
+    """Rounded outwards: whichever way an engine breaks ties, the rounded value lies inside."""
+    digits = np.zeros(len(operand.lower)) if places is None else places.lower
+    if places is not None and not np.array_equal(places.lower, places.upper):
+        return Bounds.of(np.full_like(operand.lower, -np.inf), np.full_like(operand.upper, np.inf))
+    scale = 10.0 ** np.clip(digits, -300, 300)
+    return Bounds(np.floor(operand.lower * scale) / scale, np.ceil(operand.upper * scale) / scale, operand.notes)
 
 
 RULES: Mapping[str, Rule] = {
@@ -42,6 +51,12 @@ RULES: Mapping[str, Rule] = {
     "floor": _monotone(np.floor),
     "ceil": _monotone(np.ceil),
     "trunc": _monotone(np.trunc),
+    "round": _round,
+    "sqrt": _monotone(np.sqrt, 0.0),
+    "ln": _monotone(np.log, 0.0),
+    "log10": _monotone(np.log10, 0.0),
+    "log2": _monotone(np.log2, 0.0),
+    "exp": _monotone(np.exp),
 }
 
 
