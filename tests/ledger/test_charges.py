@@ -121,7 +121,7 @@ def test_laplace_noise_may_use_its_part_to_the_last_bit(book, laplace):
 
 def test_a_tiny_laplace_statement_cannot_use_up_what_gaussian_noise_owes(book, laplace, gaussian):
     ledger = book()
-    assert refusal(ledger, laplace(Fraction(1, 10**6))).code == "budget-pure"
+    assert refusal(ledger, laplace(Fraction(1, 2 * 10**6))).code == "budget-pure"
     ledger.charge(gaussian(0.1), question=QUESTION)
 
 
@@ -325,6 +325,15 @@ def test_a_charge_is_finished_once(book, gaussian):
         with pytest.raises(InternalError):
             ledger.finish(receipt, release)
     ledger.verify()
+
+
+def test_a_receipt_of_another_ledger_finishes_nothing(book, path, gaussian):
+    ledger, other = book(), book(at=path.with_name("other.ledger"))
+    receipt = other.charge(gaussian(0.1), question=QUESTION)
+    ledger.charge(gaussian(0.1), question=QUESTION)
+    with pytest.raises(InternalError):
+        ledger.finish(receipt, b"release")
+    assert ledger.history()[1].status == "charged"
 
 
 @pytest.mark.parametrize("name", ["", "x" * 201, "a\nb", "\udc80", 7])

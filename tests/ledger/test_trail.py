@@ -95,13 +95,34 @@ def test_a_removed_entry_is_found(filled, book, path):
     assert broken_at(book).code == "ledger-chain"
 
 
-def test_a_last_entry_that_takes_less_than_its_events_cost_is_found(filled, book, path, gaussian):
+def less_in_all(state, body, before):
+    """The entry takes nothing, and says so everywhere but in its events."""
+    state["total"] = before["total"] | {"charges": before["total"]["charges"] + 1}
+    body["units"] = dict.fromkeys(body["units"], "0")
+
+
+def less_in_the_total(state, body, before):
+    state["total"]["lifetime"] = before["total"]["lifetime"]
+
+
+def less_for_the_analyst(state, body, before):
+    state["own"]["lifetime"]["gaussian"] = "0"
+
+
+def cheaper_events(state, body, before):
+    body["events"][0]["sensitivity_squared"] = "0"
+
+
+@pytest.mark.parametrize("forge", [less_in_all, less_in_the_total, less_for_the_analyst, cheaper_events])
+def test_a_last_entry_that_does_not_add_up_is_found(filled, book, path, gaussian, forge):
     filled.charge(gaussian(0.1), analyst="ada", question=QUESTION)
     filled.close()
     connection = sqlite3.connect(path)
-    (state,) = connection.execute("SELECT state FROM entries WHERE sequence = 6").fetchone()
+    rows = connection.execute("SELECT state, body FROM entries WHERE sequence >= 6 ORDER BY sequence").fetchall()
     connection.close()
-    tamper(path, ("UPDATE entries SET state = ? WHERE sequence = 7", state))
+    (before, _), (state, body) = [[json.loads(text) for text in row] for row in rows]
+    forge(state, body, before)
+    tamper(path, ("UPDATE entries SET state = ?, body = ? WHERE sequence = 7", canonical(state), canonical(body)))
     forged = rehash(path, 7)
     connection = sqlite3.connect(path)
     connection.execute("UPDATE entries SET hash = ? WHERE sequence = 7", (forged,))
@@ -149,7 +170,7 @@ def test_accountants_total_what_was_charged(filled, book, gaussian):
 
 
 def test_a_long_trail_is_read_in_pages(book, gaussian, monkeypatch):
-    monkeypatch.setattr("hedgerow.ledger.sqlite.PAGE", 3)
+    monkeypatch.setattr("hedgerow.ledger.rows.PAGE", 3)
     ledger = book()
     for _ in range(7):
         ledger.charge(gaussian(0.01), analyst="ada", question=QUESTION)

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from hedgerow.answer import Answer, Summary
 from hedgerow.backends import Backend, connect_backend
+from hedgerow.budget import Receipt
 from hedgerow.catalog import Catalog, bind_catalog, load_catalog
 from hedgerow.compile import after, program, select
 from hedgerow.compiled import ROW
@@ -19,16 +20,17 @@ from hedgerow.dialects import DUCKDB
 from hedgerow.engine.parameters import Asked, asked
 from hedgerow.engine.quote import Quote, predict
 from hedgerow.engine.run import compile_steps, release
-from hedgerow.engine.summary import summary
-from hedgerow.errors import BackendError, CatalogError, HedgerowError, InternalError, ParseError
+from hedgerow.engine.summary import reused, summary
+from hedgerow.errors import BackendError, CatalogError, HedgerowError, InternalError, LedgerError, ParseError
 from hedgerow.interval import Interval
 from hedgerow.ledger import BudgetView, Ledger, open_ledger
 from hedgerow.parse import parse
 from hedgerow.plan.bind import bind
 from hedgerow.plan.nodes import Filter, Limit, LogicalPlan, Sort, scan_of
+from hedgerow.privacy.fingerprint import fingerprint
 from hedgerow.privacy.plan import PrivatePlan, Room
-from hedgerow.privacy.price import price
-from hedgerow.release import AfterEngine, Estimator, bounds_of
+from hedgerow.privacy.price import price, require_room
+from hedgerow.release import AfterEngine, Estimator, bounds_of, recall, remember
 from hedgerow.schema import SchemaTable
 
 NO_NONCE = "0" * 32
@@ -121,7 +123,7 @@ class Database:
             query: A SELECT statement.
             params: Values for `?` (a sequence) or `:name` (a mapping).
             **options: epsilon, delta, confidence, mechanism, min_frequency, max_rows, max_groups, bounds,
-                simultaneous; see the reference. What the owner set can only be tightened.
+                simultaneous, reuse; see the reference. What the owner set can only be tightened.
 
         Privacy: the charge is durable before the first row is read, and is never given back.
         """
@@ -129,15 +131,22 @@ class Database:
         logical = self._bind(query, params, request)
         if logical.release is None:
             return self._public(query, logical, request)
-        private = self._price(logical, request)
+        room = self._room()
+        private = self._price(logical, request, room)
+        if request.reuse and (known := self._recall(query, logical, private, request)) is not None:
+            return known
+        require_room(private, room)
         steps = compile_steps(private, self._backend)
-        receipt = self._ledger.charge(private.charge, analyst=self._analyst, question={"text": query})
+        receipt = self._ledger.charge(private.charge, analyst=self._analyst, question=self._question(query, private))
         try:
             noisy = release(steps, private, receipt, self._backend, self._declared(logical))
-            return self._answer(logical, Estimator(noisy, private), request, summary(query, private, receipt))
         except BackendError as error:
             error.receipt = receipt
+            self._finish(receipt, None)
             raise
+        estimator = Estimator(noisy, private)
+        self._finish(receipt, estimator)
+        return self._answer(logical, estimator, request, summary(query, private, receipt), receipt)
 
     def quote(self, query: str, *, params: Parameters = None, **options: object) -> Quote:
         """What the question would cost and how wrong its answers would be. Free; reads no private row."""
@@ -145,7 +154,7 @@ class Database:
         logical = self._bind(query, params, request)
         if logical.release is None:
             return Quote.public(query, select(logical.root, self._backend.dialect))
-        private = self._price(logical, request)
+        private = self._price(logical, request, self._room())
         texts = program(private, self._backend.dialect, NO_NONCE).texts()
         left = self._ledger.budget(self._analyst)
         return predict(query, logical, private, request.confidence, texts, self._ledger.caps, left)
@@ -183,9 +192,37 @@ class Database:
             raise InternalError("A private plan without a table.")
         return self._schema.tables[scan.table]
 
-    def _price(self, logical: LogicalPlan, request: Asked) -> PrivatePlan:
+    def _room(self) -> Room:
         caps, left = self._ledger.caps, self._ledger.remaining_cost(self._analyst)
-        room = Room(caps.gaussian, caps.pure, caps.mass, left.pure)
+        return Room(caps.gaussian, caps.pure, caps.mass, left.pure)
+
+    def _question(self, query: str, private: PrivatePlan) -> dict[str, object]:
+        """What the history shows, and under which name the release is found again."""
+        return {"text": query, "fingerprint": fingerprint(private), "version": self._catalog.version}
+
+    def _recall(self, query: str, logical: LogicalPlan, private: PrivatePlan, request: Asked) -> Answer | None:
+        """An answer that was paid for before, with the same digits; None where there is none as good.
+
+        Privacy: it depends on the question, the owner's declared version and the noise of stored releases,
+        never on what the data holds now.
+        """
+        for stored in self._ledger.find(fingerprint(private), version=self._catalog.version):
+            anyone = request.budget.mechanism == "auto"
+            estimator = recall(stored.payload, private, any_mechanism=anyone)
+            if estimator is not None:
+                identity = f"{self._ledger.id}-{stored.charge}"
+                left = self._ledger.budget(self._analyst).remaining
+                return self._answer(logical, estimator, request, reused(query, estimator.plan, identity, left), None)
+        return None
+
+    def _finish(self, receipt: Receipt, estimator: Estimator | None) -> None:
+        """Store what was released. The charge stands whether or not that succeeds."""
+        try:
+            self._ledger.finish(receipt, None if estimator is None else remember(estimator))
+        except LedgerError:
+            _notice("The answer could not be stored in the ledger; it was charged, and will not be reused.")
+
+    def _price(self, logical: LogicalPlan, request: Asked, room: Room) -> PrivatePlan:
         return price(
             logical,
             request.budget,
@@ -199,15 +236,21 @@ class Database:
         table = self._backend.public(select(logical.root, self._backend.dialect)).rename_columns(list(logical.names))
         return Answer(table, [{}] * table.num_rows, request.confidence, Summary(None, query))
 
-    def _answer(self, logical: LogicalPlan, estimator: Estimator, request: Asked, receipt: Summary) -> Answer:
+    def _answer(
+        self, logical: LogicalPlan, estimator: Estimator, request: Asked, told: Summary, receipt: Receipt | None
+    ) -> Answer:
         released = estimator.table()
         keys = tuple(key.name for key in estimator.plan.release.keys)
-        table = self._after.run(after(logical.root, keys, DUCKDB), released)
+        try:
+            table = self._after.run(after(logical.root, keys, DUCKDB), released)
+        except BackendError as error:
+            error.receipt = receipt
+            raise
         rows = table.column(ROW).to_numpy()
         beta = _failure(logical, request, shown=len(rows), of=released.num_rows)
         intervals = _intervals(logical, estimator, released, rows, beta)
         shown = table.drop_columns([ROW]).rename_columns(list(logical.names))
-        return Answer(shown, intervals, request.confidence, receipt)
+        return Answer(shown, intervals, request.confidence, told)
 
 
 def _intervals(

@@ -30,6 +30,7 @@ class Asked:
     max_groups: int | None
     bounds: Mapping[str, tuple[float, float]]
     simultaneous: bool
+    reuse: bool
 
 
 def asked(
@@ -44,6 +45,7 @@ def asked(
     max_groups: object = None,
     bounds: object = None,
     simultaneous: object = False,
+    reuse: object = True,
 ) -> Asked:
     """The parameters, with the owner's defaults where the query says nothing."""
     defaults = catalog.defaults
@@ -63,8 +65,8 @@ def asked(
         real("epsilon", stated, *EPSILONS), None if level is None else real("delta", level, *DELTAS), str(mechanism)
     )
     _within_owners_cap(budget, catalog)
-    if not isinstance(simultaneous, bool):
-        raise ParameterError("simultaneous must be True or False.", code="bad-simultaneous")
+    if not isinstance(simultaneous, bool) or not isinstance(reuse, bool):
+        raise ParameterError("simultaneous and reuse must be True or False.", code="bad-flag")
     return Asked(
         budget,
         real("confidence", defaults.confidence if confidence is None else confidence, *CONFIDENCES),
@@ -73,6 +75,7 @@ def asked(
         None if max_groups is None else whole("max_groups", max_groups, 1, 2**30),
         _bounds(bounds),
         simultaneous,
+        reuse,
     )
 
 

@@ -31,6 +31,11 @@ def scale_of(noise: Noise) -> float:
     return noise.sigma if isinstance(noise, Gaussian) else noise.scale
 
 
+def reused(query: str, plan: PrivatePlan, identity: str, remaining: Spending) -> Summary:
+    """What the analyst is told about an answer that was paid for before."""
+    return Summary(identity, query, mechanisms(plan), plan.minimum, remaining=remaining, reused=True)
+
+
 def summary(query: str, plan: PrivatePlan, receipt: Receipt) -> Summary:
     """What the analyst is told about cost and noise."""
     return Summary(

@@ -85,13 +85,16 @@ class Ledger:
     def _receipt(self, entry: Entry, charge: Charge, asked: Units, filters: Sequence[Filter]) -> Receipt:
         shown = next((one for one in filters if one.owner == "analyst"), filters[0])
         share = max(filters[0].caps.fractions(asked).values())
-        identity = f"{self.id}-{entry.sequence}"
+        identity = self._receipt_id(entry.sequence)
         return Receipt(identity, entry.sequence, charge, share, shown.after(asked).left, {"time": entry.time})
+
+    def _receipt_id(self, sequence: int) -> str:
+        return f"{self.id}-{sequence}"
 
     def finish(self, receipt: Receipt, release: bytes | None) -> None:
         """Note how a charge ended: with a release, stored for reuse, or (None) without one."""
         with self._store.write() as book:
-            charged = book.entry(receipt.sequence)
+            charged = book.entry(receipt.sequence) if receipt.id == self._receipt_id(receipt.sequence) else None
             if charged is None or charged.kind != CHARGED or book.outcome_of(receipt.sequence) is not None:
                 raise InternalError("A charge can be finished once, and only in the ledger that wrote it.")
             kind = FAILED if release is None else ANSWERED

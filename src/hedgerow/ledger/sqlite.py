@@ -5,7 +5,6 @@ log, which keeps fresh charges in a side file that a copy forgets. Nothing but S
 any other descriptor of it in this process would drop the locks that SQLite holds.
 """
 
-import json
 import os
 import sqlite3
 import threading
@@ -15,54 +14,15 @@ from pathlib import Path
 from urllib.parse import quote
 
 from hedgerow.ledger import faults
-from hedgerow.ledger.entries import FORMAT, Account, Entry, digest
+from hedgerow.ledger.entries import FORMAT, Entry
 from hedgerow.ledger.forking import watch
-from hedgerow.ledger.store import StoredRelease
-
-APPLICATION_ID = 0x48454447
-"""Marks the file as ours."""
+from hedgerow.ledger.rows import APPLICATION_ID, SCHEMA, Rows
 
 PATIENCE = 30.0
 """Seconds that a writer waits for the others."""
 
 SMALL = 32 * 2**20
 """Up to this size a ledger is checked page by page when it is opened."""
-
-PAGE = 500
-"""Entries read at a time: a long look must not keep writers waiting."""
-
-SCHEMA = f"""
-PRAGMA application_id = {APPLICATION_ID};
-PRAGMA user_version = {FORMAT};
-CREATE TABLE entries (
-    sequence INTEGER PRIMARY KEY,
-    kind TEXT NOT NULL,
-    time TEXT NOT NULL,
-    analyst TEXT,
-    refers INTEGER REFERENCES entries (sequence),
-    state TEXT NOT NULL,
-    body TEXT NOT NULL,
-    previous TEXT NOT NULL,
-    hash TEXT NOT NULL
-);
-CREATE TABLE releases (
-    sequence INTEGER PRIMARY KEY REFERENCES entries (sequence),
-    charge INTEGER NOT NULL UNIQUE,
-    fingerprint TEXT NOT NULL,
-    version TEXT,
-    noise TEXT NOT NULL,
-    payload BLOB NOT NULL
-);
-CREATE INDEX charges_by_analyst ON entries (analyst, sequence) WHERE kind = 'charged';
-CREATE UNIQUE INDEX outcomes_by_charge ON entries (refers) WHERE refers IS NOT NULL;
-CREATE INDEX terms ON entries (sequence) WHERE kind IN ('opened', 'raised');
-CREATE INDEX releases_by_question ON releases (fingerprint, sequence);
-CREATE TRIGGER entries_stay BEFORE UPDATE ON entries BEGIN SELECT RAISE(ABORT, 'append-only'); END;
-CREATE TRIGGER entries_remain BEFORE DELETE ON entries BEGIN SELECT RAISE(ABORT, 'append-only'); END;
-"""
-
-_ENTRY = "SELECT sequence, kind, time, analyst, refers, state, body, previous, hash FROM entries"
-_RELEASE = "SELECT charge, fingerprint, version, noise, payload FROM releases"
 
 
 class SQLiteStore:
@@ -89,7 +49,7 @@ class SQLiteStore:
         try:
             _check_kind(self._connection, self._path)
             _check_pages(self._connection, self._path)
-            self._remember(_Rows(self._connection, self._path).last())
+            self._remember(Rows(self._connection, self._path).last())
         except sqlite3.Error as error:
             self._connection.close()
             raise faults.translated(error, self._path) from None
@@ -98,19 +58,19 @@ class SQLiteStore:
             raise
 
     @contextmanager
-    def read(self) -> Iterator["_Rows"]:
+    def read(self) -> Iterator[Rows]:
         """Look at one consistent state of the book."""
         with self._block("BEGIN") as rows:
             yield rows
 
     @contextmanager
-    def write(self) -> Iterator["_Rows"]:
+    def write(self) -> Iterator[Rows]:
         """Write to the book: durable when the block ends, undone if it raises."""
         with self._block("BEGIN IMMEDIATE") as rows:
             yield rows
 
     @contextmanager
-    def _block(self, begin: str) -> Iterator["_Rows"]:
+    def _block(self, begin: str) -> Iterator[Rows]:
         turn = self.turn
         if not turn.acquire(timeout=self._patience):
             raise faults.locked(self._path)
@@ -120,7 +80,7 @@ class SQLiteStore:
             if self._process != os.getpid():
                 self._connect()
             with _translating(self._path), _transaction(self._connection, begin):
-                rows = _Rows(self._connection, self._path)
+                rows = Rows(self._connection, self._path)
                 self._check_continuity(rows)
                 yield rows
                 tip = rows.tip()
@@ -128,7 +88,7 @@ class SQLiteStore:
         finally:
             turn.release()
 
-    def _check_continuity(self, rows: "_Rows") -> None:
+    def _check_continuity(self, rows: Rows) -> None:
         """Refuse a file that is not the one we knew, or that has forgotten what we saw in it."""
         if _identity(self._path) != self._identity:
             raise faults.lost(self._path)
@@ -151,106 +111,6 @@ class SQLiteStore:
         with self.turn:
             self._closed = True
             self._connection.close()
-
-
-class _Rows:
-    """Entries and releases, as rows of one transaction."""
-
-    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
-        self._connection = connection
-        self._path = path
-
-    def first(self) -> Entry:
-        return self._required(f"{_ENTRY} WHERE sequence = 0")
-
-    def last(self) -> Entry:
-        return self._required(f"{_ENTRY} ORDER BY sequence DESC LIMIT 1")
-
-    def last_terms(self) -> Entry:
-        return self._required(f"{_ENTRY} WHERE kind IN ('opened', 'raised') ORDER BY sequence DESC LIMIT 1")
-
-    def entry(self, sequence: int) -> Entry | None:
-        return self._one(f"{_ENTRY} WHERE sequence = ?", sequence)
-
-    def last_charge_of(self, analyst: str) -> Entry | None:
-        return self._one(f"{_ENTRY} WHERE kind = 'charged' AND analyst = ? ORDER BY sequence DESC LIMIT 1", analyst)
-
-    def outcome_of(self, sequence: int) -> str | None:
-        row = self._connection.execute(
-            "SELECT kind FROM entries WHERE refers IS NOT NULL AND refers = ?", (sequence,)
-        ).fetchone()
-        return None if row is None else str(row[0])
-
-    def analysts(self) -> list[str]:
-        rows = self._connection.execute("SELECT DISTINCT analyst FROM entries WHERE kind = 'charged' ORDER BY analyst")
-        return [str(name) for (name,) in rows]
-
-    def page(self, after: int, analyst: str | None = None) -> list[Entry]:
-        where = "sequence > ?" if analyst is None else "sequence > ? AND kind = 'charged' AND analyst = ?"
-        values = (after,) if analyst is None else (after, analyst)
-        rows = self._connection.execute(f"{_ENTRY} WHERE {where} ORDER BY sequence LIMIT {PAGE}", values)
-        return [self._read(row) for row in rows]
-
-    def releases(self, fingerprint: str, version: str | None) -> list[StoredRelease]:
-        rows = self._connection.execute(
-            f"{_RELEASE} WHERE fingerprint = ? AND version IS ? ORDER BY sequence DESC", (fingerprint, version)
-        )
-        return [StoredRelease(*row) for row in rows]
-
-    def release_of(self, sequence: int) -> StoredRelease | None:
-        row = self._connection.execute(f"{_RELEASE} WHERE sequence = ?", (sequence,)).fetchone()
-        return None if row is None else StoredRelease(*row)
-
-    def append(self, entry: Entry, release: StoredRelease | None = None) -> None:
-        self._connection.execute(
-            "INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                entry.sequence,
-                entry.kind,
-                entry.time,
-                entry.analyst,
-                entry.refers,
-                entry.state_text,
-                entry.body_text,
-                entry.previous,
-                entry.hash,
-            ),
-        )
-        if release is not None:
-            self._connection.execute(
-                "INSERT INTO releases VALUES (?, ?, ?, ?, ?, ?)",
-                (entry.sequence, release.charge, release.fingerprint, release.version, release.noise, release.payload),
-            )
-
-    def tip(self) -> tuple[int, str]:
-        """The number and hash of the last entry."""
-        sequence, found = self._connection.execute(
-            "SELECT sequence, hash FROM entries ORDER BY sequence DESC LIMIT 1"
-        ).fetchone()
-        return sequence, found
-
-    def hash_of(self, sequence: int) -> str | None:
-        """The stored hash of one entry."""
-        row = self._connection.execute("SELECT hash FROM entries WHERE sequence = ?", (sequence,)).fetchone()
-        return None if row is None else str(row[0])
-
-    def _required(self, sql: str) -> Entry:
-        if (found := self._one(sql)) is None:
-            raise faults.damaged(self._path)
-        return found
-
-    def _one(self, sql: str, *values: str | int) -> Entry | None:
-        row = self._connection.execute(sql, values).fetchone()
-        return None if row is None else self._read(row)
-
-    def _read(self, row: tuple[int, str, str, str | None, int | None, str, str, str, str]) -> Entry:
-        """The entry of a row, if the row still hashes to what it says."""
-        sequence, kind, time, analyst, refers, state_text, body_text, previous, stored = row
-        if digest(sequence, kind, time, analyst, refers, state_text, body_text, previous) != stored:
-            raise faults.damaged(self._path)
-        state, body = json.loads(state_text), json.loads(body_text)
-        own = None if state["own"] is None else Account.from_dict(state["own"])
-        return Entry(sequence, kind, time, analyst, refers, Account.from_dict(state["total"]), own, body, previous)
 
 
 @contextmanager
@@ -351,7 +211,7 @@ def write_new(path: Path, opening: Entry) -> None:
             try:
                 settle(connection)
                 connection.executescript(f"BEGIN; {SCHEMA} COMMIT;")
-                _Rows(connection, path).append(opening)
+                Rows(connection, path).append(opening)
             finally:
                 connection.close()
         os.link(draft, path)

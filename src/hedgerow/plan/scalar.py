@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from sqlglot import exp
 
-from hedgerow.errors import UnsupportedSQLError
+from hedgerow.errors import ParseError, UnsupportedSQLError
 from hedgerow.expressions.functions import allowed
 from hedgerow.expressions.nodes import Expr, Literal
 from hedgerow.expressions.types import Type
@@ -20,6 +20,8 @@ CASTS = {
     "DATE": "cast_date",
     "BOOLEAN": "cast_boolean",
 }
+
+MAX_DEPTH = 150
 
 READ: dict[type[exp.Expr], tuple[str, ...]] = {
     exp.Literal: ("this", "is_string"),
@@ -39,6 +41,7 @@ class ScalarBinder:
     def __init__(self, scope: Scope, parameters: literals.Parameters = None) -> None:
         self._scope = scope
         self._parameters = parameters
+        self._depth = 0
         self._handlers: dict[type[exp.Expr], Callable[..., Expr]] = {
             exp.Paren: lambda n: self.bind(n.this),
             exp.Literal: _literal,
@@ -70,6 +73,15 @@ class ScalarBinder:
 
     def bind(self, node: exp.Expr) -> Expr:
         """The expression that `node` stands for, or the reason why there is none."""
+        if self._depth >= MAX_DEPTH:
+            raise ParseError(f"An expression is nested more than {MAX_DEPTH} levels deep.", code="too-deep")
+        self._depth += 1
+        try:
+            return self._bind(node)
+        finally:
+            self._depth -= 1
+
+    def _bind(self, node: exp.Expr) -> Expr:
         special = self._scope.special(node)
         if special is not None:
             return special
@@ -115,10 +127,10 @@ class ScalarBinder:
 
     def _logic(self, name: str, node: exp.Connector) -> Expr:
         terms = [self.boolean(n, name.upper()) for n in node.flatten()]
-        result = terms[0]
-        for term in terms[1:]:
-            result = coerce.call(name, [result, term])
-        return result
+        while len(terms) > 1:
+            pairs = [terms[i : i + 2] for i in range(0, len(terms), 2)]
+            terms = [coerce.call(name, pair) if len(pair) > 1 else pair[0] for pair in pairs]
+        return terms[0]
 
     def _whole_or_float(self, name: str, names: tuple[str, ...], node: exp.Expr) -> Expr:
         arguments = self._all(arguments_of(node, names), node)

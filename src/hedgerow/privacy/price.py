@@ -4,7 +4,6 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 
-from hedgerow.aggregates import Need, lookup
 from hedgerow.budget import Charge, Event
 from hedgerow.errors import BudgetError, InternalError, ParameterError
 from hedgerow.intervals import half_width
@@ -13,6 +12,7 @@ from hedgerow.privacy import gaussian, laplace
 from hedgerow.privacy.assemble import Assembly, laplace_blocks, recipes, with_gaussian, with_laplace
 from hedgerow.privacy.bounding import Bounding, bound, units_only
 from hedgerow.privacy.keys import KeyRule, Keys, keys_of
+from hedgerow.privacy.needs import needs_of
 from hedgerow.privacy.plan import Budget, PrivatePlan, Recipe, Room
 from hedgerow.privacy.precision import precision
 from hedgerow.privacy.shape import Shape, shape
@@ -46,15 +46,28 @@ def price(
     limits = bound(scan.limits, grouped=bool(release.keys), max_rows=max_rows, max_groups=max_groups)
     pricer = _Pricer(release, keys_of(release.keys), limits, min_frequency, shown_alone(plan), room)
     if budget.mechanism == "laplace":
-        return pricer.laplace(budget, insist=True)
+        return pricer.laplace(budget)
     if budget.mechanism == "gaussian" or room.pure_left < Fraction(budget.epsilon):
         return pricer.gaussian(budget)
     return _better(pricer, budget)
 
 
+def require_room(plan: PrivatePlan, room: Room) -> None:
+    """Say plainly why Laplace noise is refused, before the ledger does."""
+    left = max(room.pure_left, Fraction(0))
+    if plan.mechanism == "laplace" and left < Fraction(plan.charge.epsilon):
+        raise BudgetError(
+            f"There is no room for Laplace noise: it is charged to pure_epsilon, of which {float(left):.4g} is left.",
+            code="budget-pure",
+            hint='Ask with mechanism="gaussian", or let the owner set pure_epsilon for a new ledger.',
+            asked={"pure_epsilon": plan.charge.epsilon},
+            left={"pure_epsilon": float(left)},
+        )
+
+
 def _better(pricer: "_Pricer", budget: Budget) -> PrivatePlan:
     """Laplace where it is the more accurate, by the length of 95 % intervals; Gaussian otherwise."""
-    pure = pricer.laplace(budget, insist=False)
+    pure = pricer.laplace(budget)
     if budget.delta is None:
         return pure
     normal = pricer.gaussian(budget)
@@ -87,7 +100,7 @@ class _Pricer:
         self._room = room
         self._one_row = not bounding.weighted
         self._selects = keys.rule is KeyRule.SELECTED or minimum > 1
-        self._needs = [_need(release, i) for i in range(len(release.calls))]
+        self._needs = needs_of(release)
         self._shape: Shape = shape(self._needs, one_row=self._one_row, selects=self._selects, alone=alone)
         self._groups = bounding.groups
         self._only_units = self._shape.units and self._shape.blocks == 1
@@ -108,18 +121,9 @@ class _Pricer:
             events = [*selected, *events]
         return self._finish("gaussian", made, selection, Charge(tuple(events), budget.epsilon, delta))
 
-    def laplace(self, budget: Budget, *, insist: bool) -> PrivatePlan:
-        """The plan with Laplace noise; `insist` where the query asked for it by name."""
+    def laplace(self, budget: Budget) -> PrivatePlan:
+        """The plan with Laplace noise."""
         epsilon = Fraction(budget.epsilon)
-        if insist and self._room.pure_left < epsilon:
-            raise BudgetError(
-                "There is no room for Laplace noise: it is charged to pure_epsilon, of which "
-                f"{float(max(self._room.pure_left, Fraction(0))):.4g} is left.",
-                code="budget-pure",
-                hint='Ask with mechanism="gaussian", or let the owner set pure_epsilon for a new ledger.',
-                asked={"pure_epsilon": budget.epsilon},
-                left={"pure_epsilon": float(max(self._room.pure_left, Fraction(0)))},
-            )
         first, second = self._split(budget.epsilon * (1 - 2.0**-30))
         blocks = laplace_blocks(self._shape)
         made = with_laplace(self._assembly(self._bounding.l1 * blocks / second if blocks else 1.0))
@@ -172,14 +176,6 @@ class _Pricer:
             made_recipes,
             charge,
         )
-
-
-def _need(release: Release, index: int) -> Need:
-    call = release.calls[index]
-    known = lookup(call.function)
-    if known is None:
-        raise InternalError(f"{call.function} was bound but is not an aggregate.")
-    return known.need(call.arguments, where=call.filter, distinct=call.distinct)
 
 
 def _delta(budget: Budget) -> float:

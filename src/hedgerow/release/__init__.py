@@ -4,6 +4,7 @@ from hedgerow.noise import nonce
 from hedgerow.release.after import AfterEngine
 from hedgerow.release.estimate import Estimator
 from hedgerow.release.measure import NoisyTable, measure
+from hedgerow.release.memory import recall, remember
 from hedgerow.release.select_keys import SelectedKeys, covers_every_key, select_keys
 from hedgerow.release.spread import bounds_of
 
@@ -16,5 +17,7 @@ __all__ = [
     "covers_every_key",
     "measure",
     "nonce",
+    "recall",
+    "remember",
     "select_keys",
 ]

@@ -1,0 +1,15 @@
+"""Which questions are the same: the private part and everything that bounds it, but not what comes after the noise."""
+
+import hashlib
+
+from hedgerow.privacy.plan import PrivatePlan
+
+
+def fingerprint(plan: PrivatePlan) -> str:
+    """A name for the rows, keys, limits and minimum frequency of a statement.
+
+    Statements that share it differ at most in the aggregates they ask for, their budget and their
+    after part. Column bounds are part of the expressions.
+    """
+    parts = (plan.release.source, plan.release.keys, plan.keys, plan.bounding, plan.minimum)
+    return hashlib.sha256(repr(parts).encode()).hexdigest()
