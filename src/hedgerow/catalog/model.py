@@ -81,6 +81,7 @@ class BudgetPolicy:
     lifetime: Cap | None = None
     per_query: Cap | None = None
     queries: int | None = None
+    accounting: str | None = None
     schedule: str | None = None
     analysts: Mapping[str, Cap] = field(default_factory=dict)
     ledger: str | None = None

@@ -23,6 +23,7 @@ _FIELDS = (
     "lifetime",
     "per_query",
     "queries",
+    "accounting",
     "schedule",
     "analysts",
     "ledger",
@@ -42,6 +43,7 @@ def read_budget(entry: Entry) -> BudgetPolicy:
         lifetime=read_cap(found["lifetime"]) if "lifetime" in found else None,
         per_query=read_cap(found["per_query"]) if "per_query" in found else None,
         queries=integer(found["queries"], 1, LARGEST_QUERIES) if "queries" in found else None,
+        accounting=choice(found["accounting"], ("exact", "published")) if "accounting" in found else None,
         schedule=choice(found["schedule"], ("open",)) if "schedule" in found else None,
         analysts=_read_analysts(found["analysts"]) if "analysts" in found else {},
         ledger=text(found["ledger"]) if "ledger" in found else None,
@@ -104,6 +106,12 @@ def _check_budget(policy: BudgetPolicy, found: Mapping[str, Entry]) -> None:
             found["lifetime"],
             "`lifetime` is less than one period's `epsilon`, so no period could be used up.",
             f"Write at least {policy.epsilon:g}, or lower `epsilon`.",
+        )
+    if policy.accounting and not policy.queries:
+        raise _contradiction(
+            found["accounting"],
+            "`accounting` says how `queries` are counted, and there are none.",
+            "Add `queries: 2000`, or remove `accounting`.",
         )
     if policy.queries and policy.schedule:
         raise _contradiction(

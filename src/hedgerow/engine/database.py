@@ -17,6 +17,7 @@ from hedgerow.catalog import Catalog, bind_catalog, load_catalog
 from hedgerow.compile import after, program, select
 from hedgerow.compiled import ROW
 from hedgerow.dialects import DUCKDB
+from hedgerow.engine.allotment import allot, counted
 from hedgerow.engine.parameters import Asked, asked
 from hedgerow.engine.quote import Quote, predict
 from hedgerow.engine.run import compile_steps, release
@@ -137,7 +138,12 @@ class Database:
             return known
         require_room(private, room)
         steps = compile_steps(private, self._backend)
-        receipt = self._ledger.charge(private.charge, analyst=self._analyst, question=self._question(query, private))
+        receipt = self._ledger.charge(
+            private.charge,
+            analyst=self._analyst,
+            question=self._question(query, private),
+            queries=counted(self._catalog, logical),
+        )
         try:
             noisy = release(steps, private, receipt, self._backend, self._declared(logical))
         except BackendError as error:
@@ -193,8 +199,8 @@ class Database:
         return self._schema.tables[scan.table]
 
     def _room(self) -> Room:
-        caps, left = self._ledger.caps, self._ledger.remaining_cost(self._analyst)
-        return Room(caps.gaussian, caps.pure, caps.mass, left.pure)
+        left = self._ledger.remaining_cost(self._analyst)
+        return Room(left.pure, lambda cost: self._ledger.fair_mass(cost, self._analyst))
 
     def _question(self, query: str, private: PrivatePlan) -> dict[str, object]:
         """What the history shows, and under which name the release is found again."""
@@ -225,7 +231,7 @@ class Database:
     def _price(self, logical: LogicalPlan, request: Asked, room: Room) -> PrivatePlan:
         return price(
             logical,
-            request.budget,
+            allot(request.budget, self._catalog, self._ledger, logical, self._analyst),
             room,
             min_frequency=request.min_frequency,
             max_rows=request.max_rows,

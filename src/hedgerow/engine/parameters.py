@@ -53,7 +53,10 @@ def asked(
         raise ParameterError(
             "mechanism must be one of auto, gaussian, laplace.", code="bad-mechanism", hint='Leave it at "auto".'
         )
+    owners_price = catalog.budget.queries is not None or catalog.budget.schedule is not None
     stated = epsilon if epsilon is not None else defaults.epsilon
+    if owners_price:
+        stated = _no_price_stated(epsilon)
     if stated is None:
         raise ParameterError(
             "Neither the query nor the catalog says how much this statement may cost.",
@@ -77,6 +80,17 @@ def asked(
         simultaneous,
         reuse,
     )
+
+
+def _no_price_stated(epsilon: object) -> float:
+    """Where the owner set the price of a statement, a query may not state one; a stand-in until it is allotted."""
+    if epsilon is not None:
+        raise PolicyError(
+            "The catalog sets the price of a statement, so a query cannot state epsilon.",
+            code="price-is-set",
+            hint="Leave epsilon out.",
+        )
+    return 1.0
 
 
 def real(name: str, value: object, low: float, high: float) -> float:

@@ -19,6 +19,7 @@ from hedgerow.accounting import (
     statement_threshold,
     threshold,
 )
+from hedgerow.budget import Cost
 from hedgerow.distributions import Gaussian
 from hedgerow.privacy.bounding import Bounding
 from hedgerow.privacy.plan import Room
@@ -74,9 +75,8 @@ def selection(
     shift = max(0, math.ceil(math.log2(least_scale(groups) / sigma)))
     scale = up(sigma * 2.0**shift)
     sigma = scale / 2.0**shift
-    share = Fraction(mu * mu + stage2 * stage2) / room.gaussian_cap if room.gaussian_cap else Fraction(1)
     largest = Fraction(delta) * Fraction(ADDED_SHARE if groups > EXACT_PROFILE else 0.5) * (1 - Fraction(1, 10**9))
-    wanted = float(min(largest, room.mass_cap * min(share, Fraction(1))))
+    wanted = float(min(largest, room.fair_mass(Cost(gaussian=Fraction(mu * mu + stage2 * stage2)))))
     tau = _threshold(epsilon, delta, sigma, minimum, groups, stage2, wanted)
     on_grid = Fraction(math.ceil(Fraction(tau) * 2**shift) + 1, 2**shift)
     mass = selection_mass(sigma, minimum, float(on_grid - Fraction(1, 2 ** (shift + 1))), groups)

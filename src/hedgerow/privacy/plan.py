@@ -1,9 +1,10 @@
 """The priced plan: everything that follows from query, catalog and budget, and nothing from data."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from hedgerow.budget import Charge
+from hedgerow.budget import Charge, Cost
 from hedgerow.plan.nodes import Release
 from hedgerow.privacy.bounding import Bounding
 from hedgerow.privacy.keys import Keys
@@ -27,21 +28,26 @@ class Recipe:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What a statement may cost as a guarantee of its own, and with which noise."""
+    """What a statement may cost as a guarantee of its own, and with which noise.
+
+    `mu` is there where the owner's protocol, and not the statement, sets the noise; it agrees with (epsilon, delta).
+    """
 
     epsilon: float
     delta: float | None
     mechanism: str = "auto"
+    mu: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """The caps of the ledger and what is left of them: public numbers that steer, and never decide, admission."""
+    """What the ledger has left: public numbers that steer, and never decide, admission.
 
-    gaussian_cap: Fraction
-    pure_cap: Fraction
-    mass_cap: Fraction
+    `fair_mass` is the threshold mass that goes with a cost of noise, so that mass is never what runs out first.
+    """
+
     pure_left: Fraction
+    fair_mass: Callable[[Cost], Fraction]
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 
-from hedgerow.budget import Charge, Event
+from hedgerow.budget import Charge, Cost, Event
 from hedgerow.errors import BudgetError, InternalError, ParameterError
 from hedgerow.intervals import half_width
 from hedgerow.plan.nodes import LogicalPlan, Release, scan_of
@@ -47,7 +47,7 @@ def price(
     pricer = _Pricer(release, keys_of(release.keys), limits, min_frequency, shown_alone(plan), room)
     if budget.mechanism == "laplace":
         return pricer.laplace(budget)
-    if budget.mechanism == "gaussian" or room.pure_left < Fraction(budget.epsilon):
+    if budget.mechanism == "gaussian" or budget.mu is not None or room.pure_left < Fraction(budget.epsilon):
         return pricer.gaussian(budget)
     return _better(pricer, budget)
 
@@ -109,7 +109,7 @@ class _Pricer:
     def gaussian(self, budget: Budget) -> PrivatePlan:
         """The plan with Gaussian noise."""
         delta = _delta(budget)
-        mu = gaussian.statement_mu(budget.epsilon, delta - self._added_mass(delta))
+        mu = budget.mu or gaussian.statement_mu(budget.epsilon, delta - self._added_mass(delta))
         first, second = self._split(mu * mu)
         made = self._assembly(self._sigma(second))
         made = with_gaussian(made)
@@ -129,8 +129,7 @@ class _Pricer:
         made = with_laplace(self._assembly(self._bounding.l1 * blocks / second if blocks else 1.0))
         selection, events = None, list[Event](made.events)
         if self._selects:
-            share = min(epsilon / self._room.pure_cap, Fraction(1)) if self._room.pure_cap else Fraction(1)
-            mass = min(Fraction(_delta(budget)), self._room.mass_cap * share)
+            mass = min(Fraction(_delta(budget)), self._room.fair_mass(Cost(pure=epsilon)))
             selection, selected = laplace.selection(first, self._minimum, self._groups, mass)
             events = [*selected, *events]
         delta = 0.0 if selection is None else float(selection.mass)

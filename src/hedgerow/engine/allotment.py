@@ -1,0 +1,66 @@
+"""What one statement may spend where the owner, and not the statement, sets the price."""
+
+import math
+
+from hedgerow.accounting import QueryBudget, gaussian_epsilon
+from hedgerow.aggregates import Kind
+from hedgerow.catalog import Catalog
+from hedgerow.errors import BudgetError, ParameterError
+from hedgerow.ledger import Ledger
+from hedgerow.plan.nodes import LogicalPlan
+from hedgerow.privacy.needs import needs_of
+from hedgerow.privacy.plan import Budget
+
+NAMES = {Kind.UNITS: "count", Kind.ROWS: "count", Kind.SUM: "sum", Kind.MEAN: "mean"}
+ROUNDING = 1 - 1e-9
+
+
+def sets_price(catalog: Catalog) -> bool:
+    """Whether the catalog, and not each statement, says what a statement costs."""
+    return catalog.budget.queries is not None or catalog.budget.schedule is not None
+
+
+def counted(catalog: Catalog, logical: LogicalPlan) -> int:
+    """How many basic queries of document 002 a statement counts as; one where the owner set no number."""
+    policy = catalog.budget
+    if policy.queries is None or logical.release is None:
+        return 1
+    protocol = _protocol(catalog)
+    return max(1, sum(protocol.price(NAMES[need.kind]) for need in needs_of(logical.release)))
+
+
+def allot(budget: Budget, catalog: Catalog, ledger: Ledger, logical: LogicalPlan, analyst: str | None) -> Budget:
+    """The budget of a statement: what it stated, or the share that the owner's protocol gives it.
+
+    Privacy: the share depends on the plan, the catalog and the number of earlier charges; the ledger decides as ever.
+    """
+    if not sets_price(catalog):
+        return budget
+    if budget.mechanism == "laplace":
+        raise ParameterError(
+            "Where the catalog sets the price of a statement, the noise is Gaussian.", code="bad-mechanism"
+        )
+    mu = _scheduled(ledger, analyst) if catalog.budget.queries is None else _shared(catalog, counted(catalog, logical))
+    delta = budget.delta or catalog.budget.delta / (catalog.budget.queries or 1000)
+    return Budget(gaussian_epsilon(mu, 0.8 * delta), delta, "gaussian", mu)
+
+
+def _protocol(catalog: Catalog) -> QueryBudget:
+    """Document 002 over the part of the budget that Gaussian noise has."""
+    policy = catalog.budget
+    method = "published" if policy.accounting == "published" else "exact"
+    return QueryBudget(policy.queries or 1, policy.epsilon - policy.pure_epsilon - 1e-6, 0.9 * policy.delta, method)  # type: ignore[arg-type]
+
+
+def _shared(catalog: Catalog, queries: int) -> float:
+    """An even share: noise sqrt(t) sigma for each basic query."""
+    protocol = _protocol(catalog)
+    return math.sqrt(queries) / protocol.noise() * ROUNDING
+
+
+def _scheduled(ledger: Ledger, analyst: str | None) -> float:
+    """All that the schedule has released and nobody has spent."""
+    left = float(ledger.remaining_cost(analyst).gaussian)
+    if left <= 0:
+        raise BudgetError("The schedule has nothing left for another statement.", code="budget-schedule")
+    return math.sqrt(left) * ROUNDING
