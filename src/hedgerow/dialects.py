@@ -1,15 +1,17 @@
 """Where engines differ in how they write things down. One table per engine, nothing else knows."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 
 from hedgerow.errors import InternalError
 from hedgerow.expressions.nodes import Constant
+from hedgerow.expressions.types import Type
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Dialect:
     """How one engine spells what we generate."""
 
@@ -21,6 +23,7 @@ class Dialect:
     binary_text: str
     hashed: str
     real_literal: str
+    printable: Mapping[Type, tuple[str, str]]
 
     def identifier(self, name: str) -> str:
         """A quoted name."""
@@ -65,4 +68,10 @@ DUCKDB = Dialect(
     binary_text='{0} COLLATE "binary"',
     hashed="md5({0})",
     real_literal="({0})",
+    printable={
+        Type.DATE: ("DATE '0001-01-01'", "DATE '9999-12-31'"),
+        Type.TIMESTAMP: ("TIMESTAMP '0001-01-01 00:00:00'", "TIMESTAMP '9999-12-31 23:59:59.999999'"),
+        Type.TIME: ("TIME '00:00:00'", "TIME '23:59:59.999999'"),
+        Type.DECIMAL: (f"-{10**37}", f"{10**37}"),
+    },
 )

@@ -25,7 +25,7 @@ LOCKED: dict[str, str | bool | int | float | list[str]] = {
 TYPES: Mapping[str, Type] = {
     "BOOLEAN": Type.BOOLEAN,
     **dict.fromkeys(("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"), Type.INTEGER),
-    **dict.fromkeys(("UBIGINT", "HUGEINT", "UHUGEINT", "DECIMAL"), Type.DECIMAL),
+    **dict.fromkeys(("UBIGINT", "HUGEINT", "DECIMAL"), Type.DECIMAL),
     **dict.fromkeys(("FLOAT", "DOUBLE"), Type.FLOAT),
     **dict.fromkeys(("VARCHAR", "ENUM"), Type.TEXT),
     "DATE": Type.DATE,

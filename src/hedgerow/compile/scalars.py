@@ -23,12 +23,19 @@ def scalar(expr: Expr, dialect: Dialect) -> str:
 def key(expr: Expr, dialect: Dialect) -> str:
     """A group key in canonical form: what prints the same is the same group, whatever the column's collation.
 
+    What cannot be printed (the year 10000, infinity) is NULL.
+
     Privacy: without it the printed key would be the spelling of some row (mechanisms.md 14.10).
     """
     text = scalar(expr, dialect)
     if expr.type is Type.TEXT:
         return dialect.binary_text.format(text)
-    return f"({text} + {dialect.real(0.0)})" if expr.type is Type.FLOAT else text
+    if expr.type is Type.FLOAT:
+        return f"({text} + {dialect.real(0.0)})"
+    if expr.type in dialect.printable:
+        low, high = dialect.printable[expr.type]
+        return f"CASE WHEN {text} BETWEEN {low} AND {high} THEN {text} END"
+    return text
 
 
 def present(total: ExactSum, dialect: Dialect) -> str | None:

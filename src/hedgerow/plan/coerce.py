@@ -1,5 +1,6 @@
 """Implicit conversions, made explicit, so that the database has none left to do (its own could fail on a row)."""
 
+import re
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 
@@ -9,12 +10,25 @@ from hedgerow.expressions.nodes import Call, Column, Constant, Expr, Literal
 from hedgerow.expressions.types import Type
 from hedgerow.plan import literals
 
-SAFE_DECIMAL = Decimal(10) ** 9
+DECIMAL = re.compile(r"DECIMAL\((\d+),\s*(\d+)\)")
+LONGEST_DECIMAL = 37
+NULLS_WELCOME = frozenset(
+    {"case", "coalesce", "nullif", "in", "is_null", "least", "greatest", "and", "or", "not", "is_distinct"}
+    | {"is_not_distinct", "equal", "unequal", "less", "less_or_equal", "greater", "greater_or_equal"}
+)
+"""Functions for which the constant NULL makes sense; elsewhere it would only hide its type from the engine."""
 
 
 def call(name: str, arguments: Sequence[Expr], span: Span | None = None) -> Call:
     """A call of `name`, refused where its signature does not admit the arguments."""
     function = lookup(name)
+    if name not in NULLS_WELCOME and not name.startswith("cast_") and any(a.type is Type.NULL for a in arguments):
+        raise UnsupportedSQLError(
+            f"{name.replace('_', ' ')} of the constant NULL is always NULL.",
+            code="null-argument",
+            hint="Leave it out, or give NULL a type: CAST(NULL AS DOUBLE).",
+            span=span,
+        )
     low, high = function.arity
     result = function.signature([a.type for a in arguments]) if low <= len(arguments) <= high else None
     if result is None:
@@ -58,13 +72,25 @@ def comparable(exprs: Sequence[Expr], span: Span | None = None) -> list[Expr]:
     columns = [e for e in numbers if isinstance(e, Column)]
     if len(numbers) == len(exprs) and len(columns) == 1 and columns[0].native.upper().startswith("DECIMAL"):
         rest = [e for e in numbers if e is not columns[0]]
-        if all(isinstance(e, Literal) and _is_short(e.value) for e in rest):
+        if all(isinstance(e, Literal) and _fits(e.value, columns[0].native) for e in rest):
             return list(exprs)
     return unify(exprs, span)
 
 
-def _is_short(value: Constant) -> bool:
-    return isinstance(value, int | Decimal) and len(str(value)) <= 12 and -SAFE_DECIMAL < value < SAFE_DECIMAL
+def _fits(value: Constant, native: str) -> bool:
+    """Whether a constant can be compared with a DECIMAL(p, s) column without any row failing a cast.
+
+    The engine brings both sides to one decimal type of at most 38 digits; there must be room for the
+    digits of either before and after the point.
+    """
+    sizes = DECIMAL.fullmatch(native.upper())
+    if sizes is None or not isinstance(value, int | Decimal):
+        return False
+    precision, scale = int(sizes[1]), int(sizes[2])
+    exact = Decimal(value).as_tuple()
+    after = max(0, -int(exact.exponent))
+    before = max(0, len(exact.digits) - after)
+    return max(precision - scale, before) + max(scale, after) <= LONGEST_DECIMAL
 
 
 def _read_text(expr: Expr, target: Type, span: Span | None) -> Expr:

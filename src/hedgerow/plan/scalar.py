@@ -1,6 +1,7 @@
 """Binding one expression: syntax in, our nodes out, everything else refused."""
 
 from collections.abc import Callable, Sequence
+from decimal import Decimal
 
 from sqlglot import exp
 
@@ -135,8 +136,9 @@ class ScalarBinder:
     def _whole_or_float(self, name: str, names: tuple[str, ...], node: exp.Expr) -> Expr:
         arguments = self._all(arguments_of(node, names), node)
         whole = all(a.type is Type.INTEGER for a in arguments)
-        if name == "negate" and isinstance(arguments[0], Literal) and arguments[0].type.is_numeric:
-            return Literal(-arguments[0].value, arguments[0].type)  # type: ignore[operator]
+        constant = arguments[0].value if isinstance(arguments[0], Literal) else None
+        if name == "negate" and isinstance(constant, int | float | Decimal) and not isinstance(constant, bool):
+            return Literal(-constant, arguments[0].type)
         return coerce.call(f"{name}_whole" if whole else name, arguments, span_of(node))
 
     def _between(self, node: exp.Between) -> Expr:

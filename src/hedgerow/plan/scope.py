@@ -58,7 +58,7 @@ class RowScope:
             )
         if name in self.hidden:
             raise UnknownNameError(
-                f"Column {node.name!r} is hidden by the owner and may not be used.",
+                f"Column {node.name!r} is hidden by the owner, or of a type that cannot be used.",
                 code="hidden-column",
                 span=span_of(node),
             )

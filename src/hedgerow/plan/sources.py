@@ -116,11 +116,16 @@ def _typed(column: Column, table: Table) -> Expr:
     """The column, read through the type that the owner imposed on it."""
     said = table.columns.get(column.name)
     wanted = said.type if said is not None else None
-    if column.native.upper().startswith("ENUM") and wanted is None:
-        wanted = Type.TEXT
+    if wanted is None and _needs_cast(column.native):
+        wanted = column.type
     elif wanted is None or wanted is column.type:
         return column
     return Call(f"imposed_{wanted.value}", (column,), wanted)
+
+
+def _needs_cast(native: str) -> bool:
+    """Types that an engine would convert by itself next to others of their kind, which can fail on a row."""
+    return native.upper().startswith(("ENUM", "TIMESTAMP_"))
 
 
 def _unknown(node: exp.Table, catalog: Catalog) -> UnknownNameError:

@@ -1,4 +1,7 @@
-"""Functions of dates and times. Units come from a fixed list, and every step is wrapped, for dates can be infinite."""
+"""Functions of dates and times. Units come from a fixed list, and every step is wrapped, for dates can be infinite.
+
+Inside TRY only the outermost operation may fail: an optimiser may compute what stands inside it elsewhere, once.
+"""
 
 from hedgerow.expressions.functions.registry import TIMES, Function, register, takes
 from hedgerow.expressions.ranges import EVERYTHING, Range
@@ -34,14 +37,14 @@ for _unit in UNITS:
         Function(
             f"trunc_{_unit}",
             takes(TIMES, gives=Type.TIMESTAMP),
-            f"TRY(date_trunc('{_unit}', CAST({{0}} AS TIMESTAMP)))",
+            f"TRY(date_trunc('{_unit}', TRY_CAST({{0}} AS TIMESTAMP)))",
         )
     )
     register(
         Function(
             f"difference_{_unit}",
             takes(TIMES, TIMES, gives=Type.INTEGER),
-            f"TRY(date_diff('{_unit}', CAST({{0}} AS TIMESTAMP), CAST({{1}} AS TIMESTAMP)))",
+            f"TRY(date_diff('{_unit}', TRY_CAST({{0}} AS TIMESTAMP), TRY_CAST({{1}} AS TIMESTAMP)))",
             arity=(2, 2),
         )
     )
@@ -49,7 +52,7 @@ for _unit in UNITS:
         Function(
             f"shift_{_unit}",
             takes(TIMES, frozenset({Type.INTEGER}), gives=Type.TIMESTAMP),
-            f"TRY(CAST({{0}} AS TIMESTAMP) + to_{_unit}s(CAST({{1}} AS INTEGER)))",
+            f"TRY(TRY_CAST({{0}} AS TIMESTAMP) + to_{_unit}s(TRY_CAST({{1}} AS INTEGER)))",
             arity=(2, 2),
         )
     )

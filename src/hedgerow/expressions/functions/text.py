@@ -1,4 +1,7 @@
-"""Functions of text. Lengths and positions count characters; what is out of reach is empty or NULL."""
+"""Functions of text. Lengths and positions count characters; what is out of reach is empty or NULL.
+
+REPLACE reads and gives at most 1,000 characters.
+"""
 
 from collections.abc import Sequence
 
@@ -30,7 +33,15 @@ register(
 )
 register(Function("left", takes(TEXTS, INTEGERS, gives=Type.TEXT), "TRY(left({0}, {1}))", arity=(2, 2)))
 register(Function("right", takes(TEXTS, INTEGERS, gives=Type.TEXT), "TRY(right({0}, {1}))", arity=(2, 2)))
-register(Function("replace", takes(TEXTS, TEXTS, TEXTS, gives=Type.TEXT), "replace({0}, {1}, {2})", arity=(3, 3)))
+register(
+    Function(
+        # Cut before and after: a replacement that multiplies the length could exhaust the engine on some rows only.
+        "replace",
+        takes(TEXTS, TEXTS, TEXTS, gives=Type.TEXT),
+        "left(replace(left({0}, 1000), {1}, left({2}, 100)), 1000)",
+        arity=(3, 3),
+    )
+)
 register(
     Function(
         "position",
