@@ -29,7 +29,9 @@ def rich_table(answer: "Answer") -> Table:
 def text_table(answer: "Answer") -> str:
     """The answer as plain text."""
     buffer = io.StringIO()
-    console = Console(file=buffer, width=max(80, 30 * len(answer.columns)), color_system=None, highlight=False)
+    console = Console(
+        file=buffer, width=max(80, 30 * len(answer.columns)), color_system=None, highlight=False, markup=False
+    )
     console.print(rich_table(answer))
     console.print(caption(answer))
     return buffer.getvalue().rstrip("\n")

@@ -1,1 +1,5 @@
-"""The command line: thin commands over the engine."""
+"""The command line: thin commands over the engine, one file each."""
+
+from hedgerow.cli.app import app, main
+
+__all__ = ["app", "main"]

@@ -12,12 +12,13 @@ import pyarrow as pa
 
 from hedgerow.answer import Answer, Summary
 from hedgerow.backends import Backend, connect_backend
-from hedgerow.budget import Receipt
+from hedgerow.budget import Charge, Receipt
 from hedgerow.catalog import Catalog, bind_catalog, load_catalog
 from hedgerow.compile import after, program, select
 from hedgerow.compiled import ROW
 from hedgerow.dialects import DUCKDB
 from hedgerow.engine.allotment import allot, counted
+from hedgerow.engine.forecast import Forecast, forecast
 from hedgerow.engine.parameters import Asked, asked
 from hedgerow.engine.quote import Quote, predict
 from hedgerow.engine.run import compile_steps, release
@@ -162,8 +163,20 @@ class Database:
             return Quote.public(query, select(logical.root, self._backend.dialect))
         private = self._price(logical, request, self._room())
         texts = program(private, self._backend.dialect, NO_NONCE).texts()
-        left = self._ledger.budget(self._analyst)
-        return predict(query, logical, private, request.confidence, texts, self._ledger.caps, left)
+        left, fits = self._ledger.preview(private.charge, analyst=self._analyst)
+        return predict(query, logical, private, request.confidence, texts, self._ledger.caps, left, fits=fits)
+
+    def forecast(self, queries: Sequence[str], *, delta: float | None = None, **options: object) -> Forecast:
+        """What a list of queries, fixed before any answer is seen, would prove together. Free; reads no private row."""
+        request = asked(self._catalog, delta=delta, **options)
+        charges = []
+        for query in queries:
+            logical = self._bind(query, None, request)
+            if logical.release is not None:
+                charges.append(self._price(logical, request, self._room()).charge)
+            else:
+                charges.append(Charge((), 0.0, 0.0))
+        return forecast(queries, charges, self._catalog.budget.delta, self._ledger.remaining_cost(self._analyst))
 
     @property
     def budget(self) -> BudgetView:
@@ -200,7 +213,7 @@ class Database:
 
     def _room(self) -> Room:
         left = self._ledger.remaining_cost(self._analyst)
-        return Room(left.pure, lambda cost: self._ledger.fair_mass(cost, self._analyst))
+        return Room(left.gaussian, left.pure, lambda cost: self._ledger.fair_mass(cost, self._analyst))
 
     def _question(self, query: str, private: PrivatePlan) -> dict[str, object]:
         """What the history shows, and under which name the release is found again."""

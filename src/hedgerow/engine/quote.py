@@ -13,7 +13,6 @@ from hedgerow.budget import Cost, Spending
 from hedgerow.distributions import Gaussian
 from hedgerow.engine.summary import mechanisms
 from hedgerow.expressions.nodes import Column
-from hedgerow.ledger import BudgetView
 from hedgerow.plan.nodes import LogicalPlan
 from hedgerow.privacy.plan import PrivatePlan
 from hedgerow.privacy.sums import Selection
@@ -30,6 +29,8 @@ class Quote:
     Attributes:
         charge: The statement's own guarantee.
         share: The largest of the fractions it would take of the three caps.
+        remaining: What would be left afterwards (what is left now, where it does not fit).
+        fits: Whether the ledger would admit it now.
         errors: For each noisy column, the half width of its interval in groups of 100, 1 000, 10 000 and
             100 000 rows; infinite where nothing could be said.
         survival: The number of people from which a group is shown with 50 % and with 95 % probability.
@@ -76,19 +77,22 @@ def predict(
     confidence: float,
     sql: Sequence[str],
     caps: Cost,
-    budget: BudgetView,
+    left: Spending,
+    *,
+    fits: bool,
 ) -> Quote:
     """The quote of a priced plan."""
     return Quote(
         query,
         Spending(plan.charge.epsilon, plan.charge.delta),
         share_of(plan.charge.cost, caps),
-        budget.remaining,
+        left,
         confidence,
         mechanisms(plan),
         predicted_errors(logical, plan, 1.0 - confidence),
         survival(plan.selection) if plan.selection is not None else None,
         tuple(sql),
+        fits,
     )
 
 

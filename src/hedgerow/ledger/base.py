@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from hedgerow.accounting import AnyEvent
-from hedgerow.budget import Charge, Cost, Receipt
+from hedgerow.budget import Charge, Cost, Receipt, Spending
 from hedgerow.catalog.model import BudgetPolicy, Cap
 from hedgerow.errors import InternalError, ParameterError
 from hedgerow.ledger.caps import Units, as_cost
@@ -90,6 +90,16 @@ class Ledger:
 
     def _receipt_id(self, sequence: int) -> str:
         return f"{self.id}-{sequence}"
+
+    def preview(self, charge: Charge, *, analyst: str | None = None) -> tuple[Spending, bool]:
+        """What would be left after `charge`, and whether every filter would admit it now. Nothing is written."""
+        name = _name(analyst)
+        with self._store.read() as book:
+            filters = self._filters(*self._accounts(book.last(), book.last_charge_of(name)), name)
+        asked = Units.of(charge)
+        fits = not any(one.overrun_by(asked) for one in filters)
+        shown = next((one for one in filters if one.owner == "analyst"), filters[0])
+        return (shown.after(asked) if fits else shown).left, fits
 
     def finish(self, receipt: Receipt, release: bytes | None) -> None:
         """Note how a charge ended: with a release, stored for reuse, or (None) without one."""

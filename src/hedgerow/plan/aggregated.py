@@ -72,6 +72,13 @@ class AggregatedScope:
         return None
 
     def _aggregate(self, function: str, node: exp.Expr) -> Expr:
+        if self._owner is not None and lookup(function) is None:
+            raise UnsupportedSQLError(
+                f"{function} is not available on private tables.",
+                code="unsupported-aggregate",
+                hint=f"Available: {', '.join(names())}.",
+                span=span_of(node),
+            )
         inner, where = unwrap_filter(node)
         condition = None if where is None else self._rows.boolean(where, "FILTER")
         distinct, arguments = self._arguments(function, inner)
@@ -123,13 +130,6 @@ class AggregatedScope:
         owner = self._owner
         counts_units = distinct and owner is not None and len(arguments) == 1 and is_column(arguments[0], owner.name)
         known = lookup(function)
-        if known is None:
-            raise UnsupportedSQLError(
-                f"{function} is not available on private tables.",
-                code="unsupported-aggregate",
-                hint=f"Available: {', '.join(names())}.",
-                span=span_of(node),
-            )
         if distinct and not counts_units:
             raise UnsupportedSQLError(
                 f"{text_of(node)}: only the people themselves can be counted distinctly.",
@@ -149,7 +149,8 @@ class AggregatedScope:
                 span=span_of(node),
             )
         try:
-            known.need(arguments, where=where, distinct=distinct)
+            if known is not None:
+                known.need(arguments, where=where, distinct=distinct)
         except HedgerowError as error:
             error.span = error.span or span_of(node)
             raise
@@ -163,7 +164,7 @@ def as_column(key: Named) -> Column:
 
 def aggregate_name(node: exp.Expr) -> str | None:
     """The name of the aggregate, if the node is one."""
-    inner = node.this if isinstance(node, exp.Filter) else node
+    inner = node.this if isinstance(node, exp.Filter | exp.IgnoreNulls | exp.RespectNulls) else node
     if isinstance(inner, exp.AggFunc):
         return type(inner).sql_name()
     if isinstance(inner, exp.Anonymous) and lookup(str(inner.this)) is not None:

@@ -39,6 +39,14 @@ def check_group(group: exp.Group | None) -> None:
     """GROUP BY takes expressions; grouping sets come later."""
     if group is None:
         return
+    for node in group.expressions:
+        if isinstance(node, exp.Rollup | exp.Cube | exp.GroupingSets):
+            raise UnsupportedSQLError(
+                f"GROUP BY {type(node).__name__.upper()} is not available yet.",
+                code="grouping-sets",
+                hint="GROUP BY plain expressions.",
+                span=span_of(node),
+            )
     for name, value in group.args.items():
         if name != "expressions" and value:
             raise UnsupportedSQLError(

@@ -36,7 +36,9 @@ def number(text: str) -> Literal:
 def real(value: float) -> Literal:
     """A finite double."""
     if not isfinite(value):
-        raise ParameterError("NaN and infinity cannot be used as constants.", code="not-finite")
+        raise ParameterError(
+            "NaN and infinity cannot be used as constants.", code="not-finite", hint="Write a finite number."
+        )
     return Literal(value, Type.FLOAT)
 
 

@@ -55,6 +55,7 @@ def scan(table: Table, declared: SchemaTable) -> Scan:
         raise UnsupportedSQLError(
             f"The unit of {table.name!r} is reached through another table; joins are not available yet.",
             code="through-table",
+            hint="Ask about a table that has the unit itself.",
         )
     unique = table.unit_unique
     limits = Limits(
@@ -72,7 +73,11 @@ def visible_columns(table: Table, declared: SchemaTable, bounds: Bounds) -> tupl
     narrowed = {fold(name): pair for name, pair in bounds.items()}
     unknown = set(narrowed) - {fold(name) for name in declared.columns}
     if unknown:
-        raise UnknownNameError(f"bounds= names {min(unknown)!r}, which is no column here.", code="unknown-column")
+        raise UnknownNameError(
+            f"bounds= names {min(unknown)!r}, which is no column here.",
+            code="unknown-column",
+            hint="Name columns of the table in FROM.",
+        )
     shown: dict[str, Expr] = {}
     hidden: set[str] = set()
     for name, column in declared.columns.items():

@@ -76,7 +76,8 @@ def selection(
     scale = up(sigma * 2.0**shift)
     sigma = scale / 2.0**shift
     largest = Fraction(delta) * Fraction(ADDED_SHARE if groups > EXACT_PROFILE else 0.5) * (1 - Fraction(1, 10**9))
-    wanted = float(min(largest, room.fair_mass(Cost(gaussian=Fraction(mu * mu + stage2 * stage2)))))
+    fair = room.fair_mass(Cost(gaussian=Fraction(mu * mu + stage2 * stage2)))
+    wanted = float(min(largest, fair)) or float(largest)
     tau = _threshold(epsilon, delta, sigma, minimum, groups, stage2, wanted)
     on_grid = Fraction(math.ceil(Fraction(tau) * 2**shift) + 1, 2**shift)
     mass = selection_mass(sigma, minimum, float(on_grid - Fraction(1, 2 ** (shift + 1))), groups)

@@ -46,6 +46,7 @@ class Room:
     `fair_mass` is the threshold mass that goes with a cost of noise, so that mass is never what runs out first.
     """
 
+    gaussian_left: Fraction
     pure_left: Fraction
     fair_mass: Callable[[Cost], Fraction]
 

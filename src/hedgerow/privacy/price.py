@@ -47,9 +47,9 @@ def price(
     pricer = _Pricer(release, keys_of(release.keys), limits, min_frequency, shown_alone(plan), room)
     if budget.mechanism == "laplace":
         return pricer.laplace(budget)
-    if budget.mechanism == "gaussian" or budget.mu is not None or room.pure_left < Fraction(budget.epsilon):
+    if budget.mechanism == "gaussian" or budget.mu is not None:
         return pricer.gaussian(budget)
-    return _better(pricer, budget)
+    return _automatic(pricer, budget, room)
 
 
 def require_room(plan: PrivatePlan, room: Room) -> None:
@@ -65,13 +65,19 @@ def require_room(plan: PrivatePlan, room: Room) -> None:
         )
 
 
-def _better(pricer: "_Pricer", budget: Budget) -> PrivatePlan:
-    """Laplace where it is the more accurate, by the length of 95 % intervals; Gaussian otherwise."""
+def _automatic(pricer: "_Pricer", budget: Budget, room: Room) -> PrivatePlan:
+    """Laplace where it is the more accurate, by the length of 95 % intervals, and there is room for it.
+
+    Where there is room for neither, the ledger will say so: of the noise that the owner kept a budget for.
+    """
+    if room.pure_left < Fraction(budget.epsilon) and room.gaussian_left > 0:
+        return pricer.gaussian(budget)
     pure = pricer.laplace(budget)
     if budget.delta is None:
         return pure
     normal = pricer.gaussian(budget)
-    return pure if _spread(pure) < _spread(normal) else normal
+    fits = normal.charge.cost.gaussian <= room.gaussian_left
+    return normal if fits and _spread(normal) <= _spread(pure) else pure
 
 
 def _spread(plan: PrivatePlan) -> float:
@@ -129,7 +135,8 @@ class _Pricer:
         made = with_laplace(self._assembly(self._bounding.l1 * blocks / second if blocks else 1.0))
         selection, events = None, list[Event](made.events)
         if self._selects:
-            mass = min(Fraction(_delta(budget)), self._room.fair_mass(Cost(pure=epsilon)))
+            fair = self._room.fair_mass(Cost(pure=epsilon))
+            mass = min(Fraction(_delta(budget)), fair) if fair else Fraction(_delta(budget))
             selection, selected = laplace.selection(first, self._minimum, self._groups, mass)
             events = [*selected, *events]
         delta = 0.0 if selection is None else float(selection.mass)

@@ -1,0 +1,40 @@
+"""What `query` and `quote` have in common: a statement, the database it is asked of, and what was stated with it."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from hedgerow.cli.faults import UsageError, pointing
+
+if TYPE_CHECKING:
+    from hedgerow.engine import Database
+
+
+def read_statement(stated: str) -> str:
+    """The statement itself, or for `-` what stands on standard input."""
+    if stated != "-":
+        return stated
+    try:
+        return sys.stdin.read()
+    except UnicodeDecodeError:
+        raise UsageError("Standard input is not text in this terminal's encoding.", hint="Pass it as UTF-8.") from None
+
+
+@contextmanager
+def asking(
+    statement: str, *, db: str, catalog: str, ledger: str | None, analyst: str | None, dialect: str | None
+) -> Iterator["Database"]:
+    """The open database; errors inside point at the statement, or at the catalog."""
+    from hedgerow.engine import connect  # noqa: PLC0415 - keeps --help quick
+
+    with (
+        pointing(catalog=catalog, query=statement),
+        connect(db, catalog=catalog, ledger=ledger, analyst=analyst, dialect=dialect) as database,
+    ):
+        yield database
+
+
+def stated(**options: object) -> dict[str, Any]:
+    """The options that were given; the engine knows what the others mean."""
+    return {name: value for name, value in options.items() if value is not None}

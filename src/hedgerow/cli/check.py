@@ -1,0 +1,80 @@
+"""hedgerow check."""
+
+from typing import TYPE_CHECKING
+
+import typer
+
+from hedgerow.cli import options
+from hedgerow.cli.faults import pointing
+from hedgerow.cli.output import stdout, tell, write_json
+
+if TYPE_CHECKING:
+    from hedgerow.backends import Backend
+    from hedgerow.catalog import Finding
+
+SYMBOLS = {"ok": "✓", "warning": "!", "error": "✗", "unknown": "?"}
+STYLES = {"ok": "green", "warning": "yellow", "error": "bold red", "unknown": "dim"}
+MEANINGS = "✓ verified   ! worth a thought   ✗ false   ? only you can know"
+OWNERS = "For the owner: this looked at the data without noise. Do not show it to analysts."
+WRONG = 2
+
+
+def check(*, db: options.Db, catalog: options.CatalogFile, as_json: options.Json = False) -> None:
+    """Verify what can be verified about a catalog, and say what cannot. The owner's command.
+
+    It looks at the data itself (whether keys are unique), without noise and without a charge: its output is not for
+    analysts. The exit code is 2 where the catalog contradicts the database.
+
+    Example: hedgerow check --db demo/hospital.duckdb --catalog demo/hospital.yaml
+    """
+    with pointing(catalog=catalog):
+        findings = _look(db, catalog)
+    wrong = any(finding.level == "error" for finding in findings)
+    if as_json:
+        listed = [{"level": each.level, "subject": each.subject, "message": each.message} for each in findings]
+        tell(OWNERS)
+        write_json({"ok": not wrong, "findings": listed})
+    else:
+        _show(findings)
+    raise typer.Exit(WRONG if wrong else 0)
+
+
+def _look(db: str, catalog: str) -> list["Finding"]:
+    from hedgerow.backends import connect_backend  # noqa: PLC0415 - keeps --help quick
+    from hedgerow.catalog import check_catalog, load_catalog  # noqa: PLC0415 - likewise
+
+    declared = load_catalog(catalog)
+    backend = connect_backend(db)
+    try:
+        findings = check_catalog(declared, backend.schema(), is_unique=backend.is_unique)
+        return [*findings, _connection(backend)]
+    finally:
+        backend.close()
+
+
+def _connection(backend: "Backend") -> "Finding":
+    """Whose the settings of this very connection are."""
+    from hedgerow.catalog import Finding  # noqa: PLC0415 - keeps --help quick
+
+    if backend.handed_in:
+        return Finding("warning", "connection", "This connection was handed in: its settings are not ours to lock.")
+    return Finding("ok", "connection", "hedgerow opened this database itself: read-only, with its settings locked.")
+
+
+def _show(findings: list["Finding"]) -> None:
+    console = stdout()
+    for subject in dict.fromkeys(finding.subject for finding in findings):
+        console.print(subject, style="bold")
+        for finding in findings:
+            if finding.subject == subject:
+                _show_one(finding)
+    console.print(f"\n{MEANINGS}\n{OWNERS}")
+
+
+def _show_one(finding: "Finding") -> None:
+    from rich.table import Table  # noqa: PLC0415 - keeps --help quick
+    from rich.text import Text  # noqa: PLC0415 - likewise
+
+    line = Table.grid(padding=(0, 1))
+    line.add_row("", Text(SYMBOLS[finding.level], style=STYLES[finding.level]), Text(finding.message))
+    stdout().print(line)

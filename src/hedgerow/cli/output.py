@@ -1,0 +1,61 @@
+"""What is printed: results to standard output, everything else to standard error."""
+
+import json
+import math
+import sys
+from collections.abc import Mapping, Sequence
+
+from rich.console import Console, RenderableType
+from rich.measure import Measurement
+from rich.table import Table
+
+
+def stdout() -> Console:
+    """The console for results. It reads no markup: brackets in a query or a key are brackets."""
+    return Console(highlight=False, emoji=False, markup=False)
+
+
+def stderr() -> Console:
+    """The console for progress, messages and errors."""
+    return Console(stderr=True, highlight=False, emoji=False, markup=False)
+
+
+def say(text: str) -> None:
+    """One line of a result."""
+    sys.stdout.write(f"{text}\n")
+
+
+def tell(text: str, *, style: str = "") -> None:
+    """A message. It is broken into lines on a terminal only: elsewhere, programs read it."""
+    console = stderr()
+    console.print(text, style=style, soft_wrap=not console.is_terminal)
+
+
+def write_json(value: object) -> None:
+    """One line of JSON on standard output."""
+    say(json.dumps(finite(value), allow_nan=False))
+
+
+def finite(value: object) -> object:
+    """`value` as JSON can hold it: there is no infinity and no NaN in it."""
+    if isinstance(value, Mapping):
+        return {str(name): finite(each) for name, each in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [finite(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def show(renderable: RenderableType) -> None:
+    """Something for people on standard output."""
+    stdout().print(renderable)
+
+
+def show_table(table: Table) -> None:
+    """A table that loses no digit: folded on a narrow terminal, as wide as it needs to be in a pipe."""
+    console = stdout()
+    for column in table.columns:
+        column.no_wrap, column.overflow = False, "fold"
+    if not console.is_terminal:
+        options = console.options.update(max_width=100_000)
+        console.width = max(console.width, Measurement.get(console, options, table).maximum)
+    console.print(table)

@@ -1,0 +1,71 @@
+"""hedgerow query."""
+
+from typing import TYPE_CHECKING
+
+from hedgerow.cli import options
+from hedgerow.cli.asking import asking, read_statement, stated
+from hedgerow.cli.output import say, show_table, write_json
+
+if TYPE_CHECKING:
+    from hedgerow.answer import Answer
+
+
+def query(
+    statement: options.Statement,
+    *,
+    db: options.Db,
+    catalog: options.CatalogFile,
+    ledger: options.LedgerFile = None,
+    analyst: options.Analyst = None,
+    epsilon: options.Epsilon = None,
+    delta: options.Delta = None,
+    confidence: options.Confidence = None,
+    min_frequency: options.MinFrequency = None,
+    mechanism: options.Mechanism = "auto",
+    max_rows: options.MaxRows = None,
+    max_groups: options.MaxGroups = None,
+    dialect: options.Dialect = None,
+    as_json: options.Json = False,
+) -> None:
+    """Ask a question, pay for it, and get numbers with error bars.
+
+    The price is written to the ledger before a row is read, and is never given back. A refused question costs
+    nothing. What the owner set in the catalog can only be tightened here.
+
+    Example: hedgerow query "SELECT region, COUNT(*) FROM patients GROUP BY region" --db demo/hospital.duckdb
+    --catalog demo/hospital.yaml --epsilon 0.1
+    """
+    text = read_statement(statement)
+    with asking(text, db=db, catalog=catalog, ledger=ledger, analyst=analyst, dialect=dialect) as database:
+        answer = database.sql(
+            text,
+            **stated(
+                epsilon=epsilon,
+                delta=delta,
+                confidence=confidence,
+                min_frequency=min_frequency,
+                mechanism=mechanism,
+                max_rows=max_rows,
+                max_groups=max_groups,
+            ),
+        )
+    if as_json:
+        write_json(answer.to_dict())
+    else:
+        show_answer(answer)
+
+
+def show_answer(answer: "Answer") -> None:
+    """The answer for people: a table, what ± means, and each note once."""
+    from hedgerow.answer import caption, rich_table  # noqa: PLC0415 - keeps --help quick
+
+    show_table(rich_table(answer))
+    say(caption(answer))
+    for note in notes(answer):
+        say(f"note: {note}")
+
+
+def notes(answer: "Answer") -> list[str]:
+    """What the error bars have to say, by column, each once."""
+    found = {f"{name}: {bar.note}": None for row in answer.intervals for name, bar in row.items() if bar.note}
+    return list(found)

@@ -1,0 +1,68 @@
+"""hedgerow quote."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from hedgerow.cli import options
+from hedgerow.cli.asking import asking, read_statement, stated
+from hedgerow.cli.output import say, write_json
+
+if TYPE_CHECKING:
+    from hedgerow.engine import Quote
+
+
+def quote(
+    statement: options.Statement,
+    *,
+    db: options.Db,
+    catalog: options.CatalogFile,
+    ledger: options.LedgerFile = None,
+    analyst: options.Analyst = None,
+    epsilon: options.Epsilon = None,
+    delta: options.Delta = None,
+    confidence: options.Confidence = None,
+    min_frequency: options.MinFrequency = None,
+    mechanism: options.Mechanism = "auto",
+    max_rows: options.MaxRows = None,
+    max_groups: options.MaxGroups = None,
+    dialect: options.Dialect = None,
+    sql: Annotated[bool, typer.Option("--sql", help="Show the SQL that would run.")] = False,
+    as_json: options.Json = False,
+) -> None:
+    """Say what a question would cost and how wrong its answers would be, for free.
+
+    No private row is read and nothing is spent. Where an error depends on the size of a group, it is given for
+    groups of 100 to 100 000.
+
+    Example: hedgerow quote "SELECT diagnosis, AVG(cost) FROM visits GROUP BY diagnosis" --db demo/hospital.duckdb
+    --catalog demo/hospital.yaml --epsilon 0.2
+    """
+    text = read_statement(statement)
+    with asking(text, db=db, catalog=catalog, ledger=ledger, analyst=analyst, dialect=dialect) as database:
+        offer = database.quote(
+            text,
+            **stated(
+                epsilon=epsilon,
+                delta=delta,
+                confidence=confidence,
+                min_frequency=min_frequency,
+                mechanism=mechanism,
+                max_rows=max_rows,
+                max_groups=max_groups,
+            ),
+        )
+    if as_json:
+        write_json(offer.to_dict())
+    else:
+        _show(offer, sql=sql)
+
+
+def _show(offer: "Quote", *, sql: bool) -> None:
+    from hedgerow.cli.quote_page import quote_page  # noqa: PLC0415 - keeps --help quick
+
+    quote_page(offer)
+    if sql:
+        say("\nThe SQL that would run:")
+        for text in offer.sql:
+            say(f"\n{text};")

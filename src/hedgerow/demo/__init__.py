@@ -1,0 +1,19 @@
+"""A hospital that never was: made-up data, its catalog, and a few questions to ask of it."""
+
+from hedgerow.demo.hospital import Files, Sizes, build, existing
+from hedgerow.demo.run import Tale, Told, tell_story
+from hedgerow.demo.story import CLOSING, REFUSED, STORY, Chapter
+
+__all__ = [
+    "CLOSING",
+    "REFUSED",
+    "STORY",
+    "Chapter",
+    "Files",
+    "Sizes",
+    "Tale",
+    "Told",
+    "build",
+    "existing",
+    "tell_story",
+]

@@ -1,0 +1,79 @@
+"""The story: a few questions, in the order in which they teach."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Chapter:
+    """One question.
+
+    Attributes:
+        title: What the chapter is about.
+        text: What to look for.
+        query: The statement, which plain DuckDB understands as well.
+        keys: How many of its first columns name a group.
+        epsilon: The most it may cost; None for the catalog's default.
+        quoted: Whether the price is asked for first.
+    """
+
+    title: str
+    text: str
+    query: str
+    keys: int = 0
+    epsilon: float | None = None
+    quoted: bool = False
+
+
+STORY = (
+    Chapter(
+        "A count",
+        "Every answer is a little wrong on purpose, and says by how much.",
+        "SELECT COUNT(*) AS patients FROM patients",
+        epsilon=0.1,
+    ),
+    Chapter(
+        "First the price, then the question",
+        "A quote is free and reads no patient's row: it tells price and error before anything is spent.",
+        "SELECT region, COUNT(*) AS patients, AVG(age) AS mean_age\nFROM patients GROUP BY region ORDER BY region",
+        keys=1,
+        quoted=True,
+    ),
+    Chapter(
+        "Groups that nobody declared",
+        "The diagnoses are found in the data, so a group is shown only if enough patients share it: a rare one stays "
+        "out of sight. A patient with many visits counts like 20, and a visit that cost more counts as 10,000; error "
+        "bars are about the noise, and an exact answer without these limits can lie a little outside.",
+        "SELECT diagnosis, COUNT(*) AS visits, AVG(cost) AS mean_cost\n"
+        "FROM visits GROUP BY diagnosis ORDER BY mean_cost DESC",
+        keys=1,
+        epsilon=0.5,
+    ),
+    Chapter(
+        "Any SQL after the noise",
+        "Quotients, HAVING and ORDER BY work on released numbers. They cost nothing more, and the error bars follow.",
+        "SELECT age // 10 * 10 AS decade,\n       SUM(CASE WHEN smoker THEN 1 ELSE 0 END) / COUNT(*) AS smokers\n"
+        "FROM patients WHERE age >= 20\nGROUP BY 1 HAVING COUNT(*) > 1000 ORDER BY decade",
+        keys=1,
+        epsilon=0.3,
+    ),
+    Chapter(
+        "Too few people",
+        "A question about a handful of patients gets an answer without a number. It costs the same, or the price "
+        "would tell how many they are.",
+        "SELECT COUNT(*) AS visits, AVG(nights) AS mean_nights\nFROM visits WHERE diagnosis = 'leprosy'",
+        epsilon=0.1,
+    ),
+    Chapter(
+        "Public tables",
+        "A table that is about nobody is exact and free.",
+        "SELECT floor, SUM(beds) AS beds FROM wards GROUP BY floor ORDER BY floor",
+        keys=1,
+    ),
+)
+
+REFUSED = "SELECT *\nFROM patients\nWHERE id = 4711"
+
+CLOSING = (
+    "SELECT ward, COUNT(*) AS visits, AVG(nights) AS mean_nights FROM visits GROUP BY ward",
+    "SELECT smoker, AVG(age) AS mean_age FROM patients GROUP BY smoker",
+)

@@ -1,0 +1,106 @@
+"""The visits: how often people come, what for, how long they stay and what it costs."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from hedgerow.demo.people import Floats, Integers
+
+FIRST_DAY = np.datetime64("2024-01-01")
+DAYS = 731
+
+
+@dataclass(frozen=True, slots=True)
+class Illness:
+    """One diagnosis: how common it is in youth and in old age, where it is treated, for how long, at what cost.
+
+    `smokers` is how much more often smokers have it, `winter` how much it follows the season.
+    """
+
+    name: str
+    ward: str
+    young: float
+    old: float
+    nights: float
+    cost: float
+    smokers: float = 1.0
+    winter: float = 0.0
+
+
+ILLNESSES = (
+    Illness("asthma", "internal", 9, 4, 1.2, 330, smokers=1.8, winter=0.3),
+    Illness("back pain", "orthopaedics", 6, 13, 0.4, 210),
+    Illness("bronchitis", "internal", 8, 10, 1.6, 360, smokers=2.6, winter=0.7),
+    Illness("cataract", "surgery", 0.2, 12, 0.3, 1150),
+    Illness("diabetes", "internal", 2, 14, 1.9, 520),
+    Illness("fracture", "orthopaedics", 12, 9, 2.6, 1600),
+    Illness("heart failure", "cardiology", 0.3, 12, 5.2, 2100, smokers=1.7),
+    Illness("hypertension", "cardiology", 1.5, 17, 0.6, 240, smokers=1.2),
+    Illness("influenza", "internal", 10, 6, 1.1, 230, winter=0.95),
+    Illness("migraine", "neurology", 7, 3, 0.3, 190),
+    Illness("pregnancy", "obstetrics", 8, 0, 2.1, 1300),
+    Illness("stroke", "neurology", 0.2, 5, 8.1, 3300, smokers=1.5),
+    Illness("leprosy", "internal", 0.0006, 0.0006, 6.0, 2400),
+)
+
+
+def visits(age: Integers, smoker: Integers, rng: np.random.Generator) -> pa.Table:
+    """The visits of all patients, whose ids count from 1."""
+    owner = np.repeat(np.arange(len(age)), _how_often(age, smoker, rng))
+    rng.shuffle(owner)
+    illness = _diagnoses(owner, age, smoker, rng)
+    nights = rng.poisson(_of("nights")[illness] * (0.7 + age[owner] / 110))
+    return pa.table(
+        {
+            "id": np.arange(1, len(owner) + 1),
+            "patient_id": owner + 1,
+            "admitted": _days(illness, rng),
+            "ward": np.array([each.ward for each in ILLNESSES])[illness],
+            "diagnosis": np.array([each.name for each in ILLNESSES])[illness],
+            "nights": nights,
+            "cost": _costs(illness, nights, rng),
+        }
+    )
+
+
+def _of(field: str) -> Floats:
+    return np.array([getattr(each, field) for each in ILLNESSES], dtype=float)
+
+
+def _how_often(age: Integers, smoker: Integers, rng: np.random.Generator) -> Integers:
+    """Most come a few times, some very often: a Poisson count whose rate differs from person to person."""
+    rate = rng.gamma(2.5, (2.0 + age / 20 + 0.9 * smoker) / 2.5)
+    return 1 + rng.poisson(rate)
+
+
+def _diagnoses(owner: Integers, age: Integers, smoker: Integers, rng: np.random.Generator) -> Integers:
+    """Everybody has one illness that brings them back; about half of the visits are for it."""
+    chronic = _draw(age, smoker, rng)
+    other = _draw(age[owner], smoker[owner], rng)
+    return np.where(rng.random(len(owner)) < 0.5, chronic[owner], other)
+
+
+def _draw(age: Integers, smoker: Integers, rng: np.random.Generator) -> Integers:
+    """An illness for each person, by age and smoking."""
+    part = np.clip((age - 15) / 60, 0, 1)[:, None]
+    weight = _of("young") * (1 - part) + _of("old") * part
+    weight *= np.where(smoker[:, None] > 0, _of("smokers"), 1.0)
+    steps = np.cumsum(weight, axis=1)
+    passed = rng.random(len(age))[:, None] * steps[:, -1:] > steps
+    return np.asarray(passed.sum(axis=1), dtype=np.int64)
+
+
+def _days(illness: Integers, rng: np.random.Generator) -> np.ndarray:
+    """A day of admission; what follows the season moves towards January."""
+    day = rng.integers(0, DAYS, len(illness))
+    january = np.where(rng.random(len(illness)) < 0.5, 0, 366) + np.rint(rng.normal(20, 28, len(illness)))
+    seasonal = rng.random(len(illness)) < _of("winter")[illness]
+    chosen = np.where(seasonal, np.mod(january, DAYS), day).astype(np.int64)
+    return FIRST_DAY + chosen.astype("timedelta64[D]")
+
+
+def _costs(illness: Integers, nights: Integers, rng: np.random.Generator) -> Floats:
+    """A treatment with a long tail, and a price for each night."""
+    treatment = _of("cost")[illness] * rng.lognormal(-0.18, 0.6, len(illness))
+    return np.asarray(np.round(treatment + 190.0 * nights, 2), dtype=np.float64)

@@ -1,0 +1,122 @@
+"""hedgerow budget: what is spent, what remains, and the trail behind it."""
+
+import json
+import sqlite3
+
+import pytest
+
+from hedgerow.budget import Spending
+from hedgerow.cli.bars import bar, figure, percent, spending
+
+COUNT = "SELECT COUNT(*) AS n FROM customers"
+
+
+@pytest.fixture
+def asked(run_json, shop):
+    """A shop that was asked twice."""
+    run_json("query", COUNT, *shop.options, "--epsilon", 0.2)
+    run_json("query", COUNT, *shop.options, "--analyst", "alice")
+    return shop
+
+
+def test_the_json_of_a_budget_has_the_keys_of_the_interface(run_json, asked):
+    found = run_json("budget", "--catalog", asked.catalog)
+    assert list(found) == ["dataset", "limit", "spent", "remaining", "used", "queries", "analysts"]
+    assert found["dataset"] == "shop"
+    assert found["limit"] == {"epsilon": 3.0, "delta": 1e-6}
+    assert list(found["spent"]) == list(found["remaining"]) == ["epsilon", "delta"]
+    assert list(found["used"]) == ["gaussian", "pure", "mass"]
+    assert found["queries"] == 2
+    assert set(found["analysts"]) == {"default", "alice"}
+    assert found["spent"]["epsilon"] + found["remaining"]["epsilon"] == pytest.approx(3.0)
+
+
+def test_the_database_is_accepted_and_not_needed(run_json, asked):
+    asked.database.unlink()
+    assert run_json("budget", *asked.options)["queries"] == 2
+
+
+def test_people_see_bars_and_analysts(run, asked):
+    shown = run("budget", "--catalog", asked.catalog).stdout
+    assert "shop: 2 charges so far" in shown
+    assert "limit      epsilon 3, delta 1e-06" in shown
+    assert "Gaussian noise  █" in shown
+    assert "alice" in shown
+    assert "SELECT" not in shown
+
+
+def test_the_history_shows_who_asked_what(run, run_json, asked):
+    shown = run("budget", "--catalog", asked.catalog, "--history").stdout
+    assert shown.count(COUNT) == 2
+    entries = run_json("budget", "--catalog", asked.catalog, "--history")["history"]
+    assert [entry["analyst"] for entry in entries] == [None, "default", "alice"]
+    assert entries[1]["question"] == COUNT
+    assert entries[1]["charge"]["epsilon"] == 0.2
+
+
+def test_the_chain_is_verified_on_request(run, run_json, asked):
+    found = run_json("budget", "--catalog", asked.catalog, "--verify")["verified"]
+    assert found["charges"] == 2
+    shown = run("budget", "--catalog", asked.catalog, "--verify").stdout
+    assert "The chain holds" in shown
+    assert found["tip"] in shown
+
+
+def test_a_changed_trail_is_found(run, asked):
+    with sqlite3.connect(asked.ledger) as connection:
+        triggers = connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall()
+        for (name,) in triggers:
+            connection.execute(f"DROP TRIGGER {name}")
+        table = connection.execute(
+            "SELECT m.name FROM sqlite_master m, pragma_table_info(m.name) c WHERE m.type = 'table' AND c.name = 'body'"
+        ).fetchone()[0]
+        connection.execute(f"UPDATE {table} SET body = replace(body, '0.2', '0.1') WHERE sequence = 1")
+    connection.close()
+    assert run("budget", "--catalog", asked.catalog, "--verify").exit_code == 3
+
+
+def test_the_trail_is_exported_as_lines_of_json(run, asked):
+    lines = run("budget", "--catalog", asked.catalog, "--export").stdout.splitlines()
+    assert [json.loads(line)["sequence"] for line in lines] == list(range(len(lines)))
+    assert sum(json.loads(line)["kind"] == "charged" for line in lines) == 2
+
+
+def test_a_larger_budget_counts_only_once_it_is_raised(run, run_json, asked):
+    asked.rewrite("epsilon: 3.0", "epsilon: 4.0")
+    refused = run("budget", "--catalog", asked.catalog)
+    assert refused.exit_code == 3
+    assert "--raise" in refused.stderr
+    raised = run("budget", "--catalog", asked.catalog, "--raise")
+    assert raised.exit_code == 0
+    assert "The budget is raised" in raised.stderr
+    found = run_json("budget", "--catalog", asked.catalog, "--history")
+    assert found["limit"]["epsilon"] == 4.0
+    assert found["queries"] == 2
+    assert [entry["status"] for entry in found["history"]][-1] == "raised"
+
+
+def test_there_may_be_nothing_to_raise(run, run_json, asked):
+    result = run("budget", "--catalog", asked.catalog, "--raise")
+    assert result.exit_code == 0
+    assert "nothing to raise" in result.stderr
+    statuses = [entry["status"] for entry in run_json("budget", "--catalog", asked.catalog, "--history")["history"]]
+    assert "raised" not in statuses
+
+
+@pytest.mark.parametrize(
+    ("fraction", "filled"), [(0.0, 0), (1e-9, 1), (0.5, 5), (0.999, 9), (1.0, 10), (1.5, 10), (-1.0, 0)]
+)
+def test_a_bar_looks_full_or_empty_only_where_it_is(fraction, filled):
+    assert bar(fraction, 10).plain == "█" * filled + "░" * (10 - filled)
+
+
+def test_figures_are_never_rounded_to_nothing_or_all():
+    assert [percent(part) for part in (0.0, 1e-9, 0.0123, 0.99999, 1.0)] == [
+        "0.00 %",
+        "<0.01 %",
+        "1.23 %",
+        ">99.99 %",
+        "100.00 %",
+    ]
+    assert [figure(number) for number in (0.01234, 999.4, 123456.7)] == ["0.0123", "999", "123,457"]
+    assert spending(Spending(0.5, 1e-8)) == "epsilon 0.5, delta 1e-08"

@@ -1,0 +1,125 @@
+"""Every exit code of the interface, by people's output and by JSON."""
+
+import json
+
+import pytest
+
+from hedgerow.cli.faults import guarded
+from hedgerow.errors import ConditionNotMet
+
+COUNT = "SELECT COUNT(*) FROM customers"
+
+CASES = [
+    ("UnsupportedSQLError", 1, ["query", "SELECT * FROM customers"]),
+    ("UnsupportedSQLError", 1, ["query", "SELECT id, COUNT(*) FROM customers GROUP BY id"]),
+    ("UnsupportedSQLError", 1, ["quote", "DROP TABLE customers"]),
+    ("PolicyError", 1, ["query", COUNT, "--min-frequency", "2"]),
+    ("PolicyError", 1, ["query", "SELECT COUNT(*) FROM orders", "--max-rows", "11"]),
+    ("BudgetError", 1, ["query", COUNT, "--epsilon", "50"]),
+    ("BudgetError", 1, ["query", COUNT, "--mechanism", "laplace"]),
+    ("ParseError", 2, ["query", "SELECT COUNT(* FROM customers"]),
+    ("UnknownNameError", 2, ["query", "SELECT COUNT(*) FROM nowhere"]),
+    ("ParameterError", 2, ["query", COUNT, "--epsilon", "0"]),
+    ("ParameterError", 2, ["query", COUNT, "--epsilon", "nan"]),
+    ("ParameterError", 2, ["query", COUNT, "--delta", "1"]),
+    ("ParameterError", 2, ["query", COUNT, "--confidence", "95"]),
+    ("ParameterError", 2, ["query", COUNT, "--mechanism", "magic"]),
+    ("ParameterError", 2, ["query", COUNT, "--dialect", "klingon"]),
+    ("UsageError", 2, ["query", COUNT, "--nonsense"]),
+    ("UsageError", 2, ["query", COUNT, "--epsilon", "much"]),
+    ("UsageError", 2, ["query"]),
+]
+
+
+@pytest.mark.parametrize(("kind", "code", "words"), CASES)
+def test_each_failure_has_its_exit_code_and_its_json(run, shop, kind, code, words):
+    result = run(*words, *shop.options, "--json")
+    assert result.exit_code == code
+    assert list(json.loads(result.stdout)) == ["error"]
+    error = json.loads(result.stdout)["error"]
+    assert list(error) == ["type", "code", "message", "hint", "span"]
+    assert error["type"] == kind
+    assert error["message"]
+
+
+@pytest.mark.parametrize(("kind", "code", "words"), CASES)
+def test_people_get_the_same_code_and_words_on_standard_error(run, shop, kind, code, words):
+    result = run(*words, *shop.options)
+    assert result.exit_code == code
+    assert not result.stdout
+    assert result.stderr.count("refused [" if code == 1 else "error [") == 1
+
+
+def test_a_refused_question_costs_nothing(run, run_json, shop):
+    run("query", "SELECT * FROM customers", *shop.options)
+    run("query", COUNT, *shop.options, "--epsilon", "50")
+    assert run_json("budget", "--catalog", shop.catalog)["queries"] == 0
+
+
+def test_a_held_back_answer_is_an_answer(run, shop):
+    result = run("query", f"{COUNT} WHERE id = 1", *shop.options)
+    assert result.exit_code == 0
+    assert "held back" in result.stdout
+
+
+def test_an_unknown_command_is_wrong_usage(run):
+    assert run("frobnicate").exit_code == 2
+    assert run().exit_code == 2
+
+
+def test_a_missing_option_is_wrong_usage(run):
+    result = run("query", COUNT, "--json")
+    assert result.exit_code == 2
+    assert "--db" in json.loads(result.stdout)["error"]["message"]
+
+
+def test_a_missing_database_is_a_failure_of_the_database(run, shop):
+    shop.database.unlink()
+    result = run("query", COUNT, *shop.options, "--json")
+    assert result.exit_code == 3
+    assert json.loads(result.stdout)["error"]["code"] == "no-database"
+
+
+def test_an_empty_ledger_is_a_failure_of_the_ledger(run, shop):
+    shop.ledger.write_bytes(b"")
+    result = run("query", COUNT, *shop.options, "--json")
+    assert result.exit_code == 3
+    assert json.loads(result.stdout)["error"]["type"] == "LedgerError"
+
+
+def test_a_catalog_with_a_mistake_is_bad_input(run, shop):
+    shop.rewrite("unit: id", "unti: id")
+    result = run("query", COUNT, *shop.options, "--json")
+    assert result.exit_code == 2
+    assert json.loads(result.stdout)["error"]["code"] == "catalog-unknown-field"
+
+
+def test_a_formula_outside_its_precondition_is_bad_input():
+    def command():
+        raise ConditionNotMet("The count is too small.", condition="count")
+
+    assert guarded(command, as_json=False) == 2
+
+
+def test_an_exception_that_is_not_ours_becomes_a_sentence_without_its_words(capsys):
+    def command():
+        raise ValueError("Ada Lovelace, 4711")
+
+    assert guarded(command, as_json=True) == 3
+    shown = capsys.readouterr()
+    error = json.loads(shown.out)["error"]
+    assert error["type"] == "InternalError"
+    assert "incident" in error["message"]
+    assert guarded(command, as_json=False) == 3
+    shown = capsys.readouterr()
+    assert "incident" in shown.err
+    assert "4711" not in shown.out + shown.err
+    assert "Lovelace" not in shown.out + shown.err
+
+
+def test_being_interrupted_is_no_bug(capsys):
+    def command():
+        raise KeyboardInterrupt
+
+    assert guarded(command, as_json=False) == 130
+    assert "Stopped." in capsys.readouterr().err

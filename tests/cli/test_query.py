@@ -1,0 +1,143 @@
+"""hedgerow query: the answer for programs, the answer for people, and every option."""
+
+import json
+
+import pytest
+
+BY_REGION = "SELECT region, AVG(income) AS mean_income FROM customers GROUP BY region"
+
+
+def test_the_json_of_an_answer_has_the_keys_of_the_interface(run_json, shop):
+    found = run_json("query", BY_REGION, *shop.options)
+    assert list(found) == [
+        "id",
+        "columns",
+        "rows",
+        "intervals",
+        "confidence",
+        "charge",
+        "remaining",
+        "mechanisms",
+        "reused",
+    ]
+    assert isinstance(found["id"], str)
+    assert found["columns"] == ["region", "mean_income"]
+    assert [row[0] for row in found["rows"]] == ["mars", "north", "south"]
+    assert len(found["intervals"]) == 3
+    assert [list(row) for row in found["intervals"]] == [["mean_income"]] * 3
+    assert list(found["intervals"][1]["mean_income"]) == ["lower", "upper", "note"]
+    assert found["confidence"] == 0.95
+    assert list(found["charge"]) == ["epsilon", "delta", "share"]
+    assert (found["charge"]["epsilon"], found["charge"]["delta"]) == (0.5, 1e-8)
+    assert 0 < found["charge"]["share"] < 1
+    assert list(found["remaining"]) == ["epsilon", "delta"]
+    assert 0 < found["remaining"]["epsilon"] < 3
+    assert all(set(each) >= {"measure", "kind", "scale", "sensitivity"} for each in found["mechanisms"])
+    assert found["reused"] is False
+
+
+def test_a_number_lies_inside_its_interval_and_a_held_back_one_is_null_with_a_note(run_json, shop):
+    found = run_json("query", BY_REGION, *shop.options)
+    (_, held_back), (_, mean), _ = found["rows"]
+    assert held_back is None
+    first, second, _ = found["intervals"]
+    assert first["mean_income"]["lower"] is first["mean_income"]["upper"] is None
+    assert "held back" in first["mean_income"]["note"]
+    assert second["mean_income"]["lower"] < mean < second["mean_income"]["upper"]
+    assert second["mean_income"]["note"] is None
+
+
+def test_people_get_a_table_with_errors_a_price_and_notes(run, shop):
+    result = run("query", BY_REGION, *shop.options)
+    assert result.exit_code == 0
+    assert " ± " in result.stdout
+    assert "± at 0.95 confidence; epsilon 0.5, delta 1e-08" in result.stdout
+    assert "note: mean_income: held back" in result.stdout
+    assert "Made a new ledger" not in result.stdout
+
+
+def test_json_stands_alone_on_standard_output_and_messages_go_elsewhere(run, shop):
+    result = run("query", "SELECT COUNT(*) FROM customers", *shop.options, "--json")
+    assert len(result.stdout.splitlines()) == 1
+    assert json.loads(result.stdout)["columns"] == ["count(*)"]
+    assert "Made a new ledger" in result.stderr
+
+
+def test_a_dash_reads_the_statement_from_standard_input(run_json, shop):
+    found = run_json("query", "-", *shop.options, stdin="SELECT COUNT(*) AS n\nFROM customers\n")
+    assert found["columns"] == ["n"]
+
+
+def test_the_environment_names_database_and_catalog(run_json, shop):
+    env = {"HEDGEROW_DB": str(shop.database), "HEDGEROW_CATALOG": str(shop.catalog)}
+    assert run_json("query", "SELECT COUNT(*) AS n FROM customers", env=env)["columns"] == ["n"]
+
+
+def test_public_data_is_exact_and_free(run, run_json, shop):
+    found = run_json("query", "SELECT name FROM countries ORDER BY name", *shop.options)
+    assert found["rows"] == [["country 0"], ["country 1"], ["country 2"]]
+    assert found["intervals"] == [{}, {}, {}]
+    assert found["charge"] == {"epsilon": 0.0, "delta": 0.0, "share": 0.0}
+    assert found["id"] is None
+    shown = run("query", "SELECT name FROM countries", *shop.options)
+    assert "public data: exact, free" in shown.stdout
+
+
+def test_options_reach_the_engine(run_json, shop):
+    count = "SELECT COUNT(*) AS n FROM customers"
+    found = run_json("query", count, *shop.options, "--epsilon", 0.25, "--delta", 1e-9, "--confidence", 0.8)
+    assert (found["charge"]["epsilon"], found["charge"]["delta"], found["confidence"]) == (0.25, 1e-9, 0.8)
+    assert found["mechanisms"][0]["kind"] == "gaussian"
+    assert run_json("query", count, *shop.options, "--min-frequency", 100_000)["rows"] == [[None]]
+
+
+def test_fewer_rows_for_each_person_mean_less_noise(run_json, shop):
+    count = "SELECT COUNT(*) AS n FROM orders"
+    (usual,), (tighter,) = (
+        [
+            each["scale"]
+            for each in run_json("quote", count, *shop.options, *more)["mechanisms"]
+            if each["measure"] == "rows"
+        ]
+        for more in ([], ["--max-rows", 1])
+    )
+    assert tighter < usual / 5
+
+
+def test_fewer_groups_for_each_person_mean_less_noise(run_json, shop):
+    count = "SELECT city, COUNT(*) AS n FROM orders GROUP BY city"
+    usual, tighter = (
+        run_json("quote", count, *shop.options, *more)["survival"]["50%"] for more in ([], ["--max-groups", 1])
+    )
+    assert tighter < usual
+
+
+def test_laplace_noise_is_used_where_the_owner_kept_some_epsilon_for_it(run_json, shop):
+    shop.rewrite("delta: 1e-6}", "delta: 1e-6, pure_epsilon: 3.0}")
+    found = run_json("query", "SELECT COUNT(*) AS n FROM customers", *shop.options, "--mechanism", "laplace")
+    assert {each["kind"] for each in found["mechanisms"]} == {"laplace"}
+
+
+def test_another_ledger_and_another_analyst_can_be_named(run_json, shop):
+    other = shop.folder / "other.ledger"
+    run_json("query", "SELECT COUNT(*) AS n FROM customers", *shop.options, "--ledger", other, "--analyst", "alice")
+    assert not shop.ledger.exists()
+    found = run_json("budget", "--catalog", shop.catalog, "--ledger", other)
+    assert list(found["analysts"]) == ["alice"]
+
+
+def test_brackets_in_a_key_are_shown_as_they_are(run, shop):
+    result = run("query", "SELECT city, COUNT(*) AS n FROM orders GROUP BY city", *shop.options)
+    assert all(f"city [{number}]" in result.stdout for number in range(3))
+
+
+def test_a_wide_table_in_a_pipe_loses_no_digit(run, shop):
+    columns = ", ".join(f"COUNT(*) + {number} AS a_rather_long_name_{number}" for number in range(6))
+    result = run("query", f"SELECT {columns} FROM customers", *shop.options)
+    assert "…" not in result.stdout
+    assert all(f"a_rather_long_name_{number}" in result.stdout for number in range(6))
+
+
+@pytest.mark.parametrize("command", ["query", "quote"])
+def test_an_option_that_does_not_work_yet_is_not_listed(run, command):
+    assert "--within" not in run(command, "--help").stdout

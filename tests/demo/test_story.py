@@ -1,0 +1,114 @@
+"""The demo from end to end, as people run it."""
+
+import json
+import shlex
+
+import pytest
+from typer.testing import CliRunner
+
+from hedgerow.cli import app
+from hedgerow.demo import STORY
+
+
+def run(*words, width=80):
+    result = CliRunner().invoke(app, [str(word) for word in words], env={"COLUMNS": str(width)})
+    assert "Traceback" not in result.output
+    return result
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("demo") / "demo"
+
+
+@pytest.fixture(scope="module")
+def summary(folder):
+    result = run("demo", "--folder", folder, "--json")
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
+
+
+@pytest.fixture(scope="module")
+def page(folder, summary):
+    result = run("demo", "--folder", folder, "--force", width=80)
+    assert result.exit_code == 0
+    return result.stdout
+
+
+def test_the_summary_holds_every_question_with_both_answers(summary):
+    assert list(summary) == ["files", "rows", "queries", "refused", "error_bars", "budget"]
+    assert [each["query"] for each in summary["queries"]] == [chapter.query for chapter in STORY]
+    for each in summary["queries"]:
+        assert list(each) == ["title", "query", "quote", "answer", "exact"]
+        assert each["answer"]["columns"]
+        assert each["exact"]
+    assert sum(each["quote"] is not None for each in summary["queries"]) == 1
+
+
+def test_the_private_count_is_close_to_the_exact_one(summary):
+    answer, exact = summary["queries"][0]["answer"]["rows"][0][0], summary["queries"][0]["exact"][0][0]
+    assert exact == 60_000
+    assert answer == pytest.approx(exact, abs=1000)
+
+
+def test_a_rare_group_is_missing_and_a_small_one_held_back(summary):
+    answer, exact = summary["queries"][2]["answer"], summary["queries"][2]["exact"]
+    assert {row[0] for row in exact} - {row[0] for row in answer["rows"]} == {"leprosy"}
+    assert summary["queries"][4]["answer"]["rows"] == [[None, None]]
+
+
+def test_the_refused_question_teaches_and_costs_nothing(summary):
+    assert summary["refused"]["error"]["type"] == "UnsupportedSQLError"
+    assert summary["refused"]["error"]["hint"]
+    charged = [each for each in summary["queries"] if each["answer"]["id"] is not None]
+    assert summary["budget"]["queries"] == len(charged) == 5
+
+
+def test_most_error_bars_hold(summary):
+    bars = summary["error_bars"]
+    assert bars["count"] > 30
+    assert bars["held"] > 0.5 * bars["count"]
+
+
+def test_a_second_demo_needs_force_and_then_begins_afresh(folder, summary, page):
+    refused = run("demo", "--folder", folder)
+    assert refused.exit_code == 2
+    assert "--force" in refused.stderr
+    found = json.loads(run("budget", "--catalog", folder / "hospital.yaml", "--json").stdout)
+    assert found["queries"] == 5
+
+
+def test_the_page_tells_the_whole_story(page):
+    for chapter in STORY:
+        assert chapter.title in page
+    for words in (
+        "exact",
+        "only the owner could",
+        "the quote:",
+        "not shown",
+        "held back",
+        "refused:",
+        "^",
+        "remaining",
+        "█",
+    ):
+        assert words in page
+
+
+def test_the_page_fits_eighty_columns_but_for_the_lines_to_copy(page):
+    wide = [line for line in page.splitlines() if len(line) > 80]
+    assert wide
+    assert all(line.startswith("hedgerow ") for line in wide)
+
+
+def test_the_lines_at_the_end_run_as_they_stand(page):
+    lines = [line for line in page.splitlines() if line.startswith("hedgerow ")]
+    assert len(lines) >= 3
+    for line in lines:
+        result = run(*shlex.split(line)[1:])
+        assert result.exit_code == 0, result.output
+
+
+def test_a_folder_that_cannot_be_made_is_bad_input(tmp_path):
+    (tmp_path / "file").write_text("")
+    assert run("demo", "--folder", tmp_path / "file" / "demo").exit_code == 2
