@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-PARTS = "hedgerow_parts"
 SELECTED = "hedgerow_selected"
 RELEASED = "hedgerow_released"
 PLACE = "hedgerow_place"

@@ -56,11 +56,12 @@ def grid_integer(value: Expr, grid: Grid, dialect: Dialect) -> str:
     no cast can fail.
     """
     text = f"CAST({scalar(value, dialect)} AS {dialect.double})"
-    if may_be_nan(value):
-        text = f"CASE WHEN NOT {dialect.is_nan.format(text)} THEN {text} END"
-    steps = f"({text} - {dialect.real(grid.offset)}) * {dialect.real(2.0**-grid.exponent)}"
-    clamped = f"LEAST(GREATEST(floor({steps} + 0.5), {grid.low}), {grid.high})"
-    return f"CAST({clamped} AS {'INTEGER' if grid.reach <= INTEGER_REACH else dialect.whole})"
+    steps = f"({text} - {dialect.real(grid.offset)}) * {dialect.real(2.0**-grid.exponent)} + 0.5"
+    nan = f"WHEN {dialect.is_nan.format(text)} THEN NULL " if may_be_nan(value) else ""
+    below = f"WHEN {steps} < {grid.low} THEN {grid.low}"
+    above = f"WHEN {steps} >= {grid.high} THEN {grid.high}"
+    inside = f"CASE {nan}{below} {above} ELSE floor({steps}) END"
+    return f"CAST({inside} AS {'INTEGER' if grid.reach <= INTEGER_REACH else dialect.whole})"
 
 
 def row_sum(total: ExactSum, dialect: Dialect) -> str:

@@ -1,40 +1,51 @@
-"""Weights and the choice of keys, in SQL. The proofs are in `privacy.bounding`.
+"""Weighted sums and the choice of keys, in SQL. The proofs are in `privacy.bounding`.
 
-Most owners are within all limits and have the full weight, so only the *heavy* ones are computed.
+Most owners are within all limits and have the full weight 2^b. So the sums are taken over rows as they
+are, and what pairs of (owner, key) below the full weight have too much is taken away again: with
+W the weight of a pair and s its partial sum, sum of W s = 2^b sum of s - sum over such pairs of (2^b - W) s. The
+integers are the same, and only the number of rows is kept for each pair.
 """
 
-from hedgerow.compiled import PARTS
+from hedgerow.compile.scalars import grid_integer, present
 from hedgerow.dialects import Dialect
 from hedgerow.privacy.plan import PrivatePlan
-from hedgerow.privacy.sums import SumKind
+from hedgerow.privacy.sums import ExactSum, SumKind
+
+Names = tuple[str, ...]
 
 
-def weighted_sums(plan: PrivatePlan, dialect: Dialect, *, weight: str, cap: str) -> list[str]:
-    """The exact sums over owners, each partial sum times the owner's weight in the key.
-
-    People add the owner's `cap` (U of the proof), rows and values the `weight` (W_g = floor(U a_g / n_g)).
-    """
+def row_terms(plan: PrivatePlan, dialect: Dialect) -> list[str]:
+    """What each row adds to each exact sum, as columns `x0`, `x1`, …; NULL where it does not count."""
     texts = []
     for i, total in enumerate(plan.sums):
-        term = cap if total.kind is SumKind.UNITS else f"CAST({weight} AS {dialect.huge}) * s{i}"
-        texts.append(f"COALESCE(SUM({term}), 0) AS s{i}")
+        condition = present(total, dialect)
+        if total.kind is SumKind.VALUES and total.value is not None and total.grid is not None:
+            value = grid_integer(total.value, total.grid, dialect)
+            texts.append(f"{value if condition is None else f'CASE WHEN {condition} THEN {value} END'} AS x{i}")
+        elif condition is not None:
+            texts.append(f"CASE WHEN {condition} THEN 1 END AS x{i}")
     return texts
 
 
-def owner_size(plan: PrivatePlan) -> str:
-    """What an owner adds to q in one key: a_g (l1), or its square (l2)."""
-    rows = f"LEAST(n, {plan.bounding.rows_per_group})"
-    return rows if plan.mechanism == "laplace" else f"{rows} * {rows}"
+def weighing(plan: PrivatePlan, dialect: Dialect, rows: str, names: Names) -> list[str]:
+    """The steps from `rows` to `weighted`: keys, the number of owners, and the exact sums over all keys of `rows`."""
+    keys = "".join(f"{name}, " for name in names)
+    one = 1 << plan.weight_bits
+    weight = f"COALESCE(u, {one}) * LEAST(n, {plan.bounding.rows_per_group}) // n"
+    below = f"n > {plan.bounding.rows_per_group} OR u < {one}"
+    light = f"SELECT {keys}o, {one} - {weight} AS gap FROM parts LEFT JOIN heavy USING (o) WHERE {below}"
+    counted = f"SELECT {keys}COUNT(*) AS owners{_people(plan, dialect)} FROM parts LEFT JOIN heavy USING (o)"
+    steps = [
+        f"parts AS MATERIALIZED (SELECT {keys}o, COUNT(*) AS n FROM {rows}{grouped(len(names) + 1)})",
+        f"sized AS (SELECT o, COUNT(*) AS touched, SUM({_owner_size(plan)}) AS q FROM parts GROUP BY o)",
+        f"heavy AS MATERIALIZED ({_heavy_owners(plan, dialect)})",
+        f"light AS MATERIALIZED ({light})",
+        f"counted AS ({counted}{grouped(len(names))})",
+    ]
+    return [*steps, *_sums(plan, dialect, rows, names, one)]
 
 
-def heavy_owners(plan: PrivatePlan, dialect: Dialect, sized: str) -> str:
-    """Owners beyond a limit: in more than C keys, or with a vector longer than the cap; with their U."""
-    most = plan.bounding.l1 if plan.mechanism == "laplace" else plan.bounding.l2_squared
-    beyond = f"touched > {plan.bounding.groups} OR q > {most}"
-    return f"SELECT o, touched, {_owner_cap(plan, dialect, most)} AS u FROM {sized} WHERE {beyond}"
-
-
-def dropped_keys(plan: PrivatePlan, names: tuple[str, ...], nonce: str, dialect: Dialect) -> str:
+def dropped_keys(plan: PrivatePlan, names: Names, nonce: str, dialect: Dialect) -> str:
     """How many owners do not count in a key, because they chose C others, by a hash of (nonce, owner, key).
 
     Privacy: the choice depends on the owner's own keys alone, so that one unit changes at most
@@ -44,16 +55,81 @@ def dropped_keys(plan: PrivatePlan, names: tuple[str, ...], nonce: str, dialect:
     fields = ", ".join(f"COALESCE(CAST({name} AS VARCHAR), '\\')" for name in ("o", *names))
     order = dialect.hashed.format(f"concat_ws('|', '{nonce}', {fields})")
     place = f"ROW_NUMBER() OVER (PARTITION BY o ORDER BY {order}, {keys}) AS place"
-    ranked = f"SELECT {keys}, {place} FROM {PARTS} JOIN heavy USING (o) WHERE touched > {plan.bounding.groups}"
-    groups = ", ".join(str(i + 1) for i in range(len(names)))
-    return (
-        f"SELECT {keys}, COUNT(*) AS lost FROM ({ranked}) AS ranked "
-        f"WHERE place > {plan.bounding.groups} GROUP BY {groups}"
-    )
+    ranked = f"SELECT {keys}, {place} FROM parts JOIN heavy USING (o) WHERE touched > {plan.bounding.groups}"
+    chosen = f"FROM ({ranked}) AS ranked WHERE place > {plan.bounding.groups}"
+    return f"SELECT {keys}, COUNT(*) AS lost {chosen}{grouped(len(names))}"
+
+
+def grouped(count: int) -> str:
+    """GROUP BY the first `count` columns."""
+    return f" GROUP BY {', '.join(str(i + 1) for i in range(count))}" if count else ""
+
+
+def same(left: str, right: str, names: Names) -> str:
+    """Equality of keys, in which NULL equals NULL."""
+    return " AND ".join(f"{left}.{name} IS NOT DISTINCT FROM {right}.{name}" for name in names) or "TRUE"
+
+
+def _sums(plan: PrivatePlan, dialect: Dialect, rows: str, names: Names, one: int) -> list[str]:
+    """The steps `totals`, `surplus` and `weighted`."""
+    summed = [(i, total) for i, total in enumerate(plan.sums) if total.kind is not SumKind.UNITS]
+    people = [f", s{i}" for i, total in enumerate(plan.sums) if total.kind is SumKind.UNITS]
+    listed = ", ".join(f"counted.{name}" for name in names)
+    head = f"SELECT {listed}{', ' if listed else ''}owners{''.join(people)}"
+    if not summed:
+        return [f"weighted AS ({head} FROM counted)"]
+    keys = "".join(f"{name}, " for name in names)
+    qualified = "".join(f"{rows}.{name}, " for name in names)
+    totals = ", ".join(f"{_total(i, t, dialect)} AS t{i}" for i, t in summed)
+    surplus = ", ".join(f"{_surplus(i, t, dialect)} AS m{i}" for i, t in summed)
+    results = "".join(f", COALESCE(t{i}, 0) * {one} - COALESCE(m{i}, 0) AS s{i}" for i, _ in summed)
+    pairs = f"{rows} JOIN light ON {rows}.o = light.o AND {same(rows, 'light', names)}"
+    joined = f"counted JOIN totals ON {same('counted', 'totals', names)}"
+    return [
+        f"totals AS (SELECT {keys}{totals} FROM {rows}{grouped(len(names))})",
+        f"surplus AS (SELECT {qualified}{surplus} FROM {pairs}{grouped(len(names))})",
+        f"weighted AS ({head}{results} FROM {joined} LEFT JOIN surplus ON {same('counted', 'surplus', names)})",
+    ]
+
+
+def _total(index: int, total: ExactSum, dialect: Dialect) -> str:
+    """A sum over rows as they are."""
+    if total.kind is SumKind.VALUES:
+        return f"CAST(SUM(x{index}) AS {dialect.huge})"
+    counted = "*" if present(total, dialect) is None else f"x{index}"
+    return f"CAST(COUNT({counted}) AS {dialect.huge})"
+
+
+def _surplus(index: int, total: ExactSum, dialect: Dialect) -> str:
+    """What rows of pairs below the full weight have too much, in units of 2^-b."""
+    if total.kind is SumKind.VALUES:
+        return f"SUM(CAST(gap AS {dialect.huge}) * x{index})"
+    counts = "gap" if present(total, dialect) is None else f"CASE WHEN x{index} IS NOT NULL THEN gap END"
+    return f"SUM(CAST({counts} AS {dialect.huge}))"
+
+
+def _people(plan: PrivatePlan, dialect: Dialect) -> str:
+    """The weighted number of people: an owner adds its cap U (of the proof) in each of its keys."""
+    one = 1 << plan.weight_bits
+    cap = f"SUM(CAST(COALESCE(u, {one}) AS {dialect.huge}))"
+    return "".join(f", COALESCE({cap}, 0) AS s{i}" for i, t in enumerate(plan.sums) if t.kind is SumKind.UNITS)
+
+
+def _owner_size(plan: PrivatePlan) -> str:
+    """What an owner adds to q in one key: a_g (l1), or its square (l2)."""
+    rows = f"LEAST(n, {plan.bounding.rows_per_group})"
+    return rows if plan.mechanism == "laplace" else f"{rows} * {rows}"
+
+
+def _heavy_owners(plan: PrivatePlan, dialect: Dialect) -> str:
+    """Owners beyond a limit: in more than C keys, or with a vector longer than the cap; with their U."""
+    most = plan.bounding.l1 if plan.mechanism == "laplace" else plan.bounding.l2_squared
+    beyond = f"touched > {plan.bounding.groups} OR q > {most}"
+    return f"SELECT o, touched, {_owner_cap(plan, dialect, most)} AS u FROM sized WHERE {beyond}"
 
 
 def _owner_cap(plan: PrivatePlan, dialect: Dialect, most: int) -> str:
-    """U from q, the sum over the owner's keys of `owner_size`.
+    """U from q, the sum over the owner's keys of `_owner_size`.
 
     The root is taken in floating point, which is off by less than one at 2^30; one is taken away where
     it came out too large, so that U^2 q <= T^2 4^b holds in integers.

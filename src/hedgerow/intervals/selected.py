@@ -79,4 +79,4 @@ def _log_lattice(steps: Floats, ratio: float) -> Floats:
     """The same for P(x) proportional to exp(-ratio |x|) on the integers."""
     share = 1.0 / (1.0 + math.exp(-ratio))
     above = math.log(share) - ratio * steps
-    return np.where(steps >= 1, above, np.log1p(-share * np.exp(-ratio * (1 - np.minimum(steps, 1.0)))))
+    return np.where(steps >= 1, above, np.log1p(-share * np.exp(-ratio * (1 - np.minimum(steps, 0.0)))))

@@ -19,6 +19,7 @@ CASTS = {
     **dict.fromkeys(("VARCHAR", "TEXT", "CHAR", "NVARCHAR"), "cast_text"),
     **dict.fromkeys(("TIMESTAMP", "TIMESTAMPNTZ", "DATETIME"), "cast_timestamp"),
     "DATE": "cast_date",
+    "TIME": "cast_time",
     "BOOLEAN": "cast_boolean",
 }
 
@@ -92,6 +93,10 @@ class ScalarBinder:
         if temporal_expr is not None:
             return temporal_expr
         kind = type(node)
+        if kind in {exp.Like, exp.ILike} and node.args.get("negate"):
+            positive = node.copy()
+            positive.set("negate", None)
+            return coerce.call("not", [self._bind(positive)])
         if kind in self._handlers:
             if arguments_of(node, READ.get(kind, ("this", "expression", "expressions")), ordered=False) is None:
                 raise unsupported(node)
@@ -206,6 +211,8 @@ class ScalarBinder:
         if node.expression is None:
             return coerce.call("log10", [self.bind(node.this)], span_of(node))
         base, value = self.bind(node.this), self.bind(node.expression)
+        if isinstance(base, Literal) and base.value in {2, 10}:
+            return coerce.call(f"log{base.value}", [value], span_of(node))
         return coerce.call("divide", [coerce.call("ln", [value]), coerce.call("ln", [base])], span_of(node))
 
     def _concat(self, nodes: Sequence[exp.Expr]) -> Expr:

@@ -70,7 +70,7 @@ COMPARISONS: dict[type[exp.Expr], str] = {
     exp.NullSafeNEQ: "is_distinct",
 }
 
-NAMED: dict[str, str] = {"LOG10": "log10", "LOG2": "log2", "ISNULL": "is_null"}
+NAMED: dict[str, str] = {"LOG10": "log10", "ISNULL": "is_null"}
 
 IGNORED = frozenset(
     {"typed", "safe", "ignore_nulls", "coalesce", "big_int", "date_part_boundary", "_type", "return_type"}

@@ -14,14 +14,11 @@ from hedgerow.privacy import gaussian, laplace
 from hedgerow.privacy.bounding import Bounding
 from hedgerow.privacy.grid import Grid, centred, plain
 from hedgerow.privacy.plan import Recipe, Terms
-from hedgerow.privacy.precision import Precision
+from hedgerow.privacy.precision import SUM_BITS, Precision
 from hedgerow.privacy.shape import Shape, Support, counts_people, support_of
 from hedgerow.privacy.sums import Coordinate, ExactSum, SumKind
 
 Event = GaussianEvent | LaplaceEvent
-
-SUM_BITS = 124
-"""What an engine's 128-bit integers (38 decimal digits) hold with a bit to spare."""
 
 
 @dataclass
@@ -80,7 +77,7 @@ class Assembly:
     def grid(self, value: Expr, make: Callable[..., Grid]) -> Grid:
         """The grid of a value, whole numbers kept whole."""
         whole = value.type is Type.INTEGER
-        return make(range_of(value), whole=whole, bits=self.bits.whole if whole else self.bits.value)
+        return make(range_of(value), whole=whole, bits=self.bits.value)
 
 
 def with_gaussian(made: Assembly) -> Assembly:
@@ -110,26 +107,27 @@ def with_gaussian(made: Assembly) -> Assembly:
 def with_laplace(made: Assembly) -> Assembly:
     """A sum next to its count is the pair (sum of y, sum of 1 - y); everything else stands alone."""
 
-    def put(label: str, combination: tuple[tuple[int, int], ...], denominator: int, unit: float) -> int:
-        coordinate = laplace.coordinate(label, combination, denominator, made.noise, made.bounding, made.bits.weight)
-        made.coordinates.append(replace(coordinate, unit=unit))
-        return len(made.coordinates) - 1
+    def put(parts: Sequence[tuple[str, laplace.Combination]], denominator: int, unit: float) -> int:
+        block, event = laplace.block(parts, denominator, made.noise, made.bounding, made.bits.weight)
+        made.coordinates += [replace(coordinate, unit=unit) for coordinate in block]
+        made.events.append(event)
+        return len(made.coordinates) - len(block)
 
     def add(label: str, total: ExactSum, denominator: int) -> Terms:
-        index = put(label, ((made.sum(total), 1),), denominator, _unit(total))
-        made.events.append(laplace.event(made.coordinates[index], made.bounding, made.bits.weight))
-        return ((index, 1.0),)
+        return ((put([(label, ((made.sum(total), 1),))], denominator, _unit(total)), 1.0),)
 
     def add_pair(value: Expr, support: Support) -> None:
         grid = made.grid(value, centred)
         rows = made.sum(ExactSum(SumKind.ROWS, *support))
         values = made.sum(ExactSum(SumKind.VALUES, value, support[1], grid))
         name, width = describe(value), 2 * grid.reach * grid.step
-        above = put(f"{name} above its lower bound", ((rows, grid.reach), (values, 1)), 2 * grid.reach, width)
-        below = put(f"{name} below its upper bound", ((rows, grid.reach), (values, -1)), 2 * grid.reach, width)
-        made.events.append(laplace.event(made.coordinates[above], made.bounding, made.bits.weight))
-        made.centred[value, support] = ((above, 1.0), (below, -1.0)), grid
-        made.counts.setdefault(support, ((above, 1.0), (below, 1.0)))
+        parts: list[tuple[str, laplace.Combination]] = [
+            (f"{name} above its lower bound", ((rows, grid.reach), (values, 1))),
+            (f"{name} below its upper bound", ((rows, grid.reach), (values, -1))),
+        ]
+        above = put(parts, 2 * grid.reach, width)
+        made.centred[value, support] = ((above, 1.0), (above + 1, -1.0)), grid
+        made.counts.setdefault(support, ((above, 1.0), (above + 1, 1.0)))
 
     if made.shape.units:
         made.units = add("people", ExactSum(SumKind.UNITS), 1)

@@ -23,7 +23,7 @@ from hedgerow.budget import Cost
 from hedgerow.distributions import Gaussian
 from hedgerow.privacy.bounding import Bounding
 from hedgerow.privacy.plan import Room
-from hedgerow.privacy.precision import least_scale, up
+from hedgerow.privacy.precision import least_scale, root_up, shift_for, up
 from hedgerow.privacy.sums import Coordinate, Selection
 
 HEADROOM = 1e-11
@@ -52,19 +52,20 @@ def coordinate(
 ) -> tuple[Coordinate, GaussianEvent]:
     """A coordinate with noise `sigma` (in units of one row), and its event.
 
-    The exact integer is a multiple of 1 / (denominator 2^weight_bits); 2^shift refines that until the
-    noise is wide enough on it.
+    The exact integer is a multiple of 1 / (denominator 2^weight_bits); see `precision` for the lattice.
     """
     lattice = denominator << weight_bits
-    wanted = least_scale(bounding.keys_touched)
-    shift = max(0, math.ceil(math.log2(wanted / (sigma * lattice))))
-    scale = up(sigma * lattice * 2.0**shift)
-    step = lattice << shift
-    event = GaussianEvent(
-        Fraction(bounding.l2_squared * step * step), Fraction(scale) ** 2, bounding.keys_touched, Fraction(scale) ** 2
+    shift = shift_for(sigma * lattice, least_scale(bounding.keys_touched))
+    step = Fraction(lattice) * Fraction(2) ** shift
+    reach = root_up(bounding.l2_squared) * step
+    rounding = root_up(bounding.keys_touched) if shift < 0 else Fraction(0)
+    scale = up(sigma * float(step) * float(1 + rounding / reach))
+    moved = Fraction(bounding.l2_squared) * step * step + 2 * reach * rounding + rounding * rounding
+    event = GaussianEvent(moved, Fraction(scale) ** 2, bounding.keys_touched, Fraction(scale) ** 2)
+    made = Coordinate(
+        label, combination, denominator, Gaussian(scale / float(step)), scale, shift, math.sqrt(bounding.l2_squared)
     )
-    reach = math.sqrt(bounding.l2_squared)
-    return Coordinate(label, combination, denominator, Gaussian(scale / step), scale, shift, reach), event
+    return made, event
 
 
 def selection(

@@ -12,9 +12,6 @@ from fractions import Fraction
 
 from hedgerow.expressions.ranges import Range
 
-FLOAT_BITS = 20
-WHOLE_BITS = 31
-
 
 @dataclass(frozen=True, slots=True)
 class Grid:
@@ -65,7 +62,5 @@ def _exponent(size: Fraction, *, whole: bool, bits: int) -> int:
     if size == 0:
         return 0
     magnitude = math.floor(math.log2(size))
-    finest = magnitude - min(bits, FLOAT_BITS)
-    if whole:
-        return max(0, magnitude - min(bits, WHOLE_BITS) + 1)
-    return max(finest, -1000)
+    finest = max(magnitude - bits, -1000)
+    return max(0, finest + 1) if whole else finest

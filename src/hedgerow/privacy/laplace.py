@@ -1,43 +1,45 @@
 """Laplace noise for one statement, charged to the ledger's pure part.
 
 Privacy: a block's rows have l1 norm at most 1 after division, so noise of scale b_i on block i costs
-A / b_i, and the blocks add up (mechanisms.md 3.1). The noise is discrete, on the lattice of the exact sums,
-where the ratio of neighbouring probabilities is exact: nothing is owed for discreteness. Key selection
+A / b_i, and the blocks add up (mechanisms.md 3.1). The noise is discrete, on the lattice of the exact sums (or a
+coarser one, at the price in `precision`), where the ratio of neighbouring probabilities is exact: nothing is owed for
+discreteness. Key selection
 counts whole people on the unit grid, at most C keys each: C / b, and the mass of (2.5) with the discrete tail.
 """
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 
 from hedgerow.accounting import LaplaceEvent, ThresholdEvent
 from hedgerow.distributions import Laplace
 from hedgerow.privacy.bounding import Bounding
-from hedgerow.privacy.precision import up
+from hedgerow.privacy.precision import shift_for, up
 from hedgerow.privacy.sums import Coordinate, Selection
+
+Combination = tuple[tuple[int, int], ...]
 
 FINE = 2.0**-20
 """A lattice finer than this part of the scale no longer shows in an error bar."""
 
 
-def coordinate(
-    label: str,
-    combination: tuple[tuple[int, int], ...],
-    denominator: int,
-    scale: float,
-    bounding: Bounding,
-    weight_bits: int,
-) -> Coordinate:
-    """A coordinate with noise of this scale (in units of one row), drawn on the lattice of its exact values."""
+def block(
+    parts: Sequence[tuple[str, Combination]], denominator: int, scale: float, bounding: Bounding, weight_bits: int
+) -> tuple[list[Coordinate], LaplaceEvent]:
+    """Coordinates of one noise scale (in units of one row), whose rows share one unit of l1 norm; and their event."""
     lattice = denominator << weight_bits
-    drawn = up(scale * lattice)
-    step = 1.0 / lattice
-    noise = Laplace(drawn / lattice, 0.0 if step < FINE * scale else step)
-    return Coordinate(label, combination, denominator, noise, drawn, 0, float(bounding.l1))
-
-
-def event(block: Coordinate, bounding: Bounding, weight_bits: int) -> LaplaceEvent:
-    """What a block costs: its coordinates share one scale, and their rows one unit of l1 norm."""
-    return LaplaceEvent(Fraction(bounding.l1 * (block.denominator << weight_bits)), Fraction(block.scale))
+    shift = shift_for(scale * lattice, 0.0)
+    step = Fraction(lattice) * Fraction(2) ** shift
+    rounding = len(parts) * bounding.keys_touched if shift < 0 else 0
+    moved = bounding.l1 * step + rounding
+    drawn = up(scale * float(step) * float(moved / (bounding.l1 * step)))
+    wide = drawn / float(step)
+    noise = Laplace(wide, 0.0 if 1.0 / float(step) < FINE * wide else 1.0 / float(step))
+    made = [
+        Coordinate(label, combination, denominator, noise, drawn, shift, float(bounding.l1))
+        for label, combination in parts
+    ]
+    return made, LaplaceEvent(Fraction(moved), Fraction(drawn))
 
 
 def selection(

@@ -1,44 +1,47 @@
-"""How many bits values and weights get, so that noise on their lattice fits 64-bit integers.
+"""How many bits values and weights get, and on which lattice the noise lives.
 
-The noise lives on the lattice of the exact sums (or on a refinement of it), so sums are never rounded:
-no term is owed for it (mechanisms.md 11, step 4). The sampler draws 64-bit integers, which leaves a
-fixed number of bits to share between the size of the noise, the values and the weights.
+Exact sums are integers: multiples of 1 / (denominator 2^b). The sampler draws 64-bit integers, so the noise
+lives on that lattice where it fits, on a refinement where the lattice is too coarse, and on a coarser one
+where it is too fine.
+
+Privacy: on a coarser lattice the exact sum is rounded once, to the nearest point. That moves each coordinate by at
+most half a step on either neighbour, so a unit that touches m coordinates moves the rounded vector by at most
+sqrt(m) steps (l2), or m steps (l1), more than the exact one (mechanisms.md 11, step 4). The term is part of the charge.
 """
 
 import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from hedgerow.errors import ParameterError
-
-NOISE_BITS = 56
-LEAST_ROOM = 20
 WEIGHT_BITS = 30
-VALUE_BITS = 20
+VALUE_BITS = 40
+SUM_BITS = 124
+"""What an engine's 128-bit integers (38 decimal digits) hold with a bit to spare."""
+
+LARGEST_SCALE = 2.0**56
+COARSE_SCALE = 2.0**55
 SURCHARGE = Fraction(1, 10**12)
 
 
 @dataclass(frozen=True, slots=True)
 class Precision:
-    """Bits of a value (`whole` ones may have more) and of a weight."""
+    """Bits of a value and of a weight."""
 
     value: int
-    whole: int
     weight: int
 
 
-def precision(noise: float, *, weighted: bool) -> Precision:
-    """The bits there is room for next to noise of this size (in units of one row)."""
-    room = NOISE_BITS - max(0, math.ceil(math.log2(noise)))
-    if room < LEAST_ROOM:
-        raise ParameterError(
-            "The noise would drown any answer: epsilon is too small for how much one person may count.",
-            code="too-noisy",
-            hint="Raise epsilon, or lower max_rows.",
-        )
-    value = min(VALUE_BITS, room * 2 // 5)
-    weight = min(WEIGHT_BITS, room - value) if weighted else 0
-    return Precision(value, room - weight, weight)
+def precision(size: int, *, weighted: bool) -> Precision:
+    """As many bits as sums over `size` rows have room for: what a row loses by rounding, all rows may lose alike."""
+    weight = WEIGHT_BITS if weighted else 0
+    return Precision(min(VALUE_BITS, SUM_BITS - 2 - size.bit_length() - weight), weight)
+
+
+def shift_for(native: float, least: float) -> int:
+    """By which power of two the lattice is refined (or, below zero, coarsened) for noise of scale `native` on it."""
+    if native < least:
+        return math.ceil(math.log2(least / native))
+    return -math.floor(math.log2(native / COARSE_SCALE)) if native > LARGEST_SCALE else 0
 
 
 def least_scale(moved: int) -> float:
@@ -49,3 +52,8 @@ def least_scale(moved: int) -> float:
 def up(value: float) -> float:
     """A little more, so that what follows from it is on the safe side of a rounded computation."""
     return value * (1.0 + 2.0**-40)
+
+
+def root_up(value: int) -> Fraction:
+    """A fraction not below the square root, and within 2^-40 of it."""
+    return Fraction(math.isqrt(value << 80) + 1, 1 << 40)

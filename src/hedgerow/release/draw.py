@@ -18,7 +18,14 @@ def require(receipt: Receipt, plan: PrivatePlan) -> None:
 
 
 def add_noise(exact: Whole, shift: int, scale: float, mechanism: str) -> Whole:
-    """The exact integers times 2^shift, plus integer noise of that scale."""
+    """The exact integers times 2^shift (rounded to the nearest, below zero), plus integer noise of that scale."""
     sample = {"gaussian": discrete_gaussian, "laplace": discrete_laplace}[mechanism]
     noise = sample(scale, len(exact)).astype(object)
-    return np.asarray((exact.astype(object) * (1 << shift)) + noise, dtype=object)
+    return np.asarray(_to_grid(exact.astype(object), shift) + noise, dtype=object)
+
+
+def _to_grid(exact: Whole, shift: int) -> Whole:
+    if shift >= 0:
+        return np.asarray(exact * (1 << shift), dtype=object)
+    half = 1 << (-shift - 1)
+    return np.asarray((exact + half) // (1 << -shift), dtype=object)

@@ -33,8 +33,8 @@ class NoisyTable:
 def measure(exact_sums: ExactTable, selected: SelectedKeys, plan: PrivatePlan, receipt: Receipt) -> NoisyTable:
     """Add the noise that was paid for to each coordinate of each group that is shown.
 
-    Privacy: each coordinate is an exact integer on its lattice; the noise lives on the same lattice or a
-    refinement, so nothing is rounded before it is added. The sensitivities are in `privacy.bounding`.
+    Privacy: each coordinate is an exact integer on its lattice; see `privacy.precision` for the lattice of the
+    noise, and `privacy.bounding` for the sensitivities.
     """
     require(receipt, plan)
     shown = np.flatnonzero(selected.shown)
@@ -70,5 +70,5 @@ def _noisy(coordinate: Coordinate, sums: list[Whole], count: int, plan: PrivateP
     for index, factor in coordinate.combination:
         exact = exact + sums[index] * factor
     noisy = add_noise(exact, coordinate.shift, coordinate.scale, plan.mechanism)
-    step = coordinate.denominator << (plan.weight_bits + coordinate.shift)
-    return np.array([value / step for value in noisy], dtype=float)
+    step = float(coordinate.denominator << plan.weight_bits) * 2.0**coordinate.shift
+    return noisy.astype(float) / step

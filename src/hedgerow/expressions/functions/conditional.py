@@ -103,7 +103,7 @@ register(
     Function(
         "clip_whole",
         takes(frozenset({Type.INTEGER}), frozenset({Type.INTEGER}), frozenset({Type.INTEGER}), gives=Type.INTEGER),
-        "LEAST(GREATEST(CAST({0} AS BIGINT), {1}), {2})",
+        "CASE WHEN {0} IS NOT NULL THEN LEAST(GREATEST(CAST({0} AS BIGINT), {1}), {2}) END",
         range=_clip,
         partial=False,
         arity=(3, 3),

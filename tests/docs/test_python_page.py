@@ -1,0 +1,39 @@
+"""Every public name is documented, with every option and attribute that users are told of."""
+
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+
+import hedgerow as hr
+from hedgerow.engine.parameters import asked
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "reference" / "python.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", hr.__all__)
+def test_every_public_name_is_documented(name):
+    assert re.search(rf"^(## |\| )`{name}`", PAGE, re.MULTILINE)
+
+
+def test_nothing_else_is_documented_as_a_name():
+    assert set(re.findall(r"^## `(\w+)`", PAGE, re.MULTILINE)) <= set(hr.__all__)
+
+
+@pytest.mark.parametrize("option", [name for name in inspect.signature(asked).parameters if name != "catalog"])
+def test_every_option_of_a_query_is_documented(option):
+    assert re.search(rf"^\| .*`{option}`.* \|", PAGE, re.MULTILINE)
+
+
+@pytest.mark.parametrize("argument", list(inspect.signature(hr.connect).parameters))
+def test_every_argument_of_connect_is_documented(argument):
+    assert f"| `{argument}` |" in PAGE
+
+
+@pytest.mark.parametrize("kind", [hr.Database, hr.Answer, hr.Quote])
+def test_every_public_attribute_is_documented(kind):
+    for name, _ in inspect.getmembers(kind):
+        if not name.startswith("_") and name not in {"query", "fits", "notes", "public"}:
+            assert re.search(rf"\.{name}\b", PAGE), name

@@ -1,0 +1,114 @@
+-- division, logarithm and root are NULL outside their domain
+SELECT COUNT(*) FROM customers WHERE income / age > 100 AND LN(income) > 3 AND SQRT(income) < 400;
+-- survey
+SELECT COUNT(*) AS units
+FROM "customers"
+WHERE "id" IS NOT NULL AND ((((CAST("income" AS DOUBLE) / NULLIF(CAST("age" AS DOUBLE), 0)) > (100.0e0)) AND (ln(CASE WHEN CAST("income" AS DOUBLE) > 0 THEN CAST("income" AS DOUBLE) END) > (3.0e0))) AND (sqrt(CASE WHEN CAST("income" AS DOUBLE) >= 0 THEN CAST("income" AS DOUBLE) END) < (400.0e0)));
+
+-- whole numbers stay whole and are NULL where they overflow
+SELECT SUM(items * 2 + 1) FROM orders;
+-- survey
+WITH private_rows AS (SELECT "customer_id" AS o, CAST(CASE WHEN (CAST(TRY(CAST(TRY(CAST("items" AS BIGINT) * CAST(2 AS BIGINT)) AS BIGINT) + CAST(1 AS BIGINT)) AS DOUBLE) - (0.0e0)) * (1.0e0) + 0.5 < 3 THEN 3 WHEN (CAST(TRY(CAST(TRY(CAST("items" AS BIGINT) * CAST(2 AS BIGINT)) AS BIGINT) + CAST(1 AS BIGINT)) AS DOUBLE) - (0.0e0)) * (1.0e0) + 0.5 >= 201 THEN 201 ELSE floor((CAST(TRY(CAST(TRY(CAST("items" AS BIGINT) * CAST(2 AS BIGINT)) AS BIGINT) + CAST(1 AS BIGINT)) AS DOUBLE) - (0.0e0)) * (1.0e0) + 0.5) END AS INTEGER) AS x0
+FROM "orders"
+WHERE "customer_id" IS NOT NULL),
+parts AS MATERIALIZED (SELECT o, COUNT(*) AS n
+FROM private_rows
+GROUP BY 1),
+sized AS (SELECT o, COUNT(*) AS touched, SUM(LEAST(n, 40) * LEAST(n, 40)) AS q
+FROM parts
+GROUP BY o),
+heavy AS MATERIALIZED (SELECT o, touched, CASE WHEN q <= 1600 THEN 1073741824 ELSE CAST(floor(sqrt((1.8446744073709552e+21) / q)) AS BIGINT) - CAST(CAST(CAST(floor(sqrt((1.8446744073709552e+21) / q)) AS BIGINT) AS HUGEINT) * CAST(floor(sqrt((1.8446744073709552e+21) / q)) AS BIGINT) * q > CAST('1844674407370955161600' AS HUGEINT) AS INTEGER) END AS u
+FROM sized
+WHERE touched > 1 OR q > 1600),
+light AS MATERIALIZED (SELECT o, 1073741824 - COALESCE(u, 1073741824) * LEAST(n, 40) // n AS gap
+FROM parts
+LEFT JOIN heavy USING (o)
+WHERE n > 40 OR u < 1073741824),
+counted AS (SELECT COUNT(*) AS owners
+FROM parts
+LEFT JOIN heavy USING (o)),
+totals AS (SELECT CAST(SUM(x0) AS HUGEINT) AS t0
+FROM private_rows),
+surplus AS (SELECT SUM(CAST(gap AS HUGEINT) * x0) AS m0
+FROM private_rows JOIN light ON private_rows.o = light.o AND TRUE),
+weighted AS (SELECT owners, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0
+FROM counted JOIN totals ON TRUE
+LEFT JOIN surplus ON TRUE)
+SELECT owners AS units, s0
+FROM weighted;
+
+-- CASE and CLIP carry a range
+SELECT AVG(CASE WHEN vip THEN CLIP(income, 1000, 90000) ELSE 0 END) FROM customers;
+-- survey
+SELECT COUNT(*) AS units, COUNT(*) FILTER (WHERE (CASE WHEN "vip" THEN CASE WHEN NOT isnan(CAST("income" AS DOUBLE)) THEN LEAST(GREATEST(CAST("income" AS DOUBLE), 1000), 90000) END ELSE (0.0e0) END IS NOT NULL) AND (NOT isnan(CASE WHEN "vip" THEN CASE WHEN NOT isnan(CAST("income" AS DOUBLE)) THEN LEAST(GREATEST(CAST("income" AS DOUBLE), 1000), 90000) END ELSE (0.0e0) END))) AS s0, COALESCE(SUM(CAST(CASE WHEN isnan(CAST(CASE WHEN "vip" THEN CASE WHEN NOT isnan(CAST("income" AS DOUBLE)) THEN LEAST(GREATEST(CAST("income" AS DOUBLE), 1000), 90000) END ELSE (0.0e0) END AS DOUBLE)) THEN NULL WHEN (CAST(CASE WHEN "vip" THEN CASE WHEN NOT isnan(CAST("income" AS DOUBLE)) THEN LEAST(GREATEST(CAST("income" AS DOUBLE), 1000), 90000) END ELSE (0.0e0) END AS DOUBLE) - (45000.0e0)) * (33554432.0e0) + 0.5 < -1509949440000 THEN -1509949440000 WHEN (CAST(CASE WHEN "vip" THEN CASE WHEN NOT isnan(CAST("income" AS DOUBLE)) THEN LEAST(GREATEST(CAST("income" AS DOUBLE), 1000), 90000) END ELSE (0.0e0) END AS DOUBLE) - (45000.0e0)) * (33554432.0e0) + 0.5 >= 1509949440000 THEN 1509949440000 ELSE floor((CAST(CASE WHEN "vip" THEN CASE WHEN NOT isnan(CAST("income" AS DOUBLE)) THEN LEAST(GREATEST(CAST("income" AS DOUBLE), 1000), 90000) END ELSE (0.0e0) END AS DOUBLE) - (45000.0e0)) * (33554432.0e0) + 0.5) END AS BIGINT)), 0) AS s1
+FROM "customers"
+WHERE "id" IS NOT NULL;
+
+-- a cast that cannot be read is NULL
+SELECT COUNT(*) FROM customers WHERE CAST(region AS BIGINT) > 3 OR TRY_CAST(region AS DATE) IS NOT NULL;
+-- survey
+SELECT COUNT(*) AS units
+FROM "customers"
+WHERE "id" IS NOT NULL AND ((TRY_CAST("region" AS BIGINT) > 3) OR (NOT (TRY_CAST("region" AS DATE) IS NULL)));
+
+-- a type that the owner imposed
+SELECT COUNT(*) FROM customers WHERE born < DATE '1990-01-01';
+-- survey
+SELECT COUNT(*) AS units
+FROM "customers"
+WHERE "id" IS NOT NULL AND (TRY_CAST("born" AS DATE) < DATE '1990-01-01');
+
+-- dates
+SELECT DATE_TRUNC('month', joined) AS month, COUNT(*) FROM customers WHERE joined >= DATE '2026-01-01' AND joined < DATE '2026-01-01' + INTERVAL 1 YEAR GROUP BY 1;
+-- survey
+SELECT CASE WHEN TRY_CAST(TRY(date_trunc('month', TRY_CAST("joined" AS TIMESTAMP))) AS DATE) BETWEEN DATE '0001-01-01' AND DATE '9999-12-31' THEN TRY_CAST(TRY(date_trunc('month', TRY_CAST("joined" AS TIMESTAMP))) AS DATE) END AS k0, COUNT(*) AS units
+FROM "customers"
+WHERE "id" IS NOT NULL AND (("joined" >= DATE '2026-01-01') AND ("joined" < TRY_CAST(TRY(TRY_CAST(DATE '2026-01-01' AS TIMESTAMP) + to_years(TRY_CAST(1 AS INTEGER))) AS DATE)))
+GROUP BY 1
+HAVING COUNT(*) >= 10;
+
+-- text, quotes and all
+SELECT COUNT(*) FROM customers WHERE UPPER(LEFT(region, 3)) = 'O''H' OR region LIKE 'n%' OR region || '!' IN ('north!', 'south!');
+-- survey
+SELECT COUNT(*) AS units
+FROM "customers"
+WHERE "id" IS NOT NULL AND (((upper(TRY(left("region", 3))) = 'O''H') OR ("region" LIKE 'n%')) OR (("region" || '!') IN ('north!', 'south!')));
+
+-- a condition can be summed
+SELECT SUM(vip), AVG(age > 40) FROM customers;
+-- survey
+SELECT COUNT(*) AS units, COUNT(*) FILTER (WHERE (CAST(("age" > 40) AS INTEGER) IS NOT NULL)) AS s0, COALESCE(SUM(CAST(CASE WHEN (CAST(CAST(("age" > 40) AS INTEGER) AS DOUBLE) - (0.5e0)) * (2.0e0) + 0.5 < -1 THEN -1 WHEN (CAST(CAST(("age" > 40) AS INTEGER) AS DOUBLE) - (0.5e0)) * (2.0e0) + 0.5 >= 1 THEN 1 ELSE floor((CAST(CAST(("age" > 40) AS INTEGER) AS DOUBLE) - (0.5e0)) * (2.0e0) + 0.5) END AS INTEGER)), 0) AS s1, COALESCE(SUM(CAST(CASE WHEN (CAST(CAST("vip" AS INTEGER) AS DOUBLE) - (0.0e0)) * (1.0e0) + 0.5 < 0 THEN 0 WHEN (CAST(CAST("vip" AS INTEGER) AS DOUBLE) - (0.0e0)) * (1.0e0) + 0.5 >= 1 THEN 1 ELSE floor((CAST(CAST("vip" AS INTEGER) AS DOUBLE) - (0.0e0)) * (1.0e0) + 0.5) END AS INTEGER)), 0) AS s2
+FROM "customers"
+WHERE "id" IS NOT NULL;
+
+-- decimals next to short constants stay as they are
+SELECT COUNT(*) FROM orders WHERE price BETWEEN 1.5 AND 20 AND items IN (1, 2, 3);
+-- survey
+WITH private_rows AS (SELECT "customer_id" AS o
+FROM "orders"
+WHERE "customer_id" IS NOT NULL AND ((("price" >= (1.5)) AND ("price" <= 20)) AND ("items" IN (1, 2, 3)))),
+parts AS MATERIALIZED (SELECT o, COUNT(*) AS n
+FROM private_rows
+GROUP BY 1),
+sized AS (SELECT o, COUNT(*) AS touched, SUM(LEAST(n, 40) * LEAST(n, 40)) AS q
+FROM parts
+GROUP BY o),
+heavy AS MATERIALIZED (SELECT o, touched, CASE WHEN q <= 1600 THEN 1073741824 ELSE CAST(floor(sqrt((1.8446744073709552e+21) / q)) AS BIGINT) - CAST(CAST(CAST(floor(sqrt((1.8446744073709552e+21) / q)) AS BIGINT) AS HUGEINT) * CAST(floor(sqrt((1.8446744073709552e+21) / q)) AS BIGINT) * q > CAST('1844674407370955161600' AS HUGEINT) AS INTEGER) END AS u
+FROM sized
+WHERE touched > 1 OR q > 1600),
+light AS MATERIALIZED (SELECT o, 1073741824 - COALESCE(u, 1073741824) * LEAST(n, 40) // n AS gap
+FROM parts
+LEFT JOIN heavy USING (o)
+WHERE n > 40 OR u < 1073741824),
+counted AS (SELECT COUNT(*) AS owners
+FROM parts
+LEFT JOIN heavy USING (o)),
+totals AS (SELECT CAST(COUNT(*) AS HUGEINT) AS t0
+FROM private_rows),
+surplus AS (SELECT SUM(CAST(gap AS HUGEINT)) AS m0
+FROM private_rows JOIN light ON private_rows.o = light.o AND TRUE),
+weighted AS (SELECT owners, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0
+FROM counted JOIN totals ON TRUE
+LEFT JOIN surplus ON TRUE)
+SELECT owners AS units, s0
+FROM weighted;

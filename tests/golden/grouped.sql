@@ -1,0 +1,105 @@
+-- several keys, one of them an expression
+SELECT city, EXTRACT(year FROM placed) AS year, COUNT(*) FROM orders GROUP BY 1, 2;
+-- survey
+WITH private_rows AS (SELECT "city" COLLATE "binary" AS k0, TRY(CAST(date_part('year', "placed") AS BIGINT)) AS k1, "customer_id" AS o
+FROM "orders"
+WHERE "customer_id" IS NOT NULL),
+parts AS MATERIALIZED (SELECT k0, k1, o, COUNT(*) AS n
+FROM private_rows
+GROUP BY 1, 2, 3),
+sized AS (SELECT o, COUNT(*) AS touched, SUM(LEAST(n, 20) * LEAST(n, 20)) AS q
+FROM parts
+GROUP BY o),
+heavy AS MATERIALIZED (SELECT o, touched, CASE WHEN q <= 800 THEN 1073741824 ELSE CAST(floor(sqrt((9.223372036854776e+20) / q)) AS BIGINT) - CAST(CAST(CAST(floor(sqrt((9.223372036854776e+20) / q)) AS BIGINT) AS HUGEINT) * CAST(floor(sqrt((9.223372036854776e+20) / q)) AS BIGINT) * q > CAST('922337203685477580800' AS HUGEINT) AS INTEGER) END AS u
+FROM sized
+WHERE touched > 3 OR q > 800),
+light AS MATERIALIZED (SELECT k0, k1, o, 1073741824 - COALESCE(u, 1073741824) * LEAST(n, 20) // n AS gap
+FROM parts
+LEFT JOIN heavy USING (o)
+WHERE n > 20 OR u < 1073741824),
+counted AS (SELECT k0, k1, COUNT(*) AS owners
+FROM parts
+LEFT JOIN heavy USING (o)
+GROUP BY 1, 2),
+totals AS (SELECT k0, k1, CAST(COUNT(*) AS HUGEINT) AS t0
+FROM private_rows
+GROUP BY 1, 2),
+surplus AS (SELECT private_rows.k0, private_rows.k1, SUM(CAST(gap AS HUGEINT)) AS m0
+FROM private_rows JOIN light ON private_rows.o = light.o AND private_rows.k0 IS NOT DISTINCT FROM light.k0 AND private_rows.k1 IS NOT DISTINCT FROM light.k1
+GROUP BY 1, 2),
+weighted AS (SELECT counted.k0, counted.k1, owners, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0
+FROM counted JOIN totals ON counted.k0 IS NOT DISTINCT FROM totals.k0 AND counted.k1 IS NOT DISTINCT FROM totals.k1
+LEFT JOIN surplus ON counted.k0 IS NOT DISTINCT FROM surplus.k0 AND counted.k1 IS NOT DISTINCT FROM surplus.k1),
+dropped AS (SELECT k0, k1, COUNT(*) AS lost
+FROM (SELECT k0, k1, ROW_NUMBER() OVER (PARTITION BY o ORDER BY md5(concat_ws('|', '00000000000000000000000000000000', COALESCE(CAST(o AS VARCHAR), '\'), COALESCE(CAST(k0 AS VARCHAR), '\'), COALESCE(CAST(k1 AS VARCHAR), '\'))), k0, k1) AS place
+FROM parts JOIN heavy USING (o)
+WHERE touched > 3) AS ranked
+WHERE place > 3
+GROUP BY 1, 2),
+bounded AS (SELECT weighted.*, owners - COALESCE(lost, 0) AS units, COUNT(*) OVER () AS all_keys
+FROM weighted
+LEFT JOIN dropped ON weighted.k0 IS NOT DISTINCT FROM dropped.k0 AND weighted.k1 IS NOT DISTINCT FROM dropped.k1)
+SELECT k0, k1, units, all_keys, s0
+FROM bounded
+WHERE units >= 10;
+-- measure
+WITH private_rows AS (SELECT "city" COLLATE "binary" AS k0, TRY(CAST(date_part('year', "placed") AS BIGINT)) AS k1, "customer_id" AS o
+FROM "orders"
+WHERE "customer_id" IS NOT NULL),
+kept_rows AS (SELECT private_rows.*, hedgerow_place
+FROM private_rows JOIN hedgerow_selected ON private_rows.k0 IS NOT DISTINCT FROM hedgerow_selected.k0 AND private_rows.k1 IS NOT DISTINCT FROM hedgerow_selected.k1),
+parts AS MATERIALIZED (SELECT hedgerow_place, o, COUNT(*) AS n
+FROM kept_rows
+GROUP BY 1, 2),
+sized AS (SELECT o, COUNT(*) AS touched, SUM(LEAST(n, 20) * LEAST(n, 20)) AS q
+FROM parts
+GROUP BY o),
+heavy AS MATERIALIZED (SELECT o, touched, CASE WHEN q <= 800 THEN 1073741824 ELSE CAST(floor(sqrt((9.223372036854776e+20) / q)) AS BIGINT) - CAST(CAST(CAST(floor(sqrt((9.223372036854776e+20) / q)) AS BIGINT) AS HUGEINT) * CAST(floor(sqrt((9.223372036854776e+20) / q)) AS BIGINT) * q > CAST('922337203685477580800' AS HUGEINT) AS INTEGER) END AS u
+FROM sized
+WHERE touched > 3 OR q > 800),
+light AS MATERIALIZED (SELECT hedgerow_place, o, 1073741824 - COALESCE(u, 1073741824) * LEAST(n, 20) // n AS gap
+FROM parts
+LEFT JOIN heavy USING (o)
+WHERE n > 20 OR u < 1073741824),
+counted AS (SELECT hedgerow_place, COUNT(*) AS owners
+FROM parts
+LEFT JOIN heavy USING (o)
+GROUP BY 1),
+totals AS (SELECT hedgerow_place, CAST(COUNT(*) AS HUGEINT) AS t0
+FROM kept_rows
+GROUP BY 1),
+surplus AS (SELECT kept_rows.hedgerow_place, SUM(CAST(gap AS HUGEINT)) AS m0
+FROM kept_rows JOIN light ON kept_rows.o = light.o AND kept_rows.hedgerow_place IS NOT DISTINCT FROM light.hedgerow_place
+GROUP BY 1),
+weighted AS (SELECT counted.hedgerow_place, owners, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0
+FROM counted JOIN totals ON counted.hedgerow_place IS NOT DISTINCT FROM totals.hedgerow_place
+LEFT JOIN surplus ON counted.hedgerow_place IS NOT DISTINCT FROM surplus.hedgerow_place)
+SELECT hedgerow_place, s0
+FROM weighted;
+
+-- an alias of SELECT names a key
+SELECT age // 10 * 10 AS decade, AVG(income) FROM customers GROUP BY decade;
+-- survey
+SELECT TRY(CAST(TRY(CAST("age" AS BIGINT) // NULLIF(CAST(10 AS BIGINT), 0)) AS BIGINT) * CAST(10 AS BIGINT)) AS k0, COUNT(*) AS units, COUNT(*) FILTER (WHERE ("income" IS NOT NULL) AND (NOT isnan("income"))) AS s0, COALESCE(SUM(CAST(CASE WHEN isnan(CAST("income" AS DOUBLE)) THEN NULL WHEN (CAST("income" AS DOUBLE) - (125000.0e0)) * (16777216.0e0) + 0.5 < -2097152000000 THEN -2097152000000 WHEN (CAST("income" AS DOUBLE) - (125000.0e0)) * (16777216.0e0) + 0.5 >= 2097152000000 THEN 2097152000000 ELSE floor((CAST("income" AS DOUBLE) - (125000.0e0)) * (16777216.0e0) + 0.5) END AS BIGINT)), 0) AS s1
+FROM "customers"
+WHERE "id" IS NOT NULL
+GROUP BY 1
+HAVING COUNT(*) >= 10;
+
+-- a constant is no key
+SELECT vip, 1, COUNT(*) FROM customers GROUP BY vip, 2;
+-- survey
+SELECT "vip" AS k0, COUNT(*) AS units
+FROM "customers"
+WHERE "id" IS NOT NULL
+GROUP BY 1
+HAVING COUNT(*) >= 10;
+
+-- a double is written in one form, so that 0 and -0 are one group
+SELECT income, COUNT(*) FROM customers GROUP BY income;
+-- survey
+SELECT ("income" + (0.0e0)) AS k0, COUNT(*) AS units
+FROM "customers"
+WHERE "id" IS NOT NULL
+GROUP BY 1
+HAVING COUNT(*) >= 10;

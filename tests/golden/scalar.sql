@@ -1,0 +1,253 @@
+-- one row of answer, from one weighted pass; the weight is that of an owner with more rows than max_rows
+SELECT COUNT(*) FROM orders;
+-- survey
+WITH private_rows AS (SELECT "customer_id" AS o
+FROM "orders"
+WHERE "customer_id" IS NOT NULL),
+parts AS MATERIALIZED (SELECT o, COUNT(*) AS n
+FROM private_rows
+GROUP BY 1),
+sized AS (SELECT o, COUNT(*) AS touched, SUM(LEAST(n, 40) * LEAST(n, 40)) AS q
+FROM parts
+GROUP BY o),
+heavy AS MATERIALIZED (SELECT o, touched, CASE WHEN q <= 1600 THEN 1073741824 ELSE CAST(floor(sqrt((1.8446744073709552e+21) / q)) AS BIGINT) - CAST(CAST(CAST(floor(sqrt((1.8446744073709552e+21) / q)) AS BIGINT) AS HUGEINT) * CAST(floor(sqrt((1.8446744073709552e+21) / q)) AS BIGINT) * q > CAST('1844674407370955161600' AS HUGEINT) AS INTEGER) END AS u
+FROM sized
+WHERE touched > 1 OR q > 1600),
+light AS MATERIALIZED (SELECT o, 1073741824 - COALESCE(u, 1073741824) * LEAST(n, 40) // n AS gap
+FROM parts
+LEFT JOIN heavy USING (o)
+WHERE n > 40 OR u < 1073741824),
+counted AS (SELECT COUNT(*) AS owners
+FROM parts
+LEFT JOIN heavy USING (o)),
+totals AS (SELECT CAST(COUNT(*) AS HUGEINT) AS t0
+FROM private_rows),
+surplus AS (SELECT SUM(CAST(gap AS HUGEINT)) AS m0
+FROM private_rows JOIN light ON private_rows.o = light.o AND TRUE),
+weighted AS (SELECT owners, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0
+FROM counted JOIN totals ON TRUE
+LEFT JOIN surplus ON TRUE)
+SELECT owners AS units, s0
+FROM weighted;
+
+-- a sum that stands alone is counted from zero
+SELECT SUM(price) FROM orders;
+-- survey
+WITH private_rows AS (SELECT "customer_id" AS o, CAST(CASE WHEN (CAST("price" AS DOUBLE) - (0.0e0)) * (4294967296.0e0) + 0.5 < 0 THEN 0 WHEN (CAST("price" AS DOUBLE) - (0.0e0)) * (4294967296.0e0) + 0.5 >= 2147483648000 THEN 2147483648000 ELSE floor((CAST("price" AS DOUBLE) - (0.0e0)) * (4294967296.0e0) + 0.5) END AS BIGINT) AS x0
+FROM "orders"
+WHERE "customer_id" IS NOT NULL),
+parts AS MATERIALIZED (SELECT o, COUNT(*) AS n
+FROM private_rows
+GROUP BY 1),
+sized AS (SELECT o, COUNT(*) AS touched, SUM(LEAST(n, 40) * LEAST(n, 40)) AS q
+FROM parts
+GROUP BY o),
+heavy AS MATERIALIZED (SELECT o, touched, CASE WHEN q <= 1600 THEN 1073741824 ELSE CAST(floor(sqrt((1.8446744073709552e+21) / q)) AS BIGINT) - CAST(CAST(CAST(floor(sqrt((1.8446744073709552e+21) / q)) AS BIGINT) AS HUGEINT) * CAST(floor(sqrt((1.8446744073709552e+21) / q)) AS BIGINT) * q > CAST('1844674407370955161600' AS HUGEINT) AS INTEGER) END AS u
+FROM sized
+WHERE touched > 1 OR q > 1600),
+light AS MATERIALIZED (SELECT o, 1073741824 - COALESCE(u, 1073741824) * LEAST(n, 40) // n AS gap
+FROM parts
+LEFT JOIN heavy USING (o)
+WHERE n > 40 OR u < 1073741824),
+counted AS (SELECT COUNT(*) AS owners
+FROM parts
+LEFT JOIN heavy USING (o)),
+totals AS (SELECT CAST(SUM(x0) AS HUGEINT) AS t0
+FROM private_rows),
+surplus AS (SELECT SUM(CAST(gap AS HUGEINT) * x0) AS m0
+FROM private_rows JOIN light ON private_rows.o = light.o AND TRUE),
+weighted AS (SELECT owners, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0
+FROM counted JOIN totals ON TRUE
+LEFT JOIN surplus ON TRUE)
+SELECT owners AS units, s0
+FROM weighted;
+
+-- COUNT, SUM and AVG of one column share a count and a centred sum
+SELECT COUNT(price), SUM(price), AVG(price) FROM orders;
+-- survey
+WITH private_rows AS (SELECT "customer_id" AS o, CASE WHEN ("price" IS NOT NULL) THEN 1 END AS x0, CAST(CASE WHEN (CAST("price" AS DOUBLE) - (250.0e0)) * (8589934592.0e0) + 0.5 < -2147483648000 THEN -2147483648000 WHEN (CAST("price" AS DOUBLE) - (250.0e0)) * (8589934592.0e0) + 0.5 >= 2147483648000 THEN 2147483648000 ELSE floor((CAST("price" AS DOUBLE) - (250.0e0)) * (8589934592.0e0) + 0.5) END AS BIGINT) AS x1
+FROM "orders"
+WHERE "customer_id" IS NOT NULL),
+parts AS MATERIALIZED (SELECT o, COUNT(*) AS n
+FROM private_rows
+GROUP BY 1),
+sized AS (SELECT o, COUNT(*) AS touched, SUM(LEAST(n, 40) * LEAST(n, 40)) AS q
+FROM parts
+GROUP BY o),
+heavy AS MATERIALIZED (SELECT o, touched, CASE WHEN q <= 1600 THEN 1073741824 ELSE CAST(floor(sqrt((1.8446744073709552e+21) / q)) AS BIGINT) - CAST(CAST(CAST(floor(sqrt((1.8446744073709552e+21) / q)) AS BIGINT) AS HUGEINT) * CAST(floor(sqrt((1.8446744073709552e+21) / q)) AS BIGINT) * q > CAST('1844674407370955161600' AS HUGEINT) AS INTEGER) END AS u
+FROM sized
+WHERE touched > 1 OR q > 1600),
+light AS MATERIALIZED (SELECT o, 1073741824 - COALESCE(u, 1073741824) * LEAST(n, 40) // n AS gap
+FROM parts
+LEFT JOIN heavy USING (o)
+WHERE n > 40 OR u < 1073741824),
+counted AS (SELECT COUNT(*) AS owners
+FROM parts
+LEFT JOIN heavy USING (o)),
+totals AS (SELECT CAST(COUNT(x0) AS HUGEINT) AS t0, CAST(SUM(x1) AS HUGEINT) AS t1
+FROM private_rows),
+surplus AS (SELECT SUM(CAST(CASE WHEN x0 IS NOT NULL THEN gap END AS HUGEINT)) AS m0, SUM(CAST(gap AS HUGEINT) * x1) AS m1
+FROM private_rows JOIN light ON private_rows.o = light.o AND TRUE),
+weighted AS (SELECT owners, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0, COALESCE(t1, 0) * 1073741824 - COALESCE(m1, 0) AS s1
+FROM counted JOIN totals ON TRUE
+LEFT JOIN surplus ON TRUE)
+SELECT owners AS units, s0, s1
+FROM weighted;
+
+-- a query may narrow the bounds
+-- with {"bounds": {"price": [0, 100]}}
+SELECT AVG(price) FROM orders;
+-- survey
+WITH private_rows AS (SELECT "customer_id" AS o, CASE WHEN ("price" IS NOT NULL) THEN 1 END AS x0, CAST(CASE WHEN (CAST("price" AS DOUBLE) - (50.0e0)) * (34359738368.0e0) + 0.5 < -1717986918400 THEN -1717986918400 WHEN (CAST("price" AS DOUBLE) - (50.0e0)) * (34359738368.0e0) + 0.5 >= 1717986918400 THEN 1717986918400 ELSE floor((CAST("price" AS DOUBLE) - (50.0e0)) * (34359738368.0e0) + 0.5) END AS BIGINT) AS x1
+FROM "orders"
+WHERE "customer_id" IS NOT NULL),
+parts AS MATERIALIZED (SELECT o, COUNT(*) AS n
+FROM private_rows
+GROUP BY 1),
+sized AS (SELECT o, COUNT(*) AS touched, SUM(LEAST(n, 40) * LEAST(n, 40)) AS q
+FROM parts
+GROUP BY o),
+heavy AS MATERIALIZED (SELECT o, touched, CASE WHEN q <= 1600 THEN 1073741824 ELSE CAST(floor(sqrt((1.8446744073709552e+21) / q)) AS BIGINT) - CAST(CAST(CAST(floor(sqrt((1.8446744073709552e+21) / q)) AS BIGINT) AS HUGEINT) * CAST(floor(sqrt((1.8446744073709552e+21) / q)) AS BIGINT) * q > CAST('1844674407370955161600' AS HUGEINT) AS INTEGER) END AS u
+FROM sized
+WHERE touched > 1 OR q > 1600),
+light AS MATERIALIZED (SELECT o, 1073741824 - COALESCE(u, 1073741824) * LEAST(n, 40) // n AS gap
+FROM parts
+LEFT JOIN heavy USING (o)
+WHERE n > 40 OR u < 1073741824),
+counted AS (SELECT COUNT(*) AS owners
+FROM parts
+LEFT JOIN heavy USING (o)),
+totals AS (SELECT CAST(COUNT(x0) AS HUGEINT) AS t0, CAST(SUM(x1) AS HUGEINT) AS t1
+FROM private_rows),
+surplus AS (SELECT SUM(CAST(CASE WHEN x0 IS NOT NULL THEN gap END AS HUGEINT)) AS m0, SUM(CAST(gap AS HUGEINT) * x1) AS m1
+FROM private_rows JOIN light ON private_rows.o = light.o AND TRUE),
+weighted AS (SELECT owners, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0, COALESCE(t1, 0) * 1073741824 - COALESCE(m1, 0) AS s1
+FROM counted JOIN totals ON TRUE
+LEFT JOIN surplus ON TRUE)
+SELECT owners AS units, s0, s1
+FROM weighted;
+
+-- a query may lower max_rows
+-- with {"max_rows": 5}
+SELECT COUNT(*) FROM orders;
+-- survey
+WITH private_rows AS (SELECT "customer_id" AS o
+FROM "orders"
+WHERE "customer_id" IS NOT NULL),
+parts AS MATERIALIZED (SELECT o, COUNT(*) AS n
+FROM private_rows
+GROUP BY 1),
+sized AS (SELECT o, COUNT(*) AS touched, SUM(LEAST(n, 5) * LEAST(n, 5)) AS q
+FROM parts
+GROUP BY o),
+heavy AS MATERIALIZED (SELECT o, touched, CASE WHEN q <= 25 THEN 1073741824 ELSE CAST(floor(sqrt((2.8823037615171174e+19) / q)) AS BIGINT) - CAST(CAST(CAST(floor(sqrt((2.8823037615171174e+19) / q)) AS BIGINT) AS HUGEINT) * CAST(floor(sqrt((2.8823037615171174e+19) / q)) AS BIGINT) * q > CAST('28823037615171174400' AS HUGEINT) AS INTEGER) END AS u
+FROM sized
+WHERE touched > 1 OR q > 25),
+light AS MATERIALIZED (SELECT o, 1073741824 - COALESCE(u, 1073741824) * LEAST(n, 5) // n AS gap
+FROM parts
+LEFT JOIN heavy USING (o)
+WHERE n > 5 OR u < 1073741824),
+counted AS (SELECT COUNT(*) AS owners
+FROM parts
+LEFT JOIN heavy USING (o)),
+totals AS (SELECT CAST(COUNT(*) AS HUGEINT) AS t0
+FROM private_rows),
+surplus AS (SELECT SUM(CAST(gap AS HUGEINT)) AS m0
+FROM private_rows JOIN light ON private_rows.o = light.o AND TRUE),
+weighted AS (SELECT owners, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0
+FROM counted JOIN totals ON TRUE
+LEFT JOIN surplus ON TRUE)
+SELECT owners AS units, s0
+FROM weighted;
+
+-- people are counted, not rows: nothing is weighted
+SELECT COUNT(DISTINCT customer_id) FROM orders;
+-- survey
+WITH private_rows AS (SELECT "customer_id" AS o
+FROM "orders"
+WHERE "customer_id" IS NOT NULL),
+parts AS MATERIALIZED (SELECT o, COUNT(*) AS n
+FROM private_rows
+GROUP BY 1),
+sized AS (SELECT o, COUNT(*) AS touched, SUM(LEAST(n, 40) * LEAST(n, 40)) AS q
+FROM parts
+GROUP BY o),
+heavy AS MATERIALIZED (SELECT o, touched, CASE WHEN q <= 1600 THEN 1073741824 ELSE CAST(floor(sqrt((1.8446744073709552e+21) / q)) AS BIGINT) - CAST(CAST(CAST(floor(sqrt((1.8446744073709552e+21) / q)) AS BIGINT) AS HUGEINT) * CAST(floor(sqrt((1.8446744073709552e+21) / q)) AS BIGINT) * q > CAST('1844674407370955161600' AS HUGEINT) AS INTEGER) END AS u
+FROM sized
+WHERE touched > 1 OR q > 1600),
+light AS MATERIALIZED (SELECT o, 1073741824 - COALESCE(u, 1073741824) * LEAST(n, 40) // n AS gap
+FROM parts
+LEFT JOIN heavy USING (o)
+WHERE n > 40 OR u < 1073741824),
+counted AS (SELECT COUNT(*) AS owners
+FROM parts
+LEFT JOIN heavy USING (o)),
+weighted AS (SELECT owners
+FROM counted)
+SELECT owners AS units
+FROM weighted;
+
+-- FILTER counts in its own measure; n counts all rows of the owner
+SELECT COUNT(*) FILTER (WHERE items > 3), SUM(items) FILTER (WHERE items > 3) FROM orders;
+-- survey
+WITH private_rows AS (SELECT "customer_id" AS o, CASE WHEN ("items" > 3) THEN 1 END AS x0, CASE WHEN ("items" > 3) THEN CAST(CASE WHEN (CAST("items" AS DOUBLE) - (50.5e0)) * (2.0e0) + 0.5 < -99 THEN -99 WHEN (CAST("items" AS DOUBLE) - (50.5e0)) * (2.0e0) + 0.5 >= 99 THEN 99 ELSE floor((CAST("items" AS DOUBLE) - (50.5e0)) * (2.0e0) + 0.5) END AS INTEGER) END AS x1
+FROM "orders"
+WHERE "customer_id" IS NOT NULL),
+parts AS MATERIALIZED (SELECT o, COUNT(*) AS n
+FROM private_rows
+GROUP BY 1),
+sized AS (SELECT o, COUNT(*) AS touched, SUM(LEAST(n, 40) * LEAST(n, 40)) AS q
+FROM parts
+GROUP BY o),
+heavy AS MATERIALIZED (SELECT o, touched, CASE WHEN q <= 1600 THEN 1073741824 ELSE CAST(floor(sqrt((1.8446744073709552e+21) / q)) AS BIGINT) - CAST(CAST(CAST(floor(sqrt((1.8446744073709552e+21) / q)) AS BIGINT) AS HUGEINT) * CAST(floor(sqrt((1.8446744073709552e+21) / q)) AS BIGINT) * q > CAST('1844674407370955161600' AS HUGEINT) AS INTEGER) END AS u
+FROM sized
+WHERE touched > 1 OR q > 1600),
+light AS MATERIALIZED (SELECT o, 1073741824 - COALESCE(u, 1073741824) * LEAST(n, 40) // n AS gap
+FROM parts
+LEFT JOIN heavy USING (o)
+WHERE n > 40 OR u < 1073741824),
+counted AS (SELECT COUNT(*) AS owners
+FROM parts
+LEFT JOIN heavy USING (o)),
+totals AS (SELECT CAST(COUNT(x0) AS HUGEINT) AS t0, CAST(SUM(x1) AS HUGEINT) AS t1
+FROM private_rows),
+surplus AS (SELECT SUM(CAST(CASE WHEN x0 IS NOT NULL THEN gap END AS HUGEINT)) AS m0, SUM(CAST(gap AS HUGEINT) * x1) AS m1
+FROM private_rows JOIN light ON private_rows.o = light.o AND TRUE),
+weighted AS (SELECT owners, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0, COALESCE(t1, 0) * 1073741824 - COALESCE(m1, 0) AS s1
+FROM counted JOIN totals ON TRUE
+LEFT JOIN surplus ON TRUE)
+SELECT owners AS units, s0, s1
+FROM weighted;
+
+-- Laplace noise: a pair of sums, from the same two integers
+-- with {"mechanism": "laplace"}
+SELECT AVG(price) FROM orders;
+-- survey
+WITH private_rows AS (SELECT "customer_id" AS o, CASE WHEN ("price" IS NOT NULL) THEN 1 END AS x0, CAST(CASE WHEN (CAST("price" AS DOUBLE) - (250.0e0)) * (8589934592.0e0) + 0.5 < -2147483648000 THEN -2147483648000 WHEN (CAST("price" AS DOUBLE) - (250.0e0)) * (8589934592.0e0) + 0.5 >= 2147483648000 THEN 2147483648000 ELSE floor((CAST("price" AS DOUBLE) - (250.0e0)) * (8589934592.0e0) + 0.5) END AS BIGINT) AS x1
+FROM "orders"
+WHERE "customer_id" IS NOT NULL),
+parts AS MATERIALIZED (SELECT o, COUNT(*) AS n
+FROM private_rows
+GROUP BY 1),
+sized AS (SELECT o, COUNT(*) AS touched, SUM(LEAST(n, 40)) AS q
+FROM parts
+GROUP BY o),
+heavy AS MATERIALIZED (SELECT o, touched, CASE WHEN q <= 40 THEN 1073741824 ELSE CAST(42949672960 // q AS BIGINT) END AS u
+FROM sized
+WHERE touched > 1 OR q > 40),
+light AS MATERIALIZED (SELECT o, 1073741824 - COALESCE(u, 1073741824) * LEAST(n, 40) // n AS gap
+FROM parts
+LEFT JOIN heavy USING (o)
+WHERE n > 40 OR u < 1073741824),
+counted AS (SELECT COUNT(*) AS owners
+FROM parts
+LEFT JOIN heavy USING (o)),
+totals AS (SELECT CAST(COUNT(x0) AS HUGEINT) AS t0, CAST(SUM(x1) AS HUGEINT) AS t1
+FROM private_rows),
+surplus AS (SELECT SUM(CAST(CASE WHEN x0 IS NOT NULL THEN gap END AS HUGEINT)) AS m0, SUM(CAST(gap AS HUGEINT) * x1) AS m1
+FROM private_rows JOIN light ON private_rows.o = light.o AND TRUE),
+weighted AS (SELECT owners, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0, COALESCE(t1, 0) * 1073741824 - COALESCE(m1, 0) AS s1
+FROM counted JOIN totals ON TRUE
+LEFT JOIN surplus ON TRUE)
+SELECT owners AS units, s0, s1
+FROM weighted;

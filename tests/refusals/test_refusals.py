@@ -1,0 +1,104 @@
+"""The corpus of queries that must not run: each is refused by its code, says what to do, and costs nothing."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+import pytest
+
+import hedgerow as hr
+from hedgerow.errors import BudgetError, HedgerowError, QueryError
+
+HERE = Path(__file__).parent
+PLAIN = {"too-deep", "huge-literal", "through-table"}
+"""Refusals whose sentence alone says all there is to say."""
+
+ONLY_WHEN_CHARGED = {"budget-gaussian", "budget-pure"}
+"""A quote shows the price of what would not fit, too."""
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A query, the options it is asked with, and the code of its refusal."""
+
+    code: str
+    options: dict[str, object]
+    query: str
+
+    def __str__(self) -> str:
+        return f"{self.code}: {' '.join(self.query.split())[:60]}"
+
+
+def read(text: str) -> list[Refusal]:
+    """The entries of the corpus."""
+    blocks = [block.split("\n") for block in text.strip("\n").split("\n\n")]
+    return [_refusal(*block) for block in blocks if not block[0].startswith("#")]
+
+
+def _refusal(code: str, *lines: str) -> Refusal:
+    options = json.loads(lines[0].removeprefix("with ")) if lines[0].startswith("with ") else {}
+    return Refusal(code, options, "\n".join(lines[1:] if options else lines))
+
+
+CORPUS = read((HERE / "refusals.txt").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def database(tmp_path_factory) -> Iterator[hr.Database]:
+    with duckdb.connect(":memory:") as connection:
+        connection.execute((HERE / "schema.sql").read_text(encoding="utf-8"))
+        ledger = tmp_path_factory.mktemp("refusals") / "shop.ledger"
+        with hr.connect(connection, catalog=HERE / "catalog.yaml", ledger=ledger) as opened:
+            yield opened
+
+
+def refused(database, refusal, how="sql") -> HedgerowError:
+    with pytest.raises(HedgerowError) as caught:
+        getattr(database, how)(refusal.query, **refusal.options)
+    return caught.value
+
+
+def test_the_corpus_is_large_and_has_no_entry_twice():
+    assert len(CORPUS) >= 60
+    assert len({(r.query, json.dumps(r.options)) for r in CORPUS}) == len(CORPUS)
+
+
+@pytest.mark.parametrize("refusal", CORPUS, ids=str)
+def test_a_refused_query_has_its_code_and_costs_nothing(database, refusal):
+    before = database.budget
+    error = refused(database, refusal)
+    after = database.budget
+    assert error.code == refusal.code, str(error)
+    assert (after.queries, after.used) == (before.queries, before.used)
+
+
+@pytest.mark.parametrize("refusal", CORPUS, ids=str)
+def test_a_refusal_says_where_it_is_or_what_to_write(database, refusal):
+    error = refused(database, refusal)
+    assert isinstance(error, QueryError | BudgetError)
+    assert error.message.endswith(".")
+    named = any(name in error.message for name in [*refusal.options, "constants"]) and refusal.options
+    assert error.hint or error.span or named or refusal.code in PLAIN, str(error)
+    if error.span is not None:
+        assert 0 <= error.span.start < error.span.end <= len(refusal.query)
+        assert refusal.query[: error.span.start].count("\n") + 1 == error.span.line
+
+
+@pytest.mark.parametrize("refusal", CORPUS, ids=str)
+def test_a_refusal_carries_no_other_exception_along(database, refusal):
+    error = refused(database, refusal)
+    assert error.__cause__ is None
+    assert error.__context__ is None or error.__suppress_context__
+
+
+@pytest.mark.parametrize("refusal", [r for r in CORPUS if r.code not in ONLY_WHEN_CHARGED], ids=str)
+def test_a_quote_is_refused_for_the_same_reason(database, refusal):
+    assert refused(database, refusal, "quote").code == refusal.code
+
+
+def test_the_same_database_answers_what_may_be_asked(database):
+    answer = database.sql("SELECT region, COUNT(*) AS n, AVG(income) AS mean FROM customers GROUP BY region")
+    assert answer["region"] == ["north", "south"]
+    assert database.budget.queries == 1
