@@ -1,99 +1,37 @@
-"""connect, sql, quote: the corridor, nothing clever."""
+"""sql, quote, budget: the corridor, nothing clever."""
 
-import os
-import sys
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from types import TracebackType
-from typing import Self
-
-import numpy as np
-import pyarrow as pa
+from typing import Self, Unpack
 
 from hedgerow.answer import Answer, Summary
-from hedgerow.backends import Backend, connect_backend
+from hedgerow.backends import Backend
 from hedgerow.budget import Charge, Receipt
-from hedgerow.catalog import Catalog, bind_catalog, load_catalog
-from hedgerow.compile import after, program, select
-from hedgerow.compiled import ROW
-from hedgerow.dialects import DUCKDB
+from hedgerow.catalog import Catalog
+from hedgerow.compile import program, select
 from hedgerow.engine.allotment import allot, counted
 from hedgerow.engine.forecast import Forecast, forecast
-from hedgerow.engine.parameters import Asked, asked
+from hedgerow.engine.notices import notice
+from hedgerow.engine.parameters import Asked, Options, asked
 from hedgerow.engine.quote import Quote, predict
 from hedgerow.engine.run import compile_steps, release
 from hedgerow.engine.summary import reused, summary
-from hedgerow.errors import BackendError, CatalogError, HedgerowError, InternalError, LedgerError, ParseError
-from hedgerow.interval import Interval
-from hedgerow.ledger import BudgetView, Ledger, open_ledger
+from hedgerow.engine.telling import tell
+from hedgerow.errors import BackendError, InternalError, LedgerError, ParseError
+from hedgerow.ledger import BudgetView, Ledger
 from hedgerow.parse import parse
 from hedgerow.plan.bind import bind
-from hedgerow.plan.nodes import Filter, Limit, LogicalPlan, Sort, scan_of
+from hedgerow.plan.nodes import LogicalPlan, scan_of
 from hedgerow.privacy.fingerprint import fingerprint
 from hedgerow.privacy.plan import PrivatePlan, Room
 from hedgerow.privacy.price import price, require_room
-from hedgerow.release import AfterEngine, Estimator, bounds_of, recall, remember
-from hedgerow.schema import SchemaTable
+from hedgerow.release import AfterEngine, Estimator, recall, remember
+from hedgerow.schema import Schema, SchemaTable
 
 NO_NONCE = "0" * 32
 """Stands for the nonce in SQL that is only shown."""
 
 Parameters = Sequence[object] | Mapping[str, object] | None
-
-
-def connect(
-    source: object,
-    *,
-    catalog: str | os.PathLike[str] | Catalog,
-    ledger: str | os.PathLike[str] | Ledger | None = None,
-    analyst: str | None = None,
-    dialect: str | None = None,
-) -> "Database":
-    """Open a database for private questions.
-
-    Args:
-        source: The path of a DuckDB file, a `duckdb:///` URL, or an open DuckDB connection.
-        catalog: What is protected: a YAML file or a `Catalog`.
-        ledger: What has been spent: a file or a `Ledger`; by default beside the catalog, with the ending `.ledger`.
-        analyst: Who asks; taken on trust.
-        dialect: The SQL dialect that queries are written in; DuckDB's by default.
-
-    Example:
-        >>> db = connect("shop.duckdb", catalog="shop.yaml")     # doctest: +SKIP
-        >>> db.sql("SELECT COUNT(*) FROM customers", epsilon=1)  # doctest: +SKIP
-    """
-    declared = load_catalog(catalog)
-    backend = connect_backend(source)
-    try:
-        schema = backend.schema()
-        bound = bind_catalog(declared, schema)
-        book = ledger if isinstance(ledger, Ledger) else _open_ledger(ledger, bound)
-    except HedgerowError:
-        backend.close()
-        raise
-    return Database(backend, bound, book, analyst=analyst, dialect=dialect or "duckdb", owns_ledger=book is not ledger)
-
-
-def ledger_path(catalog: Catalog, ledger: str | os.PathLike[str] | None) -> Path | str:
-    """Where the ledger of a catalog is: where the caller says, or beside the catalog."""
-    if ledger is not None:
-        return os.fspath(ledger)
-    if catalog.path is None:
-        raise CatalogError(
-            "A catalog that does not come from a file has no place for a ledger beside it.",
-            code="no-ledger-path",
-            hint="Pass ledger=.",
-        )
-    return catalog.path.with_suffix(".ledger")
-
-
-def _open_ledger(ledger: str | os.PathLike[str] | None, catalog: Catalog) -> Ledger:
-    place = ledger_path(catalog, ledger)
-    return open_ledger(place, dataset=catalog.dataset, policy=catalog.budget, notice=_notice)
-
-
-def _notice(text: str) -> None:
-    sys.stderr.write(f"hedgerow: {text}\n")
 
 
 class Database:
@@ -102,6 +40,7 @@ class Database:
     def __init__(
         self,
         backend: Backend,
+        schema: Schema,
         catalog: Catalog,
         ledger: Ledger,
         *,
@@ -111,21 +50,20 @@ class Database:
     ) -> None:
         self._backend = backend
         self._catalog = catalog
-        self._schema = backend.schema()
+        self._schema = schema
         self._ledger = ledger
         self._owns_ledger = owns_ledger
         self._analyst = analyst
         self._dialect = dialect
         self._after = AfterEngine()
 
-    def sql(self, query: str, *, params: Parameters = None, **options: object) -> Answer:
+    def sql(self, query: str, *, params: Parameters = None, **options: Unpack[Options]) -> Answer:
         """Ask a question, pay for it, and get numbers with error bars.
 
         Args:
             query: A SELECT statement.
             params: Values for `?` (a sequence) or `:name` (a mapping).
-            **options: epsilon, delta, confidence, mechanism, min_frequency, max_rows, max_groups, bounds,
-                simultaneous, reuse; see the reference. What the owner set can only be tightened.
+            **options: See `Options`. What the owner set can only be tightened.
 
         Privacy: the charge is durable before the first row is read, and is never given back.
         """
@@ -153,9 +91,13 @@ class Database:
             raise
         estimator = Estimator(noisy, private)
         self._finish(receipt, estimator)
-        return self._answer(logical, estimator, request, summary(query, private, receipt), receipt)
+        try:
+            return tell(self._after, logical, estimator, request, summary(query, private, receipt))
+        except BackendError as error:
+            error.receipt = receipt
+            raise
 
-    def quote(self, query: str, *, params: Parameters = None, **options: object) -> Quote:
+    def quote(self, query: str, *, params: Parameters = None, **options: Unpack[Options]) -> Quote:
         """What the question would cost and how wrong its answers would be. Free; reads no private row."""
         request = asked(self._catalog, **options)
         logical = self._bind(query, params, request)
@@ -166,9 +108,9 @@ class Database:
         left, fits = self._ledger.preview(private.charge, analyst=self._analyst)
         return predict(query, logical, private, request.confidence, texts, self._ledger.caps, left, fits=fits)
 
-    def forecast(self, queries: Sequence[str], *, delta: float | None = None, **options: object) -> Forecast:
+    def forecast(self, queries: Sequence[str], **options: Unpack[Options]) -> Forecast:
         """What a list of queries, fixed before any answer is seen, would prove together. Free; reads no private row."""
-        request = asked(self._catalog, delta=delta, **options)
+        request = asked(self._catalog, **options)
         charges = []
         for query in queries:
             logical = self._bind(query, None, request)
@@ -231,7 +173,7 @@ class Database:
             if estimator is not None:
                 identity = f"{self._ledger.id}-{stored.charge}"
                 left = self._ledger.budget(self._analyst).remaining
-                return self._answer(logical, estimator, request, reused(query, estimator.plan, identity, left), None)
+                return tell(self._after, logical, estimator, request, reused(query, estimator.plan, identity, left))
         return None
 
     def _finish(self, receipt: Receipt, estimator: Estimator | None) -> None:
@@ -239,7 +181,7 @@ class Database:
         try:
             self._ledger.finish(receipt, None if estimator is None else remember(estimator))
         except LedgerError:
-            _notice("The answer could not be stored in the ledger; it was charged, and will not be reused.")
+            notice("The answer could not be stored in the ledger; it was charged, and will not be reused.")
 
     def _price(self, logical: LogicalPlan, request: Asked, room: Room) -> PrivatePlan:
         return price(
@@ -254,56 +196,3 @@ class Database:
     def _public(self, query: str, logical: LogicalPlan, request: Asked) -> Answer:
         table = self._backend.public(select(logical.root, self._backend.dialect)).rename_columns(list(logical.names))
         return Answer(table, [{}] * table.num_rows, request.confidence, Summary(None, query))
-
-    def _answer(
-        self, logical: LogicalPlan, estimator: Estimator, request: Asked, told: Summary, receipt: Receipt | None
-    ) -> Answer:
-        released = estimator.table()
-        keys = tuple(key.name for key in estimator.plan.release.keys)
-        try:
-            table = self._after.run(after(logical.root, keys, DUCKDB), released)
-        except BackendError as error:
-            error.receipt = receipt
-            raise
-        rows = table.column(ROW).to_numpy()
-        beta = _failure(logical, request, shown=len(rows), of=released.num_rows)
-        intervals = _intervals(logical, estimator, released, rows, beta)
-        shown = table.drop_columns([ROW]).rename_columns(list(logical.names))
-        return Answer(shown, intervals, request.confidence, told)
-
-
-def _intervals(
-    logical: LogicalPlan, estimator: Estimator, released: pa.Table, rows: np.ndarray, beta: float
-) -> list[dict[str, Interval]]:
-    """The error bars of the rows that are shown, by column."""
-    found: list[dict[str, Interval]] = [{} for _ in rows]
-    for name, column in zip(logical.names, logical.root.columns, strict=True):
-        bounds = bounds_of(column.expr, estimator, released, beta)
-        if bounds is None:
-            continue
-        for place, row in enumerate(rows.tolist()):
-            found[place][name] = Interval(float(bounds.lower[row]), float(bounds.upper[row]), bounds.notes[row])
-    return found
-
-
-def _failure(logical: LogicalPlan, request: Asked, *, shown: int, of: int) -> float:
-    """How often one interval may fail.
-
-    Being picked by HAVING or LIMIT is information: with R of G rows shown, R/G of the failure probability
-    keeps the expected share of wrong intervals among those shown (mechanisms.md 6.7). With
-    `simultaneous` every number of the table holds at once.
-    """
-    beta = 1.0 - request.confidence
-    if picks_rows(logical) and 0 < shown < of:
-        beta *= shown / of
-    if request.simultaneous:
-        beta /= max(1, of * len(logical.names))
-    return beta
-
-
-def picks_rows(logical: LogicalPlan) -> bool:
-    """Whether rows are chosen by their noisy values."""
-    node = logical.root.source
-    while isinstance(node, Sort):
-        node = node.source
-    return isinstance(node, Filter | Limit)

@@ -6,10 +6,12 @@ nowhere else.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TypedDict, Unpack
 
 from hedgerow.catalog.model import Catalog
 from hedgerow.errors import ParameterError, PolicyError
 from hedgerow.plan.scope import LARGEST_BOUND, check_bounds
+from hedgerow.privacy.bounding import LARGEST
 from hedgerow.privacy.plan import Budget
 
 EPSILONS = (1e-6, 1e3)
@@ -33,53 +35,90 @@ class Asked:
     reuse: bool
 
 
-def asked(
-    catalog: Catalog,
-    *,
-    epsilon: object = None,
-    delta: object = None,
-    confidence: object = None,
-    mechanism: object = "auto",
-    min_frequency: object = None,
-    max_rows: object = None,
-    max_groups: object = None,
-    bounds: object = None,
-    simultaneous: object = False,
-    reuse: object = True,
-) -> Asked:
+class Options(TypedDict, total=False):
+    """What a statement may say beside its text.
+
+    Attributes:
+        epsilon: The most that this one statement may cost as a guarantee of its own, whole.
+        delta: Likewise.
+        confidence: How often each interval holds.
+        mechanism: "auto", "gaussian" or "laplace".
+        min_frequency: How many people a group rests on at least; only to raise the owner's.
+        max_rows: How many rows one person may count for; only to lower the owner's.
+        max_groups: In how many groups one person may count; only to lower the owner's.
+        bounds: `{"column": (lower, upper)}`; only to narrow the owner's.
+        simultaneous: Whether all intervals of the table hold at once.
+        reuse: Whether an answer that was paid for before may be given again, free.
+    """
+
+    epsilon: float | None
+    delta: float | None
+    confidence: float | None
+    mechanism: str
+    min_frequency: int | None
+    max_rows: int | None
+    max_groups: int | None
+    bounds: Mapping[str, tuple[float, float]] | None
+    simultaneous: bool
+    reuse: bool
+
+
+def asked(catalog: Catalog, **options: Unpack[Options]) -> Asked:
     """The parameters, with the owner's defaults where the query says nothing."""
-    defaults = catalog.defaults
-    if mechanism not in MECHANISMS:
+    unknown = set(options) - set(Options.__annotations__)
+    if unknown:
+        known = ", ".join(Options.__annotations__)
+        raise ParameterError(
+            f"There is no option {min(unknown)!r}.", code="unknown-option", hint=f"There are: {known}."
+        )
+    given: dict[str, object] = {"mechanism": "auto", "simultaneous": False, "reuse": True, **options}
+    simultaneous, reuse = given["simultaneous"], given["reuse"]
+    if not isinstance(simultaneous, bool) or not isinstance(reuse, bool):
+        raise ParameterError("simultaneous and reuse must be True or False.", code="bad-flag")
+    level = given.get("confidence")
+    return Asked(
+        _budget(catalog, given),
+        real("confidence", catalog.defaults.confidence if level is None else level, *CONFIDENCES),
+        _frequency(given.get("min_frequency"), catalog.defaults.min_frequency),
+        _limit("max_rows", given),
+        _limit("max_groups", given),
+        _bounds(given.get("bounds")),
+        simultaneous,
+        reuse,
+    )
+
+
+def _budget(catalog: Catalog, given: Mapping[str, object]) -> Budget:
+    if given["mechanism"] not in MECHANISMS:
         raise ParameterError(
             "mechanism must be one of auto, gaussian, laplace.", code="bad-mechanism", hint='Leave it at "auto".'
         )
-    owners_price = catalog.budget.queries is not None or catalog.budget.schedule is not None
-    stated = epsilon if epsilon is not None else defaults.epsilon
-    if owners_price:
-        stated = _no_price_stated(epsilon)
-    if stated is None:
+    delta = catalog.defaults.delta if given.get("delta") is None else given["delta"]
+    epsilon = _epsilon(catalog, given.get("epsilon"))
+    budget = Budget(
+        real("epsilon", epsilon, *EPSILONS),
+        None if delta is None else real("delta", delta, *DELTAS),
+        str(given["mechanism"]),
+    )
+    _within_owners_cap(budget, catalog)
+    return budget
+
+
+def _epsilon(catalog: Catalog, stated: object) -> object:
+    if catalog.budget.queries is not None or catalog.budget.schedule is not None:
+        return _no_price_stated(stated)
+    found = catalog.defaults.epsilon if stated is None else stated
+    if found is None:
         raise ParameterError(
             "Neither the query nor the catalog says how much this statement may cost.",
             code="missing-epsilon",
             hint="Pass epsilon=, or set defaults.epsilon in the catalog.",
         )
-    level = delta if delta is not None else defaults.delta
-    budget = Budget(
-        real("epsilon", stated, *EPSILONS), None if level is None else real("delta", level, *DELTAS), str(mechanism)
-    )
-    _within_owners_cap(budget, catalog)
-    if not isinstance(simultaneous, bool) or not isinstance(reuse, bool):
-        raise ParameterError("simultaneous and reuse must be True or False.", code="bad-flag")
-    return Asked(
-        budget,
-        real("confidence", defaults.confidence if confidence is None else confidence, *CONFIDENCES),
-        _frequency(min_frequency, defaults.min_frequency),
-        None if max_rows is None else whole("max_rows", max_rows, 1, 2**30),
-        None if max_groups is None else whole("max_groups", max_groups, 1, 2**30),
-        _bounds(bounds),
-        simultaneous,
-        reuse,
-    )
+    return found
+
+
+def _limit(name: str, given: Mapping[str, object]) -> int | None:
+    return None if given.get(name) is None else whole(name, given[name], 1, LARGEST)
 
 
 def _no_price_stated(epsilon: object) -> float:

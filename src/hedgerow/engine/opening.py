@@ -1,0 +1,64 @@
+"""connect: from a source, a catalog and a ledger to a `Database`."""
+
+import os
+from pathlib import Path
+
+from hedgerow.backends import connect_backend
+from hedgerow.catalog import Catalog, bind_catalog, load_catalog
+from hedgerow.engine.database import Database
+from hedgerow.engine.notices import notice
+from hedgerow.errors import CatalogError, HedgerowError
+from hedgerow.ledger import Ledger, open_ledger
+
+
+def connect(
+    source: object,
+    *,
+    catalog: str | os.PathLike[str] | Catalog,
+    ledger: str | os.PathLike[str] | Ledger | None = None,
+    analyst: str | None = None,
+    dialect: str | None = None,
+) -> Database:
+    """Open a database for private questions.
+
+    Args:
+        source: The path of a DuckDB file, a `duckdb:///` URL, or an open DuckDB connection.
+        catalog: What is protected: a YAML file or a `Catalog`.
+        ledger: What has been spent: a file or a `Ledger`; by default beside the catalog, with the ending `.ledger`.
+        analyst: Who asks; taken on trust.
+        dialect: The SQL dialect that queries are written in; DuckDB's by default.
+
+    Example:
+        >>> db = connect("shop.duckdb", catalog="shop.yaml")     # doctest: +SKIP
+        >>> db.sql("SELECT COUNT(*) FROM customers", epsilon=1)  # doctest: +SKIP
+    """
+    declared = load_catalog(catalog)
+    backend = connect_backend(source)
+    try:
+        schema = backend.schema()
+        bound = bind_catalog(declared, schema)
+        book = ledger if isinstance(ledger, Ledger) else _open_ledger(ledger, bound)
+    except HedgerowError:
+        backend.close()
+        raise
+    return Database(
+        backend, schema, bound, book, analyst=analyst, dialect=dialect or "duckdb", owns_ledger=book is not ledger
+    )
+
+
+def ledger_path(catalog: Catalog, ledger: str | os.PathLike[str] | None) -> Path | str:
+    """Where the ledger of a catalog is: where the caller says, or beside the catalog."""
+    if ledger is not None:
+        return os.fspath(ledger)
+    if catalog.path is None:
+        raise CatalogError(
+            "A catalog that does not come from a file has no place for a ledger beside it.",
+            code="no-ledger-path",
+            hint="Pass ledger=.",
+        )
+    return catalog.path.with_suffix(".ledger")
+
+
+def _open_ledger(ledger: str | os.PathLike[str] | None, catalog: Catalog) -> Ledger:
+    place = ledger_path(catalog, ledger)
+    return open_ledger(place, dataset=catalog.dataset, policy=catalog.budget, notice=notice)
