@@ -2,11 +2,14 @@
 
 import json
 import sqlite3
+import sys
 
 import pytest
 
 from hedgerow.budget import Spending
 from hedgerow.cli.bars import bar, figure, percent, spending
+from hedgerow.cli.trail_file import write_trail
+from hedgerow.errors import LedgerError
 
 COUNT = "SELECT COUNT(*) AS n FROM customers"
 
@@ -21,7 +24,8 @@ def asked(run_json, shop):
 
 def test_the_json_of_a_budget_has_the_keys_of_the_interface(run_json, asked):
     found = run_json("budget", "--catalog", asked.catalog)
-    assert list(found) == ["dataset", "limit", "spent", "remaining", "used", "queries", "analysts"]
+    promised = ["dataset", "limit", "spent", "remaining", "used", "queries", "analysts"]
+    assert list(found) == [*promised, "lifetime", "left", "accountants"]
     assert found["dataset"] == "shop"
     assert found["limit"] == {"epsilon": 3.0, "delta": 1e-6}
     assert list(found["spent"]) == list(found["remaining"]) == ["epsilon", "delta"]
@@ -75,10 +79,96 @@ def test_a_changed_trail_is_found(run, asked):
     assert run("budget", "--catalog", asked.catalog, "--verify").exit_code == 3
 
 
-def test_the_trail_is_exported_as_lines_of_json(run, asked):
-    lines = run("budget", "--catalog", asked.catalog, "--export").stdout.splitlines()
+def test_the_trail_is_printed_as_lines_of_json(run, asked):
+    lines = run("budget", "--catalog", asked.catalog, "--export", "-").stdout.splitlines()
     assert [json.loads(line)["sequence"] for line in lines] == list(range(len(lines)))
     assert sum(json.loads(line)["kind"] == "charged" for line in lines) == 2
+
+
+def test_the_trail_is_written_to_a_file_of_its_own(run, run_json, asked):
+    file = asked.folder / "trail.jsonl"
+    assert run_json("budget", "--catalog", asked.catalog, "--export", file) == {
+        "export": {"file": str(file), "entries": 5}
+    }
+    printed = run("budget", "--catalog", asked.catalog, "--export", "-").stdout
+    assert file.read_text() == printed
+
+
+@pytest.mark.parametrize(("name", "code"), [("shop.ledger", "export-exists"), ("nowhere/trail", "export-unwritable")])
+def test_an_export_never_overwrites_a_file(run, asked, name, code):
+    before = asked.ledger.read_bytes()
+    refused = run("budget", "--catalog", asked.catalog, "--export", asked.folder / name)
+    assert refused.exit_code == 2
+    assert code in refused.stderr
+    assert asked.ledger.read_bytes() == before
+
+
+def test_an_export_that_breaks_off_leaves_no_file(tmp_path):
+    def lines():
+        yield "{}"
+        raise LedgerError("It broke.")
+
+    with pytest.raises(LedgerError):
+        write_trail(lines(), str(tmp_path / "trail"))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_each_accountant_reports_what_it_would_prove_and_says_that_it_never_decides(run, run_json, asked):
+    found = run_json("budget", "--catalog", asked.catalog)["accountants"]
+    assert (found["decides"], found["delta"]) == (False, 1e-6)
+    epsilons = found["epsilons"]
+    assert list(epsilons) == ["basic", "zCDP", "RDP", "PLD", "GDP"]
+    assert epsilons["GDP"] == pytest.approx(epsilons["PLD"], rel=1e-3)
+    assert 0 < epsilons["GDP"] < epsilons["zCDP"] < epsilons["basic"] < 0.7
+    shown = run("budget", "--catalog", asked.catalog).stdout
+    assert "A report, which never decides" in shown
+    assert f"{epsilons['zCDP']:.4g}" in shown
+
+
+def test_without_the_extra_the_page_says_what_pld_needs(run, asked, monkeypatch):
+    for name in [name for name in sys.modules if name.split(".")[0] == "dp_accounting"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "dp_accounting", None)
+    result = run("budget", "--catalog", asked.catalog)
+    assert result.exit_code == 0
+    shown = result.stdout
+    assert "pip install 'hedgerow[accountants]'" in shown
+    assert "zCDP" in shown
+
+
+def test_an_unused_budget_has_nothing_to_report(run, run_json, shop):
+    found = run_json("budget", "--catalog", shop.catalog)
+    assert found["left"] is None
+    assert found["accountants"]["epsilons"] == {}
+    shown = run("budget", "--catalog", shop.catalog, "--history").stdout
+    assert "0 charges so far" in shown
+    assert "accountant" not in shown
+
+
+def test_every_analyst_has_a_row_with_cap_and_use(run, run_json, shop):
+    shop.rewrite(
+        "delta: 1e-6}", "delta: 1e-6, analysts: {default: {epsilon: 1.5}, alice: {epsilon: 2}, carol: {epsilon: 1}}}"
+    )
+    run_json("query", COUNT, *shop.options, "--analyst", "alice")
+    run_json("query", COUNT, *shop.options, "--analyst", "bob", "--epsilon", 0.7)
+    found = run_json("budget", "--catalog", shop.catalog)["analysts"]
+    assert {name: each["limit"]["epsilon"] for name, each in found.items()} == {"alice": 2, "bob": 1.5, "carol": 1}
+    assert {name: each["queries"] for name, each in found.items()} == {"alice": 1, "bob": 1, "carol": 0}
+    assert found["carol"]["spent"] == {"epsilon": 0.0, "delta": 0.0}
+    shown = run("budget", "--catalog", shop.catalog).stdout
+    assert "carol" in shown
+    assert "not named in the catalog has a cap of epsilon 1.5" in shown
+    assert "limits what they may spend, not what they see" in shown
+
+
+def test_a_lifetime_is_shown_beside_the_period(run, run_json, shop):
+    shop.rewrite("delta: 1e-6}", "delta: 1e-6, refresh: 30d, lifetime: {epsilon: 6}}")
+    run_json("query", COUNT, *shop.options)
+    found = run_json("budget", "--catalog", shop.catalog)
+    assert 0 < found["lifetime"]["used"]["gaussian"] < found["used"]["gaussian"]
+    shown = run("budget", "--catalog", shop.catalog).stdout
+    assert "anew every 30 days" in shown
+    assert "Over all periods together, of epsilon 6" in shown
 
 
 def test_a_larger_budget_counts_only_once_it_is_raised(run, run_json, asked):

@@ -16,6 +16,13 @@ from hedgerow.accounting.bisection import bracket
 from hedgerow.accounting.events import AnyEvent, GaussianEvent, ThresholdEvent
 from hedgerow.accounting.parameters import non_negative, probability, whole
 
+SCALE = 2**120
+
+
+def total(amounts: Iterable[Fraction]) -> Fraction:
+    """The sum, each amount rounded up to a multiple of 2^-120: exact fractions would grow with every term."""
+    return Fraction(sum(math.ceil(amount * SCALE) for amount in amounts), SCALE)
+
 
 class Accountant(ABC):
     """A total over events, as a guarantee.
@@ -62,7 +69,7 @@ class Accountant(ABC):
     @property
     def _mass(self) -> float:
         """The chance that something arbitrary happens in any of the events."""
-        return float(sum((self._loose_mass(event) * count for event, count in self._events.items()), Fraction(0)))
+        return float(total(self._loose_mass(event) * count for event, count in self._events.items()))
 
     @staticmethod
     def _loose_mass(event: AnyEvent) -> Fraction:
@@ -71,12 +78,8 @@ class Accountant(ABC):
     @property
     def _surcharge(self) -> float:
         """Pure epsilon that discrete Gaussian noise owes for being discrete."""
-        return float(
-            sum(
-                (event.cost.pure * count for event, count in self._events.items() if isinstance(event, GaussianEvent)),
-                Fraction(0),
-            )
-        )
+        gaussian = ((event, count) for event, count in self._events.items() if isinstance(event, GaussianEvent))
+        return float(total(event.cost.pure * count for event, count in gaussian))
 
     @property
     def _steps(self) -> list[tuple[AnyEvent, int]]:

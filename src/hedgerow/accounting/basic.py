@@ -1,6 +1,7 @@
 """Epsilons and deltas, added up."""
 
 import math
+from collections import Counter
 
 from hedgerow.accounting.accountant import Accountant
 from hedgerow.accounting.events import BoundedRangeEvent, GaussianEvent
@@ -18,12 +19,16 @@ class Basic(Accountant):
     """
 
     def _epsilon(self, delta: float) -> float:
-        number = sum(count for event, count in self._steps if isinstance(event, GaussianEvent))
-        total = self._surcharge
+        gaussian = Counter[float]()
         for event, count in self._steps:
             if isinstance(event, GaussianEvent):
-                total += count * gaussian_epsilon(math.sqrt(event.cost.gaussian), delta / number)
-            elif isinstance(event, BoundedRangeEvent):
+                gaussian[math.sqrt(event.cost.gaussian)] += count
+        part = delta / max(1, gaussian.total())
+        total = self._surcharge + sum(count * gaussian_epsilon(mu, part) for mu, count in gaussian.items())
+        for event, count in self._steps:
+            if isinstance(event, GaussianEvent):
+                continue
+            if isinstance(event, BoundedRangeEvent):
                 total += count * float(event.epsilon)
             else:
                 total += count * float(event.cost.pure)

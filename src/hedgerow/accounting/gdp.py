@@ -1,9 +1,8 @@
 """Gaussian differential privacy: exact for Gaussian noise."""
 
 import math
-from fractions import Fraction
 
-from hedgerow.accounting.accountant import Accountant
+from hedgerow.accounting.accountant import Accountant, total
 from hedgerow.accounting.conversions import pure_mu
 from hedgerow.accounting.events import ApproximateEvent, LaplaceEvent
 from hedgerow.accounting.gaussian import gaussian_delta, gaussian_epsilon
@@ -23,7 +22,7 @@ class GDP(Accountant):
     @property
     def mu(self) -> float:
         """Of the Gaussian part."""
-        return math.sqrt(sum((event.cost.gaussian * count for event, count in self._steps), Fraction(0)))
+        return math.sqrt(total(event.cost.gaussian * count for event, count in self._steps))
 
     @property
     def _pure(self) -> float:

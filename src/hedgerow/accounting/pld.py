@@ -1,16 +1,18 @@
 """Privacy loss distributions, through the library dp-accounting."""
 
 import math
-from fractions import Fraction
 from importlib import import_module
 from typing import Any
 
-from hedgerow.accounting.accountant import Accountant
+from hedgerow.accounting.accountant import Accountant, total
 from hedgerow.accounting.events import AnyEvent, BoundedRangeEvent, GaussianEvent
 from hedgerow.errors import ConditionNotMet
 
 GRID = 1e-4
 """The step at which losses are rounded up."""
+
+LARGEST_MU = 10.0
+"""Beyond this the distribution has millions of points, and the epsilon is above 80: nobody needs it."""
 
 
 class PLD(Accountant):
@@ -25,16 +27,20 @@ class PLD(Accountant):
 
     def _distribution(self) -> Any:  # noqa: ANN401 - the library has no types
         library = _library()
-        mu = math.sqrt(
-            sum((event.cost.gaussian * n for event, n in self._steps if isinstance(event, GaussianEvent)), Fraction(0))
-        )
-        total = library.identity(value_discretization_interval=GRID)
+        gaussian = ((event, n) for event, n in self._steps if isinstance(event, GaussianEvent))
+        mu = math.sqrt(total(event.cost.gaussian * n for event, n in gaussian))
+        if mu > LARGEST_MU:
+            raise ConditionNotMet(
+                "So much was charged that a privacy loss distribution would not fit into memory.",
+                condition=f"mu is at most {LARGEST_MU:g}",
+            )
+        composed = library.identity(value_discretization_interval=GRID)
         if mu > 0.0:
-            total = total.compose(library.from_gaussian_mechanism(1.0 / mu, value_discretization_interval=GRID))
+            composed = composed.compose(library.from_gaussian_mechanism(1.0 / mu, value_discretization_interval=GRID))
         for event, count in self._steps:
             if (epsilon := _pure(event)) > 0.0:
-                total = total.compose(_bounded(library, epsilon).self_compose(count))
-        return total
+                composed = composed.compose(_bounded(library, epsilon).self_compose(count))
+        return composed
 
     def _epsilon(self, delta: float) -> float:
         return self._surcharge + float(self._distribution().get_epsilon_for_delta(delta))

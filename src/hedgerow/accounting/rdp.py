@@ -26,6 +26,8 @@ class RDP(Accountant):
         return [(order, sum(count * _divergence(event, order) for event, count in steps)) for order in ORDERS]
 
     def _epsilon(self, delta: float) -> float:
+        if not self._events:
+            return 0.0
         return max(
             0.0,
             min(

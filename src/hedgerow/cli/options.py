@@ -12,7 +12,7 @@ Db = Annotated[
 ]
 OptionalDb = Annotated[
     str | None,
-    typer.Option("--db", envvar="HEDGEROW_DB", metavar="PATH", help="Accepted, not needed: no row is read."),
+    typer.Option("--db", envvar="HEDGEROW_DB", metavar="PATH", help="The database, for --plan; else not needed."),
 ]
 CatalogFile = Annotated[
     str,
@@ -39,6 +39,9 @@ Confidence = Annotated[
     float | None, typer.Option("--confidence", metavar="C", help="How often an error bar holds, such as 0.95.")
 ]
 Mechanism = Annotated[str, typer.Option("--mechanism", metavar="M", help="The noise: auto, gaussian or laplace.")]
+OptionalMechanism = Annotated[
+    str | None, typer.Option("--mechanism", metavar="M", help="The noise: auto, gaussian or laplace.")
+]
 MinFrequency = Annotated[
     int | None,
     typer.Option("--min-frequency", metavar="K", help="Show no group of fewer people; it can only be raised."),

@@ -45,6 +45,12 @@ def finite(value: object) -> object:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
+def printable(text: str, longest: int | None = None) -> str:
+    """An analyst's text on one line, without control characters, which could do things to a terminal."""
+    line = " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
+    return line if longest is None or len(line) <= longest else f"{line[: longest - 1]}…"
+
+
 def show(renderable: RenderableType) -> None:
     """Something for people on standard output."""
     stdout().print(renderable)

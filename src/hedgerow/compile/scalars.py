@@ -32,10 +32,15 @@ def key(expr: Expr, dialect: Dialect) -> str:
         return dialect.binary_text.format(text)
     if expr.type is Type.FLOAT:
         return f"({text} + {dialect.real(0.0)})"
-    if expr.type in dialect.printable:
+    if expr.type in dialect.printable and not _always_prints(expr):
         low, high = dialect.printable[expr.type]
         return f"CASE WHEN {text} BETWEEN {low} AND {high} THEN {text} END"
     return text
+
+
+def _always_prints(expr: Expr) -> bool:
+    """Whether a decimal column has few enough digits by its type; only the widest integers do not."""
+    return expr.type is Type.DECIMAL and not (isinstance(expr, Column) and expr.native.upper() == "HUGEINT")
 
 
 def present(total: ExactSum, dialect: Dialect) -> str | None:

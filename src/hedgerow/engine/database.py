@@ -9,7 +9,7 @@ from hedgerow.backends import Backend
 from hedgerow.budget import Charge, Receipt
 from hedgerow.catalog import Catalog
 from hedgerow.compile import program, select
-from hedgerow.engine.allotment import allot, counted
+from hedgerow.engine.allotment import allot, counted, sets_price
 from hedgerow.engine.forecast import Forecast, forecast
 from hedgerow.engine.notices import notice
 from hedgerow.engine.parameters import Asked, Options, asked
@@ -118,7 +118,8 @@ class Database:
                 charges.append(self._price(logical, request, self._room()).charge)
             else:
                 charges.append(Charge((), 0.0, 0.0))
-        return forecast(queries, charges, self._catalog.budget.delta, self._ledger.remaining_cost(self._analyst))
+        left = None if sets_price(self._catalog) else self._ledger.remaining_cost(self._analyst)
+        return forecast(queries, charges, self._catalog.budget.delta, left)
 
     @property
     def budget(self) -> BudgetView:

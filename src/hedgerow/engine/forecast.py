@@ -12,6 +12,7 @@ from typing import Any
 from hedgerow.accounting import GDP, PLD, RDP, ZCDP, Accountant, AnyEvent, Basic
 from hedgerow.budget import Charge, Cost
 from hedgerow.errors import ConditionNotMet
+from hedgerow.ledger.caps import SCALE, Units
 
 ACCOUNTANTS: Mapping[str, type[Accountant]] = {"basic": Basic, "zCDP": ZCDP, "RDP": RDP, "PLD": PLD, "GDP": GDP}
 
@@ -24,14 +25,15 @@ class Forecast:
         queries: The texts, in order.
         charges: What each would be charged.
         epsilons: The epsilon that each accountant proves for all of them at `delta`; None where it cannot say.
-        admitted: How many of them, from the first, the ledger's filter would admit now.
+        admitted: How many of them, from the first, the ledger's filter would admit now; None where the owner
+            set the price of a statement, which then depends on those before it.
     """
 
     queries: tuple[str, ...]
     charges: tuple[Charge, ...]
     delta: float
     epsilons: Mapping[str, float | None]
-    admitted: int
+    admitted: int | None
 
     @property
     def tightest(self) -> tuple[str, float]:
@@ -62,18 +64,21 @@ def total(events: Iterable[AnyEvent], delta: float) -> dict[str, float | None]:
     return {name: _epsilon(kind, listed, delta) for name, kind in ACCOUNTANTS.items()}
 
 
-def forecast(queries: Sequence[str], charges: Sequence[Charge], delta: float, left: Cost) -> Forecast:
+def forecast(queries: Sequence[str], charges: Sequence[Charge], delta: float, left: Cost | None) -> Forecast:
     """Total the charges of a fixed list."""
     events: list[AnyEvent] = [event for charge in charges for event in charge.events]  # type: ignore[misc]
-    return Forecast(tuple(queries), tuple(charges), delta, total(events, delta), _admitted(charges, left))
+    return Forecast(
+        tuple(queries), tuple(charges), delta, total(events, delta), None if left is None else _admitted(charges, left)
+    )
 
 
 def _admitted(charges: Sequence[Charge], left: Cost) -> int:
-    spent = Cost()
+    """How many charges, from the first, fit into what is left."""
+    spent = Units()
     for number, charge in enumerate(charges):
-        spent = spent + charge.cost
-        deliberate = spent.pure if charge.cost.gaussian == 0 else left.pure
-        if spent.gaussian > left.gaussian or spent.mass > left.mass or deliberate > left.pure:
+        spent = spent + Units.of(charge)
+        pairs = [(spent.gaussian, left.gaussian), (spent.deliberate, left.pure), (spent.mass, left.mass)]
+        if charge.events and any(amount > room * SCALE for amount, room in pairs):
             return number
     return len(charges)
 

@@ -62,7 +62,8 @@ def unify(exprs: Sequence[Expr], span: Span | None = None) -> list[Expr]:
         return [e if e.type is Type.TIMESTAMP else call("cast_timestamp", [e]) for e in exprs]
     if Type.TEXT in kinds and len(kinds) == 2:
         target = (kinds - {Type.TEXT}).pop()
-        return [_read_text(e, target, span) if e.type is Type.TEXT else e for e in exprs]
+        read = [_read_text(e, target, span) if e.type is Type.TEXT else e for e in exprs]
+        return unify(read, span) if target.is_numeric else read
     raise _mismatch(kinds, span)
 
 

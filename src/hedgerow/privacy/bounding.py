@@ -10,7 +10,7 @@ all keys at most T, respectively A. Nothing is rounded or clamped after the weig
 the last bit, for several coordinates together.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hedgerow.errors import ParameterError, PolicyError
 from hedgerow.plan.nodes import Limits
@@ -24,7 +24,7 @@ class Bounding:
     """The limits of a statement: R rows in all, r in one key, C keys.
 
     `weighted` is False where the database enforces one row per unit: every weight is then one.
-    `size` is a public figure that the number of rows never exceeds.
+    `size` is a public figure that the number of rows never exceeds. `grouped` is False where there is one group.
     """
 
     rows: int
@@ -32,6 +32,7 @@ class Bounding:
     groups: int
     weighted: bool
     size: int
+    grouped: bool = True
 
     @property
     def l2_squared(self) -> int:
@@ -48,7 +49,7 @@ class Bounding:
     @property
     def keys_touched(self) -> int:
         """In how many keys one owner can weigh at all: weights reach every key that it has a row in."""
-        return self.size if self.weighted else 1
+        return self.size if self.weighted and self.grouped else 1
 
 
 def bound(limits: Limits, *, grouped: bool, max_rows: int | None, max_groups: int | None) -> Bounding:
@@ -63,14 +64,14 @@ def bound(limits: Limits, *, grouped: bool, max_rows: int | None, max_groups: in
     groups = _tighten("max_groups", limits.max_groups, max_groups)
     weighted = not limits.one_row
     if not grouped:
-        return Bounding(rows, rows, 1, weighted, limits.size)
+        return Bounding(rows, rows, 1, weighted, limits.size, grouped=False)
     per_group = min(limits.max_rows_per_group or rows, rows)
     return Bounding(rows, per_group, min(groups or rows, rows), weighted, limits.size)
 
 
 def units_only(bounding: Bounding) -> Bounding:
     """The limits where people are all that is measured: each counts once in a key."""
-    return Bounding(bounding.groups, 1, bounding.groups, bounding.weighted, bounding.size)
+    return replace(bounding, rows=bounding.groups, rows_per_group=1)
 
 
 def _tighten(name: str, owners: int | None, asked: int | None) -> int | None:

@@ -23,7 +23,7 @@ from hedgerow.budget import Cost
 from hedgerow.distributions import Gaussian
 from hedgerow.privacy.bounding import Bounding
 from hedgerow.privacy.plan import Room
-from hedgerow.privacy.precision import least_scale, root_up, shift_for, up
+from hedgerow.privacy.precision import check_scale, least_scale, root_up, shift_for, up
 from hedgerow.privacy.sums import Coordinate, Selection
 
 HEADROOM = 1e-11
@@ -59,7 +59,7 @@ def coordinate(
     step = Fraction(lattice) * Fraction(2) ** shift
     reach = root_up(bounding.l2_squared) * step
     rounding = root_up(bounding.keys_touched) if shift < 0 else Fraction(0)
-    scale = up(sigma * float(step) * float(1 + rounding / reach))
+    scale = check_scale(up(sigma * float(step) * float(1 + rounding / reach)))
     moved = Fraction(bounding.l2_squared) * step * step + 2 * reach * rounding + rounding * rounding
     event = GaussianEvent(moved, Fraction(scale) ** 2, bounding.keys_touched, Fraction(scale) ** 2)
     made = Coordinate(

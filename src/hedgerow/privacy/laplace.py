@@ -14,7 +14,7 @@ from fractions import Fraction
 from hedgerow.accounting import LaplaceEvent, ThresholdEvent
 from hedgerow.distributions import Laplace
 from hedgerow.privacy.bounding import Bounding
-from hedgerow.privacy.precision import shift_for, up
+from hedgerow.privacy.precision import check_scale, shift_for, up
 from hedgerow.privacy.sums import Coordinate, Selection
 
 Combination = tuple[tuple[int, int], ...]
@@ -32,7 +32,7 @@ def block(
     step = Fraction(lattice) * Fraction(2) ** shift
     rounding = len(parts) * bounding.keys_touched if shift < 0 else 0
     moved = bounding.l1 * step + rounding
-    drawn = up(scale * float(step) * float(moved / (bounding.l1 * step)))
+    drawn = check_scale(up(scale * float(step) * float(moved / (bounding.l1 * step))))
     wide = drawn / float(step)
     noise = Laplace(wide, 0.0 if 1.0 / float(step) < FINE * wide else 1.0 / float(step))
     made = [

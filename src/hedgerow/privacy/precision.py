@@ -13,6 +13,8 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
+from hedgerow.errors import ParameterError
+
 WEIGHT_BITS = 30
 VALUE_BITS = 40
 SUM_BITS = 124
@@ -20,6 +22,7 @@ SUM_BITS = 124
 
 LARGEST_SCALE = 2.0**56
 COARSE_SCALE = 2.0**55
+SAMPLER_SCALE = 2.0**58
 SURCHARGE = Fraction(1, 10**12)
 
 
@@ -42,6 +45,17 @@ def shift_for(native: float, least: float) -> int:
     if native < least:
         return math.ceil(math.log2(least / native))
     return -math.floor(math.log2(native / COARSE_SCALE)) if native > LARGEST_SCALE else 0
+
+
+def check_scale(scale: float) -> float:
+    """The scale, if the sampler can draw it; it is refused here, before anything is charged, if not."""
+    if scale > SAMPLER_SCALE:
+        raise ParameterError(
+            "The noise would drown any answer: epsilon is too small for how much one person may count.",
+            code="too-noisy",
+            hint="Raise epsilon, lower max_rows, or declare a smaller size for the table.",
+        )
+    return scale
 
 
 def least_scale(moved: int) -> float:

@@ -1,7 +1,7 @@
 """Everything after the noise, as SQL over released numbers, in a DuckDB that can reach nothing else."""
 
 import threading
-from contextlib import suppress
+from contextlib import closing, suppress
 
 import duckdb
 import pyarrow as pa
@@ -31,19 +31,18 @@ class AfterEngine:
 
     def run(self, sql: str, released: pa.Table) -> pa.Table:
         """The result of `sql` over the released table."""
-        with self._lock:
-            cursor = self._open().cursor()
         try:
-            cursor.register(RELEASED, released)
-            return cursor.sql(sql).to_arrow_table()
+            with self._lock:
+                cursor = self._open().cursor()
+            with closing(cursor):
+                cursor.register(RELEASED, released)
+                return cursor.sql(sql).to_arrow_table()
         except duckdb.Error:
             raise BackendError(
                 "What comes after the noise could not be computed.",
                 code="after-failed",
                 hint="Simplify HAVING, ORDER BY or the arithmetic between aggregates.",
             ) from None
-        finally:
-            cursor.close()
 
     def close(self) -> None:
         """Let go of it."""
