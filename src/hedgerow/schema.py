@@ -11,13 +11,14 @@ class SchemaColumn:
     """One column as the database declares it.
 
     `native` is the database's own name of the type, for messages and casts; `nullable` is False only
-    where the database enforces NOT NULL.
+    where the database enforces NOT NULL; `collated` only where text is surely compared byte by byte.
     """
 
     name: str
     type: Type
     native: str = ""
     nullable: bool = True
+    collated: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 -- HAVING, ORDER BY, LIMIT and arithmetic work on released numbers
 SELECT region, SUM(income) / COUNT(*) AS mean FROM customers GROUP BY region HAVING COUNT(*) > 100 ORDER BY mean DESC LIMIT 2 OFFSET 1;
 -- survey
-SELECT "region" COLLATE "binary" AS k0, COUNT(*) AS units, COUNT(*) AS s0, COALESCE(SUM(CAST(CASE WHEN isnan(CAST("income" AS DOUBLE)) THEN NULL WHEN (CAST("income" AS DOUBLE) - (0.0e0)) * (8388608.0e0) + 0.5 < 0 THEN 0 WHEN (CAST("income" AS DOUBLE) - (0.0e0)) * (8388608.0e0) + 0.5 >= 2097152000000 THEN 2097152000000 ELSE floor((CAST("income" AS DOUBLE) - (0.0e0)) * (8388608.0e0) + 0.5) END AS BIGINT)), 0) AS s1
+SELECT "region" AS k0, COUNT(*) AS units, COUNT(*) AS s0, COALESCE(SUM(CAST(CASE WHEN isnan(CAST("income" AS DOUBLE)) THEN NULL WHEN (CAST("income" AS DOUBLE) - (0.0e0)) * (8388608.0e0) + 0.5 < 0 THEN 0 WHEN (CAST("income" AS DOUBLE) - (0.0e0)) * (8388608.0e0) + 0.5 >= 2097152000000 THEN 2097152000000 ELSE floor((CAST("income" AS DOUBLE) - (0.0e0)) * (8388608.0e0) + 0.5) END AS BIGINT)), 0) AS s1
 FROM "customers"
 WHERE "id" IS NOT NULL AND "region" IN ('north', 'south', 'east')
 GROUP BY 1;
@@ -15,7 +15,7 @@ LIMIT 2 OFFSET 1;
 -- without ORDER BY rows come in the order of their keys
 SELECT COUNT(*) AS n, region FROM customers GROUP BY region;
 -- survey
-SELECT "region" COLLATE "binary" AS k0, COUNT(*) AS units
+SELECT "region" AS k0, COUNT(*) AS units
 FROM "customers"
 WHERE "id" IS NOT NULL AND "region" IN ('north', 'south', 'east')
 GROUP BY 1;

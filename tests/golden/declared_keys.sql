@@ -1,7 +1,7 @@
 -- declared keys: rows outside the domain are in no group
 SELECT region, COUNT(*), AVG(income) FROM customers GROUP BY region;
 -- survey
-SELECT "region" COLLATE "binary" AS k0, COUNT(*) AS units, COUNT(*) FILTER (WHERE ("income" IS NOT NULL) AND (NOT isnan("income"))) AS s0, COALESCE(SUM(CAST(CASE WHEN isnan(CAST("income" AS DOUBLE)) THEN NULL WHEN (CAST("income" AS DOUBLE) - (125000.0e0)) * (16777216.0e0) + 0.5 < -2097152000000 THEN -2097152000000 WHEN (CAST("income" AS DOUBLE) - (125000.0e0)) * (16777216.0e0) + 0.5 >= 2097152000000 THEN 2097152000000 ELSE floor((CAST("income" AS DOUBLE) - (125000.0e0)) * (16777216.0e0) + 0.5) END AS BIGINT)), 0) AS s1
+SELECT "region" AS k0, COUNT(*) AS units, COUNT(*) FILTER (WHERE ("income" IS NOT NULL) AND (NOT isnan("income"))) AS s0, COALESCE(SUM(CAST(CASE WHEN isnan(CAST("income" AS DOUBLE)) THEN NULL WHEN (CAST("income" AS DOUBLE) - (125000.0e0)) * (16777216.0e0) + 0.5 < -2097152000000 THEN -2097152000000 WHEN (CAST("income" AS DOUBLE) - (125000.0e0)) * (16777216.0e0) + 0.5 >= 2097152000000 THEN 2097152000000 ELSE floor((CAST("income" AS DOUBLE) - (125000.0e0)) * (16777216.0e0) + 0.5) END AS BIGINT)), 0) AS s1
 FROM "customers"
 WHERE "id" IS NOT NULL AND "region" IN ('north', 'south', 'east')
 GROUP BY 1;
@@ -10,7 +10,7 @@ GROUP BY 1;
 -- with {"min_frequency": 1}
 SELECT region, SUM(age) FROM customers GROUP BY region;
 -- survey
-SELECT "region" COLLATE "binary" AS k0, COUNT(*) AS units, COALESCE(SUM(CAST(CASE WHEN (CAST("age" AS DOUBLE) - (0.0e0)) * (1.0e0) + 0.5 < 0 THEN 0 WHEN (CAST("age" AS DOUBLE) - (0.0e0)) * (1.0e0) + 0.5 >= 120 THEN 120 ELSE floor((CAST("age" AS DOUBLE) - (0.0e0)) * (1.0e0) + 0.5) END AS INTEGER)), 0) AS s0
+SELECT "region" AS k0, COUNT(*) AS units, COALESCE(SUM(CAST(CASE WHEN (CAST("age" AS DOUBLE) - (0.0e0)) * (1.0e0) + 0.5 < 0 THEN 0 WHEN (CAST("age" AS DOUBLE) - (0.0e0)) * (1.0e0) + 0.5 >= 120 THEN 120 ELSE floor((CAST("age" AS DOUBLE) - (0.0e0)) * (1.0e0) + 0.5) END AS INTEGER)), 0) AS s0
 FROM "customers"
 WHERE "id" IS NOT NULL AND "region" IN ('north', 'south', 'east')
 GROUP BY 1;
@@ -18,7 +18,7 @@ GROUP BY 1;
 -- next to an undeclared key the whole is undeclared, and the domain still holds
 SELECT region, vip, COUNT(*) FROM customers GROUP BY region, vip;
 -- survey
-SELECT "region" COLLATE "binary" AS k0, "vip" AS k1, COUNT(*) AS units
+SELECT "region" AS k0, "vip" AS k1, COUNT(*) AS units
 FROM "customers"
 WHERE "id" IS NOT NULL AND "region" IN ('north', 'south', 'east')
 GROUP BY 1, 2

@@ -1,7 +1,7 @@
 -- several keys, one of them an expression
 SELECT city, EXTRACT(year FROM placed) AS year, COUNT(*) FROM orders GROUP BY 1, 2;
 -- survey
-WITH private_rows AS (SELECT "city" COLLATE "binary" AS k0, TRY(CAST(date_part('year', "placed") AS BIGINT)) AS k1, "customer_id" AS o
+WITH private_rows AS (SELECT "city" AS k0, TRY(CAST(date_part('year', "placed") AS BIGINT)) AS k1, "customer_id" AS o
 FROM "orders"
 WHERE "customer_id" IS NOT NULL),
 parts AS MATERIALIZED (SELECT k0, k1, o, COUNT(*) AS n
@@ -19,7 +19,6 @@ LEFT JOIN heavy USING (o)
 WHERE n > 20 OR u < 1073741824),
 counted AS (SELECT k0, k1, COUNT(*) AS owners
 FROM parts
-LEFT JOIN heavy USING (o)
 GROUP BY 1, 2),
 totals AS (SELECT k0, k1, CAST(COUNT(*) AS HUGEINT) AS t0
 FROM private_rows
@@ -43,7 +42,7 @@ SELECT k0, k1, units, all_keys, s0
 FROM bounded
 WHERE units >= 10;
 -- measure
-WITH private_rows AS (SELECT "city" COLLATE "binary" AS k0, TRY(CAST(date_part('year', "placed") AS BIGINT)) AS k1, "customer_id" AS o
+WITH private_rows AS (SELECT "city" AS k0, TRY(CAST(date_part('year', "placed") AS BIGINT)) AS k1, "customer_id" AS o
 FROM "orders"
 WHERE "customer_id" IS NOT NULL),
 kept_rows AS (SELECT private_rows.*, hedgerow_place
@@ -63,7 +62,6 @@ LEFT JOIN heavy USING (o)
 WHERE n > 20 OR u < 1073741824),
 counted AS (SELECT hedgerow_place, COUNT(*) AS owners
 FROM parts
-LEFT JOIN heavy USING (o)
 GROUP BY 1),
 totals AS (SELECT hedgerow_place, CAST(COUNT(*) AS HUGEINT) AS t0
 FROM kept_rows

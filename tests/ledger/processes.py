@@ -1,23 +1,30 @@
 """Run by the tests of crashes and crowds, in a process of its own that has only one thread and may fork.
 
-    python processes.py kills <folder> <number of kills>
-    python processes.py crowd <folder> <processes> <threads>
-    python processes.py readonly <folder>
-    python processes.py full <folder>
+    python processes.py kills <location> <number of kills>
+    python processes.py crowd <location> <processes> <threads>
+    python processes.py forked <location>
+    python processes.py readonly <file>
+    python processes.py full <file> <largest size of any file, or "as it is">...
+    python processes.py failing <file> <fsync or write>,<error>,<"everything" or "the ledger">...
 
 Prints one line of JSON.
 """
 
+import ctypes
 import json
 import os
+import platform
 import random
 import resource
+import select
 import shutil
 import signal
+import struct
 import sys
 import threading
 import time
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 
 from hedgerow.accounting import GaussianEvent
@@ -47,14 +54,16 @@ def charge_until_killed(path, pipe):
         ledger.finish(receipt, b"release")
 
 
-def kill_one(path):
-    """Kill a charging child at a random moment; which charges it has answered."""
+def kill_one(path, *, charging):
+    """Kill a child at a random moment, or a random while after its first answer; which charges it has answered."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(read)
         charge_until_killed(path, write)
     os.close(write)
+    if charging:
+        select.select([read], [], [])
     time.sleep(random.uniform(0.0, 0.06))
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
@@ -62,20 +71,16 @@ def kill_one(path):
         return [int(line) for line in pipe]
 
 
-def kills(folder, number):
-    path = folder / "shop.ledger"
-    book(path).close()
-    released, hot, orphans_lost = [], 0, 0
-    for count in range(number):
-        released += kill_one(path)
-        journal = path.with_name(path.name + "-journal")
-        if journal.exists():
-            hot += 1
-            orphans_lost += forgotten_without_journal(path, folder, released)
-        with book(path) as ledger:
+def kills(location, number):
+    book(location).close()
+    released, forgotten = [], 0
+    for count in range(int(number)):
+        released += kill_one(location, charging=count % 2 == 0)
+        forgotten += forgotten_without_journal(location, released)
+        with book(location) as ledger:
             if count % 10 == 0:
                 ledger.verify()
-    with book(path) as ledger:
+    with book(location) as ledger:
         charged = [entry.sequence for entry in ledger.history() if entry.status != "opened"]
         found = ledger.verify()
     return {
@@ -84,15 +89,16 @@ def kills(folder, number):
         "missing": len(set(released) - set(charged)),
         "charges": found.charges,
         "listed": len(charged),
-        "hot": hot,
-        "forgotten": orphans_lost,
+        "forgotten": forgotten,
     }
 
 
-def forgotten_without_journal(path, folder, released):
+def forgotten_without_journal(location, released):
     """Take the journal of an interrupted charge away; how many released charges a copy then forgets in silence."""
-    copy = folder / "orphan.ledger"
-    shutil.copyfile(path, copy)
+    if "://" in location or not Path(f"{location}-journal").exists():
+        return 0
+    copy = Path(f"{location}-orphan")
+    shutil.copyfile(location, copy)
     try:
         with book(copy) as ledger:
             listed = {entry.sequence for entry in ledger.history()}
@@ -125,15 +131,15 @@ def crowd_member(path, policy, threads, pipe):
     os.write(pipe, f"{sum(counts)} {','.join(errors)}\n".encode())
 
 
-def crowd(folder, processes, threads):
-    path, policy = folder / "shop.ledger", BudgetPolicy(2.0, 1e-6)
+def crowd(path, processes, threads):
+    policy = BudgetPolicy(2.0, 1e-6)
     book(path, policy).close()
     read, write = os.pipe()
     children = []
-    for _ in range(processes):
+    for _ in range(int(processes)):
         child = os.fork()
         if child == 0:
-            crowd_member(path, policy, threads, write)
+            crowd_member(path, policy, int(threads), write)
             os._exit(0)
         children.append(child)
     os.close(write)
@@ -156,64 +162,144 @@ def crowd(folder, processes, threads):
     }
 
 
+def forked(location):
+    """A child inherits an open ledger; both go on charging, in threads of their own."""
+    ledger = book(location)
+    child = os.fork()
+
+    def go():
+        for _ in range(20):
+            ledger.charge(statement(Fraction(1, 10**6)), question={})
+
+    thread = threading.Thread(target=go)
+    thread.start()
+    thread.join()
+    if child == 0:
+        ledger.close()
+        os._exit(0)
+    _, status = os.waitpid(child, 0)
+    ledger.charge(statement(Fraction(1, 10**6)), question={})
+    return {"charges": ledger.verify().charges, "child": status}
+
+
 def in_child(action):
-    """The code of the error that `action` ends with, in a process of its own."""
+    """The code of the error that `action` ends with, in a process of its own, and the receipts that it yields."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
+        receipts = 0
         try:
-            action()
-            os.write(write, b"none")
+            for _ in action():
+                receipts += 1
+            code = "none"
         except HedgerowError as error:
-            os.write(write, error.code.encode())
-        finally:
-            os._exit(0)
+            code = error.code
+        os.write(write, f"{code} {receipts}".encode())
+        os._exit(0)
     os.close(write)
     os.waitpid(child, 0)
     with os.fdopen(read) as pipe:
-        return pipe.read()
+        code, _, receipts = pipe.read().rpartition(" ")
+    return code, int(receipts)
 
 
-def readonly(folder):
-    path = folder / "shop.ledger"
+def outcome(path, action):
+    """How `action` ended, and whether the ledger holds exactly what it has receipts for and can be used again."""
+    with book(path) as ledger:
+        before = ledger.verify().charges
+    code, receipts = in_child(action)
+    with book(path) as ledger:
+        kept = ledger.verify().charges - before
+        ledger.charge(statement(Fraction(1, 10**6)), question={"text": "again"})
+        again = ledger.verify().charges == before + kept + 1
+    return {"code": code, "receipts": receipts, "kept": kept, "again": again}
+
+
+def readonly(path):
     book(path).close()
+    path = Path(path)
     path.chmod(0o444)
-    folder.chmod(0o755)
+    path.parent.chmod(0o755)
 
     def look():
         if os.getuid() == 0:
             os.setuid(NOBODY)
         with book(path) as ledger:
-            ledger.budget()
+            yield ledger.budget()
 
     def charge():
         if os.getuid() == 0:
             os.setuid(NOBODY)
-        book(path).charge(statement(Fraction(1, 1000)), question={})
+        yield book(path).charge(statement(Fraction(1, 1000)), question={})
 
-    return {"look": in_child(look), "charge": in_child(charge)}
+    return {"look": in_child(look)[0], "charge": in_child(charge)[0]}
 
 
-def full(folder):
-    path = folder / "shop.ledger"
-    book(path).close()
+def full(path, *sizes):
+    return [outcome(path, partial(charge_without_room, path, size)) for size in sizes]
 
-    def charge():
-        ledger = book(path)
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        size = path.stat().st_size
-        resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
-        for _ in range(200):
-            ledger.charge(statement(Fraction(1, 10**6)), question={"text": "q" * 500})
 
-    code = in_child(charge)
-    with book(path) as ledger:
-        ledger.verify()
-        ledger.charge(statement(Fraction(1, 10**6)), question={"text": "there is room again"})
-    return {"code": code}
+def charge_without_room(path, size):
+    ledger = book(path)
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    limit = Path(path).stat().st_size if size == "as it is" else int(size)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+    for _ in range(200):
+        yield ledger.charge(statement(Fraction(1, 10**6)), question={"text": "q" * 500})
+
+
+def failing(path, *failures):
+    return [outcome(path, partial(charge_while_failing, path, *failure.split(","))) for failure in failures]
+
+
+def charge_while_failing(path, call, error, target):
+    ledger = book(path)
+    for _ in range(3):
+        yield ledger.charge(statement(Fraction(1, 10**6)), question={"text": "q" * 500})
+    refuse(call, int(error), None if target == "everything" else descriptor_of(path))
+    yield ledger.charge(statement(Fraction(1, 10**6)), question={"text": "q" * 500})
+
+
+def descriptor_of(path):
+    """The number under which this process has `path` open."""
+    folder = Path("/proc/self/fd")
+    (number,) = [int(link.name) for link in folder.iterdir() if os.path.realpath(link) == os.path.realpath(path)]
+    return number
+
+
+CALLS = {"x86_64": {"fsync": (74, 75), "write": (18,)}, "aarch64": {"fsync": (82, 83), "write": (68,)}}
+"""The numbers of fsync and fdatasync, and of pwrite64."""
+
+
+def refuse(call, error, descriptor):
+    """From now on the kernel answers a system call of this process (on one descriptor) with an error."""
+    numbers = CALLS.get(platform.machine(), {}).get(call, ()) if sys.platform == "linux" else ()
+    load, equal, answer, allow = 0x20, 0x15, 0x06, 0x7FFF0000
+    program = []
+    for number in numbers:
+        steps = [(load, 0, 0, 0), (equal, 0, 1, number), (answer, 0, 0, 0x00050000 | error)]
+        if descriptor is not None:
+            steps[1:] = [
+                (equal, 0, 3, number),
+                (load, 0, 0, 16),
+                (equal, 0, 1, descriptor),
+                (answer, 0, 0, 0x00050000 | error),
+            ]
+        program += steps
+    program.append((answer, 0, 0, allow))
+    code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *step) for step in program))
+    header = ctypes.create_string_buffer(struct.pack("HxxxxxxP", len(program), ctypes.addressof(code)))
+    prctl = ctypes.CDLL(None).prctl
+    no_new_privileges, seccomp, by_filter = 38, 22, 2
+    if (
+        not numbers
+        or prctl(no_new_privileges, 1, 0, 0, 0)
+        or prctl(seccomp, by_filter, ctypes.c_void_p(ctypes.addressof(header)), 0, 0)
+    ):
+        raise HedgerowError("", code="no filter")
 
 
 if __name__ == "__main__":
-    modes = {"kills": kills, "crowd": crowd, "readonly": readonly, "full": full}
-    mode, where, *numbers = sys.argv[1:]
-    sys.stdout.write(json.dumps(modes[mode](Path(where), *(int(number) for number in numbers))) + "\n")
+    modes = [kills, crowd, forked, readonly, full, failing]
+    mode, *arguments = sys.argv[1:]
+    sys.stdout.write(json.dumps({each.__name__: each for each in modes}[mode](*arguments)) + "\n")

@@ -304,7 +304,7 @@ def test_a_charge_without_an_answer_is_shown_as_such(book, gaussian):
     assert ledger.budget().queries == 3
 
 
-def test_a_stored_release_is_found_again_byte_for_byte(book, path, gaussian):
+def test_a_stored_release_is_found_again_byte_for_byte(book, gaussian):
     ledger = book()
     for payload in (b"\x00first", b"second"):
         ledger.finish(ledger.charge(gaussian(0.1), question=QUESTION), payload)
@@ -327,8 +327,8 @@ def test_a_charge_is_finished_once(book, gaussian):
     ledger.verify()
 
 
-def test_a_receipt_of_another_ledger_finishes_nothing(book, path, gaussian):
-    ledger, other = book(), book(at=path.with_name("other.ledger"))
+def test_a_receipt_of_another_ledger_finishes_nothing(book, store, gaussian):
+    ledger, other = book(), book(at=store.elsewhere())
     receipt = other.charge(gaussian(0.1), question=QUESTION)
     ledger.charge(gaussian(0.1), question=QUESTION)
     with pytest.raises(InternalError):
@@ -370,8 +370,8 @@ def test_a_query_counts_as_at_least_one(book, gaussian, number):
 @given(
     st.lists(st.tuples(st.sampled_from(["a", "b"]), st.fractions(0, Fraction(1, 2)), st.fractions(0, 1)), max_size=25)
 )
-def test_no_sequence_of_charges_overspends(tmp_path_factory, book, charges):
-    ledger = book(at=tmp_path_factory.mktemp("ledger") / "x", pure_epsilon=1.0, analysts={"a": Cap(1.0)})
+def test_no_sequence_of_charges_overspends(store, book, charges):
+    ledger = book(at=store.elsewhere(), pure_epsilon=1.0, analysts={"a": Cap(1.0)})
     total, caps = Units(), ledger.caps
     for analyst, pure, ranged in charges:
         charge = Charge((ApproximateEvent(pure, pure / 10**7), BoundedRangeEvent(ranged)), 1.0, 1e-8)

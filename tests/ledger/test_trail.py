@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import sqlite3
 
 import pytest
 
@@ -21,23 +20,19 @@ def filled(book, gaussian):
     return ledger
 
 
-def tamper(path, *statements):
-    """What somebody with the file and SQLite could do."""
-    connection = sqlite3.connect(path, isolation_level=None)
-    for trigger in ("entries_stay", "entries_remain"):
-        connection.execute(f"DROP TRIGGER {trigger}")
+def tamper(store, *statements):
+    """What somebody who can write the store could do."""
+    store.unlock()
     for statement, *values in statements:
-        connection.execute(statement, values)
-    connection.close()
+        store.execute(statement, *values)
 
 
-def rehash(path, sequence):
+def rehash(store, sequence):
     """Make the hash of one entry fit its content again."""
-    connection = sqlite3.connect(path)
     columns = "sequence, kind, time, analyst, refers, state, body, previous"
-    row = connection.execute(f"SELECT {columns} FROM entries WHERE sequence = ?", (sequence,)).fetchone()
-    connection.close()
-    return hashlib.sha256(canonical(row).encode()).hexdigest()
+    (row,) = store.execute(f"SELECT {columns} FROM entries WHERE sequence = ?", sequence)
+    forged = hashlib.sha256(canonical(row).encode()).hexdigest()
+    tamper(store, ("UPDATE entries SET hash = ? WHERE sequence = ?", forged, sequence))
 
 
 def broken_at(book):
@@ -52,12 +47,10 @@ def test_a_chain_that_holds_says_how_long_it_is_and_where_it_ends(filled):
     assert found.tip == json.loads(list(filled.export())[-1])["hash"]
 
 
-def test_entries_cannot_be_changed_or_removed_in_passing(filled, path):
-    connection = sqlite3.connect(path)
+def test_entries_cannot_be_changed_or_removed_in_passing(filled, store):
     for statement in ("UPDATE entries SET analyst = 'eve'", "DELETE FROM entries WHERE sequence = 6"):
-        with pytest.raises(sqlite3.IntegrityError, match="append-only"):
-            connection.execute(statement)
-    connection.close()
+        with pytest.raises(store.IntegrityError, match="append-only"):
+            store.execute(statement)
 
 
 @pytest.mark.parametrize(
@@ -71,27 +64,23 @@ def test_entries_cannot_be_changed_or_removed_in_passing(filled, path):
         "UPDATE entries SET kind = 'failed', refers = NULL WHERE sequence = 4",
     ],
 )
-def test_a_changed_entry_is_found(filled, book, path, change):
+def test_a_changed_entry_is_found(filled, book, store, change):
     filled.close()
-    tamper(path, (change,))
+    tamper(store, (change,))
     assert broken_at(book).code == "ledger-damaged"
 
 
-def test_a_changed_entry_with_a_new_hash_breaks_the_link_to_the_next(filled, book, path):
+def test_a_changed_entry_with_a_new_hash_breaks_the_link_to_the_next(filled, book, store):
     filled.close()
-    tamper(path, ("UPDATE entries SET analyst = 'eve' WHERE sequence = 3",))
-    forged = rehash(path, 3)
-    connection = sqlite3.connect(path)
-    connection.execute("UPDATE entries SET hash = ? WHERE sequence = 3", (forged,))
-    connection.commit()
-    connection.close()
+    tamper(store, ("UPDATE entries SET analyst = 'eve' WHERE sequence = 3",))
+    rehash(store, 3)
     refused = broken_at(book)
     assert (refused.code, "entry 4" in str(refused)) == ("ledger-chain", True)
 
 
-def test_a_removed_entry_is_found(filled, book, path):
+def test_a_removed_entry_is_found(filled, book, store):
     filled.close()
-    tamper(path, ("DELETE FROM releases WHERE sequence = 4",), ("DELETE FROM entries WHERE sequence = 4",))
+    tamper(store, ("DELETE FROM releases WHERE sequence = 4",), ("DELETE FROM entries WHERE sequence = 4",))
     assert broken_at(book).code == "ledger-chain"
 
 
@@ -114,27 +103,21 @@ def cheaper_events(state, body, before):
 
 
 @pytest.mark.parametrize("forge", [less_in_all, less_in_the_total, less_for_the_analyst, cheaper_events])
-def test_a_last_entry_that_does_not_add_up_is_found(filled, book, path, gaussian, forge):
+def test_a_last_entry_that_does_not_add_up_is_found(filled, book, store, gaussian, forge):
     filled.charge(gaussian(0.1), analyst="ada", question=QUESTION)
     filled.close()
-    connection = sqlite3.connect(path)
-    rows = connection.execute("SELECT state, body FROM entries WHERE sequence >= 6 ORDER BY sequence").fetchall()
-    connection.close()
+    rows = store.execute("SELECT state, body FROM entries WHERE sequence >= 6 ORDER BY sequence")
     (before, _), (state, body) = [[json.loads(text) for text in row] for row in rows]
     forge(state, body, before)
-    tamper(path, ("UPDATE entries SET state = ?, body = ? WHERE sequence = 7", canonical(state), canonical(body)))
-    forged = rehash(path, 7)
-    connection = sqlite3.connect(path)
-    connection.execute("UPDATE entries SET hash = ? WHERE sequence = 7", (forged,))
-    connection.commit()
-    connection.close()
+    tamper(store, ("UPDATE entries SET state = ?, body = ? WHERE sequence = 7", canonical(state), canonical(body)))
+    rehash(store, 7)
     refused = broken_at(book)
     assert (refused.code, "add up" in str(refused)) == ("ledger-chain", True)
 
 
-def test_a_changed_release_is_found(filled, book, path):
+def test_a_changed_release_is_found(filled, book, store):
     filled.close()
-    tamper(path, ("UPDATE releases SET payload = x'00' WHERE sequence = 4",))
+    tamper(store, ("UPDATE releases SET payload = ? WHERE sequence = 4", b"\0"))
     refused = broken_at(book)
     assert (refused.code, "release" in str(refused)) == ("ledger-chain", True)
 

@@ -161,16 +161,28 @@ def _read_schema(cursor: duckdb.DuckDBPyConnection) -> Schema:
         "WHERE database_name = current_database() AND schema_name = current_schema() "
         "AND constraint_type IN ('PRIMARY KEY', 'UNIQUE')"
     ).fetchall()
-    return _schema(columns, keys)
+    return _schema(columns, keys, _byte_by_byte(cursor))
 
 
-def _schema(columns: list[tuple[str, str, str, bool]], keys: list[tuple[str, list[str]]]) -> Schema:
+def _byte_by_byte(cursor: duckdb.DuckDBPyConnection) -> frozenset[str]:
+    """Tables in whose definition no collation occurs, where none is the default either. Views are not among them."""
+    tables = cursor.execute(
+        "SELECT table_name FROM duckdb_tables() WHERE database_name = current_database() "
+        "AND schema_name = current_schema() AND NOT contains(lower(sql), 'collate') "
+        "AND current_setting('default_collation') = ''"
+    ).fetchall()
+    return frozenset(name for (name,) in tables)
+
+
+def _schema(
+    columns: list[tuple[str, str, str, bool]], keys: list[tuple[str, list[str]]], plain: frozenset[str]
+) -> Schema:
     tables: dict[str, dict[str, SchemaColumn]] = {}
     for table, name, native, nullable in columns:
         kind = TYPES.get(native.split("(", 1)[0].strip().upper(), Type.OTHER)
         if native.endswith("]"):
             kind = Type.OTHER
-        tables.setdefault(table, {})[name] = SchemaColumn(name, kind, native, nullable)
+        tables.setdefault(table, {})[name] = SchemaColumn(name, kind, native, nullable, collated=table not in plain)
     unique: dict[str, set[frozenset[str]]] = {}
     for table, names in keys:
         unique.setdefault(table, set()).add(frozenset(names))

@@ -29,7 +29,8 @@ def key(expr: Expr, dialect: Dialect) -> str:
     """
     text = scalar(expr, dialect)
     if expr.type is Type.TEXT:
-        return dialect.binary_text.format(text)
+        plain = isinstance(expr, Column) and not expr.collated
+        return text if plain else dialect.binary_text.format(text)
     if expr.type is Type.FLOAT:
         return f"({text} + {dialect.real(0.0)})"
     if expr.type in dialect.printable and not _always_prints(expr):

@@ -30,19 +30,43 @@ def row_terms(plan: PrivatePlan, dialect: Dialect) -> list[str]:
 def weighing(plan: PrivatePlan, dialect: Dialect, rows: str, names: Names) -> list[str]:
     """The steps from `rows` to `weighted`: keys, the number of owners, and the exact sums over all keys of `rows`."""
     keys = "".join(f"{name}, " for name in names)
-    one = 1 << plan.weight_bits
-    weight = f"COALESCE(u, {one}) * LEAST(n, {plan.bounding.rows_per_group}) // n"
-    below = f"n > {plan.bounding.rows_per_group} OR u < {one}"
-    light = f"SELECT {keys}o, {one} - {weight} AS gap FROM parts LEFT JOIN heavy USING (o) WHERE {below}"
-    counted = f"SELECT {keys}COUNT(*) AS owners{_people(plan, dialect)} FROM parts LEFT JOIN heavy USING (o)"
-    steps = [
-        f"parts AS MATERIALIZED (SELECT {keys}o, COUNT(*) AS n FROM {rows}{grouped(len(names) + 1)})",
+    parts = f"parts AS MATERIALIZED (SELECT {keys}o, COUNT(*) AS n FROM {rows}{grouped(len(names) + 1)})"
+    return [parts, *_caps(plan, dialect, names), *_counted(plan, dialect, names), *_sums(plan, dialect, rows, names)]
+
+
+def _caps(plan: PrivatePlan, dialect: Dialect, names: Names) -> list[str]:
+    """The steps `heavy` (owners beyond a limit, with their cap) and `light` (pairs below the full weight).
+
+    With one key for everybody no owner is beyond a limit but by its rows there.
+    """
+    keys = "".join(f"{name}, " for name in names)
+    one, most = 1 << plan.weight_bits, plan.bounding.rows_per_group
+    if not names:
+        gap = f"{one} - {one} * LEAST(n, {most}) // n AS gap"
+        return [f"light AS MATERIALIZED (SELECT o, {gap} FROM parts WHERE n > {most})"]
+    gap = f"{one} - COALESCE(u, {one}) * LEAST(n, {most}) // n AS gap"
+    light = f"SELECT {keys}o, {gap} FROM parts LEFT JOIN heavy USING (o) WHERE n > {most} OR u < {one}"
+    return [
         f"sized AS (SELECT o, COUNT(*) AS touched, SUM({_owner_size(plan)}) AS q FROM parts GROUP BY o)",
         f"heavy AS MATERIALIZED ({_heavy_owners(plan, dialect)})",
         f"light AS MATERIALIZED ({light})",
-        f"counted AS ({counted}{grouped(len(names))})",
     ]
-    return [*steps, *_sums(plan, dialect, rows, names, one)]
+
+
+def _counted(plan: PrivatePlan, dialect: Dialect, names: Names) -> list[str]:
+    """The step `counted`: owners per key, and the weighted number of people where it is asked for.
+
+    An owner adds its cap U (of the proof) in each of its keys.
+    """
+    keys = "".join(f"{name}, " for name in names)
+    one = 1 << plan.weight_bits
+    people = [i for i, total in enumerate(plan.sums) if total.kind is SumKind.UNITS]
+    if not people or not names:
+        weighted = "".join(f", CAST(COUNT(*) AS {dialect.huge}) * {one} AS s{i}" for i in people)
+        return [f"counted AS (SELECT {keys}COUNT(*) AS owners{weighted} FROM parts{grouped(len(names))})"]
+    weighted = "".join(f", COALESCE(SUM(CAST(COALESCE(u, {one}) AS {dialect.huge})), 0) AS s{i}" for i in people)
+    owners = f"SELECT {keys}COUNT(*) AS owners{weighted} FROM parts LEFT JOIN heavy USING (o)"
+    return [f"counted AS ({owners}{grouped(len(names))})"]
 
 
 def dropped_keys(plan: PrivatePlan, names: Names, nonce: str, dialect: Dialect) -> str:
@@ -70,8 +94,9 @@ def same(left: str, right: str, names: Names) -> str:
     return " AND ".join(f"{left}.{name} IS NOT DISTINCT FROM {right}.{name}" for name in names) or "TRUE"
 
 
-def _sums(plan: PrivatePlan, dialect: Dialect, rows: str, names: Names, one: int) -> list[str]:
+def _sums(plan: PrivatePlan, dialect: Dialect, rows: str, names: Names) -> list[str]:
     """The steps `totals`, `surplus` and `weighted`."""
+    one = 1 << plan.weight_bits
     summed = [(i, total) for i, total in enumerate(plan.sums) if total.kind is not SumKind.UNITS]
     people = [f", s{i}" for i, total in enumerate(plan.sums) if total.kind is SumKind.UNITS]
     listed = ", ".join(f"counted.{name}" for name in names)
@@ -106,13 +131,6 @@ def _surplus(index: int, total: ExactSum, dialect: Dialect) -> str:
         return f"SUM(CAST(gap AS {dialect.huge}) * x{index})"
     counts = "gap" if present(total, dialect) is None else f"CASE WHEN x{index} IS NOT NULL THEN gap END"
     return f"SUM(CAST({counts} AS {dialect.huge}))"
-
-
-def _people(plan: PrivatePlan, dialect: Dialect) -> str:
-    """The weighted number of people: an owner adds its cap U (of the proof) in each of its keys."""
-    one = 1 << plan.weight_bits
-    cap = f"SUM(CAST(COALESCE(u, {one}) AS {dialect.huge}))"
-    return "".join(f", COALESCE({cap}, 0) AS s{i}" for i, t in enumerate(plan.sums) if t.kind is SumKind.UNITS)
 
 
 def _owner_size(plan: PrivatePlan) -> str:

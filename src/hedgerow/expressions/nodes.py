@@ -20,7 +20,7 @@ class Column:
     """A column of the relation that the expression is evaluated on.
 
     `range` is what the owner declared; `values` the declared key domain; `native` the database's own
-    name of the type.
+    name of the type; `collated` is False where its text is surely compared byte by byte.
     """
 
     name: str
@@ -29,6 +29,7 @@ class Column:
     range: Range = EVERYTHING
     values: tuple[str | int | float | bool, ...] | None = None
     native: str = ""
+    collated: bool = True
 
 
 @dataclass(frozen=True, slots=True)

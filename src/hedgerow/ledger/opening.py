@@ -1,19 +1,17 @@
 """Finding, making and widening a ledger."""
 
-import os
 import secrets
 from collections.abc import Callable
 from datetime import datetime
 from os import PathLike
-from pathlib import Path
 
 from hedgerow.catalog.model import BudgetPolicy
 from hedgerow.errors import LedgerError
-from hedgerow.ledger import faults
 from hedgerow.ledger.base import Ledger, now, timestamp
-from hedgerow.ledger.disks import on_network
 from hedgerow.ledger.entries import BEGINNING, FORMAT, OPENED, RAISED, Account, Entry
-from hedgerow.ledger.sqlite import PATIENCE, SQLiteStore, write_new
+from hedgerow.ledger.places import Place, place_of
+from hedgerow.ledger.sqlite import PATIENCE
+from hedgerow.ledger.store import Store
 from hedgerow.ledger.terms import Terms
 
 
@@ -29,23 +27,19 @@ def open_ledger(
     """The ledger at `location`; a new one, with a notice, if nothing is there and the catalog names none.
 
     Args:
-        location: A file.
+        location: A file, or the URL of a PostgreSQL database, which can keep one ledger for each dataset.
         dataset: The catalog's dataset, which the ledger must be of.
         policy: The catalog's budget, which must be within what the ledger was made for.
         notice: Is told when a ledger is made.
         clock: The time; only `refresh` depends on it.
         patience: Seconds to wait for other writers.
     """
-    path = _path(location)
-    if not path.exists():
-        if policy.ledger is not None:
-            raise faults.missing(path)
-        _make_if_absent(path, dataset, policy, clock, notice)
-    store = SQLiteStore(path, patience=patience)
-    if notice is not None and on_network(path):
-        notice(f"The ledger {path} is on a network disk, where file locks are not to be trusted: keep one writer.")
+    place = place_of(location, dataset)
+    store = place.find(policy.ledger, patience=patience) or _make(place, dataset, policy, clock, notice, patience)
     try:
-        _check_owner(store, path, dataset, policy)
+        if notice is not None and (caution := place.caution(patience=patience)) is not None:
+            notice(caution)
+        _check_owner(store, place, dataset, policy)
         return Ledger(store, policy, clock=clock)
     except BaseException:
         store.close()
@@ -56,19 +50,7 @@ def create_ledger(
     location: str | PathLike[str], *, dataset: str, policy: BudgetPolicy, clock: Callable[[], datetime] = now
 ) -> str:
     """Make a ledger where there is none, and return its id for the catalog (`budget: {ledger: ...}`)."""
-    path = _path(location)
-    identity = secrets.token_hex(8)
-    opened = timestamp(clock())
-    body = {"ledger": identity, "dataset": dataset, "format": FORMAT, "terms": Terms.of(policy).to_dict()}
-    try:
-        write_new(path, Entry(0, OPENED, opened, None, None, Account(opened), None, body, BEGINNING))
-    except FileExistsError:
-        raise LedgerError(
-            f"There is something at {path} already.",
-            code="ledger-exists",
-            hint="A new ledger never replaces a file: name another one.",
-        ) from None
-    return identity
+    return _write_new(place_of(location, dataset), dataset, policy, clock, PATIENCE)
 
 
 def raise_budget(
@@ -79,10 +61,16 @@ def raise_budget(
     Privacy: from here on the guarantee is the wider one, for everything that was ever answered. The
     caps may only grow, each of them. Whether to raise must not be decided by what answers said.
     """
-    path = _path(location)
-    store = SQLiteStore(path)
+    place = place_of(location, dataset)
+    store = place.find(policy.ledger, patience=PATIENCE)
+    if store is None:
+        raise LedgerError(
+            f"There is no ledger {place} whose budget could be raised.",
+            code="ledger-missing",
+            hint="Say where it is. A new ledger is made with the budget of the catalog.",
+        )
     try:
-        _check_names(store, path, dataset, policy)
+        _check_names(store, place, dataset, policy)
         with store.write() as book:
             old = Terms.from_dict(book.last_terms().body["terms"])
             asked = Terms.of(policy)
@@ -101,44 +89,51 @@ def raise_budget(
         store.close()
 
 
-def _path(location: str | PathLike[str]) -> Path:
-    """The file meant by `location`."""
-    text = os.fspath(location).removeprefix("sqlite:///")
-    if "://" in text:
-        raise LedgerError(
-            "This version keeps ledgers in SQLite files only.",
-            code="ledger-location",
-            hint="Name a file, on a disk of this machine.",
-        )
-    return Path(os.path.realpath(text))
+def _write_new(place: Place, dataset: str, policy: BudgetPolicy, clock: Callable[[], datetime], patience: float) -> str:
+    """Make a ledger, and return its id."""
+    identity = secrets.token_hex(8)
+    opened = timestamp(clock())
+    body = {"ledger": identity, "dataset": dataset, "format": FORMAT, "terms": Terms.of(policy).to_dict()}
+    opening = Entry(0, OPENED, opened, None, None, Account(opened), None, body, BEGINNING)
+    place.write_new(opening, patience=patience)
+    return identity
 
 
-def _make_if_absent(
-    path: Path, dataset: str, policy: BudgetPolicy, clock: Callable[[], datetime], notice: Callable[[str], None] | None
-) -> None:
-    """Make a ledger, unless another program was quicker."""
+def _make(
+    place: Place,
+    dataset: str,
+    policy: BudgetPolicy,
+    clock: Callable[[], datetime],
+    notice: Callable[[str], None] | None,
+    patience: float,
+) -> Store:
+    """Make a ledger, unless another program was quicker, and open it."""
     try:
-        create_ledger(path, dataset=dataset, policy=policy, clock=clock)
+        _write_new(place, dataset, policy, clock, patience)
     except LedgerError as error:
         if error.code != "ledger-exists":
             raise
-        return
-    if notice is not None:
-        notice(f"Made a new ledger at {path}. It is the record of what was spent: keep it, and back it up.")
+    else:
+        if notice is not None:
+            notice(f"Made a new ledger {place}. It is the record of what was spent: keep it, and back it up.")
+    store = place.find(policy.ledger, patience=patience)
+    if store is None:
+        raise place.gone()
+    return store
 
 
-def _check_owner(store: SQLiteStore, path: Path, dataset: str, policy: BudgetPolicy) -> None:
+def _check_owner(store: Store, place: Place, dataset: str, policy: BudgetPolicy) -> None:
     """The ledger of this dataset, the one the catalog names, and wide enough."""
-    _check_names(store, path, dataset, policy)
+    _check_names(store, place, dataset, policy)
     with store.read() as book:
         terms = Terms.from_dict(book.last_terms().body["terms"])
     terms.require(Terms.of(policy))
 
 
-def _check_names(store: SQLiteStore, path: Path, dataset: str, policy: BudgetPolicy) -> None:
+def _check_names(store: Store, place: Place, dataset: str, policy: BudgetPolicy) -> None:
     with store.read() as book:
         opened = book.first()
     if opened.body["dataset"] != dataset:
-        raise faults.other_dataset(path)
+        raise place.other_dataset()
     if policy.ledger is not None and opened.body["ledger"] != policy.ledger:
-        raise faults.other_id(path)
+        raise place.other_id()

@@ -103,6 +103,7 @@ def _column(column: SchemaColumn, table: Table, narrowed: Bounds) -> Column:
         range=owners if asked is None else _narrow(column.name, owners, asked),
         values=said.values if said is not None else None,
         native=column.native,
+        collated=column.collated,
     )
 
 
