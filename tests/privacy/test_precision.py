@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hedgerow.errors import ParameterError
 from hedgerow.privacy import gaussian, laplace
 from hedgerow.privacy.bounding import Bounding
-from hedgerow.privacy.precision import COARSE_SCALE, LARGEST_SCALE, SUM_BITS, precision, root_up, shift_for
+from hedgerow.privacy.precision import COARSE_SCALE, SUM_BITS, precision, root_up, shift_for
 from hedgerow.release.draw import _to_grid
 
 limits = st.builds(
@@ -89,7 +89,7 @@ def test_noise_beyond_the_sampler_is_refused_when_it_is_priced():
 def test_the_lattice_is_neither_too_coarse_nor_too_fine_for_the_sampler(native, least):
     scaled = native * 2.0 ** shift_for(native, least)
     assert scaled >= min(least, COARSE_SCALE) * 0.999
-    assert scaled <= LARGEST_SCALE * 1.001
+    assert scaled <= 2 * COARSE_SCALE * 1.001
 
 
 @given(st.integers(1, 10**18), st.booleans())

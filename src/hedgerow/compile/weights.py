@@ -30,7 +30,8 @@ def row_terms(plan: PrivatePlan, dialect: Dialect) -> list[str]:
 def weighing(plan: PrivatePlan, dialect: Dialect, rows: str, names: Names) -> list[str]:
     """The steps from `rows` to `weighted`: keys, the number of owners, and the exact sums over all keys of `rows`."""
     keys = "".join(f"{name}, " for name in names)
-    parts = f"parts AS MATERIALIZED (SELECT {keys}o, COUNT(*) AS n FROM {rows}{grouped(len(names) + 1)})"
+    kept = "" if not names and not _counts_people(plan) else "MATERIALIZED "
+    parts = f"parts AS {kept}(SELECT {keys}o, COUNT(*) AS n FROM {rows}{grouped(len(names) + 1)})"
     return [parts, *_caps(plan, dialect, names), *_counted(plan, dialect, names), *_sums(plan, dialect, rows, names)]
 
 
@@ -61,6 +62,8 @@ def _counted(plan: PrivatePlan, dialect: Dialect, names: Names) -> list[str]:
     keys = "".join(f"{name}, " for name in names)
     one = 1 << plan.weight_bits
     people = [i for i, total in enumerate(plan.sums) if total.kind is SumKind.UNITS]
+    if not names and not _counts_people(plan):
+        return ["counted AS (SELECT 0 AS owners)"]
     if not people or not names:
         weighted = "".join(f", CAST(COUNT(*) AS {dialect.huge}) * {one} AS s{i}" for i in people)
         return [f"counted AS (SELECT {keys}COUNT(*) AS owners{weighted} FROM parts{grouped(len(names))})"]
@@ -92,6 +95,11 @@ def grouped(count: int) -> str:
 def same(left: str, right: str, names: Names) -> str:
     """Equality of keys, in which NULL equals NULL."""
     return " AND ".join(f"{left}.{name} IS NOT DISTINCT FROM {right}.{name}" for name in names) or "TRUE"
+
+
+def _counts_people(plan: PrivatePlan) -> bool:
+    """Whether the number of owners is needed: to test it, or as a measure."""
+    return plan.selection is not None or any(total.kind is SumKind.UNITS for total in plan.sums)
 
 
 def _sums(plan: PrivatePlan, dialect: Dialect, rows: str, names: Names) -> list[str]:

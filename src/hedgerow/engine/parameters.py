@@ -15,7 +15,7 @@ from hedgerow.privacy.bounding import LARGEST
 from hedgerow.privacy.plan import Budget
 
 EPSILONS = (1e-6, 1e3)
-DELTAS = (1e-40, 0.5)
+DELTAS = (1e-15, 0.5)
 CONFIDENCES = (0.5, 1 - 1e-12)
 FREQUENCIES = (1, 10**9)
 MECHANISMS = ("auto", "gaussian", "laplace")

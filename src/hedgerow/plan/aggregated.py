@@ -14,6 +14,8 @@ from hedgerow.plan.scalar import ScalarBinder, unsupported
 from hedgerow.plan.scope import RowScope, is_column
 from hedgerow.plan.syntax import arguments_of, span_of, text_of
 
+MAX_AGGREGATES = 400
+
 PUBLIC = frozenset({"COUNT", "SUM", "AVG", "MIN", "MAX"})
 """Aggregates over public tables: exact, as the database computes them."""
 
@@ -99,6 +101,12 @@ class AggregatedScope:
             ):
                 return Column(f"a{index}", made.type)
         name = f"a{len(self.calls)}"
+        if len(self.calls) >= MAX_AGGREGATES:
+            raise UnsupportedSQLError(
+                f"A statement can have at most {MAX_AGGREGATES} aggregates.",
+                code="too-many-aggregates",
+                hint="Split it.",
+            )
         self.calls.append(AggregateCall(name, made.function, made.arguments, made.filter, made.distinct, made.type))
         return Column(name, made.type)
 

@@ -19,15 +19,23 @@ from hedgerow.accounting import (
     statement_threshold,
     threshold,
 )
+from hedgerow.accounting.events import STRAY_MASS
 from hedgerow.budget import Cost
 from hedgerow.distributions import Gaussian
+from hedgerow.errors import ParameterError
 from hedgerow.privacy.bounding import Bounding
 from hedgerow.privacy.plan import Room
 from hedgerow.privacy.precision import check_scale, least_scale, root_up, shift_for, up
 from hedgerow.privacy.sums import Coordinate, Selection
 
-HEADROOM = 1e-11
-"""Of epsilon, left for what discreteness costs; at most 1e-12 a coordinate."""
+HEADROOM = 1e-9
+"""Of epsilon, left for what discreteness costs: at most 1e-12 a coordinate, and there are at most 500."""
+
+QUICK_SCALE = 2.0**44
+"""The lattice is made coarser from here: enough for any charge, and the sampler for many cells is quick up to it."""
+
+ROUNDING = 1 - 1e-7
+"""Of delta, for what the formulas lose in floating point."""
 
 EXACT_PROFILE = 64
 """Up to this many keys per unit the exact profile is evaluated; beyond, the deltas are added up."""
@@ -39,7 +47,19 @@ ADDED_SHARE = 0.1
 
 def statement_mu(epsilon: float, delta: float) -> float:
     """The mu that one statement may spend."""
-    return gaussian_mu(epsilon - HEADROOM, delta * (1 - 1e-9))
+    return gaussian_mu(epsilon - HEADROOM, delta)
+
+
+def own_delta(delta: float, moved: int) -> float:
+    """What a statement has of its delta beside the stray mass of `moved` cells of noise (mechanisms.md 1.4)."""
+    left = delta * ROUNDING - float(STRAY_MASS * moved)
+    if left < delta / 2:
+        raise ParameterError(
+            "delta is too small for how many cells one person can touch.",
+            code="bad-delta",
+            hint="Raise delta, or declare a smaller size for the table.",
+        )
+    return left
 
 
 def coordinate(
@@ -55,7 +75,7 @@ def coordinate(
     The exact integer is a multiple of 1 / (denominator 2^weight_bits); see `precision` for the lattice.
     """
     lattice = denominator << weight_bits
-    shift = shift_for(sigma * lattice, least_scale(bounding.keys_touched))
+    shift = shift_for(sigma * lattice, least_scale(bounding.keys_touched), QUICK_SCALE)
     step = Fraction(lattice) * Fraction(2) ** shift
     reach = root_up(bounding.l2_squared) * step
     rounding = root_up(bounding.keys_touched) if shift < 0 else Fraction(0)
@@ -94,6 +114,6 @@ def _threshold(
     tau = threshold(minimum, sigma, wanted, groups)
     if groups > EXACT_PROFILE:
         return tau
-    if selection_delta(epsilon, sigma, minimum, tau, groups, stage2=stage2) * (1 + 1e-9) <= delta:
+    if selection_delta(epsilon - HEADROOM, sigma, minimum, tau, groups, stage2=stage2) * (1 + 1e-9) <= delta:
         return tau
-    return max(tau, statement_threshold(epsilon, delta, sigma, minimum, groups, stage2=stage2))
+    return max(tau, statement_threshold(epsilon - HEADROOM, delta, sigma, minimum, groups, stage2=stage2))

@@ -20,8 +20,9 @@ VALUE_BITS = 40
 SUM_BITS = 124
 """What an engine's 128-bit integers (38 decimal digits) hold with a bit to spare."""
 
-LARGEST_SCALE = 2.0**56
 COARSE_SCALE = 2.0**55
+"""Where noise on the lattice of the exact sums is wider than twice this, the lattice is made coarser."""
+
 SAMPLER_SCALE = 2.0**58
 SURCHARGE = Fraction(1, 10**12)
 
@@ -40,11 +41,14 @@ def precision(size: int, *, weighted: bool) -> Precision:
     return Precision(min(VALUE_BITS, SUM_BITS - 2 - size.bit_length() - weight), weight)
 
 
-def shift_for(native: float, least: float) -> int:
-    """By which power of two the lattice is refined (or, below zero, coarsened) for noise of scale `native` on it."""
+def shift_for(native: float, least: float, coarse: float = COARSE_SCALE) -> int:
+    """By which power of two the lattice is refined (or, below zero, coarsened) for noise of scale `native` on it.
+
+    The scale comes out at `least` or more, and between `coarse` and twice that where it was beyond.
+    """
     if native < least:
         return math.ceil(math.log2(least / native))
-    return -math.floor(math.log2(native / COARSE_SCALE)) if native > LARGEST_SCALE else 0
+    return -math.floor(math.log2(native / coarse)) if native > 2 * coarse else 0
 
 
 def check_scale(scale: float) -> float:

@@ -114,7 +114,7 @@ class _Pricer:
 
     def gaussian(self, budget: Budget) -> PrivatePlan:
         """The plan with Gaussian noise."""
-        delta = _delta(budget)
+        delta = gaussian.own_delta(_delta(budget), self._bounding.keys_touched * self._shape.blocks + self._groups)
         mu = budget.mu or gaussian.statement_mu(budget.epsilon, delta - self._added_mass(delta))
         first, second = self._split(mu * mu)
         made = self._assembly(self._sigma(second))
@@ -125,7 +125,7 @@ class _Pricer:
                 budget.epsilon, delta, self._minimum, self._groups, math.sqrt(first), math.sqrt(second), self._room
             )
             events = [*selected, *events]
-        return self._finish("gaussian", made, selection, Charge(tuple(events), budget.epsilon, delta))
+        return self._finish("gaussian", made, selection, Charge(tuple(events), budget.epsilon, _delta(budget)))
 
     def laplace(self, budget: Budget) -> PrivatePlan:
         """The plan with Laplace noise."""

@@ -1,0 +1,80 @@
+"""What tests of the whole engine share: a small database and its catalog, made and connected in one call."""
+
+import duckdb
+import pytest
+
+import hedgerow as hr
+
+BUDGET = "{epsilon: 100000, delta: 0.01, pure_epsilon: 50000}"
+
+
+class Builder:
+    """Makes a DuckDB file from statements, a catalog from the lines of its tables, and connects them.
+
+    Every database has a place of its own. With `handed_in` the connection itself is handed to hedgerow;
+    the one that `db.owner` then holds is the owner's.
+    """
+
+    def __init__(self, folder):
+        self._folder = folder
+        self._opened = []
+
+    def __call__(
+        self,
+        statements,
+        tables,
+        *,
+        min_frequency=1,
+        budget=BUDGET,
+        defaults="epsilon: 1, delta: 1e-8",
+        handed_in=False,
+        **options,
+    ):
+        place = self._folder / f"db{len(self._opened)}"
+        place.mkdir()
+        connection = duckdb.connect(str(place / "data.duckdb"))
+        for statement in [statements] if isinstance(statements, str) else statements:
+            connection.execute(statement)
+        if not handed_in:
+            connection.close()
+        lines = "\n".join(f"  {line}" for line in tables.strip("\n").splitlines())
+        (place / "data.yaml").write_text(
+            f"dataset: test\nbudget: {budget}\n"
+            f"defaults: {{{defaults}, min_frequency: {min_frequency}}}\ntables:\n{lines}\n"
+        )
+        source = connection if handed_in else place / "data.duckdb"
+        db = hr.connect(source, catalog=place / "data.yaml", **options)
+        self._opened.append((db, connection))
+        db.owner, db.place = connection, place
+        return db
+
+    def close(self):
+        for db, connection in self._opened:
+            db.close()
+            connection.close()
+
+
+@pytest.fixture
+def build(tmp_path):
+    """Databases for one test."""
+    builder = Builder(tmp_path)
+    yield builder
+    builder.close()
+
+
+@pytest.fixture(scope="module")
+def build_once(tmp_path_factory):
+    """Databases for all tests of a module, which must not mind each other."""
+    builder = Builder(tmp_path_factory.mktemp("shared"))
+    yield builder
+    builder.close()
+
+
+@pytest.fixture
+def ask():
+    """Ask afresh: never from a stored release."""
+
+    def asked(db, query, **options):
+        return db.sql(query, reuse=False, **options)
+
+    return asked

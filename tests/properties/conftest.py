@@ -1,0 +1,226 @@
+"""The exact integers of a statement, read through the real backend, with the noise left out."""
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import NamedTuple
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from hedgerow.backends.duckdb import DuckDB
+from hedgerow.catalog.model import BudgetPolicy, Catalog, Column, Table
+from hedgerow.compile import program
+from hedgerow.compiled import ALL_KEYS, PLACE, SELECTED, UNITS
+from hedgerow.dialects import DUCKDB
+from hedgerow.parse import parse
+from hedgerow.plan.bind import bind
+from hedgerow.privacy.plan import Budget, PrivatePlan, Room
+from hedgerow.privacy.price import price
+from hedgerow.release.draw import _to_grid
+
+NONCE = "00112233445566778899aabbccddeeff"
+TYPES = [pa.int64(), pa.string(), pa.string(), pa.float64(), pa.int64(), pa.bool_()]
+LAYOUT = "(u BIGINT {}, g VARCHAR, d VARCHAR, x DOUBLE, i BIGINT, b BOOLEAN)"
+COLUMNS = {
+    "x": Column("x", lower=-2.0, upper=10.0),
+    "i": Column("i", lower=0, upper=5),
+    "d": Column("d", values=("p", "q", "r")),
+}
+ROOM = Room(gaussian_left=Fraction(10**6), pure_left=Fraction(10**6), fair_mass=lambda _: Fraction(1, 10**6))
+"""A ledger with room for everything."""
+
+
+class Row(NamedTuple):
+    """One row of either table."""
+
+    owner: int | None
+    g: str | None = None
+    d: str | None = None
+    x: float | None = None
+    i: int | None = None
+    b: bool | None = None
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one owner may count; `unique` where the database enforces one row."""
+
+    rows: int = 1
+    per_group: int | None = None
+    groups: int | None = None
+    unique: bool = False
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a statement has before the noise: units per key, and each coordinate's number per key.
+
+    `vectors` are exact; `released` are rounded to the lattice that the noise lives on.
+    """
+
+    units: dict
+    vectors: dict
+    released: dict
+
+    def __sub__(self, other):
+        return Measured(
+            _minus(self.units, other.units),
+            _minus_vectors(self.vectors, other.vectors),
+            _minus_vectors(self.released, other.released),
+        )
+
+
+def _minus(left, right):
+    keys = left.keys() | right.keys()
+    return {key: change for key in keys if (change := left.get(key, 0) - right.get(key, 0))}
+
+
+def _minus_vectors(left, right):
+    zero = next(iter([*left.values(), *right.values()]), ())
+    zeros = (Fraction(0),) * len(zero)
+    keys = left.keys() | right.keys()
+    return {k: tuple(a - b for a, b in zip(left.get(k, zeros), right.get(k, zeros), strict=True)) for k in keys}
+
+
+class Laboratory:
+    """One DuckDB with two tables of the same layout: `one` has a unique unit, `many` has not."""
+
+    def __init__(self):
+        self.connection = duckdb.connect(config={"threads": 1})
+        self.connection.execute(f"CREATE TABLE one {LAYOUT.format('UNIQUE')}")
+        self.connection.execute(f"CREATE TABLE many {LAYOUT.format('')}")
+        self.backend = DuckDB(self.connection, handed_in=True)
+        self.schema = self.backend.schema()
+
+    def plan(self, select, limits, *, mechanism="gaussian", min_frequency=1, epsilon=1.0, delta=1e-8):
+        """The priced plan of `select`, whose FROM names `t`."""
+        name = "one" if limits.unique else "many"
+        table = Table(
+            name,
+            unit="u",
+            unit_unique=limits.unique,
+            max_rows=None if limits.unique else limits.rows,
+            max_rows_per_group=limits.per_group,
+            max_groups=limits.groups,
+            columns=COLUMNS,
+        )
+        catalog = Catalog("test", BudgetPolicy(1.0, 1e-6), {name: table})
+        logical = bind(parse(select.replace("FROM t", f"FROM {name}")), catalog, self.schema)
+        return price(logical, Budget(epsilon, delta, mechanism), ROOM, min_frequency=min_frequency)
+
+    def fill(self, rows, *, unique):
+        """Replace the contents of the table."""
+        name = "one" if unique else "many"
+        columns = list(zip(*rows, strict=True)) if rows else [()] * len(TYPES)
+        arrays = [pa.array(list(column), type=kind) for column, kind in zip(columns, TYPES, strict=True)]
+        # DuckDB's unique index does not see deletions of the same transaction, so the table is made anew.
+        self.connection.execute(f"CREATE OR REPLACE TABLE {name} {LAYOUT.format('UNIQUE' if unique else '')}")
+        self.connection.register("rows_in", pa.table(arrays, names=list("ugdxib")))
+        self.connection.execute(f"INSERT INTO {name} SELECT * FROM rows_in")
+        self.connection.unregister("rows_in")
+
+    def measure(self, rows, plan: PrivatePlan, selected=None):
+        """Units per key (whatever their number), and the coordinates over `selected` keys (None: all those)."""
+        self.fill(rows, unique=not plan.bounding.weighted)
+        steps = program(replace(plan, minimum=1), DUCKDB, NONCE)
+        with self.backend.snapshot() as snapshot:
+            survey = snapshot.run(steps.survey)
+            keys = _keys(survey)
+            units = dict(zip(keys, survey.exact_integers(UNITS).tolist(), strict=True))
+            if steps.measure is None:
+                return Measured(units, *_vectors(survey, keys, plan, selected))
+            places = list(keys if selected is None else selected)
+            snapshot.load(SELECTED, _as_table(places, survey))
+            measured = snapshot.run(steps.measure)
+            found = [places[place] for place in measured.exact_integers(PLACE).tolist()]
+            return Measured(units, *_vectors(measured, found, plan, None))
+
+    def survey(self, rows, plan):
+        """The sums that the survey returns, which hold where every key is selected; and how many keys it saw."""
+        self.fill(rows, unique=not plan.bounding.weighted)
+        steps = program(replace(plan, minimum=1), DUCKDB, NONCE)
+        with self.backend.snapshot() as snapshot:
+            survey = snapshot.run(steps.survey)
+        seen = survey.exact_integers(ALL_KEYS).tolist() if ALL_KEYS in survey.names else [len(survey)]
+        return _vectors(survey, _keys(survey), plan, None)[0], set(seen)
+
+
+def _one_nan(value):
+    return math.nan if isinstance(value, float) and math.isnan(value) else value
+
+
+def _keys(table):
+    keys = table.exact_keys()
+    columns = [[_one_nan(value) for value in column.to_pylist()] for column in keys.columns]
+    return list(zip(*columns, strict=True)) if columns else [()] * len(table)
+
+
+def _as_table(places, survey):
+    schema = survey.exact_keys().schema
+    columns = [pa.array([key[i] for key in places], type=field.type) for i, field in enumerate(schema)]
+    return pa.table([*columns, pa.array(range(len(places)), type=pa.int64())], names=[*schema.names, PLACE])
+
+
+def _vectors(table, keys, plan, selected):
+    sums = [table.exact_integers(f"s{i}") for i in range(len(plan.sums))]
+    exact, released = [], []
+    for coordinate in plan.coordinates:
+        total = sum((sums[i] * factor for i, factor in coordinate.combination), np.zeros(len(table), dtype=object))
+        exact.append([Fraction(int(value), coordinate.denominator << plan.weight_bits) for value in total])
+        on_lattice = _to_grid(total, coordinate.shift)
+        released.append([int(value) / lattice_step(coordinate, plan) for value in on_lattice])
+    return [
+        {key: row for key, row in zip(keys, rows, strict=True) if selected is None or key in selected}
+        for rows in (_rows(exact, len(keys)), _rows(released, len(keys)))
+    ]
+
+
+def _rows(columns, count):
+    return list(zip(*columns, strict=True)) if columns else [()] * count
+
+
+def lattice_step(coordinate, plan):
+    """How many steps of the noise's lattice make one row."""
+    return Fraction(coordinate.denominator << plan.weight_bits) * Fraction(2) ** coordinate.shift
+
+
+@pytest.fixture(scope="session")
+def laboratory():
+    return Laboratory()
+
+
+@pytest.fixture
+def step():
+    return lattice_step
+
+
+@pytest.fixture
+def limits():
+    return Limits
+
+
+@pytest.fixture
+def row():
+    return Row
+
+
+@pytest.fixture
+def paid():
+    """What a change costs under the noise of the plan, next to what was charged for it."""
+
+    def compare(change, plan):
+        power = 2 if plan.mechanism == "gaussian" else 1
+        spent = Fraction(0)
+        for index, coordinate in enumerate(plan.coordinates):
+            size = sum(abs(vector[index]) ** power for vector in change.released.values())
+            spent += size / (Fraction(coordinate.scale) / lattice_step(coordinate, plan)) ** power
+        if plan.selection is not None:
+            scale = Fraction(plan.selection.scale) / (1 << plan.selection.shift)
+            spent += sum(abs(n) for n in change.units.values()) / scale**power
+        cost = plan.charge.cost
+        return spent, cost.gaussian if plan.mechanism == "gaussian" else cost.pure
+
+    return compare
