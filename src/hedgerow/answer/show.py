@@ -4,19 +4,20 @@ import html
 import io
 from typing import TYPE_CHECKING
 
-from rich.console import Console
-from rich.table import Table
-
 from hedgerow.answer.plain import shown
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from hedgerow.answer.table import Answer
 
 MOST_ROWS = 200
 
 
-def rich_table(answer: "Answer") -> Table:
+def rich_table(answer: "Answer") -> "Table":
     """The answer as a Rich table; numbers with their error to the right."""
+    from rich.table import Table  # noqa: PLC0415 - slow to import, and many answers are never printed
+
     table = Table()
     noisy = {name for row in answer.intervals for name in row}
     for name in answer.columns:
@@ -28,6 +29,8 @@ def rich_table(answer: "Answer") -> Table:
 
 def text_table(answer: "Answer") -> str:
     """The answer as plain text."""
+    from rich.console import Console  # noqa: PLC0415 - likewise
+
     buffer = io.StringIO()
     console = Console(
         file=buffer, width=max(80, 30 * len(answer.columns)), color_system=None, highlight=False, markup=False
