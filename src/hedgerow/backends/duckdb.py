@@ -27,7 +27,7 @@ TYPES: Mapping[str, Type] = {
     **dict.fromkeys(("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"), Type.INTEGER),
     **dict.fromkeys(("UBIGINT", "HUGEINT", "DECIMAL"), Type.DECIMAL),
     **dict.fromkeys(("FLOAT", "DOUBLE"), Type.FLOAT),
-    **dict.fromkeys(("VARCHAR", "ENUM"), Type.TEXT),
+    **dict.fromkeys(("VARCHAR", "ENUM", "UUID"), Type.TEXT),
     "DATE": Type.DATE,
     "TIME": Type.TIME,
     **dict.fromkeys(("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS"), Type.TIMESTAMP),

@@ -131,7 +131,7 @@ def _typed(column: Column, table: Table) -> Expr:
 
 def _needs_cast(native: str) -> bool:
     """Types that an engine would convert by itself next to others of their kind, which can fail on a row."""
-    return native.upper().startswith(("ENUM", "TIMESTAMP_"))
+    return native.upper().startswith(("ENUM", "UUID", "TIMESTAMP_"))
 
 
 def _unknown(node: exp.Table, catalog: Catalog) -> UnknownNameError:

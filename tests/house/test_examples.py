@@ -1,0 +1,23 @@
+"""Every example in a docstring runs and gives what it says."""
+
+import doctest
+import importlib
+import pkgutil
+
+import pytest
+
+import hedgerow
+
+NAMES = [
+    found.name for found in pkgutil.walk_packages(hedgerow.__path__, "hedgerow.") if found.name != "hedgerow.__main__"
+]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_examples_of_a_module_run(name):
+    assert doctest.testmod(importlib.import_module(name)).failed == 0
+
+
+def test_there_are_examples_to_run():
+    tried = sum(doctest.testmod(importlib.import_module(name)).attempted for name in NAMES)
+    assert tried > 30
