@@ -43,7 +43,7 @@ def test_the_example_at_the_top_loads_and_shows_every_field(load):
     assert catalog.tables["customers"].unit_unique
     shown = set(re.findall(r"(\w+):", example))
     fields = {*read_budget._FIELDS, *read_table._FIELDS, "lower", "upper", "values", "type", "hidden"}
-    assert fields - shown == {"queries", "accounting", "schedule"}
+    assert fields - shown == {"queries", "rows", "accounting", "schedule"}
 
 
 @pytest.mark.parametrize("field", [*read_budget._FIELDS, *read_table._FIELDS, *read_column.TYPES])

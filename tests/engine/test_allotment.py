@@ -34,11 +34,30 @@ def test_our_accounting_counts_a_mean_once(town):
     assert ask_until_closed(town(budget=NUMBER, defaults=NO_RULE), MEAN)[0] == 12
 
 
-@pytest.mark.parametrize(("budget", "method"), [(NUMBER, "exact"), (PUBLISHED, "published")])
-def test_every_query_gets_the_noise_of_the_protocol(town, budget, method):
+@pytest.mark.parametrize(
+    ("budget", "protocol"),
+    [
+        (NUMBER, QueryBudget(12, 3 - 1e-6, 0.9e-6, "exact")),
+        (PUBLISHED, QueryBudget(12, 3.0, 1e-6, "published")),
+    ],
+)
+def test_every_query_gets_the_noise_of_the_protocol(town, budget, protocol):
     answer = town(budget=budget, defaults=NO_RULE).sql(COUNT)
-    expected = QueryBudget(12, 3 - 1e-6, 0.9e-6, method).noise()
-    assert answer.receipt.mechanisms[0].scale == pytest.approx(expected, rel=1e-6)
+    assert answer.receipt.mechanisms[0].scale == pytest.approx(protocol.noise(), rel=1e-6)
+
+
+def test_the_example_of_document_002_is_one_line_of_a_catalog(town):
+    db = town(budget="{epsilon: 3, rows: 100000, queries: 2000, accounting: published}", defaults=NO_RULE)
+    assert db.sql(COUNT).receipt.mechanisms[0].scale == pytest.approx(91.2612, abs=1e-3)
+    assert db.budget.limit.delta == pytest.approx(3.1623e-8, rel=1e-4)
+    total = db.sql("SELECT SUM(income) FROM people").receipt.mechanisms[0]
+    assert total.scale == pytest.approx(91.2612 * 1000, rel=1e-4)
+
+
+@pytest.mark.parametrize("budget", ["{epsilon: 3, rows: 1000, delta: 1e-6, queries: 5}", "{epsilon: 3, rows: 1000}"])
+def test_rows_stand_for_delta_only_where_queries_are_counted(town, budget):
+    with pytest.raises(hr.CatalogError):
+        town(budget=budget)
 
 
 def test_a_query_cannot_state_a_price_that_the_owner_has_set(town):

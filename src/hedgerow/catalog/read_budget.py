@@ -1,5 +1,6 @@
 """The `budget` and `defaults` of a catalog."""
 
+import math
 import re
 from collections.abc import Mapping
 from datetime import timedelta
@@ -14,6 +15,7 @@ LARGEST_EPSILON = 1e6
 SMALLEST_EPSILON = 1e-9
 LARGEST_FREQUENCY = 10**9
 LARGEST_QUERIES = 10**12
+LARGEST_ROWS = 10**18
 
 _FIELDS = (
     "epsilon",
@@ -23,6 +25,7 @@ _FIELDS = (
     "lifetime",
     "per_query",
     "queries",
+    "rows",
     "accounting",
     "schedule",
     "analysts",
@@ -37,7 +40,7 @@ def read_budget(entry: Entry) -> BudgetPolicy:
     found = entry.fields(_FIELDS)
     policy = BudgetPolicy(
         epsilon=epsilon(entry.required(found, "epsilon", "epsilon: 3.0")),
-        delta=fraction(entry.required(found, "delta", "delta: 1e-6")),
+        delta=_read_delta(entry, found),
         pure_epsilon=within(found["pure_epsilon"], 0, LARGEST_EPSILON) if "pure_epsilon" in found else 0.0,
         refresh=read_refresh(found["refresh"]) if "refresh" in found else None,
         lifetime=read_cap(found["lifetime"]) if "lifetime" in found else None,
@@ -50,6 +53,19 @@ def read_budget(entry: Entry) -> BudgetPolicy:
     )
     _check_budget(policy, found)
     return policy
+
+
+def _read_delta(entry: Entry, found: dict[str, Entry]) -> float:
+    """The delta that is written, or document 002's for a public number of rows: one over rows^1.5."""
+    if "rows" not in found:
+        return fraction(entry.required(found, "delta", "delta: 1e-6"))
+    if "delta" in found or "queries" not in found:
+        raise _contradiction(
+            found["rows"],
+            "`rows` stands for `delta` where `queries` are counted.",
+            "Write `queries` and `rows` without `delta`, or `delta` without `rows`.",
+        )
+    return math.pow(integer(found["rows"], 2, LARGEST_ROWS), -1.5)
 
 
 def epsilon(entry: Entry) -> float:

@@ -6,13 +6,14 @@ from hedgerow.accounting import QueryBudget, gaussian_epsilon
 from hedgerow.aggregates import Kind
 from hedgerow.catalog import Catalog
 from hedgerow.errors import BudgetError, ParameterError
-from hedgerow.ledger import Ledger
+from hedgerow.ledger import Ledger, caps
 from hedgerow.plan.nodes import LogicalPlan
 from hedgerow.privacy.needs import needs_of
 from hedgerow.privacy.plan import Budget
 
 NAMES = {Kind.UNITS: "count", Kind.ROWS: "count", Kind.SUM: "sum", Kind.MEAN: "mean"}
 ROUNDING = 1 - 1e-9
+RESERVE, MASS_SHARE = float(caps.RESERVE), float(caps.MASS_SHARE)
 
 
 def sets_price(catalog: Catalog) -> bool:
@@ -46,10 +47,16 @@ def allot(budget: Budget, catalog: Catalog, ledger: Ledger, logical: LogicalPlan
 
 
 def _protocol(catalog: Catalog) -> QueryBudget:
-    """Document 002 over the part of the budget that Gaussian noise has."""
+    """Document 002 over the part of the budget that Gaussian noise has.
+
+    Exact composition leaves out what the ledger keeps for thresholds and discreteness. The published sigma is larger
+    than that for any budget, so it is taken from the whole, as in the document.
+    """
     policy = catalog.budget
-    method = "published" if policy.accounting == "published" else "exact"
-    return QueryBudget(policy.queries or 1, policy.epsilon - policy.pure_epsilon - 1e-6, 0.9 * policy.delta, method)  # type: ignore[arg-type]
+    epsilon = policy.epsilon - policy.pure_epsilon
+    if policy.accounting == "published":
+        return QueryBudget(policy.queries or 1, epsilon, policy.delta, "published")
+    return QueryBudget(policy.queries or 1, epsilon - RESERVE, (1 - MASS_SHARE) * policy.delta, "exact")
 
 
 def _shared(catalog: Catalog, queries: int) -> float:
