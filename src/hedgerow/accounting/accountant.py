@@ -2,7 +2,7 @@
 
 An accountant totals a plan whose events were all fixed before the first answer was seen, or reports on
 what has happened. It never decides whether the next question is answered: that is the ledger's filter, which
-stays valid when questions depend on answers (mechanisms 1.5).
+stays valid when questions depend on answers (docs/proofs/ledger.md).
 """
 
 import math

@@ -1,4 +1,4 @@
-"""What a pure epsilon is worth as a mu (mechanisms 1.2), and zCDP as an (epsilon, delta)."""
+"""What a pure epsilon is worth as a mu (Dong, Roth and Su 2019), and zCDP as an (epsilon, delta)."""
 
 import math
 

@@ -13,7 +13,7 @@ from hedgerow.budget import Cost
 from hedgerow.errors import LedgerError, ParameterError
 
 LEAST_GRID_SCALE_SQUARED = 2**20
-"""The proved charge of a discrete Gaussian needs sigma / grid of 2^10 or more (mechanisms 1.4)."""
+"""The proved charge of a discrete Gaussian needs sigma / grid of 2^10 or more (docs/proofs/noise.md)."""
 
 SURCHARGE = 37
 STRAY_MASS = Fraction(3, 10**31)
@@ -59,7 +59,7 @@ class GaussianEvent(_Event):
         sensitivity_squared: The square of how far one unit moves the vector (l2), in units of `variance`.
         variance: The noise of each coordinate.
         moved: How many coordinates one unit can move; 0 where the sampler is the rounded Gaussian
-            of mechanisms 1.4a, which owes nothing for being discrete.
+            of docs/proofs/noise.md, which owes nothing for being discrete.
         grid_scale_squared: The variance in squared steps of the grid, the smallest if they differ.
 
     Privacy: sensitivity_squared / variance is mu squared of the rounded Gaussian. The discrete one
@@ -132,7 +132,7 @@ class BoundedRangeEvent(_Event):
     """An exponential mechanism (or noisy maximum with Gumbel noise) whose loss has a range of `epsilon`.
 
     Privacy: it is mu-GDP with mu = 2 Phi^-1(1 / (1 + exp(-epsilon/2))), so post-processing of a
-    Gaussian pair, and charged like one (mechanisms 1.2).
+    Gaussian pair, and charged like one (Dong, Roth and Su 2019).
     """
 
     epsilon: Fraction

@@ -1,4 +1,4 @@
-"""The exact privacy of Gaussian noise: delta, epsilon and mu of one another (mechanisms 1.1)."""
+"""The exact privacy of Gaussian noise: delta, epsilon and mu of one another (Balle and Wang 2018)."""
 
 import math
 

@@ -19,7 +19,7 @@ class PLD(Accountant):
     """The composed distribution of the privacy loss: the tightest total of a plan that is fixed in advance.
 
     It must not decide an admission while answers are being seen: two branches, each within budget by
-    its own composition, can together be far outside (mechanisms 1.5; there is a test). A fixed
+    its own composition, can together be far outside (docs/proofs/ledger.md; there is a test). A fixed
     plan enters the ledger as one `ApproximateEvent` of its total.
 
     Pure steps are taken as the worst of their epsilon. The library is an extra: `pip install dp-accounting`.

@@ -1,4 +1,4 @@
-"""A fixed number of queries that share a budget evenly (document 002; mechanisms 8.1)."""
+"""A fixed number of queries that share a budget evenly (document 002; docs/explanation/sources.md)."""
 
 import math
 from dataclasses import dataclass

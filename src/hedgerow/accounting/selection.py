@@ -1,4 +1,4 @@
-"""Keys shown only if enough people share them: the threshold and its exact privacy (mechanisms 2)."""
+"""Keys shown only if enough people share them: the threshold and its exact privacy (docs/proofs/selection.md)."""
 
 import math
 from fractions import Fraction
@@ -16,7 +16,7 @@ FAR = 64.0
 def threshold(k: int, sigma: float, delta: float, groups: int = 1) -> float:
     """The tau at which a key of k people is shown, by noise alone, with probability `delta` over all `groups`.
 
-    Noise on a grid of step g: round tau up to the grid and add g/2 (mechanisms 2.4).
+    Noise on a grid of step g: round tau up to the grid and add g/2 (docs/proofs/selection.md).
 
     Example:
         >>> round(threshold(0, 10.0, 1e-9), 6)
@@ -28,7 +28,7 @@ def threshold(k: int, sigma: float, delta: float, groups: int = 1) -> float:
 
 
 def laplace_threshold(k: int, scale: float, delta: float, groups: int = 1) -> float:
-    """The tau of `threshold`, for Laplace noise of the given scale (mechanisms 2.5).
+    """The tau of `threshold`, for Laplace noise of the given scale (docs/proofs/selection.md).
 
     Example:
         >>> round(laplace_threshold(0, 1.0, 1e-5), 4)
@@ -71,7 +71,7 @@ def selection_delta(
         extra: The sum of mu squared of whatever else is released with each key.
         stage2: The mu of what is measured over the selected keys afterwards.
 
-    Privacy: equation (2) of mechanisms 2.2, the largest over how many of the unit's keys exist
+    Privacy: the profile of docs/proofs/selection.md, the largest over how many of the unit's keys exist
     without it, in both directions. It prices one statement; the ledger charges the parts.
 
     Example:

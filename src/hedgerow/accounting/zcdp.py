@@ -1,4 +1,4 @@
-"""Zero-concentrated differential privacy, with the tight conversion (mechanisms 1.2)."""
+"""Zero-concentrated differential privacy, with the tight conversion (Canonne, Kamath and Steinke 2020)."""
 
 import math
 

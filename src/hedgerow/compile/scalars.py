@@ -25,7 +25,7 @@ def key(expr: Expr, dialect: Dialect) -> str:
 
     What cannot be printed (the year 10000, infinity) is NULL.
 
-    Privacy: without it the printed key would be the spelling of some row (mechanisms.md 14.10).
+    Privacy: without it the printed key would be the spelling of some row (docs/explanation/privacy.md).
     """
     text = scalar(expr, dialect)
     if expr.type is Type.TEXT:

@@ -1,8 +1,8 @@
 """What a list of queries, fixed in advance, would prove together, by every accountant.
 
-All mechanisms and parameters are known before the first answer, so the tightest accountant may be
-believed: privacy loss distributions are valid here, and only here (mechanisms.md 1.5). It is a report: an interactive
-ledger admits the same queries one by one, by its own filter.
+All mechanisms and parameters are known before the first answer, so the tightest accountant may be believed: privacy
+loss distributions are valid here, and only here (docs/proofs/ledger.md). It is a report: an interactive ledger admits
+the same queries one by one, by its own filter.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -43,7 +43,7 @@ def _failure(logical: LogicalPlan, request: Asked, *, shown: int, of: int) -> fl
     """How often one interval may fail.
 
     Being picked by HAVING or LIMIT is information: with R of G rows shown, R/G of the failure probability
-    keeps the expected share of wrong intervals among those shown (mechanisms.md 6.7). With
+    keeps the expected share of wrong intervals among those shown (docs/explanation/error-bars.md). With
     `simultaneous` every number of the table holds at once.
     """
     beta = 1.0 - request.confidence

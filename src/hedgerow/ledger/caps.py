@@ -1,4 +1,4 @@
-"""The three sums of the filter and their caps, counted in integers (mechanisms 1.5)."""
+"""The three sums of the filter and their caps, counted in integers (docs/proofs/ledger.md)."""
 
 import math
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ SCALE = 2**80
 """Charges and caps are whole multiples of 1 / SCALE: charges rounded up, caps down."""
 
 RESERVE = Fraction(1, 10**6)
-"""Pure epsilon kept for what integer Gaussian noise owes for being discrete (mechanisms 1.4)."""
+"""Pure epsilon kept for what integer Gaussian noise owes for being discrete (docs/proofs/noise.md)."""
 
 MASS_SHARE = Fraction(1, 10)
 """The part of delta that is kept for thresholds."""
@@ -131,7 +131,7 @@ def caps_for(epsilon: float, delta: float, pure_epsilon: float = 0.0, *, reserve
 
     Privacy: with sums of mu squared, pure epsilon and mass that never exceed M2, E and Dinf, the
     transcript is (e + E, gaussian_delta(e, sqrt(M2)) + Dinf)-DP for every e >= 0, however the analyst
-    adapts (theorem of mechanisms 1.5). Here Dinf = delta/10, E = pure_epsilon + reserve (never more
+    adapts (docs/proofs/ledger.md). Here Dinf = delta/10, E = pure_epsilon + reserve (never more
     than epsilon) and e = epsilon - E, so the reserve comes out of epsilon and the guarantee is
     (epsilon, delta) itself. M2 is the lower end of a verified bracket, and everything is rounded down.
 

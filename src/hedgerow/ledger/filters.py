@@ -44,7 +44,7 @@ class Filter:
 
     Privacy: the sums of mu squared, of pure epsilon and of mass each decide for themselves, with caps
     fixed in advance, so the filter is valid however questions and prices depend on earlier answers
-    (theorem of mechanisms 1.5). A joint rule over the three would not be.
+    (docs/proofs/ledger.md). A joint rule over the three would not be.
     """
 
     owner: str

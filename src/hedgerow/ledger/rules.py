@@ -57,7 +57,7 @@ def _check_number(request: Request, number: int, total: Filter, account: Account
 
 
 def allowance(schedule: str, total: Filter, account: Account) -> Units:
-    """The most that the next statement may take, so that there is always one after it (mechanisms 8.3).
+    """The most that the next statement may take, so that there is always one after it (docs/proofs/ledger.md).
 
     Privacy: the filter decides as ever; a schedule only makes it refuse earlier.
     """

@@ -59,7 +59,7 @@ class Terms:
         return None if self.lifetime is None else self.part(self.lifetime)
 
     def part(self, cap: Cap) -> Caps:
-        """The caps of a smaller or larger budget with the same split (mechanisms 8.5)."""
+        """The caps of a smaller or larger budget with the same split (docs/proofs/ledger.md)."""
         pure = min(self.pure_epsilon * (cap.epsilon / self.epsilon), cap.epsilon)
         return caps_for(cap.epsilon, self.delta if cap.delta is None else cap.delta, pure)
 

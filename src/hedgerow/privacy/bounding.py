@@ -1,7 +1,7 @@
 """How much one unit counts.
 
 An owner's rows in a key are not chosen but *weighted*: one integer weight out of 2^b per (owner, key),
-rounded down, multiplies the integer sums of all measures alike (mechanisms.md 3.1).
+rounded down, multiplies the integer sums of all measures alike (docs/proofs/weights.md).
 
 Privacy: let an owner have n_g rows in key g, a_g = min(n_g, r). The weight is
 W_g = floor(U a_g / n_g), with U^2 sum a_g^2 <= T^2 4^b (l2) or U sum a_g <= A 2^b (l1). Each row's vector

@@ -1,7 +1,7 @@
 """Gaussian noise for one statement.
 
 Privacy: with noise sigma_i on coordinate i, whose rows have size at most 1 after division, a unit moves
-the whole vector by at most T in each coordinate's norm, so mu^2 <= T^2 sum 1/sigma_i^2 (mechanisms.md 3.1, blocks
+the whole vector by at most T in each coordinate's norm, so mu^2 <= T^2 sum 1/sigma_i^2 (docs/proofs/weights.md, blocks
 that every row may fill at once). All coordinates get equal noise, which is minimax for an average (4.1).
 Key selection counts each owner in at most C keys: mu^2 = C / sigma^2. The two stages compose to the mu of
 the statement's own (epsilon, delta); the threshold is the least that keeps the exact profile (2.2) within delta.
@@ -51,7 +51,7 @@ def statement_mu(epsilon: float, delta: float) -> float:
 
 
 def own_delta(delta: float, moved: int) -> float:
-    """What a statement has of its delta beside the stray mass of `moved` cells of noise (mechanisms.md 1.4)."""
+    """What a statement has of its delta beside the stray mass of `moved` cells of noise (docs/proofs/noise.md)."""
     left = delta * ROUNDING - float(STRAY_MASS * moved)
     if left < delta / 2:
         raise ParameterError(

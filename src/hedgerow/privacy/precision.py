@@ -6,7 +6,7 @@ where it is too fine.
 
 Privacy: on a coarser lattice the exact sum is rounded once, to the nearest point. That moves each coordinate by at
 most half a step on either neighbour, so a unit that touches m coordinates moves the rounded vector by at most
-sqrt(m) steps (l2), or m steps (l1), more than the exact one (mechanisms.md 11, step 4). The term is part of the charge.
+sqrt(m) steps (l2), or m steps (l1), more than the exact one (docs/proofs/noise.md). The term is part of the charge.
 """
 
 import math
@@ -63,7 +63,7 @@ def check_scale(scale: float) -> float:
 
 
 def least_scale(moved: int) -> float:
-    """The sampler's scale from which discreteness costs less than 1e-12 of pure epsilon (mechanisms.md 1.4)."""
+    """The sampler's scale from which discreteness costs less than 1e-12 of pure epsilon (docs/proofs/noise.md)."""
     return max(2.0**24, math.sqrt(float(37 * moved / SURCHARGE)))
 
 

@@ -23,9 +23,9 @@ def require(receipt: Receipt, plan: PrivatePlan) -> None:
 def add_noise(exact: Whole, shift: int, scale: float, mechanism: str) -> Whole:
     """The exact integers times 2^shift (rounded to the nearest, below zero), plus integer noise of that scale.
 
-    Privacy: Gaussian noise for many cells is drawn as the rounded Gaussian (mechanisms.md 1.4a), which is exactly what
-    a Gaussian mechanism gives; what is charged is the discrete one, which owes a little more. Which of the two is drawn
-    depends on the number of cells, and shows in nothing but time.
+    Privacy: Gaussian noise for many cells is drawn as the rounded Gaussian (docs/proofs/noise.md), which is exactly
+    what a Gaussian mechanism gives; what is charged is the discrete one, which owes a little more. Which of the two is
+    drawn depends on the number of cells, and shows in nothing but time.
     """
     many = mechanism == "gaussian" and len(exact) >= MANY_CELLS and scale <= QUICK
     sample = rounded_gaussian if many else {"gaussian": discrete_gaussian, "laplace": discrete_laplace}[mechanism]

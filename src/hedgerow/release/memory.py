@@ -4,7 +4,7 @@ What is stored is the release: keys, raw noisy coordinates, the noise they carry
 any after part, follow from it for free. A stored release answers a new statement about the same rows, keys, limits
 and data version if it holds every measure asked for, with no more noise than the statement would get, or bought with
 no less than the statement may spend (then it is a larger question at the same price, and its columns alone are free).
-What is compared are noise scales and costs, never values (mechanisms.md 14.8).
+What is compared are noise scales and costs, never values (docs/explanation/privacy.md).
 """
 
 import json

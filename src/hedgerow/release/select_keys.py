@@ -37,7 +37,7 @@ class SelectedKeys:
 def select_keys(exact: ExactTable, plan: PrivatePlan, receipt: Receipt) -> SelectedKeys:
     """Keep a key if its bounded count reaches the minimum frequency *and* its noisy count the threshold.
 
-    Privacy: mechanisms.md 2.1. The exact test uses the bounded count, in which a unit changes at most C
+    Privacy: docs/proofs/selection.md. The exact test uses the bounded count, in which a unit changes at most C
     keys by one each; the noise and the threshold were charged for exactly that. A key that fails
     either test is silent: it does not appear, or, where the key is public, appears without a number.
     """

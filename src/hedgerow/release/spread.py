@@ -1,7 +1,7 @@
 """Error bars of whatever is shown: of an aggregate its own; of arithmetic with aggregates, sound interval arithmetic.
 
 An expression over M aggregates is evaluated on their intervals at (1 - confidence) / M each, so that all
-of them hold at once with the stated confidence (mechanisms.md 6.7, rule 4): conservative, never short.
+of them hold at once with the stated confidence (docs/explanation/error-bars.md): conservative, never short.
 """
 
 from collections.abc import Callable, Mapping
