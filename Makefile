@@ -41,8 +41,9 @@ test: lint types imports ## everything that must pass before a change lands
 slow: $(VENV)/.dev ## coverage at scale and long simulations
 	$(BIN)/pytest -q -n 2 -m slow
 
-bench: $(VENV)/.dev ## time against the plain query on TPC-H
+bench: $(VENV)/.dev ## time against the plain query on TPC-H, and of the ledger
 	$(BIN)/python benchmarks/speed.py
+	$(BIN)/python benchmarks/ledger.py
 
 fix: $(VENV)/.dev ## let ruff mend what it can
 	$(BIN)/ruff check --fix .

@@ -2,9 +2,10 @@
 
 Privacy: with noise sigma_i on coordinate i, whose rows have size at most 1 after division, a unit moves
 the whole vector by at most T in each coordinate's norm, so mu^2 <= T^2 sum 1/sigma_i^2 (docs/proofs/weights.md, blocks
-that every row may fill at once). All coordinates get equal noise, which is minimax for an average (4.1).
+that every row may fill at once). All coordinates get equal noise, which is minimax for an average.
 Key selection counts each owner in at most C keys: mu^2 = C / sigma^2. The two stages compose to the mu of
-the statement's own (epsilon, delta); the threshold is the least that keeps the exact profile (2.2) within delta.
+the statement's own (epsilon, delta); the threshold is the least that keeps the exact profile (docs/proofs/selection.md)
+within delta.
 """
 
 import math
@@ -29,7 +30,7 @@ from hedgerow.privacy.precision import check_scale, least_scale, root_up, shift_
 from hedgerow.privacy.sums import Coordinate, Selection
 
 HEADROOM = 1e-9
-"""Of epsilon, left for what discreteness costs: at most 1e-12 a coordinate, and there are at most 500."""
+"""Of epsilon, left for what discreteness costs: at most 1e-12 a coordinate, and there are fewer than 1 000."""
 
 QUICK_SCALE = 2.0**44
 """The lattice is made coarser from here: enough for any charge, and the sampler for many cells is quick up to it."""
@@ -39,7 +40,6 @@ ROUNDING = 1 - 1e-7
 
 EXACT_PROFILE = 64
 """Up to this many keys per unit the exact profile is evaluated; beyond, the deltas are added up."""
-
 
 ADDED_SHARE = 0.1
 """Then this part of delta is for the threshold, and the rest for the noise."""

@@ -13,9 +13,10 @@ from hedgerow.privacy.assemble import Assembly, laplace_blocks, recipes, with_ga
 from hedgerow.privacy.bounding import Bounding, bound, units_only
 from hedgerow.privacy.keys import KeyRule, Keys, keys_of
 from hedgerow.privacy.needs import needs_of
-from hedgerow.privacy.plan import Budget, PrivatePlan, Recipe, Room
+from hedgerow.privacy.plan import Budget, PrivatePlan, Room
 from hedgerow.privacy.precision import precision
 from hedgerow.privacy.shape import Shape, shape
+from hedgerow.privacy.sums import Selection
 from hedgerow.privacy.uses import shown_alone
 
 SELECTED_SHARE = 0.2
@@ -167,8 +168,7 @@ class _Pricer:
         bits = precision(self._bounding.size, weighted=self._bounding.weighted and not every_weight_is_one)
         return Assembly(self._shape, self._bounding, bits, noise)
 
-    def _finish(self, mechanism: str, made: Assembly, selection: object, charge: Charge) -> PrivatePlan:
-        made_recipes: tuple[Recipe, ...] = recipes(made, self._needs, one_row=self._one_row)
+    def _finish(self, mechanism: str, made: Assembly, selection: Selection | None, charge: Charge) -> PrivatePlan:
         return PrivatePlan(
             self._release,
             self._bounding,
@@ -178,8 +178,8 @@ class _Pricer:
             made.bits.weight,
             tuple(made.sums),
             tuple(made.coordinates),
-            selection,  # type: ignore[arg-type]
-            made_recipes,
+            selection,
+            recipes(made, self._needs, one_row=self._one_row),
             charge,
         )
 
