@@ -224,3 +224,18 @@ def test_groups_do_not_influence_each_other(law):
     assert together.lower == pytest.approx([each.lower[0] for each in alone], abs=1e-12)
     assert together.upper == pytest.approx([each.upper[0] for each in alone], abs=1e-12)
     assert together.notes == [each.notes[0] for each in alone]
+
+
+@settings(deadline=None)
+@given(
+    st.floats(-100, 100),
+    st.floats(-100, 100),
+    st.floats(-50, 50),
+    st.floats(0.01, 50),
+    st.sampled_from([Gaussian(1.0), Gaussian(20.0), Laplace(1.0), Laplace(20.0)]),
+    st.sampled_from([apart, shared]),
+)
+def test_an_interval_never_leaves_what_is_publicly_known(numerator, denominator, lowest, width, noise, terms):
+    support = (lowest, lowest + width)
+    lower, upper = ends(numerator, denominator, terms(noise), support=support)
+    assert support[0] - 1e-9 <= lower <= upper <= support[1] + 1e-9

@@ -4,8 +4,17 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from hedgerow.aggregates.base import Aggregate, Estimate, Form, Kind, Measured, Need, aggregate, bounded_number
-from hedgerow.distributions import Noise
+from hedgerow.aggregates.base import (
+    Aggregate,
+    Estimate,
+    Kind,
+    Measured,
+    Need,
+    Ratio,
+    aggregate,
+    bounded_number,
+    shared_noises,
+)
 from hedgerow.errors import InternalError, UnsupportedSQLError
 from hedgerow.expressions.nodes import Expr
 from hedgerow.expressions.types import Type
@@ -33,7 +42,7 @@ class Avg(Aggregate):
         count, centred = measured.count, measured.centred
         if count is None or centred is None:
             raise InternalError("AVG was not measured.")
-        bounds = quotient_bounds(centred.values, count.values, _shared(centred, count), beta, (-1.0, 1.0))
+        bounds = quotient_bounds(centred.values, count.values, shared_noises(centred, count), beta, (-1.0, 1.0))
         positive = count.values > 0
         raw = np.divide(centred.values, count.values, out=np.zeros_like(count.values), where=positive)
         mean = np.clip(raw, -1.0, 1.0)
@@ -44,10 +53,9 @@ class Avg(Aggregate):
             bounds.notes,
         )
 
-
-def _shared(numerator: Form, denominator: Form) -> list[tuple[float, float, Noise]]:
-    """The noises of both forms, each with its coefficient in the one and in the other."""
-    above = {number: coefficient for number, coefficient, _ in numerator.terms}
-    below = {number: coefficient for number, coefficient, _ in denominator.terms}
-    noises = {number: noise for number, _, noise in (*numerator.terms, *denominator.terms)}
-    return [(above.get(n, 0.0), below.get(n, 0.0), noise) for n, noise in sorted(noises.items())]
+    def ratio(self, measured: Measured) -> Ratio | None:
+        """(middle count + half centred sum) / count."""
+        if measured.count is None or measured.centred is None:
+            return None
+        total = measured.count.times(measured.middle).plus(measured.centred.times(measured.half))
+        return Ratio(total, measured.count, (measured.middle - measured.half, measured.middle + measured.half))

@@ -4,6 +4,7 @@ It never meets a row. It names the sums it needs from the plan alone, and turns 
 into an estimate with an interval. So a new aggregate cannot weaken privacy: at worst it is inaccurate.
 """
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -56,6 +57,38 @@ class Form:
         """The terms without the numbers."""
         return [(coefficient, noise) for _, coefficient, noise in self.terms]
 
+    def plus(self, other: "Form") -> "Form":
+        """The sum of both; a coordinate in both counts with the sum of its coefficients."""
+        noises = {number: noise for number, _, noise in (*self.terms, *other.terms)}
+        total = dict.fromkeys(noises, 0.0)
+        for number, coefficient, _ in (*self.terms, *other.terms):
+            total[number] += coefficient
+        return Form(self.values + other.values, tuple((n, c, noises[n]) for n, c in sorted(total.items()) if c))
+
+    def times(self, factor: float) -> "Form":
+        """The form scaled."""
+        return Form(self.values * factor, tuple((number, c * factor, noise) for number, c, noise in self.terms))
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """A quotient of two forms; with no denominator, the numerator alone.
+
+    `support` is where the exact value is publicly known to lie.
+    """
+
+    numerator: Form
+    denominator: Form | None = None
+    support: tuple[float, float] = (-math.inf, math.inf)
+
+
+def shared_noises(numerator: Form, denominator: Form) -> list[tuple[float, float, Noise]]:
+    """The noises of both forms, each with its coefficient in the one and in the other."""
+    above = {number: coefficient for number, coefficient, _ in numerator.terms}
+    below = {number: coefficient for number, coefficient, _ in denominator.terms}
+    noises = {number: noise for number, _, noise in (*numerator.terms, *denominator.terms)}
+    return [(above.get(n, 0.0), below.get(n, 0.0), noise) for n, noise in sorted(noises.items())]
+
 
 @dataclass(frozen=True)
 class Selected:
@@ -105,6 +138,10 @@ class Aggregate(ABC):
     @abstractmethod
     def estimate(self, measured: Measured, beta: float) -> Estimate:
         """The answer, with an interval that fails with probability at most `beta`."""
+
+    def ratio(self, measured: Measured) -> Ratio | None:  # noqa: ARG002 - not every aggregate has one
+        """The answer as a quotient of linear forms, for exact intervals of arithmetic; None where it is none."""
+        return None
 
 
 _AGGREGATES: dict[str, Aggregate] = {}

@@ -1,10 +1,11 @@
 """COUNT(*), COUNT(x), COUNT(DISTINCT unit)."""
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 
-from hedgerow.aggregates.base import Aggregate, Estimate, Kind, Measured, Need, aggregate
+from hedgerow.aggregates.base import Aggregate, Estimate, Kind, Measured, Need, Ratio, aggregate
 from hedgerow.errors import InternalError, UnsupportedSQLError
 from hedgerow.expressions.facts import may_be_null
 from hedgerow.expressions.nodes import Expr
@@ -50,3 +51,9 @@ class Count(Aggregate):
         margin = half_width(form.noise, beta)
         lower, upper = np.maximum(form.values - margin, 0.0), np.maximum(form.values + margin, 0.0)
         return Estimate(shown, lower, upper, [None] * len(shown))
+
+    def ratio(self, measured: Measured) -> Ratio | None:
+        """The count itself; not where it was seen only because it was large."""
+        if measured.count is None or measured.selected is not None:
+            return None
+        return Ratio(measured.count, support=(0.0, math.inf))

@@ -34,8 +34,8 @@ def fieller_hull(
     between = np.where(inside, np.maximum(low, lowest), np.nan), np.where(inside, np.minimum(high, highest), np.nan)
     neither = ~(left | right)
     around = (
-        np.where(left, lowest, np.where(neither, np.nan, high)),
-        np.where(right, highest, np.where(neither, np.nan, low)),
+        np.where(left, lowest, np.where(neither, np.nan, np.maximum(high, lowest))),
+        np.where(right, highest, np.where(neither, np.nan, np.minimum(low, highest))),
     )
     lower = np.where(all_accepted, lowest, np.where(a >= 0, between[0], around[0]))
     upper = np.where(all_accepted, highest, np.where(a >= 0, between[1], around[1]))

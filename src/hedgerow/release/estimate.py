@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from hedgerow.aggregates import Estimate, Form, Measured, Selected, lookup
+from hedgerow.aggregates import Estimate, Form, Measured, Ratio, Selected, lookup
 from hedgerow.compiled import ROW
 from hedgerow.errors import InternalError
 from hedgerow.expressions.types import Type
@@ -37,6 +37,11 @@ class Estimator:
             np.where(shown, found.upper, np.inf),
             notes,
         )
+
+    def ratio(self, index: int) -> Ratio | None:
+        """Aggregate number `index` as a quotient of linear forms, if it is one."""
+        known = lookup(self.plan.release.calls[index].function)
+        return None if known is None else known.ratio(self._measured(self.plan.recipes[index]))
 
     def table(self) -> pa.Table:
         """The released table that the after part reads: keys, one column per aggregate, the row's number."""

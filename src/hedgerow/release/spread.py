@@ -1,7 +1,8 @@
-"""Error bars of whatever is shown: of an aggregate its own; of arithmetic with aggregates, sound interval arithmetic.
+"""Error bars of whatever is shown.
 
-An expression over M aggregates is evaluated on their intervals at (1 - confidence) / M each, so that all
-of them hold at once with the stated confidence (docs/explanation/error-bars.md): conservative, never short.
+Of an aggregate its own; of quotients of linear forms exact ones (`algebra`); of any other arithmetic with aggregates
+sound interval arithmetic: an expression over M aggregates is evaluated on their intervals at (1 - confidence) / M
+each, so that all of them hold at once (docs/explanation/error-bars.md). Conservative, never short.
 """
 
 from collections.abc import Callable, Mapping
@@ -12,6 +13,7 @@ import pyarrow as pa
 
 from hedgerow.expressions.nodes import Call, Column, Expr, Literal, columns_of
 from hedgerow.intervals import Bounds, arithmetic
+from hedgerow.release.algebra import exact_bounds
 from hedgerow.release.estimate import Estimator
 
 CONSERVATIVE = "conservative"
@@ -73,6 +75,9 @@ def bounds_of(expr: Expr, estimator: Estimator, released: pa.Table, beta: float)
     used = sorted(columns_of(expr) & set(names))
     if not used:
         return None
+    exact = None if isinstance(expr, Column) else exact_bounds(expr, estimator, beta)
+    if exact is not None:
+        return exact
     parts = {}
     for name in used:
         found = estimator.estimate(names[name], beta / len(used))
