@@ -32,8 +32,10 @@ types: $(VENV)/.dev ## mypy, strict
 imports: $(VENV)/.dev ## the corridor: who may import whom
 	$(BIN)/lint-imports
 
-fast: lint types imports ## lint, types, imports and the tests that need no second engine
-	$(BIN)/pytest -q -n 2 -m "not slow"
+SLOWER := ledger ledger_engine distributions coverage posture demo docs
+
+fast: lint types imports ## lint, types, imports and the tests that need no second engine and no patience
+	$(BIN)/pytest -q -n 2 -m "not slow" $(SLOWER:%=--ignore=tests/%)
 
 test: lint types imports ## everything that must pass before a change lands
 	$(BIN)/pytest -q -n 2 -m "not slow"

@@ -9,6 +9,7 @@ import pytest
 
 from hedgerow.backends.base import owners_log
 from hedgerow.compile import program
+from hedgerow.engine import run
 from hedgerow.engine.parameters import asked
 from hedgerow.errors import BackendError, HedgerowError
 
@@ -166,3 +167,20 @@ def test_the_same_statement_fails_or_works_whatever_the_budget(shop, epsilon):
                 shop.sql(query, epsilon=epsilon, mechanism=mechanism)
             except HedgerowError as error:
                 assert error.exit_code in {1, 2}  # noqa: PT017 - a refusal before the charge is fine
+
+
+def test_a_failure_of_ours_while_exact_values_are_at_hand_says_nothing_of_them(shop_of, monkeypatch):
+    """Not only the engine can quote a value: so can an exception from the way to Arrow or from arithmetic."""
+
+    def quoting(*_):
+        raise ValueError(f"cannot convert {QUOTED}")
+
+    db = shop_of()
+    monkeypatch.setattr(run, "select_keys", quoting)
+    with pytest.raises(BackendError) as caught:
+        db.sql("SELECT COUNT(*) FROM people")
+    shown = "".join(traceback.format_exception(caught.value))
+    assert QUOTED not in shown + str(caught.value) + repr(caught.value)
+    assert caught.value.__cause__ is None
+    assert caught.value.__suppress_context__
+    assert caught.value.receipt is not None

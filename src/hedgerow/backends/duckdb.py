@@ -11,7 +11,7 @@ import pyarrow as pa
 from hedgerow.backends.base import Snapshot, failure
 from hedgerow.compiled import Query
 from hedgerow.dialects import DUCKDB
-from hedgerow.errors import BackendError
+from hedgerow.errors import BackendError, HedgerowError
 from hedgerow.exact import ExactTable
 from hedgerow.expressions.types import Type
 from hedgerow.schema import Schema, SchemaColumn, SchemaTable
@@ -60,12 +60,18 @@ class DuckDB:
 
     @contextmanager
     def snapshot(self) -> Iterator[Snapshot]:
-        """One transaction on a cursor of its own."""
+        """One transaction on a cursor of its own.
+
+        Privacy: whatever goes wrong while exact values are at hand, in the engine, in the way to Arrow or in our own
+        arithmetic, may quote one of them, so all of it becomes the one sentence of `failure`.
+        """
         cursor = self._cursor()
         try:
             cursor.execute("BEGIN TRANSACTION")
             yield _Snapshot(cursor)
-        except duckdb.Error as error:
+        except HedgerowError:
+            raise
+        except Exception as error:  # noqa: BLE001 - see above
             raise failure(error) from None
         finally:
             cursor.close()
