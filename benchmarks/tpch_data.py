@@ -25,6 +25,12 @@ tables:
     max_rows: 41
     columns:
       o_totalprice: {{lower: 0, upper: 555285.16}}
+  lineitem:
+    unit: {{through: orders, on: {{l_orderkey: o_orderkey}}}}
+    max_rows: 178
+    columns:
+      l_discount: {{lower: 0, upper: 0.1}}
+      l_extendedprice: {{lower: 0, upper: 104949.5}}
 """
 
 

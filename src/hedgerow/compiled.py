@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 
 SELECTED = "hedgerow_selected"
-RELEASED = "hedgerow_released"
+RELEASED = "hedgerow_released_"
+PUBLIC = "hedgerow_public_"
 PLACE = "hedgerow_place"
 ROW = "hedgerow_row"
 UNITS = "units"

@@ -18,8 +18,13 @@ Words come from the query and the catalog, never from rows: no value, count, siz
 message may enter an error.
 """
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, ClassVar
+
+AROUND = 60
+"""How much of a long line is shown on either side of what an error points at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +36,37 @@ class Span:
     line: int = 1
 
 
+def excerpt(text: str, span: Span, width: Callable[[str], int] = len) -> str:
+    r"""The line in which `span` begins, numbered, and a caret under each of its characters.
+
+    `width` says how many places characters take where they are shown.
+
+    Example:
+        >>> print(excerpt("SELECT *\nFROM nowhere", Span(14, 21, 2)))
+          2 | FROM nowhere
+            |      ^^^^^^^
+    """
+    start = min(max(span.start, 0), len(text))
+    first = text.rfind("\n", 0, start) + 1
+    last = text.find("\n", first)
+    line = text[first : last if last >= 0 else len(text)]
+    place = start - first
+    end = max(place + 1, min(span.end - first, len(line)))
+    cut = max(0, place - AROUND)
+    shown = _printable(line[cut : end + AROUND])
+    if cut:
+        shown = f"…{shown[1:]}"
+    number = str(text.count("\n", 0, first) + 1)
+    indent = width(shown[: place - cut])
+    carets = max(1, width(shown[place - cut : end - cut]))
+    return f"  {number} | {shown.rstrip()}\n  {' ' * len(number)} | {' ' * indent}{'^' * carets}"
+
+
+def _printable(text: str) -> str:
+    """Without tabs and control characters: they would move the caret, or the terminal."""
+    return "".join(letter if letter.isprintable() else " " for letter in text)
+
+
 class HedgerowError(Exception):
     """The root of all errors that hedgerow raises.
 
@@ -39,10 +75,13 @@ class HedgerowError(Exception):
         code: A stable name for this refusal; the anchor of its page in the documentation.
         hint: What to write instead.
         span: Where in the query or the catalog it stands.
+
+    `text` is what `span` points into, where that is known; the error then shows the line, with carets below the place.
     """
 
     code: str = "error"
     exit_code: ClassVar[int] = 3
+    text: str | None = None
 
     def __init__(
         self, message: str, *, code: str | None = None, hint: str | None = None, span: Span | None = None
@@ -54,7 +93,8 @@ class HedgerowError(Exception):
         self.span = span
 
     def __str__(self) -> str:
-        return f"{self.message} {self.hint}" if self.hint else self.message
+        said = f"{self.message} {self.hint}" if self.hint else self.message
+        return said if self.text is None or self.span is None else f"{said}\n{excerpt(self.text, self.span)}"
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON shape of the command line."""
@@ -73,6 +113,16 @@ class QueryError(HedgerowError):
 
     code = "query"
     exit_code = 1
+
+
+@contextmanager
+def pointing_into(text: object) -> Iterator[None]:
+    """Inside, a refusal that has a place remembers the query that it points into, and shows it."""
+    try:
+        yield
+    except QueryError as error:
+        error.text = text if isinstance(text, str) else None
+        raise
 
 
 class ParseError(QueryError):

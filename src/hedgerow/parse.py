@@ -1,12 +1,15 @@
 """Text to syntax. One statement, of bounded size and depth; the tree is untrusted until `plan` has bound it."""
 
 import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
 
-import sqlglot
-from sqlglot import TokenType, exp
+from sqlglot import Dialect, Token, TokenType, exp
 from sqlglot.errors import SqlglotError
 
+from hedgerow.differential_privacy_clause import Identifier, Option, cut, span_of
 from hedgerow.errors import ParameterError, ParseError, Span, UnsupportedSQLError
+from hedgerow.placeholders import number_placeholders
 
 MAX_CHARACTERS = 100_000
 MAX_DEPTH = 60
@@ -54,7 +57,19 @@ STATEMENTS = frozenset(
 logging.getLogger("sqlglot").setLevel(logging.CRITICAL)
 
 
-def parse(text: str, dialect: str = "duckdb") -> exp.Query:
+@dataclass(frozen=True)
+class Statement:
+    """What was read: the tree of one query, and the options that stood in BigQuery's clause for them.
+
+    Every node of the tree carries the dialect it was written in as `meta["dialect"]`, for the same
+    word means different things in different dialects.
+    """
+
+    query: exp.Query
+    options: Mapping[str, Option | Identifier]
+
+
+def parse(text: str, dialect: str = "duckdb") -> Statement:
     """The syntax tree of one SELECT statement.
 
     Privacy: nothing is executed here. Size and depth are limited before the parser runs, so that a
@@ -64,15 +79,22 @@ def parse(text: str, dialect: str = "duckdb") -> exp.Query:
         known = ", ".join(DIALECTS)
         raise ParameterError(f"Dialect {dialect!r} is not known.", code="dialect", hint=f"Choose one of {known}.")
     _check_text(text)
+    reader = Dialect.get_or_raise(dialect)
     try:
-        tokens = sqlglot.tokenize(text, dialect=dialect)
+        tokens = reader.tokenize(text)
         _check_tokens(tokens)
-        statements = sqlglot.parse(_name_placeholders(text, tokens), dialect=dialect)
+        words, options = cut(tokens)
+        statements = reader.parser().parse(number_placeholders(words), text)
     except SqlglotError as error:
         raise _readable(error, text) from None
     except RecursionError:
         raise ParseError("The statement is nested too deeply.", code="too-deep") from None
-    return _single_query([s for s in statements if s is not None])
+    except (ValueError, TypeError, LookupError, AttributeError, AssertionError):  # the parser's own mistakes
+        raise ParseError("The text cannot be read as SQL.", code="syntax") from None
+    query = _single_query([s for s in statements if s is not None])
+    for node in query.walk():
+        node.meta["dialect"] = dialect
+    return Statement(query, options)
 
 
 def _check_text(text: str) -> None:
@@ -82,31 +104,13 @@ def _check_text(text: str) -> None:
         raise ParseError("The query is empty.", code="empty", hint="Write a SELECT statement.")
     if len(text) > MAX_CHARACTERS:
         raise ParseError(f"The query has more than {MAX_CHARACTERS:,} characters.", code="too-long")
+    if not text.isascii() and any("\ud800" <= sign <= "\udfff" for sign in text):
+        raise ParseError("The query contains half of a character.", code="not-text", hint="Pass text that is UTF-8.")
     if "\x00" in text:
         raise ParseError("The query contains a NUL character.", code="nul")
 
 
-def _name_placeholders(text: str, tokens: list[sqlglot.Token]) -> str:
-    """`?` numbered in the order of the text, and `:name` in the one spelling that every dialect reads here."""
-    pieces, done, count = [], 0, 0
-    for token, after in zip(tokens, [*tokens[1:], None], strict=True):
-        if token.token_type is TokenType.PLACEHOLDER:
-            count += 1
-            spelling = f"${count}"
-        elif token.token_type is TokenType.COLON and after is not None and _joined(token, after):
-            spelling = "$"
-        else:
-            continue
-        pieces += [text[done : token.start], spelling]
-        done = token.end + 1
-    return "".join([*pieces, text[done:]])
-
-
-def _joined(colon: sqlglot.Token, name: sqlglot.Token) -> bool:
-    return name.start == colon.end + 1 and name.token_type is TokenType.VAR
-
-
-def _check_tokens(tokens: list[sqlglot.Token]) -> None:
+def _check_tokens(tokens: list[Token]) -> None:
     """Refuse what would recurse too deeply, before the recursive parser sees it."""
     if len(tokens) > MAX_TOKENS:
         raise ParseError(f"The query has more than {MAX_TOKENS:,} words.", code="too-long")
@@ -119,12 +123,8 @@ def _check_tokens(tokens: list[sqlglot.Token]) -> None:
         run = run + 1 if token.token_type in prefix else 0
         if max(depth, run) > MAX_DEPTH:
             raise ParseError(
-                f"The statement is nested more than {MAX_DEPTH} levels deep.", code="too-deep", span=_span_of(token)
+                f"The statement is nested more than {MAX_DEPTH} levels deep.", code="too-deep", span=span_of(token)
             )
-
-
-def _span_of(token: sqlglot.Token) -> Span:
-    return Span(token.start, token.end + 1, token.line)
 
 
 def _single_query(statements: list[exp.Expr]) -> exp.Query:
@@ -135,7 +135,7 @@ def _single_query(statements: list[exp.Expr]) -> exp.Query:
             hint="Send the statements one by one.",
         )
     statement = statements[0]
-    if not isinstance(statement, exp.Query) or isinstance(statement, exp.Subquery | exp.Table):
+    if not isinstance(statement, exp.Query) or isinstance(statement, exp.Table):
         kind = statement.key.upper()
         if kind not in STATEMENTS:
             raise ParseError(
@@ -152,12 +152,13 @@ def _single_query(statements: list[exp.Expr]) -> exp.Query:
 def _readable(error: SqlglotError, text: str) -> ParseError:
     details = getattr(error, "errors", None) or [{}]
     first = details[0]
-    line, column = first.get("line"), first.get("col")
+    line, column = first.get("line"), first.get("col")  # of the last character of the word
     what = _plain(str(first.get("description") or ""))
     if line is None or column is None:
         return ParseError(f"{what}.", code="syntax")
-    start = sum(len(row) + 1 for row in text.split("\n")[: line - 1]) + max(column - 1, 0)
     near = first.get("highlight") or ""
+    column = max(column - len(near) + 1, 1) if near else max(column, 1)
+    start = sum(len(row) + 1 for row in text.split("\n")[: line - 1]) + column - 1
     return ParseError(
         f"Syntax error at line {line}, column {column}{f', near {near!r}' if near else ''}: {what}.",
         code="syntax",

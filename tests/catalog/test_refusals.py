@@ -176,7 +176,7 @@ COLUMNS = [
     ("age: {type: null}  # <--", codes.CHOICE, "`boolean` or"),
     ("age: {values: []}  # <--", codes.VALUES, "empty"),
     ("age: {values: north}  # <--", codes.SHAPE, "a list"),
-    ("age: {values: {a: 1}}  # <--", codes.SHAPE, "a list"),
+    ("age: {values: {a: 1}}  # <--", codes.UNKNOWN_FIELD, "`table`, `column`"),
     ("age: {values: [a, b, a]}  # <--", codes.VALUES, "twice"),
     ("age: {values: [1, 2.5, 1.0]}  # <--", codes.VALUES, "twice"),
     ("age: {values: [a, 1]}  # <--", codes.VALUES, "one kind"),

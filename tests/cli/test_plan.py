@@ -70,7 +70,7 @@ def test_it_says_how_many_the_filter_would_admit(run, run_json, shop, epsilon, a
 def test_an_error_points_at_its_statement_in_the_file(run, shop, plan):
     plan.write_text(PLAN + "\n\nSELECT nonsense FROM customers;")
     refused = run("budget", "--plan", plan, *shop.options)
-    assert refused.exit_code == 1
+    assert refused.exit_code == 2
     assert "10 | SELECT nonsense FROM customers" in refused.stderr
     assert "  |        ^^^^^^^^" in refused.stderr
 

@@ -13,7 +13,9 @@ from hedgerow.plan.clauses import REFUSED
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "reference" / "errors.md").read_text(encoding="utf-8")
 SECTIONS = dict(re.findall(r"^### `([a-z-]+)`\n\n(.*?)(?=^##|\Z)", PAGE, re.MULTILINE | re.DOTALL))
-EXAMPLES = {code: found[1] for code, text in SECTIONS.items() if (found := re.search(r"```sql\n(.*?)\n```", text))}
+BLOCKS = {code: re.findall(r"```sql\n(.*?)\n```", text, re.DOTALL) for code, text in SECTIONS.items()}
+EXAMPLES = {code: blocks[0] for code, blocks in BLOCKS.items() if blocks}
+INSTEAD = [(code, block) for code, blocks in BLOCKS.items() for block in blocks[1:]]
 ON_THE_CATALOG_PAGE = {value for name, value in vars(codes).items() if name.isupper()}
 
 COMPUTED = {
@@ -49,6 +51,26 @@ def computes(path: Path) -> bool:
     return False
 
 
+ABOUT_QUERIES = [
+    "aggregates",
+    "differential_privacy_clause.py",
+    "engine/public.py",
+    "engine/stated.py",
+    "parse.py",
+    "placeholders.py",
+    "plan",
+]
+"""The parts of the source that refuse because of what a query says."""
+
+NOT_IN_THE_CORPUS = {
+    "catalog-type": "the owner's to mend: a path between columns of different types",
+    "dialect": "connect refuses it, before there is a query",
+    "internal": "one room broke its promise to the next; no query is known that does it",
+    "rollup-aggregate": "every aggregate there is has totals; it waits for the next one",
+}
+"""Codes that no query of the corpus of refusals provokes, and why."""
+
+CORPUS = ROOT / "tests" / "refusals"
 SOURCES = sorted((ROOT / "src" / "hedgerow").rglob("*.py"))
 IN_SOURCE = set().union(*map(written, SOURCES), *COMPUTED.values())
 
@@ -59,6 +81,34 @@ def test_every_code_in_the_source_is_on_the_page():
 
 def test_every_code_on_the_page_is_in_the_source():
     assert set(SECTIONS) - IN_SOURCE == set()
+
+
+def refused_by_queries() -> set[str]:
+    """The codes of all files that refuse because of what a query says."""
+    places = [ROOT / "src" / "hedgerow" / place for place in ABOUT_QUERIES]
+    files = [file for place in places for file in (place.rglob("*.py") if place.is_dir() else [place])]
+    return set().union(*map(written, files), COMPUTED["plan/clauses.py"])
+
+
+def in_the_corpus() -> set[str]:
+    """The codes that head an entry of the corpus, in its file or among those that a test puts together."""
+    blocks = (CORPUS / "refusals.txt").read_text(encoding="utf-8").strip("\n").split("\n\n")
+    made = re.findall(r"Refusal\(\"([a-z-]+)\"", (CORPUS / "test_refusals.py").read_text(encoding="utf-8"))
+    return {block.split("\n")[0] for block in blocks} | set(made)
+
+
+def test_every_code_that_a_query_can_provoke_is_in_the_corpus_of_refusals():
+    assert refused_by_queries() - in_the_corpus() == set(NOT_IN_THE_CORPUS)
+
+
+def test_every_code_in_the_corpus_of_refusals_is_in_the_source():
+    assert {code for code in in_the_corpus() if not code.startswith("#")} <= IN_SOURCE
+
+
+def test_most_refusals_of_queries_have_an_example_and_show_what_to_write():
+    queries = refused_by_queries() - set(NOT_IN_THE_CORPUS)
+    assert len(queries & set(EXAMPLES)) > 0.8 * len(queries)
+    assert len(INSTEAD) >= 30
 
 
 def test_no_other_file_puts_codes_together_at_run_time():
@@ -89,6 +139,13 @@ def test_every_example_is_refused_by_its_code(database, code):
     with pytest.raises(hr.HedgerowError) as caught:
         database.sql(EXAMPLES[code])
     assert caught.value.code == code
+
+
+@pytest.mark.parametrize(("code", "query"), INSTEAD, ids=[code for code, _ in INSTEAD])
+def test_what_an_entry_shows_instead_is_answered(database, code, query):
+    answer = database.sql(query, epsilon=0.01)
+    assert answer.arrow().num_columns >= 1
+    assert code in EXAMPLES
 
 
 def test_the_source_has_more_than_a_hundred_codes():

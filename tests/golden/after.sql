@@ -1,52 +1,51 @@
 -- HAVING, ORDER BY, LIMIT and arithmetic work on released numbers
 SELECT region, SUM(income) / COUNT(*) AS mean FROM customers GROUP BY region HAVING COUNT(*) > 100 ORDER BY mean DESC LIMIT 2 OFFSET 1;
 -- survey
-SELECT "region" AS k0, COUNT(*) AS units, COUNT(*) AS s0, COALESCE(SUM(CAST(CASE WHEN isnan(CAST("income" AS DOUBLE)) THEN NULL WHEN (CAST("income" AS DOUBLE) - (0.0e0)) * (8388608.0e0) + 0.5 < 0 THEN 0 WHEN (CAST("income" AS DOUBLE) - (0.0e0)) * (8388608.0e0) + 0.5 >= 2097152000000 THEN 2097152000000 ELSE floor((CAST("income" AS DOUBLE) - (0.0e0)) * (8388608.0e0) + 0.5) END AS BIGINT)), 0) AS s1
-FROM "customers"
-WHERE "id" IS NOT NULL AND "region" IN ('north', 'south', 'east')
+SELECT t0."region" AS k0, COUNT(*) AS units, COUNT(*) AS s0, COALESCE(SUM(CAST(CASE WHEN isnan(CAST(t0."income" AS DOUBLE)) THEN NULL WHEN (CAST(t0."income" AS DOUBLE) - (0.0e0)) * (8388608.0e0) + 0.5 < 0 THEN 0 WHEN (CAST(t0."income" AS DOUBLE) - (0.0e0)) * (8388608.0e0) + 0.5 >= 2097152000000 THEN 2097152000000 ELSE floor((CAST(t0."income" AS DOUBLE) - (0.0e0)) * (8388608.0e0) + 0.5) END AS BIGINT)), 0) AS s1
+FROM "customers" AS t0
+WHERE t0."id" IS NOT NULL AND t0."region" IN ('north', 'south', 'east')
 GROUP BY 1;
 -- after
-SELECT "k0" AS "c0", (CAST("a0" AS DOUBLE) / NULLIF(CAST("a1" AS DOUBLE), 0)) AS "c1", hedgerow_row
-FROM (SELECT *
-FROM hedgerow_released
-WHERE ("a1" > 100)) AS inner_rows ORDER BY (CAST("a0" AS DOUBLE) / NULLIF(CAST("a1" AS DOUBLE), 0)) DESC NULLS LAST, k0 NULLS LAST, hedgerow_row
+SELECT t1."k0" AS "c0", (CAST(t1."a0" AS DOUBLE) / NULLIF(CAST(t1."a1" AS DOUBLE), 0)) AS "c1", t1."hedgerow_row" AS "hedgerow_row"
+FROM "hedgerow_released_0" AS t1
+WHERE (t1."a1" > 100) ORDER BY ((CAST(t1."a0" AS DOUBLE) / NULLIF(CAST(t1."a1" AS DOUBLE), 0)) + (0.0e0)) DESC NULLS LAST, t1."k0" ASC NULLS LAST, ((CAST(t1."a0" AS DOUBLE) / NULLIF(CAST(t1."a1" AS DOUBLE), 0)) + (0.0e0)) ASC NULLS LAST, t1."hedgerow_row" ASC NULLS LAST
 LIMIT 2 OFFSET 1;
 
 -- without ORDER BY rows come in the order of their keys
 SELECT COUNT(*) AS n, region FROM customers GROUP BY region;
 -- survey
-SELECT "region" AS k0, COUNT(*) AS units
-FROM "customers"
-WHERE "id" IS NOT NULL AND "region" IN ('north', 'south', 'east')
+SELECT t0."region" AS k0, COUNT(*) AS units
+FROM "customers" AS t0
+WHERE t0."id" IS NOT NULL AND t0."region" IN ('north', 'south', 'east')
 GROUP BY 1;
 -- after
-SELECT "a0" AS "c0", "k0" AS "c1", hedgerow_row
-FROM hedgerow_released ORDER BY k0 NULLS LAST, hedgerow_row;
+SELECT "c0", "c1", "hedgerow_row"
+FROM (SELECT t1."a0" AS "c0", t1."k0" AS "c1", t1."hedgerow_row" AS "hedgerow_row"
+FROM "hedgerow_released_0" AS t1) AS shown ORDER BY "hedgerow_row" NULLS LAST;
 
 -- equal aggregates are one column
 SELECT COUNT(*) AS n, COUNT(*) * 100 AS percent, GREATEST(COUNT(*), 0) AS whole FROM customers;
 -- survey
 SELECT COUNT(*) AS units
-FROM "customers"
-WHERE "id" IS NOT NULL;
+FROM "customers" AS t0
+WHERE t0."id" IS NOT NULL;
 -- after
-SELECT "a0" AS "c0", TRY(CAST("a0" AS BIGINT) * CAST(100 AS BIGINT)) AS "c1", GREATEST("a0", 0) AS "c2", hedgerow_row
-FROM hedgerow_released ORDER BY hedgerow_row;
+SELECT "c0", "c1", "c2", "hedgerow_row"
+FROM (SELECT t1."a0" AS "c0", TRY(CAST(t1."a0" AS BIGINT) * CAST(100 AS BIGINT)) AS "c1", GREATEST(t1."a0", 0) AS "c2", t1."hedgerow_row" AS "hedgerow_row"
+FROM "hedgerow_released_0" AS t1) AS shown ORDER BY "hedgerow_row" NULLS LAST;
 
 -- public tables are passed through
 SELECT name, population FROM countries WHERE population > 1000000 ORDER BY population DESC LIMIT 3;
 -- public
-SELECT "name" AS "c0", "population" AS "c1"
-FROM (SELECT *
-FROM (SELECT *
-FROM "countries"
-WHERE ("population" > 1000000)) AS inner_rows ORDER BY "population" DESC NULLS LAST
-LIMIT 3) AS inner_rows;
+SELECT t0."name" AS "c0", t0."population" AS "c1"
+FROM "countries" AS t0
+WHERE (t0."population" > 1000000) ORDER BY t0."population" DESC NULLS LAST, t0."name" ASC NULLS LAST, t0."population" ASC NULLS LAST, t0."name" ASC NULLS LAST, t0."population" ASC NULLS LAST
+LIMIT 3;
 
 -- and aggregated exactly
 SELECT LEFT(name, 1) AS letter, COUNT(*), MAX(population) FROM countries GROUP BY 1;
 -- public
-SELECT "k0" AS "c0", "a0" AS "c1", "a1" AS "c2"
-FROM (SELECT TRY(left("name", 1)) AS k0, COUNT(*) AS a0, MAX("population") AS a1
-FROM "countries"
-GROUP BY 1) AS inner_rows;
+SELECT t1."k0" AS "c0", t1."a0" AS "c1", t1."a1" AS "c2"
+FROM (SELECT TRY(left(t0."name", 1)) COLLATE "binary" AS "k0", COUNT(*) AS "a0", MAX(t0."population") AS "a1"
+FROM "countries" AS t0
+GROUP BY 1) AS t1;

@@ -1,34 +1,34 @@
 -- declared keys: rows outside the domain are in no group
 SELECT region, COUNT(*), AVG(income) FROM customers GROUP BY region;
 -- survey
-SELECT "region" AS k0, COUNT(*) AS units, COUNT(*) FILTER (WHERE ("income" IS NOT NULL) AND (NOT isnan("income"))) AS s0, COALESCE(SUM(CAST(CASE WHEN isnan(CAST("income" AS DOUBLE)) THEN NULL WHEN (CAST("income" AS DOUBLE) - (125000.0e0)) * (16777216.0e0) + 0.5 < -2097152000000 THEN -2097152000000 WHEN (CAST("income" AS DOUBLE) - (125000.0e0)) * (16777216.0e0) + 0.5 >= 2097152000000 THEN 2097152000000 ELSE floor((CAST("income" AS DOUBLE) - (125000.0e0)) * (16777216.0e0) + 0.5) END AS BIGINT)), 0) AS s1
-FROM "customers"
-WHERE "id" IS NOT NULL AND "region" IN ('north', 'south', 'east')
+SELECT t0."region" AS k0, COUNT(*) AS units, COUNT(*) FILTER (WHERE (t0."income" IS NOT NULL) AND (NOT isnan(t0."income"))) AS s0, COALESCE(SUM(CAST(CASE WHEN isnan(CAST(t0."income" AS DOUBLE)) THEN NULL WHEN (CAST(t0."income" AS DOUBLE) - (125000.0e0)) * (16777216.0e0) + 0.5 < -2097152000000 THEN -2097152000000 WHEN (CAST(t0."income" AS DOUBLE) - (125000.0e0)) * (16777216.0e0) + 0.5 >= 2097152000000 THEN 2097152000000 ELSE floor((CAST(t0."income" AS DOUBLE) - (125000.0e0)) * (16777216.0e0) + 0.5) END AS BIGINT)), 0) AS s1
+FROM "customers" AS t0
+WHERE t0."id" IS NOT NULL AND t0."region" IN ('north', 'south', 'east')
 GROUP BY 1;
 
 -- without a minimum frequency there is nothing to test
 -- with {"min_frequency": 1}
 SELECT region, SUM(age) FROM customers GROUP BY region;
 -- survey
-SELECT "region" AS k0, COUNT(*) AS units, COALESCE(SUM(CAST(CASE WHEN (CAST("age" AS DOUBLE) - (0.0e0)) * (1.0e0) + 0.5 < 0 THEN 0 WHEN (CAST("age" AS DOUBLE) - (0.0e0)) * (1.0e0) + 0.5 >= 120 THEN 120 ELSE floor((CAST("age" AS DOUBLE) - (0.0e0)) * (1.0e0) + 0.5) END AS INTEGER)), 0) AS s0
-FROM "customers"
-WHERE "id" IS NOT NULL AND "region" IN ('north', 'south', 'east')
+SELECT t0."region" AS k0, COUNT(*) AS units, COALESCE(SUM(CAST(CASE WHEN (CAST(t0."age" AS DOUBLE) - (0.0e0)) * (1.0e0) + 0.5 < 0 THEN 0 WHEN (CAST(t0."age" AS DOUBLE) - (0.0e0)) * (1.0e0) + 0.5 >= 120 THEN 120 ELSE floor((CAST(t0."age" AS DOUBLE) - (0.0e0)) * (1.0e0) + 0.5) END AS INTEGER)), 0) AS s0
+FROM "customers" AS t0
+WHERE t0."id" IS NOT NULL AND t0."region" IN ('north', 'south', 'east')
 GROUP BY 1;
 
 -- next to an undeclared key the whole is undeclared, and the domain still holds
 SELECT region, vip, COUNT(*) FROM customers GROUP BY region, vip;
 -- survey
-SELECT "region" AS k0, "vip" AS k1, COUNT(*) AS units
-FROM "customers"
-WHERE "id" IS NOT NULL AND "region" IN ('north', 'south', 'east')
+SELECT t0."region" AS k0, t0."vip" AS k1, COUNT(*) AS units
+FROM "customers" AS t0
+WHERE t0."id" IS NOT NULL AND t0."region" IN ('north', 'south', 'east')
 GROUP BY 1, 2
 HAVING COUNT(*) >= 10;
 
 -- a cast of a declared column is another column
 SELECT CAST(region AS BIGINT) AS r, COUNT(*) FROM customers GROUP BY 1;
 -- survey
-SELECT TRY_CAST("region" AS BIGINT) AS k0, COUNT(*) AS units
-FROM "customers"
-WHERE "id" IS NOT NULL
+SELECT TRY_CAST(t0."region" AS BIGINT) AS k0, COUNT(*) AS units
+FROM "customers" AS t0
+WHERE t0."id" IS NOT NULL
 GROUP BY 1
 HAVING COUNT(*) >= 10;

@@ -1,9 +1,9 @@
 -- undeclared keys: one survey of keys and sums, and a second look where a key was not selected
 SELECT city, COUNT(*), AVG(price) FROM orders GROUP BY city;
 -- survey
-WITH private_rows AS (SELECT "city" AS k0, "customer_id" AS o, CASE WHEN ("price" IS NOT NULL) THEN 1 END AS x1, CAST(CASE WHEN (CAST("price" AS DOUBLE) - (250.0e0)) * (8589934592.0e0) + 0.5 < -2147483648000 THEN -2147483648000 WHEN (CAST("price" AS DOUBLE) - (250.0e0)) * (8589934592.0e0) + 0.5 >= 2147483648000 THEN 2147483648000 ELSE floor((CAST("price" AS DOUBLE) - (250.0e0)) * (8589934592.0e0) + 0.5) END AS BIGINT) AS x2
-FROM "orders"
-WHERE "customer_id" IS NOT NULL),
+WITH private_rows AS (SELECT t0."city" AS k0, t0."customer_id" AS o, CASE WHEN (t0."price" IS NOT NULL) THEN 1 END AS x1, CAST(CASE WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8589934592.0e0) + 0.5 < -2147483648000 THEN -2147483648000 WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8589934592.0e0) + 0.5 >= 2147483648000 THEN 2147483648000 ELSE floor((CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8589934592.0e0) + 0.5) END AS BIGINT) AS x2
+FROM "orders" AS t0
+WHERE t0."customer_id" IS NOT NULL),
 parts AS MATERIALIZED (SELECT k0, o, COUNT(*) AS n
 FROM private_rows
 GROUP BY 1, 2),
@@ -42,9 +42,9 @@ SELECT k0, units, all_keys, s0, s1, s2
 FROM bounded
 WHERE units >= 10;
 -- measure
-WITH private_rows AS (SELECT "city" AS k0, "customer_id" AS o, CASE WHEN ("price" IS NOT NULL) THEN 1 END AS x1, CAST(CASE WHEN (CAST("price" AS DOUBLE) - (250.0e0)) * (8589934592.0e0) + 0.5 < -2147483648000 THEN -2147483648000 WHEN (CAST("price" AS DOUBLE) - (250.0e0)) * (8589934592.0e0) + 0.5 >= 2147483648000 THEN 2147483648000 ELSE floor((CAST("price" AS DOUBLE) - (250.0e0)) * (8589934592.0e0) + 0.5) END AS BIGINT) AS x2
-FROM "orders"
-WHERE "customer_id" IS NOT NULL),
+WITH private_rows AS (SELECT t0."city" AS k0, t0."customer_id" AS o, CASE WHEN (t0."price" IS NOT NULL) THEN 1 END AS x1, CAST(CASE WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8589934592.0e0) + 0.5 < -2147483648000 THEN -2147483648000 WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8589934592.0e0) + 0.5 >= 2147483648000 THEN 2147483648000 ELSE floor((CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8589934592.0e0) + 0.5) END AS BIGINT) AS x2
+FROM "orders" AS t0
+WHERE t0."customer_id" IS NOT NULL),
 kept_rows AS (SELECT private_rows.*, hedgerow_place
 FROM private_rows JOIN hedgerow_selected ON private_rows.k0 IS NOT DISTINCT FROM hedgerow_selected.k0),
 parts AS MATERIALIZED (SELECT hedgerow_place, o, COUNT(*) AS n
@@ -79,9 +79,9 @@ FROM weighted;
 -- with {"mechanism": "laplace"}
 SELECT city, COUNT(*) FROM orders GROUP BY city;
 -- survey
-WITH private_rows AS (SELECT "city" AS k0, "customer_id" AS o
-FROM "orders"
-WHERE "customer_id" IS NOT NULL),
+WITH private_rows AS (SELECT t0."city" AS k0, t0."customer_id" AS o
+FROM "orders" AS t0
+WHERE t0."customer_id" IS NOT NULL),
 parts AS MATERIALIZED (SELECT k0, o, COUNT(*) AS n
 FROM private_rows
 GROUP BY 1, 2),
@@ -120,9 +120,9 @@ SELECT k0, units, all_keys, s0
 FROM bounded
 WHERE units >= 10;
 -- measure
-WITH private_rows AS (SELECT "city" AS k0, "customer_id" AS o
-FROM "orders"
-WHERE "customer_id" IS NOT NULL),
+WITH private_rows AS (SELECT t0."city" AS k0, t0."customer_id" AS o
+FROM "orders" AS t0
+WHERE t0."customer_id" IS NOT NULL),
 kept_rows AS (SELECT private_rows.*, hedgerow_place
 FROM private_rows JOIN hedgerow_selected ON private_rows.k0 IS NOT DISTINCT FROM hedgerow_selected.k0),
 parts AS MATERIALIZED (SELECT hedgerow_place, o, COUNT(*) AS n
@@ -156,9 +156,9 @@ FROM weighted;
 -- people in groups: the survey counts them, and there is nothing else to measure
 SELECT city, COUNT(DISTINCT customer_id) FROM orders GROUP BY city;
 -- survey
-WITH private_rows AS (SELECT "city" AS k0, "customer_id" AS o
-FROM "orders"
-WHERE "customer_id" IS NOT NULL),
+WITH private_rows AS (SELECT t0."city" AS k0, t0."customer_id" AS o
+FROM "orders" AS t0
+WHERE t0."customer_id" IS NOT NULL),
 parts AS MATERIALIZED (SELECT k0, o, COUNT(*) AS n
 FROM private_rows
 GROUP BY 1, 2),
@@ -194,9 +194,9 @@ WHERE units >= 10;
 -- with {"max_groups": 1, "min_frequency": 50}
 SELECT city, SUM(items) FROM orders GROUP BY city;
 -- survey
-WITH private_rows AS (SELECT "city" AS k0, "customer_id" AS o, CAST(CASE WHEN (CAST("items" AS DOUBLE) - (0.0e0)) * (1.0e0) + 0.5 < 1 THEN 1 WHEN (CAST("items" AS DOUBLE) - (0.0e0)) * (1.0e0) + 0.5 >= 100 THEN 100 ELSE floor((CAST("items" AS DOUBLE) - (0.0e0)) * (1.0e0) + 0.5) END AS INTEGER) AS x0
-FROM "orders"
-WHERE "customer_id" IS NOT NULL),
+WITH private_rows AS (SELECT t0."city" AS k0, t0."customer_id" AS o, CAST(CASE WHEN (CAST(t0."items" AS DOUBLE) - (0.0e0)) * (1.0e0) + 0.5 < 1 THEN 1 WHEN (CAST(t0."items" AS DOUBLE) - (0.0e0)) * (1.0e0) + 0.5 >= 100 THEN 100 ELSE floor((CAST(t0."items" AS DOUBLE) - (0.0e0)) * (1.0e0) + 0.5) END AS INTEGER) AS x0
+FROM "orders" AS t0
+WHERE t0."customer_id" IS NOT NULL),
 parts AS MATERIALIZED (SELECT k0, o, COUNT(*) AS n
 FROM private_rows
 GROUP BY 1, 2),
@@ -235,9 +235,9 @@ SELECT k0, units, all_keys, s0
 FROM bounded
 WHERE units >= 50;
 -- measure
-WITH private_rows AS (SELECT "city" AS k0, "customer_id" AS o, CAST(CASE WHEN (CAST("items" AS DOUBLE) - (0.0e0)) * (1.0e0) + 0.5 < 1 THEN 1 WHEN (CAST("items" AS DOUBLE) - (0.0e0)) * (1.0e0) + 0.5 >= 100 THEN 100 ELSE floor((CAST("items" AS DOUBLE) - (0.0e0)) * (1.0e0) + 0.5) END AS INTEGER) AS x0
-FROM "orders"
-WHERE "customer_id" IS NOT NULL),
+WITH private_rows AS (SELECT t0."city" AS k0, t0."customer_id" AS o, CAST(CASE WHEN (CAST(t0."items" AS DOUBLE) - (0.0e0)) * (1.0e0) + 0.5 < 1 THEN 1 WHEN (CAST(t0."items" AS DOUBLE) - (0.0e0)) * (1.0e0) + 0.5 >= 100 THEN 100 ELSE floor((CAST(t0."items" AS DOUBLE) - (0.0e0)) * (1.0e0) + 0.5) END AS INTEGER) AS x0
+FROM "orders" AS t0
+WHERE t0."customer_id" IS NOT NULL),
 kept_rows AS (SELECT private_rows.*, hedgerow_place
 FROM private_rows JOIN hedgerow_selected ON private_rows.k0 IS NOT DISTINCT FROM hedgerow_selected.k0),
 parts AS MATERIALIZED (SELECT hedgerow_place, o, COUNT(*) AS n

@@ -1,9 +1,9 @@
 -- one row of answer, from one weighted pass; the weight is that of an owner with more rows than max_rows
 SELECT COUNT(*) FROM orders;
 -- survey
-WITH private_rows AS (SELECT "customer_id" AS o
-FROM "orders"
-WHERE "customer_id" IS NOT NULL),
+WITH private_rows AS (SELECT t0."customer_id" AS o
+FROM "orders" AS t0
+WHERE t0."customer_id" IS NOT NULL),
 parts AS MATERIALIZED (SELECT o, COUNT(*) AS n
 FROM private_rows
 GROUP BY 1),
@@ -25,9 +25,9 @@ FROM weighted;
 -- a sum that stands alone is counted from zero
 SELECT SUM(price) FROM orders;
 -- survey
-WITH private_rows AS (SELECT "customer_id" AS o, CAST(CASE WHEN (CAST("price" AS DOUBLE) - (0.0e0)) * (4294967296.0e0) + 0.5 < 0 THEN 0 WHEN (CAST("price" AS DOUBLE) - (0.0e0)) * (4294967296.0e0) + 0.5 >= 2147483648000 THEN 2147483648000 ELSE floor((CAST("price" AS DOUBLE) - (0.0e0)) * (4294967296.0e0) + 0.5) END AS BIGINT) AS x0
-FROM "orders"
-WHERE "customer_id" IS NOT NULL),
+WITH private_rows AS (SELECT t0."customer_id" AS o, CAST(CASE WHEN (CAST(t0."price" AS DOUBLE) - (0.0e0)) * (4294967296.0e0) + 0.5 < 0 THEN 0 WHEN (CAST(t0."price" AS DOUBLE) - (0.0e0)) * (4294967296.0e0) + 0.5 >= 2147483648000 THEN 2147483648000 ELSE floor((CAST(t0."price" AS DOUBLE) - (0.0e0)) * (4294967296.0e0) + 0.5) END AS BIGINT) AS x0
+FROM "orders" AS t0
+WHERE t0."customer_id" IS NOT NULL),
 parts AS MATERIALIZED (SELECT o, COUNT(*) AS n
 FROM private_rows
 GROUP BY 1),
@@ -49,9 +49,9 @@ FROM weighted;
 -- COUNT, SUM and AVG of one column share a count and a centred sum
 SELECT COUNT(price), SUM(price), AVG(price) FROM orders;
 -- survey
-WITH private_rows AS (SELECT "customer_id" AS o, CASE WHEN ("price" IS NOT NULL) THEN 1 END AS x0, CAST(CASE WHEN (CAST("price" AS DOUBLE) - (250.0e0)) * (8589934592.0e0) + 0.5 < -2147483648000 THEN -2147483648000 WHEN (CAST("price" AS DOUBLE) - (250.0e0)) * (8589934592.0e0) + 0.5 >= 2147483648000 THEN 2147483648000 ELSE floor((CAST("price" AS DOUBLE) - (250.0e0)) * (8589934592.0e0) + 0.5) END AS BIGINT) AS x1
-FROM "orders"
-WHERE "customer_id" IS NOT NULL),
+WITH private_rows AS (SELECT t0."customer_id" AS o, CASE WHEN (t0."price" IS NOT NULL) THEN 1 END AS x0, CAST(CASE WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8589934592.0e0) + 0.5 < -2147483648000 THEN -2147483648000 WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8589934592.0e0) + 0.5 >= 2147483648000 THEN 2147483648000 ELSE floor((CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8589934592.0e0) + 0.5) END AS BIGINT) AS x1
+FROM "orders" AS t0
+WHERE t0."customer_id" IS NOT NULL),
 parts AS MATERIALIZED (SELECT o, COUNT(*) AS n
 FROM private_rows
 GROUP BY 1),
@@ -74,9 +74,9 @@ FROM weighted;
 -- with {"bounds": {"price": [0, 100]}}
 SELECT AVG(price) FROM orders;
 -- survey
-WITH private_rows AS (SELECT "customer_id" AS o, CASE WHEN ("price" IS NOT NULL) THEN 1 END AS x0, CAST(CASE WHEN (CAST("price" AS DOUBLE) - (50.0e0)) * (34359738368.0e0) + 0.5 < -1717986918400 THEN -1717986918400 WHEN (CAST("price" AS DOUBLE) - (50.0e0)) * (34359738368.0e0) + 0.5 >= 1717986918400 THEN 1717986918400 ELSE floor((CAST("price" AS DOUBLE) - (50.0e0)) * (34359738368.0e0) + 0.5) END AS BIGINT) AS x1
-FROM "orders"
-WHERE "customer_id" IS NOT NULL),
+WITH private_rows AS (SELECT t0."customer_id" AS o, CASE WHEN (t0."price" IS NOT NULL) THEN 1 END AS x0, CAST(CASE WHEN (CAST(t0."price" AS DOUBLE) - (50.0e0)) * (34359738368.0e0) + 0.5 < -1717986918400 THEN -1717986918400 WHEN (CAST(t0."price" AS DOUBLE) - (50.0e0)) * (34359738368.0e0) + 0.5 >= 1717986918400 THEN 1717986918400 ELSE floor((CAST(t0."price" AS DOUBLE) - (50.0e0)) * (34359738368.0e0) + 0.5) END AS BIGINT) AS x1
+FROM "orders" AS t0
+WHERE t0."customer_id" IS NOT NULL),
 parts AS MATERIALIZED (SELECT o, COUNT(*) AS n
 FROM private_rows
 GROUP BY 1),
@@ -99,9 +99,9 @@ FROM weighted;
 -- with {"max_rows": 5}
 SELECT COUNT(*) FROM orders;
 -- survey
-WITH private_rows AS (SELECT "customer_id" AS o
-FROM "orders"
-WHERE "customer_id" IS NOT NULL),
+WITH private_rows AS (SELECT t0."customer_id" AS o
+FROM "orders" AS t0
+WHERE t0."customer_id" IS NOT NULL),
 parts AS MATERIALIZED (SELECT o, COUNT(*) AS n
 FROM private_rows
 GROUP BY 1),
@@ -123,9 +123,9 @@ FROM weighted;
 -- people are counted, not rows: nothing is weighted
 SELECT COUNT(DISTINCT customer_id) FROM orders;
 -- survey
-WITH private_rows AS (SELECT "customer_id" AS o
-FROM "orders"
-WHERE "customer_id" IS NOT NULL),
+WITH private_rows AS (SELECT t0."customer_id" AS o
+FROM "orders" AS t0
+WHERE t0."customer_id" IS NOT NULL),
 parts AS MATERIALIZED (SELECT o, COUNT(*) AS n
 FROM private_rows
 GROUP BY 1),
@@ -142,9 +142,9 @@ FROM weighted;
 -- FILTER counts in its own measure; n counts all rows of the owner
 SELECT COUNT(*) FILTER (WHERE items > 3), SUM(items) FILTER (WHERE items > 3) FROM orders;
 -- survey
-WITH private_rows AS (SELECT "customer_id" AS o, CASE WHEN ("items" > 3) THEN 1 END AS x0, CASE WHEN ("items" > 3) THEN CAST(CASE WHEN (CAST("items" AS DOUBLE) - (50.5e0)) * (2.0e0) + 0.5 < -99 THEN -99 WHEN (CAST("items" AS DOUBLE) - (50.5e0)) * (2.0e0) + 0.5 >= 99 THEN 99 ELSE floor((CAST("items" AS DOUBLE) - (50.5e0)) * (2.0e0) + 0.5) END AS INTEGER) END AS x1
-FROM "orders"
-WHERE "customer_id" IS NOT NULL),
+WITH private_rows AS (SELECT t0."customer_id" AS o, CASE WHEN (t0."items" > 3) THEN 1 END AS x0, CASE WHEN (t0."items" > 3) THEN CAST(CASE WHEN (CAST(t0."items" AS DOUBLE) - (50.5e0)) * (2.0e0) + 0.5 < -99 THEN -99 WHEN (CAST(t0."items" AS DOUBLE) - (50.5e0)) * (2.0e0) + 0.5 >= 99 THEN 99 ELSE floor((CAST(t0."items" AS DOUBLE) - (50.5e0)) * (2.0e0) + 0.5) END AS INTEGER) END AS x1
+FROM "orders" AS t0
+WHERE t0."customer_id" IS NOT NULL),
 parts AS MATERIALIZED (SELECT o, COUNT(*) AS n
 FROM private_rows
 GROUP BY 1),
@@ -167,9 +167,9 @@ FROM weighted;
 -- with {"mechanism": "laplace"}
 SELECT AVG(price) FROM orders;
 -- survey
-WITH private_rows AS (SELECT "customer_id" AS o, CASE WHEN ("price" IS NOT NULL) THEN 1 END AS x0, CAST(CASE WHEN (CAST("price" AS DOUBLE) - (250.0e0)) * (8589934592.0e0) + 0.5 < -2147483648000 THEN -2147483648000 WHEN (CAST("price" AS DOUBLE) - (250.0e0)) * (8589934592.0e0) + 0.5 >= 2147483648000 THEN 2147483648000 ELSE floor((CAST("price" AS DOUBLE) - (250.0e0)) * (8589934592.0e0) + 0.5) END AS BIGINT) AS x1
-FROM "orders"
-WHERE "customer_id" IS NOT NULL),
+WITH private_rows AS (SELECT t0."customer_id" AS o, CASE WHEN (t0."price" IS NOT NULL) THEN 1 END AS x0, CAST(CASE WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8589934592.0e0) + 0.5 < -2147483648000 THEN -2147483648000 WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8589934592.0e0) + 0.5 >= 2147483648000 THEN 2147483648000 ELSE floor((CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8589934592.0e0) + 0.5) END AS BIGINT) AS x1
+FROM "orders" AS t0
+WHERE t0."customer_id" IS NOT NULL),
 parts AS MATERIALIZED (SELECT o, COUNT(*) AS n
 FROM private_rows
 GROUP BY 1),

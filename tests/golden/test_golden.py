@@ -85,11 +85,10 @@ def compiled(connection, tmp_path_factory):
 def _compile(database: hr.Database, query: str, options: dict[str, object]) -> dict[str, str]:
     """What a quote shows (its nonce is fixed), and the after part."""
     texts = database.quote(query, **options).sql
-    logical = bind(parse(query), database._catalog, database._schema)
-    if logical.release is None:
+    logical = bind(parse(query).query, database._catalog, database._schema)
+    if not logical.releases:
         return {"public": folded(texts[0])}
-    keys = tuple(key.name for key in logical.release.keys)
-    made = {**dict(zip(("survey", "measure"), texts, strict=False)), "after": after(logical.root, keys, DUCKDB)}
+    made = {**dict(zip(("survey", "measure"), texts, strict=False)), "after": after(logical, DUCKDB).sql}
     return {name: folded(sql) for name, sql in made.items()}
 
 

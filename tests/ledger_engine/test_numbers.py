@@ -6,12 +6,15 @@ import hedgerow as hr
 from hedgerow.accounting import statement_threshold
 from hedgerow.engine.parameters import asked
 from hedgerow.ledger import Units, caps_for
+from hedgerow.parse import parse
+from hedgerow.plan.bind import bind
 
 
 def priced(db, query, **options):
     """The engine's own plan for a statement, with its charge."""
     request = asked(db._catalog, **options)
-    return db._price(db._bind(query, None, request), request, db._room())
+    logical = bind(parse(query).query, db._catalog, db._schema)
+    return db._price(logical, request, db._room()).parts[0]
 
 
 def fitting(charge, caps):

@@ -10,7 +10,6 @@ import pytest
 from hedgerow.backends.base import owners_log
 from hedgerow.compile import program
 from hedgerow.engine import run
-from hedgerow.engine.parameters import asked
 from hedgerow.errors import BackendError, HedgerowError
 
 QUOTED = "secret 123"
@@ -116,7 +115,8 @@ def test_no_log_holds_exact_values_at_any_level(shop_of, caplog):
 
 
 def test_exact_tables_show_nothing_and_do_not_travel(shop):
-    plan = shop._price(*_bound(shop, "SELECT region, COUNT(*), SUM(income) FROM people GROUP BY region"))
+    statement = shop._price(*_bound(shop, "SELECT region, COUNT(*), SUM(income) FROM people GROUP BY region"))
+    (plan,) = statement.parts
     with shop._backend.snapshot() as snapshot:
         exact = snapshot.run(program(plan, shop._backend.dialect, "0" * 32).survey)
     shown = repr(exact) + str(exact) + f"{exact!r} {exact}" + repr([exact]) + repr({"t": exact})
@@ -130,8 +130,8 @@ def test_exact_tables_show_nothing_and_do_not_travel(shop):
 
 
 def _bound(db, query):
-    request = asked(db._catalog)
-    return db._bind(query, None, request), request, db._room()
+    request, logical = db._understand(query, None, {})
+    return logical, request, db._room()
 
 
 @pytest.mark.parametrize(

@@ -108,8 +108,9 @@ class Laboratory:
             columns=COLUMNS,
         )
         catalog = Catalog("test", BudgetPolicy(1.0, 1e-6), {name: table})
-        logical = bind(parse(select.replace("FROM t", f"FROM {name}")), catalog, self.schema)
-        return price(logical, Budget(epsilon, delta, mechanism), ROOM, min_frequency=min_frequency)
+        logical = bind(parse(select.replace("FROM t", f"FROM {name}")).query, catalog, self.schema)
+        (plan,) = price(logical, Budget(epsilon, delta, mechanism), ROOM, min_frequency=min_frequency).parts
+        return plan
 
     def fill(self, rows, *, unique):
         """Replace the contents of the table."""

@@ -9,14 +9,17 @@ import duckdb
 import pytest
 
 import hedgerow as hr
-from hedgerow.errors import BudgetError, HedgerowError, QueryError
+from hedgerow.errors import BudgetError, HedgerowError, QueryError, UnknownNameError, UnsupportedSQLError, pointing_into
 
 HERE = Path(__file__).parent
-PLAIN = {"too-deep", "huge-literal", "through-table"}
+PLAIN = {"bad-epsilon", "nul", "too-long"}
 """Refusals whose sentence alone says all there is to say."""
 
-ONLY_WHEN_CHARGED = {"budget-gaussian", "budget-pure"}
-"""A quote shows the price of what would not fit, too."""
+ABOUT_THE_WHOLE = {"not-a-select", "public-too-large"}
+"""Refusals of syntax and names that are about no clause in particular."""
+
+ONLY_WHEN_ASKED = {"budget-gaussian", "budget-pure", "public-too-large"}
+"""A quote shows the price of what would not fit, too, and reads no table."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +31,7 @@ class Refusal:
     query: str
 
     def __str__(self) -> str:
-        return f"{self.code}: {' '.join(self.query.split())[:60]}"
+        return f"{self.code}: {ascii(' '.join(self.query.split())[:60])[1:-1]}"
 
 
 def read(text: str) -> list[Refusal]:
@@ -42,7 +45,22 @@ def _refusal(code: str, *lines: str) -> Refusal:
     return Refusal(code, options, "\n".join(lines[1:] if options else lines))
 
 
-CORPUS = read((HERE / "refusals.txt").read_text(encoding="utf-8"))
+def large() -> list[Refusal]:
+    """Entries that would be too long to read, or that no file of text can hold."""
+    filters = ", ".join(f"COUNT(*) FILTER (WHERE age > {number})" for number in range(401))
+    queries = ", ".join(f"t{number} AS (SELECT 1 AS x)" for number in range(101))
+    return [
+        Refusal("too-long", {}, f"SELECT COUNT(*) FROM customers{' ' * 100_000}"),
+        Refusal("too-long", {}, f"SELECT {'1,' * 20_000} COUNT(*) FROM customers"),
+        Refusal("nul", {}, "SELECT COUNT(*) FROM customers\x00"),
+        Refusal("not-text", {}, "SELECT '\ud800', COUNT(*) FROM customers"),
+        Refusal("huge-literal", {}, f"SELECT COUNT(*) FROM customers WHERE region = '{'x' * 10_001}'"),
+        Refusal("too-many-aggregates", {}, f"SELECT {filters} FROM customers"),
+        Refusal("too-many-queries", {}, f"WITH {queries} SELECT x FROM t0"),
+    ]
+
+
+CORPUS = read((HERE / "refusals.txt").read_text(encoding="utf-8")) + large()
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +79,7 @@ def refused(database, refusal, how="sql") -> HedgerowError:
 
 
 def test_the_corpus_is_large_and_has_no_entry_twice():
-    assert len(CORPUS) >= 60
+    assert len(CORPUS) >= 200
     assert len({(r.query, json.dumps(r.options)) for r in CORPUS}) == len(CORPUS)
 
 
@@ -86,6 +104,31 @@ def test_a_refusal_says_where_it_is_or_what_to_write(database, refusal):
         assert refusal.query[: error.span.start].count("\n") + 1 == error.span.line
 
 
+@pytest.mark.parametrize("refusal", [r for r in CORPUS if not r.options and r.code not in ABOUT_THE_WHOLE], ids=str)
+def test_a_refusal_of_syntax_or_names_points_at_the_clause_and_shows_what_to_write(database, refusal):
+    error = refused(database, refusal)
+    if isinstance(error, UnsupportedSQLError | UnknownNameError):
+        assert error.span is not None
+        assert error.hint
+        assert error.hint.endswith((".", "?", ")", "…"))
+
+
+@pytest.mark.parametrize("refusal", CORPUS, ids=str)
+def test_a_refusal_that_has_a_place_shows_the_line_with_carets_below(database, refusal):
+    with pytest.raises(HedgerowError) as caught, pointing_into(refusal.query):
+        database.sql(refusal.query, **refusal.options)
+    error = caught.value
+    if error.span is None:
+        assert "^" not in str(error)
+        return
+    *_, line, carets = str(error).split("\n")
+    start, end = carets.index("^"), len(carets)
+    assert carets[start:] == "^" * (end - start)
+    assert line.startswith(f"  {error.span.line} | ")
+    meant = refusal.query[error.span.start : error.span.end].split("\n")[0]
+    assert line[start:end] == meant.rstrip()
+
+
 @pytest.mark.parametrize("refusal", CORPUS, ids=str)
 def test_a_refusal_carries_no_other_exception_along(database, refusal):
     error = refused(database, refusal)
@@ -93,7 +136,7 @@ def test_a_refusal_carries_no_other_exception_along(database, refusal):
     assert error.__context__ is None or error.__suppress_context__
 
 
-@pytest.mark.parametrize("refusal", [r for r in CORPUS if r.code not in ONLY_WHEN_CHARGED], ids=str)
+@pytest.mark.parametrize("refusal", [r for r in CORPUS if r.code not in ONLY_WHEN_ASKED], ids=str)
 def test_a_quote_is_refused_for_the_same_reason(database, refusal):
     assert refused(database, refusal, "quote").code == refusal.code
 

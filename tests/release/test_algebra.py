@@ -12,6 +12,7 @@ from hedgerow.distributions import Gaussian
 from hedgerow.expressions.types import Type
 from hedgerow.parse import parse
 from hedgerow.plan.bind import bind
+from hedgerow.plan.trace import trace
 from hedgerow.privacy.plan import Budget, Room
 from hedgerow.privacy.price import price
 from hedgerow.release import Estimator, bounds_of
@@ -39,8 +40,8 @@ def _without_lattice(noise):
 
 def answered(expression, mechanism, people, mean):
     """Many imagined releases of one exact answer: the plan, and an estimator with a row for each."""
-    logical = bind(parse(f"SELECT {expression} AS it FROM t"), CATALOG, SCHEMA)
-    plan = price(logical, Budget(1.0, 1e-6, mechanism), ROOM, min_frequency=1)
+    logical = bind(parse(f"SELECT {expression} AS it FROM t").query, CATALOG, SCHEMA)
+    (plan,) = price(logical, Budget(1.0, 1e-6, mechanism), ROOM, min_frequency=1).parts
     sums = [
         people if total.grid is None else people * (mean - total.grid.offset) / total.grid.step for total in plan.sums
     ]
@@ -52,7 +53,7 @@ def answered(expression, mechanism, people, mean):
         noisy.append(exact + law.rvs(TRIALS))
     smooth = [replace(c, noise=_without_lattice(c.noise)) for c in plan.coordinates]
     table = NoisyTable(pa.table({"k": pa.nulls(TRIALS)}).select([]), np.ones(TRIALS, bool), None, tuple(noisy))
-    return logical.root.columns[0].expr, Estimator(table, replace(plan, coordinates=tuple(smooth)))
+    return trace(logical.root).columns[0], Estimator(table, replace(plan, coordinates=tuple(smooth)))
 
 
 CASES = [

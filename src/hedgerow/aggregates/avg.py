@@ -45,7 +45,7 @@ class Avg(Aggregate):
         bounds = quotient_bounds(centred.values, count.values, shared_noises(centred, count), beta, (-1.0, 1.0))
         positive = count.values > 0
         raw = np.divide(centred.values, count.values, out=np.zeros_like(count.values), where=positive)
-        mean = np.clip(raw, -1.0, 1.0)
+        mean = np.clip(np.clip(raw, -1.0, 1.0), bounds.lower, bounds.upper)
         return Estimate(
             measured.middle + measured.half * mean,
             measured.middle + measured.half * bounds.lower,

@@ -50,7 +50,8 @@ class Count(Aggregate):
             return Estimate(shown, np.minimum(bounds.lower, shown), np.maximum(bounds.upper, shown), bounds.notes)
         margin = half_width(form.noise, beta)
         lower, upper = np.maximum(form.values - margin, 0.0), np.maximum(form.values + margin, 0.0)
-        return Estimate(shown, lower, upper, [None] * len(shown))
+        possible = np.maximum(shown, 0.0)
+        return Estimate(shown, np.minimum(lower, possible), np.maximum(upper, possible), [None] * len(shown))
 
     def ratio(self, measured: Measured) -> Ratio | None:
         """The count itself; not where it was seen only because it was large."""

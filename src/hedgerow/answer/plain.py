@@ -1,36 +1,83 @@
 """Values as JSON can hold them, and numbers as people read them."""
 
 import math
-from datetime import date, time
+from datetime import date, time, timedelta
 from decimal import Decimal
 from typing import Any
 
 from hedgerow.interval import Interval
 
+LONGEST = 200
+"""How many characters of a text are shown to people; programs get all of them."""
+
 
 def plain(value: Any) -> Any:  # noqa: ANN401 - JSON is anything
-    """Dates as ISO text, decimals as numbers, what JSON cannot hold as null."""
+    """Dates as ISO text, decimals as numbers, spans of time and bytes as text, what JSON cannot hold as null."""
     if isinstance(value, date | time):
         return value.isoformat()
     if isinstance(value, Decimal):
-        return float(value)
+        return plain(float(value))
+    if isinstance(value, timedelta):
+        return str(value)
+    if isinstance(value, bytes):
+        return value.hex()
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
+def number(value: object) -> float | None:
+    """The finite number that a value is, or None."""
+    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
+        return None
+    found = float(value)
+    return found if math.isfinite(found) else None
+
+
 def shown(value: object, interval: Interval | None) -> str:
-    """A value as text: with an interval, `value ± error`, with no more digits than the error allows."""
+    """A value as text: with an interval, `value ± error`, with no more digits than the error allows.
+
+    A lopsided interval is written out, and an open end of it is an open bracket.
+
+    Example:
+        >>> shown(1234, Interval(1204, 1264))
+        '1,234 ± 30'
+        >>> shown(-5, Interval(0, 15)), shown(7.25, Interval(3, float("inf"))), shown(7.25, Interval())
+        ('-5 [0, 15]', '7.2 [3.0, ∞)', '7.250 ± ∞')
+    """
     if value is None:
-        return "held back" if interval is not None else "NULL"
-    if interval is None or isinstance(value, bool | str) or not isinstance(value, int | float | Decimal):
+        return missing(interval)
+    found = number(value)
+    if interval is None or found is None:
         return _bare(value)
-    number = float(value)
-    below, above = number - interval.lower, interval.upper - number
-    if not math.isfinite(max(below, above)):
-        return f"{_digits(number, abs(number) / 100)} ± ∞"
-    error = max(below, above)
-    if min(below, above) > 0.8 * error or error == 0:
-        return f"{_digits(number, error)} ± {_digits(error, error)}"
-    return f"{_digits(number, error)} [{_digits(interval.lower, error)}, {_digits(interval.upper, error)}]"
+    arms = [arm for arm in (found - interval.lower, interval.upper - found) if math.isfinite(arm)]
+    if not arms:
+        return f"{_digits(found, abs(found) / 100)} ± ∞"
+    error = max(arms) if max(arms) > 0 or len(arms) == 2 else abs(found) / 100
+    if len(arms) == 2 and (min(arms) > 0.8 * error or error == 0):
+        return f"{_digits(found, error)} ± {_digits(error, error)}"
+    return f"{_digits(found, error)} {ends(interval, error)}"
+
+
+def ends(interval: Interval, error: float) -> str:
+    """The interval as text, to the digits that `error` allows; a round bracket where it is open."""
+    lower = f"[{_digits(interval.lower, error)}" if math.isfinite(interval.lower) else "(-∞"
+    upper = f"{_digits(interval.upper, error)}]" if math.isfinite(interval.upper) else "∞)"
+    return f"{lower}, {upper}"
+
+
+def missing(interval: Interval | None) -> str:
+    """What stands where there is no value."""
+    return "held back" if is_held_back(interval) else "NULL"
+
+
+def is_held_back(interval: Interval | None) -> bool:
+    """Whether a value is missing because too few people may be behind it."""
+    return interval is not None and (interval.note or "").startswith("held back")
+
+
+def on_one_line(text: str) -> str:
+    """Text without control characters, which could do things to a terminal, and not too long."""
+    clean = "".join(letter if letter.isprintable() else " " for letter in text[: LONGEST + 1])
+    return clean if len(text) <= LONGEST else f"{clean[: LONGEST - 1]}…"
 
 
 def _bare(value: object) -> str:
@@ -38,7 +85,7 @@ def _bare(value: object) -> str:
         return f"{value:,.6g}"
     if isinstance(value, int) and not isinstance(value, bool):
         return f"{value:,}"
-    return value.isoformat() if isinstance(value, date | time) else str(value)
+    return value.isoformat() if isinstance(value, date | time) else on_one_line(str(value))
 
 
 def _digits(number: float, error: float) -> str:

@@ -2,19 +2,24 @@
 
 import math
 from collections import namedtuple
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from hedgerow.answer.frames import arrow_table, noisy_names
+from hedgerow.answer.page import html_table
 from hedgerow.answer.plain import plain
-from hedgerow.answer.show import html_table, text_table
+from hedgerow.answer.plot import AnyChart, plot_answer
+from hedgerow.answer.show import text_table
 from hedgerow.answer.summary import Summary
 from hedgerow.interval import Interval
 
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
+
+Intervals = Sequence[Mapping[str, Interval]]
 
 
 class Answer:
@@ -25,23 +30,49 @@ class Answer:
 
     Attributes:
         columns: The names, in SELECT order.
-        intervals: For every row, the interval of each column that rests on noise.
         confidence: How often an interval holds.
-        receipt: What was paid, and for what; None for public data.
+        receipt: What was paid, and for what; its `id` is None for public data.
     """
 
     def __init__(
         self,
         table: pa.Table,
-        intervals: Sequence[Mapping[str, Interval]],
+        intervals: Intervals | Callable[[], Intervals],
         confidence: float,
         receipt: Summary,
+        noisy: Sequence[str] | None = None,
     ) -> None:
+        """Make an answer.
+
+        Args:
+            table: The released values.
+            intervals: The error bars, row by row; or a function that makes them when they are first looked at.
+            confidence: How often one of them holds.
+            receipt: What was paid.
+            noisy: The columns that have error bars; where it is not given, those that have one in any row.
+        """
         self._table = table
+        self._intervals = intervals
+        self._noisy = None if noisy is None else tuple(noisy)
+        self._made: dict[str, list[Mapping[str, Interval]]] = {}
         self.columns = list(table.column_names)
-        self.intervals = list(intervals)
         self.confidence = confidence
         self.receipt = receipt
+
+    @property
+    def intervals(self) -> list[Mapping[str, Interval]]:
+        """For every row, the interval of each column that rests on noise. Made once, however many threads ask."""
+        if "all" not in self._made:
+            made = self._intervals() if callable(self._intervals) else self._intervals
+            self._made.setdefault("all", list(made))
+        return self._made["all"]
+
+    @property
+    def noisy(self) -> tuple[str, ...]:
+        """The columns that rest on noise, and so have error bars."""
+        if self._noisy is None:
+            self._noisy = noisy_names(self.columns, self.intervals)
+        return self._noisy
 
     def __len__(self) -> int:
         return int(self._table.num_rows)
@@ -62,21 +93,37 @@ class Answer:
     def _repr_html_(self) -> str:
         return html_table(self)
 
-    def arrow(self) -> pa.Table:
-        """The values as an Arrow table, without error bars."""
-        return self._table
+    def plot(
+        self, x: str | None = None, y: str | Sequence[str] | None = None, *, colour: str | None = None
+    ) -> AnyChart:
+        """An Altair chart with error bars: bars, lines with bands or points, by the type of the key.
 
-    def df(self) -> "pd.DataFrame":
-        """The values as a pandas data frame."""
+        Args:
+            x: The column along the axis; by default a date, else a number, else the first key.
+            y: The column or columns to draw, one panel each; by default all that rest on noise.
+            colour: The column to tell apart by colour; by default the other keys together.
+        """
+        return plot_answer(self, x, y, colour)
+
+    def arrow(self, *, intervals: bool = False) -> pa.Table:
+        """The values as an Arrow table; the metadata of a noisy column says confidence and kind of interval.
+
+        Args:
+            intervals: Whether each noisy column is followed by `<name>_lower`, `<name>_upper` and `<name>_note`.
+        """
+        return arrow_table(self, self._table, intervals=intervals)
+
+    def df(self, *, intervals: bool = False) -> "pd.DataFrame":
+        """The values as a pandas data frame; `intervals` as for `arrow`."""
         import pandas as pd  # noqa: PLC0415 - optional
 
-        return pd.DataFrame(self._table.to_pandas())
+        return pd.DataFrame(self.arrow(intervals=intervals).to_pandas())
 
-    def pl(self) -> "pl.DataFrame":
-        """The values as a polars data frame."""
+    def pl(self, *, intervals: bool = False) -> "pl.DataFrame":
+        """The values as a polars data frame; `intervals` as for `arrow`."""
         import polars as pl  # noqa: PLC0415 - optional
 
-        return pl.DataFrame(pl.from_arrow(self._table))
+        return pl.DataFrame(pl.from_arrow(self.arrow(intervals=intervals)))
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON of the command line."""

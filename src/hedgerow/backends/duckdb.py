@@ -81,7 +81,7 @@ class DuckDB:
         cursor = self._cursor()
         try:
             return cursor.sql(sql).to_arrow_table()
-        except duckdb.Error as error:
+        except Exception as error:  # noqa: BLE001 - an interrupt is no duckdb.Error
             raise failure(error) from None
         finally:
             cursor.close()

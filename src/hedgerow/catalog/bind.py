@@ -4,9 +4,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from hedgerow.catalog import codes
-from hedgerow.catalog.fit import check_column_type, check_path_types
+from hedgerow.catalog.fit import check_column_type, check_domain_type, check_path_types
 from hedgerow.catalog.model import Catalog, Column, Table, Through
 from hedgerow.catalog.names import closest, spellings
+from hedgerow.errors import CatalogError
 from hedgerow.schema import Schema, SchemaTable
 
 
@@ -24,7 +25,7 @@ def bind_table(catalog: Catalog, table: Table, schema: Schema) -> Table:
     """One table of `catalog` in the database's own spelling."""
     place = ("tables", table.name)
     found = schema.tables[_spelling(catalog, table.name, schema.tables, place, "table of the database")]
-    columns = [_bind_column(catalog, table, column, found) for column in table.columns.values()]
+    columns = [_bind_column(catalog, table, column, schema, found) for column in table.columns.values()]
     bound = replace(
         table,
         name=found.name,
@@ -35,11 +36,71 @@ def bind_table(catalog: Catalog, table: Table, schema: Schema) -> Table:
     return bound
 
 
-def _bind_column(catalog: Catalog, table: Table, column: Column, found: SchemaTable) -> Column:
+def _bind_column(catalog: Catalog, table: Table, column: Column, schema: Schema, found: SchemaTable) -> Column:
     place = ("tables", table.name, "columns", column.name)
     name = _spelling(catalog, column.name, found.columns, place, f"column of `{found.name}`")
     check_column_type(catalog, column, found.columns[name], place)
-    return replace(column, name=name)
+    if column.values_from is None:
+        return replace(column, name=name)
+    source = _bind_domain(catalog, column, column.values_from, schema, place)
+    check_domain_type(catalog, column, found.columns[name], source, schema, place)
+    return replace(column, name=name, values_from=source)
+
+
+def _bind_domain(
+    catalog: Catalog, column: Column, source: tuple[str, str], schema: Schema, place: tuple[str, ...]
+) -> tuple[str, str]:
+    """The public table and column that have the keys of `column`, in the database's own spelling.
+
+    Privacy: every key is shown in every answer, so it must come from a table that the owner calls public, and from a
+    column of it that may be seen.
+    """
+    step = (*place, "values")
+    table = _public(catalog, column, source[0], step)
+    found = schema.tables[_spelling(catalog, table.name, schema.tables, (*step, "table"), "table of the database")]
+    name = _spelling(catalog, source[1], found.columns, (*step, "column"), f"column of `{found.name}`")
+    said = table.column(name)
+    if said.hidden if said is not None else table.undeclared_hidden:
+        raise _no_domain(
+            catalog,
+            (*step, "column"),
+            f"The values of `{column.name}` would be those of `{name}` in `{found.name}`, which is hidden, and every "
+            "answer would show them.",
+            "Name a column that may be seen, or list the values here.",
+        )
+    return found.name, name
+
+
+def _public(catalog: Catalog, column: Column, name: str, step: tuple[str, ...]) -> Table:
+    if column.values is not None:
+        raise _no_domain(
+            catalog,
+            step,
+            f"The values of `{column.name}` are given twice, as a list and by a table.",
+            "Keep one of the two.",
+        )
+    table = catalog.table(name)
+    if table is None:
+        guess = closest(name, (table.name for table in catalog.tables.values() if table.public))
+        raise _no_domain(
+            catalog,
+            (*step, "table"),
+            f"The values of `{column.name}` are looked for in `{name}`, which the catalog does not declare.",
+            f"Did you mean `{guess}`?" if guess else f"Declare it under `tables`: `{name}: {{public: true}}`.",
+        )
+    if not table.public:
+        raise _no_domain(
+            catalog,
+            (*step, "table"),
+            f"The values of `{column.name}` are looked for in `{table.name}`, which is private, and every answer would "
+            "show what its rows hold.",
+            "Name a public table, list the values here, or leave `values` out: groups of enough people appear then.",
+        )
+    return table
+
+
+def _no_domain(catalog: Catalog, place: tuple[str, ...], message: str, hint: str) -> CatalogError:
+    return catalog.problem(message, *place, code=codes.VALUES, hint=hint)
 
 
 def _bind_unit(catalog: Catalog, table: Table, found: SchemaTable, schema: Schema) -> str | Through | None:

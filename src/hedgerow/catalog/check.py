@@ -97,6 +97,15 @@ def _declarations(table: Table) -> Iterator[Finding]:
             f"That the values of {_listing(listed)} are public knowledge is your word; rows with other values fall in "
             "no group.",
         )
+    for name, column in table.columns.items():
+        if column.values_from is not None:
+            source, key = column.values_from
+            yield Finding(
+                "unknown",
+                table.name,
+                f"The values of `{name}` are those of `{key}` in `{source}` when a connection is opened. That they are "
+                "public knowledge is your word; rows with other values fall in no group.",
+            )
 
 
 def _check_budget(catalog: Catalog) -> Iterator[Finding]:

@@ -1,6 +1,7 @@
 """Which declarations a column's type can carry."""
 
 import json
+from collections.abc import Mapping
 
 from hedgerow.catalog import codes
 from hedgerow.catalog.model import Catalog, Column, Table, Through, Value
@@ -13,6 +14,15 @@ _POINTS_IN_TIME = frozenset({Type.DATE, Type.TIMESTAMP})
 _UNTYPED = frozenset({Type.TEXT, Type.OTHER, Type.NULL})
 _CASTS = (_NUMBERS, _POINTS_IN_TIME, frozenset({Type.INTEGER, Type.BOOLEAN}))
 _COMPARABLE = (_NUMBERS, _POINTS_IN_TIME, *(frozenset({kind}) for kind in (Type.TEXT, Type.BOOLEAN, Type.TIME)))
+
+_HOLDERS: Mapping[Type, frozenset[Type]] = {
+    Type.BOOLEAN: frozenset({Type.BOOLEAN}),
+    Type.TEXT: frozenset({Type.TEXT}),
+    Type.INTEGER: _NUMBERS,
+    Type.DECIMAL: _NUMBERS - {Type.INTEGER},
+    Type.FLOAT: _NUMBERS - {Type.INTEGER},
+}
+"""Which columns a key of each type can be found in; what is not here is no key."""
 
 
 def effective_type(declared: Column | None, column: SchemaColumn) -> Type:
@@ -38,7 +48,7 @@ def check_column_type(catalog: Catalog, declared: Column, column: SchemaColumn, 
             "Remove `lower` and `upper`, or impose a `type` if the source keeps numbers as text.",
         )
     for value in declared.values or ():
-        if kind not in _types_of(value):
+        if kind not in _HOLDERS[_type_of(value)]:
             raise _misfit(
                 catalog,
                 (*place, "values"),
@@ -51,12 +61,43 @@ def _can_cast(source: Type, target: Type) -> bool:
     return source == target or source in _UNTYPED or any({source, target} <= group for group in _CASTS)
 
 
-def _types_of(value: Value) -> frozenset[Type]:
+def check_domain_type(
+    catalog: Catalog,
+    declared: Column,
+    column: SchemaColumn,
+    source: tuple[str, str],
+    schema: Schema,
+    place: tuple[str, ...],
+) -> None:
+    """Refuse values from a public column (`source`, bound already) that can be no keys of this column."""
+    table = catalog.table(source[0])
+    theirs = schema.tables[source[0]].columns[source[1]]
+    kind = effective_type(declared, column)
+    known = effective_type(table.column(theirs.name) if table else None, theirs)
+    if kind not in _HOLDERS.get(known, ()):
+        raise _misfit(
+            catalog,
+            (*place, "values"),
+            f"`{column.name}` is {_called(column)}, and its values are looked for in `{theirs.name}` of "
+            f"`{source[0]}`, which is {_called(theirs)}.",
+            _source_advice(kind),
+        )
+
+
+def _source_advice(kind: Type) -> str:
+    if kind not in _HOLDERS:
+        return _advice(kind)
+    whole = "whole " if kind is Type.INTEGER else ""
+    wanted = f"{whole}numbers" if kind in _NUMBERS else "booleans" if kind is Type.BOOLEAN else "text"
+    return f"Name a column of {wanted}, or impose a `type` on one of the two."
+
+
+def _type_of(value: Value) -> Type:
     if isinstance(value, bool):
-        return frozenset({Type.BOOLEAN})
+        return Type.BOOLEAN
     if isinstance(value, str):
-        return frozenset({Type.TEXT})
-    return _NUMBERS if isinstance(value, int) else _NUMBERS - {Type.INTEGER}
+        return Type.TEXT
+    return Type.INTEGER if isinstance(value, int) else Type.FLOAT
 
 
 def _advice(kind: Type) -> str:

@@ -17,7 +17,11 @@ Value = str | int | float | bool
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """What the owner says about one column."""
+    """What the owner says about one column.
+
+    `values_from` is a public table and a column of it, which has the keys in place of a list: whoever opens a
+    database reads them there and puts them into `values`.
+    """
 
     name: str
     lower: float | None = None
@@ -25,6 +29,7 @@ class Column:
     values: tuple[Value, ...] | None = None
     type: Type | None = None
     hidden: bool = False
+    values_from: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from hedgerow.catalog import codes
 from hedgerow.catalog.entry import Entry, is_storable
 from hedgerow.catalog.model import Column, Value
-from hedgerow.catalog.strict import choice, flag, number
+from hedgerow.catalog.strict import choice, flag, number, text
 from hedgerow.errors import CatalogError
 from hedgerow.expressions.types import Type
 
@@ -35,13 +35,15 @@ def read_column(entry: Entry) -> Column:
         return Column(entry.name)
     found = entry.fields(("lower", "upper", "values", "type", "hidden"))
     lower, upper = _read_bounds(entry, found)
+    values, source = _read_domain(found["values"]) if "values" in found else (None, None)
     return Column(
         name=entry.name,
         lower=lower,
         upper=upper,
-        values=_read_values(found["values"]) if "values" in found else None,
+        values=values,
         type=Type(choice(found["type"], TYPES, _OTHER_WORDS)) if "type" in found else None,
         hidden=flag(found["hidden"]) if "hidden" in found else False,
+        values_from=source,
     )
 
 
@@ -90,6 +92,15 @@ def _unordered(entry: Entry, lower: float, upper: float) -> CatalogError:
         code=codes.BOUNDS,
         hint=f"Write `{{lower: {upper:g}, upper: {lower:g}}}` if they were exchanged.",
     )
+
+
+def _read_domain(entry: Entry) -> tuple[tuple[Value, ...] | None, tuple[str, str] | None]:
+    """The keys themselves, or the public table and column where they are found."""
+    if not entry.is_mapping:
+        return _read_values(entry), None
+    found = entry.fields(("table", "column"))
+    table = text(entry.required(found, "table", "table: public_table"))
+    return None, (table, text(entry.required(found, "column", f"column: column_of_{table}")))
 
 
 def _read_values(entry: Entry) -> tuple[Value, ...]:

@@ -17,6 +17,7 @@ from hedgerow.cli.output import say
 from hedgerow.cli.owners_log import keep_owners_log
 from hedgerow.cli.query import query
 from hedgerow.cli.quote import quote
+from hedgerow.cli.tune import tune
 
 
 class Commands(TyperGroup):
@@ -84,6 +85,7 @@ def hedgerow(
 
 for _command in (demo, init, check, query, quote, budget):
     app.command()(_command)
+app.add_typer(tune, name="tune")
 
 
 def main() -> None:

@@ -57,15 +57,9 @@ def query(
 
 def show_answer(answer: "Answer") -> None:
     """The answer for people: a table, what ± means, and each note once."""
-    from hedgerow.answer import caption, rich_table  # noqa: PLC0415 - keeps --help quick
+    from hedgerow.answer import caption, notes, rich_table  # noqa: PLC0415 - keeps --help quick
 
     show_table(rich_table(answer))
     say(caption(answer))
     for note in notes(answer):
         say(f"note: {note}")
-
-
-def notes(answer: "Answer") -> list[str]:
-    """What the error bars have to say, by column, each once."""
-    found = {f"{name}: {bar.note}": None for row in answer.intervals for name, bar in row.items() if bar.note}
-    return list(found)

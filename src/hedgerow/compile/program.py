@@ -7,12 +7,13 @@ Both start from `rows`: the private rows with owner, keys and the integers they 
 has one row there is nothing to weigh, and the survey is the plain aggregation.
 """
 
-from hedgerow.compile.relations import owner_column, rows_clause
+from hedgerow.compile.queries import from_text
 from hedgerow.compile.scalars import key, row_sum, scalar
 from hedgerow.compile.weights import dropped_keys, grouped, row_terms, same, weighing
 from hedgerow.compiled import ALL_KEYS, PLACE, SELECTED, UNITS, Program, Query
 from hedgerow.dialects import Dialect
-from hedgerow.privacy.keys import KeyRule
+from hedgerow.plan.nodes import Scan
+from hedgerow.privacy.keys import KeyRule, declared_values
 from hedgerow.privacy.plan import PrivatePlan
 
 ROWS = "private_rows"
@@ -46,21 +47,39 @@ def _short(plan: PrivatePlan, dialect: Dialect) -> Query:
     names = _key_names(plan)
     sums = [f"{row_sum(total, dialect)} AS s{i}" for i, total in enumerate(plan.sums)]
     columns = [*_keys(plan, dialect), f"COUNT(*) AS {UNITS}", *sums]
-    sql = f"SELECT {', '.join(columns)} {rows_clause(plan, dialect)}{grouped(len(names))}"
+    sql = f"SELECT {', '.join(columns)} {_rows_clause(plan, dialect)}{grouped(len(names))}"
     if plan.keys.rule is KeyRule.SELECTED:
         sql += f" HAVING COUNT(*) >= {plan.minimum}"
     return Query(sql, names, (UNITS, *_sum_names(plan)))
 
 
+def _rows_clause(plan: PrivatePlan, dialect: Dialect) -> str:
+    """FROM and WHERE of the private rows: those with an owner, within the declared keys."""
+    release = plan.release
+    conditions = [f"{scalar(release.owner, dialect)} IS NOT NULL", *(scalar(c, dialect) for c in release.where)]
+    for named in release.keys:
+        values = declared_values(named.expr)
+        if values is not None:
+            listed = ", ".join(dialect.constant(value) for value in values)
+            conditions.append(f"{key(named.expr, dialect)} IN ({listed})")
+    return f"FROM {from_text(release.source, dialect)} WHERE {' AND '.join(conditions)}"
+
+
+def _rows_step(plan: PrivatePlan, dialect: Dialect) -> str:
+    """The private rows as a step; joins are made once, a table is better read again."""
+    once = "" if isinstance(plan.release.source, Scan) else "MATERIALIZED "
+    return f"{ROWS} AS {once}({_rows(plan, dialect)})"
+
+
 def _rows(plan: PrivatePlan, dialect: Dialect) -> str:
     """The private rows: keys, owner `o`, and what each adds to the sums."""
-    columns = [*_keys(plan, dialect), f"{scalar(owner_column(plan), dialect)} AS o", *row_terms(plan, dialect)]
-    return f"SELECT {', '.join(columns)} {rows_clause(plan, dialect)}"
+    columns = [*_keys(plan, dialect), f"{scalar(plan.release.owner, dialect)} AS o", *row_terms(plan, dialect)]
+    return f"SELECT {', '.join(columns)} {_rows_clause(plan, dialect)}"
 
 
 def _scalar(plan: PrivatePlan, dialect: Dialect) -> Query:
     """No keys: one group, whatever there is."""
-    steps = [f"{ROWS} AS ({_rows(plan, dialect)})", *weighing(plan, dialect, ROWS, ())]
+    steps = [_rows_step(plan, dialect), *weighing(plan, dialect, ROWS, ())]
     columns = ", ".join([f"owners AS {UNITS}", *_sum_names(plan)])
     return Query(f"WITH {', '.join(steps)} SELECT {columns} FROM weighted", (), (UNITS, *_sum_names(plan)))
 
@@ -70,7 +89,7 @@ def _survey(plan: PrivatePlan, dialect: Dialect, nonce: str) -> Query:
     names = _key_names(plan)
     bounded = f"SELECT weighted.*, owners - COALESCE(lost, 0) AS {UNITS}, COUNT(*) OVER () AS {ALL_KEYS}"
     steps = [
-        f"{ROWS} AS ({_rows(plan, dialect)})",
+        _rows_step(plan, dialect),
         *weighing(plan, dialect, ROWS, names),
         f"dropped AS ({dropped_keys(plan, names, nonce, dialect)})",
         f"bounded AS ({bounded} FROM weighted LEFT JOIN dropped ON {same('weighted', 'dropped', names)})",
@@ -84,7 +103,7 @@ def _measure(plan: PrivatePlan, dialect: Dialect) -> Query:
     """Weighted sums over the keys handed back, each named by its place among them."""
     kept = f"SELECT {ROWS}.*, {PLACE} FROM {ROWS} JOIN {SELECTED} ON {same(ROWS, SELECTED, _key_names(plan))}"
     steps = [
-        f"{ROWS} AS ({_rows(plan, dialect)})",
+        _rows_step(plan, dialect),
         f"{KEPT} AS ({kept})",
         *weighing(plan, dialect, KEPT, (PLACE,)),
     ]

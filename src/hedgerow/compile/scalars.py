@@ -1,9 +1,12 @@
 """Expressions as SQL text."""
 
+from functools import singledispatch
+
 from hedgerow.dialects import Dialect
+from hedgerow.errors import InternalError
 from hedgerow.expressions.facts import may_be_nan
 from hedgerow.expressions.functions import lookup
-from hedgerow.expressions.nodes import Column, Expr, Literal
+from hedgerow.expressions.nodes import Call, Column, Expr, Literal
 from hedgerow.expressions.types import Type
 from hedgerow.privacy.grid import Grid
 from hedgerow.privacy.sums import ExactSum, SumKind
@@ -13,10 +16,28 @@ INTEGER_REACH = 2**31 - 1
 
 def scalar(expr: Expr, dialect: Dialect) -> str:
     """The expression as text: names quoted, constants written anew, functions from the allow-list."""
-    if isinstance(expr, Column):
-        return dialect.identifier(expr.name)
-    if isinstance(expr, Literal):
-        return dialect.constant(expr.value)
+    return render(expr, dialect)
+
+
+@singledispatch
+def render(expr: object, dialect: Dialect) -> str:  # noqa: ARG001 - a dispatch by the first argument
+    """One kind of expression as text; `compile.queries` adds nested queries and windows."""
+    raise InternalError(f"An expression of kind {type(expr).__name__} cannot be written.")
+
+
+@render.register
+def _(expr: Column, dialect: Dialect) -> str:
+    name = dialect.identifier(expr.name)
+    return f"{expr.table}.{name}" if expr.table else name
+
+
+@render.register
+def _(expr: Literal, dialect: Dialect) -> str:
+    return dialect.constant(expr.value)
+
+
+@render.register
+def _(expr: Call, dialect: Dialect) -> str:
     return lookup(expr.function).render([scalar(a, dialect) for a in expr.arguments], dialect.name)
 
 
@@ -27,16 +48,19 @@ def key(expr: Expr, dialect: Dialect) -> str:
 
     Privacy: without it the printed key would be the spelling of some row (docs/explanation/privacy.md).
     """
-    text = scalar(expr, dialect)
-    if expr.type is Type.TEXT:
-        plain = isinstance(expr, Column) and not expr.collated
-        return text if plain else dialect.binary_text.format(text)
-    if expr.type is Type.FLOAT:
-        return f"({text} + {dialect.real(0.0)})"
+    text = plain(expr, dialect)
     if expr.type in dialect.printable and not _always_prints(expr):
         low, high = dialect.printable[expr.type]
         return f"CASE WHEN {text} BETWEEN {low} AND {high} THEN {text} END"
     return text
+
+
+def plain(expr: Expr, dialect: Dialect) -> str:
+    """A value to group, partition or order by that is not printed: text byte by byte, and one zero."""
+    text = scalar(expr, dialect)
+    if expr.type is Type.TEXT:
+        return text if isinstance(expr, Column) and not expr.collated else dialect.binary_text.format(text)
+    return f"({text} + {dialect.real(0.0)})" if expr.type is Type.FLOAT else text
 
 
 def _always_prints(expr: Expr) -> bool:

@@ -24,10 +24,11 @@ def sets_price(catalog: Catalog) -> bool:
 def counted(catalog: Catalog, logical: LogicalPlan) -> int:
     """How many basic queries of document 002 a statement counts as; one where the owner set no number."""
     policy = catalog.budget
-    if policy.queries is None or logical.release is None:
+    if policy.queries is None or not logical.releases:
         return 1
     protocol = _protocol(catalog)
-    return max(1, sum(protocol.price(NAMES[need.kind]) for need in needs_of(logical.release)))
+    needs = [need for release in logical.releases for need in needs_of(release)]
+    return max(1, sum(protocol.price(NAMES[need.kind]) for need in needs))
 
 
 def allot(budget: Budget, catalog: Catalog, ledger: Ledger, logical: LogicalPlan, analyst: str | None) -> Budget:

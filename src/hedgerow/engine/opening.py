@@ -6,6 +6,7 @@ from pathlib import Path
 from hedgerow.backends import connect_backend
 from hedgerow.catalog import Catalog, bind_catalog, load_catalog
 from hedgerow.engine.database import Database
+from hedgerow.engine.domains import read_domains
 from hedgerow.engine.notices import notice
 from hedgerow.errors import CatalogError, HedgerowError
 from hedgerow.ledger import Ledger, open_ledger
@@ -36,7 +37,7 @@ def connect(
     backend = connect_backend(source)
     try:
         schema = backend.schema()
-        bound = bind_catalog(declared, schema)
+        bound = read_domains(bind_catalog(declared, schema), schema, backend)
         book = ledger if isinstance(ledger, Ledger) else _open_ledger(ledger, bound)
     except HedgerowError:
         backend.close()

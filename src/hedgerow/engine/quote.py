@@ -1,7 +1,8 @@
 """The price before the purchase: cost, noise, predicted errors, survival of small groups, the SQL. Reads no rows."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,17 +10,23 @@ import numpy as np
 import pyarrow as pa
 
 from hedgerow.answer import Mechanism
+from hedgerow.answer.plot import AnyChart, Errors, plot_curve
 from hedgerow.budget import Cost, Spending
 from hedgerow.distributions import Gaussian
+from hedgerow.engine.parameters import EPSILONS, real
 from hedgerow.engine.summary import mechanisms
+from hedgerow.errors import BudgetError, ConditionNotMet, ParameterError, QueryError
 from hedgerow.expressions.nodes import Column
 from hedgerow.plan.nodes import LogicalPlan
-from hedgerow.privacy.plan import PrivatePlan
+from hedgerow.plan.trace import noisy_columns, trace
+from hedgerow.privacy.plan import PrivatePlan, PrivateStatement
 from hedgerow.privacy.sums import Selection
 from hedgerow.release import Estimator, bounds_of
 from hedgerow.release.measure import NoisyTable
 
 SIZES = (100, 1_000, 10_000, 100_000)
+CURVE = tuple(10 ** (step / 8) for step in range(-8, 9))
+"""The epsilons of a curve, as multiples of the one that was quoted."""
 
 
 @dataclass(frozen=True)
@@ -47,11 +54,43 @@ class Quote:
     sql: tuple[str, ...]
     fits: bool = True
     notes: tuple[str, ...] = field(default=())
+    _reprice: Callable[[float], Errors] | None = field(default=None, repr=False, compare=False)
 
     @classmethod
     def public(cls, query: str, sql: str) -> "Quote":
         """Public data is exact and free."""
         return cls(query, Spending(0.0, 0.0), 0.0, None, 1.0, (), {}, None, (sql,))
+
+    def errors_at(self, epsilon: float) -> Errors:
+        """The errors of the same question at another epsilon. Free; reads no private row. The database must be open."""
+        real("epsilon", epsilon, *EPSILONS)
+        if self._reprice is None and self.errors:
+            raise ConditionNotMet("Only a quote of a database can be priced anew.", condition="quoted by a database")
+        return self.errors if self._reprice is None else self._reprice(float(epsilon))
+
+    def plot(self) -> AnyChart:
+        """An Altair chart of error against epsilon, from a tenth of what was quoted to ten times as much."""
+        if not self.errors:
+            raise ParameterError(
+                "No column of this question has an error to plot.",
+                code="bad-plot",
+                hint="Public data is exact, and keys have no error.",
+            )
+        quoted = self.charge.epsilon
+        curve = {quoted: self.errors} if self._reprice is None else self._curve(quoted)
+        return plot_curve(curve, quoted, self.confidence)
+
+    def _curve(self, quoted: float) -> dict[float, Errors]:
+        """Prices around the quoted one, those left out at which the question cannot be asked at all."""
+        found: dict[float, Errors] = {}
+        for factor in CURVE:
+            epsilon = quoted * factor
+            if factor == 1:
+                found[quoted] = self.errors
+            elif EPSILONS[0] <= epsilon <= EPSILONS[1]:
+                with suppress(QueryError, BudgetError):
+                    found[epsilon] = self.errors_at(epsilon)
+        return found
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON of the command line."""
@@ -73,7 +112,7 @@ class Quote:
 def predict(
     query: str,
     logical: LogicalPlan,
-    plan: PrivatePlan,
+    statement: PrivateStatement,
     confidence: float,
     sql: Sequence[str],
     caps: Cost,
@@ -84,13 +123,13 @@ def predict(
     """The quote of a priced plan."""
     return Quote(
         query,
-        Spending(plan.charge.epsilon, plan.charge.delta),
-        share_of(plan.charge.cost, caps),
+        Spending(statement.charge.epsilon, statement.charge.delta),
+        share_of(statement.charge.cost, caps),
         left,
         confidence,
-        mechanisms(plan),
-        predicted_errors(logical, plan, 1.0 - confidence),
-        survival(plan.selection) if plan.selection is not None else None,
+        tuple(mechanism for part in statement.parts for mechanism in mechanisms(part)),
+        predicted_errors(logical, statement, 1.0 - confidence),
+        next((survival(part.selection) for part in statement.parts if part.selection is not None), None),
         tuple(sql),
         fits,
     )
@@ -102,18 +141,25 @@ def share_of(cost: Cost, caps: Cost) -> float:
     return max(float(part / cap) if cap else (math.inf if part else 0.0) for part, cap in pairs)
 
 
-def predicted_errors(logical: LogicalPlan, plan: PrivatePlan, beta: float) -> dict[str, dict[int, float]]:
+def predicted_errors(logical: LogicalPlan, statement: PrivateStatement, beta: float) -> dict[str, dict[int, float]]:
     """Half widths for groups of public sizes, by the very code that makes the intervals of an answer.
 
-    Each group is imagined to have its values in the middle of their range, where the count is exact.
+    Each group is imagined to have its values in the middle of their range, where the count is exact. Nothing is
+    predicted for numbers that are made of several groups.
     """
+    origin = trace(logical.root)
+    if origin is None:
+        noisy = zip(logical.names, noisy_columns(logical.root), strict=True)
+        return {name: dict.fromkeys(SIZES, math.inf) for name, rests in noisy if rests}
+    plan = statement.parts[logical.releases.index(origin.release)]
     imagined = Estimator(_imagine(plan), plan)
     table = imagined.table()
+    keys = {key.name for key in plan.release.keys}
     errors: dict[str, dict[int, float]] = {}
-    for name, column in zip(logical.names, logical.root.columns, strict=True):
-        if isinstance(column.expr, Column) and column.expr.name.startswith("k"):
+    for name, expr in zip(logical.names, origin.columns, strict=True):
+        if isinstance(expr, Column) and expr.name in keys:
             continue
-        bounds = bounds_of(column.expr, imagined, table, beta)
+        bounds = bounds_of(expr, imagined, table, beta) if expr.type.is_numeric else None
         if bounds is not None:
             widths = (bounds.upper - bounds.lower) / 2
             errors[name] = {size: float(width) for size, width in zip(SIZES, widths, strict=True)}

@@ -1,5 +1,7 @@
 """The corridor from a receipt to released numbers: what is read, in which order, and what noise it gets."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pyarrow as pa
 
@@ -7,32 +9,41 @@ from hedgerow.backends import Backend, Snapshot
 from hedgerow.budget import Receipt
 from hedgerow.compile import program
 from hedgerow.compiled import PLACE, SELECTED, Program
-from hedgerow.errors import BackendError
-from hedgerow.privacy.plan import PrivatePlan
+from hedgerow.errors import BackendError, InternalError
+from hedgerow.privacy.plan import PrivatePlan, PrivateStatement
 from hedgerow.release import NoisyTable, SelectedKeys, covers_every_key, measure, nonce, select_keys
 from hedgerow.schema import SchemaTable
 
 
-def compile_steps(plan: PrivatePlan, backend: Backend) -> Program:
-    """The SQL of the statement, all of it under one fresh nonce."""
-    return program(plan, backend.dialect, nonce())
+def compile_steps(statement: PrivateStatement, backend: Backend) -> list[Program]:
+    """The SQL of all releases, each under a fresh nonce."""
+    return [program(part, backend.dialect, nonce()) for part in statement.parts]
 
 
-def release(steps: Program, plan: PrivatePlan, receipt: Receipt, backend: Backend, declared: SchemaTable) -> NoisyTable:
+def release(
+    steps: Sequence[Program],
+    statement: PrivateStatement,
+    receipt: Receipt,
+    backend: Backend,
+    declared: Sequence[SchemaTable],
+) -> list[NoisyTable]:
     """Read the exact sums in one snapshot and hand on noisy ones. Needs the receipt of a durable charge."""
+    if receipt.charge != statement.charge:
+        raise InternalError("A release was asked for without a receipt for it.")
     with backend.snapshot() as snapshot:
         if backend.handed_in:
             _unchanged(snapshot, declared)
-        return _in(snapshot, steps, plan, receipt)
+        pairs = zip(steps, statement.parts, strict=True)
+        return [_in(snapshot, program_, plan, receipt) for program_, plan in pairs]
 
 
-def _unchanged(snapshot: Snapshot, declared: SchemaTable) -> None:
-    """Refuse a table that is no longer what was bound: a constraint that is gone would take its proof along.
+def _unchanged(snapshot: Snapshot, declared: Sequence[SchemaTable]) -> None:
+    """Refuse tables that are no longer what was bound: a constraint that is gone would take its proof along.
 
     Privacy: it compares names, types and constraints, never rows. A file that we opened ourselves
     is read-only and cannot change.
     """
-    if snapshot.table(declared.name) != declared:
+    if any(snapshot.table(table.name) != table for table in declared):
         raise BackendError(
             "The table was changed since the connection was made.", code="schema-changed", hint="Connect again."
         )

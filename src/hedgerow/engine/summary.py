@@ -1,9 +1,11 @@
 """The receipt of an answer, from a priced plan."""
 
+from collections.abc import Sequence
+
 from hedgerow.answer import Mechanism, Summary
 from hedgerow.budget import Receipt, Spending
 from hedgerow.distributions import Gaussian, Noise
-from hedgerow.privacy.plan import PrivatePlan
+from hedgerow.privacy.plan import PrivatePlan, PrivateStatement
 
 
 def mechanisms(plan: PrivatePlan) -> tuple[Mechanism, ...]:
@@ -31,19 +33,23 @@ def scale_of(noise: Noise) -> float:
     return noise.sigma if isinstance(noise, Gaussian) else noise.scale
 
 
-def reused(query: str, plan: PrivatePlan, identity: str, remaining: Spending) -> Summary:
+def reused(query: str, parts: Sequence[PrivatePlan], identity: str, remaining: Spending) -> Summary:
     """What the analyst is told about an answer that was paid for before."""
-    return Summary(identity, query, mechanisms(plan), plan.minimum, remaining=remaining, reused=True)
+    return Summary(identity, query, _all(parts), parts[0].minimum, remaining=remaining, reused=True)
 
 
-def summary(query: str, plan: PrivatePlan, receipt: Receipt) -> Summary:
+def summary(query: str, statement: PrivateStatement, receipt: Receipt) -> Summary:
     """What the analyst is told about cost and noise."""
     return Summary(
         receipt.id,
         query,
-        mechanisms(plan),
-        plan.minimum,
-        Spending(plan.charge.epsilon, plan.charge.delta),
+        _all(statement.parts),
+        statement.parts[0].minimum,
+        Spending(statement.charge.epsilon, statement.charge.delta),
         receipt.share,
         receipt.remaining,
     )
+
+
+def _all(parts: Sequence[PrivatePlan]) -> tuple[Mechanism, ...]:
+    return tuple(mechanism for part in parts for mechanism in mechanisms(part))

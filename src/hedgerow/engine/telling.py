@@ -1,37 +1,89 @@
 """From released numbers to an `Answer`: the after part, and the error bars of what it shows."""
 
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from hedgerow.answer import Answer, Summary
-from hedgerow.compile import after
-from hedgerow.compiled import ROW
+from hedgerow.compile import After, after
+from hedgerow.compiled import RELEASED, ROW
 from hedgerow.dialects import DUCKDB
 from hedgerow.engine.parameters import Asked
+from hedgerow.errors import BackendError
 from hedgerow.interval import Interval
-from hedgerow.plan.nodes import Filter, Limit, LogicalPlan, Sort
-from hedgerow.release import AfterEngine, Estimator, bounds_of
+from hedgerow.plan.nodes import LogicalPlan
+from hedgerow.plan.origins import Known, Origin, Untraced
+from hedgerow.plan.trace import Traced, noisy_columns, picks_rows, trace
+from hedgerow.release import AfterEngine, Estimator, Follower, Frame, bounds_of
 
 
-def tell(engine: AfterEngine, logical: LogicalPlan, estimator: Estimator, request: Asked, told: Summary) -> Answer:
-    """Run the after part over the released table, and put an interval to every number that rests on noise."""
-    released = estimator.table()
-    keys = tuple(key.name for key in estimator.plan.release.keys)
-    table = engine.run(after(logical.root, keys, DUCKDB), released)
-    rows = table.column(ROW).to_numpy()
-    beta = _failure(logical, request, shown=len(rows), of=released.num_rows)
-    intervals = _intervals(logical, estimator, released, rows, beta)
-    shown = table.drop_columns([ROW]).rename_columns(list(logical.names))
-    return Answer(shown, intervals, request.confidence, told)
+def tell(
+    engine: AfterEngine,
+    logical: LogicalPlan,
+    estimators: Sequence[Estimator],
+    public: Mapping[str, pa.Table],
+    request: Asked,
+    told: Summary,
+) -> Answer:
+    """Run the after part over the released tables, and put an interval to every number that rests on noise."""
+    tables = {f"{RELEASED}{i}": _in_order(estimator) for i, estimator in enumerate(estimators)}
+    steps, shown = _run(engine, logical, {**tables, **public})
+    noisy = _noisy(logical)
+    origin = trace(logical.root) if steps.origins is None else None
+    intervals: list[dict[str, Interval]] | Callable[[], list[dict[str, Interval]]]
+    if origin is None:
+        followed = shown
+        intervals = lambda: _followed(steps.origins or (), logical, estimators, followed, request)  # noqa: E731
+    else:
+        estimator = estimators[logical.releases.index(origin.release)]
+        rows = _order(estimator)[np.asarray(shown.column(ROW).to_numpy(), dtype=np.int64)]
+        beta = _level(request, logical, of=len(estimator.noisy.shown), shown=len(rows))
+        intervals = _intervals(origin, logical, estimator, rows, beta)
+    shown = shown.select([column.name for column in logical.root.columns])
+    return Answer(shown.rename_columns(list(logical.names)), intervals, request.confidence, told, noisy)
+
+
+def _run(engine: AfterEngine, logical: LogicalPlan, tables: Mapping[str, pa.Table]) -> tuple[After, pa.Table]:
+    """The after part; where telling origins is more than the engine can do, without them."""
+    steps = after(logical, DUCKDB)
+    if steps.origins is None:
+        return steps, engine.run(steps.sql, tables)
+    try:
+        return steps, engine.run(steps.sql, tables)
+    except BackendError:
+        plain = after(logical, DUCKDB, follow=False)
+        rests = zip(logical.root.columns, noisy_columns(logical.root), strict=True)
+        unknown = replace(plain, origins=tuple(Untraced() if noisy else Known(c.expr) for c, noisy in rests))
+        return unknown, engine.run(plain.sql, tables)
+
+
+def _order(estimator: Estimator) -> NDArray[np.int64]:
+    """The released rows in the order of their keys."""
+    keys = estimator.noisy.keys
+    if not keys.column_names:
+        return np.arange(len(estimator.noisy.shown))
+    ordered = pa.compute.sort_indices(keys, sort_keys=[(name, "ascending", "at_end") for name in keys.column_names])
+    return np.asarray(ordered.to_numpy(), dtype=np.int64)
+
+
+def _in_order(estimator: Estimator) -> pa.Table:
+    """The released table in the order of its keys, each row with its number."""
+    table = estimator.table().take(pa.array(_order(estimator)))
+    place = table.column_names.index(ROW)
+    return table.set_column(place, ROW, pa.array(np.arange(table.num_rows)))
 
 
 def _intervals(
-    logical: LogicalPlan, estimator: Estimator, released: pa.Table, rows: np.ndarray, beta: float
+    origin: Traced, logical: LogicalPlan, estimator: Estimator, rows: NDArray[np.int64], beta: float
 ) -> list[dict[str, Interval]]:
     """The error bars of the rows that are shown, by column."""
+    released = estimator.table()
     found: list[dict[str, Interval]] = [{} for _ in rows]
-    for name, column in zip(logical.names, logical.root.columns, strict=True):
-        bounds = bounds_of(column.expr, estimator, released, beta)
+    for name, expr in zip(logical.names, origin.columns, strict=True):
+        bounds = bounds_of(expr, estimator, released, beta) if expr.type.is_numeric else None
         if bounds is None:
             continue
         for place, row in enumerate(rows.tolist()):
@@ -39,7 +91,33 @@ def _intervals(
     return found
 
 
-def _failure(logical: LogicalPlan, request: Asked, *, shown: int, of: int) -> float:
+def _followed(
+    origins: Sequence[Origin],
+    logical: LogicalPlan,
+    estimators: Sequence[Estimator],
+    shown: pa.Table,
+    request: Asked,
+) -> list[dict[str, Interval]]:
+    """The error bars of numbers that are made of several released rows, made when they are first looked at."""
+    follower = Follower(estimators, [_order(estimator) for estimator in estimators])
+    columns = {name: shown.column(name).combine_chunks() for name in shown.column_names}
+    frame = Frame(columns, shown.num_rows)
+    beta = _level(request, logical, of=max(len(e.noisy.shown) for e in estimators), shown=shown.num_rows)
+    found: list[dict[str, Interval]] = [{} for _ in range(shown.num_rows)]
+    for name, column, origin in zip(logical.names, logical.root.columns, origins, strict=True):
+        bounds = follower.bounds(origin, frame, beta) if column.expr.type.is_numeric else None
+        for place, interval in enumerate(bounds.intervals() if bounds is not None else []):
+            found[place][name] = interval
+    return found
+
+
+def _noisy(logical: LogicalPlan) -> list[str]:
+    """The columns that have error bars: numbers that rest on noise."""
+    shown = zip(logical.names, logical.root.columns, noisy_columns(logical.root), strict=True)
+    return [name for name, column, rests in shown if rests and column.expr.type.is_numeric]
+
+
+def _level(request: Asked, logical: LogicalPlan, *, of: int, shown: int) -> float:
     """How often one interval may fail.
 
     Being picked by HAVING or LIMIT is information: with R of G rows shown, R/G of the failure probability
@@ -47,16 +125,8 @@ def _failure(logical: LogicalPlan, request: Asked, *, shown: int, of: int) -> fl
     `simultaneous` every number of the table holds at once.
     """
     beta = 1.0 - request.confidence
-    if _picks_rows(logical) and 0 < shown < of:
+    if picks_rows(logical.root) and 0 < shown < of:
         beta *= shown / of
     if request.simultaneous:
-        beta /= max(1, of * len(logical.names))
+        beta /= max(1, max(of, shown) * len(logical.names))
     return beta
-
-
-def _picks_rows(logical: LogicalPlan) -> bool:
-    """Whether rows are chosen by their noisy values."""
-    node = logical.root.source
-    while isinstance(node, Sort):
-        node = node.source
-    return isinstance(node, Filter | Limit)

@@ -1,6 +1,6 @@
 """An expression in words close to SQL, for receipts: names and constants of the query, nothing else."""
 
-from hedgerow.expressions.nodes import Column, Expr, Literal
+from hedgerow.expressions.nodes import Column, Expr, Literal, Nested
 
 INFIX = {
     "add": "+",
@@ -37,6 +37,8 @@ def _text(expr: Expr) -> str:
         return expr.name
     if isinstance(expr, Literal):
         return "NULL" if expr.value is None else str(expr.value)
+    if isinstance(expr, Nested):
+        return f"{expr.kind}(…)"
     name = expr.function.removesuffix("_whole")
     arguments = [_text(argument) for argument in expr.arguments]
     if name in INFIX and len(arguments) == 2:

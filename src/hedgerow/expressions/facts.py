@@ -4,7 +4,7 @@ from datetime import date, timedelta
 from decimal import Decimal
 
 from hedgerow.expressions.functions import lookup
-from hedgerow.expressions.nodes import Call, Column, Expr, Literal
+from hedgerow.expressions.nodes import Column, Expr, Literal, Nested, Window
 from hedgerow.expressions.ranges import EVERYTHING, NOTHING, Range
 from hedgerow.expressions.types import Type
 
@@ -15,6 +15,8 @@ def range_of(expr: Expr) -> Range:
         return expr.range
     if isinstance(expr, Literal):
         return _of_literal(expr)
+    if isinstance(expr, Window | Nested):
+        return expr.range
     return lookup(expr.function).range([range_of(argument) for argument in expr.arguments])
 
 
@@ -28,6 +30,8 @@ def may_be_null(expr: Expr) -> bool:
         return expr.nullable or expr.type is Type.FLOAT
     if isinstance(expr, Literal):
         return expr.value is None
+    if isinstance(expr, Window | Nested):
+        return True
     return lookup(expr.function).partial or any(may_be_null(argument) for argument in expr.arguments)
 
 
@@ -35,7 +39,7 @@ def may_be_nan(expr: Expr) -> bool:
     """Whether the value, read as a double, can be NaN: any arithmetic in doubles can produce one."""
     if isinstance(expr, Column):
         return expr.type is Type.FLOAT
-    return isinstance(expr, Call) and expr.type is Type.FLOAT
+    return not isinstance(expr, Literal) and expr.type is Type.FLOAT
 
 
 def _of_literal(literal: Literal) -> Range:

@@ -1,10 +1,10 @@
-"""Expressions over the columns of one relation: a column, a literal, or a call of an allowed function.
+"""Expressions over the columns of a relation: a column, a literal, a call, a window function, a nested query.
 
 Operators, CASE, CAST and IN are calls like any other, so that there is one allow-list
 (`hedgerow.expressions.functions`) and nothing beside it.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal
@@ -17,10 +17,11 @@ Constant = bool | int | float | Decimal | str | date | datetime | timedelta | No
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of the relation that the expression is evaluated on.
+    """A column of one of the relations that the expression is evaluated on.
 
-    `range` is what the owner declared; `values` the declared key domain; `native` the database's own
-    name of the type; `collated` is False where its text is surely compared byte by byte.
+    `table` is the alias of that relation in the text we generate. `range` is what the owner declared;
+    `values` the declared key domain; `native` the database's own name of the type; `collated` is False
+    where its text is surely compared byte by byte.
     """
 
     name: str
@@ -30,14 +31,37 @@ class Column:
     values: tuple[str | int | float | bool, ...] | None = None
     native: str = ""
     collated: bool = True
+    table: str = ""
+
+    @property
+    def id(self) -> "ColumnId":
+        """What makes it this column and no other."""
+        return self.table, self.name
 
 
-@dataclass(frozen=True, slots=True)
+ColumnId = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Literal:
-    """A constant from the query text, re-rendered by us."""
+    """A constant from the query text, re-rendered by us.
+
+    Privacy: two are equal only if they are written alike. 1.0 and 1.00, or zero and minus zero, are equal numbers, but
+    functions tell them apart, and what is said of one must not be said of the other.
+    """
 
     value: Constant
     type: Type
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Literal) and self._written == other._written
+
+    def __hash__(self) -> int:
+        return hash(self._written)
+
+    @property
+    def _written(self) -> tuple[str, Type]:
+        return repr(self.value), self.type
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,27 +73,75 @@ class Call:
     type: Type
 
 
-Expr = Column | Literal | Call
+@dataclass(frozen=True, slots=True)
+class Order:
+    """One ORDER BY term."""
+
+    expr: "Expr"
+    descending: bool
+    nulls_first: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A function over other rows of the same relation. `frame` is its text, made of allowed words and numbers."""
+
+    function: str
+    arguments: tuple["Expr", ...]
+    partition: tuple["Expr", ...]
+    order: tuple[Order, ...]
+    frame: str
+    filter: "Expr | None"
+    distinct: bool
+    type: Type
+    range: Range = EVERYTHING
+
+
+@dataclass(frozen=True, slots=True)
+class Nested:
+    """A query inside an expression: `exists`, `in` or `scalar`.
+
+    `query` is a plan of its own (`hedgerow.plan.nodes`), `arguments` what stands left of IN, `outer` the columns of the
+    surrounding relation that the query refers to.
+    """
+
+    kind: str
+    query: Hashable
+    arguments: tuple["Expr", ...]
+    outer: tuple[Column, ...]
+    type: Type
+    range: Range = EVERYTHING
+
+
+Expr = Column | Literal | Call | Window | Nested
+
+
+def parts_of(expr: Expr) -> tuple[Expr, ...]:
+    """The expressions directly inside `expr`."""
+    if isinstance(expr, Call):
+        return expr.arguments
+    if isinstance(expr, Window):
+        condition = () if expr.filter is None else (expr.filter,)
+        return (*expr.arguments, *expr.partition, *(term.expr for term in expr.order), *condition)
+    return (*expr.arguments, *expr.outer) if isinstance(expr, Nested) else ()
 
 
 def walk(expr: Expr) -> Iterator[Expr]:
     """The expression and everything inside it."""
     yield expr
-    if isinstance(expr, Call):
-        for argument in expr.arguments:
-            yield from walk(argument)
+    for part in parts_of(expr):
+        yield from walk(part)
 
 
-def columns_of(expr: Expr) -> frozenset[str]:
-    """The names of the columns that the expression reads."""
-    return frozenset(node.name for node in walk(expr) if isinstance(node, Column))
+def columns_read(expr: Expr) -> Iterator[Column]:
+    """The columns that the value is computed from, without those that nested queries are about."""
+    if isinstance(expr, Column):
+        yield expr
+    parts = expr.arguments if isinstance(expr, Nested) else parts_of(expr)
+    for part in parts:
+        yield from columns_read(part)
 
 
-def replace(expr: Expr, swap: Callable[[Expr], Expr | None]) -> Expr:
-    """The expression with each node for which `swap` gives another exchanged for it, outermost first."""
-    swapped = swap(expr)
-    if swapped is not None:
-        return swapped
-    if isinstance(expr, Call):
-        return Call(expr.function, tuple(replace(a, swap) for a in expr.arguments), expr.type)
-    return expr
+def columns_of(expr: Expr) -> frozenset[ColumnId]:
+    """The columns that the expression reads."""
+    return frozenset(node.id for node in walk(expr) if isinstance(node, Column))

@@ -1,6 +1,5 @@
 """Fieller's exact interval for a quotient of two noisy quantities under normal noise, for all groups at once."""
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -9,7 +8,7 @@ from scipy.special import ndtri
 
 from hedgerow.intervals.bounds import Floats
 
-Directions = Sequence[tuple[float, float, float]]
+Directions = Sequence[tuple[float | Floats, float | Floats, float]]
 
 
 def fieller_hull(
@@ -23,7 +22,8 @@ def fieller_hull(
     Args:
         numerator: Noisy values.
         denominator: Noisy values.
-        directions: For each noise its coefficient above, its coefficient below, and its standard deviation.
+        directions: For each noise its coefficient above, its coefficient below (for all groups, or for each), and its
+            standard deviation.
         beta: How often the exact quotient may be rejected.
         support: Where the quotient is known to lie.
     """
@@ -46,8 +46,8 @@ def _roots(
     numerator: Floats, denominator: Floats, directions: Directions, z: float
 ) -> tuple[Floats, Floats, Floats, NDArray[np.bool_]]:
     """The leading coefficient, both roots in order, and where every quotient is accepted."""
-    above = z * math.sqrt(sum((a * sigma) ** 2 for a, _, sigma in directions))
-    below = z * math.sqrt(sum((b * sigma) ** 2 for _, b, sigma in directions))
+    above = z * np.sqrt(sum((a * sigma) ** 2 for a, _, sigma in directions))
+    below = z * np.sqrt(sum((b * sigma) ** 2 for _, b, sigma in directions))
     shared = z * z * sum(a * b * sigma * sigma for a, b, sigma in directions)
     a = (denominator - below) * (denominator + below) + 0.0  # no negative zero: its sign would turn infinite roots
     b = numerator * denominator - shared

@@ -53,6 +53,32 @@ def quotient_bounds(
         return _reported(*hull, above / below, support)
 
 
+def normal_quotient_bounds(
+    numerator: Floats,
+    denominator: Floats,
+    variances: tuple[Floats, Floats, Floats],
+    beta: float,
+    support: tuple[float, float],
+) -> Bounds:
+    """Like `quotient_bounds` under normal noise that differs from group to group.
+
+    Args:
+        numerator: Noisy values.
+        denominator: Noisy values.
+        variances: Of the numerator, of the denominator, and their covariance, one of each per group.
+        beta: How often the exact quotient may lie outside.
+        support: Where the quotient is publicly known to lie.
+    """
+    check_beta(beta)
+    above, below, shared = variances
+    root = np.sqrt(above)
+    slope = np.divide(shared, root, out=np.zeros_like(root), where=root > 0)
+    own = np.sqrt(np.maximum(below - slope**2, 0.0))
+    hull = fieller_hull(numerator, denominator, [(root, slope, 1.0), (np.zeros_like(own), own, 1.0)], beta, support)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        return _reported(*hull, numerator / denominator, support)
+
+
 def _box(above: Floats, below: Floats, terms: QuotientTerms, beta: float, support: tuple[float, float]) -> Bounds:
     """Divide the intervals of numerator and denominator, each of which fails half as often."""
     top = Bounds.around(above, half_width([(a, noise) for a, _, noise in terms], beta / 2))

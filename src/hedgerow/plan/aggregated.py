@@ -1,23 +1,49 @@
 """The scope above an aggregation: group keys, aggregates, and nothing of a single row."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
 
 from sqlglot import exp
 
-from hedgerow.aggregates import lookup, names
+from hedgerow.aggregates import lookup as noisy
+from hedgerow.aggregates import names as noisy_names
 from hedgerow.errors import HedgerowError, Span, UnsupportedSQLError
+from hedgerow.expressions import summaries
 from hedgerow.expressions.facts import range_of
-from hedgerow.expressions.nodes import Column, Expr, columns_of
+from hedgerow.expressions.nodes import Column, Expr, columns_of, columns_read
+from hedgerow.expressions.ranges import EVERYTHING, Range
 from hedgerow.expressions.types import Type
+from hedgerow.plan import coerce
+from hedgerow.plan.context import Context
 from hedgerow.plan.nodes import AggregateCall, Named
+from hedgerow.plan.ownership import is_owner
+from hedgerow.plan.rows import Owned
 from hedgerow.plan.scalar import ScalarBinder, unsupported
-from hedgerow.plan.scope import RowScope, is_column
-from hedgerow.plan.syntax import arguments_of, span_of, text_of
+from hedgerow.plan.scope import RowScope, clip, fold
+from hedgerow.plan.summarised import argument_nodes, arguments_of_summary, has_aggregate, is_aggregate, name_of, unwrap
+from hedgerow.plan.syntax import span_of, text_of
 
 MAX_AGGREGATES = 400
 
-PUBLIC = frozenset({"COUNT", "SUM", "AVG", "MIN", "MAX"})
-"""Aggregates over public tables: exact, as the database computes them."""
+
+class Mode(Enum):
+    """What becomes of a group: exact numbers, exact numbers of one person, or the border."""
+
+    EXACT = "exact"
+    PERSON = "person"
+    RELEASE = "release"
+
+
+@dataclass(frozen=True)
+class Groups:
+    """The groups of a SELECT: where they stand, their keys, and whose rows they are made of."""
+
+    alias: str
+    keys: tuple[Named, ...]
+    mode: Mode
+    owned: Owned | None
+    sets: tuple[tuple[int, ...], ...] | None = None
 
 
 class AggregatedScope:
@@ -27,29 +53,40 @@ class AggregatedScope:
     one); an expression equal to a group key becomes that key's column.
     """
 
-    def __init__(self, rows: ScalarBinder, scope: RowScope, keys: Sequence[Named], owner: Column | None) -> None:
+    def __init__(
+        self,
+        rows: ScalarBinder,
+        scope: RowScope,
+        groups: Groups,
+        context: Context,
+        special: Callable[[exp.Expr], Expr | None],
+    ) -> None:
         self._rows = rows
         self._scope = scope
-        self._keys = keys
-        self._owner = owner
+        self._groups = groups
+        self._context = context
+        self._special = special
         self.calls: list[AggregateCall] = []
+        self.ranges: dict[str, Range] = {}
         self.aliases: dict[str, Expr] = {}
 
     def special(self, node: exp.Expr) -> Expr | None:
-        """An aggregate, or an expression that is grouped by."""
-        function = aggregate_name(node)
-        if function is not None:
-            return self._aggregate(function, node)
-        if isinstance(node, exp.Window):
-            raise unsupported(node, hint="Window functions over groups are not available yet.")
-        return self._key(node)
+        """An aggregate, an expression that is grouped by, a window over groups, or a nested query."""
+        if isinstance(node, exp.Grouping | exp.GroupingId):
+            return self._grouping(node)
+        if is_aggregate(node):
+            name = name_of(node)
+            return self._aggregate(name or "", node)
+        return self._key(node) or self._special(node)
 
     def column(self, node: exp.Column) -> Expr:
         """A bare column is neither a key nor inside an aggregate: it would be one person's value."""
-        alias = self.aliases.get(node.name.lower())
+        alias = self.aliases.get(fold(node.name))
         if alias is not None and not node.args.get("table"):
             return alias
-        self._scope.column(node)
+        found = self._scope.column(node)
+        if all(column in {c.id for c in self._scope.outer} for column in columns_of(found)):
+            return found
         raise UnsupportedSQLError(
             f"Column {node.name!r} is neither grouped by nor inside an aggregate, so it would show single rows.",
             code="raw-column",
@@ -59,142 +96,184 @@ class AggregatedScope:
 
     def clip(self, arguments: Sequence[Expr], span: Span | None) -> Expr:
         """CLIP works on noisy numbers, too: it is ordinary arithmetic there."""
-        return RowScope("", {}).clip(arguments, span)
+        return clip(arguments, span)
+
+    def key_column(self, index: int) -> Column:
+        """The key's column in the aggregated relation."""
+        key = self._groups.keys[index]
+        shown = Column(key.name, key.expr.type, range=range_of(key.expr), table=self._groups.alias)
+        return replace(shown, collated=False) if key.expr.type is Type.TEXT else shown
 
     def _key(self, node: exp.Expr) -> Expr | None:
-        if not self._keys or isinstance(node, exp.Literal | exp.Boolean | exp.Null) or has_aggregate(node):
+        if not self._groups.keys or isinstance(node, exp.Literal | exp.Boolean | exp.Null) or has_aggregate(node):
+            return None
+        if isinstance(node, exp.Window):
             return None
         try:
             bound = self._rows.bind(node)
         except HedgerowError:
             return None
-        for key in self._keys:
+        for index, key in enumerate(self._groups.keys):
             if key.expr == bound:
-                return as_column(key)
+                return self.key_column(index)
+        owned = self._groups.owned
+        if self._groups.mode is Mode.PERSON and owned is not None and is_owner(bound, owned, self._context):
+            return owned.owner if owned.pinned else Column("o", bound.type, table=self._groups.alias)
         return None
 
+    def _grouping(self, node: exp.Grouping | exp.GroupingId) -> Expr:
+        """GROUPING(key, …): which of the keys a total runs over."""
+        bound = [self._rows.bind(part) for part in node.expressions]
+        at = [i for b in bound for i, key in enumerate(self._groups.keys) if key.expr == b]
+        if len(at) != len(bound) or not at:
+            raise UnsupportedSQLError(
+                "GROUPING takes expressions that are grouped by.",
+                code="grouping",
+                hint="Name a key of GROUP BY, for instance GROUPING(region).",
+                span=span_of(node),
+            )
+        keys = tuple(self._groups.keys[i].expr for i in at)
+        return self._column_of(AggregateCall("", "GROUPING", keys, None, False, Type.INTEGER), Range(0, 2 ** len(at)))  # noqa: FBT003
+
     def _aggregate(self, function: str, node: exp.Expr) -> Expr:
-        if self._owner is not None and lookup(function) is None:
+        inner, where = unwrap(node)
+        if any(has_aggregate(part) for part in inner.iter_expressions()):
+            raise UnsupportedSQLError(
+                f"{text_of(node)} has an aggregate inside an aggregate.",
+                code="nested-aggregate",
+                hint="Aggregate in a CTE first, and aggregate its result; or use a window: SUM(COUNT(*)) OVER ().",
+                span=span_of(node),
+            )
+        if any(part.find(exp.Window) is not None for part in inner.iter_expressions()):
+            raise UnsupportedSQLError(
+                f"{text_of(node)} has a window function inside an aggregate.",
+                code="misplaced-window",
+                hint="Compute the window in a CTE, and aggregate over that.",
+                span=span_of(node),
+            )
+        condition = None if where is None else self._rows.boolean(where, "FILTER")
+        if self._groups.mode is Mode.RELEASE:
+            return self._noisy(function, inner, condition, node)
+        return self._exact(function, inner, condition, node)
+
+    def _exact(self, function: str, inner: exp.Expr, condition: Expr | None, node: exp.Expr) -> Expr:
+        known = summaries.lookup(function)
+        if known is None or known.windowed or (known.grows and self._groups.mode is Mode.PERSON):
+            raise UnsupportedSQLError(
+                f"{text_of(node)} is not available.",
+                code="unsupported-aggregate",
+                hint=f"Available here: {', '.join(summaries.names(windowed=False))}.",
+                span=span_of(node),
+            )
+        distinct, arguments = arguments_of_summary(known, inner, self._rows)
+        made = known.signature([a.type for a in arguments])
+        if made is None:
+            raise UnsupportedSQLError(
+                f"{function} cannot be applied to these arguments.",
+                code="type-mismatch",
+                hint="Convert with CAST, for instance CAST(x AS DOUBLE).",
+                span=span_of(node),
+            )
+        rows = self._groups.owned.limits.max_rows if self._groups.owned is not None else None
+        found = known.range([range_of(a) for a in arguments], float(rows or "inf"))
+        return self._column_of(AggregateCall("", known.name, tuple(arguments), condition, distinct, made), found)
+
+    def _noisy(self, function: str, inner: exp.Expr, condition: Expr | None, node: exp.Expr) -> Expr:
+        known = noisy(function)
+        if known is None:
             raise UnsupportedSQLError(
                 f"{function} is not available on private tables.",
                 code="unsupported-aggregate",
-                hint=f"Available: {', '.join(names())}.",
+                hint=f"Available: {', '.join(noisy_names())}. In a CTE grouped by the unit, others are, too.",
                 span=span_of(node),
             )
-        inner, where = unwrap_filter(node)
-        condition = None if where is None else self._rows.boolean(where, "FILTER")
-        distinct, arguments = self._arguments(function, inner)
-        if self._owner is None and function not in PUBLIC:
-            raise unsupported(node, hint=f"On public tables: {', '.join(sorted(PUBLIC))}.")
-        if self._owner is not None:
-            arguments = self._private(function, arguments, condition, distinct=distinct, node=node)
-        made = AggregateCall("", function, tuple(arguments), condition, distinct, result_type(function, arguments))
-        return self._column_of(made)
-
-    def _column_of(self, made: AggregateCall) -> Column:
-        for index, call in enumerate(self.calls):
-            if (call.function, call.arguments, call.filter, call.distinct) == (
-                made.function,
-                made.arguments,
-                made.filter,
-                made.distinct,
-            ):
-                return Column(f"a{index}", made.type)
-        name = f"a{len(self.calls)}"
-        if len(self.calls) >= MAX_AGGREGATES:
-            raise UnsupportedSQLError(
-                f"A statement can have at most {MAX_AGGREGATES} aggregates.",
-                code="too-many-aggregates",
-                hint="Split it.",
-            )
-        self.calls.append(AggregateCall(name, made.function, made.arguments, made.filter, made.distinct, made.type))
-        return Column(name, made.type)
-
-    def _arguments(self, function: str, node: exp.Expr) -> tuple[bool, list[Expr]]:
-        if not isinstance(node, exp.Anonymous) and arguments_of(node, ("this",)) is None:
+        distinct, nodes = argument_nodes(inner)
+        if len(nodes) > 1:
             raise unsupported(node, hint=f"{function} takes one value.")
-        argument = node.this if not isinstance(node, exp.Anonymous) else None
-        if function == "COUNT" and (argument is None or isinstance(argument, exp.Star)):
-            if argument is not None and any(argument.args.values()):
-                raise unsupported(node, hint="Write COUNT(*).")
-            return False, []
-        if isinstance(argument, exp.Distinct):
-            if argument.args.get("on") or len(argument.expressions) != 1:
-                raise unsupported(node, hint="Count one thing at a time.")
-            return True, [self._row(argument.expressions[0], node)]
-        return False, [self._row(n, node) for n in ([argument] if argument is not None else node.expressions)]
-
-    def _row(self, node: exp.Expr, at: exp.Expr) -> Expr:
-        if has_aggregate(node):
+        arguments = tuple(
+            self._private(function, [self._rows.bind(n) for n in nodes], condition, node, distinct=distinct)
+        )
+        if self._groups.sets is None or function in {"COUNT", "SUM"}:
+            return self._column_of(AggregateCall("", function, arguments, condition, distinct, known.result))
+        if function != "AVG":
             raise UnsupportedSQLError(
-                f"{text_of(at)} has an aggregate inside an aggregate.", code="nested-aggregate", span=span_of(at)
+                f"{function} has no totals over groups.",
+                code="rollup-aggregate",
+                hint="COUNT, SUM and AVG have.",
+                span=span_of(node),
             )
-        return self._rows.bind(node)
+        parts = [
+            self._column_of(AggregateCall("", name, arguments, condition, False, result))  # noqa: FBT003
+            for name, result in (("SUM", Type.FLOAT), ("COUNT", Type.INTEGER))
+        ]
+        return coerce.call("divide", parts)
 
     def _private(
-        self, function: str, arguments: list[Expr], where: Expr | None, *, distinct: bool, node: exp.Expr
+        self, function: str, arguments: list[Expr], where: Expr | None, node: exp.Expr, *, distinct: bool
     ) -> list[Expr]:
         """Check an aggregate over private rows, so that a refusal names its clause and costs nothing."""
-        owner = self._owner
-        counts_units = distinct and owner is not None and len(arguments) == 1 and is_column(arguments[0], owner.name)
-        known = lookup(function)
+        owned = self._groups.owned
+        if owned is None:
+            return arguments
+        counts_units = distinct and len(arguments) == 1 and is_owner(arguments[0], owned, self._context)
         if distinct and not counts_units:
             raise UnsupportedSQLError(
                 f"{text_of(node)}: only the people themselves can be counted distinctly.",
                 code="distinct-column",
-                hint=f"COUNT(DISTINCT {owner.name if owner else 'unit'}) counts people.",
+                hint="COUNT(DISTINCT unit) counts people.",
                 span=span_of(node),
             )
         if (
-            owner is not None
-            and not distinct
+            not distinct
             and function != "COUNT"
-            and any(owner.name in columns_of(a) for a in arguments)
+            and any(column.id in columns_of(owned.owner) for argument in arguments for column in columns_read(argument))
         ):
-            raise UnsupportedSQLError(
-                f"{owner.name!r} names the protected people: it may be counted and filtered by, not computed with.",
-                code="unit-shown",
-                span=span_of(node),
-            )
+            raise unit_shown(owned.owner, node)
         try:
+            known = noisy(function)
             if known is not None:
                 known.need(arguments, where=where, distinct=distinct)
         except HedgerowError as error:
             error.span = error.span or span_of(node)
+            error.hint = error.hint or f"{function} takes one number, for instance {function}(CLIP(x, 0, 100))."
             raise
         return [] if counts_units else arguments
 
+    def _check_inside(self, made: AggregateCall) -> None:
+        """Refuse an aggregate of nothing but columns of the query around: engines take it for one of that query."""
+        parts = (*made.arguments, *([] if made.filter is None else [made.filter]))
+        read = {column for part in parts for column in columns_of(part)}
+        if read and read <= {column.id for column in self._scope.outer}:
+            raise UnsupportedSQLError(
+                f"{made.function} in a nested query reads columns of the query around it alone.",
+                code="nested-query",
+                hint="Aggregate a column of the nested query's own tables.",
+            )
 
-def as_column(key: Named) -> Column:
-    """The key's column in the aggregated relation."""
-    return Column(key.name, key.expr.type, range=range_of(key.expr))
+    def _column_of(self, made: AggregateCall, found: Range = EVERYTHING) -> Column:
+        self._check_inside(made)
+        same = [call.name for call in self.calls if replace(call, name="") == made]
+        name = same[0] if same else f"a{len(self.calls)}"
+        if not same:
+            if len(self.calls) >= MAX_AGGREGATES:
+                raise UnsupportedSQLError(
+                    f"A statement can have at most {MAX_AGGREGATES} aggregates.",
+                    code="too-many-aggregates",
+                    hint="Split it.",
+                )
+            self.calls.append(replace(made, name=name))
+            self.ranges[name] = found
+        nullable = made.function not in {"COUNT", "GROUPING"} or self._groups.mode is Mode.RELEASE
+        return Column(name, made.type, nullable=nullable, range=self.ranges[name], table=self._groups.alias)
 
 
-def aggregate_name(node: exp.Expr) -> str | None:
-    """The name of the aggregate, if the node is one."""
-    inner = node.this if isinstance(node, exp.Filter | exp.IgnoreNulls | exp.RespectNulls) else node
-    if isinstance(inner, exp.AggFunc):
-        return type(inner).sql_name()
-    if isinstance(inner, exp.Anonymous) and lookup(str(inner.this)) is not None:
-        return str(inner.this).upper()
-    return None
-
-
-def has_aggregate(node: exp.Expr) -> bool:
-    """Whether an aggregate (not a window) stands anywhere in the node."""
-    return any(aggregate_name(n) is not None for n in node.walk())
-
-
-def unwrap_filter(node: exp.Expr) -> tuple[exp.Expr, exp.Expr | None]:
-    """The aggregate without its FILTER clause, and the condition of that clause."""
-    if isinstance(node, exp.Filter):
-        return node.this, node.expression.this
-    return node, None
-
-
-def result_type(function: str, arguments: Sequence[Expr]) -> Type:
-    """The type of the aggregated column."""
-    known = lookup(function)
-    if known is None:
-        return arguments[0].type if arguments else Type.FLOAT
-    return known.result
+def unit_shown(owner: Expr, node: exp.Expr) -> UnsupportedSQLError:
+    """The refusal to compute with, or to show, what names the people."""
+    name = next((name for _, name in sorted(columns_of(owner))), "it")
+    return UnsupportedSQLError(
+        f"{text_of(node)}: {name!r} names the protected people. It may be counted, filtered by, joined on and, "
+        "in a CTE, grouped by; it is not shown or computed with.",
+        code="unit-shown",
+        hint="COUNT(DISTINCT unit) counts them.",
+        span=span_of(node),
+    )

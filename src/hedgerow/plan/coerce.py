@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 
 from hedgerow.errors import Span, UnsupportedSQLError
-from hedgerow.expressions.functions import lookup
-from hedgerow.expressions.nodes import Call, Column, Constant, Expr, Literal
+from hedgerow.expressions.functions import allowed, lookup
+from hedgerow.expressions.nodes import Call, Column, Constant, Expr, Literal, Nested, walk
 from hedgerow.expressions.types import Type
 from hedgerow.plan import literals
 
@@ -14,13 +14,30 @@ DECIMAL = re.compile(r"DECIMAL\((\d+),\s*(\d+)\)")
 LONGEST_DECIMAL = 37
 NULLS_WELCOME = frozenset(
     {"case", "coalesce", "nullif", "in", "is_null", "least", "greatest", "and", "or", "not", "is_distinct"}
-    | {"is_not_distinct", "equal", "unequal", "less", "less_or_equal", "greater", "greater_or_equal"}
+    | {
+        "concat_present",
+        "concat_joined",
+        "is_not_distinct",
+        "equal",
+        "unequal",
+        "less",
+        "less_or_equal",
+        "greater",
+        "greater_or_equal",
+    }
 )
 """Functions for which the constant NULL makes sense; elsewhere it would only hide its type from the engine."""
 
 
+TELLS_SIGNS = frozenset({"cast_text", "imposed_text", "atan2"})
+"""Functions that tell minus zero from zero, or one NaN from another; which a row has may be an engine's choice."""
+
+
 def call(name: str, arguments: Sequence[Expr], span: Span | None = None) -> Call:
     """A call of `name`, refused where its signature does not admit the arguments."""
+    name = _around_queries(name, arguments, span)
+    if name in TELLS_SIGNS:
+        arguments = [Call("one_spelling", (a,), a.type) if a.type is Type.FLOAT else a for a in arguments]
     function = lookup(name)
     if name not in NULLS_WELCOME and not name.startswith("cast_") and any(a.type is Type.NULL for a in arguments):
         raise UnsupportedSQLError(
@@ -42,6 +59,27 @@ def call(name: str, arguments: Sequence[Expr], span: Span | None = None) -> Call
     return Call(name, tuple(arguments), result)
 
 
+def to_number(expr: Expr) -> Expr:
+    """A condition as 0 or 1, for arithmetic; all else as it is."""
+    return call("indicator", [expr]) if expr.type is Type.BOOLEAN else expr
+
+
+def _around_queries(name: str, arguments: Sequence[Expr], span: Span | None) -> str:
+    """Engines have no TRY around a query: arithmetic with one is done in doubles, other such functions are refused."""
+    if not any(isinstance(part, Nested) for argument in arguments for part in walk(argument)):
+        return name
+    if "TRY(" not in lookup(name).render(["x"] * max(len(arguments), 3), "duckdb"):
+        return name
+    if name.endswith("_whole") and name.removesuffix("_whole") in allowed():
+        return name.removesuffix("_whole")
+    raise UnsupportedSQLError(
+        f"{name.replace('_', ' ')} cannot be applied to a query.",
+        code="nested-query",
+        hint="Let the query compute it, or join with the query in FROM.",
+        span=span,
+    )
+
+
 def to_float(expr: Expr) -> Expr:
     """The value as a double."""
     if expr.type is Type.FLOAT:
@@ -60,6 +98,8 @@ def unify(exprs: Sequence[Expr], span: Span | None = None) -> list[Expr]:
         return [e if e.type is Type.NULL else to_float(e) for e in exprs]
     if kinds == {Type.DATE, Type.TIMESTAMP}:
         return [e if e.type is Type.TIMESTAMP else call("cast_timestamp", [e]) for e in exprs]
+    if Type.BOOLEAN in kinds and all(kind.is_numeric or kind is Type.BOOLEAN for kind in kinds):
+        return unify([to_number(e) for e in exprs], span)
     if Type.TEXT in kinds and len(kinds) == 2:
         target = (kinds - {Type.TEXT}).pop()
         read = [_read_text(e, target, span) if e.type is Type.TEXT else e for e in exprs]
@@ -69,6 +109,8 @@ def unify(exprs: Sequence[Expr], span: Span | None = None) -> list[Expr]:
 
 def comparable(exprs: Sequence[Expr], span: Span | None = None) -> list[Expr]:
     """Like `unify`, but a decimal column next to short constants stays as it is, so that indexes and zone maps work."""
+    if len({(e.type, e.native) if isinstance(e, Column) and e.native else id(e) for e in exprs}) == 1:
+        return list(exprs)
     numbers = [e for e in exprs if e.type.is_numeric]
     columns = [e for e in numbers if isinstance(e, Column)]
     if len(numbers) == len(exprs) and len(columns) == 1 and columns[0].native.upper().startswith("DECIMAL"):
@@ -100,12 +142,12 @@ def _read_text(expr: Expr, target: Type, span: Span | None) -> Expr:
             kind = Type.TIMESTAMP if target is Type.TIMESTAMP else Type.DATE
             return literals.moment(expr.value, kind)
         if target.is_numeric and _is_number(expr.value):
-            return literals.number(expr.value)
+            return literals.signed(expr.value)
     raise _mismatch({Type.TEXT, target}, span)
 
 
 def _is_number(value: str) -> bool:
-    return value.replace(".", "", 1).isdigit() and value.isascii()
+    return value.removeprefix("-").replace(".", "", 1).isdigit() and value.isascii()
 
 
 def _mismatch(kinds: Iterable[Type], span: Span | None) -> UnsupportedSQLError:

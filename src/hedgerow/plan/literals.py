@@ -14,6 +14,8 @@ from hedgerow.expressions.types import Type
 MAX_DIGITS = 40
 MAX_TEXT = 10_000
 WHOLE = 2**63
+MOST_DECIMALS = 18
+OPERATIONS = {"add": Decimal.__add__, "subtract": Decimal.__sub__, "multiply": Decimal.__mul__}
 
 Parameters = Sequence[object] | Mapping[str, object] | None
 
@@ -21,16 +23,26 @@ Parameters = Sequence[object] | Mapping[str, object] | None
 def number(text: str) -> Literal:
     """A numeric literal: whole, decimal, or (with an exponent, or too long) a double."""
     if len(text) > MAX_DIGITS:
-        raise ParseError(f"A number has more than {MAX_DIGITS} digits.", code="huge-literal")
+        raise ParseError(
+            f"A number has more than {MAX_DIGITS} digits.", code="huge-literal", hint="Write it with fewer, or as 1e50."
+        )
     try:
         value = Decimal(text)
     except InvalidOperation:
         raise ParseError("A number cannot be read.", code="syntax") from None
     if text.isdigit() and value < WHOLE:
         return Literal(int(value), Type.INTEGER)
-    if "e" in text.lower() or len(text) > 18 or text.isdigit():
+    if "e" in text.lower() or len(text) > MOST_DECIMALS or text.isdigit():
         return real(float(value))
     return Literal(value, Type.DECIMAL)
+
+
+def signed(text: str) -> Literal:
+    """A numeric literal that may have a minus before it."""
+    found = number(text.removeprefix("-"))
+    if not text.startswith("-") or not isinstance(found.value, int | float | Decimal):
+        return found
+    return Literal(-found.value, found.type)
 
 
 def real(value: float) -> Literal:
@@ -42,15 +54,29 @@ def real(value: float) -> Literal:
     return Literal(value, Type.FLOAT)
 
 
+def folded(name: str, left: Literal, right: Literal) -> Literal | None:
+    """Arithmetic of two whole or decimal constants, exact as SQL has it; None where it is none of that or too long."""
+    one, two = left.value, right.value
+    exact = all(isinstance(v, int | Decimal) and not isinstance(v, bool) for v in (one, two))
+    if not exact or Type.DECIMAL not in {left.type, right.type} or name not in OPERATIONS:
+        return None
+    value = OPERATIONS[name](Decimal(str(one)), Decimal(str(two)))
+    return Literal(value, Type.DECIMAL) if len(f"{value:f}") <= MOST_DECIMALS else None
+
+
 def text(value: str) -> Literal:
     """A piece of text."""
     if len(value) > MAX_TEXT or "\x00" in value:
-        raise ParseError(f"A text constant is longer than {MAX_TEXT:,} characters or holds NUL.", code="huge-literal")
+        raise ParseError(
+            f"A text constant is longer than {MAX_TEXT:,} characters or holds NUL.",
+            code="huge-literal",
+            hint="Shorten it.",
+        )
     return Literal(value, Type.TEXT)
 
 
 def moment(value: str, kind: Type) -> Literal:
-    """A DATE or TIMESTAMP constant from ISO text."""
+    """A DATE or TIMESTAMP constant from ISO text; a zone is left out, for moments have none here."""
     try:
         parsed = date.fromisoformat(value) if kind is Type.DATE else datetime.fromisoformat(value).replace(tzinfo=None)
     except ValueError:
@@ -72,9 +98,9 @@ def constant(value: object) -> Literal:
         return Literal(value, Type.INTEGER)
     if isinstance(value, float):
         return real(value)
-    if isinstance(value, Decimal) and value.is_finite() and len(str(value)) <= 18:
+    if isinstance(value, Decimal) and value.is_finite() and len(str(value)) <= MOST_DECIMALS:
         return Literal(value, Type.DECIMAL)
-    if isinstance(value, str):
+    if isinstance(value, str) and not any("\ud800" <= sign <= "\udfff" for sign in value):
         return text(value)
     if isinstance(value, datetime) and value.tzinfo is None:
         return Literal(value, Type.TIMESTAMP)

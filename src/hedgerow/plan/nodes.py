@@ -1,12 +1,14 @@
-"""What is asked, as frozen relational nodes.
+"""What is asked, as frozen relational nodes that mirror SQL.
 
-A plan is a tree. Below the border (`Release`) stand private rows, each owned by exactly one unit;
-above it stands ordinary SQL over released numbers. A tree without a border reads public tables only.
+A query is a `Select` (or a set operation) over a FROM tree. Below a `Release` stand private rows, each owned by
+exactly one unit; above it stands ordinary SQL over released numbers. A tree without a `Released` leaf reads public
+tables only.
 """
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, is_dataclass
 
-from hedgerow.expressions.nodes import Column, Expr
+from hedgerow.expressions.nodes import Column, Expr, Literal, Order
 from hedgerow.expressions.types import Type
 
 
@@ -14,8 +16,9 @@ from hedgerow.expressions.types import Type
 class Limits:
     """How much one unit may count, as the owner declared it. None: not declared.
 
-    `one_row` says that the *database enforces* at most one row per unit, so that no weights are
-    needed. A mere declaration never sets it.
+    `one_row` says that the *database enforces* (or a GROUP BY of ours makes certain) at most one row per unit, so that
+    no weights are needed. A mere declaration never sets it. `inferred` limits follow from the shape of the query: what
+    a query asks for beyond them changes nothing, and is not refused.
     """
 
     max_rows: int | None
@@ -23,23 +26,42 @@ class Limits:
     max_groups: int | None
     size: int
     one_row: bool
+    inferred: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """All rows of one declared table. `owner` is the unit's column, or None for a public table."""
+    """All rows of one declared table. `added`: by us, to reach the unit along a declared path."""
 
     table: str
-    owner: Column | None
-    limits: Limits | None
+    alias: str
+    added: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Filter:
-    """The rows of `source` for which `predicate` holds. Ownership is unchanged."""
+class Values:
+    """Rows of constants; the columns are `c0`, `c1` and so on."""
 
-    source: "Relation"
-    predicate: Expr
+    rows: tuple[tuple[Literal, ...], ...]
+    alias: str
+
+
+@dataclass(frozen=True, slots=True)
+class Derived:
+    """A query in FROM."""
+
+    query: "Query"
+    alias: str
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """Two relations side by side: `inner`, `cross`, `left`, `right` or `full`."""
+
+    kind: str
+    left: "From"
+    right: "From"
+    condition: Expr | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,21 +88,35 @@ class AggregateCall:
 
 
 @dataclass(frozen=True, slots=True)
-class Aggregate:
-    """Groups of public rows: exact, free."""
+class Grouped:
+    """Exact groups: of public rows, of released rows, or of one person's rows (the owner is then among the keys).
 
-    source: "Relation"
+    `sets` holds the grouping sets, as positions of keys; None where all keys group together.
+    """
+
+    source: "From"
+    where: tuple[Expr, ...]
     keys: tuple[Named, ...]
     calls: tuple[AggregateCall, ...]
+    alias: str
+    sets: tuple[tuple[int, ...], ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """The border: groups that mix several units. The only place where privacy is spent."""
+    """The border: groups that mix several units. The only place where privacy is spent.
 
-    source: "Relation"
+    `owner` names the unit of each row of `source`. `domain` is a public query for all keys there are, where the rows
+    hang on public ones (`public LEFT JOIN private … GROUP BY public column`): every such group is then shown.
+    """
+
+    source: "From"
+    where: tuple[Expr, ...]
+    owner: Expr
+    limits: Limits
     keys: tuple[Named, ...]
     calls: tuple[AggregateCall, ...]
+    domain: "Select | None" = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,63 +124,64 @@ class Released:
     """The released table, as a leaf of the *after* part."""
 
     release: Release
+    alias: str
+
+
+From = Scan | Values | Derived | Join | Grouped | Released
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
-    """One ORDER BY term."""
+class Select:
+    """Rows of `source` (None: one row without columns) that satisfy `where`, shown as `columns`, in order, cut off."""
 
-    expr: Expr
-    descending: bool
-    nulls_first: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Sort:
-    """Rows in order."""
-
-    source: "Relation"
-    terms: tuple[Order, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Limit:
-    """At most `count` rows (None: all), after the first `offset`."""
-
-    source: "Relation"
-    count: int | None
-    offset: int
-
-
-@dataclass(frozen=True, slots=True)
-class Project:
-    """The columns shown, in order."""
-
-    source: "Relation"
+    source: From | None
+    where: tuple[Expr, ...]
     columns: tuple[Named, ...]
+    distinct: bool = False
+    order: tuple[Order, ...] = ()
+    limit: int | None = None
+    offset: int = 0
 
 
-Relation = Scan | Filter | Aggregate | Released | Sort | Limit | Project
+@dataclass(frozen=True, slots=True)
+class SetOperation:
+    """UNION, INTERSECT or EXCEPT of two queries whose columns have the same names."""
+
+    operator: str
+    every: bool
+    left: "Query"
+    right: "Query"
+
+
+Query = Select | SetOperation
 
 
 @dataclass(frozen=True, slots=True)
 class LogicalPlan:
-    """A bound query: the tree, the border in it (None: public tables only) and the names to show."""
+    """A bound query: the tree, every border in it (none: public tables only) and the names to show."""
 
-    root: Project
-    release: Release | None
+    root: Select
+    releases: tuple[Release, ...]
     names: tuple[str, ...]
 
 
-def owner_of(relation: Relation) -> Column | None:
-    """The column that names the unit of each row; None where no unit owns them."""
-    while isinstance(relation, Filter):
-        relation = relation.source
-    return relation.owner if isinstance(relation, Scan) else None
+def inside(node: object) -> Iterator[object]:
+    """Every node of a tree, expressions and nested queries included, from the outside in."""
+    yield node
+    if isinstance(node, tuple):
+        for item in node:
+            yield from inside(item)
+    elif is_dataclass(node) and not isinstance(node, Column | Literal):
+        for field in fields(node):
+            yield from inside(getattr(node, field.name))
 
 
-def scan_of(relation: Relation) -> Scan | None:
-    """The table at the bottom of a chain of nodes that keep ownership."""
-    while isinstance(relation, Filter):
-        relation = relation.source
-    return relation if isinstance(relation, Scan) else None
+def releases_of(query: Query) -> tuple[Release, ...]:
+    """The borders of a query, each once, in the order of the text."""
+    found = [node.release for node in inside(query) if isinstance(node, Released)]
+    return tuple(dict.fromkeys(found))
+
+
+def scans_of(node: object) -> tuple[Scan, ...]:
+    """The tables that a relation reads."""
+    return tuple(found for found in inside(node) if isinstance(found, Scan))

@@ -1,14 +1,14 @@
 """What names mean: inside a row, and above an aggregation."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Protocol
 
 from sqlglot import exp
 
-from hedgerow.errors import ParameterError, PolicyError, Span, UnknownNameError
-from hedgerow.expressions.nodes import Call, Column, Expr, Literal
+from hedgerow.errors import HedgerowError, ParameterError, PolicyError, Span, UnknownNameError
+from hedgerow.expressions.nodes import Column, Expr, Literal, walk
 from hedgerow.expressions.types import Type
 from hedgerow.plan import coerce
 from hedgerow.plan.syntax import span_of
@@ -35,57 +35,131 @@ class Scope(Protocol):
 
 
 @dataclass(frozen=True)
-class RowScope:
-    """The columns of one table, by folded name, under the name the query gives the table."""
+class Item:
+    """One name in FROM: its columns by folded name, and the names of those that may not be used.
 
-    table: str
+    `shown` keeps the spelling of the names, in order, for `*`.
+    """
+
+    name: str
     columns: Mapping[str, Expr]
     hidden: frozenset[str] = frozenset()
+    shown: Mapping[str, str] = field(default_factory=dict)
 
-    def special(self, node: exp.Expr) -> Expr | None:  # noqa: ARG002 - a row knows no aggregates
-        """Nothing is special inside a row."""
-        return None
+
+@dataclass
+class RowScope:
+    """The columns of all items in FROM; `merged` are those that USING made one of two.
+
+    `special_` is asked first about every node (nested queries, windows). `parent` is the scope around a nested query;
+    what is found there is noted in `outer`. `aliases` are names given in SELECT, used where no column has that name.
+    """
+
+    items: tuple[Item, ...]
+    merged: Mapping[str, Expr] = field(default_factory=dict)
+    parent: "Scope | None" = None
+    special_: Callable[[exp.Expr], Expr | None] = lambda _: None
+    aliases: dict[str, Expr] = field(default_factory=dict)
+    outer: list[Column] = field(default_factory=list)
+
+    def special(self, node: exp.Expr) -> Expr | None:
+        """A nested query or a window function."""
+        return self.special_(node)
 
     def column(self, node: exp.Column) -> Expr:
-        """The column, or who does not exist."""
-        name, qualifier = fold(node.name), node.args.get("table")
-        elsewhere = qualifier is not None and fold(qualifier.name) != fold(self.table)
-        if elsewhere or node.args.get("join_mark") or node.args.get("db"):
-            raise UnknownNameError(
-                f"There is no table {node.table!r} in this query.",
-                code="unknown-table",
-                span=span_of(node),
-            )
-        if name in self.hidden:
-            raise UnknownNameError(
-                f"Column {node.name!r} is hidden by the owner, or of a type that cannot be used.",
-                code="hidden-column",
-                span=span_of(node),
-            )
-        if name not in self.columns or not isinstance(node.this, exp.Identifier):
+        """The column, here or around here, or who does not exist."""
+        if node.args.get("join_mark") or node.args.get("db") or not isinstance(node.this, exp.Identifier):
             raise self._unknown(node)
-        return self.columns[name]
+        found = self._qualified(node) if node.args.get("table") else self._bare(node)
+        if found is not None:
+            return found
+        if self.parent is not None:
+            return self._around(self.parent, node)
+        raise self._unknown(node)
 
-    def _unknown(self, node: exp.Column) -> UnknownNameError:
-        close = get_close_matches(fold(node.name), self.columns, n=1)
-        hint = f"Did you mean {close[0]!r}?" if close else "The catalog says which columns there are."
-        return UnknownNameError(
-            f"There is no column {node.name!r} in {self.table!r}.", code="unknown-column", hint=hint, span=span_of(node)
-        )
+    def has(self, name: str) -> bool:
+        """Whether some item has a column of that folded name."""
+        return name in self.merged or any(name in item.columns for item in self.items)
 
     def clip(self, arguments: Sequence[Expr], span: Span | None) -> Expr:
         """Bounds inside a query. A declared column may only be clipped to a narrower range."""
-        low, high = clip_bounds(arguments, span)
-        value = arguments[0]
-        if isinstance(value, Column) and (low < value.range.lower or high > value.range.upper):
-            raise PolicyError(
-                f"CLIP({value.name}, …) is wider than the bounds that the owner declared for {value.name!r}.",
-                code="looser-bounds",
-                hint="Bounds can only be narrowed.",
-                span=span,
+        return clip(arguments, span)
+
+    def _qualified(self, node: exp.Column) -> Expr | None:
+        for item in self.items:
+            if fold(item.name) == fold(node.table):
+                return self._in(item, node)
+        return None
+
+    def _in(self, item: Item, node: exp.Column) -> Expr:
+        name = fold(node.name)
+        if name in item.hidden:
+            raise UnknownNameError(
+                f"Column {node.name!r} is hidden by the owner, or of a type that cannot be used.",
+                code="hidden-column",
+                hint="Use another column, or ask the owner to declare it.",
+                span=span_of(node),
             )
-        whole = all(a.type is Type.INTEGER for a in arguments)
-        return coerce.call("clip_whole" if whole else "clip", arguments, span)
+        if name not in item.columns:
+            raise self._unknown(node)
+        return item.columns[name]
+
+    def _bare(self, node: exp.Column) -> Expr | None:
+        name = fold(node.name)
+        if name in self.merged:
+            return self.merged[name]
+        found = [item for item in self.items if name in item.columns or name in item.hidden]
+        if len(found) > 1:
+            raise UnknownNameError(
+                f"Column {node.name!r} is in {found[0].name!r} and in {found[1].name!r}.",
+                code="ambiguous-column",
+                hint=f"Write {found[0].name}.{node.name} or {found[1].name}.{node.name}.",
+                span=span_of(node),
+            )
+        if found:
+            return self._in(found[0], node)
+        return self.aliases.get(name)
+
+    def _around(self, parent: "Scope", node: exp.Column) -> Expr:
+        try:
+            found = parent.column(node)
+        except UnknownNameError as error:
+            raise (self._unknown(node) if error.code == "unknown-column" else error) from None
+        self.outer += [column for column in walk(found) if isinstance(column, Column)]
+        return found
+
+    def _unknown(self, node: exp.Column) -> HedgerowError:
+        if node.args.get("table") and all(fold(item.name) != fold(node.table) for item in self.items):
+            names = ", ".join(item.name for item in self.items)
+            return UnknownNameError(
+                f"There is no table {node.table!r} in this query.",
+                code="unknown-table",
+                hint=f"FROM names {names}." if names else "Name it in FROM.",
+                span=span_of(node),
+            )
+        close = get_close_matches(fold(node.name), [name for item in self.items for name in item.columns], n=1)
+        where = " or ".join(repr(item.name) for item in self.items) or "this query, which has no FROM"
+        return UnknownNameError(
+            f"There is no column {node.name!r} in {where}.",
+            code="unknown-column",
+            hint=f"Did you mean {close[0]!r}?" if close else "The catalog says which columns there are.",
+            span=span_of(node),
+        )
+
+
+def clip(arguments: Sequence[Expr], span: Span | None) -> Expr:
+    """CLIP(x, lower, upper); wider than declared is refused."""
+    low, high = clip_bounds(arguments, span)
+    value = arguments[0]
+    if isinstance(value, Column) and value.native and (low < value.range.lower or high > value.range.upper):
+        raise PolicyError(
+            f"CLIP({value.name}, …) is wider than the bounds that the owner declared for {value.name!r}.",
+            code="looser-bounds",
+            hint="Bounds can only be narrowed.",
+            span=span,
+        )
+    whole = all(a.type is Type.INTEGER for a in arguments)
+    return coerce.call("clip_whole" if whole else "clip", arguments, span)
 
 
 def clip_bounds(arguments: Sequence[Expr], span: Span | None) -> tuple[float, float]:
@@ -107,11 +181,6 @@ def check_bounds(low: float, high: float, what: str, span: Span | None = None) -
         raise ParameterError(
             f"{what} must be two numbers in order, each 0 or of size {SMALLEST_BOUND:g} to {LARGEST_BOUND:g}.",
             code="bad-bounds",
+            hint="Write the lower one first, for instance 0 and 100.",
             span=span,
         )
-
-
-def is_column(expr: Expr, name: str) -> bool:
-    """Whether the expression is that column, possibly read through a declared type."""
-    inner = expr.arguments[0] if isinstance(expr, Call) and expr.function.startswith("imposed_") else expr
-    return isinstance(inner, Column) and inner.name == name

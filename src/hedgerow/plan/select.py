@@ -1,235 +1,201 @@
-"""Binding one SELECT over one table."""
+"""Binding one SELECT: rows first, then groups, then what is shown."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from sqlglot import exp
 
-from hedgerow.catalog.model import Catalog
 from hedgerow.errors import UnsupportedSQLError
-from hedgerow.expressions.nodes import Column, Expr, Literal, columns_of, walk
-from hedgerow.expressions.types import Type
-from hedgerow.plan import clauses
-from hedgerow.plan.aggregated import AggregatedScope, has_aggregate
-from hedgerow.plan.literals import Parameters
-from hedgerow.plan.nodes import (
-    Aggregate,
-    Filter,
-    Limit,
-    LogicalPlan,
-    Named,
-    Order,
-    Project,
-    Relation,
-    Release,
-    Released,
-    Sort,
-)
+from hedgerow.expressions.nodes import Column, Expr, Order, walk
+from hedgerow.plan.aggregated import Mode
+from hedgerow.plan.clauses import check_clauses, whole_number
+from hedgerow.plan.context import Context
+from hedgerow.plan.desugar import semi_joins_as_conditions
+from hedgerow.plan.environment import Environment
+from hedgerow.plan.facts import term
+from hedgerow.plan.finish import Ending, finish, has_window
+from hedgerow.plan.groups import GroupBinder, Relation, is_grouped
+from hedgerow.plan.joins import Joiner
+from hedgerow.plan.nested import Around, Nester, has_nested
+from hedgerow.plan.ownership import determines_owner, exactly, same_owner, settle
+from hedgerow.plan.paths import without_detours
+from hedgerow.plan.relations import FromBinder
+from hedgerow.plan.rows import Owned, Rows, Standing, Table
 from hedgerow.plan.scalar import ScalarBinder
-from hedgerow.plan.scope import Scope, fold
-from hedgerow.plan.sources import Bounds, Source, bind_source
-from hedgerow.plan.syntax import arguments_of, span_of, text_of
-from hedgerow.schema import Schema
+from hedgerow.plan.scope import RowScope, fold
+from hedgerow.plan.shown import Shown, shown_columns
+from hedgerow.plan.sizes import within_size
+from hedgerow.plan.specials import Specials
+from hedgerow.plan.summarised import has_aggregate
+from hedgerow.plan.syntax import span_of
+from hedgerow.plan.tables import unique_names
+from hedgerow.plan.windows import Windows, order_term
+
+Bind = Callable[[exp.Query, Environment, Around | None], Table]
 
 
 class SelectBinder:
-    """Binds one SELECT: rows first, then groups, then what is shown."""
+    """Binds one SELECT."""
 
     def __init__(
-        self, select: exp.Select, catalog: Catalog, schema: Schema, params: Parameters, bounds: Bounds
+        self, select: exp.Select, context: Context, environment: Environment, around: Around | None, bind: Bind
     ) -> None:
-        clauses.check_clauses(select)
-        clauses.check_group(select.args.get("group"))
-        origin = select.args.get("from_")
+        check_clauses(select)
+        self._select = semi_joins_as_conditions(select)
+        self._context = context
+        self._around = around
+        self._nest = lambda query, inner: bind(query, environment, inner)
+        self._nesters = [Nester(context, self._nest)]
+        self._specials = Specials(self._nesters[0])
+        self._scope = RowScope((), parent=around.scope if around else None, special_=self._specials)
+        self._rows = ScalarBinder(self._scope, context.params)
+        self._specials.binder = self._rows
+        joiner = Joiner(context, self._scope, self._specials)
+        self._table = self._from(FromBinder(context, environment, lambda query, env: bind(query, env, None), joiner))
+
+    def bind(self) -> Table:
+        """The query that the SELECT stands for."""
+        below = self._filtered()
+        shown = shown_columns(self._select, self._scope)
+        windows = {fold(window.this.name): window for window in self._select.args.get("windows") or []}
+        self._specials.windows = Windows(self._context, below.owned, windows)
+        distinct = self._shows_keys(shown, below.owned)
+        if distinct or is_grouped(self._select, shown):
+            table = self._grouped(below, shown, windows, distinct=distinct)
+        else:
+            ending = self._ending(shown, self._rows, self._scope.aliases)
+            table = self._with_standing(finish(below, ending, self._context), self._specials.nester)
+            single = below.source is None or (ending.limit is not None and ending.limit <= 1)
+            table = replace(table, one_row=single and table.owned is None)
+        size = (self._table.size if self._table is not None else 1) + sum(nester.size for nester in self._nesters)
+        return replace(table, outer=tuple(self._scope.outer), size=within_size(size))
+
+    def _from(self, binder: FromBinder) -> Rows | None:
+        origin = self._select.args.get("from_")
         if origin is None:
-            raise UnsupportedSQLError("The query reads no table.", code="no-from", hint="Write SELECT … FROM table.")
-        self._select = select
-        self._params = params
-        self._source: Source = bind_source(origin.this, catalog, schema, bounds)
-        self._rows = ScalarBinder(self._source.scope, params)
-
-    def bind(self) -> LogicalPlan:
-        """The plan of the whole statement."""
-        shown = self._shown()
-        rows = self._filtered()
-        if self._is_grouped(shown):
-            return self._grouped(rows, shown)
-        if self._source.scan.owner is not None:
-            raise UnsupportedSQLError(
-                "The query has no aggregate, so it would show single rows of private data.",
-                code="no-aggregate",
-                hint="Ask for COUNT, SUM or AVG, for instance SELECT COUNT(*) FROM …",
-                span=span_of(shown[0][1]),
-            )
-        columns = self._project(shown, self._rows, self._source.scope)
-        return self._finish(rows, columns, self._rows, None)
-
-    def _shown(self) -> list[tuple[str, exp.Expr]]:
-        """Name and syntax of every column shown; a star stands for all columns of a public table."""
-        shown: list[tuple[str, exp.Expr]] = []
-        for node in self._select.expressions:
-            if isinstance(node, exp.Star) and not any(node.args.values()) and self._source.scan.owner is None:
-                shown += [(name, exp.column(name, quoted=True)) for name in self._source.scope.columns]
-            else:
-                inner = node.this if isinstance(node, exp.Alias) else node
-                shown.append((node.alias or inner.output_name or text_of(inner).lower(), inner))
-        return shown
+            return None
+        rows = binder.rows(origin.this, self._select.args.get("joins") or [])
+        self._scope.items = rows.items
+        self._scope.merged = rows.merged
+        self._specials.nester.standing = rows.standing
+        return rows
 
     def _filtered(self) -> Relation:
+        """The rows that WHERE leaves, and to whom they belong. Nested queries come last: they need the owner."""
         where = self._select.args.get("where")
-        if where is None:
-            return self._source.scan
-        if has_aggregate(where):
+        nodes = [] if where is None else list(where.this.flatten() if isinstance(where.this, exp.And) else [where.this])
+        if where is not None and has_aggregate(where.this):
             raise UnsupportedSQLError(
                 "WHERE cannot use an aggregate: it is applied to rows.",
                 code="aggregate-in-where",
                 hint="Use HAVING.",
                 span=span_of(where),
             )
-        return Filter(self._source.scan, self._rows.boolean(where.this, "WHERE"))
+        plain = [self._condition(node) for node in nodes if not has_nested(node)]
+        owned, source = None, None if self._table is None else self._table.source
+        if self._table is not None and self._table.owners:
+            owned = settle(self._table, plain, self._context)
+            source, owned = without_detours(self._table, owned, self._context)
+            if self._around is not None and self._around.owned is not None:
+                plain, owned = self._pinned(plain, owned, self._around.owned)
+        self._specials.nester.around = Around(self._scope, owned)
+        conditions = (*plain, *(self._condition(node) for node in nodes if has_nested(node)))
+        return Relation(source, conditions, owned, self._specials.nester.standing)
 
-    def _is_grouped(self, shown: Sequence[tuple[str, exp.Expr]]) -> bool:
-        select = self._select
-        clauses_ = [select.args.get("having"), *(select.args["order"].expressions if select.args.get("order") else [])]
-        return bool(select.args.get("group")) or any(
-            has_aggregate(node) for node in [*(n for _, n in shown), *clauses_] if node is not None
+    def _condition(self, node: exp.Expr) -> Expr:
+        bound = self._rows.boolean(node, "WHERE")
+        leaves = self._table.leaves if self._table is not None else ()
+        return exactly(bound, [leaf.owner for leaf in leaves])
+
+    def _pinned(self, conditions: list[Expr], owned: Owned, outer: Owned) -> tuple[list[Expr], Owned]:
+        """Whether a nested query reads rows of the surrounding row's owner alone; the condition is then spelled out."""
+        facts = outer.facts.plus(owned.facts)
+        if not self._context.classes(facts).same(term(owned.owner), term(outer.owner)):
+            return conditions, owned
+        self._scope.outer += [part for part in walk(outer.owner) if isinstance(part, Column)]
+        same = same_owner(owned.owner, outer.owner)
+        return [*conditions, same], replace(owned, owner=outer.owner, facts=facts, pinned=True)
+
+    def _shows_keys(self, shown: Sequence[Shown], owned: Owned | None) -> bool:
+        """SELECT DISTINCT over several people's rows is GROUP BY without aggregates."""
+        distinct = self._select.args.get("distinct")
+        if distinct is not None and distinct.args.get("on"):
+            raise UnsupportedSQLError(
+                "DISTINCT ON is not available.",
+                code="distinct",
+                hint="QUALIFY ROW_NUMBER() OVER (PARTITION BY …) = 1 chooses a row.",
+                span=span_of(distinct),
+            )
+        if distinct is None or owned is None or is_grouped(self._select, shown):
+            return False
+        plain = [self._rows.bind(column.node) for column in shown if column.node.find(exp.Window) is None]
+        return not determines_owner(plain, owned, self._context)
+
+    def _grouped(
+        self, below: Relation, shown: Sequence[Shown], windows: dict[str, exp.Window], *, distinct: bool
+    ) -> Table:
+        public = frozenset(alias for alias, _ in self._table.public) if self._table is not None else frozenset()
+        binder = GroupBinder(self._context, self._scope, self._rows, below, public)
+        groups = binder.groups(self._select, shown, distinct=distinct)
+        nester = Nester(self._context, self._nest)
+        self._nesters.append(nester)
+        nester.standing = Standing.RELEASED if groups.mode is Mode.RELEASE else below.standing
+        person = binder.person(groups, below.owned) if groups.mode is Mode.PERSON and below.owned else None
+        specials = Specials(nester)
+        scope = binder.scope(groups, specials)
+        above = ScalarBinder(scope, self._context.params)
+        specials.binder = above
+        if groups.mode is not Mode.PERSON:
+            nester.around = Around(scope, None)
+        specials.windows = Windows(self._context, person, windows)
+        ending = self._ending(shown, above, scope.aliases)
+        specials.windows = None
+        for name in [name for name, expr in scope.aliases.items() if has_window(expr)]:
+            del scope.aliases[name]
+        having = self._select.args.get("having")
+        conditions = () if having is None else (above.boolean(having.this, "HAVING"),)
+        relation = binder.relation(groups, scope, conditions)
+        table = self._with_standing(finish(relation, ending, self._context), self._specials.nester, nester)
+        return replace(table, one_row=table.one_row or not groups.keys)
+
+    def _with_standing(self, table: Table, *nesters: Nester) -> Table:
+        if table.standing is Standing.PUBLIC and any(nester.released for nester in nesters):
+            return replace(table, standing=Standing.RELEASED)
+        return table
+
+    def _ending(self, shown: Sequence[Shown], binder: ScalarBinder, aliases: dict[str, Expr]) -> Ending:
+        """Everything above the rows or groups, bound."""
+        exprs: list[Expr] = []
+        for column in shown:
+            exprs.append(binder.bind(column.node))
+            aliases.setdefault(fold(column.name), exprs[-1])
+        qualify, order = self._select.args.get("qualify"), self._select.args.get("order")
+        return Ending(
+            unique_names([column.name for column in shown]),
+            tuple(exprs),
+            None if qualify is None else binder.boolean(qualify.this, "QUALIFY"),
+            tuple(_order(node, shown, exprs, binder) for node in (order.expressions if order else [])),
+            whole_number(self._select, "limit", binder),
+            whole_number(self._select, "offset", binder) or 0,
+            bool(self._select.args.get("distinct")),
         )
 
-    def _grouped(self, rows: Relation, shown: Sequence[tuple[str, exp.Expr]]) -> LogicalPlan:
-        owner = self._source.scan.owner
-        keys = self._keys(shown, owner)
-        scope = AggregatedScope(self._rows, self._source.scope, keys, owner)
-        binder = ScalarBinder(scope, self._params)
-        columns = self._project(shown, binder, scope)
-        having = self._select.args.get("having")
-        condition = None if having is None else binder.boolean(having.this, "HAVING")
-        order = self._order(binder, columns)
-        if owner is None:
-            grouped: Relation = Aggregate(rows, tuple(keys), tuple(scope.calls))
-            return self._finish(_filter(grouped, condition), columns, binder, None, order)
-        release = Release(rows, tuple(keys), tuple(scope.calls))
-        return self._finish(_filter(Released(release), condition), columns, binder, release, order)
 
-    def _keys(self, shown: Sequence[tuple[str, exp.Expr]], owner: Column | None) -> list[Named]:
-        group = self._select.args.get("group")
-        keys: list[Named] = []
-        for node in group.expressions if group else []:
-            bound = self._rows.bind(self._resolve(node, shown))
-            if owner is not None and owner.name in columns_of(bound):
-                raise UnsupportedSQLError(
-                    f"GROUP BY {text_of(node)} would show the people themselves: {owner.name!r} names them.",
-                    code="unit-shown",
-                    hint=f"COUNT(DISTINCT {owner.name}) counts them.",
-                    span=span_of(node),
-                )
-            if bound.type in {Type.INTERVAL, Type.NULL}:
-                raise UnsupportedSQLError(
-                    f"GROUP BY cannot use {text_of(node)}.", code="type-mismatch", span=span_of(node)
-                )
-            if all(key.expr != bound for key in keys) and any(isinstance(e, Column) for e in walk(bound)):
-                keys.append(Named(f"k{len(keys)}", bound))
-        return keys
-
-    def _resolve(self, node: exp.Expr, shown: Sequence[tuple[str, exp.Expr]]) -> exp.Expr:
-        """A GROUP BY or ORDER BY term: a position, an alias of SELECT, or an expression."""
-        if isinstance(node, exp.Literal) and not node.is_string:
-            if not node.this.isdigit() or not 1 <= int(node.this) <= len(shown):
-                raise UnsupportedSQLError(
-                    f"There is no column number {node.this}.", code="bad-position", span=span_of(node)
-                )
-            return shown[int(node.this) - 1][1]
-        if isinstance(node, exp.Column) and not node.table and fold(node.name) not in self._source.scope.columns:
-            for name, inner in shown:
-                if fold(name) == fold(node.name):
-                    return inner
-        return node
-
-    def _project(self, shown: Sequence[tuple[str, exp.Expr]], binder: ScalarBinder, scope: Scope) -> list[Named]:
-        columns = []
-        for name, node in shown:
-            if isinstance(node, exp.Star):
-                raise UnsupportedSQLError(
-                    "SELECT * would show single rows of private data.",
-                    code="star",
-                    hint="Ask for aggregates, for instance COUNT(*).",
-                    span=span_of(node),
-                )
-            bound = binder.bind(node)
-            columns.append(Named(name, bound))
-            if isinstance(scope, AggregatedScope):
-                scope.aliases.setdefault(name.lower(), bound)
-        return columns
-
-    def _order(self, binder: ScalarBinder, columns: Sequence[Named]) -> list[Order]:
-        order = self._select.args.get("order")
-        terms = []
-        for node in order.expressions if order else []:
-            if not isinstance(node, exp.Ordered) or node.args.get("with_fill"):
-                raise UnsupportedSQLError("This form of ORDER BY is not available.", code="order", span=span_of(node))
-            terms.append(
-                Order(
-                    self._term(node.this, binder, columns),
-                    bool(node.args.get("desc")),
-                    bool(node.args.get("nulls_first")),
-                )
-            )
-        return terms
-
-    def _term(self, node: exp.Expr, binder: ScalarBinder, columns: Sequence[Named]) -> Expr:
-        shown = [(c.name, c) for c in columns]
-        if (
-            isinstance(node, exp.Literal)
-            and not node.is_string
-            and node.this.isdigit()
-            and 1 <= int(node.this) <= len(shown)
-        ):
-            return columns[int(node.this) - 1].expr
-        if isinstance(node, exp.Column) and not node.table:
-            for name, column in shown:
-                if fold(name) == fold(node.name):
-                    return column.expr
-        return binder.bind(node)
-
-    def _finish(
-        self,
-        source: Relation,
-        columns: Sequence[Named],
-        binder: ScalarBinder,
-        release: Release | None,
-        order: Sequence[Order] | None = None,
-    ) -> LogicalPlan:
-        terms = self._order(binder, columns) if order is None else list(order)
-        if terms:
-            source = Sort(source, tuple(terms))
-        count, offset = self._number("limit", binder), self._number("offset", binder) or 0
-        if count is not None or offset:
-            source = Limit(source, count, offset)
-        unique = _unique([c.name for c in columns])
-        named = tuple(Named(f"c{i}", c.expr) for i, c in enumerate(columns))
-        return LogicalPlan(Project(source, named), release, tuple(unique))
-
-    def _number(self, clause: str, binder: ScalarBinder) -> int | None:
-        node = self._select.args.get(clause)
-        if node is None:
-            return None
-        if not isinstance(node, exp.Limit | exp.Offset) or arguments_of(node, ("expression",)) is None:
-            raise UnsupportedSQLError(
-                f"This form of {clause.upper()} is not available.", code="bad-limit", span=span_of(node)
-            )
-        bound = binder.bind(node.expression)
-        if not isinstance(bound, Literal) or bound.type is not Type.INTEGER or int(bound.value) < 0:  # type: ignore[arg-type]
-            raise UnsupportedSQLError(f"{clause.upper()} needs a whole number.", code="bad-limit", span=span_of(node))
-        return int(bound.value)  # type: ignore[arg-type]
-
-
-def _filter(source: Relation, condition: Expr | None) -> Relation:
-    return source if condition is None else Filter(source, condition)
-
-
-def _unique(names: Sequence[str]) -> list[str]:
-    """The names with a number behind each repetition, so that every column can be asked for."""
-    seen: dict[str, int] = {}
-    unique = []
-    for name in names:
-        seen[name] = seen.get(name, -1) + 1
-        unique.append(name if seen[name] == 0 else f"{name}_{seen[name]}")
-    return unique
+def _order(node: exp.Expr, shown: Sequence[Shown], exprs: Sequence[Expr], binder: ScalarBinder) -> Order:
+    """A term of ORDER BY: a position, a name of SELECT, or an expression."""
+    inner = node.this if isinstance(node, exp.Ordered) else node
+    at = None
+    if isinstance(inner, exp.Literal) and not inner.is_string and inner.this.isdigit():
+        at = int(inner.this) - 1 if 1 <= int(inner.this) <= len(shown) else None
+    elif isinstance(inner, exp.Column) and not inner.table:
+        at = next((i for i, s in enumerate(shown) if fold(s.name) == fold(inner.name)), None)
+    if at is None:
+        return order_term(node, binder)
+    if node.args.get("with_fill"):
+        raise UnsupportedSQLError(
+            "This form of ORDER BY is not available.",
+            code="order",
+            hint="Order by columns, positions or expressions, with ASC or DESC and NULLS FIRST or LAST.",
+            span=span_of(node),
+        )
+    return Order(exprs[at], bool(node.args.get("desc")), bool(node.args.get("nulls_first")))

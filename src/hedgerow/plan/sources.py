@@ -1,96 +1,154 @@
-"""FROM: the one declared table that a query reads, with its columns as the catalog lets them be seen."""
+"""Declared tables in FROM, with their columns as the catalog lets them be seen, and the path to their unit."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 
 from sqlglot import exp
 
-from hedgerow.catalog.model import Catalog, Table, Through
-from hedgerow.errors import PolicyError, UnknownNameError, UnsupportedSQLError
+from hedgerow.catalog.model import Table, Through
+from hedgerow.errors import HedgerowError, InternalError, PolicyError, UnknownNameError, UnsupportedSQLError
 from hedgerow.expressions.nodes import Call, Column, Expr
 from hedgerow.expressions.ranges import EVERYTHING, Range
 from hedgerow.expressions.types import Type
-from hedgerow.plan.nodes import Limits, Scan
-from hedgerow.plan.scope import RowScope, fold
-from hedgerow.plan.syntax import span_of
-from hedgerow.schema import Schema, SchemaColumn, SchemaTable
+from hedgerow.plan import coerce
+from hedgerow.plan.clauses import check_clauses
+from hedgerow.plan.context import Bounds, Context, as_read, imposed
+from hedgerow.plan.facts import Facts, equalities
+from hedgerow.plan.nodes import From, Join, Limits, Scan
+from hedgerow.plan.ownership import same_owner
+from hedgerow.plan.rows import Leaf, Rows, Standing
+from hedgerow.plan.scope import Item, fold
+from hedgerow.plan.syntax import span_of, text_of
+from hedgerow.schema import SchemaColumn, SchemaTable
 
-Bounds = Mapping[str, tuple[float, float]]
-
-
-@dataclass(frozen=True)
-class Source:
-    """A table of the query: its scan, and the scope of its rows."""
-
-    scan: Scan
-    scope: RowScope
+NAMING = frozenset({"this", "alias", "db", "catalog"})
 
 
-def bind_source(node: exp.Expr, catalog: Catalog, schema: Schema, bounds: Bounds) -> Source:
+def declared_table(node: exp.Table, name: str, context: Context) -> Rows:
     """The declared table that `node` names. A table that the catalog does not declare does not exist."""
-    if not isinstance(node, exp.Table) or not isinstance(node.this, exp.Identifier):
-        raise UnsupportedSQLError(
-            "FROM can only name a declared table.",
-            code="from-not-a-table",
-            hint="Write FROM table.",
-            span=span_of(node),
-        )
     extra = [k for k, v in node.args.items() if k not in {"this", "alias"} and v]
-    table = None if extra else catalog.table(node.name)
+    table = None if extra or not isinstance(node.this, exp.Identifier) else context.catalog.table(node.name)
     if table is None:
-        raise _unknown(node, catalog)
-    alias = node.args.get("alias")
-    if alias is not None and alias.args.get("columns"):
-        raise UnsupportedSQLError("A table cannot rename its columns here.", code="column-aliases", span=span_of(node))
-    columns, hidden = visible_columns(table, schema.tables[table.name], bounds)
-    return Source(scan(table, schema.tables[table.name]), RowScope(alias.name if alias else node.name, columns, hidden))
-
-
-def scan(table: Table, declared: SchemaTable) -> Scan:
-    """The scan of `table`, with the unit's column and the limits the owner declared."""
+        raise _unknown(node, context)
+    schema = context.schema.tables[table.name]
+    alias = context.alias()
+    item = visible(table, schema, alias, name, context)
+    facts = Facts((), ((alias, table.name),), frozenset({alias}))
+    scan = Scan(table.name, alias)
     if table.public:
-        return Scan(table.name, None, None)
-    if isinstance(table.unit, Through) or table.unit is None:
-        raise UnsupportedSQLError(
-            f"The unit of {table.name!r} is reached through another table; joins are not available yet.",
-            code="through-table",
-            hint="Ask about a table that has the unit itself.",
-        )
+        return Rows(scan, Standing.PUBLIC, (item,), facts, public=((alias, table.name),), node=node)
+    return _private(table, scan, item, facts, context, node)
+
+
+def _private(table: Table, scan: Scan, item: Item, facts: Facts, context: Context, node: exp.Expr) -> Rows:
+    """The rows of a private table; where the unit is in another table, joined with it along the declared path."""
+    source: From = scan
+    path: list[tuple[str, str]] = []
+    here, alias = table, scan.alias
+    while isinstance(here.unit, Through):
+        target, reached = context.catalog.tables[here.unit.table], context.alias()
+        condition = _on_path(here, alias, target, reached, context)
+        source = Join("inner", source, Scan(target.name, reached, added=True), condition)
+        more = Facts((), ((reached, target.name),), frozenset({reached}))
+        facts = facts.plus(more, equalities([condition]))
+        path.append((reached, target.name))
+        here, alias = target, reached
+    if here.unit is None:
+        raise InternalError("A private table without a unit.")
+    owner = _read(here, here.unit, alias, context)
+    leaf = Leaf(owner, limits(table, context), item.name, (scan.alias, table.name), tuple(path), facts.aliases)
+    return Rows(source, Standing.OWNED, (item,), facts, (owner,), (leaf,), node=node)
+
+
+def _on_path(here: Table, alias: str, target: Table, reached: str, context: Context) -> Expr:
+    """The columns of `here` equal those they point to."""
+    if not isinstance(here.unit, Through):
+        raise InternalError("A path that leads nowhere.")
+    condition: Expr | None = None
+    for own, other in here.unit.on:
+        sides = [_read(here, own, alias, context), _read(target, other, reached, context)]
+        _check_path(here, own, target, other, sides, context)
+        equal: Expr = same_owner(*sides)
+        condition = equal if condition is None else coerce.call("and", [condition, equal])
+    if condition is None:
+        raise InternalError("A path without columns.")
+    return condition
+
+
+def _check_path(here: Table, own: str, target: Table, other: str, sides: Sequence[Expr], context: Context) -> None:
+    """Refuse a path whose columns are compared after a conversion.
+
+    Privacy: a key identifies one row as it is stored. Converted, two of its values may be one, and a row that points
+    there would have two owners.
+    """
+    left, right = (context.schema.tables[t.name].columns[n] for t, n in ((here, own), (target, other)))
+    alike = left.type is not Type.DECIMAL or left.native == right.native
+    as_stored = len(as_read(target, other, context.schema)) == 1
+    if as_stored and alike and sides[0].type is sides[1].type and sides[0].type is not Type.FLOAT:
+        return
+    raise context.catalog.problem(
+        f"The path from `{here.name}` to its unit compares `{own}` with `{target.name}.{other}`, which are not of one "
+        "type as they are stored, so that a row could have two owners.",
+        "tables",
+        here.name,
+        "unit",
+        code="catalog-type",
+        hint="Let both columns have the same type in the database, and impose none on the key.",
+    )
+
+
+def _read(table: Table, name: str, alias: str, context: Context) -> Expr:
+    """A column that a path or a unit needs, whether or not queries may see it."""
+    declared = context.schema.tables[table.name].columns[name]
+    return _typed(_column(declared, table, {}, alias), table, declared)
+
+
+def limits(table: Table, context: Context) -> Limits:
+    """What the owner declared of how much one unit counts in the table."""
     unique = table.unit_unique
-    limits = Limits(
+    return Limits(
         1 if unique else table.max_rows,
         1 if unique else table.max_rows_per_group,
         1 if unique else table.max_groups,
         table.size,
-        unique and declared.is_unique(frozenset({table.unit})),
+        unique and _enforced(table, context),
     )
-    return Scan(table.name, _column(declared.columns[table.unit], table, {}), limits)
 
 
-def visible_columns(table: Table, declared: SchemaTable, bounds: Bounds) -> tuple[dict[str, Expr], frozenset[str]]:
+def _enforced(table: Table, context: Context) -> bool:
+    """Whether the database itself has one row per unit, as units are told apart.
+
+    It compares stored values byte by byte; a unit that is read through a cast, or compared by a collation, may be
+    several of those.
+    """
+    if not isinstance(table.unit, str):
+        return False
+    declared = context.schema.tables[table.name]
+    column = declared.columns[table.unit]
+    as_stored = len(as_read(table, table.unit, context.schema)) == 1
+    alike = column.type is Type.TEXT and column.collated and column.native.upper().startswith("VARCHAR")
+    return as_stored and not alike and declared.is_unique(frozenset({table.unit}))
+
+
+def visible(table: Table, declared: SchemaTable, alias: str, name: str, context: Context) -> Item:
     """The columns that may be used, by folded name, and the names of those that may not."""
-    narrowed = {fold(name): pair for name, pair in bounds.items()}
-    unknown = set(narrowed) - {fold(name) for name in declared.columns}
-    if unknown:
-        raise UnknownNameError(
-            f"bounds= names {min(unknown)!r}, which is no column here.",
-            code="unknown-column",
-            hint="Name columns of the table in FROM.",
-        )
+    narrowed = context.narrowed()
+    context.bounded |= {fold(column) for column in declared.columns}
     shown: dict[str, Expr] = {}
     hidden: set[str] = set()
-    for name, column in declared.columns.items():
-        said = table.columns.get(name)
+    for column_name, column in declared.columns.items():
+        said = table.columns.get(column_name)
         concealed = said.hidden if said is not None else table.undeclared_hidden
-        if (concealed and name != table.unit) or column.type is Type.OTHER:
-            hidden.add(fold(name))
+        if (concealed and column_name != table.unit) or column.type is Type.OTHER:
+            hidden.add(fold(column_name))
         else:
-            shown[fold(name)] = _typed(_column(column, table, narrowed), table)
-    return shown, frozenset(hidden)
+            shown[fold(column_name)] = _typed(_column(column, table, narrowed, alias), table, column)
+    spelling = {fold(column_name): column_name for column_name in declared.columns if fold(column_name) in shown}
+    return Item(name, shown, frozenset(hidden), spelling)
 
 
-def _column(column: SchemaColumn, table: Table, narrowed: Bounds) -> Column:
+def _column(column: SchemaColumn, table: Table, narrowed: Bounds, alias: str) -> Column:
     said = table.columns.get(column.name)
     owners = EVERYTHING
     if said is not None and said.lower is not None and said.upper is not None:
@@ -104,6 +162,7 @@ def _column(column: SchemaColumn, table: Table, narrowed: Bounds) -> Column:
         values=said.values if said is not None else None,
         native=column.native,
         collated=column.collated,
+        table=alias,
     )
 
 
@@ -118,26 +177,38 @@ def _narrow(name: str, owners: Range, asked: tuple[float, float]) -> Range:
     return Range(low, high)
 
 
-def _typed(column: Column, table: Table) -> Expr:
+def _typed(column: Column, table: Table, declared: SchemaColumn) -> Expr:
     """The column, read through the type that the owner imposed on it."""
-    said = table.columns.get(column.name)
-    wanted = said.type if said is not None else None
-    if wanted is None and _needs_cast(column.native):
-        wanted = column.type
-    elif wanted is None or wanted is column.type:
-        return column
-    return Call(f"imposed_{wanted.value}", (column,), wanted)
+    cast = imposed(table, declared)
+    return column if cast is None else coerce.call(cast, [column])
 
 
-def _needs_cast(native: str) -> bool:
-    """Types that an engine would convert by itself next to others of their kind, which can fail on a row."""
-    return native.upper().startswith(("ENUM", "UUID", "TIMESTAMP_"))
+def nullable(columns: Mapping[str, Expr]) -> dict[str, Expr]:
+    """The columns of the side of an outer join that may be missing; NULL is then one more key than those declared."""
+    return {name: _nullable(expr) for name, expr in columns.items()}
 
 
-def _unknown(node: exp.Table, catalog: Catalog) -> UnknownNameError:
-    close = get_close_matches(node.name, catalog.tables, n=1)
+def _nullable(expr: Expr) -> Expr:
+    if isinstance(expr, Column):
+        return replace(expr, nullable=True, values=None)
+    if isinstance(expr, Call):
+        return replace(expr, arguments=tuple(_nullable(argument) for argument in expr.arguments))
+    return expr
+
+
+def _unknown(node: exp.Table, context: Context) -> HedgerowError:
+    check_clauses(node, NAMING)
+    if not isinstance(node.this, exp.Identifier):
+        return UnsupportedSQLError(
+            f"{text_of(node)} is not a table; functions and files cannot be read.",
+            code="from-not-a-table",
+            hint="Name a table of the catalog.",
+            span=span_of(node),
+        )
+    name = ".".join(part.name for part in node.parts)
+    close = get_close_matches(node.name, context.catalog.tables, n=1)
     return UnknownNameError(
-        f"There is no table {node.name!r}.",
+        f"There is no table {name!r}.",
         code="unknown-table",
         hint=f"Did you mean {close[0]!r}?" if close else "The catalog says which tables there are.",
         span=span_of(node),

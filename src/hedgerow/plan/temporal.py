@@ -1,75 +1,225 @@
-"""Binding dates: EXTRACT, DATE_TRUNC, DATE_DIFF, and arithmetic with intervals and dates."""
+"""Binding arithmetic with dates: truncation, differences, intervals, buckets."""
 
-from collections.abc import Callable
+from collections.abc import Sequence
+from datetime import datetime
+from functools import partial
 
 from sqlglot import exp
 
-from hedgerow.expressions.functions.temporal import PARTS, UNITS
-from hedgerow.expressions.nodes import Call, Expr, Literal
+from hedgerow.errors import UnsupportedSQLError
+from hedgerow.expressions.functions.temporal import UNITS
+from hedgerow.expressions.nodes import Expr, Literal
 from hedgerow.expressions.types import Type
 from hedgerow.plan import coerce
-from hedgerow.plan.syntax import span_of
+from hedgerow.plan.handlers import Binder, Handlers, unsupported, whole
+from hedgerow.plan.intervals import Steps, steps, unit_name
+from hedgerow.plan.parts import moment
+from hedgerow.plan.syntax import dialect_of, span_of
 
-Bind = Callable[[exp.Expr], Expr]
+OF_DAYS = frozenset({"year", "quarter", "month", "week", "day"})
+WEEKDAYS = ("MONDAY", "TUESDAY", "WEDNESDAY", "THURSDAY", "FRIDAY", "SATURDAY", "SUNDAY")
+COUNTS_BORDERS = frozenset({"duckdb", "snowflake", "bigquery"})
+COUNTS_ELAPSED = frozenset({"spark"})
+"""Dialects whose DATEDIFF counts the borders of a unit that are crossed, or full units. The others have none."""
+
+ORIGINS = {True: datetime(2000, 1, 1), False: datetime(2000, 1, 3)}  # noqa: DTZ001 - dates have no zone here
+"""Where DuckDB's buckets begin: widths in months, and all others."""
+
+WIDEST = 1_000_000
+MICROSECONDS = {
+    "week": 604_800_000_000,
+    "day": 86_400_000_000,
+    "hour": 3_600_000_000,
+    "minute": 60_000_000,
+    "second": 1_000_000,
+}
 
 
-def bind(node: exp.Expr, scalar: Bind) -> Expr | None:
-    """The expression, if `node` is about dates; None otherwise."""
-    if isinstance(node, exp.Extract):
-        return _extract(_unit(node.this), scalar(node.expression), node)
-    if (
-        isinstance(node, exp.Anonymous)
-        and str(node.this).lower() in {"date_part", "datepart"}
-        and len(node.expressions) == 2
-    ):
-        return _extract(_unit(node.expressions[0]), scalar(node.expressions[1]), node)
-    if isinstance(node, exp.TimestampTrunc | exp.DateTrunc):
-        return _trunc(_unit(node.args.get("unit")), scalar(node.this), node)
-    if isinstance(node, exp.DateDiff | exp.TimestampDiff):
-        return _difference(_unit(node.args.get("unit")) or "day", scalar(node.expression), scalar(node.this), node)
-    if isinstance(node, exp.Add | exp.Sub):
-        return _shift(node, scalar)
+def _unit(node: exp.Expr | None) -> tuple[str, int]:
+    """The unit, and on which weekday (0: Monday) its weeks begin; a unit that is not known is empty."""
+    if isinstance(node, exp.WeekStart):
+        name = node.this.name.upper()
+        return ("week", WEEKDAYS.index(name)) if name in WEEKDAYS else ("", 0)
+    name = "" if node is None else str(node.name)
+    return ("week" if name.upper() == "ISOWEEK" else unit_name(name)), 0
+
+
+def shifted(value: Expr, found: Steps, node: exp.Expr) -> Expr:
+    """The date or moment moved by an interval. A date moved by days or more stays a date."""
+    moved = value
+    for number, unit in found:
+        moved = coerce.call(f"shift_{unit}", [moved, number], span_of(node))
+    keeps_date = value.type is Type.DATE and all(unit in OF_DAYS for _, unit in found)
+    return coerce.call("cast_date", [moved]) if keeps_date else moved
+
+
+def _moved(value: Expr, days: int, node: exp.Expr) -> Expr:
+    return value if days == 0 else shifted(value, [(whole(days), "day")], node)
+
+
+def _trunc(node: exp.Expr, binder: Binder) -> Expr | None:
+    unit, first = _unit(node.args.get("unit"))
+    value = moment(binder.bind(node.this), dialect_of(node))
+    if unit not in UNITS or (value.type is Type.DATE and unit not in OF_DAYS and dialect_of(node) == "bigquery"):
+        return None
+    to_monday = (7 - first) % 7
+    monday = coerce.call(f"trunc_{unit}", [_moved(value, to_monday, node)], span_of(node))
+    truncated = _moved(monday, -to_monday, node)
+    return coerce.call("cast_date", [truncated]) if value.type is Type.DATE and unit in OF_DAYS else truncated
+
+
+def _difference(node: exp.DateDiff | exp.TimestampDiff | exp.DatetimeDiff, binder: Binder) -> Expr | None:
+    dialect = dialect_of(node)
+    unit, first = _unit(node.args.get("unit") or exp.Var(this="DAY"))
+    full = dialect in COUNTS_ELAPSED or (dialect == "bigquery" and isinstance(node, exp.TimestampDiff))
+    if unit not in UNITS or dialect not in COUNTS_BORDERS | COUNTS_ELAPSED:
+        return None
+    ends = [moment(binder.bind(n), dialect) for n in (node.expression, node.this)]
+    if node.args.get("unit") is None:
+        ends = [coerce.call("cast_date", [end]) for end in ends]
+    if unit == "week" and not full and dialect != "duckdb":
+        return _weeks([_moved(end, (7 - first) % 7, node) for end in ends], node)
+    return coerce.call(f"elapsed_{unit}" if full else f"difference_{unit}", ends, span_of(node))
+
+
+def _weeks(ends: list[Expr], node: exp.Expr) -> Expr:
+    """How many Mondays lie between; DuckDB itself counts full weeks."""
+    mondays = [coerce.call("trunc_week", [end], span_of(node)) for end in ends]
+    return coerce.call("divide_whole", [coerce.call("difference_day", mondays), whole(7)])
+
+
+def elapsed(node: exp.Anonymous, binder: Binder) -> Expr | None:
+    """DuckDB's DATE_SUB('unit', start, end): full units."""
+    if len(node.expressions) != 3 or dialect_of(node) != "duckdb":
+        return None
+    unit = unit_name(str(node.expressions[0].name))
+    ends = [moment(binder.bind(n), "duckdb") for n in node.expressions[1:]]
+    return coerce.call(f"elapsed_{unit}", ends, span_of(node)) if unit else None
+
+
+def _add(sign: int, node: exp.Expr, binder: Binder) -> Expr | None:
+    """DATE_ADD and its kin: an interval, or a number and a unit (days, where none is given)."""
+    value = moment(binder.bind(node.this), dialect_of(node))
+    found = steps(node.expression, binder, sign)
+    if found is None:
+        unit = unit_name(node.args["unit"].name) if node.args.get("unit") else "day"
+        found = [(_count(binder.bind(node.expression), sign), unit)] if unit else None
+    return None if found is None else shifted(value, found, node)
+
+
+def _count(number: Expr, sign: int) -> Expr:
+    if isinstance(number, Literal) and isinstance(number.value, str) and number.value.lstrip("-").isdigit():
+        number = whole(int(number.value[:10]))
+    if isinstance(number, Literal) and isinstance(number.value, int):
+        return whole(sign * number.value)
+    return number if sign > 0 else coerce.call("negate_whole", [number])
+
+
+def date_add(node: exp.Anonymous, binder: Binder) -> Expr | None:
+    """DATEADD('month', 3, d), where the parser does not know it."""
+    if len(node.expressions) != 3:
+        return None
+    unit = unit_name(str(node.expressions[0].name))
+    value = moment(binder.bind(node.expressions[2]), dialect_of(node))
+    return shifted(value, [(binder.bind(node.expressions[1]), unit)], node) if unit else None
+
+
+def _add_months(node: exp.AddMonths, binder: Binder) -> Expr:
+    return shifted(moment(binder.bind(node.this), dialect_of(node)), [(binder.bind(node.expression), "month")], node)
+
+
+def by_interval(node: exp.Add | exp.Sub, binder: Binder) -> Expr | None:
+    """Date plus or minus an interval; None where no side is an interval."""
+    sign = 1 if isinstance(node, exp.Add) else -1
+    found, value = steps(node.expression, binder, sign), node.this
+    if found is None and sign > 0:
+        found, value = steps(node.this, binder), node.expression
+    return None if found is None else shifted(moment(binder.bind(value), dialect_of(node)), found, node)
+
+
+def of_dates(node: exp.Add | exp.Sub, left: Expr, right: Expr) -> Expr | None:
+    """Date plus or minus days, and date minus date; None where neither side is a date."""
+    sign = 1 if isinstance(node, exp.Add) else -1
+    if left.type is Type.DATE and right.type is Type.INTEGER:
+        return shifted(left, [(_count(right, sign), "day")], node)
+    if sign > 0 and left.type is Type.INTEGER and right.type is Type.DATE:
+        return shifted(right, [(left, "day")], node)
+    if sign < 0 and (left.type.is_temporal or right.type.is_temporal):
+        return _days(left, right, node)
     return None
 
 
-def _unit(node: exp.Expr | None) -> str:
-    return "" if node is None else str(node.name).lower().removesuffix("s")
-
-
-def _extract(part: str, value: Expr, node: exp.Expr) -> Expr | None:
-    name = {"dow": "dayofweek", "doy": "dayofyear"}.get(part, part)
-    return coerce.call(f"extract_{name}", [value], span_of(node)) if name in PARTS else None
-
-
-def _trunc(unit: str, value: Expr, node: exp.Expr) -> Expr | None:
-    if unit not in UNITS:
+def lengths(nodes: Sequence[exp.Expr], binder: Binder) -> list[Expr] | None:
+    """The difference of two moments and a constant interval, to be compared: both in microseconds. None: not so."""
+    inner = [node.unnest() for node in nodes]
+    found = [steps(node, binder) if isinstance(node, exp.Interval) else None for node in inner]
+    if len(inner) != 2 or not any(isinstance(node, exp.Sub) for node in inner) or not any(found):
         return None
-    truncated = coerce.call(f"trunc_{unit}", [value], span_of(node))
-    return coerce.call("cast_date", [truncated]) if value.type is Type.DATE else truncated
+    return [_microseconds(step) if step else _between(node, binder) for step, node in zip(found, inner, strict=True)]
 
 
-def _difference(unit: str, start: Expr, end: Expr, node: exp.Expr) -> Expr | None:
-    return coerce.call(f"difference_{unit}", [start, end], span_of(node)) if unit in UNITS else None
+def _microseconds(found: Steps) -> Expr:
+    total = 0
+    for number, unit in found:
+        if unit not in MICROSECONDS or not isinstance(number, Literal) or not isinstance(number.value, int):
+            raise UnsupportedSQLError(
+                "Months and years are of different length, so a difference of moments cannot be compared with them.",
+                code="interval-result",
+                hint="Compare with days, hours, minutes or seconds.",
+            )
+        total += number.value * MICROSECONDS[unit]
+    return whole(total)
 
 
-def _shift(node: exp.Add | exp.Sub, scalar: Bind) -> Expr | None:
-    """Date plus or minus an interval, and date minus date."""
-    if isinstance(node.expression, exp.Interval):
-        return _by_interval(scalar(node.this), node.expression, 1 if isinstance(node, exp.Add) else -1, node)
-    if isinstance(node, exp.Sub):
-        sides = scalar(node.this), scalar(node.expression)
-        if all(side.type is Type.DATE for side in sides):
-            return coerce.call("days_between", sides, span_of(node))
-    return None
+def _between(node: exp.Expr, binder: Binder) -> Expr:
+    ends = [moment(binder.bind(n), dialect_of(node)) for n in (node.this, node.expression)]
+    return coerce.call("microseconds_between", ends, span_of(node))
 
 
-def _by_interval(value: Expr, interval: exp.Interval, sign: int, node: exp.Expr) -> Expr | None:
-    text, unit = str(interval.this.name if interval.this else ""), _unit(interval.args.get("unit"))
-    if " " in text.strip() and not unit:
-        text, unit = text.split(maxsplit=1)
-        unit = unit.lower().removesuffix("s")
-    if unit not in UNITS or not text.strip().lstrip("-").isdigit() or len(text) > 9:
+def _days(left: Expr, right: Expr, node: exp.Expr) -> Expr:
+    ends = coerce.unify([left, right], span_of(node))
+    if all(end.type is Type.DATE for end in ends):
+        return coerce.call("days_between", ends, span_of(node))
+    raise UnsupportedSQLError(
+        "The difference of two moments is an interval, which has no place in a result.",
+        code="interval-result",
+        hint="Say the unit: DATE_DIFF('hour', start, finish).",
+        span=span_of(node),
+    )
+
+
+def _bucket(node: exp.DateBin, binder: Binder) -> Expr | None:
+    """TIME_BUCKET and DATE_BIN: a constant width of one unit, and where the first bucket begins."""
+    width = node.this if not isinstance(node.this, exp.Literal) else exp.Interval(this=node.this)
+    found = steps(width, binder)
+    origin = node.args.get("unit") or node.args.get("origin")
+    if found is None or len(found) != 1 or not isinstance(found[0][0], Literal):
         return None
-    shifted = coerce.call(f"shift_{unit}", [value, Literal(sign * int(text), Type.INTEGER)], span_of(node))
-    keeps_date = value.type is Type.DATE and unit in {"year", "quarter", "month", "week", "day"}
-    return Call("cast_date", (shifted,), Type.DATE) if keeps_date else shifted
+    start = None if origin is None else binder.bind(origin)
+    if start is not None and not (isinstance(start, Literal) and isinstance(start.value, datetime)):
+        return None
+    return bucket(node, moment(binder.bind(node.expression), dialect_of(node)), found[0], start)
+
+
+def bucket(node: exp.Expr, value: Expr, width: tuple[Expr, str], origin: Expr | None) -> Expr | None:
+    """The bucket that a moment falls into; a date stays a date where the width is of days."""
+    number, unit = width
+    if not isinstance(number, Literal) or not isinstance(number.value, int) or not 0 < number.value <= WIDEST:
+        raise unsupported(node, hint="The width of a bucket is a constant above zero, as in INTERVAL '15 minutes'.")
+    start = origin or Literal(ORIGINS[unit in {"year", "quarter", "month"}], Type.TIMESTAMP)
+    found = coerce.call(f"bucket_{unit}", [value, number, start], span_of(node))
+    return coerce.call("cast_date", [found]) if value.type is Type.DATE and unit in OF_DAYS else found
+
+
+SHIFTS = ("this", "expression", "unit")
+HANDLERS: Handlers = {
+    **dict.fromkeys((exp.TimestampTrunc, exp.DateTrunc, exp.DatetimeTrunc), (("this", "unit"), _trunc)),
+    **dict.fromkeys(
+        (exp.DateDiff, exp.TimestampDiff, exp.DatetimeDiff),
+        (("this", "expression", "unit", "date_part_boundary"), _difference),
+    ),
+    **dict.fromkeys((exp.DateAdd, exp.TimestampAdd, exp.DatetimeAdd, exp.TsOrDsAdd), (SHIFTS, partial(_add, 1))),
+    **dict.fromkeys((exp.DateSub, exp.TimestampSub, exp.DatetimeSub), (SHIFTS, partial(_add, -1))),
+    exp.AddMonths: (("this", "expression"), _add_months),
+    exp.DateBin: (("this", "expression", "unit", "origin"), _bucket),
+}

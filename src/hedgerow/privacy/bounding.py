@@ -54,14 +54,14 @@ class Bounding:
 
 def bound(limits: Limits, *, grouped: bool, max_rows: int | None, max_groups: int | None) -> Bounding:
     """The limits of one statement: the owner's, tightened by the query."""
-    rows = _tighten("max_rows", limits.max_rows, max_rows)
+    rows = _tighten("max_rows", limits.max_rows, max_rows, inferred=limits.inferred)
     if rows is None:
         raise ParameterError(
             "Nobody said how many rows one person may count for, so no sum has a sensitivity.",
             code="missing-max-rows",
             hint="Declare max_rows (or unit_unique) for the table in the catalog, or pass max_rows=.",
         )
-    groups = _tighten("max_groups", limits.max_groups, max_groups)
+    groups = _tighten("max_groups", limits.max_groups, max_groups, inferred=limits.inferred)
     weighted = not limits.one_row
     if not grouped:
         return Bounding(rows, rows, 1, weighted, limits.size, grouped=False)
@@ -74,13 +74,15 @@ def units_only(bounding: Bounding) -> Bounding:
     return replace(bounding, rows=bounding.groups, rows_per_group=1)
 
 
-def _tighten(name: str, owners: int | None, asked: int | None) -> int | None:
+def _tighten(name: str, owners: int | None, asked: int | None, *, inferred: bool) -> int | None:
     if asked is None:
         return owners
     if not 1 <= asked <= LARGEST:
         raise ParameterError(
             f"{name} must be a whole number from 1 to {LARGEST:,}.", code=f"bad-{name.replace('_', '-')}"
         )
+    if owners is not None and asked > owners and inferred:
+        return owners
     if owners is not None and asked > owners:
         raise PolicyError(
             f"{name}={asked} is looser than the owner's {owners}.",

@@ -2,7 +2,7 @@
 
 import hashlib
 
-from hedgerow.privacy.plan import PrivatePlan
+from hedgerow.privacy.plan import PrivatePlan, PrivateStatement
 
 
 def fingerprint(plan: PrivatePlan) -> str:
@@ -11,5 +11,12 @@ def fingerprint(plan: PrivatePlan) -> str:
     Statements that share it differ at most in the aggregates they ask for, their budget and their
     after part. Column bounds are part of the expressions.
     """
-    parts = (plan.release.source, plan.release.keys, plan.keys, plan.bounding, plan.minimum)
+    release = plan.release
+    parts = (release.source, release.where, release.owner, release.keys, plan.keys, plan.bounding, plan.minimum)
     return hashlib.sha256(repr(parts).encode()).hexdigest()
+
+
+def statement_fingerprint(statement: PrivateStatement) -> str:
+    """The name of one release, or of several together."""
+    names = [fingerprint(part) for part in statement.parts]
+    return names[0] if len(names) == 1 else hashlib.sha256("+".join(names).encode()).hexdigest()

@@ -89,17 +89,22 @@ def coordinate(
 
 
 def selection(
-    epsilon: float, delta: float, minimum: int, groups: int, mu: float, stage2: float, room: Room
+    epsilon: float, delta: float, minimum: int, groups: int, mu: float, stage2: float, room: Room, *, added: bool
 ) -> tuple[Selection, tuple[GaussianEvent, ThresholdEvent]]:
-    """The threshold test that spends `mu`, next to measures that spend `stage2`."""
+    """The threshold test that spends `mu`, next to measures that spend `stage2`.
+
+    `added`: the mass of the threshold is added to the rest of delta, instead of evaluating the exact profile.
+    """
     sigma = math.sqrt(groups) / mu
     shift = max(0, math.ceil(math.log2(least_scale(groups) / sigma)))
     scale = up(sigma * 2.0**shift)
     sigma = scale / 2.0**shift
-    largest = Fraction(delta) * Fraction(ADDED_SHARE if groups > EXACT_PROFILE else 0.5) * (1 - Fraction(1, 10**9))
+    largest = Fraction(delta) * Fraction(ADDED_SHARE if added else 0.5) * (1 - Fraction(1, 10**9))
     fair = room.fair_mass(Cost(gaussian=Fraction(mu * mu + stage2 * stage2)))
     wanted = float(min(largest, fair)) or float(largest)
-    tau = _threshold(epsilon, delta, sigma, minimum, groups, stage2, wanted)
+    tau = threshold(minimum, sigma, wanted, groups)
+    if not added:
+        tau = _raised(tau, epsilon, delta, sigma, minimum, groups, stage2)
     on_grid = Fraction(math.ceil(Fraction(tau) * 2**shift) + 1, 2**shift)
     mass = selection_mass(sigma, minimum, float(on_grid - Fraction(1, 2 ** (shift + 1))), groups)
     event = GaussianEvent(Fraction(groups << (2 * shift)), Fraction(scale) ** 2, groups, Fraction(scale) ** 2)
@@ -107,13 +112,8 @@ def selection(
     return made, (event, ThresholdEvent(mass))
 
 
-def _threshold(
-    epsilon: float, delta: float, sigma: float, minimum: int, groups: int, stage2: float, wanted: float
-) -> float:
-    """The least tau whose mass is `wanted` or less, raised until the statement keeps its own delta."""
-    tau = threshold(minimum, sigma, wanted, groups)
-    if groups > EXACT_PROFILE:
-        return tau
+def _raised(tau: float, epsilon: float, delta: float, sigma: float, minimum: int, groups: int, stage2: float) -> float:
+    """The threshold, raised until the statement keeps its own delta."""
     if selection_delta(epsilon - HEADROOM, sigma, minimum, tau, groups, stage2=stage2) * (1 + 1e-9) <= delta:
         return tau
     return max(tau, statement_threshold(epsilon - HEADROOM, delta, sigma, minimum, groups, stage2=stage2))

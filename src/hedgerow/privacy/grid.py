@@ -36,9 +36,9 @@ class Grid:
 def centred(values: Range, *, whole: bool, bits: int) -> Grid:
     """A grid around the middle of the range, the same to both sides: for sums that stand next to a count."""
     half = (Fraction(values.upper) - Fraction(values.lower)) / 2
-    exponent = _exponent(half, whole=whole, bits=bits) - (1 if whole else 0)
-    step = Fraction(2) ** exponent
     middle = (Fraction(values.upper) + Fraction(values.lower)) / 2
+    exponent = _exponent(half or abs(middle), whole=whole, bits=bits) - (1 if whole else 0)
+    step = Fraction(2) ** exponent
     offset = float(math.floor(middle / step + Fraction(1, 2)) * step)
     reach = max(
         math.ceil((Fraction(values.upper) - Fraction(offset)) / step),

@@ -3,6 +3,7 @@
 import itertools
 import math
 from dataclasses import dataclass
+from datetime import date, time
 from enum import Enum
 
 from hedgerow.errors import UnsupportedSQLError
@@ -11,7 +12,7 @@ from hedgerow.plan.nodes import Named
 
 MAX_DECLARED = 100_000
 
-Key = tuple[str | int | float | bool, ...]
+Key = tuple[str | int | float | bool | date | time | None, ...]
 
 
 class KeyRule(Enum):
@@ -30,10 +31,12 @@ class Keys:
     domain: tuple[Key, ...] = ()
 
 
-def keys_of(keys: tuple[Named, ...]) -> Keys:
-    """Declared where every key is a column with declared values; selected where one is not."""
+def keys_of(keys: tuple[Named, ...], everything: tuple[Key, ...] | None = None) -> Keys:
+    """Declared where every key is a column with declared values, or `everything` lists them; selected otherwise."""
     if not keys:
         return Keys(KeyRule.ONE)
+    if everything is not None:
+        return Keys(KeyRule.DECLARED, everything)
     domains = [declared_values(key.expr) for key in keys]
     known = [domain for domain in domains if domain is not None]
     if len(known) < len(domains):

@@ -31,12 +31,14 @@ class Budget:
     """What a statement may cost as a guarantee of its own, and with which noise.
 
     `mu` is there where the owner's protocol, and not the statement, sets the noise; it agrees with (epsilon, delta).
+    `part` says that it is one part of a statement: delta is then its part of the threshold mass and what goes with it.
     """
 
     epsilon: float
     delta: float | None
     mechanism: str = "auto"
     mu: float | None = None
+    part: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +55,7 @@ class Room:
 
 @dataclass(frozen=True, slots=True)
 class PrivatePlan:
-    """Bounds, exact sums, noise, key rule, charge."""
+    """Bounds, exact sums, noise, key rule, and what this release costs."""
 
     release: Release
     bounding: Bounding
@@ -65,4 +67,12 @@ class PrivatePlan:
     coordinates: tuple[Coordinate, ...]
     selection: Selection | None
     recipes: tuple[Recipe, ...]
+    charge: Charge
+
+
+@dataclass(frozen=True, slots=True)
+class PrivateStatement:
+    """All releases of a statement, and the one charge that covers them."""
+
+    parts: tuple[PrivatePlan, ...]
     charge: Charge

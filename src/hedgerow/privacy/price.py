@@ -1,19 +1,19 @@
 """Noise for each sum, and the charge for the whole."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from hedgerow.budget import Charge, Cost, Event
-from hedgerow.errors import BudgetError, InternalError, ParameterError
+from hedgerow.errors import BudgetError, ParameterError
 from hedgerow.intervals import half_width
-from hedgerow.plan.nodes import LogicalPlan, Release, scan_of
+from hedgerow.plan.nodes import LogicalPlan, Release
 from hedgerow.privacy import gaussian, laplace
 from hedgerow.privacy.assemble import Assembly, laplace_blocks, recipes, with_gaussian, with_laplace
 from hedgerow.privacy.bounding import Bounding, bound, units_only
-from hedgerow.privacy.keys import KeyRule, Keys, keys_of
+from hedgerow.privacy.keys import Key, KeyRule, Keys, keys_of
 from hedgerow.privacy.needs import needs_of
-from hedgerow.privacy.plan import Budget, PrivatePlan, Room
+from hedgerow.privacy.plan import Budget, PrivatePlan, PrivateStatement, Room
 from hedgerow.privacy.precision import precision
 from hedgerow.privacy.shape import Shape, shape
 from hedgerow.privacy.sums import Selection
@@ -34,29 +34,31 @@ def price(
     min_frequency: int,
     max_rows: int | None = None,
     max_groups: int | None = None,
-) -> PrivatePlan:
+    domains: Mapping[Release, tuple[Key, ...]] | None = None,
+) -> PrivateStatement:
     """Split `budget` over the sums that `plan` needs, and say what it takes from the ledger.
 
-    Privacy: see `gaussian` and `laplace` for the two kinds of noise. What is decided here depends on the plan, the
-    catalog, the budget and the caps of the ledger, never on data.
+    Privacy: see `gaussian` and `laplace` for the two kinds of noise, and `_Statement` for several releases. What is
+    decided here depends on the plan, the catalog, the budget and the caps of the ledger, never on data.
     """
-    release = plan.release
-    scan = scan_of(release.source) if release is not None else None
-    if release is None or scan is None or scan.limits is None:
-        raise InternalError("A plan without a private part has no price.")
-    limits = bound(scan.limits, grouped=bool(release.keys), max_rows=max_rows, max_groups=max_groups)
-    pricer = _Pricer(release, keys_of(release.keys), limits, min_frequency, shown_alone(plan), room)
+    pricers = []
+    for release in plan.releases:
+        limits = bound(release.limits, grouped=bool(release.keys), max_rows=max_rows, max_groups=max_groups)
+        alone = shown_alone(plan, release)
+        keys = keys_of(release.keys, (domains or {}).get(release))
+        pricers.append(_Pricer(release, keys, limits, min_frequency, alone, room))
+    statement = _Statement(pricers)
     if budget.mechanism == "laplace":
-        return pricer.laplace(budget)
+        return statement.laplace(budget)
     if budget.mechanism == "gaussian" or budget.mu is not None:
-        return pricer.gaussian(budget)
-    return _automatic(pricer, budget, room)
+        return statement.gaussian(budget)
+    return _automatic(statement, budget, room)
 
 
-def require_room(plan: PrivatePlan, room: Room) -> None:
+def require_room(plan: PrivateStatement, room: Room) -> None:
     """Say plainly why Laplace noise is refused, before the ledger does."""
     left = max(room.pure_left, Fraction(0))
-    if plan.mechanism == "laplace" and left < Fraction(plan.charge.epsilon):
+    if plan.parts[0].mechanism == "laplace" and left < Fraction(plan.charge.epsilon):
         raise BudgetError(
             f"There is no room for Laplace noise: it is charged to pure_epsilon, of which {float(left):.4g} is left.",
             code="budget-pure",
@@ -66,7 +68,7 @@ def require_room(plan: PrivatePlan, room: Room) -> None:
         )
 
 
-def _automatic(pricer: "_Pricer", budget: Budget, room: Room) -> PrivatePlan:
+def _automatic(pricer: "_Statement", budget: Budget, room: Room) -> PrivateStatement:
     """Laplace where it is the more accurate, by the length of 95 % intervals, and there is room for it.
 
     Where there is room for neither, the ledger will say so: of the noise that the owner kept a budget for.
@@ -78,7 +80,8 @@ def _automatic(pricer: "_Pricer", budget: Budget, room: Room) -> PrivatePlan:
         return pure
     normal = pricer.gaussian(budget)
     fits = normal.charge.cost.gaussian <= room.gaussian_left
-    return normal if fits and _spread(normal) <= _spread(pure) else pure
+    widths = [sum(_spread(part) for part in statement.parts) for statement in (normal, pure)]
+    return normal if fits and widths[0] <= widths[1] else pure
 
 
 def _spread(plan: PrivatePlan) -> float:
@@ -93,6 +96,44 @@ def _spread(plan: PrivatePlan) -> float:
     if plan.selection is not None and plan.keys.rule is KeyRule.SELECTED:
         spread += math.log(float(plan.selection.threshold - plan.minimum))
     return spread
+
+
+class _Statement:
+    """Several releases under one budget.
+
+    Privacy: Laplace noise: each part has an equal share of epsilon and of delta, which add up. Gaussian noise: the
+    parts compose to one mu, each has mu / sqrt(n); the threshold masses of all of them are a tenth of
+    delta, added to the rest, which is spent on that mu.
+    """
+
+    def __init__(self, pricers: Sequence["_Pricer"]) -> None:
+        self._pricers = pricers
+
+    def gaussian(self, budget: Budget) -> PrivateStatement:
+        """All parts with Gaussian noise."""
+        count = len(self._pricers)
+        if count == 1:
+            part = self._pricers[0].gaussian(budget)
+            return PrivateStatement((part,), part.charge)
+        share = _delta(budget) / count
+        own = sum(pricer.own_delta(share) for pricer in self._pricers)
+        mu = budget.mu or gaussian.statement_mu(budget.epsilon, own * (1 - gaussian.ADDED_SHARE))
+        each = Budget(budget.epsilon, share, "gaussian", mu / math.sqrt(count) * (1 - 1e-12), part=True)
+        return _together([pricer.gaussian(each) for pricer in self._pricers], budget.epsilon, _delta(budget))
+
+    def laplace(self, budget: Budget) -> PrivateStatement:
+        """All parts with Laplace noise."""
+        count = len(self._pricers)
+        delta = None if budget.delta is None else budget.delta / count
+        parts = [pricer.laplace(Budget(budget.epsilon / count, delta, "laplace")) for pricer in self._pricers]
+        if count == 1:
+            return PrivateStatement((parts[0],), parts[0].charge)
+        return _together(parts, budget.epsilon, sum(part.charge.delta for part in parts))
+
+
+def _together(parts: Sequence[PrivatePlan], epsilon: float, delta: float) -> PrivateStatement:
+    events = tuple(event for part in parts for event in part.charge.events)
+    return PrivateStatement(tuple(parts), Charge(events, epsilon, delta))
 
 
 class _Pricer:
@@ -115,7 +156,7 @@ class _Pricer:
 
     def gaussian(self, budget: Budget) -> PrivatePlan:
         """The plan with Gaussian noise."""
-        delta = gaussian.own_delta(_delta(budget), self._bounding.keys_touched * self._shape.blocks + self._groups)
+        delta = self.own_delta(_delta(budget))
         mu = budget.mu or gaussian.statement_mu(budget.epsilon, delta - self._added_mass(delta))
         first, second = self._split(mu * mu)
         made = self._assembly(self._sigma(second))
@@ -123,7 +164,14 @@ class _Pricer:
         selection, events = None, list[Event](made.events)
         if self._selects:
             selection, selected = gaussian.selection(
-                budget.epsilon, delta, self._minimum, self._groups, math.sqrt(first), math.sqrt(second), self._room
+                budget.epsilon,
+                delta,
+                self._minimum,
+                self._groups,
+                math.sqrt(first),
+                math.sqrt(second),
+                self._room,
+                added=budget.part or self._groups > gaussian.EXACT_PROFILE,
             )
             events = [*selected, *events]
         return self._finish("gaussian", made, selection, Charge(tuple(events), budget.epsilon, _delta(budget)))
@@ -142,6 +190,10 @@ class _Pricer:
             events = [*selected, *events]
         delta = 0.0 if selection is None else float(selection.mass)
         return self._finish("laplace", made, selection, Charge(tuple(events), budget.epsilon, delta))
+
+    def own_delta(self, delta: float) -> float:
+        """What of delta is left beside the discreteness of the noise."""
+        return gaussian.own_delta(delta, self._bounding.keys_touched * self._shape.blocks + self._groups)
 
     def _added_mass(self, delta: float) -> float:
         """What of delta is set aside for the threshold where the exact profile is not evaluated."""

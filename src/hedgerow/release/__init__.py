@@ -3,6 +3,7 @@
 from hedgerow.noise import nonce
 from hedgerow.release.after import AfterEngine
 from hedgerow.release.estimate import Estimator
+from hedgerow.release.follow import Follower, Frame
 from hedgerow.release.measure import NoisyTable, measure
 from hedgerow.release.memory import recall, remember
 from hedgerow.release.select_keys import SelectedKeys, covers_every_key, select_keys
@@ -11,6 +12,8 @@ from hedgerow.release.spread import bounds_of
 __all__ = [
     "AfterEngine",
     "Estimator",
+    "Follower",
+    "Frame",
     "NoisyTable",
     "SelectedKeys",
     "bounds_of",

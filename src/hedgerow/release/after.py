@@ -1,12 +1,12 @@
 """Everything after the noise, as SQL over released numbers, in a DuckDB that can reach nothing else."""
 
 import threading
+from collections.abc import Mapping
 from contextlib import closing, suppress
 
 import duckdb
 import pyarrow as pa
 
-from hedgerow.compiled import RELEASED
 from hedgerow.errors import BackendError
 
 SETTINGS: dict[str, str | bool | int | float | list[str]] = {
@@ -14,8 +14,11 @@ SETTINGS: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
     "memory_limit": "1GB",
+    "temp_directory": "",
     "threads": "1",
 }
+
+MOST_SECONDS = 60.0
 
 
 class AfterEngine:
@@ -29,19 +32,20 @@ class AfterEngine:
         self._connection: duckdb.DuckDBPyConnection | None = None
         self._lock = threading.Lock()
 
-    def run(self, sql: str, released: pa.Table) -> pa.Table:
-        """The result of `sql` over the released table."""
+    def run(self, sql: str, tables: Mapping[str, pa.Table]) -> pa.Table:
+        """The result of `sql` over released and public tables, under the names that it has for them."""
         try:
             with self._lock:
                 cursor = self._open().cursor()
             with closing(cursor):
-                cursor.register(RELEASED, released)
-                return cursor.sql(sql).to_arrow_table()
-        except duckdb.Error:
+                for name, table in tables.items():
+                    cursor.register(name, table)
+                return _in_time(cursor, sql)
+        except Exception:  # noqa: BLE001 - interrupts come as other exceptions; all of it is about released values
             raise BackendError(
                 "What comes after the noise could not be computed.",
                 code="after-failed",
-                hint="Simplify HAVING, ORDER BY or the arithmetic between aggregates.",
+                hint="Simplify what is done with the aggregates.",
             ) from None
 
     def close(self) -> None:
@@ -56,3 +60,13 @@ class AfterEngine:
             self._connection = duckdb.connect(":memory:", config=SETTINGS)
             self._connection.execute("SET lock_configuration = true")
         return self._connection
+
+
+def _in_time(cursor: duckdb.DuckDBPyConnection, sql: str) -> pa.Table:
+    timer = threading.Timer(MOST_SECONDS, cursor.interrupt)
+    timer.daemon = True
+    timer.start()
+    try:
+        return cursor.sql(sql).to_arrow_table()
+    finally:
+        timer.cancel()

@@ -42,9 +42,11 @@ def _bounds(ratio: Ratio, beta: float) -> Bounds:
 def _ratio(expr: Expr, estimator: Estimator) -> Ratio | None:
     names = {call.name: index for index, call in enumerate(estimator.plan.release.calls)}
     if isinstance(expr, Column):
-        return estimator.ratio(names[expr.name]) if expr.name in names else None
+        return estimator.ratio(names[expr.name]) if not expr.table and expr.name in names else None
     if isinstance(expr, Literal):
         return _constant(expr, len(estimator.noisy.shown))
+    if not isinstance(expr, Call):
+        return None
     parts = [_ratio(argument, estimator) for argument in expr.arguments]
     known = [part for part in parts if part is not None]
     return _apply(expr, known) if len(known) == len(parts) else None
@@ -59,7 +61,7 @@ def _constant(literal: Literal, rows: int) -> Ratio | None:
 
 def _apply(call: Call, parts: list[Ratio]) -> Ratio | None:
     name = call.function.removesuffix("_whole")
-    if name == "cast_float":
+    if name in {"cast_float", "nullif"}:
         return parts[0]
     if name == "negate":
         return _scaled(parts[0], -1.0)

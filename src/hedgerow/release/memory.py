@@ -8,6 +8,7 @@ What is compared are noise scales and costs, never values (docs/explanation/priv
 """
 
 import json
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -19,19 +20,47 @@ from hedgerow.distributions import Gaussian, Laplace, Noise
 from hedgerow.intervals import half_width
 from hedgerow.privacy.keys import KeyRule
 from hedgerow.privacy.needs import needs_of
-from hedgerow.privacy.plan import PrivatePlan, Recipe
+from hedgerow.privacy.plan import PrivatePlan, PrivateStatement, Recipe
 from hedgerow.privacy.sums import Coordinate, Selection
 from hedgerow.release.estimate import Estimator
 from hedgerow.release.measure import NoisyTable
 
-FORMAT = 1
+FORMAT = 2
 HEADER = b"hedgerow"
 SLACK = 1 + 1e-9
 LEVEL = 0.05
 
 
-def remember(estimator: Estimator) -> bytes:
-    """The release as bytes: an Arrow stream whose header says what the numbers are."""
+def remember(estimators: Sequence[Estimator]) -> bytes:
+    """All releases of a statement as bytes, each with its length before it."""
+    parts = [_remember(estimator) for estimator in estimators]
+    return b"".join(len(part).to_bytes(8, "big") + part for part in parts)
+
+
+def recall(payload: bytes, statement: PrivateStatement, *, any_mechanism: bool) -> list[Estimator] | None:
+    """The stored releases as an answer to `statement`, or None where one of them does not imply it."""
+    parts = list(_parts(payload))
+    if len(parts) != len(statement.parts):
+        return None
+    pairs = zip(parts, statement.parts, strict=True)
+    try:
+        found = [_recall(part, plan, any_mechanism=any_mechanism) for part, plan in pairs]
+    except (pa.ArrowException, KeyError, TypeError, ValueError):
+        return None  # written by another version of the program
+    known = [estimator for estimator in found if estimator is not None]
+    return known if len(known) == len(found) else None
+
+
+def _parts(payload: bytes) -> Iterator[bytes]:
+    place = 0
+    while place < len(payload):
+        size = int.from_bytes(payload[place : place + 8], "big")
+        yield payload[place + 8 : place + 8 + size]
+        place += 8 + size
+
+
+def _remember(estimator: Estimator) -> bytes:
+    """One release: an Arrow stream whose header says what the numbers are."""
     noisy, plan = estimator.noisy, estimator.plan
     columns = {f"key_{name}": noisy.keys.column(name) for name in noisy.keys.column_names}
     columns["shown"] = pa.array(noisy.shown)
@@ -45,8 +74,8 @@ def remember(estimator: Estimator) -> bytes:
     return bytes(sink.getvalue())
 
 
-def recall(payload: bytes, plan: PrivatePlan, *, any_mechanism: bool) -> Estimator | None:
-    """The stored release as an answer to `plan`, or None where it does not imply one."""
+def _recall(payload: bytes, plan: PrivatePlan, *, any_mechanism: bool) -> Estimator | None:
+    """One stored release as an answer to `plan`, or None where it does not imply one."""
     table = pa.ipc.open_stream(payload).read_all()
     stored = json.loads(table.schema.metadata[HEADER])
     if stored["format"] != FORMAT or not (any_mechanism or stored["mechanism"] == plan.mechanism):

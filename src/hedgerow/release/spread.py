@@ -5,16 +5,19 @@ sound interval arithmetic: an expression over M aggregates is evaluated on their
 each, so that all of them hold at once (docs/explanation/error-bars.md). Conservative, never short.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
-from hedgerow.expressions.nodes import Call, Column, Expr, Literal, columns_of
+from hedgerow.expressions.nodes import Call, Column, Expr, Literal, Nested, Window, columns_of, walk
+from hedgerow.expressions.types import Type
 from hedgerow.intervals import Bounds, arithmetic
+from hedgerow.plan.trace import is_noisy
 from hedgerow.release.algebra import exact_bounds
-from hedgerow.release.estimate import Estimator
+from hedgerow.release.estimate import HELD_BACK, Estimator
 
 CONSERVATIVE = "conservative"
 UNKNOWN = "unbounded: no rule gives an interval for this expression"
@@ -50,6 +53,8 @@ RULES: Mapping[str, Rule] = {
     "least": lambda *operands: _fold(arithmetic.least, operands),
     "greatest": lambda *operands: _fold(arithmetic.greatest, operands),
     "cast_float": lambda operand: operand,
+    "cast_integer": _round,
+    "nullif": lambda operand, _: operand,
     "floor": _monotone(np.floor),
     "ceil": _monotone(np.ceil),
     "trunc": _monotone(np.trunc),
@@ -72,7 +77,9 @@ def _fold(rule: Rule, operands: tuple[Bounds, ...]) -> Bounds:
 def bounds_of(expr: Expr, estimator: Estimator, released: pa.Table, beta: float) -> Bounds | None:
     """The error bars of `expr` for every released row; None where no noise is in it."""
     names = {call.name: index for index, call in enumerate(estimator.plan.release.calls)}
-    used = sorted(columns_of(expr) & set(names))
+    if any(isinstance(part, Window) or (isinstance(part, Nested) and is_noisy(part.query)) for part in walk(expr)):
+        return unknown(released.num_rows)
+    used = sorted(name for table, name in columns_of(expr) if not table and name in names)
     if not used:
         return None
     exact = None if isinstance(expr, Column) else exact_bounds(expr, estimator, beta)
@@ -90,6 +97,8 @@ def bounds_of(expr: Expr, estimator: Estimator, released: pa.Table, beta: float)
 
 def _evaluate(expr: Expr, parts: Mapping[str, Bounds], released: pa.Table) -> Bounds:
     rows = released.num_rows
+    if isinstance(expr, Column) and expr.table:
+        return unknown(rows)
     if isinstance(expr, Column) and expr.name in parts:
         return parts[expr.name]
     if isinstance(expr, Column) and expr.type.is_numeric:
@@ -98,8 +107,41 @@ def _evaluate(expr: Expr, parts: Mapping[str, Bounds], released: pa.Table) -> Bo
     if (isinstance(expr, Literal) and isinstance(expr.value, int | float)) or _is_decimal(expr):
         value = np.full(rows, float(expr.value))  # type: ignore[union-attr, arg-type]
         return Bounds(value, value, [None] * rows)
+    if isinstance(expr, Call) and expr.function == "case":
+        branches = [a for a in (*expr.arguments[1:-1:2], expr.arguments[-1]) if a.type is not Type.NULL]
+        return _hull([_evaluate(branch, parts, released) for branch in branches])
+    if isinstance(expr, Call) and expr.function == "coalesce":
+        return first_present([_evaluate(a, parts, released) for a in expr.arguments])
     if isinstance(expr, Call) and expr.function in RULES:
         return RULES[expr.function](*(_evaluate(a, parts, released) for a in expr.arguments))
+    return unknown(rows)
+
+
+def _hull(branches: Sequence[Bounds]) -> Bounds:
+    """All that a CASE can give: noise may have chosen the branch."""
+    lower, upper = [b.lower for b in branches], [b.upper for b in branches]
+    return Bounds.of(np.minimum.reduce(lower), np.maximum.reduce(upper), branches[0].notes)
+
+
+def present(bounds: Bounds) -> NDArray[np.bool_]:
+    """Where there is a number at all."""
+    return np.array([note != HELD_BACK for note in bounds.notes], dtype=bool)
+
+
+def first_present(parts: Sequence[Bounds]) -> Bounds:
+    """COALESCE: the first that has a value."""
+    result = parts[-1]
+    for part in reversed(parts[:-1]):
+        there = present(part)
+        notes = [a if ok else b for a, b, ok in zip(part.notes, result.notes, there, strict=True)]
+        result = Bounds(
+            np.where(there, part.lower, result.lower), np.where(there, part.upper, result.upper), list(notes)
+        )
+    return result
+
+
+def unknown(rows: int) -> Bounds:
+    """Nothing can be said."""
     return Bounds(np.full(rows, -np.inf), np.full(rows, np.inf), [UNKNOWN] * rows)
 
 

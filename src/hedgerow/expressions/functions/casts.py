@@ -4,7 +4,8 @@
 is still that column, with its declared values.
 """
 
-from hedgerow.expressions.functions.registry import Function, register, takes
+from hedgerow.expressions.functions.registry import Function, RangeRule, register, takes, whole_around
+from hedgerow.expressions.ranges import Range
 from hedgerow.expressions.types import Type
 
 NAMES = {
@@ -17,6 +18,13 @@ NAMES = {
     Type.TIMESTAMP: "TIMESTAMP",
 }
 
+
+def _range(kind: Type) -> RangeRule:
+    if kind is Type.BOOLEAN:
+        return lambda _: Range(0.0, 1.0)
+    return lambda r: whole_around(r[0]) if kind is Type.INTEGER else r[0]
+
+
 for _type, _name in NAMES.items():
     for _who in ("cast", "imposed"):
         register(
@@ -24,6 +32,6 @@ for _type, _name in NAMES.items():
                 f"{_who}_{_type.value}",
                 takes(frozenset(Type), gives=_type),
                 f"TRY_CAST({{0}} AS {_name})",
-                range=lambda r: r[0],
+                range=_range(_type),
             )
         )

@@ -61,26 +61,30 @@ register(
         arity=(2, 2),
     )
 )
-register(
-    Function(
-        "least",
-        one_type,
-        lambda a: f"LEAST({', '.join(a)})",
-        range=lambda r: Range(min(x.lower for x in r), min(x.upper for x in r)),
-        partial=False,
-        arity=(1, MANY),
+
+
+def _least(arguments: Sequence[Range]) -> Range:
+    """NULL is passed over, so only what is certainly there (a constant) holds the value down."""
+    fixed = [r.upper for r in arguments if r.lower == r.upper]
+    top = max(r.upper for r in arguments)
+    return Range(min(r.lower for r in arguments), min([top, *fixed]))
+
+
+def _greatest(arguments: Sequence[Range]) -> Range:
+    return ranges.negate(_least([ranges.negate(r) for r in arguments]))
+
+
+for _name, _rule in (("least", _least), ("greatest", _greatest)):
+    register(
+        Function(
+            _name,
+            one_type,
+            lambda a, name=_name: f"{name.upper()}({', '.join(a)})",  # type: ignore[misc]
+            range=_rule,
+            partial=False,
+            arity=(1, MANY),
+        )
     )
-)
-register(
-    Function(
-        "greatest",
-        one_type,
-        lambda a: f"GREATEST({', '.join(a)})",
-        range=lambda r: Range(max(x.lower for x in r), max(x.upper for x in r)),
-        partial=False,
-        arity=(1, MANY),
-    )
-)
 register(
     Function(
         "in",

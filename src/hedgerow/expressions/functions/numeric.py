@@ -9,6 +9,7 @@ from hedgerow.expressions.ranges import NON_NEGATIVE, Range
 from hedgerow.expressions.types import Type
 
 DOUBLE = "CAST({0} AS DOUBLE)"
+WITHIN_ONE = f"CASE WHEN {DOUBLE} BETWEEN -1 AND 1 THEN {DOUBLE} END"
 POSITIVE = f"CASE WHEN {DOUBLE} > 0 THEN {DOUBLE} END"
 
 
@@ -28,7 +29,11 @@ _real("log2", f"log2({POSITIVE})", _rule(math.log2, NON_NEGATIVE))
 _real("exp", f"exp({DOUBLE})", _rule(math.exp), partial=False)
 _real("sin", f"TRY(sin({DOUBLE}))", lambda _: Range(-1.0, 1.0))
 _real("cos", f"TRY(cos({DOUBLE}))", lambda _: Range(-1.0, 1.0))
+_real("tan", f"TRY(tan({DOUBLE}))", lambda _: ranges.EVERYTHING)
+_real("asin", f"asin({WITHIN_ONE})", _rule(math.asin, Range(-1.0, 1.0)))
+_real("acos", f"acos({WITHIN_ONE})", lambda _: Range(0.0, math.pi))
 _real("atan", f"atan({DOUBLE})", _rule(math.atan), partial=False)
+_real("cbrt", f"cbrt({DOUBLE})", _rule(math.cbrt), partial=False)
 _real("radians", f"radians({DOUBLE})", _rule(math.radians), partial=False)
 _real("degrees", f"degrees({DOUBLE})", _rule(math.degrees), partial=False)
 
@@ -65,8 +70,8 @@ register(
 
 
 def _round(arguments: Sequence[Range]) -> Range:
-    places = arguments[1].lower if len(arguments) > 1 and arguments[1].lower == arguments[1].upper else 0.0
-    slack = 10.0 ** -max(-300.0, min(places, 300.0)) / 2
+    places = arguments[1].lower if len(arguments) > 1 else 0.0
+    slack = 10.0 ** -max(-300.0, min(places, 300.0)) / 2 if math.isfinite(places) else math.inf
     return Range(arguments[0].lower - slack, arguments[0].upper + slack)
 
 
@@ -101,6 +106,16 @@ register(
         takes(NUMBERS, NUMBERS, gives=Type.FLOAT),
         "TRY(pow(CAST({0} AS DOUBLE), CAST({1} AS DOUBLE)))",
         range=_power,
+        arity=(2, 2),
+    )
+)
+register(
+    Function(
+        "atan2",
+        takes(NUMBERS, NUMBERS, gives=Type.FLOAT),
+        "atan2(CAST({0} AS DOUBLE), CAST({1} AS DOUBLE))",
+        range=lambda _: Range(-math.pi, math.pi),
+        partial=False,
         arity=(2, 2),
     )
 )

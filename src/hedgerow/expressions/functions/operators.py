@@ -8,7 +8,7 @@ numbers stay whole and are NULL where they overflow.
 from collections.abc import Callable, Sequence
 
 from hedgerow.expressions import ranges
-from hedgerow.expressions.functions.registry import ANYTHING, BOOLEANS, NUMBERS, Function, register, takes
+from hedgerow.expressions.functions.registry import ANYTHING, BOOLEANS, NUMBERS, Function, register, takes, whole_around
 from hedgerow.expressions.ranges import Range
 from hedgerow.expressions.types import Type
 
@@ -60,7 +60,7 @@ register(
         "divide_whole",
         takes(frozenset({Type.INTEGER}), frozenset({Type.INTEGER}), gives=Type.INTEGER),
         "TRY(CAST({0} AS BIGINT) // NULLIF(CAST({1} AS BIGINT), 0))",
-        range=lambda r: ranges.divide(r[0], r[1]),
+        range=lambda r: whole_around(ranges.divide(r[0], r[1])),
         arity=(2, 2),
     )
 )
@@ -77,7 +77,7 @@ register(
     Function(
         "remainder",
         takes(NUMBERS, NUMBERS, gives=Type.FLOAT),
-        "fmod(CAST({0} AS DOUBLE), NULLIF(CAST({1} AS DOUBLE), 0))",
+        "(CAST({0} AS DOUBLE) % NULLIF(CAST({1} AS DOUBLE), 0))",
         range=lambda r: ranges.remainder(r[0], r[1]),
         arity=(2, 2),
     )

@@ -5,6 +5,7 @@ depends on one. That is a privacy property: an error which appears for one row o
 nobody paid for.
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -74,6 +75,12 @@ def takes(*kinds: frozenset[Type], gives: Type) -> Signature:
         return gives if fits else None
 
     return signature
+
+
+def whole_around(values: Range) -> Range:
+    """The range of the values made whole, however they are rounded."""
+    lower = math.floor(values.lower) if math.isfinite(values.lower) else values.lower
+    return Range(float(lower), float(math.ceil(values.upper) if math.isfinite(values.upper) else values.upper))
 
 
 NUMBERS = frozenset({Type.INTEGER, Type.DECIMAL, Type.FLOAT})

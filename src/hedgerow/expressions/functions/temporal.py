@@ -19,6 +19,11 @@ PARTS = {
     "hour": Range(0, 23),
     "minute": Range(0, 59),
     "second": Range(0, 59),
+    "millisecond": Range(0, 59_999),
+    "microsecond": Range(0, 59_999_999),
+    "isoyear": EVERYTHING,
+    "decade": EVERYTHING,
+    "century": EVERYTHING,
 }
 UNITS = ("year", "quarter", "month", "week", "day", "hour", "minute", "second")
 
@@ -62,6 +67,14 @@ register(
         "days_between",
         takes(frozenset({Type.DATE}), frozenset({Type.DATE}), gives=Type.INTEGER),
         "TRY(date_diff('day', {1}, {0}))",
+        arity=(2, 2),
+    )
+)
+register(
+    Function(
+        "microseconds_between",
+        takes(TIMES, TIMES, gives=Type.INTEGER),
+        "TRY(date_diff('microsecond', TRY_CAST({1} AS TIMESTAMP), TRY_CAST({0} AS TIMESTAMP)))",
         arity=(2, 2),
     )
 )

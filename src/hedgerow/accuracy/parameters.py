@@ -1,0 +1,110 @@
+"""The checks that every formula here makes on the numbers it is given: single ones, or NumPy arrays that broadcast."""
+
+from collections.abc import Sequence
+from typing import Literal, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from hedgerow.errors import ParameterError
+
+Floats = NDArray[np.float64]
+Number = float | Floats
+"""What a formula gives back: a float for single numbers, an array where any argument was one."""
+
+Mechanism = Literal["laplace", "gaussian", "analytic"]
+MECHANISMS: tuple[Mechanism, ...] = ("laplace", "gaussian", "analytic")
+
+Choice = TypeVar("Choice", bound=str)
+
+
+def reals(name: str, value: ArrayLike) -> Floats:
+    """`value` as floats, if all of it is finite numbers, no booleans."""
+    try:
+        given = np.asarray(value)
+    except ValueError:
+        given = np.asarray(None)
+    if given.dtype.kind not in "iuf" or not np.all(np.isfinite(given)):
+        raise ParameterError(f"{name} must be a finite number, or an array of them.", code="parameter-number")
+    return given.astype(np.float64)
+
+
+def positives(name: str, value: ArrayLike) -> Floats:
+    """`value` as floats above zero."""
+    if np.any((numbers := reals(name, value)) <= 0.0):
+        raise ParameterError(f"{name} must be above 0.", code="parameter-positive")
+    return numbers
+
+
+def non_negatives(name: str, value: ArrayLike) -> Floats:
+    """`value` as floats that are zero or above."""
+    if np.any((numbers := reals(name, value)) < 0.0):
+        raise ParameterError(f"{name} must not be below 0.", code="parameter-negative")
+    return numbers
+
+
+def probabilities(name: str, value: ArrayLike) -> Floats:
+    """`value` as floats strictly between 0 and 1."""
+    numbers = reals(name, value)
+    if np.any((numbers <= 0.0) | (numbers >= 1.0)):
+        raise ParameterError(f"{name} must lie between 0 and 1.", code="parameter-probability")
+    return numbers
+
+
+def ranges(lower: ArrayLike, upper: ArrayLike) -> tuple[Floats, Floats]:
+    """The ends of the range of values that are added up."""
+    low, high = reals("lower", lower), reals("upper", upper)
+    if np.any(low > high) or np.any((low == 0.0) & (high == 0.0)):
+        raise ParameterError(
+            "lower must not be above upper, and they must not both be 0.",
+            code="parameter-range",
+            hint="They are the least and the greatest value that a row can add to the sum.",
+        )
+    return low, high
+
+
+def budgets(name: str, epsilon: ArrayLike, delta: ArrayLike, mechanism: Mechanism) -> tuple[Floats, Floats]:
+    """Epsilon and delta as floats, if the mechanism can be run with them."""
+    if mechanism == "laplace":
+        epsilons, deltas = positives(name, epsilon), reals("delta", delta)
+        if np.any(deltas != 0.0):
+            raise ParameterError(
+                "Laplace noise has no delta, so delta must be 0.",
+                code="parameter-delta",
+                hint='Leave it out, or choose mechanism="analytic".',
+            )
+        return epsilons, deltas
+    deltas = probabilities("delta", delta)
+    if mechanism == "analytic":
+        return non_negatives(name, epsilon), deltas
+    epsilons = positives(name, epsilon)
+    if np.any(epsilons >= 1.0):
+        raise ParameterError(
+            f"{name} must be below 1: the classic Gaussian mechanism is proved private only there.",
+            code="parameter-classic",
+            hint="Use the analytic one: it is private for every epsilon, with less noise.",
+        )
+    return epsilons, deltas
+
+
+def chosen(name: str, value: Choice, choices: Sequence[Choice]) -> Choice:
+    """`value`, if it is one of `choices`."""
+    if value not in choices:
+        listed = ", ".join(f'"{choice}"' for choice in choices)
+        raise ParameterError(f"{name} must be one of {listed}.", code="parameter-choice")
+    return value
+
+
+def pair(name: str, value: object) -> tuple[ArrayLike, ArrayLike]:
+    """`value` as the two things that belong to the numerator and to the denominator."""
+    if not isinstance(value, (tuple, list)) or len(value) != 2:
+        raise ParameterError(
+            f"{name} must be a pair: one for the sum above, one for the sum below.", code="parameter-pair"
+        )
+    return value[0], value[1]
+
+
+def plain(value: ArrayLike) -> Number:
+    """A float where there is one number, the array otherwise."""
+    numbers = np.asarray(value, dtype=np.float64)
+    return float(numbers) if numbers.ndim == 0 else numbers

@@ -1,0 +1,65 @@
+"""Answers for programs: Arrow, with what is known of the error bars as metadata or as columns."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from hedgerow.answer.kinds import weakest
+from hedgerow.interval import Interval
+
+if TYPE_CHECKING:
+    from hedgerow.answer.table import Answer
+
+CONFIDENCE, KIND, PART, OF, RECEIPT = (
+    f"hedgerow.{name}" for name in ("confidence", "interval", "part", "of", "receipt")
+)
+
+
+def arrow_table(answer: "Answer", values: pa.Table, *, intervals: bool) -> pa.Table:
+    """The values, their columns marked where they rest on noise; with `intervals` three more columns for each."""
+    fields, columns = [], []
+    names = set(answer.columns)
+    for field, column in zip(values.schema, values.columns, strict=True):
+        noisy = field.name in answer.noisy
+        fields.append(field.with_metadata(_said(answer, field.name)) if noisy else field)
+        columns.append(column)
+        if noisy and intervals:
+            for part, made in _parts([row.get(field.name) for row in answer.intervals]).items():
+                name = _free(f"{field.name}_{part}", names)
+                fields.append(pa.field(name, made.type, metadata={PART: part, OF: field.name}))
+                columns.append(made)
+    return pa.Table.from_arrays(columns, schema=pa.schema(fields, metadata=_receipt(answer)))
+
+
+def _said(answer: "Answer", name: str) -> Mapping[str, str]:
+    bars = (row[name] for row in answer.intervals if name in row)
+    return {CONFIDENCE: f"{answer.confidence!r}", KIND: weakest(bars)}
+
+
+def _receipt(answer: "Answer") -> Mapping[str, str] | None:
+    found = answer.receipt.id
+    return None if found is None else {RECEIPT: found, CONFIDENCE: f"{answer.confidence!r}"}
+
+
+def _parts(bars: Sequence[Interval | None]) -> dict[str, pa.Array]:
+    """Both ends, infinite where they are open, and the note."""
+    return {
+        "lower": pa.array((None if bar is None else bar.lower for bar in bars), pa.float64()),
+        "upper": pa.array((None if bar is None else bar.upper for bar in bars), pa.float64()),
+        "note": pa.array((None if bar is None else bar.note for bar in bars), pa.string()),
+    }
+
+
+def _free(name: str, taken: set[str]) -> str:
+    """The name, with as many underscores behind it as it needs to be the only one."""
+    while name in taken:
+        name += "_"
+    taken.add(name)
+    return name
+
+
+def noisy_names(columns: Iterable[str], intervals: Iterable[Mapping[str, Interval]]) -> tuple[str, ...]:
+    """The columns that have an interval in any row, in SELECT order."""
+    found = {name for row in intervals for name in row}
+    return tuple(name for name in columns if name in found)

@@ -1,0 +1,30 @@
+"""What the error bars have to say in words."""
+
+from typing import TYPE_CHECKING
+
+from hedgerow.answer.plain import on_one_line
+
+if TYPE_CHECKING:
+    from hedgerow.answer.table import Answer
+
+MOST_ROWS = 200
+"""How many rows people are shown; programs get all of them."""
+
+
+def notes(answer: "Answer") -> list[str]:
+    """The notes of the error bars, by column, each once."""
+    found = {
+        f"{on_one_line(name)}: {bar.note}": None for row in answer.intervals for name, bar in row.items() if bar.note
+    }
+    return list(found)
+
+
+def caption(answer: "Answer") -> str:
+    """One line below the table: what ± means, and what was paid."""
+    rows = "" if len(answer) <= MOST_ROWS else f"the first {MOST_ROWS} of {len(answer):,} rows; "
+    if answer.receipt.id is None and not answer.receipt.reused:
+        return f"{rows}public data: exact, free"
+    charge = answer.receipt.charge
+    price = f"epsilon {charge.epsilon:g}, delta {charge.delta:g}, {answer.receipt.share:.2%} of the budget"
+    price = "free: answered before" if answer.receipt.reused else price
+    return f"{rows}± at {answer.confidence:.10g} confidence; {price}"

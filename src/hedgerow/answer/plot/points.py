@@ -1,0 +1,169 @@
+"""The rows of an answer as points of a chart: plain values, and what is to be drawn of each interval."""
+
+import math
+from collections import Counter
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
+from typing import TYPE_CHECKING, Any
+
+from hedgerow.answer.plain import ends, missing, number, shown
+from hedgerow.answer.plot.choice import NOMINAL, QUANTITATIVE, TEMPORAL, Choice
+from hedgerow.answer.plot.library import harmless
+from hedgerow.interval import Interval
+
+if TYPE_CHECKING:
+    from hedgerow.answer.table import Answer
+
+EXACT, BOUNDED, ASTRAY, OPEN, MISSING = "exact", "bounded", "astray", "open", "missing"
+"""No interval; one with two ends; one without width although there was noise; one with an open end; no value."""
+
+Point = dict[str, Any]
+
+MOST_BARS, MOST_POINTS = 60, 5_000
+"""How many places on an axis of words, and how many points elsewhere, can still be looked at."""
+
+
+@dataclass
+class Labels:
+    """Text for values, different for different values: NULL is not the text 'NULL'."""
+
+    _known: dict[Hashable, str] = field(default_factory=dict)
+    _used: set[str] = field(default_factory=set)
+
+    def of(self, value: Hashable) -> str:
+        """The label of a value; of a tuple, those of its parts."""
+        if value not in self._known:
+            label = " · ".join(map(_text, value)) if isinstance(value, tuple) else _text(value)
+            while label in self._used:
+                label += "′"
+            self._known[value] = label
+            self._used.add(label)
+        return self._known[value]
+
+    def all(self) -> list[str]:
+        """All labels, in the order in which they were met."""
+        return list(self._known.values())
+
+
+@dataclass(frozen=True)
+class Points:
+    """What is drawn of one column, and what has to be said about what is not."""
+
+    rows: list[Point]
+    axis: list[str]
+    colours: list[str]
+    remarks: list[str]
+
+
+def points(answer: "Answer", choice: Choice, y: str) -> Points:
+    """One point for each row, as far as they can be looked at."""
+    axis, colours = Labels(), Labels()
+    keys = answer[choice.x] if choice.x is not None else list(range(1, len(answer) + 1))
+    groups = list(zip(*(answer[name] for name in choice.colours), strict=True)) or [()] * len(answer)
+    values = answer[y]
+    kept, remarks = _kept(keys, choice.axis)
+    rows = []
+    for i in kept:
+        place = axis.of(keys[i]) if choice.axis == NOMINAL else _place(keys[i], choice.axis)
+        if place is not None:
+            label = place if choice.axis == NOMINAL else _text(keys[i])
+            bar = answer.intervals[i].get(y)
+            rows.append({"x": place, "key": label, "group": colours.of(groups[i]), **_drawn(values[i], bar)})
+    if len(rows) < len(kept):
+        remarks.append(f"not drawn: {len(kept) - len(rows)} with {harmless(choice.x or '')} NULL")
+    return Points(rows, axis.all(), colours.all(), remarks)
+
+
+def _kept(keys: Sequence[Hashable], axis: str) -> tuple[list[int], list[str]]:
+    """The places of the rows that are drawn, and a remark where these are not all."""
+    if axis != NOMINAL:
+        remark = f"the first {MOST_POINTS:,} of {len(keys):,} points are drawn"
+        return list(range(min(len(keys), MOST_POINTS))), [remark] if len(keys) > MOST_POINTS else []
+    different = list(dict.fromkeys(keys))
+    drawn = set(different[:MOST_BARS])
+    remark = f"the first {MOST_BARS} of {len(different):,} groups are drawn"
+    kept = [i for i, key in enumerate(keys) if key in drawn]
+    return kept, [remark] if len(different) > MOST_BARS else []
+
+
+def with_runs(rows: Iterable[Point]) -> list[Point]:
+    """Rows in the order of the axis, those that a line may join under one number; `lonely` is one without neighbour."""
+    ordered = sorted(rows, key=lambda row: (row["group"], row["x"]))
+    run, before = 0, None
+    for row in ordered:
+        joined = row["state"] in {EXACT, BOUNDED}
+        if not joined or before is None or before != row["group"]:
+            run += 1
+        row["run"], before = run, row["group"] if joined else None
+    lengths = Counter(row["run"] for row in ordered)
+    for row in ordered:
+        row["lonely"] = lengths[row["run"]] == 1
+    return ordered
+
+
+def in_state(rows: Iterable[Point], *states: str) -> list[Point]:
+    """The rows of which this is true."""
+    return [row for row in rows if row["state"] in states]
+
+
+def _drawn(value: object, bar: Interval | None) -> Point:
+    found = number(value)
+    point: Point = {"state": _state(found, bar), "shown": shown(value, bar) if found is not None else missing(bar)}
+    if found is not None:
+        point["value"] = found
+    if bar is not None:
+        error = max(abs(bar.lower), abs(bar.upper)) if bar.lower == bar.upper else bar.upper - bar.lower
+        point["interval"] = ends(bar, error / 2 if math.isfinite(error) else _finite_end(bar) / 100)
+        for name, end in (("lower", bar.lower), ("upper", bar.upper)):
+            if math.isfinite(end):
+                point[name] = end
+        if bar.note:
+            point["note"] = harmless(bar.note)
+    return point
+
+
+def _state(value: float | None, bar: Interval | None) -> str:
+    if value is None:
+        return MISSING
+    if bar is None:
+        return EXACT
+    if not (math.isfinite(bar.lower) and math.isfinite(bar.upper)):
+        return OPEN
+    return ASTRAY if bar.lower == bar.upper and bar.note else BOUNDED
+
+
+def _finite_end(bar: Interval) -> float:
+    return max((abs(end) for end in (bar.lower, bar.upper) if math.isfinite(end)), default=0.0)
+
+
+def _place(key: object, axis: str) -> float | str | None:
+    """Where a key lies on an axis of numbers or of time; None for a key that has no place there."""
+    if axis == QUANTITATIVE:
+        return number(key)
+    if axis == TEMPORAL and isinstance(key, date):
+        return _moment(key)
+    return 0.0 if axis not in {QUANTITATIVE, TEMPORAL} else None
+
+
+def _moment(key: date) -> str:
+    """A moment as a browser reads it without moving it by a time zone."""
+    if not isinstance(key, datetime):
+        return f"{key.isoformat()}T00:00:00Z"
+    moment = key.astimezone(UTC).replace(tzinfo=None) if key.tzinfo is not None else key
+    return f"{moment.isoformat(timespec='milliseconds')}Z"
+
+
+def _text(value: object) -> str:
+    if value is None:
+        return "NULL"
+    if isinstance(value, date):
+        return value.isoformat()
+    text = harmless(str(value))
+    return f"'{text}'" if isinstance(value, str) and text in {"NULL", ""} else text
+
+
+def notes_of(rows: Sequence[Point]) -> list[str]:
+    """Each note once, behind the mark of the points that it is about."""
+    marks = {MISSING: "× ", OPEN: "○ ", ASTRAY: "○ "}
+    return list({f"{marks.get(row['state'], '')}{row['note']}": None for row in rows if "note" in row})

@@ -1,0 +1,227 @@
+"""hedgerow tune: the three modes of the tuner, as tables, JSON and pictures."""
+
+from dataclasses import asdict, dataclass, replace
+from itertools import product
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from hedgerow.cli import options
+from hedgerow.cli.output import tell, write_json
+from hedgerow.errors import ConditionNotMet, ParameterError
+
+if TYPE_CHECKING:
+    from hedgerow.tuner import Tuning
+
+Lower = Annotated[
+    str, typer.Option("--lower", metavar="A", help="The least value of a row; A1,A2 for a quotient of two sums.")
+]
+Uppers = Annotated[
+    list[str],
+    typer.Option("--upper", metavar="B", help="The greatest value of a row; B1,B2 for a quotient. Repeatable."),
+]
+CountEpsilons = Annotated[
+    list[float], typer.Option("--epsilon-count", metavar="E", help="What the count costs. Repeatable.")
+]
+Betas = Annotated[list[float], typer.Option("--beta", metavar="B", help="How often a noise may exceed its bound.")]
+WholeBeta = Annotated[float, typer.Option("--beta", metavar="B", help="How often the predicted error may be exceeded.")]
+Gamma = Annotated[float, typer.Option("--gamma", metavar="G", help="How large the noise may be, as a fraction.")]
+Delta = Annotated[float, typer.Option("--delta", metavar="D", help="The delta of each release.")]
+WholeDelta = Annotated[float, typer.Option("--delta", metavar="D", help="The delta of the whole; it is shared out.")]
+Mechanisms = Annotated[str, typer.Option("--mechanism", metavar="M", help="The noise: laplace, gaussian or analytic.")]
+Sizes = Annotated[list[float], typer.Option("--size", metavar="N", help="A guess of the number of rows. Repeatable.")]
+PlotSizes = Annotated[list[float] | None, typer.Option("--size", metavar="N", help="Rows, for --plot. Repeatable.")]
+Plot = Annotated[
+    str | None, typer.Option("--plot", metavar="FILE", help="Draw where the conditions hold: .png, .svg, .pdf, .html.")
+]
+Axes = Annotated[str, typer.Option("--axes", metavar="X,Y", help="The largest epsilons of --plot.")]
+
+tune = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode="markdown")
+
+
+@tune.callback()
+def _tune() -> None:
+    """Say which budgets and sizes allow the error of an average, or of a quotient of sums, to be predicted.
+
+    Everything here is arithmetic: no database is read and nothing is spent. Each mode takes --json, and draws the
+    applicable budgets with --plot.
+
+    Example: hedgerow tune unknown-size --epsilon-count 0.05 --beta 0.05 --lower 1 --upper 10
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """The options that all modes share, read."""
+
+    ranges: tuple[tuple[Any, Any], ...]
+    gamma: float
+    delta: float
+    mechanism: str
+    plot: str | None
+    axes: tuple[float, float]
+
+
+@tune.command("unknown-size")
+def unknown_size(
+    *,
+    epsilon_count: CountEpsilons,
+    beta: Betas,
+    lower: Lower,
+    upper: Uppers,
+    gamma: Gamma = 0.1,
+    delta: Delta = 0.0,
+    mechanism: Mechanisms = "laplace",
+    plot: Plot = None,
+    size: PlotSizes = None,
+    axes: Axes = "1,10",
+    as_json: options.Json = False,
+) -> None:
+    """Say how many rows it takes, and how much for the sums, before anything is known of the size.
+
+    Example: hedgerow tune unknown-size --epsilon-count 0.05 --beta 0.05 --lower 1 --upper 10
+    """
+    from hedgerow import tuner  # noqa: PLC0415 - keeps --help quick
+
+    asked = _read(lower, upper, gamma, delta, mechanism, plot, axes)
+    rows = []
+    for epsilon, chance, ends in product(epsilon_count, beta, asked.ranges):
+        found = tuner.unknown_size(epsilon_count=epsilon, beta=chance, **_shared(asked, ends))
+        rows.append({"epsilon_count": epsilon, "beta": chance, **_range(ends), **_tuning(found)})
+    _finish(asked, rows, sizes=size or [1_000.0, 1_000_000.0], beta=beta[0], as_json=as_json)
+
+
+@tune.command("known-size")
+def known_size(
+    noisy_counts: Annotated[list[float], typer.Argument(metavar="COUNT…", help="Released counts.")],
+    *,
+    epsilon_count: CountEpsilons,
+    beta: Betas,
+    lower: Lower,
+    upper: Uppers,
+    gamma: Gamma = 0.1,
+    delta: Delta = 0.0,
+    mechanism: Mechanisms = "laplace",
+    plot: Plot = None,
+    axes: Axes = "1,10",
+    as_json: options.Json = False,
+) -> None:
+    """Say how much for the sums, once a noisy count was released.
+
+    Example: hedgerow tune known-size 9971 --epsilon-count 0.05 --beta 0.05 --lower 1 --upper 100
+    """
+    asked = _read(lower, upper, gamma, delta, mechanism, plot, axes)
+    rows, refusals = [], []
+    for epsilon, count, chance, ends in product(epsilon_count, noisy_counts, beta, asked.ranges):
+        row = {"epsilon_count": epsilon, "noisy_count": count, "beta": chance, **_range(ends)}
+        found = _known(count, epsilon, chance, asked, ends)
+        if isinstance(found, ConditionNotMet):
+            refusals.append(found)
+            rows.append({**row, "epsilon_sum": None, "delta_sum": delta, "beta_sum": chance, "unmet": found.condition})
+        else:
+            rows.append({**row, **_tuning(found), "unmet": None})
+    if len(refusals) == len(rows):
+        raise refusals[0]
+    for row in rows:
+        row.pop("min_count", None)
+    _finish(asked, rows, sizes=noisy_counts, beta=beta[0], as_json=as_json)
+
+
+@tune.command("split")
+def split(
+    *,
+    size: Sizes,
+    epsilon: Annotated[list[float], typer.Option("--epsilon", metavar="E", help="The most it may cost. Repeatable.")],
+    beta: WholeBeta,
+    lower: Lower,
+    upper: Annotated[
+        str, typer.Option("--upper", metavar="B", help="The greatest value of a row; B1,B2 for a quotient.")
+    ],
+    gamma: Gamma = 0.1,
+    delta: WholeDelta = 0.0,
+    mechanism: Mechanisms = "laplace",
+    plot: Plot = None,
+    axes: Axes = "1,10",
+    as_json: options.Json = False,
+) -> None:
+    """Split a budget between the count and the sums, for sizes that are guessed.
+
+    Example: hedgerow tune split --size 10000 --size 100000 --epsilon 0.041 --beta 0.05 --lower 1 --upper 10
+    """
+    from hedgerow import tuner  # noqa: PLC0415 - keeps --help quick
+
+    asked = _read(lower, [upper], gamma, delta, mechanism, plot, axes)
+    table = tuner.split_budget(size, epsilon, beta=beta, **_shared(asked, asked.ranges[0]))
+    parts = 3 if isinstance(asked.ranges[0][0], tuple) else 2
+    _finish(replace(asked, delta=delta / parts), table.to_pylist(), sizes=size, beta=beta / parts, as_json=as_json)
+
+
+def _known(
+    count: float, epsilon: float, beta: float, asked: _Question, ends: tuple[Any, Any]
+) -> "Tuning | ConditionNotMet":
+    from hedgerow import tuner  # noqa: PLC0415 - keeps --help quick
+
+    try:
+        return tuner.known_size(count, epsilon_count=epsilon, beta=beta, **_shared(asked, ends))
+    except ConditionNotMet as refusal:
+        return refusal
+
+
+def _read(
+    lower: str, uppers: list[str], gamma: float, delta: float, mechanism: str, plot: str | None, axes: str
+) -> _Question:
+    from hedgerow.accuracy.parameters import MECHANISMS, chosen  # noqa: PLC0415 - keeps --help quick
+
+    low = _numbers("--lower", lower)
+    ranges = tuple((low, _numbers("--upper", upper)) for upper in uppers)
+    largest = _numbers("--axes", axes)
+    if not isinstance(largest, tuple):
+        raise ParameterError("--axes takes two numbers, such as 1,10.", code="parameter-pair")
+    return _Question(ranges, gamma, delta, chosen("--mechanism", mechanism, MECHANISMS), plot, largest)
+
+
+def _numbers(option: str, text: str) -> float | tuple[float, float]:
+    """One number, or two with a comma between them."""
+    try:
+        parts = [float(part) for part in text.split(",")]
+    except ValueError:
+        parts = []
+    if len(parts) not in {1, 2}:
+        raise ParameterError(f"{option} takes a number, or two with a comma between them.", code="parameter-number")
+    return parts[0] if len(parts) == 1 else (parts[0], parts[1])
+
+
+def _shared(asked: _Question, ends: tuple[Any, Any]) -> dict[str, Any]:
+    return {**_range(ends), **_noise(asked)}
+
+
+def _noise(asked: _Question) -> dict[str, Any]:
+    return {"mechanism": asked.mechanism, "gamma": asked.gamma, "delta": asked.delta}
+
+
+def _range(ends: tuple[Any, Any]) -> dict[str, Any]:
+    return {"lower": ends[0], "upper": ends[1]}
+
+
+def _tuning(found: "Tuning") -> dict[str, Any]:
+    return {
+        "min_count": found.min_count,
+        "epsilon_sum": found.epsilon_sum,
+        "delta_sum": found.delta_sum,
+        "beta_sum": found.beta_sum,
+    }
+
+
+def _finish(asked: _Question, rows: list[dict[str, Any]], *, sizes: list[float], beta: float, as_json: bool) -> None:
+    """Draw, if that is asked for; then print the table and the advice."""
+    from hedgerow.cli.tune_page import draw, tune_page  # noqa: PLC0415 - keeps --help quick
+    from hedgerow.tuner import advise  # noqa: PLC0415 - likewise
+
+    if asked.plot is not None:
+        draw(asked.plot, sizes, asked.ranges, asked.axes, beta, _noise(asked))
+        tell(f"The budgets that will do are drawn in {asked.plot}.")
+    advice = [advise(lower=low, upper=high) for low, high in asked.ranges]
+    if as_json:
+        write_json({**_noise(asked), "rows": rows, "advice": [asdict(each) for each in advice]})
+    else:
+        tune_page(rows, asked.ranges, advice)

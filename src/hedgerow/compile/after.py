@@ -1,0 +1,137 @@
+"""The after part: SQL over released numbers, in a database of its own.
+
+Released and public tables are there under names of ours. Where every row shown comes from one released row, the
+number of that row is carried along, for its error bars.
+
+Privacy: rows come in an order that depends on released values alone.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from hedgerow.compile.queries import limit_text, query_text
+from hedgerow.compiled import PUBLIC, RELEASED, ROW
+from hedgerow.dialects import Dialect
+from hedgerow.expressions.nodes import Column, Expr, Nested, Order, Window, walk
+from hedgerow.expressions.types import Type
+from hedgerow.plan.explain import explained
+from hedgerow.plan.nodes import (
+    Derived,
+    From,
+    Join,
+    LogicalPlan,
+    Named,
+    Query,
+    Release,
+    Released,
+    Scan,
+    Select,
+    releases_of,
+    scans_of,
+)
+from hedgerow.plan.origins import Origin
+from hedgerow.plan.rewrite import rewrite
+from hedgerow.plan.trace import is_noisy, trace
+
+
+@dataclass(frozen=True)
+class After:
+    """The text, and how what it shows can be followed to released numbers.
+
+    `has_rows` says that it carries the number of the released row; `origins` are there where that does not suffice.
+    """
+
+    sql: str
+    has_rows: bool
+    origins: tuple[Origin, ...] | None = None
+
+
+def after(plan: LogicalPlan, dialect: Dialect, *, follow: bool = True) -> After:
+    """The after part of a plan; without `follow` it tells nothing but what is shown."""
+    told = None if _simple(plan) or not follow else explained(plan.root, plan.releases)
+    whole = plan.root if told is None or not isinstance(told.query, Select) else told.query
+    origins = None if told is None else told.origins
+    numbered = _numbered(whole)
+    root = numbered or whole
+    last = [ROW] if numbered else [column.name for column in plan.root.columns]
+    if root.order:
+        return After(_ordered_inside(root, plan.releases, last, dialect), numbered is not None, origins)
+    body = query_text(localised(replace(root, limit=None, offset=0), plan.releases), dialect)
+    listed = ", ".join(dialect.identifier(column.name) for column in root.columns)
+    order = ", ".join(f"{dialect.identifier(name)} NULLS LAST" for name in last)
+    text = f"SELECT {listed} FROM ({body}) AS shown ORDER BY {order}{limit_text(root)}"
+    return After(text, numbered is not None, origins)
+
+
+def _simple(plan: LogicalPlan) -> bool:
+    """Whether every number shown is made of the numbers of one released row, and of nothing else."""
+    found = trace(plan.root)
+    return found is not None and not any(
+        isinstance(part, Window) or (isinstance(part, Nested) and is_noisy(part.query)) or _is_public(part)
+        for expr in found.columns
+        for part in walk(expr)
+    )
+
+
+def _is_public(part: Expr) -> bool:
+    return isinstance(part, Column) and bool(part.table)
+
+
+def _ordered_inside(root: Select, releases: Sequence[Release], last: Sequence[str], dialect: Dialect) -> str:
+    """ORDER BY of the query itself, with ties in the order of what is shown."""
+    shown = {column.name: column.expr for column in root.columns}
+    ties = tuple(Order(shown[name], descending=False, nulls_first=False) for name in last)
+    return query_text(localised(replace(root, order=(*root.order, *ties)), releases), dialect)
+
+
+def localised(query: Select, releases: Sequence[Release]) -> Select:
+    """The query over the tables of the after engine."""
+
+    def swap(node: object) -> object | None:
+        if isinstance(node, Released):
+            return Scan(f"{RELEASED}{releases.index(node.release)}", node.alias)
+        if isinstance(node, Scan):
+            return Scan(f"{PUBLIC}{node.table}", node.alias)
+        return None
+
+    return rewrite(query, swap)
+
+
+def public_tables(plan: LogicalPlan) -> tuple[str, ...]:
+    """The public tables that the after part reads."""
+
+    def swap(node: object) -> object | None:
+        return Scan("", "") if isinstance(node, Released) else None
+
+    found = scans_of(rewrite(plan.root, swap))
+    return tuple(sorted({scan.table for scan in found if scan.table}))
+
+
+def _numbered(query: Query) -> Select | None:
+    """The query with the number of the released row as its last column; None where rows have no single origin."""
+    if not isinstance(query, Select) or query.distinct or query.source is None:
+        return None
+    found = _origin(query.source)
+    if found is None:
+        return None
+    source, column = found
+    return replace(query, source=source, columns=(*query.columns, Named(ROW, column)))
+
+
+def _origin(source: From) -> tuple[From, Column] | None:
+    if isinstance(source, Released):
+        return source, Column(ROW, Type.INTEGER, table=source.alias)
+    if isinstance(source, Derived):
+        inner = _numbered(source.query)
+        return None if inner is None else (Derived(inner, source.alias), Column(ROW, Type.INTEGER, table=source.alias))
+    if isinstance(source, Join) and not _releases(source.right):
+        left = _origin(source.left) if source.kind in {"inner", "cross", "left"} else None
+        return None if left is None else (replace(source, left=left[0]), left[1])
+    if isinstance(source, Join) and not _releases(source.left) and source.kind in {"inner", "cross"}:
+        right = _origin(source.right)
+        return None if right is None else (replace(source, right=right[0]), right[1])
+    return None
+
+
+def _releases(source: From) -> bool:
+    return bool(releases_of(Select(source, (), ())))

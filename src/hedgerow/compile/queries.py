@@ -1,0 +1,158 @@
+"""Relations as SQL text: whole queries, FROM trees, nested queries and windows."""
+
+from collections.abc import Sequence
+
+from hedgerow.compile.scalars import plain, render, scalar
+from hedgerow.dialects import Dialect
+from hedgerow.errors import InternalError
+from hedgerow.expressions.nodes import Call, Literal, Nested, Order, Window, walk
+from hedgerow.expressions.summaries import lookup
+from hedgerow.plan.nodes import (
+    AggregateCall,
+    Derived,
+    From,
+    Grouped,
+    Join,
+    Named,
+    Query,
+    Scan,
+    Select,
+    SetOperation,
+    Values,
+)
+
+OWNER = "o"
+JOINS = {"inner": "JOIN", "left": "LEFT JOIN", "full": "FULL JOIN", "cross": "CROSS JOIN"}
+
+
+def query_text(query: Query, dialect: Dialect) -> str:
+    """A query as text, nested as the tree is."""
+    if isinstance(query, SetOperation):
+        sides = [query_text(side, dialect) for side in (query.left, query.right)]
+        return f"({sides[0]}) {query.operator}{' ALL' if query.every else ''} ({sides[1]})"
+    written = plain if query.distinct else scalar
+    columns = ", ".join(f"{written(c.expr, dialect)} AS {dialect.identifier(c.name)}" for c in query.columns)
+    head = f"SELECT {'DISTINCT ' if query.distinct else ''}{columns or '1'}"
+    body = head if query.source is None else f"{head} FROM {from_text(query.source, dialect)}"
+    return f"{body}{where_text(query, dialect)}{order_text(query.order, dialect)}{limit_text(query)}"
+
+
+def from_text(source: From, dialect: Dialect) -> str:
+    """A FROM tree as text."""
+    if isinstance(source, Scan):
+        return f"{dialect.identifier(source.table)} AS {source.alias}"
+    if isinstance(source, Derived):
+        return f"({query_text(source.query, dialect)}) AS {source.alias}"
+    if isinstance(source, Join):
+        return _join(source, dialect)
+    if isinstance(source, Grouped):
+        return f"({_grouped(source, dialect)}) AS {source.alias}"
+    if isinstance(source, Values):
+        return _values(source, dialect)
+    raise InternalError("A released table has no place in the database.")
+
+
+def _join(join: Join, dialect: Dialect) -> str:
+    left, right = from_text(join.left, dialect), from_text(join.right, dialect)
+    if isinstance(join.right, Join):
+        right = f"({right})"
+    condition = "" if join.condition is None else f" ON {scalar(join.condition, dialect)}"
+    if join.condition is None and join.kind != "cross":
+        condition = " ON TRUE"
+    return f"{left} {JOINS[join.kind]} {right}{condition}"
+
+
+def _grouped(grouped: Grouped, dialect: Dialect) -> str:
+    keys = [f"{_key(k, dialect)} AS {dialect.identifier(k.name)}" for k in grouped.keys]
+    calls = [f"{_call(call, dialect)} AS {dialect.identifier(call.name)}" for call in grouped.calls]
+    where = where_text(grouped, dialect)
+    columns = ", ".join([*keys, *calls]) or "1"
+    return f"SELECT {columns} FROM {from_text(grouped.source, dialect)}{where}{_group_by(grouped, dialect)}"
+
+
+def _key(named: Named, dialect: Dialect) -> str:
+    """A key; the owner as it is: who is who is for the database to say."""
+    return scalar(named.expr, dialect) if named.name == OWNER else plain(named.expr, dialect)
+
+
+def _group_by(grouped: Grouped, dialect: Dialect) -> str:
+    if grouped.sets is not None:
+        texts = [plain(k.expr, dialect) for k in grouped.keys]
+        sets = ", ".join(f"({', '.join(texts[i] for i in places)})" for places in grouped.sets)
+        return f" GROUP BY GROUPING SETS ({sets})"
+    return f" GROUP BY {', '.join(str(i + 1) for i in range(len(grouped.keys)))}" if grouped.keys else ""
+
+
+def _call(call: AggregateCall, dialect: Dialect) -> str:
+    if call.function == "GROUPING":
+        return f"GROUPING({', '.join(plain(a, dialect) for a in call.arguments)})"
+    where = "" if call.filter is None else f" FILTER (WHERE {scalar(call.filter, dialect)})"
+    return _summary(call, where, dialect)
+
+
+def _summary(call: AggregateCall | Window, tail: str, dialect: Dialect) -> str:
+    known = lookup(call.function)
+    if known is None:
+        raise InternalError(f"{call.function} was bound but is not a summary.")
+    texts = [scalar(argument, dialect) for argument in call.arguments]
+    template = known.text([argument.type for argument in call.arguments])
+    distinct = "DISTINCT " if call.distinct else ""
+    listed = ", ".join(texts)
+    doubles = ", ".join(f"CAST({text} AS {dialect.double})" for text in texts)
+    return template.format(*texts, distinct=distinct, all=listed or "*", listed=listed, doubles=doubles, tail=tail)
+
+
+def _values(values: Values, dialect: Dialect) -> str:
+    rows = ", ".join(f"({', '.join(scalar(cell, dialect) for cell in row)})" for row in values.rows)
+    names = ", ".join(f"c{i}" for i in range(len(values.rows[0])))
+    return f"(VALUES {rows}) AS {values.alias}({names})"
+
+
+def where_text(query: Select | Grouped, dialect: Dialect) -> str:
+    """WHERE, where there is a condition."""
+    return f" WHERE {' AND '.join(scalar(c, dialect) for c in query.where)}" if query.where else ""
+
+
+def order_text(terms: Sequence[Order], dialect: Dialect) -> str:
+    """ORDER BY, where there is an order."""
+    texts = order_terms(terms, dialect)
+    return f" ORDER BY {', '.join(texts)}" if texts else ""
+
+
+def order_terms(terms: Sequence[Order], dialect: Dialect) -> list[str]:
+    """The terms of ORDER BY; a constant orders nothing, and some engines would take it for a position."""
+    return [
+        f"{plain(t.expr, dialect)} {'DESC' if t.descending else 'ASC'} NULLS {'FIRST' if t.nulls_first else 'LAST'}"
+        for t in terms
+        if any(not isinstance(part, Literal | Call) for part in walk(t.expr))
+    ]
+
+
+def limit_text(query: Select) -> str:
+    """LIMIT and OFFSET."""
+    count = "" if query.limit is None else f" LIMIT {query.limit}"
+    return f"{count} OFFSET {query.offset}" if query.offset else count
+
+
+@render.register
+def _(expr: Window, dialect: Dialect) -> str:
+    parts = []
+    if expr.partition:
+        parts.append(f"PARTITION BY {', '.join(plain(p, dialect) for p in expr.partition)}")
+    parts += [order_text(expr.order, dialect).strip(), expr.frame]
+    where = "" if expr.filter is None else f" FILTER (WHERE {scalar(expr.filter, dialect)})"
+    return _summary(expr, f"{where} OVER ({' '.join(filter(None, parts))})", dialect)
+
+
+@render.register
+def _(expr: Nested, dialect: Dialect) -> str:
+    if not isinstance(expr.query, Select | SetOperation):
+        raise InternalError("A nested query that is none.")
+    text = query_text(expr.query, dialect)
+    if expr.kind == "exists":
+        return f"EXISTS ({text})"
+    if expr.kind == "scalar":
+        return f"({text})"
+    left = scalar(expr.arguments[0], dialect)
+    found = f"({left} IN ({text}))"
+    return f"CASE WHEN {left} IS NOT NULL THEN {found} END" if expr.kind == "in own" else found

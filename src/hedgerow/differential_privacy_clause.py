@@ -1,0 +1,160 @@
+"""BigQuery's `SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(…)`: found among the words of a statement and taken out.
+
+It is read here, before the parser, which does not know it. The clause says how a statement is to be
+answered, not what is asked; so it may stand once, at the first SELECT or at the one after WITH.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from sqlglot import Token, TokenType
+
+from hedgerow.errors import ParameterError, ParseError, Span
+
+Option = int | float | str
+NAMES = {
+    "epsilon": "epsilon",
+    "delta": "delta",
+    "max_groups_contributed": "max_groups",
+    "min_privacy_units_per_group": "min_frequency",
+}
+UNIT = "privacy_unit_column"
+MAX_DIGITS = 40
+LIKE = "OPTIONS(epsilon = 1, delta = 1e-6, max_groups_contributed = 2)"
+
+
+@dataclass(frozen=True)
+class Identifier:
+    """A plain name given as the value of an option."""
+
+    name: str
+
+
+def cut(tokens: Sequence[Token]) -> tuple[list[Token], Mapping[str, Option | Identifier]]:
+    """The words without the clause, and the options that stood in it.
+
+    The words that remain keep their places, so whatever is said of them later points at the text as it was written.
+    """
+    starts = [at for at in range(len(tokens)) if _is_clause(tokens, at)]
+    if not starts:
+        return list(tokens), MappingProxyType({})
+    if len(starts) > 1 or starts[0] not in _homes(tokens):
+        raise ParseError(
+            "WITH DIFFERENTIAL_PRIVACY can stand only once: at the first SELECT, or at the one after WITH.",
+            code="privacy-clause",
+            hint="The options hold for the whole statement; say them once.",
+            span=span_of(tokens[starts[-1] + 1]),
+        )
+    options, end = _options(tokens, starts[0] + 3)
+    return [*tokens[: starts[0] + 1], *tokens[end:]], MappingProxyType(options)
+
+
+def engine_options(options: Mapping[str, Option | Identifier]) -> dict[str, object]:
+    """The options of a statement by the names that `Database.sql` knows.
+
+    Where the statement names a unit there is `unit` as well: no option, but to be compared with the owner's.
+
+    Example:
+        >>> engine_options({"epsilon": 1.5, "max_groups_contributed": 2, "privacy_unit_column": Identifier("id")})
+        {'epsilon': 1.5, 'max_groups': 2, 'unit': 'id'}
+    """
+    for name, value in options.items():
+        if name not in NAMES and name != UNIT:
+            known = ", ".join([*NAMES, UNIT])
+            raise ParameterError(
+                f"There is no option {name!r} of WITH DIFFERENTIAL_PRIVACY here.",
+                code="bad-option",
+                hint=f"There are: {known}.",
+            )
+        if name != UNIT and not isinstance(value, int | float):
+            raise ParameterError(f"The option {name} must be a number.", code="bad-option", hint=f"Write {LIKE}.")
+    read: dict[str, object] = {NAMES[name]: value for name, value in options.items() if name != UNIT}
+    return {**read, "unit": unit(options)} if UNIT in options else read
+
+
+def unit(options: Mapping[str, Option | Identifier]) -> str | None:
+    """The column that the statement takes for the privacy unit; None if it is silent.
+
+    Example:
+        >>> unit({"privacy_unit_column": Identifier("id")})
+        'id'
+    """
+    value = options.get(UNIT)
+    if value is None:
+        return None
+    if not isinstance(value, Identifier):
+        raise ParameterError(f"{UNIT} must be the name of a column.", code="bad-option", hint=f"Write {UNIT} = id.")
+    return value.name
+
+
+def span_of(token: Token) -> Span:
+    """Where a word stands."""
+    return Span(token.start, token.end + 1, token.line)
+
+
+def _is_clause(tokens: Sequence[Token], at: int) -> bool:
+    words = [token.text.upper() for token in tokens[at : at + 3]]
+    return tokens[at].token_type is TokenType.SELECT and words[1:] == ["WITH", "DIFFERENTIAL_PRIVACY"]
+
+
+def _homes(tokens: Sequence[Token]) -> set[int]:
+    """The places of the first SELECT, and of the first outside of all brackets."""
+    depth, found, outside = 0, set[int](), set[int]()
+    for at, token in enumerate(tokens):
+        depth += (token.token_type is TokenType.L_PAREN) - (token.token_type is TokenType.R_PAREN)
+        if token.token_type is TokenType.SELECT:
+            found = found or {at}
+            outside = outside or ({at} if depth == 0 else set())
+    return found | outside
+
+
+def _options(tokens: Sequence[Token], at: int) -> tuple[dict[str, Option | Identifier], int]:
+    """The options that begin at `at`, and the place after their closing bracket."""
+    if _text(tokens, at).upper() != "OPTIONS" or _text(tokens, at + 1) != "(":
+        raise _unreadable(tokens, at)
+    found: dict[str, Option | Identifier] = {}
+    at += 2
+    while True:
+        name = _text(tokens, at).lower()
+        if not name.isidentifier() or _text(tokens, at + 1) != "=" or name in found:
+            raise _unreadable(tokens, at)
+        found[name], at = _value(tokens, at + 2)
+        if _text(tokens, at) == ")":
+            return found, at + 1
+        if _text(tokens, at) != ",":
+            raise _unreadable(tokens, at)
+        at += 1
+
+
+def _value(tokens: Sequence[Token], at: int) -> tuple[Option | Identifier, int]:
+    sign, at = (-1, at + 1) if _text(tokens, at) == "-" else (1, at)
+    token = tokens[at] if at < len(tokens) else None
+    if token is not None and token.token_type is TokenType.NUMBER and len(token.text) <= MAX_DIGITS:
+        return sign * (int(token.text) if token.text.isdecimal() else _real(tokens, at)), at + 1
+    if token is not None and sign == 1 and token.token_type is TokenType.STRING:
+        return token.text, at + 1
+    if token is not None and sign == 1 and token.token_type in {TokenType.VAR, TokenType.IDENTIFIER}:
+        return Identifier(token.text), at + 1
+    raise _unreadable(tokens, at)
+
+
+def _real(tokens: Sequence[Token], at: int) -> float:
+    try:
+        return float(tokens[at].text)
+    except ValueError:
+        raise _unreadable(tokens, at) from None
+
+
+def _text(tokens: Sequence[Token], at: int) -> str:
+    quoted = {TokenType.STRING, TokenType.IDENTIFIER}
+    return "" if at >= len(tokens) or tokens[at].token_type in quoted else tokens[at].text
+
+
+def _unreadable(tokens: Sequence[Token], at: int) -> ParseError:
+    return ParseError(
+        "The options of WITH DIFFERENTIAL_PRIVACY cannot be read: each is a name, =, and a number, a text or a column.",
+        code="privacy-clause",
+        hint=f"Write {LIKE}.",
+        span=span_of(tokens[min(at, len(tokens) - 1)]),
+    )

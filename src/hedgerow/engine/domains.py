@@ -1,0 +1,99 @@
+"""Key domains that the catalog leaves to a public table: read once, when a database is opened."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from decimal import Decimal
+
+from hedgerow.backends import Backend
+from hedgerow.catalog import Catalog, Column, Table, Value, codes
+from hedgerow.catalog.entry import is_storable
+from hedgerow.catalog.fit import effective_type
+from hedgerow.catalog.read_column import LARGEST_KEY
+from hedgerow.compile.scalars import key
+from hedgerow.dialects import Dialect
+from hedgerow.errors import CatalogError
+from hedgerow.expressions import nodes
+from hedgerow.expressions.types import Type
+from hedgerow.privacy.keys import MAX_DECLARED
+from hedgerow.schema import Schema, SchemaColumn
+
+
+def read_domains(catalog: Catalog, schema: Schema, backend: Backend) -> Catalog:
+    """The catalog with `values` in place of every `values_from`. It is bound to `schema` already.
+
+    Privacy: only tables that the owner calls public are read, so a domain is as public as a list in the catalog. It is
+    read before any question and stays as it is, so no answer depends on when it is asked.
+    """
+    tables = {name: _with_domains(catalog, table, schema, backend) for name, table in catalog.tables.items()}
+    return replace(catalog, tables=tables)
+
+
+def _with_domains(catalog: Catalog, table: Table, schema: Schema, backend: Backend) -> Table:
+    columns = {name: _with_values(catalog, table, column, schema, backend) for name, column in table.columns.items()}
+    return replace(table, columns=columns)
+
+
+def _with_values(catalog: Catalog, table: Table, column: Column, schema: Schema, backend: Backend) -> Column:
+    if column.values_from is None:
+        return column
+    source, name = column.values_from
+    public, found = catalog.tables[source], schema.tables[source].columns[name]
+    sql = _distinct(source, _readable(public.column(name), found), backend.dialect)
+    keys = backend.public(sql).column(0).to_pylist()
+    values = tuple(float(value) if isinstance(value, Decimal) else value for value in keys)
+    if fault := _fault(values):
+        raise _unusable(catalog, table, column, *fault)
+    return replace(column, values=values, values_from=None)
+
+
+def _readable(said: Column | None, column: SchemaColumn) -> nodes.Expr:
+    """The public column as queries see it; decimals become numbers, as they do in declared keys."""
+    plain = nodes.Column(column.name, column.type, native=column.native, collated=column.collated)
+    kind = effective_type(said, column)
+    if kind is column.type and kind is not Type.TEXT:
+        return plain
+    wanted = Type.FLOAT if kind is Type.DECIMAL else kind
+    return nodes.Call(f"imposed_{wanted.value}", (plain,), wanted)
+
+
+def _distinct(table: str, expr: nodes.Expr, dialect: Dialect) -> str:
+    """One key more than there may be, so that too many can be told from just enough."""
+    value = key(expr, dialect)
+    return (
+        f"SELECT DISTINCT {value} AS k FROM {dialect.identifier(table)} WHERE {value} IS NOT NULL "
+        f"ORDER BY k LIMIT {MAX_DECLARED + 1}"
+    )
+
+
+def _fault(values: Sequence[Value]) -> tuple[str, str] | None:
+    """Why `values` are no domain, and what to do: what a list in the catalog may not hold, a table may not either.
+
+    Privacy: a key that stood there twice would release the same rows twice for one charge.
+    """
+    if not values:
+        return "holds no value, so every row would fall in no group", "Fill the table before you connect."
+    if len(values) > MAX_DECLARED:
+        return f"holds more than {MAX_DECLARED:,} values", "Name a column with fewer, or leave `values` out."
+    if not all(map(_is_key, values)):
+        reason = "holds a value that cannot be a key (a number that is not finite or too large, text with a zero byte)"
+        return reason, "Correct the table, or name a view without such rows."
+    if len(set(values)) < len(values):
+        return "holds decimals that differ only beyond the 15th digit", "Name a column of text or whole numbers."
+    return None
+
+
+def _is_key(value: Value) -> bool:
+    if isinstance(value, str):
+        return is_storable(value)
+    return math.isfinite(value) and abs(value) <= LARGEST_KEY
+
+
+def _unusable(catalog: Catalog, table: Table, column: Column, reason: str, hint: str) -> CatalogError:
+    source, name = column.values_from or ("", "")
+    return catalog.problem(
+        f"The values of `{column.name}` are those of `{name}` in `{source}`, which {reason}.",
+        *("tables", table.name, "columns", column.name, "values"),
+        code=codes.VALUES,
+        hint=hint,
+    )

@@ -1,0 +1,67 @@
+"""Public tables: passed through, and handed to the after part where it joins with them."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+import pyarrow as pa
+
+from hedgerow.backends import Backend
+from hedgerow.catalog import Catalog
+from hedgerow.compile import query_text
+from hedgerow.errors import InternalError, UnsupportedSQLError
+from hedgerow.expressions.nodes import Order
+from hedgerow.expressions.types import Type
+from hedgerow.plan.nodes import LogicalPlan, Release, Select, scans_of
+from hedgerow.privacy.keys import MAX_DECLARED, Key
+from hedgerow.schema import Schema
+
+MOST_ROWS = 1_000_000
+
+
+def require_public(catalog: Catalog, tables: Iterable[str]) -> None:
+    """The last door: nothing but declared public tables is read without a charge."""
+    if any(not catalog.tables[name].public for name in tables):
+        raise InternalError("A private table was to be read without a charge.")
+
+
+def public_table(name: str, backend: Backend, schema: Schema) -> pa.Table:
+    """A whole public table, as far as its columns can be used."""
+    quoted = backend.dialect.identifier
+    columns = [column.name for column in schema.tables[name].columns.values() if column.type is not Type.OTHER]
+    sql = f"SELECT {', '.join(map(quoted, columns))} FROM {quoted(name)} LIMIT {MOST_ROWS + 1}"
+    table = backend.public(sql)
+    if table.num_rows > MOST_ROWS:
+        raise UnsupportedSQLError(
+            f"The public table {name!r} has more than {MOST_ROWS:,} rows, too many to join with a released result.",
+            code="public-too-large",
+            hint="Join it with the private rows, before the aggregation.",
+        )
+    return table
+
+
+def known_keys(logical: LogicalPlan, backend: Backend, catalog: Catalog) -> dict[Release, tuple[Key, ...]]:
+    """For each release whose keys hang on public rows, all keys there are."""
+    found = {}
+    for release in logical.releases:
+        if release.domain is not None:
+            require_public(catalog, [scan.table for scan in scans_of(release.domain)])
+            keys = replace(release.domain, limit=MAX_DECLARED + 1)
+            table = backend.public(query_text(keys, backend.dialect))
+            if table.num_rows <= MAX_DECLARED:
+                columns = [[_plain(value) for value in column.to_pylist()] for column in table.columns]
+                found[release] = tuple(zip(*columns, strict=True))
+    return found
+
+
+def _plain(value: object) -> Any:  # noqa: ANN401 - whatever a key can be
+    return float(value) if isinstance(value, Decimal) else value
+
+
+def ordered(root: Select) -> Select:
+    """The query with ties in ORDER BY put in the order of what is shown, so that it gives one answer."""
+    if not root.order:
+        return root
+    ties = tuple(Order(column.expr, descending=False, nulls_first=False) for column in root.columns)
+    return replace(root, order=(*root.order, *ties))

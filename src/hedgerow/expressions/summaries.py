@@ -1,0 +1,256 @@
+"""Exact summaries of rows: the aggregates and window functions that may be used where no noise is due.
+
+They run over public rows, over released rows, and over the rows of one person at a time. In the last case a
+result may depend on nothing but the rows themselves: so sums of doubles are taken in order of size, ties are broken by
+value, and text is compared byte by byte. None of them can fail on a row.
+
+`{tail}` in a template is where FILTER and OVER go.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from hedgerow.expressions.ranges import EVERYTHING, NON_NEGATIVE, Range, hull
+from hedgerow.expressions.types import Type
+
+NUMBER = frozenset({Type.INTEGER, Type.DECIMAL, Type.FLOAT})
+ANY = frozenset(Type) - {Type.OTHER, Type.NULL, Type.INTERVAL}
+Signature = Callable[[Sequence[Type]], Type | None]
+
+
+@dataclass(frozen=True)
+class Summary:
+    """One exact summary.
+
+    Attributes:
+        signature: Argument types to result type, or None where it does not apply.
+        template: How it is written; or one for each type of the first argument (None: any other); or made from types.
+        range: From the ranges of the arguments, and the most rows there are of one unit, to that of the result.
+        windowed: Whether it may only, may not, or may have an OVER clause (True, False, None).
+        ordered: Whether the result depends on how rows that tie are ordered.
+        constants: Arguments from this position on must be constants.
+        grows: Whether the result is longer the more rows there are: not for rows of people, where memory could run out.
+    """
+
+    name: str
+    signature: Signature
+    template: str | Mapping[Type | None, str] | Callable[[Sequence[Type]], str]
+    range: Callable[[Sequence[Range], float], Range] = lambda _r, _n: EVERYTHING
+    windowed: bool | None = None
+    ordered: bool = False
+    constants: int = 9
+    grows: bool = False
+
+    def text(self, kinds: Sequence[Type]) -> str:
+        """The template for arguments of these types."""
+        if isinstance(self.template, str):
+            return self.template
+        if callable(self.template):
+            return self.template(kinds)
+        return self.template.get(kinds[0] if kinds else None) or self.template[None]
+
+
+_SUMMARIES: dict[str, Summary] = {}
+
+
+def lookup(name: str) -> Summary | None:
+    """The summary of that name, if there is one."""
+    return _SUMMARIES.get(name if name in OURS else name.upper())
+
+
+def names(*, windowed: bool) -> list[str]:
+    """The names of the aggregates (or of all that may have OVER)."""
+    wanted = (True, None) if windowed else (False, None)
+    return sorted(name for name, known in _SUMMARIES.items() if known.windowed in wanted and name not in OURS)
+
+
+def _register(*summaries: Summary) -> None:
+    _SUMMARIES.update({summary.name: summary for summary in summaries})
+
+
+def _takes(*kinds: frozenset[Type], gives: Type | None = None, least: int | None = None) -> Signature:
+    """Arguments of these kinds; gives a fixed type, or (None) that of the first."""
+
+    def signature(types: Sequence[Type]) -> Type | None:
+        if not (len(kinds) if least is None else least) <= len(types) <= len(kinds):
+            return None
+        if any(kind not in allowed for kind, allowed in zip(types, kinds, strict=False)):
+            return None
+        return types[0] if gives is None else gives
+
+    return signature
+
+
+def _summed(types: Sequence[Type]) -> Type | None:
+    if len(types) != 1 or types[0] not in NUMBER:
+        return None
+    return Type.INTEGER if types[0] is Type.INTEGER else Type.FLOAT
+
+
+def _shifted(types: Sequence[Type]) -> Type | None:
+    if not 1 <= len(types) <= 3 or (len(types) > 1 and types[1] is not Type.INTEGER):
+        return None
+    if len(types) < 3:
+        return types[0]
+    if types[0] in NUMBER and types[2] in NUMBER:
+        whole = types[0] is Type.INTEGER and types[2] is Type.INTEGER
+        return Type.INTEGER if whole else Type.FLOAT
+    return types[0] if types[2] in {types[0], Type.NULL} else None
+
+
+def _by_bytes(template: str) -> Callable[[Sequence[Type]], str]:
+    """A template of two arguments in which text is compared byte by byte."""
+
+    def written(kinds: Sequence[Type]) -> str:
+        names = [f'{{{i}}} COLLATE "binary"' if kind is Type.TEXT else f"{{{i}}}" for i, kind in enumerate(kinds)]
+        return template.format(first=names[0], second=names[1]) + "{tail}"
+
+    return written
+
+
+def _with_default(name: str) -> Callable[[Sequence[Type]], str]:
+    """LAG and LEAD; numbers and what stands in for them are brought to one type, so that every default fits."""
+
+    def written(kinds: Sequence[Type]) -> str:
+        if len(kinds) < 3 or kinds[0] not in NUMBER:
+            return f"{name}({{listed}}){{tail}}"
+        wide = "BIGINT" if kinds[0] is kinds[2] is Type.INTEGER else "DOUBLE"
+        return f"{name}(CAST({{0}} AS {wide}), {{1}}, CAST({{2}} AS {wide})){{tail}}"
+
+    return written
+
+
+def _first(ranges: Sequence[Range], _rows: float) -> Range:
+    return ranges[0]
+
+
+def _multiple(ranges: Sequence[Range], rows: float) -> Range:
+    """Of a sum: one to `rows` values."""
+    ends = [0.0 if end == 0 else end * rows for end in (ranges[0].lower, ranges[0].upper)]
+    return hull([ranges[0], Range(min(ends), max(ends))])
+
+
+def _spread(ranges: Sequence[Range], _rows: float) -> Range:
+    return Range(0.0, ranges[0].upper - ranges[0].lower)
+
+
+def _counted(_ranges: Sequence[Range], rows: float) -> Range:
+    return Range(0.0, rows)
+
+
+DOUBLE = "CAST({0} AS DOUBLE)"
+IN_ORDER = f"({DOUBLE} ORDER BY {DOUBLE}){{tail}}"
+WHOLE_SUM = "TRY_CAST(SUM(CAST({0} AS BIGINT)){tail} AS BIGINT)"
+TOTAL = "total of counts"
+"""Not a name that SQL could spell: the sum of released counts, 0 over no group at all."""
+
+ROWS = "rows"
+"""Nor this: all rows, each as a list of numbers, to follow where a summary of released rows comes from."""
+
+OURS = frozenset({TOTAL, ROWS})
+
+BYTES = {Type.TEXT: '{name}({{0}} COLLATE "binary"){{tail}}', None: "{name}({{0}}){{tail}}"}
+
+_register(
+    Summary("COUNT", _takes(ANY, gives=Type.INTEGER, least=0), "COUNT({distinct}{all}){tail}", _counted),
+    Summary("SUM", _summed, {Type.INTEGER: WHOLE_SUM, None: f"SUM{IN_ORDER}"}, _multiple),
+    Summary(
+        TOTAL,
+        _takes(frozenset({Type.INTEGER})),
+        f"CASE WHEN COUNT(*){{tail}} = 0 THEN 0 ELSE {WHOLE_SUM} END",
+        windowed=False,
+    ),
+    Summary(ROWS, lambda _: Type.OTHER, "LIST([{doubles}]){tail}"),
+    Summary("AVG", _takes(NUMBER, gives=Type.FLOAT), f"AVG{IN_ORDER}", _first),
+    Summary("MEDIAN", _takes(NUMBER, gives=Type.FLOAT), f"MEDIAN({DOUBLE}){{tail}}", _first),
+    Summary(
+        "QUANTILE_CONT",
+        _takes(NUMBER, NUMBER, gives=Type.FLOAT),
+        f"QUANTILE_CONT({DOUBLE}, {{1}}){{tail}}",
+        _first,
+        constants=1,
+    ),
+    *(
+        Summary(name, _takes(ANY), {kind: text.format(name=name) for kind, text in BYTES.items()}, _first)
+        for name in ("MIN", "MAX")
+    ),
+    Summary("ANY_VALUE", _takes(ANY), {kind: text.format(name="MIN") for kind, text in BYTES.items()}, _first),
+    *(
+        Summary(name, _takes(NUMBER, gives=Type.FLOAT), f"{name}{IN_ORDER}", _spread)
+        for name in ("STDDEV_SAMP", "STDDEV_POP")
+    ),
+    *(
+        Summary(name, _takes(NUMBER, gives=Type.FLOAT), f"{name}{IN_ORDER}", lambda _r, _n: NON_NEGATIVE)
+        for name in ("VAR_SAMP", "VAR_POP")
+    ),
+    *(
+        Summary(name, _takes(frozenset({Type.BOOLEAN}), gives=Type.BOOLEAN), f"{name}({{0}}){{tail}}")
+        for name in ("BOOL_AND", "BOOL_OR")
+    ),
+    Summary(
+        "STRING_AGG",
+        _takes(frozenset({Type.TEXT}), frozenset({Type.TEXT})),
+        "STRING_AGG({0}, {1} ORDER BY {0}){tail}",
+        windowed=False,
+        constants=1,
+        grows=True,
+    ),
+    *(
+        Summary(
+            name,
+            _takes(ANY, ANY),
+            _by_bytes(f"{name}({{first}}, {{second}} ORDER BY {{first}})"),
+            _first,
+        )
+        for name in ("ARG_MIN", "ARG_MAX")
+    ),
+    *(
+        Summary(
+            name,
+            _takes(gives=Type.INTEGER),
+            f"{name}(){{tail}}",
+            lambda _r, n: Range(1.0, n),
+            windowed=True,
+            ordered=name == "ROW_NUMBER",
+        )
+        for name in ("ROW_NUMBER", "RANK", "DENSE_RANK")
+    ),
+    *(
+        Summary(name, _takes(gives=Type.FLOAT), f"{name}(){{tail}}", lambda _r, _n: Range(0.0, 1.0), windowed=True)
+        for name in ("PERCENT_RANK", "CUME_DIST")
+    ),
+    Summary(
+        "NTILE",
+        _takes(frozenset({Type.INTEGER}), gives=Type.INTEGER),
+        "NTILE({0}){tail}",
+        lambda r, _n: Range(1.0, max(1.0, r[0].upper)),
+        windowed=True,
+        ordered=True,
+        constants=0,
+    ),
+    *(
+        Summary(
+            name,
+            _shifted,
+            _with_default(name),
+            lambda r, _n: hull([r[0], *r[2:]]),
+            windowed=True,
+            ordered=True,
+            constants=1,
+        )
+        for name in ("LAG", "LEAD")
+    ),
+    *(
+        Summary(name, _takes(ANY), f"{name}({{0}}){{tail}}", _first, windowed=True, ordered=True)
+        for name in ("FIRST_VALUE", "LAST_VALUE")
+    ),
+    Summary(
+        "NTH_VALUE",
+        _takes(ANY, frozenset({Type.INTEGER})),
+        "NTH_VALUE({0}, {1}){tail}",
+        _first,
+        windowed=True,
+        ordered=True,
+        constants=1,
+    ),
+)

@@ -1,0 +1,109 @@
+"""What every part of a binding needs: the catalog, the database's schema, parameters, and names that are still free."""
+
+import itertools
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from hedgerow.catalog.model import Catalog, Table, Through
+from hedgerow.expressions.types import Type
+from hedgerow.plan.facts import FAITHFUL, Classes, Facts, Identifying, Key, Term, key_term
+from hedgerow.plan.literals import Parameters
+from hedgerow.plan.scope import fold
+from hedgerow.schema import Schema, SchemaColumn
+
+Bounds = Mapping[str, tuple[float, float]]
+
+
+@dataclass
+class Context:
+    """One statement being bound."""
+
+    catalog: Catalog
+    schema: Schema
+    params: Parameters
+    bounds: Bounds
+    identifying: Identifying = field(init=False)
+    prefix: str = field(init=False)
+    bounded: set[str] = field(default_factory=set)
+    _numbers: Iterator[int] = field(default_factory=itertools.count)
+    _drawn: dict[tuple[Facts, frozenset[str]], Classes] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.identifying = identifying(self.catalog, self.schema)
+        self.prefix = free_prefix(self.schema)
+
+    def alias(self) -> str:
+        """A name for a relation that no other relation of the statement has."""
+        return f"{self.prefix}{next(self._numbers)}"
+
+    def classes(self, facts: Facts, present: frozenset[str] = frozenset()) -> Classes:
+        """What follows from the facts."""
+        if (facts, present) not in self._drawn:
+            self._drawn[facts, present] = Classes(facts, self.identifying, present)
+        return self._drawn[facts, present]
+
+    def unit_term(self, table: str, alias: str) -> Term | None:
+        """The unit of a row of `table`, where the table names it itself."""
+        declared = self.catalog.tables[table]
+        if not isinstance(declared.unit, str):
+            return None
+        return key_term(alias, as_read(declared, declared.unit, self.schema))
+
+    def narrowed(self) -> dict[str, tuple[float, float]]:
+        """The bounds that the query gives, by folded name of the column."""
+        return {fold(name): pair for name, pair in self.bounds.items()}
+
+
+def free_prefix(schema: Schema) -> str:
+    """What aliases begin with: no column may be called like one.
+
+    Privacy: an engine takes `t0.id` in a nested query for the field `id` of a column `t0` there, if it has one, and the
+    condition that ties the query to its owner would say nothing.
+    """
+    names = {fold(column) for table in schema.tables.values() for column in table.columns}
+    prefix = "t"
+    while any(name.startswith(prefix) and name[len(prefix) :].isdigit() for name in names):
+        prefix += "_"
+    return prefix
+
+
+def identifying(catalog: Catalog, schema: Schema) -> Identifying:
+    """The columns that identify one row of a table: enforced by the database, or declared as the target of a path.
+
+    Privacy: that the target of a path identifies one row is the owner's word, which `hedgerow check` verifies; a table
+    where it is false has rows of two owners, and no query can mend that.
+    """
+    found: dict[str, set[Key]] = {
+        name: {frozenset((column,) for column in key) for key in table.unique} for name, table in schema.tables.items()
+    }
+    for table in catalog.tables.values():
+        if isinstance(table.unit, Through):
+            target = catalog.tables[table.unit.table]
+            read = frozenset(as_read(target, name, schema) for _, name in table.unit.on)
+            found.setdefault(target.name, set()).add(read)
+    return {name: frozenset(keys) for name, keys in found.items()}
+
+
+def imposed(table: Table, column: SchemaColumn) -> str | None:
+    """The cast that a column is always read through.
+
+    It is to the owner's type, or away from types that an engine converts by itself, which can fail on a row. Decimals
+    that the database does not have as such are doubles.
+    """
+    said = table.columns.get(column.name)
+    wanted = said.type if said is not None else None
+    if wanted is Type.DECIMAL and column.type is not Type.DECIMAL:
+        wanted = Type.FLOAT
+    if wanted is None and column.native.upper().startswith(("ENUM", "UUID", "TIMESTAMP_")):
+        wanted = column.type
+    elif wanted is None or wanted is column.type:
+        return None
+    return f"imposed_{wanted.value}"
+
+
+def as_read(table: Table, name: str, schema: Schema) -> tuple[str, ...]:
+    """A column of a key as conditions see it: (name,), or (name, cast) where the cast may make two values one."""
+    column = schema.tables[table.name].columns[name]
+    cast = imposed(table, column)
+    faithful = cast is None or (cast == FAITHFUL and column.type is Type.TEXT)
+    return (name,) if faithful or cast is None else (name, cast)

@@ -1,0 +1,239 @@
+"""Where the border is: which groups mix several people.
+
+Privacy: groups whose keys determine the owner are one person's, and stay private and exact (the owner is added to the
+keys, so that this holds whatever the data). All others are the border: they become a `Release`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from hedgerow.errors import UnsupportedSQLError
+from hedgerow.expressions.nodes import Column, Expr, columns_of, columns_read, walk
+from hedgerow.expressions.summaries import TOTAL
+from hedgerow.expressions.types import Type
+from hedgerow.plan.aggregated import AggregatedScope, Groups, Mode, unit_shown
+from hedgerow.plan.context import Context
+from hedgerow.plan.domains import public_keys
+from hedgerow.plan.facts import Facts, shown_as
+from hedgerow.plan.grouping import grouping_sets
+from hedgerow.plan.nodes import AggregateCall, From, Grouped, Limits, Named, Release, Released
+from hedgerow.plan.ownership import determines_owner, in_fixed, is_owner, owner_column
+from hedgerow.plan.rewrite import canonical
+from hedgerow.plan.rows import Owned, Standing
+from hedgerow.plan.scalar import ScalarBinder
+from hedgerow.plan.scope import RowScope, fold
+from hedgerow.plan.shown import Shown
+from hedgerow.plan.specials import Specials
+from hedgerow.plan.summarised import has_aggregate
+from hedgerow.plan.syntax import span_of, text_of
+
+
+@dataclass(frozen=True)
+class Relation:
+    """What a SELECT reads: a tree, whose rows they are, and how they stand."""
+
+    source: From | None
+    where: tuple[Expr, ...]
+    owned: Owned | None
+    standing: Standing
+
+
+def is_grouped(select: exp.Select, shown: Sequence[Shown]) -> bool:
+    """Whether there is a GROUP BY, or an aggregate anywhere above the rows."""
+    order, qualify = select.args.get("order"), select.args.get("qualify")
+    above = [select.args.get("having"), qualify, *(order.expressions if order else []), *(s.node for s in shown)]
+    return bool(select.args.get("group")) or any(has_aggregate(node) for node in above if node is not None)
+
+
+class GroupBinder:
+    """Binds the groups of one SELECT."""
+
+    def __init__(
+        self,
+        context: Context,
+        scope: RowScope,
+        rows: ScalarBinder,
+        below: Relation,
+        public: frozenset[str] = frozenset(),
+    ) -> None:
+        self._context = context
+        self._scope = scope
+        self._rows = rows
+        self._below = below
+        self._public = public
+
+    def groups(self, select: exp.Select, shown: Sequence[Shown], *, distinct: bool) -> Groups:
+        """The keys, and which side of the border they are on. `distinct`: everything shown is a key."""
+        if distinct:
+            sets = [[column.node for column in shown]]
+        elif select.args.get("group") is not None and select.args["group"].args.get("all"):
+            sets = [[column.node for column in shown if not has_aggregate(column.node)]]
+        else:
+            sets = grouping_sets(select.args.get("group"), lambda node: self._resolve(node, shown))
+        bound = [[self._key(node) for node in nodes] for nodes in sets]
+        keys = list(dict.fromkeys(key for group in bound for key in group if _varies(key)))
+        places = tuple(tuple(sorted({keys.index(key) for key in group if _varies(key)})) for group in bound)
+        named = tuple(Named(f"k{i}", key) for i, key in enumerate(keys))
+        mode = self._mode(keys)
+        if mode is Mode.RELEASE:
+            self._check_release(sets)
+        whole = len(places) == 1
+        if not whole and mode is Mode.PERSON:
+            raise UnsupportedSQLError(
+                "Totals over the groups of one person are not available.",
+                code="grouping-sets",
+                hint="GROUP BY plain expressions here.",
+                span=span_of(select.args["group"]),
+            )
+        return Groups(self._context.alias(), named, mode, self._below.owned, None if whole else places)
+
+    def scope(self, groups: Groups, specials: Specials) -> AggregatedScope:
+        """The scope above the groups."""
+        return AggregatedScope(self._rows, self._scope, groups, self._context, specials)
+
+    def relation(self, groups: Groups, scope: AggregatedScope, having: tuple[Expr, ...]) -> Relation:
+        """The groups as a relation, once all aggregates are known."""
+        source = self._below.source
+        if source is None:
+            raise UnsupportedSQLError("The query reads no table.", code="no-from", hint="Write SELECT … FROM table.")
+        calls = tuple(scope.calls)
+        if groups.mode is Mode.RELEASE:
+            self._check_alone()
+        if groups.mode is Mode.RELEASE and groups.owned is not None:
+            return Relation(self._released(source, groups, calls), having, None, Standing.RELEASED)
+        if groups.mode is Mode.PERSON and groups.owned is not None:
+            return self._person(source, groups, calls, having, groups.owned)
+        made = Grouped(source, self._below.where, groups.keys, calls, groups.alias, groups.sets)
+        return Relation(made, having, None, self._below.standing)
+
+    def _mode(self, keys: Sequence[Expr]) -> Mode:
+        if self._below.owned is None:
+            return Mode.EXACT
+        return Mode.PERSON if determines_owner(keys, self._below.owned, self._context) else Mode.RELEASE
+
+    def _key(self, node: exp.Expr) -> Expr:
+        if node.find(exp.Window) is not None:
+            raise UnsupportedSQLError(
+                "GROUP BY cannot use a window function.",
+                code="misplaced-window",
+                hint="Compute it in a CTE first.",
+                span=span_of(node),
+            )
+        bound = self._rows.bind(node)
+        if bound.type in {Type.INTERVAL, Type.NULL} and _varies(bound):
+            raise UnsupportedSQLError(
+                f"GROUP BY cannot use {text_of(node)}.",
+                code="type-mismatch",
+                hint="Convert it with CAST, for instance to VARCHAR or BIGINT.",
+                span=span_of(node),
+            )
+        return bound
+
+    def _resolve(self, node: exp.Expr, shown: Sequence[Shown]) -> exp.Expr:
+        """A GROUP BY term: a position, an alias of SELECT, or an expression."""
+        if isinstance(node, exp.Literal) and not node.is_string:
+            if not node.this.isdigit() or not 1 <= int(node.this) <= len(shown):
+                raise UnsupportedSQLError(
+                    f"There is no column number {node.this}.",
+                    code="bad-position",
+                    hint=f"SELECT shows {len(shown)}; GROUP BY 1 means the first of them.",
+                    span=span_of(node),
+                )
+            return shown[int(node.this) - 1].node
+        if isinstance(node, exp.Column) and not node.table and not self._scope.has(fold(node.name)):
+            for column in shown:
+                if fold(column.name) == fold(node.name):
+                    return column.node
+        return node
+
+    def _check_release(self, sets: Sequence[Sequence[exp.Expr]]) -> None:
+        owned = self._below.owned
+        if owned is None:
+            return
+        self._check_alone()
+        nodes = [node for group in sets for node in group]
+        owners = columns_of(owned.owner)
+        for node in nodes:
+            bound = self._rows.bind(node)
+            if any(part.id in owners or is_owner(part, owned, self._context) for part in columns_read(bound)):
+                raise unit_shown(owned.owner, node)
+
+    def _check_alone(self) -> None:
+        """Refuse a release that depends on the row around it."""
+        if self._scope.outer:
+            raise UnsupportedSQLError(
+                "A query over private rows depends on the row around it, so it would be asked once for each.",
+                code="correlated-release",
+                hint="Group by the column instead, and join the results.",
+            )
+
+    def _released(self, source: From, groups: Groups, calls: Sequence[AggregateCall]) -> From:
+        owned = groups.owned
+        if owned is None:
+            raise UnsupportedSQLError("Nobody owns these rows.", code="internal")
+        noisy = tuple(call for call in calls if call.function != "GROUPING")
+        limits = _limits(owned, groups.keys)
+        domain = public_keys(source, self._below.where, groups.keys, self._public)
+        made = Release(source, self._below.where, owned.owner, limits, groups.keys, noisy, domain)
+        release = canonical(made, self._context.prefix)
+        if groups.sets is None:
+            return Released(release, groups.alias)
+        alias = self._context.alias()
+        if limits.max_groups != 1 and any(call.distinct for call in noisy):
+            raise UnsupportedSQLError(
+                "COUNT(DISTINCT unit) does not add up over groups: one person can be in several.",
+                code="rollup-people",
+                hint="Count rows, or ask for each level of totals in a query of its own.",
+            )
+        keys = tuple(Named(k.name, replace(_shown(k, alias), table=alias)) for k in groups.keys)
+        totals = tuple(_total(call, groups, keys, alias) for call in calls)
+        return Grouped(Released(release, alias), (), keys, totals, groups.alias, groups.sets)
+
+    def _person(
+        self, source: From, groups: Groups, calls: tuple[AggregateCall, ...], having: tuple[Expr, ...], owned: Owned
+    ) -> Relation:
+        """Groups of one person's rows. The owner is a key of theirs, whether or not the text says so."""
+        keys = groups.keys if owned.pinned else (*groups.keys, Named("o", owned.owner))
+        made = Grouped(source, self._below.where, keys, calls, groups.alias)
+        return Relation(made, having, self.person(groups, owned), Standing.OWNED)
+
+    def person(self, groups: Groups, owned: Owned) -> Owned:
+        """To whom the groups of one person's rows belong."""
+        if owned.pinned:
+            return owned
+        keys = (*groups.keys, Named("o", owned.owner))
+        owner = owner_column(groups.alias, owned.owner)
+        shown = shown_as(groups.alias, [(key.name, key.expr) for key in keys])
+        facts = owned.facts.plus(Facts((), (), frozenset({groups.alias})), shown)
+        alone = all(is_owner(key.expr, owned, self._context) for key in groups.keys)
+        limits = replace(owned.limits, max_rows=1, max_rows_per_group=1, max_groups=1, one_row=True, inferred=True)
+        fixed = frozenset({groups.alias}) if alone or owned.limits.max_rows == 1 else frozenset()
+        return replace(owned, owner=owner, facts=facts, limits=limits if alone else owned.limits, fixed=fixed)
+
+
+def _varies(expr: Expr) -> bool:
+    """Whether the expression reads a column at all; a constant makes no groups."""
+    return any(isinstance(part, Column) for part in walk(expr))
+
+
+def _limits(owned: Owned, keys: Sequence[Named]) -> Limits:
+    """Keys that are the same in all rows of a unit put it in one group, whatever else was declared."""
+    if owned.limits.max_groups != 1 and keys and all(in_fixed(key.expr, owned) for key in keys):
+        return replace(owned.limits, max_groups=1, inferred=True)
+    return owned.limits
+
+
+def _shown(key: Named, alias: str) -> Column:
+    return Column(key.name, key.expr.type, table=alias, collated=False)
+
+
+def _total(call: AggregateCall, groups: Groups, keys: Sequence[Named], alias: str) -> AggregateCall:
+    """What a total over released groups is: the sum of their numbers."""
+    if call.function == "GROUPING":
+        places = [next(i for i, k in enumerate(groups.keys) if k.expr == a) for a in call.arguments]
+        return replace(call, arguments=tuple(keys[i].expr for i in places))
+    released = Column(call.name, call.type, table=alias)
+    adds = TOTAL if call.function == "COUNT" else "SUM"
+    return AggregateCall(call.name, adds, (released,), None, distinct=False, type=call.type)

@@ -1,0 +1,104 @@
+"""What the modules that bind one family of functions share with the binder."""
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from sqlglot import exp
+
+from hedgerow.errors import UnsupportedSQLError
+from hedgerow.expressions.facts import range_of
+from hedgerow.expressions.functions import allowed
+from hedgerow.expressions.nodes import Expr, Literal
+from hedgerow.expressions.types import Type
+from hedgerow.plan import coerce
+from hedgerow.plan.syntax import span_of, text_of
+
+
+class Binder(Protocol):
+    """Binds the parts of a node."""
+
+    def bind(self, node: exp.Expr) -> Expr:
+        """The expression that `node` stands for."""
+
+    def boolean(self, node: exp.Expr, clause: str) -> Expr:
+        """A condition."""
+
+    def compare(self, name: str, nodes: list[exp.Expr], at: exp.Expr) -> Expr:
+        """A comparison, with both sides of one type."""
+
+
+Handler = Callable[[Any, Binder], Expr | None]
+"""Gives the expression, or None where the node has no meaning on our list."""
+
+Handlers = dict[type[exp.Expr], tuple[tuple[str, ...], Handler]]
+"""For each syntax class the arguments that are read (a node with any other is refused), and its handler."""
+
+
+def unsupported(node: exp.Expr, hint: str | None = None) -> UnsupportedSQLError:
+    """The refusal of an expression that is not on the allow-list."""
+    name = node.this if isinstance(node, exp.Anonymous) else type(node).__name__
+    return UnsupportedSQLError(
+        f"{text_of(node)} cannot be used: {name} is not on the list of functions that are safe on every row.",
+        code="unsupported-expression",
+        hint=hint or f"The SQL reference lists the {len(allowed())} functions that can be used.",
+        span=span_of(node),
+    )
+
+
+def whole(value: int) -> Literal:
+    """A whole number that we put there."""
+    return Literal(value, Type.INTEGER)
+
+
+def text(value: str) -> Literal:
+    """A text that we put there."""
+    return Literal(value, Type.TEXT)
+
+
+def constant_text(expr: Expr, node: exp.Expr, what: str) -> str:
+    """The value of a text constant; anything else is refused, for it could fail or run long on some rows."""
+    if not isinstance(expr, Literal) or not isinstance(expr.value, str):
+        raise UnsupportedSQLError(
+            f"{what} must be a constant text.",
+            code="constant-needed",
+            hint="Write it out, or pass it as a parameter.",
+            span=span_of(node),
+        )
+    return expr.value
+
+
+def constant_whole(expr: Expr, node: exp.Expr, what: str, low: int, high: int) -> int:
+    """The value of a whole constant from `low` to `high`."""
+    value = expr.value if isinstance(expr, Literal) else None
+    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+        raise UnsupportedSQLError(
+            f"{what} must be a constant whole number from {low:,} to {high:,}.",
+            code="constant-needed",
+            hint="Write it out, or pass it as a parameter.",
+            span=span_of(node),
+        )
+    return value
+
+
+def at_least(expr: Expr, low: int) -> Expr:
+    """The whole number, raised to `low` where it may be smaller and is there."""
+    if range_of(expr).lower >= low:
+        return expr
+    raised = coerce.call("greatest", [expr, whole(low)])
+    return raised if isinstance(expr, Literal) else _kept_null(expr, raised)
+
+
+def _kept_null(expr: Expr, value: Expr) -> Expr:
+    absent = coerce.call("is_null", [expr])
+    return coerce.call("case", [absent, Literal(None, Type.NULL), value])
+
+
+def strict(arguments: list[Expr], value: Expr) -> Expr:
+    """The value, but NULL where one of the arguments is."""
+    open_ones = [a for a in arguments if not (isinstance(a, Literal) and a.value is not None)]
+    if not open_ones:
+        return value
+    absent = coerce.call("is_null", [open_ones[0]])
+    for argument in open_ones[1:]:
+        absent = coerce.call("or", [absent, coerce.call("is_null", [argument])])
+    return coerce.call("case", [absent, Literal(None, Type.NULL), value])

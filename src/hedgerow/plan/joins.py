@@ -1,0 +1,223 @@
+"""FROM: tables, derived tables, and joins between them.
+
+How ownership travels: an inner join leaves the owners of both sides, to be shown equal by all its conditions
+together (`ownership.settle`); an outer join must show it by its own ON clause, and its rows belong to the owner of the
+side that is always there.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from sqlglot import exp
+
+from hedgerow.errors import UnsupportedSQLError
+from hedgerow.expressions.nodes import Expr
+from hedgerow.plan import coerce
+from hedgerow.plan.context import Context
+from hedgerow.plan.facts import Equality, Facts, equalities, term
+from hedgerow.plan.nodes import Join
+from hedgerow.plan.ownership import exactly, not_on_the_unit
+from hedgerow.plan.rows import Rows, Standing
+from hedgerow.plan.scalar import ScalarBinder
+from hedgerow.plan.scope import RowScope, Scope, fold
+from hedgerow.plan.sizes import within_size
+from hedgerow.plan.sources import nullable
+from hedgerow.plan.syntax import span_of
+
+Special = Callable[[exp.Expr], Expr | None]
+UNDERSTOOD = frozenset({"this", "on", "using", "side", "kind", "method"})
+
+
+class Joiner:
+    """Joins relations one after the other. Columns of a query around are noted in `scope`, as everywhere in it."""
+
+    def __init__(self, context: Context, scope: RowScope, special: Special) -> None:
+        self._context = context
+        self._scope = scope
+        self._special = special
+
+    def join(self, left: Rows, right: Rows, node: exp.Join) -> Rows:
+        """`left` and `right` side by side, as `node` says."""
+        _check(node)
+        _distinct_names(left, right, node)
+        if {left.standing, right.standing} == {Standing.OWNED, Standing.RELEASED}:
+            raise released_with_private(node)
+        side = str(node.args.get("side") or "").lower()
+        using = self._using(left, right, node)
+        condition = self._condition(left, right, using, node)
+        if side == "":
+            joined = _inner(left, right, condition)
+        elif side == "full":
+            joined = self._full(left, right, condition, node)
+        else:
+            joined = self._outer(left, right, condition, node, flipped=side == "right")
+        size = within_size(left.size + right.size)
+        either = joined.either or left.either or right.either
+        return replace(joined, merged=self._merged(left, right, using, side), node=node, size=size, either=either)
+
+    def _using(self, left: Rows, right: Rows, node: exp.Join) -> list[tuple[str, Expr, Expr]]:
+        """The columns that USING or NATURAL makes one: name, left, right."""
+        names = [fold(identifier.name) for identifier in node.args.get("using") or []]
+        if str(node.args.get("method") or "").upper() == "NATURAL":
+            theirs = [name for item in right.items for name in item.columns]
+            names = [name for name in theirs if _scope(left, None).has(name)]
+            if not names:
+                raise UnsupportedSQLError(
+                    "NATURAL JOIN: the tables have no column in common.",
+                    code="bad-join",
+                    hint="Say what to join on: JOIN … ON a.x = b.y.",
+                    span=span_of(node),
+                )
+        return [(name, _find(left, name, node), _find(right, name, node)) for name in names]
+
+    def _condition(
+        self, left: Rows, right: Rows, using: Sequence[tuple[str, Expr, Expr]], node: exp.Join
+    ) -> Expr | None:
+        found: list[Expr] = [coerce.call("equal", coerce.comparable([a, b])) for _, a, b in using]
+        if node.args.get("on") is not None:
+            merged = {**left.merged, **right.merged}
+            outside = self._scope.outer
+            scope = RowScope(left.items + right.items, merged, self._scope.parent, self._special, outer=outside)
+            found.append(ScalarBinder(scope, self._context.params).boolean(node.args["on"], "ON"))
+        if not found:
+            return None
+        whole = found[0]
+        for part in found[1:]:
+            whole = coerce.call("and", [whole, part])
+        owners = [leaf.owner for rows in (left, right) for leaf in rows.leaves]
+        return exactly(whole, [*owners, *left.owners, *right.owners])
+
+    def _merged(self, left: Rows, right: Rows, using: Sequence[tuple[str, Expr, Expr]], side: str) -> dict[str, Expr]:
+        """What a name means that USING made one of two: the side that is always there, or whichever is."""
+        made = {**left.merged, **right.merged}
+        for name, one, other in using:
+            either = coerce.call("coalesce", coerce.unify([one, other])) if side == "full" else one
+            made[name] = other if side == "right" else either
+        return nullable(made) if side else made
+
+    def _outer(self, left: Rows, right: Rows, condition: Expr | None, node: exp.Join, *, flipped: bool) -> Rows:
+        """One side is always there, the other only where the condition finds it."""
+        kept, found = (right, left) if flipped else (left, right)
+        self._same_owner(kept, found, condition, node)
+        facts = kept.facts.plus(found.facts.plus(Facts(), _facts(condition)).guarded(found.aliases))
+        missing = tuple(replace(item, columns=nullable(item.columns)) for item in found.items)
+        items = missing + kept.items if flipped else kept.items + missing
+        return Rows(
+            Join("left", kept.source, found.source, condition),
+            _standing(left, right),
+            items,
+            facts,
+            kept.owners or found.owners[:1],
+            left.leaves + right.leaves,
+            left.public + right.public,
+        )
+
+    def _full(self, left: Rows, right: Rows, condition: Expr | None, node: exp.Join) -> Rows:
+        """Each side may be missing; rows belong to whoever is there."""
+        self._same_owner(left, right, condition, node)
+        self._same_owner(right, left, condition, node)
+        both = (left.aliases, right.aliases)
+        facts = left.facts.guarded(left.aliases).plus(right.facts.guarded(right.aliases))
+        facts = facts.plus(Facts(), (replace(e, guards=(*e.guards, *both)) for e in _facts(condition)))
+        owners = (*left.owners[:1], *right.owners[:1])
+        if len(owners) == 2:
+            whichever: Expr = coerce.call("coalesce", coerce.unify(owners))
+            names = zip(owners, both, strict=True)
+            facts = facts.plus(Facts(), (Equality(term(whichever), term(o), False, (side,)) for o, side in names))  # noqa: FBT003
+            owners = (whichever,)
+        items = tuple(replace(item, columns=nullable(item.columns)) for item in left.items + right.items)
+        return Rows(
+            Join("full", left.source, right.source, condition),
+            _standing(left, right),
+            items,
+            facts,
+            owners,
+            left.leaves + right.leaves,
+            left.public + right.public,
+            either=bool(left.leaves and right.leaves),
+        )
+
+    def _same_owner(self, kept: Rows, found: Rows, condition: Expr | None, node: exp.Join) -> None:
+        """Rows that an outer join brings together belong to one unit, by its ON clause alone."""
+        if not found.owners:
+            return
+        alone = self._context.classes(found.facts)
+        for other in found.owners[1:]:
+            if not alone.same(term(found.owners[0]), term(other)):
+                raise not_on_the_unit(replace(found, node=node), found.owners[0], other)
+        classes = self._context.classes(kept.facts.plus(found.facts, _facts(condition)))
+        if kept.owners and not any(classes.same(term(owner), term(found.owners[0])) for owner in kept.owners):
+            both = replace(kept, leaves=kept.leaves + found.leaves, node=node)
+            raise not_on_the_unit(both, kept.owners[0], found.owners[0])
+
+
+def _inner(left: Rows, right: Rows, condition: Expr | None) -> Rows:
+    return Rows(
+        Join("cross" if condition is None else "inner", left.source, right.source, condition),
+        _standing(left, right),
+        left.items + right.items,
+        left.facts.plus(right.facts, _facts(condition)),
+        left.owners + right.owners,
+        left.leaves + right.leaves,
+        left.public + right.public,
+    )
+
+
+def _facts(condition: Expr | None) -> tuple[Equality, ...]:
+    return () if condition is None else equalities([condition])
+
+
+def _standing(left: Rows, right: Rows) -> Standing:
+    both = {left.standing, right.standing}
+    return next((s for s in (Standing.OWNED, Standing.RELEASED) if s in both), Standing.PUBLIC)
+
+
+def _scope(rows: Rows, parent: Scope | None) -> RowScope:
+    return RowScope(rows.items, rows.merged, parent)
+
+
+def _find(rows: Rows, name: str, node: exp.Join) -> Expr:
+    column = exp.column(name, quoted=True)
+    column.this.meta.update(next((n.meta for n in node.walk() if "start" in n.meta), {}))
+    return _scope(rows, None).column(column)
+
+
+def _check(node: exp.Join) -> None:
+    """Refuse joins that have no plain meaning here."""
+    extra = [name for name, value in node.args.items() if name not in UNDERSTOOD and value]
+    kind, method = str(node.args.get("kind") or "").upper(), str(node.args.get("method") or "").upper()
+    if extra or kind not in {"", "INNER", "OUTER", "CROSS"} or method not in {"", "NATURAL"}:
+        raise UnsupportedSQLError(
+            f"This kind of join ({' '.join(filter(None, [method, kind])) or extra[0].upper()}) is not available.",
+            code="bad-join",
+            hint="INNER, LEFT, RIGHT, FULL, CROSS, NATURAL, SEMI and ANTI joins are.",
+            span=span_of(node),
+        )
+    if str(node.args.get("side") or "") and not (node.args.get("on") or node.args.get("using") or method):
+        raise UnsupportedSQLError(
+            "An outer join needs a condition.",
+            code="bad-join",
+            hint="Say what to join on: LEFT JOIN b ON a.x = b.y.",
+            span=span_of(node),
+        )
+
+
+def _distinct_names(left: Rows, right: Rows, node: exp.Join) -> None:
+    for item in right.items:
+        if any(fold(item.name) == fold(other.name) for other in left.items):
+            raise UnsupportedSQLError(
+                f"Two tables in FROM are called {item.name!r}.",
+                code="duplicate-table",
+                hint=f"Give one of them another name: {item.name} AS other.",
+                span=span_of(node),
+            )
+
+
+def released_with_private(node: exp.Expr) -> UnsupportedSQLError:
+    """The refusal to use a noisy result next to private rows."""
+    return UnsupportedSQLError(
+        "A released result is joined with private rows, so noise of one answer would decide what another one counts.",
+        code="released-with-private",
+        hint="Aggregate the private rows in a CTE of their own first, and join the two results.",
+        span=span_of(node),
+    )

@@ -1,0 +1,196 @@
+"""Queries inside expressions: EXISTS, IN (SELECT …), and a query that is one value.
+
+Privacy: over public tables, or over released numbers next to released numbers, anything goes. A query over
+private rows is allowed next to private rows where it reads rows of the same owner alone; the condition that says so is
+added to it whether or not the text already implies it. Everything else would let rows of one person depend on another.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from hedgerow.errors import UnsupportedSQLError
+from hedgerow.expressions.nodes import Column, Expr, Nested
+from hedgerow.expressions.ranges import Range
+from hedgerow.expressions.types import Type
+from hedgerow.plan import coerce
+from hedgerow.plan.clauses import is_bare
+from hedgerow.plan.context import Context
+from hedgerow.plan.facts import COLUMN, Equality, term
+from hedgerow.plan.nodes import Derived, Named, Query, Select
+from hedgerow.plan.ownership import owner_column, same_owner
+from hedgerow.plan.rows import Owned, Standing, Table
+from hedgerow.plan.scope import Scope
+from hedgerow.plan.sizes import within_size
+from hedgerow.plan.syntax import span_of
+from hedgerow.plan.tables import whole
+
+OWN = "in own"
+"""IN over one person's rows: they may be none where plain SQL would see those of others, so NULL stays NULL."""
+
+
+@dataclass(frozen=True)
+class Around:
+    """What a nested query finds around it: names, and the owner of the row it is evaluated for."""
+
+    scope: Scope
+    owned: Owned | None
+
+
+def is_nested(node: exp.Expr) -> bool:
+    """Whether the node is a query inside an expression."""
+    if isinstance(node, exp.In):
+        return node.args.get("query") is not None
+    if isinstance(node, exp.EQ) and isinstance(node.expression, exp.Any):
+        return isinstance(node.expression.this, exp.Query)
+    return isinstance(node, exp.Exists | exp.Subquery)
+
+
+def has_nested(node: exp.Expr) -> bool:
+    """Whether a query stands anywhere in the node."""
+    return any(is_nested(found) for found in node.walk())
+
+
+class Nester:
+    """Binds nested queries of one surrounding query.
+
+    `standing` is that of the surrounding rows; `released` is set when a nested query brings released numbers in.
+    """
+
+    def __init__(self, context: Context, bind: Callable[[exp.Query, Around], Table]) -> None:
+        self._context = context
+        self._bind = bind
+        self.standing = Standing.PUBLIC
+        self.around: Around | None = None
+        self.released = False
+        self.size = 0
+
+    def nested(self, node: exp.Expr, scalar: Callable[[exp.Expr], Expr]) -> Expr:
+        """The expression that a nested query is; `scalar` binds what stands left of IN."""
+        if isinstance(node, exp.Exists):
+            table = self._table(node.this, node)
+            return self._made("exists", table, (), node, Type.BOOLEAN, Range(0.0, 1.0))
+        if isinstance(node, exp.In):
+            return self._in(node.this, node.args["query"], node, scalar)
+        if isinstance(node, exp.EQ):
+            return self._in(node.this, node.expression.this, node, scalar)
+        return self._one_value(node)
+
+    def _one_value(self, node: exp.Expr) -> Expr:
+        table = self._table(node, node)
+        if not table.one_row or len(table.columns) != 1:
+            raise UnsupportedSQLError(
+                "A query that is used as a value must give one column and one row.",
+                code="not-one-value",
+                hint="Let it be one aggregate without GROUP BY, for instance (SELECT MAX(x) FROM …).",
+                span=span_of(node),
+            )
+        column = table.columns[0]
+        return self._made("scalar", table, (), node, column.type, column.range)
+
+    def _in(self, left: exp.Expr, query: exp.Expr, node: exp.Expr, scalar: Callable[[exp.Expr], Expr]) -> Expr:
+        if isinstance(left, exp.Tuple):
+            raise UnsupportedSQLError(
+                "IN with several columns is not available.",
+                code="nested-query",
+                hint="Write EXISTS (SELECT 1 FROM … WHERE x = a AND y = b).",
+                span=span_of(node),
+            )
+        values = [scalar(left)]
+        table = self._table(query, node)
+        if len(values) != len(table.columns):
+            raise UnsupportedSQLError(
+                f"IN compares {len(values)} with {len(table.columns)} columns.",
+                code="type-mismatch",
+                hint="Let the query inside show one column.",
+                span=span_of(node),
+            )
+        select = as_select(table, self._context)
+        pairs = [
+            coerce.comparable([value, column.expr], span_of(node))
+            for value, column in zip(values, select.columns, strict=False)
+        ]
+        columns = tuple(Named(f"c{i}", pair[1]) for i, pair in enumerate(pairs))
+        matched = replace(table, query=replace(select, columns=(*columns, *select.columns[len(columns) :])))
+        return self._made("in", matched, [pair[0] for pair in pairs], node, Type.BOOLEAN, Range(0.0, 1.0), values)
+
+    def _table(self, query: exp.Expr, node: exp.Expr) -> Table:
+        while isinstance(query, exp.Subquery | exp.Paren) and is_bare(query):
+            query = query.this
+        if not isinstance(query, exp.Query) or self.around is None:
+            raise UnsupportedSQLError(
+                "A query inside an expression can stand in SELECT, WHERE, HAVING, QUALIFY and ORDER BY, and not here.",
+                code="nested-query",
+                hint="Move the condition into WHERE, or name the query with WITH and join it.",
+                span=span_of(node),
+            )
+        return self._bind(query, self.around)
+
+    def _made(
+        self,
+        kind: str,
+        table: Table,
+        arguments: Sequence[Expr],
+        node: exp.Expr,
+        result: Type,
+        bounds: Range,
+        values: Sequence[Expr] = (),
+    ) -> Expr:
+        self.size = within_size(self.size + whole(table, node).size)
+        if table.standing is Standing.OWNED:
+            table, kind = self._same_owner(table, values, node), OWN if kind == "in" else kind
+        elif table.standing is Standing.RELEASED:
+            self.released = True
+            if self.standing is Standing.OWNED:
+                raise UnsupportedSQLError(
+                    "A noisy number is compared with private rows, so noise of one answer would decide what another "
+                    "one counts.",
+                    code="released-with-private",
+                    hint="Ask for the number first, and pass it as a parameter: WHERE income > ? with params=[…].",
+                    span=span_of(node),
+                )
+        shown = table.query
+        if isinstance(shown, Select):
+            shown = replace(shown, columns=shown.columns[: len(table.columns)])
+        return Nested(kind, shown, tuple(arguments), table.outer, result, bounds)
+
+    def _same_owner(self, table: Table, values: Sequence[Expr], node: exp.Expr) -> Table:
+        owned = self.around.owned if self.around is not None else None
+        if self.standing is not Standing.OWNED or owned is None or table.owned is None:
+            raise _not_correlated(node)
+        if table.owned.pinned:
+            return table
+        equal = [Equality((COLUMN, "n", f"c{i}"), term(value)) for i, value in enumerate(values)]
+        facts = owned.facts.plus(table.facts.under("n:", "n"), equal)
+        if not self._context.classes(facts).same((COLUMN, "n", "o"), term(owned.owner)):
+            raise _not_correlated(node)
+        select = as_select(table, self._context)
+        inner = select.columns[-1].expr
+        outer = tuple(c for c in (owned.owner,) if isinstance(c, Column))
+        return replace(
+            table,
+            query=replace(select, where=(*select.where, same_owner(inner, owned.owner))),
+            outer=(*table.outer, *outer),
+        )
+
+
+def as_select(table: Table, context: Context) -> Select:
+    """The query as a SELECT to which conditions can be added; its last column is the owner's, where it has one."""
+    query: Query = table.query
+    if isinstance(query, Select) and not (query.distinct or query.limit is not None or query.offset):
+        return query
+    alias = context.alias()
+    columns: list[Named] = [Named(c.name, replace(c, table=alias)) for c in table.columns]
+    if table.owned is not None:
+        columns.append(Named("o", owner_column(alias, table.owned.owner)))
+    return Select(Derived(query, alias), (), tuple(columns))
+
+
+def _not_correlated(node: exp.Expr) -> UnsupportedSQLError:
+    return UnsupportedSQLError(
+        "The query inside reads private rows, but nothing says that they belong to the person of the row outside.",
+        code="subquery-not-correlated",
+        hint="Compare the units of both: WHERE EXISTS (SELECT 1 FROM orders o WHERE o.customer_id = c.id …).",
+        span=span_of(node),
+    )

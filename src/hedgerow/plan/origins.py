@@ -1,0 +1,72 @@
+"""Where each number of an answer comes from, through any after part: which released cells are in it, and how.
+
+A query is rewritten so that it also gives, for each row it shows, the numbers of the released rows that are behind it
+(`explained`). An origin is an expression over those numbers. Whatever cannot be followed is `Untraced`.
+"""
+
+from dataclasses import dataclass
+
+from hedgerow.expressions.nodes import Expr
+from hedgerow.expressions.types import Type
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A released number: of which release, which aggregate, and the column that says which of its rows.
+
+    `chosen` says that noisy numbers decided which row it is, so that its noise is not what it would be for a fixed row.
+    """
+
+    release: int
+    call: str
+    row: Expr
+    chosen: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A value without noise: a key, a column of a public table, a constant."""
+
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """A function of origins."""
+
+    function: str
+    arguments: tuple["Origin", ...]
+    type: Type
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """A summary (SUM, AVG, COUNT, MIN, MAX) of `inner` over several rows.
+
+    `rows` gives a list for each row shown; every element of it is a list of the numbers that `inner` reads, which names
+    them by position: columns "0", "1", … of the table `ELEMENT`. `chosen` says that noisy numbers decided which rows.
+    """
+
+    function: str
+    inner: "Origin"
+    rows: Expr
+    chosen: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """The rank of `own` among `others`, the largest (or smallest) first."""
+
+    own: "Origin"
+    others: Gathered
+    descending: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Untraced:
+    """A number that rests on noise in a way that is not followed."""
+
+
+Origin = Cell | Known | Applied | Gathered | Ranked | Untraced
+
+ELEMENT = "element"

@@ -1,0 +1,216 @@
+"""To whom the rows of a FROM clause belong, and how much one unit counts in them.
+
+Privacy: a row must have exactly one owner. Rows of several private relations are joined only where it follows
+from the conditions that their owners are equal (docs/proofs/ownership.md). Limits decide accuracy, never
+privacy: whatever they are, weights enforce them.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from hedgerow.errors import UnsupportedSQLError
+from hedgerow.expressions.nodes import Call, Column, Expr, columns_of
+from hedgerow.expressions.types import Type
+from hedgerow.plan.context import Context
+from hedgerow.plan.facts import COLUMN, Classes, Facts, columns_in, conjuncts, equalities, key_term, term
+from hedgerow.plan.nodes import Limits
+from hedgerow.plan.rows import Leaf, Owned, Rows
+from hedgerow.plan.syntax import span_of
+
+LARGEST_SIZE = 10**15
+"""No engine adds up more rows than this in the time that a query may take."""
+
+
+def settle(rows: Rows, conditions: Sequence[Expr], context: Context) -> Owned:
+    """The one owner of each row, or the reason why there is none."""
+    facts = rows.facts.plus(Facts(), equalities(conditions))
+    first = rows.owners[0]
+    classes = context.classes(facts, present_with(first))
+    for other in rows.owners[1:]:
+        if not classes.same(term(first), term(other)):
+            raise not_on_the_unit(rows, first, other)
+    measured = _Sizes(rows, context, context.classes(facts, rows.aliases), classes)
+    return Owned(first, measured.limits(), measured.fixed(), facts)
+
+
+def present_with(owner: Expr) -> frozenset[str]:
+    """The relations that are there in every row that has an owner; other rows never count."""
+    columns = columns_of(owner)
+    return frozenset(table for table, _ in columns) if len(columns) == 1 else frozenset()
+
+
+def not_on_the_unit(rows: Rows, first: Expr, other: Expr) -> UnsupportedSQLError:
+    """The refusal of a join in which rows of different people could meet."""
+    names = {term(leaf.owner): leaf for leaf in rows.leaves}
+    left, right = names.get(term(first)), names.get(term(other))
+    what = f"{_named(left)} and {_named(right)}" if left and right else "Private tables"
+    return UnsupportedSQLError(
+        f"{what} are joined, but nothing says that both rows belong to the same person.",
+        code="join-not-on-unit",
+        hint=f"Join them on the unit{_suggested(left, right)}, or along the declared path.",
+        span=None if rows.node is None else span_of(rows.node),
+    )
+
+
+def _named(leaf: Leaf) -> str:
+    return repr(leaf.name)
+
+
+def _suggested(left: Leaf | None, right: Leaf | None) -> str:
+    if left is None or right is None or left.path or right.path or None in {left.row, right.row}:
+        return ""
+    names = [f"{leaf.name}.{next(iter(columns_of(leaf.owner)))[1]}" for leaf in (left, right)]
+    return f" ({' = '.join(names)})"
+
+
+@dataclass(frozen=True)
+class _Sizes:
+    """How many rows a unit has in a join.
+
+    `matched` holds what follows where every relation is there, `always` what holds in every row.
+    """
+
+    rows: Rows
+    context: Context
+    matched: Classes
+    always: Classes
+
+    def limits(self) -> Limits:
+        """Of the finest table along a path; the product where tables meet on the unit."""
+        counted = [leaf for leaf in self.rows.leaves if not self._absorbed(leaf)]
+        unique = self._determined(frozenset(a for leaf in self.rows.leaves for a in leaf.aliases))
+        single = all(alias in unique for alias, _ in self.rows.public)
+        every = sum(leaf.limits.size for leaf in self.rows.leaves)
+        size = max(every, math.prod(leaf.limits.size for leaf in counted)) if single else LARGEST_SIZE
+        parts = [leaf.limits for leaf in counted]
+        if len(parts) == 1:
+            only = parts[0]
+            return Limits(
+                only.max_rows,
+                only.max_rows_per_group,
+                only.max_groups,
+                max(only.size, min(size, LARGEST_SIZE)),
+                only.one_row and single,
+                only.inferred,
+            )
+        together = self._together
+        return Limits(
+            together([p.max_rows for p in parts]),
+            together([p.max_rows_per_group or p.max_rows for p in parts]),
+            together([p.max_groups or p.max_rows for p in parts]),
+            max(min(size, LARGEST_SIZE), *(p.size for p in parts)),
+            single and all(p.one_row for p in parts) and not self.rows.either,
+            inferred=True,
+        )
+
+    def _together(self, numbers: Sequence[int | None]) -> int | None:
+        """Of rows that meet, the product; the sum, if larger, where each side may be alone."""
+        known = [number for number in numbers if number is not None]
+        if len(known) < len(numbers):
+            return None
+        return max(math.prod(known), sum(known)) if self.rows.either else math.prod(known)
+
+    def fixed(self) -> frozenset[str]:
+        """The relations of which every row of a unit has the same one."""
+        if self.rows.either:
+            return frozenset()
+        single = [leaf.aliases for leaf in self.rows.leaves if leaf.limits.max_rows == 1]
+        return self._determined(frozenset(alias for aliases in single for alias in aliases))
+
+    def _absorbed(self, leaf: Leaf) -> bool:
+        """Whether another relation has this one on its path, so that each of its rows meets one row here."""
+        return leaf.row is not None and any(
+            self.matched.one_row(leaf.row[0], alias)
+            for other in self.rows.leaves
+            if other is not leaf
+            for alias, _ in other.path
+        )
+
+    def _determined(self, known: frozenset[str]) -> frozenset[str]:
+        """`known`, and the public tables that are looked up in it by a key that the database enforces."""
+        reached = set(known)
+        while True:
+            new = [a for a, t in self.rows.public if a not in reached and t and self._looked_up(a, t, reached)]
+            if not new:
+                return frozenset(reached)
+            reached |= set(new)
+
+    def _looked_up(self, alias: str, table: str, reached: set[str]) -> bool:
+        candidates = [t for t in self._terms() if all(part in reached for part in columns_in(t))]
+        keys = self.context.schema.tables[table].unique
+        there = frozenset({alias}) | present_with(self.rows.owners[0])
+        classes = self.context.classes(self.always.facts, there)
+
+        def found(name: str) -> bool:
+            own = (COLUMN, alias, name)
+            return classes.certain(own) and any(classes.same(own, other) for other in candidates)
+
+        return any(all(found(name) for name in key) for key in keys)
+
+    def _terms(self) -> list[tuple[object, ...]]:
+        sides = [side for e in self.matched.facts.equalities for side in (e.left, e.right)]
+        return [side for side in sides if isinstance(side, tuple)]
+
+
+def exactly(condition: Expr, owners: Iterable[Expr]) -> Expr:
+    """The condition with equalities of the units' text made byte by byte, whatever the columns' collations."""
+    wanted = {term(owner) for owner in owners}
+    parts = [_exactly(part, wanted) for part in conjuncts(condition)]
+    result = parts[0]
+    for part in parts[1:]:
+        result = Call("and", (result, part), Type.BOOLEAN)
+    return result
+
+
+def _exactly(part: Expr, owners: set[object]) -> Expr:
+    if not isinstance(part, Call) or part.function != "equal" or any(a.type is not Type.TEXT for a in part.arguments):
+        return part
+    named = any(term(argument) in owners for argument in part.arguments)
+    return Call("same_text", part.arguments, Type.BOOLEAN) if named else part
+
+
+def same_owner(left: Expr, right: Expr) -> Expr:
+    """The condition that both name the same unit."""
+    return Call("same_text" if left.type is Type.TEXT else "equal", (left, right), Type.BOOLEAN)
+
+
+def is_owner(expr: Expr, owned: Owned, context: Context) -> bool:
+    """Whether the expression equals the owner in every row."""
+    classes = context.classes(owned.facts, present_with(owned.owner))
+    return expr == owned.owner or classes.same(term(expr), term(owned.owner))
+
+
+def determines_owner(exprs: Sequence[Expr], owned: Owned, context: Context) -> bool:
+    """Whether rows that agree on all of `exprs` belong to one unit.
+
+    They hold the owner itself, or a key that identifies one row of a table which names the owner.
+    """
+    if owned.pinned:
+        return True
+    classes = context.classes(owned.facts, present_with(owned.owner))
+    terms, owner = [term(e) for e in exprs], term(owned.owner)
+    if any(classes.same(t, owner) for t in terms):
+        return True
+    return any(_names_owner(alias, table, terms, owner, classes, context) for alias, table in owned.facts.rows)
+
+
+def _names_owner(
+    alias: str, table: str, terms: Sequence[object], owner: object, classes: Classes, context: Context
+) -> bool:
+    unit = context.unit_term(table, alias)
+    if unit is None or not classes.same(unit, owner):
+        return False
+    keys = context.identifying.get(table, frozenset())
+    return any(all(any(classes.same(key_term(alias, part), t) for t in terms) for part in key) for key in keys)
+
+
+def in_fixed(expr: Expr, owned: Owned) -> bool:
+    """Whether the expression has one value for all rows of a unit, as far as the owner's declarations go."""
+    return all(table in owned.fixed for table, _ in columns_of(expr))
+
+
+def owner_column(alias: str, like: Expr) -> Column:
+    """The owner's column of a derived relation."""
+    base = like if isinstance(like, Column) else Column("", like.type, collated=False)
+    return Column("o", like.type, nullable=True, table=alias, collated=base.collated, native=base.native)

@@ -1,0 +1,99 @@
+"""What a FROM clause stands for while it is bound: a tree, the names in it, and to whom its rows belong."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+from sqlglot import exp
+
+from hedgerow.expressions.nodes import Column, Expr
+from hedgerow.plan.facts import Facts
+from hedgerow.plan.nodes import From, Limits, Query
+from hedgerow.plan.scope import Item
+
+
+class Standing(Enum):
+    """Whose rows they are: nobody's, one person's each, or released already."""
+
+    PUBLIC = "public"
+    OWNED = "owned"
+    RELEASED = "released"
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """One private relation in FROM: whose, how much, and the path that was added to find out.
+
+    `row` is its alias and table, where it is a table; `path` those of the scans that were added for it.
+    """
+
+    owner: Expr
+    limits: Limits
+    name: str
+    row: tuple[str, str] | None = None
+    path: tuple[tuple[str, str], ...] = ()
+    aliases: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A FROM clause, or a part of one.
+
+    `owners` are the expressions that name the unit; they must all be shown to be equal before the rows are used.
+    `public` holds alias and table (None: no table) of each public relation in it, `size` how many relations there are.
+    `either` says that a FULL JOIN has private rows on both sides, so that a person may have rows with one side missing.
+    """
+
+    source: From
+    standing: Standing
+    items: tuple[Item, ...]
+    facts: Facts = field(default_factory=Facts)
+    owners: tuple[Expr, ...] = ()
+    leaves: tuple[Leaf, ...] = ()
+    public: tuple[tuple[str, str | None], ...] = ()
+    merged: Mapping[str, Expr] = field(default_factory=dict)
+    node: exp.Expr | None = None
+    size: int = 1
+    either: bool = False
+
+    @property
+    def aliases(self) -> frozenset[str]:
+        """All aliases that a row of it consists of."""
+        return self.facts.aliases
+
+
+@dataclass(frozen=True)
+class Owned:
+    """To whom rows belong: one expression, its limits, and what in them is the same for all rows of a unit.
+
+    `fixed` are aliases of which a unit has one row; `units` are columns that always equal the owner; `pinned` says that
+    a nested query reads rows of the surrounding row's owner alone.
+    """
+
+    owner: Expr
+    limits: Limits
+    fixed: frozenset[str] = frozenset()
+    facts: Facts = field(default_factory=Facts)
+    pinned: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """A bound query: the tree and its columns, called `c0`, `c1`, … (and `o`, the owner's, where rows are owned).
+
+    `columns` describe the results: types, ranges, NULLs. `owner_at` are positions of columns that are the owner itself.
+    `facts` are about `c0`, `c1`, … under the alias "". `cut_off` says that LIMIT stands on rows of people, so that no
+    query may read it. `size` is the number of relations in it, each as often as it is used.
+    """
+
+    query: Query
+    standing: Standing
+    names: tuple[str, ...]
+    columns: tuple[Column, ...]
+    owned: Owned | None = None
+    owner_at: frozenset[int] = frozenset()
+    facts: Facts = field(default_factory=Facts)
+    outer: tuple[Column, ...] = ()
+    one_row: bool = False
+    cut_off: bool = False
+    size: int = 1

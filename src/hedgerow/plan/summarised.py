@@ -1,0 +1,161 @@
+"""Reading the syntax of aggregates: which one it is, its arguments, DISTINCT and FILTER."""
+
+from decimal import Decimal
+
+from sqlglot import exp
+
+from hedgerow.aggregates import lookup as noisy
+from hedgerow.errors import UnsupportedSQLError
+from hedgerow.expressions.nodes import Expr, Literal
+from hedgerow.expressions.summaries import Summary, lookup
+from hedgerow.plan.scalar import ScalarBinder, unsupported
+from hedgerow.plan.syntax import arguments_of, span_of, text_of
+
+MOST = 10**6
+SPELLINGS = {
+    "STDDEV": "STDDEV_SAMP",
+    "VARIANCE": "VAR_SAMP",
+    "VARIANCE_POP": "VAR_POP",
+    "LOGICAL_AND": "BOOL_AND",
+    "LOGICAL_OR": "BOOL_OR",
+    "PERCENTILE_CONT": "QUANTILE_CONT",
+    "QUANTILE": "QUANTILE_CONT",
+    "MAX_BY": "ARG_MAX",
+    "MIN_BY": "ARG_MIN",
+    "EVERY": "BOOL_AND",
+    "GROUP_CONCAT": "STRING_AGG",
+}
+
+READ: dict[type[exp.Expr], tuple[str, ...]] = {
+    exp.Lag: ("this", "offset", "default"),
+    exp.Lead: ("this", "offset", "default"),
+    exp.NthValue: ("this", "offset"),
+    exp.ArgMax: ("this", "expression"),
+    exp.ArgMin: ("this", "expression"),
+    exp.Quantile: ("this", "quantile"),
+    exp.PercentileCont: ("this", "expression"),
+}
+
+
+def name_of(node: exp.Expr) -> str | None:
+    """The name of the aggregate or window function, if the node is one."""
+    inner, _ = unwrap(node)
+    if isinstance(inner, exp.Anonymous):
+        name = str(inner.this).upper()
+    elif isinstance(inner, exp.Func):
+        name = type(inner).sql_name()
+    else:
+        return None
+    name = SPELLINGS.get(name, name)
+    return name if isinstance(inner, exp.AggFunc) or lookup(name) or noisy(name) else None
+
+
+def is_aggregate(node: exp.Expr) -> bool:
+    """Whether the node is an aggregate (with or without FILTER), and not a function that needs OVER."""
+    name = name_of(node)
+    if name is None:
+        return False
+    known = lookup(name)
+    return known is None or known.windowed is not True
+
+
+def has_aggregate(node: exp.Expr) -> bool:
+    """Whether an aggregate stands in the node: not as a window function, and not in a nested query."""
+    if isinstance(node, exp.Window):
+        call, _ = unwrap(node.this)
+        inner = [*call.iter_expressions(), *(node.args.get("partition_by") or [])]
+        inner += node.args["order"].expressions if node.args.get("order") else []
+        return any(has_aggregate(part) for part in inner)
+    if isinstance(node, exp.Query):
+        return False
+    return is_aggregate(node) or any(has_aggregate(part) for part in node.iter_expressions())
+
+
+def unwrap(node: exp.Expr) -> tuple[exp.Expr, exp.Expr | None]:
+    """The function without its FILTER clause, and that clause's condition. Other spellings become the plain one."""
+    where = None
+    while isinstance(node, exp.Filter | exp.RespectNulls | exp.IgnoreNulls):
+        if isinstance(node, exp.IgnoreNulls) and not isinstance(node.this, exp.AggFunc):
+            raise unsupported(node, hint="IGNORE NULLS is not available.")
+        where = node.expression.this if isinstance(node, exp.Filter) else where
+        node = node.this
+    if isinstance(node, exp.CountIf):
+        where = node.this if where is None else exp.and_(node.this, where)
+        node = exp.Count(this=exp.Star())
+    if isinstance(node, exp.WithinGroup) and isinstance(node.this, exp.PercentileCont):
+        (ordered,) = node.expression.expressions
+        node = exp.PercentileCont(this=ordered.this, expression=node.this.this)
+    return node, where
+
+
+def arguments_of_summary(summary: Summary, node: exp.Expr, binder: ScalarBinder) -> tuple[bool, list[Expr]]:
+    """DISTINCT or not, and the bound arguments of an exact summary."""
+    distinct, nodes = argument_nodes(node)
+    if distinct and summary.name not in {"COUNT", "MIN", "MAX"}:
+        raise unsupported(node, hint="DISTINCT is available in COUNT.")
+    arguments = [binder.bind(argument) for argument in nodes]
+    for index, argument in enumerate(arguments):
+        if index >= summary.constants and not isinstance(argument, Literal):
+            raise unsupported(node, hint=f"{summary.name} needs a constant here.")
+        if index >= summary.constants and not _fits(summary, index, argument):
+            raise unsupported(node, hint=f"The constant in {summary.name} is out of range.")
+    return distinct, arguments
+
+
+def _fits(summary: Summary, index: int, argument: Expr) -> bool:
+    """Whether a constant argument is one that no row can make fail."""
+    value = argument.value if isinstance(argument, Literal) else None
+    if summary.name == "QUANTILE_CONT" and index == 1:
+        return isinstance(value, int | float | Decimal) and 0 <= value <= 1
+    if summary.name in {"NTILE", "NTH_VALUE"}:
+        return isinstance(value, int) and 1 <= value <= MOST
+    if summary.name in {"LAG", "LEAD"} and index == 1:
+        return isinstance(value, int) and 0 <= value <= MOST
+    return True
+
+
+def argument_nodes(node: exp.Expr) -> tuple[bool, list[exp.Expr]]:
+    """DISTINCT or not, and the arguments as written; none for COUNT(*)."""
+    if isinstance(node, exp.Anonymous):
+        return False, list(node.expressions)
+    if isinstance(node, exp.GroupConcat):
+        return False, _listed(node)
+    if type(node) in READ:
+        found = arguments_of(node, READ[type(node)])
+        if found is None:
+            raise unsupported(node)
+        return False, found
+    if arguments_of(node, ("this",)) is None:
+        raise unsupported(node, hint="It takes one value.")
+    return _single(node)
+
+
+def _listed(node: exp.GroupConcat) -> list[exp.Expr]:
+    """STRING_AGG(x, separator): always in the order of x, whatever else is asked for would be refused."""
+    value, separator = node.this, node.args.get("separator") or exp.Literal.string(",")
+    if isinstance(value, exp.Order):
+        terms = [term for term in value.expressions if term.this == value.this and not term.args.get("desc")]
+        value = value.this if len(terms) == len(value.expressions) else None
+    if value is None or isinstance(value, exp.Distinct) or arguments_of(node, ("this", "separator")) is None:
+        raise unsupported(node, hint="STRING_AGG(x, ',' ORDER BY x) is available.")
+    return [value, separator]
+
+
+def _single(node: exp.Expr) -> tuple[bool, list[exp.Expr]]:
+    argument = node.args.get("this")
+    if argument is None:
+        return False, []
+    if isinstance(argument, exp.Star):
+        if any(argument.args.values()) or not isinstance(node, exp.Count):
+            raise unsupported(node, hint="Write COUNT(*).")
+        return False, []
+    if isinstance(argument, exp.Distinct):
+        if argument.args.get("on") or len(argument.expressions) != 1:
+            raise UnsupportedSQLError(
+                f"{text_of(node)} counts several things at once.",
+                code="unsupported-expression",
+                hint="Count one thing at a time.",
+                span=span_of(node),
+            )
+        return True, [argument.expressions[0]]
+    return False, [argument]

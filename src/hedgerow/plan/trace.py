@@ -1,0 +1,129 @@
+"""Where the columns of an answer come from: back through derived tables to the released numbers."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from hedgerow.expressions.nodes import Column, ColumnId, Expr, Nested, Window, walk
+from hedgerow.plan.nodes import Derived, From, Grouped, Join, Query, Release, Released, Select, SetOperation, inside
+from hedgerow.plan.rewrite import rewrite
+
+
+@dataclass(frozen=True)
+class Traced:
+    """An answer whose every row comes from one released row.
+
+    `columns` and `others` (conditions, orders) are expressions over the released columns (whose `table` is ""), and
+    perhaps columns of public tables. `picks` says that rows are chosen by what they hold.
+    """
+
+    release: Release
+    columns: tuple[Expr, ...]
+    others: tuple[Expr, ...]
+    picks: bool
+
+
+def trace(query: Query) -> Traced | None:
+    """The origin of each column, or None where rows have no single origin."""
+    if not isinstance(query, Select) or query.distinct or query.source is None:
+        return None
+    found = _origin(query.source)
+    if found is None:
+        return None
+    release, meaning, others, picks = found
+    columns = tuple(_replaced(column.expr, meaning) for column in query.columns)
+    here = [_replaced(expr, meaning) for expr in (*query.where, *(term.expr for term in query.order))]
+    return Traced(
+        release, columns, (*others, *here), picks or bool(query.where) or query.limit is not None or query.offset > 0
+    )
+
+
+Origin = tuple[Release, Mapping[ColumnId, Expr], tuple[Expr, ...], bool]
+
+
+def _origin(source: From) -> Origin | None:
+    if isinstance(source, Released):
+        return source.release, _released(source), (), False
+    if isinstance(source, Derived):
+        inner = trace(source.query)
+        if inner is None:
+            return None
+        names = [column.name for column in source.query.columns] if isinstance(source.query, Select) else []
+        meaning = {(source.alias, name): expr for name, expr in zip(names, inner.columns, strict=True)}
+        return inner.release, meaning, inner.others, inner.picks
+    if isinstance(source, Join):
+        left_noisy, right_noisy = is_noisy(source.left), is_noisy(source.right)
+        if left_noisy and not right_noisy and source.kind in {"inner", "cross", "left"}:
+            return _picked(_origin(source.left))
+        if right_noisy and not left_noisy and source.kind in {"inner", "cross"}:
+            return _picked(_origin(source.right))
+    return None
+
+
+def _picked(origin: Origin | None) -> Origin | None:
+    return None if origin is None else (*origin[:3], True)
+
+
+def _released(source: Released) -> dict[ColumnId, Expr]:
+    keys = [Column(k.name, k.expr.type) for k in source.release.keys]
+    calls = [Column(c.name, c.type) for c in source.release.calls]
+    return {(source.alias, column.name): column for column in (*keys, *calls)}
+
+
+def _replaced(expr: Expr, meaning: Mapping[ColumnId, Expr]) -> Expr:
+    def swap(node: object) -> object | None:
+        return meaning.get(node.id) if isinstance(node, Column) else None
+
+    return rewrite(expr, swap)
+
+
+def picks_rows(query: Query) -> bool:
+    """Whether rows are chosen by what they hold: a condition or a limit over released rows, at any level."""
+    return any(
+        isinstance(node, Select)
+        and is_noisy(node.source)
+        and (bool(node.where) or node.limit is not None or node.offset)
+        for node in inside(query)
+    )
+
+
+def is_noisy(source: object) -> bool:
+    """Whether released numbers are in it."""
+    return any(isinstance(node, Released) for node in inside(source))
+
+
+def noisy_columns(query: Query) -> list[bool]:
+    """For each column shown, whether noise is in it."""
+    if isinstance(query, SetOperation):
+        return [a or b for a, b in zip(noisy_columns(query.left), noisy_columns(query.right), strict=True)]
+    known = {} if query.source is None else _noisy(query.source)
+    mixes = query.source is not None and is_noisy(query.source)
+    return [_rests_on_noise(column.expr, known, mixes=mixes) for column in query.columns]
+
+
+def _rests_on_noise(expr: Expr, known: Mapping[ColumnId, bool], *, mixes: bool) -> bool:
+    """A window over released rows depends on which rows were released, whatever it reads."""
+    return any(
+        (isinstance(node, Column) and known.get(node.id, False))
+        or (isinstance(node, Window) and mixes)
+        or (isinstance(node, Nested) and is_noisy(node.query))
+        for node in walk(expr)
+    )
+
+
+def _noisy(source: From) -> dict[ColumnId, bool]:
+    if isinstance(source, Released):
+        return {(source.alias, call.name): True for call in source.release.calls}
+    if isinstance(source, Derived):
+        names = _names(source.query)
+        return {(source.alias, n): noisy for n, noisy in zip(names, noisy_columns(source.query), strict=True)}
+    if isinstance(source, Join):
+        return {**_noisy(source.left), **_noisy(source.right)}
+    if isinstance(source, Grouped):
+        below, mixes = _noisy(source.source), is_noisy(source.source)
+        keys = {(source.alias, k.name): _rests_on_noise(k.expr, below, mixes=mixes) for k in source.keys}
+        return {**keys, **{(source.alias, call.name): mixes and call.function != "GROUPING" for call in source.calls}}
+    return {}
+
+
+def _names(query: Query) -> list[str]:
+    return [column.name for column in query.columns] if isinstance(query, Select) else _names(query.left)

@@ -1,0 +1,203 @@
+"""Window functions.
+
+Privacy: over private rows every window stays within one person's rows: its partition holds the owner, which is added to
+it. Rows that tie in ORDER BY are told apart by all that the query reads of them, so that what a window gives depends
+on that person's rows alone, and not on the order in which the engine met them.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from hedgerow.errors import UnsupportedSQLError
+from hedgerow.expressions.facts import range_of
+from hedgerow.expressions.nodes import Column, Expr, Literal, Order, Window, walk
+from hedgerow.expressions.summaries import Summary, lookup, names
+from hedgerow.plan import coerce
+from hedgerow.plan.context import Context
+from hedgerow.plan.ownership import determines_owner
+from hedgerow.plan.rows import Owned
+from hedgerow.plan.scalar import ScalarBinder
+from hedgerow.plan.scope import fold
+from hedgerow.plan.summarised import arguments_of_summary, name_of, unwrap
+from hedgerow.plan.syntax import span_of, text_of
+
+WORDS = frozenset({"UNBOUNDED", "CURRENT ROW", "PRECEDING", "FOLLOWING", "ROWS", "RANGE", "GROUPS"})
+LONGEST_FRAME = 10**6
+SHARE = "RATIO_TO_REPORT"
+
+
+@dataclass(frozen=True)
+class Windows:
+    """Binds the window functions of one SELECT; `named` are those of its WINDOW clause."""
+
+    context: Context
+    owned: Owned | None
+    named: Mapping[str, exp.Window]
+
+    def bind(self, node: exp.Window, binder: ScalarBinder) -> Expr:
+        """The window function that `node` is."""
+        call, where = unwrap(node.this)
+        if isinstance(call, exp.Anonymous) and str(call.this).upper() == SHARE and len(call.expressions) == 1:
+            return self._share(node, call.expressions[0], binder)
+        name = name_of(call)
+        summary = lookup(name) if name else None
+        if summary is None or summary.windowed is False:
+            raise UnsupportedSQLError(
+                f"{text_of(call)} cannot be used as a window function.",
+                code="unsupported-window",
+                hint=f"Available: {', '.join(names(windowed=True))}.",
+                span=span_of(node),
+            )
+        partition, order, frame = self._over(node, binder)
+        distinct, arguments = arguments_of_summary(summary, call, binder)
+        _check_plain([*partition, *(term.expr for term in order), *arguments], node)
+        made = summary.signature([a.type for a in arguments])
+        if made is None or (self.owned is not None and summary.grows):
+            raise _bad_arguments(summary, node)
+        rows = self.owned.limits.max_rows if self.owned is not None else None
+        return Window(
+            summary.name,
+            tuple(arguments),
+            self._partition(partition, node),
+            tuple(order),
+            frame,
+            None if where is None else binder.boolean(where, "FILTER"),
+            distinct,
+            made,
+            summary.range([range_of(a) for a in arguments], float(rows or "inf")),
+        )
+
+    def _share(self, node: exp.Window, part: exp.Expr, binder: ScalarBinder) -> Expr:
+        """RATIO_TO_REPORT(x) OVER (…): x as a share of its sum."""
+        total = node.copy()
+        total.set("this", exp.Sum(this=part.copy()))
+        return coerce.call("divide", [binder.bind(part), self.bind(total, binder)], span_of(node))
+
+    def _over(self, node: exp.Window, binder: ScalarBinder) -> tuple[list[Expr], list[Order], str]:
+        """Partition, order and frame, with what a named window adds."""
+        base = node.args.get("alias")
+        partition, order, frame = list[Expr](), list[Order](), ""
+        if base is not None:
+            found = self.named.get(fold(base.name))
+            if found is None:
+                raise UnsupportedSQLError(
+                    f"There is no window {base.name!r}.",
+                    code="unknown-window",
+                    hint=f"Define it after HAVING: WINDOW {base.name} AS (PARTITION BY … ORDER BY …).",
+                    span=span_of(node),
+                )
+            partition, order, frame = self._over(found, binder)
+        partition = partition + [binder.bind(part) for part in node.args.get("partition_by") or []]
+        terms = node.args.get("order")
+        order = order + [order_term(term, binder) for term in (terms.expressions if terms else [])]
+        spec = node.args.get("spec")
+        return partition, order, frame_text(spec) if spec is not None else frame
+
+    def _partition(self, partition: Sequence[Expr], node: exp.Expr) -> tuple[Expr, ...]:
+        if self.owned is None:
+            return tuple(partition)
+        if not determines_owner(partition, self.owned, self.context):
+            raise UnsupportedSQLError(
+                "A window over private rows would look at rows of several people.",
+                code="window-across-people",
+                hint="Put the unit into PARTITION BY, or aggregate first and use the window on the result.",
+                span=span_of(node),
+            )
+        return tuple(partition) if self.owned.pinned else (*partition, self.owned.owner)
+
+
+def order_term(node: exp.Expr, binder: ScalarBinder) -> Order:
+    """One term of ORDER BY."""
+    if not isinstance(node, exp.Ordered) or node.args.get("with_fill"):
+        raise UnsupportedSQLError(
+            "This form of ORDER BY is not available.",
+            code="order",
+            hint="Order by columns, positions or expressions, with ASC or DESC and NULLS FIRST or LAST.",
+            span=span_of(node),
+        )
+    return Order(binder.bind(node.this), bool(node.args.get("desc")), bool(node.args.get("nulls_first")))
+
+
+def frame_text(spec: exp.WindowSpec) -> str:
+    """ROWS BETWEEN … AND …, from allowed words and small numbers."""
+    if spec.args.get("exclude"):
+        raise UnsupportedSQLError(
+            "EXCLUDE in a window is not available.",
+            code="window-frame",
+            hint="Leave it out, and subtract the row itself: SUM(x) OVER (…) - x.",
+            span=span_of(spec),
+        )
+    kind = str(spec.args.get("kind") or "ROWS").upper()
+    start = _edge(spec, "start")
+    end = _edge(spec, "end") if spec.args.get("end") else "CURRENT ROW"
+    if _place(start) > _place(end) or (kind == "RANGE" and any(text[0].isdigit() for text in (start, end))):
+        return _bad_frame(spec)
+    return f"{kind if kind in WORDS else _bad_frame(spec)} BETWEEN {start} AND {end}"
+
+
+def _place(edge: str) -> float:
+    """Where an edge lies, in rows from the current one."""
+    amount = (
+        math.inf if edge.startswith("UNBOUNDED") else 0 if edge == "CURRENT ROW" else int(edge.split(maxsplit=1)[0])
+    )
+    return -amount if edge.endswith("PRECEDING") else amount
+
+
+def _edge(spec: exp.WindowSpec, which: str) -> str:
+    value, side = spec.args.get(which), str(spec.args.get(f"{which}_side") or "").upper()
+    if isinstance(value, str) and value.upper() in WORDS:
+        return f"{value.upper()} {side}".strip() if side in {"", "PRECEDING", "FOLLOWING"} else _bad_frame(spec)
+    if isinstance(value, exp.Literal) and value.this.isdigit() and side in {"PRECEDING", "FOLLOWING"}:
+        return f"{min(int(value.this), LONGEST_FRAME)} {side}"
+    return _bad_frame(spec)
+
+
+def _bad_frame(spec: exp.WindowSpec) -> str:
+    raise UnsupportedSQLError(
+        "This window frame is not available.",
+        code="window-frame",
+        hint="Write ROWS BETWEEN 3 PRECEDING AND CURRENT ROW, with whole numbers.",
+        span=span_of(spec),
+    )
+
+
+def _check_plain(exprs: Sequence[Expr], node: exp.Expr) -> None:
+    """Refuse a window inside a window, which an alias can smuggle in."""
+    if any(isinstance(part, Window) for expr in exprs for part in walk(expr)):
+        raise UnsupportedSQLError(
+            f"{text_of(node)} has a window function inside a window function.",
+            code="misplaced-window",
+            hint="Compute the inner one in a CTE first.",
+            span=span_of(node),
+        )
+
+
+def _bad_arguments(summary: Summary, node: exp.Expr) -> UnsupportedSQLError:
+    return UnsupportedSQLError(
+        f"{summary.name} cannot be applied to these arguments.",
+        code="type-mismatch",
+        hint="Convert with CAST, for instance CAST(x AS DOUBLE).",
+        span=span_of(node),
+    )
+
+
+def with_ties_broken(exprs: Sequence[Expr]) -> list[Expr]:
+    """The expressions with every window that depends on ties ordered by all columns that they read."""
+    seen: dict[tuple[str, str], Column] = {}
+    for expr in exprs:
+        seen |= {node.id: node for node in walk(expr) if isinstance(node, Column)}
+    ties = tuple(Order(column, descending=False, nulls_first=False) for _, column in sorted(seen.items()))
+    return [_tied(expr, ties) for expr in exprs]
+
+
+def _tied(expr: Expr, ties: tuple[Order, ...]) -> Expr:
+    if isinstance(expr, Window):
+        known = lookup(expr.function)
+        needs = (known is not None and known.ordered) or expr.frame.startswith("ROWS")
+        return replace(expr, order=(*expr.order, *ties)) if needs else expr
+    if isinstance(expr, Column | Literal) or not hasattr(expr, "arguments"):
+        return expr
+    return replace(expr, arguments=tuple(_tied(argument, ties) for argument in expr.arguments))

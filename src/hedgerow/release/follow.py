@@ -1,0 +1,343 @@
+"""Error bars of numbers that are made of several released groups: shares, totals, changes, ranks, maxima.
+
+First rule that applies (docs/explanation/error-bars.md): linear forms and their quotients are exact; maxima, minima
+and ranks have conservative rules of their own; everything else that is built from such numbers by known functions is
+evaluated on their simultaneous intervals. What cannot be followed is unbounded, and says so.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.special import ndtri
+
+from hedgerow.expressions.nodes import Column, Expr, Literal
+from hedgerow.intervals import Bounds, normal_quotient_bounds
+from hedgerow.intervals.arithmetic import divide
+from hedgerow.plan.origins import Applied, Cell, Gathered, Known, Origin, Ranked
+from hedgerow.release.cells import Cells, Floats, Sparse, known
+from hedgerow.release.estimate import HELD_BACK, Estimator
+from hedgerow.release.spread import CONSERVATIVE, RULES, UNKNOWN, first_present, present
+
+MOST_ELEMENTS = 2_000_000
+EVERYWHERE, NOT_NEGATIVE = (-np.inf, np.inf), (0.0, np.inf)
+
+
+@dataclass(frozen=True)
+class Exact:
+    """A quotient of two forms (or one form), with where it is publicly known to lie."""
+
+    above: Sparse
+    below: Sparse | None = None
+    support: tuple[float, float] = EVERYWHERE
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Numbers by the columns that origins name: of the rows shown, or of the elements of their lists."""
+
+    columns: Mapping[str, pa.Array]
+    rows: int
+
+    def numbers(self, expr: Expr) -> Floats:
+        """A column or a constant as doubles, NaN where it is NULL."""
+        if isinstance(expr, Literal):
+            return np.full(self.rows, np.nan if expr.value is None else float(expr.value))  # type: ignore[arg-type]
+        if not isinstance(expr, Column) or expr.name not in self.columns:
+            return np.full(self.rows, np.nan)
+        column = self.columns[expr.name]
+        return np.asarray(pa.compute.cast(column, pa.float64(), safe=False).to_numpy(zero_copy_only=False), dtype=float)
+
+    def elements(self, expr: Expr) -> tuple["Frame", NDArray[np.int64]]:
+        """The elements of a column of lists, and the row that each belongs to."""
+        column = self.columns[expr.name] if isinstance(expr, Column) else pa.nulls(self.rows)
+        sizes = np.nan_to_num(np.asarray(pa.compute.list_value_length(column).to_numpy(zero_copy_only=False), float))
+        flat = pa.compute.list_flatten(column)
+        width = len(flat[0]) if len(flat) else 0
+        values = pa.compute.list_flatten(flat)
+        inner = {str(i): values.take(pa.array(np.arange(i, len(values), width))) for i in range(width)}
+        return Frame(inner, len(flat)), np.repeat(np.arange(self.rows), sizes.astype(np.int64))
+
+
+@dataclass(frozen=True)
+class Follower:
+    """Follows the origins of one answer."""
+
+    estimators: Sequence[Estimator]
+    orders: Sequence[NDArray[np.int64]]
+    cells: Cells = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "cells", Cells(self.estimators))
+
+    def bounds(self, origin: Origin, frame: Frame, beta: float) -> Bounds | None:
+        """The error bars of one column; None where no noise is in it."""
+        if isinstance(origin, Known):
+            return None
+        if isinstance(origin, Gathered) and origin.function == "COUNT":
+            return _unknown(frame.rows)
+        return _honest(self._bounds(origin, frame, beta))
+
+    def _bounds(self, origin: Origin, frame: Frame, beta: float) -> Bounds:
+        exact = self._exact(origin, frame)
+        if exact is not None:
+            return self._of_exact(exact, beta)
+        if isinstance(origin, Cell):
+            return self._of_cell(origin, frame, beta)
+        if isinstance(origin, Gathered):
+            return self._of_gathered(origin, frame, beta)
+        if isinstance(origin, Ranked):
+            return self._of_rank(origin, frame, beta)
+        if isinstance(origin, Applied):
+            return self._of_function(origin, frame, beta / max(1, self._measures(origin, frame)))
+        return _unknown(frame.rows)
+
+    def _exact(self, origin: Origin, frame: Frame) -> Exact | None:
+        """The origin as a quotient of linear forms, if it is one."""
+        if isinstance(origin, Known):
+            return Exact(known(frame.numbers(origin.value), self.cells))
+        if isinstance(origin, Cell):
+            return None if origin.chosen else self._cell(origin, frame)
+        if isinstance(origin, Gathered):
+            return None if origin.chosen and origin.function != "COUNT" else self._sum(origin, frame)
+        if isinstance(origin, Applied):
+            return self._applied(origin, frame)
+        return None
+
+    def _cell(self, cell: Cell, frame: Frame) -> Exact | None:
+        estimator = self.estimators[cell.release]
+        rows, there = self._rows(cell, frame)
+        found = estimator.ratio(_index(estimator, cell.call))
+        if found is None:
+            return None
+        above = self.cells.form(cell.release, found.numerator, rows, there)
+        below = None if found.denominator is None else self.cells.form(cell.release, found.denominator, rows, there)
+        return Exact(above, below, found.support)
+
+    def _rows(self, cell: Cell, frame: Frame) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """The groups a cell is read at, and where there is one that is not held back."""
+        numbers = frame.numbers(cell.row)
+        known_row = np.isfinite(numbers)
+        order, shown = self.orders[cell.release], self.estimators[cell.release].noisy.shown
+        if not len(order):
+            return np.zeros(frame.rows, np.int64), np.zeros(frame.rows, bool)
+        rows = order[np.where(known_row, numbers, 0).astype(np.int64)]
+        return rows, known_row & shown[rows]
+
+    def _sum(self, origin: Gathered, frame: Frame) -> Exact | None:
+        """A sum, mean or count of linear forms over several rows is one."""
+        if origin.function not in {"SUM", "AVG", "COUNT"}:
+            return None
+        inner, owner = frame.elements(origin.rows)
+        if inner.rows > MOST_ELEMENTS:
+            return None
+        part = self._exact(origin.inner, inner)
+        if part is None or part.below is not None:
+            return None
+        there = np.isfinite(part.above.values)
+        adds = csr_array((there.astype(float), (owner, np.arange(inner.rows))), shape=(frame.rows, inner.rows))
+        count = np.asarray(adds.sum(axis=1), dtype=float).ravel()
+        if origin.function == "COUNT":
+            return Exact(known(count, self.cells))
+        total = Sparse(np.where(count > 0, adds @ np.nan_to_num(part.above.values), np.nan), adds @ part.above.matrix)
+        if origin.function == "AVG":
+            return Exact(total.times(_inverse(count)), None, part.support)
+        return Exact(total, None, NOT_NEGATIVE if part.support[0] >= 0 else EVERYWHERE)
+
+    def _applied(self, origin: Applied, frame: Frame) -> Exact | None:
+        parts = [self._exact(argument, frame) for argument in origin.arguments]
+        sides = [part for part in parts if part is not None]
+        if len(sides) < len(parts):
+            return None
+        name = origin.function.removesuffix("_whole")
+        if name in {"cast_float", "nullif"}:
+            return sides[0]
+        if name == "negate":
+            return _scaled(sides[0], np.full(frame.rows, -1.0))
+        if name in {"add", "subtract"}:
+            sign = np.full(frame.rows, -1.0 if name == "subtract" else 1.0)
+            return _added(sides[0], _scaled(sides[1], sign))
+        if name == "multiply":
+            return _multiplied(*sides)
+        return _divided(*sides) if origin.function == "divide" else None
+
+    def _of_exact(self, exact: Exact, beta: float) -> Bounds:
+        above, below = exact.above, exact.below
+        missing = ~np.isfinite(above.values) | (False if below is None else ~np.isfinite(below.values))
+        if below is None:
+            found = above.bounds(self.cells, beta).within(*exact.support)
+        else:
+            found = self._quotient(above, below, exact.support, beta)
+        return _held_back(found, missing)
+
+    def _quotient(self, above: Sparse, below: Sparse, support: tuple[float, float], beta: float) -> Bounds:
+        variances = self.cells.variances()
+        if variances is None:
+            boxed = divide(above.bounds(self.cells, beta / 2), below.bounds(self.cells, beta / 2)).within(*support)
+            return Bounds(boxed.lower, boxed.upper, [note or CONSERVATIVE for note in boxed.notes])
+        spread = above.covariance(above, variances), below.covariance(below, variances)
+        values = np.nan_to_num(above.values), np.nan_to_num(below.values)
+        return normal_quotient_bounds(*values, (*spread, above.covariance(below, variances)), beta, support)
+
+    def _of_cell(self, cell: Cell, frame: Frame, beta: float) -> Bounds:
+        """A count that was seen because it was large, and whatever else has an interval of its own."""
+        estimator = self.estimators[cell.release]
+        rows, there = self._rows(cell, frame)
+        if not len(estimator.noisy.shown):
+            return _held_back(_unknown(frame.rows), ~there)
+        found = estimator.estimate(_index(estimator, cell.call), self._any(beta) if cell.chosen else beta)
+        notes = [found.notes[row] or (CONSERVATIVE if cell.chosen else None) for row in rows]
+        return _held_back(Bounds(found.lower[rows], found.upper[rows], notes), ~there)
+
+    def _any(self, beta: float) -> float:
+        """The level at which the intervals of all groups hold at once, whichever of them noise may choose."""
+        return beta / max(1, self.cells.groups)
+
+    def _of_gathered(self, origin: Gathered, frame: Frame, beta: float) -> Bounds:
+        inner, owner = frame.elements(origin.rows)
+        if not inner.rows or inner.rows > MOST_ELEMENTS:
+            return _unknown(frame.rows)
+        sizes = np.bincount(owner, minlength=frame.rows)
+        most = max(1, int(sizes.max()), self.cells.groups if origin.chosen else 0)
+        if origin.function in {"MIN", "MAX"}:
+            return self._extreme(origin, inner, owner, frame.rows, beta, most)
+        each = self._bounds(origin.inner, inner, beta / most)
+        there = present(each)
+        count = np.bincount(owner[there], minlength=frame.rows)
+        share = _inverse(count) if origin.function == "AVG" else np.ones(frame.rows)
+        lower, upper = (_totals(owner[there], end[there], frame.rows) * share for end in (each.lower, each.upper))
+        return Bounds.of(lower, upper, [CONSERVATIVE] * frame.rows)
+
+    def _extreme(
+        self, origin: Gathered, inner: Frame, owner: NDArray[np.int64], rows: int, beta: float, most: int
+    ) -> Bounds:
+        """Of a maximum: the upper end of the true one alone matters, but no lower end may be too high."""
+        every = self._bounds(origin.inner, inner, beta / most)
+        one = every if origin.chosen else self._bounds(origin.inner, inner, beta)
+        there, largest = present(one), origin.function == "MAX"
+        choose, start = (np.maximum, -np.inf) if largest else (np.minimum, np.inf)
+        near, far = np.full(rows, start), np.full(rows, start)
+        choose.at(near, owner[there], (every.lower if largest else every.upper)[there])
+        choose.at(far, owner[there], (one.upper if largest else one.lower)[there])
+        lower, upper = (near, far) if largest else (far, near)
+        return Bounds.of(lower, upper, [CONSERVATIVE] * rows)
+
+    def _of_rank(self, origin: Ranked, frame: Frame, beta: float) -> Bounds:
+        """One more than those that are surely ahead, to all but those that are surely behind."""
+        own = self._exact(origin.own, frame)
+        inner, owner = frame.elements(origin.others.rows)
+        others = self._exact(origin.others.inner, inner) if inner.rows <= MOST_ELEMENTS else None
+        variances = self.cells.variances()
+        if own is None or others is None or own.below or others.below or variances is None or not inner.rows:
+            return _unknown(frame.rows)
+        sizes = np.bincount(owner, minlength=frame.rows)
+        spread = own.above.covariance(own.above, variances)[owner] + others.above.covariance(others.above, variances)
+        reach = -ndtri(beta / (2 * max(1, int(sizes.max()) - 1))) * np.sqrt(spread)
+        ahead = (others.above.values - own.above.values[owner]) * (1.0 if origin.descending else -1.0)
+        first = 1.0 + _totals(owner, (ahead > reach).astype(float), frame.rows)
+        last = sizes - _totals(owner, (-ahead > reach).astype(float), frame.rows)
+        return Bounds.of(first, np.maximum(first, last), [CONSERVATIVE] * frame.rows)
+
+    def _measures(self, origin: Origin, frame: Frame) -> int:
+        """How many numbers with intervals of their own an expression is built from."""
+        if isinstance(origin, Known):
+            return 0
+        if not isinstance(origin, Applied) or self._exact(origin, frame) is not None:
+            return 1
+        return sum(self._measures(argument, frame) for argument in _values(origin))
+
+    def _of_function(self, origin: Origin, frame: Frame, beta: float) -> Bounds:
+        """Interval arithmetic on intervals that hold together."""
+        if isinstance(origin, Known):
+            values = frame.numbers(origin.value)
+            return Bounds.of(values, values)
+        if not isinstance(origin, Applied) or self._exact(origin, frame) is not None:
+            return self._bounds(origin, frame, beta)
+        parts = [self._of_function(argument, frame, beta) for argument in _values(origin)]
+        if origin.function == "case":
+            whole = Bounds.of(
+                np.fmin.reduce([part.lower for part in parts]), np.fmax.reduce([part.upper for part in parts])
+            )
+        elif origin.function == "coalesce":
+            whole = first_present(parts)
+        elif origin.function in RULES:
+            whole = RULES[origin.function](*parts)
+        else:
+            return _unknown(frame.rows)
+        return Bounds(whole.lower, whole.upper, [note or CONSERVATIVE for note in whole.notes])
+
+
+def _honest(bounds: Bounds) -> Bounds:
+    """Where both ends are open nothing is said, and the note says that."""
+    nothing = np.isinf(bounds.lower) & np.isinf(bounds.upper)
+    plain = [
+        UNKNOWN if no and note in {None, CONSERVATIVE} else note for note, no in zip(bounds.notes, nothing, strict=True)
+    ]
+    return Bounds(bounds.lower, bounds.upper, plain)
+
+
+def _totals(owner: NDArray[np.int64], numbers: Floats, rows: int) -> Floats:
+    """The sum of the numbers of each row."""
+    return np.asarray(np.bincount(owner, numbers, rows), dtype=np.float64)
+
+
+def _values(origin: Applied) -> tuple[Origin, ...]:
+    """The arguments that a value can come from: conditions of CASE only choose."""
+    if origin.function == "case":
+        return (*origin.arguments[1:-1:2], origin.arguments[-1])
+    return origin.arguments
+
+
+def _index(estimator: Estimator, call: str) -> int:
+    return [c.name for c in estimator.plan.release.calls].index(call)
+
+
+def _inverse(numbers: NDArray[np.generic]) -> Floats:
+    with np.errstate(divide="ignore"):
+        return np.where(numbers != 0, 1.0 / np.asarray(numbers, float), np.nan)
+
+
+def _scaled(exact: Exact, factors: Floats) -> Exact:
+    return Exact(exact.above.times(factors), exact.below)
+
+
+def _added(left: Exact, right: Exact) -> Exact | None:
+    """Over one denominator; a part without noise joins any."""
+    for one, other in ((left, right), (right, left)):
+        if one.below is not None and other.below is None and other.above.is_known:
+            return Exact(one.above.plus(one.below.times(other.above.values)), one.below)
+    if left.below is None and right.below is None:
+        return Exact(left.above.plus(right.above))
+    if left.below is not None and right.below is not None and left.below.same(right.below):
+        return Exact(left.above.plus(right.above), left.below)
+    return None
+
+
+def _multiplied(left: Exact, right: Exact) -> Exact | None:
+    for one, other in ((left, right), (right, left)):
+        if other.below is None and other.above.is_known:
+            return _scaled(one, other.above.values)
+    return None
+
+
+def _divided(above: Exact, below: Exact) -> Exact | None:
+    if below.below is None and below.above.is_known:
+        return _scaled(above, _inverse(below.above.values))
+    if above.below is None and below.below is None:
+        positive = above.support[0] >= 0 and below.support[0] >= 0
+        return Exact(above.above, below.above, NOT_NEGATIVE if positive else EVERYWHERE)
+    if above.below is not None and below.below is not None and above.below.same(below.below):
+        return Exact(above.above, below.above)
+    return None
+
+
+def _held_back(bounds: Bounds, missing: NDArray[np.bool_]) -> Bounds:
+    notes = [HELD_BACK if gone else note for note, gone in zip(bounds.notes, missing, strict=True)]
+    return Bounds(np.where(missing, -np.inf, bounds.lower), np.where(missing, np.inf, bounds.upper), notes)
+
+
+def _unknown(rows: int) -> Bounds:
+    return Bounds(np.full(rows, -np.inf), np.full(rows, np.inf), [UNKNOWN] * rows)

@@ -1,0 +1,109 @@
+"""What changing the question would gain: centring the values of an average, turning a quotient over."""
+
+from dataclasses import dataclass
+
+from numpy.typing import ArrayLike
+
+from hedgerow.accuracy.parameters import pair, ranges
+from hedgerow.errors import ParameterError
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """What to change before anything is bought.
+
+    `shift` is what to add to every value of an average, and to take from the average afterwards. `swap` says that the
+    sum above belongs below. `scale` is what to multiply the values above with so that both sums are of one size; it
+    changes units and nothing else. `gain` is how many times smaller the predicted error becomes, with much data.
+    """
+
+    shift: float
+    swap: bool
+    scale: float
+    gain: float
+    reasons: tuple[str, ...]
+
+
+def advise(*, lower: ArrayLike, upper: ArrayLike) -> Advice:
+    """What to do about the ranges of an average, or (for pairs) of a quotient of two sums over the same rows.
+
+    Document 000 advises to rescale the sums to one size, and to put the one with the smaller upper bound above. Neither
+    survives a change of units: multiplying all values of one sum multiplies its noise as well, and the predicted
+    relative error stays what it is. What matters is upper / lower. The formula of Proposition 3.7 takes the largest
+    possible sum above and the smallest possible one below, so the sum whose range is relatively narrower belongs below.
+
+    Args:
+        lower: The least value of a row; a pair for a quotient.
+        upper: The greatest, likewise.
+
+    Example:
+        >>> advise(lower=18, upper=65).shift
+        -41.5
+        >>> advise(lower=(1, 1), upper=(2, 100)).swap
+        True
+    """
+    if isinstance(lower, (tuple, list)) or isinstance(upper, (tuple, list)):
+        return _quotient(pair("lower", lower), pair("upper", upper))
+    low, high = _ends(lower, upper)
+    middle, half = (low + high) / 2, (high - low) / 2
+    largest = max(abs(low), abs(high))
+    if middle == 0:
+        return Advice(0.0, swap=False, scale=1.0, gain=1.0, reasons=("The range is centred already.",))
+    if half == 0:
+        return Advice(
+            -middle, swap=False, scale=1.0, gain=1.0, reasons=("All values are the same: ask for the count.",)
+        )
+    reason = (
+        f"Sum x - {middle:g} in place of x: the sum then has a sensitivity of {half:g}, not {largest:g}, and the noise "
+        f"of the count weighs less. Add {middle:g} to the average afterwards."
+    )
+    return Advice(-middle, swap=False, scale=1.0, gain=largest / half, reasons=(reason,))
+
+
+def _quotient(lower: tuple[ArrayLike, ArrayLike], upper: tuple[ArrayLike, ArrayLike]) -> Advice:
+    above, below = (_ends(lower[i], upper[i]) for i in (0, 1))
+    scale = max(map(abs, below)) / max(map(abs, above))
+    spreads = _spread(*above), _spread(*below)
+    known = [spread for spread in spreads if spread is not None]
+    if not known:
+        return Advice(0.0, swap=False, scale=scale, gain=1.0, reasons=("Both sums may be zero: divide by a count.",))
+    units = f"Multiplying the values above by {scale:.4g} makes both sums of one size; it changes units, not precision."
+    if spreads[1] is None:
+        reason = "The sum below may be zero, the one above may not: turn the quotient over."
+        return Advice(0.0, swap=True, scale=scale, gain=float("inf"), reasons=(reason, units))
+    if spreads[0] is None:
+        reason = "The sum below cannot be zero, the one above can: leave them where they are."
+        return Advice(0.0, swap=False, scale=scale, gain=1.0, reasons=(reason, units))
+    return _ordered(spreads[0], spreads[1], scale, units)
+
+
+def _ordered(above: float, below: float, scale: float, units: str) -> Advice:
+    """Both ranges keep away from zero: the one with the smaller upper / lower belongs below."""
+    swap, gain = above < below, _relative(above, below) / _relative(below, above)
+    if swap:
+        reason = (
+            f"The sum above has the narrower range (its ends differ {above:.4g} times, those below {below:.4g} times): "
+            "turn the quotient over. The exact interval is the same either way; the predicted error is not."
+        )
+    else:
+        reason = "The sum below has the narrower range, relative to its size: leave them where they are."
+    return Advice(0.0, swap=swap, scale=scale, gain=gain if swap else 1.0, reasons=(reason, units))
+
+
+def _relative(above: float, below: float) -> float:
+    """The relative error of Proposition 3.7, up to what is symmetric, for sums in the middle of their ranges."""
+    return above * (1 + below) / (1 + above)
+
+
+def _spread(low: float, high: float) -> float | None:
+    """How many times the ends differ; None where zero lies between them."""
+    if low > 0 or high < 0:
+        return max(abs(low), abs(high)) / min(abs(low), abs(high))
+    return None
+
+
+def _ends(lower: ArrayLike, upper: ArrayLike) -> tuple[float, float]:
+    low, high = ranges(lower, upper)
+    if low.ndim or high.ndim:
+        raise ParameterError("Advice is about one range, or one pair of them.", code="parameter-number")
+    return float(low), float(high)

@@ -1,0 +1,67 @@
+"""What a tuner is asked about: one sum and its count (an average), or two sums (their quotient)."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from hedgerow.accuracy.parameters import MECHANISMS, Floats, Mechanism, chosen, pair, probabilities, ranges
+from hedgerow.accuracy.propositions import largest
+from hedgerow.errors import ParameterError
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """The parameters that all modes share, checked."""
+
+    lowers: tuple[Floats, ...]
+    uppers: tuple[Floats, ...]
+    gamma: Floats
+    mechanism: Mechanism
+
+    @property
+    def quotient(self) -> bool:
+        """Whether two sums are asked about."""
+        return len(self.lowers) == 2
+
+    @property
+    def parts(self) -> int:
+        """How many releases there are: the count, and each sum."""
+        return 1 + len(self.lowers)
+
+    @property
+    def spreads(self) -> tuple[Floats, ...]:
+        """For each sum, how many times more of the budget it needs than the count, up to the factor of gamma.
+
+        For ranges that keep away from zero upper / lower, as in document 000. Elsewhere no noise is small beside every
+        possible sum; it is measured against the largest value instead, which makes it 1.
+        """
+        return tuple(_spread(low, high) for low, high in zip(self.lowers, self.uppers, strict=True))
+
+
+def ask(lower: ArrayLike, upper: ArrayLike, gamma: ArrayLike, mechanism: Mechanism) -> Ask:
+    """The parameters, or a refusal. Tuples and lists are pairs; a grid of ranges is a NumPy array."""
+    chosen("mechanism", mechanism, MECHANISMS)
+    pairs = [isinstance(ends, (tuple, list)) for ends in (lower, upper)]
+    if pairs[0] != pairs[1]:
+        raise ParameterError(
+            "lower and upper must both be single, or both be pairs.",
+            code="parameter-pair",
+            hint="A pair belongs to a quotient of two sums: the one above, and the one below.",
+        )
+    lowers = pair("lower", lower) if pairs[0] else (lower,)
+    uppers = pair("upper", upper) if pairs[1] else (upper,)
+    found = [ranges(low, high) for low, high in zip(lowers, uppers, strict=True)]
+    if len(found) == 2 and np.any((found[1][0] <= 0) & (found[1][1] >= 0)):
+        raise ParameterError(
+            "The range of the sum below contains 0, so the quotient may not exist.",
+            code="parameter-range",
+            hint="Put the other sum below, or a count.",
+        )
+    lows, highs = zip(*found, strict=True)
+    return Ask(tuple(lows), tuple(highs), probabilities("gamma", gamma), mechanism)
+
+
+def _spread(lower: Floats, upper: Floats) -> Floats:
+    nearest = np.maximum(lower, -upper)
+    return np.where(nearest > 0, largest(lower, upper) / np.where(nearest > 0, nearest, 1.0), 1.0)

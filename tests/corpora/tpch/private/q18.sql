@@ -1,0 +1,52 @@
+with large_orders as (
+    select
+        l_orderkey
+    from
+        lineitem
+    group by
+        l_orderkey
+    having
+        sum(l_quantity) > 300
+),
+quantities as (
+    select
+        c_name,
+        c_custkey,
+        o_orderkey,
+        o_orderdate,
+        o_totalprice,
+        sum(l_quantity) as quantity
+    from
+        customer,
+        orders,
+        lineitem
+    where
+        c_custkey = o_custkey
+        and o_orderkey = l_orderkey
+    group by
+        c_name,
+        c_custkey,
+        o_orderkey,
+        o_orderdate,
+        o_totalprice
+)
+select
+    c_name,
+    c_custkey,
+    o_orderkey,
+    o_orderdate,
+    o_totalprice,
+    quantity
+from
+    quantities
+where
+    o_orderkey in (
+        select
+            l_orderkey
+        from
+            large_orders
+    )
+order by
+    o_totalprice desc,
+    o_orderdate
+limit 100

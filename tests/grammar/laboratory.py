@@ -1,0 +1,285 @@
+"""What a question has before the noise: exact integers, and the answer that they would give."""
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+
+from hedgerow.answer import Summary
+from hedgerow.backends.duckdb import DuckDB
+from hedgerow.compile import after, program, public_tables
+from hedgerow.compiled import PLACE, PUBLIC, RELEASED, SELECTED, UNITS
+from hedgerow.dialects import DUCKDB
+from hedgerow.engine.parameters import asked
+from hedgerow.engine.public import public_table
+from hedgerow.engine.telling import tell
+from hedgerow.errors import QueryError
+from hedgerow.expressions.types import Type
+from hedgerow.parse import parse
+from hedgerow.plan.bind import bind
+from hedgerow.plan.nodes import AggregateCall, LogicalPlan, Released, Select
+from hedgerow.privacy.keys import KeyRule
+from hedgerow.privacy.plan import Budget, PrivateStatement, Room
+from hedgerow.privacy.price import price
+from hedgerow.release import AfterEngine, Estimator, NoisyTable
+from hedgerow.release.canonical import declared_table
+from hedgerow.release.draw import _to_grid
+
+NONCE = "00112233445566778899aabbccddeeff"
+ROOM = Room(gaussian_left=Fraction(10**6), pure_left=Fraction(10**6), fair_mass=lambda _: Fraction(1, 10**6))
+"""A ledger with room for everything."""
+
+OPEN = 2**20
+"""A limit beyond all rows that a small database makes."""
+
+CLIP = "CREATE OR REPLACE MACRO clip(x, low, high) AS CASE WHEN x IS NOT NULL THEN GREATEST(LEAST(x, high), low) END"
+
+
+@dataclass(frozen=True)
+class Planned:
+    """An answered question: what was bound, and what it costs."""
+
+    logical: LogicalPlan
+    statement: PrivateStatement
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Units per key, and the exact integers of each coordinate per key."""
+
+    keys: pa.Table
+    units: dict
+    sums: dict
+
+    def minus(self, other):
+        """What is more here than in the other."""
+        return self._with(other, -1)
+
+    def plus(self, other):
+        """Both together."""
+        return self._with(other, 1)
+
+    @property
+    def is_nothing(self):
+        """Whether no unit counts and every number is zero."""
+        return not any(self.units.values()) and not any(any(row) for row in self.sums.values())
+
+    def _with(self, other, sign):
+        units = {
+            k: n for k in {**self.units, **other.units} if (n := self.units.get(k, 0) + sign * other.units.get(k, 0))
+        }
+        return Measured(self.keys, units, _added(self.sums, other.sums, sign))
+
+
+def _added(left, right, sign):
+    zeros = (0,) * len(next(iter([*left.values(), *right.values()]), ()))
+    found = {
+        k: tuple(a + sign * b for a, b in zip(left.get(k, zeros), right.get(k, zeros), strict=True))
+        for k in {**left, **right}
+    }
+    return {k: vector for k, vector in found.items() if any(vector)}
+
+
+class Laboratory:
+    """One DuckDB for private worlds, and one for plain SQL over the same rows."""
+
+    def __init__(self):
+        self.connection = duckdb.connect(config={"threads": 1})
+        self.plain = duckdb.connect(config={"threads": 1})
+        self.plain.execute(CLIP)
+        self.backend = DuckDB(self.connection, handed_in=True)
+        self.engine = AfterEngine()
+
+    def enter(self, world):
+        """Make the tables of a world, with its rows in them, and read the schema."""
+        for (name,) in self.connection.execute("SELECT table_name FROM duckdb_tables()").fetchall():
+            self.connection.execute(f"DROP TABLE {name}")
+        fill(self.connection, world)
+        return self.backend.schema()
+
+    def plan(self, sql, world, schema, *, mechanism="gaussian", epsilon=1.0, min_frequency=1):
+        """The priced plan, or the refusal."""
+        try:
+            logical = bind(parse(sql).query, world.catalog(), schema)
+            budget = Budget(epsilon, 1e-8, mechanism)
+            return Planned(logical, price(logical, budget, ROOM, min_frequency=min_frequency))
+        except QueryError as refusal:
+            return refusal
+
+    def measure(self, plan, selected=None):
+        """Units per key, and the coordinates over `selected` keys (None: all there are)."""
+        steps = program(replace(plan, minimum=1), DUCKDB, NONCE)
+        with self.backend.snapshot() as snapshot:
+            survey = snapshot.run(steps.survey)
+            table = survey.exact_keys()
+            keys = _keys(survey)
+            units = dict(zip(keys, survey.exact_integers(UNITS).tolist(), strict=True))
+            if steps.measure is None:
+                return Measured(table, units, _sums(survey, keys, plan, selected))
+            places = list(keys if selected is None else selected)
+            snapshot.load(SELECTED, _as_table(places, table.schema))
+            measured = snapshot.run(steps.measure)
+            found = [places[place] for place in measured.exact_integers(PLACE).tolist()]
+            return Measured(table, units, _sums(measured, found, plan, None))
+
+    def without_noise(self, plan):
+        """The released table as it would be without noise."""
+        measured = self.measure(plan)
+        table = declared_table(plan) if plan.keys.rule is not KeyRule.SELECTED else measured.keys
+        keys = _rows_of(table)
+        vectors = exact(measured, plan)
+        zeros = (Fraction(0),) * len(plan.coordinates)
+        columns = [[float(vectors.get(k, zeros)[i]) for k in keys] for i in range(len(plan.coordinates))]
+        counts = None if plan.selection is None else np.array([float(measured.units.get(k, 0)) for k in keys])
+        noisy = NoisyTable(table, np.ones(len(keys), bool), counts, tuple(np.array(c, dtype=float) for c in columns))
+        return Estimator(noisy, plan), measured
+
+    def told(self, planned, world, schema):
+        """The answer, with its error bars, as `Database.sql` makes it of released tables."""
+        estimators = [self.without_noise(part)[0] for part in planned.statement.parts]
+        request = asked(world.catalog(), epsilon=1.0, delta=1e-8)
+        public = self._public(planned.logical, schema)
+        return tell(self.engine, planned.logical, estimators, public, request, Summary(None, ""))
+
+    def answer(self, planned, schema):
+        """What the after part makes of released tables in which nobody is weighted, and of which plain SQL knows.
+
+        Plain SQL has no groups without rows, and no sum or mean of nothing; here noise hides both, so groups of
+        nobody are taken out, and what nothing was added up for is NULL.
+        """
+        tables = {f"{RELEASED}{i}": self._as_plain(p) for i, p in enumerate(planned.statement.parts)}
+        steps = after(planned.logical, DUCKDB)
+        shown = self.engine.run(steps.sql, {**tables, **self._public(planned.logical, schema)})
+        return _rows_of(shown.select(shown.column_names[: len(planned.logical.names)]))
+
+    def expected(self, sql, world):
+        """DuckDB's own answer, over the rows that somebody owns."""
+        fill(self.plain, world.owned_only())
+        return self.plain.execute(sql).fetchall()
+
+    def _public(self, logical, schema):
+        return {PUBLIC + name: public_table(name, self.backend, schema) for name in public_tables(logical)}
+
+    def _as_plain(self, plan):
+        estimator, measured = self.without_noise(_opened(plan))
+        table, keys = estimator.table(), _rows_of(estimator.noisy.keys)
+        summed = [call for call in plan.release.calls if call.function in {"SUM", "AVG"}]
+        supports = self._supports(plan, summed)
+        for number, call in enumerate(summed):
+            missing = np.array([key not in supports or supports[key][number] == 0 for key in keys], dtype=bool)
+            place = table.column_names.index(call.name)
+            values = pa.array(table.column(place).to_numpy(zero_copy_only=False), mask=missing)
+            table = table.set_column(place, call.name, values)
+        if plan.keys.rule is KeyRule.ONE:
+            return table
+        return table.filter(pa.array([measured.units.get(key, 0) > 0 for key in keys], type=pa.bool_()))
+
+    def _supports(self, plan, calls):
+        """How many rows each sum or mean was made of, per key."""
+        if not calls:
+            return {}
+        counts = tuple(
+            AggregateCall(f"a{i}", "COUNT", call.arguments, call.filter, False, Type.INTEGER)  # noqa: FBT003
+            for i, call in enumerate(calls)
+        )
+        release = replace(plan.release, calls=counts)
+        root = Select(Released(release, "t"), (), ())
+        shadow = LogicalPlan(root, (release,), ())
+        (part,) = price(shadow, Budget(1.0, 1e-8, "gaussian"), ROOM, min_frequency=1).parts
+        found = self.measure(_opened(part))
+        vectors = exact(found, part)
+        return {
+            key: [n if recipe.from_selection else _form(recipe.count, vectors[key]) for recipe in part.recipes]
+            for key, n in found.units.items()
+        }
+
+
+def _form(terms, vector):
+    return sum(Fraction(coefficient) * vector[index] for index, coefficient in terms)
+
+
+def _opened(plan):
+    """The same plan for people who may count as much as they do."""
+    return replace(plan, bounding=replace(plan.bounding, rows=OPEN, rows_per_group=OPEN, groups=OPEN))
+
+
+def fill(connection, world):
+    """Make the tables of a world anew, with its rows in them."""
+    for name, table in world.tables.items():
+        connection.execute(table.ddl())
+        rows = world.rows[name]
+        if rows:
+            marks = ", ".join(f"({', '.join('?' for _ in table.columns)})" for _ in rows)
+            connection.execute(f"INSERT INTO {name} VALUES {marks}", [cell for row in rows for cell in row])
+
+
+def _one_nan(value):
+    return math.nan if isinstance(value, float) and math.isnan(value) else value
+
+
+def _rows_of(table):
+    columns = [[_one_nan(value) for value in column.to_pylist()] for column in table.columns]
+    return list(zip(*columns, strict=True)) if columns else [()] * table.num_rows
+
+
+def _keys(survey):
+    keys = survey.exact_keys()
+    return _rows_of(keys) if keys.column_names else [()] * len(survey)
+
+
+def _as_table(places, schema):
+    columns = [pa.array([key[i] for key in places], type=field.type) for i, field in enumerate(schema)]
+    return pa.table([*columns, pa.array(range(len(places)), type=pa.int64())], names=[*schema.names, PLACE])
+
+
+def _sums(table, keys, plan, selected):
+    """For each key (of those selected) the integer that each coordinate is before the noise."""
+    sums = [table.exact_integers(f"s{i}") for i in range(len(plan.sums))]
+    columns = [
+        sum((sums[i] * factor for i, factor in coordinate.combination), np.zeros(len(table), dtype=object)).tolist()
+        for coordinate in plan.coordinates
+    ]
+    kept = set(keys if selected is None else selected)
+    rows = zip(*columns, strict=True) if columns else [()] * len(keys)
+    return {key: row for key, row in zip(keys, rows, strict=True) if key in kept}
+
+
+def exact(measured, plan):
+    """Each coordinate per key, in units of one row."""
+    units = [coordinate.denominator << plan.weight_bits for coordinate in plan.coordinates]
+    return {
+        key: tuple(Fraction(int(n), unit) for n, unit in zip(row, units, strict=True))
+        for key, row in measured.sums.items()
+    }
+
+
+def released(measured, plan):
+    """Each coordinate per key on the lattice that its noise lives on, as the sampler's integers."""
+    shifts = [coordinate.shift for coordinate in plan.coordinates]
+    return {
+        key: tuple(int(_to_grid(n, shift)) for n, shift in zip(row, shifts, strict=True))
+        for key, row in measured.sums.items()
+    }
+
+
+def spent(before, after, plan):
+    """What the change from one database to its neighbour costs under the noise of the plan."""
+    power = 2 if plan.mechanism == "gaussian" else 1
+    left, right = released(before, plan), released(after, plan)
+    zeros = (0,) * len(plan.coordinates)
+    total = Fraction(0)
+    for key in {**left, **right}:
+        pairs = zip(left.get(key, zeros), right.get(key, zeros), plan.coordinates, strict=True)
+        total += sum(Fraction(abs(a - b)) ** power / Fraction(c.scale) ** power for a, b, c in pairs)
+    if plan.selection is not None:
+        scale = Fraction(plan.selection.scale) / (1 << plan.selection.shift)
+        total += sum(abs(n) for n in before.minus(after).units.values()) / scale**power
+    return total
+
+
+def charged(charge, mechanism):
+    """What was charged for noise of this kind."""
+    return charge.cost.gaussian if mechanism == "gaussian" else charge.cost.pure

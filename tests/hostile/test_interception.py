@@ -1,0 +1,150 @@
+"""Every statement on its way to an engine is one that `compile` wrote: nothing of the analyst's text is in it."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import sqlglot
+from sqlglot import exp
+
+from hedgerow.compile import after, program, public_tables, query_text
+from hedgerow.dialects import DUCKDB
+from hedgerow.engine.public import MOST_ROWS, ordered
+from hedgerow.privacy.keys import MAX_DECLARED
+
+FIXED = {"BEGIN TRANSACTION"}
+"""What is sent besides the statements of a plan."""
+
+SCHEMA = {"duckdb_columns", "duckdb_constraints", "duckdb_tables"}
+"""What tells of tables and columns, and of no row."""
+
+NONCE = re.compile(r"[0-9a-f]{32}")
+MARK = "zqx"
+"""Stands in every alias, comment and spelling of the legitimate queries, and in nothing of ours."""
+
+LEGITIMATE = (Path(__file__).parent / "legitimate.txt").read_text(encoding="utf-8").strip().split("\n\n")[1:]
+
+
+@pytest.fixture
+def statements(file_shop, recorder, monkeypatch):
+    """Ask a question afresh; what was sent to the database, and what to the engine after the noise."""
+    sent, later = [], []
+    data, noisy = file_shop._backend._connection, file_shop._after._open()
+    monkeypatch.setattr(file_shop._backend, "_connection", recorder(data, sent))
+    monkeypatch.setattr(file_shop._after, "_connection", recorder(noisy, later))
+
+    def ask(query, **options):
+        sent.clear()
+        later.clear()
+        file_shop.sql(query, reuse=False, **options)
+        return [plain(text) for text in sent], [plain(text) for text in later]
+
+    return ask
+
+
+def plain(text):
+    """A statement without the nonce of its run."""
+    return NONCE.sub("0" * 32, text)
+
+
+def written_by_compile(logical, priced, schema):
+    """The statements that a plan is rendered to: for the database, and for the engine after the noise."""
+    if priced is None:
+        return {query_text(ordered(logical.root), DUCKDB)}, set()
+    programs = [program(part, DUCKDB, "0" * 32) for part in priced.parts]
+    public = [public_text(schema.tables[name]) for name in public_tables(logical)]
+    public += [domain_text(release) for release in logical.releases if release.domain is not None]
+    return {*(text for steps in programs for text in steps.texts()), *public}, {after(logical, DUCKDB).sql}
+
+
+def public_text(table):
+    """A public table as the after part is given it: all its columns, and nothing else."""
+    quoted = [DUCKDB.identifier(column) for column in table.columns]
+    return f"SELECT {', '.join(quoted)} FROM {DUCKDB.identifier(table.name)} LIMIT {MOST_ROWS + 1}"
+
+
+def domain_text(release):
+    """The keys that a public table gives to a release."""
+    return query_text(replace(release.domain, limit=MAX_DECLARED + 1), DUCKDB)
+
+
+def laid_out_otherwise(query):
+    """The same words with comments and odd white space between them."""
+    pieces = [query[token.start : token.end + 1] for token in sqlglot.tokenize(query, dialect="duckdb")]
+    return f"/* {MARK} */\n" + f"\r\n\t/* {MARK} ; */ ".join(pieces) + f" -- {MARK}"
+
+
+@pytest.fixture
+def expected(understood, entry_of, file_shop):
+    """What may be sent for a query, or for an entry of the corpus."""
+
+    def texts(asked, **options):
+        entry = entry_of("harmless", asked, options) if isinstance(asked, str) else asked
+        return written_by_compile(*understood(entry), file_shop._schema)
+
+    return texts
+
+
+@pytest.mark.parametrize("query", LEGITIMATE)
+def test_every_statement_that_is_sent_is_one_that_compile_wrote(statements, expected, query):
+    sent, later = statements(query, epsilon=20)
+    wanted, wanted_later = expected(query, epsilon=20)
+    assert set(sent) - FIXED
+    assert set(sent) <= {*wanted, *FIXED}
+    assert set(later) == wanted_later
+    for text in (*sent, *later):
+        assert MARK not in text.lower()
+        assert ";" not in text
+
+
+@pytest.mark.parametrize("query", LEGITIMATE)
+def test_how_a_query_is_laid_out_changes_no_statement(statements, expected, query):
+    otherwise = laid_out_otherwise(query)
+    assert otherwise.count(MARK) > query.count(MARK)
+    sent, later = statements(otherwise, epsilon=20)
+    wanted, wanted_later = expected(query, epsilon=20)
+    assert set(sent) <= {*wanted, *FIXED}
+    assert set(later) == wanted_later
+
+
+@pytest.mark.parametrize("query", LEGITIMATE)
+def test_a_quote_shows_the_statements_that_would_be_sent(file_shop, expected, query):
+    wanted, _ = expected(query)
+    shown = set(file_shop.quote(query).sql)
+    assert shown <= wanted
+    assert all(re.search(r" LIMIT \d+$", text) for text in wanted - shown)
+
+
+def test_every_statement_of_a_harmless_query_is_one_that_compile_wrote(
+    file_shop, statements, expected, harmless, monkeypatch
+):
+    monkeypatch.setattr(file_shop, "_dialect", harmless.dialect)
+    sent, later = statements(harmless.query, **harmless.options)
+    wanted, wanted_later = expected(harmless)
+    assert set(sent) <= {*wanted, *FIXED}
+    assert set(later) == wanted_later
+
+
+@pytest.mark.parametrize("spelling", ["'zqx''s'", "$$zqx's$$", "E'zqx\\'s'", "CAST('zqx''s' AS VARCHAR)", "?", ":name"])
+def test_a_constant_is_written_anew_and_quoted(statements, spelling):
+    params = {"?": ["zqx's"], ":name": {"name": "zqx's"}}.get(spelling)
+    sent, _ = statements(f"SELECT COUNT(*) FROM customers WHERE email = {spelling}", params=params)
+    (text,) = set(sent) - FIXED
+    tree = sqlglot.parse_one(text, dialect="duckdb")
+    assert {node.this for node in tree.find_all(exp.Literal) if MARK in node.this} == {"zqx's"}
+    assert text.count(MARK) == text.count("'zqx''s'")
+
+
+def test_a_connection_handed_in_is_sent_the_same_and_questions_about_the_schema(shops, statements):
+    query = "SELECT COUNT(*) AS n, AVG(price) AS mean FROM orders"
+    shops.sent.clear()
+    shops().sql(query, reuse=False)
+    alike, _ = statements(query)
+    assert set(alike) <= set(map(plain, shops.sent))
+    others = [text for text in map(plain, shops.sent) if text not in alike]
+    assert others
+    for text in others:
+        tree = sqlglot.parse_one(text, dialect="duckdb")
+        assert isinstance(tree, exp.Select)
+        assert {str(source.this.this) for source in tree.find_all(exp.Table)} <= SCHEMA
