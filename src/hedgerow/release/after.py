@@ -14,7 +14,7 @@ SETTINGS: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
     "memory_limit": "1GB",
-    "temp_directory": "",
+    "max_temp_directory_size": "0KB",
     "threads": "1",
 }
 
