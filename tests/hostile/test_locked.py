@@ -4,6 +4,8 @@ import duckdb
 import pyarrow as pa
 import pytest
 
+from hedgerow.errors import BackendError
+
 SETTINGS = [
     "SET threads = 1",
     "SET memory_limit = '1TB'",
@@ -111,3 +113,12 @@ def test_both_say_that_they_are_locked(file_shop, after_engine):
             assert connection.cursor().execute(f"SELECT current_setting('{name}')").fetchone() == (value,)
     found = file_shop._backend._connection.cursor().execute("SELECT current_setting('access_mode')").fetchone()
     assert found == ("read_only",)
+
+
+def test_the_after_engine_writes_nothing_to_disk(after_engine, tmp_path, monkeypatch):
+    """What does not fit into its memory fails; it is not put down beside the program."""
+    monkeypatch.chdir(tmp_path)
+    many = "SELECT DISTINCT a.i * 1000003 + b.i, repeat('x', 200) FROM range(4000) AS a(i), range(4000) AS b(i)"
+    with pytest.raises(BackendError):
+        after_engine.run(f"SELECT COUNT(*) FROM ({many})", {})
+    assert list(tmp_path.iterdir()) == []

@@ -10,11 +10,10 @@ import pyarrow as pa
 from hedgerow.errors import BackendError
 
 SETTINGS: dict[str, str | bool | int | float | list[str]] = {
-    "enable_external_access": "false",
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
     "memory_limit": "1GB",
-    "max_temp_directory_size": "0KB",
+    "temp_directory": "",
     "threads": "1",
 }
 
@@ -58,6 +57,7 @@ class AfterEngine:
     def _open(self) -> duckdb.DuckDBPyConnection:
         if self._connection is None:
             self._connection = duckdb.connect(":memory:", config=SETTINGS)
+            self._connection.execute("SET enable_external_access = false")
             self._connection.execute("SET lock_configuration = true")
         return self._connection
 
