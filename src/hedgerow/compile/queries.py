@@ -30,8 +30,9 @@ def query_text(query: Query, dialect: Dialect) -> str:
     if isinstance(query, SetOperation):
         sides = [query_text(side, dialect) for side in (query.left, query.right)]
         return f"({sides[0]}) {query.operator}{' ALL' if query.every else ''} ({sides[1]})"
-    written = plain if query.distinct else scalar
-    columns = ", ".join(f"{written(c.expr, dialect)} AS {dialect.identifier(c.name)}" for c in query.columns)
+    written = [_key(c, dialect) if query.distinct else scalar(c.expr, dialect) for c in query.columns]
+    named = zip(written, query.columns, strict=True)
+    columns = ", ".join(f"{text} AS {dialect.identifier(c.name)}" for text, c in named)
     head = f"SELECT {'DISTINCT ' if query.distinct else ''}{columns or '1'}"
     body = head if query.source is None else f"{head} FROM {from_text(query.source, dialect)}"
     return f"{body}{where_text(query, dialect)}{order_text(query.order, dialect)}{limit_text(query)}"

@@ -8,6 +8,7 @@ from hedgerow.plan.context import Context
 from hedgerow.plan.facts import Equality, Facts, term
 from hedgerow.plan.groups import Relation
 from hedgerow.plan.nodes import Derived, From, Join, Named, Select
+from hedgerow.plan.ownership import one_row_each
 from hedgerow.plan.rewrite import rewrite
 from hedgerow.plan.rows import Owned, Standing, Table
 from hedgerow.plan.tables import described, owned_table, with_owner
@@ -58,8 +59,7 @@ def _owned(below: Relation, ending: Ending, owned: Owned, context: Context) -> T
     table = owned_table(select, ending.names, exprs, shown, context)
     alone = ending.distinct and table.owner_at == frozenset(range(len(exprs)))
     if alone:
-        one = replace(shown.limits, max_rows=1, max_rows_per_group=1, max_groups=1, one_row=True, inferred=True)
-        table = replace(table, owned=replace(shown, limits=one))
+        table = replace(table, owned=replace(shown, limits=one_row_each(shown.limits, shown.owner)))
     return replace(table, cut_off=ending.limit is not None or ending.offset > 0)
 
 

@@ -19,7 +19,7 @@ from hedgerow.plan.domains import public_keys
 from hedgerow.plan.facts import Facts, shown_as
 from hedgerow.plan.grouping import grouping_sets
 from hedgerow.plan.nodes import AggregateCall, From, Grouped, Limits, Named, Release, Released
-from hedgerow.plan.ownership import determines_owner, in_fixed, is_owner, owner_column
+from hedgerow.plan.ownership import determines_owner, in_fixed, is_owner, one_row_each, owner_column
 from hedgerow.plan.rewrite import canonical
 from hedgerow.plan.rows import Owned, Standing
 from hedgerow.plan.scalar import ScalarBinder
@@ -208,7 +208,7 @@ class GroupBinder:
         shown = shown_as(groups.alias, [(key.name, key.expr) for key in keys])
         facts = owned.facts.plus(Facts((), (), frozenset({groups.alias})), shown)
         alone = all(is_owner(key.expr, owned, self._context) for key in groups.keys)
-        limits = replace(owned.limits, max_rows=1, max_rows_per_group=1, max_groups=1, one_row=True, inferred=True)
+        limits = one_row_each(owned.limits, owned.owner)
         fixed = frozenset({groups.alias}) if alone or owned.limits.max_rows == 1 else frozenset()
         return replace(owned, owner=owner, facts=facts, limits=limits if alone else owned.limits, fixed=fixed)
 

@@ -7,13 +7,13 @@ privacy: whatever they are, weights enforce them.
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hedgerow.errors import UnsupportedSQLError
 from hedgerow.expressions.nodes import Call, Column, Expr, columns_of
 from hedgerow.expressions.types import Type
 from hedgerow.plan.context import Context
-from hedgerow.plan.facts import COLUMN, Classes, Facts, columns_in, conjuncts, equalities, key_term, term
+from hedgerow.plan.facts import COLUMN, FAITHFUL, Classes, Facts, columns_in, conjuncts, equalities, key_term, term
 from hedgerow.plan.nodes import Limits
 from hedgerow.plan.rows import Leaf, Owned, Rows
 from hedgerow.plan.syntax import span_of
@@ -208,6 +208,22 @@ def _names_owner(
 def in_fixed(expr: Expr, owned: Owned) -> bool:
     """Whether the expression has one value for all rows of a unit, as far as the owner's declarations go."""
     return all(table in owned.fixed for table, _ in columns_of(expr))
+
+
+def one_row_each(limits: Limits, owner: Expr) -> Limits:
+    """The limits where each unit has one row, because rows were made one by unit.
+
+    Privacy: text is made one byte by byte, and a collation may call several such spellings one person; weights, which
+    go by the collation, stay in place there.
+    """
+    alike = owner.type is Type.TEXT and not (isinstance(owner, Column) and not owner.collated)
+    return replace(
+        limits, max_rows=1, max_rows_per_group=1, max_groups=1, one_row=not alike or _faithful(owner), inferred=True
+    )
+
+
+def _faithful(owner: Expr) -> bool:
+    return isinstance(owner, Call) and owner.function == FAITHFUL
 
 
 def owner_column(alias: str, like: Expr) -> Column:

@@ -53,7 +53,9 @@ class Windows:
             )
         partition, order, frame = self._over(node, binder)
         distinct, arguments = arguments_of_summary(summary, call, binder)
-        _check_plain([*partition, *(term.expr for term in order), *arguments], node)
+        condition = None if where is None else binder.boolean(where, "FILTER")
+        looked_at = [*partition, *(term.expr for term in order), *arguments, *([condition] if condition else [])]
+        _check_plain(looked_at, node)
         made = summary.signature([a.type for a in arguments])
         if made is None or (self.owned is not None and summary.grows):
             raise _bad_arguments(summary, node)
@@ -64,7 +66,7 @@ class Windows:
             self._partition(partition, node),
             tuple(order),
             frame,
-            None if where is None else binder.boolean(where, "FILTER"),
+            condition,
             distinct,
             made,
             summary.range([range_of(a) for a in arguments], float(rows or "inf")),
