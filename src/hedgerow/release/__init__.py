@@ -3,7 +3,8 @@
 from hedgerow.noise import nonce
 from hedgerow.release.after import AfterEngine
 from hedgerow.release.estimate import Estimator
-from hedgerow.release.follow import Follower, Frame
+from hedgerow.release.follow import Follower
+from hedgerow.release.frame import Frame
 from hedgerow.release.measure import NoisyTable, measure
 from hedgerow.release.memory import recall, remember
 from hedgerow.release.select_keys import SelectedKeys, covers_every_key, select_keys

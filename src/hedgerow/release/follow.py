@@ -5,61 +5,24 @@ and ranks have conservative rules of their own; everything else that is built fr
 evaluated on their simultaneous intervals. What cannot be followed is unbounded, and says so.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.special import ndtri
 
-from hedgerow.expressions.nodes import Column, Expr, Literal
 from hedgerow.intervals import Bounds, normal_quotient_bounds
 from hedgerow.intervals.arithmetic import divide
 from hedgerow.plan.origins import Applied, Cell, Gathered, Known, Origin, Ranked
 from hedgerow.release.cells import Cells, Floats, Sparse, known
 from hedgerow.release.estimate import HELD_BACK, Estimator
+from hedgerow.release.exact_forms import EVERYWHERE, NOT_NEGATIVE, Exact, added, divided, inverse, multiplied, scaled
+from hedgerow.release.frame import Frame
 from hedgerow.release.spread import CONSERVATIVE, RULES, UNKNOWN, first_present, present
 
 MOST_ELEMENTS = 2_000_000
-EVERYWHERE, NOT_NEGATIVE = (-np.inf, np.inf), (0.0, np.inf)
-
-
-@dataclass(frozen=True)
-class Exact:
-    """A quotient of two forms (or one form), with where it is publicly known to lie."""
-
-    above: Sparse
-    below: Sparse | None = None
-    support: tuple[float, float] = EVERYWHERE
-
-
-@dataclass(frozen=True)
-class Frame:
-    """Numbers by the columns that origins name: of the rows shown, or of the elements of their lists."""
-
-    columns: Mapping[str, pa.Array]
-    rows: int
-
-    def numbers(self, expr: Expr) -> Floats:
-        """A column or a constant as doubles, NaN where it is NULL."""
-        if isinstance(expr, Literal):
-            return np.full(self.rows, np.nan if expr.value is None else float(expr.value))  # type: ignore[arg-type]
-        if not isinstance(expr, Column) or expr.name not in self.columns:
-            return np.full(self.rows, np.nan)
-        column = self.columns[expr.name]
-        return np.asarray(pa.compute.cast(column, pa.float64(), safe=False).to_numpy(zero_copy_only=False), dtype=float)
-
-    def elements(self, expr: Expr) -> tuple["Frame", NDArray[np.int64]]:
-        """The elements of a column of lists, and the row that each belongs to."""
-        column = self.columns[expr.name] if isinstance(expr, Column) else pa.nulls(self.rows)
-        sizes = np.nan_to_num(np.asarray(pa.compute.list_value_length(column).to_numpy(zero_copy_only=False), float))
-        flat = pa.compute.list_flatten(column)
-        width = len(flat[0]) if len(flat) else 0
-        values = pa.compute.list_flatten(flat)
-        inner = {str(i): values.take(pa.array(np.arange(i, len(values), width))) for i in range(width)}
-        return Frame(inner, len(flat)), np.repeat(np.arange(self.rows), sizes.astype(np.int64))
 
 
 @dataclass(frozen=True)
@@ -144,7 +107,7 @@ class Follower:
             return Exact(known(count, self.cells))
         total = Sparse(np.where(count > 0, adds @ np.nan_to_num(part.above.values), np.nan), adds @ part.above.matrix)
         if origin.function == "AVG":
-            return Exact(total.times(_inverse(count)), None, part.support)
+            return Exact(total.times(inverse(count)), None, part.support)
         return Exact(total, None, NOT_NEGATIVE if part.support[0] >= 0 else EVERYWHERE)
 
     def _applied(self, origin: Applied, frame: Frame) -> Exact | None:
@@ -156,13 +119,13 @@ class Follower:
         if name in {"cast_float", "nullif"}:
             return sides[0]
         if name == "negate":
-            return _scaled(sides[0], np.full(frame.rows, -1.0))
+            return scaled(sides[0], np.full(frame.rows, -1.0))
         if name in {"add", "subtract"}:
             sign = np.full(frame.rows, -1.0 if name == "subtract" else 1.0)
-            return _added(sides[0], _scaled(sides[1], sign))
+            return added(sides[0], scaled(sides[1], sign))
         if name == "multiply":
-            return _multiplied(*sides)
-        return _divided(*sides) if origin.function == "divide" else None
+            return multiplied(*sides)
+        return divided(*sides) if origin.function == "divide" else None
 
     def _of_exact(self, exact: Exact, beta: float) -> Bounds:
         above, below = exact.above, exact.below
@@ -207,7 +170,7 @@ class Follower:
         each = self._bounds(origin.inner, inner, beta / most)
         there = present(each)
         count = np.bincount(owner[there], minlength=frame.rows)
-        share = _inverse(count) if origin.function == "AVG" else np.ones(frame.rows)
+        share = inverse(count) if origin.function == "AVG" else np.ones(frame.rows)
         lower, upper = (_totals(owner[there], end[there], frame.rows) * share for end in (each.lower, each.upper))
         return Bounds.of(lower, upper, [CONSERVATIVE] * frame.rows)
 
@@ -293,45 +256,6 @@ def _values(origin: Applied) -> tuple[Origin, ...]:
 
 def _index(estimator: Estimator, call: str) -> int:
     return [c.name for c in estimator.plan.release.calls].index(call)
-
-
-def _inverse(numbers: NDArray[np.generic]) -> Floats:
-    with np.errstate(divide="ignore"):
-        return np.where(numbers != 0, 1.0 / np.asarray(numbers, float), np.nan)
-
-
-def _scaled(exact: Exact, factors: Floats) -> Exact:
-    return Exact(exact.above.times(factors), exact.below)
-
-
-def _added(left: Exact, right: Exact) -> Exact | None:
-    """Over one denominator; a part without noise joins any."""
-    for one, other in ((left, right), (right, left)):
-        if one.below is not None and other.below is None and other.above.is_known:
-            return Exact(one.above.plus(one.below.times(other.above.values)), one.below)
-    if left.below is None and right.below is None:
-        return Exact(left.above.plus(right.above))
-    if left.below is not None and right.below is not None and left.below.same(right.below):
-        return Exact(left.above.plus(right.above), left.below)
-    return None
-
-
-def _multiplied(left: Exact, right: Exact) -> Exact | None:
-    for one, other in ((left, right), (right, left)):
-        if other.below is None and other.above.is_known:
-            return _scaled(one, other.above.values)
-    return None
-
-
-def _divided(above: Exact, below: Exact) -> Exact | None:
-    if below.below is None and below.above.is_known:
-        return _scaled(above, _inverse(below.above.values))
-    if above.below is None and below.below is None:
-        positive = above.support[0] >= 0 and below.support[0] >= 0
-        return Exact(above.above, below.above, NOT_NEGATIVE if positive else EVERYWHERE)
-    if above.below is not None and below.below is not None and above.below.same(below.below):
-        return Exact(above.above, below.above)
-    return None
 
 
 def _held_back(bounds: Bounds, missing: NDArray[np.bool_]) -> Bounds:
