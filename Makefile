@@ -43,9 +43,17 @@ test: lint types imports ## everything that must pass before a change lands
 slow: $(VENV)/.dev ## coverage at scale and long simulations
 	$(BIN)/pytest -q -n 2 -m slow
 
-bench: $(VENV)/.dev ## time against the plain query on TPC-H, and of the ledger
+bench: $(VENV)/.dev ## time against the plain query, errors and coverage against the published numbers
 	$(BIN)/python benchmarks/speed.py
 	$(BIN)/python benchmarks/ledger.py
+	$(BIN)/python benchmarks/interval_cost.py
+	$(BIN)/python benchmarks/median_speed.py
+	$(BIN)/python benchmarks/quotients.py
+	$(BIN)/python benchmarks/within.py
+	$(BIN)/python benchmarks/moments.py
+	$(BIN)/python benchmarks/quantiles.py
+	$(BIN)/python benchmarks/auto_bounds.py
+	$(BIN)/python benchmarks/ratios.py
 
 fix: $(VENV)/.dev ## let ruff mend what it can
 	$(BIN)/ruff check --fix .

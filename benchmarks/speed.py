@@ -24,6 +24,7 @@ import hedgerow as hr
 from hedgerow.backends.duckdb import _Snapshot as Snapshot
 from hedgerow.engine import database
 from hedgerow.engine import run as engine_run
+from hedgerow.engine.desk import Desk
 from hedgerow.ledger import Ledger
 
 FIXED_MS = 20.0
@@ -113,7 +114,7 @@ class Stopwatch:
 def watch() -> Stopwatch:
     clock = Stopwatch()
     clock.wrap(hr.Database, "_understand", "plan")
-    clock.wrap(hr.Database, "_price", "price")
+    clock.wrap(Desk, "price", "price")
     clock.wrap(Ledger, "charge", "charge")
     clock.wrap(Snapshot, "run", "read")
     clock.wrap(engine_run, "select_keys", "noise")
@@ -125,7 +126,7 @@ def watch() -> Stopwatch:
 
 def compare(db: hr.Database, runs: int) -> list[dict[str, object]]:
     """Every query, plain and private in turns."""
-    plain_connection = db._backend._connection  # type: ignore[attr-defined]  # noqa: SLF001 - the same settings
+    plain_connection = db._desk.backend._connection  # type: ignore[attr-defined]  # noqa: SLF001 - the same settings
     clock = watch()
     rows = []
     for name, path, text in track(QUERIES, console=Console(stderr=True), description="timing"):

@@ -6,7 +6,13 @@ SELECTED = "hedgerow_selected"
 RELEASED = "hedgerow_released_"
 PUBLIC = "hedgerow_public_"
 PLACE = "hedgerow_place"
+BUCKET = "hedgerow_bucket"
+OWNER = "hedgerow_owner"
+VALUE = "hedgerow_value"
+WEIGHT = "hedgerow_weight"
 ROW = "hedgerow_row"
+DRAWS = "hedgerow_draws"
+DRAW = "hedgerow_draw"
 UNITS = "units"
 ALL_KEYS = "all_keys"
 
@@ -22,14 +28,19 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """What is run: `survey`, and `measure` where not every key was selected.
+    """What is run.
 
-    The keys to measure are handed to the engine as `hedgerow_selected` before `measure` runs.
+    `survey`; `measure` where not every key was selected; `buckets` for each column that is ranked; and `distinct` for
+    each whose different values are counted. The keys to measure are handed to the engine as `hedgerow_selected` before
+    all but the first run.
     """
 
     survey: Query
     measure: Query | None
+    buckets: tuple[Query, ...] = ()
+    distinct: tuple[Query, ...] = ()
 
     def texts(self) -> list[str]:
         """All statements, for showing."""
-        return [self.survey.sql] if self.measure is None else [self.survey.sql, self.measure.sql]
+        first = [self.survey] if self.measure is None else [self.survey, self.measure]
+        return [query.sql for query in (*first, *self.buckets, *self.distinct)]

@@ -169,6 +169,7 @@ class BudgetError(HedgerowError):
     """The remaining budget does not cover this query.
 
     `asked` and `left` are small mappings of plain numbers, for programs; the message says the same in words.
+    `receipt` is there when a size estimate had been bought for the query.
     """
 
     code = "budget"
@@ -186,6 +187,7 @@ class BudgetError(HedgerowError):
         super().__init__(message, code=code, hint=hint)
         self.asked = asked or {}
         self.left = left or {}
+        self.receipt: object | None = None
 
 
 class ConditionNotMet(HedgerowError):  # noqa: N818 - the name is part of the public contract

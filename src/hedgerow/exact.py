@@ -1,5 +1,7 @@
 """Exact values, sealed. Only `backends` makes them and only `release` opens them."""
 
+from typing import Any
+
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
@@ -40,15 +42,30 @@ class ExactTable:
             return _wide(column)
         return np.asarray(column.to_numpy(zero_copy_only=False)).astype(object)
 
+    def exact_numbers(self, name: str) -> NDArray[Any]:
+        """One column of integers: in 64 bits where all of them fit, which is quick, otherwise as Python numbers."""
+        column = self._table.column(name).combine_chunks()
+        if not pa.types.is_decimal(column.type):
+            return np.asarray(column.to_numpy(zero_copy_only=False)).astype(np.int64)
+        low, high = _halves(column)
+        return low.view(np.int64) if np.array_equal(low.view(np.int64) >> 63, high) else _joined(low, high)
+
     def __len__(self) -> int:
         return int(self._table.num_rows)
 
 
 def _wide(column: pa.Array) -> NDArray[np.object_]:
-    """128-bit decimals of scale 0, read from their two halves."""
+    """128-bit decimals of scale 0."""
+    return _joined(*_halves(column))
+
+
+def _halves(column: pa.Array) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+    """The lower and the upper 64 bits."""
     if isinstance(column, pa.ChunkedArray):
         column = pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], type=column.type)
     halves = np.frombuffer(column.buffers()[1], dtype=np.uint64)[2 * column.offset : 2 * (column.offset + len(column))]
-    low = halves[0::2].astype(object)
-    high = halves[1::2].view(np.int64).astype(object)
-    return np.asarray(high * (1 << 64) + low, dtype=object)
+    return np.ascontiguousarray(halves[0::2]), np.ascontiguousarray(halves[1::2]).view(np.int64)
+
+
+def _joined(low: NDArray[np.uint64], high: NDArray[np.int64]) -> NDArray[np.object_]:
+    return np.asarray(high.astype(object) * (1 << 64) + low.astype(object), dtype=object)

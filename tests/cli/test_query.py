@@ -2,8 +2,6 @@
 
 import json
 
-import pytest
-
 BY_REGION = "SELECT region, AVG(income) AS mean_income FROM customers GROUP BY region"
 
 
@@ -136,8 +134,3 @@ def test_a_wide_table_in_a_pipe_loses_no_digit(run, shop):
     result = run("query", f"SELECT {columns} FROM customers", *shop.options)
     assert "…" not in result.stdout
     assert all(f"a_rather_long_name_{number}" in result.stdout for number in range(6))
-
-
-@pytest.mark.parametrize("command", ["query", "quote"])
-def test_an_option_that_does_not_work_yet_is_not_listed(run, command):
-    assert "--within" not in run(command, "--help").stdout

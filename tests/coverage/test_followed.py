@@ -129,3 +129,24 @@ def test_what_noise_has_chosen_is_covered(equals, ask, query):
         interval = answer.intervals[0]["it"]
         hits += interval.lower <= CHOSEN[query](next(iter(answer))) <= interval.upper
     assert hits >= binom.ppf(FALSE_ALARM, asked, CONFIDENCE)
+
+
+CELLS = """
+WITH r AS (SELECT g, COUNT(*) AS n FROM t GROUP BY g)
+SELECT COUNT(*) FILTER (WHERE n > 44) AS filtered, SUM(CASE WHEN n > 44 AND NOT n > 80 THEN 1 ELSE 0 END) AS between,
+       (SELECT COUNT(*) FROM (SELECT g, COUNT(*) AS n FROM t GROUP BY g HAVING COUNT(*) >= 44) AS s) AS kept
+FROM r"""
+
+
+@pytest.mark.parametrize("mechanism", ["gaussian", "laplace"])
+def test_counts_of_cells_cover_though_cells_lie_on_the_edge(held, mechanism):
+    found = held(CELLS, [0], mechanism)
+    assert all(found[0, name] >= LEAST for name in ("filtered", "between", "kept")), found
+
+
+def test_a_count_of_cells_is_no_wider_than_what_noise_leaves_open(town, ask):
+    """Only the groups of 45, 44 and 43 can be on either side of 44; those of 60 and 90 are sure."""
+    answer = ask(town, CELLS, mechanism="gaussian", confidence=CONFIDENCE, epsilon=50.0, delta=1e-5)
+    interval = answer.intervals[0]["filtered"]
+    assert interval.note == "conservative"
+    assert 2 <= interval.lower <= interval.upper <= 5

@@ -66,7 +66,6 @@ NOT_IN_THE_CORPUS = {
     "catalog-type": "the owner's to mend: a path between columns of different types",
     "dialect": "connect refuses it, before there is a query",
     "internal": "one room broke its promise to the next; no query is known that does it",
-    "rollup-aggregate": "every aggregate there is has totals; it waits for the next one",
 }
 """Codes that no query of the corpus of refusals provokes, and why."""
 

@@ -27,7 +27,7 @@ ROWS = re.findall(r"^\| (`.*?) \| ", FUNCTIONS.replace("\\|", "¦"), re.MULTILIN
 SPELLED = [example.replace("¦", "|") for row in ROWS for example in re.findall(r"`([^`]+)`", row)]
 NOT_WRITTEN = {
     *(name for name in allowed() if name.startswith("imposed_")),
-    *("indicator", "same_text", "one_spelling"),
+    *("indicator", "is_there", "same_text", "one_spelling"),
     *("seconds", "week_from_sunday"),
 }
 """Put there by the catalog, by an aggregate or by a join, or (the last two) written in other dialects only."""

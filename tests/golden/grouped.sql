@@ -30,7 +30,7 @@ weighted AS (SELECT counted.k0, counted.k1, owners, COALESCE(t0, 0) * 1073741824
 FROM counted JOIN totals ON counted.k0 IS NOT DISTINCT FROM totals.k0 AND counted.k1 IS NOT DISTINCT FROM totals.k1
 LEFT JOIN surplus ON counted.k0 IS NOT DISTINCT FROM surplus.k0 AND counted.k1 IS NOT DISTINCT FROM surplus.k1),
 dropped AS (SELECT k0, k1, COUNT(*) AS lost
-FROM (SELECT k0, k1, ROW_NUMBER() OVER (PARTITION BY o ORDER BY md5(concat_ws('|', '00000000000000000000000000000000', COALESCE(CAST(o AS VARCHAR), '\'), COALESCE(CAST(k0 AS VARCHAR), '\'), COALESCE(CAST(k1 AS VARCHAR), '\'))), k0, k1) AS place
+FROM (SELECT k0, k1, ROW_NUMBER() OVER (PARTITION BY o ORDER BY md5(concat_ws('|', '00000000000000000000000000000000', COALESCE(CAST(o AS VARCHAR) COLLATE "binary", '\'), COALESCE(CAST(k0 AS VARCHAR) COLLATE "binary", '\'), COALESCE(CAST(k1 AS VARCHAR) COLLATE "binary", '\'))), k0, k1) AS place
 FROM parts JOIN heavy USING (o)
 WHERE touched > 3) AS ranked
 WHERE place > 3

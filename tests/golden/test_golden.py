@@ -1,9 +1,10 @@
 """Query in, SQL out: what reaches the database, written down.
 
 Each `.sql` file here is a list of cases. A case is a comment that says what it shows, the query, and under
-`-- survey`, `-- measure`, `-- after` or `-- public` the statements that it becomes (`-- after` is written down in
-after.sql alone). Where a case does not say otherwise (`-- with`), noise is Gaussian and the minimum frequency 10. Set
-HEDGEROW_REWRITE_GOLDEN=1 to write the files anew, and read the difference before you keep it.
+`-- survey`, `-- measure`, `-- buckets`, `-- values`, `-- after` or `-- public` the statements that it becomes
+(`-- after` is written down in after.sql alone). Where a case does not say otherwise (`-- with`), noise is Gaussian and
+the minimum frequency 10. Set HEDGEROW_REWRITE_GOLDEN=1 to write the files anew, and read the difference before you keep
+it.
 """
 
 import difflib
@@ -20,7 +21,7 @@ import pytest
 import hedgerow as hr
 from hedgerow.catalog import load_catalog
 from hedgerow.compile import after
-from hedgerow.compiled import SELECTED
+from hedgerow.compiled import SELECTED, VALUE
 from hedgerow.dialects import DUCKDB
 from hedgerow.parse import parse
 from hedgerow.plan.bind import bind
@@ -28,6 +29,7 @@ from hedgerow.plan.bind import bind
 HERE = Path(__file__).parent
 FILES = sorted(path.name for path in HERE.glob("*.sql") if path.name != "schema.sql")
 REWRITE = "HEDGEROW_REWRITE_GOLDEN"
+WHOLE = {"INTEGER", "BIGINT", "HUGEINT"}
 USUAL = {"mechanism": "gaussian", "min_frequency": 10}
 STEP = r"(?<=\),) (?=\w+ AS (?:MATERIALIZED )?\()"
 CLAUSES = rf"{STEP}|(?<!DISTINCT) FROM\b| (?:WHERE|GROUP BY|HAVING|LIMIT|LEFT JOIN)\b|(?<=\)) SELECT\b"
@@ -55,7 +57,7 @@ def read(text: str) -> list[Case]:
 
 
 def _case(block: str) -> Case:
-    head, *tail = re.split(r"^-- (survey|measure|after|public)\n", block, flags=re.MULTILINE)
+    head, *tail = re.split(r"^-- (survey|measure|buckets|values|after|public)\n", block, flags=re.MULTILINE)
     title, *rest = head.strip().split("\n")
     options = json.loads(rest.pop(0).removeprefix("-- with ")) if rest[0].startswith("-- with ") else {}
     statements = {name: sql.strip().rstrip(";") for name, sql in zip(tail[::2], tail[1::2], strict=True)}
@@ -85,11 +87,20 @@ def compiled(connection, tmp_path_factory):
 def _compile(database: hr.Database, query: str, options: dict[str, object]) -> dict[str, str]:
     """What a quote shows (its nonce is fixed), and the after part."""
     texts = database.quote(query, **options).sql
-    logical = bind(parse(query).query, database._catalog, database._schema)
+    logical = bind(parse(query).query, database._desk.catalog, database._desk.schema)
     if not logical.releases:
         return {"public": folded(texts[0])}
-    made = {**dict(zip(("survey", "measure"), texts, strict=False)), "after": after(logical, DUCKDB).sql}
+    made = {_kind(text, first=not place): text for place, text in enumerate(texts)} | {
+        "after": after(logical, DUCKDB).sql
+    }
     return {name: folded(sql) for name, sql in made.items()}
+
+
+def _kind(text: str, *, first: bool) -> str:
+    """What a statement is for: people and sums, sums over chosen keys, weights of buckets, or different values."""
+    if first:
+        return "survey"
+    return "buckets" if text.endswith("FROM bucketed") else "values" if f"AS {VALUE}" in text else "measure"
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -117,11 +128,15 @@ def test_the_database_accepts_each_statement_that_is_written_down(connection, na
     for case in read((HERE / name).read_text(encoding="utf-8")):
         surveyed = case.statements.get("survey", case.statements.get("public"))
         rows = connection.sql(surveyed).to_arrow_table()
-        if "measure" in case.statements:
+        further = [case.statements[name] for name in ("measure", "buckets", "values") if name in case.statements]
+        if further:
             keys = [column for column in rows.column_names if re.fullmatch(r"k\d+", column)]
             listed = ", ".join([*keys, "0 AS hedgerow_place"])
             connection.register(SELECTED, connection.sql(f"SELECT {listed} FROM rows").to_arrow_table())
-            connection.sql(case.statements["measure"]).fetchall()
+        for statement in further:
+            found = connection.sql(statement)
+            assert {str(kind) for kind in found.types} <= WHOLE, (case.title, found.types)
+            found.fetchall()
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -131,7 +146,7 @@ def test_no_statement_returns_anything_but_keys_and_whole_numbers(connection, na
             continue
         found = connection.sql(case.statements["survey"])
         kinds = {n: str(t) for n, t in zip(found.columns, found.types, strict=True) if not re.fullmatch(r"k\d+", n)}
-        assert set(kinds.values()) <= {"INTEGER", "BIGINT", "HUGEINT"}, (case.title, kinds)
+        assert set(kinds.values()) <= WHOLE, (case.title, kinds)
 
 
 def test_a_case_survives_reading_and_writing():

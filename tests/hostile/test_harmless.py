@@ -46,7 +46,7 @@ def surveyed(shops, understood):
 
 def people(shop, plan):
     """How many people each key has, however few; and the survey that says so."""
-    with shop._backend.snapshot() as snapshot:
+    with shop._desk.backend.snapshot() as snapshot:
         survey = snapshot.run(program(replace(plan, minimum=1), DUCKDB, NONCE).survey)
     return dict(zip(keys_of(survey), survey.exact_integers(UNITS).tolist(), strict=True)), survey
 
@@ -57,7 +57,7 @@ def measure(shop, plan, surveyed, selected):
     steps = program(replace(plan, minimum=1), DUCKDB, NONCE)
     if steps.measure is None:
         return Measured(units, *vectors(survey, list(units), plan))
-    with shop._backend.snapshot() as snapshot:
+    with shop._desk.backend.snapshot() as snapshot:
         snapshot.load(SELECTED, as_table(selected, survey))
         found = snapshot.run(steps.measure)
     return Measured(units, *vectors(found, [selected[i] for i in found.exact_integers(PLACE).tolist()], plan))
@@ -155,8 +155,8 @@ def test_the_order_of_rows_moves_nothing(shops, understood, surveyed, harmless, 
 
 def test_the_rows_that_are_turned_round_do_lie_otherwise(shops, turned_round):
     first = "SELECT id FROM orders LIMIT 1"
-    assert shops()._backend._cursor().execute(first).fetchall() != (
-        shops(turned_round)._backend._cursor().execute(first).fetchall()
+    assert shops()._desk.backend._cursor().execute(first).fetchall() != (
+        shops(turned_round)._desk.backend._cursor().execute(first).fetchall()
     )
 
 

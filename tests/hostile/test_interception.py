@@ -30,9 +30,9 @@ LEGITIMATE = (Path(__file__).parent / "legitimate.txt").read_text(encoding="utf-
 def statements(file_shop, recorder, monkeypatch):
     """Ask a question afresh; what was sent to the database, and what to the engine after the noise."""
     sent, later = [], []
-    data, noisy = file_shop._backend._connection, file_shop._after._open()
-    monkeypatch.setattr(file_shop._backend, "_connection", recorder(data, sent))
-    monkeypatch.setattr(file_shop._after, "_connection", recorder(noisy, later))
+    data, noisy = file_shop._desk.backend._connection, file_shop._desk.after._open()
+    monkeypatch.setattr(file_shop._desk.backend, "_connection", recorder(data, sent))
+    monkeypatch.setattr(file_shop._desk.after, "_connection", recorder(noisy, later))
 
     def ask(query, **options):
         sent.clear()
@@ -81,7 +81,7 @@ def expected(understood, entry_of, file_shop):
 
     def texts(asked, **options):
         entry = entry_of("harmless", asked, options) if isinstance(asked, str) else asked
-        return written_by_compile(*understood(entry), file_shop._schema)
+        return written_by_compile(*understood(entry), file_shop._desk.schema)
 
     return texts
 

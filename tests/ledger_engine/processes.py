@@ -31,7 +31,7 @@ def say(text):
 
 def killed(folder):
     db = connect(folder)
-    db._backend.snapshot = lambda: os.kill(os.getpid(), signal.SIGKILL)
+    db._desk.backend.snapshot = lambda: os.kill(os.getpid(), signal.SIGKILL)
     db.sql(QUESTION)
 
 

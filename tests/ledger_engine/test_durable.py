@@ -17,7 +17,7 @@ def before_reading():
     """Do something at the moment when the engine is about to read; the engine then goes on as ever."""
 
     def intercept(db, action):
-        open_snapshot = db._backend.snapshot
+        open_snapshot = db._desk.backend.snapshot
 
         @contextmanager
         def snapshot():
@@ -25,7 +25,7 @@ def before_reading():
             with open_snapshot() as opened:
                 yield opened
 
-        db._backend.snapshot = snapshot
+        db._desk.backend.snapshot = snapshot
 
     return intercept
 

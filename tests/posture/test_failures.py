@@ -19,7 +19,7 @@ QUOTED = "secret 123"
 def broken(shop_of):
     """A shop whose engine fails while it reads, with an error that quotes a row."""
     db = shop_of()
-    inner = db._backend._connection
+    inner = db._desk.backend._connection
 
     class Failing:
         def cursor(self):
@@ -38,7 +38,7 @@ def broken(shop_of):
             def __getattr__(self, name):
                 return getattr(self._cursor, name)
 
-    db._backend._connection = Failing()
+    db._desk.backend._connection = Failing()
     return db
 
 
@@ -70,7 +70,7 @@ def test_a_failing_engine_has_been_paid_and_the_error_carries_the_receipt(broken
 def test_an_error_after_the_noise_carries_the_receipt_too(shop_of):
     db = shop_of()
     query = "SELECT COUNT(*) AS n FROM people"
-    db._after._open().close()
+    db._desk.after._open().close()
     with pytest.raises(BackendError) as caught:
         db.sql(query)
     assert db.budget.queries == 1
@@ -115,10 +115,10 @@ def test_no_log_holds_exact_values_at_any_level(shop_of, caplog):
 
 
 def test_exact_tables_show_nothing_and_do_not_travel(shop):
-    statement = shop._price(*_bound(shop, "SELECT region, COUNT(*), SUM(income) FROM people GROUP BY region"))
+    statement = shop._desk.price(*_bound(shop, "SELECT region, COUNT(*), SUM(income) FROM people GROUP BY region"))
     (plan,) = statement.parts
-    with shop._backend.snapshot() as snapshot:
-        exact = snapshot.run(program(plan, shop._backend.dialect, "0" * 32).survey)
+    with shop._desk.backend.snapshot() as snapshot:
+        exact = snapshot.run(program(plan, shop._desk.backend.dialect, "0" * 32).survey)
     shown = repr(exact) + str(exact) + f"{exact!r} {exact}" + repr([exact]) + repr({"t": exact})
     assert "north" not in shown
     assert not any(digit in shown for digit in "123456789")
@@ -131,7 +131,7 @@ def test_exact_tables_show_nothing_and_do_not_travel(shop):
 
 def _bound(db, query):
     request, logical = db._understand(query, None, {})
-    return logical, request, db._room()
+    return logical, request, db._desk.room()
 
 
 @pytest.mark.parametrize(

@@ -208,13 +208,13 @@ def test_what_no_longer_fits_is_refused_and_costs_nothing(shop_of, free):
 def test_the_charge_is_written_before_the_first_row_is_read(shop_of):
     db = shop_of()
     seen = []
-    original = db._backend.snapshot
+    original = db._desk.backend.snapshot
 
     def snapshot():
         seen.append(db.budget.queries)
         return original()
 
-    db._backend.snapshot = snapshot
+    db._desk.backend.snapshot = snapshot
     db.sql(COUNT)
     assert seen == [1]
 
@@ -225,7 +225,7 @@ def test_a_quote_is_free_and_reads_no_row(shop_of, free):
     def snapshot():
         raise AssertionError("a quote must not read")
 
-    db._backend.snapshot = snapshot
+    db._desk.backend.snapshot = snapshot
     with free(db):
         assert db.quote(COUNT).charge.epsilon == 1.0
 

@@ -147,7 +147,7 @@ def hostile(build_once):
 
 def _accepted(db, expression):
     try:
-        bind(parse(f"SELECT COUNT({expression}) FROM t").query, db._catalog, db._schema)
+        bind(parse(f"SELECT COUNT({expression}) FROM t").query, db._desk.catalog, db._desk.schema)
     except QueryError:
         return False
     return True
@@ -159,10 +159,10 @@ def _run(db, expressions, least):
     assert len(accepted) >= least
     for start in range(0, len(accepted), PER_STATEMENT):
         counts = ", ".join(f"COUNT({each})" for each in accepted[start : start + PER_STATEMENT])
-        request = asked(db._catalog)
-        logical = bind(parse(f"SELECT {counts} FROM t").query, db._catalog, db._schema)
-        (plan,) = db._price(logical, request, db._room()).parts
-        for text in program(plan, db._backend.dialect, "").texts():
+        request = asked(db._desk.catalog)
+        logical = bind(parse(f"SELECT {counts} FROM t").query, db._desk.catalog, db._desk.schema)
+        (plan,) = db._desk.price(logical, request, db._desk.room()).parts
+        for text in program(plan, db._desk.backend.dialect, "").texts():
             db.owner.execute(text).fetchall()
 
 

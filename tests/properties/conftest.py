@@ -13,12 +13,13 @@ import pytest
 from hedgerow.backends.duckdb import DuckDB
 from hedgerow.catalog.model import BudgetPolicy, Catalog, Column, Table
 from hedgerow.compile import program
-from hedgerow.compiled import ALL_KEYS, PLACE, SELECTED, UNITS
+from hedgerow.compiled import ALL_KEYS, BUCKET, PLACE, SELECTED, UNITS, WEIGHT
 from hedgerow.dialects import DUCKDB
 from hedgerow.parse import parse
 from hedgerow.plan.bind import bind
 from hedgerow.privacy.plan import Budget, PrivatePlan, Room
 from hedgerow.privacy.price import price
+from hedgerow.release.distinct import _counts, _flows
 from hedgerow.release.draw import _to_grid
 
 NONCE = "00112233445566778899aabbccddeeff"
@@ -95,7 +96,7 @@ class Laboratory:
         self.backend = DuckDB(self.connection, handed_in=True)
         self.schema = self.backend.schema()
 
-    def plan(self, select, limits, *, mechanism="gaussian", min_frequency=1, epsilon=1.0, delta=1e-8):
+    def plan(self, select, limits, *, mechanism="gaussian", min_frequency=1, epsilon=1.0, delta=1e-8, **options):
         """The priced plan of `select`, whose FROM names `t`."""
         name = "one" if limits.unique else "many"
         table = Table(
@@ -109,7 +110,8 @@ class Laboratory:
         )
         catalog = Catalog("test", BudgetPolicy(1.0, 1e-6), {name: table})
         logical = bind(parse(select.replace("FROM t", f"FROM {name}")).query, catalog, self.schema)
-        (plan,) = price(logical, Budget(epsilon, delta, mechanism), ROOM, min_frequency=min_frequency).parts
+        budget = Budget(epsilon, delta, mechanism)
+        (plan,) = price(logical, budget, ROOM, min_frequency=min_frequency, **options).parts
         return plan
 
     def fill(self, rows, *, unique):
@@ -147,6 +149,33 @@ class Laboratory:
             survey = snapshot.run(steps.survey)
         seen = survey.exact_integers(ALL_KEYS).tolist() if ALL_KEYS in survey.names else [len(survey)]
         return _vectors(survey, _keys(survey), plan, None)[0], set(seen)
+
+    def weights(self, rows, plan, selected):
+        """For each bucketing, the exact weight of every bucket of every selected key: one row of integers for a key."""
+        tables = []
+        for query, bucketing in zip(self._asked(rows, plan, selected, "buckets"), plan.bucketings, strict=True):
+            found = np.zeros((len(selected), bucketing.buckets.count), dtype=object)
+            places = zip(*(query.exact_integers(name).tolist() for name in (PLACE, BUCKET, WEIGHT)), strict=True)
+            for place, bucket, weight in places:
+                found[place, bucket] = weight
+            tables.append(found)
+        return tables
+
+    def distinct(self, rows, plan, selected):
+        """For each count of different values, what it is in every selected key before the noise."""
+        pairs = zip(self._asked(rows, plan, selected, "distinct"), plan.distinct, strict=True)
+        found = [_flows(query, counted) if counted.flow else _counts(query) for query, counted in pairs]
+        return [[counts.get(place, 0) for place in range(len(selected))] for counts in found]
+
+    def _asked(self, rows, plan, selected, kind):
+        """The sealed tables of one kind of query over the selected keys."""
+        self.fill(rows, unique=not plan.bounding.weighted)
+        steps = program(replace(plan, minimum=1), DUCKDB, NONCE)
+        with self.backend.snapshot() as snapshot:
+            survey = snapshot.run(steps.survey)
+            if plan.release.keys:
+                snapshot.load(SELECTED, _as_table(list(selected), survey))
+            return [snapshot.run(query) for query in getattr(steps, kind)]
 
 
 def _one_nan(value):

@@ -14,6 +14,7 @@ MEASURES = {
     "people": "COUNT(DISTINCT u), COUNT(*)",
     "sum": "SUM(x)",
     "mean": "AVG(x)",
+    "variance": "VAR_POP(x), AVG(x)",
     "several": "COUNT(*), AVG(x), SUM(x) FILTER (WHERE b), COUNT(DISTINCT u) + COUNT(x)",
 }
 LIMITS = [(1, 1, 1), (1, 1, None), (2, 1, 2), (3, 1, 2), (3, 2, 2), (3, 2, None), (4, 3, 1), (4, 4, 2), (2, None, 1)]

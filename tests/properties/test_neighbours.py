@@ -30,6 +30,16 @@ MEASURES = [
     "SUM(CLIP(x * i, -3, 7))",
     "AVG(CASE WHEN b THEN x ELSE i END)",
     "SUM(CLIP(i / x, 0, 1))",
+    "VAR_POP(x)",
+    "STDDEV(i)",
+    "VAR_POP(x) FILTER (WHERE b)",
+    "COVAR_POP(x, i)",
+    "CORR(i, x)",
+    "REGR_SLOPE(x, i) FILTER (WHERE i > 2)",
+    "HISTOGRAM_BIN(x, 1, -2, 0, 4, 10)",
+    "HISTOGRAM_BIN(i, 0, 0, 2, 5)",
+    "VALUE_BIN(g, 0, 'a', 'b', 'A', 'a')",
+    "VALUE_BIN(i, 1, 1, 1.0, 2)",
 ]
 KEYS = ["", "g", "d", "g, d", "i // 2", "b, d", "x"]
 
@@ -71,6 +81,7 @@ def statements(draw):
         "mechanism": draw(st.sampled_from(["gaussian", "laplace"])),
         "min_frequency": draw(st.sampled_from([1, 3])),
         "epsilon": draw(st.sampled_from([0.01, 1.0, 30.0])),
+        "equal_noise": draw(st.booleans()),
     }
     return select, limits, asked
 

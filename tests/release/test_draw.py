@@ -18,7 +18,7 @@ def drawn(count, mechanism, scale=SCALE):
 
 
 @pytest.mark.parametrize(
-    ("count", "mechanism"), [(MANY_CELLS - 1, "gaussian"), (4 * MANY_CELLS, "gaussian"), (MANY_CELLS, "laplace")]
+    ("count", "mechanism"), [(MANY_CELLS - 1, "gaussian"), (4 * MANY_CELLS, "gaussian"), (4 * MANY_CELLS, "laplace")]
 )
 def test_few_cells_and_many_get_the_noise_that_was_paid_for(count, mechanism):
     law = LAWS[mechanism]()

@@ -9,6 +9,7 @@ from hedgerow.accounting.events import (
     BoundedRangeEvent,
     GaussianEvent,
     LaplaceEvent,
+    SpreadRangeEvent,
     ThresholdEvent,
     event_from_dict,
 )
@@ -39,6 +40,7 @@ __all__ = [
     "GaussianEvent",
     "LaplaceEvent",
     "QueryBudget",
+    "SpreadRangeEvent",
     "ThresholdEvent",
     "bounded_range_mu",
     "event_from_dict",

@@ -6,7 +6,7 @@ The meaning of an event never changes once released; a new mechanism is a new ev
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from fractions import Fraction
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, get_args
 
 from hedgerow.accounting.conversions import bounded_range_mu
 from hedgerow.budget import Cost
@@ -18,6 +18,8 @@ LEAST_GRID_SCALE_SQUARED = 2**20
 SURCHARGE = 37
 STRAY_MASS = Fraction(3, 10**31)
 SLACK = 1 + Fraction(1, 10**9)
+SLOPE_SQUARED = Fraction(314_159_265_358_979_324, 8 * 10**17)
+"""A little more than pi / 8: the square of the slope at 0 of mu as a function of a bounded range."""
 
 
 class _Event:
@@ -146,6 +148,54 @@ class BoundedRangeEvent(_Event):
         """Mu squared, rounded up."""
         return Cost(gaussian=Fraction(bounded_range_mu(float(self.epsilon))) ** 2 * SLACK)
 
+    @property
+    def range(self) -> Fraction:
+        """The range of the whole loss."""
+        return self.epsilon
+
+    @property
+    def squares(self) -> Fraction:
+        """The sum of the squared ranges of its parts: it has one."""
+        return self.epsilon**2
+
+
+@dataclass(frozen=True, slots=True)
+class SpreadRangeEvent(_Event):
+    """Exponential mechanisms in many groups, between which one unit divides its weight.
+
+    Attributes:
+        epsilon: The range of the loss in a group where a unit has full weight.
+        norm_squared: The largest sum over groups of a unit's squared weights.
+        norm: The largest sum over groups of its weights.
+
+    Privacy: in group g the range is epsilon a_g. Mu as a function of the range lies below its tangent at 0,
+    sqrt(2 pi) / 4 times the range, so mu squared of all groups is at most (pi / 8) epsilon^2 times the sum of a_g
+    squared (docs/proofs/quantiles.md).
+    """
+
+    epsilon: Fraction
+    norm_squared: Fraction
+    norm: Fraction
+    kind: ClassVar[str] = "spread-range"
+
+    def __post_init__(self) -> None:
+        self._require(epsilon=0, norm_squared=0, norm=0)
+
+    @property
+    def cost(self) -> Cost:
+        """(pi / 8) epsilon^2 norm^2."""
+        return Cost(gaussian=SLOPE_SQUARED * self.squares)
+
+    @property
+    def range(self) -> Fraction:
+        """The range of the whole loss."""
+        return self.epsilon * self.norm
+
+    @property
+    def squares(self) -> Fraction:
+        """The sum of the squared ranges of its parts."""
+        return self.epsilon**2 * self.norm_squared
+
 
 @dataclass(frozen=True, slots=True)
 class ApproximateEvent(_Event):
@@ -167,12 +217,13 @@ class ApproximateEvent(_Event):
         return Cost(pure=Fraction(self.epsilon), mass=Fraction(self.delta))
 
 
-AnyEvent = GaussianEvent | LaplaceEvent | ThresholdEvent | BoundedRangeEvent | ApproximateEvent
+AnyEvent = GaussianEvent | LaplaceEvent | ThresholdEvent | BoundedRangeEvent | SpreadRangeEvent | ApproximateEvent
 """Each event that this version knows."""
 
-_KINDS: Mapping[str, type[AnyEvent]] = {
-    event.kind: event for event in (GaussianEvent, LaplaceEvent, ThresholdEvent, BoundedRangeEvent, ApproximateEvent)
-}
+RangeEvent = BoundedRangeEvent | SpreadRangeEvent
+"""Those whose loss has a bounded range."""
+
+_KINDS: Mapping[str, type[AnyEvent]] = {event.kind: event for event in get_args(AnyEvent)}
 
 
 def event_from_dict(stored: Mapping[str, Any]) -> AnyEvent:

@@ -5,7 +5,7 @@ from importlib import import_module
 from typing import Any
 
 from hedgerow.accounting.accountant import Accountant, total
-from hedgerow.accounting.events import AnyEvent, BoundedRangeEvent, GaussianEvent
+from hedgerow.accounting.events import AnyEvent, BoundedRangeEvent, GaussianEvent, SpreadRangeEvent
 from hedgerow.errors import ConditionNotMet
 
 GRID = 1e-4
@@ -22,12 +22,13 @@ class PLD(Accountant):
     its own composition, can together be far outside (docs/proofs/ledger.md; there is a test). A fixed
     plan enters the ledger as one `ApproximateEvent` of its total.
 
-    Pure steps are taken as the worst of their epsilon. The library is an extra: `pip install dp-accounting`.
+    Pure steps are taken as the worst of their epsilon, draws in many groups as the Gaussian step that dominates
+    them. The library is an extra: `pip install dp-accounting`.
     """
 
     def _distribution(self) -> Any:  # noqa: ANN401 - the library has no types
         library = _library()
-        gaussian = ((event, n) for event, n in self._steps if isinstance(event, GaussianEvent))
+        gaussian = ((event, n) for event, n in self._steps if isinstance(event, GaussianEvent | SpreadRangeEvent))
         mu = math.sqrt(total(event.cost.gaussian * n for event, n in gaussian))
         if mu > LARGEST_MU:
             raise ConditionNotMet(
@@ -52,9 +53,9 @@ class PLD(Accountant):
 
 def _pure(event: AnyEvent) -> float:
     """The pure epsilon of a step that is not Gaussian noise."""
-    if isinstance(event, GaussianEvent):
+    if isinstance(event, GaussianEvent | SpreadRangeEvent):
         return 0.0
-    return float(event.epsilon if isinstance(event, BoundedRangeEvent) else event.cost.pure)
+    return float(event.range if isinstance(event, BoundedRangeEvent) else event.cost.pure)
 
 
 def _bounded(library: Any, epsilon: float) -> Any:  # noqa: ANN401 - the library has no types

@@ -3,7 +3,7 @@
 import math
 
 from hedgerow.accounting.accountant import Accountant
-from hedgerow.accounting.events import AnyEvent, BoundedRangeEvent, GaussianEvent
+from hedgerow.accounting.events import AnyEvent, GaussianEvent, RangeEvent
 
 ORDERS = (
     *(1.0 + step / 20.0 for step in range(1, 40)),
@@ -47,9 +47,8 @@ class RDP(Accountant):
 def _divergence(event: AnyEvent, order: float) -> float:
     if isinstance(event, GaussianEvent):
         return order * float(event.cost.gaussian) / 2.0
-    if isinstance(event, BoundedRangeEvent):
-        epsilon = float(event.epsilon)
-        return min(order * epsilon**2 / 8.0, _randomised_response(epsilon, order))
+    if isinstance(event, RangeEvent):
+        return min(order * float(event.squares) / 8.0, _randomised_response(float(event.range), order))
     return _randomised_response(float(event.cost.pure), order)
 
 

@@ -4,7 +4,7 @@ import math
 
 from hedgerow.accounting.accountant import Accountant
 from hedgerow.accounting.bisection import bracket
-from hedgerow.accounting.events import AnyEvent, BoundedRangeEvent, GaussianEvent
+from hedgerow.accounting.events import AnyEvent, GaussianEvent, RangeEvent
 
 
 def zcdp_delta(epsilon: float, rho: float) -> float:
@@ -51,6 +51,6 @@ class ZCDP(Accountant):
 def _rho(event: AnyEvent) -> float:
     if isinstance(event, GaussianEvent):
         return float(event.cost.gaussian) / 2.0
-    if isinstance(event, BoundedRangeEvent):
-        return float(event.epsilon) ** 2 / 8.0
+    if isinstance(event, RangeEvent):
+        return float(event.squares) / 8.0
     return float(event.cost.pure) ** 2 / 2.0

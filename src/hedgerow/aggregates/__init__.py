@@ -1,13 +1,15 @@
 """What SQL offers, one file each. Importing the package registers them."""
 
-from hedgerow.aggregates import avg, count, total
+from hedgerow.aggregates import avg, bins, count, pairs, ranks, risk, spread, total
 from hedgerow.aggregates.base import (
     Aggregate,
+    Drawn,
     Estimate,
     Form,
     Kind,
     Measured,
     Need,
+    Rank,
     Ratio,
     Selected,
     lookup,
@@ -17,17 +19,24 @@ from hedgerow.aggregates.base import (
 
 __all__ = [
     "Aggregate",
+    "Drawn",
     "Estimate",
     "Form",
     "Kind",
     "Measured",
     "Need",
+    "Rank",
     "Ratio",
     "Selected",
     "avg",
+    "bins",
     "count",
     "lookup",
     "names",
+    "pairs",
+    "ranks",
+    "risk",
     "shared_noises",
+    "spread",
     "total",
 ]

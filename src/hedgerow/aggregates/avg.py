@@ -7,6 +7,7 @@ import numpy as np
 from hedgerow.aggregates.base import (
     Aggregate,
     Estimate,
+    Floats,
     Kind,
     Measured,
     Need,
@@ -43,15 +44,18 @@ class Avg(Aggregate):
         if count is None or centred is None:
             raise InternalError("AVG was not measured.")
         bounds = quotient_bounds(centred.values, count.values, shared_noises(centred, count), beta, (-1.0, 1.0))
+        values = self.values(measured)
+        lower, upper = (measured.middle + measured.half * end for end in (bounds.lower, bounds.upper))
+        return Estimate(values, np.minimum(lower, values), np.maximum(upper, values), bounds.notes)
+
+    def values(self, measured: Measured) -> Floats:
+        """The quotient, cut to the range; its middle where the count is not positive."""
+        count, centred = measured.count, measured.centred
+        if count is None or centred is None:
+            raise InternalError("AVG was not measured.")
         positive = count.values > 0
         raw = np.divide(centred.values, count.values, out=np.zeros_like(count.values), where=positive)
-        mean = np.clip(np.clip(raw, -1.0, 1.0), bounds.lower, bounds.upper)
-        return Estimate(
-            measured.middle + measured.half * mean,
-            measured.middle + measured.half * bounds.lower,
-            measured.middle + measured.half * bounds.upper,
-            bounds.notes,
-        )
+        return np.asarray(measured.middle + measured.half * np.clip(raw, -1.0, 1.0))
 
     def ratio(self, measured: Measured) -> Ratio | None:
         """(middle count + half centred sum) / count."""

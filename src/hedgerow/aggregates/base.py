@@ -9,6 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
@@ -19,6 +20,8 @@ from hedgerow.errors import Span, UnsupportedSQLError
 from hedgerow.expressions.facts import range_of
 from hedgerow.expressions.nodes import Call, Expr
 from hedgerow.expressions.types import Type
+from hedgerow.intervals import Bounds
+from hedgerow.moments import Column, Moments
 
 Floats = NDArray[np.float64]
 
@@ -30,15 +33,43 @@ class Kind(Enum):
     ROWS = "rows"
     SUM = "sum"
     MEAN = "mean"
+    SPREAD = "spread"
+    PAIR = "pair"
+    PAIRS = "pairs"
+    RANK = "rank"
+    BIN = "bin"
+    CELLS = "cells"
+    DISTINCT = "distinct"
+
+
+@dataclass(frozen=True, slots=True)
+class Rank:
+    """Which value in order of size: a quantile; or for `extreme` the smallest (quantile 0) or largest (1).
+
+    `aside` is by how many rows the definition in SQL may differ from a quantile proper, for the interval.
+    """
+
+    quantile: Fraction
+    extreme: bool = False
+    aside: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """A sum (MEAN: a count and a sum over the same rows) over the rows where `filter` holds and `value` is there."""
+    """A sum (MEAN: a count and a sum over the same rows) over the rows where `filter` holds and `value` is there.
+
+    SPREAD is a count, a sum and a sum of squares; PAIR those of two columns and of their product, without
+    squares; PAIRS all of these. The second column is `other`, and must be there, too. RANK is the value at `rank`.
+    BIN is the count of one of several `bins`, conditions no two of which hold at once; CELLS are the counts of all.
+    """
 
     kind: Kind
     value: Expr | None = None
     filter: Expr | None = None
+    other: Expr | None = None
+    rank: Rank | None = None
+    bins: tuple[Expr, ...] = ()
+    bin: int = 0
 
 
 @dataclass(frozen=True)
@@ -99,11 +130,27 @@ class Selected:
 
 
 @dataclass(frozen=True)
+class Drawn:
+    """Values that were drawn, one per group, with intervals that were bought at `beta`.
+
+    `lowest` and `highest` are the ends of the public range. `safe` is False where a group is too small to show it.
+    """
+
+    values: Floats
+    bounds: Bounds
+    beta: float
+    lowest: float
+    highest: float
+    safe: NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
 class Measured:
     """What was released for one `Need`.
 
     `count` is the number of rows or units; `total` the sum; for a MEAN, `centred` is the sum of
-    (x - middle) / half, every term of which lies in [-1, 1].
+    (x - middle) / half, every term of which lies in [-1, 1]. `moments` are sums of such terms, their squares and
+    products, for one column or (`column`, `other`) two.
     """
 
     count: Form | None = None
@@ -112,17 +159,31 @@ class Measured:
     middle: float = 0.0
     half: float = 1.0
     selected: Selected | None = None
+    moments: Moments | None = None
+    column: Column | None = None
+    other: Column | None = None
+    drawn: Drawn | None = None
+    groups: int = 0
+    distinct: Form | None = None
     whole: bool = False
+    cells: tuple[Form, ...] = ()
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A value and an interval for every group; `notes` is one for all, or one each."""
+    """A value and an interval for every group, and for some statistics what they say about a population."""
 
     values: Floats
     lower: Floats
     upper: Floats
     notes: Sequence[str | None]
+    population: Bounds | None = None
+    p_values: Floats | None = None
+
+    @classmethod
+    def around(cls, values: Floats, bounds: Bounds) -> "Estimate":
+        """Values with their bounds, stretched where rounding left a value outside."""
+        return cls(values, np.fmin(bounds.lower, values), np.fmax(bounds.upper, values), list(bounds.notes))
 
 
 class Aggregate(ABC):
@@ -130,6 +191,7 @@ class Aggregate(ABC):
 
     name: ClassVar[str]
     result: ClassVar[Type]
+    most_arguments: ClassVar[int] = 1
 
     @abstractmethod
     def need(self, arguments: Sequence[Expr], *, where: Expr | None, distinct: bool) -> Need:
@@ -138,6 +200,10 @@ class Aggregate(ABC):
     @abstractmethod
     def estimate(self, measured: Measured, beta: float) -> Estimate:
         """The answer, with an interval that fails with probability at most `beta`."""
+
+    def values(self, measured: Measured) -> Floats:
+        """The answer alone."""
+        return self.estimate(measured, 0.5).values
 
     def ratio(self, measured: Measured) -> Ratio | None:  # noqa: ARG002 - not every aggregate has one
         """The answer as a quotient of linear forms, for exact intervals of arithmetic; None where it is none."""
@@ -166,6 +232,13 @@ def lookup(name: str) -> Aggregate | None:
 def names() -> list[str]:
     """All aggregates, sorted."""
     return sorted(_AGGREGATES)
+
+
+def bounded_pair(name: str, arguments: Sequence[Expr]) -> tuple[Expr, Expr]:
+    """The two numeric arguments of `name`, each with a finite range."""
+    if len(arguments) != 2:
+        raise UnsupportedSQLError(f"{name} takes two values.", code="type-mismatch")
+    return bounded_number(name, arguments[:1]), bounded_number(name, arguments[1:])
 
 
 def bounded_number(name: str, arguments: Sequence[Expr], span: Span | None = None) -> Expr:

@@ -1,16 +1,18 @@
-"""COUNT(*), COUNT(x), COUNT(DISTINCT unit)."""
+"""COUNT(*), COUNT(x), COUNT(DISTINCT unit), COUNT(DISTINCT x)."""
 
 import math
 from collections.abc import Sequence
 
 import numpy as np
 
-from hedgerow.aggregates.base import Aggregate, Estimate, Kind, Measured, Need, Ratio, aggregate
+from hedgerow.aggregates.base import Aggregate, Estimate, Floats, Form, Kind, Measured, Need, Ratio, aggregate
 from hedgerow.errors import InternalError, UnsupportedSQLError
 from hedgerow.expressions.facts import may_be_null
 from hedgerow.expressions.nodes import Expr
 from hedgerow.expressions.types import Type
 from hedgerow.intervals import half_width, selected_count_bounds
+
+LOWER = "conservative: a lower estimate, for each person adds a few values at most"
 
 
 @aggregate("COUNT")
@@ -24,7 +26,9 @@ class Count(Aggregate):
     result = Type.INTEGER
 
     def need(self, arguments: Sequence[Expr], *, where: Expr | None, distinct: bool) -> Need:
-        """Units for COUNT(DISTINCT unit); otherwise rows, all of them where the value cannot be missing."""
+        """Units for COUNT(DISTINCT unit), values for another DISTINCT, else rows: all where none can be missing."""
+        if distinct and arguments:
+            return Need(Kind.DISTINCT, arguments[0], where)
         if distinct:
             if where is not None:
                 raise UnsupportedSQLError(
@@ -38,10 +42,12 @@ class Count(Aggregate):
 
     def estimate(self, measured: Measured, beta: float) -> Estimate:
         """The noisy count, rounded; the noise's own quantile, or the conditional one for a count that selected."""
+        if measured.distinct is not None:
+            return _of_values(measured.distinct, beta, whole=measured.whole)
         form = measured.count
         if form is None:
             raise InternalError("COUNT was not measured.")
-        shown = np.round(form.values)
+        shown = self.values(measured)
         if measured.selected is not None:
             _, noise = form.noise[0]
             bounds = selected_count_bounds(
@@ -53,8 +59,26 @@ class Count(Aggregate):
         possible = np.maximum(shown, 0.0)
         return Estimate(shown, np.minimum(lower, possible), np.maximum(upper, possible), [None] * len(shown))
 
+    def values(self, measured: Measured) -> Floats:
+        """The noisy count, rounded."""
+        form = measured.count if measured.distinct is None else measured.distinct
+        if form is None:
+            raise InternalError("COUNT was not measured.")
+        return np.asarray(np.round(form.values))
+
     def ratio(self, measured: Measured) -> Ratio | None:
         """The count itself; not where it was seen only because it was large."""
-        if measured.count is None or measured.selected is not None:
+        if measured.count is None or measured.selected is not None or measured.distinct is not None:
             return None
         return Ratio(measured.count, support=(0.0, math.inf))
+
+
+def _of_values(form: Form, beta: float, *, whole: bool) -> Estimate:
+    """A number of different values: where people may have more than were counted, a lower limit alone."""
+    shown = np.round(form.values)
+    margin = half_width(form.noise, beta if whole else min(2 * beta, 0.999))
+    lower = np.minimum(np.maximum(form.values - margin, 0.0), np.maximum(shown, 0.0))
+    if whole:
+        upper = np.maximum(np.maximum(form.values + margin, 0.0), shown)
+        return Estimate(shown, lower, upper, [None] * len(shown))
+    return Estimate(shown, lower, np.full_like(shown, math.inf), [LOWER] * len(shown))

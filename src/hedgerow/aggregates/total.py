@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from hedgerow.aggregates.base import Aggregate, Estimate, Kind, Measured, Need, Ratio, aggregate, bounded_number
+from hedgerow.aggregates.base import Aggregate, Estimate, Floats, Kind, Measured, Need, Ratio, aggregate, bounded_number
 from hedgerow.errors import InternalError, UnsupportedSQLError
 from hedgerow.expressions.nodes import Expr
 from hedgerow.expressions.types import Type
@@ -32,6 +32,12 @@ class Total(Aggregate):
             raise InternalError("SUM was not measured.")
         margin = half_width(form.noise, beta)
         return Estimate(form.values, form.values - margin, form.values + margin, [None] * len(form.values))
+
+    def values(self, measured: Measured) -> Floats:
+        """The noisy sum."""
+        if measured.total is None:
+            raise InternalError("SUM was not measured.")
+        return measured.total.values
 
     def ratio(self, measured: Measured) -> Ratio | None:
         """The sum itself."""

@@ -1,9 +1,23 @@
 """What an analyst gets back."""
 
+from hedgerow.answer.diagnostics import Clipped, Diagnostics, diagnosable
 from hedgerow.answer.kinds import kind_of
 from hedgerow.answer.notes import caption, notes
 from hedgerow.answer.show import rich_table
-from hedgerow.answer.summary import Mechanism, Summary
+from hedgerow.answer.summary import FoundBounds, Mechanism, Payment, Summary
 from hedgerow.answer.table import Answer
 
-__all__ = ["Answer", "Mechanism", "Summary", "caption", "kind_of", "notes", "rich_table"]
+__all__ = [
+    "Answer",
+    "Clipped",
+    "Diagnostics",
+    "FoundBounds",
+    "Mechanism",
+    "Payment",
+    "Summary",
+    "caption",
+    "diagnosable",
+    "kind_of",
+    "notes",
+    "rich_table",
+]

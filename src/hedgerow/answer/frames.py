@@ -17,7 +17,10 @@ CONFIDENCE, KIND, PART, OF, RECEIPT = (
 
 
 def arrow_table(answer: "Answer", values: pa.Table, *, intervals: bool) -> pa.Table:
-    """The values, their columns marked where they rest on noise; with `intervals` three more columns for each."""
+    """The values, their columns marked where they rest on noise; with `intervals` three more columns for each.
+
+    Statistics that compare people get three more: the interval about a population, and the p-value.
+    """
     fields, columns = [], []
     names = set(answer.columns)
     for field, column in zip(values.schema, values.columns, strict=True):
@@ -43,11 +46,21 @@ def _receipt(answer: "Answer") -> Mapping[str, str] | None:
 
 
 def _parts(bars: Sequence[Interval | None]) -> dict[str, pa.Array]:
-    """Both ends, infinite where they are open, and the note."""
-    return {
+    """Both ends, infinite where they are open, and the note; where there is one, the population's, too."""
+    found = {
         "lower": pa.array((None if bar is None else bar.lower for bar in bars), pa.float64()),
         "upper": pa.array((None if bar is None else bar.upper for bar in bars), pa.float64()),
         "note": pa.array((None if bar is None else bar.note for bar in bars), pa.string()),
+    }
+    return {**found, **_of_population(bars)} if any(bar and bar.population for bar in bars) else found
+
+
+def _of_population(bars: Sequence[Interval | None]) -> dict[str, pa.Array]:
+    pairs = [(None, None) if bar is None or bar.population is None else bar.population for bar in bars]
+    return {
+        "population_lower": pa.array((lower for lower, _ in pairs), pa.float64()),
+        "population_upper": pa.array((upper for _, upper in pairs), pa.float64()),
+        "p_value": pa.array((None if bar is None else bar.p_value for bar in bars), pa.float64()),
     }
 
 

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from hedgerow.answer.plain import on_one_line
+from hedgerow.answer.population import MEANING, about_people
 
 if TYPE_CHECKING:
     from hedgerow.answer.table import Answer
@@ -12,11 +13,11 @@ MOST_ROWS = 200
 
 
 def notes(answer: "Answer") -> list[str]:
-    """The notes of the error bars, by column, each once."""
+    """The notes of the error bars, by column, each once; and what is meant by a population, where there is one."""
     found = {
         f"{on_one_line(name)}: {bar.note}": None for row in answer.intervals for name, bar in row.items() if bar.note
     }
-    return list(found)
+    return [*found, *([MEANING] if about_people(answer) else [])]
 
 
 def caption(answer: "Answer") -> str:
@@ -26,5 +27,8 @@ def caption(answer: "Answer") -> str:
         return f"{rows}public data: exact, free"
     charge = answer.receipt.charge
     price = f"epsilon {charge.epsilon:g}, delta {charge.delta:g}, {answer.receipt.share:.2%} of the budget"
+    if answer.receipt.payments:
+        parts = ", ".join(f"{paid.purpose} {paid.charge.epsilon:g}" for paid in answer.receipt.payments)
+        price = f"{price} ({parts})"
     price = "free: answered before" if answer.receipt.reused else price
     return f"{rows}± at {answer.confidence:.10g} confidence; {price}"

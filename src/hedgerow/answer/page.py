@@ -1,6 +1,6 @@
 """Answers in a notebook: a table in HTML, with a small bar beside every number. No script, and nothing unescaped."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from html import escape
 from math import isinf
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from hedgerow.answer.notes import MOST_ROWS, caption, notes
 from hedgerow.answer.plain import number, on_one_line, shown
+from hedgerow.answer.population import about_people, cells, headings
 from hedgerow.interval import Interval
 
 if TYPE_CHECKING:
@@ -36,8 +37,10 @@ def html_table(answer: "Answer") -> str:
     columns = {name: answer[name][:MOST_ROWS] for name in answer.columns}
     bars = answer.intervals[:MOST_ROWS]
     scales = {name: _scale(columns[name], [row.get(name) for row in bars]) for name in answer.noisy}
-    rows = [_row(dict(zip(columns, row, strict=True)), bars[i], scales) for i, row in enumerate(_rows(columns))]
-    head = "".join(f"<th>{_safe(name)}</th>" for name in answer.columns)
+    people = about_people(answer)
+    rows = [_row(dict(zip(columns, row, strict=True)), bars[i], scales, people) for i, row in enumerate(_rows(columns))]
+    names = [each for name in answer.columns for each in (name, *(headings(name) if name in people else ()))]
+    head = "".join(f"<th>{_safe(name)}</th>" for name in names)
     lines = [caption(answer), *(f"note: {note}" for note in notes(answer))]
     below = "".join(f"<p>{escape(line, quote=True)}</p>" for line in lines)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>{below}"
@@ -47,9 +50,18 @@ def _rows(columns: Mapping[str, list[object]]) -> Iterable[tuple[object, ...]]:
     return zip(*columns.values(), strict=True)
 
 
-def _row(values: Mapping[str, object], bars: Mapping[str, Interval], scales: Mapping[str, _Scale | None]) -> str:
-    cells = [_cell(value, bars.get(name), scales.get(name)) for name, value in values.items()]
-    return f"<tr>{''.join(cells)}</tr>"
+def _row(
+    values: Mapping[str, object],
+    bars: Mapping[str, Interval],
+    scales: Mapping[str, _Scale | None],
+    people: Collection[str],
+) -> str:
+    made = []
+    for name, value in values.items():
+        made.append(_cell(value, bars.get(name), scales.get(name)))
+        beside = cells(bars, name) if name in people else ()
+        made += [f'<td style="text-align:right;white-space:nowrap">{_safe(text)}</td>' for text in beside]
+    return f"<tr>{''.join(made)}</tr>"
 
 
 def _cell(value: object, bar: Interval | None, scale: _Scale | None) -> str:

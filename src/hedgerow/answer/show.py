@@ -1,10 +1,12 @@
 """Answers for people: a table on the terminal."""
 
 import io
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from hedgerow.answer.notes import MOST_ROWS, caption, notes
 from hedgerow.answer.plain import on_one_line, shown
+from hedgerow.answer.population import about_people, cells, headings
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -18,9 +20,11 @@ def rich_table(answer: "Answer") -> "Table":
     from rich.text import Text  # noqa: PLC0415 - likewise
 
     table = Table()
+    people = about_people(answer)
     for name in answer.columns:
-        side = "right" if name in answer.noisy else "left"
-        table.add_column(Text(on_one_line(name)), justify=side, no_wrap=True)  # type: ignore[arg-type]
+        for heading in (name, *(headings(name) if name in people else ())):
+            side = "right" if name in answer.noisy else "left"
+            table.add_column(Text(on_one_line(heading)), justify=side, no_wrap=True)  # type: ignore[arg-type]
     for row in _cells(answer):
         table.add_row(*map(Text, row))
     return table
@@ -40,10 +44,12 @@ def text_table(answer: "Answer") -> str:
     return "\n".join(lines)
 
 
-def _cells(answer: "Answer") -> list[list[str]]:
+def _cells(answer: "Answer") -> Iterator[list[str]]:
     columns = [answer[name] for name in answer.columns]
+    people = about_people(answer)
     rows = list(zip(*columns, strict=True))[:MOST_ROWS]
-    return [
-        [shown(value, intervals.get(name)) for name, value in zip(answer.columns, row, strict=True)]
-        for row, intervals in zip(rows, answer.intervals, strict=False)
-    ]
+    for row, bars in zip(rows, answer.intervals, strict=False):
+        found: list[str] = []
+        for name, value in zip(answer.columns, row, strict=True):
+            found += [shown(value, bars.get(name)), *(cells(bars, name) if name in people else ())]
+        yield found

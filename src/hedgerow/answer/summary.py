@@ -33,6 +33,38 @@ class Mechanism:
 
 
 @dataclass(frozen=True, slots=True)
+class Payment:
+    """One of several charges that an answer needed: what for, its entry in the ledger, and how much."""
+
+    purpose: str
+    id: str
+    charge: Spending
+    share: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain JSON."""
+        paid = {"epsilon": self.charge.epsilon, "delta": self.charge.delta, "share": self.share}
+        return {"for": self.purpose, "id": self.id, **paid}
+
+
+@dataclass(frozen=True, slots=True)
+class FoundBounds:
+    """Bounds that nobody stated: found privately, with a charge of their own, or by an answer that had been bought.
+
+    `of` is the expression in words; `basis` is "bought" or "earlier answer".
+    """
+
+    of: str
+    lower: float
+    upper: float
+    basis: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain JSON."""
+        return {"of": self.of, "lower": self.lower, "upper": self.upper, "basis": self.basis}
+
+
+@dataclass(frozen=True, slots=True)
 class Summary:
     """The receipt that comes with an answer.
 
@@ -45,6 +77,9 @@ class Summary:
         share: The largest of the fractions it took of the three caps.
         remaining: What is left afterwards; None for public data.
         reused: Whether the answer came from the ledger, free of charge.
+        payments: Where a size estimate or bounds were bought first: all charges. `charge` and `share` are their sums.
+        bounds: With `bounds="auto"`, the bounds that were found.
+        max_rows: With `bounds="auto"`, how many rows one person counts for, where nobody had said so.
     """
 
     id: str | None
@@ -55,13 +90,24 @@ class Summary:
     share: float = 0.0
     remaining: Spending | None = None
     reused: bool = False
+    payments: tuple[Payment, ...] = ()
+    bounds: tuple[FoundBounds, ...] = ()
+    max_rows: int | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The part of the command line's JSON that is about cost."""
         left = self.remaining
+        several: dict[str, Any] = {}
+        if self.payments:
+            several["payments"] = [payment.to_dict() for payment in self.payments]
+        if self.bounds:
+            several["bounds"] = [found.to_dict() for found in self.bounds]
+        if self.max_rows is not None:
+            several["max_rows"] = self.max_rows
         return {
             "charge": {"epsilon": self.charge.epsilon, "delta": self.charge.delta, "share": self.share},
             "remaining": None if left is None else {"epsilon": left.epsilon, "delta": left.delta},
             "mechanisms": [mechanism.to_dict() for mechanism in self.mechanisms],
             "reused": self.reused,
+            **several,
         }

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from hedgerow.answer.diagnostics import Diagnose, Diagnostics
 from hedgerow.answer.frames import arrow_table, noisy_names
 from hedgerow.answer.page import html_table
 from hedgerow.answer.plain import plain
 from hedgerow.answer.plot import AnyChart, plot_answer
 from hedgerow.answer.show import text_table
 from hedgerow.answer.summary import Summary
+from hedgerow.errors import ConditionNotMet
 from hedgerow.interval import Interval
 
 if TYPE_CHECKING:
@@ -55,6 +57,7 @@ class Answer:
         self._intervals = intervals
         self._noisy = None if noisy is None else tuple(noisy)
         self._made: dict[str, list[Mapping[str, Interval]]] = {}
+        self._diagnose: Diagnose | None = None
         self.columns = list(table.column_names)
         self.confidence = confidence
         self.receipt = receipt
@@ -105,11 +108,27 @@ class Answer:
         """
         return plot_answer(self, x, y, colour)
 
+    def diagnostics(self, *, epsilon: float | None = None, delta: float | None = None) -> Diagnostics:
+        """How much the limits of this answer touched.
+
+        Which share of values lay outside of the bounds, and which share of people had more rows, or were in more
+        groups, than count.
+
+        It is asked of the database, which must still be open, and charged like any question: `epsilon` and `delta` are
+        the most that the whole report may cost, by default the catalog's. Public data has no limits, and costs nothing.
+        """
+        if self._diagnose is not None:
+            return self._diagnose(epsilon=epsilon, delta=delta)
+        if self.receipt.id is None and not self.receipt.reused:
+            return Diagnostics((), self.confidence)
+        raise ConditionNotMet("Only an answer of a database can be looked into.", condition="answered by a database")
+
     def arrow(self, *, intervals: bool = False) -> pa.Table:
         """The values as an Arrow table; the metadata of a noisy column says confidence and kind of interval.
 
         Args:
-            intervals: Whether each noisy column is followed by `<name>_lower`, `<name>_upper` and `<name>_note`.
+            intervals: Whether each noisy column is followed by `<name>_lower`, `<name>_upper` and `<name>_note`; one
+                that compares people also by `<name>_population_lower`, `<name>_population_upper` and `<name>_p_value`.
         """
         return arrow_table(self, self._table, intervals=intervals)
 
@@ -143,4 +162,14 @@ def _ends(interval: Interval) -> dict[str, Any]:
         "lower": interval.lower if math.isfinite(interval.lower) else None,
         "upper": interval.upper if math.isfinite(interval.upper) else None,
         "note": interval.note,
+        **_population(interval),
     }
+
+
+def _population(interval: Interval) -> dict[str, Any]:
+    """What is said about a population, where anything is."""
+    if interval.population is None:
+        return {}
+    lower, upper = (end if math.isfinite(end) else None for end in interval.population)
+    p_value = interval.p_value if interval.p_value is None or math.isfinite(interval.p_value) else None
+    return {"population": {"lower": lower, "upper": upper}, "p_value": p_value}

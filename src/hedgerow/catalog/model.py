@@ -16,6 +16,14 @@ Value = str | int | float | bool
 
 
 @dataclass(frozen=True, slots=True)
+class Calibrated:
+    """When limits were found privately, and for which epsilon. A note for people: nothing depends on it."""
+
+    date: str
+    epsilon: float
+
+
+@dataclass(frozen=True, slots=True)
 class Column:
     """What the owner says about one column.
 
@@ -30,6 +38,7 @@ class Column:
     type: Type | None = None
     hidden: bool = False
     values_from: tuple[str, str] | None = None
+    calibrated: Calibrated | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +66,7 @@ class Table:
     size: int = DEFAULT_SIZE
     undeclared_hidden: bool = False
     columns: Mapping[str, Column] = field(default_factory=dict)
+    calibrated: Calibrated | None = None
 
     def __post_init__(self) -> None:
         if self.unit_unique and self.max_rows is None:

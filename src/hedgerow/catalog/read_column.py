@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from hedgerow.catalog import codes
 from hedgerow.catalog.entry import Entry, is_storable
 from hedgerow.catalog.model import Column, Value
+from hedgerow.catalog.read_calibrated import read_calibrated
 from hedgerow.catalog.strict import choice, flag, number, text
 from hedgerow.errors import CatalogError
 from hedgerow.expressions.types import Type
@@ -33,7 +34,7 @@ def read_column(entry: Entry) -> Column:
     """One column: bounds, values, an imposed type, or hidden."""
     if entry.is_empty:
         return Column(entry.name)
-    found = entry.fields(("lower", "upper", "values", "type", "hidden"))
+    found = entry.fields(("lower", "upper", "values", "type", "hidden", "calibrated"))
     lower, upper = _read_bounds(entry, found)
     values, source = _read_domain(found["values"]) if "values" in found else (None, None)
     return Column(
@@ -44,6 +45,7 @@ def read_column(entry: Entry) -> Column:
         type=Type(choice(found["type"], TYPES, _OTHER_WORDS)) if "type" in found else None,
         hidden=flag(found["hidden"]) if "hidden" in found else False,
         values_from=source,
+        calibrated=read_calibrated(found["calibrated"]) if "calibrated" in found else None,
     )
 
 

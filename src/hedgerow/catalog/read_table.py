@@ -6,6 +6,7 @@ from hedgerow.catalog import codes
 from hedgerow.catalog.entry import Entry
 from hedgerow.catalog.model import DEFAULT_SIZE, Column, Table, Through
 from hedgerow.catalog.names import fold
+from hedgerow.catalog.read_calibrated import read_calibrated
 from hedgerow.catalog.read_column import read_column
 from hedgerow.catalog.source import FILL_IN
 from hedgerow.catalog.strict import choice, flag, integer, text
@@ -24,8 +25,9 @@ _FIELDS = (
     "size",
     "undeclared",
     "columns",
+    "calibrated",
 )
-_PRIVATE_FIELDS = ("unit", "unit_unique", "max_rows", "max_rows_per_group", "max_groups")
+_PRIVATE_FIELDS = ("unit", "unit_unique", "max_rows", "max_rows_per_group", "max_groups", "calibrated")
 
 
 def read_table(entry: Entry) -> Table:
@@ -45,6 +47,7 @@ def read_table(entry: Entry) -> Table:
         size=integer(found["size"], 1, LARGEST_SIZE) if "size" in found else DEFAULT_SIZE,
         undeclared_hidden="undeclared" in found and choice(found["undeclared"], ("hidden",)) == "hidden",
         columns={} if "columns" not in found else _read_columns(found["columns"]),
+        calibrated=read_calibrated(found["calibrated"]) if "calibrated" in found else None,
     )
     _check_rows(table, found)
     return table

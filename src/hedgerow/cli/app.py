@@ -9,6 +9,7 @@ import typer
 from typer.core import TyperGroup
 
 from hedgerow.cli.budget import budget
+from hedgerow.cli.calibrate import calibrate
 from hedgerow.cli.check import check
 from hedgerow.cli.demo import demo
 from hedgerow.cli.faults import guarded
@@ -17,6 +18,7 @@ from hedgerow.cli.output import say
 from hedgerow.cli.owners_log import keep_owners_log
 from hedgerow.cli.query import query
 from hedgerow.cli.quote import quote
+from hedgerow.cli.ratio import ratio
 from hedgerow.cli.tune import tune
 
 
@@ -78,14 +80,15 @@ def hedgerow(
 ) -> None:
     """Private SQL with honest error bars.
 
-    The owner says what is protected (init, check) and how much may be learnt (budget). Analysts ask in SQL (quote,
-    query) and get numbers with error bars.
+    The owner says what is protected (init, check, calibrate) and how much may be learnt (budget). Analysts ask in SQL
+    (quote, query) and get numbers with error bars.
     """
 
 
-for _command in (demo, init, check, query, quote, budget):
+for _command in (demo, init, check, calibrate, query, quote, budget):
     app.command()(_command)
 app.add_typer(tune, name="tune")
+app.add_typer(ratio, name="ratio")
 
 
 def main() -> None:

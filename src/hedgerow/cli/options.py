@@ -35,6 +35,15 @@ Delta = Annotated[
     float | None,
     typer.Option("--delta", metavar="D", help="The probability that goes with epsilon; else the catalog's."),
 ]
+Within = Annotated[
+    str | None,
+    typer.Option(
+        "--within",
+        metavar="W",
+        help="The error asked for: 5% (or 0.05) of the value, abs:100 of its unit, 5%@1000 in groups of 1 000 or more. "
+        "The least that reaches it is spent; --epsilon is then the most.",
+    ),
+]
 Confidence = Annotated[
     float | None, typer.Option("--confidence", metavar="C", help="How often an error bar holds, such as 0.95.")
 ]
@@ -51,6 +60,12 @@ MaxRows = Annotated[
 ]
 MaxGroups = Annotated[
     int | None, typer.Option("--max-groups", metavar="N", help="A person counts in at most this many groups.")
+]
+Bounds = Annotated[
+    str | None,
+    typer.Option(
+        "--bounds", metavar="auto", help="auto: find bounds that nobody stated, privately, for a part of epsilon."
+    ),
 ]
 Dialect = Annotated[
     str | None,

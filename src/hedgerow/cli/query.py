@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from hedgerow.cli import options
 from hedgerow.cli.asking import asking, read_statement, stated
-from hedgerow.cli.output import say, show_table, write_json
+from hedgerow.cli.output import printable, say, show_table, write_json
 
 if TYPE_CHECKING:
     from hedgerow.answer import Answer
@@ -19,11 +19,13 @@ def query(
     analyst: options.Analyst = None,
     epsilon: options.Epsilon = None,
     delta: options.Delta = None,
+    within: options.Within = None,
     confidence: options.Confidence = None,
     min_frequency: options.MinFrequency = None,
     mechanism: options.Mechanism = "auto",
     max_rows: options.MaxRows = None,
     max_groups: options.MaxGroups = None,
+    bounds: options.Bounds = None,
     dialect: options.Dialect = None,
     as_json: options.Json = False,
 ) -> None:
@@ -42,11 +44,13 @@ def query(
             **stated(
                 epsilon=epsilon,
                 delta=delta,
+                within=within,
                 confidence=confidence,
                 min_frequency=min_frequency,
                 mechanism=mechanism,
                 max_rows=max_rows,
                 max_groups=max_groups,
+                bounds=bounds,
             ),
         )
     if as_json:
@@ -63,3 +67,7 @@ def show_answer(answer: "Answer") -> None:
     say(caption(answer))
     for note in notes(answer):
         say(f"note: {note}")
+    for found in answer.receipt.bounds:
+        say(f"note: {printable(found.of)} was bounded by {found.lower:g} and {found.upper:g}, found privately")
+    if answer.receipt.max_rows is not None:
+        say(f"note: one person counts for {answer.receipt.max_rows} rows at most, chosen privately")

@@ -21,11 +21,13 @@ def quote(
     analyst: options.Analyst = None,
     epsilon: options.Epsilon = None,
     delta: options.Delta = None,
+    within: options.Within = None,
     confidence: options.Confidence = None,
     min_frequency: options.MinFrequency = None,
     mechanism: options.Mechanism = "auto",
     max_rows: options.MaxRows = None,
     max_groups: options.MaxGroups = None,
+    bounds: options.Bounds = None,
     dialect: options.Dialect = None,
     sql: Annotated[bool, typer.Option("--sql", help="Show the SQL that would run.")] = False,
     as_json: options.Json = False,
@@ -45,11 +47,13 @@ def quote(
             **stated(
                 epsilon=epsilon,
                 delta=delta,
+                within=within,
                 confidence=confidence,
                 min_frequency=min_frequency,
                 mechanism=mechanism,
                 max_rows=max_rows,
                 max_groups=max_groups,
+                bounds=bounds,
             ),
         )
     if as_json:

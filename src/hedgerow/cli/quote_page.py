@@ -8,6 +8,7 @@ from hedgerow.answer import Mechanism
 from hedgerow.cli.bars import figure, percent, spending
 from hedgerow.cli.output import say, show_table
 from hedgerow.engine import Quote
+from hedgerow.engine.offer import Offer
 
 
 def quote_page(offer: Quote) -> None:
@@ -17,6 +18,8 @@ def quote_page(offer: Quote) -> None:
         return
     say(f"price      {spending(offer.charge)}: {percent(offer.share)} of the budget")
     say(f"{'left after' if offer.fits else 'left now'} {spending(offer.remaining)}")
+    if offer.repeats:
+        say(f"buys       {offer.repeats:,} such questions, from what is left now")
     if not offer.fits:
         say("The price does not fit: asked now, the question would be refused.")
     say("\nNoise of each measure (sensitivity: what one person can change):")
@@ -24,6 +27,9 @@ def quote_page(offer: Quote) -> None:
     if offer.errors:
         say(f"\nPredicted error (±, at {offer.confidence:.10g} confidence) by the number of rows in a group:")
         show_table(_errors(offer))
+    if offer.offer is not None and offer.offer.cheapest:
+        say(f"\nThe least epsilon for an error of {offer.offer.target}, by the number of rows in a group:")
+        show_table(_prices(offer.offer))
     if offer.survival is not None:
         _survival(offer)
     for note in offer.notes:
@@ -47,6 +53,20 @@ def _errors(offer: Quote) -> Table:
     for name, errors in offer.errors.items():
         table.add_row(name, *(_error(errors[size]) for size in sizes))
     return table
+
+
+def _prices(offer: Offer) -> Table:
+    sizes = list(next(iter(offer.cheapest.values())))
+    table = Table("column")
+    for size in sizes:
+        table.add_column(f"{size:,}", justify="right")
+    for name, prices in offer.cheapest.items():
+        table.add_row(name, *(_price(prices[size]) for size in sizes))
+    return table
+
+
+def _price(epsilon: float) -> str:
+    return figure(epsilon) if math.isfinite(epsilon) else "none: the value may be zero"
 
 
 def _error(width: float) -> str:

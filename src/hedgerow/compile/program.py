@@ -8,13 +8,17 @@ has one row there is nothing to weigh, and the survey is the plain aggregation.
 """
 
 from hedgerow.compile.queries import from_text
-from hedgerow.compile.scalars import key, row_sum, scalar
-from hedgerow.compile.weights import dropped_keys, grouped, row_terms, same, weighing
-from hedgerow.compiled import ALL_KEYS, PLACE, SELECTED, UNITS, Program, Query
+from hedgerow.compile.scalars import bucket_number, key, plain, row_sum, scalar
+from hedgerow.compile.values import value_pairs
+from hedgerow.compile.weights import bucket_weights, dropped_keys, grouped, row_terms, same, weighing
+from hedgerow.compiled import ALL_KEYS, BUCKET, OWNER, PLACE, SELECTED, UNITS, VALUE, WEIGHT, Program, Query
 from hedgerow.dialects import Dialect
+from hedgerow.expressions.facts import declared_values
 from hedgerow.plan.nodes import Scan
-from hedgerow.privacy.keys import KeyRule, declared_values
+from hedgerow.privacy.distinct import Distinct
+from hedgerow.privacy.keys import KeyRule
 from hedgerow.privacy.plan import PrivatePlan
+from hedgerow.privacy.ranks import Bucketing
 
 ROWS = "private_rows"
 KEPT = "kept_rows"
@@ -22,12 +26,14 @@ KEPT = "kept_rows"
 
 def program(plan: PrivatePlan, dialect: Dialect, nonce: str) -> Program:
     """The statements for `plan`."""
+    buckets = tuple(_buckets(plan, bucketing, dialect) for bucketing in plan.bucketings)
+    distinct = tuple(_distinct(plan, each, dialect, nonce) for each in plan.distinct)
     if not plan.bounding.weighted:
-        return Program(_short(plan, dialect), None)
+        return Program(_short(plan, dialect), None, buckets, distinct)
     if plan.keys.rule is KeyRule.ONE:
-        return Program(_scalar(plan, dialect), None)
+        return Program(_scalar(plan, dialect), None, buckets, distinct)
     measure = None if plan.selection is None or not plan.sums else _measure(plan, dialect)
-    return Program(_survey(plan, dialect, nonce), measure)
+    return Program(_survey(plan, dialect, nonce), measure, buckets, distinct)
 
 
 def _key_names(plan: PrivatePlan) -> tuple[str, ...]:
@@ -109,3 +115,38 @@ def _measure(plan: PrivatePlan, dialect: Dialect) -> Query:
     ]
     integers = (PLACE, *_sum_names(plan))
     return Query(f"WITH {', '.join(steps)} SELECT {', '.join(integers)} FROM weighted", (), integers)
+
+
+def _buckets(plan: PrivatePlan, bucketing: Bucketing, dialect: Dialect) -> Query:
+    """The weight of the rows in each bucket of each selected key; only those that there are."""
+    steps = [*_placed(plan, f"{bucket_number(bucketing, dialect)} AS {BUCKET}", BUCKET, dialect)]
+    steps += bucket_weights(plan, dialect, KEPT)
+    names = (PLACE, BUCKET, WEIGHT)
+    return Query(f"WITH {', '.join(steps)} SELECT {', '.join(names)} FROM bucketed", (), names)
+
+
+def _placed(plan: PrivatePlan, column: str, name: str, dialect: Dialect) -> list[str]:
+    """The steps to `kept_rows`: owner, the place of the selected key, and one more column."""
+    owner = f"{scalar(plan.release.owner, dialect)} AS o"
+    rows = f"SELECT {', '.join([*_keys(plan, dialect), owner, column])} {_rows_clause(plan, dialect)}"
+    if plan.keys.rule is KeyRule.ONE:
+        return [f"{ROWS} AS ({rows})", f"{KEPT} AS (SELECT o, {name}, 0 AS {PLACE} FROM {ROWS})"]
+    joined = f"{ROWS} JOIN {SELECTED} ON {same(ROWS, SELECTED, _key_names(plan))}"
+    return [f"{ROWS} AS ({rows})", f"{KEPT} AS MATERIALIZED (SELECT o, {name}, {PLACE} FROM {joined})"]
+
+
+def _distinct(plan: PrivatePlan, counted: Distinct, dialect: Dialect, nonce: str) -> Query:
+    """How many different values each selected key has; for a flow, the pairs of person and value by number.
+
+    No value is printed, so those that could not be (the year 10000, infinity) count like any other.
+    """
+    value = plain(counted.value, dialect)
+    if counted.filter is not None:
+        value = f"CASE WHEN {scalar(counted.filter, dialect)} THEN {value} END"
+    steps = [*_placed(plan, f"{value} AS v", "v", dialect), *value_pairs(plan, counted, dialect, KEPT, nonce)]
+    if counted.flow:
+        numbers = f"DENSE_RANK() OVER (ORDER BY o) AS {OWNER}, DENSE_RANK() OVER (ORDER BY v) AS {VALUE}"
+        sql = f"WITH {', '.join(steps)} SELECT {PLACE}, {numbers} FROM chosen"
+        return Query(sql, (), (PLACE, OWNER, VALUE))
+    sql = f"WITH {', '.join(steps)} SELECT {PLACE}, COUNT(DISTINCT v) AS {VALUE} FROM chosen GROUP BY 1"
+    return Query(sql, (), (PLACE, VALUE))

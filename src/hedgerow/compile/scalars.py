@@ -9,6 +9,7 @@ from hedgerow.expressions.functions import lookup
 from hedgerow.expressions.nodes import Call, Column, Expr, Literal
 from hedgerow.expressions.types import Type
 from hedgerow.privacy.grid import Grid
+from hedgerow.privacy.ranks import Bucketing
 from hedgerow.privacy.sums import ExactSum, SumKind
 
 INTEGER_REACH = 2**31 - 1
@@ -94,10 +95,33 @@ def grid_integer(value: Expr, grid: Grid, dialect: Dialect) -> str:
     return f"CAST({inside} AS {'INTEGER' if grid.reach <= INTEGER_REACH else dialect.whole})"
 
 
+def term(total: ExactSum, dialect: Dialect) -> str:
+    """What one row adds to a sum of values, or of products of values."""
+    if total.value is None or total.grid is None:
+        raise InternalError("A sum of values has no value.")
+    text = grid_integer(total.value, total.grid, dialect)
+    if total.other is None or total.other_grid is None:
+        return text
+    return f"(CAST({text} AS {dialect.whole}) * {grid_integer(total.other, total.other_grid, dialect)})"
+
+
+def bucket_number(bucketing: Bucketing, dialect: Dialect) -> str:
+    """The bucket of a row; NULL where it does not count.
+
+    Counted in wide integers: from the lowest grid point to the highest is up to twice as far as either is from zero.
+    """
+    grid, buckets = bucketing.grid, bucketing.buckets
+    integer = f"CAST({grid_integer(bucketing.value, grid, dialect)} AS {dialect.whole})"
+    number = f"({integer} - ({buckets.low})) // {buckets.width}"
+    if bucketing.filter is None:
+        return number
+    return f"CASE WHEN {scalar(bucketing.filter, dialect)} THEN {number} END"
+
+
 def row_sum(total: ExactSum, dialect: Dialect) -> str:
     """The aggregate that adds `total` up over rows."""
     condition = present(total, dialect)
     where = "" if condition is None else f" FILTER (WHERE {condition})"
-    if total.kind is SumKind.VALUES and total.value is not None and total.grid is not None:
-        return f"COALESCE(SUM({grid_integer(total.value, total.grid, dialect)}){where}, 0)"
+    if total.grid is not None:
+        return f"COALESCE(SUM({term(total, dialect)}){where}, 0)"
     return f"COUNT(*){where}"

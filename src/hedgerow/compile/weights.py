@@ -6,7 +6,10 @@ W the weight of a pair and s its partial sum, sum of W s = 2^b sum of s - sum ov
 integers are the same, and only the number of rows is kept for each pair.
 """
 
-from hedgerow.compile.scalars import grid_integer, present
+from collections.abc import Sequence
+
+from hedgerow.compile.scalars import present, term
+from hedgerow.compiled import BUCKET, PLACE, WEIGHT
 from hedgerow.dialects import Dialect
 from hedgerow.privacy.plan import PrivatePlan
 from hedgerow.privacy.sums import ExactSum, SumKind
@@ -19,8 +22,8 @@ def row_terms(plan: PrivatePlan, dialect: Dialect) -> list[str]:
     texts = []
     for i, total in enumerate(plan.sums):
         condition = present(total, dialect)
-        if total.kind is SumKind.VALUES and total.value is not None and total.grid is not None:
-            value = grid_integer(total.value, total.grid, dialect)
+        if total.grid is not None:
+            value = term(total, dialect)
             texts.append(f"{value if condition is None else f'CASE WHEN {condition} THEN {value} END'} AS x{i}")
         elif condition is not None:
             texts.append(f"CASE WHEN {condition} THEN 1 END AS x{i}")
@@ -33,6 +36,32 @@ def weighing(plan: PrivatePlan, dialect: Dialect, rows: str, names: Names) -> li
     kept = "" if not names and not _counts_people(plan) else "MATERIALIZED "
     parts = f"parts AS {kept}(SELECT {keys}o, COUNT(*) AS n FROM {rows}{grouped(len(names) + 1)})"
     return [parts, *_caps(plan, dialect, names), *_counted(plan, dialect, names), *_sums(plan, dialect, rows, names)]
+
+
+def bucket_weights(plan: PrivatePlan, dialect: Dialect, rows: str) -> list[str]:
+    """The steps from `rows` (owner, bucket, place) to `bucketed`: the weight of each bucket of each place.
+
+    The weights are those of all rows of a pair of owner and place, whatever their buckets.
+    """
+    there = f"FROM {rows} WHERE {BUCKET} IS NOT NULL GROUP BY 1, 2"
+    if not plan.bounding.weighted:
+        return [f"bucketed AS (SELECT {PLACE}, {BUCKET}, COUNT(*) AS {WEIGHT} {there})"]
+    counts = f"SELECT {PLACE}, {BUCKET}, CAST(COUNT(*) AS {dialect.huge}) AS t {there}"
+    one = 1 << plan.weight_bits
+    names: Names = () if not plan.bounding.grouped else (PLACE,)
+    keys = "".join(f"{name}, " for name in names)
+    parts = f"parts AS MATERIALIZED (SELECT {keys}o, COUNT(*) AS n FROM {rows}{grouped(len(names) + 1)})"
+    pairs = f"{rows} JOIN light ON {rows}.o = light.o AND {same(rows, 'light', names)}"
+    lost = f"SELECT {rows}.{PLACE}, {BUCKET}, SUM(CAST(gap AS {dialect.huge})) AS m FROM {pairs}"
+    left = f"t * {one} - COALESCE(m, 0) AS {WEIGHT}"
+    joined = f"whole LEFT JOIN surplus ON {same('whole', 'surplus', (PLACE, BUCKET))}"
+    return [
+        parts,
+        *_caps(plan, dialect, names),
+        f"whole AS ({counts})",
+        f"surplus AS ({lost} WHERE {BUCKET} IS NOT NULL GROUP BY 1, 2)",
+        f"bucketed AS (SELECT whole.{PLACE}, whole.{BUCKET}, {left} FROM {joined})",
+    ]
 
 
 def _caps(plan: PrivatePlan, dialect: Dialect, names: Names) -> list[str]:
@@ -79,12 +108,18 @@ def dropped_keys(plan: PrivatePlan, names: Names, nonce: str, dialect: Dialect) 
     C counts by one each.
     """
     keys = ", ".join(names)
-    fields = ", ".join(f"COALESCE(CAST({name} AS VARCHAR), '\\')" for name in ("o", *names))
-    order = dialect.hashed.format(f"concat_ws('|', '{nonce}', {fields})")
+    order = hashed(nonce, ("o", *names), dialect)
     place = f"ROW_NUMBER() OVER (PARTITION BY o ORDER BY {order}, {keys}) AS place"
     ranked = f"SELECT {keys}, {place} FROM parts JOIN heavy USING (o) WHERE touched > {plan.bounding.groups}"
     chosen = f"FROM ({ranked}) AS ranked WHERE place > {plan.bounding.groups}"
     return f"SELECT {keys}, COUNT(*) AS lost {chosen}{grouped(len(names))}"
+
+
+def hashed(nonce: str, names: Sequence[str], dialect: Dialect) -> str:
+    """A hash of columns under a nonce. Each is read byte by byte: engines do not join texts of different collations."""
+    texts = (dialect.binary_text.format(f"CAST({name} AS VARCHAR)") for name in names)
+    fields = ", ".join(f"COALESCE({text}, '\\')" for text in texts)
+    return dialect.hashed.format(f"concat_ws('|', '{nonce}', {fields})")
 
 
 def grouped(count: int) -> str:
@@ -127,7 +162,7 @@ def _sums(plan: PrivatePlan, dialect: Dialect, rows: str, names: Names) -> list[
 
 def _total(index: int, total: ExactSum, dialect: Dialect) -> str:
     """A sum over rows as they are."""
-    if total.kind is SumKind.VALUES:
+    if total.grid is not None:
         return f"CAST(SUM(x{index}) AS {dialect.huge})"
     counted = "*" if present(total, dialect) is None else f"x{index}"
     return f"CAST(COUNT({counted}) AS {dialect.huge})"
@@ -135,7 +170,7 @@ def _total(index: int, total: ExactSum, dialect: Dialect) -> str:
 
 def _surplus(index: int, total: ExactSum, dialect: Dialect) -> str:
     """What rows of pairs below the full weight have too much, in units of 2^-b."""
-    if total.kind is SumKind.VALUES:
+    if total.grid is not None:
         return f"SUM(CAST(gap AS {dialect.huge}) * x{index})"
     counts = "gap" if present(total, dialect) is None else f"CASE WHEN x{index} IS NOT NULL THEN gap END"
     return f"SUM(CAST({counts} AS {dialect.huge}))"

@@ -13,6 +13,12 @@ from hedgerow.engine import Database, Quote, connect
 from hedgerow.errors import HedgerowError, InternalError
 from hedgerow.ledger import BudgetView
 
+RELATIVE_RISK = """
+CREATE TEMP MACRO relative_risk(outcome, exposed) AS
+    AVG(CAST(outcome AS INT)) FILTER (exposed) / AVG(CAST(outcome AS INT)) FILTER (NOT exposed)
+"""
+"""What DuckDB has no name for."""
+
 
 @dataclass(frozen=True)
 class Told:
@@ -73,6 +79,7 @@ def tell_story(files: Files) -> Tale:
 def _exact_answers(files: Files, queries: Sequence[str]) -> list[list[tuple[Any, ...]]]:
     """What the owner sees who opens the file itself."""
     with duckdb.connect(str(files.database), read_only=True) as connection:
+        connection.execute(RELATIVE_RISK)
         return [connection.execute(query).fetchall() for query in queries]
 
 

@@ -10,7 +10,7 @@ class Chapter:
     Attributes:
         title: What the chapter is about.
         text: What to look for.
-        query: The statement, which plain DuckDB understands as well.
+        query: The statement, which DuckDB understands as well, given a macro for RELATIVE_RISK.
         keys: How many of its first columns name a group.
         epsilon: The most it may cost; None for the catalog's default.
         quoted: Whether the price is asked for first.
@@ -62,6 +62,17 @@ STORY = (
         "would tell how many they are.",
         "SELECT COUNT(*) AS visits, AVG(nights) AS mean_nights\nFROM visits WHERE diagnosis = 'leprosy'",
         epsilon=0.1,
+    ),
+    Chapter(
+        "Two groups compared",
+        "How many times as likely smokers are to have had bronchitis. Four counts are released for the price of one. "
+        "The error bar is about the noise; an interval about the population and a p-value come with it.",
+        "SELECT region, RELATIVE_RISK(\n"
+        "  EXISTS (SELECT 1 FROM visits\n"
+        "          WHERE patient_id = patients.id AND diagnosis = 'bronchitis'),\n"
+        "  smoker) AS relative_risk\nFROM patients GROUP BY region ORDER BY region",
+        keys=1,
+        epsilon=0.3,
     ),
     Chapter(
         "Public tables",

@@ -11,7 +11,21 @@ from hedgerow.plan.nodes import LogicalPlan
 from hedgerow.privacy.needs import needs_of
 from hedgerow.privacy.plan import Budget
 
-NAMES = {Kind.UNITS: "count", Kind.ROWS: "count", Kind.SUM: "sum", Kind.MEAN: "mean"}
+NAMES = {
+    Kind.UNITS: "count",
+    Kind.ROWS: "count",
+    Kind.SUM: "sum",
+    Kind.MEAN: "mean",
+    Kind.SPREAD: "var",
+    Kind.PAIR: "var",
+    Kind.PAIRS: "var",
+    Kind.RANK: "count",
+    Kind.BIN: "histogram",
+    Kind.CELLS: "histogram",
+    Kind.DISTINCT: "count",
+}
+"""What a need counts as among the questions of document 002; it does not have the last five."""
+
 ROUNDING = 1 - 1e-9
 RESERVE, MASS_SHARE = float(caps.RESERVE), float(caps.MASS_SHARE)
 

@@ -72,6 +72,14 @@ def forecast(queries: Sequence[str], charges: Sequence[Charge], delta: float, le
     )
 
 
+def how_many(charge: Charge, left: Cost) -> int | None:
+    """How often `charge` fits into what is left; None where it takes nothing."""
+    asked = Units.of(charge)
+    pairs = [(asked.gaussian, left.gaussian), (asked.deliberate, left.pure), (asked.mass, left.mass)]
+    fits = [max(int(room * SCALE // amount), 0) for amount, room in pairs if amount]
+    return min(fits, default=None)
+
+
 def _admitted(charges: Sequence[Charge], left: Cost) -> int:
     """How many charges, from the first, fit into what is left."""
     spent = Units()

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TypedDict, Unpack
 
 from hedgerow.catalog.model import Catalog
+from hedgerow.engine.target import Target, target
 from hedgerow.errors import ParameterError, PolicyError
 from hedgerow.plan.scope import LARGEST_BOUND, check_bounds
 from hedgerow.privacy.bounding import LARGEST
@@ -19,6 +20,7 @@ DELTAS = (1e-15, 0.5)
 CONFIDENCES = (0.5, 1 - 1e-12)
 FREQUENCIES = (1, 10**9)
 MECHANISMS = ("auto", "gaussian", "laplace")
+AUTOMATIC = "auto"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,10 @@ class Asked:
     bounds: Mapping[str, tuple[float, float]]
     simultaneous: bool
     reuse: bool
+    within: Target | None = None
+    equal_noise: bool = False
+    distinct: str = "auto"
+    automatic: bool = False
 
 
 class Options(TypedDict, total=False):
@@ -41,25 +47,33 @@ class Options(TypedDict, total=False):
     Attributes:
         epsilon: The most that this one statement may cost as a guarantee of its own, whole.
         delta: Likewise.
+        within: The error that is asked for: 0.05 of the value, ("abs", 100) of its unit, (0.05, 1000) for groups of
+            at least 1 000. The least that reaches it is spent, and `epsilon` is then the most.
         confidence: How often each interval holds.
         mechanism: "auto", "gaussian" or "laplace".
         min_frequency: How many people a group rests on at least; only to raise the owner's.
         max_rows: How many rows one person may count for; only to lower the owner's.
         max_groups: In how many groups one person may count; only to lower the owner's.
-        bounds: `{"column": (lower, upper)}`; only to narrow the owner's.
+        bounds: `{"column": (lower, upper)}`, only to narrow the owner's; or "auto": what has none gets them, and
+            what nobody said about rows is chosen, privately, for a part of epsilon.
         simultaneous: Whether all intervals of the table hold at once.
+        moments: "lambda", or "bezier" for equal noise on the moments of a variance, to compare.
+        distinct: How COUNT(DISTINCT x) is bounded: "auto", "flow" or "simple".
         reuse: Whether an answer that was paid for before may be given again, free.
     """
 
     epsilon: float | None
     delta: float | None
+    within: float | str | tuple[float | str, ...] | None
     confidence: float | None
     mechanism: str
     min_frequency: int | None
     max_rows: int | None
     max_groups: int | None
-    bounds: Mapping[str, tuple[float, float]] | None
+    bounds: Mapping[str, tuple[float, float]] | str | None
     simultaneous: bool
+    moments: str
+    distinct: str
     reuse: bool
 
 
@@ -85,7 +99,17 @@ def asked(catalog: Catalog, **options: Unpack[Options]) -> Asked:
         _bounds(given.get("bounds")),
         simultaneous,
         reuse,
+        target(given.get("within")),
+        _one_of("moments", given.get("moments", "lambda"), ("lambda", "bezier")) == "bezier",
+        _one_of("distinct", given.get("distinct", "auto"), ("auto", "flow", "simple")),
+        given.get("bounds") == AUTOMATIC,
     )
+
+
+def _one_of(name: str, stated: object, known: tuple[str, ...]) -> str:
+    if stated not in known:
+        raise ParameterError(f"{name} must be one of {', '.join(known)}.", code="bad-choice", hint="Leave it out.")
+    return str(stated)
 
 
 def _budget(catalog: Catalog, given: Mapping[str, object]) -> Budget:
@@ -94,7 +118,7 @@ def _budget(catalog: Catalog, given: Mapping[str, object]) -> Budget:
             "mechanism must be one of auto, gaussian, laplace.", code="bad-mechanism", hint='Leave it at "auto".'
         )
     delta = catalog.defaults.delta if given.get("delta") is None else given["delta"]
-    epsilon = _epsilon(catalog, given.get("epsilon"))
+    epsilon = _epsilon(catalog, given.get("epsilon"), within=given.get("within") is not None)
     budget = Budget(
         real("epsilon", epsilon, *EPSILONS),
         None if delta is None else real("delta", delta, *DELTAS),
@@ -104,9 +128,13 @@ def _budget(catalog: Catalog, given: Mapping[str, object]) -> Budget:
     return budget
 
 
-def _epsilon(catalog: Catalog, stated: object) -> object:
+def _epsilon(catalog: Catalog, stated: object, *, within: bool) -> object:
     if catalog.budget.queries is not None or catalog.budget.schedule is not None:
-        return _no_price_stated(stated)
+        return _no_price_stated(stated, within=within)
+    if within and stated is None:
+        cap = catalog.budget.per_query
+        limits = [catalog.defaults.epsilon, None if cap is None else cap.epsilon]
+        return min([EPSILONS[1], *(limit for limit in limits if limit is not None)])
     found = catalog.defaults.epsilon if stated is None else stated
     if found is None:
         raise ParameterError(
@@ -121,13 +149,14 @@ def _limit(name: str, given: Mapping[str, object]) -> int | None:
     return None if given.get(name) is None else whole(name, given[name], 1, LARGEST)
 
 
-def _no_price_stated(epsilon: object) -> float:
+def _no_price_stated(epsilon: object, *, within: bool) -> float:
     """Where the owner set the price of a statement, a query may not state one; a stand-in until it is allotted."""
-    if epsilon is not None:
+    if epsilon is not None or within:
+        named = "within" if within else "epsilon"
         raise PolicyError(
-            "The catalog sets the price of a statement, so a query cannot state epsilon.",
+            f"The catalog sets the price of a statement, so a query cannot state {named}.",
             code="price-is-set",
-            hint="Leave epsilon out.",
+            hint=f"Leave {named} out.",
         )
     return 1.0
 
@@ -166,10 +195,10 @@ def _frequency(stated: object, owners: int) -> int:
 
 
 def _bounds(stated: object) -> dict[str, tuple[float, float]]:
-    if stated is None:
+    if stated is None or stated == AUTOMATIC:
         return {}
     if not isinstance(stated, Mapping):
-        raise ParameterError('bounds must be like {"column": (lower, upper)}.', code="bad-bounds")
+        raise ParameterError('bounds must be "auto", or like {"column": (lower, upper)}.', code="bad-bounds")
     return {str(name): _pair(str(name), pair) for name, pair in stated.items()}
 
 

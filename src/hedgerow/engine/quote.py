@@ -7,24 +7,22 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from hedgerow.answer import Mechanism
 from hedgerow.answer.plot import AnyChart, Errors, plot_curve
 from hedgerow.budget import Cost, Spending
 from hedgerow.distributions import Gaussian
+from hedgerow.engine.offer import SIZES, Offer
 from hedgerow.engine.parameters import EPSILONS, real
 from hedgerow.engine.summary import mechanisms
 from hedgerow.errors import BudgetError, ConditionNotMet, ParameterError, QueryError
 from hedgerow.expressions.nodes import Column
 from hedgerow.plan.nodes import LogicalPlan
 from hedgerow.plan.trace import noisy_columns, trace
-from hedgerow.privacy.plan import PrivatePlan, PrivateStatement
+from hedgerow.privacy.plan import PrivateStatement
 from hedgerow.privacy.sums import Selection
-from hedgerow.release import Estimator, bounds_of
-from hedgerow.release.measure import NoisyTable
+from hedgerow.release import bounds_of, typical
 
-SIZES = (100, 1_000, 10_000, 100_000)
 CURVE = tuple(10 ** (step / 8) for step in range(-8, 9))
 """The epsilons of a curve, as multiples of the one that was quoted."""
 
@@ -41,6 +39,9 @@ class Quote:
         errors: For each noisy column, the half width of its interval in groups of 100, 1 000, 10 000 and
             100 000 rows; infinite where nothing could be said.
         survival: The number of people from which a group is shown with 50 % and with 95 % probability.
+        repeats: How many such statements the remaining budget buys.
+        offer: With `within=`, what the wanted error costs; `charge` is then the least that reaches it, or, where a
+            size estimate would be bought first, the most that both would cost.
     """
 
     query: str
@@ -54,6 +55,8 @@ class Quote:
     sql: tuple[str, ...]
     fits: bool = True
     notes: tuple[str, ...] = field(default=())
+    repeats: int | None = None
+    offer: Offer | None = None
     _reprice: Callable[[float], Errors] | None = field(default=None, repr=False, compare=False)
 
     @classmethod
@@ -103,6 +106,8 @@ class Quote:
             "charge": {"epsilon": self.charge.epsilon, "delta": self.charge.delta, "share": self.share},
             "remaining": None if left is None else {"epsilon": left.epsilon, "delta": left.delta},
             "fits": self.fits,
+            "repeats": self.repeats,
+            **({} if self.offer is None else {"within": self.offer.to_dict()}),
             "survival": self.survival,
             "mechanisms": [mechanism.to_dict() for mechanism in self.mechanisms],
             "sql": list(self.sql),
@@ -152,7 +157,7 @@ def predicted_errors(logical: LogicalPlan, statement: PrivateStatement, beta: fl
         noisy = zip(logical.names, noisy_columns(logical.root), strict=True)
         return {name: dict.fromkeys(SIZES, math.inf) for name, rests in noisy if rests}
     plan = statement.parts[logical.releases.index(origin.release)]
-    imagined = Estimator(_imagine(plan), plan)
+    imagined = typical(plan, np.array(SIZES, dtype=float))
     table = imagined.table()
     keys = {key.name for key in plan.release.keys}
     errors: dict[str, dict[int, float]] = {}
@@ -164,19 +169,6 @@ def predicted_errors(logical: LogicalPlan, statement: PrivateStatement, beta: fl
             widths = (bounds.upper - bounds.lower) / 2
             errors[name] = {size: float(width) for size, width in zip(SIZES, widths, strict=True)}
     return errors
-
-
-def _imagine(plan: PrivatePlan) -> NoisyTable:
-    """A table with one group of each size; counts are the size, centred sums are zero."""
-    sizes = np.array(SIZES, dtype=float)
-    rows = [np.zeros_like(sizes) for _ in plan.coordinates]
-    for recipe in plan.recipes:
-        share = 1.0 / max(1, len(recipe.count))
-        for index, _ in recipe.count:
-            rows[index] = sizes * share
-    counts = sizes if plan.selection is not None else None
-    keys = pa.table({key.name: pa.nulls(len(SIZES)) for key in plan.release.keys} or {"one": pa.nulls(len(SIZES))})
-    return NoisyTable(keys.select([k.name for k in plan.release.keys]), np.ones(len(SIZES), bool), counts, tuple(rows))
 
 
 def survival(selection: Selection) -> dict[str, float]:

@@ -1,6 +1,7 @@
 """The corridor from a receipt to released numbers: what is read, in which order, and what noise it gets."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -11,7 +12,17 @@ from hedgerow.compile import program
 from hedgerow.compiled import PLACE, SELECTED, Program
 from hedgerow.errors import BackendError, InternalError
 from hedgerow.privacy.plan import PrivatePlan, PrivateStatement
-from hedgerow.release import NoisyTable, SelectedKeys, covers_every_key, measure, nonce, select_keys
+from hedgerow.release import (
+    NoisyTable,
+    SelectedKeys,
+    count_values,
+    covers_every_key,
+    draw_ranks,
+    in_order,
+    measure,
+    nonce,
+    select_keys,
+)
 from hedgerow.schema import SchemaTable
 
 
@@ -52,10 +63,13 @@ def _unchanged(snapshot: Snapshot, declared: Sequence[SchemaTable]) -> None:
 def _in(snapshot: Snapshot, steps: Program, plan: PrivatePlan, receipt: Receipt) -> NoisyTable:
     exact = snapshot.run(steps.survey)
     selected = select_keys(exact, plan, receipt)
-    if steps.measure is None or covers_every_key(exact, selected):
-        return measure(exact, selected, plan, receipt)
-    snapshot.load(SELECTED, _places(selected))
-    return measure(snapshot.run(steps.measure), selected, plan, receipt)
+    again = steps.measure is not None and not covers_every_key(exact, selected)
+    if (again or steps.buckets or steps.distinct) and plan.release.keys:
+        snapshot.load(SELECTED, _places(selected))
+    noisy = measure(snapshot.run(steps.measure) if again and steps.measure else exact, selected, plan, receipt)
+    ranks = [draw_ranks(snapshot.run(query), selected, plan, i, receipt) for i, query in enumerate(steps.buckets)]
+    values = [count_values(snapshot.run(query), selected, plan, i, receipt) for i, query in enumerate(steps.distinct)]
+    return replace(noisy, ranks=in_order(plan, ranks), distinct=tuple(values))
 
 
 def _places(selected: SelectedKeys) -> pa.Table:

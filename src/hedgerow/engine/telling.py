@@ -11,13 +11,16 @@ from hedgerow.answer import Answer, Summary
 from hedgerow.compile import After, after
 from hedgerow.compiled import RELEASED, ROW
 from hedgerow.dialects import DUCKDB
+from hedgerow.engine.marking import marked
 from hedgerow.engine.parameters import Asked
+from hedgerow.engine.simulating import Simulation
 from hedgerow.errors import BackendError
+from hedgerow.expressions.nodes import Column
 from hedgerow.interval import Interval
 from hedgerow.plan.nodes import LogicalPlan
 from hedgerow.plan.origins import Known, Origin, Untraced
 from hedgerow.plan.trace import Traced, noisy_columns, picks_rows, trace
-from hedgerow.release import AfterEngine, Estimator, Follower, Frame, bounds_of
+from hedgerow.release import AfterEngine, Estimator, Follower, Frame, Population, bounds_of
 
 
 def tell(
@@ -33,17 +36,35 @@ def tell(
     steps, shown = _run(engine, logical, {**tables, **public})
     noisy = _noisy(logical)
     origin = trace(logical.root) if steps.origins is None else None
-    intervals: list[dict[str, Interval]] | Callable[[], list[dict[str, Interval]]]
-    if origin is None:
-        followed = shown
-        intervals = lambda: _followed(steps.origins or (), logical, estimators, followed, request)  # noqa: E731
-    else:
-        estimator = estimators[logical.releases.index(origin.release)]
-        rows = _order(estimator)[np.asarray(shown.column(ROW).to_numpy(), dtype=np.int64)]
-        beta = _level(request, logical, of=len(estimator.noisy.shown), shown=len(rows))
-        intervals = _intervals(origin, logical, estimator, rows, beta)
-    shown = shown.select([column.name for column in logical.root.columns])
-    return Answer(shown.rename_columns(list(logical.names)), intervals, request.confidence, told, noisy)
+    simulation = Simulation(engine, logical, estimators, [_order(e) for e in estimators], public)
+    told_rows = shown
+
+    def made() -> list[dict[str, Interval]]:
+        """The error bars, when they are first looked at."""
+        if origin is None:
+            bars, beta = _followed(steps.origins or (), logical, estimators, told_rows, request)
+        else:
+            bars, beta = _traced(origin, logical, estimators, told_rows, request)
+        return simulation.complete(bars, told_rows, beta)
+
+    intervals: Callable[[], list[dict[str, Interval]]] = made
+    shown = shown.select([column.name for column in logical.root.columns]).rename_columns(list(logical.names))
+    if request.within is not None:
+        intervals = marked(intervals, shown, request.within)
+    return Answer(shown, intervals, request.confidence, told, noisy)
+
+
+def rows_shown(
+    engine: AfterEngine,
+    logical: LogicalPlan,
+    estimators: Sequence[Estimator],
+    public: Mapping[str, pa.Table],
+    place: int,
+) -> NDArray[np.int64]:
+    """The groups of release number `place` that an answer shows, where every row of it comes from one of them."""
+    tables = {f"{RELEASED}{i}": _in_order(estimator) for i, estimator in enumerate(estimators)}
+    shown = engine.run(after(logical, DUCKDB, follow=False).sql, {**tables, **public})
+    return _order(estimators[place])[np.asarray(shown.column(ROW).to_numpy(), dtype=np.int64)]
 
 
 def _run(engine: AfterEngine, logical: LogicalPlan, tables: Mapping[str, pa.Table]) -> tuple[After, pa.Table]:
@@ -76,10 +97,13 @@ def _in_order(estimator: Estimator) -> pa.Table:
     return table.set_column(place, ROW, pa.array(np.arange(table.num_rows)))
 
 
-def _intervals(
-    origin: Traced, logical: LogicalPlan, estimator: Estimator, rows: NDArray[np.int64], beta: float
-) -> list[dict[str, Interval]]:
-    """The error bars of the rows that are shown, by column."""
+def _traced(
+    origin: Traced, logical: LogicalPlan, estimators: Sequence[Estimator], shown: pa.Table, request: Asked
+) -> tuple[list[dict[str, Interval]], float]:
+    """The error bars of rows that each come from one released row, by column, and how often one may fail."""
+    estimator = estimators[logical.releases.index(origin.release)]
+    rows = _order(estimator)[np.asarray(shown.column(ROW).to_numpy(), dtype=np.int64)]
+    beta = _level(request, logical, of=len(estimator.noisy.shown), shown=len(rows))
     released = estimator.table()
     found: list[dict[str, Interval]] = [{} for _ in rows]
     for name, expr in zip(logical.names, origin.columns, strict=True):
@@ -88,7 +112,18 @@ def _intervals(
             continue
         for place, row in enumerate(rows.tolist()):
             found[place][name] = Interval(float(bounds.lower[row]), float(bounds.upper[row]), bounds.notes[row])
-    return found
+        if isinstance(expr, Column) and not expr.table:
+            _of_population(found, name, estimator.about_population(expr.name, beta), rows)
+    return found, beta
+
+
+def _of_population(
+    found: list[dict[str, Interval]], name: str, about: Sequence[Population] | None, rows: NDArray[np.int64]
+) -> None:
+    """What the statistics that compare people say about a population, beside their own intervals."""
+    for place, row in enumerate(rows.tolist() if about is not None else []):
+        ends, p_value = about[row]  # type: ignore[index]
+        found[place][name] = replace(found[place][name], population=ends, p_value=p_value)
 
 
 def _followed(
@@ -97,8 +132,8 @@ def _followed(
     estimators: Sequence[Estimator],
     shown: pa.Table,
     request: Asked,
-) -> list[dict[str, Interval]]:
-    """The error bars of numbers that are made of several released rows, made when they are first looked at."""
+) -> tuple[list[dict[str, Interval]], float]:
+    """The error bars of numbers that are made of several released rows, and how often one may fail."""
     follower = Follower(estimators, [_order(estimator) for estimator in estimators])
     columns = {name: shown.column(name).combine_chunks() for name in shown.column_names}
     frame = Frame(columns, shown.num_rows)
@@ -108,7 +143,7 @@ def _followed(
         bounds = follower.bounds(origin, frame, beta) if column.expr.type.is_numeric else None
         for place, interval in enumerate(bounds.intervals() if bounds is not None else []):
             found[place][name] = interval
-    return found
+    return found, beta
 
 
 def _noisy(logical: LogicalPlan) -> list[str]:

@@ -4,7 +4,7 @@ from datetime import date, timedelta
 from decimal import Decimal
 
 from hedgerow.expressions.functions import lookup
-from hedgerow.expressions.nodes import Column, Expr, Literal, Nested, Window
+from hedgerow.expressions.nodes import Call, Column, Expr, Literal, Nested, Window
 from hedgerow.expressions.ranges import EVERYTHING, NOTHING, Range
 from hedgerow.expressions.types import Type
 
@@ -47,3 +47,9 @@ def _of_literal(literal: Literal) -> Range:
     if isinstance(value, bool | int | float | Decimal):
         return Range(float(value), float(value))
     return EVERYTHING if isinstance(value, str | date | timedelta) else NOTHING
+
+
+def declared_values(expr: Expr) -> tuple[str | int | float | bool, ...] | None:
+    """The domain of a bare column (read through its declared type), if the owner gave one."""
+    inner = expr.arguments[0] if isinstance(expr, Call) and expr.function.startswith("imposed_") else expr
+    return inner.values if isinstance(inner, Column) else None

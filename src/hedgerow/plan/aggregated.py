@@ -10,11 +10,12 @@ from hedgerow.aggregates import lookup as noisy
 from hedgerow.aggregates import names as noisy_names
 from hedgerow.errors import HedgerowError, Span, UnsupportedSQLError
 from hedgerow.expressions import summaries
-from hedgerow.expressions.facts import range_of
-from hedgerow.expressions.nodes import Column, Expr, columns_of, columns_read
+from hedgerow.expressions.facts import declared_values, range_of
+from hedgerow.expressions.nodes import Column, Expr, Literal, columns_of, columns_read
 from hedgerow.expressions.ranges import EVERYTHING, Range
 from hedgerow.expressions.types import Type
 from hedgerow.plan import coerce
+from hedgerow.plan.bins import constant_of, mode_of
 from hedgerow.plan.context import Context
 from hedgerow.plan.nodes import AggregateCall, Named
 from hedgerow.plan.ownership import is_owner
@@ -152,6 +153,10 @@ class AggregatedScope:
                 span=span_of(node),
             )
         condition = None if where is None else self._rows.boolean(where, "FILTER")
+        if function == "RATIO":
+            return self._quotient(inner, condition, node)
+        if function == "MODE" and self._groups.mode is Mode.RELEASE:
+            return self._mode(inner, condition, node)
         if self._groups.mode is Mode.RELEASE:
             return self._noisy(function, inner, condition, node)
         return self._exact(function, inner, condition, node)
@@ -178,6 +183,33 @@ class AggregatedScope:
         found = known.range([range_of(a) for a in arguments], float(rows or "inf"))
         return self._column_of(AggregateCall("", known.name, tuple(arguments), condition, distinct, made), found)
 
+    def _quotient(self, inner: exp.Expr, condition: Expr | None, node: exp.Expr) -> Expr:
+        """RATIO(a, b): a quotient of two sums."""
+        nodes = inner.expressions if isinstance(inner, exp.Anonymous) else []
+        if len(nodes) != 2:
+            raise unsupported(node, hint="RATIO takes two values: RATIO(a, b) is SUM(a) / SUM(b).")
+        sums = [exp.Sum(this=part.copy()) for part in nodes]
+        for each, part in zip(sums, nodes, strict=True):
+            each.meta.update(part.meta or node.meta)
+        bind = self._noisy if self._groups.mode is Mode.RELEASE else self._exact
+        return coerce.call("divide", [bind("SUM", each, condition, node) for each in sums])
+
+    def _mode(self, inner: exp.Expr, condition: Expr | None, node: exp.Expr) -> Expr:
+        """MODE(x), or MODE() WITHIN GROUP (ORDER BY x)."""
+        _, nodes = argument_nodes(inner)
+        if len(nodes) != 1:
+            raise unsupported(node, hint="MODE takes one value.")
+        value = self._rows.bind(nodes[0])
+        values = declared_values(value)
+        self._private("MODE", [value], condition, node, distinct=False)
+
+        def count(number: int) -> Expr:
+            constants = (Literal(number, Type.INTEGER), *(constant_of(each) for each in values or ()))
+            call = AggregateCall("", "VALUE_BIN", (value, *constants), condition, False, Type.INTEGER)  # noqa: FBT003
+            return self._column_of(call)
+
+        return mode_of(value, values, count, node)
+
     def _noisy(self, function: str, inner: exp.Expr, condition: Expr | None, node: exp.Expr) -> Expr:
         known = noisy(function)
         if known is None:
@@ -188,18 +220,19 @@ class AggregatedScope:
                 span=span_of(node),
             )
         distinct, nodes = argument_nodes(inner)
-        if len(nodes) > 1:
-            raise unsupported(node, hint=f"{function} takes one value.")
+        if len(nodes) > known.most_arguments:
+            raise unsupported(node, hint=f"{function} takes {'one value' if known.most_arguments == 1 else 'two'}.")
         arguments = tuple(
             self._private(function, [self._rows.bind(n) for n in nodes], condition, node, distinct=distinct)
         )
-        if self._groups.sets is None or function in {"COUNT", "SUM"}:
+        adds_up = function in {"SUM", "HISTOGRAM_BIN"} or (function == "COUNT" and not (distinct and arguments))
+        if self._groups.sets is None or adds_up:
             return self._column_of(AggregateCall("", function, arguments, condition, distinct, known.result))
         if function != "AVG":
             raise UnsupportedSQLError(
                 f"{function} has no totals over groups.",
                 code="rollup-aggregate",
-                hint="COUNT, SUM and AVG have.",
+                hint="COUNT, SUM and AVG have. Others do in a query of their own.",
                 span=span_of(node),
             )
         parts = [
@@ -216,15 +249,15 @@ class AggregatedScope:
         if owned is None:
             return arguments
         counts_units = distinct and len(arguments) == 1 and is_owner(arguments[0], owned, self._context)
-        if distinct and not counts_units:
+        if distinct and not counts_units and function not in {"COUNT", "MIN", "MAX"}:
             raise UnsupportedSQLError(
-                f"{text_of(node)}: only the people themselves can be counted distinctly.",
+                f"{text_of(node)}: only COUNT, MIN and MAX take DISTINCT.",
                 code="distinct-column",
-                hint="COUNT(DISTINCT unit) counts people.",
+                hint="COUNT(DISTINCT unit) counts people, COUNT(DISTINCT x) different values.",
                 span=span_of(node),
             )
         if (
-            not distinct
+            (not distinct or function in {"MIN", "MAX"})
             and function != "COUNT"
             and any(column.id in columns_of(owned.owner) for argument in arguments for column in columns_read(argument))
         ):
@@ -232,10 +265,11 @@ class AggregatedScope:
         try:
             known = noisy(function)
             if known is not None:
-                known.need(arguments, where=where, distinct=distinct)
+                known.need([] if counts_units else arguments, where=where, distinct=distinct)
         except HedgerowError as error:
             error.span = error.span or span_of(node)
-            error.hint = error.hint or f"{function} takes one number, for instance {function}(CLIP(x, 0, 100))."
+            example = "CLIP(x, 0, 100)" if known is None or known.most_arguments == 1 else "x, y"
+            error.hint = error.hint or f"Numbers with bounds will do, for instance {function}({example})."
             raise
         return [] if counts_units else arguments
 

@@ -7,6 +7,7 @@ from hedgerow.compiled import ROW
 from hedgerow.expressions.nodes import Call, Column, ColumnId, Expr, Literal, Nested, Window, walk
 from hedgerow.expressions.summaries import ROWS, TOTAL
 from hedgerow.expressions.types import Type
+from hedgerow.plan.lift import lifted
 from hedgerow.plan.nodes import (
     AggregateCall,
     Derived,
@@ -140,6 +141,7 @@ class _Reader:
         return Derived(inner.query, source.alias), meaning, inner.chosen
 
     def _grouped(self, source: Grouped) -> "Source":
+        source = lifted(source)
         below, meaning, chosen = self.source(source.source)
         chosen = chosen or self.is_noisy([*source.where, *(key.expr for key in source.keys)], meaning)
         calls: list[AggregateCall] = []
@@ -162,6 +164,8 @@ class _Reader:
             return shown, []
         if call.function not in SUMMED or call.distinct:
             return Untraced(), []
+        if call.function == "COUNT" and call.filter is not None and not call.arguments and not chosen:
+            call = _as_sum(call)
         inner = self.origin(call.arguments[0], meaning) if call.arguments else Known(Literal(1, Type.INTEGER))
         captured = _Exports("")
         inside = captured.of(inner, ELEMENT)
@@ -246,6 +250,13 @@ class _Reader:
             return replace(expr, query=replace(query, columns=(column,)), type=found.type)
 
         return _references(inner.origins[0], asked)
+
+
+def _as_sum(call: AggregateCall) -> AggregateCall:
+    """COUNT(*) FILTER (WHERE c) as a sum of ones and zeros, which can be followed cell by cell."""
+    one, zero = (Literal(number, Type.INTEGER) for number in (1, 0))
+    condition = call.filter or Literal(value=True, type=Type.BOOLEAN)
+    return replace(call, function="SUM", arguments=(Call("case", (condition, one, zero), Type.INTEGER),), filter=None)
 
 
 def _is_flat(origin: Origin) -> bool:

@@ -8,6 +8,7 @@ from sqlglot import exp
 from hedgerow.errors import UnsupportedSQLError
 from hedgerow.expressions.nodes import Column, Expr, Order, walk
 from hedgerow.plan.aggregated import Mode
+from hedgerow.plan.bins import histograms_as_bins
 from hedgerow.plan.clauses import check_clauses, whole_number
 from hedgerow.plan.context import Context
 from hedgerow.plan.desugar import semi_joins_as_conditions
@@ -41,7 +42,7 @@ class SelectBinder:
         self, select: exp.Select, context: Context, environment: Environment, around: Around | None, bind: Bind
     ) -> None:
         check_clauses(select)
-        self._select = semi_joins_as_conditions(select)
+        self._select = histograms_as_bins(semi_joins_as_conditions(select))
         self._context = context
         self._around = around
         self._nest = lambda query, inner: bind(query, environment, inner)

@@ -19,6 +19,8 @@ SPELLINGS = {
     "LOGICAL_AND": "BOOL_AND",
     "LOGICAL_OR": "BOOL_OR",
     "PERCENTILE_CONT": "QUANTILE_CONT",
+    "PERCENTILE_DISC": "QUANTILE_DISC",
+    "APPROX_QUANTILE": "QUANTILE_CONT",
     "QUANTILE": "QUANTILE_CONT",
     "MAX_BY": "ARG_MAX",
     "MIN_BY": "ARG_MIN",
@@ -34,6 +36,10 @@ READ: dict[type[exp.Expr], tuple[str, ...]] = {
     exp.ArgMin: ("this", "expression"),
     exp.Quantile: ("this", "quantile"),
     exp.PercentileCont: ("this", "expression"),
+    exp.PercentileDisc: ("this", "expression"),
+    exp.ApproxQuantile: ("this", "quantile"),
+    **dict.fromkeys((exp.CovarPop, exp.CovarSamp, exp.Corr), ("this", "expression")),
+    **dict.fromkeys((exp.RegrSlope, exp.RegrIntercept, exp.RegrR2), ("this", "expression")),
 }
 
 
@@ -47,7 +53,7 @@ def name_of(node: exp.Expr) -> str | None:
     else:
         return None
     name = SPELLINGS.get(name, name)
-    return name if isinstance(inner, exp.AggFunc) or lookup(name) or noisy(name) else None
+    return name if isinstance(inner, exp.AggFunc) or lookup(name) or noisy(name) or name == "RATIO" else None
 
 
 def is_aggregate(node: exp.Expr) -> bool:
@@ -82,10 +88,30 @@ def unwrap(node: exp.Expr) -> tuple[exp.Expr, exp.Expr | None]:
     if isinstance(node, exp.CountIf):
         where = node.this if where is None else exp.and_(node.this, where)
         node = exp.Count(this=exp.Star())
-    if isinstance(node, exp.WithinGroup) and isinstance(node.this, exp.PercentileCont):
-        (ordered,) = node.expression.expressions
-        node = exp.PercentileCont(this=ordered.this, expression=node.this.this)
+    if isinstance(node, exp.WithinGroup) and isinstance(node.this, exp.PercentileCont | exp.PercentileDisc | exp.Mode):
+        node = _in_order(node, node.this)
     return node, where
+
+
+def _in_order(node: exp.WithinGroup, function: exp.PercentileCont | exp.PercentileDisc | exp.Mode) -> exp.Expr:
+    """The plain spelling of a function WITHIN GROUP (ORDER BY x)."""
+    ordered = node.expression.expressions
+    if len(ordered) != 1:
+        raise unsupported(node, hint="Order by one value.")
+    if isinstance(function, exp.Mode):
+        if function.this is not None:
+            raise unsupported(node, hint="Write MODE() WITHIN GROUP (ORDER BY x), or MODE(x).")
+        return exp.Mode(this=ordered[0].this)
+    return type(function)(this=ordered[0].this, expression=_share(function.this, ordered[0]))
+
+
+def _share(share: exp.Expr, ordered: exp.Ordered) -> exp.Expr:
+    """The share from below: of WITHIN GROUP (ORDER BY x DESC) what is left to one."""
+    if not ordered.args.get("desc"):
+        return share
+    if not isinstance(share, exp.Literal) or share.is_string:
+        raise unsupported(share, hint="Write a constant share, such as 0.5.")
+    return exp.Literal.number(str(1 - Decimal(share.this)))
 
 
 def arguments_of_summary(summary: Summary, node: exp.Expr, binder: ScalarBinder) -> tuple[bool, list[Expr]]:

@@ -8,41 +8,74 @@ from hedgerow.aggregates import Kind, Need
 from hedgerow.errors import ParameterError
 from hedgerow.expressions.describe import describe
 from hedgerow.expressions.facts import range_of
-from hedgerow.expressions.nodes import Expr
+from hedgerow.expressions.nodes import Call, Expr
 from hedgerow.expressions.types import Type
+from hedgerow.moments.family import Family
 from hedgerow.privacy import gaussian, laplace
 from hedgerow.privacy.bounding import Bounding
+from hedgerow.privacy.distinct import Distinct
 from hedgerow.privacy.grid import Grid, centred, plain
+from hedgerow.privacy.joint import (
+    MEANS,
+    JointTerms,
+    Part,
+    Put,
+    gaussian_family,
+    joint_terms,
+    laplace_family,
+    moment_parts,
+    moment_recipe,
+)
 from hedgerow.privacy.plan import Recipe, Terms
 from hedgerow.privacy.precision import SUM_BITS, Precision
-from hedgerow.privacy.shape import Shape, Support, counts_people, support_of
+from hedgerow.privacy.ranks import Bucketing, Draw, RankEvent, bucketing_of
+from hedgerow.privacy.shape import Joint, Shape, Support, counts_people, joint_of, support_of
 from hedgerow.privacy.sums import Coordinate, ExactSum, SumKind
 
-Event = GaussianEvent | LaplaceEvent
+Event = GaussianEvent | LaplaceEvent | RankEvent
 
 
 @dataclass
 class Assembly:
     """The coordinates of one statement as they are put together.
 
-    `noise` is the scale of every block, in units of one row: sigma, or b.
+    `noise` is the scale of every block, in units of one row: sigma, or b. `equal_noise` asks for Bezier moments.
     """
 
     shape: Shape
     bounding: Bounding
     bits: Precision
     noise: float
+    equal_noise: bool = False
     sums: list[ExactSum] = field(default_factory=list)
     coordinates: list[Coordinate] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
     counts: dict[Support, Terms] = field(default_factory=dict)
     centred: dict[tuple[Expr, Support], tuple[Terms, Grid]] = field(default_factory=dict)
     plain: dict[tuple[Expr, Support], Terms] = field(default_factory=dict)
+    joints: dict[Joint, JointTerms] = field(default_factory=dict)
+    bucketings: list[Bucketing] = field(default_factory=list)
+    draws: list[Draw] = field(default_factory=list)
+    distinct: list[Distinct] = field(default_factory=list)
+    bins: dict[tuple[tuple[Expr, ...], Expr | None], int] = field(default_factory=dict)
     units: Terms = ()
 
     def recipe(self, need: Need, *, one_row: bool) -> Recipe:
         """How the numbers of `need` follow from the coordinates."""
         support = support_of(need)
+        wanted = joint_of(need)
+        if wanted is not None:
+            return moment_recipe(need, self.joints[self.shape.joint_of(wanted)])
+        if need.kind is Kind.DISTINCT and need.value is not None:
+            return Recipe(distinct=self.shape.distinct.index((need.value, need.filter)))
+        if need.kind is Kind.CELLS:
+            first = self.bins[need.bins, need.filter]
+            return Recipe(cells=tuple(((first + i, 1.0),) for i in range(len(need.bins))))
+        if need.kind is Kind.BIN:
+            return Recipe(count=((self.bins[need.bins, need.filter] + need.bin, 1.0),))
+        if need.rank is not None and need.value is not None:
+            place = self.shape.ranks.index((need.value, support, need.rank))
+            return Recipe(count=self.counts.get(support, ()), draw=place)
         if need.kind is Kind.UNITS or (one_row and counts_people(need)):
             counted = self.counts.get((None, None)) if one_row else None
             terms = counted or self.units
@@ -66,8 +99,7 @@ class Assembly:
 
     def _check_size(self, wanted: ExactSum) -> None:
         """Refuse a sum that could overflow at the declared size: an error that depends on rows would be an answer."""
-        reach = 1 if wanted.grid is None else wanted.grid.reach
-        if self.bounding.size.bit_length() + reach.bit_length() + self.bits.weight > SUM_BITS:
+        if self.bounding.size.bit_length() + wanted.reach.bit_length() + self.bits.weight > SUM_BITS:
             raise ParameterError(
                 "A sum over so many rows could overflow.",
                 code="sum-too-large",
@@ -76,8 +108,52 @@ class Assembly:
 
     def grid(self, value: Expr, make: Callable[..., Grid]) -> Grid:
         """The grid of a value, whole numbers kept whole."""
-        whole = value.type is Type.INTEGER
-        return make(range_of(value), whole=whole, bits=self.bits.value)
+        return make(range_of(value), whole=value.type is Type.INTEGER, bits=self.bits.value)
+
+    def factor_grid(self, value: Expr) -> Grid:
+        """The grid of a value that is multiplied with another."""
+        return centred(range_of(value), whole=value.type is Type.INTEGER, bits=self.bits.factor)
+
+    def add_bins(self, put: Put) -> None:
+        """The counts of bins, one block for all bins that a row can only be in one of."""
+        for conditions, where in self.shape.partitions:
+            filters = [c if where is None else Call("and", (where, c), Type.BOOLEAN) for c in conditions]
+            sums = [self.sum(ExactSum(SumKind.ROWS, None, condition)) for condition in filters]
+            parts = [(_rows_label((None, c)), ((place, 1),)) for place, c in zip(sums, filters, strict=True)]
+            first = self.bins[conditions, where] = put(parts, 1)
+            if conditions == self.shape.share:
+                self.counts[None, conditions[0]] = ((first, 1.0),)
+                self.counts[None, None] = ((first, 1.0), (first + 1, 1.0))
+
+    def add_distinct(self, make: Callable[..., tuple[Distinct, Event]], budget: float, method: str) -> None:
+        """The counts of different values; each spends `budget`."""
+        for value, condition in self.shape.distinct:
+            found, event = make(value, condition, budget, self.bounding, method)
+            self.distinct.append(found)
+            self.events.append(event)
+
+    def add_draws(self, make: Callable[..., tuple[Draw, list[RankEvent]]], budget: float, beta: float) -> None:
+        """A draw for each rank, of which those of one column share its buckets; each spends `budget`."""
+        for value, support, rank in self.shape.ranks:
+            condition = support[1]
+            found = bucketing_of(value, condition, grouped=self.bounding.grouped, bits=self.bits.value)
+            if found not in self.bucketings:
+                self.bucketings.append(found)
+            place = self.bucketings.index(found)
+            draw, events = make(place, rank, budget, self.bounding, self.bits.weight, beta)
+            self.draws.append(draw)
+            self.events += events
+
+    def add_joint(self, joint: Joint, family: Family, put: Put) -> None:
+        """The coordinates of moments that are released together, and what follows from them."""
+        grids = tuple(self.factor_grid(value) for value in joint.values)
+        parts, denominator = moment_parts(joint, family, grids, self.sum)
+        first = put(parts, denominator)
+        made = joint_terms(joint, family, grids, first)
+        self.joints[joint] = made
+        self.counts.setdefault(joint.support, made.terms[0, 0])
+        for place, value in enumerate(joint.values):
+            self.centred.setdefault((value, joint.support), (made.terms[MEANS[place]], grids[place]))
 
 
 def with_gaussian(made: Assembly) -> Assembly:
@@ -92,6 +168,15 @@ def with_gaussian(made: Assembly) -> Assembly:
         made.events.append(event)
         return ((len(made.coordinates) - 1, 1.0),)
 
+    def put(parts: Sequence[Part], denominator: int) -> int:
+        block, event = gaussian.block(parts, denominator, made.noise, made.bounding, made.bits.weight)
+        made.coordinates += block
+        made.events.append(event)
+        return len(made.coordinates) - len(block)
+
+    for joint in made.shape.joints:
+        made.add_joint(joint, gaussian_family(joint, equal=made.equal_noise), put)
+    made.add_bins(put)
     if made.shape.units:
         made.units = add("people", ExactSum(SumKind.UNITS), 1)
     for support in made.shape.counts:
@@ -107,7 +192,7 @@ def with_gaussian(made: Assembly) -> Assembly:
 def with_laplace(made: Assembly) -> Assembly:
     """A sum next to its count is the pair (sum of y, sum of 1 - y); everything else stands alone."""
 
-    def put(parts: Sequence[tuple[str, laplace.Combination]], denominator: int, unit: float) -> int:
+    def put(parts: Sequence[Part], denominator: int, unit: float = 1.0) -> int:
         block, event = laplace.block(parts, denominator, made.noise, made.bounding, made.bits.weight)
         made.coordinates += [replace(coordinate, unit=unit) for coordinate in block]
         made.events.append(event)
@@ -121,7 +206,7 @@ def with_laplace(made: Assembly) -> Assembly:
         rows = made.sum(ExactSum(SumKind.ROWS, *support))
         values = made.sum(ExactSum(SumKind.VALUES, value, support[1], grid))
         name, width = describe(value), 2 * grid.reach * grid.step
-        parts: list[tuple[str, laplace.Combination]] = [
+        parts: list[Part] = [
             (f"{name} above its lower bound", ((rows, grid.reach), (values, 1))),
             (f"{name} below its upper bound", ((rows, grid.reach), (values, -1))),
         ]
@@ -129,6 +214,9 @@ def with_laplace(made: Assembly) -> Assembly:
         made.centred[value, support] = ((above, 1.0), (above + 1, -1.0)), grid
         made.counts.setdefault(support, ((above, 1.0), (above + 1, 1.0)))
 
+    for joint in made.shape.joints:
+        made.add_joint(joint, laplace_family(joint), put)
+    made.add_bins(put)
     if made.shape.units:
         made.units = add("people", ExactSum(SumKind.UNITS), 1)
     for value, support in made.shape.centred:
@@ -144,7 +232,8 @@ def laplace_blocks(shape: Shape) -> int:
     """How many blocks share epsilon: a pair is one, and brings its count along."""
     paired = {support for _, support in shape.centred}
     lone = sum(support not in paired for support in shape.counts)
-    return len(shape.centred) + lone + len(shape.plain) + shape.units
+    several = len(shape.joints) + len(shape.ranks) + len(shape.partitions) + len(shape.distinct)
+    return several + len(shape.centred) + lone + len(shape.plain) + shape.units
 
 
 def _plain_sums(made: Assembly, add: Callable[[str, ExactSum, int], Terms]) -> None:

@@ -9,6 +9,7 @@ within delta.
 """
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 
 from hedgerow.accounting import (
@@ -70,21 +71,33 @@ def coordinate(
     bounding: Bounding,
     weight_bits: int,
 ) -> tuple[Coordinate, GaussianEvent]:
-    """A coordinate with noise `sigma` (in units of one row), and its event.
+    """A coordinate with noise `sigma` (in units of one row), and its event."""
+    (made,), event = block([(label, combination)], denominator, sigma, bounding, weight_bits)
+    return made, event
 
-    The exact integer is a multiple of 1 / (denominator 2^weight_bits); see `precision` for the lattice.
+
+def block(
+    parts: Sequence[tuple[str, tuple[tuple[int, int], ...]]],
+    denominator: int,
+    sigma: float,
+    bounding: Bounding,
+    weight_bits: int,
+) -> tuple[list[Coordinate], GaussianEvent]:
+    """Coordinates with noise `sigma` each (in units of one row), whose rows share one unit of l2 norm; and their event.
+
+    The exact integers are multiples of 1 / (denominator 2^weight_bits); see `precision` for the lattice.
     """
+    touched = bounding.keys_touched * len(parts)
     lattice = denominator << weight_bits
-    shift = shift_for(sigma * lattice, least_scale(bounding.keys_touched), QUICK_SCALE)
+    shift = shift_for(sigma * lattice, least_scale(touched), QUICK_SCALE)
     step = Fraction(lattice) * Fraction(2) ** shift
     reach = root_up(bounding.l2_squared) * step
-    rounding = root_up(bounding.keys_touched) if shift < 0 else Fraction(0)
+    rounding = root_up(touched) if shift < 0 else Fraction(0)
     scale = check_scale(up(sigma * float(step) * float(1 + rounding / reach)))
     moved = Fraction(bounding.l2_squared) * step * step + 2 * reach * rounding + rounding * rounding
-    event = GaussianEvent(moved, Fraction(scale) ** 2, bounding.keys_touched, Fraction(scale) ** 2)
-    made = Coordinate(
-        label, combination, denominator, Gaussian(scale / float(step)), scale, shift, math.sqrt(bounding.l2_squared)
-    )
+    event = GaussianEvent(moved, Fraction(scale) ** 2, touched, Fraction(scale) ** 2)
+    noise, norm = Gaussian(scale / float(step)), math.sqrt(bounding.l2_squared)
+    made = [Coordinate(label, combination, denominator, noise, scale, shift, norm) for label, combination in parts]
     return made, event
 
 

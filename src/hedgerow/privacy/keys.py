@@ -7,7 +7,7 @@ from datetime import date, time
 from enum import Enum
 
 from hedgerow.errors import UnsupportedSQLError
-from hedgerow.expressions.nodes import Call, Column, Expr
+from hedgerow.expressions.facts import declared_values
 from hedgerow.plan.nodes import Named
 
 MAX_DECLARED = 100_000
@@ -48,9 +48,3 @@ def keys_of(keys: tuple[Named, ...], everything: tuple[Key, ...] | None = None) 
             hint="Group by fewer columns.",
         )
     return Keys(KeyRule.DECLARED, tuple(itertools.product(*known)))
-
-
-def declared_values(expr: Expr) -> tuple[str | int | float | bool, ...] | None:
-    """The key domain of a bare column (read through its declared type), if the owner gave one."""
-    inner = expr.arguments[0] if isinstance(expr, Call) and expr.function.startswith("imposed_") else expr
-    return inner.values if isinstance(inner, Column) else None

@@ -5,9 +5,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from hedgerow.budget import Charge, Cost
+from hedgerow.moments.family import Monomial
 from hedgerow.plan.nodes import Release
 from hedgerow.privacy.bounding import Bounding
+from hedgerow.privacy.distinct import Distinct
 from hedgerow.privacy.keys import Keys
+from hedgerow.privacy.ranks import Bucketing, Draw
 from hedgerow.privacy.sums import Coordinate, ExactSum, Selection
 
 Terms = tuple[tuple[int, float], ...]
@@ -24,6 +27,12 @@ class Recipe:
     middle: float = 0.0
     half: float = 1.0
     from_selection: bool = False
+    moments: tuple[tuple[Monomial, Terms], ...] = ()
+    other_middle: float = 0.0
+    other_half: float = 1.0
+    draw: int | None = None
+    distinct: int | None = None
+    cells: tuple[Terms, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +64,7 @@ class Room:
 
 @dataclass(frozen=True, slots=True)
 class PrivatePlan:
-    """Bounds, exact sums, noise, key rule, and what this release costs."""
+    """Bounds, exact sums, noise, key rule, and what this release costs. `equal_noise`: moments are Bezier's."""
 
     release: Release
     bounding: Bounding
@@ -68,6 +77,10 @@ class PrivatePlan:
     selection: Selection | None
     recipes: tuple[Recipe, ...]
     charge: Charge
+    bucketings: tuple[Bucketing, ...] = ()
+    draws: tuple[Draw, ...] = ()
+    distinct: tuple[Distinct, ...] = ()
+    equal_noise: bool = False
 
 
 @dataclass(frozen=True, slots=True)

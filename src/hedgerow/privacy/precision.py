@@ -27,18 +27,24 @@ SAMPLER_SCALE = 2.0**58
 SURCHARGE = Fraction(1, 10**12)
 
 
+PRODUCT_BITS = 30
+"""Of each factor: the product of two grid integers then fits 64 bits."""
+
+
 @dataclass(frozen=True, slots=True)
 class Precision:
-    """Bits of a value and of a weight."""
+    """Bits of a value, of a factor in a product of two values, and of a weight."""
 
     value: int
+    factor: int
     weight: int
 
 
 def precision(size: int, *, weighted: bool) -> Precision:
     """As many bits as sums over `size` rows have room for: what a row loses by rounding, all rows may lose alike."""
     weight = WEIGHT_BITS if weighted else 0
-    return Precision(min(VALUE_BITS, SUM_BITS - 2 - size.bit_length() - weight), weight)
+    room = SUM_BITS - size.bit_length() - weight
+    return Precision(min(VALUE_BITS, room - 2), min(PRODUCT_BITS, room // 2 - 2), weight)
 
 
 def shift_for(native: float, least: float, coarse: float = COARSE_SCALE) -> int:

@@ -11,10 +11,12 @@ from hedgerow.plan.nodes import LogicalPlan, Release
 from hedgerow.privacy import gaussian, laplace
 from hedgerow.privacy.assemble import Assembly, laplace_blocks, recipes, with_gaussian, with_laplace
 from hedgerow.privacy.bounding import Bounding, bound, units_only
+from hedgerow.privacy.distinct import gaussian_distinct, laplace_distinct
 from hedgerow.privacy.keys import Key, KeyRule, Keys, keys_of
 from hedgerow.privacy.needs import needs_of
 from hedgerow.privacy.plan import Budget, PrivatePlan, PrivateStatement, Room
 from hedgerow.privacy.precision import precision
+from hedgerow.privacy.ranks import gaussian_draw, laplace_draw
 from hedgerow.privacy.shape import Shape, shape
 from hedgerow.privacy.sums import Selection
 from hedgerow.privacy.uses import shown_alone
@@ -35,18 +37,25 @@ def price(
     max_rows: int | None = None,
     max_groups: int | None = None,
     domains: Mapping[Release, tuple[Key, ...]] | None = None,
+    beta: float = 0.05,
+    equal_noise: bool = False,
+    method: str = "auto",
 ) -> PrivateStatement:
     """Split `budget` over the sums that `plan` needs, and say what it takes from the ledger.
 
     Privacy: see `gaussian` and `laplace` for the two kinds of noise, and `_Statement` for several releases. What is
-    decided here depends on the plan, the catalog, the budget and the caps of the ledger, never on data.
+    decided here depends on the plan, the catalog, the budget and the caps of the ledger, never on data. `beta` is how
+    often an interval may fail that is bought with its number (`ranks`); `equal_noise` asks for Bezier moments; `method`
+    for the bound of COUNT(DISTINCT x): "auto", "flow" or "simple".
     """
     pricers = []
     for release in plan.releases:
         limits = bound(release.limits, grouped=bool(release.keys), max_rows=max_rows, max_groups=max_groups)
         alone = shown_alone(plan, release)
         keys = keys_of(release.keys, (domains or {}).get(release))
-        pricers.append(_Pricer(release, keys, limits, min_frequency, alone, room))
+        pricers.append(
+            _Pricer(release, keys, limits, min_frequency, alone, room, beta, equal_noise=equal_noise, method=method)
+        )
     statement = _Statement(pricers)
     if budget.mechanism == "laplace":
         return statement.laplace(budget)
@@ -87,8 +96,12 @@ def _automatic(pricer: "_Statement", budget: Budget, room: Room) -> PrivateState
 def _spread(plan: PrivatePlan) -> float:
     """The sum of the logarithms of what is wrong with each number, and with the threshold."""
     spread = 0.0
+    spread += sum(-math.log(float(draw.epsilon)) for draw in plan.draws)
+    spread += sum(math.log(max(half_width([(1.0, each.noise)], 0.05), 1e-300)) for each in plan.distinct)
     for recipe in plan.recipes:
-        terms = recipe.centred or recipe.total or recipe.count
+        if recipe.draw is not None or recipe.distinct is not None:
+            continue
+        terms = recipe.centred or recipe.total or recipe.count or (recipe.cells[0] if recipe.cells else ())
         noises = [(c, plan.coordinates[i].noise) for i, c in terms]
         if recipe.from_selection and plan.selection is not None:
             noises = [(1.0, plan.selection.noise)]
@@ -140,8 +153,21 @@ class _Pricer:
     """What the two kinds of noise have in common."""
 
     def __init__(
-        self, release: Release, keys: Keys, bounding: Bounding, minimum: int, alone: Sequence[bool], room: Room
+        self,
+        release: Release,
+        keys: Keys,
+        bounding: Bounding,
+        minimum: int,
+        alone: Sequence[bool],
+        room: Room,
+        beta: float,
+        *,
+        equal_noise: bool,
+        method: str,
     ) -> None:
+        self._method = method
+        self._beta = beta
+        self._equal_noise = equal_noise
         self._release = release
         self._keys = keys
         self._minimum = minimum
@@ -161,6 +187,8 @@ class _Pricer:
         first, second = self._split(mu * mu)
         made = self._assembly(self._sigma(second))
         made = with_gaussian(made)
+        made.add_draws(gaussian_draw, second / max(1, self._shape.blocks), self._beta)
+        made.add_distinct(gaussian_distinct, second / max(1, self._shape.blocks), self._method)
         selection, events = None, list[Event](made.events)
         if self._selects:
             selection, selected = gaussian.selection(
@@ -182,6 +210,8 @@ class _Pricer:
         first, second = self._split(budget.epsilon * (1 - 2.0**-30))
         blocks = laplace_blocks(self._shape)
         made = with_laplace(self._assembly(self._bounding.l1 * blocks / second if blocks else 1.0))
+        made.add_draws(laplace_draw, second / max(1, blocks), self._beta)
+        made.add_distinct(laplace_distinct, second / max(1, blocks), self._method)
         selection, events = None, list[Event](made.events)
         if self._selects:
             fair = self._room.fair_mass(Cost(pure=epsilon))
@@ -193,7 +223,7 @@ class _Pricer:
 
     def own_delta(self, delta: float) -> float:
         """What of delta is left beside the discreteness of the noise."""
-        return gaussian.own_delta(delta, self._bounding.keys_touched * self._shape.blocks + self._groups)
+        return gaussian.own_delta(delta, self._bounding.keys_touched * self._shape.cells + self._groups)
 
     def _added_mass(self, delta: float) -> float:
         """What of delta is set aside for the threshold where the exact profile is not evaluated."""
@@ -218,7 +248,7 @@ class _Pricer:
     def _assembly(self, noise: float) -> Assembly:
         every_weight_is_one = self._only_units and not self._release.keys
         bits = precision(self._bounding.size, weighted=self._bounding.weighted and not every_weight_is_one)
-        return Assembly(self._shape, self._bounding, bits, noise)
+        return Assembly(self._shape, self._bounding, bits, noise, self._equal_noise)
 
     def _finish(self, mechanism: str, made: Assembly, selection: Selection | None, charge: Charge) -> PrivatePlan:
         return PrivatePlan(
@@ -233,6 +263,10 @@ class _Pricer:
             selection,
             recipes(made, self._needs, one_row=self._one_row),
             charge,
+            tuple(made.bucketings),
+            tuple(made.draws),
+            tuple(made.distinct),
+            self._equal_noise,
         )
 
 

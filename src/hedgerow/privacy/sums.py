@@ -1,5 +1,6 @@
 """The integer sums that the database computes, and the coordinates that are released of them."""
 
+import math
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
@@ -15,11 +16,12 @@ class SumKind(Enum):
     UNITS = "units"
     ROWS = "rows"
     VALUES = "values"
+    PRODUCTS = "products"
 
 
 @dataclass(frozen=True, slots=True)
 class ExactSum:
-    """One integer sum: over owners, over rows, or of the grid integers of a value.
+    """One integer sum: over owners, over rows, of the grid integers of a value, or of their products with `other`'s.
 
     A row counts where `filter` holds and `value` is not NULL (None: always there).
     """
@@ -28,6 +30,13 @@ class ExactSum:
     value: Expr | None = None
     filter: Expr | None = None
     grid: Grid | None = None
+    other: Expr | None = None
+    other_grid: Grid | None = None
+
+    @property
+    def reach(self) -> int:
+        """How far one row can move the sum."""
+        return math.prod(grid.reach for grid in (self.grid, self.other_grid) if grid is not None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,3 +17,12 @@ def shown_alone(plan: LogicalPlan, release: Release) -> list[bool]:
         if len(used) > 1 or any(isinstance(part, Window | Nested) for part in walk(expr)):
             mixed |= used
     return [("", call.name) not in mixed for call in release.calls]
+
+
+def used_together(plan: LogicalPlan, release: Release) -> int:
+    """The most aggregates that one expression is made of; all there are where that cannot be told."""
+    found = trace(plan.root)
+    if found is None or found.release != release:
+        return max(1, len(release.calls))
+    names = {("", call.name) for call in release.calls}
+    return max((len(columns_of(expr) & names) for expr in found.columns), default=1) or 1

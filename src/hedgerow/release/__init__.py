@@ -2,13 +2,16 @@
 
 from hedgerow.noise import nonce
 from hedgerow.release.after import AfterEngine
-from hedgerow.release.estimate import Estimator
+from hedgerow.release.distinct import count_values
+from hedgerow.release.estimate import Estimator, Population
 from hedgerow.release.follow import Follower
 from hedgerow.release.frame import Frame
+from hedgerow.release.imagine import carried, extreme, typical
 from hedgerow.release.measure import NoisyTable, measure
-from hedgerow.release.memory import recall, remember
+from hedgerow.release.memory import known_sizes, recall, recall_any, remember
+from hedgerow.release.ranks import draw_ranks, in_order
 from hedgerow.release.select_keys import SelectedKeys, covers_every_key, select_keys
-from hedgerow.release.spread import bounds_of
+from hedgerow.release.spread import bounds_of, values_of
 
 __all__ = [
     "AfterEngine",
@@ -16,12 +19,22 @@ __all__ = [
     "Follower",
     "Frame",
     "NoisyTable",
+    "Population",
     "SelectedKeys",
     "bounds_of",
+    "carried",
+    "count_values",
     "covers_every_key",
+    "draw_ranks",
+    "extreme",
+    "in_order",
+    "known_sizes",
     "measure",
     "nonce",
     "recall",
+    "recall_any",
     "remember",
     "select_keys",
+    "typical",
+    "values_of",
 ]

@@ -29,6 +29,12 @@ def declared_table(plan: PrivatePlan) -> pa.Table:
     return pa.table({k.name: pa.array(list(v), type=ARROW.get(k.expr.type)) for k, v in named})
 
 
+def in_key_order(keys: pa.Table) -> NDArray[np.int64]:
+    """The rows of a table of keys in the order of the keys."""
+    by = [(name, "ascending", "at_end") for name in keys.column_names]
+    return np.asarray(pa.compute.sort_indices(keys, sort_keys=by).to_numpy(), dtype=np.int64)
+
+
 def places_of(keys: pa.Table, plan: PrivatePlan) -> NDArray[np.int64]:
     """For each public key, the row of `keys` that holds it, or -1."""
     if plan.keys.rule is KeyRule.ONE:

@@ -1,16 +1,25 @@
 """From noisy sums to numbers with error bars. Floats begin here."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
-from hedgerow.aggregates import Estimate, Form, Measured, Ratio, Selected, lookup
+from hedgerow.aggregates import Drawn, Estimate, Form, Measured, Ratio, Selected, lookup
 from hedgerow.compiled import ROW
 from hedgerow.errors import InternalError
+from hedgerow.expressions.facts import range_of
 from hedgerow.expressions.types import Type
+from hedgerow.moments import Column, Moments
 from hedgerow.privacy.plan import PrivatePlan, Recipe, Terms
+from hedgerow.quantiles import Measured as RankPoints
+from hedgerow.quantiles import extreme_is_safe, value_bounds, values_of
 from hedgerow.release.measure import NoisyTable
+
+Population = tuple[tuple[float, float] | None, float | None]
+"""An interval about a population, and a p-value."""
 
 HELD_BACK = "held back: too few people may be behind it"
 
@@ -29,30 +38,64 @@ class Estimator:
         if known is None:
             raise InternalError(f"{call.function} was bound but is not an aggregate.")
         shown = self.noisy.shown
-        found = known.estimate(self._measured(self.plan.recipes[index]), beta)
+        found = known.estimate(self.measured(index), beta)
         notes = [note if ok else HELD_BACK for note, ok in zip(found.notes, shown, strict=True)]
         return Estimate(
             np.where(shown, found.values, np.nan),
             np.where(shown, found.lower, -np.inf),
             np.where(shown, found.upper, np.inf),
             notes,
+            found.population,
+            found.p_values,
         )
+
+    def about_population(self, name: str, beta: float) -> list[Population] | None:
+        """For an aggregate that compares people: by group, an interval about a population and a p-value.
+
+        None where a person may have several rows: these are no independent draws, and an interval as if they were
+        would be too short.
+        """
+        names = [call.name for call in self.plan.release.calls]
+        recipe = self.plan.recipes[names.index(name)] if name in names else None
+        if recipe is None or not recipe.cells or self.plan.bounding.weighted:
+            return None
+        found = self.estimate(names.index(name), beta)
+        if found.population is None or found.p_values is None:
+            return None
+        ends = zip(found.population.lower.tolist(), found.population.upper.tolist(), strict=True)
+        rows = zip(ends, found.p_values.tolist(), self.noisy.shown.tolist(), strict=True)
+        return [(pair, p_value) if shown else (None, None) for pair, p_value, shown in rows]
+
+    def values(self, index: int) -> NDArray[np.float64]:
+        """Aggregate number `index` for every group, NaN where it is held back."""
+        known = lookup(self.plan.release.calls[index].function)
+        if known is None:
+            raise InternalError(f"{self.plan.release.calls[index].function} was bound but is not an aggregate.")
+        return np.where(self.noisy.shown, known.values(self.measured(index)), np.nan)
 
     def ratio(self, index: int) -> Ratio | None:
         """Aggregate number `index` as a quotient of linear forms, if it is one."""
         known = lookup(self.plan.release.calls[index].function)
-        return None if known is None else known.ratio(self._measured(self.plan.recipes[index]))
+        return None if known is None else known.ratio(self.measured(index))
 
-    def table(self) -> pa.Table:
-        """The released table that the after part reads: keys, one column per aggregate, the row's number."""
+    def table(self, read: Collection[str] | None = None) -> pa.Table:
+        """The released table that the after part reads: keys, one column per aggregate, the row's number.
+
+        Args:
+            read: The aggregates that are wanted, where not all are.
+        """
         columns = {name: self.noisy.keys.column(name) for name in self.noisy.keys.column_names}
         for index, call in enumerate(self.plan.release.calls):
-            values = self.estimate(index, 0.5).values
+            if read is not None and call.name not in read:
+                continue
+            values = self.values(index)
             columns[call.name] = _column(values, call.type)
         columns[ROW] = pa.array(np.arange(len(self.noisy.shown)))
         return pa.table(columns)
 
-    def _measured(self, recipe: Recipe) -> Measured:
+    def measured(self, index: int) -> Measured:
+        """What was released for aggregate number `index`."""
+        recipe = self.plan.recipes[index]
         if recipe.from_selection:
             return self._from_selection()
         return Measured(
@@ -61,7 +104,55 @@ class Estimator:
             centred=self._form(recipe.centred),
             middle=recipe.middle,
             half=recipe.half,
+            moments=self._moments(recipe),
+            column=Column(recipe.middle, recipe.half) if recipe.moments else None,
+            other=Column(recipe.other_middle, recipe.other_half) if recipe.moments else None,
+            drawn=self._drawn(recipe),
+            groups=len(self.noisy.shown),
+            distinct=self._distinct(recipe),
+            cells=tuple(form for form in map(self._form, recipe.cells) if form is not None),
+            whole=recipe.distinct is not None and self.plan.distinct[recipe.distinct].whole,
         )
+
+    def _distinct(self, recipe: Recipe) -> Form | None:
+        if recipe.distinct is None:
+            return None
+        groups = len(self.noisy.shown)
+        values = self.noisy.distinct[recipe.distinct] if self.noisy.distinct else np.zeros(groups)
+        return Form(np.nan_to_num(values), ((0, 1.0, self.plan.distinct[recipe.distinct].noise),))
+
+    def _drawn(self, recipe: Recipe) -> Drawn | None:
+        """The values that were drawn, in the analyst's units; none where a release is only imagined."""
+        if recipe.draw is None or recipe.draw >= len(self.noisy.ranks):
+            return None
+        draw, column = self.plan.draws[recipe.draw], self.noisy.ranks[recipe.draw]
+        bucketing = self.plan.bucketings[draw.bucketing]
+        grid, values = bucketing.grid, range_of(bucketing.value)
+        ends = float(values.lower), float(values.upper)
+        points = [np.nan_to_num(part).astype(np.int64) for part in (column.points, column.lower, column.upper)]
+        whole = bucketing.value.type is Type.INTEGER and grid.exponent == 0
+        bounds = value_bounds(
+            RankPoints(*points), offset=grid.offset, step=grid.step, on_grid=whole, lowest=ends[0], highest=ends[1]
+        )
+        found = np.clip(values_of(points[0], offset=grid.offset, step=grid.step), *ends)
+        safe, many = np.ones(len(found), bool), bucketing.buckets.count
+        counted = self._form(recipe.count)
+        if draw.rank.extreme and counted is not None:
+            safe = np.array([extreme_is_safe(n, draw.epsilon, draw.reach, many) for n in counted.values.tolist()], bool)
+        return Drawn(found, bounds, draw.beta, *ends, safe)
+
+    def _moments(self, recipe: Recipe) -> Moments | None:
+        """Moments of all groups; the coordinates that they come from have noise of one law."""
+        if not recipe.moments:
+            return None
+        used = sorted({index for _, terms in recipe.moments for index, _ in terms})
+        mixing = np.zeros((len(recipe.moments), len(used)))
+        for row, (_, terms) in enumerate(recipe.moments):
+            for index, coefficient in terms:
+                mixing[row, used.index(index)] = coefficient
+        coordinates = np.array([np.nan_to_num(self.noisy.coordinates[index]) for index in used])
+        noise = self.plan.coordinates[used[0]].noise
+        return Moments.from_sums([monomial for monomial, _ in recipe.moments], mixing @ coordinates, mixing, noise)
 
     def _from_selection(self) -> Measured:
         selection, counts = self.plan.selection, self.noisy.counts

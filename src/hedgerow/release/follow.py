@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from scipy.special import ndtri
 
 from hedgerow.intervals import Bounds, normal_quotient_bounds
+from hedgerow.intervals import verdicts as verdict_of
 from hedgerow.intervals.arithmetic import divide
 from hedgerow.plan.origins import Applied, Cell, Gathered, Known, Origin, Ranked
 from hedgerow.release.cells import Cells, Floats, Sparse, known
@@ -23,6 +23,8 @@ from hedgerow.release.frame import Frame
 from hedgerow.release.spread import CONSERVATIVE, RULES, UNKNOWN, first_present, present
 
 MOST_ELEMENTS = 2_000_000
+MOST_COMPARED = 20_000
+CHOSEN = "unbounded: which groups there are is a choice of the noise"
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,7 @@ class Follower:
         if isinstance(origin, Known):
             return None
         if isinstance(origin, Gathered) and origin.function == "COUNT":
-            return _unknown(frame.rows)
+            return Bounds(np.full(frame.rows, -np.inf), np.full(frame.rows, np.inf), [CHOSEN] * frame.rows)
         return _honest(self._bounds(origin, frame, beta))
 
     def _bounds(self, origin: Origin, frame: Frame, beta: float) -> Bounds:
@@ -193,13 +195,14 @@ class Follower:
         own = self._exact(origin.own, frame)
         inner, owner = frame.elements(origin.others.rows)
         others = self._exact(origin.others.inner, inner) if inner.rows <= MOST_ELEMENTS else None
-        variances = self.cells.variances()
-        if own is None or others is None or own.below or others.below or variances is None or not inner.rows:
+        if own is None or others is None or own.below or others.below or not inner.rows:
+            return _unknown(frame.rows)
+        if self.cells.variances() is None and inner.rows > MOST_COMPARED:
             return _unknown(frame.rows)
         sizes = np.bincount(owner, minlength=frame.rows)
-        spread = own.above.covariance(own.above, variances)[owner] + others.above.covariance(others.above, variances)
-        reach = -ndtri(beta / (2 * max(1, int(sizes.max()) - 1))) * np.sqrt(spread)
-        ahead = (others.above.values - own.above.values[owner]) * (1.0 if origin.descending else -1.0)
+        between = Sparse(others.above.values - own.above.values[owner], others.above.matrix - own.above.matrix[owner])
+        reach = between.widths(self.cells, beta / max(1, int(sizes.max()) - 1))
+        ahead = between.values * (1.0 if origin.descending else -1.0)
         first = 1.0 + _totals(owner, (ahead > reach).astype(float), frame.rows)
         last = sizes - _totals(owner, (-ahead > reach).astype(float), frame.rows)
         return Bounds.of(first, np.maximum(first, last), [CONSERVATIVE] * frame.rows)
@@ -210,7 +213,7 @@ class Follower:
             return 0
         if not isinstance(origin, Applied) or self._exact(origin, frame) is not None:
             return 1
-        return sum(self._measures(argument, frame) for argument in _values(origin))
+        return sum(self._measures(argument, frame) for argument in origin.arguments)
 
     def _of_function(self, origin: Origin, frame: Frame, beta: float) -> Bounds:
         """Interval arithmetic on intervals that hold together."""
@@ -219,18 +222,45 @@ class Follower:
             return Bounds.of(values, values)
         if not isinstance(origin, Applied) or self._exact(origin, frame) is not None:
             return self._bounds(origin, frame, beta)
-        parts = [self._of_function(argument, frame, beta) for argument in _values(origin)]
         if origin.function == "case":
-            whole = Bounds.of(
-                np.fmin.reduce([part.lower for part in parts]), np.fmax.reduce([part.upper for part in parts])
-            )
-        elif origin.function == "coalesce":
+            return self._of_case(origin, frame, beta)
+        parts = [self._of_function(argument, frame, beta) for argument in origin.arguments]
+        if origin.function == "coalesce":
             whole = first_present(parts)
         elif origin.function in RULES:
             whole = RULES[origin.function](*parts)
         else:
             return _unknown(frame.rows)
         return Bounds(whole.lower, whole.upper, [note or CONSERVATIVE for note in whole.notes])
+
+    def _of_case(self, origin: Applied, frame: Frame, beta: float) -> Bounds:
+        """The branches that the intervals of its conditions leave open."""
+        verdicts = [self._verdict(condition, frame, beta) for condition in origin.arguments[:-1:2]]
+        values = (*origin.arguments[1:-1:2], origin.arguments[-1])
+        lower, upper = verdict_of.chosen(verdicts, [self._of_function(value, frame, beta) for value in values])
+        return Bounds.of(lower, upper, [CONSERVATIVE] * frame.rows)
+
+    def _verdict(self, origin: Origin, frame: Frame, beta: float) -> verdict_of.Verdict:
+        if isinstance(origin, Known):
+            values = frame.numbers(origin.value)
+            return verdict_of.Verdict(values == 1, values == 0, np.isnan(values))
+        if not isinstance(origin, Applied):
+            return verdict_of.undecided(frame.rows)
+        if origin.function == "not":
+            return self._verdict(origin.arguments[0], frame, beta).inverted()
+        if origin.function in {"and", "or"}:
+            join = verdict_of.both if origin.function == "and" else verdict_of.either
+            return join(*(self._verdict(argument, frame, beta) for argument in origin.arguments))
+        if origin.function not in verdict_of.COMPARISONS:
+            return verdict_of.undecided(frame.rows)
+        left, right = (self._of_function(argument, frame, beta) for argument in origin.arguments)
+        missing = _missing(left) | _missing(right)
+        return verdict_of.compared(origin.function, left, right, missing)
+
+
+def _missing(bounds: Bounds) -> NDArray[np.bool_]:
+    """Where there is surely no number: held back, or NULL."""
+    return ~present(bounds) | np.isnan(bounds.lower)
 
 
 def _honest(bounds: Bounds) -> Bounds:
@@ -245,13 +275,6 @@ def _honest(bounds: Bounds) -> Bounds:
 def _totals(owner: NDArray[np.int64], numbers: Floats, rows: int) -> Floats:
     """The sum of the numbers of each row."""
     return np.asarray(np.bincount(owner, numbers, rows), dtype=np.float64)
-
-
-def _values(origin: Applied) -> tuple[Origin, ...]:
-    """The arguments that a value can come from: conditions of CASE only choose."""
-    if origin.function == "case":
-        return (*origin.arguments[1:-1:2], origin.arguments[-1])
-    return origin.arguments
 
 
 def _index(estimator: Estimator, call: str) -> int:

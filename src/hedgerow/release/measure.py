@@ -12,6 +12,7 @@ from hedgerow.exact import ExactTable
 from hedgerow.privacy.plan import PrivatePlan
 from hedgerow.privacy.sums import Coordinate
 from hedgerow.release.draw import Whole, add_noise, require
+from hedgerow.release.ranks import RankColumn
 from hedgerow.release.select_keys import SelectedKeys
 
 Floats = NDArray[np.float64]
@@ -28,6 +29,8 @@ class NoisyTable:
     shown: NDArray[np.bool_]
     counts: Floats | None
     coordinates: tuple[Floats, ...]
+    ranks: tuple[RankColumn, ...] = ()
+    distinct: tuple[Floats, ...] = ()
 
 
 def measure(exact_sums: ExactTable, selected: SelectedKeys, plan: PrivatePlan, receipt: Receipt) -> NoisyTable:

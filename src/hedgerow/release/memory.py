@@ -9,25 +9,36 @@ What is compared are noise scales and costs, never values (docs/explanation/priv
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
+from hedgerow.aggregates import Kind
 from hedgerow.distributions import Gaussian, Laplace, Noise
+from hedgerow.expressions.describe import describe
+from hedgerow.expressions.nodes import Column
+from hedgerow.expressions.types import Type
 from hedgerow.intervals import half_width
+from hedgerow.plan.nodes import AggregateCall
+from hedgerow.privacy.distinct import Distinct, values_each
 from hedgerow.privacy.keys import KeyRule
 from hedgerow.privacy.needs import needs_of
-from hedgerow.privacy.plan import PrivatePlan, PrivateStatement, Recipe
+from hedgerow.privacy.plan import PrivatePlan, PrivateStatement, Recipe, Terms
+from hedgerow.privacy.shape import support_of
 from hedgerow.privacy.sums import Coordinate, Selection
 from hedgerow.release.estimate import Estimator
+from hedgerow.release.kept_draws import describe_draws, read_draws
 from hedgerow.release.measure import NoisyTable
+from hedgerow.release.ranks import RankColumn
 
-FORMAT = 2
+FORMAT = 3
 HEADER = b"hedgerow"
 SLACK = 1 + 1e-9
+RANK_COLUMNS = ("points", "lower", "upper")
 LEVEL = 0.05
 
 
@@ -51,6 +62,36 @@ def recall(payload: bytes, statement: PrivateStatement, *, any_mechanism: bool) 
     return known if len(known) == len(found) else None
 
 
+def recall_any(payload: bytes, statement: PrivateStatement) -> list[Estimator] | None:
+    """The stored releases of the measures of `statement`, however noisy they are; None where one is missing."""
+    parts = list(_parts(payload))
+    if len(parts) != len(statement.parts):
+        return None
+    found = [_read(part, plan) for part, plan in zip(parts, statement.parts, strict=True)]
+    known = [pair[1] for pair in found if pair is not None]
+    return known if len(known) == len(found) else None
+
+
+def known_sizes(payload: bytes, plan: PrivatePlan, beta: float) -> NDArray[np.float64] | None:
+    """Lower ends, group by group, of a stored count of the rows that every measure of `plan` reads.
+
+    Each fails with probability at most `beta`. None where no such count is stored.
+    """
+    asked = {support_of(need): None for need in needs_of(plan.release) if need.kind is not Kind.UNITS}
+    if len(asked) > 1:
+        return None
+    value, condition = next(iter(asked), (None, None))
+    counted = AggregateCall(
+        "", "COUNT", () if value is None else (value,), condition, distinct=False, type=Type.INTEGER
+    )
+    (stored,) = _parts(payload)
+    found = _read(stored, replace(plan, release=replace(plan.release, calls=(counted,)), recipes=(Recipe(),)))
+    if found is None:
+        return None
+    shown = found[1].noisy.shown
+    return np.maximum(found[1].estimate(0, beta).lower[shown], 0.0)
+
+
 def _parts(payload: bytes) -> Iterator[bytes]:
     place = 0
     while place < len(payload):
@@ -67,6 +108,9 @@ def _remember(estimator: Estimator) -> bytes:
     if noisy.counts is not None:
         columns["counts"] = pa.array(noisy.counts)
     columns |= {f"coordinate_{i}": pa.array(values) for i, values in enumerate(noisy.coordinates)}
+    for i, rank in enumerate(noisy.ranks):
+        columns |= {f"rank_{i}_{name}": pa.array(getattr(rank, name)) for name in RANK_COLUMNS}
+    columns |= {f"distinct_{i}": pa.array(values) for i, values in enumerate(noisy.distinct)}
     table = pa.table(columns).replace_schema_metadata({HEADER: json.dumps(_describe(plan)).encode()})
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as writer:
@@ -76,18 +120,44 @@ def _remember(estimator: Estimator) -> bytes:
 
 def _recall(payload: bytes, plan: PrivatePlan, *, any_mechanism: bool) -> Estimator | None:
     """One stored release as an answer to `plan`, or None where it does not imply one."""
+    found = _read(payload, plan)
+    if found is None:
+        return None
+    stored, known = found
+    alike = _alike(known.plan, plan) and (any_mechanism or stored["mechanism"] == plan.mechanism)
+    return known if alike and (_as_accurate(known.plan, plan) or _as_expensive(stored, plan)) else None
+
+
+def _alike(old: PrivatePlan, new: PrivatePlan) -> bool:
+    """Whether what was stored is of the kind that is asked for: moments, flows, and intervals as sure as wanted."""
+    for kept, asked in zip(old.recipes, new.recipes, strict=True):
+        if kept.from_selection and not asked.from_selection:
+            return False
+        if kept.moments and old.equal_noise != new.equal_noise:
+            return False
+        if kept.draw is not None and old.draws[kept.draw].beta > new.draws[0].beta * SLACK:
+            return False
+        if kept.distinct is not None and asked.distinct is not None:
+            chosen = old.distinct[kept.distinct], new.distinct[asked.distinct]
+            if chosen[1].flow and not chosen[0].flow:
+                return False
+    return True
+
+
+def _read(payload: bytes, plan: PrivatePlan) -> tuple[dict[str, Any], Estimator] | None:
+    """A stored release of the measures of `plan`, with its header; None where one is missing."""
     table = pa.ipc.open_stream(payload).read_all()
     stored = json.loads(table.schema.metadata[HEADER])
-    if stored["format"] != FORMAT or not (any_mechanism or stored["mechanism"] == plan.mechanism):
-        return None
-    found = _reading(stored, plan)
+    found = _reading(stored, plan) if stored["format"] == FORMAT else None
     if found is None:
         return None
     recipes, coordinates, selection = found
     old = replace(plan, mechanism=stored["mechanism"], recipes=recipes, coordinates=coordinates, selection=selection)
-    if not (_as_accurate(old, plan) or _as_expensive(stored, plan)):
-        return None
-    return Estimator(_noisy(table, len(coordinates)), old)
+    values = {r.draw: n.value for r, n in zip(recipes, needs_of(plan.release), strict=True) if n.value is not None}
+    draws, bucketings = read_draws(stored["draws"], values)
+    counted = tuple(_distinct(kept, plan) for kept in stored["distinct"])
+    old = replace(old, draws=draws, bucketings=bucketings, distinct=counted, equal_noise=stored["equal_noise"])
+    return stored, Estimator(_noisy(table, len(coordinates), len(draws), len(counted)), old)
 
 
 def _reading(
@@ -95,9 +165,9 @@ def _reading(
 ) -> tuple[tuple[Recipe, ...], tuple[Coordinate, ...], Selection | None] | None:
     """Recipes for the new statement's aggregates over the stored coordinates; None where one is missing."""
     recipes = []
-    for need, wanted in zip(needs_of(plan.release), plan.recipes, strict=True):
+    for need in needs_of(plan.release):
         kept = stored["needs"].get(repr(need))
-        if kept is None or (kept["from_selection"] and not wanted.from_selection):
+        if kept is None:
             return None
         recipes.append(_recipe(kept))
     coordinates = tuple(
@@ -112,7 +182,8 @@ def _as_accurate(old: PrivatePlan, new: PrivatePlan) -> bool:
     tested = new.keys.rule is not KeyRule.ONE and new.selection is not None
     if tested and (old.selection is None or old.selection.threshold > new.selection.threshold * Fraction(SLACK)):  # type: ignore[union-attr]
         return False
-    return all(_width(old, i) <= _width(new, i) * SLACK for i in range(len(new.recipes)))
+    pairs = [(a, b) for i in range(len(new.recipes)) for a, b in _widths(old, new, i)]
+    return all(kept <= wanted * SLACK for kept, wanted in pairs)
 
 
 def _as_expensive(stored: dict[str, Any], new: PrivatePlan) -> bool:
@@ -126,11 +197,26 @@ def _noise_cost(plan: PrivatePlan) -> Fraction:
     return cost.pure if plan.mechanism == "laplace" else cost.gaussian
 
 
+def _widths(old: PrivatePlan, new: PrivatePlan, index: int) -> list[tuple[float, float]]:
+    """How wide the noise of aggregate number `index` is in both; of moments, that of every one."""
+    if not new.recipes[index].moments:
+        return [(_width(old, index), _width(new, index))]
+    kept = dict(old.recipes[index].moments)
+    return [(_spread(old, kept[moment]), _spread(new, terms)) for moment, terms in new.recipes[index].moments]
+
+
 def _width(plan: PrivatePlan, index: int) -> float:
     recipe = plan.recipes[index]
+    if recipe.draw is not None:
+        return 1.0 / float(plan.draws[recipe.draw].epsilon)
+    if recipe.distinct is not None:
+        return half_width([(1.0, plan.distinct[recipe.distinct].noise)], LEVEL)
     if recipe.from_selection and plan.selection is not None:
         return half_width([(1.0, plan.selection.noise)], LEVEL)
-    terms = recipe.centred or recipe.total or recipe.count
+    return _spread(plan, recipe.centred or recipe.total or recipe.count or recipe.cells[0])
+
+
+def _spread(plan: PrivatePlan, terms: Terms) -> float:
     return half_width([(c, plan.coordinates[i].noise) for i, c in terms], LEVEL)
 
 
@@ -142,6 +228,11 @@ def _describe(plan: PrivatePlan) -> dict[str, Any]:
         "mechanism": plan.mechanism,
         "noise_cost": str(_noise_cost(plan)),
         "needs": needs,
+        "draws": describe_draws(plan),
+        "equal_noise": plan.equal_noise,
+        "distinct": [
+            [describe(each.value), *_noise_fields(each.noise), each.whole, each.flow] for each in plan.distinct
+        ],
         "coordinates": [
             {"label": c.label, "noise": _noise_fields(c.noise), "sensitivity": c.sensitivity, "unit": c.unit}
             for c in plan.coordinates
@@ -153,13 +244,25 @@ def _describe(plan: PrivatePlan) -> dict[str, Any]:
 
 
 def _recipe_fields(recipe: Recipe) -> dict[str, Any]:
-    names = ("count", "total", "centred", "middle", "half", "from_selection")
-    return {name: getattr(recipe, name) for name in names}
+    return {name.name: getattr(recipe, name.name) for name in fields(recipe)}
 
 
 def _recipe(kept: dict[str, Any]) -> Recipe:
-    forms = {name: tuple((int(i), float(c)) for i, c in kept[name]) for name in ("count", "total", "centred")}
-    return Recipe(**forms, middle=kept["middle"], half=kept["half"], from_selection=kept["from_selection"])
+    forms = {name: _terms(kept[name]) for name in ("count", "total", "centred")}
+    moments = tuple(((int(i), int(j)), _terms(terms)) for (i, j), terms in kept["moments"])
+    cells = tuple(_terms(terms) for terms in kept["cells"])
+    return Recipe(**{**kept, **forms, "moments": moments, "cells": cells})
+
+
+def _terms(kept: Sequence[Sequence[float]]) -> Terms:
+    return tuple((int(index), float(coefficient)) for index, coefficient in kept)
+
+
+def _distinct(kept: list[Any], plan: PrivatePlan) -> Distinct:
+    """A stored count of different values; the bounds are those of the fingerprint."""
+    named, *noise, whole, flow = kept
+    value = Column(named, Type.TEXT)
+    return Distinct(value, None, values_each(plan.bounding), 1, flow, whole, _noise(noise), 1.0, 0)
 
 
 def _noise_fields(noise: Noise) -> list[Any]:
@@ -176,12 +279,14 @@ def _selection(kept: dict[str, Any] | None) -> Selection | None:
     return Selection(_noise(kept["noise"]), 1.0, 0, Fraction(kept["threshold"]), kept["minimum"], Fraction(0))
 
 
-def _noisy(table: pa.Table, coordinates: int) -> NoisyTable:
+def _noisy(table: pa.Table, coordinates: int, draws: int, distinct: int) -> NoisyTable:
     names = [name for name in table.column_names if name.startswith("key_")]
     keys = table.select(names).rename_columns([name.removeprefix("key_") for name in names]).replace_schema_metadata()
     counts = _floats(table, "counts") if "counts" in table.column_names else None
     values = tuple(_floats(table, f"coordinate_{i}") for i in range(coordinates))
-    return NoisyTable(keys, np.asarray(table.column("shown").to_numpy()).astype(bool), counts, values)
+    ranks = tuple(RankColumn(*(_floats(table, f"rank_{i}_{name}") for name in RANK_COLUMNS)) for i in range(draws))
+    counted = tuple(_floats(table, f"distinct_{i}") for i in range(distinct))
+    return NoisyTable(keys, np.asarray(table.column("shown").to_numpy()).astype(bool), counts, values, ranks, counted)
 
 
 def _floats(table: pa.Table, name: str) -> "np.ndarray[Any, np.dtype[np.float64]]":

@@ -11,7 +11,7 @@ from hedgerow.compiled import ALL_KEYS, UNITS
 from hedgerow.exact import ExactTable
 from hedgerow.privacy.keys import KeyRule
 from hedgerow.privacy.plan import PrivatePlan
-from hedgerow.release.canonical import declared_table, places_of
+from hedgerow.release.canonical import declared_table, in_key_order, places_of
 from hedgerow.release.draw import add_noise, require
 
 Floats = NDArray[np.float64]
@@ -39,7 +39,8 @@ def select_keys(exact: ExactTable, plan: PrivatePlan, receipt: Receipt) -> Selec
 
     Privacy: docs/proofs/selection.md. The exact test uses the bounded count, in which a unit changes at most C
     keys by one each; the noise and the threshold were charged for exactly that. A key that fails
-    either test is silent: it does not appear, or, where the key is public, appears without a number.
+    either test is silent: it does not appear, or, where the key is public, appears without a number. The keys are put
+    in their own order: in which one the engine found them may tell whose row came first, and no charge covers that.
     """
     require(receipt, plan)
     if plan.selection is None:
@@ -53,7 +54,9 @@ def select_keys(exact: ExactTable, plan: PrivatePlan, receipt: Receipt) -> Selec
     rows = eligible[passed]
     counts = noisy[passed].astype(float) / 2.0**plan.selection.shift
     if plan.keys.rule is KeyRule.SELECTED:
-        return SelectedKeys(exact.exact_keys().take(pa.array(rows)), np.ones(len(rows), bool), counts, rows)
+        keys = exact.exact_keys().take(pa.array(rows))
+        order = in_key_order(keys)
+        return SelectedKeys(keys.take(pa.array(order)), np.ones(len(rows), bool), counts[order], rows[order])
     return _public(exact, plan, rows, counts)
 
 

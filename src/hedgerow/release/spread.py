@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from hedgerow.expressions.nodes import Call, Column, Expr, Literal, Nested, Window, columns_of, walk
 from hedgerow.expressions.types import Type
 from hedgerow.intervals import Bounds, arithmetic
+from hedgerow.intervals import verdicts as verdict_of
 from hedgerow.plan.trace import is_noisy
 from hedgerow.release.algebra import exact_bounds
 from hedgerow.release.estimate import HELD_BACK, Estimator
@@ -95,6 +96,18 @@ def bounds_of(expr: Expr, estimator: Estimator, released: pa.Table, beta: float)
     return Bounds(evaluated.lower, evaluated.upper, [note or CONSERVATIVE for note in evaluated.notes])
 
 
+def values_of(expr: Expr, estimator: Estimator, released: pa.Table) -> NDArray[np.float64]:
+    """The value of `expr` for every released row, as far as error bars can follow it; NaN elsewhere."""
+    names = {call.name: index for index, call in enumerate(estimator.plan.release.calls)}
+    parts = {}
+    for name in {name for table, name in columns_of(expr) if not table and name in names}:
+        values = estimator.estimate(names[name], 0.5).values
+        parts[name] = Bounds(values, values, [None] * len(values))
+    found = _evaluate(expr, parts, released)
+    with np.errstate(invalid="ignore"):
+        return np.where(np.isfinite(found.lower) & np.isfinite(found.upper), (found.lower + found.upper) / 2, np.nan)
+
+
 def _evaluate(expr: Expr, parts: Mapping[str, Bounds], released: pa.Table) -> Bounds:
     rows = released.num_rows
     if isinstance(expr, Column) and expr.table:
@@ -108,8 +121,7 @@ def _evaluate(expr: Expr, parts: Mapping[str, Bounds], released: pa.Table) -> Bo
         value = np.full(rows, float(expr.value))  # type: ignore[union-attr, arg-type]
         return Bounds(value, value, [None] * rows)
     if isinstance(expr, Call) and expr.function == "case":
-        branches = [a for a in (*expr.arguments[1:-1:2], expr.arguments[-1]) if a.type is not Type.NULL]
-        return _hull([_evaluate(branch, parts, released) for branch in branches])
+        return _case(expr, parts, released)
     if isinstance(expr, Call) and expr.function == "coalesce":
         return first_present([_evaluate(a, parts, released) for a in expr.arguments])
     if isinstance(expr, Call) and expr.function in RULES:
@@ -117,10 +129,33 @@ def _evaluate(expr: Expr, parts: Mapping[str, Bounds], released: pa.Table) -> Bo
     return unknown(rows)
 
 
-def _hull(branches: Sequence[Bounds]) -> Bounds:
-    """All that a CASE can give: noise may have chosen the branch."""
-    lower, upper = [b.lower for b in branches], [b.upper for b in branches]
-    return Bounds.of(np.minimum.reduce(lower), np.maximum.reduce(upper), branches[0].notes)
+def _case(expr: Call, parts: Mapping[str, Bounds], released: pa.Table) -> Bounds:
+    """The branches that the intervals of its conditions leave open."""
+    verdicts = [_verdict(condition, parts, released) for condition in expr.arguments[:-1:2]]
+    branches = [_branch(value, parts, released) for value in (*expr.arguments[1:-1:2], expr.arguments[-1])]
+    return Bounds.of(*verdict_of.chosen(verdicts, branches))
+
+
+def _branch(expr: Expr, parts: Mapping[str, Bounds], released: pa.Table) -> Bounds:
+    if expr.type is not Type.NULL:
+        return _evaluate(expr, parts, released)
+    nothing = np.full(released.num_rows, np.nan)
+    return Bounds(nothing, nothing, [None] * released.num_rows)
+
+
+def _verdict(expr: Expr, parts: Mapping[str, Bounds], released: pa.Table) -> verdict_of.Verdict:
+    if isinstance(expr, Call) and expr.function == "not":
+        return _verdict(expr.arguments[0], parts, released).inverted()
+    if isinstance(expr, Call) and expr.function in {"and", "or"}:
+        join = verdict_of.both if expr.function == "and" else verdict_of.either
+        return join(*(_verdict(argument, parts, released) for argument in expr.arguments))
+    if not isinstance(expr, Call) or not all(a.type.is_numeric for a in expr.arguments):
+        return verdict_of.undecided(released.num_rows)
+    if expr.function not in verdict_of.COMPARISONS:
+        return verdict_of.undecided(released.num_rows)
+    left, right = (_evaluate(a, parts, released) for a in expr.arguments)
+    missing = ~present(left) | ~present(right) | np.isnan(left.lower) | np.isnan(right.lower)
+    return verdict_of.compared(expr.function, left, right, missing)
 
 
 def present(bounds: Bounds) -> NDArray[np.bool_]:

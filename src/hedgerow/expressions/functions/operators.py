@@ -131,4 +131,12 @@ for _name, _symbol in (("and", "AND"), ("or", "OR")):
         Function(_name, takes(BOOLEANS, BOOLEANS, gives=Type.BOOLEAN), _infix(_symbol), partial=False, arity=(2, 2))
     )
 register(Function("not", takes(BOOLEANS, gives=Type.BOOLEAN), "(NOT {0})", partial=False))
+register(
+    Function(
+        "is_there",
+        takes(NUMBERS, gives=Type.BOOLEAN),
+        "COALESCE(NOT isnan(CAST({0} AS DOUBLE)), FALSE)",
+        partial=False,
+    )
+)
 register(Function("is_null", takes(ANYTHING, gives=Type.BOOLEAN), "({0} IS NULL)", partial=False))

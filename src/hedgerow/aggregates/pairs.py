@@ -1,0 +1,153 @@
+"""COVAR_POP, COVAR_SAMP, CORR, REGR_SLOPE, REGR_INTERCEPT, REGR_R2: two columns at once."""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import ClassVar
+
+import numpy as np
+
+from hedgerow.aggregates.base import Aggregate, Estimate, Floats, Kind, Measured, Need, aggregate, bounded_pair
+from hedgerow.errors import InternalError, UnsupportedSQLError
+from hedgerow.expressions.nodes import Expr
+from hedgerow.expressions.types import Type
+from hedgerow.intervals import Bounds
+from hedgerow.moments import (
+    Column,
+    Moments,
+    corr,
+    correlation_bounds,
+    covar_pop,
+    covar_samp,
+    covariance_bounds,
+    covariance_scale,
+    intercept_bounds,
+    intercept_scale,
+    r2_bounds,
+    regr_intercept,
+    regr_r2,
+    regr_slope,
+    slope_bounds,
+    slope_scale,
+)
+
+
+class _OfTwo(Aggregate):
+    """A statistic of two columns, from their moments released together over the rows that have both."""
+
+    result = Type.FLOAT
+    most_arguments = 2
+    kind: ClassVar[Kind] = Kind.PAIRS
+    dependent_first: ClassVar[bool] = False
+    """Whether SQL names the dependent column first; the moments have it second."""
+
+    def need(self, arguments: Sequence[Expr], *, where: Expr | None, distinct: bool) -> Need:
+        """The moments of both columns."""
+        if distinct:
+            raise UnsupportedSQLError(f"{self.name}(DISTINCT …) cannot be bounded for one person.", code="distinct-sum")
+        first, second = bounded_pair(self.name, arguments)
+        first, second = (second, first) if self.dependent_first else (first, second)
+        return Need(self.kind, first, where, second)
+
+    def estimate(self, measured: Measured, beta: float) -> Estimate:
+        """The statistic and its interval."""
+        return Estimate.around(self.values(measured), self.bounds(*_measured(measured), beta))
+
+    def values(self, measured: Measured) -> Floats:
+        """The statistic."""
+        return self.value(*_measured(measured))
+
+    @abstractmethod
+    def value(self, moments: Moments, first: Column, second: Column) -> Floats:
+        """The statistic in the units of the columns."""
+
+    @abstractmethod
+    def bounds(self, moments: Moments, first: Column, second: Column, beta: float) -> Bounds:
+        """Its interval."""
+
+
+def _measured(measured: Measured) -> tuple[Moments, Column, Column]:
+    if measured.moments is None or measured.column is None or measured.other is None:
+        raise InternalError("The moments of two columns were not measured.")
+    return measured.moments, measured.column, measured.other
+
+
+@aggregate("COVAR_POP")
+class CovarPop(_OfTwo):
+    """The covariance."""
+
+    kind = Kind.PAIR
+    sample: ClassVar[bool] = False
+
+    def value(self, moments: Moments, first: Column, second: Column) -> Floats:
+        """In the product of both units."""
+        found = (covar_samp if self.sample else covar_pop)(moments)
+        return covariance_scale(first, second).values(found)
+
+    def bounds(self, moments: Moments, first: Column, second: Column, beta: float) -> Bounds:
+        """Likewise."""
+        return covariance_scale(first, second).bounds(covariance_bounds(moments, beta, sample=self.sample))
+
+
+@aggregate("COVAR_SAMP")
+class CovarSamp(CovarPop):
+    """The covariance with n - 1 below."""
+
+    sample = True
+
+
+@aggregate("CORR")
+class Corr(_OfTwo):
+    """The correlation; NULL where a variance is not larger than its noise."""
+
+    def value(self, moments: Moments, first: Column, second: Column) -> Floats:  # noqa: ARG002 - it has no unit
+        """A number from -1 to 1."""
+        return corr(moments)
+
+    def bounds(self, moments: Moments, first: Column, second: Column, beta: float) -> Bounds:  # noqa: ARG002
+        """Likewise."""
+        return correlation_bounds(moments, beta)
+
+
+@aggregate("REGR_SLOPE")
+class RegrSlope(_OfTwo):
+    """REGR_SLOPE(y, x): by how much y grows where x grows by one."""
+
+    dependent_first = True
+
+    def value(self, moments: Moments, first: Column, second: Column) -> Floats:
+        """In units of y per unit of x."""
+        return slope_scale(first, second).values(regr_slope(moments))
+
+    def bounds(self, moments: Moments, first: Column, second: Column, beta: float) -> Bounds:
+        """Likewise."""
+        return slope_scale(first, second).bounds(slope_bounds(moments, beta))
+
+
+@aggregate("REGR_INTERCEPT")
+class RegrIntercept(_OfTwo):
+    """REGR_INTERCEPT(y, x): the line at x = 0."""
+
+    dependent_first = True
+
+    def value(self, moments: Moments, first: Column, second: Column) -> Floats:
+        """In units of y."""
+        return intercept_scale(second).values(regr_intercept(moments, first.offset))
+
+    def bounds(self, moments: Moments, first: Column, second: Column, beta: float) -> Bounds:
+        """Likewise."""
+        return intercept_scale(second).bounds(intercept_bounds(moments, beta, offset=first.offset))
+
+
+@aggregate("REGR_R2")
+class RegrR2(_OfTwo):
+    """REGR_R2(y, x): the share of the variance of y that the line explains."""
+
+    dependent_first = True
+
+    def value(self, moments: Moments, first: Column, second: Column) -> Floats:  # noqa: ARG002 - it has no unit
+        """A number from 0 to 1."""
+        return np.asarray(regr_r2(moments))
+
+    def bounds(self, moments: Moments, first: Column, second: Column, beta: float) -> Bounds:  # noqa: ARG002
+        """Likewise."""
+        return r2_bounds(moments, beta)

@@ -1,0 +1,128 @@
+"""RELATIVE_RISK, ODDS_RATIO, RISK_DIFFERENCE, LIFT (outcome, exposed): two groups of people compared.
+
+Each is made of four counts: with and without the outcome, exposed and not. A row is in one of them at most, so all four
+are released together at the price of one count.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from hedgerow.aggregates.base import Aggregate, Estimate, Floats, Kind, Measured, Need, aggregate
+from hedgerow.errors import InternalError, UnsupportedSQLError
+from hedgerow.expressions.nodes import Call, Expr, Literal
+from hedgerow.expressions.types import Type
+from hedgerow.intervals import Bounds
+from hedgerow.ratio import RatioEstimate, odds_ratio, relative_risk, risk_difference
+
+CELLS = 4
+LEAST_BETA = 1e-12
+
+
+class _Risk(Aggregate):
+    """A statistic of a two by two table."""
+
+    result = Type.FLOAT
+    most_arguments = 2
+    statistic: ClassVar[Callable[..., RatioEstimate]]
+    shift: ClassVar[float] = 0.0
+
+    def need(self, arguments: Sequence[Expr], *, where: Expr | None, distinct: bool) -> Need:
+        """The four counts."""
+        if distinct or len(arguments) != 2:
+            raise UnsupportedSQLError(
+                f"{self.name} takes an outcome and an exposure.",
+                code="type-mismatch",
+                hint=f"Write {self.name}(ill, smokes), both true or false.",
+            )
+        outcome, exposed = (_condition(self.name, argument) for argument in arguments)
+        sides = ((exposed, outcome), (exposed, _not(outcome)), (_not(exposed), outcome), (_not(exposed), _not(outcome)))
+        return Need(Kind.CELLS, None, where, bins=tuple(Call("and", pair, Type.BOOLEAN) for pair in sides))
+
+    def estimate(self, measured: Measured, beta: float) -> Estimate:
+        """The statistic; its interval over the noise; and what it says about a population."""
+        confidence = 1.0 - max(beta, LEAST_BETA)
+        whole = self._of(measured, confidence=confidence)
+        noise = _bounds(self._of(measured, confidence=confidence, population=False))
+        people = _bounds(whole)
+        values = self.values(measured)
+        found = Estimate.around(values, Bounds(noise.lower + self.shift, noise.upper + self.shift, noise.notes))
+        population = Bounds(people.lower + self.shift, people.upper + self.shift, people.notes)
+        return Estimate(
+            values, found.lower, found.upper, found.notes, population, np.asarray(whole.p_value, dtype=float)
+        )
+
+    def values(self, measured: Measured) -> Floats:
+        """The statistic alone; NULL where noise left nobody in a group."""
+        ill, other_ill, size, other_size = _counts(measured, least=0.0)
+        there = (size > 0) & (other_size > 0)
+        sizes = np.where(there, size, 1.0), np.where(there, other_size, 1.0)
+        counts = np.where(there, ill, 0.0), np.where(there, other_ill, 0.0)
+        found = np.asarray(type(self).statistic(*counts, *sizes, method="classic").value, dtype=float)
+        return np.where(there & np.isfinite(found), self.shift + found, np.nan)
+
+    def _of(self, measured: Measured, **options: Any) -> RatioEstimate:  # noqa: ANN401 - handed on
+        noise = measured.cells[0].terms[0][2]
+        return type(self).statistic(*_counts(measured), noise=noise, rest_noise=noise, **options)
+
+
+def _counts(measured: Measured, least: float = -math.inf) -> tuple[Floats, Floats, Floats, Floats]:
+    """Outcomes and sizes of both groups, as the library has them; no count below `least`."""
+    if len(measured.cells) != CELLS:
+        raise InternalError("A two by two table was not measured.")
+    ill, well, other_ill, other_well = (np.maximum(form.values, least) for form in measured.cells)
+    return ill, other_ill, ill + well, other_ill + other_well
+
+
+def _bounds(found: RatioEstimate) -> Bounds:
+    if not isinstance(found.interval, Bounds):
+        raise InternalError("A statistic of many groups has one interval.")
+    return found.interval
+
+
+def _condition(name: str, argument: Expr) -> Expr:
+    """True or false; whole numbers count as true where they are 1."""
+    if argument.type is Type.BOOLEAN:
+        return argument
+    if argument.type is Type.INTEGER:
+        return Call("equal", (argument, Literal(1, Type.INTEGER)), Type.BOOLEAN)
+    raise UnsupportedSQLError(
+        f"{name} needs conditions; this is {argument.type.value}.",
+        code="type-mismatch",
+        hint=f"Write {name}(ill, smokes), both true or false.",
+    )
+
+
+def _not(condition: Expr) -> Expr:
+    return Call("not", (condition,), Type.BOOLEAN)
+
+
+@aggregate("RELATIVE_RISK")
+class RelativeRisk(_Risk):
+    """How many times as likely the outcome is among the exposed."""
+
+    statistic = relative_risk
+
+
+@aggregate("LIFT")
+class Lift(_Risk):
+    """By how much the rate of the exposed exceeds that of the others, relative to the latter."""
+
+    statistic = relative_risk
+    shift = -1.0
+
+
+@aggregate("ODDS_RATIO")
+class OddsRatio(_Risk):
+    """The same of the odds."""
+
+    statistic = odds_ratio
+
+
+@aggregate("RISK_DIFFERENCE")
+class RiskDifference(_Risk):
+    """The difference of the two rates."""
+
+    statistic = risk_difference

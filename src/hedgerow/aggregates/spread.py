@@ -1,0 +1,84 @@
+"""VAR_POP, VAR_SAMP, STDDEV_POP, STDDEV_SAMP."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from hedgerow.aggregates.base import Aggregate, Estimate, Floats, Kind, Measured, Need, aggregate, bounded_number
+from hedgerow.errors import InternalError, UnsupportedSQLError
+from hedgerow.expressions.nodes import Expr
+from hedgerow.expressions.types import Type
+from hedgerow.moments import (
+    Column,
+    Moments,
+    stddev_bounds,
+    stddev_pop,
+    stddev_samp,
+    stddev_scale,
+    var_pop,
+    var_samp,
+    variance_bounds,
+    variance_scale,
+)
+
+
+class _Spread(Aggregate):
+    """How far values lie apart, from a count, a sum and a sum of squares released together."""
+
+    result = Type.FLOAT
+    sample: ClassVar[bool]
+    root: ClassVar[bool]
+
+    def need(self, arguments: Sequence[Expr], *, where: Expr | None, distinct: bool) -> Need:
+        """Count, sum and sum of squares over the rows that have a value."""
+        if distinct:
+            raise UnsupportedSQLError(f"{self.name}(DISTINCT …) cannot be bounded for one person.", code="distinct-sum")
+        return Need(Kind.SPREAD, bounded_number(self.name, arguments), where)
+
+    def estimate(self, measured: Measured, beta: float) -> Estimate:
+        """The corrected estimate, within its interval."""
+        moments, column = measured_column(measured)
+        find, scale = (stddev_bounds, stddev_scale) if self.root else (variance_bounds, variance_scale)
+        bounds = scale(column).bounds(find(moments, beta, sample=self.sample))
+        return Estimate.around(self.values(measured), bounds)
+
+    def values(self, measured: Measured) -> Floats:
+        """The corrected estimate."""
+        moments, column = measured_column(measured)
+        if self.root:
+            return stddev_scale(column).values((stddev_samp if self.sample else stddev_pop)(moments))
+        return variance_scale(column).values((var_samp if self.sample else var_pop)(moments))
+
+
+def measured_column(measured: Measured) -> tuple[Moments, Column]:
+    """What was measured of one column."""
+    if measured.moments is None or measured.column is None:
+        raise InternalError("Moments were not measured.")
+    return measured.moments, measured.column
+
+
+@aggregate("VAR_POP")
+class VarPop(_Spread):
+    """The mean squared distance from the mean."""
+
+    sample, root = False, False
+
+
+@aggregate("VAR_SAMP")
+class VarSamp(_Spread):
+    """The same with n - 1 below."""
+
+    sample, root = True, False
+
+
+@aggregate("STDDEV_POP")
+class StddevPop(_Spread):
+    """The root of VAR_POP."""
+
+    sample, root = False, True
+
+
+@aggregate("STDDEV_SAMP")
+class StddevSamp(_Spread):
+    """The root of VAR_SAMP."""
+
+    sample, root = True, True

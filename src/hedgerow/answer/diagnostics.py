@@ -1,0 +1,101 @@
+"""The clipping report of an answer: how much its limits cut off, in shares with error bars."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+from rich.table import Table
+
+from hedgerow.answer.summary import Payment
+from hedgerow.budget import Spending
+from hedgerow.interval import Interval
+
+if TYPE_CHECKING:
+    from hedgerow.answer.table import Answer
+
+FREE = Spending(0.0, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Clipped:
+    """How often one limit took effect.
+
+    Attributes:
+        of: What is limited: a value in words, "rows of one person" or "groups of one person".
+        limit: The limit in words.
+        share: The share of values, or of people, beyond it; None where too few people are there to tell.
+        interval: Where the share lies, at the confidence of the report.
+    """
+
+    of: str
+    limit: str
+    share: float | None
+    interval: Interval
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain JSON."""
+        ends = {"lower": self.interval.lower, "upper": self.interval.upper, "note": self.interval.note}
+        return {"of": self.of, "limit": self.limit, "share": self.share, "interval": ends}
+
+
+@dataclass(frozen=True)
+class Diagnostics:
+    """What the limits of an answer touched; iterating gives one `Clipped` for each limit.
+
+    Attributes:
+        clipped: One entry for each limit that could take effect.
+        confidence: How often an interval holds.
+        charge: What the report cost in all.
+        payments: Its charges, one for each question that had to be asked.
+    """
+
+    clipped: tuple[Clipped, ...]
+    confidence: float
+    charge: Spending = field(default=FREE)
+    payments: tuple[Payment, ...] = ()
+
+    def __iter__(self) -> Iterator[Clipped]:
+        return iter(self.clipped)
+
+    def __len__(self) -> int:
+        return len(self.clipped)
+
+    def __repr__(self) -> str:
+        lines = [f"{each.of} beyond {each.limit}: {_percent(each)}" for each in self.clipped]
+        return "\n".join(lines or ["nothing was limited"])
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain JSON."""
+        return {
+            "clipped": [each.to_dict() for each in self.clipped],
+            "confidence": self.confidence,
+            "charge": {"epsilon": self.charge.epsilon, "delta": self.charge.delta},
+            "payments": [payment.to_dict() for payment in self.payments],
+        }
+
+    def rich_table(self) -> Table:
+        """The report for people."""
+        table = Table("what", "limit", "beyond it")
+        for each in self.clipped:
+            table.add_row(each.of, each.limit, _percent(each))
+        return table
+
+
+def _percent(each: Clipped) -> str:
+    if each.share is None:
+        return "held back"
+    lower, upper = max(each.interval.lower, 0.0), min(each.interval.upper, 1.0)
+    return f"{each.share:.1%} ({lower:.1%} to {upper:.1%})"
+
+
+class Diagnose(Protocol):
+    """Asks how much the limits of one answer touched."""
+
+    def __call__(self, *, epsilon: float | None, delta: float | None) -> Diagnostics:
+        """The report, paid for."""
+
+
+def diagnosable(answer: "Answer", diagnose: Callable[..., Diagnostics]) -> "Answer":
+    """The answer, able to say how much its limits touched."""
+    answer._diagnose = diagnose  # noqa: SLF001 - the same room; an answer is made without a database
+    return answer

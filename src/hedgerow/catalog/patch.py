@@ -1,0 +1,88 @@
+"""Changes to the text of a catalog that leave everything else in it as it is, to the byte: comments, order, spacing.
+
+What is there is exchanged where it stands; what is not is written at the head of the mapping that it belongs to.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+
+from ruamel.yaml import YAML
+from ruamel.yaml.nodes import MappingNode, Node, ScalarNode
+
+from hedgerow.catalog.names import fold
+from hedgerow.catalog.quote import quote
+
+Value = str | int | float | Mapping[str, "Value"]
+
+
+def patched(text: str, changes: Mapping[tuple[str, ...], Value]) -> str:
+    r"""The text with `changes`: a value for each path of names that leads to it.
+
+    Example:
+        >>> patched("tables:\n  t: {unit: id}  # people\n", {("tables", "t", "max_rows"): 4})
+        'tables:\n  t: {max_rows: 4, unit: id}  # people\n'
+    """
+    for path, value in changes.items():
+        text = _set(text, path, value)
+    return text
+
+
+def _set(text: str, path: tuple[str, ...], value: Value) -> str:
+    """One change. Places move with each, so that the text is read anew every time."""
+    node: Node = YAML(typ="safe", pure=True).compose(text)
+    for depth, name in enumerate(path):
+        child = _child(node, name)
+        if child is None:
+            return _inserted(text, node, path[depth:], value)
+        if _is_empty(child[1]):
+            at = text.index(":", child[0].end_mark.index) + 1
+            return f"{text[:at]} {_nested(path[depth + 1 :], value)}{text[at:]}"
+        node = child[1]
+    return text[: node.start_mark.index] + _flow(value) + text[_end(text, node) :]
+
+
+def _child(node: Node, name: str) -> tuple[Node, Node] | None:
+    if not isinstance(node, MappingNode):
+        return None
+    found = ((key, value) for key, value in node.value if fold(str(key.value)) == fold(name))
+    return next(found, None)
+
+
+def _is_empty(node: Node) -> bool:
+    return isinstance(node, ScalarNode) and not node.value and not node.style
+
+
+def _inserted(text: str, node: Node, path: tuple[str, ...], value: Value) -> str:
+    """The text with one more entry at the head of a mapping."""
+    entry = f"{quote(path[0])}: {_nested(path[1:], value)}"
+    at = node.start_mark.index
+    if text[at] == "{":
+        return f"{text[: at + 1]}{entry}{', ' if node.value else ''}{text[at + 1 :]}"
+    indent = text[text.rfind("\n", 0, at) + 1 : at]
+    return f"{text[:at]}{entry}{_line_end(text)}{indent}{text[at:]}"
+
+
+def _end(text: str, node: Node) -> int:
+    """Where a node ends; a block mapping's mark lies beyond the comments and blank lines behind it."""
+    end = int(node.end_mark.index)
+    if isinstance(node, MappingNode) and node.value and not node.flow_style:
+        return _end(text, node.value[-1][1])
+    return end
+
+
+def _line_end(text: str) -> str:
+    return "\r\n" if "\r\n" in text else "\n"
+
+
+def _nested(path: Sequence[str], value: Value) -> str:
+    for name in reversed(path):
+        value = {name: value}
+    return _flow(value)
+
+
+def _flow(value: Value) -> str:
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{quote(name)}: {_flow(each)}" for name, each in value.items()) + "}"
+    if isinstance(value, str):
+        return value if value.replace("-", "").isdigit() else json.dumps(value)
+    return repr(value)

@@ -1,0 +1,169 @@
+"""Comparisons and plans of experiments, for people."""
+
+import math
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from rich.table import Table
+from rich.text import Text
+
+from hedgerow.answer import Answer, caption, notes
+from hedgerow.answer.plain import on_one_line, shown
+from hedgerow.answer.plot import altair
+from hedgerow.answer.population import cells, chance
+from hedgerow.cli.output import say, show_table
+from hedgerow.distributions import Gaussian, Noise
+from hedgerow.errors import ParameterError
+from hedgerow.interval import Interval
+from hedgerow.ratio import Lift, RatioEstimate, forest_of, forest_plot, relative_risk, width_parts
+from hedgerow.tuner.chart import FORMATS, save_chart
+
+Group = tuple[float, float]
+NAMES = {"lift": "lift", "relative_risk": "relative risk", "risk_difference": "difference"}
+
+
+def check_picture(file: str) -> None:
+    """Refuse a picture that could not be drawn, before anything is spent."""
+    if Path(file).suffix.lower() not in FORMATS:
+        raise ParameterError(
+            "A picture is written as .png, .svg, .pdf, .html or .json; the file's name must end in one of them.",
+            code="plot-format",
+        )
+    altair()
+
+
+def counts_page(groups: tuple[Group, Group], found: Lift, noise: Noise | None, confidence: float) -> None:
+    """What two counts say: both rates, three statistics, and the p-value."""
+    for name, (successes, people), rate in zip(("treatment", "control"), groups, found.rates, strict=True):
+        say(f"{name:<10} {successes:,.10g} of {people:,.10g}: {rate:.4g}")
+    table = Table("statistic")
+    for heading in ("value", "from", "to"):
+        table.add_column(heading, justify="right")
+    for name, value, interval in _statistics(found):
+        table.add_row(NAMES[name], _figure(value), _figure(interval.lower), _figure(interval.upper))
+    show_table(table)
+    say(f"p-value {chance(found.p_value) or 'none'}: how likely groups so different are where there is no difference")
+    say(f"intervals at {confidence:.10g} confidence, for sampling{_and_noise(groups, noise)}")
+    for note in dict.fromkeys(interval.note for _, _, interval in _statistics(found) if interval.note):
+        say(f"note: {note}")
+
+
+def counts_json(groups: tuple[Group, Group], found: Lift, noise: Noise | None, confidence: float) -> dict[str, Any]:
+    """The same for programs."""
+    sides = zip(("treatment", "control"), groups, found.rates, strict=True)
+    return {
+        **{name: {"successes": group[0], "people": group[1], "rate": rate} for name, group, rate in sides},
+        **{
+            name: {"value": value, "lower": interval.lower, "upper": interval.upper, "note": interval.note}
+            for name, value, interval in _statistics(found)
+        },
+        "p_value": found.p_value,
+        "confidence": confidence,
+        "method": found.ratio.method,
+        "noise": None if noise is None else {"kind": type(noise).__name__.lower(), **asdict(noise)},
+    }
+
+
+def draw_counts(file: str, groups: tuple[Group, Group], found: Lift, noise: Noise | None, confidence: float) -> None:
+    """The forest plot of one comparison."""
+    (x, n_x), (y, n_y) = groups
+    alone = relative_risk(x, y, n_x, n_y, noise=noise, confidence=confidence, population=False).interval
+    inner = {"treatment": alone} if noise is not None and isinstance(alone, Interval) else {}
+    save_chart(forest_plot({"treatment": found.ratio}, noise=inner), file)
+
+
+def table_page(answer: Answer) -> None:
+    """What a private table says: by group the lift, or the three statistics of all people."""
+    keys, statistics = answer.columns[: -len(NAMES)], answer.columns[-len(NAMES) :]
+    table = Table()
+    for name in keys or ["statistic"]:
+        table.add_column(Text(on_one_line(name)))
+    for heading in (NAMES["lift"] if keys else "value", "population", "p"):
+        table.add_column(heading, justify="right")
+    for place, bars in enumerate(answer.intervals):
+        for name, said in list(zip(statistics, NAMES.values(), strict=True))[: 1 if keys else None]:
+            first = [shown(answer[key][place], None) for key in keys] or [said]
+            row = [*first, shown(answer[name][place], bars.get(name)), *cells(bars, name)]
+            table.add_row(*map(Text, row))
+    show_table(table)
+    if keys:
+        say("the relative risk is 1 + lift; the difference of the rates is in --json")
+    say(caption(answer))
+    for note in notes(answer):
+        if not note.startswith(tuple(f"{name}: " for name in statistics[1:])):
+            say(f"note: {note}")
+
+
+def draw_table(file: str, answer: Answer) -> None:
+    """The forest plot of all groups."""
+    save_chart(forest_of(answer, answer.columns[-2], null=1.0), file)
+
+
+def plan_page(found: dict[str, Any]) -> None:
+    """How many people, which effect, which epsilon."""
+    chances = f"found in {found['target']:.4g} of experiments, at {found['confidence']:.10g} confidence"
+    if "needed" in found:
+        say(
+            f"People needed for a relative risk of {found['ratio']:g} over a rate of {found['rate']:g} to be {chances}:"
+        )
+        table = _columns("epsilon", "treatment", "control", "times as many")
+        for row in found["needed"]:
+            table.add_row(_epsilon(row), f"{row['treatment']:,}", f"{row['control']:,}", f"{row['price']:.3f}")
+        show_table(table)
+    if "detectable" in found:
+        people = " and ".join(f"{size:,.10g}" for size in found["people"])
+        say(f"The least effect over a rate of {found['rate']:g} that is {chances}, with {people} people:")
+        table = _columns("epsilon", "relative risk", "lift")
+        for row in found["detectable"]:
+            table.add_row(_epsilon(row), *(_figure(row[name]) for name in ("ratio", "lift")))
+        show_table(table)
+    if "epsilon_needed" in found:
+        _least_epsilon(found)
+
+
+def _least_epsilon(found: dict[str, Any]) -> None:
+    if found["epsilon_needed"] is None:
+        say(f"A relative risk of {found['ratio']:g} is not found so often with these people even without privacy.")
+    else:
+        say(f"A relative risk of {found['ratio']:g} is found so often from epsilon {found['epsilon_needed']:g} on.")
+
+
+def _columns(*names: str) -> Table:
+    table = Table()
+    for name in names:
+        table.add_column(name, justify="right")
+    return table
+
+
+def _epsilon(row: dict[str, Any]) -> str:
+    return "no privacy" if row["epsilon"] is None else f"{row['epsilon']:g}"
+
+
+def _statistics(found: Lift) -> list[tuple[str, float, Interval]]:
+    rest = {"relative_risk": found.ratio, "risk_difference": found.difference}
+    return [("lift", found.value, found.interval), *((name, *_single(each)) for name, each in rest.items())]
+
+
+def _single(found: RatioEstimate) -> tuple[float, Interval]:
+    interval = found.interval if isinstance(found.interval, Interval) else Interval()
+    return float(found.value), interval
+
+
+def _and_noise(groups: tuple[Group, Group], noise: Noise | None) -> str:
+    """What the noise adds to the intervals."""
+    if noise is None:
+        return "; the counts are taken as exact"
+    size = noise.sigma if isinstance(noise, Gaussian) else noise.scale
+    (x, n_x), (y, n_y) = groups
+    kind = f" and {type(noise).__name__} noise of size {size:.4g}"
+    if not (0 < x < n_x and 0 < y < n_y):
+        return kind
+    wider = float(width_parts(x, y, n_x, n_y, noise=noise).widening)
+    return f"{kind}, which makes them {wider:.2f} times as wide"
+
+
+def _figure(number: float | None) -> str:
+    if number is None or math.isnan(number):
+        return "none"
+    return f"{number:.4g}" if math.isfinite(number) else ("∞" if number > 0 else "-∞")

@@ -1,0 +1,73 @@
+"""The after part over many draws of the noise at once.
+
+Every released table has the number of its draw as one more column, and the after part is a lateral query of the table
+of draws: whatever it does (joins, windows, groups, nested queries), it does within one draw.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from hedgerow.compile.queries import query_text
+from hedgerow.compiled import DRAW, DRAWS, PUBLIC, RELEASED
+from hedgerow.dialects import Dialect
+from hedgerow.expressions.nodes import Call, Column, Window, walk
+from hedgerow.expressions.types import Type
+from hedgerow.plan.nodes import Derived, LogicalPlan, Named, Released, Scan, Select, inside
+from hedgerow.plan.rewrite import rewrite
+
+
+def draws_text(plan: LogicalPlan, dialect: Dialect) -> str:
+    """The columns of the after part for every draw, without HAVING, ORDER BY and LIMIT: one row for each key."""
+    root = replace(plan.root, order=(), limit=None, offset=0)
+    if not any(isinstance(part, Window) for column in root.columns for part in walk(column.expr)):
+        root = replace(root, where=())
+    body = query_text(_by_draw(root, plan), dialect)
+    draw = dialect.identifier(DRAW)
+    return f"SELECT {DRAWS}.{draw} AS {draw}, shown.* FROM {DRAWS}, LATERAL ({body}) AS shown"
+
+
+def quantiles_text(
+    plan: LogicalPlan, dialect: Dialect, keys: Sequence[str], numbers: Sequence[str], ends: tuple[float, float]
+) -> str:
+    """For each key the number of rows and the sum of their draws; for each number two quantiles, a count, the least."""
+    named = [dialect.identifier(name) for name in keys]
+    draw = dialect.identifier(DRAW)
+    shown = [*named, "COUNT(*) AS hedgerow_rows", f"SUM({draw}) AS hedgerow_draws_sum"]
+    for place, name in enumerate(numbers):
+        value = f"CAST({dialect.identifier(name)} AS DOUBLE)"
+        shown += [
+            f"quantile_cont({value}, [{ends[0]!r}, {ends[1]!r}]) AS hedgerow_q{place}",
+            f"COUNT(*) FILTER (WHERE isfinite({value})) AS hedgerow_c{place}",
+            f"MIN({value}) AS hedgerow_m{place}",
+        ]
+    grouped = f" GROUP BY {', '.join(named)}" if named else ""
+    return f"SELECT {', '.join(shown)} FROM ({draws_text(plan, dialect)}) AS drawn{grouped}"
+
+
+def _by_draw(query: Select, plan: LogicalPlan) -> Select:
+    def swap(node: object) -> object | None:
+        if isinstance(node, Released):
+            return _one_draw(node, plan)
+        if isinstance(node, Scan):
+            return Scan(f"{PUBLIC}{node.table}", node.alias)
+        return None
+
+    return rewrite(query, swap)
+
+
+def columns_used(plan: LogicalPlan) -> frozenset[str]:
+    """The names of all columns that the after part reads anywhere; a table of draws needs no others."""
+    shown = (column.expr for column in plan.root.columns)
+    return frozenset(part.name for part in (*inside(plan.root), *inside(tuple(shown))) if isinstance(part, Column))
+
+
+def _one_draw(node: Released, plan: LogicalPlan) -> Derived:
+    """The rows of a released table that belong to the draw at hand."""
+    place = plan.releases.index(node.release)
+    whole = "every_draw"
+    names = [(key.name, key.expr.type) for key in node.release.keys] + [(c.name, c.type) for c in node.release.calls]
+    read = columns_used(plan)
+    columns = tuple(Named(name, Column(name, kind, table=whole)) for name, kind in names if name in read)
+    sides = (Column(DRAW, Type.INTEGER, table=whole), Column(DRAW, Type.INTEGER, table=DRAWS))
+    here = Call("equal", sides, Type.BOOLEAN)
+    return Derived(Select(Scan(f"{RELEASED}{place}", whole), (here,), columns), node.alias)

@@ -1,0 +1,79 @@
+"""A public grid of equal buckets over whole numbers."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.errors import InternalError
+
+BUCKETS = 1024
+"""How many buckets there are by default, at most, where there may be many groups."""
+BUCKETS_OF_ONE_GROUP = 16_384
+"""Where there is one group only: `benchmarks/quantiles.py` measures what finer grids bring and take."""
+
+
+@dataclass(frozen=True, slots=True)
+class Buckets:
+    """The whole numbers from `low` to `high`, cut into buckets of `width`; the last may be shorter.
+
+    `low` and `high` are those of the column's grid, where k = floor((x - offset) / step + 1/2) is clamped to them. So a
+    value beyond the range is in the first or the last bucket, every value is in exactly one, and a value on
+    an edge is in the bucket that begins there. The number of the bucket is `(k - low) // width`, in SQL as here.
+
+    Example:
+        >>> tens = Buckets(low=0, high=24, width=10)
+        >>> tens.count, tens.number(19), tens.first(2), tens.last(2), tens.size(2)
+        (3, 1, 20, 24, 5)
+    """
+
+    low: int
+    high: int
+    width: int
+
+    def __post_init__(self) -> None:
+        if self.high < self.low or self.width < 1:
+            raise InternalError("A grid of buckets needs a range that is not empty and a width of at least 1.")
+
+    @property
+    def count(self) -> int:
+        """How many buckets there are."""
+        return (self.high - self.low) // self.width + 1
+
+    def number(self, point: int) -> int:
+        """In which bucket a grid point lies; what is beyond the range lies in the nearest."""
+        return (min(max(point, self.low), self.high) - self.low) // self.width
+
+    def first(self, number: int) -> int:
+        """The lowest grid point of a bucket."""
+        return self.low + number * self.width
+
+    def last(self, number: int) -> int:
+        """The highest grid point of a bucket."""
+        return min(self.first(number) + self.width - 1, self.high)
+
+    def size(self, number: int) -> int:
+        """How many grid points a bucket has."""
+        return self.last(number) - self.first(number) + 1
+
+    def firsts(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+        """`first` of many buckets."""
+        return np.array([self.first(number) for number in numbers.tolist()], dtype=np.int64)
+
+    def lasts(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+        """`last` of many buckets."""
+        return np.array([self.last(number) for number in numbers.tolist()], dtype=np.int64)
+
+
+def bucket_grid(low: int, high: int, at_most: int = BUCKETS) -> Buckets:
+    """The finest grid of equal buckets from `low` to `high` with no more than `at_most` of them.
+
+    Where the range has few whole numbers (a column of ages, of days in a few years) each is a bucket of its own.
+
+    Example:
+        >>> bucket_grid(0, 120).width, bucket_grid(0, 99_999).count
+        (1, 1021)
+    """
+    if at_most < 1:
+        raise InternalError("A grid needs at least one bucket.")
+    return Buckets(low, high, max(1, -((low - high - 1) // at_most)))

@@ -1,0 +1,132 @@
+"""What a quantile costs: in the Gaussian sum, in the pure one, and back."""
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+
+from scipy.special import log_ndtr
+
+from hedgerow.accounting import bounded_range_mu
+from hedgerow.accounting.events import SLOPE_SQUARED
+from hedgerow.errors import InternalError
+
+SLACK = 1 + Fraction(1, 10**9)
+"""What covers the float error of a computed mu squared."""
+FINEST = 2**40
+"""Epsilons that are computed here are multiples of 1 / FINEST, rounded down."""
+NO_GROUPS = Fraction(1)
+
+
+def mu_squared(epsilon: Fraction, norm_squared: Fraction = NO_GROUPS, *, one_group: bool) -> Fraction:
+    """What one draw in every group costs in the Gaussian sum.
+
+    Args:
+        epsilon: The range of the loss for an owner of full weight, in one group.
+        norm_squared: (T / r)^2, T being the l2 norm of an owner's weights over groups and r the most in one.
+        one_group: Whether there is one group only, so that T = r.
+
+    Privacy: in a group where an owner weighs a_g the draw is (epsilon a_g / r)-bounded range. One group: mu =
+    2 Phi^-1(1 / (1 + exp(-epsilon / 2))) (Dong, Roth and Su 2019). Several: that function of epsilon lies below its
+    tangent sqrt(2 pi) / 4 epsilon, so the sum of mu_g squared is at most (pi / 8) epsilon^2 sum (a_g / r)^2. The first
+    formula times (T / r)^2 would be too little for an owner spread thinly (docs/proofs/quantiles.md).
+
+    Example:
+        >>> round(float(mu_squared(Fraction(1), one_group=True)) ** 0.5, 6)
+        0.623893
+        >>> round(float(mu_squared(Fraction(4), Fraction(1), one_group=False)) ** 0.5, 6)
+        2.506628
+    """
+    if one_group:
+        return Fraction(bounded_range_mu(float(epsilon))) ** 2 * SLACK
+    return SLOPE_SQUARED * epsilon**2 * norm_squared
+
+
+def affordable_epsilon(budget: Fraction, norm_squared: Fraction = NO_GROUPS, *, one_group: bool) -> Fraction:
+    """The largest epsilon (of a fine grid) whose `mu_squared` is within `budget`; the charge itself was tried.
+
+    Example:
+        >>> round(float(affordable_epsilon(Fraction(1, 4), one_group=True)), 4)
+        0.8002
+    """
+    if budget <= 0 or norm_squared <= 0:
+        raise InternalError("A quantile needs a budget and a weight above 0.")
+    ratio = budget / (SLOPE_SQUARED * norm_squared) * FINEST**2
+    epsilon = Fraction(math.isqrt(math.floor(ratio)), FINEST)
+    if one_group:
+        half = math.sqrt(budget) / 2
+        closed = Fraction(2 * float(log_ndtr(half) - log_ndtr(-half)) * (1 - 2e-9))
+        epsilon = max(epsilon, Fraction(math.floor(closed * FINEST), FINEST))
+    if epsilon <= 0 or mu_squared(epsilon, norm_squared, one_group=one_group) > budget:
+        raise InternalError("The budget of a quantile is too small or too large to be turned into an epsilon.")
+    return epsilon
+
+
+def pure_epsilon(epsilon: Fraction, norm: Fraction) -> Fraction:
+    """What one draw in every group costs in the pure sum; `norm` is A / r, A the l1 norm of an owner's weights.
+
+    Privacy: a loss whose range is e, of which the expectation of exp is 1, lies within e of 0. So a group costs at
+    most epsilon a_g / r, and all of them epsilon A / r.
+
+    Example:
+        >>> pure_epsilon(Fraction(1, 2), Fraction(3))
+        Fraction(3, 2)
+    """
+    return epsilon * norm
+
+
+def levels(quantiles: int) -> int:
+    """How many draws per group are paid for when several quantiles of one column are nested.
+
+    Example:
+        >>> [levels(m) for m in (1, 2, 3, 4, 7, 9)]
+        [1, 2, 2, 3, 3, 4]
+    """
+    return quantiles.bit_length()
+
+
+def joint_factor(quantiles: Sequence[Fraction]) -> Fraction:
+    """How many draws several quantiles of one column cost, each drawn from the whole group; at most their number.
+
+    It multiplies `mu_squared(…, one_group=False)`. A full owner cannot be at its worst for a low and a high
+    quantile at once: 22/9 for quartiles in place of 3.
+
+    Privacy: for quantile q, M = max(q, 1 - q), an owner of weight a of whom b lies at or below the target changes the
+    draw by a range of at most epsilon (M a + |b - q a|) / (2 M r). The b grow with q, and a sum of squares of convex
+    functions is largest where each is 0 or a (docs/proofs/quantiles.md). For draws without a shift only.
+
+    Example:
+        >>> quartiles = [Fraction(1, 4), Fraction(1, 2), Fraction(3, 4)]
+        >>> joint_factor(quartiles), joint_factor(quartiles[1:2])
+        (Fraction(22, 9), Fraction(1, 1))
+    """
+    above, below = [], []
+    for quantile in sorted(quantiles):
+        most = max(quantile, 1 - quantile)
+        above.append(((most + quantile) / (2 * most)) ** 2)
+        below.append(((most + 1 - quantile) / (2 * most)) ** 2)
+    return max(sum(above[:k], Fraction(0)) + sum(below[k:], Fraction(0)) for k in range(len(above) + 1))
+
+
+def nested_mu_squared(
+    epsilon: Fraction, quantiles: int, norm_squared: Fraction = NO_GROUPS, *, one_group: bool
+) -> Fraction:
+    """What `draw_nested` costs in the Gaussian sum: one draw a level, every level but the first by the slope.
+
+    Privacy: the parts of a level share no weight, so an owner's weights over groups *and* parts have an l2 norm of at
+    most T. The parts are several even in one group.
+    """
+    deeper = levels(quantiles) - 1
+    first = mu_squared(epsilon, norm_squared, one_group=one_group)
+    return first + deeper * mu_squared(epsilon, norm_squared, one_group=False)
+
+
+def split(
+    budget: Fraction, share: Fraction, norm_squared: Fraction = NO_GROUPS, *, limits: int = 2, one_group: bool
+) -> tuple[Fraction, Fraction | None]:
+    """Epsilon of a quantile and of each of its `limits`, which take `share` of the budget; None where it is 0."""
+    if not 0 <= share < 1:
+        raise InternalError("The share of an interval must be at least 0 and below 1.")
+    middle = affordable_epsilon(budget * (1 - share), norm_squared, one_group=one_group)
+    if share == 0:
+        return middle, None
+    return middle, affordable_epsilon(budget * share / limits, norm_squared, one_group=one_group)

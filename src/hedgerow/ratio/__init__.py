@@ -1,0 +1,53 @@
+"""Ratios of counts: relative risks, odds ratios, risk differences, lifts, with sampling and noise in their intervals.
+
+Numbers in, numbers or small frozen objects out; the five charged estimators alone touch exact counts, and pay a ledger
+before they draw noise.
+"""
+
+from hedgerow.ratio.bias import binomial_prior, debias, expected_ratio
+from hedgerow.ratio.design import count_noise, detectable_ratio, epsilon_needed, people_needed, plan_experiment, power
+from hedgerow.ratio.estimate import RatioEstimate
+from hedgerow.ratio.lift import Lift, lift
+from hedgerow.ratio.local import smooth_sensitivity
+from hedgerow.ratio.noisy_counts import NoisyCounts, noisy_counts
+from hedgerow.ratio.noisy_ratio import NoisyRatio, naive, noisy_log, propose_test_release, smooth
+from hedgerow.ratio.of_answer import forest_of
+from hedgerow.ratio.parts import WidthParts, width_parts
+from hedgerow.ratio.plots import forest_plot, sweep_plot
+from hedgerow.ratio.sample_accuracy import sample_accuracy
+from hedgerow.ratio.split import Split, split_epsilon
+from hedgerow.ratio.statistics import odds_ratio, relative_risk, risk_difference
+
+__all__ = [
+    "Lift",
+    "NoisyCounts",
+    "NoisyRatio",
+    "RatioEstimate",
+    "Split",
+    "WidthParts",
+    "binomial_prior",
+    "count_noise",
+    "debias",
+    "detectable_ratio",
+    "epsilon_needed",
+    "expected_ratio",
+    "forest_of",
+    "forest_plot",
+    "lift",
+    "naive",
+    "noisy_counts",
+    "noisy_log",
+    "odds_ratio",
+    "people_needed",
+    "plan_experiment",
+    "power",
+    "propose_test_release",
+    "relative_risk",
+    "risk_difference",
+    "sample_accuracy",
+    "smooth",
+    "smooth_sensitivity",
+    "split_epsilon",
+    "sweep_plot",
+    "width_parts",
+]

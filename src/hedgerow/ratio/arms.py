@@ -1,0 +1,106 @@
+"""The two groups that are compared: their noisy rates, and how far these stray at any supposed rate."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from hedgerow.accuracy.parameters import Floats
+from hedgerow.distributions import Laplace, Noise
+from hedgerow.ratio.laws import size, variance
+
+Weight = Callable[[Floats], Floats | float]
+"""How strongly a noise enters count - rate * size, by the supposed rate."""
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A noise, how it enters, and whether the size has it too."""
+
+    noise: Noise
+    weight: Weight
+    in_size: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Arm:
+    """One group: noisy outcomes among a size that is public, or noisy too.
+
+    At the rate p the difference count - p size has mean zero. Its variance is that of the binomial, size p (1 - p), and
+    that of the noise of the count, plus p^2 times that of the size if it was released beside it. Where those with and
+    without the outcome were released and the size is their sum, the weights are 1 - p and p.
+    """
+
+    count: Floats
+    size: Floats
+    terms: tuple[Term, ...]
+
+    @property
+    def rate(self) -> Floats:
+        """The noisy share of outcomes; it need not lie between 0 and 1."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return self.count / self.size
+
+    @property
+    def smooth_rate(self) -> Floats:
+        """A share that never is 0 or 1, for variances."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            edge = 1 / (self.size + 2)
+            return np.clip((self.count + 1) * edge, edge, 1 - edge)
+
+    def sampling(self, rate: Floats) -> Floats:
+        """The variance of the share that comes from drawing people."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.maximum(rate * (1 - rate), 0.0) / self.size
+
+    def noise(self, rate: Floats) -> Floats:
+        """The variance of the share that comes from privacy."""
+        return self._sum(rate, self.terms)
+
+    def normal_noise(self, rate: Floats) -> Floats:
+        """That part of it which is Gaussian."""
+        return self._sum(rate, [term for term in self.terms if not isinstance(term.noise, Laplace)])
+
+    def scales(self, rate: Floats) -> list[Floats]:
+        """The scales of the Laplace noises in the share."""
+        laplaces = [term for term in self.terms if isinstance(term.noise, Laplace) and term.noise.scale > 0]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return [np.abs(term.weight(rate)) * size(term.noise) / self.size + 0 * rate for term in laplaces]
+
+    @property
+    def size_variance(self) -> float:
+        """The variance of the noise of the size; 0 where it is public."""
+        return sum(variance(term.noise) for term in self.terms if term.in_size)
+
+    def at(self, index: slice | tuple[slice | None, ...]) -> "Arm":
+        """The same arm with other axes, for looking at many supposed values at once."""
+        return Arm(self.count[index], self.size[index], self.terms)
+
+    def without_noise(self) -> "Arm":
+        """The same counts, taken as exact."""
+        return Arm(self.count, self.size, ())
+
+    def _sum(self, rate: Floats, terms: "tuple[Term, ...] | list[Term]") -> Floats:
+        total = np.zeros(np.broadcast_shapes(rate.shape, self.size.shape))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            for term in terms:
+                total = total + (term.weight(rate) / self.size) ** 2 * variance(term.noise)
+        return total
+
+
+def public_size(noise: Noise) -> tuple[Term, ...]:
+    """A noisy count among a public size."""
+    return (Term(noise, lambda rate: 1.0 + 0 * rate),)
+
+
+def noisy_size(noise: Noise, size_noise: Noise) -> tuple[Term, ...]:
+    """A noisy count, and beside it a noisy size."""
+    return (Term(noise, lambda rate: 1.0 + 0 * rate), Term(size_noise, lambda rate: rate, in_size=True))
+
+
+def disjoint_counts(noise: Noise, rest_noise: Noise) -> tuple[Term, ...]:
+    """Noisy counts of those with and of those without the outcome; the size is their sum."""
+    return (
+        Term(noise, lambda rate: 1.0 - rate, in_size=True),
+        Term(rest_noise, lambda rate: rate, in_size=True),
+    )

@@ -1,0 +1,189 @@
+"""How often each estimator of a ratio of counts is wrong by more than alpha, the data being as it is."""
+
+import math
+from collections.abc import Callable
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from hedgerow.accuracy import gaussian_sigma
+from hedgerow.accuracy.parameters import Floats, Number, chosen, plain, positives, probabilities, reals
+from hedgerow.errors import ParameterError
+from hedgerow.ratio.local import distance_to, largest_within, smooth_bound, within
+from hedgerow.ratio.noisy_quotient import gaussian_failure, laplace_failure
+
+Estimator = Literal["noisy_counts", "noisy_log", "naive", "smooth", "propose_test_release"]
+ESTIMATORS: tuple[Estimator, ...] = ("noisy_counts", "noisy_log", "naive", "smooth", "propose_test_release")
+Scale = ArrayLike | tuple[ArrayLike, ArrayLike] | None
+
+
+def sample_accuracy(
+    x: ArrayLike,
+    y: ArrayLike,
+    *,
+    epsilon: ArrayLike,
+    alpha: ArrayLike,
+    estimator: Estimator = "noisy_counts",
+    scale: Scale = None,
+    n_x: int | None = None,
+    n_y: int | None = None,
+    delta: float | None = None,
+    bound: float | None = None,
+) -> Number:
+    """The probability that an estimate of x/y misses it by more than `alpha` (document 001, Definition 2.2).
+
+    | estimator | noise, unless `scale` says otherwise |
+    |---|---|
+    | `noisy_counts` | Laplace noise of 2/epsilon on each count; with a `delta` Gaussian noise for half of both |
+    | `noisy_log` | Laplace noise of ln 2/epsilon on the logarithm |
+    | `naive` | Laplace noise on the ratio, for a denominator of at least `bound` (or 1) |
+    | `smooth` | Laplace noise of 2 S/epsilon, S the smooth sensitivity at epsilon / (2 ln(2/delta)) |
+    | `propose_test_release` | Laplace noise of 2 bound/epsilon, or no answer, which counts as a miss |
+
+    The defaults are document 001's, for people who may move between the counts. Where nobody can, as in two disjoint
+    groups under add or remove, give `scale=1/epsilon`.
+
+    Args:
+        x: The exact numerator, above 0; for the last two estimators a whole number.
+        y: The exact denominator, likewise.
+        epsilon: What the estimate costs.
+        alpha: How wrong it may be.
+        estimator: See above.
+        scale: The scale of the noise (Gaussian: its deviation); for noisy counts also a pair of them.
+        n_x: The most that x can be; needed by the last three estimators.
+        n_y: The most that y can be; needed by the last two.
+        delta: As above.
+        bound: Of `naive`, the least that the denominator can be; of `propose_test_release`, the proposed bound on the
+            local sensitivity (the best one where it is left out).
+
+    Example:
+        >>> round(sample_accuracy(100, 100, epsilon=1.0, alpha=0.1), 7)
+        0.0240305
+        >>> round(sample_accuracy(110, 100, epsilon=1.0, alpha=0.1), 7)
+        0.0295046
+    """
+    chosen("estimator", estimator, ESTIMATORS)
+    first, second, spent, wrong = np.broadcast_arrays(
+        positives("x", x), positives("y", y), positives("epsilon", epsilon), positives("alpha", alpha)
+    )
+    asked = _Asked(first, second, spent, wrong, scale, n_x, n_y, delta, bound)
+    formulas: dict[str, Callable[[], Floats]] = {
+        "noisy_counts": asked.noisy_counts,
+        "noisy_log": asked.noisy_log,
+        "naive": asked.naive,
+        "smooth": asked.smooth,
+        "propose_test_release": asked.propose_test_release,
+    }
+    return plain(np.clip(formulas[estimator](), 0.0, 1.0))
+
+
+class _Asked:
+    """The arguments, checked as far as each estimator needs them."""
+
+    def __init__(
+        self,
+        x: Floats,
+        y: Floats,
+        epsilon: Floats,
+        alpha: Floats,
+        scale: Scale,
+        n_x: int | None,
+        n_y: int | None,
+        delta: float | None,
+        bound: float | None,
+    ) -> None:
+        self.x, self.y, self.epsilon, self.alpha = x, y, epsilon, alpha
+        self._scale, self._n_x, self._n_y, self._delta, self._bound = scale, n_x, n_y, delta, bound
+
+    def noisy_counts(self) -> Floats:
+        """Claim 3.2, exact; for Gaussian noise the same by Owen's function."""
+        if self._delta is None:
+            first, second = self._scales(2 / self.epsilon)
+            return laplace_failure(self.x, self.y, self.alpha, first, second)
+        delta = float(probabilities("delta", self._delta))
+        sigma = reals("sigma", gaussian_sigma(self.epsilon / 2, delta / 2)) if self._scale is None else self.epsilon
+        return gaussian_failure(self.x, self.y, self.alpha, *self._scales(sigma))
+
+    def noisy_log(self) -> Floats:
+        """Claim B.4; where alpha exceeds the ratio, only one side can miss."""
+        scale = self._scales(math.log(2) / self.epsilon)[0]
+        relative = self.alpha * self.y / self.x
+        with np.errstate(divide="ignore", under="ignore"):
+            below = np.where(relative < 1, np.exp(np.log1p(-np.minimum(relative, 1.0)) / scale), 0.0)
+            return np.asarray((np.exp(-np.log1p(relative) / scale) + below) / 2)
+
+    def naive(self) -> Floats:
+        """Claim B.2."""
+        sensitivity = naive_sensitivity(self._most("n_x", self._n_x), self._bound)
+        with np.errstate(under="ignore"):
+            return np.asarray(np.exp(-self.alpha / self._scales(sensitivity / self.epsilon)[0]))
+
+    def smooth(self) -> Floats:
+        """From the noise that the smooth sensitivity asks for."""
+        n_x, delta = self._domain()
+        smoothness = self.epsilon / (2 * math.log(2 / delta))
+        found = _each(lambda x, y, rate: smooth_bound(x, y, n_x, rate), self.x, self.y, smoothness)
+        with np.errstate(under="ignore"):
+            return np.asarray(np.exp(-self.alpha / self._scales(2 * found / self.epsilon)[0]))
+
+    def propose_test_release(self) -> Floats:
+        """No answer, or one whose noise strays; half of epsilon for the test, half for the answer."""
+        n_x, delta = self._domain()
+
+        def missed(x: float, y: float, epsilon: float, alpha: float) -> float:
+            return _tested(x, y, epsilon, alpha, n_x, delta, self._bound)
+
+        return _each(missed, self.x, self.y, self.epsilon, self.alpha)
+
+    def _scales(self, default: ArrayLike) -> tuple[Floats, Floats]:
+        given = default if self._scale is None else self._scale
+        pair = given if isinstance(given, (tuple, list)) and len(given) == 2 else (given, given)
+        first, second = (np.broadcast_to(positives("scale", one), self.x.shape) for one in pair)
+        return first, second
+
+    def _domain(self) -> tuple[int, float]:
+        n_x, n_y = self._most("n_x", self._n_x), self._most("n_y", self._n_y)
+        within("x", self.x, n_x)
+        within("y", self.y, n_y)
+        if self._delta is None:
+            raise ParameterError("This estimator needs a delta.", code="parameter-delta")
+        return n_x, float(probabilities("delta", self._delta))
+
+    def _most(self, name: str, value: int | None) -> int:
+        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+            raise ParameterError(
+                f"This estimator needs {name}, the most that the count can be.", code="parameter-whole"
+            )
+        return value
+
+
+def naive_sensitivity(n_x: int, bound: float | None) -> float:
+    """How far one person moves x/y, for x up to `n_x` and y from `bound` (or 1) on: n_x / (C^2 + C), at least 1/C."""
+    least = 1.0 if bound is None else float(positives("bound", bound))
+    return max(n_x / (least * (least + 1)), 1 / least)
+
+
+def pass_probability(distance: float, epsilon: float, delta: float) -> float:
+    """How often a distance passes the test of propose-test-release with continuous noise."""
+    gap = math.log(1 / delta) - epsilon * distance
+    return 1 - math.exp(gap) / 2 if gap < 0 else math.exp(-gap) / 2
+
+
+def _tested(x: float, y: float, epsilon: float, alpha: float, n_x: int, delta: float, bound: float | None) -> float:
+    """The chance of a miss at one proposal, or at the best one."""
+    half = epsilon / 2
+    if bound is not None:
+        passes = pass_probability(distance_to(bound, x, y, n_x), half, delta)
+        return 1 - passes * -math.expm1(-alpha * half / bound)
+    distance = np.arange(1.0, max(y - 2, 0) + max(n_x - x, 0) + 1)
+    # At these proposals, a hair above the largest sensitivity one step nearer, the distance is each of 1, 2, ...
+    proposals = largest_within(x, y, n_x, distance - 1)
+    chances = np.array([pass_probability(float(each), half, delta) for each in distance])
+    with np.errstate(under="ignore"):
+        return float(np.min(1 - chances * -np.expm1(-alpha * half / proposals), initial=1.0))
+
+
+def _each(formula: Callable[..., float], *arrays: Floats) -> Floats:
+    found = [formula(*map(float, one)) for one in zip(*(array.ravel() for array in arrays), strict=True)]
+    return np.array(found).reshape(arrays[0].shape)

@@ -1,0 +1,209 @@
+"""Relative risk, odds ratio and risk difference of a population, from counts that may be noisy."""
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import ndtri
+
+from hedgerow.accuracy.parameters import Floats, chosen, probabilities, reals
+from hedgerow.distributions import Noise
+from hedgerow.errors import ParameterError
+from hedgerow.intervals import Bounds
+from hedgerow.ratio.arms import Arm, Term, disjoint_counts, noisy_size, public_size
+from hedgerow.ratio.bootstrap import bootstrap
+from hedgerow.ratio.curves import ODDS_RATIO, RELATIVE_RISK, RISK_DIFFERENCE, Curve
+from hedgerow.ratio.estimate import RatioEstimate
+from hedgerow.ratio.laws import NoisePair, noises
+from hedgerow.ratio.score import Score
+from hedgerow.ratio.search import accepted_bounds
+from hedgerow.ratio.wald import Found, fieller, on_log_scale, on_plain_scale
+
+Method = Literal["auto", "classic", "published", "conservative", "log", "fieller", "bootstrap"]
+METHODS: tuple[Method, ...] = ("auto", "classic", "published", "conservative", "log", "fieller", "bootstrap")
+NO_SIZE = "unbounded: at this confidence the size of a group may be zero"
+
+Noises = Noise | NoisePair | None
+
+
+def relative_risk(
+    x: ArrayLike,
+    y: ArrayLike,
+    n_x: ArrayLike,
+    n_y: ArrayLike,
+    *,
+    noise: Noises = None,
+    size_noise: Noises = None,
+    rest_noise: Noises = None,
+    confidence: float = 0.95,
+    method: Method = "auto",
+    population: bool = True,
+) -> RatioEstimate:
+    """How many times as likely the outcome is in the first group: (x / n_x) / (y / n_y), with its uncertainty.
+
+    The interval is about the population from which the two groups were drawn: it allows for sampling and for noise.
+    `auto` tests every ratio and keeps those that the noisy counts do not reject (`hedgerow.ratio.score`); it keeps
+    its coverage down to groups of twenty. `classic` takes the counts as exact (document 001, equation 3), `published`
+    is Theorem 4.2, `conservative` Theorem 4.5, `log` the latter on the scale of logarithms, `fieller` Fieller's
+    interval with both variances, `bootstrap` the same with simulated quantiles.
+
+    Single numbers give single numbers; arrays of counts give arrays, one entry for each pair of groups.
+
+    Args:
+        x: (Noisy) count of outcomes in the first group, neither clipped nor rounded.
+        y: In the second.
+        n_x: Size of the first group; public, unless one of the next two says otherwise.
+        n_y: Size of the second.
+        noise: The law of the noise of x and y: one for both, or a pair.
+        size_noise: That of n_x and n_y, where they were released beside x and y.
+        rest_noise: That of the counts without the outcome, where n_x is the sum of x and such a count.
+        confidence: How often the interval holds.
+        method: See above.
+        population: False for an interval about the people who were counted; `auto` only.
+
+    Example:
+        >>> from hedgerow import Laplace
+        >>> found = relative_risk(61, 38, 200, 200, noise=Laplace(1.0))
+        >>> round(found.value, 3), round(found.interval.lower, 3), round(found.interval.upper, 3)
+        (1.605, 1.118, 2.282)
+        >>> round(found.p_value, 4)
+        0.0095
+    """
+    return _estimate(
+        RELATIVE_RISK, _arms(x, y, n_x, n_y, noise, size_noise, rest_noise), confidence, method, population=population
+    )
+
+
+def odds_ratio(
+    x: ArrayLike,
+    y: ArrayLike,
+    n_x: ArrayLike,
+    n_y: ArrayLike,
+    *,
+    noise: Noises = None,
+    size_noise: Noises = None,
+    rest_noise: Noises = None,
+    confidence: float = 0.95,
+    method: Method = "auto",
+    population: bool = True,
+) -> RatioEstimate:
+    """The odds of the outcome in the first group over those in the second; arguments as for `relative_risk`.
+
+    There is no `fieller`: an odds ratio is not a quotient of two means. `log` has the variances of sampling and noise
+    on the scale of log-odds, with rates that are kept away from 0 and 1.
+
+    Example:
+        >>> found = odds_ratio(61, 38, 200, 200)
+        >>> round(found.value, 3), round(found.interval.lower, 3), round(found.interval.upper, 3)
+        (1.871, 1.178, 2.97)
+    """
+    return _estimate(
+        ODDS_RATIO, _arms(x, y, n_x, n_y, noise, size_noise, rest_noise), confidence, method, population=population
+    )
+
+
+def risk_difference(
+    x: ArrayLike,
+    y: ArrayLike,
+    n_x: ArrayLike,
+    n_y: ArrayLike,
+    *,
+    noise: Noises = None,
+    size_noise: Noises = None,
+    rest_noise: Noises = None,
+    confidence: float = 0.95,
+    method: Method = "auto",
+    population: bool = True,
+) -> RatioEstimate:
+    """By how much the outcome is more likely in the first group: x / n_x - y / n_y; arguments as for `relative_risk`.
+
+    There is no `log`: a difference may be negative.
+
+    Example:
+        >>> found = risk_difference(61, 38, 200, 200)
+        >>> round(found.value, 3), round(found.interval.lower, 3), round(found.interval.upper, 3)
+        (0.115, 0.031, 0.199)
+    """
+    return _estimate(
+        RISK_DIFFERENCE, _arms(x, y, n_x, n_y, noise, size_noise, rest_noise), confidence, method, population=population
+    )
+
+
+def _arms(
+    x: ArrayLike, y: ArrayLike, n_x: ArrayLike, n_y: ArrayLike, noise: Noises, size_noise: Noises, rest_noise: Noises
+) -> tuple[Arm, Arm, bool]:
+    """The two arms, and whether a single pair was asked for."""
+    given = [reals(name, value) for name, value in (("x", x), ("y", y), ("n_x", n_x), ("n_y", n_y))]
+    single = all(value.ndim == 0 for value in given)
+    counts = [np.atleast_1d(value).ravel() for value in np.broadcast_arrays(*given)]
+    terms = _terms(noises("noise", noise), size_noise, rest_noise)
+    if size_noise is None and rest_noise is None and np.any(np.minimum(counts[2], counts[3]) <= 0):
+        raise ParameterError("n_x and n_y must be above 0: nobody is no group.", code="parameter-positive")
+    return Arm(counts[0], counts[2], terms[0]), Arm(counts[1], counts[3], terms[1]), single
+
+
+def _terms(noise: NoisePair, size_noise: Noises, rest_noise: Noises) -> list[tuple[Term, ...]]:
+    if size_noise is not None and rest_noise is not None:
+        raise ParameterError(
+            "size_noise and rest_noise exclude each other: a size was released itself, or is a sum of two releases.",
+            code="parameter-noise",
+        )
+    if size_noise is not None:
+        return [noisy_size(*pair) for pair in zip(noise, noises("size_noise", size_noise), strict=True)]
+    if rest_noise is not None:
+        return [disjoint_counts(*pair) for pair in zip(noise, noises("rest_noise", rest_noise), strict=True)]
+    return [public_size(one) for one in noise]
+
+
+def _estimate(
+    curve: Curve, arms: tuple[Arm, Arm, bool], confidence: float, method: Method, *, population: bool
+) -> RatioEstimate:
+    x, y, single = arms
+    beta = 1.0 - float(probabilities("confidence", confidence))
+    _available(curve, chosen("method", method, METHODS), population=population)
+    bounds, p_value = _found(curve, x, y, beta, method, population=population)
+    bounds, p_value = _unknown_size(curve, x, y, beta, bounds, p_value)
+    value = curve.value(x.rate, y.rate)
+    if not single:
+        return RatioEstimate(value, bounds, p_value, method)
+    return RatioEstimate(float(value[0]), bounds.intervals()[0], float(p_value[0]), method)
+
+
+def _available(curve: Curve, method: Method, *, population: bool) -> None:
+    if (method, curve) in {("log", RISK_DIFFERENCE), ("fieller", ODDS_RATIO)}:
+        raise ParameterError(
+            f'There is no method "{method}" for this statistic.', code="parameter-choice", hint='Use "auto".'
+        )
+    if not population and method != "auto":
+        raise ParameterError(
+            "An interval about the people who were counted is made by the default method only.",
+            code="parameter-choice",
+            hint='Leave method at "auto".',
+        )
+
+
+def _found(curve: Curve, x: Arm, y: Arm, beta: float, method: Method, *, population: bool) -> Found:
+    if method == "auto":
+        score = Score(x, y, curve, population)
+        return accepted_bounds(score, beta), score.p_value(np.full(x.count.shape, curve.null))
+    if method == "classic":
+        scale = on_plain_scale if curve is RISK_DIFFERENCE else on_log_scale
+        return scale(x.without_noise(), y.without_noise(), curve, beta, noise=False)
+    if method == "log":
+        return on_log_scale(x, y, curve, beta, noise=True)
+    if method == "fieller":
+        return fieller(x, y, curve, beta)
+    if method == "bootstrap":
+        return bootstrap(x, y, curve, beta)
+    return on_plain_scale(x, y, curve, beta, noise=method == "conservative")
+
+
+def _unknown_size(curve: Curve, x: Arm, y: Arm, beta: float, bounds: Bounds, p_value: Floats) -> Found:
+    """Where a noisy size may be zero, nothing is known."""
+    unknown = np.zeros(x.count.shape, dtype=bool)
+    for arm in (x, y):
+        unknown |= arm.size <= -float(ndtri(beta / 2)) * np.sqrt(arm.size_variance)
+    lower = np.where(unknown, curve.lowest, bounds.lower)
+    upper = np.where(unknown, curve.highest, bounds.upper)
+    notes = [NO_SIZE if gone else note for gone, note in zip(unknown, bounds.notes, strict=True)]
+    return Bounds(lower, upper, notes), np.where(unknown, 1.0, p_value)

@@ -1,0 +1,44 @@
+"""Noisy numbers of different values."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.budget import Receipt
+from hedgerow.compiled import OWNER, PLACE, VALUE
+from hedgerow.exact import ExactTable
+from hedgerow.flow import distinct_flow
+from hedgerow.privacy.distinct import Distinct
+from hedgerow.privacy.plan import PrivatePlan
+from hedgerow.release.draw import add_noise, require
+from hedgerow.release.select_keys import SelectedKeys
+
+Floats = NDArray[np.float64]
+
+
+def count_values(exact: ExactTable, selected: SelectedKeys, plan: PrivatePlan, place: int, receipt: Receipt) -> Floats:
+    """The count number `place` of different values in every group that is shown, with the noise that was paid for."""
+    require(receipt, plan)
+    counted, shown = plan.distinct[place], np.flatnonzero(selected.shown)
+    counts = _flows(exact, counted) if counted.flow else _counts(exact)
+    exactly = np.array([counts.get(group, 0) for group in shown.tolist()], dtype=object)
+    noisy = add_noise(exactly, counted.shift, counted.scale, plan.mechanism)
+    values = np.full(len(selected.shown), np.nan)
+    values[shown] = noisy.astype(float) / 2.0**counted.shift
+    return values
+
+
+def _counts(exact: ExactTable) -> dict[int, int]:
+    places, counts = exact.exact_integers(PLACE).tolist(), exact.exact_integers(VALUE).tolist()
+    return {int(group): int(count) for group, count in zip(places, counts, strict=True)}
+
+
+def _flows(exact: ExactTable, counted: Distinct) -> dict[int, int]:
+    """By group, the most values that can be given to people, each of whom takes at most d."""
+    places, owners, values = (exact.exact_integers(name).astype(np.int64) for name in (PLACE, OWNER, VALUE))
+    order = np.argsort(places, kind="stable")
+    groups, starts = np.unique(places[order], return_index=True)
+    parts = np.split(order, starts[1:]) if len(groups) else []
+    return {
+        int(group): distinct_flow(owners[part], values[part], counted.per_owner)
+        for group, part in zip(groups.tolist(), parts, strict=True)
+    }

@@ -1,0 +1,191 @@
+"""Releases that did not happen: what a plan would show of groups whose sizes are public, stated or released before.
+
+Nothing here reads data. A number's error bar follows from its noisy coordinates alone, so the error bars
+of a release can be worked out before it is bought, for groups of any size.
+"""
+
+from collections.abc import Mapping, Sequence
+from itertools import product
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from hedgerow.aggregates import Form, Need
+from hedgerow.expressions.facts import range_of
+from hedgerow.intervals import half_width
+from hedgerow.privacy.needs import needs_of
+from hedgerow.privacy.plan import PrivatePlan, Recipe, Terms
+from hedgerow.release.estimate import Estimator
+from hedgerow.release.measure import NoisyTable
+
+Floats = NDArray[np.float64]
+Solved = list[tuple[Terms, Floats]]
+"""Linear forms in coordinates, each with the values that it is to have."""
+
+Corner = Mapping[Terms, int]
+"""For every sum, which end of its interval it is taken at."""
+
+NEAR_ENDS = (-0.98, -0.95, -0.9, -0.8, -0.6, 0.6, 0.8, 0.9, 0.95, 0.98)
+"""Means, as parts of half their range. At the very ends the longer side of an interval is cut off by the range, so the
+largest error is somewhat before them."""
+
+FEW_FORMS = 2
+MOST_FORMS = 4
+"""Up to so many sums take their extremes independently of each other; more take them together."""
+
+
+def typical(plan: PrivatePlan, sizes: Floats) -> Estimator:
+    """One group of each size, the values of which lie around the middle of their range; evenly, for a variance."""
+    return _estimator(plan, _with_counts(plan, sizes, middle=True), sizes)
+
+
+def extreme(plan: PrivatePlan, sizes: Floats) -> Estimator:
+    """Groups of each size with their values at and near the ends of their ranges, at the middle and at zero."""
+    free = _free(plan)
+    corners = list(_corners([shares for _, shares in free]))
+    every = np.tile(sizes, len(corners))
+    forms = [
+        (terms, np.repeat([corner[place] for corner in corners], len(sizes)) * every)
+        for place, (terms, _) in enumerate(free)
+    ]
+    return _estimator(plan, [*_with_counts(plan, every, middle=False), *forms], every)
+
+
+def carried(
+    known: Estimator, plan: PrivatePlan, end: tuple[int, float] = (0, 0.5), corner: Corner | None = None
+) -> Estimator:
+    """What `known` released, as if `plan` had released it.
+
+    Args:
+        known: An earlier release of the same measures, with other noise.
+        plan: The plan whose noise the error bars are to have.
+        end: Which end of its interval every count is taken at (-1 lower, 1 upper, 0 neither), and how often that
+            interval may fail.
+        corner: Which end of its interval every sum is taken at (-1 nearer to zero, 1 further from it).
+    """
+    forms: Solved = []
+    counts = np.zeros(len(known.noisy.shown))
+    for index, recipe in enumerate(plan.recipes):
+        found = known.measured(index)
+        count = _count_of(known, index, *end)
+        if recipe.from_selection:
+            counts = count
+            continue
+        forms.append((recipe.count, count))
+        total, way = found.centred if recipe.centred else found.total, (corner or {}).get(_sum_of(recipe), 0)
+        if total is not None and _sum_of(recipe):
+            values = _moved(total, way, end[1])
+            forms.append((_sum_of(recipe), np.clip(values, -count, count) if recipe.centred else values))
+    made = _estimator(plan, forms, counts)
+    return Estimator(NoisyTable(known.noisy.keys, known.noisy.shown, made.noisy.counts, made.noisy.coordinates), plan)
+
+
+def corners(plan: PrivatePlan) -> list[Corner]:
+    """Every combination of the ends of all sums; of many sums, those where one differs from all others."""
+    sums = _sums(plan)
+    if len(sums) <= MOST_FORMS:
+        return [dict(zip(sums, ways, strict=True)) for ways in product((-1, 1), repeat=len(sums))]
+    return [{other: way if other == one else -way for other in sums} for one in sums for way in (-1, 1)]
+
+
+def forms_of(plan: PrivatePlan) -> int:
+    """How many counts and sums there are in all."""
+    counts = {recipe.count for recipe in plan.recipes if recipe.count or recipe.from_selection}
+    return len(counts) + len(_sums(plan))
+
+
+def most_rows(known: Estimator, beta: float) -> Floats:
+    """How large each group is at most, by the upper ends of its counts: the least of them."""
+    ends = [_count_of(known, index, 1, beta) for index in range(len(known.plan.recipes)) if known.measured(index).count]
+    return np.minimum.reduce(ends) if ends else np.full(len(known.noisy.shown), np.inf)
+
+
+def _sums(plan: PrivatePlan) -> list[Terms]:
+    return list(dict.fromkeys(_sum_of(recipe) for recipe in plan.recipes if _sum_of(recipe)))
+
+
+def _sum_of(recipe: Recipe) -> Terms:
+    return recipe.centred or recipe.total
+
+
+def _moved(form: Form, way: int, beta: float) -> Floats:
+    """A sum at an end of its interval; nearer to zero it stops there."""
+    if not way:
+        return form.values
+    return np.copysign(np.maximum(np.abs(form.values) + way * half_width(form.noise, beta), 0.0), form.values)
+
+
+def _count_of(known: Estimator, index: int, side: int, beta: float) -> Floats:
+    form = known.measured(index).count
+    if form is None:
+        return np.zeros(len(known.noisy.shown))
+    return np.maximum(form.values + side * half_width(form.noise, beta), 0.0) if side else form.values
+
+
+def _with_counts(plan: PrivatePlan, sizes: Floats, *, middle: bool) -> Solved:
+    """Every count at its size; with `middle`, every sum at the middle of its range."""
+    forms: Solved = [(recipe.count, sizes) for recipe in plan.recipes if recipe.count]
+    if middle:
+        forms += [(recipe.centred, np.zeros_like(sizes)) for recipe in plan.recipes if recipe.centred]
+        forms += [(terms, _even(moment) * sizes) for recipe in plan.recipes for moment, terms in recipe.moments[1:]]
+        sums = zip(plan.recipes, needs_of(plan.release), strict=True)
+        forms += [(recipe.total, sum(_ends(need)) / 2 * sizes) for recipe, need in sums if _is_plain(recipe)]
+        forms += [(terms, sizes / len(recipe.cells)) for recipe in plan.recipes for terms in recipe.cells]
+    return forms
+
+
+def _even(moment: tuple[int, int]) -> float:
+    """What a row adds to a moment on average where values lie evenly over [-1, 1], and apart from each other."""
+    return 1 / 3 if max(moment) == 2 else 0.0
+
+
+def _free(plan: PrivatePlan) -> list[tuple[Terms, tuple[float, ...]]]:
+    """The forms that a size does not fix, each with the values per row that it may have."""
+    found: dict[Terms, tuple[float, ...]] = {}
+    near = NEAR_ENDS if len(_sums(plan)) <= FEW_FORMS else ()
+    for recipe, need in zip(plan.recipes, needs_of(plan.release), strict=True):
+        if recipe.centred:
+            zero = -recipe.middle / recipe.half
+            found[recipe.centred] = (-1.0, 0.0, 1.0, *near) + ((zero,) if -1 < zero < 1 else ())
+        elif _is_plain(recipe):
+            low, high = _ends(need)
+            found[recipe.total] = (low, (low + high) / 2, high) + ((0.0,) if low < 0 < high else ())
+    return list(found.items())
+
+
+def _corners(options: Sequence[Sequence[float]]) -> list[tuple[float, ...]]:
+    if len(options) <= MOST_FORMS:
+        return list(product(*options))
+    return [tuple(shares[min(place, len(shares) - 1)] for shares in options) for place in range(4)]
+
+
+def _is_plain(recipe: Recipe) -> bool:
+    return bool(recipe.total) and not recipe.centred
+
+
+def _ends(need: Need) -> tuple[float, float]:
+    if need.value is None:
+        return 0.0, 0.0
+    values = range_of(need.value)
+    return float(values.lower), float(values.upper)
+
+
+def _estimator(plan: PrivatePlan, forms: Solved, counts: Floats) -> Estimator:
+    """The coordinates that give the forms their values; they are as many as it takes."""
+    rows = len(counts)
+    matrix = np.zeros((len(forms), len(plan.coordinates)))
+    for place, (terms, _) in enumerate(forms):
+        for index, coefficient in terms:
+            matrix[place, index] = coefficient
+    wanted = np.array([values for _, values in forms]).reshape(len(forms), rows)
+    solvable = len(forms) and len(plan.coordinates)
+    solved = np.linalg.lstsq(matrix, wanted)[0] if solvable else np.zeros((len(plan.coordinates), rows))
+    keys = pa.table({key.name: pa.nulls(rows) for key in plan.release.keys} or {"one": pa.nulls(rows)})
+    noisy = NoisyTable(
+        keys.select([key.name for key in plan.release.keys]),
+        np.ones(rows, bool),
+        counts if plan.selection is not None else None,
+        tuple(solved),
+    )
+    return Estimator(noisy, plan)

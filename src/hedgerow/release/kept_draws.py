@@ -1,0 +1,54 @@
+"""Draws as they are kept in the ledger: what was asked, on which grid, with which epsilons."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple
+from fractions import Fraction
+from typing import Any
+
+from hedgerow.aggregates import Rank
+from hedgerow.expressions.describe import describe
+from hedgerow.expressions.nodes import Column, Expr
+from hedgerow.expressions.types import Type
+from hedgerow.privacy.grid import Grid
+from hedgerow.privacy.plan import PrivatePlan
+from hedgerow.privacy.ranks import Bucketing, Draw
+from hedgerow.quantiles import Buckets, Reach
+
+
+def describe_draws(plan: PrivatePlan) -> list[dict[str, Any]]:
+    """Each draw as plain JSON."""
+    return [_describe(draw, plan.bucketings[draw.bucketing]) for draw in plan.draws]
+
+
+def read_draws(
+    kept: Sequence[Mapping[str, Any]], values: Mapping[int | None, Expr]
+) -> tuple[tuple[Draw, ...], tuple[Bucketing, ...]]:
+    """The draws, each with a bucketing of its own; `values` are those that a statement asks for, by draw."""
+    bucketings = tuple(_bucketing(one, values.get(place)) for place, one in enumerate(kept))
+    return tuple(_draw(one, place) for place, one in enumerate(kept)), bucketings
+
+
+def _describe(draw: Draw, bucketing: Bucketing) -> dict[str, Any]:
+    return {
+        "named": describe(bucketing.value),
+        "quantile": str(draw.rank.quantile),
+        "extreme": draw.rank.extreme,
+        "aside": draw.rank.aside,
+        "epsilon": str(draw.epsilon),
+        "limit_epsilon": str(draw.limit_epsilon),
+        "reach": astuple(draw.reach),
+        "beta": draw.beta,
+        "grid": astuple(bucketing.grid),
+        "buckets": astuple(bucketing.buckets),
+    }
+
+
+def _draw(kept: Mapping[str, Any], place: int) -> Draw:
+    rank = Rank(Fraction(kept["quantile"]), kept["extreme"], kept["aside"])
+    epsilons = Fraction(kept["epsilon"]), Fraction(kept["limit_epsilon"])
+    return Draw(place, rank, *epsilons, Reach(*kept["reach"]), kept["beta"])
+
+
+def _bucketing(kept: Mapping[str, Any], value: Expr | None) -> Bucketing:
+    """A draw that the statement does not ask for keeps its place, and of its value the name alone."""
+    return Bucketing(value or Column(kept["named"], Type.FLOAT), None, Grid(*kept["grid"]), Buckets(*kept["buckets"]))

@@ -1,0 +1,123 @@
+"""Error bars of last resort: the after part on many draws of the noise around what was released.
+
+The noise is added twice, so what bends is bent twice: these intervals are `approximate`, and are used where no rule
+gives one (docs/explanation/error-bars.md). Both ways of reading the draws, their quantiles and the reflected ones, are
+valid for different functions; the interval is the hull of both.
+"""
+
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from hedgerow.compiled import DRAW, DRAWS, RELEASED
+from hedgerow.distributions import Gaussian, Noise
+from hedgerow.interval import Interval
+from hedgerow.release.estimate import Estimator
+from hedgerow.release.measure import NoisyTable
+
+LEAST_DRAWS = 2_000
+BEYOND = 50
+"""How many draws lie beyond each end, at least."""
+
+MOST_CELLS = 8_000_000
+APPROXIMATE = "approximate: simulated"
+
+Floats = NDArray[np.float64]
+
+
+def draws_for(beta: float, estimators: Sequence[Estimator]) -> int | None:
+    """How many draws an interval that fails with probability `beta` takes; None where that is too much to simulate.
+
+    Nor is there anything to simulate where no group is shown: every draw of no noise is alike.
+    """
+    draws = max(LEAST_DRAWS, math.ceil(2 * BEYOND / beta))
+    groups = sum(len(estimator.noisy.shown) for estimator in estimators)
+    if not all(len(estimator.noisy.shown) for estimator in estimators):
+        return None
+    if any(estimator.plan.draws or estimator.plan.distinct for estimator in estimators):
+        return None
+    return draws if draws * max(groups, 1) <= MOST_CELLS else None
+
+
+def draw_tables(
+    estimators: Sequence[Estimator], orders: Sequence[NDArray[np.int64]], draws: int, read: Collection[str]
+) -> dict[str, pa.Table]:
+    """The columns `read` of the released tables `draws` times, each time with fresh noise around the raw values.
+
+    Privacy: post-processing of released values. The randomness need not be secret, so it is quick.
+    """
+    random = np.random.default_rng()
+    tables = {DRAWS: pa.table({DRAW: np.arange(draws)})}
+    for place, (estimator, order) in enumerate(zip(estimators, orders, strict=True)):
+        keys = [name for name in estimator.noisy.keys.column_names if name in read]
+        table = _again(estimator, order, draws, keys, random).table(read)
+        numbers = pa.array(np.repeat(np.arange(draws, dtype=np.int32), len(order)))
+        tables[f"{RELEASED}{place}"] = table.append_column(DRAW, numbers)
+    return tables
+
+
+def _again(
+    estimator: Estimator, order: NDArray[np.int64], draws: int, keys: list[str], random: np.random.Generator
+) -> Estimator:
+    noisy, plan = estimator.noisy, estimator.plan
+    every = np.tile(order, draws)
+    coordinates = tuple(
+        values[every] + _drawn(coordinate.noise, len(every), random)
+        for values, coordinate in zip(noisy.coordinates, plan.coordinates, strict=True)
+    )
+    counts = None
+    if noisy.counts is not None and plan.selection is not None:
+        counts = noisy.counts[every] + _drawn(plan.selection.noise, len(every), random)
+    chosen = noisy.keys.select(keys).take(pa.array(every))
+    return Estimator(NoisyTable(chosen, noisy.shown[every], counts, coordinates), plan)
+
+
+def _drawn(noise: Noise, count: int, random: np.random.Generator) -> Floats:
+    if isinstance(noise, Gaussian):
+        return np.asarray(random.standard_normal(count, dtype=np.float32) * noise.sigma)
+    return np.asarray(random.standard_exponential(count, dtype=np.float32) * _signs(count, random) * noise.scale)
+
+
+def _signs(count: int, random: np.random.Generator) -> NDArray[np.int8]:
+    return np.asarray(random.integers(0, 2, count, dtype=np.int8) * np.int8(2) - np.int8(1))
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """What the draws of one number were like: two quantiles, and the least of all."""
+
+    low: float
+    high: float
+    least: float
+
+
+def read_draws(
+    found: pa.Table, draws: int, keys: Sequence[str], numbers: Sequence[str]
+) -> dict[tuple[object, ...], dict[str, Drawn]]:
+    """The draws of each number, by key; only where every draw gave exactly one row, with a value."""
+    every = draws * (draws - 1) // 2
+    result: dict[tuple[object, ...], dict[str, Drawn]] = {}
+    for row in found.to_pylist():
+        once = row["hedgerow_rows"] == draws and row["hedgerow_draws_sum"] == every
+        result[tuple(row[key] for key in keys)] = {
+            name: _drawn_of(row, i) for i, name in enumerate(numbers) if once and row[f"hedgerow_c{i}"] == draws
+        }
+    return result
+
+
+def _drawn_of(row: dict[str, Any], place: int) -> Drawn:
+    low, high = row[f"hedgerow_q{place}"]
+    return Drawn(float(low), float(high), float(row[f"hedgerow_m{place}"]))
+
+
+def around(value: float | None, drawn: Drawn | None, otherwise: Interval) -> Interval:
+    """The hull of the quantiles and of their reflection in the value; not below zero where no draw is."""
+    if value is None or drawn is None:
+        return otherwise
+    lower, upper = min(drawn.low, 2 * value - drawn.high, value), max(drawn.high, 2 * value - drawn.low, value)
+    return Interval(max(lower, 0.0) if drawn.least >= 0 else lower, upper, APPROXIMATE)

@@ -1,0 +1,313 @@
+"""`bounds="auto"`: what is found, what it costs, and what is refused unspent."""
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import hedgerow as hr
+
+ROUNDING = 1 + 1e-12
+SUM = "SELECT SUM(x) AS s FROM t"
+
+
+def purposes(answer):
+    return [payment.purpose for payment in answer.receipt.payments]
+
+
+def only(answer):
+    (found,) = answer.receipt.bounds
+    return found.lower, found.upper
+
+
+def test_bounds_hold_the_values_and_both_charges_are_on_the_receipt(world, plenty):
+    answer = world().sql(SUM, epsilon=plenty, bounds="auto")
+    assert only(answer) == (0, 1536)
+    assert purposes(answer) == ["bounds", "bounds", "answer"]
+    assert answer["s"][0] == pytest.approx(60 * 1.5 * 1000 * 999 / 2, rel=1e-3)
+    assert answer.receipt.charge.epsilon == sum(p.charge.epsilon for p in answer.receipt.payments) <= plenty
+    told = answer.to_dict()
+    assert told["bounds"] == [{"of": "x", "lower": 0, "upper": 1536, "basis": "bought"}]
+    assert [payment["for"] for payment in told["payments"]] == purposes(answer)
+
+
+@pytest.mark.parametrize(
+    ("expression", "lower", "upper"),
+    [
+        ("k", 0, 6),
+        ("d", 0, 49),
+        ("year", 1990, 2020),
+        ("-x", -1498.5, 0),
+        ("x * (1 - k)", -7492.5, 1498.5),
+        ("y", -30, 69),
+        ("DATE_DIFF('day', DATE '2020-01-01', day)", 0, 364),
+        ("LENGTH(name) * 3 - 2", 4, 4),
+    ],
+)
+def test_the_range_is_that_of_the_expression(large_world, plenty, expression, lower, upper):
+    answer = large_world.sql(f"SELECT AVG({expression}) AS a FROM t", epsilon=plenty, bounds="auto")
+    found = only(answer)
+    assert found[0] <= lower
+    assert found[1] >= upper
+    assert found[1] - found[0] <= 1.5 * (upper - lower) + 1
+
+
+def test_zeros_alone_and_numbers_that_are_none_have_bounds(large_world, plenty):
+    assert only(large_world.sql("SELECT SUM(zero) AS s FROM one", epsilon=plenty, bounds="auto"))[0] == 0
+    low, high = only(large_world.sql("SELECT SUM(many) AS s FROM one", epsilon=plenty, bounds="auto"))
+    assert low == 0
+    assert 39 <= high <= 48
+
+
+def test_whole_numbers_have_whole_bounds(large_world, plenty):
+    (found,) = large_world.sql("SELECT SUM(k) AS s FROM t", epsilon=plenty, bounds="auto").receipt.bounds
+    assert (found.lower, found.upper) == (0, 6)
+
+
+def test_columns_keep_the_names_of_the_text(world, plenty):
+    db = world()
+    assert db.sql("SELECT SUM(x), k + 1 FROM t GROUP BY k", epsilon=plenty, bounds="auto").columns == [
+        "sum(x)",
+        "k + 1",
+    ]
+    assert db.quote("SELECT AVG(d) FROM t", bounds="auto").errors.keys() == {"avg(d)"}
+
+
+def test_each_value_that_lacks_bounds_is_looked_at_once(world, plenty):
+    answer = world().sql(
+        "SELECT k, SUM(x) AS a, AVG(x) AS b, SUM(d) FILTER (WHERE k > 2) AS c FROM t GROUP BY k",
+        epsilon=plenty,
+        bounds="auto",
+    )
+    assert [found.of for found in answer.receipt.bounds] == ["x", "d"]
+    assert len(answer) == 7
+
+
+def test_values_in_steps_and_nested_queries_are_found(world, plenty):
+    answer = world().sql(
+        "WITH p AS (SELECT id, SUM(x) AS y FROM t GROUP BY id), a AS (SELECT AVG(y) AS m FROM p) SELECT m FROM a",
+        epsilon=plenty,
+        bounds="auto",
+    )
+    low, high = only(answer)
+    assert low <= 4.5
+    assert high >= 4495
+    assert answer["m"][0] == pytest.approx(2247.75, rel=1e-2)
+
+
+def test_declared_bounds_are_used_as_they_are(build, plenty):
+    db = build(
+        "CREATE TABLE t AS SELECT i AS id, i % 100 AS x FROM range(9000) r(i)",
+        "t: {unit: id, max_rows: 1, columns: {x: {lower: 0, upper: 10}}}",
+    )
+    answer = db.sql("SELECT SUM(x) AS s FROM t", epsilon=plenty, bounds="auto")
+    assert answer.receipt.bounds == answer.receipt.payments == ()
+    assert answer.receipt.charge.epsilon == plenty
+
+
+def test_public_questions_are_as_ever(world):
+    answer = world().sql("SELECT SUM(a) AS s FROM places", bounds="auto")
+    assert answer["s"] == [7]
+    assert answer.receipt.id is None
+
+
+def test_an_unknown_number_of_rows_is_chosen_by_a_race(world, plenty):
+    answer = world().sql("SELECT COUNT(*) AS n, AVG(z) AS a FROM free", epsilon=plenty, bounds="auto")
+    assert answer.receipt.max_rows == 31
+    assert answer.to_dict()["max_rows"] == 31
+    assert answer["n"][0] == pytest.approx(100_000, abs=50)
+    assert answer["a"][0] == pytest.approx(5, abs=0.1)
+
+
+def test_a_join_of_which_nobody_knows_the_multiplicity_is_answered(world, plenty):
+    db = world()
+    query = "SELECT COUNT(*) AS n FROM t JOIN free ON t.id = free.id"
+    with pytest.raises(hr.ParameterError) as caught:
+        db.sql(query)
+    assert caught.value.code == "missing-max-rows"
+    answer = db.sql(query, epsilon=plenty, bounds="auto")
+    assert answer.receipt.max_rows == 63
+    assert answer["n"][0] == pytest.approx(5000 * 3 * 20, rel=0.01)
+
+
+def test_the_owners_limit_on_rows_is_not_touched(world, plenty):
+    answer = world().sql(SUM, epsilon=plenty, bounds="auto", max_rows=2)
+    assert answer.receipt.max_rows is None
+    assert answer["s"][0] == pytest.approx(60 * 1.5 * 1000 * 999 / 2 * 2 / 3, rel=1e-2)
+
+
+EPSILONS = st.floats(0.05, 20)
+QUERIES = st.sampled_from(
+    [
+        "SELECT SUM(x) AS s FROM t WHERE k > {}",
+        "SELECT AVG(y) AS s FROM t WHERE k <> {}",
+        "SELECT SUM(year) AS s, AVG(d) AS a FROM t WHERE k < {}",
+        "SELECT z, COUNT(*) AS s FROM free WHERE z > {} GROUP BY z",
+        "SELECT AVG(z) AS s FROM free WHERE z > {}",
+    ]
+)
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@given(QUERIES, st.integers(0, 5), EPSILONS, st.sampled_from(["gaussian", "laplace", "auto"]), st.booleans())
+def test_it_never_costs_more_than_was_stated(large_world, query, least, epsilon, mechanism, reuse):
+    before = len(large_world.budget.history)
+    options = {"epsilon": epsilon, "delta": 1e-7, "mechanism": mechanism, "bounds": "auto", "reuse": reuse}
+    answer, refused = None, None
+    try:
+        answer = large_world.sql(query.format(least), **options)
+    except hr.BudgetError as error:
+        refused = error.code
+    assert (answer is None) == (refused == "bounds-not-found")
+    made = [e.charge for e in large_world.budget.history[before:] if e.status == "answered"]
+    assert sum(charge["epsilon"] for charge in made) <= epsilon * ROUNDING
+    assert sum(charge["delta"] for charge in made) <= 1e-7 * ROUNDING
+    if answer is not None:
+        assert answer.receipt.charge.epsilon == pytest.approx(sum(charge["epsilon"] for charge in made))
+        assert all(found.lower < found.upper for found in answer.receipt.bounds)
+
+
+def test_the_same_question_is_free_with_the_same_digits(world, charged, plenty):
+    db = world()
+    query = "SELECT k, SUM(x) AS s FROM t GROUP BY k"
+    first, made = db.sql(query, epsilon=plenty, bounds="auto"), charged(db)
+    again = db.sql(query, epsilon=plenty, bounds="auto")
+    assert again.receipt.reused
+    assert again.receipt.charge.epsilon == 0
+    assert list(again) == list(first)
+    assert charged(db) == made
+    assert again.receipt.bounds[0].basis == "earlier answer"
+
+
+def test_bounds_that_were_found_serve_other_questions_for_free(world, plenty):
+    db = world()
+    db.sql(SUM, epsilon=plenty, bounds="auto")
+    answer = db.sql("SELECT AVG(x) AS a, k FROM t GROUP BY k", epsilon=plenty, bounds="auto")
+    assert answer.receipt.payments == ()
+    assert only(answer) == (0, 1536)
+    assert db.quote("SELECT AVG(x) AS a, COUNT(*) AS n FROM t", epsilon=plenty, bounds="auto").errors["a"][100] < 1536
+
+
+def test_what_was_found_for_far_less_is_not_taken(world, plenty):
+    db = world()
+    db.sql(SUM, epsilon=5, bounds="auto")
+    assert purposes(db.sql(SUM, epsilon=plenty, bounds="auto"))[0] == "bounds"
+
+
+def test_a_quote_says_what_cannot_be_told_before(world, charged):
+    db = world()
+    offer = db.quote("SELECT SUM(x) AS s, COUNT(*) AS n FROM t", epsilon=1, bounds="auto")
+    assert offer.charge.epsilon == 1
+    assert set(offer.errors["s"].values()) == {float("inf")}
+    assert any("found first" in note for note in offer.notes)
+    assert charged(db) == []
+
+
+def test_with_a_wanted_error_the_bounds_are_paid_from_the_stated_epsilon(world, plenty):
+    db = world()
+    answer = db.sql(SUM, within=0.05, epsilon=plenty, bounds="auto")
+    assert purposes(answer)[:2] == ["bounds", "bounds"]
+    assert answer.receipt.charge.epsilon <= plenty
+    with pytest.raises(hr.ParameterError) as caught:
+        db.sql(SUM, within=0.05, bounds="auto")
+    assert caught.value.code == "missing-epsilon"
+
+
+def test_too_few_people_are_an_error_that_says_so_and_the_looks_stay_paid(build, charged):
+    db = build(
+        "CREATE TABLE t AS SELECT i AS id, 1000 + i AS x FROM range(8) r(i)",
+        "t: {unit: id, max_rows: 1}",
+        min_frequency=10,
+    )
+    with pytest.raises(hr.BudgetError) as caught:
+        db.sql("SELECT SUM(x) FROM t", epsilon=1, bounds="auto")
+    assert caught.value.code == "bounds-not-found"
+    assert caught.value.receipt is not None
+    assert sum(epsilon for epsilon, _ in charged(db)) == pytest.approx(0.2)
+
+
+@pytest.mark.parametrize(
+    ("query", "options", "code"),
+    [
+        ("SELECT SUM(nothing) FROM t", {}, "unknown-column"),
+        ("SELECT SUM(name) FROM t", {}, "type-mismatch"),
+        ("SELECT SUM(id) FROM t", {}, "unit-shown"),
+        ("SELECT SUM(x) FROM t", {"epsilon": -1}, "bad-epsilon"),
+        ("SELECT SUM(x) FROM t", {"max_rows": 9}, "looser-limit"),
+        ("SELECT SUM(x) FROM t", {"bounds": "all"}, "bad-bounds"),
+        ("SELECT SUM(DISTINCT x) FROM t", {}, "distinct-column"),
+        ("SELECT x, SUM(x) FROM t", {}, "raw-column"),
+    ],
+)
+def test_what_is_refused_costs_nothing(large_world, query, options, code):
+    before = len(large_world.budget.history)
+    with pytest.raises(hr.HedgerowError) as caught:
+        large_world.sql(query, **{"bounds": "auto", **options})
+    assert caught.value.code == code
+    assert len(large_world.budget.history) == before
+
+
+def test_a_statement_that_lacks_bounds_everywhere_is_refused_unspent(large_world):
+    before = len(large_world.budget.history)
+    many = ", ".join(f"SUM(x + {i}) AS s{i}" for i in range(40))
+    with pytest.raises(hr.UnsupportedSQLError) as caught:
+        large_world.sql(f"SELECT {many} FROM t", bounds="auto")
+    assert caught.value.code == "missing-bounds"
+    assert len(large_world.budget.history) == before
+
+
+def test_two_values_of_one_aggregate_are_bounded_where_they_need_it(build, plenty):
+    db = build(
+        "CREATE TABLE t AS SELECT i AS id, i % 100 AS x, i % 7 AS y FROM range(9000) r(i)",
+        "t: {unit: id, max_rows: 1, columns: {x: {lower: 0, upper: 100}}}",
+    )
+    answer = db.sql("SELECT COVAR_POP(x, y) AS c FROM t", epsilon=plenty, bounds="auto")
+    assert [found.of for found in answer.receipt.bounds] == ["y"]
+    again = db.sql("SELECT COVAR_POP(y + 1, y) AS c FROM t", epsilon=plenty, bounds="auto")
+    assert [found.of for found in again.receipt.bounds] == ["(y + 1)", "y"]
+
+
+def test_without_room_for_all_parts_nothing_is_spent(world, charged):
+    db = world(budget="{epsilon: 1, delta: 1e-6}")
+    with pytest.raises(hr.BudgetError) as caught:
+        db.sql(SUM, epsilon=3, bounds="auto")
+    assert caught.value.code == "parts-too-dear"
+    assert charged(db) == []
+
+
+def test_without_a_delta_nothing_is_spent(world, charged):
+    db = world(defaults="epsilon: 1")
+    with pytest.raises(hr.ParameterError) as caught:
+        db.sql(SUM, bounds="auto")
+    assert caught.value.code == "missing-delta"
+    assert charged(db) == []
+
+
+def test_where_the_catalog_sets_the_price_it_is_not_split(world):
+    db = world(budget="{epsilon: 3, delta: 1e-6, queries: 10}", defaults="delta: 1e-8")
+    with pytest.raises(hr.PolicyError) as caught:
+        db.sql(SUM, bounds="auto")
+    assert caught.value.code == "price-is-set"
+
+
+def test_one_more_person_changes_neither_charges_nor_what_is_refused(world, charged, plenty):
+    outlier = ["INSERT INTO t SELECT 999999, 3, 1e15, 5, 2000, DATE '2020-01-01', 'a', 1e300"]
+    without, with_ = world(), world(outlier)
+    queries = [SUM, "SELECT AVG(y) AS a FROM t", "SELECT k, AVG(x) AS a FROM t GROUP BY k"]
+    for query in queries:
+        answers = [db.sql(query, epsilon=plenty, bounds="auto", reuse=False) for db in (without, with_)]
+        assert only(answers[0]) == only(answers[1])
+    assert charged(without) == charged(with_)
+    refusals = []
+    for db in (without, with_):
+        with pytest.raises(hr.BudgetError) as caught:
+            db.sql(SUM, epsilon=1e-3, bounds="auto", reuse=False)
+        refusals.append((caught.value.code, caught.value.message, caught.value.hint))
+    assert refusals[0] == refusals[1]
+
+
+def test_the_noise_of_a_look_is_what_its_share_pays_for(world):
+    db = world()
+    db.sql(SUM, epsilon=10, mechanism="gaussian", bounds="auto")
+    events = [entry.charge["events"] for entry in db.budget.history if entry.status == "answered"]
+    first, second = (max(event.get("sigma", 0) for event in each) for each in events[:2])
+    assert second == pytest.approx(first * 3**0.5 / 2**0.5, rel=1e-6)

@@ -1,0 +1,105 @@
+"""What `within=` may say, and what it may not."""
+
+import math
+
+import pytest
+
+import hedgerow as hr
+from hedgerow.engine.target import Target, target
+
+
+@pytest.mark.parametrize(
+    ("stated", "found"),
+    [
+        (0.05, Target(0.05)),
+        (2, Target(2.0)),
+        ((0.05,), Target(0.05)),
+        ((0.05, 1000), Target(0.05, size=1000)),
+        ([0.05, 1000], Target(0.05, size=1000)),
+        (("abs", 100), Target(100.0, absolute=True)),
+        (("abs", 0.5, 30), Target(0.5, absolute=True, size=30)),
+        ("0.05", Target(0.05)),
+        ("5%", Target(0.05)),
+        (" 5% ", Target(0.05)),
+        ("1e-2", Target(0.01)),
+        ("5%@1000", Target(0.05, size=1000)),
+        ("0.05@1_000", Target(0.05, size=1000)),
+        ("5%@1,000", Target(0.05, size=1000)),
+        ("abs:100", Target(100.0, absolute=True)),
+        ("abs:0.5@30", Target(0.5, absolute=True, size=30)),
+        (Target(0.05), Target(0.05)),
+        (None, None),
+    ],
+)
+def test_every_way_to_state_a_target_is_understood(stated, found):
+    assert target(stated) == found
+
+
+@pytest.mark.parametrize(
+    "stated",
+    [
+        0,
+        0.0,
+        -0.05,
+        math.nan,
+        math.inf,
+        -math.inf,
+        1e-10,
+        1e16,
+        5e-324,
+        True,
+        False,
+        (True, 1000),
+        (0.05, True),
+        (0.05, 0),
+        (0.05, -1),
+        (0.05, 1000.0),
+        (0.05, 10**16),
+        (0.05, "1000"),
+        (0.05, 10, 10),
+        (),
+        ("abs",),
+        ("abs", "100"),
+        ("abs", math.nan),
+        ("abs", 0),
+        ("abs", 1, 2, 3),
+        ("rel", 0.05),
+        {"abs": 100},
+        b"5%",
+        "",
+        "%",
+        "five",
+        "nan",
+        "inf",
+        "0",
+        "0%",
+        "-5%",
+        "5%%",
+        "5 %@",
+        "5%@0",
+        "5%@-3",
+        "5%@1.5",
+        "abs:5%",
+        "abs:",
+        "abs:abs:5",
+        "1e999",
+        "1-2",
+        "5%\n6%",
+    ],
+)
+def test_what_is_no_error_that_can_be_reached_is_refused(stated):
+    with pytest.raises(hr.ParameterError) as caught:
+        target(stated)
+    assert caught.value.code == "bad-within"
+
+
+def test_a_refused_target_costs_nothing(world, refused):
+    db = world()
+    for ask in (db.sql, db.quote):
+        refused(ask, "SELECT COUNT(*) FROM t", code="bad-within", kind=hr.ParameterError, within=math.nan)
+    assert db.budget.queries == 0
+
+
+def test_a_target_reads_as_it_was_meant():
+    assert str(target("5%@1000")) == "5 % in groups of 1,000 or more"
+    assert str(target("abs:100")) == "100"
