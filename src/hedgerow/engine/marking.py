@@ -1,6 +1,7 @@
 """Marks on numbers that miss the error that was asked for."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -32,10 +33,14 @@ def marked(
 
 
 def misses(bar: Interval, value: float | None, target: Target) -> bool:
-    """Whether the error may be larger than asked even if the value is as large as its interval allows."""
+    """Whether the error may be larger than asked even if the value is as large as its interval allows.
+
+    A value beside its interval (a count below zero, whose interval is cut to what is possible) is off by that much.
+    """
     if value is None:
         return False
-    error = (bar.upper - bar.lower) / 2
+    beside = max(bar.lower - float(value), float(value) - bar.upper)
+    error = max((bar.upper - bar.lower) / 2, beside)
     largest = max(abs(bar.lower), abs(bar.upper))
     return not np.isfinite(error) or error > SLACK * float(target.allowed(np.array([largest]))[0])
 
@@ -44,4 +49,4 @@ def _marked(bar: Interval, value: float | None, target: Target) -> Interval:
     if not misses(bar, value, target):
         return bar
     note = f"misses {target}"
-    return Interval(bar.lower, bar.upper, note if bar.note is None else f"{bar.note}; {note}")
+    return replace(bar, note=note if bar.note is None else f"{bar.note}; {note}")
