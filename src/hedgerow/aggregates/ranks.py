@@ -25,7 +25,7 @@ from hedgerow.quantiles import EXTREME_NOTE
 
 MOST_PLACES = 10**9
 UNKNOWN = "unbounded: how wrong it is depends on how close the values lie"
-TOO_SURE = "the interval was not bought at so high a confidence; this is the public range"
+TOO_SURE = "conservative: the public range, for the interval was not bought at so high a confidence"
 
 
 class _Ranked(Aggregate):

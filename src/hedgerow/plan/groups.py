@@ -181,7 +181,8 @@ class GroupBinder:
         if groups.sets is None:
             return Released(release, groups.alias)
         alias = self._context.alias()
-        if limits.max_groups != 1 and any(call.distinct for call in noisy):
+        in_one = limits.one_row or all(in_fixed(key.expr, owned) for key in groups.keys)
+        if not in_one and any(call.distinct for call in noisy):
             raise UnsupportedSQLError(
                 "COUNT(DISTINCT unit) does not add up over groups: one person can be in several.",
                 code="rollup-people",
