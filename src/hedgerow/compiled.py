@@ -1,6 +1,13 @@
 """SQL text ready to run, and the names under which engines keep what passes between statements."""
 
+import re
 from dataclasses import dataclass
+from decimal import Decimal
+
+import pyarrow as pa
+
+from hedgerow.expressions.nodes import Column, Expr, Literal, walk
+from hedgerow.expressions.types import Type
 
 SELECTED = "hedgerow_selected"
 RELEASED = "hedgerow_released_"
@@ -19,11 +26,12 @@ ALL_KEYS = "all_keys"
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """One SELECT, with the names of its key columns and of its integer columns."""
+    """One SELECT, with the names of its key columns and of its integer columns, and the Arrow types of the keys."""
 
     sql: str
     keys: tuple[str, ...]
     integers: tuple[str, ...]
+    types: tuple[pa.DataType, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,3 +52,28 @@ class Program:
         """All statements, for showing."""
         first = [self.survey] if self.measure is None else [self.survey, self.measure]
         return [query.sql for query in (*first, *self.buckets, *self.distinct)]
+
+
+ARROW = {
+    Type.BOOLEAN: pa.bool_(),
+    Type.INTEGER: pa.int64(),
+    Type.FLOAT: pa.float64(),
+    Type.TEXT: pa.string(),
+    Type.DATE: pa.date32(),
+    Type.TIME: pa.time64("us"),
+    Type.TIMESTAMP: pa.timestamp("us"),
+    Type.NULL: pa.int64(),
+}
+
+
+def arrow_type(expr: Expr) -> pa.DataType:
+    """The one Arrow type of a key, whatever engine it comes from."""
+    return ARROW.get(expr.type) or pa.decimal128(38, max(map(_scale, walk(expr)), default=0))
+
+
+def _scale(expr: Expr) -> int:
+    """Digits after the point of a decimal column (`DECIMAL(12,2)`) or constant."""
+    if isinstance(expr, Literal) and isinstance(expr.value, Decimal):
+        return max(0, -int(expr.value.as_tuple().exponent))
+    found = re.search(r"\(\s*\d+\s*,\s*(\d+)\s*\)", expr.native) if isinstance(expr, Column) else None
+    return int(found.group(1)) if found else 0

@@ -1,7 +1,7 @@
 -- HAVING, ORDER BY, LIMIT and arithmetic work on released numbers
 SELECT region, SUM(income) / COUNT(*) AS mean FROM customers GROUP BY region HAVING COUNT(*) > 100 ORDER BY mean DESC LIMIT 2 OFFSET 1;
 -- survey
-SELECT t0."region" AS k0, COUNT(*) AS units, COUNT(*) AS s0, COALESCE(SUM(CAST(CASE WHEN isnan(CAST(t0."income" AS DOUBLE)) THEN NULL WHEN (CAST(t0."income" AS DOUBLE) - (0.0e0)) * (8388608.0e0) + 0.5 < 0 THEN 0 WHEN (CAST(t0."income" AS DOUBLE) - (0.0e0)) * (8388608.0e0) + 0.5 >= 2097152000000 THEN 2097152000000 ELSE floor((CAST(t0."income" AS DOUBLE) - (0.0e0)) * (8388608.0e0) + 0.5) END AS BIGINT)), 0) AS s1
+SELECT t0."region" AS k0, COUNT(*) AS units, COUNT(*) AS s0, COALESCE(SUM(CAST(CASE WHEN isnan(CAST(t0."income" AS DOUBLE)) THEN NULL WHEN (CAST(t0."income" AS DOUBLE) - (0.0e0)) * (8388608.0e0) + (0.5e0) < (0.0e0) THEN (0.0e0) WHEN (CAST(t0."income" AS DOUBLE) - (0.0e0)) * (8388608.0e0) + (0.5e0) >= (2097152000000.0e0) THEN (2097152000000.0e0) ELSE floor((CAST(t0."income" AS DOUBLE) - (0.0e0)) * (8388608.0e0) + (0.5e0)) END AS BIGINT)), 0) AS s1
 FROM "customers" AS t0
 WHERE t0."id" IS NOT NULL AND t0."region" IN ('north', 'south', 'east')
 GROUP BY 1;

@@ -1,48 +1,46 @@
 -- mean and variance of one column: a count, a sum and a sum of squares, in the same pass
 SELECT AVG(price), VAR_POP(price) FROM orders;
 -- survey
-WITH private_rows AS (SELECT t0."customer_id" AS o, CASE WHEN (t0."price" IS NOT NULL) THEN 1 END AS x0, CAST(CASE WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8388608.0e0) + 0.5 < -2097152000 THEN -2097152000 WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8388608.0e0) + 0.5 >= 2097152000 THEN 2097152000 ELSE floor((CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8388608.0e0) + 0.5) END AS INTEGER) AS x1, (CAST(CAST(CASE WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8388608.0e0) + 0.5 < -2097152000 THEN -2097152000 WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8388608.0e0) + 0.5 >= 2097152000 THEN 2097152000 ELSE floor((CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8388608.0e0) + 0.5) END AS INTEGER) AS BIGINT) * CAST(CASE WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8388608.0e0) + 0.5 < -2097152000 THEN -2097152000 WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8388608.0e0) + 0.5 >= 2097152000 THEN 2097152000 ELSE floor((CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8388608.0e0) + 0.5) END AS INTEGER)) AS x2
+WITH private_rows AS (SELECT t0."customer_id" AS o, CASE WHEN (t0."price" IS NOT NULL) THEN 1 END AS x0, CAST(CASE WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8388608.0e0) + (0.5e0) < (-2097152000.0e0) THEN (-2097152000.0e0) WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8388608.0e0) + (0.5e0) >= (2097152000.0e0) THEN (2097152000.0e0) ELSE floor((CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8388608.0e0) + (0.5e0)) END AS INTEGER) AS x1, (CAST(CAST(CASE WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8388608.0e0) + (0.5e0) < (-2097152000.0e0) THEN (-2097152000.0e0) WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8388608.0e0) + (0.5e0) >= (2097152000.0e0) THEN (2097152000.0e0) ELSE floor((CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8388608.0e0) + (0.5e0)) END AS INTEGER) AS BIGINT) * CAST(CAST(CASE WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8388608.0e0) + (0.5e0) < (-2097152000.0e0) THEN (-2097152000.0e0) WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8388608.0e0) + (0.5e0) >= (2097152000.0e0) THEN (2097152000.0e0) ELSE floor((CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8388608.0e0) + (0.5e0)) END AS INTEGER) AS BIGINT)) AS x2
 FROM "orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
 parts AS MATERIALIZED (SELECT o, COUNT(*) AS n
 FROM private_rows
 GROUP BY 1),
-light AS MATERIALIZED (SELECT o, 1073741824 - 1073741824 * LEAST(n, 40) // n AS gap
+light AS MATERIALIZED (SELECT o, 1073741824 - 1073741824 * (CASE WHEN n < 40 THEN n ELSE 40 END) // n AS gap
 FROM parts
 WHERE n > 40),
 counted AS (SELECT COUNT(*) AS owners
 FROM parts),
 totals AS (SELECT CAST(COUNT(x0) AS HUGEINT) AS t0, CAST(SUM(x1) AS HUGEINT) AS t1, CAST(SUM(x2) AS HUGEINT) AS t2
 FROM private_rows),
-surplus AS (SELECT SUM(CAST(CASE WHEN x0 IS NOT NULL THEN gap END AS HUGEINT)) AS m0, SUM(CAST(gap AS HUGEINT) * x1) AS m1, SUM(CAST(gap AS HUGEINT) * x2) AS m2
-FROM private_rows JOIN light ON private_rows.o = light.o AND TRUE),
+surplus AS (SELECT SUM(CASE WHEN x0 IS NOT NULL THEN gap END) AS m0, SUM(CAST(gap AS HUGEINT) * x1) AS m1, SUM(CAST(gap AS HUGEINT) * x2) AS m2
+FROM private_rows JOIN light ON private_rows.o = light.o),
 weighted AS (SELECT owners, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0, COALESCE(t1, 0) * 1073741824 - COALESCE(m1, 0) AS s1, COALESCE(t2, 0) * 1073741824 - COALESCE(m2, 0) AS s2
-FROM counted JOIN totals ON TRUE
-LEFT JOIN surplus ON TRUE)
+FROM counted CROSS JOIN totals CROSS JOIN surplus)
 SELECT owners AS units, s0, s1, s2
 FROM weighted;
 
 -- two columns at once, over the rows that have both
 SELECT CORR(price, items) FROM orders;
 -- survey
-WITH private_rows AS (SELECT t0."customer_id" AS o, CASE WHEN COALESCE(NOT isnan(CAST(t0."price" AS DOUBLE)), FALSE) THEN 1 END AS x0, CASE WHEN COALESCE(NOT isnan(CAST(t0."price" AS DOUBLE)), FALSE) THEN CAST(CASE WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8388608.0e0) + 0.5 < -2097152000 THEN -2097152000 WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8388608.0e0) + 0.5 >= 2097152000 THEN 2097152000 ELSE floor((CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8388608.0e0) + 0.5) END AS INTEGER) END AS x1, CASE WHEN COALESCE(NOT isnan(CAST(t0."price" AS DOUBLE)), FALSE) THEN CAST(CASE WHEN (CAST(t0."items" AS DOUBLE) - (50.5e0)) * (2.0e0) + 0.5 < -99 THEN -99 WHEN (CAST(t0."items" AS DOUBLE) - (50.5e0)) * (2.0e0) + 0.5 >= 99 THEN 99 ELSE floor((CAST(t0."items" AS DOUBLE) - (50.5e0)) * (2.0e0) + 0.5) END AS INTEGER) END AS x2, CASE WHEN COALESCE(NOT isnan(CAST(t0."price" AS DOUBLE)), FALSE) THEN (CAST(CAST(CASE WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8388608.0e0) + 0.5 < -2097152000 THEN -2097152000 WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8388608.0e0) + 0.5 >= 2097152000 THEN 2097152000 ELSE floor((CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8388608.0e0) + 0.5) END AS INTEGER) AS BIGINT) * CAST(CASE WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8388608.0e0) + 0.5 < -2097152000 THEN -2097152000 WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8388608.0e0) + 0.5 >= 2097152000 THEN 2097152000 ELSE floor((CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8388608.0e0) + 0.5) END AS INTEGER)) END AS x3, CASE WHEN COALESCE(NOT isnan(CAST(t0."price" AS DOUBLE)), FALSE) THEN (CAST(CAST(CASE WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8388608.0e0) + 0.5 < -2097152000 THEN -2097152000 WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8388608.0e0) + 0.5 >= 2097152000 THEN 2097152000 ELSE floor((CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8388608.0e0) + 0.5) END AS INTEGER) AS BIGINT) * CAST(CASE WHEN (CAST(t0."items" AS DOUBLE) - (50.5e0)) * (2.0e0) + 0.5 < -99 THEN -99 WHEN (CAST(t0."items" AS DOUBLE) - (50.5e0)) * (2.0e0) + 0.5 >= 99 THEN 99 ELSE floor((CAST(t0."items" AS DOUBLE) - (50.5e0)) * (2.0e0) + 0.5) END AS INTEGER)) END AS x4, CASE WHEN COALESCE(NOT isnan(CAST(t0."price" AS DOUBLE)), FALSE) THEN (CAST(CAST(CASE WHEN (CAST(t0."items" AS DOUBLE) - (50.5e0)) * (2.0e0) + 0.5 < -99 THEN -99 WHEN (CAST(t0."items" AS DOUBLE) - (50.5e0)) * (2.0e0) + 0.5 >= 99 THEN 99 ELSE floor((CAST(t0."items" AS DOUBLE) - (50.5e0)) * (2.0e0) + 0.5) END AS INTEGER) AS BIGINT) * CAST(CASE WHEN (CAST(t0."items" AS DOUBLE) - (50.5e0)) * (2.0e0) + 0.5 < -99 THEN -99 WHEN (CAST(t0."items" AS DOUBLE) - (50.5e0)) * (2.0e0) + 0.5 >= 99 THEN 99 ELSE floor((CAST(t0."items" AS DOUBLE) - (50.5e0)) * (2.0e0) + 0.5) END AS INTEGER)) END AS x5
+WITH private_rows AS (SELECT t0."customer_id" AS o, CASE WHEN COALESCE(NOT isnan(CAST(t0."price" AS DOUBLE)), FALSE) THEN 1 END AS x0, CASE WHEN COALESCE(NOT isnan(CAST(t0."price" AS DOUBLE)), FALSE) THEN CAST(CASE WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8388608.0e0) + (0.5e0) < (-2097152000.0e0) THEN (-2097152000.0e0) WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8388608.0e0) + (0.5e0) >= (2097152000.0e0) THEN (2097152000.0e0) ELSE floor((CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8388608.0e0) + (0.5e0)) END AS INTEGER) END AS x1, CASE WHEN COALESCE(NOT isnan(CAST(t0."price" AS DOUBLE)), FALSE) THEN CAST(CASE WHEN (CAST(t0."items" AS DOUBLE) - (50.5e0)) * (2.0e0) + (0.5e0) < (-99.0e0) THEN (-99.0e0) WHEN (CAST(t0."items" AS DOUBLE) - (50.5e0)) * (2.0e0) + (0.5e0) >= (99.0e0) THEN (99.0e0) ELSE floor((CAST(t0."items" AS DOUBLE) - (50.5e0)) * (2.0e0) + (0.5e0)) END AS INTEGER) END AS x2, CASE WHEN COALESCE(NOT isnan(CAST(t0."price" AS DOUBLE)), FALSE) THEN (CAST(CAST(CASE WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8388608.0e0) + (0.5e0) < (-2097152000.0e0) THEN (-2097152000.0e0) WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8388608.0e0) + (0.5e0) >= (2097152000.0e0) THEN (2097152000.0e0) ELSE floor((CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8388608.0e0) + (0.5e0)) END AS INTEGER) AS BIGINT) * CAST(CAST(CASE WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8388608.0e0) + (0.5e0) < (-2097152000.0e0) THEN (-2097152000.0e0) WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8388608.0e0) + (0.5e0) >= (2097152000.0e0) THEN (2097152000.0e0) ELSE floor((CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8388608.0e0) + (0.5e0)) END AS INTEGER) AS BIGINT)) END AS x3, CASE WHEN COALESCE(NOT isnan(CAST(t0."price" AS DOUBLE)), FALSE) THEN (CAST(CAST(CASE WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8388608.0e0) + (0.5e0) < (-2097152000.0e0) THEN (-2097152000.0e0) WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8388608.0e0) + (0.5e0) >= (2097152000.0e0) THEN (2097152000.0e0) ELSE floor((CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8388608.0e0) + (0.5e0)) END AS INTEGER) AS BIGINT) * CAST(CAST(CASE WHEN (CAST(t0."items" AS DOUBLE) - (50.5e0)) * (2.0e0) + (0.5e0) < (-99.0e0) THEN (-99.0e0) WHEN (CAST(t0."items" AS DOUBLE) - (50.5e0)) * (2.0e0) + (0.5e0) >= (99.0e0) THEN (99.0e0) ELSE floor((CAST(t0."items" AS DOUBLE) - (50.5e0)) * (2.0e0) + (0.5e0)) END AS INTEGER) AS BIGINT)) END AS x4, CASE WHEN COALESCE(NOT isnan(CAST(t0."price" AS DOUBLE)), FALSE) THEN (CAST(CAST(CASE WHEN (CAST(t0."items" AS DOUBLE) - (50.5e0)) * (2.0e0) + (0.5e0) < (-99.0e0) THEN (-99.0e0) WHEN (CAST(t0."items" AS DOUBLE) - (50.5e0)) * (2.0e0) + (0.5e0) >= (99.0e0) THEN (99.0e0) ELSE floor((CAST(t0."items" AS DOUBLE) - (50.5e0)) * (2.0e0) + (0.5e0)) END AS INTEGER) AS BIGINT) * CAST(CAST(CASE WHEN (CAST(t0."items" AS DOUBLE) - (50.5e0)) * (2.0e0) + (0.5e0) < (-99.0e0) THEN (-99.0e0) WHEN (CAST(t0."items" AS DOUBLE) - (50.5e0)) * (2.0e0) + (0.5e0) >= (99.0e0) THEN (99.0e0) ELSE floor((CAST(t0."items" AS DOUBLE) - (50.5e0)) * (2.0e0) + (0.5e0)) END AS INTEGER) AS BIGINT)) END AS x5
 FROM "orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
 parts AS MATERIALIZED (SELECT o, COUNT(*) AS n
 FROM private_rows
 GROUP BY 1),
-light AS MATERIALIZED (SELECT o, 1073741824 - 1073741824 * LEAST(n, 40) // n AS gap
+light AS MATERIALIZED (SELECT o, 1073741824 - 1073741824 * (CASE WHEN n < 40 THEN n ELSE 40 END) // n AS gap
 FROM parts
 WHERE n > 40),
 counted AS (SELECT COUNT(*) AS owners
 FROM parts),
 totals AS (SELECT CAST(COUNT(x0) AS HUGEINT) AS t0, CAST(SUM(x1) AS HUGEINT) AS t1, CAST(SUM(x2) AS HUGEINT) AS t2, CAST(SUM(x3) AS HUGEINT) AS t3, CAST(SUM(x4) AS HUGEINT) AS t4, CAST(SUM(x5) AS HUGEINT) AS t5
 FROM private_rows),
-surplus AS (SELECT SUM(CAST(CASE WHEN x0 IS NOT NULL THEN gap END AS HUGEINT)) AS m0, SUM(CAST(gap AS HUGEINT) * x1) AS m1, SUM(CAST(gap AS HUGEINT) * x2) AS m2, SUM(CAST(gap AS HUGEINT) * x3) AS m3, SUM(CAST(gap AS HUGEINT) * x4) AS m4, SUM(CAST(gap AS HUGEINT) * x5) AS m5
-FROM private_rows JOIN light ON private_rows.o = light.o AND TRUE),
+surplus AS (SELECT SUM(CASE WHEN x0 IS NOT NULL THEN gap END) AS m0, SUM(CAST(gap AS HUGEINT) * x1) AS m1, SUM(CAST(gap AS HUGEINT) * x2) AS m2, SUM(CAST(gap AS HUGEINT) * x3) AS m3, SUM(CAST(gap AS HUGEINT) * x4) AS m4, SUM(CAST(gap AS HUGEINT) * x5) AS m5
+FROM private_rows JOIN light ON private_rows.o = light.o),
 weighted AS (SELECT owners, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0, COALESCE(t1, 0) * 1073741824 - COALESCE(m1, 0) AS s1, COALESCE(t2, 0) * 1073741824 - COALESCE(m2, 0) AS s2, COALESCE(t3, 0) * 1073741824 - COALESCE(m3, 0) AS s3, COALESCE(t4, 0) * 1073741824 - COALESCE(m4, 0) AS s4, COALESCE(t5, 0) * 1073741824 - COALESCE(m5, 0) AS s5
-FROM counted JOIN totals ON TRUE
-LEFT JOIN surplus ON TRUE)
+FROM counted CROSS JOIN totals CROSS JOIN surplus)
 SELECT owners AS units, s0, s1, s2, s3, s4, s5
 FROM weighted;
 
@@ -55,18 +53,17 @@ WHERE t0."customer_id" IS NOT NULL),
 parts AS MATERIALIZED (SELECT o, COUNT(*) AS n
 FROM private_rows
 GROUP BY 1),
-light AS MATERIALIZED (SELECT o, 1073741824 - 1073741824 * LEAST(n, 40) // n AS gap
+light AS MATERIALIZED (SELECT o, 1073741824 - 1073741824 * (CASE WHEN n < 40 THEN n ELSE 40 END) // n AS gap
 FROM parts
 WHERE n > 40),
 counted AS (SELECT COUNT(*) AS owners
 FROM parts),
 totals AS (SELECT CAST(COUNT(x0) AS HUGEINT) AS t0, CAST(COUNT(x1) AS HUGEINT) AS t1
 FROM private_rows),
-surplus AS (SELECT SUM(CAST(CASE WHEN x0 IS NOT NULL THEN gap END AS HUGEINT)) AS m0, SUM(CAST(CASE WHEN x1 IS NOT NULL THEN gap END AS HUGEINT)) AS m1
-FROM private_rows JOIN light ON private_rows.o = light.o AND TRUE),
+surplus AS (SELECT SUM(CASE WHEN x0 IS NOT NULL THEN gap END) AS m0, SUM(CASE WHEN x1 IS NOT NULL THEN gap END) AS m1
+FROM private_rows JOIN light ON private_rows.o = light.o),
 weighted AS (SELECT owners, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0, COALESCE(t1, 0) * 1073741824 - COALESCE(m1, 0) AS s1
-FROM counted JOIN totals ON TRUE
-LEFT JOIN surplus ON TRUE)
+FROM counted CROSS JOIN totals CROSS JOIN surplus)
 SELECT owners AS units, s0, s1
 FROM weighted;
 
@@ -79,25 +76,26 @@ WHERE t0."customer_id" IS NOT NULL),
 parts AS MATERIALIZED (SELECT k0, o, COUNT(*) AS n
 FROM private_rows
 GROUP BY 1, 2),
-sized AS (SELECT o, COUNT(*) AS touched, SUM(LEAST(n, 20) * LEAST(n, 20)) AS q
+sized AS (SELECT o, COUNT(*) AS touched, SUM((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) AS q
 FROM parts
-GROUP BY o),
-heavy AS MATERIALIZED (SELECT o, touched, CASE WHEN q <= 800 THEN 1073741824 ELSE CAST(floor(sqrt((9.223372036854776e+20) / q)) AS BIGINT) - CAST(CAST(CAST(floor(sqrt((9.223372036854776e+20) / q)) AS BIGINT) AS HUGEINT) * CAST(floor(sqrt((9.223372036854776e+20) / q)) AS BIGINT) * q > CAST('922337203685477580800' AS HUGEINT) AS INTEGER) END AS u
+GROUP BY 1),
+heavy AS MATERIALIZED (SELECT o, touched, CASE WHEN q <= 800 THEN 1073741824 WHEN CAST(CAST(floor(sqrt((9.223372036854776e+20) / CAST(q AS DOUBLE))) AS BIGINT) AS HUGEINT) * CAST(floor(sqrt((9.223372036854776e+20) / CAST(q AS DOUBLE))) AS BIGINT) * q > CAST('922337203685477580800' AS HUGEINT) THEN CAST(floor(sqrt((9.223372036854776e+20) / CAST(q AS DOUBLE))) AS BIGINT) - 1 ELSE CAST(floor(sqrt((9.223372036854776e+20) / CAST(q AS DOUBLE))) AS BIGINT) END AS u
 FROM sized
 WHERE touched > 3 OR q > 800),
-light AS MATERIALIZED (SELECT k0, o, 1073741824 - COALESCE(u, 1073741824) * LEAST(n, 20) // n AS gap
+light AS MATERIALIZED (SELECT parts.k0 AS k0, parts.o AS o, 1073741824 - COALESCE(u, 1073741824) * (CASE WHEN n < 20 THEN n ELSE 20 END) // n AS gap
 FROM parts
-LEFT JOIN heavy USING (o)
+LEFT JOIN heavy ON parts.o = heavy.o
 WHERE n > 20 OR u < 1073741824),
-counted AS (SELECT k0, COUNT(*) AS owners
+counted AS (SELECT parts.k0 AS k0, COUNT(*) AS owners
 FROM parts
 GROUP BY 1),
 weighted AS (SELECT counted.k0, owners
 FROM counted),
 dropped AS (SELECT k0, COUNT(*) AS lost
-FROM (SELECT k0, ROW_NUMBER() OVER (PARTITION BY o ORDER BY md5(concat_ws('|', '00000000000000000000000000000000', COALESCE(CAST(o AS VARCHAR) COLLATE "binary", '\'), COALESCE(CAST(k0 AS VARCHAR) COLLATE "binary", '\'))), k0) AS place
-FROM parts JOIN heavy USING (o)
-WHERE touched > 3) AS ranked
+FROM (SELECT k0, ROW_NUMBER() OVER (PARTITION BY o ORDER BY md5('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS VARCHAR), '~') || '|' || COALESCE(k0 COLLATE "binary", '~')), k0) AS place
+FROM (SELECT parts.o AS o, parts.k0 AS k0
+FROM parts JOIN heavy ON parts.o = heavy.o
+WHERE touched > 3) AS touching) AS ranked
 WHERE place > 3
 GROUP BY 1),
 bounded AS (SELECT weighted.*, owners - COALESCE(lost, 0) AS units, COUNT(*) OVER () AS all_keys
@@ -107,7 +105,7 @@ SELECT k0, units, all_keys
 FROM bounded
 WHERE units >= 10;
 -- buckets
-WITH private_rows AS (SELECT t0."city" AS k0, t0."customer_id" AS o, (CAST(CAST(CASE WHEN (CAST(t0."price" AS DOUBLE) - (0.0e0)) * (4294967296.0e0) + 0.5 < 0 THEN 0 WHEN (CAST(t0."price" AS DOUBLE) - (0.0e0)) * (4294967296.0e0) + 0.5 >= 2147483648000 THEN 2147483648000 ELSE floor((CAST(t0."price" AS DOUBLE) - (0.0e0)) * (4294967296.0e0) + 0.5) END AS BIGINT) AS BIGINT) - (0)) // 2097152001 AS hedgerow_bucket
+WITH private_rows AS (SELECT t0."city" AS k0, t0."customer_id" AS o, (CAST(CAST(CASE WHEN (CAST(t0."price" AS DOUBLE) - (0.0e0)) * (4294967296.0e0) + (0.5e0) < (0.0e0) THEN (0.0e0) WHEN (CAST(t0."price" AS DOUBLE) - (0.0e0)) * (4294967296.0e0) + (0.5e0) >= (2147483648000.0e0) THEN (2147483648000.0e0) ELSE floor((CAST(t0."price" AS DOUBLE) - (0.0e0)) * (4294967296.0e0) + (0.5e0)) END AS BIGINT) AS BIGINT) - (0)) // 2097152001 AS hedgerow_bucket
 FROM "orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
 kept_rows AS MATERIALIZED (SELECT o, hedgerow_bucket, hedgerow_place
@@ -115,27 +113,27 @@ FROM private_rows JOIN hedgerow_selected ON private_rows.k0 IS NOT DISTINCT FROM
 parts AS MATERIALIZED (SELECT hedgerow_place, o, COUNT(*) AS n
 FROM kept_rows
 GROUP BY 1, 2),
-sized AS (SELECT o, COUNT(*) AS touched, SUM(LEAST(n, 20) * LEAST(n, 20)) AS q
+sized AS (SELECT o, COUNT(*) AS touched, SUM((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) AS q
 FROM parts
-GROUP BY o),
-heavy AS MATERIALIZED (SELECT o, touched, CASE WHEN q <= 800 THEN 1073741824 ELSE CAST(floor(sqrt((9.223372036854776e+20) / q)) AS BIGINT) - CAST(CAST(CAST(floor(sqrt((9.223372036854776e+20) / q)) AS BIGINT) AS HUGEINT) * CAST(floor(sqrt((9.223372036854776e+20) / q)) AS BIGINT) * q > CAST('922337203685477580800' AS HUGEINT) AS INTEGER) END AS u
+GROUP BY 1),
+heavy AS MATERIALIZED (SELECT o, touched, CASE WHEN q <= 800 THEN 1073741824 WHEN CAST(CAST(floor(sqrt((9.223372036854776e+20) / CAST(q AS DOUBLE))) AS BIGINT) AS HUGEINT) * CAST(floor(sqrt((9.223372036854776e+20) / CAST(q AS DOUBLE))) AS BIGINT) * q > CAST('922337203685477580800' AS HUGEINT) THEN CAST(floor(sqrt((9.223372036854776e+20) / CAST(q AS DOUBLE))) AS BIGINT) - 1 ELSE CAST(floor(sqrt((9.223372036854776e+20) / CAST(q AS DOUBLE))) AS BIGINT) END AS u
 FROM sized
 WHERE touched > 3 OR q > 800),
-light AS MATERIALIZED (SELECT hedgerow_place, o, 1073741824 - COALESCE(u, 1073741824) * LEAST(n, 20) // n AS gap
+light AS MATERIALIZED (SELECT parts.hedgerow_place AS hedgerow_place, parts.o AS o, 1073741824 - COALESCE(u, 1073741824) * (CASE WHEN n < 20 THEN n ELSE 20 END) // n AS gap
 FROM parts
-LEFT JOIN heavy USING (o)
+LEFT JOIN heavy ON parts.o = heavy.o
 WHERE n > 20 OR u < 1073741824),
 whole AS (SELECT hedgerow_place, hedgerow_bucket, CAST(COUNT(*) AS HUGEINT) AS t
 FROM kept_rows
 WHERE hedgerow_bucket IS NOT NULL
 GROUP BY 1, 2),
-surplus AS (SELECT kept_rows.hedgerow_place, hedgerow_bucket, SUM(CAST(gap AS HUGEINT)) AS m
+surplus AS (SELECT kept_rows.hedgerow_place, hedgerow_bucket, SUM(gap) AS m
 FROM kept_rows JOIN light ON kept_rows.o = light.o AND kept_rows.hedgerow_place IS NOT DISTINCT FROM light.hedgerow_place
 WHERE hedgerow_bucket IS NOT NULL
 GROUP BY 1, 2),
 bucketed AS (SELECT whole.hedgerow_place, whole.hedgerow_bucket, t * 1073741824 - COALESCE(m, 0) AS hedgerow_weight
 FROM whole
-LEFT JOIN surplus ON whole.hedgerow_place IS NOT DISTINCT FROM surplus.hedgerow_place AND whole.hedgerow_bucket IS NOT DISTINCT FROM surplus.hedgerow_bucket)
+LEFT JOIN surplus ON whole.hedgerow_place = surplus.hedgerow_place AND whole.hedgerow_bucket = surplus.hedgerow_bucket)
 SELECT hedgerow_place, hedgerow_bucket, hedgerow_weight
 FROM bucketed;
 
@@ -146,7 +144,7 @@ SELECT COUNT(*) AS units
 FROM "customers" AS t0
 WHERE t0."id" IS NOT NULL;
 -- buckets
-WITH private_rows AS (SELECT t0."id" AS o, (CAST(CAST(CASE WHEN (CAST(t0."age" AS DOUBLE) - (0.0e0)) * (1.0e0) + 0.5 < 0 THEN 0 WHEN (CAST(t0."age" AS DOUBLE) - (0.0e0)) * (1.0e0) + 0.5 >= 120 THEN 120 ELSE floor((CAST(t0."age" AS DOUBLE) - (0.0e0)) * (1.0e0) + 0.5) END AS INTEGER) AS BIGINT) - (0)) // 1 AS hedgerow_bucket
+WITH private_rows AS (SELECT t0."id" AS o, (CAST(CAST(CASE WHEN (CAST(t0."age" AS DOUBLE) - (0.0e0)) * (1.0e0) + (0.5e0) < (0.0e0) THEN (0.0e0) WHEN (CAST(t0."age" AS DOUBLE) - (0.0e0)) * (1.0e0) + (0.5e0) >= (120.0e0) THEN (120.0e0) ELSE floor((CAST(t0."age" AS DOUBLE) - (0.0e0)) * (1.0e0) + (0.5e0)) END AS INTEGER) AS BIGINT) - (0)) // 1 AS hedgerow_bucket
 FROM "customers" AS t0
 WHERE t0."id" IS NOT NULL),
 kept_rows AS (SELECT o, hedgerow_bucket, 0 AS hedgerow_place
@@ -167,25 +165,26 @@ WHERE t0."customer_id" IS NOT NULL),
 parts AS MATERIALIZED (SELECT k0, o, COUNT(*) AS n
 FROM private_rows
 GROUP BY 1, 2),
-sized AS (SELECT o, COUNT(*) AS touched, SUM(LEAST(n, 20) * LEAST(n, 20)) AS q
+sized AS (SELECT o, COUNT(*) AS touched, SUM((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) AS q
 FROM parts
-GROUP BY o),
-heavy AS MATERIALIZED (SELECT o, touched, CASE WHEN q <= 800 THEN 1073741824 ELSE CAST(floor(sqrt((9.223372036854776e+20) / q)) AS BIGINT) - CAST(CAST(CAST(floor(sqrt((9.223372036854776e+20) / q)) AS BIGINT) AS HUGEINT) * CAST(floor(sqrt((9.223372036854776e+20) / q)) AS BIGINT) * q > CAST('922337203685477580800' AS HUGEINT) AS INTEGER) END AS u
+GROUP BY 1),
+heavy AS MATERIALIZED (SELECT o, touched, CASE WHEN q <= 800 THEN 1073741824 WHEN CAST(CAST(floor(sqrt((9.223372036854776e+20) / CAST(q AS DOUBLE))) AS BIGINT) AS HUGEINT) * CAST(floor(sqrt((9.223372036854776e+20) / CAST(q AS DOUBLE))) AS BIGINT) * q > CAST('922337203685477580800' AS HUGEINT) THEN CAST(floor(sqrt((9.223372036854776e+20) / CAST(q AS DOUBLE))) AS BIGINT) - 1 ELSE CAST(floor(sqrt((9.223372036854776e+20) / CAST(q AS DOUBLE))) AS BIGINT) END AS u
 FROM sized
 WHERE touched > 3 OR q > 800),
-light AS MATERIALIZED (SELECT k0, o, 1073741824 - COALESCE(u, 1073741824) * LEAST(n, 20) // n AS gap
+light AS MATERIALIZED (SELECT parts.k0 AS k0, parts.o AS o, 1073741824 - COALESCE(u, 1073741824) * (CASE WHEN n < 20 THEN n ELSE 20 END) // n AS gap
 FROM parts
-LEFT JOIN heavy USING (o)
+LEFT JOIN heavy ON parts.o = heavy.o
 WHERE n > 20 OR u < 1073741824),
-counted AS (SELECT k0, COUNT(*) AS owners
+counted AS (SELECT parts.k0 AS k0, COUNT(*) AS owners
 FROM parts
 GROUP BY 1),
 weighted AS (SELECT counted.k0, owners
 FROM counted),
 dropped AS (SELECT k0, COUNT(*) AS lost
-FROM (SELECT k0, ROW_NUMBER() OVER (PARTITION BY o ORDER BY md5(concat_ws('|', '00000000000000000000000000000000', COALESCE(CAST(o AS VARCHAR) COLLATE "binary", '\'), COALESCE(CAST(k0 AS VARCHAR) COLLATE "binary", '\'))), k0) AS place
-FROM parts JOIN heavy USING (o)
-WHERE touched > 3) AS ranked
+FROM (SELECT k0, ROW_NUMBER() OVER (PARTITION BY o ORDER BY md5('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS VARCHAR), '~') || '|' || COALESCE(k0 COLLATE "binary", '~')), k0) AS place
+FROM (SELECT parts.o AS o, parts.k0 AS k0
+FROM parts JOIN heavy ON parts.o = heavy.o
+WHERE touched > 3) AS touching) AS ranked
 WHERE place > 3
 GROUP BY 1),
 bounded AS (SELECT weighted.*, owners - COALESCE(lost, 0) AS units, COUNT(*) OVER () AS all_keys
@@ -204,10 +203,15 @@ pairs AS MATERIALIZED (SELECT DISTINCT o, hedgerow_place, v
 FROM kept_rows
 WHERE v IS NOT NULL),
 places AS (SELECT o, hedgerow_place
+FROM (SELECT o, hedgerow_place, ROW_NUMBER() OVER (PARTITION BY o ORDER BY md5('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS VARCHAR), '~') || '|' || COALESCE(CAST(hedgerow_place AS VARCHAR), '~')), hedgerow_place) AS turn
 FROM (SELECT DISTINCT o, hedgerow_place
-FROM pairs) AS touched QUALIFY ROW_NUMBER() OVER (PARTITION BY o ORDER BY md5(concat_ws('|', '00000000000000000000000000000000', COALESCE(CAST(o AS VARCHAR) COLLATE "binary", '\'), COALESCE(CAST(hedgerow_place AS VARCHAR) COLLATE "binary", '\'))), hedgerow_place) <= 3),
+FROM pairs) AS touched) AS turns
+WHERE turn <= 3),
 chosen AS (SELECT o, hedgerow_place, v
-FROM pairs JOIN places USING (o, hedgerow_place) QUALIFY ROW_NUMBER() OVER (PARTITION BY o, hedgerow_place ORDER BY md5(concat_ws('|', '00000000000000000000000000000000', COALESCE(CAST(o AS VARCHAR) COLLATE "binary", '\'), COALESCE(CAST(hedgerow_place AS VARCHAR) COLLATE "binary", '\'), COALESCE(CAST(v AS VARCHAR) COLLATE "binary", '\'))), v) <= 4)
+FROM (SELECT o, hedgerow_place, v, ROW_NUMBER() OVER (PARTITION BY o, hedgerow_place ORDER BY md5('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS VARCHAR), '~') || '|' || COALESCE(CAST(hedgerow_place AS VARCHAR), '~') || '|' || COALESCE(CAST(v AS VARCHAR), '~')), v) AS turn
+FROM (SELECT pairs.o AS o, pairs.hedgerow_place AS hedgerow_place, v
+FROM pairs JOIN places ON pairs.o = places.o AND pairs.hedgerow_place = places.hedgerow_place) AS within) AS turns
+WHERE turn <= 4)
 SELECT hedgerow_place, COUNT(DISTINCT v) AS hedgerow_value
 FROM chosen
 GROUP BY 1;
@@ -222,7 +226,7 @@ WHERE t0."customer_id" IS NOT NULL),
 parts AS MATERIALIZED (SELECT o, COUNT(*) AS n
 FROM private_rows
 GROUP BY 1),
-light AS MATERIALIZED (SELECT o, 1073741824 - 1073741824 * LEAST(n, 40) // n AS gap
+light AS MATERIALIZED (SELECT o, 1073741824 - 1073741824 * (CASE WHEN n < 40 THEN n ELSE 40 END) // n AS gap
 FROM parts
 WHERE n > 40),
 counted AS (SELECT COUNT(*) AS owners
@@ -241,6 +245,8 @@ pairs AS MATERIALIZED (SELECT DISTINCT o, hedgerow_place, v
 FROM kept_rows
 WHERE v IS NOT NULL),
 chosen AS (SELECT o, hedgerow_place, v
-FROM pairs QUALIFY ROW_NUMBER() OVER (PARTITION BY o, hedgerow_place ORDER BY md5(concat_ws('|', '00000000000000000000000000000000', COALESCE(CAST(o AS VARCHAR) COLLATE "binary", '\'), COALESCE(CAST(hedgerow_place AS VARCHAR) COLLATE "binary", '\'), COALESCE(CAST(v AS VARCHAR) COLLATE "binary", '\'))), v) <= 64)
+FROM (SELECT o, hedgerow_place, v, ROW_NUMBER() OVER (PARTITION BY o, hedgerow_place ORDER BY md5('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS VARCHAR), '~') || '|' || COALESCE(CAST(hedgerow_place AS VARCHAR), '~') || '|' || COALESCE(CAST(v AS VARCHAR), '~')), v) AS turn
+FROM pairs) AS turns
+WHERE turn <= 64)
 SELECT hedgerow_place, DENSE_RANK() OVER (ORDER BY o) AS hedgerow_owner, DENSE_RANK() OVER (ORDER BY v) AS hedgerow_value
 FROM chosen;

@@ -1,7 +1,7 @@
 -- declared keys: rows outside the domain are in no group
 SELECT region, COUNT(*), AVG(income) FROM customers GROUP BY region;
 -- survey
-SELECT t0."region" AS k0, COUNT(*) AS units, COUNT(*) FILTER (WHERE (t0."income" IS NOT NULL) AND (NOT isnan(t0."income"))) AS s0, COALESCE(SUM(CAST(CASE WHEN isnan(CAST(t0."income" AS DOUBLE)) THEN NULL WHEN (CAST(t0."income" AS DOUBLE) - (125000.0e0)) * (16777216.0e0) + 0.5 < -2097152000000 THEN -2097152000000 WHEN (CAST(t0."income" AS DOUBLE) - (125000.0e0)) * (16777216.0e0) + 0.5 >= 2097152000000 THEN 2097152000000 ELSE floor((CAST(t0."income" AS DOUBLE) - (125000.0e0)) * (16777216.0e0) + 0.5) END AS BIGINT)), 0) AS s1
+SELECT t0."region" AS k0, COUNT(*) AS units, COUNT(*) FILTER (WHERE (t0."income" IS NOT NULL) AND (NOT isnan(t0."income"))) AS s0, COALESCE(SUM(CAST(CASE WHEN isnan(CAST(t0."income" AS DOUBLE)) THEN NULL WHEN (CAST(t0."income" AS DOUBLE) - (125000.0e0)) * (16777216.0e0) + (0.5e0) < (-2097152000000.0e0) THEN (-2097152000000.0e0) WHEN (CAST(t0."income" AS DOUBLE) - (125000.0e0)) * (16777216.0e0) + (0.5e0) >= (2097152000000.0e0) THEN (2097152000000.0e0) ELSE floor((CAST(t0."income" AS DOUBLE) - (125000.0e0)) * (16777216.0e0) + (0.5e0)) END AS BIGINT)), 0) AS s1
 FROM "customers" AS t0
 WHERE t0."id" IS NOT NULL AND t0."region" IN ('north', 'south', 'east')
 GROUP BY 1;
@@ -10,7 +10,7 @@ GROUP BY 1;
 -- with {"min_frequency": 1}
 SELECT region, SUM(age) FROM customers GROUP BY region;
 -- survey
-SELECT t0."region" AS k0, COUNT(*) AS units, COALESCE(SUM(CAST(CASE WHEN (CAST(t0."age" AS DOUBLE) - (0.0e0)) * (1.0e0) + 0.5 < 0 THEN 0 WHEN (CAST(t0."age" AS DOUBLE) - (0.0e0)) * (1.0e0) + 0.5 >= 120 THEN 120 ELSE floor((CAST(t0."age" AS DOUBLE) - (0.0e0)) * (1.0e0) + 0.5) END AS INTEGER)), 0) AS s0
+SELECT t0."region" AS k0, COUNT(*) AS units, COALESCE(SUM(CAST(CASE WHEN (CAST(t0."age" AS DOUBLE) - (0.0e0)) * (1.0e0) + (0.5e0) < (0.0e0) THEN (0.0e0) WHEN (CAST(t0."age" AS DOUBLE) - (0.0e0)) * (1.0e0) + (0.5e0) >= (120.0e0) THEN (120.0e0) ELSE floor((CAST(t0."age" AS DOUBLE) - (0.0e0)) * (1.0e0) + (0.5e0)) END AS INTEGER)), 0) AS s0
 FROM "customers" AS t0
 WHERE t0."id" IS NOT NULL AND t0."region" IN ('north', 'south', 'east')
 GROUP BY 1;

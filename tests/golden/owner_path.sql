@@ -1,38 +1,39 @@
 -- undeclared keys: one survey of keys and sums, and a second look where a key was not selected
 SELECT city, COUNT(*), AVG(price) FROM orders GROUP BY city;
 -- survey
-WITH private_rows AS (SELECT t0."city" AS k0, t0."customer_id" AS o, CASE WHEN (t0."price" IS NOT NULL) THEN 1 END AS x1, CAST(CASE WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8589934592.0e0) + 0.5 < -2147483648000 THEN -2147483648000 WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8589934592.0e0) + 0.5 >= 2147483648000 THEN 2147483648000 ELSE floor((CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8589934592.0e0) + 0.5) END AS BIGINT) AS x2
+WITH private_rows AS (SELECT t0."city" AS k0, t0."customer_id" AS o, CASE WHEN (t0."price" IS NOT NULL) THEN 1 END AS x1, CAST(CASE WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8589934592.0e0) + (0.5e0) < (-2147483648000.0e0) THEN (-2147483648000.0e0) WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8589934592.0e0) + (0.5e0) >= (2147483648000.0e0) THEN (2147483648000.0e0) ELSE floor((CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8589934592.0e0) + (0.5e0)) END AS BIGINT) AS x2
 FROM "orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
 parts AS MATERIALIZED (SELECT k0, o, COUNT(*) AS n
 FROM private_rows
 GROUP BY 1, 2),
-sized AS (SELECT o, COUNT(*) AS touched, SUM(LEAST(n, 20) * LEAST(n, 20)) AS q
+sized AS (SELECT o, COUNT(*) AS touched, SUM((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) AS q
 FROM parts
-GROUP BY o),
-heavy AS MATERIALIZED (SELECT o, touched, CASE WHEN q <= 800 THEN 1073741824 ELSE CAST(floor(sqrt((9.223372036854776e+20) / q)) AS BIGINT) - CAST(CAST(CAST(floor(sqrt((9.223372036854776e+20) / q)) AS BIGINT) AS HUGEINT) * CAST(floor(sqrt((9.223372036854776e+20) / q)) AS BIGINT) * q > CAST('922337203685477580800' AS HUGEINT) AS INTEGER) END AS u
+GROUP BY 1),
+heavy AS MATERIALIZED (SELECT o, touched, CASE WHEN q <= 800 THEN 1073741824 WHEN CAST(CAST(floor(sqrt((9.223372036854776e+20) / CAST(q AS DOUBLE))) AS BIGINT) AS HUGEINT) * CAST(floor(sqrt((9.223372036854776e+20) / CAST(q AS DOUBLE))) AS BIGINT) * q > CAST('922337203685477580800' AS HUGEINT) THEN CAST(floor(sqrt((9.223372036854776e+20) / CAST(q AS DOUBLE))) AS BIGINT) - 1 ELSE CAST(floor(sqrt((9.223372036854776e+20) / CAST(q AS DOUBLE))) AS BIGINT) END AS u
 FROM sized
 WHERE touched > 3 OR q > 800),
-light AS MATERIALIZED (SELECT k0, o, 1073741824 - COALESCE(u, 1073741824) * LEAST(n, 20) // n AS gap
+light AS MATERIALIZED (SELECT parts.k0 AS k0, parts.o AS o, 1073741824 - COALESCE(u, 1073741824) * (CASE WHEN n < 20 THEN n ELSE 20 END) // n AS gap
 FROM parts
-LEFT JOIN heavy USING (o)
+LEFT JOIN heavy ON parts.o = heavy.o
 WHERE n > 20 OR u < 1073741824),
-counted AS (SELECT k0, COUNT(*) AS owners
+counted AS (SELECT parts.k0 AS k0, COUNT(*) AS owners
 FROM parts
 GROUP BY 1),
 totals AS (SELECT k0, CAST(COUNT(*) AS HUGEINT) AS t0, CAST(COUNT(x1) AS HUGEINT) AS t1, CAST(SUM(x2) AS HUGEINT) AS t2
 FROM private_rows
 GROUP BY 1),
-surplus AS (SELECT private_rows.k0, SUM(CAST(gap AS HUGEINT)) AS m0, SUM(CAST(CASE WHEN x1 IS NOT NULL THEN gap END AS HUGEINT)) AS m1, SUM(CAST(gap AS HUGEINT) * x2) AS m2
+surplus AS (SELECT private_rows.k0 AS k0, SUM(gap) AS m0, SUM(CASE WHEN x1 IS NOT NULL THEN gap END) AS m1, SUM(CAST(gap AS HUGEINT) * x2) AS m2
 FROM private_rows JOIN light ON private_rows.o = light.o AND private_rows.k0 IS NOT DISTINCT FROM light.k0
 GROUP BY 1),
 weighted AS (SELECT counted.k0, owners, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0, COALESCE(t1, 0) * 1073741824 - COALESCE(m1, 0) AS s1, COALESCE(t2, 0) * 1073741824 - COALESCE(m2, 0) AS s2
 FROM counted JOIN totals ON counted.k0 IS NOT DISTINCT FROM totals.k0
 LEFT JOIN surplus ON counted.k0 IS NOT DISTINCT FROM surplus.k0),
 dropped AS (SELECT k0, COUNT(*) AS lost
-FROM (SELECT k0, ROW_NUMBER() OVER (PARTITION BY o ORDER BY md5(concat_ws('|', '00000000000000000000000000000000', COALESCE(CAST(o AS VARCHAR) COLLATE "binary", '\'), COALESCE(CAST(k0 AS VARCHAR) COLLATE "binary", '\'))), k0) AS place
-FROM parts JOIN heavy USING (o)
-WHERE touched > 3) AS ranked
+FROM (SELECT k0, ROW_NUMBER() OVER (PARTITION BY o ORDER BY md5('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS VARCHAR), '~') || '|' || COALESCE(k0 COLLATE "binary", '~')), k0) AS place
+FROM (SELECT parts.o AS o, parts.k0 AS k0
+FROM parts JOIN heavy ON parts.o = heavy.o
+WHERE touched > 3) AS touching) AS ranked
 WHERE place > 3
 GROUP BY 1),
 bounded AS (SELECT weighted.*, owners - COALESCE(lost, 0) AS units, COUNT(*) OVER () AS all_keys
@@ -42,7 +43,7 @@ SELECT k0, units, all_keys, s0, s1, s2
 FROM bounded
 WHERE units >= 10;
 -- measure
-WITH private_rows AS (SELECT t0."city" AS k0, t0."customer_id" AS o, CASE WHEN (t0."price" IS NOT NULL) THEN 1 END AS x1, CAST(CASE WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8589934592.0e0) + 0.5 < -2147483648000 THEN -2147483648000 WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8589934592.0e0) + 0.5 >= 2147483648000 THEN 2147483648000 ELSE floor((CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8589934592.0e0) + 0.5) END AS BIGINT) AS x2
+WITH private_rows AS (SELECT t0."city" AS k0, t0."customer_id" AS o, CASE WHEN (t0."price" IS NOT NULL) THEN 1 END AS x1, CAST(CASE WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8589934592.0e0) + (0.5e0) < (-2147483648000.0e0) THEN (-2147483648000.0e0) WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8589934592.0e0) + (0.5e0) >= (2147483648000.0e0) THEN (2147483648000.0e0) ELSE floor((CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8589934592.0e0) + (0.5e0)) END AS BIGINT) AS x2
 FROM "orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
 kept_rows AS (SELECT private_rows.*, hedgerow_place
@@ -50,23 +51,23 @@ FROM private_rows JOIN hedgerow_selected ON private_rows.k0 IS NOT DISTINCT FROM
 parts AS MATERIALIZED (SELECT hedgerow_place, o, COUNT(*) AS n
 FROM kept_rows
 GROUP BY 1, 2),
-sized AS (SELECT o, COUNT(*) AS touched, SUM(LEAST(n, 20) * LEAST(n, 20)) AS q
+sized AS (SELECT o, COUNT(*) AS touched, SUM((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) AS q
 FROM parts
-GROUP BY o),
-heavy AS MATERIALIZED (SELECT o, touched, CASE WHEN q <= 800 THEN 1073741824 ELSE CAST(floor(sqrt((9.223372036854776e+20) / q)) AS BIGINT) - CAST(CAST(CAST(floor(sqrt((9.223372036854776e+20) / q)) AS BIGINT) AS HUGEINT) * CAST(floor(sqrt((9.223372036854776e+20) / q)) AS BIGINT) * q > CAST('922337203685477580800' AS HUGEINT) AS INTEGER) END AS u
+GROUP BY 1),
+heavy AS MATERIALIZED (SELECT o, touched, CASE WHEN q <= 800 THEN 1073741824 WHEN CAST(CAST(floor(sqrt((9.223372036854776e+20) / CAST(q AS DOUBLE))) AS BIGINT) AS HUGEINT) * CAST(floor(sqrt((9.223372036854776e+20) / CAST(q AS DOUBLE))) AS BIGINT) * q > CAST('922337203685477580800' AS HUGEINT) THEN CAST(floor(sqrt((9.223372036854776e+20) / CAST(q AS DOUBLE))) AS BIGINT) - 1 ELSE CAST(floor(sqrt((9.223372036854776e+20) / CAST(q AS DOUBLE))) AS BIGINT) END AS u
 FROM sized
 WHERE touched > 3 OR q > 800),
-light AS MATERIALIZED (SELECT hedgerow_place, o, 1073741824 - COALESCE(u, 1073741824) * LEAST(n, 20) // n AS gap
+light AS MATERIALIZED (SELECT parts.hedgerow_place AS hedgerow_place, parts.o AS o, 1073741824 - COALESCE(u, 1073741824) * (CASE WHEN n < 20 THEN n ELSE 20 END) // n AS gap
 FROM parts
-LEFT JOIN heavy USING (o)
+LEFT JOIN heavy ON parts.o = heavy.o
 WHERE n > 20 OR u < 1073741824),
-counted AS (SELECT hedgerow_place, COUNT(*) AS owners
+counted AS (SELECT parts.hedgerow_place AS hedgerow_place, COUNT(*) AS owners
 FROM parts
 GROUP BY 1),
 totals AS (SELECT hedgerow_place, CAST(COUNT(*) AS HUGEINT) AS t0, CAST(COUNT(x1) AS HUGEINT) AS t1, CAST(SUM(x2) AS HUGEINT) AS t2
 FROM kept_rows
 GROUP BY 1),
-surplus AS (SELECT kept_rows.hedgerow_place, SUM(CAST(gap AS HUGEINT)) AS m0, SUM(CAST(CASE WHEN x1 IS NOT NULL THEN gap END AS HUGEINT)) AS m1, SUM(CAST(gap AS HUGEINT) * x2) AS m2
+surplus AS (SELECT kept_rows.hedgerow_place AS hedgerow_place, SUM(gap) AS m0, SUM(CASE WHEN x1 IS NOT NULL THEN gap END) AS m1, SUM(CAST(gap AS HUGEINT) * x2) AS m2
 FROM kept_rows JOIN light ON kept_rows.o = light.o AND kept_rows.hedgerow_place IS NOT DISTINCT FROM light.hedgerow_place
 GROUP BY 1),
 weighted AS (SELECT counted.hedgerow_place, owners, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0, COALESCE(t1, 0) * 1073741824 - COALESCE(m1, 0) AS s1, COALESCE(t2, 0) * 1073741824 - COALESCE(m2, 0) AS s2
@@ -85,32 +86,33 @@ WHERE t0."customer_id" IS NOT NULL),
 parts AS MATERIALIZED (SELECT k0, o, COUNT(*) AS n
 FROM private_rows
 GROUP BY 1, 2),
-sized AS (SELECT o, COUNT(*) AS touched, SUM(LEAST(n, 20)) AS q
+sized AS (SELECT o, COUNT(*) AS touched, SUM(CASE WHEN n < 20 THEN n ELSE 20 END) AS q
 FROM parts
-GROUP BY o),
-heavy AS MATERIALIZED (SELECT o, touched, CASE WHEN q <= 40 THEN 1073741824 ELSE CAST(42949672960 // q AS BIGINT) END AS u
+GROUP BY 1),
+heavy AS MATERIALIZED (SELECT o, touched, CASE WHEN q <= 40 THEN 1073741824 ELSE 42949672960 // q END AS u
 FROM sized
 WHERE touched > 3 OR q > 40),
-light AS MATERIALIZED (SELECT k0, o, 1073741824 - COALESCE(u, 1073741824) * LEAST(n, 20) // n AS gap
+light AS MATERIALIZED (SELECT parts.k0 AS k0, parts.o AS o, 1073741824 - COALESCE(u, 1073741824) * (CASE WHEN n < 20 THEN n ELSE 20 END) // n AS gap
 FROM parts
-LEFT JOIN heavy USING (o)
+LEFT JOIN heavy ON parts.o = heavy.o
 WHERE n > 20 OR u < 1073741824),
-counted AS (SELECT k0, COUNT(*) AS owners
+counted AS (SELECT parts.k0 AS k0, COUNT(*) AS owners
 FROM parts
 GROUP BY 1),
 totals AS (SELECT k0, CAST(COUNT(*) AS HUGEINT) AS t0
 FROM private_rows
 GROUP BY 1),
-surplus AS (SELECT private_rows.k0, SUM(CAST(gap AS HUGEINT)) AS m0
+surplus AS (SELECT private_rows.k0 AS k0, SUM(gap) AS m0
 FROM private_rows JOIN light ON private_rows.o = light.o AND private_rows.k0 IS NOT DISTINCT FROM light.k0
 GROUP BY 1),
 weighted AS (SELECT counted.k0, owners, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0
 FROM counted JOIN totals ON counted.k0 IS NOT DISTINCT FROM totals.k0
 LEFT JOIN surplus ON counted.k0 IS NOT DISTINCT FROM surplus.k0),
 dropped AS (SELECT k0, COUNT(*) AS lost
-FROM (SELECT k0, ROW_NUMBER() OVER (PARTITION BY o ORDER BY md5(concat_ws('|', '00000000000000000000000000000000', COALESCE(CAST(o AS VARCHAR) COLLATE "binary", '\'), COALESCE(CAST(k0 AS VARCHAR) COLLATE "binary", '\'))), k0) AS place
-FROM parts JOIN heavy USING (o)
-WHERE touched > 3) AS ranked
+FROM (SELECT k0, ROW_NUMBER() OVER (PARTITION BY o ORDER BY md5('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS VARCHAR), '~') || '|' || COALESCE(k0 COLLATE "binary", '~')), k0) AS place
+FROM (SELECT parts.o AS o, parts.k0 AS k0
+FROM parts JOIN heavy ON parts.o = heavy.o
+WHERE touched > 3) AS touching) AS ranked
 WHERE place > 3
 GROUP BY 1),
 bounded AS (SELECT weighted.*, owners - COALESCE(lost, 0) AS units, COUNT(*) OVER () AS all_keys
@@ -128,23 +130,23 @@ FROM private_rows JOIN hedgerow_selected ON private_rows.k0 IS NOT DISTINCT FROM
 parts AS MATERIALIZED (SELECT hedgerow_place, o, COUNT(*) AS n
 FROM kept_rows
 GROUP BY 1, 2),
-sized AS (SELECT o, COUNT(*) AS touched, SUM(LEAST(n, 20)) AS q
+sized AS (SELECT o, COUNT(*) AS touched, SUM(CASE WHEN n < 20 THEN n ELSE 20 END) AS q
 FROM parts
-GROUP BY o),
-heavy AS MATERIALIZED (SELECT o, touched, CASE WHEN q <= 40 THEN 1073741824 ELSE CAST(42949672960 // q AS BIGINT) END AS u
+GROUP BY 1),
+heavy AS MATERIALIZED (SELECT o, touched, CASE WHEN q <= 40 THEN 1073741824 ELSE 42949672960 // q END AS u
 FROM sized
 WHERE touched > 3 OR q > 40),
-light AS MATERIALIZED (SELECT hedgerow_place, o, 1073741824 - COALESCE(u, 1073741824) * LEAST(n, 20) // n AS gap
+light AS MATERIALIZED (SELECT parts.hedgerow_place AS hedgerow_place, parts.o AS o, 1073741824 - COALESCE(u, 1073741824) * (CASE WHEN n < 20 THEN n ELSE 20 END) // n AS gap
 FROM parts
-LEFT JOIN heavy USING (o)
+LEFT JOIN heavy ON parts.o = heavy.o
 WHERE n > 20 OR u < 1073741824),
-counted AS (SELECT hedgerow_place, COUNT(*) AS owners
+counted AS (SELECT parts.hedgerow_place AS hedgerow_place, COUNT(*) AS owners
 FROM parts
 GROUP BY 1),
 totals AS (SELECT hedgerow_place, CAST(COUNT(*) AS HUGEINT) AS t0
 FROM kept_rows
 GROUP BY 1),
-surplus AS (SELECT kept_rows.hedgerow_place, SUM(CAST(gap AS HUGEINT)) AS m0
+surplus AS (SELECT kept_rows.hedgerow_place AS hedgerow_place, SUM(gap) AS m0
 FROM kept_rows JOIN light ON kept_rows.o = light.o AND kept_rows.hedgerow_place IS NOT DISTINCT FROM light.hedgerow_place
 GROUP BY 1),
 weighted AS (SELECT counted.hedgerow_place, owners, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0
@@ -162,25 +164,26 @@ WHERE t0."customer_id" IS NOT NULL),
 parts AS MATERIALIZED (SELECT k0, o, COUNT(*) AS n
 FROM private_rows
 GROUP BY 1, 2),
-sized AS (SELECT o, COUNT(*) AS touched, SUM(LEAST(n, 20) * LEAST(n, 20)) AS q
+sized AS (SELECT o, COUNT(*) AS touched, SUM((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) AS q
 FROM parts
-GROUP BY o),
-heavy AS MATERIALIZED (SELECT o, touched, CASE WHEN q <= 800 THEN 1073741824 ELSE CAST(floor(sqrt((9.223372036854776e+20) / q)) AS BIGINT) - CAST(CAST(CAST(floor(sqrt((9.223372036854776e+20) / q)) AS BIGINT) AS HUGEINT) * CAST(floor(sqrt((9.223372036854776e+20) / q)) AS BIGINT) * q > CAST('922337203685477580800' AS HUGEINT) AS INTEGER) END AS u
+GROUP BY 1),
+heavy AS MATERIALIZED (SELECT o, touched, CASE WHEN q <= 800 THEN 1073741824 WHEN CAST(CAST(floor(sqrt((9.223372036854776e+20) / CAST(q AS DOUBLE))) AS BIGINT) AS HUGEINT) * CAST(floor(sqrt((9.223372036854776e+20) / CAST(q AS DOUBLE))) AS BIGINT) * q > CAST('922337203685477580800' AS HUGEINT) THEN CAST(floor(sqrt((9.223372036854776e+20) / CAST(q AS DOUBLE))) AS BIGINT) - 1 ELSE CAST(floor(sqrt((9.223372036854776e+20) / CAST(q AS DOUBLE))) AS BIGINT) END AS u
 FROM sized
 WHERE touched > 3 OR q > 800),
-light AS MATERIALIZED (SELECT k0, o, 1073741824 - COALESCE(u, 1073741824) * LEAST(n, 20) // n AS gap
+light AS MATERIALIZED (SELECT parts.k0 AS k0, parts.o AS o, 1073741824 - COALESCE(u, 1073741824) * (CASE WHEN n < 20 THEN n ELSE 20 END) // n AS gap
 FROM parts
-LEFT JOIN heavy USING (o)
+LEFT JOIN heavy ON parts.o = heavy.o
 WHERE n > 20 OR u < 1073741824),
-counted AS (SELECT k0, COUNT(*) AS owners
+counted AS (SELECT parts.k0 AS k0, COUNT(*) AS owners
 FROM parts
 GROUP BY 1),
 weighted AS (SELECT counted.k0, owners
 FROM counted),
 dropped AS (SELECT k0, COUNT(*) AS lost
-FROM (SELECT k0, ROW_NUMBER() OVER (PARTITION BY o ORDER BY md5(concat_ws('|', '00000000000000000000000000000000', COALESCE(CAST(o AS VARCHAR) COLLATE "binary", '\'), COALESCE(CAST(k0 AS VARCHAR) COLLATE "binary", '\'))), k0) AS place
-FROM parts JOIN heavy USING (o)
-WHERE touched > 3) AS ranked
+FROM (SELECT k0, ROW_NUMBER() OVER (PARTITION BY o ORDER BY md5('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS VARCHAR), '~') || '|' || COALESCE(k0 COLLATE "binary", '~')), k0) AS place
+FROM (SELECT parts.o AS o, parts.k0 AS k0
+FROM parts JOIN heavy ON parts.o = heavy.o
+WHERE touched > 3) AS touching) AS ranked
 WHERE place > 3
 GROUP BY 1),
 bounded AS (SELECT weighted.*, owners - COALESCE(lost, 0) AS units, COUNT(*) OVER () AS all_keys
@@ -194,38 +197,39 @@ WHERE units >= 10;
 -- with {"max_groups": 1, "min_frequency": 50}
 SELECT city, SUM(items) FROM orders GROUP BY city;
 -- survey
-WITH private_rows AS (SELECT t0."city" AS k0, t0."customer_id" AS o, CAST(CASE WHEN (CAST(t0."items" AS DOUBLE) - (0.0e0)) * (1.0e0) + 0.5 < 1 THEN 1 WHEN (CAST(t0."items" AS DOUBLE) - (0.0e0)) * (1.0e0) + 0.5 >= 100 THEN 100 ELSE floor((CAST(t0."items" AS DOUBLE) - (0.0e0)) * (1.0e0) + 0.5) END AS INTEGER) AS x0
+WITH private_rows AS (SELECT t0."city" AS k0, t0."customer_id" AS o, CAST(CASE WHEN (CAST(t0."items" AS DOUBLE) - (0.0e0)) * (1.0e0) + (0.5e0) < (1.0e0) THEN (1.0e0) WHEN (CAST(t0."items" AS DOUBLE) - (0.0e0)) * (1.0e0) + (0.5e0) >= (100.0e0) THEN (100.0e0) ELSE floor((CAST(t0."items" AS DOUBLE) - (0.0e0)) * (1.0e0) + (0.5e0)) END AS INTEGER) AS x0
 FROM "orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
 parts AS MATERIALIZED (SELECT k0, o, COUNT(*) AS n
 FROM private_rows
 GROUP BY 1, 2),
-sized AS (SELECT o, COUNT(*) AS touched, SUM(LEAST(n, 20) * LEAST(n, 20)) AS q
+sized AS (SELECT o, COUNT(*) AS touched, SUM((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) AS q
 FROM parts
-GROUP BY o),
-heavy AS MATERIALIZED (SELECT o, touched, CASE WHEN q <= 400 THEN 1073741824 ELSE CAST(floor(sqrt((4.611686018427388e+20) / q)) AS BIGINT) - CAST(CAST(CAST(floor(sqrt((4.611686018427388e+20) / q)) AS BIGINT) AS HUGEINT) * CAST(floor(sqrt((4.611686018427388e+20) / q)) AS BIGINT) * q > CAST('461168601842738790400' AS HUGEINT) AS INTEGER) END AS u
+GROUP BY 1),
+heavy AS MATERIALIZED (SELECT o, touched, CASE WHEN q <= 400 THEN 1073741824 WHEN CAST(CAST(floor(sqrt((4.611686018427388e+20) / CAST(q AS DOUBLE))) AS BIGINT) AS HUGEINT) * CAST(floor(sqrt((4.611686018427388e+20) / CAST(q AS DOUBLE))) AS BIGINT) * q > CAST('461168601842738790400' AS HUGEINT) THEN CAST(floor(sqrt((4.611686018427388e+20) / CAST(q AS DOUBLE))) AS BIGINT) - 1 ELSE CAST(floor(sqrt((4.611686018427388e+20) / CAST(q AS DOUBLE))) AS BIGINT) END AS u
 FROM sized
 WHERE touched > 1 OR q > 400),
-light AS MATERIALIZED (SELECT k0, o, 1073741824 - COALESCE(u, 1073741824) * LEAST(n, 20) // n AS gap
+light AS MATERIALIZED (SELECT parts.k0 AS k0, parts.o AS o, 1073741824 - COALESCE(u, 1073741824) * (CASE WHEN n < 20 THEN n ELSE 20 END) // n AS gap
 FROM parts
-LEFT JOIN heavy USING (o)
+LEFT JOIN heavy ON parts.o = heavy.o
 WHERE n > 20 OR u < 1073741824),
-counted AS (SELECT k0, COUNT(*) AS owners
+counted AS (SELECT parts.k0 AS k0, COUNT(*) AS owners
 FROM parts
 GROUP BY 1),
 totals AS (SELECT k0, CAST(SUM(x0) AS HUGEINT) AS t0
 FROM private_rows
 GROUP BY 1),
-surplus AS (SELECT private_rows.k0, SUM(CAST(gap AS HUGEINT) * x0) AS m0
+surplus AS (SELECT private_rows.k0 AS k0, SUM(CAST(gap AS HUGEINT) * x0) AS m0
 FROM private_rows JOIN light ON private_rows.o = light.o AND private_rows.k0 IS NOT DISTINCT FROM light.k0
 GROUP BY 1),
 weighted AS (SELECT counted.k0, owners, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0
 FROM counted JOIN totals ON counted.k0 IS NOT DISTINCT FROM totals.k0
 LEFT JOIN surplus ON counted.k0 IS NOT DISTINCT FROM surplus.k0),
 dropped AS (SELECT k0, COUNT(*) AS lost
-FROM (SELECT k0, ROW_NUMBER() OVER (PARTITION BY o ORDER BY md5(concat_ws('|', '00000000000000000000000000000000', COALESCE(CAST(o AS VARCHAR) COLLATE "binary", '\'), COALESCE(CAST(k0 AS VARCHAR) COLLATE "binary", '\'))), k0) AS place
-FROM parts JOIN heavy USING (o)
-WHERE touched > 1) AS ranked
+FROM (SELECT k0, ROW_NUMBER() OVER (PARTITION BY o ORDER BY md5('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS VARCHAR), '~') || '|' || COALESCE(k0 COLLATE "binary", '~')), k0) AS place
+FROM (SELECT parts.o AS o, parts.k0 AS k0
+FROM parts JOIN heavy ON parts.o = heavy.o
+WHERE touched > 1) AS touching) AS ranked
 WHERE place > 1
 GROUP BY 1),
 bounded AS (SELECT weighted.*, owners - COALESCE(lost, 0) AS units, COUNT(*) OVER () AS all_keys
@@ -235,7 +239,7 @@ SELECT k0, units, all_keys, s0
 FROM bounded
 WHERE units >= 50;
 -- measure
-WITH private_rows AS (SELECT t0."city" AS k0, t0."customer_id" AS o, CAST(CASE WHEN (CAST(t0."items" AS DOUBLE) - (0.0e0)) * (1.0e0) + 0.5 < 1 THEN 1 WHEN (CAST(t0."items" AS DOUBLE) - (0.0e0)) * (1.0e0) + 0.5 >= 100 THEN 100 ELSE floor((CAST(t0."items" AS DOUBLE) - (0.0e0)) * (1.0e0) + 0.5) END AS INTEGER) AS x0
+WITH private_rows AS (SELECT t0."city" AS k0, t0."customer_id" AS o, CAST(CASE WHEN (CAST(t0."items" AS DOUBLE) - (0.0e0)) * (1.0e0) + (0.5e0) < (1.0e0) THEN (1.0e0) WHEN (CAST(t0."items" AS DOUBLE) - (0.0e0)) * (1.0e0) + (0.5e0) >= (100.0e0) THEN (100.0e0) ELSE floor((CAST(t0."items" AS DOUBLE) - (0.0e0)) * (1.0e0) + (0.5e0)) END AS INTEGER) AS x0
 FROM "orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
 kept_rows AS (SELECT private_rows.*, hedgerow_place
@@ -243,23 +247,23 @@ FROM private_rows JOIN hedgerow_selected ON private_rows.k0 IS NOT DISTINCT FROM
 parts AS MATERIALIZED (SELECT hedgerow_place, o, COUNT(*) AS n
 FROM kept_rows
 GROUP BY 1, 2),
-sized AS (SELECT o, COUNT(*) AS touched, SUM(LEAST(n, 20) * LEAST(n, 20)) AS q
+sized AS (SELECT o, COUNT(*) AS touched, SUM((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) AS q
 FROM parts
-GROUP BY o),
-heavy AS MATERIALIZED (SELECT o, touched, CASE WHEN q <= 400 THEN 1073741824 ELSE CAST(floor(sqrt((4.611686018427388e+20) / q)) AS BIGINT) - CAST(CAST(CAST(floor(sqrt((4.611686018427388e+20) / q)) AS BIGINT) AS HUGEINT) * CAST(floor(sqrt((4.611686018427388e+20) / q)) AS BIGINT) * q > CAST('461168601842738790400' AS HUGEINT) AS INTEGER) END AS u
+GROUP BY 1),
+heavy AS MATERIALIZED (SELECT o, touched, CASE WHEN q <= 400 THEN 1073741824 WHEN CAST(CAST(floor(sqrt((4.611686018427388e+20) / CAST(q AS DOUBLE))) AS BIGINT) AS HUGEINT) * CAST(floor(sqrt((4.611686018427388e+20) / CAST(q AS DOUBLE))) AS BIGINT) * q > CAST('461168601842738790400' AS HUGEINT) THEN CAST(floor(sqrt((4.611686018427388e+20) / CAST(q AS DOUBLE))) AS BIGINT) - 1 ELSE CAST(floor(sqrt((4.611686018427388e+20) / CAST(q AS DOUBLE))) AS BIGINT) END AS u
 FROM sized
 WHERE touched > 1 OR q > 400),
-light AS MATERIALIZED (SELECT hedgerow_place, o, 1073741824 - COALESCE(u, 1073741824) * LEAST(n, 20) // n AS gap
+light AS MATERIALIZED (SELECT parts.hedgerow_place AS hedgerow_place, parts.o AS o, 1073741824 - COALESCE(u, 1073741824) * (CASE WHEN n < 20 THEN n ELSE 20 END) // n AS gap
 FROM parts
-LEFT JOIN heavy USING (o)
+LEFT JOIN heavy ON parts.o = heavy.o
 WHERE n > 20 OR u < 1073741824),
-counted AS (SELECT hedgerow_place, COUNT(*) AS owners
+counted AS (SELECT parts.hedgerow_place AS hedgerow_place, COUNT(*) AS owners
 FROM parts
 GROUP BY 1),
 totals AS (SELECT hedgerow_place, CAST(SUM(x0) AS HUGEINT) AS t0
 FROM kept_rows
 GROUP BY 1),
-surplus AS (SELECT kept_rows.hedgerow_place, SUM(CAST(gap AS HUGEINT) * x0) AS m0
+surplus AS (SELECT kept_rows.hedgerow_place AS hedgerow_place, SUM(CAST(gap AS HUGEINT) * x0) AS m0
 FROM kept_rows JOIN light ON kept_rows.o = light.o AND kept_rows.hedgerow_place IS NOT DISTINCT FROM light.hedgerow_place
 GROUP BY 1),
 weighted AS (SELECT counted.hedgerow_place, owners, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0

@@ -7,31 +7,30 @@ WHERE t0."customer_id" IS NOT NULL),
 parts AS MATERIALIZED (SELECT o, COUNT(*) AS n
 FROM private_rows
 GROUP BY 1),
-light AS MATERIALIZED (SELECT o, 1073741824 - 1073741824 * LEAST(n, 40) // n AS gap
+light AS MATERIALIZED (SELECT o, 1073741824 - 1073741824 * (CASE WHEN n < 40 THEN n ELSE 40 END) // n AS gap
 FROM parts
 WHERE n > 40),
 counted AS (SELECT COUNT(*) AS owners
 FROM parts),
 totals AS (SELECT CAST(COUNT(*) AS HUGEINT) AS t0
 FROM private_rows),
-surplus AS (SELECT SUM(CAST(gap AS HUGEINT)) AS m0
-FROM private_rows JOIN light ON private_rows.o = light.o AND TRUE),
+surplus AS (SELECT SUM(gap) AS m0
+FROM private_rows JOIN light ON private_rows.o = light.o),
 weighted AS (SELECT owners, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0
-FROM counted JOIN totals ON TRUE
-LEFT JOIN surplus ON TRUE)
+FROM counted CROSS JOIN totals CROSS JOIN surplus)
 SELECT owners AS units, s0
 FROM weighted;
 
 -- a sum that stands alone is counted from zero
 SELECT SUM(price) FROM orders;
 -- survey
-WITH private_rows AS (SELECT t0."customer_id" AS o, CAST(CASE WHEN (CAST(t0."price" AS DOUBLE) - (0.0e0)) * (4294967296.0e0) + 0.5 < 0 THEN 0 WHEN (CAST(t0."price" AS DOUBLE) - (0.0e0)) * (4294967296.0e0) + 0.5 >= 2147483648000 THEN 2147483648000 ELSE floor((CAST(t0."price" AS DOUBLE) - (0.0e0)) * (4294967296.0e0) + 0.5) END AS BIGINT) AS x0
+WITH private_rows AS (SELECT t0."customer_id" AS o, CAST(CASE WHEN (CAST(t0."price" AS DOUBLE) - (0.0e0)) * (4294967296.0e0) + (0.5e0) < (0.0e0) THEN (0.0e0) WHEN (CAST(t0."price" AS DOUBLE) - (0.0e0)) * (4294967296.0e0) + (0.5e0) >= (2147483648000.0e0) THEN (2147483648000.0e0) ELSE floor((CAST(t0."price" AS DOUBLE) - (0.0e0)) * (4294967296.0e0) + (0.5e0)) END AS BIGINT) AS x0
 FROM "orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
 parts AS MATERIALIZED (SELECT o, COUNT(*) AS n
 FROM private_rows
 GROUP BY 1),
-light AS MATERIALIZED (SELECT o, 1073741824 - 1073741824 * LEAST(n, 40) // n AS gap
+light AS MATERIALIZED (SELECT o, 1073741824 - 1073741824 * (CASE WHEN n < 40 THEN n ELSE 40 END) // n AS gap
 FROM parts
 WHERE n > 40),
 counted AS (SELECT COUNT(*) AS owners
@@ -39,34 +38,32 @@ FROM parts),
 totals AS (SELECT CAST(SUM(x0) AS HUGEINT) AS t0
 FROM private_rows),
 surplus AS (SELECT SUM(CAST(gap AS HUGEINT) * x0) AS m0
-FROM private_rows JOIN light ON private_rows.o = light.o AND TRUE),
+FROM private_rows JOIN light ON private_rows.o = light.o),
 weighted AS (SELECT owners, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0
-FROM counted JOIN totals ON TRUE
-LEFT JOIN surplus ON TRUE)
+FROM counted CROSS JOIN totals CROSS JOIN surplus)
 SELECT owners AS units, s0
 FROM weighted;
 
 -- COUNT, SUM and AVG of one column share a count and a centred sum
 SELECT COUNT(price), SUM(price), AVG(price) FROM orders;
 -- survey
-WITH private_rows AS (SELECT t0."customer_id" AS o, CASE WHEN (t0."price" IS NOT NULL) THEN 1 END AS x0, CAST(CASE WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8589934592.0e0) + 0.5 < -2147483648000 THEN -2147483648000 WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8589934592.0e0) + 0.5 >= 2147483648000 THEN 2147483648000 ELSE floor((CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8589934592.0e0) + 0.5) END AS BIGINT) AS x1
+WITH private_rows AS (SELECT t0."customer_id" AS o, CASE WHEN (t0."price" IS NOT NULL) THEN 1 END AS x0, CAST(CASE WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8589934592.0e0) + (0.5e0) < (-2147483648000.0e0) THEN (-2147483648000.0e0) WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8589934592.0e0) + (0.5e0) >= (2147483648000.0e0) THEN (2147483648000.0e0) ELSE floor((CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8589934592.0e0) + (0.5e0)) END AS BIGINT) AS x1
 FROM "orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
 parts AS MATERIALIZED (SELECT o, COUNT(*) AS n
 FROM private_rows
 GROUP BY 1),
-light AS MATERIALIZED (SELECT o, 1073741824 - 1073741824 * LEAST(n, 40) // n AS gap
+light AS MATERIALIZED (SELECT o, 1073741824 - 1073741824 * (CASE WHEN n < 40 THEN n ELSE 40 END) // n AS gap
 FROM parts
 WHERE n > 40),
 counted AS (SELECT COUNT(*) AS owners
 FROM parts),
 totals AS (SELECT CAST(COUNT(x0) AS HUGEINT) AS t0, CAST(SUM(x1) AS HUGEINT) AS t1
 FROM private_rows),
-surplus AS (SELECT SUM(CAST(CASE WHEN x0 IS NOT NULL THEN gap END AS HUGEINT)) AS m0, SUM(CAST(gap AS HUGEINT) * x1) AS m1
-FROM private_rows JOIN light ON private_rows.o = light.o AND TRUE),
+surplus AS (SELECT SUM(CASE WHEN x0 IS NOT NULL THEN gap END) AS m0, SUM(CAST(gap AS HUGEINT) * x1) AS m1
+FROM private_rows JOIN light ON private_rows.o = light.o),
 weighted AS (SELECT owners, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0, COALESCE(t1, 0) * 1073741824 - COALESCE(m1, 0) AS s1
-FROM counted JOIN totals ON TRUE
-LEFT JOIN surplus ON TRUE)
+FROM counted CROSS JOIN totals CROSS JOIN surplus)
 SELECT owners AS units, s0, s1
 FROM weighted;
 
@@ -74,24 +71,23 @@ FROM weighted;
 -- with {"bounds": {"price": [0, 100]}}
 SELECT AVG(price) FROM orders;
 -- survey
-WITH private_rows AS (SELECT t0."customer_id" AS o, CASE WHEN (t0."price" IS NOT NULL) THEN 1 END AS x0, CAST(CASE WHEN (CAST(t0."price" AS DOUBLE) - (50.0e0)) * (34359738368.0e0) + 0.5 < -1717986918400 THEN -1717986918400 WHEN (CAST(t0."price" AS DOUBLE) - (50.0e0)) * (34359738368.0e0) + 0.5 >= 1717986918400 THEN 1717986918400 ELSE floor((CAST(t0."price" AS DOUBLE) - (50.0e0)) * (34359738368.0e0) + 0.5) END AS BIGINT) AS x1
+WITH private_rows AS (SELECT t0."customer_id" AS o, CASE WHEN (t0."price" IS NOT NULL) THEN 1 END AS x0, CAST(CASE WHEN (CAST(t0."price" AS DOUBLE) - (50.0e0)) * (34359738368.0e0) + (0.5e0) < (-1717986918400.0e0) THEN (-1717986918400.0e0) WHEN (CAST(t0."price" AS DOUBLE) - (50.0e0)) * (34359738368.0e0) + (0.5e0) >= (1717986918400.0e0) THEN (1717986918400.0e0) ELSE floor((CAST(t0."price" AS DOUBLE) - (50.0e0)) * (34359738368.0e0) + (0.5e0)) END AS BIGINT) AS x1
 FROM "orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
 parts AS MATERIALIZED (SELECT o, COUNT(*) AS n
 FROM private_rows
 GROUP BY 1),
-light AS MATERIALIZED (SELECT o, 1073741824 - 1073741824 * LEAST(n, 40) // n AS gap
+light AS MATERIALIZED (SELECT o, 1073741824 - 1073741824 * (CASE WHEN n < 40 THEN n ELSE 40 END) // n AS gap
 FROM parts
 WHERE n > 40),
 counted AS (SELECT COUNT(*) AS owners
 FROM parts),
 totals AS (SELECT CAST(COUNT(x0) AS HUGEINT) AS t0, CAST(SUM(x1) AS HUGEINT) AS t1
 FROM private_rows),
-surplus AS (SELECT SUM(CAST(CASE WHEN x0 IS NOT NULL THEN gap END AS HUGEINT)) AS m0, SUM(CAST(gap AS HUGEINT) * x1) AS m1
-FROM private_rows JOIN light ON private_rows.o = light.o AND TRUE),
+surplus AS (SELECT SUM(CASE WHEN x0 IS NOT NULL THEN gap END) AS m0, SUM(CAST(gap AS HUGEINT) * x1) AS m1
+FROM private_rows JOIN light ON private_rows.o = light.o),
 weighted AS (SELECT owners, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0, COALESCE(t1, 0) * 1073741824 - COALESCE(m1, 0) AS s1
-FROM counted JOIN totals ON TRUE
-LEFT JOIN surplus ON TRUE)
+FROM counted CROSS JOIN totals CROSS JOIN surplus)
 SELECT owners AS units, s0, s1
 FROM weighted;
 
@@ -105,18 +101,17 @@ WHERE t0."customer_id" IS NOT NULL),
 parts AS MATERIALIZED (SELECT o, COUNT(*) AS n
 FROM private_rows
 GROUP BY 1),
-light AS MATERIALIZED (SELECT o, 1073741824 - 1073741824 * LEAST(n, 5) // n AS gap
+light AS MATERIALIZED (SELECT o, 1073741824 - 1073741824 * (CASE WHEN n < 5 THEN n ELSE 5 END) // n AS gap
 FROM parts
 WHERE n > 5),
 counted AS (SELECT COUNT(*) AS owners
 FROM parts),
 totals AS (SELECT CAST(COUNT(*) AS HUGEINT) AS t0
 FROM private_rows),
-surplus AS (SELECT SUM(CAST(gap AS HUGEINT)) AS m0
-FROM private_rows JOIN light ON private_rows.o = light.o AND TRUE),
+surplus AS (SELECT SUM(gap) AS m0
+FROM private_rows JOIN light ON private_rows.o = light.o),
 weighted AS (SELECT owners, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0
-FROM counted JOIN totals ON TRUE
-LEFT JOIN surplus ON TRUE)
+FROM counted CROSS JOIN totals CROSS JOIN surplus)
 SELECT owners AS units, s0
 FROM weighted;
 
@@ -129,7 +124,7 @@ WHERE t0."customer_id" IS NOT NULL),
 parts AS MATERIALIZED (SELECT o, COUNT(*) AS n
 FROM private_rows
 GROUP BY 1),
-light AS MATERIALIZED (SELECT o, 1073741824 - 1073741824 * LEAST(n, 40) // n AS gap
+light AS MATERIALIZED (SELECT o, 1073741824 - 1073741824 * (CASE WHEN n < 40 THEN n ELSE 40 END) // n AS gap
 FROM parts
 WHERE n > 40),
 counted AS (SELECT COUNT(*) AS owners
@@ -142,24 +137,23 @@ FROM weighted;
 -- FILTER counts in its own measure; n counts all rows of the owner
 SELECT COUNT(*) FILTER (WHERE items > 3), SUM(items) FILTER (WHERE items > 3) FROM orders;
 -- survey
-WITH private_rows AS (SELECT t0."customer_id" AS o, CASE WHEN (t0."items" > 3) THEN 1 END AS x0, CASE WHEN (t0."items" > 3) THEN CAST(CASE WHEN (CAST(t0."items" AS DOUBLE) - (50.5e0)) * (2.0e0) + 0.5 < -99 THEN -99 WHEN (CAST(t0."items" AS DOUBLE) - (50.5e0)) * (2.0e0) + 0.5 >= 99 THEN 99 ELSE floor((CAST(t0."items" AS DOUBLE) - (50.5e0)) * (2.0e0) + 0.5) END AS INTEGER) END AS x1
+WITH private_rows AS (SELECT t0."customer_id" AS o, CASE WHEN (t0."items" > 3) THEN 1 END AS x0, CASE WHEN (t0."items" > 3) THEN CAST(CASE WHEN (CAST(t0."items" AS DOUBLE) - (50.5e0)) * (2.0e0) + (0.5e0) < (-99.0e0) THEN (-99.0e0) WHEN (CAST(t0."items" AS DOUBLE) - (50.5e0)) * (2.0e0) + (0.5e0) >= (99.0e0) THEN (99.0e0) ELSE floor((CAST(t0."items" AS DOUBLE) - (50.5e0)) * (2.0e0) + (0.5e0)) END AS INTEGER) END AS x1
 FROM "orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
 parts AS MATERIALIZED (SELECT o, COUNT(*) AS n
 FROM private_rows
 GROUP BY 1),
-light AS MATERIALIZED (SELECT o, 1073741824 - 1073741824 * LEAST(n, 40) // n AS gap
+light AS MATERIALIZED (SELECT o, 1073741824 - 1073741824 * (CASE WHEN n < 40 THEN n ELSE 40 END) // n AS gap
 FROM parts
 WHERE n > 40),
 counted AS (SELECT COUNT(*) AS owners
 FROM parts),
 totals AS (SELECT CAST(COUNT(x0) AS HUGEINT) AS t0, CAST(SUM(x1) AS HUGEINT) AS t1
 FROM private_rows),
-surplus AS (SELECT SUM(CAST(CASE WHEN x0 IS NOT NULL THEN gap END AS HUGEINT)) AS m0, SUM(CAST(gap AS HUGEINT) * x1) AS m1
-FROM private_rows JOIN light ON private_rows.o = light.o AND TRUE),
+surplus AS (SELECT SUM(CASE WHEN x0 IS NOT NULL THEN gap END) AS m0, SUM(CAST(gap AS HUGEINT) * x1) AS m1
+FROM private_rows JOIN light ON private_rows.o = light.o),
 weighted AS (SELECT owners, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0, COALESCE(t1, 0) * 1073741824 - COALESCE(m1, 0) AS s1
-FROM counted JOIN totals ON TRUE
-LEFT JOIN surplus ON TRUE)
+FROM counted CROSS JOIN totals CROSS JOIN surplus)
 SELECT owners AS units, s0, s1
 FROM weighted;
 
@@ -167,23 +161,22 @@ FROM weighted;
 -- with {"mechanism": "laplace"}
 SELECT AVG(price) FROM orders;
 -- survey
-WITH private_rows AS (SELECT t0."customer_id" AS o, CASE WHEN (t0."price" IS NOT NULL) THEN 1 END AS x0, CAST(CASE WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8589934592.0e0) + 0.5 < -2147483648000 THEN -2147483648000 WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8589934592.0e0) + 0.5 >= 2147483648000 THEN 2147483648000 ELSE floor((CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8589934592.0e0) + 0.5) END AS BIGINT) AS x1
+WITH private_rows AS (SELECT t0."customer_id" AS o, CASE WHEN (t0."price" IS NOT NULL) THEN 1 END AS x0, CAST(CASE WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8589934592.0e0) + (0.5e0) < (-2147483648000.0e0) THEN (-2147483648000.0e0) WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8589934592.0e0) + (0.5e0) >= (2147483648000.0e0) THEN (2147483648000.0e0) ELSE floor((CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8589934592.0e0) + (0.5e0)) END AS BIGINT) AS x1
 FROM "orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
 parts AS MATERIALIZED (SELECT o, COUNT(*) AS n
 FROM private_rows
 GROUP BY 1),
-light AS MATERIALIZED (SELECT o, 1073741824 - 1073741824 * LEAST(n, 40) // n AS gap
+light AS MATERIALIZED (SELECT o, 1073741824 - 1073741824 * (CASE WHEN n < 40 THEN n ELSE 40 END) // n AS gap
 FROM parts
 WHERE n > 40),
 counted AS (SELECT COUNT(*) AS owners
 FROM parts),
 totals AS (SELECT CAST(COUNT(x0) AS HUGEINT) AS t0, CAST(SUM(x1) AS HUGEINT) AS t1
 FROM private_rows),
-surplus AS (SELECT SUM(CAST(CASE WHEN x0 IS NOT NULL THEN gap END AS HUGEINT)) AS m0, SUM(CAST(gap AS HUGEINT) * x1) AS m1
-FROM private_rows JOIN light ON private_rows.o = light.o AND TRUE),
+surplus AS (SELECT SUM(CASE WHEN x0 IS NOT NULL THEN gap END) AS m0, SUM(CAST(gap AS HUGEINT) * x1) AS m1
+FROM private_rows JOIN light ON private_rows.o = light.o),
 weighted AS (SELECT owners, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0, COALESCE(t1, 0) * 1073741824 - COALESCE(m1, 0) AS s1
-FROM counted JOIN totals ON TRUE
-LEFT JOIN surplus ON TRUE)
+FROM counted CROSS JOIN totals CROSS JOIN surplus)
 SELECT owners AS units, s0, s1
 FROM weighted;

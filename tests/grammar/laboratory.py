@@ -11,7 +11,7 @@ import pyarrow as pa
 from hedgerow.answer import Summary
 from hedgerow.backends.duckdb import DuckDB
 from hedgerow.compile import after, program, public_tables
-from hedgerow.compiled import PLACE, PUBLIC, RELEASED, SELECTED, UNITS
+from hedgerow.compiled import PLACE, PUBLIC, RELEASED, SELECTED, UNITS, VALUE
 from hedgerow.dialects import DUCKDB
 from hedgerow.engine.parameters import asked
 from hedgerow.engine.public import public_table
@@ -105,7 +105,7 @@ class Laboratory:
         try:
             logical = bind(parse(sql).query, world.catalog(), schema)
             budget = Budget(epsilon, 1e-8, mechanism)
-            return Planned(logical, price(logical, budget, ROOM, min_frequency=min_frequency))
+            return Planned(logical, price(logical, budget, ROOM, min_frequency=min_frequency, method="simple"))
         except QueryError as refusal:
             return refusal
 
@@ -134,8 +134,28 @@ class Laboratory:
         zeros = (Fraction(0),) * len(plan.coordinates)
         columns = [[float(vectors.get(k, zeros)[i]) for k in keys] for i in range(len(plan.coordinates))]
         counts = None if plan.selection is None else np.array([float(measured.units.get(k, 0)) for k in keys])
-        noisy = NoisyTable(table, np.ones(len(keys), bool), counts, tuple(np.array(c, dtype=float) for c in columns))
+        noisy = NoisyTable(
+            table,
+            np.ones(len(keys), bool),
+            counts,
+            tuple(np.array(c, dtype=float) for c in columns),
+            distinct=self._different(plan, table),
+        )
         return Estimator(noisy, plan), measured
+
+    def _different(self, plan, keys):
+        """For each count of different values, how many every one of the keys has."""
+        steps = program(plan, DUCKDB, NONCE).distinct
+        found = []
+        with self.backend.snapshot() as snapshot:
+            if steps and plan.release.keys:
+                snapshot.load(SELECTED, _as_table(_rows_of(keys), keys.schema))
+            for step in steps:
+                shown = snapshot.run(step)
+                places, numbers = shown.exact_integers(PLACE).tolist(), shown.exact_integers(VALUE).tolist()
+                there = dict(zip(places, numbers, strict=True))
+                found.append(np.array([float(there.get(place, 0)) for place in range(keys.num_rows)]))
+        return tuple(found)
 
     def told(self, planned, world, schema):
         """The answer, with its error bars, as `Database.sql` makes it of released tables."""
@@ -203,7 +223,10 @@ def _form(terms, vector):
 
 def _opened(plan):
     """The same plan for people who may count as much as they do."""
-    return replace(plan, bounding=replace(plan.bounding, rows=OPEN, rows_per_group=OPEN, groups=OPEN))
+    distinct = tuple(replace(each, per_owner=OPEN, groups=OPEN) for each in plan.distinct)
+    return replace(
+        plan, bounding=replace(plan.bounding, rows=OPEN, rows_per_group=OPEN, groups=OPEN), distinct=distinct
+    )
 
 
 def fill(connection, world):

@@ -1,19 +1,20 @@
 """What an engine must offer: a schema, and a snapshot in which compiled queries run.
 
 A backend runs SQL that `compile` wrote and returns keys and integers. It does not bound, clip,
-threshold, order or draw noise.
+threshold, order or draw noise. A new one is one file here and one in `dialects`: docs/how-to/add-an-engine.md.
 """
 
 import logging
 import secrets
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from typing import Protocol
 
 import pyarrow as pa
 
 from hedgerow.compiled import Query
 from hedgerow.dialects import Dialect
-from hedgerow.errors import BackendError
+from hedgerow.errors import BackendError, HedgerowError
 from hedgerow.exact import ExactTable
 from hedgerow.schema import Schema, SchemaTable
 
@@ -49,14 +50,40 @@ class Backend(Protocol):
     def snapshot(self) -> AbstractContextManager[Snapshot]:
         """A consistent state to read from."""
 
-    def public(self, sql: str) -> pa.Table:
-        """The result of a query over public tables."""
+    def public(self, query: Query) -> pa.Table:
+        """The result of a query over public tables, in the types that it names."""
 
     def is_unique(self, table: str, columns: tuple[str, ...]) -> bool:
         """Whether no two rows agree on `columns` now. The owner's question: it looks at the data."""
 
+    def cancel(self) -> None:
+        """Stop what runs now, from another thread. What was charged stays charged."""
+
     def close(self) -> None:
         """Let go of the engine."""
+
+
+@contextmanager
+def sealed() -> Iterator[None]:
+    """Whatever goes wrong in here becomes the one sentence of `failure`.
+
+    Privacy: an error of the engine, of the way to Arrow or of our own arithmetic may quote an exact value.
+    """
+    try:
+        yield
+    except HedgerowError:
+        raise
+    except Exception as error:  # noqa: BLE001 - see above
+        raise failure(error) from None
+
+
+def repeated(dialect: Dialect, table: str, columns: Sequence[str]) -> Query:
+    """A query that finds one value of `columns` that stands in two rows, if there is one."""
+    names = [dialect.identifier(name) for name in columns]
+    present = " AND ".join(f"{name} IS NOT NULL" for name in names)
+    grouped = f"SELECT {', '.join(names)} FROM {dialect.table(table)} WHERE {present} GROUP BY {', '.join(names)}"
+    sql = f"SELECT 1 AS found FROM ({grouped} HAVING COUNT(*) > 1) AS repeated{dialect.limit(1, 0)}"
+    return Query(sql, ("found",), (), (pa.int64(),))
 
 
 def failure(error: BaseException) -> BackendError:

@@ -8,10 +8,10 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 
-from hedgerow.backends.base import Snapshot, failure
+from hedgerow.backends.base import Snapshot, failure, repeated, sealed
 from hedgerow.compiled import Query
-from hedgerow.dialects import DUCKDB
-from hedgerow.errors import BackendError, HedgerowError
+from hedgerow.dialects import DUCKDB, Dialect
+from hedgerow.errors import BackendError
 from hedgerow.exact import ExactTable
 from hedgerow.expressions.types import Type
 from hedgerow.schema import Schema, SchemaColumn, SchemaTable
@@ -41,11 +41,12 @@ class DuckDB:
     handed in stays the owner's to lock.
     """
 
-    dialect = DUCKDB
+    dialect: Dialect = DUCKDB
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, *, handed_in: bool) -> None:
         self._connection = connection
         self._lock = threading.Lock()
+        self._cursors: list[duckdb.DuckDBPyConnection] = []
         self.handed_in = handed_in
 
     def schema(self) -> Schema:
@@ -60,46 +61,43 @@ class DuckDB:
 
     @contextmanager
     def snapshot(self) -> Iterator[Snapshot]:
-        """One transaction on a cursor of its own.
-
-        Privacy: whatever goes wrong while exact values are at hand, in the engine, in the way to Arrow or in our own
-        arithmetic, may quote one of them, so all of it becomes the one sentence of `failure`.
-        """
-        cursor = self._cursor()
-        try:
+        """One transaction on a cursor of its own."""
+        with sealed(), self._running() as cursor:
             cursor.execute("BEGIN TRANSACTION")
             yield _Snapshot(cursor)
-        except HedgerowError:
-            raise
-        except Exception as error:  # noqa: BLE001 - see above
-            raise failure(error) from None
-        finally:
-            cursor.close()
 
-    def public(self, sql: str) -> pa.Table:
-        """The result of a query over public tables."""
-        cursor = self._cursor()
-        try:
-            return cursor.sql(sql).to_arrow_table()
-        except Exception as error:  # noqa: BLE001 - an interrupt is no duckdb.Error
-            raise failure(error) from None
-        finally:
-            cursor.close()
+    def public(self, query: Query) -> pa.Table:
+        """The result of a query over public tables, in DuckDB's own types."""
+        with sealed(), self._running() as cursor:
+            return cursor.sql(query.sql).to_arrow_table()
 
     def is_unique(self, table: str, columns: tuple[str, ...]) -> bool:
         """Whether no two rows agree on `columns` now."""
-        named = ", ".join(self.dialect.identifier(name) for name in columns)
-        present = " AND ".join(f"{self.dialect.identifier(name)} IS NOT NULL" for name in columns)
-        sql = (
-            f"SELECT 1 FROM {self.dialect.identifier(table)} WHERE {present} "
-            f"GROUP BY {named} HAVING COUNT(*) > 1 LIMIT 1"
-        )
-        return bool(self.public(sql).num_rows == 0)
+        return bool(self.public(repeated(self.dialect, table, columns)).num_rows == 0)
+
+    def cancel(self) -> None:
+        """Interrupt every cursor that runs."""
+        with self._lock:
+            for cursor in self._cursors:
+                cursor.interrupt()
 
     def close(self) -> None:
         """Close what we opened; what was handed in stays open."""
         if not self.handed_in:
             self._connection.close()
+
+    @contextmanager
+    def _running(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        """A cursor that can be interrupted."""
+        cursor = self._cursor()
+        try:
+            with self._lock:
+                self._cursors.append(cursor)
+            yield cursor
+        finally:
+            with self._lock:
+                self._cursors.remove(cursor)
+            cursor.close()
 
     def _cursor(self) -> duckdb.DuckDBPyConnection:
         with self._lock:

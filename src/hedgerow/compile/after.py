@@ -59,7 +59,7 @@ def after(plan: LogicalPlan, dialect: Dialect, *, follow: bool = True) -> After:
     body = query_text(localised(replace(root, limit=None, offset=0), plan.releases), dialect)
     listed = ", ".join(dialect.identifier(column.name) for column in root.columns)
     order = ", ".join(f"{dialect.identifier(name)} NULLS LAST" for name in last)
-    text = f"SELECT {listed} FROM ({body}) AS shown ORDER BY {order}{limit_text(root)}"
+    text = f"SELECT {listed} FROM ({body}) AS shown ORDER BY {order}{limit_text(root, dialect)}"
     return After(text, numbered is not None, origins)
 
 

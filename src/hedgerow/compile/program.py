@@ -8,12 +8,25 @@ has one row there is nothing to weigh, and the survey is the plain aggregation.
 """
 
 from hedgerow.compile.queries import from_text
-from hedgerow.compile.scalars import bucket_number, key, plain, row_sum, scalar
+from hedgerow.compile.scalars import bucket_number, condition, key, plain, row_sum, scalar
 from hedgerow.compile.values import value_pairs
-from hedgerow.compile.weights import bucket_weights, dropped_keys, grouped, row_terms, same, weighing
-from hedgerow.compiled import ALL_KEYS, BUCKET, OWNER, PLACE, SELECTED, UNITS, VALUE, WEIGHT, Program, Query
+from hedgerow.compile.weights import Names, bucket_weights, dropped_keys, row_terms, same, weighing
+from hedgerow.compiled import (
+    ALL_KEYS,
+    BUCKET,
+    OWNER,
+    PLACE,
+    SELECTED,
+    UNITS,
+    VALUE,
+    WEIGHT,
+    Program,
+    Query,
+    arrow_type,
+)
 from hedgerow.dialects import Dialect
 from hedgerow.expressions.facts import declared_values
+from hedgerow.expressions.types import Type
 from hedgerow.plan.nodes import Scan
 from hedgerow.privacy.distinct import Distinct
 from hedgerow.privacy.keys import KeyRule
@@ -36,8 +49,13 @@ def program(plan: PrivatePlan, dialect: Dialect, nonce: str) -> Program:
     return Program(_survey(plan, dialect, nonce), measure, buckets, distinct)
 
 
-def _key_names(plan: PrivatePlan) -> tuple[str, ...]:
-    return tuple(named.name for named in plan.release.keys)
+def _key_names(plan: PrivatePlan) -> Names:
+    return {named.name: named.expr.type for named in plan.release.keys}
+
+
+def _made(sql: str, plan: PrivatePlan, integers: tuple[str, ...], *, keyed: bool) -> Query:
+    keys = plan.release.keys if keyed else ()
+    return Query(sql, tuple(k.name for k in keys), integers, tuple(arrow_type(k.expr) for k in keys))
 
 
 def _sum_names(plan: PrivatePlan) -> tuple[str, ...]:
@@ -50,19 +68,19 @@ def _keys(plan: PrivatePlan, dialect: Dialect) -> list[str]:
 
 def _short(plan: PrivatePlan, dialect: Dialect) -> Query:
     """One row per owner: the plain aggregation, and the number of owners."""
-    names = _key_names(plan)
     sums = [f"{row_sum(total, dialect)} AS s{i}" for i, total in enumerate(plan.sums)]
     columns = [*_keys(plan, dialect), f"COUNT(*) AS {UNITS}", *sums]
-    sql = f"SELECT {', '.join(columns)} {_rows_clause(plan, dialect)}{grouped(len(names))}"
+    texts = [key(named.expr, dialect) for named in plan.release.keys]
+    sql = f"SELECT {', '.join(columns)} {_rows_clause(plan, dialect)}{dialect.group_by(texts)}"
     if plan.keys.rule is KeyRule.SELECTED:
         sql += f" HAVING COUNT(*) >= {plan.minimum}"
-    return Query(sql, names, (UNITS, *_sum_names(plan)))
+    return _made(sql, plan, (UNITS, *_sum_names(plan)), keyed=True)
 
 
 def _rows_clause(plan: PrivatePlan, dialect: Dialect) -> str:
     """FROM and WHERE of the private rows: those with an owner, within the declared keys."""
     release = plan.release
-    conditions = [f"{scalar(release.owner, dialect)} IS NOT NULL", *(scalar(c, dialect) for c in release.where)]
+    conditions = [f"{scalar(release.owner, dialect)} IS NOT NULL", *(condition(c, dialect) for c in release.where)]
     for named in release.keys:
         values = declared_values(named.expr)
         if values is not None:
@@ -73,8 +91,7 @@ def _rows_clause(plan: PrivatePlan, dialect: Dialect) -> str:
 
 def _rows_step(plan: PrivatePlan, dialect: Dialect) -> str:
     """The private rows as a step; joins are made once, a table is better read again."""
-    once = "" if isinstance(plan.release.source, Scan) else "MATERIALIZED "
-    return f"{ROWS} AS {once}({_rows(plan, dialect)})"
+    return dialect.step(ROWS, _rows(plan, dialect), once=not isinstance(plan.release.source, Scan))
 
 
 def _rows(plan: PrivatePlan, dialect: Dialect) -> str:
@@ -85,36 +102,45 @@ def _rows(plan: PrivatePlan, dialect: Dialect) -> str:
 
 def _scalar(plan: PrivatePlan, dialect: Dialect) -> Query:
     """No keys: one group, whatever there is."""
-    steps = [_rows_step(plan, dialect), *weighing(plan, dialect, ROWS, ())]
+    steps = [_rows_step(plan, dialect), *weighing(plan, dialect, ROWS, {})]
     columns = ", ".join([f"owners AS {UNITS}", *_sum_names(plan)])
-    return Query(f"WITH {', '.join(steps)} SELECT {columns} FROM weighted", (), (UNITS, *_sum_names(plan)))
+    sql = dialect.statement(steps, f"SELECT {columns} FROM weighted")
+    return _made(sql, plan, (UNITS, *_sum_names(plan)), keyed=False)
 
 
 def _survey(plan: PrivatePlan, dialect: Dialect, nonce: str) -> Query:
     """Bounded owners per key and the sums over all keys; keys below the minimum never leave the engine."""
     names = _key_names(plan)
+    match = same("weighted", "dropped", names, dialect)
     bounded = f"SELECT weighted.*, owners - COALESCE(lost, 0) AS {UNITS}, COUNT(*) OVER () AS {ALL_KEYS}"
     steps = [
         _rows_step(plan, dialect),
         *weighing(plan, dialect, ROWS, names),
-        f"dropped AS ({dropped_keys(plan, names, nonce, dialect)})",
-        f"bounded AS ({bounded} FROM weighted LEFT JOIN dropped ON {same('weighted', 'dropped', names)})",
+        dialect.step("dropped", dropped_keys(plan, names, nonce, dialect), once=False),
+        dialect.step("bounded", f"{bounded} FROM weighted LEFT JOIN dropped ON {match}", once=False),
     ]
     integers = (UNITS, ALL_KEYS, *_sum_names(plan))
     test = "" if plan.selection is None else f" WHERE {UNITS} >= {plan.minimum}"
-    return Query(f"WITH {', '.join(steps)} SELECT {', '.join([*names, *integers])} FROM bounded{test}", names, integers)
+    sql = dialect.statement(steps, f"SELECT {', '.join([*names, *integers])} FROM bounded{test}")
+    return _made(sql, plan, integers, keyed=True)
 
 
 def _measure(plan: PrivatePlan, dialect: Dialect) -> Query:
     """Weighted sums over the keys handed back, each named by its place among them."""
-    kept = f"SELECT {ROWS}.*, {PLACE} FROM {ROWS} JOIN {SELECTED} ON {same(ROWS, SELECTED, _key_names(plan))}"
+    kept = f"SELECT {ROWS}.*, {PLACE} FROM {ROWS} JOIN {SELECTED} ON {_selected(plan, dialect)}"
     steps = [
         _rows_step(plan, dialect),
-        f"{KEPT} AS ({kept})",
-        *weighing(plan, dialect, KEPT, (PLACE,)),
+        dialect.step(KEPT, kept, once=False),
+        *weighing(plan, dialect, KEPT, {PLACE: Type.INTEGER}),
     ]
     integers = (PLACE, *_sum_names(plan))
-    return Query(f"WITH {', '.join(steps)} SELECT {', '.join(integers)} FROM weighted", (), integers)
+    sql = dialect.statement(steps, f"SELECT {', '.join(integers)} FROM weighted")
+    return _made(sql, plan, integers, keyed=False)
+
+
+def _selected(plan: PrivatePlan, dialect: Dialect) -> str:
+    """Which of the selected keys a row has."""
+    return same(ROWS, SELECTED, _key_names(plan), dialect)
 
 
 def _buckets(plan: PrivatePlan, bucketing: Bucketing, dialect: Dialect) -> Query:
@@ -122,7 +148,7 @@ def _buckets(plan: PrivatePlan, bucketing: Bucketing, dialect: Dialect) -> Query
     steps = [*_placed(plan, f"{bucket_number(bucketing, dialect)} AS {BUCKET}", BUCKET, dialect)]
     steps += bucket_weights(plan, dialect, KEPT)
     names = (PLACE, BUCKET, WEIGHT)
-    return Query(f"WITH {', '.join(steps)} SELECT {', '.join(names)} FROM bucketed", (), names)
+    return _made(dialect.statement(steps, f"SELECT {', '.join(names)} FROM bucketed"), plan, names, keyed=False)
 
 
 def _placed(plan: PrivatePlan, column: str, name: str, dialect: Dialect) -> list[str]:
@@ -130,9 +156,11 @@ def _placed(plan: PrivatePlan, column: str, name: str, dialect: Dialect) -> list
     owner = f"{scalar(plan.release.owner, dialect)} AS o"
     rows = f"SELECT {', '.join([*_keys(plan, dialect), owner, column])} {_rows_clause(plan, dialect)}"
     if plan.keys.rule is KeyRule.ONE:
-        return [f"{ROWS} AS ({rows})", f"{KEPT} AS (SELECT o, {name}, 0 AS {PLACE} FROM {ROWS})"]
-    joined = f"{ROWS} JOIN {SELECTED} ON {same(ROWS, SELECTED, _key_names(plan))}"
-    return [f"{ROWS} AS ({rows})", f"{KEPT} AS MATERIALIZED (SELECT o, {name}, {PLACE} FROM {joined})"]
+        kept = dialect.step(KEPT, f"SELECT o, {name}, 0 AS {PLACE} FROM {ROWS}", once=False)
+    else:
+        joined = f"{ROWS} JOIN {SELECTED} ON {_selected(plan, dialect)}"
+        kept = dialect.step(KEPT, f"SELECT o, {name}, {PLACE} FROM {joined}", once=True)
+    return [dialect.step(ROWS, rows, once=False), kept]
 
 
 def _distinct(plan: PrivatePlan, counted: Distinct, dialect: Dialect, nonce: str) -> Query:
@@ -142,11 +170,11 @@ def _distinct(plan: PrivatePlan, counted: Distinct, dialect: Dialect, nonce: str
     """
     value = plain(counted.value, dialect)
     if counted.filter is not None:
-        value = f"CASE WHEN {scalar(counted.filter, dialect)} THEN {value} END"
+        value = f"CASE WHEN {condition(counted.filter, dialect)} THEN {value} END"
     steps = [*_placed(plan, f"{value} AS v", "v", dialect), *value_pairs(plan, counted, dialect, KEPT, nonce)]
     if counted.flow:
         numbers = f"DENSE_RANK() OVER (ORDER BY o) AS {OWNER}, DENSE_RANK() OVER (ORDER BY v) AS {VALUE}"
-        sql = f"WITH {', '.join(steps)} SELECT {PLACE}, {numbers} FROM chosen"
-        return Query(sql, (), (PLACE, OWNER, VALUE))
-    sql = f"WITH {', '.join(steps)} SELECT {PLACE}, COUNT(DISTINCT v) AS {VALUE} FROM chosen GROUP BY 1"
-    return Query(sql, (), (PLACE, VALUE))
+        sql = dialect.statement(steps, f"SELECT {PLACE}, {numbers} FROM chosen")
+        return _made(sql, plan, (PLACE, OWNER, VALUE), keyed=False)
+    found = f"SELECT {PLACE}, COUNT(DISTINCT v) AS {VALUE} FROM chosen{dialect.group_by([PLACE])}"
+    return _made(dialect.statement(steps, found), plan, (PLACE, VALUE), keyed=False)

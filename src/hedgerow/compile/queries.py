@@ -2,11 +2,10 @@
 
 from collections.abc import Sequence
 
-from hedgerow.compile.scalars import plain, render, scalar
-from hedgerow.dialects import Dialect
+from hedgerow.compile.scalars import condition, plain, render, scalar
+from hedgerow.dialects import Dialect, SummaryCall
 from hedgerow.errors import InternalError
 from hedgerow.expressions.nodes import Call, Literal, Nested, Order, Window, walk
-from hedgerow.expressions.summaries import lookup
 from hedgerow.plan.nodes import (
     AggregateCall,
     Derived,
@@ -22,26 +21,25 @@ from hedgerow.plan.nodes import (
 )
 
 OWNER = "o"
-JOINS = {"inner": "JOIN", "left": "LEFT JOIN", "full": "FULL JOIN", "cross": "CROSS JOIN"}
 
 
 def query_text(query: Query, dialect: Dialect) -> str:
     """A query as text, nested as the tree is."""
     if isinstance(query, SetOperation):
         sides = [query_text(side, dialect) for side in (query.left, query.right)]
-        return f"({sides[0]}) {query.operator}{' ALL' if query.every else ''} ({sides[1]})"
+        return dialect.union(sides[0], f"{query.operator}{' ALL' if query.every else ''}", sides[1])
     written = [_key(c, dialect) if query.distinct else scalar(c.expr, dialect) for c in query.columns]
     named = zip(written, query.columns, strict=True)
     columns = ", ".join(f"{text} AS {dialect.identifier(c.name)}" for text, c in named)
     head = f"SELECT {'DISTINCT ' if query.distinct else ''}{columns or '1'}"
     body = head if query.source is None else f"{head} FROM {from_text(query.source, dialect)}"
-    return f"{body}{where_text(query, dialect)}{order_text(query.order, dialect)}{limit_text(query)}"
+    return f"{body}{where_text(query, dialect)}{order_text(query.order, dialect)}{limit_text(query, dialect)}"
 
 
 def from_text(source: From, dialect: Dialect) -> str:
     """A FROM tree as text."""
     if isinstance(source, Scan):
-        return f"{dialect.identifier(source.table)} AS {source.alias}"
+        return f"{dialect.table(source.table)} AS {source.alias}"
     if isinstance(source, Derived):
         return f"({query_text(source.query, dialect)}) AS {source.alias}"
     if isinstance(source, Join):
@@ -57,10 +55,7 @@ def _join(join: Join, dialect: Dialect) -> str:
     left, right = from_text(join.left, dialect), from_text(join.right, dialect)
     if isinstance(join.right, Join):
         right = f"({right})"
-    condition = "" if join.condition is None else f" ON {scalar(join.condition, dialect)}"
-    if join.condition is None and join.kind != "cross":
-        condition = " ON TRUE"
-    return f"{left} {JOINS[join.kind]} {right}{condition}"
+    return dialect.join(left, join.kind, right, None if join.condition is None else condition(join.condition, dialect))
 
 
 def _grouped(grouped: Grouped, dialect: Dialect) -> str:
@@ -79,39 +74,36 @@ def _key(named: Named, dialect: Dialect) -> str:
 def _group_by(grouped: Grouped, dialect: Dialect) -> str:
     if grouped.sets is not None:
         texts = [plain(k.expr, dialect) for k in grouped.keys]
-        sets = ", ".join(f"({', '.join(texts[i] for i in places)})" for places in grouped.sets)
-        return f" GROUP BY GROUPING SETS ({sets})"
-    return f" GROUP BY {', '.join(str(i + 1) for i in range(len(grouped.keys)))}" if grouped.keys else ""
+        return dialect.grouping_sets([[texts[i] for i in places] for places in grouped.sets])
+    return dialect.group_by([_key(k, dialect) for k in grouped.keys])
 
 
 def _call(call: AggregateCall, dialect: Dialect) -> str:
     if call.function == "GROUPING":
         return f"GROUPING({', '.join(plain(a, dialect) for a in call.arguments)})"
-    where = "" if call.filter is None else f" FILTER (WHERE {scalar(call.filter, dialect)})"
-    return _summary(call, where, dialect)
+    return _summary(call, None, dialect)
 
 
-def _summary(call: AggregateCall | Window, tail: str, dialect: Dialect) -> str:
-    known = lookup(call.function)
-    if known is None:
-        raise InternalError(f"{call.function} was bound but is not a summary.")
-    texts = [scalar(argument, dialect) for argument in call.arguments]
-    template = known.text([argument.type for argument in call.arguments])
-    distinct = "DISTINCT " if call.distinct else ""
-    listed = ", ".join(texts)
-    doubles = ", ".join(f"CAST({text} AS {dialect.double})" for text in texts)
-    return template.format(*texts, distinct=distinct, all=listed or "*", listed=listed, doubles=doubles, tail=tail)
+def _summary(call: AggregateCall | Window, over: str | None, dialect: Dialect) -> str:
+    return dialect.summary(
+        SummaryCall(
+            call.function,
+            tuple(scalar(argument, dialect) for argument in call.arguments),
+            tuple(argument.type for argument in call.arguments),
+            distinct=call.distinct,
+            filter=None if call.filter is None else condition(call.filter, dialect),
+            over=over,
+        )
+    )
 
 
 def _values(values: Values, dialect: Dialect) -> str:
-    rows = ", ".join(f"({', '.join(scalar(cell, dialect) for cell in row)})" for row in values.rows)
-    names = ", ".join(f"c{i}" for i in range(len(values.rows[0])))
-    return f"(VALUES {rows}) AS {values.alias}({names})"
+    return dialect.values([[scalar(cell, dialect) for cell in row] for row in values.rows], values.alias)
 
 
 def where_text(query: Select | Grouped, dialect: Dialect) -> str:
     """WHERE, where there is a condition."""
-    return f" WHERE {' AND '.join(scalar(c, dialect) for c in query.where)}" if query.where else ""
+    return f" WHERE {' AND '.join(condition(c, dialect) for c in query.where)}" if query.where else ""
 
 
 def order_text(terms: Sequence[Order], dialect: Dialect) -> str:
@@ -123,16 +115,15 @@ def order_text(terms: Sequence[Order], dialect: Dialect) -> str:
 def order_terms(terms: Sequence[Order], dialect: Dialect) -> list[str]:
     """The terms of ORDER BY; a constant orders nothing, and some engines would take it for a position."""
     return [
-        f"{plain(t.expr, dialect)} {'DESC' if t.descending else 'ASC'} NULLS {'FIRST' if t.nulls_first else 'LAST'}"
+        dialect.order(plain(t.expr, dialect), descending=t.descending, nulls_first=t.nulls_first)
         for t in terms
         if any(not isinstance(part, Literal | Call) for part in walk(t.expr))
     ]
 
 
-def limit_text(query: Select) -> str:
+def limit_text(query: Select, dialect: Dialect) -> str:
     """LIMIT and OFFSET."""
-    count = "" if query.limit is None else f" LIMIT {query.limit}"
-    return f"{count} OFFSET {query.offset}" if query.offset else count
+    return dialect.limit(query.limit, query.offset)
 
 
 @render.register
@@ -141,8 +132,7 @@ def _(expr: Window, dialect: Dialect) -> str:
     if expr.partition:
         parts.append(f"PARTITION BY {', '.join(plain(p, dialect) for p in expr.partition)}")
     parts += [order_text(expr.order, dialect).strip(), expr.frame]
-    where = "" if expr.filter is None else f" FILTER (WHERE {scalar(expr.filter, dialect)})"
-    return _summary(expr, f"{where} OVER ({' '.join(filter(None, parts))})", dialect)
+    return _summary(expr, f"OVER ({' '.join(filter(None, parts))})", dialect)
 
 
 @render.register
@@ -151,9 +141,9 @@ def _(expr: Nested, dialect: Dialect) -> str:
         raise InternalError("A nested query that is none.")
     text = query_text(expr.query, dialect)
     if expr.kind == "exists":
-        return f"EXISTS ({text})"
+        return dialect.predicate(f"EXISTS ({text})")
     if expr.kind == "scalar":
         return f"({text})"
     left = scalar(expr.arguments[0], dialect)
-    found = f"({left} IN ({text}))"
+    found = dialect.predicate(f"({left} IN ({text}))")
     return f"CASE WHEN {left} IS NOT NULL THEN {found} END" if expr.kind == "in own" else found

@@ -2,10 +2,9 @@
 
 from functools import singledispatch
 
-from hedgerow.dialects import Dialect
+from hedgerow.dialects import Dialect, is_bytewise
 from hedgerow.errors import InternalError
 from hedgerow.expressions.facts import may_be_nan
-from hedgerow.expressions.functions import lookup
 from hedgerow.expressions.nodes import Call, Column, Expr, Literal
 from hedgerow.expressions.types import Type
 from hedgerow.privacy.grid import Grid
@@ -39,7 +38,12 @@ def _(expr: Literal, dialect: Dialect) -> str:
 
 @render.register
 def _(expr: Call, dialect: Dialect) -> str:
-    return lookup(expr.function).render([scalar(a, dialect) for a in expr.arguments], dialect.name)
+    return dialect.call(expr, [scalar(a, dialect) for a in expr.arguments])
+
+
+def condition(expr: Expr, dialect: Dialect) -> str:
+    """An expression where SQL wants a condition."""
+    return dialect.condition(scalar(expr, dialect))
 
 
 def key(expr: Expr, dialect: Dialect) -> str:
@@ -49,50 +53,41 @@ def key(expr: Expr, dialect: Dialect) -> str:
 
     Privacy: without it the printed key would be the spelling of some row (docs/explanation/privacy.md).
     """
-    text = plain(expr, dialect)
-    if expr.type in dialect.printable and not _always_prints(expr):
-        low, high = dialect.printable[expr.type]
-        return f"CASE WHEN {text} BETWEEN {low} AND {high} THEN {text} END"
-    return text
+    return dialect.printable(plain(expr, dialect), expr)
 
 
 def plain(expr: Expr, dialect: Dialect) -> str:
     """A value to group, partition or order by that is not printed: text byte by byte, and one zero."""
     text = scalar(expr, dialect)
     if expr.type is Type.TEXT:
-        return text if isinstance(expr, Column) and not expr.collated else dialect.binary_text.format(text)
-    return f"({text} + {dialect.real(0.0)})" if expr.type is Type.FLOAT else text
-
-
-def _always_prints(expr: Expr) -> bool:
-    """Whether a decimal column has few enough digits by its type; only the widest integers do not."""
-    return expr.type is Type.DECIMAL and not (isinstance(expr, Column) and expr.native.upper() == "HUGEINT")
+        return text if is_bytewise(expr) else dialect.binary(text)
+    return dialect.one_zero(text) if expr.type is Type.FLOAT else text
 
 
 def present(total: ExactSum, dialect: Dialect) -> str | None:
     """The condition under which a row counts in `total`; None where every row does."""
-    conditions = [] if total.filter is None else [scalar(total.filter, dialect)]
+    conditions = [] if total.filter is None else [condition(total.filter, dialect)]
     if total.value is not None and total.kind is SumKind.ROWS:
         text = scalar(total.value, dialect)
         conditions.append(f"({text} IS NOT NULL)")
         if may_be_nan(total.value):
-            conditions.append(f"(NOT {dialect.is_nan.format(text)})")
+            conditions.append(f"(NOT {dialect.is_nan(text)})")
     return " AND ".join(conditions) or None
 
 
 def grid_integer(value: Expr, grid: Grid, dialect: Dialect) -> str:
     """The value as an integer on its grid, NULL where it is missing or NaN.
 
-    Rounded in floating point, clamped there (integers below 2^53 are exact), and only then cast, so that
-    no cast can fail.
+    Rounded in floating point (half a step is added and the floor taken), clamped there (integers below 2^53 are
+    exact), and only then cast, so that no cast can fail.
     """
     text = f"CAST({scalar(value, dialect)} AS {dialect.double})"
-    steps = f"({text} - {dialect.real(grid.offset)}) * {dialect.real(2.0**-grid.exponent)} + 0.5"
-    nan = f"WHEN {dialect.is_nan.format(text)} THEN NULL " if may_be_nan(value) else ""
-    below = f"WHEN {steps} < {grid.low} THEN {grid.low}"
-    above = f"WHEN {steps} >= {grid.high} THEN {grid.high}"
-    inside = f"CASE {nan}{below} {above} ELSE floor({steps}) END"
-    return f"CAST({inside} AS {'INTEGER' if grid.reach <= INTEGER_REACH else dialect.whole})"
+    shifted = f"({text} - {dialect.real(grid.offset)})"
+    steps = f"{shifted} * {dialect.real(2.0**-grid.exponent)} + {dialect.real(0.5)}"
+    nan = f"WHEN {dialect.is_nan(text)} THEN NULL " if may_be_nan(value) else ""
+    low, high = dialect.real(float(grid.low)), dialect.real(float(grid.high))
+    inside = f"CASE {nan}WHEN {steps} < {low} THEN {low} WHEN {steps} >= {high} THEN {high} ELSE floor({steps}) END"
+    return f"CAST({inside} AS {dialect.integer if grid.reach <= INTEGER_REACH else dialect.whole})"
 
 
 def term(total: ExactSum, dialect: Dialect) -> str:
@@ -102,7 +97,8 @@ def term(total: ExactSum, dialect: Dialect) -> str:
     text = grid_integer(total.value, total.grid, dialect)
     if total.other is None or total.other_grid is None:
         return text
-    return f"(CAST({text} AS {dialect.whole}) * {grid_integer(total.other, total.other_grid, dialect)})"
+    other = grid_integer(total.other, total.other_grid, dialect)
+    return f"(CAST({text} AS {dialect.whole}) * CAST({other} AS {dialect.whole}))"
 
 
 def bucket_number(bucketing: Bucketing, dialect: Dialect) -> str:
@@ -112,16 +108,17 @@ def bucket_number(bucketing: Bucketing, dialect: Dialect) -> str:
     """
     grid, buckets = bucketing.grid, bucketing.buckets
     integer = f"CAST({grid_integer(bucketing.value, grid, dialect)} AS {dialect.whole})"
-    number = f"({integer} - ({buckets.low})) // {buckets.width}"
+    number = dialect.floor_divide(f"({integer} - ({buckets.low}))", str(buckets.width))
     if bucketing.filter is None:
         return number
-    return f"CASE WHEN {scalar(bucketing.filter, dialect)} THEN {number} END"
+    return f"CASE WHEN {condition(bucketing.filter, dialect)} THEN {number} END"
 
 
 def row_sum(total: ExactSum, dialect: Dialect) -> str:
     """The aggregate that adds `total` up over rows."""
-    condition = present(total, dialect)
-    where = "" if condition is None else f" FILTER (WHERE {condition})"
-    if total.grid is not None:
-        return f"COALESCE(SUM({term(total, dialect)}){where}, 0)"
-    return f"COUNT(*){where}"
+    there = present(total, dialect)
+    return (
+        dialect.counted(there)
+        if total.grid is None
+        else f"COALESCE({dialect.total_if(term(total, dialect), there)}, 0)"
+    )

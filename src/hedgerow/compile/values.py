@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from hedgerow.compile.weights import hashed
 from hedgerow.compiled import PLACE
 from hedgerow.dialects import Dialect
+from hedgerow.expressions.types import Type
 from hedgerow.privacy.distinct import MOST_PAIRS, Distinct
 from hedgerow.privacy.plan import PrivatePlan
 
@@ -14,20 +15,27 @@ def value_pairs(plan: PrivatePlan, counted: Distinct, dialect: Dialect, rows: st
 
     Privacy: which places and values of an owner count depends on that owner's own rows alone.
     """
-    pairs = f"pairs AS MATERIALIZED (SELECT DISTINCT o, {PLACE}, v FROM {rows} WHERE v IS NOT NULL)"
+    kinds = {"o": plan.release.owner.type, PLACE: Type.INTEGER, "v": counted.value.type}
+    pairs = dialect.step("pairs", f"SELECT DISTINCT o, {PLACE}, v FROM {rows} WHERE v IS NOT NULL", once=True)
     if not plan.bounding.weighted:
-        return [pairs, f"chosen AS (SELECT o, {PLACE}, v FROM pairs)"]
+        return [pairs, dialect.step("chosen", f"SELECT o, {PLACE}, v FROM pairs", once=False)]
     most = MOST_PAIRS if counted.flow else counted.per_owner
-    values = _first(most, ("o", PLACE), (hashed(nonce, ("o", PLACE, "v"), dialect), "v"))
+    order = (hashed(nonce, kinds, dialect), "v")
     if not plan.bounding.grouped:
-        return [pairs, f"chosen AS (SELECT o, {PLACE}, v FROM pairs QUALIFY {values})"]
-    places = _first(counted.groups, ("o",), (hashed(nonce, ("o", PLACE), dialect), PLACE))
+        return [pairs, dialect.step("chosen", _first(most, "pairs", tuple(kinds), ("o", PLACE), order), once=False)]
+    touched = f"(SELECT DISTINCT o, {PLACE} FROM pairs) AS touched"
+    where = (hashed(nonce, {"o": kinds["o"], PLACE: Type.INTEGER}, dialect), PLACE)
+    there = f"pairs JOIN places ON pairs.o = places.o AND pairs.{PLACE} = places.{PLACE}"
+    within = f"(SELECT pairs.o AS o, pairs.{PLACE} AS {PLACE}, v FROM {there}) AS within"
     return [
         pairs,
-        f"places AS (SELECT o, {PLACE} FROM (SELECT DISTINCT o, {PLACE} FROM pairs) AS touched QUALIFY {places})",
-        f"chosen AS (SELECT o, {PLACE}, v FROM pairs JOIN places USING (o, {PLACE}) QUALIFY {values})",
+        dialect.step("places", _first(counted.groups, touched, ("o", PLACE), ("o",), where), once=False),
+        dialect.step("chosen", _first(most, within, tuple(kinds), ("o", PLACE), order), once=False),
     ]
 
 
-def _first(most: int, within: Sequence[str], order: Sequence[str]) -> str:
-    return f"ROW_NUMBER() OVER (PARTITION BY {', '.join(within)} ORDER BY {', '.join(order)}) <= {most}"
+def _first(most: int, rows: str, names: Sequence[str], within: Sequence[str], order: Sequence[str]) -> str:
+    """Of the rows that agree on `within`, the first few in an order."""
+    listed = ", ".join(names)
+    place = f"ROW_NUMBER() OVER (PARTITION BY {', '.join(within)} ORDER BY {', '.join(order)}) AS turn"
+    return f"SELECT {listed} FROM (SELECT {listed}, {place} FROM {rows}) AS turns WHERE turn <= {most}"

@@ -6,15 +6,17 @@ W the weight of a pair and s its partial sum, sum of W s = 2^b sum of s - sum ov
 integers are the same, and only the number of rows is kept for each pair.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 
 from hedgerow.compile.scalars import present, term
 from hedgerow.compiled import BUCKET, PLACE, WEIGHT
 from hedgerow.dialects import Dialect
+from hedgerow.expressions.types import Type
 from hedgerow.privacy.plan import PrivatePlan
 from hedgerow.privacy.sums import ExactSum, SumKind
 
-Names = tuple[str, ...]
+Names = Mapping[str, Type]
+"""Columns by name, with the type of each."""
 
 
 def row_terms(plan: PrivatePlan, dialect: Dialect) -> list[str]:
@@ -33,8 +35,8 @@ def row_terms(plan: PrivatePlan, dialect: Dialect) -> list[str]:
 def weighing(plan: PrivatePlan, dialect: Dialect, rows: str, names: Names) -> list[str]:
     """The steps from `rows` to `weighted`: keys, the number of owners, and the exact sums over all keys of `rows`."""
     keys = "".join(f"{name}, " for name in names)
-    kept = "" if not names and not _counts_people(plan) else "MATERIALIZED "
-    parts = f"parts AS {kept}(SELECT {keys}o, COUNT(*) AS n FROM {rows}{grouped(len(names) + 1)})"
+    counted = f"SELECT {keys}o, COUNT(*) AS n FROM {rows}{dialect.group_by([*names, 'o'])}"
+    parts = dialect.step("parts", counted, once=bool(names) or _counts_people(plan))
     return [parts, *_caps(plan, dialect, names), *_counted(plan, dialect, names), *_sums(plan, dialect, rows, names)]
 
 
@@ -43,24 +45,24 @@ def bucket_weights(plan: PrivatePlan, dialect: Dialect, rows: str) -> list[str]:
 
     The weights are those of all rows of a pair of owner and place, whatever their buckets.
     """
-    there = f"FROM {rows} WHERE {BUCKET} IS NOT NULL GROUP BY 1, 2"
+    there = f"FROM {rows} WHERE {BUCKET} IS NOT NULL{dialect.group_by([PLACE, BUCKET])}"
     if not plan.bounding.weighted:
-        return [f"bucketed AS (SELECT {PLACE}, {BUCKET}, COUNT(*) AS {WEIGHT} {there})"]
+        return [dialect.step("bucketed", f"SELECT {PLACE}, {BUCKET}, COUNT(*) AS {WEIGHT} {there}", once=False)]
     counts = f"SELECT {PLACE}, {BUCKET}, CAST(COUNT(*) AS {dialect.huge}) AS t {there}"
     one = 1 << plan.weight_bits
-    names: Names = () if not plan.bounding.grouped else (PLACE,)
+    names: Names = {PLACE: Type.INTEGER} if plan.bounding.grouped else {}
     keys = "".join(f"{name}, " for name in names)
-    parts = f"parts AS MATERIALIZED (SELECT {keys}o, COUNT(*) AS n FROM {rows}{grouped(len(names) + 1)})"
-    pairs = f"{rows} JOIN light ON {rows}.o = light.o AND {same(rows, 'light', names)}"
-    lost = f"SELECT {rows}.{PLACE}, {BUCKET}, SUM(CAST(gap AS {dialect.huge})) AS m FROM {pairs}"
+    parts = f"SELECT {keys}o, COUNT(*) AS n FROM {rows}{dialect.group_by([*names, 'o'])}"
+    pairs = f"{rows} JOIN light ON {together(rows, 'light', names, dialect)}"
+    lost = f"SELECT {rows}.{PLACE}, {BUCKET}, {dialect.total('gap')} AS m FROM {pairs} WHERE {BUCKET} IS NOT NULL"
     left = f"t * {one} - COALESCE(m, 0) AS {WEIGHT}"
-    joined = f"whole LEFT JOIN surplus ON {same('whole', 'surplus', (PLACE, BUCKET))}"
+    joined = f"whole LEFT JOIN surplus ON whole.{PLACE} = surplus.{PLACE} AND whole.{BUCKET} = surplus.{BUCKET}"
     return [
-        parts,
+        dialect.step("parts", parts, once=True),
         *_caps(plan, dialect, names),
-        f"whole AS ({counts})",
-        f"surplus AS ({lost} WHERE {BUCKET} IS NOT NULL GROUP BY 1, 2)",
-        f"bucketed AS (SELECT whole.{PLACE}, whole.{BUCKET}, {left} FROM {joined})",
+        dialect.step("whole", counts, once=False),
+        dialect.step("surplus", f"{lost}{dialect.group_by([f'{rows}.{PLACE}', BUCKET])}", once=False),
+        dialect.step("bucketed", f"SELECT whole.{PLACE}, whole.{BUCKET}, {left} FROM {joined}", once=False),
     ]
 
 
@@ -69,17 +71,20 @@ def _caps(plan: PrivatePlan, dialect: Dialect, names: Names) -> list[str]:
 
     With one key for everybody no owner is beyond a limit but by its rows there.
     """
-    keys = "".join(f"{name}, " for name in names)
     one, most = 1 << plan.weight_bits, plan.bounding.rows_per_group
+    counted = least("n", most)
     if not names:
-        gap = f"{one} - {one} * LEAST(n, {most}) // n AS gap"
-        return [f"light AS MATERIALIZED (SELECT o, {gap} FROM parts WHERE n > {most})"]
-    gap = f"{one} - COALESCE(u, {one}) * LEAST(n, {most}) // n AS gap"
-    light = f"SELECT {keys}o, {gap} FROM parts LEFT JOIN heavy USING (o) WHERE n > {most} OR u < {one}"
+        gap = f"{one} - {dialect.floor_divide(f'{one} * ({counted})', 'n')} AS gap"
+        return [dialect.step("light", f"SELECT o, {gap} FROM parts WHERE n > {most}", once=True)]
+    keys = "".join(f"parts.{name} AS {name}, " for name in names)
+    gap = f"{one} - {dialect.floor_divide(f'COALESCE(u, {one}) * ({counted})', 'n')} AS gap"
+    joined = "parts LEFT JOIN heavy ON parts.o = heavy.o"
+    light = f"SELECT {keys}parts.o AS o, {gap} FROM {joined} WHERE n > {most} OR u < {one}"
+    sized = f"SELECT o, COUNT(*) AS touched, {dialect.total(_owner_size(plan))} AS q FROM parts"
     return [
-        f"sized AS (SELECT o, COUNT(*) AS touched, SUM({_owner_size(plan)}) AS q FROM parts GROUP BY o)",
-        f"heavy AS MATERIALIZED ({_heavy_owners(plan, dialect)})",
-        f"light AS MATERIALIZED ({light})",
+        dialect.step("sized", f"{sized}{dialect.group_by(['o'])}", once=False),
+        dialect.step("heavy", _heavy_owners(plan, dialect), once=True),
+        dialect.step("light", light, once=True),
     ]
 
 
@@ -88,17 +93,19 @@ def _counted(plan: PrivatePlan, dialect: Dialect, names: Names) -> list[str]:
 
     An owner adds its cap U (of the proof) in each of its keys.
     """
-    keys = "".join(f"{name}, " for name in names)
     one = 1 << plan.weight_bits
     people = [i for i, total in enumerate(plan.sums) if total.kind is SumKind.UNITS]
     if not names and not _counts_people(plan):
-        return ["counted AS (SELECT 0 AS owners)"]
+        return [dialect.step("counted", "SELECT 0 AS owners", once=False)]
+    listed = [f"parts.{name}" for name in names]
+    keys = "".join(f"parts.{name} AS {name}, " for name in names)
     if not people or not names:
         weighted = "".join(f", CAST(COUNT(*) AS {dialect.huge}) * {one} AS s{i}" for i in people)
-        return [f"counted AS (SELECT {keys}COUNT(*) AS owners{weighted} FROM parts{grouped(len(names))})"]
-    weighted = "".join(f", COALESCE(SUM(CAST(COALESCE(u, {one}) AS {dialect.huge})), 0) AS s{i}" for i in people)
-    owners = f"SELECT {keys}COUNT(*) AS owners{weighted} FROM parts LEFT JOIN heavy USING (o)"
-    return [f"counted AS ({owners}{grouped(len(names))})"]
+        owners = f"SELECT {keys}COUNT(*) AS owners{weighted} FROM parts"
+    else:
+        weighted = "".join(f", COALESCE({dialect.total(f'COALESCE(u, {one})')}, 0) AS s{i}" for i in people)
+        owners = f"SELECT {keys}COUNT(*) AS owners{weighted} FROM parts LEFT JOIN heavy ON parts.o = heavy.o"
+    return [dialect.step("counted", f"{owners}{dialect.group_by(listed)}", once=False)]
 
 
 def dropped_keys(plan: PrivatePlan, names: Names, nonce: str, dialect: Dialect) -> str:
@@ -107,29 +114,37 @@ def dropped_keys(plan: PrivatePlan, names: Names, nonce: str, dialect: Dialect) 
     Privacy: the choice depends on the owner's own keys alone, so that one unit changes at most
     C counts by one each.
     """
-    keys = ", ".join(names)
-    order = hashed(nonce, ("o", *names), dialect)
+    keys, most = ", ".join(names), plan.bounding.groups
+    listed = ", ".join(f"parts.{name} AS {name}" for name in names)
+    touching = f"SELECT parts.o AS o, {listed} FROM parts JOIN heavy ON parts.o = heavy.o WHERE touched > {most}"
+    order = hashed(nonce, {"o": plan.release.owner.type, **names}, dialect)
     place = f"ROW_NUMBER() OVER (PARTITION BY o ORDER BY {order}, {keys}) AS place"
-    ranked = f"SELECT {keys}, {place} FROM parts JOIN heavy USING (o) WHERE touched > {plan.bounding.groups}"
-    chosen = f"FROM ({ranked}) AS ranked WHERE place > {plan.bounding.groups}"
-    return f"SELECT {keys}, COUNT(*) AS lost {chosen}{grouped(len(names))}"
+    ranked = f"SELECT {keys}, {place} FROM ({touching}) AS touching"
+    chosen = f"FROM ({ranked}) AS ranked WHERE place > {most}"
+    return f"SELECT {keys}, COUNT(*) AS lost {chosen}{dialect.group_by(list(names))}"
 
 
-def hashed(nonce: str, names: Sequence[str], dialect: Dialect) -> str:
-    """A hash of columns under a nonce. Each is read byte by byte: engines do not join texts of different collations."""
-    texts = (dialect.binary_text.format(f"CAST({name} AS VARCHAR)") for name in names)
-    fields = ", ".join(f"COALESCE({text}, '\\')" for text in texts)
-    return dialect.hashed.format(f"concat_ws('|', '{nonce}', {fields})")
+def hashed(nonce: str, names: Names, dialect: Dialect) -> str:
+    """A hash of columns under a nonce, over the one text that each value has on every engine."""
+    missing = dialect.string("~")
+    fields = [f"COALESCE({dialect.canonical(name, kind)}, {missing})" for name, kind in names.items()]
+    return dialect.hashed([dialect.string(nonce), *fields])
 
 
-def grouped(count: int) -> str:
-    """GROUP BY the first `count` columns."""
-    return f" GROUP BY {', '.join(str(i + 1) for i in range(count))}" if count else ""
-
-
-def same(left: str, right: str, names: Names) -> str:
+def same(left: str, right: str, names: Names, dialect: Dialect) -> str:
     """Equality of keys, in which NULL equals NULL."""
-    return " AND ".join(f"{left}.{name} IS NOT DISTINCT FROM {right}.{name}" for name in names) or "TRUE"
+    return " AND ".join(dialect.same(f"{left}.{name}", f"{right}.{name}", kind) for name, kind in names.items())
+
+
+def together(left: str, right: str, names: Names, dialect: Dialect) -> str:
+    """Equality of owners (nobody is NULL) and of keys."""
+    owners = f"{left}.o = {right}.o"
+    return f"{owners} AND {same(left, right, names, dialect)}" if names else owners
+
+
+def least(text: str, most: int) -> str:
+    """A whole number, held at `most`."""
+    return f"CASE WHEN {text} < {most} THEN {text} ELSE {most} END"
 
 
 def _counts_people(plan: PrivatePlan) -> bool:
@@ -145,25 +160,32 @@ def _sums(plan: PrivatePlan, dialect: Dialect, rows: str, names: Names) -> list[
     listed = ", ".join(f"counted.{name}" for name in names)
     head = f"SELECT {listed}{', ' if listed else ''}owners{''.join(people)}"
     if not summed:
-        return [f"weighted AS ({head} FROM counted)"]
+        return [dialect.step("weighted", f"{head} FROM counted", once=False)]
     keys = "".join(f"{name}, " for name in names)
-    qualified = "".join(f"{rows}.{name}, " for name in names)
+    qualified = [f"{rows}.{name}" for name in names]
+    named = "".join(f"{rows}.{name} AS {name}, " for name in names)
     totals = ", ".join(f"{_total(i, t, dialect)} AS t{i}" for i, t in summed)
     surplus = ", ".join(f"{_surplus(i, t, dialect)} AS m{i}" for i, t in summed)
     results = "".join(f", COALESCE(t{i}, 0) * {one} - COALESCE(m{i}, 0) AS s{i}" for i, _ in summed)
-    pairs = f"{rows} JOIN light ON {rows}.o = light.o AND {same(rows, 'light', names)}"
-    joined = f"counted JOIN totals ON {same('counted', 'totals', names)}"
+    pairs = f"{rows} JOIN light ON {together(rows, 'light', names, dialect)}"
+    joined = dialect.join("counted", *_on("counted", "totals", names, dialect))
+    joined = dialect.join(joined, *_on("counted", "surplus", names, dialect, kind="left"))
     return [
-        f"totals AS (SELECT {keys}{totals} FROM {rows}{grouped(len(names))})",
-        f"surplus AS (SELECT {qualified}{surplus} FROM {pairs}{grouped(len(names))})",
-        f"weighted AS ({head}{results} FROM {joined} LEFT JOIN surplus ON {same('counted', 'surplus', names)})",
+        dialect.step("totals", f"SELECT {keys}{totals} FROM {rows}{dialect.group_by(list(names))}", once=False),
+        dialect.step("surplus", f"SELECT {named}{surplus} FROM {pairs}{dialect.group_by(qualified)}", once=False),
+        dialect.step("weighted", f"{head}{results} FROM {joined}", once=False),
     ]
+
+
+def _on(left: str, right: str, names: Names, dialect: Dialect, kind: str = "inner") -> tuple[str, str, str | None]:
+    """How `right` is joined: on the keys, or, one row to one row, on nothing."""
+    return (kind, right, same(left, right, names, dialect)) if names else ("cross", right, None)
 
 
 def _total(index: int, total: ExactSum, dialect: Dialect) -> str:
     """A sum over rows as they are."""
     if total.grid is not None:
-        return f"CAST(SUM(x{index}) AS {dialect.huge})"
+        return f"CAST({dialect.total(f'x{index}')} AS {dialect.huge})"
     counted = "*" if present(total, dialect) is None else f"x{index}"
     return f"CAST(COUNT({counted}) AS {dialect.huge})"
 
@@ -171,15 +193,14 @@ def _total(index: int, total: ExactSum, dialect: Dialect) -> str:
 def _surplus(index: int, total: ExactSum, dialect: Dialect) -> str:
     """What rows of pairs below the full weight have too much, in units of 2^-b."""
     if total.grid is not None:
-        return f"SUM(CAST(gap AS {dialect.huge}) * x{index})"
-    counts = "gap" if present(total, dialect) is None else f"CASE WHEN x{index} IS NOT NULL THEN gap END"
-    return f"SUM(CAST({counts} AS {dialect.huge}))"
+        return dialect.wide_total(f"CAST(gap AS {dialect.huge}) * x{index}")
+    return dialect.total("gap" if present(total, dialect) is None else f"CASE WHEN x{index} IS NOT NULL THEN gap END")
 
 
 def _owner_size(plan: PrivatePlan) -> str:
     """What an owner adds to q in one key: a_g (l1), or its square (l2)."""
-    rows = f"LEAST(n, {plan.bounding.rows_per_group})"
-    return rows if plan.mechanism == "laplace" else f"{rows} * {rows}"
+    rows = least("n", plan.bounding.rows_per_group)
+    return rows if plan.mechanism == "laplace" else f"({rows}) * ({rows})"
 
 
 def _heavy_owners(plan: PrivatePlan, dialect: Dialect) -> str:
@@ -197,8 +218,9 @@ def _owner_cap(plan: PrivatePlan, dialect: Dialect, most: int) -> str:
     """
     one = 1 << plan.weight_bits
     if plan.mechanism == "laplace":
-        return f"CASE WHEN q <= {most} THEN {one} ELSE CAST({most * one} // q AS {dialect.whole}) END"
+        return f"CASE WHEN q <= {most} THEN {one} ELSE {dialect.floor_divide(str(most * one), 'q')} END"
     squared = f"CAST('{most * one * one}' AS {dialect.huge})"
-    root = f"CAST(floor(sqrt({dialect.real(float(most * one * one))} / q)) AS {dialect.whole})"
-    exact = f"{root} - CAST(CAST({root} AS {dialect.huge}) * {root} * q > {squared} AS INTEGER)"
-    return f"CASE WHEN q <= {most} THEN {one} ELSE {exact} END"
+    size = f"CAST(q AS {dialect.double})"
+    root = f"CAST(floor(sqrt({dialect.real(float(most * one * one))} / {size})) AS {dialect.whole})"
+    beyond = f"CAST({root} AS {dialect.huge}) * {root} * q > {squared}"
+    return f"CASE WHEN q <= {most} THEN {one} WHEN {beyond} THEN {root} - 1 ELSE {root} END"

@@ -11,7 +11,8 @@ from hedgerow.answer.plot import Errors
 from hedgerow.backends import Backend
 from hedgerow.budget import Charge
 from hedgerow.catalog import Catalog
-from hedgerow.compile import program, query_text
+from hedgerow.compile import program
+from hedgerow.compiled import Query
 from hedgerow.engine.accuracy_first import AccuracyFirst
 from hedgerow.engine.allotment import sets_price
 from hedgerow.engine.calibration.automatic import Automatic, completed_answer, require_split
@@ -24,7 +25,7 @@ from hedgerow.engine.desk import Desk
 from hedgerow.engine.forecast import Forecast, forecast, how_many
 from hedgerow.engine.offer import offered
 from hedgerow.engine.parameters import AUTOMATIC, Asked, Options, asked
-from hedgerow.engine.public import ordered, require_public
+from hedgerow.engine.public import ordered, public_query, require_public
 from hedgerow.engine.quote import Quote, predict, predicted_errors
 from hedgerow.engine.stated import stated
 from hedgerow.engine.summary import summary
@@ -108,7 +109,7 @@ class Database:
 
     def _quoted(self, query: str, request: Asked, logical: LogicalPlan) -> Quote:
         if not logical.releases:
-            return Quote.public(query, self._public_text(logical))
+            return Quote.public(query, self._public_query(logical).sql)
         desk, room = self._desk, self._desk.room()
         offer = None
         if request.within is not None:
@@ -212,9 +213,9 @@ class Database:
         return predicted_errors(logical, self._desk.price(logical, request, room, epsilon), 1.0 - request.confidence)
 
     def _public(self, query: str, logical: LogicalPlan, request: Asked) -> Answer:
-        table = self._desk.backend.public(self._public_text(logical)).rename_columns(list(logical.names))
+        table = self._desk.backend.public(self._public_query(logical)).rename_columns(list(logical.names))
         return Answer(table, [{}] * table.num_rows, request.confidence, Summary(None, query))
 
-    def _public_text(self, logical: LogicalPlan) -> str:
+    def _public_query(self, logical: LogicalPlan) -> Query:
         require_public(self._desk.catalog, [scan.table for scan in scans_of(logical.root)])
-        return query_text(ordered(logical.root), self._desk.backend.dialect)
+        return public_query(ordered(logical.root), self._desk.backend.dialect)

@@ -11,6 +11,7 @@ from hedgerow.catalog.entry import is_storable
 from hedgerow.catalog.fit import effective_type
 from hedgerow.catalog.read_column import LARGEST_KEY
 from hedgerow.compile.scalars import key
+from hedgerow.compiled import Query, arrow_type
 from hedgerow.dialects import Dialect
 from hedgerow.errors import CatalogError
 from hedgerow.expressions import nodes
@@ -39,8 +40,8 @@ def _with_values(catalog: Catalog, table: Table, column: Column, schema: Schema,
         return column
     source, name = column.values_from
     public, found = catalog.tables[source], schema.tables[source].columns[name]
-    sql = _distinct(source, _readable(public.column(name), found), backend.dialect)
-    keys = backend.public(sql).column(0).to_pylist()
+    query = _distinct(source, _readable(public.column(name), found), backend.dialect)
+    keys = backend.public(query).column(0).to_pylist()
     values = tuple(float(value) if isinstance(value, Decimal) else value for value in keys)
     if fault := _fault(values):
         raise _unusable(catalog, table, column, *fault)
@@ -57,13 +58,11 @@ def _readable(said: Column | None, column: SchemaColumn) -> nodes.Expr:
     return nodes.Call(f"imposed_{wanted.value}", (plain,), wanted)
 
 
-def _distinct(table: str, expr: nodes.Expr, dialect: Dialect) -> str:
+def _distinct(table: str, expr: nodes.Expr, dialect: Dialect) -> Query:
     """One key more than there may be, so that too many can be told from just enough."""
     value = key(expr, dialect)
-    return (
-        f"SELECT DISTINCT {value} AS k FROM {dialect.identifier(table)} WHERE {value} IS NOT NULL "
-        f"ORDER BY k LIMIT {MAX_DECLARED + 1}"
-    )
+    there = f"SELECT DISTINCT {value} AS k FROM {dialect.table(table)} WHERE {value} IS NOT NULL"
+    return Query(f"{there} ORDER BY k{dialect.limit(MAX_DECLARED + 1, 0)}", ("k",), (), (arrow_type(expr),))
 
 
 def _fault(values: Sequence[Value]) -> tuple[str, str] | None:

@@ -10,8 +10,10 @@ import pyarrow as pa
 from hedgerow.backends import Backend
 from hedgerow.catalog import Catalog
 from hedgerow.compile import query_text
+from hedgerow.compiled import Query, arrow_type
+from hedgerow.dialects import Dialect
 from hedgerow.errors import InternalError, UnsupportedSQLError
-from hedgerow.expressions.nodes import Order
+from hedgerow.expressions.nodes import Column, Order
 from hedgerow.expressions.types import Type
 from hedgerow.plan.nodes import LogicalPlan, Release, Select, scans_of
 from hedgerow.privacy.keys import MAX_DECLARED, Key
@@ -29,9 +31,12 @@ def require_public(catalog: Catalog, tables: Iterable[str]) -> None:
 def public_table(name: str, backend: Backend, schema: Schema) -> pa.Table:
     """A whole public table, as far as its columns can be used."""
     quoted = backend.dialect.identifier
-    columns = [column.name for column in schema.tables[name].columns.values() if column.type is not Type.OTHER]
-    sql = f"SELECT {', '.join(map(quoted, columns))} FROM {quoted(name)} LIMIT {MOST_ROWS + 1}"
-    table = backend.public(sql)
+    columns = [column for column in schema.tables[name].columns.values() if column.type is not Type.OTHER]
+    names = tuple(column.name for column in columns)
+    source, limit = backend.dialect.table(name), backend.dialect.limit(MOST_ROWS + 1, 0)
+    types = tuple(arrow_type(Column(column.name, column.type, native=column.native)) for column in columns)
+    sql = f"SELECT {', '.join(map(quoted, names))} FROM {source}{limit}"
+    table = backend.public(Query(sql, names, (), types))
     if table.num_rows > MOST_ROWS:
         raise UnsupportedSQLError(
             f"The public table {name!r} has more than {MOST_ROWS:,} rows, too many to join with a released result.",
@@ -52,13 +57,19 @@ def known_keys(logical: LogicalPlan, backend: Backend, catalog: Catalog) -> dict
         if release.domain is not None:
             require_public(catalog, [scan.table for scan in scans_of(release.domain)])
             keys = replace(release.domain, limit=MAX_DECLARED + 1)
-            table = backend.public(query_text(keys, backend.dialect))
+            table = backend.public(public_query(keys, backend.dialect))
             if table.num_rows <= MAX_DECLARED:
                 columns = [[_plain(value) for value in column.to_pylist()] for column in table.columns]
                 listed = tuple(zip(*columns, strict=True))
                 if len(set(listed)) == len(listed):
                     found[release] = listed
     return found
+
+
+def public_query(query: Select, dialect: Dialect) -> Query:
+    """A query over public tables."""
+    names, types = tuple(c.name for c in query.columns), tuple(arrow_type(c.expr) for c in query.columns)
+    return Query(query_text(query, dialect), names, (), types)
 
 
 def _plain(value: object) -> Any:  # noqa: ANN401 - whatever a key can be

@@ -68,7 +68,7 @@ def _around_queries(name: str, arguments: Sequence[Expr], span: Span | None) -> 
     """Engines have no TRY around a query: arithmetic with one is done in doubles, other such functions are refused."""
     if not any(isinstance(part, Nested) for argument in arguments for part in walk(argument)):
         return name
-    if "TRY(" not in lookup(name).render(["x"] * max(len(arguments), 3), "duckdb"):
+    if "TRY(" not in lookup(name).render(["x"] * max(len(arguments), 3)):
         return name
     if name.endswith("_whole") and name.removesuffix("_whole") in allowed():
         return name.removesuffix("_whole")

@@ -40,5 +40,5 @@ def _mentions(function: str, count: int) -> tuple[int, ...]:
     if count > 10:
         return (1,) * count
     marks = [chr(FIRST_MARK + at) for at in range(count)]
-    text = lookup(function).render(marks, "duckdb")
+    text = lookup(function).render(marks)
     return tuple(text.count(mark) for mark in marks)

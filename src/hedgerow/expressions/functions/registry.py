@@ -7,7 +7,7 @@ nobody paid for.
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from hedgerow.errors import InternalError
 from hedgerow.expressions.ranges import EVERYTHING, Range
@@ -25,7 +25,7 @@ class Function:
     Attributes:
         name: Its name in our expressions.
         signature: Argument types to result type, or None where it does not apply.
-        template: How it is written, `{0}`, `{1}` … being the arguments; `dialects` overrides it by dialect.
+        template: How DuckDB writes it, `{0}`, `{1}` … being the arguments; other engines have tables of their own.
         range: From the ranges of the arguments to that of the result.
         partial: Whether it can be NULL although no argument is.
         arity: The least and the largest number of arguments.
@@ -37,12 +37,10 @@ class Function:
     range: RangeRule = lambda _: EVERYTHING
     partial: bool = True
     arity: tuple[int, int] = (1, 1)
-    dialects: Mapping[str, Template] = field(default_factory=dict)
 
-    def render(self, arguments: Sequence[str], dialect: str) -> str:
-        """The call as SQL text of `dialect`."""
-        template = self.dialects.get(dialect, self.template)
-        return template.format(*arguments) if isinstance(template, str) else template(arguments)
+    def render(self, arguments: Sequence[str]) -> str:
+        """The call as DuckDB writes it."""
+        return self.template.format(*arguments) if isinstance(self.template, str) else self.template(arguments)
 
 
 _FUNCTIONS: dict[str, Function] = {}

@@ -1,0 +1,267 @@
+"""How an engine writes things down.
+
+One class per engine, one file per class; nothing else knows. What `compile` puts together, it asks a dialect to spell.
+The defaults here are plain SQL as most engines read it; an engine overrides what it writes differently.
+
+A dialect holds an allow-list of functions. What is not on it is refused before anything is paid.
+
+Privacy: every spelling is *total*. It gives a value or NULL for every row, and can raise no error that depends on one.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal
+
+from hedgerow.errors import InternalError, UnsupportedSQLError
+from hedgerow.expressions.nodes import Call, Column, Constant, Expr
+from hedgerow.expressions.types import Type
+
+FIRST, LAST = datetime(1, 1, 1), datetime(9999, 12, 31, 23, 59, 59, 999999)  # noqa: DTZ001 - without a time zone
+"""The points in time that Python can hold."""
+
+Template = str | Callable[[Sequence[str]], str]
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryCall:
+    """An exact summary to be written: arguments as text and by type, the condition of FILTER, the OVER clause."""
+
+    function: str
+    texts: tuple[str, ...]
+    kinds: tuple[Type, ...]
+    distinct: bool = False
+    filter: str | None = None
+    over: str | None = None
+
+
+class Dialect:
+    """How one engine spells what we generate.
+
+    Attributes:
+        name: In catalogs and golden files.
+        label: In messages.
+        double, whole, integer, huge, text: Types of 64-bit floats, of 64, 32 and 128-bit integers, and of text.
+        functions: The allow-list: name to template, `{0}`, `{1}` … being the arguments.
+        summaries: The allow-list of exact summaries: name to the function that writes a call.
+        joins: The kinds of joins that there are.
+    """
+
+    name = ""
+    label = ""
+    double = "DOUBLE PRECISION"
+    whole = "BIGINT"
+    integer = "INTEGER"
+    huge = "DECIMAL(38, 0)"
+    text = "VARCHAR"
+    functions: Mapping[str, Template] = {}
+    summaries: Mapping[str, Callable[[SummaryCall], str]] = {}
+    joins: Mapping[str, str] = {"inner": "JOIN", "left": "LEFT JOIN", "full": "FULL JOIN", "cross": "CROSS JOIN"}
+
+    # Names and constants
+
+    def identifier(self, name: str) -> str:
+        """A quoted name."""
+        return '"' + name.replace('"', '""') + '"'
+
+    def table(self, name: str) -> str:
+        """A table of the source, by its name in the schema."""
+        return self.identifier(name)
+
+    def constant(self, value: Constant) -> str:
+        """A constant, written anew from its value."""
+        if value is None:
+            return "NULL"
+        if isinstance(value, bool):
+            return self.boolean(value)
+        if isinstance(value, int):
+            return f"({value})" if value < 0 else str(value)
+        if isinstance(value, float):
+            return self.real(value)
+        if isinstance(value, Decimal):
+            return self.decimal(value)
+        if isinstance(value, datetime):
+            return self.timestamp(value)
+        if isinstance(value, date):
+            return self.date(value)
+        if isinstance(value, str):
+            return self.string(value)
+        raise InternalError("A constant of an unknown kind.")
+
+    def boolean(self, value: bool) -> str:  # noqa: FBT001 - it is the value itself
+        """TRUE or FALSE."""
+        return "TRUE" if value else "FALSE"
+
+    def real(self, value: float) -> str:
+        """A finite double, with all its digits."""
+        if not math.isfinite(value):
+            raise InternalError("Only finite numbers can be written down.")
+        return f"CAST({digits(value)} AS {self.double})"
+
+    def decimal(self, value: Decimal) -> str:
+        """An exact decimal number."""
+        return f"({value:f})"
+
+    def string(self, value: str) -> str:
+        """A text. An engine that reads backslashes must double them."""
+        return "'" + value.replace("'", "''") + "'"
+
+    def date(self, value: date) -> str:
+        """A date."""
+        return f"DATE '{value.isoformat()}'"
+
+    def timestamp(self, value: datetime) -> str:
+        """A timestamp without a time zone."""
+        return f"TIMESTAMP '{value.isoformat(sep=' ')}'"
+
+    # Expressions
+
+    def call(self, expr: Call, texts: Sequence[str]) -> str:
+        """A function of the allow-list."""
+        template = self.functions.get(expr.function)
+        if template is None:
+            raise self.lacks(f"the function {expr.function}")
+        return template.format(*texts) if isinstance(template, str) else template(texts)
+
+    def summary(self, call: SummaryCall) -> str:
+        """An exact summary of rows: an aggregate or a window function."""
+        written = self.summaries.get(call.function)
+        if written is None:
+            raise self.lacks(f"{call.function} of one person's rows")
+        return written(call)
+
+    def condition(self, value: str) -> str:
+        """A boolean value where SQL wants a condition."""
+        return value
+
+    def predicate(self, condition: str) -> str:
+        """A condition as a boolean value."""
+        return condition
+
+    def is_nan(self, text: str) -> str:
+        """Whether a double, which may be NULL, is NaN."""
+        return f"isnan({text})"
+
+    def binary(self, text: str) -> str:
+        """A text that is compared byte by byte."""
+        return text
+
+    def one_zero(self, text: str) -> str:
+        """A double in which zero has no sign."""
+        return f"({text} + {self.real(0.0)})"
+
+    def printable(self, text: str, expr: Expr) -> str:
+        """A group key, NULL where Python could not hold it (the year 10000, an infinite date)."""
+        bounds = self.limits(expr)
+        return text if bounds is None else f"CASE WHEN {text} BETWEEN {bounds[0]} AND {bounds[1]} THEN {text} END"
+
+    def limits(self, expr: Expr) -> tuple[str, str] | None:
+        """The least and the greatest key that can be printed, where not every value can."""
+        if expr.type is Type.DATE:
+            return self.date(date.min), self.date(date.max)
+        if expr.type is Type.TIMESTAMP:
+            return self.timestamp(FIRST), self.timestamp(LAST)
+        return None
+
+    def floor_divide(self, dividend: str, divisor: str) -> str:
+        """The whole part of a quotient of whole numbers that are not negative; the divisor is not zero."""
+        return f"CAST(floor({dividend} / {divisor}) AS {self.whole})"
+
+    def canonical(self, text: str, kind: Type) -> str:
+        """The one text of a value, the same on every engine, to be hashed.
+
+        Whole numbers in digits, text as it is, dates as ISO writes them, times and timestamps as microseconds since
+        midnight or 1970, TRUE and FALSE as 1 and 0, decimals and doubles as `floor(2^20 x)` where that is below
+        4e18 and as nothing elsewhere. Two values may share a text: ties are broken by the values.
+        """
+        raise NotImplementedError
+
+    def hashed(self, parts: Sequence[str]) -> str:
+        """The MD5 hash of texts (none of them NULL), joined by `|`, in hexadecimal."""
+        joined = " || '|' || ".join(parts)
+        return f"md5({joined})"
+
+    def same(self, left: str, right: str, kind: Type) -> str:  # noqa: ARG002 - some engines need to know the type
+        """Equality in which NULL equals NULL, as a condition to join on."""
+        return f"{left} IS NOT DISTINCT FROM {right}"
+
+    # Aggregates
+
+    def counted(self, condition: str | None) -> str:
+        """The number of rows (on which a condition holds)."""
+        return "COUNT(*)" if condition is None else f"COUNT(CASE WHEN {condition} THEN 1 END)"
+
+    def total(self, text: str) -> str:
+        """The sum of whole numbers of up to 64 bits, in 128 bits; NULL where there is none."""
+        return f"SUM(CAST({text} AS {self.huge}))"
+
+    def wide_total(self, text: str) -> str:
+        """The sum of whole numbers of up to 128 bits."""
+        return f"SUM({text})"
+
+    def total_if(self, text: str, condition: str | None) -> str:
+        """The sum of whole numbers of up to 64 bits over the rows on which a condition holds; NULL where none does."""
+        return self.total(text if condition is None else f"CASE WHEN {condition} THEN {text} END")
+
+    # Clauses
+
+    def step(self, name: str, query: str, *, once: bool) -> str:  # noqa: ARG002 - some engines can be told
+        """One step of WITH; `once` where it is better computed once than read into each place that uses it."""
+        return f"{name} AS ({query})"
+
+    def statement(self, steps: Sequence[str], query: str) -> str:
+        """The steps and what is made of them."""
+        return f"WITH {', '.join(steps)} {query}"
+
+    def group_by(self, texts: Sequence[str]) -> str:
+        """GROUP BY the first columns that are shown; `texts` are their expressions."""
+        return f" GROUP BY {', '.join(str(i + 1) for i in range(len(texts)))}" if texts else ""
+
+    def grouping_sets(self, sets: Sequence[Sequence[str]]) -> str:
+        """GROUP BY several sets of expressions."""
+        listed = [", ".join(texts) for texts in sets]
+        return f" GROUP BY GROUPING SETS ({', '.join(f'({texts})' for texts in listed)})"
+
+    def join(self, left: str, kind: str, right: str, condition: str | None) -> str:
+        """A join; None is no condition."""
+        if kind not in self.joins:
+            raise self.lacks(f"a {kind} join")
+        tail = "" if kind == "cross" else f" ON {condition or self.condition(self.boolean(value=True))}"
+        return f"{left} {self.joins[kind]} {right}{tail}"
+
+    def union(self, left: str, operator: str, right: str) -> str:
+        """A set operation of two queries; `operator` is UNION, INTERSECT or EXCEPT, perhaps with ALL."""
+        return f"SELECT * FROM ({left}) AS one {operator} SELECT * FROM ({right}) AS other"
+
+    def values(self, rows: Sequence[Sequence[str]], alias: str) -> str:
+        """Rows of constants as a relation with columns `c0`, `c1`, …."""
+        named = [" ".join(["SELECT", ", ".join(f"{cell} AS c{i}" for i, cell in enumerate(row))]) for row in rows]
+        return f"({' UNION ALL '.join(named)}) AS {alias}"
+
+    def order(self, text: str, *, descending: bool, nulls_first: bool) -> str:
+        """One term of ORDER BY."""
+        return f"{text} {'DESC' if descending else 'ASC'} NULLS {'FIRST' if nulls_first else 'LAST'}"
+
+    def limit(self, count: int | None, offset: int) -> str:
+        """LIMIT and OFFSET."""
+        text = "" if count is None else f" LIMIT {count}"
+        return f"{text} OFFSET {offset}" if offset else text
+
+    def lacks(self, what: str) -> UnsupportedSQLError:
+        """The refusal of what this engine cannot do in a way that is private."""
+        return UnsupportedSQLError(
+            f"On {self.label}, {what} is not available.",
+            code="engine-lacks",
+            hint="See the page on engines for what each of them offers.",
+        )
+
+
+def digits(value: float) -> str:
+    """A finite double as text with an exponent, so that no engine takes it for a decimal."""
+    return repr(value) if "e" in repr(value) else f"{value!r}e0"
+
+
+def is_bytewise(expr: Expr) -> bool:
+    """Whether a text is surely compared byte by byte as it stands."""
+    return isinstance(expr, Column) and not expr.collated

@@ -1,0 +1,100 @@
+"""DuckDB, the reference: its spelling of every function stands with the function itself."""
+
+from collections.abc import Sequence
+
+from hedgerow.dialects.base import Dialect, SummaryCall, digits
+from hedgerow.errors import InternalError
+from hedgerow.expressions import functions, summaries
+from hedgerow.expressions.nodes import Call, Column, Expr
+from hedgerow.expressions.types import Type
+
+
+class DuckDBDialect(Dialect):
+    """DuckDB 2."""
+
+    name = "duckdb"
+    label = "DuckDB"
+    double = "DOUBLE"
+    huge = "HUGEINT"
+
+    def call(self, expr: Call, texts: Sequence[str]) -> str:
+        """As the function says itself."""
+        return functions.lookup(expr.function).render(texts)
+
+    def summary(self, call: SummaryCall) -> str:
+        """As the summary says itself."""
+        known = summaries.lookup(call.function)
+        if known is None:
+            raise InternalError(f"{call.function} was bound but is not a summary.")
+        where = "" if call.filter is None else f" FILTER (WHERE {call.filter})"
+        listed = ", ".join(call.texts)
+        return known.text(call.kinds).format(
+            *call.texts,
+            distinct="DISTINCT " if call.distinct else "",
+            all=listed or "*",
+            listed=listed,
+            doubles=", ".join(f"CAST({text} AS {self.double})" for text in call.texts),
+            tail=where if call.over is None else f"{where} {call.over}",
+        )
+
+    def real(self, value: float) -> str:
+        """A number with an exponent is a double."""
+        super().real(value)
+        return f"({digits(value)})"
+
+    def binary(self, text: str) -> str:
+        """The collation that compares bytes."""
+        return f'{text} COLLATE "binary"'
+
+    def limits(self, expr: Expr) -> tuple[str, str] | None:
+        """Dates may be infinite, times 24:00, and the widest integers have more digits than a decimal."""
+        if expr.type is Type.TIME:
+            return "TIME '00:00:00'", "TIME '23:59:59.999999'"
+        if expr.type is Type.DECIMAL and isinstance(expr, Column) and expr.native.upper() == "HUGEINT":
+            return f"-{10**37}", f"{10**37}"
+        return super().limits(expr)
+
+    def floor_divide(self, dividend: str, divisor: str) -> str:
+        """Whole division."""
+        return f"{dividend} // {divisor}"
+
+    def canonical(self, text: str, kind: Type) -> str:
+        """See the base."""
+        if kind is Type.TEXT:
+            return self.binary(text)
+        if kind in {Type.FLOAT, Type.DECIMAL}:
+            scaled = f"floor(CAST({text} AS DOUBLE) * 1048576)"
+            return f"CASE WHEN abs({scaled}) < 4e18 THEN CAST(TRY_CAST({scaled} AS BIGINT) AS VARCHAR) ELSE '' END"
+        if kind in {Type.TIMESTAMP, Type.TIME}:
+            return f"CAST(TRY(epoch_us({text})) AS VARCHAR)"
+        if kind is Type.BOOLEAN:
+            return f"CAST(CAST({text} AS INTEGER) AS VARCHAR)"
+        return f"CAST({text} AS VARCHAR)"
+
+    def counted(self, condition: str | None) -> str:
+        """FILTER."""
+        return "COUNT(*)" if condition is None else f"COUNT(*) FILTER (WHERE {condition})"
+
+    def total(self, text: str) -> str:
+        """SUM of 64 bits is of 128 bits."""
+        return f"SUM({text})"
+
+    def total_if(self, text: str, condition: str | None) -> str:
+        """FILTER."""
+        return f"SUM({text})" if condition is None else f"SUM({text}) FILTER (WHERE {condition})"
+
+    def step(self, name: str, query: str, *, once: bool) -> str:
+        """MATERIALIZED."""
+        return f"{name} AS {'MATERIALIZED ' if once else ''}({query})"
+
+    def union(self, left: str, operator: str, right: str) -> str:
+        """In brackets."""
+        return f"({left}) {operator} ({right})"
+
+    def values(self, rows: Sequence[Sequence[str]], alias: str) -> str:
+        """VALUES."""
+        listed = ", ".join(f"({', '.join(row)})" for row in rows)
+        return f"(VALUES {listed}) AS {alias}({', '.join(f'c{i}' for i in range(len(rows[0])))})"
+
+
+DUCKDB = DuckDBDialect()
