@@ -1,0 +1,133 @@
+"""The tables that every engine holds: one with nasty values of each type, and those of the corpus of dashboards.
+
+Values are Python's own. They stay within what all engines can store: dates from 1900 to 2299, text without NUL.
+"""
+
+import datetime as dt
+import math
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+
+import duckdb
+
+from hedgerow.expressions.types import Type
+
+from ..functions.samples import COLUMNS
+
+SHOP = Path(__file__).parents[1] / "corpora" / "bi"
+ROWS = 200
+
+
+@dataclass(frozen=True)
+class Table:
+    """Columns with DuckDB's names of their types, the primary key, and rows."""
+
+    columns: dict
+    rows: list
+    primary: tuple = ()
+
+
+NASTY = {
+    Type.FLOAT: [
+        None,
+        math.nan,
+        math.inf,
+        -math.inf,
+        1.7e308,
+        -1.7e308,
+        5e-324,
+        -0.0,
+        1.0,
+        -1.0,
+        0.5,
+        1e15,
+        -2.5,
+        9.3e18,
+    ],
+    Type.INTEGER: [None, 2**63 - 1, -(2**63), 0, 1, -1, 2**31, 55296, 1114112, 13, 100, -7, 3, 2],
+    Type.TEXT: [
+        *(
+            None,
+            "",
+            "%",
+            "\\",
+            "x" * 2000,
+            "😀é",
+            "ß",
+            "nan",
+            "1e999",
+            "9999-12-31",
+            "infinity",
+            "ab ab ",
+            "2026-02-30",
+        ),
+        *("\n", "-1", "7.25", "true", "2024-02-29 23:59:59.5", " Ab_c", "O'Neil", "a!%bXc"),
+    ],
+    Type.DATE: [
+        *(None, dt.date(1900, 1, 1), dt.date(1969, 12, 31), dt.date(1999, 12, 31), dt.date(2024, 2, 29)),
+        *(dt.date(2026, 3, 15), dt.date(2021, 1, 3), dt.date(2299, 12, 31)),
+    ],
+    Type.TIMESTAMP: [
+        None,
+        *map(
+            dt.datetime.fromisoformat,
+            (
+                *("1900-01-01 00:00:00", "1969-12-31 23:59:59.999999", "2024-02-29 23:59:59", "2021-01-03 00:00:00"),
+                *("2026-03-15 13:45:30.500000", "2299-12-31 23:59:59.999999"),
+            ),
+        ),
+    ],
+    Type.BOOLEAN: [None, True, False],
+    Type.DECIMAL: [None, Decimal("99999999999999999999999999.9999"), Decimal(0), Decimal("-0.5"), Decimal("12.3456")],
+}
+
+
+def nasty():
+    """Every value of a type in its first column, beside every other in the second."""
+    rows = []
+    for row in range(ROWS):
+        cells = []
+        for place, column in enumerate(COLUMNS):
+            values = NASTY[column.type]
+            turn = (row, row // len(values), 7 * row + 3)[place % 3]
+            cells.append(values[turn % len(values)])
+        rows.append((row, *cells))
+    return Table({"id": "BIGINT", **{column.name: column.native for column in COLUMNS}}, rows, ("id",))
+
+
+def shop():
+    """The tables of the dashboards, as DuckDB makes them."""
+    made = {}
+    with duckdb.connect(":memory:") as connection:
+        connection.execute((SHOP / "schema.sql").read_text(encoding="utf-8"))
+        names = connection.execute("SELECT table_name FROM duckdb_tables() ORDER BY 1").fetchall()
+        for (name,) in names:
+            columns = connection.execute(
+                "SELECT column_name, data_type FROM duckdb_columns() WHERE table_name = ? ORDER BY column_index", [name]
+            ).fetchall()
+            keys = connection.execute(
+                "SELECT constraint_column_names FROM duckdb_constraints() "
+                "WHERE table_name = ? AND constraint_type = 'PRIMARY KEY'",
+                [name],
+            ).fetchall()
+            rows = connection.execute(f"SELECT * FROM {name}").fetchall()
+            made[name] = Table(dict(columns), rows, tuple(keys[0][0]) if keys else ())
+    return made
+
+
+def everything():
+    """All tables by name."""
+    return {"nasty": nasty(), **shop()}
+
+
+def reference(tables):
+    """The same tables in DuckDB."""
+    connection = duckdb.connect(":memory:")
+    for name, table in tables.items():
+        shape = ", ".join(f'"{column}" {native}' for column, native in table.columns.items())
+        key = f", PRIMARY KEY ({', '.join(table.primary)})" if table.primary else ""
+        connection.execute(f"CREATE TABLE {name} ({shape}{key})")
+        if table.rows:
+            connection.executemany(f"INSERT INTO {name} VALUES ({', '.join('?' for _ in table.columns)})", table.rows)
+    return connection
