@@ -11,7 +11,8 @@ class SchemaColumn:
     """One column as the database declares it.
 
     `native` is the database's own name of the type, for messages and casts; `nullable` is False only
-    where the database enforces NOT NULL; `collated` only where text is surely compared byte by byte.
+    where the database enforces NOT NULL; `collated` only where text is surely compared byte by byte. `loose` says that
+    stored values are not yet what the type says (a UUID called text), so that they are read through a cast to it.
     """
 
     name: str
@@ -19,6 +20,7 @@ class SchemaColumn:
     native: str = ""
     nullable: bool = True
     collated: bool = True
+    loose: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,8 @@ An engine is a file in `engines/` that offers
 """
 
 import importlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 import pytest
@@ -20,23 +21,36 @@ from .tables import everything, reference
 ENGINES = sorted(path.stem for path in (Path(__file__).parent / "engines").glob("[a-z]*.py"))
 
 
-@dataclass(frozen=True)
+@dataclass
 class Pair:
     """An engine beside DuckDB, with the same tables in both."""
 
     name: str
     engine: object
     duckdb: object
+    known: dict = field(default_factory=dict)
 
+    @cached_property
     def schema(self):
         """What the engine says of its columns, and what DuckDB enforces: the plans must be of one shape."""
-        theirs, ours = self.engine.schema(), self.duckdb.schema()
-        return Schema({name: _merged(theirs.tables[name], table) for name, table in ours.tables.items()})
+        theirs = self.engine.schema()
+        return Schema({name: _merged(theirs.tables[name], table) for name, table in self.duckdb_schema.tables.items()})
+
+    @cached_property
+    def duckdb_schema(self):
+        """What DuckDB says."""
+        return self.duckdb.schema()
+
+    def expected(self, question, made):
+        """What DuckDB gives for a question, asked once."""
+        if question not in self.known:
+            self.known[question] = made()
+        return self.known[question]
 
 
 def _merged(theirs, ours):
     columns = {
-        name: type(column)(name, column.type, column.native, ours.columns[name].nullable, column.collated)
+        name: type(column)(name, column.type, column.native, ours.columns[name].nullable, column.collated, column.loose)
         for name, column in theirs.columns.items()
     }
     return SchemaTable(ours.name, columns, ours.unique)
@@ -54,10 +68,17 @@ def tables():
 
 
 @pytest.fixture(scope="session")
-def engine(request, tables):
+def duckdb_side(tables):
+    """DuckDB with the tables, and what it has given so far."""
+    with reference(tables) as connection:
+        yield DuckDB(connection, handed_in=True), {}
+
+
+@pytest.fixture(scope="session")
+def engine(request, tables, duckdb_side):
     module = importlib.import_module(f"..conformance.engines.{request.param}", __package__)
     reason = module.why_not()
     if reason is not None:
         pytest.skip(f"NOT TESTED on {request.param}: {reason}")
-    with module.opened(tables) as backend, reference(tables) as connection:
-        yield Pair(request.param, backend, DuckDB(connection, handed_in=True))
+    with module.opened(tables) as backend:
+        yield Pair(request.param, backend, *duckdb_side)

@@ -17,6 +17,7 @@ from ..functions.samples import COLUMNS
 
 SHOP = Path(__file__).parents[1] / "corpora" / "bi"
 ROWS = 200
+TOGETHER = 500
 
 
 @dataclass(frozen=True)
@@ -128,6 +129,9 @@ def reference(tables):
         shape = ", ".join(f'"{column}" {native}' for column, native in table.columns.items())
         key = f", PRIMARY KEY ({', '.join(table.primary)})" if table.primary else ""
         connection.execute(f"CREATE TABLE {name} ({shape}{key})")
-        if table.rows:
-            connection.executemany(f"INSERT INTO {name} VALUES ({', '.join('?' for _ in table.columns)})", table.rows)
+        marks = f"({', '.join('?' for _ in table.columns)})"
+        for start in range(0, len(table.rows), TOGETHER):
+            some = table.rows[start : start + TOGETHER]
+            cells = [cell for row in some for cell in row]
+            connection.execute(f"INSERT INTO {name} VALUES {', '.join([marks] * len(some))}", cells)
     return connection

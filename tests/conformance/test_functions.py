@@ -60,10 +60,11 @@ def evaluated(backend, schema, exprs, write=scalar):
 
 def unlike(engine, exprs, *, close=False):
     """The first few cells in which the two differ."""
-    ours = evaluated(engine.duckdb, engine.duckdb.schema(), exprs)
-    theirs = evaluated(engine.engine, engine.engine.schema(), exprs)
-    rows = evaluated(engine.duckdb, engine.duckdb.schema(), list(columns(engine.duckdb.schema()).values()))
-    values = dict(zip(columns(engine.duckdb.schema()), rows, strict=True))
+    ours = engine.expected(exprs[0].function, lambda: evaluated(engine.duckdb, engine.duckdb_schema, exprs))
+    theirs = evaluated(engine.engine, engine.schema, exprs)
+    every = list(columns(engine.duckdb_schema).values())
+    rows = engine.expected("columns", lambda: evaluated(engine.duckdb, engine.duckdb_schema, every))
+    values = dict(zip(columns(engine.duckdb_schema), rows, strict=True))
     return [
         (expr, [values[a.name][row] if isinstance(a, Column) else a.value for a in expr.arguments], one, other)
         for expr, left, right in zip(exprs, ours, theirs, strict=True)
@@ -85,9 +86,9 @@ def test_a_function_is_the_same_everywhere(engine, name):
 
 
 def test_what_is_grouped_by_is_the_same_everywhere(engine):
-    known = columns(engine.duckdb.schema()).values()
-    ours = evaluated(engine.duckdb, engine.duckdb.schema(), list(known), write=plain)
-    theirs = evaluated(engine.engine, engine.engine.schema(), list(known), write=plain)
+    known = columns(engine.duckdb_schema).values()
+    ours = evaluated(engine.duckdb, engine.duckdb_schema, list(known), write=plain)
+    theirs = evaluated(engine.engine, engine.schema, list(known), write=plain)
     for column, left, right in zip(known, ours, theirs, strict=True):
         assert all(map(same, left, right)), column.name
 
@@ -99,7 +100,7 @@ def test_a_condition_keeps_the_rows_on_which_it_is_true(engine, kind):
         sql = f"SELECT COUNT(*) AS n FROM {backend.dialect.table('nasty')} WHERE {text}"
         return backend.public(Query(sql, ("n",), (), (arrow_type(Column("n", Type.INTEGER)),))).to_pylist()
 
-    assert kept(engine.engine, engine.engine.schema()) == kept(engine.duckdb, engine.duckdb.schema())
+    assert kept(engine.engine, engine.schema) == kept(engine.duckdb, engine.duckdb_schema)
 
 
 @pytest.mark.parametrize("kind", list(NASTY))
@@ -118,4 +119,4 @@ def test_a_value_has_one_text_to_be_hashed(engine, kind):
     def _parts(column, dialect):
         return [f"COALESCE({dialect.canonical(plain(column, dialect), column.type)}, {dialect.string('~')})"]
 
-    assert hashes(engine.engine, engine.engine.schema()) == hashes(engine.duckdb, engine.duckdb.schema())
+    assert hashes(engine.engine, engine.schema) == hashes(engine.duckdb, engine.duckdb_schema)

@@ -33,6 +33,9 @@ TYPES: Mapping[str, Type] = {
     **dict.fromkeys(("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS"), Type.TIMESTAMP),
 }
 
+LOOSE = ("ENUM", "UUID", "TIMESTAMP_")
+"""Types that are read through a cast: text by another name, and timestamps of other units."""
+
 
 class DuckDB:
     """A backend over one DuckDB connection.
@@ -186,7 +189,10 @@ def _schema(
         kind = TYPES.get(native.split("(", 1)[0].strip().upper(), Type.OTHER)
         if native.endswith("]"):
             kind = Type.OTHER
-        tables.setdefault(table, {})[name] = SchemaColumn(name, kind, native, nullable, collated=table not in plain)
+        loose = native.upper().startswith(LOOSE)
+        tables.setdefault(table, {})[name] = SchemaColumn(
+            name, kind, native, nullable, collated=table not in plain, loose=loose
+        )
     unique: dict[str, set[frozenset[str]]] = {}
     for table, names in keys:
         unique.setdefault(table, set()).add(frozenset(names))

@@ -145,5 +145,5 @@ def _(expr: Nested, dialect: Dialect) -> str:
     if expr.kind == "scalar":
         return f"({text})"
     left = scalar(expr.arguments[0], dialect)
-    found = dialect.predicate(f"({left} IN ({text}))")
+    found = dialect.predicate(dialect.among(left, text))
     return f"CASE WHEN {left} IS NOT NULL THEN {found} END" if expr.kind == "in own" else found

@@ -81,13 +81,13 @@ def grid_integer(value: Expr, grid: Grid, dialect: Dialect) -> str:
     Rounded in floating point (half a step is added and the floor taken), clamped there (integers below 2^53 are
     exact), and only then cast, so that no cast can fail.
     """
-    text = f"CAST({scalar(value, dialect)} AS {dialect.double})"
+    text = dialect.as_double(scalar(value, dialect), value)
     shifted = f"({text} - {dialect.real(grid.offset)})"
     steps = f"{shifted} * {dialect.real(2.0**-grid.exponent)} + {dialect.real(0.5)}"
     nan = f"WHEN {dialect.is_nan(text)} THEN NULL " if may_be_nan(value) else ""
     low, high = dialect.real(float(grid.low)), dialect.real(float(grid.high))
     inside = f"CASE {nan}WHEN {steps} < {low} THEN {low} WHEN {steps} >= {high} THEN {high} ELSE floor({steps}) END"
-    return f"CAST({inside} AS {dialect.integer if grid.reach <= INTEGER_REACH else dialect.whole})"
+    return dialect.as_whole(inside, dialect.integer if grid.reach <= INTEGER_REACH else dialect.whole)
 
 
 def term(total: ExactSum, dialect: Dialect) -> str:

@@ -139,6 +139,18 @@ class Dialect:
         """A condition as a boolean value."""
         return condition
 
+    def as_double(self, text: str, expr: Expr) -> str:  # noqa: ARG002 - some engines need to know the type
+        """A number as a double. Decimals of more than 2^53 steps are rounded as DuckDB does."""
+        return f"CAST({text} AS {self.double})"
+
+    def as_whole(self, text: str, kind: str) -> str:
+        """A whole double that fits, as an integer of a type (`integer` or `whole`)."""
+        return f"CAST({text} AS {kind})"
+
+    def among(self, left: str, query: str) -> str:
+        """IN over a query, as a condition."""
+        return f"({left} IN ({query}))"
+
     def is_nan(self, text: str) -> str:
         """Whether a double, which may be NULL, is NaN."""
         return f"isnan({text})"
