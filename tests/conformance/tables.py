@@ -80,7 +80,7 @@ NASTY = {
         ),
     ],
     Type.BOOLEAN: [None, True, False],
-    Type.DECIMAL: [None, Decimal("99999999999999999999999999.9999"), Decimal(0), Decimal("-0.5"), Decimal("12.3456")],
+    Type.DECIMAL: [None, Decimal("99999999999.9999"), Decimal(0), Decimal("-0.5"), Decimal("12.3456")],
 }
 
 

@@ -72,11 +72,12 @@ def test_a_gaussian_coordinate_pays_for_its_rounding_and_stays_within_what_it_wa
 def test_a_laplace_block_pays_for_its_rounding_and_stays_within_what_it_was_given(
     bounding, scale, denominator, bits, parts
 ):
-    if scale * parts * bounding.keys_touched > 2**56:
+    keys = min(bounding.keys_touched, bounding.l1 * 2**bits)
+    if scale * parts * keys > 2**56:
         reject()  # rounding may then take more noise than the sampler draws, which is refused: see below
     made, event = laplace.block([("x", ())] * parts, denominator, scale, bounding, bits)
     step = Fraction(denominator << bits) * Fraction(2) ** made[0].shift
-    rounding = parts * bounding.keys_touched if made[0].shift < 0 else 0
+    rounding = parts * keys if made[0].shift < 0 else 0
     assert event.sensitivity == bounding.l1 * step + rounding
     assert event.cost.pure <= Fraction(bounding.l1) / Fraction(scale)
     assert made[0].scale <= 2**58

@@ -3,6 +3,7 @@
 import itertools
 import random
 from collections import defaultdict
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 
@@ -147,3 +148,14 @@ def test_spellings_that_the_database_calls_equal_are_one_owner(build, mechanism)
     answer = db.sql("SELECT g, COUNT(*) * 1.0 AS n, SUM(1) AS s FROM t GROUP BY g", mechanism=mechanism, epsilon=900)
     total = sum(value**2 if mechanism == "gaussian" else abs(value) for value in answer["s"])
     assert total < 20  # the cap is 4; as 64 owners they would have 64
+
+
+@pytest.mark.parametrize("keys", [7, 8, 9, 20])
+def test_an_owner_in_more_keys_than_weights_can_tell_apart_weighs_nothing(laboratory, row, limits, keys):
+    """A cap of 2 rows in steps of a quarter: beyond 8 keys the weight is below a step, and rounding down leaves zero."""
+    plan = laboratory.plan("SELECT g, COUNT(*) AS n FROM t GROUP BY g", limits(2, 1, None), mechanism="laplace")
+    plan = replace(plan, weight_bits=2)
+    rows = [row(1, f"{key}", "p", 1.0, None, True) for key in range(keys)]
+    vectors = laboratory.measure(rows, plan, selected=[(f"{key}",) for key in range(keys)]).vectors
+    assert plan.bounding.keys_weighed(2) == 8
+    assert [any(vector) for vector in vectors.values()] == [keys <= 8] * keys

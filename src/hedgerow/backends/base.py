@@ -82,7 +82,7 @@ def repeated(dialect: Dialect, table: str, columns: Sequence[str]) -> Query:
     names = [dialect.identifier(name) for name in columns]
     present = " AND ".join(f"{name} IS NOT NULL" for name in names)
     grouped = f"SELECT {', '.join(names)} FROM {dialect.table(table)} WHERE {present} GROUP BY {', '.join(names)}"
-    sql = f"SELECT 1 AS found FROM ({grouped} HAVING COUNT(*) > 1) AS repeated{dialect.limit(1, 0)}"
+    sql = f"SELECT 1 AS found FROM ({grouped} HAVING {dialect.count()} > 1) AS repeated{dialect.tail([], 1, 0)}"
     return Query(sql, ("found",), (), (pa.int64(),))
 
 

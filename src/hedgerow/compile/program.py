@@ -69,11 +69,11 @@ def _keys(plan: PrivatePlan, dialect: Dialect) -> list[str]:
 def _short(plan: PrivatePlan, dialect: Dialect) -> Query:
     """One row per owner: the plain aggregation, and the number of owners."""
     sums = [f"{row_sum(total, dialect)} AS s{i}" for i, total in enumerate(plan.sums)]
-    columns = [*_keys(plan, dialect), f"COUNT(*) AS {UNITS}", *sums]
+    columns = [*_keys(plan, dialect), f"{dialect.count()} AS {UNITS}", *sums]
     texts = [key(named.expr, dialect) for named in plan.release.keys]
     sql = f"SELECT {', '.join(columns)} {_rows_clause(plan, dialect)}{dialect.group_by(texts)}"
     if plan.keys.rule is KeyRule.SELECTED:
-        sql += f" HAVING COUNT(*) >= {plan.minimum}"
+        sql += f" HAVING {dialect.count()} >= {plan.minimum}"
     return _made(sql, plan, (UNITS, *_sum_names(plan)), keyed=True)
 
 
@@ -112,7 +112,7 @@ def _survey(plan: PrivatePlan, dialect: Dialect, nonce: str) -> Query:
     """Bounded owners per key and the sums over all keys; keys below the minimum never leave the engine."""
     names = _key_names(plan)
     match = same("weighted", "dropped", names, dialect)
-    bounded = f"SELECT weighted.*, owners - COALESCE(lost, 0) AS {UNITS}, COUNT(*) OVER () AS {ALL_KEYS}"
+    bounded = f"SELECT weighted.*, owners - COALESCE(lost, 0) AS {UNITS}, {dialect.count()} OVER () AS {ALL_KEYS}"
     steps = [
         _rows_step(plan, dialect),
         *weighing(plan, dialect, ROWS, names),
@@ -176,5 +176,5 @@ def _distinct(plan: PrivatePlan, counted: Distinct, dialect: Dialect, nonce: str
         numbers = f"DENSE_RANK() OVER (ORDER BY o) AS {OWNER}, DENSE_RANK() OVER (ORDER BY v) AS {VALUE}"
         sql = dialect.statement(steps, f"SELECT {PLACE}, {numbers} FROM chosen")
         return _made(sql, plan, (PLACE, OWNER, VALUE), keyed=False)
-    found = f"SELECT {PLACE}, COUNT(DISTINCT v) AS {VALUE} FROM chosen{dialect.group_by([PLACE])}"
+    found = f"SELECT {PLACE}, {dialect.count('DISTINCT v')} AS {VALUE} FROM chosen{dialect.group_by([PLACE])}"
     return _made(dialect.statement(steps, found), plan, (PLACE, VALUE), keyed=False)

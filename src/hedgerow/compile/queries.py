@@ -33,7 +33,8 @@ def query_text(query: Query, dialect: Dialect) -> str:
     columns = ", ".join(f"{text} AS {dialect.identifier(c.name)}" for text, c in named)
     head = f"SELECT {'DISTINCT ' if query.distinct else ''}{columns or '1'}"
     body = head if query.source is None else f"{head} FROM {from_text(query.source, dialect)}"
-    return f"{body}{where_text(query, dialect)}{order_text(query.order, dialect)}{limit_text(query, dialect)}"
+    tail = dialect.tail(order_terms(query.order, dialect), query.limit, query.offset)
+    return f"{body}{where_text(query, dialect)}{tail}"
 
 
 def from_text(source: From, dialect: Dialect) -> str:

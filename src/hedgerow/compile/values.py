@@ -26,7 +26,7 @@ def value_pairs(plan: PrivatePlan, counted: Distinct, dialect: Dialect, rows: st
     touched = f"(SELECT DISTINCT o, {PLACE} FROM pairs) AS touched"
     where = (hashed(nonce, {"o": kinds["o"], PLACE: Type.INTEGER}, dialect), PLACE)
     there = f"pairs JOIN places ON pairs.o = places.o AND pairs.{PLACE} = places.{PLACE}"
-    within = f"(SELECT pairs.o AS o, pairs.{PLACE} AS {PLACE}, v FROM {there}) AS within"
+    within = f"(SELECT pairs.o AS o, pairs.{PLACE} AS {PLACE}, v FROM {there}) AS inside"
     return [
         pairs,
         dialect.step("places", _first(counted.groups, touched, ("o", PLACE), ("o",), where), once=False),

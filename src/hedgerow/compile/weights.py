@@ -35,7 +35,7 @@ def row_terms(plan: PrivatePlan, dialect: Dialect) -> list[str]:
 def weighing(plan: PrivatePlan, dialect: Dialect, rows: str, names: Names) -> list[str]:
     """The steps from `rows` to `weighted`: keys, the number of owners, and the exact sums over all keys of `rows`."""
     keys = "".join(f"{name}, " for name in names)
-    counted = f"SELECT {keys}o, COUNT(*) AS n FROM {rows}{dialect.group_by([*names, 'o'])}"
+    counted = f"SELECT {keys}o, {dialect.count()} AS n FROM {rows}{dialect.group_by([*names, 'o'])}"
     parts = dialect.step("parts", counted, once=bool(names) or _counts_people(plan))
     return [parts, *_caps(plan, dialect, names), *_counted(plan, dialect, names), *_sums(plan, dialect, rows, names)]
 
@@ -47,15 +47,17 @@ def bucket_weights(plan: PrivatePlan, dialect: Dialect, rows: str) -> list[str]:
     """
     there = f"FROM {rows} WHERE {BUCKET} IS NOT NULL{dialect.group_by([PLACE, BUCKET])}"
     if not plan.bounding.weighted:
-        return [dialect.step("bucketed", f"SELECT {PLACE}, {BUCKET}, COUNT(*) AS {WEIGHT} {there}", once=False)]
-    counts = f"SELECT {PLACE}, {BUCKET}, CAST(COUNT(*) AS {dialect.huge}) AS t {there}"
+        return [
+            dialect.step("bucketed", f"SELECT {PLACE}, {BUCKET}, {dialect.count()} AS {WEIGHT} {there}", once=False)
+        ]
+    counts = f"SELECT {PLACE}, {BUCKET}, CAST({dialect.count()} AS {dialect.huge}) AS t {there}"
     one = 1 << plan.weight_bits
     names: Names = {PLACE: Type.INTEGER} if plan.bounding.grouped else {}
     keys = "".join(f"{name}, " for name in names)
-    parts = f"SELECT {keys}o, COUNT(*) AS n FROM {rows}{dialect.group_by([*names, 'o'])}"
+    parts = f"SELECT {keys}o, {dialect.count()} AS n FROM {rows}{dialect.group_by([*names, 'o'])}"
     pairs = f"{rows} JOIN light ON {together(rows, 'light', names, dialect)}"
     lost = f"SELECT {rows}.{PLACE}, {BUCKET}, {dialect.total('gap')} AS m FROM {pairs} WHERE {BUCKET} IS NOT NULL"
-    left = f"t * {one} - COALESCE(m, 0) AS {WEIGHT}"
+    left = f"{dialect.weighed('t', one, 'COALESCE(m, 0)')} AS {WEIGHT}"
     joined = f"whole LEFT JOIN surplus ON whole.{PLACE} = surplus.{PLACE} AND whole.{BUCKET} = surplus.{BUCKET}"
     return [
         dialect.step("parts", parts, once=True),
@@ -80,7 +82,7 @@ def _caps(plan: PrivatePlan, dialect: Dialect, names: Names) -> list[str]:
     gap = f"{one} - {dialect.floor_divide(f'COALESCE(u, {one}) * ({counted})', 'n')} AS gap"
     joined = "parts LEFT JOIN heavy ON parts.o = heavy.o"
     light = f"SELECT {keys}parts.o AS o, {gap} FROM {joined} WHERE n > {most} OR u < {one}"
-    sized = f"SELECT o, COUNT(*) AS touched, {dialect.total(_owner_size(plan))} AS q FROM parts"
+    sized = f"SELECT o, {dialect.count()} AS touched, {dialect.total(_owner_size(plan))} AS q FROM parts"
     return [
         dialect.step("sized", f"{sized}{dialect.group_by(['o'])}", once=False),
         dialect.step("heavy", _heavy_owners(plan, dialect), once=True),
@@ -100,11 +102,11 @@ def _counted(plan: PrivatePlan, dialect: Dialect, names: Names) -> list[str]:
     listed = [f"parts.{name}" for name in names]
     keys = "".join(f"parts.{name} AS {name}, " for name in names)
     if not people or not names:
-        weighted = "".join(f", CAST(COUNT(*) AS {dialect.huge}) * {one} AS s{i}" for i in people)
-        owners = f"SELECT {keys}COUNT(*) AS owners{weighted} FROM parts"
+        weighted = "".join(f", CAST({dialect.count()} AS {dialect.huge}) * {one} AS s{i}" for i in people)
+        owners = f"SELECT {keys}{dialect.count()} AS owners{weighted} FROM parts"
     else:
         weighted = "".join(f", COALESCE({dialect.total(f'COALESCE(u, {one})')}, 0) AS s{i}" for i in people)
-        owners = f"SELECT {keys}COUNT(*) AS owners{weighted} FROM parts LEFT JOIN heavy ON parts.o = heavy.o"
+        owners = f"SELECT {keys}{dialect.count()} AS owners{weighted} FROM parts LEFT JOIN heavy ON parts.o = heavy.o"
     return [dialect.step("counted", f"{owners}{dialect.group_by(listed)}", once=False)]
 
 
@@ -121,7 +123,7 @@ def dropped_keys(plan: PrivatePlan, names: Names, nonce: str, dialect: Dialect) 
     place = f"ROW_NUMBER() OVER (PARTITION BY o ORDER BY {order}, {keys}) AS place"
     ranked = f"SELECT {keys}, {place} FROM ({touching}) AS touching"
     chosen = f"FROM ({ranked}) AS ranked WHERE place > {most}"
-    return f"SELECT {keys}, COUNT(*) AS lost {chosen}{dialect.group_by(list(names))}"
+    return f"SELECT {keys}, {dialect.count()} AS lost {chosen}{dialect.group_by(list(names))}"
 
 
 def hashed(nonce: str, names: Names, dialect: Dialect) -> str:
@@ -166,7 +168,9 @@ def _sums(plan: PrivatePlan, dialect: Dialect, rows: str, names: Names) -> list[
     named = "".join(f"{rows}.{name} AS {name}, " for name in names)
     totals = ", ".join(f"{_total(i, t, dialect)} AS t{i}" for i, t in summed)
     surplus = ", ".join(f"{_surplus(i, t, dialect)} AS m{i}" for i, t in summed)
-    results = "".join(f", COALESCE(t{i}, 0) * {one} - COALESCE(m{i}, 0) AS s{i}" for i, _ in summed)
+    results = "".join(
+        f", {dialect.weighed(f'COALESCE(t{i}, 0)', one, f'COALESCE(m{i}, 0)')} AS s{i}" for i, _ in summed
+    )
     pairs = f"{rows} JOIN light ON {together(rows, 'light', names, dialect)}"
     joined = dialect.join("counted", *_on("counted", "totals", names, dialect))
     joined = dialect.join(joined, *_on("counted", "surplus", names, dialect, kind="left"))
@@ -187,13 +191,13 @@ def _total(index: int, total: ExactSum, dialect: Dialect) -> str:
     if total.grid is not None:
         return f"CAST({dialect.total(f'x{index}')} AS {dialect.huge})"
     counted = "*" if present(total, dialect) is None else f"x{index}"
-    return f"CAST(COUNT({counted}) AS {dialect.huge})"
+    return f"CAST({dialect.count(counted)} AS {dialect.huge})"
 
 
 def _surplus(index: int, total: ExactSum, dialect: Dialect) -> str:
     """What rows of pairs below the full weight have too much, in units of 2^-b."""
     if total.grid is not None:
-        return dialect.wide_total(f"CAST(gap AS {dialect.huge}) * x{index}")
+        return dialect.product_total("gap", f"x{index}")
     return dialect.total("gap" if present(total, dialect) is None else f"CASE WHEN x{index} IS NOT NULL THEN gap END")
 
 
@@ -211,16 +215,8 @@ def _heavy_owners(plan: PrivatePlan, dialect: Dialect) -> str:
 
 
 def _owner_cap(plan: PrivatePlan, dialect: Dialect, most: int) -> str:
-    """U from q, the sum over the owner's keys of `_owner_size`.
-
-    The root is taken in floating point, which is off by less than one at 2^30; one is taken away where
-    it came out too large, so that U^2 q <= T^2 4^b holds in integers.
-    """
+    """U from q, the sum over the owner's keys of `_owner_size`: U^2 q <= T^2 4^b, or U q <= A 2^b, in integers."""
     one = 1 << plan.weight_bits
     if plan.mechanism == "laplace":
         return f"CASE WHEN q <= {most} THEN {one} ELSE {dialect.floor_divide(str(most * one), 'q')} END"
-    squared = f"CAST('{most * one * one}' AS {dialect.huge})"
-    size = f"CAST(q AS {dialect.double})"
-    root = f"CAST(floor(sqrt({dialect.real(float(most * one * one))} / {size})) AS {dialect.whole})"
-    beyond = f"CAST({root} AS {dialect.huge}) * {root} * q > {squared}"
-    return f"CASE WHEN q <= {most} THEN {one} WHEN {beyond} THEN {root} - 1 ELSE {root} END"
+    return f"CASE WHEN q <= {most} THEN {one} ELSE {dialect.root(most * one * one, 'q')} END"

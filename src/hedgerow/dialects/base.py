@@ -11,7 +11,7 @@ Privacy: every spelling is *total*. It gives a value or NULL for every row, and 
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, time
 from decimal import Decimal
 
 from hedgerow.errors import InternalError, UnsupportedSQLError
@@ -85,6 +85,8 @@ class Dialect:
             return self.timestamp(value)
         if isinstance(value, date):
             return self.date(value)
+        if isinstance(value, time):
+            return self.time(value)
         if isinstance(value, str):
             return self.string(value)
         raise InternalError("A constant of an unknown kind.")
@@ -94,9 +96,7 @@ class Dialect:
         return "TRUE" if value else "FALSE"
 
     def real(self, value: float) -> str:
-        """A finite double, with all its digits."""
-        if not math.isfinite(value):
-            raise InternalError("Only finite numbers can be written down.")
+        """A double, with all its digits."""
         return f"CAST({digits(value)} AS {self.double})"
 
     def decimal(self, value: Decimal) -> str:
@@ -110,6 +110,10 @@ class Dialect:
     def date(self, value: date) -> str:
         """A date."""
         return f"DATE '{value.isoformat()}'"
+
+    def time(self, value: time) -> str:
+        """A time of day."""
+        return f"TIME '{value.isoformat()}'"
 
     def timestamp(self, value: datetime) -> str:
         """A timestamp without a time zone."""
@@ -146,6 +150,10 @@ class Dialect:
     def as_whole(self, text: str, kind: str) -> str:
         """A whole double that fits, as an integer of a type (`integer` or `whole`)."""
         return f"CAST({text} AS {kind})"
+
+    def held(self, text: str, low: float, high: float) -> str:  # noqa: ARG002 - see below
+        """A double, held between two numbers where arithmetic beyond them could fail; it is not NaN."""
+        return text
 
     def among(self, left: str, query: str) -> str:
         """IN over a query, as a condition."""
@@ -200,9 +208,13 @@ class Dialect:
 
     # Aggregates
 
+    def count(self, text: str = "*") -> str:
+        """The number of rows, or of values, in 64 bits."""
+        return f"COUNT({text})"
+
     def counted(self, condition: str | None) -> str:
         """The number of rows (on which a condition holds)."""
-        return "COUNT(*)" if condition is None else f"COUNT(CASE WHEN {condition} THEN 1 END)"
+        return self.count() if condition is None else self.count(f"CASE WHEN {condition} THEN 1 END")
 
     def total(self, text: str) -> str:
         """The sum of whole numbers of up to 64 bits, in 128 bits; NULL where there is none."""
@@ -215,6 +227,24 @@ class Dialect:
     def total_if(self, text: str, condition: str | None) -> str:
         """The sum of whole numbers of up to 64 bits over the rows on which a condition holds; NULL where none does."""
         return self.total(text if condition is None else f"CASE WHEN {condition} THEN {text} END")
+
+    def product_total(self, left: str, right: str) -> str:
+        """The sum of products of two whole numbers of up to 64 bits, in 128 bits."""
+        return self.wide_total(f"CAST({left} AS {self.huge}) * {right}")
+
+    def weighed(self, whole: str, one: int, lost: str) -> str:
+        """`whole` times `one`, less `lost`, in 128 bits."""
+        return f"{whole} * {one} - {lost}"
+
+    def root(self, squared: int, size: str) -> str:
+        """The whole part of the root of `squared / size`.
+
+        The root is taken in floating point, which is off by less than one at 2^30; one is taken away where it came out
+        too large, so that its square times `size` does not exceed `squared`, in integers.
+        """
+        root = f"CAST(floor(sqrt({self.real(float(squared))} / CAST({size} AS {self.double}))) AS {self.whole})"
+        beyond = f"CAST({root} AS {self.huge}) * {root} * {size} > CAST('{squared}' AS {self.huge})"
+        return f"CASE WHEN {beyond} THEN {root} - 1 ELSE {root} END"
 
     # Clauses
 
@@ -260,6 +290,11 @@ class Dialect:
         text = "" if count is None else f" LIMIT {count}"
         return f"{text} OFFSET {offset}" if offset else text
 
+    def tail(self, order: Sequence[str], count: int | None, offset: int) -> str:
+        """ORDER BY, LIMIT and OFFSET; `order` are its terms."""
+        listed = f" ORDER BY {', '.join(order)}" if order else ""
+        return f"{listed}{self.limit(count, offset)}"
+
     def lacks(self, what: str) -> UnsupportedSQLError:
         """The refusal of what this engine cannot do in a way that is private."""
         return UnsupportedSQLError(
@@ -270,7 +305,9 @@ class Dialect:
 
 
 def digits(value: float) -> str:
-    """A finite double as text with an exponent, so that no engine takes it for a decimal."""
+    """A double as text, with an exponent, so that no engine takes it for a decimal; what is not finite in quotes."""
+    if not math.isfinite(value):
+        return f"'{value!r}'"
     return repr(value) if "e" in repr(value) else f"{value!r}e0"
 
 

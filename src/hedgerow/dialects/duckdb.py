@@ -1,5 +1,6 @@
 """DuckDB, the reference: its spelling of every function stands with the function itself."""
 
+import math
 from collections.abc import Sequence
 
 from hedgerow.dialects.base import Dialect, SummaryCall, digits
@@ -39,8 +40,7 @@ class DuckDBDialect(Dialect):
 
     def real(self, value: float) -> str:
         """A number with an exponent is a double."""
-        super().real(value)
-        return f"({digits(value)})"
+        return f"({digits(value)})" if math.isfinite(value) else super().real(value)
 
     def binary(self, text: str) -> str:
         """The collation that compares bytes."""

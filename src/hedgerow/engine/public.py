@@ -33,7 +33,7 @@ def public_table(name: str, backend: Backend, schema: Schema) -> pa.Table:
     quoted = backend.dialect.identifier
     columns = [column for column in schema.tables[name].columns.values() if column.type is not Type.OTHER]
     names = tuple(column.name for column in columns)
-    source, limit = backend.dialect.table(name), backend.dialect.limit(MOST_ROWS + 1, 0)
+    source, limit = backend.dialect.table(name), backend.dialect.tail([], MOST_ROWS + 1, 0)
     types = tuple(arrow_type(Column(column.name, column.type, native=column.native)) for column in columns)
     sql = f"SELECT {', '.join(map(quoted, names))} FROM {source}{limit}"
     table = backend.public(Query(sql, names, (), types))

@@ -51,6 +51,14 @@ class Bounding:
         """In how many keys one owner can weigh at all: weights reach every key that it has a row in."""
         return self.size if self.weighted and self.grouped else 1
 
+    def keys_weighed(self, weight_bits: int) -> int:
+        """In how many keys one owner can have a weight above zero under the l1 cap.
+
+        Privacy: U is whole and U sum a_g <= A 2^b with every a_g >= 1. In more than A 2^b keys U is zero, and with it
+        every weight of the owner.
+        """
+        return min(self.keys_touched, self.l1 << weight_bits)
+
 
 def bound(limits: Limits, *, grouped: bool, max_rows: int | None, max_groups: int | None) -> Bounding:
     """The limits of one statement: the owner's, tightened by the query."""

@@ -30,7 +30,7 @@ def block(
     lattice = denominator << weight_bits
     shift = shift_for(scale * lattice, 0.0)
     step = Fraction(lattice) * Fraction(2) ** shift
-    rounding = len(parts) * bounding.keys_touched if shift < 0 else 0
+    rounding = len(parts) * bounding.keys_weighed(weight_bits) if shift < 0 else 0
     moved = bounding.l1 * step + rounding
     drawn = check_scale(up(scale * float(step) * float(moved / (bounding.l1 * step))))
     wide = drawn / float(step)

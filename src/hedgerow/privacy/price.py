@@ -21,8 +21,8 @@ from hedgerow.privacy.shape import Shape, shape
 from hedgerow.privacy.sums import Selection
 from hedgerow.privacy.uses import shown_alone
 
-SELECTED_SHARE = 0.2
-"""Of the budget, for choosing among undeclared keys."""
+SELECTED_SHARE = {"gaussian": 0.2, "laplace": 0.1}
+"""Of the budget (mu squared, or epsilon), for choosing among undeclared keys."""
 
 TESTED_SHARE = 0.1
 """Of the budget, for testing declared keys or a single row against the minimum frequency."""
@@ -184,7 +184,7 @@ class _Pricer:
         """The plan with Gaussian noise."""
         delta = self.own_delta(_delta(budget))
         mu = budget.mu or gaussian.statement_mu(budget.epsilon, delta - self._added_mass(delta))
-        first, second = self._split(mu * mu)
+        first, second = self._split(mu * mu, "gaussian")
         made = self._assembly(self._sigma(second))
         made = with_gaussian(made)
         made.add_draws(gaussian_draw, second / max(1, self._shape.blocks), self._beta)
@@ -207,7 +207,7 @@ class _Pricer:
     def laplace(self, budget: Budget) -> PrivatePlan:
         """The plan with Laplace noise."""
         epsilon = Fraction(budget.epsilon)
-        first, second = self._split(budget.epsilon * (1 - 2.0**-30))
+        first, second = self._split(budget.epsilon * (1 - 2.0**-30), "laplace")
         blocks = laplace_blocks(self._shape)
         made = with_laplace(self._assembly(self._bounding.l1 * blocks / second if blocks else 1.0))
         made.add_draws(laplace_draw, second / max(1, blocks), self._beta)
@@ -229,13 +229,13 @@ class _Pricer:
         """What of delta is set aside for the threshold where the exact profile is not evaluated."""
         return delta * gaussian.ADDED_SHARE if self._selects and self._groups > gaussian.EXACT_PROFILE else 0.0
 
-    def _split(self, whole: float) -> tuple[float, float]:
+    def _split(self, whole: float, mechanism: str) -> tuple[float, float]:
         """How much goes to selection and how much to measuring."""
         if not self._selects:
             return 0.0, whole
         if not self._shape.blocks:
             return whole, 0.0
-        share = SELECTED_SHARE if self._keys.rule is KeyRule.SELECTED else TESTED_SHARE
+        share = SELECTED_SHARE[mechanism] if self._keys.rule is KeyRule.SELECTED else TESTED_SHARE
         if self._shape.reuse_selection:
             share = max(share, 1.0 / (1 + self._shape.blocks))
         return whole * share, whole * (1 - share)
