@@ -66,7 +66,7 @@ def unlike(engine, exprs, *, close=False):
     rows = engine.expected("columns", lambda: evaluated(engine.duckdb, engine.duckdb_schema, every))
     values = dict(zip(columns(engine.duckdb_schema), rows, strict=True))
     return [
-        (expr, [values[a.name][row] if isinstance(a, Column) else a.value for a in expr.arguments], one, other)
+        (expr, [values[a.name][row] if isinstance(a, Column) else a for a in expr.arguments], one, other)
         for expr, left, right in zip(exprs, ours, theirs, strict=True)
         for row, (one, other) in enumerate(zip(left, right, strict=True))
         if not same(one, other, close=close)

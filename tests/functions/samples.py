@@ -5,6 +5,7 @@ from datetime import datetime
 from hedgerow.expressions.functions import allowed
 from hedgerow.expressions.nodes import Call, Column, Literal
 from hedgerow.expressions.types import Type
+from hedgerow.plan.coerce import TELLS_SIGNS
 from hedgerow.plan.syntax import COMPARISONS
 
 NATIVE = {
@@ -69,6 +70,8 @@ def calls(name, columns=OF_TYPE):
         if result is None or (name in COMPARED and len({*kinds}) > 1):
             continue
         picked = [fixed.get(at) or columns[kind][at % len(columns[kind])] for at, kind in enumerate(kinds)]
+        if name in TELLS_SIGNS:
+            picked = [Call("one_spelling", (a,), a.type) if a.type is Type.FLOAT else a for a in picked]
         yield Call(name, tuple(picked), result)
 
 

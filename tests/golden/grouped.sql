@@ -26,7 +26,7 @@ GROUP BY 1, 2),
 surplus AS (SELECT private_rows.k0 AS k0, private_rows.k1 AS k1, SUM(gap) AS m0
 FROM private_rows JOIN light ON private_rows.o = light.o AND private_rows.k0 IS NOT DISTINCT FROM light.k0 AND private_rows.k1 IS NOT DISTINCT FROM light.k1
 GROUP BY 1, 2),
-weighted AS (SELECT counted.k0, counted.k1, owners, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0
+weighted AS (SELECT counted.k0 AS k0, counted.k1 AS k1, owners, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0
 FROM counted JOIN totals ON counted.k0 IS NOT DISTINCT FROM totals.k0 AND counted.k1 IS NOT DISTINCT FROM totals.k1
 LEFT JOIN surplus ON counted.k0 IS NOT DISTINCT FROM surplus.k0 AND counted.k1 IS NOT DISTINCT FROM surplus.k1),
 dropped AS (SELECT k0, k1, COUNT(*) AS lost
@@ -70,7 +70,7 @@ GROUP BY 1),
 surplus AS (SELECT kept_rows.hedgerow_place AS hedgerow_place, SUM(gap) AS m0
 FROM kept_rows JOIN light ON kept_rows.o = light.o AND kept_rows.hedgerow_place IS NOT DISTINCT FROM light.hedgerow_place
 GROUP BY 1),
-weighted AS (SELECT counted.hedgerow_place, owners, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0
+weighted AS (SELECT counted.hedgerow_place AS hedgerow_place, owners, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0
 FROM counted JOIN totals ON counted.hedgerow_place IS NOT DISTINCT FROM totals.hedgerow_place
 LEFT JOIN surplus ON counted.hedgerow_place IS NOT DISTINCT FROM surplus.hedgerow_place)
 SELECT hedgerow_place, s0

@@ -26,7 +26,7 @@ GROUP BY 1),
 surplus AS (SELECT private_rows.k0 AS k0, SUM(gap) AS m0, SUM(CASE WHEN x1 IS NOT NULL THEN gap END) AS m1, SUM(CAST(gap AS HUGEINT) * x2) AS m2
 FROM private_rows JOIN light ON private_rows.o = light.o AND private_rows.k0 IS NOT DISTINCT FROM light.k0
 GROUP BY 1),
-weighted AS (SELECT counted.k0, owners, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0, COALESCE(t1, 0) * 1073741824 - COALESCE(m1, 0) AS s1, COALESCE(t2, 0) * 1073741824 - COALESCE(m2, 0) AS s2
+weighted AS (SELECT counted.k0 AS k0, owners, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0, COALESCE(t1, 0) * 1073741824 - COALESCE(m1, 0) AS s1, COALESCE(t2, 0) * 1073741824 - COALESCE(m2, 0) AS s2
 FROM counted JOIN totals ON counted.k0 IS NOT DISTINCT FROM totals.k0
 LEFT JOIN surplus ON counted.k0 IS NOT DISTINCT FROM surplus.k0),
 dropped AS (SELECT k0, COUNT(*) AS lost
@@ -70,7 +70,7 @@ GROUP BY 1),
 surplus AS (SELECT kept_rows.hedgerow_place AS hedgerow_place, SUM(gap) AS m0, SUM(CASE WHEN x1 IS NOT NULL THEN gap END) AS m1, SUM(CAST(gap AS HUGEINT) * x2) AS m2
 FROM kept_rows JOIN light ON kept_rows.o = light.o AND kept_rows.hedgerow_place IS NOT DISTINCT FROM light.hedgerow_place
 GROUP BY 1),
-weighted AS (SELECT counted.hedgerow_place, owners, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0, COALESCE(t1, 0) * 1073741824 - COALESCE(m1, 0) AS s1, COALESCE(t2, 0) * 1073741824 - COALESCE(m2, 0) AS s2
+weighted AS (SELECT counted.hedgerow_place AS hedgerow_place, owners, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0, COALESCE(t1, 0) * 1073741824 - COALESCE(m1, 0) AS s1, COALESCE(t2, 0) * 1073741824 - COALESCE(m2, 0) AS s2
 FROM counted JOIN totals ON counted.hedgerow_place IS NOT DISTINCT FROM totals.hedgerow_place
 LEFT JOIN surplus ON counted.hedgerow_place IS NOT DISTINCT FROM surplus.hedgerow_place)
 SELECT hedgerow_place, s0, s1, s2
@@ -105,7 +105,7 @@ GROUP BY 1),
 surplus AS (SELECT private_rows.k0 AS k0, SUM(gap) AS m0
 FROM private_rows JOIN light ON private_rows.o = light.o AND private_rows.k0 IS NOT DISTINCT FROM light.k0
 GROUP BY 1),
-weighted AS (SELECT counted.k0, owners, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0
+weighted AS (SELECT counted.k0 AS k0, owners, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0
 FROM counted JOIN totals ON counted.k0 IS NOT DISTINCT FROM totals.k0
 LEFT JOIN surplus ON counted.k0 IS NOT DISTINCT FROM surplus.k0),
 dropped AS (SELECT k0, COUNT(*) AS lost
@@ -149,7 +149,7 @@ GROUP BY 1),
 surplus AS (SELECT kept_rows.hedgerow_place AS hedgerow_place, SUM(gap) AS m0
 FROM kept_rows JOIN light ON kept_rows.o = light.o AND kept_rows.hedgerow_place IS NOT DISTINCT FROM light.hedgerow_place
 GROUP BY 1),
-weighted AS (SELECT counted.hedgerow_place, owners, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0
+weighted AS (SELECT counted.hedgerow_place AS hedgerow_place, owners, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0
 FROM counted JOIN totals ON counted.hedgerow_place IS NOT DISTINCT FROM totals.hedgerow_place
 LEFT JOIN surplus ON counted.hedgerow_place IS NOT DISTINCT FROM surplus.hedgerow_place)
 SELECT hedgerow_place, s0
@@ -177,7 +177,7 @@ WHERE n > 20 OR u < 1073741824),
 counted AS (SELECT parts.k0 AS k0, COUNT(*) AS owners
 FROM parts
 GROUP BY 1),
-weighted AS (SELECT counted.k0, owners
+weighted AS (SELECT counted.k0 AS k0, owners
 FROM counted),
 dropped AS (SELECT k0, COUNT(*) AS lost
 FROM (SELECT k0, ROW_NUMBER() OVER (PARTITION BY o ORDER BY md5('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS VARCHAR), '~') || '|' || COALESCE(k0 COLLATE "binary", '~')), k0) AS place
@@ -222,7 +222,7 @@ GROUP BY 1),
 surplus AS (SELECT private_rows.k0 AS k0, SUM(CAST(gap AS HUGEINT) * x0) AS m0
 FROM private_rows JOIN light ON private_rows.o = light.o AND private_rows.k0 IS NOT DISTINCT FROM light.k0
 GROUP BY 1),
-weighted AS (SELECT counted.k0, owners, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0
+weighted AS (SELECT counted.k0 AS k0, owners, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0
 FROM counted JOIN totals ON counted.k0 IS NOT DISTINCT FROM totals.k0
 LEFT JOIN surplus ON counted.k0 IS NOT DISTINCT FROM surplus.k0),
 dropped AS (SELECT k0, COUNT(*) AS lost
@@ -266,7 +266,7 @@ GROUP BY 1),
 surplus AS (SELECT kept_rows.hedgerow_place AS hedgerow_place, SUM(CAST(gap AS HUGEINT) * x0) AS m0
 FROM kept_rows JOIN light ON kept_rows.o = light.o AND kept_rows.hedgerow_place IS NOT DISTINCT FROM light.hedgerow_place
 GROUP BY 1),
-weighted AS (SELECT counted.hedgerow_place, owners, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0
+weighted AS (SELECT counted.hedgerow_place AS hedgerow_place, owners, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0
 FROM counted JOIN totals ON counted.hedgerow_place IS NOT DISTINCT FROM totals.hedgerow_place
 LEFT JOIN surplus ON counted.hedgerow_place IS NOT DISTINCT FROM surplus.hedgerow_place)
 SELECT hedgerow_place, s0

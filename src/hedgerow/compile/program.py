@@ -7,10 +7,10 @@ Both start from `rows`: the private rows with owner, keys and the integers they 
 has one row there is nothing to weigh, and the survey is the plain aggregation.
 """
 
-from hedgerow.compile.queries import from_text
+from hedgerow.compile.rows import ROWS, key_columns, rows_clause, rows_steps
 from hedgerow.compile.scalars import bucket_number, condition, key, plain, row_sum, scalar
 from hedgerow.compile.values import value_pairs
-from hedgerow.compile.weights import Names, bucket_weights, dropped_keys, row_terms, same, weighing
+from hedgerow.compile.weights import Names, bucket_weights, dropped_keys, same, weighing
 from hedgerow.compiled import (
     ALL_KEYS,
     BUCKET,
@@ -25,15 +25,12 @@ from hedgerow.compiled import (
     arrow_type,
 )
 from hedgerow.dialects import Dialect
-from hedgerow.expressions.facts import declared_values
 from hedgerow.expressions.types import Type
-from hedgerow.plan.nodes import Scan
 from hedgerow.privacy.distinct import Distinct
 from hedgerow.privacy.keys import KeyRule
 from hedgerow.privacy.plan import PrivatePlan
 from hedgerow.privacy.ranks import Bucketing
 
-ROWS = "private_rows"
 KEPT = "kept_rows"
 
 
@@ -62,47 +59,20 @@ def _sum_names(plan: PrivatePlan) -> tuple[str, ...]:
     return tuple(f"s{i}" for i in range(len(plan.sums)))
 
 
-def _keys(plan: PrivatePlan, dialect: Dialect) -> list[str]:
-    return [f"{key(named.expr, dialect)} AS {named.name}" for named in plan.release.keys]
-
-
 def _short(plan: PrivatePlan, dialect: Dialect) -> Query:
     """One row per owner: the plain aggregation, and the number of owners."""
     sums = [f"{row_sum(total, dialect)} AS s{i}" for i, total in enumerate(plan.sums)]
-    columns = [*_keys(plan, dialect), f"{dialect.count()} AS {UNITS}", *sums]
+    columns = [*key_columns(plan, dialect), f"{dialect.count()} AS {UNITS}", *sums]
     texts = [key(named.expr, dialect) for named in plan.release.keys]
-    sql = f"SELECT {', '.join(columns)} {_rows_clause(plan, dialect)}{dialect.group_by(texts)}"
+    sql = f"SELECT {', '.join(columns)} {rows_clause(plan, dialect)}{dialect.group_by(texts)}"
     if plan.keys.rule is KeyRule.SELECTED:
         sql += f" HAVING {dialect.count()} >= {plan.minimum}"
     return _made(sql, plan, (UNITS, *_sum_names(plan)), keyed=True)
 
 
-def _rows_clause(plan: PrivatePlan, dialect: Dialect) -> str:
-    """FROM and WHERE of the private rows: those with an owner, within the declared keys."""
-    release = plan.release
-    conditions = [f"{scalar(release.owner, dialect)} IS NOT NULL", *(condition(c, dialect) for c in release.where)]
-    for named in release.keys:
-        values = declared_values(named.expr)
-        if values is not None:
-            listed = ", ".join(dialect.constant(value) for value in values)
-            conditions.append(f"{key(named.expr, dialect)} IN ({listed})")
-    return f"FROM {from_text(release.source, dialect)} WHERE {' AND '.join(conditions)}"
-
-
-def _rows_step(plan: PrivatePlan, dialect: Dialect) -> str:
-    """The private rows as a step; joins are made once, a table is better read again."""
-    return dialect.step(ROWS, _rows(plan, dialect), once=not isinstance(plan.release.source, Scan))
-
-
-def _rows(plan: PrivatePlan, dialect: Dialect) -> str:
-    """The private rows: keys, owner `o`, and what each adds to the sums."""
-    columns = [*_keys(plan, dialect), f"{scalar(plan.release.owner, dialect)} AS o", *row_terms(plan, dialect)]
-    return f"SELECT {', '.join(columns)} {_rows_clause(plan, dialect)}"
-
-
 def _scalar(plan: PrivatePlan, dialect: Dialect) -> Query:
     """No keys: one group, whatever there is."""
-    steps = [_rows_step(plan, dialect), *weighing(plan, dialect, ROWS, {})]
+    steps = [*rows_steps(plan, dialect), *weighing(plan, dialect, ROWS, {})]
     columns = ", ".join([f"owners AS {UNITS}", *_sum_names(plan)])
     sql = dialect.statement(steps, f"SELECT {columns} FROM weighted")
     return _made(sql, plan, (UNITS, *_sum_names(plan)), keyed=False)
@@ -114,7 +84,7 @@ def _survey(plan: PrivatePlan, dialect: Dialect, nonce: str) -> Query:
     match = same("weighted", "dropped", names, dialect)
     bounded = f"SELECT weighted.*, owners - COALESCE(lost, 0) AS {UNITS}, {dialect.count()} OVER () AS {ALL_KEYS}"
     steps = [
-        _rows_step(plan, dialect),
+        *rows_steps(plan, dialect),
         *weighing(plan, dialect, ROWS, names),
         dialect.step("dropped", dropped_keys(plan, names, nonce, dialect), once=False),
         dialect.step("bounded", f"{bounded} FROM weighted LEFT JOIN dropped ON {match}", once=False),
@@ -129,7 +99,7 @@ def _measure(plan: PrivatePlan, dialect: Dialect) -> Query:
     """Weighted sums over the keys handed back, each named by its place among them."""
     kept = f"SELECT {ROWS}.*, {PLACE} FROM {ROWS} JOIN {SELECTED} ON {_selected(plan, dialect)}"
     steps = [
-        _rows_step(plan, dialect),
+        *rows_steps(plan, dialect),
         dialect.step(KEPT, kept, once=False),
         *weighing(plan, dialect, KEPT, {PLACE: Type.INTEGER}),
     ]
@@ -154,7 +124,7 @@ def _buckets(plan: PrivatePlan, bucketing: Bucketing, dialect: Dialect) -> Query
 def _placed(plan: PrivatePlan, column: str, name: str, dialect: Dialect) -> list[str]:
     """The steps to `kept_rows`: owner, the place of the selected key, and one more column."""
     owner = f"{scalar(plan.release.owner, dialect)} AS o"
-    rows = f"SELECT {', '.join([*_keys(plan, dialect), owner, column])} {_rows_clause(plan, dialect)}"
+    rows = f"SELECT {', '.join([*key_columns(plan, dialect), owner, column])} {rows_clause(plan, dialect)}"
     if plan.keys.rule is KeyRule.ONE:
         kept = dialect.step(KEPT, f"SELECT o, {name}, 0 AS {PLACE} FROM {ROWS}", once=False)
     else:

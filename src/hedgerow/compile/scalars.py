@@ -1,6 +1,5 @@
 """Expressions as SQL text."""
 
-import sys
 from functools import singledispatch
 
 from hedgerow.dialects import Dialect, is_bytewise
@@ -77,26 +76,11 @@ def present(total: ExactSum, dialect: Dialect) -> str | None:
 
 
 def grid_integer(value: Expr, grid: Grid, dialect: Dialect) -> str:
-    """The value as an integer on its grid, NULL where it is missing or NaN.
-
-    Rounded in floating point (half a step is added and the floor taken), clamped there (integers below 2^53 are
-    exact), and only then cast, so that no cast can fail.
-    """
+    """The value as an integer on its grid, NULL where it is missing or NaN; no cast of it can fail."""
     text = dialect.as_double(scalar(value, dialect), value)
-    held = dialect.held(text, *_far(grid))
-    shifted = f"({held} - {dialect.real(grid.offset)})"
-    steps = f"{shifted} * {dialect.real(2.0**-grid.exponent)} + {dialect.real(0.5)}"
-    nan = f"WHEN {dialect.is_nan(text)} THEN NULL " if may_be_nan(value) else ""
-    low, high = dialect.real(float(grid.low)), dialect.real(float(grid.high))
-    inside = f"CASE {nan}WHEN {steps} < {low} THEN {low} WHEN {steps} >= {high} THEN {high} ELSE floor({steps}) END"
-    return dialect.as_whole(inside, dialect.integer if grid.reach <= INTEGER_REACH else dialect.whole)
-
-
-def _far(grid: Grid) -> tuple[float, float]:
-    """Values beyond which the grid holds anyway: every step is monotone, so holding there changes no integer."""
-    room = 2.0 * (grid.high - grid.low + 4) * 2.0**grid.exponent
-    most = sys.float_info.max
-    return max(grid.offset - room, -most), min(grid.offset + room, most)
+    factor = 2.0**-grid.exponent
+    placed = dialect.on_grid(text, grid.offset, factor, grid.low, grid.high, nan=may_be_nan(value))
+    return dialect.as_whole(placed, dialect.integer if grid.reach <= INTEGER_REACH else dialect.whole)
 
 
 def term(total: ExactSum, dialect: Dialect) -> str:

@@ -3,12 +3,14 @@
 Most owners are within all limits and have the full weight 2^b. So the sums are taken over rows as they
 are, and what pairs of (owner, key) below the full weight have too much is taken away again: with
 W the weight of a pair and s its partial sum, sum of W s = 2^b sum of s - sum over such pairs of (2^b - W) s. The
-integers are the same, and only the number of rows is kept for each pair.
+integers are the same, and only the number of rows is kept for each pair; or its sums, too, where rows are not read
+again (`rows.Form`).
 """
 
 from collections.abc import Mapping
 
-from hedgerow.compile.scalars import present, term
+from hedgerow.compile.rows import Form, form_of, partial_sums, summed
+from hedgerow.compile.scalars import present
 from hedgerow.compiled import BUCKET, PLACE, WEIGHT
 from hedgerow.dialects import Dialect
 from hedgerow.expressions.types import Type
@@ -19,25 +21,29 @@ Names = Mapping[str, Type]
 """Columns by name, with the type of each."""
 
 
-def row_terms(plan: PrivatePlan, dialect: Dialect) -> list[str]:
-    """What each row adds to each exact sum, as columns `x0`, `x1`, …; NULL where it does not count."""
-    texts = []
-    for i, total in enumerate(plan.sums):
-        condition = present(total, dialect)
-        if total.grid is not None:
-            value = term(total, dialect)
-            texts.append(f"{value if condition is None else f'CASE WHEN {condition} THEN {value} END'} AS x{i}")
-        elif condition is not None:
-            texts.append(f"CASE WHEN {condition} THEN 1 END AS x{i}")
-    return texts
-
-
 def weighing(plan: PrivatePlan, dialect: Dialect, rows: str, names: Names) -> list[str]:
     """The steps from `rows` to `weighted`: keys, the number of owners, and the exact sums over all keys of `rows`."""
+    form = form_of(plan, dialect)
     keys = "".join(f"{name}, " for name in names)
-    counted = f"SELECT {keys}o, {dialect.count()} AS n FROM {rows}{dialect.group_by([*names, 'o'])}"
-    parts = dialect.step("parts", counted, once=bool(names) or _counts_people(plan))
-    return [parts, *_caps(plan, dialect, names), *_counted(plan, dialect, names), *_sums(plan, dialect, rows, names)]
+    pairs = f"SELECT {keys}o, {_pair(plan, dialect, form)} FROM {rows}{dialect.group_by([*names, 'o'])}"
+    once = bool(names) or _counts_people(plan) or form is not Form.SINGLE
+    source = rows if form is Form.SINGLE else "parts"
+    return [
+        dialect.step("parts", pairs, once=once),
+        *_caps(plan, dialect, names),
+        *_counted(plan, dialect, names),
+        *_sums(plan, dialect, source, names),
+    ]
+
+
+def _pair(plan: PrivatePlan, dialect: Dialect, form: Form) -> str:
+    """What is kept for a pair of owner and key: how many rows, and, unless the rows are read again, their sums."""
+    if form is Form.SINGLE:
+        return f"{dialect.count()} AS n"
+    if form is Form.GATHERED:
+        return f"{dialect.count()} AS n{partial_sums(plan, dialect)}"
+    sums = "".join(f", {dialect.wide_total(f'p{i}')} AS p{i}" for i, _ in summed(plan))
+    return f"CAST({dialect.total('n')} AS {dialect.whole}) AS n{sums}"
 
 
 def bucket_weights(plan: PrivatePlan, dialect: Dialect, rows: str) -> list[str]:
@@ -56,7 +62,8 @@ def bucket_weights(plan: PrivatePlan, dialect: Dialect, rows: str) -> list[str]:
     keys = "".join(f"{name}, " for name in names)
     parts = f"SELECT {keys}o, {dialect.count()} AS n FROM {rows}{dialect.group_by([*names, 'o'])}"
     pairs = f"{rows} JOIN light ON {together(rows, 'light', names, dialect)}"
-    lost = f"SELECT {rows}.{PLACE}, {BUCKET}, {dialect.total('gap')} AS m FROM {pairs} WHERE {BUCKET} IS NOT NULL"
+    lost = f"SELECT {rows}.{PLACE} AS {PLACE}, {BUCKET}, {dialect.total('gap')} AS m"
+    lost += f" FROM {pairs} WHERE {BUCKET} IS NOT NULL"
     left = f"{dialect.weighed('t', one, 'COALESCE(m, 0)')} AS {WEIGHT}"
     joined = f"whole LEFT JOIN surplus ON whole.{PLACE} = surplus.{PLACE} AND whole.{BUCKET} = surplus.{BUCKET}"
     return [
@@ -64,7 +71,9 @@ def bucket_weights(plan: PrivatePlan, dialect: Dialect, rows: str) -> list[str]:
         *_caps(plan, dialect, names),
         dialect.step("whole", counts, once=False),
         dialect.step("surplus", f"{lost}{dialect.group_by([f'{rows}.{PLACE}', BUCKET])}", once=False),
-        dialect.step("bucketed", f"SELECT whole.{PLACE}, whole.{BUCKET}, {left} FROM {joined}", once=False),
+        dialect.step(
+            "bucketed", f"SELECT whole.{PLACE} AS {PLACE}, whole.{BUCKET} AS {BUCKET}, {left} FROM {joined}", once=False
+        ),
     ]
 
 
@@ -157,19 +166,19 @@ def _counts_people(plan: PrivatePlan) -> bool:
 def _sums(plan: PrivatePlan, dialect: Dialect, rows: str, names: Names) -> list[str]:
     """The steps `totals`, `surplus` and `weighted`."""
     one = 1 << plan.weight_bits
-    summed = [(i, total) for i, total in enumerate(plan.sums) if total.kind is not SumKind.UNITS]
     people = [f", s{i}" for i, total in enumerate(plan.sums) if total.kind is SumKind.UNITS]
-    listed = ", ".join(f"counted.{name}" for name in names)
+    listed = ", ".join(f"counted.{name} AS {name}" for name in names)
     head = f"SELECT {listed}{', ' if listed else ''}owners{''.join(people)}"
-    if not summed:
+    if not summed(plan):
         return [dialect.step("weighted", f"{head} FROM counted", once=False)]
     keys = "".join(f"{name}, " for name in names)
     qualified = [f"{rows}.{name}" for name in names]
     named = "".join(f"{rows}.{name} AS {name}, " for name in names)
-    totals = ", ".join(f"{_total(i, t, dialect)} AS t{i}" for i, t in summed)
-    surplus = ", ".join(f"{_surplus(i, t, dialect)} AS m{i}" for i, t in summed)
+    gathered = rows == "parts"
+    totals = ", ".join(f"{_total(i, t, dialect, gathered=gathered)} AS t{i}" for i, t in summed(plan))
+    surplus = ", ".join(f"{_surplus(i, t, dialect, gathered=gathered)} AS m{i}" for i, t in summed(plan))
     results = "".join(
-        f", {dialect.weighed(f'COALESCE(t{i}, 0)', one, f'COALESCE(m{i}, 0)')} AS s{i}" for i, _ in summed
+        f", {dialect.weighed(f'COALESCE(t{i}, 0)', one, f'COALESCE(m{i}, 0)')} AS s{i}" for i, _ in summed(plan)
     )
     pairs = f"{rows} JOIN light ON {together(rows, 'light', names, dialect)}"
     joined = dialect.join("counted", *_on("counted", "totals", names, dialect))
@@ -186,16 +195,20 @@ def _on(left: str, right: str, names: Names, dialect: Dialect, kind: str = "inne
     return (kind, right, same(left, right, names, dialect)) if names else ("cross", right, None)
 
 
-def _total(index: int, total: ExactSum, dialect: Dialect) -> str:
-    """A sum over rows as they are."""
+def _total(index: int, total: ExactSum, dialect: Dialect, *, gathered: bool) -> str:
+    """A sum over rows as they are, or over pairs whose sums are known."""
+    if gathered:
+        return f"CAST({dialect.wide_total(f'p{index}')} AS {dialect.huge})"
     if total.grid is not None:
         return f"CAST({dialect.total(f'x{index}')} AS {dialect.huge})"
     counted = "*" if present(total, dialect) is None else f"x{index}"
     return f"CAST({dialect.count(counted)} AS {dialect.huge})"
 
 
-def _surplus(index: int, total: ExactSum, dialect: Dialect) -> str:
+def _surplus(index: int, total: ExactSum, dialect: Dialect, *, gathered: bool) -> str:
     """What rows of pairs below the full weight have too much, in units of 2^-b."""
+    if gathered:
+        return dialect.product_total("gap", f"p{index}")
     if total.grid is not None:
         return dialect.product_total("gap", f"x{index}")
     return dialect.total("gap" if present(total, dialect) is None else f"CASE WHEN x{index} IS NOT NULL THEN gap END")

@@ -9,6 +9,7 @@ Privacy: every spelling is *total*. It gives a value or NULL for every row, and 
 """
 
 import math
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time
@@ -46,6 +47,8 @@ class Dialect:
         functions: The allow-list: name to template, `{0}`, `{1}` … being the arguments.
         summaries: The allow-list of exact summaries: name to the function that writes a call.
         joins: The kinds of joins that there are.
+        gathers: Whether sums are gathered for each pair of owner and key in the one pass over the rows: for engines
+            that would write a step down, or compute it again, to read it twice.
     """
 
     name = ""
@@ -55,6 +58,7 @@ class Dialect:
     integer = "INTEGER"
     huge = "DECIMAL(38, 0)"
     text = "VARCHAR"
+    gathers = False
     functions: Mapping[str, Template] = {}
     summaries: Mapping[str, Callable[[SummaryCall], str]] = {}
     joins: Mapping[str, str] = {"inner": "JOIN", "left": "LEFT JOIN", "full": "FULL JOIN", "cross": "CROSS JOIN"}
@@ -151,7 +155,20 @@ class Dialect:
         """A whole double that fits, as an integer of a type (`integer` or `whole`)."""
         return f"CAST({text} AS {kind})"
 
-    def held(self, text: str, low: float, high: float) -> str:  # noqa: ARG002 - see below
+    def on_grid(self, text: str, offset: float, factor: float, low: int, high: int, *, nan: bool) -> str:
+        """`floor((x - offset) * factor + 1/2)`, held between two whole numbers, as a double.
+
+        NULL where x is NULL, or NaN (which it cannot be unless `nan`). The factor is a power of two. Rounding is done
+        in floating point, alike on every engine, and the clamp comes after it (integers below 2^53 are exact).
+        """
+        held = self.held(text, *far(offset, factor, low, high))
+        steps = f"({held} - {self.real(offset)}) * {self.real(factor)} + {self.real(0.5)}"
+        missing = f"WHEN {self.is_nan(text)} THEN NULL " if nan else ""
+        least, most = self.real(float(low)), self.real(float(high))
+        ends = f"WHEN {steps} < {least} THEN {least} WHEN {steps} >= {most} THEN {most}"
+        return f"CASE {missing}{ends} ELSE floor({steps}) END"
+
+    def held(self, text: str, low: float, high: float) -> str:  # noqa: ARG002 - some engines need it
         """A double, held between two numbers where arithmetic beyond them could fail; it is not NaN."""
         return text
 
@@ -309,6 +326,13 @@ def digits(value: float) -> str:
     if not math.isfinite(value):
         return f"'{value!r}'"
     return repr(value) if "e" in repr(value) else f"{value!r}e0"
+
+
+def far(offset: float, factor: float, low: int, high: int) -> tuple[float, float]:
+    """Values beyond which a grid holds anyway: every step is monotone, so holding there changes no integer."""
+    room = 2.0 * (high - low + 4) / factor
+    most = sys.float_info.max
+    return max(offset - room, -most), min(offset + room, most)
 
 
 def is_bytewise(expr: Expr) -> bool:

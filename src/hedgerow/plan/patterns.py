@@ -68,6 +68,8 @@ def checked(pattern: str, node: exp.Expr) -> str:
         repeats *= max(int(low), int(high or 0), 1)
     if repeats > MOST_REPEATS:
         raise bad_pattern(node, f"its repetitions multiply to more than {MOST_REPEATS:,}")
+    if any(escaped in "BC" for escaped in re.findall(r"\\(.)", pattern, re.DOTALL)):
+        raise bad_pattern(node, r"\B and \C can match inside a character")
     if _tried("SELECT regexp_matches('', $1), regexp_full_match('a', $1)", [pattern]) is None:
         raise bad_pattern(node, "it is not a regular expression that can be run in linear time")
     return pattern

@@ -12,7 +12,7 @@ from functools import reduce
 from typing import TypeVar
 
 from hedgerow.aggregates import Kind, Need, Rank
-from hedgerow.expressions.facts import may_be_null
+from hedgerow.expressions.facts import may_be_nan, may_be_null
 from hedgerow.expressions.nodes import Call, Expr, Literal
 from hedgerow.expressions.types import Type
 
@@ -145,8 +145,14 @@ def _joints(needs: Sequence[Need]) -> list[Joint]:
 def _all_there(values: tuple[Expr, Expr], condition: Expr | None) -> Expr | None:
     """The filter under which both values are there."""
     parts = [] if condition is None else [condition]
-    parts += [Call("is_there", (v,), Type.BOOLEAN) for v in sorted(values, key=repr) if may_be_null(v)]
+    parts += [_there(value) for value in sorted(values, key=repr) if may_be_null(value)]
     return reduce(lambda left, right: Call("and", (left, right), Type.BOOLEAN), parts) if parts else None
+
+
+def _there(value: Expr) -> Expr:
+    if may_be_nan(value):
+        return Call("is_there", (value,), Type.BOOLEAN)
+    return Call("not", (Call("is_null", (value,), Type.BOOLEAN),), Type.BOOLEAN)
 
 
 def counts_people(need: Need) -> bool:

@@ -15,7 +15,15 @@ register(Function("last_day", takes(TIMES, gives=Type.DATE), f"TRY(last_day({MOM
 register(Function("month_name", takes(TIMES, gives=Type.TEXT), f"TRY(monthname({MOMENT}))"))
 register(Function("day_name", takes(TIMES, gives=Type.TEXT), f"TRY(dayname({MOMENT}))"))
 register(Function("format_time", takes(TIMES, TEXTS, gives=Type.TEXT), f"TRY(strftime({MOMENT}, {{1}}))", arity=(2, 2)))
-register(Function("read_time", takes(TEXTS, TEXTS, gives=Type.TIMESTAMP), "TRY(try_strptime({0}, {1}))", arity=(2, 2)))
+register(
+    Function(
+        # DuckDB reads words for special points in time under every format, as the first day of 1900.
+        "read_time",
+        takes(TEXTS, TEXTS, gives=Type.TIMESTAMP),
+        "TRY(try_strptime(CASE WHEN lower(trim({0})) NOT IN ('infinity', '-infinity', 'epoch') THEN {0} END, {1}))",
+        arity=(2, 2),
+    )
+)
 register(
     Function(
         "make_date",

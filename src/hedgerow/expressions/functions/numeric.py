@@ -77,8 +77,11 @@ def _round(arguments: Sequence[Range]) -> Range:
 
 def _render_round(arguments: Sequence[str]) -> str:
     """Places are held between -300 and 300, so that reading them as a small integer cannot fail."""
-    places = f"CAST(LEAST(GREATEST({arguments[1]}, -300), 300) AS INTEGER)" if len(arguments) > 1 else "0"
-    return f"TRY(round(CAST({arguments[0]} AS DOUBLE), {places}))"
+    value = f"CAST({arguments[0]} AS DOUBLE)"
+    if len(arguments) == 1:
+        return f"TRY(round({value}, 0))"
+    places = f"CAST(LEAST(GREATEST({arguments[1]}, -300), 300) AS INTEGER)"
+    return f"CASE WHEN {arguments[1]} IS NOT NULL THEN TRY(round({value}, {places})) END"
 
 
 register(Function("round", takes(NUMBERS, INTEGERS, gives=Type.FLOAT), _render_round, range=_round, arity=(1, 2)))

@@ -19,7 +19,8 @@ register(
         # Places are held between -300 and 300, so that reading them as a small integer cannot fail.
         "trunc_places",
         takes(NUMBERS, INTEGERS, gives=Type.FLOAT),
-        f"TRY(trunc({DOUBLE}, CAST(LEAST(GREATEST({{1}}, -300), 300) AS INTEGER)))",
+        "CASE WHEN {1} IS NOT NULL "
+        f"THEN TRY(trunc({DOUBLE}, CAST(LEAST(GREATEST({{1}}, -300), 300) AS INTEGER))) END",
         range=_towards_zero,
         arity=(2, 2),
     )
@@ -48,7 +49,8 @@ register(
         # Bounds and number of bins are constants; 0 is below the first bin, one more than their number above the last.
         "width_bucket",
         takes(NUMBERS, NUMBERS, NUMBERS, INTEGERS, gives=Type.INTEGER),
-        f"CASE WHEN isnan({DOUBLE}) THEN NULL WHEN {DOUBLE} < {{1}} THEN 0 WHEN {DOUBLE} >= {{2}} THEN {{3}} + 1 "
+        f"CASE WHEN isnan({DOUBLE}) OR {{0}} IS NULL THEN NULL "
+        f"WHEN {DOUBLE} < {{1}} THEN 0 WHEN {DOUBLE} >= {{2}} THEN {{3}} + 1 "
         f"ELSE TRY_CAST(LEAST(floor(({DOUBLE} - {{1}}) / ({{2}} - {{1}}) * {{3}}), {{3}} - 1) AS BIGINT) + 1 END",
         range=lambda r: Range(0.0, r[3].upper + 1),
         arity=(4, 4),

@@ -26,6 +26,9 @@ PARTS = {
     "century": EVERYTHING,
 }
 UNITS = ("year", "quarter", "month", "week", "day", "hour", "minute", "second")
+INT = 2**31 - 1
+FARTHEST = {"year": INT // 12, "quarter": INT // 3, "week": INT // 7}
+"""How many of a unit an interval can hold: it counts months and days in 32 bits."""
 
 for _part, _range in PARTS.items():
     register(
@@ -57,7 +60,9 @@ for _unit in UNITS:
         Function(
             f"shift_{_unit}",
             takes(TIMES, frozenset({Type.INTEGER}), gives=Type.TIMESTAMP),
-            f"TRY(TRY_CAST({{0}} AS TIMESTAMP) + to_{_unit}s(TRY_CAST({{1}} AS INTEGER)))",
+            f"TRY(TRY_CAST({{0}} AS TIMESTAMP) + to_{_unit}s("
+            f"CASE WHEN {{1}} BETWEEN -{FARTHEST.get(_unit, INT)} AND {FARTHEST.get(_unit, INT)} "
+            "THEN TRY_CAST({1} AS INTEGER) END))",
             arity=(2, 2),
         )
     )

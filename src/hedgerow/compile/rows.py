@@ -1,0 +1,167 @@
+"""The private rows of a release as SQL, in one of three forms.
+
+    single     one row each: keys, owner `o`, and what the row adds to each exact sum (`x0`, `x1`, …).
+    gathered   the same; the sums are then gathered for each pair of owner and key, in the one pass over the rows.
+    early      gathered by owner before a join that only brings the keys: keys, `o`, how many rows (`n`), and the
+               partial sums (`p0`, `p1`, …).
+
+All forms give the same integers: sums of integers may be taken in any order, and for an inner join on one column the
+sum over pairs of rows is, for each row of one side, the sum over the rows of the other side that have its value.
+"""
+
+from dataclasses import dataclass
+from enum import Enum
+
+from hedgerow.compile.queries import from_text
+from hedgerow.compile.scalars import condition, key, present, scalar, term
+from hedgerow.dialects import Dialect
+from hedgerow.errors import InternalError
+from hedgerow.expressions.facts import declared_values
+from hedgerow.expressions.nodes import Call, Column, Expr, Nested, Window, walk
+from hedgerow.expressions.types import Type
+from hedgerow.plan.nodes import Join, Release, Scan
+from hedgerow.privacy.plan import PrivatePlan
+from hedgerow.privacy.sums import ExactSum, SumKind
+
+ROWS = "private_rows"
+EARLY = "early"
+
+
+class Form(Enum):
+    """What a row of `private_rows` is."""
+
+    SINGLE = "single"
+    GATHERED = "gathered"
+    EARLY = "early"
+
+
+def form_of(plan: PrivatePlan, dialect: Dialect) -> Form:
+    """How the rows of a plan are best read: a matter of the plan and the engine, never of the data."""
+    if plan.release.keys and _split(plan) is not None:
+        return Form.EARLY
+    return Form.GATHERED if dialect.gathers else Form.SINGLE
+
+
+def rows_steps(plan: PrivatePlan, dialect: Dialect) -> list[str]:
+    """The steps to `private_rows`. For keys, joins of single rows are made once; a table is better read again."""
+    form = form_of(plan, dialect)
+    if form is Form.EARLY:
+        return _early(plan, dialect)
+    once = form is Form.SINGLE and bool(plan.release.keys) and not isinstance(plan.release.source, Scan)
+    columns = [*key_columns(plan, dialect), f"{scalar(plan.release.owner, dialect)} AS o", *_terms(plan, dialect)]
+    return [dialect.step(ROWS, f"SELECT {', '.join(columns)} {rows_clause(plan, dialect)}", once=once)]
+
+
+def key_columns(plan: PrivatePlan, dialect: Dialect) -> list[str]:
+    """The keys in canonical form, by name."""
+    return [f"{key(named.expr, dialect)} AS {named.name}" for named in plan.release.keys]
+
+
+def rows_clause(plan: PrivatePlan, dialect: Dialect) -> str:
+    """FROM and WHERE of the private rows: those with an owner, within the declared keys."""
+    release = plan.release
+    conditions = [f"{scalar(release.owner, dialect)} IS NOT NULL", *(condition(c, dialect) for c in release.where)]
+    conditions += _within(release, dialect)
+    return f"FROM {from_text(release.source, dialect)} WHERE {' AND '.join(conditions)}"
+
+
+def _within(release: Release, dialect: Dialect) -> list[str]:
+    """The conditions that keys are among those declared."""
+    found = []
+    for named in release.keys:
+        values = declared_values(named.expr)
+        if values is not None:
+            listed = ", ".join(dialect.constant(value) for value in values)
+            found.append(f"{key(named.expr, dialect)} IN ({listed})")
+    return found
+
+
+def _terms(plan: PrivatePlan, dialect: Dialect) -> list[str]:
+    """What each row adds to each exact sum, as columns `x0`, `x1`, …; NULL where it does not count."""
+    texts = []
+    for i, total in enumerate(plan.sums):
+        there = present(total, dialect)
+        if total.grid is not None:
+            value = term(total, dialect)
+            texts.append(f"{value if there is None else f'CASE WHEN {there} THEN {value} END'} AS x{i}")
+        elif there is not None:
+            texts.append(f"CASE WHEN {there} THEN 1 END AS x{i}")
+    return texts
+
+
+def summed(plan: PrivatePlan) -> list[tuple[int, ExactSum]]:
+    """The sums over rows, by number; those of people are made of weights alone."""
+    return [(i, total) for i, total in enumerate(plan.sums) if total.kind is not SumKind.UNITS]
+
+
+def partial_sums(plan: PrivatePlan, dialect: Dialect) -> str:
+    """The sums over the rows of one group as further columns `p0`, `p1`, …."""
+    texts = []
+    for i, total in summed(plan):
+        counted = "*" if present(total, dialect) is None else f"x{i}"
+        texts.append(f", {dialect.count(counted) if total.grid is None else dialect.total(f'x{i}')} AS p{i}")
+    return "".join(texts)
+
+
+@dataclass(frozen=True)
+class _Sides:
+    """A join of a table that brings the keys with one that brings everything else, on the owner."""
+
+    keys: Scan
+    rows: Scan
+    key_column: Column
+    row_column: Column
+
+
+def _split(plan: PrivatePlan) -> _Sides | None:
+    """The two sides of a join that can be made after the sums, if the release has such a join and nothing else."""
+    release = plan.release
+    join, on = release.source, release.source.condition if isinstance(release.source, Join) else None
+    if not isinstance(join, Join) or join.kind != "inner" or not isinstance(on, Call) or on.function != "equal":
+        return None
+    if not isinstance(join.left, Scan) or not isinstance(join.right, Scan) or not all(map(_is_number, on.arguments)):
+        return None
+    for keys, rows in ((join.left, join.right), (join.right, join.left)):
+        found = {part.table: part for part in on.arguments if isinstance(part, Column)}
+        if set(found) == {keys.alias, rows.alias} and release.owner in found.values() and _apart(plan, keys, rows):
+            return _Sides(keys, rows, found[keys.alias], found[rows.alias])
+    return None
+
+
+def _is_number(expr: Expr) -> bool:
+    return isinstance(expr, Column) and expr.type is Type.INTEGER
+
+
+def _apart(plan: PrivatePlan, keys: Scan, rows: Scan) -> bool:
+    """Whether the keys read one side alone, and conditions and sums the other."""
+    release = plan.release
+    parts = [*release.where]
+    parts += [part for total in plan.sums for part in (total.value, total.other, total.filter) if part is not None]
+    return _reads([named.expr for named in release.keys], keys) and _reads(parts, rows)
+
+
+def _reads(exprs: list[Expr], scan: Scan) -> bool:
+    parts = [part for expr in exprs for part in walk(expr)]
+    return not any(
+        isinstance(part, Nested | Window) or (isinstance(part, Column) and part.table != scan.alias) for part in parts
+    )
+
+
+def _early(plan: PrivatePlan, dialect: Dialect) -> list[str]:
+    sides = _split(plan)
+    if sides is None:
+        raise InternalError("Rows were to be gathered before a join that is not there.")
+    joined = scalar(sides.row_column, dialect)
+    where = " AND ".join([f"{joined} IS NOT NULL", *(condition(c, dialect) for c in plan.release.where)])
+    columns = ", ".join([f"{joined} AS o", *_terms(plan, dialect)])
+    single = f"SELECT {columns} FROM {from_text(sides.rows, dialect)} WHERE {where}"
+    sums = f"SELECT o, {dialect.count()} AS n{partial_sums(plan, dialect)} FROM ({single}) AS single"
+    named = [*key_columns(plan, dialect), f"{EARLY}.o AS o", "n", *(f"p{i}" for i, _ in summed(plan))]
+    match = f"{scalar(sides.key_column, dialect)} = {EARLY}.o"
+    source = dialect.join(EARLY, "inner", from_text(sides.keys, dialect), match)
+    within = " AND ".join(_within(plan.release, dialect))
+    rows = f"SELECT {', '.join(named)} FROM {source}{f' WHERE {within}' if within else ''}"
+    return [
+        dialect.step(EARLY, f"{sums}{dialect.group_by(['o'])}", once=False),
+        dialect.step(ROWS, rows, once=False),
+    ]
