@@ -3,7 +3,8 @@
 import json
 import math
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 from rich.console import Console, RenderableType
 from rich.measure import Measurement
@@ -29,6 +30,18 @@ def tell(text: str, *, style: str = "") -> None:
     """A message. It is broken into lines on a terminal only: elsewhere, programs read it."""
     console = stderr()
     console.print(text, style=style, soft_wrap=not console.is_terminal)
+
+
+@contextmanager
+def waiting(what: str) -> Iterator[None]:
+    """A sign of life with the seconds gone by, on a terminal, while something runs that may take long."""
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn  # noqa: PLC0415 - keeps --help quick
+
+    console = stderr()
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as shown:
+        shown.add_task(what, total=None)
+        yield
 
 
 def write_json(value: object) -> None:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from hedgerow.cli import options
 from hedgerow.cli.asking import asking, read_statement, stated
-from hedgerow.cli.output import printable, say, show_table, write_json
+from hedgerow.cli.output import printable, say, show_table, waiting, write_json
 
 if TYPE_CHECKING:
     from hedgerow.answer import Answer
@@ -39,20 +39,19 @@ def query(
     """
     text = read_statement(statement)
     with asking(text, db=db, catalog=catalog, ledger=ledger, analyst=analyst, dialect=dialect) as database:
-        answer = database.sql(
-            text,
-            **stated(
-                epsilon=epsilon,
-                delta=delta,
-                within=within,
-                confidence=confidence,
-                min_frequency=min_frequency,
-                mechanism=mechanism,
-                max_rows=max_rows,
-                max_groups=max_groups,
-                bounds=bounds,
-            ),
+        given = stated(
+            epsilon=epsilon,
+            delta=delta,
+            within=within,
+            confidence=confidence,
+            min_frequency=min_frequency,
+            mechanism=mechanism,
+            max_rows=max_rows,
+            max_groups=max_groups,
+            bounds=bounds,
         )
+        with waiting("asking the database"):
+            answer = database.sql(text, **given)
     if as_json:
         write_json(answer.to_dict())
     else:

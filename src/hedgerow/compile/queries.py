@@ -94,6 +94,7 @@ def _summary(call: AggregateCall | Window, over: str | None, dialect: Dialect) -
             distinct=call.distinct,
             filter=None if call.filter is None else condition(call.filter, dialect),
             over=over,
+            arguments=call.arguments,
         )
     )
 

@@ -27,7 +27,7 @@ Template = str | Callable[[Sequence[str]], str]
 
 @dataclass(frozen=True, slots=True)
 class SummaryCall:
-    """An exact summary to be written: arguments as text and by type, the condition of FILTER, the OVER clause."""
+    """An exact summary to be written: arguments as text, by type and as expressions; FILTER's condition; OVER."""
 
     function: str
     texts: tuple[str, ...]
@@ -35,6 +35,7 @@ class SummaryCall:
     distinct: bool = False
     filter: str | None = None
     over: str | None = None
+    arguments: tuple[Expr, ...] = ()
 
 
 class Dialect:

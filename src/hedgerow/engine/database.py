@@ -168,6 +168,10 @@ class Database:
         """What is spent and what remains, of this analyst's cap where there is one."""
         return self._desk.ledger.budget(self._desk.analyst)
 
+    def cancel(self) -> None:
+        """Stop the statements that run now in other threads: each ends in a `BackendError`. Charges stand."""
+        self._desk.backend.cancel()
+
     def close(self) -> None:
         """Let go of database and ledger."""
         self._desk.after.close()

@@ -41,11 +41,15 @@ def release(
     """Read the exact sums in one snapshot and hand on noisy ones. Needs the receipt of a durable charge."""
     if receipt.charge != statement.charge:
         raise InternalError("A release was asked for without a receipt for it.")
-    with backend.snapshot() as snapshot:
-        if backend.handed_in:
-            _unchanged(snapshot, declared)
-        pairs = zip(steps, statement.parts, strict=True)
-        return [_in(snapshot, program_, plan, receipt) for program_, plan in pairs]
+    try:
+        with backend.snapshot() as snapshot:
+            if backend.handed_in:
+                _unchanged(snapshot, declared)
+            pairs = zip(steps, statement.parts, strict=True)
+            return [_in(snapshot, program_, plan, receipt) for program_, plan in pairs]
+    except KeyboardInterrupt:
+        backend.cancel()
+        raise
 
 
 def _unchanged(snapshot: Snapshot, declared: Sequence[SchemaTable]) -> None:

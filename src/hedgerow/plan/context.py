@@ -94,7 +94,7 @@ def imposed(table: Table, column: SchemaColumn) -> str | None:
     wanted = said.type if said is not None else None
     if wanted is Type.DECIMAL and column.type is not Type.DECIMAL:
         wanted = Type.FLOAT
-    if wanted is None and column.loose:
+    if column.loose and wanted in {None, column.type}:
         wanted = column.type
     elif wanted is None or wanted is column.type:
         return None
