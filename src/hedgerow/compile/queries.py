@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from hedgerow.compile.scalars import condition, plain, render, scalar
 from hedgerow.dialects import Dialect, SummaryCall
 from hedgerow.errors import InternalError
-from hedgerow.expressions.nodes import Call, Literal, Nested, Order, Window, walk
+from hedgerow.expressions.nodes import Call, Column, Literal, Nested, Order, Window, walk
+from hedgerow.expressions.types import Type
 from hedgerow.plan.nodes import (
     AggregateCall,
     Derived,
@@ -19,6 +20,7 @@ from hedgerow.plan.nodes import (
     SetOperation,
     Values,
 )
+from hedgerow.plan.rewrite import rewrite
 
 OWNER = "o"
 
@@ -145,7 +147,21 @@ def _(expr: Nested, dialect: Dialect) -> str:
     if expr.kind == "exists":
         return dialect.predicate(f"EXISTS ({text})")
     if expr.kind == "scalar":
-        return f"({text})"
+        return dialect.one_value(text, _over_nothing(expr.query, dialect))
     left = scalar(expr.arguments[0], dialect)
     found = dialect.predicate(dialect.among(left, text))
     return f"CASE WHEN {left} IS NOT NULL THEN {found} END" if expr.kind == "in own" else found
+
+
+def _over_nothing(query: Query, dialect: Dialect) -> str | None:
+    """What an aggregation without keys gives over no rows; None where a query over no rows gives none."""
+    if not isinstance(query, Select) or not isinstance(query.source, Grouped) or query.source.keys or query.where:
+        return None
+    calls = {call.name: call.function for call in query.source.calls}
+
+    def swap(node: object) -> object | None:
+        if not isinstance(node, Column) or node.name not in calls:
+            return None
+        return Literal(0, Type.INTEGER) if calls[node.name] == "COUNT" else Literal(None, Type.NULL)
+
+    return scalar(rewrite(query.columns[0].expr, swap), dialect)

@@ -173,6 +173,10 @@ class Dialect:
         """A double, held between two numbers where arithmetic beyond them could fail; it is not NaN."""
         return text
 
+    def one_value(self, query: str, nothing: str | None) -> str:  # noqa: ARG002 - some engines get it wrong
+        """A query as a value; `nothing` is what it gives over no rows, where that is not NULL for certain."""
+        return f"({query})"
+
     def among(self, left: str, query: str) -> str:
         """IN over a query, as a condition."""
         return f"({left} IN ({query}))"

@@ -29,7 +29,7 @@ NULLS_WELCOME = frozenset(
 """Functions for which the constant NULL makes sense; elsewhere it would only hide its type from the engine."""
 
 
-TELLS_SIGNS = frozenset({"cast_text", "imposed_text", "atan2"})
+TELLS_SIGNS = frozenset({"cast_text", "imposed_text", "atan2", "power"})
 """Functions that tell minus zero from zero, or one NaN from another; which a row has may be an engine's choice."""
 
 
