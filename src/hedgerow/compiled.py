@@ -68,12 +68,24 @@ ARROW = {
 
 def arrow_type(expr: Expr) -> pa.DataType:
     """The one Arrow type of a key, whatever engine it comes from."""
-    return ARROW.get(expr.type) or pa.decimal128(38, max(map(_scale, walk(expr)), default=0))
+    if expr.type is not Type.DECIMAL:
+        return ARROW[expr.type]
+    digits = digits_of(expr)
+    return pa.float64() if digits is None else pa.decimal128(38, digits)
 
 
-def _scale(expr: Expr) -> int:
-    """Digits after the point of a decimal column (`DECIMAL(12,2)`) or constant."""
-    if isinstance(expr, Literal) and isinstance(expr.value, Decimal):
-        return max(0, -int(expr.value.as_tuple().exponent))
-    found = re.search(r"\(\s*\d+\s*,\s*(\d+)\s*\)", expr.native) if isinstance(expr, Column) else None
-    return int(found.group(1)) if found else 0
+def digits_of(expr: Expr) -> int | None:
+    """How many digits after the point a decimal has; None where its parts do not tell."""
+    found = [_digits(part) for part in walk(expr) if isinstance(part, Column | Literal) and part.type is Type.DECIMAL]
+    known = [digits for digits in found if digits is not None]
+    return max(known) if known and len(known) == len(found) else None
+
+
+def _digits(expr: Column | Literal) -> int | None:
+    """Of a column of a table (`DECIMAL(12,2)`, or a wide integer) or a constant."""
+    if isinstance(expr, Literal):
+        return max(0, -int(expr.value.as_tuple().exponent)) if isinstance(expr.value, Decimal) else None
+    if expr.native.upper() in {"HUGEINT", "UBIGINT"}:
+        return 0
+    found = re.search(r"\(\s*\d+\s*,\s*(\d+)\s*\)", expr.native)
+    return int(found.group(1)) if found else None

@@ -94,6 +94,8 @@ AS before FROM orders) t WHERE before < amount
 SELECT COUNT(*) AS n FROM (SELECT member_id, MAX(amount) AS top, MIN(status) AS first, AVG(amount) AS mean,
 COUNT(DISTINCT channel) AS ways FROM orders GROUP BY member_id) t WHERE top > 100 AND first = 'open' AND ways > 1
 
+SELECT t.top, COUNT(*) AS n FROM (SELECT member_id, MAX(amount) AS top FROM orders GROUP BY member_id) t GROUP BY t.top
+
 SELECT CASE WHEN amount < 50 THEN 'low' ELSE 'high' END AS k, COUNT(*) AS n FROM orders GROUP BY 1
 
 SELECT v.k, COUNT(*) AS n FROM orders o JOIN (VALUES ('web', 1), ('app', 2)) AS v(channel, k) ON o.channel =

@@ -152,10 +152,10 @@ def test_spellings_that_the_database_calls_equal_are_one_owner(build, mechanism)
 
 @pytest.mark.parametrize("keys", [7, 8, 9, 20])
 def test_an_owner_in_more_keys_than_weights_can_tell_apart_weighs_nothing(laboratory, row, limits, keys):
-    """A cap of 2 rows in steps of a quarter: beyond 8 keys the weight is below a step, and rounding down leaves zero."""
+    """A cap of 2 rows in steps of a quarter: beyond 8 keys the weight is below a step, and rounding down leaves 0."""
     plan = laboratory.plan("SELECT g, COUNT(*) AS n FROM t GROUP BY g", limits(2, 1, None), mechanism="laplace")
     plan = replace(plan, weight_bits=2)
-    rows = [row(1, f"{key}", "p", 1.0, None, True) for key in range(keys)]
+    rows = [row(1, f"{key}", "p", 1.0, None, None) for key in range(keys)]
     vectors = laboratory.measure(rows, plan, selected=[(f"{key}",) for key in range(keys)]).vectors
     assert plan.bounding.keys_weighed(2) == 8
     assert [any(vector) for vector in vectors.values()] == [keys <= 8] * keys

@@ -2,7 +2,8 @@
 
 from functools import singledispatch
 
-from hedgerow.dialects import Dialect, is_bytewise
+from hedgerow.compiled import digits_of
+from hedgerow.dialects import Dialect
 from hedgerow.errors import InternalError
 from hedgerow.expressions.facts import may_be_nan
 from hedgerow.expressions.nodes import Call, Column, Expr, Literal
@@ -49,10 +50,12 @@ def condition(expr: Expr, dialect: Dialect) -> str:
 def key(expr: Expr, dialect: Dialect) -> str:
     """A group key in canonical form: what prints the same is the same group, whatever the column's collation.
 
-    What cannot be printed (the year 10000, infinity) is NULL.
+    What cannot be printed (the year 10000, infinity) is NULL. Decimals of an unknown number of digits are doubles.
 
     Privacy: without it the printed key would be the spelling of some row (docs/explanation/privacy.md).
     """
+    if expr.type is Type.DECIMAL and digits_of(expr) is None:
+        return dialect.one_zero(dialect.as_double(scalar(expr, dialect), expr))
     return dialect.printable(plain(expr, dialect), expr)
 
 
@@ -60,7 +63,7 @@ def plain(expr: Expr, dialect: Dialect) -> str:
     """A value to group, partition or order by that is not printed: text byte by byte, and one zero."""
     text = scalar(expr, dialect)
     if expr.type is Type.TEXT:
-        return text if is_bytewise(expr) else dialect.binary(text)
+        return dialect.bytewise(text, expr)
     return dialect.one_zero(text) if expr.type is Type.FLOAT else text
 
 

@@ -189,6 +189,10 @@ class Dialect:
         """A text that is compared byte by byte."""
         return text
 
+    def bytewise(self, text: str, expr: Expr) -> str:
+        """A text to group, partition or order by, compared byte by byte."""
+        return text if is_bytewise(expr) else self.binary(text)
+
     def one_zero(self, text: str) -> str:
         """A double in which zero has no sign."""
         return f"({text} + {self.real(0.0)})"

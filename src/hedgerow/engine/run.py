@@ -10,6 +10,7 @@ from hedgerow.backends import Backend, Snapshot
 from hedgerow.budget import Receipt
 from hedgerow.compile import program
 from hedgerow.compiled import PLACE, SELECTED, Program
+from hedgerow.dialects import DUCKDB
 from hedgerow.errors import BackendError, InternalError
 from hedgerow.privacy.plan import PrivatePlan, PrivateStatement
 from hedgerow.release import (
@@ -43,7 +44,7 @@ def release(
         raise InternalError("A release was asked for without a receipt for it.")
     try:
         with backend.snapshot() as snapshot:
-            if backend.handed_in:
+            if backend.handed_in or backend.dialect is not DUCKDB:
                 _unchanged(snapshot, declared)
             pairs = zip(steps, statement.parts, strict=True)
             return [_in(snapshot, program_, plan, receipt) for program_, plan in pairs]
@@ -55,8 +56,8 @@ def release(
 def _unchanged(snapshot: Snapshot, declared: Sequence[SchemaTable]) -> None:
     """Refuse tables that are no longer what was bound: a constraint that is gone would take its proof along.
 
-    Privacy: it compares names, types and constraints, never rows. A file that we opened ourselves
-    is read-only and cannot change.
+    Privacy: it compares names, types and constraints, never rows. A DuckDB file that we opened ourselves is read-only
+    and cannot change.
     """
     if any(snapshot.table(table.name) != table for table in declared):
         raise BackendError(
