@@ -1,0 +1,18 @@
+"""Testing code that gets noisy numbers: tolerances that fail as seldom as you say, and assertions made of them.
+
+Nothing here needs pytest: the assertions raise `AssertionError`, whatever runs them.
+"""
+
+from hedgerow.testing import tolerance
+from hedgerow.testing.approx import ApproxPrivate, approx_private
+from hedgerow.testing.distribution import assert_distribution, draws_needed
+from hedgerow.testing.noisy import assert_noisy
+
+__all__ = [
+    "ApproxPrivate",
+    "approx_private",
+    "assert_distribution",
+    "assert_noisy",
+    "draws_needed",
+    "tolerance",
+]

@@ -1,0 +1,145 @@
+"""Equality with a tolerance that follows from the noise."""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from decimal import Decimal
+from numbers import Integral, Real
+
+from hedgerow.accuracy.parameters import chosen, reals
+from hedgerow.answer import Answer, kind_of
+from hedgerow.errors import ConditionNotMet
+from hedgerow.interval import Interval
+from hedgerow.testing.described import Described, Source, described
+from hedgerow.testing.flakiness import k_of, partitions
+
+FLAKINESS = 1e-9
+"""How often an assertion fails where nothing is wrong, if nobody says."""
+
+ROUNDED = 1.001
+"""1 - confidence is not exact in floats: by less than this, as long as a confidence can be stated at all."""
+
+
+class ApproxPrivate(ABC):
+    """Equal to a noisy number that its noise may have made of `expected`."""
+
+    __hash__ = None  # type: ignore[assignment]
+    __array_ufunc__ = None
+    """NumPy then leaves the comparison with its numbers to us."""
+
+    def __init__(self, expected: float, flakiness: float) -> None:
+        self.expected = expected
+        self.flakiness = flakiness
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, bool) or not isinstance(other, Real | Decimal):
+            return NotImplemented
+        return self._agrees(other)
+
+    def __repr__(self) -> str:
+        return f"{self.expected:.10g} {self._words()} (flakiness {self.flakiness:g})"
+
+    @abstractmethod
+    def _agrees(self, noisy: Real | Decimal) -> bool:
+        """Whether the noise may have made `noisy` of what is expected."""
+
+    @abstractmethod
+    def _words(self) -> str:
+        """How far it may be off."""
+
+
+class _WithinTolerance(ApproxPrivate):
+    """By the noise that a receipt names."""
+
+    def __init__(self, expected: float, flakiness: float, noise: Described, k: float) -> None:
+        super().__init__(expected, flakiness)
+        self._noise = noise
+        self._k = k
+
+    def _agrees(self, noisy: Real | Decimal) -> bool:
+        distance = abs(float(noisy) - self.expected)
+        if isinstance(noisy, Integral) and not self.expected.is_integer():
+            return distance <= self._noise.tolerance(self._k, 0.0) + 0.5
+        return distance <= self._noise.tolerance(self._k, self._noise.grid([noisy], self.expected))
+
+    def _words(self) -> str:
+        return f"± {self._noise.tolerance(self._k, 0.0):.6g}"
+
+
+class _WithinInterval(ApproxPrivate):
+    """By the error bars that an answer has, which cover the exact value but for the flakiness."""
+
+    def __init__(self, expected: float, flakiness: float, bars: Sequence[tuple[object, Interval]], column: str) -> None:
+        super().__init__(expected, flakiness)
+        self._bars = bars
+        self._column = column
+
+    def _agrees(self, noisy: Real | Decimal) -> bool:
+        return any(_usable(bar, self._column) and self._held_by(bar) for value, bar in self._bars if value == noisy)
+
+    def _held_by(self, bar: Interval) -> bool:
+        return bar.lower <= self.expected <= bar.upper
+
+    def _words(self) -> str:
+        shown = [f"{value} in [{bar.lower:.10g}, {bar.upper:.10g}]" for value, bar in self._bars[:3]]
+        more = ", …" if len(self._bars) > len(shown) else ""
+        return f"within the error bar of {self._column!r}: {', '.join(shown)}{more}"
+
+
+def approx_private(
+    expected: float,
+    source: Source | Answer,
+    flakiness: float = FLAKINESS,
+    *,
+    measure: str | None = None,
+    column: str | None = None,
+    cells: int = 1,
+) -> ApproxPrivate:
+    """Something that a noisy number is equal to, unless its noise came out larger than once in 1 / `flakiness` times.
+
+    From a receipt (or a noise) it follows for a number that is one measure, such as a COUNT or a SUM on its own. From
+    an answer it follows for every number: the error bars must be asked for with confidence 1 - `flakiness`.
+
+    Args:
+        expected: The exact number, over data within its bounds.
+        source: The receipt of the answer, one of its mechanisms, `Gaussian(sigma)` or `Laplace(scale)`, or the answer.
+        flakiness: How often the comparison fails where nothing is wrong.
+        measure: Which of the receipt's measures the number is, where there are several.
+        column: Which column of the answer it is in, where several are noisy.
+        cells: How many such comparisons share the flakiness.
+
+    Example:
+        >>> from hedgerow import Gaussian
+        >>> 1010 == approx_private(1000, Gaussian(10.0)), 1100 == approx_private(1000, Gaussian(10.0))
+        (True, False)
+        >>> approx_private(1000, Gaussian(10.0), flakiness=1e-6)
+        1000 ± 48.9164 (flakiness 1e-06)
+    """
+    exact = float(reals("expected", expected))
+    k = float(partitions(k_of(flakiness), cells))
+    if not isinstance(source, Answer):
+        return _WithinTolerance(exact, flakiness, described(source, exact, measure), k)
+    _check_confidence(source, flakiness / cells)
+    name = chosen("column", source.noisy[0] if column is None and len(source.noisy) == 1 else str(column), source.noisy)
+    bars = [(value, row[name]) for value, row in zip(source[name], source.intervals, strict=True) if name in row]
+    return _WithinInterval(exact, flakiness, bars, name)
+
+
+def _check_confidence(answer: Answer, flakiness: float) -> None:
+    if 1.0 - answer.confidence > flakiness * ROUNDED:
+        raise ConditionNotMet(
+            f"The error bars of this answer hold with confidence {answer.confidence:.12g}.",
+            condition="confidence of at least 1 - flakiness",
+            hint=f"Ask with confidence=1 - {flakiness:g}. It is free where the same was asked before.",
+        )
+
+
+def _usable(bar: Interval, column: str) -> bool:
+    """Refuse error bars that promise nothing: a comparison with them could not fail, or fails more often than said."""
+    if kind_of(bar) in {"none", "approximate"} or math.isnan(bar.lower) or math.isnan(bar.upper):
+        raise ConditionNotMet(
+            f"The error bar of {column!r} is approximate or open, so no flakiness follows from it.",
+            condition="an exact or conservative error bar",
+            hint="Test the numbers that it is made of, or more people.",
+        )
+    return True

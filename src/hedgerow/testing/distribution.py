@@ -1,0 +1,134 @@
+"""That many draws follow the law they should."""
+
+import math
+from collections.abc import Iterable
+
+import numpy as np
+from scipy.optimize import brentq
+
+from hedgerow.accuracy.parameters import Floats, probabilities, reals
+from hedgerow.answer import Mechanism
+from hedgerow.distributions import Noise
+from hedgerow.errors import ConditionNotMet
+from hedgerow.testing.laws import Law, law_of
+
+FALSE_ALARM = 1e-9
+"""How often draws of the right law are rejected, if nobody says."""
+
+OFF = 1.3
+"""A scale this many times too large or too small is told from the right one, nearly always."""
+
+CELLS = 12
+SURE = 3.0
+"""By how much the evidence against a scale that is `OFF` exceeds, on average, what rejects it."""
+
+ON_GRID = 1e-6
+
+
+def assert_distribution(
+    draws: Iterable[float],
+    law: str | Noise | Mechanism,
+    scale: float | None = None,
+    *,
+    centre: float = 0.0,
+    step: float = 1.0,
+    false_alarm: float = FALSE_ALARM,
+) -> None:
+    """Fail if independent draws do not follow `law`: another scale, another shape, another centre.
+
+    It is a likelihood-ratio test over a dozen cells. `false_alarm` is a proved bound at any number of draws, no limit
+    law: n times the relative entropy of n draws has the exponential moments of a Gamma law at most, and exceeds x with
+    probability exp(-x) (e x / d)^d at most, d + 1 cells (Agrawal 2020).
+
+    Args:
+        draws: The noise, or noisy numbers of one exact number, `centre`; so many that a scale 30 % off would be told.
+        law: "gaussian", "laplace"; "rounded gaussian", "rounded laplace": rounded to multiples of `step`, as counts
+            are; "discrete gaussian", "discrete laplace": living on them; or a noise, or a mechanism of a receipt.
+        scale: Standard deviation, or scale; of a law by name.
+        centre: What is taken away from each draw.
+        step: The grid of a rounded or discrete law.
+        false_alarm: How often draws of this law are rejected all the same.
+
+    Example:
+        >>> from hedgerow.noise import discrete_laplace
+        >>> assert_distribution(discrete_laplace(5.0, 6000), "discrete laplace", 5.0)
+        >>> assert_distribution(discrete_laplace(6.5, 6000), "discrete laplace", 5.0)  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+        AssertionError: 6000 draws do not follow the discrete laplace of scale 5 on multiples of 1...
+    """
+    named = law_of(law, scale, step)
+    numbers = reals("draws", np.asarray(list(draws))) - float(reals("centre", centre))
+    alarm = float(probabilities("false_alarm", false_alarm))
+    _check_power(len(numbers), named, alarm)
+    points = _on_grid(numbers, named)
+    edges = named.edges(CELLS)
+    seen = np.bincount(np.searchsorted(edges, points), minlength=len(edges) + 1).astype(np.float64)
+    evidence = _evidence(seen / len(points), named.chances(edges)) * len(points)
+    if evidence > _needed(len(edges), alarm):
+        raise AssertionError(_failure(named, numbers, seen, edges))
+
+
+def draws_needed(
+    law: str | Noise | Mechanism, scale: float | None = None, *, step: float = 1.0, false_alarm: float = FALSE_ALARM
+) -> int:
+    """How many draws `assert_distribution` needs to tell a scale that is 30 % off.
+
+    Example:
+        >>> 1000 < draws_needed("gaussian", 1.0) < draws_needed("laplace", 1.0) < 6000
+        True
+    """
+    return _least(law_of(law, scale, step), float(probabilities("false_alarm", false_alarm)))
+
+
+def _least(law: Law, false_alarm: float) -> int:
+    edges = law.edges(CELLS)
+    right = law.chances(edges)
+    weakest = min(_evidence(law.times(factor).chances(edges), right) for factor in (OFF, 1.0 / OFF))
+    return math.ceil(min(SURE * _needed(len(edges), false_alarm) / max(weakest, 1e-300), 1e300))
+
+
+def _check_power(count: int, law: Law, false_alarm: float) -> None:
+    if count < (least := _least(law, false_alarm)):
+        raise ConditionNotMet(
+            f"{count} draws are too few: the {law} could not be told from one 30 % off.",
+            condition=f"at least {least} draws",
+            hint="Draw more, or allow for a higher false_alarm.",
+        )
+
+
+def _on_grid(numbers: Floats, law: Law) -> Floats:
+    """The draws in steps of the grid, all of which they must be multiples of."""
+    if not law.step:
+        return numbers
+    points = np.rint(numbers / law.step)
+    if np.any(np.abs(numbers / law.step - points) > ON_GRID):
+        raise AssertionError(f"Some of {len(numbers)} draws are no multiples of {law.step:g}.")
+    return points
+
+
+def _evidence(shares: Floats, chances: Floats) -> float:
+    """The relative entropy of what was seen to what should be."""
+    there = shares > 0.0
+    with np.errstate(divide="ignore"):
+        return float(np.sum(shares[there] * np.log(shares[there] / chances[there])))
+
+
+def _needed(freedom: int, false_alarm: float) -> float:
+    """The x with exp(-x) (e x / d)^d = false_alarm."""
+
+    def excess(x: float) -> float:
+        return freedom * (1.0 + math.log(x / freedom)) - x - math.log(false_alarm)
+
+    high = 2.0 * freedom
+    while excess(high) > 0.0:
+        high *= 2.0
+    return float(brentq(excess, freedom, high))
+
+
+def _failure(law: Law, numbers: Floats, seen: Floats, edges: Floats) -> str:
+    expected = len(numbers) * law.chances(edges)
+    rows = [f"  up to {edge * (law.step or 1.0):g}" for edge in edges]
+    rows.append("  beyond")
+    cells = "\n".join(f"{row}: {n:.0f} ({m:.1f})" for row, n, m in zip(rows, seen, expected, strict=True))
+    spread = f"median {np.median(numbers):g}, deviation {np.std(numbers):g}, mean size {np.mean(np.abs(numbers)):g}"
+    return f"{len(numbers)} draws do not follow the {law}: {spread}. Draws in each cell (and what should be):\n{cells}"
