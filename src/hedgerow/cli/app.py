@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from hedgerow.cli.audit import audit
 from hedgerow.cli.budget import budget
 from hedgerow.cli.calibrate import calibrate
 from hedgerow.cli.check import check
@@ -85,7 +86,7 @@ def hedgerow(
     """
 
 
-for _command in (demo, init, check, calibrate, query, quote, budget):
+for _command in (demo, init, check, calibrate, query, quote, budget, audit):
     app.command()(_command)
 app.add_typer(tune, name="tune")
 app.add_typer(ratio, name="ratio")

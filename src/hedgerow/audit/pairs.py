@@ -1,0 +1,205 @@
+"""Pairs of neighbouring databases: a crowd, and the same with one person more who is the worst that can come."""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from hedgerow.audit.constants import Place
+from hedgerow.audit.layout import Sheet
+from hedgerow.audit.limits import Limits
+from hedgerow.audit.people import Crowd, Example, Person, crowd
+from hedgerow.audit.search import Found
+from hedgerow.audit.values import Pool
+
+MOST_PEOPLE = 6_000
+MOST_ROWS = 2_000
+TOO_MANY = 20
+"""How many times as many rows as are counted the person with too many has."""
+
+ODD = "odd rows"
+"""The pair that is always run: its newcomer may change nothing, and the statement must not fail."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two neighbours: a crowd, and a newcomer. `kind` is a short name, `words` say who comes and where."""
+
+    kind: str
+    words: str
+    crowd: Crowd
+    newcomer: Person
+
+    def sides(self) -> tuple[Crowd, Crowd]:
+        """The database without the newcomer, and with."""
+        joined = self.crowd.copy()
+        joined.add(self.newcomer)
+        return self.crowd, joined
+
+
+@dataclass(frozen=True)
+class Material:
+    """What pairs are made from.
+
+    Attributes:
+        sheets: The private tables.
+        found: People who count, one for each group.
+        ends: Cells that make the first of them count the most, and the least: "high" and "low".
+        others: By column, other values that leave the first of them in the group.
+        pools: What the cells of each column can be.
+        used: The columns that the query reads.
+        limits: How much one person may count, and from how many people on groups are shown.
+    """
+
+    sheets: tuple[Sheet, ...]
+    found: tuple[Found, ...]
+    ends: Mapping[str, Example]
+    others: Mapping[Place, Sequence[str | None]]
+    pools: Mapping[Place, Pool]
+    used: tuple[Place, ...]
+    limits: Limits
+
+    @property
+    def main(self) -> Found:
+        """The first who counts."""
+        return self.found[0]
+
+    def everywhere(self, people: int) -> Sequence[Found]:
+        """As many groups as there can be with so many people in each."""
+        return self.found[: max(1, MOST_PEOPLE // max(1, people))]
+
+    def newcomer(self, found: Sequence[Found], copies: int, end: str = "high") -> Person:
+        """Somebody with rows in all these groups, at one end of the values, and not too many of them."""
+        people = [each.person(self.ends.get(end)) for each in found]
+        examples = tuple(example for person in people for example in person.examples)
+        rows = max(1, min(copies, MOST_ROWS // len(examples)))
+        return Person(examples, max(rows, *(person.copies for person in people)))
+
+    def varied(self, cells: Sequence[Example]) -> Person:
+        """Somebody in the first group with a row for each of these cells."""
+        return self.main.with_rows(cells[: MOST_ROWS // self.main.copies])
+
+    def gathered(self, found: Sequence[Found], people: int) -> Crowd:
+        """So many people in each of these groups."""
+        return crowd(self.sheets, [(people, each.person()) for each in found])
+
+    def settled(self) -> Crowd:
+        """The first group, with so many people that it is always shown."""
+        return self.gathered([self.main], self.limits.settled)
+
+
+Made = tuple[str, Crowd, Person] | None
+"""Words, a crowd and a newcomer; None where such a pair would be none."""
+
+
+def pairs(material: Material, kinds: Collection[str]) -> list[Pair]:
+    """Every pair of these kinds that makes sense for the statement."""
+    made = {kind: make(material) for kind, make in MAKERS.items() if kind in kinds}
+    return [Pair(kind, *parts) for kind, parts in made.items() if parts is not None]
+
+
+def _extreme(material: Material, end: str, said: str) -> Made:
+    limits = material.limits
+    newcomer = material.newcomer([material.main], limits.rows if limits.several else 1, end)
+    values = f" of the {said} values, far beyond any bounds," if end in material.ends else ""
+    words = f"a person with {_rows(newcomer)}{values} joins a group of {limits.settled}"
+    return words, material.settled(), newcomer
+
+
+def _high(material: Material) -> Made:
+    return _extreme(material, "high", "largest")
+
+
+def _low(material: Material) -> Made:
+    return _extreme(material, "low", "smallest") if "low" in material.ends else None
+
+
+def _other_values(material: Material) -> Made:
+    """Rows that nobody else has: one for each value of each column that leaves the person in the group."""
+    cells: list[Example] = [{place: text} for place, texts in material.others.items() for text in texts]
+    if not cells:
+        return None
+    newcomer = material.varied(cells if material.limits.several else cells[-1:])
+    words = f"a person with {_rows(newcomer)} of values that nobody else has joins a group of {material.limits.settled}"
+    return words, material.settled(), newcomer
+
+
+def _many_rows(material: Material) -> Made:
+    limits = material.limits
+    if not limits.several:
+        return None
+    newcomer = material.newcomer([material.main], TOO_MANY * limits.rows)
+    words = f"a person with {_rows(newcomer)}, of which {limits.rows} count, joins a group of {limits.settled}"
+    return words, material.settled(), newcomer
+
+
+def _many_groups(material: Material) -> Made:
+    limits, found = material.limits, material.everywhere(material.limits.settled)
+    if not limits.several or len(found) < 2:
+        return None
+    words = f"a person joins {len(found)} groups of {limits.settled}; max_groups is {limits.groups}"
+    return words, material.gathered(found, limits.settled), material.newcomer(found, limits.rows)
+
+
+def _pivotal(material: Material) -> Made:
+    limits = material.limits
+    if limits.shown is None:
+        return None
+    words = f"a person joins a group of {limits.minimum - 1}, which then has the least number to be shown at all"
+    base = material.gathered([material.main], limits.minimum - 1)
+    return words, base, material.newcomer([material.main], 1)
+
+
+def _pivotal_everywhere(material: Material) -> Made:
+    limits, found = material.limits, material.everywhere(material.limits.minimum)
+    if limits.shown is None or not limits.several or len(found) < 2:
+        return None
+    words = f"a person joins {len(found)} groups of {limits.minimum - 1}, which then have the least number to be shown"
+    return words, material.gathered(found, limits.minimum - 1), material.newcomer(found, 1)
+
+
+def _at_threshold(material: Material) -> Made:
+    people = material.limits.threshold
+    if people is None:
+        return None
+    words = f"a person joins a group of {people - 1}, which is shown about every other time"
+    return words, material.gathered([material.main], people - 1), material.newcomer([material.main], 1)
+
+
+def _odd_rows(material: Material) -> Made:
+    """Rows with NULL, NaN, infinity and the ends of types: all columns at once, and then one by one."""
+    wild = {place: material.pools[place].wild for place in material.used if material.pools[place].wild}
+    most = max((len(texts) for texts in wild.values()), default=0)
+    joint: list[Example] = [{p: texts[step % len(texts)] for p, texts in wild.items()} for step in range(most)]
+    single: list[Example] = [{place: text} for place, texts in wild.items() for text in texts]
+    if not joint:
+        return None
+    newcomer = material.varied([*joint, *single] if material.limits.several else joint[:1])
+    said = f"{_rows(newcomer)} of NULL, NaN, infinity and the ends of types"
+    return f"a person with {said} joins a group of {material.limits.settled}", material.settled(), newcomer
+
+
+def _alone(material: Material) -> Made:
+    if material.limits.shown is not None:
+        return None
+    newcomer = material.newcomer([material.main], material.limits.rows)
+    return f"a person with {_rows(newcomer)} is the first of all", Crowd(material.sheets), newcomer
+
+
+def _rows(person: Person) -> str:
+    rows = len(person.examples) * person.copies
+    return "1 row" if rows == 1 else f"{rows:,} rows"
+
+
+MAKERS: Mapping[str, Callable[[Material], Made]] = {
+    "high values": _high,
+    "low values": _low,
+    "other values": _other_values,
+    "many rows": _many_rows,
+    "many groups": _many_groups,
+    "pivotal person": _pivotal,
+    "pivotal everywhere": _pivotal_everywhere,
+    "at the threshold": _at_threshold,
+    ODD: _odd_rows,
+    "alone": _alone,
+}
+KINDS = tuple(MAKERS)
+"""The kinds of newcomers."""

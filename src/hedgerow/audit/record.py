@@ -1,0 +1,171 @@
+"""What an onlooker sees of each run, as columns of numbers: all that was released, and all that was answered."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.answer import Answer
+from hedgerow.audit.lattice import off_lattice
+from hedgerow.distributions import Noise
+from hedgerow.expressions.describe import describe
+from hedgerow.release import Estimator
+
+Floats = NDArray[np.float64]
+Name = tuple[object, ...]
+"""What tells one column of numbers from another."""
+
+SHOWN = "a number is shown"
+FAULT = "fault"
+
+
+@dataclass(frozen=True, slots=True)
+class Trait:
+    """Something that may be seen in a run: a number, or a fact, which has the number 1 where it holds.
+
+    Attributes:
+        words: What it is.
+        noise: Which noise was paid for, where that is known.
+        step: The lattice of the noise: the number is whole when multiplied with it.
+        fact: Whether it is a fact.
+        told: Whether it belongs to the answer, which only tells what was released already.
+    """
+
+    words: str
+    noise: Noise | None = None
+    step: float | None = None
+    fact: bool = False
+    told: bool = False
+
+
+@dataclass
+class Record:
+    """The runs on one database."""
+
+    traits: dict[Name, Trait] = field(default_factory=dict)
+    runs: list[dict[Name, float]] = field(default_factory=list)
+    off_lattice: int = 0
+    decided: int = 0
+
+    def add(self, estimators: Sequence[Estimator], answer: Answer | None = None, fault: str | None = None) -> None:
+        """Note one run: what was released, what was answered, and what it broke off with."""
+        seen: dict[Name, float] = {}
+        for place, estimator in enumerate(estimators):
+            for name, trait, values in _released(place, estimator):
+                self._check(trait, values)
+                self._note(seen, estimator, name, trait, values)
+        if answer is not None:
+            seen |= self._answered(answer)
+        if fault is not None:
+            self.traits.setdefault((FAULT, fault), Trait(f"the statement fails with {fault}", fact=True))
+            seen[FAULT, fault] = 1.0
+        self.runs.append(seen)
+
+    def _check(self, trait: Trait, values: Floats) -> None:
+        if trait.step is not None:
+            off, decided = off_lattice(values, trait.step)
+            self.off_lattice += off
+            self.decided += decided
+
+    def _note(self, seen: dict[Name, float], estimator: Estimator, name: Name, trait: Trait, values: Floats) -> None:
+        """The numbers of all groups that are shown, each under the name of its group."""
+        keys = _keys(estimator)
+        for key, value, shown in zip(keys, values.tolist(), estimator.noisy.shown.tolist(), strict=True):
+            if shown:
+                whole = (*name, key)
+                if whole not in self.traits:
+                    self.traits[whole] = replace(trait, words=_of(trait.words, estimator, key))
+                seen[whole] = value
+
+    def _answered(self, answer: Answer) -> dict[Name, float]:
+        noisy = [name for name in answer.columns if name in answer.noisy]
+        others = [name for name in answer.columns if name not in answer.noisy]
+        labels = list(zip(*(answer[name] for name in others), strict=True)) if others else range(len(answer))
+        seen: dict[Name, float] = {("answer", "rows"): float(len(answer))}
+        self.traits.setdefault(("answer", "rows"), Trait("the number of rows of the answer", told=True))
+        columns = {name: answer[name] for name in noisy}
+        for place, label in enumerate(labels):
+            row: Name = ("answer", repr(label))
+            where = f" of row {label!r}" if others else f" in row {place + 1}" if len(answer) > 1 else ""
+            self.traits.setdefault(row, Trait(f"the answer has a row{where}", fact=True, told=True))
+            seen[row] = 1.0
+            for name in noisy:
+                if isinstance(columns[name][place], int | float):
+                    self.traits.setdefault((*row, name), Trait(f"the answer {name}{where}", told=True))
+                    seen[*row, name] = float(columns[name][place])
+        return seen
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Runs as a table: one line for each run, one column for each trait, NaN where it was not seen."""
+
+    traits: tuple[Trait, ...]
+    values: Floats
+
+    def part(self, start: int, end: int) -> "Sample":
+        """Some of the runs."""
+        return Sample(self.traits, self.values[start:end])
+
+    def __len__(self) -> int:
+        return int(self.values.shape[0])
+
+
+def side_by_side(*records: Record) -> tuple[Sample, ...]:
+    """The runs on several databases, with the same columns. Faults come first: they explain what else is missing."""
+    known = {name: trait for record in records for name, trait in record.traits.items()}
+    traits = {name: known[name] for name in sorted(known, key=lambda name: name[0] != FAULT)}
+    place = {name: i for i, name in enumerate(traits)}
+    return tuple(Sample(tuple(traits.values()), _matrix(record.runs, place)) for record in records)
+
+
+def _matrix(runs: Sequence[Mapping[Name, float]], place: Mapping[Name, int]) -> Floats:
+    values = np.full((len(runs), len(place)), np.nan)
+    for i, seen in enumerate(runs):
+        for name, value in seen.items():
+            values[i, place[name]] = value
+    return values
+
+
+def _released(place: int, estimator: Estimator) -> Iterator[tuple[Name, Trait, Floats]]:
+    """The columns of one released table."""
+    noisy, plan = estimator.noisy, estimator.plan
+    yield (place, "shown"), Trait(SHOWN, fact=True), np.where(noisy.shown, 1.0, np.nan)
+    if noisy.counts is not None and plan.selection is not None:
+        test = plan.selection
+        yield (place, "count"), Trait("the noisy number of people", test.noise, 2.0**test.shift), noisy.counts
+    for i, (made, values) in enumerate(zip(plan.coordinates, noisy.coordinates, strict=True)):
+        step = float(made.denominator << plan.weight_bits) * 2.0**made.shift
+        yield (place, "sum", i), Trait(f"the noisy sum “{made.label}”", made.noise, step), values
+    for i, rank in enumerate(noisy.ranks):
+        for part in ("points", "lower", "upper"):
+            words = {"points": "point", "lower": "lower limit", "upper": "upper limit"}[part]
+            yield (place, "rank", i, part), Trait(f"the {words} of draw {i + 1}"), getattr(rank, part)
+    for i, (counted, values) in enumerate(zip(plan.distinct, noisy.distinct, strict=True)):
+        named = f"the noisy number of values of {describe(counted.value)}"
+        yield (place, "distinct", i), Trait(named, counted.noise, 2.0**counted.shift), values
+
+
+def _keys(estimator: Estimator) -> list[tuple[object, ...]]:
+    """The groups of a released table."""
+    columns = [column.to_pylist() for column in estimator.noisy.keys.columns]
+    return [tuple(map(_hashable, key)) for key in zip(*columns, strict=True)] if columns else [()]
+
+
+def _hashable(value: object) -> object:
+    """A key; one NaN is like any other."""
+    return "NaN" if isinstance(value, float) and value != value else value  # noqa: PLR0124
+
+
+def _of(words: str, estimator: Estimator, key: tuple[object, ...]) -> str:
+    """The words, with the group that they are about."""
+    named = zip(estimator.plan.release.keys, key, strict=True)
+    group = ", ".join(f"{describe(each.expr)} = {_shown(value)}" for each, value in named)
+    if words == SHOWN:
+        return f"the group {group} is shown" if group else words
+    return f"{words} of {group}" if group else words
+
+
+def _shown(value: object) -> str:
+    return repr(value) if isinstance(value, str) else str(value)
