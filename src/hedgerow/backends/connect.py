@@ -1,7 +1,14 @@
-"""From what the caller hands in to a backend."""
+"""From what the caller hands in to a backend.
 
+A source is told by its type, its scheme or what kind of file it is. No library is loaded but the one it belongs to.
+"""
+
+import glob
 import os
+from collections.abc import Callable, Mapping
+from importlib import import_module
 from pathlib import Path
+from typing import Any, cast
 
 import duckdb
 
@@ -9,17 +16,107 @@ from hedgerow.backends.base import Backend
 from hedgerow.backends.duckdb import DuckDB, open_file
 from hedgerow.errors import BackendError
 
+PARTS_OF_A_BACKEND = ("dialect", "handed_in", "schema", "snapshot", "public", "is_unique", "cancel", "close")
+SQLITE_FILE = b"SQLite format 3\x00"
+"""What every SQLite file begins with."""
+
 
 def connect_backend(source: object) -> Backend:
-    """The backend for a path, a `duckdb:///` URL or an open DuckDB connection."""
+    """The backend for a source: see the page on connecting (docs/how-to/connect-files-and-frames.md)."""
+    if all(hasattr(source, part) for part in PARTS_OF_A_BACKEND):
+        return cast("Backend", source)
     if isinstance(source, duckdb.DuckDBPyConnection):
         return DuckDB(source, handed_in=True)
-    if isinstance(source, str) and source.startswith("duckdb:///"):
-        return open_file(Path(source.removeprefix("duckdb:///")))
-    if isinstance(source, str | os.PathLike) and "://" not in str(source):
-        return open_file(Path(source))
-    raise BackendError(
-        f"A source of this kind ({type(source).__name__}) is not supported.",
+    if isinstance(source, Mapping):
+        return _from("frames", "open_frames", source)
+    if isinstance(source, str | os.PathLike):
+        return _opened(os.fspath(source))
+    for kind in type(source).__mro__:
+        known = OBJECTS.get((kind.__module__.partition(".")[0], kind.__name__))
+        if known is not None:
+            return known(source)
+    raise _unknown(type(source).__name__)
+
+
+def _from(module: str, function: str, *arguments: object, **options: object) -> Backend:
+    """What a module of this package opens; it is loaded only now, and its driver with it."""
+    made: Backend = getattr(import_module(f"hedgerow.backends.{module}"), function)(*arguments, **options)
+    return made
+
+
+def _opened(source: str) -> Backend:
+    """A URL or a path."""
+    scheme, separator, _ = source.partition("://")
+    if separator:
+        if scheme not in SCHEMES:
+            raise _unknown(f"a URL with {scheme}://")
+        return SCHEMES[scheme](source)
+    if source == "spark" or source.startswith("chdb:"):
+        return SCHEMES[source.partition(":")[0]](source)
+    path = Path(source)
+    if path.is_dir():
+        return _from("folder", "open_folder", path)
+    if path.is_file():
+        return _opened_file(path)
+    return _from("folder", "open_files", source) if glob.has_magic(source) else open_file(path)
+
+
+def _opened_file(path: Path) -> Backend:
+    """A file, by its ending or by how it begins."""
+    if path.suffix.lower() in {".parquet", ".csv"}:
+        return _from("folder", "open_files", glob.escape(str(path)))
+    with path.open("rb") as file:
+        return _from("sqlite", "open_sqlite", path) if file.read(16) == SQLITE_FILE else open_file(path)
+
+
+def _file_of(url: str) -> Path:
+    return Path(url.partition(":///")[2])
+
+
+SCHEMES: Mapping[str, Callable[[str], Backend]] = {
+    "duckdb": lambda url: open_file(_file_of(url)),
+    "sqlite": lambda url: _from("sqlite", "open_sqlite", _file_of(url)),
+    "postgresql": lambda url: _from("postgres", "open_postgres", url),
+    "postgres": lambda url: _from("postgres", "open_postgres", url),
+    "clickhouse": lambda url: _from("clickhouse", "open_clickhouse", url),
+    "clickhouses": lambda url: _from("clickhouse", "open_clickhouse", url),
+    "chdb": lambda url: _from("clickhouse", "open_chdb", url),
+    "spark": lambda url: _from("spark", "open_spark", url),
+    "sc": lambda url: _from("spark", "open_spark", url),
+}
+"""How a URL begins, and `chdb:…` and `spark`, which are none."""
+
+
+def _from_ibis(source: Any) -> Backend:  # noqa: ANN401 - whatever Ibis has made
+    """What Ibis wraps, where hedgerow has a backend of its own for it; otherwise Ibis itself."""
+    native = NATIVE.get(source.name)
+    return native(source) if native is not None else _from("ibis", "Ibis", source)
+
+
+NATIVE: Mapping[str, Callable[[Any], Backend]] = {
+    "duckdb": lambda source: DuckDB(source.con, handed_in=True),
+    "sqlite": lambda source: _from("sqlite", "SQLite", source.con),
+    "postgres": lambda source: _from("postgres", "Postgres", source.con, handed_in=True),
+    "clickhouse": lambda source: _from("clickhouse", "over_client", source.con),
+    "pyspark": lambda source: _from("spark", "Spark", source._session, handed_in=True),  # noqa: SLF001 - Ibis offers no other way
+}
+"""By the name that Ibis has for an engine."""
+
+OBJECTS: Mapping[tuple[str, str], Callable[[Any], Backend]] = {
+    ("sqlite3", "Connection"): lambda source: _from("sqlite", "SQLite", source),
+    ("psycopg", "Connection"): lambda source: _from("postgres", "Postgres", source, handed_in=True),
+    ("pyspark", "SparkSession"): lambda source: _from("spark", "Spark", source, handed_in=True),
+    ("chdb", "Session"): lambda source: _from("clickhouse", "over_chdb", source),
+    ("chdb", "Connection"): lambda source: _from("clickhouse", "over_chdb", source),
+    ("clickhouse_connect", "Client"): lambda source: _from("clickhouse", "over_client", source),
+    ("ibis", "BaseBackend"): _from_ibis,
+}
+"""By the library and the name of a class, or of one that it inherits from."""
+
+
+def _unknown(what: str) -> BackendError:
+    return BackendError(
+        f"A source of this kind ({what}) is not supported.",
         code="unknown-source",
-        hint="Pass the path of a DuckDB file, a duckdb:/// URL or an open DuckDB connection.",
+        hint="Pass a path, a folder of Parquet or CSV files, a URL, an open connection, or {name: table}.",
     )

@@ -1,0 +1,139 @@
+"""Any Ibis backend that speaks a dialect of ours: BigQuery, Snowflake, Trino, MySQL and SQL Server among them.
+
+Ibis keeps the connection and reads the schema. Our statements go to its driver as they are: Ibis would parse a text and
+write it anew. A connection has one statement at a time, so statements wait for their turn.
+"""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import pyarrow as pa
+
+from hedgerow.backends.base import Snapshot, failure, owners_log, repeated, sealed
+from hedgerow.backends.ibis_drivers import DRIVERS, Driver
+from hedgerow.backends.ibis_types import read_column
+from hedgerow.backends.tables import exact_table, table_of, with_rows
+from hedgerow.compiled import Query
+from hedgerow.dialects import DIALECTS, Dialect
+from hedgerow.errors import BackendError
+from hedgerow.exact import ExactTable
+from hedgerow.schema import Schema, SchemaTable
+
+
+class Ibis:
+    """A backend over an Ibis connection, which stays the owner's.
+
+    Nothing but SELECT goes through it, and on engines that have one, a transaction that is read from and ended.
+    """
+
+    handed_in = True
+
+    def __init__(self, connection: Any) -> None:  # noqa: ANN401 - whatever Ibis has made
+        self._connection = connection
+        self.dialect: Dialect = spoken(connection)
+        self._driver: Driver = DRIVERS[connection.name](connection)
+        self._turn = threading.RLock()
+
+    def schema(self) -> Schema:
+        """What Ibis says of the tables of the current database. One that it cannot read is left out."""
+        with sealed(), self._turn:
+            found = {name: self._read(name) for name in self._connection.list_tables()}
+        if found and not any(found.values()):
+            raise failure(RuntimeError("No table could be read."))
+        return Schema({name: table for name, table in found.items() if table is not None})
+
+    @contextmanager
+    def snapshot(self) -> Iterator[Snapshot]:
+        """One transaction where the engine has one that holds still; elsewhere one statement after the other."""
+        with sealed(), self._turn, self._driver.transaction():
+            yield _Snapshot(self)
+
+    def public(self, query: Query) -> pa.Table:
+        """The result of a query over public tables."""
+        with sealed(), self._turn:
+            return table_of(self._rows(query.sql, query), query)
+
+    def is_unique(self, table: str, columns: tuple[str, ...]) -> bool:
+        """Whether no two rows agree on `columns` now."""
+        return bool(self.public(repeated(self.dialect, table, columns)).num_rows == 0)
+
+    def cancel(self) -> None:
+        """Stop the statement that runs, where the driver can."""
+        with suppress(Exception):
+            self._driver.cancel()
+
+    def close(self) -> None:
+        """Nothing: the connection is the owner's."""
+
+    def _read(self, name: str) -> SchemaTable | None:
+        try:
+            found = self._connection.get_schema(name)
+        except Exception as error:  # noqa: BLE001 - each engine has errors of its own
+            owners_log.warning("The table %s could not be read: %s: %s", name, type(error).__name__, error)
+            return None
+        columns = {column: read_column(column, dtype, self._connection.name) for column, dtype in found.items()}
+        return SchemaTable(name, columns)
+
+    def _rows(self, sql: str, query: Query) -> list[list[object]]:
+        kinds = [*query.types, *[pa.int64()] * len(query.integers)]
+        return [[_plain(value, kind) for value, kind in zip(row, kinds, strict=True)] for row in self._driver.rows(sql)]
+
+
+class _Snapshot:
+    """Statements of one question."""
+
+    def __init__(self, backend: Ibis) -> None:
+        self._backend = backend
+        self._loaded: dict[str, pa.Table] = {}
+
+    def table(self, name: str) -> SchemaTable | None:
+        return self._backend._read(name)  # noqa: SLF001 - both stand in this file
+
+    def load(self, name: str, table: pa.Table) -> None:
+        """Released values, which become part of the next statement."""
+        self._loaded[name] = table
+
+    def run(self, query: Query) -> ExactTable:
+        sql = query.sql
+        for name, table in self._loaded.items():
+            sql = with_rows(sql, name, table, self._backend.dialect) if name in sql else sql
+        return exact_table(self._backend._rows(sql, query), query)  # noqa: SLF001 - likewise
+
+
+def spoken(connection: Any) -> Dialect:  # noqa: ANN401 - whatever Ibis has made
+    """The dialect of an Ibis connection, by the name of its engine."""
+    name = str(connection.name)
+    if name not in DRIVERS:
+        raise BackendError(
+            f"Ibis reaches {name}, but hedgerow has no dialect for it there.",
+            code="unknown-engine",
+            hint=f"Through Ibis there are {', '.join(sorted(DRIVERS))}; docs/how-to/add-an-engine.md adds one.",
+        )
+    if name == "bigquery":
+        return _in_dataset(connection)
+    return DIALECTS[name]()
+
+
+def _in_dataset(connection: Any) -> Dialect:  # noqa: ANN401 - likewise
+    """A BigQuery client has no current dataset, so that tables are called by their full names."""
+    from hedgerow.dialects.bigquery import BigQueryDialect  # noqa: PLC0415 - only where it is spoken
+
+    place = (connection.current_catalog, connection.current_database)
+    if not all(place):
+        raise BackendError(
+            "The BigQuery connection names no dataset.",
+            code="no-dataset",
+            hint="Pass dataset_id to ibis.bigquery.connect.",
+        )
+    return BigQueryDialect(place)
+
+
+def _plain(value: object, kind: pa.DataType) -> object:
+    """Text that came as bytes, and bits that did."""
+    if not isinstance(value, bytes | bytearray):
+        return value
+    if pa.types.is_integer(kind) or pa.types.is_boolean(kind):
+        return int.from_bytes(value, "big")
+    return value.decode("utf-8", "replace")

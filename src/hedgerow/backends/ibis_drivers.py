@@ -1,0 +1,145 @@
+"""How each driver behind Ibis runs a statement as it is, fetches rows, and stops."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from typing import Any, Protocol
+
+Rows = Sequence[Sequence[object]]
+
+
+class Driver(Protocol):
+    """One connection; statements come one at a time."""
+
+    def rows(self, sql: str) -> Rows:
+        """All rows of a SELECT."""
+
+    def cancel(self) -> None:
+        """Stop what runs, from another thread."""
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """One state of the data for several statements, where the engine has that."""
+
+
+class Cursors:
+    """A connection with cursors, as Python's database interface has them."""
+
+    def __init__(self, connection: Any) -> None:  # noqa: ANN401 - whatever Ibis has made
+        self._connection = connection.con
+        self._running: Any = None
+
+    def rows(self, sql: str) -> Rows:
+        """On a cursor of its own."""
+        with closing(self._connection.cursor()) as cursor:
+            self._running = cursor
+            try:
+                cursor.execute(sql)
+                return list(cursor.fetchall())
+            finally:
+                self._running = None
+
+    def cancel(self) -> None:
+        """Drivers differ: some cursors can be stopped."""
+        stop = getattr(self._running, "cancel", None)
+        if stop is not None:
+            stop()
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """None: between two statements the data may change."""
+        yield
+
+
+class MySQL(Cursors):
+    """InnoDB reads from one state within a transaction.
+
+    It is ended by COMMIT, so that nothing of the owner's can be lost. Where the owner has switched off autocommit, a
+    transaction may be open already, and beginning one would end it.
+    """
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """START TRANSACTION, where every statement is otherwise one of its own."""
+        if not self._connection.get_autocommit():
+            yield
+            return
+        self._say("START TRANSACTION WITH CONSISTENT SNAPSHOT")
+        try:
+            yield
+        finally:
+            self._say("COMMIT")
+
+    def _say(self, sql: str) -> None:
+        with closing(self._connection.cursor()) as cursor:
+            cursor.execute(sql)
+
+
+class DuckDB:
+    """One DuckDB connection. The backend of its own is better for it; this one is there to show that the way works."""
+
+    def __init__(self, connection: Any) -> None:  # noqa: ANN401 - whatever Ibis has made
+        self._connection = connection.con
+
+    def rows(self, sql: str) -> Rows:
+        """On the connection itself."""
+        found: Rows = self._connection.execute(sql).fetchall()
+        return found
+
+    def cancel(self) -> None:
+        """Interrupt."""
+        self._connection.interrupt()
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """A transaction; where the owner has begun one, that."""
+        if self._is_within():
+            yield
+            return
+        self._connection.execute("BEGIN TRANSACTION")
+        try:
+            yield
+        finally:
+            self._connection.execute("COMMIT")
+
+    def _is_within(self) -> bool:
+        """Whether a transaction is open: two statements then have one number. Beginning another would break it."""
+        numbers = [self.rows("SELECT txid_current()") for _ in range(2)]
+        return numbers[0] == numbers[1]
+
+
+class BigQuery:
+    """A client that starts jobs."""
+
+    def __init__(self, connection: Any) -> None:  # noqa: ANN401 - whatever Ibis has made
+        self._client = connection.client
+        self._project = connection.billing_project
+        self._job: Any = None
+
+    def rows(self, sql: str) -> Rows:
+        """The rows of one job."""
+        self._job = self._client.query(sql, project=self._project)
+        try:
+            return [row.values() for row in self._job.result()]
+        finally:
+            self._job = None
+
+    def cancel(self) -> None:
+        """Cancel the job."""
+        if self._job is not None:
+            self._job.cancel()
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """None: between two jobs the data may change."""
+        yield
+
+
+DRIVERS: Mapping[str, Callable[[Any], Driver]] = {
+    "bigquery": BigQuery,
+    "duckdb": DuckDB,
+    "mssql": Cursors,
+    "mysql": MySQL,
+    "snowflake": Cursors,
+    "trino": Cursors,
+}
+"""By the name that Ibis has for an engine."""

@@ -1,0 +1,254 @@
+"""SQL Server 2019 and later.
+
+There are no boolean values: they are 1, 0 and NULL, and a condition is what compares. CASE takes its branches one after
+the other. There is no infinity and no NaN: what overflows is NULL. Blanks at the end of a text do not count, in
+comparisons there as in keys here.
+"""
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime, time
+from typing import ClassVar, Self
+
+from hedgerow.dialects.base import digits
+from hedgerow.dialects.careful import Careful
+from hedgerow.dialects.careful.numbers import SIGNS
+from hedgerow.errors import InternalError
+from hedgerow.expressions.types import Type
+
+COLLATION = "Latin1_General_100_BIN2_UTF8"
+MONDAY = "CAST('0001-01-01' AS DATETIME2(6))"
+"""The first day there is."""
+
+EXACT = "CAST({0} AS DECIMAL(38, 0))"
+
+
+class Flag(str):
+    """The text of a boolean value that is made of a condition, with the condition."""
+
+    __slots__ = ("condition",)
+    condition: str
+
+    @classmethod
+    def of(cls, condition: str) -> Self:
+        """1 where the condition holds, 0 where it does not, NULL where it is unknown."""
+        made = cls(f"CASE WHEN {condition} THEN 1 WHEN NOT {condition} THEN 0 END")
+        made.condition = condition
+        return made
+
+
+class Terms(str):
+    """The text of a term of ORDER BY, with its parts: each expression may stand there once."""
+
+    __slots__ = ("parts",)
+    parts: tuple[tuple[str, str], ...]
+
+    @classmethod
+    def of(cls, *parts: tuple[str, str]) -> Self:
+        """Expressions, each with its direction."""
+        made = cls(", ".join(f"{text} {direction}" for text, direction in parts))
+        made.parts = parts
+        return made
+
+
+class MSSQLDialect(Careful):
+    """SQL Server."""
+
+    name = "mssql"
+    label = "SQL Server"
+    double = "FLOAT(53)"
+    text = "NVARCHAR(MAX)"
+    has_nan = False
+    without: ClassVar[frozenset[str]] = frozenset({"substring", "left", "trim", "ltrim", "rtrim"})
+    midnight = "CAST({0} AS DATETIME2(6))"
+    days = "DATEDIFF(DAY, {0}, {1})"
+    rounded_decimal = "TRY_CAST(ROUND({0}, 0) AS BIGINT)"
+    last_day = "EOMONTH({0})"
+    flag = "CAST({0} AS INT)"
+    of_double: ClassVar[Mapping[str, str]] = {**Careful.of_double, "ceil": "CEILING({0})", "ln": "LOG({0})"}
+    parts: ClassVar[Mapping[str, str]] = {
+        **{part: f"DATEPART({part.upper()}, {{0}})" for part in ("year", "quarter", "month", "day", "dayofyear")},
+        **{part: f"DATEPART({part.upper()}, {{0}})" for part in ("hour", "minute", "second")},
+        "week": "DATEPART(ISO_WEEK, {0})",
+        "dayofweek": f"((DATEDIFF(DAY, {MONDAY}, {{0}}) + 1) % 7)",
+        "isodow": f"(DATEDIFF(DAY, {MONDAY}, {{0}}) % 7 + 1)",
+    }
+    units: ClassVar[Mapping[str, str]] = {
+        **{
+            unit: f"DATEADD({unit.upper()}, DATEDIFF({unit.upper()}, {MONDAY}, {{0}}), {MONDAY})"
+            for unit in ("year", "quarter", "month", "day", "hour")
+        },
+        "week": f"DATEADD(DAY, DATEDIFF(DAY, {MONDAY}, {{0}}) / 7 * 7, {MONDAY})",
+        **{
+            # So many minutes since the first day do not fit their type.
+            unit: f"DATEADD({unit.upper()}, DATEDIFF({unit.upper()}, CAST({{0}} AS DATE), {{0}}), "
+            "CAST(CAST({0} AS DATE) AS DATETIME2(6)))"
+            for unit in ("minute", "second")
+        },
+    }
+    functions: Mapping[str, str] = {
+        "lower": "LOWER({0})",
+        "upper": "UPPER({0})",
+    }
+
+    @property
+    def types(self) -> Mapping[Type, str]:
+        """Names of types."""
+        return {**super().types, Type.BOOLEAN: "INT", Type.TIMESTAMP: "DATETIME2(6)", Type.TIME: "TIME(6)"}
+
+    def identifier(self, name: str) -> str:
+        """In brackets."""
+        return "[" + name.replace("]", "]]") + "]"
+
+    def boolean(self, value: bool) -> str:  # noqa: FBT001 - it is the value itself
+        """1 or 0."""
+        return "1" if value else "0"
+
+    def condition(self, value: str) -> str:
+        """What compares."""
+        return value.condition if isinstance(value, Flag) else f"({value} = 1)"
+
+    def predicate(self, condition: str) -> str:
+        """A value that remembers its condition."""
+        return Flag.of(condition)
+
+    def real(self, value: float) -> str:
+        """A number with an exponent is a double."""
+        if not math.isfinite(value):
+            raise InternalError("Only finite numbers can be written down.")
+        return f"({digits(value)})"
+
+    def quoted(self, value: str) -> str:
+        """N for Unicode. A backslash before the end of a line would join it with the next."""
+        parts = re.split(r"(?<=\\)(?=\r?\n)", value)
+        written = " + ".join(f"N{super(MSSQLDialect, self).quoted(part)}" for part in parts)
+        return f"({written})" if len(parts) > 1 else written
+
+    def date(self, value: date) -> str:
+        """From text, as ISO writes it."""
+        return f"CAST('{value.isoformat()}' AS DATE)"
+
+    def time(self, value: time) -> str:
+        """From text, as ISO writes it."""
+        return f"CAST('{value.isoformat()}' AS TIME(6))"
+
+    def timestamp(self, value: datetime) -> str:
+        """From text, as ISO writes it."""
+        return f"CAST('{value.isoformat(timespec='microseconds')}' AS DATETIME2(6))"
+
+    def is_nan(self, text: str) -> str:  # noqa: ARG002 - whatever it is
+        """Never."""
+        return "(1 = 0)"
+
+    def binary(self, text: str) -> str:
+        """UTF-8, byte by byte; blanks at the end, which do not count, are taken away."""
+        return f"RTRIM(CAST(CAST({text} AS NVARCHAR(MAX)) COLLATE {COLLATION} AS VARCHAR(MAX)))"
+
+    def whole_arithmetic(self, name: str, texts: Sequence[str], *, bounded: bool) -> str:  # noqa: ARG002 - no dearer
+        """In 38 digits, which two numbers of 64 bits cannot leave."""
+        sides = [EXACT.format(text) for text in texts]
+        return self.narrowed(f"-{sides[0]}" if name == "negate" else f"{sides[0]} {SIGNS[name]} {sides[1]}")
+
+    def whole_quotient(self, name: str, left: str, right: str) -> str:
+        """Division of whole numbers is whole."""
+        sign = "/" if name == "divide_whole" else "%"
+        return f"(CAST({left} AS BIGINT) {sign} NULLIF(CAST({right} AS BIGINT), 0))"
+
+    def narrowed(self, text: str) -> str:
+        """TRY_CAST."""
+        return f"TRY_CAST({text} AS BIGINT)"
+
+    def like(self, text: str, items: Sequence[str]) -> str:
+        """How many places `_` stands for depends on the character."""
+        if "_" in items:
+            raise self.lacks("LIKE with an underscore")
+        return super().like(text, items)
+
+    def meant(self, sign: str) -> str:
+        """A bracket opens a set of signs."""
+        return f"!{sign}" if sign in "%_![" else sign
+
+    def piece(self, text: str, start: int, length: int) -> str:
+        """Only to hold what is put together to a length."""
+        return f"SUBSTRING({text}, {start}, {length})"
+
+    def concatenated(self, texts: Sequence[str]) -> str:
+        """NULL where one is NULL."""
+        return f"({' + '.join(f'CAST({text} AS NVARCHAR(MAX))' for text in texts)})"
+
+    def day_text(self, text: str) -> str:
+        """Style 23."""
+        return f"CONVERT(VARCHAR(10), {text}, 23)"
+
+    def digits_of(self, text: str) -> str:
+        """In one byte each."""
+        return f"CAST({text} AS VARCHAR(40))"
+
+    def microseconds(self, text: str, kind: Type) -> str:
+        """A difference in 64 bits."""
+        start = "CAST('00:00:00' AS TIME(6))" if kind is Type.TIME else "CAST('1970-01-01' AS DATETIME2(6))"
+        return f"DATEDIFF_BIG(MICROSECOND, {start}, {text})"
+
+    def hashed(self, parts: Sequence[str]) -> str:
+        """HASHBYTES of the bytes of UTF-8; style 2 is hexadecimal digits."""
+        joined = ", '|', ".join(self.utf8(part) for part in parts)
+        return f"LOWER(CONVERT(VARCHAR(32), HASHBYTES('MD5', CONCAT({joined})), 2))"
+
+    def utf8(self, text: str) -> str:
+        """A text in UTF-8, with its blanks."""
+        return f"CAST(CAST({text} AS NVARCHAR(MAX)) COLLATE {COLLATION} AS VARCHAR(MAX))"
+
+    def count(self, text: str = "*") -> str:
+        """COUNT is of 32 bits."""
+        return f"COUNT_BIG({text})"
+
+    def counted(self, condition: str | None) -> str:
+        """Likewise."""
+        return self.count("*" if condition is None else f"CASE WHEN {condition} THEN 1 END")
+
+    def floor_divide(self, dividend: str, divisor: str) -> str:
+        """Decimals are rounded, so what is left over is taken away first."""
+        return f"CAST((({dividend}) - ({dividend}) % {divisor}) / {divisor} AS BIGINT)"
+
+    def group_by(self, texts: Sequence[str]) -> str:
+        """There are no places to group by, and no queries in what is grouped by."""
+        if any("(SELECT " in text for text in texts):
+            raise self.lacks("grouping by a query")
+        return f" GROUP BY {', '.join(texts)}" if texts else ""
+
+    def union(self, left: str, operator: str, right: str) -> str:
+        """INTERSECT and EXCEPT have no ALL."""
+        if operator in {"INTERSECT ALL", "EXCEPT ALL"}:
+            raise self.lacks(operator)
+        return super().union(left, operator, right)
+
+    def values(self, rows: Sequence[Sequence[str]], alias: str) -> str:
+        """VALUES."""
+        listed = ", ".join(f"({', '.join(row)})" for row in rows)
+        return f"(VALUES {listed}) AS {alias}({', '.join(f'c{i}' for i in range(len(rows[0])))})"
+
+    def order(self, text: str, *, descending: bool, nulls_first: bool) -> str:
+        """NULL is the least, unless it is told otherwise."""
+        term = (text, "DESC" if descending else "ASC")
+        if nulls_first is not descending:
+            return Terms.of(term)
+        return Terms.of((f"CASE WHEN {text} IS NULL THEN 1 ELSE 0 END", "DESC" if nulls_first else "ASC"), term)
+
+    def tail(self, order: Sequence[str], count: int | None, offset: int) -> str:
+        """OFFSET and FETCH need an order, and ORDER BY in a nested query needs OFFSET."""
+        if count == 0:
+            raise self.lacks("LIMIT 0")
+        if not order and count is None and not offset:
+            return ""
+        parts = dict[str, str]()
+        for text, direction in (
+            part for term in order for part in (term.parts if isinstance(term, Terms) else ((term, ""),))
+        ):
+            parts.setdefault(text, direction)
+        listed = ", ".join(f"{text} {direction}".strip() for text, direction in parts.items()) or "(SELECT NULL)"
+        fetched = "" if count is None else f" FETCH NEXT {count} ROWS ONLY"
+        return f" ORDER BY {listed} OFFSET {offset} ROWS{fetched}"
+
+
+MSSQL = MSSQLDialect()

@@ -1,0 +1,133 @@
+"""Snowflake.
+
+Whole numbers have up to 38 digits there, so that what must fit 64 bits is compared with their ends. NaN equals NaN and
+is greater than every number, as in DuckDB.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime, time
+from typing import ClassVar
+
+from hedgerow.dialects.base import digits
+from hedgerow.dialects.careful import Careful
+from hedgerow.dialects.careful.numbers import SIGNS, fits
+from hedgerow.expressions.types import Type
+
+
+class SnowflakeDialect(Careful):
+    """Snowflake."""
+
+    name = "snowflake"
+    label = "Snowflake"
+    double = "FLOAT"
+    whole = "NUMBER(38, 0)"
+    integer = "NUMBER(38, 0)"
+    huge = "NUMBER(38, 0)"
+    midnight = "CAST({0} AS TIMESTAMP_NTZ)"
+    days = "DATEDIFF(DAY, {0}, {1})"
+    rounded_decimal = "CASE WHEN ROUND({0}) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN ROUND({0}) END"
+    last_day = "LAST_DAY(CAST({0} AS DATE))"
+    of_double: ClassVar[Mapping[str, str]] = {**Careful.of_double, "log10": "LOG(10, {0})"}
+    parts: ClassVar[Mapping[str, str]] = {
+        **{part: f"{part.upper()}({{0}})" for part in ("year", "quarter", "month", "day", "hour", "minute", "second")},
+        "dayofyear": "DAYOFYEAR({0})",
+        "week": "WEEKISO({0})",
+        "dayofweek": "MOD(DAYOFWEEKISO({0}), 7)",
+        "isodow": "DAYOFWEEKISO({0})",
+    }
+    units: ClassVar[Mapping[str, str]] = {
+        **{unit: f"DATE_TRUNC('{unit}', {{0}})" for unit in ("year", "quarter", "month", "day")},
+        **{unit: f"DATE_TRUNC('{unit}', {{0}})" for unit in ("hour", "minute", "second")},
+        # Where weeks begin is a parameter of the session; the ISO number of a day is not.
+        "week": "DATEADD(DAY, 1 - DAYOFWEEKISO({0}), DATE_TRUNC('day', {0}))",
+    }
+    functions: Mapping[str, str] = {
+        "lower": "LOWER({0})",
+        "upper": "UPPER({0})",
+        "length": "LENGTH({0})",
+    }
+
+    @property
+    def types(self) -> Mapping[Type, str]:
+        """What TIMESTAMP means is a parameter of the session."""
+        return {**super().types, Type.TIMESTAMP: "TIMESTAMP_NTZ"}
+
+    def real(self, value: float) -> str:
+        """From text: a number with an exponent may be a decimal here."""
+        written = digits(value).strip("'")
+        return f"CAST('{written}' AS FLOAT)"
+
+    def quoted(self, value: str) -> str:
+        """A backslash takes the meaning from the next sign."""
+        return super().quoted(value.replace("\\", "\\\\"))
+
+    def date(self, value: date) -> str:
+        """A date."""
+        return f"CAST('{value.isoformat()}' AS DATE)"
+
+    def time(self, value: time) -> str:
+        """A time of day."""
+        return f"CAST('{value.isoformat()}' AS TIME)"
+
+    def timestamp(self, value: datetime) -> str:
+        """Without a time zone."""
+        return f"CAST('{value.isoformat(sep=' ')}' AS TIMESTAMP_NTZ)"
+
+    def is_nan(self, text: str) -> str:
+        """NaN equals itself."""
+        return f"({text} = {self.real(float('nan'))})"
+
+    def binary(self, text: str) -> str:
+        """The collation that compares code points."""
+        return f"COLLATE({text}, 'utf8')"
+
+    def whole_arithmetic(self, name: str, texts: Sequence[str], *, bounded: bool) -> str:
+        """In 38 digits, which two numbers of 64 bits cannot leave."""
+        made = f"(-{texts[0]})" if name == "negate" else f"({texts[0]} {SIGNS[name]} {texts[1]})"
+        return made if bounded else self.narrowed(made)
+
+    def whole_quotient(self, name: str, left: str, right: str) -> str:
+        """A quotient is rounded to a few digits, so what is left over is taken away first."""
+        rest = f"MOD({left}, NULLIF({right}, 0))"
+        if name == "remainder_whole":
+            return rest
+        return f"CAST(({left} - {rest}) / NULLIF({right}, 0) AS NUMBER(38, 0))"
+
+    def narrowed(self, text: str) -> str:
+        """Compared with the ends of 64 bits."""
+        return f"CASE WHEN {fits(text)} THEN {text} END"
+
+    def day_text(self, text: str) -> str:
+        """How dates are written otherwise is a parameter of the session."""
+        return f"TO_CHAR({text}, 'YYYY-MM-DD')"
+
+    def microseconds(self, text: str, kind: Type) -> str:
+        """A part."""
+        if kind is Type.TIME:
+            return f"DATEDIFF(MICROSECOND, CAST('00:00:00' AS TIME), {text})"
+        return f"DATE_PART(EPOCH_MICROSECOND, {text})"
+
+    def hashed(self, parts: Sequence[str]) -> str:
+        """MD5 gives hexadecimal digits."""
+        joined = " || '|' || ".join(parts)
+        return f"MD5({joined})"
+
+    def union(self, left: str, operator: str, right: str) -> str:
+        """INTERSECT and EXCEPT have no ALL."""
+        if operator in {"INTERSECT ALL", "EXCEPT ALL"}:
+            raise self.lacks(operator)
+        return f"({left}) {operator} ({right})"
+
+    def values(self, rows: Sequence[Sequence[str]], alias: str) -> str:
+        """VALUES."""
+        listed = ", ".join(f"({', '.join(row)})" for row in rows)
+        return f"(VALUES {listed}) AS {alias}({', '.join(f'c{i}' for i in range(len(rows[0])))})"
+
+    def limit(self, count: int | None, offset: int) -> str:
+        """OFFSET needs a LIMIT, which may be NULL."""
+        if count is None and offset:
+            return f" LIMIT NULL OFFSET {offset}"
+        return super().limit(count, offset)
+
+
+SNOWFLAKE = SnowflakeDialect()

@@ -1,0 +1,128 @@
+"""Trino.
+
+TRY gives NULL where whole numbers overflow; doubles follow the floating-point standard. Text has no collation.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import ClassVar
+
+from hedgerow.dialects.base import digits
+from hedgerow.dialects.careful import Careful
+from hedgerow.dialects.careful.numbers import SIGNS
+from hedgerow.expressions.types import Type
+
+SIDES = {"trim": "BOTH", "ltrim": "LEADING", "rtrim": "TRAILING"}
+
+
+class TrinoDialect(Careful):
+    """Trino."""
+
+    name = "trino"
+    label = "Trino"
+    double = "DOUBLE"
+    strict_nan = True
+    midnight = "CAST({0} AS TIMESTAMP(6))"
+    days = "date_diff('day', date_trunc('day', {0}), date_trunc('day', {1}))"
+    rounded_decimal = "TRY_CAST({0} AS BIGINT)"
+    last_day = "last_day_of_month({0})"
+    of_double: ClassVar[Mapping[str, str]] = {**Careful.of_double, "ceil": "CEILING({0})"}
+    parts: ClassVar[Mapping[str, str]] = {
+        **{part: f"{part}({{0}})" for part in ("year", "quarter", "month", "day", "hour", "minute", "second", "week")},
+        "dayofyear": "day_of_year({0})",
+        "dayofweek": "(day_of_week({0}) % 7)",
+        "isodow": "day_of_week({0})",
+    }
+    units: ClassVar[Mapping[str, str]] = {
+        unit: f"date_trunc('{unit}', {{0}})"
+        for unit in ("year", "quarter", "month", "week", "day", "hour", "minute", "second")
+    }
+    functions: Mapping[str, str] = {
+        "lower": "lower(CAST({0} AS VARCHAR))",
+        "upper": "upper(CAST({0} AS VARCHAR))",
+        "length": "length(CAST({0} AS VARCHAR))",
+        "remainder": "(CAST({0} AS DOUBLE) % NULLIF(CAST({1} AS DOUBLE), DOUBLE '0'))",
+        "trunc": "truncate(CAST({0} AS DOUBLE))",
+        "exp": "exp(CAST({0} AS DOUBLE))",
+        "is_nan": "is_nan(CAST({0} AS DOUBLE))",
+        "is_infinite": "is_infinite(CAST({0} AS DOUBLE))",
+        "is_finite": "is_finite(CAST({0} AS DOUBLE))",
+    }
+
+    def real(self, value: float) -> str:
+        """A number with an exponent is a double."""
+        if math.isnan(value):
+            return "nan()"
+        if math.isinf(value):
+            return "infinity()" if value > 0 else "(-infinity())"
+        return f"({digits(value)})"
+
+    def timestamp(self, value: datetime) -> str:
+        """With all six places, which are the precision."""
+        return f"TIMESTAMP '{value.isoformat(sep=' ', timespec='microseconds')}'"
+
+    def is_nan(self, text: str) -> str:
+        """A function."""
+        return f"is_nan({text})"
+
+    def binary(self, text: str) -> str:
+        """Text without padding, compared by code points."""
+        return f"CAST({text} AS VARCHAR)"
+
+    def unbounded(self, name: str, left: str, right: str, plain: str) -> str:  # noqa: ARG002 - nothing is an error
+        """As it is: what overflows is infinite."""
+        return plain
+
+    def held(self, text: str, low: float, high: float) -> str:  # noqa: ARG002 - likewise
+        """As it is."""
+        return text
+
+    def whole_arithmetic(self, name: str, texts: Sequence[str], *, bounded: bool) -> str:  # noqa: ARG002 - no dearer
+        """TRY."""
+        sides = [f"CAST({text} AS BIGINT)" for text in texts]
+        return f"TRY(-{sides[0]})" if name == "negate" else f"TRY({sides[0]} {SIGNS[name]} {sides[1]})"
+
+    def whole_quotient(self, name: str, left: str, right: str) -> str:
+        """Division of whole numbers is whole."""
+        sign = "/" if name == "divide_whole" else "%"
+        return f"(CAST({left} AS BIGINT) {sign} NULLIF(CAST({right} AS BIGINT), 0))"
+
+    def narrowed(self, text: str) -> str:
+        """TRY_CAST."""
+        return f"TRY_CAST({text} AS BIGINT)"
+
+    def trimmed(self, name: str, text: str, signs: str) -> str:
+        """The standard's TRIM."""
+        return f"trim({SIDES[name]} {self.string(signs)} FROM {self.letters(text)})"
+
+    def microseconds(self, text: str, kind: Type) -> str:
+        """Whole seconds, and the six digits after the point; there is no smaller unit than a millisecond."""
+        exact, start = (
+            ("TIME(6)", "TIME '00:00:00'") if kind is Type.TIME else ("TIMESTAMP(6)", "TIMESTAMP '1970-01-01 00:00:00'")
+        )
+        value = f"CAST({text} AS {exact})"
+        seconds = f"date_diff('second', {start}, date_trunc('second', {value}))"
+        return f"({seconds} * 1000000 + CAST(substr(CAST({value} AS VARCHAR), -6) AS BIGINT))"
+
+    def hashed(self, parts: Sequence[str]) -> str:
+        """MD5 takes and gives bytes."""
+        joined = " || '|' || ".join(parts)
+        return f"lower(to_hex(md5(to_utf8({joined}))))"
+
+    def floor_divide(self, dividend: str, divisor: str) -> str:
+        """Decimals are rounded, so what is left over is taken away first."""
+        return f"CAST((({dividend}) - ({dividend}) % {divisor}) / {divisor} AS BIGINT)"
+
+    def values(self, rows: Sequence[Sequence[str]], alias: str) -> str:
+        """VALUES."""
+        listed = ", ".join(f"({', '.join(row)})" for row in rows)
+        return f"(VALUES {listed}) AS {alias}({', '.join(f'c{i}' for i in range(len(rows[0])))})"
+
+    def limit(self, count: int | None, offset: int) -> str:
+        """OFFSET comes first."""
+        text = f" OFFSET {offset}" if offset else ""
+        return text if count is None else f"{text} LIMIT {count}"
+
+
+TRINO = TrinoDialect()

@@ -1,0 +1,225 @@
+"""Folders and patterns of Parquet and CSV files: a file is a table, types are never guessed, and no line can fail."""
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import hedgerow as hr
+from hedgerow.backends import connect_backend
+from hedgerow.errors import BackendError
+from hedgerow.expressions.types import Type
+
+CATALOG = """\
+dataset: files
+budget: {epsilon: 100000, delta: 0.01, pure_epsilon: 50000}
+defaults: {epsilon: 1000, delta: 1e-8, min_frequency: 1}
+tables:
+  people:
+    unit: id
+    max_rows: 1
+    columns:
+      age: {type: integer, lower: 0, upper: 100}
+      born: {type: date}
+  visits: {unit: id, max_rows: 5, max_groups: 2, columns: {day: {values: ['2024-01-01', '2024-01-02']}}}
+"""
+NEAR = 25
+"""A hundred times the noise that so large an epsilon leaves."""
+
+PEOPLE = 'id,age,born,note\r\n1,30,1990-05-01,"a, ""b"""\r\n2,forty,1980-01-31,\r\n3,50,31.12.1970,""\r\n'
+
+
+def parquet(path, **columns):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    pq.write_table(pa.table(columns), path)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    place = tmp_path / "data"
+    place.mkdir()
+    (place / "people.csv").write_text(PEOPLE, newline="")
+    parquet(place / "visits" / "day=2024-01-01" / "one.parquet", id=[1, 2])
+    parquet(place / "visits" / "day=2024-01-02" / "two.parquet", id=[1])
+    (place / "README.txt").write_text("no table")
+    (place / ".hidden.csv").write_text("x\n1\n")
+    return place
+
+
+def rows(backend, sql):
+    return backend._cursor().sql(sql).fetchall()
+
+
+def test_a_folder_is_asked_like_a_database(folder, tmp_path):
+    (tmp_path / "files.yaml").write_text(CATALOG)
+    with hr.connect(folder, catalog=tmp_path / "files.yaml") as db:
+        counted = db.sql("SELECT COUNT(*) AS n, SUM(age) AS s, COUNT(born) AS b FROM people")
+        assert [round(counted[name][0]) for name in "nb"] == [3, 2]
+        assert abs(counted["s"][0] - 80) < NEAR
+        by_day = db.sql("SELECT day, COUNT(*) AS n FROM visits GROUP BY day")
+        assert {day: round(n) for day, n in by_day} == {"2024-01-01": 2, "2024-01-02": 1}
+
+
+def test_files_and_folders_are_tables_by_their_names(folder):
+    assert set(connect_backend(str(folder)).schema().tables) == {"people", "visits"}
+
+
+def test_every_column_of_a_csv_file_is_text_whatever_it_holds(folder):
+    columns = connect_backend(folder).schema().tables["people"].columns
+    assert {name: column.type for name, column in columns.items()} == dict.fromkeys(
+        ["id", "age", "born", "note"], Type.TEXT
+    )
+
+
+def test_a_folder_called_like_a_value_is_a_column_of_text(folder):
+    columns = connect_backend(folder).schema().tables["visits"].columns
+    assert {name: column.type for name, column in columns.items()} == {"id": Type.INTEGER, "day": Type.TEXT}
+
+
+def test_quotes_commas_and_missing_values_are_read_as_the_standard_says(folder):
+    found = rows(connect_backend(folder), "SELECT note FROM people ORDER BY id")
+    assert found == [('a, "b"',), (None,), ("",)]
+
+
+@pytest.mark.parametrize(
+    "pattern", ["data/*.csv", "data/peop*", "data/**/people.csv", "data/people.csv", "data/[p]eople.csv"]
+)
+def test_a_pattern_names_files(folder, monkeypatch, pattern):
+    monkeypatch.chdir(folder.parent)
+    assert set(connect_backend(pattern).schema().tables) == {"people"}
+
+
+def test_a_pattern_may_name_folders(folder):
+    assert set(connect_backend(f"{folder}/vis*").schema().tables) == {"visits"}
+
+
+def test_one_file_of_parquet_is_a_source(tmp_path):
+    parquet(tmp_path / "orders.parquet", id=[1, 2])
+    assert set(connect_backend(tmp_path / "orders.parquet").schema().tables) == {"orders"}
+
+
+@pytest.mark.parametrize("name", ["we[i]rd", "st*r", "wh?t", "it's", "a b"])
+def test_signs_in_the_name_of_a_folder_are_signs(tmp_path, name):
+    parquet(tmp_path / name / "orders.parquet", id=[1, 2])
+    assert rows(connect_backend(tmp_path / name), "SELECT COUNT(*) FROM orders") == [(2,)]
+
+
+BROKEN = {
+    "short": b"2,x\n",
+    "long": b"2,x,y,z\n",
+    "not UTF-8": b"2,\xff\xfe,y\n",
+    "a zero byte": b"2,\x00,y\n",
+    "a quote in the middle": b'2,a"b"c,y\n',
+    "very long": b"2," + b"x" * 5_000_000 + b",y\n",
+    "an empty line": b"\n",
+}
+
+
+@pytest.mark.parametrize("kind", BROKEN)
+def test_a_line_that_is_not_csv_fails_nothing_and_leaves_the_others_alone(tmp_path, kind):
+    """Privacy: an error that one line causes would be an answer that nobody paid for."""
+    lines = [b"id,a,b\n", *(b"%d,a,b\n" % n for n in range(3000)), BROKEN[kind], b"9999,a,b\n"]
+    (tmp_path / "t.csv").write_bytes(b"".join(lines))
+    found = rows(connect_backend(tmp_path), "SELECT COUNT(*), COUNT(*) FILTER (WHERE a = 'a') FROM t")
+    assert found in ([(3001, 3001)], [(3002, 3001)])
+
+
+@pytest.mark.parametrize("text", ["id,a\n", "id,a", '\ufeffid,"a"\r\n'])
+def test_a_file_of_names_alone_is_an_empty_table(tmp_path, text):
+    (tmp_path / "t.csv").write_text(text, newline="")
+    backend = connect_backend(tmp_path)
+    assert list(backend.schema().tables["t"].columns) == ["id", "a"]
+    assert rows(backend, "SELECT COUNT(*) FROM t") == [(0,)]
+
+
+def test_what_looks_like_another_kind_of_csv_is_not_guessed(tmp_path):
+    (tmp_path / "t.csv").write_text("id;a\n1;2\n")
+    assert list(connect_backend(tmp_path).schema().tables["t"].columns) == ["id;a"]
+
+
+@pytest.mark.parametrize("head", ["", "a,,b\n", "a,A\n", "\n"])
+def test_a_first_line_must_name_every_column(tmp_path, head):
+    (tmp_path / "t.csv").write_text(f"{head}1,2,3\n" if head else "")
+    with pytest.raises(BackendError) as refused:
+        connect_backend(tmp_path)
+    assert refused.value.code == "files-differ"
+
+
+def differing_types(place):
+    parquet(place / "t" / "a.parquet", id=[1])
+    parquet(place / "t" / "b.parquet", id=["x"])
+
+
+def differing_columns(place):
+    parquet(place / "t" / "a.parquet", id=[1])
+    parquet(place / "t" / "b.parquet", other=[1])
+
+
+def differing_headers(place):
+    (place / "t").mkdir()
+    (place / "t" / "a.csv").write_text("a,b\n1,2\n")
+    (place / "t" / "b.csv").write_text("b,a\n1,2\n")
+
+
+def differing_kinds(place):
+    parquet(place / "t" / "a.parquet", id=[1])
+    (place / "t" / "b.csv").write_text("id\n1\n")
+
+
+@pytest.mark.parametrize("made", [differing_types, differing_columns, differing_headers, differing_kinds])
+def test_files_of_one_table_must_be_alike(tmp_path, made):
+    made(tmp_path)
+    with pytest.raises(BackendError) as refused:
+        connect_backend(tmp_path)
+    assert refused.value.code == "files-differ"
+
+
+def test_two_tables_of_one_name_are_refused(tmp_path):
+    parquet(tmp_path / "t.parquet", id=[1])
+    (tmp_path / "T.csv").write_text("id\n1\n")
+    with pytest.raises(BackendError) as refused:
+        connect_backend(tmp_path)
+    assert refused.value.code == "table-names"
+
+
+def test_a_file_that_is_not_what_its_ending_says_is_refused_without_its_contents(tmp_path):
+    (tmp_path / "t.parquet").write_text("secret")
+    with pytest.raises(BackendError) as refused:
+        connect_backend(tmp_path)
+    assert refused.value.code == "unreadable-table"
+    assert "secret" not in str(refused.value)
+
+
+@pytest.mark.parametrize("source", ["", "nothing/*.parquet"])
+def test_a_folder_or_pattern_without_files_is_refused(tmp_path, source):
+    with pytest.raises(BackendError) as refused:
+        connect_backend(str(tmp_path / source))
+    assert refused.value.code == "no-tables"
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT * FROM read_csv('{outside}/secret.csv', auto_detect = false, columns = {{'a': 'VARCHAR'}})",
+        "SELECT * FROM '{outside}/secret.csv'",
+        "SELECT * FROM glob('{outside}/*')",
+        "SET enable_external_access = true",
+        "SET allowed_directories = ['/']",
+        "SET threads = 1",
+        "ATTACH '{outside}/x.duckdb'",
+        "INSTALL httpfs",
+    ],
+)
+def test_nothing_outside_the_folder_can_be_reached(folder, tmp_path, sql):
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "secret.csv").write_text("a\nsecret\n")
+    backend = connect_backend(folder)
+    with pytest.raises(duckdb.Error):
+        backend._cursor().sql(sql.format(outside=outside)).fetchall()
+
+
+def test_files_that_come_later_are_not_part_of_a_table(folder):
+    backend = connect_backend(folder)
+    parquet(folder / "visits" / "day=2024-01-03" / "three.parquet", id=[9])
+    assert rows(backend, "SELECT COUNT(*) FROM visits") == [(3,)]

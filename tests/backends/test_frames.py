@@ -1,0 +1,175 @@
+"""Tables in memory: pandas, Polars and Arrow. Types are those of the columns, and nothing else can be reached."""
+
+import datetime as dt
+import threading
+
+import duckdb
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import hedgerow as hr
+from hedgerow.backends import connect_backend
+from hedgerow.errors import BackendError
+from hedgerow.expressions.types import Type
+
+CATALOG = """\
+dataset: frames
+budget: {epsilon: 100000, delta: 0.01, pure_epsilon: 50000}
+defaults: {epsilon: 1000, delta: 1e-8, min_frequency: 1}
+tables:
+  people: {unit: id, max_rows: 1, columns: {age: {lower: 0, upper: 100}}}
+  regions: {public: true}
+"""
+NEAR = 25
+"""A hundred times the noise that so large an epsilon leaves."""
+
+COLUMNS = {
+    "id": [1, 2, 3, 4],
+    "age": [10.0, 20.0, None, 40.0],
+    "city": ["Rome", "Rome", "Oslo", None],
+    "day": [dt.date(2024, 1, 1)] * 4,
+    "at": [dt.datetime(2024, 1, 1, 12)] * 4,  # noqa: DTZ001 - without a time zone
+    "flag": [True, False, None, True],
+}
+ARROW = pa.table(COLUMNS)
+
+
+def pandas_frame():
+    frame = ARROW.to_pandas(date_as_object=False)
+    return frame.astype({"flag": "boolean"})
+
+
+KINDS = {"arrow": lambda: ARROW, "pandas": pandas_frame, "polars": lambda: pl.from_arrow(ARROW)}
+
+
+@pytest.fixture
+def catalog(tmp_path):
+    (tmp_path / "frames.yaml").write_text(CATALOG)
+    return tmp_path / "frames.yaml"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_table_in_memory_is_asked_like_any_other(catalog, kind):
+    regions = pl.DataFrame({"city": ["Rome", "Oslo"], "country": ["IT", "NO"]})
+    with hr.connect({"people": KINDS[kind](), "regions": regions}, catalog=catalog) as db:
+        answer = db.sql("SELECT COUNT(*) AS n, SUM(age) AS s FROM people")
+        assert round(answer["n"][0]) == 4
+        assert abs(answer["s"][0] - 70) < NEAR
+        joined = "SELECT COUNT(*) AS n FROM people p JOIN regions r ON p.city = r.city WHERE r.country = 'IT'"
+        assert round(db.sql(joined)["n"][0]) == 2
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_types_are_those_of_the_columns(kind):
+    backend = connect_backend({"people": KINDS[kind]()})
+    found = {name: column.type for name, column in backend.schema().tables["people"].columns.items()}
+    day = Type.TIMESTAMP if kind == "pandas" else Type.DATE
+    wanted = {"id": Type.INTEGER, "age": Type.FLOAT, "city": Type.TEXT, "day": day, "at": Type.TIMESTAMP}
+    assert found == {**wanted, "flag": Type.BOOLEAN}
+    backend.close()
+
+
+def test_nothing_is_enforced():
+    table = connect_backend({"people": ARROW}).schema().tables["people"]
+    assert not table.unique
+    assert all(column.nullable for column in table.columns.values())
+
+
+def test_missing_numbers_of_pandas_are_null():
+    frame = pd.DataFrame({"id": [1, 2], "x": [1.0, float("nan")]})
+    backend = connect_backend({"t": frame})
+    assert backend._cursor().sql("SELECT COUNT(x) FROM t").fetchall() == [(1,)]
+
+
+def test_categories_are_text():
+    frames = {
+        "a": pd.DataFrame({"c": pd.Categorical(["u", "v"])}),
+        "b": pl.DataFrame({"c": pl.Series(["u", "v"], dtype=pl.Categorical)}),
+    }
+    tables = connect_backend(frames).schema().tables
+    assert {table.columns["c"].type for table in tables.values()} == {Type.TEXT}
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pd.DataFrame({"x": pd.Series([1, "a"], dtype=object)}),
+        pd.DataFrame({0: [1, 2]}),
+        pl.DataFrame({"x": pl.Series([object()], dtype=pl.Object)}),
+    ],
+)
+def test_a_column_without_a_type_is_refused_and_not_looked_at(frame):
+    with pytest.raises(BackendError) as refused:
+        connect_backend({"t": frame})
+    assert refused.value.code == "untyped-column"
+
+
+@pytest.mark.parametrize("frame", [pl.LazyFrame({"x": [1]}), [1, 2], "t", None])
+def test_what_is_no_table_is_refused(frame):
+    with pytest.raises(BackendError) as refused:
+        connect_backend({"t": frame})
+    assert refused.value.code == "unknown-source"
+
+
+@pytest.mark.parametrize("names", [("", "a"), ("a", "A"), (1, "a")])
+def test_names_of_tables_differ(names):
+    with pytest.raises(BackendError) as refused:
+        connect_backend(dict.fromkeys(names, ARROW))
+    assert refused.value.code == "table-names"
+
+
+def test_a_mapping_without_tables_is_refused():
+    with pytest.raises(BackendError) as refused:
+        connect_backend({})
+    assert refused.value.code == "no-tables"
+
+
+def test_a_strange_name_is_a_name():
+    backend = connect_backend({'a"; DROP TABLE x; --': ARROW})
+    assert list(backend.schema().tables) == ['a"; DROP TABLE x; --']
+
+
+hidden = pa.table({"secret": [1]})
+"""A variable of the program, which no query may see."""
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT * FROM hidden",
+        "SELECT * FROM read_csv('/etc/hostname', auto_detect = false, columns = {'a': 'VARCHAR'})",
+        "COPY people TO '/tmp/out.csv'",
+        "SET enable_external_access = true",
+        "SET threads = 1",
+        "ATTACH '/tmp/x.duckdb'",
+        "INSTALL httpfs",
+    ],
+)
+def test_nothing_else_can_be_reached(sql):
+    backend = connect_backend({"people": ARROW})
+    with pytest.raises(duckdb.Error):
+        backend._cursor().sql(sql).fetchall()
+
+
+def test_no_rows_are_copied():
+    backend = connect_backend({"people": ARROW})
+    [(held,)] = backend._cursor().execute("SELECT COUNT(*) FROM duckdb_tables() WHERE NOT internal").fetchall()
+    assert held == 0
+    assert next(iter(backend._frames.values())) is ARROW
+
+
+def test_many_threads_ask_at_once(catalog):
+    found = []
+    with hr.connect({"people": ARROW, "regions": pl.DataFrame({"city": ["Rome"]})}, catalog=catalog) as db:
+
+        def ask():
+            found.append(round(db.sql("SELECT COUNT(*) AS n FROM people", reuse=False)["n"][0]))
+
+        threads = [threading.Thread(target=ask) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert found == [4] * 4

@@ -1,0 +1,127 @@
+"""A toy engine, complete in one file: rows of Python lists, and a dialect of its own."""
+
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import duckdb
+import pyarrow as pa
+
+from hedgerow.backends.base import Snapshot, repeated, sealed
+from hedgerow.backends.tables import exact_table, table_of, with_rows
+from hedgerow.compiled import SELECTED, Query
+from hedgerow.dialects import Dialect
+from hedgerow.exact import ExactTable
+from hedgerow.expressions.types import Type
+from hedgerow.schema import Schema, SchemaColumn, SchemaTable
+
+
+class ToyDialect(Dialect):
+    """Plain SQL, as the base class writes it, and a handful of functions."""
+
+    name = "toy"
+    label = "the toy engine"
+    double = "DOUBLE"
+    functions = {  # noqa: RUF012 - read and never written
+        "equal": "({0} = {1})",
+        "less": "({0} < {1})",
+        "greater": "({0} > {1})",
+        "and": "({0} AND {1})",
+        "not": "(NOT {0})",
+        "is_null": "({0} IS NULL)",
+        "divide": "(CAST({0} AS DOUBLE) / NULLIF(CAST({1} AS DOUBLE), 0))",
+    }
+
+    def canonical(self, text: str, kind: Type) -> str:
+        """The one text of a value, to be hashed: digits, or the text itself."""
+        if kind not in {Type.INTEGER, Type.TEXT}:
+            raise self.lacks(f"a key of type {kind.value}")
+        return text if kind is Type.TEXT else f"CAST({text} AS VARCHAR)"
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A table: what each column holds, and the rows."""
+
+    columns: Mapping[str, Type]
+    rows: Sequence[Sequence[object]]
+
+
+STORED = {Type.INTEGER: "BIGINT", Type.FLOAT: "DOUBLE", Type.TEXT: "VARCHAR"}
+
+
+class Toy:
+    """The backend: it says what tables there are, and runs SQL that hedgerow wrote."""
+
+    dialect: Dialect = ToyDialect()
+    handed_in = False
+
+    def __init__(self, tables: Mapping[str, Rows]) -> None:
+        self._tables = tables
+        self._turn = threading.Lock()
+        self._engine = duckdb.connect(":memory:", config={"enable_external_access": "false"})
+        for name, table in tables.items():
+            shape = ", ".join(f'"{column}" {STORED[kind]}' for column, kind in table.columns.items())
+            self._engine.execute(f'CREATE TABLE "{name}" ({shape})')
+            self._engine.executemany(f'INSERT INTO "{name}" VALUES ({", ".join("?" * len(table.columns))})', table.rows)
+
+    def schema(self) -> Schema:
+        """Names and types; types are never found by looking at rows."""
+        return Schema({name: self.table(name) for name in self._tables})
+
+    def table(self, name: str) -> SchemaTable:
+        """One table. Nothing is unique and everything may be missing, because nothing is enforced."""
+        columns = self._tables[name].columns
+        return SchemaTable(name, {column: SchemaColumn(column, kind) for column, kind in columns.items()})
+
+    @contextmanager
+    def snapshot(self) -> Iterator[Snapshot]:
+        """One question at a time; `sealed` keeps the engine's own words from the analyst."""
+        with sealed(), self._turn:
+            yield ToySnapshot(self)
+
+    def public(self, query: Query) -> pa.Table:
+        """The result of a query over public tables."""
+        with sealed(), self._turn:
+            return table_of(self.rows(query.sql), query)
+
+    def rows(self, sql: str) -> Sequence[Sequence[object]]:
+        """What the engine returns."""
+        return self._engine.execute(sql).fetchall()
+
+    def is_unique(self, table: str, columns: tuple[str, ...]) -> bool:
+        """Whether no two rows agree on `columns`."""
+        return self.public(repeated(self.dialect, table, columns)).num_rows == 0
+
+    def cancel(self) -> None:
+        """Stop what runs, from another thread."""
+        self._engine.interrupt()
+
+    def close(self) -> None:
+        """Let go of the engine."""
+        self._engine.close()
+
+
+class ToySnapshot:
+    """What one question reads. The keys that it selected are written into its next statement."""
+
+    def __init__(self, backend: Toy) -> None:
+        self._backend = backend
+        self._selected: pa.Table | None = None
+
+    def table(self, name: str) -> SchemaTable | None:
+        """What the engine declares of a table now."""
+        return self._backend.table(name)
+
+    def load(self, name: str, table: pa.Table) -> None:
+        """Keep the selected keys."""
+        assert name == SELECTED
+        self._selected = table
+
+    def run(self, query: Query) -> ExactTable:
+        """Keys and integers, sealed: whole numbers of 128 bits pass as they are."""
+        sql = query.sql
+        if self._selected is not None:
+            sql = with_rows(sql, SELECTED, self._selected, self._backend.dialect)
+        return exact_table(self._backend.rows(sql), query)

@@ -1,0 +1,6 @@
+CREATE TABLE customers (
+    id BIGINT PRIMARY KEY, region VARCHAR NOT NULL, income DOUBLE NOT NULL, age INTEGER, joined DATE, vip BOOLEAN);
+CREATE TABLE orders (
+    id BIGINT PRIMARY KEY, customer_id BIGINT, city VARCHAR NOT NULL, price DECIMAL(10, 2), placed TIMESTAMP);
+CREATE TABLE items (order_id BIGINT, pieces INTEGER NOT NULL, colour VARCHAR);
+CREATE TABLE countries (name VARCHAR PRIMARY KEY, population BIGINT);
