@@ -1,0 +1,226 @@
+"""SQLite: a file, or a connection handed in."""
+
+import sqlite3
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import pyarrow as pa
+
+from hedgerow.backends.base import Snapshot, failure, repeated, sealed
+from hedgerow.backends.sqlite.opening import check_version, connect_file, equip, is_sqlite_file
+from hedgerow.backends.sqlite.schema import read_schema
+from hedgerow.backends.tables import exact_table, table_of, with_rows
+from hedgerow.compiled import Query
+from hedgerow.dialects import Dialect
+from hedgerow.dialects.sqlite import SQLiteDialect
+from hedgerow.errors import BackendError
+from hedgerow.exact import ExactTable
+from hedgerow.schema import Schema, SchemaTable
+
+URL = "sqlite:///"
+SAVEPOINT = "hedgerow_snapshot"
+
+
+class SQLite:
+    """A backend over a SQLite file, or over one connection handed in.
+
+    Each statement over a file has a connection of its own, which can only read. Over a connection handed in, statements
+    wait for each other; our functions are registered on it, and it stays the owner's in all else.
+    """
+
+    dialect: Dialect
+
+    def __init__(self, source: Path | sqlite3.Connection) -> None:
+        check_version()
+        self._source = source
+        self.handed_in = isinstance(source, sqlite3.Connection)
+        self._turn, self._lock = threading.RLock(), threading.Lock()
+        self._running: list[sqlite3.Connection] = []
+        self._equipped = False
+        with self._cursor() as cursor:
+            self._schema, readings = _described(cursor)
+            self._version = _version(cursor)
+        self.dialect = SQLiteDialect(readings)
+
+    def schema(self) -> Schema:
+        """What was declared when the connection was made; a snapshot refuses to read anything else."""
+        return self._schema
+
+    @contextmanager
+    def snapshot(self) -> Iterator[Snapshot]:
+        """One transaction, on a connection of its own where it is ours to open."""
+        with sealed(), self._cursor() as cursor, _transaction(cursor):
+            self._check_unchanged(cursor)
+            yield _Snapshot(cursor, self.dialect)
+
+    def public(self, query: Query) -> pa.Table:
+        """The result of a query over public tables."""
+        with sealed(), self._cursor() as cursor, _transaction(cursor):
+            self._check_unchanged(cursor)
+            return table_of(_cells(cursor.execute(query.sql).fetchall(), query), query)
+
+    def is_unique(self, table: str, columns: tuple[str, ...]) -> bool:
+        """Whether no two rows agree on `columns` now."""
+        return bool(self.public(repeated(self.dialect, table, columns)).num_rows == 0)
+
+    def cancel(self) -> None:
+        """Interrupt every statement that runs."""
+        with self._lock:
+            for connection in self._running:
+                connection.interrupt()
+
+    def close(self) -> None:
+        """Stop what runs. What was handed in stays open; of ours nothing is open between statements."""
+        self.cancel()
+
+    def _check_unchanged(self, cursor: sqlite3.Cursor) -> None:
+        """Refuse tables that are not what was bound.
+
+        Privacy: a file that we can only read may still be changed by others, and a constraint that is gone would take
+        its proof along. Names, types and constraints are compared, never rows.
+        """
+        version = _version(cursor)
+        if version == self._version:
+            return
+        found = _described(cursor)[0].tables
+        if any(found.get(name) != table for name, table in self._schema.tables.items()):
+            raise BackendError(
+                "A table was changed since the connection was made.", code="schema-changed", hint="Connect again."
+            )
+        self._version = version
+
+    @contextmanager
+    def _cursor(self) -> Iterator[sqlite3.Cursor]:
+        """A cursor that can be interrupted."""
+        if isinstance(self._source, Path):
+            connection = connect_file(self._source)
+            try:
+                with self._interruptible(connection):
+                    yield connection.cursor()
+            finally:
+                connection.close()
+        else:
+            with self._turn, self._interruptible(self._source):
+                yield self._borrowed(self._source)
+
+    def _borrowed(self, connection: sqlite3.Connection) -> sqlite3.Cursor:
+        """A cursor of a connection that is not ours."""
+        try:
+            cursor = connection.cursor(sqlite3.Cursor)
+            cursor.row_factory = None
+            if not self._equipped:
+                equip(connection)
+                self._equipped = True
+        except sqlite3.ProgrammingError as error:
+            raise _cannot_borrow(error) from None
+        return cursor
+
+    @contextmanager
+    def _interruptible(self, connection: sqlite3.Connection) -> Iterator[None]:
+        with self._lock:
+            self._running.append(connection)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._running.remove(connection)
+
+
+class _Snapshot:
+    """One transaction, and the keys that were handed to it."""
+
+    def __init__(self, cursor: sqlite3.Cursor, dialect: Dialect) -> None:
+        self._cursor = cursor
+        self._dialect = dialect
+        self._given: dict[str, pa.Table] = {}
+
+    def table(self, name: str) -> SchemaTable | None:
+        return _described(self._cursor)[0].tables.get(name)
+
+    def load(self, name: str, table: pa.Table) -> None:
+        self._given[name] = table
+
+    def run(self, query: Query) -> ExactTable:
+        sql = query.sql
+        for name, table in self._given.items():
+            if name in sql:
+                sql = with_rows(sql, name, table, self._dialect)
+        return exact_table(_cells(self._cursor.execute(sql).fetchall(), query), query)
+
+
+@contextmanager
+def _transaction(cursor: sqlite3.Cursor) -> Iterator[None]:
+    """One state of the database, from the first thing that is read. It also fits into a transaction of the owner's."""
+    cursor.execute(f"SAVEPOINT {SAVEPOINT}")
+    try:
+        yield
+    finally:
+        cursor.execute(f"RELEASE {SAVEPOINT}")
+
+
+def _version(cursor: sqlite3.Cursor) -> int:
+    """A number that changes with every definition."""
+    (found,) = cursor.execute("PRAGMA main.schema_version").fetchone()
+    return int(found)
+
+
+def _described(cursor: sqlite3.Cursor) -> tuple[Schema, dict[str, str]]:
+    (encoding,) = cursor.execute("PRAGMA encoding").fetchone()
+    if encoding != "UTF-8":
+        raise BackendError(
+            f"The database keeps its text in {encoding}, which orders it in another way.",
+            code="database-encoding",
+            hint="Copy it to a database with PRAGMA encoding = 'UTF-8'.",
+        )
+    return read_schema(cursor)
+
+
+def _cells(rows: Sequence[Sequence[object]], query: Query) -> Iterator[Sequence[object]]:
+    """Rows in which doubles are numbers again, and decimals have their digits."""
+    kinds = [*query.types, *[None] * len(query.integers)]
+    columns = (
+        [_column(values, kind) for values, kind in zip(zip(*rows, strict=True), kinds, strict=True)] if rows else []
+    )
+    return zip(*columns, strict=True)
+
+
+def _column(values: Sequence[object], kind: pa.DataType | None) -> Sequence[object]:
+    read = [value.decode(errors="replace") if isinstance(value, bytes) else value for value in values]
+    if kind is not None and pa.types.is_floating(kind):
+        return [float("nan") if value == "" else value for value in read]
+    if kind is not None and pa.types.is_decimal(kind):
+        return [f"{value:.{kind.scale}f}" if isinstance(value, float) else value for value in read]
+    return read
+
+
+def open_sqlite(source: str | Path) -> SQLite:
+    """Open a SQLite file, by its path or as `sqlite:///path`, to read and nothing else."""
+    path = Path(str(source).removeprefix(URL))
+    if not path.is_file():
+        raise BackendError(f"There is no database at {path}.", code="no-database", hint="Check the path.")
+    if not is_sqlite_file(path):
+        raise BackendError(
+            f"{path} is not a SQLite database.", code="not-a-database", hint="Check that it is a SQLite file."
+        )
+    try:
+        return SQLite(path)
+    except sqlite3.Error as error:
+        raise failure(error) from None
+
+
+def _cannot_borrow(error: sqlite3.ProgrammingError) -> BackendError:
+    reason = failure(error)
+    if "thread" in str(error):
+        message, hint = (
+            "The SQLite connection may be used in the thread that made it alone.",
+            "Make it with sqlite3.connect(…, check_same_thread=False), or pass the path of the file.",
+        )
+        return BackendError(message, code="wrong-thread", hint=hint, incident=reason.incident)
+    return BackendError(
+        "The SQLite connection is closed.",
+        code="closed",
+        hint="Pass an open connection, or the path of the file.",
+        incident=reason.incident,
+    )
