@@ -1,0 +1,155 @@
+"""A backend over one SparkSession, of either kind."""
+
+import secrets
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pyarrow as pa
+
+from hedgerow.backends.base import Snapshot, repeated, sealed
+from hedgerow.backends.spark.driver import checked, pyspark, quiet
+from hedgerow.backends.spark.schema import read_schema, read_table
+from hedgerow.compiled import Query
+from hedgerow.dialects.base import Dialect
+from hedgerow.dialects.spark import SPARK
+from hedgerow.exact import ExactTable
+from hedgerow.schema import Schema, SchemaTable
+
+Session = Any
+"""`pyspark.sql.SparkSession` or that of Spark Connect; PySpark is loaded only where it is used."""
+
+
+class Spark:
+    """Spark SQL.
+
+    Only SELECTs are sent, no functions of ours, and nothing but aggregated cells comes back. Statements of several
+    threads run side by side in the one session; each is tagged, so that it can be stopped.
+    """
+
+    dialect: Dialect = SPARK
+
+    def __init__(self, session: Session, *, handed_in: bool, let_go: Callable[[], None] | None = None) -> None:
+        pyspark()
+        with sealed():
+            self._session = checked(session)
+        self._let_go = let_go
+        self._lock = threading.Lock()
+        self._tags: list[str] = []
+        self.handed_in = handed_in
+
+    def schema(self) -> Schema:
+        """Tables of the current database and temporary views."""
+        with sealed(), quiet():
+            return read_schema(self._session)
+
+    @contextmanager
+    def snapshot(self) -> Iterator[Snapshot]:
+        """Spark has no transactions: what holds is said in docs/how-to/connect-spark.md."""
+        with sealed(), self._running() as session:
+            made = _Snapshot(session)
+            try:
+                yield made
+            finally:
+                made.drop()
+
+    def public(self, query: Query) -> pa.Table:
+        """The result of a query over public tables, in the types that it names."""
+        with sealed(), self._running() as session:
+            return _typed(session.sql(query.sql).toArrow(), query)
+
+    def is_unique(self, table: str, columns: tuple[str, ...]) -> bool:
+        """Whether no two rows agree on `columns` now."""
+        return bool(self.public(repeated(self.dialect, table, columns)).num_rows == 0)
+
+    def cancel(self) -> None:
+        """Interrupt every statement that runs."""
+        with self._lock:
+            running = list(self._tags)
+        with sealed(), quiet():
+            for tag in running:
+                self._session.interruptTag(tag)
+
+    def close(self) -> None:
+        """Stop what we started; what was handed in goes on."""
+        if self._let_go is not None:
+            with sealed(), quiet():
+                self._let_go()
+            self._let_go = None
+
+    @contextmanager
+    def _running(self) -> Iterator[Session]:
+        """The session, with a tag for all that this thread does."""
+        tag = f"hedgerow-{secrets.token_hex(8)}"
+        with quiet():
+            self._session.addTag(tag)
+            with self._lock:
+                self._tags.append(tag)
+            try:
+                yield self._session
+            finally:
+                with self._lock:
+                    self._tags.remove(tag)
+                self._session.removeTag(tag)
+
+
+class _Snapshot:
+    """The state of the files as they are."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._views: dict[str, str] = {}
+
+    def table(self, name: str) -> SchemaTable | None:
+        return read_table(self._session, name)
+
+    def load(self, name: str, table: pa.Table) -> None:
+        """As a view of a name that nobody else has: other statements run in the same session."""
+        view = f"{name}_{secrets.token_hex(8)}"
+        self._session.createDataFrame(table, _spark_types(table.schema)).createTempView(view)
+        self._views[name] = view
+
+    def run(self, query: Query) -> ExactTable:
+        found = self._session.sql(self._with_views(query.sql)).toArrow()
+        return ExactTable(_typed(found, query), query.keys, query.integers)
+
+    def _with_views(self, sql: str) -> str:
+        """The statement, with a first step for each table that was handed over: it is small enough to be everywhere."""
+        if not self._views:
+            return sql
+        steps = ", ".join(f"{name} AS (SELECT /*+ BROADCAST({v}) */ * FROM {v})" for name, v in self._views.items())
+        return f"WITH {steps}, {sql.removeprefix('WITH ')}"
+
+    def drop(self) -> None:
+        for view in self._views.values():
+            self._session.catalog.dropTempView(view)
+
+
+def _typed(table: pa.Table, query: Query) -> pa.Table:
+    """The keys in the types of the plan."""
+    for name, kind in zip(query.keys, query.types, strict=False):
+        place = table.schema.get_field_index(name)
+        if table.schema.field(place).type != kind:
+            table = table.set_column(place, name, table.column(place).cast(kind))
+    return table
+
+
+def _spark_types(schema: pa.Schema) -> Any:  # noqa: ANN401 - a StructType of PySpark
+    """The same columns as Spark's types: timestamps without a time zone, whatever the session prefers."""
+    types = pyspark().types
+    return types.StructType([types.StructField(field.name, _spark_type(field.type, types)) for field in schema])
+
+
+def _spark_type(kind: pa.DataType, types: Any) -> Any:  # noqa: ANN401 - see above
+    if pa.types.is_decimal(kind):
+        return types.DecimalType(kind.precision, kind.scale)
+    known = {
+        pa.bool_(): types.BooleanType,
+        pa.int64(): types.LongType,
+        pa.float64(): types.DoubleType,
+        pa.string(): types.StringType,
+        pa.date32(): types.DateType,
+        pa.timestamp("us"): types.TimestampNTZType,
+    }
+    return known[kind]()

@@ -1,0 +1,200 @@
+"""From an address to a backend: a folder read by a session of our own, or a server of Spark Connect."""
+
+import os
+import shutil
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from hedgerow.backends.base import failure
+from hedgerow.backends.spark.backend import Session, Spark
+from hedgerow.backends.spark.driver import pyspark, quiet
+from hedgerow.errors import BackendError
+
+STARTED = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.sql.catalogImplementation": "in-memory",
+    "spark.log.level": "OFF",
+}
+"""For a Spark that we start: nothing listens but on this machine, and nothing is logged."""
+
+LOCKED = {
+    "spark.sql.ansi.enabled": "true",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.adaptive.enabled": "true",
+    "spark.sql.variable.substitute": "false",
+    "spark.sql.runSQLOnFiles": "false",
+    "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
+    "spark.sql.parquet.datetimeRebaseModeInRead": "CORRECTED",
+    "spark.sql.parquet.int96RebaseModeInRead": "CORRECTED",
+}
+"""For a session that we open. The types of partition columns are not guessed from their values: they are text."""
+
+CONNECT_PORT = 15002
+_lock = threading.Lock()
+_users = [0]
+
+
+def open_spark(url: str) -> Spark:
+    """Open `spark` (the active session), `spark:///folder`, or `sc://host:port` (also written `spark://host:port`).
+
+    After a folder, `?cores=2&memory=4g` say how much a Spark that is started here may take.
+    """
+    if url == "spark":
+        return _active()
+    parts = urlsplit(url)
+    if parts.scheme == "spark" and not parts.netloc:
+        return _folder(Path(parts.path), {name: values[-1] for name, values in parse_qs(parts.query).items()})
+    return _remote(url)
+
+
+def _active() -> Spark:
+    session = pyspark().SparkSession.getActiveSession()
+    if session is None:
+        raise BackendError(
+            "There is no active Spark session.", code="no-database", hint="Name a folder, as in spark:///data."
+        )
+    return Spark(session, handed_in=True)
+
+
+def _remote(url: str) -> Spark:
+    """A client of Spark Connect; PySpark calls its addresses `sc://`."""
+    pyspark()
+    address = url.replace("spark://", "sc://", 1)
+    host = urlsplit(address)
+    if host.port is None:
+        address = address.replace(f"sc://{host.netloc}", f"sc://{host.netloc}:{CONNECT_PORT}", 1)
+    try:
+        from pyspark.sql.connect.session import SparkSession  # noqa: PLC0415 - it needs libraries of its own
+    except ImportError:
+        raise BackendError(
+            "The client of Spark Connect is not installed.", code="driver-missing", hint="pip install 'hedgerow[spark]'"
+        ) from None
+    with quiet():
+        try:
+            session = SparkSession(connection=address)
+            return Spark(session, handed_in=False, let_go=session.stop)
+        except Exception as error:  # noqa: BLE001 - the client fails in many ways
+            raise _cannot_connect(error) from None
+
+
+def _cannot_connect(error: Exception) -> BackendError:
+    """No rows have been read, but the address may hold a token."""
+    incident = failure(error).incident
+    return BackendError(
+        f"The Spark server cannot be reached (incident {incident}).",
+        code="no-database",
+        hint="Check host and port; the owner's log has the cause under that number.",
+        incident=incident,
+    )
+
+
+def _folder(folder: Path, options: dict[str, str]) -> Spark:
+    if not folder.is_dir():
+        raise BackendError(f"There is no folder at {folder}.", code="no-database", hint="Check the path.")
+    tables = list(_tables(folder))
+    session, let_go = _local(options)
+    with quiet():
+        try:
+            for table in tables:
+                read = session.read.parquet(f"file://{table.path}")
+                read.createOrReplaceTempView(f"`{table.name.replace('`', '``')}`")
+        except Exception as error:  # noqa: BLE001 - whatever is wrong with a file
+            let_go()
+            raise _cannot_read(folder, error) from None
+    return Spark(session, handed_in=False, let_go=let_go)
+
+
+def _cannot_read(folder: Path, error: Exception) -> BackendError:
+    incident = failure(error).incident
+    return BackendError(
+        f"{folder} cannot be read as Parquet (incident {incident}).",
+        code="not-a-database",
+        hint="Every file or subfolder must be a table in Parquet.",
+        incident=incident,
+    )
+
+
+@dataclass(frozen=True)
+class _Table:
+    name: str
+    path: Path
+
+
+def _tables(folder: Path) -> Iterator[_Table]:
+    """Each subfolder is a table, and each Parquet file; names that begin with `.` or `_` are passed over."""
+    seen = set[str]()
+    for entry in sorted(folder.resolve().iterdir()):
+        name = entry.name if entry.is_dir() else entry.stem
+        if entry.name.startswith((".", "_")) or not (entry.is_dir() or entry.suffix == ".parquet"):
+            continue
+        if name.lower() in seen or any(sign in str(entry) for sign in "*?[]{}\\"):
+            raise BackendError(
+                f"The name of {entry.name} stands for several files.",
+                code="not-a-database",
+                hint="Give each table a name of its own, without *, ?, brackets and braces.",
+            )
+        seen.add(name.lower())
+        yield _Table(name, entry)
+
+
+def _local(options: dict[str, str]) -> tuple[Session, Callable[[], None]]:
+    """A session of our own: in the Spark that runs in this process, or in one that we start."""
+    sessions = pyspark().SparkSession
+    with _lock, quiet():
+        running = sessions._instantiatedSession  # noqa: SLF001 - `getOrCreate` would change its settings
+        if running is not None and _users[0] == 0:
+            return _configured(running.newSession(), options), lambda: None
+        try:
+            session = running.newSession() if running is not None else _started(sessions, options)
+        except Exception as error:  # noqa: BLE001 - Java is missing, old, or out of memory
+            raise _cannot_start(error) from None
+        _users[0] += 1
+        return _configured(session, options), partial(_release, session)
+
+
+def _release(session: Session) -> None:
+    """Let go of a session; with the last one, of the Spark that we started."""
+    with _lock:
+        _users[0] -= 1
+        if _users[0] == 0:
+            place = session.conf.get("spark.sql.warehouse.dir")
+            session.stop()
+            shutil.rmtree(str(place).removeprefix("file:"), ignore_errors=True)
+
+
+def _started(sessions: Any, options: dict[str, str]) -> Session:  # noqa: ANN401 - a class of PySpark
+    builder = sessions.builder.master(f"local[{options.get('cores', '*')}]").appName("hedgerow")
+    place = mkdtemp(prefix="hedgerow-spark-")
+    settings = {**STARTED, "spark.sql.warehouse.dir": place, "spark.driver.memory": options.get("memory", "2g")}
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    return builder.getOrCreate()
+
+
+def _configured(session: Session, options: dict[str, str]) -> Session:
+    cores = options.get("cores", "*")
+    count = int(cores) if cores.isdigit() else os.cpu_count() or 1
+    for name, value in {**LOCKED, "spark.sql.shuffle.partitions": str(2 * count)}.items():
+        session.conf.set(name, value)
+    return session
+
+
+def _cannot_start(error: Exception) -> BackendError:
+    incident = failure(error).incident
+    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+        return BackendError("Spark needs Java, and there is none.", code="driver-missing", hint="Install Java 17.")
+    return BackendError(
+        f"Spark could not be started (incident {incident}).",
+        code="engine-failed",
+        hint="Spark 4 needs Java 17; the owner's log has the cause under that number.",
+        incident=incident,
+    )

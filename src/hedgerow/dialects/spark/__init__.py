@@ -1,0 +1,5 @@
+"""How Spark SQL writes things down."""
+
+from hedgerow.dialects.spark.dialect import SPARK, SparkDialect
+
+__all__ = ["SPARK", "SparkDialect"]

@@ -1,0 +1,170 @@
+"""Exact summaries: of public rows, and of the rows of one person.
+
+Sums of doubles are taken in order of size, as on DuckDB: they are collected, sorted, and added up.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from hedgerow.dialects.base import Dialect, SummaryCall
+from hedgerow.dialects.spark.spelling import double, whole
+from hedgerow.expressions.types import Type
+
+Written = Callable[[SummaryCall], str]
+FRAME = re.compile(r"\s?\b(?:ROWS|RANGE|GROUPS) BETWEEN [A-Z0-9 ]+\)$")
+PARTS = (("shiftright({0}, 42)", 1 << 42), ("(shiftright({0}, 21) & 2097151L)", 1 << 21), ("({0} & 2097151L)", 1))
+"""A 64-bit integer in three pieces, of which 2^41 can be added up in 64 bits each."""
+
+
+def total(text: str, tail: str = "") -> str:
+    """The sum of 64-bit integers, as a decimal of 38 digits."""
+    value = whole(text)
+    sums = [f"CAST(SUM({piece.format(value)}){tail} AS DECIMAL(38, 0)) * {weight}BD" for piece, weight in PARTS]
+    return f"CAST({' + '.join(sums)} AS DECIMAL(38, 0))"
+
+
+def summaries(dialect: Dialect) -> Mapping[str, Written]:
+    """By name. FILTER becomes CASE, for Spark has none in windows."""
+
+    def prepared(writer: Written) -> Written:
+        def written(call: SummaryCall) -> str:
+            if call.over is not None and " GROUPS BETWEEN " in call.over:
+                raise dialect.lacks("GROUPS in a window")
+            return writer(_filtered(call))
+
+        return written
+
+    return {name: prepared(writer) for name, writer in WRITERS.items()}
+
+
+def _filtered(call: SummaryCall) -> SummaryCall:
+    if call.filter is None:
+        return call
+    values = call.texts or ("1",)
+    return replace(call, texts=tuple(f"CASE WHEN {call.filter} THEN {text} END" for text in values), filter=None)
+
+
+def _tail(call: SummaryCall) -> str:
+    return "" if call.over is None else f" {call.over}"
+
+
+def _plain(name: str) -> Written:
+    return lambda call: f"{name}({', '.join(call.texts)}){_tail(call)}"
+
+
+def _ranked(name: str) -> Written:
+    """Ranks have no frames, and must be told where nothing is ordered."""
+
+    def written(call: SummaryCall) -> str:
+        over = FRAME.sub(")", call.over or "")
+        over = over if "ORDER BY" in over else f"{over.removesuffix(')')} ORDER BY NULL)"
+        return f"{name}({', '.join(call.texts)}) {over}"
+
+    return written
+
+
+def _count(call: SummaryCall) -> str:
+    if not call.texts:
+        return f"COUNT(*){_tail(call)}"
+    if call.distinct and call.over is not None:
+        return f"CAST(size(array_distinct(collect_list({call.texts[0]}){_tail(call)})) AS BIGINT)"
+    return f"COUNT({'DISTINCT ' * call.distinct}{call.texts[0]}){_tail(call)}"
+
+
+def _sorted(call: SummaryCall) -> str:
+    """The values that there are, as doubles, in order of size."""
+    return f"array_sort(collect_list({double(call.texts[0])}){_tail(call)})"
+
+
+def _where_some(call: SummaryCall, text: str, least: int = 1) -> str:
+    return f"CASE WHEN COUNT({call.texts[0]}){_tail(call)} >= {least} THEN {text} END"
+
+
+def _added(call: SummaryCall) -> str:
+    return f"aggregate({_sorted(call)}, 0D, (t, x) -> t + x)"
+
+
+def _sum(call: SummaryCall) -> str:
+    if call.kinds[0] is Type.INTEGER:
+        return f"try_cast({total(call.texts[0], _tail(call))} AS BIGINT)"
+    return _where_some(call, _added(call))
+
+
+def _avg(call: SummaryCall) -> str:
+    return _where_some(call, f"{_added(call)} / {double(f'COUNT({call.texts[0]}){_tail(call)}')}")
+
+
+def _quantile(call: SummaryCall, share: str) -> str:
+    """Between the two values next to the place, in proportion."""
+    place = f"({double(f'(COUNT({call.texts[0]}){_tail(call)} - 1)')} * {double(share)})"
+    low, high = (f"get({_sorted(call)}, CAST({end}({place}) AS INT))" for end in ("floor", "ceil"))
+    between = f"{low} + ({high} - {low}) * ({place} - floor({place}))"
+    return _where_some(call, f"CASE WHEN floor({place}) = ceil({place}) THEN {low} ELSE {between} END")
+
+
+ZERO = "named_struct('n', 0D, 'm', 0D, 'q', 0D)"
+MEAN = "(t.m + (x - t.m) / (t.n + 1D))"
+STEP = f"named_struct('n', t.n + 1D, 'm', {MEAN}, 'q', t.q + (x - {MEAN}) * (x - t.m))"
+
+
+def _spread(result: str, least: int) -> Written:
+    """Running mean and sum of squares, over the sorted values."""
+    return lambda call: _where_some(call, f"aggregate({_sorted(call)}, {ZERO}, (t, x) -> {STEP}, t -> {result})", least)
+
+
+def _first_by(better: str) -> Written:
+    """The value in the row with the least (or the greatest) key; of several, the least value."""
+    ties = "WHEN l.v < r.v THEN -1 WHEN l.v > r.v THEN 1 ELSE 0"
+    order = f"CASE WHEN l.k {better} r.k THEN -1 WHEN r.k {better} l.k THEN 1 {ties} END"
+
+    def written(call: SummaryCall) -> str:
+        value, key = call.texts
+        pair = f"CASE WHEN {value} IS NOT NULL AND {key} IS NOT NULL THEN named_struct('k', {key}, 'v', {value}) END"
+        return f"get(array_sort(collect_list({pair}){_tail(call)}, (l, r) -> {order}), 0).v"
+
+    return written
+
+
+def _string_agg(call: SummaryCall) -> str:
+    return _where_some(call, f"array_join(array_sort(collect_list({call.texts[0]}){_tail(call)}), {call.texts[1]})")
+
+
+def _shifted(name: str) -> Written:
+    """LAG and LEAD; numbers and what stands in for them are brought to one type."""
+
+    def written(call: SummaryCall) -> str:
+        texts, kinds = list(call.texts), call.kinds
+        if len(texts) == 3 and kinds[0] in {Type.INTEGER, Type.DECIMAL, Type.FLOAT}:
+            wide = whole if kinds[0] is kinds[2] is Type.INTEGER else double
+            texts = [wide(texts[0]), texts[1], wide(texts[2])]
+        return f"{name}({', '.join(texts)}) {FRAME.sub(')', call.over or '')}"
+
+    return written
+
+
+WRITERS: Mapping[str, Written] = {
+    "COUNT": _count,
+    "SUM": _sum,
+    "AVG": _avg,
+    "MEDIAN": lambda call: _quantile(call, "0.5D"),
+    "QUANTILE_CONT": lambda call: _quantile(call, call.texts[1]),
+    "MIN": _plain("MIN"),
+    "MAX": _plain("MAX"),
+    "ANY_VALUE": _plain("MIN"),
+    "VAR_POP": _spread("CASE WHEN t.n > 1D THEN t.q / t.n ELSE 0D END", 1),
+    "VAR_SAMP": _spread("t.q / (t.n - 1D)", 2),
+    "STDDEV_POP": _spread("sqrt(CASE WHEN t.n > 1D THEN t.q / t.n ELSE 0D END)", 1),
+    "STDDEV_SAMP": _spread("sqrt(t.q / (t.n - 1D))", 2),
+    "BOOL_AND": _plain("bool_and"),
+    "BOOL_OR": _plain("bool_or"),
+    "STRING_AGG": _string_agg,
+    "ARG_MIN": _first_by("<"),
+    "ARG_MAX": _first_by(">"),
+    **{name: _ranked(name) for name in ("ROW_NUMBER", "RANK", "DENSE_RANK", "PERCENT_RANK", "CUME_DIST", "NTILE")},
+    "LAG": _shifted("LAG"),
+    "LEAD": _shifted("LEAD"),
+    "FIRST_VALUE": _plain("FIRST_VALUE"),
+    "LAST_VALUE": _plain("LAST_VALUE"),
+    "NTH_VALUE": _plain("NTH_VALUE"),
+}
