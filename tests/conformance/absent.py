@@ -4,7 +4,6 @@ REGEXPS = {"regexp_matches", "regexp_full_match", "regexp_extract", "regexp_repl
 
 ABSENT = {
     "clickhouse": {"split_part", "translate", "regexp_replace_all", "reverse"},
-    "duckdb": set(),
     "ibis_duckdb": set(),
     "postgres": {"read_time", "reverse", *REGEXPS},
     "spark": {"cast_time", "imposed_time", "reverse"},

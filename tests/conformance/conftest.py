@@ -56,9 +56,18 @@ def _merged(theirs, ours):
     return SchemaTable(ours.name, columns, ours.unique)
 
 
+SLOW = {"spark": {"test_a_dashboard_is_the_same_everywhere"}}
+"""What takes so long on an engine that `make slow` does it; every construct is tested by `make test`."""
+
+
+def _marks(engine, test):
+    group = pytest.mark.xdist_group(engine)
+    return [group, pytest.mark.slow] if test in SLOW.get(engine, ()) else [group]
+
+
 def pytest_generate_tests(metafunc):
     if "engine" in metafunc.fixturenames:
-        marked = [pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in ENGINES]
+        marked = [pytest.param(name, marks=_marks(name, metafunc.function.__name__)) for name in ENGINES]
         metafunc.parametrize("engine", marked, indirect=True, scope="session")
 
 

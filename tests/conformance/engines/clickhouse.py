@@ -1,5 +1,6 @@
-"""ClickHouse in this process. There is one for all sessions of a process, so tables are put into a database of their own."""
+"""ClickHouse in this process, by chdb."""
 
+import math
 from contextlib import contextmanager
 
 from hedgerow.backends.clickhouse import over_chdb
@@ -25,10 +26,6 @@ def why_not():
     return None
 
 
-def native(kind):
-    return NATIVE.get(kind) or kind.replace("DECIMAL", "Decimal")
-
-
 @contextmanager
 def opened(tables):
     from chdb import session  # noqa: PLC0415 - likewise
@@ -37,26 +34,23 @@ def opened(tables):
         for name, table in tables.items():
             create(made, name, table)
         yield over_chdb(made)
+        for name in tables:
+            made.query(f"DROP TABLE {name}")
 
 
 def create(made, name, table):
-    shape = ", ".join(
-        f"{CLICKHOUSE.identifier(column)} {shown(native(kind), column in table.primary)}"
-        for column, kind in table.columns.items()
-    )
-    made.query(f"CREATE TABLE {name} ({shape}) ENGINE = MergeTree ORDER BY tuple()")
+    shape = [f"{CLICKHOUSE.identifier(column)} {native(table, column)}" for column in table.columns]
+    made.query(f"CREATE TABLE {name} ({', '.join(shape)}) ENGINE = MergeTree ORDER BY tuple()")
     for start in range(0, len(table.rows), ROWS_AT_ONCE):
         rows = [f"({', '.join(map(cell, row))})" for row in table.rows[start : start + ROWS_AT_ONCE]]
-        made.query(f"INSERT INTO {name} SELECT * FROM values({', '.join(rows)})" if False else f"INSERT INTO {name} VALUES {', '.join(rows)}")
+        made.query(f"INSERT INTO {name} VALUES {', '.join(rows)}")
 
 
-def shown(kind, always):
-    return kind if always else f"Nullable({kind})"
+def native(table, column):
+    kind = table.columns[column]
+    made = NATIVE.get(kind) or kind.replace("DECIMAL", "Decimal")
+    return made if column in table.primary else f"Nullable({made})"
 
 
 def cell(value):
-    if isinstance(value, float) and value != value:  # noqa: PLR0124 - NaN
-        return "nan"
-    if value in (float("inf"), float("-inf")):
-        return str(value)
-    return CLICKHOUSE.constant(value)
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else CLICKHOUSE.constant(value)
