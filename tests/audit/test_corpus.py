@@ -20,8 +20,8 @@ QUERIES = [
 
 @pytest.mark.parametrize(("query", "mechanism"), list(zip(QUERIES, ["laplace", "gaussian"] * 4, strict=True)))
 def test_a_statement_that_keeps_its_promise_passes(audited, query, mechanism):
-    kinds = ["many rows", "many groups", "odd rows", "at the threshold"]
-    report = audited(query, mechanism=mechanism, epsilon=4, min_frequency=4, runs=40, only=kinds, **SURE)
+    kinds = ["many rows", "odd rows", "at the threshold"]
+    report = audited(query, mechanism=mechanism, epsilon=4, min_frequency=4, runs=24, only=kinds, **SURE)
     assert report.passed
     assert report.pairs
 

@@ -191,6 +191,14 @@ def test_columns_of_all_types_can_be_filled():
     assert report.passed
 
 
+def test_keys_without_room_for_people_are_said_to_have_none():
+    narrow = Catalog("narrow", BudgetPolicy(10.0, 1e-5), {"t": Table("t", unit="u", unit_unique=True)})
+    with duckdb.connect(":memory:") as connection:
+        connection.execute("CREATE TABLE t (u TINYINT PRIMARY KEY)")
+        with pytest.raises(ConditionNotMet, match="No rows could be made up"):
+            audit("SELECT COUNT(*) FROM t", source=connection, catalog=narrow, epsilon=0.1, delta=1e-6, runs=20)
+
+
 def test_what_the_owner_does_not_allow_is_refused_as_ever(audited, shop, catalog):
     with pytest.raises(BudgetError):
         audited("SELECT COUNT(*) FROM customers", epsilon=30, mechanism="laplace")

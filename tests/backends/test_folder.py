@@ -21,10 +21,10 @@ tables:
     columns:
       age: {type: integer, lower: 0, upper: 100}
       born: {type: date}
-  visits: {unit: id, max_rows: 5, max_groups: 2, columns: {day: {values: ['2024-01-01', '2024-01-02']}}}
+  visits: {unit: id, max_rows: 2, max_groups: 2, columns: {day: {values: ['2024-01-01', '2024-01-02']}}}
 """
-NEAR = 25
-"""A hundred times the noise that so large an epsilon leaves."""
+NEAR, OFF = 25, 0.9
+"""By how much a sum and a count may be off: tens of standard deviations at so large an epsilon."""
 
 PEOPLE = 'id,age,born,note\r\n1,30,1990-05-01,"a, ""b"""\r\n2,forty,1980-01-31,\r\n3,50,31.12.1970,""\r\n'
 
@@ -54,10 +54,13 @@ def test_a_folder_is_asked_like_a_database(folder, tmp_path):
     (tmp_path / "files.yaml").write_text(CATALOG)
     with hr.connect(folder, catalog=tmp_path / "files.yaml") as db:
         counted = db.sql("SELECT COUNT(*) AS n, SUM(age) AS s, COUNT(born) AS b FROM people")
-        assert [round(counted[name][0]) for name in "nb"] == [3, 2]
+        assert abs(counted["n"][0] - 3) < OFF
+        assert abs(counted["b"][0] - 2) < OFF
         assert abs(counted["s"][0] - 80) < NEAR
         by_day = db.sql("SELECT day, COUNT(*) AS n FROM visits GROUP BY day")
-        assert {day: round(n) for day, n in by_day} == {"2024-01-01": 2, "2024-01-02": 1}
+        found = dict(iter(by_day))
+        assert abs(found["2024-01-01"] - 2) < OFF
+        assert abs(found["2024-01-02"] - 1) < OFF
 
 
 def test_files_and_folders_are_tables_by_their_names(folder):

@@ -22,8 +22,8 @@ tables:
   people: {unit: id, max_rows: 1, columns: {age: {lower: 0, upper: 100}}}
   regions: {public: true}
 """
-NEAR = 25
-"""A hundred times the noise that so large an epsilon leaves."""
+NEAR, OFF = 25, 0.9
+"""By how much a sum and a count may be off: tens of standard deviations at so large an epsilon."""
 
 COLUMNS = {
     "id": [1, 2, 3, 4],
@@ -55,10 +55,10 @@ def test_a_table_in_memory_is_asked_like_any_other(catalog, kind):
     regions = pl.DataFrame({"city": ["Rome", "Oslo"], "country": ["IT", "NO"]})
     with hr.connect({"people": KINDS[kind](), "regions": regions}, catalog=catalog) as db:
         answer = db.sql("SELECT COUNT(*) AS n, SUM(age) AS s FROM people")
-        assert round(answer["n"][0]) == 4
+        assert abs(answer["n"][0] - 4) < OFF
         assert abs(answer["s"][0] - 70) < NEAR
         joined = "SELECT COUNT(*) AS n FROM people p JOIN regions r ON p.city = r.city WHERE r.country = 'IT'"
-        assert round(db.sql(joined)["n"][0]) == 2
+        assert abs(db.sql(joined)["n"][0] - 2) < OFF
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -165,11 +165,11 @@ def test_many_threads_ask_at_once(catalog):
     with hr.connect({"people": ARROW, "regions": pl.DataFrame({"city": ["Rome"]})}, catalog=catalog) as db:
 
         def ask():
-            found.append(round(db.sql("SELECT COUNT(*) AS n FROM people", reuse=False)["n"][0]))
+            found.append(abs(db.sql("SELECT COUNT(*) AS n FROM people", reuse=False)["n"][0] - 4) < OFF)
 
         threads = [threading.Thread(target=ask) for _ in range(4)]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-    assert found == [4] * 4
+    assert found == [True] * 4

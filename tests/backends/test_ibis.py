@@ -31,8 +31,8 @@ defaults: {epsilon: 1000, delta: 1e-8, min_frequency: 2}
 tables:
   orders: {unit: person, max_rows: 4, max_rows_per_group: 2, max_groups: 2, columns: {price: {lower: 0, upper: 100}}}
 """
-NEAR = 50
-"""A hundred times the noise that so large an epsilon leaves."""
+NEAR, OFF = 50, 2.5
+"""By how much a sum and a count may be off: tens of standard deviations at so large an epsilon."""
 
 ORDERS = """\
 CREATE TABLE orders AS
@@ -60,13 +60,14 @@ def db(backend, tmp_path):
 
 def test_a_question_is_answered_through_ibis(db):
     answer = db.sql("SELECT COUNT(*) AS n, SUM(price) AS s FROM orders")
-    assert round(answer["n"][0]) == 90
+    assert abs(answer["n"][0] - 90) < OFF
     assert abs(answer["s"][0] - 945) < NEAR
 
 
 def test_keys_are_selected_and_measured_through_ibis(db):
     answer = db.sql("SELECT city, COUNT(*) AS n, MEDIAN(price) AS m FROM orders GROUP BY city")
-    assert {city: round(n) for city, n, _ in answer} == {"Rome": 30, "Oslo": 30, None: 30}
+    assert set(answer["city"]) == {"Rome", "Oslo", None}
+    assert all(abs(n - 30) < OFF for n in answer["n"])
 
 
 def test_what_hedgerow_knows_itself_is_taken_out_of_ibis(owner):
@@ -177,14 +178,14 @@ def test_many_threads_wait_for_their_turn(db):
     found = []
 
     def ask():
-        found.append(round(db.sql("SELECT COUNT(*) AS n FROM orders", reuse=False)["n"][0]))
+        found.append(abs(db.sql("SELECT COUNT(*) AS n FROM orders", reuse=False)["n"][0] - 90) < OFF)
 
     threads = [threading.Thread(target=ask) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert found == [90] * 4
+    assert found == [True] * 4
 
 
 def test_a_statement_that_runs_can_be_cancelled(backend, owner):
@@ -216,3 +217,14 @@ def test_a_driver_with_cursors_fetches_rows_as_they_are():
 
 def test_bigquery_tables_are_called_by_their_full_names():
     assert BigQueryDialect(("project", "dataset")).table("orders") == "`project`.`dataset`.`orders`"
+
+
+def test_a_sqlite_connection_is_taken_out_of_ibis(tmp_path):
+    with sqlite3.connect(tmp_path / "shop.db") as made:
+        made.execute("CREATE TABLE people (id INTEGER, age INTEGER)")
+    made.close()
+    wrapped = ibis.sqlite.connect(tmp_path / "shop.db")
+    found = connect_backend(wrapped)
+    assert type(found).__name__ == "SQLite"
+    assert set(found.schema().tables) == {"people"}
+    wrapped.disconnect()

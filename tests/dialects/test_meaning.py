@@ -129,7 +129,7 @@ def _same(ours, theirs):
 @pytest.fixture(scope="module")
 def shop():
     with reference(everything()) as connection:
-        yield connection, DuckDB(connection, handed_in=True)
+        yield connection, DuckDB(connection, handed_in=True), {}
 
 
 GROUPED = "SELECT {} AS k, COUNT(*) AS n, SUM(amount) AS s, MEDIAN(amount) AS m FROM orders GROUP BY 1"
@@ -144,17 +144,20 @@ FEW = 5
 @pytest.mark.parametrize(("mechanism", "questions"), [("gaussian", QUESTIONS), ("laplace", QUESTIONS[:FEW])])
 @pytest.mark.parametrize("name", ENGINES)
 def test_statements_mean_the_same_integers(shop, name, mechanism, questions):
-    connection, duckdb = shop
-    backend, refused = ReadAs(name, connection, duckdb.schema()), 0
+    connection, duckdb, known = shop
+    schema, refused = duckdb.schema(), 0
+    backend = ReadAs(name, connection, schema)
     for text in questions:
-        for part in planned(duckdb.schema(), text, mechanism=mechanism):
+        for place, part in enumerate(planned(schema, text, mechanism=mechanism)):
             try:
                 found = measured(backend, part)
             except UnsupportedSQLError as refusal:
                 assert refusal.code == "engine-lacks"  # noqa: PT017 - any other refusal is a fault
                 refused += 1
                 continue
-            assert found == measured(duckdb, part), text
+            expected = known.get((text, place, mechanism)) or measured(duckdb, part)
+            known[text, place, mechanism] = expected
+            assert found == expected, text
     assert refused <= FEW
 
 
@@ -180,7 +183,7 @@ NASTY_TEXTS = [
 
 @pytest.mark.parametrize("name", ENGINES)
 def test_a_text_is_read_as_it_was_written(shop, name):
-    connection, duckdb = shop
+    connection, duckdb, _ = shop
     backend = ReadAs(name, connection, duckdb.schema())
     for text in NASTY_TEXTS:
         written_down = backend.dialect.string(text)

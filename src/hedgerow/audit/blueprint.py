@@ -13,6 +13,7 @@ from hedgerow.backends import Backend
 from hedgerow.catalog import Catalog, bind_catalog
 from hedgerow.engine.domains import read_domains
 from hedgerow.engine.public import public_table
+from hedgerow.errors import ConditionNotMet
 from hedgerow.expressions.types import Type
 from hedgerow.schema import SchemaColumn, SchemaTable
 
@@ -77,7 +78,14 @@ class Blueprint:
         cells = [pa.array(list(column), type=pa.string()) for column in zip(*rows, strict=True)]
         connection.register("made_rows", pa.table(cells, names=[f"c{i}" for i in range(len(cells))]))
         casts = ", ".join(f"CAST(c{i} AS {self.natives[table, name]})" for i, name in enumerate(columns))
-        connection.execute(f"INSERT INTO {quoted(table)} SELECT {casts} FROM made_rows")
+        try:
+            connection.execute(f"INSERT INTO {quoted(table)} SELECT {casts} FROM made_rows")
+        except duckdb.Error:
+            raise ConditionNotMet(
+                f"No rows could be made up that the table {table!r} takes.",
+                condition="types and keys that rows can be made for",
+                hint="Audit a schema in which its keys have room for thousands of people.",
+            ) from None
         connection.unregister("made_rows")
 
     def _ddl(self, table: SchemaTable) -> str:

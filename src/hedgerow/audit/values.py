@@ -71,7 +71,7 @@ def _pool(
 
     if declared is not None and declared.values:
         usual = held(_text(value) for value in declared.values)
-        return Pool(usual, wild=held([None, "elsewhere", "-1"]))
+        return Pool(usual or (None,), wild=held([None, "elsewhere", "-1"]))
     first, *rest = [*known, *_ordinary(kind, native, ends)] or [""]
     usual = held([first, *rest[:2], None, *rest[2:]]) or held(["[]", "{}", ""])
     if kind not in NUMBERS:

@@ -11,14 +11,12 @@ import pyarrow as pa
 from hedgerow.backends.base import Snapshot, repeated, sealed
 from hedgerow.backends.spark.driver import checked, pyspark, quiet
 from hedgerow.backends.spark.schema import read_schema, read_table
+from hedgerow.backends.spark.script import Session, script
 from hedgerow.compiled import Query
 from hedgerow.dialects.base import Dialect
 from hedgerow.dialects.spark import SPARK
 from hedgerow.exact import ExactTable
 from hedgerow.schema import Schema, SchemaTable
-
-Session = Any
-"""`pyspark.sql.SparkSession` or that of Spark Connect; PySpark is loaded only where it is used."""
 
 
 class Spark:
@@ -107,19 +105,14 @@ class _Snapshot:
     def load(self, name: str, table: pa.Table) -> None:
         """As a view of a name that nobody else has: other statements run in the same session."""
         view = f"{name}_{secrets.token_hex(8)}"
-        self._session.createDataFrame(table, _spark_types(table.schema)).createTempView(view)
+        rows = self._session.createDataFrame(table, _spark_types(table.schema))
+        rows.hint("broadcast").createTempView(view)
         self._views[name] = view
 
     def run(self, query: Query) -> ExactTable:
-        found = self._session.sql(self._with_views(query.sql)).toArrow()
+        with script(self._session, query.sql, self._views) as result:
+            found = result.toArrow()
         return ExactTable(_typed(found, query), query.keys, query.integers)
-
-    def _with_views(self, sql: str) -> str:
-        """The statement, with a first step for each table that was handed over: it is small enough to be everywhere."""
-        if not self._views:
-            return sql
-        steps = ", ".join(f"{name} AS (SELECT /*+ BROADCAST({v}) */ * FROM {v})" for name, v in self._views.items())
-        return f"WITH {steps}, {sql.removeprefix('WITH ')}"
 
     def drop(self) -> None:
         for view in self._views.values():

@@ -12,8 +12,9 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from hedgerow.backends.base import failure
-from hedgerow.backends.spark.backend import Session, Spark
+from hedgerow.backends.spark.backend import Spark
 from hedgerow.backends.spark.driver import pyspark, quiet
+from hedgerow.backends.spark.script import Session
 from hedgerow.errors import BackendError
 
 STARTED = {

@@ -2,13 +2,14 @@
 
 import sqlite3
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pyarrow as pa
 
 from hedgerow.backends.base import Snapshot, failure, repeated, sealed
+from hedgerow.backends.sqlite.cells import cells
 from hedgerow.backends.sqlite.opening import check_version, connect_file, equip, is_sqlite_file
 from hedgerow.backends.sqlite.schema import read_schema
 from hedgerow.backends.tables import exact_table, table_of, with_rows
@@ -59,7 +60,7 @@ class SQLite:
         """The result of a query over public tables."""
         with sealed(), self._cursor() as cursor, _transaction(cursor):
             self._check_unchanged(cursor)
-            return table_of(_cells(cursor.execute(query.sql).fetchall(), query), query)
+            return table_of(cells(cursor.execute(query.sql).fetchall(), query), query)
 
     def is_unique(self, table: str, columns: tuple[str, ...]) -> bool:
         """Whether no two rows agree on `columns` now."""
@@ -109,7 +110,7 @@ class SQLite:
         """A cursor of a connection that is not ours."""
         try:
             cursor = connection.cursor(sqlite3.Cursor)
-            cursor.row_factory = None
+            cursor.row_factory = _plain
             if not self._equipped:
                 equip(connection)
                 self._equipped = True
@@ -147,7 +148,7 @@ class _Snapshot:
         for name, table in self._given.items():
             if name in sql:
                 sql = with_rows(sql, name, table, self._dialect)
-        return exact_table(_cells(self._cursor.execute(sql).fetchall(), query), query)
+        return exact_table(cells(self._cursor.execute(sql).fetchall(), query), query)
 
 
 @contextmanager
@@ -158,6 +159,11 @@ def _transaction(cursor: sqlite3.Cursor) -> Iterator[None]:
         yield
     finally:
         cursor.execute(f"RELEASE {SAVEPOINT}")
+
+
+def _plain(_cursor: sqlite3.Cursor, row: tuple[object, ...]) -> tuple[object, ...]:
+    """A row as it is, whatever the owner wants text to be."""
+    return tuple(cell.decode(errors="replace") if isinstance(cell, bytes) else cell for cell in row)
 
 
 def _version(cursor: sqlite3.Cursor) -> int:
@@ -175,24 +181,6 @@ def _described(cursor: sqlite3.Cursor) -> tuple[Schema, dict[str, str]]:
             hint="Copy it to a database with PRAGMA encoding = 'UTF-8'.",
         )
     return read_schema(cursor)
-
-
-def _cells(rows: Sequence[Sequence[object]], query: Query) -> Iterator[Sequence[object]]:
-    """Rows in which doubles are numbers again, and decimals have their digits."""
-    kinds = [*query.types, *[None] * len(query.integers)]
-    columns = (
-        [_column(values, kind) for values, kind in zip(zip(*rows, strict=True), kinds, strict=True)] if rows else []
-    )
-    return zip(*columns, strict=True)
-
-
-def _column(values: Sequence[object], kind: pa.DataType | None) -> Sequence[object]:
-    read = [value.decode(errors="replace") if isinstance(value, bytes) else value for value in values]
-    if kind is not None and pa.types.is_floating(kind):
-        return [float("nan") if value == "" else value for value in read]
-    if kind is not None and pa.types.is_decimal(kind):
-        return [f"{value:.{kind.scale}f}" if isinstance(value, float) else value for value in read]
-    return read
 
 
 def open_sqlite(source: str | Path) -> SQLite:

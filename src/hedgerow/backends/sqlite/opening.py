@@ -15,9 +15,6 @@ WAIT_SECONDS = 10.0
 INNOCUOUS = 0x200000
 """SQLite's mark of functions that have no effect and see nothing but their arguments."""
 
-JSON = ("json", "->")
-"""These are harmless as well, and views use them."""
-
 PRAGMAS = (
     "PRAGMA query_only = ON",
     "PRAGMA trusted_schema = OFF",
@@ -103,7 +100,7 @@ class _Authorizer:
     def _may(self, action: int, first: str | None, second: str | None) -> bool:
         if action == sqlite3.SQLITE_FUNCTION:
             name = (second or "").lower()
-            return name.startswith((PREFIX, *JSON)) or name in self._functions
+            return name.startswith(PREFIX) or name in self._functions
         if action == sqlite3.SQLITE_PRAGMA:
             return first in READING
         return action in ALLOWED

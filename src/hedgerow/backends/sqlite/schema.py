@@ -73,10 +73,11 @@ def quoted(name: str) -> str:
 
 
 def _columns(cursor: sqlite3.Cursor, table: str) -> list[_Column]:
-    """The columns; none of a view that refers to what is no longer there."""
+    """The columns; none of a view that cannot be read: of what is no longer there, or by functions with effects."""
     try:
+        cursor.execute(f"EXPLAIN SELECT * FROM main.{quoted(table)}").fetchall()
         rows = cursor.execute(f"PRAGMA main.table_xinfo({quoted(table)})").fetchall()
-    except sqlite3.OperationalError:
+    except sqlite3.DatabaseError:
         return []
     return [_Column(name, kind, bool(needed), key) for _, name, kind, needed, _, key, hidden in rows if hidden != 1]
 

@@ -1,5 +1,5 @@
 """How Spark SQL writes things down."""
 
-from hedgerow.dialects.spark.dialect import SPARK, SparkDialect
+from hedgerow.dialects.spark.dialect import KEPT, SPARK, VIEW, SparkDialect
 
-__all__ = ["SPARK", "SparkDialect"]
+__all__ = ["KEPT", "SPARK", "VIEW", "SparkDialect"]

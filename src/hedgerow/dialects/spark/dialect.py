@@ -18,6 +18,7 @@ from hedgerow.dialects.spark.times import TIMES
 from hedgerow.expressions.nodes import Call, Column, Constant, Expr
 from hedgerow.expressions.types import Type
 
+VIEW, KEPT = "CREATE TEMPORARY VIEW", "CACHE LAZY TABLE"
 WIDE = re.compile(r"DECIMAL\((\d+),0\)")
 NUMERAL = re.compile(r"\(?-?\d+L?\)?")
 
@@ -51,8 +52,8 @@ class SparkDialect(Dialect):
 
     def identifier(self, name: str) -> str:
         """In backquotes. Spark puts the values of variables in place of `${…}`, wherever it stands."""
-        if "${" in name:
-            raise self.lacks("a name with ${ in it")
+        if "${" in name or "\n" in name:
+            raise self.lacks("a name with ${ or a line break in it")
         return "`" + name.replace("`", "``") + "`"
 
     def constant(self, value: Constant) -> str:
@@ -136,6 +137,14 @@ class SparkDialect(Dialect):
         return total(text)
 
     # Clauses
+
+    def step(self, name: str, query: str, *, once: bool) -> str:
+        """A view; or a table that is kept in memory: Spark would compute a step of WITH in each place that uses it."""
+        return f"{KEPT if once else VIEW} {name} AS {query}"
+
+    def statement(self, steps: Sequence[str], query: str) -> str:
+        """A script, one statement on each line. The backend runs it under names that no other statement has."""
+        return ";\n".join([*steps, query])
 
     def group_by(self, texts: Sequence[str]) -> str:
         """By the expressions themselves: whether numbers are positions is a setting."""

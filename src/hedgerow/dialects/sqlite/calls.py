@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from hedgerow.dialects.careful.reach import reach
 from hedgerow.dialects.sqlite.casts import cast
-from hedgerow.dialects.sqlite.reading import NAN, PREFIX, argument, number, sure
+from hedgerow.dialects.sqlite.reading import NAN, PREFIX, argument, number, sure, whole
 from hedgerow.expressions.functions import allowed
 from hedgerow.expressions.functions.casts import NAMES
 from hedgerow.expressions.nodes import Call, Expr, Literal
@@ -85,12 +85,14 @@ def _coalesce(_expr: Call, texts: Sequence[str]) -> str:
 
 
 def _extreme(expr: Call, texts: Sequence[str]) -> str:
-    """LEAST and GREATEST, which pass over NULL; a hundred values at a time."""
-    if len(texts) <= MOST_ARGUMENTS:
-        return called(expr, texts)
+    """LEAST and GREATEST, which pass over NULL, and over what is no number among numbers; a hundred at a time."""
+    numeric = expr.type in {Type.INTEGER, Type.DECIMAL}
+    read = [number(text, a) for text, a in zip(texts, expr.arguments, strict=True)] if numeric else texts
+    if len(read) <= MOST_ARGUMENTS:
+        return called(expr, read)
     first = Call(expr.function, expr.arguments[:MOST_ARGUMENTS], expr.type)
     rest = Call(expr.function, (first, *expr.arguments[MOST_ARGUMENTS:]), expr.type)
-    return _extreme(rest, [called(first, texts[:MOST_ARGUMENTS]), *texts[MOST_ARGUMENTS:]])
+    return _extreme(rest, [called(first, read[:MOST_ARGUMENTS]), *read[MOST_ARGUMENTS:]])
 
 
 def _in(_expr: Call, texts: Sequence[str]) -> str:
@@ -104,7 +106,7 @@ def _clip(expr: Call, texts: Sequence[str]) -> str:
 
 
 def _clip_whole(expr: Call, texts: Sequence[str]) -> str:
-    return f"min(max({number(texts[0], expr.arguments[0])}, {texts[1]}), {texts[2]})"
+    return f"min(max({whole(texts[0], expr.arguments[0])}, {texts[1]}), {texts[2]})"
 
 
 def _is_there(expr: Call, texts: Sequence[str]) -> str:

@@ -141,9 +141,8 @@ class SQLiteDialect(Dialect):
             return text
         if expr.type is Type.TEXT:
             return reading.words(text)
-        test = (
-            f"date({text}) = {text} AND {text} >= '0001'" if expr.type is Type.DATE else f"typeof({text}) = 'integer'"
-        )
+        is_date = f"date({text}, '+0 days') = {text} AND {text} >= {self.date(date.min)}"
+        test = is_date if expr.type is Type.DATE else f"typeof({text}) = 'integer'"
         return f"CASE WHEN {test} THEN {text} END"
 
     def limits(self, expr: Expr) -> tuple[str, str] | None:

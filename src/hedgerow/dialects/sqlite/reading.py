@@ -21,8 +21,8 @@ NAN = "''"
 AS_STORED = frozenset({Type.INTEGER, Type.DECIMAL, Type.TEXT, Type.DATE, Type.OTHER})
 """Types whose columns are left as they are stored."""
 
-PASSED_ON = frozenset({"case", "coalesce", "nullif"})
-"""Functions that hand on what they are given."""
+PASSED_ON = frozenset({"case", "coalesce", "nullif", "least", "greatest"})
+"""Functions that hand on what they are given; so do casts from a type to itself."""
 
 DECIMAL = re.compile(r"DECIMAL\(\s*(\d+)\s*,\s*(\d+)\s*\)")
 
@@ -51,14 +51,23 @@ def untyped(name: str, kind: Type, numbers: tuple[str, str]) -> str:
 
 def sure(expr: Expr) -> bool:
     """Whether a value is certainly of its type: it was computed, or the rule is applied where it is read."""
-    if isinstance(expr, Call) and expr.function in PASSED_ON:
-        return all(sure(argument) for argument in expr.arguments)
+    if isinstance(expr, Call) and (expr.function in PASSED_ON or _changes_nothing(expr)):
+        return all(sure(given) for given in expr.arguments)
     return isinstance(expr, Literal | Call) or expr.type not in AS_STORED
+
+
+def _changes_nothing(expr: Call) -> bool:
+    return expr.function.startswith(("cast_", "imposed_")) and expr.arguments[0].type is expr.type
 
 
 def number(text: str, expr: Expr) -> str:
     """A number, or NULL where something else is stored."""
     return text if sure(expr) or expr.type is Type.FLOAT else f"NULLIF(min({text}, {NAN}), {NAN})"
+
+
+def whole(text: str, expr: Expr) -> str:
+    """An integer, or NULL where something else is stored."""
+    return text if sure(expr) else f"CASE typeof({text}) WHEN 'integer' THEN {text} END"
 
 
 def argument(text: str, kind: Type, *, certain: bool) -> str:

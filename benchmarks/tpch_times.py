@@ -1,0 +1,106 @@
+"""How long private answers take next to the plain queries, in turns, in one process, on one connection."""
+
+import os
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tpch_queries import QUERIES, Query
+
+import hedgerow as hr
+
+FIXED_MS = 20.0
+ALLOWED = 3.0
+"""Over the ten queries together: this many times the plain queries, and FIXED_MS for each."""
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Medians, with the least and the most, in milliseconds; `joined` is the plain text that joins to the person."""
+
+    name: str
+    plain: float
+    private: float
+    plain_range: tuple[float, float]
+    private_range: tuple[float, float]
+    joined: float | None = None
+
+    @property
+    def ratio(self) -> float:
+        """How many times the plain query."""
+        return self.private / self.plain
+
+    @property
+    def joined_ratio(self) -> float | None:
+        """How many times the plain query that joins to the person as well."""
+        return None if self.joined is None else self.private / self.joined
+
+
+@dataclass(frozen=True)
+class Times:
+    """All ten, and how busy the machine was meanwhile."""
+
+    queries: tuple[Timing, ...]
+    load: tuple[float, float]
+    cores: int
+
+    @property
+    def plain(self) -> float:
+        """All plain queries together."""
+        return sum(each.plain for each in self.queries)
+
+    @property
+    def private(self) -> float:
+        """All private answers together."""
+        return sum(each.private for each in self.queries)
+
+    @property
+    def limit(self) -> float:
+        """What they may take together."""
+        return ALLOWED * self.plain + FIXED_MS * len(self.queries)
+
+    @property
+    def geometric_mean(self) -> float:
+        """Of the ten ratios."""
+        return statistics.geometric_mean([each.ratio for each in self.queries])
+
+
+def measure(db: hr.Database, *, epsilon: float, runs: int, progress: Callable[[str], object]) -> Times:
+    """Every query, plain and private in turns; the first turn is not counted."""
+    connection = db._desk.backend._connection  # type: ignore[attr-defined]  # noqa: SLF001 - the same settings
+
+    def plain(text: str) -> float:
+        return _milliseconds(lambda: connection.cursor().execute(text).fetchall())
+
+    def private(query: Query) -> float:
+        return _milliseconds(lambda: db.sql(query.text, epsilon=epsilon, reuse=False, **query.options))
+
+    before, found = os.getloadavg()[0], []
+    for query in QUERIES:
+        progress(query.name)
+        turns = [
+            (plain(query.text), private(query), plain(query.joined) if query.joined else None) for _ in range(runs + 1)
+        ][1:]
+        found.append(_timing(query.name, *zip(*turns, strict=True)))
+    return Times(tuple(found), (before, os.getloadavg()[0]), os.cpu_count() or 1)
+
+
+def _timing(
+    name: str, plain: tuple[float, ...], private: tuple[float, ...], joined: tuple[float | None, ...]
+) -> Timing:
+    known = [each for each in joined if each is not None]
+    return Timing(
+        name,
+        statistics.median(plain),
+        statistics.median(private),
+        (min(plain), max(plain)),
+        (min(private), max(private)),
+        statistics.median(known) if known else None,
+    )
+
+
+def _milliseconds(action: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    action()
+    return (time.perf_counter() - start) * 1e3

@@ -1,0 +1,74 @@
+"""Faults in the order of things: what is charged, when, and what is read for it."""
+
+from scripts.mutation.fault import Fault
+
+GAPS = "mutation_gaps"
+
+FAULTS = (
+    Fault(
+        "charged-after-the-release",
+        "engine/desk.py",
+        """        receipt = self.ledger.charge(
+            private.charge,
+            analyst=self.analyst,
+            question=self._question(query, private),
+            queries=counted(self.catalog, logical),
+        )
+        try:
+            noisy = release(steps, private, receipt, self.backend, self._declared(logical))
+""",
+        """        receipt = Receipt("", 0, private.charge, 0.0, self.ledger.budget(self.analyst).remaining)
+        try:
+            noisy = release(steps, private, receipt, self.backend, self._declared(logical))
+            receipt = self.ledger.charge(
+                private.charge,
+                analyst=self.analyst,
+                question=self._question(query, private),
+                queries=counted(self.catalog, logical),
+            )
+""",
+        ("posture/test_opening.py", "ledger_engine/test_durable.py"),
+    ),
+    Fault(
+        "no-room-but-answered",
+        "engine/desk.py",
+        "        require_room(private, room)\n        steps",
+        "        steps",
+        ("posture", "ledger_engine", GAPS),
+    ),
+    Fault(
+        "same-choice-of-keys-for-every-statement",
+        "engine/run.py",
+        "program(part, backend.dialect, nonce())",
+        'program(part, backend.dialect, "0" * 32)',
+        ("engine", GAPS),
+    ),
+    Fault(
+        "a-receipt-for-something-else",
+        "engine/run.py",
+        "if receipt.charge != statement.charge:",
+        "if receipt is None:",
+        ("posture", GAPS),
+    ),
+    Fault(
+        "a-changed-table-read-all-the-same",
+        "engine/run.py",
+        "if backend.handed_in:",
+        "if not backend.handed_in:",
+        ("posture/test_opening.py",),
+    ),
+    Fault(
+        "a-smaller-minimum-allowed",
+        "engine/parameters.py",
+        "if value < owners:",
+        "if value < 0:",
+        ("posture/test_parameters.py",),
+    ),
+    Fault(
+        "cap-of-one-statement-ignored",
+        "engine/parameters.py",
+        "if cap is not None and budget.epsilon > cap.epsilon:",
+        "if cap is None and budget.epsilon > 1e9:",
+        ("posture/test_parameters.py",),
+    ),
+)

@@ -1,0 +1,146 @@
+"""Faults where exact numbers and noise meet, and in the SQL that makes the exact numbers."""
+
+from scripts.mutation.fault import Fault
+
+DRAW = "release/test_draw.py"
+SELECTION = "distributions/test_selection.py"
+NOISE = "distributions/test_noise.py"
+OWNERS = "properties/test_each_owner.py"
+NEIGHBOURS = "properties/test_neighbours.py"
+GAPS = "mutation_gaps"
+
+FAULTS = (
+    Fault(
+        "scale-halved-when-drawn",
+        "release/draw.py",
+        "noise = sample(scale, len(exact)).astype(object)",
+        "noise = sample(scale / 2, len(exact)).astype(object)",
+        (DRAW,),
+    ),
+    Fault(
+        "one-noise-for-all-cells",
+        "release/draw.py",
+        "noise = sample(scale, len(exact)).astype(object)",
+        "noise = np.repeat(sample(scale, 1), len(exact)).astype(object)",
+        (DRAW,),
+    ),
+    Fault(
+        "release-without-a-receipt-for-it",
+        "release/draw.py",
+        "return Counter(plan.charge.events) <= Counter(receipt.charge.events)",
+        "return True",
+        ("posture", GAPS),
+    ),
+    Fault(
+        "minimum-not-tested-exactly",
+        "release/select_keys.py",
+        "np.flatnonzero(units >= plan.minimum)",
+        "np.flatnonzero(units >= 0)",
+        (SELECTION, GAPS),
+    ),
+    Fault(
+        "threshold-replaced-by-the-minimum",
+        "release/select_keys.py",
+        "least = plan.selection.threshold * (1 << plan.selection.shift)",
+        "least = plan.minimum * (1 << plan.selection.shift)",
+        (SELECTION,),
+    ),
+    Fault(
+        "threshold-must-be-exceeded",
+        "release/select_keys.py",
+        "value >= least for value in noisy",
+        "value > least for value in noisy",
+        (SELECTION, GAPS),
+    ),
+    Fault(
+        "exact-count-shown-after-the-test",
+        "release/select_keys.py",
+        "counts = noisy[passed].astype(float) / 2.0**plan.selection.shift",
+        "counts = units[rows].astype(float)",
+        (SELECTION, GAPS),
+    ),
+    Fault(
+        "keys-in-the-order-of-rows",
+        "release/select_keys.py",
+        "order = in_key_order(keys)",
+        "order = np.arange(len(rows))",
+        ("sceptic/test_found.py",),
+    ),
+    Fault(
+        "step-without-the-weight",
+        "release/measure.py",
+        "float(coordinate.denominator << plan.weight_bits) * 2.0**coordinate.shift",
+        "float(coordinate.denominator) * 2.0**coordinate.shift",
+        (NOISE,),
+    ),
+    Fault(
+        "noise-of-the-other-kind",
+        "release/measure.py",
+        "coordinate.scale, plan.mechanism)",
+        'coordinate.scale, "laplace")',
+        (NOISE, GAPS),
+    ),
+    Fault(
+        "held-back-groups-measured",
+        "release/measure.py",
+        "shown = np.flatnonzero(selected.shown)\n    rows",
+        "shown = np.arange(len(selected.shown))\n    rows",
+        (SELECTION, GAPS),
+    ),
+    Fault(
+        "quantile-drawn-with-twice-its-epsilon",
+        "release/ranks.py",
+        "rank.quantile,\n        epsilon=draw.epsilon,",
+        "rank.quantile,\n        epsilon=2 * draw.epsilon,",
+        ("quantiles", GAPS),
+    ),
+    Fault(
+        "distinct-scale-halved-when-drawn",
+        "release/distinct.py",
+        "counted.scale, plan.mechanism)",
+        "counted.scale / 2, plan.mechanism)",
+        ("aggregates/test_covers.py", GAPS),
+    ),
+    Fault(
+        "flow-without-a-bound-for-owners",
+        "flow.py",
+        "room[: len(names)] = min(per_owner, len(kinds))",
+        "room[: len(names)] = len(kinds)",
+        ("flow",),
+    ),
+    Fault(
+        "owners-in-many-keys-keep-their-weight",
+        "compile/weights.py",
+        "WHERE n > {most} OR u < {one}",
+        "WHERE n > {most}",
+        (OWNERS, NEIGHBOURS),
+    ),
+    Fault(
+        "root-of-a-cap-not-corrected",
+        "compile/weights.py",
+        "THEN {root} - 1 ELSE",
+        "THEN {root} ELSE",
+        (OWNERS, GAPS),
+    ),
+    Fault(
+        "one-key-too-many-in-the-selection",
+        "compile/weights.py",
+        "WHERE place > {most}",
+        "WHERE place > {most} + 1",
+        (NEIGHBOURS, OWNERS),
+    ),
+    Fault(
+        "values-not-clamped-from-below",
+        "compile/scalars.py",
+        "WHEN {steps} < {low} THEN {low} ",
+        "",
+        ("properties/test_plain_answers.py", NEIGHBOURS),
+    ),
+    Fault(
+        "rows-of-nobody-count",
+        "compile/program.py",
+        'f"{scalar(release.owner, dialect)} IS NOT NULL", ',
+        "",
+        (NEIGHBOURS,),
+    ),
+)

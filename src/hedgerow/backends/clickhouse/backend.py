@@ -1,0 +1,105 @@
+"""ClickHouse as a backend: the same for both doors."""
+
+import secrets
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+import pyarrow as pa
+
+from hedgerow.backends.base import Snapshot, failure, repeated, sealed
+from hedgerow.backends.clickhouse import arrow
+from hedgerow.backends.clickhouse.doors import Door
+from hedgerow.backends.clickhouse.schema import COLUMNS, schema_of
+from hedgerow.backends.clickhouse.settings import settled
+from hedgerow.compiled import Query
+from hedgerow.dialects import Dialect
+from hedgerow.dialects.clickhouse import CLICKHOUSE
+from hedgerow.exact import ExactTable
+from hedgerow.schema import Schema, SchemaTable
+
+
+class ClickHouse:
+    """A backend over ClickHouse.
+
+    Every statement is a SELECT that carries its own settings, `readonly` among them. There are no transactions: two
+    statements of one query may see different rows, where somebody writes between them.
+    """
+
+    dialect: Dialect = CLICKHOUSE
+
+    def __init__(self, door: Door, *, handed_in: bool, locked: bool = True) -> None:
+        self._door = door
+        self._locked = locked
+        self._running: set[str] = set()
+        self._lock = threading.Lock()
+        self.handed_in = handed_in
+
+    def schema(self) -> Schema:
+        """What `system.columns` says of the tables and views of the current database."""
+        with sealed():
+            rows = self.ask(COLUMNS)
+            return schema_of(zip(*(column.to_pylist() for column in rows.columns), strict=True))
+
+    @contextmanager
+    def snapshot(self) -> Iterator[Snapshot]:
+        """What is there while it is open; ClickHouse keeps no state of several statements."""
+        with sealed():
+            yield _Snapshot(self)
+
+    def public(self, query: Query) -> pa.Table:
+        """The result of a query over public tables, in the types that it names."""
+        with sealed():
+            return arrow.table_of(self.ask(query.sql), query)
+
+    def is_unique(self, table: str, columns: tuple[str, ...]) -> bool:
+        """Whether no two rows agree on `columns` now."""
+        return bool(self.public(repeated(self.dialect, table, columns)).num_rows == 0)
+
+    def cancel(self) -> None:
+        """KILL QUERY for what runs now, by the names we gave it."""
+        with self._lock:
+            tags = sorted(self._running)
+        if not tags:
+            return
+        listed = ", ".join(self.dialect.string(tag) for tag in tags)
+        try:
+            self._door.command(f"KILL QUERY WHERE Settings['log_comment'] IN ({listed}) ASYNC")
+        except Exception as error:  # noqa: BLE001 - whatever the driver raises may quote the statement
+            raise failure(error) from None
+
+    def close(self) -> None:
+        """Close what we opened; what was handed in stays open."""
+        if not self.handed_in:
+            with suppress(Exception):
+                self._door.close()
+
+    def ask(self, sql: str) -> pa.Table:
+        """One SELECT; it can be cancelled."""
+        tag = f"hedgerow-{secrets.token_hex(8)}"
+        with self._lock:
+            self._running.add(tag)
+        try:
+            return arrow.read(self._door.ask(settled(sql, tag, locked=self._locked)))
+        finally:
+            with self._lock:
+                self._running.discard(tag)
+
+
+class _Snapshot:
+    """The tables that were handed over go along with every statement."""
+
+    def __init__(self, backend: ClickHouse) -> None:
+        self._backend = backend
+        self._steps: dict[str, str] = {}
+
+    def table(self, name: str) -> SchemaTable | None:
+        return self._backend.schema().tables.get(name)
+
+    def load(self, name: str, table: pa.Table) -> None:
+        self._steps[name] = arrow.rows_as_step(name, table, self._backend.dialect)
+
+    def run(self, query: Query) -> ExactTable:
+        steps = [step for name, step in self._steps.items() if name in query.sql]
+        sql = f"WITH {', '.join(steps)}, {query.sql.removeprefix('WITH ')}" if steps else query.sql
+        return arrow.exact_table(self._backend.ask(sql), query)

@@ -1,0 +1,135 @@
+"""From a URL, a folder, a session or a client to a backend.
+
+Before anything else a few constants are computed. An engine that gives something else for one of them, because it is
+older or set up in another way, is refused: its answers would not be those of the other engines.
+"""
+
+import importlib
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from hedgerow.backends.base import failure
+from hedgerow.backends.clickhouse.backend import ClickHouse
+from hedgerow.backends.clickhouse.doors import InProcess, Server
+from hedgerow.errors import BackendError
+
+PORTS = {"clickhouse": 8123, "clickhouses": 8443}
+IN_MEMORY = ":memory:"
+KNOWN = (
+    "SELECT toString(toDate32('0001-01-01')) = '0001-01-01' AND toString(makeDate32(9999, 12, 31)) = '9999-12-31' "
+    "AND least(NULL, 2) = 2 AND isNull(CAST(CAST(NULL AS Nullable(Float64)) AS Int64)) "
+    "AND toYear(toLastDayOfMonth(toDate32('1800-02-03'))) = 1800 "
+    "AND arrayFold((a, v) -> a + v, [1e0, 2e0], 0e0) = 3 AND lower(hex(MD5('a'))) = '0cc175b9c0f1b6a831c399e269772661' "
+    "AND toFloat64OrZero('5e-324') > 0 AND (SELECT count() FROM (SELECT 1 AS a) AS x LEFT JOIN (SELECT 2 AS b) AS y "
+    "ON x.a = y.b WHERE isNull(y.b)) = 1 AS same"
+)
+
+
+def open_clickhouse(url: str) -> ClickHouse:
+    """A server: `clickhouse://user:password@host:8123/database`, or `clickhouses://…` over TLS."""
+    driver = _driver("clickhouse_connect")
+    parts = urlsplit(url)
+    try:
+        client = driver.get_client(
+            host=parts.hostname or "localhost",
+            port=parts.port or PORTS[parts.scheme],
+            username=unquote(parts.username or "default"),
+            password=unquote(parts.password or ""),
+            database=parts.path.strip("/") or None,
+            secure=parts.scheme == "clickhouses",
+            autogenerate_session_id=False,
+            show_clickhouse_errors=False,
+        )
+    except Exception as error:  # noqa: BLE001 - the driver's words may hold the password
+        raise _unreachable(error) from None
+    return _checked(_over(client, handed_in=False))
+
+
+def over_client(client: Any) -> ClickHouse:  # noqa: ANN401 - imported only where it is there
+    """A client of clickhouse-connect that was handed in."""
+    return _checked(_over(client, handed_in=True))
+
+
+def _over(client: Any, *, handed_in: bool) -> ClickHouse:  # noqa: ANN401 - likewise
+    """Where the server allows no change of `readonly`, it is not asked for one: it is on already."""
+    try:
+        allowed = str(client.command("SELECT value FROM system.settings WHERE name = 'readonly'"))
+    except Exception as error:  # noqa: BLE001 - see above
+        raise _unreachable(error) from None
+    if allowed == "1":
+        raise BackendError(
+            "The user may not send settings with a statement (readonly = 1), and their values are part of its meaning.",
+            code="engine-settings",
+            hint="Use readonly = 2 in the user's profile: it allows settings, and no writing.",
+        )
+    return ClickHouse(Server(client), handed_in=handed_in, locked=allowed == "0")
+
+
+def open_chdb(url: str) -> ClickHouse:
+    """A folder of chdb, `chdb:///path/to/folder`, or what is in memory, `chdb:`."""
+    module = _driver("chdb.session")
+    path = url.removeprefix("chdb:").removeprefix("//")
+    if path and not Path(path).is_dir():
+        raise BackendError(f"There is no folder {path}.", code="no-database", hint="Check the path.")
+    try:
+        sessions = [module.Session(path or IN_MEMORY) for _ in range(2)]
+    except Exception as error:  # noqa: BLE001 - whatever chdb says
+        incident = failure(error).incident
+        raise BackendError(
+            f"chdb cannot open {path or 'its memory'} (incident {incident}).",
+            code="open-here",
+            hint="A process has one folder of chdb open at a time. Hand in the open session itself.",
+            incident=incident,
+        ) from None
+    return _checked(ClickHouse(InProcess(*sessions), handed_in=False))
+
+
+def over_chdb(session: Any) -> ClickHouse:  # noqa: ANN401 - chdb has no types to name
+    """A session or a connection of chdb that was handed in."""
+    return _checked(ClickHouse(InProcess(session, _beside(session)), handed_in=True))
+
+
+def _beside(session: Any) -> Any | None:  # noqa: ANN401 - likewise
+    """A second session of the same engine, to stop what the first one runs; None where there is no way to one."""
+    try:
+        return _driver("chdb.session").Session(getattr(session, "_path", IN_MEMORY))
+    except Exception:  # noqa: BLE001 - then nothing can be stopped, which the documentation says
+        return None
+
+
+def _driver(name: str) -> Any:  # noqa: ANN401 - a module
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        raise BackendError(
+            f"{name.partition('.')[0]} is not installed.",
+            code="driver-missing",
+            hint="pip install 'hedgerow[clickhouse]'",
+        ) from None
+
+
+def _checked(backend: ClickHouse) -> ClickHouse:
+    try:
+        same = backend.ask(KNOWN).column(0).to_pylist() == [1]
+    except Exception as error:  # noqa: BLE001 - an older engine lacks a function or a setting
+        failure(error)
+        same = False
+    if same:
+        return backend
+    backend.close()
+    raise BackendError(
+        "This ClickHouse computes some constants differently from the versions that hedgerow knows.",
+        code="engine-version",
+        hint="Use ClickHouse 26.9 or later; the owner's log has the cause, if there was an error.",
+    )
+
+
+def _unreachable(error: BaseException) -> BackendError:
+    incident = failure(error).incident
+    return BackendError(
+        f"The ClickHouse server cannot be reached, or does not let us in (incident {incident}).",
+        code="no-database",
+        hint="Check host, port, user and password; the owner's log has the cause.",
+        incident=incident,
+    )

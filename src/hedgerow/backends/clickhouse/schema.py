@@ -1,0 +1,84 @@
+"""What ClickHouse declares of its tables.
+
+A type that cannot be NULL is enforced; a primary key there is an order of rows, and makes nothing unique.
+"""
+
+import re
+from collections.abc import Iterable
+
+from hedgerow.expressions.types import Type
+from hedgerow.schema import Schema, SchemaColumn, SchemaTable
+
+COLUMNS = (
+    "SELECT table, name, type FROM system.columns "
+    "WHERE database = currentDatabase() AND default_kind <> 'EPHEMERAL' ORDER BY table, position"
+)
+WHOLE = frozenset({"Int8", "Int16", "Int32", "Int64", "UInt8", "UInt16", "UInt32"})
+NAMED = {
+    "Bool": (Type.BOOLEAN, "BOOLEAN"),
+    "Float32": (Type.FLOAT, "FLOAT"),
+    "Float64": (Type.FLOAT, "DOUBLE"),
+    "UInt64": (Type.DECIMAL, "UBIGINT"),
+    "Int128": (Type.DECIMAL, "HUGEINT"),
+    "String": (Type.TEXT, "VARCHAR"),
+    "UUID": (Type.TEXT, "UUID"),
+    "Date": (Type.DATE, "Date"),
+    "Date32": (Type.DATE, "DATE"),
+    "DateTime": (Type.TIMESTAMP, "DateTime"),
+    "Time": (Type.TIME, "TIME"),
+}
+LOOSE = ("Enum", "UUID", "FixedString")
+"""Not yet text: names of numbers, sixteen bytes, text that is filled up with zeros."""
+
+AROUND = re.compile(r"(Nullable|LowCardinality)\((.*)\)", re.DOTALL)
+FORM = re.compile(r"(\w+)(?:\((.*)\))?", re.DOTALL)
+MOST_DIGITS = 38
+MICROSECONDS = 6
+
+
+def schema_of(rows: Iterable[tuple[str, str, str]]) -> Schema:
+    """Tables and views from rows of `COLUMNS`."""
+    tables: dict[str, dict[str, SchemaColumn]] = {}
+    for table, name, native in rows:
+        tables.setdefault(table, {})[name] = column_of(name, native)
+    return Schema({name: SchemaTable(name, columns) for name, columns in tables.items()})
+
+
+def column_of(name: str, native: str) -> SchemaColumn:
+    """One column. Text is compared byte by byte; names of values and identifiers are read as text first."""
+    inner, nullable = native.strip(), False
+    while (found := AROUND.fullmatch(inner)) is not None:
+        nullable, inner = nullable or found[1] == "Nullable", found[2]
+    kind, spelled = kind_of(inner)
+    loose = inner.startswith(LOOSE) or spelled == "TIMESTAMP_NS"
+    return SchemaColumn(name, kind, spelled, nullable, collated=inner != "String", loose=loose)
+
+
+def kind_of(native: str) -> tuple[Type, str]:
+    """Our type and the name we give it; what is not on the list is hidden."""
+    form = FORM.fullmatch(native)
+    head, inside = (form[1], form[2] or "") if form else ("", "")
+    if native in WHOLE:
+        return Type.INTEGER, native
+    if head == "Decimal":
+        return _decimal(inside)
+    if head in {"Enum8", "Enum16", "FixedString"}:
+        return Type.TEXT, head
+    if head in {"DateTime64", "Time64"}:
+        return _moment(head, inside)
+    if head == "DateTime":
+        return NAMED[head]
+    return NAMED.get(native, (Type.OTHER, native))
+
+
+def _decimal(inside: str) -> tuple[Type, str]:
+    precision, scale = (int(part) for part in inside.split(","))
+    return (Type.DECIMAL if precision <= MOST_DIGITS else Type.OTHER), f"DECIMAL({precision},{scale})"
+
+
+def _moment(head: str, inside: str) -> tuple[Type, str]:
+    """To the microsecond; what is finer is cut to it when it is read."""
+    digits = int(inside.split(",", maxsplit=1)[0])
+    if head == "DateTime64":
+        return Type.TIMESTAMP, "TIMESTAMP" if digits <= MICROSECONDS else "TIMESTAMP_NS"
+    return (Type.TIME if digits <= MICROSECONDS else Type.OTHER), "TIME"

@@ -1,0 +1,61 @@
+"""The settings that go with every statement of ours, whatever a session or a profile has: they are part of it."""
+
+from collections.abc import Mapping
+
+MEANING: Mapping[str, str | int] = {
+    "enable_analyzer": 1,
+    "session_timezone": "UTC",
+    "cast_keep_nullable": 1,
+    "join_use_nulls": 1,
+    "group_by_use_nulls": 1,
+    "transform_null_in": 0,
+    "union_default_mode": "DISTINCT",
+    "aggregate_functions_null_for_empty": 0,
+    "count_distinct_implementation": "uniqExact",
+    "prefer_column_name_to_alias": 1,
+    "enable_positional_arguments": 1,
+    "least_greatest_legacy_null_behavior": 0,
+    "precise_float_parsing": 1,
+    "enable_extended_results_for_datetime_functions": 1,
+    "allow_experimental_correlated_subqueries": 1,
+    "enable_materialized_cte": 1,
+    "compile_expressions": 0,
+    "optimize_functions_to_subcolumns": 0,
+    "short_circuit_function_evaluation": "enable",
+}
+WHOLE: Mapping[str, str | int] = dict.fromkeys(
+    (
+        "read_overflow_mode",
+        "group_by_overflow_mode",
+        "sort_overflow_mode",
+        "result_overflow_mode",
+        "timeout_overflow_mode",
+        "set_overflow_mode",
+        "join_overflow_mode",
+        "distinct_overflow_mode",
+    ),
+    "throw",
+)
+"""A limit that is reached ends a statement; it does not quietly shorten what is read."""
+
+SIZES: Mapping[str, str | int] = {
+    "max_query_size": 1 << 28,
+    "max_ast_elements": 5_000_000,
+    "max_expanded_ast_elements": 5_000_000,
+    "max_ast_depth": 10_000,
+    "max_parser_depth": 10_000,
+}
+ARROW: Mapping[str, str | int] = {
+    "output_format_arrow_string_as_string": 1,
+    "output_format_arrow_low_cardinality_as_dictionary": 0,
+    "output_format_arrow_compression_method": "none",
+}
+LOCKED: Mapping[str, str | int] = {"readonly": 1}
+"""No writing, no tables of other places (files, addresses), no change of settings."""
+
+
+def settled(sql: str, tag: str, *, locked: bool) -> str:
+    """The statement with its settings; `tag` is the name under which it can be stopped."""
+    given = {**MEANING, **WHOLE, **SIZES, **ARROW, "log_comment": tag, **(LOCKED if locked else {})}
+    listed = ", ".join(f"{name} = {value!r}" for name, value in given.items())
+    return f"{sql} SETTINGS {listed}"

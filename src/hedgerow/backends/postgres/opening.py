@@ -1,0 +1,53 @@
+"""From a URL to a backend."""
+
+from collections.abc import Mapping
+from urllib.parse import unquote
+
+from hedgerow.backends.postgres import faults
+from hedgerow.backends.postgres.backend import Postgres
+from hedgerow.backends.postgres.lending import Server, driver
+from hedgerow.backends.postgres.settings import PATIENCE
+
+OURS = frozenset({"schema", "timeout"})
+LONGEST_PATIENCE = 7 * 86_400.0
+
+
+def open_postgres(url: str) -> Postgres:
+    """A server by its URL: PostgreSQL's own, and two options more.
+
+    `schema` names the schema of the tables, `timeout` the seconds that one statement may take.
+    """
+    body, _, query = url.partition("://")[2].partition("?")
+    options = [option.partition("=") for option in query.split("&") if option]
+    ours = {name: unquote(value) for name, _, value in options if name in OURS}
+    rest = "&".join("".join(option) for option in options if option[0] not in OURS)
+    plain = f"postgresql://{body}?{rest}" if rest else f"postgresql://{body}"
+    if not _is_understood(plain):
+        raise faults.bad_url()
+    patience = _patience(ours)
+    lender = Server(plain)
+    try:
+        return Postgres(lender, handed_in=False, schema=ours.get("schema"), patience=patience)
+    except BaseException:
+        lender.close()
+        raise
+
+
+def _is_understood(url: str) -> bool:
+    """Whether the driver can read a URL. Its words quote all of it, so no error may hang on to them."""
+    psycopg = driver()
+    try:
+        psycopg.conninfo.conninfo_to_dict(url)
+    except psycopg.ProgrammingError:
+        return False
+    return True
+
+
+def _patience(options: Mapping[str, str]) -> float:
+    try:
+        found = float(options.get("timeout", PATIENCE))
+    except ValueError:
+        raise faults.bad_url() from None
+    if not 0 < found <= LONGEST_PATIENCE:
+        raise faults.bad_url()
+    return found

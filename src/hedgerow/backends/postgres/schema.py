@@ -1,0 +1,137 @@
+"""What PostgreSQL declares of its tables, from its catalog. Rows are not looked at.
+
+Constraints are told only where the server holds them for every row that a query sees: not for foreign tables, nor for
+a table with children that inherit from it (partitions do keep them).
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from hedgerow.expressions.types import Type
+from hedgerow.schema import Schema, SchemaColumn, SchemaTable
+
+if TYPE_CHECKING:
+    from psycopg import Cursor
+
+TYPES: Mapping[str, tuple[Type, str]] = {
+    "bool": (Type.BOOLEAN, "BOOLEAN"),
+    "int2": (Type.INTEGER, "SMALLINT"),
+    "int4": (Type.INTEGER, "INTEGER"),
+    "int8": (Type.INTEGER, "BIGINT"),
+    "float4": (Type.FLOAT, "REAL"),
+    "float8": (Type.FLOAT, "DOUBLE PRECISION"),
+    "date": (Type.DATE, "DATE"),
+    "time": (Type.TIME, "TIME"),
+    "timestamp": (Type.TIMESTAMP, "TIMESTAMP"),
+}
+LOOSE: Mapping[str, tuple[Type, str]] = {
+    "timestamptz": (Type.TIMESTAMP, "TIMESTAMP WITH TIME ZONE"),
+    "uuid": (Type.TEXT, "UUID"),
+    "citext": (Type.TEXT, "CITEXT"),
+    "bpchar": (Type.TEXT, "CHAR"),
+}
+"""Types that are always read through a cast: at UTC, as text, without what a CHAR is filled up with."""
+
+TEXTS = frozenset({"text", "varchar"})
+LONGEST_DECIMAL = 38
+
+COLUMNS = """
+WITH RECURSIVE resolved(kind, base, modifier) AS (
+    SELECT oid, oid, -1 FROM pg_type WHERE typtype <> 'd'
+    UNION ALL
+    SELECT t.oid, r.base, CASE WHEN t.typtypmod >= 0 THEN t.typtypmod ELSE r.modifier END
+    FROM pg_type AS t JOIN resolved AS r ON r.kind = t.typbasetype WHERE t.typtype = 'd'
+)
+SELECT c.relname, a.attname, b.typname, b.typtype = 'e',
+    CASE WHEN a.atttypmod >= 0 THEN a.atttypmod ELSE r.modifier END,
+    a.attnotnull AND (c.relkind = 'p' OR (c.relkind = 'r' AND NOT c.relhassubclass)) AND NOT EXISTS (
+        SELECT FROM pg_constraint AS n
+        WHERE n.conrelid = c.oid AND n.contype = 'n' AND n.conkey = ARRAY[a.attnum] AND NOT n.convalidated
+    ),
+    l.oid IS NULL OR l.collisdeterministic,
+    CASE WHEN l.collprovider = 'd' THEN
+        d.datlocprovider = 'b' OR (d.datlocprovider = 'c' AND d.datcollate IN ('C', 'POSIX'))
+    ELSE l.collprovider = 'b' OR (l.collprovider = 'c' AND l.collcollate IN ('C', 'POSIX')) END
+FROM pg_class AS c
+JOIN pg_namespace AS s ON s.oid = c.relnamespace
+JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+JOIN resolved AS r ON r.kind = a.atttypid
+JOIN pg_type AS b ON b.oid = r.base
+JOIN pg_database AS d ON d.datname = current_database()
+LEFT JOIN pg_collation AS l ON l.oid = a.attcollation
+WHERE s.nspname = %(schema)s AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
+    AND c.relname = COALESCE(%(table)s, c.relname)
+    AND has_schema_privilege(s.oid, 'USAGE') AND has_column_privilege(c.oid, a.attnum, 'SELECT')
+ORDER BY c.relname, a.attnum
+"""
+UNIQUE = """
+SELECT c.relname, array_agg(a.attname)
+FROM pg_index AS i
+JOIN pg_class AS c ON c.oid = i.indrelid
+JOIN pg_namespace AS s ON s.oid = c.relnamespace
+CROSS JOIN LATERAL unnest(i.indkey[0:i.indnkeyatts - 1]) AS k(number)
+JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum = k.number
+WHERE s.nspname = %(schema)s AND c.relname = COALESCE(%(table)s, c.relname)
+    AND (c.relkind = 'p' OR (c.relkind IN ('r', 'm') AND NOT c.relhassubclass))
+    AND i.indisunique AND i.indisvalid AND i.indislive AND i.indimmediate AND NOT i.indisexclusion
+    AND i.indpred IS NULL AND i.indexprs IS NULL
+GROUP BY c.relname, i.indexrelid
+"""
+
+
+def read_schema(cursor: "Cursor[tuple[Any, ...]]", schema: str, table: str | None = None) -> Schema:
+    """All tables and views of a schema that may be read, or one of them."""
+    asked = {"schema": schema, "table": table}
+    tables: dict[str, dict[str, SchemaColumn]] = {}
+    for name, *described in cursor.execute(COLUMNS, asked).fetchall():
+        column = _column(_Described(*described))
+        tables.setdefault(name, {})[column.name] = column
+    unique = cursor.execute(UNIQUE, asked).fetchall()
+    return Schema({name: SchemaTable(name, columns, _keys(name, columns, unique)) for name, columns in tables.items()})
+
+
+def _keys(
+    table: str, columns: Mapping[str, SchemaColumn], unique: Iterable[tuple[Any, ...]]
+) -> frozenset[frozenset[str]]:
+    """The keys of a table that stand in columns which may be read."""
+    return frozenset(frozenset(names) for name, names in unique if name == table and set(names) <= set(columns))
+
+
+@dataclass(frozen=True, slots=True)
+class _Described:
+    """A row of the catalog about one column: its type, and how its text is compared."""
+
+    name: str
+    kind: str
+    enum: bool
+    modifier: int
+    never_null: bool
+    determined: bool
+    bytewise: bool | None
+
+
+def _column(found: _Described) -> SchemaColumn:
+    """Text of a deterministic collation is equal where its bytes are; its order is another matter."""
+    known = _type(found.kind, found.modifier, enum=found.enum)
+    nullable = not found.never_null
+    if known is not None:
+        loose = found.enum or found.kind in LOOSE or known[1] == "NUMERIC"
+        return SchemaColumn(found.name, *known, nullable=nullable, loose=loose)
+    if found.kind not in TEXTS:
+        return SchemaColumn(found.name, Type.OTHER, found.kind.upper(), nullable=nullable)
+    if not found.determined:
+        return SchemaColumn(found.name, Type.TEXT, "VARCHAR WITH COLLATION", nullable=nullable)
+    native = "TEXT" if found.bytewise else "TEXT WITH COLLATION"
+    return SchemaColumn(found.name, Type.TEXT, native, nullable=nullable, collated=False)
+
+
+def _type(kind: str, modifier: int, *, enum: bool) -> tuple[Type, str] | None:
+    if enum:
+        return Type.TEXT, "ENUM"
+    if kind != "numeric":
+        return TYPES.get(kind) or LOOSE.get(kind)
+    precision, scale = ((modifier - 4) >> 16) & 0xFFFF, (((modifier - 4) & 0x7FF) ^ 1024) - 1024
+    if modifier < 0 or precision > LONGEST_DECIMAL or not 0 <= scale <= precision:
+        return Type.FLOAT, "NUMERIC"
+    return Type.DECIMAL, f"DECIMAL({precision},{scale})"

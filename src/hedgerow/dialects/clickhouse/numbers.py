@@ -1,0 +1,202 @@
+"""Arithmetic. Whole numbers are computed in 128 bits and are NULL outside 64; doubles have no errors."""
+
+from collections.abc import Sequence
+
+from hedgerow.dialects.clickhouse.spelling import (
+    Writer,
+    double,
+    doubles,
+    let,
+    of_doubles,
+    one_spelling,
+    template,
+    whole,
+    wholes,
+)
+from hedgerow.expressions.nodes import Call, Literal
+from hedgerow.expressions.types import Type
+
+LOWEST = "toInt64('-9223372036854775808')"
+FARTHEST = 300
+"""So many places at most on either side of the point."""
+
+APART = {23: "1.0000000000000001e23", 210: "1.0000000000000001e210"}
+"""Powers of ten that the C library, and with it DuckDB, gives one step too high."""
+
+
+def _whole(symbol: str) -> Writer:
+    return lambda _, texts: whole(f" {symbol} ".join(wholes(texts)))
+
+
+def _of_whole(name: str) -> Writer:
+    """Division and remainder; by zero they are NULL. The functions themselves give 0 for what lies under a NULL."""
+    return lambda _, texts: whole("{}({}, nullIf({}, 0))".format(name, *wholes(texts)))
+
+
+def _without_sign(name: str) -> Writer:
+    """The negative and the size: the lowest number has neither."""
+    return lambda _, texts: whole(f"{name}(toInt128({texts[0]}))")
+
+
+def half_away(text: str) -> str:
+    """A double to the nearest whole one, halves away from zero. The difference to what is cut off is exact."""
+    return f"(trunc({text}) + if(abs({text} - trunc({text})) >= 0.5e0, sign({text}), 0))"
+
+
+def _power_of_ten(places: int) -> str:
+    return APART.get(places, f"1e{places}")
+
+
+def _places(expr: Call, texts: Sequence[str]) -> tuple[str, str]:
+    """Two powers of ten, one of them 1: what is multiplied by, and what is divided by."""
+    given = expr.arguments[1] if len(texts) > 1 else Literal(0, Type.INTEGER)
+    if isinstance(given, Literal) and isinstance(given.value, int):
+        places = max(-FARTHEST, min(given.value, FARTHEST))
+        return _power_of_ten(max(places, 0)), _power_of_ten(max(-places, 0))
+    held = f"greatest(least(toInt64({texts[1]}), {FARTHEST}), -{FARTHEST})"
+    return _read_power(f"greatest({held}, 0)"), _read_power(f"greatest(-{held}, 0)")
+
+
+def _read_power(places: str) -> str:
+    known = ", ".join(f"n = {at}, {power}" for at, power in APART.items())
+    return let(f"multiIf({known}, toFloat64OrZero(concat('1e', toString(n))))", n=places)
+
+
+def _round(expr: Call, texts: Sequence[str]) -> str:
+    """As DuckDB: scaled, rounded, scaled back; a number that is too large for that stays as it is."""
+    return _to_places(expr, texts, half_away("s"))
+
+
+def _trunc(expr: Call, texts: Sequence[str]) -> str:
+    return _to_places(expr, texts, "trunc(s)")
+
+
+def _to_places(expr: Call, texts: Sequence[str], cut: str) -> str:
+    up, down = _places(expr, texts)
+    scaled = let(f"if(u > 1, {cut} / u, {cut} * d)", s="if(u > 1, x * u, x / d)", u="u", d="d")
+    held = let("if(isFinite(r), r, x)", r=scaled, x="x")
+    made = let(held, x=double(texts[0], expr.arguments[0]), u=up, d=down)
+    if len(texts) == 1 or isinstance(expr.arguments[1], Literal):
+        return made
+    return f"if(isNull({texts[1]}), NULL, {made})"
+
+
+def _fixed(expr: Call, texts: Sequence[str]) -> str | None:
+    precision, scale = (argument.value if isinstance(argument, Literal) else None for argument in expr.arguments[1:])
+    if not isinstance(precision, int) or not isinstance(scale, int):
+        return None
+    rounded = _round(Call("round", (expr.arguments[0], expr.arguments[2]), Type.FLOAT), (texts[0], texts[2]))
+    return let(f"if(abs(r) < {_power_of_ten(precision - scale)}, r, NULL)", r=rounded)
+
+
+def _width_bucket(expr: Call, texts: Sequence[str]) -> str:
+    low, high = (double(texts[at], expr.arguments[at]) for at in (1, 2))
+    place = f"least(floor((x - {low}) / ({high} - {low}) * {texts[3]}), toFloat64({texts[3]}) - 1)"
+    inside = f"accurateCastOrNull({place}, 'Int64') + 1"
+    body = f"multiIf(isNull(x) OR isNaN(x), NULL, x < {low}, 0, x >= {high}, toInt64({texts[3]}) + 1, {inside})"
+    return let(body, x=double(texts[0], expr.arguments[0]))
+
+
+def _clip_whole(_: Call, texts: Sequence[str]) -> str:
+    value = f"toInt64({texts[0]})"
+    return f"multiIf({value} < {texts[1]}, {texts[1]}, {value} > {texts[2]}, {texts[2]}, {value})"
+
+
+def _power(expr: Call, texts: Sequence[str]) -> str:
+    """ClickHouse errs where the result is far too large: its size is known from the logarithm there."""
+    odd = "abs(y) < 9007199254740992 AND y = trunc(y) AND y / 2 <> trunc(y / 2)"
+    sign = f"if(reinterpretAsUInt64(x) >= {2**63} AND {odd}, -1, 1)"
+    real = "x >= 0 OR y = trunc(y)"
+    far = f"l > 1030 AND ({real}), {sign} * inf, l < -1100 AND ({real}), 0e0"
+    tiny = f"abs(x) < 2.3e-308 AND l < 1100 AND ({real}), {sign} * exp2(l)"
+    body = let(
+        f"multiIf({far}, {tiny}, pow(x, y))",
+        l="y * log2(abs(x))",
+        x="x",
+        y="y",
+    )
+    return let(body, **dict(zip("xy", doubles(expr, texts), strict=True)))
+
+
+def _remainder(expr: Call, texts: Sequence[str]) -> str:
+    """Exactly, like the C library: both numbers as whole multiples of a power of two, and the remainder of those.
+
+    a 2^d is reduced in steps of 2^64; the remainder of each is below 2^53, so that the next product has 117 bits.
+    """
+    steps = f"arrayFold((r, i) -> moduloOrZero(r * toInt128('{2**64}'), b), range(toUInt64(intDiv(d, 64))), {{}})"
+    first = "moduloOrZero(bitShiftLeft(a, d % 64), b)"
+    above = let(steps.format(first), a="a", b="b", d="greatest(f - g, 0)")
+    below = "if(g - f > 64, a, moduloOrZero(a, bitShiftLeft(b, least(greatest(g - f, 0), 64))))"
+    whole = f"if(f >= g, {above}, {below})"
+    power = "reinterpretAsFloat64(toUInt64(bitShiftLeft(toUInt64({} + 1023), 52)))"
+    scaled = let(
+        f"toFloat64(r) * {power.format('greatest(e, -1022)')} * {power.format('least(e + 1022, 0)')}", r="r", e="e"
+    )
+    size = let(scaled, r=whole, e="least(f, g)")
+    parts = {"a": _mantissa("x"), "f": _binary_power("x"), "b": _mantissa("y"), "g": _binary_power("y")}
+    exact = let(f"if(x < 0, -1, 1) * {size}", x="x", **parts)
+    body = f"multiIf(y = 0, NULL, isNaN(x) OR isNaN(y) OR isInfinite(x), nan, isInfinite(y), x, {exact})"
+    named = dict(zip("xy", doubles(expr, texts), strict=True))
+    return let(f"if(isNull(x) OR isNull(y), NULL, {body})", **named)
+
+
+def _bits_of_power(name: str) -> str:
+    return f"toInt64(bitAnd(bitShiftRight(reinterpretAsUInt64(assumeNotNull({name})), 52), 2047))"
+
+
+def _mantissa(name: str) -> str:
+    """A double without sign and power of two, as a whole number below 2^53."""
+    fraction = f"toInt128(bitAnd(reinterpretAsUInt64(assumeNotNull({name})), {2**52 - 1}))"
+    return f"({fraction} + if({_bits_of_power(name)} = 0, 0, {2**52}))"
+
+
+def _binary_power(name: str) -> str:
+    """The power of two that the whole number is multiplied by."""
+    return f"(greatest({_bits_of_power(name)}, 1) - 1075)"
+
+
+WRITERS: dict[str, Writer] = {
+    **{f"{name}_whole": _whole(symbol) for name, symbol in (("add", "+"), ("subtract", "-"), ("multiply", "*"))},
+    **{
+        name: of_doubles(f"({{0}} {symbol} {{1}})")
+        for name, symbol in (("add", "+"), ("subtract", "-"), ("multiply", "*"))
+    },
+    "divide": of_doubles("({0} / nullIf({1}, 0e0))"),
+    "divide_whole": _of_whole("intDivOrZero"),
+    "remainder_whole": template(
+        "if({0} = " + LOWEST + " AND {1} = -1, NULL, moduloOrZero(toInt64({0}), nullIf(toInt64({1}), 0)))"
+    ),
+    "remainder": _remainder,
+    "negate": of_doubles("(-{0})"),
+    "negate_whole": _without_sign("-"),
+    "abs": of_doubles("abs({0})"),
+    "abs_whole": _without_sign("abs"),
+    "sign": of_doubles("multiIf({0} > 0 OR isNaN({0}), 1, {0} < 0, -1, {0} = 0, 0, NULL)"),
+    "sqrt": of_doubles("if({0} < 0, NULL, sqrt({0}))"),
+    "ln": of_doubles("if({0} <= 0, NULL, log({0}))"),
+    "log10": of_doubles("if({0} <= 0, NULL, log10({0}))"),
+    "log2": of_doubles("if({0} <= 0, NULL, log2({0}))"),
+    **{name: of_doubles(f"if({{0}} >= -1 AND {{0}} <= 1, {name}({{0}}), NULL)") for name in ("asin", "acos")},
+    **{
+        name: of_doubles(f"{name}({{0}})")
+        for name in ("sin", "cos", "tan", "exp", "atan", "cbrt", "radians", "degrees", "floor", "ceil", "trunc")
+    },
+    "atan2": of_doubles("atan2({0}, {1})"),
+    "power": _power,
+    "round": _round,
+    "trunc_places": _trunc,
+    "fixed": _fixed,
+    "width_bucket": _width_bucket,
+    "clip": lambda expr, texts: "multiIf({0} < {1}, {1}, {0} > {2}, {2}, isNaN({0}), NULL, {0})".format(
+        *doubles(expr, texts)
+    ),
+    "clip_whole": _clip_whole,
+    "is_nan": of_doubles("isNaN({0})"),
+    "is_infinite": of_doubles("isInfinite({0})"),
+    "is_finite": of_doubles("isFinite({0})"),
+    "is_there": of_doubles("ifNull(NOT isNaN({0}), FALSE)"),
+    "one_spelling": lambda _, texts: one_spelling(texts[0]),
+    "bit_and": template("bitAnd(toInt64({0}), toInt64({1}))"),
+    "bit_or": template("bitOr(toInt64({0}), toInt64({1}))"),
+    "bit_xor": template("bitXor(toInt64({0}), toInt64({1}))"),
+}

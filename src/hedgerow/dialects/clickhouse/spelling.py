@@ -1,0 +1,140 @@
+"""What all of ClickHouse's spellings are made of: names for parts, doubles, and doubles in DuckDB's order.
+
+ClickHouse computes a function on what lies *under* a NULL as well, so nothing here may fail on any value at all.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+
+from hedgerow.expressions.nodes import Call, Column, Expr, Literal, walk
+from hedgerow.expressions.types import Type
+
+Writer = Callable[[Call, Sequence[str]], str | None]
+"""Writes a call from itself and the texts of its arguments; None where it cannot be written for these arguments."""
+
+EXACT = 15
+"""So many digits surely fit into a double."""
+
+EXACT_POWER = 22
+"""Powers of ten that are doubles."""
+
+SMALL = 18
+"""So many digits fit into 64 bits."""
+
+TWO_TO_53 = 2**53
+DECIMAL = re.compile(r"DECIMAL\(\s*(\d+)\s*,\s*(\d+)\s*\)", re.IGNORECASE)
+
+
+def quoted(value: str) -> str:
+    """A text constant. Backslashes are read."""
+    return "'" + value.replace("\\", "\\\\").replace("'", "\\'").replace("\x00", "\\0") + "'"
+
+
+def let(body: str, **parts: str) -> str:
+    """`body`, in which each name stands for a part that is computed once."""
+    names = ", ".join(parts)
+    listed = ", ".join(f"[{text}]" for text in parts.values())
+    return f"arrayElement(arrayMap(({names}) -> {body}, {listed}), 1)"
+
+
+def template(text: str) -> Writer:
+    """A spelling that depends on the arguments' texts alone."""
+    return lambda _, texts: text.format(*texts)
+
+
+def of_doubles(text: str) -> Writer:
+    """A spelling whose arguments are read as doubles."""
+    return lambda expr, texts: text.format(*doubles(expr, texts))
+
+
+def doubles(expr: Call, texts: Sequence[str]) -> list[str]:
+    """All arguments as doubles."""
+    return [double(text, argument) for text, argument in zip(texts, expr.arguments, strict=True)]
+
+
+def double(text: str, expr: Expr) -> str:
+    """A value as the double that DuckDB makes of it."""
+    if isinstance(expr, Literal) and expr.type is Type.FLOAT:
+        return text
+    if expr.type is Type.DECIMAL:
+        return _from_decimal(text, expr)
+    return f"toFloat64({text})"
+
+
+def _from_decimal(text: str, expr: Expr) -> str:
+    """The nearest double. Up to 2^53 steps a quotient is exact enough; beyond, the digits are read."""
+    if any(isinstance(part, Column) and part.native.upper() == "HUGEINT" for part in walk(expr)):
+        return let(_from_wide("n"), n=f"toInt128({text})")
+    precision, scale = digits_of(expr)
+    if precision <= EXACT and scale <= EXACT_POWER:
+        return f"toFloat64({text})"
+    if scale == 0:
+        return let(_from_wide("n"), n=f"toInt128({text})") if precision > SMALL else f"toFloat64({text})"
+    read = "toFloat64OrZero(toString(x))"
+    if scale > EXACT_POWER:
+        return let(read, x=text)
+    raw = f"reinterpretAs{'Int64' if precision <= SMALL else 'Int128'}(x)"
+    near = f"{raw} BETWEEN -{TWO_TO_53} AND {TWO_TO_53}"
+    return let(f"if({near}, toFloat64(x), {read})", x=text)
+
+
+def _from_wide(name: str) -> str:
+    """A whole number of 128 bits as DuckDB makes a double of it: the halves by themselves, then their sum."""
+    low = f"toUInt64(bitAnd({name}, toInt128('{2**64 - 1}')))"
+    high = f"toInt64(bitShiftRight({name}, 64))"
+    below = f"-toFloat64(bitNot({low})) - 1"
+    return f"if({high} = -1, {below}, toFloat64({low}) + toFloat64({high}) * {float(2**64)!r})"
+
+
+def digits_of(expr: Expr) -> tuple[int, int]:
+    """Digits in all and after the point of a decimal; (0, 0) where it is none."""
+    found = [_digits(part) for part in walk(expr)]
+    return max((p for p, _ in found), default=0), max((s for _, s in found), default=0)
+
+
+def _digits(expr: Expr) -> tuple[int, int]:
+    if isinstance(expr, Literal) and isinstance(expr.value, Decimal):
+        shape = expr.value.as_tuple()
+        return len(shape.digits), max(0, -int(shape.exponent))
+    sizes = DECIMAL.fullmatch(expr.native.strip()) if isinstance(expr, Column) else None
+    return (int(sizes[1]), int(sizes[2])) if sizes else (0, 0)
+
+
+def wholes(texts: Sequence[str]) -> list[str]:
+    """Whole numbers in 128 bits, in which no sum or product of two of them overflows."""
+    return [f"toInt128({text})" for text in texts]
+
+
+def whole(text: str) -> str:
+    """A whole number of 64 bits, NULL where it does not fit."""
+    return f"accurateCastOrNull({text}, 'Int64')"
+
+
+def rounded_off(text: str) -> str:
+    """A double without a fraction as a whole number; NULL where it is too large, infinite or NaN."""
+    return f"accurateCastOrNull({text}, 'Int64')"
+
+
+def one_spelling(text: str) -> str:
+    """A double in which zero has no sign and there is one NaN."""
+    return f"if(isNaN({text}), nan, {text} + 0e0)"
+
+
+def bits(text: str) -> str:
+    """The bits of a double in one spelling: equal where DuckDB calls two doubles equal."""
+    return f"reinterpretAsUInt64({one_spelling(text)})"
+
+
+def sortable(text: str) -> str:
+    """A double as a whole number that sorts as DuckDB sorts it: NaN after infinity."""
+    return let(f"if(b >= {2**63}, bitNot(b), bitOr(b, toUInt64({2**63})))", b=bits(text))
+
+
+def can_be_nan(expr: Expr) -> bool:
+    """Whether a double can be NaN; one that was just made of a whole number or a decimal cannot."""
+    if isinstance(expr, Literal) or expr.type is not Type.FLOAT:
+        return False
+    if not isinstance(expr, Call) or expr.function not in {"cast_float", "imposed_float"}:
+        return True
+    return expr.arguments[0].type not in {Type.INTEGER, Type.DECIMAL, Type.BOOLEAN}

@@ -1,0 +1,227 @@
+"""PostgreSQL, from version 14 on."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+
+from hedgerow.dialects.base import Dialect, SummaryCall, far
+from hedgerow.dialects.postgres import doubles
+from hedgerow.dialects.postgres.calendars import CALENDARS
+from hedgerow.dialects.postgres.casts import CONVERSIONS
+from hedgerow.dialects.postgres.logic import BYTES, LOGIC, collated
+from hedgerow.dialects.postgres.numbers import NUMBERS
+from hedgerow.dialects.postgres.reading_formats import FORMATS
+from hedgerow.dialects.postgres.regexps import REGEXPS
+from hedgerow.dialects.postgres.rounding import ROUNDING
+from hedgerow.dialects.postgres.sizes import DECIMAL
+from hedgerow.dialects.postgres.summaries import SUMMARIES
+from hedgerow.dialects.postgres.texts import TEXTS
+from hedgerow.dialects.postgres.times import TIMES, micros
+from hedgerow.expressions.nodes import Call, Column, Constant, Expr
+from hedgerow.expressions.types import Type
+
+Writer = Callable[["PostgresDialect", Call, Sequence[str]], str]
+WRITERS: Mapping[str, Writer] = {
+    **LOGIC,
+    **NUMBERS,
+    **ROUNDING,
+    **CONVERSIONS,
+    **TEXTS,
+    **TIMES,
+    **CALENDARS,
+    **FORMATS,
+    **REGEXPS,
+}
+LONGEST = 1_000_000
+LONG_WHOLE = 18
+WIDEST = 10**38
+
+
+class PostgresDialect(Dialect):
+    """How PostgreSQL spells what we generate.
+
+    Args:
+        schema: The schema of the tables; empty where the search path is to find them.
+    """
+
+    name = "postgres"
+    label = "PostgreSQL"
+    double = "FLOAT8"
+    huge = "NUMERIC"
+    text = "TEXT"
+    gathers = True
+
+    def __init__(self, schema: str = "") -> None:
+        self._schema = schema
+
+    # Names and constants
+
+    def table(self, name: str) -> str:
+        """A table in the schema."""
+        return f"{self.identifier(self._schema)}.{self.identifier(name)}" if self._schema else self.identifier(name)
+
+    def constant(self, value: Constant) -> str:
+        """The least number of 64 bits would be read as the opposite of one that has more."""
+        if isinstance(value, int) and not isinstance(value, bool) and value == -(2**63):
+            return f"CAST('{value}' AS BIGINT)"
+        return super().constant(value)
+
+    def real(self, value: float) -> str:
+        """A double."""
+        return doubles.real(value)
+
+    def string(self, value: str) -> str:
+        """A text without NUL, which PostgreSQL cannot hold."""
+        if "\x00" in value:
+            raise self.lacks("a text with a NUL character")
+        return super().string(value)
+
+    # Expressions
+
+    def call(self, expr: Call, texts: Sequence[str]) -> str:
+        """By its writer."""
+        writer = WRITERS.get(expr.function)
+        if writer is None:
+            raise self.lacks(f"the function {expr.function}")
+        text = writer(self, expr, texts)
+        if len(text) > LONGEST:
+            raise self.lacks("so long an expression")
+        return text
+
+    def summary(self, call: SummaryCall) -> str:
+        """By its writer."""
+        writer = SUMMARIES.get(call.function)
+        if writer is None:
+            raise self.lacks(f"{call.function} of one person's rows")
+        return writer(self, call)
+
+    def as_double(self, text: str, expr: Expr) -> str:
+        """The nearest double, as in DuckDB; whole decimals of more than 64 bits are added up from two halves there."""
+        if expr.type is Type.FLOAT and not (isinstance(expr, Column) and expr.native.upper() == "REAL"):
+            return text
+        plain = f"CAST({text} AS {self.double})"
+        sizes = DECIMAL.fullmatch(expr.native.upper()) if isinstance(expr, Column) else None
+        if sizes is None or int(sizes[1]) <= LONG_WHOLE or sizes[2] != "0":
+            return plain
+        upper = f"div({text} - CASE WHEN {text} < 0 THEN {2**64 - 1} ELSE 0 END, {2**64})"
+        lower = f"({text} - {upper} * {2**64})"
+        below = f"-CAST({2**64 - 1} - {lower} AS {self.double}) - 1"
+        halves = f"CAST({lower} AS {self.double}) + CAST({upper} AS {self.double}) * {self.real(2.0**64)}"
+        return (
+            f"CASE WHEN abs({text}) <= {2**53} THEN {plain} WHEN {upper} = -1 THEN {below} "
+            f"WHEN abs({text}) < {WIDEST} THEN {halves} ELSE {plain} END"
+        )
+
+    def on_grid(self, text: str, offset: float, factor: float, low: int, high: int, *, nan: bool) -> str:
+        """The value stands there once: a NUMERIC becomes a double by way of its digits, which is slow.
+
+        Where steps are coarse, a tiny number times the factor would be an error. Adding a power of two and taking it
+        away again makes it zero, or far from tiny, and leaves all numbers alone that would come to another place.
+        """
+        value = self.held(f"NULLIF({text}, {doubles.NAN})" if nan else text, *far(offset, factor, low, high))
+        if offset == 0.0 and factor < 1.0:
+            tiny = self.real(math.ldexp(1.0 / factor, -200))
+            value = f"({value} + {tiny} - {tiny})"
+        steps = f"({value} - {self.real(offset)}) * {self.real(factor)} + {self.real(0.5)}"
+        return f"float8smaller(float8larger(floor({steps}), {self.real(float(low))}), {self.real(float(high))})"
+
+    def held(self, text: str, low: float, high: float) -> str:
+        """By functions that are NULL where the value is."""
+        return f"float8smaller(float8larger({text}, {self.real(low)}), {self.real(high)})"
+
+    def is_nan(self, text: str) -> str:
+        """NaN equals NaN."""
+        return f"({text} = {doubles.NAN})"
+
+    def binary(self, text: str) -> str:
+        """The collation of bytes."""
+        return collated(text)
+
+    def bytewise(self, text: str, expr: Expr) -> str:
+        """Where the collation of a column orders by bytes as well, it stays."""
+        ordered = isinstance(expr, Column) and expr.native.upper() == BYTES
+        return text if ordered else self.binary(text)
+
+    def limits(self, expr: Expr) -> tuple[str, str] | None:
+        """Times may be 24:00, and decimals NaN."""
+        if expr.type is Type.TIME:
+            return "TIME '00:00:00'", "TIME '23:59:59.999999'"
+        if expr.type is Type.DECIMAL:
+            return f"(-{WIDEST - 1})", str(WIDEST - 1)
+        return super().limits(expr)
+
+    def floor_divide(self, dividend: str, divisor: str) -> str:
+        """Whole division."""
+        return f"CAST({dividend} AS BIGINT) / CAST({divisor} AS BIGINT)"
+
+    def canonical(self, text: str, kind: Type) -> str:
+        """See the base."""
+        if kind is Type.TEXT:
+            return self.binary(text)
+        if kind in {Type.FLOAT, Type.DECIMAL}:
+            return self._scaled(f"CAST({text} AS {self.double})")
+        if kind is Type.TIMESTAMP:
+            inside = f"{text} BETWEEN TIMESTAMP '4713-01-01 BC' AND TIMESTAMP '294246-01-01'"
+            return f"CASE WHEN {inside} THEN CAST({micros(text)} AS TEXT) END"
+        if kind is Type.TIME:
+            return f"CAST({micros(text)} AS TEXT)"
+        if kind is Type.BOOLEAN:
+            return f"CAST(CAST({text} AS INTEGER) AS TEXT)"
+        return f"CAST({text} AS TEXT)"
+
+    def _scaled(self, value: str) -> str:
+        """`floor(2^20 x)` in digits, where it is below 4e18; the product of a tiny number could fail elsewhere."""
+        scaled = f"CAST(CAST(floor({value} * {self.real(1048576.0)}) AS BIGINT) AS TEXT)"
+        tiny = f"WHEN abs({value}) < {self.real(1e-200)} THEN CASE WHEN {value} < 0 THEN '-1' ELSE '0' END"
+        return f"CASE {tiny} WHEN abs({value}) < {self.real(4e18 / 1048576)} THEN {scaled} ELSE '' END"
+
+    def same(self, left: str, right: str, kind: Type) -> str:
+        """Two equalities that can be hashed: of what stands there or of something else, and of whether it is NULL."""
+        nothing = self.nothing(kind)
+        sides = [f"COALESCE({self.binary(text) if kind is Type.TEXT else text}, {nothing})" for text in (left, right)]
+        return f"{sides[0]} = {sides[1]} AND ({left} IS NULL) = ({right} IS NULL)"
+
+    def nothing(self, kind: Type) -> str:
+        """Some value of a type."""
+        words = {
+            Type.BOOLEAN: "FALSE",
+            Type.INTEGER: "0",
+            Type.DECIMAL: "0",
+            Type.FLOAT: doubles.ZERO,
+            Type.TEXT: "''",
+            Type.DATE: "DATE '1970-01-01'",
+            Type.TIME: "TIME '00:00:00'",
+            Type.TIMESTAMP: "TIMESTAMP '1970-01-01'",
+        }
+        return words.get(kind, "NULL")
+
+    # Aggregates
+
+    def total(self, text: str) -> str:
+        """SUM of 64 bits is a NUMERIC, and counts in 128 bits."""
+        return f"SUM(CAST({text} AS BIGINT))"
+
+    def counted(self, condition: str | None) -> str:
+        """FILTER."""
+        return "COUNT(*)" if condition is None else f"COUNT(*) FILTER (WHERE {condition})"
+
+    def total_if(self, text: str, condition: str | None) -> str:
+        """FILTER."""
+        return self.total(text) if condition is None else f"{self.total(text)} FILTER (WHERE {condition})"
+
+    # Clauses
+
+    def step(self, name: str, query: str, *, once: bool) -> str:
+        """MATERIALIZED."""
+        return f"{name} AS {'MATERIALIZED ' if once else ''}({query})"
+
+    def union(self, left: str, operator: str, right: str) -> str:
+        """In brackets."""
+        return f"({left}) {operator} ({right})"
+
+    def values(self, rows: Sequence[Sequence[str]], alias: str) -> str:
+        """VALUES."""
+        listed = ", ".join(f"({', '.join(row)})" for row in rows)
+        return f"(VALUES {listed}) AS {alias}({', '.join(f'c{i}' for i in range(len(rows[0])))})"
+
+
+POSTGRES = PostgresDialect()

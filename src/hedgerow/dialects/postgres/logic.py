@@ -1,0 +1,99 @@
+"""Comparisons, logic and choices. Text is compared byte by byte, whatever collation a column has."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from hedgerow.expressions.nodes import Call, Column, Expr, Literal
+from hedgerow.expressions.types import Type
+
+if TYPE_CHECKING:
+    from hedgerow.dialects.postgres.dialect import PostgresDialect, Writer
+
+SYMBOLS = {
+    "equal": "=",
+    "unequal": "<>",
+    "less": "<",
+    "less_or_equal": "<=",
+    "greater": ">",
+    "greater_or_equal": ">=",
+    "is_distinct": "IS DISTINCT FROM",
+    "is_not_distinct": "IS NOT DISTINCT FROM",
+}
+EQUALITIES = frozenset({"equal", "unequal", "is_distinct", "is_not_distinct", "in", "nullif"})
+BYTES, DETERMINED = "TEXT", "TEXT WITH COLLATION"
+"""Text that is compared byte by byte; and text that is equal where its bytes are, but has another order."""
+
+
+def collated(text: str) -> str:
+    """A text that is compared byte by byte."""
+    return f'({text} COLLATE "C")'
+
+
+def _is_determined(expr: Expr) -> bool:
+    """Whether equality of this text goes by its bytes in the collation that it has, so that indexes serve."""
+    return isinstance(expr, Column) and expr.native.upper() in {BYTES, DETERMINED}
+
+
+def _sides(expr: Call, texts: Sequence[str]) -> Sequence[str]:
+    """The arguments, text with a collation where it matters."""
+    if all(a.type not in {Type.TEXT, Type.NULL} for a in expr.arguments):
+        return texts
+    columns = [a for a in expr.arguments if not isinstance(a, Literal)]
+    if expr.function in EQUALITIES and len(columns) == 1 and _is_determined(columns[0]):
+        return texts
+    return [collated(t) if a.type is Type.TEXT else t for a, t in zip(expr.arguments, texts, strict=True)]
+
+
+def _values(expr: Call, texts: Sequence[str]) -> Sequence[str]:
+    """The values that are chosen among. A unit that a collation compares stays what the database takes it for."""
+    if any(isinstance(a, Column) and a.type is Type.TEXT and not _is_determined(a) for a in expr.arguments):
+        return texts
+    return [collated(t) if a.type is Type.TEXT else t for a, t in zip(expr.arguments, texts, strict=True)]
+
+
+def _compared(_dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
+    left, right = _sides(expr, texts)
+    return f"({left} {SYMBOLS[expr.function]} {right})"
+
+
+def _same_text(_dialect: "PostgresDialect", _expr: Call, texts: Sequence[str]) -> str:
+    return f"({collated(texts[0])} = {collated(texts[1])})"
+
+
+def _in(_dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
+    first, *rest = _sides(expr, texts)
+    return f"({first} IN ({', '.join(rest)}))"
+
+
+def _nullif(_dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
+    return f"NULLIF({', '.join(_sides(expr, texts))})"
+
+
+def _listed(_dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
+    """LEAST and GREATEST pass over NULL, as they do in DuckDB."""
+    values = _values(expr, texts) if expr.function == "coalesce" else _sides(expr, texts)
+    return f"{expr.function.upper()}({', '.join(values)})"
+
+
+def _case(_dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
+    values = _values(expr, texts)
+    branches = " ".join(f"WHEN {c} THEN {v}" for c, v in zip(texts[:-1:2], values[1::2], strict=True))
+    return f"CASE {branches} ELSE {values[-1]} END"
+
+
+def _infix(symbol: str) -> "Writer":
+    return lambda _dialect, _expr, texts: "(" + f" {symbol} ".join(texts) + ")"
+
+
+LOGIC: Mapping[str, "Writer"] = {
+    **dict.fromkeys(SYMBOLS, _compared),
+    "same_text": _same_text,
+    "in": _in,
+    "nullif": _nullif,
+    **dict.fromkeys(("coalesce", "least", "greatest"), _listed),
+    "case": _case,
+    "and": _infix("AND"),
+    "or": _infix("OR"),
+    "not": lambda _dialect, _expr, texts: f"(NOT {texts[0]})",
+    "is_null": lambda _dialect, _expr, texts: f"({texts[0]} IS NULL)",
+}

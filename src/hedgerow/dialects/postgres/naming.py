@@ -1,0 +1,43 @@
+"""Guards name an argument several times; what is long is computed once, so that nesting does not double it."""
+
+from collections.abc import Sequence
+
+from hedgerow.expressions.nodes import Call, Column, Expr, Literal, Window, walk
+
+SHORT = 90
+"""So many characters of a cast column are written again rather than named."""
+
+
+def shared(template: str, arguments: Sequence[Expr], texts: Sequence[str]) -> str:
+    """`template` with `{0}`, `{1}` … for the arguments, each computed once.
+
+    A name costs about as much as ten comparisons for each row, so columns and constants are just repeated. A window
+    function is repeated, too: it would look at other rows inside a query of its own. OFFSET keeps the planner from
+    writing the arguments back into the places where they are named.
+    """
+    if all(map(_is_short, arguments, texts)) or any(isinstance(p, Window) for a in arguments for p in walk(a)):
+        return template.format(*texts)
+    places = [
+        text if isinstance(a, Literal) else f"v.a{i}" for i, (a, text) in enumerate(zip(arguments, texts, strict=True))
+    ]
+    named = [f"{text} AS a{i}" for i, text in enumerate(texts) if places[i] != text]
+    return f"(SELECT {template.format(*places)} FROM (SELECT {', '.join(named)} OFFSET 0) AS v)"
+
+
+def chained(first: Sequence[str], second: Sequence[str], result: str) -> str:
+    """A value in stages: `a0`, `a1` … from texts, then `b0`, `b1` … from those, then the result from all of them."""
+    one = ", ".join(f"{text} AS a{i}" for i, text in enumerate(first))
+    two = ", ".join(f"{text} AS b{i}" for i, text in enumerate(second))
+    return f"(SELECT {result} FROM (SELECT {one} OFFSET 0) AS v, LATERAL (SELECT {two} OFFSET 0) AS w)"
+
+
+def has_window(arguments: Sequence[Expr]) -> bool:
+    """Whether a window function stands anywhere in the arguments."""
+    return any(isinstance(part, Window) for argument in arguments for part in walk(argument))
+
+
+def _is_short(expr: Expr, text: str) -> bool:
+    if isinstance(expr, Column | Literal):
+        return True
+    cast = isinstance(expr, Call) and expr.function.startswith(("cast_", "imposed_"))
+    return cast and isinstance(expr.arguments[0], Column) and len(text) <= SHORT

@@ -1,0 +1,233 @@
+"""Functions of numbers. Doubles follow the floating-point standard; whole numbers are NULL where they overflow."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from hedgerow.dialects.postgres.doubles import HALF, INFINITE, MOST, NAN, ZERO, arithmetic, power, real
+from hedgerow.dialects.postgres.naming import has_window, shared
+from hedgerow.dialects.postgres.sizes import WHOLE, added, multiplied, size
+from hedgerow.expressions.nodes import Call, Column, Expr, Literal
+
+if TYPE_CHECKING:
+    from hedgerow.dialects.postgres.dialect import PostgresDialect, Writer
+
+LEAST, GREATEST = "CAST('-9223372036854775808' AS BIGINT)", "9223372036854775807"
+IN_RANGE = f"BETWEEN {LEAST} AND {GREATEST}"
+LARGEST_EXPONENT, SMALLEST_EXPONENT = 709.782712893384, -744.0
+"""Where `exp` is the largest double; and where it is as good as the smallest."""
+
+ONE_DEGREE = 0.017453292519943295
+SMALL, LARGE = 1e-300, MOST * ONE_DEGREE * (1 - 2**-50)
+
+
+def doubles(dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> list[str]:
+    """The arguments as doubles."""
+    return [dialect.as_double(text, a) for a, text in zip(expr.arguments, texts, strict=True)]
+
+
+def no_windows(dialect: "PostgresDialect", expr: Call) -> None:
+    """Refuse a function whose text has queries of its own where it is applied to a window function."""
+    if has_window(expr.arguments):
+        raise dialect.lacks(f"{expr.function.replace('_', ' ')} of a window function")
+
+
+def wholes(expr: Call, texts: Sequence[str]) -> list[str]:
+    """The arguments in 64 bits."""
+    return [bigint(a, text) for a, text in zip(expr.arguments, texts, strict=True)]
+
+
+def bigint(expr: Expr, text: str) -> str:
+    """A whole number in 64 bits."""
+    wide = isinstance(expr, Column) and expr.native.upper() == "BIGINT"
+    return text if wide else f"CAST({text} AS BIGINT)"
+
+
+def _arithmetic(dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
+    return arithmetic(expr.function, expr.arguments, doubles(dialect, expr, texts))
+
+
+# Whole numbers
+
+_ADDED = (
+    f"CASE WHEN CASE WHEN {{1}} >= 0 THEN {{0}} <= {GREATEST} - {{1}} ELSE {{0}} >= {LEAST} - {{1}} END "
+    "THEN {0} + {1} END"
+)
+_SUBTRACTED = (
+    f"CASE WHEN CASE WHEN {{1}} >= 0 THEN {{0}} >= {LEAST} + {{1}} ELSE {{0}} <= {GREATEST} + {{1}} END "
+    "THEN {0} - {1} END"
+)
+_MULTIPLIED = f"CASE WHEN CAST({{0}} AS NUMERIC) * {{1}} {IN_RANGE} THEN {{0}} * {{1}} END"
+_WHOLE = {
+    "add_whole": ("({0} + {1})", _ADDED),
+    "subtract_whole": ("({0} - {1})", _SUBTRACTED),
+    "multiply_whole": ("({0} * {1})", _MULTIPLIED),
+}
+
+
+def _whole(_dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
+    found = [size(argument) for argument in expr.arguments]
+    total = multiplied(found) if expr.function == "multiply_whole" else added(found)
+    plain, guarded = _WHOLE[expr.function]
+    if total.most < WHOLE.most:
+        return plain.format(*wholes(expr, texts))
+    return shared(guarded, expr.arguments, wholes(expr, texts))
+
+
+def _whole_quotient(_dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
+    """The least number has no opposite, so it cannot be divided by minus one."""
+    sides = wholes(expr, texts)
+    plain = f"{{0}} {'/' if expr.function == 'divide_whole' else '%'} NULLIF({{1}}, 0)"
+    if size(expr.arguments[0]).most < WHOLE.most or _is_not_minus_one(expr.arguments[1]):
+        return f"({plain})".format(*sides)
+    return shared(f"CASE WHEN {{0}} <> {LEAST} OR {{1}} <> -1 THEN {plain} END", expr.arguments, sides)
+
+
+def _is_not_minus_one(expr: Expr) -> bool:
+    return isinstance(expr, Literal) and expr.value != -1
+
+
+def _opposite(_dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
+    [text] = wholes(expr, texts)
+    within = text if size(expr.arguments[0]).most < WHOLE.most else f"NULLIF({text}, {LEAST})"
+    return f"abs({within})" if expr.function == "abs_whole" else f"(-{within})"
+
+
+# Remainders of doubles
+
+_MANTISSA = "(('x' || encode(float8send({0}), 'hex'))::BIT(64)::BIGINT)"
+_BITS = f"({_MANTISSA} & 4503599627370495)"
+_EXPONENT = f"CAST(({_MANTISSA} >> 52) & 2047 AS INTEGER)"
+
+
+def _parts(text: str) -> tuple[str, str]:
+    """A finite double as a whole number times a power of two: both, without the sign."""
+    bits, exponent = _BITS.format(text), _EXPONENT.format(text)
+    whole = f"CASE WHEN {exponent} = 0 THEN {bits} ELSE {bits} + 4503599627370496 END"
+    return whole, f"GREATEST({exponent}, 1) - 1075"
+
+
+def _remainder(dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
+    """Exact, as division of whole numbers with a common power of two taken out; the sign is that of the dividend.
+
+    Whole doubles are divided as such. Where the dividend is the smaller one, it is the remainder.
+    """
+    no_windows(dialect, expr)
+    (m0, e0), (m1, e1) = _parts("x.a"), _parts("x.b")
+    low = "LEAST(y.e0, y.e1)"
+    scaled = [f"y.m{i} * power(CAST(2 AS NUMERIC), y.e{i} - {low})" for i in (0, 1)]
+    exact = f"CAST(mod({scaled[0]}, {scaled[1]}) AS FLOAT8) * power(FLOAT8 '2', {low})"
+    taken = (
+        f"(SELECT sign(x.a) * {exact} FROM (SELECT {{0}} AS a, {{1}} AS b OFFSET 0) AS x, "
+        f"LATERAL (SELECT {m0} AS m0, {e0} AS e0, {m1} AS m1, {e1} AS e1 OFFSET 0) AS y)"
+    )
+    whole = " AND ".join(f"abs({{{i}}}) < {power(53)} AND {{{i}}} = trunc({{{i}}})" for i in (0, 1))
+    template = (
+        f"CASE WHEN {{1}} = 0 THEN NULL WHEN {whole} "
+        "THEN CAST(CAST({0} AS BIGINT) % CAST({1} AS BIGINT) AS FLOAT8) "
+        f"WHEN abs({{0}}) > {real(MOST)} OR {{1}} = {NAN} THEN {{0}} - {{0}} + {{1}} - {{1}} "
+        f"WHEN abs({{0}}) < abs({{1}}) THEN {{0}} ELSE {taken} END"
+    )
+    return shared(template, expr.arguments, doubles(dialect, expr, texts))
+
+
+# Functions of one double
+
+_FINITE = f"abs({{0}}) <= {real(MOST)}"
+_TEMPLATES = {
+    "sqrt": "CASE WHEN {0} >= 0 THEN sqrt({0}) END",
+    "ln": "CASE WHEN {0} > 0 THEN ln({0}) END",
+    "log10": "CASE WHEN {0} > 0 THEN log({0}) END",
+    "log2": f"CASE WHEN {{0}} > 0 THEN ln({{0}}) / {real(math.log(2))} END",
+    "exp": f"CASE WHEN {{0}} = {NAN} THEN {{0}} WHEN {{0}} > {real(LARGEST_EXPONENT)} THEN {INFINITE} "
+    f"WHEN {{0}} < {real(SMALLEST_EXPONENT)} THEN {ZERO} ELSE exp({{0}}) END",
+    **{
+        name: f"CASE WHEN {_FINITE} THEN {name}({{0}}) WHEN {{0}} IS NOT NULL THEN {NAN} END"
+        for name in ("sin", "cos", "tan")
+    },
+    **{name: f"CASE WHEN {{0}} BETWEEN -1 AND 1 THEN {name}({{0}}) END" for name in ("asin", "acos")},
+    "atan": "atan({0})",
+    "cbrt": "cbrt({0})",
+    "radians": f"CASE WHEN abs({{0}}) <= {real(SMALL)} THEN {ZERO} ELSE radians({{0}}) END",
+    "degrees": f"CASE WHEN abs({{0}}) > {real(LARGE)} THEN sign({{0}}) * {INFINITE} ELSE degrees({{0}}) END",
+    **{name: f"{name}({{0}})" for name in ("floor", "ceil", "trunc", "abs")},
+    "negate": "(-{0})",
+    "sign": "CASE WHEN {0} > 0 THEN 1 WHEN {0} < 0 THEN -1 WHEN {0} = 0 THEN 0 END",
+    "is_nan": f"({{0}} = {NAN})",
+    "is_infinite": f"(abs({{0}}) = {INFINITE})",
+    "is_finite": f"({_FINITE})",
+    "is_there": f"COALESCE({{0}} <> {NAN}, FALSE)",
+    "one_spelling": f"({{0}} + {ZERO})",
+}
+
+
+def _of_double(dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
+    return shared(_TEMPLATES[expr.function], expr.arguments, doubles(dialect, expr, texts))
+
+
+def _atan2(dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
+    return "atan2({}, {})".format(*doubles(dialect, expr, texts))
+
+
+def _power(dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
+    """Where the result is near or beyond the limits of doubles, by the root of it, squared; and the special cases.
+
+    Those are: anything to the power of 0, and one to any power, are 1; a negative base has whole exponents only;
+    zero and infinity give zero or infinity, and here even zero has a sign.
+    """
+    no_windows(dialect, expr)
+    one, grows, room = real(1.0), "(abs({0}) > 1) = ({1} > 0)", "abs({1} * ln(abs({0})))"
+    odd_number = f"{{1}} = trunc({{1}}) AND {{1}} <> 2 * trunc({{1}} * {HALF})"
+    odd = f"CASE WHEN abs({{1}}) BETWEEN 1 AND {power(53)} THEN {odd_number} ELSE FALSE END"
+    sign = f"CASE WHEN {{0}} < 0 AND {odd} THEN {real(-1.0)} ELSE {one} END"
+    zero_sign = f"CASE WHEN CAST({{0}} AS TEXT) = '-0' AND {odd} THEN {real(-1.0)} ELSE {one} END"
+    squared = arithmetic("multiply", (expr, expr), ("s.r", "s.r"))
+    root = f"(SELECT {squared} FROM (SELECT power(abs({{0}}), {{1}} * {HALF}) AS r OFFSET 0) AS s)"
+    template = (
+        f"CASE WHEN {{0}} IS NULL OR {{1}} IS NULL THEN NULL WHEN {{1}} = 0 OR {{0}} = 1 THEN {one} "
+        f"WHEN {{0}} = {NAN} OR {{1}} = {NAN} THEN {NAN} "
+        f"WHEN {{0}} = 0 THEN CASE WHEN {{1}} < 0 THEN {zero_sign} * {INFINITE} ELSE {ZERO} END "
+        f"WHEN abs({{0}}) = {INFINITE} THEN CASE WHEN {{1}} > 0 THEN {sign} * {INFINITE} ELSE {ZERO} END "
+        f"WHEN abs({{1}}) > {real(1e20)} THEN CASE WHEN abs({{0}}) = 1 THEN {one} WHEN {grows} THEN {INFINITE} "
+        f"ELSE {ZERO} END WHEN {{0}} < 0 AND {{1}} <> trunc({{1}}) THEN {NAN} WHEN abs({{0}}) = 1 THEN {sign} "
+        f"WHEN abs({{1}}) < {real(1e-30)} THEN {one} WHEN {room} < 700 THEN power({{0}}, {{1}}) "
+        f"WHEN {room} < 744 THEN {sign} * {root} "
+        f"WHEN {grows} THEN {sign} * {INFINITE} ELSE {ZERO} END"
+    )
+    return shared(template, expr.arguments, doubles(dialect, expr, texts))
+
+
+def _clip(dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
+    """By functions that are NULL where an argument is."""
+    if expr.function == "clip_whole":
+        return "int8smaller(int8larger({}, {}), {})".format(*wholes(expr, texts))
+    value, low, high = doubles(dialect, expr, texts)
+    return f"float8smaller(float8larger(NULLIF({value}, {NAN}), {low}), {high})"
+
+
+def _bits(symbol: str) -> "Writer":
+    def write(_dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
+        return f"({f' {symbol} '.join(wholes(expr, texts))})"
+
+    return write
+
+
+def _indicator(_dialect: "PostgresDialect", _expr: Call, texts: Sequence[str]) -> str:
+    return f"CAST({texts[0]} AS INTEGER)"
+
+
+NUMBERS: Mapping[str, "Writer"] = {
+    **dict.fromkeys(("add", "subtract", "multiply", "divide"), _arithmetic),
+    **dict.fromkeys(_WHOLE, _whole),
+    **dict.fromkeys(("divide_whole", "remainder_whole"), _whole_quotient),
+    **dict.fromkeys(("abs_whole", "negate_whole"), _opposite),
+    "remainder": _remainder,
+    **dict.fromkeys(_TEMPLATES, _of_double),
+    "atan2": _atan2,
+    "power": _power,
+    **dict.fromkeys(("clip", "clip_whole"), _clip),
+    "bit_and": _bits("&"),
+    "bit_or": _bits("|"),
+    "bit_xor": _bits("#"),
+    "indicator": _indicator,
+}

@@ -1,0 +1,176 @@
+"""Regular expressions, from RE2's to PostgreSQL's.
+
+Whether a text matches is the same in both. How far a match goes and what its groups are is not: RE2 takes the first
+branch that leads to a match, PostgreSQL the longest match. They agree where at each place the next character tells how
+to go on, so only such patterns are taken for REGEXP_EXTRACT and REGEXP_REPLACE.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from hedgerow.dialects.postgres.logic import collated
+from hedgerow.dialects.postgres.naming import shared
+from hedgerow.dialects.postgres.regexp_paths import is_clear, may_be_empty
+from hedgerow.dialects.postgres.regexp_syntax import (
+    LAST,
+    WORD,
+    Chain,
+    Chars,
+    Choice,
+    Edge,
+    Group,
+    Node,
+    NotReadError,
+    Ranges,
+    Repeat,
+    opposite,
+    parse,
+)
+from hedgerow.expressions.nodes import Call, Expr, Literal
+
+if TYPE_CHECKING:
+    from hedgerow.dialects.postgres.dialect import PostgresDialect, Writer
+
+MOST_TIMES = 255
+LONGEST = 1_000
+
+
+def _sign(code: int) -> str:
+    return f"\\u{code:04X}" if code < 0x10000 else f"\\U{code:08X}"
+
+
+def _bracket(ranges: Ranges) -> str:
+    """A set of characters; a set with the last of all is told by what is not in it. There is no NUL."""
+    if ranges and ranges[-1][1] == LAST:
+        others = [(max(low, 1), high) for low, high in opposite(ranges) if high > 0]
+        return f"[^{_listed(others)}]" if others else "(?:.|\\n)"
+    shown = [(max(low, 1), high) for low, high in ranges if high > 0]
+    if not shown:
+        raise NotReadError
+    return _sign(shown[0][0]) if len(shown) == 1 and shown[0][0] == shown[0][1] else f"[{_listed(shown)}]"
+
+
+def _listed(ranges: Sequence[tuple[int, int]]) -> str:
+    return "".join(_sign(low) if low == high else f"{_sign(low)}-{_sign(high)}" for low, high in ranges)
+
+
+def _edge(kind: str) -> str:
+    if kind in "^$":
+        return kind
+    word = _bracket(WORD)
+    return f"(?:(?<!{word})(?={word})|(?<={word})(?!{word}))"
+
+
+def _times(least: int, most: int | None) -> list[str]:
+    """Quantifiers one after the other, none of them beyond what PostgreSQL counts to."""
+    made = []
+    while least > MOST_TIMES:
+        made.append(f"{{{MOST_TIMES}}}")
+        least, most = least - MOST_TIMES, None if most is None else most - MOST_TIMES
+    if most is None:
+        return [*made, f"{{{least},}}"]
+    while most > MOST_TIMES:
+        made.append(f"{{{least},{MOST_TIMES}}}")
+        least, most = 0, most - MOST_TIMES
+    return [*made, f"{{{least},{most}}}"]
+
+
+def written(node: Node, *, grouped: bool) -> str:
+    """A pattern as PostgreSQL reads it; without groups unless they are asked for."""
+    if isinstance(node, Chars):
+        return _bracket(node.ranges)
+    if isinstance(node, Edge):
+        return _edge(node.kind)
+    if isinstance(node, Chain):
+        return "".join(written(part, grouped=grouped) for part in node.parts)
+    if isinstance(node, Choice):
+        return f"(?:{'|'.join(written(branch, grouped=grouped) for branch in node.branches)})"
+    if isinstance(node, Group):
+        return f"({'' if grouped else '?:'}{written(node.body, grouped=grouped)})"
+    return _repeated(node, grouped=grouped)
+
+
+def _repeated(node: Repeat, *, grouped: bool) -> str:
+    body = f"(?:{written(node.body, grouped=grouped)})"
+    quantifiers = _times(node.least, node.most)
+    if grouped and len(quantifiers) > 1:
+        raise NotReadError
+    return "".join(f"{body}{quantifier}" for quantifier in quantifiers)
+
+
+def _read(dialect: "PostgresDialect", expr: Expr) -> Node:
+    if not isinstance(expr, Literal) or not isinstance(expr.value, str):
+        raise dialect.lacks("a regular expression that is not a constant")
+    try:
+        return parse(expr.value)
+    except NotReadError:
+        raise dialect.lacks("this regular expression") from None
+
+
+def _tried(pattern: str, body: str) -> str:
+    """What is made with a pattern, tried on a constant first: one that is too large fails whatever the rows."""
+    return f"CASE WHEN '' ~ {pattern} IS NOT NULL THEN {body} END"
+
+
+def _matches(dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
+    tree = _read(dialect, expr.arguments[1])
+    try:
+        inner = written(tree, grouped=False)
+    except NotReadError:
+        raise dialect.lacks("this regular expression") from None
+    pattern = dialect.string(f"^(?:{inner})$" if expr.function == "regexp_full_match" else f"(?:{inner})")
+    return _tried(pattern, f"({collated(texts[0])} ~ {pattern})")
+
+
+def _clear(dialect: "PostgresDialect", expr: Call) -> tuple[Node, str]:
+    """A pattern that leaves no choice, with its groups."""
+    tree = _read(dialect, expr.arguments[1])
+    text = _with_groups(tree) if is_clear(tree) else None
+    if text is None:
+        what = expr.function.replace("_", " ")
+        raise dialect.lacks(f"{what} with a regular expression that can match in several ways")
+    return tree, text
+
+
+def _with_groups(tree: Node) -> str | None:
+    try:
+        return written(tree, grouped=True)
+    except NotReadError:
+        return None
+
+
+def _extract(dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
+    """The empty text where nothing matches; the whole match is the first group."""
+    _, inner = _clear(dialect, expr)
+    group, pattern = expr.arguments[2], dialect.string(f"({inner})")
+    if not isinstance(group, Literal) or not isinstance(group.value, int):
+        raise dialect.lacks("a group that is not a constant")
+    found = f"COALESCE((regexp_match({{0}}, {_quoted(pattern)}))[{group.value + 1}], '')"
+    template = _tried(_quoted(pattern), f"CASE WHEN {{0}} IS NOT NULL THEN {found} END")
+    return shared(template, expr.arguments[:1], (collated(texts[0]),))
+
+
+def _replace(dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
+    """Text that matches nothing can be replaced once; how often it is found in a text differs."""
+    tree, inner = _clear(dialect, expr)
+    every = expr.function == "regexp_replace_all"
+    by = expr.arguments[2]
+    if (every and may_be_empty(tree)) or not isinstance(by, Literal) or not isinstance(by.value, str):
+        raise dialect.lacks("replacing all matches of a regular expression that matches the empty text")
+    pattern, replacement = dialect.string(f"(?:{inner})"), dialect.string(re.sub(r"\\0", r"\\&", by.value))
+    flags = ", 'g'" if every else ""
+    made = f"left(regexp_replace(left({collated(texts[0])}, {LONGEST}), {pattern}, {replacement}{flags}), {LONGEST})"
+    return _tried(pattern, made)
+
+
+def _quoted(text: str) -> str:
+    """A text inside a template."""
+    return text.replace("{", "{{").replace("}", "}}")
+
+
+REGEXPS: Mapping[str, "Writer"] = {
+    **dict.fromkeys(("regexp_matches", "regexp_full_match"), _matches),
+    "regexp_extract": _extract,
+    **dict.fromkeys(("regexp_replace", "regexp_replace_all"), _replace),
+}

@@ -1,0 +1,190 @@
+"""Exact summaries of one person's rows: aggregates and window functions.
+
+Sums of doubles are taken in order of size, as DuckDB does it; over a window PostgreSQL has no such order, so they are
+refused there. Variances add up in another way than DuckDB's and would differ in the last bits: they are refused.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from hedgerow.dialects.base import SummaryCall
+from hedgerow.dialects.postgres.doubles import GUARDED, INFINITE, NAN, power, real
+from hedgerow.dialects.postgres.logic import collated
+from hedgerow.dialects.postgres.numbers import IN_RANGE
+from hedgerow.expressions.types import Type
+
+if TYPE_CHECKING:
+    from hedgerow.dialects.postgres.dialect import PostgresDialect
+
+Summary = Callable[["PostgresDialect", SummaryCall], str]
+NUMBERS = frozenset({Type.INTEGER, Type.DECIMAL, Type.FLOAT})
+LARGE = real(1e290)
+"""However many numbers up to this are added up, the sum is finite."""
+
+SCALE, BEYOND = power(-200), power(824)
+RANGE = re.compile(r"\bRANGE\b.*\d")
+NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?(?:e[-+]?[0-9]+)?")
+FARTHEST = 2**31 - 1
+
+
+def _tail(call: SummaryCall, condition: str | None = None) -> str:
+    """FILTER, with one more condition, and OVER."""
+    conditions = [text for text in (call.filter, condition) if text is not None]
+    where = f" FILTER (WHERE {' AND '.join(f'({text})' for text in conditions)})" if conditions else ""
+    return where if call.over is None else f"{where} {call.over}"
+
+
+def _text(call: SummaryCall, place: int = 0) -> str:
+    """An argument; text is compared byte by byte."""
+    return collated(call.texts[place]) if call.kinds[place] is Type.TEXT else call.texts[place]
+
+
+def _double(dialect: "PostgresDialect", call: SummaryCall) -> str:
+    """The first argument as a double."""
+    return dialect.as_double(call.texts[0], call.arguments[0]) if call.arguments else f"CAST({call.texts[0]} AS FLOAT8)"
+
+
+def _aggregate(dialect: "PostgresDialect", call: SummaryCall) -> None:
+    """Refuse what has no place over a window."""
+    if call.over is not None:
+        raise dialect.lacks(f"{call.function} of these values as a window function")
+
+
+def _count(dialect: "PostgresDialect", call: SummaryCall) -> str:
+    if call.distinct:
+        _aggregate(dialect, call)
+    inner = f"{'DISTINCT ' if call.distinct else ''}{_text(call)}" if call.texts else "*"
+    return f"COUNT({inner}){_tail(call)}"
+
+
+def _sum(dialect: "PostgresDialect", call: SummaryCall) -> str:
+    if call.kinds[0] is Type.INTEGER:
+        total = f"SUM({'DISTINCT ' if call.distinct else ''}CAST({call.texts[0]} AS BIGINT)){_tail(call)}"
+        return f"CASE WHEN {total} {IN_RANGE} THEN CAST({total} AS BIGINT) END"
+    return _total(dialect, call)
+
+
+def _total(dialect: "PostgresDialect", call: SummaryCall) -> str:
+    """In order of size; so what is negative comes first, and the sum falls before it rises.
+
+    Numbers so large that they could overflow are added up by themselves, at a smaller scale: beside them the others
+    make no difference.
+    """
+    _aggregate(dialect, call)
+    value, distinct = _double(dialect, call), "DISTINCT " if call.distinct else ""
+
+    def added(text: str, condition: str) -> str:
+        return f"SUM({distinct}{text} ORDER BY {text}){_tail(call, condition)}"
+
+    small = added(value, f"abs({value}) <= {LARGE}")
+    large = added(f"{value} * {SCALE}", f"abs({value}) > {LARGE}")
+    negative = added(f"{value} * {SCALE}", f"{value} < -{LARGE}")
+    return (
+        f"CASE WHEN {large} IS NULL THEN {small} WHEN {large} = {NAN} THEN {NAN} WHEN {negative} <= -{BEYOND} "
+        f"THEN CASE WHEN {large} = {INFINITE} THEN {NAN} ELSE -{INFINITE} END WHEN {large} >= {BEYOND} THEN {INFINITE} "
+        f"ELSE {large} * {power(200)} END"
+    )
+
+
+def _avg(dialect: "PostgresDialect", call: SummaryCall) -> str:
+    count = f"CAST(COUNT({'DISTINCT ' if call.distinct else ''}{call.texts[0]}){_tail(call)} AS FLOAT8)"
+    return GUARDED["divide"].format(f"({_total(dialect, call)})", count)
+
+
+def _quantile(dialect: "PostgresDialect", call: SummaryCall) -> str:
+    """The middle of the two numbers around the place. Other parts between them DuckDB finds with one rounding less."""
+    _aggregate(dialect, call)
+    share = 0.5 if call.function == "MEDIAN" else _share(call.texts[1])
+    if share not in {0.0, 0.5, 1.0}:
+        raise dialect.lacks("QUANTILE_CONT of one person's rows, but for the median")
+    value = _double(dialect, call)
+    place = f"({real(share)} * (COUNT({value}){_tail(call)} - 1))"
+    numbers = f"(array_agg({value} ORDER BY {value}){_tail(call, f'{value} IS NOT NULL')})"
+    low, high = (f"{numbers}[CAST({cut}({place}) AS INTEGER) + 1]" for cut in ("floor", "ceil"))
+    part = f"({place} - floor({place}))"
+    weighed = [GUARDED["multiply"].format(one, other) for one, other in ((low, f"(1 - {part})"), (high, part))]
+    return f"CASE WHEN {part} = 0 THEN {low} ELSE ({weighed[0]}) + ({weighed[1]}) END"
+
+
+def _share(text: str) -> float:
+    """A constant share from its text."""
+    bare = text.removeprefix("FLOAT8").strip("'() ")
+    return float(bare) if NUMBER.fullmatch(bare) else -1.0
+
+
+def _extreme(_dialect: "PostgresDialect", call: SummaryCall) -> str:
+    least = call.function in {"MIN", "ANY_VALUE"}
+    if call.kinds[0] is Type.BOOLEAN:
+        return f"{'bool_and' if least else 'bool_or'}({call.texts[0]}){_tail(call)}"
+    return f"{'MIN' if least else 'MAX'}({_text(call)}){_tail(call)}"
+
+
+def _flag(_dialect: "PostgresDialect", call: SummaryCall) -> str:
+    return f"{call.function.lower()}({call.texts[0]}){_tail(call)}"
+
+
+def _joined(dialect: "PostgresDialect", call: SummaryCall) -> str:
+    _aggregate(dialect, call)
+    return f"string_agg({_text(call)}, {call.texts[1]} ORDER BY {_text(call)}){_tail(call)}"
+
+
+def _at_extreme(dialect: "PostgresDialect", call: SummaryCall) -> str:
+    """The first of the values, ordered by what is looked at and then by themselves."""
+    _aggregate(dialect, call)
+    shown, looked_at = _text(call), _text(call, 1)
+    there = f"{call.texts[0]} IS NOT NULL AND {call.texts[1]} IS NOT NULL"
+    order = f"{looked_at} {'ASC' if call.function == 'ARG_MIN' else 'DESC'}, {shown} ASC"
+    return f"(array_agg({shown} ORDER BY {order}){_tail(call, there)})[1]"
+
+
+def _ranked(dialect: "PostgresDialect", call: SummaryCall) -> str:
+    _framed(dialect, call)
+    return f"{call.function}({', '.join(call.texts)}){_tail(call)}"
+
+
+def _framed(dialect: "PostgresDialect", call: SummaryCall) -> None:
+    if call.filter is not None or RANGE.search(call.over or ""):
+        raise dialect.lacks(f"{call.function} with FILTER, or over a range of values")
+
+
+def _at_place(dialect: "PostgresDialect", call: SummaryCall) -> str:
+    """NTILE and NTH_VALUE count from 1."""
+    *before, place = call.texts
+    if not place.isdigit() or not 0 < int(place) <= FARTHEST:
+        raise dialect.lacks(f"{call.function} with a number that is not a constant from 1")
+    _framed(dialect, call)
+    return f"{call.function}({', '.join([*before, place])}){_tail(call)}"
+
+
+def _shifted(dialect: "PostgresDialect", call: SummaryCall) -> str:
+    """LAG and LEAD; numbers and what stands in for them are brought to one type."""
+    _framed(dialect, call)
+    value, *rest = call.texts
+    if rest:
+        rest[0] = f"CAST({rest[0]} AS INTEGER)" if abs(_whole(rest[0])) <= FARTHEST else str(FARTHEST)
+    if len(rest) > 1 and call.kinds[0] in NUMBERS:
+        wide = "BIGINT" if call.kinds[0] is call.kinds[2] is Type.INTEGER else "FLOAT8"
+        value, rest[1] = f"CAST({value} AS {wide})", f"CAST({rest[1]} AS {wide})"
+    return f"{call.function}({', '.join([value, *rest])}){_tail(call)}"
+
+
+def _whole(text: str) -> int:
+    """A constant whole number from its text."""
+    return int(re.sub(r"[^-0-9]", "", text) or 0)
+
+
+SUMMARIES: Mapping[str, Summary] = {
+    "COUNT": _count,
+    "SUM": _sum,
+    "AVG": _avg,
+    **dict.fromkeys(("MEDIAN", "QUANTILE_CONT"), _quantile),
+    **dict.fromkeys(("MIN", "MAX", "ANY_VALUE"), _extreme),
+    **dict.fromkeys(("BOOL_AND", "BOOL_OR"), _flag),
+    "STRING_AGG": _joined,
+    **dict.fromkeys(("ARG_MIN", "ARG_MAX"), _at_extreme),
+    **dict.fromkeys(("ROW_NUMBER", "RANK", "DENSE_RANK", "PERCENT_RANK", "CUME_DIST"), _ranked),
+    **dict.fromkeys(("FIRST_VALUE", "LAST_VALUE"), _ranked),
+    **dict.fromkeys(("NTILE", "NTH_VALUE"), _at_place),
+    **dict.fromkeys(("LAG", "LEAD"), _shifted),
+}

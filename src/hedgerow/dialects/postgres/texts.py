@@ -1,0 +1,165 @@
+"""Functions of text. Lengths and places count characters; what is made is cut as DuckDB's is."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from hedgerow.dialects.postgres.letters import changed
+from hedgerow.dialects.postgres.logic import collated
+from hedgerow.dialects.postgres.naming import shared
+from hedgerow.dialects.postgres.numbers import bigint
+from hedgerow.expressions.nodes import Call, Expr, Literal
+
+if TYPE_CHECKING:
+    from hedgerow.dialects.postgres.dialect import PostgresDialect, Writer
+
+SPACES = "\u0020\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
+"""What TRIM takes away: the space separators of Unicode, and neither tabs nor line ends."""
+
+FAR = 2**32
+"""Places and lengths beyond this are NULL."""
+
+FARTHEST = 2_000_000_000
+LONGEST, LONG = 1_000, 10_000
+
+
+def _template(template: str) -> "Writer":
+    return lambda _dialect, expr, texts: shared(template, expr.arguments, list(map(collated, texts)))
+
+
+def _letters(_dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
+    return shared(changed(expr.function, "{0}"), expr.arguments, texts)
+
+
+def _trim(dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
+    name = "btrim" if expr.function == "trim" else expr.function
+    signs = texts[1] if len(texts) > 1 else dialect.string(SPACES)
+    return f"{name}({collated(texts[0])}, {collated(signs)})"
+
+
+def _constant(expr: Expr) -> int | None:
+    return expr.value if isinstance(expr, Literal) and isinstance(expr.value, int) else None
+
+
+def _near(text: str, expr: Expr) -> str:
+    """A place or a length in 32 bits: what lies farther makes no difference."""
+    value = _constant(expr)
+    if value is not None:
+        return f"({max(-FARTHEST, min(value, FARTHEST))})"
+    return f"CAST(int8smaller(int8larger({bigint(expr, text)}, {-FARTHEST}), {FARTHEST}) AS INTEGER)"
+
+
+def _end(_dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
+    """LEFT and RIGHT; a negative length is what is left out."""
+    cut = f"{expr.function}({collated(texts[0])}, {_near(texts[1], expr.arguments[1])})"
+    if expr.function == "right" or (_constant(expr.arguments[1]) or FAR) < FAR:
+        return cut
+    return f"CASE WHEN {texts[1]} < {FAR} THEN {cut} END"
+
+
+def _substring(_dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
+    """Places below 0 count from the end, and the place before the first is 0; a negative length goes backwards."""
+    known = [_constant(a) for a in expr.arguments[1:]]
+    if all(value is not None and at <= value < FARTHEST for value, at in zip(known, (1, 0), strict=False)):
+        return f"substr({collated(texts[0])}, {', '.join(texts[1:])})"
+    numbers = [bigint(a, text) for a, text in zip(expr.arguments[1:], texts[1:], strict=True)]
+    there = " AND ".join(f"{{{i + 1}}} BETWEEN {-FAR} AND {FAR - 1}" for i in range(len(numbers)))
+    return shared(f"CASE WHEN {there} THEN {_cut(len(numbers))} END", expr.arguments, (collated(texts[0]), *numbers))
+
+
+def _cut(count: int) -> str:
+    """By the first place that is shown and the first behind it."""
+    start = "CASE WHEN {1} < 0 THEN length({0}) + {1} + 1 ELSE {1} END"
+    if count == 1:
+        return f"substr({{0}}, {_narrow(start, 1)})"
+    first = _narrow(f"({start}) + CASE WHEN {{2}} < 0 THEN {{2}} ELSE 0 END", 1)
+    behind = _narrow(f"({start}) + CASE WHEN {{2}} < 0 THEN 0 ELSE {{2}} END", 1)
+    return f"substr({{0}}, {first}, {_narrow(f'{behind} - {first}', 0)})"
+
+
+def _narrow(text: str, least: int) -> str:
+    """A place in 32 bits, held from a first one on; NULL stays NULL."""
+    return f"CAST(int8smaller(int8larger({text}, {least}), {FARTHEST}) AS INTEGER)"
+
+
+def _concat(_dialect: "PostgresDialect", _expr: Call, texts: Sequence[str]) -> str:
+    parts = [f"left({collated(text)}, {LONG})" for text in texts]
+    return f"left({' || '.join(parts)}, {LONG})"
+
+
+def _concat_present(_dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
+    name = "concat" if expr.function == "concat_present" else "concat_ws"
+    parts = [f"left({collated(f'CAST({text} AS TEXT)')}, {LONG})" for text in texts]
+    return f"left({name}({', '.join(parts)}), {LONG})"
+
+
+def _like(_dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
+    """Without an escape sign unless there is one; ILIKE compares small letters."""
+    escape = texts[2] if len(texts) > 2 else "''"
+    value, pattern = map(collated, texts[:2])
+    if expr.function == "ilike":
+        value, pattern = (
+            shared(changed("lower", "{0}"), (a,), (t,)) for a, t in zip(expr.arguments, texts, strict=True)
+        )
+    return f"({value} LIKE {pattern} ESCAPE {escape})"
+
+
+def _sized(_dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
+    """LPAD and RPAD; length and filling are constants."""
+    return f"{expr.function}({collated(texts[0])}, {texts[1]}, {texts[2]})"
+
+
+def _repeat(_dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
+    times = f"LEAST({texts[1]}, {LONGEST} / GREATEST(length({{0}}), 1) + 1)"
+    return shared(
+        f"left(repeat(left({{0}}, {LONGEST}), {times}), {LONGEST})", expr.arguments[:1], (collated(texts[0]),)
+    )
+
+
+def _position_from(_dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
+    start = texts[2]
+    found = f"strpos(substr({{0}}, {start}), {{1}})"
+    template = f"CASE WHEN {found} = 0 THEN 0 ELSE {found} + {start} - 1 END"
+    return shared(template, expr.arguments[:2], list(map(collated, texts[:2])))
+
+
+def _split_part(_dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
+    """Delimiter and number are constants. Part 0 is empty; what is split by nothing has one character in each part."""
+    number = _near(texts[2], expr.arguments[2])
+    value, by = map(collated, texts[:2])
+    if isinstance(expr.arguments[1], Literal) and _constant(expr.arguments[2]):
+        return f"split_part({value}, {by}, {number})"
+    letter = "substr({0}, CASE WHEN {2} < 0 THEN length({0}) + {2} + 1 ELSE {2} END, 1)"
+    template = (
+        f"CASE WHEN {{2}} = 0 THEN left({{0}} || {{1}}, 0) WHEN {{1}} = '' THEN {letter} "
+        "ELSE split_part({0}, {1}, {2}) END"
+    )
+    return shared(template, expr.arguments, (value, by, number))
+
+
+def _character(_dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
+    there = "{0} BETWEEN 1 AND 55295 OR {0} BETWEEN 57344 AND 1114111"
+    return shared(f"CASE WHEN {there} THEN chr(CAST({{0}} AS INTEGER)) END", expr.arguments, texts)
+
+
+TEXTS: Mapping[str, "Writer"] = {
+    **dict.fromkeys(("lower", "upper"), _letters),
+    **dict.fromkeys(("trim", "ltrim", "rtrim"), _trim),
+    "length": _template("length({0})"),
+    "substring": _substring,
+    **dict.fromkeys(("left", "right"), _end),
+    "replace": _template(f"left(replace(left({{0}}, {LONGEST}), {{1}}, left({{2}}, 100)), {LONGEST})"),
+    "position": _template("strpos({0}, {1})"),
+    "position_from": _position_from,
+    "starts_with": _template("starts_with({0}, {1})"),
+    "contains": _template("(strpos({0}, {1}) > 0)"),
+    "ends_with": _template("(right({0}, length({1})) = {1})"),
+    "concat": _concat,
+    **dict.fromkeys(("concat_present", "concat_joined"), _concat_present),
+    **dict.fromkeys(("like", "ilike", "like_escape"), _like),
+    **dict.fromkeys(("lpad", "rpad"), _sized),
+    "repeat": _repeat,
+    "split_part": _split_part,
+    "translate": _template("translate({0}, {1}, {2})"),
+    "code_point": _template("ascii({0})"),
+    "character": _character,
+}

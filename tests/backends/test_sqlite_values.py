@@ -1,0 +1,462 @@
+"""What SQLite holds is read by one rule for each type, and computed with as DuckDB does, whatever is stored."""
+
+import datetime as dt
+import math
+import sqlite3
+import struct
+from decimal import Decimal
+from random import SystemRandom
+
+import duckdb
+import pyarrow as pa
+import pytest
+
+from hedgerow.backends.duckdb import DuckDB
+from hedgerow.backends.sqlite import open_sqlite
+from hedgerow.backends.sqlite.functions import FUNCTIONS, SUMMARIES
+from hedgerow.compile.scalars import key, scalar
+from hedgerow.compiled import Query, arrow_type
+from hedgerow.dialects import DUCKDB, SummaryCall
+from hedgerow.dialects.sqlite import SQLITE
+from hedgerow.dialects.sqlite.calls import CALLED
+from hedgerow.dialects.sqlite.summaries import SUMMARIES as WRITTEN
+from hedgerow.expressions.functions import allowed
+from hedgerow.expressions.nodes import Call, Column, Literal
+from hedgerow.expressions.types import Type
+
+from ..functions.samples import COLUMNS, OF_TYPE, calls
+
+ANYTHING = [
+    *("NULL", "0", "1", "-1", "7", "9223372036854775807", "-9223372036854775808", "2.5", "-0.0", "1e300", "9e999"),
+    *("-9e999", "5e-324", "''", "'abc'", "'7'", "'nan'", "'true'", "'2024-02-29'", "'2024-02-30'", "'0000-01-01'"),
+    *("'24:00:00'", "'2024-02-29T23:59:59.5Z'", "'infinity'", "'a0012024-01-01'", "'😀é'", "x''", "x'ff00'", "x'4142'"),
+    *("CAST(x'ff41' AS TEXT)", "CAST(x'610062' AS TEXT)", "CAST(x'6100ff' AS TEXT)", "CAST(x'eda080' AS TEXT)"),
+]
+"""One value of every storage class and of many looks, valid text or not, as SQLite spells it."""
+
+STORED = {
+    Type.BOOLEAN: {"integer"},
+    Type.INTEGER: {"integer"},
+    Type.DECIMAL: {"integer", "real"},
+    Type.FLOAT: {"real", "text"},
+    Type.TEXT: {"text"},
+    Type.DATE: {"text"},
+    Type.TIME: {"integer"},
+    Type.TIMESTAMP: {"integer"},
+}
+"""What a key of each type looks like inside SQLite."""
+
+PER_STATEMENT = 60
+PAIRS = 600
+
+
+def opened(path, *statements):
+    connection = sqlite3.connect(path)
+    for statement in statements:
+        connection.execute(statement)
+    connection.commit()
+    connection.close()
+    return open_sqlite(path)
+
+
+@pytest.fixture(scope="module")
+def junk(tmp_path_factory):
+    """A table in which every column, whatever its type, holds everything."""
+    shape = ", ".join(f"{column.name} {column.native}" for column in COLUMNS)
+    rows = [
+        ", ".join(ANYTHING[(row + 7 * at) % len(ANYTHING)] for at in range(len(COLUMNS)))
+        for row in range(len(ANYTHING))
+    ]
+    statements = [f"CREATE TABLE junk ({shape})", *(f"INSERT INTO junk VALUES ({row})" for row in rows)]
+    return opened(tmp_path_factory.mktemp("junk") / "junk.db", *statements)
+
+
+def shown(backend, exprs, write, kinds):
+    """Each expression on each row of the junk, by column."""
+    found = []
+    for start in range(0, len(exprs), PER_STATEMENT):
+        some = exprs[start : start + PER_STATEMENT]
+        names = tuple(f"c{i}" for i in range(len(some)))
+        texts = ", ".join(f"{write(expr, backend.dialect)} AS {name}" for expr, name in zip(some, names, strict=True))
+        query = Query(f"SELECT {texts} FROM {backend.dialect.table('junk')}", names, (), tuple(map(kinds, some)))
+        found += [column.to_pylist() for column in backend.public(query).columns]
+    return found
+
+
+def typeof_key(expr, dialect):
+    return f"typeof({key(expr, dialect)})"
+
+
+def typeof_value(expr, dialect):
+    return f"typeof({scalar(expr, dialect)})"
+
+
+def word(_):
+    return pa.string()
+
+
+@pytest.mark.parametrize("name", sorted(allowed()))
+def test_no_stored_value_makes_a_function_fail_or_changes_the_type_of_a_key(junk, name):
+    exprs = list(calls(name))
+    shown(junk, exprs, typeof_value, word)
+    shown(junk, exprs, key, arrow_type)
+    for expr, found in zip(exprs, shown(junk, exprs, typeof_key, word), strict=True):
+        assert {*found} <= STORED[expr.type] | {"null"}, expr
+
+
+def test_no_stored_value_makes_a_function_inside_a_function_fail(junk):
+    randomness = SystemRandom()
+    exprs = [expr for name in allowed() for expr in calls(name)]
+    by_type = {kind: [expr for expr in exprs if expr.type is kind] for kind in STORED}
+    pairs = []
+    while len(pairs) < PAIRS:
+        outer = randomness.choice(exprs)
+        at = randomness.randrange(len(outer.arguments))
+        inner = outer.arguments[at]
+        if not isinstance(inner, Literal) and by_type.get(inner.type):
+            chosen = randomness.choice(by_type[inner.type])
+            pairs.append(Call(outer.function, (*outer.arguments[:at], chosen, *outer.arguments[at + 1 :]), outer.type))
+    shown(junk, pairs, key, arrow_type)
+
+
+def test_a_key_is_a_value_that_groups_by_itself(junk):
+    """Two rows with one printed key are one group, also where what is stored is no value of the type."""
+    for column in COLUMNS:
+        text = key(column, junk.dialect)
+        sql = f"SELECT {text} AS k, COUNT(*) AS n FROM {junk.dialect.table('junk')} GROUP BY 1"
+        found = junk.public(Query(sql, ("k", "n"), (), (arrow_type(column), pa.int64()))).column("k").to_pylist()
+        assert len({*map(repr, found)}) == len(found), column.name
+
+
+READ = [
+    ("INTEGER", "7", 7),
+    ("INTEGER", "'7'", 7),
+    ("INTEGER", "'abc'", None),
+    ("INTEGER", "1.5", None),
+    ("INTEGER", "x'07'", None),
+    ("DOUBLE", "7", 7.0),
+    ("DOUBLE", "9e999", math.inf),
+    ("DOUBLE", "NULL", None),
+    ("NUMERIC", "7", 7.0),
+    ("NUMERIC", "7.25", 7.25),
+    ("DECIMAL(6,2)", "7.25", Decimal("7.25")),
+    ("DECIMAL(6,2)", "7.256", Decimal("7.26")),
+    ("DECIMAL(6,2)", "12345.0", None),
+    ("DECIMAL(6,2)", "'abc'", None),
+    ("TEXT", "'abc'", "abc"),
+    ("TEXT", "7", "7"),
+    ("TEXT", "x'ff'", None),
+    ("TEXT", "CAST(x'ff41' AS TEXT)", None),
+    ("DATE", "'2024-02-29'", dt.date(2024, 2, 29)),
+    ("DATE", "'2024-02-30'", None),
+    ("DATE", "'0000-01-01'", None),
+    ("DATE", "'now'", None),
+    ("DATE", "20240229", None),
+    ("DATETIME", "'2024-02-29T10:00:00Z'", dt.datetime(2024, 2, 29, 10)),  # noqa: DTZ001
+    ("DATETIME", "'2024-02-29'", dt.datetime(2024, 2, 29)),  # noqa: DTZ001
+    ("DATETIME", "1709200800", None),
+    ("TIME", "'10:00:00.5'", dt.time(10, 0, 0, 500_000)),
+    ("BOOLEAN", "1", True),
+    ("BOOLEAN", "'false'", False),
+    ("BOOLEAN", "2", None),
+]
+
+
+@pytest.mark.parametrize(("declared", "stored", "value"), READ)
+def test_a_stored_value_is_read_by_the_type_of_its_column(tmp_path, declared, stored, value):
+    backend = opened(tmp_path / "t.db", f"CREATE TABLE t (x {declared})", f"INSERT INTO t VALUES ({stored})")
+    found = backend.schema().tables["t"].columns["x"]
+    column = Column("x", found.type, native=found.native)
+    sql = f"SELECT {key(column, backend.dialect)} AS x FROM {backend.dialect.table('t')}"
+    assert backend.public(Query(sql, ("x",), (), (arrow_type(column),))).to_pylist() == [{"x": value}]
+
+
+def test_what_is_no_number_in_a_column_of_doubles_is_nan(tmp_path):
+    backend = opened(tmp_path / "t.db", "CREATE TABLE t (x REAL)", "INSERT INTO t VALUES ('NaN'), ('abc'), (x'00')")
+    sql = f"SELECT x FROM {backend.dialect.table('t')}"
+    found = backend.public(Query(sql, ("x",), (), (pa.float64(),))).column("x").to_pylist()
+    assert len(found) == 3
+    assert all(map(math.isnan, found))
+
+
+@pytest.mark.parametrize(
+    ("stored", "kind", "value"),
+    [
+        ("'12'", Type.INTEGER, 12),
+        ("12", Type.INTEGER, 12),
+        ("2.5", Type.INTEGER, 2),
+        ("12", Type.TEXT, "12"),
+        ("2.5", Type.TEXT, "2.5"),
+        ("'2024-02-29'", Type.DATE, dt.date(2024, 2, 29)),
+        ("20240229", Type.DATE, None),
+        ("x'00'", Type.TEXT, None),
+        ("'2.5'", Type.FLOAT, 2.5),
+        ("1", Type.BOOLEAN, True),
+    ],
+)
+def test_a_column_without_a_type_is_read_as_the_catalog_says(tmp_path, stored, kind, value):
+    backend = opened(tmp_path / "t.db", "CREATE TABLE t (x)", f"INSERT INTO t VALUES ({stored})")
+    expr = Call(f"imposed_{kind.value}", (Column("x", Type.OTHER),), kind)
+    sql = f"SELECT {key(expr, backend.dialect)} AS x FROM {backend.dialect.table('t')}"
+    assert backend.public(Query(sql, ("x",), (), (arrow_type(expr),))).to_pylist() == [{"x": value}]
+
+
+@pytest.fixture(scope="module")
+def nothing(tmp_path_factory):
+    return opened(tmp_path_factory.mktemp("nothing") / "n.db", "CREATE TABLE t (x)")
+
+
+def evaluated(backend, texts, kinds):
+    names = tuple(f"c{i}" for i in range(len(texts)))
+    listed = ", ".join(f"{text} AS {name}" for text, name in zip(texts, names, strict=True))
+    return [column.to_pylist()[0] for column in backend.public(Query(f"SELECT {listed}", names, (), kinds)).columns]
+
+
+def test_doubles_are_written_to_the_last_bit(nothing):
+    randomness = SystemRandom()
+    bits = [struct.unpack("<d", randomness.randbytes(8))[0] for _ in range(300)]
+    short = [randomness.randrange(-(10**15), 10**15) / 10 ** randomness.randrange(23) for _ in range(300)]
+    values = [
+        *(v for v in bits if math.isfinite(v)),
+        *short,
+        0.1,
+        -0.0,
+        math.inf,
+        -math.inf,
+        2.0**-1074,
+        2.0**1023,
+        1e22,
+    ]
+    found = evaluated(nothing, [SQLITE.real(value) for value in values], (pa.float64(),) * len(values))
+    assert [struct.pack("<d", v) for v in found] == [struct.pack("<d", v) for v in values]
+    assert math.isnan(evaluated(nothing, [SQLITE.real(math.nan)], (pa.float64(),))[0])
+
+
+@pytest.mark.parametrize("value", ["", "O'Neil", '"', "\\", "a\x00b", "--", "%", "😀é", "?1 :x @y", "\n\t\x7f"])
+def test_text_is_written_so_that_it_is_read_back(nothing, value):
+    assert evaluated(nothing, [SQLITE.string(value)], (pa.string(),)) == [value]
+
+
+def test_half_a_pair_of_signs_is_no_text(nothing):
+    text = f"hedgerow_text(CAST({SQLITE.string(chr(0xD800))} AS BLOB))"
+    assert evaluated(nothing, [text], (pa.string(),)) == [None]
+
+
+def test_sums_have_all_their_digits(tmp_path):
+    most, least = 2**63 - 1, -(2**63)
+    values = [most] * 5 + [least] * 2 + [-5, 7, 0, 2**32, -(2**32) - 1]
+    listed = ", ".join(f"({value})" for value in values)
+    backend = opened(tmp_path / "t.db", "CREATE TABLE t (x INTEGER)", f"INSERT INTO t VALUES {listed}, (NULL)")
+    dialect = backend.dialect
+    wide = f"(SELECT {dialect.total('x')} AS s FROM t GROUP BY x)"
+    integers = {
+        "a": dialect.total("x"),
+        "b": dialect.product_total("x", "1000"),
+        "c": dialect.total("CASE WHEN x > 7 THEN x END"),
+        "d": dialect.weighed(dialect.total("x"), 2**30, dialect.product_total("x", "3")),
+        "e": f"(SELECT {dialect.wide_total('s')} FROM {wide})",
+    }
+    shown = ", ".join(f"{text} AS {name}" for name, text in integers.items())
+    with backend.snapshot() as snapshot:
+        found = snapshot.run(Query(f"SELECT {shown} FROM t", (), tuple(integers)))
+    total = sum(values)
+    expected = [total, 1000 * total, sum(v for v in values if v > 7), total * 2**30 - 3 * total, total]
+    assert [found.exact_integers(name).tolist()[0] for name in integers] == expected
+    none = dialect.total("CASE WHEN x = 8 THEN x END")
+    assert backend.public(Query(f"SELECT {none} AS n FROM t", ("n",), (), (pa.int64(),))).to_pylist() == [{"n": None}]
+
+
+def test_a_root_is_the_one_that_other_engines_take(nothing):
+    randomness = SystemRandom()
+    cases = [(randomness.randrange(1, 2**100), randomness.randrange(1, 2**40)) for _ in range(100)]
+    cases += [((3 * 2**30) ** 2, 9), ((3 * 2**30) ** 2, 1), (1681 * 2**60, 1681 * 7)]
+    ours = evaluated(nothing, [SQLITE.root(squared, str(size)) for squared, size in cases], (pa.int64(),) * len(cases))
+    with duckdb.connect() as connection:
+        listed = ", ".join(DUCKDB.root(squared, f"CAST({size} AS HUGEINT)") for squared, size in cases)
+        assert ours == list(connection.execute(f"SELECT {listed}").fetchall()[0])
+
+
+NUMBERS = [
+    *("7", "+7", "-7", " 7 ", "7.25", "7.5", "-7.5", "8.5", "1e3", "1.5e1", "1e-1", "1_000", "0x1F", "0b11", "", "-"),
+    *(".5", "5.", "1e999", "-1e999", "1e-999", "9223372036854775807", "9223372036854775808", "\t7\n", "１", "7,000"),
+    *("nan", "NaN", "inf", "-Infinity", "+inf", "infinit", "00007", "--7", "1e", "1e+2", "1__0", "true", "t", "yes"),
+    *("n", "on", " true", "TrUe", "2", "0.49999999999999999999", "-0", "123456789012345678901234567890"),
+]
+MOMENTS = [
+    *(
+        "2024-01-01T00:00:00Z",
+        "2024-01-01 00:00:00+02:00",
+        "2024-01-01",
+        "2024-01-01 10",
+        "2024-01-01 10:30",
+        "2024-1-5",
+    ),
+    *("2024-01-01 10:30:15.1234567", "2024/01/05", "20240105", "2024-01-01 24:00:00", " 2024-01-01 ", "1704067200"),
+    *("2024-01-01 10:00:00 UTC", "2024-01-01t10:00:00", "0001-01-01", "0000-01-01", "99999-01-01", "infinity", "epoch"),
+    *("-infinity", "now", "today", "2024-01-01 10:00:60", "44-03-15 (BC)", "2024-02-30", "24-1-1", "12024-01-01"),
+    *("2024-01", "2024 01 01", "-2024-01-01", "10:00:00", "10:00", "24:00:00", "25:00:00", "10:00:00.5", "1:2:3"),
+    *(
+        "290309-12-22 (BC) 00:00:00",
+        "294247-01-10 04:00:54.775806",
+        "5881580-07-10",
+        "a0012024-01-01",
+        "/9999999-01-01",
+    ),
+]
+"""Spellings that are unusual, or none."""
+
+
+@pytest.fixture(scope="module")
+def spelled(tmp_path_factory):
+    """SQLite and DuckDB with the same texts."""
+    rows = ", ".join(f"({i}, {SQLITE.string(text)})" for i, text in enumerate([*NUMBERS, *MOMENTS]))
+    statements = ["CREATE TABLE t (id INTEGER, s VARCHAR)", f"INSERT INTO t VALUES {rows}"]
+    connection = duckdb.connect(":memory:")
+    for statement in statements:
+        connection.execute(statement)
+    yield opened(tmp_path_factory.mktemp("spelled") / "s.db", *statements), DuckDB(connection, handed_in=True)
+    connection.close()
+
+
+def on_both(pair, exprs, write=scalar):
+    """The values of expressions over `s`, on each of the two."""
+    for backend in pair:
+        names = tuple(f"c{i}" for i in range(len(exprs)))
+        texts = [f"{write(expr, backend.dialect)} AS {name}" for expr, name in zip(exprs, names, strict=True)]
+        sql = f"SELECT {', '.join(texts)} FROM {backend.dialect.table('t')} ORDER BY id"
+        table = backend.public(Query(sql, names, (), tuple(map(arrow_type, exprs))))
+        yield [[*map(repr, column.to_pylist())] for column in table.columns]
+
+
+S = Column("s", Type.TEXT)
+
+
+@pytest.mark.parametrize("kind", ["boolean", "integer", "float"])
+def test_unusual_numbers_are_read_as_duckdb_reads_them(spelled, kind):
+    ours, theirs = on_both(spelled, [Call(f"cast_{kind}", (S,), Type(kind))])
+    assert ours == theirs
+
+
+FAR_KINDS = [Type.DATE, Type.TIMESTAMP]
+
+
+@pytest.mark.parametrize("kind", FAR_KINDS)
+def test_functions_of_far_and_unusual_dates_are_duckdbs(spelled, kind):
+    moment = Call(f"cast_{kind.value}", (S,), kind)
+    later = Call("shift_month", (moment, Literal(13, Type.INTEGER)), Type.TIMESTAMP)
+    exprs = [Call("cast_text", (moment,), Type.TEXT), Call("cast_text", (later,), Type.TEXT)]
+    for name in sorted(allowed()):
+        for call in calls(name):
+            places = [at for at, a in enumerate(call.arguments) if a in OF_TYPE[kind]]
+            rest = [a for a in call.arguments if isinstance(a, Column) and a not in OF_TYPE[kind]]
+            if places and not rest and call.type not in FAR_KINDS and len(call.arguments) < 4:
+                swapped = [moment if a in OF_TYPE[kind] else a for a in call.arguments]
+                exprs.append(Call(name, tuple(swapped), call.type))
+    assert len(exprs) > 50
+    ours, theirs = on_both(spelled, exprs)
+    for expr, one, other in zip(exprs, ours, theirs, strict=True):
+        assert one == other, expr.function
+
+
+def test_times_of_day_are_read_as_duckdb_reads_them(spelled):
+    ours, theirs = on_both(spelled, [Call("cast_time", (S,), Type.TIME)], key)
+    assert ours == theirs
+
+
+VALUES = [
+    *("(1, 5, 2.5, 'b', TRUE)", "(1, 5, -1e15, 'B', FALSE)", "(1, 7, 0.1, 'é', NULL)", "(1, NULL, 0.2, NULL, TRUE)"),
+    *("(1, -3, NULL, 'b', TRUE)", "(1, 9223372036854775807, 1e15, '', FALSE)", "(2, 4, 0.3, 'z', TRUE)"),
+    *("(3, NULL, NULL, NULL, NULL)", "(4, 9223372036854775807, 1e308, 'a', TRUE)", "(4, 1, 1e308, 'a', TRUE)"),
+    *(f"({5 + i % 2}, {i * i % 17}, {(i * 7919 % 1000) / 7}, 'w{i % 4}', {i % 3 == 0})" for i in range(40)),
+]
+ARGUMENTS = {
+    Type.INTEGER: Column("i", Type.INTEGER, native="BIGINT"),
+    Type.FLOAT: Column("x", Type.FLOAT, native="DOUBLE"),
+    Type.TEXT: Column("s", Type.TEXT, native="VARCHAR"),
+    Type.BOOLEAN: Column("b", Type.BOOLEAN, native="BOOLEAN"),
+}
+IN_ORDER = ", ".join(f"{name} ASC NULLS LAST" for name in "ixsb")
+OVER = (
+    f"OVER (PARTITION BY g ORDER BY {IN_ORDER} ROWS BETWEEN 2 PRECEDING AND CURRENT ROW)",
+    f"OVER (PARTITION BY g ORDER BY {IN_ORDER})",
+    "OVER (PARTITION BY g)",
+)
+NUMERIC = (Type.INTEGER, Type.FLOAT)
+CONSTANT = {"QUANTILE_CONT": Literal(0.3, Type.FLOAT), "STRING_AGG": Literal("-", Type.TEXT)}
+
+
+def summarised():
+    """Names, arguments and whether a window is needed (True), impossible (False) or both (None)."""
+    for name in ("SUM", "AVG", "MEDIAN", "STDDEV_SAMP", "STDDEV_POP", "VAR_SAMP", "VAR_POP"):
+        yield from ((name, (ARGUMENTS[kind],), None) for kind in NUMERIC)
+    yield "QUANTILE_CONT", (ARGUMENTS[Type.FLOAT], CONSTANT["QUANTILE_CONT"]), None
+    yield "STRING_AGG", (ARGUMENTS[Type.TEXT], CONSTANT["STRING_AGG"]), False
+    for name in ("COUNT", "MIN", "MAX", "ANY_VALUE"):
+        yield from ((name, (column,), None) for column in ARGUMENTS.values())
+    yield "COUNT", (), None
+    for name in ("BOOL_AND", "BOOL_OR"):
+        yield name, (ARGUMENTS[Type.BOOLEAN],), None
+    for name in ("ARG_MIN", "ARG_MAX"):
+        yield from ((name, (one, other), False) for one in ARGUMENTS.values() for other in ARGUMENTS.values())
+    for name in ("RANK", "DENSE_RANK", "PERCENT_RANK", "CUME_DIST"):
+        yield name, (), True
+    two = Literal(2, Type.INTEGER)
+    for name in ("LAG", "LEAD"):
+        yield from ((name, (ARGUMENTS[kind], two, ARGUMENTS[kind]), True) for kind in NUMERIC)
+        yield name, (ARGUMENTS[Type.INTEGER], two, Literal(2.5, Type.FLOAT)), True
+    yield "NTH_VALUE", (ARGUMENTS[Type.FLOAT], two), True
+
+
+def written(name, arguments, dialect, over=None, condition=None):
+    texts = tuple(scalar(a, dialect) for a in arguments)
+    kinds = tuple(a.type for a in arguments)
+    return dialect.summary(SummaryCall(name, texts, kinds, filter=condition, over=over, arguments=tuple(arguments)))
+
+
+@pytest.fixture(scope="module")
+def gathered(tmp_path_factory):
+    statements = [
+        "CREATE TABLE t (g INTEGER, i BIGINT, x DOUBLE, s VARCHAR, b BOOLEAN)",
+        f"INSERT INTO t VALUES {', '.join(VALUES)}",
+    ]
+    connection = duckdb.connect(":memory:")
+    for statement in statements:
+        connection.execute(statement)
+    backend = opened(tmp_path_factory.mktemp("gathered") / "g.db", *statements)
+    yield backend, DuckDB(connection, handed_in=True)
+    connection.close()
+
+
+@pytest.mark.parametrize(("name", "arguments", "windowed"), list(summarised()))
+def test_a_summary_is_duckdbs(gathered, name, arguments, windowed):
+    lite, duck = gathered
+    tails = [] if windowed else [(None, "GROUP BY 1"), ("x < 100", "GROUP BY 1")]
+    found = [
+        (written(name, arguments, lite.dialect, None, c), written(name, arguments, duck.dialect, None, c), t)
+        for c, t in tails
+    ]
+    if windowed is not False:
+        frames = OVER[1:2] if not arguments or name in {"LAG", "LEAD"} else OVER
+        found += [
+            (written(name, arguments, lite.dialect, o), written(name, arguments, duck.dialect, o), "") for o in frames
+        ]
+    for ours, theirs, tail in found:
+        with lite._cursor() as cursor:
+            one = cursor.execute(f"SELECT g, {ours} AS v FROM {lite.dialect.table('t')} {tail}").fetchall()
+        other = duck._connection.execute(f"SELECT g, {theirs} AS v FROM t {tail}").fetchall()
+        assert sorted(map(_plain, one)) == sorted(map(_plain, other)), ours
+
+
+def _plain(row):
+    """A row as text; truth is a number, and so is NaN in SQLite a text."""
+    cell = row[1]
+    if isinstance(cell, float) and math.isnan(cell):
+        cell = ""
+    return repr((row[0], int(cell) if isinstance(cell, bool) else cell))
+
+
+def test_every_function_that_is_written_is_registered():
+    assert {*CALLED} <= {*FUNCTIONS}
+    for name, (arity, _) in SUMMARIES.items():
+        assert arity in {1, 2}, name
+    assert {"SUM", "COUNT", "LAG"} <= {*WRITTEN}

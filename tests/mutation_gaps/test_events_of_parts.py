@@ -1,0 +1,77 @@
+"""Each part of a statement is charged for what one owner does to it, by definition and not by what was budgeted."""
+
+from fractions import Fraction
+
+import pytest
+
+from hedgerow.accounting.events import SLOPE_SQUARED
+from hedgerow.aggregates import Rank
+from hedgerow.errors import ParameterError
+from hedgerow.expressions.nodes import Column
+from hedgerow.expressions.ranges import Range
+from hedgerow.expressions.types import Type
+from hedgerow.privacy.assemble import Assembly
+from hedgerow.privacy.bounding import Bounding
+from hedgerow.privacy.distinct import gaussian_distinct, laplace_distinct
+from hedgerow.privacy.grid import centred, plain
+from hedgerow.privacy.precision import Precision
+from hedgerow.privacy.ranks import gaussian_draw, laplace_draw
+from hedgerow.privacy.shape import Shape
+from hedgerow.privacy.sums import ExactSum, SumKind
+
+LIMITS = Bounding(rows=6, rows_per_group=2, groups=3, weighted=True, size=10**6)
+"""An owner of three groups, two rows in each: T squared is 12, A is 6."""
+
+VALUE = Column("x", Type.INTEGER)
+MEDIAN = Rank(Fraction(1, 2))
+LARGEST = Rank(Fraction(1), extreme=True)
+
+
+def test_an_owner_adds_two_values_in_three_groups_to_a_distinct_count():
+    made, event = gaussian_distinct(VALUE, None, 0.25, LIMITS, "simple")
+    assert (made.per_owner, made.groups) == (2, 3)
+    assert float(event.cost.gaussian) == pytest.approx(2**2 * 3 / made.noise.sigma**2, rel=1e-9)
+    assert float(event.cost.gaussian) == pytest.approx(0.25, rel=1e-6)
+    assert event.moved == 3
+
+
+def test_an_owner_adds_six_values_in_all_to_a_distinct_count():
+    made, event = laplace_distinct(VALUE, None, 0.25, LIMITS, "simple")
+    assert float(event.cost.pure) == pytest.approx(2 * 3 / made.noise.scale, rel=1e-12)
+    assert float(event.cost.pure) == pytest.approx(0.25, rel=1e-6)
+
+
+@pytest.mark.parametrize(("rank", "draws"), [(MEDIAN, 3), (LARGEST, 2)])
+def test_a_quantile_and_its_limits_are_charged_over_all_groups_of_an_owner(rank, draws):
+    """Three groups at full weight: three times the squared range of one, for the estimate and for each limit."""
+    made, events = gaussian_draw(0, rank, 0.25, LIMITS, 30, 0.05)
+    epsilons = [made.epsilon, *[made.limit_epsilon] * (draws - 1)]
+    assert sum(event.cost.gaussian for event in events) == sum(SLOPE_SQUARED * each**2 * 3 for each in epsilons)
+    assert float(sum(event.cost.gaussian for event in events)) == pytest.approx(0.25, rel=1e-3)
+    made, events = laplace_draw(0, rank, 0.25, LIMITS, 30, 0.05)
+    epsilons = [made.epsilon, *[made.limit_epsilon] * (draws - 1)]
+    assert sum(event.cost.pure for event in events) == sum(each * 3 for each in epsilons) == Fraction(1, 4)
+
+
+@pytest.mark.parametrize(("lower", "upper"), [(-8, 2), (-9, -1), (2, 8), (0, 5), (-3, 3)])
+@pytest.mark.parametrize("make", [centred, plain])
+def test_no_value_is_further_from_zero_than_the_reach_of_its_grid(make, lower, upper):
+    for whole in (True, False):
+        grid = make(Range(lower, upper), whole=whole, bits=20)
+        assert grid.reach >= max(abs(grid.low), abs(grid.high))
+        ends = [abs(round((end - grid.offset) / grid.step)) for end in (lower, upper)]
+        assert max(ends) <= grid.reach <= max(ends) + 1
+
+
+def test_a_sum_that_could_overflow_is_refused_when_it_is_priced():
+    """Rows of weight 2^30 and values of 2^40 leave 54 bits for their number."""
+    grid = plain(Range(0, 2**40), whole=True, bits=41)
+    wanted = ExactSum(SumKind.VALUES, VALUE, None, grid)
+    for size, fits in ((2**50, True), (2**60, False)):
+        limits = Bounding(6, 2, 3, weighted=True, size=size)
+        made = Assembly(Shape(), limits, Precision(41, 30, 30), 1.0)
+        if fits:
+            assert made.sum(wanted) == 0
+        else:
+            with pytest.raises(ParameterError, match="could overflow"):
+                made.sum(wanted)
