@@ -52,7 +52,6 @@ DEEP = {
     "unbounded_rows": (TOTAL, {"mechanism": "laplace", "epsilon": 1, "only": ["many rows"]}),
     "clamp_after_sum": (TOTAL, {"mechanism": "laplace", "epsilon": 1, "only": ["high values"]}),
     "wrong_k": (PEOPLE, {"mechanism": "laplace", "epsilon": 1, "min_frequency": 40, "only": ["pivotal person"]}),
-    "float_noise": ("SELECT COUNT(*) FROM customers", {"mechanism": "gaussian", "epsilon": 1, "only": ["alone"]}),
 }
 
 

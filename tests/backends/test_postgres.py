@@ -3,6 +3,7 @@
 import threading
 import time
 from decimal import Decimal
+from random import SystemRandom
 
 import psycopg
 import pyarrow as pa
@@ -12,11 +13,16 @@ from psycopg.rows import dict_row
 import hedgerow as hr
 from hedgerow.backends.base import owners_log
 from hedgerow.backends.postgres import Postgres, open_postgres
+from hedgerow.compile.scalars import scalar
 from hedgerow.compiled import Query
-from hedgerow.errors import BackendError
+from hedgerow.errors import BackendError, UnsupportedSQLError
+from hedgerow.expressions.functions import allowed
+from hedgerow.expressions.nodes import Call, Column, Literal
 from hedgerow.expressions.types import Type
 
-from ..conformance.engines.postgres import running, why_not
+from ..conformance.engines.postgres import create, running, why_not
+from ..conformance.tables import nasty
+from ..functions.samples import calls
 
 SECRET = "hunter2"  # noqa: S105 - it is to be looked for, and opens nothing
 ONE = Query("SELECT 1 AS n", ("n",), (), (pa.int64(),))
@@ -285,6 +291,65 @@ def test_threads_wait_for_a_connection_handed_in(owner):
 def test_uniqueness_is_looked_up(backend):
     assert backend.is_unique("parted", ("id",))
     assert not backend.is_unique("parted", ("region",))
+
+
+NESTED, TOGETHER = 400, 20
+
+
+@pytest.fixture(scope="module")
+def nasty_one(server):
+    with psycopg.connect(server, autocommit=True) as connection:
+        create(connection, "nasty", nasty())
+    made = open_postgres(server)
+    yield made
+    made.close()
+
+
+def inside(outer, exprs, randomness):
+    """A call with one of its columns exchanged for another call of the same type."""
+    fitting = {expr.type for expr in exprs}
+    places = [at for at, a in enumerate(outer.arguments) if isinstance(a, Column) and a.type in fitting]
+    if not places:
+        return outer
+    at = randomness.choice(places)
+    inner = randomness.choice([expr for expr in exprs if expr.type is outer.arguments[at].type])
+    return Call(outer.function, (*outer.arguments[:at], inner, *outer.arguments[at + 1 :]), outer.type)
+
+
+def available(expr, dialect):
+    try:
+        scalar(expr, dialect)
+    except UnsupportedSQLError:
+        return False
+    return True
+
+
+def test_no_row_makes_a_function_inside_a_function_fail(nasty_one):
+    """Privacy: an error that appears for one row only would be an answer that nobody paid for."""
+    randomness, dialect = SystemRandom(), nasty_one.dialect
+    exprs = [expr for name in allowed() for expr in calls(name) if available(expr, dialect)]
+    made = [inside(inside(randomness.choice(exprs), exprs, randomness), exprs, randomness) for _ in range(NESTED)]
+    for start in range(0, NESTED, TOGETHER):
+        texts = [f"COUNT({scalar(expr, dialect)}) AS c{at}" for at, expr in enumerate(made[start : start + TOGETHER])]
+        names = tuple(f"c{at}" for at in range(len(texts)))
+        sql = f"SELECT {', '.join(texts)} FROM {dialect.table('nasty')}"
+        assert nasty_one.public(Query(sql, names, (), (pa.int64(),) * len(names))).num_rows == 1
+
+
+@pytest.mark.parametrize("pattern", [r"\Bx", r"(?m)^a", r"\pL", "(?U)a*"])
+def test_a_pattern_that_is_not_understood_alike_is_refused(nasty_one, pattern):
+    expr = Call("regexp_matches", (Column("text_0", Type.TEXT), Literal(pattern, Type.TEXT)), Type.BOOLEAN)
+    with pytest.raises(UnsupportedSQLError) as caught:
+        scalar(expr, nasty_one.dialect)
+    assert caught.value.code == "engine-lacks"
+
+
+@pytest.mark.parametrize("pattern", ["a|ab", "a*?", "(a*)(ab)?", "(|a)", "(a?)*"])
+def test_a_pattern_that_leaves_a_choice_is_not_extracted(nasty_one, pattern):
+    arguments = (Column("text_0", Type.TEXT), Literal(pattern, Type.TEXT), Literal(0, Type.INTEGER))
+    with pytest.raises(UnsupportedSQLError) as caught:
+        scalar(Call("regexp_extract", arguments, Type.TEXT), nasty_one.dialect)
+    assert caught.value.code == "engine-lacks"
 
 
 CATALOG = """\

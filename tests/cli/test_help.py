@@ -14,7 +14,7 @@ COMMANDS = dict(typer.main.get_command(app).commands)
 
 
 def test_the_commands_are_those_that_work():
-    assert set(COMMANDS) == {"demo", "init", "calibrate", "check", "query", "quote", "budget", "tune", "ratio"}
+    assert set(COMMANDS) == {"demo", "init", "calibrate", "check", "query", "quote", "audit", "budget", "tune", "ratio"}
 
 
 @pytest.mark.parametrize("name", sorted(COMMANDS))

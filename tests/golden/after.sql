@@ -8,7 +8,7 @@ GROUP BY 1;
 -- after
 SELECT t1."k0" AS "c0", (CAST(t1."a0" AS DOUBLE) / NULLIF(CAST(t1."a1" AS DOUBLE), 0)) AS "c1", t1."hedgerow_row" AS "hedgerow_row"
 FROM "hedgerow_released_0" AS t1
-WHERE (t1."a1" > 100) ORDER BY ((CAST(t1."a0" AS DOUBLE) / NULLIF(CAST(t1."a1" AS DOUBLE), 0)) + (0.0e0)) DESC NULLS LAST, t1."k0" ASC NULLS LAST, ((CAST(t1."a0" AS DOUBLE) / NULLIF(CAST(t1."a1" AS DOUBLE), 0)) + (0.0e0)) ASC NULLS LAST, t1."hedgerow_row" ASC NULLS LAST
+WHERE (t1."a1" > 100) ORDER BY ((CAST(t1."a0" AS DOUBLE) / NULLIF(CAST(t1."a1" AS DOUBLE), 0)) + (0.0e0)) DESC NULLS LAST, t1."k0" ASC NULLS LAST, t1."hedgerow_row" ASC NULLS LAST
 LIMIT 2 OFFSET 1;
 
 -- without ORDER BY rows come in the order of their keys
@@ -39,7 +39,7 @@ SELECT name, population FROM countries WHERE population > 1000000 ORDER BY popul
 -- public
 SELECT t0."name" AS "c0", t0."population" AS "c1"
 FROM "countries" AS t0
-WHERE (t0."population" > 1000000) ORDER BY t0."population" DESC NULLS LAST, t0."name" ASC NULLS LAST, t0."population" ASC NULLS LAST, t0."name" ASC NULLS LAST, t0."population" ASC NULLS LAST
+WHERE (t0."population" > 1000000) ORDER BY t0."population" DESC NULLS LAST, t0."name" ASC NULLS LAST
 LIMIT 3;
 
 -- and aggregated exactly

@@ -6,6 +6,8 @@ EVENTS = "accounting/test_events.py"
 SELECTION = "accounting/test_selection.py"
 GAUSSIAN = "accounting/test_gaussian.py"
 QUANTILES = "quantiles"
+KEYS = "mutation_gaps/test_selection.py"
+PARTS = "mutation_gaps/test_events_of_parts.py"
 
 FAULTS = (
     Fault(
@@ -27,7 +29,7 @@ FAULTS = (
         "accounting/events.py",
         "return self.epsilon**2 * self.norm_squared",
         "return self.epsilon * self.norm_squared",
-        (EVENTS, QUANTILES, "sceptic/test_found.py"),
+        (PARTS,),
     ),
     Fault(
         "threshold-on-the-wrong-side",
@@ -41,14 +43,14 @@ FAULTS = (
         "accounting/selection.py",
         "return max(add, gaussian_delta(epsilon + log_silence, mu))",
         "return add",
-        (SELECTION, "mutation_gaps"),
+        (KEYS,),
     ),
     Fault(
         "silence-counted-the-wrong-way",
         "accounting/selection.py",
         "gaussian_delta(epsilon - log_silence, mu)",
         "gaussian_delta(epsilon + 2 * log_silence, mu)",
-        (SELECTION, "mutation_gaps"),
+        (KEYS,),
     ),
     Fault(
         "second-stage-forgotten",

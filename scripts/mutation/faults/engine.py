@@ -2,7 +2,7 @@
 
 from scripts.mutation.fault import Fault
 
-GAPS = "mutation_gaps"
+RECEIPTS = "mutation_gaps/test_receipts.py"
 
 FAULTS = (
     Fault(
@@ -34,27 +34,27 @@ FAULTS = (
         "engine/desk.py",
         "        require_room(private, room)\n        steps",
         "        steps",
-        ("posture", "ledger_engine", GAPS),
+        ("posture",),
     ),
     Fault(
         "same-choice-of-keys-for-every-statement",
         "engine/run.py",
         "program(part, backend.dialect, nonce())",
         'program(part, backend.dialect, "0" * 32)',
-        ("engine", GAPS),
+        (RECEIPTS,),
     ),
     Fault(
         "a-receipt-for-something-else",
         "engine/run.py",
         "if receipt.charge != statement.charge:",
         "if receipt is None:",
-        ("posture", GAPS),
+        (RECEIPTS,),
     ),
     Fault(
         "a-changed-table-read-all-the-same",
         "engine/run.py",
-        "if backend.handed_in:",
-        "if not backend.handed_in:",
+        "if backend.handed_in",
+        "if not backend.handed_in",
         ("posture/test_opening.py",),
     ),
     Fault(

@@ -7,7 +7,7 @@ CHARGES = "ledger/test_charges.py"
 FILES = "ledger/test_files.py"
 TRAIL = "ledger/test_trail.py"
 OPENING = "ledger/test_opening.py"
-GAPS = "mutation_gaps"
+GAPS = "mutation_gaps/test_ledger.py"
 
 FAULTS = (
     Fault(

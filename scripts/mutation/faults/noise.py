@@ -5,7 +5,7 @@ from scripts.mutation.fault import Fault
 DISCRETE = "noise/test_discrete.py"
 ROUNDED = "noise/test_rounded.py"
 EXPONENTIAL = "noise/test_exponential.py"
-GAPS = "mutation_gaps"
+SOURCE = "mutation_gaps/test_source.py"
 
 FAULTS = (
     Fault(
@@ -13,14 +13,14 @@ FAULTS = (
         "noise/source.py",
         "return secrets.randbits(count)",
         'return __import__("random").getrandbits(count)',
-        (ROUNDED, GAPS),
+        (SOURCE,),
     ),
     Fault(
         "words-from-a-seeded-generator",
         "noise/source.py",
         "np.frombuffer(os.urandom(8 * count), dtype=np.uint64)",
         "np.frombuffer(np.random.bytes(8 * count), dtype=np.uint64)",
-        (ROUNDED, GAPS),
+        (SOURCE,),
     ),
     Fault(
         "nonce-reused",
@@ -97,14 +97,14 @@ FAULTS = (
         "noise/exponential.py",
         "certain = (below <= lowest) & (highest <= sums[rows, picked] * (1 - 2 * slack))",
         "certain = np.ones(len(sums), dtype=bool)",
-        (EXPONENTIAL, GAPS),
+        (EXPONENTIAL,),
     ),
     Fault(
         "exponential-settled-without-fresh-bits",
         "noise/exponential.py",
         "(head << WORD) | source.bits(WORD)",
         "(head << WORD) | (2**WORD - 1)",
-        (EXPONENTIAL, GAPS),
+        (EXPONENTIAL,),
     ),
     Fault(
         "uniform-number-may-be-the-limit",

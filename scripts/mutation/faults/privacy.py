@@ -6,12 +6,10 @@ CHARGES = "privacy/test_aggregate_charges.py"
 PRECISION = "privacy/test_precision.py"
 NEIGHBOURS = "properties/test_neighbours.py"
 STATEMENTS = "privacy/test_statement.py"
-DISTINCT = "properties/test_distinct_counts.py"
-RANKS = "properties/test_rank_weights.py"
 SELECTION = "distributions/test_selection.py"
 JOINT = "properties/test_joint_releases.py"
-PARTS = "mutation_gaps/test_events_of_parts.py"
 KEYS = "mutation_gaps/test_selection.py"
+PARTS = "mutation_gaps/test_events_of_parts.py"
 
 FAULTS = (
     Fault(
@@ -61,35 +59,35 @@ FAULTS = (
         "privacy/gaussian.py",
         "GaussianEvent(Fraction(groups << (2 * shift))",
         "GaussianEvent(Fraction(1 << (2 * shift))",
-        (NEIGHBOURS, GAPS),
+        (KEYS,),
     ),
     Fault(
         "threshold-with-the-wrong-k",
         "privacy/gaussian.py",
         "threshold(minimum, sigma, wanted, groups)",
         "threshold(0, sigma, wanted, groups)",
-        (CHARGES, SELECTION, GAPS),
+        (KEYS, CHARGES),
     ),
     Fault(
         "mass-of-one-key-only",
         "privacy/gaussian.py",
         "float(on_grid - Fraction(1, 2 ** (shift + 1))), groups)",
         "float(on_grid - Fraction(1, 2 ** (shift + 1))), 1)",
-        (CHARGES, GAPS),
+        (KEYS,),
     ),
     Fault(
         "exact-profile-of-a-selection-not-kept",
         "privacy/gaussian.py",
         "* (1 + 1e-9) <= delta:",
         "* (1 + 1e-9) <= 10 * delta:",
-        (CHARGES, GAPS),
+        (KEYS,),
     ),
     Fault(
         "stray-mass-given-instead-of-taken",
         "privacy/gaussian.py",
         "delta * ROUNDING - float(STRAY_MASS * moved)",
         "delta * ROUNDING + float(STRAY_MASS * moved)",
-        (CHARGES, GAPS),
+        (KEYS,),
     ),
     Fault(
         "laplace-norm-of-an-owner-forgotten",
@@ -110,63 +108,63 @@ FAULTS = (
         "privacy/laplace.py",
         "scale = up(groups / epsilon)",
         "scale = up(1 / epsilon)",
-        (CHARGES, GAPS),
+        (KEYS, CHARGES),
     ),
     Fault(
         "laplace-selection-charged-for-one-key",
         "privacy/laplace.py",
         "(LaplaceEvent(Fraction(groups), Fraction(scale))",
         "(LaplaceEvent(Fraction(1), Fraction(scale))",
-        (NEIGHBOURS, GAPS),
+        (KEYS,),
     ),
     Fault(
         "laplace-threshold-with-the-wrong-k",
         "privacy/laplace.py",
         "Fraction(minimum + distance)",
         "Fraction(distance)",
-        (SELECTION, GAPS),
+        (KEYS,),
     ),
     Fault(
         "laplace-mass-of-one-key-only",
         "privacy/laplace.py",
         "math.expm1(groups * math.log1p(-silent))",
         "math.expm1(math.log1p(-silent))",
-        (CHARGES, GAPS),
+        (KEYS,),
     ),
     Fault(
         "distinct-noise-for-one-key",
         "privacy/distinct.py",
         "math.sqrt(each * each * groups / budget)",
         "math.sqrt(each * each / budget)",
-        (CHARGES, GAPS),
+        (PARTS, CHARGES),
     ),
     Fault(
         "distinct-values-charged-not-squared",
         "privacy/distinct.py",
         "Fraction(each * each * groups << (2 * shift))",
         "Fraction(each * groups << (2 * shift))",
-        (DISTINCT, GAPS),
+        (PARTS,),
     ),
     Fault(
         "distinct-laplace-for-one-key",
         "privacy/distinct.py",
         "moved = values_each(bounding) * _groups(bounding)",
         "moved = values_each(bounding)",
-        (DISTINCT, GAPS),
+        (PARTS,),
     ),
     Fault(
         "limits-of-a-quantile-unpaid",
         "privacy/ranks.py",
         "for e in (epsilon, *([limit] * limits))\n        if e is not None",
         "for e in (epsilon,)\n        if e is not None",
-        (RANKS, GAPS),
+        (PARTS,),
     ),
     Fault(
         "quantile-charged-for-one-group",
         "privacy/ranks.py",
         "norm_squared = Fraction(bounding.l2_squared, bounding.rows_per_group**2)",
         "norm_squared = Fraction(1)",
-        (RANKS, GAPS),
+        (PARTS,),
     ),
     Fault(
         "gaussian-coordinate-uncharged",
@@ -187,7 +185,7 @@ FAULTS = (
         "privacy/assemble.py",
         "+ self.bits.weight > SUM_BITS",
         "+ self.bits.weight > 2 * SUM_BITS",
-        (PRECISION, GAPS),
+        (PARTS,),
     ),
     Fault(
         "lone-counts-not-among-the-blocks",
@@ -208,7 +206,7 @@ FAULTS = (
         "privacy/price.py",
         "self._bounding.l1 * blocks / second",
         "blocks / second",
-        (CHARGES, GAPS),
+        (CHARGES,),
     ),
     Fault(
         "every-release-gets-the-whole-mu",
@@ -250,7 +248,7 @@ FAULTS = (
         "privacy/precision.py",
         "max(2.0**24, math.sqrt(float(37 * moved / SURCHARGE)))",
         "2.0**24",
-        (PRECISION, CHARGES, GAPS),
+        (PRECISION, CHARGES),
     ),
     Fault(
         "root-rounded-down",
@@ -264,7 +262,7 @@ FAULTS = (
         "privacy/grid.py",
         "max(abs(self.low), abs(self.high))",
         "abs(self.high)",
-        (PARTS, NEIGHBOURS),
+        (PARTS,),
     ),
     Fault(
         "denominator-of-moments-forgotten",
@@ -285,13 +283,13 @@ FAULTS = (
         "privacy/bounding.py",
         "return self.size if self.weighted and self.grouped else 1",
         "return 1",
-        (PRECISION, NEIGHBOURS, GAPS),
+        (PRECISION, NEIGHBOURS),
     ),
     Fault(
         "smaller-minimum-served-by-a-stored-release",
         "privacy/fingerprint.py",
         "plan.bounding, plan.minimum)",
         "plan.bounding)",
-        ("engine/test_reuse.py", GAPS),
+        ("engine/test_reuse.py",),
     ),
 )

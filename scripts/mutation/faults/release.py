@@ -7,7 +7,9 @@ SELECTION = "distributions/test_selection.py"
 NOISE = "distributions/test_noise.py"
 OWNERS = "properties/test_each_owner.py"
 NEIGHBOURS = "properties/test_neighbours.py"
-GAPS = "mutation_gaps"
+KEYS = "mutation_gaps/test_selection.py"
+DRAWN = "mutation_gaps/test_drawn.py"
+RECEIPTS = "mutation_gaps/test_receipts.py"
 
 FAULTS = (
     Fault(
@@ -29,14 +31,14 @@ FAULTS = (
         "release/draw.py",
         "return Counter(plan.charge.events) <= Counter(receipt.charge.events)",
         "return True",
-        ("posture", GAPS),
+        (RECEIPTS,),
     ),
     Fault(
         "minimum-not-tested-exactly",
         "release/select_keys.py",
         "np.flatnonzero(units >= plan.minimum)",
         "np.flatnonzero(units >= 0)",
-        (SELECTION, GAPS),
+        (KEYS,),
     ),
     Fault(
         "threshold-replaced-by-the-minimum",
@@ -50,14 +52,14 @@ FAULTS = (
         "release/select_keys.py",
         "value >= least for value in noisy",
         "value > least for value in noisy",
-        (SELECTION, GAPS),
+        (SELECTION,),
     ),
     Fault(
         "exact-count-shown-after-the-test",
         "release/select_keys.py",
         "counts = noisy[passed].astype(float) / 2.0**plan.selection.shift",
         "counts = units[rows].astype(float)",
-        (SELECTION, GAPS),
+        (DRAWN,),
     ),
     Fault(
         "keys-in-the-order-of-rows",
@@ -78,28 +80,28 @@ FAULTS = (
         "release/measure.py",
         "coordinate.scale, plan.mechanism)",
         'coordinate.scale, "laplace")',
-        (NOISE, GAPS),
+        (NOISE,),
     ),
     Fault(
         "held-back-groups-measured",
         "release/measure.py",
         "shown = np.flatnonzero(selected.shown)\n    rows",
         "shown = np.arange(len(selected.shown))\n    rows",
-        (SELECTION, GAPS),
+        (RECEIPTS,),
     ),
     Fault(
         "quantile-drawn-with-twice-its-epsilon",
         "release/ranks.py",
         "rank.quantile,\n        epsilon=draw.epsilon,",
         "rank.quantile,\n        epsilon=2 * draw.epsilon,",
-        ("quantiles", GAPS),
+        (DRAWN,),
     ),
     Fault(
         "distinct-scale-halved-when-drawn",
         "release/distinct.py",
         "counted.scale, plan.mechanism)",
         "counted.scale / 2, plan.mechanism)",
-        ("aggregates/test_covers.py", GAPS),
+        (DRAWN,),
     ),
     Fault(
         "flow-without-a-bound-for-owners",
@@ -117,10 +119,10 @@ FAULTS = (
     ),
     Fault(
         "root-of-a-cap-not-corrected",
-        "compile/weights.py",
+        "dialects/base.py",
         "THEN {root} - 1 ELSE",
         "THEN {root} ELSE",
-        (OWNERS, GAPS),
+        ("mutation_gaps/test_weights.py",),
     ),
     Fault(
         "one-key-too-many-in-the-selection",
@@ -131,14 +133,14 @@ FAULTS = (
     ),
     Fault(
         "values-not-clamped-from-below",
-        "compile/scalars.py",
-        "WHEN {steps} < {low} THEN {low} ",
+        "dialects/base.py",
+        "WHEN {steps} < {least} THEN {least} ",
         "",
         ("properties/test_plain_answers.py", NEIGHBOURS),
     ),
     Fault(
         "rows-of-nobody-count",
-        "compile/program.py",
+        "compile/rows.py",
         'f"{scalar(release.owner, dialect)} IS NOT NULL", ',
         "",
         (NEIGHBOURS,),

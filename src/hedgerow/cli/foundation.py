@@ -56,7 +56,7 @@ def lay(
     """Make ledger and catalog for the database."""
     policy = _policy(epsilon, delta, pure_epsilon)
     name = dataset or where.database.stem
-    schema = _schema(where.database)
+    schema = _schema(where.source)
     _draft(schema, name, None, policy)  # nothing is touched if there is nothing to protect
     kept = [aside for path in (where.ledger, where.catalog) if force and (aside := set_aside(path))]
     identity = _ledger(where.ledger, name, policy)
@@ -76,8 +76,8 @@ def _policy(epsilon: float, delta: float, pure_epsilon: float) -> BudgetPolicy:
     return BudgetPolicy(whole, real("delta", delta, *DELTAS), float(pure_epsilon))
 
 
-def _schema(database: Path) -> Schema:
-    backend = connect_backend(database)
+def _schema(source: str) -> Schema:
+    backend = connect_backend(source)
     try:
         return backend.schema()
     finally:

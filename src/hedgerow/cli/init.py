@@ -20,7 +20,7 @@ The split cannot be changed later without a new ledger."""
 
 
 def init(
-    database: Annotated[str, typer.Argument(metavar="DATABASE", help="A DuckDB file, or a duckdb:/// URL.")],
+    database: Annotated[str, typer.Argument(metavar="DATABASE", help="A file, a folder of files, or a URL.")],
     *,
     catalog: Annotated[
         str | None, typer.Option("--catalog", metavar="OUT", help="The file to write; by default beside the database.")

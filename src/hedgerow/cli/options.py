@@ -7,7 +7,10 @@ import typer
 Db = Annotated[
     str,
     typer.Option(
-        "--db", envvar="HEDGEROW_DB", metavar="PATH", help="The database: a DuckDB file, or a duckdb:/// URL."
+        "--db",
+        envvar="HEDGEROW_DB",
+        metavar="PATH",
+        help="The database: a file, a folder of files, or a URL (postgresql://…).",
     ),
 ]
 OptionalDb = Annotated[

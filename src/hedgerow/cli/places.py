@@ -2,7 +2,8 @@
 
 import os
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+from urllib.parse import urlsplit
 
 from hedgerow.cli.faults import UsageError
 
@@ -12,8 +13,9 @@ JOURNAL = "-journal"
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """The three files of a dataset."""
+    """The source of a dataset as it was stated, the file it names (or is called after), its catalog and its ledger."""
 
+    source: str
     database: Path
     catalog: Path
     ledger: Path
@@ -41,9 +43,20 @@ class Places:
 
 def places(database: str, catalog: str | None) -> Places:
     """The catalog where the owner says, or beside the database; the ledger beside the catalog."""
-    source = Path(database.removeprefix("duckdb:///"))
-    written = source.with_suffix(".yaml") if catalog is None else Path(catalog)
-    return Places(source, written, written.with_suffix(".ledger"))
+    named = _named(database)
+    written = named.with_suffix(".yaml") if catalog is None else Path(catalog)
+    return Places(database, named, written, written.with_suffix(".ledger"))
+
+
+def _named(database: str) -> Path:
+    """The file that is meant; for a server, a file in this folder that is called after the database there."""
+    for scheme in ("duckdb:///", "sqlite:///", "spark:///"):
+        if database.startswith(scheme):
+            return Path(database.removeprefix(scheme))
+    if "://" not in database:
+        return Path(database)
+    parts = urlsplit(database)
+    return Path(PurePosixPath(parts.path).name or parts.hostname or parts.scheme)
 
 
 def set_aside(path: Path) -> Path | None:

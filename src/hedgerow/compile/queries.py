@@ -117,12 +117,13 @@ def order_text(terms: Sequence[Order], dialect: Dialect) -> str:
 
 
 def order_terms(terms: Sequence[Order], dialect: Dialect) -> list[str]:
-    """The terms of ORDER BY; a constant orders nothing, and some engines would take it for a position."""
-    return [
-        dialect.order(plain(t.expr, dialect), descending=t.descending, nulls_first=t.nulls_first)
-        for t in terms
-        if any(not isinstance(part, Literal | Call) for part in walk(t.expr))
-    ]
+    """The terms of ORDER BY, each once; a constant orders nothing, and some engines would take it for a position."""
+    found: dict[str, str] = {}
+    for term in terms:
+        if any(not isinstance(part, Literal | Call) for part in walk(term.expr)):
+            text = plain(term.expr, dialect)
+            found.setdefault(text, dialect.order(text, descending=term.descending, nulls_first=term.nulls_first))
+    return list(found.values())
 
 
 def limit_text(query: Select, dialect: Dialect) -> str:

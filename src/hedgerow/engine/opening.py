@@ -23,7 +23,7 @@ def connect(
     """Open a database for private questions.
 
     Args:
-        source: The path of a DuckDB file, a `duckdb:///` URL, or an open DuckDB connection.
+        source: A path, a URL, an open connection, or tables by name: see docs/reference/engines.md.
         catalog: What is protected: a YAML file or a `Catalog`.
         ledger: What has been spent: a file or a `Ledger`; by default beside the catalog, with the ending `.ledger`.
         analyst: Who asks; taken on trust.

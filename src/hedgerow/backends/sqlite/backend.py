@@ -40,7 +40,7 @@ class SQLite:
         self._turn, self._lock = threading.RLock(), threading.Lock()
         self._running: list[sqlite3.Connection] = []
         self._equipped = False
-        with self._cursor() as cursor:
+        with sealed(), self._cursor() as cursor:
             self._schema, readings = _described(cursor)
             self._version = _version(cursor)
         self.dialect = SQLiteDialect(readings)
@@ -192,10 +192,7 @@ def open_sqlite(source: str | Path) -> SQLite:
         raise BackendError(
             f"{path} is not a SQLite database.", code="not-a-database", hint="Check that it is a SQLite file."
         )
-    try:
-        return SQLite(path)
-    except sqlite3.Error as error:
-        raise failure(error) from None
+    return SQLite(path)
 
 
 def _cannot_borrow(error: sqlite3.ProgrammingError) -> BackendError:

@@ -24,7 +24,7 @@ def _call(call: SummaryCall, text: str) -> str:
 
 def _double(call: SummaryCall) -> str:
     """The first argument as a double."""
-    known = getattr(call, "arguments", ())
+    known = call.arguments
     if known:
         return double(call.texts[0], known[0])
     return (

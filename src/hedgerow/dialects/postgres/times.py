@@ -109,7 +109,8 @@ def _difference(_dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -
     """How many borders of a unit lie between; of weeks, how many times seven midnights."""
     unit = expr.function.removeprefix("difference_")
     if unit in MONTHS:
-        sides = [f"div(CAST({_months(place)} + 60000 AS NUMERIC), {MONTHS[unit]})" for place in ("{1}", "{0}")]
+        above = 0 if unit == "quarter" else 60_000  # quarters are cut towards the year 0, years counted downwards
+        sides = [f"div(CAST({_months(place)} + {above} AS NUMERIC), {MONTHS[unit]})" for place in ("{1}", "{0}")]
         return both(f"CAST({sides[0]} - {sides[1]} AS BIGINT)", expr, texts)
     if unit in {"day", "week"}:
         days = f"CAST({_days('{1}')} - {_days('{0}')} AS BIGINT)"

@@ -1,13 +1,13 @@
 """The functions of the allow-list, as SQL: SQLite's own operators where they are total, our functions elsewhere."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 
 from hedgerow.dialects.careful.reach import reach
 from hedgerow.dialects.sqlite.casts import cast
 from hedgerow.dialects.sqlite.reading import NAN, PREFIX, argument, number, sure, whole
 from hedgerow.expressions.functions import allowed
 from hedgerow.expressions.functions.casts import NAMES
-from hedgerow.expressions.nodes import Call, Expr, Literal
+from hedgerow.expressions.nodes import Call, Column, Expr, Literal
 from hedgerow.expressions.types import Type
 
 Written = Callable[[Call, Sequence[str]], str]
@@ -28,6 +28,9 @@ SYMBOLS = {
     "or": "OR",
 }
 SIGNS = {"add": "+", "subtract": "-", "multiply": "*"}
+SUMS = frozenset({"add", "subtract"})
+CHAINED = frozenset({*SIGNS, *(f"{name}_whole" for name in SIGNS)})
+"""Functions of ours that take any number of values, from left to right."""
 
 
 def double(text: str, expr: Expr) -> str:
@@ -37,11 +40,32 @@ def double(text: str, expr: Expr) -> str:
 
 def called(expr: Call, texts: Sequence[str]) -> str:
     """A function of ours, by its name on the allow-list."""
-    arguments = (
+    name, head = f"{PREFIX}{expr.function}", texts[0]
+    arguments = [
         text if isinstance(a, Literal) else argument(text, a.type, certain=sure(a))
         for text, a in zip(texts, expr.arguments, strict=True)
-    )
-    return f"{PREFIX}{expr.function}({', '.join(arguments)})"
+    ]
+    if expr.function in CHAINED and head.startswith(f"{name}(") and _is_same(expr, {expr.function}):
+        joined = f"{head[:-1]}, {arguments[1]})"
+        if joined.count(",") < MOST_ARGUMENTS:
+            return joined
+    return f"{name}({', '.join(arguments)})"
+
+
+def _is_same(expr: Call, names: Container[str]) -> bool:
+    """Whether the first argument is a call of such a function, so that brackets around it can be left out."""
+    first = expr.arguments[0]
+    return isinstance(first, Call) and first.function in names
+
+
+def _joined(expr: Call, texts: Sequence[str], symbol: str, names: Container[str]) -> str:
+    """Two values with a symbol between them; a chain from left to right has one pair of brackets."""
+    left = texts[0][1:-1] if _is_same(expr, names) and texts[0].startswith("(") else texts[0]
+    return f"({left} {symbol} {texts[1]})"
+
+
+def _logic(expr: Call, texts: Sequence[str]) -> str:
+    return _joined(expr, texts, SYMBOLS[expr.function], {expr.function})
 
 
 def _infix(expr: Call, texts: Sequence[str]) -> str:
@@ -57,8 +81,18 @@ def _arithmetic(expr: Call, texts: Sequence[str]) -> str:
     """SQLite has no NaN, so its own arithmetic serves only where none can come up."""
     if not _is_tame(expr):
         return called(expr, texts)
-    left, right = (double(text, a) for text, a in zip(texts, expr.arguments, strict=True))
-    return f"({left} {SIGNS[expr.function]} {right})"
+    doubles = [double(text, a) for text, a in zip(texts, expr.arguments, strict=True)]
+    return _joined(expr, doubles, SIGNS[expr.function], SUMS if expr.function in SUMS else {expr.function})
+
+
+def _whole_arithmetic(expr: Call, texts: Sequence[str]) -> str:
+    """SQLite makes doubles of integers that overflow. Of columns and constants it is quicker to ask for the type."""
+    if not all(isinstance(a, Column | Literal) for a in expr.arguments):
+        return called(expr, texts)
+    stored = [text for text, a in zip(texts, expr.arguments, strict=True) if isinstance(a, Column)]
+    computed = f"{texts[0]} {SIGNS[expr.function.removesuffix('_whole')]} {texts[1]}"
+    tests = " AND ".join(f"typeof({text}) = 'integer'" for text in (*stored, computed))
+    return f"CASE WHEN {tests} THEN {computed} END"
 
 
 def _divide(expr: Call, texts: Sequence[str]) -> str:
@@ -72,8 +106,12 @@ def _negate(expr: Call, texts: Sequence[str]) -> str:
     return f"(-{double(texts[0], expr.arguments[0])})" if _is_tame(expr.arguments[0]) else called(expr, texts)
 
 
-def _case(_expr: Call, texts: Sequence[str]) -> str:
+def _case(expr: Call, texts: Sequence[str]) -> str:
+    """A choice that is left to another is one choice."""
     branches = " ".join(f"WHEN {c} THEN {v}" for c, v in zip(texts[:-1:2], texts[1::2], strict=True))
+    last = expr.arguments[-1]
+    if isinstance(last, Call) and last.function == "case":
+        return f"CASE {branches} {texts[-1].removeprefix('CASE ')}"
     return f"CASE {branches} ELSE {texts[-1]} END"
 
 
@@ -123,7 +161,9 @@ def _cast(kind: Type) -> Written:
 
 WRITTEN: Mapping[str, Written] = {
     **dict.fromkeys(SYMBOLS, _infix),
+    **dict.fromkeys(("and", "or"), _logic),
     **dict.fromkeys(SIGNS, _arithmetic),
+    **{f"{name}_whole": _whole_arithmetic for name in SIGNS},
     "divide": _divide,
     "negate": _negate,
     "not": lambda _, texts: f"(NOT {texts[0]})",
@@ -145,5 +185,7 @@ WRITTEN: Mapping[str, Written] = {
 }
 """What is more than a call of our function of that name."""
 
-CALLED: frozenset[str] = frozenset(allowed()) - frozenset(WRITTEN)
+CALLED: frozenset[str] = (
+    (frozenset(allowed()) - frozenset(WRITTEN)) | CHAINED | {"least", "greatest", "divide", "negate"}
+)
 """Functions that we have registered ourselves, under their names."""

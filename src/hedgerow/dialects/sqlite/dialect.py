@@ -9,6 +9,7 @@ from decimal import Decimal
 from hedgerow.dialects.base import Dialect, SummaryCall
 from hedgerow.dialects.sqlite import reading
 from hedgerow.dialects.sqlite.calls import CALLED, WRITTEN, called, double
+from hedgerow.dialects.sqlite.depth import is_expression_too_deep, is_too_deep
 from hedgerow.dialects.sqlite.reading import NAN, PREFIX
 from hedgerow.dialects.sqlite.summaries import SUMMARIES
 from hedgerow.expressions.nodes import Call, Expr
@@ -101,7 +102,10 @@ class SQLiteDialect(Dialect):
         written = WRITTEN.get(expr.function)
         if written is None and expr.function not in CALLED:
             raise self.lacks(f"the function {expr.function}")
-        return called(expr, texts) if written is None else written(expr, texts)
+        text = called(expr, texts) if written is None else written(expr, texts)
+        if is_expression_too_deep(text):
+            raise self.lacks("an expression that is nested this deep")
+        return text
 
     def summary(self, call: SummaryCall) -> str:
         """There is no DISTINCT over a window."""
@@ -197,6 +201,13 @@ class SQLiteDialect(Dialect):
     def step(self, name: str, query: str, *, once: bool) -> str:
         """MATERIALIZED."""
         return f"{name} AS {'MATERIALIZED ' if once else ''}({query})"
+
+    def statement(self, steps: Sequence[str], query: str) -> str:
+        """Refused where it is nested too deep."""
+        text = super().statement(steps, query)
+        if is_too_deep(text):
+            raise self.lacks("a query that is nested this deep")
+        return text
 
     def group_by(self, texts: Sequence[str]) -> str:
         """From the last to the first: rows are sorted to be grouped, and owners stand last, who are often numbers."""

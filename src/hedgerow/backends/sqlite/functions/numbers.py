@@ -7,7 +7,7 @@ import math
 import operator
 from collections.abc import Callable, Mapping
 
-from hedgerow.backends.sqlite.functions.total import of_number, of_numbers, of_whole, total
+from hedgerow.backends.sqlite.functions.total import of_number, of_numbers, of_whole, of_whole_chain, total
 from hedgerow.backends.sqlite.functions.values import Body, Stored, number, real, whole
 
 FARTHEST = 300
@@ -182,9 +182,9 @@ FUNCTIONS: Mapping[str, Body] = {
     "divide": divide,
     "remainder": remainder,
     "negate": of_number(operator.neg),
-    "add_whole": of_whole(operator.add),
-    "subtract_whole": of_whole(operator.sub),
-    "multiply_whole": of_whole(operator.mul),
+    "add_whole": of_whole_chain(operator.add),
+    "subtract_whole": of_whole_chain(operator.sub),
+    "multiply_whole": of_whole_chain(operator.mul),
     "divide_whole": divide_whole,
     "remainder_whole": remainder_whole,
     "negate_whole": of_whole(operator.neg),

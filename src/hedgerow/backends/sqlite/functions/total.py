@@ -66,10 +66,10 @@ def of_number(function: Callable[[float], float | None]) -> Body:
 
 
 def of_numbers(function: Callable[[float, float], float | None]) -> Body:
-    """A function of two doubles."""
+    """A function of two doubles; of more, from left to right."""
 
     @wraps(function)
-    def read(left: Stored, right: Stored) -> Stored:
+    def read(left: Stored, right: Stored, *more: Stored) -> Stored:
         try:
             if left.__class__ is right.__class__ is float:
                 found = function(left, right)
@@ -77,7 +77,8 @@ def of_numbers(function: Callable[[float, float], float | None]) -> Body:
                 found = function(number(left), number(right))  # type: ignore[arg-type]
         except Exception:  # noqa: BLE001 - see above
             return None
-        return found if found == found else NAN  # noqa: PLR0124 - NaN
+        made = found if found == found else NAN  # noqa: PLR0124 - NaN
+        return read(made, *more) if more else made
 
     return read
 
@@ -95,6 +96,19 @@ def of_whole(function: Callable[..., int | None]) -> Body:
             return found if found is not None and -MOST - 1 <= found <= MOST else None
         except Exception:  # noqa: BLE001 - see above
             return None
+
+    return read
+
+
+def of_whole_chain(function: Callable[[int, int], int]) -> Body:
+    """A function of two integers; of more, from left to right, NULL from where one has more than 64 bits."""
+    two = of_whole(function)
+
+    @wraps(function)
+    def read(left: Stored, right: Stored, *more: Stored) -> Stored:
+        for value in (right, *more):
+            left = two(left, value)
+        return left
 
     return read
 

@@ -1,0 +1,33 @@
+"""The cap of an owner is a root, taken in floats: where it comes out one too large, it is taken back."""
+
+import pytest
+
+from hedgerow.engine.parameters import asked
+from hedgerow.engine.run import compile_steps
+from hedgerow.parse import parse
+from hedgerow.plan.bind import bind
+
+ONE = 2**30
+
+
+@pytest.mark.parametrize(("most", "first", "second"), [(837, 490, 737), (904, 748, 879), (947, 675, 771)])
+def test_an_owner_whose_cap_is_rounded_up_stays_within_it(build, most, first, second):
+    """Rows in two keys for which the float root of T^2 4^b / q is a whole number, and too large."""
+    q = first**2 + second**2
+    rounded = int((float(most**2 * ONE**2) / q) ** 0.5)
+    assert rounded**2 * q > most**2 * ONE**2, "the case is one in which floats are not enough"
+    db = build(
+        [
+            "CREATE TABLE t (u BIGINT, g INTEGER)",
+            f"INSERT INTO t SELECT 1, 0 FROM range({first}) UNION ALL SELECT 1, 1 FROM range({second})",
+        ],
+        f"t: {{unit: u, max_rows: {most}, max_groups: 1, columns: {{g: {{values: [0, 1]}}}}}}",
+    )
+    desk = db._desk
+    logical = bind(parse("SELECT g, COUNT(*) AS n FROM t GROUP BY g").query, desk.catalog, desk.schema)
+    statement = desk.price(logical, asked(desk.catalog, mechanism="gaussian"), desk.room())
+    (steps,) = compile_steps(statement, desk.backend)
+    with desk.backend.snapshot() as snapshot:
+        sums = snapshot.run(steps.survey).exact_integers("s0").tolist()
+    assert sum(total**2 for total in sums) <= most**2 * ONE**2
+    assert sum(total**2 for total in sums) > most**2 * ONE**2 * (1 - 1e-8)
