@@ -11,8 +11,10 @@ import hedgerow as hr
 from hedgerow.backends.base import owners_log
 from hedgerow.backends.sqlite import SQLite, is_sqlite_file, open_sqlite
 from hedgerow.backends.sqlite.opening import connect_file
+from hedgerow.compile.scalars import scalar
 from hedgerow.compiled import Query
-from hedgerow.errors import BackendError
+from hedgerow.errors import BackendError, UnsupportedSQLError
+from hedgerow.expressions.nodes import Call, Column, Literal
 from hedgerow.expressions.types import Type
 
 CATALOG = """
@@ -239,16 +241,23 @@ def test_what_the_owner_has_not_committed_is_neither_committed_nor_lost(lender):
 
 
 def test_a_connection_of_another_thread_is_refused_with_advice(file):
-    made = []
+    made, ready, done = [], threading.Event(), threading.Event()
 
-    def make_here():
+    def lend():
         made.append(sqlite3.connect(file))
+        ready.set()
+        done.wait()
+        made[0].close()
 
-    thread = threading.Thread(target=make_here)
+    thread = threading.Thread(target=lend)
     thread.start()
-    thread.join()
-    with pytest.raises(BackendError, match="check_same_thread=False") as caught:
-        SQLite(made[0])
+    ready.wait()
+    try:
+        with pytest.raises(BackendError, match="check_same_thread=False") as caught:
+            SQLite(made[0])
+    finally:
+        done.set()
+        thread.join()
     assert caught.value.code == "wrong-thread"
 
 
@@ -387,6 +396,45 @@ def test_text_is_known_to_be_compared_by_bytes_only_where_no_collation_is_near(t
         "folded": True,
         "seen": True,
     }
+
+
+def deep(expr, wrap, times):
+    for _ in range(times):
+        expr = wrap(expr)
+    return expr
+
+
+COST, ONE, PERSON = Column("cost", Type.FLOAT), Literal(1.5, Type.FLOAT), Column("person", Type.INTEGER)
+MISSING = Call("is_null", (PERSON,), Type.BOOLEAN)
+
+
+@pytest.mark.parametrize(
+    ("expr", "value"),
+    [
+        (deep(COST, lambda e: Call("add", (e, ONE), Type.FLOAT), 150), 225.5),
+        (deep(PERSON, lambda e: Call("add_whole", (e, PERSON), Type.INTEGER), 150), 0),
+        (deep(COST, lambda e: Call("subtract", (Call("add", (e, COST), Type.FLOAT), COST), Type.FLOAT), 10), 0.5),
+        (
+            deep(
+                PERSON, lambda e: Call("case", (Call("is_null", (PERSON,), Type.BOOLEAN), PERSON, e), Type.INTEGER), 80
+            ),
+            0,
+        ),
+    ],
+)
+def test_long_chains_are_no_deep_nests(backend, expr, value):
+    text = scalar(expr, backend.dialect)
+    sql = f"SELECT {text} AS v FROM {backend.dialect.table('visits')} WHERE person = 0 AND ward = 'ward 0' LIMIT 1"
+    assert backend.public(Query(sql, ("v",), (), (pa.float64(),))).to_pylist() == [{"v": value}]
+
+
+def test_what_is_nested_too_deep_for_sqlite_is_refused_before_anything_is_run(backend):
+    nested = deep(COST, lambda e: Call("abs", (Call("negate", (e,), Type.FLOAT),), Type.FLOAT), 30)
+    with pytest.raises(UnsupportedSQLError) as caught:
+        scalar(nested, backend.dialect)
+    assert caught.value.code == "engine-lacks"
+    with pytest.raises(UnsupportedSQLError):
+        backend.dialect.statement(["a AS (SELECT 1)"], f"SELECT {'(' * 200}1{')' * 200}")
 
 
 def test_uniqueness_is_looked_up_for_the_owner(backend, tmp_path):

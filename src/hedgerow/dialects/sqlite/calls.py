@@ -45,11 +45,17 @@ def called(expr: Call, texts: Sequence[str]) -> str:
         text if isinstance(a, Literal) else argument(text, a.type, certain=sure(a))
         for text, a in zip(texts, expr.arguments, strict=True)
     ]
-    if expr.function in CHAINED and head.startswith(f"{name}(") and _is_same(expr, {expr.function}):
-        joined = f"{head[:-1]}, {arguments[1]})"
-        if joined.count(",") < MOST_ARGUMENTS:
-            return joined
+    if expr.function in CHAINED and head.startswith(f"{name}(") and _links(expr) % MOST_ARGUMENTS:
+        return f"{head[:-1]}, {arguments[1]})"
     return f"{name}({', '.join(arguments)})"
+
+
+def _links(expr: Call) -> int:
+    """How many calls of one function follow each other, from left to right."""
+    count, first = 1, expr.arguments[0]
+    while isinstance(first, Call) and first.function == expr.function:
+        count, first = count + 1, first.arguments[0]
+    return count
 
 
 def _is_same(expr: Call, names: Container[str]) -> bool:
@@ -185,7 +191,5 @@ WRITTEN: Mapping[str, Written] = {
 }
 """What is more than a call of our function of that name."""
 
-CALLED: frozenset[str] = (
-    (frozenset(allowed()) - frozenset(WRITTEN)) | CHAINED | {"least", "greatest", "divide", "negate"}
-)
+CALLED: frozenset[str] = frozenset({*allowed()} - {*WRITTEN} | {*CHAINED, "divide", "negate", "least", "greatest"})
 """Functions that we have registered ourselves, under their names."""

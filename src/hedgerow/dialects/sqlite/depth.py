@@ -4,7 +4,7 @@ Privacy: the refusal comes before the charge, and depends on the text alone.
 """
 
 import sqlite3
-import threading
+from contextlib import closing
 
 FAULTS = ("parser stack overflow", "Expression tree is too large")
 AROUND = 30
@@ -13,17 +13,12 @@ AROUND = 30
 SHALLOW = 12
 """No text with so few brackets can be too deep."""
 
-_lock = threading.Lock()
-_connection: list[sqlite3.Connection] = []
-
 
 def is_too_deep(sql: str) -> bool:
     """Whether SQLite cannot read a query. Nothing is run, and no data is near."""
-    with _lock:
-        if not _connection:
-            _connection.append(sqlite3.connect(":memory:", check_same_thread=False))
+    with closing(sqlite3.connect(":memory:")) as connection:
         try:
-            _connection[0].execute(f"EXPLAIN {sql}")
+            connection.execute(f"EXPLAIN {sql}")
         except sqlite3.Error as error:
             return str(error).startswith(FAULTS)
     return False
