@@ -4,10 +4,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := fast
-.PHONY: fast test demo lint types imports fix slow bench clean help
+.PHONY: fast test demo lint types imports fix slow bench bench-peers mutation clean help
 
 help: ## what each target does
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
 
 $(VENV)/.base: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -44,6 +44,10 @@ slow: $(VENV)/.dev ## coverage at scale and long simulations
 	$(BIN)/pytest -q -n 2 -m slow
 
 bench: $(VENV)/.dev ## time against the plain query, errors and coverage against the published numbers
+	$(BIN)/python benchmarks/tpch.py
+	$(BIN)/python benchmarks/scale.py
+	$(BIN)/python benchmarks/engines_postgres.py
+	$(BIN)/python benchmarks/engines_spark.py
 	$(BIN)/python benchmarks/speed.py
 	$(BIN)/python benchmarks/ledger.py
 	$(BIN)/python benchmarks/interval_cost.py
@@ -54,6 +58,12 @@ bench: $(VENV)/.dev ## time against the plain query, errors and coverage against
 	$(BIN)/python benchmarks/quantiles.py
 	$(BIN)/python benchmarks/auto_bounds.py
 	$(BIN)/python benchmarks/ratios.py
+
+bench-peers: $(VENV)/.dev ## the same questions put to other systems, each in an environment of its own
+	$(BIN)/python benchmarks/tpch.py --environments .cache/peers
+
+mutation: $(VENV)/.dev ## plant small faults in the privacy core, one after the other: the tests must notice each
+	$(BIN)/python -m scripts.mutation
 
 fix: $(VENV)/.dev ## let ruff mend what it can
 	$(BIN)/ruff check --fix .
