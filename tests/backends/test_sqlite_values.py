@@ -15,7 +15,7 @@ from hedgerow.backends.duckdb import DuckDB
 from hedgerow.backends.sqlite import open_sqlite
 from hedgerow.backends.sqlite.functions import FUNCTIONS, SUMMARIES
 from hedgerow.compile.scalars import key, scalar
-from hedgerow.compiled import Query, arrow_type
+from hedgerow.compiled import PLACE, SELECTED, Query, arrow_type
 from hedgerow.dialects import DUCKDB, SummaryCall
 from hedgerow.dialects.sqlite import SQLITE
 from hedgerow.dialects.sqlite.calls import CALLED
@@ -201,6 +201,31 @@ def test_a_column_without_a_type_is_read_as_the_catalog_says(tmp_path, stored, k
     assert backend.public(Query(sql, ("x",), (), (arrow_type(expr),))).to_pylist() == [{"x": value}]
 
 
+def test_text_is_compared_by_bytes_whatever_its_collation(tmp_path):
+    backend = opened(
+        tmp_path / "t.db",
+        "CREATE TABLE t (s TEXT COLLATE NOCASE, r TEXT COLLATE RTRIM)",
+        "INSERT INTO t VALUES ('Bob', 'a '), ('bob', 'a'), ('BOB', 'a ')",
+    )
+    known = backend.schema().tables["t"].columns
+    s, r = (Column(name, Type.TEXT, native=known[name].native, collated=known[name].collated) for name in "sr")
+    bob, blank = Literal("bob", Type.TEXT), Literal("a", Type.TEXT)
+    exprs = [
+        Call("equal", (s, bob), Type.BOOLEAN),
+        Call("equal", (blank, r), Type.BOOLEAN),
+        Call("in", (s, bob, blank), Type.BOOLEAN),
+        Call("is_null", (Call("nullif", (s, bob), Type.TEXT),), Type.BOOLEAN),
+        Call("like", (s, bob), Type.BOOLEAN),
+    ]
+    dialect, table = backend.dialect, backend.dialect.table("t")
+    conditions = [*(scalar(expr, dialect) for expr in exprs), dialect.among("s", "SELECT 'bob'")]
+    for condition in conditions:
+        sql = f"SELECT COUNT(*) AS n FROM {table} WHERE {condition}"
+        assert backend.public(Query(sql, ("n",), (), (pa.int64(),))).to_pylist() == [{"n": 1}], condition
+    sql = f"SELECT {key(s, dialect)} AS k FROM {table} GROUP BY 1 ORDER BY 1"
+    assert backend.public(Query(sql, ("k",), (), (pa.string(),))).column("k").to_pylist() == ["BOB", "Bob", "bob"]
+
+
 @pytest.fixture(scope="module")
 def nothing(tmp_path_factory):
     return opened(tmp_path_factory.mktemp("nothing") / "n.db", "CREATE TABLE t (x)")
@@ -264,6 +289,33 @@ def test_sums_have_all_their_digits(tmp_path):
     assert [found.exact_integers(name).tolist()[0] for name in integers] == expected
     none = dialect.total("CASE WHEN x = 8 THEN x END")
     assert backend.public(Query(f"SELECT {none} AS n FROM t", ("n",), (), (pa.int64(),))).to_pylist() == [{"n": None}]
+
+
+KEYS = [
+    ("REAL", Type.FLOAT, ["'NaN'", "9e999", "-9e999", "0.1", "NULL", "1e22"]),
+    ("DECIMAL(9,2)", Type.DECIMAL, ["0.07", "12", "-3.5", "NULL"]),
+    ("BIGINT", Type.INTEGER, ["-9223372036854775808", "9223372036854775807", "NULL"]),
+    ("TEXT", Type.TEXT, ["'O''Neil'", "CAST(x'610062' AS TEXT)", "'é'", "''", "NULL"]),
+    ("BOOLEAN", Type.BOOLEAN, ["0", "1", "NULL"]),
+    ("DATE", Type.DATE, ["'0001-01-01'", "'9999-12-31'", "NULL"]),
+    ("DATETIME", Type.TIMESTAMP, ["'2024-02-29T10:00:00.5'", "'0001-01-01'", "NULL"]),
+    ("TIME", Type.TIME, ["'23:59:59.999999'", "'00:00:00'", "NULL"]),
+]
+
+
+@pytest.mark.parametrize(("declared", "kind", "values"), KEYS)
+def test_keys_that_were_selected_are_found_again(tmp_path, declared, kind, values):
+    rows = ", ".join(f"({value})" for value in values)
+    backend = opened(tmp_path / "t.db", f"CREATE TABLE t (x {declared})", f"INSERT INTO t VALUES {rows}")
+    dialect, column = backend.dialect, Column("x", kind, native=backend.schema().tables["t"].columns["x"].native)
+    step = dialect.step("found", f"SELECT {key(column, dialect)} AS k0 FROM {dialect.table('t')}", once=True)
+    survey = Query(dialect.statement([step], "SELECT k0, 1 AS n FROM found"), ("k0",), ("n",), (arrow_type(column),))
+    joined = f"found JOIN {SELECTED} ON {dialect.same('found.k0', f'{SELECTED}.k0', kind)}"
+    measure = Query(dialect.statement([step], f"SELECT {PLACE} FROM {joined} ORDER BY 1"), (), (PLACE,))
+    with backend.snapshot() as snapshot:
+        keys = snapshot.run(survey).exact_keys()
+        snapshot.load(SELECTED, keys.append_column(PLACE, pa.array(range(len(values)), type=pa.int64())))
+        assert snapshot.run(measure).exact_integers(PLACE).tolist() == [*range(len(values))]
 
 
 def test_a_root_is_the_one_that_other_engines_take(nothing):

@@ -74,8 +74,21 @@ def _logic(expr: Call, texts: Sequence[str]) -> str:
     return _joined(expr, texts, SYMBOLS[expr.function], {expr.function})
 
 
+def _bytes(expr: Call, texts: Sequence[str]) -> list[str]:
+    """Values to be compared: text byte by byte, whatever its column's collation."""
+    return [
+        f"{text} COLLATE BINARY" if isinstance(a, Column) and a.type is Type.TEXT and a.collated else text
+        for text, a in zip(texts, expr.arguments, strict=True)
+    ]
+
+
 def _infix(expr: Call, texts: Sequence[str]) -> str:
-    return f"({texts[0]} {SYMBOLS[expr.function]} {texts[1]})"
+    left, right = _bytes(expr, texts)
+    return f"({left} {SYMBOLS[expr.function]} {right})"
+
+
+def _nullif(expr: Call, texts: Sequence[str]) -> str:
+    return f"NULLIF({', '.join(_bytes(expr, texts))})"
 
 
 def _is_tame(expr: Expr) -> bool:
@@ -139,8 +152,8 @@ def _extreme(expr: Call, texts: Sequence[str]) -> str:
     return _extreme(rest, [called(first, read[:MOST_ARGUMENTS]), *read[MOST_ARGUMENTS:]])
 
 
-def _in(_expr: Call, texts: Sequence[str]) -> str:
-    return f"({texts[0]} IN ({', '.join(texts[1:])}))"
+def _in(expr: Call, texts: Sequence[str]) -> str:
+    return f"({_bytes(expr, texts)[0]} IN ({', '.join(texts[1:])}))"
 
 
 def _clip(expr: Call, texts: Sequence[str]) -> str:
@@ -178,7 +191,7 @@ WRITTEN: Mapping[str, Written] = {
     "is_nan": lambda expr, texts: f"({number(texts[0], expr.arguments[0])} = {NAN})",
     "case": _case,
     "coalesce": _coalesce,
-    "nullif": lambda _, texts: f"NULLIF({texts[0]}, {texts[1]})",
+    "nullif": _nullif,
     "least": _extreme,
     "greatest": _extreme,
     "in": _in,

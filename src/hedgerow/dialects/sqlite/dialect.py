@@ -123,6 +123,10 @@ class SQLiteDialect(Dialect):
         steps = f"({present} - {self.real(offset)}) * {self.real(factor)} + 0.5"
         return f"floor(min(max({steps}, {self.real(float(low))}), {self.real(float(high))}))"
 
+    def among(self, left: str, query: str) -> str:
+        """Text byte by byte; to numbers the collation is nothing."""
+        return f"({left} COLLATE BINARY IN ({query}))"
+
     def is_nan(self, text: str) -> str:
         """NaN is a text of ours."""
         return f"({text} = {NAN})"

@@ -6,6 +6,7 @@ window, too; then rows leave again. As with functions, none fails on a row.
 
 import math
 import operator
+import re
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import reduce
@@ -14,6 +15,8 @@ from typing import Any, ClassVar
 from hedgerow.backends.sqlite.functions.choices import rank, wide
 from hedgerow.backends.sqlite.functions.total import total
 from hedgerow.backends.sqlite.functions.values import Stored, fitting, number, real, text
+
+WHOLE = re.compile("-?[0-9]{1,80}")
 
 
 class Added:
@@ -31,7 +34,7 @@ class Added:
         self._move(factors, -1)
 
     def _move(self, factors: tuple[Stored, ...], sign: int) -> None:
-        if all(isinstance(factor, int) or (isinstance(factor, str) and factor) for factor in factors):
+        if all(isinstance(factor, int) or (isinstance(factor, str) and WHOLE.fullmatch(factor)) for factor in factors):
             self._sum += sign * math.prod(int(factor) for factor in factors if factor is not None)
             self._count += sign
 
