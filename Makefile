@@ -47,7 +47,6 @@ bench: $(VENV)/.dev ## time against the plain query, errors and coverage against
 	$(BIN)/python benchmarks/tpch.py
 	$(BIN)/python benchmarks/scale.py
 	$(BIN)/python benchmarks/engines_postgres.py
-	$(BIN)/python benchmarks/engines_spark.py
 	$(BIN)/python benchmarks/speed.py
 	$(BIN)/python benchmarks/ledger.py
 	$(BIN)/python benchmarks/interval_cost.py

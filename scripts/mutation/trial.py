@@ -9,9 +9,10 @@ from pathlib import Path
 from queue import Queue
 
 from scripts.mutation.fault import Fault
-from scripts.mutation.workshop import QUICK, Run, Workshop
+from scripts.mutation.workshop import Run, Workshop
 
 TESTS_FAILED, COLLECTION_FAILED = 1, 2
+EVERYTHING = ("tests",)
 
 
 class Verdict(StrEnum):
@@ -102,7 +103,7 @@ def _try(shop: Workshop, fault: Fault, *, thorough: bool) -> Result:
     verdict = _verdict(run)
     if verdict is not Verdict.SURVIVED or not thorough:
         return Result(fault, verdict, "" if verdict is Verdict.SURVIVED else _by(run), run.seconds)
-    wide = shop.test_with(fault, QUICK)
+    wide = shop.test_with(fault, EVERYTHING)
     elsewhere = Verdict.CAUGHT_ELSEWHERE if _verdict(wide) is Verdict.CAUGHT else _verdict(wide)
     return Result(fault, elsewhere, _by(wide), run.seconds + wide.seconds)
 

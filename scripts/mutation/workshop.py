@@ -6,15 +6,19 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
 
 from scripts.mutation.fault import SOURCE, Fault
 
-LEFT_OUT = (".*", "__pycache__", "*.pyc", "build", "dist", "demo")
-QUICK = ("tests", "-m", "not slow")
+LEFT_OUT = (".*", "__pycache__", "*.pyc")
+MADE = ("build", "dist", "demo")
+"""What stands at the root of a work tree and can be made again."""
+
+QUIET = ("-q", "--no-header", "--tb=no", "-p", "no:cacheprovider")
+OPTIONS = ("-x", *QUIET, "-m", "not slow", "-p", "scripts.mutation.hurry")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +44,7 @@ class Workshop:
         self._folder = tempfile.TemporaryDirectory(prefix="hedgerow-mutation-", ignore_cleanup_errors=True)
         self.root = Path(self._folder.name) / "copy"
         self._patience = patience
-        shutil.copytree(root, self.root, ignore=shutil.ignore_patterns(*LEFT_OUT))
+        shutil.copytree(root, self.root, ignore=_left_out(root))
         # By the hash of the source, not its time: two faults of equal length within a second must not look the same.
         compiled = ("-m", "compileall", "-q", "--invalidation-mode", "checked-hash", str(self.root / SOURCE))
         self._run([sys.executable, *compiled])
@@ -57,8 +61,7 @@ class Workshop:
     def test(self, targets: Sequence[str]) -> Run:
         """Run tests up to the first that fails."""
         shutil.rmtree(self.root / ".hypothesis", ignore_errors=True)
-        options = ("-x", "-q", "--no-header", "--tb=no", "-p", "no:cacheprovider", "-p", "scripts.mutation.hurry")
-        return self._run([sys.executable, "-m", "pytest", *options, *targets])
+        return self._run([sys.executable, "-m", "pytest", *OPTIONS, *targets])
 
     def test_with(self, fault: Fault, targets: Sequence[str]) -> Run:
         """Run tests with a fault in the source."""
@@ -94,3 +97,13 @@ class Workshop:
         kept = {name: value for name, value in os.environ.items() if name != "PYTEST_ADDOPTS"}
         found = os.pathsep.join([str(self.root / "src"), str(self.root)])
         return {**kept, "PYTHONPATH": found, "PYTHONDONTWRITEBYTECODE": "1"}
+
+
+def _left_out(root: Path) -> Callable[[str, list[str]], set[str]]:
+    """What is not copied: hidden and compiled files anywhere, and what can be made again."""
+    anywhere = shutil.ignore_patterns(*LEFT_OUT)
+
+    def ignored(folder: str, names: list[str]) -> set[str]:
+        return anywhere(folder, names) | (set(MADE) if Path(folder) == root else set())
+
+    return ignored

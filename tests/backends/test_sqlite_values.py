@@ -316,6 +316,8 @@ def test_keys_that_were_selected_are_found_again(tmp_path, declared, kind, value
         keys = snapshot.run(survey).exact_keys()
         snapshot.load(SELECTED, keys.append_column(PLACE, pa.array(range(len(values)), type=pa.int64())))
         assert snapshot.run(measure).exact_integers(PLACE).tolist() == [*range(len(values))]
+        snapshot.load(SELECTED, keys.append_column(PLACE, pa.array(range(len(values)), type=pa.int64())).slice(0, 0))
+        assert snapshot.run(measure).exact_integers(PLACE).tolist() == []
 
 
 def test_a_root_is_the_one_that_other_engines_take(nothing):

@@ -535,7 +535,7 @@ WHERE isNull(COLUMNS('.*'))) THEN NULL ELSE FALSE END END);
 SELECT city, COUNT(*) FROM (SELECT customer_id, city, ROW_NUMBER() OVER (PARTITION BY customer_id ORDER BY placed DESC) AS turn FROM orders) t WHERE turn = 1 GROUP BY city;
 -- survey
 WITH private_rows AS MATERIALIZED (SELECT toValidUTF8(CAST(t0.`c1` AS String)) AS k0, t0.`o` AS o
-FROM (SELECT t1.`customer_id` AS `c0`, t1.`city` AS `c1`, CAST(ROW_NUMBER() OVER (PARTITION BY t1.`customer_id`, t1.`customer_id` ORDER BY t1.`placed` DESC NULLS LAST, CAST(t1.`city` AS String) ASC NULLS LAST, t1.`customer_id` ASC NULLS LAST, t1.`placed` ASC NULLS LAST) AS Int64) AS `c2`, t1.`customer_id` AS `o`
+FROM (SELECT t1.`customer_id` AS `c0`, t1.`city` AS `c1`, CAST(ROW_NUMBER() OVER (PARTITION BY t1.`customer_id`, t1.`customer_id` ORDER BY t1.`placed` DESC NULLS LAST, CAST(t1.`city` AS String) ASC NULLS LAST, t1.`customer_id` ASC NULLS LAST) AS Int64) AS `c2`, t1.`customer_id` AS `o`
 FROM `orders` AS t1) AS t0
 WHERE t0.`o` IS NOT NULL AND (t0.`c2` = 1)),
 parts AS MATERIALIZED (SELECT k0, o, COUNT(*) AS n
@@ -578,7 +578,7 @@ FROM bounded
 WHERE units >= 10;
 -- measure
 WITH private_rows AS MATERIALIZED (SELECT toValidUTF8(CAST(t0.`c1` AS String)) AS k0, t0.`o` AS o
-FROM (SELECT t1.`customer_id` AS `c0`, t1.`city` AS `c1`, CAST(ROW_NUMBER() OVER (PARTITION BY t1.`customer_id`, t1.`customer_id` ORDER BY t1.`placed` DESC NULLS LAST, CAST(t1.`city` AS String) ASC NULLS LAST, t1.`customer_id` ASC NULLS LAST, t1.`placed` ASC NULLS LAST) AS Int64) AS `c2`, t1.`customer_id` AS `o`
+FROM (SELECT t1.`customer_id` AS `c0`, t1.`city` AS `c1`, CAST(ROW_NUMBER() OVER (PARTITION BY t1.`customer_id`, t1.`customer_id` ORDER BY t1.`placed` DESC NULLS LAST, CAST(t1.`city` AS String) ASC NULLS LAST, t1.`customer_id` ASC NULLS LAST) AS Int64) AS `c2`, t1.`customer_id` AS `o`
 FROM `orders` AS t1) AS t0
 WHERE t0.`o` IS NOT NULL AND (t0.`c2` = 1)),
 kept_rows AS (SELECT private_rows.*, hedgerow_place
@@ -616,7 +616,7 @@ SELECT name, population FROM countries WHERE population > 1000000 ORDER BY popul
 -- public
 SELECT t0.`name` AS `c0`, t0.`population` AS `c1`
 FROM `countries` AS t0
-WHERE (t0.`population` > 1000000) ORDER BY t0.`population` DESC NULLS LAST, CAST(t0.`name` AS String) ASC NULLS LAST, t0.`population` ASC NULLS LAST, CAST(t0.`name` AS String) ASC NULLS LAST, t0.`population` ASC NULLS LAST
+WHERE (t0.`population` > 1000000) ORDER BY t0.`population` DESC NULLS LAST, CAST(t0.`name` AS String) ASC NULLS LAST
 LIMIT 3 OFFSET 2;
 
 -- keys that were selected, as part of a statement

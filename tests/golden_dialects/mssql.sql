@@ -531,7 +531,7 @@ WHERE (RTRIM(CAST(CAST(t2.[city] AS NVARCHAR(MAX)) COLLATE Latin1_General_100_BI
 SELECT city, COUNT(*) FROM (SELECT customer_id, city, ROW_NUMBER() OVER (PARTITION BY customer_id ORDER BY placed DESC) AS turn FROM orders) t WHERE turn = 1 GROUP BY city;
 -- survey
 WITH private_rows AS (SELECT RTRIM(CAST(CAST(t0.[c1] AS NVARCHAR(MAX)) COLLATE Latin1_General_100_BIN2_UTF8 AS VARCHAR(MAX))) AS k0, t0.[o] AS o
-FROM (SELECT t1.[customer_id] AS [c0], t1.[city] AS [c1], ROW_NUMBER() OVER (PARTITION BY t1.[customer_id], t1.[customer_id] ORDER BY t1.[placed] DESC, CASE WHEN RTRIM(CAST(CAST(t1.[city] AS NVARCHAR(MAX)) COLLATE Latin1_General_100_BIN2_UTF8 AS VARCHAR(MAX))) IS NULL THEN 1 ELSE 0 END ASC, RTRIM(CAST(CAST(t1.[city] AS NVARCHAR(MAX)) COLLATE Latin1_General_100_BIN2_UTF8 AS VARCHAR(MAX))) ASC, CASE WHEN t1.[customer_id] IS NULL THEN 1 ELSE 0 END ASC, t1.[customer_id] ASC, CASE WHEN t1.[placed] IS NULL THEN 1 ELSE 0 END ASC, t1.[placed] ASC) AS [c2], t1.[customer_id] AS [o]
+FROM (SELECT t1.[customer_id] AS [c0], t1.[city] AS [c1], ROW_NUMBER() OVER (PARTITION BY t1.[customer_id], t1.[customer_id] ORDER BY t1.[placed] DESC, CASE WHEN RTRIM(CAST(CAST(t1.[city] AS NVARCHAR(MAX)) COLLATE Latin1_General_100_BIN2_UTF8 AS VARCHAR(MAX))) IS NULL THEN 1 ELSE 0 END ASC, RTRIM(CAST(CAST(t1.[city] AS NVARCHAR(MAX)) COLLATE Latin1_General_100_BIN2_UTF8 AS VARCHAR(MAX))) ASC, CASE WHEN t1.[customer_id] IS NULL THEN 1 ELSE 0 END ASC, t1.[customer_id] ASC) AS [c2], t1.[customer_id] AS [o]
 FROM [orders] AS t1) AS t0
 WHERE t0.[o] IS NOT NULL AND (t0.[c2] = 1)),
 parts AS (SELECT k0, o, COUNT_BIG(*) AS n, COUNT_BIG(*) AS p0
@@ -574,7 +574,7 @@ FROM bounded
 WHERE units >= 10;
 -- measure
 WITH private_rows AS (SELECT RTRIM(CAST(CAST(t0.[c1] AS NVARCHAR(MAX)) COLLATE Latin1_General_100_BIN2_UTF8 AS VARCHAR(MAX))) AS k0, t0.[o] AS o
-FROM (SELECT t1.[customer_id] AS [c0], t1.[city] AS [c1], ROW_NUMBER() OVER (PARTITION BY t1.[customer_id], t1.[customer_id] ORDER BY t1.[placed] DESC, CASE WHEN RTRIM(CAST(CAST(t1.[city] AS NVARCHAR(MAX)) COLLATE Latin1_General_100_BIN2_UTF8 AS VARCHAR(MAX))) IS NULL THEN 1 ELSE 0 END ASC, RTRIM(CAST(CAST(t1.[city] AS NVARCHAR(MAX)) COLLATE Latin1_General_100_BIN2_UTF8 AS VARCHAR(MAX))) ASC, CASE WHEN t1.[customer_id] IS NULL THEN 1 ELSE 0 END ASC, t1.[customer_id] ASC, CASE WHEN t1.[placed] IS NULL THEN 1 ELSE 0 END ASC, t1.[placed] ASC) AS [c2], t1.[customer_id] AS [o]
+FROM (SELECT t1.[customer_id] AS [c0], t1.[city] AS [c1], ROW_NUMBER() OVER (PARTITION BY t1.[customer_id], t1.[customer_id] ORDER BY t1.[placed] DESC, CASE WHEN RTRIM(CAST(CAST(t1.[city] AS NVARCHAR(MAX)) COLLATE Latin1_General_100_BIN2_UTF8 AS VARCHAR(MAX))) IS NULL THEN 1 ELSE 0 END ASC, RTRIM(CAST(CAST(t1.[city] AS NVARCHAR(MAX)) COLLATE Latin1_General_100_BIN2_UTF8 AS VARCHAR(MAX))) ASC, CASE WHEN t1.[customer_id] IS NULL THEN 1 ELSE 0 END ASC, t1.[customer_id] ASC) AS [c2], t1.[customer_id] AS [o]
 FROM [orders] AS t1) AS t0
 WHERE t0.[o] IS NOT NULL AND (t0.[c2] = 1)),
 kept_rows AS (SELECT private_rows.*, hedgerow_place
@@ -612,7 +612,7 @@ SELECT name, population FROM countries WHERE population > 1000000 ORDER BY popul
 -- public
 SELECT t0.[name] AS [c0], t0.[population] AS [c1]
 FROM [countries] AS t0
-WHERE (1000000 < t0.[population]) ORDER BY t0.[population] DESC, CASE WHEN RTRIM(CAST(CAST(t0.[name] AS NVARCHAR(MAX)) COLLATE Latin1_General_100_BIN2_UTF8 AS VARCHAR(MAX))) IS NULL THEN 1 ELSE 0 END ASC, RTRIM(CAST(CAST(t0.[name] AS NVARCHAR(MAX)) COLLATE Latin1_General_100_BIN2_UTF8 AS VARCHAR(MAX))) ASC, CASE WHEN t0.[population] IS NULL THEN 1 ELSE 0 END ASC OFFSET 2 ROWS FETCH NEXT 3 ROWS ONLY;
+WHERE (1000000 < t0.[population]) ORDER BY t0.[population] DESC, CASE WHEN RTRIM(CAST(CAST(t0.[name] AS NVARCHAR(MAX)) COLLATE Latin1_General_100_BIN2_UTF8 AS VARCHAR(MAX))) IS NULL THEN 1 ELSE 0 END ASC, RTRIM(CAST(CAST(t0.[name] AS NVARCHAR(MAX)) COLLATE Latin1_General_100_BIN2_UTF8 AS VARCHAR(MAX))) ASC OFFSET 2 ROWS FETCH NEXT 3 ROWS ONLY;
 
 -- keys that were selected, as part of a statement
 -- hedgerow_selected;

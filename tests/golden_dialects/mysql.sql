@@ -529,7 +529,7 @@ WHERE (CAST(CONVERT(t2.`city` USING utf8mb4) AS BINARY) = 'Rome') AND (NOT (t2.`
 SELECT city, COUNT(*) FROM (SELECT customer_id, city, ROW_NUMBER() OVER (PARTITION BY customer_id ORDER BY placed DESC) AS turn FROM orders) t WHERE turn = 1 GROUP BY city;
 -- survey
 WITH private_rows AS (SELECT CAST(CONVERT(t0.`c1` USING utf8mb4) AS BINARY) AS k0, t0.`o` AS o
-FROM (SELECT t1.`customer_id` AS `c0`, t1.`city` AS `c1`, ROW_NUMBER() OVER (PARTITION BY t1.`customer_id`, t1.`customer_id` ORDER BY t1.`placed` DESC, CASE WHEN CAST(CONVERT(t1.`city` USING utf8mb4) AS BINARY) IS NULL THEN 1 ELSE 0 END ASC, CAST(CONVERT(t1.`city` USING utf8mb4) AS BINARY) ASC, CASE WHEN t1.`customer_id` IS NULL THEN 1 ELSE 0 END ASC, t1.`customer_id` ASC, CASE WHEN t1.`placed` IS NULL THEN 1 ELSE 0 END ASC, t1.`placed` ASC) AS `c2`, t1.`customer_id` AS `o`
+FROM (SELECT t1.`customer_id` AS `c0`, t1.`city` AS `c1`, ROW_NUMBER() OVER (PARTITION BY t1.`customer_id`, t1.`customer_id` ORDER BY t1.`placed` DESC, CASE WHEN CAST(CONVERT(t1.`city` USING utf8mb4) AS BINARY) IS NULL THEN 1 ELSE 0 END ASC, CAST(CONVERT(t1.`city` USING utf8mb4) AS BINARY) ASC, CASE WHEN t1.`customer_id` IS NULL THEN 1 ELSE 0 END ASC, t1.`customer_id` ASC) AS `c2`, t1.`customer_id` AS `o`
 FROM `orders` AS t1) AS t0
 WHERE t0.`o` IS NOT NULL AND (t0.`c2` = 1)),
 parts AS (SELECT k0, o, COUNT(*) AS n, COUNT(*) AS p0
@@ -572,7 +572,7 @@ FROM bounded
 WHERE units >= 10;
 -- measure
 WITH private_rows AS (SELECT CAST(CONVERT(t0.`c1` USING utf8mb4) AS BINARY) AS k0, t0.`o` AS o
-FROM (SELECT t1.`customer_id` AS `c0`, t1.`city` AS `c1`, ROW_NUMBER() OVER (PARTITION BY t1.`customer_id`, t1.`customer_id` ORDER BY t1.`placed` DESC, CASE WHEN CAST(CONVERT(t1.`city` USING utf8mb4) AS BINARY) IS NULL THEN 1 ELSE 0 END ASC, CAST(CONVERT(t1.`city` USING utf8mb4) AS BINARY) ASC, CASE WHEN t1.`customer_id` IS NULL THEN 1 ELSE 0 END ASC, t1.`customer_id` ASC, CASE WHEN t1.`placed` IS NULL THEN 1 ELSE 0 END ASC, t1.`placed` ASC) AS `c2`, t1.`customer_id` AS `o`
+FROM (SELECT t1.`customer_id` AS `c0`, t1.`city` AS `c1`, ROW_NUMBER() OVER (PARTITION BY t1.`customer_id`, t1.`customer_id` ORDER BY t1.`placed` DESC, CASE WHEN CAST(CONVERT(t1.`city` USING utf8mb4) AS BINARY) IS NULL THEN 1 ELSE 0 END ASC, CAST(CONVERT(t1.`city` USING utf8mb4) AS BINARY) ASC, CASE WHEN t1.`customer_id` IS NULL THEN 1 ELSE 0 END ASC, t1.`customer_id` ASC) AS `c2`, t1.`customer_id` AS `o`
 FROM `orders` AS t1) AS t0
 WHERE t0.`o` IS NOT NULL AND (t0.`c2` = 1)),
 kept_rows AS (SELECT private_rows.*, hedgerow_place
@@ -610,7 +610,7 @@ SELECT name, population FROM countries WHERE population > 1000000 ORDER BY popul
 -- public
 SELECT t0.`name` AS `c0`, t0.`population` AS `c1`
 FROM `countries` AS t0
-WHERE (1000000 < t0.`population`) ORDER BY t0.`population` DESC, CASE WHEN CAST(CONVERT(t0.`name` USING utf8mb4) AS BINARY) IS NULL THEN 1 ELSE 0 END ASC, CAST(CONVERT(t0.`name` USING utf8mb4) AS BINARY) ASC, CASE WHEN t0.`population` IS NULL THEN 1 ELSE 0 END ASC, t0.`population` ASC, CASE WHEN CAST(CONVERT(t0.`name` USING utf8mb4) AS BINARY) IS NULL THEN 1 ELSE 0 END ASC, CAST(CONVERT(t0.`name` USING utf8mb4) AS BINARY) ASC, CASE WHEN t0.`population` IS NULL THEN 1 ELSE 0 END ASC, t0.`population` ASC
+WHERE (1000000 < t0.`population`) ORDER BY t0.`population` DESC, CASE WHEN CAST(CONVERT(t0.`name` USING utf8mb4) AS BINARY) IS NULL THEN 1 ELSE 0 END ASC, CAST(CONVERT(t0.`name` USING utf8mb4) AS BINARY) ASC
 LIMIT 3 OFFSET 2;
 
 -- keys that were selected, as part of a statement

@@ -534,7 +534,7 @@ WHERE ((t2."city" COLLATE "C") = ('Rome' COLLATE "C")) AND (NOT (t2."customer_id
 SELECT city, COUNT(*) FROM (SELECT customer_id, city, ROW_NUMBER() OVER (PARTITION BY customer_id ORDER BY placed DESC) AS turn FROM orders) t WHERE turn = 1 GROUP BY city;
 -- survey
 WITH private_rows AS (SELECT (t0."c1" COLLATE "C") AS k0, t0."o" AS o
-FROM (SELECT t1."customer_id" AS "c0", t1."city" AS "c1", ROW_NUMBER() OVER (PARTITION BY t1."customer_id", t1."customer_id" ORDER BY t1."placed" DESC NULLS LAST, (t1."city" COLLATE "C") ASC NULLS LAST, t1."customer_id" ASC NULLS LAST, t1."placed" ASC NULLS LAST) AS "c2", t1."customer_id" AS "o"
+FROM (SELECT t1."customer_id" AS "c0", t1."city" AS "c1", ROW_NUMBER() OVER (PARTITION BY t1."customer_id", t1."customer_id" ORDER BY t1."placed" DESC NULLS LAST, (t1."city" COLLATE "C") ASC NULLS LAST, t1."customer_id" ASC NULLS LAST) AS "c2", t1."customer_id" AS "o"
 FROM "orders" AS t1) AS t0
 WHERE t0."o" IS NOT NULL AND (t0."c2" = 1)),
 parts AS MATERIALIZED (SELECT k0, o, COUNT(*) AS n, COUNT(*) AS p0
@@ -577,7 +577,7 @@ FROM bounded
 WHERE units >= 10;
 -- measure
 WITH private_rows AS (SELECT (t0."c1" COLLATE "C") AS k0, t0."o" AS o
-FROM (SELECT t1."customer_id" AS "c0", t1."city" AS "c1", ROW_NUMBER() OVER (PARTITION BY t1."customer_id", t1."customer_id" ORDER BY t1."placed" DESC NULLS LAST, (t1."city" COLLATE "C") ASC NULLS LAST, t1."customer_id" ASC NULLS LAST, t1."placed" ASC NULLS LAST) AS "c2", t1."customer_id" AS "o"
+FROM (SELECT t1."customer_id" AS "c0", t1."city" AS "c1", ROW_NUMBER() OVER (PARTITION BY t1."customer_id", t1."customer_id" ORDER BY t1."placed" DESC NULLS LAST, (t1."city" COLLATE "C") ASC NULLS LAST, t1."customer_id" ASC NULLS LAST) AS "c2", t1."customer_id" AS "o"
 FROM "orders" AS t1) AS t0
 WHERE t0."o" IS NOT NULL AND (t0."c2" = 1)),
 kept_rows AS (SELECT private_rows.*, hedgerow_place
@@ -615,7 +615,7 @@ SELECT name, population FROM countries WHERE population > 1000000 ORDER BY popul
 -- public
 SELECT t0."name" AS "c0", t0."population" AS "c1"
 FROM "countries" AS t0
-WHERE (t0."population" > 1000000) ORDER BY t0."population" DESC NULLS LAST, (t0."name" COLLATE "C") ASC NULLS LAST, t0."population" ASC NULLS LAST, (t0."name" COLLATE "C") ASC NULLS LAST, t0."population" ASC NULLS LAST
+WHERE (t0."population" > 1000000) ORDER BY t0."population" DESC NULLS LAST, (t0."name" COLLATE "C") ASC NULLS LAST
 LIMIT 3 OFFSET 2;
 
 -- keys that were selected, as part of a statement

@@ -411,7 +411,7 @@ SELECT c.region, COUNT(*) FROM customers c JOIN orders o ON o.customer_id = c.id
 -- survey
 WITH private_rows AS (SELECT CASE WHEN typeof(t0."region" COLLATE BINARY) = 'text' AND length(t0."region" COLLATE BINARY) = length(CAST(t0."region" COLLATE BINARY AS BLOB)) AND NOT t0."region" COLLATE BINARY GLOB '*[^' || char(1) || '-' || char(127) || ']*' THEN t0."region" COLLATE BINARY ELSE hedgerow_text(CAST(t0."region" COLLATE BINARY AS BLOB)) END AS k0, t0."id" AS o
 FROM main."customers" AS t0 JOIN main."orders" AS t1 ON (t1."customer_id" = t0."id")
-WHERE t0."id" IS NOT NULL AND (t1."price" > hedgerow_double('0x1.3fae147ae147bp+3')) AND (t0."region" <> 'south') AND CASE WHEN typeof(t0."region" COLLATE BINARY) = 'text' AND length(t0."region" COLLATE BINARY) = length(CAST(t0."region" COLLATE BINARY AS BLOB)) AND NOT t0."region" COLLATE BINARY GLOB '*[^' || char(1) || '-' || char(127) || ']*' THEN t0."region" COLLATE BINARY ELSE hedgerow_text(CAST(t0."region" COLLATE BINARY AS BLOB)) END IN ('north', 'o''north', 'south')),
+WHERE t0."id" IS NOT NULL AND (t1."price" > hedgerow_double('0x1.3fae147ae147bp+3')) AND (t0."region" COLLATE BINARY <> 'south') AND CASE WHEN typeof(t0."region" COLLATE BINARY) = 'text' AND length(t0."region" COLLATE BINARY) = length(CAST(t0."region" COLLATE BINARY AS BLOB)) AND NOT t0."region" COLLATE BINARY GLOB '*[^' || char(1) || '-' || char(127) || ']*' THEN t0."region" COLLATE BINARY ELSE hedgerow_text(CAST(t0."region" COLLATE BINARY AS BLOB)) END IN ('north', 'o''north', 'south')),
 parts AS MATERIALIZED (SELECT k0, o, COUNT(*) AS n, COUNT(*) AS p0
 FROM private_rows
 GROUP BY 2, 1),
@@ -453,7 +453,7 @@ WHERE units >= 10;
 -- measure
 WITH private_rows AS (SELECT CASE WHEN typeof(t0."region" COLLATE BINARY) = 'text' AND length(t0."region" COLLATE BINARY) = length(CAST(t0."region" COLLATE BINARY AS BLOB)) AND NOT t0."region" COLLATE BINARY GLOB '*[^' || char(1) || '-' || char(127) || ']*' THEN t0."region" COLLATE BINARY ELSE hedgerow_text(CAST(t0."region" COLLATE BINARY AS BLOB)) END AS k0, t0."id" AS o
 FROM main."customers" AS t0 JOIN main."orders" AS t1 ON (t1."customer_id" = t0."id")
-WHERE t0."id" IS NOT NULL AND (t1."price" > hedgerow_double('0x1.3fae147ae147bp+3')) AND (t0."region" <> 'south') AND CASE WHEN typeof(t0."region" COLLATE BINARY) = 'text' AND length(t0."region" COLLATE BINARY) = length(CAST(t0."region" COLLATE BINARY AS BLOB)) AND NOT t0."region" COLLATE BINARY GLOB '*[^' || char(1) || '-' || char(127) || ']*' THEN t0."region" COLLATE BINARY ELSE hedgerow_text(CAST(t0."region" COLLATE BINARY AS BLOB)) END IN ('north', 'o''north', 'south')),
+WHERE t0."id" IS NOT NULL AND (t1."price" > hedgerow_double('0x1.3fae147ae147bp+3')) AND (t0."region" COLLATE BINARY <> 'south') AND CASE WHEN typeof(t0."region" COLLATE BINARY) = 'text' AND length(t0."region" COLLATE BINARY) = length(CAST(t0."region" COLLATE BINARY AS BLOB)) AND NOT t0."region" COLLATE BINARY GLOB '*[^' || char(1) || '-' || char(127) || ']*' THEN t0."region" COLLATE BINARY ELSE hedgerow_text(CAST(t0."region" COLLATE BINARY AS BLOB)) END IN ('north', 'o''north', 'south')),
 kept_rows AS (SELECT private_rows.*, hedgerow_place
 FROM private_rows JOIN hedgerow_selected ON private_rows.k0 IS hedgerow_selected.k0),
 parts AS MATERIALIZED (SELECT hedgerow_place, o, COUNT(*) AS n, COUNT(*) AS p0
@@ -510,7 +510,7 @@ FROM weighted;
 -- whole numbers
 SELECT AVG(CLIP((age + 5) // 10 * 10 % 7, 0, 10)) FROM customers WHERE NOT vip OR age IS NULL;
 -- survey
-SELECT COUNT(*) AS units, COUNT(CASE WHEN (min(max(hedgerow_remainder_whole(hedgerow_multiply_whole(hedgerow_divide_whole(hedgerow_add_whole(min(t0."age", ''), 5), 10), 10), 7), 0), 10) IS NOT NULL) THEN 1 END) AS s0, COALESCE(hedgerow_halves(SUM((CAST(floor(min(max((CAST(min(max(hedgerow_remainder_whole(hedgerow_multiply_whole(hedgerow_divide_whole(hedgerow_add_whole(min(t0."age", ''), 5), 10), 10), 7), 0), 10) AS REAL) - 3.5) * 2.0 + 0.5, (-7.0)), 7.0)) AS INTEGER)) >> 32), SUM((CAST(floor(min(max((CAST(min(max(hedgerow_remainder_whole(hedgerow_multiply_whole(hedgerow_divide_whole(hedgerow_add_whole(min(t0."age", ''), 5), 10), 10), 7), 0), 10) AS REAL) - 3.5) * 2.0 + 0.5, (-7.0)), 7.0)) AS INTEGER)) & 4294967295)), 0) AS s1
+SELECT COUNT(*) AS units, COUNT(CASE WHEN (min(max(hedgerow_remainder_whole(hedgerow_multiply_whole(hedgerow_divide_whole(CASE WHEN typeof(t0."age") = 'integer' AND typeof(t0."age" + 5) = 'integer' THEN t0."age" + 5 END, 10), 10), 7), 0), 10) IS NOT NULL) THEN 1 END) AS s0, COALESCE(hedgerow_halves(SUM((CAST(floor(min(max((CAST(min(max(hedgerow_remainder_whole(hedgerow_multiply_whole(hedgerow_divide_whole(CASE WHEN typeof(t0."age") = 'integer' AND typeof(t0."age" + 5) = 'integer' THEN t0."age" + 5 END, 10), 10), 7), 0), 10) AS REAL) - 3.5) * 2.0 + 0.5, (-7.0)), 7.0)) AS INTEGER)) >> 32), SUM((CAST(floor(min(max((CAST(min(max(hedgerow_remainder_whole(hedgerow_multiply_whole(hedgerow_divide_whole(CASE WHEN typeof(t0."age") = 'integer' AND typeof(t0."age" + 5) = 'integer' THEN t0."age" + 5 END, 10), 10), 7), 0), 10) AS REAL) - 3.5) * 2.0 + 0.5, (-7.0)), 7.0)) AS INTEGER)) & 4294967295)), 0) AS s1
 FROM main."customers" AS t0
 WHERE t0."id" IS NOT NULL AND ((NOT t0."vip") OR (t0."age" IS NULL));
 
@@ -521,15 +521,15 @@ SELECT COUNT(*) AS units
 FROM main."customers" AS t0
 WHERE t0."id" IS NOT NULL AND EXISTS (SELECT 1 AS "c0"
 FROM main."orders" AS t1
-WHERE (t1."customer_id" = t0."id") AND (t1."price" > 100) AND (t1."customer_id" = t0."id")) AND (NOT CASE WHEN t0."id" IS NOT NULL THEN (t0."id" IN (SELECT t2."customer_id" AS "c0"
+WHERE (t1."customer_id" = t0."id") AND (t1."price" > 100) AND (t1."customer_id" = t0."id")) AND (NOT CASE WHEN t0."id" IS NOT NULL THEN (t0."id" COLLATE BINARY IN (SELECT t2."customer_id" AS "c0"
 FROM main."orders" AS t2
-WHERE (t2."city" = 'Rome') AND (NOT (t2."customer_id" IS NULL)) AND (t2."customer_id" = t0."id"))) END);
+WHERE (t2."city" COLLATE BINARY = 'Rome') AND (NOT (t2."customer_id" IS NULL)) AND (t2."customer_id" = t0."id"))) END);
 
 -- the first row of each person
 SELECT city, COUNT(*) FROM (SELECT customer_id, city, ROW_NUMBER() OVER (PARTITION BY customer_id ORDER BY placed DESC) AS turn FROM orders) t WHERE turn = 1 GROUP BY city;
 -- survey
 WITH private_rows AS (SELECT CASE WHEN typeof(t0."c1" COLLATE BINARY) = 'text' AND length(t0."c1" COLLATE BINARY) = length(CAST(t0."c1" COLLATE BINARY AS BLOB)) AND NOT t0."c1" COLLATE BINARY GLOB '*[^' || char(1) || '-' || char(127) || ']*' THEN t0."c1" COLLATE BINARY ELSE hedgerow_text(CAST(t0."c1" COLLATE BINARY AS BLOB)) END AS k0, t0."o" AS o
-FROM (SELECT t1."customer_id" AS "c0", t1."city" AS "c1", ROW_NUMBER() OVER (PARTITION BY t1."customer_id", t1."customer_id" ORDER BY t1."placed" DESC NULLS LAST, t1."city" COLLATE BINARY ASC NULLS LAST, t1."customer_id" ASC NULLS LAST, t1."placed" ASC NULLS LAST) AS "c2", t1."customer_id" AS "o"
+FROM (SELECT t1."customer_id" AS "c0", t1."city" AS "c1", ROW_NUMBER() OVER (PARTITION BY t1."customer_id", t1."customer_id" ORDER BY t1."placed" DESC NULLS LAST, t1."city" COLLATE BINARY ASC NULLS LAST, t1."customer_id" ASC NULLS LAST) AS "c2", t1."customer_id" AS "o"
 FROM main."orders" AS t1) AS t0
 WHERE t0."o" IS NOT NULL AND (t0."c2" = 1)),
 parts AS MATERIALIZED (SELECT k0, o, COUNT(*) AS n, COUNT(*) AS p0
@@ -572,7 +572,7 @@ FROM bounded
 WHERE units >= 10;
 -- measure
 WITH private_rows AS (SELECT CASE WHEN typeof(t0."c1" COLLATE BINARY) = 'text' AND length(t0."c1" COLLATE BINARY) = length(CAST(t0."c1" COLLATE BINARY AS BLOB)) AND NOT t0."c1" COLLATE BINARY GLOB '*[^' || char(1) || '-' || char(127) || ']*' THEN t0."c1" COLLATE BINARY ELSE hedgerow_text(CAST(t0."c1" COLLATE BINARY AS BLOB)) END AS k0, t0."o" AS o
-FROM (SELECT t1."customer_id" AS "c0", t1."city" AS "c1", ROW_NUMBER() OVER (PARTITION BY t1."customer_id", t1."customer_id" ORDER BY t1."placed" DESC NULLS LAST, t1."city" COLLATE BINARY ASC NULLS LAST, t1."customer_id" ASC NULLS LAST, t1."placed" ASC NULLS LAST) AS "c2", t1."customer_id" AS "o"
+FROM (SELECT t1."customer_id" AS "c0", t1."city" AS "c1", ROW_NUMBER() OVER (PARTITION BY t1."customer_id", t1."customer_id" ORDER BY t1."placed" DESC NULLS LAST, t1."city" COLLATE BINARY ASC NULLS LAST, t1."customer_id" ASC NULLS LAST) AS "c2", t1."customer_id" AS "o"
 FROM main."orders" AS t1) AS t0
 WHERE t0."o" IS NOT NULL AND (t0."c2" = 1)),
 kept_rows AS (SELECT private_rows.*, hedgerow_place
@@ -610,7 +610,7 @@ SELECT name, population FROM countries WHERE population > 1000000 ORDER BY popul
 -- public
 SELECT t0."name" AS "c0", t0."population" AS "c1"
 FROM main."countries" AS t0
-WHERE (t0."population" > 1000000) ORDER BY t0."population" DESC NULLS LAST, t0."name" COLLATE BINARY ASC NULLS LAST, t0."population" ASC NULLS LAST, t0."name" COLLATE BINARY ASC NULLS LAST, t0."population" ASC NULLS LAST
+WHERE (t0."population" > 1000000) ORDER BY t0."population" DESC NULLS LAST, t0."name" COLLATE BINARY ASC NULLS LAST
 LIMIT 3 OFFSET 2;
 
 -- keys that were selected, as part of a statement

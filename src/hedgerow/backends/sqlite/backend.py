@@ -9,10 +9,11 @@ from pathlib import Path
 import pyarrow as pa
 
 from hedgerow.backends.base import Snapshot, failure, repeated, sealed
-from hedgerow.backends.sqlite.cells import cells
+from hedgerow.backends.sqlite.cells import GIVEN, cells, stored, with_given
+from hedgerow.backends.sqlite.functions.values import Stored
 from hedgerow.backends.sqlite.opening import check_version, connect_file, equip, is_sqlite_file
 from hedgerow.backends.sqlite.schema import read_schema
-from hedgerow.backends.tables import exact_table, table_of, with_rows
+from hedgerow.backends.tables import exact_table, table_of
 from hedgerow.compiled import Query
 from hedgerow.dialects import Dialect
 from hedgerow.dialects.sqlite import SQLiteDialect
@@ -142,12 +143,18 @@ class _Snapshot:
 
     def load(self, name: str, table: pa.Table) -> None:
         self._given[name] = table
+        held = [[[stored(cell) for cell in column.to_pylist()] for column in t.columns] for t in self._given.values()]
+
+        def given(place: int, column: int, row: int) -> Stored:
+            return held[place][column][row]
+
+        self._cursor.connection.create_function(GIVEN, 3, given, deterministic=True)
 
     def run(self, query: Query) -> ExactTable:
         sql = query.sql
-        for name, table in self._given.items():
+        for place, (name, table) in enumerate(self._given.items()):
             if name in sql:
-                sql = with_rows(sql, name, table, self._dialect)
+                sql = with_given(sql, name, table, place, self._dialect)
         return exact_table(cells(self._cursor.execute(sql).fetchall(), query), query)
 
 

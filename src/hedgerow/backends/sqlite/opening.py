@@ -23,7 +23,7 @@ PRAGMAS = (
 )
 LIMITS = {sqlite3.SQLITE_LIMIT_ATTACHED: 0, sqlite3.SQLITE_LIMIT_TRIGGER_DEPTH: 0}
 READING = frozenset({"encoding", "schema_version", "table_list", "table_xinfo", "index_list", "index_xinfo"})
-ALLOWED = frozenset({sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_TRANSACTION, sqlite3.SQLITE_SAVEPOINT})
+ALLOWED = frozenset({sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_SAVEPOINT, sqlite3.SQLITE_RECURSIVE})
 
 
 def is_sqlite_file(path: Path) -> bool:
