@@ -56,20 +56,19 @@ def _merged(theirs, ours):
     return SchemaTable(ours.name, columns, ours.unique)
 
 
-QUICK = {
-    "test_the_plainest_questions_are_answered_by_every_engine",
-    "test_different_values_are_the_same_everywhere",
-    "test_a_value_has_one_text_to_be_hashed",
-    "test_a_condition_keeps_the_rows_on_which_it_is_true",
-}
+QUICK = {"test_the_plainest_questions_are_answered_by_every_engine", "test_a_value_has_one_text_to_be_hashed"}
 """What `make test` does on engines that take a second for each statement; the rest is done by `make slow`."""
+
+LONG = {"test_a_dashboard_is_the_same_everywhere"}
+"""What `make slow` alone does, on every engine: every construct in it is among those of `questions`, too."""
 
 PATIENT = {"spark"}
 
 
 def _marks(engine, test):
     group = pytest.mark.xdist_group(engine)
-    return [group, pytest.mark.slow] if engine in PATIENT and test not in QUICK else [group]
+    long = test in LONG or (engine in PATIENT and test not in QUICK)
+    return [group, pytest.mark.slow] if long else [group]
 
 
 def pytest_generate_tests(metafunc):
