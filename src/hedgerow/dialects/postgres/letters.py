@@ -15,8 +15,8 @@ LAST = 0x10FFFF
 def pairs(function: str) -> tuple[str, str]:
     """The letters beyond ASCII that `lower` or `upper` changes, and what they become. DuckDB is asked once."""
     with duckdb.connect(":memory:", config={"enable_external_access": "false", "threads": "1"}) as connection:
-        code = "CASE WHEN i NOT BETWEEN 55296 AND 57343 THEN CAST(i AS INTEGER) END"
-        letters = f"SELECT chr({code}) AS c FROM range(128, {LAST + 1}) AS t(i)"
+        point = "CASE WHEN i NOT BETWEEN 55296 AND 57343 THEN CAST(i AS INTEGER) END"
+        letters = f"SELECT chr({point}) AS c FROM range(128, {LAST + 1}) AS t(i)"
         found = connection.execute(f"SELECT c, {function}(c) FROM ({letters}) WHERE {function}(c) <> c").fetchall()
     return "".join(one for one, _ in found), "".join(other for _, other in found)
 
