@@ -69,7 +69,7 @@ def _plain(value):
 
 def _rows(table, keys):
     numbers = [table.exact_integers(name).tolist() for name in table.names]
-    rows = list(zip(*numbers, strict=True))
+    rows = list(zip(*numbers, strict=True)) if numbers else [()] * len(table)
     return Counter(zip(keys, rows, strict=True) if keys is not None else rows)
 
 

@@ -7,10 +7,12 @@ Both start from `rows`: the private rows with owner, keys and the integers they 
 has one row there is nothing to weigh, and the survey is the plain aggregation.
 """
 
+from hedgerow.compile.buckets import bucket_weights
+from hedgerow.compile.caps import Names, same
 from hedgerow.compile.rows import ROWS, key_columns, rows_clause, rows_steps
 from hedgerow.compile.scalars import bucket_number, condition, key, plain, row_sum, scalar
 from hedgerow.compile.values import value_pairs
-from hedgerow.compile.weights import Names, bucket_weights, dropped_keys, same, weighing
+from hedgerow.compile.weights import weighing
 from hedgerow.compiled import (
     ALL_KEYS,
     BUCKET,
@@ -71,28 +73,36 @@ def _short(plan: PrivatePlan, dialect: Dialect) -> Query:
 
 
 def _scalar(plan: PrivatePlan, dialect: Dialect) -> Query:
-    """No keys: one group, whatever there is."""
+    """No keys: one group, whatever there is; its owners where they are tested. With neither sums nor a test, nothing."""
+    tested = [UNITS] if plan.selection is not None else []
+    integers = (*tested, *_sum_names(plan))
+    if not integers:
+        return _made(f"SELECT 0 AS {UNITS}", plan, (UNITS,), keyed=False)
     steps = [*rows_steps(plan, dialect), *weighing(plan, dialect, ROWS, {})]
-    columns = ", ".join([f"owners AS {UNITS}", *_sum_names(plan)])
-    sql = dialect.statement(steps, f"SELECT {columns} FROM weighted")
-    return _made(sql, plan, (UNITS, *_sum_names(plan)), keyed=False)
+    columns = ", ".join([*(f"owners AS {name}" for name in tested), *_sum_names(plan)])
+    return _made(dialect.statement(steps, f"SELECT {columns} FROM weighted"), plan, integers, keyed=False)
 
 
 def _survey(plan: PrivatePlan, dialect: Dialect, nonce: str) -> Query:
-    """Bounded owners per key and the sums over all keys; keys below the minimum never leave the engine."""
+    """Bounded owners per key and the sums over all keys; keys below the minimum never leave the engine.
+
+    Where keys are declared and nothing is tested, nobody needs the bounded owners.
+    """
     names = _key_names(plan)
-    match = same("weighted", "dropped", names, dialect)
-    bounded = f"SELECT weighted.*, owners - COALESCE(lost, 0) AS {UNITS}, {dialect.count()} OVER () AS {ALL_KEYS}"
+    if plan.selection is None:
+        steps = [*rows_steps(plan, dialect), *weighing(plan, dialect, ROWS, names)]
+        sql = dialect.statement(steps, f"SELECT {', '.join([*names, *_sum_names(plan)])} FROM weighted")
+        return _made(sql, plan, _sum_names(plan), keyed=True)
     steps = [
         *rows_steps(plan, dialect),
-        *weighing(plan, dialect, ROWS, names),
-        dialect.step("dropped", dropped_keys(plan, names, nonce, dialect), once=False),
-        dialect.step("bounded", f"{bounded} FROM weighted LEFT JOIN dropped ON {match}", once=False),
+        *weighing(plan, dialect, ROWS, names, nonce),
+        dialect.step(
+            "bounded", f"SELECT weighted.*, {dialect.count()} OVER () AS {ALL_KEYS} FROM weighted", once=False
+        ),
     ]
     integers = (UNITS, ALL_KEYS, *_sum_names(plan))
-    test = "" if plan.selection is None else f" WHERE {UNITS} >= {plan.minimum}"
-    sql = dialect.statement(steps, f"SELECT {', '.join([*names, *integers])} FROM bounded{test}")
-    return _made(sql, plan, integers, keyed=True)
+    listed = f"SELECT {', '.join([*names, *integers])} FROM bounded WHERE {UNITS} >= {plan.minimum}"
+    return _made(dialect.statement(steps, listed), plan, integers, keyed=True)
 
 
 def _measure(plan: PrivatePlan, dialect: Dialect) -> Query:

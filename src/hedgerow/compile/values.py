@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from hedgerow.compile.weights import hashed
+from hedgerow.compile.caps import by_hash, hashed
 from hedgerow.compiled import PLACE
 from hedgerow.dialects import Dialect
 from hedgerow.expressions.types import Type
@@ -20,11 +20,11 @@ def value_pairs(plan: PrivatePlan, counted: Distinct, dialect: Dialect, rows: st
     if not plan.bounding.weighted:
         return [pairs, dialect.step("chosen", f"SELECT o, {PLACE}, v FROM pairs", once=False)]
     most = MOST_PAIRS if counted.flow else counted.per_owner
-    order = (hashed(nonce, kinds, dialect), "v")
+    order = by_hash(hashed(nonce, kinds, dialect), ["v"], dialect)
     if not plan.bounding.grouped:
         return [pairs, dialect.step("chosen", _first(most, "pairs", tuple(kinds), ("o", PLACE), order), once=False)]
     touched = f"(SELECT DISTINCT o, {PLACE} FROM pairs) AS touched"
-    where = (hashed(nonce, {"o": kinds["o"], PLACE: Type.INTEGER}, dialect), PLACE)
+    where = by_hash(hashed(nonce, {"o": kinds["o"], PLACE: Type.INTEGER}, dialect), [PLACE], dialect)
     there = f"pairs JOIN places ON pairs.o = places.o AND pairs.{PLACE} = places.{PLACE}"
     within = f"(SELECT pairs.o AS o, pairs.{PLACE} AS {PLACE}, v FROM {there}) AS inside"
     return [
@@ -34,8 +34,8 @@ def value_pairs(plan: PrivatePlan, counted: Distinct, dialect: Dialect, rows: st
     ]
 
 
-def _first(most: int, rows: str, names: Sequence[str], within: Sequence[str], order: Sequence[str]) -> str:
+def _first(most: int, rows: str, names: Sequence[str], within: Sequence[str], order: str) -> str:
     """Of the rows that agree on `within`, the first few in an order."""
     listed = ", ".join(names)
-    place = f"ROW_NUMBER() OVER (PARTITION BY {', '.join(within)} ORDER BY {', '.join(order)}) AS turn"
+    place = f"ROW_NUMBER() OVER (PARTITION BY {', '.join(within)} ORDER BY {order}) AS turn"
     return f"SELECT {listed} FROM (SELECT {listed}, {place} FROM {rows}) AS turns WHERE turn <= {most}"

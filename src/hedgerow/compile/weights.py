@@ -7,32 +7,44 @@ integers are the same, and only the number of rows is kept for each pair; or its
 again (`rows.Form`).
 """
 
-from collections.abc import Mapping
-
+from hedgerow.compile.caps import (
+    Names,
+    by_hash,
+    hashed,
+    most_size,
+    owner_cap,
+    owner_size,
+    pair_gap,
+    people,
+    same,
+    together,
+)
 from hedgerow.compile.rows import Form, form_of, partial_sums, summed
 from hedgerow.compile.scalars import present
-from hedgerow.compiled import BUCKET, PLACE, WEIGHT
+from hedgerow.compile.windows import window_steps
+from hedgerow.compiled import UNITS
 from hedgerow.dialects import Dialect
-from hedgerow.expressions.types import Type
 from hedgerow.privacy.plan import PrivatePlan
-from hedgerow.privacy.sums import ExactSum, SumKind
-
-Names = Mapping[str, Type]
-"""Columns by name, with the type of each."""
+from hedgerow.privacy.sums import ExactSum
 
 
-def weighing(plan: PrivatePlan, dialect: Dialect, rows: str, names: Names) -> list[str]:
-    """The steps from `rows` to `weighted`: keys, the number of owners, and the exact sums over all keys of `rows`."""
+def weighing(plan: PrivatePlan, dialect: Dialect, rows: str, names: Names, nonce: str | None = None) -> list[str]:
+    """The steps from `rows` to `weighted`: keys, the number of owners, and the exact sums over all keys of `rows`.
+
+    With a nonce, `weighted` has the bounded number of owners, too, in which each counts in at most C keys.
+    """
     form = form_of(plan, dialect)
     keys = "".join(f"{name}, " for name in names)
     pairs = f"SELECT {keys}o, {_pair(plan, dialect, form)} FROM {rows}{dialect.group_by([*names, 'o'])}"
+    if dialect.windows and form is not Form.SINGLE:
+        return [dialect.step("parts", pairs, once=False), *window_steps(plan, dialect, names, nonce)]
     once = bool(names) or _counts_people(plan) or form is not Form.SINGLE
     source = rows if form is Form.SINGLE else "parts"
     return [
         dialect.step("parts", pairs, once=once),
-        *_caps(plan, dialect, names),
-        *_counted(plan, dialect, names),
-        *_sums(plan, dialect, source, names),
+        *cap_steps(plan, dialect, names),
+        *_counted(plan, dialect, names, nonce),
+        *_sums(plan, dialect, source, names, bounded=nonce is not None),
     ]
 
 
@@ -46,52 +58,20 @@ def _pair(plan: PrivatePlan, dialect: Dialect, form: Form) -> str:
     return f"CAST({dialect.total('n')} AS {dialect.whole}) AS n{sums}"
 
 
-def bucket_weights(plan: PrivatePlan, dialect: Dialect, rows: str) -> list[str]:
-    """The steps from `rows` (owner, bucket, place) to `bucketed`: the weight of each bucket of each place.
-
-    The weights are those of all rows of a pair of owner and place, whatever their buckets.
-    """
-    there = f"FROM {rows} WHERE {BUCKET} IS NOT NULL{dialect.group_by([PLACE, BUCKET])}"
-    if not plan.bounding.weighted:
-        return [
-            dialect.step("bucketed", f"SELECT {PLACE}, {BUCKET}, {dialect.count()} AS {WEIGHT} {there}", once=False)
-        ]
-    counts = f"SELECT {PLACE}, {BUCKET}, CAST({dialect.count()} AS {dialect.huge}) AS t {there}"
-    one = 1 << plan.weight_bits
-    names: Names = {PLACE: Type.INTEGER} if plan.bounding.grouped else {}
-    keys = "".join(f"{name}, " for name in names)
-    parts = f"SELECT {keys}o, {dialect.count()} AS n FROM {rows}{dialect.group_by([*names, 'o'])}"
-    pairs = f"{rows} JOIN light ON {together(rows, 'light', names, dialect)}"
-    lost = f"SELECT {rows}.{PLACE} AS {PLACE}, {BUCKET}, {dialect.total('gap')} AS m"
-    lost += f" FROM {pairs} WHERE {BUCKET} IS NOT NULL"
-    left = f"{dialect.weighed('t', one, 'COALESCE(m, 0)')} AS {WEIGHT}"
-    joined = f"whole LEFT JOIN surplus ON whole.{PLACE} = surplus.{PLACE} AND whole.{BUCKET} = surplus.{BUCKET}"
-    return [
-        dialect.step("parts", parts, once=True),
-        *_caps(plan, dialect, names),
-        dialect.step("whole", counts, once=False),
-        dialect.step("surplus", f"{lost}{dialect.group_by([f'{rows}.{PLACE}', BUCKET])}", once=False),
-        dialect.step(
-            "bucketed", f"SELECT whole.{PLACE} AS {PLACE}, whole.{BUCKET} AS {BUCKET}, {left} FROM {joined}", once=False
-        ),
-    ]
-
-
-def _caps(plan: PrivatePlan, dialect: Dialect, names: Names) -> list[str]:
+def cap_steps(plan: PrivatePlan, dialect: Dialect, names: Names) -> list[str]:
     """The steps `heavy` (owners beyond a limit, with their cap) and `light` (pairs below the full weight).
 
     With one key for everybody no owner is beyond a limit but by its rows there.
     """
     one, most = 1 << plan.weight_bits, plan.bounding.rows_per_group
-    counted = least("n", most)
     if not names:
-        gap = f"{one} - {dialect.floor_divide(f'{one} * ({counted})', 'n')} AS gap"
+        gap = f"{pair_gap(plan, dialect, str(one))} AS gap"
         return [dialect.step("light", f"SELECT o, {gap} FROM parts WHERE n > {most}", once=True)]
     keys = "".join(f"parts.{name} AS {name}, " for name in names)
-    gap = f"{one} - {dialect.floor_divide(f'COALESCE(u, {one}) * ({counted})', 'n')} AS gap"
+    gap = f"{pair_gap(plan, dialect, f'COALESCE(u, {one})')} AS gap"
     joined = "parts LEFT JOIN heavy ON parts.o = heavy.o"
     light = f"SELECT {keys}parts.o AS o, {gap} FROM {joined} WHERE n > {most} OR u < {one}"
-    sized = f"SELECT o, {dialect.count()} AS touched, {dialect.total(_owner_size(plan))} AS q FROM parts"
+    sized = f"SELECT o, {dialect.count()} AS touched, {dialect.total(owner_size(plan))} AS q FROM parts"
     return [
         dialect.step("sized", f"{sized}{dialect.group_by(['o'])}", once=False),
         dialect.step("heavy", _heavy_owners(plan, dialect), once=True),
@@ -99,27 +79,37 @@ def _caps(plan: PrivatePlan, dialect: Dialect, names: Names) -> list[str]:
     ]
 
 
-def _counted(plan: PrivatePlan, dialect: Dialect, names: Names) -> list[str]:
+def _heavy_owners(plan: PrivatePlan, dialect: Dialect) -> str:
+    """Owners beyond a limit: in more than C keys, or with a vector longer than the cap; with their U."""
+    beyond = f"touched > {plan.bounding.groups} OR q > {most_size(plan)}"
+    return f"SELECT o, touched, {owner_cap(plan, dialect)} AS u FROM sized WHERE {beyond}"
+
+
+def _counted(plan: PrivatePlan, dialect: Dialect, names: Names, nonce: str | None) -> list[str]:
     """The step `counted`: owners per key, and the weighted number of people where it is asked for.
 
     An owner adds its cap U (of the proof) in each of its keys.
     """
     one = 1 << plan.weight_bits
-    people = [i for i, total in enumerate(plan.sums) if total.kind is SumKind.UNITS]
     if not names and not _counts_people(plan):
         return [dialect.step("counted", "SELECT 0 AS owners", once=False)]
     listed = [f"parts.{name}" for name in names]
     keys = "".join(f"parts.{name} AS {name}, " for name in names)
-    if not people or not names:
-        weighted = "".join(f", CAST({dialect.count()} AS {dialect.huge}) * {one} AS s{i}" for i in people)
+    if not people(plan) or not names:
+        weighted = "".join(f", CAST({dialect.count()} AS {dialect.huge}) * {one} AS s{i}" for i in people(plan))
         owners = f"SELECT {keys}{dialect.count()} AS owners{weighted} FROM parts"
     else:
-        weighted = "".join(f", COALESCE({dialect.total(f'COALESCE(u, {one})')}, 0) AS s{i}" for i in people)
+        weighted = "".join(f", COALESCE({dialect.total(f'COALESCE(u, {one})')}, 0) AS s{i}" for i in people(plan))
         owners = f"SELECT {keys}{dialect.count()} AS owners{weighted} FROM parts LEFT JOIN heavy ON parts.o = heavy.o"
-    return [dialect.step("counted", f"{owners}{dialect.group_by(listed)}", once=False)]
+    counted = dialect.step("counted", f"{owners}{dialect.group_by(listed)}", once=False)
+    return (
+        [counted]
+        if nonce is None
+        else [counted, dialect.step("dropped", _dropped(plan, names, nonce, dialect), once=False)]
+    )
 
 
-def dropped_keys(plan: PrivatePlan, names: Names, nonce: str, dialect: Dialect) -> str:
+def _dropped(plan: PrivatePlan, names: Names, nonce: str, dialect: Dialect) -> str:
     """How many owners do not count in a key, because they chose C others, by a hash of (nonce, owner, key).
 
     Privacy: the choice depends on the owner's own keys alone, so that one unit changes at most
@@ -128,65 +118,50 @@ def dropped_keys(plan: PrivatePlan, names: Names, nonce: str, dialect: Dialect) 
     keys, most = ", ".join(names), plan.bounding.groups
     listed = ", ".join(f"parts.{name} AS {name}" for name in names)
     touching = f"SELECT parts.o AS o, {listed} FROM parts JOIN heavy ON parts.o = heavy.o WHERE touched > {most}"
-    order = hashed(nonce, {"o": plan.release.owner.type, **names}, dialect)
-    place = f"ROW_NUMBER() OVER (PARTITION BY o ORDER BY {order}, {keys}) AS place"
+    order = by_hash(hashed(nonce, {"o": plan.release.owner.type, **names}, dialect), names, dialect)
+    place = f"ROW_NUMBER() OVER (PARTITION BY o ORDER BY {order}) AS place"
     ranked = f"SELECT {keys}, {place} FROM ({touching}) AS touching"
     chosen = f"FROM ({ranked}) AS ranked WHERE place > {most}"
     return f"SELECT {keys}, {dialect.count()} AS lost {chosen}{dialect.group_by(list(names))}"
 
 
-def hashed(nonce: str, names: Names, dialect: Dialect) -> str:
-    """A hash of columns under a nonce, over the one text that each value has on every engine."""
-    missing = dialect.string("~")
-    fields = [f"COALESCE({dialect.canonical(name, kind)}, {missing})" for name, kind in names.items()]
-    return dialect.hashed([dialect.string(nonce), *fields])
-
-
-def same(left: str, right: str, names: Names, dialect: Dialect) -> str:
-    """Equality of keys, in which NULL equals NULL."""
-    return " AND ".join(dialect.same(f"{left}.{name}", f"{right}.{name}", kind) for name, kind in names.items())
-
-
-def together(left: str, right: str, names: Names, dialect: Dialect) -> str:
-    """Equality of owners (nobody is NULL) and of keys."""
-    owners = f"{left}.o = {right}.o"
-    return f"{owners} AND {same(left, right, names, dialect)}" if names else owners
-
-
-def least(text: str, most: int) -> str:
-    """A whole number, held at `most`."""
-    return f"CASE WHEN {text} < {most} THEN {text} ELSE {most} END"
-
-
 def _counts_people(plan: PrivatePlan) -> bool:
     """Whether the number of owners is needed: to test it, or as a measure."""
-    return plan.selection is not None or any(total.kind is SumKind.UNITS for total in plan.sums)
+    return plan.selection is not None or bool(people(plan))
 
 
-def _sums(plan: PrivatePlan, dialect: Dialect, rows: str, names: Names) -> list[str]:
+def _sums(plan: PrivatePlan, dialect: Dialect, rows: str, names: Names, *, bounded: bool) -> list[str]:
     """The steps `totals`, `surplus` and `weighted`."""
-    one = 1 << plan.weight_bits
-    people = [f", s{i}" for i, total in enumerate(plan.sums) if total.kind is SumKind.UNITS]
-    listed = ", ".join(f"counted.{name} AS {name}" for name in names)
-    head = f"SELECT {listed}{', ' if listed else ''}owners{''.join(people)}"
+    units = f", owners - COALESCE(lost, 0) AS {UNITS}" if bounded else ""
+    listed = "".join(f"counted.{name} AS {name}, " for name in names)
+    head = f"SELECT {listed}owners{units}{''.join(f', s{i}' for i in people(plan))}"
+    joined = dialect.join("counted", *_on("counted", "dropped", names, dialect, kind="left")) if bounded else "counted"
     if not summed(plan):
-        return [dialect.step("weighted", f"{head} FROM counted", once=False)]
-    keys = "".join(f"{name}, " for name in names)
-    qualified = [f"{rows}.{name}" for name in names]
-    named = "".join(f"{rows}.{name} AS {name}, " for name in names)
-    gathered = rows == "parts"
-    totals = ", ".join(f"{_total(i, t, dialect, gathered=gathered)} AS t{i}" for i, t in summed(plan))
-    surplus = ", ".join(f"{_surplus(i, t, dialect, gathered=gathered)} AS m{i}" for i, t in summed(plan))
+        return [dialect.step("weighted", f"{head} FROM {joined}", once=False)]
+    joined = dialect.join(joined, *_on("counted", "totals", names, dialect))
+    joined = dialect.join(joined, *_on("counted", "surplus", names, dialect, kind="left"))
+    one = 1 << plan.weight_bits
     results = "".join(
         f", {dialect.weighed(f'COALESCE(t{i}, 0)', one, f'COALESCE(m{i}, 0)')} AS s{i}" for i, _ in summed(plan)
     )
+    return [
+        *_both(plan, dialect, rows, names),
+        dialect.step("weighted", f"{head}{results} FROM {joined}", once=False),
+    ]
+
+
+def _both(plan: PrivatePlan, dialect: Dialect, rows: str, names: Names) -> list[str]:
+    """The steps `totals`, over all rows, and `surplus`, what pairs below the full weight have too much."""
+    gathered = rows == "parts"
+    keys = "".join(f"{name}, " for name in names)
+    named = "".join(f"{rows}.{name} AS {name}, " for name in names)
+    totals = ", ".join(f"{_total(i, t, dialect, gathered=gathered)} AS t{i}" for i, t in summed(plan))
+    surplus = ", ".join(f"{_surplus(i, t, dialect, gathered=gathered)} AS m{i}" for i, t in summed(plan))
     pairs = f"{rows} JOIN light ON {together(rows, 'light', names, dialect)}"
-    joined = dialect.join("counted", *_on("counted", "totals", names, dialect))
-    joined = dialect.join(joined, *_on("counted", "surplus", names, dialect, kind="left"))
+    qualified = dialect.group_by([f"{rows}.{name}" for name in names])
     return [
         dialect.step("totals", f"SELECT {keys}{totals} FROM {rows}{dialect.group_by(list(names))}", once=False),
-        dialect.step("surplus", f"SELECT {named}{surplus} FROM {pairs}{dialect.group_by(qualified)}", once=False),
-        dialect.step("weighted", f"{head}{results} FROM {joined}", once=False),
+        dialect.step("surplus", f"SELECT {named}{surplus} FROM {pairs}{qualified}", once=False),
     ]
 
 
@@ -212,24 +187,3 @@ def _surplus(index: int, total: ExactSum, dialect: Dialect, *, gathered: bool) -
     if total.grid is not None:
         return dialect.product_total("gap", f"x{index}")
     return dialect.total("gap" if present(total, dialect) is None else f"CASE WHEN x{index} IS NOT NULL THEN gap END")
-
-
-def _owner_size(plan: PrivatePlan) -> str:
-    """What an owner adds to q in one key: a_g (l1), or its square (l2)."""
-    rows = least("n", plan.bounding.rows_per_group)
-    return rows if plan.mechanism == "laplace" else f"({rows}) * ({rows})"
-
-
-def _heavy_owners(plan: PrivatePlan, dialect: Dialect) -> str:
-    """Owners beyond a limit: in more than C keys, or with a vector longer than the cap; with their U."""
-    most = plan.bounding.l1 if plan.mechanism == "laplace" else plan.bounding.l2_squared
-    beyond = f"touched > {plan.bounding.groups} OR q > {most}"
-    return f"SELECT o, touched, {_owner_cap(plan, dialect, most)} AS u FROM sized WHERE {beyond}"
-
-
-def _owner_cap(plan: PrivatePlan, dialect: Dialect, most: int) -> str:
-    """U from q, the sum over the owner's keys of `_owner_size`: U^2 q <= T^2 4^b, or U q <= A 2^b, in integers."""
-    one = 1 << plan.weight_bits
-    if plan.mechanism == "laplace":
-        return f"CASE WHEN q <= {most} THEN {one} ELSE {dialect.floor_divide(str(most * one), 'q')} END"
-    return f"CASE WHEN q <= {most} THEN {one} ELSE {dialect.root(most * one * one, 'q')} END"

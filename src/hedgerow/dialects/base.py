@@ -50,6 +50,7 @@ class Dialect:
         joins: The kinds of joins that there are.
         gathers: Whether sums are gathered for each pair of owner and key in the one pass over the rows: for engines
             that would write a step down, or compute it again, to read it twice.
+        windows: Whether such sums are then weighed by window functions, in one pass over the pairs.
     """
 
     name = ""
@@ -60,6 +61,7 @@ class Dialect:
     huge = "DECIMAL(38, 0)"
     text = "VARCHAR"
     gathers = False
+    windows = False
     functions: Mapping[str, Template] = {}
     summaries: Mapping[str, Callable[[SummaryCall], str]] = {}
     joins: Mapping[str, str] = {"inner": "JOIN", "left": "LEFT JOIN", "full": "FULL JOIN", "cross": "CROSS JOIN"}
@@ -245,6 +247,10 @@ class Dialect:
     def total(self, text: str) -> str:
         """The sum of whole numbers of up to 64 bits, in 128 bits; NULL where there is none."""
         return f"SUM(CAST({text} AS {self.huge}))"
+
+    def total_over(self, text: str, window: str) -> str:
+        """`total` over the rows of a window."""
+        return f"{self.total(text)} OVER ({window})"
 
     def wide_total(self, text: str) -> str:
         """The sum of whole numbers of up to 128 bits."""

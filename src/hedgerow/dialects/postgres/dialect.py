@@ -49,6 +49,7 @@ class PostgresDialect(Dialect):
     huge = "NUMERIC"
     text = "TEXT"
     gathers = True
+    windows = True
 
     def __init__(self, schema: str = "") -> None:
         self._schema = schema

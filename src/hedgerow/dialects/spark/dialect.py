@@ -36,6 +36,7 @@ class SparkDialect(Dialect):
     integer = "INT"
     text = "STRING"
     gathers = True
+    windows = True
     functions: Mapping[str, Template] = {**NUMBERS, **TEXTS}
 
     @cached_property
@@ -136,6 +137,10 @@ class SparkDialect(Dialect):
         """In three pieces of 64 bits each, which cannot overflow and are quick, put together as a decimal."""
         return total(text)
 
+    def total_over(self, text: str, window: str) -> str:
+        """As `total`."""
+        return total(text, f" OVER ({window})")
+
     # Clauses
 
     def step(self, name: str, query: str, *, once: bool) -> str:
@@ -143,8 +148,13 @@ class SparkDialect(Dialect):
         return f"{KEPT if once else VIEW} {name} AS {query}"
 
     def statement(self, steps: Sequence[str], query: str) -> str:
-        """A script, one statement on each line. The backend runs it under names that no other statement has."""
-        return ";\n".join([*steps, query])
+        """WITH; or, where a step is kept, a script, one statement on each line.
+
+        The backend runs it under names that no other statement has.
+        """
+        if any(step.startswith(KEPT) for step in steps):
+            return ";\n".join([*steps, query])
+        return super().statement([_in_with(step) for step in steps], query)
 
     def group_by(self, texts: Sequence[str]) -> str:
         """By the expressions themselves: whether numbers are positions is a setting."""
@@ -158,6 +168,12 @@ class SparkDialect(Dialect):
         """VALUES."""
         listed = ", ".join(f"({', '.join(row)})" for row in rows)
         return f"(VALUES {listed}) AS {alias}({', '.join(f'c{i}' for i in range(len(rows[0])))})"
+
+
+def _in_with(step: str) -> str:
+    """A view as a step of WITH."""
+    name, query = step.removeprefix(f"{VIEW} ").split(" AS ", 1)
+    return f"{name} AS ({query})"
 
 
 def _no_position(text: str) -> str:

@@ -1,0 +1,72 @@
+"""What weighs a pair of owner and key, as texts: sizes, caps, gaps, and the order in which an owner's keys count.
+
+The proofs are in `privacy.bounding`. Both ways to the weighted sums (`weights`, `windows`) are made of these.
+"""
+
+from collections.abc import Iterable, Mapping
+
+from hedgerow.dialects import Dialect
+from hedgerow.expressions.types import Type
+from hedgerow.privacy.plan import PrivatePlan
+from hedgerow.privacy.sums import SumKind
+
+Names = Mapping[str, Type]
+"""Columns by name, with the type of each."""
+
+
+def least(text: str, most: int) -> str:
+    """A whole number, held at `most`."""
+    return f"CASE WHEN {text} < {most} THEN {text} ELSE {most} END"
+
+
+def owner_size(plan: PrivatePlan) -> str:
+    """What an owner adds to q in one key: a_g (l1), or its square (l2)."""
+    rows = least("n", plan.bounding.rows_per_group)
+    return rows if plan.mechanism == "laplace" else f"({rows}) * ({rows})"
+
+
+def most_size(plan: PrivatePlan) -> int:
+    """The largest q at which an owner has the full weight."""
+    return plan.bounding.l1 if plan.mechanism == "laplace" else plan.bounding.l2_squared
+
+
+def owner_cap(plan: PrivatePlan, dialect: Dialect) -> str:
+    """U from q, the sum over the owner's keys of `owner_size`: U^2 q <= T^2 4^b, or U q <= A 2^b, in integers."""
+    one, most = 1 << plan.weight_bits, most_size(plan)
+    if plan.mechanism == "laplace":
+        return f"CASE WHEN q <= {most} THEN {one} ELSE {dialect.floor_divide(str(most * one), 'q')} END"
+    return f"CASE WHEN q <= {most} THEN {one} ELSE {dialect.root(most * one * one, 'q')} END"
+
+
+def pair_gap(plan: PrivatePlan, dialect: Dialect, cap: str) -> str:
+    """What the weight of a pair is short of the full one: 2^b - floor(U a_g / n)."""
+    counted = least("n", plan.bounding.rows_per_group)
+    return f"{1 << plan.weight_bits} - {dialect.floor_divide(f'{cap} * ({counted})', 'n')}"
+
+
+def people(plan: PrivatePlan) -> list[int]:
+    """The sums that are numbers of people, by number: they are made of caps alone."""
+    return [i for i, total in enumerate(plan.sums) if total.kind is SumKind.UNITS]
+
+
+def hashed(nonce: str, names: Names, dialect: Dialect) -> str:
+    """A hash of columns under a nonce, over the one text that each value has on every engine."""
+    missing = dialect.string("~")
+    fields = [f"COALESCE({dialect.canonical(name, kind)}, {missing})" for name, kind in names.items()]
+    return dialect.hashed([dialect.string(nonce), *fields])
+
+
+def by_hash(text: str, names: Iterable[str], dialect: Dialect) -> str:
+    """The terms of ORDER BY: a hash, and for those that share one, the values themselves."""
+    return ", ".join([text, *(dialect.order(name, descending=False, nulls_first=False) for name in names)])
+
+
+def same(left: str, right: str, names: Names, dialect: Dialect) -> str:
+    """Equality of keys, in which NULL equals NULL."""
+    return " AND ".join(dialect.same(f"{left}.{name}", f"{right}.{name}", kind) for name, kind in names.items())
+
+
+def together(left: str, right: str, names: Names, dialect: Dialect) -> str:
+    """Equality of owners (nobody is NULL) and of keys."""
+    owners = f"{left}.o = {right}.o"
+    return f"{owners} AND {same(left, right, names, dialect)}" if names else owners

@@ -1,0 +1,66 @@
+"""Weighted sums in one pass over the pairs of owner and key, by window functions.
+
+For engines that would write a step down, or compute it again, to read it twice (`Dialect.windows`). The integers are
+those of `weights`: the same caps, the same gaps below the full weight, the same choice of keys; what is looked up there
+among heavy owners and light pairs stands here beside each pair.
+"""
+
+from hedgerow.compile.caps import Names, by_hash, hashed, owner_cap, owner_size, pair_gap, people
+from hedgerow.compile.rows import summed
+from hedgerow.compiled import UNITS
+from hedgerow.dialects import Dialect
+from hedgerow.privacy.plan import PrivatePlan
+
+OWNERS = "PARTITION BY o"
+
+
+def window_steps(plan: PrivatePlan, dialect: Dialect, names: Names, nonce: str | None) -> list[str]:
+    """The steps from `parts` to `weighted`; with a nonce, the bounded number of owners is among its columns."""
+    steps = _gaps(plan, dialect, names)
+    if nonce is not None:
+        steps.append(_turns(plan, dialect, names, nonce))
+    source = "gaps" if nonce is None else "turns"
+    listed = [*names, *_totals(plan, dialect)]
+    if nonce is not None:
+        listed.append(f"{dialect.counted(f'turn IS NULL OR turn <= {plan.bounding.groups}')} AS {UNITS}")
+    weighted = f"SELECT {', '.join(listed)} FROM {source}{dialect.group_by(list(names))}"
+    return [*steps, dialect.step("weighted", weighted, once=False)]
+
+
+def _carried(plan: PrivatePlan, names: Names) -> str:
+    """What each pair takes along: its keys, owner, and partial sums."""
+    return ", ".join([*names, "o", *(f"p{i}" for i, _ in summed(plan))])
+
+
+def _gaps(plan: PrivatePlan, dialect: Dialect, names: Names) -> list[str]:
+    """The steps to `gaps`: each pair with its owner's cap `u` and number of keys, and its gap where there is one."""
+    one, most, carried = 1 << plan.weight_bits, plan.bounding.rows_per_group, _carried(plan, names)
+    if not names:
+        gap = f"CASE WHEN n > {most} THEN {pair_gap(plan, dialect, str(one))} END AS gap"
+        return [dialect.step("gaps", f"SELECT {carried}, {one} AS u, {gap} FROM parts", once=False)]
+    sizes = f"COUNT(*) OVER ({OWNERS}) AS touched, {dialect.total_over(owner_size(plan), OWNERS)} AS q"
+    gap = f"CASE WHEN n > {most} OR u < {one} THEN {pair_gap(plan, dialect, 'u')} END AS gap"
+    return [
+        dialect.step("sizes", f"SELECT {carried}, n, {sizes} FROM parts", once=False),
+        dialect.step("caps", f"SELECT {carried}, n, touched, {owner_cap(plan, dialect)} AS u FROM sizes", once=False),
+        dialect.step("gaps", f"SELECT {carried}, touched, u, {gap} FROM caps", once=False),
+    ]
+
+
+def _turns(plan: PrivatePlan, dialect: Dialect, names: Names, nonce: str) -> str:
+    """The step `turns`: for owners of more than C keys, the turn of each; see `weights.dropped_keys`."""
+    beyond = f"touched > {plan.bounding.groups}"
+    order = f"CASE WHEN {beyond} THEN {hashed(nonce, {'o': plan.release.owner.type, **names}, dialect)} END"
+    window = f"{OWNERS} ORDER BY {by_hash(order, names, dialect)}"
+    turn = f"CASE WHEN {beyond} THEN ROW_NUMBER() OVER ({window}) END AS turn"
+    return dialect.step("turns", f"SELECT {_carried(plan, names)}, u, gap, {turn} FROM gaps", once=False)
+
+
+def _totals(plan: PrivatePlan, dialect: Dialect) -> list[str]:
+    """The number of owners, and every sum: weights times partial sums, as the full weight less the gaps."""
+    one = 1 << plan.weight_bits
+    found = {i: f"COALESCE({dialect.total('u')}, 0)" for i in people(plan)}
+    for i, _ in summed(plan):
+        whole = f"COALESCE(CAST({dialect.wide_total(f'p{i}')} AS {dialect.huge}), 0)"
+        found[i] = dialect.weighed(whole, one, f"COALESCE({dialect.product_total('gap', f'p{i}')}, 0)")
+    return [f"{dialect.count()} AS owners", *(f"{found[i]} AS s{i}" for i in sorted(found))]
