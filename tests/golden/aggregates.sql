@@ -89,18 +89,18 @@ WHERE n > 20 OR u < 1073741824),
 counted AS (SELECT parts.k0 AS k0, COUNT(*) AS owners
 FROM parts
 GROUP BY 1),
-weighted AS (SELECT counted.k0 AS k0, owners
-FROM counted),
 dropped AS (SELECT k0, COUNT(*) AS lost
-FROM (SELECT k0, ROW_NUMBER() OVER (PARTITION BY o ORDER BY md5('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS VARCHAR), '~') || '|' || COALESCE(k0 COLLATE "binary", '~')), k0) AS place
+FROM (SELECT k0, ROW_NUMBER() OVER (PARTITION BY o ORDER BY md5('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS VARCHAR), '~') || '|' || COALESCE(k0 COLLATE "binary", '~')), k0 ASC NULLS LAST) AS place
 FROM (SELECT parts.o AS o, parts.k0 AS k0
 FROM parts JOIN heavy ON parts.o = heavy.o
 WHERE touched > 3) AS touching) AS ranked
 WHERE place > 3
 GROUP BY 1),
-bounded AS (SELECT weighted.*, owners - COALESCE(lost, 0) AS units, COUNT(*) OVER () AS all_keys
-FROM weighted
-LEFT JOIN dropped ON weighted.k0 IS NOT DISTINCT FROM dropped.k0)
+weighted AS (SELECT counted.k0 AS k0, owners, owners - COALESCE(lost, 0) AS units
+FROM counted
+LEFT JOIN dropped ON counted.k0 IS NOT DISTINCT FROM dropped.k0),
+bounded AS (SELECT weighted.*, COUNT(*) OVER () AS all_keys
+FROM weighted)
 SELECT k0, units, all_keys
 FROM bounded
 WHERE units >= 10;
@@ -178,18 +178,18 @@ WHERE n > 20 OR u < 1073741824),
 counted AS (SELECT parts.k0 AS k0, COUNT(*) AS owners
 FROM parts
 GROUP BY 1),
-weighted AS (SELECT counted.k0 AS k0, owners
-FROM counted),
 dropped AS (SELECT k0, COUNT(*) AS lost
-FROM (SELECT k0, ROW_NUMBER() OVER (PARTITION BY o ORDER BY md5('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS VARCHAR), '~') || '|' || COALESCE(k0 COLLATE "binary", '~')), k0) AS place
+FROM (SELECT k0, ROW_NUMBER() OVER (PARTITION BY o ORDER BY md5('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS VARCHAR), '~') || '|' || COALESCE(k0 COLLATE "binary", '~')), k0 ASC NULLS LAST) AS place
 FROM (SELECT parts.o AS o, parts.k0 AS k0
 FROM parts JOIN heavy ON parts.o = heavy.o
 WHERE touched > 3) AS touching) AS ranked
 WHERE place > 3
 GROUP BY 1),
-bounded AS (SELECT weighted.*, owners - COALESCE(lost, 0) AS units, COUNT(*) OVER () AS all_keys
-FROM weighted
-LEFT JOIN dropped ON weighted.k0 IS NOT DISTINCT FROM dropped.k0)
+weighted AS (SELECT counted.k0 AS k0, owners, owners - COALESCE(lost, 0) AS units
+FROM counted
+LEFT JOIN dropped ON counted.k0 IS NOT DISTINCT FROM dropped.k0),
+bounded AS (SELECT weighted.*, COUNT(*) OVER () AS all_keys
+FROM weighted)
 SELECT k0, units, all_keys
 FROM bounded
 WHERE units >= 10;
@@ -203,12 +203,12 @@ pairs AS MATERIALIZED (SELECT DISTINCT o, hedgerow_place, v
 FROM kept_rows
 WHERE v IS NOT NULL),
 places AS (SELECT o, hedgerow_place
-FROM (SELECT o, hedgerow_place, ROW_NUMBER() OVER (PARTITION BY o ORDER BY md5('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS VARCHAR), '~') || '|' || COALESCE(CAST(hedgerow_place AS VARCHAR), '~')), hedgerow_place) AS turn
+FROM (SELECT o, hedgerow_place, ROW_NUMBER() OVER (PARTITION BY o ORDER BY md5('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS VARCHAR), '~') || '|' || COALESCE(CAST(hedgerow_place AS VARCHAR), '~')), hedgerow_place ASC NULLS LAST) AS turn
 FROM (SELECT DISTINCT o, hedgerow_place
 FROM pairs) AS touched) AS turns
 WHERE turn <= 3),
 chosen AS (SELECT o, hedgerow_place, v
-FROM (SELECT o, hedgerow_place, v, ROW_NUMBER() OVER (PARTITION BY o, hedgerow_place ORDER BY md5('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS VARCHAR), '~') || '|' || COALESCE(CAST(hedgerow_place AS VARCHAR), '~') || '|' || COALESCE(CAST(v AS VARCHAR), '~')), v) AS turn
+FROM (SELECT o, hedgerow_place, v, ROW_NUMBER() OVER (PARTITION BY o, hedgerow_place ORDER BY md5('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS VARCHAR), '~') || '|' || COALESCE(CAST(hedgerow_place AS VARCHAR), '~') || '|' || COALESCE(CAST(v AS VARCHAR), '~')), v ASC NULLS LAST) AS turn
 FROM (SELECT pairs.o AS o, pairs.hedgerow_place AS hedgerow_place, v
 FROM pairs JOIN places ON pairs.o = places.o AND pairs.hedgerow_place = places.hedgerow_place) AS inside) AS turns
 WHERE turn <= 4)
@@ -245,7 +245,7 @@ pairs AS MATERIALIZED (SELECT DISTINCT o, hedgerow_place, v
 FROM kept_rows
 WHERE v IS NOT NULL),
 chosen AS (SELECT o, hedgerow_place, v
-FROM (SELECT o, hedgerow_place, v, ROW_NUMBER() OVER (PARTITION BY o, hedgerow_place ORDER BY md5('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS VARCHAR), '~') || '|' || COALESCE(CAST(hedgerow_place AS VARCHAR), '~') || '|' || COALESCE(CAST(v AS VARCHAR), '~')), v) AS turn
+FROM (SELECT o, hedgerow_place, v, ROW_NUMBER() OVER (PARTITION BY o, hedgerow_place ORDER BY md5('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS VARCHAR), '~') || '|' || COALESCE(CAST(hedgerow_place AS VARCHAR), '~') || '|' || COALESCE(CAST(v AS VARCHAR), '~')), v ASC NULLS LAST) AS turn
 FROM pairs) AS turns
 WHERE turn <= 64)
 SELECT hedgerow_place, DENSE_RANK() OVER (ORDER BY o) AS hedgerow_owner, DENSE_RANK() OVER (ORDER BY v) AS hedgerow_value

@@ -20,25 +20,25 @@ WHERE n > 20 OR u < 1073741824),
 counted AS (SELECT parts.k0 AS k0, parts.k1 AS k1, COUNT(*) AS owners
 FROM parts
 GROUP BY 1, 2),
+dropped AS (SELECT k0, k1, COUNT(*) AS lost
+FROM (SELECT k0, k1, ROW_NUMBER() OVER (PARTITION BY o ORDER BY md5('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS VARCHAR), '~') || '|' || COALESCE(k0 COLLATE "binary", '~') || '|' || COALESCE(CAST(k1 AS VARCHAR), '~')), k0 ASC NULLS LAST, k1 ASC NULLS LAST) AS place
+FROM (SELECT parts.o AS o, parts.k0 AS k0, parts.k1 AS k1
+FROM parts JOIN heavy ON parts.o = heavy.o
+WHERE touched > 3) AS touching) AS ranked
+WHERE place > 3
+GROUP BY 1, 2),
 totals AS (SELECT k0, k1, CAST(COUNT(*) AS HUGEINT) AS t0
 FROM private_rows
 GROUP BY 1, 2),
 surplus AS (SELECT private_rows.k0 AS k0, private_rows.k1 AS k1, SUM(gap) AS m0
 FROM private_rows JOIN light ON private_rows.o = light.o AND private_rows.k0 IS NOT DISTINCT FROM light.k0 AND private_rows.k1 IS NOT DISTINCT FROM light.k1
 GROUP BY 1, 2),
-weighted AS (SELECT counted.k0 AS k0, counted.k1 AS k1, owners, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0
-FROM counted JOIN totals ON counted.k0 IS NOT DISTINCT FROM totals.k0 AND counted.k1 IS NOT DISTINCT FROM totals.k1
+weighted AS (SELECT counted.k0 AS k0, counted.k1 AS k1, owners, owners - COALESCE(lost, 0) AS units, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0
+FROM counted
+LEFT JOIN dropped ON counted.k0 IS NOT DISTINCT FROM dropped.k0 AND counted.k1 IS NOT DISTINCT FROM dropped.k1 JOIN totals ON counted.k0 IS NOT DISTINCT FROM totals.k0 AND counted.k1 IS NOT DISTINCT FROM totals.k1
 LEFT JOIN surplus ON counted.k0 IS NOT DISTINCT FROM surplus.k0 AND counted.k1 IS NOT DISTINCT FROM surplus.k1),
-dropped AS (SELECT k0, k1, COUNT(*) AS lost
-FROM (SELECT k0, k1, ROW_NUMBER() OVER (PARTITION BY o ORDER BY md5('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS VARCHAR), '~') || '|' || COALESCE(k0 COLLATE "binary", '~') || '|' || COALESCE(CAST(k1 AS VARCHAR), '~')), k0, k1) AS place
-FROM (SELECT parts.o AS o, parts.k0 AS k0, parts.k1 AS k1
-FROM parts JOIN heavy ON parts.o = heavy.o
-WHERE touched > 3) AS touching) AS ranked
-WHERE place > 3
-GROUP BY 1, 2),
-bounded AS (SELECT weighted.*, owners - COALESCE(lost, 0) AS units, COUNT(*) OVER () AS all_keys
-FROM weighted
-LEFT JOIN dropped ON weighted.k0 IS NOT DISTINCT FROM dropped.k0 AND weighted.k1 IS NOT DISTINCT FROM dropped.k1)
+bounded AS (SELECT weighted.*, COUNT(*) OVER () AS all_keys
+FROM weighted)
 SELECT k0, k1, units, all_keys, s0
 FROM bounded
 WHERE units >= 10;

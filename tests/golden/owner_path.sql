@@ -20,25 +20,25 @@ WHERE n > 20 OR u < 1073741824),
 counted AS (SELECT parts.k0 AS k0, COUNT(*) AS owners
 FROM parts
 GROUP BY 1),
+dropped AS (SELECT k0, COUNT(*) AS lost
+FROM (SELECT k0, ROW_NUMBER() OVER (PARTITION BY o ORDER BY md5('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS VARCHAR), '~') || '|' || COALESCE(k0 COLLATE "binary", '~')), k0 ASC NULLS LAST) AS place
+FROM (SELECT parts.o AS o, parts.k0 AS k0
+FROM parts JOIN heavy ON parts.o = heavy.o
+WHERE touched > 3) AS touching) AS ranked
+WHERE place > 3
+GROUP BY 1),
 totals AS (SELECT k0, CAST(COUNT(*) AS HUGEINT) AS t0, CAST(COUNT(x1) AS HUGEINT) AS t1, CAST(SUM(x2) AS HUGEINT) AS t2
 FROM private_rows
 GROUP BY 1),
 surplus AS (SELECT private_rows.k0 AS k0, SUM(gap) AS m0, SUM(CASE WHEN x1 IS NOT NULL THEN gap END) AS m1, SUM(CAST(gap AS HUGEINT) * x2) AS m2
 FROM private_rows JOIN light ON private_rows.o = light.o AND private_rows.k0 IS NOT DISTINCT FROM light.k0
 GROUP BY 1),
-weighted AS (SELECT counted.k0 AS k0, owners, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0, COALESCE(t1, 0) * 1073741824 - COALESCE(m1, 0) AS s1, COALESCE(t2, 0) * 1073741824 - COALESCE(m2, 0) AS s2
-FROM counted JOIN totals ON counted.k0 IS NOT DISTINCT FROM totals.k0
+weighted AS (SELECT counted.k0 AS k0, owners, owners - COALESCE(lost, 0) AS units, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0, COALESCE(t1, 0) * 1073741824 - COALESCE(m1, 0) AS s1, COALESCE(t2, 0) * 1073741824 - COALESCE(m2, 0) AS s2
+FROM counted
+LEFT JOIN dropped ON counted.k0 IS NOT DISTINCT FROM dropped.k0 JOIN totals ON counted.k0 IS NOT DISTINCT FROM totals.k0
 LEFT JOIN surplus ON counted.k0 IS NOT DISTINCT FROM surplus.k0),
-dropped AS (SELECT k0, COUNT(*) AS lost
-FROM (SELECT k0, ROW_NUMBER() OVER (PARTITION BY o ORDER BY md5('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS VARCHAR), '~') || '|' || COALESCE(k0 COLLATE "binary", '~')), k0) AS place
-FROM (SELECT parts.o AS o, parts.k0 AS k0
-FROM parts JOIN heavy ON parts.o = heavy.o
-WHERE touched > 3) AS touching) AS ranked
-WHERE place > 3
-GROUP BY 1),
-bounded AS (SELECT weighted.*, owners - COALESCE(lost, 0) AS units, COUNT(*) OVER () AS all_keys
-FROM weighted
-LEFT JOIN dropped ON weighted.k0 IS NOT DISTINCT FROM dropped.k0)
+bounded AS (SELECT weighted.*, COUNT(*) OVER () AS all_keys
+FROM weighted)
 SELECT k0, units, all_keys, s0, s1, s2
 FROM bounded
 WHERE units >= 10;
@@ -99,25 +99,25 @@ WHERE n > 20 OR u < 1073741824),
 counted AS (SELECT parts.k0 AS k0, COUNT(*) AS owners
 FROM parts
 GROUP BY 1),
+dropped AS (SELECT k0, COUNT(*) AS lost
+FROM (SELECT k0, ROW_NUMBER() OVER (PARTITION BY o ORDER BY md5('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS VARCHAR), '~') || '|' || COALESCE(k0 COLLATE "binary", '~')), k0 ASC NULLS LAST) AS place
+FROM (SELECT parts.o AS o, parts.k0 AS k0
+FROM parts JOIN heavy ON parts.o = heavy.o
+WHERE touched > 3) AS touching) AS ranked
+WHERE place > 3
+GROUP BY 1),
 totals AS (SELECT k0, CAST(COUNT(*) AS HUGEINT) AS t0
 FROM private_rows
 GROUP BY 1),
 surplus AS (SELECT private_rows.k0 AS k0, SUM(gap) AS m0
 FROM private_rows JOIN light ON private_rows.o = light.o AND private_rows.k0 IS NOT DISTINCT FROM light.k0
 GROUP BY 1),
-weighted AS (SELECT counted.k0 AS k0, owners, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0
-FROM counted JOIN totals ON counted.k0 IS NOT DISTINCT FROM totals.k0
+weighted AS (SELECT counted.k0 AS k0, owners, owners - COALESCE(lost, 0) AS units, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0
+FROM counted
+LEFT JOIN dropped ON counted.k0 IS NOT DISTINCT FROM dropped.k0 JOIN totals ON counted.k0 IS NOT DISTINCT FROM totals.k0
 LEFT JOIN surplus ON counted.k0 IS NOT DISTINCT FROM surplus.k0),
-dropped AS (SELECT k0, COUNT(*) AS lost
-FROM (SELECT k0, ROW_NUMBER() OVER (PARTITION BY o ORDER BY md5('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS VARCHAR), '~') || '|' || COALESCE(k0 COLLATE "binary", '~')), k0) AS place
-FROM (SELECT parts.o AS o, parts.k0 AS k0
-FROM parts JOIN heavy ON parts.o = heavy.o
-WHERE touched > 3) AS touching) AS ranked
-WHERE place > 3
-GROUP BY 1),
-bounded AS (SELECT weighted.*, owners - COALESCE(lost, 0) AS units, COUNT(*) OVER () AS all_keys
-FROM weighted
-LEFT JOIN dropped ON weighted.k0 IS NOT DISTINCT FROM dropped.k0)
+bounded AS (SELECT weighted.*, COUNT(*) OVER () AS all_keys
+FROM weighted)
 SELECT k0, units, all_keys, s0
 FROM bounded
 WHERE units >= 10;
@@ -177,18 +177,18 @@ WHERE n > 20 OR u < 1073741824),
 counted AS (SELECT parts.k0 AS k0, COUNT(*) AS owners
 FROM parts
 GROUP BY 1),
-weighted AS (SELECT counted.k0 AS k0, owners
-FROM counted),
 dropped AS (SELECT k0, COUNT(*) AS lost
-FROM (SELECT k0, ROW_NUMBER() OVER (PARTITION BY o ORDER BY md5('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS VARCHAR), '~') || '|' || COALESCE(k0 COLLATE "binary", '~')), k0) AS place
+FROM (SELECT k0, ROW_NUMBER() OVER (PARTITION BY o ORDER BY md5('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS VARCHAR), '~') || '|' || COALESCE(k0 COLLATE "binary", '~')), k0 ASC NULLS LAST) AS place
 FROM (SELECT parts.o AS o, parts.k0 AS k0
 FROM parts JOIN heavy ON parts.o = heavy.o
 WHERE touched > 3) AS touching) AS ranked
 WHERE place > 3
 GROUP BY 1),
-bounded AS (SELECT weighted.*, owners - COALESCE(lost, 0) AS units, COUNT(*) OVER () AS all_keys
-FROM weighted
-LEFT JOIN dropped ON weighted.k0 IS NOT DISTINCT FROM dropped.k0)
+weighted AS (SELECT counted.k0 AS k0, owners, owners - COALESCE(lost, 0) AS units
+FROM counted
+LEFT JOIN dropped ON counted.k0 IS NOT DISTINCT FROM dropped.k0),
+bounded AS (SELECT weighted.*, COUNT(*) OVER () AS all_keys
+FROM weighted)
 SELECT k0, units, all_keys
 FROM bounded
 WHERE units >= 10;
@@ -216,25 +216,25 @@ WHERE n > 20 OR u < 1073741824),
 counted AS (SELECT parts.k0 AS k0, COUNT(*) AS owners
 FROM parts
 GROUP BY 1),
+dropped AS (SELECT k0, COUNT(*) AS lost
+FROM (SELECT k0, ROW_NUMBER() OVER (PARTITION BY o ORDER BY md5('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS VARCHAR), '~') || '|' || COALESCE(k0 COLLATE "binary", '~')), k0 ASC NULLS LAST) AS place
+FROM (SELECT parts.o AS o, parts.k0 AS k0
+FROM parts JOIN heavy ON parts.o = heavy.o
+WHERE touched > 1) AS touching) AS ranked
+WHERE place > 1
+GROUP BY 1),
 totals AS (SELECT k0, CAST(SUM(x0) AS HUGEINT) AS t0
 FROM private_rows
 GROUP BY 1),
 surplus AS (SELECT private_rows.k0 AS k0, SUM(CAST(gap AS HUGEINT) * x0) AS m0
 FROM private_rows JOIN light ON private_rows.o = light.o AND private_rows.k0 IS NOT DISTINCT FROM light.k0
 GROUP BY 1),
-weighted AS (SELECT counted.k0 AS k0, owners, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0
-FROM counted JOIN totals ON counted.k0 IS NOT DISTINCT FROM totals.k0
+weighted AS (SELECT counted.k0 AS k0, owners, owners - COALESCE(lost, 0) AS units, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0
+FROM counted
+LEFT JOIN dropped ON counted.k0 IS NOT DISTINCT FROM dropped.k0 JOIN totals ON counted.k0 IS NOT DISTINCT FROM totals.k0
 LEFT JOIN surplus ON counted.k0 IS NOT DISTINCT FROM surplus.k0),
-dropped AS (SELECT k0, COUNT(*) AS lost
-FROM (SELECT k0, ROW_NUMBER() OVER (PARTITION BY o ORDER BY md5('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS VARCHAR), '~') || '|' || COALESCE(k0 COLLATE "binary", '~')), k0) AS place
-FROM (SELECT parts.o AS o, parts.k0 AS k0
-FROM parts JOIN heavy ON parts.o = heavy.o
-WHERE touched > 1) AS touching) AS ranked
-WHERE place > 1
-GROUP BY 1),
-bounded AS (SELECT weighted.*, owners - COALESCE(lost, 0) AS units, COUNT(*) OVER () AS all_keys
-FROM weighted
-LEFT JOIN dropped ON weighted.k0 IS NOT DISTINCT FROM dropped.k0)
+bounded AS (SELECT weighted.*, COUNT(*) OVER () AS all_keys
+FROM weighted)
 SELECT k0, units, all_keys, s0
 FROM bounded
 WHERE units >= 50;

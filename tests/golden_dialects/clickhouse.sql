@@ -58,25 +58,25 @@ WHERE n > 20 OR u < 1073741824),
 counted AS (SELECT parts.k0 AS k0, COUNT(*) AS owners
 FROM parts
 GROUP BY 1),
+dropped AS (SELECT k0, COUNT(*) AS lost
+FROM (SELECT k0, ROW_NUMBER() OVER (PARTITION BY o ORDER BY lower(hex(MD5(concat('00000000000000000000000000000000', '|', COALESCE(toString(o), '~'), '|', COALESCE(CAST(k0 AS String), '~'))))), k0 ASC NULLS LAST) AS place
+FROM (SELECT parts.o AS o, parts.k0 AS k0
+FROM parts JOIN heavy ON parts.o = heavy.o
+WHERE touched > 3) AS touching) AS ranked
+WHERE place > 3
+GROUP BY 1),
 totals AS (SELECT k0, CAST(COUNT(*) AS Int128) AS t0, CAST(sumOrNull(toInt128(x1)) AS Int128) AS t1
 FROM private_rows
 GROUP BY 1),
 surplus AS (SELECT private_rows.k0 AS k0, sumOrNull(toInt128(gap)) AS m0, sumOrNull(CAST(gap AS Int128) * x1) AS m1
 FROM private_rows JOIN light ON private_rows.o = light.o AND private_rows.k0 IS NOT DISTINCT FROM light.k0
 GROUP BY 1),
-weighted AS (SELECT counted.k0 AS k0, owners, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0, COALESCE(t1, 0) * 1073741824 - COALESCE(m1, 0) AS s1
-FROM counted JOIN totals ON counted.k0 IS NOT DISTINCT FROM totals.k0
+weighted AS (SELECT counted.k0 AS k0, owners, owners - COALESCE(lost, 0) AS units, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0, COALESCE(t1, 0) * 1073741824 - COALESCE(m1, 0) AS s1
+FROM counted
+LEFT JOIN dropped ON counted.k0 IS NOT DISTINCT FROM dropped.k0 JOIN totals ON counted.k0 IS NOT DISTINCT FROM totals.k0
 LEFT JOIN surplus ON counted.k0 IS NOT DISTINCT FROM surplus.k0),
-dropped AS (SELECT k0, COUNT(*) AS lost
-FROM (SELECT k0, ROW_NUMBER() OVER (PARTITION BY o ORDER BY lower(hex(MD5(concat('00000000000000000000000000000000', '|', COALESCE(toString(o), '~'), '|', COALESCE(CAST(k0 AS String), '~'))))), k0) AS place
-FROM (SELECT parts.o AS o, parts.k0 AS k0
-FROM parts JOIN heavy ON parts.o = heavy.o
-WHERE touched > 3) AS touching) AS ranked
-WHERE place > 3
-GROUP BY 1),
-bounded AS (SELECT weighted.*, owners - COALESCE(lost, 0) AS units, COUNT(*) OVER () AS all_keys
-FROM weighted
-LEFT JOIN dropped ON weighted.k0 IS NOT DISTINCT FROM dropped.k0)
+bounded AS (SELECT weighted.*, COUNT(*) OVER () AS all_keys
+FROM weighted)
 SELECT k0, units, all_keys, s0, s1
 FROM bounded
 WHERE units >= 10;
@@ -137,18 +137,18 @@ WHERE n > 20 OR u < 1073741824),
 counted AS (SELECT parts.k0 AS k0, parts.k1 AS k1, COUNT(*) AS owners
 FROM parts
 GROUP BY 1, 2),
-weighted AS (SELECT counted.k0 AS k0, counted.k1 AS k1, owners
-FROM counted),
 dropped AS (SELECT k0, k1, COUNT(*) AS lost
-FROM (SELECT k0, k1, ROW_NUMBER() OVER (PARTITION BY o ORDER BY lower(hex(MD5(concat('00000000000000000000000000000000', '|', COALESCE(toString(o), '~'), '|', COALESCE(CAST(k0 AS String), '~'), '|', COALESCE(toString(toUnixTimestamp64Micro(toDateTime64(k1, 6, 'UTC'))), '~'))))), k0, k1) AS place
+FROM (SELECT k0, k1, ROW_NUMBER() OVER (PARTITION BY o ORDER BY lower(hex(MD5(concat('00000000000000000000000000000000', '|', COALESCE(toString(o), '~'), '|', COALESCE(CAST(k0 AS String), '~'), '|', COALESCE(toString(toUnixTimestamp64Micro(toDateTime64(k1, 6, 'UTC'))), '~'))))), k0 ASC NULLS LAST, k1 ASC NULLS LAST) AS place
 FROM (SELECT parts.o AS o, parts.k0 AS k0, parts.k1 AS k1
 FROM parts JOIN heavy ON parts.o = heavy.o
 WHERE touched > 3) AS touching) AS ranked
 WHERE place > 3
 GROUP BY 1, 2),
-bounded AS (SELECT weighted.*, owners - COALESCE(lost, 0) AS units, COUNT(*) OVER () AS all_keys
-FROM weighted
-LEFT JOIN dropped ON weighted.k0 IS NOT DISTINCT FROM dropped.k0 AND weighted.k1 IS NOT DISTINCT FROM dropped.k1)
+weighted AS (SELECT counted.k0 AS k0, counted.k1 AS k1, owners, owners - COALESCE(lost, 0) AS units
+FROM counted
+LEFT JOIN dropped ON counted.k0 IS NOT DISTINCT FROM dropped.k0 AND counted.k1 IS NOT DISTINCT FROM dropped.k1),
+bounded AS (SELECT weighted.*, COUNT(*) OVER () AS all_keys
+FROM weighted)
 SELECT k0, k1, units, all_keys
 FROM bounded
 WHERE units >= 10;
@@ -184,18 +184,18 @@ WHERE n > 20 OR u < 1073741824),
 counted AS (SELECT parts.k0 AS k0, COUNT(*) AS owners
 FROM parts
 GROUP BY 1),
-weighted AS (SELECT counted.k0 AS k0, owners
-FROM counted),
 dropped AS (SELECT k0, COUNT(*) AS lost
-FROM (SELECT k0, ROW_NUMBER() OVER (PARTITION BY o ORDER BY lower(hex(MD5(concat('00000000000000000000000000000000', '|', COALESCE(toString(o), '~'), '|', COALESCE(CAST(k0 AS String), '~'))))), k0) AS place
+FROM (SELECT k0, ROW_NUMBER() OVER (PARTITION BY o ORDER BY lower(hex(MD5(concat('00000000000000000000000000000000', '|', COALESCE(toString(o), '~'), '|', COALESCE(CAST(k0 AS String), '~'))))), k0 ASC NULLS LAST) AS place
 FROM (SELECT parts.o AS o, parts.k0 AS k0
 FROM parts JOIN heavy ON parts.o = heavy.o
 WHERE touched > 3) AS touching) AS ranked
 WHERE place > 3
 GROUP BY 1),
-bounded AS (SELECT weighted.*, owners - COALESCE(lost, 0) AS units, COUNT(*) OVER () AS all_keys
-FROM weighted
-LEFT JOIN dropped ON weighted.k0 IS NOT DISTINCT FROM dropped.k0)
+weighted AS (SELECT counted.k0 AS k0, owners, owners - COALESCE(lost, 0) AS units
+FROM counted
+LEFT JOIN dropped ON counted.k0 IS NOT DISTINCT FROM dropped.k0),
+bounded AS (SELECT weighted.*, COUNT(*) OVER () AS all_keys
+FROM weighted)
 SELECT k0, units, all_keys
 FROM bounded
 WHERE units >= 10;
@@ -261,7 +261,7 @@ pairs AS MATERIALIZED (SELECT DISTINCT o, hedgerow_place, v
 FROM kept_rows
 WHERE v IS NOT NULL),
 chosen AS (SELECT o, hedgerow_place, v
-FROM (SELECT o, hedgerow_place, v, ROW_NUMBER() OVER (PARTITION BY o, hedgerow_place ORDER BY lower(hex(MD5(concat('00000000000000000000000000000000', '|', COALESCE(toString(o), '~'), '|', COALESCE(toString(hedgerow_place), '~'), '|', COALESCE(CAST(v AS String), '~'))))), v) AS turn
+FROM (SELECT o, hedgerow_place, v, ROW_NUMBER() OVER (PARTITION BY o, hedgerow_place ORDER BY lower(hex(MD5(concat('00000000000000000000000000000000', '|', COALESCE(toString(o), '~'), '|', COALESCE(toString(hedgerow_place), '~'), '|', COALESCE(CAST(v AS String), '~'))))), v ASC NULLS LAST) AS turn
 FROM pairs) AS turns
 WHERE turn <= 4)
 SELECT hedgerow_place, COUNT(DISTINCT v) AS hedgerow_value
@@ -291,18 +291,18 @@ WHERE n > 20 OR u < 1073741824),
 counted AS (SELECT parts.k0 AS k0, COUNT(*) AS owners
 FROM parts
 GROUP BY 1),
-weighted AS (SELECT counted.k0 AS k0, owners
-FROM counted),
 dropped AS (SELECT k0, COUNT(*) AS lost
-FROM (SELECT k0, ROW_NUMBER() OVER (PARTITION BY o ORDER BY lower(hex(MD5(concat('00000000000000000000000000000000', '|', COALESCE(toString(o), '~'), '|', COALESCE(CAST(k0 AS String), '~'))))), k0) AS place
+FROM (SELECT k0, ROW_NUMBER() OVER (PARTITION BY o ORDER BY lower(hex(MD5(concat('00000000000000000000000000000000', '|', COALESCE(toString(o), '~'), '|', COALESCE(CAST(k0 AS String), '~'))))), k0 ASC NULLS LAST) AS place
 FROM (SELECT parts.o AS o, parts.k0 AS k0
 FROM parts JOIN heavy ON parts.o = heavy.o
 WHERE touched > 3) AS touching) AS ranked
 WHERE place > 3
 GROUP BY 1),
-bounded AS (SELECT weighted.*, owners - COALESCE(lost, 0) AS units, COUNT(*) OVER () AS all_keys
-FROM weighted
-LEFT JOIN dropped ON weighted.k0 IS NOT DISTINCT FROM dropped.k0)
+weighted AS (SELECT counted.k0 AS k0, owners, owners - COALESCE(lost, 0) AS units
+FROM counted
+LEFT JOIN dropped ON counted.k0 IS NOT DISTINCT FROM dropped.k0),
+bounded AS (SELECT weighted.*, COUNT(*) OVER () AS all_keys
+FROM weighted)
 SELECT k0, units, all_keys
 FROM bounded
 WHERE units >= 10;
@@ -316,12 +316,12 @@ pairs AS MATERIALIZED (SELECT DISTINCT o, hedgerow_place, v
 FROM kept_rows
 WHERE v IS NOT NULL),
 places AS (SELECT o, hedgerow_place
-FROM (SELECT o, hedgerow_place, ROW_NUMBER() OVER (PARTITION BY o ORDER BY lower(hex(MD5(concat('00000000000000000000000000000000', '|', COALESCE(toString(o), '~'), '|', COALESCE(toString(hedgerow_place), '~'))))), hedgerow_place) AS turn
+FROM (SELECT o, hedgerow_place, ROW_NUMBER() OVER (PARTITION BY o ORDER BY lower(hex(MD5(concat('00000000000000000000000000000000', '|', COALESCE(toString(o), '~'), '|', COALESCE(toString(hedgerow_place), '~'))))), hedgerow_place ASC NULLS LAST) AS turn
 FROM (SELECT DISTINCT o, hedgerow_place
 FROM pairs) AS touched) AS turns
 WHERE turn <= 3),
 chosen AS (SELECT o, hedgerow_place, v
-FROM (SELECT o, hedgerow_place, v, ROW_NUMBER() OVER (PARTITION BY o, hedgerow_place ORDER BY lower(hex(MD5(concat('00000000000000000000000000000000', '|', COALESCE(toString(o), '~'), '|', COALESCE(toString(hedgerow_place), '~'), '|', COALESCE(toString(toUnixTimestamp64Micro(toDateTime64(v, 6, 'UTC'))), '~'))))), v) AS turn
+FROM (SELECT o, hedgerow_place, v, ROW_NUMBER() OVER (PARTITION BY o, hedgerow_place ORDER BY lower(hex(MD5(concat('00000000000000000000000000000000', '|', COALESCE(toString(o), '~'), '|', COALESCE(toString(hedgerow_place), '~'), '|', COALESCE(toString(toUnixTimestamp64Micro(toDateTime64(v, 6, 'UTC'))), '~'))))), v ASC NULLS LAST) AS turn
 FROM (SELECT pairs.o AS o, pairs.hedgerow_place AS hedgerow_place, v
 FROM pairs JOIN places ON pairs.o = places.o AND pairs.hedgerow_place = places.hedgerow_place) AS inside) AS turns
 WHERE turn <= 64)
@@ -350,25 +350,25 @@ WHERE n > 100 OR u < 1073741824),
 counted AS (SELECT parts.k0 AS k0, COUNT(*) AS owners
 FROM parts
 GROUP BY 1),
+dropped AS (SELECT k0, COUNT(*) AS lost
+FROM (SELECT k0, ROW_NUMBER() OVER (PARTITION BY o ORDER BY lower(hex(MD5(concat('00000000000000000000000000000000', '|', COALESCE(toString(o), '~'), '|', COALESCE(CAST(k0 AS String), '~'))))), k0 ASC NULLS LAST) AS place
+FROM (SELECT parts.o AS o, parts.k0 AS k0
+FROM parts JOIN heavy ON parts.o = heavy.o
+WHERE touched > 100) AS touching) AS ranked
+WHERE place > 100
+GROUP BY 1),
 totals AS (SELECT k0, CAST(sumOrNull(toInt128(x0)) AS Int128) AS t0
 FROM private_rows
 GROUP BY 1),
 surplus AS (SELECT private_rows.k0 AS k0, sumOrNull(CAST(gap AS Int128) * x0) AS m0
 FROM private_rows JOIN light ON private_rows.o = light.o AND private_rows.k0 IS NOT DISTINCT FROM light.k0
 GROUP BY 1),
-weighted AS (SELECT counted.k0 AS k0, owners, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0
-FROM counted JOIN totals ON counted.k0 IS NOT DISTINCT FROM totals.k0
+weighted AS (SELECT counted.k0 AS k0, owners, owners - COALESCE(lost, 0) AS units, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0
+FROM counted
+LEFT JOIN dropped ON counted.k0 IS NOT DISTINCT FROM dropped.k0 JOIN totals ON counted.k0 IS NOT DISTINCT FROM totals.k0
 LEFT JOIN surplus ON counted.k0 IS NOT DISTINCT FROM surplus.k0),
-dropped AS (SELECT k0, COUNT(*) AS lost
-FROM (SELECT k0, ROW_NUMBER() OVER (PARTITION BY o ORDER BY lower(hex(MD5(concat('00000000000000000000000000000000', '|', COALESCE(toString(o), '~'), '|', COALESCE(CAST(k0 AS String), '~'))))), k0) AS place
-FROM (SELECT parts.o AS o, parts.k0 AS k0
-FROM parts JOIN heavy ON parts.o = heavy.o
-WHERE touched > 100) AS touching) AS ranked
-WHERE place > 100
-GROUP BY 1),
-bounded AS (SELECT weighted.*, owners - COALESCE(lost, 0) AS units, COUNT(*) OVER () AS all_keys
-FROM weighted
-LEFT JOIN dropped ON weighted.k0 IS NOT DISTINCT FROM dropped.k0)
+bounded AS (SELECT weighted.*, COUNT(*) OVER () AS all_keys
+FROM weighted)
 SELECT k0, units, all_keys, s0
 FROM bounded
 WHERE units >= 10;
@@ -428,25 +428,25 @@ WHERE n > 20 OR u < 1073741824),
 counted AS (SELECT parts.k0 AS k0, COUNT(*) AS owners
 FROM parts
 GROUP BY 1),
+dropped AS (SELECT k0, COUNT(*) AS lost
+FROM (SELECT k0, ROW_NUMBER() OVER (PARTITION BY o ORDER BY lower(hex(MD5(concat('00000000000000000000000000000000', '|', COALESCE(toString(o), '~'), '|', COALESCE(CAST(k0 AS String), '~'))))), k0 ASC NULLS LAST) AS place
+FROM (SELECT parts.o AS o, parts.k0 AS k0
+FROM parts JOIN heavy ON parts.o = heavy.o
+WHERE touched > 1) AS touching) AS ranked
+WHERE place > 1
+GROUP BY 1),
 totals AS (SELECT k0, CAST(COUNT(*) AS Int128) AS t0
 FROM private_rows
 GROUP BY 1),
 surplus AS (SELECT private_rows.k0 AS k0, sumOrNull(toInt128(gap)) AS m0
 FROM private_rows JOIN light ON private_rows.o = light.o AND private_rows.k0 IS NOT DISTINCT FROM light.k0
 GROUP BY 1),
-weighted AS (SELECT counted.k0 AS k0, owners, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0
-FROM counted JOIN totals ON counted.k0 IS NOT DISTINCT FROM totals.k0
+weighted AS (SELECT counted.k0 AS k0, owners, owners - COALESCE(lost, 0) AS units, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0
+FROM counted
+LEFT JOIN dropped ON counted.k0 IS NOT DISTINCT FROM dropped.k0 JOIN totals ON counted.k0 IS NOT DISTINCT FROM totals.k0
 LEFT JOIN surplus ON counted.k0 IS NOT DISTINCT FROM surplus.k0),
-dropped AS (SELECT k0, COUNT(*) AS lost
-FROM (SELECT k0, ROW_NUMBER() OVER (PARTITION BY o ORDER BY lower(hex(MD5(concat('00000000000000000000000000000000', '|', COALESCE(toString(o), '~'), '|', COALESCE(CAST(k0 AS String), '~'))))), k0) AS place
-FROM (SELECT parts.o AS o, parts.k0 AS k0
-FROM parts JOIN heavy ON parts.o = heavy.o
-WHERE touched > 1) AS touching) AS ranked
-WHERE place > 1
-GROUP BY 1),
-bounded AS (SELECT weighted.*, owners - COALESCE(lost, 0) AS units, COUNT(*) OVER () AS all_keys
-FROM weighted
-LEFT JOIN dropped ON weighted.k0 IS NOT DISTINCT FROM dropped.k0)
+bounded AS (SELECT weighted.*, COUNT(*) OVER () AS all_keys
+FROM weighted)
 SELECT k0, units, all_keys, s0
 FROM bounded
 WHERE units >= 10;
@@ -554,25 +554,25 @@ WHERE n > 20 OR u < 1073741824),
 counted AS (SELECT parts.k0 AS k0, COUNT(*) AS owners
 FROM parts
 GROUP BY 1),
+dropped AS (SELECT k0, COUNT(*) AS lost
+FROM (SELECT k0, ROW_NUMBER() OVER (PARTITION BY o ORDER BY lower(hex(MD5(concat('00000000000000000000000000000000', '|', COALESCE(toString(o), '~'), '|', COALESCE(CAST(k0 AS String), '~'))))), k0 ASC NULLS LAST) AS place
+FROM (SELECT parts.o AS o, parts.k0 AS k0
+FROM parts JOIN heavy ON parts.o = heavy.o
+WHERE touched > 3) AS touching) AS ranked
+WHERE place > 3
+GROUP BY 1),
 totals AS (SELECT k0, CAST(COUNT(*) AS Int128) AS t0
 FROM private_rows
 GROUP BY 1),
 surplus AS (SELECT private_rows.k0 AS k0, sumOrNull(toInt128(gap)) AS m0
 FROM private_rows JOIN light ON private_rows.o = light.o AND private_rows.k0 IS NOT DISTINCT FROM light.k0
 GROUP BY 1),
-weighted AS (SELECT counted.k0 AS k0, owners, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0
-FROM counted JOIN totals ON counted.k0 IS NOT DISTINCT FROM totals.k0
+weighted AS (SELECT counted.k0 AS k0, owners, owners - COALESCE(lost, 0) AS units, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0
+FROM counted
+LEFT JOIN dropped ON counted.k0 IS NOT DISTINCT FROM dropped.k0 JOIN totals ON counted.k0 IS NOT DISTINCT FROM totals.k0
 LEFT JOIN surplus ON counted.k0 IS NOT DISTINCT FROM surplus.k0),
-dropped AS (SELECT k0, COUNT(*) AS lost
-FROM (SELECT k0, ROW_NUMBER() OVER (PARTITION BY o ORDER BY lower(hex(MD5(concat('00000000000000000000000000000000', '|', COALESCE(toString(o), '~'), '|', COALESCE(CAST(k0 AS String), '~'))))), k0) AS place
-FROM (SELECT parts.o AS o, parts.k0 AS k0
-FROM parts JOIN heavy ON parts.o = heavy.o
-WHERE touched > 3) AS touching) AS ranked
-WHERE place > 3
-GROUP BY 1),
-bounded AS (SELECT weighted.*, owners - COALESCE(lost, 0) AS units, COUNT(*) OVER () AS all_keys
-FROM weighted
-LEFT JOIN dropped ON weighted.k0 IS NOT DISTINCT FROM dropped.k0)
+bounded AS (SELECT weighted.*, COUNT(*) OVER () AS all_keys
+FROM weighted)
 SELECT k0, units, all_keys, s0
 FROM bounded
 WHERE units >= 10;

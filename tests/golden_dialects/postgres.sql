@@ -19,20 +19,13 @@ SELECT COUNT(*), SUM(price) FROM orders;
 WITH private_rows AS (SELECT t0."customer_id" AS o, CAST(float8smaller(float8larger(floor((float8smaller(float8larger(CAST(t0."price" AS FLOAT8), FLOAT8 '-1000.0000000018626'), FLOAT8 '1000.0000000018626') - FLOAT8 '0.0') * FLOAT8 '4294967296.0' + FLOAT8 '0.5'), FLOAT8 '0.0'), FLOAT8 '2147483648000.0') AS BIGINT) AS x1
 FROM "orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
-parts AS MATERIALIZED (SELECT o, COUNT(*) AS n, COUNT(*) AS p0, SUM(CAST(x1 AS BIGINT)) AS p1
+parts AS (SELECT o, COUNT(*) AS n, COUNT(*) AS p0, SUM(CAST(x1 AS BIGINT)) AS p1
 FROM private_rows
 GROUP BY 1),
-light AS MATERIALIZED (SELECT o, 1073741824 - CAST(1073741824 * (CASE WHEN n < 40 THEN n ELSE 40 END) AS BIGINT) / CAST(n AS BIGINT) AS gap
-FROM parts
-WHERE n > 40),
-counted AS (SELECT COUNT(*) AS owners
+gaps AS (SELECT o, p0, p1, 1073741824 AS u, CASE WHEN n > 40 THEN 1073741824 - CAST(1073741824 * (CASE WHEN n < 40 THEN n ELSE 40 END) AS BIGINT) / CAST(n AS BIGINT) END AS gap
 FROM parts),
-totals AS (SELECT CAST(SUM(p0) AS NUMERIC) AS t0, CAST(SUM(p1) AS NUMERIC) AS t1
-FROM parts),
-surplus AS (SELECT SUM(CAST(gap AS NUMERIC) * p0) AS m0, SUM(CAST(gap AS NUMERIC) * p1) AS m1
-FROM parts JOIN light ON parts.o = light.o),
-weighted AS (SELECT owners, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0, COALESCE(t1, 0) * 1073741824 - COALESCE(m1, 0) AS s1
-FROM counted CROSS JOIN totals CROSS JOIN surplus)
+weighted AS (SELECT COUNT(*) AS owners, COALESCE(CAST(SUM(p0) AS NUMERIC), 0) * 1073741824 - COALESCE(SUM(CAST(gap AS NUMERIC) * p0), 0) AS s0, COALESCE(CAST(SUM(p1) AS NUMERIC), 0) * 1073741824 - COALESCE(SUM(CAST(gap AS NUMERIC) * p1), 0) AS s1
+FROM gaps)
 SELECT owners AS units, s0, s1
 FROM weighted;
 
@@ -42,41 +35,22 @@ SELECT city, COUNT(*), SUM(price) FROM orders GROUP BY city;
 WITH private_rows AS (SELECT (t0."city" COLLATE "C") AS k0, t0."customer_id" AS o, CAST(float8smaller(float8larger(floor((float8smaller(float8larger(CAST(t0."price" AS FLOAT8), FLOAT8 '-1000.0000000018626'), FLOAT8 '1000.0000000018626') - FLOAT8 '0.0') * FLOAT8 '4294967296.0' + FLOAT8 '0.5'), FLOAT8 '0.0'), FLOAT8 '2147483648000.0') AS BIGINT) AS x1
 FROM "orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
-parts AS MATERIALIZED (SELECT k0, o, COUNT(*) AS n, COUNT(*) AS p0, SUM(CAST(x1 AS BIGINT)) AS p1
+parts AS (SELECT k0, o, COUNT(*) AS n, COUNT(*) AS p0, SUM(CAST(x1 AS BIGINT)) AS p1
 FROM private_rows
 GROUP BY 1, 2),
-sized AS (SELECT o, COUNT(*) AS touched, SUM(CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT)) AS q
-FROM parts
+sizes AS (SELECT k0, o, p0, p1, n, COUNT(*) OVER (PARTITION BY o) AS touched, SUM(CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT)) OVER (PARTITION BY o) AS q
+FROM parts),
+caps AS (SELECT k0, o, p0, p1, n, touched, CASE WHEN q <= 800 THEN 1073741824 ELSE CASE WHEN CAST(CAST(floor(sqrt(FLOAT8 '9.223372036854776e+20' / CAST(q AS FLOAT8))) AS BIGINT) AS NUMERIC) * CAST(floor(sqrt(FLOAT8 '9.223372036854776e+20' / CAST(q AS FLOAT8))) AS BIGINT) * q > CAST('922337203685477580800' AS NUMERIC) THEN CAST(floor(sqrt(FLOAT8 '9.223372036854776e+20' / CAST(q AS FLOAT8))) AS BIGINT) - 1 ELSE CAST(floor(sqrt(FLOAT8 '9.223372036854776e+20' / CAST(q AS FLOAT8))) AS BIGINT) END END AS u
+FROM sizes),
+gaps AS (SELECT k0, o, p0, p1, touched, u, CASE WHEN n > 20 OR u < 1073741824 THEN 1073741824 - CAST(u * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT) / CAST(n AS BIGINT) END AS gap
+FROM caps),
+turns AS (SELECT k0, o, p0, p1, u, gap, CASE WHEN touched > 3 THEN ROW_NUMBER() OVER (PARTITION BY o ORDER BY CASE WHEN touched > 3 THEN md5('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS TEXT), '~') || '|' || COALESCE((k0 COLLATE "C"), '~')) END, k0 ASC NULLS LAST) END AS turn
+FROM gaps),
+weighted AS (SELECT k0, COUNT(*) AS owners, COALESCE(CAST(SUM(p0) AS NUMERIC), 0) * 1073741824 - COALESCE(SUM(CAST(gap AS NUMERIC) * p0), 0) AS s0, COALESCE(CAST(SUM(p1) AS NUMERIC), 0) * 1073741824 - COALESCE(SUM(CAST(gap AS NUMERIC) * p1), 0) AS s1, COUNT(*) FILTER (WHERE turn IS NULL OR turn <= 3) AS units
+FROM turns
 GROUP BY 1),
-heavy AS MATERIALIZED (SELECT o, touched, CASE WHEN q <= 800 THEN 1073741824 ELSE CASE WHEN CAST(CAST(floor(sqrt(FLOAT8 '9.223372036854776e+20' / CAST(q AS FLOAT8))) AS BIGINT) AS NUMERIC) * CAST(floor(sqrt(FLOAT8 '9.223372036854776e+20' / CAST(q AS FLOAT8))) AS BIGINT) * q > CAST('922337203685477580800' AS NUMERIC) THEN CAST(floor(sqrt(FLOAT8 '9.223372036854776e+20' / CAST(q AS FLOAT8))) AS BIGINT) - 1 ELSE CAST(floor(sqrt(FLOAT8 '9.223372036854776e+20' / CAST(q AS FLOAT8))) AS BIGINT) END END AS u
-FROM sized
-WHERE touched > 3 OR q > 800),
-light AS MATERIALIZED (SELECT parts.k0 AS k0, parts.o AS o, 1073741824 - CAST(COALESCE(u, 1073741824) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT) / CAST(n AS BIGINT) AS gap
-FROM parts
-LEFT JOIN heavy ON parts.o = heavy.o
-WHERE n > 20 OR u < 1073741824),
-counted AS (SELECT parts.k0 AS k0, COUNT(*) AS owners
-FROM parts
-GROUP BY 1),
-totals AS (SELECT k0, CAST(SUM(p0) AS NUMERIC) AS t0, CAST(SUM(p1) AS NUMERIC) AS t1
-FROM parts
-GROUP BY 1),
-surplus AS (SELECT parts.k0 AS k0, SUM(CAST(gap AS NUMERIC) * p0) AS m0, SUM(CAST(gap AS NUMERIC) * p1) AS m1
-FROM parts JOIN light ON parts.o = light.o AND COALESCE((parts.k0 COLLATE "C"), '') = COALESCE((light.k0 COLLATE "C"), '') AND (parts.k0 IS NULL) = (light.k0 IS NULL)
-GROUP BY 1),
-weighted AS (SELECT counted.k0 AS k0, owners, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0, COALESCE(t1, 0) * 1073741824 - COALESCE(m1, 0) AS s1
-FROM counted JOIN totals ON COALESCE((counted.k0 COLLATE "C"), '') = COALESCE((totals.k0 COLLATE "C"), '') AND (counted.k0 IS NULL) = (totals.k0 IS NULL)
-LEFT JOIN surplus ON COALESCE((counted.k0 COLLATE "C"), '') = COALESCE((surplus.k0 COLLATE "C"), '') AND (counted.k0 IS NULL) = (surplus.k0 IS NULL)),
-dropped AS (SELECT k0, COUNT(*) AS lost
-FROM (SELECT k0, ROW_NUMBER() OVER (PARTITION BY o ORDER BY md5('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS TEXT), '~') || '|' || COALESCE((k0 COLLATE "C"), '~')), k0) AS place
-FROM (SELECT parts.o AS o, parts.k0 AS k0
-FROM parts JOIN heavy ON parts.o = heavy.o
-WHERE touched > 3) AS touching) AS ranked
-WHERE place > 3
-GROUP BY 1),
-bounded AS (SELECT weighted.*, owners - COALESCE(lost, 0) AS units, COUNT(*) OVER () AS all_keys
-FROM weighted
-LEFT JOIN dropped ON COALESCE((weighted.k0 COLLATE "C"), '') = COALESCE((dropped.k0 COLLATE "C"), '') AND (weighted.k0 IS NULL) = (dropped.k0 IS NULL))
+bounded AS (SELECT weighted.*, COUNT(*) OVER () AS all_keys
+FROM weighted)
 SELECT k0, units, all_keys, s0, s1
 FROM bounded
 WHERE units >= 10;
@@ -86,31 +60,18 @@ FROM "orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
 kept_rows AS (SELECT private_rows.*, hedgerow_place
 FROM private_rows JOIN hedgerow_selected ON COALESCE((private_rows.k0 COLLATE "C"), '') = COALESCE((hedgerow_selected.k0 COLLATE "C"), '') AND (private_rows.k0 IS NULL) = (hedgerow_selected.k0 IS NULL)),
-parts AS MATERIALIZED (SELECT hedgerow_place, o, COUNT(*) AS n, COUNT(*) AS p0, SUM(CAST(x1 AS BIGINT)) AS p1
+parts AS (SELECT hedgerow_place, o, COUNT(*) AS n, COUNT(*) AS p0, SUM(CAST(x1 AS BIGINT)) AS p1
 FROM kept_rows
 GROUP BY 1, 2),
-sized AS (SELECT o, COUNT(*) AS touched, SUM(CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT)) AS q
-FROM parts
-GROUP BY 1),
-heavy AS MATERIALIZED (SELECT o, touched, CASE WHEN q <= 800 THEN 1073741824 ELSE CASE WHEN CAST(CAST(floor(sqrt(FLOAT8 '9.223372036854776e+20' / CAST(q AS FLOAT8))) AS BIGINT) AS NUMERIC) * CAST(floor(sqrt(FLOAT8 '9.223372036854776e+20' / CAST(q AS FLOAT8))) AS BIGINT) * q > CAST('922337203685477580800' AS NUMERIC) THEN CAST(floor(sqrt(FLOAT8 '9.223372036854776e+20' / CAST(q AS FLOAT8))) AS BIGINT) - 1 ELSE CAST(floor(sqrt(FLOAT8 '9.223372036854776e+20' / CAST(q AS FLOAT8))) AS BIGINT) END END AS u
-FROM sized
-WHERE touched > 3 OR q > 800),
-light AS MATERIALIZED (SELECT parts.hedgerow_place AS hedgerow_place, parts.o AS o, 1073741824 - CAST(COALESCE(u, 1073741824) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT) / CAST(n AS BIGINT) AS gap
-FROM parts
-LEFT JOIN heavy ON parts.o = heavy.o
-WHERE n > 20 OR u < 1073741824),
-counted AS (SELECT parts.hedgerow_place AS hedgerow_place, COUNT(*) AS owners
-FROM parts
-GROUP BY 1),
-totals AS (SELECT hedgerow_place, CAST(SUM(p0) AS NUMERIC) AS t0, CAST(SUM(p1) AS NUMERIC) AS t1
-FROM parts
-GROUP BY 1),
-surplus AS (SELECT parts.hedgerow_place AS hedgerow_place, SUM(CAST(gap AS NUMERIC) * p0) AS m0, SUM(CAST(gap AS NUMERIC) * p1) AS m1
-FROM parts JOIN light ON parts.o = light.o AND COALESCE(parts.hedgerow_place, 0) = COALESCE(light.hedgerow_place, 0) AND (parts.hedgerow_place IS NULL) = (light.hedgerow_place IS NULL)
-GROUP BY 1),
-weighted AS (SELECT counted.hedgerow_place AS hedgerow_place, owners, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0, COALESCE(t1, 0) * 1073741824 - COALESCE(m1, 0) AS s1
-FROM counted JOIN totals ON COALESCE(counted.hedgerow_place, 0) = COALESCE(totals.hedgerow_place, 0) AND (counted.hedgerow_place IS NULL) = (totals.hedgerow_place IS NULL)
-LEFT JOIN surplus ON COALESCE(counted.hedgerow_place, 0) = COALESCE(surplus.hedgerow_place, 0) AND (counted.hedgerow_place IS NULL) = (surplus.hedgerow_place IS NULL))
+sizes AS (SELECT hedgerow_place, o, p0, p1, n, COUNT(*) OVER (PARTITION BY o) AS touched, SUM(CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT)) OVER (PARTITION BY o) AS q
+FROM parts),
+caps AS (SELECT hedgerow_place, o, p0, p1, n, touched, CASE WHEN q <= 800 THEN 1073741824 ELSE CASE WHEN CAST(CAST(floor(sqrt(FLOAT8 '9.223372036854776e+20' / CAST(q AS FLOAT8))) AS BIGINT) AS NUMERIC) * CAST(floor(sqrt(FLOAT8 '9.223372036854776e+20' / CAST(q AS FLOAT8))) AS BIGINT) * q > CAST('922337203685477580800' AS NUMERIC) THEN CAST(floor(sqrt(FLOAT8 '9.223372036854776e+20' / CAST(q AS FLOAT8))) AS BIGINT) - 1 ELSE CAST(floor(sqrt(FLOAT8 '9.223372036854776e+20' / CAST(q AS FLOAT8))) AS BIGINT) END END AS u
+FROM sizes),
+gaps AS (SELECT hedgerow_place, o, p0, p1, touched, u, CASE WHEN n > 20 OR u < 1073741824 THEN 1073741824 - CAST(u * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT) / CAST(n AS BIGINT) END AS gap
+FROM caps),
+weighted AS (SELECT hedgerow_place, COUNT(*) AS owners, COALESCE(CAST(SUM(p0) AS NUMERIC), 0) * 1073741824 - COALESCE(SUM(CAST(gap AS NUMERIC) * p0), 0) AS s0, COALESCE(CAST(SUM(p1) AS NUMERIC), 0) * 1073741824 - COALESCE(SUM(CAST(gap AS NUMERIC) * p1), 0) AS s1
+FROM gaps
+GROUP BY 1)
 SELECT hedgerow_place, s0, s1
 FROM weighted;
 
@@ -121,35 +82,23 @@ SELECT city, DATE_TRUNC('month', placed) AS month, COUNT(DISTINCT customer_id) F
 WITH private_rows AS (SELECT (t0."city" COLLATE "C") AS k0, CASE WHEN CASE WHEN t0."placed" BETWEEN TIMESTAMP '4711-01-01 BC' AND TIMESTAMP '294246-01-01' THEN date_trunc('month', t0."placed") WHEN NOT isfinite(t0."placed") THEN t0."placed" END BETWEEN TIMESTAMP '0001-01-01 00:00:00' AND TIMESTAMP '9999-12-31 23:59:59.999999' THEN CASE WHEN t0."placed" BETWEEN TIMESTAMP '4711-01-01 BC' AND TIMESTAMP '294246-01-01' THEN date_trunc('month', t0."placed") WHEN NOT isfinite(t0."placed") THEN t0."placed" END END AS k1, t0."customer_id" AS o
 FROM "orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
-parts AS MATERIALIZED (SELECT k0, k1, o, COUNT(*) AS n
+parts AS (SELECT k0, k1, o, COUNT(*) AS n
 FROM private_rows
 GROUP BY 1, 2, 3),
-sized AS (SELECT o, COUNT(*) AS touched, SUM(CAST(CASE WHEN n < 20 THEN n ELSE 20 END AS BIGINT)) AS q
-FROM parts
-GROUP BY 1),
-heavy AS MATERIALIZED (SELECT o, touched, CASE WHEN q <= 40 THEN 1073741824 ELSE CAST(42949672960 AS BIGINT) / CAST(q AS BIGINT) END AS u
-FROM sized
-WHERE touched > 3 OR q > 40),
-light AS MATERIALIZED (SELECT parts.k0 AS k0, parts.k1 AS k1, parts.o AS o, 1073741824 - CAST(COALESCE(u, 1073741824) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT) / CAST(n AS BIGINT) AS gap
-FROM parts
-LEFT JOIN heavy ON parts.o = heavy.o
-WHERE n > 20 OR u < 1073741824),
-counted AS (SELECT parts.k0 AS k0, parts.k1 AS k1, COUNT(*) AS owners
-FROM parts
+sizes AS (SELECT k0, k1, o, n, COUNT(*) OVER (PARTITION BY o) AS touched, SUM(CAST(CASE WHEN n < 20 THEN n ELSE 20 END AS BIGINT)) OVER (PARTITION BY o) AS q
+FROM parts),
+caps AS (SELECT k0, k1, o, n, touched, CASE WHEN q <= 40 THEN 1073741824 ELSE CAST(42949672960 AS BIGINT) / CAST(q AS BIGINT) END AS u
+FROM sizes),
+gaps AS (SELECT k0, k1, o, touched, u, CASE WHEN n > 20 OR u < 1073741824 THEN 1073741824 - CAST(u * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT) / CAST(n AS BIGINT) END AS gap
+FROM caps),
+turns AS (SELECT k0, k1, o, u, gap, CASE WHEN touched > 3 THEN ROW_NUMBER() OVER (PARTITION BY o ORDER BY CASE WHEN touched > 3 THEN md5('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS TEXT), '~') || '|' || COALESCE((k0 COLLATE "C"), '~') || '|' || COALESCE(CASE WHEN k1 BETWEEN TIMESTAMP '4713-01-01 BC' AND TIMESTAMP '294246-01-01' THEN CAST(CAST(EXTRACT(EPOCH
+FROM k1) * 1000000 AS BIGINT) AS TEXT) END, '~')) END, k0 ASC NULLS LAST, k1 ASC NULLS LAST) END AS turn
+FROM gaps),
+weighted AS (SELECT k0, k1, COUNT(*) AS owners, COUNT(*) FILTER (WHERE turn IS NULL OR turn <= 3) AS units
+FROM turns
 GROUP BY 1, 2),
-weighted AS (SELECT counted.k0 AS k0, counted.k1 AS k1, owners
-FROM counted),
-dropped AS (SELECT k0, k1, COUNT(*) AS lost
-FROM (SELECT k0, k1, ROW_NUMBER() OVER (PARTITION BY o ORDER BY md5('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS TEXT), '~') || '|' || COALESCE((k0 COLLATE "C"), '~') || '|' || COALESCE(CASE WHEN k1 BETWEEN TIMESTAMP '4713-01-01 BC' AND TIMESTAMP '294246-01-01' THEN CAST(CAST(EXTRACT(EPOCH
-FROM k1) * 1000000 AS BIGINT) AS TEXT) END, '~')), k0, k1) AS place
-FROM (SELECT parts.o AS o, parts.k0 AS k0, parts.k1 AS k1
-FROM parts JOIN heavy ON parts.o = heavy.o
-WHERE touched > 3) AS touching) AS ranked
-WHERE place > 3
-GROUP BY 1, 2),
-bounded AS (SELECT weighted.*, owners - COALESCE(lost, 0) AS units, COUNT(*) OVER () AS all_keys
-FROM weighted
-LEFT JOIN dropped ON COALESCE((weighted.k0 COLLATE "C"), '') = COALESCE((dropped.k0 COLLATE "C"), '') AND (weighted.k0 IS NULL) = (dropped.k0 IS NULL) AND COALESCE(weighted.k1, TIMESTAMP '1970-01-01') = COALESCE(dropped.k1, TIMESTAMP '1970-01-01') AND (weighted.k1 IS NULL) = (dropped.k1 IS NULL))
+bounded AS (SELECT weighted.*, COUNT(*) OVER () AS all_keys
+FROM weighted)
 SELECT k0, k1, units, all_keys
 FROM bounded
 WHERE units >= 10;
@@ -169,34 +118,22 @@ SELECT city, MEDIAN(price) FROM orders GROUP BY city;
 WITH private_rows AS (SELECT (t0."city" COLLATE "C") AS k0, t0."customer_id" AS o
 FROM "orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
-parts AS MATERIALIZED (SELECT k0, o, COUNT(*) AS n
+parts AS (SELECT k0, o, COUNT(*) AS n
 FROM private_rows
 GROUP BY 1, 2),
-sized AS (SELECT o, COUNT(*) AS touched, SUM(CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT)) AS q
-FROM parts
+sizes AS (SELECT k0, o, n, COUNT(*) OVER (PARTITION BY o) AS touched, SUM(CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT)) OVER (PARTITION BY o) AS q
+FROM parts),
+caps AS (SELECT k0, o, n, touched, CASE WHEN q <= 800 THEN 1073741824 ELSE CASE WHEN CAST(CAST(floor(sqrt(FLOAT8 '9.223372036854776e+20' / CAST(q AS FLOAT8))) AS BIGINT) AS NUMERIC) * CAST(floor(sqrt(FLOAT8 '9.223372036854776e+20' / CAST(q AS FLOAT8))) AS BIGINT) * q > CAST('922337203685477580800' AS NUMERIC) THEN CAST(floor(sqrt(FLOAT8 '9.223372036854776e+20' / CAST(q AS FLOAT8))) AS BIGINT) - 1 ELSE CAST(floor(sqrt(FLOAT8 '9.223372036854776e+20' / CAST(q AS FLOAT8))) AS BIGINT) END END AS u
+FROM sizes),
+gaps AS (SELECT k0, o, touched, u, CASE WHEN n > 20 OR u < 1073741824 THEN 1073741824 - CAST(u * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT) / CAST(n AS BIGINT) END AS gap
+FROM caps),
+turns AS (SELECT k0, o, u, gap, CASE WHEN touched > 3 THEN ROW_NUMBER() OVER (PARTITION BY o ORDER BY CASE WHEN touched > 3 THEN md5('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS TEXT), '~') || '|' || COALESCE((k0 COLLATE "C"), '~')) END, k0 ASC NULLS LAST) END AS turn
+FROM gaps),
+weighted AS (SELECT k0, COUNT(*) AS owners, COUNT(*) FILTER (WHERE turn IS NULL OR turn <= 3) AS units
+FROM turns
 GROUP BY 1),
-heavy AS MATERIALIZED (SELECT o, touched, CASE WHEN q <= 800 THEN 1073741824 ELSE CASE WHEN CAST(CAST(floor(sqrt(FLOAT8 '9.223372036854776e+20' / CAST(q AS FLOAT8))) AS BIGINT) AS NUMERIC) * CAST(floor(sqrt(FLOAT8 '9.223372036854776e+20' / CAST(q AS FLOAT8))) AS BIGINT) * q > CAST('922337203685477580800' AS NUMERIC) THEN CAST(floor(sqrt(FLOAT8 '9.223372036854776e+20' / CAST(q AS FLOAT8))) AS BIGINT) - 1 ELSE CAST(floor(sqrt(FLOAT8 '9.223372036854776e+20' / CAST(q AS FLOAT8))) AS BIGINT) END END AS u
-FROM sized
-WHERE touched > 3 OR q > 800),
-light AS MATERIALIZED (SELECT parts.k0 AS k0, parts.o AS o, 1073741824 - CAST(COALESCE(u, 1073741824) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT) / CAST(n AS BIGINT) AS gap
-FROM parts
-LEFT JOIN heavy ON parts.o = heavy.o
-WHERE n > 20 OR u < 1073741824),
-counted AS (SELECT parts.k0 AS k0, COUNT(*) AS owners
-FROM parts
-GROUP BY 1),
-weighted AS (SELECT counted.k0 AS k0, owners
-FROM counted),
-dropped AS (SELECT k0, COUNT(*) AS lost
-FROM (SELECT k0, ROW_NUMBER() OVER (PARTITION BY o ORDER BY md5('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS TEXT), '~') || '|' || COALESCE((k0 COLLATE "C"), '~')), k0) AS place
-FROM (SELECT parts.o AS o, parts.k0 AS k0
-FROM parts JOIN heavy ON parts.o = heavy.o
-WHERE touched > 3) AS touching) AS ranked
-WHERE place > 3
-GROUP BY 1),
-bounded AS (SELECT weighted.*, owners - COALESCE(lost, 0) AS units, COUNT(*) OVER () AS all_keys
-FROM weighted
-LEFT JOIN dropped ON COALESCE((weighted.k0 COLLATE "C"), '') = COALESCE((dropped.k0 COLLATE "C"), '') AND (weighted.k0 IS NULL) = (dropped.k0 IS NULL))
+bounded AS (SELECT weighted.*, COUNT(*) OVER () AS all_keys
+FROM weighted)
 SELECT k0, units, all_keys
 FROM bounded
 WHERE units >= 10;
@@ -240,16 +177,13 @@ SELECT COUNT(DISTINCT city) FROM orders;
 WITH private_rows AS (SELECT t0."customer_id" AS o
 FROM "orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
-parts AS MATERIALIZED (SELECT o, COUNT(*) AS n
+parts AS (SELECT o, COUNT(*) AS n
 FROM private_rows
 GROUP BY 1),
-light AS MATERIALIZED (SELECT o, 1073741824 - CAST(1073741824 * (CASE WHEN n < 40 THEN n ELSE 40 END) AS BIGINT) / CAST(n AS BIGINT) AS gap
-FROM parts
-WHERE n > 40),
-counted AS (SELECT COUNT(*) AS owners
+gaps AS (SELECT o, 1073741824 AS u, CASE WHEN n > 40 THEN 1073741824 - CAST(1073741824 * (CASE WHEN n < 40 THEN n ELSE 40 END) AS BIGINT) / CAST(n AS BIGINT) END AS gap
 FROM parts),
-weighted AS (SELECT owners
-FROM counted)
+weighted AS (SELECT COUNT(*) AS owners
+FROM gaps)
 SELECT owners AS units
 FROM weighted;
 -- values
@@ -262,7 +196,7 @@ pairs AS MATERIALIZED (SELECT DISTINCT o, hedgerow_place, v
 FROM kept_rows
 WHERE v IS NOT NULL),
 chosen AS (SELECT o, hedgerow_place, v
-FROM (SELECT o, hedgerow_place, v, ROW_NUMBER() OVER (PARTITION BY o, hedgerow_place ORDER BY md5('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS TEXT), '~') || '|' || COALESCE(CAST(hedgerow_place AS TEXT), '~') || '|' || COALESCE((v COLLATE "C"), '~')), v) AS turn
+FROM (SELECT o, hedgerow_place, v, ROW_NUMBER() OVER (PARTITION BY o, hedgerow_place ORDER BY md5('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS TEXT), '~') || '|' || COALESCE(CAST(hedgerow_place AS TEXT), '~') || '|' || COALESCE((v COLLATE "C"), '~')), v ASC NULLS LAST) AS turn
 FROM pairs) AS turns
 WHERE turn <= 4)
 SELECT hedgerow_place, COUNT(DISTINCT v) AS hedgerow_value
@@ -276,34 +210,22 @@ SELECT city, COUNT(DISTINCT placed) FROM orders GROUP BY city;
 WITH private_rows AS (SELECT (t0."city" COLLATE "C") AS k0, t0."customer_id" AS o
 FROM "orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
-parts AS MATERIALIZED (SELECT k0, o, COUNT(*) AS n
+parts AS (SELECT k0, o, COUNT(*) AS n
 FROM private_rows
 GROUP BY 1, 2),
-sized AS (SELECT o, COUNT(*) AS touched, SUM(CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT)) AS q
-FROM parts
+sizes AS (SELECT k0, o, n, COUNT(*) OVER (PARTITION BY o) AS touched, SUM(CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT)) OVER (PARTITION BY o) AS q
+FROM parts),
+caps AS (SELECT k0, o, n, touched, CASE WHEN q <= 800 THEN 1073741824 ELSE CASE WHEN CAST(CAST(floor(sqrt(FLOAT8 '9.223372036854776e+20' / CAST(q AS FLOAT8))) AS BIGINT) AS NUMERIC) * CAST(floor(sqrt(FLOAT8 '9.223372036854776e+20' / CAST(q AS FLOAT8))) AS BIGINT) * q > CAST('922337203685477580800' AS NUMERIC) THEN CAST(floor(sqrt(FLOAT8 '9.223372036854776e+20' / CAST(q AS FLOAT8))) AS BIGINT) - 1 ELSE CAST(floor(sqrt(FLOAT8 '9.223372036854776e+20' / CAST(q AS FLOAT8))) AS BIGINT) END END AS u
+FROM sizes),
+gaps AS (SELECT k0, o, touched, u, CASE WHEN n > 20 OR u < 1073741824 THEN 1073741824 - CAST(u * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT) / CAST(n AS BIGINT) END AS gap
+FROM caps),
+turns AS (SELECT k0, o, u, gap, CASE WHEN touched > 3 THEN ROW_NUMBER() OVER (PARTITION BY o ORDER BY CASE WHEN touched > 3 THEN md5('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS TEXT), '~') || '|' || COALESCE((k0 COLLATE "C"), '~')) END, k0 ASC NULLS LAST) END AS turn
+FROM gaps),
+weighted AS (SELECT k0, COUNT(*) AS owners, COUNT(*) FILTER (WHERE turn IS NULL OR turn <= 3) AS units
+FROM turns
 GROUP BY 1),
-heavy AS MATERIALIZED (SELECT o, touched, CASE WHEN q <= 800 THEN 1073741824 ELSE CASE WHEN CAST(CAST(floor(sqrt(FLOAT8 '9.223372036854776e+20' / CAST(q AS FLOAT8))) AS BIGINT) AS NUMERIC) * CAST(floor(sqrt(FLOAT8 '9.223372036854776e+20' / CAST(q AS FLOAT8))) AS BIGINT) * q > CAST('922337203685477580800' AS NUMERIC) THEN CAST(floor(sqrt(FLOAT8 '9.223372036854776e+20' / CAST(q AS FLOAT8))) AS BIGINT) - 1 ELSE CAST(floor(sqrt(FLOAT8 '9.223372036854776e+20' / CAST(q AS FLOAT8))) AS BIGINT) END END AS u
-FROM sized
-WHERE touched > 3 OR q > 800),
-light AS MATERIALIZED (SELECT parts.k0 AS k0, parts.o AS o, 1073741824 - CAST(COALESCE(u, 1073741824) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT) / CAST(n AS BIGINT) AS gap
-FROM parts
-LEFT JOIN heavy ON parts.o = heavy.o
-WHERE n > 20 OR u < 1073741824),
-counted AS (SELECT parts.k0 AS k0, COUNT(*) AS owners
-FROM parts
-GROUP BY 1),
-weighted AS (SELECT counted.k0 AS k0, owners
-FROM counted),
-dropped AS (SELECT k0, COUNT(*) AS lost
-FROM (SELECT k0, ROW_NUMBER() OVER (PARTITION BY o ORDER BY md5('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS TEXT), '~') || '|' || COALESCE((k0 COLLATE "C"), '~')), k0) AS place
-FROM (SELECT parts.o AS o, parts.k0 AS k0
-FROM parts JOIN heavy ON parts.o = heavy.o
-WHERE touched > 3) AS touching) AS ranked
-WHERE place > 3
-GROUP BY 1),
-bounded AS (SELECT weighted.*, owners - COALESCE(lost, 0) AS units, COUNT(*) OVER () AS all_keys
-FROM weighted
-LEFT JOIN dropped ON COALESCE((weighted.k0 COLLATE "C"), '') = COALESCE((dropped.k0 COLLATE "C"), '') AND (weighted.k0 IS NULL) = (dropped.k0 IS NULL))
+bounded AS (SELECT weighted.*, COUNT(*) OVER () AS all_keys
+FROM weighted)
 SELECT k0, units, all_keys
 FROM bounded
 WHERE units >= 10;
@@ -317,13 +239,13 @@ pairs AS MATERIALIZED (SELECT DISTINCT o, hedgerow_place, v
 FROM kept_rows
 WHERE v IS NOT NULL),
 places AS (SELECT o, hedgerow_place
-FROM (SELECT o, hedgerow_place, ROW_NUMBER() OVER (PARTITION BY o ORDER BY md5('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS TEXT), '~') || '|' || COALESCE(CAST(hedgerow_place AS TEXT), '~')), hedgerow_place) AS turn
+FROM (SELECT o, hedgerow_place, ROW_NUMBER() OVER (PARTITION BY o ORDER BY md5('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS TEXT), '~') || '|' || COALESCE(CAST(hedgerow_place AS TEXT), '~')), hedgerow_place ASC NULLS LAST) AS turn
 FROM (SELECT DISTINCT o, hedgerow_place
 FROM pairs) AS touched) AS turns
 WHERE turn <= 3),
 chosen AS (SELECT o, hedgerow_place, v
 FROM (SELECT o, hedgerow_place, v, ROW_NUMBER() OVER (PARTITION BY o, hedgerow_place ORDER BY md5('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS TEXT), '~') || '|' || COALESCE(CAST(hedgerow_place AS TEXT), '~') || '|' || COALESCE(CASE WHEN v BETWEEN TIMESTAMP '4713-01-01 BC' AND TIMESTAMP '294246-01-01' THEN CAST(CAST(EXTRACT(EPOCH
-FROM v) * 1000000 AS BIGINT) AS TEXT) END, '~')), v) AS turn
+FROM v) * 1000000 AS BIGINT) AS TEXT) END, '~')), v ASC NULLS LAST) AS turn
 FROM (SELECT pairs.o AS o, pairs.hedgerow_place AS hedgerow_place, v
 FROM pairs JOIN places ON pairs.o = places.o AND pairs.hedgerow_place = places.hedgerow_place) AS inside) AS turns
 WHERE turn <= 64)
@@ -336,41 +258,22 @@ SELECT colour, SUM(pieces) FROM items GROUP BY colour;
 WITH private_rows AS (SELECT (t0."colour" COLLATE "C") AS k0, t1."customer_id" AS o, CAST(float8smaller(float8larger(floor((float8smaller(float8larger(CAST(t0."pieces" AS FLOAT8), FLOAT8 '-206.0'), FLOAT8 '206.0') - FLOAT8 '0.0') * FLOAT8 '1.0' + FLOAT8 '0.5'), FLOAT8 '1.0'), FLOAT8 '100.0') AS INTEGER) AS x0
 FROM "items" AS t0 JOIN "orders" AS t1 ON (t0."order_id" = t1."id")
 WHERE t1."customer_id" IS NOT NULL),
-parts AS MATERIALIZED (SELECT k0, o, COUNT(*) AS n, SUM(CAST(x0 AS BIGINT)) AS p0
+parts AS (SELECT k0, o, COUNT(*) AS n, SUM(CAST(x0 AS BIGINT)) AS p0
 FROM private_rows
 GROUP BY 1, 2),
-sized AS (SELECT o, COUNT(*) AS touched, SUM(CAST((CASE WHEN n < 100 THEN n ELSE 100 END) * (CASE WHEN n < 100 THEN n ELSE 100 END) AS BIGINT)) AS q
-FROM parts
+sizes AS (SELECT k0, o, p0, n, COUNT(*) OVER (PARTITION BY o) AS touched, SUM(CAST((CASE WHEN n < 100 THEN n ELSE 100 END) * (CASE WHEN n < 100 THEN n ELSE 100 END) AS BIGINT)) OVER (PARTITION BY o) AS q
+FROM parts),
+caps AS (SELECT k0, o, p0, n, touched, CASE WHEN q <= 10000 THEN 1073741824 ELSE CASE WHEN CAST(CAST(floor(sqrt(FLOAT8 '1.152921504606847e+22' / CAST(q AS FLOAT8))) AS BIGINT) AS NUMERIC) * CAST(floor(sqrt(FLOAT8 '1.152921504606847e+22' / CAST(q AS FLOAT8))) AS BIGINT) * q > CAST('11529215046068469760000' AS NUMERIC) THEN CAST(floor(sqrt(FLOAT8 '1.152921504606847e+22' / CAST(q AS FLOAT8))) AS BIGINT) - 1 ELSE CAST(floor(sqrt(FLOAT8 '1.152921504606847e+22' / CAST(q AS FLOAT8))) AS BIGINT) END END AS u
+FROM sizes),
+gaps AS (SELECT k0, o, p0, touched, u, CASE WHEN n > 100 OR u < 1073741824 THEN 1073741824 - CAST(u * (CASE WHEN n < 100 THEN n ELSE 100 END) AS BIGINT) / CAST(n AS BIGINT) END AS gap
+FROM caps),
+turns AS (SELECT k0, o, p0, u, gap, CASE WHEN touched > 100 THEN ROW_NUMBER() OVER (PARTITION BY o ORDER BY CASE WHEN touched > 100 THEN md5('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS TEXT), '~') || '|' || COALESCE((k0 COLLATE "C"), '~')) END, k0 ASC NULLS LAST) END AS turn
+FROM gaps),
+weighted AS (SELECT k0, COUNT(*) AS owners, COALESCE(CAST(SUM(p0) AS NUMERIC), 0) * 1073741824 - COALESCE(SUM(CAST(gap AS NUMERIC) * p0), 0) AS s0, COUNT(*) FILTER (WHERE turn IS NULL OR turn <= 100) AS units
+FROM turns
 GROUP BY 1),
-heavy AS MATERIALIZED (SELECT o, touched, CASE WHEN q <= 10000 THEN 1073741824 ELSE CASE WHEN CAST(CAST(floor(sqrt(FLOAT8 '1.152921504606847e+22' / CAST(q AS FLOAT8))) AS BIGINT) AS NUMERIC) * CAST(floor(sqrt(FLOAT8 '1.152921504606847e+22' / CAST(q AS FLOAT8))) AS BIGINT) * q > CAST('11529215046068469760000' AS NUMERIC) THEN CAST(floor(sqrt(FLOAT8 '1.152921504606847e+22' / CAST(q AS FLOAT8))) AS BIGINT) - 1 ELSE CAST(floor(sqrt(FLOAT8 '1.152921504606847e+22' / CAST(q AS FLOAT8))) AS BIGINT) END END AS u
-FROM sized
-WHERE touched > 100 OR q > 10000),
-light AS MATERIALIZED (SELECT parts.k0 AS k0, parts.o AS o, 1073741824 - CAST(COALESCE(u, 1073741824) * (CASE WHEN n < 100 THEN n ELSE 100 END) AS BIGINT) / CAST(n AS BIGINT) AS gap
-FROM parts
-LEFT JOIN heavy ON parts.o = heavy.o
-WHERE n > 100 OR u < 1073741824),
-counted AS (SELECT parts.k0 AS k0, COUNT(*) AS owners
-FROM parts
-GROUP BY 1),
-totals AS (SELECT k0, CAST(SUM(p0) AS NUMERIC) AS t0
-FROM parts
-GROUP BY 1),
-surplus AS (SELECT parts.k0 AS k0, SUM(CAST(gap AS NUMERIC) * p0) AS m0
-FROM parts JOIN light ON parts.o = light.o AND COALESCE((parts.k0 COLLATE "C"), '') = COALESCE((light.k0 COLLATE "C"), '') AND (parts.k0 IS NULL) = (light.k0 IS NULL)
-GROUP BY 1),
-weighted AS (SELECT counted.k0 AS k0, owners, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0
-FROM counted JOIN totals ON COALESCE((counted.k0 COLLATE "C"), '') = COALESCE((totals.k0 COLLATE "C"), '') AND (counted.k0 IS NULL) = (totals.k0 IS NULL)
-LEFT JOIN surplus ON COALESCE((counted.k0 COLLATE "C"), '') = COALESCE((surplus.k0 COLLATE "C"), '') AND (counted.k0 IS NULL) = (surplus.k0 IS NULL)),
-dropped AS (SELECT k0, COUNT(*) AS lost
-FROM (SELECT k0, ROW_NUMBER() OVER (PARTITION BY o ORDER BY md5('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS TEXT), '~') || '|' || COALESCE((k0 COLLATE "C"), '~')), k0) AS place
-FROM (SELECT parts.o AS o, parts.k0 AS k0
-FROM parts JOIN heavy ON parts.o = heavy.o
-WHERE touched > 100) AS touching) AS ranked
-WHERE place > 100
-GROUP BY 1),
-bounded AS (SELECT weighted.*, owners - COALESCE(lost, 0) AS units, COUNT(*) OVER () AS all_keys
-FROM weighted
-LEFT JOIN dropped ON COALESCE((weighted.k0 COLLATE "C"), '') = COALESCE((dropped.k0 COLLATE "C"), '') AND (weighted.k0 IS NULL) = (dropped.k0 IS NULL))
+bounded AS (SELECT weighted.*, COUNT(*) OVER () AS all_keys
+FROM weighted)
 SELECT k0, units, all_keys, s0
 FROM bounded
 WHERE units >= 10;
@@ -380,31 +283,18 @@ FROM "items" AS t0 JOIN "orders" AS t1 ON (t0."order_id" = t1."id")
 WHERE t1."customer_id" IS NOT NULL),
 kept_rows AS (SELECT private_rows.*, hedgerow_place
 FROM private_rows JOIN hedgerow_selected ON COALESCE((private_rows.k0 COLLATE "C"), '') = COALESCE((hedgerow_selected.k0 COLLATE "C"), '') AND (private_rows.k0 IS NULL) = (hedgerow_selected.k0 IS NULL)),
-parts AS MATERIALIZED (SELECT hedgerow_place, o, COUNT(*) AS n, SUM(CAST(x0 AS BIGINT)) AS p0
+parts AS (SELECT hedgerow_place, o, COUNT(*) AS n, SUM(CAST(x0 AS BIGINT)) AS p0
 FROM kept_rows
 GROUP BY 1, 2),
-sized AS (SELECT o, COUNT(*) AS touched, SUM(CAST((CASE WHEN n < 100 THEN n ELSE 100 END) * (CASE WHEN n < 100 THEN n ELSE 100 END) AS BIGINT)) AS q
-FROM parts
-GROUP BY 1),
-heavy AS MATERIALIZED (SELECT o, touched, CASE WHEN q <= 10000 THEN 1073741824 ELSE CASE WHEN CAST(CAST(floor(sqrt(FLOAT8 '1.152921504606847e+22' / CAST(q AS FLOAT8))) AS BIGINT) AS NUMERIC) * CAST(floor(sqrt(FLOAT8 '1.152921504606847e+22' / CAST(q AS FLOAT8))) AS BIGINT) * q > CAST('11529215046068469760000' AS NUMERIC) THEN CAST(floor(sqrt(FLOAT8 '1.152921504606847e+22' / CAST(q AS FLOAT8))) AS BIGINT) - 1 ELSE CAST(floor(sqrt(FLOAT8 '1.152921504606847e+22' / CAST(q AS FLOAT8))) AS BIGINT) END END AS u
-FROM sized
-WHERE touched > 100 OR q > 10000),
-light AS MATERIALIZED (SELECT parts.hedgerow_place AS hedgerow_place, parts.o AS o, 1073741824 - CAST(COALESCE(u, 1073741824) * (CASE WHEN n < 100 THEN n ELSE 100 END) AS BIGINT) / CAST(n AS BIGINT) AS gap
-FROM parts
-LEFT JOIN heavy ON parts.o = heavy.o
-WHERE n > 100 OR u < 1073741824),
-counted AS (SELECT parts.hedgerow_place AS hedgerow_place, COUNT(*) AS owners
-FROM parts
-GROUP BY 1),
-totals AS (SELECT hedgerow_place, CAST(SUM(p0) AS NUMERIC) AS t0
-FROM parts
-GROUP BY 1),
-surplus AS (SELECT parts.hedgerow_place AS hedgerow_place, SUM(CAST(gap AS NUMERIC) * p0) AS m0
-FROM parts JOIN light ON parts.o = light.o AND COALESCE(parts.hedgerow_place, 0) = COALESCE(light.hedgerow_place, 0) AND (parts.hedgerow_place IS NULL) = (light.hedgerow_place IS NULL)
-GROUP BY 1),
-weighted AS (SELECT counted.hedgerow_place AS hedgerow_place, owners, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0
-FROM counted JOIN totals ON COALESCE(counted.hedgerow_place, 0) = COALESCE(totals.hedgerow_place, 0) AND (counted.hedgerow_place IS NULL) = (totals.hedgerow_place IS NULL)
-LEFT JOIN surplus ON COALESCE(counted.hedgerow_place, 0) = COALESCE(surplus.hedgerow_place, 0) AND (counted.hedgerow_place IS NULL) = (surplus.hedgerow_place IS NULL))
+sizes AS (SELECT hedgerow_place, o, p0, n, COUNT(*) OVER (PARTITION BY o) AS touched, SUM(CAST((CASE WHEN n < 100 THEN n ELSE 100 END) * (CASE WHEN n < 100 THEN n ELSE 100 END) AS BIGINT)) OVER (PARTITION BY o) AS q
+FROM parts),
+caps AS (SELECT hedgerow_place, o, p0, n, touched, CASE WHEN q <= 10000 THEN 1073741824 ELSE CASE WHEN CAST(CAST(floor(sqrt(FLOAT8 '1.152921504606847e+22' / CAST(q AS FLOAT8))) AS BIGINT) AS NUMERIC) * CAST(floor(sqrt(FLOAT8 '1.152921504606847e+22' / CAST(q AS FLOAT8))) AS BIGINT) * q > CAST('11529215046068469760000' AS NUMERIC) THEN CAST(floor(sqrt(FLOAT8 '1.152921504606847e+22' / CAST(q AS FLOAT8))) AS BIGINT) - 1 ELSE CAST(floor(sqrt(FLOAT8 '1.152921504606847e+22' / CAST(q AS FLOAT8))) AS BIGINT) END END AS u
+FROM sizes),
+gaps AS (SELECT hedgerow_place, o, p0, touched, u, CASE WHEN n > 100 OR u < 1073741824 THEN 1073741824 - CAST(u * (CASE WHEN n < 100 THEN n ELSE 100 END) AS BIGINT) / CAST(n AS BIGINT) END AS gap
+FROM caps),
+weighted AS (SELECT hedgerow_place, COUNT(*) AS owners, COALESCE(CAST(SUM(p0) AS NUMERIC), 0) * 1073741824 - COALESCE(SUM(CAST(gap AS NUMERIC) * p0), 0) AS s0
+FROM gaps
+GROUP BY 1)
 SELECT hedgerow_place, s0
 FROM weighted;
 
@@ -414,41 +304,22 @@ SELECT c.region, COUNT(*) FROM customers c JOIN orders o ON o.customer_id = c.id
 WITH private_rows AS (SELECT (t0."region" COLLATE "C") AS k0, t0."id" AS o
 FROM "customers" AS t0 JOIN "orders" AS t1 ON (t1."customer_id" = t0."id")
 WHERE t0."id" IS NOT NULL AND (t1."price" > (9.99)) AND ((t0."region" COLLATE "C") <> ('south' COLLATE "C")) AND (t0."region" COLLATE "C") IN ('north', 'o''north', 'south')),
-parts AS MATERIALIZED (SELECT k0, o, COUNT(*) AS n, COUNT(*) AS p0
+parts AS (SELECT k0, o, COUNT(*) AS n, COUNT(*) AS p0
 FROM private_rows
 GROUP BY 1, 2),
-sized AS (SELECT o, COUNT(*) AS touched, SUM(CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT)) AS q
-FROM parts
+sizes AS (SELECT k0, o, p0, n, COUNT(*) OVER (PARTITION BY o) AS touched, SUM(CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT)) OVER (PARTITION BY o) AS q
+FROM parts),
+caps AS (SELECT k0, o, p0, n, touched, CASE WHEN q <= 400 THEN 1073741824 ELSE CASE WHEN CAST(CAST(floor(sqrt(FLOAT8 '4.611686018427388e+20' / CAST(q AS FLOAT8))) AS BIGINT) AS NUMERIC) * CAST(floor(sqrt(FLOAT8 '4.611686018427388e+20' / CAST(q AS FLOAT8))) AS BIGINT) * q > CAST('461168601842738790400' AS NUMERIC) THEN CAST(floor(sqrt(FLOAT8 '4.611686018427388e+20' / CAST(q AS FLOAT8))) AS BIGINT) - 1 ELSE CAST(floor(sqrt(FLOAT8 '4.611686018427388e+20' / CAST(q AS FLOAT8))) AS BIGINT) END END AS u
+FROM sizes),
+gaps AS (SELECT k0, o, p0, touched, u, CASE WHEN n > 20 OR u < 1073741824 THEN 1073741824 - CAST(u * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT) / CAST(n AS BIGINT) END AS gap
+FROM caps),
+turns AS (SELECT k0, o, p0, u, gap, CASE WHEN touched > 1 THEN ROW_NUMBER() OVER (PARTITION BY o ORDER BY CASE WHEN touched > 1 THEN md5('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS TEXT), '~') || '|' || COALESCE((k0 COLLATE "C"), '~')) END, k0 ASC NULLS LAST) END AS turn
+FROM gaps),
+weighted AS (SELECT k0, COUNT(*) AS owners, COALESCE(CAST(SUM(p0) AS NUMERIC), 0) * 1073741824 - COALESCE(SUM(CAST(gap AS NUMERIC) * p0), 0) AS s0, COUNT(*) FILTER (WHERE turn IS NULL OR turn <= 1) AS units
+FROM turns
 GROUP BY 1),
-heavy AS MATERIALIZED (SELECT o, touched, CASE WHEN q <= 400 THEN 1073741824 ELSE CASE WHEN CAST(CAST(floor(sqrt(FLOAT8 '4.611686018427388e+20' / CAST(q AS FLOAT8))) AS BIGINT) AS NUMERIC) * CAST(floor(sqrt(FLOAT8 '4.611686018427388e+20' / CAST(q AS FLOAT8))) AS BIGINT) * q > CAST('461168601842738790400' AS NUMERIC) THEN CAST(floor(sqrt(FLOAT8 '4.611686018427388e+20' / CAST(q AS FLOAT8))) AS BIGINT) - 1 ELSE CAST(floor(sqrt(FLOAT8 '4.611686018427388e+20' / CAST(q AS FLOAT8))) AS BIGINT) END END AS u
-FROM sized
-WHERE touched > 1 OR q > 400),
-light AS MATERIALIZED (SELECT parts.k0 AS k0, parts.o AS o, 1073741824 - CAST(COALESCE(u, 1073741824) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT) / CAST(n AS BIGINT) AS gap
-FROM parts
-LEFT JOIN heavy ON parts.o = heavy.o
-WHERE n > 20 OR u < 1073741824),
-counted AS (SELECT parts.k0 AS k0, COUNT(*) AS owners
-FROM parts
-GROUP BY 1),
-totals AS (SELECT k0, CAST(SUM(p0) AS NUMERIC) AS t0
-FROM parts
-GROUP BY 1),
-surplus AS (SELECT parts.k0 AS k0, SUM(CAST(gap AS NUMERIC) * p0) AS m0
-FROM parts JOIN light ON parts.o = light.o AND COALESCE((parts.k0 COLLATE "C"), '') = COALESCE((light.k0 COLLATE "C"), '') AND (parts.k0 IS NULL) = (light.k0 IS NULL)
-GROUP BY 1),
-weighted AS (SELECT counted.k0 AS k0, owners, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0
-FROM counted JOIN totals ON COALESCE((counted.k0 COLLATE "C"), '') = COALESCE((totals.k0 COLLATE "C"), '') AND (counted.k0 IS NULL) = (totals.k0 IS NULL)
-LEFT JOIN surplus ON COALESCE((counted.k0 COLLATE "C"), '') = COALESCE((surplus.k0 COLLATE "C"), '') AND (counted.k0 IS NULL) = (surplus.k0 IS NULL)),
-dropped AS (SELECT k0, COUNT(*) AS lost
-FROM (SELECT k0, ROW_NUMBER() OVER (PARTITION BY o ORDER BY md5('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS TEXT), '~') || '|' || COALESCE((k0 COLLATE "C"), '~')), k0) AS place
-FROM (SELECT parts.o AS o, parts.k0 AS k0
-FROM parts JOIN heavy ON parts.o = heavy.o
-WHERE touched > 1) AS touching) AS ranked
-WHERE place > 1
-GROUP BY 1),
-bounded AS (SELECT weighted.*, owners - COALESCE(lost, 0) AS units, COUNT(*) OVER () AS all_keys
-FROM weighted
-LEFT JOIN dropped ON COALESCE((weighted.k0 COLLATE "C"), '') = COALESCE((dropped.k0 COLLATE "C"), '') AND (weighted.k0 IS NULL) = (dropped.k0 IS NULL))
+bounded AS (SELECT weighted.*, COUNT(*) OVER () AS all_keys
+FROM weighted)
 SELECT k0, units, all_keys, s0
 FROM bounded
 WHERE units >= 10;
@@ -458,31 +329,18 @@ FROM "customers" AS t0 JOIN "orders" AS t1 ON (t1."customer_id" = t0."id")
 WHERE t0."id" IS NOT NULL AND (t1."price" > (9.99)) AND ((t0."region" COLLATE "C") <> ('south' COLLATE "C")) AND (t0."region" COLLATE "C") IN ('north', 'o''north', 'south')),
 kept_rows AS (SELECT private_rows.*, hedgerow_place
 FROM private_rows JOIN hedgerow_selected ON COALESCE((private_rows.k0 COLLATE "C"), '') = COALESCE((hedgerow_selected.k0 COLLATE "C"), '') AND (private_rows.k0 IS NULL) = (hedgerow_selected.k0 IS NULL)),
-parts AS MATERIALIZED (SELECT hedgerow_place, o, COUNT(*) AS n, COUNT(*) AS p0
+parts AS (SELECT hedgerow_place, o, COUNT(*) AS n, COUNT(*) AS p0
 FROM kept_rows
 GROUP BY 1, 2),
-sized AS (SELECT o, COUNT(*) AS touched, SUM(CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT)) AS q
-FROM parts
-GROUP BY 1),
-heavy AS MATERIALIZED (SELECT o, touched, CASE WHEN q <= 400 THEN 1073741824 ELSE CASE WHEN CAST(CAST(floor(sqrt(FLOAT8 '4.611686018427388e+20' / CAST(q AS FLOAT8))) AS BIGINT) AS NUMERIC) * CAST(floor(sqrt(FLOAT8 '4.611686018427388e+20' / CAST(q AS FLOAT8))) AS BIGINT) * q > CAST('461168601842738790400' AS NUMERIC) THEN CAST(floor(sqrt(FLOAT8 '4.611686018427388e+20' / CAST(q AS FLOAT8))) AS BIGINT) - 1 ELSE CAST(floor(sqrt(FLOAT8 '4.611686018427388e+20' / CAST(q AS FLOAT8))) AS BIGINT) END END AS u
-FROM sized
-WHERE touched > 1 OR q > 400),
-light AS MATERIALIZED (SELECT parts.hedgerow_place AS hedgerow_place, parts.o AS o, 1073741824 - CAST(COALESCE(u, 1073741824) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT) / CAST(n AS BIGINT) AS gap
-FROM parts
-LEFT JOIN heavy ON parts.o = heavy.o
-WHERE n > 20 OR u < 1073741824),
-counted AS (SELECT parts.hedgerow_place AS hedgerow_place, COUNT(*) AS owners
-FROM parts
-GROUP BY 1),
-totals AS (SELECT hedgerow_place, CAST(SUM(p0) AS NUMERIC) AS t0
-FROM parts
-GROUP BY 1),
-surplus AS (SELECT parts.hedgerow_place AS hedgerow_place, SUM(CAST(gap AS NUMERIC) * p0) AS m0
-FROM parts JOIN light ON parts.o = light.o AND COALESCE(parts.hedgerow_place, 0) = COALESCE(light.hedgerow_place, 0) AND (parts.hedgerow_place IS NULL) = (light.hedgerow_place IS NULL)
-GROUP BY 1),
-weighted AS (SELECT counted.hedgerow_place AS hedgerow_place, owners, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0
-FROM counted JOIN totals ON COALESCE(counted.hedgerow_place, 0) = COALESCE(totals.hedgerow_place, 0) AND (counted.hedgerow_place IS NULL) = (totals.hedgerow_place IS NULL)
-LEFT JOIN surplus ON COALESCE(counted.hedgerow_place, 0) = COALESCE(surplus.hedgerow_place, 0) AND (counted.hedgerow_place IS NULL) = (surplus.hedgerow_place IS NULL))
+sizes AS (SELECT hedgerow_place, o, p0, n, COUNT(*) OVER (PARTITION BY o) AS touched, SUM(CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT)) OVER (PARTITION BY o) AS q
+FROM parts),
+caps AS (SELECT hedgerow_place, o, p0, n, touched, CASE WHEN q <= 400 THEN 1073741824 ELSE CASE WHEN CAST(CAST(floor(sqrt(FLOAT8 '4.611686018427388e+20' / CAST(q AS FLOAT8))) AS BIGINT) AS NUMERIC) * CAST(floor(sqrt(FLOAT8 '4.611686018427388e+20' / CAST(q AS FLOAT8))) AS BIGINT) * q > CAST('461168601842738790400' AS NUMERIC) THEN CAST(floor(sqrt(FLOAT8 '4.611686018427388e+20' / CAST(q AS FLOAT8))) AS BIGINT) - 1 ELSE CAST(floor(sqrt(FLOAT8 '4.611686018427388e+20' / CAST(q AS FLOAT8))) AS BIGINT) END END AS u
+FROM sizes),
+gaps AS (SELECT hedgerow_place, o, p0, touched, u, CASE WHEN n > 20 OR u < 1073741824 THEN 1073741824 - CAST(u * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT) / CAST(n AS BIGINT) END AS gap
+FROM caps),
+weighted AS (SELECT hedgerow_place, COUNT(*) AS owners, COALESCE(CAST(SUM(p0) AS NUMERIC), 0) * 1073741824 - COALESCE(SUM(CAST(gap AS NUMERIC) * p0), 0) AS s0
+FROM gaps
+GROUP BY 1)
 SELECT hedgerow_place, s0
 FROM weighted;
 
@@ -495,20 +353,13 @@ WHERE t0."customer_id" IS NOT NULL AND (CASE WHEN isfinite(t0."placed") THEN (CA
 FROM t0."placed")) AS BIGINT) < 0 THEN CAST(trunc(EXTRACT(year
 FROM t0."placed")) AS BIGINT) + 1 ELSE CAST(trunc(EXTRACT(year
 FROM t0."placed")) AS BIGINT) END) END = 2026) AND (t0."placed" >= TIMESTAMP '2026-01-31 12:00:00')),
-parts AS MATERIALIZED (SELECT o, COUNT(*) AS n, SUM(CAST(x0 AS BIGINT)) AS p0
+parts AS (SELECT o, COUNT(*) AS n, SUM(CAST(x0 AS BIGINT)) AS p0
 FROM private_rows
 GROUP BY 1),
-light AS MATERIALIZED (SELECT o, 1073741824 - CAST(1073741824 * (CASE WHEN n < 40 THEN n ELSE 40 END) AS BIGINT) / CAST(n AS BIGINT) AS gap
-FROM parts
-WHERE n > 40),
-counted AS (SELECT COUNT(*) AS owners
+gaps AS (SELECT o, p0, 1073741824 AS u, CASE WHEN n > 40 THEN 1073741824 - CAST(1073741824 * (CASE WHEN n < 40 THEN n ELSE 40 END) AS BIGINT) / CAST(n AS BIGINT) END AS gap
 FROM parts),
-totals AS (SELECT CAST(SUM(p0) AS NUMERIC) AS t0
-FROM parts),
-surplus AS (SELECT SUM(CAST(gap AS NUMERIC) * p0) AS m0
-FROM parts JOIN light ON parts.o = light.o),
-weighted AS (SELECT owners, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0
-FROM counted CROSS JOIN totals CROSS JOIN surplus)
+weighted AS (SELECT COUNT(*) AS owners, COALESCE(CAST(SUM(p0) AS NUMERIC), 0) * 1073741824 - COALESCE(SUM(CAST(gap AS NUMERIC) * p0), 0) AS s0
+FROM gaps)
 SELECT owners AS units, s0
 FROM weighted;
 
@@ -537,41 +388,22 @@ WITH private_rows AS (SELECT (t0."c1" COLLATE "C") AS k0, t0."o" AS o
 FROM (SELECT t1."customer_id" AS "c0", t1."city" AS "c1", ROW_NUMBER() OVER (PARTITION BY t1."customer_id", t1."customer_id" ORDER BY t1."placed" DESC NULLS LAST, (t1."city" COLLATE "C") ASC NULLS LAST, t1."customer_id" ASC NULLS LAST) AS "c2", t1."customer_id" AS "o"
 FROM "orders" AS t1) AS t0
 WHERE t0."o" IS NOT NULL AND (t0."c2" = 1)),
-parts AS MATERIALIZED (SELECT k0, o, COUNT(*) AS n, COUNT(*) AS p0
+parts AS (SELECT k0, o, COUNT(*) AS n, COUNT(*) AS p0
 FROM private_rows
 GROUP BY 1, 2),
-sized AS (SELECT o, COUNT(*) AS touched, SUM(CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT)) AS q
-FROM parts
+sizes AS (SELECT k0, o, p0, n, COUNT(*) OVER (PARTITION BY o) AS touched, SUM(CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT)) OVER (PARTITION BY o) AS q
+FROM parts),
+caps AS (SELECT k0, o, p0, n, touched, CASE WHEN q <= 800 THEN 1073741824 ELSE CASE WHEN CAST(CAST(floor(sqrt(FLOAT8 '9.223372036854776e+20' / CAST(q AS FLOAT8))) AS BIGINT) AS NUMERIC) * CAST(floor(sqrt(FLOAT8 '9.223372036854776e+20' / CAST(q AS FLOAT8))) AS BIGINT) * q > CAST('922337203685477580800' AS NUMERIC) THEN CAST(floor(sqrt(FLOAT8 '9.223372036854776e+20' / CAST(q AS FLOAT8))) AS BIGINT) - 1 ELSE CAST(floor(sqrt(FLOAT8 '9.223372036854776e+20' / CAST(q AS FLOAT8))) AS BIGINT) END END AS u
+FROM sizes),
+gaps AS (SELECT k0, o, p0, touched, u, CASE WHEN n > 20 OR u < 1073741824 THEN 1073741824 - CAST(u * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT) / CAST(n AS BIGINT) END AS gap
+FROM caps),
+turns AS (SELECT k0, o, p0, u, gap, CASE WHEN touched > 3 THEN ROW_NUMBER() OVER (PARTITION BY o ORDER BY CASE WHEN touched > 3 THEN md5('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS TEXT), '~') || '|' || COALESCE((k0 COLLATE "C"), '~')) END, k0 ASC NULLS LAST) END AS turn
+FROM gaps),
+weighted AS (SELECT k0, COUNT(*) AS owners, COALESCE(CAST(SUM(p0) AS NUMERIC), 0) * 1073741824 - COALESCE(SUM(CAST(gap AS NUMERIC) * p0), 0) AS s0, COUNT(*) FILTER (WHERE turn IS NULL OR turn <= 3) AS units
+FROM turns
 GROUP BY 1),
-heavy AS MATERIALIZED (SELECT o, touched, CASE WHEN q <= 800 THEN 1073741824 ELSE CASE WHEN CAST(CAST(floor(sqrt(FLOAT8 '9.223372036854776e+20' / CAST(q AS FLOAT8))) AS BIGINT) AS NUMERIC) * CAST(floor(sqrt(FLOAT8 '9.223372036854776e+20' / CAST(q AS FLOAT8))) AS BIGINT) * q > CAST('922337203685477580800' AS NUMERIC) THEN CAST(floor(sqrt(FLOAT8 '9.223372036854776e+20' / CAST(q AS FLOAT8))) AS BIGINT) - 1 ELSE CAST(floor(sqrt(FLOAT8 '9.223372036854776e+20' / CAST(q AS FLOAT8))) AS BIGINT) END END AS u
-FROM sized
-WHERE touched > 3 OR q > 800),
-light AS MATERIALIZED (SELECT parts.k0 AS k0, parts.o AS o, 1073741824 - CAST(COALESCE(u, 1073741824) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT) / CAST(n AS BIGINT) AS gap
-FROM parts
-LEFT JOIN heavy ON parts.o = heavy.o
-WHERE n > 20 OR u < 1073741824),
-counted AS (SELECT parts.k0 AS k0, COUNT(*) AS owners
-FROM parts
-GROUP BY 1),
-totals AS (SELECT k0, CAST(SUM(p0) AS NUMERIC) AS t0
-FROM parts
-GROUP BY 1),
-surplus AS (SELECT parts.k0 AS k0, SUM(CAST(gap AS NUMERIC) * p0) AS m0
-FROM parts JOIN light ON parts.o = light.o AND COALESCE((parts.k0 COLLATE "C"), '') = COALESCE((light.k0 COLLATE "C"), '') AND (parts.k0 IS NULL) = (light.k0 IS NULL)
-GROUP BY 1),
-weighted AS (SELECT counted.k0 AS k0, owners, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0
-FROM counted JOIN totals ON COALESCE((counted.k0 COLLATE "C"), '') = COALESCE((totals.k0 COLLATE "C"), '') AND (counted.k0 IS NULL) = (totals.k0 IS NULL)
-LEFT JOIN surplus ON COALESCE((counted.k0 COLLATE "C"), '') = COALESCE((surplus.k0 COLLATE "C"), '') AND (counted.k0 IS NULL) = (surplus.k0 IS NULL)),
-dropped AS (SELECT k0, COUNT(*) AS lost
-FROM (SELECT k0, ROW_NUMBER() OVER (PARTITION BY o ORDER BY md5('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS TEXT), '~') || '|' || COALESCE((k0 COLLATE "C"), '~')), k0) AS place
-FROM (SELECT parts.o AS o, parts.k0 AS k0
-FROM parts JOIN heavy ON parts.o = heavy.o
-WHERE touched > 3) AS touching) AS ranked
-WHERE place > 3
-GROUP BY 1),
-bounded AS (SELECT weighted.*, owners - COALESCE(lost, 0) AS units, COUNT(*) OVER () AS all_keys
-FROM weighted
-LEFT JOIN dropped ON COALESCE((weighted.k0 COLLATE "C"), '') = COALESCE((dropped.k0 COLLATE "C"), '') AND (weighted.k0 IS NULL) = (dropped.k0 IS NULL))
+bounded AS (SELECT weighted.*, COUNT(*) OVER () AS all_keys
+FROM weighted)
 SELECT k0, units, all_keys, s0
 FROM bounded
 WHERE units >= 10;
@@ -582,31 +414,18 @@ FROM "orders" AS t1) AS t0
 WHERE t0."o" IS NOT NULL AND (t0."c2" = 1)),
 kept_rows AS (SELECT private_rows.*, hedgerow_place
 FROM private_rows JOIN hedgerow_selected ON COALESCE((private_rows.k0 COLLATE "C"), '') = COALESCE((hedgerow_selected.k0 COLLATE "C"), '') AND (private_rows.k0 IS NULL) = (hedgerow_selected.k0 IS NULL)),
-parts AS MATERIALIZED (SELECT hedgerow_place, o, COUNT(*) AS n, COUNT(*) AS p0
+parts AS (SELECT hedgerow_place, o, COUNT(*) AS n, COUNT(*) AS p0
 FROM kept_rows
 GROUP BY 1, 2),
-sized AS (SELECT o, COUNT(*) AS touched, SUM(CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT)) AS q
-FROM parts
-GROUP BY 1),
-heavy AS MATERIALIZED (SELECT o, touched, CASE WHEN q <= 800 THEN 1073741824 ELSE CASE WHEN CAST(CAST(floor(sqrt(FLOAT8 '9.223372036854776e+20' / CAST(q AS FLOAT8))) AS BIGINT) AS NUMERIC) * CAST(floor(sqrt(FLOAT8 '9.223372036854776e+20' / CAST(q AS FLOAT8))) AS BIGINT) * q > CAST('922337203685477580800' AS NUMERIC) THEN CAST(floor(sqrt(FLOAT8 '9.223372036854776e+20' / CAST(q AS FLOAT8))) AS BIGINT) - 1 ELSE CAST(floor(sqrt(FLOAT8 '9.223372036854776e+20' / CAST(q AS FLOAT8))) AS BIGINT) END END AS u
-FROM sized
-WHERE touched > 3 OR q > 800),
-light AS MATERIALIZED (SELECT parts.hedgerow_place AS hedgerow_place, parts.o AS o, 1073741824 - CAST(COALESCE(u, 1073741824) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT) / CAST(n AS BIGINT) AS gap
-FROM parts
-LEFT JOIN heavy ON parts.o = heavy.o
-WHERE n > 20 OR u < 1073741824),
-counted AS (SELECT parts.hedgerow_place AS hedgerow_place, COUNT(*) AS owners
-FROM parts
-GROUP BY 1),
-totals AS (SELECT hedgerow_place, CAST(SUM(p0) AS NUMERIC) AS t0
-FROM parts
-GROUP BY 1),
-surplus AS (SELECT parts.hedgerow_place AS hedgerow_place, SUM(CAST(gap AS NUMERIC) * p0) AS m0
-FROM parts JOIN light ON parts.o = light.o AND COALESCE(parts.hedgerow_place, 0) = COALESCE(light.hedgerow_place, 0) AND (parts.hedgerow_place IS NULL) = (light.hedgerow_place IS NULL)
-GROUP BY 1),
-weighted AS (SELECT counted.hedgerow_place AS hedgerow_place, owners, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0
-FROM counted JOIN totals ON COALESCE(counted.hedgerow_place, 0) = COALESCE(totals.hedgerow_place, 0) AND (counted.hedgerow_place IS NULL) = (totals.hedgerow_place IS NULL)
-LEFT JOIN surplus ON COALESCE(counted.hedgerow_place, 0) = COALESCE(surplus.hedgerow_place, 0) AND (counted.hedgerow_place IS NULL) = (surplus.hedgerow_place IS NULL))
+sizes AS (SELECT hedgerow_place, o, p0, n, COUNT(*) OVER (PARTITION BY o) AS touched, SUM(CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT)) OVER (PARTITION BY o) AS q
+FROM parts),
+caps AS (SELECT hedgerow_place, o, p0, n, touched, CASE WHEN q <= 800 THEN 1073741824 ELSE CASE WHEN CAST(CAST(floor(sqrt(FLOAT8 '9.223372036854776e+20' / CAST(q AS FLOAT8))) AS BIGINT) AS NUMERIC) * CAST(floor(sqrt(FLOAT8 '9.223372036854776e+20' / CAST(q AS FLOAT8))) AS BIGINT) * q > CAST('922337203685477580800' AS NUMERIC) THEN CAST(floor(sqrt(FLOAT8 '9.223372036854776e+20' / CAST(q AS FLOAT8))) AS BIGINT) - 1 ELSE CAST(floor(sqrt(FLOAT8 '9.223372036854776e+20' / CAST(q AS FLOAT8))) AS BIGINT) END END AS u
+FROM sizes),
+gaps AS (SELECT hedgerow_place, o, p0, touched, u, CASE WHEN n > 20 OR u < 1073741824 THEN 1073741824 - CAST(u * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT) / CAST(n AS BIGINT) END AS gap
+FROM caps),
+weighted AS (SELECT hedgerow_place, COUNT(*) AS owners, COALESCE(CAST(SUM(p0) AS NUMERIC), 0) * 1073741824 - COALESCE(SUM(CAST(gap AS NUMERIC) * p0), 0) AS s0
+FROM gaps
+GROUP BY 1)
 SELECT hedgerow_place, s0
 FROM weighted;
 

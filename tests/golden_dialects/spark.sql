@@ -16,101 +16,62 @@ GROUP BY t0.`region`;
 -- several rows for each person, and no keys
 SELECT COUNT(*), SUM(price) FROM orders;
 -- survey
-CREATE TEMPORARY VIEW private_rows AS SELECT t0.`customer_id` AS o, CAST(CASE WHEN CAST(t0.`price` AS DOUBLE) IS NOT NULL THEN floor(LEAST(GREATEST((CAST(t0.`price` AS DOUBLE) - 0.0D) * 4294967296.0D + 0.5D, 0.0D), 2147483648000.0D)) END AS BIGINT) AS x1
+WITH private_rows AS (SELECT t0.`customer_id` AS o, CAST(CASE WHEN CAST(t0.`price` AS DOUBLE) IS NOT NULL THEN floor(LEAST(GREATEST((CAST(t0.`price` AS DOUBLE) - 0.0D) * 4294967296.0D + 0.5D, 0.0D), 2147483648000.0D)) END AS BIGINT) AS x1
 FROM `orders` AS t0
-WHERE t0.`customer_id` IS NOT NULL;
-CACHE LAZY TABLE parts AS SELECT o, COUNT(*) AS n, COUNT(*) AS p0, CAST(CAST(SUM(shiftright(CAST(x1 AS BIGINT), 42)) AS DECIMAL(38, 0)) * 4398046511104BD + CAST(SUM((shiftright(CAST(x1 AS BIGINT), 21) & 2097151L)) AS DECIMAL(38, 0)) * 2097152BD + CAST(SUM((CAST(x1 AS BIGINT) & 2097151L)) AS DECIMAL(38, 0)) * 1BD AS DECIMAL(38, 0)) AS p1
+WHERE t0.`customer_id` IS NOT NULL),
+parts AS (SELECT o, COUNT(*) AS n, COUNT(*) AS p0, CAST(CAST(SUM(shiftright(CAST(x1 AS BIGINT), 42)) AS DECIMAL(38, 0)) * 4398046511104BD + CAST(SUM((shiftright(CAST(x1 AS BIGINT), 21) & 2097151L)) AS DECIMAL(38, 0)) * 2097152BD + CAST(SUM((CAST(x1 AS BIGINT) & 2097151L)) AS DECIMAL(38, 0)) * 1BD AS DECIMAL(38, 0)) AS p1
 FROM private_rows
-GROUP BY o;
-CACHE LAZY TABLE light AS SELECT o, 1073741824 - (1073741824 * (CASE WHEN n < 40 THEN n ELSE 40 END) DIV n) AS gap
-FROM parts
-WHERE n > 40;
-CREATE TEMPORARY VIEW counted AS SELECT COUNT(*) AS owners
-FROM parts;
-CREATE TEMPORARY VIEW totals AS SELECT CAST(SUM(p0) AS DECIMAL(38, 0)) AS t0, CAST(SUM(p1) AS DECIMAL(38, 0)) AS t1
-FROM parts;
-CREATE TEMPORARY VIEW surplus AS SELECT SUM(CAST(gap AS DECIMAL(38, 0)) * p0) AS m0, SUM(CAST(gap AS DECIMAL(38, 0)) * p1) AS m1
-FROM parts JOIN light ON parts.o = light.o;
-CREATE TEMPORARY VIEW weighted AS SELECT owners, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0, COALESCE(t1, 0) * 1073741824 - COALESCE(m1, 0) AS s1
-FROM counted CROSS JOIN totals CROSS JOIN surplus;
+GROUP BY o),
+gaps AS (SELECT o, p0, p1, 1073741824 AS u, CASE WHEN n > 40 THEN 1073741824 - (1073741824 * (CASE WHEN n < 40 THEN n ELSE 40 END) DIV n) END AS gap
+FROM parts),
+weighted AS (SELECT COUNT(*) AS owners, COALESCE(CAST(SUM(p0) AS DECIMAL(38, 0)), 0) * 1073741824 - COALESCE(SUM(CAST(gap AS DECIMAL(38, 0)) * p0), 0) AS s0, COALESCE(CAST(SUM(p1) AS DECIMAL(38, 0)), 0) * 1073741824 - COALESCE(SUM(CAST(gap AS DECIMAL(38, 0)) * p1), 0) AS s1
+FROM gaps)
 SELECT owners AS units, s0, s1
 FROM weighted;
 
 -- selected keys: a survey, and sums over those that were selected
 SELECT city, COUNT(*), SUM(price) FROM orders GROUP BY city;
 -- survey
-CREATE TEMPORARY VIEW private_rows AS SELECT t0.`city` AS k0, t0.`customer_id` AS o, CAST(CASE WHEN CAST(t0.`price` AS DOUBLE) IS NOT NULL THEN floor(LEAST(GREATEST((CAST(t0.`price` AS DOUBLE) - 0.0D) * 4294967296.0D + 0.5D, 0.0D), 2147483648000.0D)) END AS BIGINT) AS x1
+WITH private_rows AS (SELECT t0.`city` AS k0, t0.`customer_id` AS o, CAST(CASE WHEN CAST(t0.`price` AS DOUBLE) IS NOT NULL THEN floor(LEAST(GREATEST((CAST(t0.`price` AS DOUBLE) - 0.0D) * 4294967296.0D + 0.5D, 0.0D), 2147483648000.0D)) END AS BIGINT) AS x1
 FROM `orders` AS t0
-WHERE t0.`customer_id` IS NOT NULL;
-CACHE LAZY TABLE parts AS SELECT k0, o, COUNT(*) AS n, COUNT(*) AS p0, CAST(CAST(SUM(shiftright(CAST(x1 AS BIGINT), 42)) AS DECIMAL(38, 0)) * 4398046511104BD + CAST(SUM((shiftright(CAST(x1 AS BIGINT), 21) & 2097151L)) AS DECIMAL(38, 0)) * 2097152BD + CAST(SUM((CAST(x1 AS BIGINT) & 2097151L)) AS DECIMAL(38, 0)) * 1BD AS DECIMAL(38, 0)) AS p1
+WHERE t0.`customer_id` IS NOT NULL),
+parts AS (SELECT k0, o, COUNT(*) AS n, COUNT(*) AS p0, CAST(CAST(SUM(shiftright(CAST(x1 AS BIGINT), 42)) AS DECIMAL(38, 0)) * 4398046511104BD + CAST(SUM((shiftright(CAST(x1 AS BIGINT), 21) & 2097151L)) AS DECIMAL(38, 0)) * 2097152BD + CAST(SUM((CAST(x1 AS BIGINT) & 2097151L)) AS DECIMAL(38, 0)) * 1BD AS DECIMAL(38, 0)) AS p1
 FROM private_rows
-GROUP BY k0, o;
-CREATE TEMPORARY VIEW sized AS SELECT o, COUNT(*) AS touched, CAST(CAST(SUM(shiftright(CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT), 42)) AS DECIMAL(38, 0)) * 4398046511104BD + CAST(SUM((shiftright(CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT), 21) & 2097151L)) AS DECIMAL(38, 0)) * 2097152BD + CAST(SUM((CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT) & 2097151L)) AS DECIMAL(38, 0)) * 1BD AS DECIMAL(38, 0)) AS q
-FROM parts
-GROUP BY o;
-CACHE LAZY TABLE heavy AS SELECT o, touched, CASE WHEN q <= 800 THEN 1073741824 ELSE CASE WHEN CAST(CAST(floor(sqrt(9.223372036854776e+20D / CAST(q AS DOUBLE))) AS BIGINT) AS DECIMAL(38, 0)) * CAST(floor(sqrt(9.223372036854776e+20D / CAST(q AS DOUBLE))) AS BIGINT) * q > CAST('922337203685477580800' AS DECIMAL(38, 0)) THEN CAST(floor(sqrt(9.223372036854776e+20D / CAST(q AS DOUBLE))) AS BIGINT) - 1 ELSE CAST(floor(sqrt(9.223372036854776e+20D / CAST(q AS DOUBLE))) AS BIGINT) END END AS u
-FROM sized
-WHERE touched > 3 OR q > 800;
-CACHE LAZY TABLE light AS SELECT parts.k0 AS k0, parts.o AS o, 1073741824 - (COALESCE(u, 1073741824) * (CASE WHEN n < 20 THEN n ELSE 20 END) DIV n) AS gap
-FROM parts
-LEFT JOIN heavy ON parts.o = heavy.o
-WHERE n > 20 OR u < 1073741824;
-CREATE TEMPORARY VIEW counted AS SELECT parts.k0 AS k0, COUNT(*) AS owners
-FROM parts
-GROUP BY parts.k0;
-CREATE TEMPORARY VIEW totals AS SELECT k0, CAST(SUM(p0) AS DECIMAL(38, 0)) AS t0, CAST(SUM(p1) AS DECIMAL(38, 0)) AS t1
-FROM parts
-GROUP BY k0;
-CREATE TEMPORARY VIEW surplus AS SELECT parts.k0 AS k0, SUM(CAST(gap AS DECIMAL(38, 0)) * p0) AS m0, SUM(CAST(gap AS DECIMAL(38, 0)) * p1) AS m1
-FROM parts JOIN light ON parts.o = light.o AND parts.k0 <=> light.k0
-GROUP BY parts.k0;
-CREATE TEMPORARY VIEW weighted AS SELECT counted.k0 AS k0, owners, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0, COALESCE(t1, 0) * 1073741824 - COALESCE(m1, 0) AS s1
-FROM counted JOIN totals ON counted.k0 <=> totals.k0
-LEFT JOIN surplus ON counted.k0 <=> surplus.k0;
-CREATE TEMPORARY VIEW dropped AS SELECT k0, COUNT(*) AS lost
-FROM (SELECT k0, ROW_NUMBER() OVER (PARTITION BY o ORDER BY md5('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS STRING), '~') || '|' || COALESCE(k0, '~')), k0) AS place
-FROM (SELECT parts.o AS o, parts.k0 AS k0
-FROM parts JOIN heavy ON parts.o = heavy.o
-WHERE touched > 3) AS touching) AS ranked
-WHERE place > 3
-GROUP BY k0;
-CREATE TEMPORARY VIEW bounded AS SELECT weighted.*, owners - COALESCE(lost, 0) AS units, COUNT(*) OVER () AS all_keys
-FROM weighted
-LEFT JOIN dropped ON weighted.k0 <=> dropped.k0;
+GROUP BY k0, o),
+sizes AS (SELECT k0, o, p0, p1, n, COUNT(*) OVER (PARTITION BY o) AS touched, CAST(CAST(SUM(shiftright(CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT), 42)) OVER (PARTITION BY o) AS DECIMAL(38, 0)) * 4398046511104BD + CAST(SUM((shiftright(CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT), 21) & 2097151L)) OVER (PARTITION BY o) AS DECIMAL(38, 0)) * 2097152BD + CAST(SUM((CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT) & 2097151L)) OVER (PARTITION BY o) AS DECIMAL(38, 0)) * 1BD AS DECIMAL(38, 0)) AS q
+FROM parts),
+caps AS (SELECT k0, o, p0, p1, n, touched, CASE WHEN q <= 800 THEN 1073741824 ELSE CASE WHEN CAST(CAST(floor(sqrt(9.223372036854776e+20D / CAST(q AS DOUBLE))) AS BIGINT) AS DECIMAL(38, 0)) * CAST(floor(sqrt(9.223372036854776e+20D / CAST(q AS DOUBLE))) AS BIGINT) * q > CAST('922337203685477580800' AS DECIMAL(38, 0)) THEN CAST(floor(sqrt(9.223372036854776e+20D / CAST(q AS DOUBLE))) AS BIGINT) - 1 ELSE CAST(floor(sqrt(9.223372036854776e+20D / CAST(q AS DOUBLE))) AS BIGINT) END END AS u
+FROM sizes),
+gaps AS (SELECT k0, o, p0, p1, touched, u, CASE WHEN n > 20 OR u < 1073741824 THEN 1073741824 - (u * (CASE WHEN n < 20 THEN n ELSE 20 END) DIV n) END AS gap
+FROM caps),
+turns AS (SELECT k0, o, p0, p1, u, gap, CASE WHEN touched > 3 THEN ROW_NUMBER() OVER (PARTITION BY o ORDER BY CASE WHEN touched > 3 THEN md5('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS STRING), '~') || '|' || COALESCE(k0, '~')) END, k0 ASC NULLS LAST) END AS turn
+FROM gaps),
+weighted AS (SELECT k0, COUNT(*) AS owners, COALESCE(CAST(SUM(p0) AS DECIMAL(38, 0)), 0) * 1073741824 - COALESCE(SUM(CAST(gap AS DECIMAL(38, 0)) * p0), 0) AS s0, COALESCE(CAST(SUM(p1) AS DECIMAL(38, 0)), 0) * 1073741824 - COALESCE(SUM(CAST(gap AS DECIMAL(38, 0)) * p1), 0) AS s1, COUNT(CASE WHEN turn IS NULL OR turn <= 3 THEN 1 END) AS units
+FROM turns
+GROUP BY k0),
+bounded AS (SELECT weighted.*, COUNT(*) OVER () AS all_keys
+FROM weighted)
 SELECT k0, units, all_keys, s0, s1
 FROM bounded
 WHERE units >= 10;
 -- measure
-CREATE TEMPORARY VIEW private_rows AS SELECT t0.`city` AS k0, t0.`customer_id` AS o, CAST(CASE WHEN CAST(t0.`price` AS DOUBLE) IS NOT NULL THEN floor(LEAST(GREATEST((CAST(t0.`price` AS DOUBLE) - 0.0D) * 4294967296.0D + 0.5D, 0.0D), 2147483648000.0D)) END AS BIGINT) AS x1
+WITH private_rows AS (SELECT t0.`city` AS k0, t0.`customer_id` AS o, CAST(CASE WHEN CAST(t0.`price` AS DOUBLE) IS NOT NULL THEN floor(LEAST(GREATEST((CAST(t0.`price` AS DOUBLE) - 0.0D) * 4294967296.0D + 0.5D, 0.0D), 2147483648000.0D)) END AS BIGINT) AS x1
 FROM `orders` AS t0
-WHERE t0.`customer_id` IS NOT NULL;
-CREATE TEMPORARY VIEW kept_rows AS SELECT private_rows.*, hedgerow_place
-FROM private_rows JOIN hedgerow_selected ON private_rows.k0 <=> hedgerow_selected.k0;
-CACHE LAZY TABLE parts AS SELECT hedgerow_place, o, COUNT(*) AS n, COUNT(*) AS p0, CAST(CAST(SUM(shiftright(CAST(x1 AS BIGINT), 42)) AS DECIMAL(38, 0)) * 4398046511104BD + CAST(SUM((shiftright(CAST(x1 AS BIGINT), 21) & 2097151L)) AS DECIMAL(38, 0)) * 2097152BD + CAST(SUM((CAST(x1 AS BIGINT) & 2097151L)) AS DECIMAL(38, 0)) * 1BD AS DECIMAL(38, 0)) AS p1
+WHERE t0.`customer_id` IS NOT NULL),
+kept_rows AS (SELECT private_rows.*, hedgerow_place
+FROM private_rows JOIN hedgerow_selected ON private_rows.k0 <=> hedgerow_selected.k0),
+parts AS (SELECT hedgerow_place, o, COUNT(*) AS n, COUNT(*) AS p0, CAST(CAST(SUM(shiftright(CAST(x1 AS BIGINT), 42)) AS DECIMAL(38, 0)) * 4398046511104BD + CAST(SUM((shiftright(CAST(x1 AS BIGINT), 21) & 2097151L)) AS DECIMAL(38, 0)) * 2097152BD + CAST(SUM((CAST(x1 AS BIGINT) & 2097151L)) AS DECIMAL(38, 0)) * 1BD AS DECIMAL(38, 0)) AS p1
 FROM kept_rows
-GROUP BY hedgerow_place, o;
-CREATE TEMPORARY VIEW sized AS SELECT o, COUNT(*) AS touched, CAST(CAST(SUM(shiftright(CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT), 42)) AS DECIMAL(38, 0)) * 4398046511104BD + CAST(SUM((shiftright(CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT), 21) & 2097151L)) AS DECIMAL(38, 0)) * 2097152BD + CAST(SUM((CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT) & 2097151L)) AS DECIMAL(38, 0)) * 1BD AS DECIMAL(38, 0)) AS q
-FROM parts
-GROUP BY o;
-CACHE LAZY TABLE heavy AS SELECT o, touched, CASE WHEN q <= 800 THEN 1073741824 ELSE CASE WHEN CAST(CAST(floor(sqrt(9.223372036854776e+20D / CAST(q AS DOUBLE))) AS BIGINT) AS DECIMAL(38, 0)) * CAST(floor(sqrt(9.223372036854776e+20D / CAST(q AS DOUBLE))) AS BIGINT) * q > CAST('922337203685477580800' AS DECIMAL(38, 0)) THEN CAST(floor(sqrt(9.223372036854776e+20D / CAST(q AS DOUBLE))) AS BIGINT) - 1 ELSE CAST(floor(sqrt(9.223372036854776e+20D / CAST(q AS DOUBLE))) AS BIGINT) END END AS u
-FROM sized
-WHERE touched > 3 OR q > 800;
-CACHE LAZY TABLE light AS SELECT parts.hedgerow_place AS hedgerow_place, parts.o AS o, 1073741824 - (COALESCE(u, 1073741824) * (CASE WHEN n < 20 THEN n ELSE 20 END) DIV n) AS gap
-FROM parts
-LEFT JOIN heavy ON parts.o = heavy.o
-WHERE n > 20 OR u < 1073741824;
-CREATE TEMPORARY VIEW counted AS SELECT parts.hedgerow_place AS hedgerow_place, COUNT(*) AS owners
-FROM parts
-GROUP BY parts.hedgerow_place;
-CREATE TEMPORARY VIEW totals AS SELECT hedgerow_place, CAST(SUM(p0) AS DECIMAL(38, 0)) AS t0, CAST(SUM(p1) AS DECIMAL(38, 0)) AS t1
-FROM parts
-GROUP BY hedgerow_place;
-CREATE TEMPORARY VIEW surplus AS SELECT parts.hedgerow_place AS hedgerow_place, SUM(CAST(gap AS DECIMAL(38, 0)) * p0) AS m0, SUM(CAST(gap AS DECIMAL(38, 0)) * p1) AS m1
-FROM parts JOIN light ON parts.o = light.o AND parts.hedgerow_place <=> light.hedgerow_place
-GROUP BY parts.hedgerow_place;
-CREATE TEMPORARY VIEW weighted AS SELECT counted.hedgerow_place AS hedgerow_place, owners, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0, COALESCE(t1, 0) * 1073741824 - COALESCE(m1, 0) AS s1
-FROM counted JOIN totals ON counted.hedgerow_place <=> totals.hedgerow_place
-LEFT JOIN surplus ON counted.hedgerow_place <=> surplus.hedgerow_place;
+GROUP BY hedgerow_place, o),
+sizes AS (SELECT hedgerow_place, o, p0, p1, n, COUNT(*) OVER (PARTITION BY o) AS touched, CAST(CAST(SUM(shiftright(CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT), 42)) OVER (PARTITION BY o) AS DECIMAL(38, 0)) * 4398046511104BD + CAST(SUM((shiftright(CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT), 21) & 2097151L)) OVER (PARTITION BY o) AS DECIMAL(38, 0)) * 2097152BD + CAST(SUM((CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT) & 2097151L)) OVER (PARTITION BY o) AS DECIMAL(38, 0)) * 1BD AS DECIMAL(38, 0)) AS q
+FROM parts),
+caps AS (SELECT hedgerow_place, o, p0, p1, n, touched, CASE WHEN q <= 800 THEN 1073741824 ELSE CASE WHEN CAST(CAST(floor(sqrt(9.223372036854776e+20D / CAST(q AS DOUBLE))) AS BIGINT) AS DECIMAL(38, 0)) * CAST(floor(sqrt(9.223372036854776e+20D / CAST(q AS DOUBLE))) AS BIGINT) * q > CAST('922337203685477580800' AS DECIMAL(38, 0)) THEN CAST(floor(sqrt(9.223372036854776e+20D / CAST(q AS DOUBLE))) AS BIGINT) - 1 ELSE CAST(floor(sqrt(9.223372036854776e+20D / CAST(q AS DOUBLE))) AS BIGINT) END END AS u
+FROM sizes),
+gaps AS (SELECT hedgerow_place, o, p0, p1, touched, u, CASE WHEN n > 20 OR u < 1073741824 THEN 1073741824 - (u * (CASE WHEN n < 20 THEN n ELSE 20 END) DIV n) END AS gap
+FROM caps),
+weighted AS (SELECT hedgerow_place, COUNT(*) AS owners, COALESCE(CAST(SUM(p0) AS DECIMAL(38, 0)), 0) * 1073741824 - COALESCE(SUM(CAST(gap AS DECIMAL(38, 0)) * p0), 0) AS s0, COALESCE(CAST(SUM(p1) AS DECIMAL(38, 0)), 0) * 1073741824 - COALESCE(SUM(CAST(gap AS DECIMAL(38, 0)) * p1), 0) AS s1
+FROM gaps
+GROUP BY hedgerow_place)
 SELECT hedgerow_place, s0, s1
 FROM weighted;
 
@@ -118,37 +79,25 @@ FROM weighted;
 -- with {"mechanism": "laplace"}
 SELECT city, DATE_TRUNC('month', placed) AS month, COUNT(DISTINCT customer_id) FROM orders GROUP BY 1, 2;
 -- survey
-CREATE TEMPORARY VIEW private_rows AS SELECT t0.`city` AS k0, CASE WHEN CASE WHEN t0.`placed` IS NOT NULL THEN CAST(CASE WHEN unix_date(trunc(CAST(t0.`placed` AS DATE), 'MONTH')) BETWEEN -106751990 AND 106751990 THEN trunc(CAST(t0.`placed` AS DATE), 'MONTH') END AS TIMESTAMP_NTZ) END BETWEEN TIMESTAMP_NTZ '0001-01-01 00:00:00' AND TIMESTAMP_NTZ '9999-12-31 23:59:59.999999' THEN CASE WHEN t0.`placed` IS NOT NULL THEN CAST(CASE WHEN unix_date(trunc(CAST(t0.`placed` AS DATE), 'MONTH')) BETWEEN -106751990 AND 106751990 THEN trunc(CAST(t0.`placed` AS DATE), 'MONTH') END AS TIMESTAMP_NTZ) END END AS k1, t0.`customer_id` AS o
+WITH private_rows AS (SELECT t0.`city` AS k0, CASE WHEN CASE WHEN t0.`placed` IS NOT NULL THEN CAST(CASE WHEN unix_date(trunc(CAST(t0.`placed` AS DATE), 'MONTH')) BETWEEN -106751990 AND 106751990 THEN trunc(CAST(t0.`placed` AS DATE), 'MONTH') END AS TIMESTAMP_NTZ) END BETWEEN TIMESTAMP_NTZ '0001-01-01 00:00:00' AND TIMESTAMP_NTZ '9999-12-31 23:59:59.999999' THEN CASE WHEN t0.`placed` IS NOT NULL THEN CAST(CASE WHEN unix_date(trunc(CAST(t0.`placed` AS DATE), 'MONTH')) BETWEEN -106751990 AND 106751990 THEN trunc(CAST(t0.`placed` AS DATE), 'MONTH') END AS TIMESTAMP_NTZ) END END AS k1, t0.`customer_id` AS o
 FROM `orders` AS t0
-WHERE t0.`customer_id` IS NOT NULL;
-CACHE LAZY TABLE parts AS SELECT k0, k1, o, COUNT(*) AS n
+WHERE t0.`customer_id` IS NOT NULL),
+parts AS (SELECT k0, k1, o, COUNT(*) AS n
 FROM private_rows
-GROUP BY k0, k1, o;
-CREATE TEMPORARY VIEW sized AS SELECT o, COUNT(*) AS touched, CAST(CAST(SUM(shiftright(CAST(CASE WHEN n < 20 THEN n ELSE 20 END AS BIGINT), 42)) AS DECIMAL(38, 0)) * 4398046511104BD + CAST(SUM((shiftright(CAST(CASE WHEN n < 20 THEN n ELSE 20 END AS BIGINT), 21) & 2097151L)) AS DECIMAL(38, 0)) * 2097152BD + CAST(SUM((CAST(CASE WHEN n < 20 THEN n ELSE 20 END AS BIGINT) & 2097151L)) AS DECIMAL(38, 0)) * 1BD AS DECIMAL(38, 0)) AS q
-FROM parts
-GROUP BY o;
-CACHE LAZY TABLE heavy AS SELECT o, touched, CASE WHEN q <= 40 THEN 1073741824 ELSE (42949672960 DIV q) END AS u
-FROM sized
-WHERE touched > 3 OR q > 40;
-CACHE LAZY TABLE light AS SELECT parts.k0 AS k0, parts.k1 AS k1, parts.o AS o, 1073741824 - (COALESCE(u, 1073741824) * (CASE WHEN n < 20 THEN n ELSE 20 END) DIV n) AS gap
-FROM parts
-LEFT JOIN heavy ON parts.o = heavy.o
-WHERE n > 20 OR u < 1073741824;
-CREATE TEMPORARY VIEW counted AS SELECT parts.k0 AS k0, parts.k1 AS k1, COUNT(*) AS owners
-FROM parts
-GROUP BY parts.k0, parts.k1;
-CREATE TEMPORARY VIEW weighted AS SELECT counted.k0 AS k0, counted.k1 AS k1, owners
-FROM counted;
-CREATE TEMPORARY VIEW dropped AS SELECT k0, k1, COUNT(*) AS lost
-FROM (SELECT k0, k1, ROW_NUMBER() OVER (PARTITION BY o ORDER BY md5('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS STRING), '~') || '|' || COALESCE(k0, '~') || '|' || COALESCE(CAST(unix_micros(k1) AS STRING), '~')), k0, k1) AS place
-FROM (SELECT parts.o AS o, parts.k0 AS k0, parts.k1 AS k1
-FROM parts JOIN heavy ON parts.o = heavy.o
-WHERE touched > 3) AS touching) AS ranked
-WHERE place > 3
-GROUP BY k0, k1;
-CREATE TEMPORARY VIEW bounded AS SELECT weighted.*, owners - COALESCE(lost, 0) AS units, COUNT(*) OVER () AS all_keys
-FROM weighted
-LEFT JOIN dropped ON weighted.k0 <=> dropped.k0 AND weighted.k1 <=> dropped.k1;
+GROUP BY k0, k1, o),
+sizes AS (SELECT k0, k1, o, n, COUNT(*) OVER (PARTITION BY o) AS touched, CAST(CAST(SUM(shiftright(CAST(CASE WHEN n < 20 THEN n ELSE 20 END AS BIGINT), 42)) OVER (PARTITION BY o) AS DECIMAL(38, 0)) * 4398046511104BD + CAST(SUM((shiftright(CAST(CASE WHEN n < 20 THEN n ELSE 20 END AS BIGINT), 21) & 2097151L)) OVER (PARTITION BY o) AS DECIMAL(38, 0)) * 2097152BD + CAST(SUM((CAST(CASE WHEN n < 20 THEN n ELSE 20 END AS BIGINT) & 2097151L)) OVER (PARTITION BY o) AS DECIMAL(38, 0)) * 1BD AS DECIMAL(38, 0)) AS q
+FROM parts),
+caps AS (SELECT k0, k1, o, n, touched, CASE WHEN q <= 40 THEN 1073741824 ELSE (42949672960 DIV q) END AS u
+FROM sizes),
+gaps AS (SELECT k0, k1, o, touched, u, CASE WHEN n > 20 OR u < 1073741824 THEN 1073741824 - (u * (CASE WHEN n < 20 THEN n ELSE 20 END) DIV n) END AS gap
+FROM caps),
+turns AS (SELECT k0, k1, o, u, gap, CASE WHEN touched > 3 THEN ROW_NUMBER() OVER (PARTITION BY o ORDER BY CASE WHEN touched > 3 THEN md5('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS STRING), '~') || '|' || COALESCE(k0, '~') || '|' || COALESCE(CAST(unix_micros(k1) AS STRING), '~')) END, k0 ASC NULLS LAST, k1 ASC NULLS LAST) END AS turn
+FROM gaps),
+weighted AS (SELECT k0, k1, COUNT(*) AS owners, COUNT(CASE WHEN turn IS NULL OR turn <= 3 THEN 1 END) AS units
+FROM turns
+GROUP BY k0, k1),
+bounded AS (SELECT weighted.*, COUNT(*) OVER () AS all_keys
+FROM weighted)
 SELECT k0, k1, units, all_keys
 FROM bounded
 WHERE units >= 10;
@@ -165,37 +114,25 @@ HAVING COUNT(*) >= 10;
 -- buckets of a median
 SELECT city, MEDIAN(price) FROM orders GROUP BY city;
 -- survey
-CREATE TEMPORARY VIEW private_rows AS SELECT t0.`city` AS k0, t0.`customer_id` AS o
+WITH private_rows AS (SELECT t0.`city` AS k0, t0.`customer_id` AS o
 FROM `orders` AS t0
-WHERE t0.`customer_id` IS NOT NULL;
-CACHE LAZY TABLE parts AS SELECT k0, o, COUNT(*) AS n
+WHERE t0.`customer_id` IS NOT NULL),
+parts AS (SELECT k0, o, COUNT(*) AS n
 FROM private_rows
-GROUP BY k0, o;
-CREATE TEMPORARY VIEW sized AS SELECT o, COUNT(*) AS touched, CAST(CAST(SUM(shiftright(CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT), 42)) AS DECIMAL(38, 0)) * 4398046511104BD + CAST(SUM((shiftright(CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT), 21) & 2097151L)) AS DECIMAL(38, 0)) * 2097152BD + CAST(SUM((CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT) & 2097151L)) AS DECIMAL(38, 0)) * 1BD AS DECIMAL(38, 0)) AS q
-FROM parts
-GROUP BY o;
-CACHE LAZY TABLE heavy AS SELECT o, touched, CASE WHEN q <= 800 THEN 1073741824 ELSE CASE WHEN CAST(CAST(floor(sqrt(9.223372036854776e+20D / CAST(q AS DOUBLE))) AS BIGINT) AS DECIMAL(38, 0)) * CAST(floor(sqrt(9.223372036854776e+20D / CAST(q AS DOUBLE))) AS BIGINT) * q > CAST('922337203685477580800' AS DECIMAL(38, 0)) THEN CAST(floor(sqrt(9.223372036854776e+20D / CAST(q AS DOUBLE))) AS BIGINT) - 1 ELSE CAST(floor(sqrt(9.223372036854776e+20D / CAST(q AS DOUBLE))) AS BIGINT) END END AS u
-FROM sized
-WHERE touched > 3 OR q > 800;
-CACHE LAZY TABLE light AS SELECT parts.k0 AS k0, parts.o AS o, 1073741824 - (COALESCE(u, 1073741824) * (CASE WHEN n < 20 THEN n ELSE 20 END) DIV n) AS gap
-FROM parts
-LEFT JOIN heavy ON parts.o = heavy.o
-WHERE n > 20 OR u < 1073741824;
-CREATE TEMPORARY VIEW counted AS SELECT parts.k0 AS k0, COUNT(*) AS owners
-FROM parts
-GROUP BY parts.k0;
-CREATE TEMPORARY VIEW weighted AS SELECT counted.k0 AS k0, owners
-FROM counted;
-CREATE TEMPORARY VIEW dropped AS SELECT k0, COUNT(*) AS lost
-FROM (SELECT k0, ROW_NUMBER() OVER (PARTITION BY o ORDER BY md5('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS STRING), '~') || '|' || COALESCE(k0, '~')), k0) AS place
-FROM (SELECT parts.o AS o, parts.k0 AS k0
-FROM parts JOIN heavy ON parts.o = heavy.o
-WHERE touched > 3) AS touching) AS ranked
-WHERE place > 3
-GROUP BY k0;
-CREATE TEMPORARY VIEW bounded AS SELECT weighted.*, owners - COALESCE(lost, 0) AS units, COUNT(*) OVER () AS all_keys
-FROM weighted
-LEFT JOIN dropped ON weighted.k0 <=> dropped.k0;
+GROUP BY k0, o),
+sizes AS (SELECT k0, o, n, COUNT(*) OVER (PARTITION BY o) AS touched, CAST(CAST(SUM(shiftright(CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT), 42)) OVER (PARTITION BY o) AS DECIMAL(38, 0)) * 4398046511104BD + CAST(SUM((shiftright(CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT), 21) & 2097151L)) OVER (PARTITION BY o) AS DECIMAL(38, 0)) * 2097152BD + CAST(SUM((CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT) & 2097151L)) OVER (PARTITION BY o) AS DECIMAL(38, 0)) * 1BD AS DECIMAL(38, 0)) AS q
+FROM parts),
+caps AS (SELECT k0, o, n, touched, CASE WHEN q <= 800 THEN 1073741824 ELSE CASE WHEN CAST(CAST(floor(sqrt(9.223372036854776e+20D / CAST(q AS DOUBLE))) AS BIGINT) AS DECIMAL(38, 0)) * CAST(floor(sqrt(9.223372036854776e+20D / CAST(q AS DOUBLE))) AS BIGINT) * q > CAST('922337203685477580800' AS DECIMAL(38, 0)) THEN CAST(floor(sqrt(9.223372036854776e+20D / CAST(q AS DOUBLE))) AS BIGINT) - 1 ELSE CAST(floor(sqrt(9.223372036854776e+20D / CAST(q AS DOUBLE))) AS BIGINT) END END AS u
+FROM sizes),
+gaps AS (SELECT k0, o, touched, u, CASE WHEN n > 20 OR u < 1073741824 THEN 1073741824 - (u * (CASE WHEN n < 20 THEN n ELSE 20 END) DIV n) END AS gap
+FROM caps),
+turns AS (SELECT k0, o, u, gap, CASE WHEN touched > 3 THEN ROW_NUMBER() OVER (PARTITION BY o ORDER BY CASE WHEN touched > 3 THEN md5('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS STRING), '~') || '|' || COALESCE(k0, '~')) END, k0 ASC NULLS LAST) END AS turn
+FROM gaps),
+weighted AS (SELECT k0, COUNT(*) AS owners, COUNT(CASE WHEN turn IS NULL OR turn <= 3 THEN 1 END) AS units
+FROM turns
+GROUP BY k0),
+bounded AS (SELECT weighted.*, COUNT(*) OVER () AS all_keys
+FROM weighted)
 SELECT k0, units, all_keys
 FROM bounded
 WHERE units >= 10;
@@ -236,19 +173,16 @@ FROM bucketed;
 -- with {"distinct": "simple"}
 SELECT COUNT(DISTINCT city) FROM orders;
 -- survey
-CREATE TEMPORARY VIEW private_rows AS SELECT t0.`customer_id` AS o
+WITH private_rows AS (SELECT t0.`customer_id` AS o
 FROM `orders` AS t0
-WHERE t0.`customer_id` IS NOT NULL;
-CACHE LAZY TABLE parts AS SELECT o, COUNT(*) AS n
+WHERE t0.`customer_id` IS NOT NULL),
+parts AS (SELECT o, COUNT(*) AS n
 FROM private_rows
-GROUP BY o;
-CACHE LAZY TABLE light AS SELECT o, 1073741824 - (1073741824 * (CASE WHEN n < 40 THEN n ELSE 40 END) DIV n) AS gap
-FROM parts
-WHERE n > 40;
-CREATE TEMPORARY VIEW counted AS SELECT COUNT(*) AS owners
-FROM parts;
-CREATE TEMPORARY VIEW weighted AS SELECT owners
-FROM counted;
+GROUP BY o),
+gaps AS (SELECT o, 1073741824 AS u, CASE WHEN n > 40 THEN 1073741824 - (1073741824 * (CASE WHEN n < 40 THEN n ELSE 40 END) DIV n) END AS gap
+FROM parts),
+weighted AS (SELECT COUNT(*) AS owners
+FROM gaps)
 SELECT owners AS units
 FROM weighted;
 -- values
@@ -261,7 +195,7 @@ CACHE LAZY TABLE pairs AS SELECT DISTINCT o, hedgerow_place, v
 FROM kept_rows
 WHERE v IS NOT NULL;
 CREATE TEMPORARY VIEW chosen AS SELECT o, hedgerow_place, v
-FROM (SELECT o, hedgerow_place, v, ROW_NUMBER() OVER (PARTITION BY o, hedgerow_place ORDER BY md5('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS STRING), '~') || '|' || COALESCE(CAST(hedgerow_place AS STRING), '~') || '|' || COALESCE(v, '~')), v) AS turn
+FROM (SELECT o, hedgerow_place, v, ROW_NUMBER() OVER (PARTITION BY o, hedgerow_place ORDER BY md5('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS STRING), '~') || '|' || COALESCE(CAST(hedgerow_place AS STRING), '~') || '|' || COALESCE(v, '~')), v ASC NULLS LAST) AS turn
 FROM pairs) AS turns
 WHERE turn <= 4;
 SELECT hedgerow_place, COUNT(DISTINCT v) AS hedgerow_value
@@ -272,37 +206,25 @@ GROUP BY hedgerow_place;
 -- with {"distinct": "flow"}
 SELECT city, COUNT(DISTINCT placed) FROM orders GROUP BY city;
 -- survey
-CREATE TEMPORARY VIEW private_rows AS SELECT t0.`city` AS k0, t0.`customer_id` AS o
+WITH private_rows AS (SELECT t0.`city` AS k0, t0.`customer_id` AS o
 FROM `orders` AS t0
-WHERE t0.`customer_id` IS NOT NULL;
-CACHE LAZY TABLE parts AS SELECT k0, o, COUNT(*) AS n
+WHERE t0.`customer_id` IS NOT NULL),
+parts AS (SELECT k0, o, COUNT(*) AS n
 FROM private_rows
-GROUP BY k0, o;
-CREATE TEMPORARY VIEW sized AS SELECT o, COUNT(*) AS touched, CAST(CAST(SUM(shiftright(CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT), 42)) AS DECIMAL(38, 0)) * 4398046511104BD + CAST(SUM((shiftright(CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT), 21) & 2097151L)) AS DECIMAL(38, 0)) * 2097152BD + CAST(SUM((CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT) & 2097151L)) AS DECIMAL(38, 0)) * 1BD AS DECIMAL(38, 0)) AS q
-FROM parts
-GROUP BY o;
-CACHE LAZY TABLE heavy AS SELECT o, touched, CASE WHEN q <= 800 THEN 1073741824 ELSE CASE WHEN CAST(CAST(floor(sqrt(9.223372036854776e+20D / CAST(q AS DOUBLE))) AS BIGINT) AS DECIMAL(38, 0)) * CAST(floor(sqrt(9.223372036854776e+20D / CAST(q AS DOUBLE))) AS BIGINT) * q > CAST('922337203685477580800' AS DECIMAL(38, 0)) THEN CAST(floor(sqrt(9.223372036854776e+20D / CAST(q AS DOUBLE))) AS BIGINT) - 1 ELSE CAST(floor(sqrt(9.223372036854776e+20D / CAST(q AS DOUBLE))) AS BIGINT) END END AS u
-FROM sized
-WHERE touched > 3 OR q > 800;
-CACHE LAZY TABLE light AS SELECT parts.k0 AS k0, parts.o AS o, 1073741824 - (COALESCE(u, 1073741824) * (CASE WHEN n < 20 THEN n ELSE 20 END) DIV n) AS gap
-FROM parts
-LEFT JOIN heavy ON parts.o = heavy.o
-WHERE n > 20 OR u < 1073741824;
-CREATE TEMPORARY VIEW counted AS SELECT parts.k0 AS k0, COUNT(*) AS owners
-FROM parts
-GROUP BY parts.k0;
-CREATE TEMPORARY VIEW weighted AS SELECT counted.k0 AS k0, owners
-FROM counted;
-CREATE TEMPORARY VIEW dropped AS SELECT k0, COUNT(*) AS lost
-FROM (SELECT k0, ROW_NUMBER() OVER (PARTITION BY o ORDER BY md5('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS STRING), '~') || '|' || COALESCE(k0, '~')), k0) AS place
-FROM (SELECT parts.o AS o, parts.k0 AS k0
-FROM parts JOIN heavy ON parts.o = heavy.o
-WHERE touched > 3) AS touching) AS ranked
-WHERE place > 3
-GROUP BY k0;
-CREATE TEMPORARY VIEW bounded AS SELECT weighted.*, owners - COALESCE(lost, 0) AS units, COUNT(*) OVER () AS all_keys
-FROM weighted
-LEFT JOIN dropped ON weighted.k0 <=> dropped.k0;
+GROUP BY k0, o),
+sizes AS (SELECT k0, o, n, COUNT(*) OVER (PARTITION BY o) AS touched, CAST(CAST(SUM(shiftright(CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT), 42)) OVER (PARTITION BY o) AS DECIMAL(38, 0)) * 4398046511104BD + CAST(SUM((shiftright(CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT), 21) & 2097151L)) OVER (PARTITION BY o) AS DECIMAL(38, 0)) * 2097152BD + CAST(SUM((CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT) & 2097151L)) OVER (PARTITION BY o) AS DECIMAL(38, 0)) * 1BD AS DECIMAL(38, 0)) AS q
+FROM parts),
+caps AS (SELECT k0, o, n, touched, CASE WHEN q <= 800 THEN 1073741824 ELSE CASE WHEN CAST(CAST(floor(sqrt(9.223372036854776e+20D / CAST(q AS DOUBLE))) AS BIGINT) AS DECIMAL(38, 0)) * CAST(floor(sqrt(9.223372036854776e+20D / CAST(q AS DOUBLE))) AS BIGINT) * q > CAST('922337203685477580800' AS DECIMAL(38, 0)) THEN CAST(floor(sqrt(9.223372036854776e+20D / CAST(q AS DOUBLE))) AS BIGINT) - 1 ELSE CAST(floor(sqrt(9.223372036854776e+20D / CAST(q AS DOUBLE))) AS BIGINT) END END AS u
+FROM sizes),
+gaps AS (SELECT k0, o, touched, u, CASE WHEN n > 20 OR u < 1073741824 THEN 1073741824 - (u * (CASE WHEN n < 20 THEN n ELSE 20 END) DIV n) END AS gap
+FROM caps),
+turns AS (SELECT k0, o, u, gap, CASE WHEN touched > 3 THEN ROW_NUMBER() OVER (PARTITION BY o ORDER BY CASE WHEN touched > 3 THEN md5('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS STRING), '~') || '|' || COALESCE(k0, '~')) END, k0 ASC NULLS LAST) END AS turn
+FROM gaps),
+weighted AS (SELECT k0, COUNT(*) AS owners, COUNT(CASE WHEN turn IS NULL OR turn <= 3 THEN 1 END) AS units
+FROM turns
+GROUP BY k0),
+bounded AS (SELECT weighted.*, COUNT(*) OVER () AS all_keys
+FROM weighted)
 SELECT k0, units, all_keys
 FROM bounded
 WHERE units >= 10;
@@ -316,12 +238,12 @@ CACHE LAZY TABLE pairs AS SELECT DISTINCT o, hedgerow_place, v
 FROM kept_rows
 WHERE v IS NOT NULL;
 CREATE TEMPORARY VIEW places AS SELECT o, hedgerow_place
-FROM (SELECT o, hedgerow_place, ROW_NUMBER() OVER (PARTITION BY o ORDER BY md5('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS STRING), '~') || '|' || COALESCE(CAST(hedgerow_place AS STRING), '~')), hedgerow_place) AS turn
+FROM (SELECT o, hedgerow_place, ROW_NUMBER() OVER (PARTITION BY o ORDER BY md5('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS STRING), '~') || '|' || COALESCE(CAST(hedgerow_place AS STRING), '~')), hedgerow_place ASC NULLS LAST) AS turn
 FROM (SELECT DISTINCT o, hedgerow_place
 FROM pairs) AS touched) AS turns
 WHERE turn <= 3;
 CREATE TEMPORARY VIEW chosen AS SELECT o, hedgerow_place, v
-FROM (SELECT o, hedgerow_place, v, ROW_NUMBER() OVER (PARTITION BY o, hedgerow_place ORDER BY md5('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS STRING), '~') || '|' || COALESCE(CAST(hedgerow_place AS STRING), '~') || '|' || COALESCE(CAST(unix_micros(v) AS STRING), '~')), v) AS turn
+FROM (SELECT o, hedgerow_place, v, ROW_NUMBER() OVER (PARTITION BY o, hedgerow_place ORDER BY md5('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS STRING), '~') || '|' || COALESCE(CAST(hedgerow_place AS STRING), '~') || '|' || COALESCE(CAST(unix_micros(v) AS STRING), '~')), v ASC NULLS LAST) AS turn
 FROM (SELECT pairs.o AS o, pairs.hedgerow_place AS hedgerow_place, v
 FROM pairs JOIN places ON pairs.o = places.o AND pairs.hedgerow_place = places.hedgerow_place) AS inside) AS turns
 WHERE turn <= 64;
@@ -331,179 +253,108 @@ FROM chosen;
 -- owners along a path
 SELECT colour, SUM(pieces) FROM items GROUP BY colour;
 -- survey
-CREATE TEMPORARY VIEW private_rows AS SELECT t0.`colour` AS k0, t1.`customer_id` AS o, CAST(CASE WHEN CAST(t0.`pieces` AS DOUBLE) IS NOT NULL THEN floor(LEAST(GREATEST((CAST(t0.`pieces` AS DOUBLE) - 0.0D) * 1.0D + 0.5D, 1.0D), 100.0D)) END AS INT) AS x0
+WITH private_rows AS (SELECT t0.`colour` AS k0, t1.`customer_id` AS o, CAST(CASE WHEN CAST(t0.`pieces` AS DOUBLE) IS NOT NULL THEN floor(LEAST(GREATEST((CAST(t0.`pieces` AS DOUBLE) - 0.0D) * 1.0D + 0.5D, 1.0D), 100.0D)) END AS INT) AS x0
 FROM `items` AS t0 JOIN `orders` AS t1 ON (t0.`order_id` = t1.`id`)
-WHERE t1.`customer_id` IS NOT NULL;
-CACHE LAZY TABLE parts AS SELECT k0, o, COUNT(*) AS n, CAST(CAST(SUM(shiftright(CAST(x0 AS BIGINT), 42)) AS DECIMAL(38, 0)) * 4398046511104BD + CAST(SUM((shiftright(CAST(x0 AS BIGINT), 21) & 2097151L)) AS DECIMAL(38, 0)) * 2097152BD + CAST(SUM((CAST(x0 AS BIGINT) & 2097151L)) AS DECIMAL(38, 0)) * 1BD AS DECIMAL(38, 0)) AS p0
+WHERE t1.`customer_id` IS NOT NULL),
+parts AS (SELECT k0, o, COUNT(*) AS n, CAST(CAST(SUM(shiftright(CAST(x0 AS BIGINT), 42)) AS DECIMAL(38, 0)) * 4398046511104BD + CAST(SUM((shiftright(CAST(x0 AS BIGINT), 21) & 2097151L)) AS DECIMAL(38, 0)) * 2097152BD + CAST(SUM((CAST(x0 AS BIGINT) & 2097151L)) AS DECIMAL(38, 0)) * 1BD AS DECIMAL(38, 0)) AS p0
 FROM private_rows
-GROUP BY k0, o;
-CREATE TEMPORARY VIEW sized AS SELECT o, COUNT(*) AS touched, CAST(CAST(SUM(shiftright(CAST((CASE WHEN n < 100 THEN n ELSE 100 END) * (CASE WHEN n < 100 THEN n ELSE 100 END) AS BIGINT), 42)) AS DECIMAL(38, 0)) * 4398046511104BD + CAST(SUM((shiftright(CAST((CASE WHEN n < 100 THEN n ELSE 100 END) * (CASE WHEN n < 100 THEN n ELSE 100 END) AS BIGINT), 21) & 2097151L)) AS DECIMAL(38, 0)) * 2097152BD + CAST(SUM((CAST((CASE WHEN n < 100 THEN n ELSE 100 END) * (CASE WHEN n < 100 THEN n ELSE 100 END) AS BIGINT) & 2097151L)) AS DECIMAL(38, 0)) * 1BD AS DECIMAL(38, 0)) AS q
-FROM parts
-GROUP BY o;
-CACHE LAZY TABLE heavy AS SELECT o, touched, CASE WHEN q <= 10000 THEN 1073741824 ELSE CASE WHEN CAST(CAST(floor(sqrt(1.152921504606847e+22D / CAST(q AS DOUBLE))) AS BIGINT) AS DECIMAL(38, 0)) * CAST(floor(sqrt(1.152921504606847e+22D / CAST(q AS DOUBLE))) AS BIGINT) * q > CAST('11529215046068469760000' AS DECIMAL(38, 0)) THEN CAST(floor(sqrt(1.152921504606847e+22D / CAST(q AS DOUBLE))) AS BIGINT) - 1 ELSE CAST(floor(sqrt(1.152921504606847e+22D / CAST(q AS DOUBLE))) AS BIGINT) END END AS u
-FROM sized
-WHERE touched > 100 OR q > 10000;
-CACHE LAZY TABLE light AS SELECT parts.k0 AS k0, parts.o AS o, 1073741824 - (COALESCE(u, 1073741824) * (CASE WHEN n < 100 THEN n ELSE 100 END) DIV n) AS gap
-FROM parts
-LEFT JOIN heavy ON parts.o = heavy.o
-WHERE n > 100 OR u < 1073741824;
-CREATE TEMPORARY VIEW counted AS SELECT parts.k0 AS k0, COUNT(*) AS owners
-FROM parts
-GROUP BY parts.k0;
-CREATE TEMPORARY VIEW totals AS SELECT k0, CAST(SUM(p0) AS DECIMAL(38, 0)) AS t0
-FROM parts
-GROUP BY k0;
-CREATE TEMPORARY VIEW surplus AS SELECT parts.k0 AS k0, SUM(CAST(gap AS DECIMAL(38, 0)) * p0) AS m0
-FROM parts JOIN light ON parts.o = light.o AND parts.k0 <=> light.k0
-GROUP BY parts.k0;
-CREATE TEMPORARY VIEW weighted AS SELECT counted.k0 AS k0, owners, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0
-FROM counted JOIN totals ON counted.k0 <=> totals.k0
-LEFT JOIN surplus ON counted.k0 <=> surplus.k0;
-CREATE TEMPORARY VIEW dropped AS SELECT k0, COUNT(*) AS lost
-FROM (SELECT k0, ROW_NUMBER() OVER (PARTITION BY o ORDER BY md5('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS STRING), '~') || '|' || COALESCE(k0, '~')), k0) AS place
-FROM (SELECT parts.o AS o, parts.k0 AS k0
-FROM parts JOIN heavy ON parts.o = heavy.o
-WHERE touched > 100) AS touching) AS ranked
-WHERE place > 100
-GROUP BY k0;
-CREATE TEMPORARY VIEW bounded AS SELECT weighted.*, owners - COALESCE(lost, 0) AS units, COUNT(*) OVER () AS all_keys
-FROM weighted
-LEFT JOIN dropped ON weighted.k0 <=> dropped.k0;
+GROUP BY k0, o),
+sizes AS (SELECT k0, o, p0, n, COUNT(*) OVER (PARTITION BY o) AS touched, CAST(CAST(SUM(shiftright(CAST((CASE WHEN n < 100 THEN n ELSE 100 END) * (CASE WHEN n < 100 THEN n ELSE 100 END) AS BIGINT), 42)) OVER (PARTITION BY o) AS DECIMAL(38, 0)) * 4398046511104BD + CAST(SUM((shiftright(CAST((CASE WHEN n < 100 THEN n ELSE 100 END) * (CASE WHEN n < 100 THEN n ELSE 100 END) AS BIGINT), 21) & 2097151L)) OVER (PARTITION BY o) AS DECIMAL(38, 0)) * 2097152BD + CAST(SUM((CAST((CASE WHEN n < 100 THEN n ELSE 100 END) * (CASE WHEN n < 100 THEN n ELSE 100 END) AS BIGINT) & 2097151L)) OVER (PARTITION BY o) AS DECIMAL(38, 0)) * 1BD AS DECIMAL(38, 0)) AS q
+FROM parts),
+caps AS (SELECT k0, o, p0, n, touched, CASE WHEN q <= 10000 THEN 1073741824 ELSE CASE WHEN CAST(CAST(floor(sqrt(1.152921504606847e+22D / CAST(q AS DOUBLE))) AS BIGINT) AS DECIMAL(38, 0)) * CAST(floor(sqrt(1.152921504606847e+22D / CAST(q AS DOUBLE))) AS BIGINT) * q > CAST('11529215046068469760000' AS DECIMAL(38, 0)) THEN CAST(floor(sqrt(1.152921504606847e+22D / CAST(q AS DOUBLE))) AS BIGINT) - 1 ELSE CAST(floor(sqrt(1.152921504606847e+22D / CAST(q AS DOUBLE))) AS BIGINT) END END AS u
+FROM sizes),
+gaps AS (SELECT k0, o, p0, touched, u, CASE WHEN n > 100 OR u < 1073741824 THEN 1073741824 - (u * (CASE WHEN n < 100 THEN n ELSE 100 END) DIV n) END AS gap
+FROM caps),
+turns AS (SELECT k0, o, p0, u, gap, CASE WHEN touched > 100 THEN ROW_NUMBER() OVER (PARTITION BY o ORDER BY CASE WHEN touched > 100 THEN md5('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS STRING), '~') || '|' || COALESCE(k0, '~')) END, k0 ASC NULLS LAST) END AS turn
+FROM gaps),
+weighted AS (SELECT k0, COUNT(*) AS owners, COALESCE(CAST(SUM(p0) AS DECIMAL(38, 0)), 0) * 1073741824 - COALESCE(SUM(CAST(gap AS DECIMAL(38, 0)) * p0), 0) AS s0, COUNT(CASE WHEN turn IS NULL OR turn <= 100 THEN 1 END) AS units
+FROM turns
+GROUP BY k0),
+bounded AS (SELECT weighted.*, COUNT(*) OVER () AS all_keys
+FROM weighted)
 SELECT k0, units, all_keys, s0
 FROM bounded
 WHERE units >= 10;
 -- measure
-CREATE TEMPORARY VIEW private_rows AS SELECT t0.`colour` AS k0, t1.`customer_id` AS o, CAST(CASE WHEN CAST(t0.`pieces` AS DOUBLE) IS NOT NULL THEN floor(LEAST(GREATEST((CAST(t0.`pieces` AS DOUBLE) - 0.0D) * 1.0D + 0.5D, 1.0D), 100.0D)) END AS INT) AS x0
+WITH private_rows AS (SELECT t0.`colour` AS k0, t1.`customer_id` AS o, CAST(CASE WHEN CAST(t0.`pieces` AS DOUBLE) IS NOT NULL THEN floor(LEAST(GREATEST((CAST(t0.`pieces` AS DOUBLE) - 0.0D) * 1.0D + 0.5D, 1.0D), 100.0D)) END AS INT) AS x0
 FROM `items` AS t0 JOIN `orders` AS t1 ON (t0.`order_id` = t1.`id`)
-WHERE t1.`customer_id` IS NOT NULL;
-CREATE TEMPORARY VIEW kept_rows AS SELECT private_rows.*, hedgerow_place
-FROM private_rows JOIN hedgerow_selected ON private_rows.k0 <=> hedgerow_selected.k0;
-CACHE LAZY TABLE parts AS SELECT hedgerow_place, o, COUNT(*) AS n, CAST(CAST(SUM(shiftright(CAST(x0 AS BIGINT), 42)) AS DECIMAL(38, 0)) * 4398046511104BD + CAST(SUM((shiftright(CAST(x0 AS BIGINT), 21) & 2097151L)) AS DECIMAL(38, 0)) * 2097152BD + CAST(SUM((CAST(x0 AS BIGINT) & 2097151L)) AS DECIMAL(38, 0)) * 1BD AS DECIMAL(38, 0)) AS p0
+WHERE t1.`customer_id` IS NOT NULL),
+kept_rows AS (SELECT private_rows.*, hedgerow_place
+FROM private_rows JOIN hedgerow_selected ON private_rows.k0 <=> hedgerow_selected.k0),
+parts AS (SELECT hedgerow_place, o, COUNT(*) AS n, CAST(CAST(SUM(shiftright(CAST(x0 AS BIGINT), 42)) AS DECIMAL(38, 0)) * 4398046511104BD + CAST(SUM((shiftright(CAST(x0 AS BIGINT), 21) & 2097151L)) AS DECIMAL(38, 0)) * 2097152BD + CAST(SUM((CAST(x0 AS BIGINT) & 2097151L)) AS DECIMAL(38, 0)) * 1BD AS DECIMAL(38, 0)) AS p0
 FROM kept_rows
-GROUP BY hedgerow_place, o;
-CREATE TEMPORARY VIEW sized AS SELECT o, COUNT(*) AS touched, CAST(CAST(SUM(shiftright(CAST((CASE WHEN n < 100 THEN n ELSE 100 END) * (CASE WHEN n < 100 THEN n ELSE 100 END) AS BIGINT), 42)) AS DECIMAL(38, 0)) * 4398046511104BD + CAST(SUM((shiftright(CAST((CASE WHEN n < 100 THEN n ELSE 100 END) * (CASE WHEN n < 100 THEN n ELSE 100 END) AS BIGINT), 21) & 2097151L)) AS DECIMAL(38, 0)) * 2097152BD + CAST(SUM((CAST((CASE WHEN n < 100 THEN n ELSE 100 END) * (CASE WHEN n < 100 THEN n ELSE 100 END) AS BIGINT) & 2097151L)) AS DECIMAL(38, 0)) * 1BD AS DECIMAL(38, 0)) AS q
-FROM parts
-GROUP BY o;
-CACHE LAZY TABLE heavy AS SELECT o, touched, CASE WHEN q <= 10000 THEN 1073741824 ELSE CASE WHEN CAST(CAST(floor(sqrt(1.152921504606847e+22D / CAST(q AS DOUBLE))) AS BIGINT) AS DECIMAL(38, 0)) * CAST(floor(sqrt(1.152921504606847e+22D / CAST(q AS DOUBLE))) AS BIGINT) * q > CAST('11529215046068469760000' AS DECIMAL(38, 0)) THEN CAST(floor(sqrt(1.152921504606847e+22D / CAST(q AS DOUBLE))) AS BIGINT) - 1 ELSE CAST(floor(sqrt(1.152921504606847e+22D / CAST(q AS DOUBLE))) AS BIGINT) END END AS u
-FROM sized
-WHERE touched > 100 OR q > 10000;
-CACHE LAZY TABLE light AS SELECT parts.hedgerow_place AS hedgerow_place, parts.o AS o, 1073741824 - (COALESCE(u, 1073741824) * (CASE WHEN n < 100 THEN n ELSE 100 END) DIV n) AS gap
-FROM parts
-LEFT JOIN heavy ON parts.o = heavy.o
-WHERE n > 100 OR u < 1073741824;
-CREATE TEMPORARY VIEW counted AS SELECT parts.hedgerow_place AS hedgerow_place, COUNT(*) AS owners
-FROM parts
-GROUP BY parts.hedgerow_place;
-CREATE TEMPORARY VIEW totals AS SELECT hedgerow_place, CAST(SUM(p0) AS DECIMAL(38, 0)) AS t0
-FROM parts
-GROUP BY hedgerow_place;
-CREATE TEMPORARY VIEW surplus AS SELECT parts.hedgerow_place AS hedgerow_place, SUM(CAST(gap AS DECIMAL(38, 0)) * p0) AS m0
-FROM parts JOIN light ON parts.o = light.o AND parts.hedgerow_place <=> light.hedgerow_place
-GROUP BY parts.hedgerow_place;
-CREATE TEMPORARY VIEW weighted AS SELECT counted.hedgerow_place AS hedgerow_place, owners, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0
-FROM counted JOIN totals ON counted.hedgerow_place <=> totals.hedgerow_place
-LEFT JOIN surplus ON counted.hedgerow_place <=> surplus.hedgerow_place;
+GROUP BY hedgerow_place, o),
+sizes AS (SELECT hedgerow_place, o, p0, n, COUNT(*) OVER (PARTITION BY o) AS touched, CAST(CAST(SUM(shiftright(CAST((CASE WHEN n < 100 THEN n ELSE 100 END) * (CASE WHEN n < 100 THEN n ELSE 100 END) AS BIGINT), 42)) OVER (PARTITION BY o) AS DECIMAL(38, 0)) * 4398046511104BD + CAST(SUM((shiftright(CAST((CASE WHEN n < 100 THEN n ELSE 100 END) * (CASE WHEN n < 100 THEN n ELSE 100 END) AS BIGINT), 21) & 2097151L)) OVER (PARTITION BY o) AS DECIMAL(38, 0)) * 2097152BD + CAST(SUM((CAST((CASE WHEN n < 100 THEN n ELSE 100 END) * (CASE WHEN n < 100 THEN n ELSE 100 END) AS BIGINT) & 2097151L)) OVER (PARTITION BY o) AS DECIMAL(38, 0)) * 1BD AS DECIMAL(38, 0)) AS q
+FROM parts),
+caps AS (SELECT hedgerow_place, o, p0, n, touched, CASE WHEN q <= 10000 THEN 1073741824 ELSE CASE WHEN CAST(CAST(floor(sqrt(1.152921504606847e+22D / CAST(q AS DOUBLE))) AS BIGINT) AS DECIMAL(38, 0)) * CAST(floor(sqrt(1.152921504606847e+22D / CAST(q AS DOUBLE))) AS BIGINT) * q > CAST('11529215046068469760000' AS DECIMAL(38, 0)) THEN CAST(floor(sqrt(1.152921504606847e+22D / CAST(q AS DOUBLE))) AS BIGINT) - 1 ELSE CAST(floor(sqrt(1.152921504606847e+22D / CAST(q AS DOUBLE))) AS BIGINT) END END AS u
+FROM sizes),
+gaps AS (SELECT hedgerow_place, o, p0, touched, u, CASE WHEN n > 100 OR u < 1073741824 THEN 1073741824 - (u * (CASE WHEN n < 100 THEN n ELSE 100 END) DIV n) END AS gap
+FROM caps),
+weighted AS (SELECT hedgerow_place, COUNT(*) AS owners, COALESCE(CAST(SUM(p0) AS DECIMAL(38, 0)), 0) * 1073741824 - COALESCE(SUM(CAST(gap AS DECIMAL(38, 0)) * p0), 0) AS s0
+FROM gaps
+GROUP BY hedgerow_place)
 SELECT hedgerow_place, s0
 FROM weighted;
 
 -- a join, with conditions on both sides
 SELECT c.region, COUNT(*) FROM customers c JOIN orders o ON o.customer_id = c.id WHERE o.price > 9.99 AND c.region <> 'south' GROUP BY 1;
 -- survey
-CREATE TEMPORARY VIEW private_rows AS SELECT t0.`region` AS k0, t0.`id` AS o
+WITH private_rows AS (SELECT t0.`region` AS k0, t0.`id` AS o
 FROM `customers` AS t0 JOIN `orders` AS t1 ON (t1.`customer_id` = t0.`id`)
-WHERE t0.`id` IS NOT NULL AND (t1.`price` > (9.99BD)) AND (t0.`region` <> 'south') AND t0.`region` IN ('north', CAST(X'6F276E6F727468' AS STRING), 'south');
-CACHE LAZY TABLE parts AS SELECT k0, o, COUNT(*) AS n, COUNT(*) AS p0
+WHERE t0.`id` IS NOT NULL AND (t1.`price` > (9.99BD)) AND (t0.`region` <> 'south') AND t0.`region` IN ('north', CAST(X'6F276E6F727468' AS STRING), 'south')),
+parts AS (SELECT k0, o, COUNT(*) AS n, COUNT(*) AS p0
 FROM private_rows
-GROUP BY k0, o;
-CREATE TEMPORARY VIEW sized AS SELECT o, COUNT(*) AS touched, CAST(CAST(SUM(shiftright(CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT), 42)) AS DECIMAL(38, 0)) * 4398046511104BD + CAST(SUM((shiftright(CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT), 21) & 2097151L)) AS DECIMAL(38, 0)) * 2097152BD + CAST(SUM((CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT) & 2097151L)) AS DECIMAL(38, 0)) * 1BD AS DECIMAL(38, 0)) AS q
-FROM parts
-GROUP BY o;
-CACHE LAZY TABLE heavy AS SELECT o, touched, CASE WHEN q <= 400 THEN 1073741824 ELSE CASE WHEN CAST(CAST(floor(sqrt(4.611686018427388e+20D / CAST(q AS DOUBLE))) AS BIGINT) AS DECIMAL(38, 0)) * CAST(floor(sqrt(4.611686018427388e+20D / CAST(q AS DOUBLE))) AS BIGINT) * q > CAST('461168601842738790400' AS DECIMAL(38, 0)) THEN CAST(floor(sqrt(4.611686018427388e+20D / CAST(q AS DOUBLE))) AS BIGINT) - 1 ELSE CAST(floor(sqrt(4.611686018427388e+20D / CAST(q AS DOUBLE))) AS BIGINT) END END AS u
-FROM sized
-WHERE touched > 1 OR q > 400;
-CACHE LAZY TABLE light AS SELECT parts.k0 AS k0, parts.o AS o, 1073741824 - (COALESCE(u, 1073741824) * (CASE WHEN n < 20 THEN n ELSE 20 END) DIV n) AS gap
-FROM parts
-LEFT JOIN heavy ON parts.o = heavy.o
-WHERE n > 20 OR u < 1073741824;
-CREATE TEMPORARY VIEW counted AS SELECT parts.k0 AS k0, COUNT(*) AS owners
-FROM parts
-GROUP BY parts.k0;
-CREATE TEMPORARY VIEW totals AS SELECT k0, CAST(SUM(p0) AS DECIMAL(38, 0)) AS t0
-FROM parts
-GROUP BY k0;
-CREATE TEMPORARY VIEW surplus AS SELECT parts.k0 AS k0, SUM(CAST(gap AS DECIMAL(38, 0)) * p0) AS m0
-FROM parts JOIN light ON parts.o = light.o AND parts.k0 <=> light.k0
-GROUP BY parts.k0;
-CREATE TEMPORARY VIEW weighted AS SELECT counted.k0 AS k0, owners, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0
-FROM counted JOIN totals ON counted.k0 <=> totals.k0
-LEFT JOIN surplus ON counted.k0 <=> surplus.k0;
-CREATE TEMPORARY VIEW dropped AS SELECT k0, COUNT(*) AS lost
-FROM (SELECT k0, ROW_NUMBER() OVER (PARTITION BY o ORDER BY md5('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS STRING), '~') || '|' || COALESCE(k0, '~')), k0) AS place
-FROM (SELECT parts.o AS o, parts.k0 AS k0
-FROM parts JOIN heavy ON parts.o = heavy.o
-WHERE touched > 1) AS touching) AS ranked
-WHERE place > 1
-GROUP BY k0;
-CREATE TEMPORARY VIEW bounded AS SELECT weighted.*, owners - COALESCE(lost, 0) AS units, COUNT(*) OVER () AS all_keys
-FROM weighted
-LEFT JOIN dropped ON weighted.k0 <=> dropped.k0;
+GROUP BY k0, o),
+sizes AS (SELECT k0, o, p0, n, COUNT(*) OVER (PARTITION BY o) AS touched, CAST(CAST(SUM(shiftright(CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT), 42)) OVER (PARTITION BY o) AS DECIMAL(38, 0)) * 4398046511104BD + CAST(SUM((shiftright(CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT), 21) & 2097151L)) OVER (PARTITION BY o) AS DECIMAL(38, 0)) * 2097152BD + CAST(SUM((CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT) & 2097151L)) OVER (PARTITION BY o) AS DECIMAL(38, 0)) * 1BD AS DECIMAL(38, 0)) AS q
+FROM parts),
+caps AS (SELECT k0, o, p0, n, touched, CASE WHEN q <= 400 THEN 1073741824 ELSE CASE WHEN CAST(CAST(floor(sqrt(4.611686018427388e+20D / CAST(q AS DOUBLE))) AS BIGINT) AS DECIMAL(38, 0)) * CAST(floor(sqrt(4.611686018427388e+20D / CAST(q AS DOUBLE))) AS BIGINT) * q > CAST('461168601842738790400' AS DECIMAL(38, 0)) THEN CAST(floor(sqrt(4.611686018427388e+20D / CAST(q AS DOUBLE))) AS BIGINT) - 1 ELSE CAST(floor(sqrt(4.611686018427388e+20D / CAST(q AS DOUBLE))) AS BIGINT) END END AS u
+FROM sizes),
+gaps AS (SELECT k0, o, p0, touched, u, CASE WHEN n > 20 OR u < 1073741824 THEN 1073741824 - (u * (CASE WHEN n < 20 THEN n ELSE 20 END) DIV n) END AS gap
+FROM caps),
+turns AS (SELECT k0, o, p0, u, gap, CASE WHEN touched > 1 THEN ROW_NUMBER() OVER (PARTITION BY o ORDER BY CASE WHEN touched > 1 THEN md5('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS STRING), '~') || '|' || COALESCE(k0, '~')) END, k0 ASC NULLS LAST) END AS turn
+FROM gaps),
+weighted AS (SELECT k0, COUNT(*) AS owners, COALESCE(CAST(SUM(p0) AS DECIMAL(38, 0)), 0) * 1073741824 - COALESCE(SUM(CAST(gap AS DECIMAL(38, 0)) * p0), 0) AS s0, COUNT(CASE WHEN turn IS NULL OR turn <= 1 THEN 1 END) AS units
+FROM turns
+GROUP BY k0),
+bounded AS (SELECT weighted.*, COUNT(*) OVER () AS all_keys
+FROM weighted)
 SELECT k0, units, all_keys, s0
 FROM bounded
 WHERE units >= 10;
 -- measure
-CREATE TEMPORARY VIEW private_rows AS SELECT t0.`region` AS k0, t0.`id` AS o
+WITH private_rows AS (SELECT t0.`region` AS k0, t0.`id` AS o
 FROM `customers` AS t0 JOIN `orders` AS t1 ON (t1.`customer_id` = t0.`id`)
-WHERE t0.`id` IS NOT NULL AND (t1.`price` > (9.99BD)) AND (t0.`region` <> 'south') AND t0.`region` IN ('north', CAST(X'6F276E6F727468' AS STRING), 'south');
-CREATE TEMPORARY VIEW kept_rows AS SELECT private_rows.*, hedgerow_place
-FROM private_rows JOIN hedgerow_selected ON private_rows.k0 <=> hedgerow_selected.k0;
-CACHE LAZY TABLE parts AS SELECT hedgerow_place, o, COUNT(*) AS n, COUNT(*) AS p0
+WHERE t0.`id` IS NOT NULL AND (t1.`price` > (9.99BD)) AND (t0.`region` <> 'south') AND t0.`region` IN ('north', CAST(X'6F276E6F727468' AS STRING), 'south')),
+kept_rows AS (SELECT private_rows.*, hedgerow_place
+FROM private_rows JOIN hedgerow_selected ON private_rows.k0 <=> hedgerow_selected.k0),
+parts AS (SELECT hedgerow_place, o, COUNT(*) AS n, COUNT(*) AS p0
 FROM kept_rows
-GROUP BY hedgerow_place, o;
-CREATE TEMPORARY VIEW sized AS SELECT o, COUNT(*) AS touched, CAST(CAST(SUM(shiftright(CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT), 42)) AS DECIMAL(38, 0)) * 4398046511104BD + CAST(SUM((shiftright(CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT), 21) & 2097151L)) AS DECIMAL(38, 0)) * 2097152BD + CAST(SUM((CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT) & 2097151L)) AS DECIMAL(38, 0)) * 1BD AS DECIMAL(38, 0)) AS q
-FROM parts
-GROUP BY o;
-CACHE LAZY TABLE heavy AS SELECT o, touched, CASE WHEN q <= 400 THEN 1073741824 ELSE CASE WHEN CAST(CAST(floor(sqrt(4.611686018427388e+20D / CAST(q AS DOUBLE))) AS BIGINT) AS DECIMAL(38, 0)) * CAST(floor(sqrt(4.611686018427388e+20D / CAST(q AS DOUBLE))) AS BIGINT) * q > CAST('461168601842738790400' AS DECIMAL(38, 0)) THEN CAST(floor(sqrt(4.611686018427388e+20D / CAST(q AS DOUBLE))) AS BIGINT) - 1 ELSE CAST(floor(sqrt(4.611686018427388e+20D / CAST(q AS DOUBLE))) AS BIGINT) END END AS u
-FROM sized
-WHERE touched > 1 OR q > 400;
-CACHE LAZY TABLE light AS SELECT parts.hedgerow_place AS hedgerow_place, parts.o AS o, 1073741824 - (COALESCE(u, 1073741824) * (CASE WHEN n < 20 THEN n ELSE 20 END) DIV n) AS gap
-FROM parts
-LEFT JOIN heavy ON parts.o = heavy.o
-WHERE n > 20 OR u < 1073741824;
-CREATE TEMPORARY VIEW counted AS SELECT parts.hedgerow_place AS hedgerow_place, COUNT(*) AS owners
-FROM parts
-GROUP BY parts.hedgerow_place;
-CREATE TEMPORARY VIEW totals AS SELECT hedgerow_place, CAST(SUM(p0) AS DECIMAL(38, 0)) AS t0
-FROM parts
-GROUP BY hedgerow_place;
-CREATE TEMPORARY VIEW surplus AS SELECT parts.hedgerow_place AS hedgerow_place, SUM(CAST(gap AS DECIMAL(38, 0)) * p0) AS m0
-FROM parts JOIN light ON parts.o = light.o AND parts.hedgerow_place <=> light.hedgerow_place
-GROUP BY parts.hedgerow_place;
-CREATE TEMPORARY VIEW weighted AS SELECT counted.hedgerow_place AS hedgerow_place, owners, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0
-FROM counted JOIN totals ON counted.hedgerow_place <=> totals.hedgerow_place
-LEFT JOIN surplus ON counted.hedgerow_place <=> surplus.hedgerow_place;
+GROUP BY hedgerow_place, o),
+sizes AS (SELECT hedgerow_place, o, p0, n, COUNT(*) OVER (PARTITION BY o) AS touched, CAST(CAST(SUM(shiftright(CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT), 42)) OVER (PARTITION BY o) AS DECIMAL(38, 0)) * 4398046511104BD + CAST(SUM((shiftright(CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT), 21) & 2097151L)) OVER (PARTITION BY o) AS DECIMAL(38, 0)) * 2097152BD + CAST(SUM((CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT) & 2097151L)) OVER (PARTITION BY o) AS DECIMAL(38, 0)) * 1BD AS DECIMAL(38, 0)) AS q
+FROM parts),
+caps AS (SELECT hedgerow_place, o, p0, n, touched, CASE WHEN q <= 400 THEN 1073741824 ELSE CASE WHEN CAST(CAST(floor(sqrt(4.611686018427388e+20D / CAST(q AS DOUBLE))) AS BIGINT) AS DECIMAL(38, 0)) * CAST(floor(sqrt(4.611686018427388e+20D / CAST(q AS DOUBLE))) AS BIGINT) * q > CAST('461168601842738790400' AS DECIMAL(38, 0)) THEN CAST(floor(sqrt(4.611686018427388e+20D / CAST(q AS DOUBLE))) AS BIGINT) - 1 ELSE CAST(floor(sqrt(4.611686018427388e+20D / CAST(q AS DOUBLE))) AS BIGINT) END END AS u
+FROM sizes),
+gaps AS (SELECT hedgerow_place, o, p0, touched, u, CASE WHEN n > 20 OR u < 1073741824 THEN 1073741824 - (u * (CASE WHEN n < 20 THEN n ELSE 20 END) DIV n) END AS gap
+FROM caps),
+weighted AS (SELECT hedgerow_place, COUNT(*) AS owners, COALESCE(CAST(SUM(p0) AS DECIMAL(38, 0)), 0) * 1073741824 - COALESCE(SUM(CAST(gap AS DECIMAL(38, 0)) * p0), 0) AS s0
+FROM gaps
+GROUP BY hedgerow_place)
 SELECT hedgerow_place, s0
 FROM weighted;
 
 -- arithmetic, choices, text and dates
 SELECT SUM(CASE WHEN city LIKE 'O''%' OR LOWER(city) IN ('rome', 'a\b') THEN price * 2 / 3 ELSE 0 END) FROM orders WHERE EXTRACT(year FROM placed) = 2026 AND placed >= TIMESTAMP '2026-01-31 12:00:00';
 -- survey
-CREATE TEMPORARY VIEW private_rows AS SELECT t0.`customer_id` AS o, CAST(CASE WHEN CAST(CASE WHEN ((t0.`city` LIKE CAST(X'4F2725' AS STRING) ESCAPE '!') OR (CASE WHEN octet_length(t0.`city`) = char_length(t0.`city`) THEN lower(t0.`city`) ELSE translate(t0.`city`, 'ABCDEFGHIJKLMNOPQRSTUVWXYZÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÐÑÒÓÔÕÖØÙÚÛÜÝÞĀĂĄĆĈĊČĎĐĒĔĖĘĚĜĞĠĢĤĦĨĪĬĮİĲĴĶĹĻĽĿŁŃŅŇŊŌŎŐŒŔŖŘŚŜŞŠŢŤŦŨŪŬŮŰŲŴŶŸŹŻŽƁƂƄƆƇƉƊƋƎƏƐƑƓƔƖƗƘƜƝƟƠƢƤƦƧƩƬƮƯƱƲƳƵƷƸƼǄǅǇǈǊǋǍǏǑǓǕǗǙǛǞǠǢǤǦǨǪǬǮǱǲǴǶǷǸǺǼǾȀȂȄȆȈȊȌȎȐȒȔȖȘȚȜȞȠȢȤȦȨȪȬȮȰȲȺȻȽȾɁɃɄɅɆɈɊɌɎͰͲͶͿΆΈΉΊΌΎΏΑΒΓΔΕΖΗΘΙΚΛΜΝΞΟΠΡΣΤΥΦΧΨΩΪΫϏϘϚϜϞϠϢϤϦϨϪϬϮϴϷϹϺϽϾϿЀЁЂЃЄЅІЇЈЉЊЋЌЍЎЏАБВГДЕЖЗИЙКЛМНОПРСТУФХЦЧШЩЪЫЬЭЮЯѠѢѤѦѨѪѬѮѰѲѴѶѸѺѼѾҀҊҌҎҐҒҔҖҘҚҜҞҠҢҤҦҨҪҬҮҰҲҴҶҸҺҼҾӀӁӃӅӇӉӋӍӐӒӔӖӘӚӜӞӠӢӤӦӨӪӬӮӰӲӴӶӸӺӼӾԀԂԄԆԈԊԌԎԐԒԔԖԘԚԜԞԠԢԤԦԨԪԬԮԱԲԳԴԵԶԷԸԹԺԻԼԽԾԿՀՁՂՃՄՅՆՇՈՉՊՋՌՍՎՏՐՑՒՓՔՕՖႠႡႢႣႤႥႦႧႨႩႪႫႬႭႮႯႰႱႲႳႴႵႶႷႸႹႺႻႼႽႾႿჀჁჂჃჄჅჇჍᎠᎡᎢᎣᎤᎥᎦᎧᎨᎩᎪᎫᎬᎭᎮᎯᎰᎱᎲᎳᎴᎵᎶᎷᎸᎹᎺᎻᎼᎽᎾᎿᏀᏁᏂᏃᏄᏅᏆᏇᏈᏉᏊᏋᏌᏍᏎᏏᏐᏑᏒᏓᏔᏕᏖᏗᏘᏙᏚᏛᏜᏝᏞᏟᏠᏡᏢᏣᏤᏥᏦᏧᏨᏩᏪᏫᏬᏭᏮᏯᏰᏱᏲᏳᏴᏵᲐᲑᲒᲓᲔᲕᲖᲗᲘᲙᲚᲛᲜᲝᲞᲟᲠᲡᲢᲣᲤᲥᲦᲧᲨᲩᲪᲫᲬᲭᲮᲯᲰᲱᲲᲳᲴᲵᲶᲷᲸᲹᲺᲽᲾᲿḀḂḄḆḈḊḌḎḐḒḔḖḘḚḜḞḠḢḤḦḨḪḬḮḰḲḴḶḸḺḼḾṀṂṄṆṈṊṌṎṐṒṔṖṘṚṜṞṠṢṤṦṨṪṬṮṰṲṴṶṸṺṼṾẀẂẄẆẈẊẌẎẐẒẔẞẠẢẤẦẨẪẬẮẰẲẴẶẸẺẼẾỀỂỄỆỈỊỌỎỐỒỔỖỘỚỜỞỠỢỤỦỨỪỬỮỰỲỴỶỸỺỼỾἈἉἊἋἌἍἎἏἘἙἚἛἜἝἨἩἪἫἬἭἮἯἸἹἺἻἼἽἾἿὈὉὊὋὌὍὙὛὝὟὨὩὪὫὬὭὮὯᾈᾉᾊᾋᾌᾍᾎᾏᾘᾙᾚᾛᾜᾝᾞᾟᾨᾩᾪᾫᾬᾭᾮᾯᾸᾹᾺΆᾼῈΈῊΉῌῘῙῚΊῨῩῪΎῬῸΌῺΏῼΩKÅℲⅠⅡⅢⅣⅤⅥⅦⅧⅨⅩⅪⅫⅬⅭⅮⅯↃⒶⒷⒸⒹⒺⒻⒼⒽⒾⒿⓀⓁⓂⓃⓄⓅⓆⓇⓈⓉⓊⓋⓌⓍⓎⓏⰀⰁⰂⰃⰄⰅⰆⰇⰈⰉⰊⰋⰌⰍⰎⰏⰐⰑⰒⰓⰔⰕⰖⰗⰘⰙⰚⰛⰜⰝⰞⰟⰠⰡⰢⰣⰤⰥⰦⰧⰨⰩⰪⰫⰬⰭⰮⰯⱠⱢⱣⱤⱧⱩⱫⱭⱮⱯⱰⱲⱵⱾⱿⲀⲂⲄⲆⲈⲊⲌⲎⲐⲒⲔⲖⲘⲚⲜⲞⲠⲢⲤⲦⲨⲪⲬⲮⲰⲲⲴⲶⲸⲺⲼⲾⳀⳂⳄⳆⳈⳊⳌⳎⳐⳒⳔⳖⳘⳚⳜⳞⳠⳢⳫⳭⳲꙀꙂꙄꙆꙈꙊꙌꙎꙐꙒꙔꙖꙘꙚꙜꙞꙠꙢꙤꙦꙨꙪꙬꚀꚂꚄꚆꚈꚊꚌꚎꚐꚒꚔꚖꚘꚚꜢꜤꜦꜨꜪꜬꜮꜲꜴꜶꜸꜺꜼꜾꝀꝂꝄꝆꝈꝊꝌꝎꝐꝒꝔꝖꝘꝚꝜꝞꝠꝢꝤꝦꝨꝪꝬꝮꝹꝻꝽꝾꞀꞂꞄꞆꞋꞍꞐꞒꞖꞘꞚꞜꞞꞠꞢꞤꞦꞨꞪꞫꞬꞭꞮꞰꞱꞲꞳꞴꞶꞸꞺꞼꞾꟀꟂꟄꟅꟆꟇꟉꟐꟖꟘꟵＡＢＣＤＥＦＧＨＩＪＫＬＭＮＯＰＱＲＳＴＵＶＷＸＹＺ𐐀𐐁𐐂𐐃𐐄𐐅𐐆𐐇𐐈𐐉𐐊𐐋𐐌𐐍𐐎𐐏𐐐𐐑𐐒𐐓𐐔𐐕𐐖𐐗𐐘𐐙𐐚𐐛𐐜𐐝𐐞𐐟𐐠𐐡𐐢𐐣𐐤𐐥𐐦𐐧𐒰𐒱𐒲𐒳𐒴𐒵𐒶𐒷𐒸𐒹𐒺𐒻𐒼𐒽𐒾𐒿𐓀𐓁𐓂𐓃𐓄𐓅𐓆𐓇𐓈𐓉𐓊𐓋𐓌𐓍𐓎𐓏𐓐𐓑𐓒𐓓𐕰𐕱𐕲𐕳𐕴𐕵𐕶𐕷𐕸𐕹𐕺𐕼𐕽𐕾𐕿𐖀𐖁𐖂𐖃𐖄𐖅𐖆𐖇𐖈𐖉𐖊𐖌𐖍𐖎𐖏𐖐𐖑𐖒𐖔𐖕𐲀𐲁𐲂𐲃𐲄𐲅𐲆𐲇𐲈𐲉𐲊𐲋𐲌𐲍𐲎𐲏𐲐𐲑𐲒𐲓𐲔𐲕𐲖𐲗𐲘𐲙𐲚𐲛𐲜𐲝𐲞𐲟𐲠𐲡𐲢𐲣𐲤𐲥𐲦𐲧𐲨𐲩𐲪𐲫𐲬𐲭𐲮𐲯𐲰𐲱𐲲𑢠𑢡𑢢𑢣𑢤𑢥𑢦𑢧𑢨𑢩𑢪𑢫𑢬𑢭𑢮𑢯𑢰𑢱𑢲𑢳𑢴𑢵𑢶𑢷𑢸𑢹𑢺𑢻𑢼𑢽𑢾𑢿𖹀𖹁𖹂𖹃𖹄𖹅𖹆𖹇𖹈𖹉𖹊𖹋𖹌𖹍𖹎𖹏𖹐𖹑𖹒𖹓𖹔𖹕𖹖𖹗𖹘𖹙𖹚𖹛𖹜𖹝𖹞𖹟𞤀𞤁𞤂𞤃𞤄𞤅𞤆𞤇𞤈𞤉𞤊𞤋𞤌𞤍𞤎𞤏𞤐𞤑𞤒𞤓𞤔𞤕𞤖𞤗𞤘𞤙𞤚𞤛𞤜𞤝𞤞𞤟𞤠𞤡', 'abcdefghijklmnopqrstuvwxyzàáâãäåæçèéêëìíîïðñòóôõöøùúûüýþāăąćĉċčďđēĕėęěĝğġģĥħĩīĭįiĳĵķĺļľŀłńņňŋōŏőœŕŗřśŝşšţťŧũūŭůűųŵŷÿźżžɓƃƅɔƈɖɗƌǝəɛƒɠɣɩɨƙɯɲɵơƣƥʀƨʃƭʈưʊʋƴƶʒƹƽǆǆǉǉǌǌǎǐǒǔǖǘǚǜǟǡǣǥǧǩǫǭǯǳǳǵƕƿǹǻǽǿȁȃȅȇȉȋȍȏȑȓȕȗșțȝȟƞȣȥȧȩȫȭȯȱȳⱥȼƚⱦɂƀʉʌɇɉɋɍɏͱͳͷϳάέήίόύώαβγδεζηθικλμνξοπρστυφχψωϊϋϗϙϛϝϟϡϣϥϧϩϫϭϯθϸϲϻͻͼͽѐёђѓєѕіїјљњћќѝўџабвгдежзийклмнопрстуфхцчшщъыьэюяѡѣѥѧѩѫѭѯѱѳѵѷѹѻѽѿҁҋҍҏґғҕҗҙқҝҟҡңҥҧҩҫҭүұҳҵҷҹһҽҿӏӂӄӆӈӊӌӎӑӓӕӗәӛӝӟӡӣӥӧөӫӭӯӱӳӵӷӹӻӽӿԁԃԅԇԉԋԍԏԑԓԕԗԙԛԝԟԡԣԥԧԩԫԭԯաբգդեզէըթժիլխծկհձղճմյնշոչպջռսվտրցւփքօֆⴀⴁⴂⴃⴄⴅⴆⴇⴈⴉⴊⴋⴌⴍⴎⴏⴐⴑⴒⴓⴔⴕⴖⴗⴘⴙⴚⴛⴜⴝⴞⴟⴠⴡⴢⴣⴤⴥⴧⴭꭰꭱꭲꭳꭴꭵꭶꭷꭸꭹꭺꭻꭼꭽꭾꭿꮀꮁꮂꮃꮄꮅꮆꮇꮈꮉꮊꮋꮌꮍꮎꮏꮐꮑꮒꮓꮔꮕꮖꮗꮘꮙꮚꮛꮜꮝꮞꮟꮠꮡꮢꮣꮤꮥꮦꮧꮨꮩꮪꮫꮬꮭꮮꮯꮰꮱꮲꮳꮴꮵꮶꮷꮸꮹꮺꮻꮼꮽꮾꮿᏸᏹᏺᏻᏼᏽაბგდევზთიკლმნოპჟრსტუფქღყშჩცძწჭხჯჰჱჲჳჴჵჶჷჸჹჺჽჾჿḁḃḅḇḉḋḍḏḑḓḕḗḙḛḝḟḡḣḥḧḩḫḭḯḱḳḵḷḹḻḽḿṁṃṅṇṉṋṍṏṑṓṕṗṙṛṝṟṡṣṥṧṩṫṭṯṱṳṵṷṹṻṽṿẁẃẅẇẉẋẍẏẑẓẕßạảấầẩẫậắằẳẵặẹẻẽếềểễệỉịọỏốồổỗộớờởỡợụủứừửữựỳỵỷỹỻỽỿἀἁἂἃἄἅἆἇἐἑἒἓἔἕἠἡἢἣἤἥἦἧἰἱἲἳἴἵἶἷὀὁὂὃὄὅὑὓὕὗὠὡὢὣὤὥὦὧᾀᾁᾂᾃᾄᾅᾆᾇᾐᾑᾒᾓᾔᾕᾖᾗᾠᾡᾢᾣᾤᾥᾦᾧᾰᾱὰάᾳὲέὴήῃῐῑὶίῠῡὺύῥὸόὼώῳωkåⅎⅰⅱⅲⅳⅴⅵⅶⅷⅸⅹⅺⅻⅼⅽⅾⅿↄⓐⓑⓒⓓⓔⓕⓖⓗⓘⓙⓚⓛⓜⓝⓞⓟⓠⓡⓢⓣⓤⓥⓦⓧⓨⓩⰰⰱⰲⰳⰴⰵⰶⰷⰸⰹⰺⰻⰼⰽⰾⰿⱀⱁⱂⱃⱄⱅⱆⱇⱈⱉⱊⱋⱌⱍⱎⱏⱐⱑⱒⱓⱔⱕⱖⱗⱘⱙⱚⱛⱜⱝⱞⱟⱡɫᵽɽⱨⱪⱬɑɱɐɒⱳⱶȿɀⲁⲃⲅⲇⲉⲋⲍⲏⲑⲓⲕⲗⲙⲛⲝⲟⲡⲣⲥⲧⲩⲫⲭⲯⲱⲳⲵⲷⲹⲻⲽⲿⳁⳃⳅⳇⳉⳋⳍⳏⳑⳓⳕⳗⳙⳛⳝⳟⳡⳣⳬⳮⳳꙁꙃꙅꙇꙉꙋꙍꙏꙑꙓꙕꙗꙙꙛꙝꙟꙡꙣꙥꙧꙩꙫꙭꚁꚃꚅꚇꚉꚋꚍꚏꚑꚓꚕꚗꚙꚛꜣꜥꜧꜩꜫꜭꜯꜳꜵꜷꜹꜻꜽꜿꝁꝃꝅꝇꝉꝋꝍꝏꝑꝓꝕꝗꝙꝛꝝꝟꝡꝣꝥꝧꝩꝫꝭꝯꝺꝼᵹꝿꞁꞃꞅꞇꞌɥꞑꞓꞗꞙꞛꞝꞟꞡꞣꞥꞧꞩɦɜɡɬɪʞʇʝꭓꞵꞷꞹꞻꞽꞿꟁꟃꞔʂᶎꟈꟊꟑꟗꟙꟶａｂｃｄｅｆｇｈｉｊｋｌｍｎｏｐｑｒｓｔｕｖｗｘｙｚ𐐨𐐩𐐪𐐫𐐬𐐭𐐮𐐯𐐰𐐱𐐲𐐳𐐴𐐵𐐶𐐷𐐸𐐹𐐺𐐻𐐼𐐽𐐾𐐿𐑀𐑁𐑂𐑃𐑄𐑅𐑆𐑇𐑈𐑉𐑊𐑋𐑌𐑍𐑎𐑏𐓘𐓙𐓚𐓛𐓜𐓝𐓞𐓟𐓠𐓡𐓢𐓣𐓤𐓥𐓦𐓧𐓨𐓩𐓪𐓫𐓬𐓭𐓮𐓯𐓰𐓱𐓲𐓳𐓴𐓵𐓶𐓷𐓸𐓹𐓺𐓻𐖗𐖘𐖙𐖚𐖛𐖜𐖝𐖞𐖟𐖠𐖡𐖣𐖤𐖥𐖦𐖧𐖨𐖩𐖪𐖫𐖬𐖭𐖮𐖯𐖰𐖱𐖳𐖴𐖵𐖶𐖷𐖸𐖹𐖻𐖼𐳀𐳁𐳂𐳃𐳄𐳅𐳆𐳇𐳈𐳉𐳊𐳋𐳌𐳍𐳎𐳏𐳐𐳑𐳒𐳓𐳔𐳕𐳖𐳗𐳘𐳙𐳚𐳛𐳜𐳝𐳞𐳟𐳠𐳡𐳢𐳣𐳤𐳥𐳦𐳧𐳨𐳩𐳪𐳫𐳬𐳭𐳮𐳯𐳰𐳱𐳲𑣀𑣁𑣂𑣃𑣄𑣅𑣆𑣇𑣈𑣉𑣊𑣋𑣌𑣍𑣎𑣏𑣐𑣑𑣒𑣓𑣔𑣕𑣖𑣗𑣘𑣙𑣚𑣛𑣜𑣝𑣞𑣟𖹠𖹡𖹢𖹣𖹤𖹥𖹦𖹧𖹨𖹩𖹪𖹫𖹬𖹭𖹮𖹯𖹰𖹱𖹲𖹳𖹴𖹵𖹶𖹷𖹸𖹹𖹺𖹻𖹼𖹽𖹾𖹿𞤢𞤣𞤤𞤥𞤦𞤧𞤨𞤩𞤪𞤫𞤬𞤭𞤮𞤯𞤰𞤱𞤲𞤳𞤴𞤵𞤶𞤷𞤸𞤹𞤺𞤻𞤼𞤽𞤾𞤿𞥀𞥁𞥂𞥃') END IN ('rome', CAST(X'615C62' AS STRING)))) THEN (CAST((CAST(t0.`price` AS DOUBLE) * CAST(2 AS DOUBLE)) AS DOUBLE) / NULLIF(CAST(3 AS DOUBLE), 0D)) ELSE 0.0D END AS DOUBLE) IS NOT NULL AND NOT isnan(CAST(CASE WHEN ((t0.`city` LIKE CAST(X'4F2725' AS STRING) ESCAPE '!') OR (CASE WHEN octet_length(t0.`city`) = char_length(t0.`city`) THEN lower(t0.`city`) ELSE translate(t0.`city`, 'ABCDEFGHIJKLMNOPQRSTUVWXYZÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÐÑÒÓÔÕÖØÙÚÛÜÝÞĀĂĄĆĈĊČĎĐĒĔĖĘĚĜĞĠĢĤĦĨĪĬĮİĲĴĶĹĻĽĿŁŃŅŇŊŌŎŐŒŔŖŘŚŜŞŠŢŤŦŨŪŬŮŰŲŴŶŸŹŻŽƁƂƄƆƇƉƊƋƎƏƐƑƓƔƖƗƘƜƝƟƠƢƤƦƧƩƬƮƯƱƲƳƵƷƸƼǄǅǇǈǊǋǍǏǑǓǕǗǙǛǞǠǢǤǦǨǪǬǮǱǲǴǶǷǸǺǼǾȀȂȄȆȈȊȌȎȐȒȔȖȘȚȜȞȠȢȤȦȨȪȬȮȰȲȺȻȽȾɁɃɄɅɆɈɊɌɎͰͲͶͿΆΈΉΊΌΎΏΑΒΓΔΕΖΗΘΙΚΛΜΝΞΟΠΡΣΤΥΦΧΨΩΪΫϏϘϚϜϞϠϢϤϦϨϪϬϮϴϷϹϺϽϾϿЀЁЂЃЄЅІЇЈЉЊЋЌЍЎЏАБВГДЕЖЗИЙКЛМНОПРСТУФХЦЧШЩЪЫЬЭЮЯѠѢѤѦѨѪѬѮѰѲѴѶѸѺѼѾҀҊҌҎҐҒҔҖҘҚҜҞҠҢҤҦҨҪҬҮҰҲҴҶҸҺҼҾӀӁӃӅӇӉӋӍӐӒӔӖӘӚӜӞӠӢӤӦӨӪӬӮӰӲӴӶӸӺӼӾԀԂԄԆԈԊԌԎԐԒԔԖԘԚԜԞԠԢԤԦԨԪԬԮԱԲԳԴԵԶԷԸԹԺԻԼԽԾԿՀՁՂՃՄՅՆՇՈՉՊՋՌՍՎՏՐՑՒՓՔՕՖႠႡႢႣႤႥႦႧႨႩႪႫႬႭႮႯႰႱႲႳႴႵႶႷႸႹႺႻႼႽႾႿჀჁჂჃჄჅჇჍᎠᎡᎢᎣᎤᎥᎦᎧᎨᎩᎪᎫᎬᎭᎮᎯᎰᎱᎲᎳᎴᎵᎶᎷᎸᎹᎺᎻᎼᎽᎾᎿᏀᏁᏂᏃᏄᏅᏆᏇᏈᏉᏊᏋᏌᏍᏎᏏᏐᏑᏒᏓᏔᏕᏖᏗᏘᏙᏚᏛᏜᏝᏞᏟᏠᏡᏢᏣᏤᏥᏦᏧᏨᏩᏪᏫᏬᏭᏮᏯᏰᏱᏲᏳᏴᏵᲐᲑᲒᲓᲔᲕᲖᲗᲘᲙᲚᲛᲜᲝᲞᲟᲠᲡᲢᲣᲤᲥᲦᲧᲨᲩᲪᲫᲬᲭᲮᲯᲰᲱᲲᲳᲴᲵᲶᲷᲸᲹᲺᲽᲾᲿḀḂḄḆḈḊḌḎḐḒḔḖḘḚḜḞḠḢḤḦḨḪḬḮḰḲḴḶḸḺḼḾṀṂṄṆṈṊṌṎṐṒṔṖṘṚṜṞṠṢṤṦṨṪṬṮṰṲṴṶṸṺṼṾẀẂẄẆẈẊẌẎẐẒẔẞẠẢẤẦẨẪẬẮẰẲẴẶẸẺẼẾỀỂỄỆỈỊỌỎỐỒỔỖỘỚỜỞỠỢỤỦỨỪỬỮỰỲỴỶỸỺỼỾἈἉἊἋἌἍἎἏἘἙἚἛἜἝἨἩἪἫἬἭἮἯἸἹἺἻἼἽἾἿὈὉὊὋὌὍὙὛὝὟὨὩὪὫὬὭὮὯᾈᾉᾊᾋᾌᾍᾎᾏᾘᾙᾚᾛᾜᾝᾞᾟᾨᾩᾪᾫᾬᾭᾮᾯᾸᾹᾺΆᾼῈΈῊΉῌῘῙῚΊῨῩῪΎῬῸΌῺΏῼΩKÅℲⅠⅡⅢⅣⅤⅥⅦⅧⅨⅩⅪⅫⅬⅭⅮⅯↃⒶⒷⒸⒹⒺⒻⒼⒽⒾⒿⓀⓁⓂⓃⓄⓅⓆⓇⓈⓉⓊⓋⓌⓍⓎⓏⰀⰁⰂⰃⰄⰅⰆⰇⰈⰉⰊⰋⰌⰍⰎⰏⰐⰑⰒⰓⰔⰕⰖⰗⰘⰙⰚⰛⰜⰝⰞⰟⰠⰡⰢⰣⰤⰥⰦⰧⰨⰩⰪⰫⰬⰭⰮⰯⱠⱢⱣⱤⱧⱩⱫⱭⱮⱯⱰⱲⱵⱾⱿⲀⲂⲄⲆⲈⲊⲌⲎⲐⲒⲔⲖⲘⲚⲜⲞⲠⲢⲤⲦⲨⲪⲬⲮⲰⲲⲴⲶⲸⲺⲼⲾⳀⳂⳄⳆⳈⳊⳌⳎⳐⳒⳔⳖⳘⳚⳜⳞⳠⳢⳫⳭⳲꙀꙂꙄꙆꙈꙊꙌꙎꙐꙒꙔꙖꙘꙚꙜꙞꙠꙢꙤꙦꙨꙪꙬꚀꚂꚄꚆꚈꚊꚌꚎꚐꚒꚔꚖꚘꚚꜢꜤꜦꜨꜪꜬꜮꜲꜴꜶꜸꜺꜼꜾꝀꝂꝄꝆꝈꝊꝌꝎꝐꝒꝔꝖꝘꝚꝜꝞꝠꝢꝤꝦꝨꝪꝬꝮꝹꝻꝽꝾꞀꞂꞄꞆꞋꞍꞐꞒꞖꞘꞚꞜꞞꞠꞢꞤꞦꞨꞪꞫꞬꞭꞮꞰꞱꞲꞳꞴꞶꞸꞺꞼꞾꟀꟂꟄꟅꟆꟇꟉꟐꟖꟘꟵＡＢＣＤＥＦＧＨＩＪＫＬＭＮＯＰＱＲＳＴＵＶＷＸＹＺ𐐀𐐁𐐂𐐃𐐄𐐅𐐆𐐇𐐈𐐉𐐊𐐋𐐌𐐍𐐎𐐏𐐐𐐑𐐒𐐓𐐔𐐕𐐖𐐗𐐘𐐙𐐚𐐛𐐜𐐝𐐞𐐟𐐠𐐡𐐢𐐣𐐤𐐥𐐦𐐧𐒰𐒱𐒲𐒳𐒴𐒵𐒶𐒷𐒸𐒹𐒺𐒻𐒼𐒽𐒾𐒿𐓀𐓁𐓂𐓃𐓄𐓅𐓆𐓇𐓈𐓉𐓊𐓋𐓌𐓍𐓎𐓏𐓐𐓑𐓒𐓓𐕰𐕱𐕲𐕳𐕴𐕵𐕶𐕷𐕸𐕹𐕺𐕼𐕽𐕾𐕿𐖀𐖁𐖂𐖃𐖄𐖅𐖆𐖇𐖈𐖉𐖊𐖌𐖍𐖎𐖏𐖐𐖑𐖒𐖔𐖕𐲀𐲁𐲂𐲃𐲄𐲅𐲆𐲇𐲈𐲉𐲊𐲋𐲌𐲍𐲎𐲏𐲐𐲑𐲒𐲓𐲔𐲕𐲖𐲗𐲘𐲙𐲚𐲛𐲜𐲝𐲞𐲟𐲠𐲡𐲢𐲣𐲤𐲥𐲦𐲧𐲨𐲩𐲪𐲫𐲬𐲭𐲮𐲯𐲰𐲱𐲲𑢠𑢡𑢢𑢣𑢤𑢥𑢦𑢧𑢨𑢩𑢪𑢫𑢬𑢭𑢮𑢯𑢰𑢱𑢲𑢳𑢴𑢵𑢶𑢷𑢸𑢹𑢺𑢻𑢼𑢽𑢾𑢿𖹀𖹁𖹂𖹃𖹄𖹅𖹆𖹇𖹈𖹉𖹊𖹋𖹌𖹍𖹎𖹏𖹐𖹑𖹒𖹓𖹔𖹕𖹖𖹗𖹘𖹙𖹚𖹛𖹜𖹝𖹞𖹟𞤀𞤁𞤂𞤃𞤄𞤅𞤆𞤇𞤈𞤉𞤊𞤋𞤌𞤍𞤎𞤏𞤐𞤑𞤒𞤓𞤔𞤕𞤖𞤗𞤘𞤙𞤚𞤛𞤜𞤝𞤞𞤟𞤠𞤡', 'abcdefghijklmnopqrstuvwxyzàáâãäåæçèéêëìíîïðñòóôõöøùúûüýþāăąćĉċčďđēĕėęěĝğġģĥħĩīĭįiĳĵķĺļľŀłńņňŋōŏőœŕŗřśŝşšţťŧũūŭůűųŵŷÿźżžɓƃƅɔƈɖɗƌǝəɛƒɠɣɩɨƙɯɲɵơƣƥʀƨʃƭʈưʊʋƴƶʒƹƽǆǆǉǉǌǌǎǐǒǔǖǘǚǜǟǡǣǥǧǩǫǭǯǳǳǵƕƿǹǻǽǿȁȃȅȇȉȋȍȏȑȓȕȗșțȝȟƞȣȥȧȩȫȭȯȱȳⱥȼƚⱦɂƀʉʌɇɉɋɍɏͱͳͷϳάέήίόύώαβγδεζηθικλμνξοπρστυφχψωϊϋϗϙϛϝϟϡϣϥϧϩϫϭϯθϸϲϻͻͼͽѐёђѓєѕіїјљњћќѝўџабвгдежзийклмнопрстуфхцчшщъыьэюяѡѣѥѧѩѫѭѯѱѳѵѷѹѻѽѿҁҋҍҏґғҕҗҙқҝҟҡңҥҧҩҫҭүұҳҵҷҹһҽҿӏӂӄӆӈӊӌӎӑӓӕӗәӛӝӟӡӣӥӧөӫӭӯӱӳӵӷӹӻӽӿԁԃԅԇԉԋԍԏԑԓԕԗԙԛԝԟԡԣԥԧԩԫԭԯաբգդեզէըթժիլխծկհձղճմյնշոչպջռսվտրցւփքօֆⴀⴁⴂⴃⴄⴅⴆⴇⴈⴉⴊⴋⴌⴍⴎⴏⴐⴑⴒⴓⴔⴕⴖⴗⴘⴙⴚⴛⴜⴝⴞⴟⴠⴡⴢⴣⴤⴥⴧⴭꭰꭱꭲꭳꭴꭵꭶꭷꭸꭹꭺꭻꭼꭽꭾꭿꮀꮁꮂꮃꮄꮅꮆꮇꮈꮉꮊꮋꮌꮍꮎꮏꮐꮑꮒꮓꮔꮕꮖꮗꮘꮙꮚꮛꮜꮝꮞꮟꮠꮡꮢꮣꮤꮥꮦꮧꮨꮩꮪꮫꮬꮭꮮꮯꮰꮱꮲꮳꮴꮵꮶꮷꮸꮹꮺꮻꮼꮽꮾꮿᏸᏹᏺᏻᏼᏽაბგდევზთიკლმნოპჟრსტუფქღყშჩცძწჭხჯჰჱჲჳჴჵჶჷჸჹჺჽჾჿḁḃḅḇḉḋḍḏḑḓḕḗḙḛḝḟḡḣḥḧḩḫḭḯḱḳḵḷḹḻḽḿṁṃṅṇṉṋṍṏṑṓṕṗṙṛṝṟṡṣṥṧṩṫṭṯṱṳṵṷṹṻṽṿẁẃẅẇẉẋẍẏẑẓẕßạảấầẩẫậắằẳẵặẹẻẽếềểễệỉịọỏốồổỗộớờởỡợụủứừửữựỳỵỷỹỻỽỿἀἁἂἃἄἅἆἇἐἑἒἓἔἕἠἡἢἣἤἥἦἧἰἱἲἳἴἵἶἷὀὁὂὃὄὅὑὓὕὗὠὡὢὣὤὥὦὧᾀᾁᾂᾃᾄᾅᾆᾇᾐᾑᾒᾓᾔᾕᾖᾗᾠᾡᾢᾣᾤᾥᾦᾧᾰᾱὰάᾳὲέὴήῃῐῑὶίῠῡὺύῥὸόὼώῳωkåⅎⅰⅱⅲⅳⅴⅵⅶⅷⅸⅹⅺⅻⅼⅽⅾⅿↄⓐⓑⓒⓓⓔⓕⓖⓗⓘⓙⓚⓛⓜⓝⓞⓟⓠⓡⓢⓣⓤⓥⓦⓧⓨⓩⰰⰱⰲⰳⰴⰵⰶⰷⰸⰹⰺⰻⰼⰽⰾⰿⱀⱁⱂⱃⱄⱅⱆⱇⱈⱉⱊⱋⱌⱍⱎⱏⱐⱑⱒⱓⱔⱕⱖⱗⱘⱙⱚⱛⱜⱝⱞⱟⱡɫᵽɽⱨⱪⱬɑɱɐɒⱳⱶȿɀⲁⲃⲅⲇⲉⲋⲍⲏⲑⲓⲕⲗⲙⲛⲝⲟⲡⲣⲥⲧⲩⲫⲭⲯⲱⲳⲵⲷⲹⲻⲽⲿⳁⳃⳅⳇⳉⳋⳍⳏⳑⳓⳕⳗⳙⳛⳝⳟⳡⳣⳬⳮⳳꙁꙃꙅꙇꙉꙋꙍꙏꙑꙓꙕꙗꙙꙛꙝꙟꙡꙣꙥꙧꙩꙫꙭꚁꚃꚅꚇꚉꚋꚍꚏꚑꚓꚕꚗꚙꚛꜣꜥꜧꜩꜫꜭꜯꜳꜵꜷꜹꜻꜽꜿꝁꝃꝅꝇꝉꝋꝍꝏꝑꝓꝕꝗꝙꝛꝝꝟꝡꝣꝥꝧꝩꝫꝭꝯꝺꝼᵹꝿꞁꞃꞅꞇꞌɥꞑꞓꞗꞙꞛꞝꞟꞡꞣꞥꞧꞩɦɜɡɬɪʞʇʝꭓꞵꞷꞹꞻꞽꞿꟁꟃꞔʂᶎꟈꟊꟑꟗꟙꟶａｂｃｄｅｆｇｈｉｊｋｌｍｎｏｐｑｒｓｔｕｖｗｘｙｚ𐐨𐐩𐐪𐐫𐐬𐐭𐐮𐐯𐐰𐐱𐐲𐐳𐐴𐐵𐐶𐐷𐐸𐐹𐐺𐐻𐐼𐐽𐐾𐐿𐑀𐑁𐑂𐑃𐑄𐑅𐑆𐑇𐑈𐑉𐑊𐑋𐑌𐑍𐑎𐑏𐓘𐓙𐓚𐓛𐓜𐓝𐓞𐓟𐓠𐓡𐓢𐓣𐓤𐓥𐓦𐓧𐓨𐓩𐓪𐓫𐓬𐓭𐓮𐓯𐓰𐓱𐓲𐓳𐓴𐓵𐓶𐓷𐓸𐓹𐓺𐓻𐖗𐖘𐖙𐖚𐖛𐖜𐖝𐖞𐖟𐖠𐖡𐖣𐖤𐖥𐖦𐖧𐖨𐖩𐖪𐖫𐖬𐖭𐖮𐖯𐖰𐖱𐖳𐖴𐖵𐖶𐖷𐖸𐖹𐖻𐖼𐳀𐳁𐳂𐳃𐳄𐳅𐳆𐳇𐳈𐳉𐳊𐳋𐳌𐳍𐳎𐳏𐳐𐳑𐳒𐳓𐳔𐳕𐳖𐳗𐳘𐳙𐳚𐳛𐳜𐳝𐳞𐳟𐳠𐳡𐳢𐳣𐳤𐳥𐳦𐳧𐳨𐳩𐳪𐳫𐳬𐳭𐳮𐳯𐳰𐳱𐳲𑣀𑣁𑣂𑣃𑣄𑣅𑣆𑣇𑣈𑣉𑣊𑣋𑣌𑣍𑣎𑣏𑣐𑣑𑣒𑣓𑣔𑣕𑣖𑣗𑣘𑣙𑣚𑣛𑣜𑣝𑣞𑣟𖹠𖹡𖹢𖹣𖹤𖹥𖹦𖹧𖹨𖹩𖹪𖹫𖹬𖹭𖹮𖹯𖹰𖹱𖹲𖹳𖹴𖹵𖹶𖹷𖹸𖹹𖹺𖹻𖹼𖹽𖹾𖹿𞤢𞤣𞤤𞤥𞤦𞤧𞤨𞤩𞤪𞤫𞤬𞤭𞤮𞤯𞤰𞤱𞤲𞤳𞤴𞤵𞤶𞤷𞤸𞤹𞤺𞤻𞤼𞤽𞤾𞤿𞥀𞥁𞥂𞥃') END IN ('rome', CAST(X'615C62' AS STRING)))) THEN (CAST((CAST(t0.`price` AS DOUBLE) * CAST(2 AS DOUBLE)) AS DOUBLE) / NULLIF(CAST(3 AS DOUBLE), 0D)) ELSE 0.0D END AS DOUBLE)) THEN floor(LEAST(GREATEST((CAST(CASE WHEN ((t0.`city` LIKE CAST(X'4F2725' AS STRING) ESCAPE '!') OR (CASE WHEN octet_length(t0.`city`) = char_length(t0.`city`) THEN lower(t0.`city`) ELSE translate(t0.`city`, 'ABCDEFGHIJKLMNOPQRSTUVWXYZÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÐÑÒÓÔÕÖØÙÚÛÜÝÞĀĂĄĆĈĊČĎĐĒĔĖĘĚĜĞĠĢĤĦĨĪĬĮİĲĴĶĹĻĽĿŁŃŅŇŊŌŎŐŒŔŖŘŚŜŞŠŢŤŦŨŪŬŮŰŲŴŶŸŹŻŽƁƂƄƆƇƉƊƋƎƏƐƑƓƔƖƗƘƜƝƟƠƢƤƦƧƩƬƮƯƱƲƳƵƷƸƼǄǅǇǈǊǋǍǏǑǓǕǗǙǛǞǠǢǤǦǨǪǬǮǱǲǴǶǷǸǺǼǾȀȂȄȆȈȊȌȎȐȒȔȖȘȚȜȞȠȢȤȦȨȪȬȮȰȲȺȻȽȾɁɃɄɅɆɈɊɌɎͰͲͶͿΆΈΉΊΌΎΏΑΒΓΔΕΖΗΘΙΚΛΜΝΞΟΠΡΣΤΥΦΧΨΩΪΫϏϘϚϜϞϠϢϤϦϨϪϬϮϴϷϹϺϽϾϿЀЁЂЃЄЅІЇЈЉЊЋЌЍЎЏАБВГДЕЖЗИЙКЛМНОПРСТУФХЦЧШЩЪЫЬЭЮЯѠѢѤѦѨѪѬѮѰѲѴѶѸѺѼѾҀҊҌҎҐҒҔҖҘҚҜҞҠҢҤҦҨҪҬҮҰҲҴҶҸҺҼҾӀӁӃӅӇӉӋӍӐӒӔӖӘӚӜӞӠӢӤӦӨӪӬӮӰӲӴӶӸӺӼӾԀԂԄԆԈԊԌԎԐԒԔԖԘԚԜԞԠԢԤԦԨԪԬԮԱԲԳԴԵԶԷԸԹԺԻԼԽԾԿՀՁՂՃՄՅՆՇՈՉՊՋՌՍՎՏՐՑՒՓՔՕՖႠႡႢႣႤႥႦႧႨႩႪႫႬႭႮႯႰႱႲႳႴႵႶႷႸႹႺႻႼႽႾႿჀჁჂჃჄჅჇჍᎠᎡᎢᎣᎤᎥᎦᎧᎨᎩᎪᎫᎬᎭᎮᎯᎰᎱᎲᎳᎴᎵᎶᎷᎸᎹᎺᎻᎼᎽᎾᎿᏀᏁᏂᏃᏄᏅᏆᏇᏈᏉᏊᏋᏌᏍᏎᏏᏐᏑᏒᏓᏔᏕᏖᏗᏘᏙᏚᏛᏜᏝᏞᏟᏠᏡᏢᏣᏤᏥᏦᏧᏨᏩᏪᏫᏬᏭᏮᏯᏰᏱᏲᏳᏴᏵᲐᲑᲒᲓᲔᲕᲖᲗᲘᲙᲚᲛᲜᲝᲞᲟᲠᲡᲢᲣᲤᲥᲦᲧᲨᲩᲪᲫᲬᲭᲮᲯᲰᲱᲲᲳᲴᲵᲶᲷᲸᲹᲺᲽᲾᲿḀḂḄḆḈḊḌḎḐḒḔḖḘḚḜḞḠḢḤḦḨḪḬḮḰḲḴḶḸḺḼḾṀṂṄṆṈṊṌṎṐṒṔṖṘṚṜṞṠṢṤṦṨṪṬṮṰṲṴṶṸṺṼṾẀẂẄẆẈẊẌẎẐẒẔẞẠẢẤẦẨẪẬẮẰẲẴẶẸẺẼẾỀỂỄỆỈỊỌỎỐỒỔỖỘỚỜỞỠỢỤỦỨỪỬỮỰỲỴỶỸỺỼỾἈἉἊἋἌἍἎἏἘἙἚἛἜἝἨἩἪἫἬἭἮἯἸἹἺἻἼἽἾἿὈὉὊὋὌὍὙὛὝὟὨὩὪὫὬὭὮὯᾈᾉᾊᾋᾌᾍᾎᾏᾘᾙᾚᾛᾜᾝᾞᾟᾨᾩᾪᾫᾬᾭᾮᾯᾸᾹᾺΆᾼῈΈῊΉῌῘῙῚΊῨῩῪΎῬῸΌῺΏῼΩKÅℲⅠⅡⅢⅣⅤⅥⅦⅧⅨⅩⅪⅫⅬⅭⅮⅯↃⒶⒷⒸⒹⒺⒻⒼⒽⒾⒿⓀⓁⓂⓃⓄⓅⓆⓇⓈⓉⓊⓋⓌⓍⓎⓏⰀⰁⰂⰃⰄⰅⰆⰇⰈⰉⰊⰋⰌⰍⰎⰏⰐⰑⰒⰓⰔⰕⰖⰗⰘⰙⰚⰛⰜⰝⰞⰟⰠⰡⰢⰣⰤⰥⰦⰧⰨⰩⰪⰫⰬⰭⰮⰯⱠⱢⱣⱤⱧⱩⱫⱭⱮⱯⱰⱲⱵⱾⱿⲀⲂⲄⲆⲈⲊⲌⲎⲐⲒⲔⲖⲘⲚⲜⲞⲠⲢⲤⲦⲨⲪⲬⲮⲰⲲⲴⲶⲸⲺⲼⲾⳀⳂⳄⳆⳈⳊⳌⳎⳐⳒⳔⳖⳘⳚⳜⳞⳠⳢⳫⳭⳲꙀꙂꙄꙆꙈꙊꙌꙎꙐꙒꙔꙖꙘꙚꙜꙞꙠꙢꙤꙦꙨꙪꙬꚀꚂꚄꚆꚈꚊꚌꚎꚐꚒꚔꚖꚘꚚꜢꜤꜦꜨꜪꜬꜮꜲꜴꜶꜸꜺꜼꜾꝀꝂꝄꝆꝈꝊꝌꝎꝐꝒꝔꝖꝘꝚꝜꝞꝠꝢꝤꝦꝨꝪꝬꝮꝹꝻꝽꝾꞀꞂꞄꞆꞋꞍꞐꞒꞖꞘꞚꞜꞞꞠꞢꞤꞦꞨꞪꞫꞬꞭꞮꞰꞱꞲꞳꞴꞶꞸꞺꞼꞾꟀꟂꟄꟅꟆꟇꟉꟐꟖꟘꟵＡＢＣＤＥＦＧＨＩＪＫＬＭＮＯＰＱＲＳＴＵＶＷＸＹＺ𐐀𐐁𐐂𐐃𐐄𐐅𐐆𐐇𐐈𐐉𐐊𐐋𐐌𐐍𐐎𐐏𐐐𐐑𐐒𐐓𐐔𐐕𐐖𐐗𐐘𐐙𐐚𐐛𐐜𐐝𐐞𐐟𐐠𐐡𐐢𐐣𐐤𐐥𐐦𐐧𐒰𐒱𐒲𐒳𐒴𐒵𐒶𐒷𐒸𐒹𐒺𐒻𐒼𐒽𐒾𐒿𐓀𐓁𐓂𐓃𐓄𐓅𐓆𐓇𐓈𐓉𐓊𐓋𐓌𐓍𐓎𐓏𐓐𐓑𐓒𐓓𐕰𐕱𐕲𐕳𐕴𐕵𐕶𐕷𐕸𐕹𐕺𐕼𐕽𐕾𐕿𐖀𐖁𐖂𐖃𐖄𐖅𐖆𐖇𐖈𐖉𐖊𐖌𐖍𐖎𐖏𐖐𐖑𐖒𐖔𐖕𐲀𐲁𐲂𐲃𐲄𐲅𐲆𐲇𐲈𐲉𐲊𐲋𐲌𐲍𐲎𐲏𐲐𐲑𐲒𐲓𐲔𐲕𐲖𐲗𐲘𐲙𐲚𐲛𐲜𐲝𐲞𐲟𐲠𐲡𐲢𐲣𐲤𐲥𐲦𐲧𐲨𐲩𐲪𐲫𐲬𐲭𐲮𐲯𐲰𐲱𐲲𑢠𑢡𑢢𑢣𑢤𑢥𑢦𑢧𑢨𑢩𑢪𑢫𑢬𑢭𑢮𑢯𑢰𑢱𑢲𑢳𑢴𑢵𑢶𑢷𑢸𑢹𑢺𑢻𑢼𑢽𑢾𑢿𖹀𖹁𖹂𖹃𖹄𖹅𖹆𖹇𖹈𖹉𖹊𖹋𖹌𖹍𖹎𖹏𖹐𖹑𖹒𖹓𖹔𖹕𖹖𖹗𖹘𖹙𖹚𖹛𖹜𖹝𖹞𖹟𞤀𞤁𞤂𞤃𞤄𞤅𞤆𞤇𞤈𞤉𞤊𞤋𞤌𞤍𞤎𞤏𞤐𞤑𞤒𞤓𞤔𞤕𞤖𞤗𞤘𞤙𞤚𞤛𞤜𞤝𞤞𞤟𞤠𞤡', 'abcdefghijklmnopqrstuvwxyzàáâãäåæçèéêëìíîïðñòóôõöøùúûüýþāăąćĉċčďđēĕėęěĝğġģĥħĩīĭįiĳĵķĺļľŀłńņňŋōŏőœŕŗřśŝşšţťŧũūŭůűųŵŷÿźżžɓƃƅɔƈɖɗƌǝəɛƒɠɣɩɨƙɯɲɵơƣƥʀƨʃƭʈưʊʋƴƶʒƹƽǆǆǉǉǌǌǎǐǒǔǖǘǚǜǟǡǣǥǧǩǫǭǯǳǳǵƕƿǹǻǽǿȁȃȅȇȉȋȍȏȑȓȕȗșțȝȟƞȣȥȧȩȫȭȯȱȳⱥȼƚⱦɂƀʉʌɇɉɋɍɏͱͳͷϳάέήίόύώαβγδεζηθικλμνξοπρστυφχψωϊϋϗϙϛϝϟϡϣϥϧϩϫϭϯθϸϲϻͻͼͽѐёђѓєѕіїјљњћќѝўџабвгдежзийклмнопрстуфхцчшщъыьэюяѡѣѥѧѩѫѭѯѱѳѵѷѹѻѽѿҁҋҍҏґғҕҗҙқҝҟҡңҥҧҩҫҭүұҳҵҷҹһҽҿӏӂӄӆӈӊӌӎӑӓӕӗәӛӝӟӡӣӥӧөӫӭӯӱӳӵӷӹӻӽӿԁԃԅԇԉԋԍԏԑԓԕԗԙԛԝԟԡԣԥԧԩԫԭԯաբգդեզէըթժիլխծկհձղճմյնշոչպջռսվտրցւփքօֆⴀⴁⴂⴃⴄⴅⴆⴇⴈⴉⴊⴋⴌⴍⴎⴏⴐⴑⴒⴓⴔⴕⴖⴗⴘⴙⴚⴛⴜⴝⴞⴟⴠⴡⴢⴣⴤⴥⴧⴭꭰꭱꭲꭳꭴꭵꭶꭷꭸꭹꭺꭻꭼꭽꭾꭿꮀꮁꮂꮃꮄꮅꮆꮇꮈꮉꮊꮋꮌꮍꮎꮏꮐꮑꮒꮓꮔꮕꮖꮗꮘꮙꮚꮛꮜꮝꮞꮟꮠꮡꮢꮣꮤꮥꮦꮧꮨꮩꮪꮫꮬꮭꮮꮯꮰꮱꮲꮳꮴꮵꮶꮷꮸꮹꮺꮻꮼꮽꮾꮿᏸᏹᏺᏻᏼᏽაბგდევზთიკლმნოპჟრსტუფქღყშჩცძწჭხჯჰჱჲჳჴჵჶჷჸჹჺჽჾჿḁḃḅḇḉḋḍḏḑḓḕḗḙḛḝḟḡḣḥḧḩḫḭḯḱḳḵḷḹḻḽḿṁṃṅṇṉṋṍṏṑṓṕṗṙṛṝṟṡṣṥṧṩṫṭṯṱṳṵṷṹṻṽṿẁẃẅẇẉẋẍẏẑẓẕßạảấầẩẫậắằẳẵặẹẻẽếềểễệỉịọỏốồổỗộớờởỡợụủứừửữựỳỵỷỹỻỽỿἀἁἂἃἄἅἆἇἐἑἒἓἔἕἠἡἢἣἤἥἦἧἰἱἲἳἴἵἶἷὀὁὂὃὄὅὑὓὕὗὠὡὢὣὤὥὦὧᾀᾁᾂᾃᾄᾅᾆᾇᾐᾑᾒᾓᾔᾕᾖᾗᾠᾡᾢᾣᾤᾥᾦᾧᾰᾱὰάᾳὲέὴήῃῐῑὶίῠῡὺύῥὸόὼώῳωkåⅎⅰⅱⅲⅳⅴⅵⅶⅷⅸⅹⅺⅻⅼⅽⅾⅿↄⓐⓑⓒⓓⓔⓕⓖⓗⓘⓙⓚⓛⓜⓝⓞⓟⓠⓡⓢⓣⓤⓥⓦⓧⓨⓩⰰⰱⰲⰳⰴⰵⰶⰷⰸⰹⰺⰻⰼⰽⰾⰿⱀⱁⱂⱃⱄⱅⱆⱇⱈⱉⱊⱋⱌⱍⱎⱏⱐⱑⱒⱓⱔⱕⱖⱗⱘⱙⱚⱛⱜⱝⱞⱟⱡɫᵽɽⱨⱪⱬɑɱɐɒⱳⱶȿɀⲁⲃⲅⲇⲉⲋⲍⲏⲑⲓⲕⲗⲙⲛⲝⲟⲡⲣⲥⲧⲩⲫⲭⲯⲱⲳⲵⲷⲹⲻⲽⲿⳁⳃⳅⳇⳉⳋⳍⳏⳑⳓⳕⳗⳙⳛⳝⳟⳡⳣⳬⳮⳳꙁꙃꙅꙇꙉꙋꙍꙏꙑꙓꙕꙗꙙꙛꙝꙟꙡꙣꙥꙧꙩꙫꙭꚁꚃꚅꚇꚉꚋꚍꚏꚑꚓꚕꚗꚙꚛꜣꜥꜧꜩꜫꜭꜯꜳꜵꜷꜹꜻꜽꜿꝁꝃꝅꝇꝉꝋꝍꝏꝑꝓꝕꝗꝙꝛꝝꝟꝡꝣꝥꝧꝩꝫꝭꝯꝺꝼᵹꝿꞁꞃꞅꞇꞌɥꞑꞓꞗꞙꞛꞝꞟꞡꞣꞥꞧꞩɦɜɡɬɪʞʇʝꭓꞵꞷꞹꞻꞽꞿꟁꟃꞔʂᶎꟈꟊꟑꟗꟙꟶａｂｃｄｅｆｇｈｉｊｋｌｍｎｏｐｑｒｓｔｕｖｗｘｙｚ𐐨𐐩𐐪𐐫𐐬𐐭𐐮𐐯𐐰𐐱𐐲𐐳𐐴𐐵𐐶𐐷𐐸𐐹𐐺𐐻𐐼𐐽𐐾𐐿𐑀𐑁𐑂𐑃𐑄𐑅𐑆𐑇𐑈𐑉𐑊𐑋𐑌𐑍𐑎𐑏𐓘𐓙𐓚𐓛𐓜𐓝𐓞𐓟𐓠𐓡𐓢𐓣𐓤𐓥𐓦𐓧𐓨𐓩𐓪𐓫𐓬𐓭𐓮𐓯𐓰𐓱𐓲𐓳𐓴𐓵𐓶𐓷𐓸𐓹𐓺𐓻𐖗𐖘𐖙𐖚𐖛𐖜𐖝𐖞𐖟𐖠𐖡𐖣𐖤𐖥𐖦𐖧𐖨𐖩𐖪𐖫𐖬𐖭𐖮𐖯𐖰𐖱𐖳𐖴𐖵𐖶𐖷𐖸𐖹𐖻𐖼𐳀𐳁𐳂𐳃𐳄𐳅𐳆𐳇𐳈𐳉𐳊𐳋𐳌𐳍𐳎𐳏𐳐𐳑𐳒𐳓𐳔𐳕𐳖𐳗𐳘𐳙𐳚𐳛𐳜𐳝𐳞𐳟𐳠𐳡𐳢𐳣𐳤𐳥𐳦𐳧𐳨𐳩𐳪𐳫𐳬𐳭𐳮𐳯𐳰𐳱𐳲𑣀𑣁𑣂𑣃𑣄𑣅𑣆𑣇𑣈𑣉𑣊𑣋𑣌𑣍𑣎𑣏𑣐𑣑𑣒𑣓𑣔𑣕𑣖𑣗𑣘𑣙𑣚𑣛𑣜𑣝𑣞𑣟𖹠𖹡𖹢𖹣𖹤𖹥𖹦𖹧𖹨𖹩𖹪𖹫𖹬𖹭𖹮𖹯𖹰𖹱𖹲𖹳𖹴𖹵𖹶𖹷𖹸𖹹𖹺𖹻𖹼𖹽𖹾𖹿𞤢𞤣𞤤𞤥𞤦𞤧𞤨𞤩𞤪𞤫𞤬𞤭𞤮𞤯𞤰𞤱𞤲𞤳𞤴𞤵𞤶𞤷𞤸𞤹𞤺𞤻𞤼𞤽𞤾𞤿𞥀𞥁𞥂𞥃') END IN ('rome', CAST(X'615C62' AS STRING)))) THEN (CAST((CAST(t0.`price` AS DOUBLE) * CAST(2 AS DOUBLE)) AS DOUBLE) / NULLIF(CAST(3 AS DOUBLE), 0D)) ELSE 0.0D END AS DOUBLE) - 0.0D) * 4294967296.0D + 0.5D, 0.0D), 1431655765334.0D)) END AS BIGINT) AS x0
+WITH private_rows AS (SELECT t0.`customer_id` AS o, CAST(CASE WHEN CAST(CASE WHEN ((t0.`city` LIKE CAST(X'4F2725' AS STRING) ESCAPE '!') OR (CASE WHEN octet_length(t0.`city`) = char_length(t0.`city`) THEN lower(t0.`city`) ELSE translate(t0.`city`, 'ABCDEFGHIJKLMNOPQRSTUVWXYZÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÐÑÒÓÔÕÖØÙÚÛÜÝÞĀĂĄĆĈĊČĎĐĒĔĖĘĚĜĞĠĢĤĦĨĪĬĮİĲĴĶĹĻĽĿŁŃŅŇŊŌŎŐŒŔŖŘŚŜŞŠŢŤŦŨŪŬŮŰŲŴŶŸŹŻŽƁƂƄƆƇƉƊƋƎƏƐƑƓƔƖƗƘƜƝƟƠƢƤƦƧƩƬƮƯƱƲƳƵƷƸƼǄǅǇǈǊǋǍǏǑǓǕǗǙǛǞǠǢǤǦǨǪǬǮǱǲǴǶǷǸǺǼǾȀȂȄȆȈȊȌȎȐȒȔȖȘȚȜȞȠȢȤȦȨȪȬȮȰȲȺȻȽȾɁɃɄɅɆɈɊɌɎͰͲͶͿΆΈΉΊΌΎΏΑΒΓΔΕΖΗΘΙΚΛΜΝΞΟΠΡΣΤΥΦΧΨΩΪΫϏϘϚϜϞϠϢϤϦϨϪϬϮϴϷϹϺϽϾϿЀЁЂЃЄЅІЇЈЉЊЋЌЍЎЏАБВГДЕЖЗИЙКЛМНОПРСТУФХЦЧШЩЪЫЬЭЮЯѠѢѤѦѨѪѬѮѰѲѴѶѸѺѼѾҀҊҌҎҐҒҔҖҘҚҜҞҠҢҤҦҨҪҬҮҰҲҴҶҸҺҼҾӀӁӃӅӇӉӋӍӐӒӔӖӘӚӜӞӠӢӤӦӨӪӬӮӰӲӴӶӸӺӼӾԀԂԄԆԈԊԌԎԐԒԔԖԘԚԜԞԠԢԤԦԨԪԬԮԱԲԳԴԵԶԷԸԹԺԻԼԽԾԿՀՁՂՃՄՅՆՇՈՉՊՋՌՍՎՏՐՑՒՓՔՕՖႠႡႢႣႤႥႦႧႨႩႪႫႬႭႮႯႰႱႲႳႴႵႶႷႸႹႺႻႼႽႾႿჀჁჂჃჄჅჇჍᎠᎡᎢᎣᎤᎥᎦᎧᎨᎩᎪᎫᎬᎭᎮᎯᎰᎱᎲᎳᎴᎵᎶᎷᎸᎹᎺᎻᎼᎽᎾᎿᏀᏁᏂᏃᏄᏅᏆᏇᏈᏉᏊᏋᏌᏍᏎᏏᏐᏑᏒᏓᏔᏕᏖᏗᏘᏙᏚᏛᏜᏝᏞᏟᏠᏡᏢᏣᏤᏥᏦᏧᏨᏩᏪᏫᏬᏭᏮᏯᏰᏱᏲᏳᏴᏵᲐᲑᲒᲓᲔᲕᲖᲗᲘᲙᲚᲛᲜᲝᲞᲟᲠᲡᲢᲣᲤᲥᲦᲧᲨᲩᲪᲫᲬᲭᲮᲯᲰᲱᲲᲳᲴᲵᲶᲷᲸᲹᲺᲽᲾᲿḀḂḄḆḈḊḌḎḐḒḔḖḘḚḜḞḠḢḤḦḨḪḬḮḰḲḴḶḸḺḼḾṀṂṄṆṈṊṌṎṐṒṔṖṘṚṜṞṠṢṤṦṨṪṬṮṰṲṴṶṸṺṼṾẀẂẄẆẈẊẌẎẐẒẔẞẠẢẤẦẨẪẬẮẰẲẴẶẸẺẼẾỀỂỄỆỈỊỌỎỐỒỔỖỘỚỜỞỠỢỤỦỨỪỬỮỰỲỴỶỸỺỼỾἈἉἊἋἌἍἎἏἘἙἚἛἜἝἨἩἪἫἬἭἮἯἸἹἺἻἼἽἾἿὈὉὊὋὌὍὙὛὝὟὨὩὪὫὬὭὮὯᾈᾉᾊᾋᾌᾍᾎᾏᾘᾙᾚᾛᾜᾝᾞᾟᾨᾩᾪᾫᾬᾭᾮᾯᾸᾹᾺΆᾼῈΈῊΉῌῘῙῚΊῨῩῪΎῬῸΌῺΏῼΩKÅℲⅠⅡⅢⅣⅤⅥⅦⅧⅨⅩⅪⅫⅬⅭⅮⅯↃⒶⒷⒸⒹⒺⒻⒼⒽⒾⒿⓀⓁⓂⓃⓄⓅⓆⓇⓈⓉⓊⓋⓌⓍⓎⓏⰀⰁⰂⰃⰄⰅⰆⰇⰈⰉⰊⰋⰌⰍⰎⰏⰐⰑⰒⰓⰔⰕⰖⰗⰘⰙⰚⰛⰜⰝⰞⰟⰠⰡⰢⰣⰤⰥⰦⰧⰨⰩⰪⰫⰬⰭⰮⰯⱠⱢⱣⱤⱧⱩⱫⱭⱮⱯⱰⱲⱵⱾⱿⲀⲂⲄⲆⲈⲊⲌⲎⲐⲒⲔⲖⲘⲚⲜⲞⲠⲢⲤⲦⲨⲪⲬⲮⲰⲲⲴⲶⲸⲺⲼⲾⳀⳂⳄⳆⳈⳊⳌⳎⳐⳒⳔⳖⳘⳚⳜⳞⳠⳢⳫⳭⳲꙀꙂꙄꙆꙈꙊꙌꙎꙐꙒꙔꙖꙘꙚꙜꙞꙠꙢꙤꙦꙨꙪꙬꚀꚂꚄꚆꚈꚊꚌꚎꚐꚒꚔꚖꚘꚚꜢꜤꜦꜨꜪꜬꜮꜲꜴꜶꜸꜺꜼꜾꝀꝂꝄꝆꝈꝊꝌꝎꝐꝒꝔꝖꝘꝚꝜꝞꝠꝢꝤꝦꝨꝪꝬꝮꝹꝻꝽꝾꞀꞂꞄꞆꞋꞍꞐꞒꞖꞘꞚꞜꞞꞠꞢꞤꞦꞨꞪꞫꞬꞭꞮꞰꞱꞲꞳꞴꞶꞸꞺꞼꞾꟀꟂꟄꟅꟆꟇꟉꟐꟖꟘꟵＡＢＣＤＥＦＧＨＩＪＫＬＭＮＯＰＱＲＳＴＵＶＷＸＹＺ𐐀𐐁𐐂𐐃𐐄𐐅𐐆𐐇𐐈𐐉𐐊𐐋𐐌𐐍𐐎𐐏𐐐𐐑𐐒𐐓𐐔𐐕𐐖𐐗𐐘𐐙𐐚𐐛𐐜𐐝𐐞𐐟𐐠𐐡𐐢𐐣𐐤𐐥𐐦𐐧𐒰𐒱𐒲𐒳𐒴𐒵𐒶𐒷𐒸𐒹𐒺𐒻𐒼𐒽𐒾𐒿𐓀𐓁𐓂𐓃𐓄𐓅𐓆𐓇𐓈𐓉𐓊𐓋𐓌𐓍𐓎𐓏𐓐𐓑𐓒𐓓𐕰𐕱𐕲𐕳𐕴𐕵𐕶𐕷𐕸𐕹𐕺𐕼𐕽𐕾𐕿𐖀𐖁𐖂𐖃𐖄𐖅𐖆𐖇𐖈𐖉𐖊𐖌𐖍𐖎𐖏𐖐𐖑𐖒𐖔𐖕𐲀𐲁𐲂𐲃𐲄𐲅𐲆𐲇𐲈𐲉𐲊𐲋𐲌𐲍𐲎𐲏𐲐𐲑𐲒𐲓𐲔𐲕𐲖𐲗𐲘𐲙𐲚𐲛𐲜𐲝𐲞𐲟𐲠𐲡𐲢𐲣𐲤𐲥𐲦𐲧𐲨𐲩𐲪𐲫𐲬𐲭𐲮𐲯𐲰𐲱𐲲𑢠𑢡𑢢𑢣𑢤𑢥𑢦𑢧𑢨𑢩𑢪𑢫𑢬𑢭𑢮𑢯𑢰𑢱𑢲𑢳𑢴𑢵𑢶𑢷𑢸𑢹𑢺𑢻𑢼𑢽𑢾𑢿𖹀𖹁𖹂𖹃𖹄𖹅𖹆𖹇𖹈𖹉𖹊𖹋𖹌𖹍𖹎𖹏𖹐𖹑𖹒𖹓𖹔𖹕𖹖𖹗𖹘𖹙𖹚𖹛𖹜𖹝𖹞𖹟𞤀𞤁𞤂𞤃𞤄𞤅𞤆𞤇𞤈𞤉𞤊𞤋𞤌𞤍𞤎𞤏𞤐𞤑𞤒𞤓𞤔𞤕𞤖𞤗𞤘𞤙𞤚𞤛𞤜𞤝𞤞𞤟𞤠𞤡', 'abcdefghijklmnopqrstuvwxyzàáâãäåæçèéêëìíîïðñòóôõöøùúûüýþāăąćĉċčďđēĕėęěĝğġģĥħĩīĭįiĳĵķĺļľŀłńņňŋōŏőœŕŗřśŝşšţťŧũūŭůűųŵŷÿźżžɓƃƅɔƈɖɗƌǝəɛƒɠɣɩɨƙɯɲɵơƣƥʀƨʃƭʈưʊʋƴƶʒƹƽǆǆǉǉǌǌǎǐǒǔǖǘǚǜǟǡǣǥǧǩǫǭǯǳǳǵƕƿǹǻǽǿȁȃȅȇȉȋȍȏȑȓȕȗșțȝȟƞȣȥȧȩȫȭȯȱȳⱥȼƚⱦɂƀʉʌɇɉɋɍɏͱͳͷϳάέήίόύώαβγδεζηθικλμνξοπρστυφχψωϊϋϗϙϛϝϟϡϣϥϧϩϫϭϯθϸϲϻͻͼͽѐёђѓєѕіїјљњћќѝўџабвгдежзийклмнопрстуфхцчшщъыьэюяѡѣѥѧѩѫѭѯѱѳѵѷѹѻѽѿҁҋҍҏґғҕҗҙқҝҟҡңҥҧҩҫҭүұҳҵҷҹһҽҿӏӂӄӆӈӊӌӎӑӓӕӗәӛӝӟӡӣӥӧөӫӭӯӱӳӵӷӹӻӽӿԁԃԅԇԉԋԍԏԑԓԕԗԙԛԝԟԡԣԥԧԩԫԭԯաբգդեզէըթժիլխծկհձղճմյնշոչպջռսվտրցւփքօֆⴀⴁⴂⴃⴄⴅⴆⴇⴈⴉⴊⴋⴌⴍⴎⴏⴐⴑⴒⴓⴔⴕⴖⴗⴘⴙⴚⴛⴜⴝⴞⴟⴠⴡⴢⴣⴤⴥⴧⴭꭰꭱꭲꭳꭴꭵꭶꭷꭸꭹꭺꭻꭼꭽꭾꭿꮀꮁꮂꮃꮄꮅꮆꮇꮈꮉꮊꮋꮌꮍꮎꮏꮐꮑꮒꮓꮔꮕꮖꮗꮘꮙꮚꮛꮜꮝꮞꮟꮠꮡꮢꮣꮤꮥꮦꮧꮨꮩꮪꮫꮬꮭꮮꮯꮰꮱꮲꮳꮴꮵꮶꮷꮸꮹꮺꮻꮼꮽꮾꮿᏸᏹᏺᏻᏼᏽაბგდევზთიკლმნოპჟრსტუფქღყშჩცძწჭხჯჰჱჲჳჴჵჶჷჸჹჺჽჾჿḁḃḅḇḉḋḍḏḑḓḕḗḙḛḝḟḡḣḥḧḩḫḭḯḱḳḵḷḹḻḽḿṁṃṅṇṉṋṍṏṑṓṕṗṙṛṝṟṡṣṥṧṩṫṭṯṱṳṵṷṹṻṽṿẁẃẅẇẉẋẍẏẑẓẕßạảấầẩẫậắằẳẵặẹẻẽếềểễệỉịọỏốồổỗộớờởỡợụủứừửữựỳỵỷỹỻỽỿἀἁἂἃἄἅἆἇἐἑἒἓἔἕἠἡἢἣἤἥἦἧἰἱἲἳἴἵἶἷὀὁὂὃὄὅὑὓὕὗὠὡὢὣὤὥὦὧᾀᾁᾂᾃᾄᾅᾆᾇᾐᾑᾒᾓᾔᾕᾖᾗᾠᾡᾢᾣᾤᾥᾦᾧᾰᾱὰάᾳὲέὴήῃῐῑὶίῠῡὺύῥὸόὼώῳωkåⅎⅰⅱⅲⅳⅴⅵⅶⅷⅸⅹⅺⅻⅼⅽⅾⅿↄⓐⓑⓒⓓⓔⓕⓖⓗⓘⓙⓚⓛⓜⓝⓞⓟⓠⓡⓢⓣⓤⓥⓦⓧⓨⓩⰰⰱⰲⰳⰴⰵⰶⰷⰸⰹⰺⰻⰼⰽⰾⰿⱀⱁⱂⱃⱄⱅⱆⱇⱈⱉⱊⱋⱌⱍⱎⱏⱐⱑⱒⱓⱔⱕⱖⱗⱘⱙⱚⱛⱜⱝⱞⱟⱡɫᵽɽⱨⱪⱬɑɱɐɒⱳⱶȿɀⲁⲃⲅⲇⲉⲋⲍⲏⲑⲓⲕⲗⲙⲛⲝⲟⲡⲣⲥⲧⲩⲫⲭⲯⲱⲳⲵⲷⲹⲻⲽⲿⳁⳃⳅⳇⳉⳋⳍⳏⳑⳓⳕⳗⳙⳛⳝⳟⳡⳣⳬⳮⳳꙁꙃꙅꙇꙉꙋꙍꙏꙑꙓꙕꙗꙙꙛꙝꙟꙡꙣꙥꙧꙩꙫꙭꚁꚃꚅꚇꚉꚋꚍꚏꚑꚓꚕꚗꚙꚛꜣꜥꜧꜩꜫꜭꜯꜳꜵꜷꜹꜻꜽꜿꝁꝃꝅꝇꝉꝋꝍꝏꝑꝓꝕꝗꝙꝛꝝꝟꝡꝣꝥꝧꝩꝫꝭꝯꝺꝼᵹꝿꞁꞃꞅꞇꞌɥꞑꞓꞗꞙꞛꞝꞟꞡꞣꞥꞧꞩɦɜɡɬɪʞʇʝꭓꞵꞷꞹꞻꞽꞿꟁꟃꞔʂᶎꟈꟊꟑꟗꟙꟶａｂｃｄｅｆｇｈｉｊｋｌｍｎｏｐｑｒｓｔｕｖｗｘｙｚ𐐨𐐩𐐪𐐫𐐬𐐭𐐮𐐯𐐰𐐱𐐲𐐳𐐴𐐵𐐶𐐷𐐸𐐹𐐺𐐻𐐼𐐽𐐾𐐿𐑀𐑁𐑂𐑃𐑄𐑅𐑆𐑇𐑈𐑉𐑊𐑋𐑌𐑍𐑎𐑏𐓘𐓙𐓚𐓛𐓜𐓝𐓞𐓟𐓠𐓡𐓢𐓣𐓤𐓥𐓦𐓧𐓨𐓩𐓪𐓫𐓬𐓭𐓮𐓯𐓰𐓱𐓲𐓳𐓴𐓵𐓶𐓷𐓸𐓹𐓺𐓻𐖗𐖘𐖙𐖚𐖛𐖜𐖝𐖞𐖟𐖠𐖡𐖣𐖤𐖥𐖦𐖧𐖨𐖩𐖪𐖫𐖬𐖭𐖮𐖯𐖰𐖱𐖳𐖴𐖵𐖶𐖷𐖸𐖹𐖻𐖼𐳀𐳁𐳂𐳃𐳄𐳅𐳆𐳇𐳈𐳉𐳊𐳋𐳌𐳍𐳎𐳏𐳐𐳑𐳒𐳓𐳔𐳕𐳖𐳗𐳘𐳙𐳚𐳛𐳜𐳝𐳞𐳟𐳠𐳡𐳢𐳣𐳤𐳥𐳦𐳧𐳨𐳩𐳪𐳫𐳬𐳭𐳮𐳯𐳰𐳱𐳲𑣀𑣁𑣂𑣃𑣄𑣅𑣆𑣇𑣈𑣉𑣊𑣋𑣌𑣍𑣎𑣏𑣐𑣑𑣒𑣓𑣔𑣕𑣖𑣗𑣘𑣙𑣚𑣛𑣜𑣝𑣞𑣟𖹠𖹡𖹢𖹣𖹤𖹥𖹦𖹧𖹨𖹩𖹪𖹫𖹬𖹭𖹮𖹯𖹰𖹱𖹲𖹳𖹴𖹵𖹶𖹷𖹸𖹹𖹺𖹻𖹼𖹽𖹾𖹿𞤢𞤣𞤤𞤥𞤦𞤧𞤨𞤩𞤪𞤫𞤬𞤭𞤮𞤯𞤰𞤱𞤲𞤳𞤴𞤵𞤶𞤷𞤸𞤹𞤺𞤻𞤼𞤽𞤾𞤿𞥀𞥁𞥂𞥃') END IN ('rome', CAST(X'615C62' AS STRING)))) THEN (CAST((CAST(t0.`price` AS DOUBLE) * CAST(2 AS DOUBLE)) AS DOUBLE) / NULLIF(CAST(3 AS DOUBLE), 0D)) ELSE 0.0D END AS DOUBLE) IS NOT NULL AND NOT isnan(CAST(CASE WHEN ((t0.`city` LIKE CAST(X'4F2725' AS STRING) ESCAPE '!') OR (CASE WHEN octet_length(t0.`city`) = char_length(t0.`city`) THEN lower(t0.`city`) ELSE translate(t0.`city`, 'ABCDEFGHIJKLMNOPQRSTUVWXYZÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÐÑÒÓÔÕÖØÙÚÛÜÝÞĀĂĄĆĈĊČĎĐĒĔĖĘĚĜĞĠĢĤĦĨĪĬĮİĲĴĶĹĻĽĿŁŃŅŇŊŌŎŐŒŔŖŘŚŜŞŠŢŤŦŨŪŬŮŰŲŴŶŸŹŻŽƁƂƄƆƇƉƊƋƎƏƐƑƓƔƖƗƘƜƝƟƠƢƤƦƧƩƬƮƯƱƲƳƵƷƸƼǄǅǇǈǊǋǍǏǑǓǕǗǙǛǞǠǢǤǦǨǪǬǮǱǲǴǶǷǸǺǼǾȀȂȄȆȈȊȌȎȐȒȔȖȘȚȜȞȠȢȤȦȨȪȬȮȰȲȺȻȽȾɁɃɄɅɆɈɊɌɎͰͲͶͿΆΈΉΊΌΎΏΑΒΓΔΕΖΗΘΙΚΛΜΝΞΟΠΡΣΤΥΦΧΨΩΪΫϏϘϚϜϞϠϢϤϦϨϪϬϮϴϷϹϺϽϾϿЀЁЂЃЄЅІЇЈЉЊЋЌЍЎЏАБВГДЕЖЗИЙКЛМНОПРСТУФХЦЧШЩЪЫЬЭЮЯѠѢѤѦѨѪѬѮѰѲѴѶѸѺѼѾҀҊҌҎҐҒҔҖҘҚҜҞҠҢҤҦҨҪҬҮҰҲҴҶҸҺҼҾӀӁӃӅӇӉӋӍӐӒӔӖӘӚӜӞӠӢӤӦӨӪӬӮӰӲӴӶӸӺӼӾԀԂԄԆԈԊԌԎԐԒԔԖԘԚԜԞԠԢԤԦԨԪԬԮԱԲԳԴԵԶԷԸԹԺԻԼԽԾԿՀՁՂՃՄՅՆՇՈՉՊՋՌՍՎՏՐՑՒՓՔՕՖႠႡႢႣႤႥႦႧႨႩႪႫႬႭႮႯႰႱႲႳႴႵႶႷႸႹႺႻႼႽႾႿჀჁჂჃჄჅჇჍᎠᎡᎢᎣᎤᎥᎦᎧᎨᎩᎪᎫᎬᎭᎮᎯᎰᎱᎲᎳᎴᎵᎶᎷᎸᎹᎺᎻᎼᎽᎾᎿᏀᏁᏂᏃᏄᏅᏆᏇᏈᏉᏊᏋᏌᏍᏎᏏᏐᏑᏒᏓᏔᏕᏖᏗᏘᏙᏚᏛᏜᏝᏞᏟᏠᏡᏢᏣᏤᏥᏦᏧᏨᏩᏪᏫᏬᏭᏮᏯᏰᏱᏲᏳᏴᏵᲐᲑᲒᲓᲔᲕᲖᲗᲘᲙᲚᲛᲜᲝᲞᲟᲠᲡᲢᲣᲤᲥᲦᲧᲨᲩᲪᲫᲬᲭᲮᲯᲰᲱᲲᲳᲴᲵᲶᲷᲸᲹᲺᲽᲾᲿḀḂḄḆḈḊḌḎḐḒḔḖḘḚḜḞḠḢḤḦḨḪḬḮḰḲḴḶḸḺḼḾṀṂṄṆṈṊṌṎṐṒṔṖṘṚṜṞṠṢṤṦṨṪṬṮṰṲṴṶṸṺṼṾẀẂẄẆẈẊẌẎẐẒẔẞẠẢẤẦẨẪẬẮẰẲẴẶẸẺẼẾỀỂỄỆỈỊỌỎỐỒỔỖỘỚỜỞỠỢỤỦỨỪỬỮỰỲỴỶỸỺỼỾἈἉἊἋἌἍἎἏἘἙἚἛἜἝἨἩἪἫἬἭἮἯἸἹἺἻἼἽἾἿὈὉὊὋὌὍὙὛὝὟὨὩὪὫὬὭὮὯᾈᾉᾊᾋᾌᾍᾎᾏᾘᾙᾚᾛᾜᾝᾞᾟᾨᾩᾪᾫᾬᾭᾮᾯᾸᾹᾺΆᾼῈΈῊΉῌῘῙῚΊῨῩῪΎῬῸΌῺΏῼΩKÅℲⅠⅡⅢⅣⅤⅥⅦⅧⅨⅩⅪⅫⅬⅭⅮⅯↃⒶⒷⒸⒹⒺⒻⒼⒽⒾⒿⓀⓁⓂⓃⓄⓅⓆⓇⓈⓉⓊⓋⓌⓍⓎⓏⰀⰁⰂⰃⰄⰅⰆⰇⰈⰉⰊⰋⰌⰍⰎⰏⰐⰑⰒⰓⰔⰕⰖⰗⰘⰙⰚⰛⰜⰝⰞⰟⰠⰡⰢⰣⰤⰥⰦⰧⰨⰩⰪⰫⰬⰭⰮⰯⱠⱢⱣⱤⱧⱩⱫⱭⱮⱯⱰⱲⱵⱾⱿⲀⲂⲄⲆⲈⲊⲌⲎⲐⲒⲔⲖⲘⲚⲜⲞⲠⲢⲤⲦⲨⲪⲬⲮⲰⲲⲴⲶⲸⲺⲼⲾⳀⳂⳄⳆⳈⳊⳌⳎⳐⳒⳔⳖⳘⳚⳜⳞⳠⳢⳫⳭⳲꙀꙂꙄꙆꙈꙊꙌꙎꙐꙒꙔꙖꙘꙚꙜꙞꙠꙢꙤꙦꙨꙪꙬꚀꚂꚄꚆꚈꚊꚌꚎꚐꚒꚔꚖꚘꚚꜢꜤꜦꜨꜪꜬꜮꜲꜴꜶꜸꜺꜼꜾꝀꝂꝄꝆꝈꝊꝌꝎꝐꝒꝔꝖꝘꝚꝜꝞꝠꝢꝤꝦꝨꝪꝬꝮꝹꝻꝽꝾꞀꞂꞄꞆꞋꞍꞐꞒꞖꞘꞚꞜꞞꞠꞢꞤꞦꞨꞪꞫꞬꞭꞮꞰꞱꞲꞳꞴꞶꞸꞺꞼꞾꟀꟂꟄꟅꟆꟇꟉꟐꟖꟘꟵＡＢＣＤＥＦＧＨＩＪＫＬＭＮＯＰＱＲＳＴＵＶＷＸＹＺ𐐀𐐁𐐂𐐃𐐄𐐅𐐆𐐇𐐈𐐉𐐊𐐋𐐌𐐍𐐎𐐏𐐐𐐑𐐒𐐓𐐔𐐕𐐖𐐗𐐘𐐙𐐚𐐛𐐜𐐝𐐞𐐟𐐠𐐡𐐢𐐣𐐤𐐥𐐦𐐧𐒰𐒱𐒲𐒳𐒴𐒵𐒶𐒷𐒸𐒹𐒺𐒻𐒼𐒽𐒾𐒿𐓀𐓁𐓂𐓃𐓄𐓅𐓆𐓇𐓈𐓉𐓊𐓋𐓌𐓍𐓎𐓏𐓐𐓑𐓒𐓓𐕰𐕱𐕲𐕳𐕴𐕵𐕶𐕷𐕸𐕹𐕺𐕼𐕽𐕾𐕿𐖀𐖁𐖂𐖃𐖄𐖅𐖆𐖇𐖈𐖉𐖊𐖌𐖍𐖎𐖏𐖐𐖑𐖒𐖔𐖕𐲀𐲁𐲂𐲃𐲄𐲅𐲆𐲇𐲈𐲉𐲊𐲋𐲌𐲍𐲎𐲏𐲐𐲑𐲒𐲓𐲔𐲕𐲖𐲗𐲘𐲙𐲚𐲛𐲜𐲝𐲞𐲟𐲠𐲡𐲢𐲣𐲤𐲥𐲦𐲧𐲨𐲩𐲪𐲫𐲬𐲭𐲮𐲯𐲰𐲱𐲲𑢠𑢡𑢢𑢣𑢤𑢥𑢦𑢧𑢨𑢩𑢪𑢫𑢬𑢭𑢮𑢯𑢰𑢱𑢲𑢳𑢴𑢵𑢶𑢷𑢸𑢹𑢺𑢻𑢼𑢽𑢾𑢿𖹀𖹁𖹂𖹃𖹄𖹅𖹆𖹇𖹈𖹉𖹊𖹋𖹌𖹍𖹎𖹏𖹐𖹑𖹒𖹓𖹔𖹕𖹖𖹗𖹘𖹙𖹚𖹛𖹜𖹝𖹞𖹟𞤀𞤁𞤂𞤃𞤄𞤅𞤆𞤇𞤈𞤉𞤊𞤋𞤌𞤍𞤎𞤏𞤐𞤑𞤒𞤓𞤔𞤕𞤖𞤗𞤘𞤙𞤚𞤛𞤜𞤝𞤞𞤟𞤠𞤡', 'abcdefghijklmnopqrstuvwxyzàáâãäåæçèéêëìíîïðñòóôõöøùúûüýþāăąćĉċčďđēĕėęěĝğġģĥħĩīĭįiĳĵķĺļľŀłńņňŋōŏőœŕŗřśŝşšţťŧũūŭůűųŵŷÿźżžɓƃƅɔƈɖɗƌǝəɛƒɠɣɩɨƙɯɲɵơƣƥʀƨʃƭʈưʊʋƴƶʒƹƽǆǆǉǉǌǌǎǐǒǔǖǘǚǜǟǡǣǥǧǩǫǭǯǳǳǵƕƿǹǻǽǿȁȃȅȇȉȋȍȏȑȓȕȗșțȝȟƞȣȥȧȩȫȭȯȱȳⱥȼƚⱦɂƀʉʌɇɉɋɍɏͱͳͷϳάέήίόύώαβγδεζηθικλμνξοπρστυφχψωϊϋϗϙϛϝϟϡϣϥϧϩϫϭϯθϸϲϻͻͼͽѐёђѓєѕіїјљњћќѝўџабвгдежзийклмнопрстуфхцчшщъыьэюяѡѣѥѧѩѫѭѯѱѳѵѷѹѻѽѿҁҋҍҏґғҕҗҙқҝҟҡңҥҧҩҫҭүұҳҵҷҹһҽҿӏӂӄӆӈӊӌӎӑӓӕӗәӛӝӟӡӣӥӧөӫӭӯӱӳӵӷӹӻӽӿԁԃԅԇԉԋԍԏԑԓԕԗԙԛԝԟԡԣԥԧԩԫԭԯաբգդեզէըթժիլխծկհձղճմյնշոչպջռսվտրցւփքօֆⴀⴁⴂⴃⴄⴅⴆⴇⴈⴉⴊⴋⴌⴍⴎⴏⴐⴑⴒⴓⴔⴕⴖⴗⴘⴙⴚⴛⴜⴝⴞⴟⴠⴡⴢⴣⴤⴥⴧⴭꭰꭱꭲꭳꭴꭵꭶꭷꭸꭹꭺꭻꭼꭽꭾꭿꮀꮁꮂꮃꮄꮅꮆꮇꮈꮉꮊꮋꮌꮍꮎꮏꮐꮑꮒꮓꮔꮕꮖꮗꮘꮙꮚꮛꮜꮝꮞꮟꮠꮡꮢꮣꮤꮥꮦꮧꮨꮩꮪꮫꮬꮭꮮꮯꮰꮱꮲꮳꮴꮵꮶꮷꮸꮹꮺꮻꮼꮽꮾꮿᏸᏹᏺᏻᏼᏽაბგდევზთიკლმნოპჟრსტუფქღყშჩცძწჭხჯჰჱჲჳჴჵჶჷჸჹჺჽჾჿḁḃḅḇḉḋḍḏḑḓḕḗḙḛḝḟḡḣḥḧḩḫḭḯḱḳḵḷḹḻḽḿṁṃṅṇṉṋṍṏṑṓṕṗṙṛṝṟṡṣṥṧṩṫṭṯṱṳṵṷṹṻṽṿẁẃẅẇẉẋẍẏẑẓẕßạảấầẩẫậắằẳẵặẹẻẽếềểễệỉịọỏốồổỗộớờởỡợụủứừửữựỳỵỷỹỻỽỿἀἁἂἃἄἅἆἇἐἑἒἓἔἕἠἡἢἣἤἥἦἧἰἱἲἳἴἵἶἷὀὁὂὃὄὅὑὓὕὗὠὡὢὣὤὥὦὧᾀᾁᾂᾃᾄᾅᾆᾇᾐᾑᾒᾓᾔᾕᾖᾗᾠᾡᾢᾣᾤᾥᾦᾧᾰᾱὰάᾳὲέὴήῃῐῑὶίῠῡὺύῥὸόὼώῳωkåⅎⅰⅱⅲⅳⅴⅵⅶⅷⅸⅹⅺⅻⅼⅽⅾⅿↄⓐⓑⓒⓓⓔⓕⓖⓗⓘⓙⓚⓛⓜⓝⓞⓟⓠⓡⓢⓣⓤⓥⓦⓧⓨⓩⰰⰱⰲⰳⰴⰵⰶⰷⰸⰹⰺⰻⰼⰽⰾⰿⱀⱁⱂⱃⱄⱅⱆⱇⱈⱉⱊⱋⱌⱍⱎⱏⱐⱑⱒⱓⱔⱕⱖⱗⱘⱙⱚⱛⱜⱝⱞⱟⱡɫᵽɽⱨⱪⱬɑɱɐɒⱳⱶȿɀⲁⲃⲅⲇⲉⲋⲍⲏⲑⲓⲕⲗⲙⲛⲝⲟⲡⲣⲥⲧⲩⲫⲭⲯⲱⲳⲵⲷⲹⲻⲽⲿⳁⳃⳅⳇⳉⳋⳍⳏⳑⳓⳕⳗⳙⳛⳝⳟⳡⳣⳬⳮⳳꙁꙃꙅꙇꙉꙋꙍꙏꙑꙓꙕꙗꙙꙛꙝꙟꙡꙣꙥꙧꙩꙫꙭꚁꚃꚅꚇꚉꚋꚍꚏꚑꚓꚕꚗꚙꚛꜣꜥꜧꜩꜫꜭꜯꜳꜵꜷꜹꜻꜽꜿꝁꝃꝅꝇꝉꝋꝍꝏꝑꝓꝕꝗꝙꝛꝝꝟꝡꝣꝥꝧꝩꝫꝭꝯꝺꝼᵹꝿꞁꞃꞅꞇꞌɥꞑꞓꞗꞙꞛꞝꞟꞡꞣꞥꞧꞩɦɜɡɬɪʞʇʝꭓꞵꞷꞹꞻꞽꞿꟁꟃꞔʂᶎꟈꟊꟑꟗꟙꟶａｂｃｄｅｆｇｈｉｊｋｌｍｎｏｐｑｒｓｔｕｖｗｘｙｚ𐐨𐐩𐐪𐐫𐐬𐐭𐐮𐐯𐐰𐐱𐐲𐐳𐐴𐐵𐐶𐐷𐐸𐐹𐐺𐐻𐐼𐐽𐐾𐐿𐑀𐑁𐑂𐑃𐑄𐑅𐑆𐑇𐑈𐑉𐑊𐑋𐑌𐑍𐑎𐑏𐓘𐓙𐓚𐓛𐓜𐓝𐓞𐓟𐓠𐓡𐓢𐓣𐓤𐓥𐓦𐓧𐓨𐓩𐓪𐓫𐓬𐓭𐓮𐓯𐓰𐓱𐓲𐓳𐓴𐓵𐓶𐓷𐓸𐓹𐓺𐓻𐖗𐖘𐖙𐖚𐖛𐖜𐖝𐖞𐖟𐖠𐖡𐖣𐖤𐖥𐖦𐖧𐖨𐖩𐖪𐖫𐖬𐖭𐖮𐖯𐖰𐖱𐖳𐖴𐖵𐖶𐖷𐖸𐖹𐖻𐖼𐳀𐳁𐳂𐳃𐳄𐳅𐳆𐳇𐳈𐳉𐳊𐳋𐳌𐳍𐳎𐳏𐳐𐳑𐳒𐳓𐳔𐳕𐳖𐳗𐳘𐳙𐳚𐳛𐳜𐳝𐳞𐳟𐳠𐳡𐳢𐳣𐳤𐳥𐳦𐳧𐳨𐳩𐳪𐳫𐳬𐳭𐳮𐳯𐳰𐳱𐳲𑣀𑣁𑣂𑣃𑣄𑣅𑣆𑣇𑣈𑣉𑣊𑣋𑣌𑣍𑣎𑣏𑣐𑣑𑣒𑣓𑣔𑣕𑣖𑣗𑣘𑣙𑣚𑣛𑣜𑣝𑣞𑣟𖹠𖹡𖹢𖹣𖹤𖹥𖹦𖹧𖹨𖹩𖹪𖹫𖹬𖹭𖹮𖹯𖹰𖹱𖹲𖹳𖹴𖹵𖹶𖹷𖹸𖹹𖹺𖹻𖹼𖹽𖹾𖹿𞤢𞤣𞤤𞤥𞤦𞤧𞤨𞤩𞤪𞤫𞤬𞤭𞤮𞤯𞤰𞤱𞤲𞤳𞤴𞤵𞤶𞤷𞤸𞤹𞤺𞤻𞤼𞤽𞤾𞤿𞥀𞥁𞥂𞥃') END IN ('rome', CAST(X'615C62' AS STRING)))) THEN (CAST((CAST(t0.`price` AS DOUBLE) * CAST(2 AS DOUBLE)) AS DOUBLE) / NULLIF(CAST(3 AS DOUBLE), 0D)) ELSE 0.0D END AS DOUBLE)) THEN floor(LEAST(GREATEST((CAST(CASE WHEN ((t0.`city` LIKE CAST(X'4F2725' AS STRING) ESCAPE '!') OR (CASE WHEN octet_length(t0.`city`) = char_length(t0.`city`) THEN lower(t0.`city`) ELSE translate(t0.`city`, 'ABCDEFGHIJKLMNOPQRSTUVWXYZÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÐÑÒÓÔÕÖØÙÚÛÜÝÞĀĂĄĆĈĊČĎĐĒĔĖĘĚĜĞĠĢĤĦĨĪĬĮİĲĴĶĹĻĽĿŁŃŅŇŊŌŎŐŒŔŖŘŚŜŞŠŢŤŦŨŪŬŮŰŲŴŶŸŹŻŽƁƂƄƆƇƉƊƋƎƏƐƑƓƔƖƗƘƜƝƟƠƢƤƦƧƩƬƮƯƱƲƳƵƷƸƼǄǅǇǈǊǋǍǏǑǓǕǗǙǛǞǠǢǤǦǨǪǬǮǱǲǴǶǷǸǺǼǾȀȂȄȆȈȊȌȎȐȒȔȖȘȚȜȞȠȢȤȦȨȪȬȮȰȲȺȻȽȾɁɃɄɅɆɈɊɌɎͰͲͶͿΆΈΉΊΌΎΏΑΒΓΔΕΖΗΘΙΚΛΜΝΞΟΠΡΣΤΥΦΧΨΩΪΫϏϘϚϜϞϠϢϤϦϨϪϬϮϴϷϹϺϽϾϿЀЁЂЃЄЅІЇЈЉЊЋЌЍЎЏАБВГДЕЖЗИЙКЛМНОПРСТУФХЦЧШЩЪЫЬЭЮЯѠѢѤѦѨѪѬѮѰѲѴѶѸѺѼѾҀҊҌҎҐҒҔҖҘҚҜҞҠҢҤҦҨҪҬҮҰҲҴҶҸҺҼҾӀӁӃӅӇӉӋӍӐӒӔӖӘӚӜӞӠӢӤӦӨӪӬӮӰӲӴӶӸӺӼӾԀԂԄԆԈԊԌԎԐԒԔԖԘԚԜԞԠԢԤԦԨԪԬԮԱԲԳԴԵԶԷԸԹԺԻԼԽԾԿՀՁՂՃՄՅՆՇՈՉՊՋՌՍՎՏՐՑՒՓՔՕՖႠႡႢႣႤႥႦႧႨႩႪႫႬႭႮႯႰႱႲႳႴႵႶႷႸႹႺႻႼႽႾႿჀჁჂჃჄჅჇჍᎠᎡᎢᎣᎤᎥᎦᎧᎨᎩᎪᎫᎬᎭᎮᎯᎰᎱᎲᎳᎴᎵᎶᎷᎸᎹᎺᎻᎼᎽᎾᎿᏀᏁᏂᏃᏄᏅᏆᏇᏈᏉᏊᏋᏌᏍᏎᏏᏐᏑᏒᏓᏔᏕᏖᏗᏘᏙᏚᏛᏜᏝᏞᏟᏠᏡᏢᏣᏤᏥᏦᏧᏨᏩᏪᏫᏬᏭᏮᏯᏰᏱᏲᏳᏴᏵᲐᲑᲒᲓᲔᲕᲖᲗᲘᲙᲚᲛᲜᲝᲞᲟᲠᲡᲢᲣᲤᲥᲦᲧᲨᲩᲪᲫᲬᲭᲮᲯᲰᲱᲲᲳᲴᲵᲶᲷᲸᲹᲺᲽᲾᲿḀḂḄḆḈḊḌḎḐḒḔḖḘḚḜḞḠḢḤḦḨḪḬḮḰḲḴḶḸḺḼḾṀṂṄṆṈṊṌṎṐṒṔṖṘṚṜṞṠṢṤṦṨṪṬṮṰṲṴṶṸṺṼṾẀẂẄẆẈẊẌẎẐẒẔẞẠẢẤẦẨẪẬẮẰẲẴẶẸẺẼẾỀỂỄỆỈỊỌỎỐỒỔỖỘỚỜỞỠỢỤỦỨỪỬỮỰỲỴỶỸỺỼỾἈἉἊἋἌἍἎἏἘἙἚἛἜἝἨἩἪἫἬἭἮἯἸἹἺἻἼἽἾἿὈὉὊὋὌὍὙὛὝὟὨὩὪὫὬὭὮὯᾈᾉᾊᾋᾌᾍᾎᾏᾘᾙᾚᾛᾜᾝᾞᾟᾨᾩᾪᾫᾬᾭᾮᾯᾸᾹᾺΆᾼῈΈῊΉῌῘῙῚΊῨῩῪΎῬῸΌῺΏῼΩKÅℲⅠⅡⅢⅣⅤⅥⅦⅧⅨⅩⅪⅫⅬⅭⅮⅯↃⒶⒷⒸⒹⒺⒻⒼⒽⒾⒿⓀⓁⓂⓃⓄⓅⓆⓇⓈⓉⓊⓋⓌⓍⓎⓏⰀⰁⰂⰃⰄⰅⰆⰇⰈⰉⰊⰋⰌⰍⰎⰏⰐⰑⰒⰓⰔⰕⰖⰗⰘⰙⰚⰛⰜⰝⰞⰟⰠⰡⰢⰣⰤⰥⰦⰧⰨⰩⰪⰫⰬⰭⰮⰯⱠⱢⱣⱤⱧⱩⱫⱭⱮⱯⱰⱲⱵⱾⱿⲀⲂⲄⲆⲈⲊⲌⲎⲐⲒⲔⲖⲘⲚⲜⲞⲠⲢⲤⲦⲨⲪⲬⲮⲰⲲⲴⲶⲸⲺⲼⲾⳀⳂⳄⳆⳈⳊⳌⳎⳐⳒⳔⳖⳘⳚⳜⳞⳠⳢⳫⳭⳲꙀꙂꙄꙆꙈꙊꙌꙎꙐꙒꙔꙖꙘꙚꙜꙞꙠꙢꙤꙦꙨꙪꙬꚀꚂꚄꚆꚈꚊꚌꚎꚐꚒꚔꚖꚘꚚꜢꜤꜦꜨꜪꜬꜮꜲꜴꜶꜸꜺꜼꜾꝀꝂꝄꝆꝈꝊꝌꝎꝐꝒꝔꝖꝘꝚꝜꝞꝠꝢꝤꝦꝨꝪꝬꝮꝹꝻꝽꝾꞀꞂꞄꞆꞋꞍꞐꞒꞖꞘꞚꞜꞞꞠꞢꞤꞦꞨꞪꞫꞬꞭꞮꞰꞱꞲꞳꞴꞶꞸꞺꞼꞾꟀꟂꟄꟅꟆꟇꟉꟐꟖꟘꟵＡＢＣＤＥＦＧＨＩＪＫＬＭＮＯＰＱＲＳＴＵＶＷＸＹＺ𐐀𐐁𐐂𐐃𐐄𐐅𐐆𐐇𐐈𐐉𐐊𐐋𐐌𐐍𐐎𐐏𐐐𐐑𐐒𐐓𐐔𐐕𐐖𐐗𐐘𐐙𐐚𐐛𐐜𐐝𐐞𐐟𐐠𐐡𐐢𐐣𐐤𐐥𐐦𐐧𐒰𐒱𐒲𐒳𐒴𐒵𐒶𐒷𐒸𐒹𐒺𐒻𐒼𐒽𐒾𐒿𐓀𐓁𐓂𐓃𐓄𐓅𐓆𐓇𐓈𐓉𐓊𐓋𐓌𐓍𐓎𐓏𐓐𐓑𐓒𐓓𐕰𐕱𐕲𐕳𐕴𐕵𐕶𐕷𐕸𐕹𐕺𐕼𐕽𐕾𐕿𐖀𐖁𐖂𐖃𐖄𐖅𐖆𐖇𐖈𐖉𐖊𐖌𐖍𐖎𐖏𐖐𐖑𐖒𐖔𐖕𐲀𐲁𐲂𐲃𐲄𐲅𐲆𐲇𐲈𐲉𐲊𐲋𐲌𐲍𐲎𐲏𐲐𐲑𐲒𐲓𐲔𐲕𐲖𐲗𐲘𐲙𐲚𐲛𐲜𐲝𐲞𐲟𐲠𐲡𐲢𐲣𐲤𐲥𐲦𐲧𐲨𐲩𐲪𐲫𐲬𐲭𐲮𐲯𐲰𐲱𐲲𑢠𑢡𑢢𑢣𑢤𑢥𑢦𑢧𑢨𑢩𑢪𑢫𑢬𑢭𑢮𑢯𑢰𑢱𑢲𑢳𑢴𑢵𑢶𑢷𑢸𑢹𑢺𑢻𑢼𑢽𑢾𑢿𖹀𖹁𖹂𖹃𖹄𖹅𖹆𖹇𖹈𖹉𖹊𖹋𖹌𖹍𖹎𖹏𖹐𖹑𖹒𖹓𖹔𖹕𖹖𖹗𖹘𖹙𖹚𖹛𖹜𖹝𖹞𖹟𞤀𞤁𞤂𞤃𞤄𞤅𞤆𞤇𞤈𞤉𞤊𞤋𞤌𞤍𞤎𞤏𞤐𞤑𞤒𞤓𞤔𞤕𞤖𞤗𞤘𞤙𞤚𞤛𞤜𞤝𞤞𞤟𞤠𞤡', 'abcdefghijklmnopqrstuvwxyzàáâãäåæçèéêëìíîïðñòóôõöøùúûüýþāăąćĉċčďđēĕėęěĝğġģĥħĩīĭįiĳĵķĺļľŀłńņňŋōŏőœŕŗřśŝşšţťŧũūŭůűųŵŷÿźżžɓƃƅɔƈɖɗƌǝəɛƒɠɣɩɨƙɯɲɵơƣƥʀƨʃƭʈưʊʋƴƶʒƹƽǆǆǉǉǌǌǎǐǒǔǖǘǚǜǟǡǣǥǧǩǫǭǯǳǳǵƕƿǹǻǽǿȁȃȅȇȉȋȍȏȑȓȕȗșțȝȟƞȣȥȧȩȫȭȯȱȳⱥȼƚⱦɂƀʉʌɇɉɋɍɏͱͳͷϳάέήίόύώαβγδεζηθικλμνξοπρστυφχψωϊϋϗϙϛϝϟϡϣϥϧϩϫϭϯθϸϲϻͻͼͽѐёђѓєѕіїјљњћќѝўџабвгдежзийклмнопрстуфхцчшщъыьэюяѡѣѥѧѩѫѭѯѱѳѵѷѹѻѽѿҁҋҍҏґғҕҗҙқҝҟҡңҥҧҩҫҭүұҳҵҷҹһҽҿӏӂӄӆӈӊӌӎӑӓӕӗәӛӝӟӡӣӥӧөӫӭӯӱӳӵӷӹӻӽӿԁԃԅԇԉԋԍԏԑԓԕԗԙԛԝԟԡԣԥԧԩԫԭԯաբգդեզէըթժիլխծկհձղճմյնշոչպջռսվտրցւփքօֆⴀⴁⴂⴃⴄⴅⴆⴇⴈⴉⴊⴋⴌⴍⴎⴏⴐⴑⴒⴓⴔⴕⴖⴗⴘⴙⴚⴛⴜⴝⴞⴟⴠⴡⴢⴣⴤⴥⴧⴭꭰꭱꭲꭳꭴꭵꭶꭷꭸꭹꭺꭻꭼꭽꭾꭿꮀꮁꮂꮃꮄꮅꮆꮇꮈꮉꮊꮋꮌꮍꮎꮏꮐꮑꮒꮓꮔꮕꮖꮗꮘꮙꮚꮛꮜꮝꮞꮟꮠꮡꮢꮣꮤꮥꮦꮧꮨꮩꮪꮫꮬꮭꮮꮯꮰꮱꮲꮳꮴꮵꮶꮷꮸꮹꮺꮻꮼꮽꮾꮿᏸᏹᏺᏻᏼᏽაბგდევზთიკლმნოპჟრსტუფქღყშჩცძწჭხჯჰჱჲჳჴჵჶჷჸჹჺჽჾჿḁḃḅḇḉḋḍḏḑḓḕḗḙḛḝḟḡḣḥḧḩḫḭḯḱḳḵḷḹḻḽḿṁṃṅṇṉṋṍṏṑṓṕṗṙṛṝṟṡṣṥṧṩṫṭṯṱṳṵṷṹṻṽṿẁẃẅẇẉẋẍẏẑẓẕßạảấầẩẫậắằẳẵặẹẻẽếềểễệỉịọỏốồổỗộớờởỡợụủứừửữựỳỵỷỹỻỽỿἀἁἂἃἄἅἆἇἐἑἒἓἔἕἠἡἢἣἤἥἦἧἰἱἲἳἴἵἶἷὀὁὂὃὄὅὑὓὕὗὠὡὢὣὤὥὦὧᾀᾁᾂᾃᾄᾅᾆᾇᾐᾑᾒᾓᾔᾕᾖᾗᾠᾡᾢᾣᾤᾥᾦᾧᾰᾱὰάᾳὲέὴήῃῐῑὶίῠῡὺύῥὸόὼώῳωkåⅎⅰⅱⅲⅳⅴⅵⅶⅷⅸⅹⅺⅻⅼⅽⅾⅿↄⓐⓑⓒⓓⓔⓕⓖⓗⓘⓙⓚⓛⓜⓝⓞⓟⓠⓡⓢⓣⓤⓥⓦⓧⓨⓩⰰⰱⰲⰳⰴⰵⰶⰷⰸⰹⰺⰻⰼⰽⰾⰿⱀⱁⱂⱃⱄⱅⱆⱇⱈⱉⱊⱋⱌⱍⱎⱏⱐⱑⱒⱓⱔⱕⱖⱗⱘⱙⱚⱛⱜⱝⱞⱟⱡɫᵽɽⱨⱪⱬɑɱɐɒⱳⱶȿɀⲁⲃⲅⲇⲉⲋⲍⲏⲑⲓⲕⲗⲙⲛⲝⲟⲡⲣⲥⲧⲩⲫⲭⲯⲱⲳⲵⲷⲹⲻⲽⲿⳁⳃⳅⳇⳉⳋⳍⳏⳑⳓⳕⳗⳙⳛⳝⳟⳡⳣⳬⳮⳳꙁꙃꙅꙇꙉꙋꙍꙏꙑꙓꙕꙗꙙꙛꙝꙟꙡꙣꙥꙧꙩꙫꙭꚁꚃꚅꚇꚉꚋꚍꚏꚑꚓꚕꚗꚙꚛꜣꜥꜧꜩꜫꜭꜯꜳꜵꜷꜹꜻꜽꜿꝁꝃꝅꝇꝉꝋꝍꝏꝑꝓꝕꝗꝙꝛꝝꝟꝡꝣꝥꝧꝩꝫꝭꝯꝺꝼᵹꝿꞁꞃꞅꞇꞌɥꞑꞓꞗꞙꞛꞝꞟꞡꞣꞥꞧꞩɦɜɡɬɪʞʇʝꭓꞵꞷꞹꞻꞽꞿꟁꟃꞔʂᶎꟈꟊꟑꟗꟙꟶａｂｃｄｅｆｇｈｉｊｋｌｍｎｏｐｑｒｓｔｕｖｗｘｙｚ𐐨𐐩𐐪𐐫𐐬𐐭𐐮𐐯𐐰𐐱𐐲𐐳𐐴𐐵𐐶𐐷𐐸𐐹𐐺𐐻𐐼𐐽𐐾𐐿𐑀𐑁𐑂𐑃𐑄𐑅𐑆𐑇𐑈𐑉𐑊𐑋𐑌𐑍𐑎𐑏𐓘𐓙𐓚𐓛𐓜𐓝𐓞𐓟𐓠𐓡𐓢𐓣𐓤𐓥𐓦𐓧𐓨𐓩𐓪𐓫𐓬𐓭𐓮𐓯𐓰𐓱𐓲𐓳𐓴𐓵𐓶𐓷𐓸𐓹𐓺𐓻𐖗𐖘𐖙𐖚𐖛𐖜𐖝𐖞𐖟𐖠𐖡𐖣𐖤𐖥𐖦𐖧𐖨𐖩𐖪𐖫𐖬𐖭𐖮𐖯𐖰𐖱𐖳𐖴𐖵𐖶𐖷𐖸𐖹𐖻𐖼𐳀𐳁𐳂𐳃𐳄𐳅𐳆𐳇𐳈𐳉𐳊𐳋𐳌𐳍𐳎𐳏𐳐𐳑𐳒𐳓𐳔𐳕𐳖𐳗𐳘𐳙𐳚𐳛𐳜𐳝𐳞𐳟𐳠𐳡𐳢𐳣𐳤𐳥𐳦𐳧𐳨𐳩𐳪𐳫𐳬𐳭𐳮𐳯𐳰𐳱𐳲𑣀𑣁𑣂𑣃𑣄𑣅𑣆𑣇𑣈𑣉𑣊𑣋𑣌𑣍𑣎𑣏𑣐𑣑𑣒𑣓𑣔𑣕𑣖𑣗𑣘𑣙𑣚𑣛𑣜𑣝𑣞𑣟𖹠𖹡𖹢𖹣𖹤𖹥𖹦𖹧𖹨𖹩𖹪𖹫𖹬𖹭𖹮𖹯𖹰𖹱𖹲𖹳𖹴𖹵𖹶𖹷𖹸𖹹𖹺𖹻𖹼𖹽𖹾𖹿𞤢𞤣𞤤𞤥𞤦𞤧𞤨𞤩𞤪𞤫𞤬𞤭𞤮𞤯𞤰𞤱𞤲𞤳𞤴𞤵𞤶𞤷𞤸𞤹𞤺𞤻𞤼𞤽𞤾𞤿𞥀𞥁𞥂𞥃') END IN ('rome', CAST(X'615C62' AS STRING)))) THEN (CAST((CAST(t0.`price` AS DOUBLE) * CAST(2 AS DOUBLE)) AS DOUBLE) / NULLIF(CAST(3 AS DOUBLE), 0D)) ELSE 0.0D END AS DOUBLE) - 0.0D) * 4294967296.0D + 0.5D, 0.0D), 1431655765334.0D)) END AS BIGINT) AS x0
 FROM `orders` AS t0
-WHERE t0.`customer_id` IS NOT NULL AND (CAST(year(CAST(t0.`placed` AS DATE)) AS BIGINT) = 2026) AND (t0.`placed` >= TIMESTAMP_NTZ '2026-01-31 12:00:00');
-CACHE LAZY TABLE parts AS SELECT o, COUNT(*) AS n, CAST(CAST(SUM(shiftright(CAST(x0 AS BIGINT), 42)) AS DECIMAL(38, 0)) * 4398046511104BD + CAST(SUM((shiftright(CAST(x0 AS BIGINT), 21) & 2097151L)) AS DECIMAL(38, 0)) * 2097152BD + CAST(SUM((CAST(x0 AS BIGINT) & 2097151L)) AS DECIMAL(38, 0)) * 1BD AS DECIMAL(38, 0)) AS p0
+WHERE t0.`customer_id` IS NOT NULL AND (CAST(year(CAST(t0.`placed` AS DATE)) AS BIGINT) = 2026) AND (t0.`placed` >= TIMESTAMP_NTZ '2026-01-31 12:00:00')),
+parts AS (SELECT o, COUNT(*) AS n, CAST(CAST(SUM(shiftright(CAST(x0 AS BIGINT), 42)) AS DECIMAL(38, 0)) * 4398046511104BD + CAST(SUM((shiftright(CAST(x0 AS BIGINT), 21) & 2097151L)) AS DECIMAL(38, 0)) * 2097152BD + CAST(SUM((CAST(x0 AS BIGINT) & 2097151L)) AS DECIMAL(38, 0)) * 1BD AS DECIMAL(38, 0)) AS p0
 FROM private_rows
-GROUP BY o;
-CACHE LAZY TABLE light AS SELECT o, 1073741824 - (1073741824 * (CASE WHEN n < 40 THEN n ELSE 40 END) DIV n) AS gap
-FROM parts
-WHERE n > 40;
-CREATE TEMPORARY VIEW counted AS SELECT COUNT(*) AS owners
-FROM parts;
-CREATE TEMPORARY VIEW totals AS SELECT CAST(SUM(p0) AS DECIMAL(38, 0)) AS t0
-FROM parts;
-CREATE TEMPORARY VIEW surplus AS SELECT SUM(CAST(gap AS DECIMAL(38, 0)) * p0) AS m0
-FROM parts JOIN light ON parts.o = light.o;
-CREATE TEMPORARY VIEW weighted AS SELECT owners, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0
-FROM counted CROSS JOIN totals CROSS JOIN surplus;
+GROUP BY o),
+gaps AS (SELECT o, p0, 1073741824 AS u, CASE WHEN n > 40 THEN 1073741824 - (1073741824 * (CASE WHEN n < 40 THEN n ELSE 40 END) DIV n) END AS gap
+FROM parts),
+weighted AS (SELECT COUNT(*) AS owners, COALESCE(CAST(SUM(p0) AS DECIMAL(38, 0)), 0) * 1073741824 - COALESCE(SUM(CAST(gap AS DECIMAL(38, 0)) * p0), 0) AS s0
+FROM gaps)
 SELECT owners AS units, s0
 FROM weighted;
 
@@ -528,80 +379,48 @@ WHERE (t2.`city` = 'Rome') AND (NOT (t2.`customer_id` IS NULL)) AND (t2.`custome
 -- the first row of each person
 SELECT city, COUNT(*) FROM (SELECT customer_id, city, ROW_NUMBER() OVER (PARTITION BY customer_id ORDER BY placed DESC) AS turn FROM orders) t WHERE turn = 1 GROUP BY city;
 -- survey
-CREATE TEMPORARY VIEW private_rows AS SELECT t0.`c1` AS k0, t0.`o` AS o
+WITH private_rows AS (SELECT t0.`c1` AS k0, t0.`o` AS o
 FROM (SELECT t1.`customer_id` AS `c0`, t1.`city` AS `c1`, ROW_NUMBER() OVER (PARTITION BY t1.`customer_id`, t1.`customer_id` ORDER BY t1.`placed` DESC NULLS LAST, t1.`city` ASC NULLS LAST, t1.`customer_id` ASC NULLS LAST) AS `c2`, t1.`customer_id` AS `o`
 FROM `orders` AS t1) AS t0
-WHERE t0.`o` IS NOT NULL AND (t0.`c2` = 1);
-CACHE LAZY TABLE parts AS SELECT k0, o, COUNT(*) AS n, COUNT(*) AS p0
+WHERE t0.`o` IS NOT NULL AND (t0.`c2` = 1)),
+parts AS (SELECT k0, o, COUNT(*) AS n, COUNT(*) AS p0
 FROM private_rows
-GROUP BY k0, o;
-CREATE TEMPORARY VIEW sized AS SELECT o, COUNT(*) AS touched, CAST(CAST(SUM(shiftright(CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT), 42)) AS DECIMAL(38, 0)) * 4398046511104BD + CAST(SUM((shiftright(CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT), 21) & 2097151L)) AS DECIMAL(38, 0)) * 2097152BD + CAST(SUM((CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT) & 2097151L)) AS DECIMAL(38, 0)) * 1BD AS DECIMAL(38, 0)) AS q
-FROM parts
-GROUP BY o;
-CACHE LAZY TABLE heavy AS SELECT o, touched, CASE WHEN q <= 800 THEN 1073741824 ELSE CASE WHEN CAST(CAST(floor(sqrt(9.223372036854776e+20D / CAST(q AS DOUBLE))) AS BIGINT) AS DECIMAL(38, 0)) * CAST(floor(sqrt(9.223372036854776e+20D / CAST(q AS DOUBLE))) AS BIGINT) * q > CAST('922337203685477580800' AS DECIMAL(38, 0)) THEN CAST(floor(sqrt(9.223372036854776e+20D / CAST(q AS DOUBLE))) AS BIGINT) - 1 ELSE CAST(floor(sqrt(9.223372036854776e+20D / CAST(q AS DOUBLE))) AS BIGINT) END END AS u
-FROM sized
-WHERE touched > 3 OR q > 800;
-CACHE LAZY TABLE light AS SELECT parts.k0 AS k0, parts.o AS o, 1073741824 - (COALESCE(u, 1073741824) * (CASE WHEN n < 20 THEN n ELSE 20 END) DIV n) AS gap
-FROM parts
-LEFT JOIN heavy ON parts.o = heavy.o
-WHERE n > 20 OR u < 1073741824;
-CREATE TEMPORARY VIEW counted AS SELECT parts.k0 AS k0, COUNT(*) AS owners
-FROM parts
-GROUP BY parts.k0;
-CREATE TEMPORARY VIEW totals AS SELECT k0, CAST(SUM(p0) AS DECIMAL(38, 0)) AS t0
-FROM parts
-GROUP BY k0;
-CREATE TEMPORARY VIEW surplus AS SELECT parts.k0 AS k0, SUM(CAST(gap AS DECIMAL(38, 0)) * p0) AS m0
-FROM parts JOIN light ON parts.o = light.o AND parts.k0 <=> light.k0
-GROUP BY parts.k0;
-CREATE TEMPORARY VIEW weighted AS SELECT counted.k0 AS k0, owners, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0
-FROM counted JOIN totals ON counted.k0 <=> totals.k0
-LEFT JOIN surplus ON counted.k0 <=> surplus.k0;
-CREATE TEMPORARY VIEW dropped AS SELECT k0, COUNT(*) AS lost
-FROM (SELECT k0, ROW_NUMBER() OVER (PARTITION BY o ORDER BY md5('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS STRING), '~') || '|' || COALESCE(k0, '~')), k0) AS place
-FROM (SELECT parts.o AS o, parts.k0 AS k0
-FROM parts JOIN heavy ON parts.o = heavy.o
-WHERE touched > 3) AS touching) AS ranked
-WHERE place > 3
-GROUP BY k0;
-CREATE TEMPORARY VIEW bounded AS SELECT weighted.*, owners - COALESCE(lost, 0) AS units, COUNT(*) OVER () AS all_keys
-FROM weighted
-LEFT JOIN dropped ON weighted.k0 <=> dropped.k0;
+GROUP BY k0, o),
+sizes AS (SELECT k0, o, p0, n, COUNT(*) OVER (PARTITION BY o) AS touched, CAST(CAST(SUM(shiftright(CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT), 42)) OVER (PARTITION BY o) AS DECIMAL(38, 0)) * 4398046511104BD + CAST(SUM((shiftright(CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT), 21) & 2097151L)) OVER (PARTITION BY o) AS DECIMAL(38, 0)) * 2097152BD + CAST(SUM((CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT) & 2097151L)) OVER (PARTITION BY o) AS DECIMAL(38, 0)) * 1BD AS DECIMAL(38, 0)) AS q
+FROM parts),
+caps AS (SELECT k0, o, p0, n, touched, CASE WHEN q <= 800 THEN 1073741824 ELSE CASE WHEN CAST(CAST(floor(sqrt(9.223372036854776e+20D / CAST(q AS DOUBLE))) AS BIGINT) AS DECIMAL(38, 0)) * CAST(floor(sqrt(9.223372036854776e+20D / CAST(q AS DOUBLE))) AS BIGINT) * q > CAST('922337203685477580800' AS DECIMAL(38, 0)) THEN CAST(floor(sqrt(9.223372036854776e+20D / CAST(q AS DOUBLE))) AS BIGINT) - 1 ELSE CAST(floor(sqrt(9.223372036854776e+20D / CAST(q AS DOUBLE))) AS BIGINT) END END AS u
+FROM sizes),
+gaps AS (SELECT k0, o, p0, touched, u, CASE WHEN n > 20 OR u < 1073741824 THEN 1073741824 - (u * (CASE WHEN n < 20 THEN n ELSE 20 END) DIV n) END AS gap
+FROM caps),
+turns AS (SELECT k0, o, p0, u, gap, CASE WHEN touched > 3 THEN ROW_NUMBER() OVER (PARTITION BY o ORDER BY CASE WHEN touched > 3 THEN md5('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS STRING), '~') || '|' || COALESCE(k0, '~')) END, k0 ASC NULLS LAST) END AS turn
+FROM gaps),
+weighted AS (SELECT k0, COUNT(*) AS owners, COALESCE(CAST(SUM(p0) AS DECIMAL(38, 0)), 0) * 1073741824 - COALESCE(SUM(CAST(gap AS DECIMAL(38, 0)) * p0), 0) AS s0, COUNT(CASE WHEN turn IS NULL OR turn <= 3 THEN 1 END) AS units
+FROM turns
+GROUP BY k0),
+bounded AS (SELECT weighted.*, COUNT(*) OVER () AS all_keys
+FROM weighted)
 SELECT k0, units, all_keys, s0
 FROM bounded
 WHERE units >= 10;
 -- measure
-CREATE TEMPORARY VIEW private_rows AS SELECT t0.`c1` AS k0, t0.`o` AS o
+WITH private_rows AS (SELECT t0.`c1` AS k0, t0.`o` AS o
 FROM (SELECT t1.`customer_id` AS `c0`, t1.`city` AS `c1`, ROW_NUMBER() OVER (PARTITION BY t1.`customer_id`, t1.`customer_id` ORDER BY t1.`placed` DESC NULLS LAST, t1.`city` ASC NULLS LAST, t1.`customer_id` ASC NULLS LAST) AS `c2`, t1.`customer_id` AS `o`
 FROM `orders` AS t1) AS t0
-WHERE t0.`o` IS NOT NULL AND (t0.`c2` = 1);
-CREATE TEMPORARY VIEW kept_rows AS SELECT private_rows.*, hedgerow_place
-FROM private_rows JOIN hedgerow_selected ON private_rows.k0 <=> hedgerow_selected.k0;
-CACHE LAZY TABLE parts AS SELECT hedgerow_place, o, COUNT(*) AS n, COUNT(*) AS p0
+WHERE t0.`o` IS NOT NULL AND (t0.`c2` = 1)),
+kept_rows AS (SELECT private_rows.*, hedgerow_place
+FROM private_rows JOIN hedgerow_selected ON private_rows.k0 <=> hedgerow_selected.k0),
+parts AS (SELECT hedgerow_place, o, COUNT(*) AS n, COUNT(*) AS p0
 FROM kept_rows
-GROUP BY hedgerow_place, o;
-CREATE TEMPORARY VIEW sized AS SELECT o, COUNT(*) AS touched, CAST(CAST(SUM(shiftright(CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT), 42)) AS DECIMAL(38, 0)) * 4398046511104BD + CAST(SUM((shiftright(CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT), 21) & 2097151L)) AS DECIMAL(38, 0)) * 2097152BD + CAST(SUM((CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT) & 2097151L)) AS DECIMAL(38, 0)) * 1BD AS DECIMAL(38, 0)) AS q
-FROM parts
-GROUP BY o;
-CACHE LAZY TABLE heavy AS SELECT o, touched, CASE WHEN q <= 800 THEN 1073741824 ELSE CASE WHEN CAST(CAST(floor(sqrt(9.223372036854776e+20D / CAST(q AS DOUBLE))) AS BIGINT) AS DECIMAL(38, 0)) * CAST(floor(sqrt(9.223372036854776e+20D / CAST(q AS DOUBLE))) AS BIGINT) * q > CAST('922337203685477580800' AS DECIMAL(38, 0)) THEN CAST(floor(sqrt(9.223372036854776e+20D / CAST(q AS DOUBLE))) AS BIGINT) - 1 ELSE CAST(floor(sqrt(9.223372036854776e+20D / CAST(q AS DOUBLE))) AS BIGINT) END END AS u
-FROM sized
-WHERE touched > 3 OR q > 800;
-CACHE LAZY TABLE light AS SELECT parts.hedgerow_place AS hedgerow_place, parts.o AS o, 1073741824 - (COALESCE(u, 1073741824) * (CASE WHEN n < 20 THEN n ELSE 20 END) DIV n) AS gap
-FROM parts
-LEFT JOIN heavy ON parts.o = heavy.o
-WHERE n > 20 OR u < 1073741824;
-CREATE TEMPORARY VIEW counted AS SELECT parts.hedgerow_place AS hedgerow_place, COUNT(*) AS owners
-FROM parts
-GROUP BY parts.hedgerow_place;
-CREATE TEMPORARY VIEW totals AS SELECT hedgerow_place, CAST(SUM(p0) AS DECIMAL(38, 0)) AS t0
-FROM parts
-GROUP BY hedgerow_place;
-CREATE TEMPORARY VIEW surplus AS SELECT parts.hedgerow_place AS hedgerow_place, SUM(CAST(gap AS DECIMAL(38, 0)) * p0) AS m0
-FROM parts JOIN light ON parts.o = light.o AND parts.hedgerow_place <=> light.hedgerow_place
-GROUP BY parts.hedgerow_place;
-CREATE TEMPORARY VIEW weighted AS SELECT counted.hedgerow_place AS hedgerow_place, owners, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0
-FROM counted JOIN totals ON counted.hedgerow_place <=> totals.hedgerow_place
-LEFT JOIN surplus ON counted.hedgerow_place <=> surplus.hedgerow_place;
+GROUP BY hedgerow_place, o),
+sizes AS (SELECT hedgerow_place, o, p0, n, COUNT(*) OVER (PARTITION BY o) AS touched, CAST(CAST(SUM(shiftright(CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT), 42)) OVER (PARTITION BY o) AS DECIMAL(38, 0)) * 4398046511104BD + CAST(SUM((shiftright(CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT), 21) & 2097151L)) OVER (PARTITION BY o) AS DECIMAL(38, 0)) * 2097152BD + CAST(SUM((CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT) & 2097151L)) OVER (PARTITION BY o) AS DECIMAL(38, 0)) * 1BD AS DECIMAL(38, 0)) AS q
+FROM parts),
+caps AS (SELECT hedgerow_place, o, p0, n, touched, CASE WHEN q <= 800 THEN 1073741824 ELSE CASE WHEN CAST(CAST(floor(sqrt(9.223372036854776e+20D / CAST(q AS DOUBLE))) AS BIGINT) AS DECIMAL(38, 0)) * CAST(floor(sqrt(9.223372036854776e+20D / CAST(q AS DOUBLE))) AS BIGINT) * q > CAST('922337203685477580800' AS DECIMAL(38, 0)) THEN CAST(floor(sqrt(9.223372036854776e+20D / CAST(q AS DOUBLE))) AS BIGINT) - 1 ELSE CAST(floor(sqrt(9.223372036854776e+20D / CAST(q AS DOUBLE))) AS BIGINT) END END AS u
+FROM sizes),
+gaps AS (SELECT hedgerow_place, o, p0, touched, u, CASE WHEN n > 20 OR u < 1073741824 THEN 1073741824 - (u * (CASE WHEN n < 20 THEN n ELSE 20 END) DIV n) END AS gap
+FROM caps),
+weighted AS (SELECT hedgerow_place, COUNT(*) AS owners, COALESCE(CAST(SUM(p0) AS DECIMAL(38, 0)), 0) * 1073741824 - COALESCE(SUM(CAST(gap AS DECIMAL(38, 0)) * p0), 0) AS s0
+FROM gaps
+GROUP BY hedgerow_place)
 SELECT hedgerow_place, s0
 FROM weighted;
 

@@ -58,25 +58,25 @@ WHERE n > 20 OR u < 1073741824),
 counted AS (SELECT parts.k0 AS k0, COUNT(*) AS owners
 FROM parts
 GROUP BY 1),
+dropped AS (SELECT k0, COUNT(*) AS lost
+FROM (SELECT k0, ROW_NUMBER() OVER (PARTITION BY o ORDER BY lower(to_hex(md5(to_utf8('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS VARCHAR), '~') || '|' || COALESCE(CAST(k0 AS VARCHAR), '~'))))), k0 ASC NULLS LAST) AS place
+FROM (SELECT parts.o AS o, parts.k0 AS k0
+FROM parts JOIN heavy ON parts.o = heavy.o
+WHERE touched > 3) AS touching) AS ranked
+WHERE place > 3
+GROUP BY 1),
 totals AS (SELECT k0, CAST(SUM(p0) AS DECIMAL(38, 0)) AS t0, CAST(SUM(p1) AS DECIMAL(38, 0)) AS t1
 FROM parts
 GROUP BY 1),
 surplus AS (SELECT parts.k0 AS k0, SUM(CAST(gap AS DECIMAL(38, 0)) * p0) AS m0, SUM(CAST(gap AS DECIMAL(38, 0)) * p1) AS m1
 FROM parts JOIN light ON parts.o = light.o AND COALESCE(CAST(parts.k0 AS VARCHAR), '') = COALESCE(CAST(light.k0 AS VARCHAR), '') AND CASE WHEN parts.k0 IS NULL THEN 1 ELSE 0 END = CASE WHEN light.k0 IS NULL THEN 1 ELSE 0 END
 GROUP BY 1),
-weighted AS (SELECT counted.k0 AS k0, owners, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0, COALESCE(t1, 0) * 1073741824 - COALESCE(m1, 0) AS s1
-FROM counted JOIN totals ON COALESCE(CAST(counted.k0 AS VARCHAR), '') = COALESCE(CAST(totals.k0 AS VARCHAR), '') AND CASE WHEN counted.k0 IS NULL THEN 1 ELSE 0 END = CASE WHEN totals.k0 IS NULL THEN 1 ELSE 0 END
+weighted AS (SELECT counted.k0 AS k0, owners, owners - COALESCE(lost, 0) AS units, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0, COALESCE(t1, 0) * 1073741824 - COALESCE(m1, 0) AS s1
+FROM counted
+LEFT JOIN dropped ON COALESCE(CAST(counted.k0 AS VARCHAR), '') = COALESCE(CAST(dropped.k0 AS VARCHAR), '') AND CASE WHEN counted.k0 IS NULL THEN 1 ELSE 0 END = CASE WHEN dropped.k0 IS NULL THEN 1 ELSE 0 END JOIN totals ON COALESCE(CAST(counted.k0 AS VARCHAR), '') = COALESCE(CAST(totals.k0 AS VARCHAR), '') AND CASE WHEN counted.k0 IS NULL THEN 1 ELSE 0 END = CASE WHEN totals.k0 IS NULL THEN 1 ELSE 0 END
 LEFT JOIN surplus ON COALESCE(CAST(counted.k0 AS VARCHAR), '') = COALESCE(CAST(surplus.k0 AS VARCHAR), '') AND CASE WHEN counted.k0 IS NULL THEN 1 ELSE 0 END = CASE WHEN surplus.k0 IS NULL THEN 1 ELSE 0 END),
-dropped AS (SELECT k0, COUNT(*) AS lost
-FROM (SELECT k0, ROW_NUMBER() OVER (PARTITION BY o ORDER BY lower(to_hex(md5(to_utf8('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS VARCHAR), '~') || '|' || COALESCE(CAST(k0 AS VARCHAR), '~'))))), k0) AS place
-FROM (SELECT parts.o AS o, parts.k0 AS k0
-FROM parts JOIN heavy ON parts.o = heavy.o
-WHERE touched > 3) AS touching) AS ranked
-WHERE place > 3
-GROUP BY 1),
-bounded AS (SELECT weighted.*, owners - COALESCE(lost, 0) AS units, COUNT(*) OVER () AS all_keys
-FROM weighted
-LEFT JOIN dropped ON COALESCE(CAST(weighted.k0 AS VARCHAR), '') = COALESCE(CAST(dropped.k0 AS VARCHAR), '') AND CASE WHEN weighted.k0 IS NULL THEN 1 ELSE 0 END = CASE WHEN dropped.k0 IS NULL THEN 1 ELSE 0 END)
+bounded AS (SELECT weighted.*, COUNT(*) OVER () AS all_keys
+FROM weighted)
 SELECT k0, units, all_keys, s0, s1
 FROM bounded
 WHERE units >= 10;
@@ -137,18 +137,18 @@ WHERE n > 20 OR u < 1073741824),
 counted AS (SELECT parts.k0 AS k0, parts.k1 AS k1, COUNT(*) AS owners
 FROM parts
 GROUP BY 1, 2),
-weighted AS (SELECT counted.k0 AS k0, counted.k1 AS k1, owners
-FROM counted),
 dropped AS (SELECT k0, k1, COUNT(*) AS lost
-FROM (SELECT k0, k1, ROW_NUMBER() OVER (PARTITION BY o ORDER BY lower(to_hex(md5(to_utf8('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS VARCHAR), '~') || '|' || COALESCE(CAST(k0 AS VARCHAR), '~') || '|' || COALESCE(CAST((date_diff('second', TIMESTAMP '1970-01-01 00:00:00', date_trunc('second', CAST(k1 AS TIMESTAMP(6)))) * 1000000 + CAST(substr(CAST(CAST(k1 AS TIMESTAMP(6)) AS VARCHAR), -6) AS BIGINT)) AS VARCHAR), '~'))))), k0, k1) AS place
+FROM (SELECT k0, k1, ROW_NUMBER() OVER (PARTITION BY o ORDER BY lower(to_hex(md5(to_utf8('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS VARCHAR), '~') || '|' || COALESCE(CAST(k0 AS VARCHAR), '~') || '|' || COALESCE(CAST((date_diff('second', TIMESTAMP '1970-01-01 00:00:00', date_trunc('second', CAST(k1 AS TIMESTAMP(6)))) * 1000000 + CAST(substr(CAST(CAST(k1 AS TIMESTAMP(6)) AS VARCHAR), -6) AS BIGINT)) AS VARCHAR), '~'))))), k0 ASC NULLS LAST, k1 ASC NULLS LAST) AS place
 FROM (SELECT parts.o AS o, parts.k0 AS k0, parts.k1 AS k1
 FROM parts JOIN heavy ON parts.o = heavy.o
 WHERE touched > 3) AS touching) AS ranked
 WHERE place > 3
 GROUP BY 1, 2),
-bounded AS (SELECT weighted.*, owners - COALESCE(lost, 0) AS units, COUNT(*) OVER () AS all_keys
-FROM weighted
-LEFT JOIN dropped ON COALESCE(CAST(weighted.k0 AS VARCHAR), '') = COALESCE(CAST(dropped.k0 AS VARCHAR), '') AND CASE WHEN weighted.k0 IS NULL THEN 1 ELSE 0 END = CASE WHEN dropped.k0 IS NULL THEN 1 ELSE 0 END AND COALESCE(weighted.k1, CAST('1970-01-01 00:00:00' AS TIMESTAMP)) = COALESCE(dropped.k1, CAST('1970-01-01 00:00:00' AS TIMESTAMP)) AND CASE WHEN weighted.k1 IS NULL THEN 1 ELSE 0 END = CASE WHEN dropped.k1 IS NULL THEN 1 ELSE 0 END)
+weighted AS (SELECT counted.k0 AS k0, counted.k1 AS k1, owners, owners - COALESCE(lost, 0) AS units
+FROM counted
+LEFT JOIN dropped ON COALESCE(CAST(counted.k0 AS VARCHAR), '') = COALESCE(CAST(dropped.k0 AS VARCHAR), '') AND CASE WHEN counted.k0 IS NULL THEN 1 ELSE 0 END = CASE WHEN dropped.k0 IS NULL THEN 1 ELSE 0 END AND COALESCE(counted.k1, CAST('1970-01-01 00:00:00' AS TIMESTAMP)) = COALESCE(dropped.k1, CAST('1970-01-01 00:00:00' AS TIMESTAMP)) AND CASE WHEN counted.k1 IS NULL THEN 1 ELSE 0 END = CASE WHEN dropped.k1 IS NULL THEN 1 ELSE 0 END),
+bounded AS (SELECT weighted.*, COUNT(*) OVER () AS all_keys
+FROM weighted)
 SELECT k0, k1, units, all_keys
 FROM bounded
 WHERE units >= 10;
@@ -184,18 +184,18 @@ WHERE n > 20 OR u < 1073741824),
 counted AS (SELECT parts.k0 AS k0, COUNT(*) AS owners
 FROM parts
 GROUP BY 1),
-weighted AS (SELECT counted.k0 AS k0, owners
-FROM counted),
 dropped AS (SELECT k0, COUNT(*) AS lost
-FROM (SELECT k0, ROW_NUMBER() OVER (PARTITION BY o ORDER BY lower(to_hex(md5(to_utf8('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS VARCHAR), '~') || '|' || COALESCE(CAST(k0 AS VARCHAR), '~'))))), k0) AS place
+FROM (SELECT k0, ROW_NUMBER() OVER (PARTITION BY o ORDER BY lower(to_hex(md5(to_utf8('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS VARCHAR), '~') || '|' || COALESCE(CAST(k0 AS VARCHAR), '~'))))), k0 ASC NULLS LAST) AS place
 FROM (SELECT parts.o AS o, parts.k0 AS k0
 FROM parts JOIN heavy ON parts.o = heavy.o
 WHERE touched > 3) AS touching) AS ranked
 WHERE place > 3
 GROUP BY 1),
-bounded AS (SELECT weighted.*, owners - COALESCE(lost, 0) AS units, COUNT(*) OVER () AS all_keys
-FROM weighted
-LEFT JOIN dropped ON COALESCE(CAST(weighted.k0 AS VARCHAR), '') = COALESCE(CAST(dropped.k0 AS VARCHAR), '') AND CASE WHEN weighted.k0 IS NULL THEN 1 ELSE 0 END = CASE WHEN dropped.k0 IS NULL THEN 1 ELSE 0 END)
+weighted AS (SELECT counted.k0 AS k0, owners, owners - COALESCE(lost, 0) AS units
+FROM counted
+LEFT JOIN dropped ON COALESCE(CAST(counted.k0 AS VARCHAR), '') = COALESCE(CAST(dropped.k0 AS VARCHAR), '') AND CASE WHEN counted.k0 IS NULL THEN 1 ELSE 0 END = CASE WHEN dropped.k0 IS NULL THEN 1 ELSE 0 END),
+bounded AS (SELECT weighted.*, COUNT(*) OVER () AS all_keys
+FROM weighted)
 SELECT k0, units, all_keys
 FROM bounded
 WHERE units >= 10;
@@ -261,7 +261,7 @@ pairs AS (SELECT DISTINCT o, hedgerow_place, v
 FROM kept_rows
 WHERE v IS NOT NULL),
 chosen AS (SELECT o, hedgerow_place, v
-FROM (SELECT o, hedgerow_place, v, ROW_NUMBER() OVER (PARTITION BY o, hedgerow_place ORDER BY lower(to_hex(md5(to_utf8('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS VARCHAR), '~') || '|' || COALESCE(CAST(hedgerow_place AS VARCHAR), '~') || '|' || COALESCE(CAST(v AS VARCHAR), '~'))))), v) AS turn
+FROM (SELECT o, hedgerow_place, v, ROW_NUMBER() OVER (PARTITION BY o, hedgerow_place ORDER BY lower(to_hex(md5(to_utf8('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS VARCHAR), '~') || '|' || COALESCE(CAST(hedgerow_place AS VARCHAR), '~') || '|' || COALESCE(CAST(v AS VARCHAR), '~'))))), v ASC NULLS LAST) AS turn
 FROM pairs) AS turns
 WHERE turn <= 4)
 SELECT hedgerow_place, COUNT(DISTINCT v) AS hedgerow_value
@@ -291,18 +291,18 @@ WHERE n > 20 OR u < 1073741824),
 counted AS (SELECT parts.k0 AS k0, COUNT(*) AS owners
 FROM parts
 GROUP BY 1),
-weighted AS (SELECT counted.k0 AS k0, owners
-FROM counted),
 dropped AS (SELECT k0, COUNT(*) AS lost
-FROM (SELECT k0, ROW_NUMBER() OVER (PARTITION BY o ORDER BY lower(to_hex(md5(to_utf8('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS VARCHAR), '~') || '|' || COALESCE(CAST(k0 AS VARCHAR), '~'))))), k0) AS place
+FROM (SELECT k0, ROW_NUMBER() OVER (PARTITION BY o ORDER BY lower(to_hex(md5(to_utf8('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS VARCHAR), '~') || '|' || COALESCE(CAST(k0 AS VARCHAR), '~'))))), k0 ASC NULLS LAST) AS place
 FROM (SELECT parts.o AS o, parts.k0 AS k0
 FROM parts JOIN heavy ON parts.o = heavy.o
 WHERE touched > 3) AS touching) AS ranked
 WHERE place > 3
 GROUP BY 1),
-bounded AS (SELECT weighted.*, owners - COALESCE(lost, 0) AS units, COUNT(*) OVER () AS all_keys
-FROM weighted
-LEFT JOIN dropped ON COALESCE(CAST(weighted.k0 AS VARCHAR), '') = COALESCE(CAST(dropped.k0 AS VARCHAR), '') AND CASE WHEN weighted.k0 IS NULL THEN 1 ELSE 0 END = CASE WHEN dropped.k0 IS NULL THEN 1 ELSE 0 END)
+weighted AS (SELECT counted.k0 AS k0, owners, owners - COALESCE(lost, 0) AS units
+FROM counted
+LEFT JOIN dropped ON COALESCE(CAST(counted.k0 AS VARCHAR), '') = COALESCE(CAST(dropped.k0 AS VARCHAR), '') AND CASE WHEN counted.k0 IS NULL THEN 1 ELSE 0 END = CASE WHEN dropped.k0 IS NULL THEN 1 ELSE 0 END),
+bounded AS (SELECT weighted.*, COUNT(*) OVER () AS all_keys
+FROM weighted)
 SELECT k0, units, all_keys
 FROM bounded
 WHERE units >= 10;
@@ -316,12 +316,12 @@ pairs AS (SELECT DISTINCT o, hedgerow_place, v
 FROM kept_rows
 WHERE v IS NOT NULL),
 places AS (SELECT o, hedgerow_place
-FROM (SELECT o, hedgerow_place, ROW_NUMBER() OVER (PARTITION BY o ORDER BY lower(to_hex(md5(to_utf8('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS VARCHAR), '~') || '|' || COALESCE(CAST(hedgerow_place AS VARCHAR), '~'))))), hedgerow_place) AS turn
+FROM (SELECT o, hedgerow_place, ROW_NUMBER() OVER (PARTITION BY o ORDER BY lower(to_hex(md5(to_utf8('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS VARCHAR), '~') || '|' || COALESCE(CAST(hedgerow_place AS VARCHAR), '~'))))), hedgerow_place ASC NULLS LAST) AS turn
 FROM (SELECT DISTINCT o, hedgerow_place
 FROM pairs) AS touched) AS turns
 WHERE turn <= 3),
 chosen AS (SELECT o, hedgerow_place, v
-FROM (SELECT o, hedgerow_place, v, ROW_NUMBER() OVER (PARTITION BY o, hedgerow_place ORDER BY lower(to_hex(md5(to_utf8('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS VARCHAR), '~') || '|' || COALESCE(CAST(hedgerow_place AS VARCHAR), '~') || '|' || COALESCE(CAST((date_diff('second', TIMESTAMP '1970-01-01 00:00:00', date_trunc('second', CAST(v AS TIMESTAMP(6)))) * 1000000 + CAST(substr(CAST(CAST(v AS TIMESTAMP(6)) AS VARCHAR), -6) AS BIGINT)) AS VARCHAR), '~'))))), v) AS turn
+FROM (SELECT o, hedgerow_place, v, ROW_NUMBER() OVER (PARTITION BY o, hedgerow_place ORDER BY lower(to_hex(md5(to_utf8('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS VARCHAR), '~') || '|' || COALESCE(CAST(hedgerow_place AS VARCHAR), '~') || '|' || COALESCE(CAST((date_diff('second', TIMESTAMP '1970-01-01 00:00:00', date_trunc('second', CAST(v AS TIMESTAMP(6)))) * 1000000 + CAST(substr(CAST(CAST(v AS TIMESTAMP(6)) AS VARCHAR), -6) AS BIGINT)) AS VARCHAR), '~'))))), v ASC NULLS LAST) AS turn
 FROM (SELECT pairs.o AS o, pairs.hedgerow_place AS hedgerow_place, v
 FROM pairs JOIN places ON pairs.o = places.o AND pairs.hedgerow_place = places.hedgerow_place) AS inside) AS turns
 WHERE turn <= 64)
@@ -350,25 +350,25 @@ WHERE n > 100 OR u < 1073741824),
 counted AS (SELECT parts.k0 AS k0, COUNT(*) AS owners
 FROM parts
 GROUP BY 1),
+dropped AS (SELECT k0, COUNT(*) AS lost
+FROM (SELECT k0, ROW_NUMBER() OVER (PARTITION BY o ORDER BY lower(to_hex(md5(to_utf8('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS VARCHAR), '~') || '|' || COALESCE(CAST(k0 AS VARCHAR), '~'))))), k0 ASC NULLS LAST) AS place
+FROM (SELECT parts.o AS o, parts.k0 AS k0
+FROM parts JOIN heavy ON parts.o = heavy.o
+WHERE touched > 100) AS touching) AS ranked
+WHERE place > 100
+GROUP BY 1),
 totals AS (SELECT k0, CAST(SUM(p0) AS DECIMAL(38, 0)) AS t0
 FROM parts
 GROUP BY 1),
 surplus AS (SELECT parts.k0 AS k0, SUM(CAST(gap AS DECIMAL(38, 0)) * p0) AS m0
 FROM parts JOIN light ON parts.o = light.o AND COALESCE(CAST(parts.k0 AS VARCHAR), '') = COALESCE(CAST(light.k0 AS VARCHAR), '') AND CASE WHEN parts.k0 IS NULL THEN 1 ELSE 0 END = CASE WHEN light.k0 IS NULL THEN 1 ELSE 0 END
 GROUP BY 1),
-weighted AS (SELECT counted.k0 AS k0, owners, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0
-FROM counted JOIN totals ON COALESCE(CAST(counted.k0 AS VARCHAR), '') = COALESCE(CAST(totals.k0 AS VARCHAR), '') AND CASE WHEN counted.k0 IS NULL THEN 1 ELSE 0 END = CASE WHEN totals.k0 IS NULL THEN 1 ELSE 0 END
+weighted AS (SELECT counted.k0 AS k0, owners, owners - COALESCE(lost, 0) AS units, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0
+FROM counted
+LEFT JOIN dropped ON COALESCE(CAST(counted.k0 AS VARCHAR), '') = COALESCE(CAST(dropped.k0 AS VARCHAR), '') AND CASE WHEN counted.k0 IS NULL THEN 1 ELSE 0 END = CASE WHEN dropped.k0 IS NULL THEN 1 ELSE 0 END JOIN totals ON COALESCE(CAST(counted.k0 AS VARCHAR), '') = COALESCE(CAST(totals.k0 AS VARCHAR), '') AND CASE WHEN counted.k0 IS NULL THEN 1 ELSE 0 END = CASE WHEN totals.k0 IS NULL THEN 1 ELSE 0 END
 LEFT JOIN surplus ON COALESCE(CAST(counted.k0 AS VARCHAR), '') = COALESCE(CAST(surplus.k0 AS VARCHAR), '') AND CASE WHEN counted.k0 IS NULL THEN 1 ELSE 0 END = CASE WHEN surplus.k0 IS NULL THEN 1 ELSE 0 END),
-dropped AS (SELECT k0, COUNT(*) AS lost
-FROM (SELECT k0, ROW_NUMBER() OVER (PARTITION BY o ORDER BY lower(to_hex(md5(to_utf8('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS VARCHAR), '~') || '|' || COALESCE(CAST(k0 AS VARCHAR), '~'))))), k0) AS place
-FROM (SELECT parts.o AS o, parts.k0 AS k0
-FROM parts JOIN heavy ON parts.o = heavy.o
-WHERE touched > 100) AS touching) AS ranked
-WHERE place > 100
-GROUP BY 1),
-bounded AS (SELECT weighted.*, owners - COALESCE(lost, 0) AS units, COUNT(*) OVER () AS all_keys
-FROM weighted
-LEFT JOIN dropped ON COALESCE(CAST(weighted.k0 AS VARCHAR), '') = COALESCE(CAST(dropped.k0 AS VARCHAR), '') AND CASE WHEN weighted.k0 IS NULL THEN 1 ELSE 0 END = CASE WHEN dropped.k0 IS NULL THEN 1 ELSE 0 END)
+bounded AS (SELECT weighted.*, COUNT(*) OVER () AS all_keys
+FROM weighted)
 SELECT k0, units, all_keys, s0
 FROM bounded
 WHERE units >= 10;
@@ -428,25 +428,25 @@ WHERE n > 20 OR u < 1073741824),
 counted AS (SELECT parts.k0 AS k0, COUNT(*) AS owners
 FROM parts
 GROUP BY 1),
+dropped AS (SELECT k0, COUNT(*) AS lost
+FROM (SELECT k0, ROW_NUMBER() OVER (PARTITION BY o ORDER BY lower(to_hex(md5(to_utf8('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS VARCHAR), '~') || '|' || COALESCE(CAST(k0 AS VARCHAR), '~'))))), k0 ASC NULLS LAST) AS place
+FROM (SELECT parts.o AS o, parts.k0 AS k0
+FROM parts JOIN heavy ON parts.o = heavy.o
+WHERE touched > 1) AS touching) AS ranked
+WHERE place > 1
+GROUP BY 1),
 totals AS (SELECT k0, CAST(SUM(p0) AS DECIMAL(38, 0)) AS t0
 FROM parts
 GROUP BY 1),
 surplus AS (SELECT parts.k0 AS k0, SUM(CAST(gap AS DECIMAL(38, 0)) * p0) AS m0
 FROM parts JOIN light ON parts.o = light.o AND COALESCE(CAST(parts.k0 AS VARCHAR), '') = COALESCE(CAST(light.k0 AS VARCHAR), '') AND CASE WHEN parts.k0 IS NULL THEN 1 ELSE 0 END = CASE WHEN light.k0 IS NULL THEN 1 ELSE 0 END
 GROUP BY 1),
-weighted AS (SELECT counted.k0 AS k0, owners, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0
-FROM counted JOIN totals ON COALESCE(CAST(counted.k0 AS VARCHAR), '') = COALESCE(CAST(totals.k0 AS VARCHAR), '') AND CASE WHEN counted.k0 IS NULL THEN 1 ELSE 0 END = CASE WHEN totals.k0 IS NULL THEN 1 ELSE 0 END
+weighted AS (SELECT counted.k0 AS k0, owners, owners - COALESCE(lost, 0) AS units, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0
+FROM counted
+LEFT JOIN dropped ON COALESCE(CAST(counted.k0 AS VARCHAR), '') = COALESCE(CAST(dropped.k0 AS VARCHAR), '') AND CASE WHEN counted.k0 IS NULL THEN 1 ELSE 0 END = CASE WHEN dropped.k0 IS NULL THEN 1 ELSE 0 END JOIN totals ON COALESCE(CAST(counted.k0 AS VARCHAR), '') = COALESCE(CAST(totals.k0 AS VARCHAR), '') AND CASE WHEN counted.k0 IS NULL THEN 1 ELSE 0 END = CASE WHEN totals.k0 IS NULL THEN 1 ELSE 0 END
 LEFT JOIN surplus ON COALESCE(CAST(counted.k0 AS VARCHAR), '') = COALESCE(CAST(surplus.k0 AS VARCHAR), '') AND CASE WHEN counted.k0 IS NULL THEN 1 ELSE 0 END = CASE WHEN surplus.k0 IS NULL THEN 1 ELSE 0 END),
-dropped AS (SELECT k0, COUNT(*) AS lost
-FROM (SELECT k0, ROW_NUMBER() OVER (PARTITION BY o ORDER BY lower(to_hex(md5(to_utf8('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS VARCHAR), '~') || '|' || COALESCE(CAST(k0 AS VARCHAR), '~'))))), k0) AS place
-FROM (SELECT parts.o AS o, parts.k0 AS k0
-FROM parts JOIN heavy ON parts.o = heavy.o
-WHERE touched > 1) AS touching) AS ranked
-WHERE place > 1
-GROUP BY 1),
-bounded AS (SELECT weighted.*, owners - COALESCE(lost, 0) AS units, COUNT(*) OVER () AS all_keys
-FROM weighted
-LEFT JOIN dropped ON COALESCE(CAST(weighted.k0 AS VARCHAR), '') = COALESCE(CAST(dropped.k0 AS VARCHAR), '') AND CASE WHEN weighted.k0 IS NULL THEN 1 ELSE 0 END = CASE WHEN dropped.k0 IS NULL THEN 1 ELSE 0 END)
+bounded AS (SELECT weighted.*, COUNT(*) OVER () AS all_keys
+FROM weighted)
 SELECT k0, units, all_keys, s0
 FROM bounded
 WHERE units >= 10;
@@ -548,25 +548,25 @@ WHERE n > 20 OR u < 1073741824),
 counted AS (SELECT parts.k0 AS k0, COUNT(*) AS owners
 FROM parts
 GROUP BY 1),
+dropped AS (SELECT k0, COUNT(*) AS lost
+FROM (SELECT k0, ROW_NUMBER() OVER (PARTITION BY o ORDER BY lower(to_hex(md5(to_utf8('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS VARCHAR), '~') || '|' || COALESCE(CAST(k0 AS VARCHAR), '~'))))), k0 ASC NULLS LAST) AS place
+FROM (SELECT parts.o AS o, parts.k0 AS k0
+FROM parts JOIN heavy ON parts.o = heavy.o
+WHERE touched > 3) AS touching) AS ranked
+WHERE place > 3
+GROUP BY 1),
 totals AS (SELECT k0, CAST(SUM(p0) AS DECIMAL(38, 0)) AS t0
 FROM parts
 GROUP BY 1),
 surplus AS (SELECT parts.k0 AS k0, SUM(CAST(gap AS DECIMAL(38, 0)) * p0) AS m0
 FROM parts JOIN light ON parts.o = light.o AND COALESCE(CAST(parts.k0 AS VARCHAR), '') = COALESCE(CAST(light.k0 AS VARCHAR), '') AND CASE WHEN parts.k0 IS NULL THEN 1 ELSE 0 END = CASE WHEN light.k0 IS NULL THEN 1 ELSE 0 END
 GROUP BY 1),
-weighted AS (SELECT counted.k0 AS k0, owners, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0
-FROM counted JOIN totals ON COALESCE(CAST(counted.k0 AS VARCHAR), '') = COALESCE(CAST(totals.k0 AS VARCHAR), '') AND CASE WHEN counted.k0 IS NULL THEN 1 ELSE 0 END = CASE WHEN totals.k0 IS NULL THEN 1 ELSE 0 END
+weighted AS (SELECT counted.k0 AS k0, owners, owners - COALESCE(lost, 0) AS units, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0
+FROM counted
+LEFT JOIN dropped ON COALESCE(CAST(counted.k0 AS VARCHAR), '') = COALESCE(CAST(dropped.k0 AS VARCHAR), '') AND CASE WHEN counted.k0 IS NULL THEN 1 ELSE 0 END = CASE WHEN dropped.k0 IS NULL THEN 1 ELSE 0 END JOIN totals ON COALESCE(CAST(counted.k0 AS VARCHAR), '') = COALESCE(CAST(totals.k0 AS VARCHAR), '') AND CASE WHEN counted.k0 IS NULL THEN 1 ELSE 0 END = CASE WHEN totals.k0 IS NULL THEN 1 ELSE 0 END
 LEFT JOIN surplus ON COALESCE(CAST(counted.k0 AS VARCHAR), '') = COALESCE(CAST(surplus.k0 AS VARCHAR), '') AND CASE WHEN counted.k0 IS NULL THEN 1 ELSE 0 END = CASE WHEN surplus.k0 IS NULL THEN 1 ELSE 0 END),
-dropped AS (SELECT k0, COUNT(*) AS lost
-FROM (SELECT k0, ROW_NUMBER() OVER (PARTITION BY o ORDER BY lower(to_hex(md5(to_utf8('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS VARCHAR), '~') || '|' || COALESCE(CAST(k0 AS VARCHAR), '~'))))), k0) AS place
-FROM (SELECT parts.o AS o, parts.k0 AS k0
-FROM parts JOIN heavy ON parts.o = heavy.o
-WHERE touched > 3) AS touching) AS ranked
-WHERE place > 3
-GROUP BY 1),
-bounded AS (SELECT weighted.*, owners - COALESCE(lost, 0) AS units, COUNT(*) OVER () AS all_keys
-FROM weighted
-LEFT JOIN dropped ON COALESCE(CAST(weighted.k0 AS VARCHAR), '') = COALESCE(CAST(dropped.k0 AS VARCHAR), '') AND CASE WHEN weighted.k0 IS NULL THEN 1 ELSE 0 END = CASE WHEN dropped.k0 IS NULL THEN 1 ELSE 0 END)
+bounded AS (SELECT weighted.*, COUNT(*) OVER () AS all_keys
+FROM weighted)
 SELECT k0, units, all_keys, s0
 FROM bounded
 WHERE units >= 10;

@@ -116,7 +116,7 @@ class Laboratory:
             survey = snapshot.run(steps.survey)
             table = survey.exact_keys()
             keys = _keys(survey)
-            units = dict(zip(keys, survey.exact_integers(UNITS).tolist(), strict=True))
+            units = dict(zip(keys, _units(survey), strict=True))
             if steps.measure is None:
                 return Measured(table, units, _sums(survey, keys, plan, selected))
             places = list(keys if selected is None else selected)
@@ -195,7 +195,7 @@ class Laboratory:
             table = table.set_column(place, call.name, values)
         if plan.keys.rule is KeyRule.ONE:
             return table
-        return table.filter(pa.array([measured.units.get(key, 0) > 0 for key in keys], type=pa.bool_()))
+        return table.filter(pa.array([key in measured.units for key in keys], type=pa.bool_()))
 
     def _supports(self, plan, calls):
         """How many rows each sum or mean was made of, per key."""
@@ -306,3 +306,8 @@ def spent(before, after, plan):
 def charged(charge, mechanism):
     """What was charged for noise of this kind."""
     return charge.cost.gaussian if mechanism == "gaussian" else charge.cost.pure
+
+
+def _units(survey):
+    """The bounded number of owners; where no test needs it, it is not asked for."""
+    return survey.exact_integers(UNITS).tolist() if UNITS in survey.names else [0] * len(survey)

@@ -45,10 +45,11 @@ def surveyed(shops, understood):
 
 
 def people(shop, plan):
-    """How many people each key has, however few; and the survey that says so."""
+    """How many people each key has, however few (where that is tested); and the survey that says so."""
     with shop._desk.backend.snapshot() as snapshot:
         survey = snapshot.run(program(replace(plan, minimum=1), DUCKDB, NONCE).survey)
-    return dict(zip(keys_of(survey), survey.exact_integers(UNITS).tolist(), strict=True)), survey
+    units = survey.exact_integers(UNITS).tolist() if UNITS in survey.names else [0] * len(survey)
+    return dict(zip(keys_of(survey), units, strict=True)), survey
 
 
 def measure(shop, plan, surveyed, selected):

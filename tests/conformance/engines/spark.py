@@ -10,6 +10,13 @@ from hedgerow.backends.spark import open_spark
 
 from ..tables import reference
 
+HURRIED = {
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.shuffle.partitions": "1",
+    "spark.sql.adaptive.enabled": "false",
+}
+
 
 def why_not():
     if find_spec("pyspark") is None:
@@ -24,6 +31,10 @@ def opened(tables):
             for name in tables:
                 connection.execute(f"COPY {name} TO '{Path(folder) / name}.parquet' (FORMAT parquet)")
         backend = open_spark(f"spark://{folder}?cores=2&memory=2g")
+        known = backend.schema()
+        backend.schema = lambda: known
+        for name, value in HURRIED.items():
+            backend._session.conf.set(name, value)
         try:
             yield backend
         finally:
