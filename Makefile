@@ -35,10 +35,10 @@ imports: $(VENV)/.dev ## the corridor: who may import whom
 SLOWER := ledger ledger_engine distributions coverage posture demo docs conformance backends audit
 
 fast: lint types imports ## lint, types, imports and the tests that need no second engine and no patience
-	$(BIN)/pytest -q -n 2 --dist loadgroup -m "not slow" $(SLOWER:%=--ignore=tests/%)
+	$(BIN)/pytest -q -n 2 -m "not slow" $(SLOWER:%=--ignore=tests/%)
 
 test: lint types imports ## everything that must pass before a change lands
-	$(BIN)/pytest -q -n 2 --dist loadgroup -m "not slow"
+	$(BIN)/pytest -q -n 2 -m "not slow"
 
 slow: $(VENV)/.dev ## coverage at scale and long simulations
 	$(BIN)/pytest -q -n 2 -m slow

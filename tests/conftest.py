@@ -1,10 +1,14 @@
 """What tests of the whole engine share: a small database and its catalog, made and connected in one call."""
 
+import re
+
 import duckdb
 import pytest
+from xdist.scheduler import LoadScopeScheduling
 
 import hedgerow as hr
 
+ENGINES = re.compile(r"tests/conformance/.*?\[(\w+)|tests/backends/test_(clickhouse|spark)\.py")
 BUDGET = "{epsilon: 100000, delta: 0.01, pure_epsilon: 50000}"
 
 
@@ -78,3 +82,16 @@ def ask():
         return db.sql(query, reuse=False, **options)
 
     return asked
+
+
+class ByEngine(LoadScopeScheduling):
+    """Tests of one engine go to one process, which starts it once; all others to whichever is free."""
+
+    def _split_scope(self, nodeid):
+        found = ENGINES.search(nodeid)
+        return nodeid if found is None else found[1] or found[2]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    return ByEngine(config, log)

@@ -22,7 +22,6 @@ from hedgerow.privacy.grid import Grid
 session = pytest.importorskip("chdb.session", reason="NOT TESTED: chdb is not installed")
 clickhouse_connect = pytest.importorskip("clickhouse_connect", reason="NOT TESTED: clickhouse-connect is not installed")
 
-pytestmark = pytest.mark.xdist_group("clickhouse")
 ROWS = Query("SELECT k, CAST(count() AS Int128) AS n FROM people GROUP BY k ORDER BY k", ("k",), ("n",), (pa.string(),))
 FOREVER = "SELECT count() AS n FROM numbers(1000000000000) WHERE NOT ignore(sipHash64(number))"
 WIDE = 2**100

@@ -7,8 +7,9 @@ An engine is a file in `engines/` that offers
 """
 
 import importlib
+from contextlib import ExitStack
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 
 import pytest
@@ -56,29 +57,19 @@ def _merged(theirs, ours):
     return SchemaTable(ours.name, columns, ours.unique)
 
 
-QUICK = {"test_the_plainest_questions_are_answered_by_every_engine", "test_a_value_has_one_text_to_be_hashed"}
-"""What `make test` does on engines that take a second for each statement; the rest is done by `make slow`."""
-
-LONG = {
-    "test_a_dashboard_is_the_same_everywhere",
-    "test_a_function_is_the_same_everywhere",
-    "test_a_construct_is_the_same_everywhere",
-}
-"""What `make slow` alone does, on every engine, for the time it takes."""
-
+LONG = {"test_a_dashboard_is_the_same_everywhere"}
 PATIENT = {"spark"}
+"""What `make slow` alone does, on engines that take a second for each statement."""
 
 
 def _marks(engine, test):
-    group = pytest.mark.xdist_group(engine)
-    long = test in LONG or (engine in PATIENT and test not in QUICK)
-    return [group, pytest.mark.slow] if long else [group]
+    return [pytest.mark.slow] if engine in PATIENT and test in LONG else []
 
 
 def pytest_generate_tests(metafunc):
     if "engine" in metafunc.fixturenames:
         marked = [pytest.param(name, marks=_marks(name, metafunc.function.__name__)) for name in ENGINES]
-        metafunc.parametrize("engine", marked, indirect=True, scope="session")
+        metafunc.parametrize("engine", marked, indirect=True)
 
 
 @pytest.fixture(scope="session")
@@ -94,10 +85,22 @@ def duckdb_side(tables):
 
 
 @pytest.fixture(scope="session")
-def engine(request, tables, duckdb_side):
-    module = importlib.import_module(f"..conformance.engines.{request.param}", __package__)
-    reason = module.why_not()
-    if reason is not None:
-        pytest.skip(f"NOT TESTED on {request.param}: {reason}")
-    with module.opened(tables) as backend:
-        yield Pair(request.param, backend, *duckdb_side)
+def pairs(tables, duckdb_side):
+    """Engines by name, opened when they are first asked for; a fixture with parameters would close one for another."""
+    with ExitStack() as stack:
+
+        @cache
+        def opened(name):
+            module = importlib.import_module(f"..conformance.engines.{name}", __package__)
+            reason = module.why_not()
+            return reason or Pair(name, stack.enter_context(module.opened(tables)), *duckdb_side)
+
+        yield opened
+
+
+@pytest.fixture
+def engine(request, pairs):
+    found = pairs(request.param)
+    if isinstance(found, str):
+        pytest.skip(f"NOT TESTED on {request.param}: {found}")
+    return found

@@ -1,4 +1,9 @@
-"""Spark SQL: the tables as Parquet files, read by a session that we start."""
+"""Spark SQL: the tables as Parquet files, read by a session that we start.
+
+It interprets what it would otherwise compile: to compile takes a second for each statement, and one that is slow to
+compile is quick to interpret over so few rows. `make slow` asks the dashboards, and `tests/backends/test_spark.py`
+some questions that are compiled.
+"""
 
 import shutil
 from contextlib import contextmanager
@@ -10,7 +15,7 @@ from hedgerow.backends.spark import open_spark
 
 from ..tables import reference
 
-HURRIED = {
+INTERPRETED = {
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.shuffle.partitions": "1",
@@ -26,16 +31,23 @@ def why_not():
 
 @contextmanager
 def opened(tables):
-    with TemporaryDirectory() as folder:
-        with reference(tables) as connection:
-            for name in tables:
-                connection.execute(f"COPY {name} TO '{Path(folder) / name}.parquet' (FORMAT parquet)")
+    with folder_of(tables) as folder:
         backend = open_spark(f"spark://{folder}?cores=2&memory=2g")
-        known = backend.schema()
+        known = backend.schema()  # Spark cannot list its tables without compiling
         backend.schema = lambda: known
-        for name, value in HURRIED.items():
+        for name, value in INTERPRETED.items():
             backend._session.conf.set(name, value)
         try:
             yield backend
         finally:
             backend.close()
+
+
+@contextmanager
+def folder_of(tables):
+    """The tables as Parquet files."""
+    with TemporaryDirectory() as folder:
+        with reference(tables) as connection:
+            for name in tables:
+                connection.execute(f"COPY {name} TO '{Path(folder) / name}.parquet' (FORMAT parquet)")
+        yield folder
