@@ -25,7 +25,7 @@ def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--workers", type=int, default=1, help="how many faults are tried at once")
     parser.add_argument("--thorough", action="store_true", help="try survivors against the whole quick suite")
     parser.add_argument("--no-baseline", action="store_true", help="do not run the tests without a fault first")
-    parser.add_argument("--patience", type=float, default=900.0, help="seconds that one run of tests may take")
+    parser.add_argument("--patience", type=float, default=300.0, help="seconds that one run of tests may take")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the results there, too")
     parser.add_argument("--list", action="store_true", help="name the faults and check that they fit the source")
     return parser.parse_args(given)
