@@ -20,7 +20,9 @@ LOCKED: dict[str, str | bool | int | float | list[str]] = {
     "access_mode": "read_only",
     "enable_external_access": "false",
     "lock_configuration": "true",
+    "perfect_ht_threshold": "18",
 }
+"""The last is for speed: owners whose numbers lie within 2^18 of each other are counted in an array."""
 
 TYPES: Mapping[str, Type] = {
     "BOOLEAN": Type.BOOLEAN,

@@ -9,7 +9,7 @@ has one row there is nothing to weigh, and the survey is the plain aggregation.
 
 from hedgerow.compile.buckets import bucket_weights
 from hedgerow.compile.caps import Names, same
-from hedgerow.compile.rows import ROWS, key_columns, rows_clause, rows_steps
+from hedgerow.compile.rows import ROWS, key_columns, narrowed, rows_clause, rows_steps
 from hedgerow.compile.scalars import bucket_number, condition, key, plain, row_sum, scalar
 from hedgerow.compile.values import value_pairs
 from hedgerow.compile.weights import weighing
@@ -40,6 +40,7 @@ def program(plan: PrivatePlan, dialect: Dialect, nonce: str) -> Program:
     """The statements for `plan`."""
     buckets = tuple(_buckets(plan, bucketing, dialect) for bucketing in plan.bucketings)
     distinct = tuple(_distinct(plan, each, dialect, nonce) for each in plan.distinct)
+    plan = narrowed(plan)
     if not plan.bounding.weighted:
         return Program(_short(plan, dialect), None, buckets, distinct)
     if plan.keys.rule is KeyRule.ONE:

@@ -9,7 +9,7 @@ All forms give the same integers: sums of integers may be taken in any order, an
 sum over pairs of rows is, for each row of one side, the sum over the rows of the other side that have its value.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from hedgerow.compile.queries import from_text
@@ -36,10 +36,32 @@ class Form(Enum):
 
 
 def form_of(plan: PrivatePlan, dialect: Dialect) -> Form:
-    """How the rows of a plan are best read: a matter of the plan and the engine, never of the data."""
+    """How the rows of a plan are best read: a matter of the plan and the engine, never of the data.
+
+    A join is better made once; a table is better read twice than gathered, where there is only one group.
+    """
     if plan.release.keys and _split(plan) is not None:
         return Form.EARLY
-    return Form.GATHERED if dialect.gathers else Form.SINGLE
+    joined = not plan.release.keys and not isinstance(plan.release.source, Scan)
+    return Form.GATHERED if dialect.gathers or joined else Form.SINGLE
+
+
+def narrowed(plan: PrivatePlan) -> PrivatePlan:
+    """The same sums over fewer rows: where all of them have one condition, the rows on which it does not hold are left.
+
+    Only where nothing but the sums is asked for, neither of people nor of keys.
+
+    Privacy: such rows add to no sum. Without them an owner has fewer rows to share its weight, and the proof of the
+    weights holds for the rows that are left as for any others.
+    """
+    filters = {total.filter for total in plan.sums}
+    if plan.selection is not None or len(filters) != 1 or any(total.kind is SumKind.UNITS for total in plan.sums):
+        return plan
+    (shared,) = filters
+    if shared is None:
+        return plan
+    release = replace(plan.release, where=(*plan.release.where, shared))
+    return replace(plan, release=release, sums=tuple(replace(total, filter=None) for total in plan.sums))
 
 
 def rows_steps(plan: PrivatePlan, dialect: Dialect) -> list[str]:
