@@ -14,6 +14,7 @@ from hedgerow.privacy.assemble import Assembly
 from hedgerow.privacy.bounding import Bounding
 from hedgerow.privacy.distinct import gaussian_distinct, laplace_distinct
 from hedgerow.privacy.grid import centred, plain
+from hedgerow.privacy.laplace import block
 from hedgerow.privacy.precision import Precision
 from hedgerow.privacy.ranks import gaussian_draw, laplace_draw
 from hedgerow.privacy.shape import Shape
@@ -39,6 +40,15 @@ def test_an_owner_adds_six_values_in_all_to_a_distinct_count():
     made, event = laplace_distinct(VALUE, None, 0.25, LIMITS, "simple")
     assert float(event.cost.pure) == pytest.approx(2 * 3 / made.noise.scale, rel=1e-12)
     assert float(event.cost.pure) == pytest.approx(0.25, rel=1e-6)
+
+
+@pytest.mark.parametrize("scale", [0.001, 1.0, 1e9])
+def test_the_noise_of_sums_is_charged_for_all_rows_of_an_owner(scale):
+    """A is six: the charge is six times what a row pays for the noise that is drawn."""
+    (made,), event = block([("a sum", ((0, 1),))], 1 << 10, scale, LIMITS, 30)
+    step = (1 << 10 << 30) * 2.0**made.shift  # what a row of full weight moves the sum by, as it is drawn
+    assert made.noise.scale == pytest.approx(made.scale / step)
+    assert float(event.cost.pure) >= LIMITS.l1 * step / made.scale * (1 - 1e-12)
 
 
 @pytest.mark.parametrize(("rank", "draws"), [(MEDIAN, 3), (LARGEST, 2)])

@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 from scipy import stats
 
-from hedgerow.accounting import gaussian_delta, gaussian_mu, selection_delta, selection_mass
+from hedgerow.accounting import gaussian_delta, gaussian_mu, selection_delta
 from hedgerow.privacy import gaussian, laplace
 from hedgerow.privacy.plan import Room
 
@@ -47,8 +47,10 @@ def test_the_noise_of_the_count_is_charged_for_all_keys_of_an_owner(epsilon, del
 
 @stated
 @groups_of
-def test_the_whole_statement_keeps_its_delta_by_the_exact_profile(epsilon, delta, groups):
-    made, _, second = normal(epsilon, delta, groups)
+@pytest.mark.parametrize("share", [0.2, 0.01])
+def test_the_whole_statement_keeps_its_delta_by_the_exact_profile(epsilon, delta, groups, share):
+    """Also where most is spent on the measures: half of delta for the threshold is then too much."""
+    made, _, second = normal(epsilon, delta, groups, share)
     assert made.threshold > MINIMUM
     found = selection_delta(epsilon, made.noise.sigma, MINIMUM, float(made.threshold), groups, stage2=second)
     assert found <= delta
@@ -74,14 +76,14 @@ def test_the_exact_profile_is_the_larger_of_both_directions(share, groups):
         assert selection_delta(epsilon, sigma, MINIMUM, tau, groups, stage2=second) == pytest.approx(worst, rel=1e-9)
 
 
-def test_removing_can_be_the_worse_direction():
-    """With a threshold so low that silence is rare, and little else to tell the worlds apart."""
-    found = selection_delta(0.1, 10.0, MINIMUM, MINIMUM - 5.0, 1)
-    silence = stats.norm.logcdf(-0.5)
-    adding = -math.expm1(silence) + math.exp(silence) * gaussian_delta(0.1 - silence, 0.0)
-    removing = gaussian_delta(0.1 + silence, 0.0)
-    assert found >= max(adding, removing) * (1 - 1e-12)
-    assert float(selection_mass(10.0, MINIMUM, MINIMUM - 5.0)) == pytest.approx(-math.expm1(silence), rel=1e-8)
+@pytest.mark.parametrize("tau", [MINIMUM - 5.0, MINIMUM + 3.0, MINIMUM + 30.0])
+@pytest.mark.parametrize("groups", [1, 3])
+def test_below_zero_the_profile_is_that_of_the_other_direction(tau, groups):
+    """For any two distributions, delta(P, Q) at -e is 1 - exp(-e) + exp(-e) delta(Q, P) at e: both must be there."""
+    for epsilon in (0.1, 1.0):
+        above = selection_delta(epsilon, 10.0, MINIMUM, tau, groups, stage2=0.7)
+        below = selection_delta(-epsilon, 10.0, MINIMUM, tau, groups, stage2=0.7)
+        assert below == pytest.approx(1 - math.exp(-epsilon) * (1 - above), rel=1e-9)
 
 
 @groups_of

@@ -94,7 +94,7 @@ FAULTS = (
         "privacy/laplace.py",
         "moved = bounding.l1 * step + rounding",
         "moved = step + rounding",
-        (NEIGHBOURS,),
+        (PARTS,),
     ),
     Fault(
         "laplace-rounding-forgotten",
