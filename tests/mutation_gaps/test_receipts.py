@@ -7,7 +7,7 @@ import pytest
 
 from hedgerow.engine.parameters import asked
 from hedgerow.engine.run import compile_steps, release
-from hedgerow.errors import InternalError
+from hedgerow.errors import BudgetError, InternalError
 from hedgerow.parse import parse
 from hedgerow.plan.bind import bind
 from hedgerow.release import measure, select_keys
@@ -47,6 +47,16 @@ def test_a_receipt_for_a_cheaper_statement_releases_nothing(desk):
     assert release(steps, statement, paid(desk, statement), desk.backend, desk._declared(logical))
 
 
+def test_a_receipt_for_more_than_the_statement_releases_nothing(desk):
+    """It is the receipt of another statement, which has its own answer."""
+    logical, statement = priced(desk, QUERY, epsilon=2.0, mechanism="gaussian")
+    steps = compile_steps(statement, desk.backend)
+    good = paid(desk, statement)
+    larger = replace(good, charge=replace(good.charge, events=good.charge.events * 2))
+    with pytest.raises(InternalError, match="without a receipt for it"):
+        release(steps, statement, larger, desk.backend, desk._declared(logical))
+
+
 def test_each_room_asks_for_the_receipt_itself(desk):
     _, statement = priced(desk, QUERY, epsilon=2.0, mechanism="gaussian")
     (plan,) = statement.parts
@@ -61,6 +71,16 @@ def test_each_room_asks_for_the_receipt_itself(desk):
             select_keys(exact, plan, bad)
         with pytest.raises(InternalError, match="without a receipt for it"):
             measure(exact, selected, plan, bad)
+
+
+def test_whoever_kept_no_room_for_laplace_noise_is_told_so_before_the_ledger_is_asked(build, ask):
+    db = build(
+        "CREATE TABLE t (u BIGINT PRIMARY KEY)",
+        "t: {unit: u, unit_unique: true}",
+        budget="{epsilon: 1, delta: 1e-6}",
+    )
+    with pytest.raises(BudgetError, match="There is no room for Laplace noise"):
+        ask(db, "SELECT COUNT(*) FROM t", mechanism="laplace", epsilon=0.1)
 
 
 def test_an_owner_of_many_keys_chooses_anew_in_every_statement(desk):
