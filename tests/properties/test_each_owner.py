@@ -159,3 +159,25 @@ def test_an_owner_in_more_keys_than_weights_can_tell_apart_weighs_nothing(labora
     vectors = laboratory.measure(rows, plan, selected=[(f"{key}",) for key in range(keys)]).vectors
     assert plan.bounding.keys_weighed(2) == 8
     assert [any(vector) for vector in vectors.values()] == [keys <= 8] * keys
+
+
+@pytest.mark.parametrize("mechanism", ["gaussian", "laplace"])
+@pytest.mark.parametrize("asked", ["COUNT(*) FILTER (WHERE b)", "SUM(x) FILTER (WHERE b)", "AVG(x) FILTER (WHERE b)"])
+def test_rows_that_add_to_no_sum_do_not_share_the_weight(laboratory, limits, row, assert_within, asked, mechanism):
+    """Owners of one row that counts and many that do not: the same numbers as if the others were not there."""
+    plan = laboratory.plan(f"SELECT {asked} FROM t", limits(rows=1), mechanism=mechanism)
+    counting = [row(1, "a", "p", 10.0, b=True), row(2, "a", "p", -2.0, b=True)]
+    others = [row(owner, "a", "p", 5.0, None, b) for owner in (1, 2, 3) for b in (False, None) for _ in range(4)]
+    found = laboratory.measure(counting + others, plan)
+    assert found.vectors == laboratory.measure(counting, plan).vectors
+    assert any(any(vector) for vector in found.vectors.values())
+    for more in (1, 5):
+        alone = laboratory.measure(counting[:1] * more + others[:8], plan)
+        assert_within(plan, {1: list(alone.vectors.values())})
+
+
+def test_where_people_are_tested_all_their_rows_share_the_weight(laboratory, limits, row):
+    plan = laboratory.plan("SELECT COUNT(*) FILTER (WHERE b) FROM t", limits(rows=1), min_frequency=2)
+    rows = [row(owner, "a", "p", 1.0, None, owner == turn) for owner in range(3) for turn in range(2)]
+    ((number,),) = laboratory.measure(rows, plan).vectors.values()
+    assert number == 1, "two owners count with one of their two rows, at half its weight"
