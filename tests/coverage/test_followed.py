@@ -10,6 +10,7 @@ LEAST = binom.ppf(FALSE_ALARM, ASKED, CONFIDENCE)
 MOST = binom.isf(FALSE_ALARM, ASKED, CONFIDENCE)
 """Of so many intervals this many hold at least, and (where they are exact) at most."""
 
+MECHANISMS = pytest.mark.parametrize("mechanism", ["gaussian", pytest.param("laplace", marks=pytest.mark.slow)])
 GROUPS = ["a", "b", "c", "d", "e"]
 SIZES = [60, 45, 44, 43, 90]
 WINDOWS = """
@@ -67,7 +68,7 @@ def held(town, ask):
     return count
 
 
-@pytest.mark.parametrize("mechanism", ["gaussian", "laplace"])
+@MECHANISMS
 def test_windows_and_joins_after_the_noise_cover(held, mechanism):
     found = held(WINDOWS, [2], mechanism)
     assert all(found[2, name] >= LEAST for name in [*EXACT, *CONSERVATIVE]), found
@@ -138,7 +139,7 @@ SELECT COUNT(*) FILTER (WHERE n > 44) AS filtered, SUM(CASE WHEN n > 44 AND NOT 
 FROM r"""
 
 
-@pytest.mark.parametrize("mechanism", ["gaussian", "laplace"])
+@MECHANISMS
 def test_counts_of_cells_cover_though_cells_lie_on_the_edge(held, mechanism):
     found = held(CELLS, [0], mechanism)
     assert all(found[0, name] >= LEAST for name in ("filtered", "between", "kept")), found

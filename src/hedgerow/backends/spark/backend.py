@@ -9,9 +9,9 @@ from typing import Any
 import pyarrow as pa
 
 from hedgerow.backends.base import Snapshot, repeated, sealed
-from hedgerow.backends.spark.driver import checked, pyspark, quiet
+from hedgerow.backends.spark.driver import checked, pyspark, quiet, staying_active, tagging
 from hedgerow.backends.spark.schema import read_schema, read_table
-from hedgerow.backends.spark.script import Session, script
+from hedgerow.backends.spark.script import Frame, Session, script
 from hedgerow.compiled import Query
 from hedgerow.dialects.base import Dialect
 from hedgerow.dialects.spark import SPARK
@@ -23,7 +23,7 @@ class Spark:
     """Spark SQL.
 
     Only SELECTs are sent, no functions of ours, and nothing but aggregated cells comes back. Statements of several
-    threads run side by side in the one session; each is tagged, so that it can be stopped.
+    threads run side by side in the one session; what each fetches is tagged, so that it can be stopped.
     """
 
     dialect: Dialect = SPARK
@@ -32,6 +32,7 @@ class Spark:
         pyspark()
         with sealed():
             self._session = checked(session)
+            self._tagging = tagging(session)
         self._let_go = let_go
         self._lock = threading.Lock()
         self._tags: list[str] = []
@@ -45,8 +46,8 @@ class Spark:
     @contextmanager
     def snapshot(self) -> Iterator[Snapshot]:
         """Spark has no transactions: what holds is said in docs/how-to/connect-spark.md."""
-        with sealed(), self._running() as session:
-            made = _Snapshot(session)
+        with sealed(), quiet():
+            made = _Snapshot(self._session, self._fetched)
             try:
                 yield made
             finally:
@@ -54,8 +55,8 @@ class Spark:
 
     def public(self, query: Query) -> pa.Table:
         """The result of a query over public tables, in the types that it names."""
-        with sealed(), self._running() as session:
-            return _typed(session.sql(query.sql).toArrow(), query)
+        with sealed(), quiet():
+            return _typed(self._fetched(self._session.sql(query.sql)), query)
 
     def is_unique(self, table: str, columns: tuple[str, ...]) -> bool:
         """Whether no two rows agree on `columns` now."""
@@ -67,7 +68,7 @@ class Spark:
             running = list(self._tags)
         with sealed(), quiet():
             for tag in running:
-                self._session.interruptTag(tag)
+                self._tagging.stop(tag)
 
     def close(self) -> None:
         """Stop what we started; what was handed in goes on."""
@@ -76,27 +77,26 @@ class Spark:
                 self._let_go()
             self._let_go = None
 
-    @contextmanager
-    def _running(self) -> Iterator[Session]:
-        """The session, with a tag for all that this thread does."""
+    def _fetched(self, frame: Frame) -> pa.Table:
+        """The rows of a frame. Its jobs are tagged, and nothing else: what cleans up is not to be stopped."""
         tag = f"hedgerow-{secrets.token_hex(8)}"
-        with quiet():
-            self._session.addTag(tag)
+        self._tagging.add(tag)
+        with self._lock:
+            self._tags.append(tag)
+        try:
+            return frame.toArrow()
+        finally:
             with self._lock:
-                self._tags.append(tag)
-            try:
-                yield self._session
-            finally:
-                with self._lock:
-                    self._tags.remove(tag)
-                self._session.removeTag(tag)
+                self._tags.remove(tag)
+            self._tagging.remove(tag)
 
 
 class _Snapshot:
     """The state of the files as they are."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, fetched: Callable[[Frame], pa.Table]) -> None:
         self._session = session
+        self._fetched = fetched
         self._views: dict[str, str] = {}
 
     def table(self, name: str) -> SchemaTable | None:
@@ -105,13 +105,14 @@ class _Snapshot:
     def load(self, name: str, table: pa.Table) -> None:
         """As a view of a name that nobody else has: other statements run in the same session."""
         view = f"{name}_{secrets.token_hex(8)}"
-        rows = self._session.createDataFrame(table, _spark_types(table.schema))
+        with staying_active():
+            rows = self._session.createDataFrame(table, _spark_types(table.schema))
         rows.hint("broadcast").createTempView(view)
         self._views[name] = view
 
     def run(self, query: Query) -> ExactTable:
         with script(self._session, query.sql, self._views) as result:
-            found = result.toArrow()
+            found = self._fetched(result)
         return ExactTable(_typed(found, query), query.keys, query.integers)
 
     def drop(self) -> None:

@@ -8,8 +8,9 @@ import importlib
 import logging
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
@@ -26,6 +27,7 @@ EAGER = ("pyspark.sql.classic.dataframe", "pyspark.sql.pandas.conversion", "pysp
 
 _ours = threading.local()
 _lock = threading.Lock()
+_active_lock = threading.Lock()
 
 
 class _Silence(logging.Filter):
@@ -52,6 +54,21 @@ def pyspark() -> ModuleType:
         for name in LOUD:
             loaded[1].PySparkLogger.getLogger(name).addFilter(_silence)
     return loaded[0]
+
+
+def remote_sessions() -> Any:  # noqa: ANN401 - a class of PySpark
+    """The class of sessions of Spark Connect, which needs libraries of its own."""
+    pyspark()
+    with _lock, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return importlib.import_module("pyspark.sql.connect.session").SparkSession
+        except ImportError:
+            raise BackendError(
+                "The client of Spark Connect is not installed.",
+                code="driver-missing",
+                hint="pip install 'hedgerow[spark]'",
+            ) from None
 
 
 @contextmanager
@@ -83,3 +100,38 @@ def checked(session: Any) -> Any:  # noqa: ANN401 - PySpark has two classes of s
             hint="Use a newer Spark.",
         )
     return session
+
+
+@dataclass(frozen=True)
+class Tagging:
+    """How jobs of this thread are marked, and how those with a mark are stopped from any thread."""
+
+    add: Callable[[str], None]
+    remove: Callable[[str], None]
+    stop: Callable[[str], object]
+
+
+def tagging(session: Any) -> Tagging:  # noqa: ANN401 - see above
+    """Tags of a classic session are known only to the thread that sets them; those of its context to all."""
+    if type(session).__module__.startswith("pyspark.sql.connect"):
+        return Tagging(session.addTag, session.removeTag, session.interruptTag)
+    context = session.sparkContext
+    return Tagging(context.addJobTag, context.removeJobTag, context.cancelJobsWithTag)
+
+
+@contextmanager
+def staying_active() -> Iterator[None]:
+    """The active session stays the one that it is: PySpark takes whichever last made a frame from rows."""
+    sessions = pyspark().SparkSession
+    with _active_lock:
+        before = sessions._activeSession  # noqa: SLF001 - PySpark has no other way to say it
+        try:
+            yield
+        finally:
+            if before is not None:
+                sessions._activeSession = before  # noqa: SLF001 - see above
+                _class_of(before).setActiveSession(before._jsparkSession)  # noqa: SLF001 - see above
+
+
+def _class_of(session: Any) -> Any:  # noqa: ANN401 - a class of Java
+    return session._get_j_spark_session_class(session._jvm)  # noqa: SLF001 - see above

@@ -13,7 +13,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from hedgerow.backends.base import failure
 from hedgerow.backends.spark.backend import Spark
-from hedgerow.backends.spark.driver import pyspark, quiet
+from hedgerow.backends.spark.driver import pyspark, quiet, remote_sessions
 from hedgerow.backends.spark.script import Session
 from hedgerow.errors import BackendError
 
@@ -68,20 +68,14 @@ def _active() -> Spark:
 
 def _remote(url: str) -> Spark:
     """A client of Spark Connect; PySpark calls its addresses `sc://`."""
-    pyspark()
+    sessions = remote_sessions()
     address = url.replace("spark://", "sc://", 1)
     host = urlsplit(address)
     if host.port is None:
         address = address.replace(f"sc://{host.netloc}", f"sc://{host.netloc}:{CONNECT_PORT}", 1)
-    try:
-        from pyspark.sql.connect.session import SparkSession  # noqa: PLC0415 - it needs libraries of its own
-    except ImportError:
-        raise BackendError(
-            "The client of Spark Connect is not installed.", code="driver-missing", hint="pip install 'hedgerow[spark]'"
-        ) from None
     with quiet():
         try:
-            session = SparkSession(connection=address)
+            session = sessions(connection=address)
             return Spark(session, handed_in=False, let_go=session.stop)
         except Exception as error:  # noqa: BLE001 - the client fails in many ways
             raise _cannot_connect(error) from None
@@ -151,7 +145,7 @@ def _local(options: dict[str, str]) -> tuple[Session, Callable[[], None]]:
     """A session of our own: in the Spark that runs in this process, or in one that we start."""
     sessions = pyspark().SparkSession
     with _lock, quiet():
-        running = sessions._instantiatedSession  # noqa: SLF001 - `getOrCreate` would change its settings
+        running = _running(sessions)
         if running is not None and _users[0] == 0:
             return _configured(running.newSession(), options), lambda: None
         try:
@@ -160,6 +154,12 @@ def _local(options: dict[str, str]) -> tuple[Session, Callable[[], None]]:
             raise _cannot_start(error) from None
         _users[0] += 1
         return _configured(session, options), partial(_release, session)
+
+
+def _running(sessions: Any) -> Session | None:  # noqa: ANN401 - a class of PySpark
+    """The session that there is, if its Spark was not stopped; `getOrCreate` would change its settings."""
+    session = sessions._instantiatedSession  # noqa: SLF001 - see above
+    return None if session is None or session.sparkContext._jsc is None else session  # noqa: SLF001 - see above
 
 
 def _release(session: Session) -> None:

@@ -14,13 +14,16 @@ from hedgerow.dialects.spark import KEPT, VIEW
 Session = Any
 """`pyspark.sql.SparkSession` or that of Spark Connect; PySpark is loaded only where it is used."""
 
+Frame = Any
+"""A DataFrame of either kind."""
+
 STEP = re.compile(rf"({VIEW}|{KEPT}) (\w+) AS (.*)", re.DOTALL)
 WORD = re.compile(r"'[^']*'|`[^`]*`|\b[a-z_]\w*\b")
 """A text, a quoted name, or a word of ours. Texts hold no quotes: those that would are written in hexadecimal."""
 
 
 @contextmanager
-def script(session: Session, text: str, known: Mapping[str, str]) -> Iterator[Any]:
+def script(session: Session, text: str, known: Mapping[str, str]) -> Iterator[Frame]:
     """The result of the last line, to be fetched while the steps are there.
 
     Every step is a view of a name that nobody else has, for other statements run in the same session; `known` are
