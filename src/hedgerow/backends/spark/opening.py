@@ -13,7 +13,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from hedgerow.backends.base import failure
 from hedgerow.backends.spark.backend import Spark
-from hedgerow.backends.spark.driver import pyspark, quiet, remote_sessions
+from hedgerow.backends.spark.driver import checked, pyspark, quiet, remote_sessions
 from hedgerow.backends.spark.script import Session
 from hedgerow.errors import BackendError
 
@@ -75,10 +75,25 @@ def _remote(url: str) -> Spark:
         address = address.replace(f"sc://{host.netloc}", f"sc://{host.netloc}:{CONNECT_PORT}", 1)
     with quiet():
         try:
-            session = sessions(connection=address)
-            return Spark(session, handed_in=False, let_go=session.stop)
+            session = _reached(sessions(connection=address))
+        except BackendError:
+            raise
         except Exception as error:  # noqa: BLE001 - the client fails in many ways
             raise _cannot_connect(error) from None
+    return Spark(session, handed_in=False, let_go=session.stop)
+
+
+def _reached(session: Session) -> Session:
+    """The session, once its server has answered; left to itself, the client goes on trying for ten minutes."""
+    policies = session.client.get_retry_policies()
+    session.client.set_retry_policies([])
+    try:
+        checked(session)
+    except Exception:
+        session.stop()
+        raise
+    session.client.set_retry_policies(policies)
+    return session
 
 
 def _cannot_connect(error: Exception) -> BackendError:
