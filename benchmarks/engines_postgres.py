@@ -7,6 +7,7 @@ unit is the customer, the query GROUPBY_JOIN of `tpch_queries`.
 """
 
 import argparse
+import multiprocessing
 import resource
 import statistics
 import tempfile
@@ -14,6 +15,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import duckdb
@@ -111,6 +113,15 @@ def report(medians: dict[str, float]) -> None:
     print(f"this process at most {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")
 
 
+def apart(action: Callable[[], None]) -> None:
+    """In a process of its own, so that its memory is that of nothing else."""
+    process = multiprocessing.get_context("spawn").Process(target=action)
+    process.start()
+    process.join()
+    if process.exitcode:
+        raise SystemExit(process.exitcode)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--scale", type=float, nargs="*", default=[0.1, 1.0])
@@ -118,9 +129,9 @@ def main() -> None:
     options = parser.parse_args()
     for scale in options.scale:
         with tempfile.TemporaryDirectory() as name, server(Path(name)) as url:
-            load(url, scale, Path(name))
-            print(f"scale {scale:g}")
-            compare(url, Path(name), options.runs)
+            print(f"scale {scale:g}", flush=True)
+            for action in (partial(load, url, scale, Path(name)), partial(compare, url, Path(name), options.runs)):
+                apart(action)
 
 
 if __name__ == "__main__":

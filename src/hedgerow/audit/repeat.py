@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
@@ -9,7 +10,7 @@ import pyarrow as pa
 from hedgerow.audit.watch import Purchase
 from hedgerow.backends import Backend, Snapshot
 from hedgerow.backends.base import failure
-from hedgerow.compiled import Query
+from hedgerow.compiled import Program, Query
 from hedgerow.engine.run import compile_steps, release
 from hedgerow.errors import HedgerowError
 from hedgerow.release import Estimator
@@ -70,13 +71,29 @@ class _KeptSnapshot:
         return self._answers[question]
 
 
+@dataclass(frozen=True)
+class Repeated:
+    """What is released again and again, on either database: the purchase, and its statements under one nonce.
+
+    People of many groups choose among them by the nonce. With one for each database, all of them would have chosen
+    anew, and not the newcomer alone.
+    """
+
+    purchase: Purchase
+    steps: Sequence[Program]
+
+    @classmethod
+    def of(cls, purchase: Purchase, backend: Backend) -> "Repeated":
+        """With a nonce of its own."""
+        return cls(purchase, compile_steps(purchase.private, backend))
+
+
 class Repeater:
     """Releases one purchase again and again: same plan, same receipt, same exact integers, new noise."""
 
-    def __init__(self, purchase: Purchase, backend: Backend) -> None:
-        self._purchase = purchase
+    def __init__(self, repeated: Repeated, backend: Backend) -> None:
+        self._purchase, self._steps = repeated.purchase, repeated.steps
         self._backend: Any = Kept(backend)
-        self._steps = compile_steps(purchase.private, backend)
 
     def again(self) -> tuple[Sequence[Estimator], None]:
         """What is released this time; there is no answer made of it."""

@@ -12,6 +12,7 @@ from hedgerow.audit.judge import claim_of, judge
 from hedgerow.audit.pairs import KINDS, Pair
 from hedgerow.audit.planning import plan
 from hedgerow.audit.record import Record
+from hedgerow.audit.repeat import Repeated
 from hedgerow.audit.report import AuditReport
 from hedgerow.audit.runs import Question, asking
 from hedgerow.audit.watch import Purchase
@@ -147,10 +148,11 @@ class _Audit:
 
     def _records(self, pair: Pair, bought: Purchase) -> tuple[Record, Record]:
         """The runs without the newcomer, and with."""
-        repeated = bought if self.depth == "release" else None
-        found = []
+        repeated, found = None, []
         for crowd in pair.sides():
             with asking(self.blueprint, self.blueprint.catalog, self.question, crowd) as asker:
+                if self.depth == "release" and repeated is None:
+                    repeated = Repeated.of(bought, asker.backend)
                 found.append(asker.record(self.runs, repeated, lambda: self._tick(pair.kind)))
         return found[0], found[1]
 

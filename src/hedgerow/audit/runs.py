@@ -11,7 +11,7 @@ from hedgerow.audit.blueprint import Blueprint
 from hedgerow.audit.book import Book
 from hedgerow.audit.people import Crowd
 from hedgerow.audit.record import Record
-from hedgerow.audit.repeat import Repeater
+from hedgerow.audit.repeat import Repeated, Repeater
 from hedgerow.audit.watch import Purchase, WatchedDatabase
 from hedgerow.backends import Backend, connect_backend
 from hedgerow.catalog import Catalog
@@ -43,10 +43,10 @@ class Asker:
         self.book.begin_again()
         return self.database.watch(self.question.query, self.question.options)[1]
 
-    def record(self, runs: int, bought: Purchase | None, progress: Callable[[], None]) -> Record:
-        """Ask so many times: of the whole engine, or of the release alone, for what was `bought` elsewhere."""
+    def record(self, runs: int, repeated: Repeated | None, progress: Callable[[], None]) -> Record:
+        """Ask so many times: of the whole engine, or of the release alone, for what was bought elsewhere."""
         record = Record()
-        once = self._answered if bought is None else Repeater(bought, self.backend).again
+        once = self._answered if repeated is None else Repeater(repeated, self.backend).again
         for _ in range(runs):
             try:
                 estimators, answer = once()
