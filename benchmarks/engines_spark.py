@@ -27,6 +27,9 @@ import tpch_data
 import hedgerow as hr
 
 TURNS, UNCOUNTED = 7, 3
+LONG_TURNS, LONG_UNCOUNTED = 3, 1
+"""For millions of rows, which take minutes."""
+
 LIMITS = "cores=2&memory=4g"
 BUDGET = (
     "budget: {epsilon: 100000, delta: 1e-3, pure_epsilon: 0}\ndefaults: {epsilon: 1, delta: 1e-7, min_frequency: 1}"
@@ -51,6 +54,7 @@ MAKE = """
 import duckdb, sys
 rows, folder = int(sys.argv[1]), sys.argv[2]
 duckdb.execute("SET threads = 2")
+duckdb.execute("SET enable_progress_bar = false")
 duckdb.execute(f'''
     COPY (
         SELECT hash(i) % ({rows} // 25 + 1) AS person, 'r' || (hash(i + 1) % 10) AS region,
@@ -83,18 +87,20 @@ class Measured:
         return self.private / self.plain
 
 
-def measured(name: str, folder: Path, catalog: str, question: str) -> Measured:
+def measured(
+    name: str, folder: Path, catalog: str, question: str, turns: int = TURNS, uncounted: int = UNCOUNTED
+) -> Measured:
     """Both queries in turns, over a folder of Parquet files."""
     with tempfile.TemporaryDirectory() as place:
         written = Path(place) / "catalog.yaml"
         written.write_text(catalog, encoding="utf-8")
         with hr.connect(f"spark://{folder}?{LIMITS}", catalog=written) as db:
             session = db._desk.backend._session  # type: ignore[attr-defined]  # noqa: SLF001 - the same session
-            turns = [
+            times = [
                 (_seconds(lambda: session.sql(question).toArrow()), _seconds(lambda: db.sql(question, reuse=False)))
-                for _ in range(UNCOUNTED + TURNS)
-            ][UNCOUNTED:]
-    plain, private = (statistics.median(times) for times in zip(*turns, strict=True))
+                for _ in range(uncounted + turns)
+            ][uncounted:]
+    plain, private = (statistics.median(each) for each in zip(*times, strict=True))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     return Measured(name, plain, private, peak, os.getloadavg()[0])
 
@@ -117,7 +123,8 @@ def made(program: str, *arguments: str, inside: str = "") -> Iterator[Path]:
 def of_rows(rows: int) -> Measured:
     """One table of so many rows, 25 for each person."""
     with made(MAKE, str(rows), inside="sales") as folder:
-        return measured(f"{rows / 1e6:g} million rows", folder, SALES, SALES_QUESTION)
+        name = f"{rows / 1e6:g} million rows"
+        return measured(name, folder, SALES, SALES_QUESTION, LONG_TURNS, LONG_UNCOUNTED)
 
 
 def of_tpch(scale: float) -> list[Measured]:
@@ -138,14 +145,18 @@ def main() -> None:
     parser.add_argument("--tpch", type=float, default=None)
     parser.add_argument("--json", action="store_true")
     asked = parser.parse_args()
-    found = [of_rows(rows) for rows in asked.rows]
-    found += of_tpch(asked.tpch) if asked.tpch is not None else []
+    print(f"{'':32}{'plain s':>10}{'private s':>11}{'ratio':>8}{'peak MB':>9}{'load':>7}")
+    found = [told(of_rows(rows)) for rows in asked.rows]
+    found += [told(each) for each in of_tpch(asked.tpch)] if asked.tpch is not None else []
     if asked.json:
         print(json.dumps([asdict(each) | {"ratio": each.ratio} for each in found], indent=2))
-        return
-    print(f"{'':32}{'plain s':>10}{'private s':>11}{'ratio':>8}{'peak MB':>9}{'load':>7}")
-    for each in found:
-        print(f"{each.name:32}{each.plain:10.2f}{each.private:11.2f}{each.ratio:8.2f}{each.peak:9.0f}{each.load:7.1f}")
+
+
+def told(each: Measured) -> Measured:
+    """A line for each, as it comes."""
+    line = f"{each.name:32}{each.plain:10.2f}{each.private:11.2f}{each.ratio:8.2f}{each.peak:9.0f}{each.load:7.1f}"
+    print(line, flush=True)
+    return each
 
 
 if __name__ == "__main__":
