@@ -74,7 +74,7 @@ def _short(plan: PrivatePlan, dialect: Dialect) -> Query:
 
 
 def _scalar(plan: PrivatePlan, dialect: Dialect) -> Query:
-    """No keys: one group, whatever there is; its owners where they are tested. With neither sums nor a test, nothing."""
+    """No keys: one group, whatever there is, and its owners where they are tested; or nothing to be read."""
     tested = [UNITS] if plan.selection is not None else []
     integers = (*tested, *_sum_names(plan))
     if not integers:

@@ -11,9 +11,12 @@ from hedgerow.noise import discrete_gaussian, discrete_laplace, rounded_gaussian
 from hedgerow.privacy.plan import PrivatePlan
 
 Whole = NDArray[np.object_]
+"""Integers of any size; of 64 bits where `added` found that they fit."""
 
 MANY_CELLS = 5_000
 QUICK = 2.0**46
+FITS = 1 << 61
+"""Two integers below this, and half a step of rounding, add up within 64 bits."""
 
 
 def require(receipt: Receipt, plan: PrivatePlan) -> None:
@@ -35,8 +38,34 @@ def add_noise(exact: Whole, shift: int, scale: float, mechanism: str) -> Whole:
     """
     many = mechanism == "gaussian" and len(exact) >= MANY_CELLS and scale <= QUICK
     sample = rounded_gaussian if many else {"gaussian": discrete_gaussian, "laplace": discrete_laplace}[mechanism]
-    noise = sample(scale, len(exact)).astype(object)
-    return np.asarray(_to_grid(exact.astype(object), shift) + noise, dtype=object)
+    return added(exact, shift, sample(scale, len(exact)))
+
+
+def added(exact: Whole, shift: int, noise: NDArray[np.generic]) -> Whole:
+    """The exact integers times 2^shift (rounded to the nearest, below zero), plus the noise: the same integers always.
+
+    In 64 bits where everything fits, which takes a tenth of the time, and in Python's integers where it does not.
+    """
+    words = _words(exact, shift)
+    if words is not None and noise.dtype == np.int64 and _small(noise):
+        placed = words << shift if shift >= 0 else (words + (1 << (-shift - 1))) >> -shift
+        return np.asarray(placed + noise.astype(np.int64))
+    return np.asarray(_to_grid(exact.astype(object), shift) + noise.astype(object), dtype=object)
+
+
+def _words(exact: Whole, shift: int) -> NDArray[np.int64] | None:
+    """The integers in 64 bits, if they are below 2^62 after the shift, too."""
+    if not -62 < shift < 62:
+        return None
+    try:
+        words = exact.astype(np.int64)
+    except OverflowError:
+        return None
+    return words if _small(words, FITS >> max(shift, 0)) else None
+
+
+def _small(words: NDArray[np.generic], limit: int = FITS) -> bool:
+    return len(words) == 0 or bool(-limit < words.min() and words.max() < limit)
 
 
 def _to_grid(exact: Whole, shift: int) -> Whole:

@@ -1,5 +1,6 @@
 """Which keys are shown."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -49,8 +50,8 @@ def select_keys(exact: ExactTable, plan: PrivatePlan, receipt: Receipt) -> Selec
     units = exact.exact_integers(UNITS)
     eligible = np.flatnonzero(units >= plan.minimum) if len(units) else np.empty(0, np.int64)
     noisy = add_noise(units[eligible], plan.selection.shift, plan.selection.scale, plan.mechanism)
-    least = plan.selection.threshold * (1 << plan.selection.shift)
-    passed = np.array([value >= least for value in noisy], dtype=bool)
+    least = math.ceil(plan.selection.threshold * (1 << plan.selection.shift))
+    passed = np.asarray(noisy >= least, dtype=bool)
     rows = eligible[passed]
     counts = noisy[passed].astype(float) / 2.0**plan.selection.shift
     if plan.keys.rule is KeyRule.SELECTED:
