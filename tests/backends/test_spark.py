@@ -494,6 +494,7 @@ print("DONE")
 """
 
 
+@pytest.mark.slow
 def test_a_spark_of_our_own_says_nothing_and_ends_with_its_last_folder(people):
     """In a process of its own: here, another Spark may run, and what Java writes is not seen."""
     quick = {**os.environ, "JAVA_TOOL_OPTIONS": QUICK["spark.driver.extraJavaOptions"]}

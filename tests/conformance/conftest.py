@@ -58,17 +58,16 @@ def _merged(theirs, ours):
 
 
 LONG = {"test_a_dashboard_is_the_same_everywhere"}
-PATIENT = {"spark"}
-"""What `make slow` alone does, on engines that take a second for each statement."""
+"""What `make slow` alone does: dashboards put together what the others ask one by one."""
 
 
-def _marks(engine, test):
-    return [pytest.mark.slow] if engine in PATIENT and test in LONG else []
+def _marks(test):
+    return [pytest.mark.slow] if test in LONG else []
 
 
 def pytest_generate_tests(metafunc):
     if "engine" in metafunc.fixturenames:
-        marked = [pytest.param(name, marks=_marks(name, metafunc.function.__name__)) for name in ENGINES]
+        marked = [pytest.param(name, marks=_marks(metafunc.function.__name__)) for name in ENGINES]
         metafunc.parametrize("engine", marked, indirect=True)
 
 

@@ -1,8 +1,7 @@
 """Spark SQL: the tables as Parquet files, read by a session that we start.
 
 It interprets what it would otherwise compile: to compile takes a second for each statement, and one that is slow to
-compile is quick to interpret over so few rows. `make slow` asks the dashboards, and `tests/backends/test_spark.py`
-some questions that are compiled.
+compile is quick to interpret over so few rows. `tests/backends/test_spark.py` asks some questions that are compiled.
 """
 
 import shutil
