@@ -43,7 +43,7 @@ def measure(exact_sums: ExactTable, selected: SelectedKeys, plan: PrivatePlan, r
     shown = np.flatnonzero(selected.shown)
     rows = _rows(exact_sums, selected)[shown]
     sums = (
-        [] if exact_sums is None else [_gather(exact_sums.exact_integers(f"s{i}"), rows) for i in range(len(plan.sums))]
+        [] if exact_sums is None else [_gather(exact_sums.exact_numbers(f"s{i}"), rows) for i in range(len(plan.sums))]
     )
     coordinates = []
     for coordinate in plan.coordinates:
@@ -64,14 +64,21 @@ def _rows(exact_sums: ExactTable, selected: SelectedKeys) -> NDArray[np.int64]:
 
 def _gather(column: Whole, rows: NDArray[np.int64]) -> Whole:
     """The entries of `column` at `rows`, zero where a group has no row."""
-    padded = np.append(column, 0)
-    return np.asarray(padded[rows], dtype=object)
+    return np.asarray(np.append(column, 0)[rows])
 
 
 def _noisy(coordinate: Coordinate, sums: list[Whole], count: int, plan: PrivatePlan) -> Floats:
-    exact = np.zeros(count, dtype=object)
-    for index, factor in coordinate.combination:
-        exact = exact + sums[index] * factor
+    exact = _combined(coordinate.combination, sums, count)
     noisy = add_noise(exact, coordinate.shift, coordinate.scale, plan.mechanism)
     step = float(coordinate.denominator << plan.weight_bits) * 2.0**coordinate.shift
     return noisy.astype(float) / step
+
+
+def _combined(combination: tuple[tuple[int, int], ...], sums: list[Whole], count: int) -> Whole:
+    """An integer combination of sums, in integers of any size; one sum alone stays as it is."""
+    if len(combination) == 1 and combination[0][1] == 1:
+        return sums[combination[0][0]]
+    exact = np.zeros(count, dtype=object)
+    for index, factor in combination:
+        exact = exact + sums[index].astype(object) * factor
+    return exact

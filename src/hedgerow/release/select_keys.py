@@ -47,7 +47,7 @@ def select_keys(exact: ExactTable, plan: PrivatePlan, receipt: Receipt) -> Selec
     if plan.selection is None:
         keys = declared_table(plan)
         return SelectedKeys(keys, np.ones(keys.num_rows, bool), None, places_of(exact.exact_keys(), plan))
-    units = exact.exact_integers(UNITS)
+    units = exact.exact_numbers(UNITS)
     eligible = np.flatnonzero(units >= plan.minimum) if len(units) else np.empty(0, np.int64)
     noisy = add_noise(units[eligible], plan.selection.shift, plan.selection.scale, plan.mechanism)
     least = math.ceil(plan.selection.threshold * (1 << plan.selection.shift))
