@@ -53,12 +53,12 @@ def clamp_after_sum(monkeypatch):
         return each if each.grid is None else replace(each, grid=replace(each.grid, low=-(2**61), high=2**61))
 
     _recompiled(monkeypatch, lambda plan: replace(plan, sums=tuple(map(unclamped, plan.sums))))
-    right, most = ExactTable.exact_integers, 2**100
+    right, most = ExactTable.exact_numbers, 2**100
 
     def clamped(table, name):
-        return np.array([max(-most, min(most, each)) for each in right(table, name)], dtype=object)
+        return np.array([max(-most, min(most, int(each))) for each in right(table, name)], dtype=object)
 
-    monkeypatch.setattr(ExactTable, "exact_integers", clamped)
+    monkeypatch.setattr(ExactTable, "exact_numbers", clamped)
 
 
 def counted_twice(monkeypatch):
@@ -73,15 +73,15 @@ def unbounded_rows(monkeypatch):
 
 def fails_on_rare_rows(monkeypatch):
     """A computation that cannot be finished for some rows: whether it fails is an answer nobody paid for."""
-    right = ExactTable.exact_integers
+    right = ExactTable.exact_numbers
 
     def whole(table, name):
         found = right(table, name)
-        if name == "s0" and any(abs(each) > 2**74 for each in found):
+        if name == "s0" and any(abs(int(each)) > 2**74 for each in found):
             raise OverflowError
         return found
 
-    monkeypatch.setattr(ExactTable, "exact_integers", whole)
+    monkeypatch.setattr(ExactTable, "exact_numbers", whole)
 
 
 def _looser(bounding, factor):
