@@ -6,8 +6,8 @@ from scripts.mutation.faults import accounting, engine, intervals, ledger, noise
 CANARY = Fault(
     "no-noise-at-all",
     "release/draw.py",
-    "noise = sample(scale, len(exact)).astype(object)",
-    "noise = np.zeros(len(exact), dtype=object)",
+    "sample(scale, len(exact))",
+    "np.zeros(len(exact), dtype=np.int64)",
     ("release/test_draw.py",),
 )
 """A fault so gross that only tests of another copy could miss it."""

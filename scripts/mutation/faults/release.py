@@ -15,15 +15,15 @@ FAULTS = (
     Fault(
         "scale-halved-when-drawn",
         "release/draw.py",
-        "noise = sample(scale, len(exact)).astype(object)",
-        "noise = sample(scale / 2, len(exact)).astype(object)",
+        "sample(scale, len(exact))",
+        "sample(scale / 2, len(exact))",
         (DRAW,),
     ),
     Fault(
         "one-noise-for-all-cells",
         "release/draw.py",
-        "noise = sample(scale, len(exact)).astype(object)",
-        "noise = np.repeat(sample(scale, 1), len(exact)).astype(object)",
+        "sample(scale, len(exact))",
+        "np.repeat(sample(scale, 1), len(exact))",
         (DRAW,),
     ),
     Fault(
@@ -43,15 +43,15 @@ FAULTS = (
     Fault(
         "threshold-replaced-by-the-minimum",
         "release/select_keys.py",
-        "least = plan.selection.threshold * (1 << plan.selection.shift)",
+        "least = math.ceil(plan.selection.threshold * (1 << plan.selection.shift))",
         "least = plan.minimum * (1 << plan.selection.shift)",
         (SELECTION,),
     ),
     Fault(
         "threshold-must-be-exceeded",
         "release/select_keys.py",
-        "value >= least for value in noisy",
-        "value > least for value in noisy",
+        "noisy >= least",
+        "noisy > least",
         (SELECTION,),
     ),
     Fault(
