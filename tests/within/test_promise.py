@@ -123,6 +123,7 @@ def truth(kind, size):
     return {"COUNT(*)": size, "SUM(x)": x, "AVG(x)": x / size, "SUM(x) / SUM(w)": x / w}[kind]
 
 
+@pytest.mark.slow
 def test_the_error_is_kept_at_a_price_close_to_the_least(large_world):
     missed, dear, cheap = 0, [], []
     for _ in range(QUERIES):
