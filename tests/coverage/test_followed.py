@@ -3,7 +3,7 @@
 import pytest
 from scipy.stats import binom
 
-ASKED = 250
+ASKED = 400
 CONFIDENCE = 0.9
 FALSE_ALARM = 1e-9
 LEAST = binom.ppf(FALSE_ALARM, ASKED, CONFIDENCE)

@@ -48,7 +48,8 @@ def _gaps(plan: PrivatePlan, dialect: Dialect, names: Names) -> list[str]:
 
 
 def _turns(plan: PrivatePlan, dialect: Dialect, names: Names, nonce: str) -> str:
-    """The step `turns`: for owners of more than C keys, the turn of each; see `weights.dropped_keys`."""
+    """The step `turns`: for owners of more than C keys, the turn of each; its choice and its
+    proof are those of `weights`: by a hash of (nonce, owner, key), of the owner's own keys alone."""
     beyond = f"touched > {plan.bounding.groups}"
     order = f"CASE WHEN {beyond} THEN {hashed(nonce, {'o': plan.release.owner.type, **names}, dialect)} END"
     window = f"{OWNERS} ORDER BY {by_hash(order, names, dialect)}"
