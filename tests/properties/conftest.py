@@ -94,6 +94,7 @@ class Laboratory:
         self.connection.execute(f"CREATE TABLE one {LAYOUT.format('UNIQUE')}")
         self.connection.execute(f"CREATE TABLE many {LAYOUT.format('')}")
         self.backend = DuckDB(self.connection, handed_in=True)
+        self.dialect = DUCKDB
         self.schema = self.backend.schema()
 
     def plan(self, select, limits, *, mechanism="gaussian", min_frequency=1, epsilon=1.0, delta=1e-8, **options):
@@ -128,7 +129,7 @@ class Laboratory:
     def measure(self, rows, plan: PrivatePlan, selected=None):
         """Units per key (whatever their number), and the coordinates over `selected` keys (None: all those)."""
         self.fill(rows, unique=not plan.bounding.weighted)
-        steps = program(replace(plan, minimum=1), DUCKDB, NONCE)
+        steps = program(replace(plan, minimum=1), self.dialect, NONCE)
         with self.backend.snapshot() as snapshot:
             survey = snapshot.run(steps.survey)
             keys = _keys(survey)
@@ -144,7 +145,7 @@ class Laboratory:
     def survey(self, rows, plan):
         """The sums that the survey returns, which hold where every key is selected; and how many keys it saw."""
         self.fill(rows, unique=not plan.bounding.weighted)
-        steps = program(replace(plan, minimum=1), DUCKDB, NONCE)
+        steps = program(replace(plan, minimum=1), self.dialect, NONCE)
         with self.backend.snapshot() as snapshot:
             survey = snapshot.run(steps.survey)
         seen = survey.exact_integers(ALL_KEYS).tolist() if ALL_KEYS in survey.names else [len(survey)]
@@ -170,7 +171,7 @@ class Laboratory:
     def _asked(self, rows, plan, selected, kind):
         """The sealed tables of one kind of query over the selected keys."""
         self.fill(rows, unique=not plan.bounding.weighted)
-        steps = program(replace(plan, minimum=1), DUCKDB, NONCE)
+        steps = program(replace(plan, minimum=1), self.dialect, NONCE)
         with self.backend.snapshot() as snapshot:
             survey = snapshot.run(steps.survey)
             if plan.release.keys:

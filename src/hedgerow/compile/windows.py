@@ -48,8 +48,11 @@ def _gaps(plan: PrivatePlan, dialect: Dialect, names: Names) -> list[str]:
 
 
 def _turns(plan: PrivatePlan, dialect: Dialect, names: Names, nonce: str) -> str:
-    """The step `turns`: for owners of more than C keys, the turn of each; its choice and its
-    proof are those of `weights`: by a hash of (nonce, owner, key), of the owner's own keys alone."""
+    """The step `turns`: for owners of more than C keys, the turn of each, by a hash of (nonce, owner, key).
+
+    Privacy: as in `weights`, the choice depends on the owner's own keys alone, so that one unit changes at most
+    C counts by one each.
+    """
     beyond = f"touched > {plan.bounding.groups}"
     order = f"CASE WHEN {beyond} THEN {hashed(nonce, {'o': plan.release.owner.type, **names}, dialect)} END"
     window = f"{OWNERS} ORDER BY {by_hash(order, names, dialect)}"
