@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from hedgerow.answer import Answer, Summary
@@ -86,7 +87,7 @@ def _order(estimator: Estimator) -> NDArray[np.int64]:
     keys = estimator.noisy.keys
     if not keys.column_names:
         return np.arange(len(estimator.noisy.shown))
-    ordered = pa.compute.sort_indices(keys, sort_keys=[(name, "ascending", "at_end") for name in keys.column_names])
+    ordered = pc.sort_indices(keys, sort_keys=[(name, "ascending", "at_end") for name in keys.column_names])
     return np.asarray(ordered.to_numpy(), dtype=np.int64)
 
 

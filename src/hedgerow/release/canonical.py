@@ -5,6 +5,7 @@ from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from hedgerow.expressions.types import Type
@@ -32,7 +33,7 @@ def declared_table(plan: PrivatePlan) -> pa.Table:
 def in_key_order(keys: pa.Table) -> NDArray[np.int64]:
     """The rows of a table of keys in the order of the keys."""
     by = [(name, "ascending", "at_end") for name in keys.column_names]
-    return np.asarray(pa.compute.sort_indices(keys, sort_keys=by).to_numpy(), dtype=np.int64)
+    return np.asarray(pc.sort_indices(keys, sort_keys=by).to_numpy(), dtype=np.int64)
 
 
 def places_of(keys: pa.Table, plan: PrivatePlan) -> NDArray[np.int64]:

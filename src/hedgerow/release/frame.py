@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from hedgerow.expressions.nodes import Column, Expr, Literal
@@ -25,14 +26,14 @@ class Frame:
         if not isinstance(expr, Column) or expr.name not in self.columns:
             return np.full(self.rows, np.nan)
         column = self.columns[expr.name]
-        return np.asarray(pa.compute.cast(column, pa.float64(), safe=False).to_numpy(zero_copy_only=False), dtype=float)
+        return np.asarray(pc.cast(column, pa.float64(), safe=False).to_numpy(zero_copy_only=False), dtype=float)
 
     def elements(self, expr: Expr) -> tuple["Frame", NDArray[np.int64]]:
         """The elements of a column of lists, and the row that each belongs to."""
         column = self.columns[expr.name] if isinstance(expr, Column) else pa.nulls(self.rows)
-        sizes = np.nan_to_num(np.asarray(pa.compute.list_value_length(column).to_numpy(zero_copy_only=False), float))
-        flat = pa.compute.list_flatten(column)
+        sizes = np.nan_to_num(np.asarray(pc.list_value_length(column).to_numpy(zero_copy_only=False), float))
+        flat = pc.list_flatten(column)
         width = len(flat[0]) if len(flat) else 0
-        values = pa.compute.list_flatten(flat)
+        values = pc.list_flatten(flat)
         inner = {str(i): values.take(pa.array(np.arange(i, len(values), width))) for i in range(width)}
         return Frame(inner, len(flat)), np.repeat(np.arange(self.rows), sizes.astype(np.int64))
