@@ -28,9 +28,9 @@ CATALOG = load_catalog(SHOP / "catalog.yaml")
 CORPUS = [entry for entry in read((SHOP / "queries.txt").read_text(encoding="utf-8")) if entry.outcome == "answered"]
 
 
-def planned(schema, text, dialect="duckdb", params=None, *, mechanism="gaussian", method="auto"):
+def planned(schema, text, dialect="duckdb", params=None, *, mechanism="gaussian", method="auto", catalog=CATALOG):
     """The priced releases of a query; none where it asks for more than a plan (options, public rows alone)."""
-    logical = bind(parse(text, dialect).query, CATALOG, schema, params=params)
+    logical = bind(parse(text, dialect).query, catalog, schema, params=params)
     if not logical.releases:
         return []
     budget = Budget(1.0, 1e-8, mechanism)

@@ -1,17 +1,19 @@
 """pandas, Polars and Arrow tables handed in: `{name: table}`, in a DuckDB of its own.
 
-Types are those of the columns. A column of Python objects has none, and is refused: reading its rows to find one would
-be an answer that nobody paid for. Nothing is copied but what has to be for Arrow.
+Types are those of the columns. A column of Python objects has none, and is read as text (`objects.py`): looking
+at its rows to find one would be an answer that nobody paid for. Nothing is copied but what has to be for Arrow.
 """
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import duckdb
 import pyarrow as pa
 
 from hedgerow.backends.duckdb import DuckDB
+from hedgerow.backends.objects import text_column
+from hedgerow.catalog.names import fold
 from hedgerow.errors import BackendError
 
 SETTINGS: dict[str, str | bool | int | float | list[str]] = {
@@ -68,14 +70,15 @@ def open_frames(frames: Mapping[str, object]) -> Frames:
 def as_arrow(name: str, frame: Any) -> pa.Table:  # noqa: ANN401 - whatever is handed in
     """A table of another library as one of Arrow."""
     library, kind = type(frame).__module__.partition(".")[0], type(frame).__name__
-    if isinstance(frame, pa.Table):
-        return frame
-    if isinstance(frame, pa.RecordBatch):
-        return pa.Table.from_batches([frame])
+    if isinstance(frame, pa.Table | pa.RecordBatch):
+        _require_names(name, frame.schema.names)
+        return pa.Table.from_batches([frame]) if isinstance(frame, pa.RecordBatch) else frame
     if (library, kind) == ("pandas", "DataFrame"):
-        return _from_pandas(name, frame)
+        _require_names(name, list(frame.columns))
+        return _from_pandas(frame)
     if (library, kind) == ("polars", "DataFrame"):
-        return _from_polars(name, frame)
+        _require_names(name, frame.columns)
+        return _from_polars(frame)
     raise BackendError(
         f"The table {name!r} is of a kind that is not supported ({kind}).",
         code="unknown-source",
@@ -83,27 +86,34 @@ def as_arrow(name: str, frame: Any) -> pa.Table:  # noqa: ANN401 - whatever is h
     )
 
 
-def _from_pandas(name: str, frame: Any) -> pa.Table:  # noqa: ANN401 - a DataFrame
+def _from_pandas(frame: Any) -> pa.Table:  # noqa: ANN401 - a DataFrame
     """Without the index. NaN is missing, as it is in pandas."""
-    objects = [str(column) for column, kind in frame.dtypes.items() if str(kind) == "object"]
-    if objects or not all(isinstance(column, str) for column in frame.columns):
-        raise _untyped(name, objects, 'convert it: frame.astype({"x": "string"})')
-    return pa.Table.from_pandas(frame, preserve_index=False)
+    objects = {column: text_column(frame[column]) for column, kind in frame.dtypes.items() if _holds_objects(kind)}
+    table = pa.Table.from_pandas(frame.drop(columns=list(objects)), preserve_index=False)
+    arrays = [objects[column] if column in objects else table.column(column) for column in frame.columns]
+    return pa.Table.from_arrays(arrays, names=list(frame.columns))
 
 
-def _from_polars(name: str, frame: Any) -> pa.Table:  # noqa: ANN401 - a DataFrame
+def _holds_objects(kind: Any) -> bool:  # noqa: ANN401 - a type of pandas
+    """Whether the values of a type are Python objects, or its categories are."""
+    return str(kind) == "object" or (str(kind) == "category" and str(kind.categories.dtype) == "object")
+
+
+def _from_polars(frame: Any) -> pa.Table:  # noqa: ANN401 - a DataFrame
     """Text stays where it is."""
     polars = sys.modules["polars"]
-    objects = [column for column, kind in frame.schema.items() if kind == polars.Object]
-    if objects:
-        raise _untyped(name, objects, 'convert it: frame.with_columns(pl.col("x").cast(pl.String))')
-    return frame.to_arrow(compat_level=polars.CompatLevel.newest())
+    objects = {column: text_column(frame[column]) for column, kind in frame.schema.items() if kind == polars.Object}
+    table = frame.drop(list(objects)).to_arrow(compat_level=polars.CompatLevel.newest())
+    arrays = [objects[column] if column in objects else table.column(column) for column in frame.columns]
+    return pa.Table.from_arrays(arrays, names=frame.columns)
 
 
-def _untyped(name: str, columns: list[str], hint: str) -> BackendError:
-    listed = ", ".join(columns) or "those whose names are not text"
-    return BackendError(
-        f"Columns of {name!r} have no type of their own: {listed}.",
-        code="untyped-column",
-        hint=f"Drop a column, or {hint}.",
-    )
+def _require_names(table: str, columns: Sequence[object]) -> None:
+    """DuckDB would rename a column that differs from another in the case of its letters alone."""
+    names = [fold(column) for column in columns if isinstance(column, str)]
+    if len(set(names)) < len(columns):
+        raise BackendError(
+            f"The columns of {table!r} need names that are text and differ, whatever the case of the letters.",
+            code="column-names",
+            hint="Rename them, for instance with frame.rename(columns={…}).",
+        )
