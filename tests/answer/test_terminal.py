@@ -1,6 +1,7 @@
 """Answers on a terminal."""
 
 import math
+from decimal import Decimal
 
 import pytest
 
@@ -70,3 +71,28 @@ def test_keys_and_names_cannot_move_the_cursor(make):
 
 def test_brackets_in_keys_are_brackets(make):
     assert "[bold]x[/bold]" in str(make({"k": ["[bold]x[/bold]"]}))
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (1 / 3, "0.333333 ± 0"),
+        (52.5, "52.5 ± 0"),
+        (0.004, "0.004 ± 0"),
+        (1234567.5, "1,234,567.5 ± 0"),
+        (12_345_678_901.0, "12,345,678,901 ± 0"),
+        (0, "0 ± 0"),
+        (60_000, "60,000 ± 0"),
+        (Decimal("7.25"), "7.25 ± 0"),
+    ],
+)
+def test_a_number_without_error_is_shown_in_full(value, text):
+    assert shown(value, Interval(float(value), float(value))) == text
+
+
+def test_a_number_far_below_one_keeps_its_digits():
+    assert shown(3.25e-15, Interval(3.2e-15, 3.3e-15)) == "3.25e-15 ± 5e-17"
+
+
+def test_an_exact_number_of_a_public_table_is_shown_in_full():
+    assert shown(1234567.5, None) == "1,234,567.5"

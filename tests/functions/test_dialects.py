@@ -8,7 +8,7 @@ from datetime import date, datetime
 
 import pytest
 
-from hedgerow.errors import HedgerowError
+from hedgerow.errors import HedgerowError, UnsupportedSQLError
 
 D, M = date, datetime
 EVERY = "duckdb postgres spark sqlite bigquery snowflake"
@@ -225,6 +225,12 @@ MEANT = [
     ("snowflake", "DAYNAME(d)", "Sun"),
     ("postgres", "TO_CHAR(d, 'YYYY-MM')", "2026-03"),
     ("postgres", "TO_CHAR(m, 'Mon DD HH24:MI')", "Mar 15 13:45"),
+    ("duckdb sqlite bigquery", "TO_CHAR(d, 'YYYY-MM')", "2026-03"),
+    ("duckdb", "TO_CHAR(m, 'Mon DD HH24:MI')", "Mar 15 13:45"),
+    ("duckdb", "TO_CHAR(m, 'HH:MI PM')", "01:45 PM"),
+    ("spark", "TO_CHAR(m, 'yyyy-MM HH:mm')", "2026-03 13:45"),
+    ("duckdb", "STRFTIME('%Y-%m', d)", "2026-03"),
+    ("duckdb", "STRFTIME(d, 'month %m of %Y')", "month 03 of 2026"),
     ("snowflake", "TO_CHAR(d, 'YYYY-MM-DD')", "2026-03-15"),
     ("snowflake", "TO_VARCHAR(m, 'DY MON HH24')", "Sun Mar 13"),
     ("sqlite", "STRFTIME('%Y-%m', d)", "2026-03"),
@@ -277,6 +283,19 @@ REFUSED = [
     ("postgres", "TO_CHAR(d, 'Month')", "bad-format"),
     ("postgres", "TO_CHAR(d, 'D')", "bad-format"),
     ("postgres", "TO_CHAR(d, 'WW')", "bad-format"),
+    ("duckdb", "TO_CHAR(d, 'Month')", "bad-format"),
+    ("duckdb", "TO_CHAR(d, '-')", "bad-format"),
+    ("duckdb", "TO_CHAR(i, '999')", "unsupported-expression"),
+    ("duckdb", "STRFTIME(d, 'YYYY-MM')", "bad-format"),
+    ("duckdb", "STRFTIME(d, '%Y-MM')", "bad-format"),
+    ("duckdb", "STRFTIME(d, 'month')", "bad-format"),
+    ("duckdb", "STRFTIME(d, '100%%')", "bad-format"),
+    ("duckdb", "STRPTIME(s, 'YYYY-MM-DD')", "bad-format"),
+    ("sqlite", "STRFTIME('YYYY', d)", "bad-format"),
+    ("bigquery", "FORMAT_DATE('yyyy-mm', d)", "bad-format"),
+    ("bigquery", "PARSE_DATE('YYYY-MM-DD', s)", "bad-format"),
+    ("spark", "DATE_FORMAT(d, '%Y-%m')", "bad-format"),
+    ("spark", "TO_DATE(s, '-')", "bad-format"),
     ("snowflake", "TO_CHAR(m, 'FF3')", "bad-format"),
     ("bigquery", "FORMAT_DATE('%s', d)", "bad-format"),
     ("bigquery", "EXTRACT(MILLISECOND FROM m)", "unsupported-expression"),
@@ -333,3 +352,20 @@ def test_functions_that_name_an_argument_twice_cannot_be_nested_without_end(valu
 @pytest.mark.parametrize("terms", [20, 100])
 def test_a_long_sum_is_bound_in_one_pass(value, terms):
     assert value(" + ".join(["i"] * terms)) == 7 * terms
+
+
+@pytest.mark.parametrize(
+    ("dialect", "text", "hint"),
+    [
+        ("duckdb", "STRFTIME(d, 'YYYY-MM')", "Write '%Y-%m'."),
+        ("duckdb", "STRFTIME(d, '%Y-MM')", "Write '%Y-%m'."),
+        ("bigquery", "FORMAT_DATE('yyyy/mm/dd', d)", "Write '%Y/%m/%d'."),
+        ("spark", "DATE_FORMAT(d, '%Y-%m')", "Write yyyy for the year, MM for the month"),
+        ("postgres", "TO_CHAR(d, 'Month')", "Write YYYY for the year, MM for the month (TMMonth for its name)"),
+    ],
+)
+def test_a_format_in_the_letters_of_another_function_is_told_the_right_ones(value, dialect, text, hint):
+    with pytest.raises(UnsupportedSQLError) as caught:
+        value(text, dialect)
+    assert caught.value.code == "bad-format"
+    assert hint in (caught.value.hint or "")

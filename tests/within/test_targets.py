@@ -12,7 +12,7 @@ from hedgerow.engine.target import Target, target
     ("stated", "found"),
     [
         (0.05, Target(0.05)),
-        (2, Target(2.0)),
+        (0.99, Target(0.99)),
         ((0.05,), Target(0.05)),
         ((0.05, 1000), Target(0.05, size=1000)),
         ([0.05, 1000], Target(0.05, size=1000)),
@@ -103,3 +103,22 @@ def test_a_refused_target_costs_nothing(world, refused):
 def test_a_target_reads_as_it_was_meant():
     assert str(target("5%@1000")) == "5 % in groups of 1,000 or more"
     assert str(target("abs:100")) == "100"
+
+
+@pytest.mark.parametrize(
+    ("stated", "hint"),
+    [
+        (5, 'Did you mean "5%" or "abs:5"?'),
+        (1, 'Did you mean "1%" or "abs:1"?'),
+        ("5", 'Did you mean "5%" or "abs:5"?'),
+        ((2.5, 1000), 'Did you mean "2.5%@1000" or "abs:2.5@1000"?'),
+        ("5@1000", 'Did you mean "5%@1000" or "abs:5@1000"?'),
+        (500, 'Did you mean "abs:500"?'),
+        ("150%", "Ask for less than 100 %."),
+    ],
+)
+def test_an_error_of_the_whole_value_or_more_is_refused_with_what_was_meant(stated, hint):
+    with pytest.raises(hr.ParameterError) as caught:
+        target(stated)
+    assert caught.value.code == "bad-within"
+    assert caught.value.hint == hint

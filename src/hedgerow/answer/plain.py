@@ -10,6 +10,9 @@ from hedgerow.interval import Interval
 LONGEST = 200
 """How many characters of a text are shown to people; programs get all of them."""
 
+MOST_PLACES = 12
+"""Numbers that need more decimals are written with an exponent."""
+
 
 def plain(value: Any) -> Any:  # noqa: ANN401 - JSON is anything
     """Dates as ISO text, decimals as numbers, spans of time and bytes as text, what JSON cannot hold as null."""
@@ -42,6 +45,8 @@ def shown(value: object, interval: Interval | None) -> str:
         '1,234 ± 30'
         >>> shown(-5, Interval(0, 15)), shown(7.25, Interval(3, float("inf"))), shown(7.25, Interval())
         ('-5 [0, 15]', '7.2 [3.0, ∞)', '7.250 ± ∞')
+        >>> shown(1 / 3, Interval(1 / 3, 1 / 3)), shown(52.5, Interval(52.5, 52.5))
+        ('0.333333 ± 0', '52.5 ± 0')
     """
     if value is None:
         return missing(interval)
@@ -82,15 +87,25 @@ def on_one_line(text: str) -> str:
 
 def _bare(value: object) -> str:
     if isinstance(value, float):
-        return f"{value:,.6g}"
+        return _full(value)
     if isinstance(value, int) and not isinstance(value, bool):
         return f"{value:,}"
     return value.isoformat() if isinstance(value, date | time) else on_one_line(str(value))
 
 
+def _full(number: float) -> str:
+    """Six digits, and never fewer than the whole part has and four decimals."""
+    if not math.isfinite(number):
+        return f"{number}"
+    whole = len(f"{abs(number):.0f}")
+    return f"{number:,.{max(6, min(whole + 4, 16))}g}"
+
+
 def _digits(number: float, error: float) -> str:
-    """Rounded so that the error keeps two digits."""
-    places = 0 if error <= 0 else 1 - math.floor(math.log10(error))
+    """Rounded so that the error keeps two digits; in full where there is no error."""
+    if error <= 0:
+        return _full(number)
+    places = 1 - math.floor(math.log10(error))
     if places <= 0:
         return f"{round(number, places):,.0f}"
-    return f"{number:,.{min(places, 12)}f}"
+    return f"{number:,.{places}f}" if places <= MOST_PLACES else f"{number:.3g}"

@@ -49,7 +49,22 @@ def target(stated: object) -> Target | None:
     numbers = parts[1:] if absolute else parts
     if len(numbers) not in {1, 2}:
         raise _bad()
-    return Target(_amount(numbers[0]), absolute, _size(numbers[1]) if len(numbers) == 2 else None)
+    return _target(numbers[0], absolute=absolute, size=numbers[1] if len(numbers) == 2 else None)
+
+
+def _target(stated: object, *, absolute: bool, size: object, percent: bool = False) -> Target:
+    """The checked target. An error of the whole value or more promises nothing; usually a percent sign is missing."""
+    amount, least = _amount(stated), None if size is None else _size(size)
+    if not absolute and amount >= 1:
+        groups = "" if least is None else f"@{least}"
+        meant = [f'"{amount:g}%{groups}"'] if amount < 100 else []
+        meant.append(f'"abs:{amount:g}{groups}"')
+        raise ParameterError(
+            f"within asks for an error of {100 * amount:g} % of the value, which promises nothing.",
+            code="bad-within",
+            hint="Ask for less than 100 %." if percent else f"Did you mean {' or '.join(meant)}?",
+        )
+    return Target(amount, absolute, least)
 
 
 def _written(text: str) -> Target:
@@ -60,8 +75,8 @@ def _written(text: str) -> Target:
         amount = float(found["amount"]) / (100 if found["percent"] else 1)
     except ValueError:
         raise _bad() from None
-    size = found["size"]
-    return Target(_amount(amount), bool(found["abs"]), None if size is None else _size(int(re.sub("[_,]", "", size))))
+    size = None if found["size"] is None else int(re.sub("[_,]", "", found["size"]))
+    return _target(amount, absolute=bool(found["abs"]), size=size, percent=bool(found["percent"]))
 
 
 def _amount(value: object) -> float:

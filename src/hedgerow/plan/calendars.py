@@ -10,7 +10,7 @@ from hedgerow.expressions.nodes import Expr, Literal
 from hedgerow.expressions.types import Type
 from hedgerow.plan import coerce
 from hedgerow.plan.formats import time_format
-from hedgerow.plan.handlers import Binder, Handlers, constant_text, text, whole
+from hedgerow.plan.handlers import Binder, Handlers, constant_text, text, unsupported, whole
 from hedgerow.plan.parts import moment
 from hedgerow.plan.syntax import dialect_of, span_of, text_of
 from hedgerow.plan.temporal import shifted
@@ -36,11 +36,16 @@ def _name(function: str, node: exp.Monthname | exp.Dayname, binder: Binder) -> E
 
 
 def _write(node: exp.TimeToStr | exp.ToChar, binder: Binder) -> Expr | None:
-    if node.args.get("format") is None:
+    value, pattern = node.this, node.args.get("format")
+    if pattern is None:
         return None
-    value = _time(node.this, binder)
-    written = constant_text(binder.bind(node.args["format"]), node, "The format of a date")
-    return coerce.call("format_time", [value, text(time_format(written, node))], span_of(node))
+    if isinstance(value, exp.Literal) and value.is_string and dialect_of(node) == "duckdb":
+        value, pattern = pattern, value  # DuckDB takes them in either order
+    instant = _time(value, binder)
+    if instant.type.is_numeric:
+        raise unsupported(node, hint="Only dates have formats here. Write CAST(x AS VARCHAR) for a number as text.")
+    written = constant_text(binder.bind(pattern), node, "The format of a date")
+    return coerce.call("format_time", [instant, text(time_format(written, node))], span_of(node))
 
 
 def _read(kind: str, node: exp.Expr, binder: Binder) -> Expr:
