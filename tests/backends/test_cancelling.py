@@ -43,7 +43,7 @@ def test_a_cancelled_statement_ends_in_an_error_that_says_nothing_and_stays_char
         world.cancel()
     thread.join()
     (error,) = found
-    assert error.code == "engine-failed"
+    assert error.code == "cancelled"
     assert error.receipt is not None
     assert world.budget.queries == 1
 

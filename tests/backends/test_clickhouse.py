@@ -175,7 +175,7 @@ def test_a_statement_can_be_cancelled(made):
     while asking.is_alive():
         backend.cancel()
         asking.join(0.05)
-    assert raised == ["engine-failed"]
+    assert raised == ["cancelled"]
     assert exact(backend) == [("a", 2), (None, 1)]
 
 

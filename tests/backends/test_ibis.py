@@ -204,7 +204,7 @@ def test_a_statement_that_runs_can_be_cancelled(backend, owner):
     while thread.is_alive():
         backend.cancel()
         time.sleep(0.01)
-    assert found == ["engine-failed"]
+    assert found == ["cancelled"]
 
 
 def test_a_driver_with_cursors_fetches_rows_as_they_are():

@@ -162,7 +162,7 @@ def test_an_error_says_nothing_of_the_data(backend, said):
 @pytest.mark.parametrize(
     ("url", "code"),
     [
-        (f"postgresql://nobody:{SECRET}@127.0.0.1:1/none", "no-database"),
+        (f"postgresql://nobody:{SECRET}@127.0.0.1:1/none", "no-server"),
         (f"postgresql://nobody:{SECRET}@[::1/none", "not-a-database"),
         (f"postgresql://nobody:{SECRET}@127.0.0.1/none?timeout=soon", "not-a-database"),
         (f"postgresql://nobody:{SECRET}@127.0.0.1/none?timeout=0", "not-a-database"),
@@ -217,7 +217,7 @@ def test_a_statement_can_be_cancelled(backend):
         backend.cancel()
         time.sleep(0.05)
     thread.join()
-    assert failed == ["engine-failed"]
+    assert failed == ["cancelled"]
 
 
 def test_a_statement_that_takes_too_long_ends(server):

@@ -317,7 +317,7 @@ def test_a_statement_can_be_cancelled_and_the_session_works_afterwards(owner, ba
             if works(owner):
                 backend.cancel()
             asking.join(0.05)
-    assert raised == ["engine-failed"]
+    assert raised == ["cancelled"]
     assert counted(backend, "SELECT COUNT(*) AS n FROM regions") == [5]
 
 

@@ -181,7 +181,7 @@ def test_what_runs_is_stopped_from_another_thread(backend):
     while thread.is_alive():
         backend.cancel()
         thread.join(0.05)
-    assert found == ["engine-failed"]
+    assert found == ["cancelled"]
 
 
 def test_an_error_tells_nothing_but_a_number(backend, caplog):

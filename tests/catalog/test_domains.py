@@ -123,7 +123,12 @@ def test_a_source_that_is_no_public_column_is_refused_at_its_line(refusal_when_b
 
 def test_a_table_that_the_database_does_not_have_is_refused_where_it_is_named_first(bind, shop, refusal_when_bound):
     schema = Schema({name: table for name, table in shop.tables.items() if name != "countries"})
-    _at(refusal_when_bound(TEXT, schema), 10, codes.UNKNOWN_TABLE, "`Countries` is no table of the database")
+    _at(
+        refusal_when_bound(TEXT, schema),
+        10,
+        codes.UNKNOWN_TABLE,
+        "`Countries` is no table that this connection can read",
+    )
 
 
 def test_a_column_that_is_declared_may_be_named_though_others_are_hidden(bind):

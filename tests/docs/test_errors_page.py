@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 import hedgerow as hr
+from hedgerow.backends.base import REASONS
+from hedgerow.backends.postgres.faults import REFUSALS
 from hedgerow.catalog import codes
 from hedgerow.plan.clauses import REFUSED
 
@@ -23,7 +25,9 @@ COMPUTED = {
     "privacy/bounding.py": ["bad-max-rows", "bad-max-groups"],
     "ledger/filters.py": ["budget-gaussian", "budget-pure", "budget-mass", "budget-analyst", "budget-lifetime"],
     "plan/clauses.py": [*(code for code, _, _ in REFUSED.values()), "clause"],
+    "backends/base.py": [*REASONS],
     "backends/duckdb.py": ["open-here", "open-elsewhere"],
+    "backends/postgres/faults.py": [code for _, code, _, _ in REFUSALS],
 }
 """Codes that are put together at run time, by the file that does so."""
 

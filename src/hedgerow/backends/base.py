@@ -6,7 +6,7 @@ threshold, order or draw noise. A new one is one file here and one in `dialects`
 
 import logging
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Protocol
 
@@ -63,9 +63,24 @@ class Backend(Protocol):
         """Let go of the engine."""
 
 
+REASONS = {
+    "engine-failed": ("The database could not run the query", ""),
+    "timed-out": ("The statement was stopped: it ran longer than it may", "Ask for less: fewer rows, fewer joins. "),
+    "out-of-memory": ("The statement was stopped: it needed more memory or temporary space than it may use", ""),
+    "cancelled": ("The statement was cancelled", ""),
+    "connection-lost": ("The connection to the database was lost", "Ask again when the database is back. "),
+    "not-permitted": ("The database does not let this user read a table or column of the query", ""),
+    "schema-changed": ("A table of the query was changed since the connection was made", "Connect again. "),
+}
+"""The sentences of failures, by code, and hints where there is something to do. None depends on a value."""
+
+
 @contextmanager
-def sealed() -> Iterator[None]:
-    """Whatever goes wrong in here becomes the one sentence of `failure`.
+def sealed(code_of: Callable[[BaseException], str | None] = lambda _: None) -> Iterator[None]:
+    """Turn every error raised inside into one of the sentences of `REASONS`.
+
+    Args:
+        code_of: Returns the code of an engine's error where the engine tells (a timeout, a lost connection), else None.
 
     Privacy: an error of the engine, of the way to Arrow or of our own arithmetic may quote an exact value.
     """
@@ -74,7 +89,7 @@ def sealed() -> Iterator[None]:
     except HedgerowError:
         raise
     except Exception as error:  # noqa: BLE001 - see above
-        raise failure(error) from None
+        raise failure(error, code_of(error) or "engine-failed") from None
 
 
 def repeated(dialect: Dialect, table: str, columns: Sequence[str]) -> Query:
@@ -86,17 +101,18 @@ def repeated(dialect: Dialect, table: str, columns: Sequence[str]) -> Query:
     return Query(sql, ("found",), (), (pa.int64(),))
 
 
-def failure(error: BaseException) -> BackendError:
-    """The one sentence an analyst sees when the engine fails, with a number for the owner.
+def failure(error: BaseException, code: str = "engine-failed") -> BackendError:
+    """Return the sentence that an analyst sees when the engine fails, with a number for the owner.
 
     Privacy: an engine's message can quote values. It goes to the owner's log alone, and the exception
     must be raised `from None`.
     """
     incident = secrets.token_hex(4)
     owners_log.error("incident %s: %s: %s", incident, type(error).__name__, error)
+    sentence, hint = REASONS[code]
     return BackendError(
-        f"The database could not run the query (incident {incident}).",
-        code="engine-failed",
-        hint="The owner's log has the cause under that number.",
+        f"{sentence} (incident {incident}).",
+        code=code,
+        hint=f"{hint}The owner's log has the cause under that number.",
         incident=incident,
     )

@@ -67,13 +67,13 @@ class DuckDB:
     @contextmanager
     def snapshot(self) -> Iterator[Snapshot]:
         """One transaction on a cursor of its own."""
-        with sealed(), self._running() as cursor:
+        with sealed(_code_of), self._running() as cursor:
             cursor.execute("BEGIN TRANSACTION")
             yield _Snapshot(cursor)
 
     def public(self, query: Query) -> pa.Table:
         """The result of a query over public tables, in DuckDB's own types."""
-        with sealed(), self._running() as cursor:
+        with sealed(_code_of), self._running() as cursor:
             return cursor.sql(query.sql).to_arrow_table()
 
     def is_unique(self, table: str, columns: tuple[str, ...]) -> bool:
@@ -126,6 +126,13 @@ class _Snapshot:
 
     def run(self, query: Query) -> ExactTable:
         return ExactTable(self._cursor.sql(query.sql).to_arrow_table(), query.keys, query.integers)
+
+
+def _code_of(error: BaseException) -> str | None:
+    """Return the code of an error that DuckDB tells apart by its class."""
+    if isinstance(error, duckdb.InterruptException):
+        return "cancelled"
+    return "out-of-memory" if isinstance(error, duckdb.OutOfMemoryException) else None
 
 
 def open_file(path: Path) -> DuckDB:

@@ -35,6 +35,7 @@ class Ibis:
         self.dialect: Dialect = spoken(connection)
         self._driver: Driver = DRIVERS[connection.name](connection)
         self._turn = threading.RLock()
+        self._stopped = False
 
     def schema(self) -> Schema:
         """What Ibis says of the tables of the current database. One that it cannot read is left out."""
@@ -47,12 +48,12 @@ class Ibis:
     @contextmanager
     def snapshot(self) -> Iterator[Snapshot]:
         """One transaction where the engine has one that holds still; elsewhere one statement after the other."""
-        with sealed(), self._turn, self._driver.transaction():
+        with self._cancellable(), self._driver.transaction():
             yield _Snapshot(self)
 
     def public(self, query: Query) -> pa.Table:
         """The result of a query over public tables."""
-        with sealed(), self._turn:
+        with self._cancellable():
             return table_of(self._rows(query.sql, query), query)
 
     def is_unique(self, table: str, columns: tuple[str, ...]) -> bool:
@@ -61,11 +62,19 @@ class Ibis:
 
     def cancel(self) -> None:
         """Stop the statement that runs, where the driver can."""
+        self._stopped = True
         with suppress(Exception):
             self._driver.cancel()
 
     def close(self) -> None:
         """Nothing: the connection is the owner's."""
+
+    @contextmanager
+    def _cancellable(self) -> Iterator[None]:
+        """Wait for the turn, and tell a statement that was cancelled from one that failed."""
+        with sealed(lambda _: "cancelled" if self._stopped else None), self._turn:
+            self._stopped = False
+            yield
 
     def _read(self, name: str) -> SchemaTable | None:
         try:

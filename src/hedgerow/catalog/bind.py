@@ -10,6 +10,8 @@ from hedgerow.catalog.names import closest, spellings
 from hedgerow.errors import CatalogError
 from hedgerow.schema import Schema, SchemaTable
 
+TABLE = "table that this connection can read"
+
 
 def bind_catalog(catalog: Catalog, schema: Schema) -> Catalog:
     """The catalog with every name in the database's own spelling, or an error at the first that does not fit.
@@ -24,7 +26,7 @@ def bind_catalog(catalog: Catalog, schema: Schema) -> Catalog:
 def bind_table(catalog: Catalog, table: Table, schema: Schema) -> Table:
     """One table of `catalog` in the database's own spelling."""
     place = ("tables", table.name)
-    found = schema.tables[_spelling(catalog, table.name, schema.tables, place, "table of the database")]
+    found = schema.tables[_spelling(catalog, table.name, schema.tables, place, TABLE)]
     columns = [_bind_column(catalog, table, column, schema, found) for column in table.columns.values()]
     bound = replace(
         table,
@@ -57,7 +59,7 @@ def _bind_domain(
     """
     step = (*place, "values")
     table = _public(catalog, column, source[0], step)
-    found = schema.tables[_spelling(catalog, table.name, schema.tables, (*step, "table"), "table of the database")]
+    found = schema.tables[_spelling(catalog, table.name, schema.tables, (*step, "table"), TABLE)]
     name = _spelling(catalog, source[1], found.columns, (*step, "column"), f"column of `{found.name}`")
     said = table.column(name)
     if said.hidden if said is not None else table.undeclared_hidden:
@@ -116,7 +118,7 @@ def _bind_through(
     catalog: Catalog, through: Through, found: SchemaTable, schema: Schema, place: tuple[str, ...]
 ) -> Through:
     step = (*place, "through")
-    parent = schema.tables[_spelling(catalog, through.table, schema.tables, step, "table of the database")]
+    parent = schema.tables[_spelling(catalog, through.table, schema.tables, step, TABLE)]
     pairs = tuple(
         (
             _spelling(catalog, own, found.columns, (*place, "on", own), f"column of `{found.name}`"),

@@ -1,5 +1,6 @@
 """ClickHouse as a backend: the same for both doors."""
 
+import re
 import secrets
 import threading
 from collections.abc import Iterator
@@ -44,12 +45,12 @@ class ClickHouse:
     @contextmanager
     def snapshot(self) -> Iterator[Snapshot]:
         """What is there while it is open; ClickHouse keeps no state of several statements."""
-        with sealed():
+        with sealed(_code_of):
             yield _Snapshot(self)
 
     def public(self, query: Query) -> pa.Table:
         """The result of a query over public tables, in the types that it names."""
-        with sealed():
+        with sealed(_code_of):
             return arrow.table_of(self.ask(query.sql), query)
 
     def is_unique(self, table: str, columns: tuple[str, ...]) -> bool:
@@ -84,6 +85,24 @@ class ClickHouse:
         finally:
             with self._lock:
                 self._running.discard(tag)
+
+
+CODES = {
+    "394": "cancelled",
+    "734": "cancelled",
+    "159": "timed-out",
+    "241": "out-of-memory",
+    "60": "schema-changed",
+    "47": "schema-changed",
+    "497": "not-permitted",
+}
+"""ClickHouse's numbers of errors that are told apart."""
+
+
+def _code_of(error: BaseException) -> str | None:
+    """Return the code of an error by the number that ClickHouse writes into its message."""
+    found = re.search(r"\bCode: (\d+)\b|\berror code (\d+)\b", str(error))
+    return CODES.get(found[1] or found[2]) if found else None
 
 
 class _Snapshot:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from psycopg import Connection, Cursor
 
 SECONDS_TO_CANCEL = 5.0
+WATCHING = "SET LOCAL client_connection_check_interval = '2s'"
 
 
 class Postgres:
@@ -50,12 +51,13 @@ class Postgres:
         self._lock = threading.Lock()
         self._running: list[Connection] = []
         self._patience = patience
+        self._watching = self._watch()
         self._schema = self._first_schema() if schema is None else schema
         self.dialect: Dialect = PostgresDialect(self._schema)
 
     def schema(self) -> Schema:
         """What the catalog of the server says of the tables and views of the schema that may be read."""
-        with sealed(), self._transaction() as cursor:
+        with sealed(faults.code_of), self._transaction() as cursor:
             found = read_schema(cursor, self._schema)
         if not found.tables:
             raise faults.no_schema(self._schema)
@@ -64,12 +66,12 @@ class Postgres:
     @contextmanager
     def snapshot(self) -> Iterator[Snapshot]:
         """One transaction on a connection of its own."""
-        with sealed(), self._transaction() as cursor:
+        with sealed(faults.code_of), self._transaction() as cursor:
             yield _Snapshot(cursor, self._schema, self.dialect)
 
     def public(self, query: Query) -> pa.Table:
         """The result of a query over public tables, in the types that it names."""
-        with sealed(), self._transaction() as cursor:
+        with sealed(faults.code_of), self._transaction() as cursor:
             return reading.table_of(cursor, query)
 
     def is_unique(self, table: str, columns: tuple[str, ...]) -> bool:
@@ -89,12 +91,25 @@ class Postgres:
         self._lender.close()
 
     def _first_schema(self) -> str:
-        with sealed(), self._lender.lend() as connection, connection.transaction(force_rollback=True):
+        with sealed(faults.code_of), self._lender.lend() as connection, connection.transaction(force_rollback=True):
             row = connection.execute("SELECT current_schema()").fetchone()
         found = row[0] if isinstance(row, tuple) else next(iter(row.values())) if row else None
         if found is None:
             raise faults.no_schema("")
         return str(found)
+
+    def _watch(self) -> str:
+        """Return the setting by which the server stops the statement of a client that is gone, if it has it.
+
+        Servers on Windows refuse it. Without it, a statement whose client was killed runs to its end.
+        """
+        with sealed(faults.code_of), self._lender.lend() as connection:
+            try:
+                with connection.transaction(force_rollback=True):
+                    connection.execute(WATCHING)
+            except driver().errors.InvalidParameterValue:
+                return ""
+        return WATCHING
 
     @contextmanager
     def _transaction(self) -> Iterator["Cursor[tuple[Any, ...]]"]:
@@ -105,7 +120,7 @@ class Postgres:
             try:
                 with connection.transaction(force_rollback=True):
                     cursor = connection.cursor(row_factory=driver().rows.tuple_row)
-                    cursor.execute(opening(self._schema, self._patience))
+                    cursor.execute(f"{opening(self._schema, self._patience)}; {self._watching}")
                     yield cursor
             finally:
                 with self._lock:

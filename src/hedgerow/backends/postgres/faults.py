@@ -1,5 +1,8 @@
 """What can be wrong with a PostgreSQL server, each with its own words. The server's own are withheld."""
 
+import re
+import sys
+
 from hedgerow.backends.base import failure
 from hedgerow.errors import BackendError
 
@@ -16,20 +19,99 @@ def bad_url() -> BackendError:
     return BackendError(
         "The URL of the database cannot be understood.",
         code="not-a-database",
-        hint="Write postgresql://user@host:5432/database?schema=public&timeout=900, and keep the password in "
-        "PGPASSWORD or a password file.",
+        hint="Write postgresql://user@host:5432/database?schema=public&timeout=900&connections=8, and keep the "
+        "password in PGPASSWORD or a password file.",
     )
+
+
+REFUSALS = (
+    (
+        ("too many clients", "connection slots are reserved", "too many connections"),
+        "too-many-connections",
+        "The PostgreSQL server has no connection left for us",
+        "Ask again later, raise max_connections on the server, or put a smaller connections= into the URL.",
+    ),
+    (
+        ("password", "authentication", "pg_hba.conf", "role ", "not permitted to log in", "permission denied"),
+        "login-refused",
+        "The PostgreSQL server does not let this user in",
+        "Check the user and the password (PGPASSWORD or a password file), and the server's pg_hba.conf.",
+    ),
+    (
+        ("ssl", "tls", "certificate"),
+        "tls-refused",
+        "The PostgreSQL server and the URL do not agree on encryption",
+        "Check sslmode and sslrootcert in the URL, and whether the server has a certificate that they accept.",
+    ),
+    (
+        ("starting up", "shutting down", "recovery mode"),
+        "no-server",
+        "The PostgreSQL server is starting up or shutting down",
+        "Ask again in a moment.",
+    ),
+    (
+        ("does not exist",),
+        "no-database",
+        "There is no such database on the PostgreSQL server",
+        "Check the name of the database in the URL.",
+    ),
+    (
+        ("",),
+        "no-server",
+        "No PostgreSQL server answers at that address",
+        "Check that it runs, and that the host and the port are right.",
+    ),
+)
+"""Why there is no connection, by words of the message (the driver tells no number); the first line that fits counts."""
 
 
 def unreachable(error: BaseException) -> BackendError:
-    """No connection. Why is in the owner's log: the server's words may quote names and addresses."""
-    reason = failure(error)
+    """Return why there is no connection. The server's own words stay in the owner's log: they quote names."""
+    incident = failure(error).incident
+    said = re.sub('"[^"]*"', "", str(error).lower())
+    _, code, message, hint = next(line for line in REFUSALS if any(word in said for word in line[0]))
+    return BackendError(f"{message} (incident {incident}).", code=code, hint=hint, incident=incident)
+
+
+def pool_is_busy(most: int) -> BackendError:
+    """Return the refusal for whoever waited too long for a connection."""
     return BackendError(
-        f"The PostgreSQL server cannot be reached (incident {reason.incident}).",
-        code="no-database",
-        hint="Check that it runs, and that the host, the database, the user and the password are right.",
-        incident=reason.incident,
+        f"All {most} connections to the database are in use.",
+        code="too-many-connections",
+        hint="Ask again later, or allow more with connections= in the URL.",
     )
+
+
+CODES = {
+    "57014": "timed-out",
+    "55P03": "timed-out",
+    "53100": "out-of-memory",
+    "53200": "out-of-memory",
+    "53400": "out-of-memory",
+    "54000": "out-of-memory",
+    "25P03": "connection-lost",
+    "42501": "not-permitted",
+    "42P01": "schema-changed",
+    "42703": "schema-changed",
+    "3F000": "schema-changed",
+}
+"""What PostgreSQL's numbers of errors (SQLSTATE) mean here."""
+
+
+def code_of(error: BaseException) -> str | None:
+    """Return the code of an error of the driver: by its number, or as a lost connection where it has none.
+
+    A timeout and a request to stop have one number; the server's words tell which it was.
+    """
+    psycopg = sys.modules.get("psycopg")
+    if psycopg is None or not isinstance(error, psycopg.Error):
+        return None
+    number = error.sqlstate
+    if number == "57014" and "user request" in str(error):
+        return "cancelled"
+    if number is None or number.startswith(("08", "57P")):
+        return "connection-lost" if isinstance(error, psycopg.OperationalError) else None
+    return CODES.get(number)
 
 
 def too_old(version: int) -> BackendError:

@@ -1,5 +1,6 @@
 """Where connections come from: a server, for each statement its own; or the one that was handed in, in turns."""
 
+import logging
 import os
 import threading
 from collections.abc import Iterator
@@ -12,8 +13,13 @@ from hedgerow.backends.postgres import faults
 if TYPE_CHECKING:
     from psycopg import Connection
 
-MOST_IDLE = 4
+MOST = 8
+"""Connections that may be open at once, unless the URL says otherwise."""
+
 OLDEST = 140_000
+NOWHERE = logging.NullHandler()
+"""Without a handler, Python would print the driver's warnings, which name host and user, to standard error."""
+
 STEADY: dict[str, Any] = {
     "application_name": "hedgerow",
     "connect_timeout": 15,
@@ -30,6 +36,7 @@ def driver() -> ModuleType:
         import psycopg.conninfo  # noqa: PLC0415 - likewise
     except ImportError:
         raise faults.driver_missing() from None
+    logging.getLogger("psycopg").addHandler(NOWHERE)
     return psycopg
 
 
@@ -44,23 +51,45 @@ class Lender(Protocol):
 
 
 class Server:
-    """A server by its address: a few connections are kept for the next statement."""
+    """A server by its address: a pool of connections.
 
-    def __init__(self, url: str) -> None:
+    Args:
+        url: The address, in PostgreSQL's own form.
+        most: How many connections may be open at once; further statements wait.
+        patience: Seconds that a statement waits for a connection.
+    """
+
+    def __init__(self, url: str, *, most: int, patience: float) -> None:
         self._url = url
+        self._most, self._patience = most, patience
         self._lock = threading.Lock()
-        self._idle: list[Connection] = []
-        self._process = os.getpid()
         self._closed = False
+        self._begin()
+
+    def _begin(self) -> None:
+        """Start with no connection: those of a parent process are not ours to use or to close."""
+        self._process = os.getpid()
+        self._idle: list[Connection] = []
+        self._free = threading.BoundedSemaphore(self._most)
 
     @contextmanager
     def lend(self) -> Iterator["Connection"]:
-        """One that is idle, or a new one."""
-        connection = self._taken() or self._connected()
+        """Yield an idle connection, or a new one; wait while all are in use."""
+        with self._lock:
+            if self._process != os.getpid():
+                self._inherited = self._idle
+                self._begin()
+        free = self._free
+        if not free.acquire(timeout=self._patience):
+            raise faults.pool_is_busy(self._most)
         try:
-            yield connection
+            connection = self._taken() or self._connected()
+            try:
+                yield connection
+            finally:
+                self._returned(connection)
         finally:
-            self._returned(connection)
+            free.release()
 
     def close(self) -> None:
         """Close those that are idle; one that runs is closed when it comes back."""
@@ -71,10 +100,8 @@ class Server:
             connection.close()
 
     def _taken(self) -> "Connection | None":
-        """An idle one that is still there. Those of a parent process are not ours to use or to close."""
+        """An idle one that is still there."""
         with self._lock:
-            if self._process != os.getpid():
-                self._process, self._inherited, self._idle = os.getpid(), self._idle, []
             while self._idle:
                 connection = self._idle.pop()
                 if is_alive(connection):
@@ -84,7 +111,7 @@ class Server:
 
     def _returned(self, connection: "Connection") -> None:
         with self._lock:
-            if not self._closed and is_idle(connection) and len(self._idle) < MOST_IDLE:
+            if not self._closed and is_idle(connection):
                 self._idle.append(connection)
                 return
         connection.close()

@@ -5,17 +5,19 @@ from urllib.parse import unquote
 
 from hedgerow.backends.postgres import faults
 from hedgerow.backends.postgres.backend import Postgres
-from hedgerow.backends.postgres.lending import Server, driver
+from hedgerow.backends.postgres.lending import MOST, Server, driver
 from hedgerow.backends.postgres.settings import PATIENCE
 
-OURS = frozenset({"schema", "timeout"})
+OURS = frozenset({"schema", "timeout", "connections"})
 LONGEST_PATIENCE = 7 * 86_400.0
+MOST_CONNECTIONS = 1000
 
 
 def open_postgres(url: str) -> Postgres:
-    """A server by its URL: PostgreSQL's own, and two options more.
+    """A server by its URL: PostgreSQL's own, and three options more.
 
-    `schema` names the schema of the tables, `timeout` the seconds that one statement may take.
+    `schema` names the schema of the tables, `timeout` the seconds that one statement may take, `connections` how many
+    connections may be open at once.
     """
     body, _, query = url.partition("://")[2].partition("?")
     options = [option.partition("=") for option in query.split("&") if option]
@@ -25,7 +27,7 @@ def open_postgres(url: str) -> Postgres:
     if not _is_understood(plain):
         raise faults.bad_url()
     patience = _patience(ours)
-    lender = Server(plain)
+    lender = Server(plain, most=_connections(ours), patience=patience)
     try:
         return Postgres(lender, handed_in=False, schema=ours.get("schema"), patience=patience)
     except BaseException:
@@ -51,3 +53,10 @@ def _patience(options: Mapping[str, str]) -> float:
     if not 0 < found <= LONGEST_PATIENCE:
         raise faults.bad_url()
     return found
+
+
+def _connections(options: Mapping[str, str]) -> int:
+    stated = options.get("connections", str(MOST))
+    if not stated.isdecimal() or not 1 <= int(stated) <= MOST_CONNECTIONS:
+        raise faults.bad_url()
+    return int(stated)

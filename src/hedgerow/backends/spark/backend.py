@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from hedgerow.backends.base import Snapshot, repeated, sealed
+from hedgerow.backends.base import Snapshot, failure, repeated, sealed
 from hedgerow.backends.spark.driver import checked, pyspark, quiet, staying_active, tagging
 from hedgerow.backends.spark.schema import read_schema, read_table
 from hedgerow.backends.spark.script import Frame, Session, script
@@ -35,7 +35,8 @@ class Spark:
             self._tagging = tagging(session)
         self._let_go = let_go
         self._lock = threading.Lock()
-        self._tags: list[str] = []
+        self._tags: set[str] = set()
+        self._stopped: set[str] = set()
         self.handed_in = handed_in
 
     def schema(self) -> Schema:
@@ -65,7 +66,8 @@ class Spark:
     def cancel(self) -> None:
         """Interrupt every statement that runs."""
         with self._lock:
-            running = list(self._tags)
+            running = sorted(self._tags)
+            self._stopped |= self._tags
         with sealed(), quiet():
             for tag in running:
                 self._tagging.stop(tag)
@@ -82,12 +84,17 @@ class Spark:
         tag = f"hedgerow-{secrets.token_hex(8)}"
         self._tagging.add(tag)
         with self._lock:
-            self._tags.append(tag)
+            self._tags.add(tag)
         try:
             return frame.toArrow()
+        except Exception as error:
+            if tag not in self._stopped:
+                raise
+            raise failure(error, "cancelled") from None
         finally:
             with self._lock:
-                self._tags.remove(tag)
+                self._tags.discard(tag)
+                self._stopped.discard(tag)
             self._tagging.remove(tag)
 
 

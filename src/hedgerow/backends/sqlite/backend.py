@@ -53,13 +53,13 @@ class SQLite:
     @contextmanager
     def snapshot(self) -> Iterator[Snapshot]:
         """One transaction, on a connection of its own where it is ours to open."""
-        with sealed(), self._cursor() as cursor, _transaction(cursor):
+        with sealed(_code_of), self._cursor() as cursor, _transaction(cursor):
             self._check_unchanged(cursor)
             yield _Snapshot(cursor, self.dialect)
 
     def public(self, query: Query) -> pa.Table:
         """The result of a query over public tables."""
-        with sealed(), self._cursor() as cursor, _transaction(cursor):
+        with sealed(_code_of), self._cursor() as cursor, _transaction(cursor):
             self._check_unchanged(cursor)
             return table_of(cells(cursor.execute(query.sql).fetchall(), query), query)
 
@@ -166,6 +166,12 @@ def _transaction(cursor: sqlite3.Cursor) -> Iterator[None]:
         yield
     finally:
         cursor.execute(f"RELEASE {SAVEPOINT}")
+
+
+def _code_of(error: BaseException) -> str | None:
+    """Return the code of an error that SQLite tells apart by its result code."""
+    codes = {sqlite3.SQLITE_INTERRUPT: "cancelled", sqlite3.SQLITE_NOMEM: "out-of-memory"}
+    return codes.get(getattr(error, "sqlite_errorcode", 0))
 
 
 def _plain(_cursor: sqlite3.Cursor, row: tuple[object, ...]) -> tuple[object, ...]:
