@@ -3,13 +3,24 @@
 import json
 import sqlite3
 import sys
+from fractions import Fraction
 
 import pytest
 
-from hedgerow.budget import Spending
+from hedgerow.accounting import (
+    ApproximateEvent,
+    BoundedRangeEvent,
+    GaussianEvent,
+    LaplaceEvent,
+    SpreadRangeEvent,
+    ThresholdEvent,
+)
+from hedgerow.budget import Charge, Spending
+from hedgerow.catalog import load_catalog
 from hedgerow.cli.bars import bar, figure, percent, spending
 from hedgerow.cli.trail_file import write_trail
 from hedgerow.errors import LedgerError
+from hedgerow.ledger import open_ledger
 
 COUNT = "SELECT COUNT(*) AS n FROM customers"
 
@@ -210,3 +221,42 @@ def test_figures_are_never_rounded_to_nothing_or_all():
     ]
     assert [figure(number) for number in (0.01234, 999.4, 123456.7)] == ["0.0123", "999", "123,457"]
     assert spending(Spending(0.5, 1e-8)) == "epsilon 0.5, delta 1e-08"
+
+
+MEDIAN = "SELECT city, MEDIAN(price) AS middle FROM orders GROUP BY city"
+EXTREME = [
+    GaussianEvent(Fraction(10) ** 4, Fraction(1), 0, Fraction(1)),
+    GaussianEvent(Fraction(1), Fraction(10) ** 40, 1, Fraction(2**48)),
+    LaplaceEvent(Fraction(10) ** 4, Fraction(1)),
+    LaplaceEvent(Fraction(1), Fraction(10) ** 30),
+    ThresholdEvent(Fraction(1, 10**12)),
+    BoundedRangeEvent(Fraction(10) ** 5),
+    SpreadRangeEvent(Fraction(10) ** 2, Fraction(1), Fraction(10) ** 9),
+    ApproximateEvent(Fraction(10) ** 5, Fraction(1, 10**12)),
+]
+REPORTS = [(), ("--history",), ("--verify",), ("--history", "--verify", "--json"), ("--export", "-")]
+
+
+def test_a_rank_release_leaves_every_report_of_the_books_readable(run, run_json, shop):
+    shop.rewrite("max_rows: 10", "max_rows: 1000\n    max_groups: 50")
+    run_json("query", MEDIAN, *shop.options, "--epsilon", 2)
+    for words in REPORTS:
+        shown = run("budget", "--catalog", shop.catalog, *words)
+        assert shown.exit_code == 0, shown.output
+    epsilons = run_json("budget", "--catalog", shop.catalog)["accountants"]["epsilons"]
+    assert all(epsilons[name] > 0 for name in ("basic", "zCDP", "RDP", "GDP"))
+
+
+@pytest.mark.parametrize("which", [*([event] for event in EXTREME), EXTREME], ids=lambda events: events[0].kind)
+def test_no_event_in_a_ledger_takes_its_reports_away(run, shop, which):
+    shop.rewrite("epsilon: 3.0, delta: 1e-6", "epsilon: 1e6, delta: 1e-6, pure_epsilon: 5e5")
+    with open_ledger(shop.ledger, dataset="shop", policy=load_catalog(shop.catalog).budget) as book:
+        receipt = book.charge(Charge(tuple(which), 1.0, 1e-9), question={"text": "extreme"})
+        book.finish(receipt, None)
+    for words in REPORTS:
+        shown = run("budget", "--catalog", shop.catalog, *words)
+        assert shown.exit_code == 0, shown.output
+    plan = shop.folder / "plan.sql"
+    plan.write_text(f"{COUNT}; {MEDIAN}")
+    planned = run("budget", *shop.options, "--plan", plan, "--epsilon", 1000)
+    assert planned.exit_code == 0, planned.output

@@ -3,6 +3,9 @@
 An accountant totals a plan whose events were all fixed before the first answer was seen, or reports on
 what has happened. It never decides whether the next question is answered: that is the ledger's filter, which
 stays valid when questions depend on answers (docs/proofs/ledger.md).
+
+A report must not take the books away: whatever event a ledger can hold, however large, an accountant has a number for
+it. Infinity says that it proves nothing.
 """
 
 import math
@@ -17,6 +20,14 @@ from hedgerow.accounting.events import AnyEvent, GaussianEvent, ThresholdEvent
 from hedgerow.accounting.parameters import non_negative, probability, whole
 
 SCALE = 2**120
+
+
+def as_float(exact: Fraction) -> float:
+    """The nearest float; infinity where there is none that large."""
+    try:
+        return float(exact)
+    except OverflowError:
+        return math.inf
 
 
 def total(amounts: Iterable[Fraction]) -> Fraction:
@@ -69,7 +80,7 @@ class Accountant(ABC):
     @property
     def _mass(self) -> float:
         """The chance that something arbitrary happens in any of the events."""
-        return float(total(self._loose_mass(event) * count for event, count in self._events.items()))
+        return as_float(total(self._loose_mass(event) * count for event, count in self._events.items()))
 
     @staticmethod
     def _loose_mass(event: AnyEvent) -> Fraction:
@@ -79,7 +90,7 @@ class Accountant(ABC):
     def _surcharge(self) -> float:
         """Pure epsilon that discrete Gaussian noise owes for being discrete."""
         gaussian = ((event, count) for event, count in self._events.items() if isinstance(event, GaussianEvent))
-        return float(total(event.cost.pure * count for event, count in gaussian))
+        return as_float(total(event.cost.pure * count for event, count in gaussian))
 
     @property
     def _steps(self) -> list[tuple[AnyEvent, int]]:

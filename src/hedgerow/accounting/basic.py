@@ -3,7 +3,7 @@
 import math
 from collections import Counter
 
-from hedgerow.accounting.accountant import Accountant
+from hedgerow.accounting.accountant import Accountant, as_float
 from hedgerow.accounting.events import BoundedRangeEvent, GaussianEvent, SpreadRangeEvent
 from hedgerow.accounting.gaussian import gaussian_epsilon
 
@@ -24,14 +24,14 @@ class Basic(Accountant):
         gaussian = Counter[float]()
         for event, count in self._steps:
             if isinstance(event, GaussianEvent | SpreadRangeEvent):
-                gaussian[math.sqrt(event.cost.gaussian)] += count
+                gaussian[math.sqrt(as_float(event.cost.gaussian))] += count
         part = delta / max(1, gaussian.total())
         total = self._surcharge + sum(count * gaussian_epsilon(mu, part) for mu, count in gaussian.items())
         for event, count in self._steps:
             if isinstance(event, GaussianEvent | SpreadRangeEvent):
                 continue
             if isinstance(event, BoundedRangeEvent):
-                total += count * float(event.range)
+                total += count * as_float(event.range)
             else:
-                total += count * float(event.cost.pure)
+                total += count * as_float(event.cost.pure)
         return total

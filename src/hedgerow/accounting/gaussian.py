@@ -32,6 +32,8 @@ def gaussian_delta(epsilon: float, mu: float) -> float:
         >>> round(gaussian_delta(1.0, 1 / 4.224679) * 1e6, 4)
         1.0
     """
+    if mu == math.inf:
+        return 1.0
     epsilon, mu = real("epsilon", epsilon), non_negative("mu", mu)
     if epsilon < 0.0:
         return -math.expm1(epsilon) + math.exp(epsilon) * gaussian_delta(-epsilon, mu)
@@ -91,6 +93,8 @@ def gaussian_epsilon(mu: float, delta: float) -> float:
         >>> round(gaussian_epsilon(0.5, 1e-6), 6)
         2.254085
     """
+    if mu == math.inf:
+        return math.inf
     mu, delta = non_negative("mu", mu), probability("delta", delta)
     if gaussian_delta(0.0, mu) * SLACK <= delta:
         return 0.0

@@ -2,7 +2,7 @@
 
 import math
 
-from hedgerow.accounting.accountant import Accountant, total
+from hedgerow.accounting.accountant import Accountant, as_float, total
 from hedgerow.accounting.conversions import pure_mu
 from hedgerow.accounting.events import ApproximateEvent, LaplaceEvent
 from hedgerow.accounting.gaussian import gaussian_delta, gaussian_epsilon
@@ -22,12 +22,12 @@ class GDP(Accountant):
     @property
     def mu(self) -> float:
         """Of the Gaussian part."""
-        return math.sqrt(total(event.cost.gaussian * count for event, count in self._steps))
+        return math.sqrt(as_float(total(event.cost.gaussian * count for event, count in self._steps)))
 
     @property
     def _pure(self) -> float:
         """Of the steps that are pure by intention."""
-        return sum(count * float(event.cost.pure) for event, count in self._pure_steps)
+        return sum(count * as_float(event.cost.pure) for event, count in self._pure_steps)
 
     @property
     def _pure_steps(self) -> list[tuple[LaplaceEvent | ApproximateEvent, int]]:
@@ -36,9 +36,10 @@ class GDP(Accountant):
     @property
     def _embedded_mu(self) -> float:
         """With the pure steps counted as Gaussian ones."""
-        return math.hypot(
-            self.mu, *(math.sqrt(count) * pure_mu(float(event.cost.pure)) for event, count in self._pure_steps)
-        )
+        steps = [(as_float(event.cost.pure), count) for event, count in self._pure_steps]
+        if any(pure == math.inf for pure, _ in steps):
+            return math.inf
+        return math.hypot(self.mu, *(math.sqrt(count) * pure_mu(pure) for pure, count in steps))
 
     def _epsilon(self, delta: float) -> float:
         apart = self._pure + gaussian_epsilon(self.mu, delta)

@@ -4,7 +4,7 @@ import math
 from importlib import import_module
 from typing import Any
 
-from hedgerow.accounting.accountant import Accountant, total
+from hedgerow.accounting.accountant import Accountant, as_float, total
 from hedgerow.accounting.events import AnyEvent, BoundedRangeEvent, GaussianEvent, SpreadRangeEvent
 from hedgerow.errors import ConditionNotMet
 
@@ -13,6 +13,9 @@ GRID = 1e-4
 
 LARGEST_MU = 10.0
 """Beyond this the distribution has millions of points, and the epsilon is above 80: nobody needs it."""
+
+LARGEST_PURE = 100.0
+"""Likewise for pure steps: each counts as its epsilon times the root of how often it was taken."""
 
 
 class PLD(Accountant):
@@ -29,11 +32,12 @@ class PLD(Accountant):
     def _distribution(self) -> Any:  # noqa: ANN401 - the library has no types
         library = _library()
         gaussian = ((event, n) for event, n in self._steps if isinstance(event, GaussianEvent | SpreadRangeEvent))
-        mu = math.sqrt(total(event.cost.gaussian * n for event, n in gaussian))
-        if mu > LARGEST_MU:
+        mu = math.sqrt(as_float(total(event.cost.gaussian * n for event, n in gaussian)))
+        pure = sum(_pure(event) * math.sqrt(n) for event, n in self._steps)
+        if mu > LARGEST_MU or pure > LARGEST_PURE:
             raise ConditionNotMet(
                 "So much was charged that a privacy loss distribution would not fit into memory.",
-                condition=f"mu is at most {LARGEST_MU:g}",
+                condition=f"mu is at most {LARGEST_MU:g}, and pure epsilon at most {LARGEST_PURE:g}",
             )
         composed = library.identity(value_discretization_interval=GRID)
         if mu > 0.0:
@@ -55,7 +59,7 @@ def _pure(event: AnyEvent) -> float:
     """The pure epsilon of a step that is not Gaussian noise."""
     if isinstance(event, GaussianEvent | SpreadRangeEvent):
         return 0.0
-    return float(event.range if isinstance(event, BoundedRangeEvent) else event.cost.pure)
+    return as_float(event.range if isinstance(event, BoundedRangeEvent) else event.cost.pure)
 
 
 def _bounded(library: Any, epsilon: float) -> Any:  # noqa: ANN401 - the library has no types

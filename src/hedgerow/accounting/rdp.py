@@ -2,7 +2,7 @@
 
 import math
 
-from hedgerow.accounting.accountant import Accountant
+from hedgerow.accounting.accountant import Accountant, as_float
 from hedgerow.accounting.events import AnyEvent, GaussianEvent, RangeEvent
 
 ORDERS = (
@@ -46,16 +46,20 @@ class RDP(Accountant):
 
 def _divergence(event: AnyEvent, order: float) -> float:
     if isinstance(event, GaussianEvent):
-        return order * float(event.cost.gaussian) / 2.0
+        return order * as_float(event.cost.gaussian) / 2.0
     if isinstance(event, RangeEvent):
-        return min(order * float(event.squares) / 8.0, _randomised_response(float(event.range), order))
-    return _randomised_response(float(event.cost.pure), order)
+        return min(order * as_float(event.squares) / 8.0, _randomised_response(as_float(event.range), order))
+    return _randomised_response(as_float(event.cost.pure), order)
 
 
 def _randomised_response(epsilon: float, order: float) -> float:
-    """The Renyi divergence of one truthful bit with odds e^epsilon."""
-    if epsilon == 0.0:
-        return 0.0
-    truth, lie = -math.log1p(math.exp(-epsilon)), -math.log1p(math.exp(epsilon))
-    first, second = order * truth + (1.0 - order) * lie, order * lie + (1.0 - order) * truth
-    return (first + math.log1p(math.exp(second - first))) / (order - 1.0)
+    """The Renyi divergence of one truthful bit with odds e^epsilon.
+
+    The bit is true with p = 1 / (1 + e^-epsilon), and the divergence is log(p^a q^(1-a) + q^a p^(1-a)) / (a - 1) with
+    q = p e^-epsilon. Taking p e^((a-1) epsilon) out leaves exponents that are never above 0, so nothing overflows.
+    """
+    if epsilon in {0.0, math.inf}:
+        return epsilon
+    above = order - 1.0
+    rest = math.log1p(math.exp(-(2.0 * order - 1.0) * epsilon)) - math.log1p(math.exp(-epsilon))
+    return max(0.0, epsilon + rest / above)

@@ -2,7 +2,7 @@
 
 import math
 
-from hedgerow.accounting.accountant import Accountant
+from hedgerow.accounting.accountant import Accountant, as_float
 from hedgerow.accounting.bisection import bracket
 from hedgerow.accounting.events import AnyEvent, GaussianEvent, RangeEvent
 
@@ -16,6 +16,8 @@ def zcdp_delta(epsilon: float, rho: float) -> float:
     """
     if rho <= 0.0:
         return 0.0
+    if rho == math.inf:
+        return 1.0
 
     def falling(above: float) -> bool:
         order = 1.0 + above
@@ -50,7 +52,7 @@ class ZCDP(Accountant):
 
 def _rho(event: AnyEvent) -> float:
     if isinstance(event, GaussianEvent):
-        return float(event.cost.gaussian) / 2.0
+        return as_float(event.cost.gaussian) / 2.0
     if isinstance(event, RangeEvent):
-        return float(event.squares) / 8.0
-    return float(event.cost.pure) ** 2 / 2.0
+        return as_float(event.squares) / 8.0
+    return as_float(event.cost.pure**2) / 2.0

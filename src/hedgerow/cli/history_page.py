@@ -1,5 +1,6 @@
 """The history for people: spending over time, and every charge."""
 
+import math
 import textwrap
 from collections import Counter
 from collections.abc import Sequence
@@ -8,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from hedgerow.accounting import AnyEvent, GaussianEvent, LaplaceEvent, ThresholdEvent, event_from_dict
+from hedgerow.accounting.accountant import as_float
 from hedgerow.budget import Cost, Spending
 from hedgerow.cli.bars import NAMES, bar, figure, percent, spending
 from hedgerow.cli.outlook import charges_in, cost_of
@@ -108,9 +110,9 @@ def _noise(entry: HistoryEntry) -> str:
 def _words(event: AnyEvent) -> str:
     cost = event.cost
     if isinstance(event, GaussianEvent):
-        return f"Gaussian {figure(float(cost.gaussian) ** -0.5)}" if cost.gaussian else "Gaussian"
+        return f"Gaussian {figure(math.sqrt(as_float(1 / cost.gaussian)))}" if cost.gaussian else "Gaussian"
     if isinstance(event, LaplaceEvent):
-        return f"Laplace {figure(1 / float(cost.pure))}" if cost.pure else "Laplace"
+        return f"Laplace {figure(as_float(1 / cost.pure))}" if cost.pure else "Laplace"
     if isinstance(event, ThresholdEvent):
         return f"threshold (delta {float(cost.mass):.2g})"
     return event.kind

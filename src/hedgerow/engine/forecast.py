@@ -92,7 +92,8 @@ def _admitted(charges: Sequence[Charge], left: Cost) -> int:
 
 
 def _epsilon(kind: type[Accountant], events: Sequence[AnyEvent], delta: float) -> float | None:
+    """None where the accountant cannot hold these events: a report never takes the books away."""
     try:
         return kind(events).epsilon(delta)
-    except ConditionNotMet:
+    except (ConditionNotMet, ArithmeticError, ValueError, MemoryError):
         return None
