@@ -73,7 +73,7 @@ def test_a_path_into_an_enforced_key_is_verified(check):
 @pytest.mark.parametrize(("duplicates", "level"), [([], "warning"), ([("orders", ("customer_id",))], "error")])
 def test_a_path_into_a_key_that_is_not_enforced_is_asked_of_the_data(check, duplicates, level):
     found, asked = check("order_lines", PATH.replace("KEY", "customer_id"), duplicates=duplicates)
-    assert _one(found, "two owners") == level
+    assert _one(found, "counts for each") == level
     assert asked == [("orders", ("customer_id",))]
 
 
@@ -169,3 +169,21 @@ def test_a_default_that_no_statement_may_have_is_a_warning(check, budget, warns)
 def test_a_catalog_that_does_not_name_its_ledger_is_a_warning(check, ledger, levels):
     text = HEAD.replace(", ledger: abc", ledger) + "  orders: {unit: customer_id}\n"
     assert [level for level, _ in check("budget", text)[0]] == levels
+
+
+@pytest.mark.parametrize(
+    ("table", "duplicates", "basis"),
+    [
+        ("order_lines: {unit: {through: customers, on: {order_id: id}}, max_rows: 5}", (), "database"),
+        ("customers: {unit: {through: order_lines, on: {id: order_id}}, max_rows: 5}", (), "owner"),
+        ("customers: {unit: {through: order_lines, on: {id: order_id}}, max_rows: 5}", ("order_id",), "data"),
+    ],
+)
+def test_a_path_says_whether_the_database_the_owner_or_the_data_vouches_for_it(load, shop, table, duplicates, basis):
+    others = {
+        "order_lines": "customers: {unit: id, max_rows: 5}",
+        "customers": "order_lines: {unit: line, max_rows: 5}",
+    }
+    text = f"{HEAD}  {table}\n  {others[table.split(':', 1)[0]]}\n"
+    findings = check_catalog(load(text), shop, is_unique=lambda _, columns: columns != duplicates)
+    assert [finding.basis for finding in findings if "The key" in finding.message] == [basis]

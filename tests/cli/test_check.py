@@ -27,7 +27,7 @@ def test_the_json_lists_every_finding(run_json, shop):
     found = run_json("check", *shop.options)
     assert list(found) == ["ok", "findings"]
     assert found["ok"] is True
-    assert all(list(each) == ["level", "subject", "message"] for each in found["findings"])
+    assert all(list(each) == ["level", "subject", "message", "basis"] for each in found["findings"])
     assert {each["level"] for each in found["findings"]} == {"ok", "warning", "unknown"}
 
 

@@ -4,6 +4,9 @@ from dataclasses import dataclass, replace
 
 from .pen import NUMBERS, Field, Pen, Scope, Source
 
+JOINED = frozenset({"unit", "order", "item"})
+"""Columns on which rows of one person meet: the unit, and the keys that paths lead over."""
+
 SIDES = ["JOIN", "JOIN", "INNER JOIN", "LEFT JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN"]
 
 
@@ -78,11 +81,11 @@ class RowWriter(Pen):
         right = self.private(depth - 1) if self.chance(2) else self._partner(left)
         if self.wrong():
             return self._attach(scope, right, self._not_on_the_unit(left, right), using=None)
-        pairs = [(a, b) for a in left.fields for b in right.fields if a.role == b.role and a.role in {"unit", "order"}]
+        pairs = [(a, b) for a in left.fields for b in right.fields if a.role == b.role and a.role in JOINED]
         if not pairs:
             return None
         mine, theirs = self.choose(pairs)
-        if mine.role == "order" and not {left.table, right.table} <= {"orders", "items"}:
+        if mine.role != "unit" and not {left.table, right.table} <= {"orders", "items", "parcels"}:
             return None
         using = mine.name if mine.name == theirs.name else None
         return self._attach(scope, right, f"{left.alias}.{mine.name} = {right.alias}.{theirs.name}", using)
@@ -90,7 +93,7 @@ class RowWriter(Pen):
     def _partner(self, left):
         """A table that `left` can be joined with."""
         roles = {f.role for f in left.fields}
-        wanted = roles & {"unit", "order"}
+        wanted = roles & JOINED
         found = [t for t in self.world.tables.values() if not t.public and wanted & {c.role for c in t.columns}]
         return self.table(self.choose(found)) if found else self.private(0)
 

@@ -38,6 +38,9 @@ WILD = {
 }
 LOWER, UPPER = -4, 12
 DECLARED = ("a", "b", "c", "A")
+PARENTS = {"order": "orders", "item": "items"}
+UNIQUE_AS_DECLARED = {"people", "orders", "items"}
+"""Tables with a key that the catalog calls unique: the unit of people, and what paths lead to."""
 
 
 @dataclass(frozen=True)
@@ -131,19 +134,22 @@ class World:
         return self._keeping(lambda owner: owner is not None)
 
     def _keeping(self, keep):
+        """The rows of which some owner is kept: where a path is false a row has several, and stays for the others."""
         kept = {}
         for name, table in self.tables.items():
             rows = self.rows[name]
-            kept[name] = rows if table.public else [row for row in rows if keep(self._owner(table, row))]
+            kept[name] = rows if table.public else [row for row in rows if any(map(keep, self._owners(table, row)))]
         return replace(self, rows=kept)
 
-    def _owner(self, table, row):
+    def _owners(self, table, row):
+        """Everybody whom the row belongs to; None, if nobody."""
         if isinstance(table.unit, str):
-            return row[_place(table, table.unit)]
+            return {row[_place(table, table.unit)]}
         ((own, other),) = table.unit.on
         target = self.tables[table.unit.table]
         found = [r for r in self.rows[target.name] if r[_place(target, other)] == row[_place(table, own)] is not None]
-        return self._owner(target, found[0]) if found else None
+        owners = {owner for r in found for owner in self._owners(target, r)} - {None}
+        return owners or {None}
 
 
 def _place(table, name):
@@ -168,7 +174,7 @@ class Chooser:
 
 
 class Maker(Chooser):
-    """Makes worlds. `wild`: data need not lie within what is declared, and limits are narrow."""
+    """Makes worlds. `wild`: what is declared may be false (bounds, values, keys, paths), and limits are narrow."""
 
     def __init__(self, pick, *, wild):
         super().__init__(pick)
@@ -191,6 +197,8 @@ class Maker(Chooser):
         tables = [self._people(kind), orders]
         if not self.chance(4):
             tables.append(self._items(orders))
+            if self.chance(2):
+                tables.append(self._parcels())
         if self.chance(2):
             tables.append(self._visits(kind))
         tables.append(self._places())
@@ -212,7 +220,16 @@ class Maker(Chooser):
     def _items(self, orders):
         key = Column(self.choose(["oid", "order_ref"]), "int", role="order")
         unit = model.Through(orders.name, ((key.name, "oid"),))
-        return Table("items", (key, *self._columns("l")), unit, **self._limits())
+        enforced = self.choose(["PRIMARY KEY", "UNIQUE", ""])
+        columns = (key, Column("iid", "int", role="item"), *self._columns("l"))
+        return Table("items", columns, unit, "iid", enforced, **self._limits())
+
+    def _parcels(self):
+        """A table whose unit is two steps away."""
+        key = Column(self.choose(["iid", "item_ref"]), "int", role="item")
+        return Table(
+            "parcels", (key, *self._columns("s")), model.Through("items", ((key.name, "iid"),)), **self._limits()
+        )
 
     def _visits(self, kind):
         unit = Column(self.choose(["uid", "who"]), kind, role="unit")
@@ -257,7 +274,7 @@ class Maker(Chooser):
         rows = [tuple(self.choose(cells) for cells in values) for _ in range(count)]
         if table.key is None:
             return rows
-        single = bool(table.enforced) or table.name == "orders" or (table.name == "people" and not self._wild)
+        single = bool(table.enforced) or (table.name in UNIQUE_AS_DECLARED and not self._wild)
         return self._with_keys(rows, table, sorted({*values[_place(table, table.key)]} - {None})) if single else rows
 
     def _with_keys(self, rows, table, keys):
@@ -279,10 +296,12 @@ def _values(column, table, people, world, *, wild):
     """What the cells of a column are drawn from."""
     if column.role == "unit":
         return [*people, *people, *people, None]
-    if column.role == "order" and table.name == "orders":
-        return [*range(20), None, None]
-    if column.role == "order":
-        known = [row[0] for row in world.rows["orders"]]
+    if (column.role, table.name) in {("order", "orders"), ("item", "items")}:
+        keys = range(3 if wild and not table.enforced else 20)
+        return [*keys, None, None] if column.role == "order" else [*keys]
+    if column.role in PARENTS:
+        parent = world.tables[PARENTS[column.role]]
+        known = [row[_place(parent, parent.key)] for row in world.rows[parent.name]]
         return [*known, *known, 99, None]
     if column.role == "code":
         return [0, 1, 2, 3, *([None] if column.nullable else [])]

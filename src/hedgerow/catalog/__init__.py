@@ -2,6 +2,7 @@
 
 from hedgerow.catalog.bind import bind_catalog
 from hedgerow.catalog.check import check_catalog
+from hedgerow.catalog.check_keys import unenforced_paths
 from hedgerow.catalog.draft import draft_catalog
 from hedgerow.catalog.finding import Finding
 from hedgerow.catalog.load import load_catalog
@@ -23,4 +24,5 @@ __all__ = [
     "draft_catalog",
     "fold",
     "load_catalog",
+    "unenforced_paths",
 ]

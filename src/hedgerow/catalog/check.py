@@ -38,12 +38,12 @@ def _bind(catalog: Catalog, schema: Schema) -> tuple[list[Table], list[Finding]]
         try:
             bound.append(bind_table(catalog, table, schema))
         except CatalogError as error:
-            errors.append(Finding("error", table.name, str(error)))
+            errors.append(Finding("error", table.name, str(error), "database"))
     return bound, errors
 
 
 def _check_table(catalog: Catalog, table: Table, schema: Schema, is_unique: IsUnique) -> Iterator[Finding]:
-    yield Finding("ok", table.name, "The table exists, and so does every column that the catalog names.")
+    yield Finding("ok", table.name, "The table exists, and so does every column that the catalog names.", "database")
     if table.public:
         yield Finding("unknown", table.name, "That it may be shown to everybody, as `public` says, is your word.")
         return
@@ -61,6 +61,7 @@ def _check_unit(table: Table, schema: Schema) -> Iterator[Finding]:
             "warning",
             table.name,
             f"The unit `{table.unit}` is a floating-point number; a name or whole number is safer.",
+            "database",
         )
 
 

@@ -24,26 +24,39 @@ def _standing(schema: Schema, is_unique: IsUnique, table: str, columns: tuple[st
     return _Standing.AT_PRESENT if is_unique(table, columns) else _Standing.FALSE
 
 
+def unenforced_paths(catalog: Catalog, schema: Schema) -> list[tuple[str, str]]:
+    """The tables whose rows have one owner by the owner's word alone, each with the key that is not enforced."""
+    return [
+        (table.name, f"`{table.unit.table}` ({', '.join(theirs for _, theirs in table.unit.on)})")
+        for table in catalog.tables.values()
+        if isinstance(table.unit, Through)
+        and not schema.tables[table.unit.table].is_unique(frozenset(theirs for _, theirs in table.unit.on))
+    ]
+
+
 def check_path(table: Table, through: Through, schema: Schema, is_unique: IsUnique) -> Finding:
     """Whether each row of `table` leads to one row of the next table, and so to one owner."""
     key = tuple(theirs for _, theirs in through.on)
     name = f"`{through.table}` ({', '.join(key)})"
     match _standing(schema, is_unique, through.table, key):
         case _Standing.ENFORCED:
-            return Finding("ok", table.name, f"The key {name} is enforced to be unique, so each row has one owner.")
+            said = f"The key {name} is enforced to be unique, so each row has one owner."
+            return Finding("ok", table.name, said, "database")
         case _Standing.AT_PRESENT:
             return Finding(
                 "warning",
                 table.name,
-                f"The key {name} is unique at present, but the database does not enforce it. Make it PRIMARY KEY or "
-                "UNIQUE: a row that led to two owners would be protected for neither.",
+                f"The key {name} is unique at present, but the database does not enforce it: that each row leads to "
+                "one person is your word. If it becomes false, a row counts for each person that it leads to. Make the "
+                "key PRIMARY KEY or UNIQUE.",
             )
         case _Standing.FALSE:
             return Finding(
                 "error",
                 table.name,
-                f"The key {name} is not unique, so a row can have two owners and is protected for neither. Name the "
-                "column that identifies one row there.",
+                f"The key {name} is not unique, so a row can lead to several people, and then counts for each of them. "
+                "Name the columns that identify one row there.",
+                "data",
             )
 
 
@@ -60,13 +73,14 @@ def check_unit_unique(catalog: Catalog, table: Table, schema: Schema, is_unique:
             table.name,
             f"The database enforces one row for each `{table.unit}`. Declare `unit_unique: true` and queries become "
             "faster and more accurate.",
+            "database",
         )
 
 
 def _unique_unit(subject: str, standing: _Standing) -> Finding:
     match standing:
         case _Standing.ENFORCED:
-            return Finding("ok", subject, "`unit_unique` holds: the database enforces it.")
+            return Finding("ok", subject, "`unit_unique` holds: the database enforces it.", "database")
         case _Standing.AT_PRESENT:
             return Finding(
                 "warning",
@@ -80,6 +94,7 @@ def _unique_unit(subject: str, standing: _Standing) -> Finding:
                 subject,
                 "`unit_unique` does not hold: some unit has several rows. They count like one (privacy is kept, "
                 "accuracy is not). Remove `unit_unique` and declare `max_rows`.",
+                "data",
             )
 
 

@@ -10,7 +10,7 @@ def check_paths(catalog: Catalog) -> None:
     """Refuse a path that leads nowhere, to a public table, or back to where it began.
 
     Privacy: a private table has a unit column or a path, so a path without a loop through private tables ends
-    in a unit column, and every row has at most one owner if each step finds one row (which `check` verifies).
+    in a unit column, and every row that counts has an owner (docs/proofs/ownership.md).
     """
     for table in catalog.tables.values():
         if isinstance(table.unit, Through):

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 SYMBOLS = {"ok": "✓", "warning": "!", "error": "✗", "unknown": "?"}
 STYLES = {"ok": "green", "warning": "yellow", "error": "bold red", "unknown": "dim"}
 MEANINGS = "✓ verified   ! worth a thought   ✗ false   ? only you can know"
+BASES = {"database": "[the database]", "owner": "[your word]", "data": "[the data at present]"}
 OWNERS = "For the owner: this looked at the data without noise. Do not show it to analysts."
 WRONG = 2
 
@@ -31,7 +32,10 @@ def check(*, db: options.Db, catalog: options.CatalogFile, as_json: options.Json
         findings = _look(db, catalog)
     wrong = any(finding.level == "error" for finding in findings)
     if as_json:
-        listed = [{"level": each.level, "subject": each.subject, "message": each.message} for each in findings]
+        listed = [
+            {"level": each.level, "subject": each.subject, "message": each.message, "basis": each.basis}
+            for each in findings
+        ]
         tell(OWNERS)
         write_json({"ok": not wrong, "findings": listed})
     else:
@@ -58,7 +62,8 @@ def _connection(backend: "Backend") -> "Finding":
 
     if backend.handed_in:
         return Finding("warning", "connection", "This connection was handed in: its settings are not ours to lock.")
-    return Finding("ok", "connection", "hedgerow opened this database itself: read-only, with its settings locked.")
+    said = "hedgerow opened this database itself: read-only, with its settings locked."
+    return Finding("ok", "connection", said, "database")
 
 
 def _show(findings: list["Finding"]) -> None:
@@ -76,5 +81,6 @@ def _show_one(finding: "Finding") -> None:
     from rich.text import Text  # noqa: PLC0415 - likewise
 
     line = Table.grid(padding=(0, 1))
-    line.add_row("", Text(SYMBOLS[finding.level], style=STYLES[finding.level]), Text(finding.message))
+    said = Text(finding.message).append(f" {BASES[finding.basis]}", style="dim")
+    line.add_row("", Text(SYMBOLS[finding.level], style=STYLES[finding.level]), said)
     stdout().print(line)

@@ -4,12 +4,13 @@ import os
 from pathlib import Path
 
 from hedgerow.backends import connect_backend
-from hedgerow.catalog import Catalog, bind_catalog, load_catalog
+from hedgerow.catalog import Catalog, bind_catalog, load_catalog, unenforced_paths
 from hedgerow.engine.database import Database
 from hedgerow.engine.domains import read_domains
 from hedgerow.engine.notices import notice
 from hedgerow.errors import CatalogError, HedgerowError
 from hedgerow.ledger import Ledger, open_ledger
+from hedgerow.schema import Schema
 
 
 def connect(
@@ -39,12 +40,22 @@ def connect(
         schema = backend.schema()
         bound = read_domains(bind_catalog(declared, schema), schema, backend)
         book = ledger if isinstance(ledger, Ledger) else _open_ledger(ledger, bound)
+        _tell_what_is_not_enforced(bound, schema)
     except HedgerowError:
         backend.close()
         raise
     return Database(
         backend, schema, bound, book, analyst=analyst, dialect=dialect or "duckdb", owns_ledger=book is not ledger
     )
+
+
+def _tell_what_is_not_enforced(catalog: Catalog, schema: Schema) -> None:
+    """Say which rows have one owner by the catalog's word alone. It follows from the schema; no row is read."""
+    for table, key in unenforced_paths(catalog, schema):
+        notice(
+            f"Nothing enforces that {key} is unique, so whose the rows of `{table}` are is the catalog's word. A row "
+            "that leads to several people counts for each of them. `hedgerow check` says what is enforced."
+        )
 
 
 def ledger_path(catalog: Catalog, ledger: str | os.PathLike[str] | None) -> Path | str:

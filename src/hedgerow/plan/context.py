@@ -22,14 +22,16 @@ class Context:
     schema: Schema
     params: Parameters
     bounds: Bounds
-    identifying: Identifying = field(init=False)
+    enforced: Identifying = field(init=False)
+    declared: Identifying = field(init=False)
     prefix: str = field(init=False)
     bounded: set[str] = field(default_factory=set)
     _numbers: Iterator[int] = field(default_factory=itertools.count)
-    _drawn: dict[tuple[Facts, frozenset[str]], Classes] = field(default_factory=dict)
+    _drawn: dict[tuple[Facts, frozenset[str], bool], Classes] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.identifying = identifying(self.catalog, self.schema)
+        self.enforced = enforced_keys(self.schema)
+        self.declared = declared_keys(self.catalog, self.schema)
         self.prefix = free_prefix(self.schema)
 
     def alias(self) -> str:
@@ -37,10 +39,22 @@ class Context:
         return f"{self.prefix}{next(self._numbers)}"
 
     def classes(self, facts: Facts, present: frozenset[str] = frozenset()) -> Classes:
-        """What follows from the facts."""
-        if (facts, present) not in self._drawn:
-            self._drawn[facts, present] = Classes(facts, self.identifying, present)
-        return self._drawn[facts, present]
+        """What follows from the facts, and from keys that the database enforces."""
+        return self._classes(facts, present, declared=False)
+
+    def supposed(self, facts: Facts, present: frozenset[str] = frozenset()) -> Classes:
+        """What follows if every path of the catalog also leads to one row, as the owner declares.
+
+        Privacy: the declaration may be false. Use it to decide what a query means, and let the SQL hold what was
+        supposed; never to decide whose a row is.
+        """
+        return self._classes(facts, present, declared=True)
+
+    def _classes(self, facts: Facts, present: frozenset[str], *, declared: bool) -> Classes:
+        drawn = (facts, present, declared)
+        if drawn not in self._drawn:
+            self._drawn[drawn] = Classes(facts, self.declared if declared else self.enforced, present)
+        return self._drawn[drawn]
 
     def unit_term(self, table: str, alias: str) -> Term | None:
         """The unit of a row of `table`, where the table names it itself."""
@@ -67,15 +81,17 @@ def free_prefix(schema: Schema) -> str:
     return prefix
 
 
-def identifying(catalog: Catalog, schema: Schema) -> Identifying:
-    """The columns that identify one row of a table: enforced by the database, or declared as the target of a path.
-
-    Privacy: that the target of a path identifies one row is the owner's word, which `hedgerow check` verifies; a table
-    where it is false has rows of two owners, and no query can mend that.
-    """
-    found: dict[str, set[Key]] = {
-        name: {frozenset((column,) for column in key) for key in table.unique} for name, table in schema.tables.items()
+def enforced_keys(schema: Schema) -> Identifying:
+    """The columns that identify one row of a table because the database enforces it."""
+    return {
+        name: frozenset(frozenset((column,) for column in key) for key in table.unique)
+        for name, table in schema.tables.items()
     }
+
+
+def declared_keys(catalog: Catalog, schema: Schema) -> Identifying:
+    """The columns that identify one row of a table: enforced by the database, or the target of a path."""
+    found: dict[str, set[Key]] = {name: set(keys) for name, keys in enforced_keys(schema).items()}
     for table in catalog.tables.values():
         if isinstance(table.unit, Through):
             target = catalog.tables[table.unit.table]

@@ -16,7 +16,7 @@ from hedgerow.plan import coerce
 from hedgerow.plan.context import Context
 from hedgerow.plan.facts import Equality, Facts, equalities, term
 from hedgerow.plan.nodes import Join
-from hedgerow.plan.ownership import exactly, not_on_the_unit
+from hedgerow.plan.ownership import all_of, exactly, not_on_the_unit, same_owner, unproved
 from hedgerow.plan.rows import Rows, Standing
 from hedgerow.plan.scalar import ScalarBinder
 from hedgerow.plan.scope import RowScope, Scope, fold
@@ -46,7 +46,7 @@ class Joiner:
         using = self._using(left, right, node)
         condition = self._condition(left, right, using, node)
         if side == "":
-            joined = _inner(left, right, condition)
+            joined = self._inner(left, right, condition)
         elif side == "full":
             joined = self._full(left, right, condition, node)
         else:
@@ -98,7 +98,7 @@ class Joiner:
     def _outer(self, left: Rows, right: Rows, condition: Expr | None, node: exp.Join, *, flipped: bool) -> Rows:
         """One side is always there, the other only where the condition finds it."""
         kept, found = (right, left) if flipped else (left, right)
-        self._same_owner(kept, found, condition, node)
+        condition = self._same_owner(kept, found, condition, node)
         facts = kept.facts.plus(found.facts.plus(Facts(), _facts(condition)).guarded(found.aliases))
         missing = tuple(replace(item, columns=nullable(item.columns)) for item in found.items)
         items = missing + kept.items if flipped else kept.items + missing
@@ -114,8 +114,8 @@ class Joiner:
 
     def _full(self, left: Rows, right: Rows, condition: Expr | None, node: exp.Join) -> Rows:
         """Each side may be missing; rows belong to whoever is there."""
-        self._same_owner(left, right, condition, node)
-        self._same_owner(right, left, condition, node)
+        condition = self._same_owner(left, right, condition, node)
+        condition = self._same_owner(right, left, condition, node)
         both = (left.aliases, right.aliases)
         facts = left.facts.guarded(left.aliases).plus(right.facts.guarded(right.aliases))
         facts = facts.plus(Facts(), (replace(e, guards=(*e.guards, *both)) for e in _facts(condition)))
@@ -137,21 +137,41 @@ class Joiner:
             either=bool(left.leaves and right.leaves),
         )
 
-    def _same_owner(self, kept: Rows, found: Rows, condition: Expr | None, node: exp.Join) -> None:
-        """Rows that an outer join brings together belong to one unit, by its ON clause alone."""
+    def _inner(self, left: Rows, right: Rows, condition: Expr | None) -> Rows:
+        """Both sides; whether they belong to one unit is settled with all conditions of the query.
+
+        Privacy: an equality of owners that follows from this condition and from declared paths is spelled out here. An
+        outer join around it looks at what the tree below makes certain, and WHERE would come too late for it.
+        """
+        joined = _side_by_side(left, right, condition)
+        if not left.owners or not right.owners:
+            return joined
+        added, _ = unproved(joined.owners, joined.facts, self._context)
+        return _side_by_side(left, right, all_of([condition, *added]))
+
+    def _same_owner(self, kept: Rows, found: Rows, condition: Expr | None, node: exp.Join) -> Expr | None:
+        """The ON clause of an outer join, by which alone the rows it brings together belong to one unit.
+
+        Privacy: an equality of owners that only declared paths imply is added to it.
+        """
         if not found.owners:
-            return
+            return condition
         alone = self._context.classes(found.facts)
         for other in found.owners[1:]:
             if not alone.same(term(found.owners[0]), term(other)):
                 raise not_on_the_unit(replace(found, node=node), found.owners[0], other)
-        classes = self._context.classes(kept.facts.plus(found.facts, _facts(condition)))
-        if kept.owners and not any(classes.same(term(owner), term(found.owners[0])) for owner in kept.owners):
-            both = replace(kept, leaves=kept.leaves + found.leaves, node=node)
-            raise not_on_the_unit(both, kept.owners[0], found.owners[0])
+        facts, wanted = kept.facts.plus(found.facts, _facts(condition)), term(found.owners[0])
+        certain, supposed = self._context.classes(facts), self._context.supposed(facts)
+        if not kept.owners or any(certain.same(term(owner), wanted) for owner in kept.owners):
+            return condition
+        for owner in kept.owners:
+            if supposed.same(term(owner), wanted):
+                return all_of([condition, same_owner(owner, found.owners[0])])
+        both = replace(kept, leaves=kept.leaves + found.leaves, node=node)
+        raise not_on_the_unit(both, kept.owners[0], found.owners[0])
 
 
-def _inner(left: Rows, right: Rows, condition: Expr | None) -> Rows:
+def _side_by_side(left: Rows, right: Rows, condition: Expr | None) -> Rows:
     return Rows(
         Join("cross" if condition is None else "inner", left.source, right.source, condition),
         _standing(left, right),

@@ -163,7 +163,7 @@ class Nester:
             return table
         equal = [Equality((COLUMN, "n", f"c{i}"), term(value)) for i, value in enumerate(values)]
         facts = owned.facts.plus(table.facts.under("n:", "n"), equal)
-        if not self._context.classes(facts).same((COLUMN, "n", "o"), term(owned.owner)):
+        if not self._context.supposed(facts).same((COLUMN, "n", "o"), term(owned.owner)):
             raise _not_correlated(node)
         select = as_select(table, self._context)
         inner = select.columns[-1].expr

@@ -22,16 +22,36 @@ LARGEST_SIZE = 10**15
 """No engine adds up more rows than this in the time that a query may take."""
 
 
-def settle(rows: Rows, conditions: Sequence[Expr], context: Context) -> Owned:
-    """The one owner of each row, or the reason why there is none."""
+def settle(rows: Rows, conditions: Sequence[Expr], context: Context) -> tuple[Owned, tuple[Expr, ...]]:
+    """The one owner of each row, and the conditions that WHERE must hold besides; or the reason why there is none.
+
+    Privacy: that all owners of a row are equal follows from keys that the database enforces, or is such a condition.
+    """
     facts = rows.facts.plus(Facts(), equalities(conditions))
     first = rows.owners[0]
-    classes = context.classes(facts, present_with(first))
-    for other in rows.owners[1:]:
-        if not classes.same(term(first), term(other)):
-            raise not_on_the_unit(rows, first, other)
-    measured = _Sizes(rows, context, context.classes(facts, rows.aliases), classes)
-    return Owned(first, measured.limits(), measured.fixed(), facts)
+    added, strangers = unproved(rows.owners, facts, context)
+    if strangers:
+        raise not_on_the_unit(rows, first, strangers[0])
+    facts = facts.plus(Facts(), equalities(added))
+    measured = _Sizes(rows, context, context.supposed(facts, rows.aliases), context.classes(facts, present_with(first)))
+    return Owned(first, measured.limits(), measured.fixed(), facts), added
+
+
+def unproved(owners: Sequence[Expr], facts: Facts, context: Context) -> tuple[tuple[Expr, ...], tuple[Expr, ...]]:
+    """Of the owners besides the first: the equalities with it that only declared paths imply, and those not implied.
+
+    Privacy: nothing but the database's own keys makes an owner equal to another without a condition that says so.
+    """
+    first, added, strangers = owners[0], list[Expr](), list[Expr]()
+    for other in owners[1:]:
+        known = facts.plus(Facts(), equalities(added))
+        if context.classes(known, present_with(first)).same(term(first), term(other)):
+            continue
+        if context.supposed(known, present_with(first)).same(term(first), term(other)):
+            added.append(same_owner(first, other))
+        else:
+            strangers.append(other)
+    return tuple(added), tuple(strangers)
 
 
 def present_with(owner: Expr) -> frozenset[str]:
@@ -68,7 +88,8 @@ def _suggested(left: Leaf | None, right: Leaf | None) -> str:
 class _Sizes:
     """How many rows a unit has in a join.
 
-    `matched` holds what follows where every relation is there, `always` what holds in every row.
+    `matched` holds what is supposed to follow where every relation is there, `always` what is certain in every row.
+    Only limits that weights enforce may rest on the former.
     """
 
     rows: Rows
@@ -156,10 +177,15 @@ class _Sizes:
 def exactly(condition: Expr, owners: Iterable[Expr]) -> Expr:
     """The condition with equalities of the units' text made byte by byte, whatever the columns' collations."""
     wanted = {term(owner) for owner in owners}
-    parts = [_exactly(part, wanted) for part in conjuncts(condition)]
-    result = parts[0]
-    for part in parts[1:]:
-        result = Call("and", (result, part), Type.BOOLEAN)
+    return all_of([_exactly(part, wanted) for part in conjuncts(condition)]) or condition
+
+
+def all_of(conditions: Iterable[Expr | None]) -> Expr | None:
+    """The condition that all of them hold; None stands for one that always does."""
+    result: Expr | None = None
+    for part in conditions:
+        if part is not None:
+            result = part if result is None else Call("and", (result, part), Type.BOOLEAN)
     return result
 
 
@@ -176,7 +202,7 @@ def same_owner(left: Expr, right: Expr) -> Expr:
 
 
 def is_owner(expr: Expr, owned: Owned, context: Context) -> bool:
-    """Whether the expression equals the owner in every row."""
+    """Whether the expression equals the owner in every row, whatever the owner declared."""
     classes = context.classes(owned.facts, present_with(owned.owner))
     return expr == owned.owner or classes.same(term(expr), term(owned.owner))
 
@@ -185,10 +211,12 @@ def determines_owner(exprs: Sequence[Expr], owned: Owned, context: Context) -> b
     """Whether rows that agree on all of `exprs` belong to one unit.
 
     They hold the owner itself, or a key that identifies one row of a table which names the owner.
+
+    Privacy: that may be the owner's word. Whoever asks adds the owner to `exprs`, so that it holds in any case.
     """
     if owned.pinned:
         return True
-    classes = context.classes(owned.facts, present_with(owned.owner))
+    classes = context.supposed(owned.facts, present_with(owned.owner))
     terms, owner = [term(e) for e in exprs], term(owned.owner)
     if any(classes.same(t, owner) for t in terms):
         return True
@@ -201,7 +229,7 @@ def _names_owner(
     unit = context.unit_term(table, alias)
     if unit is None or not classes.same(unit, owner):
         return False
-    keys = context.identifying.get(table, frozenset())
+    keys = context.declared.get(table, frozenset())
     return any(all(any(classes.same(key_term(alias, part), t) for t in terms) for part in key) for key in keys)
 
 

@@ -95,8 +95,9 @@ class SelectBinder:
         plain = [self._condition(node) for node in nodes if not has_nested(node)]
         owned, source = None, None if self._table is None else self._table.source
         if self._table is not None and self._table.owners:
-            owned = settle(self._table, plain, self._context)
-            source, owned = without_detours(self._table, owned, self._context)
+            owned, added = settle(self._table, plain, self._context)
+            source, owned, added = without_detours(self._table, owned, added, self._context)
+            plain += added
             if self._around is not None and self._around.owned is not None:
                 plain, owned = self._pinned(plain, owned, self._around.owned)
         self._specials.nester.around = Around(self._scope, owned)
@@ -111,7 +112,7 @@ class SelectBinder:
     def _pinned(self, conditions: list[Expr], owned: Owned, outer: Owned) -> tuple[list[Expr], Owned]:
         """Whether a nested query reads rows of the surrounding row's owner alone; the condition is then spelled out."""
         facts = outer.facts.plus(owned.facts)
-        if not self._context.classes(facts).same(term(owned.owner), term(outer.owner)):
+        if not self._context.supposed(facts).same(term(owned.owner), term(outer.owner)):
             return conditions, owned
         self._scope.outer += [part for part in walk(outer.owner) if isinstance(part, Column)]
         same = same_owner(owned.owner, outer.owner)

@@ -48,7 +48,7 @@ def _private(table: Table, scan: Scan, item: Item, facts: Facts, context: Contex
     here, alias = table, scan.alias
     while isinstance(here.unit, Through):
         target, reached = context.catalog.tables[here.unit.table], context.alias()
-        condition = _on_path(here, alias, target, reached, context)
+        condition = on_path(here, alias, target, reached, context)
         source = Join("inner", source, Scan(target.name, reached, added=True), condition)
         more = Facts((), ((reached, target.name),), frozenset({reached}))
         facts = facts.plus(more, equalities([condition]))
@@ -61,8 +61,8 @@ def _private(table: Table, scan: Scan, item: Item, facts: Facts, context: Contex
     return Rows(source, Standing.OWNED, (item,), facts, (owner,), (leaf,), node=node)
 
 
-def _on_path(here: Table, alias: str, target: Table, reached: str, context: Context) -> Expr:
-    """The columns of `here` equal those they point to."""
+def on_path(here: Table, alias: str, target: Table, reached: str, context: Context) -> Expr:
+    """The condition of one step of a path: the columns of `here` equal those they point to."""
     if not isinstance(here.unit, Through):
         raise InternalError("A path that leads nowhere.")
     condition: Expr | None = None
