@@ -13,11 +13,14 @@ MOST_ROWS = 200
 
 
 def notes(answer: "Answer") -> list[str]:
-    """The notes of the error bars, by column, each once; and what is meant by a population, where there is one."""
-    found = {
-        f"{on_one_line(name)}: {bar.note}": None for row in answer.intervals for name, bar in row.items() if bar.note
-    }
-    return [*found, *([MEANING] if about_people(answer) else [])]
+    """What is said of the answer as a whole, each note of the error bars once with its columns, and of populations."""
+    columns: dict[str, dict[str, None]] = {}
+    for row in answer.intervals:
+        for name, bar in row.items():
+            if bar.note:
+                columns.setdefault(bar.note, {})[on_one_line(name)] = None
+    found = [f"{', '.join(names)}: {note}" for note, names in columns.items()]
+    return [*answer.notes, *found, *([MEANING] if about_people(answer) else [])]
 
 
 def caption(answer: "Answer") -> str:

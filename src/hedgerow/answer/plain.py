@@ -55,7 +55,7 @@ def shown(value: object, interval: Interval | None) -> str:
         return _bare(value)
     arms = [arm for arm in (found - interval.lower, interval.upper - found) if math.isfinite(arm)]
     if not arms:
-        return f"{_digits(found, abs(found) / 100)} ± ∞"
+        return f"{_bare(value) if isinstance(value, int) else _digits(found, abs(found) / 100)} ± ∞"
     error = max(arms) if max(arms) > 0 or len(arms) == 2 else abs(found) / 100
     if len(arms) == 2 and (min(arms) > 0.8 * error or error == 0):
         return f"{_digits(found, error)} ± {_digits(error, error)}"

@@ -34,6 +34,7 @@ class Answer:
         columns: The names, in SELECT order.
         confidence: How often an interval holds.
         receipt: What was paid, and for what; its `id` is None for public data.
+        notes: What is to be said about the answer as a whole, such as which groups its totals leave out.
     """
 
     def __init__(
@@ -43,6 +44,7 @@ class Answer:
         confidence: float,
         receipt: Summary,
         noisy: Sequence[str] | None = None,
+        notes: Sequence[str] = (),
     ) -> None:
         """Make an answer.
 
@@ -52,6 +54,7 @@ class Answer:
             confidence: How often one of them holds.
             receipt: What was paid.
             noisy: The columns that have error bars; where it is not given, those that have one in any row.
+            notes: What is to be said about the answer as a whole.
         """
         self._table = table
         self._intervals = intervals
@@ -61,6 +64,7 @@ class Answer:
         self.columns = list(table.column_names)
         self.confidence = confidence
         self.receipt = receipt
+        self.notes = tuple(notes)
 
     @property
     def intervals(self) -> list[Mapping[str, Interval]]:
@@ -152,6 +156,7 @@ class Answer:
             "rows": [[plain(value) for value in row] for row in self],
             "intervals": [{name: _ends(interval) for name, interval in row.items()} for row in self.intervals],
             "confidence": self.confidence,
+            **({"notes": list(self.notes)} if self.notes else {}),
             **self.receipt.to_dict(),
         }
 

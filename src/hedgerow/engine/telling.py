@@ -13,7 +13,9 @@ from hedgerow.compile import After, after
 from hedgerow.compiled import RELEASED, ROW
 from hedgerow.dialects import DUCKDB
 from hedgerow.engine.marking import marked
+from hedgerow.engine.missing import Reasons, explain_missing
 from hedgerow.engine.parameters import Asked
+from hedgerow.engine.remarks import remarks
 from hedgerow.engine.simulating import Simulation
 from hedgerow.errors import BackendError
 from hedgerow.expressions.nodes import Column
@@ -43,16 +45,16 @@ def tell(
     def made() -> list[dict[str, Interval]]:
         """The error bars, when they are first looked at."""
         if origin is None:
-            bars, beta = _followed(steps.origins or (), logical, estimators, told_rows, request)
+            bars, beta, reasons = _followed(steps.origins or (), logical, estimators, told_rows, request)
         else:
-            bars, beta = _traced(origin, logical, estimators, told_rows, request)
-        return simulation.complete(bars, told_rows, beta)
+            bars, beta, reasons = _traced(origin, logical, estimators, told_rows, request)
+        return explain_missing(simulation.complete(bars, told_rows, beta), shown, reasons)
 
     intervals: Callable[[], list[dict[str, Interval]]] = made
     shown = shown.select([column.name for column in logical.root.columns]).rename_columns(list(logical.names))
     if request.within is not None:
         intervals = marked(intervals, shown, request.within)
-    return Answer(shown, intervals, request.confidence, told, noisy)
+    return Answer(shown, intervals, request.confidence, told, noisy, remarks(logical, estimators, shown.num_rows))
 
 
 def rows_shown(
@@ -100,8 +102,8 @@ def _in_order(estimator: Estimator) -> pa.Table:
 
 def _traced(
     origin: Traced, logical: LogicalPlan, estimators: Sequence[Estimator], shown: pa.Table, request: Asked
-) -> tuple[list[dict[str, Interval]], float]:
-    """The error bars of rows that each come from one released row, by column, and how often one may fail."""
+) -> tuple[list[dict[str, Interval]], float, Reasons]:
+    """The error bars of rows that each come from one released row, how often one may fail, and why values miss."""
     estimator = estimators[logical.releases.index(origin.release)]
     rows = _order(estimator)[np.asarray(shown.column(ROW).to_numpy(), dtype=np.int64)]
     beta = _level(request, logical, of=len(estimator.noisy.shown), shown=len(rows))
@@ -115,7 +117,8 @@ def _traced(
             found[place][name] = Interval(float(bounds.lower[row]), float(bounds.upper[row]), bounds.notes[row])
         if isinstance(expr, Column) and not expr.table:
             _of_population(found, name, estimator.about_population(expr.name, beta), rows)
-    return found, beta
+    missing = [None if estimator.noisy.shown[row] else estimator.held_back for row in rows.tolist()]
+    return found, beta, dict.fromkeys(logical.names, missing)
 
 
 def _of_population(
@@ -133,18 +136,21 @@ def _followed(
     estimators: Sequence[Estimator],
     shown: pa.Table,
     request: Asked,
-) -> tuple[list[dict[str, Interval]], float]:
-    """The error bars of numbers that are made of several released rows, and how often one may fail."""
+) -> tuple[list[dict[str, Interval]], float, Reasons]:
+    """The error bars of numbers made of several released rows, how often one may fail, and why values miss."""
     follower = Follower(estimators, [_order(estimator) for estimator in estimators])
     columns = {name: shown.column(name).combine_chunks() for name in shown.column_names}
     frame = Frame(columns, shown.num_rows)
     beta = _level(request, logical, of=max(len(e.noisy.shown) for e in estimators), shown=shown.num_rows)
     found: list[dict[str, Interval]] = [{} for _ in range(shown.num_rows)]
+    reasons: dict[str, list[str | None]] = {}
     for name, column, origin in zip(logical.names, logical.root.columns, origins, strict=True):
         bounds = follower.bounds(origin, frame, beta) if column.expr.type.is_numeric else None
         for place, interval in enumerate(bounds.intervals() if bounds is not None else []):
             found[place][name] = interval
-    return found, beta
+        if bounds is not None:
+            reasons[name] = follower.reasons(origin, frame)
+    return found, beta, reasons
 
 
 def _noisy(logical: LogicalPlan) -> list[str]:

@@ -13,7 +13,7 @@ from hedgerow.aggregates import Form, Ratio, shared_noises
 from hedgerow.distributions import Laplace
 from hedgerow.expressions.nodes import Call, Column, Expr, Literal
 from hedgerow.intervals import Bounds, half_width, quotient_bounds
-from hedgerow.release.estimate import HELD_BACK, Estimator
+from hedgerow.release.estimate import Estimator
 
 BOXED = "conservative"
 
@@ -25,7 +25,7 @@ def exact_bounds(expr: Expr, estimator: Estimator, beta: float) -> Bounds | None
         return None
     shown = estimator.noisy.shown
     bounds = _bounds(found, beta)
-    notes = [note if ok else HELD_BACK for note, ok in zip(bounds.notes, shown, strict=True)]
+    notes = [note if ok else estimator.held_back for note, ok in zip(bounds.notes, shown, strict=True)]
     return Bounds(np.where(shown, bounds.lower, -np.inf), np.where(shown, bounds.upper, np.inf), notes)
 
 

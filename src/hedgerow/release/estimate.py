@@ -16,12 +16,11 @@ from hedgerow.moments import Column, Moments
 from hedgerow.privacy.plan import PrivatePlan, Recipe, Terms
 from hedgerow.quantiles import Measured as RankPoints
 from hedgerow.quantiles import extreme_is_safe, value_bounds, values_of
+from hedgerow.release.absent import held_back
 from hedgerow.release.measure import NoisyTable
 
 Population = tuple[tuple[float, float] | None, float | None]
 """An interval about a population, and a p-value."""
-
-HELD_BACK = "held back: too few people may be behind it"
 
 
 @dataclass(frozen=True)
@@ -31,6 +30,11 @@ class Estimator:
     noisy: NoisyTable
     plan: PrivatePlan
 
+    @property
+    def held_back(self) -> str:
+        """The note of numbers that are held back."""
+        return held_back(self.plan)
+
     def estimate(self, index: int, beta: float) -> Estimate:
         """Aggregate number `index` for every group, with intervals that fail with probability `beta` each."""
         call = self.plan.release.calls[index]
@@ -39,7 +43,7 @@ class Estimator:
             raise InternalError(f"{call.function} was bound but is not an aggregate.")
         shown = self.noisy.shown
         found = known.estimate(self.measured(index), beta)
-        notes = [note if ok else HELD_BACK for note, ok in zip(found.notes, shown, strict=True)]
+        notes = [note if ok else self.held_back for note, ok in zip(found.notes, shown, strict=True)]
         return Estimate(
             np.where(shown, found.values, np.nan),
             np.where(shown, found.lower, -np.inf),

@@ -7,6 +7,7 @@ evaluated on their simultaneous intervals. What cannot be followed is unbounded,
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +16,10 @@ from scipy.sparse import csr_array
 from hedgerow.intervals import Bounds, normal_quotient_bounds
 from hedgerow.intervals import verdicts as verdict_of
 from hedgerow.intervals.arithmetic import divide
-from hedgerow.plan.origins import Applied, Cell, Gathered, Known, Origin, Ranked
+from hedgerow.plan.origins import Applied, Cell, Gathered, Known, Origin, Ranked, Untraced
+from hedgerow.release.absent import NULL, UNTRACED, held_back, no_row
 from hedgerow.release.cells import Cells, Floats, Sparse, known
-from hedgerow.release.estimate import HELD_BACK, Estimator
+from hedgerow.release.estimate import Estimator
 from hedgerow.release.exact_forms import EVERYWHERE, NOT_NEGATIVE, Exact, added, divided, inverse, multiplied, scaled
 from hedgerow.release.frame import Frame
 from hedgerow.release.spread import CONSERVATIVE, RULES, UNKNOWN, first_present, present
@@ -25,6 +27,11 @@ from hedgerow.release.spread import CONSERVATIVE, RULES, UNKNOWN, first_present,
 MOST_ELEMENTS = 2_000_000
 MOST_COMPARED = 20_000
 CHOSEN = "unbounded: which groups there are is a choice of the noise"
+
+Codes = NDArray[np.int64]
+"""Why numbers are missing: an odd number for each release that holds back, an even one for each that lacks a row."""
+
+_NONE, _UNTRACED = 0, -1
 
 
 @dataclass(frozen=True)
@@ -82,6 +89,63 @@ class Follower:
         below = None if found.denominator is None else self.cells.form(cell.release, found.denominator, rows, there)
         return Exact(above, below, found.support)
 
+    def reasons(self, origin: Origin, frame: Frame) -> list[str | None]:
+        """For each row, why a number that this one rests on is missing; None where none is, or its lack is no reason.
+
+        It follows from which released rows a number is made of, not from what it is. A total of several rows is there
+        as long as one of them is.
+        """
+        words: dict[int, str | None] = {_NONE: None, _UNTRACED: UNTRACED if self._hides() else NULL}
+        for release, estimator in enumerate(self.estimators):
+            if estimator.plan.selection is not None:
+                words[_held(release)] = held_back(estimator.plan)
+            words[_without_row(release)] = no_row(estimator.plan)
+        return [words[code] for code in self._codes(origin, frame).tolist()]
+
+    def _hides(self) -> bool:
+        return any(not estimator.noisy.shown.all() for estimator in self.estimators)
+
+    def _codes(self, origin: Origin, frame: Frame) -> Codes:
+        if isinstance(origin, Cell):
+            _, there = self._rows(origin, frame)
+            has_row = np.isfinite(frame.numbers(origin.row)) & (len(self.orders[origin.release]) > 0)
+            absent = np.where(has_row, _held(origin.release), _without_row(origin.release))
+            return np.where(there, _NONE, absent)
+        if isinstance(origin, Gathered):
+            return self._gathered_codes(origin, frame)
+        if isinstance(origin, Ranked):
+            return self._codes(origin.own, frame)
+        if isinstance(origin, Untraced):
+            return np.full(frame.rows, _UNTRACED)
+        if isinstance(origin, Applied) and origin.function == "case":
+            return self._case_codes(origin, frame)
+        if isinstance(origin, Applied):
+            parts = [self._codes(argument, frame) for argument in origin.arguments]
+            return reduce(_first_there if origin.function == "coalesce" else _either, parts)
+        return _nothing(frame)
+
+    def _gathered_codes(self, origin: Gathered, frame: Frame) -> Codes:
+        inner, owner = frame.elements(origin.rows)
+        if not inner.rows or inner.rows > MOST_ELEMENTS:
+            return _nothing(frame)
+        codes = self._codes(origin.inner, inner)
+        found = _nothing(frame)
+        np.maximum.at(found, owner, np.where(_is_held(codes), codes, _NONE))
+        some = np.bincount(owner[codes == _NONE], minlength=frame.rows) > 0
+        return np.where(some, _NONE, found)
+
+    def _case_codes(self, origin: Applied, frame: Frame) -> Codes:
+        """Of the branch that is taken where no noise decides that; else of all that decide or may be taken."""
+        found, still_open = _nothing(frame), np.ones(frame.rows, bool)
+        for condition, value in zip(origin.arguments[:-1:2], origin.arguments[1:-1:2], strict=True):
+            known = isinstance(condition, Known)
+            verdict = frame.numbers(condition.value) == 1 if isinstance(condition, Known) else np.ones(frame.rows, bool)
+            codes = _either(self._codes(condition, frame), self._codes(value, frame))
+            found = np.where(still_open & verdict, _either(found, codes), found)
+            still_open = still_open & ~(verdict & known)
+        rest = self._codes(origin.arguments[-1], frame)
+        return np.where(still_open, _either(found, rest), found)
+
     def _rows(self, cell: Cell, frame: Frame) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """The groups a cell is read at, and where there is one that is not held back."""
         numbers = frame.numbers(cell.row)
@@ -136,7 +200,7 @@ class Follower:
             found = above.bounds(self.cells, beta).within(*exact.support)
         else:
             found = self._quotient(above, below, exact.support, beta)
-        return _held_back(found, missing)
+        return _absent(found, missing)
 
     def _quotient(self, above: Sparse, below: Sparse, support: tuple[float, float], beta: float) -> Bounds:
         variances = self.cells.variances()
@@ -152,10 +216,10 @@ class Follower:
         estimator = self.estimators[cell.release]
         rows, there = self._rows(cell, frame)
         if not len(estimator.noisy.shown):
-            return _held_back(_unknown(frame.rows), ~there)
+            return _absent(_unknown(frame.rows), ~there)
         found = estimator.estimate(_index(estimator, cell.call), self._any(beta) if cell.chosen else beta)
         notes = [found.notes[row] or (CONSERVATIVE if cell.chosen else None) for row in rows]
-        return _held_back(Bounds(found.lower[rows], found.upper[rows], notes), ~there)
+        return _absent(Bounds(found.lower[rows], found.upper[rows], notes), ~there)
 
     def _any(self, beta: float) -> float:
         """The level at which the intervals of all groups hold at once, whichever of them noise may choose."""
@@ -281,9 +345,36 @@ def _index(estimator: Estimator, call: str) -> int:
     return [c.name for c in estimator.plan.release.calls].index(call)
 
 
-def _held_back(bounds: Bounds, missing: NDArray[np.bool_]) -> Bounds:
-    notes = [HELD_BACK if gone else note for note, gone in zip(bounds.notes, missing, strict=True)]
+def _absent(bounds: Bounds, missing: NDArray[np.bool_]) -> Bounds:
+    """The bounds, open where there is no number. Why there is none is told by `Follower.reasons`."""
+    notes = [NULL if gone else note for note, gone in zip(bounds.notes, missing, strict=True)]
     return Bounds(np.where(missing, -np.inf, bounds.lower), np.where(missing, np.inf, bounds.upper), notes)
+
+
+def _held(release: int) -> int:
+    return 2 * release + 1
+
+
+def _without_row(release: int) -> int:
+    return 2 * release + 2
+
+
+def _is_held(codes: Codes) -> NDArray[np.bool_]:
+    return np.asarray((codes > _NONE) & (codes % 2 == 1), dtype=bool)
+
+
+def _either(left: Codes, right: Codes) -> Codes:
+    """What is held back outweighs a row that is not there."""
+    return np.where(_is_held(left), left, np.where(_is_held(right) | (left == _NONE), right, left))
+
+
+def _first_there(left: Codes, right: Codes) -> Codes:
+    """COALESCE: the next value counts only where the one before has no row."""
+    return np.where((left > _NONE) & ~_is_held(left), right, left)
+
+
+def _nothing(frame: Frame) -> Codes:
+    return np.full(frame.rows, _NONE)
 
 
 def _unknown(rows: int) -> Bounds:

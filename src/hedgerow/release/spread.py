@@ -17,8 +17,9 @@ from hedgerow.expressions.types import Type
 from hedgerow.intervals import Bounds, arithmetic
 from hedgerow.intervals import verdicts as verdict_of
 from hedgerow.plan.trace import is_noisy
+from hedgerow.release.absent import is_absent
 from hedgerow.release.algebra import exact_bounds
-from hedgerow.release.estimate import HELD_BACK, Estimator
+from hedgerow.release.estimate import Estimator
 
 CONSERVATIVE = "conservative"
 UNKNOWN = "unbounded: no rule gives an interval for this expression"
@@ -160,7 +161,7 @@ def _verdict(expr: Expr, parts: Mapping[str, Bounds], released: pa.Table) -> ver
 
 def present(bounds: Bounds) -> NDArray[np.bool_]:
     """Where there is a number at all."""
-    return np.array([note != HELD_BACK for note in bounds.notes], dtype=bool)
+    return np.array([not is_absent(note) for note in bounds.notes], dtype=bool)
 
 
 def first_present(parts: Sequence[Bounds]) -> Bounds:
