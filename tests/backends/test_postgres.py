@@ -19,6 +19,7 @@ from hedgerow.errors import BackendError, UnsupportedSQLError
 from hedgerow.expressions.functions import allowed
 from hedgerow.expressions.nodes import Call, Column, Literal
 from hedgerow.expressions.types import Type
+from hedgerow.limits import StatementLimits
 
 from ..conformance.engines.postgres import create, running, why_not
 from ..conformance.tables import nasty
@@ -342,6 +343,38 @@ def test_a_pattern_that_is_not_understood_alike_is_refused(nasty_one, pattern):
     with pytest.raises(UnsupportedSQLError) as caught:
         scalar(expr, nasty_one.dialect)
     assert caught.value.code == "engine-lacks"
+
+
+SHOWN = "SELECT setting::bigint AS n FROM pg_catalog.pg_settings WHERE name = '{}'"
+
+
+def setting(backend, name):
+    """What holds inside a transaction of ours."""
+    return backend.public(Query(SHOWN.format(name), ("n",), (), (pa.int64(),))).column("n").to_pylist()[0]
+
+
+@pytest.mark.parametrize(
+    ("role", "seconds", "timeout"), [("1s", 900.0, 1000), ("20min", 2.5, 2500), ("0", 900.0, 900_000)]
+)
+def test_the_time_of_a_statement_is_the_shorter_of_the_roles_and_the_owners(server, role, seconds, timeout):
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(f"CREATE ROLE hasty LOGIN; ALTER ROLE hasty SET statement_timeout = '{role}'")
+        connection.execute("GRANT SELECT ON kinds TO hasty")
+        made = open_postgres(server.replace("postgres:@", "hasty:@"))
+        try:
+            made.hold(StatementLimits(seconds=seconds))
+            assert setting(made, "statement_timeout") == timeout
+            assert setting(made, "temp_file_limit") == -1, "this user may not set it"
+        finally:
+            made.close()
+            connection.execute("REVOKE ALL ON kinds FROM hasty; DROP ROLE hasty")
+
+
+def test_temporary_files_are_limited_where_the_user_may(server):
+    made = open_postgres(server)
+    made.hold(StatementLimits(memory=10**9))
+    assert setting(made, "temp_file_limit") == 4 * 10**9 // 1024
+    made.close()
 
 
 @pytest.mark.parametrize("pattern", ["a|ab", "a*?", "(a*)(ab)?", "(|a)", "(a?)*"])

@@ -9,11 +9,13 @@ import duckdb
 import pyarrow as pa
 
 from hedgerow.backends.base import Snapshot, repeated, sealed
+from hedgerow.backends.limiting import in_time
 from hedgerow.backends.tables import exact_table, table_of, with_rows
 from hedgerow.compiled import SELECTED, Query
 from hedgerow.dialects import Dialect
 from hedgerow.exact import ExactTable
 from hedgerow.expressions.types import Type
+from hedgerow.limits import UNDECLARED, StatementLimits
 from hedgerow.schema import Schema, SchemaColumn, SchemaTable
 
 
@@ -60,6 +62,7 @@ class Toy:
     def __init__(self, tables: Mapping[str, Rows]) -> None:
         self._tables = tables
         self._turn = threading.Lock()
+        self._limits = UNDECLARED
         self._engine = duckdb.connect(":memory:", config={"enable_external_access": "false"})
         for name, table in tables.items():
             shape = ", ".join(f'"{column}" {STORED[kind]}' for column, kind in table.columns.items())
@@ -78,12 +81,12 @@ class Toy:
     @contextmanager
     def snapshot(self) -> Iterator[Snapshot]:
         """One question at a time; `sealed` keeps the engine's own words from the analyst."""
-        with sealed(), self._turn:
+        with sealed(), self._turn, in_time(self._limits.seconds, self.cancel):
             yield ToySnapshot(self)
 
     def public(self, query: Query) -> pa.Table:
         """The result of a query over public tables."""
-        with sealed(), self._turn:
+        with sealed(), self._turn, in_time(self._limits.seconds, self.cancel):
             return table_of(self.rows(query.sql), query)
 
     def rows(self, sql: str) -> Sequence[Sequence[object]]:
@@ -93,6 +96,10 @@ class Toy:
     def is_unique(self, table: str, columns: tuple[str, ...]) -> bool:
         """Whether no two rows agree on `columns`."""
         return self.public(repeated(self.dialect, table, columns)).num_rows == 0
+
+    def hold(self, limits: StatementLimits) -> None:
+        """Time runs while a question is answered; `in_time` stops it when it is over."""
+        self._limits = limits
 
     def cancel(self) -> None:
         """Stop what runs, from another thread."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hedgerow.catalog import bind_catalog, codes, guess, names, quote, read_budget, read_column, read_table
+from hedgerow.catalog import bind_catalog, codes, guess, names, quote, read_budget, read_column, read_limits, read_table
 from hedgerow.errors import CatalogError
 
 PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "catalog.md").read_text(encoding="utf-8")
@@ -42,11 +42,20 @@ def test_the_example_at_the_top_loads_and_shows_every_field(load):
     catalog = load(example)
     assert catalog.tables["customers"].unit_unique
     shown = set(re.findall(r"(\w+):", example))
-    fields = {*read_budget._FIELDS, *read_table._FIELDS, "lower", "upper", "values", "type", "hidden"}
-    assert fields - shown == {"queries", "rows", "accounting", "schedule"}
+    fields = {
+        *read_budget._FIELDS,
+        *read_limits.FIELDS,
+        *read_table._FIELDS,
+        "lower",
+        "upper",
+        "values",
+        "type",
+        "hidden",
+    }
+    assert fields - shown == {"queries", "accounting", "schedule"}
 
 
-@pytest.mark.parametrize("field", [*read_budget._FIELDS, *read_table._FIELDS, *read_column.TYPES])
+@pytest.mark.parametrize("field", [*read_budget._FIELDS, *read_limits.FIELDS, *read_table._FIELDS, *read_column.TYPES])
 def test_every_field_and_type_is_described(field):
     assert f"`{field}`" in PAGE
 

@@ -7,6 +7,7 @@ import pytest
 
 from hedgerow.catalog import BudgetPolicy, Cap, Catalog, Column, Defaults, Table, Through, load_catalog
 from hedgerow.expressions.types import Type
+from hedgerow.limits import StatementLimits
 
 WHOLE = """\
 dataset: shop                     # the ledger is keyed by this name
@@ -253,3 +254,10 @@ def test_places_are_no_part_of_what_a_catalog_says(load):
     assert catalog.span("tables") != lower.span("tables")
     assert catalog == lower
     assert "span" not in repr(catalog).lower()
+
+
+def test_limits_are_read_and_have_public_defaults(load):
+    written = "limits: {seconds: 1.5, memory: 500MB, rows: 10, joined_rows: 1e9, rows_per_person: 7}\n"
+    assert load(written + SMALL).limits == StatementLimits(1.5, 500_000_000, 10, 10**9, 7)
+    assert load("limits: {rows: 10}\n" + SMALL).limits == StatementLimits(rows=10)
+    assert load(SMALL).limits == StatementLimits(900.0, 4_000_000_000, 1_000_000, 10**12, 10**7)

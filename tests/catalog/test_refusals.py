@@ -50,6 +50,31 @@ def test_the_base_of_all_these_texts_loads(load):
     assert list(load(catalog()).tables) == ["people"]
 
 
+LIMITS = [
+    ("seconds: 0", codes.NUMBER),
+    ("seconds: soon", codes.NUMBER),
+    ("seconds: 1e9", codes.NUMBER),
+    ("memory: 4096", codes.CHOICE),
+    ("memory: 4 gigabytes", codes.CHOICE),
+    ("memory: 1MB", codes.CHOICE),
+    ("memory: 9999999TB", codes.CHOICE),
+    ("memory: true", codes.CHOICE),
+    ("rows: 0", codes.NUMBER),
+    ("rows: 1.5", codes.NUMBER),
+    ("joined_rows: -1", codes.NUMBER),
+    ("rows_per_person: 1e19", codes.NUMBER),
+    ("row: 10", codes.UNKNOWN_FIELD),
+]
+
+
+@pytest.mark.parametrize(("line", "code"), LIMITS)
+def test_a_limit_that_cannot_be_meant_is_refused(load, line, code):
+    text = catalog() + f"limits:\n  {line}  # <--\n"
+    with pytest.raises(CatalogError) as caught:
+        load(text)
+    check(caught.value, code, marked_line(text))
+
+
 BUDGETS = [
     ("epsilom: 1  # <--", codes.UNKNOWN_FIELD, "Did you mean `epsilon`?"),
     ("zzz: 1  # <--", codes.UNKNOWN_FIELD, "The fields are `epsilon`, `delta`"),

@@ -8,9 +8,10 @@ import pytest
 import sqlglot
 from sqlglot import exp
 
-from hedgerow.compile import after, program, public_tables, query_text
+from hedgerow.compile import after, at_most, program, public_tables, query_text
 from hedgerow.dialects import DUCKDB
-from hedgerow.engine.public import MOST_ROWS, ordered
+from hedgerow.engine.public import ordered
+from hedgerow.limits import UNDECLARED
 from hedgerow.privacy.keys import MAX_DECLARED
 
 FIXED = {"BEGIN TRANSACTION"}
@@ -51,17 +52,19 @@ def plain(text):
 def written_by_compile(logical, priced, schema):
     """The statements that a plan is rendered to: for the database, and for the engine after the noise."""
     if priced is None:
-        return {query_text(ordered(logical.root), DUCKDB)}, set()
+        return {query_text(at_most(ordered(logical.root), UNDECLARED.rows + 1), DUCKDB)}, set()
     programs = [program(part, DUCKDB, "0" * 32) for part in priced.parts]
     public = [public_text(schema.tables[name]) for name in public_tables(logical)]
     public += [domain_text(release) for release in logical.releases if release.domain is not None]
-    return {*(text for steps in programs for text in steps.texts()), *public}, {after(logical, DUCKDB).sql}
+    return {*(text for steps in programs for text in steps.texts()), *public}, {
+        after(logical, DUCKDB, most=UNDECLARED.rows + 1).sql
+    }
 
 
 def public_text(table):
     """A public table as the after part is given it: all its columns, and nothing else."""
     quoted = [DUCKDB.identifier(column) for column in table.columns]
-    return f"SELECT {', '.join(quoted)} FROM {DUCKDB.identifier(table.name)} LIMIT {MOST_ROWS + 1}"
+    return f"SELECT {', '.join(quoted)} FROM {DUCKDB.identifier(table.name)} LIMIT {UNDECLARED.rows + 1}"
 
 
 def domain_text(release):

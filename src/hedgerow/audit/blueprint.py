@@ -109,7 +109,11 @@ def draw_up(catalog: Catalog, backend: Backend) -> Blueprint:
             for table in tables.values()
             for column in table.columns.values()
         }
-    public = {name: public_table(name, backend, schema) for name, table in bound.tables.items() if table.public}
+    public = {
+        name: public_table(name, backend, schema, bound.limits.rows)
+        for name, table in bound.tables.items()
+        if table.public
+    }
     return Blueprint(bound, tables, natives, public)
 
 

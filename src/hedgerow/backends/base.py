@@ -16,6 +16,7 @@ from hedgerow.compiled import Query
 from hedgerow.dialects import Dialect
 from hedgerow.errors import BackendError, HedgerowError
 from hedgerow.exact import ExactTable
+from hedgerow.limits import StatementLimits
 from hedgerow.schema import Schema, SchemaTable
 
 owners_log = logging.getLogger("hedgerow.owner")
@@ -56,6 +57,9 @@ class Backend(Protocol):
     def is_unique(self, table: str, columns: tuple[str, ...]) -> bool:
         """Whether no two rows agree on `columns` now. The owner's question: it looks at the data."""
 
+    def hold(self, limits: StatementLimits) -> None:
+        """Hold every statement from now on within the owner's limits of time and memory."""
+
     def cancel(self) -> None:
         """Stop what runs now, from another thread. What was charged stays charged."""
 
@@ -63,10 +67,11 @@ class Backend(Protocol):
         """Let go of the engine."""
 
 
+FEWER = "Ask for less at once: fewer joins, or fewer rows before they are joined. "
 REASONS = {
     "engine-failed": ("The database could not run the query", ""),
-    "timed-out": ("The statement was stopped: it ran longer than it may", "Ask for less: fewer rows, fewer joins. "),
-    "out-of-memory": ("The statement was stopped: it needed more memory or temporary space than it may use", ""),
+    "timed-out": ("The statement was stopped: it ran longer than it may", FEWER),
+    "out-of-memory": ("The statement was stopped: it needed more memory or temporary space than it may use", FEWER),
     "cancelled": ("The statement was cancelled", ""),
     "connection-lost": ("The connection to the database was lost", "Ask again when the database is back. "),
     "not-permitted": ("The database does not let this user read a table or column of the query", ""),

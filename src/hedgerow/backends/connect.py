@@ -15,14 +15,25 @@ import duckdb
 from hedgerow.backends.base import Backend
 from hedgerow.backends.duckdb import DuckDB, open_file
 from hedgerow.errors import BackendError
+from hedgerow.limits import UNDECLARED, StatementLimits
 
-PARTS_OF_A_BACKEND = ("dialect", "handed_in", "schema", "snapshot", "public", "is_unique", "cancel", "close")
+PARTS_OF_A_BACKEND = ("dialect", "handed_in", "schema", "snapshot", "public", "is_unique", "hold", "cancel", "close")
 SQLITE_FILE = b"SQLite format 3\x00"
 """What every SQLite file begins with."""
 
 
-def connect_backend(source: object) -> Backend:
-    """The backend for a source: see the page on connecting (docs/how-to/connect-files-and-frames.md)."""
+def connect_backend(source: object, limits: StatementLimits = UNDECLARED) -> Backend:
+    """The backend for a source, held to the owner's limits: see docs/reference/engines.md."""
+    backend = _backend(source)
+    try:
+        backend.hold(limits)
+    except BaseException:
+        backend.close()
+        raise
+    return backend
+
+
+def _backend(source: object) -> Backend:
     if all(hasattr(source, part) for part in PARTS_OF_A_BACKEND):
         return cast("Backend", source)
     if isinstance(source, duckdb.DuckDBPyConnection):

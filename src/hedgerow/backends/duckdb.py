@@ -9,17 +9,18 @@ import duckdb
 import pyarrow as pa
 
 from hedgerow.backends.base import Snapshot, failure, repeated, sealed
+from hedgerow.backends.limiting import in_time
 from hedgerow.compiled import Query
 from hedgerow.dialects import DUCKDB, Dialect
 from hedgerow.errors import BackendError
 from hedgerow.exact import ExactTable
 from hedgerow.expressions.types import Type
+from hedgerow.limits import UNDECLARED, StatementLimits
 from hedgerow.schema import Schema, SchemaColumn, SchemaTable
 
 LOCKED: dict[str, str | bool | int | float | list[str]] = {
     "access_mode": "read_only",
     "enable_external_access": "false",
-    "lock_configuration": "true",
     "perfect_ht_threshold": "18",
 }
 """The last is for speed: owners whose numbers lie within 2^18 of each other are counted in an array."""
@@ -52,6 +53,7 @@ class DuckDB:
         self._connection = connection
         self._lock = threading.Lock()
         self._cursors: list[duckdb.DuckDBPyConnection] = []
+        self._limits = UNDECLARED
         self.handed_in = handed_in
 
     def schema(self) -> Schema:
@@ -80,6 +82,22 @@ class DuckDB:
         """Whether no two rows agree on `columns` now."""
         return bool(self.public(repeated(self.dialect, table, columns)).num_rows == 0)
 
+    def hold(self, limits: StatementLimits) -> None:
+        """Limit time; and memory and temporary files, before the settings are locked, where the engine is ours.
+
+        Where a database of this process has the same file open, the settings are locked already, and the memory is
+        what was allowed there.
+        """
+        self._limits = limits
+        if self.handed_in:
+            return
+        with self._lock, sealed():
+            (locked,) = self._connection.execute("SELECT current_setting('lock_configuration')").fetchone() or (True,)
+            if not locked:
+                self._connection.execute(f"SET memory_limit = '{limits.memory}B'")
+                self._connection.execute(f"SET max_temp_directory_size = '{limits.temporary}B'")
+                self._connection.execute("SET lock_configuration = true")
+
     def cancel(self) -> None:
         """Interrupt every cursor that runs."""
         with self._lock:
@@ -93,12 +111,13 @@ class DuckDB:
 
     @contextmanager
     def _running(self) -> Iterator[duckdb.DuckDBPyConnection]:
-        """A cursor that can be interrupted."""
+        """A cursor that can be interrupted, and is when its time is over."""
         cursor = self._cursor()
         try:
             with self._lock:
                 self._cursors.append(cursor)
-            yield cursor
+            with in_time(self._limits.seconds, cursor.interrupt):
+                yield cursor
         finally:
             with self._lock:
                 self._cursors.remove(cursor)

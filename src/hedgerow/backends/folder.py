@@ -85,7 +85,6 @@ def _opened(base: Path, entries: Iterable[Path]) -> DuckDB:
     connection.execute("SET enable_external_access = false")
     for table in tables:
         _view(connection, table)
-    connection.execute("SET lock_configuration = true")
     return DuckDB(connection, handed_in=False)
 
 

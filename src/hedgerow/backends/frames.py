@@ -34,7 +34,6 @@ class Frames(DuckDB):
         self._registered(self._connection)
         for view, name in zip(self._frames, tables, strict=True):
             self._connection.execute(f"CREATE VIEW {self.dialect.identifier(name)} AS SELECT * FROM {view}")
-        self._connection.execute("SET lock_configuration = true")
 
     def _cursor(self) -> duckdb.DuckDBPyConnection:
         """A cursor does not know what was registered on another."""

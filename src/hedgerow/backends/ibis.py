@@ -14,11 +14,13 @@ import pyarrow as pa
 from hedgerow.backends.base import Snapshot, failure, owners_log, repeated, sealed
 from hedgerow.backends.ibis_drivers import DRIVERS, Driver
 from hedgerow.backends.ibis_types import read_column
+from hedgerow.backends.limiting import in_time
 from hedgerow.backends.tables import exact_table, table_of, with_rows
 from hedgerow.compiled import Query
 from hedgerow.dialects import DIALECTS, Dialect
 from hedgerow.errors import BackendError
 from hedgerow.exact import ExactTable
+from hedgerow.limits import UNDECLARED, StatementLimits
 from hedgerow.schema import Schema, SchemaTable
 
 
@@ -36,6 +38,7 @@ class Ibis:
         self._driver: Driver = DRIVERS[connection.name](connection)
         self._turn = threading.RLock()
         self._stopped = False
+        self._limits = UNDECLARED
 
     def schema(self) -> Schema:
         """What Ibis says of the tables of the current database. One that it cannot read is left out."""
@@ -60,6 +63,10 @@ class Ibis:
         """Whether no two rows agree on `columns` now."""
         return bool(self.public(repeated(self.dialect, table, columns)).num_rows == 0)
 
+    def hold(self, limits: StatementLimits) -> None:
+        """Limit time, where the driver can stop a statement; the memory of the engine is its owner's."""
+        self._limits = limits
+
     def cancel(self) -> None:
         """Stop the statement that runs, where the driver can."""
         self._stopped = True
@@ -74,7 +81,8 @@ class Ibis:
         """Wait for the turn, and tell a statement that was cancelled from one that failed."""
         with sealed(lambda _: "cancelled" if self._stopped else None), self._turn:
             self._stopped = False
-            yield
+            with in_time(self._limits.seconds, self._driver.cancel):
+                yield
 
     def _read(self, name: str) -> SchemaTable | None:
         try:

@@ -9,10 +9,12 @@ from hedgerow.catalog.model import Catalog, Defaults
 from hedgerow.catalog.names import fold
 from hedgerow.catalog.paths import check_paths
 from hedgerow.catalog.read_budget import read_budget, read_defaults
+from hedgerow.catalog.read_limits import read_limits
 from hedgerow.catalog.read_table import read_table
 from hedgerow.catalog.source import compose, read_source
 from hedgerow.catalog.strict import text
 from hedgerow.errors import Span
+from hedgerow.limits import UNDECLARED
 
 
 def load_catalog(source: str | os.PathLike[str] | Catalog) -> Catalog:
@@ -30,7 +32,7 @@ def load_catalog(source: str | os.PathLike[str] | Catalog) -> Catalog:
 
 
 def _read(root: Entry) -> Catalog:
-    found = root.fields(("dataset", "version", "budget", "defaults", "tables"))
+    found = root.fields(("dataset", "version", "budget", "defaults", "limits", "tables"))
     dataset = text(root.required(found, "dataset", "dataset: shop"))
     budget = root.required(found, "budget", "budget: {epsilon: 3.0, delta: 1e-6}")
     tables = root.required(found, "tables", "tables:")
@@ -42,6 +44,7 @@ def _read(root: Entry) -> Catalog:
         version=text(found["version"]) if "version" in found else None,
         budget=read_budget(budget),
         defaults=read_defaults(found["defaults"]) if "defaults" in found else Defaults(),
+        limits=read_limits(found["limits"]) if "limits" in found else UNDECLARED,
         tables={name: read_table(entry) for name, entry in entries.items()},
         path=Path(root.source.file),
         file=root.source.file,

@@ -8,6 +8,7 @@ from pathlib import Path
 from hedgerow.catalog.names import fold, lookup
 from hedgerow.errors import CatalogError, Span
 from hedgerow.expressions.types import Type
+from hedgerow.limits import StatementLimits
 
 DEFAULT_SIZE = 10**12
 
@@ -124,6 +125,7 @@ class Catalog:
     budget: BudgetPolicy
     tables: Mapping[str, Table]
     defaults: Defaults = field(default_factory=Defaults)
+    limits: StatementLimits = field(default_factory=StatementLimits)
     version: str | None = None
     path: Path | None = None
     file: str | None = field(default=None, compare=False, repr=False)

@@ -46,13 +46,13 @@ class After:
     origins: tuple[Origin, ...] | None = None
 
 
-def after(plan: LogicalPlan, dialect: Dialect, *, follow: bool = True) -> After:
-    """The after part of a plan; without `follow` it tells nothing but what is shown."""
+def after(plan: LogicalPlan, dialect: Dialect, *, follow: bool = True, most: int | None = None) -> After:
+    """The after part of a plan; without `follow` it tells nothing but what is shown, and no more than `most` rows."""
     told = None if _simple(plan) or not follow else explained(plan.root, plan.releases)
     whole = plan.root if told is None or not isinstance(told.query, Select) else told.query
     origins = None if told is None else told.origins
     numbered = _numbered(whole)
-    root = numbered or whole
+    root = at_most(numbered or whole, most)
     last = [ROW] if numbered else [column.name for column in plan.root.columns]
     if root.order:
         return After(_ordered_inside(root, plan.releases, last, dialect), numbered is not None, origins)
@@ -61,6 +61,12 @@ def after(plan: LogicalPlan, dialect: Dialect, *, follow: bool = True) -> After:
     order = ", ".join(f"{dialect.identifier(name)} NULLS LAST" for name in last)
     text = f"SELECT {listed} FROM ({body}) AS shown ORDER BY {order}{limit_text(root, dialect)}"
     return After(text, numbered is not None, origins)
+
+
+def at_most(query: Select, most: int | None) -> Select:
+    """The query, cut off after `most` rows; None is no limit."""
+    limits = [limit for limit in (query.limit, most) if limit is not None]
+    return replace(query, limit=min(limits, default=None))
 
 
 def _simple(plan: LogicalPlan) -> bool:

@@ -11,7 +11,7 @@ from hedgerow.answer.plot import Errors
 from hedgerow.backends import Backend
 from hedgerow.budget import Charge
 from hedgerow.catalog import Catalog
-from hedgerow.compile import program
+from hedgerow.compile import at_most, program
 from hedgerow.compiled import Query
 from hedgerow.engine.accuracy_first import AccuracyFirst
 from hedgerow.engine.allotment import sets_price
@@ -25,7 +25,7 @@ from hedgerow.engine.desk import Desk
 from hedgerow.engine.forecast import Forecast, forecast, how_many
 from hedgerow.engine.offer import offered
 from hedgerow.engine.parameters import AUTOMATIC, Asked, Options, asked
-from hedgerow.engine.public import ordered, public_query, require_public
+from hedgerow.engine.public import ordered, public_query, require_public, require_rows
 from hedgerow.engine.quote import Quote, predict, predicted_errors
 from hedgerow.engine.stated import stated
 from hedgerow.engine.summary import summary
@@ -59,7 +59,7 @@ class Database:
         dialect: str,
         owns_ledger: bool,
     ) -> None:
-        self._desk = Desk(backend, schema, catalog, ledger, analyst, AfterEngine())
+        self._desk = Desk(backend, schema, catalog, ledger, analyst, AfterEngine(catalog.limits))
         self._owns_ledger = owns_ledger
         self._dialect = dialect
 
@@ -218,8 +218,11 @@ class Database:
 
     def _public(self, query: str, logical: LogicalPlan, request: Asked) -> Answer:
         table = self._desk.backend.public(self._public_query(logical)).rename_columns(list(logical.names))
+        require_rows(table, self._desk.catalog.limits)
         return Answer(table, [{}] * table.num_rows, request.confidence, Summary(None, query))
 
     def _public_query(self, logical: LogicalPlan) -> Query:
+        """The query over public tables; one row more than the owner allows is read, to see that there are more."""
         require_public(self._desk.catalog, [scan.table for scan in scans_of(logical.root)])
-        return public_query(ordered(logical.root), self._desk.backend.dialect)
+        root = at_most(ordered(logical.root), self._desk.catalog.limits.rows + 1)
+        return public_query(root, self._desk.backend.dialect)

@@ -134,7 +134,9 @@ class Desk:
         """The public tables that the after part joins with, as they are. Read before anything is charged."""
         names = public_tables(logical)
         require_public(self.catalog, names)
-        return {PUBLIC + name: public_table(name, self.backend, self.schema) for name in names}
+        return {
+            PUBLIC + name: public_table(name, self.backend, self.schema, self.catalog.limits.rows) for name in names
+        }
 
     def _declared(self, logical: LogicalPlan) -> list[SchemaTable]:
         """What was known, when the plan was made, of the tables that it reads."""

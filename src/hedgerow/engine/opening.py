@@ -35,7 +35,7 @@ def connect(
         >>> db.sql("SELECT COUNT(*) FROM customers", epsilon=1)  # doctest: +SKIP
     """
     declared = load_catalog(catalog)
-    backend = connect_backend(source)
+    backend = connect_backend(source, declared.limits)
     try:
         schema = backend.schema()
         bound = read_domains(bind_catalog(declared, schema), schema, backend)

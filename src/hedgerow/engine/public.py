@@ -15,11 +15,10 @@ from hedgerow.dialects import Dialect
 from hedgerow.errors import InternalError, UnsupportedSQLError
 from hedgerow.expressions.nodes import Column, Order
 from hedgerow.expressions.types import Type
+from hedgerow.limits import StatementLimits
 from hedgerow.plan.nodes import LogicalPlan, Release, Select, scans_of
 from hedgerow.privacy.keys import MAX_DECLARED, Key
 from hedgerow.schema import Schema
-
-MOST_ROWS = 1_000_000
 
 
 def require_public(catalog: Catalog, tables: Iterable[str]) -> None:
@@ -28,18 +27,18 @@ def require_public(catalog: Catalog, tables: Iterable[str]) -> None:
         raise InternalError("A private table was to be read without a charge.")
 
 
-def public_table(name: str, backend: Backend, schema: Schema) -> pa.Table:
+def public_table(name: str, backend: Backend, schema: Schema, most: int) -> pa.Table:
     """A whole public table, as far as its columns can be used."""
     quoted = backend.dialect.identifier
     columns = [column for column in schema.tables[name].columns.values() if column.type is not Type.OTHER]
     names = tuple(column.name for column in columns)
-    source, limit = backend.dialect.table(name), backend.dialect.tail([], MOST_ROWS + 1, 0)
+    source, limit = backend.dialect.table(name), backend.dialect.tail([], most + 1, 0)
     types = tuple(arrow_type(Column(column.name, column.type, native=column.native)) for column in columns)
     sql = f"SELECT {', '.join(map(quoted, names))} FROM {source}{limit}"
     table = backend.public(Query(sql, names, (), types))
-    if table.num_rows > MOST_ROWS:
+    if table.num_rows > most:
         raise UnsupportedSQLError(
-            f"The public table {name!r} has more than {MOST_ROWS:,} rows, too many to join with a released result.",
+            f"The public table {name!r} has more than {most:,} rows, too many to join with a released result.",
             code="public-too-large",
             hint="Join it with the private rows, before the aggregation.",
         )
@@ -70,6 +69,16 @@ def public_query(query: Select, dialect: Dialect) -> Query:
     """A query over public tables."""
     names, types = tuple(c.name for c in query.columns), tuple(arrow_type(c.expr) for c in query.columns)
     return Query(query_text(query, dialect), names, (), types)
+
+
+def require_rows(table: pa.Table, limits: StatementLimits) -> None:
+    """Refuse a result over public tables that has more rows than the owner allows."""
+    if table.num_rows > limits.rows:
+        raise UnsupportedSQLError(
+            f"The result has more than {limits.rows:,} rows, the most that the owner allows.",
+            code="too-many-rows",
+            hint="Aggregate, filter, or add LIMIT.",
+        )
 
 
 def _plain(value: object) -> Any:  # noqa: ANN401 - whatever a key can be

@@ -71,14 +71,28 @@ def rows_shown(
 
 
 def _run(engine: AfterEngine, logical: LogicalPlan, tables: Mapping[str, pa.Table]) -> tuple[After, pa.Table]:
+    """The after part, within the owner's limit on rows."""
+    steps, shown = _computed(engine, logical, tables, engine.most_rows + 1)
+    if shown.num_rows > engine.most_rows:
+        raise BackendError(
+            f"The answer has more than {engine.most_rows:,} rows, the most that the owner allows.",
+            code="too-many-rows",
+            hint="What was released is kept: ask again with LIMIT or GROUP BY around it, and the release is reused.",
+        )
+    return steps, shown
+
+
+def _computed(
+    engine: AfterEngine, logical: LogicalPlan, tables: Mapping[str, pa.Table], most: int
+) -> tuple[After, pa.Table]:
     """The after part; where telling origins is more than the engine can do, without them."""
-    steps = after(logical, DUCKDB)
+    steps = after(logical, DUCKDB, most=most)
     if steps.origins is None:
         return steps, engine.run(steps.sql, tables)
     try:
         return steps, engine.run(steps.sql, tables)
     except BackendError:
-        plain = after(logical, DUCKDB, follow=False)
+        plain = after(logical, DUCKDB, follow=False, most=most)
         rests = zip(logical.root.columns, noisy_columns(logical.root), strict=True)
         unknown = replace(plain, origins=tuple(Untraced() if noisy else Known(c.expr) for c, noisy in rests))
         return unknown, engine.run(plain.sql, tables)

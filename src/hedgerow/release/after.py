@@ -8,16 +8,18 @@ import duckdb
 import pyarrow as pa
 
 from hedgerow.errors import BackendError
+from hedgerow.limits import UNDECLARED, StatementLimits
 
 SETTINGS: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
-    "memory_limit": "1GB",
     "temp_directory": "",
     "threads": "1",
 }
 
 MOST_SECONDS = 60.0
+MOST_MEMORY = 10**9
+"""Bytes. The owner's limits hold where they are tighter."""
 
 
 class AfterEngine:
@@ -27,7 +29,9 @@ class AfterEngine:
     depend on nothing that was not released.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, limits: StatementLimits = UNDECLARED) -> None:
+        self.most_rows = limits.rows
+        self._seconds, self._memory = min(MOST_SECONDS, limits.seconds), min(MOST_MEMORY, limits.memory)
         self._connection: duckdb.DuckDBPyConnection | None = None
         self._lock = threading.Lock()
 
@@ -39,7 +43,7 @@ class AfterEngine:
             with closing(cursor):
                 for name, table in tables.items():
                     cursor.register(name, table)
-                return _in_time(cursor, sql)
+                return _in_time(cursor, sql, self._seconds)
         except Exception:  # noqa: BLE001 - interrupts come as other exceptions; all of it is about released values
             raise BackendError(
                 "What comes after the noise could not be computed.",
@@ -56,14 +60,14 @@ class AfterEngine:
 
     def _open(self) -> duckdb.DuckDBPyConnection:
         if self._connection is None:
-            self._connection = duckdb.connect(":memory:", config=SETTINGS)
+            self._connection = duckdb.connect(":memory:", config={**SETTINGS, "memory_limit": f"{self._memory}B"})
             self._connection.execute("SET enable_external_access = false")
             self._connection.execute("SET lock_configuration = true")
         return self._connection
 
 
-def _in_time(cursor: duckdb.DuckDBPyConnection, sql: str) -> pa.Table:
-    timer = threading.Timer(MOST_SECONDS, cursor.interrupt)
+def _in_time(cursor: duckdb.DuckDBPyConnection, sql: str, seconds: float) -> pa.Table:
+    timer = threading.Timer(seconds, cursor.interrupt)
     timer.daemon = True
     timer.start()
     try:

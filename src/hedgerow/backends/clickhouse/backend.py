@@ -3,7 +3,7 @@
 import re
 import secrets
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 
 import pyarrow as pa
@@ -12,11 +12,13 @@ from hedgerow.backends.base import Snapshot, failure, repeated, sealed
 from hedgerow.backends.clickhouse import arrow
 from hedgerow.backends.clickhouse.doors import Door
 from hedgerow.backends.clickhouse.schema import COLUMNS, schema_of
-from hedgerow.backends.clickhouse.settings import settled
+from hedgerow.backends.clickhouse.settings import TIGHTEST, limited, settled
+from hedgerow.backends.limiting import in_time
 from hedgerow.compiled import Query
 from hedgerow.dialects import Dialect
 from hedgerow.dialects.clickhouse import CLICKHOUSE
 from hedgerow.exact import ExactTable
+from hedgerow.limits import UNDECLARED, StatementLimits
 from hedgerow.schema import Schema, SchemaTable
 
 
@@ -34,6 +36,7 @@ class ClickHouse:
         self._locked = locked
         self._running: set[str] = set()
         self._lock = threading.Lock()
+        self._limits, self._bounds = UNDECLARED, limited(UNDECLARED, {})
         self.handed_in = handed_in
 
     def schema(self) -> Schema:
@@ -57,12 +60,20 @@ class ClickHouse:
         """Whether no two rows agree on `columns` now."""
         return bool(self.public(repeated(self.dialect, table, columns)).num_rows == 0)
 
+    def hold(self, limits: StatementLimits) -> None:
+        """Limit time and memory of each statement; what the user's profile limits more stays so."""
+        with sealed():
+            names, values = (column.to_pylist() for column in self.ask(TIGHTEST).columns)
+        self._limits, self._bounds = limits, limited(limits, dict(zip(names, values, strict=True)))
+
     def cancel(self) -> None:
         """KILL QUERY for what runs now, by the names we gave it."""
         with self._lock:
             tags = sorted(self._running)
-        if not tags:
-            return
+        if tags:
+            self._stop(tags)
+
+    def _stop(self, tags: Sequence[str]) -> None:
         listed = ", ".join(self.dialect.string(tag) for tag in tags)
         try:
             self._door.command(f"KILL QUERY WHERE Settings['log_comment'] IN ({listed}) ASYNC")
@@ -81,7 +92,8 @@ class ClickHouse:
         with self._lock:
             self._running.add(tag)
         try:
-            return arrow.read(self._door.ask(settled(sql, tag, locked=self._locked)))
+            with in_time(self._limits.seconds, lambda: self._stop([tag])):
+                return arrow.read(self._door.ask(settled(sql, tag, self._bounds, locked=self._locked)))
         finally:
             with self._lock:
                 self._running.discard(tag)

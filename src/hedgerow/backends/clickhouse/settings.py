@@ -1,6 +1,9 @@
 """The settings that go with every statement of ours, whatever a session or a profile has: they are part of it."""
 
+import math
 from collections.abc import Mapping
+
+from hedgerow.limits import StatementLimits
 
 MEANING: Mapping[str, str | int] = {
     "enable_analyzer": 1,
@@ -54,8 +57,26 @@ LOCKED: Mapping[str, str | int] = {"readonly": 1}
 """No writing, no tables of other places (files, addresses), no change of settings."""
 
 
-def settled(sql: str, tag: str, *, locked: bool) -> str:
-    """The statement with its settings; `tag` is the name under which it can be stopped."""
-    given = {**MEANING, **WHOLE, **SIZES, **ARROW, "log_comment": tag, **(LOCKED if locked else {})}
+SPILLED = ("max_bytes_before_external_group_by", "max_bytes_before_external_sort")
+"""Beyond half of the memory, groups and sorts go to temporary files."""
+
+TIGHTEST = (
+    "SELECT name, toFloat64OrZero(value) AS value FROM system.settings "
+    "WHERE name IN ('max_execution_time', 'max_memory_usage')"
+)
+"""What the session or the profile of the user limits already; 0 is no limit."""
+
+
+def limited(limits: StatementLimits, known: Mapping[str, float]) -> Mapping[str, str | int]:
+    """The settings of the owner's limits, where the user's profile has no tighter ones."""
+    wanted = {"max_execution_time": max(1, math.ceil(limits.seconds)), "max_memory_usage": limits.memory}
+    kept = {name: most for name, most in wanted.items() if not 0 < known.get(name, 0) < most}
+    spilled = dict.fromkeys(SPILLED, min(limits.memory, kept.get("max_memory_usage", limits.memory)) // 2)
+    return {**kept, **spilled}
+
+
+def settled(sql: str, tag: str, bounds: Mapping[str, str | int], *, locked: bool) -> str:
+    """The statement with its settings and limits; `tag` is the name under which it can be stopped."""
+    given = {**MEANING, **WHOLE, **SIZES, **ARROW, **bounds, "log_comment": tag, **(LOCKED if locked else {})}
     listed = ", ".join(f"{name} = {value!r}" for name, value in given.items())
     return f"{sql} SETTINGS {listed}"

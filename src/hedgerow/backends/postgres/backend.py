@@ -3,11 +3,13 @@
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from hedgerow.backends.base import Snapshot, repeated, sealed
+from hedgerow.backends.limiting import in_time
 from hedgerow.backends.postgres import faults, reading
 from hedgerow.backends.postgres.lending import Borrowed, Lender, driver
 from hedgerow.backends.postgres.schema import read_schema
@@ -16,6 +18,7 @@ from hedgerow.compiled import Query
 from hedgerow.dialects import Dialect
 from hedgerow.dialects.postgres import PostgresDialect
 from hedgerow.exact import ExactTable
+from hedgerow.limits import UNDECLARED, StatementLimits
 from hedgerow.schema import Schema, SchemaTable
 
 if TYPE_CHECKING:
@@ -52,6 +55,7 @@ class Postgres:
         self._running: list[Connection] = []
         self._patience = patience
         self._watching = self._watch()
+        self._limits = replace(UNDECLARED, seconds=patience)
         self._schema = self._first_schema() if schema is None else schema
         self.dialect: Dialect = PostgresDialect(self._schema)
 
@@ -77,6 +81,10 @@ class Postgres:
     def is_unique(self, table: str, columns: tuple[str, ...]) -> bool:
         """Whether no two rows agree on `columns` now."""
         return bool(self.public(repeated(self.dialect, table, columns)).num_rows == 0)
+
+    def hold(self, limits: StatementLimits) -> None:
+        """Limit time; and temporary files on the server, where this user may. What the server limits more stays so."""
+        self._limits = replace(limits, seconds=min(limits.seconds, self._patience))
 
     def cancel(self) -> None:
         """Ask the server to stop every statement that runs."""
@@ -115,12 +123,17 @@ class Postgres:
     def _transaction(self) -> Iterator["Cursor[tuple[Any, ...]]"]:
         """A transaction of ours, that is rolled back whatever happens."""
         with self._lender.lend() as connection:
+
+            def stop() -> None:
+                connection.cancel_safe(timeout=SECONDS_TO_CANCEL)
+
             with self._lock:
                 self._running.append(connection)
             try:
-                with connection.transaction(force_rollback=True):
+                with in_time(self._limits.seconds, stop), connection.transaction(force_rollback=True):
                     cursor = connection.cursor(row_factory=driver().rows.tuple_row)
-                    cursor.execute(f"{opening(self._schema, self._patience)}; {self._watching}")
+                    settings = opening(self._schema, self._limits, connection.info.server_version)
+                    cursor.execute(f"{settings}; {self._watching}")
                     yield cursor
             finally:
                 with self._lock:

@@ -9,13 +9,16 @@ from typing import Any
 import pyarrow as pa
 
 from hedgerow.backends.base import Snapshot, failure, repeated, sealed
+from hedgerow.backends.limiting import in_time
 from hedgerow.backends.spark.driver import checked, pyspark, quiet, staying_active, tagging
 from hedgerow.backends.spark.schema import read_schema, read_table
 from hedgerow.backends.spark.script import Frame, Session, script
 from hedgerow.compiled import Query
 from hedgerow.dialects.base import Dialect
 from hedgerow.dialects.spark import SPARK
+from hedgerow.errors import HedgerowError
 from hedgerow.exact import ExactTable
+from hedgerow.limits import UNDECLARED, StatementLimits
 from hedgerow.schema import Schema, SchemaTable
 
 
@@ -37,6 +40,7 @@ class Spark:
         self._lock = threading.Lock()
         self._tags: set[str] = set()
         self._stopped: set[str] = set()
+        self._limits = UNDECLARED
         self.handed_in = handed_in
 
     def schema(self) -> Schema:
@@ -63,6 +67,10 @@ class Spark:
         """Whether no two rows agree on `columns` now."""
         return bool(self.public(repeated(self.dialect, table, columns)).num_rows == 0)
 
+    def hold(self, limits: StatementLimits) -> None:
+        """Limit the time of each fetch; the memory is that of the Spark that runs."""
+        self._limits = limits
+
     def cancel(self) -> None:
         """Interrupt every statement that runs."""
         with self._lock:
@@ -86,16 +94,25 @@ class Spark:
         with self._lock:
             self._tags.add(tag)
         try:
-            return frame.toArrow()
-        except Exception as error:
-            if tag not in self._stopped:
-                raise
-            raise failure(error, "cancelled") from None
+            with in_time(self._limits.seconds, lambda: self._tagging.stop(tag)):
+                return frame.toArrow()
+        except HedgerowError:
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever Java says
+            if tag in self._stopped:
+                raise failure(error, "cancelled") from None
+            raise failure(error, "out-of-memory" if _ran_out(error) else "engine-failed") from None
         finally:
             with self._lock:
                 self._tags.discard(tag)
                 self._stopped.discard(tag)
             self._tagging.remove(tag)
+
+
+def _ran_out(error: Exception) -> bool:
+    """Whether Java, or what the driver may collect, was too small."""
+    words = ("OutOfMemoryError", "SparkOutOfMemoryError", "UNABLE_TO_ACQUIRE_MEMORY", "spark.driver.maxResultSize")
+    return any(word in str(error) for word in words)
 
 
 class _Snapshot:

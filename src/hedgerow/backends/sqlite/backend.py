@@ -9,6 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from hedgerow.backends.base import Snapshot, failure, repeated, sealed
+from hedgerow.backends.limiting import in_time
 from hedgerow.backends.sqlite.cells import GIVEN, cells, stored, with_given
 from hedgerow.backends.sqlite.functions.values import Stored
 from hedgerow.backends.sqlite.opening import check_version, connect_file, equip, is_sqlite_file
@@ -19,6 +20,7 @@ from hedgerow.dialects import Dialect
 from hedgerow.dialects.sqlite import SQLiteDialect
 from hedgerow.errors import BackendError
 from hedgerow.exact import ExactTable
+from hedgerow.limits import UNDECLARED, StatementLimits
 from hedgerow.schema import Schema, SchemaTable
 
 URL = "sqlite:///"
@@ -41,6 +43,7 @@ class SQLite:
         self._turn, self._lock = threading.RLock(), threading.Lock()
         self._running: list[sqlite3.Connection] = []
         self._equipped = False
+        self._limits = UNDECLARED
         with sealed(), self._cursor() as cursor:
             self._schema, readings = _described(cursor)
             self._version = _version(cursor)
@@ -66,6 +69,10 @@ class SQLite:
     def is_unique(self, table: str, columns: tuple[str, ...]) -> bool:
         """Whether no two rows agree on `columns` now."""
         return bool(self.public(repeated(self.dialect, table, columns)).num_rows == 0)
+
+    def hold(self, limits: StatementLimits) -> None:
+        """Limit time, and the memory of connections that we open; sorting goes to temporary files."""
+        self._limits = limits
 
     def cancel(self) -> None:
         """Interrupt every statement that runs."""
@@ -97,7 +104,7 @@ class SQLite:
     def _cursor(self) -> Iterator[sqlite3.Cursor]:
         """A cursor that can be interrupted."""
         if isinstance(self._source, Path):
-            connection = connect_file(self._source)
+            connection = connect_file(self._source, self._limits)
             try:
                 with self._interruptible(connection):
                     yield connection.cursor()
@@ -124,7 +131,8 @@ class SQLite:
         with self._lock:
             self._running.append(connection)
         try:
-            yield
+            with in_time(self._limits.seconds, connection.interrupt):
+                yield
         finally:
             with self._lock:
                 self._running.remove(connection)
@@ -170,7 +178,8 @@ def _transaction(cursor: sqlite3.Cursor) -> Iterator[None]:
 
 def _code_of(error: BaseException) -> str | None:
     """Return the code of an error that SQLite tells apart by its result code."""
-    codes = {sqlite3.SQLITE_INTERRUPT: "cancelled", sqlite3.SQLITE_NOMEM: "out-of-memory"}
+    full = dict.fromkeys((sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_FULL), "out-of-memory")
+    codes = {sqlite3.SQLITE_INTERRUPT: "cancelled", **full}
     return codes.get(getattr(error, "sqlite_errorcode", 0))
 
 

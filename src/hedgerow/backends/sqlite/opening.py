@@ -8,6 +8,7 @@ from hedgerow.backends.base import failure
 from hedgerow.backends.sqlite.functions import register
 from hedgerow.dialects.sqlite import PREFIX
 from hedgerow.errors import BackendError
+from hedgerow.limits import UNDECLARED, StatementLimits
 
 HEADER = b"SQLite format 3\x00"
 OLDEST = (3, 37)
@@ -19,8 +20,11 @@ PRAGMAS = (
     "PRAGMA query_only = ON",
     "PRAGMA trusted_schema = OFF",
     "PRAGMA cell_size_check = ON",
-    "PRAGMA cache_size = -131072",
+    "PRAGMA temp_store = FILE",
 )
+MOST_CACHE = 128 << 20
+"""Bytes of pages that a connection keeps, and that it sorts before it writes them to a temporary file."""
+
 LIMITS = {sqlite3.SQLITE_LIMIT_ATTACHED: 0, sqlite3.SQLITE_LIMIT_TRIGGER_DEPTH: 0}
 READING = frozenset({"encoding", "schema_version", "table_list", "table_xinfo", "index_list", "index_xinfo"})
 ALLOWED = frozenset({sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_SAVEPOINT, sqlite3.SQLITE_RECURSIVE})
@@ -46,7 +50,7 @@ def check_version() -> None:
         )
 
 
-def connect_file(path: Path) -> sqlite3.Connection:
+def connect_file(path: Path, limits: StatementLimits = UNDECLARED) -> sqlite3.Connection:
     """A connection to a file that can read and nothing else."""
     try:
         connection = sqlite3.connect(
@@ -58,6 +62,7 @@ def connect_file(path: Path) -> sqlite3.Connection:
             cached_statements=0,
         )
         equip(connection)
+        connection.execute(f"PRAGMA cache_size = -{min(MOST_CACHE, limits.memory // 4) >> 10}")
         _lock(connection)
     except sqlite3.Error as error:
         raise _cannot_open(path, error) from None
