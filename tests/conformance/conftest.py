@@ -4,6 +4,7 @@ An engine is a file in `engines/` that offers
 
     why_not() -> str | None                  why the engine cannot run on this machine, or None
     opened(tables) -> context manager        a `Backend` that holds these tables (see `tables.Table`)
+    FINITE                                   optional: True where the engine has neither infinity nor NaN
 """
 
 import importlib
@@ -17,7 +18,7 @@ import pytest
 from hedgerow.backends.duckdb import DuckDB
 from hedgerow.schema import Schema, SchemaTable
 
-from .tables import everything, reference
+from .tables import everything, finite, reference
 
 ENGINES = sorted(path.stem for path in (Path(__file__).parent / "engines").glob("[a-z]*.py"))
 
@@ -30,6 +31,7 @@ class Pair:
     engine: object
     duckdb: object
     known: dict = field(default_factory=dict)
+    finite: bool = False
 
     @cached_property
     def schema(self):
@@ -92,7 +94,13 @@ def pairs(tables, duckdb_side):
         def opened(name):
             module = importlib.import_module(f"..conformance.engines.{name}", __package__)
             reason = module.why_not()
-            return reason or Pair(name, stack.enter_context(module.opened(tables)), *duckdb_side)
+            if reason is not None:
+                return reason
+            if not getattr(module, "FINITE", False):
+                return Pair(name, stack.enter_context(module.opened(tables)), *duckdb_side)
+            some = finite(tables)
+            beside = DuckDB(stack.enter_context(reference(some)), handed_in=True)
+            return Pair(name, stack.enter_context(module.opened(some)), beside, finite=True)
 
         yield opened
 

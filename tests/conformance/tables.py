@@ -5,7 +5,7 @@ Values are Python's own. They stay within what all engines can store: dates from
 
 import datetime as dt
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
 
@@ -120,6 +120,15 @@ def shop():
 def everything():
     """All tables by name."""
     return {"nasty": nasty(), **shop()}
+
+
+def finite(tables):
+    """The same tables for engines without infinity and NaN: NULL stands where they were."""
+
+    def kept(cell):
+        return None if isinstance(cell, float) and not math.isfinite(cell) else cell
+
+    return {name: replace(t, rows=[tuple(map(kept, row)) for row in t.rows]) for name, t in tables.items()}
 
 
 def reference(tables):

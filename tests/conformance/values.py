@@ -11,9 +11,14 @@ CLOSE = 1e-12
 """Logarithms and sines of different libraries differ in the last bits; nothing else may."""
 
 
-def same(left, right, *, close=False):
-    """Whether two cells are equal: NaN is NaN, zero has no sign, decimals and doubles are numbers."""
+def same(left, right, *, close=False, finite=False):
+    """Whether two cells are equal: NaN is NaN, zero has no sign, decimals and doubles are numbers.
+
+    With `finite`, what is infinite or NaN on the left is NULL on the right.
+    """
     left, right = _stored_everywhere(left), _stored_everywhere(right)
+    if finite and isinstance(left, float) and not math.isfinite(left):
+        return right is None
     if left is None or right is None:
         return left is right
     if isinstance(left, bool) or isinstance(right, bool):

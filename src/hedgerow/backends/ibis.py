@@ -130,6 +130,8 @@ def spoken(connection: Any) -> Dialect:  # noqa: ANN401 - whatever Ibis has made
         )
     if name == "bigquery":
         return _in_dataset(connection)
+    if name == "mysql" and "MariaDB" in connection.con.get_server_info():
+        return DIALECTS["mariadb"]()
     return DIALECTS[name]()
 
 

@@ -14,7 +14,19 @@ def _load(name: str) -> Dialect:
     return found
 
 
-ENGINES = ("bigquery", "clickhouse", "duckdb", "mssql", "mysql", "postgres", "snowflake", "spark", "sqlite", "trino")
+ENGINES = (
+    "bigquery",
+    "clickhouse",
+    "duckdb",
+    "mariadb",
+    "mssql",
+    "mysql",
+    "postgres",
+    "snowflake",
+    "spark",
+    "sqlite",
+    "trino",
+)
 
 DIALECTS: Mapping[str, Callable[[], Dialect]] = {name: partial(_load, name) for name in ENGINES}
 """By name, what loads the dialect. No driver is loaded with it."""

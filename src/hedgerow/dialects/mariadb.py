@@ -1,0 +1,425 @@
+"""MariaDB: MySQL's dialect, and more functions, each compared with DuckDB on a real server.
+
+Places, patterns and numbers of decimals are constants. What overflows a double, or lies beyond the year 9999, is NULL.
+Patterns are written for PCRE as they are for Java: no repetition goes over a text more than twice.
+"""
+
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import ClassVar
+
+from hedgerow.dialects.careful.casts import rounded as rounded_to_even
+from hedgerow.dialects.careful.dialect import WRITERS
+from hedgerow.dialects.careful.numbers import NEARLY_MOST, number
+from hedgerow.dialects.careful.times import moment
+from hedgerow.dialects.mysql import MySQLDialect
+from hedgerow.dialects.spark.pattern_reader import read
+from hedgerow.dialects.spark.pattern_tree import Group, Place, UnreadableError
+from hedgerow.dialects.spark.pattern_tree import Sequence as Run
+from hedgerow.dialects.spark.pattern_writer import java
+from hedgerow.expressions.nodes import Call, Literal
+from hedgerow.expressions.types import Type
+
+Writer = Callable[["MariaDBDialect", Call, Sequence[str]], str]
+MOST_PLACES = 300
+SHIFTS = {
+    "year": 9_999,
+    "quarter": 39_999,
+    "month": 119_999,
+    "week": 521_800,
+    "day": 3_652_600,
+    "hour": 87_662_400,
+    "minute": 2_147_483_647,
+    "second": 2_147_483_647,
+}
+"""How far a date may be moved by a unit: as far as the calendar goes."""
+
+AT_ZERO = "TIMESTAMP '1970-01-01 00:00:00'"
+
+
+CASED = "(CONVERT({0} USING utf8mb4) COLLATE utf8mb4_uca1400_as_cs)"
+"""The one collation whose letters have the same counterparts as DuckDB's, but for the German sharp s."""
+
+
+class MariaDBDialect(MySQLDialect):
+    """MariaDB 10.6 and later."""
+
+    label = "MariaDB"
+    windows = True
+    without: ClassVar[frozenset[str]] = frozenset()
+    parts: ClassVar[Mapping[str, str]] = {
+        **MySQLDialect.parts,
+        "isoyear": "(YEARWEEK({0}, 3) DIV 100)",
+        "decade": "(YEAR({0}) DIV 10)",
+        "century": "((YEAR({0}) + 99) DIV 100)",
+        "microsecond": "(SECOND({0}) * 1000000 + MICROSECOND({0}))",
+        "millisecond": "(SECOND({0}) * 1000 + MICROSECOND({0}) DIV 1000)",
+    }
+
+    functions: Mapping[str, str] = {
+        **MySQLDialect.functions,
+        "lower": f"LOWER({CASED})",
+        "upper": f"REPLACE(UPPER({CASED}) COLLATE utf8mb4_bin, CONVERT(X'c39f' USING utf8mb4), "
+        "CONVERT(X'e1ba9e' USING utf8mb4))",
+    }
+
+    def call(self, expr: Call, texts: Sequence[str]) -> str:
+        """By a writer of MariaDB's, or by MySQL's."""
+        writer = OWN.get(expr.function)
+        kinds = (expr.arguments[0].type, expr.type) if expr.arguments else None
+        if kinds in CASTS and expr.function.startswith(("cast_", "imposed_")):
+            return CASTS[kinds](self, texts[0])
+        if writer is None or (expr.function in WRITERS and _is_plain(expr)):
+            return super().call(expr, texts)
+        try:
+            return writer(self, expr, texts)
+        except UnreadableError:
+            raise self.lacks("this pattern") from None
+
+    def trimmed(self, name: str, text: str, signs: str) -> str:
+        """By a pattern: TRIM itself takes away whole words."""
+        some = "".join(f"\\x{{{ord(sign):X}}}" for sign in signs)
+        if not some:
+            return self.letters(text)
+        ends = {"ltrim": f"\\A[{some}]+", "rtrim": f"[{some}]+\\z", "trim": f"\\A[{some}]+|[{some}]++\\z"}
+        return f"REGEXP_REPLACE({self.letters(text)}, {self.string(ends[name])}, '')"
+
+
+def _is_plain(expr: Call) -> bool:
+    """Whether MySQL's way of writing a function is enough: what it looks for, or where, is a constant."""
+    return all(isinstance(argument, Literal) for argument in expr.arguments[1:])
+
+
+def constant_number(dialect: MariaDBDialect, call: Call, at: int) -> int:
+    """Return a whole constant, or refuse."""
+    argument = call.arguments[at]
+    if not isinstance(argument, Literal) or not isinstance(argument.value, int) or isinstance(argument.value, bool):
+        raise dialect.lacks(f"{call.function} by a number that is not a constant")
+    return argument.value
+
+
+def constant_text(dialect: MariaDBDialect, call: Call, at: int) -> str:
+    """Return a constant text, or refuse."""
+    argument = call.arguments[at]
+    if not isinstance(argument, Literal) or not isinstance(argument.value, str):
+        raise dialect.lacks(f"{call.function} by a text that is not a constant")
+    return argument.value
+
+
+def _away(text: str) -> str:
+    """A double rounded to a whole one, halves away from zero."""
+    size = f"ABS({text})"
+    up = f"(FLOOR({size}) + ({size} - FLOOR({size}) >= 0.5))"
+    return f"(SIGN({text}) * {up})"
+
+
+def _toward(text: str) -> str:
+    return f"(SIGN({text}) * FLOOR(ABS({text})))"
+
+
+def _to_places(whole: Callable[[str], str]) -> Writer:
+    """Round, or cut off, at a number of decimals, as DuckDB does: by a power of ten, in doubles."""
+
+    def write(dialect: MariaDBDialect, call: Call, texts: Sequence[str]) -> str:
+        value = number(dialect, call.arguments[0], texts[0])
+        places = constant_number(dialect, call, 1) if len(texts) > 1 else 0
+        if places == 0:
+            return whole(value)
+        factor = 10.0 ** min(abs(places), MOST_PLACES)
+        power, room = dialect.real(factor), dialect.real(NEARLY_MOST / factor)
+        if places > 0:
+            return f"CASE WHEN ABS({value}) <= {room} THEN {whole(f'({value} * {power})')} / {power} ELSE {value} END"
+        made = whole(f"({value} / {power})")
+        nothing = f"WHEN {value} IS NOT NULL THEN {dialect.real(0.0)}"
+        return f"CASE WHEN ABS({made}) <= {room} THEN {made} * {power} {nothing} END"
+
+    return write
+
+
+def _fixed(dialect: MariaDBDialect, call: Call, texts: Sequence[str]) -> str:
+    """A cast to DECIMAL(width, places)."""
+    width, places = constant_number(dialect, call, 1), constant_number(dialect, call, 2)
+    rounded = _to_places(_away)(dialect, Call("round", (call.arguments[0], call.arguments[2]), Type.FLOAT), texts[::2])
+    return f"CASE WHEN ABS({rounded}) < {dialect.real(10.0 ** (width - places))} THEN {rounded} END"
+
+
+def _remainder(dialect: MariaDBDialect, call: Call, texts: Sequence[str]) -> str:
+    left, right = (number(dialect, a, text) for a, text in zip(call.arguments, texts, strict=True))
+    return f"MOD({left}, NULLIF({right}, {dialect.real(0.0)}))"
+
+
+def _of_double(template: str, condition: str = "") -> Writer:
+    """A function of one double, where a condition on it holds."""
+
+    def write(dialect: MariaDBDialect, call: Call, texts: Sequence[str]) -> str:
+        value = number(dialect, call.arguments[0], texts[0])
+        made = template.format(value)
+        return f"CASE WHEN {condition.format(value)} THEN {made} END" if condition else made
+
+    return write
+
+
+def _template(template: str) -> Writer:
+    """Texts compared byte by byte, character by character."""
+
+    def write(dialect: MariaDBDialect, _call: Call, texts: Sequence[str]) -> str:
+        return template.format(*(dialect.letters(text) for text in texts))
+
+    return write
+
+
+def _small(text: str) -> str:
+    return f"LOWER({CASED.format(text)}) COLLATE utf8mb4_bin"
+
+
+def _ilike(dialect: MariaDBDialect, call: Call, texts: Sequence[str]) -> str:
+    """LIKE of small letters; a backslash is no escape sign."""
+    pattern = constant_text(dialect, call, 1)
+    if "|" in pattern:
+        raise dialect.lacks("ILIKE with | in its pattern")
+    return f"({_small(texts[0])} LIKE {_small(dialect.string(pattern))} ESCAPE '|')"
+
+
+def _matched(dialect: MariaDBDialect, text: str, pattern: str) -> str:
+    return f"({dialect.letters(text)} REGEXP {dialect.string(pattern)})"
+
+
+def _regexp_matches(dialect: MariaDBDialect, call: Call, texts: Sequence[str]) -> str:
+    tree, _ = read(constant_text(dialect, call, 1))
+    return _matched(dialect, texts[0], java(tree, search=True))
+
+
+def _regexp_full_match(dialect: MariaDBDialect, call: Call, texts: Sequence[str]) -> str:
+    tree, _ = read(constant_text(dialect, call, 1))
+    inside = tree.parts if isinstance(tree, Run) else (Group(tree, None),)
+    return _matched(dialect, texts[0], java(Run((Place("A"), *inside, Place("z"))), search=True))
+
+
+def _regexp_extract(dialect: MariaDBDialect, call: Call, texts: Sequence[str]) -> str:
+    """The first match, or a group of it: all else is replaced by nothing."""
+    tree, groups = read(constant_text(dialect, call, 1))
+    group = constant_number(dialect, call, 2) if len(call.arguments) > 2 else 0
+    if not 0 <= group <= min(groups, 8):
+        raise dialect.lacks("a group with a number above 8")
+    pattern, text = java(tree), dialect.letters(texts[0])
+    whole = dialect.string(f"\\A(?s:.)*?({pattern})(?s:.)*+\\z")
+    # A literal backslash: what it means in a string is a setting, so it goes by its number.
+    made = f"REGEXP_REPLACE({text}, {whole}, CONCAT(CHAR(92 USING utf8mb4), '{group + 1}'))"
+    return f"CASE WHEN {_matched(dialect, texts[0], pattern)} THEN {made} WHEN {text} IS NOT NULL THEN '' END"
+
+
+def _shift(dialect: MariaDBDialect, call: Call, texts: Sequence[str]) -> str:
+    unit = call.function.removeprefix("shift_")
+    most = SHIFTS[unit]
+    value, by = moment(dialect, call.arguments[0], texts[0]), texts[1]
+    return f"({value} + INTERVAL CASE WHEN {by} BETWEEN -{most} AND {most} THEN {by} END {unit.upper()})"
+
+
+def _ends(dialect: MariaDBDialect, call: Call, texts: Sequence[str]) -> list[str]:
+    return [moment(dialect, a, text) for a, text in zip(call.arguments, texts, strict=True)]
+
+
+def _difference(dialect: MariaDBDialect, call: Call, texts: Sequence[str]) -> str:
+    """Boundaries between two timestamps: what lies between their beginnings of the unit."""
+    unit = call.function.removeprefix("difference_")
+    if unit == "week":  # DuckDB counts seven days each
+        return f"({dialect.days.format(*_ends(dialect, call, texts))} DIV 7)"
+    start, end = (dialect.units[unit].format(text) for text in _ends(dialect, call, texts))
+    return f"TIMESTAMPDIFF({unit.upper()}, {start}, {end})"
+
+
+def _elapsed(dialect: MariaDBDialect, call: Call, texts: Sequence[str]) -> str:
+    """Whole units of one length between two timestamps, towards zero."""
+    start, end = _ends(dialect, call, texts)
+    unit = call.function.removeprefix("elapsed_")
+    return f"TIMESTAMPDIFF({unit.upper()}, {start}, {end})"
+
+
+def _microseconds_between(dialect: MariaDBDialect, call: Call, texts: Sequence[str]) -> str:
+    end, start = _ends(dialect, call, texts)
+    return f"TIMESTAMPDIFF(MICROSECOND, {start}, {end})"
+
+
+def _epoch(dialect: MariaDBDialect, call: Call, texts: Sequence[str]) -> str:
+    (value,) = _ends(dialect, call, texts)
+    return f"(CAST(TIMESTAMPDIFF(MICROSECOND, {AT_ZERO}, {value}) AS DOUBLE) / 1000000e0)"
+
+
+def _seconds(dialect: MariaDBDialect, call: Call, texts: Sequence[str]) -> str:
+    (value,) = _ends(dialect, call, texts)
+    return f"(CAST({dialect.parts['microsecond'].format(value)} AS DOUBLE) / 1000000e0)"
+
+
+def _named(name: str) -> Writer:
+    def write(dialect: MariaDBDialect, call: Call, texts: Sequence[str]) -> str:
+        (value,) = _ends(dialect, call, texts)
+        names = NAMES[name]
+        at = {"DAYNAME": f"WEEKDAY({value}) + 1", "MONTHNAME": f"NULLIF(MONTH({value}), 0)"}[name]
+        return f"ELT({at}, {', '.join(map(dialect.string, names))})"
+
+    return write
+
+
+NAMES = {
+    "DAYNAME": ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"),
+    "MONTHNAME": (
+        *("January", "February", "March", "April", "May", "June", "July", "August", "September"),
+        *("October", "November", "December"),
+    ),
+}
+"""Not by the server's functions: their language is a setting."""
+
+FORMATS = {
+    "%Y": "%Y", "%m": "%m", "%d": "%d", "%H": "%H", "%M": "%i", "%S": "%s", "%y": "%y", "%j": "%j", "%I": "%h",
+    "%p": "%p", "%%": "%%", "%F": "%Y-%m-%d", "%T": "%H:%i:%s",
+}  # fmt: skip
+"""What stands for a part of a timestamp, by what MariaDB has for it. Names of days are a setting there."""
+
+
+def _format_time(dialect: MariaDBDialect, call: Call, texts: Sequence[str]) -> str:
+    pieces = re.split("(%.)", constant_text(dialect, call, 1))
+    if any(piece.startswith("%") and piece not in FORMATS for piece in pieces):
+        raise dialect.lacks("this format")
+    made = "".join(FORMATS.get(piece, piece) for piece in pieces)
+    (value,) = _ends(dialect, Call(call.function, call.arguments[:1], call.type), texts[:1])
+    return f"DATE_FORMAT({value}, {dialect.string(made)})"
+
+
+def _from_epoch(dialect: MariaDBDialect, call: Call, texts: Sequence[str]) -> str:
+    value = number(dialect, call.arguments[0], texts[0])
+    rounded = f"CAST({rounded_to_even(f'({value} * 1000000e0)')} AS SIGNED)"
+    return f"CASE WHEN ABS({value}) < 2e11 THEN {AT_ZERO} + INTERVAL {rounded} MICROSECOND END"
+
+
+def _left(dialect: MariaDBDialect, _call: Call, texts: Sequence[str]) -> str:
+    """The first characters; a negative number leaves out so many at the end."""
+    text, size = dialect.letters(texts[0]), texts[1]
+    rest = f"GREATEST(CHAR_LENGTH({text}) + GREATEST({size}, -{LONGEST_TEXT}), 0)"
+    return (
+        f"CASE WHEN {size} BETWEEN 0 AND {LONGEST_TEXT} THEN LEFT({text}, {size}) "
+        f"WHEN {size} < 0 THEN LEFT({text}, {rest}) END"
+    )
+
+
+def _replace(dialect: MariaDBDialect, _call: Call, texts: Sequence[str]) -> str:
+    text, sought, by = (dialect.letters(each) for each in texts)
+    made = f"REPLACE(LEFT({text}, 1000), {sought}, LEFT({by}, 100))"
+    return f"LEFT({made}, 1000)"
+
+
+# Reading text as DuckDB reads it
+
+SPACE = "[ \\x{9}-\\x{D}]"
+DIGITS = "[0-9]+(?:_[0-9]+)*+"
+MANTISSA = f"(?:{DIGITS}(?:\\.(?:{DIGITS})?)?|\\.{DIGITS})"
+DOUBLE = f"\\A\\+?-?{MANTISSA}(?:e[+-]?{DIGITS})?\\z"
+WHOLE = f"\\A[+-]?{MANTISSA}(?:e[+-]?{DIGITS}\\.?)?\\z"
+LONGEST_NUMBER = 1_000
+LONGEST_TEXT = 2**32 - 1
+MOST = "1.7976931348623157e308"
+
+
+def _bare(dialect: MariaDBDialect, text: str) -> str:
+    """A text in small letters without white space around it."""
+    around = dialect.string(f"\\A{SPACE}++|{SPACE}++\\z")
+    return f"LOWER(REGEXP_REPLACE({dialect.letters(text)}, {around}, ''))"
+
+
+def _read_double(dialect: MariaDBDialect, text: str) -> str:
+    """A double; MariaDB reads what is too large as the largest one, which is taken for too large."""
+    bare = _bare(dialect, text)
+    made = f"CAST(TRIM(LEADING '+' FROM REPLACE({bare}, '_', '')) AS DOUBLE)"
+    written = f"CHAR_LENGTH({bare}) <= {LONGEST_NUMBER} AND {bare} REGEXP {dialect.string(DOUBLE)}"
+    return f"CASE WHEN {written} AND ABS({made}) < {MOST} THEN {made} END"
+
+
+def _read_whole(dialect: MariaDBDialect, text: str) -> str:
+    """A whole number: digits, rounded halves away from zero, or hexadecimal or binary ones."""
+    bare = _bare(dialect, text)
+    plain = f"REPLACE({bare}, '_', '')"
+    made = f"ROUND(CAST({plain} AS DECIMAL(65, 30)))"
+    fits = f"{made} BETWEEN -9223372036854775808 AND 9223372036854775807"
+    cases = [f"WHEN {bare} REGEXP {dialect.string(WHOLE)} THEN CASE WHEN {fits} THEN CAST({made} AS SIGNED) END"]
+    for sign, base, some, most in (("x", 16, "0-9a-f", "[0-7]?[0-9a-f]{0,15}"), ("b", 2, "01", "[01]{0,63}")):
+        shape = dialect.string(f"\\A0{sign}[{some}]+(?:_[{some}]+)*+\\z")
+        fitting = dialect.string(f"\\A0{sign}0*+{most}\\z")
+        read = f"CAST(CONV(SUBSTRING({plain}, 3), {base}, 10) AS SIGNED)"
+        cases.append(f"WHEN {bare} REGEXP {shape} THEN CASE WHEN {plain} REGEXP {fitting} THEN {read} END")
+    return f"CASE WHEN CHAR_LENGTH({bare}) > {LONGEST_NUMBER} THEN NULL {' '.join(cases)} END"
+
+
+def _read_flag(dialect: MariaDBDialect, text: str) -> str:
+    small = f"LOWER({dialect.letters(text)})"
+    return (
+        f"CASE WHEN {small} IN ('true', 't', 'yes', 'y', '1') THEN TRUE "
+        f"WHEN {small} IN ('false', 'f', 'no', 'n', '0') THEN FALSE END"
+    )
+
+
+def _write_timestamp(_dialect: MariaDBDialect, text: str) -> str:
+    """Without zeros at the end of the seconds."""
+    rest = f"CONCAT('.', TRIM(TRAILING '0' FROM LPAD(MICROSECOND({text}), 6, '0')))"
+    fraction = f"CASE WHEN MICROSECOND({text}) = 0 THEN '' ELSE {rest} END"
+    return f"CONCAT(DATE_FORMAT({text}, '%Y-%m-%d %H:%i:%s'), {fraction})"
+
+
+CASTS: Mapping[tuple[Type, Type] | None, Callable[[MariaDBDialect, str], str]] = {
+    (Type.TEXT, Type.FLOAT): _read_double,
+    (Type.TEXT, Type.INTEGER): _read_whole,
+    (Type.TEXT, Type.BOOLEAN): _read_flag,
+    (Type.TIMESTAMP, Type.TEXT): _write_timestamp,
+    (Type.DECIMAL, Type.TEXT): lambda _dialect, text: f"CAST({text} AS CHAR)",
+    (Type.TIMESTAMP, Type.TIME): lambda _dialect, text: f"CAST({text} AS TIME(6))",
+}
+
+OWN: Mapping[str, Writer] = {
+    "round": _to_places(_away),
+    "trunc": _to_places(_toward),
+    "trunc_places": _to_places(_toward),
+    "fixed": _fixed,
+    "remainder": _remainder,
+    "exp": _of_double("EXP({0})", f"{{0}} <= {math.log(NEARLY_MOST)!r}e0"),
+    "sin": _of_double("SIN({0})"),
+    "cos": _of_double("COS({0})"),
+    "tan": _of_double("TAN({0})"),
+    "asin": _of_double("ASIN({0})"),
+    "acos": _of_double("ACOS({0})"),
+    "atan": _of_double("ATAN({0})"),
+    "log2": _of_double("LOG2({0})", "{0} > 0"),
+    "contains": _template("(LOCATE({1}, {0}) > 0)"),
+    "position": _template("LOCATE({1}, {0})"),
+    "starts_with": _template("(LEFT({0}, CHAR_LENGTH({1})) = {1} AND CHAR_LENGTH({0}) >= CHAR_LENGTH({1}))"),
+    "ends_with": _template("(RIGHT({0}, CHAR_LENGTH({1})) = {1} AND CHAR_LENGTH({0}) >= CHAR_LENGTH({1}))"),
+    "ilike": _ilike,
+    "regexp_matches": _regexp_matches,
+    "regexp_full_match": _regexp_full_match,
+    "regexp_extract": _regexp_extract,
+    **{f"shift_{unit}": _shift for unit in SHIFTS},
+    **{f"difference_{unit}": _difference for unit in ("quarter", "week", "hour", "minute", "second")},
+    **{f"elapsed_{unit}": _elapsed for unit in ("week", "day", "hour", "minute", "second")},
+    "format_time": _format_time,
+    "from_epoch": _from_epoch,
+    "left": _left,
+    "replace": _replace,
+    "reverse": _template("REVERSE({0})"),
+    "concat_present": _template("LEFT(CONCAT_WS('', {0}, {1}, {2}), 10000)"),
+    "degrees": _of_double("({0} * (180e0 / 3.141592653589793e0))", "ABS({0}) <= 3e306"),
+    "radians": _of_double("({0} * (3.141592653589793e0 / 180e0))"),
+    "is_nan": _of_double("({0} <> {0})"),
+    "is_infinite": _of_double("({0} <> {0})"),
+    "is_finite": _of_double("({0} = {0})"),
+    "microseconds_between": _microseconds_between,
+    "epoch": _epoch,
+    "seconds": _seconds,
+    "day_name": _named("DAYNAME"),
+    "month_name": _named("MONTHNAME"),
+    **{
+        f"extract_{part}": lambda dialect, call, texts: dialect.parts[call.function.removeprefix("extract_")].format(
+            *_ends(dialect, call, texts)
+        )
+        for part in ("isoyear", "decade", "century", "microsecond", "millisecond")
+    },
+}
+
+MARIADB = MariaDBDialect()

@@ -1,0 +1,134 @@
+"""MariaDB on a real server: whole answers, values that only it can hold, and settings that must not matter."""
+
+import datetime as dt
+
+import pytest
+
+import hedgerow as hr
+from hedgerow.backends.ibis import Ibis
+from hedgerow.compiled import Query
+
+from ..conformance.engines.mariadb import UTC, ibis_over, running, why_not
+
+CATALOG = """\
+dataset: clinic
+budget: {epsilon: 1000000, delta: 0.01, pure_epsilon: 500000}
+defaults: {epsilon: 1000, delta: 1e-8, min_frequency: 1}
+tables:
+  people:
+    unit: id
+    max_rows: 1
+    columns: {income: {lower: 0, upper: 100}}
+  visits:
+    unit: person
+    max_rows: 3
+    columns: {cost: {lower: 0, upper: 50}}
+"""
+TABLES = (
+    "CREATE TABLE people (id INT PRIMARY KEY, name VARCHAR(40), income DOUBLE, born DATE, code VARCHAR(10))",
+    """INSERT INTO people SELECT seq, CASE seq % 3 WHEN 0 THEN 'Anna' WHEN 1 THEN 'anna ' ELSE 'Zoé' END, seq % 100,
+        DATE '2000-01-31' + INTERVAL seq DAY, CONCAT(' ', seq % 7, '.5') FROM seq_1_to_600""",
+    "CREATE TABLE visits (person INT, cost DECIMAL(8,2), at DATETIME(6), wait TIME(6))",
+    """INSERT INTO visits SELECT 1 + seq % 600, seq % 40, TIMESTAMP '2024-01-01 00:00:00' + INTERVAL seq HOUR,
+        SEC_TO_TIME(seq) FROM seq_1_to_1800""",
+)
+MODES = ("", "ANSI", "TRADITIONAL", "NO_BACKSLASH_ESCAPES", "ALLOW_INVALID_DATES", "PAD_CHAR_TO_FULL_LENGTH")
+
+
+@pytest.fixture(scope="module")
+def socket():
+    if why_not() is not None:
+        pytest.skip(f"NOT TESTED: {why_not()}")
+    import MySQLdb  # noqa: PLC0415 - it may be missing
+
+    with running() as place:
+        with MySQLdb.connect(unix_socket=place, user="root", charset="utf8mb4", autocommit=True) as owner:
+            cursor = owner.cursor()
+            for statement in (*UTC, "CREATE DATABASE clinic CHARACTER SET utf8mb4"):
+                cursor.execute(statement)
+            owner.select_db("clinic")
+            for statement in TABLES:
+                cursor.execute(statement)
+        yield place
+
+
+@pytest.fixture
+def connection(socket):
+    import MySQLdb  # noqa: PLC0415 - it may be missing
+
+    made = MySQLdb.connect(unix_socket=socket, user="root", database="clinic", charset="utf8mb4", autocommit=True)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def ask(connection, tmp_path):
+    (tmp_path / "clinic.yaml").write_text(CATALOG)
+    with hr.connect(ibis_over(connection), catalog=tmp_path / "clinic.yaml") as db:
+        yield lambda text: [tuple(row) for row in db.sql(text)]
+
+
+def near(rows):
+    """Answers at so large an epsilon are whole numbers, but for noise far below one half."""
+    return [tuple(round(cell) if isinstance(cell, float) else cell for cell in row) for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("SELECT COUNT(*), AVG(income) * 2 FROM people", [(600, 99)]),
+        ("SELECT name, COUNT(*) FROM people GROUP BY name", [("Anna", 200), ("Zoé", 200), ("anna ", 200)]),
+        ("SELECT COUNT(*) FROM people WHERE name ILIKE 'ANNA%'", [(400,)]),
+        ("SELECT COUNT(*) FROM people WHERE UPPER(name) = 'ZOÉ'", [(200,)]),
+        ("SELECT COUNT(*) FROM people WHERE REGEXP_MATCHES(name, '^a')", [(200,)]),
+        ("SELECT ROUND(income, -2), COUNT(*) FROM people GROUP BY 1", [(0, 300), (100, 300)]),
+        ("SELECT COUNT(*) FROM people WHERE born + INTERVAL 1 MONTH < DATE '2000-03-02'", [(1,)]),
+        ("SELECT SUM(CLIP(CAST(code AS DOUBLE), 0, 10)) FROM people", [(2100,)]),
+        (
+            "SELECT strftime(at, '%Y-%m') AS m, COUNT(*) FROM visits GROUP BY 1",
+            [("2024-01", 743), ("2024-02", 696), ("2024-03", 361)],
+        ),
+        ("SELECT EXTRACT(hour FROM at) = 12, COUNT(*) FROM visits GROUP BY 1", [(False, 1725), (True, 75)]),
+        ("SELECT SUM(cost) / 100 FROM visits", [(351,)]),
+    ],
+)
+def test_questions_have_the_answers_of_plain_sql(ask, text, expected):
+    assert sorted(near(ask(text)), key=str) == expected
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_the_mode_of_the_connection_does_not_matter(connection, ask, mode):
+    connection.cursor().execute("SET SESSION sql_mode = %s", [mode])
+    text = r"SELECT COUNT(*) FROM people WHERE name LIKE 'an%' AND code <> '\' AND name || 'x' <> 'é'"
+    assert near(ask(text)) == [(200,)]
+
+
+def test_values_that_only_mariadb_can_hold_make_nothing_fail(connection, ask):
+    cursor = connection.cursor()
+    cursor.execute("SET SESSION sql_mode = ''")
+    cursor.execute(
+        "INSERT INTO visits VALUES (1, 1, '0000-00-00 00:00:00', '838:59:59'), (2, 1, '2024-02-00', '-10:00')"
+    )
+    try:
+        rows = ask("SELECT DATE_TRUNC('month', at) AS m, COUNT(*) FROM visits WHERE at < DATE '2024-01-02' GROUP BY 1")
+        assert {row[0] for row in rows} <= {None, dt.datetime(2024, 1, 1)}  # noqa: DTZ001 - it has no zone
+        assert ask("SELECT COUNT(*) FROM visits WHERE at + INTERVAL 9000 YEAR > at")
+    finally:
+        cursor.execute("DELETE FROM visits WHERE at = 0 OR DAYOFMONTH(at) = 0")
+
+
+def test_a_snapshot_sees_one_state(connection, socket):
+    import MySQLdb  # noqa: PLC0415 - it may be missing
+
+    backend = Ibis(ibis_over(connection))
+    counted = Query("SELECT COUNT(*) AS n FROM people", (), ("n",))
+    with MySQLdb.connect(unix_socket=socket, user="root", database="clinic", autocommit=True) as other:
+        with backend.snapshot() as snapshot:
+            before = snapshot.run(counted).exact_integers("n")[0]
+            other.cursor().execute("INSERT INTO people (id) VALUES (1000)")
+            assert snapshot.run(counted).exact_integers("n")[0] == before
+        other.cursor().execute("DELETE FROM people WHERE id = 1000")
+
+
+def test_the_dialect_is_that_of_the_server(connection):
+    assert Ibis(ibis_over(connection)).dialect.label == "MariaDB"

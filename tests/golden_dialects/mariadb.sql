@@ -1,0 +1,438 @@
+-- one row for each person, and no keys
+SELECT COUNT(*), AVG(income), SUM(age) FROM customers WHERE vip AND age > 17;
+-- survey
+SELECT COUNT(*) AS units, COUNT(CASE WHEN (t0.`income` IS NOT NULL) AND (NOT (1 = 0)) THEN 1 END) AS s0, COALESCE(SUM(CAST(CAST(CASE WHEN (1 = 0) THEN NULL WHEN (CASE WHEN CAST(t0.`income` AS DOUBLE) < (-375000.00000047684e0) THEN (-375000.00000047684e0) WHEN CAST(t0.`income` AS DOUBLE) > (625000.0000004768e0) THEN (625000.0000004768e0) ELSE CAST(t0.`income` AS DOUBLE) END - (125000.0e0)) * (16777216.0e0) + (0.5e0) < (-2097152000000.0e0) THEN (-2097152000000.0e0) WHEN (CASE WHEN CAST(t0.`income` AS DOUBLE) < (-375000.00000047684e0) THEN (-375000.00000047684e0) WHEN CAST(t0.`income` AS DOUBLE) > (625000.0000004768e0) THEN (625000.0000004768e0) ELSE CAST(t0.`income` AS DOUBLE) END - (125000.0e0)) * (16777216.0e0) + (0.5e0) >= (2097152000000.0e0) THEN (2097152000000.0e0) ELSE floor((CASE WHEN CAST(t0.`income` AS DOUBLE) < (-375000.00000047684e0) THEN (-375000.00000047684e0) WHEN CAST(t0.`income` AS DOUBLE) > (625000.0000004768e0) THEN (625000.0000004768e0) ELSE CAST(t0.`income` AS DOUBLE) END - (125000.0e0)) * (16777216.0e0) + (0.5e0)) END AS SIGNED) AS DECIMAL(38, 0))), 0) AS s1, COALESCE(SUM(CAST(CAST(CASE WHEN (CASE WHEN CAST(t0.`age` AS DOUBLE) < (-248.0e0) THEN (-248.0e0) WHEN CAST(t0.`age` AS DOUBLE) > (248.0e0) THEN (248.0e0) ELSE CAST(t0.`age` AS DOUBLE) END - (0.0e0)) * (1.0e0) + (0.5e0) < (0.0e0) THEN (0.0e0) WHEN (CASE WHEN CAST(t0.`age` AS DOUBLE) < (-248.0e0) THEN (-248.0e0) WHEN CAST(t0.`age` AS DOUBLE) > (248.0e0) THEN (248.0e0) ELSE CAST(t0.`age` AS DOUBLE) END - (0.0e0)) * (1.0e0) + (0.5e0) >= (120.0e0) THEN (120.0e0) ELSE floor((CASE WHEN CAST(t0.`age` AS DOUBLE) < (-248.0e0) THEN (-248.0e0) WHEN CAST(t0.`age` AS DOUBLE) > (248.0e0) THEN (248.0e0) ELSE CAST(t0.`age` AS DOUBLE) END - (0.0e0)) * (1.0e0) + (0.5e0)) END AS SIGNED) AS DECIMAL(38, 0))), 0) AS s2
+FROM `customers` AS t0
+WHERE t0.`id` IS NOT NULL AND t0.`vip` AND (17 < t0.`age`);
+
+-- declared keys, one row for each person
+SELECT region, AVG(income) FROM customers GROUP BY region;
+-- survey
+SELECT CAST(CONVERT(t0.`region` USING utf8mb4) AS BINARY) AS k0, COUNT(*) AS units, COUNT(CASE WHEN (t0.`income` IS NOT NULL) AND (NOT (1 = 0)) THEN 1 END) AS s0, COALESCE(SUM(CAST(CAST(CASE WHEN (1 = 0) THEN NULL WHEN (CASE WHEN CAST(t0.`income` AS DOUBLE) < (-375000.00000047684e0) THEN (-375000.00000047684e0) WHEN CAST(t0.`income` AS DOUBLE) > (625000.0000004768e0) THEN (625000.0000004768e0) ELSE CAST(t0.`income` AS DOUBLE) END - (125000.0e0)) * (16777216.0e0) + (0.5e0) < (-2097152000000.0e0) THEN (-2097152000000.0e0) WHEN (CASE WHEN CAST(t0.`income` AS DOUBLE) < (-375000.00000047684e0) THEN (-375000.00000047684e0) WHEN CAST(t0.`income` AS DOUBLE) > (625000.0000004768e0) THEN (625000.0000004768e0) ELSE CAST(t0.`income` AS DOUBLE) END - (125000.0e0)) * (16777216.0e0) + (0.5e0) >= (2097152000000.0e0) THEN (2097152000000.0e0) ELSE floor((CASE WHEN CAST(t0.`income` AS DOUBLE) < (-375000.00000047684e0) THEN (-375000.00000047684e0) WHEN CAST(t0.`income` AS DOUBLE) > (625000.0000004768e0) THEN (625000.0000004768e0) ELSE CAST(t0.`income` AS DOUBLE) END - (125000.0e0)) * (16777216.0e0) + (0.5e0)) END AS SIGNED) AS DECIMAL(38, 0))), 0) AS s1
+FROM `customers` AS t0
+WHERE t0.`id` IS NOT NULL AND CAST(CONVERT(t0.`region` USING utf8mb4) AS BINARY) IN ('north', 'o''north', 'south')
+GROUP BY 1;
+
+-- several rows for each person, and no keys
+SELECT COUNT(*), SUM(price) FROM orders;
+-- survey
+WITH private_rows AS (SELECT t0.`customer_id` AS o, CAST(CASE WHEN (CASE WHEN CAST(t0.`price` AS DOUBLE) < (-1000.0000000018626e0) THEN (-1000.0000000018626e0) WHEN CAST(t0.`price` AS DOUBLE) > (1000.0000000018626e0) THEN (1000.0000000018626e0) ELSE CAST(t0.`price` AS DOUBLE) END - (0.0e0)) * (4294967296.0e0) + (0.5e0) < (0.0e0) THEN (0.0e0) WHEN (CASE WHEN CAST(t0.`price` AS DOUBLE) < (-1000.0000000018626e0) THEN (-1000.0000000018626e0) WHEN CAST(t0.`price` AS DOUBLE) > (1000.0000000018626e0) THEN (1000.0000000018626e0) ELSE CAST(t0.`price` AS DOUBLE) END - (0.0e0)) * (4294967296.0e0) + (0.5e0) >= (2147483648000.0e0) THEN (2147483648000.0e0) ELSE floor((CASE WHEN CAST(t0.`price` AS DOUBLE) < (-1000.0000000018626e0) THEN (-1000.0000000018626e0) WHEN CAST(t0.`price` AS DOUBLE) > (1000.0000000018626e0) THEN (1000.0000000018626e0) ELSE CAST(t0.`price` AS DOUBLE) END - (0.0e0)) * (4294967296.0e0) + (0.5e0)) END AS SIGNED) AS x1
+FROM `orders` AS t0
+WHERE t0.`customer_id` IS NOT NULL),
+parts AS (SELECT o, COUNT(*) AS n, COUNT(*) AS p0, SUM(CAST(x1 AS DECIMAL(38, 0))) AS p1
+FROM private_rows
+GROUP BY 1),
+gaps AS (SELECT o, p0, p1, 1073741824 AS u, CASE WHEN n > 40 THEN 1073741824 - ((1073741824 * (CASE WHEN n < 40 THEN n ELSE 40 END)) DIV n) END AS gap
+FROM parts),
+weighted AS (SELECT COUNT(*) AS owners, COALESCE(CAST(SUM(p0) AS DECIMAL(38, 0)), 0) * 1073741824 - COALESCE(SUM(CAST(gap AS DECIMAL(38, 0)) * p0), 0) AS s0, COALESCE(CAST(SUM(p1) AS DECIMAL(38, 0)), 0) * 1073741824 - COALESCE(SUM(CAST(gap AS DECIMAL(38, 0)) * p1), 0) AS s1
+FROM gaps)
+SELECT owners AS units, s0, s1
+FROM weighted;
+
+-- selected keys: a survey, and sums over those that were selected
+SELECT city, COUNT(*), SUM(price) FROM orders GROUP BY city;
+-- survey
+WITH private_rows AS (SELECT CAST(CONVERT(t0.`city` USING utf8mb4) AS BINARY) AS k0, t0.`customer_id` AS o, CAST(CASE WHEN (CASE WHEN CAST(t0.`price` AS DOUBLE) < (-1000.0000000018626e0) THEN (-1000.0000000018626e0) WHEN CAST(t0.`price` AS DOUBLE) > (1000.0000000018626e0) THEN (1000.0000000018626e0) ELSE CAST(t0.`price` AS DOUBLE) END - (0.0e0)) * (4294967296.0e0) + (0.5e0) < (0.0e0) THEN (0.0e0) WHEN (CASE WHEN CAST(t0.`price` AS DOUBLE) < (-1000.0000000018626e0) THEN (-1000.0000000018626e0) WHEN CAST(t0.`price` AS DOUBLE) > (1000.0000000018626e0) THEN (1000.0000000018626e0) ELSE CAST(t0.`price` AS DOUBLE) END - (0.0e0)) * (4294967296.0e0) + (0.5e0) >= (2147483648000.0e0) THEN (2147483648000.0e0) ELSE floor((CASE WHEN CAST(t0.`price` AS DOUBLE) < (-1000.0000000018626e0) THEN (-1000.0000000018626e0) WHEN CAST(t0.`price` AS DOUBLE) > (1000.0000000018626e0) THEN (1000.0000000018626e0) ELSE CAST(t0.`price` AS DOUBLE) END - (0.0e0)) * (4294967296.0e0) + (0.5e0)) END AS SIGNED) AS x1
+FROM `orders` AS t0
+WHERE t0.`customer_id` IS NOT NULL),
+parts AS (SELECT k0, o, COUNT(*) AS n, COUNT(*) AS p0, SUM(CAST(x1 AS DECIMAL(38, 0))) AS p1
+FROM private_rows
+GROUP BY 1, 2),
+sizes AS (SELECT k0, o, p0, p1, n, COUNT(*) OVER (PARTITION BY o) AS touched, SUM(CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS DECIMAL(38, 0))) OVER (PARTITION BY o) AS q
+FROM parts),
+caps AS (SELECT k0, o, p0, p1, n, touched, CASE WHEN q <= 800 THEN 1073741824 ELSE CASE WHEN CAST(CAST(floor(sqrt((9.223372036854776e+20) / CAST(q AS DOUBLE))) AS SIGNED) AS DECIMAL(38, 0)) * CAST(floor(sqrt((9.223372036854776e+20) / CAST(q AS DOUBLE))) AS SIGNED) * q > CAST('922337203685477580800' AS DECIMAL(38, 0)) THEN CAST(floor(sqrt((9.223372036854776e+20) / CAST(q AS DOUBLE))) AS SIGNED) - 1 ELSE CAST(floor(sqrt((9.223372036854776e+20) / CAST(q AS DOUBLE))) AS SIGNED) END END AS u
+FROM sizes),
+gaps AS (SELECT k0, o, p0, p1, touched, u, CASE WHEN n > 20 OR u < 1073741824 THEN 1073741824 - ((u * (CASE WHEN n < 20 THEN n ELSE 20 END)) DIV n) END AS gap
+FROM caps),
+turns AS (SELECT k0, o, p0, p1, u, gap, CASE WHEN touched > 3 THEN ROW_NUMBER() OVER (PARTITION BY o ORDER BY CASE WHEN touched > 3 THEN MD5(CONCAT('00000000000000000000000000000000', '|', COALESCE(CAST(o AS CHAR), '~'), '|', COALESCE(CAST(CONVERT(k0 USING utf8mb4) AS BINARY), '~'))) END, CASE WHEN k0 IS NULL THEN 1 ELSE 0 END ASC, k0 ASC) END AS turn
+FROM gaps),
+weighted AS (SELECT k0, COUNT(*) AS owners, COALESCE(CAST(SUM(p0) AS DECIMAL(38, 0)), 0) * 1073741824 - COALESCE(SUM(CAST(gap AS DECIMAL(38, 0)) * p0), 0) AS s0, COALESCE(CAST(SUM(p1) AS DECIMAL(38, 0)), 0) * 1073741824 - COALESCE(SUM(CAST(gap AS DECIMAL(38, 0)) * p1), 0) AS s1, COUNT(CASE WHEN turn IS NULL OR turn <= 3 THEN 1 END) AS units
+FROM turns
+GROUP BY 1),
+bounded AS (SELECT weighted.*, COUNT(*) OVER () AS all_keys
+FROM weighted)
+SELECT k0, units, all_keys, s0, s1
+FROM bounded
+WHERE units >= 10;
+-- measure
+WITH private_rows AS (SELECT CAST(CONVERT(t0.`city` USING utf8mb4) AS BINARY) AS k0, t0.`customer_id` AS o, CAST(CASE WHEN (CASE WHEN CAST(t0.`price` AS DOUBLE) < (-1000.0000000018626e0) THEN (-1000.0000000018626e0) WHEN CAST(t0.`price` AS DOUBLE) > (1000.0000000018626e0) THEN (1000.0000000018626e0) ELSE CAST(t0.`price` AS DOUBLE) END - (0.0e0)) * (4294967296.0e0) + (0.5e0) < (0.0e0) THEN (0.0e0) WHEN (CASE WHEN CAST(t0.`price` AS DOUBLE) < (-1000.0000000018626e0) THEN (-1000.0000000018626e0) WHEN CAST(t0.`price` AS DOUBLE) > (1000.0000000018626e0) THEN (1000.0000000018626e0) ELSE CAST(t0.`price` AS DOUBLE) END - (0.0e0)) * (4294967296.0e0) + (0.5e0) >= (2147483648000.0e0) THEN (2147483648000.0e0) ELSE floor((CASE WHEN CAST(t0.`price` AS DOUBLE) < (-1000.0000000018626e0) THEN (-1000.0000000018626e0) WHEN CAST(t0.`price` AS DOUBLE) > (1000.0000000018626e0) THEN (1000.0000000018626e0) ELSE CAST(t0.`price` AS DOUBLE) END - (0.0e0)) * (4294967296.0e0) + (0.5e0)) END AS SIGNED) AS x1
+FROM `orders` AS t0
+WHERE t0.`customer_id` IS NOT NULL),
+kept_rows AS (SELECT private_rows.*, hedgerow_place
+FROM private_rows JOIN hedgerow_selected ON COALESCE(CAST(CONVERT(private_rows.k0 USING utf8mb4) AS BINARY), '') = COALESCE(CAST(CONVERT(hedgerow_selected.k0 USING utf8mb4) AS BINARY), '') AND CASE WHEN private_rows.k0 IS NULL THEN 1 ELSE 0 END = CASE WHEN hedgerow_selected.k0 IS NULL THEN 1 ELSE 0 END),
+parts AS (SELECT hedgerow_place, o, COUNT(*) AS n, COUNT(*) AS p0, SUM(CAST(x1 AS DECIMAL(38, 0))) AS p1
+FROM kept_rows
+GROUP BY 1, 2),
+sizes AS (SELECT hedgerow_place, o, p0, p1, n, COUNT(*) OVER (PARTITION BY o) AS touched, SUM(CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS DECIMAL(38, 0))) OVER (PARTITION BY o) AS q
+FROM parts),
+caps AS (SELECT hedgerow_place, o, p0, p1, n, touched, CASE WHEN q <= 800 THEN 1073741824 ELSE CASE WHEN CAST(CAST(floor(sqrt((9.223372036854776e+20) / CAST(q AS DOUBLE))) AS SIGNED) AS DECIMAL(38, 0)) * CAST(floor(sqrt((9.223372036854776e+20) / CAST(q AS DOUBLE))) AS SIGNED) * q > CAST('922337203685477580800' AS DECIMAL(38, 0)) THEN CAST(floor(sqrt((9.223372036854776e+20) / CAST(q AS DOUBLE))) AS SIGNED) - 1 ELSE CAST(floor(sqrt((9.223372036854776e+20) / CAST(q AS DOUBLE))) AS SIGNED) END END AS u
+FROM sizes),
+gaps AS (SELECT hedgerow_place, o, p0, p1, touched, u, CASE WHEN n > 20 OR u < 1073741824 THEN 1073741824 - ((u * (CASE WHEN n < 20 THEN n ELSE 20 END)) DIV n) END AS gap
+FROM caps),
+weighted AS (SELECT hedgerow_place, COUNT(*) AS owners, COALESCE(CAST(SUM(p0) AS DECIMAL(38, 0)), 0) * 1073741824 - COALESCE(SUM(CAST(gap AS DECIMAL(38, 0)) * p0), 0) AS s0, COALESCE(CAST(SUM(p1) AS DECIMAL(38, 0)), 0) * 1073741824 - COALESCE(SUM(CAST(gap AS DECIMAL(38, 0)) * p1), 0) AS s1
+FROM gaps
+GROUP BY 1)
+SELECT hedgerow_place, s0, s1
+FROM weighted;
+
+-- two keys, one of them a month, with Laplace noise
+-- with {"mechanism": "laplace"}
+SELECT city, DATE_TRUNC('month', placed) AS month, COUNT(DISTINCT customer_id) FROM orders GROUP BY 1, 2;
+-- survey
+WITH private_rows AS (SELECT CAST(CONVERT(t0.`city` USING utf8mb4) AS BINARY) AS k0, CASE WHEN CAST(DATE_FORMAT(t0.`placed`, '%Y-%m-01') AS DATETIME(6)) BETWEEN TIMESTAMP '0001-01-01 00:00:00' AND TIMESTAMP '9999-12-31 23:59:59.999999' AND MONTH(CAST(DATE_FORMAT(t0.`placed`, '%Y-%m-01') AS DATETIME(6))) > 0 AND DAYOFMONTH(CAST(DATE_FORMAT(t0.`placed`, '%Y-%m-01') AS DATETIME(6))) BETWEEN 1 AND DAYOFMONTH(LAST_DAY(CAST(DATE_FORMAT(t0.`placed`, '%Y-%m-01') AS DATETIME(6)))) THEN CAST(DATE_FORMAT(t0.`placed`, '%Y-%m-01') AS DATETIME(6)) END AS k1, t0.`customer_id` AS o
+FROM `orders` AS t0
+WHERE t0.`customer_id` IS NOT NULL),
+parts AS (SELECT k0, k1, o, COUNT(*) AS n
+FROM private_rows
+GROUP BY 1, 2, 3),
+sizes AS (SELECT k0, k1, o, n, COUNT(*) OVER (PARTITION BY o) AS touched, SUM(CAST(CASE WHEN n < 20 THEN n ELSE 20 END AS DECIMAL(38, 0))) OVER (PARTITION BY o) AS q
+FROM parts),
+caps AS (SELECT k0, k1, o, n, touched, CASE WHEN q <= 40 THEN 1073741824 ELSE ((42949672960) DIV q) END AS u
+FROM sizes),
+gaps AS (SELECT k0, k1, o, touched, u, CASE WHEN n > 20 OR u < 1073741824 THEN 1073741824 - ((u * (CASE WHEN n < 20 THEN n ELSE 20 END)) DIV n) END AS gap
+FROM caps),
+turns AS (SELECT k0, k1, o, u, gap, CASE WHEN touched > 3 THEN ROW_NUMBER() OVER (PARTITION BY o ORDER BY CASE WHEN touched > 3 THEN MD5(CONCAT('00000000000000000000000000000000', '|', COALESCE(CAST(o AS CHAR), '~'), '|', COALESCE(CAST(CONVERT(k0 USING utf8mb4) AS BINARY), '~'), '|', COALESCE(CAST(TIMESTAMPDIFF(MICROSECOND, TIMESTAMP '1970-01-01 00:00:00', k1) AS CHAR), '~'))) END, CASE WHEN k0 IS NULL THEN 1 ELSE 0 END ASC, k0 ASC, CASE WHEN k1 IS NULL THEN 1 ELSE 0 END ASC, k1 ASC) END AS turn
+FROM gaps),
+weighted AS (SELECT k0, k1, COUNT(*) AS owners, COUNT(CASE WHEN turn IS NULL OR turn <= 3 THEN 1 END) AS units
+FROM turns
+GROUP BY 1, 2),
+bounded AS (SELECT weighted.*, COUNT(*) OVER () AS all_keys
+FROM weighted)
+SELECT k0, k1, units, all_keys
+FROM bounded
+WHERE units >= 10;
+
+-- a key that is a double
+SELECT income * 2 AS twice, COUNT(*) FROM customers GROUP BY 1;
+-- survey
+SELECT (CASE WHEN ABS(CAST(2 AS DOUBLE)) <= (1.7976931348623153e+308) / CASE WHEN ABS(CAST(t0.`income` AS DOUBLE)) > 1 THEN ABS(CAST(t0.`income` AS DOUBLE)) ELSE (1.0e0) END THEN (CAST(t0.`income` AS DOUBLE) * CAST(2 AS DOUBLE)) END + (0.0e0)) AS k0, COUNT(*) AS units
+FROM `customers` AS t0
+WHERE t0.`id` IS NOT NULL
+GROUP BY 1
+HAVING COUNT(*) >= 10;
+
+-- buckets of a median
+SELECT city, MEDIAN(price) FROM orders GROUP BY city;
+-- survey
+WITH private_rows AS (SELECT CAST(CONVERT(t0.`city` USING utf8mb4) AS BINARY) AS k0, t0.`customer_id` AS o
+FROM `orders` AS t0
+WHERE t0.`customer_id` IS NOT NULL),
+parts AS (SELECT k0, o, COUNT(*) AS n
+FROM private_rows
+GROUP BY 1, 2),
+sizes AS (SELECT k0, o, n, COUNT(*) OVER (PARTITION BY o) AS touched, SUM(CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS DECIMAL(38, 0))) OVER (PARTITION BY o) AS q
+FROM parts),
+caps AS (SELECT k0, o, n, touched, CASE WHEN q <= 800 THEN 1073741824 ELSE CASE WHEN CAST(CAST(floor(sqrt((9.223372036854776e+20) / CAST(q AS DOUBLE))) AS SIGNED) AS DECIMAL(38, 0)) * CAST(floor(sqrt((9.223372036854776e+20) / CAST(q AS DOUBLE))) AS SIGNED) * q > CAST('922337203685477580800' AS DECIMAL(38, 0)) THEN CAST(floor(sqrt((9.223372036854776e+20) / CAST(q AS DOUBLE))) AS SIGNED) - 1 ELSE CAST(floor(sqrt((9.223372036854776e+20) / CAST(q AS DOUBLE))) AS SIGNED) END END AS u
+FROM sizes),
+gaps AS (SELECT k0, o, touched, u, CASE WHEN n > 20 OR u < 1073741824 THEN 1073741824 - ((u * (CASE WHEN n < 20 THEN n ELSE 20 END)) DIV n) END AS gap
+FROM caps),
+turns AS (SELECT k0, o, u, gap, CASE WHEN touched > 3 THEN ROW_NUMBER() OVER (PARTITION BY o ORDER BY CASE WHEN touched > 3 THEN MD5(CONCAT('00000000000000000000000000000000', '|', COALESCE(CAST(o AS CHAR), '~'), '|', COALESCE(CAST(CONVERT(k0 USING utf8mb4) AS BINARY), '~'))) END, CASE WHEN k0 IS NULL THEN 1 ELSE 0 END ASC, k0 ASC) END AS turn
+FROM gaps),
+weighted AS (SELECT k0, COUNT(*) AS owners, COUNT(CASE WHEN turn IS NULL OR turn <= 3 THEN 1 END) AS units
+FROM turns
+GROUP BY 1),
+bounded AS (SELECT weighted.*, COUNT(*) OVER () AS all_keys
+FROM weighted)
+SELECT k0, units, all_keys
+FROM bounded
+WHERE units >= 10;
+-- buckets
+WITH private_rows AS (SELECT CAST(CONVERT(t0.`city` USING utf8mb4) AS BINARY) AS k0, t0.`customer_id` AS o, (((CAST(CAST(CASE WHEN (CASE WHEN CAST(t0.`price` AS DOUBLE) < (-1000.0000000018626e0) THEN (-1000.0000000018626e0) WHEN CAST(t0.`price` AS DOUBLE) > (1000.0000000018626e0) THEN (1000.0000000018626e0) ELSE CAST(t0.`price` AS DOUBLE) END - (0.0e0)) * (4294967296.0e0) + (0.5e0) < (0.0e0) THEN (0.0e0) WHEN (CASE WHEN CAST(t0.`price` AS DOUBLE) < (-1000.0000000018626e0) THEN (-1000.0000000018626e0) WHEN CAST(t0.`price` AS DOUBLE) > (1000.0000000018626e0) THEN (1000.0000000018626e0) ELSE CAST(t0.`price` AS DOUBLE) END - (0.0e0)) * (4294967296.0e0) + (0.5e0) >= (2147483648000.0e0) THEN (2147483648000.0e0) ELSE floor((CASE WHEN CAST(t0.`price` AS DOUBLE) < (-1000.0000000018626e0) THEN (-1000.0000000018626e0) WHEN CAST(t0.`price` AS DOUBLE) > (1000.0000000018626e0) THEN (1000.0000000018626e0) ELSE CAST(t0.`price` AS DOUBLE) END - (0.0e0)) * (4294967296.0e0) + (0.5e0)) END AS SIGNED) AS SIGNED) - (0))) DIV 2097152001) AS hedgerow_bucket
+FROM `orders` AS t0
+WHERE t0.`customer_id` IS NOT NULL),
+kept_rows AS (SELECT o, hedgerow_bucket, hedgerow_place
+FROM private_rows JOIN hedgerow_selected ON COALESCE(CAST(CONVERT(private_rows.k0 USING utf8mb4) AS BINARY), '') = COALESCE(CAST(CONVERT(hedgerow_selected.k0 USING utf8mb4) AS BINARY), '') AND CASE WHEN private_rows.k0 IS NULL THEN 1 ELSE 0 END = CASE WHEN hedgerow_selected.k0 IS NULL THEN 1 ELSE 0 END),
+parts AS (SELECT hedgerow_place, o, COUNT(*) AS n
+FROM kept_rows
+GROUP BY 1, 2),
+sized AS (SELECT o, COUNT(*) AS touched, SUM(CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS DECIMAL(38, 0))) AS q
+FROM parts
+GROUP BY 1),
+heavy AS (SELECT o, touched, CASE WHEN q <= 800 THEN 1073741824 ELSE CASE WHEN CAST(CAST(floor(sqrt((9.223372036854776e+20) / CAST(q AS DOUBLE))) AS SIGNED) AS DECIMAL(38, 0)) * CAST(floor(sqrt((9.223372036854776e+20) / CAST(q AS DOUBLE))) AS SIGNED) * q > CAST('922337203685477580800' AS DECIMAL(38, 0)) THEN CAST(floor(sqrt((9.223372036854776e+20) / CAST(q AS DOUBLE))) AS SIGNED) - 1 ELSE CAST(floor(sqrt((9.223372036854776e+20) / CAST(q AS DOUBLE))) AS SIGNED) END END AS u
+FROM sized
+WHERE touched > 3 OR q > 800),
+light AS (SELECT parts.hedgerow_place AS hedgerow_place, parts.o AS o, 1073741824 - ((COALESCE(u, 1073741824) * (CASE WHEN n < 20 THEN n ELSE 20 END)) DIV n) AS gap
+FROM parts
+LEFT JOIN heavy ON parts.o = heavy.o
+WHERE n > 20 OR u < 1073741824),
+whole AS (SELECT hedgerow_place, hedgerow_bucket, CAST(COUNT(*) AS DECIMAL(38, 0)) AS t
+FROM kept_rows
+WHERE hedgerow_bucket IS NOT NULL
+GROUP BY 1, 2),
+surplus AS (SELECT kept_rows.hedgerow_place AS hedgerow_place, hedgerow_bucket, SUM(CAST(gap AS DECIMAL(38, 0))) AS m
+FROM kept_rows JOIN light ON kept_rows.o = light.o AND COALESCE(kept_rows.hedgerow_place, 0) = COALESCE(light.hedgerow_place, 0) AND CASE WHEN kept_rows.hedgerow_place IS NULL THEN 1 ELSE 0 END = CASE WHEN light.hedgerow_place IS NULL THEN 1 ELSE 0 END
+WHERE hedgerow_bucket IS NOT NULL
+GROUP BY 1, 2),
+bucketed AS (SELECT whole.hedgerow_place AS hedgerow_place, whole.hedgerow_bucket AS hedgerow_bucket, t * 1073741824 - COALESCE(m, 0) AS hedgerow_weight
+FROM whole
+LEFT JOIN surplus ON whole.hedgerow_place = surplus.hedgerow_place AND whole.hedgerow_bucket = surplus.hedgerow_bucket)
+SELECT hedgerow_place, hedgerow_bucket, hedgerow_weight
+FROM bucketed;
+
+-- different values, each person with a few
+-- with {"distinct": "simple"}
+SELECT COUNT(DISTINCT city) FROM orders;
+-- survey
+WITH private_rows AS (SELECT t0.`customer_id` AS o
+FROM `orders` AS t0
+WHERE t0.`customer_id` IS NOT NULL),
+parts AS (SELECT o, COUNT(*) AS n
+FROM private_rows
+GROUP BY 1),
+gaps AS (SELECT o, 1073741824 AS u, CASE WHEN n > 40 THEN 1073741824 - ((1073741824 * (CASE WHEN n < 40 THEN n ELSE 40 END)) DIV n) END AS gap
+FROM parts),
+weighted AS (SELECT COUNT(*) AS owners
+FROM gaps)
+SELECT owners AS units
+FROM weighted;
+-- values
+WITH private_rows AS (SELECT t0.`customer_id` AS o, CAST(CONVERT(t0.`city` USING utf8mb4) AS BINARY) AS v
+FROM `orders` AS t0
+WHERE t0.`customer_id` IS NOT NULL),
+kept_rows AS (SELECT o, v, 0 AS hedgerow_place
+FROM private_rows),
+pairs AS (SELECT DISTINCT o, hedgerow_place, v
+FROM kept_rows
+WHERE v IS NOT NULL),
+chosen AS (SELECT o, hedgerow_place, v
+FROM (SELECT o, hedgerow_place, v, ROW_NUMBER() OVER (PARTITION BY o, hedgerow_place ORDER BY MD5(CONCAT('00000000000000000000000000000000', '|', COALESCE(CAST(o AS CHAR), '~'), '|', COALESCE(CAST(hedgerow_place AS CHAR), '~'), '|', COALESCE(CAST(CONVERT(v USING utf8mb4) AS BINARY), '~'))), CASE WHEN v IS NULL THEN 1 ELSE 0 END ASC, v ASC) AS turn
+FROM pairs) AS turns
+WHERE turn <= 4)
+SELECT hedgerow_place, COUNT(DISTINCT v) AS hedgerow_value
+FROM chosen
+GROUP BY 1;
+
+-- different values, as a flow
+-- with {"distinct": "flow"}
+SELECT city, COUNT(DISTINCT placed) FROM orders GROUP BY city;
+-- survey
+WITH private_rows AS (SELECT CAST(CONVERT(t0.`city` USING utf8mb4) AS BINARY) AS k0, t0.`customer_id` AS o
+FROM `orders` AS t0
+WHERE t0.`customer_id` IS NOT NULL),
+parts AS (SELECT k0, o, COUNT(*) AS n
+FROM private_rows
+GROUP BY 1, 2),
+sizes AS (SELECT k0, o, n, COUNT(*) OVER (PARTITION BY o) AS touched, SUM(CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS DECIMAL(38, 0))) OVER (PARTITION BY o) AS q
+FROM parts),
+caps AS (SELECT k0, o, n, touched, CASE WHEN q <= 800 THEN 1073741824 ELSE CASE WHEN CAST(CAST(floor(sqrt((9.223372036854776e+20) / CAST(q AS DOUBLE))) AS SIGNED) AS DECIMAL(38, 0)) * CAST(floor(sqrt((9.223372036854776e+20) / CAST(q AS DOUBLE))) AS SIGNED) * q > CAST('922337203685477580800' AS DECIMAL(38, 0)) THEN CAST(floor(sqrt((9.223372036854776e+20) / CAST(q AS DOUBLE))) AS SIGNED) - 1 ELSE CAST(floor(sqrt((9.223372036854776e+20) / CAST(q AS DOUBLE))) AS SIGNED) END END AS u
+FROM sizes),
+gaps AS (SELECT k0, o, touched, u, CASE WHEN n > 20 OR u < 1073741824 THEN 1073741824 - ((u * (CASE WHEN n < 20 THEN n ELSE 20 END)) DIV n) END AS gap
+FROM caps),
+turns AS (SELECT k0, o, u, gap, CASE WHEN touched > 3 THEN ROW_NUMBER() OVER (PARTITION BY o ORDER BY CASE WHEN touched > 3 THEN MD5(CONCAT('00000000000000000000000000000000', '|', COALESCE(CAST(o AS CHAR), '~'), '|', COALESCE(CAST(CONVERT(k0 USING utf8mb4) AS BINARY), '~'))) END, CASE WHEN k0 IS NULL THEN 1 ELSE 0 END ASC, k0 ASC) END AS turn
+FROM gaps),
+weighted AS (SELECT k0, COUNT(*) AS owners, COUNT(CASE WHEN turn IS NULL OR turn <= 3 THEN 1 END) AS units
+FROM turns
+GROUP BY 1),
+bounded AS (SELECT weighted.*, COUNT(*) OVER () AS all_keys
+FROM weighted)
+SELECT k0, units, all_keys
+FROM bounded
+WHERE units >= 10;
+-- values
+WITH private_rows AS (SELECT CAST(CONVERT(t0.`city` USING utf8mb4) AS BINARY) AS k0, t0.`customer_id` AS o, t0.`placed` AS v
+FROM `orders` AS t0
+WHERE t0.`customer_id` IS NOT NULL),
+kept_rows AS (SELECT o, v, hedgerow_place
+FROM private_rows JOIN hedgerow_selected ON COALESCE(CAST(CONVERT(private_rows.k0 USING utf8mb4) AS BINARY), '') = COALESCE(CAST(CONVERT(hedgerow_selected.k0 USING utf8mb4) AS BINARY), '') AND CASE WHEN private_rows.k0 IS NULL THEN 1 ELSE 0 END = CASE WHEN hedgerow_selected.k0 IS NULL THEN 1 ELSE 0 END),
+pairs AS (SELECT DISTINCT o, hedgerow_place, v
+FROM kept_rows
+WHERE v IS NOT NULL),
+places AS (SELECT o, hedgerow_place
+FROM (SELECT o, hedgerow_place, ROW_NUMBER() OVER (PARTITION BY o ORDER BY MD5(CONCAT('00000000000000000000000000000000', '|', COALESCE(CAST(o AS CHAR), '~'), '|', COALESCE(CAST(hedgerow_place AS CHAR), '~'))), CASE WHEN hedgerow_place IS NULL THEN 1 ELSE 0 END ASC, hedgerow_place ASC) AS turn
+FROM (SELECT DISTINCT o, hedgerow_place
+FROM pairs) AS touched) AS turns
+WHERE turn <= 3),
+chosen AS (SELECT o, hedgerow_place, v
+FROM (SELECT o, hedgerow_place, v, ROW_NUMBER() OVER (PARTITION BY o, hedgerow_place ORDER BY MD5(CONCAT('00000000000000000000000000000000', '|', COALESCE(CAST(o AS CHAR), '~'), '|', COALESCE(CAST(hedgerow_place AS CHAR), '~'), '|', COALESCE(CAST(TIMESTAMPDIFF(MICROSECOND, TIMESTAMP '1970-01-01 00:00:00', v) AS CHAR), '~'))), CASE WHEN v IS NULL THEN 1 ELSE 0 END ASC, v ASC) AS turn
+FROM (SELECT pairs.o AS o, pairs.hedgerow_place AS hedgerow_place, v
+FROM pairs JOIN places ON pairs.o = places.o AND pairs.hedgerow_place = places.hedgerow_place) AS inside) AS turns
+WHERE turn <= 64)
+SELECT hedgerow_place, DENSE_RANK() OVER (ORDER BY o) AS hedgerow_owner, DENSE_RANK() OVER (ORDER BY v) AS hedgerow_value
+FROM chosen;
+
+-- owners along a path
+SELECT colour, SUM(pieces) FROM items GROUP BY colour;
+-- survey
+WITH private_rows AS (SELECT CAST(CONVERT(t0.`colour` USING utf8mb4) AS BINARY) AS k0, t1.`customer_id` AS o, CAST(CASE WHEN (CASE WHEN CAST(t0.`pieces` AS DOUBLE) < (-206.0e0) THEN (-206.0e0) WHEN CAST(t0.`pieces` AS DOUBLE) > (206.0e0) THEN (206.0e0) ELSE CAST(t0.`pieces` AS DOUBLE) END - (0.0e0)) * (1.0e0) + (0.5e0) < (1.0e0) THEN (1.0e0) WHEN (CASE WHEN CAST(t0.`pieces` AS DOUBLE) < (-206.0e0) THEN (-206.0e0) WHEN CAST(t0.`pieces` AS DOUBLE) > (206.0e0) THEN (206.0e0) ELSE CAST(t0.`pieces` AS DOUBLE) END - (0.0e0)) * (1.0e0) + (0.5e0) >= (100.0e0) THEN (100.0e0) ELSE floor((CASE WHEN CAST(t0.`pieces` AS DOUBLE) < (-206.0e0) THEN (-206.0e0) WHEN CAST(t0.`pieces` AS DOUBLE) > (206.0e0) THEN (206.0e0) ELSE CAST(t0.`pieces` AS DOUBLE) END - (0.0e0)) * (1.0e0) + (0.5e0)) END AS SIGNED) AS x0
+FROM `items` AS t0 JOIN `orders` AS t1 ON (t0.`order_id` = t1.`id`)
+WHERE t1.`customer_id` IS NOT NULL),
+parts AS (SELECT k0, o, COUNT(*) AS n, SUM(CAST(x0 AS DECIMAL(38, 0))) AS p0
+FROM private_rows
+GROUP BY 1, 2),
+sizes AS (SELECT k0, o, p0, n, COUNT(*) OVER (PARTITION BY o) AS touched, SUM(CAST((CASE WHEN n < 100 THEN n ELSE 100 END) * (CASE WHEN n < 100 THEN n ELSE 100 END) AS DECIMAL(38, 0))) OVER (PARTITION BY o) AS q
+FROM parts),
+caps AS (SELECT k0, o, p0, n, touched, CASE WHEN q <= 10000 THEN 1073741824 ELSE CASE WHEN CAST(CAST(floor(sqrt((1.152921504606847e+22) / CAST(q AS DOUBLE))) AS SIGNED) AS DECIMAL(38, 0)) * CAST(floor(sqrt((1.152921504606847e+22) / CAST(q AS DOUBLE))) AS SIGNED) * q > CAST('11529215046068469760000' AS DECIMAL(38, 0)) THEN CAST(floor(sqrt((1.152921504606847e+22) / CAST(q AS DOUBLE))) AS SIGNED) - 1 ELSE CAST(floor(sqrt((1.152921504606847e+22) / CAST(q AS DOUBLE))) AS SIGNED) END END AS u
+FROM sizes),
+gaps AS (SELECT k0, o, p0, touched, u, CASE WHEN n > 100 OR u < 1073741824 THEN 1073741824 - ((u * (CASE WHEN n < 100 THEN n ELSE 100 END)) DIV n) END AS gap
+FROM caps),
+turns AS (SELECT k0, o, p0, u, gap, CASE WHEN touched > 100 THEN ROW_NUMBER() OVER (PARTITION BY o ORDER BY CASE WHEN touched > 100 THEN MD5(CONCAT('00000000000000000000000000000000', '|', COALESCE(CAST(o AS CHAR), '~'), '|', COALESCE(CAST(CONVERT(k0 USING utf8mb4) AS BINARY), '~'))) END, CASE WHEN k0 IS NULL THEN 1 ELSE 0 END ASC, k0 ASC) END AS turn
+FROM gaps),
+weighted AS (SELECT k0, COUNT(*) AS owners, COALESCE(CAST(SUM(p0) AS DECIMAL(38, 0)), 0) * 1073741824 - COALESCE(SUM(CAST(gap AS DECIMAL(38, 0)) * p0), 0) AS s0, COUNT(CASE WHEN turn IS NULL OR turn <= 100 THEN 1 END) AS units
+FROM turns
+GROUP BY 1),
+bounded AS (SELECT weighted.*, COUNT(*) OVER () AS all_keys
+FROM weighted)
+SELECT k0, units, all_keys, s0
+FROM bounded
+WHERE units >= 10;
+-- measure
+WITH private_rows AS (SELECT CAST(CONVERT(t0.`colour` USING utf8mb4) AS BINARY) AS k0, t1.`customer_id` AS o, CAST(CASE WHEN (CASE WHEN CAST(t0.`pieces` AS DOUBLE) < (-206.0e0) THEN (-206.0e0) WHEN CAST(t0.`pieces` AS DOUBLE) > (206.0e0) THEN (206.0e0) ELSE CAST(t0.`pieces` AS DOUBLE) END - (0.0e0)) * (1.0e0) + (0.5e0) < (1.0e0) THEN (1.0e0) WHEN (CASE WHEN CAST(t0.`pieces` AS DOUBLE) < (-206.0e0) THEN (-206.0e0) WHEN CAST(t0.`pieces` AS DOUBLE) > (206.0e0) THEN (206.0e0) ELSE CAST(t0.`pieces` AS DOUBLE) END - (0.0e0)) * (1.0e0) + (0.5e0) >= (100.0e0) THEN (100.0e0) ELSE floor((CASE WHEN CAST(t0.`pieces` AS DOUBLE) < (-206.0e0) THEN (-206.0e0) WHEN CAST(t0.`pieces` AS DOUBLE) > (206.0e0) THEN (206.0e0) ELSE CAST(t0.`pieces` AS DOUBLE) END - (0.0e0)) * (1.0e0) + (0.5e0)) END AS SIGNED) AS x0
+FROM `items` AS t0 JOIN `orders` AS t1 ON (t0.`order_id` = t1.`id`)
+WHERE t1.`customer_id` IS NOT NULL),
+kept_rows AS (SELECT private_rows.*, hedgerow_place
+FROM private_rows JOIN hedgerow_selected ON COALESCE(CAST(CONVERT(private_rows.k0 USING utf8mb4) AS BINARY), '') = COALESCE(CAST(CONVERT(hedgerow_selected.k0 USING utf8mb4) AS BINARY), '') AND CASE WHEN private_rows.k0 IS NULL THEN 1 ELSE 0 END = CASE WHEN hedgerow_selected.k0 IS NULL THEN 1 ELSE 0 END),
+parts AS (SELECT hedgerow_place, o, COUNT(*) AS n, SUM(CAST(x0 AS DECIMAL(38, 0))) AS p0
+FROM kept_rows
+GROUP BY 1, 2),
+sizes AS (SELECT hedgerow_place, o, p0, n, COUNT(*) OVER (PARTITION BY o) AS touched, SUM(CAST((CASE WHEN n < 100 THEN n ELSE 100 END) * (CASE WHEN n < 100 THEN n ELSE 100 END) AS DECIMAL(38, 0))) OVER (PARTITION BY o) AS q
+FROM parts),
+caps AS (SELECT hedgerow_place, o, p0, n, touched, CASE WHEN q <= 10000 THEN 1073741824 ELSE CASE WHEN CAST(CAST(floor(sqrt((1.152921504606847e+22) / CAST(q AS DOUBLE))) AS SIGNED) AS DECIMAL(38, 0)) * CAST(floor(sqrt((1.152921504606847e+22) / CAST(q AS DOUBLE))) AS SIGNED) * q > CAST('11529215046068469760000' AS DECIMAL(38, 0)) THEN CAST(floor(sqrt((1.152921504606847e+22) / CAST(q AS DOUBLE))) AS SIGNED) - 1 ELSE CAST(floor(sqrt((1.152921504606847e+22) / CAST(q AS DOUBLE))) AS SIGNED) END END AS u
+FROM sizes),
+gaps AS (SELECT hedgerow_place, o, p0, touched, u, CASE WHEN n > 100 OR u < 1073741824 THEN 1073741824 - ((u * (CASE WHEN n < 100 THEN n ELSE 100 END)) DIV n) END AS gap
+FROM caps),
+weighted AS (SELECT hedgerow_place, COUNT(*) AS owners, COALESCE(CAST(SUM(p0) AS DECIMAL(38, 0)), 0) * 1073741824 - COALESCE(SUM(CAST(gap AS DECIMAL(38, 0)) * p0), 0) AS s0
+FROM gaps
+GROUP BY 1)
+SELECT hedgerow_place, s0
+FROM weighted;
+
+-- a join, with conditions on both sides
+SELECT c.region, COUNT(*) FROM customers c JOIN orders o ON o.customer_id = c.id WHERE o.price > 9.99 AND c.region <> 'south' GROUP BY 1;
+-- survey
+WITH private_rows AS (SELECT CAST(CONVERT(t0.`region` USING utf8mb4) AS BINARY) AS k0, t0.`id` AS o
+FROM `customers` AS t0 JOIN `orders` AS t1 ON (t1.`customer_id` = t0.`id`)
+WHERE t0.`id` IS NOT NULL AND ((9.99) < t1.`price`) AND (CAST(CONVERT(t0.`region` USING utf8mb4) AS BINARY) <> 'south') AND CAST(CONVERT(t0.`region` USING utf8mb4) AS BINARY) IN ('north', 'o''north', 'south')),
+parts AS (SELECT k0, o, COUNT(*) AS n, COUNT(*) AS p0
+FROM private_rows
+GROUP BY 1, 2),
+sizes AS (SELECT k0, o, p0, n, COUNT(*) OVER (PARTITION BY o) AS touched, SUM(CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS DECIMAL(38, 0))) OVER (PARTITION BY o) AS q
+FROM parts),
+caps AS (SELECT k0, o, p0, n, touched, CASE WHEN q <= 400 THEN 1073741824 ELSE CASE WHEN CAST(CAST(floor(sqrt((4.611686018427388e+20) / CAST(q AS DOUBLE))) AS SIGNED) AS DECIMAL(38, 0)) * CAST(floor(sqrt((4.611686018427388e+20) / CAST(q AS DOUBLE))) AS SIGNED) * q > CAST('461168601842738790400' AS DECIMAL(38, 0)) THEN CAST(floor(sqrt((4.611686018427388e+20) / CAST(q AS DOUBLE))) AS SIGNED) - 1 ELSE CAST(floor(sqrt((4.611686018427388e+20) / CAST(q AS DOUBLE))) AS SIGNED) END END AS u
+FROM sizes),
+gaps AS (SELECT k0, o, p0, touched, u, CASE WHEN n > 20 OR u < 1073741824 THEN 1073741824 - ((u * (CASE WHEN n < 20 THEN n ELSE 20 END)) DIV n) END AS gap
+FROM caps),
+turns AS (SELECT k0, o, p0, u, gap, CASE WHEN touched > 1 THEN ROW_NUMBER() OVER (PARTITION BY o ORDER BY CASE WHEN touched > 1 THEN MD5(CONCAT('00000000000000000000000000000000', '|', COALESCE(CAST(o AS CHAR), '~'), '|', COALESCE(CAST(CONVERT(k0 USING utf8mb4) AS BINARY), '~'))) END, CASE WHEN k0 IS NULL THEN 1 ELSE 0 END ASC, k0 ASC) END AS turn
+FROM gaps),
+weighted AS (SELECT k0, COUNT(*) AS owners, COALESCE(CAST(SUM(p0) AS DECIMAL(38, 0)), 0) * 1073741824 - COALESCE(SUM(CAST(gap AS DECIMAL(38, 0)) * p0), 0) AS s0, COUNT(CASE WHEN turn IS NULL OR turn <= 1 THEN 1 END) AS units
+FROM turns
+GROUP BY 1),
+bounded AS (SELECT weighted.*, COUNT(*) OVER () AS all_keys
+FROM weighted)
+SELECT k0, units, all_keys, s0
+FROM bounded
+WHERE units >= 10;
+-- measure
+WITH private_rows AS (SELECT CAST(CONVERT(t0.`region` USING utf8mb4) AS BINARY) AS k0, t0.`id` AS o
+FROM `customers` AS t0 JOIN `orders` AS t1 ON (t1.`customer_id` = t0.`id`)
+WHERE t0.`id` IS NOT NULL AND ((9.99) < t1.`price`) AND (CAST(CONVERT(t0.`region` USING utf8mb4) AS BINARY) <> 'south') AND CAST(CONVERT(t0.`region` USING utf8mb4) AS BINARY) IN ('north', 'o''north', 'south')),
+kept_rows AS (SELECT private_rows.*, hedgerow_place
+FROM private_rows JOIN hedgerow_selected ON COALESCE(CAST(CONVERT(private_rows.k0 USING utf8mb4) AS BINARY), '') = COALESCE(CAST(CONVERT(hedgerow_selected.k0 USING utf8mb4) AS BINARY), '') AND CASE WHEN private_rows.k0 IS NULL THEN 1 ELSE 0 END = CASE WHEN hedgerow_selected.k0 IS NULL THEN 1 ELSE 0 END),
+parts AS (SELECT hedgerow_place, o, COUNT(*) AS n, COUNT(*) AS p0
+FROM kept_rows
+GROUP BY 1, 2),
+sizes AS (SELECT hedgerow_place, o, p0, n, COUNT(*) OVER (PARTITION BY o) AS touched, SUM(CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS DECIMAL(38, 0))) OVER (PARTITION BY o) AS q
+FROM parts),
+caps AS (SELECT hedgerow_place, o, p0, n, touched, CASE WHEN q <= 400 THEN 1073741824 ELSE CASE WHEN CAST(CAST(floor(sqrt((4.611686018427388e+20) / CAST(q AS DOUBLE))) AS SIGNED) AS DECIMAL(38, 0)) * CAST(floor(sqrt((4.611686018427388e+20) / CAST(q AS DOUBLE))) AS SIGNED) * q > CAST('461168601842738790400' AS DECIMAL(38, 0)) THEN CAST(floor(sqrt((4.611686018427388e+20) / CAST(q AS DOUBLE))) AS SIGNED) - 1 ELSE CAST(floor(sqrt((4.611686018427388e+20) / CAST(q AS DOUBLE))) AS SIGNED) END END AS u
+FROM sizes),
+gaps AS (SELECT hedgerow_place, o, p0, touched, u, CASE WHEN n > 20 OR u < 1073741824 THEN 1073741824 - ((u * (CASE WHEN n < 20 THEN n ELSE 20 END)) DIV n) END AS gap
+FROM caps),
+weighted AS (SELECT hedgerow_place, COUNT(*) AS owners, COALESCE(CAST(SUM(p0) AS DECIMAL(38, 0)), 0) * 1073741824 - COALESCE(SUM(CAST(gap AS DECIMAL(38, 0)) * p0), 0) AS s0
+FROM gaps
+GROUP BY 1)
+SELECT hedgerow_place, s0
+FROM weighted;
+
+-- arithmetic, choices, text and dates
+SELECT SUM(CASE WHEN city LIKE 'O''%' OR LOWER(city) IN ('rome', 'a\b') THEN price * 2 / 3 ELSE 0 END) FROM orders WHERE EXTRACT(year FROM placed) = 2026 AND placed >= TIMESTAMP '2026-01-31 12:00:00';
+-- survey
+WITH private_rows AS (SELECT t0.`customer_id` AS o, CAST(CASE WHEN (1 = 0) THEN NULL WHEN (CASE WHEN CAST(CASE WHEN ((CONVERT(t0.`city` USING utf8mb4) COLLATE utf8mb4_bin LIKE 'O''%' ESCAPE '!') OR (CAST(CONVERT(LOWER((CONVERT(t0.`city` USING utf8mb4) COLLATE utf8mb4_uca1400_as_cs)) USING utf8mb4) AS BINARY) IN ('rome', CONVERT(X'615c62' USING utf8mb4)))) THEN ((CAST(t0.`price` AS DOUBLE) * CAST(2 AS DOUBLE)) / NULLIF(CAST(3 AS DOUBLE), (0.0e0))) ELSE (0.0e0) END AS DOUBLE) < (-666.6666666688398e0) THEN (-666.6666666688398e0) WHEN CAST(CASE WHEN ((CONVERT(t0.`city` USING utf8mb4) COLLATE utf8mb4_bin LIKE 'O''%' ESCAPE '!') OR (CAST(CONVERT(LOWER((CONVERT(t0.`city` USING utf8mb4) COLLATE utf8mb4_uca1400_as_cs)) USING utf8mb4) AS BINARY) IN ('rome', CONVERT(X'615c62' USING utf8mb4)))) THEN ((CAST(t0.`price` AS DOUBLE) * CAST(2 AS DOUBLE)) / NULLIF(CAST(3 AS DOUBLE), (0.0e0))) ELSE (0.0e0) END AS DOUBLE) > (666.6666666688398e0) THEN (666.6666666688398e0) ELSE CAST(CASE WHEN ((CONVERT(t0.`city` USING utf8mb4) COLLATE utf8mb4_bin LIKE 'O''%' ESCAPE '!') OR (CAST(CONVERT(LOWER((CONVERT(t0.`city` USING utf8mb4) COLLATE utf8mb4_uca1400_as_cs)) USING utf8mb4) AS BINARY) IN ('rome', CONVERT(X'615c62' USING utf8mb4)))) THEN ((CAST(t0.`price` AS DOUBLE) * CAST(2 AS DOUBLE)) / NULLIF(CAST(3 AS DOUBLE), (0.0e0))) ELSE (0.0e0) END AS DOUBLE) END - (0.0e0)) * (4294967296.0e0) + (0.5e0) < (0.0e0) THEN (0.0e0) WHEN (CASE WHEN CAST(CASE WHEN ((CONVERT(t0.`city` USING utf8mb4) COLLATE utf8mb4_bin LIKE 'O''%' ESCAPE '!') OR (CAST(CONVERT(LOWER((CONVERT(t0.`city` USING utf8mb4) COLLATE utf8mb4_uca1400_as_cs)) USING utf8mb4) AS BINARY) IN ('rome', CONVERT(X'615c62' USING utf8mb4)))) THEN ((CAST(t0.`price` AS DOUBLE) * CAST(2 AS DOUBLE)) / NULLIF(CAST(3 AS DOUBLE), (0.0e0))) ELSE (0.0e0) END AS DOUBLE) < (-666.6666666688398e0) THEN (-666.6666666688398e0) WHEN CAST(CASE WHEN ((CONVERT(t0.`city` USING utf8mb4) COLLATE utf8mb4_bin LIKE 'O''%' ESCAPE '!') OR (CAST(CONVERT(LOWER((CONVERT(t0.`city` USING utf8mb4) COLLATE utf8mb4_uca1400_as_cs)) USING utf8mb4) AS BINARY) IN ('rome', CONVERT(X'615c62' USING utf8mb4)))) THEN ((CAST(t0.`price` AS DOUBLE) * CAST(2 AS DOUBLE)) / NULLIF(CAST(3 AS DOUBLE), (0.0e0))) ELSE (0.0e0) END AS DOUBLE) > (666.6666666688398e0) THEN (666.6666666688398e0) ELSE CAST(CASE WHEN ((CONVERT(t0.`city` USING utf8mb4) COLLATE utf8mb4_bin LIKE 'O''%' ESCAPE '!') OR (CAST(CONVERT(LOWER((CONVERT(t0.`city` USING utf8mb4) COLLATE utf8mb4_uca1400_as_cs)) USING utf8mb4) AS BINARY) IN ('rome', CONVERT(X'615c62' USING utf8mb4)))) THEN ((CAST(t0.`price` AS DOUBLE) * CAST(2 AS DOUBLE)) / NULLIF(CAST(3 AS DOUBLE), (0.0e0))) ELSE (0.0e0) END AS DOUBLE) END - (0.0e0)) * (4294967296.0e0) + (0.5e0) >= (1431655765334.0e0) THEN (1431655765334.0e0) ELSE floor((CASE WHEN CAST(CASE WHEN ((CONVERT(t0.`city` USING utf8mb4) COLLATE utf8mb4_bin LIKE 'O''%' ESCAPE '!') OR (CAST(CONVERT(LOWER((CONVERT(t0.`city` USING utf8mb4) COLLATE utf8mb4_uca1400_as_cs)) USING utf8mb4) AS BINARY) IN ('rome', CONVERT(X'615c62' USING utf8mb4)))) THEN ((CAST(t0.`price` AS DOUBLE) * CAST(2 AS DOUBLE)) / NULLIF(CAST(3 AS DOUBLE), (0.0e0))) ELSE (0.0e0) END AS DOUBLE) < (-666.6666666688398e0) THEN (-666.6666666688398e0) WHEN CAST(CASE WHEN ((CONVERT(t0.`city` USING utf8mb4) COLLATE utf8mb4_bin LIKE 'O''%' ESCAPE '!') OR (CAST(CONVERT(LOWER((CONVERT(t0.`city` USING utf8mb4) COLLATE utf8mb4_uca1400_as_cs)) USING utf8mb4) AS BINARY) IN ('rome', CONVERT(X'615c62' USING utf8mb4)))) THEN ((CAST(t0.`price` AS DOUBLE) * CAST(2 AS DOUBLE)) / NULLIF(CAST(3 AS DOUBLE), (0.0e0))) ELSE (0.0e0) END AS DOUBLE) > (666.6666666688398e0) THEN (666.6666666688398e0) ELSE CAST(CASE WHEN ((CONVERT(t0.`city` USING utf8mb4) COLLATE utf8mb4_bin LIKE 'O''%' ESCAPE '!') OR (CAST(CONVERT(LOWER((CONVERT(t0.`city` USING utf8mb4) COLLATE utf8mb4_uca1400_as_cs)) USING utf8mb4) AS BINARY) IN ('rome', CONVERT(X'615c62' USING utf8mb4)))) THEN ((CAST(t0.`price` AS DOUBLE) * CAST(2 AS DOUBLE)) / NULLIF(CAST(3 AS DOUBLE), (0.0e0))) ELSE (0.0e0) END AS DOUBLE) END - (0.0e0)) * (4294967296.0e0) + (0.5e0)) END AS SIGNED) AS x0
+FROM `orders` AS t0
+WHERE t0.`customer_id` IS NOT NULL AND (YEAR(t0.`placed`) = 2026) AND (TIMESTAMP '2026-01-31 12:00:00' <= t0.`placed`)),
+parts AS (SELECT o, COUNT(*) AS n, SUM(CAST(x0 AS DECIMAL(38, 0))) AS p0
+FROM private_rows
+GROUP BY 1),
+gaps AS (SELECT o, p0, 1073741824 AS u, CASE WHEN n > 40 THEN 1073741824 - ((1073741824 * (CASE WHEN n < 40 THEN n ELSE 40 END)) DIV n) END AS gap
+FROM parts),
+weighted AS (SELECT COUNT(*) AS owners, COALESCE(CAST(SUM(p0) AS DECIMAL(38, 0)), 0) * 1073741824 - COALESCE(SUM(CAST(gap AS DECIMAL(38, 0)) * p0), 0) AS s0
+FROM gaps)
+SELECT owners AS units, s0
+FROM weighted;
+
+-- whole numbers
+SELECT AVG(CLIP((age + 5) // 10 * 10 % 7, 0, 10)) FROM customers WHERE NOT vip OR age IS NULL;
+-- survey
+SELECT COUNT(*) AS units, COUNT(CASE WHEN (CASE WHEN (CASE WHEN (CAST((CASE WHEN (CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) AS SIGNED) END DIV NULLIF(10, 0)) AS DECIMAL(20, 0)) * CAST(10 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST((CASE WHEN (CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) AS SIGNED) END DIV NULLIF(10, 0)) AS DECIMAL(20, 0)) * CAST(10 AS DECIMAL(20, 0))) AS SIGNED) END % NULLIF(7, 0)) < 0 THEN 0 WHEN (CASE WHEN (CAST((CASE WHEN (CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) AS SIGNED) END DIV NULLIF(10, 0)) AS DECIMAL(20, 0)) * CAST(10 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST((CASE WHEN (CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) AS SIGNED) END DIV NULLIF(10, 0)) AS DECIMAL(20, 0)) * CAST(10 AS DECIMAL(20, 0))) AS SIGNED) END % NULLIF(7, 0)) > 10 THEN 10 ELSE (CASE WHEN (CAST((CASE WHEN (CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) AS SIGNED) END DIV NULLIF(10, 0)) AS DECIMAL(20, 0)) * CAST(10 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST((CASE WHEN (CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) AS SIGNED) END DIV NULLIF(10, 0)) AS DECIMAL(20, 0)) * CAST(10 AS DECIMAL(20, 0))) AS SIGNED) END % NULLIF(7, 0)) END IS NOT NULL) THEN 1 END) AS s0, COALESCE(SUM(CAST(CAST(CASE WHEN (CASE WHEN CAST(CASE WHEN (CASE WHEN (CAST((CASE WHEN (CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) AS SIGNED) END DIV NULLIF(10, 0)) AS DECIMAL(20, 0)) * CAST(10 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST((CASE WHEN (CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) AS SIGNED) END DIV NULLIF(10, 0)) AS DECIMAL(20, 0)) * CAST(10 AS DECIMAL(20, 0))) AS SIGNED) END % NULLIF(7, 0)) < 0 THEN 0 WHEN (CASE WHEN (CAST((CASE WHEN (CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) AS SIGNED) END DIV NULLIF(10, 0)) AS DECIMAL(20, 0)) * CAST(10 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST((CASE WHEN (CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) AS SIGNED) END DIV NULLIF(10, 0)) AS DECIMAL(20, 0)) * CAST(10 AS DECIMAL(20, 0))) AS SIGNED) END % NULLIF(7, 0)) > 10 THEN 10 ELSE (CASE WHEN (CAST((CASE WHEN (CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) AS SIGNED) END DIV NULLIF(10, 0)) AS DECIMAL(20, 0)) * CAST(10 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST((CASE WHEN (CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) AS SIGNED) END DIV NULLIF(10, 0)) AS DECIMAL(20, 0)) * CAST(10 AS DECIMAL(20, 0))) AS SIGNED) END % NULLIF(7, 0)) END AS DOUBLE) < (-14.5e0) THEN (-14.5e0) WHEN CAST(CASE WHEN (CASE WHEN (CAST((CASE WHEN (CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) AS SIGNED) END DIV NULLIF(10, 0)) AS DECIMAL(20, 0)) * CAST(10 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST((CASE WHEN (CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) AS SIGNED) END DIV NULLIF(10, 0)) AS DECIMAL(20, 0)) * CAST(10 AS DECIMAL(20, 0))) AS SIGNED) END % NULLIF(7, 0)) < 0 THEN 0 WHEN (CASE WHEN (CAST((CASE WHEN (CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) AS SIGNED) END DIV NULLIF(10, 0)) AS DECIMAL(20, 0)) * CAST(10 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST((CASE WHEN (CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) AS SIGNED) END DIV NULLIF(10, 0)) AS DECIMAL(20, 0)) * CAST(10 AS DECIMAL(20, 0))) AS SIGNED) END % NULLIF(7, 0)) > 10 THEN 10 ELSE (CASE WHEN (CAST((CASE WHEN (CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) AS SIGNED) END DIV NULLIF(10, 0)) AS DECIMAL(20, 0)) * CAST(10 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST((CASE WHEN (CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) AS SIGNED) END DIV NULLIF(10, 0)) AS DECIMAL(20, 0)) * CAST(10 AS DECIMAL(20, 0))) AS SIGNED) END % NULLIF(7, 0)) END AS DOUBLE) > (21.5e0) THEN (21.5e0) ELSE CAST(CASE WHEN (CASE WHEN (CAST((CASE WHEN (CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) AS SIGNED) END DIV NULLIF(10, 0)) AS DECIMAL(20, 0)) * CAST(10 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST((CASE WHEN (CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) AS SIGNED) END DIV NULLIF(10, 0)) AS DECIMAL(20, 0)) * CAST(10 AS DECIMAL(20, 0))) AS SIGNED) END % NULLIF(7, 0)) < 0 THEN 0 WHEN (CASE WHEN (CAST((CASE WHEN (CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) AS SIGNED) END DIV NULLIF(10, 0)) AS DECIMAL(20, 0)) * CAST(10 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST((CASE WHEN (CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) AS SIGNED) END DIV NULLIF(10, 0)) AS DECIMAL(20, 0)) * CAST(10 AS DECIMAL(20, 0))) AS SIGNED) END % NULLIF(7, 0)) > 10 THEN 10 ELSE (CASE WHEN (CAST((CASE WHEN (CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) AS SIGNED) END DIV NULLIF(10, 0)) AS DECIMAL(20, 0)) * CAST(10 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST((CASE WHEN (CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) AS SIGNED) END DIV NULLIF(10, 0)) AS DECIMAL(20, 0)) * CAST(10 AS DECIMAL(20, 0))) AS SIGNED) END % NULLIF(7, 0)) END AS DOUBLE) END - (3.5e0)) * (2.0e0) + (0.5e0) < (-7.0e0) THEN (-7.0e0) WHEN (CASE WHEN CAST(CASE WHEN (CASE WHEN (CAST((CASE WHEN (CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) AS SIGNED) END DIV NULLIF(10, 0)) AS DECIMAL(20, 0)) * CAST(10 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST((CASE WHEN (CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) AS SIGNED) END DIV NULLIF(10, 0)) AS DECIMAL(20, 0)) * CAST(10 AS DECIMAL(20, 0))) AS SIGNED) END % NULLIF(7, 0)) < 0 THEN 0 WHEN (CASE WHEN (CAST((CASE WHEN (CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) AS SIGNED) END DIV NULLIF(10, 0)) AS DECIMAL(20, 0)) * CAST(10 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST((CASE WHEN (CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) AS SIGNED) END DIV NULLIF(10, 0)) AS DECIMAL(20, 0)) * CAST(10 AS DECIMAL(20, 0))) AS SIGNED) END % NULLIF(7, 0)) > 10 THEN 10 ELSE (CASE WHEN (CAST((CASE WHEN (CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) AS SIGNED) END DIV NULLIF(10, 0)) AS DECIMAL(20, 0)) * CAST(10 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST((CASE WHEN (CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) AS SIGNED) END DIV NULLIF(10, 0)) AS DECIMAL(20, 0)) * CAST(10 AS DECIMAL(20, 0))) AS SIGNED) END % NULLIF(7, 0)) END AS DOUBLE) < (-14.5e0) THEN (-14.5e0) WHEN CAST(CASE WHEN (CASE WHEN (CAST((CASE WHEN (CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) AS SIGNED) END DIV NULLIF(10, 0)) AS DECIMAL(20, 0)) * CAST(10 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST((CASE WHEN (CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) AS SIGNED) END DIV NULLIF(10, 0)) AS DECIMAL(20, 0)) * CAST(10 AS DECIMAL(20, 0))) AS SIGNED) END % NULLIF(7, 0)) < 0 THEN 0 WHEN (CASE WHEN (CAST((CASE WHEN (CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) AS SIGNED) END DIV NULLIF(10, 0)) AS DECIMAL(20, 0)) * CAST(10 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST((CASE WHEN (CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) AS SIGNED) END DIV NULLIF(10, 0)) AS DECIMAL(20, 0)) * CAST(10 AS DECIMAL(20, 0))) AS SIGNED) END % NULLIF(7, 0)) > 10 THEN 10 ELSE (CASE WHEN (CAST((CASE WHEN (CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) AS SIGNED) END DIV NULLIF(10, 0)) AS DECIMAL(20, 0)) * CAST(10 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST((CASE WHEN (CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) AS SIGNED) END DIV NULLIF(10, 0)) AS DECIMAL(20, 0)) * CAST(10 AS DECIMAL(20, 0))) AS SIGNED) END % NULLIF(7, 0)) END AS DOUBLE) > (21.5e0) THEN (21.5e0) ELSE CAST(CASE WHEN (CASE WHEN (CAST((CASE WHEN (CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) AS SIGNED) END DIV NULLIF(10, 0)) AS DECIMAL(20, 0)) * CAST(10 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST((CASE WHEN (CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) AS SIGNED) END DIV NULLIF(10, 0)) AS DECIMAL(20, 0)) * CAST(10 AS DECIMAL(20, 0))) AS SIGNED) END % NULLIF(7, 0)) < 0 THEN 0 WHEN (CASE WHEN (CAST((CASE WHEN (CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) AS SIGNED) END DIV NULLIF(10, 0)) AS DECIMAL(20, 0)) * CAST(10 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST((CASE WHEN (CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) AS SIGNED) END DIV NULLIF(10, 0)) AS DECIMAL(20, 0)) * CAST(10 AS DECIMAL(20, 0))) AS SIGNED) END % NULLIF(7, 0)) > 10 THEN 10 ELSE (CASE WHEN (CAST((CASE WHEN (CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) AS SIGNED) END DIV NULLIF(10, 0)) AS DECIMAL(20, 0)) * CAST(10 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST((CASE WHEN (CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) AS SIGNED) END DIV NULLIF(10, 0)) AS DECIMAL(20, 0)) * CAST(10 AS DECIMAL(20, 0))) AS SIGNED) END % NULLIF(7, 0)) END AS DOUBLE) END - (3.5e0)) * (2.0e0) + (0.5e0) >= (7.0e0) THEN (7.0e0) ELSE floor((CASE WHEN CAST(CASE WHEN (CASE WHEN (CAST((CASE WHEN (CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) AS SIGNED) END DIV NULLIF(10, 0)) AS DECIMAL(20, 0)) * CAST(10 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST((CASE WHEN (CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) AS SIGNED) END DIV NULLIF(10, 0)) AS DECIMAL(20, 0)) * CAST(10 AS DECIMAL(20, 0))) AS SIGNED) END % NULLIF(7, 0)) < 0 THEN 0 WHEN (CASE WHEN (CAST((CASE WHEN (CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) AS SIGNED) END DIV NULLIF(10, 0)) AS DECIMAL(20, 0)) * CAST(10 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST((CASE WHEN (CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) AS SIGNED) END DIV NULLIF(10, 0)) AS DECIMAL(20, 0)) * CAST(10 AS DECIMAL(20, 0))) AS SIGNED) END % NULLIF(7, 0)) > 10 THEN 10 ELSE (CASE WHEN (CAST((CASE WHEN (CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) AS SIGNED) END DIV NULLIF(10, 0)) AS DECIMAL(20, 0)) * CAST(10 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST((CASE WHEN (CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) AS SIGNED) END DIV NULLIF(10, 0)) AS DECIMAL(20, 0)) * CAST(10 AS DECIMAL(20, 0))) AS SIGNED) END % NULLIF(7, 0)) END AS DOUBLE) < (-14.5e0) THEN (-14.5e0) WHEN CAST(CASE WHEN (CASE WHEN (CAST((CASE WHEN (CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) AS SIGNED) END DIV NULLIF(10, 0)) AS DECIMAL(20, 0)) * CAST(10 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST((CASE WHEN (CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) AS SIGNED) END DIV NULLIF(10, 0)) AS DECIMAL(20, 0)) * CAST(10 AS DECIMAL(20, 0))) AS SIGNED) END % NULLIF(7, 0)) < 0 THEN 0 WHEN (CASE WHEN (CAST((CASE WHEN (CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) AS SIGNED) END DIV NULLIF(10, 0)) AS DECIMAL(20, 0)) * CAST(10 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST((CASE WHEN (CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) AS SIGNED) END DIV NULLIF(10, 0)) AS DECIMAL(20, 0)) * CAST(10 AS DECIMAL(20, 0))) AS SIGNED) END % NULLIF(7, 0)) > 10 THEN 10 ELSE (CASE WHEN (CAST((CASE WHEN (CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) AS SIGNED) END DIV NULLIF(10, 0)) AS DECIMAL(20, 0)) * CAST(10 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST((CASE WHEN (CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) AS SIGNED) END DIV NULLIF(10, 0)) AS DECIMAL(20, 0)) * CAST(10 AS DECIMAL(20, 0))) AS SIGNED) END % NULLIF(7, 0)) END AS DOUBLE) > (21.5e0) THEN (21.5e0) ELSE CAST(CASE WHEN (CASE WHEN (CAST((CASE WHEN (CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) AS SIGNED) END DIV NULLIF(10, 0)) AS DECIMAL(20, 0)) * CAST(10 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST((CASE WHEN (CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) AS SIGNED) END DIV NULLIF(10, 0)) AS DECIMAL(20, 0)) * CAST(10 AS DECIMAL(20, 0))) AS SIGNED) END % NULLIF(7, 0)) < 0 THEN 0 WHEN (CASE WHEN (CAST((CASE WHEN (CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) AS SIGNED) END DIV NULLIF(10, 0)) AS DECIMAL(20, 0)) * CAST(10 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST((CASE WHEN (CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) AS SIGNED) END DIV NULLIF(10, 0)) AS DECIMAL(20, 0)) * CAST(10 AS DECIMAL(20, 0))) AS SIGNED) END % NULLIF(7, 0)) > 10 THEN 10 ELSE (CASE WHEN (CAST((CASE WHEN (CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) AS SIGNED) END DIV NULLIF(10, 0)) AS DECIMAL(20, 0)) * CAST(10 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST((CASE WHEN (CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST((CAST(t0.`age` AS DECIMAL(20, 0)) + CAST(5 AS DECIMAL(20, 0))) AS SIGNED) END DIV NULLIF(10, 0)) AS DECIMAL(20, 0)) * CAST(10 AS DECIMAL(20, 0))) AS SIGNED) END % NULLIF(7, 0)) END AS DOUBLE) END - (3.5e0)) * (2.0e0) + (0.5e0)) END AS SIGNED) AS DECIMAL(38, 0))), 0) AS s1
+FROM `customers` AS t0
+WHERE t0.`id` IS NOT NULL AND ((NOT t0.`vip`) OR (t0.`age` IS NULL));
+
+-- a query inside a condition, and a difference of two sets of people
+SELECT COUNT(*) FROM customers c WHERE EXISTS (SELECT 1 FROM orders o WHERE o.customer_id = c.id AND o.price > 100) AND c.id NOT IN (SELECT customer_id FROM orders WHERE city = 'Rome' AND customer_id IS NOT NULL);
+-- survey
+SELECT COUNT(*) AS units
+FROM `customers` AS t0
+WHERE t0.`id` IS NOT NULL AND EXISTS (SELECT 1 AS `c0`
+FROM `orders` AS t1
+WHERE (t1.`customer_id` = t0.`id`) AND (100 < t1.`price`) AND (t1.`customer_id` = t0.`id`)) AND (NOT CASE WHEN t0.`id` IS NOT NULL THEN (t0.`id` IN (SELECT t2.`customer_id` AS `c0`
+FROM `orders` AS t2
+WHERE (CAST(CONVERT(t2.`city` USING utf8mb4) AS BINARY) = 'Rome') AND (NOT (t2.`customer_id` IS NULL)) AND (t2.`customer_id` = t0.`id`))) END);
+
+-- the first row of each person
+SELECT city, COUNT(*) FROM (SELECT customer_id, city, ROW_NUMBER() OVER (PARTITION BY customer_id ORDER BY placed DESC) AS turn FROM orders) t WHERE turn = 1 GROUP BY city;
+-- survey
+WITH private_rows AS (SELECT CAST(CONVERT(t0.`c1` USING utf8mb4) AS BINARY) AS k0, t0.`o` AS o
+FROM (SELECT t1.`customer_id` AS `c0`, t1.`city` AS `c1`, ROW_NUMBER() OVER (PARTITION BY t1.`customer_id`, t1.`customer_id` ORDER BY t1.`placed` DESC, CASE WHEN CAST(CONVERT(t1.`city` USING utf8mb4) AS BINARY) IS NULL THEN 1 ELSE 0 END ASC, CAST(CONVERT(t1.`city` USING utf8mb4) AS BINARY) ASC, CASE WHEN t1.`customer_id` IS NULL THEN 1 ELSE 0 END ASC, t1.`customer_id` ASC) AS `c2`, t1.`customer_id` AS `o`
+FROM `orders` AS t1) AS t0
+WHERE t0.`o` IS NOT NULL AND (t0.`c2` = 1)),
+parts AS (SELECT k0, o, COUNT(*) AS n, COUNT(*) AS p0
+FROM private_rows
+GROUP BY 1, 2),
+sizes AS (SELECT k0, o, p0, n, COUNT(*) OVER (PARTITION BY o) AS touched, SUM(CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS DECIMAL(38, 0))) OVER (PARTITION BY o) AS q
+FROM parts),
+caps AS (SELECT k0, o, p0, n, touched, CASE WHEN q <= 800 THEN 1073741824 ELSE CASE WHEN CAST(CAST(floor(sqrt((9.223372036854776e+20) / CAST(q AS DOUBLE))) AS SIGNED) AS DECIMAL(38, 0)) * CAST(floor(sqrt((9.223372036854776e+20) / CAST(q AS DOUBLE))) AS SIGNED) * q > CAST('922337203685477580800' AS DECIMAL(38, 0)) THEN CAST(floor(sqrt((9.223372036854776e+20) / CAST(q AS DOUBLE))) AS SIGNED) - 1 ELSE CAST(floor(sqrt((9.223372036854776e+20) / CAST(q AS DOUBLE))) AS SIGNED) END END AS u
+FROM sizes),
+gaps AS (SELECT k0, o, p0, touched, u, CASE WHEN n > 20 OR u < 1073741824 THEN 1073741824 - ((u * (CASE WHEN n < 20 THEN n ELSE 20 END)) DIV n) END AS gap
+FROM caps),
+turns AS (SELECT k0, o, p0, u, gap, CASE WHEN touched > 3 THEN ROW_NUMBER() OVER (PARTITION BY o ORDER BY CASE WHEN touched > 3 THEN MD5(CONCAT('00000000000000000000000000000000', '|', COALESCE(CAST(o AS CHAR), '~'), '|', COALESCE(CAST(CONVERT(k0 USING utf8mb4) AS BINARY), '~'))) END, CASE WHEN k0 IS NULL THEN 1 ELSE 0 END ASC, k0 ASC) END AS turn
+FROM gaps),
+weighted AS (SELECT k0, COUNT(*) AS owners, COALESCE(CAST(SUM(p0) AS DECIMAL(38, 0)), 0) * 1073741824 - COALESCE(SUM(CAST(gap AS DECIMAL(38, 0)) * p0), 0) AS s0, COUNT(CASE WHEN turn IS NULL OR turn <= 3 THEN 1 END) AS units
+FROM turns
+GROUP BY 1),
+bounded AS (SELECT weighted.*, COUNT(*) OVER () AS all_keys
+FROM weighted)
+SELECT k0, units, all_keys, s0
+FROM bounded
+WHERE units >= 10;
+-- measure
+WITH private_rows AS (SELECT CAST(CONVERT(t0.`c1` USING utf8mb4) AS BINARY) AS k0, t0.`o` AS o
+FROM (SELECT t1.`customer_id` AS `c0`, t1.`city` AS `c1`, ROW_NUMBER() OVER (PARTITION BY t1.`customer_id`, t1.`customer_id` ORDER BY t1.`placed` DESC, CASE WHEN CAST(CONVERT(t1.`city` USING utf8mb4) AS BINARY) IS NULL THEN 1 ELSE 0 END ASC, CAST(CONVERT(t1.`city` USING utf8mb4) AS BINARY) ASC, CASE WHEN t1.`customer_id` IS NULL THEN 1 ELSE 0 END ASC, t1.`customer_id` ASC) AS `c2`, t1.`customer_id` AS `o`
+FROM `orders` AS t1) AS t0
+WHERE t0.`o` IS NOT NULL AND (t0.`c2` = 1)),
+kept_rows AS (SELECT private_rows.*, hedgerow_place
+FROM private_rows JOIN hedgerow_selected ON COALESCE(CAST(CONVERT(private_rows.k0 USING utf8mb4) AS BINARY), '') = COALESCE(CAST(CONVERT(hedgerow_selected.k0 USING utf8mb4) AS BINARY), '') AND CASE WHEN private_rows.k0 IS NULL THEN 1 ELSE 0 END = CASE WHEN hedgerow_selected.k0 IS NULL THEN 1 ELSE 0 END),
+parts AS (SELECT hedgerow_place, o, COUNT(*) AS n, COUNT(*) AS p0
+FROM kept_rows
+GROUP BY 1, 2),
+sizes AS (SELECT hedgerow_place, o, p0, n, COUNT(*) OVER (PARTITION BY o) AS touched, SUM(CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS DECIMAL(38, 0))) OVER (PARTITION BY o) AS q
+FROM parts),
+caps AS (SELECT hedgerow_place, o, p0, n, touched, CASE WHEN q <= 800 THEN 1073741824 ELSE CASE WHEN CAST(CAST(floor(sqrt((9.223372036854776e+20) / CAST(q AS DOUBLE))) AS SIGNED) AS DECIMAL(38, 0)) * CAST(floor(sqrt((9.223372036854776e+20) / CAST(q AS DOUBLE))) AS SIGNED) * q > CAST('922337203685477580800' AS DECIMAL(38, 0)) THEN CAST(floor(sqrt((9.223372036854776e+20) / CAST(q AS DOUBLE))) AS SIGNED) - 1 ELSE CAST(floor(sqrt((9.223372036854776e+20) / CAST(q AS DOUBLE))) AS SIGNED) END END AS u
+FROM sizes),
+gaps AS (SELECT hedgerow_place, o, p0, touched, u, CASE WHEN n > 20 OR u < 1073741824 THEN 1073741824 - ((u * (CASE WHEN n < 20 THEN n ELSE 20 END)) DIV n) END AS gap
+FROM caps),
+weighted AS (SELECT hedgerow_place, COUNT(*) AS owners, COALESCE(CAST(SUM(p0) AS DECIMAL(38, 0)), 0) * 1073741824 - COALESCE(SUM(CAST(gap AS DECIMAL(38, 0)) * p0), 0) AS s0
+FROM gaps
+GROUP BY 1)
+SELECT hedgerow_place, s0
+FROM weighted;
+
+-- a public table, ordered and cut
+SELECT name, population FROM countries WHERE population > 1000000 ORDER BY population DESC NULLS LAST LIMIT 3 OFFSET 2;
+-- public
+SELECT t0.`name` AS `c0`, t0.`population` AS `c1`
+FROM `countries` AS t0
+WHERE (1000000 < t0.`population`) ORDER BY t0.`population` DESC, CASE WHEN CAST(CONVERT(t0.`name` USING utf8mb4) AS BINARY) IS NULL THEN 1 ELSE 0 END ASC, CAST(CONVERT(t0.`name` USING utf8mb4) AS BINARY) ASC
+LIMIT 3 OFFSET 2;
+
+-- keys that were selected, as part of a statement
+-- hedgerow_selected;
+-- measure
+WITH hedgerow_selected AS (SELECT c0 AS k0, c1 AS k1, c2 AS k2, c3 AS k3, c4 AS hedgerow_place FROM (SELECT '' AS c0, (0.00) AS c1, (0.0e0) AS c2, FALSE AS c3, (-1) AS c4 UNION ALL SELECT CONVERT(X'69742773205c20c3a9' USING utf8mb4) AS c0, (1.50) AS c1, (0.1e0) AS c2, TRUE AS c3, 0 AS c4 UNION ALL SELECT NULL AS c0, NULL AS c1, (-2.5e0) AS c2, NULL AS c3, 1 AS c4) AS given WHERE c4 >= 0), kept AS (SELECT * FROM hedgerow_selected) SELECT * FROM kept;
