@@ -1,13 +1,20 @@
 """The demo from end to end, as people run it."""
 
 import json
+import re
 import shlex
+import shutil
+from collections import Counter
 
 import pytest
+from scipy import stats
 from typer.testing import CliRunner
 
+import hedgerow as hr
 from hedgerow.cli import app
 from hedgerow.demo import STORY
+
+FALSE_ALARM = 1e-9
 
 
 def run(*words, width=80):
@@ -39,9 +46,10 @@ def test_the_summary_holds_every_question_with_both_answers(summary):
     assert list(summary) == ["files", "rows", "queries", "refused", "error_bars", "budget"]
     assert [each["query"] for each in summary["queries"]] == [chapter.query for chapter in STORY]
     for each in summary["queries"]:
-        assert list(each) == ["title", "query", "quote", "answer", "exact"]
+        assert list(each) == ["title", "query", "quote", "answer", "exact", "bounded"]
         assert each["answer"]["columns"]
         assert each["exact"]
+        assert each["bounded"]
     assert sum(each["quote"] is not None for each in summary["queries"]) == 1
 
 
@@ -64,10 +72,70 @@ def test_the_refused_question_teaches_and_costs_nothing(summary):
     assert summary["budget"]["queries"] == len(charged) == 6
 
 
+@pytest.fixture(scope="module")
+def wide(folder, summary, tmp_path_factory):
+    """The hospital with the limits of its catalog and a budget that lets next to no noise be asked for."""
+    catalog = tmp_path_factory.mktemp("wide") / "hospital.yaml"
+    database_file = shutil.copy(folder / "hospital.duckdb", catalog.parent)
+    text = (folder / "hospital.yaml").read_text()
+    budget = "budget: {epsilon: 100000, delta: 0.1}\ndefaults:"
+    catalog.write_text(re.sub(r"^budget:.*?^defaults:", budget, text, flags=re.MULTILINE | re.DOTALL))
+    with hr.connect(database_file, catalog=catalog) as database:
+        yield database
+
+
+def test_the_bounded_answer_is_what_the_noise_is_added_to(summary, wide):
+    """At epsilon 1000 a count is off by 3 rows once in 10^10 times; the limits move it by up to 120."""
+    for chapter, each in zip(STORY, summary["queries"], strict=True):
+        answer = wide.sql(chapter.query, epsilon=1000, confidence=1 - 1e-11)
+        bounded = {tuple(row[: chapter.keys]): row for row in each["bounded"]}
+        for row, interval in zip(answer, answer.intervals, strict=True):
+            for name, bar in interval.items():
+                value = bounded[tuple(row)[: chapter.keys]][answer.columns.index(name)]
+                assert row[answer.columns.index(name)] is None or bar.lower <= value <= bar.upper
+    moved = summary["queries"][2]
+    exact = {row[0]: row[1] for row in moved["exact"]}
+    assert max(exact[row[0]] - row[1] for row in moved["bounded"]) > 100
+
+
+@pytest.mark.slow
+def test_each_bar_holds_the_bounded_answer_as_often_as_promised(summary, wide):
+    chapter, runs = STORY[2], 300
+    bounded = {row[0]: row for row in summary["queries"][2]["bounded"]}
+    held = Counter()
+    for _ in range(runs):
+        answer = wide.sql(chapter.query, epsilon=chapter.epsilon, reuse=False)
+        for row, interval in zip(answer, answer.intervals, strict=True):
+            for name, bar in interval.items():
+                value = bounded[row.diagnosis][answer.columns.index(name)]
+                held[row.diagnosis, name] += bar.lower <= value <= bar.upper
+    assert len(held) == 24
+    assert all(stats.binom.cdf(count, runs, 0.95) > FALSE_ALARM / 24 for count in held.values())
+
+
 def test_most_error_bars_hold(summary):
     bars = summary["error_bars"]
     assert bars["count"] > 30
     assert bars["held"] > 0.5 * bars["count"]
+    assert bars["held_without_limits"] <= bars["count"]
+
+
+def held(query, keys, truth):
+    """How many error bars of a question hold the numbers of `truth`."""
+    answer = query["answer"]
+    rows = {tuple(row[:keys]): dict(zip(answer["columns"], row, strict=True)) for row in query[truth]}
+    return sum(
+        bar["lower"] <= rows[tuple(row[:keys])][name] <= bar["upper"]
+        for row, interval in zip(answer["rows"], answer["intervals"], strict=True)
+        for name, bar in interval.items()
+        if None not in {bar["lower"], bar["upper"]} and row[answer["columns"].index(name)] is not None
+    )
+
+
+def test_error_bars_are_compared_with_the_answer_over_bounded_data(summary):
+    pairs = [(chapter.keys, query) for chapter, query in zip(STORY, summary["queries"], strict=True)]
+    assert summary["error_bars"]["held"] == sum(held(query, keys, "bounded") for keys, query in pairs)
+    assert summary["error_bars"]["held_without_limits"] == sum(held(query, keys, "exact") for keys, query in pairs)
 
 
 def test_a_second_demo_needs_force_and_then_begins_afresh(folder, summary, page):

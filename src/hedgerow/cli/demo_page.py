@@ -22,7 +22,8 @@ def demo_page(files: Files, sizes: Sizes, tale: Tale) -> None:
     _heading("A hospital that never was")
     show(
         f"{sizes.patients:,} patients and {sizes.visits:,} visits, all made up. Each answer of hedgerow stands beside "
-        "the exact one in dim print, which the demo reads past hedgerow: in earnest, only the owner could."
+        "the exact one in dim print, which the demo reads past hedgerow: in earnest, only the owner could. Exact is "
+        "what the noise was added to: the answer over rows that keep the catalog's limits."
     )
     for number, told in enumerate(tale.told, start=1):
         _chapter(number, told)
@@ -102,12 +103,15 @@ def _refusal(number: int, tale: Tale) -> None:
 
 
 def _budget(tale: Tale) -> None:
-    bars, held = tale.held
+    held = tale.held
     _heading("What is left")
     show(f"spent      {spending(tale.budget.spent)} in {tale.budget.queries} charges")
     show(f"remaining  {spending(tale.budget.remaining)}")
     show(used_bars(tale.budget.used, pure_epsilon=0))
-    show(f"{held} of {bars} error bars held the exact answer; 95 % are promised, each on its own.")
+    show(
+        f"{held.bounded} of {held.bars} error bars held the exact answer over bounded data; 95 % are promised, each on "
+        f"its own. {held.without_limits} hold the answer without limits, which is not promised."
+    )
 
 
 def _closing(files: Files) -> None:
@@ -121,13 +125,13 @@ def _closing(files: Files) -> None:
 
 def demo_json(files: Files, sizes: Sizes, tale: Tale) -> dict[str, Any]:
     """The story for programs."""
-    bars, held = tale.held
+    held = tale.held
     return {
         "files": {"database": str(files.database), "catalog": str(files.catalog), "ledger": str(files.ledger)},
         "rows": {"patients": sizes.patients, "visits": sizes.visits},
         "queries": [_told_json(told) for told in tale.told],
         "refused": {"query": REFUSED, "error": tale.refusal.to_dict()},
-        "error_bars": {"count": bars, "held": held},
+        "error_bars": {"count": held.bars, "held": held.bounded, "held_without_limits": held.without_limits},
         "budget": tale.budget.to_dict(),
     }
 
@@ -139,4 +143,5 @@ def _told_json(told: Told) -> dict[str, Any]:
         "quote": None if told.quote is None else told.quote.to_dict(),
         "answer": told.answer.to_dict(),
         "exact": [[plain(value) for value in row] for row in told.exact],
+        "bounded": [[plain(value) for value in row] for row in told.bounded],
     }

@@ -1,8 +1,7 @@
 """Telling the story: each question asked privately, beside the exact answer that only the owner can see."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import duckdb
 
@@ -13,6 +12,8 @@ from hedgerow.engine import Database, Quote, connect
 from hedgerow.errors import HedgerowError, InternalError
 from hedgerow.ledger import BudgetView
 
+Rows = list[tuple[Any, ...]]
+
 RELATIVE_RISK = """
 CREATE TEMP MACRO relative_risk(outcome, exposed) AS
     AVG(CAST(outcome AS INT)) FILTER (exposed) / AVG(CAST(outcome AS INT)) FILTER (NOT exposed)
@@ -22,35 +23,51 @@ CREATE TEMP MACRO relative_risk(outcome, exposed) AS
 
 @dataclass(frozen=True)
 class Told:
-    """A chapter with its answers. `exact` comes from plain DuckDB, past hedgerow."""
+    """A chapter with its answers.
+
+    `exact` and `bounded` come from plain DuckDB, past hedgerow: the answer without and with the catalog's limits on
+    what one person counts. Error bars promise to hold the bounded one.
+    """
 
     chapter: Chapter
     quote: Quote | None
     answer: Answer
-    exact: list[tuple[Any, ...]]
+    exact: Rows
+    bounded: Rows
 
     @property
     def beside(self) -> list[tuple[int | None, tuple[Any, ...] | None]]:
-        """The place of each row in the answer, with its exact row: those of the answer first, then those withheld."""
-        if not self.chapter.keys:
-            return [(0, self.exact[0])]
-        count = self.chapter.keys
-        exact = {row[:count]: row for row in self.exact}
-        shown = [tuple(row)[:count] for row in self.answer]
-        withheld = [row for key, row in exact.items() if key not in set(shown)]
-        return [*((place, exact.get(key)) for place, key in enumerate(shown)), *((None, row) for row in withheld)]
+        """The place of each row in the answer, with its bounded row; then the exact rows of what was withheld."""
+        shown = set(self._keys)
+        withheld = [row for row in self.exact if row[: self.chapter.keys] not in shown]
+        return [*self._paired(self.bounded), *((None, row) for row in withheld)]
 
-    @property
-    def held(self) -> tuple[int, int]:
-        """How many error bars there are around numbers, and how many of them hold the exact answer."""
-        held = [
-            bar.lower <= float(exact[self.answer.columns.index(name)]) <= bar.upper
-            for place, exact in self.beside
-            if place is not None and exact is not None
+    def held(self, rows: Rows) -> list[bool]:
+        """Whether the error bar of each number holds the one in `rows`."""
+        return [
+            bar.lower <= float(row[self.answer.columns.index(name)]) <= bar.upper
+            for place, row in self._paired(rows)
+            if row is not None
             for name, bar in self.answer.intervals[place].items()
             if self.answer[name][place] is not None
         ]
-        return len(held), sum(held)
+
+    @property
+    def _keys(self) -> list[tuple[Any, ...]]:
+        return [tuple(row)[: self.chapter.keys] for row in self.answer]
+
+    def _paired(self, rows: Rows) -> list[tuple[int, tuple[Any, ...] | None]]:
+        """The place of each row in the answer, with the one of `rows` that has the same keys."""
+        by_key = {row[: self.chapter.keys]: row for row in rows}
+        return [(place, by_key.get(key)) for place, key in enumerate(self._keys)]
+
+
+class Held(NamedTuple):
+    """How many error bars there are, and how many hold the exact answer: over bounded data, and without the limits."""
+
+    bars: int
+    bounded: int
+    without_limits: int
 
 
 @dataclass(frozen=True)
@@ -62,30 +79,32 @@ class Tale:
     budget: BudgetView
 
     @property
-    def held(self) -> tuple[int, int]:
-        """Over all chapters: how many error bars there are, and how many of them hold."""
-        pairs = [told.held for told in self.told]
-        return sum(bars for bars, _ in pairs), sum(held for _, held in pairs)
+    def held(self) -> Held:
+        """How many error bars there are in all, and how many of them hold."""
+        bounded = [held for told in self.told for held in told.held(told.bounded)]
+        exact = [held for told in self.told for held in told.held(told.exact)]
+        return Held(len(bounded), sum(bounded), sum(exact))
 
 
 def tell_story(files: Files) -> Tale:
     """Ask all questions of the hospital in `files`."""
-    exact = _exact_answers(files, [chapter.query for chapter in STORY])
     with connect(files.database, catalog=files.catalog) as database:
-        told = [_tell(database, chapter, rows) for chapter, rows in zip(STORY, exact, strict=True)]
-        return Tale(told, _refusal(database), database.budget)
+        quotes = [database.quote(each.query, epsilon=each.epsilon) if each.quoted else None for each in STORY]
+        answers = [database.sql(each.query, epsilon=each.epsilon) for each in STORY]
+        refusal, budget = _refusal(database), database.budget
+    with duckdb.connect(str(files.database), read_only=True) as owner:
+        owner.execute(RELATIVE_RISK)
+        triples = zip(STORY, quotes, answers, strict=True)
+        told = [Told(chapter, quote, answer, *exact_rows(owner, chapter, answer)) for chapter, quote, answer in triples]
+    return Tale(told, refusal, budget)
 
 
-def _exact_answers(files: Files, queries: Sequence[str]) -> list[list[tuple[Any, ...]]]:
-    """What the owner sees who opens the file itself."""
-    with duckdb.connect(str(files.database), read_only=True) as connection:
-        connection.execute(RELATIVE_RISK)
-        return [connection.execute(query).fetchall() for query in queries]
-
-
-def _tell(database: Database, chapter: Chapter, exact: list[tuple[Any, ...]]) -> Told:
-    quote = database.quote(chapter.query, epsilon=chapter.epsilon) if chapter.quoted else None
-    return Told(chapter, quote, database.sql(chapter.query, epsilon=chapter.epsilon), exact)
+def exact_rows(owner: duckdb.DuckDBPyConnection, chapter: Chapter, answer: Answer) -> tuple[Rows, Rows]:
+    """What the owner sees who opens the file itself: the exact answer, without and with the catalog's limits."""
+    exact = owner.execute(chapter.query).fetchall()
+    if chapter.bounded is None:
+        return exact, exact
+    return exact, owner.execute(chapter.bounded, {"shown": answer[answer.columns[0]]}).fetchall()
 
 
 def _refusal(database: Database) -> HedgerowError:
