@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := fast
-.PHONY: fast test demo lint types imports fix slow bench bench-peers mutation clean help
+.PHONY: fast test demo lint types imports environments system-packages fix slow bench bench-peers mutation clean help
 
 help: ## what each target does
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -32,12 +32,18 @@ types: $(VENV)/.dev ## mypy, strict
 imports: $(VENV)/.dev ## the corridor: who may import whom
 	$(BIN)/lint-imports
 
-SLOWER := ledger ledger_engine distributions coverage posture demo docs conformance backends audit
+SLOWER := ledger ledger_engine distributions coverage posture demo docs installed conformance backends audit
 
 fast: lint types imports ## lint, types, imports and the tests that need no second engine and no patience
 	$(BIN)/pytest -q -n 2 -m "not slow" $(SLOWER:%=--ignore=tests/%)
 
-test: lint types imports ## everything that must pass before a change lands
+environments: $(VENV)/.dev ## what a plain install and each extra bring, apart from each other, for tests of the wheel
+	$(BIN)/python -m tests.installed.environments
+
+system-packages: ## the Debian packages that tests of real servers need, where they may be installed
+	scripts/system-packages
+
+test: lint types imports environments ## everything that must pass before a change lands
 	$(BIN)/pytest -q -n 2 -m "not slow"
 
 slow: $(VENV)/.dev ## coverage at scale and long simulations

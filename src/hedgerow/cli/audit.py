@@ -72,7 +72,7 @@ def audit(
     No private row is read and nothing is spent.
 
     Example: hedgerow audit "SELECT region, AVG(age) FROM patients GROUP BY region" --db demo/hospital.duckdb
-    --catalog demo/hospital.yaml --epsilon 1 --runs 500 --html audit.html
+    --catalog demo/hospital.yaml --epsilon 1 --depth release --runs 200 --html audit.html
     """
     text = read_statement(statement)
     asked = stated(

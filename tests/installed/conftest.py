@@ -1,0 +1,110 @@
+"""The wheel, installed alone; and folders in which `make demo` was just run with it."""
+
+import fcntl
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from .environments import Layer, empty_environment, run
+from .pages import ROOT
+
+
+@dataclass(frozen=True)
+class Installed:
+    """An environment with hedgerow in it, and a folder to work in."""
+
+    environment: Path
+    folder: Path
+
+    def __call__(self, *words: str, folder: Path | None = None, **more: str) -> subprocess.CompletedProcess:
+        """Run a program of the environment, as somebody would who never saw the repository."""
+        program = self.environment / "bin" / words[0]
+        return subprocess.run(  # noqa: S603 - the words of our own pages
+            [str(program), *words[1:]],
+            check=False,
+            capture_output=True,
+            text=True,
+            cwd=folder or self.folder,
+            env={"PATH": os.environ["PATH"], "HOME": str(self.folder), "LC_ALL": "C.UTF-8", **more},
+            stdin=subprocess.DEVNULL,
+        )
+
+
+@pytest.fixture(scope="session")
+def once(tmp_path_factory) -> Callable:
+    """What all processes of a test run share: `with once(name) as (folder, made)` makes it in the first of them."""
+    base = tmp_path_factory.getbasetemp()
+    shared = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "installed"
+    shared.mkdir(exist_ok=True)
+
+    @contextmanager
+    def sharing(name: str) -> Iterator[tuple[Path, bool]]:
+        with (shared / f"{name}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            made = shared / f"{name}.made"
+            yield shared / name, made.exists()
+            made.touch()
+
+    return sharing
+
+
+@pytest.fixture(scope="session")
+def wheel(once) -> Path:
+    """The wheel, built from the source as it is now."""
+    with once("wheel") as (folder, made):
+        if not made:
+            run([sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), str(ROOT)])
+    (found,) = folder.glob("hedgerow-*.whl")
+    return found
+
+
+@pytest.fixture(scope="session")
+def environment(once, wheel) -> Callable[..., Path]:
+    """An environment with the wheel and, beside its dependencies, only what the words after `pip install` bring.
+
+    pip sees no index here, so that a dependency that the wheel does not name, or an extra does not bring, is missing.
+    """
+
+    def made_of(*words: str) -> Path:
+        layers = [Layer(), *([Layer(words)] if words else [])]
+        if missing := [" ".join(layer.words) or "a plain install" for layer in layers if not layer.complete]:
+            pytest.skip(f"the environment of {missing[0]} is missing: `make environments` makes it")
+        with once(f"with-{layers[-1].folder.name}") as (folder, made):
+            if not made:
+                empty_environment(folder, layers)
+                python, extras = str(folder / "bin" / "python"), [word.removeprefix("hedgerow") for word in words]
+                stated = [f"{wheel}{extra}" for extra in extras if extra.startswith("[")] or [str(wheel)]
+                run([sys.executable, "-m", "pip", "--isolated", "--python", python, "install", "--no-index", *stated])
+        return folder
+
+    return made_of
+
+
+@pytest.fixture(scope="session")
+def hospital(once, environment) -> Path:
+    """The folder that `hedgerow demo` leaves, which is what `make demo` runs, with the wheel alone."""
+    with once("hospital") as (folder, made):
+        if not made:
+            folder.mkdir()
+            done = Installed(environment(), folder)("hedgerow", "demo", "--folder", "demo", "--force")
+            assert done.returncode == 0, done.stderr
+            assert "Go on yourself" in done.stdout
+    return folder / "demo"
+
+
+@pytest.fixture
+def installed(environment, hospital, tmp_path) -> Callable[..., Installed]:
+    """hedgerow with what some words after `pip install` bring, in a folder in which `make demo` was just run."""
+
+    def made_of(*words: str) -> Installed:
+        shutil.copytree(hospital, tmp_path / "demo")
+        return Installed(environment(*words), tmp_path)
+
+    return made_of

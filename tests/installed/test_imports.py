@@ -1,0 +1,45 @@
+"""Nothing is imported that only a developer's environment has."""
+
+from pathlib import Path
+
+import pytest
+
+SCRIPT = Path(__file__).parent / "inside" / "check_imports.py"
+OPTIONAL = {"frames": {"pandas", "polars"}, "plots": {"altair"}, "postgres": {"psycopg"}}
+"""What is imported inside functions, by the extra that brings it. Other drivers are loaded by name."""
+
+
+@pytest.fixture
+def findings(installed):
+    """What is wrong with the imports of a package, in an environment with the wheel and one extra at most."""
+
+    def look(folder=None, extra=None):
+        run = installed(*([f"hedgerow[{extra}]"] if extra else []))
+        folder = folder or next(run.environment.glob("lib/python*/site-packages/hedgerow"))
+        others = [module for name, modules in OPTIONAL.items() if name != extra for module in modules]
+        done = run("python", str(SCRIPT), str(folder), *others)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.splitlines()
+
+    return look
+
+
+@pytest.mark.parametrize("extra", [None, *OPTIONAL])
+def test_the_wheel_imports_nothing_but_its_dependencies(findings, extra):
+    assert findings(extra=extra) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("import pyarrow as pa\n\ndef f(x):\n    return pa.compute.cast(x, 'int64')\n", "has no compute until"),
+        ("def f():\n    import pytest\n", "pytest is not there"),
+        ("from pyarrow.nowhere import f\n", "No module named 'pyarrow.nowhere'"),
+    ],
+)
+def test_a_planted_import_is_noticed(findings, tmp_path, text, said):
+    planted = tmp_path / "planted"
+    planted.mkdir()
+    (planted / "__init__.py").write_text("")
+    (planted / "module.py").write_text(text)
+    assert any(said in finding for finding in findings(planted))
