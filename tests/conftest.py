@@ -8,7 +8,7 @@ from xdist.scheduler import LoadScopeScheduling
 
 import hedgerow as hr
 
-ENGINES = re.compile(r"tests/conformance/.*?\[(\w+)|tests/backends/test_(clickhouse|spark)\.py")
+ENGINES = re.compile(r"tests/(?:conformance|real)/.*?\[(\w+)|tests/backends/test_(clickhouse|spark)\.py")
 BUDGET = "{epsilon: 100000, delta: 0.01, pure_epsilon: 50000}"
 
 
@@ -85,7 +85,7 @@ def ask():
 
 
 class ByEngine(LoadScopeScheduling):
-    """Tests of one engine go to one process, which starts it once; all others to whichever is free."""
+    """Tests of one engine or data set go to one process, which starts it once; all others to whichever is free."""
 
     def _split_scope(self, nodeid):
         found = ENGINES.search(nodeid)

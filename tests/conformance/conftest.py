@@ -16,9 +16,8 @@ from pathlib import Path
 import pytest
 
 from hedgerow.backends.duckdb import DuckDB
-from hedgerow.schema import Schema, SchemaTable
 
-from .tables import everything, finite, reference
+from .tables import everything, finite, merged, reference
 
 ENGINES = sorted(path.stem for path in (Path(__file__).parent / "engines").glob("[a-z]*.py"))
 
@@ -36,8 +35,7 @@ class Pair:
     @cached_property
     def schema(self):
         """What the engine says of its columns, and what DuckDB enforces: the plans must be of one shape."""
-        theirs = self.engine.schema()
-        return Schema({name: _merged(theirs.tables[name], table) for name, table in self.duckdb_schema.tables.items()})
+        return merged(self.engine.schema(), self.duckdb_schema)
 
     @cached_property
     def duckdb_schema(self):
@@ -49,14 +47,6 @@ class Pair:
         if question not in self.known:
             self.known[question] = made()
         return self.known[question]
-
-
-def _merged(theirs, ours):
-    columns = {
-        name: type(column)(name, column.type, column.native, ours.columns[name].nullable, column.collated, column.loose)
-        for name, column in theirs.columns.items()
-    }
-    return SchemaTable(ours.name, columns, ours.unique)
 
 
 LONG = {"test_a_dashboard_is_the_same_everywhere"}

@@ -12,6 +12,7 @@ from pathlib import Path
 import duckdb
 
 from hedgerow.expressions.types import Type
+from hedgerow.schema import Schema, SchemaTable
 
 from ..functions.samples import COLUMNS
 
@@ -144,3 +145,16 @@ def reference(tables):
             cells = [cell for row in some for cell in row]
             connection.execute(f"INSERT INTO {name} VALUES {', '.join([marks] * len(some))}", cells)
     return connection
+
+
+def merged(theirs, ours):
+    """What one engine says of its columns, and what another enforces: the plans must be of one shape."""
+    return Schema({name: _merged(theirs.tables[name], table) for name, table in ours.tables.items()})
+
+
+def _merged(theirs, ours):
+    columns = {
+        name: type(column)(name, column.type, column.native, ours.columns[name].nullable, column.collated, column.loose)
+        for name, column in theirs.columns.items()
+    }
+    return SchemaTable(ours.name, columns, ours.unique)

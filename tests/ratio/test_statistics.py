@@ -14,6 +14,7 @@ from hedgerow.interval import Interval
 from hedgerow.ratio import odds_ratio, relative_risk, risk_difference
 from hedgerow.ratio.arms import Arm, disjoint_counts, noisy_size, public_size
 from hedgerow.ratio.curves import ODDS_RATIO, RELATIVE_RISK, RISK_DIFFERENCE
+from hedgerow.ratio.laws import variance
 from hedgerow.ratio.score import Score
 
 STATISTICS = [relative_risk, odds_ratio, risk_difference]
@@ -45,10 +46,10 @@ def test_the_classic_interval_is_that_of_equation_3():
     assert math.isclose(found.interval.upper, ratio * math.exp(1.959963984540054 * deviation))
 
 
-@pytest.mark.parametrize(("method", "variance"), [("published", 0.0), ("conservative", 18.0)])
-def test_the_published_intervals_are_those_of_theorems_4_2_and_4_5(method, variance):
+@pytest.mark.parametrize(("method", "spread"), [("published", 0.0), ("conservative", 18.0)])
+def test_the_published_intervals_are_those_of_theorems_4_2_and_4_5(method, spread):
     ratio = 60 / 45
-    inner = 1 / 60 - 1 / 150 + 1 / 45 - 1 / 150 + variance * (1 / 60**2 + 1 / 45**2)
+    inner = 1 / 60 - 1 / 150 + 1 / 45 - 1 / 150 + spread * (1 / 60**2 + 1 / 45**2)
     found = relative_risk(60, 45, 150, 150, noise=Laplace(3.0), method=method)
     assert math.isclose(found.interval.upper - ratio, 1.959963984540054 * ratio * math.sqrt(inner))
     assert math.isclose(ratio - found.interval.lower, found.interval.upper - ratio)
@@ -260,3 +261,12 @@ def test_intervals_with_private_sizes_hold(noisy_groups, false_alarm, released, 
 def test_the_bootstrap_is_repeatable(statistic):
     first, second = (statistic(20, 12, 80, 80, noise=Laplace(2.0), method="bootstrap") for _ in range(2))
     assert first == second
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-3, 0.01])
+def test_noise_far_finer_than_its_lattice_has_hardly_any_variance(scale):
+    """At an epsilon of a thousand a count has such noise."""
+    noise = Laplace(scale, step=1.0)
+    assert 0 <= variance(noise) <= 1e-40
+    estimate = odds_ratio(60, 45, 150, 150, noise=noise, size_noise=noise)
+    assert estimate.interval.lower <= estimate.value <= estimate.interval.upper

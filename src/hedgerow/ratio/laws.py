@@ -26,7 +26,8 @@ def variance(noise: Noise) -> float:
         return noise.sigma**2
     if noise.step == 0 or noise.scale == 0:
         return 2 * noise.scale**2
-    return noise.step**2 / (2 * math.sinh(noise.step / (2 * noise.scale)) ** 2)
+    apart = -noise.step / noise.scale
+    return 2 * noise.step**2 * math.exp(apart) / math.expm1(apart) ** 2
 
 
 def noises(name: str, value: Noise | NoisePair | None) -> NoisePair:

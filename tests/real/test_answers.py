@@ -1,0 +1,83 @@
+"""Real questions about real data: answers hold the exact ones over bounded data, on every source alike."""
+
+import math
+
+import pytest
+
+from hedgerow.catalog import load_catalog
+
+from ..conformance.tables import merged
+from ..conformance.test_queries import measured, planned
+from .dataset import SOURCES
+from .datasets import DATASETS
+
+FALSE_ALARM = 1e-12
+"""How often a single interval may miss. There are some three thousand of them."""
+
+APPROXIMATE = 2
+"""An approximate interval promises less: the exact number lies within so many half-widths."""
+
+ROUNDING = 1e-9
+"""What floating-point sums of the exact answer may be off by, relative to the number."""
+
+OTHERS = SOURCES[1:]
+ASKED = [pytest.param(name, asked, id=f"{name}-{asked}") for name, data in DATASETS.items() for asked in data.questions]
+ANSWERED = [
+    pytest.param(*asked.values, kind, id=f"{asked.id}-{kind}")
+    for place, asked in enumerate(ASKED)
+    for kind in ("duckdb", OTHERS[place % len(OTHERS)])
+]
+"""Each question is answered from DuckDB and from one other source, in turn; all four are compared before the noise."""
+
+
+@pytest.mark.parametrize(("name", "question", "kind"), ANSWERED)
+def test_an_answer_holds_the_exact_one_over_bounded_data(sources, name, question, kind):
+    data = sources(name)
+    answer = data[kind].sql(question.text, confidence=1 - FALSE_ALARM, **question.options)
+    exact = {row[: question.keys]: row[question.keys :] for row in data.exact(question)}
+    largest = [max(map(size, column), default=0) for column in zip(*exact.values(), strict=True)]
+    shown = 0
+    for row, intervals in zip(map(tuple, answer), answer.intervals, strict=True):
+        bars = [intervals.get(column) for column in answer.columns[question.keys :]]
+        if question.least is not None and any(is_held_back(bar) for bar in bars):
+            continue
+        cells = zip(row[question.keys :], bars, exact[row[: question.keys]], largest, strict=True)
+        assert all(holds(*cell, within=question.within) for cell in cells), (row, bars, exact[row[: question.keys]])
+        shown += 1
+    assert shown >= (len(exact) if question.least is None else question.least)
+
+
+@pytest.mark.parametrize(("name", "question"), ASKED)
+def test_every_source_has_the_same_integers_before_the_noise(sources, name, question):
+    data = sources(name)
+    catalog = load_catalog(data.catalog)
+    backends = {kind: data[kind]._desk.backend for kind in SOURCES}
+    enforced = backends["duckdb"].schema()
+
+    def integers(kind):
+        schema = merged(backends[kind].schema(), enforced) if kind == "sqlite" else enforced
+        return [measured(backends[kind], part) for part in planned(schema, question.text, catalog=catalog)]
+
+    expected = integers("duckdb")
+    for kind in OTHERS:
+        assert integers(kind) == expected, kind
+
+
+def size(value):
+    return abs(value) if isinstance(value, int | float) else 0
+
+
+def is_held_back(bar):
+    return bar is not None and (bar.note or "").startswith("held back")
+
+
+def holds(value, bar, exact, largest, *, within):
+    """Whether a released number is as near to the exact one as its interval says, and the interval says enough."""
+    if bar is None:
+        return value == exact
+    if bar.upper - bar.lower > within * largest + 1:
+        return False
+    slack = ROUNDING * abs(exact)
+    if (bar.note or "").startswith("approximate"):
+        return abs(value - exact) <= APPROXIMATE * (bar.upper - bar.lower) / 2 + slack
+    return bar.lower - slack <= exact <= bar.upper + slack and not math.isnan(value)
