@@ -18,7 +18,7 @@ from hedgerow.backends.ibis import Ibis
 from hedgerow.backends.ibis_drivers import Cursors
 from hedgerow.backends.ibis_types import read_column
 from hedgerow.compiled import Query
-from hedgerow.dialects.bigquery import BigQueryDialect
+from hedgerow.dialects.bigquery import BIGQUERY
 from hedgerow.errors import BackendError
 from hedgerow.expressions.types import Type
 
@@ -216,7 +216,7 @@ def test_a_driver_with_cursors_fetches_rows_as_they_are():
 
 
 def test_bigquery_tables_are_called_by_their_full_names():
-    assert BigQueryDialect(("project", "dataset")).table("orders") == "`project`.`dataset`.`orders`"
+    assert BIGQUERY.at("project", "dataset").table("orders") == "`project`.`dataset`.`orders`"
 
 
 def test_a_sqlite_connection_is_taken_out_of_ibis(tmp_path):

@@ -138,12 +138,12 @@ def reference(tables):
     for name, table in tables.items():
         shape = ", ".join(f'"{column}" {native}' for column, native in table.columns.items())
         key = f", PRIMARY KEY ({', '.join(table.primary)})" if table.primary else ""
-        connection.execute(f"CREATE TABLE {name} ({shape}{key})")
+        connection.execute(f'CREATE TABLE "{name}" ({shape}{key})')
         marks = f"({', '.join('?' for _ in table.columns)})"
         for start in range(0, len(table.rows), TOGETHER):
             some = table.rows[start : start + TOGETHER]
             cells = [cell for row in some for cell in row]
-            connection.execute(f"INSERT INTO {name} VALUES {', '.join([marks] * len(some))}", cells)
+            connection.execute(f'INSERT INTO "{name}" VALUES {", ".join([marks] * len(some))}', cells)
     return connection
 
 

@@ -2,7 +2,7 @@
 SELECT AVG(price), VAR_POP(price) FROM orders;
 -- survey
 WITH private_rows AS (SELECT t0."customer_id" AS o, CASE WHEN (t0."price" IS NOT NULL) THEN 1 END AS x0, CAST(CASE WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8388608.0e0) + (0.5e0) < (-2097152000.0e0) THEN (-2097152000.0e0) WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8388608.0e0) + (0.5e0) >= (2097152000.0e0) THEN (2097152000.0e0) ELSE floor((CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8388608.0e0) + (0.5e0)) END AS INTEGER) AS x1, (CAST(CAST(CASE WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8388608.0e0) + (0.5e0) < (-2097152000.0e0) THEN (-2097152000.0e0) WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8388608.0e0) + (0.5e0) >= (2097152000.0e0) THEN (2097152000.0e0) ELSE floor((CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8388608.0e0) + (0.5e0)) END AS INTEGER) AS BIGINT) * CAST(CAST(CASE WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8388608.0e0) + (0.5e0) < (-2097152000.0e0) THEN (-2097152000.0e0) WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8388608.0e0) + (0.5e0) >= (2097152000.0e0) THEN (2097152000.0e0) ELSE floor((CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8388608.0e0) + (0.5e0)) END AS INTEGER) AS BIGINT)) AS x2
-FROM "orders" AS t0
+FROM "memory"."main"."orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
 parts AS MATERIALIZED (SELECT o, COUNT(*) AS n
 FROM private_rows
@@ -25,7 +25,7 @@ FROM weighted;
 SELECT CORR(price, items) FROM orders;
 -- survey
 WITH private_rows AS (SELECT t0."customer_id" AS o, CASE WHEN (NOT (t0."price" IS NULL)) THEN 1 END AS x0, CASE WHEN (NOT (t0."price" IS NULL)) THEN CAST(CASE WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8388608.0e0) + (0.5e0) < (-2097152000.0e0) THEN (-2097152000.0e0) WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8388608.0e0) + (0.5e0) >= (2097152000.0e0) THEN (2097152000.0e0) ELSE floor((CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8388608.0e0) + (0.5e0)) END AS INTEGER) END AS x1, CASE WHEN (NOT (t0."price" IS NULL)) THEN CAST(CASE WHEN (CAST(t0."items" AS DOUBLE) - (50.5e0)) * (2.0e0) + (0.5e0) < (-99.0e0) THEN (-99.0e0) WHEN (CAST(t0."items" AS DOUBLE) - (50.5e0)) * (2.0e0) + (0.5e0) >= (99.0e0) THEN (99.0e0) ELSE floor((CAST(t0."items" AS DOUBLE) - (50.5e0)) * (2.0e0) + (0.5e0)) END AS INTEGER) END AS x2, CASE WHEN (NOT (t0."price" IS NULL)) THEN (CAST(CAST(CASE WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8388608.0e0) + (0.5e0) < (-2097152000.0e0) THEN (-2097152000.0e0) WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8388608.0e0) + (0.5e0) >= (2097152000.0e0) THEN (2097152000.0e0) ELSE floor((CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8388608.0e0) + (0.5e0)) END AS INTEGER) AS BIGINT) * CAST(CAST(CASE WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8388608.0e0) + (0.5e0) < (-2097152000.0e0) THEN (-2097152000.0e0) WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8388608.0e0) + (0.5e0) >= (2097152000.0e0) THEN (2097152000.0e0) ELSE floor((CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8388608.0e0) + (0.5e0)) END AS INTEGER) AS BIGINT)) END AS x3, CASE WHEN (NOT (t0."price" IS NULL)) THEN (CAST(CAST(CASE WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8388608.0e0) + (0.5e0) < (-2097152000.0e0) THEN (-2097152000.0e0) WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8388608.0e0) + (0.5e0) >= (2097152000.0e0) THEN (2097152000.0e0) ELSE floor((CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8388608.0e0) + (0.5e0)) END AS INTEGER) AS BIGINT) * CAST(CAST(CASE WHEN (CAST(t0."items" AS DOUBLE) - (50.5e0)) * (2.0e0) + (0.5e0) < (-99.0e0) THEN (-99.0e0) WHEN (CAST(t0."items" AS DOUBLE) - (50.5e0)) * (2.0e0) + (0.5e0) >= (99.0e0) THEN (99.0e0) ELSE floor((CAST(t0."items" AS DOUBLE) - (50.5e0)) * (2.0e0) + (0.5e0)) END AS INTEGER) AS BIGINT)) END AS x4, CASE WHEN (NOT (t0."price" IS NULL)) THEN (CAST(CAST(CASE WHEN (CAST(t0."items" AS DOUBLE) - (50.5e0)) * (2.0e0) + (0.5e0) < (-99.0e0) THEN (-99.0e0) WHEN (CAST(t0."items" AS DOUBLE) - (50.5e0)) * (2.0e0) + (0.5e0) >= (99.0e0) THEN (99.0e0) ELSE floor((CAST(t0."items" AS DOUBLE) - (50.5e0)) * (2.0e0) + (0.5e0)) END AS INTEGER) AS BIGINT) * CAST(CAST(CASE WHEN (CAST(t0."items" AS DOUBLE) - (50.5e0)) * (2.0e0) + (0.5e0) < (-99.0e0) THEN (-99.0e0) WHEN (CAST(t0."items" AS DOUBLE) - (50.5e0)) * (2.0e0) + (0.5e0) >= (99.0e0) THEN (99.0e0) ELSE floor((CAST(t0."items" AS DOUBLE) - (50.5e0)) * (2.0e0) + (0.5e0)) END AS INTEGER) AS BIGINT)) END AS x5
-FROM "orders" AS t0
+FROM "memory"."main"."orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
 parts AS MATERIALIZED (SELECT o, COUNT(*) AS n
 FROM private_rows
@@ -48,7 +48,7 @@ FROM weighted;
 SELECT HISTOGRAM(items, [0, 10, 100]) FROM orders;
 -- survey
 WITH private_rows AS (SELECT t0."customer_id" AS o, CASE WHEN ((t0."items" >= (0.0e0)) AND (t0."items" < (10.0e0))) THEN 1 END AS x0, CASE WHEN ((t0."items" >= (10.0e0)) AND (t0."items" <= (100.0e0))) THEN 1 END AS x1
-FROM "orders" AS t0
+FROM "memory"."main"."orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
 parts AS MATERIALIZED (SELECT o, COUNT(*) AS n
 FROM private_rows
@@ -71,7 +71,7 @@ FROM weighted;
 SELECT city, MEDIAN(price) FROM orders GROUP BY city;
 -- survey
 WITH private_rows AS (SELECT t0."city" AS k0, t0."customer_id" AS o
-FROM "orders" AS t0
+FROM "memory"."main"."orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
 parts AS MATERIALIZED (SELECT k0, o, COUNT(*) AS n
 FROM private_rows
@@ -106,7 +106,7 @@ FROM bounded
 WHERE units >= 10;
 -- buckets
 WITH private_rows AS (SELECT t0."city" AS k0, t0."customer_id" AS o, (CAST(CAST(CASE WHEN (CAST(t0."price" AS DOUBLE) - (0.0e0)) * (4294967296.0e0) + (0.5e0) < (0.0e0) THEN (0.0e0) WHEN (CAST(t0."price" AS DOUBLE) - (0.0e0)) * (4294967296.0e0) + (0.5e0) >= (2147483648000.0e0) THEN (2147483648000.0e0) ELSE floor((CAST(t0."price" AS DOUBLE) - (0.0e0)) * (4294967296.0e0) + (0.5e0)) END AS BIGINT) AS BIGINT) - (0)) // 2097152001 AS hedgerow_bucket
-FROM "orders" AS t0
+FROM "memory"."main"."orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
 kept_rows AS MATERIALIZED (SELECT o, hedgerow_bucket, hedgerow_place
 FROM private_rows JOIN hedgerow_selected ON private_rows.k0 IS NOT DISTINCT FROM hedgerow_selected.k0),
@@ -141,11 +141,11 @@ FROM bucketed;
 SELECT MEDIAN(age) FROM customers;
 -- survey
 SELECT COUNT(*) AS units
-FROM "customers" AS t0
+FROM "memory"."main"."customers" AS t0
 WHERE t0."id" IS NOT NULL;
 -- buckets
 WITH private_rows AS (SELECT t0."id" AS o, (CAST(CAST(CASE WHEN (CAST(t0."age" AS DOUBLE) - (0.0e0)) * (1.0e0) + (0.5e0) < (0.0e0) THEN (0.0e0) WHEN (CAST(t0."age" AS DOUBLE) - (0.0e0)) * (1.0e0) + (0.5e0) >= (120.0e0) THEN (120.0e0) ELSE floor((CAST(t0."age" AS DOUBLE) - (0.0e0)) * (1.0e0) + (0.5e0)) END AS INTEGER) AS BIGINT) - (0)) // 1 AS hedgerow_bucket
-FROM "customers" AS t0
+FROM "memory"."main"."customers" AS t0
 WHERE t0."id" IS NOT NULL),
 kept_rows AS (SELECT o, hedgerow_bucket, 0 AS hedgerow_place
 FROM private_rows),
@@ -160,7 +160,7 @@ FROM bucketed;
 SELECT city, COUNT(DISTINCT items) FROM orders GROUP BY city;
 -- survey
 WITH private_rows AS (SELECT t0."city" AS k0, t0."customer_id" AS o
-FROM "orders" AS t0
+FROM "memory"."main"."orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
 parts AS MATERIALIZED (SELECT k0, o, COUNT(*) AS n
 FROM private_rows
@@ -195,7 +195,7 @@ FROM bounded
 WHERE units >= 10;
 -- values
 WITH private_rows AS (SELECT t0."city" AS k0, t0."customer_id" AS o, t0."items" AS v
-FROM "orders" AS t0
+FROM "memory"."main"."orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
 kept_rows AS MATERIALIZED (SELECT o, v, hedgerow_place
 FROM private_rows JOIN hedgerow_selected ON private_rows.k0 IS NOT DISTINCT FROM hedgerow_selected.k0),
@@ -221,7 +221,7 @@ GROUP BY 1;
 SELECT COUNT(DISTINCT items) FROM orders;
 -- survey
 WITH private_rows AS (SELECT t0."customer_id" AS o
-FROM "orders" AS t0
+FROM "memory"."main"."orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
 parts AS MATERIALIZED (SELECT o, COUNT(*) AS n
 FROM private_rows
@@ -237,7 +237,7 @@ SELECT owners AS units
 FROM weighted;
 -- values
 WITH private_rows AS (SELECT t0."customer_id" AS o, t0."items" AS v
-FROM "orders" AS t0
+FROM "memory"."main"."orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
 kept_rows AS (SELECT o, v, 0 AS hedgerow_place
 FROM private_rows),

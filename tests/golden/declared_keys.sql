@@ -2,7 +2,7 @@
 SELECT region, COUNT(*), AVG(income) FROM customers GROUP BY region;
 -- survey
 SELECT t0."region" AS k0, COUNT(*) AS units, COUNT(*) FILTER (WHERE (t0."income" IS NOT NULL) AND (NOT isnan(t0."income"))) AS s0, COALESCE(SUM(CAST(CASE WHEN isnan(CAST(t0."income" AS DOUBLE)) THEN NULL WHEN (CAST(t0."income" AS DOUBLE) - (125000.0e0)) * (16777216.0e0) + (0.5e0) < (-2097152000000.0e0) THEN (-2097152000000.0e0) WHEN (CAST(t0."income" AS DOUBLE) - (125000.0e0)) * (16777216.0e0) + (0.5e0) >= (2097152000000.0e0) THEN (2097152000000.0e0) ELSE floor((CAST(t0."income" AS DOUBLE) - (125000.0e0)) * (16777216.0e0) + (0.5e0)) END AS BIGINT)), 0) AS s1
-FROM "customers" AS t0
+FROM "memory"."main"."customers" AS t0
 WHERE t0."id" IS NOT NULL AND t0."region" IN ('north', 'south', 'east')
 GROUP BY 1;
 
@@ -11,7 +11,7 @@ GROUP BY 1;
 SELECT region, SUM(age) FROM customers GROUP BY region;
 -- survey
 SELECT t0."region" AS k0, COUNT(*) AS units, COALESCE(SUM(CAST(CASE WHEN (CAST(t0."age" AS DOUBLE) - (0.0e0)) * (1.0e0) + (0.5e0) < (0.0e0) THEN (0.0e0) WHEN (CAST(t0."age" AS DOUBLE) - (0.0e0)) * (1.0e0) + (0.5e0) >= (120.0e0) THEN (120.0e0) ELSE floor((CAST(t0."age" AS DOUBLE) - (0.0e0)) * (1.0e0) + (0.5e0)) END AS INTEGER)), 0) AS s0
-FROM "customers" AS t0
+FROM "memory"."main"."customers" AS t0
 WHERE t0."id" IS NOT NULL AND t0."region" IN ('north', 'south', 'east')
 GROUP BY 1;
 
@@ -19,7 +19,7 @@ GROUP BY 1;
 SELECT region, vip, COUNT(*) FROM customers GROUP BY region, vip;
 -- survey
 SELECT t0."region" AS k0, t0."vip" AS k1, COUNT(*) AS units
-FROM "customers" AS t0
+FROM "memory"."main"."customers" AS t0
 WHERE t0."id" IS NOT NULL AND t0."region" IN ('north', 'south', 'east')
 GROUP BY 1, 2
 HAVING COUNT(*) >= 10;
@@ -28,7 +28,7 @@ HAVING COUNT(*) >= 10;
 SELECT CAST(region AS BIGINT) AS r, COUNT(*) FROM customers GROUP BY 1;
 -- survey
 SELECT TRY_CAST(t0."region" AS BIGINT) AS k0, COUNT(*) AS units
-FROM "customers" AS t0
+FROM "memory"."main"."customers" AS t0
 WHERE t0."id" IS NOT NULL
 GROUP BY 1
 HAVING COUNT(*) >= 10;

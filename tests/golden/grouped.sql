@@ -2,7 +2,7 @@
 SELECT city, EXTRACT(year FROM placed) AS year, COUNT(*) FROM orders GROUP BY 1, 2;
 -- survey
 WITH private_rows AS (SELECT t0."city" AS k0, TRY(CAST(date_part('year', t0."placed") AS BIGINT)) AS k1, t0."customer_id" AS o
-FROM "orders" AS t0
+FROM "memory"."main"."orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
 parts AS MATERIALIZED (SELECT k0, k1, o, COUNT(*) AS n
 FROM private_rows
@@ -44,7 +44,7 @@ FROM bounded
 WHERE units >= 10;
 -- measure
 WITH private_rows AS (SELECT t0."city" AS k0, TRY(CAST(date_part('year', t0."placed") AS BIGINT)) AS k1, t0."customer_id" AS o
-FROM "orders" AS t0
+FROM "memory"."main"."orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
 kept_rows AS (SELECT private_rows.*, hedgerow_place
 FROM private_rows JOIN hedgerow_selected ON private_rows.k0 IS NOT DISTINCT FROM hedgerow_selected.k0 AND private_rows.k1 IS NOT DISTINCT FROM hedgerow_selected.k1),
@@ -80,7 +80,7 @@ FROM weighted;
 SELECT age // 10 * 10 AS decade, AVG(income) FROM customers GROUP BY decade;
 -- survey
 SELECT TRY(CAST(TRY(CAST(t0."age" AS BIGINT) // NULLIF(CAST(10 AS BIGINT), 0)) AS BIGINT) * CAST(10 AS BIGINT)) AS k0, COUNT(*) AS units, COUNT(*) FILTER (WHERE (t0."income" IS NOT NULL) AND (NOT isnan(t0."income"))) AS s0, COALESCE(SUM(CAST(CASE WHEN isnan(CAST(t0."income" AS DOUBLE)) THEN NULL WHEN (CAST(t0."income" AS DOUBLE) - (125000.0e0)) * (16777216.0e0) + (0.5e0) < (-2097152000000.0e0) THEN (-2097152000000.0e0) WHEN (CAST(t0."income" AS DOUBLE) - (125000.0e0)) * (16777216.0e0) + (0.5e0) >= (2097152000000.0e0) THEN (2097152000000.0e0) ELSE floor((CAST(t0."income" AS DOUBLE) - (125000.0e0)) * (16777216.0e0) + (0.5e0)) END AS BIGINT)), 0) AS s1
-FROM "customers" AS t0
+FROM "memory"."main"."customers" AS t0
 WHERE t0."id" IS NOT NULL
 GROUP BY 1
 HAVING COUNT(*) >= 10;
@@ -89,7 +89,7 @@ HAVING COUNT(*) >= 10;
 SELECT vip, 1, COUNT(*) FROM customers GROUP BY vip, 2;
 -- survey
 SELECT t0."vip" AS k0, COUNT(*) AS units
-FROM "customers" AS t0
+FROM "memory"."main"."customers" AS t0
 WHERE t0."id" IS NOT NULL
 GROUP BY 1
 HAVING COUNT(*) >= 10;
@@ -98,7 +98,7 @@ HAVING COUNT(*) >= 10;
 SELECT income, COUNT(*) FROM customers GROUP BY income;
 -- survey
 SELECT (t0."income" + (0.0e0)) AS k0, COUNT(*) AS units
-FROM "customers" AS t0
+FROM "memory"."main"."customers" AS t0
 WHERE t0."id" IS NOT NULL
 GROUP BY 1
 HAVING COUNT(*) >= 10;

@@ -2,7 +2,7 @@
 SELECT COUNT(*) FROM orders;
 -- survey
 WITH private_rows AS (SELECT t0."customer_id" AS o
-FROM "orders" AS t0
+FROM "memory"."main"."orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
 parts AS MATERIALIZED (SELECT o, COUNT(*) AS n
 FROM private_rows
@@ -25,7 +25,7 @@ FROM weighted;
 SELECT SUM(price) FROM orders;
 -- survey
 WITH private_rows AS (SELECT t0."customer_id" AS o, CAST(CASE WHEN (CAST(t0."price" AS DOUBLE) - (0.0e0)) * (4294967296.0e0) + (0.5e0) < (0.0e0) THEN (0.0e0) WHEN (CAST(t0."price" AS DOUBLE) - (0.0e0)) * (4294967296.0e0) + (0.5e0) >= (2147483648000.0e0) THEN (2147483648000.0e0) ELSE floor((CAST(t0."price" AS DOUBLE) - (0.0e0)) * (4294967296.0e0) + (0.5e0)) END AS BIGINT) AS x0
-FROM "orders" AS t0
+FROM "memory"."main"."orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
 parts AS MATERIALIZED (SELECT o, COUNT(*) AS n
 FROM private_rows
@@ -48,7 +48,7 @@ FROM weighted;
 SELECT COUNT(price), SUM(price), AVG(price) FROM orders;
 -- survey
 WITH private_rows AS (SELECT t0."customer_id" AS o, CASE WHEN (t0."price" IS NOT NULL) THEN 1 END AS x0, CAST(CASE WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8589934592.0e0) + (0.5e0) < (-2147483648000.0e0) THEN (-2147483648000.0e0) WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8589934592.0e0) + (0.5e0) >= (2147483648000.0e0) THEN (2147483648000.0e0) ELSE floor((CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8589934592.0e0) + (0.5e0)) END AS BIGINT) AS x1
-FROM "orders" AS t0
+FROM "memory"."main"."orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
 parts AS MATERIALIZED (SELECT o, COUNT(*) AS n
 FROM private_rows
@@ -72,7 +72,7 @@ FROM weighted;
 SELECT AVG(price) FROM orders;
 -- survey
 WITH private_rows AS (SELECT t0."customer_id" AS o, CASE WHEN (t0."price" IS NOT NULL) THEN 1 END AS x0, CAST(CASE WHEN (CAST(t0."price" AS DOUBLE) - (50.0e0)) * (34359738368.0e0) + (0.5e0) < (-1717986918400.0e0) THEN (-1717986918400.0e0) WHEN (CAST(t0."price" AS DOUBLE) - (50.0e0)) * (34359738368.0e0) + (0.5e0) >= (1717986918400.0e0) THEN (1717986918400.0e0) ELSE floor((CAST(t0."price" AS DOUBLE) - (50.0e0)) * (34359738368.0e0) + (0.5e0)) END AS BIGINT) AS x1
-FROM "orders" AS t0
+FROM "memory"."main"."orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
 parts AS MATERIALIZED (SELECT o, COUNT(*) AS n
 FROM private_rows
@@ -96,7 +96,7 @@ FROM weighted;
 SELECT COUNT(*) FROM orders;
 -- survey
 WITH private_rows AS (SELECT t0."customer_id" AS o
-FROM "orders" AS t0
+FROM "memory"."main"."orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
 parts AS MATERIALIZED (SELECT o, COUNT(*) AS n
 FROM private_rows
@@ -119,7 +119,7 @@ FROM weighted;
 SELECT COUNT(DISTINCT customer_id) FROM orders;
 -- survey
 WITH private_rows AS (SELECT t0."customer_id" AS o
-FROM "orders" AS t0
+FROM "memory"."main"."orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
 parts AS MATERIALIZED (SELECT o, COUNT(*) AS n
 FROM private_rows
@@ -138,7 +138,7 @@ FROM weighted;
 SELECT COUNT(*) FILTER (WHERE items > 3), SUM(items) FILTER (WHERE items > 3) FROM orders;
 -- survey
 WITH private_rows AS (SELECT t0."customer_id" AS o, CASE WHEN (t0."items" > 3) THEN 1 END AS x0, CASE WHEN (t0."items" > 3) THEN CAST(CASE WHEN (CAST(t0."items" AS DOUBLE) - (50.5e0)) * (2.0e0) + (0.5e0) < (-99.0e0) THEN (-99.0e0) WHEN (CAST(t0."items" AS DOUBLE) - (50.5e0)) * (2.0e0) + (0.5e0) >= (99.0e0) THEN (99.0e0) ELSE floor((CAST(t0."items" AS DOUBLE) - (50.5e0)) * (2.0e0) + (0.5e0)) END AS INTEGER) END AS x1
-FROM "orders" AS t0
+FROM "memory"."main"."orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
 parts AS MATERIALIZED (SELECT o, COUNT(*) AS n
 FROM private_rows
@@ -162,7 +162,7 @@ FROM weighted;
 SELECT AVG(price) FROM orders;
 -- survey
 WITH private_rows AS (SELECT t0."customer_id" AS o, CASE WHEN (t0."price" IS NOT NULL) THEN 1 END AS x0, CAST(CASE WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8589934592.0e0) + (0.5e0) < (-2147483648000.0e0) THEN (-2147483648000.0e0) WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8589934592.0e0) + (0.5e0) >= (2147483648000.0e0) THEN (2147483648000.0e0) ELSE floor((CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8589934592.0e0) + (0.5e0)) END AS BIGINT) AS x1
-FROM "orders" AS t0
+FROM "memory"."main"."orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
 parts AS MATERIALIZED (SELECT o, COUNT(*) AS n
 FROM private_rows

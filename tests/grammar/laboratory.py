@@ -11,7 +11,7 @@ import pyarrow as pa
 from hedgerow.answer import Summary
 from hedgerow.backends.duckdb import DuckDB
 from hedgerow.compile import after, program, public_tables
-from hedgerow.compiled import PLACE, PUBLIC, RELEASED, SELECTED, UNITS, VALUE
+from hedgerow.compiled import PLACE, RELEASED, SELECTED, UNITS, VALUE
 from hedgerow.dialects import DUCKDB
 from hedgerow.engine.parameters import asked
 from hedgerow.engine.public import public_table
@@ -181,7 +181,7 @@ class Laboratory:
         return self.plain.execute(sql).fetchall()
 
     def _public(self, logical, schema):
-        return {PUBLIC + name: public_table(name, self.backend, schema) for name in public_tables(logical)}
+        return {there: public_table(name, self.backend, schema) for name, there in public_tables(logical).items()}
 
     def _as_plain(self, plan):
         estimator, measured = self.without_noise(_opened(plan))

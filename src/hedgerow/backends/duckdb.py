@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import duckdb
@@ -47,10 +47,9 @@ class DuckDB:
     handed in stays the owner's to lock.
     """
 
-    dialect: Dialect = DUCKDB
-
     def __init__(self, connection: duckdb.DuckDBPyConnection, *, handed_in: bool) -> None:
         self._connection = connection
+        self.dialect: Dialect = DUCKDB.at(*_current_place(connection))
         self._lock = threading.Lock()
         self._cursors: list[duckdb.DuckDBPyConnection] = []
         self._limits = UNDECLARED
@@ -183,6 +182,16 @@ def _cannot_open(path: Path, error: duckdb.Error) -> BackendError:
     return BackendError(
         message, code=code, hint="Hand in the open connection itself, or a copy of the file.", incident=reason.incident
     )
+
+
+def _current_place(connection: duckdb.DuckDBPyConnection) -> tuple[str, str]:
+    """Return the database and the schema of a cursor of `connection`."""
+    try:
+        with closing(connection.cursor()) as cursor:
+            [(database, schema)] = cursor.execute("SELECT current_database(), current_schema()").fetchall()
+    except duckdb.Error as error:
+        raise failure(error) from None
+    return database, schema
 
 
 def _read_schema(cursor: duckdb.DuckDBPyConnection) -> Schema:

@@ -128,25 +128,23 @@ def spoken(connection: Any) -> Dialect:  # noqa: ANN401 - whatever Ibis has made
             code="unknown-engine",
             hint=f"Through Ibis there are {', '.join(sorted(DRIVERS))}; docs/how-to/add-an-engine.md adds one.",
         )
-    if name == "bigquery":
-        return _in_dataset(connection)
     if name == "mysql" and "MariaDB" in connection.con.get_server_info():
-        return DIALECTS["mariadb"]()
-    return DIALECTS[name]()
+        name = "mariadb"
+    return DIALECTS[name]().at(*_place(connection))
 
 
-def _in_dataset(connection: Any) -> Dialect:  # noqa: ANN401 - likewise
-    """A BigQuery client has no current dataset, so that tables are called by their full names."""
-    from hedgerow.dialects.bigquery import BigQueryDialect  # noqa: PLC0415 - only where it is spoken
-
-    place = (connection.current_catalog, connection.current_database)
+def _place(connection: Any) -> tuple[str, ...]:  # noqa: ANN401 - likewise
+    """Return the catalog and the database in which Ibis looks for tables; MySQL has databases alone."""
+    with sealed():
+        levels = ("current_catalog", "current_database") if connection.name != "mysql" else ("current_database",)
+        place = tuple(getattr(connection, level) for level in levels)
     if not all(place):
         raise BackendError(
-            "The BigQuery connection names no dataset.",
+            f"The connection to {connection.name} names no database.",
             code="no-dataset",
-            hint="Pass dataset_id to ibis.bigquery.connect.",
+            hint="Pass database to ibis.connect; on BigQuery, dataset_id to ibis.bigquery.connect.",
         )
-    return BigQueryDialect(place)
+    return place
 
 
 def _plain(value: object, kind: pa.DataType) -> object:

@@ -22,7 +22,6 @@ from hedgerow.plan.nodes import (
     LogicalPlan,
     Named,
     Query,
-    Release,
     Released,
     Scan,
     Select,
@@ -55,8 +54,8 @@ def after(plan: LogicalPlan, dialect: Dialect, *, follow: bool = True, most: int
     root = at_most(numbered or whole, most)
     last = [ROW] if numbered else [column.name for column in plan.root.columns]
     if root.order:
-        return After(_ordered_inside(root, plan.releases, last, dialect), numbered is not None, origins)
-    body = query_text(localised(replace(root, limit=None, offset=0), plan.releases), dialect)
+        return After(_ordered_inside(root, plan, last, dialect), numbered is not None, origins)
+    body = query_text(localised(replace(root, limit=None, offset=0), plan), dialect)
     listed = ", ".join(dialect.identifier(column.name) for column in root.columns)
     order = ", ".join(f"{dialect.identifier(name)} NULLS LAST" for name in last)
     text = f"SELECT {listed} FROM ({body}) AS shown ORDER BY {order}{limit_text(root, dialect)}"
@@ -83,34 +82,39 @@ def _is_public(part: Expr) -> bool:
     return isinstance(part, Column) and bool(part.table)
 
 
-def _ordered_inside(root: Select, releases: Sequence[Release], last: Sequence[str], dialect: Dialect) -> str:
+def _ordered_inside(root: Select, plan: LogicalPlan, last: Sequence[str], dialect: Dialect) -> str:
     """ORDER BY of the query itself, with ties in the order of what is shown."""
     shown = {column.name: column.expr for column in root.columns}
     ties = tuple(Order(shown[name], descending=False, nulls_first=False) for name in last)
-    return query_text(localised(replace(root, order=(*root.order, *ties)), releases), dialect)
+    return query_text(localised(replace(root, order=(*root.order, *ties)), plan), dialect)
 
 
-def localised(query: Select, releases: Sequence[Release]) -> Select:
+def localised(query: Select, plan: LogicalPlan) -> Select:
     """The query over the tables of the after engine."""
+    public = public_tables(plan)
 
     def swap(node: object) -> object | None:
         if isinstance(node, Released):
-            return Scan(f"{RELEASED}{releases.index(node.release)}", node.alias)
+            return Scan(f"{RELEASED}{plan.releases.index(node.release)}", node.alias)
         if isinstance(node, Scan):
-            return Scan(f"{PUBLIC}{node.table}", node.alias)
+            return Scan(public[node.table], node.alias)
         return None
 
     return rewrite(query, swap)
 
 
-def public_tables(plan: LogicalPlan) -> tuple[str, ...]:
-    """The public tables that the after part reads."""
+def public_tables(plan: LogicalPlan) -> dict[str, str]:
+    """The public tables that the after part reads, each with its name in the after engine.
+
+    That name is a number: the owner's engine may tell apart what the after engine would take for one name (`T`, `t`).
+    """
 
     def swap(node: object) -> object | None:
         return Scan("", "") if isinstance(node, Released) else None
 
     found = scans_of(rewrite(plan.root, swap))
-    return tuple(sorted({scan.table for scan in found if scan.table}))
+    names = sorted({scan.table for scan in found if scan.table})
+    return {name: f"{PUBLIC}{place}" for place, name in enumerate(names)}
 
 
 def _numbered(query: Query) -> Select | None:

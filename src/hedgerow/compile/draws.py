@@ -7,8 +7,9 @@ of draws: whatever it does (joins, windows, groups, nested queries), it does wit
 from collections.abc import Sequence
 from dataclasses import replace
 
+from hedgerow.compile.after import public_tables
 from hedgerow.compile.queries import query_text
-from hedgerow.compiled import DRAW, DRAWS, PUBLIC, RELEASED
+from hedgerow.compiled import DRAW, DRAWS, RELEASED
 from hedgerow.dialects import Dialect
 from hedgerow.expressions.nodes import Call, Column, Window, walk
 from hedgerow.expressions.types import Type
@@ -45,11 +46,13 @@ def quantiles_text(
 
 
 def _by_draw(query: Select, plan: LogicalPlan) -> Select:
+    public = public_tables(plan)
+
     def swap(node: object) -> object | None:
         if isinstance(node, Released):
             return _one_draw(node, plan)
         if isinstance(node, Scan):
-            return Scan(f"{PUBLIC}{node.table}", node.alias)
+            return Scan(public[node.table], node.alias)
         return None
 
     return rewrite(query, swap)

@@ -170,6 +170,11 @@ def _reads(exprs: list[Expr], scan: Scan) -> bool:
 
 
 def _early(plan: PrivatePlan, dialect: Dialect) -> list[str]:
+    """The steps `early` and `private_rows`.
+
+    Beside the owner's table `early` is called by the alias of the rows in it, as no table or column of the owner's is
+    (`plan.context.free_prefix`): an engine may take `early.o` for a column of a table `early`, whatever its alias.
+    """
     sides = _split(plan)
     if sides is None:
         raise InternalError("Rows were to be gathered before a join that is not there.")
@@ -178,9 +183,10 @@ def _early(plan: PrivatePlan, dialect: Dialect) -> list[str]:
     columns = ", ".join([f"{joined} AS o", *_terms(plan, dialect)])
     single = f"SELECT {columns} FROM {from_text(sides.rows, dialect)} WHERE {where}"
     sums = f"SELECT o, {dialect.count()} AS n{partial_sums(plan, dialect)} FROM ({single}) AS single"
-    named = [*key_columns(plan, dialect), f"{EARLY}.o AS o", "n", *(f"p{i}" for i, _ in summed(plan))]
-    match = f"{scalar(sides.key_column, dialect)} = {EARLY}.o"
-    source = dialect.join(EARLY, "inner", from_text(sides.keys, dialect), match)
+    carried = ["o", "n", *(f"p{i}" for i, _ in summed(plan))]
+    named = [*key_columns(plan, dialect), *(f"{sides.rows.alias}.{name} AS {name}" for name in carried)]
+    match = f"{scalar(sides.key_column, dialect)} = {sides.rows.alias}.o"
+    source = dialect.join(f"{EARLY} AS {sides.rows.alias}", "inner", from_text(sides.keys, dialect), match)
     within = " AND ".join(_within(plan.release, dialect))
     rows = f"SELECT {', '.join(named)} FROM {source}{f' WHERE {within}' if within else ''}"
     return [

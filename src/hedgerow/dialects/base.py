@@ -8,12 +8,14 @@ A dialect holds an allow-list of functions. What is not on it is refused before 
 Privacy: every spelling is *total*. It gives a value or NULL for every row, and can raise no error that depends on one.
 """
 
+import copy
 import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time
 from decimal import Decimal
+from typing import Self
 
 from hedgerow.errors import InternalError, UnsupportedSQLError
 from hedgerow.expressions.nodes import Call, Column, Constant, Expr
@@ -51,6 +53,8 @@ class Dialect:
         gathers: Whether sums are gathered for each pair of owner and key in the one pass over the rows: for engines
             that would write a step down, or compute it again, to read it twice.
         windows: Whether such sums are then weighed by window functions, in one pass over the pairs.
+        place: The database and schema that tables are read from, outermost first; empty where the connection finds
+            them by their names.
     """
 
     name = ""
@@ -62,6 +66,7 @@ class Dialect:
     text = "VARCHAR"
     gathers = False
     windows = False
+    place: tuple[str, ...] = ()
     functions: Mapping[str, Template] = {}
     summaries: Mapping[str, Callable[[SummaryCall], str]] = {}
     joins: Mapping[str, str] = {"inner": "JOIN", "left": "LEFT JOIN", "full": "FULL JOIN", "cross": "CROSS JOIN"}
@@ -72,9 +77,15 @@ class Dialect:
         """A quoted name."""
         return '"' + name.replace('"', '""') + '"'
 
+    def at(self, *place: str) -> Self:
+        """Return the same dialect for tables of this place."""
+        made = copy.copy(self)
+        made.place = place
+        return made
+
     def table(self, name: str) -> str:
-        """A table of the source, by its name in the schema."""
-        return self.identifier(name)
+        """A table of the source by its full name, which is never that of a step of WITH, or of a temporary table."""
+        return ".".join(map(self.identifier, (*self.place, name)))
 
     def constant(self, value: Constant) -> str:
         """A constant, written anew from its value."""

@@ -57,9 +57,6 @@ class BigQueryDialect(Careful):
         "is_infinite": "IS_INF(CAST({0} AS FLOAT64))",
     }
 
-    def __init__(self, place: Sequence[str] = ()) -> None:
-        self._place = tuple(place)
-
     @property
     def types(self) -> Mapping[Type, str]:
         """DATETIME has no time zone; TIMESTAMP would have one."""
@@ -70,10 +67,6 @@ class BigQueryDialect(Careful):
         if "." in name:
             raise self.lacks("a name with a dot in it")
         return "`" + name.replace("\\", "\\\\").replace("`", "\\`") + "`"
-
-    def table(self, name: str) -> str:
-        """With the project and the dataset, for a connection has no current one."""
-        return ".".join(map(self.identifier, (*self._place, name)))
 
     def real(self, value: float) -> str:
         """A number with an exponent is a double."""

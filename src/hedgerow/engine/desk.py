@@ -10,7 +10,6 @@ from hedgerow.backends import Backend
 from hedgerow.budget import Receipt
 from hedgerow.catalog import Catalog
 from hedgerow.compile import public_tables
-from hedgerow.compiled import PUBLIC
 from hedgerow.engine.allotment import allot, counted
 from hedgerow.engine.notices import notice
 from hedgerow.engine.parameters import Asked
@@ -134,9 +133,8 @@ class Desk:
         """The public tables that the after part joins with, as they are. Read before anything is charged."""
         names = public_tables(logical)
         require_public(self.catalog, names)
-        return {
-            PUBLIC + name: public_table(name, self.backend, self.schema, self.catalog.limits.rows) for name in names
-        }
+        most = self.catalog.limits.rows
+        return {there: public_table(name, self.backend, self.schema, most) for name, there in names.items()}
 
     def _declared(self, logical: LogicalPlan) -> list[SchemaTable]:
         """What was known, when the plan was made, of the tables that it reads."""

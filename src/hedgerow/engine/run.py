@@ -44,7 +44,7 @@ def release(
         raise InternalError("A release was asked for without a receipt for it.")
     try:
         with backend.snapshot() as snapshot:
-            if backend.handed_in or backend.dialect is not DUCKDB:
+            if backend.handed_in or backend.dialect.name != DUCKDB.name:
                 _unchanged(snapshot, declared)
             pairs = zip(steps, statement.parts, strict=True)
             return [_in(snapshot, program_, plan, receipt) for program_, plan in pairs]

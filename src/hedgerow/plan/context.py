@@ -69,12 +69,14 @@ class Context:
 
 
 def free_prefix(schema: Schema) -> str:
-    """What aliases begin with: no column may be called like one.
+    """What aliases begin with: no table or column may be called like one.
 
-    Privacy: an engine takes `t0.id` in a nested query for the field `id` of a column `t0` there, if it has one, and the
-    condition that ties the query to its owner would say nothing.
+    Privacy: an engine takes `t0.id` in a nested query for the field `id` of a column `t0` there, if it has one, or for
+    a column of a table `t0` there, whatever alias that has (ClickHouse). The condition that ties the query to its owner
+    would say nothing.
     """
     names = {fold(column) for table in schema.tables.values() for column in table.columns}
+    names |= {fold(table) for table in schema.tables}
     prefix = "t"
     while any(name.startswith(prefix) and name[len(prefix) :].isdigit() for name in names):
         prefix += "_"

@@ -35,15 +35,15 @@ def opened(tables):
             create(made, name, table)
         yield over_chdb(made)
         for name in tables:
-            made.query(f"DROP TABLE {name}")
+            made.query(f"DROP TABLE {CLICKHOUSE.identifier(name)}")
 
 
 def create(made, name, table):
     shape = [f"{CLICKHOUSE.identifier(column)} {native(table, column)}" for column in table.columns]
-    made.query(f"CREATE TABLE {name} ({', '.join(shape)}) ENGINE = MergeTree ORDER BY tuple()")
+    made.query(f"CREATE TABLE {CLICKHOUSE.identifier(name)} ({', '.join(shape)}) ENGINE = MergeTree ORDER BY tuple()")
     for start in range(0, len(table.rows), ROWS_AT_ONCE):
         rows = [f"({', '.join(map(cell, row))})" for row in table.rows[start : start + ROWS_AT_ONCE]]
-        made.query(f"INSERT INTO {name} VALUES {', '.join(rows)}")
+        made.query(f"INSERT INTO {CLICKHOUSE.identifier(name)} VALUES {', '.join(rows)}")
 
 
 def native(table, column):

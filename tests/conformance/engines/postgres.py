@@ -50,7 +50,7 @@ def opened(tables):
 def create(connection, name, table):
     shape = ", ".join(f'"{column}" {NATIVE.get(kind, kind)}' for column, kind in table.columns.items())
     key = f", PRIMARY KEY ({', '.join(table.primary)})" if table.primary else ""
-    connection.execute(f"CREATE TABLE {name} ({shape}{key})")
-    with connection.cursor().copy(f"COPY {name} FROM STDIN") as copy:
+    connection.execute(f'CREATE TABLE "{name}" ({shape}{key})')
+    with connection.cursor().copy(f'COPY "{name}" FROM STDIN') as copy:
         for row in table.rows:
             copy.write_row([str(cell) if isinstance(cell, Decimal) else cell for cell in row])

@@ -48,5 +48,5 @@ def folder_of(tables):
     with TemporaryDirectory() as folder:
         with reference(tables) as connection:
             for name in tables:
-                connection.execute(f"COPY {name} TO '{Path(folder) / name}.parquet' (FORMAT parquet)")
+                connection.execute(f"COPY \"{name}\" TO '{Path(folder) / name}.parquet' (FORMAT parquet)")
         yield folder

@@ -30,10 +30,10 @@ def opened(tables):
 def create(connection, name, table):
     shape = ", ".join(f'"{column}" {native}' for column, native in table.columns.items())
     key = f", PRIMARY KEY ({', '.join(table.primary)})" if table.primary else ""
-    connection.execute(f"CREATE TABLE {name} ({shape}{key})")
+    connection.execute(f'CREATE TABLE "{name}" ({shape}{key})')
     marks = ", ".join("?" for _ in table.columns)
     connection.executemany(
-        f"INSERT INTO {name} VALUES ({marks})", ([stored(cell) for cell in row] for row in table.rows)
+        f'INSERT INTO "{name}" VALUES ({marks})', ([stored(cell) for cell in row] for row in table.rows)
     )
 
 

@@ -15,7 +15,6 @@ from hedgerow.backends.clickhouse.schema import COLUMNS, schema_of
 from hedgerow.backends.clickhouse.settings import TIGHTEST, limited, settled
 from hedgerow.backends.limiting import in_time
 from hedgerow.compiled import Query
-from hedgerow.dialects import Dialect
 from hedgerow.dialects.clickhouse import CLICKHOUSE
 from hedgerow.exact import ExactTable
 from hedgerow.limits import UNDECLARED, StatementLimits
@@ -29,10 +28,9 @@ class ClickHouse:
     statements of one query may see different rows, where somebody writes between them.
     """
 
-    dialect: Dialect = CLICKHOUSE
-
     def __init__(self, door: Door, *, handed_in: bool, locked: bool = True) -> None:
         self._door = door
+        self.dialect = CLICKHOUSE
         self._locked = locked
         self._running: set[str] = set()
         self._lock = threading.Lock()
@@ -42,7 +40,7 @@ class ClickHouse:
     def schema(self) -> Schema:
         """What `system.columns` says of the tables and views of the current database."""
         with sealed():
-            rows = self.ask(COLUMNS)
+            rows = self.ask(COLUMNS.format(database=self.dialect.string(*self.dialect.place)))
             return schema_of(zip(*(column.to_pylist() for column in rows.columns), strict=True))
 
     @contextmanager

@@ -12,6 +12,7 @@ from urllib.parse import unquote, urlsplit
 from hedgerow.backends.base import failure
 from hedgerow.backends.clickhouse.backend import ClickHouse
 from hedgerow.backends.clickhouse.doors import InProcess, Server
+from hedgerow.dialects.clickhouse import CLICKHOUSE
 from hedgerow.errors import BackendError
 
 PORTS = {"clickhouse": 8123, "clickhouses": 8443}
@@ -22,7 +23,7 @@ KNOWN = (
     "AND toYear(toLastDayOfMonth(toDate32('1800-02-03'))) = 1800 "
     "AND arrayFold((a, v) -> a + v, [1e0, 2e0], 0e0) = 3 AND lower(hex(MD5('a'))) = '0cc175b9c0f1b6a831c399e269772661' "
     "AND toFloat64OrZero('5e-324') > 0 AND (SELECT count() FROM (SELECT 1 AS a) AS x LEFT JOIN (SELECT 2 AS b) AS y "
-    "ON x.a = y.b WHERE isNull(y.b)) = 1 AS same"
+    "ON x.a = y.b WHERE isNull(y.b)) = 1 AS same, currentDatabase() AS place"
 )
 
 
@@ -111,11 +112,12 @@ def _driver(name: str) -> Any:  # noqa: ANN401 - a module
 
 def _checked(backend: ClickHouse) -> ClickHouse:
     try:
-        same = backend.ask(KNOWN).column(0).to_pylist() == [1]
+        [(same, place)] = zip(*(column.to_pylist() for column in backend.ask(KNOWN).columns), strict=True)
     except Exception as error:  # noqa: BLE001 - an older engine lacks a function or a setting
         failure(error)
         same = False
     if same:
+        backend.dialect = CLICKHOUSE.at(place)
         return backend
     backend.close()
     raise BackendError(

@@ -11,7 +11,7 @@ from hedgerow.schema import Schema, SchemaColumn, SchemaTable
 
 COLUMNS = (
     "SELECT table, name, type FROM system.columns "
-    "WHERE database = currentDatabase() AND default_kind <> 'EPHEMERAL' ORDER BY table, position"
+    "WHERE database = {database} AND default_kind <> 'EPHEMERAL' ORDER BY table, position"
 )
 WHOLE = frozenset({"Int8", "Int16", "Int32", "Int64", "UInt8", "UInt16", "UInt32"})
 NAMED = {

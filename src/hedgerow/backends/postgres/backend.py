@@ -16,7 +16,7 @@ from hedgerow.backends.postgres.schema import read_schema
 from hedgerow.backends.postgres.settings import PATIENCE, opening
 from hedgerow.compiled import Query
 from hedgerow.dialects import Dialect
-from hedgerow.dialects.postgres import PostgresDialect
+from hedgerow.dialects.postgres import POSTGRES
 from hedgerow.exact import ExactTable
 from hedgerow.limits import UNDECLARED, StatementLimits
 from hedgerow.schema import Schema, SchemaTable
@@ -57,7 +57,7 @@ class Postgres:
         self._watching = self._watch()
         self._limits = replace(UNDECLARED, seconds=patience)
         self._schema = self._first_schema() if schema is None else schema
-        self.dialect: Dialect = PostgresDialect(self._schema)
+        self.dialect: Dialect = POSTGRES.at(self._schema)
 
     def schema(self) -> Schema:
         """What the catalog of the server says of the tables and views of the schema that may be read."""

@@ -21,6 +21,9 @@ STEP = re.compile(rf"({VIEW}|{KEPT}) (\w+) AS (.*)", re.DOTALL)
 WORD = re.compile(r"'[^']*'|`[^`]*`|\b[a-z_]\w*\b")
 """A text, a quoted name, or a word of ours. Texts hold no quotes: those that would are written in hexadecimal."""
 
+QUOTED = re.compile(r"'[^']*'|`[^`]*`")
+STEP_OF_WITH = re.compile(r"(?:^WITH|\),) (\w+) AS \(")
+
 
 @contextmanager
 def script(session: Session, text: str, known: Mapping[str, str]) -> Iterator[Frame]:
@@ -28,16 +31,24 @@ def script(session: Session, text: str, known: Mapping[str, str]) -> Iterator[Fr
 
     Every step is a view of a name that nobody else has, for other statements run in the same session; `known` are
     names that have others already. Steps are no WITH: Spark does not recognise a plan that is kept inside of one.
+
+    Where no step is kept they are a WITH. Its steps get such names as well: the owner's temporary views have no name
+    but a plain one, and a step of the same name would hide them.
     """
     *steps, query = text.split(";\n")
-    names = dict(known)
+    names = {**known, **{name: _fresh(name) for name in STEP_OF_WITH.findall(QUOTED.sub("", query))}}
     with ExitStack() as made:
         for step in steps:
             how, name, body = _parts(step)
-            view = f"{name}_{secrets.token_hex(8)}"
+            view = _fresh(name)
             made.enter_context(_view(session, view, _renamed(body, names), kept=how == KEPT))
             names[name] = view
         yield session.sql(_renamed(query, names))
+
+
+def _fresh(name: str) -> str:
+    """Return a name that begins with `name` and that nobody else has."""
+    return f"{name}_{secrets.token_hex(8)}"
 
 
 def _parts(step: str) -> tuple[str, str, str]:

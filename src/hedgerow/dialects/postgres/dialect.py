@@ -37,11 +37,7 @@ WIDEST = 10**38
 
 
 class PostgresDialect(Dialect):
-    """How PostgreSQL spells what we generate.
-
-    Args:
-        schema: The schema of the tables; empty where the search path is to find them.
-    """
+    """How PostgreSQL spells what we generate."""
 
     name = "postgres"
     label = "PostgreSQL"
@@ -51,14 +47,7 @@ class PostgresDialect(Dialect):
     gathers = True
     windows = True
 
-    def __init__(self, schema: str = "") -> None:
-        self._schema = schema
-
     # Names and constants
-
-    def table(self, name: str) -> str:
-        """A table in the schema."""
-        return f"{self.identifier(self._schema)}.{self.identifier(name)}" if self._schema else self.identifier(name)
 
     def constant(self, value: Constant) -> str:
         """The least number of 64 bits would be read as the opposite of one that has more."""
