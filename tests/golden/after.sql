@@ -48,4 +48,5 @@ SELECT LEFT(name, 1) AS letter, COUNT(*), MAX(population) FROM countries GROUP B
 SELECT t1."k0" AS "c0", t1."a0" AS "c1", t1."a1" AS "c2"
 FROM (SELECT TRY(left(t0."name", 1)) COLLATE "binary" AS "k0", COUNT(*) AS "a0", MAX(t0."population") AS "a1"
 FROM "memory"."main"."countries" AS t0
-GROUP BY 1) AS t1;
+GROUP BY 1) AS t1
+LIMIT 1000001;

@@ -181,7 +181,9 @@ class Laboratory:
         return self.plain.execute(sql).fetchall()
 
     def _public(self, logical, schema):
-        return {there: public_table(name, self.backend, schema) for name, there in public_tables(logical).items()}
+        return {
+            there: public_table(name, self.backend, schema, 10**6) for name, there in public_tables(logical).items()
+        }
 
     def _as_plain(self, plan):
         estimator, measured = self.without_noise(_opened(plan))
