@@ -97,7 +97,8 @@ def opened(tables):
 
         def schema(self):
             found = super().schema()
-            return Schema({**uncollated(found).tables, "nasty": found.tables["nasty"]})
+            nasty = {name: table for name, table in found.tables.items() if name == "nasty"}
+            return Schema({**uncollated(found).tables, **nasty})
 
     with running() as socket:
         import MySQLdb  # noqa: PLC0415 - likewise
