@@ -15,7 +15,7 @@ from hedgerow.dialects import Dialect
 from hedgerow.errors import InternalError, UnsupportedSQLError
 from hedgerow.expressions.nodes import Column, Order
 from hedgerow.expressions.types import Type
-from hedgerow.limits import StatementLimits
+from hedgerow.limits import UNDECLARED, StatementLimits
 from hedgerow.plan.nodes import LogicalPlan, Release, Select, scans_of
 from hedgerow.privacy.keys import MAX_DECLARED, Key
 from hedgerow.schema import Schema
@@ -27,7 +27,7 @@ def require_public(catalog: Catalog, tables: Iterable[str]) -> None:
         raise InternalError("A private table was to be read without a charge.")
 
 
-def public_table(name: str, backend: Backend, schema: Schema, most: int) -> pa.Table:
+def public_table(name: str, backend: Backend, schema: Schema, most: int = UNDECLARED.rows) -> pa.Table:
     """A whole public table, as far as its columns can be used."""
     quoted = backend.dialect.identifier
     columns = [column for column in schema.tables[name].columns.values() if column.type is not Type.OTHER]
