@@ -47,10 +47,6 @@ SELECT LEFT(name, 1) AS letter, COUNT(*), MAX(population) FROM countries GROUP B
 -- public
 SELECT t1."k0" AS "c0", t1."a0" AS "c1", t1."a1" AS "c2"
 FROM (SELECT TRY(left(t0."name", 1)) COLLATE "binary" AS "k0", COUNT(*) AS "a0", MAX(t0."population") AS "a1"
-<<<<<<< HEAD
 FROM "memory"."main"."countries" AS t0
-=======
-FROM "countries" AS t0
->>>>>>> 7e13a42 (tests: the row limit of public statements in the golden files)
 GROUP BY 1) AS t1
 LIMIT 1000001;
