@@ -297,5 +297,5 @@ def test_a_client_that_is_handed_in_stays_open(made):
 def test_a_server_that_is_not_there_is_said_without_the_password():
     with pytest.raises(BackendError) as caught:
         connect_backend("clickhouse://me:secret-word@127.0.0.1:1/db")
-    assert caught.value.code == "no-database"
+    assert caught.value.code == "no-server"
     assert "secret-word" not in str(caught.value)

@@ -7,6 +7,7 @@ import pytest
 import hedgerow as hr
 from hedgerow.backends.ibis import Ibis
 from hedgerow.compiled import Query
+from hedgerow.limits import StatementLimits
 
 from ..conformance.engines.mariadb import UTC, ibis_over, running, why_not
 
@@ -132,3 +133,21 @@ def test_a_snapshot_sees_one_state(connection, socket):
 
 def test_the_dialect_is_that_of_the_server(connection):
     assert Ibis(ibis_over(connection)).dialect.label == "MariaDB"
+
+
+LONG = Query("SELECT COUNT(*) AS n FROM seq_1_to_1000000 a, seq_1_to_1000000 b WHERE a.seq + b.seq < 0", (), ("n",))
+
+
+def test_the_server_stops_a_statement_that_takes_too_long(connection):
+    backend = Ibis(ibis_over(connection))
+    backend.hold(StatementLimits(seconds=0.2))
+    with pytest.raises(hr.BackendError) as caught:
+        backend.public(LONG)
+    assert caught.value.code == "timed-out"
+    assert backend.public(Query("SELECT 1 AS n", (), ("n",))).num_rows == 1
+
+
+def test_a_table_that_is_gone_is_told(connection):
+    with pytest.raises(hr.BackendError) as caught:
+        Ibis(ibis_over(connection)).public(Query("SELECT 1 AS n FROM nowhere", (), ("n",)))
+    assert caught.value.code == "schema-changed"

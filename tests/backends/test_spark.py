@@ -367,7 +367,7 @@ def test_a_server_that_is_not_there_is_said_without_the_token(capfd):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-        said = refused("no-database", f"sc://127.0.0.1:{port}/;token={SECRET};use_ssl=false")
+        said = refused("no-server", f"sc://127.0.0.1:{port}/;token={SECRET};use_ssl=false")
     assert SECRET not in said
     assert SECRET not in "".join(capfd.readouterr())
 

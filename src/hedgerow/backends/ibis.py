@@ -66,6 +66,7 @@ class Ibis:
     def hold(self, limits: StatementLimits) -> None:
         """Limit time, where the driver can stop a statement; the memory of the engine is its owner's."""
         self._limits = limits
+        self._driver.hold(limits.seconds)
 
     def cancel(self) -> None:
         """Stop the statement that runs, where the driver can."""
@@ -79,7 +80,7 @@ class Ibis:
     @contextmanager
     def _cancellable(self) -> Iterator[None]:
         """Wait for the turn, and tell a statement that was cancelled from one that failed."""
-        with sealed(lambda _: "cancelled" if self._stopped else None), self._turn:
+        with sealed(lambda error: "cancelled" if self._stopped else self._driver.code_of(error)), self._turn:
             self._stopped = False
             with in_time(self._limits.seconds, self._driver.cancel):
                 yield

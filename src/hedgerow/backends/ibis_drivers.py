@@ -16,12 +16,44 @@ class Driver(Protocol):
     def cancel(self) -> None:
         """Stop what runs, from another thread."""
 
+    def hold(self, seconds: float) -> None:
+        """Let the engine itself stop statements after some time, where it can."""
+
+    def code_of(self, error: BaseException) -> str | None:
+        """Return the code of an error that the driver tells apart, else None."""
+
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """One state of the data for several statements, where the engine has that."""
 
 
-class Cursors:
+MYSQL_CODES = {
+    1317: "cancelled",
+    1969: "timed-out",
+    3024: "timed-out",
+    1114: "out-of-memory",
+    1041: "out-of-memory",
+    2006: "connection-lost",
+    2013: "connection-lost",
+    1142: "not-permitted",
+    1143: "not-permitted",
+    1054: "schema-changed",
+    1146: "schema-changed",
+}
+
+
+class _Plain:
+    """What most drivers do not have."""
+
+    def hold(self, seconds: float) -> None:
+        """Statements are stopped from here, where they can be."""
+
+    def code_of(self, error: BaseException) -> str | None:  # noqa: ARG002 - whatever it is
+        """No error is told apart."""
+        return None
+
+
+class Cursors(_Plain):
     """A connection with cursors, as Python's database interface has them."""
 
     def __init__(self, connection: Any) -> None:  # noqa: ANN401 - whatever Ibis has made
@@ -54,8 +86,28 @@ class MySQL(Cursors):
     """InnoDB reads from one state within a transaction.
 
     It is ended by COMMIT, so that nothing of the owner's can be lost. Where the owner has switched off autocommit, a
-    transaction may be open already, and beginning one would end it.
+    transaction may be open already, and beginning one would end it. MariaDB stops a statement after some time; MySQL
+    has only a hint for that, which no server was at hand to try.
     """
+
+    def __init__(self, connection: Any) -> None:  # noqa: ANN401 - whatever Ibis has made
+        super().__init__(connection)
+        self._is_mariadb = "MariaDB" in self._connection.get_server_info()
+        self._limit = ""
+
+    def hold(self, seconds: float) -> None:
+        """Let the server stop statements, where it can."""
+        if self._is_mariadb:
+            self._limit = f"SET STATEMENT max_statement_time = {seconds:.6f} FOR "
+
+    def code_of(self, error: BaseException) -> str | None:
+        """By the number that the driver puts first."""
+        number = error.args[0] if error.args else None
+        return MYSQL_CODES.get(number) if isinstance(number, int) else None
+
+    def rows(self, sql: str) -> Rows:
+        """On a cursor of its own, within the time that there is."""
+        return super().rows(self._limit + sql)
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -74,7 +126,7 @@ class MySQL(Cursors):
             cursor.execute(sql)
 
 
-class DuckDB:
+class DuckDB(_Plain):
     """One DuckDB connection. The backend of its own is better for it; this one is there to show that the way works."""
 
     def __init__(self, connection: Any) -> None:  # noqa: ANN401 - whatever Ibis has made
@@ -107,7 +159,7 @@ class DuckDB:
         return numbers[0] == numbers[1]
 
 
-class BigQuery:
+class BigQuery(_Plain):
     """A client that starts jobs."""
 
     def __init__(self, connection: Any) -> None:  # noqa: ANN401 - whatever Ibis has made

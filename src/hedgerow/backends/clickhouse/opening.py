@@ -5,6 +5,7 @@ older or set up in another way, is refused: its answers would not be those of th
 """
 
 import importlib
+import re
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -127,11 +128,19 @@ def _checked(backend: ClickHouse) -> ClickHouse:
     )
 
 
+REFUSALS = {
+    "no-server": ("No ClickHouse server answers at that address", "Check that it runs, and the host and the port."),
+    "login-refused": ("The ClickHouse server does not let this user in", "Check the user and the password."),
+    "no-database": ("There is no such database on the ClickHouse server", "Check its name in the URL."),
+}
+NUMBERS = {"81": "no-database", **dict.fromkeys(("192", "193", "194", "516"), "login-refused")}
+"""What ClickHouse's numbers of errors mean here."""
+
+
 def _unreachable(error: BaseException) -> BackendError:
+    """Return why there is no connection. The server's own words stay in the owner's log."""
     incident = failure(error).incident
-    return BackendError(
-        f"The ClickHouse server cannot be reached, or does not let us in (incident {incident}).",
-        code="no-database",
-        hint="Check host, port, user and password; the owner's log has the cause.",
-        incident=incident,
-    )
+    found = re.search(r"\bCode: (\d+)\b|\berror code (\d+)\b", str(error))
+    code = NUMBERS.get(found[1] or found[2], "no-server") if found else "no-server"
+    message, hint = REFUSALS[code]
+    return BackendError(f"{message} (incident {incident}).", code=code, hint=hint, incident=incident)

@@ -100,8 +100,8 @@ def _cannot_connect(error: Exception) -> BackendError:
     """No rows have been read, but the address may hold a token."""
     incident = failure(error).incident
     return BackendError(
-        f"The Spark server cannot be reached (incident {incident}).",
-        code="no-database",
+        f"No Spark server answers at that address (incident {incident}).",
+        code="no-server",
         hint="Check host and port; the owner's log has the cause under that number.",
         incident=incident,
     )
