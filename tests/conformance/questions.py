@@ -70,6 +70,22 @@ SELECT COUNT(*) AS n FROM members m WHERE NOT EXISTS (SELECT 1 FROM visits o WHE
 
 SELECT COUNT(*) AS n FROM members WHERE member_id IN (SELECT member_id FROM orders WHERE amount > 100)
 
+SELECT COUNT(*) AS n FROM members WHERE member_id NOT IN (SELECT member_id FROM orders WHERE amount > 100)
+
+SELECT COUNT(*) AS n FROM orders o WHERE o.coupon NOT IN (SELECT p.coupon FROM orders p WHERE p.member_id =
+o.member_id AND p.status = 'paid')
+
+SELECT o.status, COUNT(*) AS n FROM orders o WHERE o.coupon NOT IN (SELECT p.coupon FROM orders p WHERE p.member_id =
+o.member_id AND p.coupon IS NOT NULL AND p.amount > 100) OR o.channel = 'web' GROUP BY 1
+
+SELECT COUNT(*) AS n FROM orders o WHERE (o.coupon IN (SELECT p.coupon FROM orders p WHERE p.member_id = o.member_id
+AND p.order_id > 3)) IS NULL
+
+SELECT COUNT(*) AS n FROM orders o WHERE o.channel NOT IN (SELECT p.channel FROM orders p WHERE p.member_id =
+o.member_id GROUP BY p.channel HAVING COUNT(*) > 1)
+
+SELECT COUNT(*) AS n FROM orders o WHERE o.order_id IN (SELECT i.order_id FROM order_items i WHERE i.quantity > 1)
+
 SELECT COUNT(*) AS n FROM members WHERE region IN (SELECT region FROM regions WHERE population > 3000)
 
 SELECT AVG(CLIP(t.total, 0, 500)) AS m FROM (SELECT member_id, SUM(amount) AS total FROM orders GROUP BY member_id)

@@ -519,11 +519,12 @@ SELECT COUNT(*) FROM customers c WHERE EXISTS (SELECT 1 FROM orders o WHERE o.cu
 -- survey
 SELECT COUNT(*) AS units
 FROM `customers` AS t0
+LEFT JOIN (SELECT DISTINCT t2.`customer_id` AS `w0`, t2.`customer_id` AS `w1`
+FROM `orders` AS t2
+WHERE (CAST(CONVERT(t2.`city` USING utf8mb4) AS BINARY) = 'Rome') AND (NOT (t2.`customer_id` IS NULL))) AS t2_pairs ON ((t0.`id` = t2_pairs.`w0`) AND (t0.`id` = t2_pairs.`w1`))
 WHERE t0.`id` IS NOT NULL AND EXISTS (SELECT 1 AS `c0`
 FROM `orders` AS t1
-WHERE (t1.`customer_id` = t0.`id`) AND (100 < t1.`price`) AND (t1.`customer_id` = t0.`id`)) AND (NOT CASE WHEN t0.`id` IS NOT NULL THEN (t0.`id` IN (SELECT t2.`customer_id` AS `c0`
-FROM `orders` AS t2
-WHERE (CAST(CONVERT(t2.`city` USING utf8mb4) AS BINARY) = 'Rome') AND (NOT (t2.`customer_id` IS NULL)) AND (t2.`customer_id` = t0.`id`))) END);
+WHERE (t1.`customer_id` = t0.`id`) AND (100 < t1.`price`) AND (t1.`customer_id` = t0.`id`)) AND ((NOT (t0.`id` IS NULL)) AND (t2_pairs.`w0` IS NULL));
 
 -- the first row of each person
 SELECT city, COUNT(*) FROM (SELECT customer_id, city, ROW_NUMBER() OVER (PARTITION BY customer_id ORDER BY placed DESC) AS turn FROM orders) t WHERE turn = 1 GROUP BY city;

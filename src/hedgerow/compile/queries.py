@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 
+from hedgerow.compile.memberships import with_memberships_joined
 from hedgerow.compile.scalars import condition, plain, render, scalar
 from hedgerow.dialects import Dialect, SummaryCall
 from hedgerow.errors import InternalError
-from hedgerow.expressions.nodes import Call, Column, Literal, Nested, Order, Window, walk
+from hedgerow.expressions.nodes import Call, Column, Expr, Literal, Nested, Order, Window, walk
 from hedgerow.expressions.types import Type
 from hedgerow.plan.nodes import (
     AggregateCall,
@@ -34,9 +35,12 @@ def query_text(query: Query, dialect: Dialect) -> str:
     named = zip(written, query.columns, strict=True)
     columns = ", ".join(f"{text} AS {dialect.identifier(c.name)}" for text, c in named)
     head = f"SELECT {'DISTINCT ' if query.distinct else ''}{columns or '1'}"
-    body = head if query.source is None else f"{head} FROM {from_text(query.source, dialect)}"
+    body, where = head, query.where
+    if query.source is not None:
+        source, where = with_memberships_joined(query.source, where)
+        body = f"{head} FROM {from_text(source, dialect)}"
     tail = dialect.tail(order_terms(query.order, dialect), query.limit, query.offset)
-    return f"{body}{where_text(query, dialect)}{tail}"
+    return f"{body}{where_text(where, dialect)}{tail}"
 
 
 def from_text(source: From, dialect: Dialect) -> str:
@@ -64,9 +68,11 @@ def _join(join: Join, dialect: Dialect) -> str:
 def _grouped(grouped: Grouped, dialect: Dialect) -> str:
     keys = [f"{_key(k, dialect)} AS {dialect.identifier(k.name)}" for k in grouped.keys]
     calls = [f"{_call(call, dialect)} AS {dialect.identifier(call.name)}" for call in grouped.calls]
-    where = where_text(grouped, dialect)
+    source, where = with_memberships_joined(grouped.source, grouped.where)
     columns = ", ".join([*keys, *calls]) or "1"
-    return f"SELECT {columns} FROM {from_text(grouped.source, dialect)}{where}{_group_by(grouped, dialect)}"
+    return (
+        f"SELECT {columns} FROM {from_text(source, dialect)}{where_text(where, dialect)}{_group_by(grouped, dialect)}"
+    )
 
 
 def _key(named: Named, dialect: Dialect) -> str:
@@ -105,9 +111,9 @@ def _values(values: Values, dialect: Dialect) -> str:
     return dialect.values([[scalar(cell, dialect) for cell in row] for row in values.rows], values.alias)
 
 
-def where_text(query: Select | Grouped, dialect: Dialect) -> str:
+def where_text(where: Sequence[Expr], dialect: Dialect) -> str:
     """WHERE, where there is a condition."""
-    return f" WHERE {' AND '.join(condition(c, dialect) for c in query.where)}" if query.where else ""
+    return f" WHERE {' AND '.join(condition(c, dialect) for c in where)}" if where else ""
 
 
 def order_text(terms: Sequence[Order], dialect: Dialect) -> str:

@@ -12,6 +12,7 @@ sum over pairs of rows is, for each row of one side, the sum over the rows of th
 from dataclasses import dataclass, replace
 from enum import Enum
 
+from hedgerow.compile.memberships import with_memberships_joined
 from hedgerow.compile.queries import from_text
 from hedgerow.compile.scalars import condition, key, present, scalar, term
 from hedgerow.dialects import Dialect
@@ -82,9 +83,10 @@ def key_columns(plan: PrivatePlan, dialect: Dialect) -> list[str]:
 def rows_clause(plan: PrivatePlan, dialect: Dialect) -> str:
     """FROM and WHERE of the private rows: those with an owner, within the declared keys."""
     release = plan.release
-    conditions = [f"{scalar(release.owner, dialect)} IS NOT NULL", *(condition(c, dialect) for c in release.where)]
+    source, where = with_memberships_joined(release.source, release.where)
+    conditions = [f"{scalar(release.owner, dialect)} IS NOT NULL", *(condition(c, dialect) for c in where)]
     conditions += _within(release, dialect)
-    return f"FROM {from_text(release.source, dialect)} WHERE {' AND '.join(conditions)}"
+    return f"FROM {from_text(source, dialect)} WHERE {' AND '.join(conditions)}"
 
 
 def _within(release: Release, dialect: Dialect) -> list[str]:

@@ -1,0 +1,228 @@
+"""IN and NOT IN over one person's rows, written as joins.
+
+A query inside an expression that names the owner of the row around it is evaluated by many engines once for each row,
+and reads all of its rows each time where no index helps. As an outer join with the pairs of owner and value it is read
+once, and every engine can join by hash or by an index of its own.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+
+from hedgerow.dialects import is_bytewise
+from hedgerow.errors import InternalError
+from hedgerow.expressions.facts import may_be_null
+from hedgerow.expressions.nodes import Call, Column, Expr, Literal, Nested, Window, columns_of
+from hedgerow.expressions.types import Type
+from hedgerow.plan.facts import conjuncts
+from hedgerow.plan.nested import OWN
+from hedgerow.plan.nodes import Derived, From, Grouped, Join, Named, Select, inside
+from hedgerow.plan.ownership import same_owner
+from hedgerow.plan.rewrite import ALIASED, rewrite
+
+COMPARED_AS_GROUPED = frozenset({Type.INTEGER, Type.DATE, Type.TIMESTAMP})
+"""Types of which DISTINCT leaves one of all equal values, on every engine. Of text it does so byte by byte."""
+
+
+def with_memberships_joined(source: From, where: tuple[Expr, ...]) -> tuple[From, tuple[Expr, ...]]:
+    """FROM and WHERE in which IN over one person's rows has become a join, where it can; all else as it was.
+
+    The meaning of NULL is kept: `x IN S` is NULL where x is, or where S has a NULL and no x.
+
+    Privacy: pairs of owner and value are joined on the owner, as the query inside was tied to it, and DISTINCT leaves
+    at most one that equals those of a row. So each row meets the same values as before, and stays one row.
+    """
+    here = frozenset(_aliases(source))
+    memberships = dict.fromkeys(part for each in where for part in _outside_queries(each) if _is_membership(part))
+    conditions = [part for each in where for part in (conjuncts(each) if memberships else [each])]
+    for nested in memberships:
+        found = _membership(nested) if isinstance(nested, Nested) else None
+        if found is not None and found.reads_only(here):
+            if all(part != nested for each in conditions if each != nested for part in _outside_queries(each)):
+                found = replace(found, unknown=None)
+            source = found.joined(source)
+            conditions = [found.exchanged(condition) for condition in conditions]
+    return source, tuple(conditions)
+
+
+def _aliases(source: From) -> Iterator[str]:
+    """The relations that conditions beside this FROM can name."""
+    if isinstance(source, Join):
+        yield from _aliases(source.left)
+        yield from _aliases(source.right)
+    else:
+        yield source.alias
+
+
+def _is_membership(expr: Expr) -> bool:
+    return isinstance(expr, Nested) and expr.kind == OWN
+
+
+def _outside_queries(expr: Expr) -> Iterator[Expr]:
+    """The expression and its parts, but not what stands inside queries and windows."""
+    yield expr
+    if isinstance(expr, Call):
+        for argument in expr.arguments:
+            yield from _outside_queries(argument)
+
+
+@dataclass(frozen=True)
+class _Membership:
+    """`value IN query`: the values in it with what ties them to a row, and the ties of a NULL, if there can be one.
+
+    `around` are the expressions of the row around, the owner among them, that the first columns of both equal.
+    """
+
+    nested: Nested
+    around: tuple[Expr, ...]
+    pairs: Derived
+    unknown: Derived | None
+
+    @property
+    def value(self) -> Expr:
+        """What stands left of IN."""
+        return self.nested.arguments[0]
+
+    def reads_only(self, aliases: frozenset[str]) -> bool:
+        """Whether what it compares with is in these relations, and not further around."""
+        return all(table in aliases for expr in (*self.around, self.value) for table, _ in columns_of(expr))
+
+    def joined(self, source: From) -> From:
+        """The rows with the pair that equals theirs, and with the NULL that is theirs."""
+        source = Join("left", source, self.pairs, _matching((*self.around, self.value), self.pairs))
+        return (
+            source if self.unknown is None else Join("left", source, self.unknown, _matching(self.around, self.unknown))
+        )
+
+    def exchanged(self, condition: Expr) -> Expr:
+        """The condition with the joined rows in place of the query."""
+        if condition == self.nested:
+            return _is_there(self.pairs)
+        if condition == _not(self.nested):
+            absent = [_is_null(_column(side, 0)) for side in (self.pairs, self.unknown) if side is not None]
+            return _all([_not(_is_null(self.value)), *absent])
+        return self._within(condition)
+
+    def _within(self, expr: Expr) -> Expr:
+        """The same inside another condition, where it matters whether it is FALSE or NULL."""
+        if isinstance(expr, Call):
+            return replace(expr, arguments=tuple(self._within(argument) for argument in expr.arguments))
+        if expr != self.nested:
+            return expr
+        yes, no, null = (Literal(value, Type.BOOLEAN) for value in (True, False, None))
+        branches: list[Expr] = [_is_there(self.pairs), yes, _is_null(self.value), null]
+        if self.unknown is not None:
+            branches += [_is_there(self.unknown), null]
+        return Call("case", (*branches, no), Type.BOOLEAN)
+
+
+def _membership(nested: Nested) -> _Membership | None:
+    """The parts of a query after IN that is tied to the row around it by equalities alone, else None."""
+    free = _untied(nested.query) if isinstance(nested.query, Select) else None
+    if free is None:
+        return None
+    query, ties = free
+    what = query.columns[0].expr
+    if not ties or not _compares_as_grouped(what, nested.arguments[0]):
+        return None
+    columns = tuple(Named(f"w{i}", inner) for i, inner in enumerate([*(inner for inner, _ in ties), what]))
+    alias = next(str(getattr(node, ALIASED)) for node in inside(query.source) if hasattr(node, ALIASED))
+    pairs = Derived(replace(query, columns=columns, distinct=True), f"{alias}_pairs")
+    unknown = None
+    if may_be_null(what) and what not in [inner for inner, _ in ties]:
+        missing = replace(query, columns=columns[:-1], where=(*query.where, _is_null(what)), distinct=True)
+        unknown = Derived(missing, f"{alias}_unknown")
+    return _Membership(nested, tuple(outer for _, outer in ties), pairs, unknown)
+
+
+Ties = tuple[tuple[Expr, Expr], ...]
+"""Equal expressions: one of the query inside, one of the row around."""
+
+
+def _untied(query: Select) -> tuple[Select, Ties] | None:
+    """The query without the conditions that tie it to the row around it, and those; None if it depends on it otherwise.
+
+    A query further inside that names the row around names what equals it here instead. Windows may count on the
+    conditions, and an aggregation without keys has a row where there are none.
+    """
+    grouped = query.source if isinstance(query.source, Grouped) else None
+    if grouped is not None and (not grouped.keys or grouped.sets is not None):
+        return None
+    if query.limit is not None or query.offset or any(isinstance(node, Window) for node in inside(query.columns)):
+        return None
+    names = frozenset(str(getattr(node, ALIASED)) for node in inside(query) if hasattr(node, ALIASED))
+    ties, where = _parted(query.where, names)
+    instead = {outer: inner for inner, outer in ties}
+    free = rewrite(replace(query, where=where), lambda node: instead.get(node) if isinstance(node, Column) else None)
+    if grouped is not None and free.source != grouped:
+        return None
+    if grouped is not None:
+        below, kept = _parted(grouped.where, names)
+        keys = tuple(Named(f"w{i}", inner) for i, (inner, _) in enumerate(below))
+        free = replace(free, source=replace(grouped, where=kept, keys=(*grouped.keys, *keys)))
+        ties += tuple((_shown(key, grouped.alias), outer) for key, (_, outer) in zip(keys, below, strict=True))
+    strangers = [node for node in inside(free) if isinstance(node, Column) and node.table not in names]
+    return None if strangers else (free, ties)
+
+
+def _parted(where: tuple[Expr, ...], names: frozenset[str]) -> tuple[Ties, tuple[Expr, ...]]:
+    """The ties among some conditions, and the other conditions."""
+    parts = [part for each in where for part in conjuncts(each)]
+    found = [_tie(part, names) for part in parts]
+    ties = tuple(dict.fromkeys(tie for tie in found if tie is not None))
+    return ties, tuple(part for part, tie in zip(parts, found, strict=True) if tie is None)
+
+
+def _tie(condition: Expr, names: frozenset[str]) -> tuple[Expr, Expr] | None:
+    """The side of an equality that is inside and the one that is around."""
+    if not isinstance(condition, Call) or condition.function not in {"equal", "same_text"}:
+        return None
+    left, right = condition.arguments
+    if condition.function == "equal" and not _compares_as_grouped(left, right):
+        return None
+    for inner, outer in ((left, right), (right, left)):
+        mine, theirs = ({table for table, _ in columns_of(side)} for side in (inner, outer))
+        if mine and theirs and mine <= names and not theirs & names:
+            return inner, outer
+    return None
+
+
+def _compares_as_grouped(inner: Expr, outer: Expr) -> bool:
+    """Whether DISTINCT leaves at most one value of those that equal another, and comparing as text changes nothing."""
+    if inner.type is not outer.type:
+        return False
+    if inner.type is Type.TEXT:
+        return is_bytewise(inner) and is_bytewise(outer)
+    return inner.type in COMPARED_AS_GROUPED
+
+
+def _matching(around: tuple[Expr, ...], side: Derived) -> Expr:
+    """The first columns of the side equal these."""
+    return _all([same_owner(expr, _column(side, place)) for place, expr in enumerate(around)])
+
+
+def _column(side: Derived, place: int) -> Column:
+    if not isinstance(side.query, Select):
+        raise InternalError("A membership is joined as a SELECT.")
+    return _shown(side.query.columns[place], side.alias)
+
+
+def _shown(named: Named, alias: str) -> Column:
+    native = named.expr.native if isinstance(named.expr, Column) else ""
+    return Column(named.name, named.expr.type, table=alias, native=native, collated=False)
+
+
+def _is_there(side: Derived) -> Expr:
+    return _not(_is_null(_column(side, 0)))
+
+
+def _is_null(expr: Expr) -> Expr:
+    return Call("is_null", (expr,), Type.BOOLEAN)
+
+
+def _not(expr: Expr) -> Expr:
+    return Call("not", (expr,), Type.BOOLEAN)
+
+
+def _all(conditions: Sequence[Expr]) -> Expr:
+    return reduce(lambda one, other: Call("and", (one, other), Type.BOOLEAN), conditions)
