@@ -19,6 +19,10 @@ $(VENV)/.dev: $(VENV)/.base
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[frames]" --group dev
 	@touch $@
 
+# mysqlclient is built here, which takes the headers of the MariaDB client: without them MariaDB is not tested.
+$(VENV)/.mariadb: $(VENV)/.dev
+	if pkg-config --exists libmariadb 2>/dev/null; then $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt "mysqlclient>=2.2,<3" && touch $@; fi
+
 demo: $(VENV)/.base ## make a hospital's data set, ask it a few questions, leave the files in ./demo
 	$(BIN)/hedgerow demo --folder demo --force
 
@@ -43,10 +47,10 @@ environments: $(VENV)/.dev ## what a plain install and each extra bring, apart f
 system-packages: ## the Debian packages that tests of real servers need, where they may be installed
 	scripts/system-packages
 
-test: lint types imports environments ## everything that must pass before a change lands
+test: lint types imports environments $(VENV)/.mariadb ## everything that must pass before a change lands
 	$(BIN)/pytest -q -n 2 -m "not slow"
 
-slow: $(VENV)/.dev ## coverage at scale and long simulations
+slow: $(VENV)/.dev $(VENV)/.mariadb ## coverage at scale and long simulations
 	$(BIN)/pytest -q -n 2 -m slow
 
 bench: $(VENV)/.dev ## time against the plain query, errors and coverage against the published numbers
