@@ -13,6 +13,7 @@ class SchemaColumn:
     `native` is the database's own name of the type, for messages and casts; `nullable` is False only
     where the database enforces NOT NULL; `collated` only where text is surely compared byte by byte. `loose` says that
     stored values are not yet what the type says (a UUID called text), so that they are read through a cast to it.
+    `instant` says that values are points in time (TIMESTAMP WITH TIME ZONE), which are read in the catalog's time zone.
     """
 
     name: str
@@ -21,6 +22,7 @@ class SchemaColumn:
     nullable: bool = True
     collated: bool = True
     loose: bool = False
+    instant: bool = False
 
 
 @dataclass(frozen=True, slots=True)

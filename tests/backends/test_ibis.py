@@ -102,7 +102,7 @@ MAPPED = [
     ("mysql", mappers.MySQLType, "bigint unsigned", Type.DECIMAL, False),
     ("mysql", mappers.MySQLType, "decimal(65,2)", Type.OTHER, False),
     ("mysql", mappers.MySQLType, "datetime(6)", Type.TIMESTAMP, False),
-    ("mysql", mappers.MySQLType, "timestamp", Type.OTHER, False),
+    ("mysql", mappers.MySQLType, "timestamp", Type.TIMESTAMP, False),
     ("mysql", mappers.MySQLType, "enum('a','b')", Type.TEXT, False),
     ("mysql", mappers.MySQLType, "blob", Type.OTHER, False),
     ("mssql", mappers.MSSQLType, "bit", Type.BOOLEAN, False),

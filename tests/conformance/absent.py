@@ -1,5 +1,7 @@
 """What engines do not offer at all. It is told to users in docs/reference/engines.md."""
 
+from hedgerow.expressions.functions.clock import CLOCK, SECONDS
+
 ABSENT = {
     "clickhouse": {"split_part", "translate", "regexp_replace_all", "reverse"},
     "ibis_duckdb": set(),
@@ -11,6 +13,6 @@ ABSENT = {
         *("split_part", "translate", "week_from_sunday", "width_bucket"),
     },
     "postgres": {"regexp_replace_all", "reverse"},
-    "spark": {"cast_time", "imposed_time", "reverse"},
+    "spark": {"cast_time", "imposed_time", "reverse", *CLOCK, SECONDS},
     "sqlite": set(),
 }

@@ -5,12 +5,14 @@ Values are Python's own. They stay within what all engines can store: dates from
 
 import datetime as dt
 import math
+import uuid
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
 
 import duckdb
 
+from hedgerow.expressions import zones
 from hedgerow.expressions.types import Type
 from hedgerow.schema import Schema, SchemaTable
 
@@ -18,6 +20,7 @@ from ..functions.samples import COLUMNS
 
 SHOP = Path(__file__).parents[1] / "corpora" / "bi"
 ROWS = 200
+ZONES = ("Europe/Berlin", "America/New_York", "Asia/Kolkata", "Australia/Lord_Howe", "Africa/Monrovia")
 TOGETHER = 500
 
 
@@ -80,6 +83,10 @@ NASTY = {
             ),
         ),
     ],
+    Type.TIME: [
+        *(None, dt.time(0), dt.time(12, 34, 56, 789000), dt.time(23, 59, 59, 999999), dt.time(8, 30)),
+        *(dt.time(13, 45, 30), dt.time(0, 0, 0, 1)),
+    ],
     Type.BOOLEAN: [None, True, False],
     Type.DECIMAL: [None, Decimal("99999999999.9999"), Decimal(0), Decimal("-0.5"), Decimal("12.3456")],
 }
@@ -96,6 +103,21 @@ def nasty():
             cells.append(values[turn % len(values)])
         rows.append((row, *cells))
     return Table({"id": "BIGINT", **{column.name: column.native for column in COLUMNS}}, rows, ("id",))
+
+
+def moments():
+    """Points in time around every change of the offset of some time zones, times of day and identifiers."""
+    found = [None, *(dt.datetime(year, 7, 1, tzinfo=dt.UTC) for year in (1900, 1925, 1969, 2050, 2099, 2150, 2298))]
+    for name in ZONES:
+        for change in zones.shift("UTC", name).changes:
+            if change.year >= 1900:
+                found += [change.replace(tzinfo=dt.UTC) + dt.timedelta(microseconds=m) for m in (-1, 0, 1_800_123_456)]
+    rows = [
+        (i, seen, dt.time(i % 24, i % 60, i % 59, i), uuid.UUID(int=(1 << 100) + i % 7))
+        for i, seen in enumerate(dict.fromkeys(found))
+    ]
+    kinds = {"id": "BIGINT", "seen": "TIMESTAMP WITH TIME ZONE", "clock": "TIME", "token": "UUID"}
+    return Table(kinds, rows, ("id",))
 
 
 def shop():
@@ -120,7 +142,7 @@ def shop():
 
 def everything():
     """All tables by name."""
-    return {"nasty": nasty(), **shop()}
+    return {"nasty": nasty(), "moments": moments(), **shop()}
 
 
 def finite(tables):
@@ -153,8 +175,5 @@ def merged(theirs, ours):
 
 
 def _merged(theirs, ours):
-    columns = {
-        name: type(column)(name, column.type, column.native, ours.columns[name].nullable, column.collated, column.loose)
-        for name, column in theirs.columns.items()
-    }
+    columns = {name: replace(column, nullable=ours.columns[name].nullable) for name, column in theirs.columns.items()}
     return SchemaTable(ours.name, columns, ours.unique)

@@ -8,7 +8,7 @@ from hedgerow.compile.scalars import condition, key, plain, scalar
 from hedgerow.compiled import Query, arrow_type
 from hedgerow.errors import UnsupportedSQLError
 from hedgerow.expressions.functions import allowed
-from hedgerow.expressions.nodes import Call, Column, Literal
+from hedgerow.expressions.nodes import Call, Column, Literal, walk
 from hedgerow.expressions.types import Type
 
 from ..functions.samples import COLUMNS, calls
@@ -82,13 +82,20 @@ def placed(expr, known):
     )
 
 
+def shared_columns(engine):
+    """The columns as DuckDB has them, without times of day where the engine has none."""
+    theirs = engine.schema.tables["nasty"].columns
+    every = columns(engine.duckdb_schema).values()
+    return [c for c in every if c.type is not Type.TIME or theirs[c.name].type is Type.TIME]
+
+
 def evaluated(backend, schema, exprs, write=scalar):
     """Each expression on each row."""
     known, found = columns(schema), []
     for start in range(0, len(exprs), PER_STATEMENT):
         some = [placed(expr, known) for expr in exprs[start : start + PER_STATEMENT]]
         names = tuple(f"c{i}" for i in range(len(some)))
-        writes = [key if expr.type.is_temporal else write for expr in some]
+        writes = [key if expr.type.is_temporal or expr.type is Type.TIME else write for expr in some]
         texts = [f"{w(expr, backend.dialect)} AS {n}" for w, expr, n in zip(writes, some, names, strict=True)]
         types = (*(arrow_type(expr) for expr in some), arrow_type(Column("id", Type.INTEGER)))
         sql = f"SELECT {', '.join(texts)}, id FROM {backend.dialect.table('nasty')} ORDER BY id"
@@ -115,8 +122,11 @@ def unlike(engine, exprs, *, close=False):
 
 def accepted(engine, exprs):
     """The expressions that an engine does not refuse; what it refuses is listed in docs/reference/engines.md."""
+    held = {column.name for column in shared_columns(engine)}
 
     def is_accepted(expr):
+        if any(isinstance(part, Column) and part.name not in held for part in walk(expr)):
+            return False
         try:
             scalar(placed(expr, columns(engine.schema)), engine.engine.dialect)
         except UnsupportedSQLError as refusal:
@@ -136,7 +146,7 @@ def test_a_function_is_the_same_everywhere(engine, name):
 
 
 def test_what_is_grouped_by_is_the_same_everywhere(engine):
-    known = columns(engine.duckdb_schema).values()
+    known = shared_columns(engine)
     ours = evaluated(engine.duckdb, engine.duckdb_schema, list(known), write=plain)
     theirs = evaluated(engine.engine, engine.schema, list(known), write=plain)
     for column, left, right in zip(known, ours, theirs, strict=True):
@@ -156,6 +166,9 @@ def test_a_condition_keeps_the_rows_on_which_it_is_true(engine, kind):
 @pytest.mark.parametrize("kind", list(NASTY))
 def test_a_value_has_one_text_to_be_hashed(engine, kind):
     """Keys are made one zero and byte by byte before they are hashed, so the columns are, too."""
+
+    if not any(column.type is kind for column in shared_columns(engine)):
+        pytest.skip(f"{engine.name} has no type for {kind.value}")
 
     def hashes(backend, schema):
         dialect, found = backend.dialect, [c for c in columns(schema).values() if c.type is kind]

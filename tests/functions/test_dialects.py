@@ -317,7 +317,6 @@ REFUSED = [
     ("duckdb", "m - n", "interval-result"),
     ("duckdb", "m - n > INTERVAL 1 MONTH", "interval-result"),
     ("duckdb", "TIME_BUCKET(INTERVAL 0 DAY, d)", "unsupported-expression"),
-    ("duckdb", "CAST(m AS TIMESTAMPTZ)", "unsupported-expression"),
     *((dialect, "CURRENT_DATE", "volatile") for dialect in EVERY.split()),
     *((dialect, "NOW()", "volatile") for dialect in EVERY.split()),
     *((dialect, "CURRENT_TIMESTAMP", "volatile") for dialect in EVERY.split()),

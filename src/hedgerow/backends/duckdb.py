@@ -12,6 +12,7 @@ from hedgerow.backends.base import Snapshot, failure, repeated, sealed
 from hedgerow.backends.limiting import in_time
 from hedgerow.compiled import Query
 from hedgerow.dialects import DUCKDB, Dialect
+from hedgerow.dialects.base import INSTANT
 from hedgerow.errors import BackendError
 from hedgerow.exact import ExactTable
 from hedgerow.expressions.types import Type
@@ -33,7 +34,7 @@ TYPES: Mapping[str, Type] = {
     **dict.fromkeys(("VARCHAR", "ENUM", "UUID"), Type.TEXT),
     "DATE": Type.DATE,
     "TIME": Type.TIME,
-    **dict.fromkeys(("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS"), Type.TIMESTAMP),
+    **dict.fromkeys(("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS", INSTANT), Type.TIMESTAMP),
 }
 
 LOOSE = ("ENUM", "UUID", "TIMESTAMP_")
@@ -228,7 +229,7 @@ def _schema(
             kind = Type.OTHER
         loose = native.upper().startswith(LOOSE)
         tables.setdefault(table, {})[name] = SchemaColumn(
-            name, kind, native, nullable, collated=table not in plain, loose=loose
+            name, kind, native, nullable, collated=table not in plain, loose=loose, instant=native == INSTANT
         )
     unique: dict[str, set[frozenset[str]]] = {}
     for table, names in keys:

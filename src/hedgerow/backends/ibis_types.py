@@ -6,8 +6,12 @@ Ibis does not say what an engine enforces, so every column may be NULL and no ke
 from collections.abc import Mapping
 from typing import Any
 
+from hedgerow.dialects.base import INSTANT
 from hedgerow.expressions.types import Type
 from hedgerow.schema import SchemaColumn
+
+INSTANTS = frozenset({"duckdb", "mysql"})
+"""Engines whose points in time can be used."""
 
 LONGEST = 38
 """Digits of a decimal of 128 bits."""
@@ -32,9 +36,10 @@ def read_column(name: str, dtype: Any, engine: str) -> SchemaColumn:  # noqa: AN
     if kind == "Timestamp":
         return SchemaColumn(
             name,
-            Type.TIMESTAMP if dtype.timezone is None else Type.OTHER,
-            str(dtype),
-            loose=engine == "duckdb" and dtype.scale not in {None, 6},
+            Type.TIMESTAMP if dtype.timezone is None or engine in INSTANTS else Type.OTHER,
+            str(dtype) if dtype.timezone is None else INSTANT,
+            loose=engine == "duckdb" and dtype.scale not in {None, 6} and dtype.timezone is None,
+            instant=dtype.timezone is not None,
         )
     return SchemaColumn(name, TYPES.get(kind, Type.OTHER), str(dtype), loose=_is_loose(kind, engine))
 

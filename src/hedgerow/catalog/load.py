@@ -12,8 +12,9 @@ from hedgerow.catalog.read_budget import read_budget, read_defaults
 from hedgerow.catalog.read_limits import read_limits
 from hedgerow.catalog.read_table import read_table
 from hedgerow.catalog.source import compose, read_source
-from hedgerow.catalog.strict import text
+from hedgerow.catalog.strict import text, timezone
 from hedgerow.errors import Span
+from hedgerow.expressions.zones import DEFAULT as DEFAULT_ZONE
 from hedgerow.limits import UNDECLARED
 
 
@@ -32,7 +33,7 @@ def load_catalog(source: str | os.PathLike[str] | Catalog) -> Catalog:
 
 
 def _read(root: Entry) -> Catalog:
-    found = root.fields(("dataset", "version", "budget", "defaults", "limits", "tables"))
+    found = root.fields(("dataset", "version", "timezone", "budget", "defaults", "limits", "tables"))
     dataset = text(root.required(found, "dataset", "dataset: shop"))
     budget = root.required(found, "budget", "budget: {epsilon: 3.0, delta: 1e-6}")
     tables = root.required(found, "tables", "tables:")
@@ -42,6 +43,7 @@ def _read(root: Entry) -> Catalog:
     return Catalog(
         dataset=dataset,
         version=text(found["version"]) if "version" in found else None,
+        timezone=timezone(found["timezone"]) if "timezone" in found else DEFAULT_ZONE,
         budget=read_budget(budget),
         defaults=read_defaults(found["defaults"]) if "defaults" in found else Defaults(),
         limits=read_limits(found["limits"]) if "limits" in found else UNDECLARED,

@@ -1,13 +1,14 @@
 """What the owner declares: tables, privacy unit, bounds, keys, budget. Frozen, and checked when it is loaded."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
 
 from hedgerow.catalog.names import fold, lookup
 from hedgerow.errors import CatalogError, Span
 from hedgerow.expressions.types import Type
+from hedgerow.expressions.zones import DEFAULT as DEFAULT_ZONE
 from hedgerow.limits import StatementLimits
 
 DEFAULT_SIZE = 10**12
@@ -29,7 +30,8 @@ class Column:
     """What the owner says about one column.
 
     `values_from` is a public table and a column of it, which has the keys in place of a list: whoever opens a
-    database reads them there and puts them into `values`.
+    database reads them there and puts them into `values`. `instant` says that values are points in time, where the
+    database does not say so itself; `timezone` is where they are read, if not in that of the dataset.
     """
 
     name: str
@@ -40,6 +42,8 @@ class Column:
     hidden: bool = False
     values_from: tuple[str, str] | None = None
     calibrated: Calibrated | None = None
+    instant: bool = False
+    timezone: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +58,8 @@ class Through:
 class Table:
     """What the owner says about one table. Private unless `public`.
 
-    `unit_unique` means one row per unit, so `max_rows` is then 1 without being written.
+    `unit_unique` means one row per unit, so `max_rows` is then 1 without being written. `timezone` is where points in
+    time are read; a catalog fills it in where it is not written.
     """
 
     name: str
@@ -68,6 +73,7 @@ class Table:
     undeclared_hidden: bool = False
     columns: Mapping[str, Column] = field(default_factory=dict)
     calibrated: Calibrated | None = None
+    timezone: str | None = None
 
     def __post_init__(self) -> None:
         if self.unit_unique and self.max_rows is None:
@@ -117,6 +123,7 @@ class Defaults:
 class Catalog:
     """One dataset: what is protected, and how much may be asked of it.
 
+    `timezone` is the zone in which points in time are read as dates and times.
     `file` is the file's name as the owner gave it and `spans` says where each entry stands in it, under
     the folded names that lead there: `("tables", "orders", "unit")`. Both are there for messages only.
     """
@@ -127,9 +134,17 @@ class Catalog:
     defaults: Defaults = field(default_factory=Defaults)
     limits: StatementLimits = field(default_factory=StatementLimits)
     version: str | None = None
+    timezone: str = DEFAULT_ZONE
     path: Path | None = None
     file: str | None = field(default=None, compare=False, repr=False)
     spans: Mapping[tuple[str, ...], Span] = field(default_factory=dict, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.timezone == DEFAULT_ZONE:
+            return
+        unsaid = {name: table for name, table in self.tables.items() if table.timezone is None}
+        filled = {name: replace(table, timezone=self.timezone) for name, table in unsaid.items()}
+        object.__setattr__(self, "tables", {**self.tables, **filled})
 
     def table(self, name: str) -> Table | None:
         """The table called `name`, in whatever spelling; None where the catalog declares no such table."""

@@ -6,7 +6,7 @@ from hedgerow.catalog import codes
 from hedgerow.catalog.entry import Entry, is_storable
 from hedgerow.catalog.model import Column, Value
 from hedgerow.catalog.read_calibrated import read_calibrated
-from hedgerow.catalog.strict import choice, flag, number, text
+from hedgerow.catalog.strict import choice, flag, number, text, timezone
 from hedgerow.errors import CatalogError
 from hedgerow.expressions.types import Type
 
@@ -14,7 +14,8 @@ LARGEST_BOUND = 1e30
 SMALLEST_BOUND = 1e-30
 LARGEST_KEY = 2**63 - 1
 
-TYPES = ("boolean", "integer", "decimal", "float", "text", "date", "time", "timestamp")
+TYPES = ("boolean", "integer", "decimal", "float", "text", "date", "time", "timestamp", "timestamptz")
+INSTANT = "timestamptz"
 _OTHER_WORDS = {
     "bool": "boolean",
     "int": "integer",
@@ -27,6 +28,7 @@ _OTHER_WORDS = {
     "str": "text",
     "varchar": "text",
     "datetime": "timestamp",
+    "timestamp with time zone": "timestamptz",
 }
 
 
@@ -34,15 +36,18 @@ def read_column(entry: Entry) -> Column:
     """One column: bounds, values, an imposed type, or hidden."""
     if entry.is_empty:
         return Column(entry.name)
-    found = entry.fields(("lower", "upper", "values", "type", "hidden", "calibrated"))
+    found = entry.fields(("lower", "upper", "values", "type", "timezone", "hidden", "calibrated"))
     lower, upper = _read_bounds(entry, found)
     values, source = _read_domain(found["values"]) if "values" in found else (None, None)
+    kind = choice(found["type"], TYPES, _OTHER_WORDS) if "type" in found else None
     return Column(
         name=entry.name,
         lower=lower,
         upper=upper,
         values=values,
-        type=Type(choice(found["type"], TYPES, _OTHER_WORDS)) if "type" in found else None,
+        type=None if kind is None else Type.TIMESTAMP if kind == INSTANT else Type(kind),
+        instant=kind == INSTANT,
+        timezone=timezone(found["timezone"]) if "timezone" in found else None,
         hidden=flag(found["hidden"]) if "hidden" in found else False,
         values_from=source,
         calibrated=read_calibrated(found["calibrated"]) if "calibrated" in found else None,

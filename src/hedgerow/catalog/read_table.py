@@ -9,7 +9,7 @@ from hedgerow.catalog.names import fold
 from hedgerow.catalog.read_calibrated import read_calibrated
 from hedgerow.catalog.read_column import read_column
 from hedgerow.catalog.source import FILL_IN
-from hedgerow.catalog.strict import choice, flag, integer, text
+from hedgerow.catalog.strict import choice, flag, integer, text, timezone
 from hedgerow.errors import CatalogError
 
 LARGEST_ROWS = 10**9
@@ -24,6 +24,7 @@ _FIELDS = (
     "max_groups",
     "size",
     "undeclared",
+    "timezone",
     "columns",
     "calibrated",
 )
@@ -46,6 +47,7 @@ def read_table(entry: Entry) -> Table:
         max_groups=_rows(found, "max_groups"),
         size=integer(found["size"], 1, LARGEST_SIZE) if "size" in found else DEFAULT_SIZE,
         undeclared_hidden="undeclared" in found and choice(found["undeclared"], ("hidden",)) == "hidden",
+        timezone=timezone(found["timezone"]) if "timezone" in found else None,
         columns={} if "columns" not in found else _read_columns(found["columns"]),
         calibrated=read_calibrated(found["calibrated"]) if "calibrated" in found else None,
     )

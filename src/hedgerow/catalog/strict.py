@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from hedgerow.catalog import codes
 from hedgerow.catalog.entry import Entry, is_storable
 from hedgerow.catalog.names import closest, fold
+from hedgerow.expressions import zones
 
 SMALLEST = 1e-300
 """Smaller numbers lose digits, and nothing that is meant is that small."""
@@ -36,6 +37,20 @@ def text(entry: Entry) -> str:
         f"`{entry.name}` is {entry.written}, and a name is expected.",
         code=codes.TEXT,
         hint='Write the name, in quotes if it looks like something else: "true".',
+    )
+
+
+def timezone(entry: Entry) -> str:
+    """A time zone of the IANA database."""
+    name = text(entry)
+    if zones.exists(name):
+        return name
+    guess = closest(name, zones.names())
+    raise entry.error(
+        f"`{entry.name}` is {entry.written}, and that is no time zone that Python knows on this computer.",
+        code=codes.TIMEZONE,
+        hint=(f"Did you mean `{guess}`? " if guess else "")
+        + "Write a name of the IANA database, such as Europe/Berlin or UTC; the package `tzdata` brings all of them.",
     )
 
 

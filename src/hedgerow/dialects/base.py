@@ -18,11 +18,16 @@ from decimal import Decimal
 from typing import Self
 
 from hedgerow.errors import InternalError, UnsupportedSQLError
-from hedgerow.expressions.nodes import Call, Column, Constant, Expr
+from hedgerow.expressions import zones
+from hedgerow.expressions.functions.clock import CLOCK, DAY, MINUTE, SECONDS
+from hedgerow.expressions.nodes import Call, Column, Constant, Expr, Literal
 from hedgerow.expressions.types import Type
 
 FIRST, LAST = datetime(1, 1, 1), datetime(9999, 12, 31, 23, 59, 59, 999999)  # noqa: DTZ001 - without a time zone
 """The points in time that Python can hold."""
+
+INSTANT = "TIMESTAMP WITH TIME ZONE"
+"""What most engines call points in time."""
 
 Template = str | Callable[[Sequence[str]], str]
 
@@ -141,10 +146,45 @@ class Dialect:
 
     def call(self, expr: Call, texts: Sequence[str]) -> str:
         """A function of the allow-list."""
+        if expr.function == "in_zone":
+            return self.in_zone(expr, texts[0])
+        if expr.function.startswith("clock_"):
+            return self.clock(expr, texts[0])
         template = self.functions.get(expr.function)
         if template is None:
             raise self.lacks(f"the function {expr.function}")
         return template.format(*texts) if isinstance(template, str) else template(texts)
+
+    def in_zone(self, expr: Call, text: str) -> str:
+        """A date and time of one zone in another one.
+
+        It cannot fail: where an offset is added, date and time stay within the years 1 to 9999. All others, infinite
+        ones among them, stay as they are.
+        """
+        shift = shift_of(expr)
+        if shift.is_nothing:
+            return text
+        inside = f"{text} BETWEEN {self.timestamp(zones.FIRST)} AND {self.timestamp(zones.LAST)}"
+        seconds = shift.tree(lambda change: f"{text} < {self.timestamp(change)}")
+        return f"CASE WHEN {inside} THEN {self.later(text, seconds)} ELSE {text} END"
+
+    def clock(self, expr: Call, text: str) -> str:
+        """A part of a time of day; NULL from 24:00 on."""
+        since = self.since_midnight(text)
+        within, unit = CLOCK.get(expr.function, (MINUTE, 1))
+        left = since if within == DAY else f"({since} - {self.floor_divide(since, str(within))} * {within})"
+        part = left if unit == 1 else self.floor_divide(left, str(unit))
+        if expr.function == SECONDS:
+            part = f"CAST({left} AS {self.double}) / {self.real(1e6)}"
+        return f"CASE WHEN {since} BETWEEN 0 AND {DAY - 1} THEN {part} END"
+
+    def since_midnight(self, text: str) -> str:  # noqa: ARG002 - refused whatever it is
+        """A time of day in microseconds."""
+        raise self.lacks("a part of a time of day")
+
+    def later(self, text: str, seconds: str) -> str:
+        """A timestamp within the years 1 to 9999, moved by less than two days."""
+        return f"({text} + {seconds} * INTERVAL '1 second')"
 
     def summary(self, call: SummaryCall) -> str:
         """An exact summary of rows: an aggregate or a window function."""
@@ -359,6 +399,15 @@ def far(offset: float, factor: float, low: int, high: int) -> tuple[float, float
     room = 2.0 * (high - low + 4) / factor
     most = sys.float_info.max
     return max(offset - room, -most), min(offset + room, most)
+
+
+def shift_of(expr: Call) -> zones.Shift:
+    """What a call of `in_zone` adds."""
+    source, target = (zone.value if isinstance(zone, Literal) else None for zone in expr.arguments[1:])
+    found = zones.shift(source, target) if isinstance(source, str) and isinstance(target, str) else None
+    if found is None:
+        raise InternalError("A time zone was bound that does not exist.")
+    return found
 
 
 def is_bytewise(expr: Expr) -> bool:

@@ -3,9 +3,9 @@
 import math
 from collections.abc import Sequence
 
-from hedgerow.dialects.base import Dialect, SummaryCall, digits
+from hedgerow.dialects.base import INSTANT, Dialect, SummaryCall, digits, shift_of
 from hedgerow.errors import InternalError
-from hedgerow.expressions import functions, summaries
+from hedgerow.expressions import functions, summaries, zones
 from hedgerow.expressions.nodes import Call, Column, Expr
 from hedgerow.expressions.types import Type
 
@@ -20,7 +20,27 @@ class DuckDBDialect(Dialect):
 
     def call(self, expr: Call, texts: Sequence[str]) -> str:
         """As the function says itself."""
+        if expr.function == "in_zone":
+            return self.in_zone(expr, texts[0])
         return functions.lookup(expr.function).render(texts)
+
+    def in_zone(self, expr: Call, text: str) -> str:
+        """By microseconds since 1970, which both types of timestamps have, whatever the session's time zone is.
+
+        They are NULL of infinity, which is the same in every time zone.
+        """
+        shift, value = shift_of(expr), expr.arguments[0]
+        since = f"epoch_us({text})"
+        far = f"COALESCE(make_timestamp({since}), TRY_CAST({text} AS TIMESTAMP))"
+        if shift.is_nothing:
+            return far if isinstance(value, Column) and value.native.upper() == INSTANT else text
+        short = isinstance(value, Column)
+        name = since if short else "z"
+        added = shift.tree(lambda change: f"{name} < {zones.micros(change)}", 1_000_000)
+        inside = f"{name} BETWEEN {zones.micros(zones.FIRST)} AND {zones.micros(zones.LAST)}"
+        moved = f"CASE WHEN {inside} THEN {name} + {added} END"
+        made = moved if short else f"list_transform([{since}], lambda z: {moved})[1]"
+        return f"COALESCE(make_timestamp({made}), {far})"
 
     def summary(self, call: SummaryCall) -> str:
         """As the summary says itself."""

@@ -31,6 +31,9 @@ class MySQLDialect(Careful):
     joins: Mapping[str, str] = {"inner": "JOIN", "left": "LEFT JOIN", "cross": "CROSS JOIN"}
     without: ClassVar[frozenset[str]] = frozenset({"trim", "ltrim", "rtrim"})
     midnight = "CAST({0} AS DATETIME(6))"
+    instant = (
+        "TIMESTAMPADD(MICROSECOND, CAST(UNIX_TIMESTAMP({0}) * 1000000 AS SIGNED), TIMESTAMP '1970-01-01 00:00:00')"
+    )
     days = "DATEDIFF({1}, {0})"
     rounded_decimal = (
         "CASE WHEN ROUND({0}) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST(ROUND({0}) AS SIGNED) END"
@@ -140,7 +143,7 @@ class MySQLDialect(Careful):
     def microseconds(self, text: str, kind: Type) -> str:
         """Parts of a time, or a difference."""
         if kind is Type.TIME:
-            return f"(TIME_TO_SEC({text}) * 1000000 + MICROSECOND({text}))"
+            return f"(FLOOR(TIME_TO_SEC({text})) * 1000000 + MICROSECOND({text}))"
         return f"TIMESTAMPDIFF(MICROSECOND, TIMESTAMP '1970-01-01 00:00:00', {text})"
 
     def hashed(self, parts: Sequence[str]) -> str:

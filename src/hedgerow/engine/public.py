@@ -10,15 +10,17 @@ import pyarrow as pa
 from hedgerow.backends import Backend
 from hedgerow.catalog import Catalog
 from hedgerow.compile import query_text
+from hedgerow.compile.scalars import scalar
 from hedgerow.compiled import Query, arrow_type
 from hedgerow.dialects import Dialect
 from hedgerow.errors import InternalError, UnsupportedSQLError
-from hedgerow.expressions.nodes import Column, Order
+from hedgerow.expressions import zones
+from hedgerow.expressions.nodes import Call, Column, Literal, Order
 from hedgerow.expressions.types import Type
 from hedgerow.limits import UNDECLARED, StatementLimits
 from hedgerow.plan.nodes import LogicalPlan, Release, Select, scans_of
 from hedgerow.privacy.keys import MAX_DECLARED, Key
-from hedgerow.schema import Schema
+from hedgerow.schema import Schema, SchemaColumn
 
 
 def require_public(catalog: Catalog, tables: Iterable[str]) -> None:
@@ -29,12 +31,11 @@ def require_public(catalog: Catalog, tables: Iterable[str]) -> None:
 
 def public_table(name: str, backend: Backend, schema: Schema, most: int = UNDECLARED.rows) -> pa.Table:
     """A whole public table, as far as its columns can be used."""
-    quoted = backend.dialect.identifier
     columns = [column for column in schema.tables[name].columns.values() if column.type is not Type.OTHER]
     names = tuple(column.name for column in columns)
     source, limit = backend.dialect.table(name), backend.dialect.tail([], most + 1, 0)
     types = tuple(arrow_type(Column(column.name, column.type, native=column.native)) for column in columns)
-    sql = f"SELECT {', '.join(map(quoted, names))} FROM {source}{limit}"
+    sql = f"SELECT {', '.join(_stored(column, backend.dialect) for column in columns)} FROM {source}{limit}"
     table = backend.public(Query(sql, names, (), types))
     if table.num_rows > most:
         raise UnsupportedSQLError(
@@ -43,6 +44,16 @@ def public_table(name: str, backend: Backend, schema: Schema, most: int = UNDECL
             hint="Join it with the private rows, before the aggregation.",
         )
     return table
+
+
+def _stored(column: SchemaColumn, dialect: Dialect) -> str:
+    """A column as it is stored; points in time at UTC, whatever the time zone of a session is."""
+    name = dialect.identifier(column.name)
+    if not column.instant or column.type is not Type.TIMESTAMP:
+        return name
+    utc = Literal(zones.DEFAULT, Type.TEXT)
+    stored = Column(column.name, column.type, native=column.native)
+    return f"{scalar(Call('in_zone', (stored, utc, utc), Type.TIMESTAMP), dialect)} AS {name}"
 
 
 def known_keys(logical: LogicalPlan, backend: Backend, catalog: Catalog) -> dict[Release, tuple[Key, ...]]:

@@ -6,13 +6,13 @@ Operators, CASE, CAST and IN are calls like any other, so that there is one allo
 
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 
 from hedgerow.expressions.ranges import EVERYTHING, Range
 from hedgerow.expressions.types import Type
 
-Constant = bool | int | float | Decimal | str | date | datetime | timedelta | None
+Constant = bool | int | float | Decimal | str | date | datetime | time | timedelta | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,7 +97,7 @@ class _Binder:
     def _ended(self, query: exp.Expr, table: Table) -> Table:
         """ORDER BY and LIMIT around a whole query."""
         order = query.args.get("order")
-        binder = ScalarBinder(RowScope(()), self._context.params)
+        binder = ScalarBinder(RowScope(()), self._context.params, self._context.catalog.timezone)
         limit = clauses.whole_number(query, "limit", binder)
         offset = clauses.whole_number(query, "offset", binder) or 0
         if order is None and limit is None and not offset:
@@ -105,7 +105,7 @@ class _Binder:
         if table.standing is Standing.OWNED:
             return replace(table, cut_off=table.cut_off or limit is not None or offset > 0)
         rows = derived(replace(table, outer=()), "result", self._context, query)
-        scope = ScalarBinder(RowScope(rows.items), self._context.params)
+        scope = ScalarBinder(RowScope(rows.items), self._context.params, self._context.catalog.timezone)
         columns = [replace(column, table=_alias(rows.source)) for column in table.columns]
         terms = tuple(self._term(node, columns, table, scope) for node in (order.expressions if order else []))
         named = tuple(Named(f"c{i}", column) for i, column in enumerate(columns))

@@ -8,7 +8,7 @@ from sqlglot import exp
 from hedgerow.errors import UnsupportedSQLError
 from hedgerow.expressions.nodes import Expr, Literal
 from hedgerow.expressions.types import Type
-from hedgerow.plan import coerce
+from hedgerow.plan import coerce, zones
 from hedgerow.plan.formats import time_format
 from hedgerow.plan.handlers import Binder, Handlers, constant_text, text, unsupported, whole
 from hedgerow.plan.parts import moment
@@ -78,12 +78,12 @@ def make_date(node: exp.Anonymous, binder: Binder) -> Expr | None:
 
 
 def _since_epoch(node: exp.Expr, binder: Binder) -> Expr:
-    return coerce.call("epoch", [_time(node.this, binder)], span_of(node))
+    return coerce.call("epoch", [zones.at_utc(_time(node.this, binder))], span_of(node))
 
 
 def seconds_of(value: Expr, node: exp.Expr, factor: int = 1) -> Expr:
     """Whole seconds (or parts of them) since 1970."""
-    seconds = coerce.call("epoch", [value], span_of(node))
+    seconds = coerce.call("epoch", [zones.at_utc(value)], span_of(node))
     scaled = seconds if factor == 1 else coerce.call("multiply", [seconds, whole(factor)])
     return coerce.call("cast_integer", [coerce.call("floor", [scaled])])
 
@@ -93,7 +93,8 @@ def _unix_date(node: exp.UnixDate, binder: Binder) -> Expr:
 
 
 def _from_unix(node: exp.UnixToTime, binder: Binder) -> Expr | None:
-    return coerce.call("from_epoch", [binder.bind(node.this)], span_of(node))
+    at_utc = coerce.call("from_epoch", [binder.bind(node.this)], span_of(node))
+    return zones.in_zone(at_utc, zones.UTC, binder.zone)
 
 
 def julian_day(value: Expr, node: exp.Expr) -> Expr:

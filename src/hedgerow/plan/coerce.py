@@ -102,7 +102,8 @@ def unify(exprs: Sequence[Expr], span: Span | None = None) -> list[Expr]:
         return unify([to_number(e) for e in exprs], span)
     if Type.TEXT in kinds and len(kinds) == 2:
         target = (kinds - {Type.TEXT}).pop()
-        read = [_read_text(e, target, span) if e.type is Type.TEXT else e for e in exprs]
+        zone = next((_zone(e) for e in exprs if _zone(e)), None)
+        read = [_read_text(e, target, span, zone) if e.type is Type.TEXT else e for e in exprs]
         return unify(read, span) if target.is_numeric else read
     raise _mismatch(kinds, span)
 
@@ -136,11 +137,19 @@ def _fits(value: Constant, native: str) -> bool:
     return max(precision - scale, before) + max(scale, after) <= LONGEST_DECIMAL
 
 
-def _read_text(expr: Expr, target: Type, span: Span | None) -> Expr:
+def _zone(expr: Expr) -> str | None:
+    """The zone that a point in time is shown in; None of anything else."""
+    zone = expr.arguments[-1] if isinstance(expr, Call) and expr.function == "in_zone" else None
+    return str(zone.value) if isinstance(zone, Literal) else None
+
+
+def _read_text(expr: Expr, target: Type, span: Span | None, zone: str | None) -> Expr:
     if isinstance(expr, Literal) and isinstance(expr.value, str):
         if target in {Type.DATE, Type.TIMESTAMP}:
             kind = Type.TIMESTAMP if target is Type.TIMESTAMP else Type.DATE
-            return literals.moment(expr.value, kind)
+            return literals.moment(expr.value, kind, zone)
+        if target is Type.TIME:
+            return literals.clock(expr.value)
         if target.is_numeric and _is_number(expr.value):
             return literals.signed(expr.value)
     raise _mismatch({Type.TEXT, target}, span)

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from hedgerow.catalog.model import Catalog, Table, Through
+from hedgerow.expressions import zones
 from hedgerow.expressions.types import Type
 from hedgerow.plan.facts import FAITHFUL, Classes, Facts, Identifying, Key, Term, key_term
 from hedgerow.plan.literals import Parameters
@@ -119,9 +120,19 @@ def imposed(table: Table, column: SchemaColumn) -> str | None:
     return f"imposed_{wanted.value}"
 
 
+def zone_of(table: Table, column: SchemaColumn) -> str | None:
+    """The time zone that a column of points in time is read in; None of any other column."""
+    said = table.columns.get(column.name)
+    if not column.instant and (said is None or not said.instant):
+        return None
+    return (said.timezone if said is not None else None) or table.timezone or zones.DEFAULT
+
+
 def as_read(table: Table, name: str, schema: Schema) -> tuple[str, ...]:
     """A column of a key as conditions see it: (name,), or (name, cast) where the cast may make two values one."""
     column = schema.tables[table.name].columns[name]
-    cast = imposed(table, column)
+    cast, zone = imposed(table, column), zone_of(table, column)
+    if zone is not None and (zone != zones.DEFAULT or column.type is not Type.TIMESTAMP):
+        cast = "in_zone"
     faithful = cast is None or (cast == FAITHFUL and column.type is Type.TEXT)
     return (name,) if faithful or cast is None else (name, cast)

@@ -4,7 +4,7 @@ from sqlglot import exp
 
 from hedgerow.expressions.nodes import Expr, Literal
 from hedgerow.expressions.types import Type
-from hedgerow.plan import coerce, literals
+from hedgerow.plan import coerce, literals, zones
 from hedgerow.plan.handlers import Binder, Handlers, unsupported, whole
 from hedgerow.plan.syntax import dialect_of, span_of
 
@@ -20,14 +20,11 @@ CASTS = {
 DECIMALS = {"duckdb": (18, 3), "spark": (10, 0), "snowflake": (38, 0)}
 """DECIMAL without digits; in the other dialects it has as many as it needs."""
 
-IN_UTC = frozenset({"spark", "bigquery"})
-"""Dialects whose TIMESTAMP has a zone; it is taken for UTC."""
-
 
 def _cast(node: exp.Cast, binder: Binder) -> Expr:
     kind = node.to.this.name if isinstance(node.to.this, exp.DType) else ""
-    if kind in {"TIMESTAMPTZ", "TIMESTAMPLTZ"} and dialect_of(node) in IN_UTC:
-        kind = "TIMESTAMP"
+    if kind in {"TIMESTAMPTZ", "TIMESTAMPLTZ"}:
+        return _instant(binder.bind(node.this), node, binder)
     if kind in {"DECIMAL", "BIGDECIMAL"}:
         return _decimal(node, binder.bind(node.this))
     if kind not in CASTS:
@@ -35,11 +32,22 @@ def _cast(node: exp.Cast, binder: Binder) -> Expr:
     value = binder.bind(node.this)
     if isinstance(value, Literal) and isinstance(value.value, str) and CASTS[kind] in {"cast_date", "cast_timestamp"}:
         return literals.moment(value.value, Type.DATE if kind == "DATE" else Type.TIMESTAMP)
+    if isinstance(value, Literal) and isinstance(value.value, str) and kind == "TIME":
+        return literals.clock(value.value)
     if CASTS[kind] == "cast_integer":
         return to_whole(value, dialect_of(node))
     if CASTS[kind] == "cast_text":
         return _shortened(coerce.call("cast_text", [value], span_of(node)), node)
     return coerce.call(CASTS[kind], [value], span_of(node))
+
+
+def _instant(value: Expr, node: exp.Cast, binder: Binder) -> Expr:
+    """A point in time: text as it says itself, and a date and time as one in the time zone of the catalog."""
+    if isinstance(value, Literal) and isinstance(value.value, str):
+        return literals.moment(value.value, Type.TIMESTAMP, binder.zone)
+    if value.type is Type.TEXT:
+        return zones.read_instant(value, binder.zone)
+    return value if zones.is_instant(value) else coerce.call("cast_timestamp", [value], span_of(node))
 
 
 def to_whole(value: Expr, dialect: str) -> Expr:

@@ -21,6 +21,9 @@ Identifying = Mapping[str, frozenset[Key]]
 FAITHFUL = "imposed_text"
 """The one cast that the catalog or we put on a column which never makes two values one."""
 
+IN_ZONE = "in_zone"
+"""How points in time are read. At UTC, where they are kept, it never makes two values one either."""
+
 COLUMN, LITERAL, OPAQUE = "column", "literal", "opaque"
 
 
@@ -29,7 +32,8 @@ def term(expr: Expr) -> Term:
     if isinstance(expr, Column):
         return COLUMN, expr.table, expr.name
     if isinstance(expr, Call):
-        if expr.function == FAITHFUL and expr.arguments[0].type is Type.TEXT:
+        as_stored = expr.function == IN_ZONE and expr.arguments[1] == expr.arguments[2]
+        if as_stored or (expr.function == FAITHFUL and expr.arguments[0].type is Type.TEXT):
             return term(expr.arguments[0])
         return expr.function, *(term(argument) for argument in expr.arguments)
     if isinstance(expr, Literal):

@@ -15,7 +15,13 @@ from hedgerow.plan.syntax import span_of, text_of
 
 
 class Binder(Protocol):
-    """Binds the parts of a node."""
+    """Binds the parts of a node.
+
+    Attributes:
+        zone: The time zone of the catalog.
+    """
+
+    zone: str
 
     def bind(self, node: exp.Expr) -> Expr:
         """The expression that `node` stands for."""

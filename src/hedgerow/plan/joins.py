@@ -78,7 +78,8 @@ class Joiner:
             merged = {**left.merged, **right.merged}
             outside = self._scope.outer
             scope = RowScope(left.items + right.items, merged, self._scope.parent, self._special, outer=outside)
-            found.append(ScalarBinder(scope, self._context.params).boolean(node.args["on"], "ON"))
+            binder = ScalarBinder(scope, self._context.params, self._context.catalog.timezone)
+            found.append(binder.boolean(node.args["on"], "ON"))
         if not found:
             return None
         whole = found[0]

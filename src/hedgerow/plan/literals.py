@@ -1,13 +1,14 @@
 """Constants of the query text, read strictly and held as values. They are re-rendered by us, never passed through."""
 
 from collections.abc import Mapping, Sequence
-from datetime import date, datetime
+from datetime import UTC, date, datetime, time
 from decimal import Decimal, InvalidOperation
 from math import isfinite
 
 from sqlglot import exp
 
 from hedgerow.errors import ParameterError, ParseError
+from hedgerow.expressions import zones
 from hedgerow.expressions.nodes import Literal
 from hedgerow.expressions.types import Type
 
@@ -75,21 +76,52 @@ def text(value: str) -> Literal:
     return Literal(value, Type.TEXT)
 
 
-def moment(value: str, kind: Type) -> Literal:
-    """A DATE or TIMESTAMP constant from ISO text; a zone is left out, for moments have none here."""
+def moment(value: str, kind: Type, zone: str | None = None) -> Literal:
+    """A DATE or TIMESTAMP constant from ISO text. One with an offset is a point in time, and shown in `zone`."""
     try:
-        parsed = date.fromisoformat(value) if kind is Type.DATE else datetime.fromisoformat(value).replace(tzinfo=None)
+        parsed = date.fromisoformat(value) if kind is Type.DATE else datetime.fromisoformat(value)
     except ValueError:
         raise ParseError(
             f"{value!r} is not a {kind.value}.",
             code="bad-date",
             hint="Write it like 2026-01-31 or 2026-01-31 12:00:00.",
         ) from None
-    return Literal(parsed, kind)
+    if not isinstance(parsed, datetime) or parsed.tzinfo is None:
+        return Literal(parsed, kind)
+    if zone is None:
+        raise ParseError(
+            f"{value!r} has an offset from UTC, and what it is compared with has no time zone.",
+            code="offset",
+            hint=f"Leave the offset out, or write TIMESTAMPTZ '{value}', which is shown in the catalog's zone.",
+        )
+    return instant(parsed, zone)
 
 
-def constant(value: object) -> Literal:
-    """A Python value handed in as a parameter."""
+def instant(value: datetime, zone: str) -> Literal:
+    """A point in time as date and time of a zone."""
+    try:
+        at_utc = value.astimezone(UTC).replace(tzinfo=None)
+    except OverflowError:
+        raise ParameterError(
+            "A point in time lies before the year 1 or after 9999.", code="bad-date", hint="Write it without an offset."
+        ) from None
+    shift = zones.shift(zones.DEFAULT, zone)
+    return Literal(at_utc if shift is None else shift.of(at_utc), Type.TIMESTAMP)
+
+
+def clock(value: str) -> Literal:
+    """A TIME constant from ISO text."""
+    try:
+        parsed = time.fromisoformat(value)
+    except ValueError:
+        parsed = None
+    if parsed is None or parsed.tzinfo is not None or ":" not in value:
+        raise ParseError(f"{value!r} is not a time of day.", code="bad-date", hint="Write it like 13:45 or 13:45:30.")
+    return Literal(parsed, Type.TIME)
+
+
+def constant(value: object, zone: str = zones.DEFAULT) -> Literal:
+    """A Python value handed in as a parameter; a point in time is shown in `zone`."""
     if value is None:
         return Literal(None, Type.NULL)
     if isinstance(value, bool):
@@ -102,9 +134,11 @@ def constant(value: object) -> Literal:
         return Literal(value, Type.DECIMAL)
     if isinstance(value, str) and not any("\ud800" <= sign <= "\udfff" for sign in value):
         return text(value)
-    if isinstance(value, datetime) and value.tzinfo is None:
-        return Literal(value, Type.TIMESTAMP)
-    if isinstance(value, date) and not isinstance(value, datetime):
+    if isinstance(value, datetime):
+        return Literal(value, Type.TIMESTAMP) if value.tzinfo is None else instant(value, zone)
+    if isinstance(value, time) and value.tzinfo is None:
+        return Literal(value, Type.TIME)
+    if isinstance(value, date):
         return Literal(value, Type.DATE)
     raise ParameterError(
         f"A parameter of type {type(value).__name__} cannot be used.",
@@ -113,23 +147,23 @@ def constant(value: object) -> Literal:
     )
 
 
-def placeholder(node: exp.Placeholder | exp.Parameter, values: Parameters) -> Literal:
+def placeholder(node: exp.Placeholder | exp.Parameter, values: Parameters, zone: str) -> Literal:
     """The constant that stands for `?` (numbered by `parse` in the order of the text) or `:name`."""
     name = node.name
     if name.isdigit():
-        return _positional(int(name), values)
+        return _positional(int(name), values, zone)
     if not isinstance(values, Mapping) or name not in values:
         raise ParameterError(
             f"The query uses :{name}, but params has no {name!r}.", code="missing-parameter", hint="Pass params={…}."
         )
-    return constant(values[name])
+    return constant(values[name], zone)
 
 
-def _positional(number: int, values: Parameters) -> Literal:
+def _positional(number: int, values: Parameters, zone: str) -> Literal:
     if isinstance(values, str | Mapping) or values is None or not 0 < number <= len(values):
         raise ParameterError(
             f"The query uses placeholder number {number}, but params has no value for it.",
             code="missing-parameter",
             hint="Pass params=[…] with one value for each ?.",
         )
-    return constant(values[number - 1])
+    return constant(values[number - 1], zone)

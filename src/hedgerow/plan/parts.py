@@ -2,10 +2,12 @@
 
 from sqlglot import exp
 
+from hedgerow.errors import UnsupportedSQLError
+from hedgerow.expressions.functions.clock import CLOCK, SECONDS
 from hedgerow.expressions.functions.temporal import PARTS
 from hedgerow.expressions.nodes import Expr, Literal
 from hedgerow.expressions.types import Type
-from hedgerow.plan import coerce, literals
+from hedgerow.plan import coerce, literals, zones
 from hedgerow.plan.handlers import Binder, Handlers, whole
 from hedgerow.plan.intervals import unit_name
 from hedgerow.plan.syntax import dialect_of, span_of
@@ -46,6 +48,8 @@ def part(written: str, value: Expr, node: exp.Expr, *, extracted: bool = True) -
     known = ALIASES.get(name) or unit_name(name)
     if name.startswith("epoch"):
         return _epoch(name, value, node)
+    if value.type is Type.TIME:
+        return _of_clock(known, value, node, fraction=extracted and dialect in FRACTIONS)
     if known not in PARTS or dialect not in EXACT_ONLY.get(known, {dialect}):
         return None
     if known == "second" and extracted and dialect in FRACTIONS:
@@ -60,7 +64,21 @@ def part(written: str, value: Expr, node: exp.Expr, *, extracted: bool = True) -
     return found
 
 
+def _of_clock(known: str, value: Expr, node: exp.Expr, *, fraction: bool) -> Expr:
+    """A part of a time of day."""
+    name = SECONDS if known == "second" and fraction else f"clock_{known}"
+    if name != SECONDS and name not in CLOCK:
+        raise UnsupportedSQLError(
+            "A time of day has hours, minutes and seconds, and no date.",
+            code="type-mismatch",
+            hint="Write EXTRACT(hour FROM …), with hour, minute or second.",
+            span=span_of(node),
+        )
+    return coerce.call(name, [value], span_of(node))
+
+
 def _epoch(name: str, value: Expr, node: exp.Expr) -> Expr | None:
+    value = zones.at_utc(value)
     if name == "epoch_second":
         return coerce.call("cast_integer", [coerce.call("floor", [coerce.call("epoch", [value], span_of(node))])])
     return coerce.call("epoch", [value], span_of(node)) if name == "epoch" else None

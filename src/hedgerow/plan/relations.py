@@ -179,7 +179,7 @@ def _column_name(table: Table, index: int) -> str:
 
 def constants(node: exp.Values, context: Context) -> Table:
     """VALUES: a public table of constants."""
-    binder = ScalarBinder(RowScope(()), context.params)
+    binder = ScalarBinder(RowScope(()), context.params, context.catalog.timezone)
     rows: list[tuple[Expr, ...]] = []
     for row in node.expressions:
         cells = row.expressions if isinstance(row, exp.Tuple) else [row]

@@ -8,6 +8,7 @@ from sqlglot import exp
 from hedgerow.errors import HedgerowError, ParseError, UnsupportedSQLError
 from hedgerow.expressions.nodes import Expr, Literal
 from hedgerow.expressions.types import Type
+from hedgerow.expressions.zones import DEFAULT as DEFAULT_ZONE
 from hedgerow.plan import (
     calendars,
     choices,
@@ -20,6 +21,7 @@ from hedgerow.plan import (
     regexps,
     temporal,
     texts,
+    zones,
 )
 from hedgerow.plan.handlers import Handlers, unsupported, whole
 from hedgerow.plan.scope import Scope
@@ -49,13 +51,15 @@ HANDLERS: Handlers = {
     **parts.HANDLERS,
     **temporal.HANDLERS,
     **calendars.HANDLERS,
+    **zones.HANDLERS,
 }
 
 
 class ScalarBinder:
     """Binds expressions against one scope."""
 
-    def __init__(self, scope: Scope, parameters: literals.Parameters = None) -> None:
+    def __init__(self, scope: Scope, parameters: literals.Parameters = None, zone: str = DEFAULT_ZONE) -> None:
+        self.zone = zone
         self._scope = scope
         self._parameters = parameters
         self._depth = 0
@@ -87,7 +91,7 @@ class ScalarBinder:
         if isinstance(node, exp.Column):
             return self._scope.column(node)
         if isinstance(node, exp.Placeholder | exp.Parameter):
-            return literals.placeholder(node, self._parameters)
+            return literals.placeholder(node, self._parameters, self.zone)
         if isinstance(node, exp.Anonymous) and str(node.this).upper() == "CLIP":
             return self._scope.clip([self.bind(n) for n in node.expressions], span_of(node))
         return self._operation(node)

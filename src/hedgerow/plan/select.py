@@ -49,7 +49,7 @@ class SelectBinder:
         self._nesters = [Nester(context, self._nest)]
         self._specials = Specials(self._nesters[0])
         self._scope = RowScope((), parent=around.scope if around else None, special_=self._specials)
-        self._rows = ScalarBinder(self._scope, context.params)
+        self._rows = ScalarBinder(self._scope, context.params, context.catalog.timezone)
         self._specials.binder = self._rows
         joiner = Joiner(context, self._scope, self._specials)
         self._table = self._from(FromBinder(context, environment, lambda query, env: bind(query, env, None), joiner))
@@ -145,7 +145,7 @@ class SelectBinder:
         person = binder.person(groups, below.owned) if groups.mode is Mode.PERSON and below.owned else None
         specials = Specials(nester)
         scope = binder.scope(groups, specials)
-        above = ScalarBinder(scope, self._context.params)
+        above = ScalarBinder(scope, self._context.params, self._context.catalog.timezone)
         specials.binder = above
         if groups.mode is not Mode.PERSON:
             nester.around = Around(scope, None)

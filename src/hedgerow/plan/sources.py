@@ -13,13 +13,14 @@ from hedgerow.expressions.ranges import EVERYTHING, Range
 from hedgerow.expressions.types import Type
 from hedgerow.plan import coerce
 from hedgerow.plan.clauses import check_clauses
-from hedgerow.plan.context import Bounds, Context, as_read, imposed
+from hedgerow.plan.context import Bounds, Context, as_read, imposed, zone_of
 from hedgerow.plan.facts import Facts, equalities
 from hedgerow.plan.nodes import From, Join, Limits, Scan
 from hedgerow.plan.ownership import same_owner
 from hedgerow.plan.rows import Leaf, Rows, Standing
 from hedgerow.plan.scope import Item, fold
 from hedgerow.plan.syntax import span_of, text_of
+from hedgerow.plan.zones import read_instant
 from hedgerow.schema import SchemaColumn, SchemaTable
 
 NAMING = frozenset({"this", "alias", "db", "catalog"})
@@ -179,8 +180,12 @@ def _narrow(name: str, owners: Range, asked: tuple[float, float]) -> Range:
 
 def _typed(column: Column, table: Table, declared: SchemaColumn) -> Expr:
     """The column, read through the type that the owner imposed on it."""
-    cast = imposed(table, declared)
-    return column if cast is None else coerce.call(cast, [column])
+    cast, zone = imposed(table, declared), zone_of(table, declared)
+    if zone is None:
+        return column if cast is None else coerce.call(cast, [column])
+    known = column if not declared.loose else coerce.call(f"imposed_{declared.type.value}", [column])
+    instant = read_instant(known, zone)
+    return instant if cast is None or cast == "imposed_timestamp" else coerce.call(cast, [instant])
 
 
 def nullable(columns: Mapping[str, Expr]) -> dict[str, Expr]:

@@ -1,6 +1,8 @@
 """ClickHouse in this process, by chdb."""
 
+import datetime as dt
 import math
+import uuid
 from contextlib import contextmanager
 
 from hedgerow.backends.clickhouse import over_chdb
@@ -13,6 +15,9 @@ NATIVE = {
     "VARCHAR": "String",
     "DATE": "Date32",
     "TIMESTAMP": "DateTime64(6, 'UTC')",
+    "TIME": "Time64(6)",
+    "TIMESTAMP WITH TIME ZONE": "DateTime64(6, 'America/New_York')",
+    "UUID": "UUID",
     "BOOLEAN": "Bool",
 }
 ROWS_AT_ONCE = 500
@@ -53,4 +58,10 @@ def native(table, column):
 
 
 def cell(value):
+    if isinstance(value, dt.datetime) and value.tzinfo is not None:
+        return CLICKHOUSE.constant(value.astimezone(dt.UTC).replace(tzinfo=None))
+    if isinstance(value, dt.time):
+        return f"toTime64('{value.isoformat()}', 6)"
+    if isinstance(value, uuid.UUID):
+        return f"toUUID('{value}')"
     return str(value) if isinstance(value, float) and not math.isfinite(value) else CLICKHOUSE.constant(value)

@@ -1,10 +1,12 @@
 """MariaDB by Ibis: a server from Debian, in a folder of its own, behind a socket."""
 
+import datetime as dt
 import os
 import shutil
 import subprocess
 import tempfile
 import threading
+import uuid
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -17,6 +19,8 @@ NATIVE = {
     "VARCHAR": "LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci",
     "TIMESTAMP": "DATETIME(6)",
     "TIME": "TIME(6)",
+    "TIMESTAMP WITH TIME ZONE": "DATETIME(6)",
+    "UUID": "CHAR(36) CHARACTER SET ascii COLLATE ascii_bin",
     "DOUBLE": "DOUBLE",
 }
 BYTES = "VARCHAR(190) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin"
@@ -125,4 +129,11 @@ def create(connection, name, table):
     cursor = connection.cursor()
     cursor.execute(f"CREATE TABLE `{name}` ({shape}{key})")
     places = ", ".join(["%s"] * len(kinds))
-    cursor.executemany(f"INSERT INTO `{name}` VALUES ({places})", table.rows)
+    cursor.executemany(f"INSERT INTO `{name}` VALUES ({places})", [[*map(stored, row)] for row in table.rows])
+
+
+def stored(value):
+    """A TIMESTAMP of MariaDB begins with 1970, so points in time are stored at UTC without saying so."""
+    if isinstance(value, dt.datetime) and value.tzinfo is not None:
+        return value.astimezone(dt.UTC).replace(tzinfo=None)
+    return str(value) if isinstance(value, uuid.UUID) else value

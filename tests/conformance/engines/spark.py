@@ -14,6 +14,9 @@ from hedgerow.backends.spark import open_spark
 
 from ..tables import reference
 
+STORED = {"TIME": "VARCHAR", "UUID": "VARCHAR"}
+"""What Spark has no type for is text."""
+
 INTERPRETED = {
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.codegen.wholeStage": "false",
@@ -47,6 +50,11 @@ def folder_of(tables):
     """The tables as Parquet files."""
     with TemporaryDirectory() as folder:
         with reference(tables) as connection:
-            for name in tables:
-                connection.execute(f"COPY \"{name}\" TO '{Path(folder) / name}.parquet' (FORMAT parquet)")
+            for name, table in tables.items():
+                shown = ", ".join(
+                    f'CAST("{c}" AS {STORED.get(kind, kind)}) AS "{c}"' for c, kind in table.columns.items()
+                )
+                connection.execute(
+                    f"COPY (SELECT {shown} FROM \"{name}\") TO '{Path(folder) / name}.parquet' (FORMAT parquet)"
+                )
         yield folder

@@ -4,6 +4,7 @@ import datetime as dt
 import math
 import sqlite3
 import tempfile
+import uuid
 from contextlib import contextmanager
 from decimal import Decimal
 from pathlib import Path
@@ -45,4 +46,6 @@ def stored(value):
         return float(value)
     if isinstance(value, dt.datetime):
         return value.isoformat(sep=" ")
+    if isinstance(value, uuid.UUID):
+        return str(value)
     return value.isoformat() if isinstance(value, dt.date | dt.time) else value

@@ -51,7 +51,8 @@ def column_of(name: str, native: str) -> SchemaColumn:
         nullable, inner = nullable or found[1] == "Nullable", found[2]
     kind, spelled = kind_of(inner)
     loose = inner.startswith(LOOSE) or spelled == "TIMESTAMP_NS"
-    return SchemaColumn(name, kind, spelled, nullable, collated=inner != "String", loose=loose)
+    instant = kind is Type.TIMESTAMP
+    return SchemaColumn(name, kind, spelled, nullable, collated=inner != "String", loose=loose, instant=instant)
 
 
 def kind_of(native: str) -> tuple[Type, str]:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from hedgerow.dialects.base import INSTANT
 from hedgerow.expressions.types import Type
 from hedgerow.schema import Schema, SchemaColumn, SchemaTable
 
@@ -24,14 +25,14 @@ TYPES: Mapping[str, tuple[Type, str]] = {
     "date": (Type.DATE, "DATE"),
     "time": (Type.TIME, "TIME"),
     "timestamp": (Type.TIMESTAMP, "TIMESTAMP"),
+    "timestamptz": (Type.TIMESTAMP, INSTANT),
 }
 LOOSE: Mapping[str, tuple[Type, str]] = {
-    "timestamptz": (Type.TIMESTAMP, "TIMESTAMP WITH TIME ZONE"),
     "uuid": (Type.TEXT, "UUID"),
     "citext": (Type.TEXT, "CITEXT"),
     "bpchar": (Type.TEXT, "CHAR"),
 }
-"""Types that are always read through a cast: at UTC, as text, without what a CHAR is filled up with."""
+"""Types that are always read through a cast: as text, without what a CHAR is filled up with."""
 
 TEXTS = frozenset({"text", "varchar"})
 LONGEST_DECIMAL = 38
@@ -117,7 +118,7 @@ def _column(found: _Described) -> SchemaColumn:
     nullable = not found.never_null
     if known is not None:
         loose = found.enum or found.kind in LOOSE or known[1] == "NUMERIC"
-        return SchemaColumn(found.name, *known, nullable=nullable, loose=loose)
+        return SchemaColumn(found.name, *known, nullable=nullable, loose=loose, instant=known[1] == INSTANT)
     if found.kind not in TEXTS:
         return SchemaColumn(found.name, Type.OTHER, found.kind.upper(), nullable=nullable)
     if not found.determined:

@@ -44,4 +44,4 @@ def _column(field: Any) -> SchemaColumn:  # noqa: ANN401 - a field of PySpark
         kind = Type.OTHER
     instant = native == "timestamp"
     shown = "TIMESTAMP_LTZ" if instant else native.upper()
-    return SchemaColumn(field.name, kind, shown, collated=kind is not Type.TEXT, loose=instant)
+    return SchemaColumn(field.name, kind, shown, collated=kind is not Type.TEXT, instant=instant)

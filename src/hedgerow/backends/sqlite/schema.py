@@ -13,6 +13,9 @@ from hedgerow.dialects.sqlite.reading import AS_STORED, column
 from hedgerow.expressions.types import Type
 from hedgerow.schema import Schema, SchemaColumn, SchemaTable
 
+INSTANTS = ("TIMESTAMPTZ", "TIMESTAMP WITH TIME ZONE", "DATETIME WITH TIME ZONE")
+"""Points in time, which are text: ISO 8601 with an offset."""
+
 TYPES: Mapping[str, Type] = {
     **dict.fromkeys(("BOOL", "BOOLEAN"), Type.BOOLEAN),
     **dict.fromkeys(("INT", "INTEGER", "TINYINT", "SMALLINT", "MEDIUMINT", "BIGINT"), Type.INTEGER),
@@ -23,6 +26,8 @@ TYPES: Mapping[str, Type] = {
     "DATE": Type.DATE,
     "TIME": Type.TIME,
     **dict.fromkeys(("DATETIME", "TIMESTAMP"), Type.TIMESTAMP),
+    **dict.fromkeys(INSTANTS, Type.TEXT),
+    "UUID": Type.TEXT,
 }
 """Words of definitions. Numbers without digits of their own (NUMERIC, DECIMAL) are kept as doubles, and are doubles."""
 
@@ -113,7 +118,12 @@ def _table(name: str, columns: Sequence[_Column], unique: frozenset[frozenset[st
         kind, native = declared_type(given.declared)
         is_there = given.required or unique_alone(given, unique)
         made[given.name] = SchemaColumn(
-            given.name, kind, native, nullable=kind not in AS_STORED or not is_there, collated=collated
+            given.name,
+            kind,
+            native,
+            nullable=kind not in AS_STORED or not is_there,
+            collated=collated,
+            instant=native in INSTANTS,
         )
     return SchemaTable(name, made, unique)
 

@@ -8,14 +8,14 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
 
-from hedgerow.dialects.base import Dialect, SummaryCall
+from hedgerow.dialects.base import INSTANT, Dialect, SummaryCall
 from hedgerow.dialects.careful.casts import CONVERSIONS
 from hedgerow.dialects.careful.logic import LOGIC
 from hedgerow.dialects.careful.numbers import NUMBERS, guarded
 from hedgerow.dialects.careful.summaries import SUMMARIES
 from hedgerow.dialects.careful.texts import TEXTS
 from hedgerow.dialects.careful.times import TIMES
-from hedgerow.expressions.nodes import Call
+from hedgerow.expressions.nodes import Call, Column
 from hedgerow.expressions.types import Type
 
 Writer = Callable[["Careful", Call, Sequence[str]], str]
@@ -40,6 +40,8 @@ class Careful(Dialect):
         without: Functions that this engine cannot do alike.
         of_double: Functions of one double.
         parts, units: What is extracted from a timestamp, and how it is cut.
+        instant: A column of points in time at UTC, whatever the time zone of the session is.
+        seconds_later: A timestamp and a number of seconds to add.
         midnight, days, last_day: A date as a timestamp; days from a first to a second timestamp; the end of the month.
         rounded_decimal: A decimal rounded to 64 bits, halves away from zero.
         flag: A boolean value as 1 or 0.
@@ -61,6 +63,8 @@ class Careful(Dialect):
     parts: ClassVar[Mapping[str, str]] = {}
     units: ClassVar[Mapping[str, str]] = {}
     midnight = "CAST({0} AS TIMESTAMP)"
+    instant = "{0}"
+    seconds_later = "({0} + INTERVAL ({1}) SECOND)"
     days = ""
     last_day = "LAST_DAY({0})"
     rounded_decimal = ""
@@ -99,6 +103,20 @@ class Careful(Dialect):
         if expr.function in self.functions or writer is None or expr.function in self.without:
             return super().call(expr, texts)
         return writer(self, expr, texts)
+
+    def since_midnight(self, text: str) -> str:
+        """As keys are hashed."""
+        return self.microseconds(text, Type.TIME)
+
+    def in_zone(self, expr: Call, text: str) -> str:
+        """A column of points in time is brought to UTC first."""
+        value = expr.arguments[0]
+        stored = isinstance(value, Column) and value.native == INSTANT
+        return super().in_zone(expr, self.instant.format(text) if stored else text)
+
+    def later(self, text: str, seconds: str) -> str:
+        """By a template."""
+        return self.seconds_later.format(text, seconds)
 
     def summary(self, call: SummaryCall) -> str:
         """By a writer."""

@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Sequence
-from datetime import date, datetime
+from datetime import date, datetime, time
 from decimal import Decimal
 
-from hedgerow.dialects.base import Dialect, SummaryCall, digits
+from hedgerow.dialects.base import Dialect, SummaryCall, digits, shift_of
 from hedgerow.dialects.clickhouse import casts, comparing, formats, moments, numbers, patterns, summaries, texts
-from hedgerow.dialects.clickhouse.spelling import Writer, double, one_spelling, quoted, sortable
+from hedgerow.dialects.clickhouse.spelling import Writer, double, let, one_spelling, quoted, sortable
+from hedgerow.expressions import zones
 from hedgerow.expressions.nodes import Call, Column, Constant, Expr
 from hedgerow.expressions.types import Type
 
@@ -66,6 +67,10 @@ class ClickHouseDialect(Dialect):
         """A date of the wide range."""
         return f"toDate32('{value.isoformat()}')"
 
+    def time(self, value: time) -> str:
+        """To the microsecond."""
+        return f"toTime64('{value.isoformat()}', 6)"
+
     def timestamp(self, value: datetime) -> str:
         """At UTC."""
         return f"toDateTime64('{value.isoformat(sep=' ')}', 6, 'UTC')"
@@ -74,11 +79,29 @@ class ClickHouseDialect(Dialect):
 
     def call(self, expr: Call, texts: Sequence[str]) -> str:
         """A function of the tables of this package."""
+        if expr.function == "in_zone":
+            return self.in_zone(expr, texts[0])
+        if expr.function.startswith("clock_"):
+            return self.clock(expr, texts[0])
         writer = WRITERS.get(expr.function)
         written = None if writer is None else writer(expr, texts)
         if written is None:
             raise self.lacks(f"the function {expr.function}, of these arguments,")
         return written
+
+    def in_zone(self, expr: Call, text: str) -> str:
+        """By microseconds since 1970. Times that ClickHouse does not have are NULL."""
+        shift = shift_of(expr)
+        if shift.is_nothing:
+            return text
+        added = shift.tree(lambda change: f"z < {zones.micros(change)}", 1_000_000)
+        inside = f"z BETWEEN {zones.micros(zones.FIRST)} AND {zones.micros(zones.LAST)}"
+        shown = let(f"if({inside}, z + toInt64({added}), z)", z=moments.micros(text, expr.arguments[0]))
+        return moments.moment(shown)
+
+    def since_midnight(self, text: str) -> str:
+        """Exactly."""
+        return f"toInt64(toDecimal64({text}, 6) * 1000000)"
 
     def as_double(self, text: str, expr: Expr) -> str:
         """Decimals are rounded as DuckDB does."""
@@ -146,7 +169,7 @@ class ClickHouseDialect(Dialect):
         if kind is Type.TIMESTAMP:
             return f"toString(toUnixTimestamp64Micro(toDateTime64({text}, 6, 'UTC')))"
         if kind is Type.TIME:
-            return f"toString(toInt64(toDecimal64({text}, 6) * 1000000))"
+            return f"toString({self.since_midnight(text)})"
         if kind is Type.BOOLEAN:
             return f"toString(toUInt8({text}))"
         return f"toString({text})"

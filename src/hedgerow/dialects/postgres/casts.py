@@ -28,7 +28,6 @@ NAMES: Mapping[Type, str] = {
 UNBOUNDED = "NUMERIC"
 """The name of numbers with as many digits as they like; a hundred thousand of them do not fit into a double."""
 
-ZONED = "TIMESTAMP WITH TIME ZONE"
 LAST_DAY = "DATE '294247-01-10'"
 """The last day whose midnight DuckDB can hold, too."""
 
@@ -112,13 +111,6 @@ def _date_to_moment(_dialect: "PostgresDialect", call: Call, text: str) -> str:
     return shared(moment("{0}"), call.arguments, (text,))
 
 
-def _moment_to_moment(_dialect: "PostgresDialect", call: Call, text: str) -> str:
-    """Moments with a time zone are read at UTC."""
-    value = call.arguments[0]
-    zoned = isinstance(value, Column) and value.native.upper() == ZONED
-    return f"({text} AT TIME ZONE 'UTC')" if zoned else text
-
-
 def _calendar_to_text(name: str) -> Cast:
     """ISO, with years before Christ marked in DuckDB's place."""
 
@@ -152,8 +144,7 @@ def _nothing(kind: Type) -> Cast:
 
 
 CASTS: Mapping[tuple[Type, Type], Cast] = {
-    **{(kind, kind): _same for kind in (Type.BOOLEAN, Type.DATE, Type.TIME)},
-    (Type.TIMESTAMP, Type.TIMESTAMP): _moment_to_moment,
+    **{(kind, kind): _same for kind in (Type.BOOLEAN, Type.DATE, Type.TIME, Type.TIMESTAMP)},
     (Type.TEXT, Type.TEXT): _simple("TEXT"),
     (Type.FLOAT, Type.INTEGER): _float_to_whole,
     (Type.DECIMAL, Type.INTEGER): _decimal_to_whole,

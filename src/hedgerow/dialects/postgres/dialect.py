@@ -3,11 +3,12 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 
-from hedgerow.dialects.base import Dialect, SummaryCall, far
+from hedgerow.dialects.base import INSTANT, Dialect, SummaryCall, far, shift_of
 from hedgerow.dialects.postgres import doubles
 from hedgerow.dialects.postgres.calendars import CALENDARS
 from hedgerow.dialects.postgres.casts import CONVERSIONS
 from hedgerow.dialects.postgres.logic import BYTES, LOGIC, collated
+from hedgerow.dialects.postgres.naming import has_window
 from hedgerow.dialects.postgres.numbers import NUMBERS
 from hedgerow.dialects.postgres.reading_formats import FORMATS
 from hedgerow.dialects.postgres.regexps import REGEXPS
@@ -69,6 +70,10 @@ class PostgresDialect(Dialect):
 
     def call(self, expr: Call, texts: Sequence[str]) -> str:
         """By its writer."""
+        if expr.function == "in_zone":
+            return self.in_zone(expr, texts[0])
+        if expr.function.startswith("clock_"):
+            return self.clock(expr, texts[0])
         writer = WRITERS.get(expr.function)
         if writer is None:
             raise self.lacks(f"the function {expr.function}")
@@ -76,6 +81,19 @@ class PostgresDialect(Dialect):
         if len(text) > LONGEST:
             raise self.lacks("so long an expression")
         return text
+
+    def in_zone(self, expr: Call, text: str) -> str:
+        """The value is named, because its text stands there once for every change of the offset."""
+        value = expr.arguments[0]
+        if isinstance(value, Column) and value.native.upper() == INSTANT:
+            text = f"({text} AT TIME ZONE 'UTC')"
+        if shift_of(expr).is_nothing or has_window([value]):
+            return super().in_zone(expr, text)
+        return f"(SELECT {super().in_zone(expr, 'v.a0')} FROM (SELECT {text} AS a0 OFFSET 0) AS v)"
+
+    def since_midnight(self, text: str) -> str:
+        """Exactly."""
+        return micros(text)
 
     def summary(self, call: SummaryCall) -> str:
         """By its writer."""

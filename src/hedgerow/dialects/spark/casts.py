@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 from hedgerow.dialects.base import Dialect
-from hedgerow.dialects.spark.spelling import double, moment_of_date, moment_of_micros, quoted, real, rounded, whole
+from hedgerow.dialects.spark.spelling import double, moment_of_date, quoted, real, rounded, whole
 from hedgerow.expressions.nodes import Call, Column, Expr
 from hedgerow.expressions.types import Type
 
@@ -26,9 +26,6 @@ ZONE = "(?:Z| ?+[+-][0-9]{2}(?::?+[0-9]{2})?+| UTC)?+"
 DATE = f"\\A{SPACE}*+{DAY}{SPACE}*+\\z"
 MOMENT = f"\\A{SPACE}*+{DAY}(?:(?:T| ++){CLOCK}{ZONE}{SPACE}*+)?\\z"
 TRUE, FALSE = ("true", "t", "1", "yes", "y"), ("false", "f", "0", "no", "n")
-INSTANT = "TIMESTAMP_LTZ"
-"""The native type of points in time as such, which are read at UTC whatever the time zone of the session is."""
-
 NAMES = {
     Type.BOOLEAN: "BOOLEAN",
     Type.INTEGER: "BIGINT",
@@ -49,8 +46,6 @@ def casts(dialect: Dialect) -> Mapping[str, Callable[[Call, Sequence[str]], str]
 
 
 def _cast(expr: Expr, text: str, target: Type, dialect: Dialect) -> str:
-    if isinstance(expr, Column) and expr.native == INSTANT:
-        text = moment_of_micros(f"unix_micros({text})")
     if expr.type is target and target is not Type.INTEGER:
         return text
     writer = WRITERS.get((expr.type, target))

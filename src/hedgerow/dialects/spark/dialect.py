@@ -6,7 +6,7 @@ from datetime import datetime
 from decimal import Decimal
 from functools import cached_property
 
-from hedgerow.dialects.base import Dialect, SummaryCall, Template
+from hedgerow.dialects.base import Dialect, SummaryCall, Template, shift_of
 from hedgerow.dialects.spark import spelling
 from hedgerow.dialects.spark.casts import casts, date_text
 from hedgerow.dialects.spark.formats import format_time, read_time
@@ -20,6 +20,9 @@ from hedgerow.expressions.types import Type
 
 VIEW, KEPT = "CREATE TEMPORARY VIEW", "CACHE LAZY TABLE"
 WIDE = re.compile(r"DECIMAL\((\d+),0\)")
+INSTANT = "TIMESTAMP_LTZ"
+"""The native type of points in time."""
+
 NUMERAL = re.compile(r"\(?-?\d+L?\)?")
 
 
@@ -85,6 +88,19 @@ class SparkDialect(Dialect):
         """A function of the allow-list."""
         typed = self._typed.get(expr.function)
         return super().call(expr, texts) if typed is None else typed(expr, texts)
+
+    def in_zone(self, expr: Call, text: str) -> str:
+        """By a function of one value: written out for every change of the offset, it would be too long to compile."""
+        value = expr.arguments[0]
+        if isinstance(value, Column) and value.native == INSTANT:
+            text = spelling.moment_of_micros(f"unix_micros({text})")
+        if shift_of(expr).is_nothing:
+            return text
+        return f"element_at(transform(array({text}), z -> {super().in_zone(expr, 'z')}), 1)"
+
+    def later(self, text: str, seconds: str) -> str:
+        """An interval."""
+        return f"({text} + INTERVAL '1' SECOND * {seconds})"
 
     def summary(self, call: SummaryCall) -> str:
         """An exact summary of rows."""

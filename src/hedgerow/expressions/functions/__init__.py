@@ -3,6 +3,7 @@
 from hedgerow.expressions.functions import (
     calendar,
     casts,
+    clock,
     conditional,
     numeric,
     operators,
@@ -12,6 +13,7 @@ from hedgerow.expressions.functions import (
     rounding,
     temporal,
     text,
+    zones,
 )
 from hedgerow.expressions.functions.registry import Function, allowed, lookup
 
@@ -20,6 +22,7 @@ __all__ = [
     "allowed",
     "calendar",
     "casts",
+    "clock",
     "conditional",
     "lookup",
     "numeric",
@@ -30,4 +33,5 @@ __all__ = [
     "rounding",
     "temporal",
     "text",
+    "zones",
 ]

@@ -5,7 +5,7 @@ too. Of infinity every part is NULL.
 """
 
 from collections.abc import Callable, Mapping
-from datetime import date
+from datetime import date, timedelta
 from functools import lru_cache
 
 from hedgerow.backends.sqlite.functions.total import of_instant, of_moment, of_moments, total
@@ -27,8 +27,11 @@ from hedgerow.backends.sqlite.functions.values import (
     moment,
     whole,
 )
+from hedgerow.expressions import zones
+from hedgerow.expressions.functions.clock import CLOCK, SECONDS
 
 SECOND, MINUTE, HOUR = 1_000_000, 60_000_000, 3_600_000_000
+FIRST, LAST = zones.micros(zones.FIRST), zones.micros(zones.LAST)
 MOST_INTEGER = 2**31 - 1
 MONTHS = {"year": 12, "quarter": 3, "month": 1}
 SPANS = {"week": 7 * DAY, "day": DAY, "hour": HOUR, "minute": MINUTE, "second": SECOND}
@@ -222,6 +225,26 @@ def _by_unit(unit: str) -> dict[str, Body]:
     }
 
 
+def in_zone(value: int, source: Stored, target: Stored) -> int:
+    """A date and time of one zone in another one."""
+    shift = zones.shift(*(zone.decode() if isinstance(zone, bytes) else str(zone) for zone in (source, target)))
+    if shift is None or not FIRST <= value <= LAST:
+        return value
+    return value + shift.offset_at(zones.EPOCH + timedelta(microseconds=value)) * SECOND
+
+
+def _clock(name: str) -> Body:
+    """A part of a time of day; NULL from 24:00 on."""
+    within, unit = CLOCK.get(name, (MINUTE, SECOND))
+
+    def read(value: int) -> int | float | None:
+        if not 0 <= value < DAY:
+            return None
+        return value % within / unit if name == SECONDS else value % within // unit
+
+    return total(lambda value: read(value) if isinstance(value, int) else None)
+
+
 def _days_between(end: Stored, start: Stored) -> Stored:
     last, first = day(end), day(start)
     if last is None or first is None or last in INFINITE_DAYS or first in INFINITE_DAYS:
@@ -237,6 +260,8 @@ def _last_day(value: int) -> str:
 FUNCTIONS: Mapping[str, Body] = {
     **{f"extract_{name}": _part(name) for name in PARTS},
     **{name: body for unit in (*MONTHS, *SPANS) for name, body in _by_unit(unit).items()},
+    **{name: _clock(name) for name in (*CLOCK, SECONDS)},
+    "in_zone": _kept_far(in_zone),
     "days_between": total(_days_between),
     "microseconds_between": of_moments(lambda end, start: fitting(end - start)),
     "age_in_years": of_moments(age_in_years),

@@ -1,0 +1,141 @@
+"""Time zones: the offset from UTC at each point in time, from the IANA database that Python reads.
+
+Engines have time zone databases of their own, of other versions, and some round old offsets. So the offsets are written
+into the SQL, and a point in time has the same date and time of day on every engine.
+
+Offsets change as the database says from 1830 to the end of 2099; the last one stays in force after that.
+"""
+
+import zoneinfo
+from bisect import bisect_right
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import lru_cache
+
+DEFAULT = "UTC"
+FIRST, LAST = datetime(1, 1, 4), datetime(9999, 12, 28, 23, 59, 59, 999999)  # noqa: DTZ001 - at UTC
+"""Where offsets are applied: from within, no offset leads before the year 1 or after 9999."""
+
+BEGIN, END = datetime(1830, 1, 1), datetime(2100, 1, 1)  # noqa: DTZ001 - likewise
+EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - likewise
+SECOND = timedelta(seconds=1)
+STEP = timedelta(days=3)
+"""Shorter than the time between any two changes of an offset that there ever were."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shift:
+    """What is added to the date and time in one zone to get those in another.
+
+    Attributes:
+        changes: The dates and times in the first zone from which another offset holds, in order.
+        offsets: What is added, in seconds; one more than there are changes.
+    """
+
+    changes: tuple[datetime, ...]
+    offsets: tuple[int, ...]
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether nothing is ever added."""
+        return self.offsets == (0,)
+
+    def offset_at(self, moment: datetime) -> int:
+        """What is added to a date and time, in seconds."""
+        return self.offsets[bisect_right(self.changes, moment)]
+
+    def of(self, moment: datetime) -> datetime:
+        """A date and time of the first zone in the other one."""
+        return moment + self.offset_at(moment) * SECOND if FIRST <= moment <= LAST else moment
+
+    def tree(self, is_before: Callable[[datetime], str], unit: int = 1) -> str:
+        """The offset as nested CASE: nine comparisons find one of five hundred offsets.
+
+        Args:
+            is_before: Writes the condition that the value lies before a date and time.
+            unit: In how many parts of a second it is counted.
+        """
+
+        def between(low: int, high: int) -> str:
+            if low == high:
+                return str(self.offsets[low] * unit)
+            middle = (low + high) // 2
+            condition = is_before(self.changes[middle])
+            return f"CASE WHEN {condition} THEN {between(low, middle)} ELSE {between(middle + 1, high)} END"
+
+        return between(0, len(self.changes))
+
+
+@lru_cache(1024)
+def shift(source: str, target: str) -> Shift | None:
+    """From one zone to another; None where one of them does not exist.
+
+    Where clocks are put back, a date and time exists twice, and the first one is meant. Where they are put forward, it
+    does not exist, and is read with the offset from before.
+    """
+    left, right = _from_utc(source), _from_utc(target)
+    if left is None or right is None:
+        return None
+    if source == DEFAULT:
+        return right
+    if source == target:
+        return Shift((), (0,))
+    starts = [
+        change + max(before, after) * SECOND
+        for change, before, after in zip(left.changes, left.offsets, left.offsets[1:], strict=False)
+    ]
+    changes, offsets = list[datetime](), list[int]()
+    for start, end, offset in zip([None, *starts], [*starts, None], left.offsets, strict=True):
+        inside = [change + offset * SECOND for change in right.changes]
+        later = [at for at in inside if (start is None or at > start) and (end is None or at < end)]
+        first = start or later[0] - STEP if start or later else BEGIN
+        changes += [*([start] if start else []), *later]
+        offsets += [right.offset_at(at - offset * SECOND) - offset for at in (first, *later)]
+    return Shift(tuple(changes), tuple(offsets))
+
+
+@lru_cache(256)
+def _from_utc(name: str) -> Shift | None:
+    if name == DEFAULT:
+        return Shift((), (0,))
+    try:
+        info = zoneinfo.ZoneInfo(name)
+    except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
+        return None
+
+    def offset(moment: datetime) -> timedelta:
+        return info.fromutc(moment.replace(tzinfo=info)).replace(tzinfo=None) - moment
+
+    changes, offsets, here = [], [offset(BEGIN)], BEGIN
+    while here < END:
+        following = min(here + STEP, END)
+        if (found := offset(following)) != offsets[-1]:
+            changes.append(_change(here, following, offset))
+            offsets.append(found)
+        here = following
+    return Shift(tuple(changes), tuple(each // SECOND for each in offsets))
+
+
+def _change(before: datetime, after: datetime, offset: Callable[[datetime], timedelta]) -> datetime:
+    """The first second after `before` that has another offset."""
+    start = offset(before)
+    while after - before > SECOND:
+        middle = before + (after - before) // 2 // SECOND * SECOND
+        before, after = (middle, after) if offset(middle) == start else (before, middle)
+    return after
+
+
+def exists(name: str) -> bool:
+    """Whether there is a zone of that name."""
+    return _from_utc(name) is not None
+
+
+def names() -> frozenset[str]:
+    """All names that there are."""
+    return frozenset(zoneinfo.available_timezones()) | {DEFAULT}
+
+
+def micros(moment: datetime) -> int:
+    """Microseconds since 1970."""
+    return (moment - EPOCH) // timedelta(microseconds=1)
