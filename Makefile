@@ -19,9 +19,12 @@ $(VENV)/.dev: $(VENV)/.base
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[frames]" --group dev
 	@touch $@
 
-# mysqlclient is built here, which takes the headers of the MariaDB client: without them MariaDB is not tested.
+# mysqlclient is built here, which takes a compiler and the headers of the MariaDB client: without them MariaDB is not tested.
 $(VENV)/.mariadb: $(VENV)/.dev
-	if pkg-config --exists libmariadb 2>/dev/null; then $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt "mysqlclient>=2.2,<3" && touch $@; fi
+	@pkg-config --exists libmariadb 2>/dev/null \
+	&& $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt "mysqlclient>=2.2,<3" \
+	&& touch $@ \
+	|| echo "mysqlclient cannot be built here (make system-packages): MariaDB is not tested."
 
 demo: $(VENV)/.base ## make a hospital's data set, ask it a few questions, leave the files in ./demo
 	$(BIN)/hedgerow demo --folder demo --force
