@@ -3,13 +3,16 @@
 import doctest
 import re
 from pathlib import Path
+from textwrap import indent
 
 import pytest
 
 from hedgerow.catalog import bind_catalog, codes, guess, names, quote, read_budget, read_column, read_limits, read_table
 from hedgerow.errors import CatalogError
 
-PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "catalog.md").read_text(encoding="utf-8")
+DOCS = Path(__file__).parents[2] / "docs"
+PAGE = (DOCS / "reference" / "catalog.md").read_text(encoding="utf-8")
+GUIDE = (DOCS / "how-to" / "write-a-catalog.md").read_text(encoding="utf-8")
 CODES = {value for name, value in vars(codes).items() if name.isupper()}
 SECTIONS = dict(re.findall(r"^### `(catalog-[a-z-]+)`\n(.*?)(?=^##)", PAGE, re.MULTILINE | re.DOTALL))
 EXAMPLES = {code: re.findall(r"```yaml\n(.*?)```", text, re.DOTALL) for code, text in SECTIONS.items()}
@@ -53,6 +56,19 @@ def test_the_example_at_the_top_loads_and_shows_every_field(load):
         "hidden",
     }
     assert fields - shown == {"queries", "accounting", "schedule"}
+
+
+@pytest.mark.parametrize("piece", re.findall(r"```yaml\n(.*?)```", GUIDE, re.DOTALL))
+def test_every_piece_of_the_guide_loads_in_its_place(load, piece):
+    field = piece.split(":", maxsplit=1)[0]
+    text = "dataset: hospital\nbudget: {epsilon: 3.0, delta: 1e-6}\n"
+    if field == "columns":
+        text += f"tables:\n  visits:\n    unit: patient_id\n{indent(piece, '    ')}"
+    elif field == "limits":
+        text += f"tables: {{visits: {{unit: patient_id}}}}\n{piece}"
+    else:
+        text += f"tables:\n{indent(piece, '  ')}"
+    assert load(text).tables["visits"].unit == "patient_id"
 
 
 @pytest.mark.parametrize("field", [*read_budget._FIELDS, *read_limits.FIELDS, *read_table._FIELDS, *read_column.TYPES])

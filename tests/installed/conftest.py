@@ -23,16 +23,17 @@ class Installed:
     environment: Path
     folder: Path
 
-    def __call__(self, *words: str, folder: Path | None = None, **more: str) -> subprocess.CompletedProcess:
+    def __call__(self, *words: str, folder: Path | None = None) -> subprocess.CompletedProcess:
         """Run a program of the environment, as somebody would who never saw the repository."""
         program = self.environment / "bin" / words[0]
+        kept = {name: os.environ[name] for name in ("PATH", "JAVA_HOME", "TMPDIR") if name in os.environ}
         return subprocess.run(  # noqa: S603 - the words of our own pages
             [str(program), *words[1:]],
             check=False,
             capture_output=True,
             text=True,
             cwd=folder or self.folder,
-            env={"PATH": os.environ["PATH"], "HOME": str(self.folder), "LC_ALL": "C.UTF-8", **more},
+            env={**kept, "HOME": str(self.folder), "LC_ALL": "C.UTF-8"},
             stdin=subprocess.DEVNULL,
         )
 
@@ -104,7 +105,15 @@ def installed(environment, hospital, tmp_path) -> Callable[..., Installed]:
     """hedgerow with what some words after `pip install` bring, in a folder in which `make demo` was just run."""
 
     def made_of(*words: str) -> Installed:
-        shutil.copytree(hospital, tmp_path / "demo")
+        shutil.copytree(hospital, tmp_path / "demo", copy_function=_copy)
         return Installed(environment(*words), tmp_path)
 
     return made_of
+
+
+def _copy(source: str, target: str) -> None:
+    """Copy what a page writes to; the database is only read, and large."""
+    if source.endswith(".duckdb"):
+        os.link(source, target)
+    else:
+        shutil.copy2(source, target)

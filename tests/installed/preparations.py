@@ -1,6 +1,5 @@
 """What a reader has before a page begins: a server, a folder of files. It is made here, and ends with the page."""
 
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from ..conformance.engines import postgres
+from ..conformance.engines import postgres, spark
 from .pages import ROOT, blocks
 
 SHOP = """\
@@ -47,8 +46,8 @@ def postgres_server(page: Path, folder: Path) -> Iterator[dict[str, str]]:
 @contextmanager
 def spark_folder(_page: Path, folder: Path) -> Iterator[dict[str, str]]:
     """A folder with a shop in Parquet."""
-    if shutil.which("java") is None:
-        pytest.skip("Java is not installed")
+    if reason := spark.why_not():
+        pytest.skip(reason)
     (folder / "shop.yaml").write_text(SHOP, encoding="utf-8")
     (folder / "shop").mkdir()
     segments = ["private" if number % 3 else "trade" for number in range(600)]
