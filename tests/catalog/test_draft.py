@@ -12,6 +12,8 @@ from hedgerow.errors import CatalogError
 from hedgerow.expressions.types import Type
 from hedgerow.schema import Schema, SchemaColumn, SchemaTable
 
+TYPED = "age: {type: integer, lower: 0, upper: 120}"
+
 
 @pytest.fixture
 def draft(shop):
@@ -110,6 +112,15 @@ def test_tables_that_differ_only_in_case_do_not_both_enter_a_draft(draft, load, 
     text = draft(_schema(*tables))
     assert list(load(text).tables) == ["users"]
     assert "# USERS is left out" in text
+
+
+def test_a_table_of_text_alone_is_told_how_to_give_its_columns_types(draft, load, make_table):
+    schema = _schema(make_table("people", [], id=Type.TEXT, age=Type.TEXT))
+    text = draft(schema)
+    assert TYPED in text
+    taken = text.replace(f"# {TYPED}", f"{TYPED} #").replace("unit: ???", "unit: id")
+    assert load(taken).tables["people"].columns["age"].type is Type.INTEGER
+    assert TYPED not in draft(_schema(make_table("people", [], id=Type.TEXT, age=Type.INTEGER)))
 
 
 def test_a_database_without_tables_has_no_draft(draft):

@@ -15,7 +15,7 @@ women:
     educ: {lower: 8, upper: 20}
     affairs: {lower: 0, upper: 5}
     rate_marriage: {values: [1.0, 2.0, 3.0, 4.0, 5.0]}
-    religious: {values: [1.0, 2.0, 3.0, 4.0]}
+    religious: {values: [1, 2, 3, 4]}
 occupations: {public: true}
 """
 BOUNDED = "SELECT * REPLACE (CASE WHEN affairs > 5 THEN 5 ELSE affairs END AS affairs) FROM source"
@@ -65,6 +65,7 @@ QUESTIONS = [
         "AS with_children FROM women"
     ),
     Question("SELECT SUM(affairs) AS s FROM women WHERE age BETWEEN 20 AND 30 AND (educ > 14 OR children = 0)"),
+    Question("SELECT MODE(religious) AS most, MODE(rate_marriage) AS rate FROM women"),
     Question(
         "SELECT yrs_married, COUNT(*) AS n, SUM(COUNT(*)) OVER (ORDER BY yrs_married) AS up_to FROM women "
         "GROUP BY yrs_married ORDER BY yrs_married",

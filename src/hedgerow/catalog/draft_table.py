@@ -21,6 +21,9 @@ def draft_table(table: SchemaTable, schema: Schema) -> Iterator[str]:
     yield from _guessed_unit(table, unit) if unit else _open_unit(candidates or ([] if links else single_keys(table)))
     yield from _suggestions(links)
     yield from _columns([column for name, column in table.columns.items() if name != unit])
+    if all(column.type is Type.TEXT for column in table.columns.values()):
+        yield "      # All columns are text, as in every CSV file. Give numbers and dates a type, for instance"
+        yield "      # age: {type: integer, lower: 0, upper: 120}   or   day: {type: date}"
 
 
 def _guessed_unit(table: SchemaTable, unit: str) -> Iterator[str]:

@@ -72,7 +72,7 @@ def constant_of(value: object) -> Literal:
 
 def mode_of(value: Expr, values: Sequence[object] | None, count: Callable[[int], Expr], node: exp.Expr) -> Expr:
     """The declared value whose noisy count is the largest, the first of equals; `count` gives the counts."""
-    plain = value.type in {Type.TEXT, Type.INTEGER, Type.BOOLEAN}
+    plain = value.type in {Type.TEXT, Type.INTEGER, Type.FLOAT, Type.BOOLEAN}
     if values is None or not plain or not 0 < len(values) <= MOST_VALUES:
         raise UnsupportedSQLError(
             f"{text_of(node)} needs a column whose values the catalog lists, at most {MOST_VALUES} of them.",
@@ -84,5 +84,6 @@ def mode_of(value: Expr, values: Sequence[object] | None, count: Callable[[int],
     most = call("greatest", counts) if len(counts) > 1 else counts[0]
     branches: list[Expr] = []
     for each, shown in zip(counts, values, strict=True):
-        branches += [Call("equal", (each, most), Type.BOOLEAN), constant_of(shown)]
+        constant = Literal(float(shown), Type.FLOAT) if value.type is Type.FLOAT else constant_of(shown)  # type: ignore[arg-type]
+        branches += [Call("equal", (each, most), Type.BOOLEAN), constant]
     return Call("case", (*branches, Literal(None, Type.NULL)), value.type)
