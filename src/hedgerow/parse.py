@@ -1,6 +1,7 @@
 """Text to syntax. One statement, of bounded size and depth; the tree is untrusted until `plan` has bound it."""
 
 import logging
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -9,7 +10,9 @@ from sqlglot.errors import SqlglotError
 
 from hedgerow.differential_privacy_clause import Identifier, Option, cut, span_of
 from hedgerow.errors import ParameterError, ParseError, Span, UnsupportedSQLError
+from hedgerow.parse_hints import hint_for, unclosed
 from hedgerow.placeholders import number_placeholders
+from hedgerow.positions import NAMELESS, place_functions
 
 MAX_CHARACTERS = 100_000
 MAX_DEPTH = 60
@@ -80,18 +83,21 @@ def parse(text: str, dialect: str = "duckdb") -> Statement:
         raise ParameterError(f"Dialect {dialect!r} is not known.", code="dialect", hint=f"Choose one of {known}.")
     _check_text(text)
     reader = Dialect.get_or_raise(dialect)
+    tokens: list[Token] = []
     try:
         tokens = reader.tokenize(text)
         _check_tokens(tokens)
         words, options = cut(tokens)
-        statements = reader.parser().parse(number_placeholders(words), text)
+        words = number_placeholders(words)
+        statements = reader.parser().parse(words, text)
     except SqlglotError as error:
-        raise _readable(error, text) from None
+        raise _readable(error, text, tokens) from None
     except RecursionError:
         raise ParseError("The statement is nested too deeply.", code="too-deep") from None
     except (ValueError, TypeError, LookupError, AttributeError, AssertionError):  # the parser's own mistakes
         raise ParseError("The text cannot be read as SQL.", code="syntax") from None
-    query = _single_query([s for s in statements if s is not None])
+    query = _single_query([s for s in statements if s is not None], tokens)
+    place_functions(query, words)
     for node in query.walk():
         node.meta["dialect"] = dialect
     return Statement(query, options)
@@ -127,7 +133,7 @@ def _check_tokens(tokens: list[Token]) -> None:
             )
 
 
-def _single_query(statements: list[exp.Expr]) -> exp.Query:
+def _single_query(statements: list[exp.Expr], tokens: list[Token]) -> exp.Query:
     if len(statements) != 1:
         raise ParseError(
             "Exactly one statement can be asked at a time.",
@@ -136,20 +142,22 @@ def _single_query(statements: list[exp.Expr]) -> exp.Query:
         )
     statement = statements[0]
     if not isinstance(statement, exp.Query) or isinstance(statement, exp.Table):
-        kind = statement.key.upper()
-        if kind not in STATEMENTS:
+        if statement.key.upper() not in STATEMENTS:
             raise ParseError(
                 "The text cannot be read as SQL.", code="syntax", hint="Start the query with SELECT or WITH."
             )
         raise UnsupportedSQLError(
-            f"Only SELECT can be asked; this is {kind}.",
+            f"Only SELECT can be asked; this is {tokens[0].text.split()[0].upper()}.",
             code="not-a-select",
             hint="Start the query with SELECT or WITH.",
         )
     return statement
 
 
-def _readable(error: SqlglotError, text: str) -> ParseError:
+def _readable(error: SqlglotError, text: str, tokens: list[Token]) -> ParseError:
+    opened = None if tokens else unclosed(text)
+    if opened is not None:
+        return ParseError("The text ends inside a quote or comment.", code="syntax", hint=opened.text, span=opened.span)
     details = getattr(error, "errors", None) or [{}]
     first = details[0]
     line, column = first.get("line"), first.get("col")  # of the last character of the word
@@ -159,15 +167,25 @@ def _readable(error: SqlglotError, text: str) -> ParseError:
     near = first.get("highlight") or ""
     column = max(column - len(near) + 1, 1) if near else max(column, 1)
     start = sum(len(row) + 1 for row in text.split("\n")[: line - 1]) + column - 1
+    span = Span(start, start + max(len(near), 1), line)
+    hint = hint_for(text, tokens, start)
+    if hint is not None and hint.span is not None:
+        span, near = hint.span, text[hint.span.start : hint.span.end]
+        column = span.start - (text.rfind("\n", 0, span.start) + 1) + 1
     return ParseError(
-        f"Syntax error at line {line}, column {column}{f', near {near!r}' if near else ''}: {what}.",
+        f"Syntax error at line {span.line}, column {column}{f', near {near!r}' if near else ''}: {what}.",
         code="syntax",
-        span=Span(start, start + max(len(near), 1), line),
+        hint=None if hint is None else hint.text,
+        span=span,
     )
 
 
 def _plain(description: str) -> str:
     """The parser's complaint without its own class names and tokens."""
-    if not description or "<class" in description:
+    missing = re.match(r"Required \w+: '\w+' missing for <class '[\w.]*\.(\w+)'>", description)
+    kind: type = exp.Expr if missing is None else getattr(exp, missing[1], exp.Expr)
+    if issubclass(kind, exp.Func):
+        return "a part is missing here" if issubclass(kind, NAMELESS) else f"{kind.sql_name()} needs another argument"
+    if not description or "<class" in description or description.startswith("Invalid expression"):
         return "something is missing or does not belong here"
-    return description.split(" but got <", maxsplit=1)[0].rstrip(".")
+    return description.split(" but got <", maxsplit=1)[0].rstrip(".").replace("Expecting", "expected")

@@ -9,12 +9,11 @@ from hedgerow.budget import Charge, Receipt
 from hedgerow.catalog import Catalog
 from hedgerow.engine import Database
 from hedgerow.engine.desk import Desk
-from hedgerow.engine.question import Question
 from hedgerow.ledger import Ledger
 from hedgerow.plan.nodes import LogicalPlan
 from hedgerow.privacy.plan import PrivateStatement, Room
 from hedgerow.release import Estimator
-from hedgerow.schema import Schema
+from hedgerow.schema import Schema, SchemaTable
 
 
 @dataclass(frozen=True)
@@ -25,6 +24,7 @@ class Purchase:
     private: PrivateStatement
     estimators: tuple[Estimator, ...]
     receipt: Receipt
+    declared: tuple[SchemaTable, ...]
 
     @property
     def charge(self) -> Charge:
@@ -39,11 +39,12 @@ class WatchedDesk(Desk):
     bought: list[Purchase] = field(default_factory=list)
 
     def buy(
-        self, question: Question, logical: LogicalPlan, private: PrivateStatement, room: Room
+        self, query: str, logical: LogicalPlan, private: PrivateStatement, room: Room
     ) -> tuple[list[Estimator], Receipt]:
         """Pay and release as ever, and remember."""
-        estimators, receipt = super().buy(question, logical, private, room)
-        self.bought.append(Purchase(logical, private, tuple(estimators), receipt))
+        estimators, receipt = super().buy(query, logical, private, room)
+        declared = tuple(self._declared(logical))
+        self.bought.append(Purchase(logical, private, tuple(estimators), receipt, declared))
         return estimators, receipt
 
 
@@ -57,7 +58,7 @@ class WatchedDatabase(Database):
         self._bought: list[Purchase] = []
         desk = self._desk
         self._desk = WatchedDesk(
-            desk.backend, desk.schema, desk.catalog, desk.ledger, desk.analyst, desk.after, desk.waiting, self._bought
+            desk.backend, desk.schema, desk.catalog, desk.ledger, desk.analyst, desk.after, self._bought
         )
 
     def watch(self, query: str, options: dict[str, object]) -> tuple[Answer, Sequence[Purchase]]:

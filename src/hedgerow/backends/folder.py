@@ -30,6 +30,9 @@ SETTINGS: dict[str, str | bool | int | float | list[str]] = {
     "autoload_known_extensions": "false",
     "python_enable_replacements": "false",
 }
+LEFT_OUT = (".", "_")
+"""How the names begin of files that other programs keep beside data."""
+
 CSV = (
     "header = true, auto_detect = false, delim = ',', quote = '\"', escape = '\"', nullstr = '', "
     "allow_quoted_nulls = false, ignore_errors = true, parallel = false"
@@ -71,7 +74,14 @@ def open_files(pattern: str) -> DuckDB:
 
 def _opened(base: Path, entries: Iterable[Path]) -> DuckDB:
     """A DuckDB of its own, in which nothing but `base` can be read, and no setting be changed."""
-    tables = list(_tables(entries))
+    found = list(entries)
+    tables = list(_tables(found))
+    if not tables and any(entry.name.startswith(LEFT_OUT) and entry.suffix.lower() in ENDINGS for entry in found):
+        raise BackendError(
+            f"Files whose names begin with _ or . are not read, and there are no others in {base}.",
+            code="no-tables",
+            hint="Rename the file, so that its name begins with a letter.",
+        )
     if not tables:
         raise BackendError(
             f"There are no Parquet or CSV files in {base}.",
@@ -103,7 +113,7 @@ def _view(connection: duckdb.DuckDBPyConnection, table: Files) -> None:
 
 def _tables(entries: Iterable[Path]) -> Iterable[Files]:
     for entry in sorted(entries):
-        if entry.name.startswith((".", "_")):
+        if entry.name.startswith(LEFT_OUT):
             continue
         if entry.is_dir():
             found = tuple(sorted(path for path in entry.rglob("*") if _is_data(path)))
@@ -114,7 +124,7 @@ def _tables(entries: Iterable[Path]) -> Iterable[Files]:
 
 
 def _is_data(path: Path) -> bool:
-    return path.suffix.lower() in ENDINGS and not path.name.startswith((".", "_")) and path.is_file()
+    return path.suffix.lower() in ENDINGS and not path.name.startswith(LEFT_OUT) and path.is_file()
 
 
 def _of_one_kind(table: Files) -> Files:

@@ -12,7 +12,8 @@ import typer
 
 from hedgerow.cli.excerpt import excerpt
 from hedgerow.cli.output import stderr, tell, write_json
-from hedgerow.errors import CatalogError, HedgerowError, InternalError, charged
+from hedgerow.cli.words import in_words_of_command_line
+from hedgerow.errors import BackendError, CatalogError, HedgerowError, InternalError
 
 INTERRUPTED = 130
 
@@ -72,8 +73,8 @@ def guarded(command: Callable[[], object], *, as_json: bool) -> int:
         return report(error, None, as_json=as_json)
     except BrokenPipeError:
         return _reader_gone()
-    except (KeyboardInterrupt, typer.Abort) as error:
-        tell(" ".join(part for part in ("Stopped.", charged(error)) if part))
+    except (KeyboardInterrupt, typer.Abort):
+        tell("Stopped.")
         return INTERRUPTED
     except Exception as error:  # noqa: BLE001 - the last door
         return _unexpected(error, as_json=as_json)
@@ -90,9 +91,8 @@ def _unexpected(error: Exception, *, as_json: bool) -> int:
     bug = InternalError(
         f"hedgerow failed in a way that it should not (incident {incident}).",
         hint="This is a bug; what caused it is withheld, for it could quote private values. The owner's log has it "
-        "under that number.",
+        "under that number. What had been charged stays charged: see `hedgerow budget --history`.",
     )
-    bug.receipt, bug.repeatable = getattr(error, "receipt", None), getattr(error, "repeatable", False)
     return report(bug, None, as_json=as_json)
 
 
@@ -112,7 +112,9 @@ def _reader_gone() -> int:
 
 
 def report(error: HedgerowError, lines: str | None, *, as_json: bool) -> int:
-    """Say what went wrong; the exit code that goes with it."""
+    """Say what went wrong, in the words of the command line; the exit code that goes with it."""
+    error.message = in_words_of_command_line(error.message)
+    error.hint = None if error.hint is None else in_words_of_command_line(error.hint)
     if as_json:
         write_json({"error": error.to_dict()})
     else:
@@ -126,8 +128,9 @@ def _tell(error: HedgerowError, lines: str | None) -> None:
         stderr().print(f"\n{lines}\n", soft_wrap=True)
     if error.hint:
         tell(f"hint: {error.hint}")
-    if error.cost:
-        tell(error.cost)
+    receipt = error.receipt if isinstance(error, BackendError) else None
+    if receipt is not None:
+        tell(f"The query had been charged (receipt {getattr(receipt, 'id', '')}), and stays charged.")
 
 
 def _heading(error: HedgerowError) -> str:

@@ -21,17 +21,16 @@ from hedgerow.engine.calibration.calibration import Calibration
 from hedgerow.engine.calibration.diagnose import diagnose
 from hedgerow.engine.calibration.gaps import marked
 from hedgerow.engine.calibration.quoting import quoted
-from hedgerow.engine.desk import Desk, statement_name
+from hedgerow.engine.desk import Desk
 from hedgerow.engine.forecast import Forecast, forecast, how_many
 from hedgerow.engine.offer import offered
 from hedgerow.engine.parameters import AUTOMATIC, Asked, Options, asked
 from hedgerow.engine.public import ordered, public_query, require_public, require_rows
-from hedgerow.engine.question import Question, plain_params
-from hedgerow.engine.quote import Quote, paid_for, predict, predicted_errors
+from hedgerow.engine.quote import Quote, predict, predicted_errors
 from hedgerow.engine.stated import stated
 from hedgerow.engine.summary import summary
 from hedgerow.engine.telling import tell
-from hedgerow.errors import ParameterError, ParseError, carrying, pointing_into
+from hedgerow.errors import BackendError, ParameterError, ParseError, pointing_into
 from hedgerow.ledger import BudgetView, Ledger
 from hedgerow.parse import parse
 from hedgerow.plan.bind import bind
@@ -76,73 +75,54 @@ class Database:
         """
         automatic = self._automatic(query, params, options)
         if automatic is None:
-            return self._answered(query, params, *self._understand(query, params, options))
-        with self._desk.turn(automatic.request, query, repr(params)):
-            completed = automatic.completed()
-        with carrying(completed.purse.receipt):
-            answer = self._answered(query, params, completed.request, completed.logical)
-        return completed_answer(answer, completed)
+            return self._answered(query, *self._understand(query, params, options))
+        completed = automatic.completed()
+        return completed_answer(self._answered(query, completed.request, completed.logical), completed)
 
-    def _answered(self, query: str, params: Parameters, request: Asked, logical: LogicalPlan) -> Answer:
+    def _answered(self, query: str, request: Asked, logical: LogicalPlan) -> Answer:
         if not logical.releases:
             return self._public(query, logical, request)
-        answer = self._private(self._question(query, params, request), request, logical)
-        return diagnosable(answer, partial(diagnose, self._desk, logical, request))
+        return diagnosable(self._private(query, request, logical), partial(diagnose, self._desk, logical, request))
 
-    def _question(self, query: str, params: Parameters, request: Asked) -> Question:
-        """What the history shows, and what a statement that is asked again is known by."""
-        budget, target = request.budget, None if request.within is None else str(request.within)
-        return Question(query, plain_params(params), (budget.epsilon, budget.delta, budget.mechanism, target))
-
-    def _private(self, question: Question, request: Asked, logical: LogicalPlan) -> Answer:
+    def _private(self, query: str, request: Asked, logical: LogicalPlan) -> Answer:
         desk = self._desk
         public = desk.public_tables(logical)
         room = desk.room()
         if request.within is not None:
-            target = AccuracyFirst(desk, question, logical, request, request.within, room, public)
-            with desk.turn(request, statement_name(target.sample)):
-                return target.answer()
+            return AccuracyFirst(desk, query, logical, request, request.within, room, public).answer()
         private = desk.price(logical, request, room)
-        with desk.turn(request, statement_name(private)):
-            found = desk.find(question, private, request) if request.reuse else None
-            if found is None:
-                estimators, receipt = desk.buy(question, logical, private, room)
-        if found is not None:
-            return desk.retell(question, found, logical, private, request, public)
-        with carrying(receipt):
-            return tell(desk.after, logical, estimators, public, request, summary(question.text, private, receipt))
+        if request.reuse and (known := desk.recall(query, logical, private, request, public)) is not None:
+            return known
+        estimators, receipt = desk.buy(query, logical, private, room)
+        try:
+            return tell(desk.after, logical, estimators, public, request, summary(query, private, receipt))
+        except BackendError as error:
+            error.receipt = receipt
+            raise
 
     def quote(self, query: str, *, params: Parameters = None, **options: Unpack[Options]) -> Quote:
         """What the question would cost and how wrong its answers would be. Free; reads no private row."""
         automatic = self._automatic(query, params, options)
         if automatic is None:
-            return self._quoted(query, params, *self._understand(query, params, options))
-        return quoted(automatic, partial(self._quoted, query, params))
+            return self._quoted(query, *self._understand(query, params, options))
+        return quoted(automatic, partial(self._quoted, query))
 
-    def _quoted(self, query: str, params: Parameters, request: Asked, logical: LogicalPlan) -> Quote:
+    def _quoted(self, query: str, request: Asked, logical: LogicalPlan) -> Quote:
         if not logical.releases:
             return Quote.public(query, self._public_query(logical).sql)
-        desk, room, question = self._desk, self._desk.room(), self._question(query, params, request)
-        offer, found = None, None
+        desk, room = self._desk, self._desk.room()
+        offer = None
         if request.within is not None:
             public = desk.public_tables(logical)
-            target = AccuracyFirst(desk, question, logical, request, request.within, room, public)
-            offer, found = offered(target), target.reached() if request.reuse else None
+            offer = offered(AccuracyFirst(desk, query, logical, request, request.within, room, public))
         private = desk.price(logical, request, room, None if offer is None else offer.epsilon)
-        if found is None and request.reuse and (offer is None or offer.estimate is None):
-            found = desk.find(question, private, request)
-        shown = private if found is None else replace(private, parts=tuple(each.plan for each in found[1]))
         programs = [program(part, desk.backend.dialect, NO_NONCE) for part in private.parts]
         texts = [text for steps in programs for text in steps.texts()]
         left, fits = desk.ledger.preview(private.charge, analyst=desk.analyst)
-        made = predict(query, logical, shown, request.confidence, texts, desk.ledger.caps, left, fits=fits)
+        made = predict(query, logical, private, request.confidence, texts, desk.ledger.caps, left, fits=fits)
         repeats = how_many(private.charge, desk.ledger.remaining_cost(desk.analyst))
         made = replace(made, repeats=repeats, _reprice=partial(self._errors_at, logical, request, room))
-        if offer is not None:
-            made = replace(made, offer=offer, fits=fits and offer.fits, notes=offer.notes)
-        if found is None:
-            return made
-        return paid_for(made, desk.ledger.receipt_id(found[0].charge), desk.ledger.budget(desk.analyst).remaining)
+        return made if offer is None else replace(made, offer=offer, fits=fits and offer.fits, notes=offer.notes)
 
     def calibrate(
         self,
@@ -189,8 +169,8 @@ class Database:
         return self._desk.ledger.budget(self._desk.analyst)
 
     def cancel(self) -> None:
-        """Stop the statements that run or wait now in other threads: each ends in a `BackendError`. Charges stand."""
-        self._desk.cancel()
+        """Stop the statements that run now in other threads: each ends in a `BackendError`. Charges stand."""
+        self._desk.backend.cancel()
 
     def close(self) -> None:
         """Let go of database and ledger."""

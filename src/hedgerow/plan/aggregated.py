@@ -7,7 +7,6 @@ from enum import Enum
 from sqlglot import exp
 
 from hedgerow.aggregates import lookup as noisy
-from hedgerow.aggregates import names as noisy_names
 from hedgerow.errors import HedgerowError, Span, UnsupportedSQLError
 from hedgerow.expressions import summaries
 from hedgerow.expressions.facts import declared_values, range_of
@@ -22,6 +21,7 @@ from hedgerow.plan.ownership import is_owner
 from hedgerow.plan.rows import Owned
 from hedgerow.plan.scalar import ScalarBinder, unsupported
 from hedgerow.plan.scope import RowScope, clip, fold
+from hedgerow.plan.suggestions import AGGREGATES, function_hint, function_name
 from hedgerow.plan.summarised import argument_nodes, arguments_of_summary, has_aggregate, is_aggregate, name_of, unwrap
 from hedgerow.plan.syntax import span_of, text_of
 
@@ -91,7 +91,7 @@ class AggregatedScope:
         raise UnsupportedSQLError(
             f"Column {node.name!r} is neither grouped by nor inside an aggregate, so it would show single rows.",
             code="raw-column",
-            hint=f"Add {node.name} to GROUP BY, or aggregate it, for instance AVG({node.name}).",
+            hint=f"Add {node.name} to GROUP BY, or aggregate it, for instance {_example(found, node.name)}.",
             span=span_of(node),
         )
 
@@ -214,9 +214,10 @@ class AggregatedScope:
         known = noisy(function)
         if known is None:
             raise UnsupportedSQLError(
-                f"{function} is not available on private tables.",
+                f"{function_name(inner) or function} is not available on private tables.",
                 code="unsupported-aggregate",
-                hint=f"Available: {', '.join(noisy_names())}. In a CTE grouped by the unit, others are, too.",
+                hint=function_hint(inner)
+                or f"Available: {', '.join(AGGREGATES)}. In a CTE grouped by the unit, others are, too.",
                 span=span_of(node),
             )
         distinct, nodes = argument_nodes(inner)
@@ -311,3 +312,7 @@ def unit_shown(owner: Expr, node: exp.Expr) -> UnsupportedSQLError:
         hint="COUNT(DISTINCT unit) counts them.",
         span=span_of(node),
     )
+
+
+def _example(column: Expr, name: str) -> str:
+    return f"AVG({name})" if column.type.is_numeric else f"COUNT(DISTINCT {name})"

@@ -5,7 +5,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from hedgerow.catalog.model import Catalog
-from hedgerow.errors import ParseError, UnknownNameError, UnsupportedSQLError
+from hedgerow.errors import ParseError, Span, UnknownNameError, UnsupportedSQLError
 from hedgerow.expressions.nodes import Column, Order
 from hedgerow.plan import clauses
 from hedgerow.plan.context import Bounds, Context
@@ -149,7 +149,7 @@ def _rows_shown(query: exp.Expr) -> UnsupportedSQLError:
             "SELECT * would show single rows of private data.",
             code="star",
             hint="Ask for aggregates, for instance COUNT(*).",
-            span=span_of(query),
+            span=_span_of_star(query),
         )
     first = query.expressions[0] if isinstance(query, exp.Select) and query.expressions else query
     return UnsupportedSQLError(
@@ -158,3 +158,9 @@ def _rows_shown(query: exp.Expr) -> UnsupportedSQLError:
         hint="Ask for COUNT, SUM or AVG, for instance SELECT COUNT(*) FROM …",
         span=span_of(first),
     )
+
+
+def _span_of_star(query: exp.Expr) -> Span | None:
+    star = query.find(exp.Star)
+    shown = star.parent if star is not None and isinstance(star.parent, exp.Column) else star
+    return span_of(query) if shown is None or span_of(shown) is None else span_of(shown)

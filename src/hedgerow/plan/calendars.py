@@ -12,6 +12,7 @@ from hedgerow.plan import coerce, zones
 from hedgerow.plan.formats import time_format
 from hedgerow.plan.handlers import Binder, Handlers, constant_text, text, unsupported, whole
 from hedgerow.plan.parts import moment
+from hedgerow.plan.suggestions import CONSTANT_DATE, function_name
 from hedgerow.plan.syntax import dialect_of, span_of, text_of
 from hedgerow.plan.temporal import shifted
 
@@ -121,22 +122,34 @@ def modified(node: exp.Anonymous, binder: Binder) -> Expr | None:
 def volatile(node: exp.Expr) -> UnsupportedSQLError:
     """The refusal of what changes while one looks."""
     return UnsupportedSQLError(
-        f"{text_of(node)} gives something else each time, so an answer could not be repeated or reused.",
+        f"{function_name(node) or text_of(node)} gives something else each time, so an answer could not be repeated.",
         code="volatile",
-        hint="Pass the value as a parameter: WHERE admitted > ? with params=[date.today()].",
+        hint="Sampling is not needed: noise is added anyway." if isinstance(node, RANDOM) else CONSTANT_DATE,
         span=span_of(node),
     )
 
 
 DATE_PARTS = ("year", "month", "day")
 MOMENT_PARTS = ("year", "month", "day", "hour", "min", "sec")
+RANDOM = (exp.Rand, exp.Randn, exp.Uuid, exp.CurrentUser)
 VOLATILE = (
     *(exp.CurrentDate, exp.CurrentTimestamp, exp.CurrentTime, exp.CurrentDatetime, exp.CurrentTimestampLTZ),
     *(exp.Localtime, exp.Localtimestamp, exp.Systimestamp, exp.UtcDate, exp.UtcTime, exp.UtcTimestamp),
-    *(exp.Rand, exp.Randn, exp.Uuid, exp.CurrentUser),
+    *RANDOM,
 )
 VOLATILE_NAMES = frozenset(
-    {"NOW", "GETDATE", "TODAY", "SYSDATE", "RANDOM", "GEN_RANDOM_UUID", "UUID", "GETUTCDATE", "GET_CURRENT_TIMESTAMP"}
+    {
+        "NOW",
+        "CURDATE",
+        "GETDATE",
+        "TODAY",
+        "SYSDATE",
+        "RANDOM",
+        "GEN_RANDOM_UUID",
+        "UUID",
+        "GETUTCDATE",
+        "GET_CURRENT_TIMESTAMP",
+    }
     | {"TRANSACTION_TIMESTAMP", "STATEMENT_TIMESTAMP", "CLOCK_TIMESTAMP", "TIMEOFDAY", "CURRENT_LOCALTIMESTAMP"}
 )
 READ = ("this", "format", "default_year", "target_type")

@@ -40,7 +40,7 @@ def _inside(node: exp.Between, low: exp.Expr, high: exp.Expr, binder: Binder) ->
 def _in(node: exp.In, binder: Binder) -> Expr:
     listed = node.expressions or _unnested(node.args.get("unnest"))
     if not listed:
-        raise unsupported(node, hint="Write a list of constants: x IN (1, 2, 3).")
+        raise unsupported(node, hint="Write a list of constants in brackets: x IN (1, 2, 3).")
     arguments = coerce.comparable([binder.bind(n) for n in [node.this, *listed]], span_of(node))
     return coerce.call("in", coerce.unify(arguments, span_of(node)), span_of(node))
 

@@ -60,7 +60,11 @@ def whole_number(select: exp.Expr, clause: str, binder: ScalarBinder) -> int | N
     if node is None:
         return None
     name = "count" if isinstance(node, exp.Fetch) else "expression"
-    known = isinstance(node, exp.Limit | exp.Offset | exp.Fetch) and arguments_of(node, (name, "direction")) is not None
+    options = node.args.get("limit_options")
+    known = isinstance(node, exp.Limit | exp.Offset | exp.Fetch) and (
+        arguments_of(node, (name, "direction", "limit_options"), ordered=False) is not None
+        and not (options is not None and (options.args.get("percent") or options.args.get("with_ties")))
+    )
     bound = binder.bind(node.args[name]) if known and node.args.get(name) is not None else None
     if not isinstance(bound, Literal) or bound.type is not Type.INTEGER or int(bound.value) < 0:  # type: ignore[arg-type]
         raise UnsupportedSQLError(

@@ -29,6 +29,15 @@ NULLS_WELCOME = frozenset(
 """Functions for which the constant NULL makes sense; elsewhere it would only hide its type from the engine."""
 
 
+_HINTS = {
+    ("add", "text, text"): "Join texts with ||.",
+    ("bit_and", "text, text"): "Join texts with ||.",
+    ("is_null", "text, text"): "Write COALESCE(x, y) for a value in the place of NULL.",
+    ("trunc_places", "date, text"): "Write DATE_TRUNC('month', d).",
+}
+"""What to write where a function is applied to types for which another dialect has a meaning."""
+
+
 TELLS_SIGNS = frozenset({"cast_text", "imposed_text", "atan2", "power"})
 """Functions that tell minus zero from zero, or one NaN from another; which a row has may be an engine's choice."""
 
@@ -53,7 +62,7 @@ def call(name: str, arguments: Sequence[Expr], span: Span | None = None) -> Call
         raise UnsupportedSQLError(
             f"{name.replace('_', ' ')} cannot be applied to ({kinds}).",
             code="type-mismatch",
-            hint="Convert with CAST, for instance CAST(x AS DOUBLE).",
+            hint=_HINTS.get((name, kinds)) or "Convert with CAST, for instance CAST(x AS DOUBLE).",
             span=span,
         )
     return Call(name, tuple(arguments), result)
@@ -164,6 +173,17 @@ def _mismatch(kinds: Iterable[Type], span: Span | None) -> UnsupportedSQLError:
     return UnsupportedSQLError(
         f"Values of type {names} cannot be mixed.",
         code="type-mismatch",
-        hint="Convert one of them with CAST.",
+        hint=_mixed_hint(set(kinds)),
         span=span,
     )
+
+
+def _mixed_hint(kinds: set[Type]) -> str:
+    """What to write where values of these types meet."""
+    if Type.TEXT in kinds and Type.BOOLEAN in kinds:
+        return "A condition is TRUE or FALSE: write the column alone, or NOT and the column."
+    if Type.TEXT in kinds and any(kind.is_numeric for kind in kinds):
+        return "Write numbers without quotes, or convert one of them with CAST."
+    if kinds & {Type.DATE, Type.TIMESTAMP} and any(kind.is_numeric for kind in kinds):
+        return "Write a date in quotes, DATE '2026-01-31', or compare a part of it: YEAR(d) = 2026."
+    return "Convert one of them with CAST."

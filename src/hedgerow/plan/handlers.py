@@ -11,6 +11,7 @@ from hedgerow.expressions.functions import allowed
 from hedgerow.expressions.nodes import Expr, Literal
 from hedgerow.expressions.types import Type
 from hedgerow.plan import coerce
+from hedgerow.plan.suggestions import function_hint, function_name, is_available
 from hedgerow.plan.syntax import span_of, text_of
 
 
@@ -42,11 +43,18 @@ Handlers = dict[type[exp.Expr], tuple[tuple[str, ...], Handler]]
 
 def unsupported(node: exp.Expr, hint: str | None = None) -> UnsupportedSQLError:
     """The refusal of an expression that is not on the allow-list."""
-    name = node.this if isinstance(node, exp.Anonymous) else type(node).__name__
+    called = function_name(node)
+    if called is None:
+        found = f"{text_of(node)} cannot be used."
+    elif hint is not None or is_available(called):
+        found = f"{called} cannot be used with these arguments."
+        hint = hint or function_hint(node) or "The SQL reference shows which arguments it takes."
+    else:
+        found = f"{called} cannot be used: it is not on the list of functions that are safe on every row."
     return UnsupportedSQLError(
-        f"{text_of(node)} cannot be used: {name} is not on the list of functions that are safe on every row.",
+        found,
         code="unsupported-expression",
-        hint=hint or f"The SQL reference lists the {len(allowed())} functions that can be used.",
+        hint=hint or function_hint(node) or f"The SQL reference lists the {len(allowed())} functions that can be used.",
         span=span_of(node),
     )
 

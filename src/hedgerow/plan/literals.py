@@ -154,7 +154,9 @@ def placeholder(node: exp.Placeholder | exp.Parameter, values: Parameters, zone:
         return _positional(int(name), values, zone)
     if not isinstance(values, Mapping) or name not in values:
         raise ParameterError(
-            f"The query uses :{name}, but params has no {name!r}.", code="missing-parameter", hint="Pass params={…}."
+            f"The query uses :{name}, but no value is given for it.",
+            code="missing-parameter",
+            hint=f'Write the value itself, or pass params={{"{name}": …}}.',
         )
     return constant(values[name], zone)
 
@@ -162,8 +164,8 @@ def placeholder(node: exp.Placeholder | exp.Parameter, values: Parameters, zone:
 def _positional(number: int, values: Parameters, zone: str) -> Literal:
     if isinstance(values, str | Mapping) or values is None or not 0 < number <= len(values):
         raise ParameterError(
-            f"The query uses placeholder number {number}, but params has no value for it.",
+            f"The query uses placeholder number {number}, but no value is given for it.",
             code="missing-parameter",
-            hint="Pass params=[…] with one value for each ?.",
+            hint="Write the value itself, or pass params=[…] with one value for each ?.",
         )
     return constant(values[number - 1], zone)

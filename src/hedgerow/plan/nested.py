@@ -147,7 +147,7 @@ class Nester:
                     "A noisy number is compared with private rows, so noise of one answer would decide what another "
                     "one counts.",
                     code="released-with-private",
-                    hint="Ask for the number first, and pass it as a parameter: WHERE income > ? with params=[…].",
+                    hint="Ask for the number first, and write it into the next query: WHERE income > 1000.",
                     span=span_of(node),
                 )
         shown = table.query

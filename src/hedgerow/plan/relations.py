@@ -18,7 +18,7 @@ from hedgerow.plan.nodes import Derived, Values
 from hedgerow.plan.ownership import owner_column
 from hedgerow.plan.rows import Leaf, Rows, Standing, Table
 from hedgerow.plan.scalar import ScalarBinder
-from hedgerow.plan.scope import Item, RowScope, fold
+from hedgerow.plan.scope import UNNAMED, Item, RowScope, fold
 from hedgerow.plan.sources import declared_table
 from hedgerow.plan.syntax import span_of
 from hedgerow.plan.tables import plain_table, whole
@@ -106,7 +106,7 @@ class FromBinder:
         table = self._bind(inner, self._environment)
         alias = node.args.get("alias")
         names = [identifier.name for identifier in (alias.args.get("columns") if alias else None) or []]
-        name = alias.name if alias is not None and alias.name else f"subquery {self._context.alias()}"
+        name = alias.name if alias is not None and alias.name else f"{UNNAMED}{self._context.alias()}"
         return derived(with_names(table, names, node), name, self._context, node)
 
     def _values(self, node: exp.Values) -> Rows:

@@ -26,11 +26,12 @@ from hedgerow.plan import (
 from hedgerow.plan.handlers import Handlers, unsupported, whole
 from hedgerow.plan.scope import Scope
 from hedgerow.plan.size import check_size
-from hedgerow.plan.syntax import COMPARISONS, PLAIN, WHOLE_OR_FLOAT, arguments_of, dialect_of, span_of
+from hedgerow.plan.syntax import COMPARISONS, PLAIN, WHOLE_OR_FLOAT, arguments_of, dialect_of, span_of, text_of
 
 __all__ = ["ScalarBinder", "unsupported"]
 
 MAX_DEPTH = 150
+NEVER_TRUE_OF_NULL = frozenset({"equal", "unequal", "less", "less_or_equal", "greater", "greater_or_equal"})
 HANDLERS: Handlers = {
     exp.Paren: (("this",), lambda n, b: b.bind(n.this)),
     exp.Boolean: (("this",), lambda n, _: Literal(bool(n.this), Type.BOOLEAN)),
@@ -130,6 +131,13 @@ class ScalarBinder:
 
     def compare(self, name: str, nodes: Sequence[exp.Expr], at: exp.Expr) -> Expr:
         """A comparison, with both sides of one type."""
+        if name in NEVER_TRUE_OF_NULL and any(isinstance(n, exp.Null) for n in nodes):
+            raise UnsupportedSQLError(
+                f"{text_of(at)} is never true: a comparison with NULL is NULL.",
+                code="null-comparison",
+                hint="Write IS NULL or IS NOT NULL.",
+                span=span_of(at),
+            )
         sides = temporal.lengths(nodes, self) or [self.bind(n) for n in nodes]
         return coerce.call(name, coerce.comparable(sides, span_of(at)), span_of(at))
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from typing import Protocol
 
 from sqlglot import exp
@@ -11,9 +10,12 @@ from hedgerow.errors import HedgerowError, ParameterError, PolicyError, Span, Un
 from hedgerow.expressions.nodes import Column, Expr, Literal, walk
 from hedgerow.expressions.types import Type
 from hedgerow.plan import coerce
+from hedgerow.plan.suggestions import column_hint
 from hedgerow.plan.syntax import span_of
 
 SMALLEST_BOUND, LARGEST_BOUND = 1e-30, 1e30
+UNNAMED = "subquery "
+"""How the names begin of subqueries that have none; a space is in no name that was written without quotes."""
 
 
 def fold(name: str) -> str:
@@ -45,6 +47,11 @@ class Item:
     columns: Mapping[str, Expr]
     hidden: frozenset[str] = frozenset()
     shown: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def described(self) -> str:
+        """The name in messages; a subquery without a name has one that nobody wrote."""
+        return "the subquery" if self.name.startswith(UNNAMED) else repr(self.name)
 
 
 @dataclass
@@ -137,12 +144,13 @@ class RowScope:
                 hint=f"FROM names {names}." if names else "Name it in FROM.",
                 span=span_of(node),
             )
-        close = get_close_matches(fold(node.name), [name for item in self.items for name in item.columns], n=1)
-        where = " or ".join(repr(item.name) for item in self.items) or "this query, which has no FROM"
+        of_table = [item for item in self.items if node.args.get("table") and fold(item.name) == fold(node.table)]
+        items = of_table or self.items
+        where = " or ".join(item.described for item in items) or "this query, which has no FROM"
         return UnknownNameError(
             f"There is no column {node.name!r} in {where}.",
             code="unknown-column",
-            hint=f"Did you mean {close[0]!r}?" if close else "The catalog says which columns there are.",
+            hint=column_hint(node, [item.shown.get(name, name) for item in items for name in item.columns]),
             span=span_of(node),
         )
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from hedgerow.errors import UnsupportedSQLError
+from hedgerow.errors import UnknownNameError, UnsupportedSQLError
 from hedgerow.expressions.nodes import Column, Expr, Order, walk
 from hedgerow.plan.aggregated import Mode
 from hedgerow.plan.bins import histograms_as_bins
@@ -183,12 +183,24 @@ class SelectBinder:
         )
 
 
+def _position(node: exp.Literal, columns: int) -> int:
+    """The column at a position of ORDER BY; as a mere constant, a wrong one would order nothing."""
+    if not 1 <= int(node.this) <= columns:
+        raise UnknownNameError(
+            f"ORDER BY {node.this} names a column by its position, but there are {columns}.",
+            code="unknown-column",
+            hint=f"Write a position from 1 to {columns}, or a name.",
+            span=span_of(node),
+        )
+    return int(node.this) - 1
+
+
 def _order(node: exp.Expr, shown: Sequence[Shown], exprs: Sequence[Expr], binder: ScalarBinder) -> Order:
     """A term of ORDER BY: a position, a name of SELECT, or an expression."""
     inner = node.this if isinstance(node, exp.Ordered) else node
     at = None
     if isinstance(inner, exp.Literal) and not inner.is_string and inner.this.isdigit():
-        at = int(inner.this) - 1 if 1 <= int(inner.this) <= len(shown) else None
+        at = _position(inner, len(shown))
     elif isinstance(inner, exp.Column) and not inner.table:
         at = next((i for i, s in enumerate(shown) if fold(s.name) == fold(inner.name)), None)
     if at is None:

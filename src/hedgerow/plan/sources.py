@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 
 from sqlglot import exp
 
@@ -19,6 +18,7 @@ from hedgerow.plan.nodes import From, Join, Limits, Scan
 from hedgerow.plan.ownership import same_owner
 from hedgerow.plan.rows import Leaf, Rows, Standing
 from hedgerow.plan.scope import Item, fold
+from hedgerow.plan.suggestions import table_hint
 from hedgerow.plan.syntax import span_of, text_of
 from hedgerow.plan.zones import read_instant
 from hedgerow.schema import SchemaColumn, SchemaTable
@@ -211,10 +211,9 @@ def _unknown(node: exp.Table, context: Context) -> HedgerowError:
             span=span_of(node),
         )
     name = ".".join(part.name for part in node.parts)
-    close = get_close_matches(node.name, context.catalog.tables, n=1)
     return UnknownNameError(
         f"There is no table {name!r}.",
         code="unknown-table",
-        hint=f"Did you mean {close[0]!r}?" if close else "The catalog says which tables there are.",
+        hint=table_hint(node.name, context.catalog.tables),
         span=span_of(node),
     )

@@ -178,9 +178,9 @@ def _single(node: exp.Expr) -> tuple[bool, list[exp.Expr]]:
     if isinstance(argument, exp.Distinct):
         if argument.args.get("on") or len(argument.expressions) != 1:
             raise UnsupportedSQLError(
-                f"{text_of(node)} counts several things at once.",
+                f"{text_of(node)}: COUNT takes one expression.",
                 code="unsupported-expression",
-                hint="Count one thing at a time.",
+                hint="Join the texts to count pairs: COUNT(DISTINCT a || '/' || b).",
                 span=span_of(node),
             )
         return True, [argument.expressions[0]]

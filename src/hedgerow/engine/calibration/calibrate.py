@@ -22,6 +22,7 @@ from hedgerow.parse import parse
 from hedgerow.plan.bind import bind
 from hedgerow.plan.nodes import LogicalPlan, Release
 from hedgerow.plan.scope import fold
+from hedgerow.plan.suggestions import name_hint, table_hint
 from hedgerow.schema import SchemaTable
 
 NUMBERS = frozenset({Type.INTEGER, Type.DECIMAL, Type.FLOAT})
@@ -149,7 +150,7 @@ def _subject(desk: Desk, table: str) -> Subject:
     declared = desk.catalog.table(table)
     if declared is None:
         raise UnknownNameError(
-            f"There is no table {table!r}.", code="unknown-table", hint="The catalog says which tables there are."
+            f"There is no table {table!r}.", code="unknown-table", hint=table_hint(table, desk.catalog.tables)
         )
     if declared.public:
         raise _nothing(declared.name)
@@ -178,7 +179,7 @@ def _column(subject: Subject, name: str) -> str:
     raise UnknownNameError(
         f"There is no column {name!r} in {subject.table.name!r}.",
         code="unknown-column",
-        hint="The catalog says which columns there are.",
+        hint=name_hint(name, subject.table.columns, "The columns are"),
     )
 
 

@@ -1,0 +1,137 @@
+"""What was probably meant by a text that cannot be read."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from sqlglot import Token, TokenType
+
+from hedgerow.errors import Span
+
+KEYWORDS = (
+    *("SELECT", "DISTINCT", "FROM", "WHERE", "GROUP", "HAVING", "ORDER", "LIMIT", "OFFSET", "JOIN", "INNER", "LEFT"),
+    *("BETWEEN", "UNION", "FILTER", "PARTITION", "QUALIFY"),
+)
+BEFORE_NAMES = frozenset({"FROM", "JOIN", "SELECT", "BY", ",", "WHERE", "."})
+CURLY = "‘’“”„‚´"
+TEXT = "Write text in straight single quotes: 'north'."
+NAMES = 'Write names as they are, or in double quotes: "region".'
+DIALECT = 'For a query in another dialect, pass dialect="bigquery" or dialect="spark".'
+COMMENT = "A comment begins with --."
+GROUPED_DIGITS = re.compile(r"\d,\d{3}(?!\d)")
+
+
+@dataclass(frozen=True, slots=True)
+class Hint:
+    """What to write instead, and where the mistake stands, if that is not where the parser stumbled."""
+
+    text: str
+    span: Span | None = None
+
+
+def hint_for(text: str, tokens: Sequence[Token], place: int) -> Hint | None:
+    """The likely mistake in `text`, in which the parser stumbled at character `place`; None where none is known."""
+    for index in range(len(tokens)):
+        found = _foreign_name(tokens, index) or _foreign_word(tokens, index)
+        if found is not None:
+            return found
+    if GROUPED_DIGITS.search(text[max(place - 5, 0) : place + 4]):
+        return Hint("Write numbers without separators between the digits: 1000, not 1,000.")
+    if tokens and tokens[0].token_type not in {TokenType.SELECT, TokenType.WITH, TokenType.L_PAREN, TokenType.FROM}:
+        return _misspelt(tokens, place) or Hint("Start the query with SELECT or WITH.")
+    return _misspelt(tokens, place) or _missing_comma(tokens, place)
+
+
+def _foreign_name(tokens: Sequence[Token], index: int) -> Hint | None:
+    """Quotes of another dialect, or of a word processor, around a name or a text."""
+    token = tokens[index]
+    if token.token_type is TokenType.UNKNOWN and token.text == "`":
+        closing = next((each for each in tokens[index + 1 :] if each.text == "`"), token)
+        return Hint(f"{NAMES} {DIALECT}", _at(token, closing))
+    if token.token_type is TokenType.L_BRACKET and _is_bracketed_name(tokens, index):
+        return Hint(NAMES, _at(token, tokens[index + 2]))
+    if token.token_type is not TokenType.STRING and any(sign in token.text for sign in CURLY):
+        return Hint(TEXT, _at(token))
+    return None
+
+
+def _foreign_word(tokens: Sequence[Token], index: int) -> Hint | None:
+    """Words and signs of another dialect."""
+    token, after = tokens[index], tokens[index + 1] if index + 1 < len(tokens) else None
+    before_number = after is not None and after.token_type is TokenType.NUMBER
+    if token.text.upper() == "TOP" and before_number and after is not None:
+        return Hint(f"Write LIMIT {after.text} at the end of the query.", _at(token, after))
+    if token.text == "=>":
+        return Hint("Write >=.", _at(token))
+    if token.text == "=" and after is not None and after.text in {">", "<"} and after.start == token.end + 1:
+        return Hint(f"Write {after.text}=.", _at(token, after))
+    if token.token_type is TokenType.HASH or token.text == "//":
+        return Hint("Write a date in quotes: DATE '2026-01-31'." if before_number else COMMENT, _at(token))
+    return Hint("Write CAST(x AS VARCHAR).", _at(token)) if token.text.upper() == "CONVERT" else None
+
+
+def unclosed(text: str) -> Hint | None:
+    """The quote or comment that is opened and not closed."""
+    at = 0
+    while at < len(text):
+        sign = text[at]
+        if text.startswith("--", at):
+            end = text.find("\n", at)
+            at = len(text) if end < 0 else end
+        elif sign in "'\"" or text.startswith("/*", at):
+            closing = sign if sign in "'\"" else "*/"
+            end = text.find(closing, at + len(closing))
+            if end < 0:
+                what = "comment" if closing == "*/" else "quote"
+                return Hint(f"The {what} that begins here is not closed: add {closing}", _span(text, at))
+            at = end + len(closing) - 1
+        at += 1
+    return None
+
+
+def _is_bracketed_name(tokens: Sequence[Token], index: int) -> bool:
+    """Whether `[name]` stands where SQL Server would read a name."""
+    if index + 2 >= len(tokens) or tokens[index + 2].token_type is not TokenType.R_BRACKET:
+        return False
+    before = tokens[index - 1].text.upper() if index else ""
+    return tokens[index + 1].token_type is TokenType.VAR and before in {
+        "FROM",
+        "JOIN",
+        "SELECT",
+        "BY",
+        ",",
+        "WHERE",
+        ".",
+    }
+
+
+def _misspelt(tokens: Sequence[Token], place: int) -> Hint | None:
+    """A word just before the stumbling block that is almost a keyword."""
+    near = [token for token in tokens if token.start <= place][-3:]
+    for token in reversed(near):
+        if token.token_type is TokenType.VAR:
+            close = get_close_matches(token.text.upper(), KEYWORDS, n=1, cutoff=0.75)
+            if close and close[0] != token.text.upper():
+                return Hint(f"Did you mean {close[0]}?", _at(token))
+    return None
+
+
+def _missing_comma(tokens: Sequence[Token], place: int) -> Hint | None:
+    """A bracket after two names side by side, such as `SELECT region COUNT(*)`."""
+    index = next((i for i, token in enumerate(tokens) if token.start == place), 0)
+    if (
+        index < 2
+        or tokens[index].token_type is not TokenType.L_PAREN
+        or tokens[index - 2].token_type is not TokenType.VAR
+    ):
+        return None
+    return Hint(f"Is a comma missing before {tokens[index - 1].text}?", _at(tokens[index - 1]))
+
+
+def _at(first: Token, last: Token | None = None) -> Span:
+    return Span(first.start, (last or first).end + 1, first.line)
+
+
+def _span(text: str, at: int) -> Span:
+    return Span(at, at + 1, text.count("\n", 0, at) + 1)
