@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from types import TracebackType
-from typing import Self, Unpack
+from typing import Any, Self, Unpack
 
 from hedgerow.answer import Answer, Summary, diagnosable
 from hedgerow.answer.plot import Errors
@@ -25,7 +25,7 @@ from hedgerow.engine.desk import Desk
 from hedgerow.engine.forecast import Forecast, forecast, how_many
 from hedgerow.engine.offer import offered
 from hedgerow.engine.parameters import AUTOMATIC, Asked, Options, asked
-from hedgerow.engine.public import ordered, public_query, require_public, require_rows
+from hedgerow.engine.public import multiplicity, ordered, public_query, require_public, require_rows
 from hedgerow.engine.quote import Quote, predict, predicted_errors
 from hedgerow.engine.stated import stated
 from hedgerow.engine.summary import summary
@@ -34,6 +34,8 @@ from hedgerow.errors import BackendError, ParameterError, ParseError, pointing_i
 from hedgerow.ledger import BudgetView, Ledger
 from hedgerow.parse import parse
 from hedgerow.plan.bind import bind
+from hedgerow.plan.context import Bounds
+from hedgerow.plan.cutting import within_limits
 from hedgerow.plan.nodes import LogicalPlan, scans_of
 from hedgerow.privacy.plan import Room
 from hedgerow.release import AfterEngine
@@ -62,6 +64,7 @@ class Database:
         self._desk = Desk(backend, schema, catalog, ledger, analyst, AfterEngine(catalog.limits))
         self._owns_ledger = owns_ledger
         self._dialect = dialect
+        self._multiplicities: dict[tuple[str, frozenset[str]], int] = {}
 
     def sql(self, query: str, *, params: Parameters = None, **options: Unpack[Options]) -> Answer:
         """Ask a question, pay for it, and get numbers with error bars.
@@ -195,7 +198,7 @@ class Database:
             statement = parse(query, self._dialect)
             request = asked(self._desk.catalog, **stated(statement.options, options, self._desk.catalog))
             require_split(self._desk, request, options)
-            binder = partial(bind, catalog=self._desk.catalog, schema=self._desk.schema, params=params)
+            binder = partial(self._bind, params=params)
             found = Automatic(self._desk, query, request, marked(statement.query, binder), binder)
         return found if found.lacks else None
 
@@ -205,12 +208,23 @@ class Database:
             statement = parse(query, self._dialect)
             request = asked(self._desk.catalog, **stated(statement.options, options, self._desk.catalog))
             try:
-                plan = bind(
-                    statement.query, self._desk.catalog, self._desk.schema, params=params, bounds=request.bounds
-                )
+                plan = self._bind(statement.query, params=params, bounds=request.bounds)
             except RecursionError:
                 raise ParseError("The statement is nested too deeply.", code="too-deep") from None
             return request, plan
+
+    def _bind(self, query: Any, *, params: Parameters, bounds: Bounds | None = None) -> LogicalPlan:  # noqa: ANN401 - the parser's own trees
+        """The plan of a statement, within the owner's limits on joins."""
+        desk = self._desk
+        plan = bind(query, desk.catalog, desk.schema, params=params, bounds=bounds)
+        return within_limits(plan, desk.catalog, desk.schema, self._multiplicity)
+
+    def _multiplicity(self, table: str, columns: frozenset[str]) -> int:
+        """The most rows of a public table that agree on some columns, found once for each connection."""
+        require_public(self._desk.catalog, [table])
+        if (table, columns) not in self._multiplicities:
+            self._multiplicities[table, columns] = multiplicity(table, columns, self._desk.backend)
+        return self._multiplicities[table, columns]
 
     def _errors_at(self, logical: LogicalPlan, request: Asked, room: Room, epsilon: float) -> Errors:
         """What would be wrong at another epsilon. Free; reads no private row."""

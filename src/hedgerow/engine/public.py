@@ -82,6 +82,17 @@ def public_query(query: Select, dialect: Dialect) -> Query:
     return Query(query_text(query, dialect), names, (), types)
 
 
+def multiplicity(table: str, columns: Iterable[str], backend: Backend) -> int:
+    """The most rows of a public table that agree on some columns; all its rows where there are no columns."""
+    dialect = backend.dialect
+    names = [dialect.identifier(name) for name in sorted(columns)]
+    rows = f"SELECT {dialect.count()} AS n FROM {dialect.table(table)}"
+    if names:
+        there = " AND ".join(f"{name} IS NOT NULL" for name in names)
+        rows = f"SELECT MAX(n) AS n FROM ({rows} WHERE {there} GROUP BY {', '.join(names)}) AS counted"
+    return int(backend.public(Query(rows, ("n",), (), (pa.int64(),))).column(0).to_pylist()[0] or 0)
+
+
 def require_rows(table: pa.Table, limits: StatementLimits) -> None:
     """Refuse a result over public tables that has more rows than the owner allows."""
     if table.num_rows > limits.rows:

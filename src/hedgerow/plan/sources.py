@@ -57,7 +57,7 @@ def _private(table: Table, scan: Scan, item: Item, facts: Facts, context: Contex
         here, alias = target, reached
     if here.unit is None:
         raise InternalError("A private table without a unit.")
-    owner = _read(here, here.unit, alias, context)
+    owner = read_column(here, here.unit, alias, context)
     leaf = Leaf(owner, limits(table, context), item.name, (scan.alias, table.name), tuple(path), facts.aliases)
     return Rows(source, Standing.OWNED, (item,), facts, (owner,), (leaf,), node=node)
 
@@ -68,7 +68,7 @@ def on_path(here: Table, alias: str, target: Table, reached: str, context: Conte
         raise InternalError("A path that leads nowhere.")
     condition: Expr | None = None
     for own, other in here.unit.on:
-        sides = [_read(here, own, alias, context), _read(target, other, reached, context)]
+        sides = [read_column(here, own, alias, context), read_column(target, other, reached, context)]
         _check_path(here, own, target, other, sides, context)
         equal: Expr = same_owner(*sides)
         condition = equal if condition is None else coerce.call("and", [condition, equal])
@@ -99,7 +99,7 @@ def _check_path(here: Table, own: str, target: Table, other: str, sides: Sequenc
     )
 
 
-def _read(table: Table, name: str, alias: str, context: Context) -> Expr:
+def read_column(table: Table, name: str, alias: str, context: Context) -> Expr:
     """A column that a path or a unit needs, whether or not queries may see it."""
     declared = context.schema.tables[table.name].columns[name]
     return _typed(_column(declared, table, {}, alias), table, declared)

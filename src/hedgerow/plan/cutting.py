@@ -1,0 +1,242 @@
+"""At most N rows of each person in the tables whose rows a statement joins with each other.
+
+Without it, one person with very many rows could make a statement run out of memory or time, and whether it fails would
+say that the person is there.
+
+Privacy: which rows of a person are kept depends on that person's own rows alone, and rows keep their owner. What
+follows is the same statement over a database in which every person has at most N rows in these tables; the weights
+count what is left (docs/proofs/weights.md).
+"""
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from hedgerow.catalog.model import DEFAULT_SIZE, Catalog, Through
+from hedgerow.errors import InternalError, UnsupportedSQLError
+from hedgerow.expressions.nodes import Call, Column, Expr, Literal, Nested, Order, Window, walk
+from hedgerow.expressions.types import Type
+from hedgerow.plan.context import Context
+from hedgerow.plan.facts import conjuncts
+from hedgerow.plan.nodes import (
+    AggregateCall,
+    Derived,
+    From,
+    Grouped,
+    Join,
+    LogicalPlan,
+    Named,
+    Release,
+    Released,
+    Scan,
+    Select,
+    SetOperation,
+    inside,
+    scans_of,
+)
+from hedgerow.plan.ownership import same_owner
+from hedgerow.plan.rewrite import rewrite
+from hedgerow.plan.sources import on_path, read_column
+from hedgerow.plan.volume import Multiplicity, Volumes
+from hedgerow.schema import Schema
+
+TURN = "turn"
+LINEAR = 1_000
+"""Public rows that each private row may be joined with before the rows of each person are limited."""
+
+
+def within_limits(plan: LogicalPlan, catalog: Catalog, schema: Schema, multiplicity: Multiplicity) -> LogicalPlan:
+    """The plan with as many rows of each person as the owner allows; refused where joins alone make too many.
+
+    Privacy: it depends on the query, the catalog, the schema and public tables.
+    """
+    if not any(isinstance(node, Join | Nested) for node in inside((plan.root, plan.releases))):
+        return plan
+    if not plan.releases:
+        volumes = Volumes(catalog, schema, multiplicity)
+        volumes.query(plan.root)
+        for volume in volumes.largest:
+            _require(volume.times, catalog.limits.joined_rows, "joined_rows")
+        return plan
+    return with_releases(plan, {r: _within(r, catalog, schema, multiplicity) for r in plan.releases})
+
+
+def _within(release: Release, catalog: Catalog, schema: Schema, multiplicity: Multiplicity) -> Release:
+    limits, volumes = catalog.limits, Volumes(catalog, schema, multiplicity)
+    volumes.release(release)
+    most: dict[str, int] = {}
+    for volume in volumes.largest:
+        _require(volume.times, limits.rows_per_person, "rows_per_person")
+        if volume.folds > 1 or (volume.folds == 1 and volume.times > LINEAR):
+            rows = volume.most_rows(limits.rows_per_person)
+            most.update({alias: min(rows, most.get(alias, rows)) for alias in volume.scans})
+    size, usual = _size(release, catalog), _usual_rows(release, most, catalog)
+    for volume in volumes.largest:
+        _require(size * volume.times * usual ** max(0, volume.folds - 1), limits.joined_rows, "joined_rows")
+    return cut(release, most, catalog, schema) if most else release
+
+
+def _size(release: Release, catalog: Catalog) -> int:
+    """The rows of the largest private table, where its size is declared."""
+    tables = [catalog.tables[scan.table] for scan in scans_of(release)]
+    return max((t.size for t in tables if not t.public and t.size != DEFAULT_SIZE), default=1)
+
+
+def _usual_rows(release: Release, most: Mapping[str, int], catalog: Catalog) -> int:
+    """The rows of one person in one table, as far as the owner says."""
+    tables = [catalog.tables[scan.table] for scan in scans_of(release) if scan.alias in most]
+    return max((min(table.max_rows or 1, *most.values()) for table in tables), default=1)
+
+
+def _require(rows: int, most: int, limit: str) -> None:
+    if rows > most:
+        raise UnsupportedSQLError(
+            f"The joins of this statement could make {rows:.1e} rows{OF_ONE[limit]}, and the owner allows {most:.1e}.",
+            code="too-many-joined-rows",
+            hint=f"Join fewer tables, or on equal columns; the owner sets the limit with `limits: {{{limit}: …}}`.",
+        )
+
+
+OF_ONE = {"joined_rows": "", "rows_per_person": " for each row of a person"}
+
+
+def with_releases(plan: LogicalPlan, changed: Mapping[Release, Release]) -> LogicalPlan:
+    """The plan with other releases in the place of its own."""
+
+    def swap(node: object) -> object | None:
+        return Released(changed[node.release], node.alias) if isinstance(node, Released) else None
+
+    return replace(plan, root=rewrite(plan.root, swap), releases=tuple(changed[r] for r in plan.releases))
+
+
+def cut(release: Release, most: Mapping[str, int], catalog: Catalog, schema: Schema) -> Release:
+    """The release in which the private tables called by the aliases in `most` have that many rows of each person."""
+    context = Context(catalog, schema, None, {})
+    context._numbers = itertools.count(_first_free(release, context.prefix))  # noqa: SLF001 - aliases of its own
+    used = _columns_used(release)
+    filters = _filters(release)
+    together: dict[str, dict[str, Column]] = {}
+    for scan in (node for node in inside(release) if isinstance(node, Scan) and node.alias in most):
+        together.setdefault(scan.table, {}).update(used.get(scan.alias, {}))
+
+    def swap(node: object) -> object | None:
+        if not isinstance(node, Scan) or node.alias not in most:
+            return None
+        order = sorted(together[node.table].values(), key=lambda column: column.name)
+        shown = sorted(used.get(node.alias, {}).values(), key=lambda column: column.name)
+        return _cut(node, shown, order, filters.get(node.alias, ()), most[node.alias], context)
+
+    return rewrite(release, swap)
+
+
+def _cut(
+    scan: Scan, shown: Sequence[Column], order: Sequence[Column], where: tuple[Expr, ...], most: int, context: Context
+) -> Derived:
+    """The rows of everybody who has few, and the first rows of everybody who has many.
+
+    Only people with more than `most` rows are sorted. The order is that of all columns that the statement reads of the
+    table, so that rows which tie are the same rows to it.
+    """
+    source, owner = _with_owner(scan, context)
+    counted, heavy, turns = context.alias(), context.alias(), context.alias()
+    people = Grouped(
+        source,
+        (*where, Call("not", (Call("is_null", (owner,), Type.BOOLEAN),), Type.BOOLEAN)),
+        (Named("k0", owner),),
+        (AggregateCall("a0", "COUNT", (), None, distinct=False, type=Type.INTEGER),),
+        counted,
+    )
+    rows = Column("a0", Type.INTEGER, nullable=False, table=counted)
+    beyond = Call("greater", (rows, Literal(most, Type.INTEGER)), Type.BOOLEAN)
+    person = _like(owner, "k0", counted)
+    many = Derived(Select(people, (beyond,), (Named("c0", person),)), heavy)
+    found = _like(owner, "c0", heavy)
+    same = same_owner(owner, found)
+    columns = tuple(Named(column.name, replace(column, table=scan.alias)) for column in shown)
+    missing = Call("is_null", (found,), Type.BOOLEAN)
+    few = Select(Join("left", source, many, same), (*where, missing), columns)
+    terms = tuple(Order(replace(c, table=scan.alias), descending=False, nulls_first=False) for c in order)
+    turn = Window("ROW_NUMBER", (), (owner,), terms, "", None, distinct=False, type=Type.INTEGER)
+    numbered = Select(Join("inner", source, many, same), where, (*columns, Named(_free(shown), turn)))
+    first = Call(
+        "less_or_equal",
+        (Column(_free(shown), Type.INTEGER, nullable=False, table=turns), Literal(most, Type.INTEGER)),
+        Type.BOOLEAN,
+    )
+    again = tuple(Named(column.name, replace(column, table=turns)) for column in shown)
+    return Derived(SetOperation("UNION", True, few, Select(Derived(numbered, turns), (first,), again)), scan.alias)  # noqa: FBT003
+
+
+def _free(shown: Sequence[Column]) -> str:
+    """A name for the turn of a row that no column of the table has."""
+    name = TURN
+    while any(column.name.lower() == name for column in shown):
+        name += "_"
+    return name
+
+
+def _like(owner: Expr, name: str, table: str) -> Column:
+    """The owner as a column of a query: its text is what it was grouped by, byte by byte."""
+    native = owner.native if isinstance(owner, Column) else ""
+    return Column(name, owner.type, nullable=True, native=native, collated=False, table=table)
+
+
+def _with_owner(scan: Scan, context: Context) -> tuple[From, Expr]:
+    """The table, joined along the declared path to the table that names the owner, and the owner."""
+    source: From = scan
+    here, alias = context.catalog.tables[scan.table], scan.alias
+    while isinstance(here.unit, Through):
+        target, reached = context.catalog.tables[here.unit.table], context.alias()
+        condition = on_path(here, alias, target, reached, context)
+        source = Join("inner", source, Scan(target.name, reached, added=True), condition)
+        here, alias = target, reached
+    if here.unit is None:
+        raise InternalError("A private table without a unit.")
+    return source, read_column(here, here.unit, alias, context)
+
+
+def _first_free(release: Release, prefix: str) -> int:
+    aliases = [str(getattr(node, "alias", "")) for node in inside(release)]
+    numbers = [alias.removeprefix(prefix) for alias in aliases if alias.startswith(prefix)]
+    return max((int(number) for number in numbers if number.isdigit()), default=-1) + 1
+
+
+def _columns_used(release: Release) -> dict[str, dict[str, Column]]:
+    """By alias and name, the columns that are read anywhere below a border."""
+    found: dict[str, dict[str, Column]] = {}
+    for node in inside(release):
+        if isinstance(node, Column):
+            found.setdefault(node.table, {})[node.name] = node
+    return found
+
+
+def _filters(release: Release) -> dict[str, tuple[Expr, ...]]:
+    """By alias, conditions on the columns of that table alone which every row that counts fulfils."""
+    found: dict[str, tuple[Expr, ...]] = {}
+    for node in inside(release):
+        if isinstance(node, Release | Grouped | Select) and node.source is not None:
+            kept, conditions = _always(node.source)
+            parts = [part for condition in (*node.where, *conditions) for part in conjuncts(condition)]
+            for alias in kept:
+                here = [part for part in parts if _is_about(part, alias)]
+                found[alias] = tuple(part for part in here if alias not in found or part in found[alias])
+    return found
+
+
+def _always(source: From) -> tuple[list[str], list[Expr]]:
+    """The tables of which a row is in every row of a FROM, and the conditions of its inner joins."""
+    if isinstance(source, Scan):
+        return [source.alias], []
+    if not isinstance(source, Join) or source.kind not in {"inner", "cross", "left"}:
+        return [], []
+    left, conditions = _always(source.left)
+    if source.kind == "left":
+        return left, conditions
+    right, more = _always(source.right)
+    return left + right, [*conditions, *more, *([] if source.condition is None else [source.condition])]
+
+
+def _is_about(expr: Expr, alias: str) -> bool:
+    parts = list(walk(expr))
+    tables = {part.table for part in parts if isinstance(part, Column)}
+    return tables == {alias} and not any(isinstance(part, Nested | Window) for part in parts)

@@ -1,0 +1,265 @@
+"""How many rows the joins of a statement can make: by the plan, the schema and public tables, never by private rows.
+
+A volume is `times * N^folds`, where N is the most rows that one person has in any one private table that is not held to
+one row. For private relations it bounds the rows of one person, for public ones all rows.
+
+Privacy: private tables are joined on the owner alone (docs/proofs/ownership.md), so one row of a private table meets at
+most the N rows that its owner has in another, and exactly one where the database enforces the key that is compared.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import isqrt
+
+from hedgerow.catalog.model import Catalog, Table, Through
+from hedgerow.expressions.nodes import Call, Column, Expr, Literal, Nested, walk
+from hedgerow.plan.facts import FAITHFUL, conjuncts
+from hedgerow.plan.nodes import Derived, From, Grouped, Join, Query, Release, Scan, Select, SetOperation, scans_of
+from hedgerow.plan.nodes import Values as Constants
+from hedgerow.schema import Schema
+
+EQUAL = frozenset({"equal", "same_text"})
+MOST_ROOTS = 12
+"""Relations of one FROM from which the joins are followed; the smallest of the bounds holds."""
+
+USUAL = 1_000
+"""Stands for N where two volumes are compared."""
+
+Multiplicity = Callable[[str, frozenset[str]], int]
+"""Of a public table, the most rows that agree on some columns; all its rows where there are no columns."""
+
+
+@dataclass(frozen=True)
+class Volume:
+    """`times * N^folds` rows; `scans` are the aliases of the private tables that bring an N each."""
+
+    folds: int = 0
+    times: int = 1
+    scans: frozenset[str] = frozenset()
+
+    def joined(self, other: "Volume") -> "Volume":
+        """Each row of one with each of the other."""
+        return Volume(self.folds + other.folds, self.times * other.times, self.scans | other.scans)
+
+    def beside(self, other: "Volume") -> "Volume":
+        """The rows of both."""
+        return Volume(max(self.folds, other.folds), self.times + other.times, self.scans | other.scans)
+
+    @property
+    def usual(self) -> int:
+        """A number to compare by."""
+        return self.times * int(USUAL**self.folds)
+
+    def most_rows(self, most: int) -> int:
+        """The largest N, at least one, at which there are at most `most` rows."""
+        return max(1, root(most // self.times, self.folds))
+
+
+ONE = Volume()
+
+
+def root(number: int, degree: int) -> int:
+    """The whole part of a root."""
+    if degree <= 2:
+        return number if degree <= 1 else isqrt(number)
+    low, high = 0, 1 << (number.bit_length() // degree + 1)
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if middle**degree <= number else (low, middle - 1)
+    return low
+
+
+@dataclass
+class Volumes:
+    """The volumes of all joins of one release, or of one query over public tables.
+
+    `largest` gathers them, each with the private tables in it.
+    """
+
+    catalog: Catalog
+    schema: Schema
+    multiplicity: Multiplicity
+    largest: list[Volume] = field(default_factory=list)
+
+    def release(self, release: Release) -> None:
+        """All joins below a border."""
+        shown = [*(key.expr for key in release.keys), *_of_calls(release.calls)]
+        self._block(release.source, release.where, shown)
+
+    def query(self, query: Query) -> Volume:
+        """The rows of a query, and all joins in it."""
+        if isinstance(query, SetOperation):
+            return self.query(query.left).beside(self.query(query.right))
+        shown = [*(column.expr for column in query.columns), *(term.expr for term in query.order)]
+        made = self._block(query.source, query.where, shown) if query.source is not None else ONE
+        if query.limit is None or made.folds:
+            return made
+        return Volume(0, max(1, min(made.times, query.limit)))
+
+    def _block(self, source: From, where: Sequence[Expr], shown: Iterable[Expr]) -> Volume:
+        """The rows of one FROM; queries nested in its expressions may be run for each of them."""
+        leaves = list(_leaves(source))
+        made = self._joined(leaves, [*_equal_columns(where), *_equal_in(source)])
+        conditions = [*where, *_conditions(source)]
+        nested = [part for expr in (*conditions, *shown) for part in walk(expr) if isinstance(part, Nested)]
+        inner = [self.query(part.query) for part in nested if isinstance(part.query, Select | SetOperation)]
+        self.largest.append(max((made.joined(volume) for volume in inner), key=lambda v: v.usual, default=made))
+        return made
+
+    def _joined(self, leaves: Sequence[From], equal: Sequence["_Equal"]) -> Volume:
+        """The rows of relations that are joined; where some are private, those of one person."""
+        names = {_alias(leaf): leaf for leaf in leaves}
+        inner = {alias: self._alone(leaf) for alias, leaf in names.items() if not isinstance(leaf, Scan)}
+        private = [alias for alias, leaf in names.items() if self._is_private(leaf)]
+        roots = (private or list(names))[:MOST_ROOTS]
+        return min((self._from_root(first, names, inner, equal) for first in roots), key=lambda volume: volume.usual)
+
+    def _is_private(self, leaf: From) -> bool:
+        return any(not self.catalog.tables[scan.table].public for scan in scans_of(leaf))
+
+    def _from_root(
+        self, first: str, names: Mapping[str, From], inner: Mapping[str, Volume], equal: Sequence["_Equal"]
+    ) -> Volume:
+        """Join one relation after the other, each time the one that makes the fewest rows.
+
+        Those that nothing connects come last: a public table is counted only where that matters.
+        """
+        left, tables = set(names), set[str]()
+
+        def columns(alias: str) -> frozenset[str]:
+            missing = {name for other in left - {alias} for name in _aliases(names[other])}
+            return frozenset(e.name for e in equal if e.alias == alias and not e.others & missing)
+
+        def factor(alias: str) -> Volume:
+            leaf = names[alias]
+            if isinstance(leaf, Scan):
+                return self._matched(leaf, columns(alias), tables)
+            return ONE if _are_keys(leaf, columns(alias)) else inner[alias]
+
+        made, alias = ONE, first
+        while True:
+            made = made.joined(factor(alias))
+            left.discard(alias)
+            here = names[alias]
+            tables |= {here.table} if isinstance(here, Scan) else set()
+            if not left:
+                return made
+            connected = [other for other in sorted(left) if columns(other)]
+            alias = min(connected or sorted(left), key=lambda other: factor(other).usual)
+
+    def _alone(self, leaf: From) -> Volume:
+        """The rows of one relation that is no table."""
+        if isinstance(leaf, Derived):
+            return self.query(leaf.query)
+        if isinstance(leaf, Grouped):
+            made = self._block(leaf.source, leaf.where, [*(k.expr for k in leaf.keys), *_of_calls(leaf.calls)])
+            return made if leaf.keys else ONE
+        if isinstance(leaf, Join):
+            left, right = (self._joined(list(_leaves(side)), []) for side in (leaf.left, leaf.right))
+            return left.joined(right).beside(left).beside(right)
+        return Volume(0, max(1, len(leaf.rows))) if isinstance(leaf, Constants) else ONE
+
+    def _matched(self, scan: Scan, columns: frozenset[str], before: set[str]) -> Volume:
+        """The rows of a table that agree with one row of others on some columns; of a private one, one person's."""
+        table = self.catalog.tables[scan.table]
+        if columns and self.schema.tables[scan.table].is_unique(columns):
+            return ONE
+        if table.public:
+            return Volume(0, max(1, self.multiplicity(scan.table, columns)))
+        if self._is_one_row(table) or (scan.table not in before and self._identifies(table, columns)):
+            return ONE
+        return Volume(1, 1, frozenset({scan.alias}))
+
+    def _is_one_row(self, table: Table) -> bool:
+        return isinstance(table.unit, str) and self.schema.tables[table.name].is_unique(frozenset({table.unit}))
+
+    def _identifies(self, table: Table, columns: frozenset[str]) -> bool:
+        """Whether the owner says that columns identify one row. It is believed once in a FROM for each table."""
+        paths = [t.unit for t in self.catalog.tables.values() if isinstance(t.unit, Through)]
+        keys = [frozenset(other for _, other in path.on) for path in paths if path.table == table.name]
+        keys += [frozenset({table.unit})] if table.unit_unique and isinstance(table.unit, str) else []
+        return any(key <= columns for key in keys)
+
+
+@dataclass(frozen=True)
+class _Equal:
+    """The column of a relation equals something made of other relations."""
+
+    alias: str
+    name: str
+    others: frozenset[str]
+
+
+def _equal_columns(conditions: Iterable[Expr]) -> Iterator[_Equal]:
+    for part in (part for condition in conditions for part in conjuncts(condition)):
+        if not isinstance(part, Call) or part.function not in EQUAL:
+            continue
+        sides = [_plain(side) for side in part.arguments]
+        for side, other in (sides, sides[::-1]):
+            reads = list(walk(other))
+            if isinstance(side, Column) and not any(isinstance(part, Nested) for part in reads):
+                yield _Equal(side.table, side.name, frozenset(c.table for c in reads if isinstance(c, Column)))
+
+
+def _equal_in(source: From) -> Iterator[_Equal]:
+    """What the ON clauses say; that of an outer join says nothing of the side that is always there."""
+    if isinstance(source, Join) and source.kind != "full":
+        yield from _equal_in(source.left)
+        yield from _equal_in(source.right)
+        found = _equal_columns([] if source.condition is None else [source.condition])
+        yield from (e for e in found if source.kind != "left" or e.alias in _aliases(source.right))
+
+
+def _aliases(source: From) -> frozenset[str]:
+    if isinstance(source, Join):
+        return _aliases(source.left) | _aliases(source.right)
+    return frozenset({source.alias})
+
+
+def _plain(expr: Expr) -> Expr:
+    return expr.arguments[0] if isinstance(expr, Call) and expr.function == FAITHFUL else expr
+
+
+def _leaves(source: From) -> Iterator[From]:
+    """The relations of a FROM; a full join counts as one."""
+    if isinstance(source, Join) and source.kind != "full":
+        yield from _leaves(source.left)
+        yield from _leaves(source.right)
+    else:
+        yield source
+
+
+def _conditions(source: From) -> Iterator[Expr]:
+    if isinstance(source, Join) and source.kind != "full":
+        yield from _conditions(source.left)
+        yield from _conditions(source.right)
+        if source.condition is not None:
+            yield source.condition
+
+
+def _alias(leaf: From) -> str:
+    return f"full {id(leaf)}" if isinstance(leaf, Join) else leaf.alias
+
+
+def _of_calls(calls: Iterable[object]) -> Iterator[Expr]:
+    for call in calls:
+        yield from getattr(call, "arguments", ())
+        condition = getattr(call, "filter", None)
+        if condition is not None:
+            yield condition
+
+
+def _are_keys(leaf: From, columns: frozenset[str]) -> bool:
+    """Whether rows of a query that agree on `columns` are one row: they are its groups, or all that it shows."""
+    if isinstance(leaf, Grouped):
+        equal = {key.expr for key in leaf.keys if key.name in columns}
+        return leaf.sets is None and all(key.expr in equal for key in leaf.keys)
+    if not isinstance(leaf, Derived) or not isinstance(leaf.query, Select):
+        return False
+    shown = leaf.query.columns
+    if leaf.query.distinct and all(c.name in columns or isinstance(c.expr, Literal) for c in shown):
+        return True
+    inner = leaf.query.source
+    read = [c.expr for c in shown if c.name in columns]
+    named = frozenset(e.name for e in read if isinstance(e, Column))
+    return isinstance(inner, Grouped | Derived) and _are_keys(inner, named)
