@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 
 import duckdb
 import numpy as np
@@ -14,12 +15,14 @@ from hedgerow.compile import after, program, public_tables
 from hedgerow.compiled import PLACE, RELEASED, SELECTED, UNITS, VALUE
 from hedgerow.dialects import DUCKDB
 from hedgerow.engine.parameters import asked
-from hedgerow.engine.public import public_table
+from hedgerow.engine.public import multiplicity, public_table
 from hedgerow.engine.telling import tell
 from hedgerow.errors import QueryError
 from hedgerow.expressions.types import Type
+from hedgerow.limits import UNDECLARED, StatementLimits
 from hedgerow.parse import parse
 from hedgerow.plan.bind import bind
+from hedgerow.plan.cutting import within_limits
 from hedgerow.plan.nodes import AggregateCall, LogicalPlan, Released, Select
 from hedgerow.privacy.keys import KeyRule
 from hedgerow.privacy.plan import Budget, PrivateStatement, Room
@@ -92,6 +95,7 @@ class Laboratory:
         self.plain.execute(CLIP)
         self.backend = DuckDB(self.connection, handed_in=True)
         self.engine = AfterEngine()
+        self.rows_per_person = UNDECLARED.rows_per_person
 
     def enter(self, world):
         """Make the tables of a world, with its rows in them, and read the schema."""
@@ -102,8 +106,10 @@ class Laboratory:
 
     def plan(self, sql, world, schema, *, mechanism="gaussian", epsilon=1.0, min_frequency=1):
         """The priced plan, or the refusal."""
+        catalog = replace(world.catalog(), limits=StatementLimits(rows_per_person=self.rows_per_person))
         try:
-            logical = bind(parse(sql).query, world.catalog(), schema)
+            bound = bind(parse(sql).query, catalog, schema)
+            logical = within_limits(bound, catalog, schema, partial(multiplicity, backend=self.backend))
             budget = Budget(epsilon, 1e-8, mechanism)
             return Planned(logical, price(logical, budget, ROOM, min_frequency=min_frequency, method="simple"))
         except QueryError as refusal:

@@ -77,3 +77,10 @@ SELECT COUNT(*) FROM people p JOIN orders o ON p.uid = o.uid JOIN places ON plac
 def test_keys_that_are_not_unique_move_no_release_beyond_its_charge(laboratory, sql):
     question = Question(FALSE, sql, frozenset(), ordered=False)
     assert isinstance(within_the_charge(laboratory, question, mechanism="gaussian", **ASKED), Planned)
+
+
+@pytest.mark.parametrize("sql", QUESTIONS.strip().splitlines())
+def test_nor_do_they_where_only_a_few_rows_of_each_person_are_joined(laboratory, sql, monkeypatch):
+    monkeypatch.setattr(laboratory, "rows_per_person", 8)
+    question = Question(FALSE, sql, frozenset(), ordered=False)
+    assert isinstance(within_the_charge(laboratory, question, mechanism="gaussian", **ASKED), Planned)

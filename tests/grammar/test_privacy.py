@@ -4,6 +4,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from hedgerow.limits import UNDECLARED
+
 from .checks import within_the_charge
 from .queries import questions
 
@@ -27,6 +29,16 @@ leaving = given(questions(wild=True, wrong_one_in=REFUSED_TOO), asked)
 @leaving
 def test_whoever_leaves_moves_every_release_within_its_charge(laboratory, question, options):
     within_the_charge(laboratory, question, **options)
+
+
+@settings(CHECKS, max_examples=50)
+@leaving
+def test_so_does_whoever_leaves_where_only_a_few_rows_of_each_person_are_joined(laboratory, question, options):
+    laboratory.rows_per_person = 8
+    try:
+        within_the_charge(laboratory, question, **options)
+    finally:
+        laboratory.rows_per_person = UNDECLARED.rows_per_person
 
 
 @pytest.mark.slow

@@ -15,7 +15,7 @@ HERE = Path(__file__).parent
 PLAIN = {"bad-epsilon", "nul", "too-long"}
 """Refusals whose sentence alone says all there is to say."""
 
-ABOUT_THE_WHOLE = {"not-a-select", "public-too-large", "too-many-rows"}
+ABOUT_THE_WHOLE = {"not-a-select", "public-too-large", "too-many-joined-rows", "too-many-rows"}
 """Refusals of syntax and names that are about no clause in particular."""
 
 ONLY_WHEN_ASKED = {"budget-gaussian", "budget-pure", "public-too-large", "too-many-rows"}

@@ -12,11 +12,11 @@ import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from hedgerow.catalog.model import DEFAULT_SIZE, Catalog, Through
+from hedgerow.catalog.model import DEFAULT_SIZE, Catalog, Table, Through
 from hedgerow.errors import InternalError, UnsupportedSQLError
 from hedgerow.expressions.nodes import Call, Column, Expr, Literal, Nested, Order, Window, walk
 from hedgerow.expressions.types import Type
-from hedgerow.plan.context import Context
+from hedgerow.plan.context import Context, as_read
 from hedgerow.plan.facts import conjuncts
 from hedgerow.plan.nodes import (
     AggregateCall,
@@ -70,10 +70,49 @@ def _within(release: Release, catalog: Catalog, schema: Schema, multiplicity: Mu
         if volume.folds > 1 or (volume.folds == 1 and volume.times > LINEAR):
             rows = volume.most_rows(limits.rows_per_person)
             most.update({alias: min(rows, most.get(alias, rows)) for alias in volume.scans})
+    most = {alias: most[alias] for alias in most if alias in _with_one_owner(release, catalog, schema)}
     size, usual = _size(release, catalog), _usual_rows(release, most, catalog)
     for volume in volumes.largest:
         _require(size * volume.times * usual ** max(0, volume.folds - 1), limits.joined_rows, "joined_rows")
     return cut(release, most, catalog, schema) if most else release
+
+
+def _with_one_owner(release: Release, catalog: Catalog, schema: Schema) -> set[str]:
+    """The tables whose rows have one owner each, because the database enforces every key on the path to it.
+
+    Privacy: elsewhere a row may be several people's, and to keep it for one of them would be seen in the rows of the
+    others. Such tables are not cut; their rows are weighted as ever.
+    """
+
+    def enforced(table: Table) -> bool:
+        if not isinstance(table.unit, Through):
+            return True
+        target = catalog.tables[table.unit.table]
+        names = [name for _, name in table.unit.on]
+        as_stored = all(len(as_read(target, name, schema)) == 1 for name in names)
+        return as_stored and schema.tables[target.name].is_unique(frozenset(names)) and enforced(target)
+
+    return {scan.alias for scan in scans_of(release) if enforced(catalog.tables[scan.table])}
+
+
+def rows_kept(release: Release) -> dict[str, int]:
+    """By table, how many rows of each person are joined at most, where that was limited here."""
+    found: dict[str, int] = {}
+    for node in inside(release):
+        if isinstance(node, Derived) and isinstance(node.query, SetOperation) and isinstance(node.query.right, Select):
+            last = [_last_turn(condition) for condition in node.query.right.where]
+            if len(last) == 1 and last[0] is not None:
+                found.update({scan.table: last[0] for scan in scans_of(node) if scan.alias == node.alias})
+    return found
+
+
+def _last_turn(condition: Expr) -> int | None:
+    """The number in a condition on the turn of a row."""
+    if not isinstance(condition, Call) or len(condition.arguments) != 2:
+        return None
+    column, last = condition.arguments
+    is_turn = isinstance(column, Column) and column.name.rstrip("_") == TURN
+    return int(str(last.value)) if is_turn and isinstance(last, Literal) else None
 
 
 def _size(release: Release, catalog: Catalog) -> int:

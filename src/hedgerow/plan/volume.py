@@ -102,8 +102,12 @@ class Volumes:
         made = self._joined(leaves, [*_equal_columns(where), *_equal_in(source)])
         conditions = [*where, *_conditions(source)]
         nested = [part for expr in (*conditions, *shown) for part in walk(expr) if isinstance(part, Nested)]
-        inner = [self.query(part.query) for part in nested if isinstance(part.query, Select | SetOperation)]
-        self.largest.append(max((made.joined(volume) for volume in inner), key=lambda v: v.usual, default=made))
+        before = len(self.largest)
+        for part in nested:
+            if isinstance(part.query, Select | SetOperation):
+                self.query(part.query)
+        inner = [made.joined(volume) for volume in self.largest[before:]]
+        self.largest.append(max(inner, key=lambda volume: volume.usual, default=made))
         return made
 
     def _joined(self, leaves: Sequence[From], equal: Sequence["_Equal"]) -> Volume:
