@@ -18,7 +18,7 @@ class StatementLimits:
     seconds: float = 900.0
     memory: int = 4 * 10**9
     rows: int = 1_000_000
-    joined_rows: int = 10**12
+    joined_rows: int = 10**11
     rows_per_person: int = 10**7
 
     @property

@@ -260,4 +260,4 @@ def test_limits_are_read_and_have_public_defaults(load):
     written = "limits: {seconds: 1.5, memory: 500MB, rows: 10, joined_rows: 1e9, rows_per_person: 7}\n"
     assert load(written + SMALL).limits == StatementLimits(1.5, 500_000_000, 10, 10**9, 7)
     assert load("limits: {rows: 10}\n" + SMALL).limits == StatementLimits(rows=10)
-    assert load(SMALL).limits == StatementLimits(900.0, 4_000_000_000, 1_000_000, 10**12, 10**7)
+    assert load(SMALL).limits == StatementLimits(900.0, 4_000_000_000, 1_000_000, 10**11, 10**7)
