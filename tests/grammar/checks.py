@@ -68,6 +68,8 @@ def _stated(mine, plan):
         assert set(mine.units.values()) <= {0, 1}, "a unit counts more than once in a key"
         most = plan.bounding.groups if plan.release.keys else 1
         assert sum(mine.units.values()) <= most, "a unit counts in too many keys"
+    if plan.release.keys:
+        assert len(mine.sums) <= plan.bounding.keys_touched, "a unit moves cells of more keys than stated"
     for numbers in zip(*exact(mine, plan).values(), strict=True):
         if plan.mechanism == "gaussian":
             assert sum(number**2 for number in numbers) <= plan.bounding.l2_squared, "l2 sensitivity"

@@ -78,7 +78,7 @@ class RowWriter(Pen):
         if self.chance(3):
             return self._with_public(scope)
         left = self.choose([s for s in scope.near if s.owned] or scope.near)
-        right = self.private(depth - 1) if self.chance(2) else self._partner(left)
+        right = self.private(depth - 1) if self.chance(3) else self._partner(left)
         if self.wrong():
             return self._attach(scope, right, self._not_on_the_unit(left, right), using=None)
         pairs = [(a, b) for a in left.fields for b in right.fields if a.role == b.role and a.role in JOINED]

@@ -1,5 +1,7 @@
 """What the owner declares may be false: the charge holds all the same."""
 
+from dataclasses import replace
+
 import pytest
 
 from hedgerow.catalog.model import Through
@@ -84,3 +86,31 @@ def test_nor_do_they_where_only_a_few_rows_of_each_person_are_joined(laboratory,
     monkeypatch.setattr(laboratory, "rows_per_person", 8)
     question = Question(FALSE, sql, frozenset(), ordered=False)
     assert isinstance(within_the_charge(laboratory, question, mechanism="gaussian", **ASKED), Planned)
+
+
+SMALL = replace(ORDERS, size=1, max_rows=9)
+MANY = World(
+    {"orders": SMALL, "places": PLACES},
+    {"orders": [(number, uid, number) for uid in PEOPLE for number in range(6)], "places": []},
+)
+"""Tables of which the catalog says that they have one row."""
+
+
+@pytest.mark.parametrize("mechanism", ["gaussian", "laplace"])
+@pytest.mark.parametrize("epsilon", [0.01, 1.0])
+def test_more_rows_than_the_declared_size_move_no_release_beyond_its_charge(laboratory, mechanism, epsilon):
+    sql = "SELECT oid, COUNT(*), SUM(o_int), MEDIAN(o_int) FROM orders GROUP BY oid"
+    asked = {**ASKED, "epsilon": epsilon}
+    found = within_the_charge(laboratory, Question(MANY, sql), mechanism=mechanism, **asked)
+    assert isinstance(found, Planned)
+
+
+@pytest.mark.parametrize("sql", ["SELECT AVG(x) FROM pairs", "SELECT CORR(x, y) FROM pairs"])
+def test_sums_have_as_much_room_with_a_small_declared_size_as_with_none(laboratory, sql):
+    columns = (UNIT, *(Column(name, "double", bounded=True) for name in "xy"))
+    plans = []
+    for size in (1, 10**12):
+        world = World({"pairs": Table("pairs", columns, "uid", max_rows=9, size=size)}, {"pairs": []})
+        planned = laboratory.plan(sql, world, laboratory.enter(world))
+        plans.append([(part.sums, part.weight_bits) for part in planned.statement.parts])
+    assert plans[0] == plans[1]

@@ -68,6 +68,7 @@ class Table:
     max_rows: int | None = None
     max_rows_per_group: int | None = None
     max_groups: int | None = None
+    size: int = model.DEFAULT_SIZE
 
     @property
     def public(self):
@@ -91,6 +92,7 @@ class Table:
             max_rows=self.max_rows,
             max_rows_per_group=self.max_rows_per_group,
             max_groups=self.max_groups,
+            size=self.size,
             columns={
                 c.name: model.Column(
                     c.name,
@@ -174,7 +176,10 @@ class Chooser:
 
 
 class Maker(Chooser):
-    """Makes worlds. `wild`: what is declared may be false (bounds, values, keys, paths), and limits are narrow."""
+    """Makes worlds. `wild`: what is declared may be false, and limits are narrow.
+
+    False are bounds, values, sizes, one row per unit, unique keys of public tables and of those that paths lead to.
+    """
 
     def __init__(self, pick, *, wild):
         super().__init__(pick)
@@ -212,7 +217,7 @@ class Maker(Chooser):
         return Table("people", columns, "uid", "uid", enforced, unit_unique=True)
 
     def _orders(self, kind):
-        enforced = self.choose(["PRIMARY KEY", "NOT NULL UNIQUE", "UNIQUE", ""])
+        enforced = self._enforced(["PRIMARY KEY", "NOT NULL UNIQUE", "UNIQUE"])
         unit = Column(self.choose(["uid", "buyer"]), kind, role="unit")
         columns = (Column("oid", "int", role="order"), unit, *self._columns("o"))
         return Table("orders", columns, unit.name, "oid", enforced, **self._limits())
@@ -220,9 +225,13 @@ class Maker(Chooser):
     def _items(self, orders):
         key = Column(self.choose(["oid", "order_ref"]), "int", role="order")
         unit = model.Through(orders.name, ((key.name, "oid"),))
-        enforced = self.choose(["PRIMARY KEY", "UNIQUE", ""])
+        enforced = self._enforced(["PRIMARY KEY", "UNIQUE"])
         columns = (key, Column("iid", "int", role="item"), *self._columns("l"))
         return Table("items", columns, unit, "iid", enforced, **self._limits())
+
+    def _enforced(self, constraints):
+        """How the key that a path leads to is enforced; where the declaration may be false, mostly not at all."""
+        return self.choose([*constraints, *([""] * (2 * len(constraints) if self._wild else 1))])
 
     def _parcels(self):
         """A table whose unit is two steps away."""
@@ -252,7 +261,8 @@ class Maker(Chooser):
             return {"max_rows": 40}
         rows = self.number(1, 3)
         maybe = self.choose([None, 1, rows]), self.choose([None, 1, 2, 3])
-        return {"max_rows": rows, "max_rows_per_group": maybe[0], "max_groups": maybe[1]}
+        size = self.choose([model.DEFAULT_SIZE, 1, 3])
+        return {"max_rows": rows, "max_rows_per_group": maybe[0], "max_groups": maybe[1], "size": size}
 
     def _columns(self, letter):
         """Two to five columns, called by their table's letter and their kind; `place` is called so in any table."""

@@ -137,7 +137,7 @@ def _beyond_reach(catalog: Catalog) -> Iterator[Finding]:
     yield Finding(
         "unknown",
         catalog.dataset,
-        "Whether no table will ever hold more rows than its `size` is your knowledge.",
+        "Whether no table will hold more rows than its `size` is your knowledge; sums have room for 10^12 in any case.",
     )
     yield Finding(
         "unknown",

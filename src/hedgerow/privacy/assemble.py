@@ -98,8 +98,8 @@ class Assembly:
         return self.sums.index(wanted)
 
     def _check_size(self, wanted: ExactSum) -> None:
-        """Refuse a sum that could overflow at the declared size: an error that depends on rows would be an answer."""
-        if self.bounding.size.bit_length() + wanted.reach.bit_length() + self.bits.weight > SUM_BITS:
+        """Refuse a sum that could overflow: an error that depends on rows would be an answer."""
+        if self.bounding.room.bit_length() + wanted.reach.bit_length() + self.bits.weight > SUM_BITS:
             raise ParameterError(
                 "A sum over so many rows could overflow.",
                 code="sum-too-large",

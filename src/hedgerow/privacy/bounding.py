@@ -15,6 +15,9 @@ from dataclasses import dataclass, replace
 from hedgerow.errors import ParameterError, PolicyError
 from hedgerow.plan.nodes import Limits
 
+ROWS_AT_LEAST = 10**12
+"""Arithmetic has room for so many rows, however few the catalog declares: no engine reads more in one statement."""
+
 LARGEST = 2**30
 """No limit may exceed this: T^2 4^b must fit the engine's 128-bit integers."""
 
@@ -24,7 +27,7 @@ class Bounding:
     """The limits of a statement: R rows in all, r in one key, C keys.
 
     `weighted` is False where the database enforces one row per unit: every weight is then one.
-    `size` is a public figure that the number of rows never exceeds. `grouped` is False where there is one group.
+    `size` is how many rows the catalog declares. `grouped` is False where there is one group.
     """
 
     rows: int
@@ -47,9 +50,19 @@ class Bounding:
         return min(self.rows, self.rows_per_group * self.groups)
 
     @property
+    def room(self) -> int:
+        """How many rows sums have room for.
+
+        Privacy: the declared size may be false. A sum that overflowed would fail for some rows and not for others, and
+        an owner in more keys than declared would move more cells. So a small size is not taken at its word; it would
+        gain less than a thousandth of the noise.
+        """
+        return max(self.size, ROWS_AT_LEAST)
+
+    @property
     def keys_touched(self) -> int:
         """In how many keys one owner can weigh at all: weights reach every key that it has a row in."""
-        return self.size if self.weighted and self.grouped else 1
+        return self.room if self.weighted and self.grouped else 1
 
     def keys_weighed(self, weight_bits: int) -> int:
         """In how many keys one owner can have a weight above zero under the l1 cap.

@@ -247,7 +247,7 @@ class _Pricer:
 
     def _assembly(self, noise: float) -> Assembly:
         every_weight_is_one = self._only_units and not self._release.keys
-        bits = precision(self._bounding.size, weighted=self._bounding.weighted and not every_weight_is_one)
+        bits = precision(self._bounding.room, weighted=self._bounding.weighted and not every_weight_is_one)
         return Assembly(self._shape, self._bounding, bits, noise, self._equal_noise)
 
     def _finish(self, mechanism: str, made: Assembly, selection: Selection | None, charge: Charge) -> PrivatePlan:
