@@ -113,11 +113,20 @@ def moments():
             if change.year >= 1900:
                 found += [change.replace(tzinfo=dt.UTC) + dt.timedelta(microseconds=m) for m in (-1, 0, 1_800_123_456)]
     rows = [
-        (i, seen, dt.time(i % 24, i % 60, i % 59, i), uuid.UUID(int=(1 << 100) + i % 7))
+        (i, seen, dt.time(i % 24, i % 60, i % 59, i), uuid.UUID(int=(1 << 100) + i % 7), written(seen, i))
         for i, seen in enumerate(dict.fromkeys(found))
     ]
-    kinds = {"id": "BIGINT", "seen": "TIMESTAMP WITH TIME ZONE", "clock": "TIME", "token": "UUID"}
+    kinds = {"id": "BIGINT", "seen": "TIMESTAMP WITH TIME ZONE", "clock": "TIME", "token": "UUID", "written": "VARCHAR"}
     return Table(kinds, rows, ("id",))
+
+
+def written(seen, turn):
+    """A point in time in ISO 8601, in one of the forms that there are."""
+    if seen is None:
+        return None
+    hours = (0, 2, -5, 14)[turn % 4]
+    text = seen.astimezone(dt.timezone(dt.timedelta(hours=hours))).isoformat(sep=" T"[turn % 2])
+    return (text, text.replace("+00:00", "Z"), text[:-3], text[:-3] + text[-2:])[turn // 4 % 4]
 
 
 def shop():

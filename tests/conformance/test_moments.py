@@ -20,7 +20,8 @@ LAST = dt.datetime(2100, 1, 1, tzinfo=dt.UTC)
 def asked(engine, text, zone):
     """The rows of a query over the table of points in time, as if it were public."""
     seen = Column("seen", type=Type.TIMESTAMP, instant=True)  # where the database does not say so itself
-    tables = {"moments": Table("moments", public=True, columns={"seen": seen})}
+    written = Column("written", type=Type.TIMESTAMP, instant=True)
+    tables = {"moments": Table("moments", public=True, columns={"seen": seen, "written": written})}
     catalog = Catalog("moments", BudgetPolicy(1.0, 1e-6), tables, timezone=zone)
     plan = bind(parse(text).query, catalog, engine.schema)
     names = tuple(column.name for column in plan.root.columns)
@@ -45,6 +46,14 @@ def test_a_point_in_time_is_read_in_the_zone_of_the_catalog(engine, zone):
     rows = moments().rows
     assert got.keys() == {row[0] for row in rows}
     assert [(row[0], got[row[0]]) for row in near(rows)] == [(row[0], shown(row[1], zone)) for row in near(rows)]
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Europe/Berlin"])
+def test_text_with_an_offset_is_the_point_in_time_that_it_says(engine, zone):
+    if engine.name == "mariadb":
+        pytest.skip("MariaDB has no cast from text to a timestamp")
+    got = {row["c0"]: row["c1"] for row in asked(engine, "SELECT id, written FROM moments", zone)}
+    assert [got[row[0]] for row in near(moments().rows)] == [shown(row[1], zone) for row in near(moments().rows)]
 
 
 @pytest.mark.parametrize("zone", ZONES)
@@ -89,7 +98,7 @@ def test_parts_of_a_time_of_day_are_the_same(engine):
         "EXTRACT(microsecond FROM clock), clock < '12:30', clock FROM moments"
     )
     got = {row["c0"]: tuple(row.values())[1:] for row in asked(engine, text, "UTC")}
-    for number, _, clock, _ in moments().rows:
+    for number, _, clock, *_ in moments().rows:
         micros = clock.second * 1_000_000 + clock.microsecond
         assert got[number] == (clock.hour, clock.minute, clock.second, micros, clock < dt.time(12, 30), clock)
 
@@ -98,7 +107,7 @@ def test_a_time_of_day_has_one_text(engine):
     if engine.name == "mariadb":
         pytest.skip("MariaDB has no cast from a time of day to text")
     found = asked(engine, "SELECT id, CAST(clock AS VARCHAR) FROM moments", "UTC")
-    texts = {number: clock.isoformat() for number, _, clock, _ in moments().rows}
+    texts = {number: clock.isoformat() for number, _, clock, *_ in moments().rows}
     assert {row["c0"]: row["c1"] for row in found} == {
         number: text.rstrip("0") if "." in text else text for number, text in texts.items()
     }
@@ -107,7 +116,7 @@ def test_a_time_of_day_has_one_text(engine):
 def test_an_identifier_is_text_in_one_form(engine):
     found = asked(engine, "SELECT id, token, LENGTH(token) FROM moments", "UTC")
     assert {(row["c0"], row["c1"], row["c2"]) for row in found} == {
-        (number, str(token), 36) for number, _, _, token in moments().rows
+        (number, str(token), 36) for number, _, _, token, _ in moments().rows
     }
 
 

@@ -45,6 +45,7 @@ CONSTANTS = {
     "format_time": {1: text("%Y-%m-%d %H:%M:%S %a %A %b %B %j %U %W %V %G %w %u %y %p %I")},
     "read_time": {1: text("%Y-%m-%d")},
     "in_zone": {1: text("UTC"), 2: text("Europe/Berlin")},
+    "read_instant": {1: text("Europe/Berlin")},
     "clip": {1: Literal(-5.0, Type.FLOAT), 2: Literal(5.0, Type.FLOAT)},
     "clip_whole": {1: whole(-5), 2: whole(5)},
     **{name: {1: whole(3), 2: ORIGIN} for name in allowed() if name.startswith("bucket_")},

@@ -20,6 +20,7 @@ from typing import Self
 from hedgerow.errors import InternalError, UnsupportedSQLError
 from hedgerow.expressions import zones
 from hedgerow.expressions.functions.clock import CLOCK, DAY, MINUTE, SECONDS
+from hedgerow.expressions.functions.zones import spelled_out
 from hedgerow.expressions.nodes import Call, Column, Constant, Expr, Literal
 from hedgerow.expressions.types import Type
 
@@ -148,6 +149,8 @@ class Dialect:
         """A function of the allow-list."""
         if expr.function == "in_zone":
             return self.in_zone(expr, texts[0])
+        if expr.function == "read_instant":
+            return self.read_instant(expr, texts[0])
         if expr.function.startswith("clock_"):
             return self.clock(expr, texts[0])
         template = self.functions.get(expr.function)
@@ -167,6 +170,20 @@ class Dialect:
         inside = f"{text} BETWEEN {self.timestamp(zones.FIRST)} AND {self.timestamp(zones.LAST)}"
         seconds = shift.tree(lambda change: f"{text} < {self.timestamp(change)}")
         return f"CASE WHEN {inside} THEN {self.later(text, seconds)} ELSE {text} END"
+
+    def read_instant(self, expr: Call, text: str) -> str:
+        """A point in time at UTC from ISO 8601; text without an offset is a date and time in the zone of the call."""
+
+        def written(part: Expr) -> str:
+            if part is expr.arguments[0]:
+                return text
+            if isinstance(part, Literal):
+                return self.constant(part.value)
+            if not isinstance(part, Call):
+                raise InternalError("A part of a point in time that was not asked for.")
+            return self.call(part, [written(argument) for argument in part.arguments])
+
+        return written(spelled_out(expr))
 
     def clock(self, expr: Call, text: str) -> str:
         """A part of a time of day; NULL from 24:00 on."""

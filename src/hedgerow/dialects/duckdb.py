@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from hedgerow.dialects.base import INSTANT, Dialect, SummaryCall, digits, shift_of
 from hedgerow.errors import InternalError
 from hedgerow.expressions import functions, summaries, zones
-from hedgerow.expressions.nodes import Call, Column, Expr
+from hedgerow.expressions.functions.zones import OFFSET
+from hedgerow.expressions.nodes import Call, Column, Expr, Literal
 from hedgerow.expressions.types import Type
 
 
@@ -22,7 +23,20 @@ class DuckDBDialect(Dialect):
         """As the function says itself."""
         if expr.function == "in_zone":
             return self.in_zone(expr, texts[0])
+        if expr.function == "read_instant":
+            return self.read_instant(expr, texts[0])
         return functions.lookup(expr.function).render(texts)
+
+    def read_instant(self, expr: Call, text: str) -> str:
+        """By DuckDB's own cast where there is an offset: without one it would go through the session's time zone."""
+        moment = Call("imposed_timestamp", (expr.arguments[0],), Type.TIMESTAMP)
+        utc = Literal(zones.DEFAULT, Type.TEXT)
+        here = Call("in_zone", (moment, expr.arguments[1], utc), Type.TIMESTAMP)
+        read = f"make_timestamp(epoch_us(TRY_CAST({text} AS {INSTANT})))"
+        return (
+            f"CASE WHEN regexp_matches({text}, {self.string(OFFSET)}) THEN {read} "
+            f"ELSE {self.in_zone(here, f'TRY_CAST({text} AS TIMESTAMP)')} END"
+        )
 
     def in_zone(self, expr: Call, text: str) -> str:
         """By microseconds since 1970, which both types of timestamps have, whatever the session's time zone is.

@@ -12,12 +12,10 @@ from hedgerow.expressions import zones
 from hedgerow.expressions.nodes import Call, Column, Expr, Literal
 from hedgerow.expressions.types import Type
 from hedgerow.plan import coerce
-from hedgerow.plan.handlers import Binder, Handlers, constant_text, text, whole
+from hedgerow.plan.handlers import Binder, Handlers, constant_text, text
 from hedgerow.plan.syntax import span_of, text_of
 
 UTC = zones.DEFAULT
-OFFSET = r"^(.*[0-9]:[0-9]{2}(?:\.[0-9]*)?) ?([Zz+-])([0-9]{2})?:?([0-9]{2})?$"
-"""ISO 8601: date and time; Z, + or -; hours and minutes."""
 
 
 def in_zone(value: Expr, source: str, target: str) -> Expr:
@@ -46,19 +44,7 @@ def read_instant(column: Expr, zone: str) -> Expr:
     if column.type not in {Type.TEXT, Type.OTHER}:
         return in_zone(coerce.call("imposed_timestamp", [column]), UTC, zone)
     written = column if column.type is Type.TEXT else coerce.call("imposed_text", [column])
-    pieces = [coerce.call("regexp_extract", [written, text(OFFSET), whole(group)]) for group in range(1, 5)]
-    moment, sign = coerce.call("imposed_timestamp", [pieces[0]]), pieces[1]
-    hours, minutes = (
-        coerce.call("multiply_whole", [coerce.call("coalesce", [coerce.call("cast_integer", [p]), whole(0)]), whole(n)])
-        for p, n in ((pieces[2], 3600), (pieces[3], 60))
-    )
-    ahead = coerce.call("add_whole", [hours, minutes])
-    back = coerce.call("negate_whole", [ahead])
-    seconds = coerce.call("case", [coerce.call("equal", [sign, text("-")]), ahead, back])
-    at_utc = coerce.call("shift_second", [moment, seconds])
-    local = in_zone(coerce.call("imposed_timestamp", [written]), zone, UTC)
-    found = coerce.call("case", [coerce.call("equal", [sign, text("")]), local, at_utc])
-    return in_zone(found, UTC, zone)
+    return in_zone(coerce.call("read_instant", [written, text(zone)]), UTC, zone)
 
 
 def at_utc(expr: Expr) -> Expr:

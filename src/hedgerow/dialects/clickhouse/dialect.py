@@ -81,6 +81,8 @@ class ClickHouseDialect(Dialect):
         """A function of the tables of this package."""
         if expr.function == "in_zone":
             return self.in_zone(expr, texts[0])
+        if expr.function == "read_instant":
+            return self.read_instant(expr, texts[0])
         if expr.function.startswith("clock_"):
             return self.clock(expr, texts[0])
         writer = WRITERS.get(expr.function)

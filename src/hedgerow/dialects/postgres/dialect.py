@@ -10,6 +10,7 @@ from hedgerow.dialects.postgres.casts import CONVERSIONS
 from hedgerow.dialects.postgres.logic import BYTES, LOGIC, collated
 from hedgerow.dialects.postgres.naming import has_window
 from hedgerow.dialects.postgres.numbers import NUMBERS
+from hedgerow.dialects.postgres.reading import READERS
 from hedgerow.dialects.postgres.reading_formats import FORMATS
 from hedgerow.dialects.postgres.regexps import REGEXPS
 from hedgerow.dialects.postgres.rounding import ROUNDING
@@ -17,7 +18,9 @@ from hedgerow.dialects.postgres.sizes import DECIMAL
 from hedgerow.dialects.postgres.summaries import SUMMARIES
 from hedgerow.dialects.postgres.texts import TEXTS
 from hedgerow.dialects.postgres.times import TIMES, micros
-from hedgerow.expressions.nodes import Call, Column, Constant, Expr
+from hedgerow.expressions import zones
+from hedgerow.expressions.functions.zones import OFFSET
+from hedgerow.expressions.nodes import Call, Column, Constant, Expr, Literal
 from hedgerow.expressions.types import Type
 
 Writer = Callable[["PostgresDialect", Call, Sequence[str]], str]
@@ -72,6 +75,8 @@ class PostgresDialect(Dialect):
         """By its writer."""
         if expr.function == "in_zone":
             return self.in_zone(expr, texts[0])
+        if expr.function == "read_instant":
+            return self.read_instant(expr, texts[0])
         if expr.function.startswith("clock_"):
             return self.clock(expr, texts[0])
         writer = WRITERS.get(expr.function)
@@ -90,6 +95,21 @@ class PostgresDialect(Dialect):
         if shift_of(expr).is_nothing or has_window([value]):
             return super().in_zone(expr, text)
         return f"(SELECT {super().in_zone(expr, 'v.a0')} FROM (SELECT {text} AS a0 OFFSET 0) AS v)"
+
+    def read_instant(self, expr: Call, text: str) -> str:
+        """The text is matched once."""
+        written, zone = expr.arguments
+        moment = Call("imposed_timestamp", (written,), Type.TIMESTAMP)
+        hours, minutes = (f"COALESCE(CAST(v.g[{group}] AS BIGINT), 0)" for group in (3, 4))
+        seconds = f"({hours} * 60 + {minutes}) * CASE WHEN v.g[2] = '-' THEN 60 ELSE -60 END"
+        read = READERS[Type.TIMESTAMP]
+        shift = Call("shift_second", (moment, Call("add_whole", (), Type.INTEGER)), Type.TIMESTAMP)
+        at_utc = self.call(shift, [read("v.g[1]"), seconds])
+        here = Call("in_zone", (moment, zone, Literal(zones.DEFAULT, Type.TEXT)), Type.TIMESTAMP)
+        matched = f"regexp_match(v.t, {self.string(OFFSET)})"
+        found = f"SELECT v.t, {matched} AS g FROM (SELECT {collated(text)} AS t) AS v OFFSET 0"
+        local = self.in_zone(here, read("v.t"))
+        return f"(SELECT CASE WHEN v.g IS NULL THEN {local} ELSE {at_utc} END FROM ({found}) AS v)"
 
     def since_midnight(self, text: str) -> str:
         """Exactly."""

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 
 from hedgerow.backends.sqlite.functions import reference
-from hedgerow.backends.sqlite.functions.calendar import days_of
+from hedgerow.backends.sqlite.functions.calendar import days_of, in_zone
 from hedgerow.backends.sqlite.functions.numbers import halves_away
 from hedgerow.backends.sqlite.functions.total import of_moment, of_texts, remembered, total
 from hedgerow.backends.sqlite.functions.values import (
@@ -21,6 +21,7 @@ from hedgerow.backends.sqlite.functions.values import (
     MOST,
     Body,
     Stored,
+    bounded,
     civil,
     day,
     fitting,
@@ -30,6 +31,8 @@ from hedgerow.backends.sqlite.functions.values import (
     real,
     whole,
 )
+from hedgerow.expressions.functions.zones import OFFSET
+from hedgerow.expressions.zones import DEFAULT
 
 WHOLE = re.compile(r"-?[0-9]{1,18}")
 NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?")
@@ -39,6 +42,7 @@ CLOCK = re.compile(r"([0-9]{2}):([0-9]{2}):([0-9]{2})(?:\.([0-9]{1,6}))?")
 NUMERIC, TEMPORAL = frozenset("0123456789"), frozenset("0123456789infepochINFEPOCH")
 READ_DATE = "TRY_CAST($1 AS DATE)"
 DAYS = f"CAST(date_diff('day', DATE '1970-01-01', {READ_DATE}) AS VARCHAR)"
+WITH_OFFSET = re.compile(OFFSET)
 BOOLEANS = {"true": 1, "t": 1, "1": 1, "yes": 1, "y": 1, "false": 0, "f": 0, "0": 0, "no": 0, "n": 0}
 
 
@@ -79,6 +83,18 @@ def text_as_timestamp(value: str) -> Stored:
     if found and (found[4] or "00") < "24":
         return _moment(found)
     return asked_moment("TRY_CAST($1 AS TIMESTAMP)", value) if TEMPORAL.intersection(value) else None
+
+
+def read_instant(value: str, zone: str) -> Stored:
+    """A point in time at UTC from ISO 8601; without an offset, of a date and time in the zone."""
+    found = WITH_OFFSET.fullmatch(value)
+    at = text_as_timestamp(value if found is None else found[1])
+    if not isinstance(at, int) or at in INFINITE:
+        return at
+    if found is None:
+        return in_zone(at, zone, DEFAULT)
+    seconds = (int(found[3] or 0) * 60 + int(found[4] or 0)) * 60
+    return bounded(at + (seconds if found[2] == "-" else -seconds) * 1_000_000)
 
 
 def _moment(found: re.Match[str]) -> Stored:
@@ -201,6 +217,7 @@ FUNCTIONS: Mapping[str, Body] = {
     "text_as_date": of_texts(text_as_date),
     "text_as_time": of_texts(text_as_time),
     "text_as_timestamp": of_texts(text_as_timestamp),
+    "read_instant": of_texts(read_instant),
     "float_as_integer": total(float_as_integer),
     "float_as_text": total(float_as_text),
     "decimal_as_integer": total(decimal_as_integer),
