@@ -6,11 +6,15 @@ Privacy: the words follow from the plan, and from which rows were released; neve
 from collections.abc import Iterator, Sequence
 
 from hedgerow.expressions.nodes import Window
+from hedgerow.plan.cutting import rows_kept
 from hedgerow.plan.nodes import Grouped, LogicalPlan, Release, Released, Select, inside
 from hedgerow.plan.trace import picks_rows
 from hedgerow.privacy.keys import KeyRule
 from hedgerow.release import Estimator
 from hedgerow.release.absent import fewest_people
+
+FEW = 1_000
+"""Rows of one person in one table that somebody may well have more of."""
 
 
 def remarks(logical: LogicalPlan, estimators: Sequence[Estimator], rows: int) -> tuple[str, ...]:
@@ -27,6 +31,12 @@ def remarks(logical: LogicalPlan, estimators: Sequence[Estimator], rows: int) ->
             "Totals, shares, ranks and comparisons of rows leave out groups that were held back or not shown, "
             f"usually those of fewer than {_sizes(lacking)}."
         )
+    kept = {table: most for release in logical.releases for table, most in rows_kept(release).items()}
+    found += [
+        f"Of each person at most {most:,} rows of {table!r} take part in the joins."
+        for table, most in sorted(kept.items())
+        if most < FEW
+    ]
     return tuple(found)
 
 

@@ -1,0 +1,55 @@
+"""A hundred statements that are after time and memory: each is refused, stopped or answered, and the next one runs."""
+
+import importlib
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from .attack import statements
+from .conftest import ENGINES, SERVERS
+
+ROOT = Path(__file__).parents[2]
+REFUSED = {"constant-needed", "engine-lacks", "too-many-joined-rows", "too-many-rows", "unsupported-expression"}
+STOPPED = {"after-failed", "out-of-memory", "timed-out"}
+SLACK = 300
+"""Megabytes for rows of answers, beside the 200 that an engine may use."""
+
+SECONDS = {"spark": 30}
+"""Spark needs seconds for a statement of one row."""
+
+
+def attacked(engine, seconds, step):
+    """How every `step`-th statement ends on an engine, in a process of its own."""
+    if engine in SERVERS:
+        reason = importlib.import_module(f"..conformance.engines.{engine}", __package__).why_not()
+        if reason is not None:
+            pytest.skip(f"NOT TESTED on {engine}: {reason}")
+    command = [sys.executable, "-m", "tests.limits.attack", engine, str(seconds), str(step)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)  # noqa: S603 - our own module
+    assert done.returncode == 0, done.stderr[-2000:]
+    return json.loads(done.stdout)
+
+
+def check(found):
+    for statement in found["statements"]:
+        assert statement["code"] in {"answered", *REFUSED, *STOPPED}, statement
+        assert statement["next"] == [25]
+    assert found["megabytes"] < 200 + SLACK
+
+
+def test_there_are_a_hundred():
+    assert len(set(statements())) == 100
+
+
+@pytest.mark.parametrize("engine", [name for name in ENGINES if name not in {"folder", "frames", "spark"}])
+def test_some_hostile_statements_end_within_the_limits(engine):
+    check(attacked(engine, 0.5, 9))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", ENGINES)
+def test_every_hostile_statement_ends_within_the_limits(engine):
+    check(attacked(engine, SECONDS.get(engine, 2), 1))
