@@ -23,6 +23,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+UNSURE = "ledger-io"
+"""The code of an error that leaves open whether a charge was written."""
+
 AROUND = 60
 """How much of a long line is shown on either side of what an error points at."""
 
@@ -77,11 +80,15 @@ class HedgerowError(Exception):
         span: Where in the query or the catalog it stands.
 
     `text` is what `span` points into, where that is known; the error then shows the line, with carets below the place.
+    `receipt` is that of the charge where something had been charged, and None where the question cost nothing;
+    `repeatable` says that the same question asked again is covered by that charge.
     """
 
     code: str = "error"
     exit_code: ClassVar[int] = 3
     text: str | None = None
+    receipt: Any = None
+    repeatable: bool = False
 
     def __init__(
         self, message: str, *, code: str | None = None, hint: str | None = None, span: Span | None = None
@@ -93,8 +100,13 @@ class HedgerowError(Exception):
         self.span = span
 
     def __str__(self) -> str:
-        said = f"{self.message} {self.hint}" if self.hint else self.message
+        said = " ".join(part for part in (self.message, self.hint, self.cost) if part)
         return said if self.text is None or self.span is None else f"{said}\n{excerpt(self.text, self.span)}"
+
+    @property
+    def cost(self) -> str | None:
+        """Whether the question cost anything, as a sentence; None where that goes without saying."""
+        return None if self.receipt is None else charged(self)
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON shape of the command line."""
@@ -105,7 +117,32 @@ class HedgerowError(Exception):
             "message": self.message,
             "hint": self.hint,
             "span": span,
+            "charged": None if self.receipt is None and self.code == UNSURE else self.receipt is not None,
+            "receipt": getattr(self.receipt, "id", None),
+            "repeatable": self.repeatable,
         }
+
+
+def charged(error: BaseException) -> str | None:
+    """The sentence about the charge that an exception carries; None where it carries none."""
+    receipt = getattr(error, "receipt", None)
+    if receipt is None:
+        return None
+    said = f"The question had been charged (receipt {getattr(receipt, 'id', '')}), and stays charged."
+    if getattr(error, "repeatable", False):
+        return f"{said} Nothing of it was released: asked again, it is covered by that charge."
+    return said
+
+
+@contextmanager
+def carrying(receipt: object, *, repeatable: bool = False) -> Iterator[None]:
+    """Inside, whatever is raised carries the receipt of what was charged before, unless it has one of its own."""
+    try:
+        yield
+    except BaseException as error:
+        if getattr(error, "receipt", None) is None:
+            error.receipt, error.repeatable = receipt, repeatable  # type: ignore[attr-defined]
+        raise
 
 
 class QueryError(HedgerowError):
@@ -169,7 +206,7 @@ class BudgetError(HedgerowError):
     """The remaining budget does not cover this query.
 
     `asked` and `left` are small mappings of plain numbers, for programs; the message says the same in words.
-    `receipt` is there when a size estimate had been bought for the query.
+    `receipt` is there when a size estimate or bounds had been bought for the query.
     """
 
     code = "budget"
@@ -187,7 +224,6 @@ class BudgetError(HedgerowError):
         super().__init__(message, code=code, hint=hint)
         self.asked = asked or {}
         self.left = left or {}
-        self.receipt: object | None = None
 
 
 class ConditionNotMet(HedgerowError):  # noqa: N818 - the name is part of the public contract
@@ -228,6 +264,11 @@ class BackendError(HedgerowError):
         super().__init__(message, code=code, hint=hint)
         self.incident = incident
         self.receipt = receipt
+
+    @property
+    def cost(self) -> str | None:
+        """A database that fails was paid or was not: both are worth a sentence."""
+        return charged(self) or "Nothing was charged."
 
 
 class InternalError(HedgerowError):

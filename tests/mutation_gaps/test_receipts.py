@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hedgerow.engine.parameters import asked
-from hedgerow.engine.run import compile_steps, release
+from hedgerow.engine.run import compile_steps, release, survey
 from hedgerow.errors import BudgetError, InternalError
 from hedgerow.parse import parse
 from hedgerow.plan.bind import bind
@@ -38,23 +38,28 @@ def paid(desk, statement):
     return desk.ledger.charge(statement.charge, analyst=None, question={"text": "paid"})
 
 
+def released(desk, steps, statement, receipt):
+    with desk.backend.snapshot() as snapshot:
+        return release(survey(steps, statement, receipt, snapshot), steps, statement, receipt, snapshot)
+
+
 def test_a_receipt_for_a_cheaper_statement_releases_nothing(desk):
-    logical, statement = priced(desk, QUERY, epsilon=2.0, mechanism="gaussian")
+    _, statement = priced(desk, QUERY, epsilon=2.0, mechanism="gaussian")
     _, cheaper = priced(desk, QUERY, epsilon=0.1, mechanism="gaussian")
     steps = compile_steps(statement, desk.backend)
     with pytest.raises(InternalError, match="without a receipt for it"):
-        release(steps, statement, paid(desk, cheaper), desk.backend, desk._declared(logical))
-    assert release(steps, statement, paid(desk, statement), desk.backend, desk._declared(logical))
+        released(desk, steps, statement, paid(desk, cheaper))
+    assert released(desk, steps, statement, paid(desk, statement))
 
 
 def test_a_receipt_for_more_than_the_statement_releases_nothing(desk):
     """It is the receipt of another statement, which has its own answer."""
-    logical, statement = priced(desk, QUERY, epsilon=2.0, mechanism="gaussian")
+    _, statement = priced(desk, QUERY, epsilon=2.0, mechanism="gaussian")
     steps = compile_steps(statement, desk.backend)
     good = paid(desk, statement)
     larger = replace(good, charge=replace(good.charge, events=good.charge.events * 2))
     with pytest.raises(InternalError, match="without a receipt for it"):
-        release(steps, statement, larger, desk.backend, desk._declared(logical))
+        released(desk, steps, statement, larger)
 
 
 def test_each_room_asks_for_the_receipt_itself(desk):
@@ -101,9 +106,9 @@ def test_what_is_held_back_is_not_even_measured(build):
         min_frequency=5,
     )
     desk = db._desk
-    logical, statement = priced(desk, QUERY, epsilon=5.0, mechanism="gaussian")
+    _, statement = priced(desk, QUERY, epsilon=5.0, mechanism="gaussian")
     steps = compile_steps(statement, desk.backend)
-    (noisy,) = release(steps, statement, paid(desk, statement), desk.backend, desk._declared(logical))
+    (noisy,) = released(desk, steps, statement, paid(desk, statement))
     assert noisy.shown.tolist() == [False, False, True]
     for coordinate in noisy.coordinates:
         assert np.isnan(coordinate).tolist() == [True, True, False]

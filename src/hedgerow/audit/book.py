@@ -69,9 +69,9 @@ class Book:
         """The analyst's latest charge."""
         return next((each for each in reversed(self._charges()) if each.analyst == analyst), None)
 
-    def outcome_of(self, sequence: int) -> str | None:
-        """How the charge ended, if anybody said."""
-        return next((each.kind for each in self._entries if each.refers == sequence), None)
+    def outcome_of(self, sequence: int) -> Entry | None:
+        """The entry that follows from this one, if there is one."""
+        return next((each for each in self._entries if each.refers == sequence), None)
 
     def analysts(self) -> list[str]:
         """Everybody who was charged since the book was begun."""
@@ -84,8 +84,16 @@ class Book:
 
     def releases(self, fingerprint: str, version: str | None) -> list[StoredRelease]:
         """The stored releases of one question, the latest first."""
-        found = reversed(self._releases.values())
-        return [each for each in found if (each.fingerprint, each.version) == (fingerprint, version)]
+        found = [self._releases[number] for number in self._about(fingerprint, version)]
+        return [each for each in found if each.payload]
+
+    def notes(self, fingerprint: str, version: str | None) -> list[Entry]:
+        """The entries about that question without a release of their own, the latest first."""
+        return [self._entries[n] for n in self._about(fingerprint, version) if not self._releases[n].payload]
+
+    def _about(self, fingerprint: str, version: str | None) -> list[int]:
+        asked = (fingerprint, version)
+        return [n for n, each in reversed(self._releases.items()) if (each.fingerprint, each.version) == asked]
 
     def release_of(self, sequence: int) -> StoredRelease | None:
         """The release that an answer's entry stored."""

@@ -11,7 +11,7 @@ from hedgerow.audit.watch import Purchase
 from hedgerow.backends import Backend, Snapshot
 from hedgerow.backends.base import failure
 from hedgerow.compiled import Program, Query
-from hedgerow.engine.run import compile_steps, release
+from hedgerow.engine.run import compile_steps, release, survey
 from hedgerow.errors import HedgerowError
 from hedgerow.release import Estimator
 from hedgerow.schema import SchemaTable
@@ -98,5 +98,7 @@ class Repeater:
     def again(self) -> tuple[Sequence[Estimator], None]:
         """What is released this time; there is no answer made of it."""
         bought = self._purchase
-        noisy = release(self._steps, bought.private, bought.receipt, self._backend, bought.declared)
+        with self._backend.snapshot() as snapshot:
+            exact = survey(self._steps, bought.private, bought.receipt, snapshot)
+            noisy = release(exact, self._steps, bought.private, bought.receipt, snapshot)
         return [Estimator(table, part) for table, part in zip(noisy, bought.private.parts, strict=True)], None

@@ -9,11 +9,12 @@ from hedgerow.budget import Charge, Receipt
 from hedgerow.catalog import Catalog
 from hedgerow.engine import Database
 from hedgerow.engine.desk import Desk
+from hedgerow.engine.question import Question
 from hedgerow.ledger import Ledger
 from hedgerow.plan.nodes import LogicalPlan
 from hedgerow.privacy.plan import PrivateStatement, Room
 from hedgerow.release import Estimator
-from hedgerow.schema import Schema, SchemaTable
+from hedgerow.schema import Schema
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,6 @@ class Purchase:
     private: PrivateStatement
     estimators: tuple[Estimator, ...]
     receipt: Receipt
-    declared: tuple[SchemaTable, ...]
 
     @property
     def charge(self) -> Charge:
@@ -39,12 +39,11 @@ class WatchedDesk(Desk):
     bought: list[Purchase] = field(default_factory=list)
 
     def buy(
-        self, query: str, logical: LogicalPlan, private: PrivateStatement, room: Room
+        self, question: Question, logical: LogicalPlan, private: PrivateStatement, room: Room
     ) -> tuple[list[Estimator], Receipt]:
         """Pay and release as ever, and remember."""
-        estimators, receipt = super().buy(query, logical, private, room)
-        declared = tuple(self._declared(logical))
-        self.bought.append(Purchase(logical, private, tuple(estimators), receipt, declared))
+        estimators, receipt = super().buy(question, logical, private, room)
+        self.bought.append(Purchase(logical, private, tuple(estimators), receipt))
         return estimators, receipt
 
 

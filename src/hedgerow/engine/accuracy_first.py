@@ -8,7 +8,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from itertools import islice, zip_longest
+from itertools import islice
 
 import numpy as np
 import pyarrow as pa
@@ -19,17 +19,19 @@ from hedgerow.engine.cheapest import PRECISION
 from hedgerow.engine.desk import Desk
 from hedgerow.engine.foresight import Floats, Foresight
 from hedgerow.engine.parameters import EPSILONS, Asked
+from hedgerow.engine.question import Question
 from hedgerow.engine.summary import summary
 from hedgerow.engine.target import Target
 from hedgerow.engine.telling import tell
 from hedgerow.engine.within import DELTA_SHARE, Seeker, require_foreseeable, sizes_level, too_dear
-from hedgerow.errors import BackendError, BudgetError, QueryError
+from hedgerow.errors import BudgetError, QueryError, carrying
+from hedgerow.ledger import StoredRelease
 from hedgerow.plan.nodes import LogicalPlan
 from hedgerow.privacy.plan import PrivateStatement, Room
 from hedgerow.release import Estimator, known_sizes, recall_any
 
 LOOKED_AT = 6
-"""So many earlier releases are tried, the latest first."""
+"""So many earlier releases are tried."""
 
 USUAL = 1.0
 """What a size estimate is a share of where neither statement nor catalog says what a statement costs."""
@@ -48,7 +50,7 @@ class AccuracyFirst:
     """One statement with a target."""
 
     desk: Desk
-    query: str
+    question: Question
     logical: LogicalPlan
     request: Asked
     target: Target
@@ -108,57 +110,56 @@ class AccuracyFirst:
         if known is None:
             return self._after_estimate()
         private = self.price(known.epsilon)
-        if self.request.reuse and (found := self._recall(private)) is not None:
-            return found
+        if self.request.reuse and (found := self.desk.find(self.question, private, self.request)) is not None:
+            return self._retold(found, private)
         if known.epsilon > self.most:
             raise too_dear(self.target, known.epsilon, self.most)
         return self._buy(private, None)
 
     def _reached(self) -> Answer | None:
         """An answer that was paid for and does, by itself or by the size estimate that was bought before it."""
+        found = self.reached()
+        return None if found is None else self._retold(found, self.price(min(self.most, 1.0)))
+
+    def reached(self) -> tuple[StoredRelease, list[Estimator]] | None:
+        """The release that was paid for and does."""
         sample, asked = self.price(min(self.most, 1.0)), self.request.budget.mechanism
-        known = (recall_any(each.payload, sample) for each in self.desk.stored(sample))
-        stored = list(islice((release for release in known if release is not None), LOOKED_AT))
-        for release, older in zip_longest(stored, stored[1:]):
+        read = self.desk.preferred(sample, lambda stored: recall_any(stored.payload, sample))
+        known = list(islice(read, LOOKED_AT))
+        for stored, release in known:
             if asked != "auto" and any(each.plan.mechanism != asked for each in release):
                 continue
             private = replace(sample, parts=tuple(each.plan for each in release))
-            if any(self._seeker().is_met(private, sizes, self.most) for sizes in (older, release) if sizes):
-                return self._recall(private)
+            older = max((pair for pair in known if pair[0].charge < stored.charge), key=_charge, default=None)
+            sizes = [release] if older is None else [older[1], release]
+            if any(self._seeker().is_met(private, each, self.most) for each in sizes):
+                return stored, release
         return None
 
-    def _recall(self, private: PrivateStatement) -> Answer | None:
-        return self.desk.recall(self.query, self.logical, private, self.request, self.public)
+    def _retold(self, found: tuple[StoredRelease, list[Estimator]], private: PrivateStatement) -> Answer:
+        return self.desk.retell(self.question, found, self.logical, private, self.request, self.public)
 
     def _after_estimate(self) -> Answer:
         spent = self.estimate_price()
         small = self.price(spent, DELTA_SHARE)
-        estimators, receipt = self.desk.buy(self.query, self.logical, small, self.room)
-        rest = (self.most - spent) * (1 - 1e-9)
-        room = self.desk.room()
-        seeker = replace(self._seeker(), price=lambda epsilon: self._rest(epsilon, room))
-        epsilon = seeker.for_known(estimators, rest) or seeker.guess(estimators, rest)
-        if epsilon is None:
-            error = too_dear(self.target, seeker.guess(estimators, EPSILONS[1]), rest)
-            error.receipt = receipt
-            raise error
-        try:
+        estimators, receipt = self.desk.buy(self.question, self.logical, small, self.room)
+        with carrying(receipt):
+            rest = (self.most - spent) * (1 - 1e-9)
+            room = self.desk.room()
+            seeker = replace(self._seeker(), price=lambda epsilon: self._rest(epsilon, room))
+            epsilon = seeker.for_known(estimators, rest) or seeker.guess(estimators, rest)
+            if epsilon is None:
+                raise too_dear(self.target, seeker.guess(estimators, EPSILONS[1]), rest)
             return self._buy(self._rest(epsilon, room), receipt)
-        except BudgetError as error:
-            error.receipt = receipt
-            raise
 
     def _rest(self, epsilon: float, room: Room) -> PrivateStatement:
         return self.desk.price(self.logical, self.request, room, epsilon, 1.0 - DELTA_SHARE)
 
     def _buy(self, private: PrivateStatement, estimate: Receipt | None) -> Answer:
-        estimators, receipt = self.desk.buy(self.query, self.logical, private, self.desk.room())
-        told = summary(self.query, private, receipt, estimate)
-        try:
+        estimators, receipt = self.desk.buy(self.question, self.logical, private, self.desk.room())
+        with carrying(receipt):
+            told = summary(self.question.text, private, receipt, estimate)
             return tell(self.desk.after, self.logical, estimators, self.public, self.request, told)
-        except BackendError as error:
-            error.receipt = receipt
-            raise
 
     def _seeker(self) -> Seeker:
         foresight = Foresight(self.logical, self.request, self.desk.after, self.public)
@@ -167,7 +168,7 @@ class AccuracyFirst:
     def _stored_price(self) -> Price | None:
         """From an earlier release of the same measures, or a count of the same rows: both are free to read."""
         sample = self.price(min(self.most, 1.0))
-        for stored in islice(self.desk.stored(sample), LOOKED_AT):
+        for stored in self.desk.earlier(sample)[:LOOKED_AT]:
             known = recall_any(stored.payload, sample)
             found = None if known is None else self._from_known(known)
             found = found or self._from_sizes(stored.payload, sample)
@@ -191,6 +192,10 @@ class AccuracyFirst:
         if sizes is None or not len(sizes):
             return None
         return self._seeker().for_sizes(_worth(sizes), beta - sizes_level(beta), self.most)
+
+
+def _charge(pair: tuple[StoredRelease, list[Estimator]]) -> int:
+    return pair[0].charge
 
 
 def _worth(sizes: Floats) -> Floats:

@@ -26,11 +26,12 @@ from hedgerow.engine.forecast import Forecast, forecast, how_many
 from hedgerow.engine.offer import offered
 from hedgerow.engine.parameters import AUTOMATIC, Asked, Options, asked
 from hedgerow.engine.public import multiplicity, ordered, public_query, require_public, require_rows
+from hedgerow.engine.question import Question, plain_params
 from hedgerow.engine.quote import Quote, predict, predicted_errors
 from hedgerow.engine.stated import stated
 from hedgerow.engine.summary import summary
 from hedgerow.engine.telling import tell
-from hedgerow.errors import BackendError, ParameterError, ParseError, pointing_into
+from hedgerow.errors import ParameterError, ParseError, carrying, pointing_into
 from hedgerow.ledger import BudgetView, Ledger
 from hedgerow.parse import parse
 from hedgerow.plan.bind import bind
@@ -78,46 +79,52 @@ class Database:
         """
         automatic = self._automatic(query, params, options)
         if automatic is None:
-            return self._answered(query, *self._understand(query, params, options))
+            return self._answered(query, params, *self._understand(query, params, options))
         completed = automatic.completed()
-        return completed_answer(self._answered(query, completed.request, completed.logical), completed)
+        with carrying(completed.purse.receipt):
+            answer = self._answered(query, params, completed.request, completed.logical)
+        return completed_answer(answer, completed)
 
-    def _answered(self, query: str, request: Asked, logical: LogicalPlan) -> Answer:
+    def _answered(self, query: str, params: Parameters, request: Asked, logical: LogicalPlan) -> Answer:
         if not logical.releases:
             return self._public(query, logical, request)
-        return diagnosable(self._private(query, request, logical), partial(diagnose, self._desk, logical, request))
+        answer = self._private(self._question(query, params, request), request, logical)
+        return diagnosable(answer, partial(diagnose, self._desk, logical, request))
 
-    def _private(self, query: str, request: Asked, logical: LogicalPlan) -> Answer:
+    def _question(self, query: str, params: Parameters, request: Asked) -> Question:
+        """What the history shows, and what a statement that is asked again is known by."""
+        budget = request.budget
+        stated = None if request.within is not None else (budget.epsilon, budget.delta, budget.mechanism)
+        return Question(query, plain_params(params), stated)
+
+    def _private(self, question: Question, request: Asked, logical: LogicalPlan) -> Answer:
         desk = self._desk
         public = desk.public_tables(logical)
         room = desk.room()
         if request.within is not None:
-            return AccuracyFirst(desk, query, logical, request, request.within, room, public).answer()
+            return AccuracyFirst(desk, question, logical, request, request.within, room, public).answer()
         private = desk.price(logical, request, room)
-        if request.reuse and (known := desk.recall(query, logical, private, request, public)) is not None:
-            return known
-        estimators, receipt = desk.buy(query, logical, private, room)
-        try:
-            return tell(desk.after, logical, estimators, public, request, summary(query, private, receipt))
-        except BackendError as error:
-            error.receipt = receipt
-            raise
+        if request.reuse and (found := desk.find(question, private, request)) is not None:
+            return desk.retell(question, found, logical, private, request, public)
+        estimators, receipt = desk.buy(question, logical, private, room)
+        with carrying(receipt):
+            return tell(desk.after, logical, estimators, public, request, summary(question.text, private, receipt))
 
     def quote(self, query: str, *, params: Parameters = None, **options: Unpack[Options]) -> Quote:
         """What the question would cost and how wrong its answers would be. Free; reads no private row."""
         automatic = self._automatic(query, params, options)
         if automatic is None:
-            return self._quoted(query, *self._understand(query, params, options))
-        return quoted(automatic, partial(self._quoted, query))
+            return self._quoted(query, params, *self._understand(query, params, options))
+        return quoted(automatic, partial(self._quoted, query, params))
 
-    def _quoted(self, query: str, request: Asked, logical: LogicalPlan) -> Quote:
+    def _quoted(self, query: str, params: Parameters, request: Asked, logical: LogicalPlan) -> Quote:
         if not logical.releases:
             return Quote.public(query, self._public_query(logical).sql)
-        desk, room = self._desk, self._desk.room()
+        desk, room, question = self._desk, self._desk.room(), self._question(query, params, request)
         offer = None
         if request.within is not None:
             public = desk.public_tables(logical)
-            offer = offered(AccuracyFirst(desk, query, logical, request, request.within, room, public))
+            offer = offered(AccuracyFirst(desk, question, logical, request, request.within, room, public))
         private = desk.price(logical, request, room, None if offer is None else offer.epsilon)
         programs = [program(part, desk.backend.dialect, NO_NONCE) for part in private.parts]
         texts = [text for steps in programs for text in steps.texts()]

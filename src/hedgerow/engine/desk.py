@@ -1,12 +1,14 @@
 """Where statements are priced, paid for, released and found again: everything between a plan and noisy tables."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
 from hedgerow.answer import Answer
 from hedgerow.backends import Backend
+from hedgerow.backends.base import owners_log
 from hedgerow.budget import Receipt
 from hedgerow.catalog import Catalog
 from hedgerow.compile import public_tables
@@ -14,18 +16,29 @@ from hedgerow.engine.allotment import allot, counted
 from hedgerow.engine.notices import notice
 from hedgerow.engine.parameters import Asked
 from hedgerow.engine.public import known_keys, public_table, require_public
-from hedgerow.engine.run import compile_steps, release
+from hedgerow.engine.question import Question
+from hedgerow.engine.run import compile_steps, release, require_readable, survey
 from hedgerow.engine.summary import reused
 from hedgerow.engine.telling import tell
-from hedgerow.errors import BackendError, LedgerError
+from hedgerow.errors import BackendError, HedgerowError, InternalError, LedgerError, carrying
 from hedgerow.ledger import Ledger, StoredRelease
+from hedgerow.ledger.entries import canonical
 from hedgerow.plan.nodes import LogicalPlan, scans_of
 from hedgerow.plan.trace import picks_rows
 from hedgerow.privacy.fingerprint import statement_fingerprint
 from hedgerow.privacy.plan import PrivateStatement, Room
 from hedgerow.privacy.price import price, require_room
 from hedgerow.privacy.uses import used_together
-from hedgerow.release import AfterEngine, Estimator, recall, remember
+from hedgerow.release import (
+    AfterEngine,
+    Estimator,
+    NoisyTable,
+    asks_for_all,
+    needs_name,
+    noisiness,
+    recall,
+    remember,
+)
 from hedgerow.schema import Schema, SchemaTable
 
 PICKED, AT_ONCE = 20, 1000
@@ -78,56 +91,97 @@ class Desk:
         )
 
     def buy(
-        self, query: str, logical: LogicalPlan, private: PrivateStatement, room: Room
+        self, question: Question, logical: LogicalPlan, private: PrivateStatement, room: Room
     ) -> tuple[list[Estimator], Receipt]:
-        """Pay, then release.
+        """Open the snapshot, pay, then release.
+
+        Whatever can fail without a row being read fails before the charge. Whatever is raised after it carries the
+        receipt, and the ledger says how the charge ended: with the release, stored before anything is made of it;
+        without one; or without one and without any noise drawn, so that the same question is covered by the charge.
 
         Privacy: the charge is durable before the first row is read, and is never given back.
         """
         require_room(private, room)
         steps = compile_steps(private, self.backend)
-        receipt = self.ledger.charge(
-            private.charge,
-            analyst=self.analyst,
-            question=self._question(query, private),
-            queries=counted(self.catalog, logical),
-        )
+        receipt: Receipt | None = None
+        noisy: list[NoisyTable] | None = None
+        drawing = False
         try:
-            noisy = release(steps, private, receipt, self.backend, self._declared(logical))
-        except BackendError as error:
-            error.receipt = receipt
-            self._finish(receipt, None)
-            raise
-        estimators = [Estimator(table, part) for table, part in zip(noisy, private.parts, strict=True)]
-        self._finish(receipt, estimators)
-        return estimators, receipt
+            with self.backend.snapshot() as snapshot:
+                require_readable(snapshot, self.backend, self._declared(logical))
+                receipt = self._pay(question, logical, private)
+                exact = survey(steps, private, receipt, snapshot)
+                drawing = True
+                noisy = release(exact, steps, private, receipt, snapshot)
+        except BaseException as error:
+            if isinstance(error, KeyboardInterrupt):
+                self.backend.cancel()
+            if noisy is None or not isinstance(error, BackendError):
+                if receipt is not None:
+                    self._fail(error, receipt, noisy, private, repeatable=not drawing)
+                raise
+        if receipt is None or noisy is None:
+            raise InternalError("A snapshot was left without a release.")
+        with carrying(receipt):
+            self._store(receipt, noisy, private)
+            return [Estimator(table, part) for table, part in zip(noisy, private.parts, strict=True)], receipt
 
-    def recall(
-        self,
-        query: str,
-        logical: LogicalPlan,
-        private: PrivateStatement,
-        request: Asked,
-        public: Mapping[str, pa.Table],
-    ) -> Answer | None:
-        """An answer that was paid for before, with the same digits; None where there is none as good.
+    def find(
+        self, question: Question, private: PrivateStatement, request: Asked
+    ) -> tuple[StoredRelease, list[Estimator]] | None:
+        """The release that was paid for and answers a statement; None where there is none as good.
 
         Privacy: it depends on the question, the owner's declared version and the noise of stored releases,
         never on what the data holds now.
         """
-        for stored in self.stored(private):
-            anyone = request.budget.mechanism == "auto"
-            found = recall(stored.payload, private, any_mechanism=anyone)
-            if found is not None:
-                identity = f"{self.ledger.id}-{stored.charge}"
-                left = self.ledger.budget(self.analyst).remaining
-                told = reused(query, [estimator.plan for estimator in found], identity, left)
-                return tell(self.after, logical, found, public, request, told)
-        return None
+        anyone, noise = request.budget.mechanism == "auto", canonical(_noise(question, private))
 
-    def stored(self, private: PrivateStatement) -> Iterator[StoredRelease]:
+        def read(stored: StoredRelease) -> list[Estimator] | None:
+            identical = question.stated is not None and stored.noise == noise
+            return recall(stored.payload, private, any_mechanism=anyone, identical=identical)
+
+        return next(self.preferred(private, read), None)
+
+    def preferred(
+        self, private: PrivateStatement, read: Callable[[StoredRelease], list[Estimator] | None]
+    ) -> Iterator[tuple[StoredRelease, list[Estimator]]]:
+        """The stored releases that `read` can use: those that answered this question before, then the most accurate.
+
+        The first that answered a question answers it for ever: a repeated question must not change its digits because
+        others were asked since.
+        """
+        needs, others = needs_name(private), []
+        for stored in reversed(self.earlier(private)):
+            known = read(stored)
+            if known is not None and (needs in stored.answers or asks_for_all(stored.payload, private)):
+                yield stored, known
+            elif known is not None:
+                others.append((stored, known))
+        yield from sorted(others, key=lambda pair: noisiness(pair[1], private))
+
+    def retell(
+        self,
+        question: Question,
+        found: tuple[StoredRelease, list[Estimator]],
+        logical: LogicalPlan,
+        private: PrivateStatement,
+        request: Asked,
+        public: Mapping[str, pa.Table],
+    ) -> Answer:
+        """The answer that a stored release gives, with the digits that it has. From now on it answers the question."""
+        stored, known = found
+        needs = needs_name(private)
+        if needs not in stored.answers and not asks_for_all(stored.payload, private):
+            with suppress(LedgerError):  # the answer is paid for, whether or not the note can be written
+                self.ledger.reuse(stored, needs)
+        left = self.ledger.budget(self.analyst).remaining
+        plans = [estimator.plan for estimator in known]
+        told = reused(question.text, plans, self.ledger.receipt_id(stored.charge), left)
+        return tell(self.after, logical, known, public, request, told)
+
+    def earlier(self, private: PrivateStatement) -> list[StoredRelease]:
         """What was released before about the same rows and keys, the latest first."""
-        yield from self.ledger.find(statement_fingerprint(private), version=self.catalog.version)
+        return self.ledger.find(statement_fingerprint(private), version=self.catalog.version)
 
     def public_tables(self, logical: LogicalPlan) -> dict[str, pa.Table]:
         """The public tables that the after part joins with, as they are. Read before anything is charged."""
@@ -140,13 +194,52 @@ class Desk:
         """What was known, when the plan was made, of the tables that it reads."""
         return [self.schema.tables[name] for name in sorted({scan.table for scan in scans_of(logical.releases)})]
 
-    def _question(self, query: str, private: PrivateStatement) -> dict[str, object]:
-        """What the history shows, and under which name the release is found again."""
-        return {"text": query, "fingerprint": statement_fingerprint(private), "version": self.catalog.version}
+    def _pay(self, question: Question, logical: LogicalPlan, private: PrivateStatement) -> Receipt:
+        """Write the charge, with what the history shows and the names under which the release is found again."""
+        shown = {
+            "text": question.text,
+            "fingerprint": statement_fingerprint(private),
+            "version": self.catalog.version,
+            "noise": _noise(question, private),
+            **({} if question.params is None else {"params": question.params}),
+        }
+        return self.ledger.charge(
+            private.charge, analyst=self.analyst, question=shown, queries=counted(self.catalog, logical)
+        )
 
-    def _finish(self, receipt: Receipt, estimators: Sequence[Estimator] | None) -> None:
-        """Store what was released. The charge stands whether or not that succeeds."""
+    def _store(self, receipt: Receipt, noisy: Sequence[NoisyTable], private: PrivateStatement) -> None:
+        """Store what was released. It is paid for, and given whether or not that succeeds."""
         try:
-            self.ledger.finish(receipt, None if estimators is None else remember(estimators))
-        except LedgerError:
+            payload = remember(noisy, private.parts)
+            try:
+                self.ledger.finish(receipt, payload)
+            except KeyboardInterrupt:
+                with suppress(HedgerowError):  # once more, unless it had just been written
+                    self.ledger.finish(receipt, payload)
+                raise
+        except Exception as error:  # noqa: BLE001 - see above
+            owners_log.error("A release could not be stored: %s: %s", type(error).__name__, error)
             notice("The answer could not be stored in the ledger; it was charged, and will not be reused.")
+
+    def _fail(
+        self,
+        error: BaseException,
+        receipt: Receipt,
+        noisy: Sequence[NoisyTable] | None,
+        private: PrivateStatement,
+        *,
+        repeatable: bool,
+    ) -> None:
+        """Note that a charge ended in `error`, which then carries the receipt; keep what was released all the same."""
+        error.receipt = receipt  # type: ignore[attr-defined]
+        if noisy is not None:
+            self._store(receipt, noisy, private)
+            return
+        with suppress(LedgerError):
+            self.ledger.finish(receipt, None, repeatable=repeatable)
+            error.repeatable = repeatable  # type: ignore[attr-defined]
+
+
+def _noise(question: Question, private: PrivateStatement) -> dict[str, object]:
+    """What a release was bought for: its measures, and the price that the question stated."""
+    return {"needs": needs_name(private), "stated": None if question.stated is None else list(question.stated)}

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -9,9 +10,10 @@ import pyarrow as pa
 from hedgerow.backends import Backend, Snapshot
 from hedgerow.budget import Receipt
 from hedgerow.compile import program
-from hedgerow.compiled import PLACE, SELECTED, Program
-from hedgerow.dialects import DUCKDB
+from hedgerow.compiled import PLACE, SELECTED, Program, Query
+from hedgerow.dialects import DUCKDB, Dialect
 from hedgerow.errors import BackendError, InternalError
+from hedgerow.expressions.types import Type
 from hedgerow.privacy.plan import PrivatePlan, PrivateStatement
 from hedgerow.release import (
     NoisyTable,
@@ -26,31 +28,56 @@ from hedgerow.release import (
 )
 from hedgerow.schema import SchemaTable
 
+Sealed = Any
+"""An exact table: it passes through here, and only `release` opens it."""
+
 
 def compile_steps(statement: PrivateStatement, backend: Backend) -> list[Program]:
     """The SQL of all releases, each under a fresh nonce."""
     return [program(part, backend.dialect, nonce()) for part in statement.parts]
 
 
+def require_readable(snapshot: Snapshot, backend: Backend, declared: Sequence[SchemaTable]) -> None:
+    """Refuse, before anything is charged, tables that are not what was bound or that cannot be read.
+
+    Privacy: it compares what is declared, and runs statements that no row satisfies: whether they fail depends on
+    names, rights and the way to the database, never on rows.
+    """
+    if backend.handed_in or backend.dialect.name != DUCKDB.name:
+        _unchanged(snapshot, declared)
+    for table in declared:
+        snapshot.run(_nothing_of(table, backend.dialect))
+
+
+def survey(steps: Sequence[Program], statement: PrivateStatement, receipt: Receipt, snapshot: Snapshot) -> list[Sealed]:
+    """The first look at the rows, for each release. Needs the receipt of a durable charge; draws no noise."""
+    _require_receipt(statement, receipt)
+    return [snapshot.run(program_.survey) for program_ in steps]
+
+
 def release(
+    surveyed: Sequence[Sealed],
     steps: Sequence[Program],
     statement: PrivateStatement,
     receipt: Receipt,
-    backend: Backend,
-    declared: Sequence[SchemaTable],
+    snapshot: Snapshot,
 ) -> list[NoisyTable]:
-    """Read the exact sums in one snapshot and hand on noisy ones. Needs the receipt of a durable charge."""
+    """Add noise to what was seen in `snapshot`, and read what else is needed. Needs the receipt of a durable charge."""
+    _require_receipt(statement, receipt)
+    parts = zip(surveyed, steps, statement.parts, strict=True)
+    return [_in(snapshot, exact, program_, plan, receipt) for exact, program_, plan in parts]
+
+
+def _require_receipt(statement: PrivateStatement, receipt: Receipt) -> None:
     if receipt.charge != statement.charge:
         raise InternalError("A release was asked for without a receipt for it.")
-    try:
-        with backend.snapshot() as snapshot:
-            if backend.handed_in or backend.dialect.name != DUCKDB.name:
-                _unchanged(snapshot, declared)
-            pairs = zip(steps, statement.parts, strict=True)
-            return [_in(snapshot, program_, plan, receipt) for program_, plan in pairs]
-    except KeyboardInterrupt:
-        backend.cancel()
-        raise
+
+
+def _nothing_of(table: SchemaTable, dialect: Dialect) -> Query:
+    """A query that names every column of a table that can be used, and that no row satisfies."""
+    names = [dialect.identifier(name) for name, column in table.columns.items() if column.type is not Type.OTHER]
+    source = f"SELECT {', '.join(names or ['1'])} FROM {dialect.table(table.name)}"
+    return Query(f"SELECT 1 AS found FROM ({source}) AS readable WHERE 1 = 0", ("found",), (), (pa.int64(),))
 
 
 def _unchanged(snapshot: Snapshot, declared: Sequence[SchemaTable]) -> None:
@@ -65,8 +92,7 @@ def _unchanged(snapshot: Snapshot, declared: Sequence[SchemaTable]) -> None:
         )
 
 
-def _in(snapshot: Snapshot, steps: Program, plan: PrivatePlan, receipt: Receipt) -> NoisyTable:
-    exact = snapshot.run(steps.survey)
+def _in(snapshot: Snapshot, exact: Sealed, steps: Program, plan: PrivatePlan, receipt: Receipt) -> NoisyTable:
     selected = select_keys(exact, plan, receipt)
     again = steps.measure is not None and not covers_every_key(exact, selected)
     if (again or steps.buckets or steps.distinct) and plan.release.keys:

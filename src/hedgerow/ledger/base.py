@@ -13,7 +13,16 @@ from hedgerow.budget import Charge, Cost, Receipt, Spending
 from hedgerow.catalog.model import BudgetPolicy, Cap
 from hedgerow.errors import InternalError, ParameterError
 from hedgerow.ledger.caps import Units, as_cost
-from hedgerow.ledger.entries import ANSWERED, CHARGED, FAILED, Account, Entry, canonical
+from hedgerow.ledger.entries import (
+    ANSWERED,
+    CHARGED,
+    FAILED,
+    REPEATED,
+    REUSED,
+    Account,
+    Entry,
+    canonical,
+)
 from hedgerow.ledger.filters import Filter, Request, admit
 from hedgerow.ledger.rules import allowance, check_rules
 from hedgerow.ledger.store import Reader, Store, StoredRelease
@@ -74,6 +83,13 @@ class Ledger:
             last = book.last()
             total, own = self._accounts(last, book.last_charge_of(name))
             filters = self._filters(total, own, name)
+            if (paid := self._paid(book, request, question, total.period, filters)) is not None:
+                failed, charged = paid
+                entry = self._next(last, REPEATED, last.total)
+                body = {"question": dict(question), "charge": charged.sequence}
+                entry = replace(entry, analyst=name, refers=failed.sequence, body=body)
+                book.append(entry)
+                return self._receipt(entry, charge, asked, filters, of=charged.sequence)
             check_rules(request, self._policy, filters[0], total)
             admit(request, sorted(filters, key=lambda one: one.owner != "analyst"))
             entry = self._next(last, CHARGED, total.plus(asked, queries))
@@ -82,14 +98,43 @@ class Ledger:
             book.append(entry)
         return self._receipt(entry, charge, asked, filters)
 
-    def _receipt(self, entry: Entry, charge: Charge, asked: Units, filters: Sequence[Filter]) -> Receipt:
-        shown = next((one for one in filters if one.owner == "analyst"), filters[0])
-        share = max(filters[0].caps.fractions(asked).values())
-        identity = self._receipt_id(entry.sequence)
-        return Receipt(identity, entry.sequence, charge, share, shown.after(asked).left, {"time": entry.time})
+    def _paid(
+        self, book: Reader, request: Request, question: Mapping[str, Any], period: str, filters: Sequence[Filter]
+    ) -> tuple[Entry, Entry] | None:
+        """A failure of the same question before any noise was drawn, not yet repeated, and the charge it was under.
 
-    def _receipt_id(self, sequence: int) -> str:
-        return f"{self.id}-{sequence}"
+        Privacy: under the charge nothing was released, and the same question now takes the very events that it paid
+        for (docs/proofs/ledger.md). The charge must be of the current period, whose promise the release is part of. An
+        owner who lowered the budget below what is spent has closed the ledger, and nothing is repeated.
+        """
+        fingerprint = str(question.get("fingerprint", ""))
+        if not fingerprint or any(one.overrun_by(Units()) for one in filters):
+            return None
+        asked = _charge_body(request, question)
+        for failed in book.notes(fingerprint, question.get("version")):
+            if not failed.body.get("repeatable") or failed.refers is None:
+                continue
+            if book.outcome_of(failed.sequence) is not None:
+                continue
+            tried = book.entry(failed.refers)
+            charged = book.entry(tried.body["charge"]) if tried is not None and tried.kind == REPEATED else tried
+            if charged is not None and charged.total.period == period and _same(charged.body, asked):
+                return failed, charged
+        return None
+
+    def _receipt(
+        self, entry: Entry, charge: Charge, asked: Units, filters: Sequence[Filter], *, of: int | None = None
+    ) -> Receipt:
+        """The receipt of a charge, or `of` an earlier one that covers it."""
+        shown = next((one for one in filters if one.owner == "analyst"), filters[0])
+        left = shown.after(asked).left if of is None else shown.left
+        share = max(filters[0].caps.fractions(asked).values())
+        identity = self.receipt_id(entry.sequence if of is None else of)
+        return Receipt(identity, entry.sequence, charge, share, left, {"time": entry.time})
+
+    def receipt_id(self, charge: int) -> str:
+        """The id of the receipt for a charge."""
+        return f"{self.id}-{charge}"
 
     def preview(self, charge: Charge, *, analyst: str | None = None) -> tuple[Spending, bool]:
         """What would be left after `charge`, and whether every filter would admit it now. Nothing is written."""
@@ -101,18 +146,32 @@ class Ledger:
         shown = next((one for one in filters if one.owner == "analyst"), filters[0])
         return (shown.after(asked) if fits else shown).left, fits
 
-    def finish(self, receipt: Receipt, release: bytes | None) -> None:
-        """Note how a charge ended: with a release, stored for reuse, or (None) without one."""
+    def finish(self, receipt: Receipt, release: bytes | None, *, repeatable: bool = False) -> None:
+        """Note how a charge ended: with a release, stored for reuse, or (None) without one.
+
+        Args:
+            receipt: Of the charge.
+            release: What was released, in full.
+            repeatable: Without a release: that no noise was drawn, so that the same question may be asked again under
+                this charge.
+        """
         with self._store.write() as book:
-            charged = book.entry(receipt.sequence) if receipt.id == self._receipt_id(receipt.sequence) else None
-            if charged is None or charged.kind != CHARGED or book.outcome_of(receipt.sequence) is not None:
+            tried = book.entry(receipt.sequence)
+            charge = None if tried is None else _charge_of(tried)
+            known = charge is not None and receipt.id == self.receipt_id(charge)
+            if tried is None or charge is None or not known or book.outcome_of(tried.sequence) is not None:
                 raise InternalError("A charge can be finished once, and only in the ledger that wrote it.")
-            kind = FAILED if release is None else ANSWERED
             last = book.last()
+            kind = FAILED if release is None else ANSWERED
             entry = replace(self._next(last, kind, last.total), refers=receipt.sequence)
-            stored = None if release is None else _release(charged, release)
-            body = {} if stored is None else {"release": hashlib.sha256(stored.payload).hexdigest()}
-            book.append(replace(entry, body=body), stored)
+            if release is not None:
+                body = {"release": hashlib.sha256(release).hexdigest()}
+                book.append(replace(entry, body=body), _release(charge, tried.body["question"], release))
+            elif repeatable:
+                note = _release(entry.sequence, tried.body["question"], b"")
+                book.append(replace(entry, body={"repeatable": True}), note)
+            else:
+                book.append(entry)
 
     def find(self, fingerprint: str, *, version: str | None = None) -> list[StoredRelease]:
         """Stored releases of one question about one declared version of the data, the latest first.
@@ -123,7 +182,21 @@ class Ledger:
         if not fingerprint:
             return []
         with self._store.read() as book:
-            return book.releases(fingerprint, version)
+            stored, notes = book.releases(fingerprint, version), book.notes(fingerprint, version)
+        answers: dict[int, set[str]] = {}
+        for note in notes:
+            if note.kind == REUSED:
+                answers.setdefault(note.body["charge"], set()).add(note.body["answers"])
+        return [replace(each, answers=frozenset(answers.get(each.charge, ()))) for each in stored]
+
+    def reuse(self, release: StoredRelease, answers: str) -> None:
+        """Note that a stored release was given for another question, so that it answers that one from now on."""
+        with self._store.write() as book:
+            last = book.last()
+            body = {"charge": release.charge, "answers": answers}
+            entry = replace(self._next(last, REUSED, last.total), body=body)
+            note = replace(release, charge=entry.sequence, noise=canonical(answers), payload=b"", answers=frozenset())
+            book.append(entry, note)
 
     def budget(self, analyst: str | None = None) -> BudgetView:
         """The budget to read: of the dataset, or of one analyst alone."""
@@ -279,10 +352,21 @@ def _charge_body(request: Request, question: Mapping[str, Any]) -> dict[str, Any
     }
 
 
-def _release(charged: Entry, payload: bytes) -> StoredRelease:
-    """A release with the question that its charge was made for."""
-    question = charged.body["question"]
+def _charge_of(entry: Entry) -> int | None:
+    """The charge under which something is tried: its own, or that of the question which it repeats."""
+    if entry.kind == REPEATED:
+        return int(entry.body["charge"])
+    return entry.sequence if entry.kind == CHARGED else None
+
+
+def _release(charge: int, question: Mapping[str, Any], payload: bytes) -> StoredRelease:
+    """A release, or a note without payload, under the question that was asked."""
     noise = canonical(question.get("noise"))
-    return StoredRelease(
-        charged.sequence, str(question.get("fingerprint", "")), question.get("version"), noise, payload
-    )
+    return StoredRelease(charge, str(question.get("fingerprint", "")), question.get("version"), noise, payload)
+
+
+def _same(paid: Mapping[str, Any], asked: Mapping[str, Any]) -> bool:
+    """Whether two charges are for the same question at the same price, event by event."""
+    questions = [[body["question"].get(name) for name in ("fingerprint", "version", "noise")] for body in (paid, asked)]
+    prices = [[body[name] for name in ("epsilon", "delta", "events", "units", "queries")] for body in (paid, asked)]
+    return len({canonical(each) for each in questions}) == 1 == len({canonical(each) for each in prices})

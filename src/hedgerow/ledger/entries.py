@@ -16,6 +16,8 @@ BEGINNING = "0" * 64
 """The hash before the first entry."""
 
 OPENED, CHARGED, ANSWERED, FAILED, RAISED = "opened", "charged", "answered", "failed", "raised"
+REPEATED, REUSED = "repeated", "reused"
+"""A question that failed before any noise was drawn, asked again under its charge; a release given for another one."""
 
 
 def canonical(value: Any) -> str:  # noqa: ANN401 - whatever JSON can hold
@@ -70,7 +72,8 @@ class Account:
 class Entry:
     """A line of the ledger. `total` and `own` (of the analyst, in a charge) are the accounts after it.
 
-    `refers` is the sequence number of the charge that an answer belongs to.
+    `refers` is the sequence number of the entry that it follows from: an answer or a failure from its charge, a
+    repetition from the failure. Nothing follows twice from one entry; the store itself sees to it.
     """
 
     sequence: int

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 _COLUMNS = "sequence, kind, time, analyst, refers, state, body, previous, hash"
 _ENTRY = f"SELECT {_COLUMNS}"
 _RELEASE = "SELECT charge, fingerprint, version, noise, payload"
+_QUESTION = "AND fingerprint = %s AND version IS NOT DISTINCT FROM %s::text"
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,10 +119,9 @@ class PostgresRows:
         """The analyst's latest charge."""
         return self._one("AND kind = 'charged' AND analyst = %s ORDER BY sequence DESC LIMIT 1", analyst)
 
-    def outcome_of(self, sequence: int) -> str | None:
-        """How the charge ended, if anybody said."""
-        row = self._row(f"SELECT kind {self._tables.entries} AND refers IS NOT NULL AND refers = %s", sequence)
-        return None if row is None else str(row[0])
+    def outcome_of(self, sequence: int) -> Entry | None:
+        """The entry that follows from this one, if there is one."""
+        return self._one("AND refers IS NOT NULL AND refers = %s", sequence)
 
     def analysts(self) -> list[str]:
         """Everybody who was ever charged."""
@@ -137,9 +137,16 @@ class PostgresRows:
 
     def releases(self, fingerprint: str, version: str | None) -> list[StoredRelease]:
         """The stored releases of one question about one version of the data, the latest first."""
-        where = "AND fingerprint = %s AND version IS NOT DISTINCT FROM %s::text"
-        rows = self._rows(f"{_RELEASE} {self._tables.releases} {where} ORDER BY sequence DESC", fingerprint, version)
+        where = f"{_QUESTION} AND length(payload) > 0 ORDER BY sequence DESC"
+        rows = self._rows(f"{_RELEASE} {self._tables.releases} {where}", fingerprint, version)
         return [StoredRelease(*row) for row in rows]
+
+    def notes(self, fingerprint: str, version: str | None) -> list[Entry]:
+        """The entries about that question without a release of their own, the latest first."""
+        noted = f"SELECT sequence {self._tables.releases} {_QUESTION} AND length(payload) = 0"
+        where = f"AND sequence IN ({noted}) ORDER BY sequence DESC"
+        rows = self._rows(f"{_ENTRY} {self._tables.entries} {where}", self._tables.ledger, fingerprint, version)
+        return [self._read(row) for row in rows]
 
     def release_of(self, sequence: int) -> StoredRelease | None:
         """The release that an answer's entry stored."""

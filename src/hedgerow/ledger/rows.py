@@ -46,6 +46,8 @@ CREATE TRIGGER entries_remain BEFORE DELETE ON entries BEGIN SELECT RAISE(ABORT,
 
 _ENTRY = "SELECT sequence, kind, time, analyst, refers, state, body, previous, hash FROM entries"
 _RELEASE = "SELECT charge, fingerprint, version, noise, payload FROM releases"
+_QUESTION = "fingerprint = ? AND version IS ?"
+_LATEST = "ORDER BY sequence DESC"
 
 
 class Rows:
@@ -75,12 +77,9 @@ class Rows:
         """The analyst's latest charge."""
         return self._one(f"{_ENTRY} WHERE kind = 'charged' AND analyst = ? ORDER BY sequence DESC LIMIT 1", analyst)
 
-    def outcome_of(self, sequence: int) -> str | None:
-        """How the charge ended, if anybody said."""
-        row = self._connection.execute(
-            "SELECT kind FROM entries WHERE refers IS NOT NULL AND refers = ?", (sequence,)
-        ).fetchone()
-        return None if row is None else str(row[0])
+    def outcome_of(self, sequence: int) -> Entry | None:
+        """The entry that follows from this one, if there is one."""
+        return self._one(f"{_ENTRY} WHERE refers IS NOT NULL AND refers = ?", sequence)
 
     def analysts(self) -> list[str]:
         """Everybody who was ever charged."""
@@ -97,9 +96,15 @@ class Rows:
     def releases(self, fingerprint: str, version: str | None) -> list[StoredRelease]:
         """The stored releases of one question about one version of the data, the latest first."""
         rows = self._connection.execute(
-            f"{_RELEASE} WHERE fingerprint = ? AND version IS ? ORDER BY sequence DESC", (fingerprint, version)
+            f"{_RELEASE} WHERE {_QUESTION} AND length(payload) > 0 {_LATEST}", (fingerprint, version)
         )
         return [StoredRelease(*row) for row in rows]
+
+    def notes(self, fingerprint: str, version: str | None) -> list[Entry]:
+        """The entries about that question without a release of their own, the latest first."""
+        noted = f"SELECT sequence FROM releases WHERE {_QUESTION} AND length(payload) = 0"
+        rows = self._connection.execute(f"{_ENTRY} WHERE sequence IN ({noted}) {_LATEST}", (fingerprint, version))
+        return [self._read(row) for row in rows]
 
     def release_of(self, sequence: int) -> StoredRelease | None:
         """The release that an answer's entry stored."""

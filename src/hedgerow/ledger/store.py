@@ -11,7 +11,8 @@ from hedgerow.ledger.entries import Entry
 class StoredRelease:
     """A release that was paid for, as its maker wrote it, and what it may be reused for.
 
-    `noise` describes its accuracy; two releases are compared by it, never by their values.
+    `noise` says what was asked for, as plain JSON; two releases are compared by their noise, never by their values.
+    `answers` names what else it has answered since, by the same names as `noise`.
     """
 
     charge: int
@@ -19,6 +20,7 @@ class StoredRelease:
     version: str | None
     noise: str
     payload: bytes
+    answers: frozenset[str] = frozenset()
 
 
 class Reader(Protocol):
@@ -39,8 +41,8 @@ class Reader(Protocol):
     def last_terms(self) -> Entry:
         """The latest entry that states terms: the opening one, or a raise."""
 
-    def outcome_of(self, sequence: int) -> str | None:
-        """How the charge ended: "answered", "failed", or None while nobody said."""
+    def outcome_of(self, sequence: int) -> Entry | None:
+        """The entry that follows from this one: how a charge ended, or None while nobody said."""
 
     def analysts(self) -> list[str]:
         """Everybody who was ever charged."""
@@ -50,6 +52,9 @@ class Reader(Protocol):
 
     def releases(self, fingerprint: str, version: str | None) -> list[StoredRelease]:
         """The stored releases of one question about one version of the data, the latest first."""
+
+    def notes(self, fingerprint: str, version: str | None) -> list[Entry]:
+        """The entries that say something about that question without a release of their own, the latest first."""
 
     def release_of(self, sequence: int) -> StoredRelease | None:
         """The release that an answer's entry stored."""

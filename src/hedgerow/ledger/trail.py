@@ -10,7 +10,17 @@ from hedgerow.accounting import AnyEvent, event_from_dict
 from hedgerow.budget import Charge
 from hedgerow.errors import LedgerError
 from hedgerow.ledger.caps import Units
-from hedgerow.ledger.entries import ANSWERED, BEGINNING, CHARGED, FAILED, Account, Entry, canonical
+from hedgerow.ledger.entries import (
+    ANSWERED,
+    BEGINNING,
+    CHARGED,
+    FAILED,
+    REPEATED,
+    REUSED,
+    Account,
+    Entry,
+    canonical,
+)
 from hedgerow.ledger.store import Reader, Store
 from hedgerow.ledger.view import HistoryEntry
 
@@ -115,13 +125,25 @@ def _events(entry: Entry, _: Reader) -> list[AnyEvent]:
 
 def _line(entry: Entry, book: Reader) -> HistoryEntry | None:
     """One line of the history; none for what is told with its charge."""
-    if entry.kind in {ANSWERED, FAILED}:
+    if entry.kind in {ANSWERED, FAILED, REPEATED, REUSED}:
         return None
-    status = (book.outcome_of(entry.sequence) or CHARGED) if entry.kind == CHARGED else entry.kind
-    text = str(entry.body.get("question", {}).get("text", ""))
+    status = _status(entry, book) if entry.kind == CHARGED else entry.kind
+    question = entry.body.get("question", {})
     price = entry.body.get("terms", entry.body)
     charge = {name: price[name] for name in ("epsilon", "delta", "events") if name in price}
-    return HistoryEntry(entry.sequence, entry.time, entry.analyst, text, charge, status)
+    text, params = str(question.get("text", "")), question.get("params")
+    return HistoryEntry(entry.sequence, entry.time, entry.analyst, text, charge, status, params)
+
+
+def _status(charged: Entry, book: Reader) -> str:
+    """How a charge ended, or the last question that was asked again under it."""
+    outcome = book.outcome_of(charged.sequence)
+    while outcome is not None and outcome.kind == FAILED:
+        again = book.outcome_of(outcome.sequence)
+        if again is None:
+            break
+        outcome = book.outcome_of(again.sequence)
+    return CHARGED if outcome is None else outcome.kind
 
 
 def _recomputed(entry: Entry) -> Units:

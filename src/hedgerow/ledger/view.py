@@ -13,7 +13,8 @@ class HistoryEntry:
     """Who asked what, when, at which price.
 
     `status` is "answered", "failed", or "charged" where the answer never came: the charge stays. The
-    owner's own acts are in the history too, as "opened" and "raised".
+    owner's own acts are in the history too, as "opened" and "raised". `params` are the values bound to the question's
+    placeholders, as plain JSON.
     """
 
     sequence: int
@@ -22,6 +23,7 @@ class HistoryEntry:
     question: str
     charge: Mapping[str, Any]
     status: str
+    params: Any = None
 
 
 @dataclass(frozen=True, slots=True)

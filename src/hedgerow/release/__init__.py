@@ -8,7 +8,15 @@ from hedgerow.release.follow import Follower
 from hedgerow.release.frame import Frame
 from hedgerow.release.imagine import carried, extreme, typical
 from hedgerow.release.measure import NoisyTable, measure
-from hedgerow.release.memory import known_sizes, recall, recall_any, remember
+from hedgerow.release.memory import (
+    asks_for_all,
+    known_sizes,
+    needs_name,
+    noisiness,
+    recall,
+    recall_any,
+    remember,
+)
 from hedgerow.release.ranks import draw_ranks, in_order
 from hedgerow.release.select_keys import SelectedKeys, covers_every_key, select_keys
 from hedgerow.release.spread import bounds_of, values_of
@@ -21,6 +29,7 @@ __all__ = [
     "NoisyTable",
     "Population",
     "SelectedKeys",
+    "asks_for_all",
     "bounds_of",
     "carried",
     "count_values",
@@ -30,6 +39,8 @@ __all__ = [
     "in_order",
     "known_sizes",
     "measure",
+    "needs_name",
+    "noisiness",
     "nonce",
     "recall",
     "recall_any",

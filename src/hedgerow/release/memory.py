@@ -7,7 +7,9 @@ no less than the statement may spend (then it is a larger question at the same p
 What is compared are noise scales and costs, never values (docs/explanation/privacy.md).
 """
 
+import hashlib
 import json
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import fields, replace
 from fractions import Fraction
@@ -42,24 +44,53 @@ RANK_COLUMNS = ("points", "lower", "upper")
 LEVEL = 0.05
 
 
-def remember(estimators: Sequence[Estimator]) -> bytes:
+def remember(released: Sequence[NoisyTable], plans: Sequence[PrivatePlan]) -> bytes:
     """All releases of a statement as bytes, each with its length before it."""
-    parts = [_remember(estimator) for estimator in estimators]
+    parts = [_remember(noisy, plan) for noisy, plan in zip(released, plans, strict=True)]
     return b"".join(len(part).to_bytes(8, "big") + part for part in parts)
 
 
-def recall(payload: bytes, statement: PrivateStatement, *, any_mechanism: bool) -> list[Estimator] | None:
-    """The stored releases as an answer to `statement`, or None where one of them does not imply it."""
+def recall(
+    payload: bytes, statement: PrivateStatement, *, any_mechanism: bool, identical: bool = False
+) -> list[Estimator] | None:
+    """The stored releases as an answer to `statement`, or None where one of them does not imply it.
+
+    With `identical` they were bought by the same question at the same stated price, and so are accurate enough, even
+    where the price would buy another noise by now.
+    """
     parts = list(_parts(payload))
     if len(parts) != len(statement.parts):
         return None
     pairs = zip(parts, statement.parts, strict=True)
     try:
-        found = [_recall(part, plan, any_mechanism=any_mechanism) for part, plan in pairs]
+        found = [_recall(part, plan, any_mechanism=any_mechanism, identical=identical) for part, plan in pairs]
     except (pa.ArrowException, KeyError, TypeError, ValueError):
         return None  # written by another version of the program
     known = [estimator for estimator in found if estimator is not None]
     return known if len(known) == len(found) else None
+
+
+def needs_name(statement: PrivateStatement) -> str:
+    """A name for what the aggregates of a statement need, in whatever order and after part they stand."""
+    needs = [sorted({repr(need) for need in needs_of(part.release)}) for part in statement.parts]
+    return hashlib.sha256(repr(needs).encode()).hexdigest()
+
+
+def asks_for_all(payload: bytes, statement: PrivateStatement) -> bool:
+    """Whether a stored release was bought for just what `statement` needs."""
+    headers = [json.loads(pa.ipc.open_stream(part).schema.metadata[HEADER]) for part in _parts(payload)]
+    asked = [{repr(need) for need in needs_of(part.release)} for part in statement.parts]
+    return [set(header["needs"]) for header in headers] == asked
+
+
+def noisiness(known: Sequence[Estimator], statement: PrivateStatement) -> float:
+    """How noisy stored releases are as an answer to `statement`: the sum of the logarithms of their noise.
+
+    Privacy: it is made of noise scales, which are public, and of no value.
+    """
+    pairs = [(each.plan, part) for each, part in zip(known, statement.parts, strict=True)]
+    widths = [kept for old, new in pairs for i in range(len(new.recipes)) for kept, _ in _widths(old, new, i)]
+    return math.fsum(math.log(width) for width in widths if width > 0)
 
 
 def recall_any(payload: bytes, statement: PrivateStatement) -> list[Estimator] | None:
@@ -100,9 +131,8 @@ def _parts(payload: bytes) -> Iterator[bytes]:
         place += 8 + size
 
 
-def _remember(estimator: Estimator) -> bytes:
+def _remember(noisy: NoisyTable, plan: PrivatePlan) -> bytes:
     """One release: an Arrow stream whose header says what the numbers are."""
-    noisy, plan = estimator.noisy, estimator.plan
     columns = {f"key_{name}": noisy.keys.column(name) for name in noisy.keys.column_names}
     columns["shown"] = pa.array(noisy.shown)
     if noisy.counts is not None:
@@ -118,14 +148,15 @@ def _remember(estimator: Estimator) -> bytes:
     return bytes(sink.getvalue())
 
 
-def _recall(payload: bytes, plan: PrivatePlan, *, any_mechanism: bool) -> Estimator | None:
+def _recall(payload: bytes, plan: PrivatePlan, *, any_mechanism: bool, identical: bool) -> Estimator | None:
     """One stored release as an answer to `plan`, or None where it does not imply one."""
     found = _read(payload, plan)
     if found is None:
         return None
     stored, known = found
     alike = _alike(known.plan, plan) and (any_mechanism or stored["mechanism"] == plan.mechanism)
-    return known if alike and (_as_accurate(known.plan, plan) or _as_expensive(stored, plan)) else None
+    enough = identical or _as_accurate(known.plan, plan) or _as_expensive(stored, plan)
+    return known if alike and enough else None
 
 
 def _alike(old: PrivatePlan, new: PrivatePlan) -> bool:

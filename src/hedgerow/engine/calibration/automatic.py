@@ -187,5 +187,5 @@ def _not_found(what: str, purse: Purse) -> BudgetError:
         hint="Ask with a larger epsilon, state bounds, or write CLIP(x, lower, upper).",
         asked={"epsilon": purse.spent().epsilon},
     )
-    error.receipt = purse.receipts[-1] if purse.receipts else None
+    error.receipt = purse.receipt
     return error

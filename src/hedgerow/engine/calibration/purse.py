@@ -9,10 +9,11 @@ from hedgerow.catalog import Catalog
 from hedgerow.engine.allotment import sets_price
 from hedgerow.engine.desk import Desk
 from hedgerow.engine.parameters import Asked
-from hedgerow.errors import BudgetError, PolicyError
+from hedgerow.engine.question import Question
+from hedgerow.errors import BudgetError, PolicyError, carrying
 from hedgerow.plan.nodes import LogicalPlan
 from hedgerow.privacy.plan import PrivateStatement
-from hedgerow.release import Estimator, recall
+from hedgerow.release import Estimator
 
 BOUNDS = "bounds"
 ROUNDING = 1 - 1e-9
@@ -55,17 +56,18 @@ class Purse:
     def known(self, plan: LogicalPlan, share: float) -> list[Estimator] | None:
         """An earlier release that is as good as a fraction of this share would buy."""
         least = self.price(plan, share * AS_GOOD_AS)
-        anyone = self.request.budget.mechanism == "auto"
-        for stored in self.desk.stored(least):
-            found = recall(stored.payload, least, any_mechanism=anyone)
-            if found is not None:
-                return found
-        return None
+        found = self.desk.find(Question(self.query), least, self.request)
+        return None if found is None else found[1]
 
     def price(self, plan: LogicalPlan, share: float) -> PrivateStatement:
         """The plan at a share of the budget. The limits of the statement are not those of a look."""
         own = replace(self.request, max_rows=None, max_groups=None, within=None)
         return self.desk.price(plan, own, self.desk.room(), self._epsilon(share), share)
+
+    @property
+    def receipt(self) -> Receipt | None:
+        """Of the latest charge; None where nothing was bought."""
+        return self.receipts[-1] if self.receipts else None
 
     def rest(self) -> float:
         """The share that is left."""
@@ -93,8 +95,9 @@ class Purse:
 
     def _bought(self, plan: LogicalPlan, share: float, subject: str) -> list[Estimator]:
         private = self.price(plan, share)
-        text = f"{self.query} /* {subject} */"
-        estimators, receipt = self.desk.buy(text, plan, private, self.desk.room())
+        question = Question(f"{self.query} /* {subject} */")
+        with carrying(self.receipt):
+            estimators, receipt = self.desk.buy(question, plan, private, self.desk.room())
         self.receipts.append(receipt)
         charge = Spending(receipt.charge.epsilon, receipt.charge.delta)
         self.payments.append(Payment(self.purpose, receipt.id, charge, receipt.share))
