@@ -37,7 +37,8 @@ def test_each_failure_has_its_exit_code_and_its_json(run, shop, kind, code, word
     assert result.exit_code == code
     assert list(json.loads(result.stdout)) == ["error"]
     error = json.loads(result.stdout)["error"]
-    assert list(error) == ["type", "code", "message", "hint", "span"]
+    assert list(error) == ["type", "code", "message", "hint", "span", "charged", "receipt", "repeatable"]
+    assert (error["charged"], error["receipt"]) == (False, None)
     assert error["type"] == kind
     assert error["message"]
 

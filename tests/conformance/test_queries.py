@@ -11,7 +11,8 @@ import pytest
 from hedgerow.catalog import load_catalog
 from hedgerow.compile import program
 from hedgerow.compiled import PLACE, SELECTED
-from hedgerow.errors import QueryError, UnsupportedSQLError
+from hedgerow.engine.run import nothing_of, require_readable
+from hedgerow.errors import BackendError, QueryError, UnsupportedSQLError
 from hedgerow.parse import parse
 from hedgerow.plan.bind import bind
 from hedgerow.privacy.keys import KeyRule
@@ -132,3 +133,17 @@ def test_different_values_are_the_same_everywhere(engine, method):
 def test_the_plainest_questions_are_answered_by_every_engine(engine):
     for text in ("SELECT COUNT(*) FROM members", "SELECT status, SUM(amount) FROM orders GROUP BY status"):
         assert agree(engine, text)
+
+
+def test_tables_are_looked_at_without_a_row_being_read(engine):
+    """Before a charge: tables that are there pass on every engine; one without a column that was bound does not."""
+    backend = engine.engine
+    declared = list(backend.schema().tables.values())
+    with backend.snapshot() as snapshot:
+        require_readable(snapshot, backend, declared)
+    first = next(iter(declared[0].columns.values()))
+    lost = replace(declared[0], columns={**declared[0].columns, "gone": replace(first, name="gone")})
+    with pytest.raises(BackendError), backend.snapshot() as snapshot:
+        require_readable(snapshot, backend, [lost])
+    with pytest.raises(BackendError), backend.snapshot() as snapshot:
+        snapshot.run(nothing_of(lost, backend.dialect))

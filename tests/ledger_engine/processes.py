@@ -15,6 +15,7 @@ import threading
 from pathlib import Path
 
 import hedgerow as hr
+from hedgerow.engine import desk
 
 QUESTION = "SELECT COUNT(*) FROM people"
 THREADS = 3
@@ -31,7 +32,7 @@ def say(text):
 
 def killed(folder):
     db = connect(folder)
-    db._desk.backend.snapshot = lambda: os.kill(os.getpid(), signal.SIGKILL)
+    desk.survey = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
     db.sql(QUESTION)
 
 

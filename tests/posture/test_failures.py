@@ -32,7 +32,9 @@ def broken(shop_of):
             def __init__(self, cursor):
                 self._cursor = cursor
 
-            def sql(self, _):
+            def sql(self, text):
+                if text.endswith("WHERE 1 = 0"):  # a look whether the table can be read: no row is
+                    return self._cursor.sql(text)
                 raise duckdb.ConversionException(f"Could not convert '{QUOTED}' to INT32")
 
             def __getattr__(self, name):

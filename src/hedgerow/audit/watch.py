@@ -57,7 +57,7 @@ class WatchedDatabase(Database):
         self._bought: list[Purchase] = []
         desk = self._desk
         self._desk = WatchedDesk(
-            desk.backend, desk.schema, desk.catalog, desk.ledger, desk.analyst, desk.after, self._bought
+            desk.backend, desk.schema, desk.catalog, desk.ledger, desk.analyst, desk.after, desk.waiting, self._bought
         )
 
     def watch(self, query: str, options: dict[str, object]) -> tuple[Answer, Sequence[Purchase]]:

@@ -13,7 +13,7 @@ import typer
 from hedgerow.cli.excerpt import excerpt
 from hedgerow.cli.output import stderr, tell, write_json
 from hedgerow.cli.words import in_words_of_command_line
-from hedgerow.errors import BackendError, CatalogError, HedgerowError, InternalError
+from hedgerow.errors import CatalogError, HedgerowError, InternalError, charged
 
 INTERRUPTED = 130
 
@@ -73,8 +73,8 @@ def guarded(command: Callable[[], object], *, as_json: bool) -> int:
         return report(error, None, as_json=as_json)
     except BrokenPipeError:
         return _reader_gone()
-    except (KeyboardInterrupt, typer.Abort):
-        tell("Stopped.")
+    except (KeyboardInterrupt, typer.Abort) as error:
+        tell(" ".join(part for part in ("Stopped.", charged(error)) if part))
         return INTERRUPTED
     except Exception as error:  # noqa: BLE001 - the last door
         return _unexpected(error, as_json=as_json)
@@ -91,8 +91,9 @@ def _unexpected(error: Exception, *, as_json: bool) -> int:
     bug = InternalError(
         f"hedgerow failed in a way that it should not (incident {incident}).",
         hint="This is a bug; what caused it is withheld, for it could quote private values. The owner's log has it "
-        "under that number. What had been charged stays charged: see `hedgerow budget --history`.",
+        "under that number.",
     )
+    bug.receipt, bug.repeatable = getattr(error, "receipt", None), getattr(error, "repeatable", False)
     return report(bug, None, as_json=as_json)
 
 
@@ -128,9 +129,8 @@ def _tell(error: HedgerowError, lines: str | None) -> None:
         stderr().print(f"\n{lines}\n", soft_wrap=True)
     if error.hint:
         tell(f"hint: {error.hint}")
-    receipt = error.receipt if isinstance(error, BackendError) else None
-    if receipt is not None:
-        tell(f"The query had been charged (receipt {getattr(receipt, 'id', '')}), and stays charged.")
+    if error.cost:
+        tell(error.cost)
 
 
 def _heading(error: HedgerowError) -> str:

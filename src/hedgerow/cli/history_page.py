@@ -1,5 +1,6 @@
 """The history for people: spending over time, and every charge."""
 
+import json
 import math
 import textwrap
 from collections import Counter
@@ -75,6 +76,7 @@ def rows(entries: Sequence[HistoryEntry], caps: Cost) -> None:
             f"{_when(entry)}  {entry.analyst or 'the owner'}  {_price(entry, caps)}",
             f"{status}; noise: {noise}" if noise else status,
             printable(entry.question, LONGEST_QUESTION),
+            _params(entry),
         )
         _block(f"{entry.sequence:>{width}}  ", [line for line in lines if line])
     say("Times are UTC. Noise is in units of what one person can change.")
@@ -100,6 +102,15 @@ def _price(entry: HistoryEntry, caps: Cost) -> str:
         return found
     cost = sum((event_from_dict(event).cost for event in entry.charge["events"]), Cost())
     return f"{found} ({percent(share_of(cost, caps))})"
+
+
+def _params(entry: HistoryEntry) -> str:
+    """The values that were bound to the question's placeholders."""
+    if entry.params is None:
+        return ""
+    pairs = entry.params.items() if isinstance(entry.params, dict) else enumerate(entry.params, start=1)
+    listed = ", ".join(f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in pairs)
+    return printable(f"with {listed}", LONGEST_QUESTION)
 
 
 def _noise(entry: HistoryEntry) -> str:

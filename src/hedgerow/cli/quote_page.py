@@ -16,9 +16,13 @@ def quote_page(offer: Quote) -> None:
     if offer.remaining is None:
         say("public data: exact, free")
         return
-    say(f"price      {spending(offer.charge)}: {percent(offer.share)} of the budget")
-    say(f"{'left after' if offer.fits else 'left now'} {spending(offer.remaining)}")
-    if offer.repeats:
+    if offer.reused:
+        say(f"price      free: the answer is paid for already (receipt {offer.receipt})")
+        say(f"left       {spending(offer.remaining)}")
+    else:
+        say(f"price      {spending(offer.charge)}: {percent(offer.share)} of the budget")
+        say(f"{'left after' if offer.fits else 'left now'} {spending(offer.remaining)}")
+    if offer.repeats and not offer.reused:
         say(f"buys       {offer.repeats:,} such questions, from what is left now")
     if not offer.fits:
         say("The price does not fit: asked now, the question would be refused.")

@@ -71,6 +71,11 @@ class AccuracyFirst:
             low, high = (middle, high) if self._fits(middle) else (low, middle)
         return low
 
+    @cached_property
+    def sample(self) -> PrivateStatement:
+        """The statement at some price, to find what was released before."""
+        return self.price(min(self.most, 1.0))
+
     def _fits(self, epsilon: float) -> bool:
         try:
             charge = self.price(epsilon).charge
@@ -119,13 +124,16 @@ class AccuracyFirst:
     def _reached(self) -> Answer | None:
         """An answer that was paid for and does, by itself or by the size estimate that was bought before it."""
         found = self.reached()
-        return None if found is None else self._retold(found, self.price(min(self.most, 1.0)))
+        return None if found is None else self._retold(found, self.sample)
 
     def reached(self) -> tuple[StoredRelease, list[Estimator]] | None:
         """The release that was paid for and does."""
-        sample, asked = self.price(min(self.most, 1.0)), self.request.budget.mechanism
+        sample, asked = self.sample, self.request.budget.mechanism
         read = self.desk.preferred(sample, lambda stored: recall_any(stored.payload, sample))
         known = list(islice(read, LOOKED_AT))
+        for stored, release in known:
+            if self.desk.was_bought_by(self.question, sample, stored):
+                return stored, release
         for stored, release in known:
             if asked != "auto" and any(each.plan.mechanism != asked for each in release):
                 continue
@@ -142,7 +150,7 @@ class AccuracyFirst:
     def _after_estimate(self) -> Answer:
         spent = self.estimate_price()
         small = self.price(spent, DELTA_SHARE)
-        estimators, receipt = self.desk.buy(self.question, self.logical, small, self.room)
+        estimators, receipt = self.desk.buy(replace(self.question, stated=None), self.logical, small, self.room)
         with carrying(receipt):
             rest = (self.most - spent) * (1 - 1e-9)
             room = self.desk.room()
@@ -167,7 +175,7 @@ class AccuracyFirst:
 
     def _stored_price(self) -> Price | None:
         """From an earlier release of the same measures, or a count of the same rows: both are free to read."""
-        sample = self.price(min(self.most, 1.0))
+        sample = self.sample
         for stored in self.desk.earlier(sample)[:LOOKED_AT]:
             known = recall_any(stored.payload, sample)
             found = None if known is None else self._from_known(known)

@@ -21,13 +21,13 @@ from hedgerow.engine.calibration.calibration import Calibration
 from hedgerow.engine.calibration.diagnose import diagnose
 from hedgerow.engine.calibration.gaps import marked
 from hedgerow.engine.calibration.quoting import quoted
-from hedgerow.engine.desk import Desk
+from hedgerow.engine.desk import Desk, statement_name
 from hedgerow.engine.forecast import Forecast, forecast, how_many
 from hedgerow.engine.offer import offered
 from hedgerow.engine.parameters import AUTOMATIC, Asked, Options, asked
 from hedgerow.engine.public import multiplicity, ordered, public_query, require_public, require_rows
 from hedgerow.engine.question import Question, plain_params
-from hedgerow.engine.quote import Quote, predict, predicted_errors
+from hedgerow.engine.quote import Quote, paid_for, predict, predicted_errors
 from hedgerow.engine.stated import stated
 from hedgerow.engine.summary import summary
 from hedgerow.engine.telling import tell
@@ -80,7 +80,8 @@ class Database:
         automatic = self._automatic(query, params, options)
         if automatic is None:
             return self._answered(query, params, *self._understand(query, params, options))
-        completed = automatic.completed()
+        with self._desk.turn(automatic.request, query, repr(params)):
+            completed = automatic.completed()
         with carrying(completed.purse.receipt):
             answer = self._answered(query, params, completed.request, completed.logical)
         return completed_answer(answer, completed)
@@ -93,20 +94,24 @@ class Database:
 
     def _question(self, query: str, params: Parameters, request: Asked) -> Question:
         """What the history shows, and what a statement that is asked again is known by."""
-        budget = request.budget
-        stated = None if request.within is not None else (budget.epsilon, budget.delta, budget.mechanism)
-        return Question(query, plain_params(params), stated)
+        budget, target = request.budget, None if request.within is None else str(request.within)
+        return Question(query, plain_params(params), (budget.epsilon, budget.delta, budget.mechanism, target))
 
     def _private(self, question: Question, request: Asked, logical: LogicalPlan) -> Answer:
         desk = self._desk
         public = desk.public_tables(logical)
         room = desk.room()
         if request.within is not None:
-            return AccuracyFirst(desk, question, logical, request, request.within, room, public).answer()
+            target = AccuracyFirst(desk, question, logical, request, request.within, room, public)
+            with desk.turn(request, statement_name(target.sample)):
+                return target.answer()
         private = desk.price(logical, request, room)
-        if request.reuse and (found := desk.find(question, private, request)) is not None:
+        with desk.turn(request, statement_name(private)):
+            found = desk.find(question, private, request) if request.reuse else None
+            if found is None:
+                estimators, receipt = desk.buy(question, logical, private, room)
+        if found is not None:
             return desk.retell(question, found, logical, private, request, public)
-        estimators, receipt = desk.buy(question, logical, private, room)
         with carrying(receipt):
             return tell(desk.after, logical, estimators, public, request, summary(question.text, private, receipt))
 
@@ -121,18 +126,26 @@ class Database:
         if not logical.releases:
             return Quote.public(query, self._public_query(logical).sql)
         desk, room, question = self._desk, self._desk.room(), self._question(query, params, request)
-        offer = None
+        offer, found = None, None
         if request.within is not None:
             public = desk.public_tables(logical)
-            offer = offered(AccuracyFirst(desk, question, logical, request, request.within, room, public))
+            target = AccuracyFirst(desk, question, logical, request, request.within, room, public)
+            offer, found = offered(target), target.reached() if request.reuse else None
         private = desk.price(logical, request, room, None if offer is None else offer.epsilon)
+        if found is None and request.reuse and (offer is None or offer.estimate is None):
+            found = desk.find(question, private, request)
+        shown = private if found is None else replace(private, parts=tuple(each.plan for each in found[1]))
         programs = [program(part, desk.backend.dialect, NO_NONCE) for part in private.parts]
         texts = [text for steps in programs for text in steps.texts()]
         left, fits = desk.ledger.preview(private.charge, analyst=desk.analyst)
-        made = predict(query, logical, private, request.confidence, texts, desk.ledger.caps, left, fits=fits)
+        made = predict(query, logical, shown, request.confidence, texts, desk.ledger.caps, left, fits=fits)
         repeats = how_many(private.charge, desk.ledger.remaining_cost(desk.analyst))
         made = replace(made, repeats=repeats, _reprice=partial(self._errors_at, logical, request, room))
-        return made if offer is None else replace(made, offer=offer, fits=fits and offer.fits, notes=offer.notes)
+        if offer is not None:
+            made = replace(made, offer=offer, fits=fits and offer.fits, notes=offer.notes)
+        if found is None:
+            return made
+        return paid_for(made, desk.ledger.receipt_id(found[0].charge), desk.ledger.budget(desk.analyst).remaining)
 
     def calibrate(
         self,
@@ -179,8 +192,8 @@ class Database:
         return self._desk.ledger.budget(self._desk.analyst)
 
     def cancel(self) -> None:
-        """Stop the statements that run now in other threads: each ends in a `BackendError`. Charges stand."""
-        self._desk.backend.cancel()
+        """Stop the statements that run or wait now in other threads: each ends in a `BackendError`. Charges stand."""
+        self._desk.cancel()
 
     def close(self) -> None:
         """Let go of database and ledger."""

@@ -1,8 +1,8 @@
 """Where statements are priced, paid for, released and found again: everything between a plan and noisy tables."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from contextlib import AbstractContextManager, nullcontext, suppress
+from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 
@@ -20,6 +20,7 @@ from hedgerow.engine.question import Question
 from hedgerow.engine.run import compile_steps, release, require_readable, survey
 from hedgerow.engine.summary import reused
 from hedgerow.engine.telling import tell
+from hedgerow.engine.turns import TURNS, Waiting
 from hedgerow.errors import BackendError, HedgerowError, InternalError, LedgerError, carrying
 from hedgerow.ledger import Ledger, StoredRelease
 from hedgerow.ledger.entries import canonical
@@ -63,6 +64,7 @@ class Desk:
     ledger: Ledger
     analyst: str | None
     after: AfterEngine
+    waiting: Waiting = field(default_factory=Waiting)
 
     def room(self) -> Room:
         """What the ledger has left, to steer by."""
@@ -126,6 +128,18 @@ class Desk:
             self._store(receipt, noisy, private)
             return [Estimator(table, part) for table, part in zip(noisy, private.parts, strict=True)], receipt
 
+    def turn(self, request: Asked, *question: str) -> AbstractContextManager[None]:
+        """Alone with one question at one price: whoever asks the same meanwhile waits, and finds the answer stored."""
+        if not request.reuse:
+            return nullcontext()
+        price = (request.budget, request.within, request.confidence, request.equal_noise, request.distinct)
+        return TURNS.turn((self.ledger.id, self.catalog.version, price, *question), self.waiting)
+
+    def cancel(self) -> None:
+        """Stop what runs and what waits for its turn."""
+        TURNS.cancel(self.waiting)
+        self.backend.cancel()
+
     def find(
         self, question: Question, private: PrivateStatement, request: Asked
     ) -> tuple[StoredRelease, list[Estimator]] | None:
@@ -134,13 +148,17 @@ class Desk:
         Privacy: it depends on the question, the owner's declared version and the noise of stored releases,
         never on what the data holds now.
         """
-        anyone, noise = request.budget.mechanism == "auto", canonical(_noise(question, private))
+        anyone = request.budget.mechanism == "auto"
 
         def read(stored: StoredRelease) -> list[Estimator] | None:
-            identical = question.stated is not None and stored.noise == noise
+            identical = self.was_bought_by(question, private, stored)
             return recall(stored.payload, private, any_mechanism=anyone, identical=identical)
 
         return next(self.preferred(private, read), None)
+
+    def was_bought_by(self, question: Question, private: PrivateStatement, stored: StoredRelease) -> bool:
+        """Whether a release was bought for the same measures by a question that stated the same."""
+        return question.stated is not None and stored.noise == canonical(_noise(question, private))
 
     def preferred(
         self, private: PrivateStatement, read: Callable[[StoredRelease], list[Estimator] | None]
@@ -238,6 +256,11 @@ class Desk:
         with suppress(LedgerError):
             self.ledger.finish(receipt, None, repeatable=repeatable)
             error.repeatable = repeatable  # type: ignore[attr-defined]
+
+
+def statement_name(private: PrivateStatement) -> str:
+    """A name for what a statement asks of the rows, at whatever price."""
+    return f"{statement_fingerprint(private)} {needs_name(private)}"
 
 
 def _noise(question: Question, private: PrivateStatement) -> dict[str, object]:

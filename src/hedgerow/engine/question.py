@@ -19,12 +19,12 @@ class Question:
     Attributes:
         text: The statement.
         params: The values bound to its placeholders, as plain JSON.
-        stated: The price that it stated; None where the engine chose the price.
+        stated: The price or the error that it stated, as plain JSON; None where it is a question of our own.
     """
 
     text: str
     params: Any = None
-    stated: tuple[float, float | None, str] | None = None
+    stated: tuple[float | str | None, ...] | None = None
 
 
 def plain_params(params: Sequence[object] | Mapping[str, object] | None) -> Any:  # noqa: ANN401 - whatever JSON can hold

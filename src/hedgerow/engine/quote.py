@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -39,9 +39,12 @@ class Quote:
         errors: For each noisy column, the half width of its interval in groups of 100, 1 000, 10 000 and
             100 000 rows; infinite where nothing could be said.
         survival: The number of people from which a group is shown with 50 % and with 95 % probability.
-        repeats: How many such statements the remaining budget buys.
+        repeats: How many such statements the remaining budget buys, each anew.
         offer: With `within=`, what the wanted error costs; `charge` is then the least that reaches it, or, where a
             size estimate would be bought first, the most that both would cost.
+        receipt: Where the answer is paid for already, of the charge that paid for it. `charge` is then nothing,
+            and errors and noise are those of the stored release.
+        anew: Where the answer is paid for already, what the question would cost without that (`reuse=False`).
     """
 
     query: str
@@ -57,7 +60,14 @@ class Quote:
     notes: tuple[str, ...] = field(default=())
     repeats: int | None = None
     offer: Offer | None = None
+    receipt: str | None = None
+    anew: Spending | None = None
     _reprice: Callable[[float], Errors] | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def reused(self) -> bool:
+        """Whether the answer is paid for already, so that asking is free."""
+        return self.receipt is not None
 
     @classmethod
     def public(cls, query: str, sql: str) -> "Quote":
@@ -79,7 +89,7 @@ class Quote:
                 code="bad-plot",
                 hint="Public data is exact, and keys have no error.",
             )
-        quoted = self.charge.epsilon
+        quoted = (self.anew or self.charge).epsilon
         curve = {quoted: self.errors} if self._reprice is None else self._curve(quoted)
         return plot_curve(curve, quoted, self.confidence)
 
@@ -89,7 +99,7 @@ class Quote:
         for factor in CURVE:
             epsilon = quoted * factor
             if factor == 1:
-                found[quoted] = self.errors
+                found[quoted] = self.errors if self.anew is None else self.errors_at(quoted)
             elif EPSILONS[0] <= epsilon <= EPSILONS[1]:
                 with suppress(QueryError, BudgetError):
                     found[epsilon] = self.errors_at(epsilon)
@@ -107,6 +117,9 @@ class Quote:
             "remaining": None if left is None else {"epsilon": left.epsilon, "delta": left.delta},
             "fits": self.fits,
             "repeats": self.repeats,
+            "reused": self.reused,
+            "receipt": self.receipt,
+            "anew": None if self.anew is None else {"epsilon": self.anew.epsilon, "delta": self.anew.delta},
             **({} if self.offer is None else {"within": self.offer.to_dict()}),
             "survival": self.survival,
             "mechanisms": [mechanism.to_dict() for mechanism in self.mechanisms],
@@ -137,6 +150,19 @@ def predict(
         next((survival(part.selection) for part in statement.parts if part.selection is not None), None),
         tuple(sql),
         fits,
+    )
+
+
+def paid_for(quote: Quote, receipt: str, left: Spending) -> Quote:
+    """The quote of a question whose answer is stored: it costs nothing, and is as accurate as it is."""
+    return replace(
+        quote,
+        charge=Spending(0.0, 0.0),
+        share=0.0,
+        remaining=left,
+        fits=True,
+        receipt=receipt,
+        anew=quote.charge,
     )
 
 

@@ -46,7 +46,7 @@ def require_readable(snapshot: Snapshot, backend: Backend, declared: Sequence[Sc
     if backend.handed_in or backend.dialect.name != DUCKDB.name:
         _unchanged(snapshot, declared)
     for table in declared:
-        snapshot.run(_nothing_of(table, backend.dialect))
+        snapshot.run(nothing_of(table, backend.dialect))
 
 
 def survey(steps: Sequence[Program], statement: PrivateStatement, receipt: Receipt, snapshot: Snapshot) -> list[Sealed]:
@@ -73,7 +73,7 @@ def _require_receipt(statement: PrivateStatement, receipt: Receipt) -> None:
         raise InternalError("A release was asked for without a receipt for it.")
 
 
-def _nothing_of(table: SchemaTable, dialect: Dialect) -> Query:
+def nothing_of(table: SchemaTable, dialect: Dialect) -> Query:
     """A query that names every column of a table that can be used, and that no row satisfies."""
     names = [dialect.identifier(name) for name, column in table.columns.items() if column.type is not Type.OTHER]
     source = f"SELECT {', '.join(names or ['1'])} FROM {dialect.table(table.name)}"
