@@ -75,8 +75,9 @@ def _require_receipt(statement: PrivateStatement, receipt: Receipt) -> None:
 
 def nothing_of(table: SchemaTable, dialect: Dialect) -> Query:
     """A query that names every column of a table that can be used, and that no row satisfies."""
-    names = [dialect.identifier(name) for name, column in table.columns.items() if column.type is not Type.OTHER]
-    source = f"SELECT {', '.join(names or ['1'])} FROM {dialect.table(table.name)}"
+    usable = [name for name, column in table.columns.items() if column.type is not Type.OTHER]
+    names = ", ".join(f"t0.{dialect.identifier(name)}" for name in usable)
+    source = f"SELECT {names or '1 AS one'} FROM {dialect.table(table.name)} AS t0"
     return Query(f"SELECT 1 AS found FROM ({source}) AS readable WHERE 1 = 0", ("found",), (), (pa.int64(),))
 
 
