@@ -4,7 +4,6 @@ A backend runs SQL that `compile` wrote and returns keys and integers. It does n
 threshold, order or draw noise. A new one is one file here and one in `dialects`: docs/how-to/add-an-engine.md.
 """
 
-import logging
 import secrets
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -17,13 +16,11 @@ from hedgerow.dialects import Dialect
 from hedgerow.errors import BackendError, HedgerowError
 from hedgerow.exact import ExactTable
 from hedgerow.limits import StatementLimits
+from hedgerow.owners_log import log, record
 from hedgerow.schema import Schema, SchemaTable
 
-owners_log = logging.getLogger("hedgerow.owner")
-"""Causes of failures, which may quote private values. It goes nowhere unless the owner attaches a handler."""
-
-owners_log.addHandler(logging.NullHandler())
-owners_log.propagate = False
+owners_log = log
+"""Causes of failures, which may quote private values."""
 
 
 class Snapshot(Protocol):
@@ -113,11 +110,11 @@ def failure(error: BaseException, code: str = "engine-failed") -> BackendError:
     must be raised `from None`.
     """
     incident = secrets.token_hex(4)
-    owners_log.error("incident %s: %s: %s", incident, type(error).__name__, error)
+    kept = record(incident, text=f": {type(error).__name__}: {error}")
     sentence, hint = REASONS[code]
     return BackendError(
         f"{sentence} (incident {incident}).",
         code=code,
-        hint=f"{hint}The owner's log has the cause under that number.",
+        hint=f"{hint}{kept}",
         incident=incident,
     )

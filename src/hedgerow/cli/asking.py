@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from hedgerow.cli.faults import UsageError, pointing
+from hedgerow.owners_log import keep
 
 if TYPE_CHECKING:
     from hedgerow.engine import Database
@@ -32,6 +33,7 @@ def asking(
         pointing(catalog=catalog, query=statement),
         connect(db, catalog=catalog, ledger=ledger, analyst=analyst, dialect=dialect) as database,
     ):
+        keep(database.owners_log)  # as long as the program runs: what fails last is logged last
         yield database
 
 

@@ -1,5 +1,6 @@
 """hedgerow check."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
@@ -7,6 +8,7 @@ import typer
 from hedgerow.cli import options
 from hedgerow.cli.faults import pointing
 from hedgerow.cli.output import stdout, tell, write_json
+from hedgerow.owners_log import beside, keep
 
 if TYPE_CHECKING:
     from hedgerow.backends import Backend
@@ -48,6 +50,7 @@ def _look(db: str, catalog: str) -> list["Finding"]:
     from hedgerow.catalog import check_catalog, load_catalog  # noqa: PLC0415 - likewise
 
     declared = load_catalog(catalog)
+    keep(beside(Path(catalog).with_suffix(".ledger")))
     backend = connect_backend(db)
     try:
         findings = check_catalog(declared, backend.schema(), is_unique=backend.is_unique)

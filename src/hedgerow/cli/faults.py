@@ -1,6 +1,5 @@
 """From an exception to words for people or JSON for programs, and an exit code. Never a traceback."""
 
-import logging
 import os
 import secrets
 import sys
@@ -14,6 +13,7 @@ from hedgerow.cli.excerpt import excerpt
 from hedgerow.cli.output import stderr, tell, write_json
 from hedgerow.cli.words import in_words_of_command_line
 from hedgerow.errors import CatalogError, HedgerowError, InternalError, charged
+from hedgerow.owners_log import record
 
 INTERRUPTED = 130
 
@@ -87,11 +87,10 @@ def _unexpected(error: Exception, *, as_json: bool) -> int:
     if usage is not None:
         return report(usage, None, as_json=as_json)
     incident = secrets.token_hex(4)
-    logging.getLogger("hedgerow.owner").error("incident %s", incident, exc_info=error)
+    kept = record(incident, cause=error)
     bug = InternalError(
         f"hedgerow failed in a way that it should not (incident {incident}).",
-        hint="This is a bug; what caused it is withheld, for it could quote private values. The owner's log has it "
-        "under that number.",
+        hint=f"This is a bug; what caused it is withheld, for it could quote private values. {kept}",
     )
     bug.receipt, bug.repeatable = getattr(error, "receipt", None), getattr(error, "repeatable", False)
     return report(bug, None, as_json=as_json)

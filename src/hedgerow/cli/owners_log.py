@@ -1,24 +1,22 @@
-"""Where the owner's log goes, if the owner wants one: the causes of failures, which may quote private values."""
+"""The owner's log of the command line, where the environment names one."""
 
-import logging
 import os
 import sys
+from pathlib import Path
 
-VARIABLE = "HEDGEROW_OWNER_LOG"
+from hedgerow.owners_log import VARIABLE, keep
 
 
 def keep_owners_log() -> None:
-    """Write the owner's log to the file that the environment names; without it, causes are kept nowhere.
+    """Keep the owner's log in the file that the environment names; otherwise it is kept beside the ledger, once known.
 
     It is a variable and no option, so that a host program can pass on an analyst's options without care.
     """
     file = os.environ.get(VARIABLE)
     if not file:
         return
-    try:
-        handler = logging.FileHandler(file, encoding="utf-8", delay=False)
-    except OSError:
+    path = Path(os.path.realpath(file))
+    if not os.access(path.parent, os.W_OK | os.X_OK) or (path.exists() and not os.access(path, os.W_OK)):
         sys.stderr.write(f"hedgerow: the file in {VARIABLE} cannot be written; going on without the owner's log.\n")
         return
-    handler.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
-    logging.getLogger("hedgerow.owner").addHandler(handler)
+    keep(path)

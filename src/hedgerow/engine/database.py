@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import partial, wraps
+from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, Unpack
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar, Unpack
 
 from hedgerow.answer import Answer, Summary, diagnosable
 from hedgerow.answer.plot import Errors
@@ -33,6 +34,7 @@ from hedgerow.engine.summary import summary
 from hedgerow.engine.telling import tell
 from hedgerow.errors import ParameterError, ParseError, carrying, pointing_into
 from hedgerow.ledger import BudgetView, Ledger
+from hedgerow.owners_log import about, let_go
 from hedgerow.parse import parse
 from hedgerow.plan.bind import bind
 from hedgerow.plan.context import Bounds
@@ -48,6 +50,21 @@ NO_NONCE = "0" * 32
 Parameters = Sequence[object] | Mapping[str, object] | None
 
 
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def _logged(method: "Callable[Concatenate[Database, P], R]") -> "Callable[Concatenate[Database, P], R]":
+    """What fails inside is logged for the owner of this database."""
+
+    @wraps(method)
+    def logged(self: "Database", /, *words: P.args, **options: P.kwargs) -> R:
+        with about(self.owners_log):
+            return method(self, *words, **options)
+
+    return logged
+
+
 class Database:
     """A database that answers privately. Safe to use from many threads."""
 
@@ -61,12 +78,16 @@ class Database:
         analyst: str | None,
         dialect: str,
         owns_ledger: bool,
+        owners_log: Path | None = None,
     ) -> None:
         self._desk = Desk(backend, schema, catalog, ledger, analyst, AfterEngine(catalog.limits))
         self._owns_ledger = owns_ledger
+        self.owners_log = owners_log
+        """The file of the owner's log, which is there once something failed; None where none can be kept."""
         self._dialect = dialect
         self._multiplicities: dict[tuple[str, frozenset[str]], int] = {}
 
+    @_logged
     def sql(self, query: str, *, params: Parameters = None, **options: Unpack[Options]) -> Answer:
         """Ask a question, pay for it, and get numbers with error bars.
 
@@ -115,6 +136,7 @@ class Database:
         with carrying(receipt):
             return tell(desk.after, logical, estimators, public, request, summary(question.text, private, receipt))
 
+    @_logged
     def quote(self, query: str, *, params: Parameters = None, **options: Unpack[Options]) -> Quote:
         """What the question would cost and how wrong its answers would be. Free; reads no private row."""
         automatic = self._automatic(query, params, options)
@@ -147,6 +169,7 @@ class Database:
             return made
         return paid_for(made, desk.ledger.receipt_id(found[0].charge), desk.ledger.budget(desk.analyst).remaining)
 
+    @_logged
     def calibrate(
         self,
         table: str,
@@ -169,6 +192,7 @@ class Database:
         """
         return calibrate(self._desk, table, columns, epsilon=epsilon, delta=delta, by=by, progress=progress)
 
+    @_logged
     def forecast(self, queries: Sequence[str], **options: Unpack[Options]) -> Forecast:
         """What a list of queries, fixed before any answer is seen, would prove together. Free; reads no private row."""
         if options.get("within") is not None:
@@ -201,6 +225,8 @@ class Database:
         self._desk.backend.close()
         if self._owns_ledger:
             self._desk.ledger.close()
+        log, self.owners_log = self.owners_log, None
+        let_go(log)
 
     def __enter__(self) -> Self:
         return self

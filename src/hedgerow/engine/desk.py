@@ -8,7 +8,6 @@ import pyarrow as pa
 
 from hedgerow.answer import Answer
 from hedgerow.backends import Backend
-from hedgerow.backends.base import owners_log
 from hedgerow.budget import Receipt
 from hedgerow.catalog import Catalog
 from hedgerow.compile import public_tables
@@ -24,6 +23,7 @@ from hedgerow.engine.turns import TURNS, Waiting
 from hedgerow.errors import BackendError, HedgerowError, InternalError, LedgerError, carrying
 from hedgerow.ledger import Ledger, StoredRelease
 from hedgerow.ledger.entries import canonical
+from hedgerow.owners_log import log as owners_log
 from hedgerow.plan.nodes import LogicalPlan, scans_of
 from hedgerow.plan.trace import picks_rows
 from hedgerow.privacy.fingerprint import statement_fingerprint

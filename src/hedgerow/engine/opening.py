@@ -9,7 +9,8 @@ from hedgerow.engine.database import Database
 from hedgerow.engine.domains import read_domains
 from hedgerow.engine.notices import notice
 from hedgerow.errors import CatalogError, HedgerowError
-from hedgerow.ledger import Ledger, open_ledger
+from hedgerow.ledger import Ledger, file_of, open_ledger
+from hedgerow.owners_log import about, beside, keep, let_go
 from hedgerow.schema import Schema
 
 
@@ -35,6 +36,25 @@ def connect(
         >>> db.sql("SELECT COUNT(*) FROM customers", epsilon=1)  # doctest: +SKIP
     """
     declared = load_catalog(catalog)
+    log = _owners_log(declared, ledger)
+    keep(log)
+    try:
+        with about(log):
+            return _connected(source, declared, ledger, log, analyst=analyst, dialect=dialect or "duckdb")
+    except BaseException:
+        let_go(log)
+        raise
+
+
+def _connected(
+    source: object,
+    declared: Catalog,
+    ledger: str | os.PathLike[str] | Ledger | None,
+    log: Path | None,
+    *,
+    analyst: str | None,
+    dialect: str,
+) -> Database:
     backend = connect_backend(source, declared.limits)
     try:
         schema = backend.schema()
@@ -44,9 +64,16 @@ def connect(
     except HedgerowError:
         backend.close()
         raise
-    return Database(
-        backend, schema, bound, book, analyst=analyst, dialect=dialect or "duckdb", owns_ledger=book is not ledger
-    )
+    owns = book is not ledger
+    return Database(backend, schema, bound, book, analyst=analyst, dialect=dialect, owns_ledger=owns, owners_log=log)
+
+
+def _owners_log(catalog: Catalog, ledger: str | os.PathLike[str] | Ledger | None) -> Path | None:
+    """Where the owner's log of a database is: beside its ledger, if that is a file."""
+    if isinstance(ledger, Ledger):
+        return beside(ledger.path)
+    known = ledger is not None or catalog.path is not None
+    return beside(file_of(ledger_path(catalog, ledger)) if known else None)
 
 
 def _tell_what_is_not_enforced(catalog: Catalog, schema: Schema) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from fractions import Fraction
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
@@ -255,6 +256,11 @@ class Ledger:
         with self._store.read() as book:
             filters = self._filters(*self._accounts(book.last(), book.last_charge_of(name)), name)
         return min(one.fair_mass(cost) for one in filters)
+
+    @property
+    def path(self) -> Path | None:
+        """The file that it is kept in; None where it is kept elsewhere."""
+        return getattr(self._store, "path", None)
 
     @property
     def caps(self) -> Cost:

@@ -120,6 +120,12 @@ class PostgresPlace:
         return postgres.caution(self.address, patience)
 
 
+def file_of(location: str | PathLike[str]) -> Path | None:
+    """The file meant by `location`; None where it is no file."""
+    text = os.fspath(location).removeprefix("sqlite:///")
+    return None if "://" in text or is_address(text) else Path(os.path.realpath(text))
+
+
 def place_of(location: str | PathLike[str], dataset: str) -> Place:
     """The place meant by `location`."""
     text = os.fspath(location)

@@ -57,6 +57,11 @@ class SQLiteStore:
             self._connection.close()
             raise
 
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return self._path
+
     @contextmanager
     def read(self) -> Iterator[Rows]:
         """Look at one consistent state of the book."""

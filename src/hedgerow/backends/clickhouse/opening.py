@@ -124,7 +124,7 @@ def _checked(backend: ClickHouse) -> ClickHouse:
     raise BackendError(
         "This ClickHouse computes some constants differently from the versions that hedgerow knows.",
         code="engine-version",
-        hint="Use ClickHouse 26.9 or later; the owner's log has the cause, if there was an error.",
+        hint="Use ClickHouse 26.9 or later.",
     )
 
 

@@ -98,12 +98,12 @@ def _reached(session: Session) -> Session:
 
 def _cannot_connect(error: Exception) -> BackendError:
     """No rows have been read, but the address may hold a token."""
-    incident = failure(error).incident
+    reason = failure(error)
     return BackendError(
-        f"No Spark server answers at that address (incident {incident}).",
+        f"No Spark server answers at that address (incident {reason.incident}).",
         code="no-server",
-        hint="Check host and port; the owner's log has the cause under that number.",
-        incident=incident,
+        hint=f"Check host and port. {reason.hint}",
+        incident=reason.incident,
     )
 
 
@@ -205,12 +205,12 @@ def _configured(session: Session, options: dict[str, str]) -> Session:
 
 
 def _cannot_start(error: Exception) -> BackendError:
-    incident = failure(error).incident
+    reason = failure(error)
     if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
         return BackendError("Spark needs Java, and there is none.", code="driver-missing", hint="Install Java 17.")
     return BackendError(
-        f"Spark could not be started (incident {incident}).",
+        f"Spark could not be started (incident {reason.incident}).",
         code="engine-failed",
-        hint="Spark 4 needs Java 17; the owner's log has the cause under that number.",
-        incident=incident,
+        hint=f"Spark 4 needs Java 17. {reason.hint}",
+        incident=reason.incident,
     )

@@ -1,0 +1,167 @@
+"""The owner's log: causes of failures, which may quote private values. Kept beside the ledger, for the owner alone.
+
+Every record goes to the Python logger `hedgerow.owner`, to which an owner may attach handlers, and to the file of the
+database that it is about; where that is not known, to those of all that are open. A file is opened for each record,
+under a lock, and closed again: failures are rare, several processes may write to one file, and nothing is inherited by
+a fork.
+"""
+
+import logging
+import os
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from itertools import pairwise
+from pathlib import Path
+from stat import S_ISREG
+
+try:
+    import fcntl
+except (
+    ImportError
+):  # pragma: no cover - Windows has other locks; there, two processes that rotate at once may lose lines
+    fcntl = None  # type: ignore[assignment]
+
+VARIABLE = "HEDGEROW_OWNER_LOG"
+"""Names another file than the one beside the ledger."""
+
+ENDING = ".owner.log"
+LARGEST, KEPT = 5_000_000, 3
+"""A file that has grown to so many bytes is put aside, and so many of those are kept."""
+
+FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+LOGGED = "The owner's log has the cause under that number."
+NOT_LOGGED = (
+    "The cause is not kept: there is no place for an owner's log, and no handler at the Python logger hedgerow.owner."
+)
+
+log = logging.getLogger("hedgerow.owner")
+log.addHandler(logging.NullHandler())
+log.propagate = False
+
+
+class OwnersFile(logging.Handler):
+    """A log in a file that only its owner can read, put aside when it has grown large."""
+
+    def __init__(self, path: Path, *, largest: int = LARGEST) -> None:
+        super().__init__()
+        self.path = path
+        self._largest = largest
+        self.setFormatter(logging.Formatter("%(asctime)s %(process)d %(message)s"))
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write one record. A log that cannot be written stops nobody."""
+        if _about.get() not in {None, self.path}:
+            return
+        line = f"{self.format(record)}\n".encode(errors="backslashreplace")
+        with suppress(OSError):
+            descriptor = self._opened(len(line))
+            try:
+                os.write(descriptor, line)
+            finally:
+                os.close(descriptor)
+            _last.written = True
+
+    def _opened(self, more: int) -> int:
+        """The file, locked, with room for `more` bytes; made for its owner alone where there was none."""
+        while True:
+            descriptor = os.open(self.path, FLAGS, 0o600)
+            try:
+                _require_own(descriptor)
+                if fcntl is not None:
+                    fcntl.flock(descriptor, fcntl.LOCK_EX)
+                if self._is_current(descriptor) and os.fstat(descriptor).st_size + more <= max(self._largest, more):
+                    return descriptor
+                if self._is_current(descriptor):
+                    self._put_aside()
+            except BaseException:
+                os.close(descriptor)
+                raise
+            os.close(descriptor)
+
+    def _is_current(self, descriptor: int) -> bool:
+        """Whether nobody has put the file aside since it was opened."""
+        try:
+            return os.path.samestat(os.fstat(descriptor), self.path.stat())
+        except FileNotFoundError:
+            return False
+
+    def _put_aside(self) -> None:
+        names = [self.path, *(self.path.with_name(f"{self.path.name}.{number}") for number in range(1, KEPT + 1))]
+        for newer, older in reversed(list(pairwise(names))):
+            with suppress(FileNotFoundError):
+                newer.replace(older)
+
+
+def _require_own(descriptor: int) -> None:
+    """Refuse what is no file, and close a file to everybody but its owner."""
+    found = os.fstat(descriptor)
+    if not S_ISREG(found.st_mode):
+        raise OSError
+    if found.st_mode & 0o077 and hasattr(os, "fchmod"):
+        os.fchmod(descriptor, 0o600)
+
+
+_lock = threading.Lock()
+_users: Counter[Path] = Counter()
+_about: ContextVar[Path | None] = ContextVar("hedgerow_owners_log", default=None)
+_last = threading.local()
+"""Whether a file took the last record of this thread."""
+
+
+def beside(ledger: Path | None) -> Path | None:
+    """The file of the log that goes with a ledger, or the one that the environment names; None without either."""
+    named = os.environ.get(VARIABLE)
+    if named:
+        return Path(os.path.realpath(named))
+    return None if ledger is None else ledger.with_suffix(ENDING)
+
+
+@contextmanager
+def about(path: Path | None) -> Iterator[None]:
+    """Inside, records are about the database of this log, and go to no other file."""
+    before = _about.set(path)
+    try:
+        yield
+    finally:
+        _about.reset(before)
+
+
+def keep(path: Path | None) -> None:
+    """Keep a log there, as long as anybody wants it. The file is made with its first record."""
+    if path is None:
+        return
+    with _lock:
+        _users[path] += 1
+        if all(file.path != path for file in _files()):
+            log.addHandler(OwnersFile(path))
+
+
+def let_go(path: Path | None) -> None:
+    """Undo one `keep`."""
+    if path is None:
+        return
+    with _lock:
+        _users[path] -= 1
+        if _users[path] <= 0:
+            del _users[path]
+            for file in _files():
+                if file.path == path:
+                    log.removeHandler(file)
+
+
+def record(incident: str, *, cause: BaseException | None = None, text: str = "") -> str:
+    """Log the cause of an incident; return the sentence that says whether the owner can find it there.
+
+    Privacy: the sentence depends on where logs are kept, never on the cause.
+    """
+    _last.written = False
+    log.error("incident %s%s", incident, text, exc_info=cause)
+    others = [handler for handler in log.handlers if not isinstance(handler, OwnersFile | logging.NullHandler)]
+    return LOGGED if _last.written or others or log.propagate else NOT_LOGGED
+
+
+def _files() -> list[OwnersFile]:
+    return [handler for handler in log.handlers if isinstance(handler, OwnersFile)]
