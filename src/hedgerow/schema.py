@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from hedgerow.expressions.table_names import full_name
 from hedgerow.expressions.types import Type
 
 
@@ -40,6 +41,15 @@ class SchemaTable:
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """All tables of a database, by name (in the database's own spelling)."""
+    """All tables of a database, by name (in the database's own spelling).
+
+    `place` is the current database and schema, outermost first. A table there has a plain name, others are called with
+    their schema, and where it is another one with their database: see `expressions.table_names`.
+    """
 
     tables: Mapping[str, SchemaTable]
+    place: tuple[str, ...] = ()
+
+    def full_name(self, name: str) -> tuple[str, ...]:
+        """All parts of the name of a table."""
+        return full_name(name, self.place)

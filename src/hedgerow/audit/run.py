@@ -92,7 +92,7 @@ def audit(
 
 def _blueprint(source: object, catalog: str | os.PathLike[str] | Catalog) -> Blueprint:
     declared = load_catalog(catalog)
-    backend = connect_backend(source)
+    backend = connect_backend(source, declared=declared.tables)
     try:
         return draw_up(declared, backend)
     finally:

@@ -5,7 +5,7 @@ A source is told by its type, its scheme or what kind of file it is. No library 
 
 import glob
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Any, cast
@@ -13,7 +13,7 @@ from typing import Any, cast
 import duckdb
 
 from hedgerow.backends.base import Backend
-from hedgerow.backends.duckdb import DuckDB, open_file
+from hedgerow.backends.duckdb import DuckDB, open_file, open_url
 from hedgerow.errors import BackendError
 from hedgerow.limits import UNDECLARED, StatementLimits
 
@@ -22,11 +22,16 @@ SQLITE_FILE = b"SQLite format 3\x00"
 """What every SQLite file begins with."""
 
 
-def connect_backend(source: object, limits: StatementLimits = UNDECLARED) -> Backend:
-    """The backend for a source, held to the owner's limits: see docs/reference/engines.md."""
+def connect_backend(source: object, limits: StatementLimits = UNDECLARED, declared: Iterable[str] = ()) -> Backend:
+    """The backend for a source, held to the owner's limits: see docs/reference/engines.md.
+
+    `declared` are the tables of the catalog, for engines that cannot list those of every schema.
+    """
     backend = _backend(source)
     try:
         backend.hold(limits)
+        if hasattr(backend, "reach"):
+            backend.reach(declared)
     except BaseException:
         backend.close()
         raise
@@ -85,7 +90,7 @@ def _file_of(url: str) -> Path:
 
 
 SCHEMES: Mapping[str, Callable[[str], Backend]] = {
-    "duckdb": lambda url: open_file(_file_of(url)),
+    "duckdb": open_url,
     "sqlite": lambda url: _from("sqlite", "open_sqlite", _file_of(url)),
     "postgresql": lambda url: _from("postgres", "open_postgres", url),
     "postgres": lambda url: _from("postgres", "open_postgres", url),

@@ -2,8 +2,9 @@
 
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import unquote
 
 import duckdb
 import pyarrow as pa
@@ -15,6 +16,7 @@ from hedgerow.dialects import DUCKDB, Dialect
 from hedgerow.dialects.base import INSTANT
 from hedgerow.errors import BackendError
 from hedgerow.exact import ExactTable
+from hedgerow.expressions.table_names import parts_of, short_name
 from hedgerow.expressions.types import Type
 from hedgerow.limits import UNDECLARED, StatementLimits
 from hedgerow.schema import Schema, SchemaColumn, SchemaTable
@@ -48,30 +50,37 @@ class DuckDB:
     handed in stays the owner's to lock.
     """
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, *, handed_in: bool) -> None:
+    def __init__(self, connection: duckdb.DuckDBPyConnection, *, handed_in: bool, schema: str | None = None) -> None:
         self._connection = connection
-        self.dialect: Dialect = DUCKDB.at(*_current_place(connection))
+        database, current = _current_place(connection)
+        self.dialect: Dialect = DUCKDB.at(database, schema or current)
+        self._named = schema
         self._lock = threading.Lock()
         self._cursors: list[duckdb.DuckDBPyConnection] = []
         self._limits = UNDECLARED
         self.handed_in = handed_in
 
     def schema(self) -> Schema:
-        """What `duckdb_columns` and `duckdb_constraints` say of the tables and views of the current schema."""
+        """What `duckdb_columns` and `duckdb_constraints` say of the tables and views of all schemas."""
         cursor = self._cursor()
         try:
-            return _read_schema(cursor)
+            found = _read_schema(cursor, self.dialect.place)
         except duckdb.Error as error:
             raise failure(error) from None
         finally:
             cursor.close()
+        if self._named and all(len(parts_of(name)) > 1 for name in found.tables):
+            raise BackendError(
+                f"The schema {self._named!r} has no tables.", code="no-tables", hint="Check ?schema= in the URL."
+            )
+        return found
 
     @contextmanager
     def snapshot(self) -> Iterator[Snapshot]:
         """One transaction on a cursor of its own."""
         with sealed(_code_of), self._running() as cursor:
             cursor.execute("BEGIN TRANSACTION")
-            yield _Snapshot(cursor)
+            yield _Snapshot(cursor, self.dialect.place)
 
     def public(self, query: Query) -> pa.Table:
         """The result of a query over public tables, in DuckDB's own types."""
@@ -134,11 +143,12 @@ class DuckDB:
 class _Snapshot:
     """One transaction."""
 
-    def __init__(self, cursor: duckdb.DuckDBPyConnection) -> None:
+    def __init__(self, cursor: duckdb.DuckDBPyConnection, place: tuple[str, ...]) -> None:
         self._cursor = cursor
+        self._place = place
 
     def table(self, name: str) -> SchemaTable | None:
-        return _read_schema(self._cursor).tables.get(name)
+        return _read_schema(self._cursor, self._place).tables.get(name)
 
     def load(self, name: str, table: pa.Table) -> None:
         self._cursor.register(name, table)
@@ -154,7 +164,13 @@ def _code_of(error: BaseException) -> str | None:
     return "out-of-memory" if isinstance(error, duckdb.OutOfMemoryException) else None
 
 
-def open_file(path: Path) -> DuckDB:
+def open_url(url: str) -> DuckDB:
+    """Open `duckdb:///path`; with `?schema=sales` at its end, tables of that schema are called by plain names."""
+    path, _, schema = url.partition(":///")[2].partition("?schema=")
+    return open_file(Path(path), unquote(schema) or None)
+
+
+def open_file(path: Path, schema: str | None = None) -> DuckDB:
     """Open a DuckDB file, read-only and locked."""
     if not path.is_file():
         raise BackendError(f"There is no database at {path}.", code="no-database", hint="Check the path.")
@@ -162,7 +178,7 @@ def open_file(path: Path) -> DuckDB:
         connection = duckdb.connect(str(path), config=LOCKED)
     except duckdb.Error as error:
         raise _cannot_open(path, error) from None
-    return DuckDB(connection, handed_in=False)
+    return DuckDB(connection, handed_in=False, schema=schema)
 
 
 def _cannot_open(path: Path, error: duckdb.Error) -> BackendError:
@@ -186,52 +202,55 @@ def _cannot_open(path: Path, error: duckdb.Error) -> BackendError:
 
 
 def _current_place(connection: duckdb.DuckDBPyConnection) -> tuple[str, str]:
-    """Return the database and the schema of a cursor of `connection`."""
+    """Return the database and the schema of a connection: `USE` holds for it alone, and not for its cursors."""
     try:
-        with closing(connection.cursor()) as cursor:
-            [(database, schema)] = cursor.execute("SELECT current_database(), current_schema()").fetchall()
+        [(database, schema)] = connection.sql("SELECT current_database(), current_schema()").fetchall()
     except duckdb.Error as error:
-        raise failure(error) from None
+        if "unfinished result" not in str(error):
+            raise failure(error) from None
+        raise BackendError(
+            "The DuckDB connection has a result that was not read to its end, so its current schema cannot be read.",
+            code="connection-in-use",
+            hint="Fetch all rows of the last statement first, or hand in a new connection of the same database.",
+        ) from None
     return database, schema
 
 
-def _read_schema(cursor: duckdb.DuckDBPyConnection) -> Schema:
+def _read_schema(cursor: duckdb.DuckDBPyConnection, place: tuple[str, ...]) -> Schema:
+    """The tables and views of every schema and of every database that is attached, but temporary ones."""
     columns = cursor.execute(
-        "SELECT table_name, column_name, data_type, is_nullable FROM duckdb_columns() "
-        "WHERE database_name = current_database() AND schema_name = current_schema() "
-        "ORDER BY table_name, column_index"
+        "SELECT [database_name, schema_name, table_name], column_name, data_type, is_nullable FROM duckdb_columns() "
+        "WHERE NOT internal AND database_name NOT IN ('system', 'temp') "
+        "ORDER BY database_name, schema_name, table_name, column_index"
     ).fetchall()
     keys = cursor.execute(
-        "SELECT table_name, constraint_column_names FROM duckdb_constraints() "
-        "WHERE database_name = current_database() AND schema_name = current_schema() "
-        "AND constraint_type IN ('PRIMARY KEY', 'UNIQUE')"
+        "SELECT [database_name, schema_name, table_name], constraint_column_names FROM duckdb_constraints() "
+        "WHERE constraint_type IN ('PRIMARY KEY', 'UNIQUE')"
     ).fetchall()
-    return _schema(columns, keys, _byte_by_byte(cursor))
-
-
-def _byte_by_byte(cursor: duckdb.DuckDBPyConnection) -> frozenset[str]:
-    """Tables in whose definition no collation occurs, where none is the default either. Views are not among them."""
-    tables = cursor.execute(
-        "SELECT table_name FROM duckdb_tables() WHERE database_name = current_database() "
-        "AND schema_name = current_schema() AND NOT contains(lower(sql), 'collate') "
-        "AND current_setting('default_collation') = ''"
-    ).fetchall()
-    return frozenset(name for (name,) in tables)
-
-
-def _schema(
-    columns: list[tuple[str, str, str, bool]], keys: list[tuple[str, list[str]]], plain: frozenset[str]
-) -> Schema:
-    tables: dict[str, dict[str, SchemaColumn]] = {}
+    plain = _byte_by_byte(cursor)
+    tables: dict[tuple[str, ...], dict[str, SchemaColumn]] = {}
     for table, name, native, nullable in columns:
         kind = TYPES.get(native.split("(", 1)[0].strip().upper(), Type.OTHER)
         if native.endswith("]"):
             kind = Type.OTHER
         loose = native.upper().startswith(LOOSE)
-        tables.setdefault(table, {})[name] = SchemaColumn(
-            name, kind, native, nullable, collated=table not in plain, loose=loose, instant=native == INSTANT
+        tables.setdefault(tuple(table), {})[name] = SchemaColumn(
+            name, kind, native, nullable, collated=tuple(table) not in plain, loose=loose, instant=native == INSTANT
         )
-    unique: dict[str, set[frozenset[str]]] = {}
+    unique: dict[tuple[str, ...], set[frozenset[str]]] = {}
     for table, names in keys:
-        unique.setdefault(table, set()).add(frozenset(names))
-    return Schema({name: SchemaTable(name, cols, frozenset(unique.get(name, set()))) for name, cols in tables.items()})
+        unique.setdefault(tuple(table), set()).add(frozenset(names))
+    listed = [
+        SchemaTable(short_name(full, place), found, frozenset(unique.get(full, set())))
+        for full, found in tables.items()
+    ]
+    return Schema({table.name: table for table in listed}, place)
+
+
+def _byte_by_byte(cursor: duckdb.DuckDBPyConnection) -> frozenset[tuple[str, ...]]:
+    """Tables in whose definition no collation occurs, where none is the default either. Views are not among them."""
+    tables = cursor.execute(
+        "SELECT database_name, schema_name, table_name FROM duckdb_tables() "
+        "WHERE NOT contains(lower(sql), 'collate') AND current_setting('default_collation') = ''"
+    ).fetchall()
+    return frozenset(tables)

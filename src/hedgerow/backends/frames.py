@@ -33,7 +33,7 @@ class Frames(DuckDB):
         self._frames = {f"hedgerow_frame_{place}": table for place, table in enumerate(tables.values())}
         self._registered(self._connection)
         for view, name in zip(self._frames, tables, strict=True):
-            self._connection.execute(f"CREATE VIEW {self.dialect.table(name)} AS SELECT * FROM temp.main.{view}")
+            self._connection.execute(f"CREATE VIEW {self.dialect.identifier(name)} AS SELECT * FROM temp.main.{view}")
 
     def _cursor(self) -> duckdb.DuckDBPyConnection:
         """A cursor does not know what was registered on another."""

@@ -5,7 +5,7 @@ write it anew. A connection has one statement at a time, so statements wait for 
 """
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -20,6 +20,7 @@ from hedgerow.compiled import Query
 from hedgerow.dialects import DIALECTS, Dialect
 from hedgerow.errors import BackendError
 from hedgerow.exact import ExactTable
+from hedgerow.expressions.table_names import full_name, parts_of, short_name, table_name
 from hedgerow.limits import UNDECLARED, StatementLimits
 from hedgerow.schema import Schema, SchemaTable
 
@@ -35,18 +36,29 @@ class Ibis:
     def __init__(self, connection: Any) -> None:  # noqa: ANN401 - whatever Ibis has made
         self._connection = connection
         self.dialect: Dialect = spoken(connection)
+        self._declared: tuple[str, ...] = ()
         self._driver: Driver = DRIVERS[connection.name](connection)
         self._turn = threading.RLock()
         self._stopped = False
         self._limits = UNDECLARED
 
     def schema(self) -> Schema:
-        """What Ibis says of the tables of the current database. One that it cannot read is left out."""
+        """What Ibis says of the tables of the current database, and of tables elsewhere that the catalog declares.
+
+        One that it cannot read is left out.
+        """
+        place = self.dialect.place
         with sealed(), self._turn:
-            found = {name: self._read(name) for name in self._connection.list_tables()}
+            here = [table_name(name) for name in self._connection.list_tables()]
+            elsewhere = [short_name(full_name(name, place), place) for name in self._declared]
+            found = {name: self._read(name) for name in dict.fromkeys([*here, *elsewhere])}
         if found and not any(found.values()):
             raise failure(RuntimeError("No table could be read."))
-        return Schema({name: table for name, table in found.items() if table is not None})
+        return Schema({name: table for name, table in found.items() if table is not None}, place)
+
+    def reach(self, names: Iterable[str]) -> None:
+        """Take note of the tables that a catalog declares: those with a schema in their names are read as well."""
+        self._declared = tuple(name for name in names if len(parts_of(name)) > 1)
 
     @contextmanager
     def snapshot(self) -> Iterator[Snapshot]:
@@ -87,7 +99,9 @@ class Ibis:
 
     def _read(self, name: str) -> SchemaTable | None:
         try:
-            found = self._connection.get_schema(name)
+            *around, table = parts_of(name)
+            place = dict(zip(("database", "catalog"), reversed(around), strict=False))
+            found = self._connection.get_schema(table, **place)
         except Exception as error:  # noqa: BLE001 - each engine has errors of its own
             owners_log.warning("The table %s could not be read: %s: %s", name, type(error).__name__, error)
             return None

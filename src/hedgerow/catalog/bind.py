@@ -6,8 +6,9 @@ from dataclasses import replace
 from hedgerow.catalog import codes
 from hedgerow.catalog.fit import check_column_type, check_domain_type, check_path_types
 from hedgerow.catalog.model import Catalog, Column, Table, Through
-from hedgerow.catalog.names import closest, spellings
+from hedgerow.catalog.names import closest, spellings, tables_named
 from hedgerow.errors import CatalogError
+from hedgerow.expressions.table_names import parts_of
 from hedgerow.schema import Schema, SchemaTable
 
 TABLE = "table that this connection can read"
@@ -26,7 +27,7 @@ def bind_catalog(catalog: Catalog, schema: Schema) -> Catalog:
 def bind_table(catalog: Catalog, table: Table, schema: Schema) -> Table:
     """One table of `catalog` in the database's own spelling."""
     place = ("tables", table.name)
-    found = schema.tables[_spelling(catalog, table.name, schema.tables, place, TABLE)]
+    found = schema.tables[_table_spelling(catalog, table.name, schema, place)]
     columns = [_bind_column(catalog, table, column, schema, found) for column in table.columns.values()]
     bound = replace(
         table,
@@ -59,7 +60,7 @@ def _bind_domain(
     """
     step = (*place, "values")
     table = _public(catalog, column, source[0], step)
-    found = schema.tables[_spelling(catalog, table.name, schema.tables, (*step, "table"), TABLE)]
+    found = schema.tables[_table_spelling(catalog, table.name, schema, (*step, "table"))]
     name = _spelling(catalog, source[1], found.columns, (*step, "column"), f"column of `{found.name}`")
     said = table.column(name)
     if said.hidden if said is not None else table.undeclared_hidden:
@@ -118,7 +119,7 @@ def _bind_through(
     catalog: Catalog, through: Through, found: SchemaTable, schema: Schema, place: tuple[str, ...]
 ) -> Through:
     step = (*place, "through")
-    parent = schema.tables[_spelling(catalog, through.table, schema.tables, step, TABLE)]
+    parent = schema.tables[_table_spelling(catalog, through.table, schema, step)]
     pairs = tuple(
         (
             _spelling(catalog, own, found.columns, (*place, "on", own), f"column of `{found.name}`"),
@@ -129,8 +130,23 @@ def _bind_through(
     return Through(parent.name, pairs)
 
 
+def _table_spelling(catalog: Catalog, name: str, schema: Schema, place: tuple[str, ...]) -> str:
+    """The one table that a name of the catalog means.
+
+    A name with dots is a qualified one; where no table has that name, it may be a plain one with dots in it. Where it
+    can be either, the owner must say which.
+    """
+    found = dict.fromkeys([*tables_named(schema, parts_of(name)), *tables_named(schema, (name,))])
+    return _the_one(catalog, name, list(found), schema.tables, place, TABLE)
+
+
 def _spelling(catalog: Catalog, name: str, names: Mapping[str, object], place: tuple[str, ...], what: str) -> str:
-    found = spellings(name, names)
+    return _the_one(catalog, name, spellings(name, names), names, place, what)
+
+
+def _the_one(
+    catalog: Catalog, name: str, found: list[str], names: Mapping[str, object], place: tuple[str, ...], what: str
+) -> str:
     if len(found) == 1:
         return found[0]
     if found:
@@ -138,7 +154,8 @@ def _spelling(catalog: Catalog, name: str, names: Mapping[str, object], place: t
             f"`{name}` is more than one {what}: {_listing(found)}. Names that differ only in their case are one name.",
             *place,
             code=codes.AMBIGUOUS,
-            hint="Rename one of them in the database, or give it another name in a view.",
+            hint="Rename one of them in the database, or give it another name in a view. "
+            "A name with a dot in it is written in double quotes: '\"odd.name\"'.",
         )
     guess = closest(name, names)
     raise catalog.problem(

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from hedgerow.catalog.names import fold, lookup
 from hedgerow.errors import CatalogError, Span
+from hedgerow.expressions.table_names import parts_of, table_name
 from hedgerow.expressions.types import Type
 from hedgerow.expressions.zones import DEFAULT as DEFAULT_ZONE
 from hedgerow.limits import StatementLimits
@@ -148,7 +149,8 @@ class Catalog:
 
     def table(self, name: str) -> Table | None:
         """The table called `name`, in whatever spelling; None where the catalog declares no such table."""
-        return lookup(self.tables, name)
+        named = {table_name(*parts_of(known)): table for known, table in self.tables.items()}
+        return lookup(self.tables, name) or lookup(named, table_name(*parts_of(name)))
 
     def span(self, *path: str) -> Span | None:
         """Where the entry at `path` stands, or else the nearest entry around it."""

@@ -2,8 +2,10 @@
 
 import difflib
 import string
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
+
+from hedgerow.schema import Schema
 
 _FOLD = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 
@@ -31,6 +33,15 @@ def lookup(items: Mapping[str, _Item], name: str) -> _Item | None:
     """The item called `name`, in whatever spelling, or None."""
     found = spellings(name, items)
     return items[name] if name in items else items[found[0]] if found else None
+
+
+def tables_named(schema: Schema, parts: Sequence[str]) -> list[str]:
+    """All tables that `parts` name, in some spelling; parts that are left out are those of the current place.
+
+    Privacy: as in SQL, a plain name is that of a table of the current schema and of no other.
+    """
+    wanted = tuple(map(fold, (*schema.place[: max(0, len(schema.place) + 1 - len(parts))], *parts)))
+    return [name for name in schema.tables if tuple(map(fold, schema.full_name(name))) == wanted]
 
 
 def closest(name: str, names: Iterable[str]) -> str | None:

@@ -51,7 +51,7 @@ def _look(db: str, catalog: str) -> list["Finding"]:
 
     declared = load_catalog(catalog)
     keep(beside(Path(catalog).with_suffix(".ledger")))
-    backend = connect_backend(db)
+    backend = connect_backend(db, declared=declared.tables)
     try:
         findings = check_catalog(declared, backend.schema(), is_unique=backend.is_unique)
         return [*findings, _connection(backend)]

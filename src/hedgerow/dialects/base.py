@@ -22,6 +22,7 @@ from hedgerow.expressions import zones
 from hedgerow.expressions.functions.clock import CLOCK, DAY, MINUTE, SECONDS
 from hedgerow.expressions.functions.zones import spelled_out
 from hedgerow.expressions.nodes import Call, Column, Constant, Expr, Literal
+from hedgerow.expressions.table_names import full_name
 from hedgerow.expressions.types import Type
 
 FIRST, LAST = datetime(1, 1, 1), datetime(9999, 12, 31, 23, 59, 59, 999999)  # noqa: DTZ001 - without a time zone
@@ -91,7 +92,7 @@ class Dialect:
 
     def table(self, name: str) -> str:
         """A table of the source by its full name, which is never that of a step of WITH, or of a temporary table."""
-        return ".".join(map(self.identifier, (*self.place, name)))
+        return ".".join(map(self.identifier, full_name(name, self.place)))
 
     def constant(self, value: Constant) -> str:
         """A constant, written anew from its value."""

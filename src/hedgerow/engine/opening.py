@@ -55,7 +55,7 @@ def _connected(
     analyst: str | None,
     dialect: str,
 ) -> Database:
-    backend = connect_backend(source, declared.limits)
+    backend = connect_backend(source, declared.limits, declared.tables)
     try:
         schema = backend.schema()
         bound = read_domains(bind_catalog(declared, schema), schema, backend)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from hedgerow.catalog.model import Catalog, Table, Through
 from hedgerow.expressions import zones
+from hedgerow.expressions.table_names import parts_of
 from hedgerow.expressions.types import Type
 from hedgerow.plan.facts import FAITHFUL, Classes, Facts, Identifying, Key, Term, key_term
 from hedgerow.plan.literals import Parameters
@@ -77,7 +78,7 @@ def free_prefix(schema: Schema) -> str:
     would say nothing.
     """
     names = {fold(column) for table in schema.tables.values() for column in table.columns}
-    names |= {fold(table) for table in schema.tables}
+    names |= {fold(part) for table in schema.tables for part in parts_of(table)}
     prefix = "t"
     while any(name.startswith(prefix) and name[len(prefix) :].isdigit() for name in names):
         prefix += "_"

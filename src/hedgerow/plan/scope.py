@@ -40,13 +40,15 @@ class Scope(Protocol):
 class Item:
     """One name in FROM: its columns by folded name, and the names of those that may not be used.
 
-    `shown` keeps the spelling of the names, in order, for `*`.
+    `shown` keeps the spelling of the names, in order, for `*`. `path` is the folded full name of a table that has no
+    other name in FROM.
     """
 
     name: str
     columns: Mapping[str, Expr]
     hidden: frozenset[str] = frozenset()
     shown: Mapping[str, str] = field(default_factory=dict)
+    path: tuple[str, ...] = ()
 
     @property
     def described(self) -> str:
@@ -75,7 +77,7 @@ class RowScope:
 
     def column(self, node: exp.Column) -> Expr:
         """The column, here or around here, or who does not exist."""
-        if node.args.get("join_mark") or node.args.get("db") or not isinstance(node.this, exp.Identifier):
+        if node.args.get("join_mark") or not isinstance(node.this, exp.Identifier):
             raise self._unknown(node)
         found = self._qualified(node) if node.args.get("table") else self._bare(node)
         if found is not None:
@@ -93,8 +95,10 @@ class RowScope:
         return clip(arguments, span)
 
     def _qualified(self, node: exp.Column) -> Expr | None:
+        *around, name = [fold(part.name) for part in node.parts[:-1]]
         for item in self.items:
-            if fold(item.name) == fold(node.table):
+            beside = item.path[:-1][-len(around) :] if around else ()
+            if fold(item.name) == name and beside == tuple(around):
                 return self._in(item, node)
         return None
 

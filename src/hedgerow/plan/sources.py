@@ -6,9 +6,11 @@ from dataclasses import replace
 from sqlglot import exp
 
 from hedgerow.catalog.model import Table, Through
+from hedgerow.catalog.names import tables_named
 from hedgerow.errors import HedgerowError, InternalError, PolicyError, UnknownNameError, UnsupportedSQLError
 from hedgerow.expressions.nodes import Call, Column, Expr
 from hedgerow.expressions.ranges import EVERYTHING, Range
+from hedgerow.expressions.table_names import parts_of
 from hedgerow.expressions.types import Type
 from hedgerow.plan import coerce
 from hedgerow.plan.clauses import check_clauses
@@ -28,8 +30,8 @@ NAMING = frozenset({"this", "alias", "db", "catalog"})
 
 def declared_table(node: exp.Table, name: str, context: Context) -> Rows:
     """The declared table that `node` names. A table that the catalog does not declare does not exist."""
-    extra = [k for k, v in node.args.items() if k not in {"this", "alias"} and v]
-    table = None if extra or not isinstance(node.this, exp.Identifier) else context.catalog.table(node.name)
+    extra = [k for k, v in node.args.items() if k not in NAMING and v]
+    table = None if extra or not all(isinstance(part, exp.Identifier) for part in node.parts) else _named(node, context)
     if table is None:
         raise _unknown(node, context)
     schema = context.schema.tables[table.name]
@@ -40,6 +42,12 @@ def declared_table(node: exp.Table, name: str, context: Context) -> Rows:
     if table.public:
         return Rows(scan, Standing.PUBLIC, (item,), facts, public=((alias, table.name),), node=node)
     return _private(table, scan, item, facts, context, node)
+
+
+def _named(node: exp.Table, context: Context) -> Table | None:
+    """The declared table with this name: of the current schema, unless the name says another one."""
+    found = tables_named(context.schema, [part.name for part in node.parts])
+    return next((context.catalog.tables[name] for name in found if name in context.catalog.tables), None)
 
 
 def _private(table: Table, scan: Scan, item: Item, facts: Facts, context: Context, node: exp.Expr) -> Rows:
@@ -146,7 +154,8 @@ def visible(table: Table, declared: SchemaTable, alias: str, name: str, context:
         else:
             shown[fold(column_name)] = _typed(_column(column, table, narrowed, alias), table, column)
     spelling = {fold(column_name): column_name for column_name in declared.columns if fold(column_name) in shown}
-    return Item(name, shown, frozenset(hidden), spelling)
+    path = tuple(map(fold, context.schema.full_name(declared.name)))
+    return Item(name, shown, frozenset(hidden), spelling, path if fold(name) == path[-1] else ())
 
 
 def _column(column: SchemaColumn, table: Table, narrowed: Bounds, alias: str) -> Column:
@@ -211,9 +220,10 @@ def _unknown(node: exp.Table, context: Context) -> HedgerowError:
             span=span_of(node),
         )
     name = ".".join(part.name for part in node.parts)
+    elsewhere = [table for table in context.catalog.tables if fold(parts_of(table)[-1]) == fold(node.name)]
     return UnknownNameError(
         f"There is no table {name!r}.",
         code="unknown-table",
-        hint=table_hint(node.name, context.catalog.tables),
+        hint=table_hint(elsewhere[0] if elsewhere else name, context.catalog.tables),
         span=span_of(node),
     )

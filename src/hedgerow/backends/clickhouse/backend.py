@@ -38,10 +38,11 @@ class ClickHouse:
         self.handed_in = handed_in
 
     def schema(self) -> Schema:
-        """What `system.columns` says of the tables and views of the current database."""
+        """What `system.columns` says of the tables and views of all databases."""
         with sealed():
-            rows = self.ask(COLUMNS.format(database=self.dialect.string(*self.dialect.place)))
-            return schema_of(zip(*(column.to_pylist() for column in rows.columns), strict=True))
+            rows = self.ask(COLUMNS)
+            listed = zip(*(column.to_pylist() for column in rows.columns), strict=True)
+            return schema_of(listed, self.dialect.place)
 
     @contextmanager
     def snapshot(self) -> Iterator[Snapshot]:

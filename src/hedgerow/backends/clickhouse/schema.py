@@ -6,12 +6,14 @@ A type that cannot be NULL is enforced; a primary key there is an order of rows,
 import re
 from collections.abc import Iterable
 
+from hedgerow.expressions.table_names import short_name
 from hedgerow.expressions.types import Type
 from hedgerow.schema import Schema, SchemaColumn, SchemaTable
 
 COLUMNS = (
-    "SELECT table, name, type FROM system.columns "
-    "WHERE database = {database} AND default_kind <> 'EPHEMERAL' ORDER BY table, position"
+    "SELECT database, table, name, type FROM system.columns "
+    "WHERE lower(database) NOT IN ('system', 'information_schema') AND default_kind <> 'EPHEMERAL' "
+    "ORDER BY database, table, position"
 )
 WHOLE = frozenset({"Int8", "Int16", "Int32", "Int64", "UInt8", "UInt16", "UInt32"})
 NAMED = {
@@ -36,12 +38,12 @@ MOST_DIGITS = 38
 MICROSECONDS = 6
 
 
-def schema_of(rows: Iterable[tuple[str, str, str]]) -> Schema:
-    """Tables and views from rows of `COLUMNS`."""
+def schema_of(rows: Iterable[tuple[str, str, str, str]], place: tuple[str, ...]) -> Schema:
+    """Tables and views from rows of `COLUMNS`; those of the database `place` have plain names."""
     tables: dict[str, dict[str, SchemaColumn]] = {}
-    for table, name, native in rows:
-        tables.setdefault(table, {})[name] = column_of(name, native)
-    return Schema({name: SchemaTable(name, columns) for name, columns in tables.items()})
+    for database, table, name, native in rows:
+        tables.setdefault(short_name((database, table), place), {})[name] = column_of(name, native)
+    return Schema({name: SchemaTable(name, columns) for name, columns in tables.items()}, place)
 
 
 def column_of(name: str, native: str) -> SchemaColumn:

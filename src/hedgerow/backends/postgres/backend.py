@@ -18,6 +18,7 @@ from hedgerow.compiled import Query
 from hedgerow.dialects import Dialect
 from hedgerow.dialects.postgres import POSTGRES
 from hedgerow.exact import ExactTable
+from hedgerow.expressions.table_names import parts_of
 from hedgerow.limits import UNDECLARED, StatementLimits
 from hedgerow.schema import Schema, SchemaTable
 
@@ -37,7 +38,7 @@ class Postgres:
     Args:
         connection: A `psycopg.Connection` outside of any transaction, or somebody who lends such.
         handed_in: Whether it stays the owner's: then statements wait for each other, and it is never closed.
-        schema: The schema of the tables; by default the first one of the connection's search path.
+        schema: The schema whose tables have plain names; by default the first one of the connection's search path.
         patience: Seconds that one statement may take.
     """
 
@@ -56,14 +57,15 @@ class Postgres:
         self._patience = patience
         self._watching = self._watch()
         self._limits = replace(UNDECLARED, seconds=patience)
+        self._named = schema is not None
         self._schema = self._first_schema() if schema is None else schema
         self.dialect: Dialect = POSTGRES.at(self._schema)
 
     def schema(self) -> Schema:
-        """What the catalog of the server says of the tables and views of the schema that may be read."""
+        """What the catalog of the server says of the tables and views that may be read, in whatever schema."""
         with sealed(faults.code_of), self._transaction() as cursor:
             found = read_schema(cursor, self._schema)
-        if not found.tables:
+        if not any(len(parts_of(name)) == 1 for name in found.tables) and (self._named or not found.tables):
             raise faults.no_schema(self._schema)
         return found
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from hedgerow.dialects.base import INSTANT
+from hedgerow.expressions.table_names import full_name, short_name
 from hedgerow.expressions.types import Type
 from hedgerow.schema import Schema, SchemaColumn, SchemaTable
 
@@ -44,7 +45,7 @@ WITH RECURSIVE resolved(kind, base, modifier) AS (
     SELECT t.oid, r.base, CASE WHEN t.typtypmod >= 0 THEN t.typtypmod ELSE r.modifier END
     FROM pg_type AS t JOIN resolved AS r ON r.kind = t.typbasetype WHERE t.typtype = 'd'
 )
-SELECT c.relname, a.attname, b.typname, b.typtype = 'e',
+SELECT s.nspname, c.relname, a.attname, b.typname, b.typtype = 'e',
     CASE WHEN a.atttypmod >= 0 THEN a.atttypmod ELSE r.modifier END,
     a.attnotnull AND (c.relkind = 'p' OR (c.relkind = 'r' AND NOT c.relhassubclass)) AND NOT EXISTS (
         SELECT FROM pg_constraint AS n
@@ -61,42 +62,52 @@ JOIN resolved AS r ON r.kind = a.atttypid
 JOIN pg_type AS b ON b.oid = r.base
 JOIN pg_database AS d ON d.datname = current_database()
 LEFT JOIN pg_collation AS l ON l.oid = a.attcollation
-WHERE s.nspname = %(schema)s AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
+WHERE s.nspname = COALESCE(%(schema)s, s.nspname) AND s.nspname !~ '^(pg_|information_schema$)'
+    AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
     AND c.relname = COALESCE(%(table)s, c.relname)
     AND has_schema_privilege(s.oid, 'USAGE') AND has_column_privilege(c.oid, a.attnum, 'SELECT')
-ORDER BY c.relname, a.attnum
+ORDER BY s.nspname, c.relname, a.attnum
 """
 UNIQUE = """
-SELECT c.relname, array_agg(a.attname)
+SELECT s.nspname, c.relname, array_agg(a.attname)
 FROM pg_index AS i
 JOIN pg_class AS c ON c.oid = i.indrelid
 JOIN pg_namespace AS s ON s.oid = c.relnamespace
 CROSS JOIN LATERAL unnest(i.indkey[0:i.indnkeyatts - 1]) AS k(number)
 JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum = k.number
-WHERE s.nspname = %(schema)s AND c.relname = COALESCE(%(table)s, c.relname)
+WHERE s.nspname = COALESCE(%(schema)s, s.nspname) AND c.relname = COALESCE(%(table)s, c.relname)
     AND (c.relkind = 'p' OR (c.relkind IN ('r', 'm') AND NOT c.relhassubclass))
     AND i.indisunique AND i.indisvalid AND i.indislive AND i.indimmediate AND NOT i.indisexclusion
     AND i.indpred IS NULL AND i.indexprs IS NULL
-GROUP BY c.relname, i.indexrelid
+GROUP BY s.nspname, c.relname, i.indexrelid
 """
 
 
 def read_schema(cursor: "Cursor[tuple[Any, ...]]", schema: str, table: str | None = None) -> Schema:
-    """All tables and views of a schema that may be read, or one of them."""
-    asked = {"schema": schema, "table": table}
-    tables: dict[str, dict[str, SchemaColumn]] = {}
-    for name, *described in cursor.execute(COLUMNS, asked).fetchall():
+    """All tables and views that may be read, or one of them; those of `schema` have plain names."""
+    name = (None, None) if table is None else full_name(table, (schema,))
+    if len(name) != len(("schema", "table")):
+        return Schema({}, (schema,))
+    asked = dict(zip(("schema", "table"), name, strict=True))
+    tables: dict[tuple[str, str], dict[str, SchemaColumn]] = {}
+    for place, found, *described in cursor.execute(COLUMNS, asked).fetchall():
         column = _column(_Described(*described))
-        tables.setdefault(name, {})[column.name] = column
+        tables.setdefault((place, found), {})[column.name] = column
     unique = cursor.execute(UNIQUE, asked).fetchall()
-    return Schema({name: SchemaTable(name, columns, _keys(name, columns, unique)) for name, columns in tables.items()})
+    listed = [
+        SchemaTable(short_name(full, (schema,)), columns, _keys(full, columns, unique))
+        for full, columns in tables.items()
+    ]
+    return Schema({table.name: table for table in listed}, (schema,))
 
 
 def _keys(
-    table: str, columns: Mapping[str, SchemaColumn], unique: Iterable[tuple[Any, ...]]
+    table: tuple[str, str], columns: Mapping[str, SchemaColumn], unique: Iterable[tuple[Any, ...]]
 ) -> frozenset[frozenset[str]]:
     """The keys of a table that stand in columns which may be read."""
-    return frozenset(frozenset(names) for name, names in unique if name == table and set(names) <= set(columns))
+    return frozenset(
+        frozenset(names) for place, name, names in unique if (place, name) == table and set(names) <= set(columns)
+    )
 
 
 @dataclass(frozen=True, slots=True)

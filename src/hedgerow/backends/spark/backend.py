@@ -2,7 +2,7 @@
 
 import secrets
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -11,13 +11,14 @@ import pyarrow as pa
 from hedgerow.backends.base import Snapshot, failure, repeated, sealed
 from hedgerow.backends.limiting import in_time
 from hedgerow.backends.spark.driver import checked, pyspark, quiet, staying_active, tagging
-from hedgerow.backends.spark.schema import read_schema, read_table
+from hedgerow.backends.spark.schema import read_schema, read_table, temporary_views
 from hedgerow.backends.spark.script import Frame, Session, script
 from hedgerow.compiled import Query
 from hedgerow.dialects.base import Dialect
 from hedgerow.dialects.spark import SPARK
 from hedgerow.errors import HedgerowError
 from hedgerow.exact import ExactTable
+from hedgerow.expressions.table_names import parts_of
 from hedgerow.limits import UNDECLARED, StatementLimits
 from hedgerow.schema import Schema, SchemaTable
 
@@ -29,13 +30,13 @@ class Spark:
     threads run side by side in the one session; what each fetches is tagged, so that it can be stopped.
     """
 
-    dialect: Dialect = SPARK
-
     def __init__(self, session: Session, *, handed_in: bool, let_go: Callable[[], None] | None = None) -> None:
         pyspark()
-        with sealed():
+        with sealed(), quiet():
             self._session = checked(session)
             self._tagging = tagging(session)
+            self.dialect = SPARK.at(session.catalog.currentCatalog(), session.catalog.currentDatabase())
+        self._declared: tuple[str, ...] = ()
         self._let_go = let_go
         self._lock = threading.Lock()
         self._tags: set[str] = set()
@@ -44,15 +45,20 @@ class Spark:
         self.handed_in = handed_in
 
     def schema(self) -> Schema:
-        """Tables of the current database and temporary views."""
+        """Tables of the current database, temporary views, and tables of other databases that the catalog declares."""
         with sealed(), quiet():
-            return read_schema(self._session)
+            self.dialect.temporary = temporary_views(self._session)
+            return read_schema(self._session, self.dialect, self._declared)
+
+    def reach(self, names: Iterable[str]) -> None:
+        """Take note of the tables that a catalog declares: those with a schema in their names are read as well."""
+        self._declared = tuple(name for name in names if len(parts_of(name)) > 1)
 
     @contextmanager
     def snapshot(self) -> Iterator[Snapshot]:
         """Spark has no transactions: what holds is said in docs/how-to/connect-spark.md."""
         with sealed(), quiet():
-            made = _Snapshot(self._session, self._fetched)
+            made = _Snapshot(self._session, self.dialect, self._fetched)
             try:
                 yield made
             finally:
@@ -118,13 +124,14 @@ def _ran_out(error: Exception) -> bool:
 class _Snapshot:
     """The state of the files as they are."""
 
-    def __init__(self, session: Session, fetched: Callable[[Frame], pa.Table]) -> None:
+    def __init__(self, session: Session, dialect: Dialect, fetched: Callable[[Frame], pa.Table]) -> None:
         self._session = session
+        self._dialect = dialect
         self._fetched = fetched
         self._views: dict[str, str] = {}
 
     def table(self, name: str) -> SchemaTable | None:
-        return read_table(self._session, name)
+        return read_table(self._session, name, self._dialect)
 
     def load(self, name: str, table: pa.Table) -> None:
         """As a view of a name that nobody else has: other statements run in the same session."""

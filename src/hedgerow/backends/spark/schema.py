@@ -1,9 +1,11 @@
 """What Spark says of its tables and views. It enforces neither keys nor NOT NULL, so none is reported."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+from hedgerow.dialects import Dialect
+from hedgerow.expressions.table_names import full_name, short_name, table_name
 from hedgerow.expressions.types import Type
 from hedgerow.schema import Schema, SchemaColumn, SchemaTable
 
@@ -20,17 +22,26 @@ DECIMAL = re.compile(r"decimal\(\d+,\d+\)")
 PADDED = "__CHAR_VARCHAR_TYPE_STRING"
 
 
-def read_schema(session: Any) -> Schema:  # noqa: ANN401 - a session of either kind
-    """The tables of the current database and the temporary views, but for those that Spark cannot read."""
-    names = dict.fromkeys(table.name for table in session.catalog.listTables())
-    found = {name: read_table(session, name) for name in names}
-    return Schema({name: table for name, table in found.items() if table is not None})
+def temporary_views(session: Any) -> frozenset[str]:  # noqa: ANN401 - a session of either kind
+    """The names of the temporary views."""
+    return frozenset(table_name(table.name) for table in session.catalog.listTables() if table.isTemporary)
 
 
-def read_table(session: Any, name: str) -> SchemaTable | None:  # noqa: ANN401 - a session of either kind
+def read_schema(session: Any, dialect: Dialect, declared: Iterable[str]) -> Schema:  # noqa: ANN401 - likewise
+    """The tables of the current database, the temporary views, and tables elsewhere that are declared.
+
+    Those that Spark cannot read are left out. What is elsewhere is not listed: a catalog may hold thousands of tables.
+    """
+    here = [table_name(table.name) for table in session.catalog.listTables()]
+    elsewhere = [short_name(full_name(name, dialect.place), dialect.place) for name in declared]
+    found = {name: read_table(session, name, dialect) for name in dict.fromkeys([*here, *elsewhere])}
+    return Schema({name: table for name, table in found.items() if table is not None}, dialect.place)
+
+
+def read_table(session: Any, name: str, dialect: Dialect) -> SchemaTable | None:  # noqa: ANN401 - likewise
     """One table, by its name; None if there is none that can be read."""
     try:
-        fields = session.table(f"`{name.replace('`', '``')}`").schema.fields
+        fields = session.table(dialect.table(name)).schema.fields
     except Exception:  # noqa: BLE001 - a view over a table that is gone must not hide all others
         return None
     return SchemaTable(name, {field.name: _column(field) for field in fields})

@@ -13,7 +13,7 @@ from hedgerow.backends.limiting import in_time
 from hedgerow.backends.sqlite.cells import GIVEN, cells, stored, with_given
 from hedgerow.backends.sqlite.functions.values import Stored
 from hedgerow.backends.sqlite.opening import check_version, connect_file, equip, is_sqlite_file
-from hedgerow.backends.sqlite.schema import read_schema
+from hedgerow.backends.sqlite.schema import databases, quoted, read_schema
 from hedgerow.backends.tables import exact_table, table_of
 from hedgerow.compiled import Query
 from hedgerow.dialects import Dialect
@@ -188,10 +188,10 @@ def _plain(_cursor: sqlite3.Cursor, row: tuple[object, ...]) -> tuple[object, ..
     return tuple(cell.decode(errors="replace") if isinstance(cell, bytes) else cell for cell in row)
 
 
-def _version(cursor: sqlite3.Cursor) -> int:
-    """A number that changes with every definition."""
-    (found,) = cursor.execute("PRAGMA main.schema_version").fetchone()
-    return int(found)
+def _version(cursor: sqlite3.Cursor) -> tuple[tuple[str, int], ...]:
+    """A number for each database, which changes with every definition."""
+    numbers = [(name, cursor.execute(f"PRAGMA {quoted(name)}.schema_version").fetchone()) for name in databases(cursor)]
+    return tuple((name, int(number)) for name, (number,) in numbers)
 
 
 def _described(cursor: sqlite3.Cursor) -> tuple[Schema, dict[str, str]]:

@@ -26,7 +26,9 @@ MOST_CACHE = 128 << 20
 """Bytes of pages that a connection keeps, and that it sorts before it writes them to a temporary file."""
 
 LIMITS = {sqlite3.SQLITE_LIMIT_ATTACHED: 0, sqlite3.SQLITE_LIMIT_TRIGGER_DEPTH: 0}
-READING = frozenset({"encoding", "schema_version", "table_list", "table_xinfo", "index_list", "index_xinfo"})
+READING = frozenset(
+    {"database_list", "encoding", "schema_version", "table_list", "table_xinfo", "index_list", "index_xinfo"}
+)
 ALLOWED = frozenset({sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_SAVEPOINT, sqlite3.SQLITE_RECURSIVE})
 
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from hedgerow.dialects.sqlite.reading import AS_STORED, column
+from hedgerow.expressions.table_names import short_name
 from hedgerow.expressions.types import Type
 from hedgerow.schema import Schema, SchemaColumn, SchemaTable
 
@@ -33,6 +34,7 @@ TYPES: Mapping[str, Type] = {
 
 DECLARED = re.compile(r"\s*([A-Z][A-Z0-9 ]*?)\s*(?:\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\))?\s*")
 MOST_DIGITS = 38
+MAIN = "main"
 
 
 class _Column(NamedTuple):
@@ -55,21 +57,31 @@ def declared_type(declared: str) -> tuple[Type, str]:
 
 
 def read_schema(cursor: sqlite3.Cursor) -> tuple[Schema, dict[str, str]]:
-    """All tables and views of the main database; and for each that needs it the SELECT that reads it by its types."""
-    kinds = {name: kind for schema, name, kind, *_ in cursor.execute("PRAGMA main.table_list") if schema == "main"}
-    written = cursor.execute("SELECT name, lower(sql) FROM main.sqlite_master WHERE sql IS NOT NULL").fetchall()
+    """All tables and views of the main database and of those attached; and the SELECT that reads one by its types.
+
+    That is there where some column is not left as it is stored.
+    """
     tables, readings = dict[str, SchemaTable](), dict[str, str]()
-    for name, text in written:
-        kind = kinds.get(name)
-        columns = _columns(cursor, name) if kind in {"table", "view"} else []
-        if columns:
-            collated = kind == "view" or "collate" in text
-            unique = (
-                frozenset[frozenset[str]]() if kind == "view" else _unique(cursor, name, columns, collated=collated)
-            )
-            tables[name] = _table(name, columns, unique, collated=collated)
-            readings |= _reading(tables[name])
-    return Schema(tables), readings
+    for database in databases(cursor):
+        place = quoted(database)
+        listed = cursor.execute(f"PRAGMA {place}.table_list").fetchall()
+        kinds = {name: kind for schema, name, kind, *_ in listed if schema == database}
+        written = cursor.execute(f"SELECT name, lower(sql) FROM {place}.sqlite_master WHERE sql IS NOT NULL").fetchall()
+        for name, text in written:
+            kind, full = kinds.get(name), f"{place}.{quoted(name)}"
+            columns = _columns(cursor, place, name) if kind in {"table", "view"} else []
+            if columns:
+                collated = kind == "view" or "collate" in text
+                unique = _unique(cursor, place, name, columns, collated=collated) if kind != "view" else frozenset()
+                table = _table(short_name((database, name), (MAIN,)), columns, unique, collated=collated)
+                tables[table.name] = table
+                readings |= _reading(table, full)
+    return Schema(tables, (MAIN,)), readings
+
+
+def databases(cursor: sqlite3.Cursor) -> list[str]:
+    """The main database and those attached to it; temporary tables are left out."""
+    return [name for _, name, *_ in cursor.execute("PRAGMA database_list").fetchall() if name != "temp"]
 
 
 def quoted(name: str) -> str:
@@ -77,32 +89,32 @@ def quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _columns(cursor: sqlite3.Cursor, table: str) -> list[_Column]:
+def _columns(cursor: sqlite3.Cursor, place: str, table: str) -> list[_Column]:
     """The columns; none of a view that cannot be read: of what is no longer there, or by functions with effects."""
     try:
-        cursor.execute(f"EXPLAIN SELECT * FROM main.{quoted(table)}").fetchall()
-        rows = cursor.execute(f"PRAGMA main.table_xinfo({quoted(table)})").fetchall()
+        cursor.execute(f"EXPLAIN SELECT * FROM {place}.{quoted(table)}").fetchall()
+        rows = cursor.execute(f"PRAGMA {place}.table_xinfo({quoted(table)})").fetchall()
     except sqlite3.DatabaseError:
         return []
     return [_Column(name, kind, bool(needed), key) for _, name, kind, needed, _, key, hidden in rows if hidden != 1]
 
 
 def _unique(
-    cursor: sqlite3.Cursor, table: str, columns: Sequence[_Column], *, collated: bool
+    cursor: sqlite3.Cursor, place: str, table: str, columns: Sequence[_Column], *, collated: bool
 ) -> frozenset[frozenset[str]]:
     """Sets of columns of which no two rows agree. Indexes of some rows only, or of expressions, say less."""
-    listed = cursor.execute(f"PRAGMA main.index_list({quoted(table)})").fetchall()
+    listed = cursor.execute(f"PRAGMA {place}.index_list({quoted(table)})").fetchall()
     indexes = {name: origin for _, name, unique, origin, partial in listed if unique and not partial}
-    found = {_indexed(cursor, name) for name in indexes}
+    found = {_indexed(cursor, place, name) for name in indexes}
     if "pk" not in indexes.values():
         found.add(frozenset(column.name for column in columns if column.key))
     comparable = {c.name for c in columns if _stays_apart(declared_type(c.declared)[0], collated=collated)}
     return frozenset(key for key in found if key and key <= comparable)
 
 
-def _indexed(cursor: sqlite3.Cursor, index: str) -> frozenset[str]:
+def _indexed(cursor: sqlite3.Cursor, place: str, index: str) -> frozenset[str]:
     """The columns of an index; none where it is one of expressions."""
-    rows = cursor.execute(f"PRAGMA main.index_xinfo({quoted(index)})").fetchall()
+    rows = cursor.execute(f"PRAGMA {place}.index_xinfo({quoted(index)})").fetchall()
     names = [name for _, _, name, _, _, is_key in rows if is_key]
     return frozenset() if None in names else frozenset(names)
 
@@ -133,7 +145,7 @@ def unique_alone(given: _Column, unique: frozenset[frozenset[str]]) -> bool:
     return given.key == 1 and given.declared.upper() == "INTEGER" and frozenset({given.name}) in unique
 
 
-def _reading(table: SchemaTable) -> dict[str, str]:
+def _reading(table: SchemaTable, full: str) -> dict[str, str]:
     """The SELECT that reads a table, where some column is not left as it is stored."""
     if all(given.type in AS_STORED for given in table.columns.values()):
         return {}
@@ -142,7 +154,7 @@ def _reading(table: SchemaTable) -> dict[str, str]:
         name = quoted(given.name)
         read = column(name, given.type, whole=not _is_real(given.native))
         shown.append(name if read == name else f"{read} AS {name}")
-    return {table.name: f"SELECT {', '.join(shown)} FROM main.{quoted(table.name)}"}
+    return {table.name: f"SELECT {', '.join(shown)} FROM {full}"}
 
 
 def _is_real(native: str) -> bool:

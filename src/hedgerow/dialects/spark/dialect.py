@@ -16,6 +16,7 @@ from hedgerow.dialects.spark.summaries import summaries, total
 from hedgerow.dialects.spark.texts import TEXTS, TYPED_TEXTS
 from hedgerow.dialects.spark.times import TIMES
 from hedgerow.expressions.nodes import Call, Column, Constant, Expr
+from hedgerow.expressions.table_names import parts_of
 from hedgerow.expressions.types import Type
 
 VIEW, KEPT = "CREATE TEMPORARY VIEW", "CACHE LAZY TABLE"
@@ -29,6 +30,8 @@ NUMERAL = re.compile(r"\(?-?\d+L?\)?")
 class SparkDialect(Dialect):
     """Spark SQL.
 
+    `temporary` are the names of temporary views.
+
     Privacy: every spelling gives the same under every setting of a session that was handed in: ANSI mode, time zone,
     escapes in strings, positions in GROUP BY.
     """
@@ -40,6 +43,7 @@ class SparkDialect(Dialect):
     text = "STRING"
     gathers = True
     windows = True
+    temporary: frozenset[str] = frozenset()
     functions: Mapping[str, Template] = {**NUMBERS, **TEXTS}
 
     @cached_property
@@ -53,6 +57,10 @@ class SparkDialect(Dialect):
         return summaries(self)
 
     # Names and constants
+
+    def table(self, name: str) -> str:
+        """By its full name; a temporary view has none."""
+        return self.identifier(*parts_of(name)) if name in self.temporary else super().table(name)
 
     def identifier(self, name: str) -> str:
         """In backquotes. Spark puts the values of variables in place of `${…}`, wherever it stands."""

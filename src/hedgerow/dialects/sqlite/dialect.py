@@ -40,6 +40,7 @@ class SQLiteDialect(Dialect):
     huge = "TEXT"
     text = "TEXT"
     gathers = True
+    place = ("main",)
     summaries = SUMMARIES
 
     def __init__(self, tables: Mapping[str, str] | None = None) -> None:
@@ -48,8 +49,8 @@ class SQLiteDialect(Dialect):
             self.joins = {kind: words for kind, words in self.joins.items() if kind != "full"}
 
     def table(self, name: str) -> str:
-        """A table of the main database, with its columns read by their types."""
-        return f"({self._tables[name]})" if name in self._tables else f"main.{self.identifier(name)}"
+        """A table, with its columns read by their types."""
+        return f"({self._tables[name]})" if name in self._tables else super().table(name)
 
     # Constants
 
