@@ -150,7 +150,8 @@ class Catalog:
     def table(self, name: str) -> Table | None:
         """The table called `name`, in whatever spelling; None where the catalog declares no such table."""
         named = {table_name(*parts_of(known)): table for known, table in self.tables.items()}
-        return lookup(self.tables, name) or lookup(named, table_name(*parts_of(name)))
+        found = lookup(self.tables, name) or lookup(named, table_name(*parts_of(name)))
+        return found or lookup(named, table_name(name))
 
     def span(self, *path: str) -> Span | None:
         """Where the entry at `path` stands, or else the nearest entry around it."""
