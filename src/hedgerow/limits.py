@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 
+BYTES_OF_A_ROW = 400
+"""What a row of a join may take where an engine has to remember it."""
+
 
 @dataclass(frozen=True, slots=True)
 class StatementLimits:
@@ -20,6 +23,11 @@ class StatementLimits:
     rows: int = 1_000_000
     joined_rows: int = 10**11
     rows_per_person: int = 10**7
+
+    @property
+    def most_of_one_person(self) -> int:
+        """`rows_per_person`, or as many rows as fit into the memory if that is less."""
+        return max(1, min(self.rows_per_person, self.memory // BYTES_OF_A_ROW))
 
     @property
     def temporary(self) -> int:

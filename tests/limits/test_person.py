@@ -17,7 +17,7 @@ CATALOG = """
 dataset: shop
 budget: {epsilon: 100, delta: 0.5}
 defaults: {epsilon: 1, delta: 1e-9, min_frequency: 1}
-limits: {rows_per_person: 100000}
+limits: {memory: 64MB}
 tables:
   orders: {unit: customer_id, max_rows: 20}
 """
@@ -145,7 +145,7 @@ def test_a_statement_whose_joins_could_make_too_many_rows_is_refused_and_costs_n
 def test_declared_sizes_decide_what_is_refused(tmp_path):
     for size, refused in (("1e7", False), ("1e9", True)):
         text = CATALOG.replace("max_rows: 20", f"max_rows: 20, size: {size}")
-        (tmp_path / "c.yaml").write_text(text.replace("rows_per_person: 100000", "joined_rows: 1e9"))
+        (tmp_path / "c.yaml").write_text(text.replace("memory: 64MB", "joined_rows: 1e9"))
         with duckdb.connect() as connection:
             connection.execute("CREATE TABLE orders AS SELECT i AS id, 1 + i % 60 AS customer_id FROM range(300) t(i)")
             with hr.connect(connection, catalog=tmp_path / "c.yaml", ledger=tmp_path / f"{size}.ledger") as db:

@@ -66,9 +66,9 @@ def _within(release: Release, catalog: Catalog, schema: Schema, multiplicity: Mu
     volumes.release(release)
     most: dict[str, int] = {}
     for volume in volumes.largest:
-        _require(volume.times, limits.rows_per_person, "rows_per_person")
+        _require(volume.times, limits.most_of_one_person, "rows_per_person")
         if volume.folds > 1 or (volume.folds == 1 and volume.times > LINEAR):
-            rows = volume.most_rows(limits.rows_per_person)
+            rows = volume.most_rows(limits.most_of_one_person)
             most.update({alias: min(rows, most.get(alias, rows)) for alias in volume.scans})
     most = {alias: most[alias] for alias in most if alias in _with_one_owner(release, catalog, schema)}
     size, usual = _size(release, catalog), _usual_rows(release, most, catalog)
