@@ -1,5 +1,6 @@
 """Text to syntax. One statement, of bounded size and depth; the tree is untrusted until `plan` has bound it."""
 
+import itertools
 import logging
 import re
 from collections.abc import Mapping
@@ -124,6 +125,14 @@ def _check_tokens(tokens: list[Token]) -> None:
     opening = {TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE}
     closing = {TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END}
     prefix = {TokenType.NOT, TokenType.DASH, TokenType.PLUS, TokenType.TILDE}
+    for before, token in itertools.pairwise(tokens):
+        if before.token_type is token.token_type is TokenType.STRING and before.line == token.line:
+            raise ParseError(
+                "Two texts stand side by side.",
+                code="syntax",
+                hint="Is a comma missing between them? A quote inside a text is doubled: 'O''Brien'.",
+                span=Span(before.start, token.end + 1, before.line),
+            )
     for token in tokens:
         depth += (token.token_type in opening) - (token.token_type in closing)
         run = run + 1 if token.token_type in prefix else 0

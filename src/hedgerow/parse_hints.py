@@ -84,7 +84,10 @@ def unclosed(text: str) -> Hint | None:
             end = text.find(closing, at + len(closing))
             if end < 0:
                 what = "comment" if closing == "*/" else "quote"
-                return Hint(f"The {what} that begins here is not closed: add {closing}", _span(text, at))
+                doubled = (
+                    " A quote inside a text is doubled: 'O''Brien'." if sign == "'" and text.count("'") > 1 else ""
+                )
+                return Hint(f"The {what} that begins here is not closed: add {closing}{doubled}", _span(text, at))
             at = end + len(closing) - 1
         at += 1
     return None

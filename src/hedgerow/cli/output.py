@@ -26,6 +26,12 @@ def say(text: str) -> None:
     sys.stdout.write(f"{text}\n")
 
 
+def say_wrapped(text: str) -> None:
+    """A sentence of a result, broken between words on a terminal only: elsewhere, programs read it."""
+    console = stdout()
+    console.print(text, soft_wrap=not console.is_terminal)
+
+
 def tell(text: str, *, style: str = "") -> None:
     """A message. It is broken into lines on a terminal only: elsewhere, programs read it."""
     console = stderr()

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from hedgerow.cli import options
 from hedgerow.cli.asking import asking, read_statement, stated
-from hedgerow.cli.output import printable, say, show_table, waiting, write_json
+from hedgerow.cli.output import printable, say_wrapped, show_table, waiting, write_json
 
 if TYPE_CHECKING:
     from hedgerow.answer import Answer
@@ -63,10 +63,10 @@ def show_answer(answer: "Answer") -> None:
     from hedgerow.answer import caption, notes, rich_table  # noqa: PLC0415 - keeps --help quick
 
     show_table(rich_table(answer))
-    say(caption(answer))
+    say_wrapped(caption(answer))
     for note in notes(answer):
-        say(f"note: {note}")
+        say_wrapped(f"note: {note}")
     for found in answer.receipt.bounds:
-        say(f"note: {printable(found.of)} was bounded by {found.lower:g} and {found.upper:g}, found privately")
+        say_wrapped(f"note: {printable(found.of)} was bounded by {found.lower:g} and {found.upper:g}, found privately")
     if answer.receipt.max_rows is not None:
-        say(f"note: one person counts for {answer.receipt.max_rows} rows at most, chosen privately")
+        say_wrapped(f"note: one person counts for {answer.receipt.max_rows} rows at most, chosen privately")

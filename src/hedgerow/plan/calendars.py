@@ -124,7 +124,7 @@ def volatile(node: exp.Expr) -> UnsupportedSQLError:
     return UnsupportedSQLError(
         f"{function_name(node) or text_of(node)} gives something else each time, so an answer could not be repeated.",
         code="volatile",
-        hint="Sampling is not needed: noise is added anyway." if isinstance(node, RANDOM) else CONSTANT_DATE,
+        hint="Leave it out." if isinstance(node, RANDOM) else CONSTANT_DATE,
         span=span_of(node),
     )
 

@@ -62,10 +62,15 @@ def call(name: str, arguments: Sequence[Expr], span: Span | None = None) -> Call
         raise UnsupportedSQLError(
             f"{name.replace('_', ' ')} cannot be applied to ({kinds}).",
             code="type-mismatch",
-            hint=_HINTS.get((name, kinds)) or "Convert with CAST, for instance CAST(x AS DOUBLE).",
+            hint=_HINTS.get((name, kinds)) or _conversion(name),
             span=span,
         )
     return Call(name, tuple(arguments), result)
+
+
+def _conversion(name: str) -> str:
+    kind = "DATE" if name.startswith(("extract_", "trunc_", "difference_", "shift_", "format_")) else "DOUBLE"
+    return f"Convert with CAST, for instance CAST(x AS {kind})."
 
 
 def to_number(expr: Expr) -> Expr:

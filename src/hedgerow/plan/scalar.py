@@ -31,6 +31,14 @@ from hedgerow.plan.syntax import COMPARISONS, PLAIN, WHOLE_OR_FLOAT, arguments_o
 __all__ = ["ScalarBinder", "unsupported"]
 
 MAX_DEPTH = 150
+ORDERINGS = (exp.LT, exp.LTE, exp.GT, exp.GTE)
+NEEDED: dict[type[exp.Expr], tuple[str, ...]] = {
+    exp.Substring: ("this", "start"),
+    exp.SplitPart: ("this", "delimiter", "part_index"),
+    exp.WidthBucket: ("this", "min_value", "max_value", "num_buckets"),
+}
+"""Arguments that the parser lets be left out, and that a function has no meaning without."""
+
 NEVER_TRUE_OF_NULL = frozenset({"equal", "unequal", "less", "less_or_equal", "greater", "greater_or_equal"})
 HANDLERS: Handlers = {
     exp.Paren: (("this",), lambda n, b: b.bind(n.this)),
@@ -139,11 +147,21 @@ class ScalarBinder:
                 span=span_of(at),
             )
         sides = temporal.lengths(nodes, self) or [self.bind(n) for n in nodes]
+        if isinstance(at, ORDERINGS) and isinstance(nodes[0], ORDERINGS):
+            raise UnsupportedSQLError(
+                f"{text_of(at)} compares the outcome of a comparison.",
+                code="type-mismatch",
+                hint="Write both comparisons, with AND between them: x > 10 AND x < 20.",
+                span=span_of(at),
+            )
         return coerce.call(name, coerce.comparable(sides, span_of(at)), span_of(at))
 
     def _handled(self, node: exp.Expr) -> Expr:
         names, handler = HANDLERS[type(node)]
-        found = None if arguments_of(node, names, ordered=False) is None else handler(node, self)
+        given = arguments_of(node, names, ordered=False)
+        empty = isinstance(node, exp.Func) and "this" in names and not given
+        complete = all(node.args.get(name) is not None for name in NEEDED.get(type(node), ()))
+        found = handler(node, self) if given is not None and complete and not empty else None
         if found is None:
             raise unsupported(node)
         return found

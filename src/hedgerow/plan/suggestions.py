@@ -32,6 +32,7 @@ OTHER_NAMES: Mapping[str, str] = {
     **dict.fromkeys(("ISNULL", "NVL2", "IFNA"), "COALESCE(x, 0)"),
     **dict.fromkeys(("CONVERT", "TO_NUMBER", "TO_VARCHAR", "STR"), "CAST(x AS VARCHAR)"),
     **dict.fromkeys(("IFELSE", "WHERE", "SWITCH"), "CASE WHEN condition THEN x ELSE y END"),
+    "EOMONTH": "LAST_DAY(d)",
     "SPLIT": "SPLIT_PART(s, ',', 1)",
     "TOP": "LIMIT 10 at the end of the query",
     "ROWNUM": "LIMIT 10 at the end of the query",
@@ -41,7 +42,19 @@ OTHER_NAMES: Mapping[str, str] = {
 COMMON = (
     *("COUNT", "SUM", "AVG", "MIN", "MAX", "MEDIAN", "QUANTILE", "STDDEV", "VARIANCE", "CORR", "MODE", "HISTOGRAM"),
     *("ROUND", "FLOOR", "CEIL", "ABS", "SQRT", "LN", "EXP", "POWER", "GREATEST", "LEAST", "COALESCE", "NULLIF", "CAST"),
-    *("LOWER", "UPPER", "LENGTH", "SUBSTRING", "REPLACE", "TRIM", "CONCAT", "CONTAINS", "STARTS_WITH", "SPLIT_PART"),
+    *(
+        "LOWER",
+        "UPPER",
+        "LENGTH",
+        "SUBSTR",
+        "SUBSTRING",
+        "REPLACE",
+        "TRIM",
+        "CONCAT",
+        "CONTAINS",
+        "STARTS_WITH",
+        "SPLIT_PART",
+    ),
     *("DATE_TRUNC", "DATE_DIFF", "STRFTIME", "STRPTIME", "EXTRACT", "YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "HOUR"),
 )
 
@@ -77,7 +90,7 @@ def function_hint(node: exp.Expr) -> str | None:
     written = OTHER_NAMES.get(name) or OTHER_NAMES.get(name.replace("_", ""))
     if written is not None:
         return f"Write {written}."
-    close = get_close_matches(name, COMMON, n=1, cutoff=0.75)
+    close = get_close_matches(name, COMMON, n=1, cutoff=0.78)
     return f"Did you mean {close[0]}?" if close and close[0] != name else None
 
 
@@ -110,10 +123,10 @@ def column_hint(node: exp.Column, columns: Iterable[str]) -> str:
     named = name_hint(node.name, known, "The columns are")
     quoted = bool(node.this.args.get("quoted"))
     is_close = named.startswith("Did you mean")
-    if not _is_compared(node) or (is_close and not quoted):
+    if not quoted and (is_close or not _is_compared(node)):
         return named
     text = TEXT.format("'" + node.name.replace("'", "''") + "'")
-    return text if quoted and not is_close else f"{named} {text}"
+    return text if quoted and not is_close and _is_compared(node) else f"{named} {text}"
 
 
 def name_hint(name: str, names: Iterable[str], begin: str) -> str:
@@ -151,4 +164,5 @@ def _condition(node: exp.Expr) -> exp.Expr:
 
 
 def _is_compared(node: exp.Expr) -> bool:
-    return isinstance(node.parent, exp.Predicate | exp.In)
+    """Whether it stands where a constant usually does: behind the sign of a comparison, or in a list."""
+    return isinstance(node.parent, exp.Predicate | exp.In) and node.arg_key != "this"
