@@ -128,8 +128,8 @@ def _copy(name, table, large, small):
     large.execute(definition)
     large.execute(f'INSERT INTO "{name}" FROM source')
     small.execute(definition)
-    rows = (map(_stored, row) for row in large.execute(f'FROM "{name}"').fetchall())
-    small.executemany(f'INSERT INTO "{name}" VALUES ({", ".join("?" * len(columns))})', map(tuple, rows))
+    rows = zip(*(map(_stored, column.to_pylist()) for column in table.arrow.columns), strict=True)
+    small.executemany(f'INSERT INTO "{name}" VALUES ({", ".join("?" * len(columns))})', rows)
 
 
 def _stored(value):

