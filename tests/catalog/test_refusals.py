@@ -120,6 +120,11 @@ BUDGETS = [
 ]
 
 DEFAULTS = [
+    ("epsilon: 5000  # <--", codes.NUMBER, "range"),
+    ("epsilon: 1e-7  # <--", codes.NUMBER, "range"),
+    ("delta: 0.6  # <--", codes.NUMBER, "range"),
+    ("delta: 1e-16  # <--", codes.NUMBER, "range"),
+    ("confidence: 0.4  # <--", codes.NUMBER, "range"),
     ("min_frequncy: 1  # <--", codes.UNKNOWN_FIELD, "`min_frequency`"),
     ("min_frequency: 3  # <--", codes.DUPLICATE, "line 7"),
     ("epsilon: 0  # <--", codes.NUMBER, "range"),

@@ -13,6 +13,11 @@ from hedgerow.errors import CatalogError
 
 LARGEST_EPSILON = 1e6
 SMALLEST_EPSILON = 1e-9
+EPSILONS = (1e-6, 1e3)
+DELTAS = (1e-15, 0.5)
+CONFIDENCES = (0.5, 1 - 1e-12)
+"""What one statement may state. A default beyond these would make every query fail that does not say otherwise."""
+
 LARGEST_FREQUENCY = 10**9
 LARGEST_QUERIES = 10**12
 LARGEST_ROWS = 10**18
@@ -146,12 +151,18 @@ def read_defaults(entry: Entry) -> Defaults:
     found = entry.fields(("epsilon", "delta", "min_frequency", "confidence"))
     built_in = Defaults()
     return Defaults(
-        epsilon=epsilon(found["epsilon"]) if "epsilon" in found else None,
-        delta=fraction(found["delta"]) if "delta" in found else None,
+        epsilon=within(found["epsilon"], *EPSILONS) if "epsilon" in found else None,
+        delta=_share(found["delta"], *DELTAS) if "delta" in found else None,
         min_frequency=(
             integer(found["min_frequency"], 1, LARGEST_FREQUENCY)
             if "min_frequency" in found
             else built_in.min_frequency
         ),
-        confidence=fraction(found["confidence"]) if "confidence" in found else built_in.confidence,
+        confidence=_share(found["confidence"], *CONFIDENCES) if "confidence" in found else built_in.confidence,
     )
+
+
+def _share(entry: Entry, lowest: float, highest: float) -> float:
+    """A number above 0 and below 1 that a statement may state."""
+    fraction(entry)
+    return within(entry, lowest, highest)

@@ -11,10 +11,11 @@ from typing import Any
 
 from hedgerow.backends import connect_backend
 from hedgerow.catalog import BudgetPolicy, draft_catalog
+from hedgerow.catalog.read_budget import DELTAS, EPSILONS
 from hedgerow.catalog.source import FILL_IN
 from hedgerow.cli.faults import UsageError
 from hedgerow.cli.places import Places, places, set_aside, write_whole
-from hedgerow.engine.parameters import DELTAS, EPSILONS, real
+from hedgerow.engine.parameters import real
 from hedgerow.errors import LedgerError, ParameterError
 from hedgerow.ledger import create_ledger, open_ledger
 from hedgerow.schema import Schema

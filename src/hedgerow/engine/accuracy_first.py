@@ -15,10 +15,11 @@ import pyarrow as pa
 
 from hedgerow.answer import Answer
 from hedgerow.budget import Receipt
+from hedgerow.catalog.read_budget import EPSILONS
 from hedgerow.engine.cheapest import PRECISION
 from hedgerow.engine.desk import Desk
 from hedgerow.engine.foresight import Floats, Foresight
-from hedgerow.engine.parameters import EPSILONS, Asked
+from hedgerow.engine.parameters import Asked
 from hedgerow.engine.question import Question
 from hedgerow.engine.summary import summary
 from hedgerow.engine.target import Target

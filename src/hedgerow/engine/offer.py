@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from hedgerow.catalog.read_budget import EPSILONS
 from hedgerow.engine.accuracy_first import AccuracyFirst
 from hedgerow.engine.cheapest import cheapest
 from hedgerow.engine.foresight import Foresight
-from hedgerow.engine.parameters import EPSILONS
 
 SIZES = (100, 1_000, 10_000, 100_000)
 

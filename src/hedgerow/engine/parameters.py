@@ -9,15 +9,13 @@ from dataclasses import dataclass
 from typing import TypedDict, Unpack
 
 from hedgerow.catalog.model import Catalog
+from hedgerow.catalog.read_budget import CONFIDENCES, DELTAS, EPSILONS
 from hedgerow.engine.target import Target, target
 from hedgerow.errors import ParameterError, PolicyError
 from hedgerow.plan.scope import LARGEST_BOUND, check_bounds
 from hedgerow.privacy.bounding import LARGEST
 from hedgerow.privacy.plan import Budget
 
-EPSILONS = (1e-6, 1e3)
-DELTAS = (1e-15, 0.5)
-CONFIDENCES = (0.5, 1 - 1e-12)
 FREQUENCIES = (1, 10**9)
 MECHANISMS = ("auto", "gaussian", "laplace")
 AUTOMATIC = "auto"

@@ -11,9 +11,10 @@ import numpy as np
 from hedgerow.answer import Mechanism
 from hedgerow.answer.plot import AnyChart, Errors, plot_curve
 from hedgerow.budget import Cost, Spending
+from hedgerow.catalog.read_budget import EPSILONS
 from hedgerow.distributions import Gaussian
 from hedgerow.engine.offer import SIZES, Offer
-from hedgerow.engine.parameters import EPSILONS, real
+from hedgerow.engine.parameters import real
 from hedgerow.engine.summary import mechanisms
 from hedgerow.errors import BudgetError, ConditionNotMet, ParameterError, QueryError
 from hedgerow.expressions.nodes import Column

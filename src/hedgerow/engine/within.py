@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from hedgerow.aggregates import Kind
+from hedgerow.catalog.read_budget import EPSILONS
 from hedgerow.engine.cheapest import cheapest
 from hedgerow.engine.foresight import ESTIMATE_SHARE, Errors, Floats, Foresight, Seen
-from hedgerow.engine.parameters import EPSILONS
 from hedgerow.engine.target import Target
 from hedgerow.errors import BudgetError, ParameterError
 from hedgerow.plan.nodes import LogicalPlan
