@@ -170,3 +170,20 @@ def test_infinite_and_far_points_in_time_are_no_errors(ask):
         [row] = ask(made, "SELECT COUNT(*) AS n FROM visits WHERE seen > '2024-01-01'")
         assert abs(row["n"] - 1_000) < NOISE
         assert ask(made, "SELECT DATE_TRUNC('day', seen) AS d, COUNT(*) AS n FROM visits GROUP BY 1") is not None
+
+
+def test_an_identifier_can_be_the_unit_and_a_key(tmp_path):
+    with duckdb.connect(":memory:") as made:
+        made.execute("CREATE TABLE people (token UUID PRIMARY KEY, friend UUID)")
+        rows = [(uuid.UUID(int=number), uuid.UUID(int=1 << 127 | number % 2)) for number in range(1_000)]
+        made.executemany("INSERT INTO people VALUES (?, ?)", rows)
+        path = tmp_path / "people.yaml"
+        defaults = "defaults: {epsilon: 1000, delta: 1e-9, min_frequency: 1}\n"
+        tables = "tables: {people: {unit: token, unit_unique: true}}\n"
+        path.write_text(f"dataset: p\nbudget: {{epsilon: 1e5, delta: 1e-6}}\n{defaults}{tables}", encoding="utf-8")
+        with closing(hr.connect(made, catalog=path)) as db:
+            found = db.sql("SELECT friend, COUNT(*) AS n FROM people GROUP BY 1").arrow().to_pylist()
+            [row] = db.sql("SELECT COUNT(*) AS n FROM people WHERE friend = token OR friend < 'A'").arrow().to_pylist()
+    assert {row["friend"] for row in found} == {str(friend) for _, friend in rows}
+    assert all(abs(row["n"] - 500) < NOISE for row in found)
+    assert abs(row["n"] - 1_000) < NOISE
