@@ -4,8 +4,6 @@ import math
 
 import pytest
 
-from hedgerow.catalog import load_catalog
-
 from ..conformance.tables import merged
 from ..conformance.test_queries import measured, planned
 from .dataset import SOURCES
@@ -50,13 +48,13 @@ def test_an_answer_holds_the_exact_one_over_bounded_data(sources, name, question
 @pytest.mark.parametrize(("name", "question"), ASKED)
 def test_every_source_has_the_same_integers_before_the_noise(sources, name, question):
     data = sources(name)
-    catalog = load_catalog(data.catalog)
     backends = {kind: data[kind]._desk.backend for kind in SOURCES}
     enforced = backends["duckdb"].schema()
 
     def integers(kind):
         schema = merged(backends[kind].schema(), enforced) if kind == "sqlite" else enforced
-        return [measured(backends[kind], part) for part in planned(schema, question.text, catalog=catalog)]
+        parts = planned(schema, question.text, catalog=data[kind]._desk.catalog)
+        return [measured(backends[kind], part) for part in parts]
 
     expected = integers("duckdb")
     for kind in OTHERS:
