@@ -55,6 +55,19 @@ def test_a_database_is_made_with_the_owners_types_and_keys(shop, blueprint):
         assert connect_backend(connection).schema() == theirs
 
 
+def test_a_database_is_made_with_the_owners_schemas():
+    with duckdb.connect() as owners:
+        owners.execute("CREATE SCHEMA sales")
+        owners.execute("ATTACH ':memory:' AS archive")
+        owners.execute("CREATE SCHEMA archive.sales")
+        for name in ("t", "sales.t", "archive.sales.t"):
+            owners.execute(f"CREATE TABLE {name} (u INTEGER UNIQUE)")
+        tables = {name: Table(name, unit="u", max_rows=1) for name in ("t", "sales.t", "archive.sales.t")}
+        backend = connect_backend(owners)
+        with draw_up(Catalog("many", BudgetPolicy(10.0, 1e-5), tables), backend).build() as connection:
+            assert connect_backend(connection).schema() == backend.schema()
+
+
 def test_public_tables_have_the_owners_rows_and_private_ones_none(shop, blueprint):
     with blueprint.build() as connection:
         products = [each.execute("SELECT * FROM products ORDER BY id").fetchall() for each in (connection, shop)]

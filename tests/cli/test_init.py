@@ -3,6 +3,7 @@
 import json
 import re
 
+import duckdb
 import pytest
 
 from hedgerow.catalog import BudgetPolicy
@@ -129,3 +130,13 @@ def test_the_database_itself_is_never_written_over(run, bare, name):
 
 def test_a_catalog_cannot_be_its_own_ledger(run, bare):
     assert run("init", bare.database, "--catalog", bare.folder / "shop.ledger").exit_code == 2
+
+
+def test_tables_of_other_schemas_are_listed_with_their_schema(run_json, bare):
+    with duckdb.connect(str(bare.database)) as connection:
+        connection.execute("CREATE SCHEMA sales")
+        connection.execute("CREATE TABLE sales.customers (customer_id INTEGER PRIMARY KEY)")
+    run_json("init", bare.database)
+    listed = bare.catalog.read_text(encoding="utf-8").split("\n")
+    assert '  "sales.customers":' in listed
+    assert "  customers:" in listed

@@ -14,6 +14,7 @@ from hedgerow.catalog import Catalog, bind_catalog
 from hedgerow.engine.domains import read_domains
 from hedgerow.engine.public import public_table
 from hedgerow.errors import ConditionNotMet
+from hedgerow.expressions.table_names import parts_of
 from hedgerow.expressions.types import Type
 from hedgerow.schema import SchemaColumn, SchemaTable
 
@@ -36,6 +37,11 @@ Row = tuple[str | None, ...]
 def quoted(name: str) -> str:
     """A name as DuckDB writes it."""
     return '"' + name.replace('"', '""') + '"'
+
+
+def place(name: str) -> str:
+    """The name of a table as DuckDB writes it, with its schema and database."""
+    return ".".join(map(quoted, parts_of(name)))
 
 
 @dataclass(frozen=True)
@@ -62,11 +68,16 @@ class Blueprint:
         """A new database in memory, in which private tables are empty."""
         connection = duckdb.connect(":memory:", config={"threads": 1})
         for table in self.tables.values():
+            *around, _ = parts_of(table.name)
+            if len(around) > 1:
+                connection.execute(f"ATTACH IF NOT EXISTS ':memory:' AS {quoted(around[0])}")
+            if around:
+                connection.execute(f"CREATE SCHEMA IF NOT EXISTS {'.'.join(map(quoted, around))}")
             connection.execute(self._ddl(table))
         for name, contents in self.public.items():
             connection.register("public_rows", contents)
             listed = ", ".join(quoted(column) for column in contents.column_names)
-            connection.execute(f"INSERT INTO {quoted(name)} ({listed}) SELECT {listed} FROM public_rows")
+            connection.execute(f"INSERT INTO {place(name)} ({listed}) SELECT {listed} FROM public_rows")
             connection.unregister("public_rows")
         return connection
 
@@ -79,7 +90,7 @@ class Blueprint:
         connection.register("made_rows", pa.table(cells, names=[f"c{i}" for i in range(len(cells))]))
         casts = ", ".join(f"CAST(c{i} AS {self.natives[table, name]})" for i, name in enumerate(columns))
         try:
-            connection.execute(f"INSERT INTO {quoted(table)} SELECT {casts} FROM made_rows")
+            connection.execute(f"INSERT INTO {place(table)} SELECT {casts} FROM made_rows")
         except duckdb.Error:
             raise ConditionNotMet(
                 f"No rows could be made up that the table {table!r} takes.",
@@ -95,7 +106,7 @@ class Blueprint:
             for name in table.columns
         ]
         keys = [f"UNIQUE ({', '.join(map(quoted, sorted(key)))})" for key in sorted(table.unique, key=sorted)]
-        return f"CREATE TABLE {quoted(table.name)} ({', '.join([*columns, *keys])})"
+        return f"CREATE TABLE {place(table.name)} ({', '.join([*columns, *keys])})"
 
 
 def draw_up(catalog: Catalog, backend: Backend) -> Blueprint:

@@ -85,8 +85,8 @@ def public_query(query: Select, dialect: Dialect) -> Query:
 def multiplicity(table: str, columns: Iterable[str], backend: Backend) -> int:
     """The most rows of a public table that agree on some columns; all its rows where there are no columns."""
     dialect = backend.dialect
-    names = [dialect.identifier(name) for name in sorted(columns)]
-    rows = f"SELECT {dialect.count()} AS n FROM {dialect.table(table)}"
+    names = [f"t0.{dialect.identifier(name)}" for name in sorted(columns)]
+    rows = f"SELECT {dialect.count()} AS n FROM {dialect.table(table)} AS t0"
     if names:
         there = " AND ".join(f"{name} IS NOT NULL" for name in names)
         rows = f"SELECT MAX(n) AS n FROM ({rows} WHERE {there} GROUP BY {', '.join(names)}) AS counted"
