@@ -433,7 +433,7 @@ def test_types_are_told_by_a_list_and_nothing_is_called_enforced(owner, hostile,
         **dict.fromkeys(("padded", "folded", "blob", "list", "parts", "lookup", "span"), Type.OTHER),
     }
     assert table.columns["price"].native == "DECIMAL(12,2)"
-    assert [name for name, column in table.columns.items() if column.loose] == ["instant"]
+    assert [name for name, column in table.columns.items() if column.instant] == ["instant"]
     assert [name for name, column in table.columns.items() if not column.collated] == ["word", "short"]
     assert all(column.nullable for column in table.columns.values())
     assert not table.unique
