@@ -2,6 +2,7 @@
 
 import logging
 import pickle
+import re
 import traceback
 
 import duckdb
@@ -157,7 +158,7 @@ def test_what_database_and_answer_show_of_themselves_is_released(shop):
     answer = shop.sql("SELECT region, COUNT(*) AS n FROM people GROUP BY region", epsilon=0.01)
     shown = repr(shop) + str(vars(shop)) + repr(answer) + repr(answer.receipt)
     assert "secret " not in shown
-    assert "200" not in repr(answer)
+    assert not re.search(r"(?<![0-9,])200(?![0-9])", repr(answer))
 
 
 @pytest.mark.parametrize("epsilon", [1e-6, 1000])

@@ -137,7 +137,7 @@ def test_the_error_is_kept_at_a_price_close_to_the_least(large_world):
         missed += error > (allowed if within[0] == "abs" else within[0] * truth(kind, size))
         epsilon = answer.receipt.charge.epsilon
         predicted = [
-            KINDS[kind][0](large_world.quote(query, epsilon=e, **options).mechanisms, size) / allowed
+            KINDS[kind][0](large_world.quote(query, epsilon=e, reuse=False, **options).mechanisms, size) / allowed
             for e in (epsilon * 1.005, epsilon / MOST_ABOVE)
         ]
         cheap += [(query, mechanism, within, predicted)] if predicted[0] > 1.01 else []
@@ -156,7 +156,8 @@ def test_stored_sizes_cost_at_most_3_percent_more_than_known_ones(large_world, m
         options = {"mechanism": mechanism, "confidence": CONFIDENCE}
         answer = large_world.sql(query, within=("abs", target), epsilon=500, **options)
         assert answer.receipt.payments == ()
-        cheaper = large_world.quote(query, epsilon=answer.receipt.charge.epsilon / MOST_ABOVE, **options)
+        price = answer.receipt.charge.epsilon / MOST_ABOVE
+        cheaper = large_world.quote(query, epsilon=price, reuse=False, **options)
         assert mean(cheaper.mechanisms, size) > target
 
 
