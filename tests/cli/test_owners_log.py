@@ -30,7 +30,10 @@ COSTS = "SELECT SUM(cost) AS s FROM visits"
 
 @pytest.fixture(autouse=True)
 def _handlers():
-    """Each test begins and ends with the handlers that the logger has by itself."""
+    """Each test begins and ends without files of the owner's log; commands run in this process leave theirs."""
+    for handler in [each for each in owners_log.log.handlers if isinstance(each, OwnersFile)]:
+        owners_log.log.removeHandler(handler)
+    owners_log._users.clear()
     before = list(owners_log.log.handlers)
     yield
     for handler in set(owners_log.log.handlers) - set(before):
