@@ -58,7 +58,7 @@ def own_delta(delta: float, moved: int) -> float:
         raise ParameterError(
             "delta is too small for how many cells one person can touch.",
             code="bad-delta",
-            hint="Raise delta, or declare a smaller size for the table.",
+            hint="Raise delta.",
         )
     return left
 

@@ -63,7 +63,7 @@ def check_scale(scale: float) -> float:
         raise ParameterError(
             "The noise would drown any answer: epsilon is too small for how much one person may count.",
             code="too-noisy",
-            hint="Raise epsilon, lower max_rows, or declare a smaller size for the table.",
+            hint="Raise epsilon, or lower max_rows.",
         )
     return scale
 
