@@ -8,7 +8,9 @@ from xdist.scheduler import LoadScopeScheduling
 
 import hedgerow as hr
 
-ENGINES = re.compile(r"tests/(?:conformance|real)/.*?\[(\w+)|tests/backends/test_(clickhouse|spark)\.py")
+ENGINES = re.compile(
+    r"tests/(?:conformance|real)/.*?\[(\w+)|tests/limits/.*?\[(spark|clickhouse)|tests/backends/test_(clickhouse|spark)\.py"
+)
 BUDGET = "{epsilon: 100000, delta: 0.01, pure_epsilon: 50000}"
 
 
@@ -89,7 +91,7 @@ class ByEngine(LoadScopeScheduling):
 
     def _split_scope(self, nodeid):
         found = ENGINES.search(nodeid)
-        return nodeid if found is None else found[1] or found[2]
+        return nodeid if found is None else found[1] or found[2] or found[3]
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -178,6 +178,8 @@ def place(request, tmp_path_factory):
     path.write_text(spelled(request.param, CATALOG), encoding="utf-8")
     declared = load_catalog(path)
     with ExitStack() as stack:
+        if request.param == "spark":
+            stack.enter_context(spark.compiling())
         backend = connect_backend(stack.enter_context(opened()), declared=declared.tables)
         stack.callback(backend.close)
         schema = backend.schema()

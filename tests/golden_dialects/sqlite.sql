@@ -2,14 +2,14 @@
 SELECT COUNT(*), AVG(income), SUM(age) FROM customers WHERE vip AND age > 17;
 -- survey
 SELECT COUNT(*) AS units, COUNT(CASE WHEN (t0."income" IS NOT NULL) AND (NOT (t0."income" = '')) THEN 1 END) AS s0, COALESCE(hedgerow_halves(SUM((CAST(floor(min(max((NULLIF(t0."income", '') - 125000.0) * 16777216.0 + 0.5, (-2097152000000.0)), 2097152000000.0)) AS INTEGER)) >> 32), SUM((CAST(floor(min(max((NULLIF(t0."income", '') - 125000.0) * 16777216.0 + 0.5, (-2097152000000.0)), 2097152000000.0)) AS INTEGER)) & 4294967295)), 0) AS s1, COALESCE(hedgerow_halves(SUM((CAST(floor(min(max((CAST(NULLIF(min(t0."age", ''), '') AS REAL) - 0.0) * 1.0 + 0.5, 0.0), 120.0)) AS INTEGER)) >> 32), SUM((CAST(floor(min(max((CAST(NULLIF(min(t0."age", ''), '') AS REAL) - 0.0) * 1.0 + 0.5, 0.0), 120.0)) AS INTEGER)) & 4294967295)), 0) AS s2
-FROM main."customers" AS t0
+FROM "main"."customers" AS t0
 WHERE t0."id" IS NOT NULL AND t0."vip" AND (t0."age" > 17);
 
 -- declared keys, one row for each person
 SELECT region, AVG(income) FROM customers GROUP BY region;
 -- survey
 SELECT CASE WHEN typeof(t0."region" COLLATE BINARY) = 'text' AND length(t0."region" COLLATE BINARY) = length(CAST(t0."region" COLLATE BINARY AS BLOB)) AND NOT t0."region" COLLATE BINARY GLOB '*[^' || char(1) || '-' || char(127) || ']*' THEN t0."region" COLLATE BINARY ELSE hedgerow_text(CAST(t0."region" COLLATE BINARY AS BLOB)) END AS k0, COUNT(*) AS units, COUNT(CASE WHEN (t0."income" IS NOT NULL) AND (NOT (t0."income" = '')) THEN 1 END) AS s0, COALESCE(hedgerow_halves(SUM((CAST(floor(min(max((NULLIF(t0."income", '') - 125000.0) * 16777216.0 + 0.5, (-2097152000000.0)), 2097152000000.0)) AS INTEGER)) >> 32), SUM((CAST(floor(min(max((NULLIF(t0."income", '') - 125000.0) * 16777216.0 + 0.5, (-2097152000000.0)), 2097152000000.0)) AS INTEGER)) & 4294967295)), 0) AS s1
-FROM main."customers" AS t0
+FROM "main"."customers" AS t0
 WHERE t0."id" IS NOT NULL AND CASE WHEN typeof(t0."region" COLLATE BINARY) = 'text' AND length(t0."region" COLLATE BINARY) = length(CAST(t0."region" COLLATE BINARY AS BLOB)) AND NOT t0."region" COLLATE BINARY GLOB '*[^' || char(1) || '-' || char(127) || ']*' THEN t0."region" COLLATE BINARY ELSE hedgerow_text(CAST(t0."region" COLLATE BINARY AS BLOB)) END IN ('north', 'o''north', 'south')
 GROUP BY 1;
 
@@ -17,7 +17,7 @@ GROUP BY 1;
 SELECT COUNT(*), SUM(price) FROM orders;
 -- survey
 WITH private_rows AS (SELECT t0."customer_id" AS o, CAST(floor(min(max((CAST(NULLIF(min(t0."price", ''), '') AS REAL) - 0.0) * 4294967296.0 + 0.5, 0.0), 2147483648000.0)) AS INTEGER) AS x1
-FROM main."orders" AS t0
+FROM "main"."orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
 parts AS MATERIALIZED (SELECT o, COUNT(*) AS n, COUNT(*) AS p0, hedgerow_halves(SUM((x1) >> 32), SUM((x1) & 4294967295)) AS p1
 FROM private_rows
@@ -40,7 +40,7 @@ FROM weighted;
 SELECT city, COUNT(*), SUM(price) FROM orders GROUP BY city;
 -- survey
 WITH private_rows AS (SELECT CASE WHEN typeof(t0."city" COLLATE BINARY) = 'text' AND length(t0."city" COLLATE BINARY) = length(CAST(t0."city" COLLATE BINARY AS BLOB)) AND NOT t0."city" COLLATE BINARY GLOB '*[^' || char(1) || '-' || char(127) || ']*' THEN t0."city" COLLATE BINARY ELSE hedgerow_text(CAST(t0."city" COLLATE BINARY AS BLOB)) END AS k0, t0."customer_id" AS o, CAST(floor(min(max((CAST(NULLIF(min(t0."price", ''), '') AS REAL) - 0.0) * 4294967296.0 + 0.5, 0.0), 2147483648000.0)) AS INTEGER) AS x1
-FROM main."orders" AS t0
+FROM "main"."orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
 parts AS MATERIALIZED (SELECT k0, o, COUNT(*) AS n, COUNT(*) AS p0, hedgerow_halves(SUM((x1) >> 32), SUM((x1) & 4294967295)) AS p1
 FROM private_rows
@@ -82,7 +82,7 @@ FROM bounded
 WHERE units >= 10;
 -- measure
 WITH private_rows AS (SELECT CASE WHEN typeof(t0."city" COLLATE BINARY) = 'text' AND length(t0."city" COLLATE BINARY) = length(CAST(t0."city" COLLATE BINARY AS BLOB)) AND NOT t0."city" COLLATE BINARY GLOB '*[^' || char(1) || '-' || char(127) || ']*' THEN t0."city" COLLATE BINARY ELSE hedgerow_text(CAST(t0."city" COLLATE BINARY AS BLOB)) END AS k0, t0."customer_id" AS o, CAST(floor(min(max((CAST(NULLIF(min(t0."price", ''), '') AS REAL) - 0.0) * 4294967296.0 + 0.5, 0.0), 2147483648000.0)) AS INTEGER) AS x1
-FROM main."orders" AS t0
+FROM "main"."orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
 kept_rows AS (SELECT private_rows.*, hedgerow_place
 FROM private_rows JOIN hedgerow_selected ON private_rows.k0 IS hedgerow_selected.k0),
@@ -119,7 +119,7 @@ FROM weighted;
 SELECT city, DATE_TRUNC('month', placed) AS month, COUNT(DISTINCT customer_id) FROM orders GROUP BY 1, 2;
 -- survey
 WITH private_rows AS (SELECT CASE WHEN typeof(t0."city" COLLATE BINARY) = 'text' AND length(t0."city" COLLATE BINARY) = length(CAST(t0."city" COLLATE BINARY AS BLOB)) AND NOT t0."city" COLLATE BINARY GLOB '*[^' || char(1) || '-' || char(127) || ']*' THEN t0."city" COLLATE BINARY ELSE hedgerow_text(CAST(t0."city" COLLATE BINARY AS BLOB)) END AS k0, CASE WHEN hedgerow_trunc_month(t0."placed") BETWEEN (-62135596800000000) AND 253402300799999999 THEN hedgerow_trunc_month(t0."placed") END AS k1, t0."customer_id" AS o
-FROM main."orders" AS t0
+FROM "main"."orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
 parts AS MATERIALIZED (SELECT k0, k1, o, COUNT(*) AS n
 FROM private_rows
@@ -157,7 +157,7 @@ WHERE units >= 10;
 SELECT income * 2 AS twice, COUNT(*) FROM customers GROUP BY 1;
 -- survey
 SELECT CASE WHEN hedgerow_multiply(t0."income", 2) = 0 THEN 0.0 ELSE hedgerow_multiply(t0."income", 2) END AS k0, COUNT(*) AS units
-FROM main."customers" AS t0
+FROM "main"."customers" AS t0
 WHERE t0."id" IS NOT NULL
 GROUP BY 1
 HAVING COUNT(*) >= 10;
@@ -166,7 +166,7 @@ HAVING COUNT(*) >= 10;
 SELECT city, MEDIAN(price) FROM orders GROUP BY city;
 -- survey
 WITH private_rows AS (SELECT CASE WHEN typeof(t0."city" COLLATE BINARY) = 'text' AND length(t0."city" COLLATE BINARY) = length(CAST(t0."city" COLLATE BINARY AS BLOB)) AND NOT t0."city" COLLATE BINARY GLOB '*[^' || char(1) || '-' || char(127) || ']*' THEN t0."city" COLLATE BINARY ELSE hedgerow_text(CAST(t0."city" COLLATE BINARY AS BLOB)) END AS k0, t0."customer_id" AS o
-FROM main."orders" AS t0
+FROM "main"."orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
 parts AS MATERIALIZED (SELECT k0, o, COUNT(*) AS n
 FROM private_rows
@@ -201,7 +201,7 @@ FROM bounded
 WHERE units >= 10;
 -- buckets
 WITH private_rows AS (SELECT CASE WHEN typeof(t0."city" COLLATE BINARY) = 'text' AND length(t0."city" COLLATE BINARY) = length(CAST(t0."city" COLLATE BINARY AS BLOB)) AND NOT t0."city" COLLATE BINARY GLOB '*[^' || char(1) || '-' || char(127) || ']*' THEN t0."city" COLLATE BINARY ELSE hedgerow_text(CAST(t0."city" COLLATE BINARY AS BLOB)) END AS k0, t0."customer_id" AS o, ((CAST(CAST(floor(min(max((CAST(NULLIF(min(t0."price", ''), '') AS REAL) - 0.0) * 4294967296.0 + 0.5, 0.0), 2147483648000.0)) AS INTEGER) AS INTEGER) - (0))) / 2097152001 AS hedgerow_bucket
-FROM main."orders" AS t0
+FROM "main"."orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
 kept_rows AS MATERIALIZED (SELECT o, hedgerow_bucket, hedgerow_place
 FROM private_rows JOIN hedgerow_selected ON private_rows.k0 IS hedgerow_selected.k0),
@@ -237,7 +237,7 @@ FROM bucketed;
 SELECT COUNT(DISTINCT city) FROM orders;
 -- survey
 WITH private_rows AS (SELECT t0."customer_id" AS o
-FROM main."orders" AS t0
+FROM "main"."orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
 parts AS MATERIALIZED (SELECT o, COUNT(*) AS n
 FROM private_rows
@@ -253,7 +253,7 @@ SELECT owners AS units
 FROM weighted;
 -- values
 WITH private_rows AS (SELECT t0."customer_id" AS o, t0."city" COLLATE BINARY AS v
-FROM main."orders" AS t0
+FROM "main"."orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
 kept_rows AS (SELECT o, v, 0 AS hedgerow_place
 FROM private_rows),
@@ -273,7 +273,7 @@ GROUP BY 1;
 SELECT city, COUNT(DISTINCT placed) FROM orders GROUP BY city;
 -- survey
 WITH private_rows AS (SELECT CASE WHEN typeof(t0."city" COLLATE BINARY) = 'text' AND length(t0."city" COLLATE BINARY) = length(CAST(t0."city" COLLATE BINARY AS BLOB)) AND NOT t0."city" COLLATE BINARY GLOB '*[^' || char(1) || '-' || char(127) || ']*' THEN t0."city" COLLATE BINARY ELSE hedgerow_text(CAST(t0."city" COLLATE BINARY AS BLOB)) END AS k0, t0."customer_id" AS o
-FROM main."orders" AS t0
+FROM "main"."orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
 parts AS MATERIALIZED (SELECT k0, o, COUNT(*) AS n
 FROM private_rows
@@ -308,7 +308,7 @@ FROM bounded
 WHERE units >= 10;
 -- values
 WITH private_rows AS (SELECT CASE WHEN typeof(t0."city" COLLATE BINARY) = 'text' AND length(t0."city" COLLATE BINARY) = length(CAST(t0."city" COLLATE BINARY AS BLOB)) AND NOT t0."city" COLLATE BINARY GLOB '*[^' || char(1) || '-' || char(127) || ']*' THEN t0."city" COLLATE BINARY ELSE hedgerow_text(CAST(t0."city" COLLATE BINARY AS BLOB)) END AS k0, t0."customer_id" AS o, t0."placed" AS v
-FROM main."orders" AS t0
+FROM "main"."orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
 kept_rows AS MATERIALIZED (SELECT o, v, hedgerow_place
 FROM private_rows JOIN hedgerow_selected ON private_rows.k0 IS hedgerow_selected.k0),
@@ -332,7 +332,7 @@ FROM chosen;
 SELECT colour, SUM(pieces) FROM items GROUP BY colour;
 -- survey
 WITH private_rows AS (SELECT CASE WHEN typeof(t0."colour" COLLATE BINARY) = 'text' AND length(t0."colour" COLLATE BINARY) = length(CAST(t0."colour" COLLATE BINARY AS BLOB)) AND NOT t0."colour" COLLATE BINARY GLOB '*[^' || char(1) || '-' || char(127) || ']*' THEN t0."colour" COLLATE BINARY ELSE hedgerow_text(CAST(t0."colour" COLLATE BINARY AS BLOB)) END AS k0, t1."customer_id" AS o, CAST(floor(min(max((CAST(NULLIF(min(t0."pieces", ''), '') AS REAL) - 0.0) * 1.0 + 0.5, 1.0), 100.0)) AS INTEGER) AS x0
-FROM main."items" AS t0 JOIN main."orders" AS t1 ON (t0."order_id" = t1."id")
+FROM "main"."items" AS t0 JOIN "main"."orders" AS t1 ON (t0."order_id" = t1."id")
 WHERE t1."customer_id" IS NOT NULL),
 parts AS MATERIALIZED (SELECT k0, o, COUNT(*) AS n, hedgerow_halves(SUM((x0) >> 32), SUM((x0) & 4294967295)) AS p0
 FROM private_rows
@@ -374,7 +374,7 @@ FROM bounded
 WHERE units >= 10;
 -- measure
 WITH private_rows AS (SELECT CASE WHEN typeof(t0."colour" COLLATE BINARY) = 'text' AND length(t0."colour" COLLATE BINARY) = length(CAST(t0."colour" COLLATE BINARY AS BLOB)) AND NOT t0."colour" COLLATE BINARY GLOB '*[^' || char(1) || '-' || char(127) || ']*' THEN t0."colour" COLLATE BINARY ELSE hedgerow_text(CAST(t0."colour" COLLATE BINARY AS BLOB)) END AS k0, t1."customer_id" AS o, CAST(floor(min(max((CAST(NULLIF(min(t0."pieces", ''), '') AS REAL) - 0.0) * 1.0 + 0.5, 1.0), 100.0)) AS INTEGER) AS x0
-FROM main."items" AS t0 JOIN main."orders" AS t1 ON (t0."order_id" = t1."id")
+FROM "main"."items" AS t0 JOIN "main"."orders" AS t1 ON (t0."order_id" = t1."id")
 WHERE t1."customer_id" IS NOT NULL),
 kept_rows AS (SELECT private_rows.*, hedgerow_place
 FROM private_rows JOIN hedgerow_selected ON private_rows.k0 IS hedgerow_selected.k0),
@@ -410,7 +410,7 @@ FROM weighted;
 SELECT c.region, COUNT(*) FROM customers c JOIN orders o ON o.customer_id = c.id WHERE o.price > 9.99 AND c.region <> 'south' GROUP BY 1;
 -- survey
 WITH private_rows AS (SELECT CASE WHEN typeof(t0."region" COLLATE BINARY) = 'text' AND length(t0."region" COLLATE BINARY) = length(CAST(t0."region" COLLATE BINARY AS BLOB)) AND NOT t0."region" COLLATE BINARY GLOB '*[^' || char(1) || '-' || char(127) || ']*' THEN t0."region" COLLATE BINARY ELSE hedgerow_text(CAST(t0."region" COLLATE BINARY AS BLOB)) END AS k0, t0."id" AS o
-FROM main."customers" AS t0 JOIN main."orders" AS t1 ON (t1."customer_id" = t0."id")
+FROM "main"."customers" AS t0 JOIN "main"."orders" AS t1 ON (t1."customer_id" = t0."id")
 WHERE t0."id" IS NOT NULL AND (t1."price" > hedgerow_double('0x1.3fae147ae147bp+3')) AND (t0."region" COLLATE BINARY <> 'south') AND CASE WHEN typeof(t0."region" COLLATE BINARY) = 'text' AND length(t0."region" COLLATE BINARY) = length(CAST(t0."region" COLLATE BINARY AS BLOB)) AND NOT t0."region" COLLATE BINARY GLOB '*[^' || char(1) || '-' || char(127) || ']*' THEN t0."region" COLLATE BINARY ELSE hedgerow_text(CAST(t0."region" COLLATE BINARY AS BLOB)) END IN ('north', 'o''north', 'south')),
 parts AS MATERIALIZED (SELECT k0, o, COUNT(*) AS n, COUNT(*) AS p0
 FROM private_rows
@@ -452,7 +452,7 @@ FROM bounded
 WHERE units >= 10;
 -- measure
 WITH private_rows AS (SELECT CASE WHEN typeof(t0."region" COLLATE BINARY) = 'text' AND length(t0."region" COLLATE BINARY) = length(CAST(t0."region" COLLATE BINARY AS BLOB)) AND NOT t0."region" COLLATE BINARY GLOB '*[^' || char(1) || '-' || char(127) || ']*' THEN t0."region" COLLATE BINARY ELSE hedgerow_text(CAST(t0."region" COLLATE BINARY AS BLOB)) END AS k0, t0."id" AS o
-FROM main."customers" AS t0 JOIN main."orders" AS t1 ON (t1."customer_id" = t0."id")
+FROM "main"."customers" AS t0 JOIN "main"."orders" AS t1 ON (t1."customer_id" = t0."id")
 WHERE t0."id" IS NOT NULL AND (t1."price" > hedgerow_double('0x1.3fae147ae147bp+3')) AND (t0."region" COLLATE BINARY <> 'south') AND CASE WHEN typeof(t0."region" COLLATE BINARY) = 'text' AND length(t0."region" COLLATE BINARY) = length(CAST(t0."region" COLLATE BINARY AS BLOB)) AND NOT t0."region" COLLATE BINARY GLOB '*[^' || char(1) || '-' || char(127) || ']*' THEN t0."region" COLLATE BINARY ELSE hedgerow_text(CAST(t0."region" COLLATE BINARY AS BLOB)) END IN ('north', 'o''north', 'south')),
 kept_rows AS (SELECT private_rows.*, hedgerow_place
 FROM private_rows JOIN hedgerow_selected ON private_rows.k0 IS hedgerow_selected.k0),
@@ -488,7 +488,7 @@ FROM weighted;
 SELECT SUM(CASE WHEN city LIKE 'O''%' OR LOWER(city) IN ('rome', 'a\b') THEN price * 2 / 3 ELSE 0 END) FROM orders WHERE EXTRACT(year FROM placed) = 2026 AND placed >= TIMESTAMP '2026-01-31 12:00:00';
 -- survey
 WITH private_rows AS (SELECT t0."customer_id" AS o, CAST(floor(min(max((NULLIF(CASE WHEN (hedgerow_like(CAST(t0."city" AS BLOB), 'O''%') OR (hedgerow_lower(CAST(t0."city" AS BLOB)) IN ('rome', 'a\b'))) THEN ((CAST(NULLIF(min(t0."price", ''), '') AS REAL) * CAST(2 AS REAL)) / NULLIF(CAST(3 AS REAL), 0.0)) ELSE 0.0 END, '') - 0.0) * 4294967296.0 + 0.5, 0.0), 1431655765334.0)) AS INTEGER) AS x0
-FROM main."orders" AS t0
+FROM "main"."orders" AS t0
 WHERE t0."customer_id" IS NOT NULL AND (hedgerow_extract_year(t0."placed") = 2026) AND (t0."placed" >= 1769860800000000)),
 parts AS MATERIALIZED (SELECT o, COUNT(*) AS n, hedgerow_halves(SUM((x0) >> 32), SUM((x0) & 4294967295)) AS p0
 FROM private_rows
@@ -511,19 +511,19 @@ FROM weighted;
 SELECT AVG(CLIP((age + 5) // 10 * 10 % 7, 0, 10)) FROM customers WHERE NOT vip OR age IS NULL;
 -- survey
 SELECT COUNT(*) AS units, COUNT(CASE WHEN (min(max(hedgerow_remainder_whole(hedgerow_multiply_whole(hedgerow_divide_whole(CASE WHEN typeof(t0."age") = 'integer' AND typeof(t0."age" + 5) = 'integer' THEN t0."age" + 5 END, 10), 10), 7), 0), 10) IS NOT NULL) THEN 1 END) AS s0, COALESCE(hedgerow_halves(SUM((CAST(floor(min(max((CAST(min(max(hedgerow_remainder_whole(hedgerow_multiply_whole(hedgerow_divide_whole(CASE WHEN typeof(t0."age") = 'integer' AND typeof(t0."age" + 5) = 'integer' THEN t0."age" + 5 END, 10), 10), 7), 0), 10) AS REAL) - 3.5) * 2.0 + 0.5, (-7.0)), 7.0)) AS INTEGER)) >> 32), SUM((CAST(floor(min(max((CAST(min(max(hedgerow_remainder_whole(hedgerow_multiply_whole(hedgerow_divide_whole(CASE WHEN typeof(t0."age") = 'integer' AND typeof(t0."age" + 5) = 'integer' THEN t0."age" + 5 END, 10), 10), 7), 0), 10) AS REAL) - 3.5) * 2.0 + 0.5, (-7.0)), 7.0)) AS INTEGER)) & 4294967295)), 0) AS s1
-FROM main."customers" AS t0
+FROM "main"."customers" AS t0
 WHERE t0."id" IS NOT NULL AND ((NOT t0."vip") OR (t0."age" IS NULL));
 
 -- a query inside a condition, and a difference of two sets of people
 SELECT COUNT(*) FROM customers c WHERE EXISTS (SELECT 1 FROM orders o WHERE o.customer_id = c.id AND o.price > 100) AND c.id NOT IN (SELECT customer_id FROM orders WHERE city = 'Rome' AND customer_id IS NOT NULL);
 -- survey
 SELECT COUNT(*) AS units
-FROM main."customers" AS t0
+FROM "main"."customers" AS t0
 LEFT JOIN (SELECT DISTINCT t2."customer_id" AS "w0", t2."customer_id" AS "w1"
-FROM main."orders" AS t2
+FROM "main"."orders" AS t2
 WHERE (t2."city" COLLATE BINARY = 'Rome') AND (NOT (t2."customer_id" IS NULL))) AS t2_pairs ON ((t0."id" = t2_pairs."w0") AND (t0."id" = t2_pairs."w1"))
 WHERE t0."id" IS NOT NULL AND EXISTS (SELECT 1 AS "c0"
-FROM main."orders" AS t1
+FROM "main"."orders" AS t1
 WHERE (t1."customer_id" = t0."id") AND (t1."price" > 100) AND (t1."customer_id" = t0."id")) AND ((NOT (t0."id" IS NULL)) AND (t2_pairs."w0" IS NULL));
 
 -- the first row of each person
@@ -531,7 +531,7 @@ SELECT city, COUNT(*) FROM (SELECT customer_id, city, ROW_NUMBER() OVER (PARTITI
 -- survey
 WITH private_rows AS (SELECT CASE WHEN typeof(t0."c1" COLLATE BINARY) = 'text' AND length(t0."c1" COLLATE BINARY) = length(CAST(t0."c1" COLLATE BINARY AS BLOB)) AND NOT t0."c1" COLLATE BINARY GLOB '*[^' || char(1) || '-' || char(127) || ']*' THEN t0."c1" COLLATE BINARY ELSE hedgerow_text(CAST(t0."c1" COLLATE BINARY AS BLOB)) END AS k0, t0."o" AS o
 FROM (SELECT t1."customer_id" AS "c0", t1."city" AS "c1", ROW_NUMBER() OVER (PARTITION BY t1."customer_id", t1."customer_id" ORDER BY t1."placed" DESC NULLS LAST, t1."city" COLLATE BINARY ASC NULLS LAST, t1."customer_id" ASC NULLS LAST) AS "c2", t1."customer_id" AS "o"
-FROM main."orders" AS t1) AS t0
+FROM "main"."orders" AS t1) AS t0
 WHERE t0."o" IS NOT NULL AND (t0."c2" = 1)),
 parts AS MATERIALIZED (SELECT k0, o, COUNT(*) AS n, COUNT(*) AS p0
 FROM private_rows
@@ -574,7 +574,7 @@ WHERE units >= 10;
 -- measure
 WITH private_rows AS (SELECT CASE WHEN typeof(t0."c1" COLLATE BINARY) = 'text' AND length(t0."c1" COLLATE BINARY) = length(CAST(t0."c1" COLLATE BINARY AS BLOB)) AND NOT t0."c1" COLLATE BINARY GLOB '*[^' || char(1) || '-' || char(127) || ']*' THEN t0."c1" COLLATE BINARY ELSE hedgerow_text(CAST(t0."c1" COLLATE BINARY AS BLOB)) END AS k0, t0."o" AS o
 FROM (SELECT t1."customer_id" AS "c0", t1."city" AS "c1", ROW_NUMBER() OVER (PARTITION BY t1."customer_id", t1."customer_id" ORDER BY t1."placed" DESC NULLS LAST, t1."city" COLLATE BINARY ASC NULLS LAST, t1."customer_id" ASC NULLS LAST) AS "c2", t1."customer_id" AS "o"
-FROM main."orders" AS t1) AS t0
+FROM "main"."orders" AS t1) AS t0
 WHERE t0."o" IS NOT NULL AND (t0."c2" = 1)),
 kept_rows AS (SELECT private_rows.*, hedgerow_place
 FROM private_rows JOIN hedgerow_selected ON private_rows.k0 IS hedgerow_selected.k0),
@@ -610,7 +610,7 @@ FROM weighted;
 SELECT name, population FROM countries WHERE population > 1000000 ORDER BY population DESC NULLS LAST LIMIT 3 OFFSET 2;
 -- public
 SELECT t0."name" AS "c0", t0."population" AS "c1"
-FROM main."countries" AS t0
+FROM "main"."countries" AS t0
 WHERE (t0."population" > 1000000) ORDER BY t0."population" DESC NULLS LAST, t0."name" COLLATE BINARY ASC NULLS LAST
 LIMIT 3 OFFSET 2;
 

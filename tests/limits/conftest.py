@@ -13,6 +13,7 @@ import pytest
 
 import hedgerow as hr
 
+from ..conformance.engines import clickhouse
 from ..conformance.engines.ibis_duckdb import ibis_over
 from ..conformance.engines.spark import folder_of
 from ..conformance.tables import Table, reference
@@ -87,8 +88,27 @@ class Shop:
 
 
 @contextmanager
+def chdb_with(tables):
+    """A session in a database of its own: all sessions of a process share one engine."""
+    from chdb import session  # noqa: PLC0415 - it may be missing
+
+    with session.Session() as made:
+        made.query("CREATE DATABASE limited")
+        made.query("USE limited")
+        for name, table in tables.items():
+            clickhouse.create(made, name, table)
+        yield made
+        made.query("USE default")
+        made.query("DROP DATABASE limited")
+
+
+@contextmanager
 def opened(name):
     """The source of an engine that holds the tables."""
+    if name == "clickhouse":
+        with chdb_with(TABLES) as session:
+            yield session
+        return
     if name == "ibis_duckdb":
         with reference(TABLES) as connection:
             yield ibis_over(connection)

@@ -7,8 +7,9 @@ from hedgerow.errors import HedgerowError, ParseError, QueryError, UnknownNameEr
 UNREACHABLE = [
     "undeclared",
     "peek",
-    "main.people",
-    "data.main.people",
+    "other.people",
+    "data.other.people",
+    "main.undeclared",
     "temp.people",
     "memory.people",
     "information_schema.tables",

@@ -49,7 +49,8 @@ def test_a_drafted_catalog_names_every_table_and_waits_for_the_owner(sources, ru
     code, failed = run("check", "--db", FILES[kind], "--catalog", "draft.yaml")
     assert (code, failed.get("error", {}).get("code")) == ((2, "catalog-fill-in") if open_units else (0, None))
     (tmp_path / "filled.yaml").write_text(text.replace("\n    unit: ???", "\n    public: true"), encoding="utf-8")
-    assert set(load_catalog(tmp_path / "filled.yaml").tables) == set(data.tables)
+    named = {f'"{table}"' if "." in table else table for table in data.tables}
+    assert set(load_catalog(tmp_path / "filled.yaml").tables) == named
 
 
 @pytest.mark.parametrize("kind", FILES)

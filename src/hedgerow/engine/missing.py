@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pyarrow as pa
 
+from hedgerow.aggregates.ranks import EXTREME_NOTE
 from hedgerow.interval import Interval
 from hedgerow.release.absent import NULL, STANDS_IN, is_absent, is_held_back
 from hedgerow.release.spread import CONSERVATIVE, UNKNOWN
@@ -42,4 +43,5 @@ def _explained(bar: Interval, value: object, reason: str | None) -> Interval:
 
 def _cause(note: str | None) -> str:
     """A note that says why there is no number, such as a denominator that may be zero; else that it is NULL."""
-    return note if note is not None and note.startswith("unbounded") and note != UNKNOWN else NULL
+    said = note is not None and (note == EXTREME_NOTE or (note.startswith("unbounded") and note != UNKNOWN))
+    return str(note) if said else NULL

@@ -32,10 +32,28 @@ def why_not():
 
 
 @contextmanager
+def compiling():
+    """Spark lists tables by the settings of the session that is active, and cannot without compiling."""
+    from pyspark.sql import SparkSession  # noqa: PLC0415 - it may be missing
+
+    active, setting = SparkSession.getActiveSession(), "spark.sql.codegen.factoryMode"
+    if active is None:
+        yield
+        return
+    before = active.conf.get(setting)
+    active.conf.set(setting, "FALLBACK")
+    try:
+        yield
+    finally:
+        active.conf.set(setting, before)
+
+
+@contextmanager
 def opened(tables):
     with folder_of(tables) as folder:
-        backend = open_spark(f"spark://{folder}?cores=2&memory=2g")
-        known = backend.schema()  # Spark cannot list its tables without compiling
+        with compiling():
+            backend = open_spark(f"spark://{folder}?cores=2&memory=2g")
+            known = backend.schema()
         backend.schema = lambda: known
         for name, value in INTERPRETED.items():
             backend._session.conf.set(name, value)

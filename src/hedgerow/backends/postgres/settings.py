@@ -32,6 +32,9 @@ PATIENCE = 900.0
 IDLE = 600
 """Seconds after which the server lets go of a transaction that we left open."""
 
+LARGEST_SETTING = 2**31 - 1
+"""PostgreSQL keeps limits in 32 bits."""
+
 PARAMETERS_ARE_GRANTED = 150_000
 """The version from which a user may be granted the right to set a parameter."""
 
@@ -52,9 +55,9 @@ def opening(schema: str, limits: StatementLimits, version: int) -> str:
         [
             READ_ONLY,
             *(f"SET LOCAL {name} = {value}" for name, value in local.items()),
-            _tightened("statement_timeout", max(1, round(limits.seconds * 1000)), "TRUE"),
+            _tightened("statement_timeout", min(max(1, round(limits.seconds * 1000)), LARGEST_SETTING), "TRUE"),
             _tightened("idle_in_transaction_session_timeout", IDLE * 1000, "TRUE"),
-            _tightened("temp_file_limit", limits.temporary >> 10, allowed),
+            _tightened("temp_file_limit", min(limits.temporary >> 10, LARGEST_SETTING), allowed),
         ]
     )
 
