@@ -8,7 +8,7 @@ from .conftest import ENGINES
 
 ENDLESS = " CROSS JOIN ".join(f"numbers AS n{i}" for i in range(4)), "n0.n + n1.n + n2.n + n3.n"
 FOR_EACH = " CROSS JOIN ".join(f"numbers AS n{i}" for i in range(3)), "n0.n + n1.n + n2.n"
-LONG = "numbers AS n0 CROSS JOIN numbers AS n1 CROSS JOIN nations AS n2", "n0.n + n1.n + n2.id"
+LONG = "numbers AS n0 CROSS JOIN numbers AS n1 CROSS JOIN nations AS n2 CROSS JOIN nations AS n3", "n0.n + n1.n + n2.id"
 SECONDS = {"spark": 20}
 """Spark takes seconds to count a table."""
 
@@ -26,6 +26,13 @@ UNLIMITED = {
 SLOW = {"postgres": "it takes a minute to write as much as it may"}
 
 
+in_time = pytest.mark.parametrize(
+    "shop", [pytest.param(name, marks=[pytest.mark.slow] * (name == "spark")) for name in ENGINES], indirect=True
+)
+"""Spark needs half a minute to show that its time is over."""
+
+
+@in_time
 def test_a_public_statement_stops_when_its_time_is_over_and_the_next_one_is_answered(shop, tmp_path):
     tables, value = crossed(shop)
     with shop.connected(tmp_path, seconds=SECONDS.get(shop.name, 1), joined_rows=10**18) as db:
@@ -37,6 +44,7 @@ def test_a_public_statement_stops_when_its_time_is_over_and_the_next_one_is_answ
         assert db.sql("SELECT COUNT(*) AS c FROM nations")["c"][0] == 25
 
 
+@in_time
 def test_a_private_statement_stops_when_its_time_is_over_and_says_that_it_was_charged(shop, tmp_path):
     tables, value = LONG if shop.name == "spark" else FOR_EACH
     query = f"SELECT COUNT(*) AS c FROM customers CROSS JOIN {tables} WHERE {value} + age = -1"

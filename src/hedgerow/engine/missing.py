@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from hedgerow.aggregates.ranks import EXTREME_NOTE
 from hedgerow.interval import Interval
+from hedgerow.quantiles import EXTREME_NOTE
 from hedgerow.release.absent import NULL, STANDS_IN, is_absent, is_held_back
 from hedgerow.release.spread import CONSERVATIVE, UNKNOWN
 
