@@ -22,7 +22,7 @@ from rich.table import Table
 
 import hedgerow as hr
 from hedgerow.backends.duckdb import _Snapshot as Snapshot
-from hedgerow.engine import run as engine_run
+from hedgerow.execution import run as engine_run
 
 OUT = Console(width=110)
 JOINED = "lineitem JOIN orders ON l_orderkey = o_orderkey"

@@ -39,7 +39,7 @@ from hedgerow.accounting import (
     selection_mass,
     threshold,
 )
-from hedgerow.budget import Charge
+from hedgerow.accounting.budget import Charge
 from hedgerow.catalog.model import BudgetPolicy
 from hedgerow.errors import BudgetError
 from hedgerow.ledger import Ledger, Units, open_ledger

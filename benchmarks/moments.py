@@ -19,7 +19,7 @@ from rich.console import Console
 from rich.table import Table
 
 from hedgerow.distributions import Gaussian, Laplace, Noise
-from hedgerow.moments import (
+from hedgerow.statistics.moments import (
     BERNSTEIN,
     BILINEAR,
     CORNERS,
@@ -34,7 +34,7 @@ from hedgerow.moments import (
     var_pop,
     variance_bounds,
 )
-from hedgerow.moments.constants import covariance_constant, variance_constant
+from hedgerow.statistics.moments.constants import covariance_constant, variance_constant
 
 OUT = Console(width=110)
 Floats = np.ndarray[Any, np.dtype[np.float64]]

@@ -16,9 +16,9 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from hedgerow.flow import distinct_flow, simple_distinct
 from hedgerow.noise.exponential import choose_many
-from hedgerow.quantiles import (
+from hedgerow.statistics.distinct_bounds import distinct_flow, simple_distinct
+from hedgerow.statistics.quantiles import (
     BUCKETS_OF_ONE_GROUP,
     Buckets,
     Reach,

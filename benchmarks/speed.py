@@ -22,10 +22,10 @@ from rich.table import Table
 
 import hedgerow as hr
 from hedgerow.backends.duckdb import _Snapshot as Snapshot
-from hedgerow.engine import database
-from hedgerow.engine import run as engine_run
-from hedgerow.engine.desk import Desk
+from hedgerow.execution import run as engine_run
+from hedgerow.execution.session import Desk
 from hedgerow.ledger import Ledger
+from hedgerow.session import database
 
 FIXED_MS = 20.0
 QUERIES = [

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from hedgerow.accounting import GDP, PLD, RDP, ZCDP, Basic, GaussianEvent, LaplaceEvent, gaussian_mu
-from hedgerow.budget import Charge
+from hedgerow.accounting.budget import Charge
 from hedgerow.catalog.model import BudgetPolicy
 from hedgerow.errors import BudgetError
 from hedgerow.ledger import open_ledger

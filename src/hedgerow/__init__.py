@@ -2,7 +2,6 @@
 
 from hedgerow.answer import Answer
 from hedgerow.distributions import Gaussian, Laplace
-from hedgerow.engine import Database, Quote, connect
 from hedgerow.errors import (
     BackendError,
     BudgetError,
@@ -19,6 +18,7 @@ from hedgerow.errors import (
     UnsupportedSQLError,
 )
 from hedgerow.interval import Interval
+from hedgerow.session import Database, Quote, connect
 
 __version__ = "0.1.0"
 

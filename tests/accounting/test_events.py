@@ -15,7 +15,7 @@ from hedgerow.accounting import (
     bounded_range_mu,
     event_from_dict,
 )
-from hedgerow.budget import Charge, Cost
+from hedgerow.accounting.budget import Charge, Cost
 from hedgerow.errors import LedgerError, ParameterError
 
 SOME = st.fractions(min_value=0, max_value=10**6)

@@ -22,8 +22,8 @@ from hedgerow.accounting import (
     ThresholdEvent,
 )
 from hedgerow.accounting.rdp import _randomised_response
-from hedgerow.engine.forecast import total
 from hedgerow.errors import ConditionNotMet
+from hedgerow.session.forecast import total
 
 WIDE = st.integers(-300, 300).map(lambda power: Fraction(10) ** power)
 """Far beyond what any statement may cost."""

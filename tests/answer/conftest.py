@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pytest
 
+from hedgerow.accounting.budget import Spending
 from hedgerow.answer import Answer, Summary
-from hedgerow.budget import Spending
 
 
 @pytest.fixture

@@ -5,8 +5,8 @@ from importlib import import_module
 
 import numpy as np
 
-from hedgerow.engine import run
 from hedgerow.exact import ExactTable
+from hedgerow.execution import run
 
 NOISY_ROOMS = [import_module(f"hedgerow.release.{name}") for name in ("measure", "select_keys", "distinct")]
 """Where noise is added."""

@@ -11,7 +11,7 @@ import pytest
 
 import hedgerow as hr
 from hedgerow.catalog import load_catalog
-from hedgerow.engine import desk
+from hedgerow.execution import session as desk
 from hedgerow.ledger import open_ledger
 
 from ..conformance.engines.postgres import running, why_not

@@ -7,9 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from hedgerow.compile.scalars import scalar
-from hedgerow.dialects import DUCKDB
-from hedgerow.engine.calibration.buckets import (
+from hedgerow.calibration.buckets import (
     CELLS,
     LEAST,
     MOST,
@@ -21,6 +19,8 @@ from hedgerow.engine.calibration.buckets import (
     span_of,
     whole_below,
 )
+from hedgerow.compile.scalars import scalar
+from hedgerow.dialects import DUCKDB
 from hedgerow.expressions.nodes import Column
 from hedgerow.expressions.types import Type
 

@@ -7,9 +7,9 @@ import pytest
 from typer.testing import CliRunner
 
 import hedgerow as hr
+from hedgerow.calibration.rows import limit_of
 from hedgerow.catalog import load_catalog
 from hedgerow.cli import app
-from hedgerow.engine.calibration.rows import limit_of
 
 ROUNDING = 1 + 1e-12
 

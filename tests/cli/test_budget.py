@@ -15,7 +15,7 @@ from hedgerow.accounting import (
     SpreadRangeEvent,
     ThresholdEvent,
 )
-from hedgerow.budget import Charge, Spending
+from hedgerow.accounting.budget import Charge, Spending
 from hedgerow.catalog import load_catalog
 from hedgerow.cli.bars import bar, figure, percent, spending
 from hedgerow.cli.trail_file import write_trail

@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 
 from hedgerow.accounting import GaussianEvent, LaplaceEvent, gaussian_mu
-from hedgerow.budget import Charge
+from hedgerow.accounting.budget import Charge
 from hedgerow.catalog import load_catalog
 from hedgerow.cli.history_page import chart
 from hedgerow.ledger import HistoryEntry, caps_for, open_ledger

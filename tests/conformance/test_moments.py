@@ -9,8 +9,8 @@ from hedgerow.catalog import BudgetPolicy, Catalog, Column, Table
 from hedgerow.compile import query_text
 from hedgerow.compiled import Query, arrow_type
 from hedgerow.expressions.types import Type
-from hedgerow.parse import parse
 from hedgerow.plan.bind import bind
+from hedgerow.sql.parse import parse
 
 from .tables import ZONES, moments
 

@@ -19,10 +19,10 @@ from hedgerow.compile import program
 from hedgerow.compiled import BUCKET, DRAW, DRAWS, OWNER, PLACE, ROW, SELECTED, VALUE, WEIGHT
 from hedgerow.dialects import DIALECTS
 from hedgerow.errors import UnsupportedSQLError
-from hedgerow.parse import parse
 from hedgerow.plan.bind import bind
 from hedgerow.privacy.plan import Budget
 from hedgerow.privacy.price import price
+from hedgerow.sql.parse import parse
 
 from . import tables
 from .conftest import ENGINES

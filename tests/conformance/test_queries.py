@@ -11,13 +11,13 @@ import pytest
 from hedgerow.catalog import load_catalog
 from hedgerow.compile import program
 from hedgerow.compiled import PLACE, SELECTED
-from hedgerow.engine.run import nothing_of, require_readable
 from hedgerow.errors import BackendError, QueryError, UnsupportedSQLError
-from hedgerow.parse import parse
+from hedgerow.execution.run import nothing_of, require_readable
 from hedgerow.plan.bind import bind
 from hedgerow.privacy.keys import KeyRule
 from hedgerow.privacy.plan import Budget, Room
 from hedgerow.privacy.price import price
+from hedgerow.sql.parse import parse
 
 from ..corpora.bi.test_bi import read
 from .questions import CLAUSES, QUESTIONS

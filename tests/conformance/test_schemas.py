@@ -15,10 +15,10 @@ import hedgerow as hr
 from hedgerow.backends import connect_backend
 from hedgerow.catalog import bind_catalog, load_catalog
 from hedgerow.errors import CatalogError, UnknownNameError
-from hedgerow.parse import parse
 from hedgerow.plan.bind import bind
 from hedgerow.privacy.plan import Budget
 from hedgerow.privacy.price import price
+from hedgerow.sql.parse import parse
 
 from .engines import clickhouse, mariadb, postgres, spark
 from .test_queries import ROOM, measured

@@ -22,7 +22,7 @@ INSTEAD = [(code, block) for code, blocks in BLOCKS.items() for block in blocks[
 ON_THE_CATALOG_PAGE = {value for name, value in vars(codes).items() if name.isupper()}
 
 COMPUTED = {
-    "engine/parameters.py": ["bad-epsilon", "bad-delta", "bad-confidence", "bad-min-frequency", "bad-bounds"],
+    "execution/request.py": ["bad-epsilon", "bad-delta", "bad-confidence", "bad-min-frequency", "bad-bounds"],
     "privacy/bounding.py": ["bad-max-rows", "bad-max-groups"],
     "ledger/filters.py": ["budget-gaussian", "budget-pure", "budget-mass", "budget-analyst", "budget-lifetime"],
     "plan/clauses.py": [*(code for code, _, _ in REFUSED.values()), "clause"],
@@ -59,11 +59,11 @@ def computes(path: Path) -> bool:
 
 ABOUT_QUERIES = [
     "aggregates",
-    "differential_privacy_clause.py",
-    "engine/public.py",
-    "engine/stated.py",
-    "parse.py",
-    "placeholders.py",
+    "sql/privacy_clause.py",
+    "execution/public_tables.py",
+    "execution/options.py",
+    "sql/parse.py",
+    "sql/placeholders.py",
     "plan",
 ]
 """The parts of the source that refuse because of what a query says."""

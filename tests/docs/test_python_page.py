@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import hedgerow as hr
-from hedgerow.engine.parameters import Options
+from hedgerow.execution.request import Options
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "reference" / "python.md").read_text(encoding="utf-8")

@@ -15,10 +15,10 @@ from hedgerow.dialects import DUCKDB
 from hedgerow.errors import HedgerowError
 from hedgerow.expressions.functions import allowed
 from hedgerow.expressions.nodes import Call, walk
-from hedgerow.parse import parse
 from hedgerow.plan.bind import bind
 from hedgerow.plan.clauses import REFUSED
 from hedgerow.plan.syntax import COMPARISONS, NAMED, PLAIN, WHOLE_OR_FLOAT
+from hedgerow.sql.parse import parse
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "reference" / "sql.md").read_text(encoding="utf-8")

@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import pytest
 
-from hedgerow.engine.question import LONGEST_VALUE, plain_params
+from hedgerow.execution.question import LONGEST_VALUE, plain_params
 
 COUNTS = "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"
 WIDER = "SELECT ward, COUNT(*) AS n, AVG(cost) AS mean FROM visits GROUP BY ward"

@@ -2,7 +2,8 @@
 
 import pytest
 
-from hedgerow.engine import desk, telling
+from hedgerow.execution import build_answer as telling
+from hedgerow.execution import session as desk
 
 GROUPED = "SELECT ward, COUNT(*) AS n, AVG(cost) AS mean FROM visits GROUP BY ward"
 FAULTS = {

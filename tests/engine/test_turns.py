@@ -7,7 +7,7 @@ import psycopg
 import pytest
 
 import hedgerow as hr
-from hedgerow.engine import desk
+from hedgerow.execution import session as desk
 
 from ..conformance.engines.postgres import running, why_not
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hedgerow.errors import InternalError
-from hedgerow.flow import distinct_flow, simple_distinct
+from hedgerow.statistics.distinct_bounds import distinct_flow, simple_distinct
 
 PAIRS = st.lists(st.tuples(st.integers(0, 12), st.integers(0, 15)), max_size=60)
 COUNTS = [distinct_flow, simple_distinct]

@@ -9,9 +9,9 @@ from hedgerow.compile.scalars import scalar
 from hedgerow.dialects import DUCKDB
 from hedgerow.expressions.nodes import Column
 from hedgerow.expressions.types import Type
-from hedgerow.parse import parse
 from hedgerow.plan import coerce
 from hedgerow.plan.scalar import ScalarBinder
+from hedgerow.sql.parse import parse
 
 KINDS = {
     **dict.fromkeys("xyz", (Type.FLOAT, "DOUBLE")),

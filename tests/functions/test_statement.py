@@ -2,9 +2,9 @@
 
 import pytest
 
-from hedgerow.differential_privacy_clause import Identifier, engine_options, unit
 from hedgerow.errors import HedgerowError, ParameterError, ParseError
-from hedgerow.parse import DIALECTS, parse
+from hedgerow.sql.parse import DIALECTS, parse
+from hedgerow.sql.privacy_clause import Identifier, engine_options, unit
 
 CLAUSE = (
     "WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=10, delta=1e-6, max_groups_contributed=2,"

@@ -23,8 +23,8 @@ from hedgerow.catalog import load_catalog
 from hedgerow.compile import after
 from hedgerow.compiled import SELECTED, VALUE
 from hedgerow.dialects import DUCKDB
-from hedgerow.parse import parse
 from hedgerow.plan.bind import bind
+from hedgerow.sql.parse import parse
 
 HERE = Path(__file__).parent
 FILES = sorted(path.name for path in HERE.glob("*.sql") if path.name != "schema.sql")

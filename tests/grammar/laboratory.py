@@ -14,13 +14,12 @@ from hedgerow.backends.duckdb import DuckDB
 from hedgerow.compile import after, program, public_tables
 from hedgerow.compiled import PLACE, RELEASED, SELECTED, UNITS, VALUE
 from hedgerow.dialects import DUCKDB
-from hedgerow.engine.parameters import asked
-from hedgerow.engine.public import multiplicity, public_table
-from hedgerow.engine.telling import tell
 from hedgerow.errors import QueryError
+from hedgerow.execution.build_answer import tell
+from hedgerow.execution.public_tables import multiplicity, public_table
+from hedgerow.execution.request import asked
 from hedgerow.expressions.types import Type
 from hedgerow.limits import UNDECLARED, StatementLimits
-from hedgerow.parse import parse
 from hedgerow.plan.bind import bind
 from hedgerow.plan.cutting import within_limits
 from hedgerow.plan.nodes import AggregateCall, LogicalPlan, Released, Select
@@ -30,6 +29,7 @@ from hedgerow.privacy.price import price
 from hedgerow.release import AfterEngine, Estimator, NoisyTable
 from hedgerow.release.canonical import declared_table
 from hedgerow.release.draw import _to_grid
+from hedgerow.sql.parse import parse
 
 NONCE = "00112233445566778899aabbccddeeff"
 ROOM = Room(gaussian_left=Fraction(10**6), pure_left=Fraction(10**6), fair_mass=lambda _: Fraction(1, 10**6))

@@ -10,8 +10,8 @@ from sqlglot import exp
 
 from hedgerow.compile import after, at_most, program, public_tables, query_text
 from hedgerow.dialects import DUCKDB
-from hedgerow.engine.public import ordered
-from hedgerow.engine.run import nothing_of
+from hedgerow.execution.public_tables import ordered
+from hedgerow.execution.run import nothing_of
 from hedgerow.limits import UNDECLARED
 from hedgerow.plan.nodes import scans_of
 from hedgerow.privacy.keys import MAX_DECLARED

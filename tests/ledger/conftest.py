@@ -14,7 +14,7 @@ from uuid import uuid4
 import pytest
 
 from hedgerow.accounting import GaussianEvent, LaplaceEvent, ThresholdEvent, gaussian_mu
-from hedgerow.budget import Charge
+from hedgerow.accounting.budget import Charge
 from hedgerow.catalog.model import BudgetPolicy
 from hedgerow.ledger import open_ledger
 

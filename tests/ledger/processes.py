@@ -28,7 +28,7 @@ from functools import partial
 from pathlib import Path
 
 from hedgerow.accounting import GaussianEvent
-from hedgerow.budget import Charge
+from hedgerow.accounting.budget import Charge
 from hedgerow.catalog.model import BudgetPolicy
 from hedgerow.errors import BudgetError, HedgerowError, LedgerError
 from hedgerow.ledger import Units, open_ledger

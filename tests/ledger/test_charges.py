@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hedgerow.accounting import ApproximateEvent, BoundedRangeEvent, ThresholdEvent, gaussian_epsilon
-from hedgerow.budget import Charge, Spending
+from hedgerow.accounting.budget import Charge, Spending
 from hedgerow.catalog.model import Cap
 from hedgerow.errors import BudgetError, InternalError, ParameterError
 from hedgerow.ledger import Units

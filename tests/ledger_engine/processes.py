@@ -15,7 +15,7 @@ import threading
 from pathlib import Path
 
 import hedgerow as hr
-from hedgerow.engine import desk
+from hedgerow.execution import session as desk
 
 QUESTION = "SELECT COUNT(*) FROM people"
 THREADS = 3

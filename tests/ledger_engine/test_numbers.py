@@ -4,10 +4,10 @@ import pytest
 
 import hedgerow as hr
 from hedgerow.accounting import statement_threshold
-from hedgerow.engine.parameters import asked
+from hedgerow.execution.request import asked
 from hedgerow.ledger import Units, caps_for
-from hedgerow.parse import parse
 from hedgerow.plan.bind import bind
+from hedgerow.sql.parse import parse
 
 
 def priced(db, query, **options):

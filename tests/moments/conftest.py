@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from hedgerow.distributions import Gaussian
-from hedgerow.moments import Moments
+from hedgerow.statistics.moments import Moments
 
 FALSE_ALARM = 1e-9
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from hedgerow.distributions import Gaussian, Laplace
 from hedgerow.errors import InternalError
-from hedgerow.moments import (
+from hedgerow.statistics.moments import (
     BILINEAR,
     CORNERS,
     CORRELATION,
@@ -20,7 +20,7 @@ from hedgerow.moments import (
     r2_bounds,
     slope_bounds,
 )
-from hedgerow.moments.labels import NO_VARIANCE
+from hedgerow.statistics.moments.labels import NO_VARIANCE
 
 BETA = 0.05
 SLACK = 0.03
@@ -152,7 +152,7 @@ def within(seen, reach, points):
 @settings(deadline=None, max_examples=40)
 @given(st.floats(100, 5000), st.floats(-1, 1), st.floats(0.3, 0.9), st.sampled_from(RELEASES))
 def test_every_possible_set_of_moments_in_the_region_gives_statistics_in_the_interval(rows, tilt, spread, made):
-    from hedgerow.moments.regions import region_of  # noqa: PLC0415 - white box
+    from hedgerow.statistics.moments.regions import region_of  # noqa: PLC0415 - white box
 
     family, noise = made
     first, second = pair(101, tilt, spread, (0.2, -0.1))

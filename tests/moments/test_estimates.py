@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from hedgerow.distributions import Gaussian, Laplace
 from hedgerow.errors import InternalError
-from hedgerow.moments import (
+from hedgerow.statistics.moments import (
     BERNSTEIN,
     BILINEAR,
     CORNERS,
@@ -37,9 +37,9 @@ from hedgerow.moments import (
     var_samp,
     variance_scale,
 )
-from hedgerow.moments.central import COVARIANCE, VAR_FIRST, bias, central, gradient
-from hedgerow.moments.constants import covariance_constant, variance_constant
-from hedgerow.moments.family import MOMENTS
+from hedgerow.statistics.moments.central import COVARIANCE, VAR_FIRST, bias, central, gradient
+from hedgerow.statistics.moments.constants import covariance_constant, variance_constant
+from hedgerow.statistics.moments.family import MOMENTS
 
 ALARM = 6.2
 """Standard errors; a normal mean strays farther less than once in 10^9."""

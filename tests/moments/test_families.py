@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hedgerow.errors import InternalError
-from hedgerow.moments import (
+from hedgerow.statistics.moments import (
     BERNSTEIN,
     BILINEAR,
     CORNERS,
@@ -23,7 +23,7 @@ from hedgerow.moments import (
     largest_norm_squared,
     unit_covariance,
 )
-from hedgerow.moments.families import LAMBDAS
+from hedgerow.statistics.moments.families import LAMBDAS
 
 LAMBDA = [lambda_family(weight) for weight in LAMBDAS]
 EUCLIDEAN = [*LAMBDA, BERNSTEIN, BILINEAR, CORRELATION]

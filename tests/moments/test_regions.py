@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from hedgerow.distributions import Gaussian, Laplace
 from hedgerow.intervals import tail
-from hedgerow.moments import CORNERS, CORRELATION, Moments
-from hedgerow.moments.central import quadratic
-from hedgerow.moments.regions import Box, Ellipsoid, central_range, mean_range, region_of
+from hedgerow.statistics.moments import CORNERS, CORRELATION, Moments
+from hedgerow.statistics.moments.central import quadratic
+from hedgerow.statistics.moments.regions import Box, Ellipsoid, central_range, mean_range, region_of
 
 BETA = 0.05
 NORMAL, LAPLACE = Gaussian(5.0), Laplace(5 / math.sqrt(2))

@@ -11,7 +11,7 @@ from scipy.special import chdtri
 from hedgerow.distributions import Gaussian, Laplace
 from hedgerow.errors import InternalError
 from hedgerow.intervals import half_width
-from hedgerow.moments import (
+from hedgerow.statistics.moments import (
     BERNSTEIN,
     CORNERS,
     CORRELATION,
@@ -22,9 +22,9 @@ from hedgerow.moments import (
     var_pop,
     variance_bounds,
 )
-from hedgerow.moments.boxes import box_bounds
-from hedgerow.moments.delta import quantile
-from hedgerow.moments.profile import profile_bounds
+from hedgerow.statistics.moments.boxes import box_bounds
+from hedgerow.statistics.moments.delta import quantile
+from hedgerow.statistics.moments.profile import profile_bounds
 
 BETA = 0.05
 SLACK = 0.03

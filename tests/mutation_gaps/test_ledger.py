@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from hedgerow.accounting import GaussianEvent, gaussian_mu
-from hedgerow.budget import Charge
+from hedgerow.accounting.budget import Charge
 from hedgerow.catalog.model import BudgetPolicy, Cap
 from hedgerow.errors import BudgetError
 from hedgerow.ledger import open_ledger

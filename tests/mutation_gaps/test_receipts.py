@@ -5,12 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from hedgerow.engine.parameters import asked
-from hedgerow.engine.run import compile_steps, release, survey
 from hedgerow.errors import BudgetError, InternalError
-from hedgerow.parse import parse
+from hedgerow.execution.request import asked
+from hedgerow.execution.run import compile_steps, release, survey
 from hedgerow.plan.bind import bind
 from hedgerow.release import measure, select_keys
+from hedgerow.sql.parse import parse
 
 QUERY = "SELECT g, SUM(x) AS s FROM t GROUP BY g"
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from hedgerow.engine.parameters import asked
-from hedgerow.engine.run import compile_steps
-from hedgerow.parse import parse
+from hedgerow.execution.request import asked
+from hedgerow.execution.run import compile_steps
 from hedgerow.plan.bind import bind
+from hedgerow.sql.parse import parse
 
 ONE = 2**30
 

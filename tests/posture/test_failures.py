@@ -10,8 +10,8 @@ import pytest
 
 from hedgerow.backends.base import owners_log
 from hedgerow.compile import program
-from hedgerow.engine import run
 from hedgerow.errors import BackendError, HedgerowError
+from hedgerow.execution import run
 
 QUOTED = "secret 123"
 

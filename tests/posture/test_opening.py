@@ -9,8 +9,8 @@ import duckdb
 import pytest
 
 import hedgerow as hr
-from hedgerow.engine import desk
 from hedgerow.errors import BackendError, BudgetError, CatalogError, HedgerowError, LedgerError
+from hedgerow.execution import session as desk
 
 COUNT = "SELECT COUNT(*) AS n FROM people"
 

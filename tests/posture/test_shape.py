@@ -6,10 +6,10 @@ import pyarrow as pa
 import pytest
 
 from hedgerow.compile import program
-from hedgerow.engine.parameters import asked
 from hedgerow.errors import QueryError
-from hedgerow.parse import parse
+from hedgerow.execution.request import asked
 from hedgerow.plan.bind import bind
+from hedgerow.sql.parse import parse
 
 KINDS = {
     "bo": ("BOOLEAN", ["true", "false"]),

@@ -15,12 +15,12 @@ from hedgerow.catalog.model import BudgetPolicy, Catalog, Column, Table
 from hedgerow.compile import program
 from hedgerow.compiled import ALL_KEYS, BUCKET, PLACE, SELECTED, UNITS, WEIGHT
 from hedgerow.dialects import DUCKDB
-from hedgerow.parse import parse
 from hedgerow.plan.bind import bind
 from hedgerow.privacy.plan import Budget, PrivatePlan, Room
 from hedgerow.privacy.price import price
 from hedgerow.release.distinct import _counts, _flows
 from hedgerow.release.draw import _to_grid
+from hedgerow.sql.parse import parse
 
 NONCE = "00112233445566778899aabbccddeeff"
 TYPES = [pa.int64(), pa.string(), pa.string(), pa.float64(), pa.int64(), pa.bool_()]

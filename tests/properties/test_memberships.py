@@ -11,10 +11,10 @@ from hedgerow.backends import connect_backend
 from hedgerow.backends.duckdb import DuckDB
 from hedgerow.catalog import model
 from hedgerow.compile import program
-from hedgerow.parse import parse
 from hedgerow.plan.bind import bind
 from hedgerow.privacy.plan import Budget
 from hedgerow.privacy.price import price
+from hedgerow.sql.parse import parse
 
 from ..conformance.engines.postgres import running
 from ..grammar.laboratory import NONCE, ROOM

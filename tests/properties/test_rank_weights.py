@@ -8,9 +8,18 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hedgerow.accounting import ApproximateEvent, BoundedRangeEvent, SpreadRangeEvent
+from hedgerow.accounting.budget import Charge
 from hedgerow.accounting.events import SLOPE_SQUARED
-from hedgerow.budget import Charge
-from hedgerow.quantiles import Target, highest, limit_shift, lower_target, lowest, rank_scores, score_rate, upper_target
+from hedgerow.statistics.quantiles import (
+    Target,
+    highest,
+    limit_shift,
+    lower_target,
+    lowest,
+    rank_scores,
+    score_rate,
+    upper_target,
+)
 
 CHECKS = settings(
     max_examples=30,

@@ -3,7 +3,7 @@
 import pytest
 from flint import arb, ctx, fmpq
 
-from hedgerow.quantiles import rank_scores, score_rate
+from hedgerow.statistics.quantiles import rank_scores, score_rate
 
 PRECISION = 128
 

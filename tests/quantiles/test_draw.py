@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from hedgerow.errors import InternalError
-from hedgerow.quantiles import (
+from hedgerow.statistics.quantiles import (
     BUCKETS,
     Buckets,
     Reach,
@@ -19,7 +19,7 @@ from hedgerow.quantiles import (
     extreme_is_safe,
     rank_scores,
 )
-from hedgerow.quantiles.nested import _cut, _Part
+from hedgerow.statistics.quantiles.nested import _cut, _Part
 
 FALSE_ALARM = 1e-9
 QUARTILES = [Fraction(1, 4), Fraction(1, 2), Fraction(3, 4)]

@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from hedgerow.quantiles import (
+from hedgerow.statistics.quantiles import (
     Buckets,
     Measured,
     Reach,

@@ -10,7 +10,7 @@ from flint import arb, ctx
 from scipy.special import ndtr, ndtri
 
 from hedgerow.accounting import bounded_range_mu, gaussian_delta
-from hedgerow.quantiles import (
+from hedgerow.statistics.quantiles import (
     Reach,
     Target,
     affordable_epsilon,
@@ -22,7 +22,7 @@ from hedgerow.quantiles import (
     pure_epsilon,
     split,
 )
-from hedgerow.quantiles.charge import FINEST, SLOPE_SQUARED
+from hedgerow.statistics.quantiles.charge import FINEST, SLOPE_SQUARED
 
 TABLES = np.array(list(product(range(4), repeat=3)))
 OWNERS = np.array([owner for owner in product(range(3), repeat=3) if 0 < sum(owner) <= 4])

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hedgerow.errors import InternalError
-from hedgerow.quantiles import Reach, Target, rank_scores, score_rate
+from hedgerow.statistics.quantiles import Reach, Target, rank_scores, score_rate
 
 QUANTILES = [Fraction(0), Fraction(1, 10), Fraction(1, 3), Fraction(1, 2), Fraction(19, 20), Fraction(1)]
 SHIFTS = [-5, -1, 0, 2, 9]

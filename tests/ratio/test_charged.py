@@ -10,7 +10,7 @@ from scipy.stats import binom
 
 from hedgerow import Gaussian, Laplace
 from hedgerow.accounting import gaussian_mu
-from hedgerow.budget import Cost
+from hedgerow.accounting.budget import Cost
 from hedgerow.catalog.model import BudgetPolicy
 from hedgerow.errors import BudgetError, ParameterError
 from hedgerow.ledger import open_ledger

@@ -10,7 +10,6 @@ from scipy.stats import binom, laplace, norm
 from hedgerow.catalog.model import BudgetPolicy, Catalog, Column, Table
 from hedgerow.distributions import Gaussian
 from hedgerow.expressions.types import Type
-from hedgerow.parse import parse
 from hedgerow.plan.bind import bind
 from hedgerow.plan.trace import trace
 from hedgerow.privacy.plan import Budget, Room
@@ -18,6 +17,7 @@ from hedgerow.privacy.price import price
 from hedgerow.release import Estimator, bounds_of
 from hedgerow.release.measure import NoisyTable
 from hedgerow.schema import Schema, SchemaColumn, SchemaTable
+from hedgerow.sql.parse import parse
 
 FALSE_ALARM = 1e-9
 TRIALS = 20_000

@@ -15,10 +15,10 @@ from hedgerow.catalog.model import BudgetPolicy, Catalog, Column, Table
 from hedgerow.compile import program
 from hedgerow.compiled import BUCKET, PLACE, SELECTED, WEIGHT
 from hedgerow.dialects import DUCKDB
-from hedgerow.parse import parse
 from hedgerow.plan.bind import bind
 from hedgerow.privacy.plan import Budget, Room
 from hedgerow.privacy.price import price
+from hedgerow.sql.parse import parse
 
 NONCE = "00112233445566778899aabbccddeeff"
 ROOM = Room(gaussian_left=Fraction(10**6), pure_left=Fraction(10**6), fair_mass=lambda _: Fraction(1, 10**6))

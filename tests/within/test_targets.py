@@ -5,7 +5,7 @@ import math
 import pytest
 
 import hedgerow as hr
-from hedgerow.engine.target import Target, target
+from hedgerow.execution.target import Target, target
 
 
 @pytest.mark.parametrize(

@@ -82,14 +82,14 @@ FAULTS = (
     ),
     Fault(
         "score-of-a-quantile-moves-twice-as-far",
-        "quantiles/scores.py",
+        "statistics/quantiles/scores.py",
         "epsilon / (2 * target.larger_share * reach.weight",
         "epsilon / (target.larger_share * reach.weight",
         (QUANTILES,),
     ),
     Fault(
         "quantiles-of-many-groups-charged-as-one",
-        "quantiles/charge.py",
+        "statistics/quantiles/charge.py",
         "return SLOPE_SQUARED * epsilon**2 * norm_squared",
         "return SLOPE_SQUARED * epsilon**2",
         (QUANTILES,),

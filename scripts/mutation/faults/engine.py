@@ -7,7 +7,7 @@ RECEIPTS = "mutation_gaps/test_receipts.py"
 FAULTS = (
     Fault(
         "charged-after-the-release",
-        "engine/desk.py",
+        "execution/session.py",
         """        receipt = self.ledger.charge(
             private.charge,
             analyst=self.analyst,
@@ -31,42 +31,42 @@ FAULTS = (
     ),
     Fault(
         "room-for-laplace-noise-not-looked-at",
-        "engine/desk.py",
+        "execution/session.py",
         "        require_room(private, room)\n        steps",
         "        steps",
         (RECEIPTS,),
     ),
     Fault(
         "same-choice-of-keys-for-every-statement",
-        "engine/run.py",
+        "execution/run.py",
         "program(part, backend.dialect, nonce())",
         'program(part, backend.dialect, "0" * 32)',
         (RECEIPTS,),
     ),
     Fault(
         "a-receipt-for-something-else",
-        "engine/run.py",
+        "execution/run.py",
         "if receipt.charge != statement.charge:",
         "if receipt is None:",
         (RECEIPTS,),
     ),
     Fault(
         "a-changed-table-read-all-the-same",
-        "engine/run.py",
+        "execution/run.py",
         "if backend.handed_in",
         "if not backend.handed_in",
         ("posture/test_opening.py",),
     ),
     Fault(
         "a-smaller-minimum-allowed",
-        "engine/parameters.py",
+        "execution/request.py",
         "if value < owners:",
         "if value < 0:",
         ("posture/test_parameters.py",),
     ),
     Fault(
         "cap-of-one-statement-ignored",
-        "engine/parameters.py",
+        "execution/request.py",
         "if cap is not None and budget.epsilon > cap.epsilon:",
         "if cap is None and budget.epsilon > 1e9:",
         ("posture/test_parameters.py",),

@@ -105,7 +105,7 @@ FAULTS = (
     ),
     Fault(
         "flow-without-a-bound-for-owners",
-        "flow.py",
+        "statistics/distinct_bounds.py",
         "room[: len(names)] = min(per_owner, len(kinds))",
         "room[: len(names)] = len(kinds)",
         ("flow",),

@@ -8,8 +8,8 @@ from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Any, ClassVar, Self, get_args
 
+from hedgerow.accounting.budget import Cost
 from hedgerow.accounting.conversions import bounded_range_mu
-from hedgerow.budget import Cost
 from hedgerow.errors import LedgerError, ParameterError
 
 LEAST_GRID_SCALE_SQUARED = 2**20

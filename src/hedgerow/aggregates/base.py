@@ -21,7 +21,7 @@ from hedgerow.expressions.facts import range_of
 from hedgerow.expressions.nodes import Call, Expr
 from hedgerow.expressions.types import Type
 from hedgerow.intervals import Bounds
-from hedgerow.moments import Column, Moments
+from hedgerow.statistics.moments import Column, Moments
 
 Floats = NDArray[np.float64]
 

@@ -11,7 +11,7 @@ from hedgerow.errors import InternalError, UnsupportedSQLError
 from hedgerow.expressions.nodes import Expr
 from hedgerow.expressions.types import Type
 from hedgerow.intervals import Bounds
-from hedgerow.moments import (
+from hedgerow.statistics.moments import (
     Column,
     Moments,
     corr,

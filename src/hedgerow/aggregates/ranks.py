@@ -21,7 +21,7 @@ from hedgerow.aggregates.base import (
 from hedgerow.errors import UnsupportedSQLError
 from hedgerow.expressions.nodes import Expr, Literal
 from hedgerow.expressions.types import Type
-from hedgerow.quantiles import EXTREME_NOTE
+from hedgerow.statistics.quantiles import EXTREME_NOTE
 
 MOST_PLACES = 10**9
 UNKNOWN = "unbounded: how wrong it is depends on how close the values lie"

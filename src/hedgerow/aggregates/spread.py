@@ -7,7 +7,7 @@ from hedgerow.aggregates.base import Aggregate, Estimate, Floats, Kind, Measured
 from hedgerow.errors import InternalError, UnsupportedSQLError
 from hedgerow.expressions.nodes import Expr
 from hedgerow.expressions.types import Type
-from hedgerow.moments import (
+from hedgerow.statistics.moments import (
     Column,
     Moments,
     stddev_bounds,

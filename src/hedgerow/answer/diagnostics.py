@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from rich.table import Table
 
+from hedgerow.accounting.budget import Spending
 from hedgerow.answer.summary import Payment
-from hedgerow.budget import Spending
 from hedgerow.interval import Interval
 
 if TYPE_CHECKING:

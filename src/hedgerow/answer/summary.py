@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from hedgerow.budget import Spending
+from hedgerow.accounting.budget import Spending
 
 FREE = Spending(0.0, 0.0)
 

@@ -11,12 +11,12 @@ import pyarrow as pa
 
 from hedgerow.backends import Backend
 from hedgerow.catalog import Catalog, bind_catalog
-from hedgerow.engine.domains import read_domains
-from hedgerow.engine.public import public_table
 from hedgerow.errors import ConditionNotMet
+from hedgerow.execution.public_tables import public_table
 from hedgerow.expressions.table_names import parts_of
 from hedgerow.expressions.types import Type
 from hedgerow.schema import SchemaColumn, SchemaTable
+from hedgerow.session.key_domains import read_domains
 
 STAND_INS: Mapping[Type, str] = {
     Type.BOOLEAN: "BOOLEAN",

@@ -5,12 +5,12 @@ from collections.abc import Callable
 
 from scipy.special import ndtri
 
+from hedgerow.accounting.budget import Charge
 from hedgerow.audit.bounds import Tally, epsilon_bound, mu_bound
 from hedgerow.audit.events import Event, choose, worth_of_epsilon, worth_of_mu
 from hedgerow.audit.pairs import Pair
 from hedgerow.audit.record import Record, Sample, side_by_side
 from hedgerow.audit.report import Claim, Judged, PairReport
-from hedgerow.budget import Charge
 
 
 def judge(pair: Pair, records: tuple[Record, Record], claim: Claim, level: float) -> PairReport:

@@ -14,8 +14,8 @@ from hedgerow.audit.runs import Question, asking
 from hedgerow.audit.search import Search, extremes, others
 from hedgerow.audit.values import pools
 from hedgerow.audit.watch import Purchase
-from hedgerow.engine.run import compile_steps
 from hedgerow.errors import ConditionNotMet
+from hedgerow.execution.run import compile_steps
 
 MOST_GROUPS = 24
 AGAIN_AS_MANY = 3

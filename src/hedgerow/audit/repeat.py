@@ -11,8 +11,8 @@ from hedgerow.audit.watch import Purchase
 from hedgerow.backends import Backend, Snapshot
 from hedgerow.backends.base import failure
 from hedgerow.compiled import Program, Query
-from hedgerow.engine.run import compile_steps, release, survey
 from hedgerow.errors import HedgerowError
+from hedgerow.execution.run import compile_steps, release, survey
 from hedgerow.release import Estimator
 from hedgerow.schema import SchemaTable
 

@@ -3,18 +3,18 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from hedgerow.accounting.budget import Charge, Receipt
 from hedgerow.answer import Answer
 from hedgerow.backends import Backend
-from hedgerow.budget import Charge, Receipt
 from hedgerow.catalog import Catalog
-from hedgerow.engine import Database
-from hedgerow.engine.desk import Desk
-from hedgerow.engine.question import Question
+from hedgerow.execution.question import Question
+from hedgerow.execution.session import Desk
 from hedgerow.ledger import Ledger
 from hedgerow.plan.nodes import LogicalPlan
 from hedgerow.privacy.plan import PrivateStatement, Room
 from hedgerow.release import Estimator
 from hedgerow.schema import Schema
+from hedgerow.session import Database
 
 
 @dataclass(frozen=True)

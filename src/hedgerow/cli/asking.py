@@ -9,7 +9,7 @@ from hedgerow.cli.faults import UsageError, pointing
 from hedgerow.owners_log import keep
 
 if TYPE_CHECKING:
-    from hedgerow.engine import Database
+    from hedgerow.session import Database
 
 
 def read_statement(stated: str) -> str:
@@ -27,7 +27,7 @@ def asking(
     statement: str, *, db: str, catalog: str, ledger: str | None, analyst: str | None, dialect: str | None
 ) -> Iterator["Database"]:
     """The open database; errors inside point at the statement, or at the catalog."""
-    from hedgerow.engine import connect  # noqa: PLC0415 - keeps --help quick
+    from hedgerow.session import connect  # noqa: PLC0415 - keeps --help quick
 
     with (
         pointing(catalog=catalog, query=statement),

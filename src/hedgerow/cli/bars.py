@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from rich.table import Table
 from rich.text import Text
 
-from hedgerow.budget import Spending
+from hedgerow.accounting.budget import Spending
 
 WIDTH = 30
 NAMES = {"gaussian": "Gaussian noise", "pure": "Laplace noise", "mass": "thresholds"}

@@ -91,8 +91,8 @@ def _check_together(plan: str | None, db: str | None, *, with_plan: dict[str, An
 
 
 def _open(catalog: "Catalog", ledger: str | None) -> "Ledger":
-    from hedgerow.engine import ledger_path  # noqa: PLC0415 - keeps --help quick
     from hedgerow.ledger import open_ledger  # noqa: PLC0415 - likewise
+    from hedgerow.session import ledger_path  # noqa: PLC0415 - keeps --help quick
 
     place = ledger_path(catalog, ledger)
     return open_ledger(place, dataset=catalog.dataset, policy=catalog.budget, notice=_notice)
@@ -104,9 +104,9 @@ def _notice(text: str) -> None:
 
 def _raise(catalog: "Catalog", ledger: str | None) -> None:
     """Widen the ledger, unless the catalog asks for no more than it has."""
-    from hedgerow.engine import ledger_path  # noqa: PLC0415 - keeps --help quick
     from hedgerow.errors import LedgerError  # noqa: PLC0415 - likewise
     from hedgerow.ledger import raise_budget  # noqa: PLC0415 - likewise
+    from hedgerow.session import ledger_path  # noqa: PLC0415 - keeps --help quick
 
     try:
         _open(catalog, ledger).close()

@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from hedgerow.budget import Cost
+from hedgerow.accounting.budget import Cost
 from hedgerow.catalog import BudgetPolicy
 from hedgerow.cli.outlook import Outlook, charges_in, events_in, lifetime_used, outlook
-from hedgerow.engine.forecast import total
 from hedgerow.ledger import AnalystView, BudgetView, HistoryEntry, Ledger, Verification
 from hedgerow.ledger.base import ANONYMOUS
+from hedgerow.session.forecast import total
 
 
 @dataclass(frozen=True)

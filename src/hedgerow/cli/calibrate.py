@@ -9,7 +9,7 @@ from hedgerow.cli.asking import asking
 from hedgerow.cli.output import say, show_table, tell, write_json
 
 if TYPE_CHECKING:
-    from hedgerow.engine.calibration.calibration import Calibration, ColumnRange
+    from hedgerow.calibration.calibration import Calibration, ColumnRange
 
 EXCEEDING = "about one person in a hundred has more"
 

@@ -12,7 +12,7 @@ from hedgerow.cli.bars import figure, percent, spending, used_bars
 from hedgerow.cli.excerpt import excerpt
 from hedgerow.cli.output import say, show
 from hedgerow.demo import CLOSING, REFUSED, Files, Sizes, Tale, Told
-from hedgerow.engine import Quote
+from hedgerow.session import Quote
 
 EXACT = "exact"
 

@@ -15,8 +15,8 @@ from hedgerow.catalog.read_budget import DELTAS, EPSILONS
 from hedgerow.catalog.source import FILL_IN
 from hedgerow.cli.faults import UsageError
 from hedgerow.cli.places import Places, places, set_aside, write_whole
-from hedgerow.engine.parameters import real
 from hedgerow.errors import LedgerError, ParameterError
+from hedgerow.execution.request import real
 from hedgerow.ledger import create_ledger, open_ledger
 from hedgerow.schema import Schema
 

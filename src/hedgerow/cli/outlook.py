@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from json import loads
 
 from hedgerow.accounting import AnyEvent, event_from_dict
-from hedgerow.budget import Cost
+from hedgerow.accounting.budget import Cost
 from hedgerow.catalog import BudgetPolicy
 from hedgerow.cli.bars import NAMES
 from hedgerow.ledger import BudgetView, HistoryEntry, Ledger

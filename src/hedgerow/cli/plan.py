@@ -10,11 +10,11 @@ from typing import Any
 from hedgerow.catalog import Catalog
 from hedgerow.cli.faults import UsageError, pointing
 from hedgerow.cli.statements import Statement, split_statements
-from hedgerow.engine import Database, connect
-from hedgerow.engine.forecast import Forecast
-from hedgerow.engine.quote import share_of
 from hedgerow.errors import HedgerowError, Span
 from hedgerow.ledger import Ledger
+from hedgerow.session import Database, connect
+from hedgerow.session.forecast import Forecast
+from hedgerow.session.quote import share_of
 
 WHY_PLD = (
     "PLD may be believed here, and only here: every question and every price is fixed before the first answer is "

@@ -9,7 +9,7 @@ from hedgerow.cli.asking import asking, read_statement, stated
 from hedgerow.cli.output import say, write_json
 
 if TYPE_CHECKING:
-    from hedgerow.engine import Quote
+    from hedgerow.session import Quote
 
 
 def quote(

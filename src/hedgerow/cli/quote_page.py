@@ -4,11 +4,11 @@ import math
 
 from rich.table import Table
 
+from hedgerow.accuracy_target.target_price import Offer
 from hedgerow.answer import Mechanism
 from hedgerow.cli.bars import figure, percent, spending
 from hedgerow.cli.output import say, show_table
-from hedgerow.engine import Quote
-from hedgerow.engine.offer import Offer
+from hedgerow.session import Quote
 
 
 def quote_page(offer: Quote) -> None:

@@ -8,9 +8,9 @@ import duckdb
 from hedgerow.answer import Answer
 from hedgerow.demo.hospital import Files
 from hedgerow.demo.story import REFUSED, STORY, Chapter
-from hedgerow.engine import Database, Quote, connect
 from hedgerow.errors import HedgerowError, InternalError
 from hedgerow.ledger import BudgetView
+from hedgerow.session import Database, Quote, connect
 
 Rows = list[tuple[Any, ...]]
 

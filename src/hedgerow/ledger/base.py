@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from hedgerow.accounting import AnyEvent
-from hedgerow.budget import Charge, Cost, Receipt, Spending
+from hedgerow.accounting.budget import Charge, Cost, Receipt, Spending
 from hedgerow.catalog.model import BudgetPolicy, Cap
 from hedgerow.errors import InternalError, ParameterError
 from hedgerow.ledger.caps import Units, as_cost

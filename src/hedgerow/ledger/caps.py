@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Self
 
 from hedgerow.accounting import gaussian_epsilon, gaussian_mu
-from hedgerow.budget import Charge, Cost, Spending
+from hedgerow.accounting.budget import Charge, Cost, Spending
 from hedgerow.errors import InternalError
 
 SCALE = 2**80

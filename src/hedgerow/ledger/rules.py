@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
+from hedgerow.accounting.budget import Charge
 from hedgerow.accounting.schedules import open_share
-from hedgerow.budget import Charge
 from hedgerow.catalog.model import BudgetPolicy
 from hedgerow.errors import BudgetError, CatalogError
 from hedgerow.ledger.caps import RESERVE, SCALE, Units

@@ -7,7 +7,7 @@ from itertools import chain
 from typing import TypeVar
 
 from hedgerow.accounting import AnyEvent, event_from_dict
-from hedgerow.budget import Charge
+from hedgerow.accounting.budget import Charge
 from hedgerow.errors import LedgerError
 from hedgerow.ledger.caps import Units
 from hedgerow.ledger.entries import (

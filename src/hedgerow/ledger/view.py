@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from hedgerow.budget import Spending
+from hedgerow.accounting.budget import Spending
 from hedgerow.ledger.filters import Filter
 
 

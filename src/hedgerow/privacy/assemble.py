@@ -10,7 +10,6 @@ from hedgerow.expressions.describe import describe
 from hedgerow.expressions.facts import range_of
 from hedgerow.expressions.nodes import Call, Expr
 from hedgerow.expressions.types import Type
-from hedgerow.moments.family import Family
 from hedgerow.privacy import gaussian, laplace
 from hedgerow.privacy.bounding import Bounding
 from hedgerow.privacy.distinct import Distinct
@@ -31,6 +30,7 @@ from hedgerow.privacy.precision import SUM_BITS, Precision
 from hedgerow.privacy.ranks import Bucketing, Draw, RankEvent, bucketing_of
 from hedgerow.privacy.shape import Joint, Shape, Support, counts_people, joint_of, support_of
 from hedgerow.privacy.sums import Coordinate, ExactSum, SumKind
+from hedgerow.statistics.moments.family import Family
 
 Event = GaussianEvent | LaplaceEvent | RankEvent
 

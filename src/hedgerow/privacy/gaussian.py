@@ -21,8 +21,8 @@ from hedgerow.accounting import (
     statement_threshold,
     threshold,
 )
+from hedgerow.accounting.budget import Cost
 from hedgerow.accounting.events import STRAY_MASS
-from hedgerow.budget import Cost
 from hedgerow.distributions import Gaussian
 from hedgerow.errors import ParameterError
 from hedgerow.privacy.bounding import Bounding

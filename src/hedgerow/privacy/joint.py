@@ -11,12 +11,12 @@ from dataclasses import dataclass
 
 from hedgerow.aggregates import Need
 from hedgerow.expressions.describe import describe
-from hedgerow.moments import BERNSTEIN, BILINEAR, CORNERS, CORRELATION, lambda_family
-from hedgerow.moments.family import Family, Monomial, mixing
 from hedgerow.privacy.grid import Grid
 from hedgerow.privacy.plan import Recipe, Terms
 from hedgerow.privacy.shape import Joint
 from hedgerow.privacy.sums import ExactSum, SumKind
+from hedgerow.statistics.moments import BERNSTEIN, BILINEAR, CORNERS, CORRELATION, lambda_family
+from hedgerow.statistics.moments.family import Family, Monomial, mixing
 
 Part = tuple[str, tuple[tuple[int, int], ...]]
 Put = Callable[[Sequence[Part], int], int]

@@ -4,14 +4,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from hedgerow.budget import Charge, Cost
-from hedgerow.moments.family import Monomial
+from hedgerow.accounting.budget import Charge, Cost
 from hedgerow.plan.nodes import Release
 from hedgerow.privacy.bounding import Bounding
 from hedgerow.privacy.distinct import Distinct
 from hedgerow.privacy.keys import Keys
 from hedgerow.privacy.ranks import Bucketing, Draw
 from hedgerow.privacy.sums import Coordinate, ExactSum, Selection
+from hedgerow.statistics.moments.family import Monomial
 
 Terms = tuple[tuple[int, float], ...]
 """A linear form: coordinates by position, with coefficients in the analyst's units."""

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
-from hedgerow.budget import Charge, Cost, Event
+from hedgerow.accounting.budget import Charge, Cost, Event
 from hedgerow.errors import BudgetError, ParameterError
 from hedgerow.intervals import half_width
 from hedgerow.plan.nodes import LogicalPlan, Release

@@ -17,7 +17,7 @@ from hedgerow.expressions.types import Type
 from hedgerow.privacy.bounding import Bounding
 from hedgerow.privacy.grid import Grid, plain
 from hedgerow.privacy.precision import root_up
-from hedgerow.quantiles import (
+from hedgerow.statistics.quantiles import (
     BUCKETS,
     BUCKETS_OF_ONE_GROUP,
     INTERVAL_SHARE,

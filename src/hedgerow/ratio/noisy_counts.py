@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from hedgerow.accounting import GaussianEvent, LaplaceEvent, gaussian_mu
+from hedgerow.accounting.budget import Event, Receipt
 from hedgerow.accounting.parameters import probability
 from hedgerow.accuracy.parameters import chosen
-from hedgerow.budget import Event, Receipt
 from hedgerow.distributions import Gaussian, Laplace, Noise
 from hedgerow.errors import ParameterError
 from hedgerow.noise import discrete_laplace, rounded_gaussian

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from hedgerow.accounting import ApproximateEvent, LaplaceEvent
+from hedgerow.accounting.budget import Receipt
 from hedgerow.accounting.parameters import probability
 from hedgerow.accuracy.parameters import chosen
-from hedgerow.budget import Receipt
 from hedgerow.distributions import Laplace
 from hedgerow.errors import ParameterError
 from hedgerow.noise import discrete_laplace

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, Protocol
 
+from hedgerow.accounting.budget import Charge, Event, Receipt
 from hedgerow.accounting.parameters import positive
-from hedgerow.budget import Charge, Event, Receipt
 from hedgerow.errors import ParameterError
 
 Neighbours = Literal["add-remove", "replace"]

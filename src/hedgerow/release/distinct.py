@@ -3,14 +3,14 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.budget import Receipt
+from hedgerow.accounting.budget import Receipt
 from hedgerow.compiled import OWNER, PLACE, VALUE
 from hedgerow.exact import ExactTable
-from hedgerow.flow import distinct_flow
 from hedgerow.privacy.distinct import Distinct
 from hedgerow.privacy.plan import PrivatePlan
 from hedgerow.release.draw import add_noise, require
 from hedgerow.release.select_keys import SelectedKeys
+from hedgerow.statistics.distinct_bounds import distinct_flow
 
 Floats = NDArray[np.float64]
 

@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.budget import Receipt
+from hedgerow.accounting.budget import Receipt
 from hedgerow.errors import InternalError
 from hedgerow.noise import discrete_gaussian, discrete_laplace, rounded_gaussian
 from hedgerow.privacy.plan import PrivatePlan

@@ -12,12 +12,12 @@ from hedgerow.compiled import ROW
 from hedgerow.errors import InternalError
 from hedgerow.expressions.facts import range_of
 from hedgerow.expressions.types import Type
-from hedgerow.moments import Column, Moments
 from hedgerow.privacy.plan import PrivatePlan, Recipe, Terms
-from hedgerow.quantiles import Measured as RankPoints
-from hedgerow.quantiles import extreme_is_safe, value_bounds, values_of
 from hedgerow.release.absent import held_back
 from hedgerow.release.measure import NoisyTable
+from hedgerow.statistics.moments import Column, Moments
+from hedgerow.statistics.quantiles import Measured as RankPoints
+from hedgerow.statistics.quantiles import extreme_is_safe, value_bounds, values_of
 
 Population = tuple[tuple[float, float] | None, float | None]
 """An interval about a population, and a p-value."""

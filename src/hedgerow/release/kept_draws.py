@@ -12,7 +12,7 @@ from hedgerow.expressions.types import Type
 from hedgerow.privacy.grid import Grid
 from hedgerow.privacy.plan import PrivatePlan
 from hedgerow.privacy.ranks import Bucketing, Draw
-from hedgerow.quantiles import Buckets, Reach
+from hedgerow.statistics.quantiles import Buckets, Reach
 
 
 def describe_draws(plan: PrivatePlan) -> list[dict[str, Any]]:

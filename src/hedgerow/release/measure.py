@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from hedgerow.budget import Receipt
+from hedgerow.accounting.budget import Receipt
 from hedgerow.compiled import PLACE
 from hedgerow.exact import ExactTable
 from hedgerow.privacy.plan import PrivatePlan

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.budget import Receipt
+from hedgerow.accounting.budget import Receipt
 from hedgerow.compiled import BUCKET, PLACE, WEIGHT
 from hedgerow.exact import ExactTable
 from hedgerow.privacy.plan import PrivatePlan
 from hedgerow.privacy.ranks import Draw
-from hedgerow.quantiles import Measured, measure_extreme, measure_quantile
 from hedgerow.release.draw import require
 from hedgerow.release.select_keys import SelectedKeys
+from hedgerow.statistics.quantiles import Measured, measure_extreme, measure_quantile
 
 Floats = NDArray[np.float64]
 Whole = NDArray[Any]

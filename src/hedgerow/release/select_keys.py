@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from hedgerow.budget import Receipt
+from hedgerow.accounting.budget import Receipt
 from hedgerow.compiled import ALL_KEYS, UNITS
 from hedgerow.exact import ExactTable
 from hedgerow.privacy.keys import KeyRule

@@ -1,0 +1,1 @@
+"""`within=`: the smallest price that keeps an answer within a stated error."""

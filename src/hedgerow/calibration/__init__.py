@@ -1,0 +1,1 @@
+"""Bounds found privately: `calibrate`, and automatic bounds for a query without declared ones."""

@@ -1,0 +1,110 @@
+"""The corridor from a receipt to released numbers: what is read, in which order, and what noise it gets."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from hedgerow.accounting.budget import Receipt
+from hedgerow.backends import Backend, Snapshot
+from hedgerow.compile import program
+from hedgerow.compiled import PLACE, SELECTED, Program, Query
+from hedgerow.dialects import DUCKDB, Dialect
+from hedgerow.errors import BackendError, InternalError
+from hedgerow.expressions.types import Type
+from hedgerow.privacy.plan import PrivatePlan, PrivateStatement
+from hedgerow.release import (
+    NoisyTable,
+    SelectedKeys,
+    count_values,
+    covers_every_key,
+    draw_ranks,
+    in_order,
+    measure,
+    nonce,
+    select_keys,
+)
+from hedgerow.schema import SchemaTable
+
+Sealed = Any
+"""An exact table: it passes through here, and only `release` opens it."""
+
+
+def compile_steps(statement: PrivateStatement, backend: Backend) -> list[Program]:
+    """The SQL of all releases, each under a fresh nonce."""
+    return [program(part, backend.dialect, nonce()) for part in statement.parts]
+
+
+def require_readable(snapshot: Snapshot, backend: Backend, declared: Sequence[SchemaTable]) -> None:
+    """Refuse, before anything is charged, tables that are not what was bound or that cannot be read.
+
+    Privacy: it compares what is declared, and runs statements that no row satisfies: whether they fail depends on
+    names, rights and the way to the database, never on rows.
+    """
+    if backend.handed_in or backend.dialect.name != DUCKDB.name:
+        _unchanged(snapshot, declared)
+    for table in declared:
+        snapshot.run(nothing_of(table, backend.dialect))
+
+
+def survey(steps: Sequence[Program], statement: PrivateStatement, receipt: Receipt, snapshot: Snapshot) -> list[Sealed]:
+    """The first look at the rows, for each release. Needs the receipt of a durable charge; draws no noise."""
+    _require_receipt(statement, receipt)
+    return [snapshot.run(program_.survey) for program_ in steps]
+
+
+def release(
+    surveyed: Sequence[Sealed],
+    steps: Sequence[Program],
+    statement: PrivateStatement,
+    receipt: Receipt,
+    snapshot: Snapshot,
+) -> list[NoisyTable]:
+    """Add noise to what was seen in `snapshot`, and read what else is needed. Needs the receipt of a durable charge."""
+    _require_receipt(statement, receipt)
+    parts = zip(surveyed, steps, statement.parts, strict=True)
+    return [_in(snapshot, exact, program_, plan, receipt) for exact, program_, plan in parts]
+
+
+def _require_receipt(statement: PrivateStatement, receipt: Receipt) -> None:
+    if receipt.charge != statement.charge:
+        raise InternalError("A release was asked for without a receipt for it.")
+
+
+def nothing_of(table: SchemaTable, dialect: Dialect) -> Query:
+    """A query that names every column of a table that can be used, and that no row satisfies."""
+    usable = [name for name, column in table.columns.items() if column.type is not Type.OTHER]
+    names = ", ".join(f"t0.{dialect.identifier(name)}" for name in usable)
+    source = f"SELECT {names or '1 AS one'} FROM {dialect.table(table.name)} AS t0"
+    return Query(f"SELECT 1 AS found FROM ({source}) AS readable WHERE 1 = 0", ("found",), (), (pa.int64(),))
+
+
+def _unchanged(snapshot: Snapshot, declared: Sequence[SchemaTable]) -> None:
+    """Refuse tables that are no longer what was bound: a constraint that is gone would take its proof along.
+
+    Privacy: it compares names, types and constraints, never rows. A DuckDB file that we opened ourselves is read-only
+    and cannot change.
+    """
+    if any(snapshot.table(table.name) != table for table in declared):
+        raise BackendError(
+            "The table was changed since the connection was made.", code="schema-changed", hint="Connect again."
+        )
+
+
+def _in(snapshot: Snapshot, exact: Sealed, steps: Program, plan: PrivatePlan, receipt: Receipt) -> NoisyTable:
+    selected = select_keys(exact, plan, receipt)
+    again = steps.measure is not None and not covers_every_key(exact, selected)
+    if (again or steps.buckets or steps.distinct) and plan.release.keys:
+        snapshot.load(SELECTED, _places(selected))
+    noisy = measure(snapshot.run(steps.measure) if again and steps.measure else exact, selected, plan, receipt)
+    ranks = [draw_ranks(snapshot.run(query), selected, plan, i, receipt) for i, query in enumerate(steps.buckets)]
+    values = [count_values(snapshot.run(query), selected, plan, i, receipt) for i, query in enumerate(steps.distinct)]
+    return replace(noisy, ranks=in_order(plan, ranks), distinct=tuple(values))
+
+
+def _places(selected: SelectedKeys) -> pa.Table:
+    """The keys that are measured, each with its place in the answer."""
+    places = np.flatnonzero(selected.shown)
+    return selected.keys.take(pa.array(places)).append_column(PLACE, pa.array(places, type=pa.int64()))

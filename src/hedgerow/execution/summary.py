@@ -1,0 +1,87 @@
+"""The receipt of an answer, from a priced plan."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from hedgerow.accounting.budget import Receipt, Spending
+from hedgerow.answer import Mechanism, Payment, Summary
+from hedgerow.distributions import Gaussian, Noise
+from hedgerow.expressions.describe import describe
+from hedgerow.privacy.distinct import Distinct
+from hedgerow.privacy.plan import PrivatePlan, PrivateStatement
+from hedgerow.privacy.ranks import Draw
+
+
+def mechanisms(plan: PrivatePlan) -> tuple[Mechanism, ...]:
+    """Every noisy measure of the plan, in the analyst's units."""
+    found = []
+    if plan.selection is not None:
+        spread = plan.bounding.groups if plan.mechanism == "laplace" else plan.bounding.groups**0.5
+        found.append(
+            Mechanism(
+                "people per group",
+                plan.mechanism,
+                scale_of(plan.selection.noise),
+                float(spread),
+                float(plan.selection.threshold),
+            )
+        )
+    found += [
+        Mechanism(c.label, plan.mechanism, scale_of(c.noise) * c.unit, c.sensitivity * c.unit) for c in plan.coordinates
+    ]
+    return (*found, *(_drawn(plan, draw) for draw in plan.draws), *(_values(plan, each) for each in plan.distinct))
+
+
+def _values(plan: PrivatePlan, counted: Distinct) -> Mechanism:
+    spread = counted.groups if plan.mechanism == "laplace" else counted.groups**0.5
+    named = f"different values of {describe(counted.value)}"
+    return Mechanism(named, plan.mechanism, scale_of(counted.noise), float(counted.per_owner * spread))
+
+
+def _drawn(plan: PrivatePlan, draw: Draw) -> Mechanism:
+    """A draw: its scale is that of the error in rank, in rows."""
+    named = describe(plan.bucketings[draw.bucketing].value)
+    share = draw.rank.quantile
+    what = ("largest" if share else "smallest") if draw.rank.extreme else f"quantile {float(share):g}"
+    scale = 2 * max(share, 1 - share) * draw.reach.rows / draw.epsilon
+    return Mechanism(f"{what} of {named}", "exponential", float(scale), float(draw.reach.rows))
+
+
+def scale_of(noise: Noise) -> float:
+    """The one number of a noise: standard deviation, or scale."""
+    return noise.sigma if isinstance(noise, Gaussian) else noise.scale
+
+
+def reused(query: str, parts: Sequence[PrivatePlan], identity: str, remaining: Spending) -> Summary:
+    """What the analyst is told about an answer that was paid for before."""
+    return Summary(identity, query, _all(parts), parts[0].minimum, remaining=remaining, reused=True)
+
+
+def summary(query: str, statement: PrivateStatement, receipt: Receipt, estimate: Receipt | None = None) -> Summary:
+    """What the analyst is told about cost and noise; with an `estimate` that was bought first, about both charges."""
+    if estimate is not None:
+        return _both(
+            summary(query, statement, receipt), _payment("size estimate", estimate), _payment("answer", receipt)
+        )
+    return Summary(
+        receipt.id,
+        query,
+        _all(statement.parts),
+        statement.parts[0].minimum,
+        Spending(statement.charge.epsilon, statement.charge.delta),
+        receipt.share,
+        receipt.remaining,
+    )
+
+
+def _payment(purpose: str, receipt: Receipt) -> Payment:
+    return Payment(purpose, receipt.id, Spending(receipt.charge.epsilon, receipt.charge.delta), receipt.share)
+
+
+def _both(told: Summary, first: Payment, second: Payment) -> Summary:
+    epsilon, delta = first.charge.epsilon + second.charge.epsilon, first.charge.delta + second.charge.delta
+    return replace(told, charge=Spending(epsilon, delta), share=first.share + second.share, payments=(first, second))
+
+
+def _all(parts: Sequence[PrivatePlan]) -> tuple[Mechanism, ...]:
+    return tuple(mechanism for part in parts for mechanism in mechanisms(part))

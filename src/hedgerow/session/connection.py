@@ -1,0 +1,103 @@
+"""connect: from a source, a catalog and a ledger to a `Database`."""
+
+import os
+from pathlib import Path
+
+from hedgerow.backends import connect_backend
+from hedgerow.catalog import Catalog, bind_catalog, load_catalog, unenforced_paths
+from hedgerow.errors import CatalogError, HedgerowError
+from hedgerow.execution.notices import notice
+from hedgerow.ledger import Ledger, file_of, open_ledger
+from hedgerow.owners_log import about, beside, keep, let_go
+from hedgerow.schema import Schema
+from hedgerow.session.database import Database
+from hedgerow.session.key_domains import read_domains
+
+
+def connect(
+    source: object,
+    *,
+    catalog: str | os.PathLike[str] | Catalog,
+    ledger: str | os.PathLike[str] | Ledger | None = None,
+    analyst: str | None = None,
+    dialect: str | None = None,
+) -> Database:
+    """Open a database for private questions.
+
+    Args:
+        source: A path, a URL, an open connection, or tables by name: see docs/reference/engines.md.
+        catalog: What is protected: a YAML file or a `Catalog`.
+        ledger: What has been spent: a file or a `Ledger`; by default beside the catalog, with the ending `.ledger`.
+        analyst: Who asks; taken on trust.
+        dialect: The SQL dialect that queries are written in; DuckDB's by default.
+
+    Example:
+        >>> db = connect("shop.duckdb", catalog="shop.yaml")     # doctest: +SKIP
+        >>> db.sql("SELECT COUNT(*) FROM customers", epsilon=1)  # doctest: +SKIP
+    """
+    declared = load_catalog(catalog)
+    log = _owners_log(declared, ledger)
+    keep(log)
+    try:
+        with about(log):
+            return _connected(source, declared, ledger, log, analyst=analyst, dialect=dialect or "duckdb")
+    except BaseException:
+        let_go(log)
+        raise
+
+
+def _connected(
+    source: object,
+    declared: Catalog,
+    ledger: str | os.PathLike[str] | Ledger | None,
+    log: Path | None,
+    *,
+    analyst: str | None,
+    dialect: str,
+) -> Database:
+    backend = connect_backend(source, declared.limits, declared.tables)
+    try:
+        schema = backend.schema()
+        bound = read_domains(bind_catalog(declared, schema), schema, backend)
+        book = ledger if isinstance(ledger, Ledger) else _open_ledger(ledger, bound)
+        _tell_what_is_not_enforced(bound, schema)
+    except HedgerowError:
+        backend.close()
+        raise
+    owns = book is not ledger
+    return Database(backend, schema, bound, book, analyst=analyst, dialect=dialect, owns_ledger=owns, owners_log=log)
+
+
+def _owners_log(catalog: Catalog, ledger: str | os.PathLike[str] | Ledger | None) -> Path | None:
+    """Where the owner's log of a database is: beside its ledger, if that is a file."""
+    if isinstance(ledger, Ledger):
+        return beside(ledger.path)
+    known = ledger is not None or catalog.path is not None
+    return beside(file_of(ledger_path(catalog, ledger)) if known else None)
+
+
+def _tell_what_is_not_enforced(catalog: Catalog, schema: Schema) -> None:
+    """Say which rows have one owner by the catalog's word alone. It follows from the schema; no row is read."""
+    for table, key in unenforced_paths(catalog, schema):
+        notice(
+            f"Nothing enforces that {key} is unique, so whose the rows of `{table}` are is the catalog's word. A row "
+            "that leads to several people counts for each of them. `hedgerow check` says what is enforced."
+        )
+
+
+def ledger_path(catalog: Catalog, ledger: str | os.PathLike[str] | None) -> Path | str:
+    """Where the ledger of a catalog is: where the caller says, or beside the catalog."""
+    if ledger is not None:
+        return os.fspath(ledger)
+    if catalog.path is None:
+        raise CatalogError(
+            "A catalog that does not come from a file has no place for a ledger beside it.",
+            code="no-ledger-path",
+            hint="Pass ledger=.",
+        )
+    return catalog.path.with_suffix(".ledger")
+
+
+def _open_ledger(ledger: str | os.PathLike[str] | None, catalog: Catalog) -> Ledger:
+    place = ledger_path(catalog, ledger)
+    return open_ledger(place, dataset=catalog.dataset, policy=catalog.budget, notice=notice)

@@ -1,0 +1,99 @@
+"""What a list of queries, fixed in advance, would prove together, by every accountant.
+
+All mechanisms and parameters are known before the first answer, so the tightest accountant may be believed: privacy
+loss distributions are valid here, and only here (docs/proofs/ledger.md). It is a report: an interactive ledger admits
+the same queries one by one, by its own filter.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from hedgerow.accounting import GDP, PLD, RDP, ZCDP, Accountant, AnyEvent, Basic
+from hedgerow.accounting.budget import Charge, Cost
+from hedgerow.errors import ConditionNotMet
+from hedgerow.ledger.caps import SCALE, Units
+
+ACCOUNTANTS: Mapping[str, type[Accountant]] = {"basic": Basic, "zCDP": ZCDP, "RDP": RDP, "PLD": PLD, "GDP": GDP}
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """The price of a fixed list of queries.
+
+    Attributes:
+        queries: The texts, in order.
+        charges: What each would be charged.
+        epsilons: The epsilon that each accountant proves for all of them at `delta`; None where it cannot say.
+        admitted: How many of them, from the first, the ledger's filter would admit now; None where the owner
+            set the price of a statement, which then depends on those before it.
+    """
+
+    queries: tuple[str, ...]
+    charges: tuple[Charge, ...]
+    delta: float
+    epsilons: Mapping[str, float | None]
+    admitted: int | None
+
+    @property
+    def tightest(self) -> tuple[str, float]:
+        """The accountant that proves most, and what."""
+        known = {name: epsilon for name, epsilon in self.epsilons.items() if epsilon is not None}
+        best = min(known, key=lambda name: known[name])
+        return best, known[best]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain JSON."""
+        name, epsilon = self.tightest
+        rows = [
+            {"query": query, "epsilon": charge.epsilon, "delta": charge.delta}
+            for query, charge in zip(self.queries, self.charges, strict=True)
+        ]
+        return {
+            "queries": rows,
+            "delta": self.delta,
+            "epsilons": dict(self.epsilons),
+            "tightest": {"accountant": name, "epsilon": epsilon},
+            "admitted": self.admitted,
+        }
+
+
+def total(events: Iterable[AnyEvent], delta: float) -> dict[str, float | None]:
+    """The epsilon that each accountant proves for `events` at `delta`; None where it cannot say."""
+    listed = list(events)
+    return {name: _epsilon(kind, listed, delta) for name, kind in ACCOUNTANTS.items()}
+
+
+def forecast(queries: Sequence[str], charges: Sequence[Charge], delta: float, left: Cost | None) -> Forecast:
+    """Total the charges of a fixed list."""
+    events: list[AnyEvent] = [event for charge in charges for event in charge.events]  # type: ignore[misc]
+    return Forecast(
+        tuple(queries), tuple(charges), delta, total(events, delta), None if left is None else _admitted(charges, left)
+    )
+
+
+def how_many(charge: Charge, left: Cost) -> int | None:
+    """How often `charge` fits into what is left; None where it takes nothing."""
+    asked = Units.of(charge)
+    pairs = [(asked.gaussian, left.gaussian), (asked.deliberate, left.pure), (asked.mass, left.mass)]
+    fits = [max(int(room * SCALE // amount), 0) for amount, room in pairs if amount]
+    return min(fits, default=None)
+
+
+def _admitted(charges: Sequence[Charge], left: Cost) -> int:
+    """How many charges, from the first, fit into what is left."""
+    spent = Units()
+    for number, charge in enumerate(charges):
+        spent = spent + Units.of(charge)
+        pairs = [(spent.gaussian, left.gaussian), (spent.deliberate, left.pure), (spent.mass, left.mass)]
+        if charge.events and any(amount > room * SCALE for amount, room in pairs):
+            return number
+    return len(charges)
+
+
+def _epsilon(kind: type[Accountant], events: Sequence[AnyEvent], delta: float) -> float | None:
+    """None where the accountant cannot hold these events: a report never takes the books away."""
+    try:
+        return kind(events).epsilon(delta)
+    except (ConditionNotMet, ArithmeticError, ValueError, MemoryError):
+        return None

@@ -1,0 +1,200 @@
+"""Text to syntax. One statement, of bounded size and depth; the tree is untrusted until `plan` has bound it."""
+
+import itertools
+import logging
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sqlglot import Dialect, Token, TokenType, exp
+from sqlglot.errors import SqlglotError
+
+from hedgerow.errors import ParameterError, ParseError, Span, UnsupportedSQLError
+from hedgerow.sql.hints import hint_for, unclosed
+from hedgerow.sql.placeholders import number_placeholders
+from hedgerow.sql.positions import NAMELESS, place_functions
+from hedgerow.sql.privacy_clause import Identifier, Option, cut, span_of
+
+MAX_CHARACTERS = 100_000
+MAX_DEPTH = 60
+MAX_TOKENS = 20_000
+DIALECTS = ("duckdb", "postgres", "spark", "sqlite", "bigquery", "snowflake")
+STATEMENTS = frozenset(
+    {
+        "ALTER",
+        "ANALYZE",
+        "ATTACH",
+        "CACHE",
+        "COMMAND",
+        "COMMIT",
+        "COPY",
+        "CREATE",
+        "DELETE",
+        "DESCRIBE",
+        "DETACH",
+        "DROP",
+        "EXECUTE",
+        "EXPORT",
+        "GRANT",
+        "INSERT",
+        "INSTALL",
+        "KILL",
+        "LOADDATA",
+        "MERGE",
+        "PIVOT",
+        "PRAGMA",
+        "REFRESH",
+        "ROLLBACK",
+        "SET",
+        "SHOW",
+        "SUBQUERY",
+        "SUMMARIZE",
+        "TABLE",
+        "TRANSACTION",
+        "TRUNCATETABLE",
+        "UPDATE",
+        "USE",
+        "VALUES",
+    }
+)
+
+logging.getLogger("sqlglot").setLevel(logging.CRITICAL)
+
+
+@dataclass(frozen=True)
+class Statement:
+    """What was read: the tree of one query, and the options that stood in BigQuery's clause for them.
+
+    Every node of the tree carries the dialect it was written in as `meta["dialect"]`, for the same
+    word means different things in different dialects.
+    """
+
+    query: exp.Query
+    options: Mapping[str, Option | Identifier]
+
+
+def parse(text: str, dialect: str = "duckdb") -> Statement:
+    """The syntax tree of one SELECT statement.
+
+    Privacy: nothing is executed here. Size and depth are limited before the parser runs, so that a
+    text cannot exhaust the program; the limits depend on the text alone.
+    """
+    if dialect not in DIALECTS:
+        known = ", ".join(DIALECTS)
+        raise ParameterError(f"Dialect {dialect!r} is not known.", code="dialect", hint=f"Choose one of {known}.")
+    _check_text(text)
+    reader = Dialect.get_or_raise(dialect)
+    tokens: list[Token] = []
+    try:
+        tokens = reader.tokenize(text)
+        _check_tokens(tokens)
+        words, options = cut(tokens)
+        words = number_placeholders(words)
+        statements = reader.parser().parse(words, text)
+    except SqlglotError as error:
+        raise _readable(error, text, tokens) from None
+    except RecursionError:
+        raise ParseError("The statement is nested too deeply.", code="too-deep") from None
+    except (ValueError, TypeError, LookupError, AttributeError, AssertionError):  # the parser's own mistakes
+        raise ParseError("The text cannot be read as SQL.", code="syntax") from None
+    query = _single_query([s for s in statements if s is not None], tokens)
+    place_functions(query, words)
+    for node in query.walk():
+        node.meta["dialect"] = dialect
+    return Statement(query, options)
+
+
+def _check_text(text: str) -> None:
+    if not isinstance(text, str):
+        raise ParseError("The query must be text.", code="not-text", hint="Pass the SQL as a string.")
+    if not text.strip():
+        raise ParseError("The query is empty.", code="empty", hint="Write a SELECT statement.")
+    if len(text) > MAX_CHARACTERS:
+        raise ParseError(f"The query has more than {MAX_CHARACTERS:,} characters.", code="too-long")
+    if not text.isascii() and any("\ud800" <= sign <= "\udfff" for sign in text):
+        raise ParseError("The query contains half of a character.", code="not-text", hint="Pass text that is UTF-8.")
+    if "\x00" in text:
+        raise ParseError("The query contains a NUL character.", code="nul")
+
+
+def _check_tokens(tokens: list[Token]) -> None:
+    """Refuse what would recurse too deeply, before the recursive parser sees it."""
+    if len(tokens) > MAX_TOKENS:
+        raise ParseError(f"The query has more than {MAX_TOKENS:,} words.", code="too-long")
+    depth, run = 0, 0
+    opening = {TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE}
+    closing = {TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END}
+    prefix = {TokenType.NOT, TokenType.DASH, TokenType.PLUS, TokenType.TILDE}
+    for before, token in itertools.pairwise(tokens):
+        if before.token_type is token.token_type is TokenType.STRING and before.line == token.line:
+            raise ParseError(
+                "Two texts stand side by side.",
+                code="syntax",
+                hint="Is a comma missing between them? A quote inside a text is doubled: 'O''Brien'.",
+                span=Span(before.start, token.end + 1, before.line),
+            )
+    for token in tokens:
+        depth += (token.token_type in opening) - (token.token_type in closing)
+        run = run + 1 if token.token_type in prefix else 0
+        if max(depth, run) > MAX_DEPTH:
+            raise ParseError(
+                f"The statement is nested more than {MAX_DEPTH} levels deep.", code="too-deep", span=span_of(token)
+            )
+
+
+def _single_query(statements: list[exp.Expr], tokens: list[Token]) -> exp.Query:
+    if len(statements) != 1:
+        raise ParseError(
+            "Exactly one statement can be asked at a time.",
+            code="one-statement",
+            hint="Send the statements one by one.",
+        )
+    statement = statements[0]
+    if not isinstance(statement, exp.Query) or isinstance(statement, exp.Table):
+        if statement.key.upper() not in STATEMENTS:
+            raise ParseError(
+                "The text cannot be read as SQL.", code="syntax", hint="Start the query with SELECT or WITH."
+            )
+        raise UnsupportedSQLError(
+            f"Only SELECT can be asked; this is {tokens[0].text.split()[0].upper()}.",
+            code="not-a-select",
+            hint="Start the query with SELECT or WITH.",
+        )
+    return statement
+
+
+def _readable(error: SqlglotError, text: str, tokens: list[Token]) -> ParseError:
+    opened = None if tokens else unclosed(text)
+    if opened is not None:
+        return ParseError("The text ends inside a quote or comment.", code="syntax", hint=opened.text, span=opened.span)
+    details = getattr(error, "errors", None) or [{}]
+    first = details[0]
+    line, column = first.get("line"), first.get("col")  # of the last character of the word
+    what = _plain(str(first.get("description") or ""))
+    if line is None or column is None:
+        return ParseError(f"{what}.", code="syntax")
+    near = first.get("highlight") or ""
+    column = max(column - len(near) + 1, 1) if near else max(column, 1)
+    start = sum(len(row) + 1 for row in text.split("\n")[: line - 1]) + column - 1
+    span = Span(start, start + max(len(near), 1), line)
+    hint = hint_for(text, tokens, start)
+    if hint is not None and hint.span is not None:
+        span, near = hint.span, text[hint.span.start : hint.span.end]
+        column = span.start - (text.rfind("\n", 0, span.start) + 1) + 1
+    return ParseError(
+        f"Syntax error at line {span.line}, column {column}{f', near {near!r}' if near else ''}: {what}.",
+        code="syntax",
+        hint=None if hint is None else hint.text,
+        span=span,
+    )
+
+
+def _plain(description: str) -> str:
+    """The parser's complaint without its own class names and tokens."""
+    missing = re.match(r"Required \w+: '\w+' missing for <class '[\w.]*\.(\w+)'>", description)
+    kind: type = exp.Expr if missing is None else getattr(exp, missing[1], exp.Expr)
+    if issubclass(kind, exp.Func):
+        return "a part is missing here" if issubclass(kind, NAMELESS) else f"{kind.sql_name()} needs another argument"
+    if not description or "<class" in description or description.startswith("Invalid expression"):
+        return "something is missing or does not belong here"
+    return description.split(" but got <", maxsplit=1)[0].rstrip(".").replace("Expecting", "expected")

@@ -1,0 +1,113 @@
+"""Estimates of variances, covariances, correlations and regression lines from noisy moments, in centred units.
+
+Everything here is arithmetic on what was released. The noise has a small systematic effect on a quotient of noisy
+sums; where the count is clear of it, that effect is known well enough to be taken off.
+"""
+
+import numpy as np
+
+from hedgerow.statistics.moments.central import COVARIANCE, VAR_FIRST, VAR_SECOND, Form, bias, central, gradient
+from hedgerow.statistics.moments.family import Floats
+from hedgerow.statistics.moments.noisy import FIRST, PRODUCT, SECOND, Moments
+
+CORRECTED_FROM = 10.0
+"""From how many standard deviations of the noise on a group is corrected for bias."""
+
+
+def var_pop(moments: Moments) -> Floats:
+    """The variance of the first column, cut to what its mean allows; exchange the columns for that of the second.
+
+    Example:
+        >>> from hedgerow.distributions import Gaussian
+        >>> from hedgerow.statistics.moments.families import BERNSTEIN
+        >>> seen = Moments.of(BERNSTEIN, np.array([[350.0], [300.0], [350.0]]), Gaussian(5.0))
+        >>> var_pop(seen).round(4).tolist()
+        [0.4]
+    """
+    moments.require(FIRST)
+    return np.clip(corrected(moments, VAR_FIRST), 0.0, 1.0 - moments.means[0] ** 2)
+
+
+def var_samp(moments: Moments) -> Floats:
+    """`var_pop` with n - 1 below the line; nan where there is no more than one row."""
+    return var_pop(moments) * sample_factor(moments)
+
+
+def stddev_pop(moments: Moments) -> Floats:
+    """The root of `var_pop`."""
+    return np.sqrt(var_pop(moments))
+
+
+def stddev_samp(moments: Moments) -> Floats:
+    """The root of `var_samp`."""
+    return np.sqrt(var_samp(moments))
+
+
+def covar_pop(moments: Moments) -> Floats:
+    """The covariance, cut by Cauchy and Schwarz: with the variances if known, else with the largest possible."""
+    moments.require(PRODUCT)
+    limit = np.sqrt(np.prod([_largest_variance(moments, each) for each in (0, 1)], axis=0))
+    return np.clip(corrected(moments, COVARIANCE), -limit, limit)
+
+
+def covar_samp(moments: Moments) -> Floats:
+    """`covar_pop` with n - 1 below the line; nan where there is no more than one row."""
+    return covar_pop(moments) * sample_factor(moments)
+
+
+def corr(moments: Moments) -> Floats:
+    """The correlation; nan where the estimate of a variance is below the standard deviation of its own noise."""
+    first, second = var_pop(moments), var_pop(moments.exchanged())
+    clear = is_clear(moments, VAR_FIRST) & is_clear(moments, VAR_SECOND)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = covar_pop(moments) / np.sqrt(first * second)
+    return np.where(clear, np.clip(found, -1.0, 1.0), np.nan)
+
+
+def regr_slope(moments: Moments) -> Floats:
+    """By how much the second column rises with the first; nan where the variance of the first is lost in its noise."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = covar_pop(moments) / var_pop(moments)
+    return np.where(is_clear(moments, VAR_FIRST), found, np.nan)
+
+
+def regr_intercept(moments: Moments, offset: float = 0.0) -> Floats:
+    """Where the line meets z = -offset; nan where there is no slope.
+
+    Args:
+        moments: Of both columns.
+        offset: The middle of the first column's range in units of half its width. Then z = -offset is x = 0.
+    """
+    first, second = moments.means
+    return np.asarray(second - regr_slope(moments) * (first + offset))
+
+
+def regr_r2(moments: Moments) -> Floats:
+    """The square of the correlation."""
+    return corr(moments) ** 2
+
+
+def corrected(moments: Moments, form: Form) -> Floats:
+    """A central moment without the bias of the noise, where the count is clear of it; not cut."""
+    large = moments.count > CORRECTED_FROM * moments.sigma
+    return np.asarray(central(moments, form) - np.where(large, bias(moments, form), 0.0))
+
+
+def is_clear(moments: Moments, form: Form, times: float = 1.0) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """Whether a central moment is at least so many standard deviations of its own noise, to first order."""
+    value = np.maximum(corrected(moments, form), 0.0)
+    noise = moments.spread(gradient(moments, form, value))
+    return np.asarray((value >= times * noise) & (value > 0))
+
+
+def sample_factor(moments: Moments) -> Floats:
+    """N / (n - 1); nan where there is no more than one row."""
+    rows = moments.rows
+    return np.divide(rows, rows - 1.0, out=np.full_like(rows, np.nan), where=rows > 1.0)
+
+
+def _largest_variance(moments: Moments, column: int) -> Floats:
+    known = set(SECOND if column else FIRST) <= set(moments.known)
+    if known:
+        return var_pop(moments.exchanged() if column else moments)
+    return np.asarray(1.0 - moments.means[column] ** 2)

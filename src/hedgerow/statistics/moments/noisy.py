@@ -1,0 +1,121 @@
+"""Noisy moments of many groups, and the law of their noise."""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.distributions import Gaussian, Noise
+from hedgerow.errors import InternalError
+from hedgerow.statistics.moments.family import MOMENTS, Family, Floats, Monomial, mixing
+
+FIRST: tuple[Monomial, ...] = ((0, 0), (1, 0), (2, 0))
+SECOND: tuple[Monomial, ...] = ((0, 0), (0, 1), (0, 2))
+PRODUCT: tuple[Monomial, ...] = ((0, 0), (1, 0), (0, 1), (1, 1))
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Sums of z^i w^j over the rows of each group, with noise.
+
+    `sums` and `mixing` have one row for each of `MOMENTS` (zeros for what is not in `known`); `sums` has one column per
+    group. What was added to the exact sums is `mixing` times independent draws of `noise`, fresh in each group.
+    """
+
+    known: tuple[Monomial, ...]
+    sums: Floats
+    mixing: Floats
+    noise: Noise
+
+    @classmethod
+    def of(cls, family: Family, coordinates: Floats, noise: Noise) -> "Moments":
+        """The moments in a noisy release.
+
+        Args:
+            family: What was released.
+            coordinates: Its noisy coordinates: a row for each, a column for each group.
+            noise: The law of the noise in every one of them.
+
+        Example:
+            >>> from hedgerow.statistics.moments.families import BERNSTEIN
+            >>> seen = Moments.of(BERNSTEIN, np.array([[20.0], [50.0], [30.0]]), Gaussian(5.0))
+            >>> seen.count.tolist(), seen.moment((1, 0)).tolist(), seen.moment((2, 0)).tolist()
+            ([100.0], [10.0], [0.0])
+        """
+        back = mixing(family)
+        return cls.from_sums(family.moments, back @ np.asarray(coordinates, dtype=float), back, noise)
+
+    @classmethod
+    def from_sums(cls, monomials: Sequence[Monomial], sums: Floats, mixing: Floats, noise: Noise) -> "Moments":
+        """Moments that are known as such.
+
+        Args:
+            monomials: Which they are.
+            sums: A row for each of them, a column for each group.
+            mixing: A row for each of them, a column for each independent noise: its coefficient.
+            noise: The law of each noise.
+        """
+        places = [MOMENTS.index(each) for each in monomials]
+        whole = [np.zeros((len(MOMENTS), np.shape(each)[1])) for each in (sums, mixing)]
+        whole[0][places], whole[1][places] = sums, mixing
+        return cls(tuple(each for each in MOMENTS if each in monomials), whole[0], whole[1], noise)
+
+    def groups(self, which: NDArray[np.bool_]) -> "Moments":
+        """The same for some of the groups."""
+        return Moments(self.known, self.sums[:, which], self.mixing, self.noise)
+
+    def only(self, monomials: Iterable[Monomial]) -> "Moments":
+        """These moments and no others."""
+        kept = tuple(each for each in MOMENTS if each in set(monomials))
+        self.require(kept)
+        keep = np.array([[float(each in kept)] for each in MOMENTS])
+        return Moments(kept, self.sums * keep, self.mixing * keep, self.noise)
+
+    def exchanged(self) -> "Moments":
+        """The same with the two columns in each other's place."""
+        order = [MOMENTS.index((j, i)) for i, j in MOMENTS]
+        known = tuple(each for each in MOMENTS if each[::-1] in self.known)
+        return Moments(known, self.sums[order], self.mixing[order], self.noise)
+
+    def require(self, monomials: Iterable[Monomial]) -> None:
+        """Refuse to go on without these."""
+        if not set(monomials) <= set(self.known):
+            raise InternalError("A statistic was asked for whose moments were not released.")
+
+    def moment(self, monomial: Monomial) -> Floats:
+        """The noisy sums of one monomial."""
+        self.require([monomial])
+        return np.asarray(self.sums[MOMENTS.index(monomial)])
+
+    @property
+    def count(self) -> Floats:
+        """Noisy numbers of rows."""
+        return np.asarray(self.sums[0])
+
+    @property
+    def rows(self) -> Floats:
+        """The same, but at least one, to divide by."""
+        return np.maximum(self.count, 1.0)
+
+    @property
+    def means(self) -> tuple[Floats, Floats]:
+        """Of both columns, cut to the range; zero for one that is not there."""
+        first, second = (np.clip(self.sums[k] / self.rows, -1.0, 1.0) for k in (1, 2))
+        return first, second
+
+    @property
+    def sigma(self) -> float:
+        """The standard deviation of the noise in one coordinate (on a lattice it is a little smaller)."""
+        return self.noise.sigma if isinstance(self.noise, Gaussian) else math.sqrt(2) * self.noise.scale
+
+    @cached_property
+    def covariance(self) -> Floats:
+        """Of the noise in the moments."""
+        return np.asarray(self.sigma**2 * (self.mixing @ self.mixing.T))
+
+    def spread(self, gradient: Floats) -> Floats:
+        """The standard deviation of the noise in `gradient` times the moments, for a gradient per group."""
+        return np.asarray(np.sqrt(np.maximum(np.einsum("ig,ij,jg->g", gradient, self.covariance, gradient), 0.0)))
