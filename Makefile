@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := fast
-.PHONY: fast test demo lint types imports environments system-packages fix slow bench bench-peers mutation clean help
+.PHONY: fast test demo lint types imports docs changelog hooks environments system-packages fix slow bench bench-peers mutation clean help
 
 help: ## what each target does
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -44,14 +44,23 @@ SLOWER := ledger ledger_engine distributions coverage posture demo docs installe
 fast: lint types imports ## lint, types, imports and the tests that need no second engine and no patience
 	$(BIN)/pytest -q -n 2 -m "not slow" $(SLOWER:%=--ignore=tests/%)
 
+docs: $(VENV)/.dev ## the site, in build/site; a link or an anchor that leads nowhere is an error
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs --quiet build --strict
+
+changelog: $(VENV)/.dev ## the section that the fragments in changelog.d make so far
+	@$(BIN)/towncrier build --draft --version next 2>/dev/null
+
+hooks: $(VENV)/.dev ## let git check each commit and its message, by pre-commit
+	$(BIN)/pre-commit install
+
 environments: $(VENV)/.dev ## what a plain install and each extra bring, apart from each other, for tests of the wheel
 	$(BIN)/python -m tests.installed.environments
 
 system-packages: ## the Debian packages that tests of real servers need, where they may be installed
 	scripts/system-packages
 
-test: lint types imports environments $(VENV)/.mariadb ## everything that must pass before a change lands
-	$(BIN)/pytest -q -n 2 -m "not slow"
+test: lint types imports docs environments $(VENV)/.mariadb ## everything that must pass before a change lands
+	$(BIN)/pytest -q -n 2 -m "not slow" --durations=20
 
 slow: $(VENV)/.dev $(VENV)/.mariadb ## coverage at scale and long simulations
 	$(BIN)/pytest -q -n 2 -m slow
