@@ -1,4 +1,4 @@
-"""Document 000's numbers, recomputed: its tables, its figures, and the exact interval beside its bound.
+"""The numbers of Russo et al. (2025), recomputed: tables, figures, and the exact interval beside their bound.
 
 Deterministic numbers come from the formulas, the rest from simulation with fresh noise, so that digits differ from
 run to run. Progress goes to standard error.
@@ -285,7 +285,7 @@ def table_7(trials: int) -> list[dict[str, Any]]:
 
 
 def tangent_plane(trials: int) -> list[dict[str, Any]]:
-    """First-order propagation of Gaussian noise, which the document asks about, beside Fieller's interval.
+    """First-order propagation of Gaussian noise, which the paper asks about, beside Fieller's interval.
 
     The noisy quotient plus and minus z sqrt(v_s + r^2 v_c) / count, both at 95 %, for noise of standard deviation 1.
     """
@@ -333,7 +333,7 @@ def main() -> None:
     found: dict[str, Any] = {"deterministic": list(deterministic())}
     report("Deterministic numbers", found["deterministic"], ("table", "row", "printed", "computed", "remark"))
     parts = {
-        "figure 1 and table 4: first-order bound (document 000, eq. 1) and the exact interval": figure_1,
+        "figure 1 and table 4: first-order bound (Russo et al. 2025, eq. 1) and the exact interval": figure_1,
         "figure 2: alpha* at the least number of rows, and the exact interval": figure_2,
         "table 6: error relative to the average": tightness,
         "table 7: published, basic and exact": table_7,

@@ -1,4 +1,4 @@
-"""Document 000's Figures 1 to 4, with its axes, from what `quotients.py` measured."""
+"""Figures 1 to 4 of Russo et al. (2025), with their axes, from what `quotients.py` measured."""
 
 from pathlib import Path
 from typing import Any

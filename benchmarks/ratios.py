@@ -1,4 +1,4 @@
-"""Document 001's figures and its table, recomputed, and the coverage of hedgerow's own interval beside them.
+"""Figures and table of Shoham and Ligett (2025), recomputed, and the coverage of hedgerow's own interval beside them.
 
 Deterministic numbers come from the formulas, the rest from simulation with fresh draws, so that digits differ from run
 to run. Progress goes to standard error.
@@ -132,7 +132,7 @@ def figure_3(draws: int) -> Rows:
 def measured(x: Floats, y: Floats, size: int, noise: Noise | None, method: str, value: float) -> dict[str, float]:
     """Mean width, median width and coverage.
 
-    The document's methods see counts of at least 1, as it has them, and miss where their formula has no root.
+    The paper's methods see counts of at least 1, as it has them, and miss where their formula has no root.
     """
     if method != "auto":
         x, y = np.maximum(x, 1), np.maximum(y, 1)
@@ -289,7 +289,7 @@ def own_widths(draws: int) -> Rows:
     Three measures, because a ratio whose denominator may be zero has no bounded interval that holds: the mean over the
     grid of median widths; of mean widths on the scale ratio / (1 + ratio); and of mean widths of what lies between 0
     and 200, where ratios of counts of at least 1 end. `same_price` compares medians with what Theorem 4.5 makes of the
-    document's noise for the same epsilon.
+    paper's noise for the same epsilon.
     """
     rows, published = [], {}
     for whose, kind, epsilon, noise in settings():
@@ -333,7 +333,7 @@ def report(title: str, rows: Rows) -> None:
 
 
 def grid(title: str, cells: list[float]) -> None:
-    """A 9 x 9 block as the document prints it."""
+    """A 9 x 9 block as the paper prints it."""
     table = Table(title=title, title_justify="left")
     for name in ("p_x / p_y", *(f"{rate:.1f}" for rate in RATES)):
         table.add_column(name, justify="right")

@@ -1,4 +1,4 @@
-"""Document 001's Figures 1 to 3, with its axes, from what `ratios.py` measured."""
+"""Figures 1 to 3 of Shoham and Ligett (2025), with their axes, from what `ratios.py` measured."""
 
 from pathlib import Path
 from typing import Any

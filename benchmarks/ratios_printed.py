@@ -1,4 +1,4 @@
-"""Table 1 of document 001 as printed: coverage for p_x (down) and p_y (across) from 0.1 to 0.9, in thousandths."""
+"""Table 1 of Shoham and Ligett (2025) as printed: coverage in thousandths, p_x down and p_y across, 0.1 to 0.9."""
 
 PRINTED = {
     "gaussian 4.2": """

@@ -1,4 +1,4 @@
-"""The ten queries of document 003 on TPC-H: error, cells lost, time, and queries in one budget, in one run.
+"""The ten queries of Matsumoto et al. (2026) on TPC-H: error, cells lost, time, and queries in one budget, in one run.
 
 Writes a report, the numbers and two figures into a folder. `make bench` runs it at scale 1:
 

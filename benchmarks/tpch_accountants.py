@@ -1,4 +1,4 @@
-"""How many statements of (0.1, 1e-7) fit one budget, by accountant: document 003's Figure 3.
+"""How many statements of (0.1, 1e-7) fit one budget, by accountant: Figure 3 of Matsumoto et al. (2026).
 
 The ledger decides while the analyst adapts. The other accountants total a list that was fixed in advance, which is a
 weaker promise; adding up is the rule that needs no accountant.

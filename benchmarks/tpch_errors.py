@@ -1,4 +1,4 @@
-"""How wrong private answers are: fresh, charged releases, and equations 2 and 3 of document 003."""
+"""How wrong private answers are: fresh, charged releases, and equations 2 and 3 of Matsumoto et al. (2026)."""
 
 import math
 import statistics

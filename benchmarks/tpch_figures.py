@@ -1,4 +1,4 @@
-"""Document 003's Figures 2 and 3: error by epsilon for each query, and queries in one budget by accountant."""
+"""Figures 2 and 3 of Matsumoto et al. (2026): error by epsilon for each query, queries in one budget by accountant."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -1,8 +1,8 @@
-"""The ten queries of document 003 (Table 2), the data they are asked of, and the catalog with its bounds.
+"""The ten queries of Matsumoto et al. (2026, Table 2), the data they are asked of, and the catalog with its bounds.
 
-The data is TPC-H by tpchgen-cli with two changes that document 003 makes as well: `l_discount` is reordered so that its
-correlation with `l_extendedprice` is 0.3, and every bound is the true extreme, for all systems alike. Table 2 describes
-the queries in words; where the words leave something open, what was chosen is said here.
+The data is TPC-H by tpchgen-cli with two changes that Matsumoto et al. (2026) make too: `l_discount` is reordered so
+that its correlation with `l_extendedprice` is 0.3, and every bound is the true extreme, for all systems alike. Table 2
+describes the queries in words; where the words leave something open, what was chosen is said here.
 """
 
 import math

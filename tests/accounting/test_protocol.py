@@ -1,4 +1,4 @@
-"""A fixed number of queries (document 002), and schedules for an unknown number."""
+"""A fixed number of queries (the query-budget note), and schedules for an unknown number."""
 
 import math
 

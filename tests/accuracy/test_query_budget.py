@@ -1,4 +1,4 @@
-"""The bounds of document 002 hold in simulation; as printed, the one for variances does not."""
+"""The bounds of the query-budget note hold in simulation; as printed, the one for variances does not."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Where the owner sets the price: document 002's number of queries, and a schedule without an end."""
+"""Where the owner sets the price: the query-budget note's number of queries, and a schedule without an end."""
 
 import pytest
 
@@ -46,7 +46,7 @@ def test_every_query_gets_the_noise_of_the_protocol(town, budget, protocol):
     assert answer.receipt.mechanisms[0].scale == pytest.approx(protocol.noise(), rel=1e-6)
 
 
-def test_the_example_of_document_002_is_one_line_of_a_catalog(town):
+def test_the_example_of_the_query_budget_note_is_one_line_of_a_catalog(town):
     db = town(budget="{epsilon: 3, rows: 100000, queries: 2000, accounting: published}", defaults=NO_RULE)
     assert db.sql(COUNT).receipt.mechanisms[0].scale == pytest.approx(91.2612, abs=1e-3)
     assert db.budget.limit.delta == pytest.approx(3.1623e-8, rel=1e-4)

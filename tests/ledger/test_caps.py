@@ -89,7 +89,7 @@ def test_nothing_can_be_given_back(gaussian):
     [(1.0, 1e-6, 94, 95), (1.0, 1e-5, 121, 122), (3.0, 1e-6, 710, 716), (5.0, 1e-6, 1764, 1778)],
 )
 def test_many_small_statements_fit(gaussian, epsilon, delta, admitted, without_reserve):
-    """Figure 3 of document 003: statements of (0.1, 1e-7). The reserve of a tenth of delta costs about one percent."""
+    """Figure 3 of Matsumoto et al. (2026): statements of (0.1, 1e-7). A reserve of a tenth of delta costs about 1 %."""
     one, caps = Units.of(gaussian(0.1, 1e-7)), caps_for(epsilon, delta)
     assert caps.gaussian // one.gaussian == admitted >= without_reserve * 0.989 - 1
     assert min(caps.pure // one.pure, caps.mass // one.mass) > 10**6

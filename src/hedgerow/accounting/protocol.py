@@ -1,4 +1,4 @@
-"""A fixed number of queries that share a budget evenly (document 002; docs/explanation/sources.md)."""
+"""A fixed number of queries that share a budget evenly (the query-budget note; docs/explanation/sources.md)."""
 
 import math
 from dataclasses import dataclass
@@ -9,11 +9,11 @@ from hedgerow.accounting.parameters import positive, probability, whole
 from hedgerow.errors import ParameterError
 
 PUBLISHED_PRICES = {"count": 1, "sum": 1, "histogram": 1, "mean": 2, "var": 3}
-"""What each question takes off the counter, in the document."""
+"""What each question takes off the counter, in the query-budget note."""
 
 
 def query_budget_sigma(epsilon: float, delta: float) -> float:
-    """Noise that makes t queries of sqrt(t) sigma each (epsilon, delta)-DP: the document's equation 12.
+    """Noise that makes t queries of sqrt(t) sigma each (epsilon, delta)-DP: the note's equation 12.
 
     Example:
         >>> round(query_budget_sigma(3.0, query_budget_delta(100_000)), 6)
@@ -24,7 +24,7 @@ def query_budget_sigma(epsilon: float, delta: float) -> float:
 
 
 def query_budget_delta(rows: float) -> float:
-    """The document's equation 1: one over rows^1.5. `rows` is a public figure, never a count of the data.
+    """The note's equation 1: one over rows^1.5. `rows` is a public figure, never a count of the data.
 
     Example:
         >>> f"{query_budget_delta(100_000):.4e}"
@@ -37,7 +37,7 @@ def query_budget_delta(rows: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class QueryBudget:
-    """The document's protocol: `queries` basic queries, and then the dataset is closed.
+    """The note's protocol: `queries` basic queries, and then the dataset is closed.
 
     With `method="published"` sigma is equation 12, and a mean counts as two queries, a variance as three. With
     `"exact"` sigma is that of exact composition, and with our joint releases each counts as one.

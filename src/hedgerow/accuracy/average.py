@@ -61,7 +61,7 @@ def average_error(
 ) -> Prediction:
     """How far noisy sum / noisy count will be from the exact average, with probability 1 - beta.
 
-    `published` is alpha*_avg of document 000 (Proposition 3.6), with beta / 2 for each noise. It needs a positive
+    `published` is alpha*_avg of Russo et al. (2025, Proposition 3.6), beta / 2 for each noise. It needs a positive
     range. `direct` needs a positive noisy count and nothing else, and is never larger: with r the exact average,
 
         noisy average - r = (noise of the sum - r * noise of the count) / noisy count,
@@ -80,7 +80,7 @@ def average_error(
         epsilon_count: What the count cost.
         epsilon_sum: What the sum will cost.
         beta: How often the error may be larger.
-        gamma: What document 000 calls small: noise relative to what it is added to.
+        gamma: What Russo et al. (2025) call small: noise relative to what it is added to.
         delta: That of the count, and that of the sum; 0 for Laplace noise.
         mechanism: `laplace`, `gaussian` (the classic calibration and its tail bound, as published) or `analytic`.
         method: `auto`, `published` or `direct`.
@@ -144,7 +144,7 @@ def _direct(asked: _Average) -> Prediction:
 def small_count(of_count: Floats, count: Floats, gamma: Floats) -> Condition:
     """The condition that the noise of a count is small beside it.
 
-    The document takes the absolute value of the noisy count. No exact count is negative, so a negative one fails here.
+    Russo et al. take the absolute value of the noisy count. No exact count is negative, so a negative one fails here.
     """
     with np.errstate(divide="ignore"):
         fraction = np.where(count > 0, of_count / count, np.inf)

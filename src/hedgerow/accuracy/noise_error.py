@@ -55,7 +55,7 @@ def laplace_error(sensitivity: ArrayLike, epsilon: ArrayLike, beta: ArrayLike) -
 def gaussian_error(sigma: ArrayLike, beta: ArrayLike, method: Literal["quantile", "tail"] = "quantile") -> Number:
     """What Gaussian noise exceeds, in either direction, with probability at most `beta`.
 
-    `quantile` is exact. `tail` is Definition 2.7 of document 000, sigma sqrt(2 ln(2 / beta)): two fifths more at 0.05.
+    `quantile` is exact. `tail` is Definition 2.7 of Russo et al. (2025), sigma sqrt(2 ln(2 / beta)): 40 % more at 0.05.
 
     Example:
         >>> round(gaussian_error(10.0, 0.05), 4), round(gaussian_error(10.0, 0.05, method="tail"), 4)
@@ -87,7 +87,7 @@ def unit_epsilon(mechanism: Mechanism, noise: Floats, delta: Floats) -> Floats:
 def reach(mechanism: Mechanism, beta: Floats) -> Floats:
     """What noise of scale, or standard deviation, 1 exceeds with probability at most `beta`.
 
-    For the classic Gaussian mechanism it is the tail bound that document 000 uses, for the others the quantile.
+    For the classic Gaussian mechanism it is the tail bound that Russo et al. (2025) use, for the others the quantile.
     """
     if mechanism == "laplace":
         return -np.log(beta)

@@ -1,4 +1,4 @@
-"""Document 000's Propositions 3.2 to 3.5: when the noise of a count and of a sum is small beside them.
+"""Propositions 3.2 to 3.5 of Russo et al. (2025): when the noise of a count and of a sum is small beside them.
 
 They are asked for alone here; `average_error` and `quotient_error` report those that they rest on. Every
 `beta` is that of one noise, and every `delta` that of one release.
@@ -146,7 +146,7 @@ def balance(
 def error_bound(
     sensitivity: ArrayLike, epsilon: ArrayLike, delta: ArrayLike, beta: ArrayLike, mechanism: Mechanism, name: str
 ) -> Floats:
-    """Document 000's icdf: what the noise of one release exceeds with probability at most `beta`."""
+    """Bound that the noise of one release exceeds with probability at most `beta`: icdf in Russo et al. (2025)."""
     chosen("mechanism", mechanism, MECHANISMS)
     epsilons, deltas = budgets(name, epsilon, delta, mechanism)
     factor = reach(mechanism, probabilities("beta", beta))

@@ -1,4 +1,4 @@
-"""The error bounds of document 002 for means and variances of noisy sums (its equations 5 and 9).
+"""The error bounds of the query-budget note for means and variances of noisy sums (its equations 5 and 9).
 
 They are upper bounds by tail inequalities, kept as published so that its users find them; the intervals of an answer
 (`hedgerow.intervals`) are exact and several times narrower.
@@ -41,7 +41,7 @@ def variance_bound(
     """How far the noisy variance is from the exact one, with probability 1 - 3 alpha / 2; None where nothing is said.
 
     The noisy variance is noisy_square_sum / noisy_count - (noisy_sum / noisy_count)^2. Equation 9, with the absolute
-    value of the noisy sum, which the document leaves out: as printed the bound fails for negative means.
+    value of the noisy sum, which the note leaves out: as printed the bound fails for negative means.
 
     Example:
         >>> round(variance_bound(2000.0, 1000.0, 650.0, 92.0, 92.0, 92.0, 0.05), 4)

@@ -61,9 +61,9 @@ def quotient_interval(
 
         |quotient| (a / |numerator| + b / |denominator|) / (1 - b / |denominator|)
 
-    with a and b what the noises exceed that often: document 000's formula with the last factor, without which it
-    fails too often. Both are longer than the exact one and unbounded where the denominator may be zero. What is
-    said is about the quotient if it exists: an exact denominator of zero has none.
+    with a and b what the noises exceed that often: the formula of Russo et al. (2025) with the last factor, without
+    which it fails too often. Both are longer than the exact one and unbounded where the denominator may be zero. All of
+    them are about the quotient if it exists: an exact denominator of zero has none.
 
     For single numbers an `Interval`; for arrays `Bounds`, with arrays `lower` and `upper`.
 

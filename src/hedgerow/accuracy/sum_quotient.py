@@ -66,7 +66,7 @@ def quotient_error(
 ) -> Prediction:
     """How far the quotient of two noisy sums over the same rows will be from the exact one, with probability 1 - beta.
 
-    `published` is alpha*_{s1/s2} of document 000 (Proposition 3.7), with beta / 3 for each noise: all three keep
+    `published` is alpha*_{s1/s2} of Russo et al. (2025, Proposition 3.7), with beta / 3 for each noise: all three keep
     their bounds with probability (1 - beta / 3)^3, which is at least 1 - beta. It needs positive ranges. `direct`
     needs a denominator whose range keeps away from zero, and is never larger: see `average_error`, with the sum below
     in place of the count. `auto` is `published` for positive ranges and `direct` for all others.
@@ -78,7 +78,7 @@ def quotient_error(
         epsilon_count: What the count cost.
         epsilon_sums: What the two sums will cost.
         beta: How often the error may be larger.
-        gamma: What document 000 calls small: noise relative to what it is added to.
+        gamma: What Russo et al. (2025) call small: noise relative to what it is added to.
         delta: That of the count, and of each sum; 0 for Laplace noise.
         mechanism: `laplace`, `gaussian` (the classic calibration and its tail bound, as published) or `analytic`.
         method: `auto`, `published` or `direct`.

@@ -61,7 +61,7 @@ def read_budget(entry: Entry) -> BudgetPolicy:
 
 
 def _read_delta(entry: Entry, found: dict[str, Entry]) -> float:
-    """The delta that is written, or document 002's for a public number of rows: one over rows^1.5."""
+    """The delta that is written, or the query-budget note's for a public number of rows: one over rows^1.5."""
     if "rows" not in found:
         return fraction(entry.required(found, "delta", "delta: 1e-6"))
     if "delta" in found or "queries" not in found:

@@ -24,7 +24,7 @@ NAMES = {
     Kind.CELLS: "histogram",
     Kind.DISTINCT: "count",
 }
-"""What a need counts as among the questions of document 002; it does not have the last five."""
+"""What a need counts as among the questions of the query-budget note; it does not have the last five."""
 
 ROUNDING = 1 - 1e-9
 RESERVE, MASS_SHARE = float(caps.RESERVE), float(caps.MASS_SHARE)
@@ -36,7 +36,7 @@ def sets_price(catalog: Catalog) -> bool:
 
 
 def counted(catalog: Catalog, logical: LogicalPlan) -> int:
-    """How many basic queries of document 002 a statement counts as; one where the owner set no number."""
+    """How many basic queries of the query-budget note a statement counts as; one where the owner set no number."""
     policy = catalog.budget
     if policy.queries is None or not logical.releases:
         return 1
@@ -62,10 +62,10 @@ def allot(budget: Budget, catalog: Catalog, ledger: Ledger, logical: LogicalPlan
 
 
 def _protocol(catalog: Catalog) -> QueryBudget:
-    """Document 002 over the part of the budget that Gaussian noise has.
+    """Protocol of the query-budget note over the part of the budget that Gaussian noise has.
 
     Exact composition leaves out what the ledger keeps for thresholds and discreteness. The published sigma is larger
-    than that for any budget, so it is taken from the whole, as in the document.
+    than that for any budget, so it is taken from the whole, as in the note.
     """
     policy = catalog.budget
     epsilon = policy.epsilon - policy.pure_epsilon

@@ -75,7 +75,7 @@ class Ledger:
             analyst: Who asks; taken on trust.
             question: What the history shows, as plain JSON: the text under "text", and for reuse a
                 "fingerprint" of the normalised plan, the owner's data "version" and the "noise".
-            queries: How many basic queries of document 002 it counts as, where the owner set a number.
+            queries: How many basic queries of the query-budget note it counts as, where the owner set a number.
         """
         name = _name(analyst)
         request = Request.of(charge, queries)

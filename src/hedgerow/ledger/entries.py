@@ -32,7 +32,7 @@ def canonical(value: Any) -> str:  # noqa: ANN401 - whatever JSON can hold
 class Account:
     """What has been charged: in the current period, in all, and how often.
 
-    `period` is when the current one began (ISO text, UTC). `queries` counts in the units of document 002.
+    `period` is when the current one began (ISO text, UTC). `queries` counts in the units of the query-budget note.
     """
 
     period: str

@@ -26,7 +26,7 @@ _OWNERS = {"total": "the", "lifetime": "the lifetime", "analyst": "this analyst'
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A charge that is asked for: in units, rounded up, and in basic queries of document 002."""
+    """A charge that is asked for: in units, rounded up, and in basic queries of the query-budget note."""
 
     charge: Charge
     units: Units

@@ -42,7 +42,7 @@ def _check_size(charge: Charge, policy: BudgetPolicy) -> None:
 
 
 def _check_number(request: Request, number: int, total: Filter, account: Account) -> None:
-    """Document 002: `number` basic queries share the budget evenly, and then the dataset is closed."""
+    """Protocol of the query-budget note: `number` basic queries share the budget evenly; then the dataset is closed."""
     asked, left = request.queries, number - account.queries
     if asked > left:
         raise BudgetError(

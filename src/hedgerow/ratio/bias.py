@@ -24,7 +24,7 @@ FAR = 5.0
 def expected_ratio(
     x: ArrayLike, y: ArrayLike, *, epsilon: ArrayLike | None = None, scale: ArrayLike | None = None
 ) -> Number:
-    """The mean of a noisy x over a noisy y that is set to 1 where it is below (document 001, Claim 3.4).
+    """The mean of a noisy x over a noisy y that is set to 1 where it is below (Shoham and Ligett 2025, Claim 3.4).
 
     Without that a ratio of noisy counts has no mean. The numerator's noise does not matter, the denominator's makes
     the mean larger: by about 2 scale^2 / y^2 of the ratio where y is large.
@@ -32,7 +32,7 @@ def expected_ratio(
     Args:
         x: The exact numerator.
         y: The exact denominator, not below 0.
-        epsilon: What both counts cost together, with Laplace noise of 2/epsilon each as in the document.
+        epsilon: What both counts cost together, with Laplace noise of 2/epsilon each as there.
         scale: The scale of the Laplace noise on y, instead of `epsilon`.
 
     Example:
@@ -86,7 +86,7 @@ def debias(
     Args:
         ratio: The noisy ratio.
         estimator: What made it.
-        epsilon: What it cost; noise as in document 001.
+        epsilon: What it cost; noise as in Shoham and Ligett (2025).
         scale: The scale of the noise on the denominator or the logarithm, instead of `epsilon`.
         prior: The probability of each exact denominator, from 1 on.
         denominator: The noisy denominator.
@@ -147,7 +147,7 @@ def _plug_in_factor(denominator: Floats, noise: Noise) -> Floats:
 
 
 def _scale(epsilon: ArrayLike | None, scale: ArrayLike | None, of_one: float = 2.0) -> Floats:
-    """The scale that was given, or the one that document 001 has for an epsilon of 1, divided by epsilon."""
+    """The scale that was given, or that of Shoham and Ligett (2025) for an epsilon of 1, divided by epsilon."""
     if epsilon is not None and scale is None:
         return of_one / positives("epsilon", epsilon)
     if scale is not None and epsilon is None:

@@ -13,15 +13,15 @@ from hedgerow.errors import ParameterError
 def smooth_sensitivity(x: ArrayLike, y: ArrayLike, *, n_x: int, n_y: int, smoothness: float) -> Number:
     """The smooth sensitivity of x/y: the largest local sensitivity at any distance m, times exp(-m smoothness).
 
-    Claim C.6 of document 001 with its third case corrected: at Y = 2 the local sensitivity is X/2 already, one step
-    earlier than printed, so the printed bound is up to exp(smoothness) too small to be private.
+    Claim C.6 of Shoham and Ligett (2025) with its third case corrected: at Y = 2 the local sensitivity is X/2
+    already, one step earlier than printed, so the printed bound is up to exp(smoothness) too small to be private.
 
     Args:
         x: The numerator, from 1 to `n_x`.
         y: The denominator, from 1 to `n_y`.
         n_x: The most that x can be, publicly.
         n_y: The most that y can be, publicly.
-        smoothness: How fast distant data loses weight, beta in document 001.
+        smoothness: How fast distant data loses weight, beta in Shoham and Ligett (2025).
 
     Example:
         >>> round(smooth_sensitivity(2, 2, n_x=30, n_y=30, smoothness=0.1), 4)

@@ -10,7 +10,7 @@ from hedgerow.intervals.laplace_pair import pair_tail
 def laplace_failure(x: Floats, y: Floats, alpha: Floats, first: Floats, second: Floats) -> Floats:
     """P(|X~/Y~ - x/y| > alpha) for Laplace noise of the scales `first` on x and `second` on y, both above zero.
 
-    Claim 3.2 of document 001 gives the probability of X~ < a Y~ and divides by zero where a is 1. Here a negative
+    Claim 3.2 of Shoham and Ligett (2025) gives the probability of X~ < a Y~, dividing by zero if a = 1. Here a negative
     denominator is accounted for, so it is exact, and alpha may exceed the quotient.
     """
     quotient = x / y

@@ -71,7 +71,7 @@ def noisy_log(
         neighbours: "add-remove" if no person can be in both counts, or move between them; otherwise "replace".
         analyst: Who asks.
 
-    Privacy: from 1 on, one person moves the logarithm of a count by at most ln 2 (document 001, Claim B.3), and under
+    Privacy: from 1 on, one person moves the logarithm of a count by at most ln 2 (Claim B.3 there), and under
     "replace" both by as much. The logarithm is rounded to multiples of 2^-30; two rounded values are at most the exact
     distance and one step apart, and a second step covers the rounding of the logarithm itself. Discrete Laplace noise
     for that many steps is epsilon-DP.

@@ -1,4 +1,4 @@
-"""How much of an interval is sampling, and how much is the price of privacy (document 001, section 4.2)."""
+"""How much of an interval is sampling, and how much is the price of privacy (Shoham and Ligett 2025, section 4.2)."""
 
 from dataclasses import dataclass
 from typing import Literal

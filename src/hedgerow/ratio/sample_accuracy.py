@@ -31,7 +31,7 @@ def sample_accuracy(
     delta: float | None = None,
     bound: float | None = None,
 ) -> Number:
-    """The probability that an estimate of x/y misses it by more than `alpha` (document 001, Definition 2.2).
+    """The probability that an estimate of x/y misses it by more than `alpha` (Shoham and Ligett 2025, Definition 2.2).
 
     | estimator | noise, unless `scale` says otherwise |
     |---|---|
@@ -41,8 +41,8 @@ def sample_accuracy(
     | `smooth` | Laplace noise of 2 S/epsilon, S the smooth sensitivity at epsilon / (2 ln(2/delta)) |
     | `propose_test_release` | Laplace noise of 2 bound/epsilon, or no answer, which counts as a miss |
 
-    The defaults are document 001's, for people who may move between the counts. Where nobody can, as in two disjoint
-    groups under add or remove, give `scale=1/epsilon`.
+    The defaults are those of Shoham and Ligett (2025), for people who may move between the counts. Where nobody can,
+    as in two disjoint groups under add or remove, give `scale=1/epsilon`.
 
     Args:
         x: The exact numerator, above 0; for the last two estimators a whole number.

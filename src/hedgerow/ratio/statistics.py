@@ -43,9 +43,9 @@ def relative_risk(
 
     The interval is about the population from which the two groups were drawn: it allows for sampling and for noise.
     `auto` tests every ratio and keeps those that the noisy counts do not reject (`hedgerow.ratio.score`); it keeps
-    its coverage down to groups of twenty. `classic` takes the counts as exact (document 001, equation 3), `published`
-    is Theorem 4.2, `conservative` Theorem 4.5, `log` the latter on the scale of logarithms, `fieller` Fieller's
-    interval with both variances, `bootstrap` the same with simulated quantiles.
+    its coverage down to groups of twenty. `classic` takes the counts as exact (equation 3 of Shoham and Ligett 2025),
+    `published` is Theorem 4.2, `conservative` Theorem 4.5, `log` the latter on the scale of logarithms, `fieller`
+    Fieller's interval with both variances, `bootstrap` the same with simulated quantiles.
 
     Single numbers give single numbers; arrays of counts give arrays, one entry for each pair of groups.
 

@@ -1,4 +1,4 @@
-"""Intervals of the form estimate plus and minus a multiple of its deviation: the classic one and those of document 001.
+"""Estimate plus and minus a multiple of its deviation: the classic interval and those of Shoham and Ligett (2025).
 
 Each gives bounds and a p-value for two arms. They are kept as yardsticks; benchmarks/ratios.py measures how often they
 hold.
@@ -19,7 +19,7 @@ NO_DEVIATION = "unbounded: at these noisy counts the formula has no deviation"
 
 
 def log_deviation(arm: Arm, curve: Curve, *, noise: bool) -> Floats:
-    """The deviation of the logarithm of a rate, or of its odds, as document 001 estimates it from noisy counts."""
+    """Deviation of the logarithm of a rate, or of its odds, estimated from noisy counts (Shoham and Ligett 2025)."""
     with np.errstate(divide="ignore", invalid="ignore"):
         if isinstance(curve, OddsRatio):
             rate = arm.smooth_rate if noise else arm.rate
@@ -75,7 +75,7 @@ def _plain_variance(arm: Arm, *, noise: bool) -> Floats:
 
 
 def _symmetric(value: Floats, half: Floats, curve: Curve) -> Bounds:
-    """A value plus and minus; not cut to what is possible, because the document does not."""
+    """A value plus and minus; not cut to what is possible, because the paper does not."""
     known = np.isfinite(value) & np.isfinite(half)
     with np.errstate(invalid="ignore"):
         lower, upper = np.where(known, value - half, curve.lowest), np.where(known, value + half, curve.highest)

@@ -1,4 +1,4 @@
-"""Which privacy parameters a prediction of accuracy needs: the modes of document 000, and advice. No data."""
+"""Privacy parameters that a prediction of accuracy needs: the modes of Russo et al. (2025), and advice. No data."""
 
 from hedgerow.tuner.advice import Advice, advise
 from hedgerow.tuner.regions import applicability

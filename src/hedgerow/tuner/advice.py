@@ -27,7 +27,7 @@ class Advice:
 def advise(*, lower: ArrayLike, upper: ArrayLike) -> Advice:
     """What to do about the ranges of an average, or (for pairs) of a quotient of two sums over the same rows.
 
-    Document 000 advises to rescale the sums to one size, and to put the one with the smaller upper bound above. Neither
+    Russo et al. (2025) advise to rescale the sums to one size, and to put the smaller upper bound above. Neither
     survives a change of units: multiplying all values of one sum multiplies its noise as well, and the predicted
     relative error stays what it is. What matters is upper / lower. The formula of Proposition 3.7 takes the largest
     possible sum above and the smallest possible one below, so the sum whose range is relatively narrower belongs below.

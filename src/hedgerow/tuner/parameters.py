@@ -33,8 +33,8 @@ class Ask:
     def spreads(self) -> tuple[Floats, ...]:
         """For each sum, how many times more of the budget it needs than the count, up to the factor of gamma.
 
-        For ranges that keep away from zero upper / lower, as in document 000. Elsewhere no noise is small beside every
-        possible sum; it is measured against the largest value instead, which makes it 1.
+        For ranges that keep away from zero upper / lower, as in Russo et al. (2025). Elsewhere no noise is small beside
+        every possible sum; it is measured against the largest value instead, which makes it 1.
         """
         return tuple(_spread(low, high) for low, high in zip(self.lowers, self.uppers, strict=True))
 

@@ -26,7 +26,7 @@ def applicability(
     """For each number of rows and each range of values, the lower edge of the region in which the conditions hold.
 
     A region begins where the count is precise enough with probability 1 - beta (Proposition 3.2), and has above its
-    edge every epsilon of the sum that Proposition 3.5 allows. Document 000 draws such regions in its Figures 3 and 4.
+    edge every epsilon of the sum that Proposition 3.5 allows (Figures 3 and 4 of Russo et al. 2025).
 
     Args:
         sizes: Numbers of rows.

@@ -24,7 +24,7 @@ def unknown_size(
     delta: ArrayLike = 0.0,
     mechanism: Mechanism = "laplace",
 ) -> Tuning:
-    """How many rows, and how much for the sums, before anything is known of the size (document 000, mode I).
+    """How many rows, and how much for the sums, before anything is known of the size (Russo et al. 2025, mode I).
 
     With that many rows the noisy count is precise enough with probability 1 - beta, and with that much for each sum
     `average_error` (for pairs `quotient_error`) can then predict the error: the conditions of Propositions 3.6 and 3.7.
@@ -67,7 +67,7 @@ def known_size(
     delta: ArrayLike = 0.0,
     mechanism: Mechanism = "laplace",
 ) -> Tuning:
-    """How much for the sums, once a noisy count was released (document 000, mode II).
+    """How much for the sums, once a noisy count was released (Russo et al. 2025, mode II).
 
     Args:
         noisy_count: The released count.

@@ -24,7 +24,7 @@ def split_budget(
     delta: float = 0.0,
     mechanism: Mechanism = "laplace",
 ) -> pa.Table:
-    """For each size and each budget the least split with which the error can be predicted (document 000, mode III).
+    """Return the least split that predicts the error, for each size and each budget (Russo et al. 2025, mode III).
 
     The count gets the least that makes it precise enough at that size, each sum what Proposition 3.5 then asks for. A
     row is feasible if all of it together is within the budget, and is provably private (the classic Gaussian mechanism

@@ -1,4 +1,4 @@
-"""Every deterministic number that document 000 prints; a misprint stands here twice, as printed and as it should be."""
+"""Every deterministic number printed by Russo et al. (2025); a misprint stands here as printed and as it should be."""
 
 import math
 
