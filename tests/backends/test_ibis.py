@@ -85,7 +85,7 @@ def test_an_engine_without_a_dialect_is_refused_by_name():
 MAPPED = [
     ("bigquery", mappers.BigQueryType, "INT64", Type.INTEGER, False),
     ("bigquery", mappers.BigQueryType, "DATETIME", Type.TIMESTAMP, False),
-    ("bigquery", mappers.BigQueryType, "TIMESTAMP", Type.OTHER, False),
+    ("bigquery", mappers.BigQueryType, "TIMESTAMP", Type.TIMESTAMP, False),
     ("bigquery", mappers.BigQueryType, "NUMERIC", Type.DECIMAL, False),
     ("bigquery", mappers.BigQueryType, "BIGNUMERIC", Type.OTHER, False),
     ("bigquery", mappers.BigQueryType, "GEOGRAPHY", Type.OTHER, False),
@@ -93,11 +93,12 @@ MAPPED = [
     ("snowflake", mappers.SnowflakeType, "NUMBER(10,2)", Type.DECIMAL, False),
     ("snowflake", mappers.SnowflakeType, "FLOAT", Type.FLOAT, False),
     ("snowflake", mappers.SnowflakeType, "TIMESTAMP_NTZ(9)", Type.TIMESTAMP, False),
-    ("snowflake", mappers.SnowflakeType, "TIMESTAMP_TZ(9)", Type.OTHER, False),
+    ("snowflake", mappers.SnowflakeType, "TIMESTAMP_TZ(9)", Type.TIMESTAMP, False),
+    ("snowflake", mappers.SnowflakeType, "TIMESTAMP_LTZ(9)", Type.TIMESTAMP, False),
     ("snowflake", mappers.SnowflakeType, "VARIANT", Type.OTHER, False),
     ("trino", mappers.TrinoType, "varchar(10)", Type.TEXT, False),
     ("trino", mappers.TrinoType, "uuid", Type.TEXT, True),
-    ("trino", mappers.TrinoType, "timestamp(3) with time zone", Type.OTHER, False),
+    ("trino", mappers.TrinoType, "timestamp(3) with time zone", Type.TIMESTAMP, False),
     ("trino", mappers.TrinoType, "array(bigint)", Type.OTHER, False),
     ("mysql", mappers.MySQLType, "bigint unsigned", Type.DECIMAL, False),
     ("mysql", mappers.MySQLType, "decimal(65,2)", Type.OTHER, False),
@@ -107,15 +108,22 @@ MAPPED = [
     ("mysql", mappers.MySQLType, "blob", Type.OTHER, False),
     ("mssql", mappers.MSSQLType, "bit", Type.BOOLEAN, False),
     ("mssql", mappers.MSSQLType, "uniqueidentifier", Type.TEXT, True),
-    ("mssql", mappers.MSSQLType, "datetimeoffset", Type.OTHER, False),
+    ("mssql", mappers.MSSQLType, "datetimeoffset", Type.TIMESTAMP, False),
     ("mssql", mappers.MSSQLType, "nvarchar(20)", Type.TEXT, False),
 ]
+
+
+INSTANTS = {
+    *("TIMESTAMP", "TIMESTAMP_TZ(9)", "TIMESTAMP_LTZ(9)", "timestamp(3) with time zone", "timestamp", "datetimeoffset"),
+}
+"""Types of points in time. Trino's and Snowflake's own TIMESTAMP is none, and is not listed here."""
 
 
 @pytest.mark.parametrize(("engine", "mapper", "native", "kind", "loose"), MAPPED)
 def test_types_come_from_ibis_by_an_allow_list(engine, mapper, native, kind, loose):
     column = read_column("x", mapper.from_string(native), engine)
     assert (column.type, column.loose) == (kind, loose)
+    assert column.instant == (native in INSTANTS)
     assert column.nullable
     assert column.collated
 

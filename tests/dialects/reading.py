@@ -31,12 +31,20 @@ MACROS = {
         "DAY_FROM_ONE(a) AS dayofweek(a) + 1",
         "ISO_WEEK(a) AS week(a)",
     ],
-    "mssql": ["HEX_OF(a, style) AS a", "DAY_TEXT(a, style) AS CAST(a AS VARCHAR)"],
+    "mssql": [
+        "HEX_OF(a, style) AS a",
+        "DAY_TEXT(a, style) AS CAST(a AS VARCHAR)",
+        "SWITCHOFFSET(a, to_zone) AS a AT TIME ZONE 'UTC'",
+        "BETWEEN_TIMES(a, b) AS date_diff('microsecond', a, b)",
+    ],
     "mysql": [
         "ISO_WEEK(a, mode) AS week(a)",
         "DAY_FROM_ONE(a) AS dayofweek(a) + 1",
         "DAY_FROM_MONDAY(a) AS isodow(a) - 1",
         "MAKEDATE(a, b) AS make_date(a, 1, b)",
+        "TIME_TO_SEC(a) AS CAST(floor(epoch(a)) AS BIGINT)",
+        "MICROS_OF_SECOND(a) AS microsecond(a) % 1000000",
+        "UNIX_TIMESTAMP(a) AS epoch_us(a) / 1000000",
     ],
     "snowflake": ["DAYOFWEEKISO(a) AS isodow(a)", "WEEKISO(a) AS week(a)"],
     "trino": [
@@ -46,6 +54,7 @@ MACROS = {
         "is_finite(a) AS isfinite(a)",
         "last_day_of_month(a) AS last_day(a)",
         "truncate(a) AS trunc(a)",
+        "WHOLE_SECONDS(a) AS make_time(hour(a), minute(a), second(a))",
     ],
 }
 BEFORE = {
@@ -59,7 +68,9 @@ BEFORE = {
         (r"FLOAT\(53\)", "DOUBLE"),
         (r"\(MAX\)", ""),
         (r"COUNT_BIG\(", "COUNT("),
+        (r"DATEDIFF_BIG\(MICROSECOND, (CAST\('00:00:00' AS TIME)", r"BETWEEN_TIMES(\1"),
         (r"DATEDIFF_BIG\(", "DATEDIFF("),
+        (r"DATETIME2\(7\)", "DATETIME2(6)"),
         (r"(AS NVARCHAR\)) \+ ", r"\1 || "),
         (r"CONVERT\(VARCHAR\(32\), HASHBYTES\('MD5', ", "HEX_OF(MD5("),
         (r"CONVERT\(VARCHAR\(10\), ", "DAY_TEXT("),
@@ -69,9 +80,11 @@ BEFORE = {
         (r"\bWEEK\(", "ISO_WEEK("),
         (r"\bDAYOFWEEK\(", "DAY_FROM_ONE("),
         (r"\bWEEKDAY\(", "DAY_FROM_MONDAY("),
+        (r"FLOOR\((TIME_TO_SEC\([^)]*\))\)", r"\1"),
+        (r"\bMICROSECOND\(", "MICROS_OF_SECOND("),
     ],
     "snowflake": [(r"'utf8'", "'binary'")],
-    "trino": [],
+    "trino": [(r"date_trunc\('second', (CAST\(\S+ AS TIME\(6\)\))\)", r"WHOLE_SECONDS(\1)")],
 }
 AFTER = {
     "bigquery": [
@@ -84,9 +97,13 @@ AFTER = {
         (r" CHARACTER SET utf8mb4", ""),
         (r"COLLATE utf8mb4_bin", 'COLLATE "binary"'),
         (r"AS (CHAR|BLOB)\b", "AS TEXT"),
+        (r"TIMESTAMPTZ", "TIMESTAMP"),
     ],
     "snowflake": [(r"COLLATE binary", 'COLLATE "binary"')],
-    "trino": [(r"CAST\((CAST\(\S+ AS TIMESTAMP\(6\)\)) AS TEXT\)", r"strftime(\1, '%H:%M:%S.%f')")],
+    "trino": [
+        (r"CAST\((CAST\(\S+ AS TIMESTAMP\(6\)\)) AS TEXT\)", r"strftime(\1, '%H:%M:%S.%f')"),
+        (r"CAST\((CAST\(\S+ AS TIME)\) AS TEXT\)", r"strftime(DATE '1970-01-01' + \1), '%H:%M:%S.%f')"),
+    ],
 }
 """Patterns in the text before it is read, and in what it becomes."""
 

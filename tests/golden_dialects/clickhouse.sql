@@ -614,6 +614,22 @@ FROM `countries` AS t0
 WHERE (t0.`population` > 1000000) ORDER BY t0.`population` DESC NULLS LAST, CAST(t0.`name` AS String) ASC NULLS LAST
 LIMIT 3 OFFSET 2;
 
+-- points in time, in a zone with two offsets
+SELECT seen AT TIME ZONE 'Asia/Dubai' FROM visits WHERE seen >= '2024-03-31T03:00:00+02:00';
+-- survey
+SELECT toDateTime64(arrayElement(arrayMap((m) -> if(m BETWEEN -62135596800000000 AND 253402300799999999, fromUnixTimestamp64Micro(toInt64(m), 'UTC'), NULL), [arrayElement(arrayMap((z) -> if(z BETWEEN -62135337600000000 AND 253402041599999999, z + toInt64(CASE WHEN z < -1577936472000000 THEN 13272000000 ELSE 14400000000 END), z), [toUnixTimestamp64Micro(toDateTime64(t0.`seen`, 6, 'UTC'))]), 1)]), 1), 6, 'UTC') AS `c0`
+FROM `visits` AS t0
+WHERE (t0.`seen` >= toDateTime64('2024-03-31 01:00:00', 6, 'UTC'))
+LIMIT 1000001;
+
+-- parts of times of day
+SELECT EXTRACT(hour FROM clock), EXTRACT(second FROM clock) FROM visits WHERE clock < '12:30';
+-- survey
+SELECT CASE WHEN toInt64(toDecimal64(t0.`clock`, 6) * 1000000) BETWEEN 0 AND 86399999999 THEN intDivOrZero(toInt64(toDecimal64(t0.`clock`, 6) * 1000000), 3600000000) END AS `c0`, CASE WHEN toInt64(toDecimal64(t0.`clock`, 6) * 1000000) BETWEEN 0 AND 86399999999 THEN intDivOrZero((toInt64(toDecimal64(t0.`clock`, 6) * 1000000) - intDivOrZero(toInt64(toDecimal64(t0.`clock`, 6) * 1000000), 60000000) * 60000000), 1000000) END AS `c1`
+FROM `visits` AS t0
+WHERE (t0.`clock` < toTime64('12:30:00', 6))
+LIMIT 1000001;
+
 -- keys that were selected, as part of a statement
 -- hedgerow_selected;
 -- measure

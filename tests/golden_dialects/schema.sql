@@ -4,3 +4,4 @@ CREATE TABLE orders (
     id BIGINT PRIMARY KEY, customer_id BIGINT, city VARCHAR NOT NULL, price DECIMAL(10, 2), placed TIMESTAMP);
 CREATE TABLE items (order_id BIGINT, pieces INTEGER NOT NULL, colour VARCHAR);
 CREATE TABLE countries (name VARCHAR PRIMARY KEY, population BIGINT);
+CREATE TABLE visits (seen TIMESTAMP WITH TIME ZONE, clock TIME);

@@ -433,6 +433,18 @@ FROM `countries` AS t0
 WHERE (t0.`population` > 1000000) ORDER BY t0.`population` DESC NULLS LAST, t0.`name` ASC NULLS LAST
 LIMIT 3 OFFSET 2;
 
+-- points in time, in a zone with two offsets
+SELECT seen AT TIME ZONE 'Asia/Dubai' FROM visits WHERE seen >= '2024-03-31T03:00:00+02:00';
+-- survey
+SELECT element_at(transform(array(t0.`seen`), z -> CASE WHEN z BETWEEN TIMESTAMP_NTZ '0001-01-04 00:00:00' AND TIMESTAMP_NTZ '9999-12-28 23:59:59.999999' THEN (z + INTERVAL '1' SECOND * CASE WHEN z < TIMESTAMP_NTZ '1919-12-31 20:18:48' THEN 13272 ELSE 14400 END) ELSE z END), 1) AS `c0`
+FROM `visits` AS t0
+WHERE (t0.`seen` >= TIMESTAMP_NTZ '2024-03-31 01:00:00')
+LIMIT 1000001;
+
+-- parts of times of day
+SELECT EXTRACT(hour FROM clock), EXTRACT(second FROM clock) FROM visits WHERE clock < '12:30';
+-- refused: On Spark SQL, a part of a time of day is not available.
+
 -- keys that were selected, as part of a statement
 -- hedgerow_selected;
 -- measure

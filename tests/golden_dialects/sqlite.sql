@@ -614,6 +614,22 @@ FROM "main"."countries" AS t0
 WHERE (t0."population" > 1000000) ORDER BY t0."population" DESC NULLS LAST, t0."name" COLLATE BINARY ASC NULLS LAST
 LIMIT 3 OFFSET 2;
 
+-- points in time, in a zone with two offsets
+SELECT seen AT TIME ZONE 'Asia/Dubai' FROM visits WHERE seen >= '2024-03-31T03:00:00+02:00';
+-- survey
+SELECT hedgerow_in_zone(t0."seen", 'UTC', 'Asia/Dubai') AS "c0"
+FROM "main"."visits" AS t0
+WHERE (hedgerow_in_zone(t0."seen", 'UTC', 'UTC') >= 1711846800000000)
+LIMIT 1000001;
+
+-- parts of times of day
+SELECT EXTRACT(hour FROM clock), EXTRACT(second FROM clock) FROM visits WHERE clock < '12:30';
+-- survey
+SELECT hedgerow_clock_hour(t0."clock") AS "c0", hedgerow_clock_second(t0."clock") AS "c1"
+FROM "main"."visits" AS t0
+WHERE (t0."clock" < 45000000000)
+LIMIT 1000001;
+
 -- keys that were selected, as part of a statement
 -- hedgerow_selected;
 -- measure

@@ -614,6 +614,22 @@ FROM "countries" AS t0
 WHERE (1000000 < t0."population") ORDER BY t0."population" DESC NULLS LAST, CAST(t0."name" AS VARCHAR) ASC NULLS LAST OFFSET 2
 LIMIT 3;
 
+-- points in time, in a zone with two offsets
+SELECT seen AT TIME ZONE 'Asia/Dubai' FROM visits WHERE seen >= '2024-03-31T03:00:00+02:00';
+-- survey
+SELECT CASE WHEN CAST(t0."seen" AT TIME ZONE 'UTC' AS TIMESTAMP(6)) BETWEEN TIMESTAMP '0001-01-04 00:00:00.000000' AND TIMESTAMP '9999-12-28 23:59:59.999999' THEN date_add('second', CASE WHEN CAST(t0."seen" AT TIME ZONE 'UTC' AS TIMESTAMP(6)) < TIMESTAMP '1919-12-31 20:18:48.000000' THEN 13272 ELSE 14400 END, CAST(t0."seen" AT TIME ZONE 'UTC' AS TIMESTAMP(6))) ELSE CAST(t0."seen" AT TIME ZONE 'UTC' AS TIMESTAMP(6)) END AS "c0"
+FROM "visits" AS t0
+WHERE (TIMESTAMP '2024-03-31 01:00:00.000000' <= CAST(t0."seen" AT TIME ZONE 'UTC' AS TIMESTAMP(6)))
+LIMIT 1000001;
+
+-- parts of times of day
+SELECT EXTRACT(hour FROM clock), EXTRACT(second FROM clock) FROM visits WHERE clock < '12:30';
+-- survey
+SELECT CASE WHEN (date_diff('second', TIME '00:00:00', date_trunc('second', CAST(t0."clock" AS TIME(6)))) * 1000000 + CAST(substr(CAST(CAST(t0."clock" AS TIME(6)) AS VARCHAR), -6) AS BIGINT)) BETWEEN 0 AND 86399999999 THEN CAST((((date_diff('second', TIME '00:00:00', date_trunc('second', CAST(t0."clock" AS TIME(6)))) * 1000000 + CAST(substr(CAST(CAST(t0."clock" AS TIME(6)) AS VARCHAR), -6) AS BIGINT))) - ((date_diff('second', TIME '00:00:00', date_trunc('second', CAST(t0."clock" AS TIME(6)))) * 1000000 + CAST(substr(CAST(CAST(t0."clock" AS TIME(6)) AS VARCHAR), -6) AS BIGINT))) % 3600000000) / 3600000000 AS BIGINT) END AS "c0", CASE WHEN (date_diff('second', TIME '00:00:00', date_trunc('second', CAST(t0."clock" AS TIME(6)))) * 1000000 + CAST(substr(CAST(CAST(t0."clock" AS TIME(6)) AS VARCHAR), -6) AS BIGINT)) BETWEEN 0 AND 86399999999 THEN CAST(((((date_diff('second', TIME '00:00:00', date_trunc('second', CAST(t0."clock" AS TIME(6)))) * 1000000 + CAST(substr(CAST(CAST(t0."clock" AS TIME(6)) AS VARCHAR), -6) AS BIGINT)) - CAST((((date_diff('second', TIME '00:00:00', date_trunc('second', CAST(t0."clock" AS TIME(6)))) * 1000000 + CAST(substr(CAST(CAST(t0."clock" AS TIME(6)) AS VARCHAR), -6) AS BIGINT))) - ((date_diff('second', TIME '00:00:00', date_trunc('second', CAST(t0."clock" AS TIME(6)))) * 1000000 + CAST(substr(CAST(CAST(t0."clock" AS TIME(6)) AS VARCHAR), -6) AS BIGINT))) % 60000000) / 60000000 AS BIGINT) * 60000000)) - (((date_diff('second', TIME '00:00:00', date_trunc('second', CAST(t0."clock" AS TIME(6)))) * 1000000 + CAST(substr(CAST(CAST(t0."clock" AS TIME(6)) AS VARCHAR), -6) AS BIGINT)) - CAST((((date_diff('second', TIME '00:00:00', date_trunc('second', CAST(t0."clock" AS TIME(6)))) * 1000000 + CAST(substr(CAST(CAST(t0."clock" AS TIME(6)) AS VARCHAR), -6) AS BIGINT))) - ((date_diff('second', TIME '00:00:00', date_trunc('second', CAST(t0."clock" AS TIME(6)))) * 1000000 + CAST(substr(CAST(CAST(t0."clock" AS TIME(6)) AS VARCHAR), -6) AS BIGINT))) % 60000000) / 60000000 AS BIGINT) * 60000000)) % 1000000) / 1000000 AS BIGINT) END AS "c1"
+FROM "visits" AS t0
+WHERE (t0."clock" < TIME '12:30:00')
+LIMIT 1000001;
+
 -- keys that were selected, as part of a statement
 -- hedgerow_selected;
 -- measure

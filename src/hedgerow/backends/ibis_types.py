@@ -10,9 +10,6 @@ from hedgerow.dialects.base import INSTANT
 from hedgerow.expressions.types import Type
 from hedgerow.schema import SchemaColumn
 
-INSTANTS = frozenset({"duckdb", "mysql"})
-"""Engines whose points in time can be used."""
-
 LONGEST = 38
 """Digits of a decimal of 128 bits."""
 
@@ -36,7 +33,7 @@ def read_column(name: str, dtype: Any, engine: str) -> SchemaColumn:  # noqa: AN
     if kind == "Timestamp":
         return SchemaColumn(
             name,
-            Type.TIMESTAMP if dtype.timezone is None or engine in INSTANTS else Type.OTHER,
+            Type.TIMESTAMP,
             str(dtype) if dtype.timezone is None else INSTANT,
             loose=engine == "duckdb" and dtype.scale not in {None, 6} and dtype.timezone is None,
             instant=dtype.timezone is not None,

@@ -34,6 +34,7 @@ class BigQueryDialect(Careful):
     text = "STRING"
     strict_nan = True
     midnight = "CAST({0} AS DATETIME)"
+    instant = "DATETIME({0}, 'UTC')"
     seconds_later = "DATETIME_ADD({0}, INTERVAL ({1}) SECOND)"
     days = "DATETIME_DIFF({1}, {0}, DAY)"
     rounded_decimal = "SAFE_CAST(ROUND({0}) AS INT64)"

@@ -47,7 +47,6 @@ class MariaDBDialect(MySQLDialect):
 
     label = "MariaDB"
     windows = True
-    clocks = True
     without: ClassVar[frozenset[str]] = frozenset()
     parts: ClassVar[Mapping[str, str]] = {
         **MySQLDialect.parts,

@@ -62,6 +62,7 @@ class MSSQLDialect(Careful):
     has_nan = False
     without: ClassVar[frozenset[str]] = frozenset({"substring", "left", "trim", "ltrim", "rtrim"})
     midnight = "CAST({0} AS DATETIME2(6))"
+    instant = "CAST(SWITCHOFFSET({0}, '+00:00') AS DATETIME2(7))"
     seconds_later = "DATEADD(SECOND, {1}, {0})"
     days = "DATEDIFF(DAY, {0}, {1})"
     rounded_decimal = "TRY_CAST(ROUND({0}, 0) AS BIGINT)"

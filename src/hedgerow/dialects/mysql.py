@@ -32,7 +32,9 @@ class MySQLDialect(Careful):
     without: ClassVar[frozenset[str]] = frozenset({"trim", "ltrim", "rtrim"})
     midnight = "CAST({0} AS DATETIME(6))"
     instant = (
-        "TIMESTAMPADD(MICROSECOND, CAST(UNIX_TIMESTAMP({0}) * 1000000 AS SIGNED), TIMESTAMP '1970-01-01 00:00:00')"
+        # Of a column, this is what is stored, whatever the time zone of the session is; 0 stands for '0000-00-00'.
+        "TIMESTAMPADD(MICROSECOND, CAST(NULLIF(UNIX_TIMESTAMP({0}), 0) * 1000000 AS SIGNED), "
+        "TIMESTAMP '1970-01-01 00:00:00')"
     )
     days = "DATEDIFF({1}, {0})"
     rounded_decimal = (
@@ -145,6 +147,10 @@ class MySQLDialect(Careful):
         if kind is Type.TIME:
             return f"(FLOOR(TIME_TO_SEC({text})) * 1000000 + MICROSECOND({text}))"
         return f"TIMESTAMPDIFF(MICROSECOND, TIMESTAMP '1970-01-01 00:00:00', {text})"
+
+    def since_midnight(self, text: str) -> str:
+        """Times are durations: one that is negative is no time of day, even by less than a second."""
+        return f"CASE WHEN {text} >= TIME '00:00:00' THEN {self.microseconds(text, Type.TIME)} END"
 
     def hashed(self, parts: Sequence[str]) -> str:
         """MD5 gives hexadecimal digits."""

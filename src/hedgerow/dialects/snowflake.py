@@ -24,6 +24,7 @@ class SnowflakeDialect(Careful):
     integer = "NUMBER(38, 0)"
     huge = "NUMBER(38, 0)"
     midnight = "CAST({0} AS TIMESTAMP_NTZ)"
+    instant = "TO_TIMESTAMP_NTZ(DATE_PART(EPOCH_MICROSECOND, {0}), 6)"
     seconds_later = "DATEADD(SECOND, {1}, {0})"
     days = "DATEDIFF(DAY, {0}, {1})"
     rounded_decimal = "CASE WHEN ROUND({0}) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN ROUND({0}) END"

@@ -24,6 +24,7 @@ class TrinoDialect(Careful):
     double = "DOUBLE"
     strict_nan = True
     midnight = "CAST({0} AS TIMESTAMP(6))"
+    instant = "CAST({0} AT TIME ZONE 'UTC' AS TIMESTAMP(6))"
     seconds_later = "date_add('second', {1}, {0})"
     days = "date_diff('day', date_trunc('day', {0}), date_trunc('day', {1}))"
     rounded_decimal = "TRY_CAST({0} AS BIGINT)"

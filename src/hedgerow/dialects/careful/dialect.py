@@ -36,7 +36,6 @@ class Careful(Dialect):
 
     Attributes:
         has_nan: Whether a double can be NaN or infinite.
-        clocks: Whether parts of times of day can be taken: only where a server was at hand to try.
         strict_nan: Whether NaN compares as the floating-point standard says: with everything, falsely.
         without: Functions that this engine cannot do alike.
         of_double: Functions of one double.
@@ -51,7 +50,6 @@ class Careful(Dialect):
 
     gathers = True
     has_nan = True
-    clocks = False
     strict_nan = False
     without: ClassVar[frozenset[str]] = frozenset()
     of_double: ClassVar[Mapping[str, str]] = {
@@ -101,8 +99,6 @@ class Careful(Dialect):
 
     def call(self, expr: Call, texts: Sequence[str]) -> str:
         """By a writer, or by a template."""
-        if expr.function.startswith("clock_") and not self.clocks:
-            raise self.lacks("a part of a time of day")
         writer = WRITERS.get(expr.function)
         if expr.function in self.functions or writer is None or expr.function in self.without:
             return super().call(expr, texts)
