@@ -108,7 +108,7 @@ class Laboratory:
         """The priced plan, or the refusal."""
         catalog = replace(world.catalog(), limits=StatementLimits(rows_per_person=self.rows_per_person))
         try:
-            bound = bind(parse(sql).query, catalog, schema)
+            bound = partial(bind, parse(sql).query, catalog, schema)
             logical = within_limits(bound, catalog, schema, partial(multiplicity, backend=self.backend))
             budget = Budget(epsilon, 1e-8, mechanism)
             return Planned(logical, price(logical, budget, ROOM, min_frequency=min_frequency, method="simple"))

@@ -28,14 +28,20 @@ AROUND = frozenset({"this", "expression", "distinct", "by_name", "with_", "order
 
 
 def bind(
-    query: exp.Query, catalog: Catalog, schema: Schema, *, params: Parameters = None, bounds: Bounds | None = None
+    query: exp.Query,
+    catalog: Catalog,
+    schema: Schema,
+    *,
+    params: Parameters = None,
+    bounds: Bounds | None = None,
+    keep_paths: bool = False,
 ) -> LogicalPlan:
     """The plan that `query` stands for.
 
     Privacy: only what is bound here can reach a database, and only through our own nodes. Names
     resolve against the catalog alone; syntax that has no node is refused.
     """
-    context = Context(catalog, schema, params, bounds or {})
+    context = Context(catalog, schema, params, bounds or {}, keep_paths)
     table = _Binder(context).bind(query, Environment(), None)
     _check_bounds(context)
     if table.standing is Standing.OWNED:

@@ -24,6 +24,8 @@ class Context:
     schema: Schema
     params: Parameters
     bounds: Bounds
+    keep_paths: bool = False
+    """Join every table with the whole path to its owner, also where the query joins the same tables itself."""
     enforced: Identifying = field(init=False)
     declared: Identifying = field(init=False)
     prefix: str = field(init=False)

@@ -5,11 +5,15 @@ say that the person is there.
 
 Privacy: which rows of a person are kept depends on that person's own rows alone, and rows keep their owner. What
 follows is the same statement over a database in which every person has at most N rows in these tables; the weights
-count what is left (docs/proofs/weights.md).
+count the rows that were kept (docs/proofs/weights.md).
+
+A row whose owner is found along a path belongs to one person where the database enforces the keys of the path. Where it
+does not, one row may lead to several people. What is counted and kept there are pairs of a row and a way along the
+path: a pair has one owner. The statement then reads the owner of the pair and does not follow the path again.
 """
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from hedgerow.catalog.model import DEFAULT_SIZE, Catalog, Table, Through
@@ -41,15 +45,21 @@ from hedgerow.plan.volume import Multiplicity, Volumes
 from hedgerow.schema import Schema
 
 TURN = "turn"
+OWNER = "owner"
 LINEAR = 1_000
 """Public rows that each private row may be joined with before the rows of each person are limited."""
 
 
-def within_limits(plan: LogicalPlan, catalog: Catalog, schema: Schema, multiplicity: Multiplicity) -> LogicalPlan:
+def within_limits(
+    bound: Callable[..., LogicalPlan], catalog: Catalog, schema: Schema, multiplicity: Multiplicity
+) -> LogicalPlan:
     """The plan with as many rows of each person as the owner allows; refused where joins alone make too many.
+
+    `bound` binds the statement; with `keep_paths=True` it joins every table with the whole path to its owner.
 
     Privacy: it depends on the query, the catalog, the schema and public tables.
     """
+    plan = bound()
     if not any(isinstance(node, Join | Nested) for node in inside((plan.root, plan.releases))):
         return plan
     if not plan.releases:
@@ -58,41 +68,108 @@ def within_limits(plan: LogicalPlan, catalog: Catalog, schema: Schema, multiplic
         for volume in volumes.largest:
             _require(volume.times, catalog.limits.joined_rows, "joined_rows")
         return plan
-    return with_releases(plan, {r: _within(r, catalog, schema, multiplicity) for r in plan.releases})
+    cuts = [_Cutting(release, catalog, schema, multiplicity) for release in plan.releases]
+    if any(cutting.lacks_paths for cutting in cuts):
+        plan = bound(keep_paths=True)
+        cuts = [_Cutting(release, catalog, schema, multiplicity) for release in plan.releases]
+    return with_releases(plan, {cutting.release: cutting.done() for cutting in cuts})
 
 
-def _within(release: Release, catalog: Catalog, schema: Schema, multiplicity: Multiplicity) -> Release:
-    limits, volumes = catalog.limits, Volumes(catalog, schema, multiplicity)
-    volumes.release(release)
-    most: dict[str, int] = {}
-    for volume in volumes.largest:
-        _require(volume.times, limits.most_of_one_person, "rows_per_person")
-        if volume.folds > 1 or (volume.folds == 1 and volume.times > LINEAR):
-            rows = volume.most_rows(limits.most_of_one_person)
-            most.update({alias: min(rows, most.get(alias, rows)) for alias in volume.scans})
-    most = {alias: most[alias] for alias in most if alias in _with_one_owner(release, catalog, schema)}
-    size, usual = _size(release, catalog), _usual_rows(release, most, catalog)
-    for volume in volumes.largest:
-        _require(size * volume.times * usual ** max(0, volume.folds - 1), limits.joined_rows, "joined_rows")
-    return cut(release, most, catalog, schema) if most else release
+class _Cutting:
+    """Which tables of one release are cut, and to how many rows of each person."""
+
+    def __init__(self, release: Release, catalog: Catalog, schema: Schema, multiplicity: Multiplicity) -> None:
+        self.release, self._catalog, self._schema = release, catalog, schema
+        self._paths = _unenforced_paths(release, catalog, schema)
+        limits, volumes = catalog.limits, Volumes(catalog, schema, multiplicity)
+        volumes.release(_without_paths(release, self._paths))
+        self._rows: dict[str, int] = {}
+        for volume in volumes.largest:
+            _require(volume.times, limits.most_of_one_person, "rows_per_person")
+            if volume.folds > 1 or (volume.folds == 1 and volume.times > LINEAR):
+                rows = volume.most_rows(limits.most_of_one_person)
+                self._rows.update({alias: min(rows, self._rows.get(alias, rows)) for alias in volume.scans})
+        size, usual = _size(release, catalog), _usual_rows(release, self._rows, catalog)
+        for volume in volumes.largest:
+            _require(size * volume.times * usual ** max(0, volume.folds - 1), limits.joined_rows, "joined_rows")
+
+    @property
+    def lacks_paths(self) -> bool:
+        """True where a table is cut whose path nothing enforces, and a table of the query stands for a part of it."""
+        scans = [scan for scan in scans_of(self.release) if scan.alias in self._rows and scan.alias not in self._paths]
+        tables = self._catalog.tables
+        return any(scan.added or not is_enforced(tables[scan.table], self._catalog, self._schema) for scan in scans)
+
+    def done(self) -> Release:
+        """The release with the rows that are kept."""
+        if self.lacks_paths:
+            raise InternalError("A path that nothing enforces was shortened.")
+        paths = {alias: path for alias, path in self._paths.items() if alias in self._rows}
+        return cut(self.release, self._rows, paths, self._catalog, self._schema) if self._rows else self.release
 
 
-def _with_one_owner(release: Release, catalog: Catalog, schema: Schema) -> set[str]:
-    """The tables whose rows have one owner each, because the database enforces every key on the path to it.
+def is_enforced(table: Table, catalog: Catalog, schema: Schema) -> bool:
+    """True where a row has one owner, because the database enforces every key on the path to it."""
+    if not isinstance(table.unit, Through):
+        return True
+    target = catalog.tables[table.unit.table]
+    names = [name for _, name in table.unit.on]
+    as_stored = all(len(as_read(target, name, schema)) == 1 for name in names)
+    unique = schema.tables[target.name].is_unique(frozenset(names))
+    return as_stored and unique and is_enforced(target, catalog, schema)
 
-    Privacy: elsewhere a row may be several people's, and to keep it for one of them would be seen in the rows of the
-    others. Such tables are not cut; their rows are weighted as ever.
-    """
 
-    def enforced(table: Table) -> bool:
-        if not isinstance(table.unit, Through):
-            return True
-        target = catalog.tables[table.unit.table]
-        names = [name for _, name in table.unit.on]
-        as_stored = all(len(as_read(target, name, schema)) == 1 for name in names)
-        return as_stored and schema.tables[target.name].is_unique(frozenset(names)) and enforced(target)
+Path = tuple[str, ...]
+"""The aliases of the tables that were added to reach the owner, from the nearest to the one that names it."""
 
-    return {scan.alias for scan in scans_of(release) if enforced(catalog.tables[scan.table])}
+
+def _unenforced_paths(release: Release, catalog: Catalog, schema: Schema) -> dict[str, Path]:
+    """By alias, the path of each table that is joined with all of it and whose keys the database does not enforce."""
+    found: dict[str, Path] = {}
+    for node in inside(release):
+        scan, path = _path(node)
+        if scan is not None and path and not is_enforced(catalog.tables[scan.table], catalog, schema):
+            found[scan.alias] = max(path, found.get(scan.alias, ()), key=len)
+    return {alias: path for alias, path in found.items() if len(path) == _steps(alias, release, catalog)}
+
+
+def _path(node: object) -> tuple[Scan | None, Path]:
+    if isinstance(node, Scan):
+        return (None, ()) if node.added else (node, ())
+    if isinstance(node, Join) and isinstance(node.right, Scan) and node.right.added:
+        scan, path = _path(node.left)
+        return scan, (*path, node.right.alias)
+    return None, ()
+
+
+def _steps(alias: str, release: Release, catalog: Catalog) -> int:
+    table = next(catalog.tables[scan.table] for scan in scans_of(release) if scan.alias == alias)
+    steps = 0
+    while isinstance(table.unit, Through):
+        table, steps = catalog.tables[table.unit.table], steps + 1
+    return steps
+
+
+def _without_paths(release: Release, paths: Mapping[str, Path]) -> Release:
+    """The release as it is when the tables in `paths` show their owner as a column of their own."""
+    return _with_owners(release, paths, lambda scan, _: scan)
+
+
+def _with_owners(release: Release, paths: Mapping[str, Path], instead: Callable[[Scan, str], From]) -> Release:
+    """The release with other relations for tables and their paths; each shows the owner under the name it is given."""
+    owners = {path[-1]: alias for alias, path in paths.items()}
+    names = {alias: _free(_columns_used(release).get(alias, {}), OWNER) for alias in paths}
+
+    def swap(node: object) -> object | None:
+        scan, path = _path(node)
+        if scan is not None and path and paths.get(scan.alias) == path:
+            return instead(scan, names[scan.alias])
+        if isinstance(node, Column) and node.table in owners:
+            alias = owners[node.table]
+            return replace(node, name=names[alias], table=alias)
+        return None
+
+    return rewrite(release, swap)
 
 
 def rows_kept(release: Release) -> dict[str, int]:
@@ -148,33 +225,45 @@ def with_releases(plan: LogicalPlan, changed: Mapping[Release, Release]) -> Logi
     return replace(plan, root=rewrite(plan.root, swap), releases=tuple(changed[r] for r in plan.releases))
 
 
-def cut(release: Release, most: Mapping[str, int], catalog: Catalog, schema: Schema) -> Release:
-    """The release in which the private tables called by the aliases in `most` have that many rows of each person."""
+def cut(
+    release: Release, rows: Mapping[str, int], paths: Mapping[str, Path], catalog: Catalog, schema: Schema
+) -> Release:
+    """The release in which the tables called by the aliases in `rows` have that many rows of each person.
+
+    Tables in `paths` are replaced together with their path.
+    """
     context = Context(catalog, schema, None, {})
     context._numbers = itertools.count(_first_free(release, context.prefix))  # noqa: SLF001 - aliases of its own
-    used = _columns_used(release)
-    filters = _filters(release)
+    used, filters = _columns_used(release), _filters(release)
     together: dict[str, dict[str, Column]] = {}
-    for scan in (node for node in inside(release) if isinstance(node, Scan) and node.alias in most):
+    for scan in (node for node in inside(release) if isinstance(node, Scan) and node.alias in rows):
         together.setdefault(scan.table, {}).update(used.get(scan.alias, {}))
 
-    def swap(node: object) -> object | None:
-        if not isinstance(node, Scan) or node.alias not in most:
-            return None
-        order = sorted(together[node.table].values(), key=lambda column: column.name)
-        shown = sorted(used.get(node.alias, {}).values(), key=lambda column: column.name)
-        return _cut(node, shown, order, filters.get(node.alias, ()), most[node.alias], context)
+    def kept(scan: Scan, owner: str | None) -> Derived:
+        order = sorted(together[scan.table].values(), key=lambda column: column.name)
+        shown = sorted(used.get(scan.alias, {}).values(), key=lambda column: column.name)
+        return _cut(scan, shown, order, filters.get(scan.alias, ()), rows[scan.alias], owner, context)
 
-    return rewrite(release, swap)
+    def swap(node: object) -> object | None:
+        is_cut = isinstance(node, Scan) and node.alias in rows and node.alias not in paths
+        return kept(node, None) if is_cut and isinstance(node, Scan) else None
+
+    return _with_owners(rewrite(release, swap), paths, kept)
 
 
 def _cut(
-    scan: Scan, shown: Sequence[Column], order: Sequence[Column], where: tuple[Expr, ...], most: int, context: Context
+    scan: Scan,
+    shown: Sequence[Column],
+    order: Sequence[Column],
+    where: tuple[Expr, ...],
+    most: int,
+    owner_name: str | None,
+    context: Context,
 ) -> Derived:
     """The rows of everybody who has few, and the first rows of everybody who has many.
 
     Only people with more than `most` rows are sorted. The order is that of all columns that the statement reads of the
-    table, so that rows which tie are the same rows to it.
+    table, so that rows which tie are the same rows to it. The owner is shown where it has a name.
     """
     source, owner = _with_owner(scan, context)
     counted, heavy, turns = context.alias(), context.alias(), context.alias()
@@ -191,25 +280,31 @@ def _cut(
     many = Derived(Select(people, (beyond,), (Named("c0", person),)), heavy)
     found = _like(owner, "c0", heavy)
     same = same_owner(owner, found)
-    columns = tuple(Named(column.name, replace(column, table=scan.alias)) for column in shown)
+    stored = {column.name: replace(column, table=scan.alias) for column in shown}
+    if owner_name is not None:
+        (stored[owner_name],) = {part for part in walk(owner) if isinstance(part, Column)}
+    columns = tuple(Named(name, column) for name, column in stored.items())
+    turn_name = _free(stored, TURN)
     missing = Call("is_null", (found,), Type.BOOLEAN)
     few = Select(Join("left", source, many, same), (*where, missing), columns)
     terms = tuple(Order(replace(c, table=scan.alias), descending=False, nulls_first=False) for c in order)
     turn = Window("ROW_NUMBER", (), (owner,), terms, "", None, distinct=False, type=Type.INTEGER)
-    numbered = Select(Join("inner", source, many, same), where, (*columns, Named(_free(shown), turn)))
+    numbered = Select(Join("inner", source, many, same), where, (*columns, Named(turn_name, turn)))
     first = Call(
         "less_or_equal",
-        (Column(_free(shown), Type.INTEGER, nullable=False, table=turns), Literal(most, Type.INTEGER)),
+        (Column(turn_name, Type.INTEGER, nullable=False, table=turns), Literal(most, Type.INTEGER)),
         Type.BOOLEAN,
     )
-    again = tuple(Named(column.name, replace(column, table=turns)) for column in shown)
+    again = tuple(
+        Named(n.name, replace(n.expr, name=n.name, table=turns)) for n in columns if isinstance(n.expr, Column)
+    )
     return Derived(SetOperation("UNION", True, few, Select(Derived(numbered, turns), (first,), again)), scan.alias)  # noqa: FBT003
 
 
-def _free(shown: Sequence[Column]) -> str:
-    """A name for the turn of a row that no column of the table has."""
-    name = TURN
-    while any(column.name.lower() == name for column in shown):
+def _free(taken: Iterable[str], name: str) -> str:
+    """A name that no column of the table has."""
+    names = {column.lower() for column in taken}
+    while name in names:
         name += "_"
     return name
 

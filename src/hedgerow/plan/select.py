@@ -96,7 +96,8 @@ class SelectBinder:
         owned, source = None, None if self._table is None else self._table.source
         if self._table is not None and self._table.owners:
             owned, added = settle(self._table, plain, self._context)
-            source, owned, added = without_detours(self._table, owned, added, self._context)
+            if not self._context.keep_paths:
+                source, owned, added = without_detours(self._table, owned, added, self._context)
             plain += added
             if self._around is not None and self._around.owned is not None:
                 plain, owned = self._pinned(plain, owned, self._around.owned)

@@ -262,8 +262,8 @@ class Database:
     def _bind(self, query: Any, *, params: Parameters, bounds: Bounds | None = None) -> LogicalPlan:  # noqa: ANN401 - the parser's own trees
         """The plan of a statement, within the owner's limits on joins."""
         desk = self._desk
-        plan = bind(query, desk.catalog, desk.schema, params=params, bounds=bounds)
-        return within_limits(plan, desk.catalog, desk.schema, self._multiplicity)
+        binder = partial(bind, query, desk.catalog, desk.schema, params=params, bounds=bounds)
+        return within_limits(binder, desk.catalog, desk.schema, self._multiplicity)
 
     def _multiplicity(self, table: str, columns: frozenset[str]) -> int:
         """The most rows of a public table that agree on some columns, found once for each connection."""
