@@ -1,19 +1,113 @@
-"""An error bar."""
+"""An error bar, and what it promises."""
 
 import math
 from dataclasses import dataclass
+from enum import StrEnum
+
+
+class IntervalKind(StrEnum):
+    """What an interval promises, from the best to the worst."""
+
+    EXACT = "exact"
+    CONSERVATIVE = "conservative"
+    APPROXIMATE = "approximate"
+    NONE = "none"
+
+    @property
+    def rank(self) -> int:
+        """Position in the order from the best to the worst."""
+        return list(IntervalKind).index(self)
+
+
+class Reason(StrEnum):
+    """Why an interval is longer, open or missing."""
+
+    HELD_BACK = "held-back"
+    STANDS_IN = "stands-in"
+    NO_ROW = "no-row"
+    NULL = "null"
+    HELD_BACK_OR_NULL = "held-back-or-null"
+    SMALL_GROUP = "small-group"
+    ZERO_DENOMINATOR = "zero-denominator"
+    ZERO_SIZE = "zero-size"
+    ZERO_VARIANCE = "zero-variance"
+    UNDEFINED = "undefined"
+    UNKNOWN_DENSITY = "unknown-density"
+    CHOSEN_BY_NOISE = "chosen-by-noise"
+    NO_RULE = "no-rule"
+    OUTSIDE_RANGE = "outside-range"
+    SELECTED = "selected"
+    LOWER_ESTIMATE = "lower-estimate"
+    PUBLIC_RANGE = "public-range"
+    SIMULTANEOUS = "simultaneous"
+    FIRST_ORDER = "first-order"
+    PROFILE = "profile"
+    SIMULATED = "simulated"
+
+
+NO_NUMBER = frozenset({Reason.HELD_BACK, Reason.NO_ROW, Reason.NULL, Reason.HELD_BACK_OR_NULL})
+"""Reasons that leave no number at all."""
+
+MAKES_NULL = frozenset(
+    {
+        Reason.SMALL_GROUP,
+        Reason.ZERO_DENOMINATOR,
+        Reason.ZERO_SIZE,
+        Reason.ZERO_VARIANCE,
+        Reason.UNDEFINED,
+        Reason.UNKNOWN_DENSITY,
+        Reason.CHOSEN_BY_NOISE,
+    }
+)
+"""Reasons of an interval that also explain why a number is NULL."""
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """IntervalKind and reason of an interval, and the same in words."""
+
+    kind: IntervalKind = IntervalKind.EXACT
+    reason: Reason | None = None
+    note: str | None = None
+
+    @property
+    def has_number(self) -> bool:
+        """False where the reason is that there is no number."""
+        return self.reason not in NO_NUMBER
+
+    def joined(self, other: "Status") -> "Status":
+        """Return the weaker kind of both, with the reason and the words of the first that has any.
+
+        Example:
+            >>> Status(note="a remark").joined(CONSERVATIVE).kind, EXACT.joined(CONSERVATIVE).note
+            (<IntervalKind.CONSERVATIVE: 'conservative'>, 'conservative')
+        """
+        if self.note is None and self.kind.rank <= other.kind.rank:
+            return other
+        if self.kind.rank >= other.kind.rank:
+            return self
+        return Status(other.kind, self.reason, self.note)
+
+
+EXACT = Status()
+CONSERVATIVE = Status(IntervalKind.CONSERVATIVE, None, "conservative")
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """Where the exact answer over the bounded data lies, at the stated confidence.
+    """The range in which the exact answer over the bounded data lies, at the stated confidence.
 
-    Either end may be infinite. `note` says how the interval was made where that is not plain (for
-    instance `approximate`), why nothing can be said, or that a value was held back.
+    Either end may be infinite. `kind` says what is promised: `exact` (holds as often as stated), `conservative` (at
+    least as often), `approximate` or `none`. An interval with an open end is never `exact`. `reason` is a fixed word
+    for programs and `note` the same for people. `missed` is the accuracy that was asked for and not reached.
 
-    Statistics that compare groups of people also say something about the population these were drawn from:
-    `population` is where the statistic lies there (sampling and noise together), and `p_value` how likely groups as
-    different as these are where there is no difference.
+    Statistics that compare groups of people also describe the population these were drawn from: `population` is the
+    range of the statistic there (sampling and noise together), and `p_value` the chance of groups as different as
+    these where there is no difference.
+
+    Example:
+        >>> Interval(0, 15).kind.value, Interval(0).kind.value, Interval().kind.value
+        ('exact', 'conservative', 'none')
     """
 
     lower: float = -math.inf
@@ -21,3 +115,28 @@ class Interval:
     note: str | None = None
     population: tuple[float, float] | None = None
     p_value: float | None = None
+    kind: IntervalKind = IntervalKind.EXACT
+    reason: Reason | None = None
+    missed: str | None = None
+
+    def __post_init__(self) -> None:
+        open_ends = math.isinf(self.lower) + math.isinf(self.upper)
+        least = (IntervalKind.EXACT, IntervalKind.CONSERVATIVE, IntervalKind.NONE)[open_ends]
+        kind = IntervalKind(self.kind)
+        object.__setattr__(self, "kind", max(kind, least, key=lambda known: known.rank))
+        object.__setattr__(self, "reason", None if self.reason is None else Reason(self.reason))
+
+    @classmethod
+    def of(cls, lower: float, upper: float, status: Status) -> "Interval":
+        """Return an interval with this status."""
+        return cls(lower, upper, status.note, kind=status.kind, reason=status.reason)
+
+    @property
+    def status(self) -> Status:
+        """IntervalKind, reason and note."""
+        return Status(self.kind, self.reason, self.note)
+
+    @property
+    def has_number(self) -> bool:
+        """False where the reason is that there is no number: held back, NULL, or no such row."""
+        return self.reason not in NO_NUMBER

@@ -8,10 +8,10 @@ import threading
 import pyarrow as pa
 import pytest
 
-from hedgerow.answer import Answer, Summary, kind_of
-from hedgerow.interval import Interval
+from hedgerow.answer import Answer, Summary
+from hedgerow.interval import EXACT, Interval, IntervalKind, Reason, Status
 
-HELD_BACK = Interval(note="held back: too few people may be behind it")
+HELD_BACK = Interval(note="held back: too few people may be behind it", reason="held-back")
 ENDS = ["a_lower", "a_upper", "a_note"]
 
 
@@ -28,7 +28,7 @@ def test_arrow_has_the_values_alone(answer):
 
 def test_arrow_says_confidence_and_kind_of_interval_for_columns_that_rest_on_noise(answer):
     schema = answer.arrow().schema
-    assert schema.field("a").metadata == {b"hedgerow.confidence": b"0.9", b"hedgerow.interval": b"exact"}
+    assert schema.field("a").metadata == {b"hedgerow.confidence": b"0.9", b"hedgerow.interval": b"conservative"}
     assert schema.field("k").metadata is None
     assert schema.metadata == {b"hedgerow.receipt": b"abc-1", b"hedgerow.confidence": b"0.9"}
 
@@ -37,11 +37,13 @@ def test_arrow_says_confidence_and_kind_of_interval_for_columns_that_rest_on_noi
     ("bars", "kind"),
     [
         ([Interval(0, 1), Interval(0, 1)], "exact"),
-        ([Interval(0, 1), Interval(0, 1, "conservative")], "conservative"),
-        ([Interval(0, 1, "approximate"), Interval(0, 1, "conservative")], "approximate"),
+        ([Interval(0, 1), Interval(0, 1, kind="conservative")], "conservative"),
+        ([Interval(0, 1, kind="approximate"), Interval(0, 1, kind="conservative")], "approximate"),
         ([Interval(0, 1), Interval(note="unbounded: because")], "none"),
         ([Interval(0, 1), HELD_BACK], "exact"),
         ([HELD_BACK, HELD_BACK], "none"),
+        ([Interval(0, 1), Interval(note="no value", reason="no-row")], "exact"),
+        ([Interval(0, 1), Interval(note="0 stands in", reason="stands-in")], "none"),
     ],
 )
 def test_a_column_promises_what_the_weakest_of_its_intervals_does(make, bars, kind):
@@ -49,9 +51,27 @@ def test_a_column_promises_what_the_weakest_of_its_intervals_does(make, bars, ki
     assert schema.field("a").metadata[b"hedgerow.interval"].decode() == kind
 
 
-def test_an_interval_with_one_end_is_not_nothing():
-    assert kind_of(Interval(0, math.inf)) == "exact"
-    assert kind_of(Interval()) == "none"
+@pytest.mark.parametrize("stated", ["exact", "conservative"])
+def test_an_interval_with_an_open_end_is_never_exact(stated):
+    assert Interval(0, math.inf, kind=stated).kind == "conservative"
+    assert Interval(-math.inf, 0, kind=stated).kind == "conservative"
+    assert Interval(kind=stated).kind == "none"
+
+
+def test_an_open_end_does_not_make_a_weak_promise_stronger():
+    assert Interval(0, math.inf, kind="approximate").kind == "approximate"
+
+
+def test_words_decide_nothing():
+    assert Interval(0, 1, "conservative: held back").kind == "exact"
+    assert Interval(0, 1, "held back: by its words alone").has_number
+
+
+def test_two_statements_together_promise_what_the_weaker_does_and_keep_the_first_words():
+    remark, simulated = Status(note="a remark"), Status(IntervalKind.APPROXIMATE, Reason.SIMULATED, "simulated")
+    assert remark.joined(simulated) == Status(IntervalKind.APPROXIMATE, None, "a remark")
+    assert simulated.joined(remark) == simulated
+    assert EXACT.joined(simulated) == simulated.joined(EXACT) == simulated
 
 
 def test_intervals_are_columns_on_request(answer):
@@ -93,9 +113,9 @@ def test_json_has_rows_and_intervals_side_by_side_and_null_for_open_ends(answer)
     found = json.loads(json.dumps(answer.to_dict(), allow_nan=False))
     assert found["rows"] == [["x", 10], ["y", None], ["z", 5]]
     assert found["intervals"] == [
-        {"a": {"lower": 8, "upper": 12, "note": None}},
-        {"a": {"lower": None, "upper": None, "note": HELD_BACK.note}},
-        {"a": {"lower": 3, "upper": None, "note": "unbounded: because"}},
+        {"a": {"lower": 8, "upper": 12, "note": None, "kind": "exact", "reason": None}},
+        {"a": {"lower": None, "upper": None, "note": HELD_BACK.note, "kind": "none", "reason": "held-back"}},
+        {"a": {"lower": 3, "upper": None, "note": "unbounded: because", "kind": "conservative", "reason": None}},
     ]
     assert found["confidence"] == 0.9
 

@@ -12,7 +12,7 @@ from pyarrow import table
 from hedgerow.answer import Answer, Summary
 from hedgerow.interval import Interval
 
-HELD_BACK = Interval(note="held back: too few people may be behind it")
+HELD_BACK = Interval(note="held back: too few people may be behind it", reason="held-back")
 
 
 class Seen(HTMLParser):

@@ -11,7 +11,7 @@ import pytest
 import hedgerow as hr
 from hedgerow.interval import Interval
 
-HELD_BACK = Interval(note="held back: too few people may be behind it")
+HELD_BACK = Interval(note="held back: too few people may be behind it", reason="held-back")
 UNBOUNDED = Interval(note="unbounded: the denominator may be zero")
 OPEN_ABOVE = Interval(3.0, math.inf, "unbounded: the denominator may be zero")
 OPEN_BELOW = Interval(-math.inf, 9.0, "unbounded: the denominator may be zero")

@@ -8,7 +8,7 @@ import pytest
 from hedgerow.answer.plain import shown
 from hedgerow.interval import Interval
 
-HELD_BACK = Interval(note="held back: too few people may be behind it")
+HELD_BACK = Interval(note="held back: too few people may be behind it", reason="held-back")
 
 
 @pytest.mark.parametrize(

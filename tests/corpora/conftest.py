@@ -86,7 +86,7 @@ def agrees(value: object, plain: object, interval: hr.Interval | None) -> bool:
     if not is_bounded(interval):
         return abs(value - plain) <= UNBOUNDED * max(abs(plain), 1)
     slack = ROUNDING * max(1.0, abs(plain))
-    if "approximate" in (interval.note or ""):
+    if interval.kind == "approximate":
         slack += APPROXIMATE * (interval.upper - interval.lower)
     return interval.lower - slack <= plain <= interval.upper + slack
 

@@ -8,6 +8,7 @@ import pytest
 
 import hedgerow as hr
 from hedgerow.execution.request import Options
+from hedgerow.interval import IntervalKind, Reason
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "reference" / "python.md").read_text(encoding="utf-8")
@@ -37,3 +38,9 @@ def test_every_public_attribute_is_documented(kind):
     for name, _ in inspect.getmembers(kind):
         if not name.startswith("_") and name not in {"query", "fits", "notes", "public"}:
             assert re.search(rf"\.{name}\b", PAGE), name
+
+
+@pytest.mark.parametrize("word", [*Reason, *IntervalKind])
+def test_every_kind_of_interval_and_every_reason_is_documented(word):
+    section = PAGE.split("## `Interval`")[1].split("\n## ")[0]
+    assert re.search(rf"`\"?{word}\"?`", section)

@@ -6,7 +6,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from hedgerow.errors import InternalError
-from hedgerow.interval import Interval
+from hedgerow.interval import EXACT, Interval, IntervalKind, Reason, Status
 from hedgerow.intervals.arithmetic import (
     OUTSIDE_DOMAIN,
     absolute,
@@ -23,6 +23,7 @@ from hedgerow.intervals.arithmetic import (
 from hedgerow.intervals.bounds import OUTSIDE, ZERO_DENOMINATOR, Bounds
 
 numbers = st.floats(-1e6, 1e6)
+SIMULATED = Status(IntervalKind.APPROXIMATE, Reason.SIMULATED, "simulated")
 
 
 @st.composite
@@ -34,8 +35,8 @@ def around_a_point(draw):
     return point, of(lower, upper)
 
 
-def of(lower, upper, note=None):
-    return Bounds.of(np.array([lower]), np.array([upper]), [note])
+def of(lower, upper, status=EXACT):
+    return Bounds.of(np.array([lower]), np.array([upper]), status)
 
 
 def holds(bounds, point):
@@ -67,7 +68,7 @@ def test_a_quotient_lies_inside_and_is_unbounded_where_the_denominator_may_be_ze
     assert holds(result, left[0] / right[0])
     if holds(right[1], 0.0):
         assert (result.lower[0], result.upper[0]) == (-math.inf, math.inf)
-        assert result.notes == [ZERO_DENOMINATOR]
+        assert result.statuses == [ZERO_DENOMINATOR]
 
 
 @settings(deadline=None)
@@ -103,19 +104,19 @@ def test_ends_are_as_close_as_they_can_be():
 
 def test_a_value_where_the_function_is_not_defined_leaves_it_unbounded_and_says_why():
     result = monotone(np.sqrt, of(-3, -1), domain=(0, math.inf))
-    assert result.intervals() == [Interval(-math.inf, math.inf, OUTSIDE_DOMAIN)]
+    assert result.intervals() == [Interval.of(-math.inf, math.inf, OUTSIDE_DOMAIN)]
     assert monotone(np.log, of(0, 1), domain=(0, math.inf)).intervals() == [Interval(-math.inf, 0)]
 
 
 def test_notes_travel_with_their_group_and_the_first_one_stays():
-    left = Bounds.of(np.array([1.0, 1.0]), np.array([2.0, 2.0]), ["approximate", None])
+    left = Bounds.of(np.array([1.0, 1.0]), np.array([2.0, 2.0]), [SIMULATED, EXACT])
     right = Bounds.of(np.array([1.0, -1.0]), np.array([2.0, 2.0]))
-    assert divide(left, right).notes == ["approximate", ZERO_DENOMINATOR]
+    assert divide(left, right).statuses == [SIMULATED, ZERO_DENOMINATOR]
 
 
 def test_cutting_to_a_public_range_keeps_the_nearer_end():
     cut = Bounds.of(np.array([-5.0, -5.0, 12.0]), np.array([3.0, -2.0, 15.0])).within(0, 10)
-    assert cut.intervals() == [Interval(0, 3), Interval(0, 0, OUTSIDE), Interval(10, 10, OUTSIDE)]
+    assert cut.intervals() == [Interval(0, 3), Interval.of(0, 0, OUTSIDE), Interval.of(10, 10, OUTSIDE)]
 
 
 def test_a_negative_power_is_refused():

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hedgerow.distributions import Gaussian, Laplace
+from hedgerow.interval import Status
 from hedgerow.intervals.bounds import OUTSIDE, ZERO_DENOMINATOR
 from hedgerow.intervals.linear import tail
 from hedgerow.intervals.quotient import quotient_bounds
@@ -111,24 +112,24 @@ def test_an_infinite_support_is_the_limit_of_a_wide_one(law):
 def test_a_denominator_that_may_be_zero_leaves_the_quotient_unbounded_and_says_why(law):
     found = bounds(300, 10, apart(law(10.0)))
     assert (found.lower[0], found.upper[0]) == LINE
-    assert found.notes == [ZERO_DENOMINATOR]
+    assert found.statuses == [ZERO_DENOMINATOR]
     half = bounds(300, 10, apart(law(10.0)), (0, math.inf))
     assert 0 < half.lower[0] < 30
     assert half.upper[0] == math.inf
-    assert half.notes == [ZERO_DENOMINATOR]
+    assert half.statuses == [ZERO_DENOMINATOR]
 
 
 @pytest.mark.parametrize("law", [Gaussian, Laplace])
 def test_a_bounded_support_needs_no_excuse(law):
     found = bounds(3, 1, apart(law(10.0)), (0, 1))
-    assert (found.lower[0], found.upper[0], found.notes) == (0, 1, [None])
+    assert (found.lower[0], found.upper[0], found.statuses) == (0, 1, [Status()])
 
 
 @pytest.mark.parametrize("law", [Gaussian, Laplace])
 @pytest.mark.parametrize(("numerator", "end"), [(-4000, -1.0), (4000, 1.0), (-1e9, -1.0), (1e9, 1.0)])
 def test_a_quotient_outside_the_support_gives_the_nearer_end_with_a_note(law, numerator, end):
     found = bounds(numerator, 1000, apart(law(10.0)), (-1, 1))
-    assert (found.lower[0], found.upper[0], found.notes) == (end, end, [OUTSIDE])
+    assert (found.lower[0], found.upper[0], found.statuses) == (end, end, [OUTSIDE])
     open_end = (-math.inf, 1) if end == 1 else (-1, math.inf)
     assert ends(numerator, 1000, apart(law(10.0)), open_end) == (end, end)
 

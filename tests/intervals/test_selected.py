@@ -3,6 +3,7 @@ import pytest
 from scipy.special import ndtr, ndtri
 
 from hedgerow.distributions import Gaussian, Laplace
+from hedgerow.interval import EXACT
 from hedgerow.intervals.bounds import Bounds
 from hedgerow.intervals.linear import half_width
 from hedgerow.intervals.selected import SELECTED, selected_count_bounds
@@ -83,13 +84,13 @@ def test_far_from_the_threshold_the_plain_interval_is_right(noise):
     seen = selected_count_bounds(np.array([500.0]), noise, 70, MINIMUM, BETA)
     assert seen.lower[0] == pytest.approx(500 - plain, abs=1.01)
     assert seen.upper[0] == 500 + plain
-    assert seen.notes == [None]
+    assert seen.statuses == [EXACT]
 
 
 def test_near_the_threshold_the_lower_arm_is_longer_and_says_why():
     seen = selected_count_bounds(np.array([75.0]), Gaussian(10.0), 70, MINIMUM, BETA)
     assert seen.lower[0] < 75 - 1.96 * 10
-    assert seen.notes == [SELECTED]
+    assert seen.statuses == [SELECTED]
 
 
 @pytest.mark.parametrize("noise", [Gaussian(10.0), Laplace(10.0), Laplace(10.0, 1.0)])

@@ -72,7 +72,7 @@ def variance(rows):
 def test_conservative_intervals_hold_at_least_as_often_as_they_say(family, noise, rows, release, holds):
     found = variance_bounds(release(family, noise, DRAWS, rows), BETA, method="rigorous")
     assert holds(found, variance(rows), 1 - BETA)
-    assert all(note.startswith("conservative") for note in found.notes)
+    assert all(status.kind == "conservative" for status in found.statuses)
 
 
 @pytest.mark.parametrize("method", ["delta", "profile"])
@@ -80,7 +80,7 @@ def test_conservative_intervals_hold_at_least_as_often_as_they_say(family, noise
 def test_approximate_intervals_hold_about_as_often_as_they_say(method, rows, release, holds):
     found = variance_bounds(release(lambda_family(), NORMAL, DRAWS, rows), BETA, method=method)
     assert holds(found, variance(rows), 1 - BETA - SLACK)
-    assert all(note.startswith("approximate") for note in found.notes)
+    assert all(status.kind == "approximate" for status in found.statuses)
 
 
 @pytest.mark.parametrize("rows", [DATA["300 uniform"], DATA["1000 uniform"], DATA["300 lopsided"]])
@@ -107,7 +107,7 @@ def test_near_the_switch_an_approximate_interval_is_seldom_wrong(mean, spread, s
     rows = mean + spread * np.repeat([-1.0, 1.0], round(size * 15 * NORMAL.sigma))
     rows = np.clip(rows, -1, 1)
     found = variance_bounds(release(lambda_family(), NORMAL, DRAWS, rows), BETA)
-    rough = np.array([note.startswith("approximate") for note in found.notes])
+    rough = np.array([status.kind == "approximate" for status in found.statuses])
     found.lower[~rough], found.upper[~rough] = 0, 1
     assert holds(found, variance(rows), 1 - BETA - SLACK)
 
@@ -217,7 +217,7 @@ def test_standard_deviations_have_the_roots_of_the_ends(release):
     of_variance, of_deviation = variance_bounds(seen, BETA), stddev_bounds(seen, BETA)
     assert of_deviation.lower**2 == pytest.approx(of_variance.lower)
     assert of_deviation.upper**2 == pytest.approx(of_variance.upper)
-    assert of_deviation.notes == of_variance.notes
+    assert of_deviation.statuses == of_variance.statuses
 
 
 def test_groups_do_not_influence_each_other(release):

@@ -66,7 +66,7 @@ def size(value):
 
 
 def is_held_back(bar):
-    return bar is not None and (bar.note or "").startswith("held back")
+    return bar is not None and bar.reason == "held-back"
 
 
 def holds(value, bar, exact, largest, *, within):
@@ -76,6 +76,6 @@ def holds(value, bar, exact, largest, *, within):
     if bar.upper - bar.lower > within * largest + 1:
         return False
     slack = ROUNDING * abs(exact)
-    if (bar.note or "").startswith("approximate"):
+    if bar.kind == "approximate":
         return abs(value - exact) <= APPROXIMATE * (bar.upper - bar.lower) / 2 + slack
     return bar.lower - slack <= exact <= bar.upper + slack and not math.isnan(value)

@@ -20,6 +20,8 @@ def half(bar):
 def test_groups_that_miss_are_marked_and_the_others_are_not(world):
     answer = world().sql(COUNTS, within=0.05, epsilon=0.1)
     assert notes(answer) == {"small": "misses 5 %", "middle": None, "large": None}
+    missed = {row.g: bars["n"].missed for row, bars in zip(answer, answer.intervals, strict=True)}
+    assert missed == {"small": "5 %", "middle": None, "large": None}
 
 
 def test_all_groups_are_met_where_the_budget_allows_it(world):

@@ -9,12 +9,14 @@ from numpy.typing import ArrayLike
 from hedgerow.accuracy.parameters import Floats, chosen, probabilities, reals
 from hedgerow.distributions import Gaussian, Laplace, Noise
 from hedgerow.errors import ParameterError
-from hedgerow.interval import Interval
+from hedgerow.interval import Interval, IntervalKind, Reason, Status
 from hedgerow.intervals import Bounds, arithmetic, half_width, quotient_bounds
-from hedgerow.intervals.bounds import ZERO_DENOMINATOR, noted
+from hedgerow.intervals.bounds import ZERO_DENOMINATOR
 
 IntervalMethod = Literal["exact", "fractional", "basic"]
-CONSERVATIVE = "conservative: it allows for the worst of both noises at once"
+CONSERVATIVE = Status(
+    IntervalKind.CONSERVATIVE, Reason.SIMULTANEOUS, "conservative: it allows for the worst of both noises at once"
+)
 
 
 @overload
@@ -100,15 +102,14 @@ def _bounds(
 ) -> Bounds:
     if method == "exact":
         found = quotient_bounds(top, bottom, [(1.0, 0.0, noises[0]), (0.0, 1.0, noises[1])], beta, support)
-        return found if _alike(*noises) else Bounds(found.lower, found.upper, _conservative(found.notes))
+        return found if _alike(*noises) else found.weakened(CONSERVATIVE)
     errors = [half_width([(1.0, noise)], beta / 2) for noise in noises]
     if method == "basic":
         whole = arithmetic.divide(Bounds.around(top, errors[0]), Bounds.around(bottom, errors[1]))
     else:
         whole = _fractional(top, bottom, errors[0], errors[1])
     cut = Bounds.of(whole.lower, whole.upper).within(*support)
-    endless = noted(cut.notes, np.isinf(cut.lower) | np.isinf(cut.upper), ZERO_DENOMINATOR)
-    return Bounds(cut.lower, cut.upper, _conservative(endless))
+    return cut.marked(np.isinf(cut.lower) | np.isinf(cut.upper), ZERO_DENOMINATOR).weakened(CONSERVATIVE)
 
 
 def _fractional(top: Floats, bottom: Floats, of_top: float, of_bottom: float) -> Bounds:
@@ -120,11 +121,6 @@ def _fractional(top: Floats, bottom: Floats, of_top: float, of_bottom: float) ->
         ends = estimate - error, estimate + error
     known = rest > 0
     return Bounds.of(np.where(known, ends[0], -np.inf), np.where(known, ends[1], np.inf))
-
-
-def _conservative(notes: list[str | None]) -> list[str | None]:
-    """The notes, and where there is none, that the interval is longer than needed."""
-    return [note or CONSERVATIVE for note in notes]
 
 
 def _alike(first: Noise, second: Noise) -> bool:

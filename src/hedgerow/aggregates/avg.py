@@ -46,7 +46,7 @@ class Avg(Aggregate):
         bounds = quotient_bounds(centred.values, count.values, shared_noises(centred, count), beta, (-1.0, 1.0))
         values = self.values(measured)
         lower, upper = (measured.middle + measured.half * end for end in (bounds.lower, bounds.upper))
-        return Estimate(values, np.minimum(lower, values), np.maximum(upper, values), bounds.notes)
+        return Estimate(values, np.minimum(lower, values), np.maximum(upper, values), bounds.statuses)
 
     def values(self, measured: Measured) -> Floats:
         """The quotient, cut to the range; its middle where the count is not positive."""

@@ -20,6 +20,7 @@ from hedgerow.errors import Span, UnsupportedSQLError
 from hedgerow.expressions.facts import range_of
 from hedgerow.expressions.nodes import Call, Expr
 from hedgerow.expressions.types import Type
+from hedgerow.interval import Status
 from hedgerow.intervals import Bounds
 from hedgerow.statistics.moments import Column, Moments
 
@@ -176,14 +177,14 @@ class Estimate:
     values: Floats
     lower: Floats
     upper: Floats
-    notes: Sequence[str | None]
+    statuses: Sequence[Status]
     population: Bounds | None = None
     p_values: Floats | None = None
 
     @classmethod
     def around(cls, values: Floats, bounds: Bounds) -> "Estimate":
         """Values with their bounds, stretched where rounding left a value outside."""
-        return cls(values, np.fmin(bounds.lower, values), np.fmax(bounds.upper, values), list(bounds.notes))
+        return cls(values, np.fmin(bounds.lower, values), np.fmax(bounds.upper, values), bounds.statuses)
 
 
 class Aggregate(ABC):

@@ -10,9 +10,14 @@ from hedgerow.errors import InternalError, UnsupportedSQLError
 from hedgerow.expressions.facts import may_be_null
 from hedgerow.expressions.nodes import Expr
 from hedgerow.expressions.types import Type
+from hedgerow.interval import EXACT, IntervalKind, Reason, Status
 from hedgerow.intervals import half_width, selected_count_bounds
 
-LOWER = "conservative: a lower estimate, for each person adds a few values at most"
+LOWER = Status(
+    IntervalKind.CONSERVATIVE,
+    Reason.LOWER_ESTIMATE,
+    "conservative: a lower estimate, for each person adds a few values at most",
+)
 
 
 @aggregate("COUNT")
@@ -53,11 +58,11 @@ class Count(Aggregate):
             bounds = selected_count_bounds(
                 form.values, noise, measured.selected.threshold, measured.selected.minimum, beta
             )
-            return Estimate(shown, np.minimum(bounds.lower, shown), np.maximum(bounds.upper, shown), bounds.notes)
+            return Estimate(shown, np.minimum(bounds.lower, shown), np.maximum(bounds.upper, shown), bounds.statuses)
         margin = half_width(form.noise, beta)
         lower, upper = np.maximum(form.values - margin, 0.0), np.maximum(form.values + margin, 0.0)
         possible = np.maximum(shown, 0.0)
-        return Estimate(shown, np.minimum(lower, possible), np.maximum(upper, possible), [None] * len(shown))
+        return Estimate(shown, np.minimum(lower, possible), np.maximum(upper, possible), [EXACT] * len(shown))
 
     def values(self, measured: Measured) -> Floats:
         """The noisy count, rounded."""
@@ -80,5 +85,5 @@ def _of_values(form: Form, beta: float, *, whole: bool) -> Estimate:
     lower = np.minimum(np.maximum(form.values - margin, 0.0), np.maximum(shown, 0.0))
     if whole:
         upper = np.maximum(np.maximum(form.values + margin, 0.0), shown)
-        return Estimate(shown, lower, upper, [None] * len(shown))
+        return Estimate(shown, lower, upper, [EXACT] * len(shown))
     return Estimate(shown, lower, np.full_like(shown, math.inf), [LOWER] * len(shown))

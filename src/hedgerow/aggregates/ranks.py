@@ -21,11 +21,18 @@ from hedgerow.aggregates.base import (
 from hedgerow.errors import UnsupportedSQLError
 from hedgerow.expressions.nodes import Expr, Literal
 from hedgerow.expressions.types import Type
-from hedgerow.statistics.quantiles import EXTREME_NOTE
+from hedgerow.interval import IntervalKind, Reason, Status
+from hedgerow.statistics.quantiles import SMALL_GROUP
 
 MOST_PLACES = 10**9
-UNKNOWN = "unbounded: how wrong it is depends on how close the values lie"
-TOO_SURE = "conservative: the public range, for the interval was not bought at so high a confidence"
+UNKNOWN_DENSITY = Status(
+    IntervalKind.NONE, Reason.UNKNOWN_DENSITY, "unbounded: how wrong it is depends on how close the values lie"
+)
+TOO_SURE = Status(
+    IntervalKind.CONSERVATIVE,
+    Reason.PUBLIC_RANGE,
+    "conservative: the public range, for the interval was not bought at so high a confidence",
+)
 
 
 class _Ranked(Aggregate):
@@ -52,8 +59,9 @@ class _Ranked(Aggregate):
         if beta < drawn.beta * (1 - 1e-9):
             whole = np.full_like(values, drawn.lowest), np.full_like(values, drawn.highest)
             return Estimate(values, *whole, [TOO_SURE] * len(values))
-        notes = [note if ok else EXTREME_NOTE for note, ok in zip(drawn.bounds.notes, drawn.safe, strict=True)]
-        return Estimate(values, drawn.bounds.lower, drawn.bounds.upper, notes)
+        found = zip(drawn.bounds.statuses, drawn.safe, strict=True)
+        statuses = [status if safe else SMALL_GROUP for status, safe in found]
+        return Estimate(values, drawn.bounds.lower, drawn.bounds.upper, statuses)
 
     def values(self, measured: Measured) -> Floats:
         """The drawn value; NULL where the group is too small for an extreme."""
@@ -64,7 +72,7 @@ class _Ranked(Aggregate):
 def _nothing(measured: Measured) -> Estimate:
     """Where nothing was drawn: in a quote."""
     rows = measured.groups
-    return Estimate(np.zeros(rows), np.full(rows, -np.inf), np.full(rows, np.inf), [UNKNOWN] * rows)
+    return Estimate(np.zeros(rows), np.full(rows, -np.inf), np.full(rows, np.inf), [UNKNOWN_DENSITY] * rows)
 
 
 @aggregate("MEDIAN")

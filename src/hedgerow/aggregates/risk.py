@@ -48,10 +48,10 @@ class _Risk(Aggregate):
         noise = _bounds(self._of(measured, confidence=confidence, population=False))
         people = _bounds(whole)
         values = self.values(measured)
-        found = Estimate.around(values, Bounds(noise.lower + self.shift, noise.upper + self.shift, noise.notes))
-        population = Bounds(people.lower + self.shift, people.upper + self.shift, people.notes)
+        found = Estimate.around(values, Bounds(noise.lower + self.shift, noise.upper + self.shift, noise.statuses))
+        population = Bounds(people.lower + self.shift, people.upper + self.shift, people.statuses)
         return Estimate(
-            values, found.lower, found.upper, found.notes, population, np.asarray(whole.p_value, dtype=float)
+            values, found.lower, found.upper, found.statuses, population, np.asarray(whole.p_value, dtype=float)
         )
 
     def values(self, measured: Measured) -> Floats:

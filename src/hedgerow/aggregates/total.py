@@ -6,6 +6,7 @@ from hedgerow.aggregates.base import Aggregate, Estimate, Floats, Kind, Measured
 from hedgerow.errors import InternalError, UnsupportedSQLError
 from hedgerow.expressions.nodes import Expr
 from hedgerow.expressions.types import Type
+from hedgerow.interval import EXACT
 from hedgerow.intervals import half_width
 
 
@@ -31,7 +32,7 @@ class Total(Aggregate):
         if form is None:
             raise InternalError("SUM was not measured.")
         margin = half_width(form.noise, beta)
-        return Estimate(form.values, form.values - margin, form.values + margin, [None] * len(form.values))
+        return Estimate(form.values, form.values - margin, form.values + margin, [EXACT] * len(form.values))
 
     def values(self, measured: Measured) -> Floats:
         """The noisy sum."""

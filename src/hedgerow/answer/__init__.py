@@ -1,7 +1,6 @@
 """What an analyst gets back."""
 
 from hedgerow.answer.diagnostics import Clipped, Diagnostics, diagnosable
-from hedgerow.answer.kinds import kind_of
 from hedgerow.answer.notes import caption, notes
 from hedgerow.answer.show import rich_table
 from hedgerow.answer.summary import FoundBounds, Mechanism, Payment, Summary
@@ -17,7 +16,6 @@ __all__ = [
     "Summary",
     "caption",
     "diagnosable",
-    "kind_of",
     "notes",
     "rich_table",
 ]

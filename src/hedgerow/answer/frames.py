@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from hedgerow.answer.kinds import weakest
-from hedgerow.interval import Interval
+from hedgerow.interval import Interval, IntervalKind
 
 if TYPE_CHECKING:
     from hedgerow.answer.table import Answer
@@ -37,7 +36,12 @@ def arrow_table(answer: "Answer", values: pa.Table, *, intervals: bool) -> pa.Ta
 
 def _said(answer: "Answer", name: str) -> Mapping[str, str]:
     bars = (row[name] for row in answer.intervals if name in row)
-    return {CONFIDENCE: f"{answer.confidence!r}", KIND: weakest(bars)}
+    return {CONFIDENCE: f"{answer.confidence!r}", KIND: _weakest(bars)}
+
+
+def _weakest(bars: Iterable[Interval]) -> str:
+    """What all intervals of a column promise: the least of theirs, leaving out rows that have no number."""
+    return max((bar.kind for bar in bars if bar.has_number), key=lambda kind: kind.rank, default=IntervalKind.NONE)
 
 
 def _receipt(answer: "Answer") -> Mapping[str, str] | None:

@@ -1,5 +1,6 @@
 """What the error bars have to say in words."""
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from hedgerow.answer.plain import on_one_line
@@ -12,12 +13,17 @@ MOST_ROWS = 200
 """How many rows people are shown; programs get all of them."""
 
 
-def notes(answer: "Answer") -> list[str]:
-    """What is said of the answer as a whole, each note of the error bars once with its columns, and of populations."""
+def notes(answer: "Answer", only: Collection[str] | None = None) -> list[str]:
+    """What is said of the answer as a whole, each note of the error bars once with its columns, and of populations.
+
+    Args:
+        answer: The answer.
+        only: The columns whose error bars are shown, where these are not all.
+    """
     columns: dict[str, dict[str, None]] = {}
     for row in answer.intervals:
         for name, bar in row.items():
-            if bar.note:
+            if bar.note and (only is None or name in only):
                 columns.setdefault(bar.note, {})[on_one_line(name)] = None
     found = [f"{', '.join(names)}: {note}" for note, names in columns.items()]
     return [*answer.notes, *found, *([MEANING] if about_people(answer) else [])]

@@ -5,7 +5,7 @@ from datetime import date, time, timedelta
 from decimal import Decimal
 from typing import Any
 
-from hedgerow.interval import Interval
+from hedgerow.interval import Interval, Reason
 
 LONGEST = 200
 """How many characters of a text are shown to people; programs get all of them."""
@@ -72,13 +72,8 @@ def ends(interval: Interval, error: float) -> str:
 
 
 def missing(interval: Interval | None) -> str:
-    """What stands where there is no value."""
-    return "held back" if is_held_back(interval) else "NULL"
-
-
-def is_held_back(interval: Interval | None) -> bool:
-    """Whether a value is missing because too few people may be behind it."""
-    return interval is not None and (interval.note or "").startswith("held back")
+    """Text in the place of a missing value."""
+    return "held back" if interval is not None and interval.reason is Reason.HELD_BACK else "NULL"
 
 
 def on_one_line(text: str) -> str:

@@ -167,6 +167,9 @@ def _ends(interval: Interval) -> dict[str, Any]:
         "lower": interval.lower if math.isfinite(interval.lower) else None,
         "upper": interval.upper if math.isfinite(interval.upper) else None,
         "note": interval.note,
+        "kind": interval.kind.value,
+        "reason": None if interval.reason is None else interval.reason.value,
+        **({} if interval.missed is None else {"missed": interval.missed}),
         **_population(interval),
     }
 

@@ -1,6 +1,6 @@
 """How much the limits of an answer touched, asked privately: shares of values, and shares of people."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from hedgerow.answer import Clipped, Diagnostics
@@ -116,5 +116,4 @@ def _clipped(limit: Limit, made: Estimator, index: int, beta: float) -> Clipped:
     estimate = made.estimate(index, beta)
     value, lower, upper = (float(part[0]) for part in (estimate.values, estimate.lower, estimate.upper))
     held = not bool(made.noisy.shown[0])
-    notes: Sequence[str | None] = estimate.notes
-    return Clipped(limit.of, limit.limit, None if held else value, Interval(lower, upper, notes[0]))
+    return Clipped(limit.of, limit.limit, None if held else value, Interval.of(lower, upper, estimate.statuses[0]))

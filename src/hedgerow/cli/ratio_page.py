@@ -90,9 +90,8 @@ def table_page(answer: Answer) -> None:
     if keys:
         say("the relative risk is 1 + lift; the difference of the rates is in --json")
     say(caption(answer))
-    for note in notes(answer):
-        if not note.startswith(tuple(f"{name}: " for name in statistics[1:])):
-            say(f"note: {note}")
+    for note in notes(answer, only=statistics[: 1 if keys else None]):
+        say(f"note: {note}")
 
 
 def draw_table(file: str, answer: Answer) -> None:

@@ -19,7 +19,7 @@ from hedgerow.execution.missing_numbers import Reasons, explain_missing
 from hedgerow.execution.request import Asked
 from hedgerow.execution.simulation import Simulation
 from hedgerow.expressions.nodes import Column
-from hedgerow.interval import Interval
+from hedgerow.interval import Interval, Status
 from hedgerow.plan.nodes import LogicalPlan
 from hedgerow.plan.origins import Known, Origin, Untraced
 from hedgerow.plan.trace import Traced, noisy_columns, picks_rows, trace
@@ -128,10 +128,11 @@ def _traced(
         if bounds is None:
             continue
         for place, row in enumerate(rows.tolist()):
-            found[place][name] = Interval(float(bounds.lower[row]), float(bounds.upper[row]), bounds.notes[row])
+            found[place][name] = Interval.of(float(bounds.lower[row]), float(bounds.upper[row]), bounds.statuses[row])
         if isinstance(expr, Column) and not expr.table:
             _of_population(found, name, estimator.about_population(expr.name, beta), rows)
-    missing = [None if estimator.noisy.shown[row] else estimator.held_back for row in rows.tolist()]
+    held = estimator.held_back
+    missing = [None if estimator.noisy.shown[row] else held for row in rows.tolist()]
     return found, beta, dict.fromkeys(logical.names, missing)
 
 
@@ -157,7 +158,7 @@ def _followed(
     frame = Frame(columns, shown.num_rows)
     beta = _level(request, logical, of=max(len(e.noisy.shown) for e in estimators), shown=shown.num_rows)
     found: list[dict[str, Interval]] = [{} for _ in range(shown.num_rows)]
-    reasons: dict[str, list[str | None]] = {}
+    reasons: dict[str, list[Status | None]] = {}
     for name, column, origin in zip(logical.names, logical.root.columns, origins, strict=True):
         bounds = follower.bounds(origin, frame, beta) if column.expr.type.is_numeric else None
         for place, interval in enumerate(bounds.intervals() if bounds is not None else []):

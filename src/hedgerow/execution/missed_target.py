@@ -49,4 +49,4 @@ def _marked(bar: Interval, value: float | None, target: Target) -> Interval:
     if not misses(bar, value, target):
         return bar
     note = f"misses {target}"
-    return replace(bar, note=note if bar.note is None else f"{bar.note}; {note}")
+    return replace(bar, note=note if bar.note is None else f"{bar.note}; {note}", missed=str(target))

@@ -10,12 +10,11 @@ from numpy.typing import NDArray
 from hedgerow.compile import columns_used, quantiles_text
 from hedgerow.dialects import DUCKDB
 from hedgerow.errors import BackendError
-from hedgerow.interval import Interval
+from hedgerow.interval import Interval, Reason
 from hedgerow.plan.nodes import LogicalPlan
 from hedgerow.plan.trace import noisy_columns
 from hedgerow.release import AfterEngine, Estimator
 from hedgerow.release.simulate import Drawn, around, draw_tables, draws_for, read_draws
-from hedgerow.release.spread import UNKNOWN
 
 Bars = list[dict[str, Interval]]
 
@@ -32,7 +31,7 @@ class Simulation:
 
     def complete(self, bars: Bars, shown: pa.Table, beta: float) -> Bars:
         """The same error bars, with simulated ones where there was no rule for any."""
-        open_ = {name for row in bars for name, bar in row.items() if bar.note == UNKNOWN}
+        open_ = {name for row in bars for name, bar in row.items() if bar.reason is Reason.NO_RULE}
         draws = draws_for(beta, self.estimators) if open_ else None
         if draws is None:
             return bars
@@ -66,7 +65,7 @@ class Simulation:
         row: Mapping[str, object],
         found: Mapping[tuple[object, ...], Mapping[str, Drawn]],
     ) -> Interval:
-        if bar.note != UNKNOWN:
+        if bar.reason is not Reason.NO_RULE:
             return bar
         drawn = found.get(tuple(row[key] for key in self._keys()), {}).get(name)
         value = row[name]

@@ -11,9 +11,12 @@ from collections.abc import Callable
 import numpy as np
 
 from hedgerow.errors import InternalError
-from hedgerow.intervals.bounds import ZERO_DENOMINATOR, Bounds, Floats, noted
+from hedgerow.interval import Reason, Status
+from hedgerow.intervals.bounds import ZERO_DENOMINATOR, Bounds, Floats
 
-OUTSIDE_DOMAIN = "unbounded: the noisy value lies where the function is not defined"
+OUTSIDE_DOMAIN = Status(
+    reason=Reason.UNDEFINED, note="unbounded: the noisy value lies where the function is not defined"
+)
 
 
 def add(left: Bounds, right: Bounds) -> Bounds:
@@ -28,13 +31,13 @@ def subtract(left: Bounds, right: Bounds) -> Bounds:
 
 def negate(operand: Bounds) -> Bounds:
     """The value with its sign turned."""
-    return Bounds(-operand.upper, -operand.lower, operand.notes)
+    return Bounds(-operand.upper, -operand.lower, operand.statuses)
 
 
 def absolute(operand: Bounds) -> Bounds:
     """The value without its sign."""
     lower = np.maximum(np.maximum(operand.lower, -operand.upper), 0.0)
-    return Bounds(lower, np.maximum(-operand.lower, operand.upper), operand.notes)
+    return Bounds(lower, np.maximum(-operand.lower, operand.upper), operand.statuses)
 
 
 def least(left: Bounds, right: Bounds) -> Bounds:
@@ -60,8 +63,7 @@ def divide(numerator: Bounds, denominator: Bounds) -> Bounds:
     corners = [_fraction(a, b) for a in above for b in below]
     lower = np.where(zero, -math.inf, np.minimum.reduce(corners))
     upper = np.where(zero, math.inf, np.maximum.reduce(corners))
-    result = _joined(numerator, denominator, lower, upper)
-    return Bounds(lower, upper, noted(result.notes, zero, ZERO_DENOMINATOR))
+    return _joined(numerator, denominator, lower, upper).marked(zero, ZERO_DENOMINATOR)
 
 
 def power(operand: Bounds, exponent: int) -> Bounds:
@@ -69,11 +71,11 @@ def power(operand: Bounds, exponent: int) -> Bounds:
     if exponent < 0:
         raise InternalError("Interval arithmetic was asked for a negative power. Divide by the positive power instead.")
     if exponent == 0:
-        return Bounds(np.ones_like(operand.lower), np.ones_like(operand.upper), operand.notes)
+        return Bounds(np.ones_like(operand.lower), np.ones_like(operand.upper), operand.statuses)
     if exponent % 2:
-        return Bounds(_repeated(operand.lower, exponent), _repeated(operand.upper, exponent), operand.notes)
+        return Bounds(_repeated(operand.lower, exponent), _repeated(operand.upper, exponent), operand.statuses)
     size = absolute(operand)
-    return Bounds(_repeated(size.lower, exponent), _repeated(size.upper, exponent), operand.notes)
+    return Bounds(_repeated(size.lower, exponent), _repeated(size.upper, exponent), operand.statuses)
 
 
 def monotone(
@@ -96,11 +98,11 @@ def monotone(
         ends = [np.asarray(function(np.clip(end, *domain)), dtype=float) for end in (operand.lower, operand.upper)]
     lower, upper = reversed(ends) if falling else ends
     lower, upper = (np.where(missed | np.isnan(end), far, end) for end, far in ((lower, -math.inf), (upper, math.inf)))
-    return Bounds(lower, upper, noted(operand.notes, missed, OUTSIDE_DOMAIN))
+    return Bounds(lower, upper, operand.statuses).marked(missed, OUTSIDE_DOMAIN)
 
 
 def _joined(left: Bounds, right: Bounds, lower: Floats, upper: Floats) -> Bounds:
-    return Bounds(lower, upper, [a or b for a, b in zip(left.notes, right.notes, strict=True)])
+    return Bounds(lower, upper, [a.joined(b) for a, b in zip(left.statuses, right.statuses, strict=True)])
 
 
 def _total(left: Floats, right: Floats, unknown: float) -> Floats:

@@ -6,52 +6,63 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.interval import Interval
+from hedgerow.interval import EXACT, Interval, Reason, Status
 
 Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+OUTSIDE = Status(
+    reason=Reason.OUTSIDE_RANGE,
+    note="the noisy value lies outside of what is possible, so the nearest possible value is shown",
+)
+ZERO_DENOMINATOR = Status(
+    reason=Reason.ZERO_DENOMINATOR, note="unbounded: at this confidence the denominator may be zero"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Lower and upper ends, one per group, either of which may be infinite; and a note where there is one to make."""
+    """Lower and upper ends, one per group, either of which may be infinite; and the status of each interval."""
 
     lower: Floats
     upper: Floats
-    notes: list[str | None]
+    statuses: list[Status]
 
     @classmethod
-    def of(cls, lower: Floats, upper: Floats, notes: Sequence[str | None] | None = None) -> "Bounds":
-        """Bounds from two arrays that broadcast to one length."""
+    def of(cls, lower: Floats, upper: Floats, status: Status | Sequence[Status] = EXACT) -> "Bounds":
+        """Bounds from two arrays that broadcast to one length; one status for all, or one for each."""
         lower, upper = np.broadcast_arrays(np.atleast_1d(lower), np.atleast_1d(upper))
-        return cls(lower.astype(float), upper.astype(float), list(notes) if notes else [None] * len(lower))
+        statuses = [status] * len(lower) if isinstance(status, Status) else list(status)
+        return cls(lower.astype(float), upper.astype(float), statuses)
 
     @classmethod
     def around(cls, values: Floats, half_width: float) -> "Bounds":
         """Values plus and minus one half width."""
         return cls.of(np.asarray(values) - half_width, np.asarray(values) + half_width)
 
+    @property
+    def notes(self) -> list[str | None]:
+        """The words about each interval."""
+        return [status.note for status in self.statuses]
+
     def intervals(self) -> list[Interval]:
         """One `Interval` per group."""
-        ends = zip(self.lower.tolist(), self.upper.tolist(), self.notes, strict=True)
-        return [Interval(lower, upper, note) for lower, upper, note in ends]
+        ends = zip(self.lower.tolist(), self.upper.tolist(), self.statuses, strict=True)
+        return [Interval.of(lower, upper, status) for lower, upper, status in ends]
 
     def within(self, lowest: float, highest: float) -> "Bounds":
-        """What is left inside a publicly known range; the nearer end, with a note, where nothing is left."""
+        """The part inside a publicly known range; the nearer end, with a note, where nothing is left."""
         outside = (self.lower > highest) | (self.upper < lowest)
-        return Bounds(
-            np.clip(self.lower, lowest, highest),
-            np.clip(self.upper, lowest, highest),
-            noted(self.notes, outside, OUTSIDE),
-        )
+        ends = np.clip(self.lower, lowest, highest), np.clip(self.upper, lowest, highest)
+        return Bounds(*ends, self.statuses).marked(outside, OUTSIDE)
 
+    def marked(self, where: Flags, status: Status) -> "Bounds":
+        """The same ends, with `status` joined to what was said before, where the flag is set."""
+        statuses = list(self.statuses)
+        for index in np.flatnonzero(where):
+            statuses[index] = statuses[index].joined(status)
+        return Bounds(self.lower, self.upper, statuses)
 
-OUTSIDE = "the noisy value lies outside of what is possible, so the nearest possible value is shown"
-ZERO_DENOMINATOR = "unbounded: at this confidence the denominator may be zero"
-
-
-def noted(notes: list[str | None], where: NDArray[np.bool_], note: str) -> list[str | None]:
-    """The notes with `note` put where it applies and nothing has been said yet."""
-    changed = list(notes)
-    for i in np.flatnonzero(where):
-        changed[i] = changed[i] or note
-    return changed
+    def weakened(self, status: Status) -> "Bounds":
+        """The same ends, with `status` joined to what was said before, everywhere."""
+        return Bounds(self.lower, self.upper, [before.joined(status) for before in self.statuses])

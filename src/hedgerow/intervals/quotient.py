@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from hedgerow.distributions import Gaussian, Laplace, Noise
 from hedgerow.intervals.arithmetic import divide
-from hedgerow.intervals.bounds import OUTSIDE, ZERO_DENOMINATOR, Bounds, Floats, noted
+from hedgerow.intervals.bounds import OUTSIDE, ZERO_DENOMINATOR, Bounds, Floats
 from hedgerow.intervals.fieller import Directions, fieller_hull
 from hedgerow.intervals.laplace_quotient import LaplaceQuotient
 from hedgerow.intervals.linear import check_beta, half_width
@@ -85,7 +85,7 @@ def _box(above: Floats, below: Floats, terms: QuotientTerms, beta: float, suppor
     bottom = Bounds.around(below, half_width([(b, noise) for _, b, noise in terms], beta / 2))
     whole = divide(top, bottom)
     cut = Bounds.of(whole.lower, whole.upper).within(*support)
-    return Bounds(cut.lower, cut.upper, noted(cut.notes, _unbounded(cut.lower, cut.upper), ZERO_DENOMINATOR))
+    return cut.marked(_unbounded(cut.lower, cut.upper), ZERO_DENOMINATOR)
 
 
 def _reported(lower: Floats, upper: Floats, estimate: Floats, support: tuple[float, float]) -> Bounds:
@@ -93,8 +93,7 @@ def _reported(lower: Floats, upper: Floats, estimate: Floats, support: tuple[flo
     empty = np.isnan(lower)
     nearest = np.where(estimate > support[1], support[1], support[0])
     lower, upper = np.where(empty, nearest, lower), np.where(empty, nearest, upper)
-    notes = noted([None] * len(lower), empty, OUTSIDE)
-    return Bounds(lower, upper, noted(notes, _unbounded(lower, upper), ZERO_DENOMINATOR))
+    return Bounds.of(lower, upper).marked(empty, OUTSIDE).marked(_unbounded(lower, upper), ZERO_DENOMINATOR)
 
 
 def _directions(terms: QuotientTerms) -> Directions:

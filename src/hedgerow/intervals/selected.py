@@ -8,10 +8,14 @@ from numpy.typing import NDArray
 from scipy.special import log_ndtr
 
 from hedgerow.distributions import Gaussian, Laplace, Noise
+from hedgerow.interval import Reason, Status
 from hedgerow.intervals.bounds import Bounds, Floats
 from hedgerow.intervals.linear import check_beta, half_width
 
-SELECTED = "this count selected its group, so it tends to be too high; the lower end allows for that"
+SELECTED = Status(
+    reason=Reason.SELECTED,
+    note="this count selected its group, so it tends to be too high; the lower end allows for that",
+)
 HALVINGS = 100
 
 
@@ -39,8 +43,8 @@ def selected_count_bounds(values: Floats, noise: Noise, threshold: float, minimu
     values = np.atleast_1d(np.asarray(values, dtype=float))
     plain = half_width([(1.0, noise)], beta)
     lower = np.maximum(_lower(values, noise, threshold, minimum, beta), minimum)
-    notes: list[str | None] = [SELECTED if moved else None for moved in lower < values - 1.02 * plain]
-    return Bounds(lower, np.maximum(values + plain, minimum), notes)
+    moved = lower < values - 1.02 * plain
+    return Bounds.of(lower, np.maximum(values + plain, minimum)).marked(moved, SELECTED)
 
 
 def _lower(values: Floats, noise: Noise, threshold: float, minimum: int, beta: float) -> Floats:

@@ -10,7 +10,7 @@ from scipy.special import ndtr, ndtri
 from hedgerow.accuracy.parameters import Floats
 from hedgerow.distributions import Gaussian, Noise
 from hedgerow.intervals import Bounds
-from hedgerow.intervals.bounds import ZERO_DENOMINATOR, noted
+from hedgerow.intervals.bounds import ZERO_DENOMINATOR
 from hedgerow.intervals.fieller import fieller_hull
 from hedgerow.ratio.arms import Arm
 from hedgerow.ratio.curves import Curve, OddsRatio, RelativeRisk
@@ -27,7 +27,7 @@ def bootstrap(x: Arm, y: Arm, curve: Curve, beta: float) -> Found:
     """Bounds whose two ends fail half of beta each, among counts drawn at the rates that were seen, noise added."""
     ends = np.array([_one(x, y, curve, beta, i) for i in range(len(x.count))]).reshape(-1, 3)
     lower, upper, p_value = ends.T
-    return Bounds(lower, upper, noted([None] * len(lower), np.isinf(upper), ZERO_DENOMINATOR)), p_value
+    return Bounds.of(lower, upper).marked(np.isinf(upper), ZERO_DENOMINATOR), p_value
 
 
 def _one(x: Arm, y: Arm, curve: Curve, beta: float, i: int) -> tuple[float, float, float]:

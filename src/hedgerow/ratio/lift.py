@@ -1,6 +1,6 @@
 """Two groups of an experiment: how much better the treatment does."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hedgerow.errors import ParameterError
 from hedgerow.interval import Interval
@@ -63,7 +63,7 @@ def lift(
     ends = ratio.interval
     if not isinstance(ends, Interval) or not isinstance(ratio.value, float) or not isinstance(ratio.p_value, float):
         raise ParameterError("Each group is one pair: (successes, people).", code="parameter-pair")
-    shifted = Interval(ends.lower - 1, ends.upper - 1, ends.note)
+    shifted = replace(ends, lower=ends.lower - 1, upper=ends.upper - 1)
     return Lift(ratio.value - 1, shifted, ratio.p_value, (x / n_x, y / n_y), ratio, difference)
 
 

@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from hedgerow.accuracy.parameters import Floats
 from hedgerow.intervals import Bounds
-from hedgerow.intervals.bounds import OUTSIDE, ZERO_DENOMINATOR, noted
+from hedgerow.intervals.bounds import OUTSIDE, ZERO_DENOMINATOR
 from hedgerow.ratio.curves import FARTHEST
 from hedgerow.ratio.score import Score
 
@@ -26,7 +26,7 @@ def accepted_bounds(score: Score, beta: float) -> Bounds:
     groups = len(score.x.count)
     blocks = [_block(score.of(slice(start, start + BLOCK)), beta) for start in range(0, groups, BLOCK)]
     lower, upper = (np.concatenate([getattr(block, end) for block in blocks] or [np.zeros(0)]) for end in _ENDS)
-    return Bounds(lower, upper, [note for block in blocks for note in block.notes])
+    return Bounds(lower, upper, [status for block in blocks for status in block.statuses])
 
 
 def _block(score: Score, beta: float) -> Bounds:
@@ -70,5 +70,4 @@ def _reported(score: Score, places: Floats, found: Flags) -> Bounds:
     lower, upper = score.curve.at(places)
     upper = np.where(upper >= FARTHEST, np.inf, upper)
     lower = np.where(np.isinf(upper) & ~found, score.curve.lowest, lower)
-    notes = noted([None] * len(lower), np.isinf(upper), ZERO_DENOMINATOR)
-    return Bounds(lower, upper, noted(notes, ~found, OUTSIDE))
+    return Bounds.of(lower, upper).marked(np.isinf(upper), ZERO_DENOMINATOR).marked(~found, OUTSIDE)

@@ -9,6 +9,7 @@ from scipy.special import ndtri
 from hedgerow.accuracy.parameters import Floats, chosen, probabilities, reals
 from hedgerow.distributions import Noise
 from hedgerow.errors import ParameterError
+from hedgerow.interval import Reason, Status
 from hedgerow.intervals import Bounds
 from hedgerow.ratio.arms import Arm, Term, disjoint_counts, noisy_size, public_size
 from hedgerow.ratio.bootstrap import bootstrap
@@ -21,7 +22,7 @@ from hedgerow.ratio.wald import Found, fieller, on_log_scale, on_plain_scale
 
 Method = Literal["auto", "classic", "published", "conservative", "log", "fieller", "bootstrap"]
 METHODS: tuple[Method, ...] = ("auto", "classic", "published", "conservative", "log", "fieller", "bootstrap")
-NO_SIZE = "unbounded: at this confidence the size of a group may be zero"
+NO_SIZE = Status(reason=Reason.ZERO_SIZE, note="unbounded: at this confidence the size of a group may be zero")
 
 Noises = Noise | NoisePair | None
 
@@ -205,5 +206,5 @@ def _unknown_size(curve: Curve, x: Arm, y: Arm, beta: float, bounds: Bounds, p_v
         unknown |= arm.size <= -float(ndtri(beta / 2)) * np.sqrt(arm.size_variance)
     lower = np.where(unknown, curve.lowest, bounds.lower)
     upper = np.where(unknown, curve.highest, bounds.upper)
-    notes = [NO_SIZE if gone else note for gone, note in zip(unknown, bounds.notes, strict=True)]
-    return Bounds(lower, upper, notes), np.where(unknown, 1.0, p_value)
+    statuses = [NO_SIZE if gone else status for gone, status in zip(unknown, bounds.statuses, strict=True)]
+    return Bounds(lower, upper, statuses), np.where(unknown, 1.0, p_value)

@@ -8,14 +8,17 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from hedgerow.accuracy.parameters import Floats
+from hedgerow.interval import Reason, Status
 from hedgerow.intervals import Bounds, normal_quotient_bounds
-from hedgerow.intervals.bounds import ZERO_DENOMINATOR, noted
+from hedgerow.intervals.bounds import ZERO_DENOMINATOR
 from hedgerow.ratio.arms import Arm
 from hedgerow.ratio.curves import Curve, OddsRatio, RelativeRisk, RiskDifference
 
 Found = tuple[Bounds, Floats]
-NO_LOGARITHM = "unbounded: a noisy count is not above zero, so it has no logarithm"
-NO_DEVIATION = "unbounded: at these noisy counts the formula has no deviation"
+NO_LOGARITHM = Status(
+    reason=Reason.UNDEFINED, note="unbounded: a noisy count is not above zero, so it has no logarithm"
+)
+NO_DEVIATION = Status(reason=Reason.UNDEFINED, note="unbounded: at these noisy counts the formula has no deviation")
 
 
 def log_deviation(arm: Arm, curve: Curve, *, noise: bool) -> Floats:
@@ -54,7 +57,7 @@ def on_log_scale(x: Arm, y: Arm, curve: Curve, beta: float, *, noise: bool) -> F
         half = np.where(possible, -float(ndtri(beta / 2)) * deviation, np.inf)
         p_value = np.where(possible, 2 * ndtr(-np.abs(centre) / deviation), 1.0)
         lower, upper = np.exp(centre - half), np.exp(centre + half)
-    return Bounds(lower, upper, noted([None] * len(lower), ~possible, NO_LOGARITHM)), p_value
+    return Bounds.of(lower, upper).marked(~possible, NO_LOGARITHM), p_value
 
 
 def fieller(x: Arm, y: Arm, curve: Curve, beta: float) -> Found:
@@ -79,5 +82,4 @@ def _symmetric(value: Floats, half: Floats, curve: Curve) -> Bounds:
     known = np.isfinite(value) & np.isfinite(half)
     with np.errstate(invalid="ignore"):
         lower, upper = np.where(known, value - half, curve.lowest), np.where(known, value + half, curve.highest)
-    notes = noted([None] * len(lower), ~known, NO_DEVIATION)
-    return Bounds(lower, upper, noted(notes, np.isinf(upper), ZERO_DENOMINATOR))
+    return Bounds.of(lower, upper).marked(~known, NO_DEVIATION).marked(np.isinf(upper), ZERO_DENOMINATOR)

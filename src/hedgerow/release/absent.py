@@ -1,15 +1,15 @@
 """Why a number is missing, in words that follow from the plan alone."""
 
+from hedgerow.interval import IntervalKind, Reason, Status
 from hedgerow.privacy.keys import KeyRule
 from hedgerow.privacy.plan import PrivatePlan
 
-HELD_BACK = "held back"
-NO_VALUE = "no value"
-"""How notes about a missing number begin."""
-
-NULL = f"{NO_VALUE}: the expression is NULL in this row"
-UNTRACED = f"{NO_VALUE}: it was held back, or the expression is NULL in this row"
-STANDS_IN = "the value shown stands in for it"
+NULL = Status(IntervalKind.NONE, Reason.NULL, "no value: the expression is NULL in this row")
+UNTRACED = Status(
+    IntervalKind.NONE,
+    Reason.HELD_BACK_OR_NULL,
+    "no value: it was held back, or the expression is NULL in this row",
+)
 
 MOSTLY = 1.25
 """Below this multiple of the minimum frequency, the noise adds little to the number of people that are needed."""
@@ -26,27 +26,23 @@ def fewest_people(plan: PrivatePlan) -> str | None:
     return f"about {float(f'{float(plan.selection.threshold):.2g}'):,.0f} people"
 
 
-def held_back(plan: PrivatePlan) -> str:
-    """The note of a number that is missing because its group may be too small."""
-    return f"{HELD_BACK}: fewer than {fewest_people(plan)} may be behind it; {_remedy(plan)}"
+def held_back(plan: PrivatePlan) -> Status:
+    """Status of a number that is missing because its group may be too small."""
+    note = f"held back: fewer than {fewest_people(plan)} may be behind it; {_remedy(plan)}"
+    return Status(IntervalKind.NONE, Reason.HELD_BACK, note)
 
 
-def no_row(plan: PrivatePlan) -> str:
-    """The note of a number that would come from another row (LAG, an outer join) where there is none."""
-    missing = f"{NO_VALUE}: there is no such row"
-    if plan.selection is None or plan.keys.rule is not KeyRule.SELECTED:
-        return missing
-    return f"{missing}, or its group is not shown (fewer than {fewest_people(plan)})"
+def stands_in(held: Status) -> Status:
+    """Status of a value that replaces one held back, such as the 0 of COALESCE(n, 0)."""
+    return Status(IntervalKind.NONE, Reason.STANDS_IN, f"{held.note}; the value shown stands in for it")
 
 
-def is_held_back(note: str | None) -> bool:
-    """Whether the note says that a number is missing because its group may be too small."""
-    return note is not None and note.startswith(HELD_BACK)
-
-
-def is_absent(note: str | None) -> bool:
-    """Whether the note says that there is no number."""
-    return note is not None and note.startswith((HELD_BACK, NO_VALUE))
+def no_row(plan: PrivatePlan) -> Status:
+    """Status of a number that would come from another row (LAG, an outer join) where there is none."""
+    note = "no value: there is no such row"
+    if plan.selection is not None and plan.keys.rule is KeyRule.SELECTED:
+        note = f"{note}, or its group is not shown (fewer than {fewest_people(plan)})"
+    return Status(IntervalKind.NONE, Reason.NO_ROW, note)
 
 
 def _remedy(plan: PrivatePlan) -> str:

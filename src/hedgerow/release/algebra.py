@@ -12,10 +12,9 @@ import numpy as np
 from hedgerow.aggregates import Form, Ratio, shared_noises
 from hedgerow.distributions import Laplace
 from hedgerow.expressions.nodes import Call, Column, Expr, Literal
+from hedgerow.interval import CONSERVATIVE
 from hedgerow.intervals import Bounds, half_width, quotient_bounds
 from hedgerow.release.estimate import Estimator
-
-BOXED = "conservative"
 
 
 def exact_bounds(expr: Expr, estimator: Estimator, beta: float) -> Bounds | None:
@@ -25,8 +24,9 @@ def exact_bounds(expr: Expr, estimator: Estimator, beta: float) -> Bounds | None
         return None
     shown = estimator.noisy.shown
     bounds = _bounds(found, beta)
-    notes = [note if ok else estimator.held_back for note, ok in zip(bounds.notes, shown, strict=True)]
-    return Bounds(np.where(shown, bounds.lower, -np.inf), np.where(shown, bounds.upper, np.inf), notes)
+    held = estimator.held_back
+    statuses = [status if ok else held for status, ok in zip(bounds.statuses, shown, strict=True)]
+    return Bounds(np.where(shown, bounds.lower, -np.inf), np.where(shown, bounds.upper, np.inf), statuses)
 
 
 def _bounds(ratio: Ratio, beta: float) -> Bounds:
@@ -36,7 +36,7 @@ def _bounds(ratio: Ratio, beta: float) -> Bounds:
     terms = shared_noises(above, below)
     bounds = quotient_bounds(above.values, below.values, terms, beta, ratio.support)
     boxed = len(terms) > 2 and any(isinstance(noise, Laplace) for _, _, noise in terms)
-    return Bounds(bounds.lower, bounds.upper, [note or BOXED for note in bounds.notes]) if boxed else bounds
+    return bounds.weakened(CONSERVATIVE) if boxed else bounds
 
 
 def _ratio(expr: Expr, estimator: Estimator) -> Ratio | None:

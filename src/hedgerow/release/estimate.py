@@ -12,6 +12,7 @@ from hedgerow.compiled import ROW
 from hedgerow.errors import InternalError
 from hedgerow.expressions.facts import range_of
 from hedgerow.expressions.types import Type
+from hedgerow.interval import Status
 from hedgerow.privacy.plan import PrivatePlan, Recipe, Terms
 from hedgerow.release.absent import held_back
 from hedgerow.release.measure import NoisyTable
@@ -31,8 +32,8 @@ class Estimator:
     plan: PrivatePlan
 
     @property
-    def held_back(self) -> str:
-        """The note of numbers that are held back."""
+    def held_back(self) -> Status:
+        """The status of numbers that are held back."""
         return held_back(self.plan)
 
     def estimate(self, index: int, beta: float) -> Estimate:
@@ -43,12 +44,13 @@ class Estimator:
             raise InternalError(f"{call.function} was bound but is not an aggregate.")
         shown = self.noisy.shown
         found = known.estimate(self.measured(index), beta)
-        notes = [note if ok else self.held_back for note, ok in zip(found.notes, shown, strict=True)]
+        held = self.held_back
+        statuses = [status if ok else held for status, ok in zip(found.statuses, shown, strict=True)]
         return Estimate(
             np.where(shown, found.values, np.nan),
             np.where(shown, found.lower, -np.inf),
             np.where(shown, found.upper, np.inf),
-            notes,
+            statuses,
             found.population,
             found.p_values,
         )

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from hedgerow.interval import CONSERVATIVE, IntervalKind, Reason, Status
 from hedgerow.intervals import Bounds, normal_quotient_bounds
 from hedgerow.intervals import verdicts as verdict_of
 from hedgerow.intervals.arithmetic import divide
@@ -22,11 +23,11 @@ from hedgerow.release.cells import Cells, Floats, Sparse, known
 from hedgerow.release.estimate import Estimator
 from hedgerow.release.exact_forms import EVERYWHERE, NOT_NEGATIVE, Exact, added, divided, inverse, multiplied, scaled
 from hedgerow.release.frame import Frame
-from hedgerow.release.spread import CONSERVATIVE, RULES, UNKNOWN, first_present, present
+from hedgerow.release.spread import NO_RULE, RULES, first_present, present
 
 MOST_ELEMENTS = 2_000_000
 MOST_COMPARED = 20_000
-CHOSEN = "unbounded: which groups there are is a choice of the noise"
+CHOSEN = Status(IntervalKind.NONE, Reason.CHOSEN_BY_NOISE, "unbounded: which groups there are is a choice of the noise")
 
 Codes = NDArray[np.int64]
 """Why numbers are missing: an odd number for each release that holds back, an even one for each that lacks a row."""
@@ -50,7 +51,7 @@ class Follower:
         if isinstance(origin, Known):
             return None
         if isinstance(origin, Gathered) and origin.function == "COUNT":
-            return Bounds(np.full(frame.rows, -np.inf), np.full(frame.rows, np.inf), [CHOSEN] * frame.rows)
+            return Bounds.of(np.full(frame.rows, -np.inf), np.full(frame.rows, np.inf), CHOSEN)
         return _honest(self._bounds(origin, frame, beta))
 
     def _bounds(self, origin: Origin, frame: Frame, beta: float) -> Bounds:
@@ -89,13 +90,13 @@ class Follower:
         below = None if found.denominator is None else self.cells.form(cell.release, found.denominator, rows, there)
         return Exact(above, below, found.support)
 
-    def reasons(self, origin: Origin, frame: Frame) -> list[str | None]:
+    def reasons(self, origin: Origin, frame: Frame) -> list[Status | None]:
         """For each row, why a number that this one rests on is missing; None where none is, or its lack is no reason.
 
         It follows from which released rows a number is made of, not from what it is. A total of several rows is there
         as long as one of them is.
         """
-        words: dict[int, str | None] = {_NONE: None, _UNTRACED: UNTRACED if self._hides() else NULL}
+        words: dict[int, Status | None] = {_NONE: None, _UNTRACED: UNTRACED if self._hides() else NULL}
         for release, estimator in enumerate(self.estimators):
             if estimator.plan.selection is not None:
                 words[_held(release)] = held_back(estimator.plan)
@@ -206,7 +207,7 @@ class Follower:
         variances = self.cells.variances()
         if variances is None:
             boxed = divide(above.bounds(self.cells, beta / 2), below.bounds(self.cells, beta / 2)).within(*support)
-            return Bounds(boxed.lower, boxed.upper, [note or CONSERVATIVE for note in boxed.notes])
+            return boxed.weakened(CONSERVATIVE)
         spread = above.covariance(above, variances), below.covariance(below, variances)
         values = np.nan_to_num(above.values), np.nan_to_num(below.values)
         return normal_quotient_bounds(*values, (*spread, above.covariance(below, variances)), beta, support)
@@ -218,8 +219,8 @@ class Follower:
         if not len(estimator.noisy.shown):
             return _absent(_unknown(frame.rows), ~there)
         found = estimator.estimate(_index(estimator, cell.call), self._any(beta) if cell.chosen else beta)
-        notes = [found.notes[row] or (CONSERVATIVE if cell.chosen else None) for row in rows]
-        return _absent(Bounds(found.lower[rows], found.upper[rows], notes), ~there)
+        bounds = Bounds(found.lower[rows], found.upper[rows], [found.statuses[row] for row in rows])
+        return _absent(bounds.weakened(CONSERVATIVE) if cell.chosen else bounds, ~there)
 
     def _any(self, beta: float) -> float:
         """The level at which the intervals of all groups hold at once, whichever of them noise may choose."""
@@ -238,7 +239,7 @@ class Follower:
         count = np.bincount(owner[there], minlength=frame.rows)
         share = inverse(count) if origin.function == "AVG" else np.ones(frame.rows)
         lower, upper = (_totals(owner[there], end[there], frame.rows) * share for end in (each.lower, each.upper))
-        return Bounds.of(lower, upper, [CONSERVATIVE] * frame.rows)
+        return Bounds.of(lower, upper, CONSERVATIVE)
 
     def _extreme(
         self, origin: Gathered, inner: Frame, owner: NDArray[np.int64], rows: int, beta: float, most: int
@@ -252,7 +253,7 @@ class Follower:
         choose.at(near, owner[there], (every.lower if largest else every.upper)[there])
         choose.at(far, owner[there], (one.upper if largest else one.lower)[there])
         lower, upper = (near, far) if largest else (far, near)
-        return Bounds.of(lower, upper, [CONSERVATIVE] * rows)
+        return Bounds.of(lower, upper, CONSERVATIVE)
 
     def _of_rank(self, origin: Ranked, frame: Frame, beta: float) -> Bounds:
         """One more than those that are surely ahead, to all but those that are surely behind."""
@@ -269,7 +270,7 @@ class Follower:
         ahead = between.values * (1.0 if origin.descending else -1.0)
         first = 1.0 + _totals(owner, (ahead > reach).astype(float), frame.rows)
         last = sizes - _totals(owner, (-ahead > reach).astype(float), frame.rows)
-        return Bounds.of(first, np.maximum(first, last), [CONSERVATIVE] * frame.rows)
+        return Bounds.of(first, np.maximum(first, last), CONSERVATIVE)
 
     def _measures(self, origin: Origin, frame: Frame) -> int:
         """How many numbers with intervals of their own an expression is built from."""
@@ -295,14 +296,14 @@ class Follower:
             whole = RULES[origin.function](*parts)
         else:
             return _unknown(frame.rows)
-        return Bounds(whole.lower, whole.upper, [note or CONSERVATIVE for note in whole.notes])
+        return whole.weakened(CONSERVATIVE)
 
     def _of_case(self, origin: Applied, frame: Frame, beta: float) -> Bounds:
         """The branches that the intervals of its conditions leave open."""
         verdicts = [self._verdict(condition, frame, beta) for condition in origin.arguments[:-1:2]]
         values = (*origin.arguments[1:-1:2], origin.arguments[-1])
         lower, upper = verdict_of.chosen(verdicts, [self._of_function(value, frame, beta) for value in values])
-        return Bounds.of(lower, upper, [CONSERVATIVE] * frame.rows)
+        return Bounds.of(lower, upper, CONSERVATIVE)
 
     def _verdict(self, origin: Origin, frame: Frame, beta: float) -> verdict_of.Verdict:
         if isinstance(origin, Known):
@@ -328,12 +329,10 @@ def _missing(bounds: Bounds) -> NDArray[np.bool_]:
 
 
 def _honest(bounds: Bounds) -> Bounds:
-    """Where both ends are open nothing is said, and the note says that."""
+    """Say that there is no rule, where both ends are open for no other reason."""
     nothing = np.isinf(bounds.lower) & np.isinf(bounds.upper)
-    plain = [
-        UNKNOWN if no and note in {None, CONSERVATIVE} else note for note, no in zip(bounds.notes, nothing, strict=True)
-    ]
-    return Bounds(bounds.lower, bounds.upper, plain)
+    pairs = zip(bounds.statuses, nothing, strict=True)
+    return Bounds(bounds.lower, bounds.upper, [NO_RULE if no and s.reason is None else s for s, no in pairs])
 
 
 def _totals(owner: NDArray[np.int64], numbers: Floats, rows: int) -> Floats:
@@ -347,8 +346,8 @@ def _index(estimator: Estimator, call: str) -> int:
 
 def _absent(bounds: Bounds, missing: NDArray[np.bool_]) -> Bounds:
     """The bounds, open where there is no number. Why there is none is told by `Follower.reasons`."""
-    notes = [NULL if gone else note for note, gone in zip(bounds.notes, missing, strict=True)]
-    return Bounds(np.where(missing, -np.inf, bounds.lower), np.where(missing, np.inf, bounds.upper), notes)
+    statuses = [NULL if gone else status for status, gone in zip(bounds.statuses, missing, strict=True)]
+    return Bounds(np.where(missing, -np.inf, bounds.lower), np.where(missing, np.inf, bounds.upper), statuses)
 
 
 def _held(release: int) -> int:
@@ -378,4 +377,4 @@ def _nothing(frame: Frame) -> Codes:
 
 
 def _unknown(rows: int) -> Bounds:
-    return Bounds(np.full(rows, -np.inf), np.full(rows, np.inf), [UNKNOWN] * rows)
+    return Bounds.of(np.full(rows, -np.inf), np.full(rows, np.inf), NO_RULE)

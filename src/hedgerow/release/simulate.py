@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from hedgerow.compiled import DRAW, DRAWS, RELEASED
 from hedgerow.distributions import Gaussian, Noise
-from hedgerow.interval import Interval
+from hedgerow.interval import Interval, IntervalKind, Reason, Status
 from hedgerow.release.estimate import Estimator
 from hedgerow.release.measure import NoisyTable
 
@@ -25,7 +25,7 @@ BEYOND = 50
 """How many draws lie beyond each end, at least."""
 
 MOST_CELLS = 8_000_000
-APPROXIMATE = "approximate: simulated"
+SIMULATED = Status(IntervalKind.APPROXIMATE, Reason.SIMULATED, "approximate: simulated")
 
 Floats = NDArray[np.float64]
 
@@ -120,4 +120,4 @@ def around(value: float | None, drawn: Drawn | None, otherwise: Interval) -> Int
     if value is None or drawn is None:
         return otherwise
     lower, upper = min(drawn.low, 2 * value - drawn.high, value), max(drawn.high, 2 * value - drawn.low, value)
-    return Interval(max(lower, 0.0) if drawn.least >= 0 else lower, upper, APPROXIMATE)
+    return Interval.of(max(lower, 0.0) if drawn.least >= 0 else lower, upper, SIMULATED)

@@ -14,15 +14,14 @@ from numpy.typing import NDArray
 
 from hedgerow.expressions.nodes import Call, Column, Expr, Literal, Nested, Window, columns_of, walk
 from hedgerow.expressions.types import Type
+from hedgerow.interval import CONSERVATIVE, IntervalKind, Reason, Status
 from hedgerow.intervals import Bounds, arithmetic
 from hedgerow.intervals import verdicts as verdict_of
 from hedgerow.plan.trace import is_noisy
-from hedgerow.release.absent import is_absent
 from hedgerow.release.algebra import exact_bounds
 from hedgerow.release.estimate import Estimator
 
-CONSERVATIVE = "conservative"
-UNKNOWN = "unbounded: no rule gives an interval for this expression"
+NO_RULE = Status(IntervalKind.NONE, Reason.NO_RULE, "unbounded: no rule gives an interval for this expression")
 
 Rule = Callable[..., Bounds]
 
@@ -37,7 +36,7 @@ def _round(operand: Bounds, places: Bounds | None = None) -> Bounds:
     if places is not None and not np.array_equal(places.lower, places.upper):
         return Bounds.of(np.full_like(operand.lower, -np.inf), np.full_like(operand.upper, np.inf))
     scale = 10.0 ** np.clip(digits, -300, 300)
-    return Bounds(np.floor(operand.lower * scale) / scale, np.ceil(operand.upper * scale) / scale, operand.notes)
+    return Bounds(np.floor(operand.lower * scale) / scale, np.ceil(operand.upper * scale) / scale, operand.statuses)
 
 
 RULES: Mapping[str, Rule] = {
@@ -90,11 +89,11 @@ def bounds_of(expr: Expr, estimator: Estimator, released: pa.Table, beta: float)
     parts = {}
     for name in used:
         found = estimator.estimate(names[name], beta / len(used))
-        parts[name] = Bounds(found.lower, found.upper, list(found.notes))
+        parts[name] = Bounds(found.lower, found.upper, list(found.statuses))
     if isinstance(expr, Column):
         return parts[expr.name]
     evaluated = _evaluate(expr, parts, released)
-    return Bounds(evaluated.lower, evaluated.upper, [note or CONSERVATIVE for note in evaluated.notes])
+    return evaluated.weakened(CONSERVATIVE)
 
 
 def values_of(expr: Expr, estimator: Estimator, released: pa.Table) -> NDArray[np.float64]:
@@ -103,7 +102,7 @@ def values_of(expr: Expr, estimator: Estimator, released: pa.Table) -> NDArray[n
     parts = {}
     for name in {name for table, name in columns_of(expr) if not table and name in names}:
         values = estimator.estimate(names[name], 0.5).values
-        parts[name] = Bounds(values, values, [None] * len(values))
+        parts[name] = Bounds.of(values, values)
     found = _evaluate(expr, parts, released)
     with np.errstate(invalid="ignore"):
         return np.where(np.isfinite(found.lower) & np.isfinite(found.upper), (found.lower + found.upper) / 2, np.nan)
@@ -117,10 +116,10 @@ def _evaluate(expr: Expr, parts: Mapping[str, Bounds], released: pa.Table) -> Bo
         return parts[expr.name]
     if isinstance(expr, Column) and expr.type.is_numeric:
         values = np.array(released.column(expr.name).to_pylist(), dtype=float)
-        return Bounds(values, values, [None] * rows)
+        return Bounds.of(values, values)
     if (isinstance(expr, Literal) and isinstance(expr.value, int | float)) or _is_decimal(expr):
         value = np.full(rows, float(expr.value))  # type: ignore[union-attr, arg-type]
-        return Bounds(value, value, [None] * rows)
+        return Bounds.of(value, value)
     if isinstance(expr, Call) and expr.function == "case":
         return _case(expr, parts, released)
     if isinstance(expr, Call) and expr.function == "coalesce":
@@ -141,7 +140,7 @@ def _branch(expr: Expr, parts: Mapping[str, Bounds], released: pa.Table) -> Boun
     if expr.type is not Type.NULL:
         return _evaluate(expr, parts, released)
     nothing = np.full(released.num_rows, np.nan)
-    return Bounds(nothing, nothing, [None] * released.num_rows)
+    return Bounds.of(nothing, nothing)
 
 
 def _verdict(expr: Expr, parts: Mapping[str, Bounds], released: pa.Table) -> verdict_of.Verdict:
@@ -161,7 +160,7 @@ def _verdict(expr: Expr, parts: Mapping[str, Bounds], released: pa.Table) -> ver
 
 def present(bounds: Bounds) -> NDArray[np.bool_]:
     """Where there is a number at all."""
-    return np.array([not is_absent(note) for note in bounds.notes], dtype=bool)
+    return np.array([status.has_number for status in bounds.statuses], dtype=bool)
 
 
 def first_present(parts: Sequence[Bounds]) -> Bounds:
@@ -169,16 +168,14 @@ def first_present(parts: Sequence[Bounds]) -> Bounds:
     result = parts[-1]
     for part in reversed(parts[:-1]):
         there = present(part)
-        notes = [a if ok else b for a, b, ok in zip(part.notes, result.notes, there, strict=True)]
-        result = Bounds(
-            np.where(there, part.lower, result.lower), np.where(there, part.upper, result.upper), list(notes)
-        )
+        statuses = [a if ok else b for a, b, ok in zip(part.statuses, result.statuses, there, strict=True)]
+        result = Bounds(np.where(there, part.lower, result.lower), np.where(there, part.upper, result.upper), statuses)
     return result
 
 
 def unknown(rows: int) -> Bounds:
     """Nothing can be said."""
-    return Bounds(np.full(rows, -np.inf), np.full(rows, np.inf), [UNKNOWN] * rows)
+    return Bounds.of(np.full(rows, -np.inf), np.full(rows, np.inf), NO_RULE)
 
 
 def _is_decimal(expr: Expr) -> bool:

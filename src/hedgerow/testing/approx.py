@@ -7,9 +7,9 @@ from decimal import Decimal
 from numbers import Integral, Real
 
 from hedgerow.accuracy.parameters import chosen, reals
-from hedgerow.answer import Answer, kind_of
+from hedgerow.answer import Answer
 from hedgerow.errors import ConditionNotMet
-from hedgerow.interval import Interval
+from hedgerow.interval import Interval, IntervalKind
 from hedgerow.testing.described import Described, Source, described
 from hedgerow.testing.flakiness import k_of, partitions
 
@@ -136,7 +136,7 @@ def _check_confidence(answer: Answer, flakiness: float) -> None:
 
 def _usable(bar: Interval, column: str) -> bool:
     """Refuse error bars that promise nothing: a comparison with them could not fail, or fails more often than said."""
-    if kind_of(bar) in {"none", "approximate"} or math.isnan(bar.lower) or math.isnan(bar.upper):
+    if bar.kind in {IntervalKind.NONE, IntervalKind.APPROXIMATE} or math.isnan(bar.lower) or math.isnan(bar.upper):
         raise ConditionNotMet(
             f"The error bar of {column!r} is approximate or open, so no flakiness follows from it.",
             condition="an exact or conservative error bar",

@@ -92,4 +92,4 @@ def _bounds(ends: Range) -> Bounds:
 
 
 def _shifted(bounds: Bounds, by: Floats) -> Bounds:
-    return Bounds(bounds.lower + by, bounds.upper + by, bounds.notes)
+    return Bounds(bounds.lower + by, bounds.upper + by, bounds.statuses)

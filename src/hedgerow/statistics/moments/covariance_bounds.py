@@ -20,7 +20,7 @@ from hedgerow.statistics.moments.delta import delta_bounds, quotient_delta_bound
 from hedgerow.statistics.moments.estimates import is_clear
 from hedgerow.statistics.moments.family import MOMENTS
 from hedgerow.statistics.moments.labels import (
-    CONSERVATIVE,
+    ALL_MOMENTS,
     Method,
     is_large,
     labelled,
@@ -132,5 +132,5 @@ def _bounds(
     large = is_large(moments) & (method == "auto")
     large = large if unclear is None else large & ~unclear
     region = region_of(moments.groups(~large), beta)
-    conservative = without_variance(labelled(*rigorous(region), CONSERVATIVE, support))
+    conservative = without_variance(labelled(*rigorous(region), ALL_MOMENTS, support))
     return spliced(large, picked(approximate, large), conservative)

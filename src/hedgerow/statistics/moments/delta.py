@@ -7,7 +7,7 @@ from scipy.special import ndtr, ndtri
 
 from hedgerow.distributions import Gaussian, Noise
 from hedgerow.intervals import Bounds, normal_quotient_bounds
-from hedgerow.statistics.moments.labels import APPROXIMATE, labelled, without_variance
+from hedgerow.statistics.moments.labels import FIRST_ORDER, labelled, without_variance
 from hedgerow.statistics.moments.noisy import Moments
 from hedgerow.statistics.moments.tangents import Tangent
 
@@ -31,7 +31,7 @@ def delta_bounds(tangent: Tangent, moments: Moments, beta: float, support: tuple
     """The delta method: a value plus and minus a quantile of its noise, cut to its range."""
     value, gradient = tangent
     half = quantile(moments.noise, beta) * moments.spread(gradient)
-    return labelled(value - half, value + half, APPROXIMATE, support)
+    return labelled(value - half, value + half, FIRST_ORDER, support)
 
 
 def quotient_delta_bounds(above: Tangent, below: Tangent, moments: Moments, beta: float) -> Bounds:
@@ -44,4 +44,4 @@ def quotient_delta_bounds(above: Tangent, below: Tangent, moments: Moments, beta
     variances = moments.spread(by_top) ** 2, moments.spread(by_bottom) ** 2, shared
     share = max(2 * float(ndtr(-quantile(moments.noise, beta))), 1e-300)
     found = normal_quotient_bounds(top, bottom, variances, share, (-np.inf, np.inf))
-    return without_variance(labelled(found.lower, found.upper, APPROXIMATE, (-np.inf, np.inf)))
+    return without_variance(labelled(found.lower, found.upper, FIRST_ORDER, (-np.inf, np.inf)))

@@ -46,7 +46,7 @@ class Scale:
             >>> found.lower.tolist(), found.upper.tolist()
             ([900.0], [1800.0])
         """
-        return Bounds(self.values(centred.lower), self.values(centred.upper), centred.notes)
+        return Bounds(self.values(centred.lower), self.values(centred.upper), centred.statuses)
 
 
 def variance_scale(column: Column) -> Scale:

@@ -12,7 +12,7 @@ from hedgerow.statistics.moments.boxes import box_bounds
 from hedgerow.statistics.moments.delta import delta_bounds
 from hedgerow.statistics.moments.estimates import sample_factor
 from hedgerow.statistics.moments.family import Floats
-from hedgerow.statistics.moments.labels import CONSERVATIVE, PROFILE, Method, is_large, labelled, spliced
+from hedgerow.statistics.moments.labels import ALL_MOMENTS, PROFILE, Method, is_large, labelled, spliced
 from hedgerow.statistics.moments.noisy import FIRST, Moments
 from hedgerow.statistics.moments.profile import profile_bounds
 
@@ -32,7 +32,7 @@ def variance_bounds(moments: Moments, beta: float, *, sample: bool = False, meth
             level of one degree of freedom (Gaussian noise only); `rigorous` for all that fit at a level that holds for
             all moments at once; `auto` for `delta` in groups above 30 standard deviations of noise, else `rigorous`.
 
-    The notes begin with `approximate` or `conservative`.
+    Each is approximate or conservative.
 
     Example:
         >>> from hedgerow.statistics.moments.families import BERNSTEIN
@@ -40,7 +40,7 @@ def variance_bounds(moments: Moments, beta: float, *, sample: bool = False, meth
         >>> found = variance_bounds(seen, beta=0.05)
         >>> found.lower.round(2).tolist(), found.upper.round(2).tolist()
         ([0.38, 0.0], [0.42, 0.53])
-        >>> [note.split(":")[0] for note in found.notes]
+        >>> [status.kind.value for status in found.statuses]
         ['approximate', 'conservative']
     """
     check_beta(beta)
@@ -60,7 +60,7 @@ def variance_bounds(moments: Moments, beta: float, *, sample: bool = False, meth
 def stddev_bounds(moments: Moments, beta: float, *, sample: bool = False, method: Method = "auto") -> Bounds:
     """Where the exact standard deviation lies: the roots of the ends of `variance_bounds`."""
     found = variance_bounds(moments, beta, sample=sample, method=method)
-    return Bounds(np.sqrt(found.lower), np.sqrt(found.upper), found.notes)
+    return Bounds(np.sqrt(found.lower), np.sqrt(found.upper), found.statuses)
 
 
 def _delta(moments: Moments, beta: float, *, sample: bool) -> Bounds:
@@ -86,7 +86,7 @@ def _rigorous(moments: Moments, beta: float, *, sample: bool) -> Bounds:
         reach = _count_reach(moments, share) if sample else 0.0
     if sample:
         upper = upper * largest_sample_factor(moments.count - reach)
-    return labelled(lower, upper, CONSERVATIVE, SAMPLE if sample else WHOLE)
+    return labelled(lower, upper, ALL_MOMENTS, SAMPLE if sample else WHOLE)
 
 
 def _count_reach(moments: Moments, beta: float) -> float:

@@ -16,7 +16,7 @@ from hedgerow.statistics.quantiles.charge import (
     split,
 )
 from hedgerow.statistics.quantiles.draw import draw_buckets, draw_points
-from hedgerow.statistics.quantiles.extremes import EXTREME_NOTE, extreme_is_safe, highest, lowest
+from hedgerow.statistics.quantiles.extremes import SMALL_GROUP, extreme_is_safe, highest, lowest
 from hedgerow.statistics.quantiles.limits import limit_shift, lower_target, rank_bound, upper_target
 from hedgerow.statistics.quantiles.measure import INTERVAL_SHARE, Measured, measure_extreme, measure_quantile
 from hedgerow.statistics.quantiles.nested import draw_nested
@@ -26,8 +26,8 @@ from hedgerow.statistics.quantiles.values import value_bounds, values_of
 __all__ = [
     "BUCKETS",
     "BUCKETS_OF_ONE_GROUP",
-    "EXTREME_NOTE",
     "INTERVAL_SHARE",
+    "SMALL_GROUP",
     "Buckets",
     "Measured",
     "Reach",

@@ -3,10 +3,15 @@
 import math
 from fractions import Fraction
 
+from hedgerow.interval import IntervalKind, Reason, Status
 from hedgerow.statistics.quantiles.scores import Reach, Target
 
 LARGEST_SHARE = Fraction(1, 4)
-EXTREME_NOTE = "the group is too small, or the budget too small, for a private extreme"
+SMALL_GROUP = Status(
+    IntervalKind.CONSERVATIVE,
+    Reason.SMALL_GROUP,
+    "the group is too small, or the budget too small, for a private extreme",
+)
 BEYOND = 10
 """The buckets beyond the extreme together have at most one BEYOND-th of the weight of the one that is aimed at."""
 
@@ -42,7 +47,7 @@ def highest(epsilon: Fraction, reach: Reach, buckets: int) -> Target:
 def extreme_is_safe(noisy_rows: float | Fraction, epsilon: Fraction, reach: Reach, buckets: int) -> bool:
     """Whether an extreme may be shown: its rank is in the outer quarter, by a *released* weighted count.
 
-    Otherwise NULL with `EXTREME_NOTE`: the rank might be anywhere in the group, or outside of it.
+    Otherwise NULL with `SMALL_GROUP`: the rank might be anywhere in the group, or outside of it.
 
     Example:
         >>> [extreme_is_safe(n, Fraction(1), Reach(1), buckets=1024) for n in (-3, 75, 76)]

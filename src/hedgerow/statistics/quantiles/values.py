@@ -5,10 +5,9 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.interval import CONSERVATIVE
 from hedgerow.intervals import Bounds
 from hedgerow.statistics.quantiles.measure import Measured
-
-KIND = "conservative"
 
 
 def values_of(points: NDArray[np.int64], *, offset: float, step: float) -> NDArray[np.float64]:
@@ -38,4 +37,4 @@ def value_bounds(
     aside = 0.0 if on_grid else float(Fraction(step) / 2)
     lower = values_of(measured.lower, offset=offset, step=step) - aside
     upper = values_of(measured.upper, offset=offset, step=step) + aside
-    return Bounds.of(lower, upper, [KIND] * len(lower)).within(lowest, highest)
+    return Bounds.of(lower, upper, CONSERVATIVE).within(lowest, highest)
