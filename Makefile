@@ -60,7 +60,7 @@ system-packages: ## the Debian packages that tests of real servers need, where t
 	scripts/system-packages
 
 test: lint types imports docs environments $(VENV)/.mariadb ## everything that must pass before a change lands
-	$(BIN)/pytest -q -n 2 -m "not slow" --durations=20
+	$(BIN)/python -m pytest -q -n 2 -m "not slow" -p scripts.line_coverage --durations=20
 
 slow: $(VENV)/.dev $(VENV)/.mariadb ## coverage at scale and long simulations
 	$(BIN)/pytest -q -n 2 -m slow

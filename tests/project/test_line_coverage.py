@@ -1,0 +1,39 @@
+"""`make test` prints which lines the tests ran: the total, and the modules of which they ran least."""
+
+import re
+import runpy
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+HOME = ROOT / "src" / "hedgerow"
+
+
+@pytest.fixture
+def plugin(monkeypatch):
+    """The plugin, as the process that prints has it."""
+    monkeypatch.delenv("PYTEST_XDIST_WORKER", raising=False)
+    return runpy.run_path(str(ROOT / "scripts" / "line_coverage.py"))
+
+
+def test_what_several_processes_ran_is_put_together(plugin):
+    plugin["add"]({"src/hedgerow/limits.py": [[1, 2], [3, 4]], "src/hedgerow/schema.py": [[1], [2, 3, 4]]})
+    plugin["add"]({str(HOME / "limits.py"): [[2, 3], [1, 4]]})
+    total, *named = plugin["report"](plugin["found"])
+    assert total == " 50.0%  of 8 lines; least of:"
+    assert named == [" 25.0%  schema.py", " 75.0%  limits.py"]
+
+
+def test_ten_modules_are_named_and_empty_ones_are_not(plugin):
+    plugin["add"]({f"src/hedgerow/module{number}.py": [[1], [2]] for number in range(30)})
+    plugin["add"]({"src/hedgerow/py.py": [[], []]})
+    total, *named = plugin["report"](plugin["found"])
+    assert "60 lines" in total
+    assert len(named) == 10
+
+
+def test_make_test_prints_it_with_the_slowest_twenty_tests():
+    (recipe,) = re.findall(r"^test:.*\n\t(.+)$", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    assert "-p scripts.line_coverage" in recipe
+    assert "--durations=20" in recipe
