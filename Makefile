@@ -39,7 +39,7 @@ types: $(VENV)/.dev ## mypy, strict
 imports: $(VENV)/.dev ## the corridor: who may import whom
 	$(BIN)/lint-imports
 
-SLOWER := ledger ledger_engine distributions coverage posture demo docs installed conformance backends audit real
+SLOWER := ledger release/distributions error_bars/coverage session demo docs installed conformance backends audit real
 
 fast: lint types imports ## lint, types, imports and the tests that need no second engine and no patience
 	$(BIN)/pytest -q -n 2 -m "not slow" $(SLOWER:%=--ignore=tests/%)

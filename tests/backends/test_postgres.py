@@ -23,7 +23,7 @@ from hedgerow.limits import StatementLimits
 
 from ..conformance.engines.postgres import create, running, why_not
 from ..conformance.tables import nasty
-from ..functions.samples import calls
+from ..expressions.samples import calls
 
 SECRET = "hunter2"  # noqa: S105 - it is to be looked for, and opens nothing
 ONE = Query("SELECT 1 AS n", ("n",), (), (pa.int64(),))

@@ -24,7 +24,7 @@ from hedgerow.expressions.functions import allowed
 from hedgerow.expressions.nodes import Call, Column, Literal
 from hedgerow.expressions.types import Type
 
-from ..functions.samples import COLUMNS, OF_TYPE, calls
+from ..expressions.samples import COLUMNS, OF_TYPE, calls
 
 ANYTHING = [
     *("NULL", "0", "1", "-1", "7", "9223372036854775807", "-9223372036854775808", "2.5", "-0.0", "1e300", "9e999"),

@@ -16,7 +16,7 @@ from hedgerow.expressions import zones
 from hedgerow.expressions.types import Type
 from hedgerow.schema import Schema, SchemaTable
 
-from ..functions.samples import COLUMNS
+from ..expressions.samples import COLUMNS
 
 SHOP = Path(__file__).parents[1] / "corpora" / "bi"
 ROWS = 200

@@ -11,7 +11,7 @@ from hedgerow.expressions.functions import allowed
 from hedgerow.expressions.nodes import Call, Column, Literal, walk
 from hedgerow.expressions.types import Type
 
-from ..functions.samples import COLUMNS, calls
+from ..expressions.samples import COLUMNS, calls
 from .absent import ABSENT
 from .tables import NASTY
 from .values import same

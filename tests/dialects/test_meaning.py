@@ -20,7 +20,7 @@ from ..conformance.questions import CLAUSES, KEYS
 from ..conformance.tables import Table, everything, nasty, reference
 from ..conformance.test_queries import measured, planned
 from ..conformance.values import same
-from ..functions.samples import COLUMNS, calls
+from ..expressions.samples import COLUMNS, calls
 from .reading import ENGINES, ReadAs, parser, translated
 
 FINITE = {"mssql", "mysql"}

@@ -11,6 +11,8 @@ import pytest
 from .attack import statements
 from .conftest import ATTACKED, SERVERS
 
+pytestmark = pytest.mark.hostile
+
 ROOT = Path(__file__).parents[2]
 REFUSED = {"constant-needed", "engine-lacks", "too-many-joined-rows", "too-many-rows", "unsupported-expression"}
 STOPPED = {"after-failed", "out-of-memory", "timed-out"}

@@ -6,8 +6,8 @@ EVENTS = "accounting/test_events.py"
 SELECTION = "accounting/test_selection.py"
 GAUSSIAN = "accounting/test_gaussian.py"
 QUANTILES = "quantiles"
-KEYS = "mutation_gaps/test_selection.py"
-PARTS = "mutation_gaps/test_events_of_parts.py"
+KEYS = "release/test_selection.py"
+PARTS = "privacy/test_events_of_parts.py"
 
 FAULTS = (
     Fault(

@@ -2,7 +2,7 @@
 
 from scripts.mutation.fault import Fault
 
-RECEIPTS = "mutation_gaps/test_receipts.py"
+RECEIPTS = "release/test_receipts.py"
 
 FAULTS = (
     Fault(
@@ -27,7 +27,7 @@ FAULTS = (
                 queries=counted(self.catalog, logical),
             )
 """,
-        ("posture/test_opening.py", "ledger_engine/test_durable.py"),
+        ("session/test_connection.py", "ledger/engine/test_durable.py"),
     ),
     Fault(
         "room-for-laplace-noise-not-looked-at",
@@ -55,20 +55,20 @@ FAULTS = (
         "execution/run.py",
         "if backend.handed_in",
         "if not backend.handed_in",
-        ("posture/test_opening.py",),
+        ("session/test_connection.py",),
     ),
     Fault(
         "a-smaller-minimum-allowed",
         "execution/request.py",
         "if value < owners:",
         "if value < 0:",
-        ("posture/test_parameters.py",),
+        ("session/test_request.py",),
     ),
     Fault(
         "cap-of-one-statement-ignored",
         "execution/request.py",
         "if cap is not None and budget.epsilon > cap.epsilon:",
         "if cap is None and budget.epsilon > 1e9:",
-        ("posture/test_parameters.py",),
+        ("session/test_request.py",),
     ),
 )

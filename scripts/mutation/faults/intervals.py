@@ -2,9 +2,9 @@
 
 from scripts.mutation.fault import Fault
 
-LINEAR = "intervals/test_linear.py"
-QUOTIENT = "intervals/test_quotient.py"
-SELECTED = "intervals/test_selected.py"
+LINEAR = "error_bars/test_linear.py"
+QUOTIENT = "error_bars/test_quotient.py"
+SELECTED = "error_bars/test_selected.py"
 
 FAULTS = (
     Fault(

@@ -7,7 +7,7 @@ CHARGES = "ledger/test_charges.py"
 FILES = "ledger/test_files.py"
 TRAIL = "ledger/test_trail.py"
 OPENING = "ledger/test_opening.py"
-GAPS = "mutation_gaps/test_ledger.py"
+GAPS = "ledger/test_cap_rounding.py"
 
 FAULTS = (
     Fault(
@@ -155,14 +155,14 @@ FAULTS = (
         "ledger/sqlite.py",
         'execute("PRAGMA journal_mode = DELETE").fetchone()',
         'execute("PRAGMA journal_mode = WAL").fetchone() and ("delete",)',
-        (FILES, "ledger_engine/test_durable.py"),
+        (FILES, "ledger/engine/test_durable.py"),
     ),
     Fault(
         "writers-do-not-wait-for-each-other",
         "ledger/sqlite.py",
         'with self._block("BEGIN IMMEDIATE") as rows:',
         'with self._block("BEGIN") as rows:',
-        ("ledger/test_faults.py", "ledger_engine/test_crowd.py"),
+        ("ledger/test_faults.py", "ledger/engine/test_crowd.py"),
     ),
     Fault(
         "an-older-copy-not-noticed",
@@ -190,7 +190,7 @@ FAULTS = (
         "ledger/rows.py",
         "WHERE fingerprint = ? AND version IS ? ORDER BY",
         "WHERE fingerprint = ? AND (version IS ? OR TRUE) ORDER BY",
-        (CHARGES, "engine/test_reuse.py"),
+        (CHARGES, "execution/test_reuse.py"),
     ),
     Fault(
         "a-larger-delta-is-no-larger-budget",

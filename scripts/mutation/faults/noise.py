@@ -5,7 +5,7 @@ from scripts.mutation.fault import Fault
 DISCRETE = "noise/test_discrete.py"
 ROUNDED = "noise/test_rounded.py"
 EXPONENTIAL = "noise/test_exponential.py"
-SOURCE = "mutation_gaps/test_source.py"
+SOURCE = "noise/test_source.py"
 
 FAULTS = (
     Fault(
@@ -111,6 +111,6 @@ FAULTS = (
         "noise/exponential.py",
         "source.bits(size) if size else 0) >= limit:",
         "source.bits(size) if size else 0) > limit:",
-        (EXPONENTIAL, "quantiles/test_draw.py"),
+        (EXPONENTIAL, "statistics/quantiles/test_draw.py"),
     ),
 )

@@ -4,12 +4,12 @@ from scripts.mutation.fault import Fault
 
 CHARGES = "privacy/test_aggregate_charges.py"
 PRECISION = "privacy/test_precision.py"
-NEIGHBOURS = "properties/test_neighbours.py"
+NEIGHBOURS = "privacy/neighbours/test_neighbours.py"
 STATEMENTS = "privacy/test_statement.py"
-SELECTION = "distributions/test_selection.py"
-JOINT = "properties/test_joint_releases.py"
-KEYS = "mutation_gaps/test_selection.py"
-PARTS = "mutation_gaps/test_events_of_parts.py"
+SELECTION = "release/distributions/test_selection.py"
+JOINT = "privacy/neighbours/test_joint_releases.py"
+KEYS = "release/test_selection.py"
+PARTS = "privacy/test_events_of_parts.py"
 
 FAULTS = (
     Fault(
@@ -276,7 +276,7 @@ FAULTS = (
         "privacy/bounding.py",
         "if owners is not None and asked > owners:",
         "if owners is not None and asked > 1000 * owners:",
-        ("posture/test_parameters.py",),
+        ("session/test_request.py",),
     ),
     Fault(
         "cells-that-a-weighted-owner-touches",
@@ -290,6 +290,6 @@ FAULTS = (
         "privacy/fingerprint.py",
         "plan.bounding, plan.minimum)",
         "plan.bounding)",
-        ("engine/test_reuse.py",),
+        ("execution/test_reuse.py",),
     ),
 )

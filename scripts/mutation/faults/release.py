@@ -3,13 +3,13 @@
 from scripts.mutation.fault import Fault
 
 DRAW = "release/test_draw.py"
-SELECTION = "distributions/test_selection.py"
-NOISE = "distributions/test_noise.py"
-OWNERS = "properties/test_each_owner.py"
-NEIGHBOURS = "properties/test_neighbours.py"
-KEYS = "mutation_gaps/test_selection.py"
-DRAWN = "mutation_gaps/test_drawn.py"
-RECEIPTS = "mutation_gaps/test_receipts.py"
+SELECTION = "release/distributions/test_selection.py"
+NOISE = "release/distributions/test_noise.py"
+OWNERS = "privacy/neighbours/test_each_owner.py"
+NEIGHBOURS = "privacy/neighbours/test_neighbours.py"
+KEYS = "release/test_selection.py"
+DRAWN = "release/test_drawn.py"
+RECEIPTS = "release/test_receipts.py"
 
 FAULTS = (
     Fault(
@@ -66,7 +66,7 @@ FAULTS = (
         "release/select_keys.py",
         "order = in_key_order(keys)",
         "order = np.arange(len(rows))",
-        ("sceptic/test_found.py",),
+        ("release/test_edge_cases.py",),
     ),
     Fault(
         "step-without-the-weight",
@@ -122,7 +122,7 @@ FAULTS = (
         "dialects/base.py",
         "THEN {root} - 1 ELSE",
         "THEN {root} ELSE",
-        ("mutation_gaps/test_weights.py",),
+        ("compile/test_weights.py",),
     ),
     Fault(
         "one-key-too-many-in-the-selection",
@@ -136,7 +136,7 @@ FAULTS = (
         "dialects/base.py",
         "WHEN {steps} < {least} THEN {least} ",
         "",
-        ("properties/test_plain_answers.py", NEIGHBOURS),
+        ("privacy/neighbours/test_plain_answers.py", NEIGHBOURS),
     ),
     Fault(
         "rows-of-nobody-count",

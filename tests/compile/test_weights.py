@@ -7,6 +7,8 @@ from hedgerow.execution.run import compile_steps
 from hedgerow.plan.bind import bind
 from hedgerow.sql.parse import parse
 
+pytestmark = pytest.mark.mutation
+
 ONE = 2**30
 
 

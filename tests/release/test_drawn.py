@@ -6,6 +6,8 @@ from scipy import stats
 
 from hedgerow.testing import assert_distribution
 
+pytestmark = pytest.mark.mutation
+
 FALSE_ALARM = 1e-9
 GROUPS = 7_000
 

@@ -14,6 +14,8 @@ from hedgerow.ledger import open_ledger
 from hedgerow.ledger.caps import SCALE, Units, caps_for
 from hedgerow.ledger.entries import Account
 
+pytestmark = pytest.mark.mutation
+
 
 @pytest.mark.parametrize(("epsilon", "delta", "pure"), [(3.0, 1e-6, 0.0), (1.0, 1e-9, 0.3), (0.7, 1e-5, 0.1)])
 def test_no_cap_is_above_what_was_proved(epsilon, delta, pure):

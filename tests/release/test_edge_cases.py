@@ -1,4 +1,4 @@
-"""What a sceptical stranger found in the newest parts, each as small as it can be made."""
+"""Faults that an attacker found, each as small as it can be made."""
 
 import math
 import sqlite3
@@ -19,6 +19,8 @@ from hedgerow.plan.bind import bind
 from hedgerow.privacy.plan import Budget, Room
 from hedgerow.privacy.price import price
 from hedgerow.sql.parse import parse
+
+pytestmark = pytest.mark.hostile
 
 NONCE = "00112233445566778899aabbccddeeff"
 ROOM = Room(gaussian_left=Fraction(10**6), pure_left=Fraction(10**6), fair_mass=lambda _: Fraction(1, 10**6))

@@ -11,6 +11,8 @@ import pytest
 from hedgerow.noise import source
 from hedgerow.noise.rounded import rounded_gaussian
 
+pytestmark = pytest.mark.mutation
+
 
 @pytest.fixture
 def replay():

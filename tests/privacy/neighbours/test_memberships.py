@@ -16,8 +16,8 @@ from hedgerow.privacy.plan import Budget
 from hedgerow.privacy.price import price
 from hedgerow.sql.parse import parse
 
-from ..conformance.engines.postgres import running
-from ..grammar.laboratory import NONCE, ROOM
+from ...conformance.engines.postgres import running
+from ...plan.random_queries.laboratory import NONCE, ROOM
 
 CATALOG = model.Catalog(
     "shop",

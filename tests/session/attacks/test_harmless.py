@@ -20,6 +20,8 @@ from hedgerow.compiled import PLACE, SELECTED, UNITS
 from hedgerow.dialects import DUCKDB
 from hedgerow.release.draw import _to_grid
 
+pytestmark = pytest.mark.hostile
+
 NONCE = "00112233445566778899aabbccddeeff"
 PUBLIC = {"countries", "cities", "bridge", "labels", "numbers"}
 

@@ -6,6 +6,8 @@ import pytest
 
 from hedgerow.errors import BackendError
 
+pytestmark = pytest.mark.hostile
+
 SETTINGS = [
     "SET threads = 1",
     "SET memory_limit = '1TB'",

@@ -20,6 +20,8 @@ from hedgerow.privacy.ranks import gaussian_draw, laplace_draw
 from hedgerow.privacy.shape import Shape
 from hedgerow.privacy.sums import ExactSum, SumKind
 
+pytestmark = pytest.mark.mutation
+
 LIMITS = Bounding(rows=6, rows_per_group=2, groups=3, weighted=True, size=10**6)
 """An owner of three groups, two rows in each: T squared is 12, A is 6."""
 

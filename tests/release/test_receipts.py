@@ -12,6 +12,8 @@ from hedgerow.plan.bind import bind
 from hedgerow.release import measure, select_keys
 from hedgerow.sql.parse import parse
 
+pytestmark = pytest.mark.mutation
+
 QUERY = "SELECT g, SUM(x) AS s FROM t GROUP BY g"
 
 

@@ -12,6 +12,8 @@ import pytest
 
 from hedgerow.errors import BudgetError, HedgerowError, QueryError
 
+pytestmark = pytest.mark.hostile
+
 FIELDS = ("code", "message", "hint", "span")
 
 

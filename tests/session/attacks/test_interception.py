@@ -16,6 +16,8 @@ from hedgerow.limits import UNDECLARED
 from hedgerow.plan.nodes import scans_of
 from hedgerow.privacy.keys import MAX_DECLARED
 
+pytestmark = pytest.mark.hostile
+
 FIXED = {"BEGIN TRANSACTION"}
 """What is sent besides the statements of a plan."""
 

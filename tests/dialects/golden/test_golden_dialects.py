@@ -1,8 +1,8 @@
 """One question, many engines: what each of them is told, written down.
 
 `questions.sql` holds the questions, and `<engine>.sql` what they become in each dialect of the registry, in the form of
-`tests/golden`. Where a dialect lacks something, its refusal stands there. The keys that a survey selected are shown
-once, as they are written into a statement on engines that have no place for them. Set HEDGEROW_REWRITE_GOLDEN=1 to
+`tests/compile/golden`. Where a dialect lacks something, its refusal stands there. Selected keys are shown once, as they
+are written into a statement on engines that have no place for them. Set HEDGEROW_REWRITE_GOLDEN=1 to
 write the files anew, and read the difference before you keep it.
 """
 
@@ -26,7 +26,7 @@ from hedgerow.dialects import DIALECTS
 from hedgerow.errors import UnsupportedSQLError
 from hedgerow.schema import Schema
 
-from ..golden.test_golden import REWRITE, USUAL, Case, _kind, folded, read
+from ...compile.golden.test_golden import REWRITE, USUAL, Case, _kind, folded, read
 
 HERE = Path(__file__).parent
 OURS = ("bigquery", "mssql", "mysql", "snowflake", "trino")
@@ -104,7 +104,7 @@ def made(name, quoted):
 
 
 ENGINES = sorted(DIALECTS.keys() - {"duckdb"})
-"""DuckDB's own spelling is in `tests/golden`."""
+"""DuckDB's own spelling is in `tests/compile/golden`."""
 
 
 @pytest.mark.parametrize("name", ENGINES)

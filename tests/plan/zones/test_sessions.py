@@ -9,7 +9,7 @@ from hedgerow.compiled import Query, arrow_type
 from hedgerow.expressions.nodes import Call, Column, Literal
 from hedgerow.expressions.types import Type
 
-from ..conformance.engines import mariadb, postgres
+from ...conformance.engines import mariadb, postgres
 
 BERLIN = dt.datetime(2024, 7, 1, 14, 30, 0, 250_000)  # noqa: DTZ001 - there
 
