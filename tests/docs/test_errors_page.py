@@ -75,7 +75,7 @@ NOT_IN_THE_CORPUS = {
 }
 """Codes that no query of the corpus of refusals provokes, and why."""
 
-CORPUS = ROOT / "tests" / "refusals"
+CORPUS = ROOT / "tests" / "errors"
 SOURCES = sorted((ROOT / "src" / "hedgerow").rglob("*.py"))
 IN_SOURCE = set().union(*map(written, SOURCES), *COMPUTED.values())
 
