@@ -22,8 +22,8 @@ from scipy.stats import binom
 
 from hedgerow import Gaussian, Laplace
 from hedgerow.accuracy import average_error, balanced_budget, laplace_error, quotient_interval
+from hedgerow.error_bars.intervals import Bounds
 from hedgerow.errors import ConditionNotMet
-from hedgerow.intervals import Bounds
 from hedgerow.tuner import known_size, split_budget, unknown_size
 
 LOG, OUT = Console(stderr=True), Console(width=118)

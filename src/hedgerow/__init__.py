@@ -2,6 +2,7 @@
 
 from hedgerow.answer import Answer
 from hedgerow.distributions import Gaussian, Laplace
+from hedgerow.error_bars.intervals.interval import Interval
 from hedgerow.errors import (
     BackendError,
     BudgetError,
@@ -17,7 +18,6 @@ from hedgerow.errors import (
     UnknownNameError,
     UnsupportedSQLError,
 )
-from hedgerow.interval import Interval
 from hedgerow.session import Database, Quote, connect
 
 __version__ = "0.1.0"

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from hedgerow import Gaussian, Interval, Laplace
 from hedgerow.accounting import gaussian_mu
 from hedgerow.accuracy import average_error, quotient_interval
+from hedgerow.error_bars.intervals import quotient_bounds
 from hedgerow.errors import ParameterError
-from hedgerow.intervals import quotient_bounds
 
 METHODS = ("exact", "basic", "fractional")
 RELATIVE = 1e-9

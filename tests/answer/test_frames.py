@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from hedgerow.answer import Answer, Summary
-from hedgerow.interval import EXACT, Interval, IntervalKind, Reason, Status
+from hedgerow.error_bars.intervals.interval import EXACT, Interval, IntervalKind, Reason, Status
 
 HELD_BACK = Interval(note="held back: too few people may be behind it", reason="held-back")
 ENDS = ["a_lower", "a_upper", "a_note"]

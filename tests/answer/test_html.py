@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pyarrow import table
 
 from hedgerow.answer import Answer, Summary
-from hedgerow.interval import Interval
+from hedgerow.error_bars.intervals.interval import Interval
 
 HELD_BACK = Interval(note="held back: too few people may be behind it", reason="held-back")
 

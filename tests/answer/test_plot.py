@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import hedgerow as hr
-from hedgerow.interval import Interval
+from hedgerow.error_bars.intervals.interval import Interval
 
 HELD_BACK = Interval(note="held back: too few people may be behind it", reason="held-back")
 UNBOUNDED = Interval(note="unbounded: the denominator may be zero")

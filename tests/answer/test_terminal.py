@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 
 from hedgerow.answer.plain import shown
-from hedgerow.interval import Interval
+from hedgerow.error_bars.intervals.interval import Interval
 
 HELD_BACK = Interval(note="held back: too few people may be behind it", reason="held-back")
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import hedgerow as hr
+from hedgerow.error_bars.intervals.interval import IntervalKind, Reason
 from hedgerow.execution.request import Options
-from hedgerow.interval import IntervalKind, Reason
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "reference" / "python.md").read_text(encoding="utf-8")

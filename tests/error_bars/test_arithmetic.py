@@ -5,9 +5,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from hedgerow.errors import InternalError
-from hedgerow.interval import EXACT, Interval, IntervalKind, Reason, Status
-from hedgerow.intervals.arithmetic import (
+from hedgerow.error_bars.intervals.arithmetic import (
     OUTSIDE_DOMAIN,
     absolute,
     add,
@@ -20,7 +18,9 @@ from hedgerow.intervals.arithmetic import (
     power,
     subtract,
 )
-from hedgerow.intervals.bounds import OUTSIDE, ZERO_DENOMINATOR, Bounds
+from hedgerow.error_bars.intervals.bounds import OUTSIDE, ZERO_DENOMINATOR, Bounds
+from hedgerow.error_bars.intervals.interval import EXACT, Interval, IntervalKind, Reason, Status
+from hedgerow.errors import InternalError
 
 numbers = st.floats(-1e6, 1e6)
 SIMULATED = Status(IntervalKind.APPROXIMATE, Reason.SIMULATED, "simulated")

@@ -7,10 +7,9 @@ from hypothesis import strategies as st
 from scipy.special import log_ndtr, ndtr
 
 from hedgerow.distributions import Gaussian, Laplace
+from hedgerow.error_bars.intervals.bounds import Bounds
+from hedgerow.error_bars.intervals.noise_sums import half_width, sum_half_width, sum_tail, tail
 from hedgerow.errors import InternalError
-from hedgerow.intervals.bounds import Bounds
-from hedgerow.intervals.inversion import sum_half_width, sum_tail
-from hedgerow.intervals.linear import half_width, tail
 
 scales = st.floats(0.01, 100)
 betas = st.floats(1e-6, 0.9)

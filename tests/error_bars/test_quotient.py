@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hedgerow.distributions import Gaussian, Laplace
-from hedgerow.interval import Status
-from hedgerow.intervals.bounds import OUTSIDE, ZERO_DENOMINATOR
-from hedgerow.intervals.linear import tail
-from hedgerow.intervals.quotient import quotient_bounds
+from hedgerow.error_bars.intervals.bounds import OUTSIDE, ZERO_DENOMINATOR
+from hedgerow.error_bars.intervals.interval import Status
+from hedgerow.error_bars.intervals.noise_sums import tail
+from hedgerow.error_bars.intervals.quotients import quotient_bounds
 
 LINE = (-math.inf, math.inf)
 BETA = 0.05

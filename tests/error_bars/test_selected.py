@@ -3,10 +3,10 @@ import pytest
 from scipy.special import ndtr, ndtri
 
 from hedgerow.distributions import Gaussian, Laplace
-from hedgerow.interval import EXACT
-from hedgerow.intervals.bounds import Bounds
-from hedgerow.intervals.linear import half_width
-from hedgerow.intervals.selected import SELECTED, selected_count_bounds
+from hedgerow.error_bars.intervals.bounds import Bounds
+from hedgerow.error_bars.intervals.interval import EXACT
+from hedgerow.error_bars.intervals.noise_sums import half_width
+from hedgerow.error_bars.intervals.selected_counts import SELECTED, selected_count_bounds
 
 BETA = 0.05
 DRAWS = 20_000

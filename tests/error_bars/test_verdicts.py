@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hedgerow.intervals import Bounds
-from hedgerow.intervals.verdicts import COMPARISONS, Verdict, both, chosen, compared, either, undecided
+from hedgerow.error_bars.intervals import Bounds
+from hedgerow.error_bars.intervals.conditions import COMPARISONS, Verdict, both, chosen, compared, either, undecided
 
 TRUTHS = [True, False, None]
 SAYS = {

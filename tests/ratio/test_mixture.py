@@ -7,7 +7,7 @@ import pytest
 from scipy.special import ndtr
 
 from hedgerow import Gaussian, Laplace
-from hedgerow.intervals import tail
+from hedgerow.error_bars.intervals import tail
 from hedgerow.ratio.mixture import mixed_tail
 
 

@@ -9,8 +9,8 @@ from scipy.stats import binom
 
 from hedgerow import Gaussian, Laplace
 from hedgerow.accuracy import quotient_interval
+from hedgerow.error_bars.intervals.interval import Interval
 from hedgerow.errors import ParameterError
-from hedgerow.interval import Interval
 from hedgerow.ratio import odds_ratio, relative_risk, risk_difference
 from hedgerow.ratio.arms import Arm, disjoint_counts, noisy_size, public_size
 from hedgerow.ratio.curves import ODDS_RATIO, RELATIVE_RISK, RISK_DIFFERENCE

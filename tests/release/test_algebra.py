@@ -9,12 +9,13 @@ from scipy.stats import binom, laplace, norm
 
 from hedgerow.catalog.model import BudgetPolicy, Catalog, Column, Table
 from hedgerow.distributions import Gaussian
+from hedgerow.error_bars.propagation import bounds_of
+from hedgerow.error_bars.provenance.noisy_columns import trace
 from hedgerow.expressions.types import Type
 from hedgerow.plan.bind import bind
-from hedgerow.plan.trace import trace
 from hedgerow.privacy.plan import Budget, Room
 from hedgerow.privacy.price import price
-from hedgerow.release import Estimator, bounds_of
+from hedgerow.release import Estimator
 from hedgerow.release.measure import NoisyTable
 from hedgerow.schema import Schema, SchemaColumn, SchemaTable
 from hedgerow.sql.parse import parse

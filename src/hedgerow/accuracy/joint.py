@@ -5,7 +5,7 @@ import numpy as np
 from hedgerow.accuracy.noise_error import reach
 from hedgerow.accuracy.parameters import Floats, Mechanism
 from hedgerow.distributions import Laplace
-from hedgerow.intervals import half_width
+from hedgerow.error_bars.intervals import half_width
 
 
 def joint_error(mechanism: Mechanism, first: Floats, second: Floats, beta: Floats) -> Floats:

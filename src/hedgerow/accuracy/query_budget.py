@@ -1,7 +1,7 @@
 """The error bounds of the query-budget note for means and variances of noisy sums (its equations 5 and 9).
 
 They are upper bounds by tail inequalities, kept as published so that its users find them; the intervals of an answer
-(`hedgerow.intervals`) are exact and several times narrower.
+(`hedgerow.error_bars.intervals`) are exact and several times narrower.
 """
 
 import math

@@ -8,10 +8,10 @@ from numpy.typing import ArrayLike
 
 from hedgerow.accuracy.parameters import Floats, chosen, probabilities, reals
 from hedgerow.distributions import Gaussian, Laplace, Noise
+from hedgerow.error_bars.intervals import Bounds, arithmetic, half_width, quotient_bounds
+from hedgerow.error_bars.intervals.bounds import ZERO_DENOMINATOR
+from hedgerow.error_bars.intervals.interval import Interval, IntervalKind, Reason, Status
 from hedgerow.errors import ParameterError
-from hedgerow.interval import Interval, IntervalKind, Reason, Status
-from hedgerow.intervals import Bounds, arithmetic, half_width, quotient_bounds
-from hedgerow.intervals.bounds import ZERO_DENOMINATOR
 
 IntervalMethod = Literal["exact", "fractional", "basic"]
 CONSERVATIVE = Status(

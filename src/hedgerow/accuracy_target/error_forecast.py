@@ -14,13 +14,14 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from hedgerow.answer import Answer, Summary
+from hedgerow.error_bars.intervals.interval import Interval
+from hedgerow.error_bars.propagation import bounds_of, values_of
+from hedgerow.error_bars.provenance.noisy_columns import Traced, noisy_columns, trace
 from hedgerow.execution.build_answer import _level, rows_shown, tell
 from hedgerow.execution.request import Asked
-from hedgerow.interval import Interval
 from hedgerow.plan.nodes import LogicalPlan
-from hedgerow.plan.trace import Traced, noisy_columns, trace
 from hedgerow.privacy.plan import PrivatePlan, PrivateStatement
-from hedgerow.release import AfterEngine, Estimator, bounds_of, carried, extreme, values_of
+from hedgerow.release import AfterEngine, Estimator, carried, extreme
 from hedgerow.release.imagine import corners, forms_of, most_rows
 
 Floats = NDArray[np.float64]

@@ -16,10 +16,10 @@ from hedgerow.aggregates.base import (
     bounded_number,
     shared_noises,
 )
+from hedgerow.error_bars.intervals import quotient_bounds
 from hedgerow.errors import InternalError, UnsupportedSQLError
 from hedgerow.expressions.nodes import Expr
 from hedgerow.expressions.types import Type
-from hedgerow.intervals import quotient_bounds
 
 
 @aggregate("AVG")

@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.distributions import Noise
+from hedgerow.error_bars.intervals import Bounds
+from hedgerow.error_bars.intervals.interval import Status
 from hedgerow.errors import Span, UnsupportedSQLError
 from hedgerow.expressions.facts import range_of
 from hedgerow.expressions.nodes import Call, Expr
 from hedgerow.expressions.types import Type
-from hedgerow.interval import Status
-from hedgerow.intervals import Bounds
 from hedgerow.statistics.moments import Column, Moments
 
 Floats = NDArray[np.float64]

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from hedgerow.aggregates.base import Aggregate, Estimate, Floats, Form, Kind, Measured, Need, Ratio, aggregate
+from hedgerow.error_bars.intervals import half_width, selected_count_bounds
+from hedgerow.error_bars.intervals.interval import EXACT, IntervalKind, Reason, Status
 from hedgerow.errors import InternalError, UnsupportedSQLError
 from hedgerow.expressions.facts import may_be_null
 from hedgerow.expressions.nodes import Expr
 from hedgerow.expressions.types import Type
-from hedgerow.interval import EXACT, IntervalKind, Reason, Status
-from hedgerow.intervals import half_width, selected_count_bounds
 
 LOWER = Status(
     IntervalKind.CONSERVATIVE,

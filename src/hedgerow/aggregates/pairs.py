@@ -7,10 +7,10 @@ from typing import ClassVar
 import numpy as np
 
 from hedgerow.aggregates.base import Aggregate, Estimate, Floats, Kind, Measured, Need, aggregate, bounded_pair
+from hedgerow.error_bars.intervals import Bounds
 from hedgerow.errors import InternalError, UnsupportedSQLError
 from hedgerow.expressions.nodes import Expr
 from hedgerow.expressions.types import Type
-from hedgerow.intervals import Bounds
 from hedgerow.statistics.moments import (
     Column,
     Moments,

@@ -18,10 +18,10 @@ from hedgerow.aggregates.base import (
     aggregate,
     bounded_number,
 )
+from hedgerow.error_bars.intervals.interval import IntervalKind, Reason, Status
 from hedgerow.errors import UnsupportedSQLError
 from hedgerow.expressions.nodes import Expr, Literal
 from hedgerow.expressions.types import Type
-from hedgerow.interval import IntervalKind, Reason, Status
 from hedgerow.statistics.quantiles import SMALL_GROUP
 
 MOST_PLACES = 10**9

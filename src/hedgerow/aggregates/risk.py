@@ -11,10 +11,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from hedgerow.aggregates.base import Aggregate, Estimate, Floats, Kind, Measured, Need, aggregate
+from hedgerow.error_bars.intervals import Bounds
 from hedgerow.errors import InternalError, UnsupportedSQLError
 from hedgerow.expressions.nodes import Call, Expr, Literal
 from hedgerow.expressions.types import Type
-from hedgerow.intervals import Bounds
 from hedgerow.ratio import RatioEstimate, odds_ratio, relative_risk, risk_difference
 
 CELLS = 4

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 
 from hedgerow.aggregates.base import Aggregate, Estimate, Floats, Kind, Measured, Need, Ratio, aggregate, bounded_number
+from hedgerow.error_bars.intervals import half_width
+from hedgerow.error_bars.intervals.interval import EXACT
 from hedgerow.errors import InternalError, UnsupportedSQLError
 from hedgerow.expressions.nodes import Expr
 from hedgerow.expressions.types import Type
-from hedgerow.interval import EXACT
-from hedgerow.intervals import half_width
 
 
 @aggregate("SUM")

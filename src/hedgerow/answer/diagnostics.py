@@ -8,7 +8,7 @@ from rich.table import Table
 
 from hedgerow.accounting.budget import Spending
 from hedgerow.answer.summary import Payment
-from hedgerow.interval import Interval
+from hedgerow.error_bars.intervals.interval import Interval
 
 if TYPE_CHECKING:
     from hedgerow.answer.table import Answer

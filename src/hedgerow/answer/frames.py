@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from hedgerow.interval import Interval, IntervalKind
+from hedgerow.error_bars.intervals.interval import Interval, IntervalKind
 
 if TYPE_CHECKING:
     from hedgerow.answer.table import Answer

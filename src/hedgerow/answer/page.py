@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from hedgerow.answer.notes import MOST_ROWS, caption, notes
 from hedgerow.answer.plain import number, on_one_line, shown
 from hedgerow.answer.population import about_people, cells, headings
-from hedgerow.interval import Interval
+from hedgerow.error_bars.intervals.interval import Interval
 
 if TYPE_CHECKING:
     from hedgerow.answer.table import Answer

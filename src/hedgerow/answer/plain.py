@@ -5,7 +5,7 @@ from datetime import date, time, timedelta
 from decimal import Decimal
 from typing import Any
 
-from hedgerow.interval import Interval, Reason
+from hedgerow.error_bars.intervals.interval import Interval, Reason
 
 LONGEST = 200
 """How many characters of a text are shown to people; programs get all of them."""

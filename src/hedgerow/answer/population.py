@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from hedgerow.answer.plain import ends
-from hedgerow.interval import Interval
+from hedgerow.error_bars.intervals.interval import Interval
 
 if TYPE_CHECKING:
     from hedgerow.answer.table import Answer

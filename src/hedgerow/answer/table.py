@@ -14,8 +14,8 @@ from hedgerow.answer.plain import plain
 from hedgerow.answer.plot import AnyChart, plot_answer
 from hedgerow.answer.show import text_table
 from hedgerow.answer.summary import Summary
+from hedgerow.error_bars.intervals.interval import Interval
 from hedgerow.errors import ConditionNotMet
-from hedgerow.interval import Interval
 
 if TYPE_CHECKING:
     import pandas as pd

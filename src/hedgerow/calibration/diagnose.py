@@ -8,6 +8,7 @@ from hedgerow.calibration.buckets import number
 from hedgerow.calibration.plans import asked, groups_each, rows_each
 from hedgerow.calibration.sub_budget import ROUNDING, Purse, require_free_price
 from hedgerow.catalog import Catalog
+from hedgerow.error_bars.intervals.interval import Interval
 from hedgerow.execution.request import Asked
 from hedgerow.execution.request import asked as parameters
 from hedgerow.execution.session import Desk
@@ -15,7 +16,6 @@ from hedgerow.expressions.describe import describe
 from hedgerow.expressions.facts import range_of
 from hedgerow.expressions.nodes import Call, Expr, columns_of
 from hedgerow.expressions.types import Type
-from hedgerow.interval import Interval
 from hedgerow.plan.coerce import call
 from hedgerow.plan.nodes import AggregateCall, LogicalPlan, Release
 from hedgerow.privacy.bounding import bound

@@ -7,8 +7,8 @@ from hedgerow.calibration.clipping_search import leader
 from hedgerow.calibration.heavy_buckets import Shared
 from hedgerow.calibration.plans import histogram, rows_each
 from hedgerow.calibration.sub_budget import Purse
+from hedgerow.error_bars.intervals import half_width
 from hedgerow.expressions.nodes import Column
-from hedgerow.intervals import half_width
 from hedgerow.plan.nodes import LogicalPlan, Release
 from hedgerow.release import Estimator
 

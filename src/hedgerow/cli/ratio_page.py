@@ -14,8 +14,8 @@ from hedgerow.answer.plot import altair
 from hedgerow.answer.population import cells, chance
 from hedgerow.cli.output import say, show_table
 from hedgerow.distributions import Gaussian, Noise
+from hedgerow.error_bars.intervals.interval import Interval
 from hedgerow.errors import ParameterError
-from hedgerow.interval import Interval
 from hedgerow.ratio import Lift, RatioEstimate, forest_of, forest_plot, relative_risk, width_parts
 from hedgerow.tuner.chart import FORMATS, save_chart
 

@@ -12,9 +12,11 @@ from dataclasses import dataclass, replace
 from hedgerow.compile.queries import limit_text, query_text
 from hedgerow.compiled import PUBLIC, RELEASED, ROW
 from hedgerow.dialects import Dialect
+from hedgerow.error_bars.provenance.noisy_columns import is_noisy, trace
+from hedgerow.error_bars.provenance.origins import Origin
+from hedgerow.error_bars.provenance.rewriting import explained
 from hedgerow.expressions.nodes import Column, Expr, Nested, Order, Window, walk
 from hedgerow.expressions.types import Type
-from hedgerow.plan.explain import explained
 from hedgerow.plan.nodes import (
     Derived,
     From,
@@ -28,9 +30,7 @@ from hedgerow.plan.nodes import (
     releases_of,
     scans_of,
 )
-from hedgerow.plan.origins import Origin
 from hedgerow.plan.rewrite import rewrite
-from hedgerow.plan.trace import is_noisy, trace
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,10 @@ Privacy: the words follow from the plan, and from which rows were released; neve
 
 from collections.abc import Iterator, Sequence
 
+from hedgerow.error_bars.provenance.noisy_columns import picks_rows
 from hedgerow.expressions.nodes import Window
 from hedgerow.plan.cutting import rows_kept
 from hedgerow.plan.nodes import Grouped, LogicalPlan, Release, Released, Select, inside
-from hedgerow.plan.trace import picks_rows
 from hedgerow.privacy.keys import KeyRule
 from hedgerow.release import Estimator
 from hedgerow.release.absent import fewest_people

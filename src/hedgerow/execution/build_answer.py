@@ -12,18 +12,19 @@ from hedgerow.answer import Answer, Summary
 from hedgerow.compile import After, after
 from hedgerow.compiled import RELEASED, ROW
 from hedgerow.dialects import DUCKDB
+from hedgerow.error_bars.intervals.interval import Interval, Status
+from hedgerow.error_bars.propagation import Follower, Frame, bounds_of
+from hedgerow.error_bars.propagation.missing_numbers import Reasons, explain_missing
+from hedgerow.error_bars.propagation.simulation import Simulation
+from hedgerow.error_bars.provenance.noisy_columns import Traced, noisy_columns, picks_rows, trace
+from hedgerow.error_bars.provenance.origins import Known, Origin, Untraced
 from hedgerow.errors import BackendError
 from hedgerow.execution.answer_notes import remarks
 from hedgerow.execution.missed_target import marked
-from hedgerow.execution.missing_numbers import Reasons, explain_missing
 from hedgerow.execution.request import Asked
-from hedgerow.execution.simulation import Simulation
 from hedgerow.expressions.nodes import Column
-from hedgerow.interval import Interval, Status
 from hedgerow.plan.nodes import LogicalPlan
-from hedgerow.plan.origins import Known, Origin, Untraced
-from hedgerow.plan.trace import Traced, noisy_columns, picks_rows, trace
-from hedgerow.release import AfterEngine, Estimator, Follower, Frame, Population, bounds_of
+from hedgerow.release import AfterEngine, Estimator, Population
 
 
 def tell(

@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
+from hedgerow.error_bars.intervals.interval import Interval
 from hedgerow.execution.target import Target
-from hedgerow.interval import Interval
 
 SLACK = 1.1
 """The length of an interval is noisy too where there is a noisy count below the line: a group that was promised the

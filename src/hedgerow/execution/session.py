@@ -11,6 +11,7 @@ from hedgerow.answer import Answer
 from hedgerow.backends import Backend
 from hedgerow.catalog import Catalog
 from hedgerow.compile import public_tables
+from hedgerow.error_bars.provenance.noisy_columns import picks_rows
 from hedgerow.errors import BackendError, HedgerowError, InternalError, LedgerError, carrying
 from hedgerow.execution.build_answer import tell
 from hedgerow.execution.notices import notice
@@ -25,7 +26,6 @@ from hedgerow.ledger import Ledger, StoredRelease
 from hedgerow.ledger.entries import canonical
 from hedgerow.owners_log import log as owners_log
 from hedgerow.plan.nodes import LogicalPlan, scans_of
-from hedgerow.plan.trace import picks_rows
 from hedgerow.privacy.fingerprint import statement_fingerprint
 from hedgerow.privacy.plan import PrivateStatement, Room
 from hedgerow.privacy.price import price, require_room

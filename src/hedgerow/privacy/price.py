@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from hedgerow.accounting.budget import Charge, Cost, Event
+from hedgerow.error_bars.intervals import half_width
 from hedgerow.errors import BudgetError, ParameterError
-from hedgerow.intervals import half_width
 from hedgerow.plan.nodes import LogicalPlan, Release
 from hedgerow.privacy import gaussian, laplace
 from hedgerow.privacy.assemble import Assembly, laplace_blocks, recipes, with_gaussian, with_laplace

@@ -1,8 +1,8 @@
 """Where the after part uses an aggregate: on its own, or in arithmetic with others."""
 
+from hedgerow.error_bars.provenance.noisy_columns import trace
 from hedgerow.expressions.nodes import Nested, Window, columns_of, walk
 from hedgerow.plan.nodes import LogicalPlan, Release
-from hedgerow.plan.trace import trace
 
 
 def shown_alone(plan: LogicalPlan, release: Release) -> list[bool]:

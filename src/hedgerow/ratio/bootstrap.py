@@ -9,9 +9,9 @@ from scipy.special import ndtr, ndtri
 
 from hedgerow.accuracy.parameters import Floats
 from hedgerow.distributions import Gaussian, Noise
-from hedgerow.intervals import Bounds
-from hedgerow.intervals.bounds import ZERO_DENOMINATOR
-from hedgerow.intervals.fieller import fieller_hull
+from hedgerow.error_bars.intervals import Bounds
+from hedgerow.error_bars.intervals.bounds import ZERO_DENOMINATOR
+from hedgerow.error_bars.intervals.quotients import fieller_hull
 from hedgerow.ratio.arms import Arm
 from hedgerow.ratio.curves import Curve, OddsRatio, RelativeRisk
 from hedgerow.ratio.laws import size

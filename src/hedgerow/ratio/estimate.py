@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from hedgerow.accuracy.parameters import Number
-from hedgerow.interval import Interval
-from hedgerow.intervals import Bounds
+from hedgerow.error_bars.intervals import Bounds
+from hedgerow.error_bars.intervals.interval import Interval
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, replace
 
+from hedgerow.error_bars.intervals.interval import Interval
 from hedgerow.errors import ParameterError
-from hedgerow.interval import Interval
 from hedgerow.ratio.estimate import RatioEstimate
 from hedgerow.ratio.statistics import Method, Noises, relative_risk, risk_difference
 

@@ -4,7 +4,7 @@ import numpy as np
 from scipy.special import exprel, ndtr, owens_t
 
 from hedgerow.accuracy.parameters import Floats
-from hedgerow.intervals.laplace_pair import pair_tail
+from hedgerow.error_bars.intervals.noise_sums import pair_tail
 
 
 def laplace_failure(x: Floats, y: Floats, alpha: Floats, first: Floats, second: Floats) -> Floats:

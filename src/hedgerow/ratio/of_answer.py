@@ -5,8 +5,8 @@ import re
 
 from hedgerow.answer import Answer
 from hedgerow.answer.plot import AnyChart
+from hedgerow.error_bars.intervals.interval import Interval
 from hedgerow.errors import ParameterError
-from hedgerow.interval import Interval
 from hedgerow.ratio.estimate import RatioEstimate
 from hedgerow.ratio.plots import forest_plot
 

@@ -7,8 +7,8 @@ from typing import Any
 from hedgerow.answer.plot import AnyChart, altair, harmless
 from hedgerow.answer.plot.choice import NOMINAL, QUANTITATIVE
 from hedgerow.answer.plot.layers import BLUE, DARK, DASHED, GREY, LEFT, RIGHT, filled, having, lacking, layer
+from hedgerow.error_bars.intervals.interval import Interval
 from hedgerow.errors import ParameterError
-from hedgerow.interval import Interval
 from hedgerow.ratio.estimate import RatioEstimate
 
 STEP, WIDTH, HEIGHT = 28, 420, 220

@@ -4,8 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.accuracy.parameters import Floats
-from hedgerow.intervals import Bounds
-from hedgerow.intervals.bounds import OUTSIDE, ZERO_DENOMINATOR
+from hedgerow.error_bars.intervals import Bounds
+from hedgerow.error_bars.intervals.bounds import OUTSIDE, ZERO_DENOMINATOR
 from hedgerow.ratio.curves import FARTHEST
 from hedgerow.ratio.score import Score
 

@@ -8,9 +8,9 @@ from scipy.special import ndtri
 
 from hedgerow.accuracy.parameters import Floats, chosen, probabilities, reals
 from hedgerow.distributions import Noise
+from hedgerow.error_bars.intervals import Bounds
+from hedgerow.error_bars.intervals.interval import Reason, Status
 from hedgerow.errors import ParameterError
-from hedgerow.interval import Reason, Status
-from hedgerow.intervals import Bounds
 from hedgerow.ratio.arms import Arm, Term, disjoint_counts, noisy_size, public_size
 from hedgerow.ratio.bootstrap import bootstrap
 from hedgerow.ratio.curves import ODDS_RATIO, RELATIVE_RISK, RISK_DIFFERENCE, Curve

@@ -8,9 +8,9 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from hedgerow.accuracy.parameters import Floats
-from hedgerow.interval import Reason, Status
-from hedgerow.intervals import Bounds, normal_quotient_bounds
-from hedgerow.intervals.bounds import ZERO_DENOMINATOR
+from hedgerow.error_bars.intervals import Bounds, normal_quotient_bounds
+from hedgerow.error_bars.intervals.bounds import ZERO_DENOMINATOR
+from hedgerow.error_bars.intervals.interval import Reason, Status
 from hedgerow.ratio.arms import Arm
 from hedgerow.ratio.curves import Curve, OddsRatio, RelativeRisk, RiskDifference
 

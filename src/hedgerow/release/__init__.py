@@ -4,8 +4,6 @@ from hedgerow.noise import nonce
 from hedgerow.release.after import AfterEngine
 from hedgerow.release.distinct import count_values
 from hedgerow.release.estimate import Estimator, Population
-from hedgerow.release.follow import Follower
-from hedgerow.release.frame import Frame
 from hedgerow.release.imagine import carried, extreme, typical
 from hedgerow.release.measure import NoisyTable, measure
 from hedgerow.release.memory import (
@@ -19,18 +17,14 @@ from hedgerow.release.memory import (
 )
 from hedgerow.release.ranks import draw_ranks, in_order
 from hedgerow.release.select_keys import SelectedKeys, covers_every_key, select_keys
-from hedgerow.release.spread import bounds_of, values_of
 
 __all__ = [
     "AfterEngine",
     "Estimator",
-    "Follower",
-    "Frame",
     "NoisyTable",
     "Population",
     "SelectedKeys",
     "asks_for_all",
-    "bounds_of",
     "carried",
     "count_values",
     "covers_every_key",
@@ -47,5 +41,4 @@ __all__ = [
     "remember",
     "select_keys",
     "typical",
-    "values_of",
 ]

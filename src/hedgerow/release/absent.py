@@ -1,6 +1,6 @@
 """Why a number is missing, in words that follow from the plan alone."""
 
-from hedgerow.interval import IntervalKind, Reason, Status
+from hedgerow.error_bars.intervals.interval import IntervalKind, Reason, Status
 from hedgerow.privacy.keys import KeyRule
 from hedgerow.privacy.plan import PrivatePlan
 

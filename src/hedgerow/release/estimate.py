@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from hedgerow.aggregates import Drawn, Estimate, Form, Measured, Ratio, Selected, lookup
 from hedgerow.compiled import ROW
+from hedgerow.error_bars.intervals.interval import Status
 from hedgerow.errors import InternalError
 from hedgerow.expressions.facts import range_of
 from hedgerow.expressions.types import Type
-from hedgerow.interval import Status
 from hedgerow.privacy.plan import PrivatePlan, Recipe, Terms
 from hedgerow.release.absent import held_back
 from hedgerow.release.measure import NoisyTable

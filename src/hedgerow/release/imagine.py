@@ -12,8 +12,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from hedgerow.aggregates import Form, Need
+from hedgerow.error_bars.intervals import half_width
 from hedgerow.expressions.facts import range_of
-from hedgerow.intervals import half_width
 from hedgerow.privacy.needs import needs_of
 from hedgerow.privacy.plan import PrivatePlan, Recipe, Terms
 from hedgerow.release.estimate import Estimator

@@ -14,15 +14,16 @@ from hedgerow.answer import Mechanism
 from hedgerow.answer.plot import AnyChart, Errors, plot_curve
 from hedgerow.catalog.read_budget import EPSILONS
 from hedgerow.distributions import Gaussian
+from hedgerow.error_bars.propagation import bounds_of
+from hedgerow.error_bars.provenance.noisy_columns import noisy_columns, trace
 from hedgerow.errors import BudgetError, ConditionNotMet, ParameterError, QueryError
 from hedgerow.execution.request import real
 from hedgerow.execution.summary import mechanisms
 from hedgerow.expressions.nodes import Column
 from hedgerow.plan.nodes import LogicalPlan
-from hedgerow.plan.trace import noisy_columns, trace
 from hedgerow.privacy.plan import PrivateStatement
 from hedgerow.privacy.sums import Selection
-from hedgerow.release import bounds_of, typical
+from hedgerow.release import typical
 
 CURVE = tuple(10 ** (step / 8) for step in range(-8, 9))
 """The epsilons of a curve, as multiples of the one that was quoted."""

@@ -8,8 +8,8 @@ from numbers import Integral, Real
 
 from hedgerow.accuracy.parameters import chosen, reals
 from hedgerow.answer import Answer
+from hedgerow.error_bars.intervals.interval import Interval, IntervalKind
 from hedgerow.errors import ConditionNotMet
-from hedgerow.interval import Interval, IntervalKind
 from hedgerow.testing.described import Described, Source, described
 from hedgerow.testing.flakiness import k_of, partitions
 

@@ -3,8 +3,8 @@
 import pytest
 from scipy.stats import binom
 
-from hedgerow.interval import Interval
-from hedgerow.release.simulate import LEAST_DRAWS, SIMULATED, Drawn, around, draws_for
+from hedgerow.error_bars.intervals.interval import Interval
+from hedgerow.error_bars.propagation.simulate import LEAST_DRAWS, SIMULATED, Drawn, around, draws_for
 
 ASKED = 150
 FALSE_ALARM = 1e-9

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hedgerow.distributions import Gaussian, Laplace
-from hedgerow.intervals import tail
+from hedgerow.error_bars.intervals import tail
 from hedgerow.statistics.moments import CORNERS, CORRELATION, Moments
 from hedgerow.statistics.moments.central import quadratic
 from hedgerow.statistics.moments.regions import Box, Ellipsoid, central_range, mean_range, region_of

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy.special import chdtri
 
 from hedgerow.distributions import Gaussian, Laplace
+from hedgerow.error_bars.intervals import half_width
 from hedgerow.errors import InternalError
-from hedgerow.intervals import half_width
 from hedgerow.statistics.moments import (
     BERNSTEIN,
     CORNERS,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from hedgerow.answer.plain import ends, missing, number, shown
 from hedgerow.answer.plot.choice import NOMINAL, QUANTITATIVE, TEMPORAL, Choice
 from hedgerow.answer.plot.library import harmless
-from hedgerow.interval import Interval
+from hedgerow.error_bars.intervals.interval import Interval
 
 if TYPE_CHECKING:
     from hedgerow.answer.table import Answer

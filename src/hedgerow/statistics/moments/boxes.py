@@ -12,7 +12,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.intervals import half_width
+from hedgerow.error_bars.intervals import half_width
 from hedgerow.statistics.moments.families import BERNSTEIN
 from hedgerow.statistics.moments.family import MOMENTS, Floats
 from hedgerow.statistics.moments.noisy import FIRST, Moments

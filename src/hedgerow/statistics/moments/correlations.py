@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.intervals import Bounds
-from hedgerow.intervals.arithmetic import add, divide, multiply, subtract
+from hedgerow.error_bars.intervals import Bounds
+from hedgerow.error_bars.intervals.arithmetic import add, divide, multiply, subtract
 from hedgerow.statistics.moments.central import COVARIANCE, VAR_FIRST, VAR_SECOND
 from hedgerow.statistics.moments.estimates import corr, regr_slope, var_pop
 from hedgerow.statistics.moments.family import Floats

@@ -10,9 +10,9 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.error_bars.intervals import Bounds, arithmetic
+from hedgerow.error_bars.intervals.noise_sums import check_beta
 from hedgerow.errors import InternalError
-from hedgerow.intervals import Bounds, arithmetic
-from hedgerow.intervals.linear import check_beta
 from hedgerow.statistics.moments import tangents
 from hedgerow.statistics.moments.central import COVARIANCE, VAR_FIRST, VAR_SECOND
 from hedgerow.statistics.moments.correlations import correlation_range, intercept_range, slope_range

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from hedgerow.distributions import Gaussian, Noise
-from hedgerow.intervals import Bounds, normal_quotient_bounds
+from hedgerow.error_bars.intervals import Bounds, normal_quotient_bounds
 from hedgerow.statistics.moments.labels import FIRST_ORDER, labelled, without_variance
 from hedgerow.statistics.moments.noisy import Moments
 from hedgerow.statistics.moments.tangents import Tangent

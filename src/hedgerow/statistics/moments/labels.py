@@ -5,8 +5,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.interval import IntervalKind, Reason, Status
-from hedgerow.intervals import Bounds
+from hedgerow.error_bars.intervals import Bounds
+from hedgerow.error_bars.intervals.interval import IntervalKind, Reason, Status
 from hedgerow.statistics.moments.family import Floats
 from hedgerow.statistics.moments.noisy import Moments
 

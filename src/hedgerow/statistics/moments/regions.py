@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import chdtrc, chdtri
 
 from hedgerow.distributions import Gaussian
-from hedgerow.intervals import half_width, normal_quotient_bounds
+from hedgerow.error_bars.intervals import half_width, normal_quotient_bounds
 from hedgerow.statistics.moments.central import Form, around
 from hedgerow.statistics.moments.family import MOMENTS, Floats
 from hedgerow.statistics.moments.noisy import Moments

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from hedgerow.error_bars.intervals import Bounds
 from hedgerow.errors import InternalError
-from hedgerow.intervals import Bounds
 from hedgerow.statistics.moments.family import Floats
 
 

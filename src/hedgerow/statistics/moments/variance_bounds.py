@@ -4,9 +4,9 @@ import numpy as np
 from scipy.special import chdtri
 
 from hedgerow.distributions import Gaussian
+from hedgerow.error_bars.intervals import Bounds, half_width
+from hedgerow.error_bars.intervals.noise_sums import check_beta
 from hedgerow.errors import InternalError
-from hedgerow.intervals import Bounds, half_width
-from hedgerow.intervals.linear import check_beta
 from hedgerow.statistics.moments import tangents
 from hedgerow.statistics.moments.boxes import box_bounds
 from hedgerow.statistics.moments.delta import delta_bounds

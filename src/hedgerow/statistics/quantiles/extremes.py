@@ -3,7 +3,7 @@
 import math
 from fractions import Fraction
 
-from hedgerow.interval import IntervalKind, Reason, Status
+from hedgerow.error_bars.intervals.interval import IntervalKind, Reason, Status
 from hedgerow.statistics.quantiles.scores import Reach, Target
 
 LARGEST_SHARE = Fraction(1, 4)

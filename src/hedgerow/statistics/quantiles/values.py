@@ -5,8 +5,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.interval import CONSERVATIVE
-from hedgerow.intervals import Bounds
+from hedgerow.error_bars.intervals import Bounds
+from hedgerow.error_bars.intervals.interval import CONSERVATIVE
 from hedgerow.statistics.quantiles.measure import Measured
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from hedgerow.compiled import DRAW, DRAWS, RELEASED
 from hedgerow.distributions import Gaussian, Noise
-from hedgerow.interval import Interval, IntervalKind, Reason, Status
+from hedgerow.error_bars.intervals.interval import Interval, IntervalKind, Reason, Status
 from hedgerow.release.estimate import Estimator
 from hedgerow.release.measure import NoisyTable
 

@@ -11,9 +11,9 @@ import numpy as np
 
 from hedgerow.aggregates import Form, Ratio, shared_noises
 from hedgerow.distributions import Laplace
+from hedgerow.error_bars.intervals import Bounds, half_width, quotient_bounds
+from hedgerow.error_bars.intervals.interval import CONSERVATIVE
 from hedgerow.expressions.nodes import Call, Column, Expr, Literal
-from hedgerow.interval import CONSERVATIVE
-from hedgerow.intervals import Bounds, half_width, quotient_bounds
 from hedgerow.release.estimate import Estimator
 
 

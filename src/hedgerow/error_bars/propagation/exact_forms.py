@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.release.cells import Floats, Sparse
+from hedgerow.error_bars.propagation.forms import Floats, Sparse
 
 EVERYWHERE, NOT_NEGATIVE = (-np.inf, np.inf), (0.0, np.inf)
 

@@ -10,9 +10,9 @@ from collections.abc import Callable
 
 import numpy as np
 
+from hedgerow.error_bars.intervals.bounds import ZERO_DENOMINATOR, Bounds, Floats
+from hedgerow.error_bars.intervals.interval import Reason, Status
 from hedgerow.errors import InternalError
-from hedgerow.interval import Reason, Status
-from hedgerow.intervals.bounds import ZERO_DENOMINATOR, Bounds, Floats
 
 OUTSIDE_DOMAIN = Status(
     reason=Reason.UNDEFINED, note="unbounded: the noisy value lies where the function is not defined"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.intervals.bounds import Bounds
+from hedgerow.error_bars.intervals.bounds import Bounds
 
 Flags = NDArray[np.bool_]
 

@@ -4,10 +4,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from hedgerow.compiled import ROW
+from hedgerow.error_bars.provenance.lift import lifted
+from hedgerow.error_bars.provenance.noisy_columns import is_noisy, noisy_columns
+from hedgerow.error_bars.provenance.origins import ELEMENT, Applied, Cell, Gathered, Known, Origin, Ranked, Untraced
 from hedgerow.expressions.nodes import Call, Column, ColumnId, Expr, Literal, Nested, Window, walk
 from hedgerow.expressions.summaries import ROWS, TOTAL
 from hedgerow.expressions.types import Type
-from hedgerow.plan.lift import lifted
 from hedgerow.plan.nodes import (
     AggregateCall,
     Derived,
@@ -21,8 +23,6 @@ from hedgerow.plan.nodes import (
     Select,
     SetOperation,
 )
-from hedgerow.plan.origins import ELEMENT, Applied, Cell, Gathered, Known, Origin, Ranked, Untraced
-from hedgerow.plan.trace import is_noisy, noisy_columns
 
 PICKED = frozenset({"LAG", "LEAD", "FIRST_VALUE", "LAST_VALUE", "NTH_VALUE"})
 SUMMED = {"SUM": "SUM", TOTAL: "SUM", "AVG": "AVG", "MIN": "MIN", "MAX": "MAX", "COUNT": "COUNT"}

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from hedgerow.interval import CONSERVATIVE, MAKES_NULL, Interval, Reason, Status
+from hedgerow.error_bars.intervals.interval import CONSERVATIVE, MAKES_NULL, Interval, Reason, Status
 from hedgerow.release.absent import NULL, stands_in
 
 Bars = list[dict[str, Interval]]

@@ -12,13 +12,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from hedgerow.error_bars.intervals import Bounds, arithmetic
+from hedgerow.error_bars.intervals import conditions as verdict_of
+from hedgerow.error_bars.intervals.interval import CONSERVATIVE, IntervalKind, Reason, Status
+from hedgerow.error_bars.propagation.algebra import exact_bounds
+from hedgerow.error_bars.provenance.noisy_columns import is_noisy
 from hedgerow.expressions.nodes import Call, Column, Expr, Literal, Nested, Window, columns_of, walk
 from hedgerow.expressions.types import Type
-from hedgerow.interval import CONSERVATIVE, IntervalKind, Reason, Status
-from hedgerow.intervals import Bounds, arithmetic
-from hedgerow.intervals import verdicts as verdict_of
-from hedgerow.plan.trace import is_noisy
-from hedgerow.release.algebra import exact_bounds
 from hedgerow.release.estimate import Estimator
 
 NO_RULE = Status(IntervalKind.NONE, Reason.NO_RULE, "unbounded: no rule gives an interval for this expression")

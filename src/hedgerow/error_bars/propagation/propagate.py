@@ -13,17 +13,26 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from hedgerow.interval import CONSERVATIVE, IntervalKind, Reason, Status
-from hedgerow.intervals import Bounds, normal_quotient_bounds
-from hedgerow.intervals import verdicts as verdict_of
-from hedgerow.intervals.arithmetic import divide
-from hedgerow.plan.origins import Applied, Cell, Gathered, Known, Origin, Ranked, Untraced
+from hedgerow.error_bars.intervals import Bounds, normal_quotient_bounds
+from hedgerow.error_bars.intervals import conditions as verdict_of
+from hedgerow.error_bars.intervals.arithmetic import divide
+from hedgerow.error_bars.intervals.interval import CONSERVATIVE, IntervalKind, Reason, Status
+from hedgerow.error_bars.propagation.exact_forms import (
+    EVERYWHERE,
+    NOT_NEGATIVE,
+    Exact,
+    added,
+    divided,
+    inverse,
+    multiplied,
+    scaled,
+)
+from hedgerow.error_bars.propagation.forms import Cells, Floats, Sparse, known
+from hedgerow.error_bars.propagation.frame import Frame
+from hedgerow.error_bars.propagation.spread import NO_RULE, RULES, first_present, present
+from hedgerow.error_bars.provenance.origins import Applied, Cell, Gathered, Known, Origin, Ranked, Untraced
 from hedgerow.release.absent import NULL, UNTRACED, held_back, no_row
-from hedgerow.release.cells import Cells, Floats, Sparse, known
 from hedgerow.release.estimate import Estimator
-from hedgerow.release.exact_forms import EVERYWHERE, NOT_NEGATIVE, Exact, added, divided, inverse, multiplied, scaled
-from hedgerow.release.frame import Frame
-from hedgerow.release.spread import NO_RULE, RULES, first_present, present
 
 MOST_ELEMENTS = 2_000_000
 MOST_COMPARED = 20_000

@@ -8,8 +8,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from hedgerow.error_bars.propagation.forms import Floats
 from hedgerow.expressions.nodes import Column, Expr, Literal
-from hedgerow.release.cells import Floats
 
 
 @dataclass(frozen=True)

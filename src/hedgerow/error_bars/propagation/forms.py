@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 
 from hedgerow.aggregates import Form
 from hedgerow.distributions import Gaussian, Noise
-from hedgerow.intervals import Bounds, half_width
+from hedgerow.error_bars.intervals import Bounds, half_width
 from hedgerow.release.estimate import Estimator
 
 Floats = NDArray[np.float64]

@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 from scipy.special import log_ndtr
 
 from hedgerow.distributions import Gaussian, Laplace, Noise
-from hedgerow.interval import Reason, Status
-from hedgerow.intervals.bounds import Bounds, Floats
-from hedgerow.intervals.linear import check_beta, half_width
+from hedgerow.error_bars.intervals.bounds import Bounds, Floats
+from hedgerow.error_bars.intervals.interval import Reason, Status
+from hedgerow.error_bars.intervals.noise_sums import check_beta, half_width
 
 SELECTED = Status(
     reason=Reason.SELECTED,

@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from hedgerow.compile import columns_used, quantiles_text
 from hedgerow.dialects import DUCKDB
+from hedgerow.error_bars.intervals.interval import Interval, Reason
+from hedgerow.error_bars.propagation.simulate import Drawn, around, draw_tables, draws_for, read_draws
+from hedgerow.error_bars.provenance.noisy_columns import noisy_columns
 from hedgerow.errors import BackendError
-from hedgerow.interval import Interval, Reason
 from hedgerow.plan.nodes import LogicalPlan
-from hedgerow.plan.trace import noisy_columns
 from hedgerow.release import AfterEngine, Estimator
-from hedgerow.release.simulate import Drawn, around, draw_tables, draws_for, read_draws
 
 Bars = list[dict[str, Interval]]
 

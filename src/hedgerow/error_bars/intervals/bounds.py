@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.interval import EXACT, Interval, Reason, Status
+from hedgerow.error_bars.intervals.interval import EXACT, Interval, Reason, Status
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]

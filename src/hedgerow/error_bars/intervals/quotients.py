@@ -1,0 +1,283 @@
+"""Exact intervals for the quotient of two noisy quantities, for all groups at once.
+
+Under normal noise the accepted quotients are the roots of a quadratic (Fieller 1954). Under one or two Laplace noises
+a quotient r is rejected when numerator - r denominator lies farther from zero than its noise does with probability
+beta. That distance, as a function of r, is the quantile of a linear form of symmetric log-concave noise and therefore
+convex in r (Meyer and Reisner 1991; Bobkov 2010). So the r rejected for being too low form an interval, as do those
+rejected for being too high, and bisection finds their ends.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from hedgerow.distributions import Gaussian, Laplace, Noise
+from hedgerow.error_bars.intervals.arithmetic import divide
+from hedgerow.error_bars.intervals.bounds import OUTSIDE, ZERO_DENOMINATOR, Bounds, Flags, Floats
+from hedgerow.error_bars.intervals.noise_sums import check_beta, half_width, lattice_slack, pair_tail
+
+QuotientTerms = Sequence[tuple[float, float, Noise]]
+Directions = Sequence[tuple[float | Floats, float | Floats, float]]
+DOUBLINGS = 200
+HALVINGS = 200
+TOLERANCE = 1e-13
+FARTHEST = 1e100
+"""Beyond it no quotient is looked for."""
+
+
+def quotient_bounds(
+    numerator: Floats, denominator: Floats, terms: QuotientTerms, beta: float, support: tuple[float, float]
+) -> Bounds:
+    """Where the quotient of two exact quantities lies, given their noisy values, for all groups at once.
+
+    The numerator is seen with noise sum a_i X_i and the denominator with sum b_i X_i; a noise that enters both
+    stands once, with both coefficients. Exact for normal noises (Fieller) and for one or two Laplace
+    noises; on a lattice, and for any other mixture, longer but never short. What is said is about the quotient if it
+    exists: an exact denominator of zero has none.
+
+    Args:
+        numerator: Noisy values, one per group, neither clipped nor corrected.
+        denominator: Likewise.
+        terms: For each independent noise, its coefficient above, its coefficient below, and its law.
+        beta: How often the exact quotient may lie outside.
+        support: Where the quotient is publicly known to lie; either end may be infinite.
+
+    Example:
+        >>> noise = Gaussian(20.0)
+        >>> seen = quotient_bounds(np.array([300.0]), np.array([1000.0]), [(1, 0, noise), (0, 1, noise)], 0.05, (0, 1))
+        >>> round(float(seen.lower[0]), 4), round(float(seen.upper[0]), 4)
+        (0.2595, 0.3414)
+    """
+    check_beta(beta)
+    above, below = np.broadcast_arrays(np.atleast_1d(np.asarray(numerator, float)), np.asarray(denominator, float))
+    active = [(float(a), float(b), noise) for a, b, noise in terms if (a or b) and _size(noise) > 0]
+    laplaces = [(a, b, noise) for a, b, noise in active if isinstance(noise, Laplace)]
+    if not laplaces:
+        hull = fieller_hull(above, below, _directions(active), beta, support)
+    elif len(active) == len(laplaces) <= 2:
+        hull = LaplaceQuotient(above, below, laplaces, beta).hull(support)
+    else:
+        return _box(above, below, active, beta, support)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        return _reported(*hull, above / below, support)
+
+
+def normal_quotient_bounds(
+    numerator: Floats,
+    denominator: Floats,
+    variances: tuple[Floats, Floats, Floats],
+    beta: float,
+    support: tuple[float, float],
+) -> Bounds:
+    """Like `quotient_bounds` under normal noise that differs from group to group.
+
+    Args:
+        numerator: Noisy values.
+        denominator: Noisy values.
+        variances: Of the numerator, of the denominator, and their covariance, one of each per group.
+        beta: How often the exact quotient may lie outside.
+        support: Where the quotient is publicly known to lie.
+    """
+    check_beta(beta)
+    above, below, shared = variances
+    root = np.sqrt(above)
+    slope = np.divide(shared, root, out=np.zeros_like(root), where=root > 0)
+    own = np.sqrt(np.maximum(below - slope**2, 0.0))
+    hull = fieller_hull(numerator, denominator, [(root, slope, 1.0), (np.zeros_like(own), own, 1.0)], beta, support)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        return _reported(*hull, numerator / denominator, support)
+
+
+def _box(above: Floats, below: Floats, terms: QuotientTerms, beta: float, support: tuple[float, float]) -> Bounds:
+    """Divide the intervals of numerator and denominator, each of which fails half as often."""
+    top = Bounds.around(above, half_width([(a, noise) for a, _, noise in terms], beta / 2))
+    bottom = Bounds.around(below, half_width([(b, noise) for _, b, noise in terms], beta / 2))
+    whole = divide(top, bottom)
+    cut = Bounds.of(whole.lower, whole.upper).within(*support)
+    return cut.marked(_unbounded(cut.lower, cut.upper), ZERO_DENOMINATOR)
+
+
+def _reported(lower: Floats, upper: Floats, estimate: Floats, support: tuple[float, float]) -> Bounds:
+    """Where nothing in the support is accepted, the end on the side of the point estimate, which always is."""
+    empty = np.isnan(lower)
+    nearest = np.where(estimate > support[1], support[1], support[0])
+    lower, upper = np.where(empty, nearest, lower), np.where(empty, nearest, upper)
+    return Bounds.of(lower, upper).marked(empty, OUTSIDE).marked(_unbounded(lower, upper), ZERO_DENOMINATOR)
+
+
+def _directions(terms: QuotientTerms) -> Directions:
+    """Normal noises as at most two independent directions, which is all that a numerator and a denominator can see."""
+    directions = [(a, b, noise.sigma) for a, b, noise in terms if isinstance(noise, Gaussian)]
+    if len(directions) <= 2:
+        return directions
+    above = math.fsum((a * sigma) ** 2 for a, _, sigma in directions)
+    below = math.fsum((b * sigma) ** 2 for _, b, sigma in directions)
+    shared = math.fsum(a * b * sigma**2 for a, b, sigma in directions)
+    if above == 0:
+        return [(0.0, 1.0, math.sqrt(below))]
+    own = max(below - shared**2 / above, 0.0)
+    return [(math.sqrt(above), shared / math.sqrt(above), 1.0), (0.0, math.sqrt(own), 1.0)]
+
+
+def _size(noise: Noise) -> float:
+    return noise.sigma if isinstance(noise, Gaussian) else noise.scale
+
+
+def _unbounded(lower: Floats, upper: Floats) -> NDArray[np.bool_]:
+    return np.isinf(lower) | np.isinf(upper)
+
+
+def fieller_hull(
+    numerator: Floats, denominator: Floats, directions: Directions, beta: float, support: tuple[float, float]
+) -> tuple[Floats, Floats]:
+    """The least and greatest accepted quotient in `support`; nan for both where none is accepted there.
+
+    At the exact quotient r, numerator - r denominator is normal with mean zero. So r is accepted while
+    a r^2 - 2 b r + c <= 0, and the accepted set is an interval, the outside of one, or everything.
+
+    Args:
+        numerator: Noisy values.
+        denominator: Noisy values.
+        directions: For each noise its coefficient above, its coefficient below (for all groups, or for each), and its
+            standard deviation.
+        beta: How often the exact quotient may be rejected.
+        support: Where the quotient is known to lie.
+    """
+    lowest, highest = support
+    a, low, high, all_accepted = _roots(numerator, denominator, directions, -float(ndtri(beta / 2)))
+    inside = (low <= highest) & (high >= lowest)
+    left, right = low >= lowest, high <= highest
+    between = np.where(inside, np.maximum(low, lowest), np.nan), np.where(inside, np.minimum(high, highest), np.nan)
+    neither = ~(left | right)
+    around = (
+        np.where(left, lowest, np.where(neither, np.nan, np.maximum(high, lowest))),
+        np.where(right, highest, np.where(neither, np.nan, np.minimum(low, highest))),
+    )
+    lower = np.where(all_accepted, lowest, np.where(a >= 0, between[0], around[0]))
+    upper = np.where(all_accepted, highest, np.where(a >= 0, between[1], around[1]))
+    return lower, upper
+
+
+def _roots(
+    numerator: Floats, denominator: Floats, directions: Directions, z: float
+) -> tuple[Floats, Floats, Floats, NDArray[np.bool_]]:
+    """The leading coefficient, both roots in order, and where every quotient is accepted."""
+    above = z * np.sqrt(sum((a * sigma) ** 2 for a, _, sigma in directions))
+    below = z * np.sqrt(sum((b * sigma) ** 2 for _, b, sigma in directions))
+    shared = z * z * sum(a * b * sigma * sigma for a, b, sigma in directions)
+    a = (denominator - below) * (denominator + below) + 0.0  # no negative zero: its sign would turn infinite roots
+    b = numerator * denominator - shared
+    c = (numerator - above) * (numerator + above)
+    discriminant = _discriminant(numerator, denominator, directions, z)
+    far = b + np.where(b < 0, -1.0, 1.0) * np.sqrt(np.maximum(discriminant, 0.0))
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        first, second = far / a, c / far
+    # Where far is zero so are b and the discriminant: a double root at zero.
+    first, second = np.where(np.isnan(first), 0.0, first), np.where(np.isnan(second), 0.0, second)
+    everything = ((a < 0) & (discriminant <= 0)) | ((a == 0) & (b == 0))
+    return a, np.minimum(first, second), np.maximum(first, second), everything
+
+
+def _discriminant(numerator: Floats, denominator: Floats, directions: Directions, z: float) -> Floats:
+    """b^2 - a c, as a sum of squares less a constant, so that little cancels."""
+    squares = sum((sigma * (b * numerator - a * denominator)) ** 2 for a, b, sigma in directions)
+    crossed = sum(
+        ((a * d - b * c) * sigma * tau) ** 2
+        for i, (a, b, sigma) in enumerate(directions)
+        for c, d, tau in directions[:i]
+    )
+    return np.asarray(z * z * (squares - z * z * crossed), dtype=float)
+
+
+@dataclass(frozen=True, slots=True)
+class LaplaceQuotient:
+    """Noisy numerators and denominators, and for each noise its coefficient above, its coefficient below, its law."""
+
+    numerator: Floats
+    denominator: Floats
+    terms: Sequence[tuple[float, float, Laplace]]
+    beta: float
+
+    def hull(self, support: tuple[float, float]) -> tuple[Floats, Floats]:
+        """The least and greatest accepted quotient in `support`; nan for both where none is accepted there."""
+        lower = self.least(*support)
+        upper = -self._mirrored().least(-support[1], -support[0])
+        return lower, np.where(np.isnan(lower), np.nan, upper)
+
+    def tail(self, quotient: Floats | float) -> Floats:
+        """The chance of noise as far from zero as numerator - quotient * denominator is seen to be."""
+        distance = np.abs(self.numerator - quotient * self.denominator)
+        return self._tail([a - quotient * b for a, b, _ in self.terms], distance)
+
+    def zero_possible(self) -> Flags:
+        """Where the denominator may be zero, that is, where quotients without limit are accepted."""
+        return self._tail([b for _, b, _ in self.terms], np.abs(self.denominator)) >= self.beta
+
+    def _tail(self, coefficients: Sequence[Floats | float], distance: Floats) -> Floats:
+        sizes = [np.abs(c) for c in coefficients]
+        scales = [size * noise.scale for size, (_, _, noise) in zip(sizes, self.terms, strict=True)]
+        slack = sum(size * lattice_slack(noise) for size, (_, _, noise) in zip(sizes, self.terms, strict=True))
+        second = scales[1] if len(scales) > 1 else np.zeros(1)
+        return pair_tail(np.asarray(scales[0]), np.asarray(second), distance - slack)
+
+    def _mirrored(self) -> "LaplaceQuotient":
+        terms = [(a, -b, noise) for a, b, noise in self.terms]
+        return LaplaceQuotient(self.numerator, -self.denominator, terms, self.beta)
+
+    def _side(self, quotient: Floats) -> Floats:
+        """On which side of zero the quotient leaves numerator - quotient * denominator, if it is rejected; else 0."""
+        remainder = self.numerator - quotient * self.denominator
+        return np.where(self.tail(quotient) < self.beta, np.sign(remainder), 0.0)
+
+    def least(self, lowest: float, highest: float) -> Floats:
+        """Find the least accepted quotient from `lowest` to `highest`; nan where there is none."""
+        start = np.full(self.numerator.shape, lowest) if math.isfinite(lowest) else self._far_left()
+        finite = np.where(np.isfinite(start), start, 0.0)
+        side = np.where(np.isfinite(start), self._side(finite), 0.0)
+        stop = np.full(self.numerator.shape, highest) if math.isfinite(highest) else self._leave(finite, side)
+        empty = (side != 0) & (self._side(stop) == side)
+        centre = self._estimate()
+        ends = self._bisect(finite, np.where((centre > finite) & (centre < stop), centre, stop), side)
+        return np.where(empty, np.nan, np.where(side == 0, start, ends))
+
+    def _far_left(self) -> Floats:
+        """A rejected quotient to the left of all accepted ones; minus infinity where there is none."""
+        centre = self._estimate()
+        step, found = np.maximum(np.abs(centre), 1.0), self.zero_possible()
+        place = np.where(found, -np.inf, centre)
+        for _ in range(DOUBLINGS):
+            found |= self._side(np.where(found, centre, place)) != 0
+            if found.all():
+                return place
+            place, step = np.where(found, place, place - step), 2 * step
+        return np.where(found, place, -np.inf)
+
+    def _leave(self, start: Floats, side: Floats) -> Floats:
+        """A quotient to the right of `start` that is not rejected on the same side."""
+        step, place = np.maximum(np.abs(start), 1.0), start
+        for _ in range(DOUBLINGS):
+            inside = (self._side(place) == side) & (side != 0)
+            if not inside.any():
+                break
+            place, step = np.where(inside, place + step, place), 2 * step
+        return place
+
+    def _bisect(self, rejected: Floats, other: Floats, side: Floats) -> Floats:
+        """The end of the rejected quotients, from the rejected side."""
+        for _ in range(HALVINGS):
+            middle = rejected + (other - rejected) / 2
+            if np.all(np.abs(other - rejected) <= TOLERANCE * np.abs(middle)):
+                break
+            inside = self._side(middle) == side
+            rejected, other = np.where(inside, middle, rejected), np.where(inside, other, middle)
+        return rejected
+
+    def _estimate(self) -> Floats:
+        zero = self.denominator == 0
+        with np.errstate(over="ignore"):
+            quotient = np.where(zero, 0.0, self.numerator / np.where(zero, 1.0, self.denominator))
+        return np.clip(quotient, -FARTHEST, FARTHEST)
