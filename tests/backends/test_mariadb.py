@@ -1,12 +1,18 @@
 """MariaDB on a real server: whole answers, values that only it can hold, and settings that must not matter."""
 
 import datetime as dt
+import threading
 
+import duckdb
 import pytest
 
 import hedgerow as hr
 from hedgerow.backends.ibis import Ibis
-from hedgerow.compiled import Query
+from hedgerow.compile.scalars import key
+from hedgerow.compiled import Query, arrow_type
+from hedgerow.dialects import DUCKDB
+from hedgerow.expressions.nodes import Call, Column
+from hedgerow.expressions.types import Type
 from hedgerow.limits import StatementLimits
 
 from ..conformance.engines.mariadb import UTC, ibis_over, running, why_not
@@ -91,6 +97,12 @@ def near(rows):
         ),
         ("SELECT EXTRACT(hour FROM at) = 12, COUNT(*) FROM visits GROUP BY 1", [(False, 1725), (True, 75)]),
         ("SELECT SUM(cost) / 100 FROM visits", [(351,)]),
+        (
+            "SELECT COUNT(*) FROM people WHERE CAST(CONCAT('2024-2-', id % 29 + 1) AS DATE) < DATE '2024-02-11'",
+            [(209,)],
+        ),
+        ("SELECT COUNT(*) FROM visits WHERE CAST(CAST(wait AS VARCHAR) AS TIME) < '00:10'", [(599,)]),
+        ("SELECT EXTRACT(minute FROM wait) < 10, COUNT(*) FROM visits GROUP BY 1", [(False, 1201), (True, 599)]),
     ],
 )
 def test_questions_have_the_answers_of_plain_sql(ask, text, expected):
@@ -102,6 +114,59 @@ def test_the_mode_of_the_connection_does_not_matter(connection, ask, mode):
     connection.cursor().execute("SET SESSION sql_mode = %s", [mode])
     text = r"SELECT COUNT(*) FROM people WHERE name LIKE 'an%' AND code <> '\' AND name || 'x' <> 'é'"
     assert near(ask(text)) == [(200,)]
+
+
+READ_AS_TIMES = [
+    *(
+        "2024-02-29",
+        "2023-02-29",
+        "1900-02-29",
+        "2000-2-29",
+        "2100-02-29",
+        "24-1-2",
+        "2024/1/31",
+        "2024 04 31",
+        "1\\2\\3",
+    ),
+    *("2024-1/2", "2024-13-01", "2024-00-10", "2024-01-00", " 2024-06-30", "2024-06-30 ", "20240630", "00002024-01-01"),
+    *("2024-06-30 12:34", "2024-06-30T1:2:3.4567899", "2024-06-30  12:", "2024-06-30 12:60", "2024-06-30 24:00:00"),
+    *("2024-06-30 24:00:00.000001", "2024-12-31T23:59:59.999999Z", "2024-06-30 12:00+02", "2024-06-30 12:00:00-05:30"),
+    *("2024-06-30 12:00 UTC", "2024-06-30 12:00 Europe/Berlin ", "2024-06-30 12:00x", "2024-06-30t12:00", "epoch"),
+    *(
+        " Epoch ",
+        "infinity",
+        "",
+        "12:34",
+        "7:08:09.5 p",
+        "24:00:00",
+        "24:00:01",
+        "23:59:59.9999999",
+        "1:2:3 x",
+        "99:00",
+    ),
+    *("2024-06-30 (BC)", "10000-01-01", "0000-01-01", "-5-01-01", "\t2024-06-30\n12:00", "2024-06-30 12:00:00.1\n"),
+    "9" * 3000,
+]
+"""Written in many ways, of which DuckDB reads some."""
+
+NO_SUCH_YEAR = ("2024-06-30 (BC)", "10000-01-01", "0000-01-01", "-5-01-01")
+"""Days that MariaDB does not have: the time of such a day is not read either."""
+
+
+@pytest.mark.parametrize("mode", ["", "TRADITIONAL", "ALLOW_INVALID_DATES"])
+@pytest.mark.parametrize("kind", ["DATE", "TIMESTAMP", "TIME"])
+def test_dates_and_times_are_read_as_duckdb_reads_them(connection, mode, kind):
+    connection.cursor().execute("SET SESSION sql_mode = %s", [mode])
+    backend, there, here = Ibis(ibis_over(connection)), {}, {}
+    column = Column("s", Type.TEXT, native="text", collated=True)
+    read = Call(f"cast_{kind.lower()}", (column,), Type(kind.lower()))
+    for text in READ_AS_TIMES:
+        sql = f"SELECT {key(read, backend.dialect)} AS c0 FROM (SELECT {backend.dialect.string(text)} AS s) AS t0"
+        there[text] = backend.public(Query(sql, ("c0",), (), (arrow_type(read),))).to_pylist()[0]["c0"]
+        sql = f"SELECT {key(read, DUCKDB)} FROM (SELECT {DUCKDB.string(text)} AS s) AS t0"
+        here[text] = duckdb.sql(sql).fetchall()[0][0]
+    lost = dict.fromkeys(NO_SUCH_YEAR) if kind == "TIME" else {}
+    assert there == here | lost
 
 
 def test_values_that_only_mariadb_can_hold_make_nothing_fail(connection, ask):
@@ -144,6 +209,31 @@ def test_the_server_stops_a_statement_that_takes_too_long(connection):
     with pytest.raises(hr.BackendError) as caught:
         backend.public(LONG)
     assert caught.value.code == "timed-out"
+    assert backend.public(Query("SELECT 1 AS n", (), ("n",))).num_rows == 1
+
+
+def test_a_statement_that_another_client_kills_is_told_as_cancelled(connection, socket):
+    """The statement must run when it is killed: of a connection that waits for one, MariaDB forgets it again."""
+    import MySQLdb  # noqa: PLC0415 - it may be missing
+
+    backend, ident, found = Ibis(ibis_over(connection)), connection.thread_id(), []
+    backend.hold(StatementLimits(seconds=30))
+
+    def run():
+        with pytest.raises(hr.BackendError) as caught:
+            backend.public(LONG)
+        found.append(caught.value.code)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    with MySQLdb.connect(unix_socket=socket, user="root", autocommit=True) as other:
+        cursor = other.cursor()
+        while thread.is_alive():
+            cursor.execute("SELECT info FROM information_schema.processlist WHERE id = %s", [ident])
+            if "seq_1_to_1000000" in str(cursor.fetchone()):
+                cursor.execute(f"KILL QUERY {ident}")
+            thread.join(0.05)
+    assert found == ["cancelled"]
     assert backend.public(Query("SELECT 1 AS n", (), ("n",))).num_rows == 1
 
 

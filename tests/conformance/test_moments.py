@@ -50,8 +50,6 @@ def test_a_point_in_time_is_read_in_the_zone_of_the_catalog(engine, zone):
 
 @pytest.mark.parametrize("zone", ["UTC", "Europe/Berlin"])
 def test_text_with_an_offset_is_the_point_in_time_that_it_says(engine, zone):
-    if engine.name == "mariadb":
-        pytest.skip("MariaDB has no cast from text to a timestamp")
     got = {row["c0"]: row["c1"] for row in asked(engine, "SELECT id, written FROM moments", zone)}
     assert [got[row[0]] for row in near(moments().rows)] == [shown(row[1], zone) for row in near(moments().rows)]
 
@@ -104,8 +102,6 @@ def test_parts_of_a_time_of_day_are_the_same(engine):
 
 
 def test_a_time_of_day_has_one_text(engine):
-    if engine.name == "mariadb":
-        pytest.skip("MariaDB has no cast from a time of day to text")
     found = asked(engine, "SELECT id, CAST(clock AS VARCHAR) FROM moments", "UTC")
     texts = {number: clock.isoformat() for number, _, clock, *_ in moments().rows}
     assert {row["c0"]: row["c1"] for row in found} == {

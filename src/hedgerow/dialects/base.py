@@ -168,6 +168,10 @@ class Dialect:
         shift = shift_of(expr)
         if shift.is_nothing:
             return text
+        return self.shifted(text, shift)
+
+    def shifted(self, text: str, shift: zones.Shift) -> str:
+        """A date and time with an offset that depends on it."""
         inside = f"{text} BETWEEN {self.timestamp(zones.FIRST)} AND {self.timestamp(zones.LAST)}"
         seconds = shift.tree(lambda change: f"{text} < {self.timestamp(change)}")
         return f"CASE WHEN {inside} THEN {self.later(text, seconds)} ELSE {text} END"

@@ -12,14 +12,26 @@ from typing import ClassVar
 from hedgerow.dialects.careful.casts import rounded as rounded_to_even
 from hedgerow.dialects.careful.dialect import WRITERS
 from hedgerow.dialects.careful.numbers import NEARLY_MOST, number
+from hedgerow.dialects.careful.texts import LONGEST
 from hedgerow.dialects.careful.times import moment
+from hedgerow.dialects.mariadb_reading import (
+    AT_ZERO,
+    Quote,
+    is_with_offset,
+    read_clock,
+    read_date,
+    read_offset,
+    read_timestamp,
+)
 from hedgerow.dialects.mysql import MySQLDialect
 from hedgerow.dialects.spark.pattern_reader import read
 from hedgerow.dialects.spark.pattern_tree import Group, Place, UnreadableError
 from hedgerow.dialects.spark.pattern_tree import Sequence as Run
 from hedgerow.dialects.spark.pattern_writer import java
+from hedgerow.expressions import zones
 from hedgerow.expressions.nodes import Call, Literal
 from hedgerow.expressions.types import Type
+from hedgerow.expressions.zones import Shift, micros
 
 Writer = Callable[["MariaDBDialect", Call, Sequence[str]], str]
 MOST_PLACES = 300
@@ -34,9 +46,6 @@ SHIFTS = {
     "second": 2_147_483_647,
 }
 """How far a date may be moved by a unit: as far as the calendar goes."""
-
-AT_ZERO = "TIMESTAMP '1970-01-01 00:00:00'"
-
 
 CASED = "(CONVERT({0} USING utf8mb4) COLLATE utf8mb4_uca1400_as_cs)"
 """The one collation whose letters have the same counterparts as DuckDB's, but for the German sharp s."""
@@ -76,6 +85,20 @@ class MariaDBDialect(MySQLDialect):
             return writer(self, expr, texts)
         except UnreadableError:
             raise self.lacks("this pattern") from None
+
+    def shifted(self, text: str, shift: Shift) -> str:
+        """Looked up in a list, so that the text, which may be long, is written twice."""
+        ends = [micros(zones.FIRST), *map(micros, shift.changes), micros(zones.LAST) + 1]
+        place = f"INTERVAL(TIMESTAMPDIFF(MICROSECOND, {AT_ZERO}, {text}), {', '.join(map(str, ends))})"
+        seconds = f"ELT({place} + 1, {', '.join(map(str, (0, *shift.offsets, 0)))})"
+        return f"({text} + INTERVAL CAST({seconds} AS SIGNED) SECOND)"
+
+    def read_instant(self, expr: Call, text: str) -> str:
+        """Read once with its offset, and once as a date and time in the zone."""
+        written, moment = self.letters(text), read_timestamp(self.string, self.letters(text))
+        at_utc = f"{moment} - INTERVAL {read_offset(self.string, written)} SECOND"
+        here = Call("in_zone", (expr.arguments[0], expr.arguments[1], Literal(zones.DEFAULT, Type.TEXT)), expr.type)
+        return f"CASE WHEN {is_with_offset(self.string, written)} THEN {at_utc} ELSE {self.in_zone(here, moment)} END"
 
     def trimmed(self, name: str, text: str, signs: str) -> str:
         """By a pattern: TRIM itself takes away whole words."""
@@ -167,6 +190,10 @@ def _template(template: str) -> Writer:
         return template.format(*(dialect.letters(text) for text in texts))
 
     return write
+
+
+def _concat_present(dialect: MariaDBDialect, _call: Call, texts: Sequence[str]) -> str:
+    return f"LEFT(CONCAT_WS('', {', '.join(map(dialect.letters, texts))}), {LONGEST})"
 
 
 def _small(text: str) -> str:
@@ -357,6 +384,16 @@ def _read_flag(dialect: MariaDBDialect, text: str) -> str:
     )
 
 
+def _read(reader: Callable[[Quote, str], str]) -> Callable[[MariaDBDialect, str], str]:
+    return lambda dialect, text: reader(dialect.string, dialect.letters(text))
+
+
+def _write_clock(_dialect: MariaDBDialect, text: str) -> str:
+    """Without zeros at the end of the seconds; what is no time of day has no text."""
+    digits = f"TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM TIME_FORMAT({text}, '%H:%i:%s.%f')))"
+    return f"CASE WHEN {text} BETWEEN TIME '00:00:00' AND TIME '23:59:59.999999' THEN {digits} END"
+
+
 def _write_timestamp(_dialect: MariaDBDialect, text: str) -> str:
     """Without zeros at the end of the seconds."""
     rest = f"CONCAT('.', TRIM(TRAILING '0' FROM LPAD(MICROSECOND({text}), 6, '0')))"
@@ -368,6 +405,10 @@ CASTS: Mapping[tuple[Type, Type] | None, Callable[[MariaDBDialect, str], str]] =
     (Type.TEXT, Type.FLOAT): _read_double,
     (Type.TEXT, Type.INTEGER): _read_whole,
     (Type.TEXT, Type.BOOLEAN): _read_flag,
+    (Type.TEXT, Type.DATE): _read(read_date),
+    (Type.TEXT, Type.TIME): _read(read_clock),
+    (Type.TEXT, Type.TIMESTAMP): _read(read_timestamp),
+    (Type.TIME, Type.TEXT): _write_clock,
     (Type.TIMESTAMP, Type.TEXT): _write_timestamp,
     (Type.DECIMAL, Type.TEXT): lambda _dialect, text: f"CAST({text} AS CHAR)",
     (Type.TIMESTAMP, Type.TIME): lambda _dialect, text: f"CAST({text} AS TIME(6))",
@@ -403,7 +444,7 @@ OWN: Mapping[str, Writer] = {
     "left": _left,
     "replace": _replace,
     "reverse": _template("REVERSE({0})"),
-    "concat_present": _template("LEFT(CONCAT_WS('', {0}, {1}, {2}), 10000)"),
+    "concat_present": _concat_present,
     "degrees": _of_double("({0} * (180e0 / 3.141592653589793e0))", "ABS({0}) <= 3e306"),
     "radians": _of_double("({0} * (3.141592653589793e0 / 180e0))"),
     "is_nan": _of_double("({0} <> {0})"),
