@@ -36,10 +36,10 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """What is run.
+    """The statements of one query.
 
-    `survey`; `measure` where not every key was selected; `buckets` for each column that is ranked; and `distinct` for
-    each whose different values are counted. The keys to measure are handed to the engine as `hedgerow_selected` before
+    `survey`; `measure` where not every key was selected; `buckets` for each ranked column; and `distinct` for each
+    column whose different values are counted. The keys to measure are handed to the engine as `hedgerow_selected` before
     all but the first run.
     """
 
@@ -75,10 +75,10 @@ def arrow_type(expr: Expr) -> pa.DataType:
 
 
 def digits_of(expr: Expr) -> int | None:
-    """How many digits after the point a decimal has; None where its parts do not tell."""
-    found = [_digits(part) for part in walk(expr) if isinstance(part, Column | Literal) and part.type is Type.DECIMAL]
-    known = [digits for digits in found if digits is not None]
-    return max(known) if known and len(known) == len(found) else None
+    """Digits after the point of a decimal; None where its parts do not tell."""
+    scales = [_digits(part) for part in walk(expr) if isinstance(part, Column | Literal) and part.type is Type.DECIMAL]
+    known = [digits for digits in scales if digits is not None]
+    return max(known) if known and len(known) == len(scales) else None
 
 
 def _digits(expr: Column | Literal) -> int | None:
@@ -87,5 +87,5 @@ def _digits(expr: Column | Literal) -> int | None:
         return max(0, -int(expr.value.as_tuple().exponent)) if isinstance(expr.value, Decimal) else None
     if expr.native.upper() in {"HUGEINT", "UBIGINT"}:
         return 0
-    found = re.search(r"\(\s*\d+\s*,\s*(\d+)\s*\)", expr.native)
-    return int(found.group(1)) if found else None
+    match = re.search(r"\(\s*\d+\s*,\s*(\d+)\s*\)", expr.native)
+    return int(match.group(1)) if match else None

@@ -1,9 +1,9 @@
-"""How much one statement may take: the owner's limits on time, memory and rows. All of them are public."""
+"""The owner's limits on time, memory and rows of one statement. All of them are public."""
 
 from dataclasses import dataclass
 
 BYTES_OF_A_ROW = 400
-"""What a row of a join may take where an engine has to remember it."""
+"""Upper estimate of the memory for one row of a join that an engine has to keep."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,9 +13,9 @@ class StatementLimits:
     Attributes:
         seconds: The time that the database may spend on one statement.
         memory: The bytes that an engine in this process may use for its statements.
-        rows: The most rows of an answer.
-        joined_rows: The most rows that the joins of a statement may make at the declared sizes.
-        rows_per_person: The most rows that the joins of a statement may make of one person's rows.
+        rows: The maximum number of rows in an answer.
+        joined_rows: The maximum number of rows that the joins of a statement may produce at the declared sizes.
+        rows_per_person: The maximum number of rows that the joins of a statement may produce from one person's rows.
     """
 
     seconds: float = 900.0
@@ -36,4 +36,4 @@ class StatementLimits:
 
 
 UNDECLARED = StatementLimits()
-"""What holds where the owner says nothing."""
+"""Limits of a catalog that states none."""

@@ -29,7 +29,7 @@ VARIABLE = "HEDGEROW_OWNER_LOG"
 
 ENDING = ".owner.log"
 LARGEST, KEPT = 5_000_000, 3
-"""A file that has grown to so many bytes is put aside, and so many of those are kept."""
+"""A file of so many bytes is rotated, and so many rotated files are kept."""
 
 FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 LOGGED = "The owner's log has the cause under that number."
@@ -43,7 +43,7 @@ log.propagate = False
 
 
 class OwnersFile(logging.Handler):
-    """A log in a file that only its owner can read, put aside when it has grown large."""
+    """A log in a file that only its owner can read, rotated when it has grown large."""
 
     def __init__(self, path: Path, *, largest: int = LARGEST) -> None:
         super().__init__()
@@ -75,20 +75,20 @@ class OwnersFile(logging.Handler):
                 if self._is_current(descriptor) and os.fstat(descriptor).st_size + more <= max(self._largest, more):
                     return descriptor
                 if self._is_current(descriptor):
-                    self._put_aside()
+                    self._rotate()
             except BaseException:
                 os.close(descriptor)
                 raise
             os.close(descriptor)
 
     def _is_current(self, descriptor: int) -> bool:
-        """Whether nobody has put the file aside since it was opened."""
+        """True if no process has rotated the file since it was opened."""
         try:
             return os.path.samestat(os.fstat(descriptor), self.path.stat())
         except FileNotFoundError:
             return False
 
-    def _put_aside(self) -> None:
+    def _rotate(self) -> None:
         names = [self.path, *(self.path.with_name(f"{self.path.name}.{number}") for number in range(1, KEPT + 1))]
         for newer, older in reversed(list(pairwise(names))):
             with suppress(FileNotFoundError):
@@ -97,10 +97,10 @@ class OwnersFile(logging.Handler):
 
 def _require_own(descriptor: int) -> None:
     """Refuse what is no file, and close a file to everybody but its owner."""
-    found = os.fstat(descriptor)
-    if not S_ISREG(found.st_mode):
+    status = os.fstat(descriptor)
+    if not S_ISREG(status.st_mode):
         raise OSError
-    if found.st_mode & 0o077 and hasattr(os, "fchmod"):
+    if status.st_mode & 0o077 and hasattr(os, "fchmod"):
         os.fchmod(descriptor, 0o600)
 
 
@@ -108,7 +108,7 @@ _lock = threading.Lock()
 _users: Counter[Path] = Counter()
 _about: ContextVar[Path | None] = ContextVar("hedgerow_owners_log", default=None)
 _last = threading.local()
-"""Whether a file took the last record of this thread."""
+"""`written`: True if a file took the last record of this thread."""
 
 
 def beside(ledger: Path | None) -> Path | None:

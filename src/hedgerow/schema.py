@@ -1,4 +1,4 @@
-"""What a database says about its tables: names, types and constraints that it enforces. Never values."""
+"""The schema of a database: names, types and enforced constraints of its tables. Never values."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,8 +12,8 @@ class SchemaColumn:
     """One column as the database declares it.
 
     `native` is the database's own name of the type, for messages and casts; `nullable` is False only
-    where the database enforces NOT NULL; `collated` only where text is surely compared byte by byte. `loose` says that
-    stored values are not yet what the type says (a UUID called text), so that they are read through a cast to it.
+    where the database enforces NOT NULL; `collated` is False only where comparison is guaranteed bytewise. `loose` says
+    that stored values do not have the type yet (a UUID called text), so they are read through a cast to it.
     `instant` says that values are points in time (TIMESTAMP WITH TIME ZONE), which are read in the catalog's time zone.
     """
 
@@ -35,7 +35,7 @@ class SchemaTable:
     unique: frozenset[frozenset[str]] = field(default_factory=frozenset)
 
     def is_unique(self, columns: frozenset[str]) -> bool:
-        """Whether the database enforces that no two rows agree on all of `columns`."""
+        """True if the database enforces that no two rows agree on all of `columns`."""
         return any(key <= columns for key in self.unique)
 
 

@@ -7,7 +7,13 @@ from textwrap import indent
 
 import pytest
 
-from hedgerow.catalog import bind_catalog, codes, guess, names, quote, read_budget, read_column, read_limits, read_table
+from hedgerow.catalog import bind_catalog, codes, names
+from hedgerow.catalog import draft as guess
+from hedgerow.catalog import load as read_column
+from hedgerow.catalog import load as read_table
+from hedgerow.catalog import load_budget as read_budget
+from hedgerow.catalog import load_budget as read_limits
+from hedgerow.catalog import patch as quote
 from hedgerow.errors import CatalogError
 
 DOCS = Path(__file__).parents[2] / "docs"

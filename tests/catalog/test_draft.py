@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hedgerow.catalog import Through, bind_catalog, codes, draft_catalog
-from hedgerow.catalog.guess import Reference, lists_people, names_person, references, unit_candidates
+from hedgerow.catalog.draft import Reference, lists_people, names_person, references, unit_candidates
 from hedgerow.errors import CatalogError
 from hedgerow.expressions.types import Type
 from hedgerow.schema import Schema, SchemaColumn, SchemaTable

@@ -63,7 +63,7 @@ ABOUT_QUERIES = [
     "execution/public_tables.py",
     "execution/options.py",
     "sql/parse.py",
-    "sql/placeholders.py",
+    "sql/parse.py",
     "plan",
 ]
 """The parts of the source that refuse because of what a query says."""

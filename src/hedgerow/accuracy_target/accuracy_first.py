@@ -18,7 +18,7 @@ from hedgerow.accuracy_target.cheapest import PRECISION
 from hedgerow.accuracy_target.epsilon_search import DELTA_SHARE, Seeker, require_foreseeable, sizes_level, too_dear
 from hedgerow.accuracy_target.error_forecast import Floats, Foresight
 from hedgerow.answer import Answer
-from hedgerow.catalog.read_budget import EPSILONS
+from hedgerow.catalog.load_budget import EPSILONS
 from hedgerow.errors import BudgetError, QueryError, carrying
 from hedgerow.execution.build_answer import tell
 from hedgerow.execution.question import Question

@@ -14,7 +14,7 @@ import numpy as np
 from hedgerow.accuracy_target.cheapest import cheapest
 from hedgerow.accuracy_target.error_forecast import ESTIMATE_SHARE, Errors, Floats, Foresight, Seen
 from hedgerow.aggregates import Kind
-from hedgerow.catalog.read_budget import EPSILONS
+from hedgerow.catalog.load_budget import EPSILONS
 from hedgerow.errors import BudgetError, ParameterError
 from hedgerow.execution.target import Target
 from hedgerow.plan.nodes import LogicalPlan

@@ -10,7 +10,7 @@ import numpy as np
 from hedgerow.accuracy_target.accuracy_first import AccuracyFirst
 from hedgerow.accuracy_target.cheapest import cheapest
 from hedgerow.accuracy_target.error_forecast import Foresight
-from hedgerow.catalog.read_budget import EPSILONS
+from hedgerow.catalog.load_budget import EPSILONS
 
 SIZES = (100, 1_000, 10_000, 100_000)
 

@@ -10,7 +10,7 @@ import duckdb
 from hedgerow.audit.blueprint import Blueprint, quoted, readable
 from hedgerow.audit.constants import Place, constants, partners
 from hedgerow.catalog import Column
-from hedgerow.catalog.fit import effective_type
+from hedgerow.catalog.bind import effective_type
 from hedgerow.expressions.types import Type
 from hedgerow.plan.nodes import LogicalPlan
 

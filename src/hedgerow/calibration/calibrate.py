@@ -12,8 +12,8 @@ from hedgerow.calibration.ranges import ALONE, Sought, find_range
 from hedgerow.calibration.rows import amounts_plan, find_limit
 from hedgerow.calibration.sub_budget import ROUNDING, Purse, require_free_price
 from hedgerow.catalog import Catalog, Column, Table
-from hedgerow.catalog.fit import effective_type
-from hedgerow.catalog.guess import is_key
+from hedgerow.catalog.bind import effective_type
+from hedgerow.catalog.draft import is_key
 from hedgerow.errors import ParameterError, UnknownNameError
 from hedgerow.execution.request import asked
 from hedgerow.execution.session import Desk

@@ -1,10 +1,8 @@
-"""What the owner declares, loaded strictly and compared with what the database says of itself."""
+"""The owner's declarations, loaded strictly and compared with the schema of the database."""
 
 from hedgerow.catalog.bind import bind_catalog
-from hedgerow.catalog.check import check_catalog
-from hedgerow.catalog.check_keys import unenforced_paths
+from hedgerow.catalog.check import Finding, check_catalog, unenforced_paths
 from hedgerow.catalog.draft import draft_catalog
-from hedgerow.catalog.finding import Finding
 from hedgerow.catalog.load import load_catalog
 from hedgerow.catalog.model import BudgetPolicy, Cap, Catalog, Column, Defaults, Table, Through, Value
 from hedgerow.catalog.names import fold

@@ -1,15 +1,151 @@
-"""What can be verified about a catalog, and, as plainly, what cannot. For the owner's eyes."""
+"""Findings of `hedgerow check`: what can be verified in a catalog, and what cannot. For the owner alone."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import Literal
 
 from hedgerow.catalog.bind import bind_table
-from hedgerow.catalog.check_keys import IsUnique, check_path, check_unit_unique
-from hedgerow.catalog.finding import Finding
 from hedgerow.catalog.model import Catalog, Table, Through
 from hedgerow.errors import CatalogError
 from hedgerow.expressions.types import Type
 from hedgerow.schema import Schema
+
+Level = Literal["ok", "warning", "error", "unknown"]
+Basis = Literal["database", "owner", "data"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that `hedgerow check` has to say about `subject`.
+
+    `ok` was verified, `warning` is worth a thought, `error` is false or contradicts the database, and `unknown`
+    is what no program can verify: the owner's knowledge.
+
+    `basis` says what the subject rests on: what the *database* enforces or declares, the *owner*'s word, or a look at
+    the *data* as it is at present.
+    """
+
+    level: Level
+    subject: str
+    message: str
+    basis: Basis = "owner"
+
+
+IsUnique = Callable[[str, tuple[str, ...]], bool]
+
+
+class _Uniqueness(Enum):
+    """Evidence that a set of columns is unique."""
+
+    ENFORCED = 0
+    AT_PRESENT = 1
+    FALSE = 2
+
+
+def _uniqueness(schema: Schema, is_unique: IsUnique, table: str, columns: tuple[str, ...]) -> _Uniqueness:
+    if schema.tables[table].is_unique(frozenset(columns)):
+        return _Uniqueness.ENFORCED
+    return _Uniqueness.AT_PRESENT if is_unique(table, columns) else _Uniqueness.FALSE
+
+
+def unenforced_paths(catalog: Catalog, schema: Schema) -> list[tuple[str, str]]:
+    """The tables whose rows have one owner by the owner's word alone, each with the key that is not enforced."""
+    return [
+        (table.name, f"`{table.unit.table}` ({', '.join(theirs for _, theirs in table.unit.on)})")
+        for table in catalog.tables.values()
+        if isinstance(table.unit, Through)
+        and not schema.tables[table.unit.table].is_unique(frozenset(theirs for _, theirs in table.unit.on))
+    ]
+
+
+def check_path(table: Table, through: Through, schema: Schema, is_unique: IsUnique) -> Finding:
+    """Check that each row of `table` leads to one row of the next table, and so to one owner."""
+    key = tuple(theirs for _, theirs in through.on)
+    name = f"`{through.table}` ({', '.join(key)})"
+    match _uniqueness(schema, is_unique, through.table, key):
+        case _Uniqueness.ENFORCED:
+            message = f"The key {name} is enforced to be unique, so each row has one owner."
+            return Finding("ok", table.name, message, "database")
+        case _Uniqueness.AT_PRESENT:
+            return Finding(
+                "warning",
+                table.name,
+                f"The key {name} is unique at present, but the database does not enforce it: that each row leads to "
+                "one person is your word. If it becomes false, a row counts for each person that it leads to. Make the "
+                "key PRIMARY KEY or UNIQUE.",
+            )
+        case _Uniqueness.FALSE:
+            return Finding(
+                "error",
+                table.name,
+                f"The key {name} is not unique, so a row can lead to several people, and then counts for each of them. "
+                "Name the columns that identify one row there.",
+                "data",
+            )
+
+
+def check_unit_unique(catalog: Catalog, table: Table, schema: Schema, is_unique: IsUnique) -> Iterator[Finding]:
+    """Check `unit_unique` where it is declared, and suggest it where it could be."""
+    if isinstance(table.unit, Through):
+        if table.unit_unique:
+            yield _unique_along_path(catalog, table, table.unit, schema, is_unique)
+    elif table.unit is not None and table.unit_unique:
+        yield _unique_unit(table.name, _uniqueness(schema, is_unique, table.name, (table.unit,)))
+    elif table.unit is not None and schema.tables[table.name].is_unique(frozenset({table.unit})):
+        yield Finding(
+            "warning",
+            table.name,
+            f"The database enforces one row for each `{table.unit}`. Declare `unit_unique: true` and queries become "
+            "faster and more accurate.",
+            "database",
+        )
+
+
+def _unique_unit(subject: str, uniqueness: _Uniqueness) -> Finding:
+    match uniqueness:
+        case _Uniqueness.ENFORCED:
+            return Finding("ok", subject, "`unit_unique` holds: the database enforces it.", "database")
+        case _Uniqueness.AT_PRESENT:
+            return Finding(
+                "warning",
+                subject,
+                "`unit_unique` holds at present, but the database does not enforce it, so weights apply all the same. "
+                "Make the unit PRIMARY KEY or UNIQUE for the short path.",
+            )
+        case _Uniqueness.FALSE:
+            return Finding(
+                "error",
+                subject,
+                "`unit_unique` does not hold: some unit has several rows. They count like one (privacy is kept, "
+                "accuracy is not). Remove `unit_unique` and declare `max_rows`.",
+                "data",
+            )
+
+
+def _unique_along_path(
+    catalog: Catalog, table: Table, through: Through, schema: Schema, is_unique: IsUnique
+) -> Finding:
+    """One row per unit, if the own columns are unique and every later step has one row per unit too."""
+    own = _uniqueness(schema, is_unique, table.name, tuple(column for column, _ in through.on))
+    steps = [own, *_later_steps(catalog, through, schema, is_unique)]
+    if own is not _Uniqueness.FALSE and _Uniqueness.FALSE in steps:
+        return Finding(
+            "unknown",
+            table.name,
+            "Whether `unit_unique` holds: some unit has several rows in a table on the path, and the rows here would "
+            "have to be joined with it to tell. Weights apply all the same.",
+        )
+    return _unique_unit(table.name, max(steps, key=lambda uniqueness: uniqueness.value))
+
+
+def _later_steps(catalog: Catalog, through: Through, schema: Schema, is_unique: IsUnique) -> Iterator[_Uniqueness]:
+    table = catalog.table(through.table)
+    while table is not None:
+        unit = table.unit
+        columns = tuple(own for own, _ in unit.on) if isinstance(unit, Through) else (str(unit),)
+        yield _uniqueness(schema, is_unique, table.name, columns)
+        table = catalog.table(unit.table) if isinstance(unit, Through) else None
 
 
 def check_catalog(
@@ -117,13 +253,13 @@ def _check_budget(catalog: Catalog) -> Iterator[Finding]:
             "The catalog does not name its ledger, so whoever deletes the ledger starts again with a full budget. "
             "Write its id under `budget: {ledger: …}`.",
         )
-    asked, cap = catalog.defaults.epsilon, catalog.budget.per_query
-    most = min(catalog.budget.epsilon, cap.epsilon if cap else catalog.budget.epsilon)
-    if asked is not None and asked > most:
+    default, cap = catalog.defaults.epsilon, catalog.budget.per_query
+    maximum = min(catalog.budget.epsilon, cap.epsilon if cap else catalog.budget.epsilon)
+    if default is not None and default > maximum:
         yield Finding(
             "warning",
             "defaults",
-            f"The default epsilon {asked:g} is more than the {most:g} that a statement may have, so a query that "
+            f"The default epsilon {default:g} is more than the {maximum:g} that a statement may have, so a query that "
             "states none is refused. Lower it.",
         )
 

@@ -1,14 +1,227 @@
-"""The first catalog that `hedgerow init` writes: everything private, with comments that teach."""
+"""The first catalog that `hedgerow init` writes: everything private, with comments that teach.
 
+Guesses come from names and enforced keys alone. No row is read, and nothing is guessed from data. A wrong guess that
+loads would protect the wrong thing (an order instead of the person who placed it), so a unit is guessed only where the
+names speak of people. Everywhere else the owner must decide.
+"""
+
+import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from hedgerow.catalog import codes
-from hedgerow.catalog.draft_table import draft_table
 from hedgerow.catalog.names import fold
-from hedgerow.catalog.quote import quote
-from hedgerow.catalog.remark import remark
+from hedgerow.catalog.patch import quote
+from hedgerow.catalog.strict_yaml import FILL_IN
 from hedgerow.errors import CatalogError
-from hedgerow.schema import Schema
+from hedgerow.expressions.types import Type
+from hedgerow.schema import Schema, SchemaColumn, SchemaTable
+
+_MARGIN = 38
+
+
+def remark(line: str, comment: str) -> str:
+    """`line` with `comment` beside it, in a column of its own where the line is short enough."""
+    return f"{line:<{_MARGIN}}  # {comment}"
+
+
+_PEOPLE = frozenset(
+    {
+        "applicant",
+        "borrower",
+        "buyer",
+        "citizen",
+        "client",
+        "consumer",
+        "customer",
+        "donor",
+        "employee",
+        "guest",
+        "individual",
+        "member",
+        "participant",
+        "passenger",
+        "patient",
+        "person",
+        "player",
+        "policyholder",
+        "pupil",
+        "resident",
+        "respondent",
+        "student",
+        "subscriber",
+        "user",
+        "visitor",
+        "voter",
+        "worker",
+    }
+)
+_KEY_WORDS = frozenset({"id", "key", "no", "nr", "number", "num", "uuid", "guid", "ref", "code", "pk", "fk", "sk"})
+_TABLE_WORDS = frozenset({"dim", "tbl", "table", "t", "d", "data"})
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\x00-\x7f]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A column that, by its name, holds the unique key of another table."""
+
+    column: str
+    table: str
+    key: str
+
+
+def words(name: str) -> tuple[str, ...]:
+    """The words of a name, folded.
+
+    >>> words("CustomerID"), words("order_lines"), words("userid")
+    (('customer', 'id'), ('order', 'lines'), ('user', 'id'))
+    """
+    parts = tuple(fold(word) for word in _WORD.findall(name))
+    joined = parts[-1].removesuffix("id") if parts else ""
+    return (*parts[:-1], joined, "id") if joined in _PEOPLE and joined != parts[-1] else parts
+
+
+def singular(word: str) -> str:
+    """One of several, for the plurals that tables are named with.
+
+    >>> singular("customers"), singular("people"), singular("companies"), singular("address")
+    ('customer', 'person', 'company', 'address')
+    """
+    if word == "people":
+        return "person"
+    if word.endswith("ies"):
+        return word[:-3] + "y"
+    return word[:-1] if word.endswith("s") and not word.endswith("ss") else word
+
+
+def names_person(column: str) -> bool:
+    """True if a column, by its name, says which person a row is about: `customer_id`, `PatientNo`, `user`."""
+    parts = words(column)
+    if len(parts) == 1:
+        return parts[0] in _PEOPLE
+    return len(parts) > 1 and parts[-1] in _KEY_WORDS and parts[-2] in _PEOPLE
+
+
+def is_key(column: str) -> bool:
+    """True if a column, by its name, identifies something and measures nothing."""
+    parts = words(column)
+    return bool(parts) and parts[-1] in _KEY_WORDS - {"number", "num", "no", "nr"}
+
+
+def lists_people(table: str) -> bool:
+    """True if a table, by its name, has a row for each person: `customers`, `dim_patient`."""
+    return _subject(table)[-1:] != () and _subject(table)[-1] in _PEOPLE
+
+
+def _subject(table: str) -> tuple[str, ...]:
+    parts = tuple(word for word in words(table) if word not in _TABLE_WORDS)
+    return (*parts[:-1], singular(parts[-1])) if parts else ()
+
+
+def single_keys(table: SchemaTable) -> list[str]:
+    """The columns that the database enforces to be unique on their own, in the order of the table."""
+    return [name for name in table.columns if frozenset({name}) in table.unique]
+
+
+def unit_candidates(table: SchemaTable) -> list[str]:
+    """The columns that may name the person; exactly one is a guess, none or several are a question."""
+    named = [name for name in table.columns if names_person(name)]
+    return _own_keys(table) or named if lists_people(table.name) else named
+
+
+def _own_keys(table: SchemaTable) -> list[str]:
+    own = (_subject(table.name)[-1], "id")
+    plain = [name for name in table.columns if words(name) in {("id",), own}]
+    enforced = single_keys(table)
+    return [name for name in plain if name in enforced][:1] or enforced or plain
+
+
+def references(table: SchemaTable, schema: Schema) -> list[Reference]:
+    """The columns that obviously lead into another table: by their name, and by the unique key there."""
+    return [
+        Reference(column, other.name, key)
+        for other in schema.tables.values()
+        if other.name != table.name
+        for key in single_keys(other)
+        for column in table.columns
+        if _leads_to(column, other.name, key)
+    ]
+
+
+def _leads_to(column: str, table: str, key: str) -> bool:
+    if fold(column) == fold(key):
+        return len(words(key)) > 1 and words(key)[-2:-1] == _subject(table)[-1:]
+    return words(column) == (*_subject(table), *words(key))
+
+
+_NUMBERS = frozenset({Type.INTEGER, Type.DECIMAL, Type.FLOAT})
+
+
+def draft_table(table: SchemaTable, schema: Schema) -> Iterator[str]:
+    """The lines for `table`, private, with its unit guessed or left open."""
+    candidates = unit_candidates(table)
+    unit = candidates[0] if len(candidates) == 1 else None
+    yield f"  {quote(table.name)}:"
+    links = [link for link in references(table, schema) if link.column != unit]
+    yield from _guessed_unit(table, unit) if unit else _open_unit(candidates or ([] if links else single_keys(table)))
+    yield from _suggestions(links)
+    yield from _columns([column for name, column in table.columns.items() if name != unit])
+    if all(column.type is Type.TEXT for column in table.columns.values()):
+        yield "      # All columns are text, as in every CSV file. Give numbers and dates a type, for instance"
+        yield "      # age: {type: integer, lower: 0, upper: 120}   or   day: {type: date}"
+
+
+def _guessed_unit(table: SchemaTable, unit: str) -> Iterator[str]:
+    yield remark(f"    unit: {quote(unit)}", "a guess from the names: the person each row is about. Is it?")
+    if unit in single_keys(table):
+        yield remark("    unit_unique: true", "one row for each unit; the database enforces it")
+    else:
+        yield _max_rows()
+
+
+def _open_unit(candidates: list[str]) -> Iterator[str]:
+    yield remark(f"    unit: {FILL_IN}", "FILL IN the column that names the person each row is about")
+    for name in candidates:
+        reason = "by its name" if names_person(name) else "if each row is about another person"
+        yield remark(f"    # unit: {quote(name)}", f"perhaps this one, {reason}")
+    yield remark("    # public: true", "instead of a unit, if the rows are about nobody (a list of countries)")
+    yield _max_rows()
+
+
+def _max_rows() -> str:
+    return remark("    # max_rows: 10", "rows of one unit that count in full; without it every query must say")
+
+
+def _suggestions(links: list[Reference]) -> Iterator[str]:
+    for link in links:
+        path = f"{{through: {quote(link.table)}, on: {{{quote(link.column)}: {quote(link.key)}}}}}"
+        yield f"    # If {quote(link.table)} knows the person, by way of {quote(link.column)}, write instead:"
+        yield f"    # unit: {path}"
+
+
+def _columns(columns: list[SchemaColumn]) -> Iterator[str]:
+    yield remark("    columns:", "remove the # of those you fill in; {hidden: true} forbids any use of a column")
+    measured = [column for column in columns if _is_measure(column)]
+    listed = [column for column in columns if column.type is Type.TEXT and not names_person(column.name)]
+    for column in measured:
+        yield remark(f"      # {quote(column.name)}: {{lower: {FILL_IN}, upper: {FILL_IN}}}", column.type.value)
+    for column in listed:
+        yield remark(f"      # {quote(column.name)}: {{values: [{FILL_IN}]}}", "only if the list is public knowledge")
+    yield from _rest([column for column in columns if column not in measured and column not in listed])
+
+
+def _is_measure(column: SchemaColumn) -> bool:
+    return column.type in _NUMBERS and not is_key(column.name)
+
+
+def _rest(columns: list[SchemaColumn]) -> Iterator[str]:
+    usable = [quote(column.name) for column in columns if column.type is not Type.OTHER]
+    useless = [quote(column.name) for column in columns if column.type is Type.OTHER]
+    if usable:
+        yield f"      # Private values too, to filter and group by: {', '.join(usable)}"
+    if useless:
+        yield f"      # Of a type that queries cannot use: {', '.join(useless)}"
+
 
 _HEADING = """\
 # What hedgerow protects, and how much may be learnt about it.

@@ -1,4 +1,4 @@
-"""What the owner declares: tables, privacy unit, bounds, keys, budget. Frozen, and checked when it is loaded."""
+"""The owner's declarations: tables, privacy unit, bounds, keys, budget. Frozen, and checked when they are loaded."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -20,7 +20,7 @@ Value = str | int | float | bool
 
 @dataclass(frozen=True, slots=True)
 class Calibrated:
-    """When limits were found privately, and for which epsilon. A note for people: nothing depends on it."""
+    """Date and epsilon of a private calibration. A note for people: nothing depends on it."""
 
     date: str
     epsilon: float
@@ -28,7 +28,7 @@ class Calibrated:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """What the owner says about one column.
+    """The owner's declaration of one column.
 
     `values_from` is a public table and a column of it, which has the keys in place of a list: whoever opens a
     database reads them there and puts them into `values`. `instant` says that values are points in time, where the
@@ -57,7 +57,7 @@ class Through:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """What the owner says about one table. Private unless `public`.
+    """The owner's declaration of one table. Private unless `public`.
 
     `unit_unique` means one row per unit, so `max_rows` is then 1 without being written. `timezone` is where points in
     time are read; a catalog fills it in where it is not written.
@@ -81,7 +81,7 @@ class Table:
             object.__setattr__(self, "max_rows", 1)
 
     def column(self, name: str) -> Column | None:
-        """What is declared about the column called `name`, in whatever spelling; None where nothing is."""
+        """Return the declaration of the column `name`, in any spelling; None if there is none."""
         return lookup(self.columns, name)
 
 
@@ -95,7 +95,7 @@ class Cap:
 
 @dataclass(frozen=True, slots=True)
 class BudgetPolicy:
-    """How much may be learnt about any one unit, by everybody together and by each analyst."""
+    """Limits on what may be learnt about one unit, by everybody together and by each analyst."""
 
     epsilon: float
     delta: float
@@ -112,7 +112,7 @@ class BudgetPolicy:
 
 @dataclass(frozen=True, slots=True)
 class Defaults:
-    """Used when a query does not say. `min_frequency` is a floor as well."""
+    """Options of a query that states none. `min_frequency` is a lower limit as well."""
 
     epsilon: float | None = None
     delta: float | None = None
@@ -143,18 +143,18 @@ class Catalog:
     def __post_init__(self) -> None:
         if self.timezone == DEFAULT_ZONE:
             return
-        unsaid = {name: table for name, table in self.tables.items() if table.timezone is None}
-        filled = {name: replace(table, timezone=self.timezone) for name, table in unsaid.items()}
+        without_zone = {name: table for name, table in self.tables.items() if table.timezone is None}
+        filled = {name: replace(table, timezone=self.timezone) for name, table in without_zone.items()}
         object.__setattr__(self, "tables", {**self.tables, **filled})
 
     def table(self, name: str) -> Table | None:
-        """The table called `name`, in whatever spelling; None where the catalog declares no such table."""
+        """Return the table called `name`, in any spelling; None if the catalog declares no such table."""
         named = {table_name(*parts_of(known)): table for known, table in self.tables.items()}
-        found = lookup(self.tables, name) or lookup(named, table_name(*parts_of(name)))
-        return found or lookup(named, table_name(name))
+        plain, qualified = table_name(name), table_name(*parts_of(name))
+        return lookup(self.tables, name) or lookup(named, qualified) or lookup(named, plain)
 
     def span(self, *path: str) -> Span | None:
-        """Where the entry at `path` stands, or else the nearest entry around it."""
+        """Position of the entry at `path`, or of the nearest entry around it."""
         folded = tuple(fold(part) for part in path)
         lengths = range(len(folded), -1, -1)
         return next((self.spans[folded[:length]] for length in lengths if folded[:length] in self.spans), None)

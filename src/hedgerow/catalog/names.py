@@ -1,4 +1,4 @@
-"""How names are compared: the way DuckDB folds identifiers."""
+"""Comparison of names: as DuckDB folds identifiers."""
 
 import difflib
 import string
@@ -31,8 +31,8 @@ def spellings(name: str, names: Iterable[str]) -> list[str]:
 
 def lookup(items: Mapping[str, _Item], name: str) -> _Item | None:
     """The item called `name`, in whatever spelling, or None."""
-    found = spellings(name, items)
-    return items[name] if name in items else items[found[0]] if found else None
+    matches = spellings(name, items)
+    return items[name] if name in items else items[matches[0]] if matches else None
 
 
 def tables_named(schema: Schema, parts: Sequence[str]) -> list[str]:
@@ -47,5 +47,5 @@ def tables_named(schema: Schema, parts: Sequence[str]) -> list[str]:
 def closest(name: str, names: Iterable[str]) -> str | None:
     """The one of `names` that was probably meant, or None."""
     known = {fold(candidate): candidate for candidate in names}
-    found = difflib.get_close_matches(fold(name), known, n=1, cutoff=0.6)
-    return known[found[0]] if found else None
+    matches = difflib.get_close_matches(fold(name), known, n=1, cutoff=0.6)
+    return known[matches[0]] if matches else None

@@ -1,16 +1,38 @@
 """Changes to the text of a catalog that leave everything else in it as it is, to the byte: comments, order, spacing.
 
-What is there is exchanged where it stands; what is not is written at the head of the mapping that it belongs to.
+An existing value is replaced where it is written; a new one is added at the head of its mapping.
 """
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 
 from ruamel.yaml import YAML
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode
 
 from hedgerow.catalog.names import fold
-from hedgerow.catalog.quote import quote
+
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_NOT_NAMES = frozenset({"null", "true", "false"})
+_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t"}
+
+
+def quote(name: str) -> str:
+    """`name` as YAML reads it back, on one line whatever it holds.
+
+    >>> quote("customer_id"), quote("first name"), quote("true")
+    ('customer_id', '"first name"', '"true"')
+    """
+    if _PLAIN.fullmatch(name) and name.lower() not in _NOT_NAMES:
+        return name
+    return '"' + "".join(_escape(letter) for letter in name) + '"'
+
+
+def _escape(letter: str) -> str:
+    if letter in _ESCAPES:
+        return _ESCAPES[letter]
+    return letter if letter.isprintable() else f"\\U{ord(letter):08x}"
+
 
 Value = str | int | float | Mapping[str, "Value"]
 
@@ -44,8 +66,8 @@ def _set(text: str, path: tuple[str, ...], value: Value) -> str:
 def _child(node: Node, name: str) -> tuple[Node, Node] | None:
     if not isinstance(node, MappingNode):
         return None
-    found = ((key, value) for key, value in node.value if fold(str(key.value)) == fold(name))
-    return next(found, None)
+    matches = ((key, value) for key, value in node.value if fold(str(key.value)) == fold(name))
+    return next(matches, None)
 
 
 def _is_empty(node: Node) -> bool:
@@ -63,7 +85,7 @@ def _inserted(text: str, node: Node, path: tuple[str, ...], value: Value) -> str
 
 
 def _end(text: str, node: Node) -> int:
-    """Where a node ends; a block mapping's mark lies beyond the comments and blank lines behind it."""
+    """Position of a node's end; a block mapping's mark lies beyond the comments and blank lines behind it."""
     end = int(node.end_mark.index)
     if isinstance(node, MappingNode) and node.value and not node.flow_style:
         return _end(text, node.value[-1][1])
@@ -82,7 +104,7 @@ def _nested(path: Sequence[str], value: Value) -> str:
 
 def _flow(value: Value) -> str:
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{quote(name)}: {_flow(each)}" for name, each in value.items()) + "}"
+        return "{" + ", ".join(f"{quote(name)}: {_flow(item)}" for name, item in value.items()) + "}"
     if isinstance(value, str):
         return value if value.replace("-", "").isdigit() else json.dumps(value)
     return repr(value)

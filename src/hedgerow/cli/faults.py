@@ -47,7 +47,7 @@ def pointing(*, catalog: str | None = None, query: str | None = None) -> Iterato
 
 
 def _in_catalog(error: CatalogError, catalog: str | None) -> str | None:
-    from hedgerow.catalog.source import read_source  # noqa: PLC0415 - only when something went wrong
+    from hedgerow.catalog.strict_yaml import read_source  # noqa: PLC0415 - only when something went wrong
 
     if catalog is None or error.span is None:
         return None

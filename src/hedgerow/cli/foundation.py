@@ -11,8 +11,8 @@ from typing import Any
 
 from hedgerow.backends import connect_backend
 from hedgerow.catalog import BudgetPolicy, draft_catalog
-from hedgerow.catalog.read_budget import DELTAS, EPSILONS
-from hedgerow.catalog.source import FILL_IN
+from hedgerow.catalog.load_budget import DELTAS, EPSILONS
+from hedgerow.catalog.strict_yaml import FILL_IN
 from hedgerow.cli.faults import UsageError
 from hedgerow.cli.places import Places, places, set_aside, write_whole
 from hedgerow.errors import LedgerError, ParameterError

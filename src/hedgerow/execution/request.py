@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypedDict, Unpack
 
+from hedgerow.catalog.load_budget import CONFIDENCES, DELTAS, EPSILONS
 from hedgerow.catalog.model import Catalog
-from hedgerow.catalog.read_budget import CONFIDENCES, DELTAS, EPSILONS
 from hedgerow.errors import ParameterError, PolicyError
 from hedgerow.execution.target import Target, target
 from hedgerow.plan.scope import LARGEST_BOUND, check_bounds

@@ -7,9 +7,9 @@ from decimal import Decimal
 
 from hedgerow.backends import Backend
 from hedgerow.catalog import Catalog, Column, Table, Value, codes
-from hedgerow.catalog.entry import is_storable
-from hedgerow.catalog.fit import effective_type
-from hedgerow.catalog.read_column import LARGEST_KEY
+from hedgerow.catalog.bind import effective_type
+from hedgerow.catalog.load import LARGEST_KEY
+from hedgerow.catalog.strict_yaml import is_storable
 from hedgerow.compile.scalars import key
 from hedgerow.compiled import Query, arrow_type
 from hedgerow.dialects import Dialect

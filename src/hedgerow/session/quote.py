@@ -12,7 +12,7 @@ from hedgerow.accounting.budget import Cost, Spending
 from hedgerow.accuracy_target.target_price import SIZES, Offer
 from hedgerow.answer import Mechanism
 from hedgerow.answer.plot import AnyChart, Errors, plot_curve
-from hedgerow.catalog.read_budget import EPSILONS
+from hedgerow.catalog.load_budget import EPSILONS
 from hedgerow.distributions import Gaussian
 from hedgerow.error_bars.propagation import bounds_of
 from hedgerow.error_bars.provenance.noisy_columns import noisy_columns, trace

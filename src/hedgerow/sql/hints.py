@@ -1,4 +1,4 @@
-"""What was probably meant by a text that cannot be read."""
+"""Hints for text that the parser cannot read: the likely mistake, and the correction."""
 
 import re
 from collections.abc import Sequence
@@ -24,30 +24,30 @@ GROUPED_DIGITS = re.compile(r"\d,\d{3}(?!\d)")
 
 @dataclass(frozen=True, slots=True)
 class Hint:
-    """What to write instead, and where the mistake stands, if that is not where the parser stumbled."""
+    """The correction, and the position of the mistake if the parser stopped somewhere else."""
 
     text: str
     span: Span | None = None
 
 
-def hint_for(text: str, tokens: Sequence[Token], place: int) -> Hint | None:
-    """The likely mistake in `text`, in which the parser stumbled at character `place`; None where none is known."""
+def hint_for(text: str, tokens: Sequence[Token], position: int) -> Hint | None:
+    """The likely mistake in `text`, at which the parser stopped at character `position`; None where none is known."""
     for index in range(len(tokens)):
-        found = _foreign_name(tokens, index) or _foreign_word(tokens, index)
-        if found is not None:
-            return found
-    if GROUPED_DIGITS.search(text[max(place - 5, 0) : place + 4]):
+        hint = _foreign_name(tokens, index) or _foreign_word(tokens, index)
+        if hint is not None:
+            return hint
+    if GROUPED_DIGITS.search(text[max(position - 5, 0) : position + 4]):
         return Hint("Write numbers without separators between the digits: 1000, not 1,000.")
     if tokens and tokens[0].token_type not in {TokenType.SELECT, TokenType.WITH, TokenType.L_PAREN, TokenType.FROM}:
-        return _misspelt(tokens, place) or Hint("Start the query with SELECT or WITH.")
-    return _misspelt(tokens, place) or _missing_comma(tokens, place)
+        return _misspelt(tokens, position) or Hint("Start the query with SELECT or WITH.")
+    return _misspelt(tokens, position) or _missing_comma(tokens, position)
 
 
 def _foreign_name(tokens: Sequence[Token], index: int) -> Hint | None:
     """Quotes of another dialect, or of a word processor, around a name or a text."""
     token = tokens[index]
     if token.token_type is TokenType.UNKNOWN and token.text == "`":
-        closing = next((each for each in tokens[index + 1 :] if each.text == "`"), token)
+        closing = next((later for later in tokens[index + 1 :] if later.text == "`"), token)
         return Hint(f"{NAMES} {DIALECT}", _at(token, closing))
     if token.token_type is TokenType.L_BRACKET and _is_bracketed_name(tokens, index):
         return Hint(NAMES, _at(token, tokens[index + 2]))
@@ -58,14 +58,14 @@ def _foreign_name(tokens: Sequence[Token], index: int) -> Hint | None:
 
 def _foreign_word(tokens: Sequence[Token], index: int) -> Hint | None:
     """Words and signs of another dialect."""
-    token, after = tokens[index], tokens[index + 1] if index + 1 < len(tokens) else None
-    before_number = after is not None and after.token_type is TokenType.NUMBER
-    if token.text.upper() == "TOP" and before_number and after is not None:
-        return Hint(f"Write LIMIT {after.text} at the end of the query.", _at(token, after))
+    token, following = tokens[index], tokens[index + 1] if index + 1 < len(tokens) else None
+    before_number = following is not None and following.token_type is TokenType.NUMBER
+    if token.text.upper() == "TOP" and before_number and following is not None:
+        return Hint(f"Write LIMIT {following.text} at the end of the query.", _at(token, following))
     if token.text == "=>":
         return Hint("Write >=.", _at(token))
-    if token.text == "=" and after is not None and after.text in {">", "<"} and after.start == token.end + 1:
-        return Hint(f"Write {after.text}=.", _at(token, after))
+    if token.text == "=" and following is not None and following.text in {">", "<"} and following.start == token.end + 1:
+        return Hint(f"Write {following.text}=.", _at(token, following))
     if token.token_type is TokenType.HASH or token.text == "//":
         return Hint("Write a date in quotes: DATE '2026-01-31'." if before_number else COMMENT, _at(token))
     return Hint("Write CAST(x AS VARCHAR).", _at(token)) if token.text.upper() == "CONVERT" else None
@@ -94,24 +94,16 @@ def unclosed(text: str) -> Hint | None:
 
 
 def _is_bracketed_name(tokens: Sequence[Token], index: int) -> bool:
-    """Whether `[name]` stands where SQL Server would read a name."""
+    """True if SQL Server would read `[name]` here as a name."""
     if index + 2 >= len(tokens) or tokens[index + 2].token_type is not TokenType.R_BRACKET:
         return False
     before = tokens[index - 1].text.upper() if index else ""
-    return tokens[index + 1].token_type is TokenType.VAR and before in {
-        "FROM",
-        "JOIN",
-        "SELECT",
-        "BY",
-        ",",
-        "WHERE",
-        ".",
-    }
+    return tokens[index + 1].token_type is TokenType.VAR and before in BEFORE_NAMES
 
 
-def _misspelt(tokens: Sequence[Token], place: int) -> Hint | None:
-    """A word just before the stumbling block that is almost a keyword."""
-    near = [token for token in tokens if token.start <= place][-3:]
+def _misspelt(tokens: Sequence[Token], position: int) -> Hint | None:
+    """A word just before the error that is almost a keyword."""
+    near = [token for token in tokens if token.start <= position][-3:]
     for token in reversed(near):
         if token.token_type is TokenType.VAR:
             close = get_close_matches(token.text.upper(), KEYWORDS, n=1, cutoff=0.75)
@@ -120,9 +112,9 @@ def _misspelt(tokens: Sequence[Token], place: int) -> Hint | None:
     return None
 
 
-def _missing_comma(tokens: Sequence[Token], place: int) -> Hint | None:
+def _missing_comma(tokens: Sequence[Token], position: int) -> Hint | None:
     """A bracket after two names side by side, such as `SELECT region COUNT(*)`."""
-    index = next((i for i, token in enumerate(tokens) if token.start == place), 0)
+    index = next((i for i, token in enumerate(tokens) if token.start == position), 0)
     if (
         index < 2
         or tokens[index].token_type is not TokenType.L_PAREN

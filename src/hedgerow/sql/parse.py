@@ -3,7 +3,7 @@
 import itertools
 import logging
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlglot import Dialect, Token, TokenType, exp
@@ -11,9 +11,121 @@ from sqlglot.errors import SqlglotError
 
 from hedgerow.errors import ParameterError, ParseError, Span, UnsupportedSQLError
 from hedgerow.sql.hints import hint_for, unclosed
-from hedgerow.sql.placeholders import number_placeholders
-from hedgerow.sql.positions import NAMELESS, place_functions
 from hedgerow.sql.privacy_clause import Identifier, Option, cut, span_of
+
+ENDS_A_VALUE = frozenset({TokenType.VAR, TokenType.IDENTIFIER, TokenType.R_PAREN, TokenType.R_BRACKET})
+"""After one of these a colon reaches into a value, or cuts a list; it begins no placeholder."""
+
+
+def number_placeholders(tokens: Sequence[Token]) -> list[Token]:
+    """The words of a statement with every placeholder as `$` and a number or name."""
+    words: list[Token] = []
+    at, unnumbered = 0, 0
+    numbered = False
+    while at < len(tokens):
+        name, length = _placeholder(tokens, at)
+        if length == 0:
+            words.append(tokens[at])
+        else:
+            unnumbered += not name
+            numbered = numbered or name.isdigit()
+            if numbered and unnumbered:
+                raise _mixed(tokens[at])
+            words += _spelled(tokens[at], tokens[at + length - 1], name or str(unnumbered))
+        at += max(length, 1)
+    return words
+
+
+def _placeholder(tokens: Sequence[Token], at: int) -> tuple[str, int]:
+    """The name of the placeholder that begins here (empty for `?`), and how many words it takes; none: zero."""
+    token = tokens[at]
+    following = tokens[at + 1] if at + 1 < len(tokens) and tokens[at + 1].start == token.end + 1 else None
+    named = following is not None and following.token_type is not TokenType.STRING and following.text.replace("_", "a").isalnum()
+    if token.token_type is TokenType.PLACEHOLDER:
+        counted = following is not None and following.token_type is TokenType.NUMBER and following.text.isdecimal()
+        return (following.text, 2) if counted and following is not None else ("", 1)
+    if token.token_type is TokenType.COLON and named and following is not None and not _reaches_in(tokens, at):
+        return following.text, 2
+    if token.token_type is TokenType.PARAMETER and token.text == "$" and named and following is not None:
+        return following.text, 2
+    if token.token_type is TokenType.VAR and token.text.startswith("$") and token.text[1:].isalnum():
+        return token.text[1:], 1
+    return "", 0
+
+
+def _reaches_in(tokens: Sequence[Token], at: int) -> bool:
+    return at > 0 and tokens[at - 1].token_type in ENDS_A_VALUE and tokens[at - 1].end + 1 == tokens[at].start
+
+
+def _spelled(first: Token, last: Token, name: str) -> list[Token]:
+    kind = TokenType.NUMBER if name.isdigit() else TokenType.VAR
+    return [
+        Token(TokenType.PARAMETER, "$", first.line, first.col, first.start, first.start, []),
+        Token(kind, name, last.line, last.col, last.start, last.end, list(last.comments or [])),
+    ]
+
+
+def _mixed(token: Token) -> ParseError:
+    return ParseError(
+        "Numbered and unnumbered placeholders are mixed.",
+        code="syntax",
+        hint="Write all of them as ?, or all of them as $1, $2.",
+        span=Span(token.start, token.end + 1, token.line),
+    )
+
+
+NAMELESS = (exp.Binary, exp.Connector, exp.Cast, exp.Case, exp.Array, exp.Star)
+"""Syntax of which no function's name and bracket stand in the text."""
+
+CLAUSE_WORDS = {exp.Lock: "FOR", exp.WithTableHint: "WITH"}
+CLAUSES = tuple(CLAUSE_WORDS)
+"""Clauses that are refused, and the word that they begin with."""
+
+
+def place_functions(query: exp.Expr, tokens: Sequence[Token]) -> None:
+    """Give every function without a place that of its name; every keyword and placeholder that of its word.
+
+    `meta["name"]` of a function is its name as it is written, which the parser replaces by its own.
+    """
+    starts = {token.start: index for index, token in enumerate(tokens)}
+    for node in reversed(list(query.walk())):
+        if "start" in node.meta:
+            if isinstance(node, exp.Func) and node.meta["start"] in starts:
+                node.meta["name"] = tokens[starts[node.meta["start"]]].text
+            continue
+        token = None
+        if isinstance(node, CLAUSES):
+            token = next((t for t in reversed(tokens) if t.text.upper() == CLAUSE_WORDS[type(node)]), None)
+        elif isinstance(node, exp.Placeholder | exp.Parameter):
+            token = _placeholder_token(node.name, tokens)
+        elif isinstance(node, exp.Func) and not isinstance(node, NAMELESS):
+            token = _name_token(node, tokens, starts)
+        if token is not None:
+            node.meta.update(line=token.line, col=token.col, start=token.start, end=token.end, name=token.text)
+
+
+def _placeholder_token(name: str, tokens: Sequence[Token]) -> Token | None:
+    """The word after the sign, or the question mark that was numbered (whose number keeps its place)."""
+    pairs = itertools.pairwise(tokens)
+    return next((word for sign, word in pairs if sign.token_type is TokenType.PARAMETER and word.text == name), None)
+
+
+def _name_token(node: exp.Func, tokens: Sequence[Token], starts: dict[int, int]) -> Token | None:
+    """The word before the bracket in which the first part of `node` stands; a keyword without brackets itself."""
+    inside = [starts[part.meta["start"]] for part in node.walk() if part.meta.get("start") in starts]
+    if not inside:
+        names = {name.upper() for name in type(node).sql_names()}
+        return next((token for token in tokens if token.text.upper() in names), None)
+    depth = 0
+    for index in range(min(inside) - 1, 0, -1):
+        depth += (tokens[index].token_type is TokenType.R_PAREN) - (tokens[index].token_type is TokenType.L_PAREN)
+        if depth < 0:
+            before = tokens[index - 1]
+            if before.text.replace("_", "a").isalnum() and before.end + 1 == tokens[index].start:
+                return before
+            depth = 0
+    return None
+
 
 MAX_CHARACTERS = 100_000
 MAX_DEPTH = 60
@@ -63,7 +175,7 @@ logging.getLogger("sqlglot").setLevel(logging.CRITICAL)
 
 @dataclass(frozen=True)
 class Statement:
-    """What was read: the tree of one query, and the options that stood in BigQuery's clause for them.
+    """The tree of one query, and the options of BigQuery's differential-privacy clause.
 
     Every node of the tree carries the dialect it was written in as `meta["dialect"]`, for the same
     word means different things in different dialects.
@@ -74,7 +186,7 @@ class Statement:
 
 
 def parse(text: str, dialect: str = "duckdb") -> Statement:
-    """The syntax tree of one SELECT statement.
+    """Return the syntax tree of one SELECT statement.
 
     Privacy: nothing is executed here. Size and depth are limited before the parser runs, so that a
     text cannot exhaust the program; the limits depend on the text alone.
@@ -128,7 +240,7 @@ def _check_tokens(tokens: list[Token]) -> None:
     for before, token in itertools.pairwise(tokens):
         if before.token_type is token.token_type is TokenType.STRING and before.line == token.line:
             raise ParseError(
-                "Two texts stand side by side.",
+                "Two texts follow each other without an operator.",
                 code="syntax",
                 hint="Is a comma missing between them? A quote inside a text is doubled: 'O''Brien'.",
                 span=Span(before.start, token.end + 1, before.line),
@@ -145,7 +257,7 @@ def _check_tokens(tokens: list[Token]) -> None:
 def _single_query(statements: list[exp.Expr], tokens: list[Token]) -> exp.Query:
     if len(statements) != 1:
         raise ParseError(
-            "Exactly one statement can be asked at a time.",
+            "Only one statement is allowed per query.",
             code="one-statement",
             hint="Send the statements one by one.",
         )

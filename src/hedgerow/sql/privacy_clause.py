@@ -41,7 +41,7 @@ def cut(tokens: Sequence[Token]) -> tuple[list[Token], Mapping[str, Option | Ide
         return list(tokens), MappingProxyType({})
     if len(starts) > 1 or starts[0] not in _homes(tokens):
         raise ParseError(
-            "WITH DIFFERENTIAL_PRIVACY can stand only once: at the first SELECT, or at the one after WITH.",
+            "WITH DIFFERENTIAL_PRIVACY is allowed only once: at the first SELECT, or at the one after WITH.",
             code="privacy-clause",
             hint="The options hold for the whole statement; say them once.",
             span=span_of(tokens[starts[-1] + 1]),
@@ -63,9 +63,9 @@ def engine_options(options: Mapping[str, Option | Identifier]) -> dict[str, obje
         if name not in NAMES and name != UNIT:
             known = ", ".join([*NAMES, UNIT])
             raise ParameterError(
-                f"There is no option {name!r} of WITH DIFFERENTIAL_PRIVACY here.",
+                f"WITH DIFFERENTIAL_PRIVACY has no option {name!r}.",
                 code="bad-option",
-                hint=f"There are: {known}.",
+                hint=f"Options: {known}.",
             )
         if name != UNIT and not isinstance(value, int | float):
             raise ParameterError(f"The option {name} must be a number.", code="bad-option", hint=f"Write {LIKE}.")
@@ -89,7 +89,7 @@ def unit(options: Mapping[str, Option | Identifier]) -> str | None:
 
 
 def span_of(token: Token) -> Span:
-    """Where a word stands."""
+    """Position of a word."""
     return Span(token.start, token.end + 1, token.line)
 
 
@@ -100,28 +100,28 @@ def _is_clause(tokens: Sequence[Token], at: int) -> bool:
 
 def _homes(tokens: Sequence[Token]) -> set[int]:
     """The places of the first SELECT, and of the first outside of all brackets."""
-    depth, found, outside = 0, set[int](), set[int]()
+    depth, homes, outside = 0, set[int](), set[int]()
     for at, token in enumerate(tokens):
         depth += (token.token_type is TokenType.L_PAREN) - (token.token_type is TokenType.R_PAREN)
         if token.token_type is TokenType.SELECT:
-            found = found or {at}
+            homes = homes or {at}
             outside = outside or ({at} if depth == 0 else set())
-    return found | outside
+    return homes | outside
 
 
 def _options(tokens: Sequence[Token], at: int) -> tuple[dict[str, Option | Identifier], int]:
     """The options that begin at `at`, and the place after their closing bracket."""
     if _text(tokens, at).upper() != "OPTIONS" or _text(tokens, at + 1) != "(":
         raise _unreadable(tokens, at)
-    found: dict[str, Option | Identifier] = {}
+    options: dict[str, Option | Identifier] = {}
     at += 2
     while True:
         name = _text(tokens, at).lower()
-        if not name.isidentifier() or _text(tokens, at + 1) != "=" or name in found:
+        if not name.isidentifier() or _text(tokens, at + 1) != "=" or name in options:
             raise _unreadable(tokens, at)
-        found[name], at = _value(tokens, at + 2)
+        options[name], at = _value(tokens, at + 2)
         if _text(tokens, at) == ")":
-            return found, at + 1
+            return options, at + 1
         if _text(tokens, at) != ",":
             raise _unreadable(tokens, at)
         at += 1
