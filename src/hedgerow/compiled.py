@@ -39,8 +39,8 @@ class Program:
     """The statements of one query.
 
     `survey`; `measure` where not every key was selected; `buckets` for each ranked column; and `distinct` for each
-    column whose different values are counted. The keys to measure are handed to the engine as `hedgerow_selected` before
-    all but the first run.
+    column whose different values are counted. The engine has the keys to measure as
+    `hedgerow_selected` in all statements but the first.
     """
 
     survey: Query

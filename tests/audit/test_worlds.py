@@ -12,8 +12,8 @@ from hedgerow.audit.people import Person, crowd
 from hedgerow.audit.planning import plan
 from hedgerow.audit.runs import Question, asking
 from hedgerow.backends import connect_backend
-from hedgerow.catalog import BudgetPolicy, Catalog, Table, load_catalog
-from hedgerow.catalog.model import Column
+from hedgerow.catalog import BudgetPolicy, Catalog, DeclaredTable, load_catalog
+from hedgerow.catalog.model import DeclaredColumn
 from hedgerow.errors import BudgetError, ConditionNotMet, ParameterError
 
 WALL = """
@@ -27,7 +27,7 @@ CREATE TABLE t (
 WALLED = Catalog(
     "wall",
     BudgetPolicy(10.0, 1e-5, 5.0),
-    {"t": Table("t", unit="u", max_rows=2, columns={"d": Column("d", lower=-5, upper=5)})},
+    {"t": DeclaredTable("t", unit="u", max_rows=2, columns={"d": DeclaredColumn("d", lower=-5, upper=5)})},
 )
 
 
@@ -62,7 +62,7 @@ def test_a_database_is_made_with_the_owners_schemas():
         owners.execute("CREATE SCHEMA archive.sales")
         for name in ("t", "sales.t", "archive.sales.t"):
             owners.execute(f"CREATE TABLE {name} (u INTEGER UNIQUE)")
-        tables = {name: Table(name, unit="u", max_rows=1) for name in ("t", "sales.t", "archive.sales.t")}
+        tables = {name: DeclaredTable(name, unit="u", max_rows=1) for name in ("t", "sales.t", "archive.sales.t")}
         backend = connect_backend(owners)
         with draw_up(Catalog("many", BudgetPolicy(10.0, 1e-5), tables), backend).build() as connection:
             assert connect_backend(connection).schema() == backend.schema()
@@ -205,7 +205,7 @@ def test_columns_of_all_types_can_be_filled():
 
 
 def test_keys_without_room_for_people_are_said_to_have_none():
-    narrow = Catalog("narrow", BudgetPolicy(10.0, 1e-5), {"t": Table("t", unit="u", unit_unique=True)})
+    narrow = Catalog("narrow", BudgetPolicy(10.0, 1e-5), {"t": DeclaredTable("t", unit="u", unit_unique=True)})
     with duckdb.connect(":memory:") as connection:
         connection.execute("CREATE TABLE t (u TINYINT PRIMARY KEY)")
         with pytest.raises(ConditionNotMet, match="No rows could be made up"):

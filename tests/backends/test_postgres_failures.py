@@ -226,4 +226,4 @@ def test_a_table_that_is_not_granted_is_named(server, port, tmp_path):
     (tmp_path / "c.yaml").write_text(CATALOG)
     with pytest.raises(hr.HedgerowError) as caught:
         hr.connect(f"postgresql://locked:{SECRET}@127.0.0.1:{port}/postgres", catalog=tmp_path / "c.yaml")
-    assert caught.value.message.endswith("`kept_back` is no table that this connection can read.")
+    assert caught.value.message.endswith("`kept_back` is not a table that this connection can read.")

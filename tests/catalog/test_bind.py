@@ -2,7 +2,7 @@
 
 import pytest
 
-from hedgerow.catalog import BudgetPolicy, Catalog, Table, Through, bind_catalog, codes
+from hedgerow.catalog import BudgetPolicy, Catalog, DeclaredTable, Through, bind_catalog, codes
 from hedgerow.errors import CatalogError
 from hedgerow.expressions.types import Type
 from hedgerow.schema import Schema
@@ -126,7 +126,7 @@ def test_a_declaration_that_the_type_cannot_carry_is_refused_at_its_line(bind, c
     [
         ("  Orders:", "  Order_s:", 9, codes.UNKNOWN_TABLE, "Did you mean `orders`?"),
         ("  countries:", "  zzz:", 13, codes.UNKNOWN_TABLE, "`Customers`, `countries`"),
-        ("unit: id", "unit: customer", 5, codes.UNKNOWN_COLUMN, "`customer` is no column of `Customers`"),
+        ("unit: id", "unit: customer", 5, codes.UNKNOWN_COLUMN, "`customer` is not a column of `Customers`"),
         ("Income:", "incme:", 7, codes.UNKNOWN_COLUMN, "Did you mean `income`?"),
         ("{Order_ID: ID}", "{order: ID}", 12, codes.UNKNOWN_COLUMN, "column of `order_lines`"),
         ("{Order_ID: ID}", "{order_id: key}", 12, codes.UNKNOWN_COLUMN, "column of `orders`"),
@@ -172,6 +172,6 @@ def test_a_path_into_a_type_of_its_own_is_left_to_the_database(bind, shop, make_
 
 
 def test_a_catalog_that_was_built_by_hand_is_bound_too(shop):
-    catalog = Catalog("shop", BudgetPolicy(1.0, 1e-6), {"o": Table("o", unit="customer_id")})
-    with pytest.raises(CatalogError, match=r"^`o` is no table that this connection can read\."):
+    catalog = Catalog("shop", BudgetPolicy(1.0, 1e-6), {"o": DeclaredTable("o", unit="customer_id")})
+    with pytest.raises(CatalogError, match=r"^`o` is not a table that this connection can read\."):
         bind_catalog(catalog, shop)

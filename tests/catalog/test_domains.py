@@ -2,7 +2,7 @@
 
 import pytest
 
-from hedgerow.catalog import BudgetPolicy, Catalog, Column, Table, bind_catalog, check_catalog, codes
+from hedgerow.catalog import BudgetPolicy, Catalog, DeclaredColumn, DeclaredTable, bind_catalog, check_catalog, codes
 from hedgerow.errors import CatalogError
 from hedgerow.expressions.types import Type
 from hedgerow.schema import Schema
@@ -49,13 +49,13 @@ def _at(error, line, code, phrase):
 
 def test_a_column_names_where_its_values_are_found(load):
     column = load(TEXT).tables["CUSTOMERS"].columns["Region"]
-    assert column == Column("Region", values_from=("COUNTRIES", "CODE"))
+    assert column == DeclaredColumn("Region", values_from=("COUNTRIES", "CODE"))
     assert column.values is None
 
 
 def test_a_list_names_no_table(load):
     text = TEXT.replace("\n          table: COUNTRIES\n          column: CODE", " [a, b]")
-    assert load(text).tables["CUSTOMERS"].columns["Region"] == Column("Region", values=("a", "b"))
+    assert load(text).tables["CUSTOMERS"].columns["Region"] == DeclaredColumn("Region", values=("a", "b"))
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_what_cannot_be_meant_is_refused_at_its_line(refusal, old, new, line, co
 
 def test_names_take_the_spelling_of_the_database(bind):
     column = bind(TEXT).tables["Customers"].columns["region"]
-    assert column == Column("region", values_from=("countries", "code"))
+    assert column == DeclaredColumn("region", values_from=("countries", "code"))
 
 
 def test_binding_twice_changes_nothing_more(bind, shop):
@@ -127,7 +127,7 @@ def test_a_table_that_the_database_does_not_have_is_refused_where_it_is_named_fi
         refusal_when_bound(TEXT, schema),
         10,
         codes.UNKNOWN_TABLE,
-        "`Countries` is no table that this connection can read",
+        "`Countries` is not a table that this connection can read",
     )
 
 
@@ -201,22 +201,22 @@ def test_a_public_column_may_have_its_own_values_as_its_domain(bind):
 
 def _by_hand(column, *, public=True):
     tables = {
-        "customers": Table("customers", unit="ID", unit_unique=True, columns={"region": column}),
-        "countries": Table("countries", public=public, unit=None if public else "code"),
+        "customers": DeclaredTable("customers", unit="ID", unit_unique=True, columns={"region": column}),
+        "countries": DeclaredTable("countries", public=public, unit=None if public else "code"),
     }
     return Catalog("shop", BudgetPolicy(1.0, 1e-6), tables)
 
 
 def test_a_catalog_that_was_built_by_hand_is_bound_too(shop):
-    bound = bind_catalog(_by_hand(Column("REGION", values_from=("Countries", "Code"))), shop)
+    bound = bind_catalog(_by_hand(DeclaredColumn("REGION", values_from=("Countries", "Code"))), shop)
     assert bound.tables["Customers"].columns["region"].values_from == ("countries", "code")
     with pytest.raises(CatalogError, match="which is private"):
-        bind_catalog(_by_hand(Column("region", values_from=("countries", "code")), public=False), shop)
+        bind_catalog(_by_hand(DeclaredColumn("region", values_from=("countries", "code")), public=False), shop)
 
 
 def test_a_list_and_a_table_at_once_are_refused(shop):
     with pytest.raises(CatalogError, match="given twice, as a list and by a table"):
-        bind_catalog(_by_hand(Column("region", values=("a",), values_from=("countries", "code"))), shop)
+        bind_catalog(_by_hand(DeclaredColumn("region", values=("a",), values_from=("countries", "code"))), shop)
 
 
 def test_the_owner_is_told_where_the_values_come_from(load, shop):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from hedgerow.catalog import BudgetPolicy, Cap, Catalog, Column, Defaults, Table, Through, load_catalog
+from hedgerow.catalog import BudgetPolicy, Cap, Catalog, DeclaredColumn, DeclaredTable, Defaults, Through, load_catalog
 from hedgerow.expressions.types import Type
 from hedgerow.limits import StatementLimits
 
@@ -78,31 +78,31 @@ def test_the_whole_catalog_is_read_field_by_field(load):
         ),
         defaults=Defaults(epsilon=0.5, delta=1e-8, min_frequency=20, confidence=0.9),
         tables={
-            "customers": Table(
+            "customers": DeclaredTable(
                 "customers",
                 unit="id",
                 unit_unique=True,
                 max_rows=1,
                 undeclared_hidden=True,
                 columns={
-                    "income": Column("income", lower=0.0, upper=250000.0),
-                    "region": Column("region", values=("north", "south", "east", "west")),
-                    "joined": Column("joined", type=Type.DATE),
-                    "notes": Column("notes", hidden=True),
-                    "plain": Column("plain"),
+                    "income": DeclaredColumn("income", lower=0.0, upper=250000.0),
+                    "region": DeclaredColumn("region", values=("north", "south", "east", "west")),
+                    "joined": DeclaredColumn("joined", type=Type.DATE),
+                    "notes": DeclaredColumn("notes", hidden=True),
+                    "plain": DeclaredColumn("plain"),
                 },
             ),
-            "orders": Table(
+            "orders": DeclaredTable(
                 "orders",
                 unit="customer_id",
                 max_rows=40,
                 max_rows_per_group=20,
                 max_groups=3,
                 size=10**7,
-                columns={"price": Column("price", lower=0.0, upper=500.0)},
+                columns={"price": DeclaredColumn("price", lower=0.0, upper=500.0)},
             ),
-            "order_lines": Table("order_lines", unit=Through("orders", (("order_id", "id"),)), max_rows=100),
-            "countries": Table("countries", public=True),
+            "order_lines": DeclaredTable("order_lines", unit=Through("orders", (("order_id", "id"),)), max_rows=100),
+            "countries": DeclaredTable("countries", public=True),
         },
         path=Path("shop.yaml"),
     )
@@ -113,7 +113,7 @@ def test_what_is_not_written_takes_the_built_in_value(load):
     assert catalog.defaults == Defaults(epsilon=None, delta=None, min_frequency=10, confidence=0.95)
     assert catalog.version is None
     assert catalog.budget == BudgetPolicy(3.0, 1e-6)
-    assert catalog.tables["people"] == Table("people", unit="id", size=10**12)
+    assert catalog.tables["people"] == DeclaredTable("people", unit="id", size=10**12)
 
 
 def test_a_catalog_that_is_built_already_is_returned_as_it_is(load):
@@ -216,7 +216,7 @@ def test_a_public_table_may_say_what_is_known_of_its_columns(load):
 def test_anchors_and_aliases_are_allowed(load):
     text = SMALL.replace("{unit: id}", "{unit: id, columns: {a: &money {lower: 0, upper: 9}, b: *money}}")
     columns = load(text).tables["people"].columns
-    assert columns["b"] == Column("b", lower=0.0, upper=9.0)
+    assert columns["b"] == DeclaredColumn("b", lower=0.0, upper=9.0)
 
 
 def test_tables_and_columns_are_found_in_any_spelling(load):

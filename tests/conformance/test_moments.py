@@ -5,7 +5,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from hedgerow.catalog import BudgetPolicy, Catalog, Column, Table
+from hedgerow.catalog import BudgetPolicy, Catalog, DeclaredColumn, DeclaredTable
 from hedgerow.compile import query_text
 from hedgerow.compiled import Query, arrow_type
 from hedgerow.expressions.types import Type
@@ -19,9 +19,9 @@ LAST = dt.datetime(2100, 1, 1, tzinfo=dt.UTC)
 
 def asked(engine, text, zone):
     """The rows of a query over the table of points in time, as if it were public."""
-    seen = Column("seen", type=Type.TIMESTAMP, instant=True)  # where the database does not say so itself
-    written = Column("written", type=Type.TIMESTAMP, instant=True)
-    tables = {"moments": Table("moments", public=True, columns={"seen": seen, "written": written})}
+    seen = DeclaredColumn("seen", type=Type.TIMESTAMP, instant=True)  # where the database does not say so itself
+    written = DeclaredColumn("written", type=Type.TIMESTAMP, instant=True)
+    tables = {"moments": DeclaredTable("moments", public=True, columns={"seen": seen, "written": written})}
     catalog = Catalog("moments", BudgetPolicy(1.0, 1e-6), tables, timezone=zone)
     plan = bind(parse(text).query, catalog, engine.schema)
     names = tuple(column.name for column in plan.root.columns)

@@ -14,7 +14,7 @@ import pytest
 
 from hedgerow.backends.duckdb import DuckDB
 from hedgerow.catalog import Catalog
-from hedgerow.catalog.model import BudgetPolicy, Column, Table
+from hedgerow.catalog.model import BudgetPolicy, DeclaredColumn, DeclaredTable
 from hedgerow.compile import program
 from hedgerow.compiled import BUCKET, DRAW, DRAWS, OWNER, PLACE, ROW, SELECTED, VALUE, WEIGHT
 from hedgerow.dialects import DIALECTS
@@ -116,10 +116,10 @@ def catalog_of(chosen):
     """Two private tables and a public one."""
     (a, columns_a), (b, columns_b), (c, _) = chosen
     private = [
-        Table(name, unit=columns[0], max_rows=3, columns={columns[2]: Column(columns[2], 0.0, 9.0)})
+        DeclaredTable(name, unit=columns[0], max_rows=3, columns={columns[2]: DeclaredColumn(columns[2], 0.0, 9.0)})
         for name, columns in ((a, columns_a), (b, columns_b))
     ]
-    made = {table.name: table for table in [*private, Table(c, public=True)]}
+    made = {table.name: table for table in [*private, DeclaredTable(c, public=True)]}
     return Catalog("names", BudgetPolicy(1.0, 1e-6), made)
 
 

@@ -5,7 +5,7 @@ import pytest
 
 import hedgerow as hr
 from hedgerow.accounting.events import ThresholdEvent
-from hedgerow.catalog import BudgetPolicy, Catalog, Column, Defaults, Table
+from hedgerow.catalog import BudgetPolicy, Catalog, DeclaredColumn, DeclaredTable, Defaults
 from hedgerow.privacy.keys import MAX_DECLARED
 
 FAR = 50
@@ -284,13 +284,13 @@ def test_a_private_table_is_never_read_for_its_keys(open_db):
 
 
 def test_a_catalog_made_in_python_can_name_a_table_too(tmp_path):
-    columns = {"region": Column("region", values_from=("regions", "code"))}
+    columns = {"region": DeclaredColumn("region", values_from=("regions", "code"))}
     catalog = Catalog(
         "town",
         BudgetPolicy(100000.0, 0.01),
         {
-            "people": Table("people", unit="id", unit_unique=True, columns=columns),
-            "regions": Table("regions", public=True),
+            "people": DeclaredTable("people", unit="id", unit_unique=True, columns=columns),
+            "regions": DeclaredTable("regions", public=True),
         },
         Defaults(epsilon=1000.0, delta=1e-8, min_frequency=1),
     )

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 from scipy.stats import binom, laplace, norm
 
-from hedgerow.catalog.model import BudgetPolicy, Catalog, Column, Table
+from hedgerow.catalog.model import BudgetPolicy, Catalog, DeclaredColumn, DeclaredTable
 from hedgerow.distributions import Gaussian
 from hedgerow.error_bars.propagation import bounds_of
 from hedgerow.error_bars.provenance.noisy_columns import trace
@@ -26,7 +26,11 @@ BETA = 0.1
 CATALOG = Catalog(
     "town",
     BudgetPolicy(10.0, 1e-6),
-    {"t": Table("t", unit="u", unit_unique=True, columns={"x": Column("x", 0, 10), "y": Column("y", 5, 9)})},
+    {
+        "t": DeclaredTable(
+            "t", unit="u", unit_unique=True, columns={"x": DeclaredColumn("x", 0, 10), "y": DeclaredColumn("y", 5, 9)}
+        )
+    },
 )
 COLUMNS = [SchemaColumn("u", Type.INTEGER, "BIGINT", nullable=False)] + [
     SchemaColumn(name, Type.DECIMAL, "DECIMAL(9,2)", nullable=False) for name in "xy"

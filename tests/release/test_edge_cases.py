@@ -11,7 +11,7 @@ import pytest
 
 from hedgerow.accounting import Basic, SpreadRangeEvent, gaussian_epsilon
 from hedgerow.backends.duckdb import DuckDB
-from hedgerow.catalog.model import BudgetPolicy, Catalog, Column, Table
+from hedgerow.catalog.model import BudgetPolicy, Catalog, DeclaredColumn, DeclaredTable
 from hedgerow.compile import program
 from hedgerow.compiled import BUCKET, PLACE, SELECTED, WEIGHT
 from hedgerow.dialects import DUCKDB
@@ -33,7 +33,7 @@ def bench():
 
     def plan(query, **table):
         schema = DuckDB(connection, handed_in=True).schema()
-        catalog = Catalog("test", BudgetPolicy(1.0, 1e-6), {"t": Table("t", unit="u", **table)})
+        catalog = Catalog("test", BudgetPolicy(1.0, 1e-6), {"t": DeclaredTable("t", unit="u", **table)})
         logical = bind(parse(query).query, catalog, schema)
         (found,) = price(logical, Budget(1.0, 1e-8, "gaussian"), ROOM, min_frequency=1).parts
         return found
@@ -57,7 +57,7 @@ def buckets(connection, plan, keys=()):
 def test_no_value_of_a_wide_range_makes_the_number_of_its_bucket_overflow(bench, value):
     connection, plan = bench
     connection.execute("CREATE TABLE t (u BIGINT, i INTEGER)")
-    wide = plan("SELECT MEDIAN(i) FROM t", max_rows=1, columns={"i": Column("i", lower=-2e9, upper=2e9)})
+    wide = plan("SELECT MEDIAN(i) FROM t", max_rows=1, columns={"i": DeclaredColumn("i", lower=-2e9, upper=2e9)})
     connection.execute("INSERT INTO t VALUES (1, ?)", [value])
     last = wide.bucketings[0].buckets.count - 1
     assert list(buckets(connection, wide)) == [(0, last if value > 0 else 0)]
@@ -67,7 +67,7 @@ def test_the_range_of_draws_in_many_groups_holds_an_owner_who_is_in_all_of_them(
     """Weights within an l2 norm reach every group, so that their sum is more than the limit on rows."""
     connection, plan = bench
     connection.execute("CREATE TABLE t (u BIGINT, g BIGINT, x DOUBLE)")
-    columns = {"x": Column("x", lower=0, upper=10)}
+    columns = {"x": DeclaredColumn("x", lower=0, upper=10)}
     asked = plan("SELECT g, MEDIAN(x) FROM t GROUP BY g", max_rows=1, columns=columns)
     connection.execute("INSERT INTO t SELECT 1, j, 5 FROM range(100) r(j)")
     weights = buckets(connection, asked, range(100))

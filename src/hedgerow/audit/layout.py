@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from hedgerow.audit.blueprint import Blueprint
 from hedgerow.audit.constants import Place
-from hedgerow.catalog import Catalog, Table, Through
+from hedgerow.catalog import Catalog, DeclaredTable, Through
 from hedgerow.expressions.types import Type
 from hedgerow.schema import SchemaTable
 
@@ -58,13 +58,13 @@ def sheets(blueprint: Blueprint, tables: Collection[str], used: Collection[Place
 
 def _way(catalog: Catalog, name: str) -> Iterator[str]:
     """The table and those in which its unit is looked for, if it is private."""
-    table: Table | None = catalog.tables[name]
+    table: DeclaredTable | None = catalog.tables[name]
     while table is not None and not table.public:
         yield table.name
         table = catalog.tables[table.unit.table] if isinstance(table.unit, Through) else None
 
 
-def _sheet(table: Table, blueprint: Blueprint, keys: Collection[Place], used: Collection[Place]) -> Sheet:
+def _sheet(table: DeclaredTable, blueprint: Blueprint, keys: Collection[Place], used: Collection[Place]) -> Sheet:
     found = blueprint.tables[table.name]
     through = table.unit if isinstance(table.unit, Through) else None
     unit = table.unit if isinstance(table.unit, str) else None

@@ -9,7 +9,7 @@ import duckdb
 
 from hedgerow.audit.blueprint import Blueprint, quoted, readable
 from hedgerow.audit.constants import Place, constants, partners
-from hedgerow.catalog import Column
+from hedgerow.catalog import DeclaredColumn
 from hedgerow.catalog.bind import effective_type
 from hedgerow.expressions.types import Type
 from hedgerow.plan.nodes import LogicalPlan
@@ -60,7 +60,7 @@ def _pool(
     connection: duckdb.DuckDBPyConnection,
     native: str,
     kind: Type,
-    declared: Column | None,
+    declared: DeclaredColumn | None,
     known: Sequence[str],
     nullable: bool,  # noqa: FBT001 - a fact of the column
 ) -> Pool:

@@ -11,7 +11,7 @@ from hedgerow.calibration.plans import groups_each, rows_each
 from hedgerow.calibration.ranges import ALONE, Sought, find_range
 from hedgerow.calibration.rows import amounts_plan, find_limit
 from hedgerow.calibration.sub_budget import ROUNDING, Purse, require_free_price
-from hedgerow.catalog import Catalog, Column, Table
+from hedgerow.catalog import Catalog, DeclaredColumn, DeclaredTable
 from hedgerow.catalog.bind import effective_type
 from hedgerow.catalog.draft import is_key
 from hedgerow.errors import ParameterError, UnknownNameError
@@ -137,7 +137,7 @@ def _limit(purse: Purse, what: str, people: tuple[Release, object], share: float
     return Limit(value, purse.spent().epsilon - before)
 
 
-def _lowered(declared: Table, rows: Limit | None) -> dict[str, int]:
+def _lowered(declared: DeclaredTable, rows: Limit | None) -> dict[str, int]:
     """The limits that a catalog may not have above the number of rows that was found."""
     most = None if rows is None else rows.value
     if most is None:
@@ -165,7 +165,7 @@ def _columns(subject: Subject, wanted: Sequence[str] | None) -> list[str]:
     return [name for name in subject.table.columns if _is_open(subject, name, declared.column(name), declared.unit)]
 
 
-def _is_open(subject: Subject, name: str, said: Column | None, unit: object) -> bool:
+def _is_open(subject: Subject, name: str, said: DeclaredColumn | None, unit: object) -> bool:
     hidden = said.hidden if said is not None else subject.desk.catalog.tables[subject.table.name].undeclared_hidden
     if hidden or name == unit or subject.kind(name) not in NUMBERS or is_key(name):
         return False

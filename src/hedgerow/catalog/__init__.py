@@ -4,17 +4,17 @@ from hedgerow.catalog.bind import bind_catalog
 from hedgerow.catalog.check import Finding, check_catalog, unenforced_paths
 from hedgerow.catalog.draft import draft_catalog
 from hedgerow.catalog.load import load_catalog
-from hedgerow.catalog.model import BudgetPolicy, Cap, Catalog, Column, Defaults, Table, Through, Value
+from hedgerow.catalog.model import BudgetPolicy, Cap, Catalog, DeclaredColumn, DeclaredTable, Defaults, Through, Value
 from hedgerow.catalog.names import fold
 
 __all__ = [
     "BudgetPolicy",
     "Cap",
     "Catalog",
-    "Column",
+    "DeclaredColumn",
+    "DeclaredTable",
     "Defaults",
     "Finding",
-    "Table",
     "Through",
     "Value",
     "bind_catalog",

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from hedgerow.catalog import codes
-from hedgerow.catalog.model import Catalog, Column, Table, Through, Value
+from hedgerow.catalog.model import Catalog, DeclaredColumn, DeclaredTable, Through, Value
 from hedgerow.catalog.names import closest, spellings, tables_named
 from hedgerow.errors import CatalogError
 from hedgerow.expressions.table_names import parts_of
@@ -28,12 +28,12 @@ _HOLDERS: Mapping[Type, frozenset[Type]] = {
 """Types of the columns that can hold a key of each type; other types cannot be keys."""
 
 
-def effective_type(declared: Column | None, column: SchemaColumn) -> Type:
+def effective_type(declared: DeclaredColumn | None, column: SchemaColumn) -> Type:
     """The type that queries see: the imposed one, or else the database's."""
     return column.type if declared is None or declared.type is None else declared.type
 
 
-def check_column_type(catalog: Catalog, declared: Column, column: SchemaColumn, path: tuple[str, ...]) -> None:
+def check_column_type(catalog: Catalog, declared: DeclaredColumn, column: SchemaColumn, path: tuple[str, ...]) -> None:
     """Refuse bounds, values or an imposed type that the column cannot carry."""
     if declared.type is not None and not _can_cast(column.type, declared.type):
         raise _misfit(
@@ -66,7 +66,7 @@ def _can_cast(source: Type, target: Type) -> bool:
 
 def check_domain_type(
     catalog: Catalog,
-    declared: Column,
+    declared: DeclaredColumn,
     column: SchemaColumn,
     source: tuple[str, str],
     schema: Schema,
@@ -121,7 +121,7 @@ def _misfit(catalog: Catalog, path: tuple[str, ...], message: str, hint: str) ->
     return catalog.problem(message, *path, code=codes.TYPE, hint=hint)
 
 
-def check_path_types(catalog: Catalog, table: Table, schema: Schema) -> None:
+def check_path_types(catalog: Catalog, table: DeclaredTable, schema: Schema) -> None:
     """Refuse a step whose two columns can never be equal. `table` is bound already."""
     if not isinstance(table.unit, Through):
         return
@@ -154,7 +154,7 @@ def bind_catalog(catalog: Catalog, schema: Schema) -> Catalog:
     return replace(catalog, tables={table.name: table for table in tables})
 
 
-def bind_table(catalog: Catalog, table: Table, schema: Schema) -> Table:
+def bind_table(catalog: Catalog, table: DeclaredTable, schema: Schema) -> DeclaredTable:
     """One table of `catalog` in the database's own spelling."""
     path = ("tables", table.name)
     actual = schema.tables[_table_spelling(catalog, table.name, schema, path)]
@@ -169,7 +169,9 @@ def bind_table(catalog: Catalog, table: Table, schema: Schema) -> Table:
     return bound
 
 
-def _bind_column(catalog: Catalog, table: Table, column: Column, schema: Schema, actual: SchemaTable) -> Column:
+def _bind_column(
+    catalog: Catalog, table: DeclaredTable, column: DeclaredColumn, schema: Schema, actual: SchemaTable
+) -> DeclaredColumn:
     path = ("tables", table.name, "columns", column.name)
     name = _spelling(catalog, column.name, actual.columns, path, f"column of `{actual.name}`")
     check_column_type(catalog, column, actual.columns[name], path)
@@ -181,7 +183,7 @@ def _bind_column(catalog: Catalog, table: Table, column: Column, schema: Schema,
 
 
 def _bind_domain(
-    catalog: Catalog, column: Column, source: tuple[str, str], schema: Schema, path: tuple[str, ...]
+    catalog: Catalog, column: DeclaredColumn, source: tuple[str, str], schema: Schema, path: tuple[str, ...]
 ) -> tuple[str, str]:
     """The public table and column that have the keys of `column`, in the database's own spelling.
 
@@ -204,7 +206,7 @@ def _bind_domain(
     return actual.name, name
 
 
-def _public(catalog: Catalog, column: Column, name: str, step: tuple[str, ...]) -> Table:
+def _public(catalog: Catalog, column: DeclaredColumn, name: str, step: tuple[str, ...]) -> DeclaredTable:
     if column.values is not None:
         raise _no_domain(
             catalog,
@@ -236,7 +238,7 @@ def _no_domain(catalog: Catalog, path: tuple[str, ...], message: str, hint: str)
     return catalog.problem(message, *path, code=codes.VALUES, hint=hint)
 
 
-def _bind_unit(catalog: Catalog, table: Table, actual: SchemaTable, schema: Schema) -> str | Through | None:
+def _bind_unit(catalog: Catalog, table: DeclaredTable, actual: SchemaTable, schema: Schema) -> str | Through | None:
     path = ("tables", table.name, "unit")
     if isinstance(table.unit, Through):
         return _bind_through(catalog, table.unit, actual, schema, path)
@@ -281,7 +283,8 @@ def _the_one(
         return candidates[0]
     if candidates:
         raise catalog.problem(
-            f"`{name}` is more than one {what}: {_listing(candidates)}. Names that differ only in their case are one name.",
+            f"`{name}` is more than one {what}: {_listing(candidates)}. "
+            "Names that differ only in their case are one name.",
             *path,
             code=codes.AMBIGUOUS,
             hint="Rename one of them in the database, or give it another name in a view. "
@@ -289,7 +292,7 @@ def _the_one(
         )
     guess = closest(name, names)
     raise catalog.problem(
-        f"`{name}` is no {what}.",
+        f"`{name}` is not a {what}.",
         *path,
         code=codes.UNKNOWN_COLUMN if what.startswith("column") else codes.UNKNOWN_TABLE,
         hint=f"Did you mean `{guess}`?" if guess else _known(names),

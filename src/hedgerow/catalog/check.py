@@ -6,7 +6,7 @@ from enum import Enum
 from typing import Literal
 
 from hedgerow.catalog.bind import bind_table
-from hedgerow.catalog.model import Catalog, Table, Through
+from hedgerow.catalog.model import Catalog, DeclaredTable, Through
 from hedgerow.errors import CatalogError
 from hedgerow.expressions.types import Type
 from hedgerow.schema import Schema
@@ -59,7 +59,7 @@ def unenforced_paths(catalog: Catalog, schema: Schema) -> list[tuple[str, str]]:
     ]
 
 
-def check_path(table: Table, through: Through, schema: Schema, is_unique: IsUnique) -> Finding:
+def check_path(table: DeclaredTable, through: Through, schema: Schema, is_unique: IsUnique) -> Finding:
     """Check that each row of `table` leads to one row of the next table, and so to one owner."""
     key = tuple(theirs for _, theirs in through.on)
     name = f"`{through.table}` ({', '.join(key)})"
@@ -85,7 +85,7 @@ def check_path(table: Table, through: Through, schema: Schema, is_unique: IsUniq
             )
 
 
-def check_unit_unique(catalog: Catalog, table: Table, schema: Schema, is_unique: IsUnique) -> Iterator[Finding]:
+def check_unit_unique(catalog: Catalog, table: DeclaredTable, schema: Schema, is_unique: IsUnique) -> Iterator[Finding]:
     """Check `unit_unique` where it is declared, and suggest it where it could be."""
     if isinstance(table.unit, Through):
         if table.unit_unique:
@@ -124,7 +124,7 @@ def _unique_unit(subject: str, uniqueness: _Uniqueness) -> Finding:
 
 
 def _unique_along_path(
-    catalog: Catalog, table: Table, through: Through, schema: Schema, is_unique: IsUnique
+    catalog: Catalog, table: DeclaredTable, through: Through, schema: Schema, is_unique: IsUnique
 ) -> Finding:
     """One row per unit, if the own columns are unique and every later step has one row per unit too."""
     own = _uniqueness(schema, is_unique, table.name, tuple(column for column, _ in through.on))
@@ -168,7 +168,7 @@ def check_catalog(
     return [*findings, *_check_budget(catalog), *_beyond_reach(catalog)]
 
 
-def _bind(catalog: Catalog, schema: Schema) -> tuple[list[Table], list[Finding]]:
+def _bind(catalog: Catalog, schema: Schema) -> tuple[list[DeclaredTable], list[Finding]]:
     bound, errors = [], []
     for table in catalog.tables.values():
         try:
@@ -178,7 +178,7 @@ def _bind(catalog: Catalog, schema: Schema) -> tuple[list[Table], list[Finding]]
     return bound, errors
 
 
-def _check_table(catalog: Catalog, table: Table, schema: Schema, is_unique: IsUnique) -> Iterator[Finding]:
+def _check_table(catalog: Catalog, table: DeclaredTable, schema: Schema, is_unique: IsUnique) -> Iterator[Finding]:
     yield Finding("ok", table.name, "The table exists, and so does every column that the catalog names.", "database")
     if table.public:
         yield Finding("unknown", table.name, "That it may be shown to everybody, as `public` says, is your word.")
@@ -191,7 +191,7 @@ def _check_table(catalog: Catalog, table: Table, schema: Schema, is_unique: IsUn
     yield from _declarations(table)
 
 
-def _check_unit(table: Table, schema: Schema) -> Iterator[Finding]:
+def _check_unit(table: DeclaredTable, schema: Schema) -> Iterator[Finding]:
     if isinstance(table.unit, str) and schema.tables[table.name].columns[table.unit].type is Type.FLOAT:
         yield Finding(
             "warning",
@@ -201,7 +201,7 @@ def _check_unit(table: Table, schema: Schema) -> Iterator[Finding]:
         )
 
 
-def _check_rows(table: Table) -> Iterator[Finding]:
+def _check_rows(table: DeclaredTable) -> Iterator[Finding]:
     if table.max_rows is None:
         yield Finding(
             "warning",
@@ -217,7 +217,7 @@ def _check_rows(table: Table) -> Iterator[Finding]:
         )
 
 
-def _declarations(table: Table) -> Iterator[Finding]:
+def _declarations(table: DeclaredTable) -> Iterator[Finding]:
     bounded = [name for name, column in table.columns.items() if column.lower is not None]
     listed = [name for name, column in table.columns.items() if column.values is not None]
     if bounded:

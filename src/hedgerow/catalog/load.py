@@ -7,11 +7,20 @@ from pathlib import Path
 
 from hedgerow.catalog import codes
 from hedgerow.catalog.load_budget import read_budget, read_defaults, read_limits
-from hedgerow.catalog.model import DEFAULT_SIZE, Calibrated, Catalog, Column, Defaults, Table, Through, Value
+from hedgerow.catalog.model import (
+    DEFAULT_SIZE,
+    Calibrated,
+    Catalog,
+    DeclaredColumn,
+    DeclaredTable,
+    Defaults,
+    Through,
+    Value,
+)
 from hedgerow.catalog.names import closest, fold
 from hedgerow.catalog.strict_yaml import (
     FILL_IN,
-    Entry,
+    YamlEntry,
     choice,
     compose,
     flag,
@@ -31,7 +40,7 @@ from hedgerow.limits import UNDECLARED
 LARGEST = 1e6
 
 
-def read_calibrated(entry: Entry) -> Calibrated:
+def read_calibrated(entry: YamlEntry) -> Calibrated:
     """When, and for how much."""
     fields = entry.fields(("date", "epsilon"))
     day = entry.required(fields, "date", "date: 2026-01-31")
@@ -39,7 +48,7 @@ def read_calibrated(entry: Entry) -> Calibrated:
     return Calibrated(_day(day), within(paid, 0, LARGEST))
 
 
-def _day(entry: Entry) -> str:
+def _day(entry: YamlEntry) -> str:
     written = text(entry)
     try:
         return date.fromisoformat(written).isoformat()
@@ -73,15 +82,15 @@ _OTHER_WORDS = {
 }
 
 
-def read_column(entry: Entry) -> Column:
+def read_column(entry: YamlEntry) -> DeclaredColumn:
     """One column: bounds, values, an imposed type, or hidden."""
     if entry.is_empty:
-        return Column(entry.name)
+        return DeclaredColumn(entry.name)
     fields = entry.fields(("lower", "upper", "values", "type", "timezone", "hidden", "calibrated"))
     lower, upper = _read_bounds(entry, fields)
     values, source = _read_domain(fields["values"]) if "values" in fields else (None, None)
     kind = choice(fields["type"], TYPES, _OTHER_WORDS) if "type" in fields else None
-    return Column(
+    return DeclaredColumn(
         name=entry.name,
         lower=lower,
         upper=upper,
@@ -95,7 +104,7 @@ def read_column(entry: Entry) -> Column:
     )
 
 
-def _read_bounds(entry: Entry, fields: Mapping[str, Entry]) -> tuple[float, float] | tuple[None, None]:
+def _read_bounds(entry: YamlEntry, fields: Mapping[str, YamlEntry]) -> tuple[float, float] | tuple[None, None]:
     given = [fields[name] for name in ("lower", "upper") if name in fields]
     if not given:
         return None, None
@@ -111,7 +120,7 @@ def _read_bounds(entry: Entry, fields: Mapping[str, Entry]) -> tuple[float, floa
     return lower, upper
 
 
-def _bound(entry: Entry) -> float:
+def _bound(entry: YamlEntry) -> float:
     value = number(entry)
     if value != 0 and not SMALLEST_BOUND <= abs(value) <= LARGEST_BOUND:
         raise entry.error(
@@ -128,7 +137,7 @@ def _bound(entry: Entry) -> float:
     return float(value)
 
 
-def _unordered(entry: Entry, lower: float, upper: float) -> CatalogError:
+def _unordered(entry: YamlEntry, lower: float, upper: float) -> CatalogError:
     if lower == upper:
         return entry.error(
             "`lower` and `upper` are equal: every value would be cut to the same number, and nothing could be learnt.",
@@ -142,7 +151,7 @@ def _unordered(entry: Entry, lower: float, upper: float) -> CatalogError:
     )
 
 
-def _read_domain(entry: Entry) -> tuple[tuple[Value, ...] | None, tuple[str, str] | None]:
+def _read_domain(entry: YamlEntry) -> tuple[tuple[Value, ...] | None, tuple[str, str] | None]:
     """The keys themselves, or the public table and column where they are found."""
     if not entry.is_mapping:
         return _read_values(entry), None
@@ -151,7 +160,7 @@ def _read_domain(entry: Entry) -> tuple[tuple[Value, ...] | None, tuple[str, str
     return None, (table, text(entry.required(fields, "column", f"column: column_of_{table}")))
 
 
-def _read_values(entry: Entry) -> tuple[Value, ...]:
+def _read_values(entry: YamlEntry) -> tuple[Value, ...]:
     elements = list(entry.elements())
     if not elements:
         raise entry.error(
@@ -165,7 +174,7 @@ def _read_values(entry: Entry) -> tuple[Value, ...]:
     return tuple(values)
 
 
-def _value(entry: Entry) -> Value:
+def _value(entry: YamlEntry) -> Value:
     value = entry.scalar()
     if value is None:
         raise entry.error(
@@ -178,7 +187,7 @@ def _value(entry: Entry) -> Value:
     return value if isinstance(value, bool) else _key_number(entry)
 
 
-def _key_text(entry: Entry, value: str) -> str:
+def _key_text(entry: YamlEntry, value: str) -> str:
     if is_storable(value):
         return value
     raise entry.error(
@@ -188,7 +197,7 @@ def _key_text(entry: Entry, value: str) -> str:
     )
 
 
-def _key_number(entry: Entry) -> int | float:
+def _key_number(entry: YamlEntry) -> int | float:
     value = number(entry)
     if abs(value) <= LARGEST_KEY:
         return value
@@ -206,7 +215,7 @@ def kind_of(value: Value) -> str:
     return "text" if isinstance(value, str) else "a number"
 
 
-def _refuse_mixture(elements: list[Entry], values: list[Value]) -> None:
+def _refuse_mixture(elements: list[YamlEntry], values: list[Value]) -> None:
     first = kind_of(values[0])
     for element, value in zip(elements, values, strict=True):
         if kind_of(value) != first:
@@ -218,7 +227,7 @@ def _refuse_mixture(elements: list[Entry], values: list[Value]) -> None:
             )
 
 
-def _refuse_repetition(elements: list[Entry], values: list[Value]) -> None:
+def _refuse_repetition(elements: list[YamlEntry], values: list[Value]) -> None:
     seen: set[Value] = set()
     for element, value in zip(elements, values, strict=True):
         if value in seen:
@@ -249,13 +258,13 @@ _FIELDS = (
 _PRIVATE_FIELDS = ("unit", "unit_unique", "max_rows", "max_rows_per_group", "max_groups", "calibrated")
 
 
-def read_table(entry: Entry) -> Table:
+def read_table(entry: YamlEntry) -> DeclaredTable:
     """One table: whom its rows are about, and how much one unit counts."""
     fields = {} if entry.is_empty else entry.fields(_FIELDS)
     public = flag(fields["public"]) if "public" in fields else False
     if public:
         _refuse_private_fields(fields)
-    table = Table(
+    table = DeclaredTable(
         name=entry.name,
         public=public,
         unit=None if public else _read_unit(entry, fields.get("unit")),
@@ -273,18 +282,18 @@ def read_table(entry: Entry) -> Table:
     return table
 
 
-def _rows(fields: Mapping[str, Entry], name: str) -> int | None:
+def _rows(fields: Mapping[str, YamlEntry], name: str) -> int | None:
     return integer(fields[name], 1, LARGEST_ROWS) if name in fields else None
 
 
-def _read_columns(entry: Entry) -> Mapping[str, Column]:
+def _read_columns(entry: YamlEntry) -> Mapping[str, DeclaredColumn]:
     if entry.is_empty:
         return {}
     columns = entry.items("a mapping from columns to what is known of them", fold)
     return {name: read_column(column) for name, column in columns.items()}
 
 
-def _refuse_private_fields(fields: Mapping[str, Entry]) -> None:
+def _refuse_private_fields(fields: Mapping[str, YamlEntry]) -> None:
     for name in _PRIVATE_FIELDS:
         if name in fields:
             raise fields[name].error(
@@ -294,7 +303,7 @@ def _refuse_private_fields(fields: Mapping[str, Entry]) -> None:
             )
 
 
-def _read_unit(table: Entry, entry: Entry | None) -> str | Through:
+def _read_unit(table: YamlEntry, entry: YamlEntry | None) -> str | Through:
     if entry is None or entry.is_empty:
         raise _no_unit(
             entry or table, f"Table `{table.name}` is private, and has no unit: whom do its rows protect?", codes.UNIT
@@ -308,7 +317,7 @@ def _read_unit(table: Entry, entry: Entry | None) -> str | Through:
     return text(entry)
 
 
-def _no_unit(entry: Entry, message: str, code: str) -> CatalogError:
+def _no_unit(entry: YamlEntry, message: str, code: str) -> CatalogError:
     return entry.error(
         message,
         code=code,
@@ -318,7 +327,7 @@ def _no_unit(entry: Entry, message: str, code: str) -> CatalogError:
     )
 
 
-def _read_through(entry: Entry) -> Through:
+def _read_through(entry: YamlEntry) -> Through:
     fields = entry.fields(("through", "on"))
     table = text(entry.required(fields, "through", "through: table"))
     columns = entry.required(fields, "on", f"on: {{own_column: column_of_{table}}}")
@@ -332,7 +341,7 @@ def _read_through(entry: Entry) -> Through:
     return Through(table, tuple(pairs.items()))
 
 
-def _check_rows(table: Table, fields: Mapping[str, Entry]) -> None:
+def _check_rows(table: DeclaredTable, fields: Mapping[str, YamlEntry]) -> None:
     if table.unit_unique and table.max_rows != 1:
         raise _too_many(fields["max_rows"], "`unit_unique` says one row per unit, so `max_rows` is 1.")
     for name, value in (("max_rows_per_group", table.max_rows_per_group), ("max_groups", table.max_groups)):
@@ -343,7 +352,7 @@ def _check_rows(table: Table, fields: Mapping[str, Entry]) -> None:
         raise _too_many(fields[name], f"`{name}` is more than the {table.max_rows} rows that a unit counts in all.")
 
 
-def _too_many(entry: Entry, message: str) -> CatalogError:
+def _too_many(entry: YamlEntry, message: str) -> CatalogError:
     return entry.error(message, code=codes.ROWS, hint="Lower it, or leave the line out.")
 
 
@@ -360,7 +369,7 @@ def check_paths(catalog: Catalog) -> None:
         _refuse_loop(catalog, table)
 
 
-def _next_table(catalog: Catalog, table: Table, through: Through) -> Table:
+def _next_table(catalog: Catalog, table: DeclaredTable, through: Through) -> DeclaredTable:
     following = catalog.table(through.table)
     if following is None:
         raise _absent(catalog, table, through)
@@ -374,7 +383,7 @@ def _next_table(catalog: Catalog, table: Table, through: Through) -> Table:
     return following
 
 
-def _absent(catalog: Catalog, table: Table, through: Through) -> CatalogError:
+def _absent(catalog: Catalog, table: DeclaredTable, through: Through) -> CatalogError:
     guess = closest(through.table, catalog.tables)
     return catalog.problem(
         f"The unit of `{table.name}` is looked for in `{through.table}`, which the catalog does not declare.",
@@ -384,7 +393,7 @@ def _absent(catalog: Catalog, table: Table, through: Through) -> CatalogError:
     )
 
 
-def _refuse_loop(catalog: Catalog, start: Table) -> None:
+def _refuse_loop(catalog: Catalog, start: DeclaredTable) -> None:
     table, visited = start, [start.name]
     while isinstance(table.unit, Through):
         table = _next_table(catalog, table, table.unit)
@@ -398,7 +407,7 @@ def _refuse_loop(catalog: Catalog, start: Table) -> None:
             )
 
 
-def _place(table: Table) -> tuple[str, ...]:
+def _place(table: DeclaredTable) -> tuple[str, ...]:
     return ("tables", table.name, "unit", "through")
 
 
@@ -411,12 +420,12 @@ def load_catalog(source: str | os.PathLike[str] | Catalog) -> Catalog:
     if isinstance(source, Catalog):
         return source
     document = read_source(source)
-    catalog = _read(Entry(document, compose(document), Span(0, 0)))
+    catalog = _read(YamlEntry(document, compose(document), Span(0, 0)))
     check_paths(catalog)
     return catalog
 
 
-def _read(root: Entry) -> Catalog:
+def _read(root: YamlEntry) -> Catalog:
     fields = root.fields(("dataset", "version", "timezone", "budget", "defaults", "limits", "tables"))
     dataset = text(root.required(fields, "dataset", "dataset: shop"))
     budget = root.required(fields, "budget", "budget: {epsilon: 3.0, delta: 1e-6}")

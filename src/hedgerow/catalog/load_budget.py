@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from hedgerow.catalog import codes
 from hedgerow.catalog.model import BudgetPolicy, Cap, Defaults
-from hedgerow.catalog.strict_yaml import Entry, choice, fraction, integer, text, within
+from hedgerow.catalog.strict_yaml import YamlEntry, choice, fraction, integer, text, within
 from hedgerow.errors import CatalogError
 from hedgerow.limits import UNDECLARED, StatementLimits
 
@@ -40,7 +40,7 @@ _REFRESH = re.compile(r"([1-9][0-9]{0,4})([hdw])")
 _HOURS = {"h": 1, "d": 24, "w": 7 * 24}
 
 
-def read_budget(entry: Entry) -> BudgetPolicy:
+def read_budget(entry: YamlEntry) -> BudgetPolicy:
     """Read how much may be learnt, by everybody together and by each analyst."""
     fields = entry.fields(_FIELDS)
     policy = BudgetPolicy(
@@ -60,25 +60,25 @@ def read_budget(entry: Entry) -> BudgetPolicy:
     return policy
 
 
-def _read_delta(entry: Entry, fields: dict[str, Entry]) -> float:
+def _read_delta(entry: YamlEntry, fields: dict[str, YamlEntry]) -> float:
     """The delta that is written, or the query-budget note's for a public number of rows: one over rows^1.5."""
     if "rows" not in fields:
         return fraction(entry.required(fields, "delta", "delta: 1e-6"))
     if "delta" in fields or "queries" not in fields:
         raise _contradiction(
             fields["rows"],
-            "`rows` stands for `delta` where `queries` are counted.",
+            "`rows` replaces `delta`, and is allowed only with `queries`.",
             "Write `queries` and `rows` without `delta`, or `delta` without `rows`.",
         )
     return math.pow(integer(fields["rows"], 2, LARGEST_ROWS), -1.5)
 
 
-def epsilon(entry: Entry) -> float:
+def epsilon(entry: YamlEntry) -> float:
     """An epsilon: above zero, and not so large that it means nothing."""
     return within(entry, SMALLEST_EPSILON, LARGEST_EPSILON)
 
 
-def read_cap(entry: Entry) -> Cap:
+def read_cap(entry: YamlEntry) -> Cap:
     """A limit such as `{epsilon: 1.0}`."""
     if not entry.is_mapping:
         raise entry.error(
@@ -93,7 +93,7 @@ def read_cap(entry: Entry) -> Cap:
     )
 
 
-def read_refresh(entry: Entry) -> timedelta:
+def read_refresh(entry: YamlEntry) -> timedelta:
     """A period such as `12h`, `30d` or `4w`."""
     match = _REFRESH.fullmatch(str(entry.scalar()))
     if match:
@@ -105,11 +105,11 @@ def read_refresh(entry: Entry) -> timedelta:
     )
 
 
-def _read_analysts(entry: Entry) -> Mapping[str, Cap]:
+def _read_analysts(entry: YamlEntry) -> Mapping[str, Cap]:
     return {name: read_cap(cap) for name, cap in entry.items("a mapping from names to limits").items()}
 
 
-def _check_budget(policy: BudgetPolicy, fields: Mapping[str, Entry]) -> None:
+def _check_budget(policy: BudgetPolicy, fields: Mapping[str, YamlEntry]) -> None:
     if policy.pure_epsilon > policy.epsilon:
         raise _contradiction(
             fields["pure_epsilon"],
@@ -142,11 +142,11 @@ def _check_budget(policy: BudgetPolicy, fields: Mapping[str, Entry]) -> None:
         )
 
 
-def _contradiction(entry: Entry, message: str, hint: str) -> CatalogError:
+def _contradiction(entry: YamlEntry, message: str, hint: str) -> CatalogError:
     return entry.error(message, code=codes.BUDGET, hint=hint)
 
 
-def read_defaults(entry: Entry) -> Defaults:
+def read_defaults(entry: YamlEntry) -> Defaults:
     """Read the options of a query that states none."""
     fields = entry.fields(("epsilon", "delta", "min_frequency", "confidence"))
     built_in = Defaults()
@@ -162,7 +162,7 @@ def read_defaults(entry: Entry) -> Defaults:
     )
 
 
-def _share(entry: Entry, lowest: float, highest: float) -> float:
+def _share(entry: YamlEntry, lowest: float, highest: float) -> float:
     """A number above 0 and below 1 that a statement may state."""
     fraction(entry)
     return within(entry, lowest, highest)
@@ -178,7 +178,7 @@ _MEMORY = re.compile(r"([1-9][0-9]{0,5}) ?(MB|GB|TB)")
 _BYTES = {"MB": 10**6, "GB": 10**9, "TB": 10**12}
 
 
-def read_limits(entry: Entry) -> StatementLimits:
+def read_limits(entry: YamlEntry) -> StatementLimits:
     """The limits of one statement; those that are not written have their default."""
     fields = entry.fields(FIELDS)
 
@@ -194,7 +194,7 @@ def read_limits(entry: Entry) -> StatementLimits:
     )
 
 
-def read_memory(entry: Entry) -> int:
+def read_memory(entry: YamlEntry) -> int:
     """A number of bytes such as `500MB` or `4GB`."""
     match = _MEMORY.fullmatch(str(entry.scalar()))
     value = int(match[1]) * _BYTES[match[2]] if match else 0

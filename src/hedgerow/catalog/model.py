@@ -27,7 +27,7 @@ class Calibrated:
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class DeclaredColumn:
     """The owner's declaration of one column.
 
     `values_from` is a public table and a column of it, which has the keys in place of a list: whoever opens a
@@ -56,7 +56,7 @@ class Through:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class DeclaredTable:
     """The owner's declaration of one table. Private unless `public`.
 
     `unit_unique` means one row per unit, so `max_rows` is then 1 without being written. `timezone` is where points in
@@ -72,7 +72,7 @@ class Table:
     max_groups: int | None = None
     size: int = DEFAULT_SIZE
     undeclared_hidden: bool = False
-    columns: Mapping[str, Column] = field(default_factory=dict)
+    columns: Mapping[str, DeclaredColumn] = field(default_factory=dict)
     calibrated: Calibrated | None = None
     timezone: str | None = None
 
@@ -80,7 +80,7 @@ class Table:
         if self.unit_unique and self.max_rows is None:
             object.__setattr__(self, "max_rows", 1)
 
-    def column(self, name: str) -> Column | None:
+    def column(self, name: str) -> DeclaredColumn | None:
         """Return the declaration of the column `name`, in any spelling; None if there is none."""
         return lookup(self.columns, name)
 
@@ -131,7 +131,7 @@ class Catalog:
 
     dataset: str
     budget: BudgetPolicy
-    tables: Mapping[str, Table]
+    tables: Mapping[str, DeclaredTable]
     defaults: Defaults = field(default_factory=Defaults)
     limits: StatementLimits = field(default_factory=StatementLimits)
     version: str | None = None
@@ -147,7 +147,7 @@ class Catalog:
         filled = {name: replace(table, timezone=self.timezone) for name, table in without_zone.items()}
         object.__setattr__(self, "tables", {**self.tables, **filled})
 
-    def table(self, name: str) -> Table | None:
+    def table(self, name: str) -> DeclaredTable | None:
         """Return the table called `name`, in any spelling; None if the catalog declares no such table."""
         named = {table_name(*parts_of(known)): table for known, table in self.tables.items()}
         plain, qualified = table_name(name), table_name(*parts_of(name))

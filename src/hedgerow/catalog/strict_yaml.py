@@ -190,7 +190,7 @@ _RULES: tuple[tuple[re.Pattern[str], Callable[[str], Scalar]], ...] = (
 
 
 def resolve(node: ScalarNode) -> Scalar:
-    """The value of a scalar. What stands in quotes, or in a block, is text."""
+    """The value of a scalar. Quotes and blocks hold text."""
     text = str(node.value)
     if node.style:
         return text
@@ -208,10 +208,10 @@ def is_storable(text: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class YamlEntry:
     """A node of the file, the names that lead to it, and the place to point at.
 
-    A scalar is pointed at where it stands, a mapping or list at its key. `spans` is shared by all entries
+    Errors point at a scalar itself, and at the key of a mapping or list. `spans` is shared by all entries
     of a file and gathers the places of their keys on the way.
     """
 
@@ -271,7 +271,7 @@ class Entry:
             )
         return value
 
-    def fields(self, known: Sequence[str]) -> dict[str, "Entry"]:
+    def fields(self, known: Sequence[str]) -> dict[str, "YamlEntry"]:
         """The entries of a mapping whose fields are fixed."""
         entries = self.items("a mapping")
         for name, entry in entries.items():
@@ -279,11 +279,11 @@ class Entry:
                 raise self._unknown_field(name, entry.key, known)
         return entries
 
-    def items(self, what: str, identity: Callable[[str], str] = str) -> dict[str, "Entry"]:
+    def items(self, what: str, identity: Callable[[str], str] = str) -> dict[str, "YamlEntry"]:
         """The entries of a mapping whose keys are names; two of the same `identity` are refused."""
         if not isinstance(self.node, MappingNode):
             raise self._misshapen(what, "Write `name: value` lines, indented.")
-        entries: dict[str, Entry] = {}
+        entries: dict[str, YamlEntry] = {}
         for key, node in self.node.value:
             entry = self._child(key, node)
             self._refuse_repeated(key, entries.get(identity(entry.name)))
@@ -291,13 +291,13 @@ class Entry:
             entries[identity(entry.name)] = entry
         return {entry.name: entry for entry in entries.values()}
 
-    def elements(self) -> Iterator["Entry"]:
+    def elements(self) -> Iterator["YamlEntry"]:
         """The elements of a list."""
         if not isinstance(self.node, SequenceNode):
             raise self._misshapen("a list", f"Write `{self.name}: [first, second]`.")
         return (replace(self, node=node, place=span_of(node)) for node in self.node.value)
 
-    def required(self, entries: dict[str, "Entry"], name: str, example: str) -> "Entry":
+    def required(self, entries: dict[str, "YamlEntry"], name: str, example: str) -> "YamlEntry":
         """The entry called `name` among those `entries` here, which must be there."""
         if name not in entries or entries[name].is_empty:
             where = f" from {self.label}" if self.path else ""
@@ -306,7 +306,7 @@ class Entry:
             )
         return entries[name]
 
-    def _child(self, key: Node, node: Node) -> "Entry":
+    def _child(self, key: Node, node: Node) -> "YamlEntry":
         name = key.value if isinstance(key, ScalarNode) else ""
         if not name.strip() or not is_storable(name):
             raise self.source.error(
@@ -318,10 +318,10 @@ class Entry:
         position = span_of(node) if isinstance(node, ScalarNode) and node.value else span_of(key)
         return replace(self, node=node, place=position, path=(*self.path, name))
 
-    def _refuse_repeated(self, key: Node, earlier: "Entry | None") -> None:
+    def _refuse_repeated(self, key: Node, earlier: "YamlEntry | None") -> None:
         if earlier is not None:
             raise self.source.error(
-                f"`{key.value}` stands here a second time; the first is `{earlier.name}` on line {earlier.key.line}.",
+                f"`{key.value}` is written twice; the first is `{earlier.name}` on line {earlier.key.line}.",
                 span_of(key),
                 code=codes.DUPLICATE,
                 hint="Keep one of the two.",
@@ -354,7 +354,7 @@ SMALLEST = 1e-300
 _EXPONENT = re.compile(r"\+?([0-9]{1,30})[eE]\+?([0-9]{1,2})")
 
 
-def flag(entry: Entry) -> bool:
+def flag(entry: YamlEntry) -> bool:
     """True or false."""
     value = entry.scalar()
     if isinstance(value, bool):
@@ -366,7 +366,7 @@ def flag(entry: Entry) -> bool:
     )
 
 
-def text(entry: Entry) -> str:
+def text(entry: YamlEntry) -> str:
     """A name. A number is taken as it is written: `version: 1.10` is the text `1.10`."""
     value = entry.scalar()
     words = "" if value is None or isinstance(value, bool) else str(entry.node.value)
@@ -379,7 +379,7 @@ def text(entry: Entry) -> str:
     )
 
 
-def timezone(entry: Entry) -> str:
+def timezone(entry: YamlEntry) -> str:
     """A time zone of the IANA database."""
     name = text(entry)
     if zones.exists(name):
@@ -393,7 +393,7 @@ def timezone(entry: Entry) -> str:
     )
 
 
-def choice(entry: Entry, words: Sequence[str], meant: Mapping[str, str] | None = None) -> str:
+def choice(entry: YamlEntry, words: Sequence[str], meant: Mapping[str, str] | None = None) -> str:
     """One of `words`; `meant` says what other words probably stand for."""
     written = str(entry.scalar())
     if written in words:
@@ -407,7 +407,7 @@ def choice(entry: Entry, words: Sequence[str], meant: Mapping[str, str] | None =
     )
 
 
-def number(entry: Entry) -> int | float:
+def number(entry: YamlEntry) -> int | float:
     """A finite number, written as one."""
     value = entry.scalar()
     if isinstance(value, bool) or not isinstance(value, int | float):
@@ -425,7 +425,7 @@ def number(entry: Entry) -> int | float:
     return value
 
 
-def within(entry: Entry, lowest: float, highest: float) -> float:
+def within(entry: YamlEntry, lowest: float, highest: float) -> float:
     """A number from `lowest` to `highest`."""
     value = number(entry)
     if lowest <= value <= highest:
@@ -437,7 +437,7 @@ def within(entry: Entry, lowest: float, highest: float) -> float:
     )
 
 
-def fraction(entry: Entry) -> float:
+def fraction(entry: YamlEntry) -> float:
     """A number above 0 and below 1."""
     value = number(entry)
     if SMALLEST <= value < 1:
@@ -449,7 +449,7 @@ def fraction(entry: Entry) -> float:
     )
 
 
-def integer(entry: Entry, lowest: int, highest: int) -> int:
+def integer(entry: YamlEntry, lowest: int, highest: int) -> int:
     """A whole number from `lowest` to `highest`. `1e9` is one; `10.0` is not, for a point says otherwise."""
     value = number(entry)
     whole = value if isinstance(value, int) else _with_exponent(str(entry.node.value))

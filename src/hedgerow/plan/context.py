@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from hedgerow.catalog.model import Catalog, Table, Through
+from hedgerow.catalog.model import Catalog, DeclaredTable, Through
 from hedgerow.expressions import zones
 from hedgerow.expressions.table_names import parts_of
 from hedgerow.expressions.types import Type
@@ -106,7 +106,7 @@ def declared_keys(catalog: Catalog, schema: Schema) -> Identifying:
     return {name: frozenset(keys) for name, keys in found.items()}
 
 
-def imposed(table: Table, column: SchemaColumn) -> str | None:
+def imposed(table: DeclaredTable, column: SchemaColumn) -> str | None:
     """The cast that a column is always read through.
 
     It is to the owner's type, or away from types that an engine converts by itself, which can fail on a row. Decimals
@@ -123,7 +123,7 @@ def imposed(table: Table, column: SchemaColumn) -> str | None:
     return f"imposed_{wanted.value}"
 
 
-def zone_of(table: Table, column: SchemaColumn) -> str | None:
+def zone_of(table: DeclaredTable, column: SchemaColumn) -> str | None:
     """The time zone that a column of points in time is read in; None of any other column."""
     said = table.columns.get(column.name)
     if not column.instant and (said is None or not said.instant):
@@ -131,7 +131,7 @@ def zone_of(table: Table, column: SchemaColumn) -> str | None:
     return (said.timezone if said is not None else None) or table.timezone or zones.DEFAULT
 
 
-def as_read(table: Table, name: str, schema: Schema) -> tuple[str, ...]:
+def as_read(table: DeclaredTable, name: str, schema: Schema) -> tuple[str, ...]:
     """A column of a key as conditions see it: (name,), or (name, cast) where the cast may make two values one."""
     column = schema.tables[table.name].columns[name]
     cast, zone = imposed(table, column), zone_of(table, column)

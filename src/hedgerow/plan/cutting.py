@@ -16,7 +16,7 @@ import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from hedgerow.catalog.model import DEFAULT_SIZE, Catalog, Table, Through
+from hedgerow.catalog.model import DEFAULT_SIZE, Catalog, DeclaredTable, Through
 from hedgerow.errors import InternalError, UnsupportedSQLError
 from hedgerow.expressions.nodes import Call, Column, Expr, Literal, Nested, Order, Window, walk
 from hedgerow.expressions.types import Type
@@ -108,7 +108,7 @@ class _Cutting:
         return cut(self.release, self._rows, paths, self._catalog, self._schema) if self._rows else self.release
 
 
-def is_enforced(table: Table, catalog: Catalog, schema: Schema) -> bool:
+def is_enforced(table: DeclaredTable, catalog: Catalog, schema: Schema) -> bool:
     """True where a row has one owner, because the database enforces every key on the path to it."""
     if not isinstance(table.unit, Through):
         return True

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from hedgerow.catalog.model import Table, Through
+from hedgerow.catalog.model import DeclaredTable, Through
 from hedgerow.catalog.names import tables_named
 from hedgerow.errors import HedgerowError, InternalError, PolicyError, UnknownNameError, UnsupportedSQLError
 from hedgerow.expressions.nodes import Call, Column, Expr
@@ -44,13 +44,13 @@ def declared_table(node: exp.Table, name: str, context: Context) -> Rows:
     return _private(table, scan, item, facts, context, node)
 
 
-def _named(node: exp.Table, context: Context) -> Table | None:
+def _named(node: exp.Table, context: Context) -> DeclaredTable | None:
     """The declared table with this name: of the current schema, unless the name says another one."""
     found = tables_named(context.schema, [part.name for part in node.parts])
     return next((context.catalog.tables[name] for name in found if name in context.catalog.tables), None)
 
 
-def _private(table: Table, scan: Scan, item: Item, facts: Facts, context: Context, node: exp.Expr) -> Rows:
+def _private(table: DeclaredTable, scan: Scan, item: Item, facts: Facts, context: Context, node: exp.Expr) -> Rows:
     """The rows of a private table; where the unit is in another table, joined with it along the declared path."""
     source: From = scan
     path: list[tuple[str, str]] = []
@@ -70,7 +70,7 @@ def _private(table: Table, scan: Scan, item: Item, facts: Facts, context: Contex
     return Rows(source, Standing.OWNED, (item,), facts, (owner,), (leaf,), node=node)
 
 
-def on_path(here: Table, alias: str, target: Table, reached: str, context: Context) -> Expr:
+def on_path(here: DeclaredTable, alias: str, target: DeclaredTable, reached: str, context: Context) -> Expr:
     """The condition of one step of a path: the columns of `here` equal those they point to."""
     if not isinstance(here.unit, Through):
         raise InternalError("A path that leads nowhere.")
@@ -85,7 +85,9 @@ def on_path(here: Table, alias: str, target: Table, reached: str, context: Conte
     return condition
 
 
-def _check_path(here: Table, own: str, target: Table, other: str, sides: Sequence[Expr], context: Context) -> None:
+def _check_path(
+    here: DeclaredTable, own: str, target: DeclaredTable, other: str, sides: Sequence[Expr], context: Context
+) -> None:
     """Refuse a path whose columns are compared after a conversion.
 
     Privacy: a key identifies one row as it is stored. Converted, two of its values may be one, and a row that points
@@ -107,13 +109,13 @@ def _check_path(here: Table, own: str, target: Table, other: str, sides: Sequenc
     )
 
 
-def read_column(table: Table, name: str, alias: str, context: Context) -> Expr:
+def read_column(table: DeclaredTable, name: str, alias: str, context: Context) -> Expr:
     """A column that a path or a unit needs, whether or not queries may see it."""
     declared = context.schema.tables[table.name].columns[name]
     return _typed(_column(declared, table, {}, alias), table, declared)
 
 
-def limits(table: Table, context: Context) -> Limits:
+def limits(table: DeclaredTable, context: Context) -> Limits:
     """What the owner declared of how much one unit counts in the table."""
     unique = table.unit_unique
     return Limits(
@@ -125,7 +127,7 @@ def limits(table: Table, context: Context) -> Limits:
     )
 
 
-def _enforced(table: Table, context: Context) -> bool:
+def _enforced(table: DeclaredTable, context: Context) -> bool:
     """Whether the database itself has one row per unit, as units are told apart.
 
     It compares stored values byte by byte; a unit that is read through a cast, or compared by a collation, may be
@@ -140,7 +142,7 @@ def _enforced(table: Table, context: Context) -> bool:
     return as_stored and not alike and declared.is_unique(frozenset({table.unit}))
 
 
-def visible(table: Table, declared: SchemaTable, alias: str, name: str, context: Context) -> Item:
+def visible(table: DeclaredTable, declared: SchemaTable, alias: str, name: str, context: Context) -> Item:
     """The columns that may be used, by folded name, and the names of those that may not."""
     narrowed = context.narrowed()
     context.bounded |= {fold(column) for column in declared.columns}
@@ -158,7 +160,7 @@ def visible(table: Table, declared: SchemaTable, alias: str, name: str, context:
     return Item(name, shown, frozenset(hidden), spelling, path if fold(name) == path[-1] else ())
 
 
-def _column(column: SchemaColumn, table: Table, narrowed: Bounds, alias: str) -> Column:
+def _column(column: SchemaColumn, table: DeclaredTable, narrowed: Bounds, alias: str) -> Column:
     said = table.columns.get(column.name)
     owners = EVERYTHING
     if said is not None and said.lower is not None and said.upper is not None:
@@ -187,7 +189,7 @@ def _narrow(name: str, owners: Range, asked: tuple[float, float]) -> Range:
     return Range(low, high)
 
 
-def _typed(column: Column, table: Table, declared: SchemaColumn) -> Expr:
+def _typed(column: Column, table: DeclaredTable, declared: SchemaColumn) -> Expr:
     """The column, read through the type that the owner imposed on it."""
     cast, zone = imposed(table, declared), zone_of(table, declared)
     if zone is None:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isqrt
 
-from hedgerow.catalog.model import Catalog, Table, Through
+from hedgerow.catalog.model import Catalog, DeclaredTable, Through
 from hedgerow.expressions.nodes import Call, Column, Expr, Literal, Nested, walk
 from hedgerow.plan.facts import FAITHFUL, conjuncts
 from hedgerow.plan.nodes import Derived, From, Grouped, Join, Query, Release, Scan, Select, SetOperation, scans_of
@@ -174,10 +174,10 @@ class Volumes:
             return ONE
         return Volume(1, 1, frozenset({scan.alias}))
 
-    def _is_one_row(self, table: Table) -> bool:
+    def _is_one_row(self, table: DeclaredTable) -> bool:
         return isinstance(table.unit, str) and self.schema.tables[table.name].is_unique(frozenset({table.unit}))
 
-    def _identifies(self, table: Table, columns: frozenset[str]) -> bool:
+    def _identifies(self, table: DeclaredTable, columns: frozenset[str]) -> bool:
         """Whether the owner says that columns identify one row. It is believed once in a FROM for each table."""
         paths = [t.unit for t in self.catalog.tables.values() if isinstance(t.unit, Through)]
         keys = [frozenset(other for _, other in path.on) for path in paths if path.table == table.name]

@@ -6,7 +6,7 @@ from dataclasses import replace
 from decimal import Decimal
 
 from hedgerow.backends import Backend
-from hedgerow.catalog import Catalog, Column, Table, Value, codes
+from hedgerow.catalog import Catalog, DeclaredColumn, DeclaredTable, Value, codes
 from hedgerow.catalog.bind import effective_type
 from hedgerow.catalog.load import LARGEST_KEY
 from hedgerow.catalog.strict_yaml import is_storable
@@ -30,12 +30,14 @@ def read_domains(catalog: Catalog, schema: Schema, backend: Backend) -> Catalog:
     return replace(catalog, tables=tables)
 
 
-def _with_domains(catalog: Catalog, table: Table, schema: Schema, backend: Backend) -> Table:
+def _with_domains(catalog: Catalog, table: DeclaredTable, schema: Schema, backend: Backend) -> DeclaredTable:
     columns = {name: _with_values(catalog, table, column, schema, backend) for name, column in table.columns.items()}
     return replace(table, columns=columns)
 
 
-def _with_values(catalog: Catalog, table: Table, column: Column, schema: Schema, backend: Backend) -> Column:
+def _with_values(
+    catalog: Catalog, table: DeclaredTable, column: DeclaredColumn, schema: Schema, backend: Backend
+) -> DeclaredColumn:
     if column.values_from is None:
         return column
     source, name = column.values_from
@@ -48,7 +50,7 @@ def _with_values(catalog: Catalog, table: Table, column: Column, schema: Schema,
     return replace(column, values=values, values_from=None)
 
 
-def _readable(said: Column | None, column: SchemaColumn) -> nodes.Expr:
+def _readable(said: DeclaredColumn | None, column: SchemaColumn) -> nodes.Expr:
     """The public column as queries see it; decimals become numbers, as they do in declared keys."""
     plain = nodes.Column(column.name, column.type, native=column.native, collated=column.collated)
     kind = effective_type(said, column)
@@ -88,7 +90,7 @@ def _is_key(value: Value) -> bool:
     return math.isfinite(value) and abs(value) <= LARGEST_KEY
 
 
-def _unusable(catalog: Catalog, table: Table, column: Column, reason: str, hint: str) -> CatalogError:
+def _unusable(catalog: Catalog, table: DeclaredTable, column: DeclaredColumn, reason: str, hint: str) -> CatalogError:
     source, name = column.values_from or ("", "")
     return catalog.problem(
         f"The values of `{column.name}` are those of `{name}` in `{source}`, which {reason}.",

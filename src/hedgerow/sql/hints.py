@@ -64,7 +64,12 @@ def _foreign_word(tokens: Sequence[Token], index: int) -> Hint | None:
         return Hint(f"Write LIMIT {following.text} at the end of the query.", _at(token, following))
     if token.text == "=>":
         return Hint("Write >=.", _at(token))
-    if token.text == "=" and following is not None and following.text in {">", "<"} and following.start == token.end + 1:
+    if (
+        token.text == "="
+        and following is not None
+        and following.text in {">", "<"}
+        and following.start == token.end + 1
+    ):
         return Hint(f"Write {following.text}=.", _at(token, following))
     if token.token_type is TokenType.HASH or token.text == "//":
         return Hint("Write a date in quotes: DATE '2026-01-31'." if before_number else COMMENT, _at(token))

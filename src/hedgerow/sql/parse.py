@@ -40,7 +40,11 @@ def _placeholder(tokens: Sequence[Token], at: int) -> tuple[str, int]:
     """The name of the placeholder that begins here (empty for `?`), and how many words it takes; none: zero."""
     token = tokens[at]
     following = tokens[at + 1] if at + 1 < len(tokens) and tokens[at + 1].start == token.end + 1 else None
-    named = following is not None and following.token_type is not TokenType.STRING and following.text.replace("_", "a").isalnum()
+    named = (
+        following is not None
+        and following.token_type is not TokenType.STRING
+        and following.text.replace("_", "a").isalnum()
+    )
     if token.token_type is TokenType.PLACEHOLDER:
         counted = following is not None and following.token_type is TokenType.NUMBER and following.text.isdecimal()
         return (following.text, 2) if counted and following is not None else ("", 1)
@@ -75,7 +79,7 @@ def _mixed(token: Token) -> ParseError:
 
 
 NAMELESS = (exp.Binary, exp.Connector, exp.Cast, exp.Case, exp.Array, exp.Star)
-"""Syntax of which no function's name and bracket stand in the text."""
+"""Syntax that is written without a function's name and bracket."""
 
 CLAUSE_WORDS = {exp.Lock: "FOR", exp.WithTableHint: "WITH"}
 CLAUSES = tuple(CLAUSE_WORDS)
@@ -111,7 +115,7 @@ def _placeholder_token(name: str, tokens: Sequence[Token]) -> Token | None:
 
 
 def _name_token(node: exp.Func, tokens: Sequence[Token], starts: dict[int, int]) -> Token | None:
-    """The word before the bracket in which the first part of `node` stands; a keyword without brackets itself."""
+    """The word before the bracket that holds the first part of `node`; a keyword without brackets itself."""
     inside = [starts[part.meta["start"]] for part in node.walk() if part.meta.get("start") in starts]
     if not inside:
         names = {name.upper() for name in type(node).sql_names()}
@@ -174,7 +178,7 @@ logging.getLogger("sqlglot").setLevel(logging.CRITICAL)
 
 
 @dataclass(frozen=True)
-class Statement:
+class ParsedStatement:
     """The tree of one query, and the options of BigQuery's differential-privacy clause.
 
     Every node of the tree carries the dialect it was written in as `meta["dialect"]`, for the same
@@ -185,7 +189,7 @@ class Statement:
     options: Mapping[str, Option | Identifier]
 
 
-def parse(text: str, dialect: str = "duckdb") -> Statement:
+def parse(text: str, dialect: str = "duckdb") -> ParsedStatement:
     """Return the syntax tree of one SELECT statement.
 
     Privacy: nothing is executed here. Size and depth are limited before the parser runs, so that a
@@ -213,7 +217,7 @@ def parse(text: str, dialect: str = "duckdb") -> Statement:
     place_functions(query, words)
     for node in query.walk():
         node.meta["dialect"] = dialect
-    return Statement(query, options)
+    return ParsedStatement(query, options)
 
 
 def _check_text(text: str) -> None:
@@ -268,7 +272,7 @@ def _single_query(statements: list[exp.Expr], tokens: list[Token]) -> exp.Query:
                 "The text cannot be read as SQL.", code="syntax", hint="Start the query with SELECT or WITH."
             )
         raise UnsupportedSQLError(
-            f"Only SELECT can be asked; this is {tokens[0].text.split()[0].upper()}.",
+            f"Only SELECT is allowed; this is {tokens[0].text.split()[0].upper()}.",
             code="not-a-select",
             hint="Start the query with SELECT or WITH.",
         )

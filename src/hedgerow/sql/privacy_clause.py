@@ -1,7 +1,7 @@
 """BigQuery's `SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(…)`: found among the words of a statement and taken out.
 
 It is read here, before the parser, which does not know it. The clause says how a statement is to be
-answered, not what is asked; so it may stand once, at the first SELECT or at the one after WITH.
+answered, not its result; so it is allowed once, at the first SELECT or at the one after WITH.
 """
 
 from collections.abc import Mapping, Sequence

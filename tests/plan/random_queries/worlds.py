@@ -84,7 +84,7 @@ class Table:
 
     def declared(self):
         """The table of the catalog."""
-        return model.Table(
+        return model.DeclaredTable(
             self.name,
             public=self.public,
             unit=self.unit,
@@ -94,7 +94,7 @@ class Table:
             max_groups=self.max_groups,
             size=self.size,
             columns={
-                c.name: model.Column(
+                c.name: model.DeclaredColumn(
                     c.name,
                     lower=LOWER if c.bounded else None,
                     upper=UPPER if c.bounded else None,

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from hedgerow.backends.duckdb import DuckDB
-from hedgerow.catalog.model import BudgetPolicy, Catalog, Column, Table
+from hedgerow.catalog.model import BudgetPolicy, Catalog, DeclaredColumn, DeclaredTable
 from hedgerow.compile import program
 from hedgerow.compiled import ALL_KEYS, BUCKET, PLACE, SELECTED, UNITS, WEIGHT
 from hedgerow.dialects import DUCKDB
@@ -26,9 +26,9 @@ NONCE = "00112233445566778899aabbccddeeff"
 TYPES = [pa.int64(), pa.string(), pa.string(), pa.float64(), pa.int64(), pa.bool_()]
 LAYOUT = "(u BIGINT {}, g VARCHAR, d VARCHAR, x DOUBLE, i BIGINT, b BOOLEAN)"
 COLUMNS = {
-    "x": Column("x", lower=-2.0, upper=10.0),
-    "i": Column("i", lower=0, upper=5),
-    "d": Column("d", values=("p", "q", "r")),
+    "x": DeclaredColumn("x", lower=-2.0, upper=10.0),
+    "i": DeclaredColumn("i", lower=0, upper=5),
+    "d": DeclaredColumn("d", values=("p", "q", "r")),
 }
 ROOM = Room(gaussian_left=Fraction(10**6), pure_left=Fraction(10**6), fair_mass=lambda _: Fraction(1, 10**6))
 """A ledger with room for everything."""
@@ -100,7 +100,7 @@ class Laboratory:
     def plan(self, select, limits, *, mechanism="gaussian", min_frequency=1, epsilon=1.0, delta=1e-8, **options):
         """The priced plan of `select`, whose FROM names `t`."""
         name = "one" if limits.unique else "many"
-        table = Table(
+        table = DeclaredTable(
             name,
             unit="u",
             unit_unique=limits.unique,

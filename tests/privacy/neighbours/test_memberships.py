@@ -23,8 +23,8 @@ CATALOG = model.Catalog(
     "shop",
     model.BudgetPolicy(1.0, 1e-6),
     {
-        "people": model.Table("people", unit="uid", unit_unique=True),
-        "buys": model.Table("buys", unit="uid", max_rows=5),
+        "people": model.DeclaredTable("people", unit="uid", unit_unique=True),
+        "buys": model.DeclaredTable("buys", unit="uid", max_rows=5),
     },
 )
 PEOPLE = "CREATE TABLE people (uid INTEGER PRIMARY KEY, x {type})"
