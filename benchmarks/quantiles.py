@@ -17,6 +17,7 @@ from rich.console import Console
 from rich.table import Table
 
 from hedgerow.noise.exponential import choose_many
+from hedgerow.release.quantiles import draw_buckets, draw_nested, measure_quantile
 from hedgerow.statistics.distinct_bounds import distinct_flow, simple_distinct
 from hedgerow.statistics.quantiles import (
     BUCKETS_OF_ONE_GROUP,
@@ -25,11 +26,8 @@ from hedgerow.statistics.quantiles import (
     Target,
     affordable_epsilon,
     bucket_grid,
-    draw_buckets,
-    draw_nested,
     joint_factor,
     levels,
-    measure_quantile,
     mu_squared,
     split,
 )

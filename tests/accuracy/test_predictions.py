@@ -20,7 +20,7 @@ from hedgerow.accuracy import (
     steady_sum,
     sum_uncertainty,
 )
-from hedgerow.accuracy.parameters import MECHANISMS
+from hedgerow.arguments import MECHANISMS
 from hedgerow.errors import ParameterError
 
 FALSE_ALARM = 1e-9

@@ -1,6 +1,5 @@
 """Charged estimators: what they cost, what they add, and that they pay before they draw."""
 
-import importlib
 import math
 from fractions import Fraction
 
@@ -24,11 +23,9 @@ from hedgerow.ratio import (
     smooth,
     smooth_sensitivity,
 )
-from hedgerow.ratio import (
-    noisy_ratio as room,
-)
-from hedgerow.ratio.noisy_counts import _drawn as drawn_noise
-from hedgerow.ratio.paying import Purchase, grid_for, scale_for
+from hedgerow.release import ratios
+from hedgerow.release.ratios import Purchase, grid_for, scale_for
+from hedgerow.release.ratios import _drawn as drawn_noise
 
 DOMAIN = {"n_x": 150, "n_y": 150}
 
@@ -81,9 +78,8 @@ def test_the_history_shows_what_was_asked_and_that_it_was_answered(ledger, name)
 @pytest.mark.parametrize("name", NAMES)
 def test_without_budget_nothing_is_drawn(tmp_path, name, monkeypatch):
     policy = BudgetPolicy(epsilon=0.3, delta=1e-9, pure_epsilon=0.1)
-    counts = importlib.import_module("hedgerow.ratio.noisy_counts")
-    for module, sampler in ((counts, "discrete_laplace"), (counts, "rounded_gaussian"), (room, "discrete_laplace")):
-        monkeypatch.setattr(module, sampler, _never)
+    for sampler in ("discrete_laplace", "rounded_gaussian"):
+        monkeypatch.setattr(ratios, sampler, _never)
     with open_ledger(tmp_path / "poor.ledger", dataset="clinic", policy=policy) as poor:
         with pytest.raises(BudgetError):
             all_estimators(poor)[name]()
@@ -139,7 +135,7 @@ def test_the_noise_of_counts_strays_as_its_law_says(false_alarm, law):
 
 def test_a_noisy_logarithm_misses_as_often_as_its_accuracy_says(ledger, false_alarm):
     draws, law = 5_000, noisy_log(ledger, 100, 100, epsilon=2.0).noise
-    values = [room._noisy_exponential(0.0, law.scale / law.step) for _ in range(draws)]
+    values = [ratios._noisy_exponential(0.0, law.scale / law.step) for _ in range(draws)]
     chance = sample_accuracy(100, 100, epsilon=2.0, alpha=0.3, estimator="noisy_log")
     assert near(false_alarm, sum(abs(value - 1) > 0.3 for value in values), draws, chance)
 
@@ -147,28 +143,28 @@ def test_a_noisy_logarithm_misses_as_often_as_its_accuracy_says(ledger, false_al
 def test_a_naive_ratio_misses_as_often_as_its_accuracy_says(ledger, false_alarm):
     draws, law = 5_000, naive(ledger, 100, 100, epsilon=2.0, n_x=150, bound=30).noise
     grid = Fraction(law.step)
-    values = [room._noisy_quotient((100, 100), grid, law.scale / law.step) for _ in range(draws)]
+    values = [ratios._noisy_quotient((100, 100), grid, law.scale / law.step) for _ in range(draws)]
     chance = sample_accuracy(100, 100, epsilon=2.0, alpha=0.1, estimator="naive", n_x=150, bound=30)
     assert near(false_alarm, sum(abs(value - 1) > 0.1 for value in values), draws, chance)
 
 
 def test_the_scale_of_smooth_noise_is_that_of_the_smooth_sensitivity():
     epsilon, delta = 1.0, 1e-6
-    grid = room._smooth_grid(epsilon, 150)
+    grid = ratios._smooth_grid(epsilon, 150)
     smoothness = math.log1p(epsilon / 2 / math.log(2 / delta))
     bound = smooth_sensitivity(61, 38, smoothness=smoothness, **DOMAIN)
-    scale = room._smooth_scale((61, 38), 150, epsilon, delta, grid)
+    scale = ratios._smooth_scale((61, 38), 150, epsilon, delta, grid)
     assert math.isclose(scale * grid, 2 * (bound + grid) / epsilon, rel_tol=1e-6)
     assert grid < 2 * bound / epsilon / 1000
 
 
 def test_neighbours_have_smooth_scales_and_quotients_within_what_the_proof_needs():
     epsilon, delta, most = 1.0, 1e-3, 12
-    grid = room._smooth_grid(epsilon, most)
+    grid = ratios._smooth_grid(epsilon, most)
     limit = 1 + epsilon / 2 / math.log(2 / delta)
     scales = np.array(
         [
-            [room._smooth_scale((x, y), most, epsilon, delta, grid) for y in range(1, most + 1)]
+            [ratios._smooth_scale((x, y), most, epsilon, delta, grid) for y in range(1, most + 1)]
             for x in range(1, most + 1)
         ]
     )
@@ -184,7 +180,7 @@ def test_neighbours_have_smooth_scales_and_quotients_within_what_the_proof_needs
 @pytest.mark.parametrize("distance", [0, 20])
 def test_a_distance_passes_as_often_as_whole_number_noise_allows(false_alarm, distance):
     draws, scale, delta = 5_000, 2.0, 0.01
-    held = sum(room._passes(distance, delta, scale) for _ in range(draws))
+    held = sum(ratios._passes(distance, delta, scale) for _ in range(draws))
     above = math.floor(math.log(1 / delta) * scale) + 1 - distance
     q = math.exp(-1 / scale)
     chance = q**above / (1 + q) if above > 0 else 1 - q ** (1 - above) / (1 + q)

@@ -22,9 +22,9 @@ from hedgerow.ratio import (
     split_epsilon,
     width_parts,
 )
-from hedgerow.ratio.arms import Arm, public_size
-from hedgerow.ratio.curves import RISK_DIFFERENCE
-from hedgerow.ratio.score import Score
+from hedgerow.statistics.two_by_two.arms import Arm, public_size
+from hedgerow.statistics.two_by_two.curves import RISK_DIFFERENCE
+from hedgerow.statistics.two_by_two.score import Score
 
 
 def test_power_without_noise_is_the_textbook_formula():

@@ -5,7 +5,7 @@ import pytest
 
 from hedgerow.errors import ParameterError
 from hedgerow.ratio import smooth_sensitivity
-from hedgerow.ratio.local import distance_to, largest_within
+from hedgerow.statistics.ratio_sensitivity import distance_to, largest_within
 
 
 def local_sensitivities(most):

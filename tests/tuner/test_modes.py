@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from hedgerow.accuracy import average_error, gaussian_sigma, laplace_error, quotient_error
-from hedgerow.accuracy.parameters import MECHANISMS
+from hedgerow.arguments import MECHANISMS
 from hedgerow.errors import ConditionNotMet, ParameterError
 from hedgerow.tuner import known_size, split_budget, unknown_size
 

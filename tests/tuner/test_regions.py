@@ -5,7 +5,7 @@ import json
 import pytest
 
 from hedgerow.accuracy import average_error, enough_rows
-from hedgerow.accuracy.parameters import MECHANISMS
+from hedgerow.arguments import MECHANISMS
 from hedgerow.errors import ParameterError
 from hedgerow.tuner import applicability
 from hedgerow.tuner.chart import region_chart, save_chart

@@ -17,7 +17,7 @@ from typing import Self
 
 from hedgerow.accounting.bisection import bracket
 from hedgerow.accounting.events import AnyEvent, GaussianEvent, ThresholdEvent
-from hedgerow.accounting.parameters import non_negative, probability, whole
+from hedgerow.arguments import non_negative, probability, whole
 
 SCALE = 2**120
 

@@ -4,7 +4,7 @@ import math
 
 from scipy.special import log_expit, ndtri_exp
 
-from hedgerow.accounting.parameters import non_negative
+from hedgerow.arguments import non_negative
 
 
 def pure_mu(epsilon: float) -> float:

@@ -5,7 +5,7 @@ import math
 from scipy.special import erfcx
 
 from hedgerow.accounting.bisection import bracket
-from hedgerow.accounting.parameters import non_negative, probability, real
+from hedgerow.arguments import non_negative, probability, real
 
 SLACK = 1.0 + 1e-9
 """A computed delta times this is an upper bound on the exact one."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from hedgerow.accounting.gaussian import gaussian_mu
-from hedgerow.accounting.parameters import positive, probability, whole
+from hedgerow.arguments import positive, probability, whole
 from hedgerow.errors import ParameterError
 
 PUBLISHED_PRICES = {"count": 1, "sum": 1, "histogram": 1, "mean": 2, "var": 3}

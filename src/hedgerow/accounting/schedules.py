@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 
 from scipy.special import zeta
 
-from hedgerow.accounting.parameters import whole
+from hedgerow.arguments import whole
 
 LOGARITHMIC_SUM = 2.109742801236892
 """The sum of 1 / (n ln^2 n) over n >= 2."""

@@ -7,7 +7,7 @@ from scipy.special import log_ndtr, ndtri
 
 from hedgerow.accounting.bisection import bracket
 from hedgerow.accounting.gaussian import SLACK, gaussian_delta
-from hedgerow.accounting.parameters import non_negative, positive, probability, real, whole
+from hedgerow.arguments import non_negative, positive, probability, real, whole
 
 FAR = 64.0
 """Standard deviations beyond which a threshold changes nothing."""

@@ -8,7 +8,9 @@ from numpy.typing import ArrayLike
 
 from hedgerow.accuracy.joint import joint_error
 from hedgerow.accuracy.noise_error import unit_noise
-from hedgerow.accuracy.parameters import (
+from hedgerow.accuracy.prediction import Condition, Prediction, above, at_most, predicted
+from hedgerow.accuracy.propositions import balance, error_bound, largest, positive_range
+from hedgerow.arguments import (
     MECHANISMS,
     Floats,
     Mechanism,
@@ -18,8 +20,6 @@ from hedgerow.accuracy.parameters import (
     ranges,
     reals,
 )
-from hedgerow.accuracy.prediction import Condition, Prediction, above, at_most, predicted
-from hedgerow.accuracy.propositions import balance, error_bound, largest, positive_range
 
 Method = Literal["auto", "published", "direct"]
 METHODS: tuple[Method, ...] = ("auto", "published", "direct")

@@ -3,7 +3,7 @@
 import numpy as np
 
 from hedgerow.accuracy.noise_error import reach
-from hedgerow.accuracy.parameters import Floats, Mechanism
+from hedgerow.arguments import Floats, Mechanism
 from hedgerow.distributions import Laplace
 from hedgerow.error_bars.intervals import half_width
 

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
 from hedgerow.accounting import gaussian_epsilon, gaussian_mu
-from hedgerow.accuracy.parameters import (
+from hedgerow.arguments import (
     Floats,
     Mechanism,
     Number,

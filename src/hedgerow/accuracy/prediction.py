@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.accuracy.parameters import Floats, Number, plain
+from hedgerow.arguments import Floats, Number, plain
 
 Flag = bool | NDArray[np.bool_]
 

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hedgerow.accuracy.noise_error import reach, unit_noise
-from hedgerow.accuracy.parameters import (
+from hedgerow.accuracy.prediction import Condition, above, at_most
+from hedgerow.arguments import (
     MECHANISMS,
     Floats,
     Mechanism,
@@ -20,7 +21,6 @@ from hedgerow.accuracy.parameters import (
     ranges,
     reals,
 )
-from hedgerow.accuracy.prediction import Condition, above, at_most
 
 
 def enough_rows(

@@ -6,7 +6,7 @@ from typing import Literal, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hedgerow.accuracy.parameters import Floats, chosen, probabilities, reals
+from hedgerow.arguments import Floats, chosen, probabilities, reals
 from hedgerow.distributions import Gaussian, Laplace, Noise
 from hedgerow.error_bars.intervals import Bounds, arithmetic, half_width, quotient_bounds
 from hedgerow.error_bars.intervals.bounds import ZERO_DENOMINATOR

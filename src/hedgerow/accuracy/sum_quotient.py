@@ -9,7 +9,9 @@ from numpy.typing import ArrayLike
 from hedgerow.accuracy.average import METHODS, Method, small_count
 from hedgerow.accuracy.joint import joint_error
 from hedgerow.accuracy.noise_error import unit_noise
-from hedgerow.accuracy.parameters import (
+from hedgerow.accuracy.prediction import Condition, Prediction, above, predicted
+from hedgerow.accuracy.propositions import balance, error_bound, largest, positive_range
+from hedgerow.arguments import (
     MECHANISMS,
     Floats,
     Mechanism,
@@ -20,8 +22,6 @@ from hedgerow.accuracy.parameters import (
     ranges,
     reals,
 )
-from hedgerow.accuracy.prediction import Condition, Prediction, above, predicted
-from hedgerow.accuracy.propositions import balance, error_bound, largest, positive_range
 
 PLACES = ("numerator", "denominator")
 

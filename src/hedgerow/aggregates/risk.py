@@ -15,7 +15,7 @@ from hedgerow.error_bars.intervals import Bounds
 from hedgerow.errors import InternalError, UnsupportedSQLError
 from hedgerow.expressions.nodes import Call, Expr, Literal
 from hedgerow.expressions.types import Type
-from hedgerow.ratio import RatioEstimate, odds_ratio, relative_risk, risk_difference
+from hedgerow.statistics.two_by_two import RatioEstimate, odds_ratio, relative_risk, risk_difference
 
 CELLS = 4
 LEAST_BETA = 1e-12

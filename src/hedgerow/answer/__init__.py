@@ -1,10 +1,10 @@
 """What an analyst gets back."""
 
-from hedgerow.answer.diagnostics import Clipped, Diagnostics, diagnosable
+from hedgerow.answer.diagnostics import Clipped, Diagnostics
 from hedgerow.answer.notes import caption, notes
 from hedgerow.answer.show import rich_table
 from hedgerow.answer.summary import FoundBounds, Mechanism, Payment, Summary
-from hedgerow.answer.table import Answer
+from hedgerow.answer.table import Answer, diagnosable
 
 __all__ = [
     "Answer",

@@ -1,17 +1,14 @@
 """The clipping report of an answer: how much its limits cut off, in shares with error bars."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from rich.table import Table
 
 from hedgerow.accounting.budget import Spending
 from hedgerow.answer.summary import Payment
 from hedgerow.error_bars.intervals.interval import Interval
-
-if TYPE_CHECKING:
-    from hedgerow.answer.table import Answer
 
 FREE = Spending(0.0, 0.0)
 
@@ -93,9 +90,3 @@ class Diagnose(Protocol):
 
     def __call__(self, *, epsilon: float | None, delta: float | None) -> Diagnostics:
         """The report, paid for."""
-
-
-def diagnosable(answer: "Answer", diagnose: Callable[..., Diagnostics]) -> "Answer":
-    """The answer, able to say how much its limits touched."""
-    answer._diagnose = diagnose  # noqa: SLF001 - the same room; an answer is made without a database
-    return answer

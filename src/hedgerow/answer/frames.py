@@ -1,21 +1,18 @@
 """Answers for programs: Arrow, with what is known of the error bars as metadata or as columns."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from hedgerow.answer.released import ReleasedTable
 from hedgerow.error_bars.intervals.interval import Interval, IntervalKind
-
-if TYPE_CHECKING:
-    from hedgerow.answer.table import Answer
 
 CONFIDENCE, KIND, PART, OF, RECEIPT = (
     f"hedgerow.{name}" for name in ("confidence", "interval", "part", "of", "receipt")
 )
 
 
-def arrow_table(answer: "Answer", values: pa.Table, *, intervals: bool) -> pa.Table:
+def arrow_table(answer: ReleasedTable, values: pa.Table, *, intervals: bool) -> pa.Table:
     """The values, their columns marked where they rest on noise; with `intervals` three more columns for each.
 
     Statistics that compare people get three more: the interval about a population, and the p-value.
@@ -34,7 +31,7 @@ def arrow_table(answer: "Answer", values: pa.Table, *, intervals: bool) -> pa.Ta
     return pa.Table.from_arrays(columns, schema=pa.schema(fields, metadata=_receipt(answer)))
 
 
-def _said(answer: "Answer", name: str) -> Mapping[str, str]:
+def _said(answer: ReleasedTable, name: str) -> Mapping[str, str]:
     bars = (row[name] for row in answer.intervals if name in row)
     return {CONFIDENCE: f"{answer.confidence!r}", KIND: _weakest(bars)}
 
@@ -44,7 +41,7 @@ def _weakest(bars: Iterable[Interval]) -> str:
     return max((bar.kind for bar in bars if bar.has_number), key=lambda kind: kind.rank, default=IntervalKind.NONE)
 
 
-def _receipt(answer: "Answer") -> Mapping[str, str] | None:
+def _receipt(answer: ReleasedTable) -> Mapping[str, str] | None:
     found = answer.receipt.id
     return None if found is None else {RECEIPT: found, CONFIDENCE: f"{answer.confidence!r}"}
 
@@ -74,9 +71,3 @@ def _free(name: str, taken: set[str]) -> str:
         name += "_"
     taken.add(name)
     return name
-
-
-def noisy_names(columns: Iterable[str], intervals: Iterable[Mapping[str, Interval]]) -> tuple[str, ...]:
-    """The columns that have an interval in any row, in SELECT order."""
-    found = {name for row in intervals for name in row}
-    return tuple(name for name in columns if name in found)

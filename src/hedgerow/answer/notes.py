@@ -1,19 +1,16 @@
 """What the error bars have to say in words."""
 
 from collections.abc import Collection
-from typing import TYPE_CHECKING
 
 from hedgerow.answer.plain import on_one_line
 from hedgerow.answer.population import MEANING, about_people
-
-if TYPE_CHECKING:
-    from hedgerow.answer.table import Answer
+from hedgerow.answer.released import ReleasedTable
 
 MOST_ROWS = 200
 """How many rows people are shown; programs get all of them."""
 
 
-def notes(answer: "Answer", only: Collection[str] | None = None) -> list[str]:
+def notes(answer: ReleasedTable, only: Collection[str] | None = None) -> list[str]:
     """What is said of the answer as a whole, each note of the error bars once with its columns, and of populations.
 
     Args:
@@ -29,7 +26,7 @@ def notes(answer: "Answer", only: Collection[str] | None = None) -> list[str]:
     return [*answer.notes, *found, *([MEANING] if about_people(answer) else [])]
 
 
-def caption(answer: "Answer") -> str:
+def caption(answer: ReleasedTable) -> str:
     """One line below the table: what ± means, and what was paid."""
     rows = "" if len(answer) <= MOST_ROWS else f"the first {MOST_ROWS} of {len(answer):,} rows; "
     if answer.receipt.id is None and not answer.receipt.reused:

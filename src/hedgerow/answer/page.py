@@ -4,15 +4,12 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from html import escape
 from math import isinf
-from typing import TYPE_CHECKING
 
 from hedgerow.answer.notes import MOST_ROWS, caption, notes
 from hedgerow.answer.plain import number, on_one_line, shown
 from hedgerow.answer.population import about_people, cells, headings
+from hedgerow.answer.released import ReleasedTable
 from hedgerow.error_bars.intervals.interval import Interval
-
-if TYPE_CHECKING:
-    from hedgerow.answer.table import Answer
 
 TRACK = "display:inline-block;width:6em;height:.6em;margin-left:.6em;border-bottom:1px solid #8884"
 BAR, OPEN, TICK = "#4c78a888", "#4c78a833", "#1f4e79"
@@ -32,7 +29,7 @@ class _Scale:
         return min(max(100 * (value - self.low) / (self.high - self.low), 0.0), 100.0)
 
 
-def html_table(answer: "Answer") -> str:
+def html_table(answer: ReleasedTable) -> str:
     """The answer as an HTML table: `value ± error`, the interval when pointed at, and a bar for scale."""
     columns = {name: answer[name][:MOST_ROWS] for name in answer.columns}
     bars = answer.intervals[:MOST_ROWS]

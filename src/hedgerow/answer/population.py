@@ -2,13 +2,10 @@
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from hedgerow.answer.plain import ends
+from hedgerow.answer.released import ReleasedTable
 from hedgerow.error_bars.intervals.interval import Interval
-
-if TYPE_CHECKING:
-    from hedgerow.answer.table import Answer
 
 LEAST = 1e-4
 """P-values below it are all shown alike."""
@@ -19,7 +16,7 @@ MEANING = (
 )
 
 
-def about_people(answer: "Answer") -> tuple[str, ...]:
+def about_people(answer: ReleasedTable) -> tuple[str, ...]:
     """The columns that say something about a population, in any row."""
     found = {name for row in answer.intervals for name, bar in row.items() if bar.population is not None}
     return tuple(name for name in answer.columns if name in found)

@@ -2,23 +2,20 @@
 
 import io
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.measure import Measurement
+from rich.table import Table
+from rich.text import Text
 
 from hedgerow.answer.notes import MOST_ROWS, caption, notes
 from hedgerow.answer.plain import on_one_line, shown
 from hedgerow.answer.population import about_people, cells, headings
-
-if TYPE_CHECKING:
-    from rich.table import Table
-
-    from hedgerow.answer.table import Answer
+from hedgerow.answer.released import ReleasedTable
 
 
-def rich_table(answer: "Answer") -> "Table":
+def rich_table(answer: ReleasedTable) -> Table:
     """The answer as a Rich table; numbers with their error to the right."""
-    from rich.table import Table  # noqa: PLC0415 - slow to import, and many answers are never printed
-    from rich.text import Text  # noqa: PLC0415 - likewise
-
     table = Table()
     people = about_people(answer)
     for name in answer.columns:
@@ -30,11 +27,8 @@ def rich_table(answer: "Answer") -> "Table":
     return table
 
 
-def text_table(answer: "Answer") -> str:
+def text_table(answer: ReleasedTable) -> str:
     """The answer as plain text: a table as wide as its numbers need, what ± means, and each note once."""
-    from rich.console import Console  # noqa: PLC0415 - likewise
-    from rich.measure import Measurement  # noqa: PLC0415 - likewise
-
     buffer = io.StringIO()
     console = Console(file=buffer, width=100_000, color_system=None, highlight=False, markup=False)
     table = rich_table(answer)
@@ -44,7 +38,7 @@ def text_table(answer: "Answer") -> str:
     return "\n".join(lines)
 
 
-def _cells(answer: "Answer") -> Iterator[list[str]]:
+def _cells(answer: ReleasedTable) -> Iterator[list[str]]:
     columns = [answer[name] for name in answer.columns]
     people = about_people(answer)
     rows = list(zip(*columns, strict=True))[:MOST_ROWS]

@@ -1,19 +1,18 @@
 """The answer: a small table in which every number says how wrong it may be."""
 
 import math
-from collections import namedtuple
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from hedgerow.answer.diagnostics import Diagnose, Diagnostics
-from hedgerow.answer.frames import arrow_table, noisy_names
+from hedgerow.answer.frames import arrow_table
 from hedgerow.answer.page import html_table
 from hedgerow.answer.plain import plain
 from hedgerow.answer.plot import AnyChart, plot_answer
+from hedgerow.answer.released import ReleasedTable
 from hedgerow.answer.show import text_table
-from hedgerow.answer.summary import Summary
 from hedgerow.error_bars.intervals.interval import Interval
 from hedgerow.errors import ConditionNotMet
 
@@ -21,10 +20,8 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
 
-Intervals = Sequence[Mapping[str, Interval]]
 
-
-class Answer:
+class Answer(ReleasedTable):
     """A released table with error bars.
 
     Iterating gives rows as named tuples of plain values; `answer["column"]` is a list;
@@ -37,62 +34,7 @@ class Answer:
         notes: What is to be said about the answer as a whole, such as which groups its totals leave out.
     """
 
-    def __init__(
-        self,
-        table: pa.Table,
-        intervals: Intervals | Callable[[], Intervals],
-        confidence: float,
-        receipt: Summary,
-        noisy: Sequence[str] | None = None,
-        notes: Sequence[str] = (),
-    ) -> None:
-        """Make an answer.
-
-        Args:
-            table: The released values.
-            intervals: The error bars, row by row; or a function that makes them when they are first looked at.
-            confidence: How often one of them holds.
-            receipt: What was paid.
-            noisy: The columns that have error bars; where it is not given, those that have one in any row.
-            notes: What is to be said about the answer as a whole.
-        """
-        self._table = table
-        self._intervals = intervals
-        self._noisy = None if noisy is None else tuple(noisy)
-        self._made: dict[str, list[Mapping[str, Interval]]] = {}
-        self._diagnose: Diagnose | None = None
-        self.columns = list(table.column_names)
-        self.confidence = confidence
-        self.receipt = receipt
-        self.notes = tuple(notes)
-
-    @property
-    def intervals(self) -> list[Mapping[str, Interval]]:
-        """For every row, the interval of each column that rests on noise. Made once, however many threads ask."""
-        if "all" not in self._made:
-            made = self._intervals() if callable(self._intervals) else self._intervals
-            self._made.setdefault("all", list(made))
-        return self._made["all"]
-
-    @property
-    def noisy(self) -> tuple[str, ...]:
-        """The columns that rest on noise, and so have error bars."""
-        if self._noisy is None:
-            self._noisy = noisy_names(self.columns, self.intervals)
-        return self._noisy
-
-    def __len__(self) -> int:
-        return int(self._table.num_rows)
-
-    def __iter__(self) -> Iterator[tuple[Any, ...]]:
-        row = namedtuple("Row", self.columns, rename=True)  # type: ignore[misc]  # noqa: PYI024 - names are known at run time only
-        columns = [self[name] for name in self.columns]
-        return (row(*values) for values in zip(*columns, strict=True)) if columns else iter(())
-
-    def __getitem__(self, column: str) -> list[Any]:
-        if column not in self.columns:
-            raise KeyError(column)
-        return list(self._table.column(column).to_pylist())
+    _diagnose: Diagnose | None = None
 
     def __repr__(self) -> str:
         return text_table(self)
@@ -110,7 +52,7 @@ class Answer:
             y: The column or columns to draw, one panel each; by default all that rest on noise.
             colour: The column to tell apart by colour; by default the other keys together.
         """
-        return plot_answer(self, x, y, colour)
+        return plot_answer(self, self._table.schema, (x, y, colour))
 
     def diagnostics(self, *, epsilon: float | None = None, delta: float | None = None) -> Diagnostics:
         """How much the limits of this answer touched.
@@ -159,6 +101,12 @@ class Answer:
             **({"notes": list(self.notes)} if self.notes else {}),
             **self.receipt.to_dict(),
         }
+
+
+def diagnosable(answer: Answer, diagnose: Diagnose) -> Answer:
+    """Return the answer, able to say how much its limits touched."""
+    answer._diagnose = diagnose  # noqa: SLF001 - the same module; an answer is made without a database
+    return answer
 
 
 def _ends(interval: Interval) -> dict[str, Any]:

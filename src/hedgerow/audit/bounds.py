@@ -10,8 +10,7 @@ is too large with probability at most twice the level of one limit.
 import math
 from dataclasses import dataclass
 
-from scipy.special import ndtri
-from scipy.stats import beta
+from scipy.special import betainccinv, betaincinv, ndtri
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +35,7 @@ def least_chance(count: int, runs: int, level: float) -> float:
         >>> least_chance(0, 100, 0.01), round(least_chance(100, 100, 0.01), 4)
         (0.0, 0.955)
     """
-    return float(beta.ppf(level, count, runs - count + 1)) if count > 0 else 0.0
+    return float(betaincinv(count, runs - count + 1, level)) if count > 0 else 0.0
 
 
 def greatest_chance(count: int, runs: int, level: float) -> float:
@@ -46,7 +45,7 @@ def greatest_chance(count: int, runs: int, level: float) -> float:
         >>> round(greatest_chance(0, 100, 0.01), 4)
         0.045
     """
-    return float(beta.isf(level, count + 1, runs - count)) if count < runs else 1.0
+    return float(betainccinv(count + 1, runs - count, level)) if count < runs else 1.0
 
 
 def epsilon_bound(tally: Tally, delta: float, level: float) -> float:

@@ -20,7 +20,7 @@ from hedgerow.backends import connect_backend
 from hedgerow.catalog import Catalog, load_catalog
 from hedgerow.errors import ConditionNotMet, ParameterError
 
-Progress = Callable[[str, int, int], None]
+ProgressReport = Callable[[str, int, int], None]
 """Told the kind of pair that is run, how many runs were made, and how many there will be."""
 
 RUNS = 500
@@ -38,7 +38,7 @@ def audit(
     confidence: float = CONFIDENCE,
     depth: str = "engine",
     only: Collection[str] = KINDS,
-    progress: Progress = lambda *_: None,
+    progress: ProgressReport = lambda *_: None,
     dialect: str = "duckdb",
     epsilon: float | None = None,
     delta: float | None = None,
@@ -108,7 +108,7 @@ class _Audit:
     runs: int
     confidence: float
     depth: str
-    progress: Progress
+    progress: ProgressReport
     made: int = 0
     planned: int = 0
 

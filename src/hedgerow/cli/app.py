@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from hedgerow import __version__
 from hedgerow.cli.audit import audit
 from hedgerow.cli.budget import budget
 from hedgerow.cli.calibrate import calibrate
@@ -66,8 +67,6 @@ app = typer.Typer(
 
 def _version(asked: bool) -> None:  # noqa: FBT001 - Typer's signature
     if asked:
-        from hedgerow import __version__  # noqa: PLC0415 - only when it is asked for
-
         say(f"hedgerow {__version__}")
         raise typer.Exit
 

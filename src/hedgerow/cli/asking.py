@@ -3,13 +3,11 @@
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hedgerow.cli.faults import UsageError, pointing
 from hedgerow.owners_log import keep
-
-if TYPE_CHECKING:
-    from hedgerow.session import Database
+from hedgerow.session import Database, connect
 
 
 def read_statement(stated: str) -> str:
@@ -25,10 +23,8 @@ def read_statement(stated: str) -> str:
 @contextmanager
 def asking(
     statement: str, *, db: str, catalog: str, ledger: str | None, analyst: str | None, dialect: str | None
-) -> Iterator["Database"]:
+) -> Iterator[Database]:
     """The open database; errors inside point at the statement, or at the catalog."""
-    from hedgerow.session import connect  # noqa: PLC0415 - keeps --help quick
-
     with (
         pointing(catalog=catalog, query=statement),
         connect(db, catalog=catalog, ledger=ledger, analyst=analyst, dialect=dialect) as database,

@@ -3,18 +3,20 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
+import duckdb
 import typer
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from hedgerow.audit import AuditReport
+from hedgerow.audit import audit as look
+from hedgerow.audit.run import ProgressReport
 from hedgerow.cli import options
 from hedgerow.cli.asking import read_statement, stated
+from hedgerow.cli.audit_page import audit_page, html_page
 from hedgerow.cli.faults import UsageError, pointing
 from hedgerow.cli.output import stderr, tell, write_json
-
-if TYPE_CHECKING:
-    from hedgerow.audit import AuditReport
-    from hedgerow.audit.run import Progress
 
 EXCEEDED = 1
 
@@ -92,9 +94,7 @@ def audit(
     raise typer.Exit(0 if found.passed else EXCEEDED)
 
 
-def _audit(text: str, source: object, catalog: str, progress: "Progress", **asked: Any) -> "AuditReport":  # noqa: ANN401 - see `audit`
-    from hedgerow.audit import audit as look  # noqa: PLC0415 - keeps --help quick
-
+def _audit(text: str, source: object, catalog: str, progress: ProgressReport, **asked: Any) -> AuditReport:  # noqa: ANN401 - see `audit`
     return look(text, source=source, catalog=catalog, progress=progress, **asked)
 
 
@@ -104,9 +104,7 @@ def _check_page(html: str | None) -> None:
         raise UsageError(f"There is no folder for {html}.", hint="Make it first, or write the page elsewhere.")
 
 
-def _deliver(found: "AuditReport", html: str | None, *, as_json: bool) -> None:
-    from hedgerow.cli.audit_page import audit_page, html_page  # noqa: PLC0415 - keeps --help quick
-
+def _deliver(found: AuditReport, html: str | None, *, as_json: bool) -> None:
     if as_json:
         write_json(found.to_dict())
     else:
@@ -131,8 +129,6 @@ def _source(db: str | None, schema: str | None) -> Iterator[object]:
             )
         yield db
         return
-    import duckdb  # noqa: PLC0415 - keeps --help quick
-
     with duckdb.connect(":memory:", config={"enable_external_access": "false"}) as connection:
         try:
             connection.execute(Path(schema).read_text(encoding="utf-8-sig"))
@@ -144,10 +140,8 @@ def _source(db: str | None, schema: str | None) -> Iterator[object]:
 
 
 @contextmanager
-def _bar() -> Iterator["Progress"]:
+def _bar() -> Iterator[ProgressReport]:
     """A progress bar on a terminal; elsewhere nothing."""
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn  # noqa: PLC0415
-
     columns = TextColumn("{task.description:<20}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
     console = stderr()
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as shown:

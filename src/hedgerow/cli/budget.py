@@ -1,17 +1,22 @@
 """hedgerow budget."""
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from hedgerow.catalog import Catalog, load_catalog
 from hedgerow.cli import options
 from hedgerow.cli.asking import stated
+from hedgerow.cli.budget_page import budget_page
+from hedgerow.cli.budget_report import report
 from hedgerow.cli.faults import UsageError, pointing
 from hedgerow.cli.output import tell, write_json
-
-if TYPE_CHECKING:
-    from hedgerow.catalog import Catalog
-    from hedgerow.ledger import Ledger
+from hedgerow.cli.plan import price_plan
+from hedgerow.cli.plan_page import plan_page
+from hedgerow.cli.trail_file import print_trail, write_trail
+from hedgerow.errors import LedgerError
+from hedgerow.ledger import Ledger, open_ledger, raise_budget
+from hedgerow.session import ledger_path
 
 
 def budget(
@@ -54,8 +59,6 @@ def budget(
 
     Example: hedgerow budget --catalog demo/hospital.yaml --history
     """
-    from hedgerow.catalog import load_catalog  # noqa: PLC0415 - keeps --help quick
-
     asked = stated(
         epsilon=epsilon,
         delta=delta,
@@ -90,10 +93,7 @@ def _check_together(plan: str | None, db: str | None, *, with_plan: dict[str, An
         raise UsageError("A plan is priced for a database.", hint="Name it with --db. No private row will be read.")
 
 
-def _open(catalog: "Catalog", ledger: str | None) -> "Ledger":
-    from hedgerow.ledger import open_ledger  # noqa: PLC0415 - likewise
-    from hedgerow.session import ledger_path  # noqa: PLC0415 - keeps --help quick
-
+def _open(catalog: Catalog, ledger: str | None) -> Ledger:
     place = ledger_path(catalog, ledger)
     return open_ledger(place, dataset=catalog.dataset, policy=catalog.budget, notice=_notice)
 
@@ -102,12 +102,8 @@ def _notice(text: str) -> None:
     tell(f"hedgerow: {text}")
 
 
-def _raise(catalog: "Catalog", ledger: str | None) -> None:
+def _raise(catalog: Catalog, ledger: str | None) -> None:
     """Widen the ledger, unless the catalog asks for no more than it has."""
-    from hedgerow.errors import LedgerError  # noqa: PLC0415 - likewise
-    from hedgerow.ledger import raise_budget  # noqa: PLC0415 - likewise
-    from hedgerow.session import ledger_path  # noqa: PLC0415 - keeps --help quick
-
     try:
         _open(catalog, ledger).close()
     except LedgerError as error:
@@ -123,17 +119,14 @@ def _raise(catalog: "Catalog", ledger: str | None) -> None:
 def _plan(
     file: str,
     db: str,
-    catalog: "Catalog",
-    book: "Ledger",
+    catalog: Catalog,
+    book: Ledger,
     analyst: str | None,
     dialect: str | None,
     asked: dict[str, Any],
     *,
     as_json: bool,
 ) -> None:
-    from hedgerow.cli.plan import price_plan  # noqa: PLC0415 - keeps --help quick
-    from hedgerow.cli.plan_page import plan_page  # noqa: PLC0415 - likewise
-
     found = price_plan(file, db, catalog, book, analyst=analyst, dialect=dialect, options=asked)
     if as_json:
         write_json(found.to_dict())
@@ -141,9 +134,7 @@ def _plan(
         plan_page(found)
 
 
-def _export(book: "Ledger", file: str, *, as_json: bool) -> None:
-    from hedgerow.cli.trail_file import print_trail, write_trail  # noqa: PLC0415 - keeps --help quick
-
+def _export(book: Ledger, file: str, *, as_json: bool) -> None:
     if file == "-":
         print_trail(book.export())
         return
@@ -154,10 +145,7 @@ def _export(book: "Ledger", file: str, *, as_json: bool) -> None:
         tell(f"Wrote {entries:,} entries to {file}")
 
 
-def _print(book: "Ledger", catalog: "Catalog", *, history: bool, verify: bool, as_json: bool) -> None:
-    from hedgerow.cli.budget_page import budget_page  # noqa: PLC0415 - keeps --help quick
-    from hedgerow.cli.budget_report import report  # noqa: PLC0415 - likewise
-
+def _print(book: Ledger, catalog: Catalog, *, history: bool, verify: bool, as_json: bool) -> None:
     found = report(book, catalog.budget, verify=verify)
     if as_json:
         write_json(found.to_dict(history=history))

@@ -1,15 +1,15 @@
 """hedgerow calibrate."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
+from rich.table import Table
 
+from hedgerow.calibration.calibration import Calibration, ColumnRange
 from hedgerow.cli import options
 from hedgerow.cli.asking import asking
+from hedgerow.cli.catalog_file import write_changes
 from hedgerow.cli.output import say, show_table, tell, write_json
-
-if TYPE_CHECKING:
-    from hedgerow.calibration.calibration import Calibration, ColumnRange
 
 EXCEEDING = "about one person in a hundred has more"
 
@@ -52,8 +52,6 @@ def calibrate(
             table, _listed(columns), epsilon=epsilon, delta=delta, by=_listed(by), progress=_looking
         )
         if write:
-            from hedgerow.cli.catalog_file import write_changes  # noqa: PLC0415 - keeps --help quick
-
             write_changes(catalog, found.changes())
     if as_json:
         write_json(found.to_dict())
@@ -71,9 +69,7 @@ def _looking(subject: str) -> None:
     tell(f"looking at {subject} …")
 
 
-def _show(found: "Calibration") -> None:
-    from rich.table import Table  # noqa: PLC0415 - keeps --help quick
-
+def _show(found: Calibration) -> None:
     table = Table("what", "found", "epsilon")
     for column in found.columns:
         table.add_row(column.column, _ends(column), f"{column.epsilon:.4g}")
@@ -87,7 +83,7 @@ def _show(found: "Calibration") -> None:
     say(f"epsilon {found.charge.epsilon:.4g}, delta {found.charge.delta:.4g} in all; {EXCEEDING}")
 
 
-def _ends(column: "ColumnRange") -> str:
+def _ends(column: ColumnRange) -> str:
     told = column.to_dict()
     if column.lower is None:
         return "too few people share a range"

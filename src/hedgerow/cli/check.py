@@ -1,18 +1,17 @@
 """hedgerow check."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import typer
+from rich.table import Table
+from rich.text import Text
 
+from hedgerow.backends import Backend, connect_backend
+from hedgerow.catalog import Finding, check_catalog, load_catalog
 from hedgerow.cli import options
 from hedgerow.cli.faults import pointing
 from hedgerow.cli.output import stdout, tell, write_json
 from hedgerow.owners_log import beside, keep
-
-if TYPE_CHECKING:
-    from hedgerow.backends import Backend
-    from hedgerow.catalog import Finding
 
 SYMBOLS = {"ok": "✓", "warning": "!", "error": "✗", "unknown": "?"}
 STYLES = {"ok": "green", "warning": "yellow", "error": "bold red", "unknown": "dim"}
@@ -45,10 +44,7 @@ def check(*, db: options.Db, catalog: options.CatalogFile, as_json: options.Json
     raise typer.Exit(WRONG if wrong else 0)
 
 
-def _look(db: str, catalog: str) -> list["Finding"]:
-    from hedgerow.backends import connect_backend  # noqa: PLC0415 - keeps --help quick
-    from hedgerow.catalog import check_catalog, load_catalog  # noqa: PLC0415 - likewise
-
+def _look(db: str, catalog: str) -> list[Finding]:
     declared = load_catalog(catalog)
     keep(beside(Path(catalog).with_suffix(".ledger")))
     backend = connect_backend(db, declared=declared.tables)
@@ -59,17 +55,15 @@ def _look(db: str, catalog: str) -> list["Finding"]:
         backend.close()
 
 
-def _connection(backend: "Backend") -> "Finding":
+def _connection(backend: Backend) -> Finding:
     """Whose the settings of this very connection are."""
-    from hedgerow.catalog import Finding  # noqa: PLC0415 - keeps --help quick
-
     if backend.handed_in:
         return Finding("warning", "connection", "This connection was handed in: its settings are not ours to lock.")
     said = "hedgerow opened this database itself: read-only, with its settings locked."
     return Finding("ok", "connection", said, "database")
 
 
-def _show(findings: list["Finding"]) -> None:
+def _show(findings: list[Finding]) -> None:
     console = stdout()
     for subject in dict.fromkeys(finding.subject for finding in findings):
         console.print(subject, style="bold")
@@ -79,10 +73,7 @@ def _show(findings: list["Finding"]) -> None:
     console.print(f"\n{MEANINGS}\n{OWNERS}")
 
 
-def _show_one(finding: "Finding") -> None:
-    from rich.table import Table  # noqa: PLC0415 - keeps --help quick
-    from rich.text import Text  # noqa: PLC0415 - likewise
-
+def _show_one(finding: Finding) -> None:
     line = Table.grid(padding=(0, 1))
     said = Text(finding.message).append(f" {BASES[finding.basis]}", style="dim")
     line.add_row("", Text(SYMBOLS[finding.level], style=STYLES[finding.level]), said)

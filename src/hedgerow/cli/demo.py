@@ -3,11 +3,14 @@
 from pathlib import Path
 from typing import Annotated
 
+import duckdb
 import typer
 
 from hedgerow.cli import options
+from hedgerow.cli.demo_page import demo_json, demo_page
 from hedgerow.cli.faults import UsageError
 from hedgerow.cli.output import tell, write_json
+from hedgerow.demo import Files, build, existing, tell_story
 
 
 def demo(
@@ -23,11 +26,6 @@ def demo(
 
     Example: hedgerow demo --folder demo
     """
-    import duckdb  # noqa: PLC0415 - keeps --help quick
-
-    from hedgerow.cli.demo_page import demo_json, demo_page  # noqa: PLC0415 - keeps --help quick
-    from hedgerow.demo import Files, build, existing, tell_story  # noqa: PLC0415 - likewise
-
     files = Files.of(Path(folder))
     if existing(files) and not force:
         raise UsageError(

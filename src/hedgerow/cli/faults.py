@@ -9,6 +9,7 @@ from typing import Any
 
 import typer
 
+from hedgerow.catalog.strict_yaml import read_source
 from hedgerow.cli.excerpt import excerpt
 from hedgerow.cli.output import stderr, tell, write_json
 from hedgerow.cli.words import in_words_of_command_line
@@ -47,8 +48,6 @@ def pointing(*, catalog: str | None = None, query: str | None = None) -> Iterato
 
 
 def _in_catalog(error: CatalogError, catalog: str | None) -> str | None:
-    from hedgerow.catalog.strict_yaml import read_source  # noqa: PLC0415 - only when something went wrong
-
     if catalog is None or error.span is None:
         return None
     try:

@@ -1,15 +1,13 @@
 """hedgerow init."""
 
 import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from hedgerow.cli import options
+from hedgerow.cli.foundation import Foundation, lay, places
 from hedgerow.cli.output import say, tell, write_json
-
-if TYPE_CHECKING:
-    from hedgerow.cli.foundation import Foundation
 
 SPLIT = """\
 Each answer gets noise of one of two kinds. Gaussian noise adds up slowly: it suits many questions. Laplace noise is the
@@ -46,8 +44,6 @@ def init(
 
     Example: hedgerow init shop.duckdb --epsilon 3 --delta 1e-6
     """
-    from hedgerow.cli.foundation import lay, places  # noqa: PLC0415 - keeps --help quick
-
     where = places(database, catalog)
     where.check_free(force=force)
     split = _ask_split(epsilon, as_json=as_json) if pure_epsilon is None else pure_epsilon
@@ -67,7 +63,7 @@ def _ask_split(epsilon: float, *, as_json: bool) -> float:
     return answer
 
 
-def _tell_next(made: "Foundation", database: str) -> None:
+def _tell_next(made: Foundation, database: str) -> None:
     for kept in made.kept:
         tell(f"Kept what was there before as {kept}")
     say(f"Wrote {made.catalog} and its ledger {made.ledger}")

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 from rich.console import Console, RenderableType
 from rich.measure import Measurement
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 
@@ -41,8 +42,6 @@ def tell(text: str, *, style: str = "") -> None:
 @contextmanager
 def waiting(what: str) -> Iterator[None]:
     """A sign of life with the seconds gone by, on a terminal, while something runs that may take long."""
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn  # noqa: PLC0415 - keeps --help quick
-
     console = stderr()
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as shown:

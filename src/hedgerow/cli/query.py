@@ -1,13 +1,9 @@
 """hedgerow query."""
 
-from typing import TYPE_CHECKING
-
+from hedgerow.answer import Answer, caption, notes, rich_table
 from hedgerow.cli import options
 from hedgerow.cli.asking import asking, read_statement, stated
 from hedgerow.cli.output import printable, say_wrapped, show_table, waiting, write_json
-
-if TYPE_CHECKING:
-    from hedgerow.answer import Answer
 
 
 def query(
@@ -58,10 +54,8 @@ def query(
         show_answer(answer)
 
 
-def show_answer(answer: "Answer") -> None:
+def show_answer(answer: Answer) -> None:
     """The answer for people: a table, what ± means, and each note once."""
-    from hedgerow.answer import caption, notes, rich_table  # noqa: PLC0415 - keeps --help quick
-
     show_table(rich_table(answer))
     say_wrapped(caption(answer))
     for note in notes(answer):

@@ -1,15 +1,14 @@
 """hedgerow quote."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from hedgerow.cli import options
 from hedgerow.cli.asking import asking, read_statement, stated
 from hedgerow.cli.output import say, write_json
-
-if TYPE_CHECKING:
-    from hedgerow.session import Quote
+from hedgerow.cli.quote_page import quote_page
+from hedgerow.session import Quote
 
 
 def quote(
@@ -62,9 +61,7 @@ def quote(
         _show(offer, sql=sql)
 
 
-def _show(offer: "Quote", *, sql: bool) -> None:
-    from hedgerow.cli.quote_page import quote_page  # noqa: PLC0415 - keeps --help quick
-
+def _show(offer: Quote, *, sql: bool) -> None:
     quote_page(offer)
     if sql:
         say("\nThe SQL that would run:")

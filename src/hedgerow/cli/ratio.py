@@ -1,19 +1,27 @@
 """hedgerow ratio: two groups compared, from counts or from a private table; and what an experiment takes."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from hedgerow.answer import Answer
 from hedgerow.cli import options
 from hedgerow.cli.asking import asking, stated
 from hedgerow.cli.faults import UsageError
 from hedgerow.cli.output import tell, write_json
+from hedgerow.cli.ratio_page import (
+    check_picture,
+    counts_json,
+    counts_page,
+    draw_counts,
+    draw_table,
+    plan_page,
+    table_page,
+)
+from hedgerow.distributions import Noise
 from hedgerow.errors import ConditionNotMet, ParameterError
-
-if TYPE_CHECKING:
-    from hedgerow.answer import Answer
-    from hedgerow.distributions import Noise
+from hedgerow.ratio import count_noise, detectable_ratio, epsilon_needed, lift, plan_experiment
 
 Group = tuple[float, float]
 EPSILONS = (0.05, 0.1, 0.5, 1.0)
@@ -189,8 +197,6 @@ def plan(
 
     Example: hedgerow ratio plan --ratio 1.2 --rate 0.1 --people 4000 --epsilon 0.1 --epsilon 0.5
     """
-    from hedgerow.cli.ratio_page import plan_page  # noqa: PLC0415 - keeps --help quick
-
     if ratio_to_see is None and people is None:
         raise UsageError("Say what is to be seen (--ratio), who there is (--people), or both.")
     test = {"target": target, "confidence": confidence}
@@ -218,7 +224,7 @@ def _experiment(table: str | None, outcome: str | None, treated: str | None, by:
     raise UsageError("An experiment in a table needs --table, --outcome and --treatment-is.")
 
 
-def _groups(treatment: str | None, control: str | None, noise: "Noise | None") -> tuple[Group, Group]:
+def _groups(treatment: str | None, control: str | None, noise: Noise | None) -> tuple[Group, Group]:
     if treatment is None or control is None:
         raise UsageError(
             "Say --treatment and --control, or --table.",
@@ -244,9 +250,7 @@ def _group(option: str, text: str) -> Group:
     return successes, people
 
 
-def _noise(epsilon: float | None, delta: float | None) -> "Noise | None":
-    from hedgerow.ratio import count_noise  # noqa: PLC0415 - keeps --help quick
-
+def _noise(epsilon: float | None, delta: float | None) -> Noise | None:
     if epsilon is None and delta is not None:
         raise UsageError("--delta goes with --epsilon.")
     return None if epsilon is None else count_noise(epsilon, delta=delta)
@@ -254,16 +258,13 @@ def _noise(epsilon: float | None, delta: float | None) -> "Noise | None":
 
 def _from_counts(
     groups: tuple[Group, Group],
-    noise: "Noise | None",
+    noise: Noise | None,
     confidence: float | None,
     method: str | None,
     plot: str | None,
     *,
     as_json: bool,
 ) -> None:
-    from hedgerow.cli.ratio_page import counts_json, counts_page, draw_counts  # noqa: PLC0415 - keeps --help quick
-    from hedgerow.ratio import lift  # noqa: PLC0415 - likewise
-
     level = 0.95 if confidence is None else confidence
     found = lift(*groups, noise=noise, confidence=level, method=method or "auto")  # type: ignore[arg-type]
     if plot is not None:
@@ -275,9 +276,7 @@ def _from_counts(
         counts_page(groups, found, noise, level)
 
 
-def _from_table(answer: "Answer", plot: str | None, *, as_json: bool) -> None:
-    from hedgerow.cli.ratio_page import draw_table, table_page  # noqa: PLC0415 - keeps --help quick
-
+def _from_table(answer: Answer, plot: str | None, *, as_json: bool) -> None:
     if as_json:
         write_json({**answer.to_dict(), "query": answer.receipt.query})
     else:
@@ -288,15 +287,11 @@ def _from_table(answer: "Answer", plot: str | None, *, as_json: bool) -> None:
 
 
 def _check_picture(plot: str) -> None:
-    from hedgerow.cli.ratio_page import check_picture  # noqa: PLC0415 - keeps --help quick
-
     check_picture(plot)
 
 
 def _needed(ratio_to_see: float, epsilons: list[float], **test: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - handed on
     """How many people it takes without privacy, and for each epsilon."""
-    from hedgerow.ratio import plan_experiment  # noqa: PLC0415 - keeps --help quick
-
     rows = plan_experiment(ratio_to_see, epsilons, **test).to_pylist()
     exact = {"epsilon": None, "treatment": rows[0]["n_x_exact"], "control": rows[0]["n_y_exact"], "price": 1.0}
     named = [
@@ -310,8 +305,6 @@ def _detectable(
     epsilons: list[float], sizes: Group, rate: float, delta: float | None, test: dict[str, float]
 ) -> list[dict[str, Any]]:
     """The least relative risk that is found without privacy, and for each epsilon; None where none is."""
-    from hedgerow.ratio import count_noise, detectable_ratio  # noqa: PLC0415 - keeps --help quick
-
     rows = []
     for epsilon in (None, *epsilons):
         noise = None if epsilon is None else count_noise(epsilon, delta=delta)
@@ -326,8 +319,6 @@ def _detectable(
 def _epsilon(
     ratio_to_see: float, sizes: Group, rate: float, delta: float | None, test: dict[str, float]
 ) -> dict[str, Any]:
-    from hedgerow.ratio import epsilon_needed  # noqa: PLC0415 - keeps --help quick
-
     try:
         least = epsilon_needed(ratio_to_see, rate=rate, n_x=sizes[0], n_y=sizes[1], delta=delta, **test)
     except ConditionNotMet as refusal:

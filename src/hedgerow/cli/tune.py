@@ -2,16 +2,17 @@
 
 from dataclasses import asdict, dataclass, replace
 from itertools import product
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from hedgerow import tuner
+from hedgerow.arguments import MECHANISMS, chosen
 from hedgerow.cli import options
 from hedgerow.cli.output import tell, write_json
+from hedgerow.cli.tune_page import draw, tune_page
 from hedgerow.errors import ConditionNotMet, ParameterError
-
-if TYPE_CHECKING:
-    from hedgerow.tuner import Tuning
+from hedgerow.tuner import Tuning, advise
 
 Lower = Annotated[
     str, typer.Option("--lower", metavar="A", help="The least value of a row; A1,A2 for a quotient of two sums.")
@@ -81,8 +82,6 @@ def unknown_size(
 
     Example: hedgerow tune unknown-size --epsilon-count 0.05 --beta 0.05 --lower 1 --upper 10
     """
-    from hedgerow import tuner  # noqa: PLC0415 - keeps --help quick
-
     asked = _read(lower, upper, gamma, delta, mechanism, plot, axes)
     rows = []
     for epsilon, chance, ends in product(epsilon_count, beta, asked.ranges):
@@ -148,8 +147,6 @@ def split(
 
     Example: hedgerow tune split --size 10000 --size 100000 --epsilon 0.041 --beta 0.05 --lower 1 --upper 10
     """
-    from hedgerow import tuner  # noqa: PLC0415 - keeps --help quick
-
     asked = _read(lower, [upper], gamma, delta, mechanism, plot, axes)
     table = tuner.split_budget(size, epsilon, beta=beta, **_shared(asked, asked.ranges[0]))
     parts = 3 if isinstance(asked.ranges[0][0], tuple) else 2
@@ -158,9 +155,7 @@ def split(
 
 def _known(
     count: float, epsilon: float, beta: float, asked: _Question, ends: tuple[Any, Any]
-) -> "Tuning | ConditionNotMet":
-    from hedgerow import tuner  # noqa: PLC0415 - keeps --help quick
-
+) -> Tuning | ConditionNotMet:
     try:
         return tuner.known_size(count, epsilon_count=epsilon, beta=beta, **_shared(asked, ends))
     except ConditionNotMet as refusal:
@@ -170,8 +165,6 @@ def _known(
 def _read(
     lower: str, uppers: list[str], gamma: float, delta: float, mechanism: str, plot: str | None, axes: str
 ) -> _Question:
-    from hedgerow.accuracy.parameters import MECHANISMS, chosen  # noqa: PLC0415 - keeps --help quick
-
     low = _numbers("--lower", lower)
     ranges = tuple((low, _numbers("--upper", upper)) for upper in uppers)
     largest = _numbers("--axes", axes)
@@ -203,7 +196,7 @@ def _range(ends: tuple[Any, Any]) -> dict[str, Any]:
     return {"lower": ends[0], "upper": ends[1]}
 
 
-def _tuning(found: "Tuning") -> dict[str, Any]:
+def _tuning(found: Tuning) -> dict[str, Any]:
     return {
         "min_count": found.min_count,
         "epsilon_sum": found.epsilon_sum,
@@ -214,9 +207,6 @@ def _tuning(found: "Tuning") -> dict[str, Any]:
 
 def _finish(asked: _Question, rows: list[dict[str, Any]], *, sizes: list[float], beta: float, as_json: bool) -> None:
     """Draw, if that is asked for; then print the table and the advice."""
-    from hedgerow.cli.tune_page import draw, tune_page  # noqa: PLC0415 - keeps --help quick
-    from hedgerow.tuner import advise  # noqa: PLC0415 - likewise
-
     if asked.plot is not None:
         draw(asked.plot, sizes, asked.ranges, asked.axes, beta, _noise(asked))
         tell(f"The budgets that will do are drawn in {asked.plot}.")

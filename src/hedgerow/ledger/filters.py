@@ -8,7 +8,7 @@ from typing import Self
 
 from hedgerow.accounting import gaussian_epsilon
 from hedgerow.accounting.budget import Charge, Cost, Spending
-from hedgerow.accounting.parameters import whole
+from hedgerow.arguments import whole
 from hedgerow.errors import BudgetError
 from hedgerow.ledger.caps import SCALE, Caps, Units, as_cost
 

@@ -3,16 +3,14 @@
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from flint import arb, ctx, fmpq
 from numpy.typing import ArrayLike, NDArray
 
 from hedgerow.errors import InternalError
 from hedgerow.noise import source
-
-if TYPE_CHECKING:
-    from flint import arb
 
 Whole = NDArray[Any]
 """Whole numbers: 64-bit ones, or Python's own in an array of objects."""
@@ -192,8 +190,6 @@ def _decide(sums: Floats, words: NDArray[np.uint64]) -> tuple[NDArray[np.int64],
 
 def _settle(distances: list[int], lengths: list[int], rate: Fraction, head: int, length: int = WORD) -> int:
     """The choice for a u that lies in [head, head + 1) / 2^length, with further bits drawn until it is certain."""
-    from flint import ctx  # noqa: PLC0415 - most draws never come here
-
     while True:
         with ctx.workprec(length + 2 * WORD):
             place = _place(_balls(distances, lengths, rate), head, length)
@@ -202,10 +198,8 @@ def _settle(distances: list[int], lengths: list[int], rate: Fraction, head: int,
         head, length = (head << WORD) | source.bits(WORD), length + WORD
 
 
-def _balls(distances: list[int], lengths: list[int], rate: Fraction) -> list["arb"]:
+def _balls(distances: list[int], lengths: list[int], rate: Fraction) -> list[arb]:
     """The sums of weights, as balls that certainly hold the exact ones."""
-    from flint import arb, fmpq  # noqa: PLC0415
-
     total, sums = arb(0), []
     for distance, size in zip(distances, lengths, strict=True):
         total += size * (-arb(fmpq(distance * rate.numerator, rate.denominator))).exp()
@@ -213,10 +207,8 @@ def _balls(distances: list[int], lengths: list[int], rate: Fraction) -> list["ar
     return sums
 
 
-def _place(sums: list["arb"], head: int, length: int) -> int | None:
+def _place(sums: list[arb], head: int, length: int) -> int | None:
     """The choice, if it is the same for every u of the interval, whatever the exact sums in their balls are."""
-    from flint import arb  # noqa: PLC0415
-
     unit = sums[-1] / arb(2) ** length
     low, high = head * unit, (head + 1) * unit
     for i, upto in enumerate(sums):

@@ -1,5 +1,7 @@
 """The slow half of the rounded sampler: settle one draw in ball arithmetic, with as many bits as it takes."""
 
+from flint import arb, ctx
+
 from hedgerow.noise import source
 
 MORE_BITS = 64
@@ -26,8 +28,6 @@ class TailBits:
         The tail is a ball that certainly holds the exact value, so a comparison that succeeds is right
         whatever the precision; one that fails asks for more bits.
         """
-        from flint import arb, ctx  # noqa: PLC0415 - most draws never come here
-
         while True:
             with ctx.workprec(self.length + MORE_BITS):
                 boundary = arb(2 * magnitude - 1) / (arb(scale) * arb(8).sqrt())

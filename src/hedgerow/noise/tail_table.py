@@ -11,15 +11,12 @@ because dz/dp = -1/phi(z). The P_n have no negative coefficient, so the derivati
 
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
 
 import numpy as np
+from flint import arb, ctx
 from numpy.typing import NDArray
 
 from hedgerow.errors import InternalError
-
-if TYPE_CHECKING:
-    from flint import arb
 
 CELLS = 768
 CELLS_PER_UNIT = 128
@@ -53,8 +50,6 @@ class TailTable:
 @cache
 def tail_table() -> TailTable:
     """Compute the table; some tens of milliseconds, once."""
-    from flint import ctx  # noqa: PLC0415 - needed by large releases only
-
     with ctx.workprec(PRECISION):
         borders = [_whole(_tail(i, 1)) for i in range(CELLS, -1, -1)]
         rows = [_cell(i) for i in range(CELLS)]
@@ -71,8 +66,6 @@ def tail_table() -> TailTable:
 
 def _cell(index: int) -> tuple[int, float, list[float], float]:
     """The row of one cell: tail, unit, coefficients, error bound."""
-    from flint import arb  # noqa: PLC0415
-
     centre = arb(2 * index + 1) / (2 * CELLS_PER_UNIT)
     far = arb(index + 1) / CELLS_PER_UNIT + arb(REACH)
     tail, unit = _tail(2 * index + 1, 2), 1 / (_density(centre) * arb(2) ** 64)
@@ -84,10 +77,8 @@ def _cell(index: int) -> tuple[int, float, list[float], float]:
     return _whole(tail), float(unit), [float(d) for d in derivatives[:DEGREE]], 1.125 * float(bound)
 
 
-def _derivatives(at: "arb") -> list["arb"]:
+def _derivatives(at: arb) -> list[arb]:
     """P_n(at) / n! for n = 1 to `DEGREE` + 1."""
-    from flint import arb  # noqa: PLC0415
-
     polynomial, factorial, values = [1], 1, []
     for n in range(1, DEGREE + 2):
         factorial *= n
@@ -98,24 +89,20 @@ def _derivatives(at: "arb") -> list["arb"]:
     return values
 
 
-def _tail(numerator: int, halves: int) -> "arb":
+def _tail(numerator: int, halves: int) -> arb:
     """The normal tail beyond numerator / (halves * 128), in units of 2^-64."""
-    from flint import arb  # noqa: PLC0415
-
     return (arb(numerator) / (halves * CELLS_PER_UNIT) / arb(2).sqrt()).erfc() * arb(2) ** 63
 
 
-def _density(at: "arb") -> "arb":
-    from flint import arb  # noqa: PLC0415
-
+def _density(at: arb) -> arb:
     return (-at * at / 2).exp() / (2 * arb.pi()).sqrt()
 
 
-def _upper(ball: "arb") -> "arb":
+def _upper(ball: arb) -> arb:
     return ball.upper()
 
 
-def _whole(ball: "arb") -> int:
+def _whole(ball: arb) -> int:
     """The integer below a ball that holds none but its own (or is an integer itself)."""
     whole = ball.floor().unique_fmpz()
     if whole is None:

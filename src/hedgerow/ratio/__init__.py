@@ -6,17 +6,24 @@ before they draw noise.
 
 from hedgerow.ratio.bias import binomial_prior, debias, expected_ratio
 from hedgerow.ratio.design import count_noise, detectable_ratio, epsilon_needed, people_needed, plan_experiment, power
-from hedgerow.ratio.estimate import RatioEstimate
 from hedgerow.ratio.lift import Lift, lift
-from hedgerow.ratio.local import smooth_sensitivity
-from hedgerow.ratio.noisy_counts import NoisyCounts, noisy_counts
-from hedgerow.ratio.noisy_ratio import NoisyRatio, naive, noisy_log, propose_test_release, smooth
 from hedgerow.ratio.of_answer import forest_of
 from hedgerow.ratio.parts import WidthParts, width_parts
 from hedgerow.ratio.plots import forest_plot, sweep_plot
 from hedgerow.ratio.sample_accuracy import sample_accuracy
 from hedgerow.ratio.split import Split, split_epsilon
-from hedgerow.ratio.statistics import odds_ratio, relative_risk, risk_difference
+from hedgerow.release.ratios import (
+    NoisyCounts,
+    NoisyRatio,
+    naive,
+    noisy_counts,
+    noisy_log,
+    propose_test_release,
+    smooth,
+)
+from hedgerow.statistics.ratio_sensitivity import smooth_sensitivity
+from hedgerow.statistics.two_by_two.estimate import RatioEstimate
+from hedgerow.statistics.two_by_two.statistics import odds_ratio, relative_risk, risk_difference
 
 __all__ = [
     "Lift",

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import exp1, expi
 
-from hedgerow.accuracy.parameters import Floats, Number, chosen, plain, positives, probabilities, reals
+from hedgerow.arguments import Floats, Number, chosen, plain, positives, probabilities, reals
 from hedgerow.distributions import Noise
 from hedgerow.errors import ConditionNotMet, ParameterError
-from hedgerow.ratio.laws import noises, variance
+from hedgerow.statistics.two_by_two.laws import noises, variance
 
 SERIES_FROM = 60.0
 """From here on the divergent series of the exponential integral is exact to sixteen digits, and e^60 is no burden."""

@@ -9,12 +9,12 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pyarrow as pa
 
-from hedgerow.accounting.parameters import positive, probability
 from hedgerow.accuracy import gaussian_sigma
+from hedgerow.arguments import positive, probability
 from hedgerow.distributions import Gaussian, Laplace, Noise
 from hedgerow.errors import ConditionNotMet, ParameterError
-from hedgerow.ratio.laws import NoisePair, noises, variance
-from hedgerow.ratio.mixture import mixed_tail
+from hedgerow.statistics.two_by_two.laws import NoisePair, noises, variance
+from hedgerow.statistics.two_by_two.mixture import mixed_tail
 
 DOUBLINGS = 60
 HALVINGS = 80

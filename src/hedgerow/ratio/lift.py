@@ -4,8 +4,8 @@ from dataclasses import dataclass, replace
 
 from hedgerow.error_bars.intervals.interval import Interval
 from hedgerow.errors import ParameterError
-from hedgerow.ratio.estimate import RatioEstimate
-from hedgerow.ratio.statistics import Method, Noises, relative_risk, risk_difference
+from hedgerow.statistics.two_by_two.estimate import RatioEstimate
+from hedgerow.statistics.two_by_two.statistics import Method, Noises, relative_risk, risk_difference
 
 
 @dataclass(frozen=True, slots=True)

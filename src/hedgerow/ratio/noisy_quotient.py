@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.special import exprel, ndtr, owens_t
 
-from hedgerow.accuracy.parameters import Floats
+from hedgerow.arguments import Floats
 from hedgerow.error_bars.intervals.noise_sums import pair_tail
 
 

@@ -7,8 +7,8 @@ from hedgerow.answer import Answer
 from hedgerow.answer.plot import AnyChart
 from hedgerow.error_bars.intervals.interval import Interval
 from hedgerow.errors import ParameterError
-from hedgerow.ratio.estimate import RatioEstimate
 from hedgerow.ratio.plots import forest_plot
+from hedgerow.statistics.two_by_two.estimate import RatioEstimate
 
 NULLS = {"relative_risk": 1.0, "odds_ratio": 1.0, "lift": 0.0, "risk_difference": 0.0}
 """Where there is no difference, by the statistic."""

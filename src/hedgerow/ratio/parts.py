@@ -6,10 +6,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hedgerow.accuracy.parameters import Floats, Number, chosen, plain, reals
+from hedgerow.arguments import Floats, Number, chosen, plain, reals
 from hedgerow.distributions import Noise
-from hedgerow.ratio.arms import Arm, public_size
-from hedgerow.ratio.laws import NoisePair, noises
+from hedgerow.statistics.two_by_two.arms import Arm, public_size
+from hedgerow.statistics.two_by_two.laws import NoisePair, noises
 
 Statistic = Literal["relative_risk", "odds_ratio", "risk_difference"]
 STATISTICS: tuple[Statistic, ...] = ("relative_risk", "odds_ratio", "risk_difference")

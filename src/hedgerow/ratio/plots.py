@@ -9,7 +9,7 @@ from hedgerow.answer.plot.choice import NOMINAL, QUANTITATIVE
 from hedgerow.answer.plot.layers import BLUE, DARK, DASHED, GREY, LEFT, RIGHT, filled, having, lacking, layer
 from hedgerow.error_bars.intervals.interval import Interval
 from hedgerow.errors import ParameterError
-from hedgerow.ratio.estimate import RatioEstimate
+from hedgerow.statistics.two_by_two.estimate import RatioEstimate
 
 STEP, WIDTH, HEIGHT = 28, 420, 220
 Row = dict[str, Any]

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hedgerow.accuracy import gaussian_sigma
-from hedgerow.accuracy.parameters import Floats, Number, chosen, plain, positives, probabilities, reals
+from hedgerow.arguments import Floats, Number, chosen, plain, positives, probabilities, reals
 from hedgerow.errors import ParameterError
-from hedgerow.ratio.local import distance_to, largest_within, smooth_bound, within
 from hedgerow.ratio.noisy_quotient import gaussian_failure, laplace_failure
+from hedgerow.statistics.ratio_sensitivity import distance_to, largest_within, smooth_bound, within
 
 Estimator = Literal["noisy_counts", "noisy_log", "naive", "smooth", "propose_test_release"]
 ESTIMATORS: tuple[Estimator, ...] = ("noisy_counts", "noisy_log", "naive", "smooth", "propose_test_release")

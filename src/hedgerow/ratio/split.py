@@ -4,8 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hedgerow.accounting.parameters import positive
-from hedgerow.accuracy.parameters import Floats
+from hedgerow.arguments import Floats, positive
 from hedgerow.ratio.sample_accuracy import sample_accuracy
 
 CLOSE = 1e-10

@@ -17,8 +17,7 @@ from hedgerow.privacy.plan import PrivatePlan, Recipe, Terms
 from hedgerow.release.absent import held_back
 from hedgerow.release.measure import NoisyTable
 from hedgerow.statistics.moments import Column, Moments
-from hedgerow.statistics.quantiles import Measured as RankPoints
-from hedgerow.statistics.quantiles import extreme_is_safe, value_bounds, values_of
+from hedgerow.statistics.quantiles import QuantilePoints, extreme_is_safe, value_bounds, values_of
 
 Population = tuple[tuple[float, float] | None, float | None]
 """An interval about a population, and a p-value."""
@@ -138,7 +137,7 @@ class Estimator:
         points = [np.nan_to_num(part).astype(np.int64) for part in (column.points, column.lower, column.upper)]
         whole = bucketing.value.type is Type.INTEGER and grid.exponent == 0
         bounds = value_bounds(
-            RankPoints(*points), offset=grid.offset, step=grid.step, on_grid=whole, lowest=ends[0], highest=ends[1]
+            QuantilePoints(*points), offset=grid.offset, step=grid.step, on_grid=whole, lowest=ends[0], highest=ends[1]
         )
         found = np.clip(values_of(points[0], offset=grid.offset, step=grid.step), *ends)
         safe, many = np.ones(len(found), bool), bucketing.buckets.count

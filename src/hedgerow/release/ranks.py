@@ -13,8 +13,9 @@ from hedgerow.exact import ExactTable
 from hedgerow.privacy.plan import PrivatePlan
 from hedgerow.privacy.ranks import Draw
 from hedgerow.release.draw import require
+from hedgerow.release.quantiles import measure_extreme, measure_quantile
 from hedgerow.release.select_keys import SelectedKeys
-from hedgerow.statistics.quantiles import Measured, measure_extreme, measure_quantile
+from hedgerow.statistics.quantiles import QuantilePoints
 
 Floats = NDArray[np.float64]
 Whole = NDArray[Any]
@@ -36,12 +37,12 @@ def draw_ranks(
 ) -> list[RankColumn]:
     """All draws from bucketing number `place`, in every group that is shown.
 
-    Privacy: `quantiles.measure`, with the epsilons that were charged. The weights are read here and go no further.
+    Privacy: `release.quantiles`, with the epsilons that were charged. The weights are read here and go no further.
     """
     require(receipt, plan)
     shown = np.flatnonzero(selected.shown)
     draws = [draw for draw in plan.draws if draw.bucketing == place]
-    found: list[list[Measured]] = [[] for _ in draws]
+    found: list[list[QuantilePoints]] = [[] for _ in draws]
     at_once = max(1, AT_ONCE // plan.bucketings[place].buckets.count)
     weights = _Weights(exact, len(selected.shown), plan.bucketings[place].buckets.count)
     for start in range(0, len(shown), at_once):
@@ -70,7 +71,7 @@ class _Weights:
         return table
 
 
-def _measured(table: Whole, plan: PrivatePlan, draw: Draw) -> Measured:
+def _measured(table: Whole, plan: PrivatePlan, draw: Draw) -> QuantilePoints:
     buckets, rank = plan.bucketings[draw.bucketing].buckets, draw.rank
     if rank.extreme:
         return measure_extreme(
@@ -94,7 +95,7 @@ def _measured(table: Whole, plan: PrivatePlan, draw: Draw) -> Measured:
     )
 
 
-def _column(parts: list[Measured], shown: NDArray[np.int64], groups: int) -> RankColumn:
+def _column(parts: list[QuantilePoints], shown: NDArray[np.int64], groups: int) -> RankColumn:
     """The draws of all groups that are shown, at their places."""
 
     def whole(name: str) -> Floats:

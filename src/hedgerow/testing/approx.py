@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from decimal import Decimal
 from numbers import Integral, Real
 
-from hedgerow.accuracy.parameters import chosen, reals
 from hedgerow.answer import Answer
+from hedgerow.arguments import chosen, reals
 from hedgerow.error_bars.intervals.interval import Interval, IntervalKind
 from hedgerow.errors import ConditionNotMet
 from hedgerow.testing.described import Described, Source, described

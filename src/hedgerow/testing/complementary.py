@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import erfinv
 
-from hedgerow.accuracy.parameters import Floats, Number, non_negatives, plain, positives, reals
+from hedgerow.arguments import Floats, Number, non_negatives, plain, positives, reals
 from hedgerow.errors import ConditionNotMet
 from hedgerow.testing.flakiness import exponents
 

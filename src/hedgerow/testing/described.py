@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from numbers import Integral
 from typing import SupportsFloat
 
-from hedgerow.accuracy.parameters import chosen
 from hedgerow.answer import Mechanism, Summary
+from hedgerow.arguments import chosen
 from hedgerow.distributions import Gaussian, Laplace, Noise
 from hedgerow.errors import ConditionNotMet, ParameterError
 from hedgerow.testing import complementary, noise

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 import numpy as np
 from scipy.optimize import brentq
 
-from hedgerow.accuracy.parameters import Floats, probabilities, reals
 from hedgerow.answer import Mechanism
+from hedgerow.arguments import Floats, probabilities, reals
 from hedgerow.distributions import Noise
 from hedgerow.errors import ConditionNotMet
 from hedgerow.testing.laws import Law, law_of

@@ -5,7 +5,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hedgerow.accuracy.parameters import Floats, Number, plain, positives, probabilities
+from hedgerow.arguments import Floats, Number, plain, positives, probabilities
 from hedgerow.errors import ConditionNotMet, ParameterError
 
 LARGEST_K = 300.0

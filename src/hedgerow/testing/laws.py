@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from hedgerow.accuracy.parameters import Floats, chosen, positives
 from hedgerow.answer import Mechanism
+from hedgerow.arguments import Floats, chosen, positives
 from hedgerow.distributions import Gaussian, Laplace, Noise
 from hedgerow.errors import ParameterError
 from hedgerow.testing.described import noise_of

@@ -7,7 +7,7 @@ other. In the box, the quotient lies in a bracket.
 
 from dataclasses import dataclass
 
-from hedgerow.accuracy.parameters import non_negatives, positives, reals
+from hedgerow.arguments import non_negatives, positives, reals
 
 Pair = tuple[float, float]
 

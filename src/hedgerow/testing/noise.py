@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtri_exp
 
-from hedgerow.accuracy.parameters import Number, non_negatives, plain, positives
+from hedgerow.arguments import Number, non_negatives, plain, positives
 from hedgerow.testing.flakiness import exponents
 
 

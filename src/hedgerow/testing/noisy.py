@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from hedgerow.accuracy.parameters import non_negatives, reals
+from hedgerow.arguments import non_negatives, reals
 from hedgerow.testing.approx import FLAKINESS
 from hedgerow.testing.described import Source, described
 from hedgerow.testing.flakiness import k_of

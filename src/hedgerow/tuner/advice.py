@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from numpy.typing import ArrayLike
 
-from hedgerow.accuracy.parameters import pair, ranges
+from hedgerow.arguments import pair, ranges
 from hedgerow.errors import ParameterError
 
 

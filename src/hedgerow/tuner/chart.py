@@ -2,19 +2,18 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pyarrow as pa
 
 from hedgerow.answer.plot.library import AnyChart, altair
 from hedgerow.errors import ParameterError
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 FORMATS = (".png", ".svg", ".pdf", ".html", ".json")
 SIDE = 260
 
 
-def region_chart(regions: "pa.Table", *, sizes: Sequence[float], most: tuple[float, float], title: str) -> AnyChart:
+def region_chart(regions: pa.Table, *, sizes: Sequence[float], most: tuple[float, float], title: str) -> AnyChart:
     """The regions that `applicability` found, one panel for each number of rows; the axes are the two epsilons.
 
     A region reaches from its edge to the top of the panel, and regions of wider ranges lie in those of narrower ones.

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hedgerow.accuracy.parameters import MECHANISMS, Floats, Mechanism, chosen, pair, probabilities, ranges
 from hedgerow.accuracy.propositions import largest
+from hedgerow.arguments import MECHANISMS, Floats, Mechanism, chosen, pair, probabilities, ranges
 from hedgerow.errors import ParameterError
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from hedgerow.accuracy.noise_error import reach, unit_epsilon
-from hedgerow.accuracy.parameters import MECHANISMS, Floats, Mechanism, budgets, chosen, positives, probabilities
+from hedgerow.arguments import MECHANISMS, Floats, Mechanism, budgets, chosen, positives, probabilities
 from hedgerow.tuner.parameters import Ask, ask
 from hedgerow.tuner.sizes import epsilon_sums
 

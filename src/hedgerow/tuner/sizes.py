@@ -4,8 +4,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hedgerow.accuracy.noise_error import unit_epsilon, unit_noise
-from hedgerow.accuracy.parameters import Floats, Mechanism, budgets, plain, probabilities, reals
 from hedgerow.accuracy.propositions import error_bound
+from hedgerow.arguments import Floats, Mechanism, budgets, plain, probabilities, reals
 from hedgerow.errors import ConditionNotMet, ParameterError
 from hedgerow.tuner.parameters import Ask, ask
 from hedgerow.tuner.tuning import Tuning

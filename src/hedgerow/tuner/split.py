@@ -7,7 +7,7 @@ import pyarrow as pa
 from numpy.typing import ArrayLike
 
 from hedgerow.accuracy.noise_error import reach, unit_epsilon
-from hedgerow.accuracy.parameters import Floats, Mechanism, positives, probabilities, reals
+from hedgerow.arguments import Floats, Mechanism, positives, probabilities, reals
 from hedgerow.errors import ParameterError
 from hedgerow.tuner.parameters import Ask, ask
 from hedgerow.tuner.sizes import ROUNDING, epsilon_sums

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.accuracy.parameters import Number
+from hedgerow.arguments import Number
 
 Budget = Number | tuple[Number, Number]
 """One epsilon; for a quotient that of the sum above and that of the sum below."""

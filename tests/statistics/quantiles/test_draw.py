@@ -7,19 +7,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from hedgerow.errors import InternalError
-from hedgerow.statistics.quantiles import (
-    BUCKETS,
-    Buckets,
-    Reach,
-    Target,
-    bucket_grid,
-    draw_buckets,
-    draw_nested,
-    draw_points,
-    extreme_is_safe,
-    rank_scores,
-)
-from hedgerow.statistics.quantiles.nested import _cut, _Part
+from hedgerow.release.quantiles import _cut, _Part, draw_buckets, draw_nested, draw_points
+from hedgerow.statistics.quantiles import BUCKETS, Buckets, Reach, Target, bucket_grid, extreme_is_safe, rank_scores
 
 FALSE_ALARM = 1e-9
 QUARTILES = [Fraction(1, 4), Fraction(1, 2), Fraction(3, 4)]

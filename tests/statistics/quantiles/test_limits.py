@@ -7,17 +7,16 @@ from itertools import product
 import numpy as np
 import pytest
 
+from hedgerow.release.quantiles import measure_extreme, measure_quantile
 from hedgerow.statistics.quantiles import (
     Buckets,
-    Measured,
+    QuantilePoints,
     Reach,
     Target,
     highest,
     limit_shift,
     lower_target,
     lowest,
-    measure_extreme,
-    measure_quantile,
     rank_bound,
     rank_scores,
     upper_target,
@@ -141,7 +140,7 @@ def test_all_empty_buckets_beyond_an_extreme_together_weigh_a_tenth_of_the_one_t
 
 
 def test_values_that_were_rounded_widen_the_limits_by_half_a_step_within_the_range():
-    seen = Measured(np.array([5, 5]), np.array([2, 0]), np.array([9, 40]))
+    seen = QuantilePoints(np.array([5, 5]), np.array([2, 0]), np.array([9, 40]))
     rounded = value_bounds(seen, offset=1.0, step=0.25, on_grid=False, lowest=1.0, highest=11.0)
     whole = value_bounds(seen, offset=1.0, step=0.25, on_grid=True, lowest=1.0, highest=11.0)
     assert (rounded.lower.tolist(), rounded.upper.tolist()) == ([1.375, 1.0], [3.375, 11.0])

@@ -1,28 +1,26 @@
 """The chart of an answer: one panel for each column of numbers."""
 
 import textwrap
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+
+import pyarrow as pa
 
 from hedgerow.answer.plot.alone import alone
-from hedgerow.answer.plot.choice import ALONE, Choice, choose
+from hedgerow.answer.plot.choice import ALONE, Choice, Wanted, choose
 from hedgerow.answer.plot.library import AnyChart, altair, harmless
 from hedgerow.answer.plot.marks import Panel
 from hedgerow.answer.plot.points import notes_of, points
-
-if TYPE_CHECKING:
-    from hedgerow.answer.table import Answer
+from hedgerow.answer.released import ReleasedTable
 
 
-def plot_answer(answer: "Answer", x: str | None, y: str | Sequence[str] | None, colour: str | None) -> AnyChart:
-    """A panel, or several below each other."""
+def plot_answer(answer: ReleasedTable, schema: pa.Schema, wanted: Wanted) -> AnyChart:
+    """Return a panel, or several below each other."""
     library = altair()
-    choice = choose(answer, x, y, colour)
+    choice = choose(answer, schema, wanted)
     panels = [_panel(answer, choice, name) for name in choice.y]
     return panels[0] if len(panels) == 1 else library.vconcat(*panels)
 
 
-def _panel(answer: "Answer", choice: Choice, y: str) -> AnyChart:
+def _panel(answer: ReleasedTable, choice: Choice, y: str) -> AnyChart:
     found = points(answer, choice, y)
     name = harmless(y)
     chart = alone(found.rows[0], name) if choice.axis == ALONE else Panel(found, choice, name).chart()
@@ -31,7 +29,7 @@ def _panel(answer: "Answer", choice: Choice, y: str) -> AnyChart:
     return chart.properties(title={"text": _title(answer, choice, y), "subtitle": lines, "anchor": "start"})
 
 
-def _title(answer: "Answer", choice: Choice, y: str) -> str:
+def _title(answer: ReleasedTable, choice: Choice, y: str) -> str:
     keys = [name for name in (choice.x, *choice.colours) if name is not None]
     by = f" by {', '.join(map(harmless, keys))}" if keys and choice.axis != ALONE else ""
     if not len(answer):
@@ -40,6 +38,6 @@ def _title(answer: "Answer", choice: Choice, y: str) -> str:
     return f"{harmless(y)}{by}{noise}"
 
 
-def _noisy_axis(answer: "Answer", choice: Choice) -> list[str]:
+def _noisy_axis(answer: ReleasedTable, choice: Choice) -> list[str]:
     noisy = choice.x is not None and choice.x in answer.noisy
     return [f"{harmless(choice.x or '')} is noisy, too; its intervals are not drawn"] if noisy else []

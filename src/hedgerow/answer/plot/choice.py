@@ -2,16 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from hedgerow.answer.released import ReleasedTable
 from hedgerow.errors import ParameterError
 
-if TYPE_CHECKING:
-    from hedgerow.answer.table import Answer
-
 TEMPORAL, QUANTITATIVE, NOMINAL, ALONE = "temporal", "quantitative", "nominal", "alone"
+
+Wanted = tuple[str | None, str | Sequence[str] | None, str | None]
+"""The columns that were asked for: along the axis, to draw, to tell apart by colour."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,9 +24,10 @@ class Choice:
     axis: str
 
 
-def choose(answer: "Answer", x: str | None, y: str | Sequence[str] | None, colour: str | None) -> Choice:
-    """What was asked for, and for the rest: all noisy columns, along a date, else a number, else the first key."""
-    kinds = {field.name: _kind(field.type) for field in answer.arrow().schema}
+def choose(answer: ReleasedTable, schema: pa.Schema, wanted: Wanted) -> Choice:
+    """Take what was asked for, and for the rest all noisy columns, along a date, else a number, else the first key."""
+    x, y, colour = wanted
+    kinds = {field.name: _kind(field.type) for field in schema}
     _known([x, colour], kinds)
     drawn = _drawn(answer, kinds, x, colour) if y is None else ((y,) if isinstance(y, str) else tuple(y))
     _numbers(drawn, kinds)
@@ -39,7 +40,7 @@ def choose(answer: "Answer", x: str | None, y: str | Sequence[str] | None, colou
     return Choice(None, drawn, others, ALONE if len(answer) == 1 else NOMINAL)
 
 
-def _drawn(answer: "Answer", kinds: dict[str, str], x: str | None, colour: str | None) -> tuple[str, ...]:
+def _drawn(answer: ReleasedTable, kinds: dict[str, str], x: str | None, colour: str | None) -> tuple[str, ...]:
     """All columns with error bars; of public data the numbers, but not a first column that can be the axis."""
     if answer.noisy:
         return tuple(name for name in answer.noisy if name not in {x, colour})

@@ -1,13 +1,11 @@
 """The charting library, which is an extra, and text that is safe to hand to it."""
 
 import re
-from typing import TYPE_CHECKING, Any, TypeAlias
+from types import ModuleType
+from typing import Any, TypeAlias
 
 from hedgerow.answer.plain import on_one_line
 from hedgerow.errors import ParameterError
-
-if TYPE_CHECKING:
-    from types import ModuleType
 
 AnyChart: TypeAlias = Any
 """A chart of Altair: it displays itself in a notebook, and has `save` and `to_dict`."""
@@ -16,7 +14,7 @@ JOINER = "\N{WORD JOINER}"
 TAG = re.compile(r"<(?=[/!?a-zA-Z])")
 
 
-def altair() -> "ModuleType":
+def altair() -> ModuleType:
     """Altair, imported when the first chart is drawn."""
     try:
         import altair as alt  # noqa: PLC0415 - an extra, and slow to import

@@ -5,15 +5,13 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hedgerow.answer.plain import ends, missing, number, shown
 from hedgerow.answer.plot.choice import NOMINAL, QUANTITATIVE, TEMPORAL, Choice
 from hedgerow.answer.plot.library import harmless
+from hedgerow.answer.released import ReleasedTable
 from hedgerow.error_bars.intervals.interval import Interval
-
-if TYPE_CHECKING:
-    from hedgerow.answer.table import Answer
 
 EXACT, BOUNDED, ASTRAY, OPEN, MISSING = "exact", "bounded", "astray", "open", "missing"
 """No interval; one with two ends; one without width although there was noise; one with an open end; no value."""
@@ -56,7 +54,7 @@ class Points:
     remarks: list[str]
 
 
-def points(answer: "Answer", choice: Choice, y: str) -> Points:
+def points(answer: ReleasedTable, choice: Choice, y: str) -> Points:
     """One point for each row, as far as they can be looked at."""
     axis, colours = Labels(), Labels()
     keys = answer[choice.x] if choice.x is not None else list(range(1, len(answer) + 1))

@@ -1,12 +1,13 @@
-"""Private quantiles from exact bucket weights: scores, what they cost, the draw, and limits that hold.
+"""Private quantiles from bucket weights: scores, prices, limits and values; `release.quantiles` draws.
 
 A group is a row of whole numbers, one for each bucket of a public grid: the weight of its rows there, out of
-2^bits. The weights are never released; what is released is a bucket, drawn by the exponential mechanism. Only `draw`,
-`nested` and `measure` touch weights or random bits (docs/proofs/quantiles.md).
+2^bits. The weights are never released; what is released is a bucket, drawn by the exponential mechanism
+(docs/proofs/quantiles.md).
 """
 
 from hedgerow.statistics.quantiles.buckets import BUCKETS, BUCKETS_OF_ONE_GROUP, Buckets, bucket_grid
 from hedgerow.statistics.quantiles.charge import (
+    INTERVAL_SHARE,
     affordable_epsilon,
     joint_factor,
     levels,
@@ -15,13 +16,10 @@ from hedgerow.statistics.quantiles.charge import (
     pure_epsilon,
     split,
 )
-from hedgerow.statistics.quantiles.draw import draw_buckets, draw_points
 from hedgerow.statistics.quantiles.extremes import SMALL_GROUP, extreme_is_safe, highest, lowest
 from hedgerow.statistics.quantiles.limits import limit_shift, lower_target, rank_bound, upper_target
-from hedgerow.statistics.quantiles.measure import INTERVAL_SHARE, Measured, measure_extreme, measure_quantile
-from hedgerow.statistics.quantiles.nested import draw_nested
 from hedgerow.statistics.quantiles.scores import Reach, Target, rank_scores, score_rate
-from hedgerow.statistics.quantiles.values import value_bounds, values_of
+from hedgerow.statistics.quantiles.values import QuantilePoints, value_bounds, values_of
 
 __all__ = [
     "BUCKETS",
@@ -29,14 +27,11 @@ __all__ = [
     "INTERVAL_SHARE",
     "SMALL_GROUP",
     "Buckets",
-    "Measured",
+    "QuantilePoints",
     "Reach",
     "Target",
     "affordable_epsilon",
     "bucket_grid",
-    "draw_buckets",
-    "draw_nested",
-    "draw_points",
     "extreme_is_safe",
     "highest",
     "joint_factor",
@@ -44,8 +39,6 @@ __all__ = [
     "limit_shift",
     "lower_target",
     "lowest",
-    "measure_extreme",
-    "measure_quantile",
     "mu_squared",
     "nested_mu_squared",
     "pure_epsilon",

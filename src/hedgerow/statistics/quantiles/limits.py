@@ -3,7 +3,7 @@
 import math
 from fractions import Fraction
 
-from hedgerow.accounting.parameters import probability
+from hedgerow.arguments import probability
 from hedgerow.statistics.quantiles.scores import Reach, Target
 
 

@@ -1,5 +1,6 @@
 """From released grid points to values and error bars."""
 
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -7,7 +8,15 @@ from numpy.typing import NDArray
 
 from hedgerow.error_bars.intervals import Bounds
 from hedgerow.error_bars.intervals.interval import CONSERVATIVE
-from hedgerow.statistics.quantiles.measure import Measured
+
+
+@dataclass(frozen=True, slots=True)
+class QuantilePoints:
+    """Released grid points, one per group: the estimate, and the lowest and highest that the quantile may be."""
+
+    points: NDArray[np.int64]
+    lower: NDArray[np.int64]
+    upper: NDArray[np.int64]
 
 
 def values_of(points: NDArray[np.int64], *, offset: float, step: float) -> NDArray[np.float64]:
@@ -21,7 +30,7 @@ def values_of(points: NDArray[np.int64], *, offset: float, step: float) -> NDArr
 
 
 def value_bounds(
-    measured: Measured, *, offset: float, step: float, on_grid: bool, lowest: float, highest: float
+    measured: QuantilePoints, *, offset: float, step: float, on_grid: bool, lowest: float, highest: float
 ) -> Bounds:
     """Error bars of the values before they were rounded to the grid, within the public range; conservative.
 
@@ -29,7 +38,7 @@ def value_bounds(
     half a step away. Where all values lie on the grid (`on_grid`: whole numbers, days) nothing is added.
 
     Example:
-        >>> seen = Measured(np.array([4]), np.array([2]), np.array([9]))
+        >>> seen = QuantilePoints(np.array([4]), np.array([2]), np.array([9]))
         >>> ends = value_bounds(seen, offset=0.0, step=0.5, on_grid=False, lowest=0.0, highest=100.0)
         >>> float(ends.lower[0]), float(ends.upper[0])
         (0.75, 4.75)

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hedgerow.accuracy.parameters import Floats
+from hedgerow.arguments import Floats
 from hedgerow.distributions import Laplace, Noise
-from hedgerow.ratio.laws import size, variance
+from hedgerow.statistics.two_by_two.laws import size, variance
 
 Weight = Callable[[Floats], Floats | float]
 """How strongly a noise enters count - rate * size, by the supposed rate."""

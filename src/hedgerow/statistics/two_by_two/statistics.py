@@ -6,19 +6,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
-from hedgerow.accuracy.parameters import Floats, chosen, probabilities, reals
+from hedgerow.arguments import Floats, chosen, probabilities, reals
 from hedgerow.distributions import Noise
 from hedgerow.error_bars.intervals import Bounds
 from hedgerow.error_bars.intervals.interval import Reason, Status
 from hedgerow.errors import ParameterError
-from hedgerow.ratio.arms import Arm, Term, disjoint_counts, noisy_size, public_size
-from hedgerow.ratio.bootstrap import bootstrap
-from hedgerow.ratio.curves import ODDS_RATIO, RELATIVE_RISK, RISK_DIFFERENCE, Curve
-from hedgerow.ratio.estimate import RatioEstimate
-from hedgerow.ratio.laws import NoisePair, noises
-from hedgerow.ratio.score import Score
-from hedgerow.ratio.search import accepted_bounds
-from hedgerow.ratio.wald import Found, fieller, on_log_scale, on_plain_scale
+from hedgerow.statistics.two_by_two.arms import Arm, Term, disjoint_counts, noisy_size, public_size
+from hedgerow.statistics.two_by_two.bootstrap import bootstrap
+from hedgerow.statistics.two_by_two.curves import ODDS_RATIO, RELATIVE_RISK, RISK_DIFFERENCE, Curve
+from hedgerow.statistics.two_by_two.estimate import RatioEstimate
+from hedgerow.statistics.two_by_two.laws import NoisePair, noises
+from hedgerow.statistics.two_by_two.score import Score
+from hedgerow.statistics.two_by_two.search import accepted_bounds
+from hedgerow.statistics.two_by_two.wald import Found, fieller, on_log_scale, on_plain_scale
 
 Method = Literal["auto", "classic", "published", "conservative", "log", "fieller", "bootstrap"]
 METHODS: tuple[Method, ...] = ("auto", "classic", "published", "conservative", "log", "fieller", "bootstrap")
@@ -43,8 +43,8 @@ def relative_risk(
     """How many times as likely the outcome is in the first group: (x / n_x) / (y / n_y), with its uncertainty.
 
     The interval is about the population from which the two groups were drawn: it allows for sampling and for noise.
-    `auto` tests every ratio and keeps those that the noisy counts do not reject (`hedgerow.ratio.score`); it keeps
-    its coverage down to groups of twenty. `classic` takes the counts as exact (equation 3 of Shoham and Ligett 2025),
+    `auto` tests every ratio and keeps those that the noisy counts do not reject (`score`); it keeps its
+    coverage down to groups of twenty. `classic` takes the counts as exact (equation 3 of Shoham and Ligett 2025),
     `published` is Theorem 4.2, `conservative` Theorem 4.5, `log` the latter on the scale of logarithms, `fieller`
     Fieller's interval with both variances, `bootstrap` the same with simulated quantiles.
 

@@ -7,12 +7,12 @@ hold.
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from hedgerow.accuracy.parameters import Floats
+from hedgerow.arguments import Floats
 from hedgerow.error_bars.intervals import Bounds, normal_quotient_bounds
 from hedgerow.error_bars.intervals.bounds import ZERO_DENOMINATOR
 from hedgerow.error_bars.intervals.interval import Reason, Status
-from hedgerow.ratio.arms import Arm
-from hedgerow.ratio.curves import Curve, OddsRatio, RelativeRisk, RiskDifference
+from hedgerow.statistics.two_by_two.arms import Arm
+from hedgerow.statistics.two_by_two.curves import Curve, OddsRatio, RelativeRisk, RiskDifference
 
 Found = tuple[Bounds, Floats]
 NO_LOGARITHM = Status(

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import erfcx, ndtr
 
-from hedgerow.accuracy.parameters import Floats
+from hedgerow.arguments import Floats
 
 LEAST = 1e-5
 """A normal part or a second Laplace part that is smaller than this share of the largest part is taken as this share:

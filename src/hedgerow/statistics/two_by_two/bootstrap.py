@@ -7,14 +7,14 @@ the same counts have the same interval. Nothing here is a release.
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from hedgerow.accuracy.parameters import Floats
+from hedgerow.arguments import Floats
 from hedgerow.distributions import Gaussian, Noise
 from hedgerow.error_bars.intervals import Bounds
 from hedgerow.error_bars.intervals.bounds import ZERO_DENOMINATOR
 from hedgerow.error_bars.intervals.quotients import fieller_hull
-from hedgerow.ratio.arms import Arm
-from hedgerow.ratio.curves import Curve, OddsRatio, RelativeRisk
-from hedgerow.ratio.laws import size
+from hedgerow.statistics.two_by_two.arms import Arm
+from hedgerow.statistics.two_by_two.curves import Curve, OddsRatio, RelativeRisk
+from hedgerow.statistics.two_by_two.laws import size
 
 DRAWS = 2039
 GENERATOR = 1.1127756842787055

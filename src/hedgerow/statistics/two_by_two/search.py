@@ -3,11 +3,11 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.accuracy.parameters import Floats
+from hedgerow.arguments import Floats
 from hedgerow.error_bars.intervals import Bounds
 from hedgerow.error_bars.intervals.bounds import OUTSIDE, ZERO_DENOMINATOR
-from hedgerow.ratio.curves import FARTHEST
-from hedgerow.ratio.score import Score
+from hedgerow.statistics.two_by_two.curves import FARTHEST
+from hedgerow.statistics.two_by_two.score import Score
 
 Flags = NDArray[np.bool_]
 POINTS = 33

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit, logit
 
-from hedgerow.accuracy.parameters import Floats
+from hedgerow.arguments import Floats
 
 FARTHEST = 1e12
 """Stands for an infinite ratio."""

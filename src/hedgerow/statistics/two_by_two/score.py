@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hedgerow.accuracy.parameters import Floats
-from hedgerow.ratio.arms import Arm
-from hedgerow.ratio.curves import Curve
-from hedgerow.ratio.mixture import mixed_tail
+from hedgerow.arguments import Floats
+from hedgerow.statistics.two_by_two.arms import Arm
+from hedgerow.statistics.two_by_two.curves import Curve
+from hedgerow.statistics.two_by_two.mixture import mixed_tail
 
 TILT = 2.0
 """How fast the error moves to the far end as the weaker rate's deviation grows; measured in benchmarks/ratios.py."""

@@ -6,7 +6,7 @@ X lies in 1 to n_x and Y in 1 to n_y; one person moves one of them by one.
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hedgerow.accuracy.parameters import Floats, Number, plain, positives, reals
+from hedgerow.arguments import Floats, Number, plain, positives, reals
 from hedgerow.errors import ParameterError
 
 

@@ -1,32 +1,209 @@
-"""Ratios that are released alone: with noise on their logarithm, on themselves, or scaled to what the data allows.
+"""Charged estimators of a ratio of two exact counts: pay first, then draw.
 
-They are baselines: noisy counts are nearly always more accurate, and can be used again.
+`noisy_counts` releases both counts, whose ratio is then free. The others release the ratio alone, with noise on its
+logarithm, on itself, or scaled to what the data allows; they are baselines: noisy counts are nearly always more
+accurate, and can be used again.
 """
 
+import json
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any, Literal, Protocol
 
-from hedgerow.accounting import ApproximateEvent, LaplaceEvent
-from hedgerow.accounting.budget import Receipt
-from hedgerow.accounting.parameters import probability
-from hedgerow.accuracy.parameters import chosen
-from hedgerow.distributions import Laplace
+from hedgerow.accounting import ApproximateEvent, GaussianEvent, LaplaceEvent, gaussian_mu
+from hedgerow.accounting.budget import Charge, Event, Receipt
+from hedgerow.arguments import chosen, positive, probability
+from hedgerow.distributions import Gaussian, Laplace, Noise
 from hedgerow.errors import ParameterError
-from hedgerow.noise import discrete_laplace
+from hedgerow.noise import discrete_laplace, rounded_gaussian
 from hedgerow.noise.scales import MAX_SCALE
-from hedgerow.ratio.local import distance_to, smooth_bound
-from hedgerow.ratio.paying import (
-    NEIGHBOURS,
-    Ledger,
-    Neighbours,
-    Purchase,
-    budget,
-    declared,
-    exact_count,
-    grid_for,
-    scale_for,
-)
+from hedgerow.statistics.ratio_sensitivity import distance_to, smooth_bound
+
+Neighbours = Literal["add-remove", "replace"]
+NEIGHBOURS: tuple[Neighbours, ...] = ("add-remove", "replace")
+"""Data with and without one person, who is in at most one of the two counts; or two data sets that differ in one
+person, who may then move from one count to the other, or be in both."""
+
+FINENESS = 30
+"""A grid is at least 2^30 times as fine as the sensitivity."""
+
+
+class ChargeLedger(Protocol):
+    """What is asked of a ledger: `hedgerow.ledger.Ledger` has it."""
+
+    def charge(
+        self, charge: Charge, *, analyst: str | None = None, question: Mapping[str, Any], queries: int = 1
+    ) -> Receipt:
+        """Write a charge durably, or refuse it."""
+
+    def finish(self, receipt: Receipt, release: bytes | None) -> None:
+        """Note how a charge ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class Purchase:
+    """What is asked of which ledger, by whom, for how much."""
+
+    ledger: ChargeLedger
+    analyst: str | None
+    estimator: str
+    epsilon: float
+    delta: float = 0.0
+
+    def pay(self, *events: Event) -> Receipt:
+        """The receipt, without which no noise is drawn."""
+        text = f"hedgerow.ratio.{self.estimator}"
+        charge = Charge(tuple(events), self.epsilon, self.delta)
+        return self.ledger.charge(charge, analyst=self.analyst, question={"text": text}, queries=1)
+
+    def close(self, receipt: Receipt, released: Mapping[str, float | None]) -> None:
+        """Note in the ledger what was released."""
+        self.ledger.finish(receipt, json.dumps(dict(released)).encode())
+
+
+def exact_count(name: str, value: object) -> int:
+    """An exact count; the message does not show it."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise ParameterError(f"{name} must be an exact count: a whole number, not below 0.", code="parameter-whole")
+    return value
+
+
+def declared(name: str, value: object, least: int = 1) -> int:
+    """A public bound."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise ParameterError(f"{name} must be a whole number of at least {least}.", code="parameter-whole")
+    return value
+
+
+def scale_for(sensitivity: int | Fraction, epsilon: float | Fraction) -> float:
+    """The least scale with which integers that move by `sensitivity` cost at most `epsilon`."""
+    exact = Fraction(sensitivity) / Fraction(epsilon)
+    near = float(exact)
+    return near if Fraction(near) >= exact else math.nextafter(near, math.inf)
+
+
+def grid_for(sensitivity: Fraction) -> Fraction:
+    """A power of two that is at most 2^-30 of the sensitivity: public, because the sensitivity is."""
+    return Fraction(2) ** (math.floor(math.log2(sensitivity)) - FINENESS)
+
+
+def budget(epsilon: object) -> float:
+    """An epsilon above zero."""
+    return positive("epsilon", epsilon)
+
+
+@dataclass(frozen=True, slots=True)
+class NoisyCounts:
+    """What was released: two whole numbers, which may be negative, and the law of the noise of each."""
+
+    x: int
+    y: int
+    noise: tuple[Noise, Noise]
+    receipt: Receipt
+
+    @property
+    def ratio(self) -> float:
+        """The quotient; nan where y is 0."""
+        return self.x / self.y if self.y else math.nan
+
+
+def noisy_counts(
+    ledger: ChargeLedger,
+    x: int,
+    y: int,
+    *,
+    epsilon: float,
+    delta: float | None = None,
+    split: float | None = None,
+    neighbours: Neighbours = "add-remove",
+    analyst: str | None = None,
+) -> NoisyCounts:
+    """Release two counts of people; their ratio, `relative_risk` and its kin are then free.
+
+    Args:
+        ledger: Where it is paid.
+        x: An exact count of people.
+        y: Another; of other people, unless `neighbours` is "replace".
+        epsilon: What both cost together.
+        delta: With one, Gaussian noise; without, Laplace noise.
+        split: The share of x in what is spent (for Gaussian noise, of mu squared); "replace" only, 1/2 if left out.
+        neighbours: "add-remove" if no person can be in both counts, or move between them; otherwise "replace".
+        analyst: Who asks.
+
+    Privacy: under "add-remove" one person moves one of the two counts by one, so discrete Laplace noise of scale
+    1/epsilon on each is epsilon-DP for the pair (Ghosh, Roughgarden and Sundararajan 2012), and rounded Gaussian noise
+    of deviation 1/mu is mu-GDP. Under "replace" one person moves both by one: the two shares of epsilon, or of mu
+    squared, add up. Noise is drawn after the charge is durable, as integers on bits of the operating system.
+
+    Example:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from hedgerow.catalog.model import BudgetPolicy
+        >>> from hedgerow.ledger import open_ledger
+        >>> policy = BudgetPolicy(epsilon=3.0, delta=1e-6, pure_epsilon=2.0)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     with open_ledger(Path(folder) / "clinic.ledger", dataset="clinic", policy=policy) as ledger:
+        ...         found = noisy_counts(ledger, 61, 38, epsilon=1.0)
+        >>> found.noise[0]
+        Laplace(scale=1.0, step=1.0)
+    """
+    counts = exact_count("x", x), exact_count("y", y)
+    chosen("neighbours", neighbours, NEIGHBOURS)
+    parts = _shares(split, neighbours)
+    purchase = Purchase(ledger, analyst, "noisy_counts", budget(epsilon), 0.0 if delta is None else delta)
+    events, laws = _laplace_laws(epsilon, parts) if delta is None else _gaussian_laws(epsilon, delta, parts)
+    receipt = purchase.pay(*events)
+    noisy = [count + _drawn(law) for count, law in zip(counts, laws, strict=True)]
+    purchase.close(receipt, {"x": noisy[0], "y": noisy[1]})
+    return NoisyCounts(noisy[0], noisy[1], laws, receipt)
+
+
+def _shares(split: float | None, neighbours: Neighbours) -> tuple[Fraction, Fraction] | None:
+    """What each count gets; None where each gets all."""
+    if neighbours == "add-remove":
+        if split is not None:
+            raise ParameterError(
+                "There is nothing to split: counts of different people have the whole epsilon each.",
+                code="parameter-choice",
+                hint='Leave split out, or say neighbours="replace" if a person may be in both counts.',
+            )
+        return None
+    first = Fraction(1, 2) if split is None else Fraction(probability("split", split))
+    return first, 1 - first
+
+
+def _laplace_laws(epsilon: float, shares: tuple[Fraction, Fraction] | None) -> tuple[list[Event], tuple[Noise, Noise]]:
+    if shares is None:
+        scale = scale_for(1, epsilon)
+        return [LaplaceEvent(Fraction(1), Fraction(scale))], (Laplace(scale, 1.0), Laplace(scale, 1.0))
+    first, second = (scale_for(1, Fraction(epsilon) * share) for share in shares)
+    events: list[Event] = [LaplaceEvent(Fraction(1), Fraction(scale)) for scale in (first, second)]
+    return events, (Laplace(first, 1.0), Laplace(second, 1.0))
+
+
+def _gaussian_laws(
+    epsilon: float, delta: float, shares: tuple[Fraction, Fraction] | None
+) -> tuple[list[Event], tuple[Noise, Noise]]:
+    mu = gaussian_mu(epsilon, delta)
+    if shares is None:
+        sigma = math.nextafter(1 / mu, math.inf)
+        return [_event(sigma)], (Gaussian(sigma), Gaussian(sigma))
+    first, second = (1 / (mu * math.sqrt(share)) * (1 + 1e-12) for share in shares)
+    return [_event(first), _event(second)], (Gaussian(first), Gaussian(second))
+
+
+def _event(sigma: float) -> GaussianEvent:
+    """The rounded sampler owes nothing for being discrete."""
+    variance = Fraction(sigma) ** 2
+    return GaussianEvent(Fraction(1), variance, 0, variance)
+
+
+def _drawn(law: Noise) -> int:
+    drawn = rounded_gaussian(law.sigma, 1) if isinstance(law, Gaussian) else discrete_laplace(law.scale, 1)
+    return int(drawn[0])
+
 
 ROUNDING = 1 + 2.0**-30
 """Covers what floats lose in computing a sensitivity; everything is rounded towards more noise."""
@@ -51,7 +228,7 @@ class NoisyRatio:
 
 
 def noisy_log(
-    ledger: Ledger,
+    ledger: ChargeLedger,
     x: int,
     y: int,
     *,
@@ -88,7 +265,7 @@ def noisy_log(
 
 
 def naive(
-    ledger: Ledger,
+    ledger: ChargeLedger,
     x: int,
     y: int,
     *,
@@ -129,7 +306,7 @@ def naive(
 
 
 def smooth(
-    ledger: Ledger,
+    ledger: ChargeLedger,
     x: int,
     y: int,
     *,
@@ -177,7 +354,7 @@ def smooth(
 
 
 def propose_test_release(
-    ledger: Ledger,
+    ledger: ChargeLedger,
     x: int,
     y: int,
     *,
@@ -231,13 +408,13 @@ def _inside(count: int, most: int) -> int:
 
 
 def _noisy_exponential(logarithm: float, scale: float) -> float:
-    place = round(logarithm / LOG_STEP) + _laplace(scale)
-    return math.exp(max(min(float(place * LOG_STEP), LARGEST_LOGARITHM), -LARGEST_LOGARITHM))
+    steps = round(logarithm / LOG_STEP) + _draw_laplace(scale)
+    return math.exp(max(min(float(steps * LOG_STEP), LARGEST_LOGARITHM), -LARGEST_LOGARITHM))
 
 
 def _noisy_quotient(counts: tuple[int, int], grid: Fraction, scale: float) -> float:
     """The exact quotient, rounded once to the grid, with noise of so many steps."""
-    return float((round(Fraction(*counts) / grid) + _laplace(scale)) * grid)
+    return float((round(Fraction(*counts) / grid) + _draw_laplace(scale)) * grid)
 
 
 def _smooth_grid(epsilon: float, n_y: int) -> Fraction:
@@ -253,8 +430,8 @@ def _smooth_scale(counts: tuple[int, int], n_x: int, epsilon: float, delta: floa
 
 def _passes(distance: int, delta: float, scale: float) -> bool:
     """Whether a noisy distance is so large that at most a share delta of those at 0 would be."""
-    return distance + _laplace(scale) > math.log(1 / delta) * scale * ROUNDING
+    return distance + _draw_laplace(scale) > math.log(1 / delta) * scale * ROUNDING
 
 
-def _laplace(scale: float) -> int:
+def _draw_laplace(scale: float) -> int:
     return int(discrete_laplace(scale, 1)[0])

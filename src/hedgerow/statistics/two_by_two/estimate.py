@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from hedgerow.accuracy.parameters import Number
+from hedgerow.arguments import Number
 from hedgerow.error_bars.intervals import Bounds
 from hedgerow.error_bars.intervals.interval import Interval
 

@@ -1,0 +1,86 @@
+"""Imports inside functions and for annotations alone: only those that start-up or an optional library needs."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+SOURCE = Path(__file__).parents[2] / "src" / "hedgerow"
+
+LATE = {
+    ("answer/plot/library.py", "altair"): "an extra",
+    ("answer/table.py", "pandas"): "an extra",
+    ("answer/table.py", "polars"): "an extra",
+    ("backends/postgres/lending.py", "psycopg"): "an extra",
+    ("ledger/postgres_address.py", "psycopg"): "an extra",
+    ("noise/discrete.py", "opendp"): "a quarter of a second to load, and a quote needs no noise",
+    ("ratio/bias.py", "scipy.stats"): "half a second to load, and seldom needed",
+    ("statistics/two_by_two/bootstrap.py", "scipy.stats"): "half a second to load, and seldom needed",
+}
+"""Every import inside a function: the file, the library, the reason."""
+
+ANNOTATIONS = {
+    ("answer/table.py", "pandas"): "an extra",
+    ("answer/table.py", "polars"): "an extra",
+    ("backends/postgres/backend.py", "psycopg"): "an extra",
+    ("backends/postgres/lending.py", "psycopg"): "an extra",
+    ("backends/postgres/reading.py", "psycopg"): "an extra",
+    ("backends/postgres/schema.py", "psycopg"): "an extra",
+    ("ledger/postgres.py", "psycopg"): "an extra",
+    ("ledger/postgres_address.py", "psycopg"): "an extra",
+    ("ledger/postgres_faults.py", "psycopg"): "an extra",
+    ("ledger/postgres_finding.py", "psycopg"): "an extra",
+    ("ledger/postgres_rows.py", "psycopg"): "an extra",
+    ("ledger/postgres_transaction.py", "psycopg"): "an extra",
+}
+"""Every import under TYPE_CHECKING; a dialect's parts may name the dialect that calls them, see pyproject.toml."""
+
+
+def imports(path: Path) -> Iterator[tuple[str, str]]:
+    """The kind ("late", "annotations" or "plain") and library of every import of a file."""
+
+    def walk(node: ast.AST, kind: str) -> Iterator[tuple[str, str]]:
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.ImportFrom):
+                yield kind, child.module or ""
+            elif isinstance(child, ast.Import):
+                yield from ((kind, alias.name) for alias in child.names)
+            elif isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
+                yield from walk(child, "late")
+            elif isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
+                yield from walk(child, "annotations")
+            else:
+                yield from walk(child, kind)
+
+    return walk(ast.parse(path.read_text(encoding="utf-8")), "plain")
+
+
+def library(name: str) -> str:
+    """The library of a module: its first word, and for what is part of ours or of SciPy the whole."""
+    return name if name.startswith(("hedgerow", "scipy")) else name.split(".", maxsplit=1)[0]
+
+
+def found(kind: str) -> set[tuple[str, str]]:
+    """All imports of one kind, as file and library; a dialect's parts and their dialect aside."""
+    pairs = {
+        (path.relative_to(SOURCE).as_posix(), library(name))
+        for path in SOURCE.rglob("*.py")
+        for this, name in imports(path)
+        if this == kind
+    }
+    return {pair for pair in pairs if not _dialect_of_a_part(*pair)}
+
+
+def _dialect_of_a_part(file: str, name: str) -> bool:
+    return name.endswith(".dialect") and name == "hedgerow." + ".".join(Path(file).parts[:-1]) + ".dialect"
+
+
+def test_imports_inside_functions_are_those_listed():
+    assert found("late") == set(LATE)
+
+
+def test_imports_for_annotations_are_those_listed():
+    assert found("annotations") == set(ANNOTATIONS)
+
+
+def test_no_late_import_is_of_our_own():
+    assert not [name for _, name in LATE | ANNOTATIONS if name.startswith("hedgerow")]
