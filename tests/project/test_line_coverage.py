@@ -5,6 +5,7 @@ import runpy
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 ROOT = Path(__file__).parents[2]
 HOME = ROOT / "src" / "hedgerow"
@@ -37,3 +38,7 @@ def test_make_test_prints_it_with_the_slowest_twenty_tests():
     (recipe,) = re.findall(r"^test:.*\n\t(.+)$", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
     assert "-p scripts.line_coverage" in recipe
     assert "--durations=20" in recipe
+
+
+def test_no_property_has_a_deadline_which_measuring_could_exceed():
+    assert settings().deadline is None
