@@ -1,6 +1,6 @@
 """What engines do not offer at all. It is told to users in docs/reference/engines.md."""
 
-from hedgerow.expressions.functions.clock import CLOCK, SECONDS
+from hedgerow.expressions.functions.times import CLOCK, CLOCK_SECONDS
 
 ABSENT = {
     "clickhouse": {"split_part", "translate", "regexp_replace_all", "reverse"},
@@ -13,6 +13,6 @@ ABSENT = {
         *("split_part", "translate", "week_from_sunday", "width_bucket"),
     },
     "postgres": {"regexp_replace_all", "reverse"},
-    "spark": {"cast_time", "imposed_time", "reverse", *CLOCK, SECONDS},
+    "spark": {"cast_time", "imposed_time", "reverse", *CLOCK, CLOCK_SECONDS},
     "sqlite": set(),
 }

@@ -8,7 +8,7 @@ import duckdb
 import pytest
 
 import hedgerow as hr
-from hedgerow.expressions import summaries
+from hedgerow.expressions import exact_aggregates
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "reference" / "sql.md").read_text(encoding="utf-8")
@@ -117,7 +117,9 @@ def test_declared_values_from_a_public_table_make_empty_groups_appear(database):
     assert [row.channel for row in database.sql(text)] == ["fax", "shop", "web"]
 
 
-@pytest.mark.parametrize("name", sorted({*summaries.names(windowed=True), *summaries.names(windowed=False)}))
+@pytest.mark.parametrize(
+    "name", sorted({*exact_aggregates.names(windowed=True), *exact_aggregates.names(windowed=False)})
+)
 def test_every_exact_aggregate_and_window_function_is_on_the_page(name):
     assert re.search(rf"^\| .*`{name}`.* \|", PAGE, re.MULTILINE)
 

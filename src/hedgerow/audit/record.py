@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from hedgerow.answer import Answer
 from hedgerow.audit.lattice import off_lattice
 from hedgerow.distributions import Noise
-from hedgerow.expressions.describe import describe
+from hedgerow.expressions.nodes import describe
 from hedgerow.release import Estimator
 
 Floats = NDArray[np.float64]

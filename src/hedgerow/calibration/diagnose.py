@@ -12,9 +12,8 @@ from hedgerow.error_bars.intervals.interval import Interval
 from hedgerow.execution.request import Asked
 from hedgerow.execution.request import asked as parameters
 from hedgerow.execution.session import Desk
-from hedgerow.expressions.describe import describe
 from hedgerow.expressions.facts import range_of
-from hedgerow.expressions.nodes import Call, Expr, columns_of
+from hedgerow.expressions.nodes import Call, Expr, columns_of, describe
 from hedgerow.expressions.types import Type
 from hedgerow.plan.coerce import call
 from hedgerow.plan.nodes import AggregateCall, LogicalPlan, Release

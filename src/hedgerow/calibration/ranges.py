@@ -14,9 +14,8 @@ from hedgerow.calibration.buckets import CELLS, Span, cell, magnitude, span_of
 from hedgerow.calibration.heavy_buckets import Shared
 from hedgerow.calibration.plans import histogram, is_present
 from hedgerow.calibration.sub_budget import Purse
-from hedgerow.expressions.describe import describe
 from hedgerow.expressions.facts import range_of
-from hedgerow.expressions.nodes import Expr
+from hedgerow.expressions.nodes import Expr, describe
 from hedgerow.expressions.types import Type
 from hedgerow.plan.nodes import LogicalPlan, Release
 

@@ -19,11 +19,11 @@ from typing import Self
 
 from hedgerow.errors import InternalError, UnsupportedSQLError
 from hedgerow.expressions import zones
-from hedgerow.expressions.functions.clock import CLOCK, DAY, MINUTE, SECONDS
-from hedgerow.expressions.functions.zones import spelled_out
+from hedgerow.expressions.functions.times import CLOCK, CLOCK_SECONDS, DAY, MINUTE
 from hedgerow.expressions.nodes import Call, Column, Constant, Expr, Literal
 from hedgerow.expressions.table_names import full_name
 from hedgerow.expressions.types import Type
+from hedgerow.expressions.zones import expand_read_instant
 
 FIRST, LAST = datetime(1, 1, 1), datetime(9999, 12, 31, 23, 59, 59, 999999)  # noqa: DTZ001 - without a time zone
 """The points in time that Python can hold."""
@@ -188,7 +188,7 @@ class Dialect:
                 raise InternalError("A part of a point in time that was not asked for.")
             return self.call(part, [written(argument) for argument in part.arguments])
 
-        return written(spelled_out(expr))
+        return written(expand_read_instant(expr))
 
     def clock(self, expr: Call, text: str) -> str:
         """A part of a time of day; NULL from 24:00 on."""
@@ -196,7 +196,7 @@ class Dialect:
         within, unit = CLOCK.get(expr.function, (MINUTE, 1))
         left = since if within == DAY else f"({since} - {self.floor_divide(since, str(within))} * {within})"
         part = left if unit == 1 else self.floor_divide(left, str(unit))
-        if expr.function == SECONDS:
+        if expr.function == CLOCK_SECONDS:
             part = f"CAST({left} AS {self.double}) / {self.real(1e6)}"
         return f"CASE WHEN {since} BETWEEN 0 AND {DAY - 1} THEN {part} END"
 

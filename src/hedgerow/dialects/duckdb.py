@@ -5,10 +5,10 @@ from collections.abc import Sequence
 
 from hedgerow.dialects.base import INSTANT, Dialect, SummaryCall, digits, shift_of
 from hedgerow.errors import InternalError
-from hedgerow.expressions import functions, summaries, zones
-from hedgerow.expressions.functions.zones import OFFSET
+from hedgerow.expressions import exact_aggregates, functions, zones
 from hedgerow.expressions.nodes import Call, Column, Expr, Literal
 from hedgerow.expressions.types import Type
+from hedgerow.expressions.zones import OFFSET
 
 
 class DuckDBDialect(Dialect):
@@ -58,7 +58,7 @@ class DuckDBDialect(Dialect):
 
     def summary(self, call: SummaryCall) -> str:
         """As the summary says itself."""
-        known = summaries.lookup(call.function)
+        known = exact_aggregates.lookup(call.function)
         if known is None:
             raise InternalError(f"{call.function} was bound but is not a summary.")
         where = "" if call.filter is None else f" FILTER (WHERE {call.filter})"

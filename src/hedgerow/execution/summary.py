@@ -6,7 +6,7 @@ from dataclasses import replace
 from hedgerow.accounting.budget import Receipt, Spending
 from hedgerow.answer import Mechanism, Payment, Summary
 from hedgerow.distributions import Gaussian, Noise
-from hedgerow.expressions.describe import describe
+from hedgerow.expressions.nodes import describe
 from hedgerow.privacy.distinct import Distinct
 from hedgerow.privacy.plan import PrivatePlan, PrivateStatement
 from hedgerow.privacy.ranks import Draw

@@ -1,1 +1,1 @@
-"""Row expressions: what may be computed from the columns of one row."""
+"""Expressions over the columns of one row: nodes, types, ranges, and the table of allowed functions."""

@@ -1,4 +1,4 @@
-"""What can be said of an expression without looking at a row: its range, and whether it may be NULL."""
+"""Facts about an expression that hold for every row: its range, and whether it may be NULL or NaN."""
 
 from datetime import date, timedelta
 from decimal import Decimal
@@ -21,7 +21,7 @@ def range_of(expr: Expr) -> Range:
 
 
 def may_be_null(expr: Expr) -> bool:
-    """Whether a row can lack a value: the column may be NULL or NaN, or a function undefined.
+    """True if a row can lack a value: the column may be NULL or NaN, or a function undefined.
 
     Only what the database enforces counts, so that two measures share a count only if they have the
     same support for certain.
@@ -36,7 +36,7 @@ def may_be_null(expr: Expr) -> bool:
 
 
 def may_be_nan(expr: Expr) -> bool:
-    """Whether the value, read as a double, can be NaN: any arithmetic in doubles can produce one."""
+    """True if the value, read as a double, can be NaN: any arithmetic in doubles can produce one."""
     if isinstance(expr, Column):
         return expr.type is Type.FLOAT
     return not isinstance(expr, Literal) and expr.type is Type.FLOAT

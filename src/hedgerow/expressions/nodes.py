@@ -21,7 +21,7 @@ class Column:
 
     `table` is the alias of that relation in the text we generate. `range` is what the owner declared;
     `values` the declared key domain; `native` the database's own name of the type; `collated` is False
-    where its text is surely compared byte by byte.
+    only where comparison is guaranteed bytewise.
     """
 
     name: str
@@ -35,7 +35,7 @@ class Column:
 
     @property
     def id(self) -> "ColumnId":
-        """What makes it this column and no other."""
+        """Relation and name, which identify the column."""
         return self.table, self.name
 
 
@@ -101,8 +101,8 @@ class Window:
 class Nested:
     """A query inside an expression: `exists`, `in` or `scalar`.
 
-    `query` is a plan of its own (`hedgerow.plan.nodes`), `arguments` what stands left of IN, `outer` the columns of the
-    surrounding relation that the query refers to.
+    `query` is a plan of its own (`hedgerow.plan.nodes`), `arguments` the operands left of IN, `outer` the columns
+    of the surrounding relation that the query refers to.
     """
 
     kind: str
@@ -145,3 +145,47 @@ def columns_read(expr: Expr) -> Iterator[Column]:
 def columns_of(expr: Expr) -> frozenset[ColumnId]:
     """The columns that the expression reads."""
     return frozenset(node.id for node in walk(expr) if isinstance(node, Column))
+
+
+_INFIX = {
+    "add": "+",
+    "subtract": "-",
+    "multiply": "*",
+    "divide": "/",
+    "equal": "=",
+    "unequal": "<>",
+    "less": "<",
+    "less_or_equal": "<=",
+    "greater": ">",
+    "greater_or_equal": ">=",
+    "and": "AND",
+    "or": "OR",
+    "like": "LIKE",
+}
+_LONGEST_DESCRIPTION = 80
+
+
+def describe(expr: Expr) -> str:
+    """The expression as short text.
+
+    Example:
+        >>> from hedgerow.expressions.types import Type
+        >>> describe(Column("income", Type.FLOAT))
+        'income'
+    """
+    text = _text(expr)
+    return text if len(text) <= _LONGEST_DESCRIPTION else text[: _LONGEST_DESCRIPTION - 1] + "…"
+
+
+def _text(expr: Expr) -> str:
+    if isinstance(expr, Column):
+        return expr.name
+    if isinstance(expr, Literal):
+        return "NULL" if expr.value is None else str(expr.value)
+    if isinstance(expr, Nested):
+        return f"{expr.kind}(…)"
+    name = expr.function.removesuffix("_whole")
+    arguments = [_text(argument) for argument in expr.arguments]
+    if name in _INFIX and len(arguments) == 2:
+        return f"({arguments[0]} {_INFIX[name]} {arguments[1]})"
+    return f"{name}({', '.join(arguments)})"

@@ -1,4 +1,4 @@
-"""Where the values of an expression lie, worked out from the catalog's bounds.
+"""Ranges of the values of expressions, worked out from the catalog's bounds.
 
 A range serves one purpose: to choose the clamp of a sum. A range that is too narrow costs accuracy,
 never privacy, because every value is clamped to it before it is added up.
@@ -18,7 +18,7 @@ class Range:
 
     @property
     def is_finite(self) -> bool:
-        """Whether a sum of such values has a sensitivity."""
+        """True if a sum of such values has a sensitivity."""
         return math.isfinite(self.lower) and math.isfinite(self.upper)
 
 
@@ -35,7 +35,7 @@ def hull(ranges: Iterable[Range]) -> Range:
 
 
 def meet(left: Range, right: Range) -> Range:
-    """What lies in both; `left` where they have nothing in common."""
+    """The values in both; `left` where they have nothing in common."""
     lower, upper = max(left.lower, right.lower), min(left.upper, right.upper)
     return Range(lower, upper) if lower <= upper else left
 

@@ -1,14 +1,14 @@
 """The types an expression can have.
 
 A deliberately small lattice: it decides what may be compared, added, grouped by and printed, and how
-a value is made total when compiled. What does not fit is `OTHER` and may not be used at all.
+a value is made total when compiled. Every other type is `OTHER` and may not be used at all.
 """
 
 from enum import Enum
 
 
 class Type(Enum):
-    """What kind of value an expression yields."""
+    """Kind of value of an expression."""
 
     BOOLEAN = "boolean"
     INTEGER = "integer"
@@ -24,10 +24,10 @@ class Type(Enum):
 
     @property
     def is_numeric(self) -> bool:
-        """Whether arithmetic is defined on it."""
+        """True if arithmetic is defined on it."""
         return self in {Type.INTEGER, Type.DECIMAL, Type.FLOAT, Type.NULL}
 
     @property
     def is_temporal(self) -> bool:
-        """Whether it is a point in time."""
+        """True for dates and timestamps."""
         return self in {Type.DATE, Type.TIMESTAMP}

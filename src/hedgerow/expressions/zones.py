@@ -13,9 +13,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
 
+from hedgerow.expressions.nodes import Call, Expr, Literal
+from hedgerow.expressions.types import Type
+
 DEFAULT = "UTC"
 FIRST, LAST = datetime(1, 1, 4), datetime(9999, 12, 28, 23, 59, 59, 999999)  # noqa: DTZ001 - at UTC
-"""Where offsets are applied: from within, no offset leads before the year 1 or after 9999."""
+"""Timestamps to which offsets are applied: no offset leads from them before the year 1 or after 9999."""
 
 BEGIN, END = datetime(1830, 1, 1), datetime(2100, 1, 1)  # noqa: DTZ001 - likewise
 EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - likewise
@@ -24,13 +27,17 @@ STEP = timedelta(days=3)
 """Shorter than the time between any two changes of an offset that there ever were."""
 
 
+OFFSET = r"^(.*[0-9]:[0-9]{2}(?:\.[0-9]*)?)(?:Z|([+-])([0-9]{2})(?::?([0-9]{2}))?)$"
+"""ISO 8601: date and time, then Z or a sign, hours and perhaps minutes."""
+
+
 @dataclass(frozen=True, slots=True)
 class Shift:
-    """What is added to the date and time in one zone to get those in another.
+    """Offsets from the date and time in one zone to those in another.
 
     Attributes:
         changes: The dates and times in the first zone from which another offset holds, in order.
-        offsets: What is added, in seconds; one more than there are changes.
+        offsets: The offsets, in seconds; one more than there are changes.
     """
 
     changes: tuple[datetime, ...]
@@ -38,16 +45,16 @@ class Shift:
 
     @property
     def is_nothing(self) -> bool:
-        """Whether nothing is ever added."""
+        """True if the offset is always zero."""
         return self.offsets == (0,)
 
-    def offset_at(self, moment: datetime) -> int:
-        """What is added to a date and time, in seconds."""
-        return self.offsets[bisect_right(self.changes, moment)]
+    def offset_at(self, timestamp: datetime) -> int:
+        """Offset at a date and time, in seconds."""
+        return self.offsets[bisect_right(self.changes, timestamp)]
 
-    def of(self, moment: datetime) -> datetime:
+    def of(self, timestamp: datetime) -> datetime:
         """A date and time of the first zone in the other one."""
-        return moment + self.offset_at(moment) * SECOND if FIRST <= moment <= LAST else moment
+        return timestamp + self.offset_at(timestamp) * SECOND if FIRST <= timestamp <= LAST else timestamp
 
     def tree(self, is_before: Callable[[datetime], str], unit: int = 1) -> str:
         """The offset as nested CASE: nine comparisons find one of five hundred offsets.
@@ -104,17 +111,17 @@ def _from_utc(name: str) -> Shift | None:
     except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
         return None
 
-    def offset(moment: datetime) -> timedelta:
-        return info.fromutc(moment.replace(tzinfo=info)).replace(tzinfo=None) - moment
+    def offset(timestamp: datetime) -> timedelta:
+        return info.fromutc(timestamp.replace(tzinfo=info)).replace(tzinfo=None) - timestamp
 
     changes, offsets, here = [], [offset(BEGIN)], BEGIN
     while here < END:
         following = min(here + STEP, END)
-        if (found := offset(following)) != offsets[-1]:
+        if (current := offset(following)) != offsets[-1]:
             changes.append(_change(here, following, offset))
-            offsets.append(found)
+            offsets.append(current)
         here = following
-    return Shift(tuple(changes), tuple(each // SECOND for each in offsets))
+    return Shift(tuple(changes), tuple(length // SECOND for length in offsets))
 
 
 def _change(before: datetime, after: datetime, offset: Callable[[datetime], timedelta]) -> datetime:
@@ -127,7 +134,7 @@ def _change(before: datetime, after: datetime, offset: Callable[[datetime], time
 
 
 def exists(name: str) -> bool:
-    """Whether there is a zone of that name."""
+    """True if there is a zone of that name."""
     return _from_utc(name) is not None
 
 
@@ -136,6 +143,40 @@ def names() -> frozenset[str]:
     return frozenset(zoneinfo.available_timezones()) | {DEFAULT}
 
 
-def micros(moment: datetime) -> int:
+def micros(timestamp: datetime) -> int:
     """Microseconds since 1970."""
-    return (moment - EPOCH) // timedelta(microseconds=1)
+    return (timestamp - EPOCH) // timedelta(microseconds=1)
+
+
+def expand_read_instant(expr: Call) -> Expr:
+    """`read_instant` in terms of other functions: a point in time at UTC from ISO 8601.
+
+    Text without an offset is a date and time in the zone that the call names.
+    """
+    written, zone = expr.arguments
+    timestamp, sign, hours, minutes = (
+        Call("regexp_extract", (written, _text(OFFSET), _whole(group)), Type.TEXT) for group in range(1, 5)
+    )
+    seconds = Call("add_whole", (_times(hours, 3600), _times(minutes, 60)), Type.INTEGER)
+    behind = Call("equal", (sign, _text("-")), Type.BOOLEAN)
+    added = Call("case", (behind, seconds, Call("negate_whole", (seconds,), Type.INTEGER)), Type.INTEGER)
+    at_utc = Call("shift_second", (_as_timestamp(timestamp), added), Type.TIMESTAMP)
+    here = Call("in_zone", (_as_timestamp(written), zone, _text(DEFAULT)), Type.TIMESTAMP)
+    return Call("case", (Call("equal", (timestamp, _text("")), Type.BOOLEAN), here, at_utc), Type.TIMESTAMP)
+
+
+def _as_timestamp(value: Expr) -> Call:
+    return Call("imposed_timestamp", (value,), Type.TIMESTAMP)
+
+
+def _times(value: Expr, factor: int) -> Call:
+    number = Call("coalesce", (Call("cast_integer", (value,), Type.INTEGER), _whole(0)), Type.INTEGER)
+    return Call("multiply_whole", (number, _whole(factor)), Type.INTEGER)
+
+
+def _text(value: str) -> Literal:
+    return Literal(value, Type.TEXT)
+
+
+def _whole(value: int) -> Literal:
+    return Literal(value, Type.INTEGER)

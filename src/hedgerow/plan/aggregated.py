@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from hedgerow.aggregates import lookup as noisy
 from hedgerow.errors import HedgerowError, Span, UnsupportedSQLError
-from hedgerow.expressions import summaries
+from hedgerow.expressions import exact_aggregates
 from hedgerow.expressions.facts import declared_values, range_of
 from hedgerow.expressions.nodes import Column, Expr, Literal, columns_of, columns_read
 from hedgerow.expressions.ranges import EVERYTHING, Range
@@ -162,12 +162,12 @@ class AggregatedScope:
         return self._exact(function, inner, condition, node)
 
     def _exact(self, function: str, inner: exp.Expr, condition: Expr | None, node: exp.Expr) -> Expr:
-        known = summaries.lookup(function)
+        known = exact_aggregates.lookup(function)
         if known is None or known.windowed or (known.grows and self._groups.mode is Mode.PERSON):
             raise UnsupportedSQLError(
                 f"{text_of(node)} is not available.",
                 code="unsupported-aggregate",
-                hint=f"Available here: {', '.join(summaries.names(windowed=False))}.",
+                hint=f"Available here: {', '.join(exact_aggregates.names(windowed=False))}.",
                 span=span_of(node),
             )
         distinct, arguments = arguments_of_summary(known, inner, self._rows)

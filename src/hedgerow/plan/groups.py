@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from hedgerow.errors import UnsupportedSQLError
+from hedgerow.expressions.exact_aggregates import TOTAL
 from hedgerow.expressions.nodes import Column, Expr, columns_of, columns_read, walk
-from hedgerow.expressions.summaries import TOTAL
 from hedgerow.expressions.types import Type
 from hedgerow.plan.aggregated import AggregatedScope, Groups, Mode, unit_shown
 from hedgerow.plan.context import Context

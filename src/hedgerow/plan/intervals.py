@@ -4,7 +4,7 @@ import re
 
 from sqlglot import exp
 
-from hedgerow.expressions.functions.temporal import UNITS
+from hedgerow.expressions.functions.times import UNITS
 from hedgerow.expressions.nodes import Expr
 from hedgerow.expressions.types import Type
 from hedgerow.plan import coerce

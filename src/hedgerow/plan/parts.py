@@ -3,8 +3,7 @@
 from sqlglot import exp
 
 from hedgerow.errors import UnsupportedSQLError
-from hedgerow.expressions.functions.clock import CLOCK, SECONDS
-from hedgerow.expressions.functions.temporal import PARTS
+from hedgerow.expressions.functions.times import CLOCK, CLOCK_SECONDS, PARTS
 from hedgerow.expressions.nodes import Expr, Literal
 from hedgerow.expressions.types import Type
 from hedgerow.plan import coerce, literals, zones
@@ -66,8 +65,8 @@ def part(written: str, value: Expr, node: exp.Expr, *, extracted: bool = True) -
 
 def _of_clock(known: str, value: Expr, node: exp.Expr, *, fraction: bool) -> Expr:
     """A part of a time of day."""
-    name = SECONDS if known == "second" and fraction else f"clock_{known}"
-    if name != SECONDS and name not in CLOCK:
+    name = CLOCK_SECONDS if known == "second" and fraction else f"clock_{known}"
+    if name != CLOCK_SECONDS and name not in CLOCK:
         raise UnsupportedSQLError(
             "A time of day has hours, minutes and seconds, and no date.",
             code="type-mismatch",

@@ -6,8 +6,8 @@ from sqlglot import exp
 
 from hedgerow.aggregates import lookup as noisy
 from hedgerow.errors import UnsupportedSQLError
+from hedgerow.expressions.exact_aggregates import ExactAggregate, lookup
 from hedgerow.expressions.nodes import Expr, Literal
-from hedgerow.expressions.summaries import Summary, lookup
 from hedgerow.plan.scalar import ScalarBinder, unsupported
 from hedgerow.plan.syntax import arguments_of, span_of, text_of
 
@@ -114,7 +114,7 @@ def _share(share: exp.Expr, ordered: exp.Ordered) -> exp.Expr:
     return exp.Literal.number(str(1 - Decimal(share.this)))
 
 
-def arguments_of_summary(summary: Summary, node: exp.Expr, binder: ScalarBinder) -> tuple[bool, list[Expr]]:
+def arguments_of_summary(summary: ExactAggregate, node: exp.Expr, binder: ScalarBinder) -> tuple[bool, list[Expr]]:
     """DISTINCT or not, and the bound arguments of an exact summary."""
     distinct, nodes = argument_nodes(node)
     if distinct and summary.name not in {"COUNT", "MIN", "MAX"}:
@@ -128,7 +128,7 @@ def arguments_of_summary(summary: Summary, node: exp.Expr, binder: ScalarBinder)
     return distinct, arguments
 
 
-def _fits(summary: Summary, index: int, argument: Expr) -> bool:
+def _fits(summary: ExactAggregate, index: int, argument: Expr) -> bool:
     """Whether a constant argument is one that no row can make fail."""
     value = argument.value if isinstance(argument, Literal) else None
     if summary.name == "QUANTILE_CONT" and index == 1:

@@ -7,7 +7,7 @@ from functools import partial
 from sqlglot import exp
 
 from hedgerow.errors import UnsupportedSQLError
-from hedgerow.expressions.functions.temporal import UNITS
+from hedgerow.expressions.functions.times import UNITS
 from hedgerow.expressions.nodes import Expr, Literal
 from hedgerow.expressions.types import Type
 from hedgerow.plan import coerce

@@ -5,7 +5,7 @@ import string
 from sqlglot import exp
 
 from hedgerow.expressions.facts import range_of
-from hedgerow.expressions.functions.pieces import LONGEST
+from hedgerow.expressions.functions.text import LONGEST_TEXT
 from hedgerow.expressions.nodes import Expr, Literal
 from hedgerow.expressions.types import Type
 from hedgerow.plan import coerce, patterns
@@ -91,7 +91,7 @@ def _end(name: str, node: exp.Left | exp.Right, binder: Binder) -> Expr:
 
 
 def _pad(node: exp.Pad, binder: Binder) -> Expr:
-    length = constant_whole(binder.bind(node.expression), node, "The length of LPAD and RPAD", 0, LONGEST)
+    length = constant_whole(binder.bind(node.expression), node, "The length of LPAD and RPAD", 0, LONGEST_TEXT)
     given = node.args.get("fill_pattern")
     fill = " " if given is None else constant_text(binder.bind(given), node, "What LPAD and RPAD fill up with")
     if not 0 < len(fill) <= LONGEST_FILL:
@@ -101,7 +101,7 @@ def _pad(node: exp.Pad, binder: Binder) -> Expr:
 
 
 def _repeat(node: exp.Repeat, binder: Binder) -> Expr:
-    times = constant_whole(binder.bind(node.args["times"]), node, "How often REPEAT repeats", 0, LONGEST)
+    times = constant_whole(binder.bind(node.args["times"]), node, "How often REPEAT repeats", 0, LONGEST_TEXT)
     return coerce.call("repeat", [binder.bind(node.this), whole(times)], span_of(node))
 
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from hedgerow.errors import UnsupportedSQLError
+from hedgerow.expressions.exact_aggregates import ExactAggregate, lookup, names
 from hedgerow.expressions.facts import range_of
 from hedgerow.expressions.nodes import Column, Expr, Literal, Order, Window, walk
-from hedgerow.expressions.summaries import Summary, lookup, names
 from hedgerow.plan import coerce
 from hedgerow.plan.context import Context
 from hedgerow.plan.ownership import determines_owner
@@ -177,7 +177,7 @@ def _check_plain(exprs: Sequence[Expr], node: exp.Expr) -> None:
         )
 
 
-def _bad_arguments(summary: Summary, node: exp.Expr) -> UnsupportedSQLError:
+def _bad_arguments(summary: ExactAggregate, node: exp.Expr) -> UnsupportedSQLError:
     return UnsupportedSQLError(
         f"{summary.name} cannot be applied to these arguments.",
         code="type-mismatch",

@@ -6,9 +6,8 @@ from dataclasses import dataclass, field, replace
 from hedgerow.accounting import GaussianEvent, LaplaceEvent
 from hedgerow.aggregates import Kind, Need
 from hedgerow.errors import ParameterError
-from hedgerow.expressions.describe import describe
 from hedgerow.expressions.facts import range_of
-from hedgerow.expressions.nodes import Call, Expr
+from hedgerow.expressions.nodes import Call, Expr, describe
 from hedgerow.expressions.types import Type
 from hedgerow.privacy import gaussian, laplace
 from hedgerow.privacy.bounding import Bounding

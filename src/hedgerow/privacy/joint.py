@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from hedgerow.aggregates import Need
-from hedgerow.expressions.describe import describe
+from hedgerow.expressions.nodes import describe
 from hedgerow.privacy.grid import Grid
 from hedgerow.privacy.plan import Recipe, Terms
 from hedgerow.privacy.shape import Joint

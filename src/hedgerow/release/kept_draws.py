@@ -6,8 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from hedgerow.aggregates import Rank
-from hedgerow.expressions.describe import describe
-from hedgerow.expressions.nodes import Column, Expr
+from hedgerow.expressions.nodes import Column, Expr, describe
 from hedgerow.expressions.types import Type
 from hedgerow.privacy.grid import Grid
 from hedgerow.privacy.plan import PrivatePlan

@@ -22,8 +22,7 @@ from numpy.typing import NDArray
 from hedgerow.aggregates import Kind
 from hedgerow.distributions import Gaussian, Laplace, Noise
 from hedgerow.error_bars.intervals import half_width
-from hedgerow.expressions.describe import describe
-from hedgerow.expressions.nodes import Column
+from hedgerow.expressions.nodes import Column, describe
 from hedgerow.expressions.types import Type
 from hedgerow.plan.nodes import AggregateCall
 from hedgerow.privacy.distinct import Distinct, values_each

@@ -19,9 +19,9 @@ from hedgerow.dialects.postgres.summaries import SUMMARIES
 from hedgerow.dialects.postgres.texts import TEXTS
 from hedgerow.dialects.postgres.times import TIMES, micros
 from hedgerow.expressions import zones
-from hedgerow.expressions.functions.zones import OFFSET
 from hedgerow.expressions.nodes import Call, Column, Constant, Expr, Literal
 from hedgerow.expressions.types import Type
+from hedgerow.expressions.zones import OFFSET
 
 Writer = Callable[["PostgresDialect", Call, Sequence[str]], str]
 WRITERS: Mapping[str, Writer] = {

@@ -6,7 +6,7 @@ from hedgerow.dialects.careful.reach import reach
 from hedgerow.dialects.sqlite.casts import cast
 from hedgerow.dialects.sqlite.reading import NAN, PREFIX, argument, number, sure, whole
 from hedgerow.expressions.functions import allowed
-from hedgerow.expressions.functions.casts import NAMES
+from hedgerow.expressions.functions.numbers import CAST_NAMES
 from hedgerow.expressions.nodes import Call, Column, Expr, Literal
 from hedgerow.expressions.types import Type
 
@@ -200,7 +200,7 @@ WRITTEN: Mapping[str, Written] = {
     "indicator": lambda _, texts: texts[0],
     "same_text": _same_text,
     "one_spelling": lambda _, texts: f"CASE WHEN {texts[0]} = 0 THEN 0.0 ELSE {texts[0]} END",
-    **{f"{who}_{kind.value}": _cast(kind) for kind in NAMES for who in ("cast", "imposed")},
+    **{f"{who}_{kind.value}": _cast(kind) for kind in CAST_NAMES for who in ("cast", "imposed")},
 }
 """What is more than a call of our function of that name."""
 

@@ -7,8 +7,8 @@ from hedgerow.compiled import ROW
 from hedgerow.error_bars.provenance.lift import lifted
 from hedgerow.error_bars.provenance.noisy_columns import is_noisy, noisy_columns
 from hedgerow.error_bars.provenance.origins import ELEMENT, Applied, Cell, Gathered, Known, Origin, Ranked, Untraced
+from hedgerow.expressions.exact_aggregates import ROWS, TOTAL
 from hedgerow.expressions.nodes import Call, Column, ColumnId, Expr, Literal, Nested, Window, walk
-from hedgerow.expressions.summaries import ROWS, TOTAL
 from hedgerow.expressions.types import Type
 from hedgerow.plan.nodes import (
     AggregateCall,

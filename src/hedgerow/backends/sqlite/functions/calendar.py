@@ -28,7 +28,7 @@ from hedgerow.backends.sqlite.functions.values import (
     whole,
 )
 from hedgerow.expressions import zones
-from hedgerow.expressions.functions.clock import CLOCK, SECONDS
+from hedgerow.expressions.functions.times import CLOCK, CLOCK_SECONDS
 
 SECOND, MINUTE, HOUR = 1_000_000, 60_000_000, 3_600_000_000
 FIRST, LAST = zones.micros(zones.FIRST), zones.micros(zones.LAST)
@@ -240,7 +240,7 @@ def _clock(name: str) -> Body:
     def read(value: int) -> int | float | None:
         if not 0 <= value < DAY:
             return None
-        return value % within / unit if name == SECONDS else value % within // unit
+        return value % within / unit if name == CLOCK_SECONDS else value % within // unit
 
     return total(lambda value: read(value) if isinstance(value, int) else None)
 
@@ -260,7 +260,7 @@ def _last_day(value: int) -> str:
 FUNCTIONS: Mapping[str, Body] = {
     **{f"extract_{name}": _part(name) for name in PARTS},
     **{name: body for unit in (*MONTHS, *SPANS) for name, body in _by_unit(unit).items()},
-    **{name: _clock(name) for name in (*CLOCK, SECONDS)},
+    **{name: _clock(name) for name in (*CLOCK, CLOCK_SECONDS)},
     "in_zone": _kept_far(in_zone),
     "days_between": total(_days_between),
     "microseconds_between": of_moments(lambda end, start: fitting(end - start)),

@@ -31,8 +31,7 @@ from hedgerow.backends.sqlite.functions.values import (
     real,
     whole,
 )
-from hedgerow.expressions.functions.zones import OFFSET
-from hedgerow.expressions.zones import DEFAULT
+from hedgerow.expressions.zones import DEFAULT, OFFSET
 
 WHOLE = re.compile(r"-?[0-9]{1,18}")
 NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?")

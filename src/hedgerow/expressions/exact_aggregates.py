@@ -1,4 +1,4 @@
-"""Exact summaries of rows: the aggregates and window functions that may be used where no noise is due.
+"""Exact aggregates and window functions: those that may be used where no noise is due.
 
 They run over public rows, over released rows, and over the rows of one person at a time. In the last case a
 result may depend on nothing but the rows themselves: so sums of doubles are taken in order of size, ties are broken by
@@ -19,17 +19,17 @@ Signature = Callable[[Sequence[Type]], Type | None]
 
 
 @dataclass(frozen=True)
-class Summary:
-    """One exact summary.
+class ExactAggregate:
+    """One exact aggregate or window function.
 
     Attributes:
         signature: Argument types to result type, or None where it does not apply.
-        template: How it is written; or one for each type of the first argument (None: any other); or made from types.
-        range: From the ranges of the arguments, and the most rows there are of one unit, to that of the result.
-        windowed: Whether it may only, may not, or may have an OVER clause (True, False, None).
-        ordered: Whether the result depends on how rows that tie are ordered.
+        template: Its text; or one for each type of the first argument (None: any other); or made from types.
+        range: From the ranges of the arguments, and the maximum number of rows of one unit, to that of the result.
+        windowed: True if it needs an OVER clause, False if it cannot have one, None if both are allowed.
+        ordered: True if the result depends on how rows that tie are ordered.
         constants: Arguments from this position on must be constants.
-        grows: Whether the result is longer the more rows there are: not for rows of people, where memory could run out.
+        grows: True if the result is longer the more rows there are: not for rows of people, where memory could run out.
     """
 
     name: str
@@ -50,29 +50,22 @@ class Summary:
         return self.template.get(kinds[0] if kinds else None) or self.template[None]
 
 
-_SUMMARIES: dict[str, Summary] = {}
-
-
-def lookup(name: str) -> Summary | None:
-    """The summary of that name, if there is one."""
-    return _SUMMARIES.get(name if name in OURS else name.upper())
+def lookup(name: str) -> ExactAggregate | None:
+    """Return the aggregate of that name, or None."""
+    return _AGGREGATES.get(name if name in OURS else name.upper())
 
 
 def names(*, windowed: bool) -> list[str]:
     """The names of the aggregates (or of all that may have OVER)."""
     wanted = (True, None) if windowed else (False, None)
-    return sorted(name for name, known in _SUMMARIES.items() if known.windowed in wanted and name not in OURS)
+    return sorted(name for name, known in _AGGREGATES.items() if known.windowed in wanted and name not in OURS)
 
 
-def _register(*summaries: Summary) -> None:
-    _SUMMARIES.update({summary.name: summary for summary in summaries})
-
-
-def _takes(*kinds: frozenset[Type], gives: Type | None = None, least: int | None = None) -> Signature:
+def _takes(*kinds: frozenset[Type], gives: Type | None = None, minimum: int | None = None) -> Signature:
     """Arguments of these kinds; gives a fixed type, or (None) that of the first."""
 
     def signature(types: Sequence[Type]) -> Type | None:
-        if not (len(kinds) if least is None else least) <= len(types) <= len(kinds):
+        if not (len(kinds) if minimum is None else minimum) <= len(types) <= len(kinds):
             return None
         if any(kind not in allowed for kind, allowed in zip(types, kinds, strict=False)):
             return None
@@ -124,17 +117,17 @@ def _first(ranges: Sequence[Range], _rows: float) -> Range:
     return ranges[0]
 
 
-def _multiple(ranges: Sequence[Range], rows: float) -> Range:
+def _sum_range(ranges: Sequence[Range], rows: float) -> Range:
     """Of a sum: one to `rows` values."""
     ends = [0.0 if end == 0 else end * rows for end in (ranges[0].lower, ranges[0].upper)]
     return hull([ranges[0], Range(min(ends), max(ends))])
 
 
-def _spread(ranges: Sequence[Range], _rows: float) -> Range:
+def _stddev_range(ranges: Sequence[Range], _rows: float) -> Range:
     return Range(0.0, ranges[0].upper - ranges[0].lower)
 
 
-def _counted(_ranges: Sequence[Range], rows: float) -> Range:
+def _count_range(_ranges: Sequence[Range], rows: float) -> Range:
     return Range(0.0, rows)
 
 
@@ -151,19 +144,19 @@ OURS = frozenset({TOTAL, ROWS})
 
 BYTES = {Type.TEXT: '{name}({{0}} COLLATE "binary"){{tail}}', None: "{name}({{0}}){{tail}}"}
 
-_register(
-    Summary("COUNT", _takes(ANY, gives=Type.INTEGER, least=0), "COUNT({distinct}{all}){tail}", _counted),
-    Summary("SUM", _summed, {Type.INTEGER: WHOLE_SUM, None: f"SUM{IN_ORDER}"}, _multiple),
-    Summary(
+_TABLE = (
+    ExactAggregate("COUNT", _takes(ANY, gives=Type.INTEGER, minimum=0), "COUNT({distinct}{all}){tail}", _count_range),
+    ExactAggregate("SUM", _summed, {Type.INTEGER: WHOLE_SUM, None: f"SUM{IN_ORDER}"}, _sum_range),
+    ExactAggregate(
         TOTAL,
         _takes(frozenset({Type.INTEGER})),
         f"CASE WHEN COUNT(*){{tail}} = 0 THEN 0 ELSE {WHOLE_SUM} END",
         windowed=False,
     ),
-    Summary(ROWS, lambda _: Type.OTHER, "LIST([{doubles}]){tail}"),
-    Summary("AVG", _takes(NUMBER, gives=Type.FLOAT), f"AVG{IN_ORDER}", _first),
-    Summary("MEDIAN", _takes(NUMBER, gives=Type.FLOAT), f"MEDIAN({DOUBLE}){{tail}}", _first),
-    Summary(
+    ExactAggregate(ROWS, lambda _: Type.OTHER, "LIST([{doubles}]){tail}"),
+    ExactAggregate("AVG", _takes(NUMBER, gives=Type.FLOAT), f"AVG{IN_ORDER}", _first),
+    ExactAggregate("MEDIAN", _takes(NUMBER, gives=Type.FLOAT), f"MEDIAN({DOUBLE}){{tail}}", _first),
+    ExactAggregate(
         "QUANTILE_CONT",
         _takes(NUMBER, NUMBER, gives=Type.FLOAT),
         f"QUANTILE_CONT({DOUBLE}, {{1}}){{tail}}",
@@ -171,23 +164,23 @@ _register(
         constants=1,
     ),
     *(
-        Summary(name, _takes(ANY), {kind: text.format(name=name) for kind, text in BYTES.items()}, _first)
+        ExactAggregate(name, _takes(ANY), {kind: text.format(name=name) for kind, text in BYTES.items()}, _first)
         for name in ("MIN", "MAX")
     ),
-    Summary("ANY_VALUE", _takes(ANY), {kind: text.format(name="MIN") for kind, text in BYTES.items()}, _first),
+    ExactAggregate("ANY_VALUE", _takes(ANY), {kind: text.format(name="MIN") for kind, text in BYTES.items()}, _first),
     *(
-        Summary(name, _takes(NUMBER, gives=Type.FLOAT), f"{name}{IN_ORDER}", _spread)
+        ExactAggregate(name, _takes(NUMBER, gives=Type.FLOAT), f"{name}{IN_ORDER}", _stddev_range)
         for name in ("STDDEV_SAMP", "STDDEV_POP")
     ),
     *(
-        Summary(name, _takes(NUMBER, gives=Type.FLOAT), f"{name}{IN_ORDER}", lambda _r, _n: NON_NEGATIVE)
+        ExactAggregate(name, _takes(NUMBER, gives=Type.FLOAT), f"{name}{IN_ORDER}", lambda _r, _n: NON_NEGATIVE)
         for name in ("VAR_SAMP", "VAR_POP")
     ),
     *(
-        Summary(name, _takes(frozenset({Type.BOOLEAN}), gives=Type.BOOLEAN), f"{name}({{0}}){{tail}}")
+        ExactAggregate(name, _takes(frozenset({Type.BOOLEAN}), gives=Type.BOOLEAN), f"{name}({{0}}){{tail}}")
         for name in ("BOOL_AND", "BOOL_OR")
     ),
-    Summary(
+    ExactAggregate(
         "STRING_AGG",
         _takes(frozenset({Type.TEXT}), frozenset({Type.TEXT})),
         "STRING_AGG({0}, {1} ORDER BY {0}){tail}",
@@ -196,7 +189,7 @@ _register(
         grows=True,
     ),
     *(
-        Summary(
+        ExactAggregate(
             name,
             _takes(ANY, ANY),
             _by_bytes(f"{name}({{first}}, {{second}} ORDER BY {{first}})"),
@@ -205,7 +198,7 @@ _register(
         for name in ("ARG_MIN", "ARG_MAX")
     ),
     *(
-        Summary(
+        ExactAggregate(
             name,
             _takes(gives=Type.INTEGER),
             f"{name}(){{tail}}",
@@ -216,10 +209,12 @@ _register(
         for name in ("ROW_NUMBER", "RANK", "DENSE_RANK")
     ),
     *(
-        Summary(name, _takes(gives=Type.FLOAT), f"{name}(){{tail}}", lambda _r, _n: Range(0.0, 1.0), windowed=True)
+        ExactAggregate(
+            name, _takes(gives=Type.FLOAT), f"{name}(){{tail}}", lambda _r, _n: Range(0.0, 1.0), windowed=True
+        )
         for name in ("PERCENT_RANK", "CUME_DIST")
     ),
-    Summary(
+    ExactAggregate(
         "NTILE",
         _takes(frozenset({Type.INTEGER}), gives=Type.INTEGER),
         "NTILE({0}){tail}",
@@ -229,7 +224,7 @@ _register(
         constants=0,
     ),
     *(
-        Summary(
+        ExactAggregate(
             name,
             _shifted,
             _with_default(name),
@@ -241,10 +236,10 @@ _register(
         for name in ("LAG", "LEAD")
     ),
     *(
-        Summary(name, _takes(ANY), f"{name}({{0}}){{tail}}", _first, windowed=True, ordered=True)
+        ExactAggregate(name, _takes(ANY), f"{name}({{0}}){{tail}}", _first, windowed=True, ordered=True)
         for name in ("FIRST_VALUE", "LAST_VALUE")
     ),
-    Summary(
+    ExactAggregate(
         "NTH_VALUE",
         _takes(ANY, frozenset({Type.INTEGER})),
         "NTH_VALUE({0}, {1}){tail}",
@@ -254,3 +249,4 @@ _register(
         constants=1,
     ),
 )
+_AGGREGATES = {row.name: row for row in _TABLE}
