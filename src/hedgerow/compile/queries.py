@@ -16,6 +16,7 @@ from hedgerow.plan.nodes import (
     Join,
     Named,
     Query,
+    Repartitioned,
     Scan,
     Select,
     SetOperation,
@@ -48,7 +49,8 @@ def from_text(source: From, dialect: Dialect) -> str:
     if isinstance(source, Scan):
         return f"{dialect.table(source.table)} AS {source.alias}"
     if isinstance(source, Derived):
-        return f"({query_text(source.query, dialect)}) AS {source.alias}"
+        text = query_text(source.query, dialect)
+        return f"({dialect.repartitioned(text) if isinstance(source, Repartitioned) else text}) AS {source.alias}"
     if isinstance(source, Join):
         return _join(source, dialect)
     if isinstance(source, Grouped):

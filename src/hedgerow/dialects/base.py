@@ -59,6 +59,8 @@ class Dialect:
         joins: The kinds of joins that there are.
         gathers: Whether sums are gathered for each pair of owner and key in the one pass over the rows: for engines
             that would write a step down, or compute it again, to read it twice.
+        repartitions: Whether a statement is stopped only between rows of a shuffle, so that rows which are joined with
+            very many others have to pass through one.
         windows: Whether such sums are then weighed by window functions, in one pass over the pairs.
         place: The database and schema that tables are read from, outermost first; empty where the connection finds
             them by their names.
@@ -72,6 +74,7 @@ class Dialect:
     huge = "DECIMAL(38, 0)"
     text = "VARCHAR"
     gathers = False
+    repartitions = False
     windows = False
     place: tuple[str, ...] = ()
     functions: Mapping[str, Template] = {}
@@ -380,6 +383,10 @@ class Dialect:
     def union(self, left: str, operator: str, right: str) -> str:
         """A set operation of two queries; `operator` is UNION, INTERSECT or EXCEPT, perhaps with ALL."""
         return f"SELECT * FROM ({left}) AS one {operator} SELECT * FROM ({right}) AS other"
+
+    def repartitioned(self, query: str) -> str:
+        """A query whose rows are shuffled; it is called where `repartitions` says so."""
+        return query
 
     def values(self, rows: Sequence[Sequence[str]], alias: str) -> str:
         """Rows of constants as a relation with columns `c0`, `c1`, …."""

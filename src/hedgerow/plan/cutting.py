@@ -158,7 +158,7 @@ def _without_paths(release: Release, paths: Mapping[str, Path]) -> Release:
 def _with_owners(release: Release, paths: Mapping[str, Path], instead: Callable[[Scan, str], From]) -> Release:
     """The release with other relations for tables and their paths; each shows the owner under the name it is given."""
     owners = {path[-1]: alias for alias, path in paths.items()}
-    names = {alias: _free(_columns_used(release).get(alias, {}), OWNER) for alias in paths}
+    names = {alias: _free(columns_used(release).get(alias, {}), OWNER) for alias in paths}
 
     def swap(node: object) -> object | None:
         scan, path = _path(node)
@@ -233,8 +233,8 @@ def cut(
     Tables in `paths` are replaced together with their path.
     """
     context = Context(catalog, schema, None, {})
-    context._numbers = itertools.count(_first_free(release, context.prefix))  # noqa: SLF001 - aliases of its own
-    used, filters = _columns_used(release), _filters(release)
+    context._numbers = itertools.count(first_free(release, context.prefix))  # noqa: SLF001 - aliases of its own
+    used, filters = columns_used(release), _filters(release)
     together: dict[str, dict[str, Column]] = {}
     for scan in (node for node in inside(release) if isinstance(node, Scan) and node.alias in rows):
         together.setdefault(scan.table, {}).update(used.get(scan.alias, {}))
@@ -329,16 +329,17 @@ def _with_owner(scan: Scan, context: Context) -> tuple[From, Expr]:
     return source, read_column(here, here.unit, alias, context)
 
 
-def _first_free(release: Release, prefix: str) -> int:
-    aliases = [str(getattr(node, "alias", "")) for node in inside(release)]
+def first_free(tree: object, prefix: str) -> int:
+    """Return the least number from which on no alias of the tree is `prefix` and a number."""
+    aliases = [str(getattr(node, "alias", "")) for node in inside(tree)]
     numbers = [alias.removeprefix(prefix) for alias in aliases if alias.startswith(prefix)]
     return max((int(number) for number in numbers if number.isdigit()), default=-1) + 1
 
 
-def _columns_used(release: Release) -> dict[str, dict[str, Column]]:
-    """By alias and name, the columns that are read anywhere below a border."""
+def columns_used(tree: object) -> dict[str, dict[str, Column]]:
+    """By alias and name, the columns that are read anywhere in a tree."""
     found: dict[str, dict[str, Column]] = {}
-    for node in inside(release):
+    for node in inside(tree):
         if isinstance(node, Column):
             found.setdefault(node.table, {})[node.name] = node
     return found

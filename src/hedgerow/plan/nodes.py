@@ -55,6 +55,11 @@ class Derived:
 
 
 @dataclass(frozen=True, slots=True)
+class Repartitioned(Derived):
+    """A query in FROM whose rows are shuffled, so that a task that joins them can be stopped at each of them."""
+
+
+@dataclass(frozen=True, slots=True)
 class Join:
     """Two relations side by side: `inner`, `cross`, `left`, `right` or `full`."""
 

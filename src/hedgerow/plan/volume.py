@@ -96,6 +96,21 @@ class Volumes:
             return made
         return Volume(0, max(1, min(made.times, query.limit)))
 
+    def block(self, block: Select | Grouped | Release) -> Volume:
+        """The rows that the joins of one FROM can make, those of queries nested in its expressions included."""
+        if block.source is None:
+            return ONE
+        if isinstance(block, Select):
+            shown = [*(column.expr for column in block.columns), *(term.expr for term in block.order)]
+        else:
+            shown = [*(key.expr for key in block.keys), *_of_calls(block.calls)]
+        self._block(block.source, block.where, shown)
+        return self.largest[-1]
+
+    def rows(self, leaf: From) -> int:
+        """The rows of one relation."""
+        return self._joined([leaf], []).times
+
     def _block(self, source: From, where: Sequence[Expr], shown: Iterable[Expr]) -> Volume:
         """The rows of one FROM; queries nested in its expressions may be run for each of them."""
         leaves = list(_leaves(source))
@@ -131,7 +146,7 @@ class Volumes:
         left, tables = set(names), set[str]()
 
         def columns(alias: str) -> frozenset[str]:
-            missing = {name for other in left - {alias} for name in _aliases(names[other])}
+            missing = {name for other in left - {alias} for name in aliases_of(names[other])}
             return frozenset(e.name for e in equal if e.alias == alias and not e.others & missing)
 
         def factor(alias: str) -> Volume:
@@ -211,12 +226,13 @@ def _equal_in(source: From) -> Iterator[_Equal]:
         yield from _equal_in(source.left)
         yield from _equal_in(source.right)
         found = _equal_columns([] if source.condition is None else [source.condition])
-        yield from (e for e in found if source.kind != "left" or e.alias in _aliases(source.right))
+        yield from (e for e in found if source.kind != "left" or e.alias in aliases_of(source.right))
 
 
-def _aliases(source: From) -> frozenset[str]:
+def aliases_of(source: From) -> frozenset[str]:
+    """The relations of a FROM by their aliases."""
     if isinstance(source, Join):
-        return _aliases(source.left) | _aliases(source.right)
+        return aliases_of(source.left) | aliases_of(source.right)
     return frozenset({source.alias})
 
 

@@ -36,6 +36,7 @@ from hedgerow.plan.bind import bind
 from hedgerow.plan.context import Bounds
 from hedgerow.plan.cutting import within_limits
 from hedgerow.plan.nodes import LogicalPlan, scans_of
+from hedgerow.plan.repartition import repartitioned
 from hedgerow.privacy.plan import Room
 from hedgerow.release import AfterEngine
 from hedgerow.schema import Schema
@@ -263,7 +264,10 @@ class Database:
         """The plan of a statement, within the owner's limits on joins."""
         desk = self._desk
         binder = partial(bind, query, desk.catalog, desk.schema, params=params, bounds=bounds)
-        return within_limits(binder, desk.catalog, desk.schema, self._multiplicity)
+        plan = within_limits(binder, desk.catalog, desk.schema, self._multiplicity)
+        if not desk.backend.dialect.repartitions:
+            return plan
+        return repartitioned(plan, desk.catalog, desk.schema, self._multiplicity)
 
     def _multiplicity(self, table: str, columns: frozenset[str]) -> int:
         """The most rows of a public table that agree on some columns, found once for each connection."""

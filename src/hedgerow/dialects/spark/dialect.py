@@ -24,6 +24,9 @@ WIDE = re.compile(r"DECIMAL\((\d+),0\)")
 INSTANT = "TIMESTAMP_LTZ"
 """The native type of points in time."""
 
+PARTITIONS = 16
+"""Tasks of a join that is repartitioned."""
+
 NUMERAL = re.compile(r"\(?-?\d+L?\)?")
 
 
@@ -42,6 +45,7 @@ class SparkDialect(Dialect):
     integer = "INT"
     text = "STRING"
     gathers = True
+    repartitions = True
     windows = True
     temporary: frozenset[str] = frozenset()
     functions: Mapping[str, Template] = {**NUMBERS, **TEXTS}
@@ -166,6 +170,10 @@ class SparkDialect(Dialect):
         return total(text, f" OVER ({window})")
 
     # Clauses
+
+    def repartitioned(self, query: str) -> str:
+        """By a hint. Each task looks at each row whether it was cancelled; that of a scan looks once in 4096 rows."""
+        return f"SELECT /*+ REPARTITION({PARTITIONS}) */ * FROM ({query})"
 
     def step(self, name: str, query: str, *, once: bool) -> str:
         """A view; or a table that is kept in memory: Spark would compute a step of WITH in each place that uses it."""
