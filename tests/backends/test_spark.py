@@ -4,6 +4,7 @@ All but one test share one Spark, which may run already: `tests/conformance` use
 Spark can compile is compiled.
 """
 
+import datetime as dt
 import os
 import shutil
 import socket
@@ -23,8 +24,9 @@ from hedgerow.backends.spark import Spark, open_spark
 from hedgerow.backends.spark.driver import pyspark, remote_sessions
 from hedgerow.backends.spark.opening import STARTED
 from hedgerow.compiled import Query
-from hedgerow.dialects.spark import KEPT
+from hedgerow.dialects.spark import KEPT, SPARK
 from hedgerow.errors import BackendError
+from hedgerow.expressions.nodes import Call, Column
 from hedgerow.expressions.types import Type
 
 from ..conformance.conftest import Pair
@@ -397,6 +399,34 @@ def test_a_value_that_an_error_quotes_is_not_said(hostile, pair, capfd):
         counted(pair.engine, text)
     assert SECRET not in str(caught.value)
     assert SECRET not in "".join(capfd.readouterr())
+
+
+def test_memory_that_runs_out_is_told_by_the_class_of_the_error_and_spark_goes_on(hostile, pair):
+    with pytest.raises(BackendError) as caught:
+        counted(pair.engine, "SELECT COUNT(*) AS n FROM range(1) WHERE length(space(CAST(2147483646 + id AS INT))) > 5")
+    assert caught.value.code == "out-of-memory"
+    assert counted(pair.engine, "SELECT COUNT(*) AS n FROM regions") == [5]
+
+
+def test_a_value_that_reads_like_an_error_of_memory_is_none(backend):
+    value = "java.lang.OutOfMemoryError SparkOutOfMemoryError UNABLE_TO_ACQUIRE_MEMORY spark.driver.maxResultSize"
+    with pytest.raises(BackendError) as caught:
+        counted(backend, f"SELECT CAST(raise_error('{value}' || region) AS BIGINT) AS n FROM regions")
+    assert caught.value.code == "engine-failed"
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda: SPARK.constant(dt.time(12)),
+        lambda: SPARK.call(Call("cast_time", (Column("ordered_at", Type.TIMESTAMP),), Type.TIME), ["ordered_at"]),
+    ],
+)
+def test_the_refusal_of_times_of_day_names_the_type(write):
+    with pytest.raises(hr.UnsupportedSQLError) as caught:
+        write()
+    assert caught.value.code == "engine-lacks"
+    assert caught.value.message == "On Spark SQL, the type TIME (times of day) is not available."
 
 
 def test_no_function_and_no_table_is_made(owner, hostile, pair):

@@ -34,9 +34,6 @@ WORD = re.compile(r"\b[a-z_]\w*\b")
 LATER = re.compile(r"[a-z][2-9]")
 """`x2` is no other case than `x1`."""
 
-SOME = ["early", "n", "o", SELECTED, "x", "parts"]
-"""For Spark, which takes seconds for a question."""
-
 FIXED = {
     *(SELECTED, PLACE, BUCKET, OWNER, VALUE, WEIGHT, ROW, DRAWS, DRAW, "hedgerow_released_0", "hedgerow_public_0"),
     *(
@@ -56,11 +53,15 @@ FIXED = {
 ORDINARY = ("alpha", "beta", "gamma", "delta", "epsilon", "zeta")
 ROWS = [(unit, "xyz"[(unit * place) % 3], (unit * 7 + place) % 5) for unit in range(9) for place in range(1 + unit % 4)]
 
+JOINED = (
+    "SELECT a.{key}, COUNT(*), SUM(b.{value_b}) FROM {a} AS a JOIN {b} AS b ON a.{unit} = b.{unit_b} GROUP BY a.{key}"
+)
+AMONG = "SELECT COUNT(*), SUM({value}) FROM {a} WHERE {unit} IN (SELECT {unit_b} FROM {b} WHERE {value_b} > 2)"
 TEXTS = [
     "SELECT a.{key}, COUNT(*), SUM(a.{value}) FROM {a} AS a GROUP BY a.{key}",
-    "SELECT a.{key}, COUNT(*), SUM(b.{value_b}) FROM {a} AS a JOIN {b} AS b ON a.{unit} = b.{unit_b} GROUP BY a.{key}",
+    JOINED,
     "SELECT {key}, MEDIAN({value}), COUNT(DISTINCT {value}) FROM {a} GROUP BY {key}",
-    "SELECT COUNT(*), SUM({value}) FROM {a} WHERE {unit} IN (SELECT {unit_b} FROM {b} WHERE {value_b} > 2)",
+    AMONG,
     'SELECT {key}, AVG("is") FROM (SELECT {unit}, {key}, COUNT(*) AS "is" FROM {a} GROUP BY 1, 2) GROUP BY {key}',
     "SELECT c.{value_c}, COUNT(*) FROM {a} AS a JOIN {c} AS c ON a.{key} = c.{key_c} GROUP BY c.{value_c}",
 ]
@@ -149,7 +150,7 @@ def opened():
                 reason, opener = module.why_not(), module.opened
             if reason:
                 return reason
-            every = words(DIALECTS[name.removeprefix("ibis_")]()) if name != "spark" else SOME
+            every = words(DIALECTS[name.removeprefix("ibis_")]())
             backend = stack.enter_context(opener(held(ORDINARY) | held(every)))
             return backend, backend.schema(), every
 
@@ -162,17 +163,26 @@ def compared(opened, name, questions):
     if isinstance(found, str):
         pytest.skip(f"NOT TESTED on {name}: {found}")
     backend, schema, every = found
-    expected = {text: integers(backend, schema, text, rotated(ORDINARY, 0)) for text in TEXTS}
+    expected = {}
     for start in range(len(every)):
         chosen = rotated(every, start)
         for text in questions(start):
+            if text not in expected:
+                expected[text] = integers(backend, schema, text, rotated(ORDINARY, 0))
             assert integers(backend, schema, text, chosen) == expected[text], asked(text, chosen)
 
 
 @pytest.mark.parametrize("name", [*ENGINES, "duckdb"])
 def test_a_name_of_ours_can_be_a_name_of_the_owners(opened, name):
-    """Of six consecutive places each asks one, so that every name meets every question in some place."""
-    compared(opened, name, lambda start: [TEXTS[start % len(TEXTS)]])
+    """Of six consecutive places each asks one, so that every name meets every question in some place.
+
+    On Spark, which takes a second for a question, every other place asks one about two tables: every name is still that
+    of a table, and of a column.
+    """
+    if name == "spark":
+        compared(opened, name, lambda start: [] if start % 2 else [(JOINED, AMONG)[start // 2 % 2]])
+    else:
+        compared(opened, name, lambda start: [TEXTS[start % len(TEXTS)]])
 
 
 @pytest.mark.slow

@@ -40,7 +40,7 @@ LONG = 10_000_000
 """Rows of joins that take about a second: below, nothing is repartitioned."""
 
 Block = Select | Grouped | Release
-Tree = TypeVar("Tree", Select, Release)
+Tree = TypeVar("Tree")
 
 
 def repartitioned(plan: LogicalPlan, catalog: Catalog, schema: Schema, multiplicity: Multiplicity) -> LogicalPlan:
@@ -102,17 +102,17 @@ def _first(source: From, sizes: dict[str, int], most: int) -> From:
 
 
 def _with_leaves(tree: Tree, aliases: AbstractSet[str]) -> Tree:
-    """Return the tree in which the relations of these aliases are repartitioned."""
+    """Return the tree in which the relations of these aliases are repartitioned, each at its outermost use."""
     used = columns_used(tree)
 
     def swap(node: object) -> object | None:
-        if isinstance(node, Derived) and node.alias in aliases:
-            return Repartitioned(rewrite(node.query, swap), node.alias)
-        if isinstance(node, Scan | Grouped) and node.alias in aliases:
-            columns = tuple(Named(name, column) for name, column in sorted(used.get(node.alias, {}).items()))
-            inner = node if isinstance(node, Scan) else replace(node, source=rewrite(node.source, swap))
-            return Repartitioned(Select(inner, (), columns), node.alias)
-        return None
+        if not isinstance(node, Scan | Derived | Grouped) or node.alias not in aliases:
+            return None
+        if isinstance(node, Derived):
+            return Repartitioned(_with_leaves(node.query, aliases - {node.alias}), node.alias)
+        columns = tuple(Named(name, column) for name, column in sorted(used.get(node.alias, {}).items()))
+        inner = node if isinstance(node, Scan) else replace(node, source=_with_leaves(node.source, aliases))
+        return Repartitioned(Select(inner, (), columns), node.alias)
 
     return rewrite(tree, swap)
 

@@ -22,6 +22,14 @@ from hedgerow.expressions.table_names import parts_of
 from hedgerow.limits import UNDECLARED, StatementLimits
 from hedgerow.schema import Schema, SchemaTable
 
+NO_MEMORY = frozenset(
+    {"java.lang.OutOfMemoryError", "org.apache.spark.memory.SparkOutOfMemoryError", "UNABLE_TO_ACQUIRE_MEMORY"}
+)
+"""Classes of Java and conditions of Spark."""
+
+MOST_CAUSES = 20
+"""Errors of Java may be causes of each other."""
+
 
 class Spark:
     """Spark SQL.
@@ -116,9 +124,19 @@ class Spark:
 
 
 def _ran_out(error: Exception) -> bool:
-    """Whether Java, or what the driver may collect, was too small."""
-    words = ("OutOfMemoryError", "SparkOutOfMemoryError", "UNABLE_TO_ACQUIRE_MEMORY", "spark.driver.maxResultSize")
-    return any(word in str(error) for word in words)
+    """Whether memory was too small, by the classes of Java's errors: their messages may quote values.
+
+    Of a server of Spark Connect only the condition is known.
+    """
+    condition = getattr(error, "getCondition", None)
+    if condition is not None and condition() in NO_MEMORY:
+        return True
+    cause, depth = getattr(error, "_origin", None) or getattr(error, "java_exception", None), 0
+    while cause is not None and depth < MOST_CAUSES:
+        if cause.getClass().getName() in NO_MEMORY:
+            return True
+        cause, depth = cause.getCause(), depth + 1
+    return False
 
 
 class _Snapshot:

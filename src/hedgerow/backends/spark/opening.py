@@ -24,8 +24,10 @@ STARTED = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.sql.catalogImplementation": "in-memory",
     "spark.log.level": "OFF",
+    "spark.executor.killOnFatalError.depth": "0",
 }
-"""For a Spark that we start: nothing listens but on this machine, and nothing is logged."""
+"""For a Spark that we start: nothing listens but on this machine, nothing is logged, and a task that runs out of memory
+does not end the process that holds it, which is Spark's own."""
 
 LOCKED = {
     "spark.sql.ansi.enabled": "true",

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, time
 from decimal import Decimal
 from functools import cached_property
 
@@ -23,6 +23,8 @@ VIEW, KEPT = "CREATE TEMPORARY VIEW", "CACHE LAZY TABLE"
 WIDE = re.compile(r"DECIMAL\((\d+),0\)")
 INSTANT = "TIMESTAMP_LTZ"
 """The native type of points in time."""
+
+TIME = "the type TIME (times of day)"
 
 PARTITIONS = 16
 """Tasks of a join that is repartitioned."""
@@ -53,7 +55,7 @@ class SparkDialect(Dialect):
     @cached_property
     def _typed(self) -> Mapping[str, Callable[[Call, Sequence[str]], str]]:
         """What depends on the types of the arguments, or on constants among them."""
-        named = {"format_time": format_time(self), "read_time": read_time(self)}
+        named = {"format_time": format_time(self), "read_time": read_time(self), "cast_time": self._no_time}
         return {**TYPED_NUMBERS, **TYPED_TEXTS, **TIMES, **named, **casts(self), **patterns(self)}
 
     @cached_property
@@ -94,7 +96,14 @@ class SparkDialect(Dialect):
         """Without a time zone, whatever TIMESTAMP means in this session."""
         return f"TIMESTAMP_NTZ '{value.isoformat(sep=' ')}'"
 
+    def time(self, value: time) -> str:  # noqa: ARG002 - none is written
+        """Spark 4 has no type for times of day unless a setting says otherwise."""
+        raise self.lacks(TIME)
+
     # Expressions
+
+    def _no_time(self, expr: Call, texts: Sequence[str]) -> str:  # noqa: ARG002 - see above
+        raise self.lacks(TIME)
 
     def call(self, expr: Call, texts: Sequence[str]) -> str:
         """A function of the allow-list."""
