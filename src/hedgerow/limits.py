@@ -5,6 +5,12 @@ from dataclasses import dataclass
 BYTES_OF_A_ROW = 400
 """Upper estimate of the memory for one row of a join that an engine has to keep."""
 
+MOST_AFTER = 10**9
+"""The most bytes for what is computed after the noise."""
+
+BYTES_OF_A_THREAD = 64 * 10**6
+"""Bytes for each thread of an engine in this process: each has buffers of its own, which the engine does not count."""
+
 
 @dataclass(frozen=True, slots=True)
 class StatementLimits:
@@ -12,7 +18,7 @@ class StatementLimits:
 
     Attributes:
         seconds: The time that the database may spend on one statement.
-        memory: The bytes that an engine in this process may use for its statements.
+        memory: The bytes by which the statements of a database may make this process grow.
         rows: The maximum number of rows in an answer.
         joined_rows: The maximum number of rows that the joins of a statement may produce at the declared sizes.
         rows_per_person: The maximum number of rows that the joins of a statement may produce from one person's rows.
@@ -26,8 +32,28 @@ class StatementLimits:
 
     @property
     def most_of_one_person(self) -> int:
-        """`rows_per_person`, or as many rows as fit into the memory if that is less."""
-        return max(1, min(self.rows_per_person, self.memory // BYTES_OF_A_ROW))
+        """`rows_per_person`, or as many rows as fit into the memory of an engine if that is less."""
+        return max(1, min(self.rows_per_person, self.engine // BYTES_OF_A_ROW))
+
+    @property
+    def engine(self) -> int:
+        """The bytes that an engine in this process may count for its statements."""
+        return self.memory // 2
+
+    @property
+    def result(self) -> int:
+        """The bytes of one statement's result, as it comes from the engine."""
+        return self.memory // 4
+
+    @property
+    def after(self) -> int:
+        """The bytes for what is computed after the noise."""
+        return min(MOST_AFTER, self.memory // 4)
+
+    @property
+    def threads(self) -> int:
+        """The most threads of an engine in this process."""
+        return max(1, self.memory // BYTES_OF_A_THREAD)
 
     @property
     def temporary(self) -> int:

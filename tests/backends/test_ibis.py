@@ -218,7 +218,7 @@ def test_a_statement_that_runs_can_be_cancelled(backend, owner):
 def test_a_driver_with_cursors_fetches_rows_as_they_are():
     connection = sqlite3.connect(":memory:")
     driver = Cursors(SimpleNamespace(con=connection))
-    assert driver.rows("SELECT 1, 'a%sb?', NULL, 2.5") == [(1, "a%sb?", None, 2.5)]
+    assert driver.rows("SELECT 1, 'a%sb?', NULL, 2.5", 1000) == [(1, "a%sb?", None, 2.5)]
     driver.cancel()
     connection.close()
 

@@ -111,6 +111,7 @@ def opened(name):
         return
     if name == "ibis_duckdb":
         with reference(TABLES) as connection:
+            connection.execute("SET memory_limit = '100MB'")  # a connection handed in has the limit of its owner
             yield ibis_over(connection)
         return
     if name in (*SERVERS, "mariadb"):

@@ -75,6 +75,17 @@ def test_a_statement_that_needs_more_memory_than_there_may_be_is_stopped(shop, t
         assert db.sql("SELECT COUNT(*) AS c FROM nations")["c"][0] == 25
 
 
+@pytest.mark.parametrize("shop", [name for name in ENGINES if name != "spark"], indirect=True)
+def test_a_result_that_takes_more_than_its_share_of_the_memory_is_stopped(shop, tmp_path):
+    """A million rows of four numbers; Spark itself limits what its driver collects."""
+    query = "SELECT a.n AS a, b.n AS b, a.n * b.n AS c, a.n + b.n AS d FROM numbers AS a CROSS JOIN numbers AS b"
+    with shop.connected(tmp_path, memory="64MB") as db:
+        with pytest.raises(hr.BackendError) as caught:
+            db.sql(query)
+        assert caught.value.code == "out-of-memory"
+        assert db.sql("SELECT COUNT(*) AS c FROM nations")["c"][0] == 25
+
+
 def test_a_public_result_has_no_more_rows_than_the_owner_allows(shop, tmp_path):
     query = "SELECT a.id AS a, b.id AS b FROM nations AS a CROSS JOIN nations AS b"
     with shop.connected(tmp_path, rows=600) as db:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from .attack import statements
+from .attack import MEMORY, statements
 from .conftest import ATTACKED, SERVERS
 
 pytestmark = pytest.mark.hostile
@@ -16,9 +16,6 @@ pytestmark = pytest.mark.hostile
 ROOT = Path(__file__).parents[2]
 REFUSED = {"constant-needed", "engine-lacks", "too-many-joined-rows", "too-many-rows", "unsupported-expression"}
 STOPPED = {"after-failed", "out-of-memory", "timed-out"}
-SLACK = 300
-"""Megabytes for rows of answers, beside the 200 that an engine may use."""
-
 JAVA = 3 * 1024
 """Megabytes for Spark's Java, whose heap has 2048."""
 
@@ -42,7 +39,7 @@ def check(found):
     for statement in found["statements"]:
         assert statement["code"] in {"answered", *REFUSED, *STOPPED}, statement
         assert statement["next"] == [25]
-    assert found["megabytes"] < 200 + SLACK
+    assert found["megabytes"] < MEMORY
     assert found["java"] < JAVA
 
 

@@ -164,7 +164,7 @@ def test_declared_sizes_decide_what_is_refused(tmp_path):
                     assert len(db.sql(query)) == 1
 
 
-@pytest.mark.parametrize(("query", "said"), [(THREE, ("at most 215 rows of 'orders'",)), (QUESTIONS["two"], ())])
+@pytest.mark.parametrize(("query", "said"), [(THREE, ("at most 170 rows of 'orders'",)), (QUESTIONS["two"], ())])
 def test_an_answer_says_where_few_rows_of_a_person_are_joined(shops, tmp_path, query, said):
     with shops("duckdb").connected(tmp_path) as db:
         notes = db.sql(query.replace("SELECT DISTINCT", "SELECT")).notes

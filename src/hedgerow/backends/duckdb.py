@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from hedgerow.backends.base import Snapshot, failure, repeated, sealed
 from hedgerow.backends.limiting import in_time
+from hedgerow.backends.results import ROWS_AT_ONCE, read_batches
 from hedgerow.compiled import Query
 from hedgerow.dialects import DUCKDB, Dialect
 from hedgerow.dialects.base import INSTANT
@@ -80,12 +81,12 @@ class DuckDB:
         """One transaction on a cursor of its own."""
         with sealed(_code_of), self._running() as cursor:
             cursor.execute("BEGIN TRANSACTION")
-            yield _Snapshot(cursor, self.dialect.place)
+            yield _Snapshot(cursor, self.dialect.place, self._limits.result)
 
     def public(self, query: Query) -> pa.Table:
         """The result of a query over public tables, in DuckDB's own types."""
         with sealed(_code_of), self._running() as cursor:
-            return cursor.sql(query.sql).to_arrow_table()
+            return _read(cursor, query, self._limits.result)
 
     def is_unique(self, table: str, columns: tuple[str, ...]) -> bool:
         """Whether no two rows agree on `columns` now."""
@@ -103,7 +104,9 @@ class DuckDB:
         with self._lock, sealed():
             (locked,) = self._connection.execute("SELECT current_setting('lock_configuration')").fetchone() or (True,)
             if not locked:
-                self._connection.execute(f"SET memory_limit = '{limits.memory}B'")
+                self._connection.execute(f"SET memory_limit = '{limits.engine}B'")
+                self._connection.execute(f"SET threads = least(current_setting('threads'), {limits.threads})")
+                self._connection.execute(f"SET allocator_flush_threshold = '{limits.memory // 16}B'")
                 self._connection.execute(f"SET max_temp_directory_size = '{limits.temporary}B'")
                 self._connection.execute("SET lock_configuration = true")
 
@@ -143,9 +146,10 @@ class DuckDB:
 class _Snapshot:
     """One transaction."""
 
-    def __init__(self, cursor: duckdb.DuckDBPyConnection, place: tuple[str, ...]) -> None:
+    def __init__(self, cursor: duckdb.DuckDBPyConnection, place: tuple[str, ...], most_bytes: int) -> None:
         self._cursor = cursor
         self._place = place
+        self._most_bytes = most_bytes
 
     def table(self, name: str) -> SchemaTable | None:
         return _read_schema(self._cursor, self._place).tables.get(name)
@@ -154,14 +158,23 @@ class _Snapshot:
         self._cursor.register(name, table)
 
     def run(self, query: Query) -> ExactTable:
-        return ExactTable(self._cursor.sql(query.sql).to_arrow_table(), query.keys, query.integers)
+        return ExactTable(_read(self._cursor, query, self._most_bytes), query.keys, query.integers)
+
+
+def _read(cursor: duckdb.DuckDBPyConnection, query: Query, most_bytes: int) -> pa.Table:
+    """Return a result piece by piece: DuckDB does not count its bytes as its own."""
+    return read_batches(cursor.sql(query.sql).to_arrow_reader(ROWS_AT_ONCE), most_bytes)
 
 
 def _code_of(error: BaseException) -> str | None:
-    """Return the code of an error that DuckDB tells apart by its class."""
-    if isinstance(error, duckdb.InterruptException):
+    """Return the code of an error that DuckDB tells apart: by its class, or, in a stream, by the words it begins with.
+
+    Privacy: nothing of a row stands at the beginning.
+    """
+    if isinstance(error, duckdb.InterruptException) or str(error).startswith("INTERRUPT Error:"):
         return "cancelled"
-    return "out-of-memory" if isinstance(error, duckdb.OutOfMemoryException) else None
+    ran_out = isinstance(error, duckdb.OutOfMemoryException) or str(error).startswith("Out of Memory Error:")
+    return "out-of-memory" if ran_out else None
 
 
 def open_url(url: str) -> DuckDB:

@@ -110,7 +110,8 @@ class Ibis:
 
     def _rows(self, sql: str, query: Query) -> list[list[object]]:
         kinds = [*query.types, *[pa.int64()] * len(query.integers)]
-        return [[_plain(value, kind) for value, kind in zip(row, kinds, strict=True)] for row in self._driver.rows(sql)]
+        found = self._driver.rows(sql, self._limits.result)
+        return [[_plain(value, kind) for value, kind in zip(row, kinds, strict=True)] for row in found]
 
 
 class _Snapshot:

@@ -2,7 +2,10 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from itertools import islice
 from typing import Any, Protocol
+
+from hedgerow.backends.results import fetch_rows
 
 Rows = Sequence[Sequence[object]]
 
@@ -10,8 +13,8 @@ Rows = Sequence[Sequence[object]]
 class Driver(Protocol):
     """One connection; statements come one at a time."""
 
-    def rows(self, sql: str) -> Rows:
-        """All rows of a SELECT."""
+    def rows(self, sql: str, most: int) -> Rows:
+        """All rows of a SELECT, if they take at most `most` bytes."""
 
     def cancel(self) -> None:
         """Stop what runs, from another thread."""
@@ -60,13 +63,13 @@ class Cursors(_Plain):
         self._connection = connection.con
         self._running: Any = None
 
-    def rows(self, sql: str) -> Rows:
+    def rows(self, sql: str, most: int) -> Rows:
         """On a cursor of its own."""
         with closing(self._connection.cursor()) as cursor:
             self._running = cursor
             try:
                 cursor.execute(sql)
-                return list(cursor.fetchall())
+                return fetch_rows(cursor.fetchmany, most)
             finally:
                 self._running = None
 
@@ -105,9 +108,9 @@ class MySQL(Cursors):
         number = error.args[0] if error.args else None
         return MYSQL_CODES.get(number) if isinstance(number, int) else None
 
-    def rows(self, sql: str) -> Rows:
+    def rows(self, sql: str, most: int) -> Rows:
         """On a cursor of its own, within the time that there is."""
-        return super().rows(self._limit + sql)
+        return super().rows(self._limit + sql, most)
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -132,10 +135,9 @@ class DuckDB(_Plain):
     def __init__(self, connection: Any) -> None:  # noqa: ANN401 - whatever Ibis has made
         self._connection = connection.con
 
-    def rows(self, sql: str) -> Rows:
+    def rows(self, sql: str, most: int) -> Rows:
         """On the connection itself."""
-        found: Rows = self._connection.execute(sql).fetchall()
-        return found
+        return fetch_rows(self._connection.execute(sql).fetchmany, most)
 
     def cancel(self) -> None:
         """Interrupt."""
@@ -155,7 +157,7 @@ class DuckDB(_Plain):
 
     def _is_within(self) -> bool:
         """Whether a transaction is open: two statements then have one number. Beginning another would break it."""
-        numbers = [self.rows("SELECT txid_current()") for _ in range(2)]
+        numbers = [self._connection.execute("SELECT txid_current()").fetchall() for _ in range(2)]
         return numbers[0] == numbers[1]
 
 
@@ -167,11 +169,12 @@ class BigQuery(_Plain):
         self._project = connection.billing_project
         self._job: Any = None
 
-    def rows(self, sql: str) -> Rows:
+    def rows(self, sql: str, most: int) -> Rows:
         """The rows of one job."""
         self._job = self._client.query(sql, project=self._project)
         try:
-            return [row.values() for row in self._job.result()]
+            rows = (row.values() for row in self._job.result())
+            return fetch_rows(lambda count: list(islice(rows, count)), most)
         finally:
             self._job = None
 

@@ -18,8 +18,7 @@ SETTINGS: dict[str, str | bool | int | float | list[str]] = {
 }
 
 MOST_SECONDS = 60.0
-MOST_MEMORY = 10**9
-"""Bytes. The owner's limits hold where they are tighter."""
+"""The owner's limit holds where it is tighter."""
 
 
 class AfterEngine:
@@ -31,7 +30,7 @@ class AfterEngine:
 
     def __init__(self, limits: StatementLimits = UNDECLARED) -> None:
         self.most_rows = limits.rows
-        self._seconds, self._memory = min(MOST_SECONDS, limits.seconds), min(MOST_MEMORY, limits.memory)
+        self._seconds, self._memory = min(MOST_SECONDS, limits.seconds), limits.after
         self._connection: duckdb.DuckDBPyConnection | None = None
         self._lock = threading.Lock()
 

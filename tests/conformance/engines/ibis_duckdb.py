@@ -35,9 +35,15 @@ class Read:
 
     def __init__(self, connection, sql):
         self._connection, self._sql = connection, sql
+        self._running = None
 
     def fetchall(self):
         return self._connection.execute(self._sql).fetchall()
+
+    def fetchmany(self, count):
+        if self._running is None:
+            self._running = self._connection.execute(self._sql)
+        return self._running.fetchmany(count)
 
     def fetch_arrow_table(self):
         return self._connection.sql(self._sql).to_arrow_table()

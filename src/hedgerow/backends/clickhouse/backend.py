@@ -1,6 +1,5 @@
 """ClickHouse as a backend: the same for both doors."""
 
-import re
 import secrets
 import threading
 from collections.abc import Iterator, Sequence
@@ -11,6 +10,7 @@ import pyarrow as pa
 from hedgerow.backends.base import Snapshot, failure, repeated, sealed
 from hedgerow.backends.clickhouse import arrow
 from hedgerow.backends.clickhouse.doors import Door
+from hedgerow.backends.clickhouse.errors import code_of
 from hedgerow.backends.clickhouse.schema import COLUMNS, schema_of
 from hedgerow.backends.clickhouse.settings import TIGHTEST, limited, settled
 from hedgerow.backends.limiting import in_time
@@ -47,12 +47,12 @@ class ClickHouse:
     @contextmanager
     def snapshot(self) -> Iterator[Snapshot]:
         """What is there while it is open; ClickHouse keeps no state of several statements."""
-        with sealed(_code_of):
+        with sealed(code_of):
             yield _Snapshot(self)
 
     def public(self, query: Query) -> pa.Table:
         """The result of a query over public tables, in the types that it names."""
-        with sealed(_code_of):
+        with sealed(code_of):
             return arrow.table_of(self.ask(query.sql), query)
 
     def is_unique(self, table: str, columns: tuple[str, ...]) -> bool:
@@ -96,24 +96,6 @@ class ClickHouse:
         finally:
             with self._lock:
                 self._running.discard(tag)
-
-
-CODES = {
-    "394": "cancelled",
-    "734": "cancelled",
-    "159": "timed-out",
-    "241": "out-of-memory",
-    "60": "schema-changed",
-    "47": "schema-changed",
-    "497": "not-permitted",
-}
-"""ClickHouse's numbers of errors that are told apart."""
-
-
-def _code_of(error: BaseException) -> str | None:
-    """Return the code of an error by the number that ClickHouse writes into its message."""
-    found = re.search(r"\bCode: (\d+)\b|\berror code (\d+)\b", str(error))
-    return CODES.get(found[1] or found[2]) if found else None
 
 
 class _Snapshot:

@@ -5,7 +5,7 @@ A door does one thing, so that everything else is shared: it takes a SELECT and 
 
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, Protocol
 
 FORMAT = "Arrow"
@@ -38,11 +38,16 @@ class InProcess:
         """Waits its turn.
 
         A statement that failed leaves what it had written to the next one (chdb 4.4), so one that is not looked at goes
-        first.
+        first. What a statement has freed stays with chdb's allocator for seconds, beside what the next one takes, unless
+        it is told to give it back.
         """
         with self._turn:
             self._session.query("SELECT 1", "CSV")
-            return bytes(self._session.query(sql, FORMAT).bytes())
+            try:
+                return bytes(self._session.query(sql, FORMAT).bytes())
+            finally:
+                with suppress(Exception):
+                    self._session.query("SYSTEM JEMALLOC PURGE", "Null")
 
     def command(self, sql: str) -> None:
         """On the second session; without one there is nothing that could be told while the first is busy."""

@@ -5,7 +5,6 @@ older or set up in another way, is refused: its answers would not be those of th
 """
 
 import importlib
-import re
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -13,6 +12,7 @@ from urllib.parse import unquote, urlsplit
 from hedgerow.backends.base import failure
 from hedgerow.backends.clickhouse.backend import ClickHouse
 from hedgerow.backends.clickhouse.doors import InProcess, Server
+from hedgerow.backends.clickhouse.errors import OPENING, number_of
 from hedgerow.dialects.clickhouse import CLICKHOUSE
 from hedgerow.errors import BackendError
 
@@ -133,14 +133,11 @@ REFUSALS = {
     "login-refused": ("The ClickHouse server does not let this user in", "Check the user and the password."),
     "no-database": ("There is no such database on the ClickHouse server", "Check its name in the URL."),
 }
-NUMBERS = {"81": "no-database", **dict.fromkeys(("192", "193", "194", "516"), "login-refused")}
-"""What ClickHouse's numbers of errors mean here."""
 
 
 def _unreachable(error: BaseException) -> BackendError:
     """Return why there is no connection. The server's own words stay in the owner's log."""
     incident = failure(error).incident
-    found = re.search(r"\bCode: (\d+)\b|\berror code (\d+)\b", str(error))
-    code = NUMBERS.get(found[1] or found[2], "no-server") if found else "no-server"
+    code = OPENING.get(number_of(error) or 0, "no-server")
     message, hint = REFUSALS[code]
     return BackendError(f"{message} (incident {incident}).", code=code, hint=hint, incident=incident)

@@ -57,22 +57,35 @@ LOCKED: Mapping[str, str | int] = {"readonly": 1}
 """No writing, no tables of other places (files, addresses), no change of settings."""
 
 
+MOST_UNTRACKED = 4 << 20
+"""Bytes that a thread may take before ClickHouse counts them."""
+
 SPILLED = ("max_bytes_before_external_group_by", "max_bytes_before_external_sort")
-"""Beyond half of the memory, groups and sorts go to temporary files."""
+"""Beyond half of the memory of a statement, groups and sorts go to temporary files."""
 
 TIGHTEST = (
-    "SELECT name, toFloat64OrZero(value) AS value FROM system.settings "
-    "WHERE name IN ('max_execution_time', 'max_memory_usage')"
+    "SELECT name, toFloat64OrZero(extract(value, '[0-9.]+')) AS value FROM system.settings "
+    "WHERE name IN ('max_execution_time', 'max_memory_usage', 'max_result_bytes', 'max_threads', 'max_untracked_memory')"
 )
-"""What the session or the profile of the user limits already; 0 is no limit."""
+"""What the session or the profile of the user limits already, `auto(2)` threads included; 0 is no limit."""
 
 
 def limited(limits: StatementLimits, known: Mapping[str, float]) -> Mapping[str, str | int]:
-    """The settings of the owner's limits, where the user's profile has no tighter ones."""
-    wanted = {"max_execution_time": max(1, math.ceil(limits.seconds)), "max_memory_usage": limits.memory}
+    """The settings of the owner's limits, where the user's profile has no tighter ones.
+
+    ClickHouse counts two thirds of the engine's memory: while a statement runs, its allocator keeps half as much again.
+    Its threads need four times as much as those of other engines.
+    """
+    counted = limits.engine * 2 // 3
+    wanted = {
+        "max_execution_time": max(1, math.ceil(limits.seconds)),
+        "max_memory_usage": counted,
+        "max_result_bytes": limits.result,
+        "max_threads": max(1, limits.threads // 4),
+        "max_untracked_memory": min(MOST_UNTRACKED, limits.memory // 256),
+    }
     kept = {name: most for name, most in wanted.items() if not 0 < known.get(name, 0) < most}
-    spilled = dict.fromkeys(SPILLED, min(limits.memory, kept.get("max_memory_usage", limits.memory)) // 2)
-    return {**kept, **spilled}
+    return {**kept, **dict.fromkeys(SPILLED, counted // 2)}
 
 
 def settled(sql: str, tag: str, bounds: Mapping[str, str | int], *, locked: bool) -> str:

@@ -73,12 +73,12 @@ class Postgres:
     def snapshot(self) -> Iterator[Snapshot]:
         """One transaction on a connection of its own."""
         with sealed(faults.code_of), self._transaction() as cursor:
-            yield _Snapshot(cursor, self._schema, self.dialect)
+            yield _Snapshot(cursor, self._schema, self.dialect, self._limits.result)
 
     def public(self, query: Query) -> pa.Table:
         """The result of a query over public tables, in the types that it names."""
         with sealed(faults.code_of), self._transaction() as cursor:
-            return reading.table_of(cursor, query)
+            return reading.table_of(cursor, query, self._limits.result)
 
     def is_unique(self, table: str, columns: tuple[str, ...]) -> bool:
         """Whether no two rows agree on `columns` now."""
@@ -145,8 +145,9 @@ class Postgres:
 class _Snapshot:
     """One transaction."""
 
-    def __init__(self, cursor: "Cursor[tuple[Any, ...]]", schema: str, dialect: Dialect) -> None:
+    def __init__(self, cursor: "Cursor[tuple[Any, ...]]", schema: str, dialect: Dialect, most_bytes: int) -> None:
         self._cursor = cursor
+        self._most_bytes = most_bytes
         self._schema = schema
         self._dialect = dialect
         self._given: list[tuple[str, pa.Table]] = []
@@ -163,4 +164,4 @@ class _Snapshot:
         for name, table in self._given:
             if name in sql:
                 sql = reading.with_rows(sql, name, table, self._dialect)
-        return reading.exact_table(self._cursor, Query(sql, query.keys, query.integers, query.types))
+        return reading.exact_table(self._cursor, Query(sql, query.keys, query.integers, query.types), self._most_bytes)

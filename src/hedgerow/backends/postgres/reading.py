@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 from pyarrow import csv
 
+from hedgerow.backends.results import within
 from hedgerow.backends.tables import WIDE
 from hedgerow.compiled import Query
 from hedgerow.dialects import Dialect
@@ -31,17 +32,17 @@ ARRAYS = {
 }
 
 
-def exact_table(cursor: "Cursor", query: Query) -> ExactTable:
+def exact_table(cursor: "Cursor", query: Query, most_bytes: int) -> ExactTable:
     """The keys and integers of a query, sealed."""
-    return ExactTable(table_of(cursor, query), query.keys, query.integers)
+    return ExactTable(table_of(cursor, query, most_bytes), query.keys, query.integers)
 
 
-def table_of(cursor: "Cursor", query: Query) -> pa.Table:
-    """Keys in the types of the plan, integers as 128-bit decimals."""
+def table_of(cursor: "Cursor", query: Query, most_bytes: int) -> pa.Table:
+    """Keys in the types of the plan, integers as 128-bit decimals, from at most so many bytes of CSV."""
     names = [*query.keys, *query.integers]
     kinds = [*query.types, *[WIDE] * len(query.integers)]
     with cursor.copy(f"COPY ({query.sql}) TO STDOUT (FORMAT csv)") as copied:
-        return _read(copied, [f"c{i}" for i in range(len(names))], kinds).rename_columns(names)
+        return _read(within(most_bytes, copied, len), [f"c{i}" for i in range(len(names))], kinds).rename_columns(names)
 
 
 def _read(blocks: Iterable[bytes | bytearray | memoryview], names: list[str], kinds: list[pa.DataType]) -> pa.Table:

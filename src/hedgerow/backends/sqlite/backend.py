@@ -2,7 +2,7 @@
 
 import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from hedgerow.backends.base import Snapshot, failure, repeated, sealed
 from hedgerow.backends.limiting import in_time
+from hedgerow.backends.results import fetch_rows
 from hedgerow.backends.sqlite.cells import GIVEN, cells, stored, with_given
 from hedgerow.backends.sqlite.functions.values import Stored
 from hedgerow.backends.sqlite.opening import check_version, connect_file, equip, is_sqlite_file
@@ -58,13 +59,13 @@ class SQLite:
         """One transaction, on a connection of its own where it is ours to open."""
         with sealed(_code_of), self._cursor() as cursor, _transaction(cursor):
             self._check_unchanged(cursor)
-            yield _Snapshot(cursor, self.dialect)
+            yield _Snapshot(cursor, self.dialect, self._limits.result)
 
     def public(self, query: Query) -> pa.Table:
         """The result of a query over public tables."""
         with sealed(_code_of), self._cursor() as cursor, _transaction(cursor):
             self._check_unchanged(cursor)
-            return table_of(cells(cursor.execute(query.sql).fetchall(), query), query)
+            return table_of(_rows(cursor, query.sql, query, self._limits.result), query)
 
     def is_unique(self, table: str, columns: tuple[str, ...]) -> bool:
         """Whether no two rows agree on `columns` now."""
@@ -141,9 +142,10 @@ class SQLite:
 class _Snapshot:
     """One transaction, and the keys that were handed to it."""
 
-    def __init__(self, cursor: sqlite3.Cursor, dialect: Dialect) -> None:
+    def __init__(self, cursor: sqlite3.Cursor, dialect: Dialect, most_bytes: int) -> None:
         self._cursor = cursor
         self._dialect = dialect
+        self._most_bytes = most_bytes
         self._given: dict[str, pa.Table] = {}
 
     def table(self, name: str) -> SchemaTable | None:
@@ -163,7 +165,11 @@ class _Snapshot:
         for place, (name, table) in enumerate(self._given.items()):
             if name in sql:
                 sql = with_given(sql, name, table, place, self._dialect)
-        return exact_table(cells(self._cursor.execute(sql).fetchall(), query), query)
+        return exact_table(_rows(self._cursor, sql, query, self._most_bytes), query)
+
+
+def _rows(cursor: sqlite3.Cursor, sql: str, query: Query, most_bytes: int) -> Iterator[Sequence[object]]:
+    return cells(fetch_rows(cursor.execute(sql).fetchmany, most_bytes), query)
 
 
 @contextmanager
