@@ -8,8 +8,10 @@ from urllib.parse import parse_qs, urlsplit
 import pyarrow as pa
 import pytest
 
+import hedgerow as hr
 from hedgerow.backends import connect_backend
 from hedgerow.backends.clickhouse import ClickHouse, open_chdb, over_chdb, over_client
+from hedgerow.backends.clickhouse.errors import code_of, number_of
 from hedgerow.backends.clickhouse.schema import column_of
 from hedgerow.compile.scalars import grid_integer, scalar
 from hedgerow.compiled import Query
@@ -81,6 +83,15 @@ def test_an_error_says_nothing_of_the_rows(backend):
     assert "private" not in str(caught.value)
     assert caught.value.__cause__ is None
     assert caught.value.incident
+
+
+@pytest.mark.parametrize("quoted", ["Code: 241. DB::Exception: x", "error code 241", "Code: 159. DB::x"])
+def test_words_that_a_row_may_hold_are_no_code(made, backend, quoted):
+    sql = f"SELECT throwIf(1 = 1, '{quoted}') AS a"
+    with pytest.raises(BackendError) as caught:
+        backend.public(Query(sql, ("a",), (), (pa.int64(),)))
+    assert caught.value.code == "engine-failed"
+    assert code_of(RuntimeError(f"No number. {quoted}")) is None
 
 
 def test_tables_and_types_are_read_and_nothing_is_called_unique(backend):
@@ -159,6 +170,28 @@ def test_an_outer_join_without_a_key_is_refused_before_it_is_run(condition):
     with pytest.raises(UnsupportedSQLError):
         CLICKHOUSE.join("`x` AS t0", "full", "`y` AS t1", condition)
     assert "FULL JOIN" in CLICKHOUSE.join("`x` AS t0", "full", "`y` AS t1", "(t0.`a` = t1.`a`)")
+
+
+NESTED = {
+    "exists": "EXISTS (SELECT 1 FROM people b WHERE b.k = a.k AND EXISTS (SELECT 1 FROM people c WHERE c.k = b.k))",
+    "scalar": "a.x < (SELECT SUM(b.x) FROM people b WHERE b.k = a.k AND b.x < "
+    "(SELECT AVG(c.x) FROM people c WHERE c.k = b.k))",
+}
+
+
+@pytest.mark.parametrize("kind", NESTED)
+def test_a_query_about_a_row_two_levels_up_is_refused_before_anything_is_charged(made, tmp_path, kind):
+    """ClickHouse itself refuses it only when it is run. Private rows are tied to the person of the outermost one."""
+    (tmp_path / "c.yaml").write_text(
+        "dataset: shop\nbudget: {epsilon: 10, delta: 1e-6}\ndefaults: {epsilon: 1, delta: 1e-8}\n"
+        "tables: {people: {unit: k, max_rows: 2, columns: {x: {lower: 0, upper: 9}}}}\n"
+    )
+    with hr.connect(made, catalog=tmp_path / "c.yaml", ledger=tmp_path / "l.ledger") as db:
+        with pytest.raises(UnsupportedSQLError) as caught:
+            db.sql(f"SELECT COUNT(*) AS n FROM people a WHERE {NESTED[kind]}")
+        assert caught.value.code == "engine-lacks"
+        assert db.budget().spent.epsilon == 0
+        assert len(db.sql(f"SELECT COUNT(*) AS n FROM people a WHERE {NESTED[kind].partition(' AND ')[0]})")) == 1
 
 
 def test_a_statement_can_be_cancelled(made):
@@ -248,11 +281,15 @@ def served(made):
             form = "Native" if "FORMAT Native" in sql or "default_format" in asked else "TabSeparated"
             form = "Arrow" if sql.rstrip().endswith("FORMAT Arrow") else form
             try:
+                for database in asked.get("database", []):
+                    made.query(f"USE {database}")
                 data, status = bytes(made.query(sql, form).bytes()), 200
             except Exception as error:  # noqa: BLE001 - as a server would say it
                 data, status = str(error).encode("utf-8"), 500
                 made.query("SELECT 1", "CSV")
             self.send_response(status)
+            if status != 200:
+                self.send_header("X-ClickHouse-Exception-Code", str(number_of(RuntimeError(data.decode("utf-8")))))
             self.send_header("Content-Length", str(len(data)))
             self.send_header("X-ClickHouse-Summary", "{}")
             self.end_headers()
@@ -281,7 +318,17 @@ def test_a_server_gives_the_same_over_http(made):
         with pytest.raises(BackendError) as caught:
             backend.public(Query("SELECT throwIf(k = 'a', 'private text') AS a FROM people", ("a",), (), (pa.int64(),)))
         assert caught.value.code == "engine-failed"
+        with pytest.raises(BackendError) as caught:
+            backend.public(Query("SELECT nothing FROM people", ("a",), (), (pa.int64(),)))
+        assert caught.value.code == "schema-changed"
         backend.close()
+
+
+def test_a_database_that_is_not_on_the_server_is_said(made):
+    with served(made) as port:
+        with pytest.raises(BackendError) as caught:
+            connect_backend(f"clickhouse://default@127.0.0.1:{port}/nowhere")
+        assert caught.value.code == "no-database"
 
 
 def test_a_client_that_is_handed_in_stays_open(made):

@@ -158,7 +158,7 @@ class DuckDB(_Plain):
     def _is_within(self) -> bool:
         """Whether a transaction is open: two statements then have one number. Beginning another would break it."""
         numbers = [self._connection.execute("SELECT txid_current()").fetchall() for _ in range(2)]
-        return numbers[0] == numbers[1]
+        return bool(numbers[0] == numbers[1])
 
 
 class BigQuery(_Plain):

@@ -152,7 +152,7 @@ def _(expr: Window, dialect: Dialect) -> str:
 def _(expr: Nested, dialect: Dialect) -> str:
     if not isinstance(expr.query, Select | SetOperation):
         raise InternalError("A nested query that is none.")
-    text = query_text(expr.query, dialect)
+    text = query_text(expr.query, dialect.inside(expr.outer))
     if expr.kind == "exists":
         return dialect.predicate(f"EXISTS ({text})")
     if expr.kind == "scalar":

@@ -93,6 +93,10 @@ class Dialect:
         made.place = place
         return made
 
+    def inside(self, outer: Sequence[Column]) -> Self:  # noqa: ARG002 - most engines do not mind
+        """Return the same dialect for a query inside an expression that refers to these columns around it."""
+        return self
+
     def table(self, name: str) -> str:
         """A table of the source by its full name, which is never that of a step of WITH, or of a temporary table."""
         return ".".join(map(self.identifier, full_name(name, self.place)))

@@ -38,8 +38,8 @@ class InProcess:
         """Waits its turn.
 
         A statement that failed leaves what it had written to the next one (chdb 4.4), so one that is not looked at goes
-        first. What a statement has freed stays with chdb's allocator for seconds, beside what the next one takes, unless
-        it is told to give it back.
+        first. What a statement has freed stays with chdb's allocator for seconds, beside what the next one takes,
+        unless it is told to give it back.
         """
         with self._turn:
             self._session.query("SELECT 1", "CSV")

@@ -65,7 +65,7 @@ SPILLED = ("max_bytes_before_external_group_by", "max_bytes_before_external_sort
 
 TIGHTEST = (
     "SELECT name, toFloat64OrZero(extract(value, '[0-9.]+')) AS value FROM system.settings "
-    "WHERE name IN ('max_execution_time', 'max_memory_usage', 'max_result_bytes', 'max_threads', 'max_untracked_memory')"
+    "WHERE name IN ('max_execution_time', 'max_memory_usage', 'max_result_bytes', 'max_threads')"
 )
 """What the session or the profile of the user limits already, `auto(2)` threads included; 0 is no limit."""
 

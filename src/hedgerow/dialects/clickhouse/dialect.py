@@ -1,9 +1,11 @@
 """ClickHouse: how it spells names, constants, keys, aggregates and clauses."""
 
+import copy
 import re
 from collections.abc import Sequence
 from datetime import date, datetime, time
 from decimal import Decimal
+from typing import Self
 
 from hedgerow.dialects.base import Dialect, SummaryCall, digits, shift_of
 from hedgerow.dialects.clickhouse import casts, comparing, formats, moments, numbers, patterns, summaries, texts
@@ -34,6 +36,8 @@ class ClickHouseDialect(Dialect):
     integer = "Int32"
     huge = "Int128"
     text = "String"
+    _around: frozenset[str] = frozenset()
+    """Relations that the query at hand, inside an expression, refers to."""
 
     # Names and constants
 
@@ -116,6 +120,15 @@ class ClickHouseDialect(Dialect):
     def one_value(self, query: str, nothing: str | None) -> str:
         """A query about the row at hand becomes an outer join, and is NULL, not 0, where nothing matches."""
         return f"({query})" if nothing is None else f"ifNull(({query}), {nothing})"
+
+    def inside(self, outer: Sequence[Column]) -> Self:
+        """Refuse a query inside a query that refers to a row around both: ClickHouse looks one level up alone."""
+        relations = frozenset(column.table for column in outer)
+        if relations & self._around:
+            raise self.lacks("a query that refers to a row beyond the query it stands in")
+        made = copy.copy(self)
+        made._around = relations  # noqa: SLF001 - a copy of this one
+        return made
 
     def among(self, left: str, query: str) -> str:
         """A query about the row at hand cannot stand after IN; it can after EXISTS."""
