@@ -190,7 +190,7 @@ def test_a_query_about_a_row_two_levels_up_is_refused_before_anything_is_charged
         with pytest.raises(UnsupportedSQLError) as caught:
             db.sql(f"SELECT COUNT(*) AS n FROM people a WHERE {NESTED[kind]}")
         assert caught.value.code == "engine-lacks"
-        assert db.budget().spent.epsilon == 0
+        assert db.budget.spent.epsilon == 0
         assert len(db.sql(f"SELECT COUNT(*) AS n FROM people a WHERE {NESTED[kind].partition(' AND ')[0]})")) == 1
 
 
