@@ -441,3 +441,44 @@ def test_uniqueness_is_looked_up_for_the_owner(backend, tmp_path):
     assert not backend.is_unique("visits", ("person",))
     path = make(tmp_path / "t.db", "CREATE TABLE t (a INTEGER)", "INSERT INTO t VALUES (1), (2), (NULL), (NULL)")
     assert open_sqlite(path).is_unique("t", ("a",))
+
+
+JOINED = """
+dataset: d
+budget: {epsilon: 100, delta: 1e-4}
+defaults: {epsilon: 1}
+timezone: Europe/Berlin
+tables: {flights: {public: true}, weather: {public: true}}
+"""
+HOURS = ", ".join(f"('2024-03-31 {hour:02d}:00:00', '2024-03-31T{hour:02d}:00:00Z', {hour})" for hour in range(20))
+
+
+@pytest.mark.parametrize("kind", ["JOIN", "LEFT JOIN"])
+@pytest.mark.parametrize(
+    ("match", "count"),
+    [
+        ("f.at = w.at", 20),
+        ("f.at = w.at AND f.hedgerow_key0 = w.hedgerow_key0", 20),
+        ("w.seen = f.seen", 20),
+        ("w.seen AT TIME ZONE 'UTC' = f.at", 20),
+        ("f.at = w.at AND w.hedgerow_key0 < 5", 5),
+    ],
+)
+def test_timestamps_are_joined_by_an_index_of_what_was_read_once(tmp_path, kind, match, count):
+    (tmp_path / "c.yaml").write_text(JOINED)
+    columns = "(at TIMESTAMP, seen TIMESTAMP WITH TIME ZONE, hedgerow_key0 INTEGER)"
+    path = make(
+        tmp_path / "j.db",
+        *(f"CREATE TABLE {name} {columns}" for name in ("flights", "weather")),
+        *(f"INSERT INTO {name} VALUES {HOURS}" for name in ("flights", "weather")),
+    )
+    text = f"SELECT f.hedgerow_key0, w.hedgerow_key0 FROM flights f {kind} weather w ON {match}"
+    with hr.connect(path, catalog=tmp_path / "c.yaml", ledger=tmp_path / "l.ledger") as db:
+        rows = [row for row in map(tuple, db.sql(text)) if row[1] is not None]
+        (sql,) = db.quote(text).sql
+    assert sorted(rows) == [(hour, hour) for hour in range(count)]
+    connection = connect_file(path)
+    connection.set_authorizer(None)
+    steps = [row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {sql}")]
+    connection.close()
+    assert any("AUTOMATIC" in step and "hedgerow_key1=?" in step for step in steps)

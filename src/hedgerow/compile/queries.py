@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from hedgerow.compile.join_keys import with_join_keys
 from hedgerow.compile.memberships import with_memberships_joined
 from hedgerow.compile.scalars import condition, plain, render, scalar
 from hedgerow.dialects import Dialect, SummaryCall
@@ -64,7 +65,8 @@ def _join(join: Join, dialect: Dialect) -> str:
     left, right = from_text(join.left, dialect), from_text(join.right, dialect)
     if isinstance(join.right, Join):
         right = f"({right})"
-    return dialect.join(left, join.kind, right, None if join.condition is None else condition(join.condition, dialect))
+    right, match = with_join_keys(join, right, dialect)
+    return dialect.join(left, join.kind, right, None if match is None else condition(match, dialect))
 
 
 def _grouped(grouped: Grouped, dialect: Dialect) -> str:

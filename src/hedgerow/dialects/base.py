@@ -61,6 +61,7 @@ class Dialect:
             that would write a step down, or compute it again, to read it twice.
         repartitions: Whether a statement is stopped only between rows of a shuffle, so that rows which are joined with
             very many others have to pass through one.
+        indexes_columns_alone: Whether a join on a computed value compares every row with every other.
         windows: Whether such sums are then weighed by window functions, in one pass over the pairs.
         place: The database and schema that tables are read from, outermost first; empty where the connection finds
             them by their names.
@@ -76,6 +77,7 @@ class Dialect:
     gathers = False
     repartitions = False
     windows = False
+    indexes_columns_alone = False
     place: tuple[str, ...] = ()
     functions: Mapping[str, Template] = {}
     summaries: Mapping[str, Callable[[SummaryCall], str]] = {}
@@ -367,6 +369,14 @@ class Dialect:
     def statement(self, steps: Sequence[str], query: str) -> str:
         """The steps and what is made of them."""
         return f"WITH {', '.join(steps)} {query}"
+
+    def is_stored(self, expr: Expr) -> bool:
+        """Whether a value is a column as it is stored."""
+        return isinstance(expr, Column)
+
+    def computed_once(self, query: str) -> str:
+        """A query whose columns are computed once for each row, however often they are compared."""
+        return query
 
     def group_by(self, texts: Sequence[str]) -> str:
         """GROUP BY the first columns that are shown; `texts` are their expressions."""

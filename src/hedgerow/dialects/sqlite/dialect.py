@@ -12,7 +12,7 @@ from hedgerow.dialects.sqlite.calls import CALLED, WRITTEN, called, double
 from hedgerow.dialects.sqlite.depth import is_expression_too_deep, is_too_deep
 from hedgerow.dialects.sqlite.reading import NAN, PREFIX
 from hedgerow.dialects.sqlite.summaries import SUMMARIES
-from hedgerow.expressions.nodes import Call, Expr
+from hedgerow.expressions.nodes import Call, Column, Expr
 from hedgerow.expressions.types import Type
 
 FULL_JOIN_SINCE = (3, 39)
@@ -40,6 +40,7 @@ class SQLiteDialect(Dialect):
     huge = "TEXT"
     text = "TEXT"
     gathers = True
+    indexes_columns_alone = True
     place = ("main",)
     summaries = SUMMARIES
 
@@ -213,6 +214,14 @@ class SQLiteDialect(Dialect):
         if is_too_deep(text):
             raise self.lacks("a query that is nested this deep")
         return text
+
+    def is_stored(self, expr: Expr) -> bool:
+        """Columns of other types are read by a rule."""
+        return isinstance(expr, Column) and expr.type in reading.AS_STORED
+
+    def computed_once(self, query: str) -> str:
+        """A query with LIMIT is not merged with the join around it."""
+        return f"{query} LIMIT -1"
 
     def group_by(self, texts: Sequence[str]) -> str:
         """From the last to the first: rows are sorted to be grouped, and owners stand last, who are often numbers."""

@@ -1,0 +1,52 @@
+"""Joins on computed values, for an engine that builds an index for a join on columns alone.
+
+SQLite reads a timestamp by a function of ours, and would call it for every pair of rows. So what is compared is
+computed once for each row of the right side, and stands there as a column.
+"""
+
+from collections.abc import Iterator
+
+from hedgerow.compile.scalars import scalar
+from hedgerow.dialects import Dialect
+from hedgerow.expressions.nodes import Call, Column, Expr, Literal, columns_of, walk
+from hedgerow.expressions.types import Type
+from hedgerow.plan.facts import conjuncts
+from hedgerow.plan.nodes import Join
+from hedgerow.plan.rewrite import rewrite
+
+EQUAL = frozenset({"equal", "is_not_distinct"})
+DEAR = frozenset({Type.TIME, Type.TIMESTAMP})
+"""Types whose values are worth computing once even where the join is on a stored column, too."""
+
+
+def with_join_keys(join: Join, right: str, dialect: Dialect) -> tuple[str, Expr | None]:
+    """The right side of a join and its condition, with a column for each computed value that it is joined on.
+
+    No row is added or dropped, and the same values are compared.
+    """
+    if join.condition is None or isinstance(join.right, Join) or not dialect.indexes_columns_alone:
+        return right, join.condition
+    alias = join.right.alias
+    sides = [side for part in conjuncts(join.condition) for side in _sides_of(part, alias)]
+    computed = [side for side in sides if not dialect.is_stored(side)]
+    if len(computed) < len(sides):
+        computed = [side for side in computed if side.type in DEAR]
+    if not computed:
+        return right, join.condition
+    names = (name for place in range(2**31) if (name := f"hedgerow_key{place}") not in right)
+    keys = {side: Column(next(names), side.type, collated=False, table=alias) for side in dict.fromkeys(computed)}
+    listed = [f"{scalar(side, dialect)} AS {dialect.identifier(key.name)}" for side, key in keys.items()]
+    written = dialect.computed_once(f"SELECT {', '.join(listed)}, {alias}.* FROM {right}")
+    match = rewrite(join.condition, lambda node: keys.get(node) if isinstance(node, Call | Column) else None)
+    return f"({written}) AS {alias}", match
+
+
+def _sides_of(condition: Expr, alias: str) -> Iterator[Expr]:
+    """The side of an equality that reads one relation alone, where the other side does not read it."""
+    if not isinstance(condition, Call) or condition.function not in EQUAL:
+        return
+    for side, other in (condition.arguments, condition.arguments[::-1]):
+        read, read_beside = ({table for table, _ in columns_of(each)} for each in (side, other))
+        is_plain = all(isinstance(part, Column | Literal | Call) for part in walk(side))
+        if is_plain and read == {alias} and alias not in read_beside:
+            yield side
