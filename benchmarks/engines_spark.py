@@ -26,7 +26,7 @@ import tpch_data
 
 import hedgerow as hr
 
-TURNS, UNCOUNTED = 7, 3
+SINGLE_FLIGHT, UNCOUNTED = 7, 3
 LONG_TURNS, LONG_UNCOUNTED = 3, 1
 """For millions of rows, which take minutes."""
 
@@ -88,14 +88,14 @@ class Measured:
 
 
 def measured(
-    name: str, folder: Path, catalog: str, question: str, turns: int = TURNS, uncounted: int = UNCOUNTED
+    name: str, folder: Path, catalog: str, question: str, turns: int = SINGLE_FLIGHT, uncounted: int = UNCOUNTED
 ) -> Measured:
     """Both queries in turns, over a folder of Parquet files."""
     with tempfile.TemporaryDirectory() as place:
         written = Path(place) / "catalog.yaml"
         written.write_text(catalog, encoding="utf-8")
         with hr.connect(f"spark://{folder}?{LIMITS}", catalog=written) as db:
-            session = db._desk.backend._session  # type: ignore[attr-defined]  # noqa: SLF001 - the same session
+            session = db._session.backend._session  # type: ignore[attr-defined]  # noqa: SLF001 - the same session
             times = [
                 (_seconds(lambda: session.sql(question).toArrow()), _seconds(lambda: db.sql(question, reuse=False)))
                 for _ in range(uncounted + turns)

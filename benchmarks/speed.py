@@ -23,7 +23,7 @@ from rich.table import Table
 import hedgerow as hr
 from hedgerow.backends.duckdb import _Snapshot as Snapshot
 from hedgerow.execution import run as engine_run
-from hedgerow.execution.session import Desk
+from hedgerow.execution.session import Session
 from hedgerow.ledger import Ledger
 from hedgerow.session import database
 
@@ -114,7 +114,7 @@ class Stopwatch:
 def watch() -> Stopwatch:
     clock = Stopwatch()
     clock.wrap(hr.Database, "_understand", "plan")
-    clock.wrap(Desk, "price", "price")
+    clock.wrap(Session, "price", "price")
     clock.wrap(Ledger, "charge", "charge")
     clock.wrap(Snapshot, "run", "read")
     clock.wrap(engine_run, "select_keys", "noise")
@@ -126,7 +126,7 @@ def watch() -> Stopwatch:
 
 def compare(db: hr.Database, runs: int) -> list[dict[str, object]]:
     """Every query, plain and private in turns."""
-    plain_connection = db._desk.backend._connection  # type: ignore[attr-defined]  # noqa: SLF001 - the same settings
+    plain_connection = db._session.backend._connection  # type: ignore[attr-defined]  # noqa: SLF001 - the same settings
     clock = watch()
     rows = []
     for name, path, text in track(QUERIES, console=Console(stderr=True), description="timing"):

@@ -68,7 +68,7 @@ class Times:
 
 def measure(db: hr.Database, *, epsilon: float, runs: int, progress: Callable[[str], object]) -> Times:
     """Every query, plain and private in turns; the first turn is not counted."""
-    connection = db._desk.backend._connection  # type: ignore[attr-defined]  # noqa: SLF001 - the same settings
+    connection = db._session.backend._connection  # type: ignore[attr-defined]  # noqa: SLF001 - the same settings
 
     def plain(text: str) -> float:
         return _milliseconds(lambda: connection.cursor().execute(text).fetchall())

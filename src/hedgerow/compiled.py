@@ -36,22 +36,28 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """The statements of one query.
+    """SQL of one release.
 
-    `survey`; `measure` where not every key was selected; `buckets` for each ranked column; and `distinct` for each
-    column whose different values are counted. The engine has the keys to measure as
-    `hedgerow_selected` in all statements but the first.
+    `first_pass`; `measure` where not every key was selected; `buckets` for each column that is ranked; and `distinct`
+    for each whose different values are counted. The keys to measure are loaded as `hedgerow_selected` before all but
+    the first run.
     """
 
-    survey: Query
+    first_pass: Query
     measure: Query | None
     buckets: tuple[Query, ...] = ()
     distinct: tuple[Query, ...] = ()
 
+    def named_texts(self) -> list[tuple[str, str]]:
+        """List all statements, each with the name of its step, for showing."""
+        steps = [("first pass", self.first_pass)]
+        steps += [] if self.measure is None else [("measure", self.measure)]
+        steps += [("buckets", query) for query in self.buckets] + [("values", query) for query in self.distinct]
+        return [(step, query.sql) for step, query in steps]
+
     def texts(self) -> list[str]:
-        """All statements, for showing."""
-        first = [self.survey] if self.measure is None else [self.survey, self.measure]
-        return [query.sql for query in (*first, *self.buckets, *self.distinct)]
+        """List all statements, for showing."""
+        return [sql for _, sql in self.named_texts()]
 
 
 ARROW = {

@@ -5,34 +5,34 @@ import math
 import pytest
 
 import hedgerow as hr
-from hedgerow.execution.target import Target, target
+from hedgerow.execution.request import ErrorTarget, error_target
 
 
 @pytest.mark.parametrize(
     ("stated", "found"),
     [
-        (0.05, Target(0.05)),
-        (0.99, Target(0.99)),
-        ((0.05,), Target(0.05)),
-        ((0.05, 1000), Target(0.05, size=1000)),
-        ([0.05, 1000], Target(0.05, size=1000)),
-        (("abs", 100), Target(100.0, absolute=True)),
-        (("abs", 0.5, 30), Target(0.5, absolute=True, size=30)),
-        ("0.05", Target(0.05)),
-        ("5%", Target(0.05)),
-        (" 5% ", Target(0.05)),
-        ("1e-2", Target(0.01)),
-        ("5%@1000", Target(0.05, size=1000)),
-        ("0.05@1_000", Target(0.05, size=1000)),
-        ("5%@1,000", Target(0.05, size=1000)),
-        ("abs:100", Target(100.0, absolute=True)),
-        ("abs:0.5@30", Target(0.5, absolute=True, size=30)),
-        (Target(0.05), Target(0.05)),
+        (0.05, ErrorTarget(0.05)),
+        (0.99, ErrorTarget(0.99)),
+        ((0.05,), ErrorTarget(0.05)),
+        ((0.05, 1000), ErrorTarget(0.05, size=1000)),
+        ([0.05, 1000], ErrorTarget(0.05, size=1000)),
+        (("abs", 100), ErrorTarget(100.0, absolute=True)),
+        (("abs", 0.5, 30), ErrorTarget(0.5, absolute=True, size=30)),
+        ("0.05", ErrorTarget(0.05)),
+        ("5%", ErrorTarget(0.05)),
+        (" 5% ", ErrorTarget(0.05)),
+        ("1e-2", ErrorTarget(0.01)),
+        ("5%@1000", ErrorTarget(0.05, size=1000)),
+        ("0.05@1_000", ErrorTarget(0.05, size=1000)),
+        ("5%@1,000", ErrorTarget(0.05, size=1000)),
+        ("abs:100", ErrorTarget(100.0, absolute=True)),
+        ("abs:0.5@30", ErrorTarget(0.5, absolute=True, size=30)),
+        (ErrorTarget(0.05), ErrorTarget(0.05)),
         (None, None),
     ],
 )
 def test_every_way_to_state_a_target_is_understood(stated, found):
-    assert target(stated) == found
+    assert error_target(stated) == found
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_every_way_to_state_a_target_is_understood(stated, found):
 )
 def test_what_is_no_error_that_can_be_reached_is_refused(stated):
     with pytest.raises(hr.ParameterError) as caught:
-        target(stated)
+        error_target(stated)
     assert caught.value.code == "bad-within"
 
 
@@ -101,8 +101,8 @@ def test_a_refused_target_costs_nothing(world, refused):
 
 
 def test_a_target_reads_as_it_was_meant():
-    assert str(target("5%@1000")) == "5 % in groups of 1,000 or more"
-    assert str(target("abs:100")) == "100"
+    assert str(error_target("5%@1000")) == "5 % in groups of 1,000 or more"
+    assert str(error_target("abs:100")) == "100"
 
 
 @pytest.mark.parametrize(
@@ -119,6 +119,6 @@ def test_a_target_reads_as_it_was_meant():
 )
 def test_an_error_of_the_whole_value_or_more_is_refused_with_what_was_meant(stated, hint):
     with pytest.raises(hr.ParameterError) as caught:
-        target(stated)
+        error_target(stated)
     assert caught.value.code == "bad-within"
     assert caught.value.hint == hint

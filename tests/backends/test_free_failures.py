@@ -11,7 +11,7 @@ import pytest
 
 import hedgerow as hr
 from hedgerow.catalog import load_catalog
-from hedgerow.execution import session as desk
+from hedgerow.execution import session
 from hedgerow.ledger import open_ledger
 
 from ..conformance.engines.postgres import running, why_not
@@ -188,7 +188,7 @@ def test_a_question_that_failed_while_rows_were_read_is_answered_under_its_charg
     assert answer.receipt.id == error.receipt.id
     assert town.budget.queries == 1
     assert [entry.status for entry in town.budget.history] == ["opened", "answered"]
-    assert town._desk.ledger.verify().charges == 1
+    assert town._session.ledger.verify().charges == 1
     again = town.sql(COSTS)
     assert (again.receipt.reused, again.receipt.id, list(again)) == (True, error.receipt.id, list(answer))
 
@@ -226,7 +226,7 @@ def test_what_failed_after_noise_was_drawn_is_not_repeated(town, monkeypatch):
         raise ValueError("too late")
 
     with monkeypatch.context() as fault:
-        fault.setattr(desk, "release", failing)
+        fault.setattr(session, "release", failing)
         error = failed(town, INCOME)
     assert (error.receipt is not None, error.repeatable) == (True, False)
     assert "covered" not in str(error)
@@ -239,7 +239,7 @@ def test_an_interrupt_carries_the_receipt_and_is_asked_again_for_nothing(town, m
         raise KeyboardInterrupt
 
     with monkeypatch.context() as fault:
-        fault.setattr(desk, "survey", interrupted)
+        fault.setattr(session, "first_pass", interrupted)
         with pytest.raises(KeyboardInterrupt) as caught:
             town.sql(INCOME)
     assert caught.value.repeatable

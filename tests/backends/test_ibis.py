@@ -173,7 +173,7 @@ def test_an_error_of_the_engine_says_nothing(db, owner):
     assert failed.value.__cause__ is None
     assert failed.value.code == "schema-changed"
     with pytest.raises(BackendError) as broken:
-        db._desk.backend.public(Query("SELECT no_such_column FROM orders", ("k",), ()))
+        db._session.backend.public(Query("SELECT no_such_column FROM orders", ("k",), ()))
     assert "no_such" not in str(broken.value)
 
 

@@ -309,11 +309,13 @@ def test_keys_that_were_selected_are_found_again(tmp_path, declared, kind, value
     backend = opened(tmp_path / "t.db", f"CREATE TABLE t (x {declared})", f"INSERT INTO t VALUES {rows}")
     dialect, column = backend.dialect, Column("x", kind, native=backend.schema().tables["t"].columns["x"].native)
     step = dialect.step("found", f"SELECT {key(column, dialect)} AS k0 FROM {dialect.table('t')}", once=True)
-    survey = Query(dialect.statement([step], "SELECT k0, 1 AS n FROM found"), ("k0",), ("n",), (arrow_type(column),))
+    first_pass = Query(
+        dialect.statement([step], "SELECT k0, 1 AS n FROM found"), ("k0",), ("n",), (arrow_type(column),)
+    )
     joined = f"found JOIN {SELECTED} ON {dialect.same('found.k0', f'{SELECTED}.k0', kind)}"
     measure = Query(dialect.statement([step], f"SELECT {PLACE} FROM {joined} ORDER BY 1"), (), (PLACE,))
     with backend.snapshot() as snapshot:
-        keys = snapshot.run(survey).exact_keys()
+        keys = snapshot.run(first_pass).exact_keys()
         snapshot.load(SELECTED, keys.append_column(PLACE, pa.array(range(len(values)), type=pa.int64())))
         assert snapshot.run(measure).exact_integers(PLACE).tolist() == [*range(len(values))]
         snapshot.load(SELECTED, keys.append_column(PLACE, pa.array(range(len(values)), type=pa.int64())).slice(0, 0))

@@ -12,7 +12,7 @@ from hedgerow.calibration.buckets import (
     LEAST,
     MOST,
     ZERO,
-    Span,
+    CellRange,
     cell,
     fine_magnitude,
     magnitude,
@@ -83,7 +83,7 @@ def test_every_value_in_a_kept_cell_lies_in_the_range_that_is_kept(compute, valu
 
 
 def test_cells_of_dyadic_ranges_begin_where_they_should(compute):
-    span = Span(1792.0, 2048.0)
+    span = CellRange(1792.0, 2048.0)
     assert [compute(cell(X, span), value) for value in (1791, 1792, 1807.99, 1808, 2047, 2048, 9999)] == [
         0,
         0,
@@ -104,4 +104,4 @@ def test_a_limit_holds_every_count_of_its_bucket(compute, count):
 
 def test_no_order_of_magnitude_is_no_range_and_zeros_are_one():
     assert span_of([]) is None
-    assert span_of([ZERO]) == Span(-1.0, 1.0)
+    assert span_of([ZERO]) == CellRange(-1.0, 1.0)

@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 import hedgerow as hr
-from hedgerow.calibration.rows import limit_of
+from hedgerow.calibration.bounds_search import limit_of
 from hedgerow.catalog import load_catalog
 from hedgerow.cli import app
 

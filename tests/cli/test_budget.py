@@ -17,10 +17,11 @@ from hedgerow.accounting import (
 )
 from hedgerow.accounting.budget import Charge, Spending
 from hedgerow.catalog import load_catalog
-from hedgerow.cli.bars import bar, figure, percent, spending
+from hedgerow.cli.bars import bar
 from hedgerow.cli.trail_file import write_trail
 from hedgerow.errors import LedgerError
 from hedgerow.ledger import open_ledger
+from hedgerow.session.page import figure, percent, spending
 
 COUNT = "SELECT COUNT(*) AS n FROM customers"
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hedgerow.execution.request import asked
+from hedgerow.execution.request import resolve_request
 from hedgerow.execution.run import compile_steps
 from hedgerow.plan.bind import bind
 from hedgerow.sql.parse import parse
@@ -25,11 +25,11 @@ def test_an_owner_whose_cap_is_rounded_up_stays_within_it(build, most, first, se
         ],
         f"t: {{unit: u, max_rows: {most}, max_groups: 1, columns: {{g: {{values: [0, 1]}}}}}}",
     )
-    desk = db._desk
-    logical = bind(parse("SELECT g, COUNT(*) AS n FROM t GROUP BY g").query, desk.catalog, desk.schema)
-    statement = desk.price(logical, asked(desk.catalog, mechanism="gaussian"), desk.room())
-    (steps,) = compile_steps(statement, desk.backend)
-    with desk.backend.snapshot() as snapshot:
-        sums = snapshot.run(steps.survey).exact_integers("s0").tolist()
+    session = db._session
+    logical = bind(parse("SELECT g, COUNT(*) AS n FROM t GROUP BY g").query, session.catalog, session.schema)
+    statement = session.price(logical, resolve_request(session.catalog, mechanism="gaussian"), session.remaining())
+    (steps,) = compile_steps(statement, session.backend)
+    with session.backend.snapshot() as snapshot:
+        sums = snapshot.run(steps.first_pass).exact_integers("s0").tolist()
     assert sum(total**2 for total in sums) <= most**2 * ONE**2
     assert sum(total**2 for total in sums) > most**2 * ONE**2 * (1 - 1e-8)

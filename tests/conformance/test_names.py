@@ -12,6 +12,7 @@ from functools import cache
 
 import pytest
 
+from hedgerow.accounting.budget import Budget
 from hedgerow.backends.duckdb import DuckDB
 from hedgerow.catalog import Catalog
 from hedgerow.catalog.model import BudgetPolicy, DeclaredColumn, DeclaredTable
@@ -20,14 +21,13 @@ from hedgerow.compiled import BUCKET, DRAW, DRAWS, OWNER, PLACE, ROW, SELECTED, 
 from hedgerow.dialects import DIALECTS
 from hedgerow.errors import UnsupportedSQLError
 from hedgerow.plan.bind import bind
-from hedgerow.privacy.plan import Budget
 from hedgerow.privacy.price import price
 from hedgerow.sql.parse import parse
 
 from . import tables
 from .conftest import ENGINES
 from .questions import CLAUSES, QUESTIONS
-from .test_queries import NONCE, ROOM, measured, planned
+from .test_queries import NONCE, REMAINING, measured, planned
 
 QUOTED = re.compile(r"'(?:[^']|'')*'|\"[^\"]*\"|`[^`]*`|\[[^\]]*\]")
 WORD = re.compile(r"\b[a-z_]\w*\b")
@@ -126,7 +126,7 @@ def catalog_of(chosen):
 
 def integers(backend, schema, text, chosen):
     logical = bind(parse(asked(text, chosen)).query, catalog_of(chosen), schema)
-    priced = price(logical, Budget(1.0, 1e-8, "gaussian"), ROOM, min_frequency=1)
+    priced = price(logical, Budget(1.0, 1e-8, "gaussian"), REMAINING, min_frequency=1)
     return [measured(backend, replace(part, minimum=1)) for part in priced.parts]
 
 

@@ -8,6 +8,7 @@ from functools import partial
 import pyarrow as pa
 import pytest
 
+from hedgerow.accounting.budget import Budget, RemainingBudget
 from hedgerow.catalog import load_catalog
 from hedgerow.compile import program
 from hedgerow.compiled import PLACE, SELECTED
@@ -15,7 +16,6 @@ from hedgerow.errors import BackendError, QueryError, UnsupportedSQLError
 from hedgerow.execution.run import nothing_of, require_readable
 from hedgerow.plan.bind import bind
 from hedgerow.privacy.keys import KeyRule
-from hedgerow.privacy.plan import Budget, Room
 from hedgerow.privacy.price import price
 from hedgerow.sql.parse import parse
 
@@ -24,7 +24,9 @@ from .questions import CLAUSES, QUESTIONS
 from .tables import SHOP
 
 NONCE = "00112233445566778899aabbccddeeff"
-ROOM = Room(gaussian_left=Fraction(10**6), pure_left=Fraction(10**6), fair_mass=lambda _: Fraction(1, 10**6))
+REMAINING = RemainingBudget(
+    gaussian_left=Fraction(10**6), pure_left=Fraction(10**6), fair_mass=lambda _: Fraction(1, 10**6)
+)
 CATALOG = load_catalog(SHOP / "catalog.yaml")
 CORPUS = [entry for entry in read((SHOP / "queries.txt").read_text(encoding="utf-8")) if entry.outcome == "answered"]
 
@@ -35,7 +37,9 @@ def planned(schema, text, dialect="duckdb", params=None, *, mechanism="gaussian"
     if not logical.releases:
         return []
     budget = Budget(1.0, 1e-8, mechanism)
-    return [replace(part, minimum=1) for part in price(logical, budget, ROOM, min_frequency=1, method=method).parts]
+    return [
+        replace(part, minimum=1) for part in price(logical, budget, REMAINING, min_frequency=1, method=method).parts
+    ]
 
 
 def measured(backend, part):
@@ -43,9 +47,9 @@ def measured(backend, part):
     steps = program(part, backend.dialect, NONCE)
     found = {}
     with backend.snapshot() as snapshot:
-        survey = snapshot.run(steps.survey)
-        keys = survey.exact_keys()
-        found["survey"] = _rows(survey, _cells(keys))
+        first_pass = snapshot.run(steps.first_pass)
+        keys = first_pass.exact_keys()
+        found["first_pass"] = _rows(first_pass, _cells(keys))
         if steps.measure is None and not steps.buckets and not steps.distinct:
             return found
         if part.release.keys:
@@ -100,7 +104,7 @@ def agree(engine, text, **asked):
             assert refusal.code == "engine-lacks"  # noqa: PT017 - listed in docs/reference/engines.md
             return False
         assert found == engine.expected(one, partial(measured, engine.duckdb, one))
-        assert one.keys.rule is not KeyRule.SELECTED or found["survey"], "nothing was compared"
+        assert one.keys.rule is not KeyRule.SELECTED or found["first_pass"], "nothing was compared"
     return True
 
 

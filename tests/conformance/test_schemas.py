@@ -12,16 +12,16 @@ import duckdb
 import pytest
 
 import hedgerow as hr
+from hedgerow.accounting.budget import Budget
 from hedgerow.backends import connect_backend
 from hedgerow.catalog import bind_catalog, load_catalog
 from hedgerow.errors import CatalogError, UnknownNameError
 from hedgerow.plan.bind import bind
-from hedgerow.privacy.plan import Budget
 from hedgerow.privacy.price import price
 from hedgerow.sql.parse import parse
 
 from .engines import clickhouse, mariadb, postgres, spark
-from .test_queries import ROOM, measured
+from .test_queries import REMAINING, measured
 
 CATALOG = """
 dataset: shop
@@ -190,8 +190,8 @@ def place(request, tmp_path_factory):
 def test_a_name_means_the_table_of_its_schema(place, text):
     backend, schema, catalog, engine = place
     logical = bind(parse(spelled(engine, text)).query, catalog, schema)
-    [part] = price(logical, Budget(1.0, 1e-8, "gaussian"), ROOM, min_frequency=1).parts
-    found = measured(backend, replace(part, minimum=1))["survey"]
+    [part] = price(logical, Budget(1.0, 1e-8, "gaussian"), REMAINING, min_frequency=1).parts
+    found = measured(backend, replace(part, minimum=1))["first_pass"]
     one = 1 if not part.bounding.weighted else 1 << part.weight_bits
     assert {row[-1][-1] if isinstance(row[-1], tuple) else row[-1] for row in found} == {COUNTED[text] * one}
 
@@ -228,7 +228,7 @@ def test_use_is_respected(shop, tmp_path):
     with on_duckdb() as connection:
         connection.execute("USE sales")
         with hr.connect(connection, catalog=shop, ledger=tmp_path / "a.ledger") as db:
-            assert set(db._desk.catalog.tables) == {*THERE, "main.customers"}
+            assert set(db._session.catalog.tables) == {*THERE, "main.customers"}
             asked = db.quote("SELECT COUNT(*) FROM orders", epsilon=0.1, delta=1e-8)
             assert '"memory"."sales"."orders"' in asked.sql[0]
 
@@ -240,7 +240,7 @@ def test_a_url_names_a_schema(shop, tmp_path):
             connection.execute(statement)
     shop.write_text(shop.read_text(encoding="utf-8").replace("  customers:", "  main.customers:"), encoding="utf-8")
     with hr.connect(f"duckdb:///{file}?schema=sales", catalog=shop) as db:
-        assert set(db._desk.catalog.tables) == {*THERE, "main.customers"}
+        assert set(db._session.catalog.tables) == {*THERE, "main.customers"}
     with pytest.raises(hr.HedgerowError, match="no tables") as refused:
         hr.connect(f"duckdb:///{file}?schema=none", catalog=shop)
     assert refused.value.code == "no-tables"

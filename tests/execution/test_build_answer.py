@@ -3,13 +3,13 @@
 import pytest
 
 from hedgerow.execution import build_answer as telling
-from hedgerow.execution import session as desk
+from hedgerow.execution import session
 
 GROUPED = "SELECT ward, COUNT(*) AS n, AVG(cost) AS mean FROM visits GROUP BY ward"
 FAULTS = {
     "the rows in order": (telling, "_order"),
     "the after part": (telling, "_run"),
-    "the numbers": (desk, "Estimator"),
+    "the numbers": (session, "Estimator"),
     "the receipt": (telling, "Answer"),
 }
 
@@ -38,7 +38,7 @@ def test_a_release_that_cannot_be_stored_is_given_all_the_same(town, monkeypatch
         raise ValueError("no bytes")
 
     db = town()
-    monkeypatch.setattr(desk, "remember", failing)
+    monkeypatch.setattr(session, "remember", failing)
     assert db.sql(GROUPED).intervals
     assert "could not be stored" in capsys.readouterr().err
     assert db.budget.queries == 1

@@ -99,7 +99,7 @@ def test_a_group_of_too_few_people_is_there_and_held_back(open_db):
 def test_nothing_is_spent_on_selection_where_there_is_no_minimum(open_db, min_frequency, tested):
     db, _ = open_db(min_frequency=min_frequency)
     answer = db.sql(COUNT)
-    events = list(db._desk.ledger.events())
+    events = list(db._session.ledger.events())
     assert events
     assert any(isinstance(event, ThresholdEvent) for event in events) is tested
     assert any(mechanism.threshold is not None for mechanism in answer.receipt.mechanisms) is tested
@@ -253,7 +253,8 @@ def test_more_values_than_an_answer_may_have_groups_are_refused(open_db, over, r
         assert f"more than {MAX_DECLARED:,} values" in _refused(open_db, statements, tables).message
     else:
         assert (
-            len(open_db(statements, tables)[0]._desk.catalog.tables["people"].columns["region"].values) == MAX_DECLARED
+            len(open_db(statements, tables)[0]._session.catalog.tables["people"].columns["region"].values)
+            == MAX_DECLARED
         )
 
 

@@ -7,7 +7,7 @@ import psycopg
 import pytest
 
 import hedgerow as hr
-from hedgerow.execution import session as desk
+from hedgerow.execution import session
 
 from ..conformance.engines.postgres import running, why_not
 
@@ -82,9 +82,9 @@ def test_many_threads_pay_once_on_postgresql(tmp_path):
 def held(monkeypatch):
     """Holds the first statement back while it reads, until it is let go; it then fails if it is told to."""
     reading, let_go, fault = threading.Event(), threading.Event(), []
-    original = desk.survey
+    original = session.first_pass
 
-    def survey(*words):
+    def first_pass(*words):
         if not reading.is_set():
             reading.set()
             let_go.wait()
@@ -92,7 +92,7 @@ def held(monkeypatch):
                 raise fault.pop()
         return original(*words)
 
-    monkeypatch.setattr(desk, "survey", survey)
+    monkeypatch.setattr(session, "first_pass", first_pass)
     yield reading, let_go, fault
     let_go.set()
 

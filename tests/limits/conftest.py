@@ -82,7 +82,7 @@ class Shop:
         try:
             yield made
         finally:
-            made._desk.ledger.close()
+            made._session.ledger.close()
             if self.name not in RUNNING:
                 made.close()
 

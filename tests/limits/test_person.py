@@ -68,11 +68,11 @@ SMALL = {"rows_per_person": 500}
 def exact(db, query):
     """The sums of a question before any noise, and how many rows of each person it joins."""
     request, logical = db._understand(query, None, {})
-    (part,) = db._desk.price(logical, request, db._desk.room()).parts
-    steps = program(part, db._desk.backend.dialect, "0" * 32)
-    with db._desk.backend.snapshot() as snapshot:
-        found = snapshot.run(steps.survey)
-    names = steps.survey.integers
+    (part,) = db._session.price(logical, request, db._session.remaining()).parts
+    steps = program(part, db._session.backend.dialect, "0" * 32)
+    with db._session.backend.snapshot() as snapshot:
+        found = snapshot.run(steps.first_pass)
+    names = steps.first_pass.integers
     return sorted(zip(*(found.exact_integers(name).tolist() for name in names), strict=True)), rows_kept(part.release)
 
 

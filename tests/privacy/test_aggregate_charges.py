@@ -51,7 +51,7 @@ def priced(build_once):
         shown = ", ".join([*([keys] if keys else []), *(f"{text} AS v{i}" for i, text in enumerate(measures))])
         text = f"SELECT {shown} FROM {table}" + (f" GROUP BY {keys}" if keys else "")
         request, logical = db._understand(text, None, options)
-        return db._desk.price(logical, request, db._desk.room())
+        return db._session.price(logical, request, db._session.remaining())
 
     return price
 
@@ -128,7 +128,7 @@ def test_several_releases_share_one_guarantee(priced, build, mechanism):
         "(SELECT COUNT(DISTINCT k) FROM one WHERE x > 2) AS c"
     )
     request, logical = db._understand(text, None, {"epsilon": 1.0, "delta": 1e-6, "mechanism": mechanism})
-    statement = db._desk.price(logical, request, db._desk.room())
+    statement = db._session.price(logical, request, db._session.remaining())
     assert len(statement.parts) == 3
     cost = statement.charge.cost
     assert cost.pure <= 1

@@ -25,7 +25,7 @@ def priced(build):
     def price(parts, **options):
         text = f"SELECT {', '.join(f'{part} AS v{i}' for i, part in enumerate(parts))}"
         request, logical = db._understand(text, None, options)
-        return db._desk.price(logical, request, db._desk.room())
+        return db._session.price(logical, request, db._session.remaining())
 
     return price
 

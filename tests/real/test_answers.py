@@ -48,12 +48,12 @@ def test_an_answer_holds_the_exact_one_over_bounded_data(sources, name, question
 @pytest.mark.parametrize(("name", "question"), ASKED)
 def test_every_source_has_the_same_integers_before_the_noise(sources, name, question):
     data = sources(name)
-    backends = {kind: data[kind]._desk.backend for kind in SOURCES}
+    backends = {kind: data[kind]._session.backend for kind in SOURCES}
     enforced = backends["duckdb"].schema()
 
     def integers(kind):
         schema = merged(backends[kind].schema(), enforced) if kind == "sqlite" else enforced
-        parts = planned(schema, question.text, catalog=data[kind]._desk.catalog)
+        parts = planned(schema, question.text, catalog=data[kind]._session.catalog)
         return [measured(backends[kind], part) for part in parts]
 
     expected = integers("duckdb")

@@ -7,13 +7,13 @@ import pyarrow as pa
 import pytest
 from scipy.stats import binom, laplace, norm
 
+from hedgerow.accounting.budget import Budget, RemainingBudget
 from hedgerow.catalog.model import BudgetPolicy, Catalog, DeclaredColumn, DeclaredTable
 from hedgerow.distributions import Gaussian
 from hedgerow.error_bars.propagation import bounds_of
 from hedgerow.error_bars.provenance.noisy_columns import trace
 from hedgerow.expressions.types import Type
 from hedgerow.plan.bind import bind
-from hedgerow.privacy.plan import Budget, Room
 from hedgerow.privacy.price import price
 from hedgerow.release import Estimator
 from hedgerow.release.measure import NoisyTable
@@ -36,7 +36,7 @@ COLUMNS = [SchemaColumn("u", Type.INTEGER, "BIGINT", nullable=False)] + [
     SchemaColumn(name, Type.DECIMAL, "DECIMAL(9,2)", nullable=False) for name in "xy"
 ]
 SCHEMA = Schema({"t": SchemaTable("t", {c.name: c for c in COLUMNS}, frozenset({frozenset({"u"})}))})
-ROOM = Room(10**6, 10**6, lambda cost: cost.gaussian * 0)
+REMAINING = RemainingBudget(10**6, 10**6, lambda cost: cost.gaussian * 0)
 
 
 def _without_lattice(noise):
@@ -46,7 +46,7 @@ def _without_lattice(noise):
 def answered(expression, mechanism, people, mean):
     """Many imagined releases of one exact answer: the plan, and an estimator with a row for each."""
     logical = bind(parse(f"SELECT {expression} AS it FROM t").query, CATALOG, SCHEMA)
-    (plan,) = price(logical, Budget(1.0, 1e-6, mechanism), ROOM, min_frequency=1).parts
+    (plan,) = price(logical, Budget(1.0, 1e-6, mechanism), REMAINING, min_frequency=1).parts
     sums = [
         people if total.grid is None else people * (mean - total.grid.offset) / total.grid.step for total in plan.sums
     ]

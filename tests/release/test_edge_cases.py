@@ -10,20 +10,22 @@ import pyarrow as pa
 import pytest
 
 from hedgerow.accounting import Basic, SpreadRangeEvent, gaussian_epsilon
+from hedgerow.accounting.budget import Budget, RemainingBudget
 from hedgerow.backends.duckdb import DuckDB
 from hedgerow.catalog.model import BudgetPolicy, Catalog, DeclaredColumn, DeclaredTable
 from hedgerow.compile import program
 from hedgerow.compiled import BUCKET, PLACE, SELECTED, WEIGHT
 from hedgerow.dialects import DUCKDB
 from hedgerow.plan.bind import bind
-from hedgerow.privacy.plan import Budget, Room
 from hedgerow.privacy.price import price
 from hedgerow.sql.parse import parse
 
 pytestmark = pytest.mark.hostile
 
 NONCE = "00112233445566778899aabbccddeeff"
-ROOM = Room(gaussian_left=Fraction(10**6), pure_left=Fraction(10**6), fair_mass=lambda _: Fraction(1, 10**6))
+REMAINING = RemainingBudget(
+    gaussian_left=Fraction(10**6), pure_left=Fraction(10**6), fair_mass=lambda _: Fraction(1, 10**6)
+)
 
 
 @pytest.fixture
@@ -35,7 +37,7 @@ def bench():
         schema = DuckDB(connection, handed_in=True).schema()
         catalog = Catalog("test", BudgetPolicy(1.0, 1e-6), {"t": DeclaredTable("t", unit="u", **table)})
         logical = bind(parse(query).query, catalog, schema)
-        (found,) = price(logical, Budget(1.0, 1e-8, "gaussian"), ROOM, min_frequency=1).parts
+        (found,) = price(logical, Budget(1.0, 1e-8, "gaussian"), REMAINING, min_frequency=1).parts
         return found
 
     yield connection, plan

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from hedgerow.errors import BudgetError, InternalError
-from hedgerow.execution.request import asked
-from hedgerow.execution.run import compile_steps, release, survey
+from hedgerow.execution.request import resolve_request
+from hedgerow.execution.run import compile_steps, first_pass, release
 from hedgerow.plan.bind import bind
 from hedgerow.release import measure, select_keys
 from hedgerow.sql.parse import parse
@@ -18,7 +18,7 @@ QUERY = "SELECT g, SUM(x) AS s FROM t GROUP BY g"
 
 
 @pytest.fixture
-def desk(build):
+def session(build):
     db = build(
         [
             "CREATE TABLE t (u BIGINT, g INTEGER, x DOUBLE)",
@@ -27,51 +27,51 @@ def desk(build):
         "t: {unit: u, max_rows: 20, max_groups: 1, columns: {x: {lower: 0, upper: 2}}}",
         min_frequency=2,
     )
-    return db._desk
+    return db._session
 
 
-def priced(desk, text, **options):
-    logical = bind(parse(text).query, desk.catalog, desk.schema)
-    request = asked(desk.catalog, **options)
-    return logical, desk.price(logical, request, desk.room())
+def priced(session, text, **options):
+    logical = bind(parse(text).query, session.catalog, session.schema)
+    request = resolve_request(session.catalog, **options)
+    return logical, session.price(logical, request, session.remaining())
 
 
-def paid(desk, statement):
-    return desk.ledger.charge(statement.charge, analyst=None, question={"text": "paid"})
+def paid(session, statement):
+    return session.ledger.charge(statement.charge, analyst=None, question={"text": "paid"})
 
 
-def released(desk, steps, statement, receipt):
-    with desk.backend.snapshot() as snapshot:
-        return release(survey(steps, statement, receipt, snapshot), steps, statement, receipt, snapshot)
+def released(session, steps, statement, receipt):
+    with session.backend.snapshot() as snapshot:
+        return release(first_pass(steps, statement, receipt, snapshot), steps, statement, receipt, snapshot)
 
 
-def test_a_receipt_for_a_cheaper_statement_releases_nothing(desk):
-    _, statement = priced(desk, QUERY, epsilon=2.0, mechanism="gaussian")
-    _, cheaper = priced(desk, QUERY, epsilon=0.1, mechanism="gaussian")
-    steps = compile_steps(statement, desk.backend)
+def test_a_receipt_for_a_cheaper_statement_releases_nothing(session):
+    _, statement = priced(session, QUERY, epsilon=2.0, mechanism="gaussian")
+    _, cheaper = priced(session, QUERY, epsilon=0.1, mechanism="gaussian")
+    steps = compile_steps(statement, session.backend)
     with pytest.raises(InternalError, match="without a receipt for it"):
-        released(desk, steps, statement, paid(desk, cheaper))
-    assert released(desk, steps, statement, paid(desk, statement))
+        released(session, steps, statement, paid(session, cheaper))
+    assert released(session, steps, statement, paid(session, statement))
 
 
-def test_a_receipt_for_more_than_the_statement_releases_nothing(desk):
+def test_a_receipt_for_more_than_the_statement_releases_nothing(session):
     """It is the receipt of another statement, which has its own answer."""
-    _, statement = priced(desk, QUERY, epsilon=2.0, mechanism="gaussian")
-    steps = compile_steps(statement, desk.backend)
-    good = paid(desk, statement)
+    _, statement = priced(session, QUERY, epsilon=2.0, mechanism="gaussian")
+    steps = compile_steps(statement, session.backend)
+    good = paid(session, statement)
     larger = replace(good, charge=replace(good.charge, events=good.charge.events * 2))
     with pytest.raises(InternalError, match="without a receipt for it"):
-        released(desk, steps, statement, larger)
+        released(session, steps, statement, larger)
 
 
-def test_each_room_asks_for_the_receipt_itself(desk):
-    _, statement = priced(desk, QUERY, epsilon=2.0, mechanism="gaussian")
+def test_each_room_asks_for_the_receipt_itself(session):
+    _, statement = priced(session, QUERY, epsilon=2.0, mechanism="gaussian")
     (plan,) = statement.parts
-    (steps,) = compile_steps(statement, desk.backend)
-    _, cheaper = priced(desk, QUERY, epsilon=0.1, mechanism="gaussian")
-    good, wrong = paid(desk, statement), paid(desk, cheaper)
-    with desk.backend.snapshot() as snapshot:
-        exact = snapshot.run(steps.survey)
+    (steps,) = compile_steps(statement, session.backend)
+    _, cheaper = priced(session, QUERY, epsilon=0.1, mechanism="gaussian")
+    good, wrong = paid(session, statement), paid(session, cheaper)
+    with session.backend.snapshot() as snapshot:
+        exact = snapshot.run(steps.first_pass)
     selected = select_keys(exact, plan, good)
     for bad in (wrong, None, replace(good, charge=replace(good.charge, events=good.charge.events[1:]))):
         with pytest.raises(InternalError, match="without a receipt for it"):
@@ -90,9 +90,9 @@ def test_whoever_kept_no_room_for_laplace_noise_is_told_so_before_the_ledger_is_
         ask(db, "SELECT COUNT(*) FROM t", mechanism="laplace", epsilon=0.1)
 
 
-def test_an_owner_of_many_keys_chooses_anew_in_every_statement(desk):
-    _, statement = priced(desk, QUERY, epsilon=2.0, mechanism="gaussian")
-    first, second = (compile_steps(statement, desk.backend)[0].survey.sql for _ in range(2))
+def test_an_owner_of_many_keys_chooses_anew_in_every_statement(session):
+    _, statement = priced(session, QUERY, epsilon=2.0, mechanism="gaussian")
+    first, second = (compile_steps(statement, session.backend)[0].first_pass.sql for _ in range(2))
     assert first != second
     assert len(first) == len(second)
 
@@ -107,10 +107,10 @@ def test_what_is_held_back_is_not_even_measured(build):
         "t: {unit: u, unit_unique: true, columns: {g: {values: [0, 1, 2]}, x: {lower: 0, upper: 2}}}",
         min_frequency=5,
     )
-    desk = db._desk
-    _, statement = priced(desk, QUERY, epsilon=5.0, mechanism="gaussian")
-    steps = compile_steps(statement, desk.backend)
-    (noisy,) = released(desk, steps, statement, paid(desk, statement))
+    session = db._session
+    _, statement = priced(session, QUERY, epsilon=5.0, mechanism="gaussian")
+    steps = compile_steps(statement, session.backend)
+    (noisy,) = released(session, steps, statement, paid(session, statement))
     assert noisy.shown.tolist() == [False, False, True]
     for coordinate in noisy.coordinates:
         assert np.isnan(coordinate).tolist() == [True, True, False]

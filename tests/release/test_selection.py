@@ -7,13 +7,13 @@ import pytest
 from scipy import stats
 
 from hedgerow.accounting import gaussian_delta, gaussian_mu, selection_delta
+from hedgerow.accounting.budget import RemainingBudget
 from hedgerow.privacy import gaussian, laplace
-from hedgerow.privacy.plan import Room
 
 pytestmark = pytest.mark.mutation
 
 MINIMUM = 7
-GENEROUS = Room(Fraction(10**6), Fraction(10**6), lambda _: Fraction(1))
+GENEROUS = RemainingBudget(Fraction(10**6), Fraction(10**6), lambda _: Fraction(1))
 """A ledger that leaves the threshold mass to the statement's own delta."""
 
 groups_of = pytest.mark.parametrize("groups", [1, 4, 30])

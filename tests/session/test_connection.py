@@ -10,7 +10,7 @@ import pytest
 
 import hedgerow as hr
 from hedgerow.errors import BackendError, BudgetError, CatalogError, HedgerowError, LedgerError
-from hedgerow.execution import session as desk
+from hedgerow.execution import session
 
 COUNT = "SELECT COUNT(*) AS n FROM people"
 
@@ -210,13 +210,13 @@ def test_what_no_longer_fits_is_refused_and_costs_nothing(shop_of, free):
 def test_the_charge_is_written_before_the_first_row_is_read(shop_of, monkeypatch):
     db = shop_of()
     seen = []
-    original = desk.survey
+    original = session.first_pass
 
-    def survey(*words):
+    def first_pass(*words):
         seen.append(db.budget.queries)
         return original(*words)
 
-    monkeypatch.setattr(desk, "survey", survey)
+    monkeypatch.setattr(session, "first_pass", first_pass)
     db.sql(COUNT)
     assert seen == [1]
 
@@ -227,7 +227,7 @@ def test_a_quote_is_free_and_reads_no_row(shop_of, free):
     def snapshot():
         raise AssertionError("a quote must not read")
 
-    db._desk.backend.snapshot = snapshot
+    db._session.backend.snapshot = snapshot
     with free(db):
         assert db.quote(COUNT).charge.epsilon == 1.0
 

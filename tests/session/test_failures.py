@@ -20,7 +20,7 @@ QUOTED = "secret 123"
 def broken(shop_of):
     """A shop whose engine fails while it reads, with an error that quotes a row."""
     db = shop_of()
-    inner = db._desk.backend._connection
+    inner = db._session.backend._connection
 
     class Failing:
         def cursor(self):
@@ -41,7 +41,7 @@ def broken(shop_of):
             def __getattr__(self, name):
                 return getattr(self._cursor, name)
 
-    db._desk.backend._connection = Failing()
+    db._session.backend._connection = Failing()
     return db
 
 
@@ -73,7 +73,7 @@ def test_a_failing_engine_has_been_paid_and_the_error_carries_the_receipt(broken
 def test_an_error_after_the_noise_carries_the_receipt_too(shop_of):
     db = shop_of()
     query = "SELECT COUNT(*) AS n FROM people"
-    db._desk.after._open().close()
+    db._session.after._open().close()
     with pytest.raises(BackendError) as caught:
         db.sql(query)
     assert db.budget.queries == 1
@@ -118,10 +118,10 @@ def test_no_log_holds_exact_values_at_any_level(shop_of, caplog):
 
 
 def test_exact_tables_show_nothing_and_do_not_travel(shop):
-    statement = shop._desk.price(*_bound(shop, "SELECT region, COUNT(*), SUM(income) FROM people GROUP BY region"))
+    statement = shop._session.price(*_bound(shop, "SELECT region, COUNT(*), SUM(income) FROM people GROUP BY region"))
     (plan,) = statement.parts
-    with shop._desk.backend.snapshot() as snapshot:
-        exact = snapshot.run(program(plan, shop._desk.backend.dialect, "0" * 32).survey)
+    with shop._session.backend.snapshot() as snapshot:
+        exact = snapshot.run(program(plan, shop._session.backend.dialect, "0" * 32).first_pass)
     shown = repr(exact) + str(exact) + f"{exact!r} {exact}" + repr([exact]) + repr({"t": exact})
     assert "north" not in shown
     assert not any(digit in shown for digit in "123456789")
@@ -134,7 +134,7 @@ def test_exact_tables_show_nothing_and_do_not_travel(shop):
 
 def _bound(db, query):
     request, logical = db._understand(query, None, {})
-    return logical, request, db._desk.room()
+    return logical, request, db._session.remaining()
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 
 from hedgerow.compile import program
 from hedgerow.errors import QueryError
-from hedgerow.execution.request import asked
+from hedgerow.execution.request import resolve_request
 from hedgerow.plan.bind import bind
 from hedgerow.sql.parse import parse
 
@@ -147,7 +147,7 @@ def hostile(build_once):
 
 def _accepted(db, expression):
     try:
-        bind(parse(f"SELECT COUNT({expression}) FROM t").query, db._desk.catalog, db._desk.schema)
+        bind(parse(f"SELECT COUNT({expression}) FROM t").query, db._session.catalog, db._session.schema)
     except QueryError:
         return False
     return True
@@ -159,10 +159,10 @@ def _run(db, expressions, least):
     assert len(accepted) >= least
     for start in range(0, len(accepted), PER_STATEMENT):
         counts = ", ".join(f"COUNT({each})" for each in accepted[start : start + PER_STATEMENT])
-        request = asked(db._desk.catalog)
-        logical = bind(parse(f"SELECT {counts} FROM t").query, db._desk.catalog, db._desk.schema)
-        (plan,) = db._desk.price(logical, request, db._desk.room()).parts
-        for text in program(plan, db._desk.backend.dialect, "").texts():
+        request = resolve_request(db._session.catalog)
+        logical = bind(parse(f"SELECT {counts} FROM t").query, db._session.catalog, db._session.schema)
+        (plan,) = db._session.price(logical, request, db._session.remaining()).parts
+        for text in program(plan, db._session.backend.dialect, "").texts():
             db.owner.execute(text).fetchall()
 
 

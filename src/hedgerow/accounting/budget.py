@@ -1,6 +1,6 @@
-"""What a statement costs (`Cost`, `Charge`) and the proof that it was paid (`Receipt`)."""
+"""Price of a statement (`Budget`), its cost (`Cost`, `Charge`), and the proof that it was paid (`Receipt`)."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Protocol
@@ -48,6 +48,33 @@ class Charge:
     def cost(self) -> Cost:
         """The sum over all events."""
         return sum((event.cost for event in self.events), Cost())
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """Price of a statement as a guarantee of its own, and the noise that it asks for.
+
+    `mu` is there where the owner's protocol, and not the statement, sets the noise; it agrees with (epsilon, delta).
+    `part` says that it is one part of a statement: delta is then its part of the threshold mass and what goes with it.
+    """
+
+    epsilon: float
+    delta: float | None
+    mechanism: str = "auto"
+    mu: float | None = None
+    part: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RemainingBudget:
+    """Rest of the ledger's caps: public numbers that steer, and never decide, admission.
+
+    `fair_mass` is the threshold mass that goes with a cost of noise, so that mass is never what runs out first.
+    """
+
+    gaussian_left: Fraction
+    pure_left: Fraction
+    fair_mass: Callable[[Cost], Fraction]
 
 
 @dataclass(frozen=True, slots=True)

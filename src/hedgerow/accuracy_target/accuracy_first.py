@@ -1,4 +1,4 @@
-"""`within=`: from a wanted error to what is spent, and to the answer.
+"""`within=`: from a wanted error to its price, and to the answer.
 
 At most two charges: a size estimate where nothing else tells how large the groups are, and the answer. Together they
 never exceed what the statement may cost.
@@ -9,53 +9,98 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import islice
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from hedgerow.accounting.budget import Receipt
-from hedgerow.accuracy_target.cheapest import PRECISION
-from hedgerow.accuracy_target.epsilon_search import DELTA_SHARE, Seeker, require_foreseeable, sizes_level, too_dear
-from hedgerow.accuracy_target.error_forecast import Floats, Foresight
+from hedgerow.accounting.budget import Receipt, RemainingBudget
+from hedgerow.accuracy_target.epsilon_search import (
+    DELTA_SHARE,
+    PRECISION,
+    EpsilonSearch,
+    cheapest,
+    require_foreseeable,
+    sizes_level,
+    too_dear,
+)
+from hedgerow.accuracy_target.error_forecast import ErrorForecast, Floats
 from hedgerow.answer import Answer
 from hedgerow.catalog.load_budget import EPSILONS
 from hedgerow.errors import BudgetError, QueryError, carrying
-from hedgerow.execution.build_answer import tell
-from hedgerow.execution.question import Question
-from hedgerow.execution.request import Asked
-from hedgerow.execution.session import Desk
-from hedgerow.execution.summary import summary
-from hedgerow.execution.target import Target
+from hedgerow.execution.build_answer import build_answer
+from hedgerow.execution.request import ErrorTarget, Question, Request
+from hedgerow.execution.session import Session
+from hedgerow.execution.summary import paid_summary
 from hedgerow.ledger import StoredRelease
 from hedgerow.plan.nodes import LogicalPlan
-from hedgerow.privacy.plan import PrivateStatement, Room
+from hedgerow.privacy.plan import PrivateStatement
 from hedgerow.release import Estimator, known_sizes, recall_any
 
+SIZES = (100, 1_000, 10_000, 100_000)
+"""Sizes of groups that prices and errors are told for."""
+
 LOOKED_AT = 6
-"""So many earlier releases are tried."""
+"""Number of earlier releases that are tried."""
 
 USUAL = 1.0
-"""What a size estimate is a share of where neither statement nor catalog says what a statement costs."""
+"""Epsilon that a size estimate is a share of where neither statement nor catalog says what a statement costs."""
 
 
 @dataclass(frozen=True)
-class Price:
-    """The least that reaches a target, and how the sizes of groups were known."""
+class KnownPrice:
+    """Least epsilon that reaches a target, and the source of the sizes of groups."""
 
     epsilon: float
     basis: str
 
 
 @dataclass(frozen=True)
+class TargetPrice:
+    """Price of an error.
+
+    Attributes:
+        target: The error that was asked for, in words.
+        epsilon: The least that reaches it; with `estimate`, the most that estimate and answer together would cost.
+        basis: Source of the sizes of groups: "stated size", "any size", "earlier answer" or "size estimate".
+        estimate: What a size estimate would cost that has to be bought first; None where none has.
+        cheapest: For each noisy column, the least epsilon for groups of 100, 1 000, 10 000 and 100 000 (or of the
+            stated size) whatever their values; infinite where no epsilon does.
+        fits: Whether it is within what the statement may cost.
+    """
+
+    target: str
+    epsilon: float
+    basis: str
+    estimate: float | None
+    cheapest: Mapping[str, Mapping[int, float]]
+    fits: bool
+    notes: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain JSON."""
+        by_column = {
+            name: {str(size): epsilon if math.isfinite(epsilon) else None for size, epsilon in sizes.items()}
+            for name, sizes in self.cheapest.items()
+        }
+        return {
+            "target": self.target,
+            "basis": self.basis,
+            "size_estimate": self.estimate,
+            "cheapest": by_column,
+        }
+
+
+@dataclass(frozen=True)
 class AccuracyFirst:
     """One statement with a target."""
 
-    desk: Desk
+    session: Session
     question: Question
     logical: LogicalPlan
-    request: Asked
-    target: Target
-    room: Room
+    request: Request
+    target: ErrorTarget
+    remaining: RemainingBudget
     public: Mapping[str, pa.Table]
 
     def __post_init__(self) -> None:
@@ -63,7 +108,7 @@ class AccuracyFirst:
 
     @cached_property
     def most(self) -> float:
-        """What the statement may cost in all: what it stated, and no more than the ledger would admit now."""
+        """Most that the statement may cost: what it stated, and no more than the ledger would admit now."""
         low, high = EPSILONS[0], self.request.budget.epsilon
         if self._fits(high):
             return high
@@ -74,7 +119,7 @@ class AccuracyFirst:
 
     @cached_property
     def sample(self) -> PrivateStatement:
-        """The statement at some price, to find what was released before."""
+        """Statement at some price, to find what was released before."""
         return self.price(min(self.most, 1.0))
 
     def _fits(self, epsilon: float) -> bool:
@@ -82,132 +127,161 @@ class AccuracyFirst:
             charge = self.price(epsilon).charge
         except (QueryError, BudgetError):
             return False
-        return self.desk.ledger.preview(charge, analyst=self.desk.analyst)[1]
+        return self.session.ledger.preview(charge, analyst=self.session.analyst)[1]
 
     def price(self, epsilon: float, delta_share: float = 1.0) -> PrivateStatement:
-        """The statement at an epsilon."""
-        return self.desk.price(self.logical, self.request, self.room, epsilon, delta_share)
+        """Price the statement at an epsilon."""
+        return self.session.price(self.logical, self.request, self.remaining, epsilon, delta_share)
 
-    def known_price(self) -> Price | None:
-        """The least that reaches the target, from what is public or was released; None where sizes must be bought."""
-        beta = self._seeker().foresight.beta
+    def known_price(self) -> KnownPrice | None:
+        """Return the least that reaches the target, by public or released sizes; None where sizes must be bought."""
+        beta = self._search.forecast.beta
         if self.target.size is not None:
-            found = self._seeker().for_sizes(np.array([float(self.target.size)]), beta)
-            if found is not None:
-                return Price(found, "stated size")
-        found = self._seeker().for_any_size()
-        if found is not None:
-            return Price(found, "any size")
+            epsilon = self._search.for_sizes(np.array([float(self.target.size)]), beta)
+            if epsilon is not None:
+                return KnownPrice(epsilon, "stated size")
+        epsilon = self._search.for_any_size()
+        if epsilon is not None:
+            return KnownPrice(epsilon, "any size")
         return self._stored_price()
 
     def estimate_price(self) -> float:
-        """What the size estimate would cost."""
-        usual = self.desk.catalog.defaults.epsilon or USUAL
+        """Return the price of the size estimate."""
+        usual = self.session.catalog.defaults.epsilon or USUAL
         base = self.most if self.request.budget.epsilon < EPSILONS[1] else min(self.most, usual)
-        return min(self._seeker().estimate_epsilon(base), self.most / 2)
+        return min(self._search.estimate_epsilon(base), self.most / 2)
+
+    def cheapest_by_size(self) -> dict[str, dict[int, float]]:
+        """Return, for each noisy column, the least epsilon by the size of a group; infinite where none does."""
+        forecast = self._search.forecast
+        sizes = SIZES if self.target.size is None else (self.target.size,)
+        names = forecast.of_sizes(self.price(1.0), np.array([1.0]), forecast.beta) or {}
+
+        def excess(epsilon: float, *, name: str, size: int) -> float:
+            errors_by_name = forecast.of_sizes(self.price(epsilon), np.array([float(size)]), forecast.beta) or {}
+            least, errors = errors_by_name[name]
+            with np.errstate(divide="ignore", invalid="ignore"):
+                return float(np.nan_to_num(errors / self.target.allowed(least), nan=np.inf).max())
+
+        def least(name: str, size: int) -> float:
+            epsilon = cheapest(partial(excess, name=name, size=size), *EPSILONS)
+            return math.inf if epsilon is None else epsilon
+
+        return {name: {size: least(name, size) for size in sizes} for name in names}
 
     def answer(self) -> Answer:
         """Spend the least that reaches the target; nothing where an earlier release does."""
-        found = self._reached() if self.request.reuse else None
-        return found or self._bought()
-
-    def _bought(self) -> Answer:
+        stored = self.reached()
+        if stored is not None:
+            return self._answer_stored(stored, self.sample)
         known = self.known_price()
         if known is None:
             return self._after_estimate()
         private = self.price(known.epsilon)
-        if self.request.reuse and (found := self.desk.find(self.question, private, self.request)) is not None:
-            return self._retold(found, private)
+        stored = self.session.find(self.question, private, self.request)
+        if stored is not None:
+            return self._answer_stored(stored, private)
         if known.epsilon > self.most:
             raise too_dear(self.target, known.epsilon, self.most)
         return self._buy(private, None)
 
-    def _reached(self) -> Answer | None:
-        """An answer that was paid for and does, by itself or by the size estimate that was bought before it."""
-        found = self.reached()
-        return None if found is None else self._retold(found, self.sample)
-
     def reached(self) -> tuple[StoredRelease, list[Estimator]] | None:
-        """The release that was paid for and does."""
-        sample, asked = self.sample, self.request.budget.mechanism
-        read = self.desk.preferred(sample, lambda stored: recall_any(stored.payload, sample))
+        """Return a stored release that reaches the target, by itself or by the size estimate bought before it."""
+        if not self.request.reuse:
+            return None
+        sample, mechanism = self.sample, self.request.budget.mechanism
+        read = self.session.preferred(sample, lambda stored: recall_any(stored.payload, sample))
         known = list(islice(read, LOOKED_AT))
         for stored, release in known:
-            if self.desk.was_bought_by(self.question, sample, stored):
+            if self.session.was_bought_by(self.question, sample, stored):
                 return stored, release
         for stored, release in known:
-            if asked != "auto" and any(each.plan.mechanism != asked for each in release):
+            if mechanism != "auto" and any(estimator.plan.mechanism != mechanism for estimator in release):
                 continue
-            private = replace(sample, parts=tuple(each.plan for each in release))
-            older = max((pair for pair in known if pair[0].charge < stored.charge), key=_charge, default=None)
-            sizes = [release] if older is None else [older[1], release]
-            if any(self._seeker().is_met(private, each, self.most) for each in sizes):
+            private = replace(sample, parts=tuple(estimator.plan for estimator in release))
+            earlier = (pair for pair in known if pair[0].charge < stored.charge)
+            older = max(earlier, key=lambda pair: pair[0].charge, default=None)
+            sources = [release] if older is None else [older[1], release]
+            if any(self._search.is_met(private, source, self.most) for source in sources):
                 return stored, release
         return None
 
-    def _retold(self, found: tuple[StoredRelease, list[Estimator]], private: PrivateStatement) -> Answer:
-        return self.desk.retell(self.question, found, self.logical, private, self.request, self.public)
+    def _answer_stored(self, stored: tuple[StoredRelease, list[Estimator]], private: PrivateStatement) -> Answer:
+        return self.session.answer_stored(self.question, stored, self.logical, private, self.request, self.public)
 
     def _after_estimate(self) -> Answer:
         spent = self.estimate_price()
         small = self.price(spent, DELTA_SHARE)
-        estimators, receipt = self.desk.buy(replace(self.question, stated=None), self.logical, small, self.room)
+        estimators, receipt = self.session.buy(replace(self.question, stated=None), self.logical, small, self.remaining)
         with carrying(receipt):
             rest = (self.most - spent) * (1 - 1e-9)
-            room = self.desk.room()
-            seeker = replace(self._seeker(), price=lambda epsilon: self._rest(epsilon, room))
-            epsilon = seeker.for_known(estimators, rest) or seeker.guess(estimators, rest)
+            remaining = self.session.remaining()
+            search = replace(self._search, price=lambda epsilon: self._rest(epsilon, remaining))
+            epsilon = search.for_known(estimators, rest) or search.guess(estimators, rest)
             if epsilon is None:
-                raise too_dear(self.target, seeker.guess(estimators, EPSILONS[1]), rest)
-            return self._buy(self._rest(epsilon, room), receipt)
+                raise too_dear(self.target, search.guess(estimators, EPSILONS[1]), rest)
+            return self._buy(self._rest(epsilon, remaining), receipt)
 
-    def _rest(self, epsilon: float, room: Room) -> PrivateStatement:
-        return self.desk.price(self.logical, self.request, room, epsilon, 1.0 - DELTA_SHARE)
+    def _rest(self, epsilon: float, remaining: RemainingBudget) -> PrivateStatement:
+        return self.session.price(self.logical, self.request, remaining, epsilon, 1.0 - DELTA_SHARE)
 
     def _buy(self, private: PrivateStatement, estimate: Receipt | None) -> Answer:
-        estimators, receipt = self.desk.buy(self.question, self.logical, private, self.desk.room())
+        estimators, receipt = self.session.buy(self.question, self.logical, private, self.session.remaining())
         with carrying(receipt):
-            told = summary(self.question.text, private, receipt, estimate)
-            return tell(self.desk.after, self.logical, estimators, self.public, self.request, told)
+            summary = paid_summary(self.question.text, private, receipt, estimate)
+            return build_answer(self.session.after, self.logical, estimators, self.public, self.request, summary)
 
-    def _seeker(self) -> Seeker:
-        foresight = Foresight(self.logical, self.request, self.desk.after, self.public)
-        return Seeker(foresight, self.target, partial(self.price, delta_share=1.0))
+    @property
+    def _search(self) -> EpsilonSearch:
+        forecast = ErrorForecast(self.logical, self.request, self.session.after, self.public)
+        return EpsilonSearch(forecast, self.target, partial(self.price, delta_share=1.0))
 
-    def _stored_price(self) -> Price | None:
-        """From an earlier release of the same measures, or a count of the same rows: both are free to read."""
+    def _stored_price(self) -> KnownPrice | None:
+        """Return the price by an earlier release of the same measures, or a count of the same rows: reading is free."""
         sample = self.sample
-        for stored in self.desk.earlier(sample)[:LOOKED_AT]:
+        for stored in self.session.earlier(sample)[:LOOKED_AT]:
             known = recall_any(stored.payload, sample)
-            found = None if known is None else self._from_known(known)
-            found = found or self._from_sizes(stored.payload, sample)
-            if found is not None:
-                return Price(found, "earlier answer")
+            epsilon = None if known is None else self._from_known(known)
+            epsilon = epsilon or self._from_sizes(stored.payload, sample)
+            if epsilon is not None:
+                return KnownPrice(epsilon, "earlier answer")
         return None
 
     def _from_known(self, known: Sequence[Estimator]) -> float | None:
-        """The least by an earlier release; more than `most` where that is sure not to do; None where it cannot tell."""
-        seeker = self._seeker()
-        found = seeker.for_known(known, self.most)
-        if found is None and seeker.is_hopeless(known, self.most):
-            return seeker.guess(known, EPSILONS[1]) or EPSILONS[1]
-        return found
+        """Return the least by an earlier release; more than `most` if that surely fails; None if it cannot tell."""
+        search = self._search
+        epsilon = search.for_known(known, self.most)
+        if epsilon is None and search.is_hopeless(known, self.most):
+            return search.guess(known, EPSILONS[1]) or EPSILONS[1]
+        return epsilon
 
     def _from_sizes(self, payload: bytes, sample: PrivateStatement) -> float | None:
         if len(sample.parts) != 1:
             return None
-        beta = self._seeker().foresight.beta
+        beta = self._search.forecast.beta
         sizes = known_sizes(payload, sample.parts[0], sizes_level(beta))
         if sizes is None or not len(sizes):
             return None
-        return self._seeker().for_sizes(_worth(sizes), beta - sizes_level(beta), self.most)
+        return self._search.for_sizes(_worth(sizes), beta - sizes_level(beta), self.most)
 
 
-def _charge(pair: tuple[StoredRelease, list[Estimator]]) -> int:
-    return pair[0].charge
+def price_target(target: AccuracyFirst) -> TargetPrice:
+    """Price the error that a statement asks for, in all, and column by column for groups of public sizes. Free."""
+    known, cheapest_by_size = target.known_price(), target.cheapest_by_size()
+    if known is not None:
+        fits = known.epsilon <= target.most
+        notes = () if fits else (f"It costs more than the {target.most:.4g} that this statement may.",)
+        return TargetPrice(str(target.target), known.epsilon, known.basis, None, cheapest_by_size, fits, notes)
+    estimate = target.estimate_price()
+    note = (
+        f"A size estimate would be bought first, for epsilon {estimate:.4g}; the price is the most that both may cost."
+    )
+    return TargetPrice(
+        str(target.target), target.most, "size estimate", estimate, cheapest_by_size, fits=True, notes=(note,)
+    )
 
 
 def _worth(sizes: Floats) -> Floats:
-    """Sizes to look at: every hundredth part of them at most, for a table of many groups."""
+    """Thin out the sizes of a table with many groups: a hundred at most."""
     ordered = np.sort(sizes)
     return ordered if len(ordered) <= 100 else ordered[np.linspace(0, len(ordered) - 1, 100).astype(int)]

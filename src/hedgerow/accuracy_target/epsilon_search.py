@@ -6,24 +6,24 @@ was released before, or from a small estimate that is bought first (docs/explana
 Privacy: every decision here rests on the plan, the catalog, the budget and released values, never on rows.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from hedgerow.accuracy_target.cheapest import cheapest
-from hedgerow.accuracy_target.error_forecast import ESTIMATE_SHARE, Errors, Floats, Foresight, Seen
+from hedgerow.accuracy_target.error_forecast import ESTIMATE_SHARE, ErrorForecast, Errors, Floats, ReleaseForecast
 from hedgerow.aggregates import Kind
 from hedgerow.catalog.load_budget import EPSILONS
 from hedgerow.errors import BudgetError, ParameterError
-from hedgerow.execution.target import Target
+from hedgerow.execution.request import ErrorTarget
 from hedgerow.plan.nodes import LogicalPlan
 from hedgerow.privacy.needs import needs_of
 from hedgerow.privacy.plan import PrivateStatement
 from hedgerow.release import Estimator
 
 UNFORESEEN = {Kind.SPREAD, Kind.PAIR, Kind.PAIRS, Kind.RANK, Kind.DISTINCT, Kind.CELLS}
-"""What an error of depends on the values of a group, or has no upper end."""
+"""Sums of which the error depends on the values of a group, or has no upper end."""
 
 NO_SIZE, LARGE = 1.0, 1e12
 CAUTIOUS, RELEASED, FAVOURABLE = -1, 0, 1
@@ -31,21 +31,24 @@ ALIKE = 1.005
 DELTA_SHARE = 0.1
 """Of delta, for the size estimate."""
 
+PRECISION, STEP, MOST_STEPS = 1.002, 1.0003, 80
+"""Of the search for the least epsilon: how near it comes, how far it steps beyond a guess, and how often."""
+
 
 @dataclass(frozen=True)
-class Seeker:
-    """Looks for the least epsilon that reaches a target; `price` says what a statement is at an epsilon."""
+class EpsilonSearch:
+    """Search for the least epsilon that reaches a target. `price` prices the statement at an epsilon."""
 
-    foresight: Foresight
-    target: Target
+    forecast: ErrorForecast
+    target: ErrorTarget
     price: Callable[[float], PrivateStatement]
 
     def for_sizes(self, sizes: Floats, beta: float, most: float = EPSILONS[1]) -> float | None:
-        """The least for groups of these sizes; in a grouped statement, for those of them that `most` reaches."""
+        """Return the least for groups of these sizes; in a grouped statement, for those of them that `most` reaches."""
         return self._least(lambda epsilon: self._of_sizes(epsilon, sizes, beta), most)
 
     def for_any_size(self) -> float | None:
-        """The least that does for groups of every size; None where the size matters.
+        """Return the least that does for groups of every size; None where the size matters.
 
         Raises:
             BudgetError: No budget reaches the target in groups of any size.
@@ -55,86 +58,87 @@ class Seeker:
         chosen = [part.selection for part in self.price(1.0).parts if part.selection is not None]
         small = max([NO_SIZE, *(2 * float(selection.threshold) for selection in chosen)])
         ends = [np.array([size]) for size in (small, LARGE)]
-        found = [self.for_sizes(size, self.foresight.beta) for size in ends]
-        if found == [None, None] and all(self._is_bounded(size) for size in ends):
+        small_price, large_price = (self.for_sizes(size, self.forecast.beta) for size in ends)
+        if small_price is None and large_price is None and all(self._is_bounded(size) for size in ends):
             raise too_dear(self.target, None, EPSILONS[1])
-        return found[0] if found[0] and found[1] and found[0] <= found[1] * ALIKE else None
+        alike = small_price and large_price and small_price <= large_price * ALIKE
+        return small_price if alike else None
 
     def _is_bounded(self, sizes: Floats) -> bool:
-        return bool(np.isfinite(self._of_sizes(EPSILONS[1], sizes, self.foresight.beta)).all())
+        return bool(np.isfinite(self._of_sizes(EPSILONS[1], sizes, self.forecast.beta)).all())
 
     def for_known(self, known: Sequence[Estimator], most: float) -> float | None:
-        """The least for the groups of an earlier release, as far as `most` reaches them; None where it reaches none."""
-        seen = self.foresight.seen(known, CAUTIOUS)
-        return self._least(lambda epsilon: self._of_seen(epsilon, seen), most)
+        """Return the least for the groups of an earlier release, as far as `most` reaches them; None if none."""
+        groups = self.forecast.from_release(known, CAUTIOUS)
+        return self._least(lambda epsilon: self._of_groups(epsilon, groups), most)
 
     def guess(self, known: Sequence[Estimator], most: float) -> float | None:
-        """Where an earlier release is too noisy to tell: twice what its groups would need, were they as released."""
-        seen = self.foresight.seen(known, RELEASED)
-        found = self._least(lambda epsilon: self._of_seen(epsilon, seen), most)
-        return None if found is None else min(2 * found, most)
+        """Return twice what the groups of a release would need, were they as released: it is too noisy to tell."""
+        groups = self.forecast.from_release(known, RELEASED)
+        least = self._least(lambda epsilon: self._of_groups(epsilon, groups), most)
+        return None if least is None else min(2 * least, most)
 
     def is_hopeless(self, known: Sequence[Estimator], most: float) -> bool:
-        """Whether `most` reaches no group, even if all are as large as an earlier release allows."""
-        return not bool((self._of_seen(most, self.foresight.seen(known, FAVOURABLE)) <= 1).any())
+        """Return True if `most` reaches no group, even if all are as large as an earlier release allows."""
+        return not bool((self._of_groups(most, self.forecast.from_release(known, FAVOURABLE)) <= 1).any())
 
     def is_met(self, release: PrivateStatement, known: Sequence[Estimator], most: float) -> bool:
-        """Whether a release does for all groups that `most` reaches; where it reaches none, for any."""
-        seen = self.foresight.seen(known, CAUTIOUS)
-        does, reached = self._at(release, seen) <= 1, self._of_seen(most, seen) <= 1
+        """Return True if a release does for all groups that `most` reaches; where it reaches none, for any."""
+        groups = self.forecast.from_release(known, CAUTIOUS)
+        does, reached = self._at(release, groups) <= 1, self._of_groups(most, groups) <= 1
         return bool(does[reached].all() if reached.any() else does.any())
 
     def estimate_epsilon(self, most: float) -> float:
-        """What a size estimate may cost: enough to tell the size wherever `most` reaches the target."""
+        """Return what a size estimate may cost: enough to tell the size wherever `most` reaches the target."""
         share = 0.1 if self.target.absolute else float(np.clip(2 * self.target.amount, 0.005, 0.2))
         return max(most * share, EPSILONS[0])
 
     def _least(self, excess: Callable[[float], Floats], most: float) -> float | None:
         at_most = excess(most)
         reached = at_most <= 1
-        if not reached.any() or (not self.foresight.grouped and not reached.all()):
+        if not reached.any() or (not self.forecast.grouped and not reached.all()):
             return None
         return cheapest(lambda epsilon: float(excess(epsilon)[reached].max()), EPSILONS[0], most)
 
     def _of_sizes(self, epsilon: float, sizes: Floats, beta: float) -> Floats:
-        found = self.foresight.of_sizes(self.price(epsilon), sizes, beta)
-        if not found:
+        errors = self.forecast.of_sizes(self.price(epsilon), sizes, beta)
+        if not errors:
             return np.full(len(sizes), np.inf)
-        return np.asarray(self._excess(found).reshape(-1, len(sizes)).max(axis=0))
+        return np.asarray(self._excess(errors).reshape(-1, len(sizes)).max(axis=0))
 
-    def _of_seen(self, epsilon: float, seen: Seen) -> Floats:
-        return self._at(self.price(epsilon), seen)
+    def _of_groups(self, epsilon: float, groups: ReleaseForecast) -> Floats:
+        return self._at(self.price(epsilon), groups)
 
-    def _at(self, statement: PrivateStatement, seen: Seen) -> Floats:
-        found = seen.errors(statement)
-        return self._excess(found) if found else np.full(1, np.inf)
+    def _at(self, statement: PrivateStatement, groups: ReleaseForecast) -> Floats:
+        errors = groups.errors(statement)
+        return self._excess(errors) if errors else np.full(1, np.inf)
 
     def _excess(self, errors: Errors) -> Floats:
-        """By row, the largest error as a multiple of what is allowed."""
+        """Return, by row, the largest error as a multiple of what is allowed."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            found = [error / self.target.allowed(least) for least, error in errors.values()]
-        return np.asarray(np.nan_to_num(np.maximum.reduce(found), nan=np.inf, posinf=np.inf))
+            excess = [error / self.target.allowed(least) for least, error in errors.values()]
+        return np.asarray(np.nan_to_num(np.maximum.reduce(excess), nan=np.inf, posinf=np.inf))
 
 
 def require_foreseeable(logical: LogicalPlan) -> None:
     """Refuse aggregates whose error depends on more than the size and the mean of a group, before anything is spent."""
-    pairs = [pair for each in logical.releases for pair in zip(each.calls, needs_of(each), strict=True)]
-    dark = sorted({call.function for call, need in pairs if need.kind in UNFORESEEN})
-    if dark:
+    pairs = [pair for release in logical.releases for pair in zip(release.calls, needs_of(release), strict=True)]
+    unforeseen = sorted({call.function for call, need in pairs if need.kind in UNFORESEEN})
+    if unforeseen:
         raise ParameterError(
-            f"How wrong {dark[0]} will be is not known before it is bought, so within= cannot promise it.",
+            f"The error of {unforeseen[0]} is not known before it is bought, so within= cannot promise it.",
             code="within-aggregate",
             hint="Pass epsilon= in place of within=: the answer has an interval. COUNT, SUM and AVG take within=.",
         )
 
 
 def sizes_level(beta: float) -> float:
-    """How often a stored count that is used as a size may fail."""
+    """Return how often a stored count that is used as a size may fail."""
     return beta * ESTIMATE_SHARE
 
 
-def too_dear(target: Target, needed: float | None, most: float) -> BudgetError:
-    """The refusal of a target that costs more than the statement may."""
+def too_dear(target: ErrorTarget, needed: float | None, most: float) -> BudgetError:
+    """Build the refusal of a target that costs more than the statement may."""
     price = "no budget would do" if needed is None else f"it would cost epsilon {needed:.4g}"
     return BudgetError(
         f"An error of {target} is out of reach: {price}, and this statement may spend {most:.4g}.",
@@ -143,3 +147,30 @@ def too_dear(target: Target, needed: float | None, most: float) -> BudgetError:
         asked={} if needed is None else {"epsilon": needed},
         left={"epsilon": most},
     )
+
+
+def cheapest(excess: Callable[[float], float], least: float, most: float) -> float | None:
+    """Return the least epsilon from `least` to `most`, to 0.2 %, where `excess` is at most 1; None where none is.
+
+    `excess` is about inversely proportional to epsilon: so one step from any epsilon nearly hits the cheapest. The
+    epsilon returned has been tried, so the promise does not rest on that.
+    """
+    low, high, over = least, most, excess(most)
+    if over > 1:
+        return None
+    for _ in range(MOST_STEPS):
+        if high <= low * PRECISION:
+            break
+        guess = _guess(low, high, over)
+        excess_there = excess(guess)
+        if excess_there <= 1:
+            high, over = guess, excess_there
+        else:
+            low = guess
+    return high
+
+
+def _guess(low: float, high: float, over: float) -> float:
+    near = high * over * STEP
+    near = min(high / PRECISION, near)
+    return near if low * STEP < near else math.sqrt(low * high)

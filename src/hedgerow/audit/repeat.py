@@ -12,7 +12,7 @@ from hedgerow.backends import Backend, Snapshot
 from hedgerow.backends.base import failure
 from hedgerow.compiled import Program, Query
 from hedgerow.errors import HedgerowError
-from hedgerow.execution.run import compile_steps, release, survey
+from hedgerow.execution.run import compile_steps, first_pass, release
 from hedgerow.release import Estimator
 from hedgerow.schema import SchemaTable
 
@@ -99,6 +99,6 @@ class Repeater:
         """What is released this time; there is no answer made of it."""
         bought = self._purchase
         with self._backend.snapshot() as snapshot:
-            exact = survey(self._steps, bought.private, bought.receipt, snapshot)
+            exact = first_pass(self._steps, bought.private, bought.receipt, snapshot)
             noisy = release(exact, self._steps, bought.private, bought.receipt, snapshot)
         return [Estimator(table, part) for table, part in zip(noisy, bought.private.parts, strict=True)], None

@@ -84,5 +84,5 @@ def _asker(connection: duckdb.DuckDBPyConnection, catalog: Catalog, question: Qu
     backend.handed_in = False  # nobody but us can change this database: it is read as a file that we opened is
     book = Book(catalog.dataset, catalog.budget)
     ledger = Ledger(book, catalog.budget)
-    database = WatchedDatabase(backend, backend.schema(), catalog, ledger, dialect=question.dialect)
+    database = WatchedDatabase(backend, catalog, ledger, dialect=question.dialect)
     return Asker(question, database, backend, book)

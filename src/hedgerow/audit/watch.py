@@ -3,17 +3,16 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from hedgerow.accounting.budget import Charge, Receipt
+from hedgerow.accounting.budget import Charge, Receipt, RemainingBudget
 from hedgerow.answer import Answer
 from hedgerow.backends import Backend
 from hedgerow.catalog import Catalog
-from hedgerow.execution.question import Question
-from hedgerow.execution.session import Desk
+from hedgerow.execution.request import Question
+from hedgerow.execution.session import Session
 from hedgerow.ledger import Ledger
 from hedgerow.plan.nodes import LogicalPlan
-from hedgerow.privacy.plan import PrivateStatement, Room
-from hedgerow.release import Estimator
-from hedgerow.schema import Schema
+from hedgerow.privacy.plan import PrivateStatement
+from hedgerow.release import AfterEngine, Estimator
 from hedgerow.session import Database
 
 
@@ -33,16 +32,16 @@ class Purchase:
 
 
 @dataclass(frozen=True)
-class WatchedDesk(Desk):
-    """A desk that remembers what was bought there."""
+class WatchedSession(Session):
+    """A session that remembers what was bought."""
 
     bought: list[Purchase] = field(default_factory=list)
 
     def buy(
-        self, question: Question, logical: LogicalPlan, private: PrivateStatement, room: Room
+        self, question: Question, logical: LogicalPlan, private: PrivateStatement, remaining: RemainingBudget
     ) -> tuple[list[Estimator], Receipt]:
         """Pay and release as ever, and remember."""
-        estimators, receipt = super().buy(question, logical, private, room)
+        estimators, receipt = super().buy(question, logical, private, remaining)
         self.bought.append(Purchase(logical, private, tuple(estimators), receipt))
         return estimators, receipt
 
@@ -50,18 +49,14 @@ class WatchedDesk(Desk):
 class WatchedDatabase(Database):
     """A database whose every purchase can be seen. What it answers, and how, is the engine's."""
 
-    def __init__(
-        self, backend: Backend, schema: Schema, catalog: Catalog, ledger: Ledger, *, dialect: str = "duckdb"
-    ) -> None:
-        super().__init__(backend, schema, catalog, ledger, analyst=None, dialect=dialect, owns_ledger=False)
+    def __init__(self, backend: Backend, catalog: Catalog, ledger: Ledger, *, dialect: str = "duckdb") -> None:
         self._bought: list[Purchase] = []
-        desk = self._desk
-        self._desk = WatchedDesk(
-            desk.backend, desk.schema, desk.catalog, desk.ledger, desk.analyst, desk.after, desk.waiting, self._bought
-        )
+        engine = AfterEngine(catalog.limits)
+        session = WatchedSession(backend, backend.schema(), catalog, ledger, None, engine, dialect, bought=self._bought)
+        super().__init__(session, owns_ledger=False)
 
     def watch(self, query: str, options: dict[str, object]) -> tuple[Answer, Sequence[Purchase]]:
-        """The answer, and everything that was released for it."""
+        """Return the answer, and everything that was released for it."""
         self._bought.clear()
         answer = self.sql(query, **options)  # type: ignore[arg-type]
         return answer, tuple(self._bought)

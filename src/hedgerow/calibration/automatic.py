@@ -1,43 +1,43 @@
-"""`bounds="auto"`: what a statement lacks is found privately first, then it is asked with what was found."""
+"""`bounds="auto"`: bounds that a statement lacks are found privately first, then it is asked with them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from hedgerow.accounting.budget import Spending
-from hedgerow.answer import Answer, FoundBounds, Payment, Summary
-from hedgerow.calibration.missing_bounds import Bind, Marked
-from hedgerow.calibration.ranges import OF_A_STATEMENT, Sought, find_range
-from hedgerow.calibration.rows import cap_plan, find_cap
-from hedgerow.calibration.sub_budget import Purse, require_free_price
+from hedgerow.answer import FoundBounds, Payment, Summary
+from hedgerow.calibration.bounds_search import OF_A_STATEMENT, UnboundedValue, cap_plan, find_cap, find_range
+from hedgerow.calibration.missing_bounds import Bind, MarkedStatement
+from hedgerow.calibration.sub_budget import SubBudget, require_free_price
+from hedgerow.catalog import Catalog
 from hedgerow.errors import BudgetError, ParameterError
-from hedgerow.execution.request import Asked
-from hedgerow.execution.session import Desk
+from hedgerow.execution.request import Request
+from hedgerow.execution.session import Session
 from hedgerow.plan.nodes import LogicalPlan, Release, Released, releases_of
 from hedgerow.plan.rewrite import rewrite
 
-RACE = 0.1
-"""Of the budget, for the number of rows that one person counts for, where nobody said so."""
+CAP_SHARE = 0.1
+"""Share of the budget to find the number of rows that one person counts for, where nobody declared it."""
 
 
 @dataclass(frozen=True)
 class Completed:
-    """A statement that lacks nothing any more: its plan, what is left of its budget, and what was found."""
+    """A statement that no longer lacks bounds: its plan, what is left of its budget, and what was found."""
 
     logical: LogicalPlan
-    request: Asked
+    request: Request
     bounds: tuple[FoundBounds, ...]
     max_rows: int | None
-    purse: Purse
+    sub_budget: SubBudget
 
-    def told(self, receipt: Summary) -> Summary:
-        """The receipt of the answer, with all that was paid before it."""
-        said = replace(receipt, bounds=self.bounds, max_rows=self.max_rows)
-        if not self.purse.payments:
-            return said
+    def summary(self, receipt: Summary) -> Summary:
+        """Return the summary of the answer, with all that was paid before it."""
+        found = replace(receipt, bounds=self.bounds, max_rows=self.max_rows)
+        if not self.sub_budget.payments:
+            return found
         last = receipt.payments or (() if receipt.reused else (_payment(receipt),))
-        payments = (*self.purse.payments, *last)
+        payments = (*self.sub_budget.payments, *last)
         paid = Spending(sum(p.charge.epsilon for p in payments), sum(p.charge.delta for p in payments))
-        return replace(said, payments=payments, charge=paid, share=sum(p.share for p in payments))
+        return replace(found, payments=payments, charge=paid, share=sum(p.share for p in payments))
 
 
 def _payment(receipt: Summary) -> Payment:
@@ -48,94 +48,97 @@ def _payment(receipt: Summary) -> Payment:
 class Automatic:
     """One statement with `bounds="auto"`."""
 
-    desk: Desk
+    session: Session
     query: str
-    request: Asked
-    marked: Marked
+    request: Request
+    unbounded: MarkedStatement
     bind: Bind
 
     @property
     def lacks(self) -> bool:
-        """Whether there is anything to find."""
-        return bool(self.marked.sought or self._unlimited)
+        """Return True if there is anything to find."""
+        return bool(self.unbounded.values or self._unlimited)
 
     def completed(self, *, buy: bool = True) -> Completed:
-        """The statement with everything found. With `buy` False, only what was bought before: `Unknown` otherwise.
+        """Find everything that the statement lacks; with `buy` False, only from what was bought before.
 
         Privacy: all that is found is released, by statements that are charged one by one. What is left for the answer
         depends on the number of looks, which follows from released values.
-        """
-        purse = Purse(self.desk, self.query, self.request, buy=buy)
-        if buy:
-            self._require(purse)
-        bounds = {mark: self._range(purse, sought) for mark, sought in self._distinct.items()}
-        cap = self._cap(purse)
-        pairs = {mark: bounds[self._first(sought)] for mark, sought in self.marked.sought.items()}
-        tree = self.marked.with_bounds({mark: (_plain(b, b.lower), _plain(b, b.upper)) for mark, b in pairs.items()})
-        logical = with_limit(self.bind(tree), cap)
-        return Completed(logical, self._rest(purse.rest()), tuple(bounds.values()), cap, purse)
 
-    def assumed(self) -> tuple[Asked, LogicalPlan]:
-        """The statement as it could be asked if bounds were known, at the least that would be left for it."""
-        return self._rest(1 - self._reserved), with_limit(self.marked.plan, 1 if self._unlimited else None)
+        Raises:
+            LookupError: `buy` is False, and not everything was bought before.
+        """
+        sub_budget = SubBudget(self.session, self.query, self.request, buy=buy)
+        if buy:
+            self._require(sub_budget)
+        bounds = {mark: self._range(sub_budget, value) for mark, value in self._distinct.items()}
+        cap = self._cap(sub_budget)
+        pairs = {mark: bounds[self._first(value)] for mark, value in self.unbounded.values.items()}
+        tree = self.unbounded.with_bounds({mark: (_plain(b, b.lower), _plain(b, b.upper)) for mark, b in pairs.items()})
+        logical = with_limit(self.bind(tree), cap)
+        return Completed(logical, self._rest(sub_budget.remaining_share()), tuple(bounds.values()), cap, sub_budget)
+
+    def assumed(self) -> tuple[Request, LogicalPlan]:
+        """Return the statement as it could be asked if bounds were known, at the least that would be left for it."""
+        return self._rest(1 - self._reserved), with_limit(self.unbounded.plan, 1 if self._unlimited else None)
 
     @property
-    def _distinct(self) -> dict[int, Sought]:
-        """The values that lack bounds, each once, by their first marks."""
-        first = {sought: mark for mark, sought in reversed(list(self.marked.sought.items()))}
-        return {mark: sought for sought, mark in sorted(first.items(), key=lambda pair: pair[1])}
+    def _distinct(self) -> dict[int, UnboundedValue]:
+        """Values that lack bounds, each once, by their first marks."""
+        first = {value: mark for mark, value in reversed(list(self.unbounded.values.items()))}
+        return {mark: value for value, mark in sorted(first.items(), key=lambda pair: pair[1])}
 
-    def _first(self, sought: Sought) -> int:
-        return next(mark for mark, found in self._distinct.items() if found == sought)
+    def _first(self, value: UnboundedValue) -> int:
+        return next(mark for mark, known in self._distinct.items() if known == value)
 
     @property
     def _unlimited(self) -> list[Release]:
-        """The releases of which nobody said how many rows one person may count for."""
+        """Releases for which nobody said how many rows one person may count for."""
         if self.request.max_rows is not None:
             return []
-        return [release for release in self.marked.plan.releases if release.limits.max_rows is None]
+        return [release for release in self.unbounded.plan.releases if release.limits.max_rows is None]
 
     @property
     def _reserved(self) -> float:
-        """The share of the budget that the first looks take."""
-        return (OF_A_STATEMENT.first if self._distinct else 0.0) + (RACE if self._unlimited else 0.0)
+        """Share of the budget that the first looks take."""
+        return (OF_A_STATEMENT.first if self._distinct else 0.0) + (CAP_SHARE if self._unlimited else 0.0)
 
-    def _range(self, purse: Purse, sought: Sought) -> FoundBounds:
-        found = find_range(purse, sought, OF_A_STATEMENT.among(len(self._distinct)))
-        if found is None:
-            raise _not_found(f"the values of {sought.label}", purse)
-        return found
+    def _range(self, sub_budget: SubBudget, value: UnboundedValue) -> FoundBounds:
+        bounds = find_range(sub_budget, value, OF_A_STATEMENT.among(len(self._distinct)))
+        if bounds is None:
+            raise _not_found(f"the values of {value.label}", sub_budget)
+        return bounds
 
-    def _cap(self, purse: Purse) -> int | None:
-        found = [find_cap(purse, release, RACE / len(self._unlimited)) for release in self._unlimited]
-        if any(cap is None for cap in found):
-            raise _not_found("the number of rows", purse)
-        return max((cap for cap in found if cap is not None), default=None)
+    def _cap(self, sub_budget: SubBudget) -> int | None:
+        caps = [find_cap(sub_budget, release, CAP_SHARE / len(self._unlimited)) for release in self._unlimited]
+        if any(cap is None for cap in caps):
+            raise _not_found("the number of rows", sub_budget)
+        return max((cap for cap in caps if cap is not None), default=None)
 
-    def _rest(self, share: float) -> Asked:
+    def _rest(self, share: float) -> Request:
         budget = self.request.budget
         delta = None if budget.delta is None else budget.delta * share
         return replace(
             self.request, budget=replace(budget, epsilon=budget.epsilon * share, delta=delta), automatic=False
         )
 
-    def _require(self, purse: Purse) -> None:
+    def _require(self, sub_budget: SubBudget) -> None:
         """Refuse what could not be asked even if everything were found, before anything is spent.
 
         Privacy: bounds do not change what a statement costs, so the marks can stand for them.
         """
         request, logical = self.assumed()
         plans = [
-            (sought.magnitudes(), OF_A_STATEMENT.among(len(self._distinct)).first) for sought in self._distinct.values()
+            (value.magnitudes(), OF_A_STATEMENT.among(len(self._distinct)).first) for value in self._distinct.values()
         ]
-        plans += [(cap_plan(release), RACE / len(self._unlimited)) for release in self._unlimited]
-        looks = [purse.price(plan, share) for plan, share in plans]
-        answer = self.desk.price(logical, request, self.desk.room())
+        plans += [(cap_plan(release), CAP_SHARE / len(self._unlimited)) for release in self._unlimited]
+        looks = [sub_budget.price(plan, share) for plan, share in plans]
+        answer = self.session.price(logical, request, self.session.remaining())
         if not self._is_known():
-            purse.require([*looks, answer])
+            sub_budget.require([*looks, answer])
 
     def _is_known(self) -> bool:
-        """Whether everything was bought before, so that the ledger alone decides about the answer."""
+        """Return True if everything was bought before, so that the ledger alone decides about the answer."""
         try:
             self.completed(buy=False)
         except LookupError:
@@ -144,7 +147,7 @@ class Automatic:
 
 
 def with_limit(logical: LogicalPlan, cap: int | None) -> LogicalPlan:
-    """The plan with a limit on rows wherever nobody set one."""
+    """Set a limit on rows in a plan wherever nobody set one."""
 
     def swap(node: object) -> object | None:
         if isinstance(node, Released) and node.release.limits.max_rows is None:
@@ -158,9 +161,9 @@ def with_limit(logical: LogicalPlan, cap: int | None) -> LogicalPlan:
     return replace(logical, root=root, releases=releases_of(root))
 
 
-def require_split(desk: Desk, request: Asked, options: Mapping[str, object]) -> None:
+def require_split(catalog: Catalog, request: Request, options: Mapping[str, object]) -> None:
     """Refuse `bounds="auto"` where there is no epsilon that could be split."""
-    require_free_price(desk.catalog)
+    require_free_price(catalog)
     if request.within is not None and options.get("epsilon") is None:
         raise ParameterError(
             'With within= and bounds="auto", epsilon says what bounds are paid from.',
@@ -169,23 +172,17 @@ def require_split(desk: Desk, request: Asked, options: Mapping[str, object]) -> 
         )
 
 
-def completed_answer(answer: Answer, completed: Completed) -> Answer:
-    """The answer, with a receipt for everything."""
-    answer.receipt = completed.told(answer.receipt)
-    return answer
-
-
 def _plain(bounds: FoundBounds, end: float) -> float:
-    """Whole ends as whole numbers, where both are."""
+    """Return an end as a whole number, where both ends are."""
     return int(end) if bounds.lower.is_integer() and bounds.upper.is_integer() else end
 
 
-def _not_found(what: str, purse: Purse) -> BudgetError:
+def _not_found(what: str, sub_budget: SubBudget) -> BudgetError:
     error = BudgetError(
         f"Too few people share {what} for bounds to be found at this price.",
         code="bounds-not-found",
         hint="Ask with a larger epsilon, state bounds, or write CLIP(x, lower, upper).",
-        asked={"epsilon": purse.spent().epsilon},
+        asked={"epsilon": sub_budget.spent().epsilon},
     )
-    error.receipt = purse.receipt
+    error.receipt = sub_budget.receipt
     return error

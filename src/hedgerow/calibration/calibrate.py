@@ -1,22 +1,23 @@
-"""db.calibrate: what a catalog says about a table, estimated privately."""
+"""`db.calibrate`: what a catalog says about a table, estimated privately."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, date, datetime, timedelta
 from functools import partial
+from typing import Any
 
-from hedgerow.calibration.calibration import Calibration, ColumnRange, Limit
-from hedgerow.calibration.missing_bounds import marked
-from hedgerow.calibration.plans import groups_each, rows_each
-from hedgerow.calibration.ranges import ALONE, Sought, find_range
-from hedgerow.calibration.rows import amounts_plan, find_limit
-from hedgerow.calibration.sub_budget import ROUNDING, Purse, require_free_price
+from hedgerow.accounting.budget import Spending
+from hedgerow.answer import Payment
+from hedgerow.calibration.bounds_search import ALONE, UnboundedValue, amounts_plan, find_limit, find_range
+from hedgerow.calibration.buckets import groups_each, rows_each
+from hedgerow.calibration.missing_bounds import find_unbounded
+from hedgerow.calibration.sub_budget import ROUNDING, SubBudget, require_free_price
 from hedgerow.catalog import Catalog, DeclaredColumn, DeclaredTable
 from hedgerow.catalog.bind import effective_type
 from hedgerow.catalog.draft import is_key
 from hedgerow.errors import ParameterError, UnknownNameError
-from hedgerow.execution.request import asked
-from hedgerow.execution.session import Desk
+from hedgerow.execution.request import resolve_request
+from hedgerow.execution.session import Session
 from hedgerow.expressions.types import Type
 from hedgerow.plan.bind import bind
 from hedgerow.plan.nodes import LogicalPlan, Release
@@ -24,6 +25,143 @@ from hedgerow.plan.scope import fold
 from hedgerow.plan.suggestions import name_hint, table_hint
 from hedgerow.schema import SchemaTable
 from hedgerow.sql.parse import parse
+
+EPOCH = date(1970, 1, 1)
+DAYS = (-719_162, 2_932_896)
+"""The years 1 to 9999, in days from the epoch."""
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnRange:
+    """The range of one column that enough people share; None at both ends where there is none.
+
+    `days` says that the ends are days since 1970-01-01, of a column of dates. `epsilon` is what finding it cost: 0
+    where it was known from earlier answers.
+    """
+
+    column: str
+    lower: float | None
+    upper: float | None
+    epsilon: float
+    days: bool = False
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain JSON; days as dates."""
+        ends = (_day(self.lower), _day(self.upper)) if self.days else (self.lower, self.upper)
+        return {"column": self.column, "lower": ends[0], "upper": ends[1], "epsilon": self.epsilon}
+
+
+@dataclass(frozen=True, slots=True)
+class CalibratedLimit:
+    """A limit on rows or groups of one person that about one person in a hundred exceeds; None where none was found."""
+
+    value: int | None
+    epsilon: float
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """Private estimates of what a catalog says about one table.
+
+    Attributes:
+        table: Its name.
+        columns: The range of each column.
+        max_rows: How many rows one person has, up to about one in a hundred; None where it was not asked or not found.
+        max_groups: In how many groups of the keys one person is, likewise.
+        by: The keys that `max_groups` is about.
+        date: The day on which it was made.
+        charge: What it cost in all.
+        payments: Every single charge.
+        remaining: What is left afterwards.
+        lowered: Limits of the catalog that no longer fit below `max_rows`, and are lowered to it.
+    """
+
+    table: str
+    columns: tuple[ColumnRange, ...]
+    rows: CalibratedLimit | None
+    groups: CalibratedLimit | None
+    by: tuple[str, ...]
+    date: str
+    charge: Spending
+    payments: tuple[Payment, ...]
+    remaining: Spending
+    lowered: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def max_rows(self) -> int | None:
+        """Limit on rows."""
+        return None if self.rows is None else self.rows.value
+
+    @property
+    def max_groups(self) -> int | None:
+        """Limit on groups, which is never above that on rows."""
+        groups = None if self.groups is None else self.groups.value
+        return groups if groups is None or self.max_rows is None else min(groups, self.max_rows)
+
+    def __getitem__(self, column: str) -> ColumnRange:
+        return next(bounds for bounds in self.columns if bounds.column == column)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON of the command line."""
+        return {
+            "table": self.table,
+            "columns": [column.to_dict() for column in self.columns],
+            "max_rows": self.max_rows,
+            "max_groups": self.max_groups,
+            "by": list(self.by),
+            "date": self.date,
+            "charge": {"epsilon": self.charge.epsilon, "delta": self.charge.delta},
+            "payments": [payment.to_dict() for payment in self.payments],
+            "remaining": {"epsilon": self.remaining.epsilon, "delta": self.remaining.delta},
+        }
+
+    def catalog_patch(self) -> dict[str, Any]:
+        """Return what to write into the catalog, in its own shape. Dates have no bounds there."""
+        columns = {
+            bounds.column: {
+                "lower": _plain(bounds.lower),
+                "upper": _plain(bounds.upper),
+                **_note(self.date, bounds.epsilon),
+            }
+            for bounds in self.columns
+            if bounds.lower is not None and not bounds.days
+        }
+        limits: dict[str, Any] = {"max_rows": self.max_rows, "max_groups": self.max_groups}
+        table: dict[str, Any] = {**self.lowered, **{name: value for name, value in limits.items() if value is not None}}
+        if table:
+            spent = sum(limit.epsilon for limit in (self.rows, self.groups) if limit is not None)
+            table |= _note(self.date, spent)
+        if columns:
+            table["columns"] = columns
+        return {"tables": {self.table: table}} if table else {}
+
+    def changes(self) -> Mapping[tuple[str, ...], Any]:
+        """Return the same, entry by entry, by the path that leads to each."""
+        table = self.catalog_patch().get("tables", {}).get(self.table, {})
+        columns = table.get("columns", {})
+        place = ("tables", self.table)
+        own: dict[tuple[str, ...], Any] = {(*place, name): value for name, value in table.items() if name != "columns"}
+        inner: dict[tuple[str, ...], Any] = {
+            (*place, "columns", column, name): value
+            for column, fields in columns.items()
+            for name, value in reversed(fields.items())
+        }
+        return {**dict(reversed(own.items())), **inner}
+
+
+def _note(day: str, epsilon: float) -> dict[str, Any]:
+    return {"calibrated": {"date": day, "epsilon": float(f"{epsilon:.4g}")}}
+
+
+def _plain(end: float | None) -> float | None:
+    return int(end) if end is not None and end.is_integer() and abs(end) < 2**53 else end
+
+
+def _day(end: float | None) -> str | None:
+    if end is None:
+        return None
+    return (EPOCH + timedelta(days=int(min(max(end, DAYS[0]), DAYS[1])))).isoformat()
+
 
 NUMBERS = frozenset({Type.INTEGER, Type.DECIMAL, Type.FLOAT})
 DATES = frozenset({Type.DATE, Type.TIMESTAMP})
@@ -36,28 +174,30 @@ Progress = Callable[[str], None]
 class Subject:
     """One table that is calibrated: its plans are those of questions about all of its rows."""
 
-    desk: Desk
+    session: Session
     table: SchemaTable
 
     def kind(self, column: str) -> Type:
-        """The type of a column, as queries see it."""
-        found = self.table.columns[column]
-        return effective_type(self.desk.catalog.tables[self.table.name].column(column), found)
+        """Return the type of a column, as queries see it."""
+        declared = self.session.catalog.tables[self.table.name].column(column)
+        return effective_type(declared, self.table.columns[column])
 
-    def sought(self, column: str) -> Sought:
-        """The column's values; of dates, their days since 1970-01-01."""
+    def unbounded_value(self, column: str) -> UnboundedValue:
+        """Return the column's values; of dates, their days since 1970-01-01."""
         name = f"{_quoted(self.table.name)}.{_quoted(column)}"
         value = f"DATE_DIFF('day', DATE '1970-01-01', CAST({name} AS DATE))" if self.kind(column) in DATES else name
-        made = marked(parse(f"SELECT SUM({value}) AS x {self._from}", "duckdb").query, self._binder(column))
-        (found,) = made.sought.values()
-        return found
+        unbounded = find_unbounded(
+            parse(f"SELECT SUM({value}) AS x {self._from}", "duckdb").query, self._binder(column)
+        )
+        (unbounded_value,) = unbounded.values.values()
+        return unbounded_value
 
     def rows(self) -> Release:
-        """All rows of the table."""
+        """Return the release of all rows of the table."""
         return self._release(f"SELECT COUNT(*) AS n {self._from}")
 
     def groups(self, keys: Sequence[str]) -> Release:
-        """All rows, in the groups of the keys."""
+        """Return the release of all rows, in the groups of the keys."""
         return self._release(f"SELECT COUNT(*) AS n {self._from} GROUP BY {', '.join(map(_quoted, keys))}")
 
     def _release(self, text: str) -> Release:
@@ -65,8 +205,8 @@ class Subject:
         return release
 
     def _binder(self, unbounded: str | None = None) -> Callable[[object], LogicalPlan]:
-        catalog = _without_bounds(self.desk.catalog, self.table.name, unbounded)
-        return partial(bind, catalog=catalog, schema=self.desk.schema)
+        catalog = _without_bounds(self.session.catalog, self.table.name, unbounded)
+        return partial(bind, catalog=catalog, schema=self.session.schema)
 
     @property
     def _from(self) -> str:
@@ -74,7 +214,7 @@ class Subject:
 
 
 def calibrate(
-    desk: Desk,
+    session: Session,
     table: str,
     columns: Sequence[str] | None,
     *,
@@ -83,62 +223,68 @@ def calibrate(
     by: Sequence[str] | None,
     progress: Progress,
 ) -> Calibration:
-    """Private estimates of bounds, `max_rows` and `max_groups`.
+    """Estimate bounds, `max_rows` and `max_groups` privately.
 
     Privacy: every estimate is a histogram of people over public buckets, released like any other grouped answer, with a
     charge of its own; all of them together cost at most (epsilon, delta).
     """
-    require_free_price(desk.catalog)
-    subject = _subject(desk, table)
+    require_free_price(session.catalog)
+    subject = _subject(session, table)
     names, keys = _columns(subject, columns), [_column(subject, name) for name in by or ()]
-    one_row = desk.catalog.tables[subject.table.name].unit_unique
+    one_row = session.catalog.tables[subject.table.name].unit_unique
     parts = len(names) + (not one_row) + bool(keys)
     if not parts:
         raise _nothing(subject.table.name)
-    purse = Purse(desk, f"calibrate {subject.table.name}", asked(desk.catalog, epsilon=epsilon, delta=delta))
+    sub_budget = SubBudget(
+        session, f"calibrate {subject.table.name}", resolve_request(session.catalog, epsilon=epsilon, delta=delta)
+    )
     share = ROUNDING / parts
-    sought = {name: subject.sought(name) for name in names}
+    values = {name: subject.unbounded_value(name) for name in names}
     people = [] if one_row else [(ROWS, rows_each(subject.rows()))]
     people += [(GROUPS, groups_each(subject.groups(keys)))] if keys else []
-    plans = [*(found.magnitudes() for found in sought.values()), *(amounts_plan(*each) for _, each in people)]
-    purse.require([purse.price(plan, share) for plan in plans if not purse.known(plan, share)])
-    found = [_range(purse, subject, name, value, parts, progress) for name, value in sought.items()]
-    limits = {what: _limit(purse, what, each, share, progress) for what, each in people}
+    plans = [*(value.magnitudes() for value in values.values()), *(amounts_plan(*counts) for _, counts in people)]
+    sub_budget.require([sub_budget.price(plan, share) for plan in plans if not sub_budget.known(plan, share)])
+    ranges = [_range(sub_budget, subject, name, value, parts, progress) for name, value in values.items()]
+    limits = {label: _limit(sub_budget, label, counts, share, progress) for label, counts in people}
     return Calibration(
         subject.table.name,
-        tuple(found),
+        tuple(ranges),
         limits.get(ROWS),
         limits.get(GROUPS),
         tuple(keys),
         datetime.now(UTC).date().isoformat(),
-        purse.spent(),
-        tuple(purse.payments),
-        desk.ledger.budget(desk.analyst).remaining,
-        _lowered(desk.catalog.tables[subject.table.name], limits.get(ROWS)),
+        sub_budget.spent(),
+        tuple(sub_budget.payments),
+        session.ledger.budget(session.analyst).remaining,
+        _lowered(session.catalog.tables[subject.table.name], limits.get(ROWS)),
     )
 
 
-def _range(purse: Purse, subject: Subject, name: str, sought: Sought, parts: int, progress: Progress) -> ColumnRange:
+def _range(
+    sub_budget: SubBudget, subject: Subject, name: str, value: UnboundedValue, parts: int, progress: Progress
+) -> ColumnRange:
     progress(name)
-    before = purse.spent().epsilon
-    found = find_range(purse, sought, ALONE.among(parts))
-    spent = purse.spent().epsilon - before
+    before = sub_budget.spent().epsilon
+    bounds = find_range(sub_budget, value, ALONE.among(parts))
+    spent = sub_budget.spent().epsilon - before
     days = subject.kind(name) in DATES
-    if found is None:
+    if bounds is None:
         return ColumnRange(name, None, None, spent, days)
-    return ColumnRange(name, found.lower, found.upper, spent, days)
+    return ColumnRange(name, bounds.lower, bounds.upper, spent, days)
 
 
-def _limit(purse: Purse, what: str, people: tuple[Release, object], share: float, progress: Progress) -> Limit:
+def _limit(
+    sub_budget: SubBudget, what: str, people: tuple[Release, object], share: float, progress: Progress
+) -> CalibratedLimit:
     progress(what)
-    before = purse.spent().epsilon
+    before = sub_budget.spent().epsilon
     release, amount = people
-    value = find_limit(purse, release, amount, share, what)  # type: ignore[arg-type]
-    return Limit(value, purse.spent().epsilon - before)
+    value = find_limit(sub_budget, release, amount, share, what)  # type: ignore[arg-type]
+    return CalibratedLimit(value, sub_budget.spent().epsilon - before)
 
 
-def _lowered(declared: DeclaredTable, rows: Limit | None) -> dict[str, int]:
-    """The limits that a catalog may not have above the number of rows that was found."""
+def _lowered(declared: DeclaredTable, rows: CalibratedLimit | None) -> dict[str, int]:
+    """Return the limits of a catalog that may not exceed the number of rows that was found."""
     most = None if rows is None else rows.value
     if most is None:
         return {}
@@ -146,27 +292,27 @@ def _lowered(declared: DeclaredTable, rows: Limit | None) -> dict[str, int]:
     return {name: most for name, value in stated.items() if value is not None and value > most}
 
 
-def _subject(desk: Desk, table: str) -> Subject:
-    declared = desk.catalog.table(table)
+def _subject(session: Session, table: str) -> Subject:
+    declared = session.catalog.table(table)
     if declared is None:
         raise UnknownNameError(
-            f"There is no table {table!r}.", code="unknown-table", hint=table_hint(table, desk.catalog.tables)
+            f"There is no table {table!r}.", code="unknown-table", hint=table_hint(table, session.catalog.tables)
         )
     if declared.public:
         raise _nothing(declared.name)
-    return Subject(desk, desk.schema.tables[declared.name])
+    return Subject(session, session.schema.tables[declared.name])
 
 
 def _columns(subject: Subject, wanted: Sequence[str] | None) -> list[str]:
-    """The columns named; or all numbers that measure something, and have no bounds yet."""
+    """Return the columns named; or all numbers that measure something, and have no bounds yet."""
     if wanted is not None:
         return [_measured(subject, _column(subject, name)) for name in wanted]
-    declared = subject.desk.catalog.tables[subject.table.name]
+    declared = subject.session.catalog.tables[subject.table.name]
     return [name for name in subject.table.columns if _is_open(subject, name, declared.column(name), declared.unit)]
 
 
 def _is_open(subject: Subject, name: str, said: DeclaredColumn | None, unit: object) -> bool:
-    hidden = said.hidden if said is not None else subject.desk.catalog.tables[subject.table.name].undeclared_hidden
+    hidden = said.hidden if said is not None else subject.session.catalog.tables[subject.table.name].undeclared_hidden
     if hidden or name == unit or subject.kind(name) not in NUMBERS or is_key(name):
         return False
     return said is None or (said.lower is None and said.values is None)
@@ -202,7 +348,7 @@ def _nothing(table: str) -> ParameterError:
 
 
 def _without_bounds(catalog: Catalog, table: str, column: str | None) -> Catalog:
-    """The catalog without the bounds of one column, which are to be found anew."""
+    """Return the catalog without the bounds of one column, which are to be found again."""
     declared = catalog.tables[table]
     said = None if column is None else declared.column(column)
     if said is None:

@@ -1,7 +1,7 @@
-"""Which aggregates of a statement add up something that has no bounds, and the same statement with bounds there.
+"""Aggregates of a statement that add up values without bounds, and the same statement with bounds there.
 
 The binder says where bounds are missing. Marks take their place, which are bounds that nobody would write, until
-everything is bound; then each mark is known by the value that it stands around, and is exchanged for bounds.
+everything is bound; then the value around which each mark is put is known, and bounds replace the mark.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import chain, combinations
 from typing import Any, TypeVar
 
-from hedgerow.calibration.ranges import Sought
+from hedgerow.calibration.bounds_search import UnboundedValue
 from hedgerow.errors import HedgerowError, Span
 from hedgerow.expressions.nodes import Call, Literal
 from hedgerow.plan.nodes import LogicalPlan
@@ -27,15 +27,15 @@ NO_VALUES = frozenset({"star", "distinct"})
 
 
 @dataclass(frozen=True)
-class Marked:
-    """A statement with a mark wherever bounds are missing, its plan, and the values that are marked."""
+class MarkedStatement:
+    """A statement with a mark wherever bounds are missing, its plan, and the values that lack bounds."""
 
     tree: Any
     plan: LogicalPlan
-    sought: Mapping[int, Sought]
+    values: Mapping[int, UnboundedValue]
 
     def with_bounds(self, bounds: Mapping[int, tuple[float, float]]) -> Any:  # noqa: ANN401 - the parser's own trees
-        """The statement with bounds in place of the marks."""
+        """Return the statement with bounds in place of the marks."""
         tree = self.tree.copy()
         for node in list(tree.walk()):
             mark = _mark_of(node)
@@ -44,8 +44,8 @@ class Marked:
         return tree
 
 
-def marked(tree: Any, bind: Bind) -> Marked:  # noqa: ANN401 - the parser's own trees
-    """The statement with marks; as it is where nothing is missing."""
+def find_unbounded(tree: Any, bind: Bind) -> MarkedStatement:  # noqa: ANN401 - the parser's own trees
+    """Mark the values of a statement that lack bounds; none where nothing is missing."""
     marks = 0
     while True:
         try:
@@ -53,16 +53,16 @@ def marked(tree: Any, bind: Bind) -> Marked:  # noqa: ANN401 - the parser's own 
         except HedgerowError as error:
             if error.code != MISSING or error.span is None or marks >= MOST_MARKS:
                 raise
-            found = _wrapped(tree if marks else _named(tree), error.span, FIRST_MARK + marks, bind)
-            if found is None:
+            wrapped = _wrapped(tree if marks else _named(tree), error.span, FIRST_MARK + marks, bind)
+            if wrapped is None:
                 raise
-            tree, marks = found[0], marks + found[1]
+            tree, marks = wrapped[0], marks + wrapped[1]
         else:
-            return Marked(tree, plan, dict(_sought(plan, marks)))
+            return MarkedStatement(tree, plan, dict(_unbounded_values(plan, marks)))
 
 
 def _named(tree: Any) -> Any:  # noqa: ANN401 - likewise
-    """The statement with a name for every column, as its own text names it: marks and bounds are in no name."""
+    """Name every column as the text of the statement does, so that marks and bounds are in no name."""
     named = tree.copy()
     for select in [node for node in named.walk() if node.key == "select"]:
         for column in list(select.expressions):
@@ -77,14 +77,14 @@ def _named(tree: Any) -> Any:  # noqa: ANN401 - likewise
 
 
 def _wrapped(tree: Any, span: Span, mark: int, bind: Bind) -> tuple[Any, int] | None:  # noqa: ANN401 - likewise
-    """The statement with marks around the fewest values of the aggregate there that need one, and how many."""
-    places = [i for i, node in enumerate(tree.walk()) if is_aggregate(node) and span_of(node) == span]
-    for place in places[:1]:
-        count = len(_values(_node(tree, place)))
+    """Put marks around the fewest values of the aggregate there that need one; return how many, too."""
+    indices = [i for i, node in enumerate(tree.walk()) if is_aggregate(node) and span_of(node) == span]
+    for index in indices[:1]:
+        count = len(_values(_node(tree, index)))
         sizes = (combinations(range(count), size) for size in range(1, count + 1))
         for chosen in chain.from_iterable(sizes):
             trial = tree.copy()
-            values = _values(_node(trial, place))
+            values = _values(_node(trial, index))
             for number, at in enumerate(chosen):
                 clip = _clip(-(mark + number), mark + number)
                 values[at].replace(clip)
@@ -95,7 +95,7 @@ def _wrapped(tree: Any, span: Span, mark: int, bind: Bind) -> tuple[Any, int] | 
 
 
 def _mended(tree: Any, span: Span, bind: Bind) -> bool:  # noqa: ANN401 - likewise
-    """Whether the aggregate at `span` is bound now; what is wrong elsewhere comes later."""
+    """Return True if the aggregate at `span` is bound now; what is wrong elsewhere comes later."""
     try:
         bind(tree.copy())
     except HedgerowError as error:
@@ -103,12 +103,12 @@ def _mended(tree: Any, span: Span, bind: Bind) -> bool:  # noqa: ANN401 - likewi
     return True
 
 
-def _node(tree: Any, place: int) -> Any:  # noqa: ANN401 - likewise
-    return next(node for i, node in enumerate(tree.walk()) if i == place)
+def _node(tree: Any, index: int) -> Any:  # noqa: ANN401 - likewise
+    return next(node for i, node in enumerate(tree.walk()) if i == index)
 
 
 def _values(node: Any) -> list[Any]:  # noqa: ANN401 - likewise
-    """What an aggregate is computed from, its constants aside."""
+    """Return the arguments of an aggregate, except constants."""
     while node.key in WRAPPERS:
         node = node.this
     if node.key == "withingroup":
@@ -118,12 +118,12 @@ def _values(node: Any) -> list[Any]:  # noqa: ANN401 - likewise
 
 
 def _clip(lower: float, upper: float) -> Any:  # noqa: ANN401 - likewise
-    """CLIP(0, lower, upper), of no place in the text."""
-    made = parse(f"SELECT CLIP(0, {lower!r}, {upper!r})", "duckdb").query.expressions[0].copy()
-    for node in made.walk():
+    """Return CLIP(0, lower, upper), with no position in the text."""
+    clip = parse(f"SELECT CLIP(0, {lower!r}, {upper!r})", "duckdb").query.expressions[0].copy()
+    for node in clip.walk():
         for name in ("start", "end", "line", "col"):
             node.meta.pop(name, None)
-    return made
+    return clip
 
 
 def _mark_of(node: Any) -> int | None:  # noqa: ANN401 - likewise
@@ -134,16 +134,16 @@ def _mark_of(node: Any) -> int | None:  # noqa: ANN401 - likewise
     return value if value >= FIRST_MARK else None
 
 
-def _sought(plan: LogicalPlan, marks: int) -> Iterator[tuple[int, Sought]]:
-    """Each mark, with the value that it stands around."""
+def _unbounded_values(plan: LogicalPlan, marks: int) -> Iterator[tuple[int, UnboundedValue]]:
+    """Yield each mark with the value that it is around."""
     wanted = range(FIRST_MARK, FIRST_MARK + marks)
     for release in plan.releases:
-        for made in release.calls:
-            for value in made.arguments:
+        for call in release.calls:
+            for value in call.arguments:
                 last = (
                     value.arguments[-1]
                     if isinstance(value, Call) and value.function in {"clip", "clip_whole"}
                     else None
                 )
                 if isinstance(value, Call) and isinstance(last, Literal) and last.value in wanted:
-                    yield int(str(last.value)), Sought(release, value.arguments[0], made.filter)
+                    yield int(str(last.value)), UnboundedValue(release, value.arguments[0], call.filter)

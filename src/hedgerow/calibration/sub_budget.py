@@ -1,4 +1,4 @@
-"""What a statement may cost, taken out in parts: each look is a statement of its own, with a charge of its own."""
+"""Budget of a statement, spent in parts: each question of our own is a statement with a charge of its own."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -8,9 +8,8 @@ from hedgerow.answer import Payment
 from hedgerow.catalog import Catalog
 from hedgerow.errors import BudgetError, PolicyError, carrying
 from hedgerow.execution.price_policy import sets_price
-from hedgerow.execution.question import Question
-from hedgerow.execution.request import Asked
-from hedgerow.execution.session import Desk
+from hedgerow.execution.request import Question, Request
+from hedgerow.execution.session import Session
 from hedgerow.plan.nodes import LogicalPlan
 from hedgerow.privacy.plan import PrivateStatement
 from hedgerow.release import Estimator
@@ -18,29 +17,29 @@ from hedgerow.release import Estimator
 BOUNDS = "bounds"
 ROUNDING = 1 - 1e-9
 AS_GOOD_AS = 0.5
-"""A look that was paid for before is taken if this part of what a look costs would have bought it."""
+"""An answer that was paid for before is taken if this part of the price would have bought it."""
 
 
 @dataclass
-class Purse:
-    """The budget of one statement, and what was taken out of it so far.
+class SubBudget:
+    """Budget of one statement, and what was taken out of it so far.
 
-    Privacy: every look is priced by its share, charged before a row is read, and released like any statement. Shares
-    add up to at most one, so that epsilons and deltas add up to at most those stated (basic composition, with
-    parameters that may follow from earlier looks, which are released values).
+    Privacy: every question is priced by its share, charged before a row is read, and released like any statement.
+    Shares add up to at most one, so that epsilons and deltas add up to at most those stated (basic composition, with
+    parameters that may follow from earlier answers, which are released values).
     """
 
-    desk: Desk
+    session: Session
     query: str
-    request: Asked
+    request: Request
     buy: bool = True
     purpose: str = BOUNDS
     payments: list[Payment] = field(default_factory=list)
     receipts: list[Receipt] = field(default_factory=list)
     taken: float = 0.0
 
-    def look(self, plan: LogicalPlan, share: float, subject: str) -> list[Estimator]:
-        """The answer to a question of our own: one that was paid for before, or else bought for a share of it all.
+    def ask(self, plan: LogicalPlan, share: float, subject: str) -> list[Estimator]:
+        """Answer a question of our own: from what was paid for before, or else bought for a share of it all.
 
         The share is taken either way, so that the same question comes to the same price when it is asked again.
 
@@ -48,33 +47,33 @@ class Purse:
             LookupError: Nothing is bought, and nothing was.
         """
         self.taken += share
-        known = self.known(plan, share) if self.request.reuse else None
+        known = self.known(plan, share)
         if known is None and not self.buy:
             raise LookupError(subject)
         return known or self._bought(plan, share, subject)
 
     def known(self, plan: LogicalPlan, share: float) -> list[Estimator] | None:
-        """An earlier release that is as good as a fraction of this share would buy."""
+        """Return an earlier release that is as good as a fraction of this share would buy."""
         least = self.price(plan, share * AS_GOOD_AS)
-        found = self.desk.find(Question(self.query), least, self.request)
-        return None if found is None else found[1]
+        stored = self.session.find(Question(self.query), least, self.request)
+        return None if stored is None else stored[1]
 
     def price(self, plan: LogicalPlan, share: float) -> PrivateStatement:
-        """The plan at a share of the budget. The limits of the statement are not those of a look."""
+        """Price a plan at a share of the budget. The limits of the statement do not apply to it."""
         own = replace(self.request, max_rows=None, max_groups=None, within=None)
-        return self.desk.price(plan, own, self.desk.room(), self._epsilon(share), share)
+        return self.session.price(plan, own, self.session.remaining(), self._epsilon(share), share)
 
     @property
     def receipt(self) -> Receipt | None:
-        """Of the latest charge; None where nothing was bought."""
+        """Receipt of the latest charge; None where nothing was bought."""
         return self.receipts[-1] if self.receipts else None
 
-    def rest(self) -> float:
-        """The share that is left."""
+    def remaining_share(self) -> float:
+        """Return the share that is left."""
         return (1.0 - self.taken) * ROUNDING
 
     def spent(self) -> Spending:
-        """What was paid so far."""
+        """Return what was paid so far."""
         paid = [payment.charge for payment in self.payments]
         return Spending(sum((c.epsilon for c in paid), 0.0), sum((c.delta for c in paid), 0.0))
 
@@ -83,7 +82,7 @@ class Purse:
         budget = self.request.budget
         events = tuple(event for private in statements for event in private.charge.events)
         whole = Charge(events, budget.epsilon, budget.delta or 0.0)
-        left, fits = self.desk.ledger.preview(whole, analyst=self.desk.analyst)
+        left, fits = self.session.ledger.preview(whole, analyst=self.session.analyst)
         if not fits:
             raise BudgetError(
                 "This takes several charges, and what is left of the budget does not cover all of them.",
@@ -97,7 +96,7 @@ class Purse:
         private = self.price(plan, share)
         question = Question(f"{self.query} /* {subject} */")
         with carrying(self.receipt):
-            estimators, receipt = self.desk.buy(question, plan, private, self.desk.room())
+            estimators, receipt = self.session.buy(question, plan, private, self.session.remaining())
         self.receipts.append(receipt)
         charge = Spending(receipt.charge.epsilon, receipt.charge.delta)
         self.payments.append(Payment(self.purpose, receipt.id, charge, receipt.share))
@@ -108,7 +107,7 @@ class Purse:
 
 
 def require_free_price(catalog: Catalog) -> None:
-    """Refuse to take a price apart that the owner set for each statement."""
+    """Refuse to split a price that the owner set for each statement."""
     if sets_price(catalog):
         raise PolicyError(
             "The catalog sets the price of a statement, so it cannot be split into several.",

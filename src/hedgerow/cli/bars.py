@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from rich.table import Table
 from rich.text import Text
 
-from hedgerow.accounting.budget import Spending
+from hedgerow.session.page import percent
 
 WIDTH = 30
 NAMES = {"gaussian": "Gaussian noise", "pure": "Laplace noise", "mass": "thresholds"}
@@ -17,25 +17,6 @@ def bar(fraction: float, width: int = WIDTH) -> Text:
     filled = 0 if part == 0 else min(max(1, int(part * width)), width if part == 1 else width - 1)
     style = "red" if part >= 0.9 else "yellow" if part >= 0.6 else "green"
     return Text("█" * filled, style=style) + Text("░" * (width - filled), style="dim")
-
-
-def percent(fraction: float) -> str:
-    """A share to read: never 0 % for something, and never 100 % for less than all."""
-    if 0 < fraction < 0.0001:
-        return "<0.01 %"
-    if 0.9999 < fraction < 1:
-        return ">99.99 %"
-    return f"{fraction:.2%}".replace("%", " %")
-
-
-def figure(number: float) -> str:
-    """A number with three digits, or all of those before the point."""
-    return f"{number:,.0f}" if abs(number) >= 1000 else f"{number:.3g}"
-
-
-def spending(value: Spending) -> str:
-    """An (epsilon, delta) to read."""
-    return f"epsilon {value.epsilon:.4g}, delta {value.delta:.3g}"
 
 
 def used_bars(used: Mapping[str, float], pure_epsilon: float | None = None) -> Table:

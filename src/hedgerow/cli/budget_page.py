@@ -8,12 +8,13 @@ from rich.table import Table
 from hedgerow.catalog import BudgetPolicy
 from hedgerow.cli import history_page
 from hedgerow.cli.accountants import NEVER_DECIDES, accountants_table, without_pld
-from hedgerow.cli.bars import bar, percent, spending, used_bars
+from hedgerow.cli.bars import bar, used_bars
 from hedgerow.cli.budget_report import BudgetReport
 from hedgerow.cli.outlook import Outlook
 from hedgerow.cli.output import say, show, show_table
 from hedgerow.ledger import AnalystView, Verification
 from hedgerow.ledger.base import ANONYMOUS
+from hedgerow.session.page import percent, spending
 
 WIDTH = 79
 OF_ANALYSTS = (

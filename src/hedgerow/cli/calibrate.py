@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from hedgerow.calibration.calibration import Calibration, ColumnRange
+from hedgerow.calibration.calibrate import Calibration, ColumnRange
 from hedgerow.cli import options
 from hedgerow.cli.asking import asking
 from hedgerow.cli.catalog_file import write_changes

@@ -8,11 +8,12 @@ from rich.table import Table
 from rich.text import Text
 
 from hedgerow.answer.plain import plain, shown
-from hedgerow.cli.bars import figure, percent, spending, used_bars
+from hedgerow.cli.bars import used_bars
 from hedgerow.cli.excerpt import excerpt
 from hedgerow.cli.output import say, show
 from hedgerow.demo import CLOSING, REFUSED, Files, Sizes, Tale, Told
 from hedgerow.session import Quote
+from hedgerow.session.page import figure, percent, spending
 
 EXACT = "exact"
 

@@ -12,10 +12,11 @@ from rich.text import Text
 from hedgerow.accounting import AnyEvent, GaussianEvent, LaplaceEvent, ThresholdEvent, event_from_dict
 from hedgerow.accounting.accountant import as_float
 from hedgerow.accounting.budget import Cost, Spending
-from hedgerow.cli.bars import NAMES, bar, figure, percent, spending
+from hedgerow.cli.bars import NAMES, bar
 from hedgerow.cli.outlook import charges_in, cost_of
 from hedgerow.cli.output import printable, say, show, stdout
 from hedgerow.ledger import HistoryEntry
+from hedgerow.session.page import figure, percent, spending
 from hedgerow.session.quote import share_of
 
 LONGEST_QUESTION = 400

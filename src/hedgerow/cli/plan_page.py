@@ -6,9 +6,9 @@ import textwrap
 from rich.table import Table
 
 from hedgerow.cli.accountants import accountants_table, without_pld
-from hedgerow.cli.bars import percent
 from hedgerow.cli.output import printable, say, show_table
 from hedgerow.cli.plan import WHY_PLD, Plan
+from hedgerow.session.page import percent
 
 WIDTH = 79
 LONGEST_QUESTION = 200

@@ -6,9 +6,9 @@ import typer
 
 from hedgerow.cli import options
 from hedgerow.cli.asking import asking, read_statement, stated
-from hedgerow.cli.output import say, write_json
-from hedgerow.cli.quote_page import quote_page
-from hedgerow.session import Quote
+from hedgerow.cli.output import say, show_table, write_json
+from hedgerow.session import Explanation
+from hedgerow.session.page import explanation_page, quote_page
 
 
 def quote(
@@ -28,7 +28,7 @@ def quote(
     max_groups: options.MaxGroups = None,
     bounds: options.Bounds = None,
     dialect: options.Dialect = None,
-    sql: Annotated[bool, typer.Option("--sql", help="Show the SQL that would run.")] = False,
+    sql: Annotated[bool, typer.Option("--sql", help="Show the plan, too, and the SQL that would run.")] = False,
     as_json: options.Json = False,
 ) -> None:
     """Say what a question would cost and how wrong its answers would be, for free.
@@ -41,7 +41,7 @@ def quote(
     """
     text = read_statement(statement)
     with asking(text, db=db, catalog=catalog, ledger=ledger, analyst=analyst, dialect=dialect) as database:
-        offer = database.quote(
+        explanation = database.explain(
             text,
             **stated(
                 epsilon=epsilon,
@@ -56,14 +56,14 @@ def quote(
             ),
         )
     if as_json:
-        write_json(offer.to_dict())
+        write_json(explanation.quote.to_dict())
     else:
-        _show(offer, sql=sql)
+        _show(explanation, sql=sql)
 
 
-def _show(offer: Quote, *, sql: bool) -> None:
-    quote_page(offer)
-    if sql:
-        say("\nThe SQL that would run:")
-        for text in offer.sql:
-            say(f"\n{text};")
+def _show(explanation: Explanation, *, sql: bool) -> None:
+    for block in explanation_page(explanation) if sql else quote_page(explanation.quote):
+        if isinstance(block, str):
+            say(block)
+        else:
+            show_table(block)

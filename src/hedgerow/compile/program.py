@@ -1,10 +1,10 @@
 """The SQL of a private plan: one statement or two, each of which returns keys and integers only.
 
-    survey   bounded owners per key, and the weighted sums that hold if every key there is gets selected.
+    first_pass  bounded owners per key, and the weighted sums that hold if every key there is gets selected.
     measure  the weighted sums over the selected keys, where some key was not.
 
 Both start from `rows`: the private rows with owner, keys and the integers they add. Where each owner
-has one row there is nothing to weigh, and the survey is the plain aggregation.
+has one row there is nothing to weigh, and the first pass is the plain aggregation.
 """
 
 from hedgerow.compile.buckets import bucket_weights

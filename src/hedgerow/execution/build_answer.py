@@ -20,20 +20,20 @@ from hedgerow.error_bars.provenance.noisy_columns import Traced, noisy_columns, 
 from hedgerow.error_bars.provenance.origins import Known, Origin, Untraced
 from hedgerow.errors import BackendError
 from hedgerow.execution.answer_notes import remarks
-from hedgerow.execution.missed_target import marked
-from hedgerow.execution.request import Asked
+from hedgerow.execution.missed_target import flag_missed_target
+from hedgerow.execution.request import Request
 from hedgerow.expressions.nodes import Column
 from hedgerow.plan.nodes import LogicalPlan
 from hedgerow.release import AfterEngine, Estimator, Population
 
 
-def tell(
+def build_answer(
     engine: AfterEngine,
     logical: LogicalPlan,
     estimators: Sequence[Estimator],
     public: Mapping[str, pa.Table],
-    request: Asked,
-    told: Summary,
+    request: Request,
+    summary: Summary,
 ) -> Answer:
     """Run the after part over the released tables, and put an interval to every number that rests on noise."""
     tables = {f"{RELEASED}{i}": _in_order(estimator) for i, estimator in enumerate(estimators)}
@@ -41,21 +41,21 @@ def tell(
     noisy = _noisy(logical)
     origin = trace(logical.root) if steps.origins is None else None
     simulation = Simulation(engine, logical, estimators, [_order(e) for e in estimators], public)
-    told_rows = shown
+    traced_rows = shown
 
     def made() -> list[dict[str, Interval]]:
         """The error bars, when they are first looked at."""
         if origin is None:
-            bars, beta, reasons = _followed(steps.origins or (), logical, estimators, told_rows, request)
+            bars, beta, reasons = _followed(steps.origins or (), logical, estimators, traced_rows, request)
         else:
-            bars, beta, reasons = _traced(origin, logical, estimators, told_rows, request)
-        return explain_missing(simulation.complete(bars, told_rows, beta), shown, reasons)
+            bars, beta, reasons = _traced(origin, logical, estimators, traced_rows, request)
+        return explain_missing(simulation.complete(bars, traced_rows, beta), shown, reasons)
 
     intervals: Callable[[], list[dict[str, Interval]]] = made
     shown = shown.select([column.name for column in logical.root.columns]).rename_columns(list(logical.names))
     if request.within is not None:
-        intervals = marked(intervals, shown, request.within)
-    return Answer(shown, intervals, request.confidence, told, noisy, remarks(logical, estimators, shown.num_rows))
+        intervals = flag_missed_target(intervals, shown, request.within)
+    return Answer(shown, intervals, request.confidence, summary, noisy, remarks(logical, estimators, shown.num_rows))
 
 
 def rows_shown(
@@ -116,7 +116,7 @@ def _in_order(estimator: Estimator) -> pa.Table:
 
 
 def _traced(
-    origin: Traced, logical: LogicalPlan, estimators: Sequence[Estimator], shown: pa.Table, request: Asked
+    origin: Traced, logical: LogicalPlan, estimators: Sequence[Estimator], shown: pa.Table, request: Request
 ) -> tuple[list[dict[str, Interval]], float, Reasons]:
     """The error bars of rows that each come from one released row, how often one may fail, and why values miss."""
     estimator = estimators[logical.releases.index(origin.release)]
@@ -151,7 +151,7 @@ def _followed(
     logical: LogicalPlan,
     estimators: Sequence[Estimator],
     shown: pa.Table,
-    request: Asked,
+    request: Request,
 ) -> tuple[list[dict[str, Interval]], float, Reasons]:
     """The error bars of numbers made of several released rows, how often one may fail, and why values miss."""
     follower = Follower(estimators, [_order(estimator) for estimator in estimators])
@@ -175,7 +175,7 @@ def _noisy(logical: LogicalPlan) -> list[str]:
     return [name for name, column, rests in shown if rests and column.expr.type.is_numeric]
 
 
-def _level(request: Asked, logical: LogicalPlan, *, of: int, shown: int) -> float:
+def _level(request: Request, logical: LogicalPlan, *, of: int, shown: int) -> float:
     """How often one interval may fail.
 
     Being picked by HAVING or LIMIT is information: with R of G rows shown, R/G of the failure probability

@@ -1,4 +1,4 @@
-"""Marks on numbers that miss the error that was asked for."""
+"""Flag numbers that miss the error that was asked for."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 
 from hedgerow.error_bars.intervals.interval import Interval
-from hedgerow.execution.target import Target
+from hedgerow.execution.request import ErrorTarget
 
 SLACK = 1.1
 """The length of an interval is noisy too where there is a noisy count below the line: a group that was promised the
@@ -16,24 +16,24 @@ error may show an interval that is a little longer."""
 Intervals = Sequence[Mapping[str, Interval]]
 
 
-def marked(
-    intervals: Intervals | Callable[[], Intervals], shown: pa.Table, target: Target
+def flag_missed_target(
+    intervals: Intervals | Callable[[], Intervals], shown: pa.Table, target: ErrorTarget
 ) -> Callable[[], list[dict[str, Interval]]]:
-    """The same intervals, those with a note that are too long for the target wherever in them the value lies."""
+    """Note on each interval that is too long for the target, wherever in it the value lies, that it misses it."""
 
-    def made() -> list[dict[str, Interval]]:
+    def flagged() -> list[dict[str, Interval]]:
         bars = intervals() if callable(intervals) else intervals
         columns = {name: shown.column(name).to_pylist() for name in shown.column_names}
         return [
-            {name: _marked(bar, columns[name][row], target) for name, bar in by_name.items()}
+            {name: _flagged(bar, columns[name][row], target) for name, bar in by_name.items()}
             for row, by_name in enumerate(bars)
         ]
 
-    return made
+    return flagged
 
 
-def misses(bar: Interval, value: float | None, target: Target) -> bool:
-    """Whether the error may be larger than asked even if the value is as large as its interval allows.
+def misses(bar: Interval, value: float | None, target: ErrorTarget) -> bool:
+    """Return True if the error may be larger than asked even if the value is as large as its interval allows.
 
     A value beside its interval (a count below zero, whose interval is cut to what is possible) is off by that much.
     """
@@ -45,7 +45,7 @@ def misses(bar: Interval, value: float | None, target: Target) -> bool:
     return not np.isfinite(error) or error > SLACK * float(target.allowed(np.array([largest]))[0])
 
 
-def _marked(bar: Interval, value: float | None, target: Target) -> Interval:
+def _flagged(bar: Interval, value: float | None, target: ErrorTarget) -> Interval:
     if not misses(bar, value, target):
         return bar
     note = f"misses {target}"

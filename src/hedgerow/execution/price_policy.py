@@ -1,15 +1,15 @@
-"""What one statement may spend where the owner, and not the statement, sets the price."""
+"""Price of a statement where the owner, and not the statement, sets it."""
 
 import math
 
 from hedgerow.accounting import QueryBudget, gaussian_epsilon
+from hedgerow.accounting.budget import Budget
 from hedgerow.aggregates import Kind
 from hedgerow.catalog import Catalog
 from hedgerow.errors import BudgetError, ParameterError
 from hedgerow.ledger import Ledger, caps
 from hedgerow.plan.nodes import LogicalPlan
 from hedgerow.privacy.needs import needs_of
-from hedgerow.privacy.plan import Budget
 
 NAMES = {
     Kind.UNITS: "count",
@@ -24,19 +24,19 @@ NAMES = {
     Kind.CELLS: "histogram",
     Kind.DISTINCT: "count",
 }
-"""What a need counts as among the questions of the query-budget note; it does not have the last five."""
+"""Question of the query-budget note that a need counts as; the note does not have the last five."""
 
 ROUNDING = 1 - 1e-9
 RESERVE, MASS_SHARE = float(caps.RESERVE), float(caps.MASS_SHARE)
 
 
 def sets_price(catalog: Catalog) -> bool:
-    """Whether the catalog, and not each statement, says what a statement costs."""
+    """Return True if the catalog, and not each statement, says what a statement costs."""
     return catalog.budget.queries is not None or catalog.budget.schedule is not None
 
 
-def counted(catalog: Catalog, logical: LogicalPlan) -> int:
-    """How many basic queries of the query-budget note a statement counts as; one where the owner set no number."""
+def basic_queries(catalog: Catalog, logical: LogicalPlan) -> int:
+    """Count the basic queries of the query-budget note in a statement; one where the owner set no number."""
     policy = catalog.budget
     if policy.queries is None or not logical.releases:
         return 1
@@ -45,8 +45,10 @@ def counted(catalog: Catalog, logical: LogicalPlan) -> int:
     return max(1, sum(protocol.price(NAMES[need.kind]) for need in needs))
 
 
-def allot(budget: Budget, catalog: Catalog, ledger: Ledger, logical: LogicalPlan, analyst: str | None) -> Budget:
-    """The budget of a statement: what it stated, or the share that the owner's protocol gives it.
+def policy_budget(
+    budget: Budget, catalog: Catalog, ledger: Ledger, logical: LogicalPlan, analyst: str | None
+) -> Budget:
+    """Return the budget of a statement: what it stated, or the share that the owner's protocol gives it.
 
     Privacy: the share depends on the plan, the catalog and the number of earlier charges; the ledger decides as ever.
     """
@@ -56,7 +58,11 @@ def allot(budget: Budget, catalog: Catalog, ledger: Ledger, logical: LogicalPlan
         raise ParameterError(
             "Where the catalog sets the price of a statement, the noise is Gaussian.", code="bad-mechanism"
         )
-    mu = _scheduled(ledger, analyst) if catalog.budget.queries is None else _shared(catalog, counted(catalog, logical))
+    mu = (
+        _scheduled(ledger, analyst)
+        if catalog.budget.queries is None
+        else _shared(catalog, basic_queries(catalog, logical))
+    )
     delta = budget.delta or catalog.budget.delta / (catalog.budget.queries or 1000)
     return Budget(gaussian_epsilon(mu, 0.8 * delta), delta, "gaussian", mu)
 
@@ -81,7 +87,7 @@ def _shared(catalog: Catalog, queries: int) -> float:
 
 
 def _scheduled(ledger: Ledger, analyst: str | None) -> float:
-    """All that the schedule has released and nobody has spent."""
+    """Return all that the schedule has released and nobody has spent."""
     left = float(ledger.remaining_cost(analyst).gaussian)
     if left <= 0:
         raise BudgetError("The schedule has nothing left for another statement.", code="budget-schedule")

@@ -1,4 +1,4 @@
-"""The corridor from a receipt to released numbers: what is read, in which order, and what noise it gets."""
+"""From a receipt to released numbers: the statements that run, in their order, and the noise they get."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -33,7 +33,7 @@ Sealed = Any
 
 
 def compile_steps(statement: PrivateStatement, backend: Backend) -> list[Program]:
-    """The SQL of all releases, each under a fresh nonce."""
+    """Compile the SQL of all releases, each under a fresh nonce."""
     return [program(part, backend.dialect, nonce()) for part in statement.parts]
 
 
@@ -49,14 +49,16 @@ def require_readable(snapshot: Snapshot, backend: Backend, declared: Sequence[Sc
         snapshot.run(nothing_of(table, backend.dialect))
 
 
-def survey(steps: Sequence[Program], statement: PrivateStatement, receipt: Receipt, snapshot: Snapshot) -> list[Sealed]:
-    """The first look at the rows, for each release. Needs the receipt of a durable charge; draws no noise."""
+def first_pass(
+    steps: Sequence[Program], statement: PrivateStatement, receipt: Receipt, snapshot: Snapshot
+) -> list[Sealed]:
+    """Run the first statement of each release. Needs the receipt of a durable charge; draws no noise."""
     _require_receipt(statement, receipt)
-    return [snapshot.run(program_.survey) for program_ in steps]
+    return [snapshot.run(program_.first_pass) for program_ in steps]
 
 
 def release(
-    surveyed: Sequence[Sealed],
+    first: Sequence[Sealed],
     steps: Sequence[Program],
     statement: PrivateStatement,
     receipt: Receipt,
@@ -64,7 +66,7 @@ def release(
 ) -> list[NoisyTable]:
     """Add noise to what was seen in `snapshot`, and read what else is needed. Needs the receipt of a durable charge."""
     _require_receipt(statement, receipt)
-    parts = zip(surveyed, steps, statement.parts, strict=True)
+    parts = zip(first, steps, statement.parts, strict=True)
     return [_in(snapshot, exact, program_, plan, receipt) for exact, program_, plan in parts]
 
 
@@ -74,7 +76,7 @@ def _require_receipt(statement: PrivateStatement, receipt: Receipt) -> None:
 
 
 def nothing_of(table: SchemaTable, dialect: Dialect) -> Query:
-    """A query that names every column of a table that can be used, and that no row satisfies."""
+    """Return a query that names every column of a table that can be used, and that no row satisfies."""
     usable = [name for name, column in table.columns.items() if column.type is not Type.OTHER]
     names = ", ".join(f"t0.{dialect.identifier(name)}" for name in usable)
     source = f"SELECT {names or '1 AS one'} FROM {dialect.table(table.name)} AS t0"
@@ -105,6 +107,6 @@ def _in(snapshot: Snapshot, exact: Sealed, steps: Program, plan: PrivatePlan, re
 
 
 def _places(selected: SelectedKeys) -> pa.Table:
-    """The keys that are measured, each with its place in the answer."""
+    """Return the keys that are measured, each with its index in the answer."""
     places = np.flatnonzero(selected.shown)
     return selected.keys.take(pa.array(places)).append_column(PLACE, pa.array(places, type=pa.int64()))

@@ -1,34 +1,39 @@
-"""Where statements are priced, paid for, released and found again: everything between a plan and noisy tables."""
+"""One analyst's access to one dataset: statements are bound, priced, paid for, released, and found again."""
 
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
 
 import pyarrow as pa
 
-from hedgerow.accounting.budget import Receipt
+from hedgerow.accounting.budget import Receipt, RemainingBudget
 from hedgerow.answer import Answer
 from hedgerow.backends import Backend
 from hedgerow.catalog import Catalog
 from hedgerow.compile import public_tables
 from hedgerow.error_bars.provenance.noisy_columns import picks_rows
 from hedgerow.errors import BackendError, HedgerowError, InternalError, LedgerError, carrying
-from hedgerow.execution.build_answer import tell
-from hedgerow.execution.notices import notice
-from hedgerow.execution.price_policy import allot, counted
-from hedgerow.execution.public_tables import known_keys, public_table, require_public
-from hedgerow.execution.question import Question
-from hedgerow.execution.request import Asked
-from hedgerow.execution.run import compile_steps, release, require_readable, survey
-from hedgerow.execution.single_flight import TURNS, Waiting
-from hedgerow.execution.summary import reused
+from hedgerow.execution.build_answer import build_answer
+from hedgerow.execution.price_policy import basic_queries, policy_budget
+from hedgerow.execution.public_tables import known_keys, multiplicity, public_table, require_public
+from hedgerow.execution.request import Parameters, Question, Request
+from hedgerow.execution.run import compile_steps, first_pass, release, require_readable
+from hedgerow.execution.single_flight import SINGLE_FLIGHT, Waiters
+from hedgerow.execution.summary import reused_summary
 from hedgerow.ledger import Ledger, StoredRelease
 from hedgerow.ledger.entries import canonical
 from hedgerow.owners_log import log as owners_log
+from hedgerow.plan.bind import bind
+from hedgerow.plan.context import Bounds
+from hedgerow.plan.cutting import within_limits
 from hedgerow.plan.nodes import LogicalPlan, scans_of
+from hedgerow.plan.repartition import repartitioned
 from hedgerow.privacy.fingerprint import statement_fingerprint
-from hedgerow.privacy.plan import PrivateStatement, Room
-from hedgerow.privacy.price import price, require_room
+from hedgerow.privacy.plan import PrivateStatement
+from hedgerow.privacy.price import price, require_laplace_budget
 from hedgerow.privacy.uses import used_together
 from hedgerow.release import (
     AfterEngine,
@@ -46,8 +51,8 @@ PICKED, AT_ONCE = 20, 1000
 """By how much surer an interval is bought that may be shown for a picked row, or together with all others."""
 
 
-def bought_level(logical: LogicalPlan, request: Asked) -> float:
-    """How often an interval may fail that is bought with its number: by the text of the query alone."""
+def bought_level(logical: LogicalPlan, request: Request) -> float:
+    """Return how often an interval may fail that is bought with its number: by the text of the query alone."""
     beta = 1.0 - request.confidence
     beta = beta / AT_ONCE if request.simultaneous else beta
     beta /= max((used_together(logical, release) for release in logical.releases), default=1)
@@ -55,8 +60,8 @@ def bought_level(logical: LogicalPlan, request: Asked) -> float:
 
 
 @dataclass(frozen=True)
-class Desk:
-    """One analyst's access to one dataset."""
+class Session:
+    """One analyst's access to one dataset. `dialect` is the one that queries are written in."""
 
     backend: Backend
     schema: Schema
@@ -64,25 +69,40 @@ class Desk:
     ledger: Ledger
     analyst: str | None
     after: AfterEngine
-    waiting: Waiting = field(default_factory=Waiting)
+    dialect: str = "duckdb"
+    waiters: Waiters = field(default_factory=Waiters)
+    multiplicities: dict[tuple[str, frozenset[str]], int] = field(default_factory=dict)
 
-    def room(self) -> Room:
-        """What the ledger has left, to steer by."""
+    def bind(self, tree: Any, params: Parameters = None, bounds: Bounds | None = None) -> LogicalPlan:  # noqa: ANN401 - the parser's own trees
+        """Bind a statement, within the owner's limits on joins."""
+        binder = partial(bind, tree, self.catalog, self.schema, params=params, bounds=bounds)
+        plan = within_limits(binder, self.catalog, self.schema, self._multiplicity)
+        if not self.backend.dialect.repartitions:
+            return plan
+        return repartitioned(plan, self.catalog, self.schema, self._multiplicity)
+
+    def remaining(self) -> RemainingBudget:
+        """Return what the ledger has left, to steer by."""
         left = self.ledger.remaining_cost(self.analyst)
-        return Room(left.gaussian, left.pure, lambda cost: self.ledger.fair_mass(cost, self.analyst))
+        return RemainingBudget(left.gaussian, left.pure, lambda cost: self.ledger.fair_mass(cost, self.analyst))
 
     def price(
-        self, logical: LogicalPlan, request: Asked, room: Room, epsilon: float | None = None, delta_share: float = 1.0
+        self,
+        logical: LogicalPlan,
+        request: Request,
+        remaining: RemainingBudget,
+        epsilon: float | None = None,
+        delta_share: float = 1.0,
     ) -> PrivateStatement:
-        """The statement at what it stated, or at another epsilon and a share of its delta."""
-        budget = allot(request.budget, self.catalog, self.ledger, logical, self.analyst)
+        """Price a statement at what it stated, or at another epsilon and a share of its delta."""
+        budget = policy_budget(request.budget, self.catalog, self.ledger, logical, self.analyst)
         if epsilon is not None:
             delta = None if budget.delta is None else budget.delta * delta_share
             budget = replace(budget, epsilon=epsilon, delta=delta, mu=None)
         return price(
             logical,
             budget,
-            room,
+            remaining,
             min_frequency=request.min_frequency,
             max_rows=request.max_rows,
             max_groups=request.max_groups,
@@ -93,7 +113,7 @@ class Desk:
         )
 
     def buy(
-        self, question: Question, logical: LogicalPlan, private: PrivateStatement, room: Room
+        self, question: Question, logical: LogicalPlan, private: PrivateStatement, remaining: RemainingBudget
     ) -> tuple[list[Estimator], Receipt]:
         """Open the snapshot, pay, then release.
 
@@ -103,7 +123,7 @@ class Desk:
 
         Privacy: the charge is durable before the first row is read, and is never given back.
         """
-        require_room(private, room)
+        require_laplace_budget(private, remaining)
         steps = compile_steps(private, self.backend)
         receipt: Receipt | None = None
         noisy: list[NoisyTable] | None = None
@@ -112,7 +132,7 @@ class Desk:
             with self.backend.snapshot() as snapshot:
                 require_readable(snapshot, self.backend, self._declared(logical))
                 receipt = self._pay(question, logical, private)
-                exact = survey(steps, private, receipt, snapshot)
+                exact = first_pass(steps, private, receipt, snapshot)
                 drawing = True
                 noisy = release(exact, steps, private, receipt, snapshot)
         except BaseException as error:
@@ -128,42 +148,44 @@ class Desk:
             self._store(receipt, noisy, private)
             return [Estimator(table, part) for table, part in zip(noisy, private.parts, strict=True)], receipt
 
-    def turn(self, request: Asked, *question: str) -> AbstractContextManager[None]:
-        """Alone with one question at one price: whoever asks the same meanwhile waits, and finds the answer stored."""
+    def single_flight(self, request: Request, *question: str) -> AbstractContextManager[None]:
+        """Let one thread at a time ask a question at one price; those that wait find the answer stored."""
         if not request.reuse:
             return nullcontext()
         price = (request.budget, request.within, request.confidence, request.equal_noise, request.distinct)
-        return TURNS.turn((self.ledger.id, self.catalog.version, price, *question), self.waiting)
+        return SINGLE_FLIGHT.hold((self.ledger.id, self.catalog.version, price, *question), self.waiters)
 
     def cancel(self) -> None:
-        """Stop what runs and what waits for its turn."""
-        TURNS.cancel(self.waiting)
+        """Stop the statements that run, and those that wait for the same question."""
+        SINGLE_FLIGHT.cancel(self.waiters)
         self.backend.cancel()
 
     def find(
-        self, question: Question, private: PrivateStatement, request: Asked
+        self, question: Question, private: PrivateStatement, request: Request
     ) -> tuple[StoredRelease, list[Estimator]] | None:
-        """The release that was paid for and answers a statement; None where there is none as good.
+        """Return a stored release that answers a statement; None where none is as good, or `reuse` is False.
 
         Privacy: it depends on the question, the owner's declared version and the noise of stored releases,
         never on what the data holds now.
         """
-        anyone = request.budget.mechanism == "auto"
+        if not request.reuse:
+            return None
+        any_mechanism = request.budget.mechanism == "auto"
 
         def read(stored: StoredRelease) -> list[Estimator] | None:
             identical = self.was_bought_by(question, private, stored)
-            return recall(stored.payload, private, any_mechanism=anyone, identical=identical)
+            return recall(stored.payload, private, any_mechanism=any_mechanism, identical=identical)
 
         return next(self.preferred(private, read), None)
 
     def was_bought_by(self, question: Question, private: PrivateStatement, stored: StoredRelease) -> bool:
-        """Whether a release was bought for the same measures by a question that stated the same."""
+        """Return True if a release was bought for the same measures by a question that stated the same."""
         return question.stated is not None and stored.noise == canonical(_noise(question, private))
 
     def preferred(
         self, private: PrivateStatement, read: Callable[[StoredRelease], list[Estimator] | None]
     ) -> Iterator[tuple[StoredRelease, list[Estimator]]]:
-        """The stored releases that `read` can use: those that answered this question before, then the most accurate.
+        """Yield the stored releases that `read` can use: first those that answered this question, then by accuracy.
 
         The first that answered a question answers it for ever: a repeated question must not change its digits because
         others were asked since.
@@ -177,39 +199,51 @@ class Desk:
                 others.append((stored, known))
         yield from sorted(others, key=lambda pair: noisiness(pair[1], private))
 
-    def retell(
+    def answer_stored(
         self,
         question: Question,
-        found: tuple[StoredRelease, list[Estimator]],
+        release: tuple[StoredRelease, list[Estimator]],
         logical: LogicalPlan,
         private: PrivateStatement,
-        request: Asked,
+        request: Request,
         public: Mapping[str, pa.Table],
     ) -> Answer:
-        """The answer that a stored release gives, with the digits that it has. From now on it answers the question."""
-        stored, known = found
+        """Answer from a stored release, with the digits that it has. From now on it answers the question."""
+        stored, estimators = release
         needs = needs_name(private)
         if needs not in stored.answers and not asks_for_all(stored.payload, private):
             with suppress(LedgerError):  # the answer is paid for, whether or not the note can be written
                 self.ledger.reuse(stored, needs)
         left = self.ledger.budget(self.analyst).remaining
-        plans = [estimator.plan for estimator in known]
-        told = reused(question.text, plans, self.ledger.receipt_id(stored.charge), left)
-        return tell(self.after, logical, known, public, request, told)
+        plans = [estimator.plan for estimator in estimators]
+        summary = reused_summary(question.text, plans, self.ledger.receipt_id(stored.charge), left)
+        return build_answer(self.after, logical, estimators, public, request, summary)
 
     def earlier(self, private: PrivateStatement) -> list[StoredRelease]:
-        """What was released before about the same rows and keys, the latest first."""
+        """Return the stored releases about the same rows and keys, the latest first."""
         return self.ledger.find(statement_fingerprint(private), version=self.catalog.version)
 
     def public_tables(self, logical: LogicalPlan) -> dict[str, pa.Table]:
-        """The public tables that the after part joins with, as they are. Read before anything is charged."""
+        """Read the public tables that released numbers are joined with. Nothing is charged yet."""
         names = public_tables(logical)
         require_public(self.catalog, names)
         most = self.catalog.limits.rows
-        return {there: public_table(name, self.backend, self.schema, most) for name, there in names.items()}
+        return {alias: public_table(name, self.backend, self.schema, most) for name, alias in names.items()}
+
+    def close(self) -> None:
+        """Close the database. The ledger may be shared, and stays open."""
+        self.after.close()
+        self.backend.close()
+
+    def _multiplicity(self, table: str, columns: frozenset[str]) -> int:
+        """Return the most rows of a public table that agree on some columns, read once for each connection."""
+        require_public(self.catalog, [table])
+        if (table, columns) not in self.multiplicities:
+            self.multiplicities[table, columns] = multiplicity(table, columns, self.backend)
+        return self.multiplicities[table, columns]
 
     def _declared(self, logical: LogicalPlan) -> list[SchemaTable]:
-        """What was known, when the plan was made, of the tables that it reads."""
+        """Return the tables that a plan reads, as they were declared when it was made."""
         return [self.schema.tables[name] for name in sorted({scan.table for scan in scans_of(logical.releases)})]
 
     def _pay(self, question: Question, logical: LogicalPlan, private: PrivateStatement) -> Receipt:
@@ -222,7 +256,7 @@ class Desk:
             **({} if question.params is None else {"params": question.params}),
         }
         return self.ledger.charge(
-            private.charge, analyst=self.analyst, question=shown, queries=counted(self.catalog, logical)
+            private.charge, analyst=self.analyst, question=shown, queries=basic_queries(self.catalog, logical)
         )
 
     def _store(self, receipt: Receipt, noisy: Sequence[NoisyTable], private: PrivateStatement) -> None:
@@ -237,7 +271,7 @@ class Desk:
                 raise
         except Exception as error:  # noqa: BLE001 - see above
             owners_log.error("A release could not be stored: %s: %s", type(error).__name__, error)
-            notice("The answer could not be stored in the ledger; it was charged, and will not be reused.")
+            notice("The answer could not be stored in the ledger; it was charged, and will not be reused_summary.")
 
     def _fail(
         self,
@@ -258,11 +292,16 @@ class Desk:
             error.repeatable = repeatable  # type: ignore[attr-defined]
 
 
+def notice(text: str) -> None:
+    """Tell the person at the terminal something, on standard error. It is never about data."""
+    sys.stderr.write(f"hedgerow: {text}\n")
+
+
 def statement_name(private: PrivateStatement) -> str:
-    """A name for what a statement asks of the rows, at whatever price."""
+    """Name of what a statement asks of the rows, at whatever price."""
     return f"{statement_fingerprint(private)} {needs_name(private)}"
 
 
 def _noise(question: Question, private: PrivateStatement) -> dict[str, object]:
-    """What a release was bought for: its measures, and the price that the question stated."""
+    """Purpose of a release: its measures, and the price that the question stated."""
     return {"needs": needs_name(private), "stated": None if question.stated is None else list(question.stated)}

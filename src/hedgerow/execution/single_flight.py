@@ -1,7 +1,7 @@
-"""The same question asked by many threads at once is paid for once: whoever comes while it runs waits for it.
+"""A question that many threads ask at once is paid for once: those that come while it runs wait for it.
 
-What holds between processes is less. Each of them asks a question once at a time; two processes that ask the same one
-in the same moment may both pay, and the first release answers it from then on.
+Between processes less is guaranteed: two that ask the same question in the same moment may both pay, and the first
+release answers it from then on.
 """
 
 import os
@@ -12,21 +12,21 @@ from contextlib import contextmanager
 from hedgerow.errors import BackendError
 
 
-class Turns:
-    """Who asks what now. One for the process: several databases may share a ledger."""
+class SingleFlight:
+    """Questions that are being answered. One for the process: several databases may share a ledger."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
         self._running: set[Hashable] = set()
 
     @contextmanager
-    def turn(self, question: Hashable, waiting: "Waiting") -> Iterator[None]:
-        """Inside, nobody else in this process asks the same question; whoever is cancelled while waiting is told so."""
+    def hold(self, question: Hashable, waiters: "Waiters") -> Iterator[None]:
+        """Hold a question: no other thread asks it meanwhile. Raise an error if cancelled while waiting."""
         with self._changed:
-            begun = waiting.cancelled
+            begun = waiters.cancelled
             while question in self._running:
                 self._changed.wait()
-                if waiting.cancelled != begun:
+                if waiters.cancelled != begun:
                     raise BackendError("The question was cancelled while it waited for its turn.", code="cancelled")
             self._running.add(question)
         try:
@@ -36,27 +36,27 @@ class Turns:
                 self._running.discard(question)
                 self._changed.notify_all()
 
-    def cancel(self, waiting: "Waiting") -> None:
-        """Wake up whoever waits in the name of `waiting`."""
+    def cancel(self, waiters: "Waiters") -> None:
+        """Wake up those who wait in the name of `waiters`."""
         with self._changed:
-            waiting.cancelled += 1
+            waiters.cancelled += 1
             self._changed.notify_all()
 
 
-class Waiting:
-    """Those who wait for a turn at one database, to be cancelled together."""
+class Waiters:
+    """Threads that wait at one database, to be cancelled together."""
 
     def __init__(self) -> None:
         self.cancelled = 0
         """How often."""
 
 
-TURNS = Turns()
+SINGLE_FLIGHT = SingleFlight()
 
 
 def _begin_anew() -> None:
     """In a forked process none of its parent's threads run."""
-    TURNS.__init__()  # type: ignore[misc]
+    SINGLE_FLIGHT.__init__()  # type: ignore[misc]
 
 
 if hasattr(os, "register_at_fork"):

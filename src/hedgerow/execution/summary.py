@@ -1,4 +1,4 @@
-"""The receipt of an answer, from a priced plan."""
+"""Summary of an answer: noise, price, and what remains. It follows from the priced plan."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,7 +13,7 @@ from hedgerow.privacy.ranks import Draw
 
 
 def mechanisms(plan: PrivatePlan) -> tuple[Mechanism, ...]:
-    """Every noisy measure of the plan, in the analyst's units."""
+    """List every noisy measure of the plan, in the analyst's units."""
     found = []
     if plan.selection is not None:
         spread = plan.bounding.groups if plan.mechanism == "laplace" else plan.bounding.groups**0.5
@@ -48,20 +48,20 @@ def _drawn(plan: PrivatePlan, draw: Draw) -> Mechanism:
 
 
 def scale_of(noise: Noise) -> float:
-    """The one number of a noise: standard deviation, or scale."""
+    """Return the one number of a noise: standard deviation, or scale."""
     return noise.sigma if isinstance(noise, Gaussian) else noise.scale
 
 
-def reused(query: str, parts: Sequence[PrivatePlan], identity: str, remaining: Spending) -> Summary:
-    """What the analyst is told about an answer that was paid for before."""
+def reused_summary(query: str, parts: Sequence[PrivatePlan], identity: str, remaining: Spending) -> Summary:
+    """Return the summary of an answer that was paid for before."""
     return Summary(identity, query, _all(parts), parts[0].minimum, remaining=remaining, reused=True)
 
 
-def summary(query: str, statement: PrivateStatement, receipt: Receipt, estimate: Receipt | None = None) -> Summary:
-    """What the analyst is told about cost and noise; with an `estimate` that was bought first, about both charges."""
+def paid_summary(query: str, statement: PrivateStatement, receipt: Receipt, estimate: Receipt | None = None) -> Summary:
+    """Return the summary of an answer that was bought; with a size estimate that was bought first, of both charges."""
     if estimate is not None:
         return _both(
-            summary(query, statement, receipt), _payment("size estimate", estimate), _payment("answer", receipt)
+            paid_summary(query, statement, receipt), _payment("size estimate", estimate), _payment("answer", receipt)
         )
     return Summary(
         receipt.id,
@@ -78,9 +78,9 @@ def _payment(purpose: str, receipt: Receipt) -> Payment:
     return Payment(purpose, receipt.id, Spending(receipt.charge.epsilon, receipt.charge.delta), receipt.share)
 
 
-def _both(told: Summary, first: Payment, second: Payment) -> Summary:
+def _both(summary: Summary, first: Payment, second: Payment) -> Summary:
     epsilon, delta = first.charge.epsilon + second.charge.epsilon, first.charge.delta + second.charge.delta
-    return replace(told, charge=Spending(epsilon, delta), share=first.share + second.share, payments=(first, second))
+    return replace(summary, charge=Spending(epsilon, delta), share=first.share + second.share, payments=(first, second))
 
 
 def _all(parts: Sequence[PrivatePlan]) -> tuple[Mechanism, ...]:

@@ -24,7 +24,7 @@ from hedgerow.ledger.entries import (
     Entry,
     canonical,
 )
-from hedgerow.ledger.filters import Filter, Request, admit
+from hedgerow.ledger.filters import ChargeRequest, Filter, admit
 from hedgerow.ledger.rules import allowance, check_rules
 from hedgerow.ledger.store import Reader, Store, StoredRelease
 from hedgerow.ledger.terms import Terms
@@ -78,7 +78,7 @@ class Ledger:
             queries: How many basic queries of the query-budget note it counts as, where the owner set a number.
         """
         name = _name(analyst)
-        request = Request.of(charge, queries)
+        request = ChargeRequest.of(charge, queries)
         asked = request.units
         with self._store.write() as book:
             last = book.last()
@@ -100,7 +100,7 @@ class Ledger:
         return self._receipt(entry, charge, asked, filters)
 
     def _paid(
-        self, book: Reader, request: Request, question: Mapping[str, Any], period: str, filters: Sequence[Filter]
+        self, book: Reader, request: ChargeRequest, question: Mapping[str, Any], period: str, filters: Sequence[Filter]
     ) -> tuple[Entry, Entry] | None:
         """A failure of the same question before any noise was drawn, not yet repeated, and the charge it was under.
 
@@ -346,7 +346,7 @@ def timestamp(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat(timespec="microseconds")
 
 
-def _charge_body(request: Request, question: Mapping[str, Any]) -> dict[str, Any]:
+def _charge_body(request: ChargeRequest, question: Mapping[str, Any]) -> dict[str, Any]:
     charge = request.charge
     return {
         "question": dict(question),

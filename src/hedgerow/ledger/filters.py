@@ -25,7 +25,7 @@ _OWNERS = {"total": "the", "lifetime": "the lifetime", "analyst": "this analyst'
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class ChargeRequest:
     """A charge that is asked for: in units, rounded up, and in basic queries of the query-budget note."""
 
     charge: Charge
@@ -90,14 +90,14 @@ class Filter:
         return Filter(self.owner, self.caps, self.spent + asked)
 
 
-def admit(request: Request, filters: Sequence[Filter]) -> None:
+def admit(request: ChargeRequest, filters: Sequence[Filter]) -> None:
     """Refuse a charge that does not fit every filter."""
     for one in filters:
         if coordinate := one.overrun_by(request.units):
             raise _refusal(request, one, coordinate, filters)
 
 
-def _refusal(request: Request, one: Filter, coordinate: str, filters: Sequence[Filter]) -> BudgetError:
+def _refusal(request: ChargeRequest, one: Filter, coordinate: str, filters: Sequence[Filter]) -> BudgetError:
     """What was asked, what is left, and the largest epsilon that would still fit."""
     charge = request.charge
     largest = largest_epsilon(charge, coordinate, [one.remaining for one in filters])

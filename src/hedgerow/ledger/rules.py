@@ -8,13 +8,13 @@ from hedgerow.catalog.model import BudgetPolicy
 from hedgerow.errors import BudgetError, CatalogError
 from hedgerow.ledger.caps import RESERVE, SCALE, Units
 from hedgerow.ledger.entries import Account
-from hedgerow.ledger.filters import Filter, Request, largest_epsilon
+from hedgerow.ledger.filters import ChargeRequest, Filter, largest_epsilon
 
 SURCHARGE_ROOM = int(RESERVE * SCALE) // 10**6
 """What discrete noise may owe in one statement of a schedule."""
 
 
-def check_rules(request: Request, policy: BudgetPolicy, total: Filter, account: Account) -> None:
+def check_rules(request: ChargeRequest, policy: BudgetPolicy, total: Filter, account: Account) -> None:
     """Refuse what `per_query`, `queries` or `schedule` do not allow."""
     _check_size(request.charge, policy)
     if policy.queries is not None:
@@ -41,7 +41,7 @@ def _check_size(charge: Charge, policy: BudgetPolicy) -> None:
         )
 
 
-def _check_number(request: Request, number: int, total: Filter, account: Account) -> None:
+def _check_number(request: ChargeRequest, number: int, total: Filter, account: Account) -> None:
     """Protocol of the query-budget note: `number` basic queries share the budget evenly; then the dataset is closed."""
     asked, left = request.queries, number - account.queries
     if asked > left:
@@ -72,7 +72,7 @@ def allowance(schedule: str, total: Filter, account: Account) -> Units:
     return replace(left, pure=left.deliberate + SURCHARGE_ROOM)
 
 
-def _require_within(request: Request, allowed: Units, *, code: str, what: str) -> None:
+def _require_within(request: ChargeRequest, allowed: Units, *, code: str, what: str) -> None:
     """Refuse a request that takes more than `allowed` in any coordinate."""
     charge = request.charge
     for coordinate in ("gaussian", "pure", "mass"):

@@ -21,12 +21,11 @@ from hedgerow.accounting import (
     statement_threshold,
     threshold,
 )
-from hedgerow.accounting.budget import Cost
+from hedgerow.accounting.budget import Cost, RemainingBudget
 from hedgerow.accounting.events import STRAY_MASS
 from hedgerow.distributions import Gaussian
 from hedgerow.errors import ParameterError
 from hedgerow.privacy.bounding import Bounding
-from hedgerow.privacy.plan import Room
 from hedgerow.privacy.precision import check_scale, least_scale, root_up, shift_for, up
 from hedgerow.privacy.sums import Coordinate, Selection
 
@@ -102,7 +101,15 @@ def block(
 
 
 def selection(
-    epsilon: float, delta: float, minimum: int, groups: int, mu: float, stage2: float, room: Room, *, added: bool
+    epsilon: float,
+    delta: float,
+    minimum: int,
+    groups: int,
+    mu: float,
+    stage2: float,
+    remaining: RemainingBudget,
+    *,
+    added: bool,
 ) -> tuple[Selection, tuple[GaussianEvent, ThresholdEvent]]:
     """The threshold test that spends `mu`, next to measures that spend `stage2`.
 
@@ -113,7 +120,7 @@ def selection(
     scale = up(sigma * 2.0**shift)
     sigma = scale / 2.0**shift
     largest = Fraction(delta) * Fraction(ADDED_SHARE if added else 0.5) * (1 - Fraction(1, 10**9))
-    fair = room.fair_mass(Cost(gaussian=Fraction(mu * mu + stage2 * stage2)))
+    fair = remaining.fair_mass(Cost(gaussian=Fraction(mu * mu + stage2 * stage2)))
     wanted = float(min(largest, fair)) or float(largest)
     tau = threshold(minimum, sigma, wanted, groups)
     if not added:

@@ -1,10 +1,8 @@
 """The priced plan: everything that follows from query, catalog and budget, and nothing from data."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from fractions import Fraction
 
-from hedgerow.accounting.budget import Charge, Cost
+from hedgerow.accounting.budget import Charge
 from hedgerow.plan.nodes import Release
 from hedgerow.privacy.bounding import Bounding
 from hedgerow.privacy.distinct import Distinct
@@ -33,33 +31,6 @@ class Recipe:
     draw: int | None = None
     distinct: int | None = None
     cells: tuple[Terms, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Budget:
-    """What a statement may cost as a guarantee of its own, and with which noise.
-
-    `mu` is there where the owner's protocol, and not the statement, sets the noise; it agrees with (epsilon, delta).
-    `part` says that it is one part of a statement: delta is then its part of the threshold mass and what goes with it.
-    """
-
-    epsilon: float
-    delta: float | None
-    mechanism: str = "auto"
-    mu: float | None = None
-    part: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Room:
-    """What the ledger has left: public numbers that steer, and never decide, admission.
-
-    `fair_mass` is the threshold mass that goes with a cost of noise, so that mass is never what runs out first.
-    """
-
-    gaussian_left: Fraction
-    pure_left: Fraction
-    fair_mass: Callable[[Cost], Fraction]
 
 
 @dataclass(frozen=True, slots=True)

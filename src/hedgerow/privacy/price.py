@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
-from hedgerow.accounting.budget import Charge, Cost, Event
+from hedgerow.accounting.budget import Budget, Charge, Cost, Event, RemainingBudget
 from hedgerow.error_bars.intervals import half_width
 from hedgerow.errors import BudgetError, ParameterError
 from hedgerow.plan.nodes import LogicalPlan, Release
@@ -14,7 +14,7 @@ from hedgerow.privacy.bounding import Bounding, bound, units_only
 from hedgerow.privacy.distinct import gaussian_distinct, laplace_distinct
 from hedgerow.privacy.keys import Key, KeyRule, Keys, keys_of
 from hedgerow.privacy.needs import needs_of
-from hedgerow.privacy.plan import Budget, PrivatePlan, PrivateStatement, Room
+from hedgerow.privacy.plan import PrivatePlan, PrivateStatement
 from hedgerow.privacy.precision import precision
 from hedgerow.privacy.ranks import gaussian_draw, laplace_draw
 from hedgerow.privacy.shape import Shape, shape
@@ -31,7 +31,7 @@ TESTED_SHARE = 0.1
 def price(
     plan: LogicalPlan,
     budget: Budget,
-    room: Room,
+    remaining: RemainingBudget,
     *,
     min_frequency: int,
     max_rows: int | None = None,
@@ -54,19 +54,21 @@ def price(
         alone = shown_alone(plan, release)
         keys = keys_of(release.keys, (domains or {}).get(release))
         pricers.append(
-            _Pricer(release, keys, limits, min_frequency, alone, room, beta, equal_noise=equal_noise, method=method)
+            _Pricer(
+                release, keys, limits, min_frequency, alone, remaining, beta, equal_noise=equal_noise, method=method
+            )
         )
     statement = _Statement(pricers)
     if budget.mechanism == "laplace":
         return statement.laplace(budget)
     if budget.mechanism == "gaussian" or budget.mu is not None:
         return statement.gaussian(budget)
-    return _automatic(statement, budget, room)
+    return _automatic(statement, budget, remaining)
 
 
-def require_room(plan: PrivateStatement, room: Room) -> None:
+def require_laplace_budget(plan: PrivateStatement, remaining: RemainingBudget) -> None:
     """Say plainly why Laplace noise is refused, before the ledger does."""
-    left = max(room.pure_left, Fraction(0))
+    left = max(remaining.pure_left, Fraction(0))
     if plan.parts[0].mechanism == "laplace" and left < Fraction(plan.charge.epsilon):
         raise BudgetError(
             f"There is no room for Laplace noise: it is charged to pure_epsilon, of which {float(left):.4g} is left.",
@@ -77,18 +79,18 @@ def require_room(plan: PrivateStatement, room: Room) -> None:
         )
 
 
-def _automatic(pricer: "_Statement", budget: Budget, room: Room) -> PrivateStatement:
+def _automatic(pricer: "_Statement", budget: Budget, remaining: RemainingBudget) -> PrivateStatement:
     """Laplace where it is the more accurate, by the length of 95 % intervals, and there is room for it.
 
     Where there is room for neither, the ledger will say so: of the noise that the owner kept a budget for.
     """
-    if room.pure_left < Fraction(budget.epsilon) and room.gaussian_left > 0:
+    if remaining.pure_left < Fraction(budget.epsilon) and remaining.gaussian_left > 0:
         return pricer.gaussian(budget)
     pure = pricer.laplace(budget)
     if budget.delta is None:
         return pure
     normal = pricer.gaussian(budget)
-    fits = normal.charge.cost.gaussian <= room.gaussian_left
+    fits = normal.charge.cost.gaussian <= remaining.gaussian_left
     widths = [sum(_spread(part) for part in statement.parts) for statement in (normal, pure)]
     return normal if fits and widths[0] <= widths[1] else pure
 
@@ -159,7 +161,7 @@ class _Pricer:
         bounding: Bounding,
         minimum: int,
         alone: Sequence[bool],
-        room: Room,
+        remaining: RemainingBudget,
         beta: float,
         *,
         equal_noise: bool,
@@ -171,7 +173,7 @@ class _Pricer:
         self._release = release
         self._keys = keys
         self._minimum = minimum
-        self._room = room
+        self._remaining = remaining
         self._one_row = not bounding.weighted
         self._selects = keys.rule is KeyRule.SELECTED or minimum > 1
         self._needs = needs_of(release)
@@ -198,7 +200,7 @@ class _Pricer:
                 self._groups,
                 math.sqrt(first),
                 math.sqrt(second),
-                self._room,
+                self._remaining,
                 added=budget.part or self._groups > gaussian.EXACT_PROFILE,
             )
             events = [*selected, *events]
@@ -214,7 +216,7 @@ class _Pricer:
         made.add_distinct(laplace_distinct, second / max(1, blocks), self._method)
         selection, events = None, list[Event](made.events)
         if self._selects:
-            fair = self._room.fair_mass(Cost(pure=epsilon))
+            fair = self._remaining.fair_mass(Cost(pure=epsilon))
             mass = min(Fraction(_delta(budget)), fair) if fair else Fraction(_delta(budget))
             selection, selected = laplace.selection(first, self._minimum, self._groups, mass)
             events = [*selected, *events]

@@ -62,7 +62,7 @@ def select_keys(exact: ExactTable, plan: PrivatePlan, receipt: Receipt) -> Selec
 
 
 def covers_every_key(exact: ExactTable, selected: SelectedKeys) -> bool:
-    """Whether all keys that the data has were selected, so that the survey's sums are those over the selection.
+    """Whether all keys that the data has were selected, so that the first pass's sums are those over the selection.
 
     Nothing depends on it but which of two equal computations is used.
     """

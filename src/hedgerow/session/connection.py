@@ -1,4 +1,4 @@
-"""connect: from a source, a catalog and a ledger to a `Database`."""
+"""`connect`: from a source, a catalog and a ledger to a `Database`."""
 
 import os
 from pathlib import Path
@@ -6,9 +6,10 @@ from pathlib import Path
 from hedgerow.backends import connect_backend
 from hedgerow.catalog import Catalog, bind_catalog, load_catalog, unenforced_paths
 from hedgerow.errors import CatalogError, HedgerowError
-from hedgerow.execution.notices import notice
+from hedgerow.execution.session import Session, notice
 from hedgerow.ledger import Ledger, file_of, open_ledger
 from hedgerow.owners_log import about, beside, keep, let_go
+from hedgerow.release import AfterEngine
 from hedgerow.schema import Schema
 from hedgerow.session.database import Database
 from hedgerow.session.key_domains import read_domains
@@ -60,24 +61,25 @@ def _connected(
         schema = backend.schema()
         bound = read_domains(bind_catalog(declared, schema), schema, backend)
         book = ledger if isinstance(ledger, Ledger) else _open_ledger(ledger, bound)
-        _tell_what_is_not_enforced(bound, schema)
+        _warn_of_unenforced_paths(bound, schema)
     except HedgerowError:
         backend.close()
         raise
     owns = book is not ledger
-    return Database(backend, schema, bound, book, analyst=analyst, dialect=dialect, owns_ledger=owns, owners_log=log)
+    session = Session(backend, schema, bound, book, analyst, AfterEngine(bound.limits), dialect)
+    return Database(session, owns_ledger=owns, owners_log=log)
 
 
 def _owners_log(catalog: Catalog, ledger: str | os.PathLike[str] | Ledger | None) -> Path | None:
-    """Where the owner's log of a database is: beside its ledger, if that is a file."""
+    """Return the file of the owner's log: beside the ledger, if that is a file."""
     if isinstance(ledger, Ledger):
         return beside(ledger.path)
     known = ledger is not None or catalog.path is not None
     return beside(file_of(ledger_path(catalog, ledger)) if known else None)
 
 
-def _tell_what_is_not_enforced(catalog: Catalog, schema: Schema) -> None:
-    """Say which rows have one owner by the catalog's word alone. It follows from the schema; no row is read."""
+def _warn_of_unenforced_paths(catalog: Catalog, schema: Schema) -> None:
+    """Name the tables whose rows have one owner by the catalog's word alone. No row is read."""
     for table, key in unenforced_paths(catalog, schema):
         notice(
             f"Nothing enforces that {key} is unique, so whose the rows of `{table}` are is the catalog's word. A row "
@@ -86,7 +88,7 @@ def _tell_what_is_not_enforced(catalog: Catalog, schema: Schema) -> None:
 
 
 def ledger_path(catalog: Catalog, ledger: str | os.PathLike[str] | None) -> Path | str:
-    """Where the ledger of a catalog is: where the caller says, or beside the catalog."""
+    """Return the place of a ledger: where the caller says, or beside the catalog."""
     if ledger is not None:
         return os.fspath(ledger)
     if catalog.path is None:
@@ -99,5 +101,4 @@ def ledger_path(catalog: Catalog, ledger: str | os.PathLike[str] | None) -> Path
 
 
 def _open_ledger(ledger: str | os.PathLike[str] | None, catalog: Catalog) -> Ledger:
-    place = ledger_path(catalog, ledger)
-    return open_ledger(place, dataset=catalog.dataset, policy=catalog.budget, notice=notice)
+    return open_ledger(ledger_path(catalog, ledger), dataset=catalog.dataset, policy=catalog.budget, notice=notice)

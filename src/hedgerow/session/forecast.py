@@ -1,4 +1,4 @@
-"""What a list of queries, fixed in advance, would prove together, by every accountant.
+"""Total price of a list of queries, fixed in advance, by every accountant.
 
 All mechanisms and parameters are known before the first answer, so the tightest accountant may be believed: privacy
 loss distributions are valid here, and only here (docs/proofs/ledger.md). It is a report: an interactive ledger admits
@@ -11,8 +11,12 @@ from typing import Any
 
 from hedgerow.accounting import GDP, PLD, RDP, ZCDP, Accountant, AnyEvent, Basic
 from hedgerow.accounting.budget import Charge, Cost
-from hedgerow.errors import ConditionNotMet
+from hedgerow.errors import ConditionNotMet, ParameterError
+from hedgerow.execution.price_policy import sets_price
+from hedgerow.execution.request import AUTOMATIC, Options, resolve_request
+from hedgerow.execution.session import Session
 from hedgerow.ledger.caps import SCALE, Units
+from hedgerow.session.corridor import bind_statement
 
 ACCOUNTANTS: Mapping[str, type[Accountant]] = {"basic": Basic, "zCDP": ZCDP, "RDP": RDP, "PLD": PLD, "GDP": GDP}
 
@@ -37,13 +41,13 @@ class Forecast:
 
     @property
     def tightest(self) -> tuple[str, float]:
-        """The accountant that proves most, and what."""
+        """Return the accountant that proves most, and its epsilon."""
         known = {name: epsilon for name, epsilon in self.epsilons.items() if epsilon is not None}
         best = min(known, key=lambda name: known[name])
         return best, known[best]
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain JSON."""
+        """Return it as plain JSON."""
         name, epsilon = self.tightest
         rows = [
             {"query": query, "epsilon": charge.epsilon, "delta": charge.delta}
@@ -59,40 +63,56 @@ class Forecast:
 
 
 def total(events: Iterable[AnyEvent], delta: float) -> dict[str, float | None]:
-    """The epsilon that each accountant proves for `events` at `delta`; None where it cannot say."""
+    """Return the epsilon that each accountant proves for `events` at `delta`; None where it cannot say."""
     listed = list(events)
     return {name: _epsilon(kind, listed, delta) for name, kind in ACCOUNTANTS.items()}
 
 
-def forecast(queries: Sequence[str], charges: Sequence[Charge], delta: float, left: Cost | None) -> Forecast:
-    """Total the charges of a fixed list."""
+def forecast_statements(session: Session, queries: Sequence[str], options: Options) -> Forecast:
+    """Total the charges of a fixed list of queries. Free; reads no private row."""
+    if options.get("within") is not None:
+        raise ParameterError(
+            "A forecast takes the price of each query as given.", code="bad-within", hint="Leave within out."
+        )
+    if options.get("bounds") == AUTOMATIC:
+        options = {**options, "bounds": None}
+    resolve_request(session.catalog, **options)
+    charges = []
+    for query in queries:
+        statement = bind_statement(session, query, None, options)
+        if statement.logical.releases:
+            charges.append(session.price(statement.logical, statement.request, session.remaining()).charge)
+        else:
+            charges.append(Charge((), 0.0, 0.0))
     events: list[AnyEvent] = [event for charge in charges for event in charge.events]  # type: ignore[misc]
-    return Forecast(
-        tuple(queries), tuple(charges), delta, total(events, delta), None if left is None else _admitted(charges, left)
-    )
+    delta = session.catalog.budget.delta
+    admitted = None
+    if not sets_price(session.catalog):
+        admitted = _admitted(charges, session.ledger.remaining_cost(session.analyst))
+    return Forecast(tuple(queries), tuple(charges), delta, total(events, delta), admitted)
 
 
 def how_many(charge: Charge, left: Cost) -> int | None:
-    """How often `charge` fits into what is left; None where it takes nothing."""
+    """Count how often `charge` fits into what is left; None where it takes nothing."""
     asked = Units.of(charge)
     pairs = [(asked.gaussian, left.gaussian), (asked.deliberate, left.pure), (asked.mass, left.mass)]
-    fits = [max(int(room * SCALE // amount), 0) for amount, room in pairs if amount]
+    fits = [max(int(remaining * SCALE // amount), 0) for amount, remaining in pairs if amount]
     return min(fits, default=None)
 
 
 def _admitted(charges: Sequence[Charge], left: Cost) -> int:
-    """How many charges, from the first, fit into what is left."""
+    """Count the charges, from the first, that fit into what is left."""
     spent = Units()
     for number, charge in enumerate(charges):
         spent = spent + Units.of(charge)
         pairs = [(spent.gaussian, left.gaussian), (spent.deliberate, left.pure), (spent.mass, left.mass)]
-        if charge.events and any(amount > room * SCALE for amount, room in pairs):
+        if charge.events and any(amount > remaining * SCALE for amount, remaining in pairs):
             return number
     return len(charges)
 
 
 def _epsilon(kind: type[Accountant], events: Sequence[AnyEvent], delta: float) -> float | None:
-    """None where the accountant cannot hold these events: a report never takes the books away."""
+    """Return None where the accountant cannot hold these events: a report is never worth an error."""
     try:
         return kind(events).epsilon(delta)
     except (ConditionNotMet, ArithmeticError, ValueError, MemoryError):

@@ -1,29 +1,43 @@
-"""The price before the purchase: cost, noise, predicted errors, survival of small groups, the SQL. Reads no rows."""
+"""Price of a statement before it is asked: cost, noise, predicted errors, survival of small groups. Reads no rows."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from hedgerow.accounting.budget import Cost, Spending
-from hedgerow.accuracy_target.target_price import SIZES, Offer
+from hedgerow.accounting.budget import Cost, RemainingBudget, Spending
+from hedgerow.accuracy_target.accuracy_first import SIZES, AccuracyFirst, TargetPrice, price_target
 from hedgerow.answer import Mechanism
 from hedgerow.answer.plot import AnyChart, Errors, plot_curve
 from hedgerow.catalog.load_budget import EPSILONS
+from hedgerow.compile import program
 from hedgerow.distributions import Gaussian
 from hedgerow.error_bars.propagation import bounds_of
 from hedgerow.error_bars.provenance.noisy_columns import noisy_columns, trace
 from hedgerow.errors import BudgetError, ConditionNotMet, ParameterError, QueryError
-from hedgerow.execution.request import real
+from hedgerow.execution.public_tables import public_statement
+from hedgerow.execution.request import Question, Request, real
+from hedgerow.execution.session import Session
 from hedgerow.execution.summary import mechanisms
 from hedgerow.expressions.nodes import Column
 from hedgerow.plan.nodes import LogicalPlan
-from hedgerow.privacy.plan import PrivateStatement
+from hedgerow.privacy.plan import PrivatePlan, PrivateStatement
 from hedgerow.privacy.sums import Selection
 from hedgerow.release import typical
+from hedgerow.session.corridor import BoundStatement
+from hedgerow.session.forecast import how_many
+
+NO_NONCE = "0" * 32
+"""Stands for the nonce in SQL that is only shown."""
+
+BOUNDS_FIRST = (
+    "Bounds, or how many rows one person counts for, would be found first, for a part of epsilon; errors that depend "
+    "on them cannot be told before."
+)
 
 CURVE = tuple(10 ** (step / 8) for step in range(-8, 9))
 """The epsilons of a curve, as multiples of the one that was quoted."""
@@ -31,7 +45,7 @@ CURVE = tuple(10 ** (step / 8) for step in range(-8, 9))
 
 @dataclass(frozen=True)
 class Quote:
-    """What a statement would cost, and what it would be worth.
+    """Price of a statement, and the errors that it would buy.
 
     Attributes:
         charge: The statement's own guarantee.
@@ -61,30 +75,25 @@ class Quote:
     fits: bool = True
     notes: tuple[str, ...] = field(default=())
     repeats: int | None = None
-    offer: Offer | None = None
+    offer: TargetPrice | None = None
     receipt: str | None = None
     anew: Spending | None = None
     _reprice: Callable[[float], Errors] | None = field(default=None, repr=False, compare=False)
 
     @property
     def reused(self) -> bool:
-        """Whether the answer is paid for already, so that asking is free."""
+        """Return True if the answer is paid for already, so that asking is free."""
         return self.receipt is not None
 
-    @classmethod
-    def public(cls, query: str, sql: str) -> "Quote":
-        """Public data is exact and free."""
-        return cls(query, Spending(0.0, 0.0), 0.0, None, 1.0, (), {}, None, (sql,))
-
     def errors_at(self, epsilon: float) -> Errors:
-        """The errors of the same question at another epsilon. Free; reads no private row. The database must be open."""
+        """Predict the errors at another epsilon. Free; reads no private row. The database must be open."""
         real("epsilon", epsilon, *EPSILONS)
         if self._reprice is None and self.errors:
             raise ConditionNotMet("Only a quote of a database can be priced anew.", condition="quoted by a database")
         return self.errors if self._reprice is None else self._reprice(float(epsilon))
 
     def plot(self) -> AnyChart:
-        """An Altair chart of error against epsilon, from a tenth of what was quoted to ten times as much."""
+        """Draw an Altair chart of error against epsilon, from a tenth of what was quoted to ten times as much."""
         if not self.errors:
             raise ParameterError(
                 "No column of this question has an error to plot.",
@@ -96,19 +105,19 @@ class Quote:
         return plot_curve(curve, quoted, self.confidence)
 
     def _curve(self, quoted: float) -> dict[float, Errors]:
-        """Prices around the quoted one, those left out at which the question cannot be asked at all."""
-        found: dict[float, Errors] = {}
+        """Predict errors around the quoted price, except where the question cannot be asked at all."""
+        curve: dict[float, Errors] = {}
         for factor in CURVE:
             epsilon = quoted * factor
             if factor == 1:
-                found[quoted] = self.errors if self.anew is None else self.errors_at(quoted)
+                curve[quoted] = self.errors if self.anew is None else self.errors_at(quoted)
             elif EPSILONS[0] <= epsilon <= EPSILONS[1]:
                 with suppress(QueryError, BudgetError):
-                    found[epsilon] = self.errors_at(epsilon)
-        return found
+                    curve[epsilon] = self.errors_at(epsilon)
+        return curve
 
     def to_dict(self) -> dict[str, Any]:
-        """The JSON of the command line."""
+        """Return the JSON of the command line."""
         left = self.remaining
         return {
             "query": self.query,
@@ -129,55 +138,113 @@ class Quote:
         }
 
 
-def predict(
-    query: str,
-    logical: LogicalPlan,
-    statement: PrivateStatement,
-    confidence: float,
-    sql: Sequence[str],
-    caps: Cost,
-    left: Spending,
-    *,
-    fits: bool,
-) -> Quote:
-    """The quote of a priced plan."""
-    return Quote(
-        query,
-        Spending(statement.charge.epsilon, statement.charge.delta),
-        share_of(statement.charge.cost, caps),
+@dataclass(frozen=True)
+class PricedStatement:
+    """The quote of a statement, with the plan that was priced; `parts` are those of a plan over private rows."""
+
+    quote: Quote
+    logical: LogicalPlan
+    parts: tuple[PrivatePlan, ...] = ()
+
+
+def quote_statement(session: Session, statement: BoundStatement) -> Quote:
+    """Quote a statement. Free; reads no private row."""
+    return price_statement(session, statement).quote
+
+
+def price_statement(session: Session, statement: BoundStatement) -> PricedStatement:
+    """Price a statement before it is asked. Free; reads no private row.
+
+    Where its bounds have yet to be found, and were not bought before, the quote is of the whole budget, and leaves out
+    the errors that depend on them.
+    """
+    if statement.automatic is None:
+        return _priced(session, statement)
+    try:
+        known = statement.automatic.completed(buy=False)
+    except LookupError:
+        request, logical = statement.automatic.assumed()
+    else:
+        return _priced(session, replace(statement, request=known.request, logical=known.logical))
+    priced = _priced(session, replace(statement, request=request, logical=logical))
+    quote = replace(
+        priced.quote,
+        charge=Spending(statement.request.budget.epsilon, statement.request.budget.delta or 0.0),
+        errors={name: dict.fromkeys(by_size, math.inf) for name, by_size in priced.quote.errors.items()},
+        mechanisms=(),
+        sql=(),
+        repeats=None,
+        notes=(*priced.quote.notes, BOUNDS_FIRST),
+        _reprice=None,
+    )
+    return replace(priced, quote=quote)
+
+
+def _priced(session: Session, statement: BoundStatement) -> PricedStatement:
+    """Price a statement that lacks nothing."""
+    request, logical, ledger = statement.request, statement.logical, session.ledger
+    if not logical.releases:
+        sql = public_statement(logical, session.catalog, session.backend.dialect).sql
+        free = Quote(statement.text, Spending(0.0, 0.0), 0.0, None, 1.0, (), {}, None, (sql,))
+        return PricedStatement(free, logical)
+    remaining, question = session.remaining(), Question.of(statement.text, statement.params, request)
+    target_price, stored = None, None
+    if request.within is not None:
+        public = session.public_tables(logical)
+        target = AccuracyFirst(session, question, logical, request, request.within, remaining, public)
+        target_price, stored = price_target(target), target.reached()
+    private = session.price(logical, request, remaining, None if target_price is None else target_price.epsilon)
+    if stored is None and (target_price is None or target_price.estimate is None):
+        stored = session.find(question, private, request)
+    parts = private.parts if stored is None else tuple(estimator.plan for estimator in stored[1])
+    left, fits = ledger.preview(private.charge, analyst=session.analyst)
+    programs = [program(part, session.backend.dialect, NO_NONCE) for part in private.parts]
+    quote = Quote(
+        statement.text,
+        Spending(private.charge.epsilon, private.charge.delta),
+        share_of(private.charge.cost, ledger.caps),
         left,
-        confidence,
-        tuple(mechanism for part in statement.parts for mechanism in mechanisms(part)),
-        predicted_errors(logical, statement, 1.0 - confidence),
-        next((survival(part.selection) for part in statement.parts if part.selection is not None), None),
-        tuple(sql),
-        fits,
+        request.confidence,
+        tuple(mechanism for part in parts for mechanism in mechanisms(part)),
+        predicted_errors(logical, replace(private, parts=parts), 1.0 - request.confidence),
+        next((survival(part.selection) for part in parts if part.selection is not None), None),
+        tuple(text for steps in programs for text in steps.texts()),
+        fits and (target_price is None or target_price.fits),
+        () if target_price is None else target_price.notes,
+        how_many(private.charge, ledger.remaining_cost(session.analyst)),
+        target_price,
+        _reprice=partial(_errors_at, session, logical, request, remaining),
     )
+    if stored is not None:
+        quote = replace(
+            quote,
+            charge=Spending(0.0, 0.0),
+            share=0.0,
+            remaining=ledger.budget(session.analyst).remaining,
+            fits=True,
+            receipt=ledger.receipt_id(stored[0].charge),
+            anew=quote.charge,
+        )
+    return PricedStatement(quote, logical, private.parts)
 
 
-def paid_for(quote: Quote, receipt: str, left: Spending) -> Quote:
-    """The quote of a question whose answer is stored: it costs nothing, and is as accurate as it is."""
-    return replace(
-        quote,
-        charge=Spending(0.0, 0.0),
-        share=0.0,
-        remaining=left,
-        fits=True,
-        receipt=receipt,
-        anew=quote.charge,
-    )
+def _errors_at(
+    session: Session, logical: LogicalPlan, request: Request, remaining: RemainingBudget, epsilon: float
+) -> Errors:
+    """Predict the errors at another epsilon. Free; reads no private row."""
+    return predicted_errors(logical, session.price(logical, request, remaining, epsilon), 1.0 - request.confidence)
 
 
 def share_of(cost: Cost, caps: Cost) -> float:
-    """The largest of the fractions that `cost` takes of `caps`."""
+    """Return the largest of the fractions that `cost` takes of `caps`."""
     pairs = [(cost.gaussian, caps.gaussian), (cost.pure, caps.pure), (cost.mass, caps.mass)]
     return max(float(part / cap) if cap else (math.inf if part else 0.0) for part, cap in pairs)
 
 
 def predicted_errors(logical: LogicalPlan, statement: PrivateStatement, beta: float) -> dict[str, dict[int, float]]:
-    """Half widths for groups of public sizes, by the very code that makes the intervals of an answer.
+    """Predict half widths for groups of public sizes, by the very code that makes the intervals of an answer.
 
-    Each group is imagined to have its values in the middle of their range, where the count is exact. Nothing is
+    Each group is assumed to have its values in the middle of their range, where the count is exact. Nothing is
     predicted for numbers that are made of several groups.
     """
     origin = trace(logical.root)
@@ -185,14 +252,14 @@ def predicted_errors(logical: LogicalPlan, statement: PrivateStatement, beta: fl
         noisy = zip(logical.names, noisy_columns(logical.root), strict=True)
         return {name: dict.fromkeys(SIZES, math.inf) for name, rests in noisy if rests}
     plan = statement.parts[logical.releases.index(origin.release)]
-    imagined = typical(plan, np.array(SIZES, dtype=float))
-    table = imagined.table()
+    hypothetical = typical(plan, np.array(SIZES, dtype=float))
+    table = hypothetical.table()
     keys = {key.name for key in plan.release.keys}
     errors: dict[str, dict[int, float]] = {}
     for name, expr in zip(logical.names, origin.columns, strict=True):
         if isinstance(expr, Column) and expr.name in keys:
             continue
-        bounds = bounds_of(expr, imagined, table, beta) if expr.type.is_numeric else None
+        bounds = bounds_of(expr, hypothetical, table, beta) if expr.type.is_numeric else None
         if bounds is not None:
             widths = (bounds.upper - bounds.lower) / 2
             errors[name] = {size: float(width) for size, width in zip(SIZES, widths, strict=True)}
@@ -200,7 +267,7 @@ def predicted_errors(logical: LogicalPlan, statement: PrivateStatement, beta: fl
 
 
 def survival(selection: Selection) -> dict[str, float]:
-    """How many people a group needs to be shown with 50 % and with 95 % probability."""
+    """Return how many people a group needs to be shown with 50 % and with 95 % probability."""
     threshold = float(selection.threshold)
     spread = (
         selection.noise.sigma * 1.6448536

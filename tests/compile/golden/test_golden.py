@@ -1,7 +1,7 @@
 """Query in, SQL out: what reaches the database, written down.
 
 Each `.sql` file here is a list of cases. A case is a comment that says what it shows, the query, and under
-`-- survey`, `-- measure`, `-- buckets`, `-- values`, `-- after` or `-- public` the statements that it becomes
+`-- first_pass`, `-- measure`, `-- buckets`, `-- values`, `-- after` or `-- public` the statements that it becomes
 (`-- after` is written down in after.sql alone). Where a case does not say otherwise (`-- with`), noise is Gaussian and
 the minimum frequency 10. Set HEDGEROW_REWRITE_GOLDEN=1 to write the files anew, and read the difference before you keep
 it.
@@ -57,7 +57,7 @@ def read(text: str) -> list[Case]:
 
 
 def _case(block: str) -> Case:
-    head, *tail = re.split(r"^-- (survey|measure|buckets|values|after|public)\n", block, flags=re.MULTILINE)
+    head, *tail = re.split(r"^-- (first_pass|measure|buckets|values|after|public)\n", block, flags=re.MULTILINE)
     title, *rest = head.strip().split("\n")
     options = json.loads(rest.pop(0).removeprefix("-- with ")) if rest[0].startswith("-- with ") else {}
     statements = {name: sql.strip().rstrip(";") for name, sql in zip(tail[::2], tail[1::2], strict=True)}
@@ -87,7 +87,7 @@ def compiled(connection, tmp_path_factory):
 def _compile(database: hr.Database, query: str, options: dict[str, object]) -> dict[str, str]:
     """What a quote shows (its nonce is fixed), and the after part."""
     texts = database.quote(query, **options).sql
-    logical = bind(parse(query).query, database._desk.catalog, database._desk.schema)
+    logical = bind(parse(query).query, database._session.catalog, database._session.schema)
     if not logical.releases:
         return {"public": folded(texts[0])}
     made = {_kind(text, first=not place): text for place, text in enumerate(texts)} | {
@@ -99,7 +99,7 @@ def _compile(database: hr.Database, query: str, options: dict[str, object]) -> d
 def _kind(text: str, *, first: bool) -> str:
     """What a statement is for: people and sums, sums over chosen keys, weights of buckets, or different values."""
     if first:
-        return "survey"
+        return "first_pass"
     return "buckets" if text.endswith("FROM bucketed") else "values" if f"AS {VALUE}" in text else "measure"
 
 
@@ -126,8 +126,8 @@ def _now(case: Case, compiled, *, with_after: bool) -> Case:
 @pytest.mark.parametrize("name", FILES)
 def test_the_database_accepts_each_statement_that_is_written_down(connection, name):
     for case in read((HERE / name).read_text(encoding="utf-8")):
-        surveyed = case.statements.get("survey", case.statements.get("public"))
-        rows = connection.sql(surveyed).to_arrow_table()
+        first_rows = case.statements.get("first_pass", case.statements.get("public"))
+        rows = connection.sql(first_rows).to_arrow_table()
         further = [case.statements[name] for name in ("measure", "buckets", "values") if name in case.statements]
         if further:
             keys = [column for column in rows.column_names if re.fullmatch(r"k\d+", column)]
@@ -142,9 +142,9 @@ def test_the_database_accepts_each_statement_that_is_written_down(connection, na
 @pytest.mark.parametrize("name", FILES)
 def test_no_statement_returns_anything_but_keys_and_whole_numbers(connection, name):
     for case in read((HERE / name).read_text(encoding="utf-8")):
-        if "survey" not in case.statements:
+        if "first_pass" not in case.statements:
             continue
-        found = connection.sql(case.statements["survey"])
+        found = connection.sql(case.statements["first_pass"])
         kinds = {n: str(t) for n, t in zip(found.columns, found.types, strict=True) if not re.fullmatch(r"k\d+", n)}
         assert set(kinds.values()) <= WHOLE, (case.title, kinds)
 

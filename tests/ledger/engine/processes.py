@@ -15,7 +15,7 @@ import threading
 from pathlib import Path
 
 import hedgerow as hr
-from hedgerow.execution import session as desk
+from hedgerow.execution import session
 
 QUESTION = "SELECT COUNT(*) FROM people"
 THREADS = 3
@@ -32,7 +32,7 @@ def say(text):
 
 def killed(folder):
     db = connect(folder)
-    desk.survey = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+    session.first_pass = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
     db.sql(QUESTION)
 
 

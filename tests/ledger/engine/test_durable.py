@@ -19,7 +19,7 @@ def before_reading():
     """Do something at the moment when the engine is about to read rows; the engine then goes on as ever."""
 
     def intercept(db, action):
-        open_snapshot = db._desk.backend.snapshot
+        open_snapshot = db._session.backend.snapshot
 
         @contextmanager
         def snapshot():
@@ -34,7 +34,7 @@ def before_reading():
                 opened.run = run
                 yield opened
 
-        db._desk.backend.snapshot = snapshot
+        db._session.backend.snapshot = snapshot
 
     return intercept
 

@@ -51,7 +51,7 @@ def asked_town(tmp_path):
                 db.sql(query)
             with pytest.raises(hr.BackendError):
                 db.sql(QUERIES[-1])
-            return folder, list(db._desk.ledger.export())
+            return folder, list(db._session.ledger.export())
 
     return make
 

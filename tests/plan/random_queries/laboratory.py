@@ -9,22 +9,23 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
+from hedgerow.accounting.budget import Budget, RemainingBudget
 from hedgerow.answer import Summary
 from hedgerow.backends.duckdb import DuckDB
 from hedgerow.compile import after, program, public_tables
 from hedgerow.compiled import PLACE, RELEASED, SELECTED, UNITS, VALUE
 from hedgerow.dialects import DUCKDB
 from hedgerow.errors import QueryError
-from hedgerow.execution.build_answer import tell
+from hedgerow.execution.build_answer import build_answer
 from hedgerow.execution.public_tables import multiplicity, public_table
-from hedgerow.execution.request import asked
+from hedgerow.execution.request import resolve_request
 from hedgerow.expressions.types import Type
 from hedgerow.limits import UNDECLARED, StatementLimits
 from hedgerow.plan.bind import bind
 from hedgerow.plan.cutting import within_limits
 from hedgerow.plan.nodes import AggregateCall, LogicalPlan, Released, Select
 from hedgerow.privacy.keys import KeyRule
-from hedgerow.privacy.plan import Budget, PrivateStatement, Room
+from hedgerow.privacy.plan import PrivateStatement
 from hedgerow.privacy.price import price
 from hedgerow.release import AfterEngine, Estimator, NoisyTable
 from hedgerow.release.canonical import declared_table
@@ -32,7 +33,9 @@ from hedgerow.release.draw import _to_grid
 from hedgerow.sql.parse import parse
 
 NONCE = "00112233445566778899aabbccddeeff"
-ROOM = Room(gaussian_left=Fraction(10**6), pure_left=Fraction(10**6), fair_mass=lambda _: Fraction(1, 10**6))
+REMAINING = RemainingBudget(
+    gaussian_left=Fraction(10**6), pure_left=Fraction(10**6), fair_mass=lambda _: Fraction(1, 10**6)
+)
 """A ledger with room for everything."""
 
 OPEN = 2**20
@@ -111,7 +114,7 @@ class Laboratory:
             bound = partial(bind, parse(sql).query, catalog, schema)
             logical = within_limits(bound, catalog, schema, partial(multiplicity, backend=self.backend))
             budget = Budget(epsilon, 1e-8, mechanism)
-            return Planned(logical, price(logical, budget, ROOM, min_frequency=min_frequency, method="simple"))
+            return Planned(logical, price(logical, budget, REMAINING, min_frequency=min_frequency, method="simple"))
         except QueryError as refusal:
             return refusal
 
@@ -119,12 +122,12 @@ class Laboratory:
         """Units per key, and the coordinates over `selected` keys (None: all there are)."""
         steps = program(replace(plan, minimum=1), DUCKDB, NONCE)
         with self.backend.snapshot() as snapshot:
-            survey = snapshot.run(steps.survey)
-            table = survey.exact_keys()
-            keys = _keys(survey)
-            units = dict(zip(keys, _units(survey), strict=True))
+            first_pass = snapshot.run(steps.first_pass)
+            table = first_pass.exact_keys()
+            keys = _keys(first_pass)
+            units = dict(zip(keys, _units(first_pass), strict=True))
             if steps.measure is None:
-                return Measured(table, units, _sums(survey, keys, plan, selected))
+                return Measured(table, units, _sums(first_pass, keys, plan, selected))
             places = list(keys if selected is None else selected)
             snapshot.load(SELECTED, _as_table(places, table.schema))
             measured = snapshot.run(steps.measure)
@@ -166,9 +169,9 @@ class Laboratory:
     def told(self, planned, world, schema):
         """The answer, with its error bars, as `Database.sql` makes it of released tables."""
         estimators = [self.without_noise(part)[0] for part in planned.statement.parts]
-        request = asked(world.catalog(), epsilon=1.0, delta=1e-8)
+        request = resolve_request(world.catalog(), epsilon=1.0, delta=1e-8)
         public = self._public(planned.logical, schema)
-        return tell(self.engine, planned.logical, estimators, public, request, Summary(None, ""))
+        return build_answer(self.engine, planned.logical, estimators, public, request, Summary(None, ""))
 
     def answer(self, planned, schema):
         """What the after part makes of released tables in which nobody is weighted, and of which plain SQL knows.
@@ -216,7 +219,7 @@ class Laboratory:
         release = replace(plan.release, calls=counts)
         root = Select(Released(release, "t"), (), ())
         shadow = LogicalPlan(root, (release,), ())
-        (part,) = price(shadow, Budget(1.0, 1e-8, "gaussian"), ROOM, min_frequency=1).parts
+        (part,) = price(shadow, Budget(1.0, 1e-8, "gaussian"), REMAINING, min_frequency=1).parts
         found = self.measure(_opened(part))
         vectors = exact(found, part)
         return {
@@ -256,9 +259,9 @@ def _rows_of(table):
     return list(zip(*columns, strict=True)) if columns else [()] * table.num_rows
 
 
-def _keys(survey):
-    keys = survey.exact_keys()
-    return _rows_of(keys) if keys.column_names else [()] * len(survey)
+def _keys(first_pass):
+    keys = first_pass.exact_keys()
+    return _rows_of(keys) if keys.column_names else [()] * len(first_pass)
 
 
 def _as_table(places, schema):
@@ -316,6 +319,6 @@ def charged(charge, mechanism):
     return charge.cost.gaussian if mechanism == "gaussian" else charge.cost.pure
 
 
-def _units(survey):
+def _units(first_pass):
     """The bounded number of owners; where no test needs it, it is not asked for."""
-    return survey.exact_integers(UNITS).tolist() if UNITS in survey.names else [0] * len(survey)
+    return first_pass.exact_integers(UNITS).tolist() if UNITS in first_pass.names else [0] * len(first_pass)

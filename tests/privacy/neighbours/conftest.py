@@ -10,13 +10,14 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from hedgerow.accounting.budget import Budget, RemainingBudget
 from hedgerow.backends.duckdb import DuckDB
 from hedgerow.catalog.model import BudgetPolicy, Catalog, DeclaredColumn, DeclaredTable
 from hedgerow.compile import program
 from hedgerow.compiled import ALL_KEYS, BUCKET, PLACE, SELECTED, UNITS, WEIGHT
 from hedgerow.dialects import DUCKDB
 from hedgerow.plan.bind import bind
-from hedgerow.privacy.plan import Budget, PrivatePlan, Room
+from hedgerow.privacy.plan import PrivatePlan
 from hedgerow.privacy.price import price
 from hedgerow.release.distinct import _counts, _flows
 from hedgerow.release.draw import _to_grid
@@ -30,7 +31,9 @@ COLUMNS = {
     "i": DeclaredColumn("i", lower=0, upper=5),
     "d": DeclaredColumn("d", values=("p", "q", "r")),
 }
-ROOM = Room(gaussian_left=Fraction(10**6), pure_left=Fraction(10**6), fair_mass=lambda _: Fraction(1, 10**6))
+REMAINING = RemainingBudget(
+    gaussian_left=Fraction(10**6), pure_left=Fraction(10**6), fair_mass=lambda _: Fraction(1, 10**6)
+)
 """A ledger with room for everything."""
 
 
@@ -112,7 +115,7 @@ class Laboratory:
         catalog = Catalog("test", BudgetPolicy(1.0, 1e-6), {name: table})
         logical = bind(parse(select.replace("FROM t", f"FROM {name}")).query, catalog, self.schema)
         budget = Budget(epsilon, delta, mechanism)
-        (plan,) = price(logical, budget, ROOM, min_frequency=min_frequency, **options).parts
+        (plan,) = price(logical, budget, REMAINING, min_frequency=min_frequency, **options).parts
         return plan
 
     def fill(self, rows, *, unique):
@@ -131,25 +134,25 @@ class Laboratory:
         self.fill(rows, unique=not plan.bounding.weighted)
         steps = program(replace(plan, minimum=1), self.dialect, NONCE)
         with self.backend.snapshot() as snapshot:
-            survey = snapshot.run(steps.survey)
-            keys = _keys(survey)
-            units = dict(zip(keys, _units(survey), strict=True))
+            first_pass = snapshot.run(steps.first_pass)
+            keys = _keys(first_pass)
+            units = dict(zip(keys, _units(first_pass), strict=True))
             if steps.measure is None:
-                return Measured(units, *_vectors(survey, keys, plan, selected))
+                return Measured(units, *_vectors(first_pass, keys, plan, selected))
             places = list(keys if selected is None else selected)
-            snapshot.load(SELECTED, _as_table(places, survey))
+            snapshot.load(SELECTED, _as_table(places, first_pass))
             measured = snapshot.run(steps.measure)
             found = [places[place] for place in measured.exact_integers(PLACE).tolist()]
             return Measured(units, *_vectors(measured, found, plan, None))
 
-    def survey(self, rows, plan):
-        """The sums that the survey returns, which hold where every key is selected; and how many keys it saw."""
+    def first_pass(self, rows, plan):
+        """The sums that the first_pass returns, which hold where every key is selected; and how many keys it saw."""
         self.fill(rows, unique=not plan.bounding.weighted)
         steps = program(replace(plan, minimum=1), self.dialect, NONCE)
         with self.backend.snapshot() as snapshot:
-            survey = snapshot.run(steps.survey)
-        seen = survey.exact_integers(ALL_KEYS).tolist() if ALL_KEYS in survey.names else [len(survey)]
-        return _vectors(survey, _keys(survey), plan, None)[0], set(seen)
+            first_pass = snapshot.run(steps.first_pass)
+        seen = first_pass.exact_integers(ALL_KEYS).tolist() if ALL_KEYS in first_pass.names else [len(first_pass)]
+        return _vectors(first_pass, _keys(first_pass), plan, None)[0], set(seen)
 
     def weights(self, rows, plan, selected):
         """For each bucketing, the exact weight of every bucket of every selected key: one row of integers for a key."""
@@ -173,9 +176,9 @@ class Laboratory:
         self.fill(rows, unique=not plan.bounding.weighted)
         steps = program(replace(plan, minimum=1), self.dialect, NONCE)
         with self.backend.snapshot() as snapshot:
-            survey = snapshot.run(steps.survey)
+            first_pass = snapshot.run(steps.first_pass)
             if plan.release.keys:
-                snapshot.load(SELECTED, _as_table(list(selected), survey))
+                snapshot.load(SELECTED, _as_table(list(selected), first_pass))
             return [snapshot.run(query) for query in getattr(steps, kind)]
 
 
@@ -189,8 +192,8 @@ def _keys(table):
     return list(zip(*columns, strict=True)) if columns else [()] * len(table)
 
 
-def _as_table(places, survey):
-    schema = survey.exact_keys().schema
+def _as_table(places, first_pass):
+    schema = first_pass.exact_keys().schema
     columns = [pa.array([key[i] for key in places], type=field.type) for i, field in enumerate(schema)]
     return pa.table([*columns, pa.array(range(len(places)), type=pa.int64())], names=[*schema.names, PLACE])
 
@@ -257,6 +260,6 @@ def paid():
     return compare
 
 
-def _units(survey):
+def _units(first_pass):
     """The bounded number of owners; where no test needs it, it is not asked for."""
-    return survey.exact_integers(UNITS).tolist() if UNITS in survey.names else [0] * len(survey)
+    return first_pass.exact_integers(UNITS).tolist() if UNITS in first_pass.names else [0] * len(first_pass)

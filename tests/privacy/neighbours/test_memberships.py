@@ -7,17 +7,17 @@ from importlib.util import find_spec
 import duckdb
 import pytest
 
+from hedgerow.accounting.budget import Budget
 from hedgerow.backends import connect_backend
 from hedgerow.backends.duckdb import DuckDB
 from hedgerow.catalog import model
 from hedgerow.compile import program
 from hedgerow.plan.bind import bind
-from hedgerow.privacy.plan import Budget
 from hedgerow.privacy.price import price
 from hedgerow.sql.parse import parse
 
 from ...conformance.engines.postgres import running
-from ...plan.random_queries.laboratory import NONCE, ROOM
+from ...plan.random_queries.laboratory import NONCE, REMAINING
 
 CATALOG = model.Catalog(
     "shop",
@@ -44,17 +44,17 @@ CONDITIONS = {
 }
 
 
-def survey(sql, backend):
+def first_pass(sql, backend):
     """The statement that is sent for a count."""
     logical = bind(parse(sql).query, CATALOG, backend.schema())
-    (part,) = price(logical, Budget(1.0, 1e-8, "gaussian"), ROOM, min_frequency=1).parts
-    return program(part, backend.dialect, NONCE).survey
+    (part,) = price(logical, Budget(1.0, 1e-8, "gaussian"), REMAINING, min_frequency=1).parts
+    return program(part, backend.dialect, NONCE).first_pass
 
 
 def counted(sql, backend):
     """The number of people, before the noise."""
     with backend.snapshot() as snapshot:
-        return int(snapshot.run(survey(sql, backend)).exact_integers("s0")[0])
+        return int(snapshot.run(first_pass(sql, backend)).exact_integers("s0")[0])
 
 
 @pytest.mark.parametrize("kind", VALUES)
@@ -104,7 +104,7 @@ def _steps(path, people, question):
         connection.executemany("INSERT INTO buys VALUES (?, ?, ?)", rows)
     connection.close()
     backend = connect_backend(str(path))
-    sql, steps = survey(question, backend).sql, []
+    sql, steps = first_pass(question, backend).sql, []
     backend.close()
     plain = sqlite3.connect(path)
     plain.set_progress_handler(lambda: steps.append(1), 100)
@@ -133,7 +133,7 @@ def postgres():
 @pytest.mark.parametrize("question", NOT_INDEXED.values(), ids=NOT_INDEXED)
 def test_postgresql_joins_by_hash_or_order(postgres, question):
     connection, backend = postgres
-    plan = "\n".join(line for (line,) in connection.execute(f"EXPLAIN {survey(question, backend).sql}"))
+    plan = "\n".join(line for (line,) in connection.execute(f"EXPLAIN {first_pass(question, backend).sql}"))
     assert "Join" in plan
     assert "SubPlan" not in plan
     assert "Nested Loop" not in plan

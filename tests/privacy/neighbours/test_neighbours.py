@@ -196,11 +196,11 @@ def test_the_order_of_rows_changes_no_integer(laboratory, limits, owned, stateme
 @CHECKS
 @given(statements(), crowd)
 def test_the_survey_gives_the_sums_over_all_keys(laboratory, limits, owned, statement, members):
-    """Where every key is selected the survey's own sums are used: they must be those of the second statement."""
+    """Where every key is selected the first_pass's own sums are used: they must be those of the second statement."""
     select, bounds, asked = statement
     plan = laboratory.plan(select, limits(**bounds), **asked)
     rows = owned(members, [], unique=bounds["unique"])
-    direct, seen = laboratory.survey(rows, plan)
+    direct, seen = laboratory.first_pass(rows, plan)
     if seen <= {len(direct)}:
         assert direct == laboratory.measure(rows, plan).vectors
 

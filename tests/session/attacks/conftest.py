@@ -230,7 +230,7 @@ class Shops:
         if (without, dialect) not in self._opened:
             ledger = self._folder / f"{without}-{dialect}.ledger"
             shop = hr.connect(self._connection(without), catalog=HERE / "catalog.yaml", ledger=ledger, dialect=dialect)
-            shop._desk.backend._connection = Recorder(shop._desk.backend._connection, self.sent)
+            shop._session.backend._connection = Recorder(shop._session.backend._connection, self.sent)
             self._opened[without, dialect] = shop
         return self._opened[without, dialect]
 
@@ -267,7 +267,7 @@ def understood(shops):
     def plan(entry, without=EVERYBODY):
         shop, options = shops(without, entry.dialect), dict(entry.options)
         request, logical = shop._understand(entry.query, options.pop("params", None), options)
-        return logical, shop._desk.price(logical, request, shop._desk.room()) if logical.releases else None
+        return logical, shop._session.price(logical, request, shop._session.remaining()) if logical.releases else None
 
     return plan
 

@@ -36,32 +36,32 @@ class Measured:
 
 
 @pytest.fixture(scope="module")
-def surveyed(shops, understood):
+def first_rows(shops, understood):
     """How many people each key of an entry's release has, in one shop or another; each read once."""
 
     @cache
-    def survey(entry, index, without=None):
+    def first_pass(entry, index, without=None):
         return people(shops(without, entry.dialect), understood(entry)[1].parts[index])
 
-    return survey
+    return first_pass
 
 
 def people(shop, plan):
-    """How many people each key has, however few (where that is tested); and the survey that says so."""
-    with shop._desk.backend.snapshot() as snapshot:
-        survey = snapshot.run(program(replace(plan, minimum=1), DUCKDB, NONCE).survey)
-    units = survey.exact_integers(UNITS).tolist() if UNITS in survey.names else [0] * len(survey)
-    return dict(zip(keys_of(survey), units, strict=True)), survey
+    """How many people each key has, however few (where that is tested); and the first_pass that says so."""
+    with shop._session.backend.snapshot() as snapshot:
+        first_pass = snapshot.run(program(replace(plan, minimum=1), DUCKDB, NONCE).first_pass)
+    units = first_pass.exact_integers(UNITS).tolist() if UNITS in first_pass.names else [0] * len(first_pass)
+    return dict(zip(keys_of(first_pass), units, strict=True)), first_pass
 
 
-def measure(shop, plan, surveyed, selected):
+def measure(shop, plan, first_rows, selected):
     """The coordinates over the `selected` keys, as the plan's own statements have them."""
-    units, survey = surveyed
+    units, first_pass = first_rows
     steps = program(replace(plan, minimum=1), DUCKDB, NONCE)
     if steps.measure is None:
-        return Measured(units, *vectors(survey, list(units), plan))
-    with shop._desk.backend.snapshot() as snapshot:
-        snapshot.load(SELECTED, as_table(selected, survey))
+        return Measured(units, *vectors(first_pass, list(units), plan))
+    with shop._session.backend.snapshot() as snapshot:
+        snapshot.load(SELECTED, as_table(selected, first_pass))
         found = snapshot.run(steps.measure)
     return Measured(units, *vectors(found, [selected[i] for i in found.exact_integers(PLACE).tolist()], plan))
 
@@ -75,8 +75,8 @@ def one_nan(value):
     return math.nan if isinstance(value, float) and math.isnan(value) else value
 
 
-def as_table(places, survey):
-    schema = survey.exact_keys().schema
+def as_table(places, first_pass):
+    schema = first_pass.exact_keys().schema
     columns = [pa.array([key[i] for key in places], type=column.type) for i, column in enumerate(schema)]
     return pa.table([*columns, pa.array(range(len(places)), type=pa.int64())], names=[*schema.names, PLACE])
 
@@ -134,23 +134,23 @@ def test_a_harmless_query_reads_public_tables_or_is_charged(shops, understood, h
         assert len(priced.parts) == len(logical.releases)
 
 
-def test_nobody_moves_a_harmless_query_by_more_than_is_charged(shops, understood, surveyed, harmless, removed):
+def test_nobody_moves_a_harmless_query_by_more_than_is_charged(shops, understood, first_rows, harmless, removed):
     _, priced = understood(harmless)
     for index, plan in enumerate(priced.parts if priced is not None else ()):
-        surveys = {person: surveyed(harmless, index, person) for person in (None, *removed)}
+        surveys = {person: first_rows(harmless, index, person) for person in (None, *removed)}
         keys = list(dict.fromkeys(key for units, _ in surveys.values() for key in units))
         whole, *others = [measure(shops(p, harmless.dialect), plan, surveys[p], keys) for p in surveys]
         for other in others:
             assert_within_what_is_charged(plan, whole, other)
 
 
-def test_the_order_of_rows_moves_nothing(shops, understood, surveyed, harmless, turned_round):
+def test_the_order_of_rows_moves_nothing(shops, understood, first_rows, harmless, turned_round):
     """Which rows are first, last or equal is decided by each person's own: else one person would move another's."""
     _, priced = understood(harmless)
     for index, plan in enumerate(priced.parts if priced is not None else ()):
-        keys = list(surveyed(harmless, index)[0])
+        keys = list(first_rows(harmless, index)[0])
         one, other = [
-            measure(shops(order, harmless.dialect), plan, surveyed(harmless, index, order), keys)
+            measure(shops(order, harmless.dialect), plan, first_rows(harmless, index, order), keys)
             for order in (None, turned_round)
         ]
         assert one == other
@@ -158,8 +158,8 @@ def test_the_order_of_rows_moves_nothing(shops, understood, surveyed, harmless, 
 
 def test_the_rows_that_are_turned_round_do_lie_otherwise(shops, turned_round):
     first = "SELECT id FROM orders LIMIT 1"
-    assert shops()._desk.backend._cursor().execute(first).fetchall() != (
-        shops(turned_round)._desk.backend._cursor().execute(first).fetchall()
+    assert shops()._session.backend._cursor().execute(first).fetchall() != (
+        shops(turned_round)._session.backend._cursor().execute(first).fetchall()
     )
 
 

@@ -1,0 +1,94 @@
+"""The corridor: from the text of a statement to its answer. The order of these lines is the protocol.
+
+Text is parsed, its options are checked against the catalog, and it is bound to the schema. A bound statement is priced,
+charged, run, released and stored (`Session.buy`, where the charge is durable before a row is read), and an answer is
+built from the released numbers alone. Two detours lead back here: `bounds="auto"` finds bounds first, with charges of
+their own, and `within=` searches for the price.
+"""
+
+from dataclasses import dataclass
+from functools import partial
+
+from hedgerow.accuracy_target.accuracy_first import AccuracyFirst
+from hedgerow.answer import Answer, Summary, diagnosable
+from hedgerow.calibration.automatic import Automatic, require_split
+from hedgerow.calibration.diagnose import diagnose
+from hedgerow.calibration.missing_bounds import find_unbounded
+from hedgerow.errors import ParseError, carrying, pointing_into
+from hedgerow.execution.build_answer import build_answer
+from hedgerow.execution.public_tables import read_public
+from hedgerow.execution.request import Options, Parameters, Question, Request, merge_options, resolve_request
+from hedgerow.execution.session import Session, statement_name
+from hedgerow.execution.summary import paid_summary
+from hedgerow.plan.nodes import LogicalPlan
+from hedgerow.sql.parse import parse
+
+
+@dataclass(frozen=True)
+class BoundStatement:
+    """A statement with its options and its plan. `automatic` finds the bounds that it lacks, where it may."""
+
+    text: str
+    params: Parameters
+    request: Request
+    logical: LogicalPlan
+    automatic: Automatic | None = None
+
+
+def ask(session: Session, text: str, params: Parameters, options: Options) -> Answer:
+    """Answer a statement.
+
+    Privacy: the charge is durable before the first row is read, and is never given back.
+    """
+    statement = bind_statement(session, text, params, options)
+    if statement.automatic is None:
+        return _answer(session, text, params, statement.request, statement.logical)
+    with session.single_flight(statement.request, text, repr(params)):
+        completed = statement.automatic.completed()
+    with carrying(completed.sub_budget.receipt):
+        answer = _answer(session, text, params, completed.request, completed.logical)
+    answer.receipt = completed.summary(answer.receipt)
+    return answer
+
+
+def bind_statement(session: Session, text: str, params: Parameters, options: Options) -> BoundStatement:
+    """Parse a statement, check its options, and bind it within the owner's limits. Reads no private row."""
+    catalog = session.catalog
+    with pointing_into(text):
+        syntax = parse(text, session.dialect)
+        request = resolve_request(catalog, **merge_options(syntax.options, options, catalog))
+        try:
+            if not request.automatic:
+                return BoundStatement(text, params, request, session.bind(syntax.query, params, request.bounds))
+            require_split(catalog, request, options)
+            bind = partial(session.bind, params=params)
+            unbounded = find_unbounded(syntax.query, bind)
+        except RecursionError:
+            raise ParseError("The statement is nested too deeply.", code="too-deep") from None
+    automatic = Automatic(session, text, request, unbounded, bind)
+    return BoundStatement(text, params, request, unbounded.plan, automatic if automatic.lacks else None)
+
+
+def _answer(session: Session, text: str, params: Parameters, request: Request, logical: LogicalPlan) -> Answer:
+    if not logical.releases:
+        table = read_public(logical, session.catalog, session.backend)
+        return Answer(table, [{}] * table.num_rows, request.confidence, Summary(None, text))
+    question = Question.of(text, params, request)
+    public, remaining = session.public_tables(logical), session.remaining()
+    if request.within is not None:
+        target = AccuracyFirst(session, question, logical, request, request.within, remaining, public)
+        with session.single_flight(request, statement_name(target.sample)):
+            answer = target.answer()
+    else:
+        private = session.price(logical, request, remaining)
+        with session.single_flight(request, statement_name(private)):
+            stored = session.find(question, private, request)
+            if stored is None:
+                estimators, receipt = session.buy(question, logical, private, remaining)
+        if stored is not None:
+            answer = session.answer_stored(question, stored, logical, private, request, public)
+        else:
+            with carrying(receipt):
+                summary = paid_summary(text, private, receipt)
+                answer = build_answer(session.after, logical, estimators, public, request, summary)
+    return diagnosable(answer, partial(diagnose, session, logical, request))

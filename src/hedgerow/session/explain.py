@@ -1,0 +1,158 @@
+"""`db.explain`: how a statement would be answered. It reads no private row, and costs nothing."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from hedgerow.accounting.budget import Spending
+from hedgerow.answer import Mechanism
+from hedgerow.compile import after, program
+from hedgerow.dialects import DUCKDB
+from hedgerow.execution.session import Session
+from hedgerow.expressions.nodes import describe
+from hedgerow.plan.nodes import AggregateCall, From, Grouped, Join, LogicalPlan, Release, Released, Scan, Select, Values
+from hedgerow.privacy.plan import PrivatePlan
+from hedgerow.session.corridor import BoundStatement
+from hedgerow.session.quote import NO_NONCE, Quote, price_statement
+
+MIXED = {"one": "all rows", "declared": "declared keys", "selected": "keys that enough people share"}
+
+
+@dataclass(frozen=True)
+class ExplainedSQL:
+    """One SQL statement that would run.
+
+    Attributes:
+        step: "first pass" (people and sums of every group), "measure" (sums over the selected groups), "buckets" (for
+            quantiles), "values" (for COUNT(DISTINCT …)), "public" (over public tables alone), or "postprocess": over
+            released numbers, in the embedded DuckDB.
+        sql: Its text. A nonce of zeros stands for the random one.
+    """
+
+    step: str
+    sql: str
+
+
+@dataclass(frozen=True)
+class ExplainedLimits:
+    """Limits that one release is made under.
+
+    Attributes:
+        max_rows: How many rows one person counts for.
+        max_rows_per_group: How many of them in one group.
+        max_groups: In how many groups one person counts.
+        min_frequency: How many people a group rests on at least.
+        keys: Which groups there are: "one", "declared" or "selected".
+    """
+
+    max_rows: int
+    max_rows_per_group: int
+    max_groups: int
+    min_frequency: int
+    keys: str
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """How a statement would be answered. `print` shows all of it.
+
+    Attributes:
+        query: The statement.
+        columns: The names of the columns of its answer.
+        plan: What is read, grouped and aggregated, as text.
+        limits: For each release of the statement, how much one person counts, and which groups there are.
+        statements: The SQL that would run, in its order; empty where bounds have yet to be found.
+        quote: The price, with noise and predicted errors: see `Quote`.
+    """
+
+    query: str
+    columns: tuple[str, ...]
+    plan: str
+    limits: tuple[ExplainedLimits, ...]
+    statements: tuple[ExplainedSQL, ...]
+    quote: Quote
+
+    @property
+    def charge(self) -> Spending:
+        """Guarantee that the statement would have on its own."""
+        return self.quote.charge
+
+    @property
+    def mechanisms(self) -> tuple[Mechanism, ...]:
+        """Noise of every measure."""
+        return self.quote.mechanisms
+
+    def __str__(self) -> str:
+        from hedgerow.session.page import explanation_page, page_text  # noqa: PLC0415 - Rich is slow to import
+
+        return page_text(explanation_page(self))
+
+
+def explain_statement(session: Session, statement: BoundStatement) -> Explanation:
+    """Explain a statement. Free; reads no private row."""
+    priced = price_statement(session, statement)
+    logical, quote = priced.logical, priced.quote
+    statements = []
+    if not priced.parts:
+        statements = [ExplainedSQL("public", sql) for sql in quote.sql]
+    elif quote.sql:
+        programs = [program(part, session.backend.dialect, NO_NONCE) for part in priced.parts]
+        statements = [ExplainedSQL(step, sql) for steps in programs for step, sql in steps.named_texts()]
+        statements.append(ExplainedSQL("postprocess", after(logical, DUCKDB).sql))
+    limits = tuple(_limits(part) for part in priced.parts)
+    plan = "\n".join(_plan(logical, limits))
+    return Explanation(statement.text, logical.names, plan, limits, tuple(statements), quote)
+
+
+def _limits(part: PrivatePlan) -> ExplainedLimits:
+    bounding = part.bounding
+    return ExplainedLimits(bounding.rows, bounding.rows_per_group, bounding.groups, part.minimum, part.keys.rule.value)
+
+
+def _plan(logical: LogicalPlan, limits: tuple[ExplainedLimits, ...]) -> Iterator[str]:
+    """Write a plan: its releases from the rows upwards, and what is shown of them."""
+    yield f"show       {', '.join(logical.names)}"
+    if not logical.releases:
+        yield f"from       {_from(logical.root.source)}"
+    for number, (release, limit) in enumerate(zip(logical.releases, limits, strict=True), 1):
+        yield f"release {number}  {', '.join(map(_call, release.calls)) or 'the groups alone'}"
+        yield f"  from     {_from(release.source)}"
+        if release.where:
+            yield f"  where    {' AND '.join(map(describe, release.where))}"
+        if release.keys:
+            yield f"  group by {', '.join(describe(key.expr) for key in release.keys)} ({MIXED[limit.keys]})"
+        yield f"  person   {describe(release.owner)}: {_limit(release, limit)}"
+        if limit.min_frequency > 1:
+            yield f"  shown    groups of at least {limit.min_frequency:,} people, by a noisy test"
+
+
+def _limit(release: Release, limit: ExplainedLimits) -> str:
+    rows = "1 row" if limit.max_rows == 1 else f"at most {limit.max_rows:,} rows"
+    if not release.keys or limit.max_rows == 1:
+        return f"counts for {rows}"
+    groups = "1 group" if limit.max_groups == 1 else f"{limit.max_groups:,} groups"
+    return f"counts for {rows}, {limit.max_rows_per_group:,} in a group, in at most {groups}"
+
+
+def _call(call: AggregateCall) -> str:
+    arguments = ", ".join(map(describe, call.arguments)) or ("person" if call.distinct else "*")
+    text = f"{call.function}({'DISTINCT ' if call.distinct else ''}{arguments})"
+    return text if call.filter is None else f"{text} FILTER (WHERE {describe(call.filter)})"
+
+
+def _from(source: From | None) -> str:
+    if source is None:
+        return "one row"
+    if isinstance(source, Scan):
+        return source.table
+    if isinstance(source, Values):
+        return "constants"
+    if isinstance(source, Join):
+        on = "" if source.condition is None else f" ON {describe(source.condition)}"
+        return f"{_from(source.left)} {source.kind.upper()} JOIN {_from(source.right)}{on}"
+    if isinstance(source, Grouped):
+        keys = ", ".join(describe(key.expr) for key in source.keys)
+        return f"({_from(source.source)} GROUP BY {keys})" if keys else f"({_from(source.source)}, aggregated)"
+    if isinstance(source, Released):
+        return "released numbers"
+    query = source.query
+    return f"({_from(query.source) if isinstance(query, Select) else f'{query.operator} of queries'})"
