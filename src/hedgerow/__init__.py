@@ -18,7 +18,7 @@ from hedgerow.errors import (
     UnknownNameError,
     UnsupportedSQLError,
 )
-from hedgerow.session import Database, Quote, connect
+from hedgerow.session import Database, Explanation, Quote, connect
 
 __version__ = "0.1.0"
 
@@ -29,6 +29,7 @@ __all__ = [
     "CatalogError",
     "ConditionNotMet",
     "Database",
+    "Explanation",
     "Gaussian",
     "HedgerowError",
     "InternalError",

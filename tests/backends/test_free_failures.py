@@ -15,6 +15,7 @@ from hedgerow.execution import session
 from hedgerow.ledger import open_ledger
 
 from ..conformance.engines.postgres import running, why_not
+from ..internals import session_of
 
 CATALOG = """\
 dataset: d
@@ -188,7 +189,7 @@ def test_a_question_that_failed_while_rows_were_read_is_answered_under_its_charg
     assert answer.receipt.id == error.receipt.id
     assert town.budget.queries == 1
     assert [entry.status for entry in town.budget.history] == ["opened", "answered"]
-    assert town._session.ledger.verify().charges == 1
+    assert session_of(town).ledger.verify().charges == 1
     again = town.sql(COSTS)
     assert (again.receipt.reused, again.receipt.id, list(again)) == (True, error.receipt.id, list(answer))
 

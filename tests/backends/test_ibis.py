@@ -23,6 +23,7 @@ from hedgerow.errors import BackendError
 from hedgerow.expressions.types import Type
 
 from ..conformance.engines.ibis_duckdb import ibis_over
+from ..internals import session_of
 
 CATALOG = """\
 dataset: shop
@@ -173,7 +174,7 @@ def test_an_error_of_the_engine_says_nothing(db, owner):
     assert failed.value.__cause__ is None
     assert failed.value.code == "schema-changed"
     with pytest.raises(BackendError) as broken:
-        db._session.backend.public(Query("SELECT no_such_column FROM orders", ("k",), ()))
+        session_of(db).backend.public(Query("SELECT no_such_column FROM orders", ("k",), ()))
     assert "no_such" not in str(broken.value)
 
 

@@ -7,6 +7,8 @@ from hedgerow.execution.run import compile_steps
 from hedgerow.plan.bind import bind
 from hedgerow.sql.parse import parse
 
+from ..internals import session_of
+
 pytestmark = pytest.mark.mutation
 
 ONE = 2**30
@@ -25,7 +27,7 @@ def test_an_owner_whose_cap_is_rounded_up_stays_within_it(build, most, first, se
         ],
         f"t: {{unit: u, max_rows: {most}, max_groups: 1, columns: {{g: {{values: [0, 1]}}}}}}",
     )
-    session = db._session
+    session = session_of(db)
     logical = bind(parse("SELECT g, COUNT(*) AS n FROM t GROUP BY g").query, session.catalog, session.schema)
     statement = session.price(logical, resolve_request(session.catalog, mechanism="gaussian"), session.remaining())
     (steps,) = compile_steps(statement, session.backend)

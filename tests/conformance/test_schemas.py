@@ -20,6 +20,7 @@ from hedgerow.plan.bind import bind
 from hedgerow.privacy.price import price
 from hedgerow.sql.parse import parse
 
+from ..internals import session_of
 from .engines import clickhouse, mariadb, postgres, spark
 from .test_queries import REMAINING, measured
 
@@ -228,7 +229,7 @@ def test_use_is_respected(shop, tmp_path):
     with on_duckdb() as connection:
         connection.execute("USE sales")
         with hr.connect(connection, catalog=shop, ledger=tmp_path / "a.ledger") as db:
-            assert set(db._session.catalog.tables) == {*THERE, "main.customers"}
+            assert set(session_of(db).catalog.tables) == {*THERE, "main.customers"}
             asked = db.quote("SELECT COUNT(*) FROM orders", epsilon=0.1, delta=1e-8)
             assert '"memory"."sales"."orders"' in asked.sql[0]
 
@@ -240,7 +241,7 @@ def test_a_url_names_a_schema(shop, tmp_path):
             connection.execute(statement)
     shop.write_text(shop.read_text(encoding="utf-8").replace("  customers:", "  main.customers:"), encoding="utf-8")
     with hr.connect(f"duckdb:///{file}?schema=sales", catalog=shop) as db:
-        assert set(db._session.catalog.tables) == {*THERE, "main.customers"}
+        assert set(session_of(db).catalog.tables) == {*THERE, "main.customers"}
     with pytest.raises(hr.HedgerowError, match="no tables") as refused:
         hr.connect(f"duckdb:///{file}?schema=none", catalog=shop)
     assert refused.value.code == "no-tables"

@@ -61,7 +61,7 @@ ABOUT_QUERIES = [
     "aggregates",
     "sql/privacy_clause.py",
     "execution/public_tables.py",
-    "execution/options.py",
+    "execution/request.py",
     "sql/parse.py",
     "sql/parse.py",
     "plan",

@@ -8,6 +8,8 @@ from hedgerow.accounting.events import ThresholdEvent
 from hedgerow.catalog import BudgetPolicy, Catalog, DeclaredColumn, DeclaredTable, Defaults
 from hedgerow.privacy.keys import MAX_DECLARED
 
+from ..internals import session_of
+
 FAR = 50
 """At epsilon 1000 noise of this size would be a false alarm rarer than 1e-9."""
 
@@ -99,7 +101,7 @@ def test_a_group_of_too_few_people_is_there_and_held_back(open_db):
 def test_nothing_is_spent_on_selection_where_there_is_no_minimum(open_db, min_frequency, tested):
     db, _ = open_db(min_frequency=min_frequency)
     answer = db.sql(COUNT)
-    events = list(db._session.ledger.events())
+    events = list(session_of(db).ledger.events())
     assert events
     assert any(isinstance(event, ThresholdEvent) for event in events) is tested
     assert any(mechanism.threshold is not None for mechanism in answer.receipt.mechanisms) is tested
@@ -253,7 +255,7 @@ def test_more_values_than_an_answer_may_have_groups_are_refused(open_db, over, r
         assert f"more than {MAX_DECLARED:,} values" in _refused(open_db, statements, tables).message
     else:
         assert (
-            len(open_db(statements, tables)[0]._session.catalog.tables["people"].columns["region"].values)
+            len(session_of(open_db(statements, tables)[0]).catalog.tables["people"].columns["region"].values)
             == MAX_DECLARED
         )
 

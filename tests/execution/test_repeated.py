@@ -7,6 +7,8 @@ import pytest
 
 from hedgerow.execution.request import LONGEST_VALUE, plain_params
 
+from ..internals import session_of
+
 COUNTS = "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"
 WIDER = "SELECT ward, COUNT(*) AS n, AVG(cost) AS mean FROM visits GROUP BY ward"
 WIDEST = (
@@ -39,7 +41,7 @@ def test_an_answer_that_was_implied_stays_the_same_when_a_better_release_comes(t
     average = db.sql("SELECT ward, AVG(cost) AS mean FROM visits GROUP BY ward")
     assert average.receipt.id == better.receipt.id
     assert town().sql("SELECT ward, AVG(cost) * 1 AS mean FROM visits GROUP BY ward").receipt.id == better.receipt.id
-    assert db._session.ledger.verify().charges == db.budget.queries == 2
+    assert session_of(db).ledger.verify().charges == db.budget.queries == 2
 
 
 @pytest.mark.parametrize("order", [(1, 5), (5, 1)])

@@ -17,6 +17,7 @@ from ..conformance.engines import clickhouse
 from ..conformance.engines.ibis_duckdb import ibis_over
 from ..conformance.engines.spark import folder_of
 from ..conformance.tables import Table, reference
+from ..internals import session_of
 
 SERVERS = ("clickhouse", "ibis_duckdb", "postgres", "spark", "sqlite")
 ENGINES = ("duckdb", "folder", "frames", *SERVERS)
@@ -82,7 +83,7 @@ class Shop:
         try:
             yield made
         finally:
-            made._session.ledger.close()
+            session_of(made).ledger.close()
             if self.name not in RUNNING:
                 made.close()
 

@@ -7,6 +7,7 @@ import hedgerow as hr
 from hedgerow.compile import program
 from hedgerow.plan.cutting import rows_kept
 
+from ..internals import plan_of, price_of, session_of
 from .conftest import HEAVY
 
 THREE = (
@@ -67,10 +68,9 @@ SMALL = {"rows_per_person": 500}
 
 def exact(db, query):
     """The sums of a question before any noise, and how many rows of each person it joins."""
-    request, logical = db._understand(query, None, {})
-    (part,) = db._session.price(logical, request, db._session.remaining()).parts
-    steps = program(part, db._session.backend.dialect, "0" * 32)
-    with db._session.backend.snapshot() as snapshot:
+    (part,) = price_of(db, query)[1].parts
+    steps = program(part, session_of(db).backend.dialect, "0" * 32)
+    with session_of(db).backend.snapshot() as snapshot:
         found = snapshot.run(steps.first_pass)
     names = steps.first_pass.integers
     return sorted(zip(*(found.exact_integers(name).tolist() for name in names), strict=True)), rows_kept(part.release)
@@ -119,7 +119,7 @@ def test_public_rows_that_each_row_meets_count_too(shops, tmp_path):
 )
 def test_joins_that_multiply_nobodys_rows_are_left_alone(shops, tmp_path, query):
     with shops("duckdb").connected(tmp_path) as db:
-        _, logical = db._understand(query, None, {})
+        logical = plan_of(db, query)
         assert [rows_kept(release) for release in logical.releases] == [{}]
 
 

@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 from hedgerow.accounting import GDP, gaussian_mu
 
+from ..internals import price_of
+
 CHECKS = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 MEASURES = [
     "COUNT(*)",
@@ -50,8 +52,7 @@ def priced(build_once):
     def price(measures, table="many", keys="", **options):
         shown = ", ".join([*([keys] if keys else []), *(f"{text} AS v{i}" for i, text in enumerate(measures))])
         text = f"SELECT {shown} FROM {table}" + (f" GROUP BY {keys}" if keys else "")
-        request, logical = db._understand(text, None, options)
-        return db._session.price(logical, request, db._session.remaining())
+        return price_of(db, text, **options)[1]
 
     return price
 
@@ -127,8 +128,7 @@ def test_several_releases_share_one_guarantee(priced, build, mechanism):
         "SELECT (SELECT VAR_POP(x) FROM one) AS a, (SELECT MEDIAN(k) FROM one WHERE x > 1) AS b, "
         "(SELECT COUNT(DISTINCT k) FROM one WHERE x > 2) AS c"
     )
-    request, logical = db._understand(text, None, {"epsilon": 1.0, "delta": 1e-6, "mechanism": mechanism})
-    statement = db._session.price(logical, request, db._session.remaining())
+    statement = price_of(db, text, epsilon=1.0, delta=1e-6, mechanism=mechanism)[1]
     assert len(statement.parts) == 3
     cost = statement.charge.cost
     assert cost.pure <= 1

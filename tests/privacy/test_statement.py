@@ -7,6 +7,8 @@ import pytest
 
 from hedgerow.accounting import gaussian_delta
 
+from ..internals import price_of
+
 PARTS = [
     "(SELECT COUNT(*) FROM people)",
     "(SELECT SUM(x) FROM people WHERE x > 1)",
@@ -24,8 +26,7 @@ def priced(build):
 
     def price(parts, **options):
         text = f"SELECT {', '.join(f'{part} AS v{i}' for i, part in enumerate(parts))}"
-        request, logical = db._understand(text, None, options)
-        return db._session.price(logical, request, db._session.remaining())
+        return price_of(db, text, **options)[1]
 
     return price
 

@@ -6,6 +6,7 @@ import pytest
 
 from ..conformance.tables import merged
 from ..conformance.test_queries import measured, planned
+from ..internals import session_of
 from .dataset import SOURCES
 from .datasets import DATASETS
 
@@ -48,12 +49,12 @@ def test_an_answer_holds_the_exact_one_over_bounded_data(sources, name, question
 @pytest.mark.parametrize(("name", "question"), ASKED)
 def test_every_source_has_the_same_integers_before_the_noise(sources, name, question):
     data = sources(name)
-    backends = {kind: data[kind]._session.backend for kind in SOURCES}
+    backends = {kind: session_of(data[kind]).backend for kind in SOURCES}
     enforced = backends["duckdb"].schema()
 
     def integers(kind):
         schema = merged(backends[kind].schema(), enforced) if kind == "sqlite" else enforced
-        parts = planned(schema, question.text, catalog=data[kind]._session.catalog)
+        parts = planned(schema, question.text, catalog=session_of(data[kind]).catalog)
         return [measured(backends[kind], part) for part in parts]
 
     expected = integers("duckdb")

@@ -12,6 +12,8 @@ from hedgerow.plan.bind import bind
 from hedgerow.release import measure, select_keys
 from hedgerow.sql.parse import parse
 
+from ..internals import session_of
+
 pytestmark = pytest.mark.mutation
 
 QUERY = "SELECT g, SUM(x) AS s FROM t GROUP BY g"
@@ -27,7 +29,7 @@ def session(build):
         "t: {unit: u, max_rows: 20, max_groups: 1, columns: {x: {lower: 0, upper: 2}}}",
         min_frequency=2,
     )
-    return db._session
+    return session_of(db)
 
 
 def priced(session, text, **options):
@@ -107,7 +109,7 @@ def test_what_is_held_back_is_not_even_measured(build):
         "t: {unit: u, unit_unique: true, columns: {g: {values: [0, 1, 2]}, x: {lower: 0, upper: 2}}}",
         min_frequency=5,
     )
-    session = db._session
+    session = session_of(db)
     _, statement = priced(session, QUERY, epsilon=5.0, mechanism="gaussian")
     steps = compile_steps(statement, session.backend)
     (noisy,) = released(session, steps, statement, paid(session, statement))

@@ -12,6 +12,8 @@ import hedgerow as hr
 from hedgerow.errors import BackendError, BudgetError, CatalogError, HedgerowError, LedgerError
 from hedgerow.execution import session
 
+from ..internals import session_of
+
 COUNT = "SELECT COUNT(*) AS n FROM people"
 
 
@@ -227,7 +229,7 @@ def test_a_quote_is_free_and_reads_no_row(shop_of, free):
     def snapshot():
         raise AssertionError("a quote must not read")
 
-    db._session.backend.snapshot = snapshot
+    session_of(db).backend.snapshot = snapshot
     with free(db):
         assert db.quote(COUNT).charge.epsilon == 1.0
 

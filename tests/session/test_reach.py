@@ -4,6 +4,8 @@ import pytest
 
 from hedgerow.errors import HedgerowError, ParseError, QueryError, UnknownNameError, UnsupportedSQLError
 
+from ..internals import session_of
+
 UNREACHABLE = [
     "undeclared",
     "peek",
@@ -300,7 +302,7 @@ class Recorder:
 
 def test_only_selects_that_we_wrote_reach_the_engine(shop_of):
     shop, texts = shop_of(), []
-    shop._session.backend._connection = Recorder(shop._session.backend._connection, texts)
+    session_of(shop).backend._connection = Recorder(session_of(shop).backend._connection, texts)
     marker = "/* by the analyst */"
     shop.sql(f"SELECT region, AVG(income) {marker} AS mean_by_analyst FROM people WHERE age > 0.5 GROUP BY region")
     shop.sql("SELECT place, COUNT(*), SUM(cost) FROM visits GROUP BY place", epsilon=20)
@@ -339,7 +341,7 @@ def test_text_constants_are_quoted_and_names_too(shop):
 )
 def test_the_connection_is_read_only_and_locked(shop, statement):
     with pytest.raises(Exception, match=r".") as caught:
-        shop._session.backend._connection.execute(statement)
+        session_of(shop).backend._connection.execute(statement)
     assert type(caught.value).__module__.endswith("duckdb")
 
 
@@ -349,7 +351,7 @@ def test_the_connection_is_read_only_and_locked(shop, statement):
 def test_the_engine_after_the_noise_is_locked_too(shop, statement):
     shop.sql("SELECT COUNT(*) FROM people")
     with pytest.raises(Exception, match=r".") as caught:
-        shop._session.after._open().execute(statement)
+        session_of(shop).after._open().execute(statement)
     assert type(caught.value).__module__.endswith("duckdb")
 
 

@@ -5,11 +5,9 @@ import math
 import pyarrow as pa
 import pytest
 
-from hedgerow.compile import program
 from hedgerow.errors import QueryError
-from hedgerow.execution.request import resolve_request
-from hedgerow.plan.bind import bind
-from hedgerow.sql.parse import parse
+
+from ..internals import plan_of
 
 KINDS = {
     "bo": ("BOOLEAN", ["true", "false"]),
@@ -147,7 +145,7 @@ def hostile(build_once):
 
 def _accepted(db, expression):
     try:
-        bind(parse(f"SELECT COUNT({expression}) FROM t").query, db._session.catalog, db._session.schema)
+        plan_of(db, f"SELECT COUNT({expression}) FROM t")
     except QueryError:
         return False
     return True
@@ -159,10 +157,7 @@ def _run(db, expressions, least):
     assert len(accepted) >= least
     for start in range(0, len(accepted), PER_STATEMENT):
         counts = ", ".join(f"COUNT({each})" for each in accepted[start : start + PER_STATEMENT])
-        request = resolve_request(db._session.catalog)
-        logical = bind(parse(f"SELECT {counts} FROM t").query, db._session.catalog, db._session.schema)
-        (plan,) = db._session.price(logical, request, db._session.remaining()).parts
-        for text in program(plan, db._session.backend.dialect, "").texts():
+        for text in db.quote(f"SELECT {counts} FROM t").sql:
             db.owner.execute(text).fetchall()
 
 

@@ -1,6 +1,6 @@
 -- mean and variance of one column: a count, a sum and a sum of squares, in the same pass
 SELECT AVG(price), VAR_POP(price) FROM orders;
--- survey
+-- first pass
 WITH private_rows AS (SELECT t0."customer_id" AS o, CASE WHEN (t0."price" IS NOT NULL) THEN 1 END AS x0, CAST(CASE WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (262144.0e0) + (0.5e0) < (-65536000.0e0) THEN (-65536000.0e0) WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (262144.0e0) + (0.5e0) >= (65536000.0e0) THEN (65536000.0e0) ELSE floor((CAST(t0."price" AS DOUBLE) - (250.0e0)) * (262144.0e0) + (0.5e0)) END AS INTEGER) AS x1, (CAST(CAST(CASE WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (262144.0e0) + (0.5e0) < (-65536000.0e0) THEN (-65536000.0e0) WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (262144.0e0) + (0.5e0) >= (65536000.0e0) THEN (65536000.0e0) ELSE floor((CAST(t0."price" AS DOUBLE) - (250.0e0)) * (262144.0e0) + (0.5e0)) END AS INTEGER) AS BIGINT) * CAST(CAST(CASE WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (262144.0e0) + (0.5e0) < (-65536000.0e0) THEN (-65536000.0e0) WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (262144.0e0) + (0.5e0) >= (65536000.0e0) THEN (65536000.0e0) ELSE floor((CAST(t0."price" AS DOUBLE) - (250.0e0)) * (262144.0e0) + (0.5e0)) END AS INTEGER) AS BIGINT)) AS x2
 FROM "memory"."main"."orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
@@ -23,7 +23,7 @@ FROM weighted;
 
 -- two columns at once, over the rows that have both
 SELECT CORR(price, items) FROM orders;
--- survey
+-- first pass
 WITH private_rows AS (SELECT t0."customer_id" AS o, CASE WHEN (NOT (t0."price" IS NULL)) THEN 1 END AS x0, CASE WHEN (NOT (t0."price" IS NULL)) THEN CAST(CASE WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (262144.0e0) + (0.5e0) < (-65536000.0e0) THEN (-65536000.0e0) WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (262144.0e0) + (0.5e0) >= (65536000.0e0) THEN (65536000.0e0) ELSE floor((CAST(t0."price" AS DOUBLE) - (250.0e0)) * (262144.0e0) + (0.5e0)) END AS INTEGER) END AS x1, CASE WHEN (NOT (t0."price" IS NULL)) THEN CAST(CASE WHEN (CAST(t0."items" AS DOUBLE) - (50.5e0)) * (2.0e0) + (0.5e0) < (-99.0e0) THEN (-99.0e0) WHEN (CAST(t0."items" AS DOUBLE) - (50.5e0)) * (2.0e0) + (0.5e0) >= (99.0e0) THEN (99.0e0) ELSE floor((CAST(t0."items" AS DOUBLE) - (50.5e0)) * (2.0e0) + (0.5e0)) END AS INTEGER) END AS x2, CASE WHEN (NOT (t0."price" IS NULL)) THEN (CAST(CAST(CASE WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (262144.0e0) + (0.5e0) < (-65536000.0e0) THEN (-65536000.0e0) WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (262144.0e0) + (0.5e0) >= (65536000.0e0) THEN (65536000.0e0) ELSE floor((CAST(t0."price" AS DOUBLE) - (250.0e0)) * (262144.0e0) + (0.5e0)) END AS INTEGER) AS BIGINT) * CAST(CAST(CASE WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (262144.0e0) + (0.5e0) < (-65536000.0e0) THEN (-65536000.0e0) WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (262144.0e0) + (0.5e0) >= (65536000.0e0) THEN (65536000.0e0) ELSE floor((CAST(t0."price" AS DOUBLE) - (250.0e0)) * (262144.0e0) + (0.5e0)) END AS INTEGER) AS BIGINT)) END AS x3, CASE WHEN (NOT (t0."price" IS NULL)) THEN (CAST(CAST(CASE WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (262144.0e0) + (0.5e0) < (-65536000.0e0) THEN (-65536000.0e0) WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (262144.0e0) + (0.5e0) >= (65536000.0e0) THEN (65536000.0e0) ELSE floor((CAST(t0."price" AS DOUBLE) - (250.0e0)) * (262144.0e0) + (0.5e0)) END AS INTEGER) AS BIGINT) * CAST(CAST(CASE WHEN (CAST(t0."items" AS DOUBLE) - (50.5e0)) * (2.0e0) + (0.5e0) < (-99.0e0) THEN (-99.0e0) WHEN (CAST(t0."items" AS DOUBLE) - (50.5e0)) * (2.0e0) + (0.5e0) >= (99.0e0) THEN (99.0e0) ELSE floor((CAST(t0."items" AS DOUBLE) - (50.5e0)) * (2.0e0) + (0.5e0)) END AS INTEGER) AS BIGINT)) END AS x4, CASE WHEN (NOT (t0."price" IS NULL)) THEN (CAST(CAST(CASE WHEN (CAST(t0."items" AS DOUBLE) - (50.5e0)) * (2.0e0) + (0.5e0) < (-99.0e0) THEN (-99.0e0) WHEN (CAST(t0."items" AS DOUBLE) - (50.5e0)) * (2.0e0) + (0.5e0) >= (99.0e0) THEN (99.0e0) ELSE floor((CAST(t0."items" AS DOUBLE) - (50.5e0)) * (2.0e0) + (0.5e0)) END AS INTEGER) AS BIGINT) * CAST(CAST(CASE WHEN (CAST(t0."items" AS DOUBLE) - (50.5e0)) * (2.0e0) + (0.5e0) < (-99.0e0) THEN (-99.0e0) WHEN (CAST(t0."items" AS DOUBLE) - (50.5e0)) * (2.0e0) + (0.5e0) >= (99.0e0) THEN (99.0e0) ELSE floor((CAST(t0."items" AS DOUBLE) - (50.5e0)) * (2.0e0) + (0.5e0)) END AS INTEGER) AS BIGINT)) END AS x5
 FROM "memory"."main"."orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
@@ -46,7 +46,7 @@ FROM weighted;
 
 -- all bins of a histogram
 SELECT HISTOGRAM(items, [0, 10, 100]) FROM orders;
--- survey
+-- first pass
 WITH private_rows AS (SELECT t0."customer_id" AS o, CASE WHEN ((t0."items" >= (0.0e0)) AND (t0."items" < (10.0e0))) THEN 1 END AS x0, CASE WHEN ((t0."items" >= (10.0e0)) AND (t0."items" <= (100.0e0))) THEN 1 END AS x1
 FROM "memory"."main"."orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
@@ -69,7 +69,7 @@ FROM weighted;
 
 -- a median: weights of buckets over the chosen keys, and nothing that a row holds
 SELECT city, MEDIAN(price) FROM orders GROUP BY city;
--- survey
+-- first pass
 WITH private_rows AS (SELECT t0."city" AS k0, t0."customer_id" AS o
 FROM "memory"."main"."orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
@@ -139,7 +139,7 @@ FROM bucketed;
 
 -- a median of people with one row each
 SELECT MEDIAN(age) FROM customers;
--- survey
+-- first pass
 SELECT COUNT(*) AS units
 FROM "memory"."main"."customers" AS t0
 WHERE t0."id" IS NOT NULL;
@@ -158,7 +158,7 @@ FROM bucketed;
 
 -- different values by the simple bound: counted in the engine
 SELECT city, COUNT(DISTINCT items) FROM orders GROUP BY city;
--- survey
+-- first pass
 WITH private_rows AS (SELECT t0."city" AS k0, t0."customer_id" AS o
 FROM "memory"."main"."orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
@@ -219,7 +219,7 @@ GROUP BY 1;
 -- different values by a flow: pairs of person and value, by number
 -- with {"distinct": "flow"}
 SELECT COUNT(DISTINCT items) FROM orders;
--- survey
+-- first pass
 WITH private_rows AS (SELECT t0."customer_id" AS o
 FROM "memory"."main"."orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),

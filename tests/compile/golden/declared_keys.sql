@@ -1,6 +1,6 @@
 -- declared keys: rows outside the domain are in no group
 SELECT region, COUNT(*), AVG(income) FROM customers GROUP BY region;
--- survey
+-- first pass
 SELECT t0."region" AS k0, COUNT(*) AS units, COUNT(*) FILTER (WHERE (t0."income" IS NOT NULL) AND (NOT isnan(t0."income"))) AS s0, COALESCE(SUM(CAST(CASE WHEN isnan(CAST(t0."income" AS DOUBLE)) THEN NULL WHEN (CAST(t0."income" AS DOUBLE) - (125000.0e0)) * (16777216.0e0) + (0.5e0) < (-2097152000000.0e0) THEN (-2097152000000.0e0) WHEN (CAST(t0."income" AS DOUBLE) - (125000.0e0)) * (16777216.0e0) + (0.5e0) >= (2097152000000.0e0) THEN (2097152000000.0e0) ELSE floor((CAST(t0."income" AS DOUBLE) - (125000.0e0)) * (16777216.0e0) + (0.5e0)) END AS BIGINT)), 0) AS s1
 FROM "memory"."main"."customers" AS t0
 WHERE t0."id" IS NOT NULL AND t0."region" IN ('north', 'south', 'east')
@@ -9,7 +9,7 @@ GROUP BY 1;
 -- without a minimum frequency there is nothing to test
 -- with {"min_frequency": 1}
 SELECT region, SUM(age) FROM customers GROUP BY region;
--- survey
+-- first pass
 SELECT t0."region" AS k0, COUNT(*) AS units, COALESCE(SUM(CAST(CASE WHEN (CAST(t0."age" AS DOUBLE) - (0.0e0)) * (1.0e0) + (0.5e0) < (0.0e0) THEN (0.0e0) WHEN (CAST(t0."age" AS DOUBLE) - (0.0e0)) * (1.0e0) + (0.5e0) >= (120.0e0) THEN (120.0e0) ELSE floor((CAST(t0."age" AS DOUBLE) - (0.0e0)) * (1.0e0) + (0.5e0)) END AS INTEGER)), 0) AS s0
 FROM "memory"."main"."customers" AS t0
 WHERE t0."id" IS NOT NULL AND t0."region" IN ('north', 'south', 'east')
@@ -17,7 +17,7 @@ GROUP BY 1;
 
 -- next to an undeclared key the whole is undeclared, and the domain still holds
 SELECT region, vip, COUNT(*) FROM customers GROUP BY region, vip;
--- survey
+-- first pass
 SELECT t0."region" AS k0, t0."vip" AS k1, COUNT(*) AS units
 FROM "memory"."main"."customers" AS t0
 WHERE t0."id" IS NOT NULL AND t0."region" IN ('north', 'south', 'east')
@@ -26,7 +26,7 @@ HAVING COUNT(*) >= 10;
 
 -- a cast of a declared column is another column
 SELECT CAST(region AS BIGINT) AS r, COUNT(*) FROM customers GROUP BY 1;
--- survey
+-- first pass
 SELECT TRY_CAST(t0."region" AS BIGINT) AS k0, COUNT(*) AS units
 FROM "memory"."main"."customers" AS t0
 WHERE t0."id" IS NOT NULL

@@ -1,6 +1,6 @@
 -- several keys, one of them an expression
 SELECT city, EXTRACT(year FROM placed) AS year, COUNT(*) FROM orders GROUP BY 1, 2;
--- survey
+-- first pass
 WITH private_rows AS (SELECT t0."city" AS k0, TRY(CAST(date_part('year', t0."placed") AS BIGINT)) AS k1, t0."customer_id" AS o
 FROM "memory"."main"."orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
@@ -78,7 +78,7 @@ FROM weighted;
 
 -- an alias of SELECT names a key
 SELECT age // 10 * 10 AS decade, AVG(income) FROM customers GROUP BY decade;
--- survey
+-- first pass
 SELECT TRY(CAST(TRY(CAST(t0."age" AS BIGINT) // NULLIF(CAST(10 AS BIGINT), 0)) AS BIGINT) * CAST(10 AS BIGINT)) AS k0, COUNT(*) AS units, COUNT(*) FILTER (WHERE (t0."income" IS NOT NULL) AND (NOT isnan(t0."income"))) AS s0, COALESCE(SUM(CAST(CASE WHEN isnan(CAST(t0."income" AS DOUBLE)) THEN NULL WHEN (CAST(t0."income" AS DOUBLE) - (125000.0e0)) * (16777216.0e0) + (0.5e0) < (-2097152000000.0e0) THEN (-2097152000000.0e0) WHEN (CAST(t0."income" AS DOUBLE) - (125000.0e0)) * (16777216.0e0) + (0.5e0) >= (2097152000000.0e0) THEN (2097152000000.0e0) ELSE floor((CAST(t0."income" AS DOUBLE) - (125000.0e0)) * (16777216.0e0) + (0.5e0)) END AS BIGINT)), 0) AS s1
 FROM "memory"."main"."customers" AS t0
 WHERE t0."id" IS NOT NULL
@@ -87,7 +87,7 @@ HAVING COUNT(*) >= 10;
 
 -- a constant is no key
 SELECT vip, 1, COUNT(*) FROM customers GROUP BY vip, 2;
--- survey
+-- first pass
 SELECT t0."vip" AS k0, COUNT(*) AS units
 FROM "memory"."main"."customers" AS t0
 WHERE t0."id" IS NOT NULL
@@ -96,7 +96,7 @@ HAVING COUNT(*) >= 10;
 
 -- a double is written in one form, so that 0 and -0 are one group
 SELECT income, COUNT(*) FROM customers GROUP BY income;
--- survey
+-- first pass
 SELECT (t0."income" + (0.0e0)) AS k0, COUNT(*) AS units
 FROM "memory"."main"."customers" AS t0
 WHERE t0."id" IS NOT NULL

@@ -1,6 +1,6 @@
 -- undeclared keys: one survey of keys and sums, and a second look where a key was not selected
 SELECT city, COUNT(*), AVG(price) FROM orders GROUP BY city;
--- survey
+-- first pass
 WITH private_rows AS (SELECT t0."city" AS k0, t0."customer_id" AS o, CASE WHEN (t0."price" IS NOT NULL) THEN 1 END AS x1, CAST(CASE WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8589934592.0e0) + (0.5e0) < (-2147483648000.0e0) THEN (-2147483648000.0e0) WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8589934592.0e0) + (0.5e0) >= (2147483648000.0e0) THEN (2147483648000.0e0) ELSE floor((CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8589934592.0e0) + (0.5e0)) END AS BIGINT) AS x2
 FROM "memory"."main"."orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
@@ -79,7 +79,7 @@ FROM weighted;
 -- Laplace noise caps the sum of an owner's rows instead of their squares
 -- with {"mechanism": "laplace"}
 SELECT city, COUNT(*) FROM orders GROUP BY city;
--- survey
+-- first pass
 WITH private_rows AS (SELECT t0."city" AS k0, t0."customer_id" AS o
 FROM "memory"."main"."orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
@@ -157,7 +157,7 @@ FROM weighted;
 
 -- people in groups: the survey counts them, and there is nothing else to measure
 SELECT city, COUNT(DISTINCT customer_id) FROM orders GROUP BY city;
--- survey
+-- first pass
 WITH private_rows AS (SELECT t0."city" AS k0, t0."customer_id" AS o
 FROM "memory"."main"."orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
@@ -196,7 +196,7 @@ WHERE units >= 10;
 -- fewer groups for each owner
 -- with {"max_groups": 1, "min_frequency": 50}
 SELECT city, SUM(items) FROM orders GROUP BY city;
--- survey
+-- first pass
 WITH private_rows AS (SELECT t0."city" AS k0, t0."customer_id" AS o, CAST(CASE WHEN (CAST(t0."items" AS DOUBLE) - (0.0e0)) * (1.0e0) + (0.5e0) < (1.0e0) THEN (1.0e0) WHEN (CAST(t0."items" AS DOUBLE) - (0.0e0)) * (1.0e0) + (0.5e0) >= (100.0e0) THEN (100.0e0) ELSE floor((CAST(t0."items" AS DOUBLE) - (0.0e0)) * (1.0e0) + (0.5e0)) END AS INTEGER) AS x0
 FROM "memory"."main"."orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),

@@ -1,10 +1,10 @@
 """Query in, SQL out: what reaches the database, written down.
 
 Each `.sql` file here is a list of cases. A case is a comment that says what it shows, the query, and under
-`-- first_pass`, `-- measure`, `-- buckets`, `-- values`, `-- after` or `-- public` the statements that it becomes
-(`-- after` is written down in after.sql alone). Where a case does not say otherwise (`-- with`), noise is Gaussian and
-the minimum frequency 10. Set HEDGEROW_REWRITE_GOLDEN=1 to write the files anew, and read the difference before you keep
-it.
+`-- first pass`, `-- measure`, `-- buckets`, `-- values`, `-- postprocess` or `-- public` the statements that it becomes
+(`-- postprocess` is written down in after.sql alone). Where a case does not say otherwise (`-- with`), noise is Gaussian
+and the minimum frequency 10. Set HEDGEROW_REWRITE_GOLDEN=1 to write the files anew, and read the difference before you
+keep it.
 """
 
 import difflib
@@ -20,11 +20,7 @@ import pytest
 
 import hedgerow as hr
 from hedgerow.catalog import load_catalog
-from hedgerow.compile import after
-from hedgerow.compiled import SELECTED, VALUE
-from hedgerow.dialects import DUCKDB
-from hedgerow.plan.bind import bind
-from hedgerow.sql.parse import parse
+from hedgerow.compiled import SELECTED
 
 HERE = Path(__file__).parent
 FILES = sorted(path.name for path in HERE.glob("*.sql") if path.name != "schema.sql")
@@ -57,7 +53,7 @@ def read(text: str) -> list[Case]:
 
 
 def _case(block: str) -> Case:
-    head, *tail = re.split(r"^-- (first_pass|measure|buckets|values|after|public)\n", block, flags=re.MULTILINE)
+    head, *tail = re.split(r"^-- (first pass|measure|buckets|values|postprocess|public)\n", block, flags=re.MULTILINE)
     title, *rest = head.strip().split("\n")
     options = json.loads(rest.pop(0).removeprefix("-- with ")) if rest[0].startswith("-- with ") else {}
     statements = {name: sql.strip().rstrip(";") for name, sql in zip(tail[::2], tail[1::2], strict=True)}
@@ -85,22 +81,8 @@ def compiled(connection, tmp_path_factory):
 
 
 def _compile(database: hr.Database, query: str, options: dict[str, object]) -> dict[str, str]:
-    """What a quote shows (its nonce is fixed), and the after part."""
-    texts = database.quote(query, **options).sql
-    logical = bind(parse(query).query, database._session.catalog, database._session.schema)
-    if not logical.releases:
-        return {"public": folded(texts[0])}
-    made = {_kind(text, first=not place): text for place, text in enumerate(texts)} | {
-        "after": after(logical, DUCKDB).sql
-    }
-    return {name: folded(sql) for name, sql in made.items()}
-
-
-def _kind(text: str, *, first: bool) -> str:
-    """What a statement is for: people and sums, sums over chosen keys, weights of buckets, or different values."""
-    if first:
-        return "first_pass"
-    return "buckets" if text.endswith("FROM bucketed") else "values" if f"AS {VALUE}" in text else "measure"
+    """What an explanation shows: its nonce is fixed."""
+    return {statement.step: folded(statement.sql) for statement in database.explain(query, **options).statements}
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -119,14 +101,14 @@ def test_each_query_becomes_the_sql_that_is_written_down(compiled, name):
 
 def _now(case: Case, compiled, *, with_after: bool) -> Case:
     made = compiled(case.query, case.options)
-    shown = {name: sql for name, sql in made.items() if with_after or name != "after"}
+    shown = {name: sql for name, sql in made.items() if with_after or name != "postprocess"}
     return Case(case.title, case.options, case.query, shown)
 
 
 @pytest.mark.parametrize("name", FILES)
 def test_the_database_accepts_each_statement_that_is_written_down(connection, name):
     for case in read((HERE / name).read_text(encoding="utf-8")):
-        first_rows = case.statements.get("first_pass", case.statements.get("public"))
+        first_rows = case.statements.get("first pass", case.statements.get("public"))
         rows = connection.sql(first_rows).to_arrow_table()
         further = [case.statements[name] for name in ("measure", "buckets", "values") if name in case.statements]
         if further:
@@ -142,9 +124,9 @@ def test_the_database_accepts_each_statement_that_is_written_down(connection, na
 @pytest.mark.parametrize("name", FILES)
 def test_no_statement_returns_anything_but_keys_and_whole_numbers(connection, name):
     for case in read((HERE / name).read_text(encoding="utf-8")):
-        if "first_pass" not in case.statements:
+        if "first pass" not in case.statements:
             continue
-        found = connection.sql(case.statements["first_pass"])
+        found = connection.sql(case.statements["first pass"])
         kinds = {n: str(t) for n, t in zip(found.columns, found.types, strict=True) if not re.fullmatch(r"k\d+", n)}
         assert set(kinds.values()) <= WHOLE, (case.title, kinds)
 

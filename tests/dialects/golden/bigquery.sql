@@ -1,13 +1,13 @@
 -- one row for each person, and no keys
 SELECT COUNT(*), AVG(income), SUM(age) FROM customers WHERE vip AND age > 17;
--- survey
+-- first pass
 SELECT COUNT(*) AS units, COUNT(CASE WHEN (t0.`income` IS NOT NULL) AND (NOT IS_NAN(t0.`income`)) THEN 1 END) AS s0, COALESCE(SUM(CAST(CAST(CASE WHEN IS_NAN(CAST(t0.`income` AS FLOAT64)) THEN NULL WHEN (CASE WHEN CAST(t0.`income` AS FLOAT64) < (-375000.00000047684e0) THEN (-375000.00000047684e0) WHEN CAST(t0.`income` AS FLOAT64) > (625000.0000004768e0) THEN (625000.0000004768e0) ELSE CAST(t0.`income` AS FLOAT64) END - (125000.0e0)) * (16777216.0e0) + (0.5e0) < (-2097152000000.0e0) THEN (-2097152000000.0e0) WHEN (CASE WHEN CAST(t0.`income` AS FLOAT64) < (-375000.00000047684e0) THEN (-375000.00000047684e0) WHEN CAST(t0.`income` AS FLOAT64) > (625000.0000004768e0) THEN (625000.0000004768e0) ELSE CAST(t0.`income` AS FLOAT64) END - (125000.0e0)) * (16777216.0e0) + (0.5e0) >= (2097152000000.0e0) THEN (2097152000000.0e0) ELSE floor((CASE WHEN CAST(t0.`income` AS FLOAT64) < (-375000.00000047684e0) THEN (-375000.00000047684e0) WHEN CAST(t0.`income` AS FLOAT64) > (625000.0000004768e0) THEN (625000.0000004768e0) ELSE CAST(t0.`income` AS FLOAT64) END - (125000.0e0)) * (16777216.0e0) + (0.5e0)) END AS INT64) AS BIGNUMERIC)), 0) AS s1, COALESCE(SUM(CAST(CAST(CASE WHEN (CASE WHEN CAST(t0.`age` AS FLOAT64) < (-248.0e0) THEN (-248.0e0) WHEN CAST(t0.`age` AS FLOAT64) > (248.0e0) THEN (248.0e0) ELSE CAST(t0.`age` AS FLOAT64) END - (0.0e0)) * (1.0e0) + (0.5e0) < (0.0e0) THEN (0.0e0) WHEN (CASE WHEN CAST(t0.`age` AS FLOAT64) < (-248.0e0) THEN (-248.0e0) WHEN CAST(t0.`age` AS FLOAT64) > (248.0e0) THEN (248.0e0) ELSE CAST(t0.`age` AS FLOAT64) END - (0.0e0)) * (1.0e0) + (0.5e0) >= (120.0e0) THEN (120.0e0) ELSE floor((CASE WHEN CAST(t0.`age` AS FLOAT64) < (-248.0e0) THEN (-248.0e0) WHEN CAST(t0.`age` AS FLOAT64) > (248.0e0) THEN (248.0e0) ELSE CAST(t0.`age` AS FLOAT64) END - (0.0e0)) * (1.0e0) + (0.5e0)) END AS INT64) AS BIGNUMERIC)), 0) AS s2
 FROM `customers` AS t0
 WHERE t0.`id` IS NOT NULL AND t0.`vip` AND (17 < t0.`age`);
 
 -- declared keys, one row for each person
 SELECT region, AVG(income) FROM customers GROUP BY region;
--- survey
+-- first pass
 SELECT COLLATE(t0.`region`, '') AS k0, COUNT(*) AS units, COUNT(CASE WHEN (t0.`income` IS NOT NULL) AND (NOT IS_NAN(t0.`income`)) THEN 1 END) AS s0, COALESCE(SUM(CAST(CAST(CASE WHEN IS_NAN(CAST(t0.`income` AS FLOAT64)) THEN NULL WHEN (CASE WHEN CAST(t0.`income` AS FLOAT64) < (-375000.00000047684e0) THEN (-375000.00000047684e0) WHEN CAST(t0.`income` AS FLOAT64) > (625000.0000004768e0) THEN (625000.0000004768e0) ELSE CAST(t0.`income` AS FLOAT64) END - (125000.0e0)) * (16777216.0e0) + (0.5e0) < (-2097152000000.0e0) THEN (-2097152000000.0e0) WHEN (CASE WHEN CAST(t0.`income` AS FLOAT64) < (-375000.00000047684e0) THEN (-375000.00000047684e0) WHEN CAST(t0.`income` AS FLOAT64) > (625000.0000004768e0) THEN (625000.0000004768e0) ELSE CAST(t0.`income` AS FLOAT64) END - (125000.0e0)) * (16777216.0e0) + (0.5e0) >= (2097152000000.0e0) THEN (2097152000000.0e0) ELSE floor((CASE WHEN CAST(t0.`income` AS FLOAT64) < (-375000.00000047684e0) THEN (-375000.00000047684e0) WHEN CAST(t0.`income` AS FLOAT64) > (625000.0000004768e0) THEN (625000.0000004768e0) ELSE CAST(t0.`income` AS FLOAT64) END - (125000.0e0)) * (16777216.0e0) + (0.5e0)) END AS INT64) AS BIGNUMERIC)), 0) AS s1
 FROM `customers` AS t0
 WHERE t0.`id` IS NOT NULL AND COLLATE(t0.`region`, '') IN ('north', 'o\'north', 'south')
@@ -15,7 +15,7 @@ GROUP BY 1;
 
 -- several rows for each person, and no keys
 SELECT COUNT(*), SUM(price) FROM orders;
--- survey
+-- first pass
 WITH private_rows AS (SELECT t0.`customer_id` AS o, CAST(CASE WHEN (CASE WHEN CAST(t0.`price` AS FLOAT64) < (-1000.0000000018626e0) THEN (-1000.0000000018626e0) WHEN CAST(t0.`price` AS FLOAT64) > (1000.0000000018626e0) THEN (1000.0000000018626e0) ELSE CAST(t0.`price` AS FLOAT64) END - (0.0e0)) * (4294967296.0e0) + (0.5e0) < (0.0e0) THEN (0.0e0) WHEN (CASE WHEN CAST(t0.`price` AS FLOAT64) < (-1000.0000000018626e0) THEN (-1000.0000000018626e0) WHEN CAST(t0.`price` AS FLOAT64) > (1000.0000000018626e0) THEN (1000.0000000018626e0) ELSE CAST(t0.`price` AS FLOAT64) END - (0.0e0)) * (4294967296.0e0) + (0.5e0) >= (2147483648000.0e0) THEN (2147483648000.0e0) ELSE floor((CASE WHEN CAST(t0.`price` AS FLOAT64) < (-1000.0000000018626e0) THEN (-1000.0000000018626e0) WHEN CAST(t0.`price` AS FLOAT64) > (1000.0000000018626e0) THEN (1000.0000000018626e0) ELSE CAST(t0.`price` AS FLOAT64) END - (0.0e0)) * (4294967296.0e0) + (0.5e0)) END AS INT64) AS x1
 FROM `orders` AS t0
 WHERE t0.`customer_id` IS NOT NULL),
@@ -38,7 +38,7 @@ FROM weighted;
 
 -- selected keys: a survey, and sums over those that were selected
 SELECT city, COUNT(*), SUM(price) FROM orders GROUP BY city;
--- survey
+-- first pass
 WITH private_rows AS (SELECT COLLATE(t0.`city`, '') AS k0, t0.`customer_id` AS o, CAST(CASE WHEN (CASE WHEN CAST(t0.`price` AS FLOAT64) < (-1000.0000000018626e0) THEN (-1000.0000000018626e0) WHEN CAST(t0.`price` AS FLOAT64) > (1000.0000000018626e0) THEN (1000.0000000018626e0) ELSE CAST(t0.`price` AS FLOAT64) END - (0.0e0)) * (4294967296.0e0) + (0.5e0) < (0.0e0) THEN (0.0e0) WHEN (CASE WHEN CAST(t0.`price` AS FLOAT64) < (-1000.0000000018626e0) THEN (-1000.0000000018626e0) WHEN CAST(t0.`price` AS FLOAT64) > (1000.0000000018626e0) THEN (1000.0000000018626e0) ELSE CAST(t0.`price` AS FLOAT64) END - (0.0e0)) * (4294967296.0e0) + (0.5e0) >= (2147483648000.0e0) THEN (2147483648000.0e0) ELSE floor((CASE WHEN CAST(t0.`price` AS FLOAT64) < (-1000.0000000018626e0) THEN (-1000.0000000018626e0) WHEN CAST(t0.`price` AS FLOAT64) > (1000.0000000018626e0) THEN (1000.0000000018626e0) ELSE CAST(t0.`price` AS FLOAT64) END - (0.0e0)) * (4294967296.0e0) + (0.5e0)) END AS INT64) AS x1
 FROM `orders` AS t0
 WHERE t0.`customer_id` IS NOT NULL),
@@ -117,7 +117,7 @@ FROM weighted;
 -- two keys, one of them a month, with Laplace noise
 -- with {"mechanism": "laplace"}
 SELECT city, DATE_TRUNC('month', placed) AS month, COUNT(DISTINCT customer_id) FROM orders GROUP BY 1, 2;
--- survey
+-- first pass
 WITH private_rows AS (SELECT COLLATE(t0.`city`, '') AS k0, CASE WHEN DATETIME_TRUNC(t0.`placed`, MONTH) BETWEEN DATETIME '0001-01-01 00:00:00' AND DATETIME '9999-12-31 23:59:59.999999' THEN DATETIME_TRUNC(t0.`placed`, MONTH) END AS k1, t0.`customer_id` AS o
 FROM `orders` AS t0
 WHERE t0.`customer_id` IS NOT NULL),
@@ -155,7 +155,7 @@ WHERE units >= 10;
 
 -- a key that is a double
 SELECT income * 2 AS twice, COUNT(*) FROM customers GROUP BY 1;
--- survey
+-- first pass
 SELECT (COALESCE(SAFE_MULTIPLY(CAST(t0.`income` AS FLOAT64), CAST(2 AS FLOAT64)), IEEE_DIVIDE(CAST(t0.`income` AS FLOAT64), 0) * CAST(2 AS FLOAT64)) + (0.0e0)) AS k0, COUNT(*) AS units
 FROM `customers` AS t0
 WHERE t0.`id` IS NOT NULL
@@ -164,7 +164,7 @@ HAVING COUNT(*) >= 10;
 
 -- buckets of a median
 SELECT city, MEDIAN(price) FROM orders GROUP BY city;
--- survey
+-- first pass
 WITH private_rows AS (SELECT COLLATE(t0.`city`, '') AS k0, t0.`customer_id` AS o
 FROM `orders` AS t0
 WHERE t0.`customer_id` IS NOT NULL),
@@ -235,7 +235,7 @@ FROM bucketed;
 -- different values, each person with a few
 -- with {"distinct": "simple"}
 SELECT COUNT(DISTINCT city) FROM orders;
--- survey
+-- first pass
 WITH private_rows AS (SELECT t0.`customer_id` AS o
 FROM `orders` AS t0
 WHERE t0.`customer_id` IS NOT NULL),
@@ -271,7 +271,7 @@ GROUP BY 1;
 -- different values, as a flow
 -- with {"distinct": "flow"}
 SELECT city, COUNT(DISTINCT placed) FROM orders GROUP BY city;
--- survey
+-- first pass
 WITH private_rows AS (SELECT COLLATE(t0.`city`, '') AS k0, t0.`customer_id` AS o
 FROM `orders` AS t0
 WHERE t0.`customer_id` IS NOT NULL),
@@ -330,7 +330,7 @@ FROM chosen;
 
 -- owners along a path
 SELECT colour, SUM(pieces) FROM items GROUP BY colour;
--- survey
+-- first pass
 WITH private_rows AS (SELECT COLLATE(t0.`colour`, '') AS k0, t1.`customer_id` AS o, CAST(CASE WHEN (CASE WHEN CAST(t0.`pieces` AS FLOAT64) < (-206.0e0) THEN (-206.0e0) WHEN CAST(t0.`pieces` AS FLOAT64) > (206.0e0) THEN (206.0e0) ELSE CAST(t0.`pieces` AS FLOAT64) END - (0.0e0)) * (1.0e0) + (0.5e0) < (1.0e0) THEN (1.0e0) WHEN (CASE WHEN CAST(t0.`pieces` AS FLOAT64) < (-206.0e0) THEN (-206.0e0) WHEN CAST(t0.`pieces` AS FLOAT64) > (206.0e0) THEN (206.0e0) ELSE CAST(t0.`pieces` AS FLOAT64) END - (0.0e0)) * (1.0e0) + (0.5e0) >= (100.0e0) THEN (100.0e0) ELSE floor((CASE WHEN CAST(t0.`pieces` AS FLOAT64) < (-206.0e0) THEN (-206.0e0) WHEN CAST(t0.`pieces` AS FLOAT64) > (206.0e0) THEN (206.0e0) ELSE CAST(t0.`pieces` AS FLOAT64) END - (0.0e0)) * (1.0e0) + (0.5e0)) END AS INT64) AS x0
 FROM `items` AS t0 JOIN `orders` AS t1 ON (t0.`order_id` = t1.`id`)
 WHERE t1.`customer_id` IS NOT NULL),
@@ -408,7 +408,7 @@ FROM weighted;
 
 -- a join, with conditions on both sides
 SELECT c.region, COUNT(*) FROM customers c JOIN orders o ON o.customer_id = c.id WHERE o.price > 9.99 AND c.region <> 'south' GROUP BY 1;
--- survey
+-- first pass
 WITH private_rows AS (SELECT COLLATE(t0.`region`, '') AS k0, t0.`id` AS o
 FROM `customers` AS t0 JOIN `orders` AS t1 ON (t1.`customer_id` = t0.`id`)
 WHERE t0.`id` IS NOT NULL AND (BIGNUMERIC '9.99' < t1.`price`) AND (COLLATE(t0.`region`, '') <> 'south') AND COLLATE(t0.`region`, '') IN ('north', 'o\'north', 'south')),
@@ -486,7 +486,7 @@ FROM weighted;
 
 -- arithmetic, choices, text and dates
 SELECT SUM(CASE WHEN city LIKE 'O''%' OR LOWER(city) IN ('rome', 'a\b') THEN price * 2 / 3 ELSE 0 END) FROM orders WHERE EXTRACT(year FROM placed) = 2026 AND placed >= TIMESTAMP '2026-01-31 12:00:00';
--- survey
+-- first pass
 WITH private_rows AS (SELECT t0.`customer_id` AS o, CAST(CASE WHEN IS_NAN(CAST(CASE WHEN ((COLLATE(t0.`city`, '') LIKE 'O\'%') OR (COLLATE(LOWER(t0.`city`), '') IN ('rome', 'a\\b'))) THEN ((CAST(t0.`price` AS FLOAT64) * CAST(2 AS FLOAT64)) / NULLIF(CAST(3 AS FLOAT64), (0.0e0))) ELSE (0.0e0) END AS FLOAT64)) THEN NULL WHEN (CASE WHEN CAST(CASE WHEN ((COLLATE(t0.`city`, '') LIKE 'O\'%') OR (COLLATE(LOWER(t0.`city`), '') IN ('rome', 'a\\b'))) THEN ((CAST(t0.`price` AS FLOAT64) * CAST(2 AS FLOAT64)) / NULLIF(CAST(3 AS FLOAT64), (0.0e0))) ELSE (0.0e0) END AS FLOAT64) < (-666.6666666688398e0) THEN (-666.6666666688398e0) WHEN CAST(CASE WHEN ((COLLATE(t0.`city`, '') LIKE 'O\'%') OR (COLLATE(LOWER(t0.`city`), '') IN ('rome', 'a\\b'))) THEN ((CAST(t0.`price` AS FLOAT64) * CAST(2 AS FLOAT64)) / NULLIF(CAST(3 AS FLOAT64), (0.0e0))) ELSE (0.0e0) END AS FLOAT64) > (666.6666666688398e0) THEN (666.6666666688398e0) ELSE CAST(CASE WHEN ((COLLATE(t0.`city`, '') LIKE 'O\'%') OR (COLLATE(LOWER(t0.`city`), '') IN ('rome', 'a\\b'))) THEN ((CAST(t0.`price` AS FLOAT64) * CAST(2 AS FLOAT64)) / NULLIF(CAST(3 AS FLOAT64), (0.0e0))) ELSE (0.0e0) END AS FLOAT64) END - (0.0e0)) * (4294967296.0e0) + (0.5e0) < (0.0e0) THEN (0.0e0) WHEN (CASE WHEN CAST(CASE WHEN ((COLLATE(t0.`city`, '') LIKE 'O\'%') OR (COLLATE(LOWER(t0.`city`), '') IN ('rome', 'a\\b'))) THEN ((CAST(t0.`price` AS FLOAT64) * CAST(2 AS FLOAT64)) / NULLIF(CAST(3 AS FLOAT64), (0.0e0))) ELSE (0.0e0) END AS FLOAT64) < (-666.6666666688398e0) THEN (-666.6666666688398e0) WHEN CAST(CASE WHEN ((COLLATE(t0.`city`, '') LIKE 'O\'%') OR (COLLATE(LOWER(t0.`city`), '') IN ('rome', 'a\\b'))) THEN ((CAST(t0.`price` AS FLOAT64) * CAST(2 AS FLOAT64)) / NULLIF(CAST(3 AS FLOAT64), (0.0e0))) ELSE (0.0e0) END AS FLOAT64) > (666.6666666688398e0) THEN (666.6666666688398e0) ELSE CAST(CASE WHEN ((COLLATE(t0.`city`, '') LIKE 'O\'%') OR (COLLATE(LOWER(t0.`city`), '') IN ('rome', 'a\\b'))) THEN ((CAST(t0.`price` AS FLOAT64) * CAST(2 AS FLOAT64)) / NULLIF(CAST(3 AS FLOAT64), (0.0e0))) ELSE (0.0e0) END AS FLOAT64) END - (0.0e0)) * (4294967296.0e0) + (0.5e0) >= (1431655765334.0e0) THEN (1431655765334.0e0) ELSE floor((CASE WHEN CAST(CASE WHEN ((COLLATE(t0.`city`, '') LIKE 'O\'%') OR (COLLATE(LOWER(t0.`city`), '') IN ('rome', 'a\\b'))) THEN ((CAST(t0.`price` AS FLOAT64) * CAST(2 AS FLOAT64)) / NULLIF(CAST(3 AS FLOAT64), (0.0e0))) ELSE (0.0e0) END AS FLOAT64) < (-666.6666666688398e0) THEN (-666.6666666688398e0) WHEN CAST(CASE WHEN ((COLLATE(t0.`city`, '') LIKE 'O\'%') OR (COLLATE(LOWER(t0.`city`), '') IN ('rome', 'a\\b'))) THEN ((CAST(t0.`price` AS FLOAT64) * CAST(2 AS FLOAT64)) / NULLIF(CAST(3 AS FLOAT64), (0.0e0))) ELSE (0.0e0) END AS FLOAT64) > (666.6666666688398e0) THEN (666.6666666688398e0) ELSE CAST(CASE WHEN ((COLLATE(t0.`city`, '') LIKE 'O\'%') OR (COLLATE(LOWER(t0.`city`), '') IN ('rome', 'a\\b'))) THEN ((CAST(t0.`price` AS FLOAT64) * CAST(2 AS FLOAT64)) / NULLIF(CAST(3 AS FLOAT64), (0.0e0))) ELSE (0.0e0) END AS FLOAT64) END - (0.0e0)) * (4294967296.0e0) + (0.5e0)) END AS INT64) AS x0
 FROM `orders` AS t0
 WHERE t0.`customer_id` IS NOT NULL AND (EXTRACT(YEAR
@@ -510,14 +510,14 @@ FROM weighted;
 
 -- whole numbers
 SELECT AVG(CLIP((age + 5) // 10 * 10 % 7, 0, 10)) FROM customers WHERE NOT vip OR age IS NULL;
--- survey
+-- first pass
 SELECT COUNT(*) AS units, COUNT(CASE WHEN (CASE WHEN MOD(SAFE_MULTIPLY(DIV(SAFE_ADD(t0.`age`, 5), NULLIF(10, 0)), 10), NULLIF(7, 0)) < 0 THEN 0 WHEN MOD(SAFE_MULTIPLY(DIV(SAFE_ADD(t0.`age`, 5), NULLIF(10, 0)), 10), NULLIF(7, 0)) > 10 THEN 10 ELSE MOD(SAFE_MULTIPLY(DIV(SAFE_ADD(t0.`age`, 5), NULLIF(10, 0)), 10), NULLIF(7, 0)) END IS NOT NULL) THEN 1 END) AS s0, COALESCE(SUM(CAST(CAST(CASE WHEN (CASE WHEN CAST(CASE WHEN MOD(SAFE_MULTIPLY(DIV(SAFE_ADD(t0.`age`, 5), NULLIF(10, 0)), 10), NULLIF(7, 0)) < 0 THEN 0 WHEN MOD(SAFE_MULTIPLY(DIV(SAFE_ADD(t0.`age`, 5), NULLIF(10, 0)), 10), NULLIF(7, 0)) > 10 THEN 10 ELSE MOD(SAFE_MULTIPLY(DIV(SAFE_ADD(t0.`age`, 5), NULLIF(10, 0)), 10), NULLIF(7, 0)) END AS FLOAT64) < (-14.5e0) THEN (-14.5e0) WHEN CAST(CASE WHEN MOD(SAFE_MULTIPLY(DIV(SAFE_ADD(t0.`age`, 5), NULLIF(10, 0)), 10), NULLIF(7, 0)) < 0 THEN 0 WHEN MOD(SAFE_MULTIPLY(DIV(SAFE_ADD(t0.`age`, 5), NULLIF(10, 0)), 10), NULLIF(7, 0)) > 10 THEN 10 ELSE MOD(SAFE_MULTIPLY(DIV(SAFE_ADD(t0.`age`, 5), NULLIF(10, 0)), 10), NULLIF(7, 0)) END AS FLOAT64) > (21.5e0) THEN (21.5e0) ELSE CAST(CASE WHEN MOD(SAFE_MULTIPLY(DIV(SAFE_ADD(t0.`age`, 5), NULLIF(10, 0)), 10), NULLIF(7, 0)) < 0 THEN 0 WHEN MOD(SAFE_MULTIPLY(DIV(SAFE_ADD(t0.`age`, 5), NULLIF(10, 0)), 10), NULLIF(7, 0)) > 10 THEN 10 ELSE MOD(SAFE_MULTIPLY(DIV(SAFE_ADD(t0.`age`, 5), NULLIF(10, 0)), 10), NULLIF(7, 0)) END AS FLOAT64) END - (3.5e0)) * (2.0e0) + (0.5e0) < (-7.0e0) THEN (-7.0e0) WHEN (CASE WHEN CAST(CASE WHEN MOD(SAFE_MULTIPLY(DIV(SAFE_ADD(t0.`age`, 5), NULLIF(10, 0)), 10), NULLIF(7, 0)) < 0 THEN 0 WHEN MOD(SAFE_MULTIPLY(DIV(SAFE_ADD(t0.`age`, 5), NULLIF(10, 0)), 10), NULLIF(7, 0)) > 10 THEN 10 ELSE MOD(SAFE_MULTIPLY(DIV(SAFE_ADD(t0.`age`, 5), NULLIF(10, 0)), 10), NULLIF(7, 0)) END AS FLOAT64) < (-14.5e0) THEN (-14.5e0) WHEN CAST(CASE WHEN MOD(SAFE_MULTIPLY(DIV(SAFE_ADD(t0.`age`, 5), NULLIF(10, 0)), 10), NULLIF(7, 0)) < 0 THEN 0 WHEN MOD(SAFE_MULTIPLY(DIV(SAFE_ADD(t0.`age`, 5), NULLIF(10, 0)), 10), NULLIF(7, 0)) > 10 THEN 10 ELSE MOD(SAFE_MULTIPLY(DIV(SAFE_ADD(t0.`age`, 5), NULLIF(10, 0)), 10), NULLIF(7, 0)) END AS FLOAT64) > (21.5e0) THEN (21.5e0) ELSE CAST(CASE WHEN MOD(SAFE_MULTIPLY(DIV(SAFE_ADD(t0.`age`, 5), NULLIF(10, 0)), 10), NULLIF(7, 0)) < 0 THEN 0 WHEN MOD(SAFE_MULTIPLY(DIV(SAFE_ADD(t0.`age`, 5), NULLIF(10, 0)), 10), NULLIF(7, 0)) > 10 THEN 10 ELSE MOD(SAFE_MULTIPLY(DIV(SAFE_ADD(t0.`age`, 5), NULLIF(10, 0)), 10), NULLIF(7, 0)) END AS FLOAT64) END - (3.5e0)) * (2.0e0) + (0.5e0) >= (7.0e0) THEN (7.0e0) ELSE floor((CASE WHEN CAST(CASE WHEN MOD(SAFE_MULTIPLY(DIV(SAFE_ADD(t0.`age`, 5), NULLIF(10, 0)), 10), NULLIF(7, 0)) < 0 THEN 0 WHEN MOD(SAFE_MULTIPLY(DIV(SAFE_ADD(t0.`age`, 5), NULLIF(10, 0)), 10), NULLIF(7, 0)) > 10 THEN 10 ELSE MOD(SAFE_MULTIPLY(DIV(SAFE_ADD(t0.`age`, 5), NULLIF(10, 0)), 10), NULLIF(7, 0)) END AS FLOAT64) < (-14.5e0) THEN (-14.5e0) WHEN CAST(CASE WHEN MOD(SAFE_MULTIPLY(DIV(SAFE_ADD(t0.`age`, 5), NULLIF(10, 0)), 10), NULLIF(7, 0)) < 0 THEN 0 WHEN MOD(SAFE_MULTIPLY(DIV(SAFE_ADD(t0.`age`, 5), NULLIF(10, 0)), 10), NULLIF(7, 0)) > 10 THEN 10 ELSE MOD(SAFE_MULTIPLY(DIV(SAFE_ADD(t0.`age`, 5), NULLIF(10, 0)), 10), NULLIF(7, 0)) END AS FLOAT64) > (21.5e0) THEN (21.5e0) ELSE CAST(CASE WHEN MOD(SAFE_MULTIPLY(DIV(SAFE_ADD(t0.`age`, 5), NULLIF(10, 0)), 10), NULLIF(7, 0)) < 0 THEN 0 WHEN MOD(SAFE_MULTIPLY(DIV(SAFE_ADD(t0.`age`, 5), NULLIF(10, 0)), 10), NULLIF(7, 0)) > 10 THEN 10 ELSE MOD(SAFE_MULTIPLY(DIV(SAFE_ADD(t0.`age`, 5), NULLIF(10, 0)), 10), NULLIF(7, 0)) END AS FLOAT64) END - (3.5e0)) * (2.0e0) + (0.5e0)) END AS INT64) AS BIGNUMERIC)), 0) AS s1
 FROM `customers` AS t0
 WHERE t0.`id` IS NOT NULL AND ((NOT t0.`vip`) OR (t0.`age` IS NULL));
 
 -- a query inside a condition, and a difference of two sets of people
 SELECT COUNT(*) FROM customers c WHERE EXISTS (SELECT 1 FROM orders o WHERE o.customer_id = c.id AND o.price > 100) AND c.id NOT IN (SELECT customer_id FROM orders WHERE city = 'Rome' AND customer_id IS NOT NULL);
--- survey
+-- first pass
 SELECT COUNT(*) AS units
 FROM `customers` AS t0
 LEFT JOIN (SELECT DISTINCT t2.`customer_id` AS `w0`, t2.`customer_id` AS `w1`
@@ -529,7 +529,7 @@ WHERE (t1.`customer_id` = t0.`id`) AND (100 < t1.`price`) AND (t1.`customer_id` 
 
 -- the first row of each person
 SELECT city, COUNT(*) FROM (SELECT customer_id, city, ROW_NUMBER() OVER (PARTITION BY customer_id ORDER BY placed DESC) AS turn FROM orders) t WHERE turn = 1 GROUP BY city;
--- survey
+-- first pass
 WITH private_rows AS (SELECT COLLATE(t0.`c1`, '') AS k0, t0.`o` AS o
 FROM (SELECT t1.`customer_id` AS `c0`, t1.`city` AS `c1`, ROW_NUMBER() OVER (PARTITION BY t1.`customer_id`, t1.`customer_id` ORDER BY t1.`placed` DESC NULLS LAST, COLLATE(t1.`city`, '') ASC NULLS LAST, t1.`customer_id` ASC NULLS LAST) AS `c2`, t1.`customer_id` AS `o`
 FROM `orders` AS t1) AS t0
@@ -617,7 +617,7 @@ LIMIT 3 OFFSET 2;
 
 -- points in time, in a zone with two offsets
 SELECT seen AT TIME ZONE 'Asia/Dubai' FROM visits WHERE seen >= '2024-03-31T03:00:00+02:00';
--- survey
+-- public
 SELECT CASE WHEN DATETIME(t0.`seen`, 'UTC') BETWEEN DATETIME '0001-01-04 00:00:00' AND DATETIME '9999-12-28 23:59:59.999999' THEN DATETIME_ADD(DATETIME(t0.`seen`, 'UTC'), INTERVAL (CASE WHEN DATETIME(t0.`seen`, 'UTC') < DATETIME '1919-12-31 20:18:48' THEN 13272 ELSE 14400 END) SECOND) ELSE DATETIME(t0.`seen`, 'UTC') END AS `c0`
 FROM `visits` AS t0
 WHERE (DATETIME '2024-03-31 01:00:00' <= DATETIME(t0.`seen`, 'UTC'))
@@ -625,7 +625,7 @@ LIMIT 1000001;
 
 -- parts of times of day
 SELECT EXTRACT(hour FROM clock), EXTRACT(second FROM clock) FROM visits WHERE clock < '12:30';
--- survey
+-- public
 SELECT CASE WHEN TIME_DIFF(t0.`clock`, TIME '00:00:00', MICROSECOND) BETWEEN 0 AND 86399999999 THEN DIV(TIME_DIFF(t0.`clock`, TIME '00:00:00', MICROSECOND), 3600000000) END AS `c0`, CASE WHEN TIME_DIFF(t0.`clock`, TIME '00:00:00', MICROSECOND) BETWEEN 0 AND 86399999999 THEN DIV((TIME_DIFF(t0.`clock`, TIME '00:00:00', MICROSECOND) - DIV(TIME_DIFF(t0.`clock`, TIME '00:00:00', MICROSECOND), 60000000) * 60000000), 1000000) END AS `c1`
 FROM `visits` AS t0
 WHERE (t0.`clock` < TIME '12:30:00')

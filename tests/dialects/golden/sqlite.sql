@@ -1,13 +1,13 @@
 -- one row for each person, and no keys
 SELECT COUNT(*), AVG(income), SUM(age) FROM customers WHERE vip AND age > 17;
--- survey
+-- first pass
 SELECT COUNT(*) AS units, COUNT(CASE WHEN (t0."income" IS NOT NULL) AND (NOT (t0."income" = '')) THEN 1 END) AS s0, COALESCE(hedgerow_halves(SUM((CAST(floor(min(max((NULLIF(t0."income", '') - 125000.0) * 16777216.0 + 0.5, (-2097152000000.0)), 2097152000000.0)) AS INTEGER)) >> 32), SUM((CAST(floor(min(max((NULLIF(t0."income", '') - 125000.0) * 16777216.0 + 0.5, (-2097152000000.0)), 2097152000000.0)) AS INTEGER)) & 4294967295)), 0) AS s1, COALESCE(hedgerow_halves(SUM((CAST(floor(min(max((CAST(NULLIF(min(t0."age", ''), '') AS REAL) - 0.0) * 1.0 + 0.5, 0.0), 120.0)) AS INTEGER)) >> 32), SUM((CAST(floor(min(max((CAST(NULLIF(min(t0."age", ''), '') AS REAL) - 0.0) * 1.0 + 0.5, 0.0), 120.0)) AS INTEGER)) & 4294967295)), 0) AS s2
 FROM "main"."customers" AS t0
 WHERE t0."id" IS NOT NULL AND t0."vip" AND (t0."age" > 17);
 
 -- declared keys, one row for each person
 SELECT region, AVG(income) FROM customers GROUP BY region;
--- survey
+-- first pass
 SELECT CASE WHEN typeof(t0."region" COLLATE BINARY) = 'text' AND length(t0."region" COLLATE BINARY) = length(CAST(t0."region" COLLATE BINARY AS BLOB)) AND NOT t0."region" COLLATE BINARY GLOB '*[^' || char(1) || '-' || char(127) || ']*' THEN t0."region" COLLATE BINARY ELSE hedgerow_text(CAST(t0."region" COLLATE BINARY AS BLOB)) END AS k0, COUNT(*) AS units, COUNT(CASE WHEN (t0."income" IS NOT NULL) AND (NOT (t0."income" = '')) THEN 1 END) AS s0, COALESCE(hedgerow_halves(SUM((CAST(floor(min(max((NULLIF(t0."income", '') - 125000.0) * 16777216.0 + 0.5, (-2097152000000.0)), 2097152000000.0)) AS INTEGER)) >> 32), SUM((CAST(floor(min(max((NULLIF(t0."income", '') - 125000.0) * 16777216.0 + 0.5, (-2097152000000.0)), 2097152000000.0)) AS INTEGER)) & 4294967295)), 0) AS s1
 FROM "main"."customers" AS t0
 WHERE t0."id" IS NOT NULL AND CASE WHEN typeof(t0."region" COLLATE BINARY) = 'text' AND length(t0."region" COLLATE BINARY) = length(CAST(t0."region" COLLATE BINARY AS BLOB)) AND NOT t0."region" COLLATE BINARY GLOB '*[^' || char(1) || '-' || char(127) || ']*' THEN t0."region" COLLATE BINARY ELSE hedgerow_text(CAST(t0."region" COLLATE BINARY AS BLOB)) END IN ('north', 'o''north', 'south')
@@ -15,7 +15,7 @@ GROUP BY 1;
 
 -- several rows for each person, and no keys
 SELECT COUNT(*), SUM(price) FROM orders;
--- survey
+-- first pass
 WITH private_rows AS (SELECT t0."customer_id" AS o, CAST(floor(min(max((CAST(NULLIF(min(t0."price", ''), '') AS REAL) - 0.0) * 4294967296.0 + 0.5, 0.0), 2147483648000.0)) AS INTEGER) AS x1
 FROM "main"."orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
@@ -38,7 +38,7 @@ FROM weighted;
 
 -- selected keys: a survey, and sums over those that were selected
 SELECT city, COUNT(*), SUM(price) FROM orders GROUP BY city;
--- survey
+-- first pass
 WITH private_rows AS (SELECT CASE WHEN typeof(t0."city" COLLATE BINARY) = 'text' AND length(t0."city" COLLATE BINARY) = length(CAST(t0."city" COLLATE BINARY AS BLOB)) AND NOT t0."city" COLLATE BINARY GLOB '*[^' || char(1) || '-' || char(127) || ']*' THEN t0."city" COLLATE BINARY ELSE hedgerow_text(CAST(t0."city" COLLATE BINARY AS BLOB)) END AS k0, t0."customer_id" AS o, CAST(floor(min(max((CAST(NULLIF(min(t0."price", ''), '') AS REAL) - 0.0) * 4294967296.0 + 0.5, 0.0), 2147483648000.0)) AS INTEGER) AS x1
 FROM "main"."orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
@@ -117,7 +117,7 @@ FROM weighted;
 -- two keys, one of them a month, with Laplace noise
 -- with {"mechanism": "laplace"}
 SELECT city, DATE_TRUNC('month', placed) AS month, COUNT(DISTINCT customer_id) FROM orders GROUP BY 1, 2;
--- survey
+-- first pass
 WITH private_rows AS (SELECT CASE WHEN typeof(t0."city" COLLATE BINARY) = 'text' AND length(t0."city" COLLATE BINARY) = length(CAST(t0."city" COLLATE BINARY AS BLOB)) AND NOT t0."city" COLLATE BINARY GLOB '*[^' || char(1) || '-' || char(127) || ']*' THEN t0."city" COLLATE BINARY ELSE hedgerow_text(CAST(t0."city" COLLATE BINARY AS BLOB)) END AS k0, CASE WHEN hedgerow_trunc_month(t0."placed") BETWEEN (-62135596800000000) AND 253402300799999999 THEN hedgerow_trunc_month(t0."placed") END AS k1, t0."customer_id" AS o
 FROM "main"."orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
@@ -155,7 +155,7 @@ WHERE units >= 10;
 
 -- a key that is a double
 SELECT income * 2 AS twice, COUNT(*) FROM customers GROUP BY 1;
--- survey
+-- first pass
 SELECT CASE WHEN hedgerow_multiply(t0."income", 2) = 0 THEN 0.0 ELSE hedgerow_multiply(t0."income", 2) END AS k0, COUNT(*) AS units
 FROM "main"."customers" AS t0
 WHERE t0."id" IS NOT NULL
@@ -164,7 +164,7 @@ HAVING COUNT(*) >= 10;
 
 -- buckets of a median
 SELECT city, MEDIAN(price) FROM orders GROUP BY city;
--- survey
+-- first pass
 WITH private_rows AS (SELECT CASE WHEN typeof(t0."city" COLLATE BINARY) = 'text' AND length(t0."city" COLLATE BINARY) = length(CAST(t0."city" COLLATE BINARY AS BLOB)) AND NOT t0."city" COLLATE BINARY GLOB '*[^' || char(1) || '-' || char(127) || ']*' THEN t0."city" COLLATE BINARY ELSE hedgerow_text(CAST(t0."city" COLLATE BINARY AS BLOB)) END AS k0, t0."customer_id" AS o
 FROM "main"."orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
@@ -235,7 +235,7 @@ FROM bucketed;
 -- different values, each person with a few
 -- with {"distinct": "simple"}
 SELECT COUNT(DISTINCT city) FROM orders;
--- survey
+-- first pass
 WITH private_rows AS (SELECT t0."customer_id" AS o
 FROM "main"."orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
@@ -271,7 +271,7 @@ GROUP BY 1;
 -- different values, as a flow
 -- with {"distinct": "flow"}
 SELECT city, COUNT(DISTINCT placed) FROM orders GROUP BY city;
--- survey
+-- first pass
 WITH private_rows AS (SELECT CASE WHEN typeof(t0."city" COLLATE BINARY) = 'text' AND length(t0."city" COLLATE BINARY) = length(CAST(t0."city" COLLATE BINARY AS BLOB)) AND NOT t0."city" COLLATE BINARY GLOB '*[^' || char(1) || '-' || char(127) || ']*' THEN t0."city" COLLATE BINARY ELSE hedgerow_text(CAST(t0."city" COLLATE BINARY AS BLOB)) END AS k0, t0."customer_id" AS o
 FROM "main"."orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
@@ -330,7 +330,7 @@ FROM chosen;
 
 -- owners along a path
 SELECT colour, SUM(pieces) FROM items GROUP BY colour;
--- survey
+-- first pass
 WITH private_rows AS (SELECT CASE WHEN typeof(t0."colour" COLLATE BINARY) = 'text' AND length(t0."colour" COLLATE BINARY) = length(CAST(t0."colour" COLLATE BINARY AS BLOB)) AND NOT t0."colour" COLLATE BINARY GLOB '*[^' || char(1) || '-' || char(127) || ']*' THEN t0."colour" COLLATE BINARY ELSE hedgerow_text(CAST(t0."colour" COLLATE BINARY AS BLOB)) END AS k0, t1."customer_id" AS o, CAST(floor(min(max((CAST(NULLIF(min(t0."pieces", ''), '') AS REAL) - 0.0) * 1.0 + 0.5, 1.0), 100.0)) AS INTEGER) AS x0
 FROM "main"."items" AS t0 JOIN "main"."orders" AS t1 ON (t0."order_id" = t1."id")
 WHERE t1."customer_id" IS NOT NULL),
@@ -408,7 +408,7 @@ FROM weighted;
 
 -- a join, with conditions on both sides
 SELECT c.region, COUNT(*) FROM customers c JOIN orders o ON o.customer_id = c.id WHERE o.price > 9.99 AND c.region <> 'south' GROUP BY 1;
--- survey
+-- first pass
 WITH private_rows AS (SELECT CASE WHEN typeof(t0."region" COLLATE BINARY) = 'text' AND length(t0."region" COLLATE BINARY) = length(CAST(t0."region" COLLATE BINARY AS BLOB)) AND NOT t0."region" COLLATE BINARY GLOB '*[^' || char(1) || '-' || char(127) || ']*' THEN t0."region" COLLATE BINARY ELSE hedgerow_text(CAST(t0."region" COLLATE BINARY AS BLOB)) END AS k0, t0."id" AS o
 FROM "main"."customers" AS t0 JOIN "main"."orders" AS t1 ON (t1."customer_id" = t0."id")
 WHERE t0."id" IS NOT NULL AND (t1."price" > hedgerow_double('0x1.3fae147ae147bp+3')) AND (t0."region" COLLATE BINARY <> 'south') AND CASE WHEN typeof(t0."region" COLLATE BINARY) = 'text' AND length(t0."region" COLLATE BINARY) = length(CAST(t0."region" COLLATE BINARY AS BLOB)) AND NOT t0."region" COLLATE BINARY GLOB '*[^' || char(1) || '-' || char(127) || ']*' THEN t0."region" COLLATE BINARY ELSE hedgerow_text(CAST(t0."region" COLLATE BINARY AS BLOB)) END IN ('north', 'o''north', 'south')),
@@ -486,7 +486,7 @@ FROM weighted;
 
 -- arithmetic, choices, text and dates
 SELECT SUM(CASE WHEN city LIKE 'O''%' OR LOWER(city) IN ('rome', 'a\b') THEN price * 2 / 3 ELSE 0 END) FROM orders WHERE EXTRACT(year FROM placed) = 2026 AND placed >= TIMESTAMP '2026-01-31 12:00:00';
--- survey
+-- first pass
 WITH private_rows AS (SELECT t0."customer_id" AS o, CAST(floor(min(max((NULLIF(CASE WHEN (hedgerow_like(CAST(t0."city" AS BLOB), 'O''%') OR (hedgerow_lower(CAST(t0."city" AS BLOB)) IN ('rome', 'a\b'))) THEN ((CAST(NULLIF(min(t0."price", ''), '') AS REAL) * CAST(2 AS REAL)) / NULLIF(CAST(3 AS REAL), 0.0)) ELSE 0.0 END, '') - 0.0) * 4294967296.0 + 0.5, 0.0), 1431655765334.0)) AS INTEGER) AS x0
 FROM "main"."orders" AS t0
 WHERE t0."customer_id" IS NOT NULL AND (hedgerow_extract_year(t0."placed") = 2026) AND (t0."placed" >= 1769860800000000)),
@@ -509,14 +509,14 @@ FROM weighted;
 
 -- whole numbers
 SELECT AVG(CLIP((age + 5) // 10 * 10 % 7, 0, 10)) FROM customers WHERE NOT vip OR age IS NULL;
--- survey
+-- first pass
 SELECT COUNT(*) AS units, COUNT(CASE WHEN (min(max(hedgerow_remainder_whole(hedgerow_multiply_whole(hedgerow_divide_whole(CASE WHEN typeof(t0."age") = 'integer' AND typeof(t0."age" + 5) = 'integer' THEN t0."age" + 5 END, 10), 10), 7), 0), 10) IS NOT NULL) THEN 1 END) AS s0, COALESCE(hedgerow_halves(SUM((CAST(floor(min(max((CAST(min(max(hedgerow_remainder_whole(hedgerow_multiply_whole(hedgerow_divide_whole(CASE WHEN typeof(t0."age") = 'integer' AND typeof(t0."age" + 5) = 'integer' THEN t0."age" + 5 END, 10), 10), 7), 0), 10) AS REAL) - 3.5) * 2.0 + 0.5, (-7.0)), 7.0)) AS INTEGER)) >> 32), SUM((CAST(floor(min(max((CAST(min(max(hedgerow_remainder_whole(hedgerow_multiply_whole(hedgerow_divide_whole(CASE WHEN typeof(t0."age") = 'integer' AND typeof(t0."age" + 5) = 'integer' THEN t0."age" + 5 END, 10), 10), 7), 0), 10) AS REAL) - 3.5) * 2.0 + 0.5, (-7.0)), 7.0)) AS INTEGER)) & 4294967295)), 0) AS s1
 FROM "main"."customers" AS t0
 WHERE t0."id" IS NOT NULL AND ((NOT t0."vip") OR (t0."age" IS NULL));
 
 -- a query inside a condition, and a difference of two sets of people
 SELECT COUNT(*) FROM customers c WHERE EXISTS (SELECT 1 FROM orders o WHERE o.customer_id = c.id AND o.price > 100) AND c.id NOT IN (SELECT customer_id FROM orders WHERE city = 'Rome' AND customer_id IS NOT NULL);
--- survey
+-- first pass
 SELECT COUNT(*) AS units
 FROM "main"."customers" AS t0
 LEFT JOIN (SELECT DISTINCT t2."customer_id" AS "w0", t2."customer_id" AS "w1"
@@ -528,7 +528,7 @@ WHERE (t1."customer_id" = t0."id") AND (t1."price" > 100) AND (t1."customer_id" 
 
 -- the first row of each person
 SELECT city, COUNT(*) FROM (SELECT customer_id, city, ROW_NUMBER() OVER (PARTITION BY customer_id ORDER BY placed DESC) AS turn FROM orders) t WHERE turn = 1 GROUP BY city;
--- survey
+-- first pass
 WITH private_rows AS (SELECT CASE WHEN typeof(t0."c1" COLLATE BINARY) = 'text' AND length(t0."c1" COLLATE BINARY) = length(CAST(t0."c1" COLLATE BINARY AS BLOB)) AND NOT t0."c1" COLLATE BINARY GLOB '*[^' || char(1) || '-' || char(127) || ']*' THEN t0."c1" COLLATE BINARY ELSE hedgerow_text(CAST(t0."c1" COLLATE BINARY AS BLOB)) END AS k0, t0."o" AS o
 FROM (SELECT t1."customer_id" AS "c0", t1."city" AS "c1", ROW_NUMBER() OVER (PARTITION BY t1."customer_id", t1."customer_id" ORDER BY t1."placed" DESC NULLS LAST, t1."city" COLLATE BINARY ASC NULLS LAST, t1."customer_id" ASC NULLS LAST) AS "c2", t1."customer_id" AS "o"
 FROM "main"."orders" AS t1) AS t0
@@ -616,7 +616,7 @@ LIMIT 3 OFFSET 2;
 
 -- points in time, in a zone with two offsets
 SELECT seen AT TIME ZONE 'Asia/Dubai' FROM visits WHERE seen >= '2024-03-31T03:00:00+02:00';
--- survey
+-- public
 SELECT hedgerow_in_zone(t0."seen", 'UTC', 'Asia/Dubai') AS "c0"
 FROM "main"."visits" AS t0
 WHERE (hedgerow_in_zone(t0."seen", 'UTC', 'UTC') >= 1711846800000000)
@@ -624,7 +624,7 @@ LIMIT 1000001;
 
 -- parts of times of day
 SELECT EXTRACT(hour FROM clock), EXTRACT(second FROM clock) FROM visits WHERE clock < '12:30';
--- survey
+-- public
 SELECT hedgerow_clock_hour(t0."clock") AS "c0", hedgerow_clock_second(t0."clock") AS "c1"
 FROM "main"."visits" AS t0
 WHERE (t0."clock" < 45000000000)

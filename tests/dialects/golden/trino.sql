@@ -1,13 +1,13 @@
 -- one row for each person, and no keys
 SELECT COUNT(*), AVG(income), SUM(age) FROM customers WHERE vip AND age > 17;
--- survey
+-- first pass
 SELECT COUNT(*) AS units, COUNT(CASE WHEN (t0."income" IS NOT NULL) AND (NOT is_nan(t0."income")) THEN 1 END) AS s0, COALESCE(SUM(CAST(CAST(CASE WHEN is_nan(CAST(t0."income" AS DOUBLE)) THEN NULL WHEN (CAST(t0."income" AS DOUBLE) - (125000.0e0)) * (16777216.0e0) + (0.5e0) < (-2097152000000.0e0) THEN (-2097152000000.0e0) WHEN (CAST(t0."income" AS DOUBLE) - (125000.0e0)) * (16777216.0e0) + (0.5e0) >= (2097152000000.0e0) THEN (2097152000000.0e0) ELSE floor((CAST(t0."income" AS DOUBLE) - (125000.0e0)) * (16777216.0e0) + (0.5e0)) END AS BIGINT) AS DECIMAL(38, 0))), 0) AS s1, COALESCE(SUM(CAST(CAST(CASE WHEN (CAST(t0."age" AS DOUBLE) - (0.0e0)) * (1.0e0) + (0.5e0) < (0.0e0) THEN (0.0e0) WHEN (CAST(t0."age" AS DOUBLE) - (0.0e0)) * (1.0e0) + (0.5e0) >= (120.0e0) THEN (120.0e0) ELSE floor((CAST(t0."age" AS DOUBLE) - (0.0e0)) * (1.0e0) + (0.5e0)) END AS INTEGER) AS DECIMAL(38, 0))), 0) AS s2
 FROM "customers" AS t0
 WHERE t0."id" IS NOT NULL AND t0."vip" AND (17 < t0."age");
 
 -- declared keys, one row for each person
 SELECT region, AVG(income) FROM customers GROUP BY region;
--- survey
+-- first pass
 SELECT CAST(t0."region" AS VARCHAR) AS k0, COUNT(*) AS units, COUNT(CASE WHEN (t0."income" IS NOT NULL) AND (NOT is_nan(t0."income")) THEN 1 END) AS s0, COALESCE(SUM(CAST(CAST(CASE WHEN is_nan(CAST(t0."income" AS DOUBLE)) THEN NULL WHEN (CAST(t0."income" AS DOUBLE) - (125000.0e0)) * (16777216.0e0) + (0.5e0) < (-2097152000000.0e0) THEN (-2097152000000.0e0) WHEN (CAST(t0."income" AS DOUBLE) - (125000.0e0)) * (16777216.0e0) + (0.5e0) >= (2097152000000.0e0) THEN (2097152000000.0e0) ELSE floor((CAST(t0."income" AS DOUBLE) - (125000.0e0)) * (16777216.0e0) + (0.5e0)) END AS BIGINT) AS DECIMAL(38, 0))), 0) AS s1
 FROM "customers" AS t0
 WHERE t0."id" IS NOT NULL AND CAST(t0."region" AS VARCHAR) IN ('north', 'o''north', 'south')
@@ -15,7 +15,7 @@ GROUP BY 1;
 
 -- several rows for each person, and no keys
 SELECT COUNT(*), SUM(price) FROM orders;
--- survey
+-- first pass
 WITH private_rows AS (SELECT t0."customer_id" AS o, CAST(CASE WHEN (CAST(t0."price" AS DOUBLE) - (0.0e0)) * (4294967296.0e0) + (0.5e0) < (0.0e0) THEN (0.0e0) WHEN (CAST(t0."price" AS DOUBLE) - (0.0e0)) * (4294967296.0e0) + (0.5e0) >= (2147483648000.0e0) THEN (2147483648000.0e0) ELSE floor((CAST(t0."price" AS DOUBLE) - (0.0e0)) * (4294967296.0e0) + (0.5e0)) END AS BIGINT) AS x1
 FROM "orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
@@ -38,7 +38,7 @@ FROM weighted;
 
 -- selected keys: a survey, and sums over those that were selected
 SELECT city, COUNT(*), SUM(price) FROM orders GROUP BY city;
--- survey
+-- first pass
 WITH private_rows AS (SELECT CAST(t0."city" AS VARCHAR) AS k0, t0."customer_id" AS o, CAST(CASE WHEN (CAST(t0."price" AS DOUBLE) - (0.0e0)) * (4294967296.0e0) + (0.5e0) < (0.0e0) THEN (0.0e0) WHEN (CAST(t0."price" AS DOUBLE) - (0.0e0)) * (4294967296.0e0) + (0.5e0) >= (2147483648000.0e0) THEN (2147483648000.0e0) ELSE floor((CAST(t0."price" AS DOUBLE) - (0.0e0)) * (4294967296.0e0) + (0.5e0)) END AS BIGINT) AS x1
 FROM "orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
@@ -117,7 +117,7 @@ FROM weighted;
 -- two keys, one of them a month, with Laplace noise
 -- with {"mechanism": "laplace"}
 SELECT city, DATE_TRUNC('month', placed) AS month, COUNT(DISTINCT customer_id) FROM orders GROUP BY 1, 2;
--- survey
+-- first pass
 WITH private_rows AS (SELECT CAST(t0."city" AS VARCHAR) AS k0, CASE WHEN date_trunc('month', t0."placed") BETWEEN TIMESTAMP '0001-01-01 00:00:00.000000' AND TIMESTAMP '9999-12-31 23:59:59.999999' THEN date_trunc('month', t0."placed") END AS k1, t0."customer_id" AS o
 FROM "orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
@@ -155,7 +155,7 @@ WHERE units >= 10;
 
 -- a key that is a double
 SELECT income * 2 AS twice, COUNT(*) FROM customers GROUP BY 1;
--- survey
+-- first pass
 SELECT ((CAST(t0."income" AS DOUBLE) * CAST(2 AS DOUBLE)) + (0.0e0)) AS k0, COUNT(*) AS units
 FROM "customers" AS t0
 WHERE t0."id" IS NOT NULL
@@ -164,7 +164,7 @@ HAVING COUNT(*) >= 10;
 
 -- buckets of a median
 SELECT city, MEDIAN(price) FROM orders GROUP BY city;
--- survey
+-- first pass
 WITH private_rows AS (SELECT CAST(t0."city" AS VARCHAR) AS k0, t0."customer_id" AS o
 FROM "orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
@@ -235,7 +235,7 @@ FROM bucketed;
 -- different values, each person with a few
 -- with {"distinct": "simple"}
 SELECT COUNT(DISTINCT city) FROM orders;
--- survey
+-- first pass
 WITH private_rows AS (SELECT t0."customer_id" AS o
 FROM "orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
@@ -271,7 +271,7 @@ GROUP BY 1;
 -- different values, as a flow
 -- with {"distinct": "flow"}
 SELECT city, COUNT(DISTINCT placed) FROM orders GROUP BY city;
--- survey
+-- first pass
 WITH private_rows AS (SELECT CAST(t0."city" AS VARCHAR) AS k0, t0."customer_id" AS o
 FROM "orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
@@ -330,7 +330,7 @@ FROM chosen;
 
 -- owners along a path
 SELECT colour, SUM(pieces) FROM items GROUP BY colour;
--- survey
+-- first pass
 WITH private_rows AS (SELECT CAST(t0."colour" AS VARCHAR) AS k0, t1."customer_id" AS o, CAST(CASE WHEN (CAST(t0."pieces" AS DOUBLE) - (0.0e0)) * (1.0e0) + (0.5e0) < (1.0e0) THEN (1.0e0) WHEN (CAST(t0."pieces" AS DOUBLE) - (0.0e0)) * (1.0e0) + (0.5e0) >= (100.0e0) THEN (100.0e0) ELSE floor((CAST(t0."pieces" AS DOUBLE) - (0.0e0)) * (1.0e0) + (0.5e0)) END AS INTEGER) AS x0
 FROM "items" AS t0 JOIN "orders" AS t1 ON (t0."order_id" = t1."id")
 WHERE t1."customer_id" IS NOT NULL),
@@ -408,7 +408,7 @@ FROM weighted;
 
 -- a join, with conditions on both sides
 SELECT c.region, COUNT(*) FROM customers c JOIN orders o ON o.customer_id = c.id WHERE o.price > 9.99 AND c.region <> 'south' GROUP BY 1;
--- survey
+-- first pass
 WITH private_rows AS (SELECT CAST(t0."region" AS VARCHAR) AS k0, t0."id" AS o
 FROM "customers" AS t0 JOIN "orders" AS t1 ON (t1."customer_id" = t0."id")
 WHERE t0."id" IS NOT NULL AND ((9.99) < t1."price") AND (CAST(t0."region" AS VARCHAR) <> 'south') AND CAST(t0."region" AS VARCHAR) IN ('north', 'o''north', 'south')),
@@ -486,7 +486,7 @@ FROM weighted;
 
 -- arithmetic, choices, text and dates
 SELECT SUM(CASE WHEN city LIKE 'O''%' OR LOWER(city) IN ('rome', 'a\b') THEN price * 2 / 3 ELSE 0 END) FROM orders WHERE EXTRACT(year FROM placed) = 2026 AND placed >= TIMESTAMP '2026-01-31 12:00:00';
--- survey
+-- first pass
 WITH private_rows AS (SELECT t0."customer_id" AS o, CAST(CASE WHEN is_nan(CAST(CASE WHEN ((CAST(t0."city" AS VARCHAR) LIKE 'O''%' ESCAPE '!') OR (CAST(lower(CAST(t0."city" AS VARCHAR)) AS VARCHAR) IN ('rome', 'a\b'))) THEN ((CAST(t0."price" AS DOUBLE) * CAST(2 AS DOUBLE)) / NULLIF(CAST(3 AS DOUBLE), (0.0e0))) ELSE (0.0e0) END AS DOUBLE)) THEN NULL WHEN (CAST(CASE WHEN ((CAST(t0."city" AS VARCHAR) LIKE 'O''%' ESCAPE '!') OR (CAST(lower(CAST(t0."city" AS VARCHAR)) AS VARCHAR) IN ('rome', 'a\b'))) THEN ((CAST(t0."price" AS DOUBLE) * CAST(2 AS DOUBLE)) / NULLIF(CAST(3 AS DOUBLE), (0.0e0))) ELSE (0.0e0) END AS DOUBLE) - (0.0e0)) * (4294967296.0e0) + (0.5e0) < (0.0e0) THEN (0.0e0) WHEN (CAST(CASE WHEN ((CAST(t0."city" AS VARCHAR) LIKE 'O''%' ESCAPE '!') OR (CAST(lower(CAST(t0."city" AS VARCHAR)) AS VARCHAR) IN ('rome', 'a\b'))) THEN ((CAST(t0."price" AS DOUBLE) * CAST(2 AS DOUBLE)) / NULLIF(CAST(3 AS DOUBLE), (0.0e0))) ELSE (0.0e0) END AS DOUBLE) - (0.0e0)) * (4294967296.0e0) + (0.5e0) >= (1431655765334.0e0) THEN (1431655765334.0e0) ELSE floor((CAST(CASE WHEN ((CAST(t0."city" AS VARCHAR) LIKE 'O''%' ESCAPE '!') OR (CAST(lower(CAST(t0."city" AS VARCHAR)) AS VARCHAR) IN ('rome', 'a\b'))) THEN ((CAST(t0."price" AS DOUBLE) * CAST(2 AS DOUBLE)) / NULLIF(CAST(3 AS DOUBLE), (0.0e0))) ELSE (0.0e0) END AS DOUBLE) - (0.0e0)) * (4294967296.0e0) + (0.5e0)) END AS BIGINT) AS x0
 FROM "orders" AS t0
 WHERE t0."customer_id" IS NOT NULL AND (year(t0."placed") = 2026) AND (TIMESTAMP '2026-01-31 12:00:00.000000' <= t0."placed")),
@@ -509,14 +509,14 @@ FROM weighted;
 
 -- whole numbers
 SELECT AVG(CLIP((age + 5) // 10 * 10 % 7, 0, 10)) FROM customers WHERE NOT vip OR age IS NULL;
--- survey
+-- first pass
 SELECT COUNT(*) AS units, COUNT(CASE WHEN (CASE WHEN (CAST(TRY(CAST((CAST(TRY(CAST(t0."age" AS BIGINT) + CAST(5 AS BIGINT)) AS BIGINT) / NULLIF(CAST(10 AS BIGINT), 0)) AS BIGINT) * CAST(10 AS BIGINT)) AS BIGINT) % NULLIF(CAST(7 AS BIGINT), 0)) < 0 THEN 0 WHEN (CAST(TRY(CAST((CAST(TRY(CAST(t0."age" AS BIGINT) + CAST(5 AS BIGINT)) AS BIGINT) / NULLIF(CAST(10 AS BIGINT), 0)) AS BIGINT) * CAST(10 AS BIGINT)) AS BIGINT) % NULLIF(CAST(7 AS BIGINT), 0)) > 10 THEN 10 ELSE (CAST(TRY(CAST((CAST(TRY(CAST(t0."age" AS BIGINT) + CAST(5 AS BIGINT)) AS BIGINT) / NULLIF(CAST(10 AS BIGINT), 0)) AS BIGINT) * CAST(10 AS BIGINT)) AS BIGINT) % NULLIF(CAST(7 AS BIGINT), 0)) END IS NOT NULL) THEN 1 END) AS s0, COALESCE(SUM(CAST(CAST(CASE WHEN (CAST(CASE WHEN (CAST(TRY(CAST((CAST(TRY(CAST(t0."age" AS BIGINT) + CAST(5 AS BIGINT)) AS BIGINT) / NULLIF(CAST(10 AS BIGINT), 0)) AS BIGINT) * CAST(10 AS BIGINT)) AS BIGINT) % NULLIF(CAST(7 AS BIGINT), 0)) < 0 THEN 0 WHEN (CAST(TRY(CAST((CAST(TRY(CAST(t0."age" AS BIGINT) + CAST(5 AS BIGINT)) AS BIGINT) / NULLIF(CAST(10 AS BIGINT), 0)) AS BIGINT) * CAST(10 AS BIGINT)) AS BIGINT) % NULLIF(CAST(7 AS BIGINT), 0)) > 10 THEN 10 ELSE (CAST(TRY(CAST((CAST(TRY(CAST(t0."age" AS BIGINT) + CAST(5 AS BIGINT)) AS BIGINT) / NULLIF(CAST(10 AS BIGINT), 0)) AS BIGINT) * CAST(10 AS BIGINT)) AS BIGINT) % NULLIF(CAST(7 AS BIGINT), 0)) END AS DOUBLE) - (3.5e0)) * (2.0e0) + (0.5e0) < (-7.0e0) THEN (-7.0e0) WHEN (CAST(CASE WHEN (CAST(TRY(CAST((CAST(TRY(CAST(t0."age" AS BIGINT) + CAST(5 AS BIGINT)) AS BIGINT) / NULLIF(CAST(10 AS BIGINT), 0)) AS BIGINT) * CAST(10 AS BIGINT)) AS BIGINT) % NULLIF(CAST(7 AS BIGINT), 0)) < 0 THEN 0 WHEN (CAST(TRY(CAST((CAST(TRY(CAST(t0."age" AS BIGINT) + CAST(5 AS BIGINT)) AS BIGINT) / NULLIF(CAST(10 AS BIGINT), 0)) AS BIGINT) * CAST(10 AS BIGINT)) AS BIGINT) % NULLIF(CAST(7 AS BIGINT), 0)) > 10 THEN 10 ELSE (CAST(TRY(CAST((CAST(TRY(CAST(t0."age" AS BIGINT) + CAST(5 AS BIGINT)) AS BIGINT) / NULLIF(CAST(10 AS BIGINT), 0)) AS BIGINT) * CAST(10 AS BIGINT)) AS BIGINT) % NULLIF(CAST(7 AS BIGINT), 0)) END AS DOUBLE) - (3.5e0)) * (2.0e0) + (0.5e0) >= (7.0e0) THEN (7.0e0) ELSE floor((CAST(CASE WHEN (CAST(TRY(CAST((CAST(TRY(CAST(t0."age" AS BIGINT) + CAST(5 AS BIGINT)) AS BIGINT) / NULLIF(CAST(10 AS BIGINT), 0)) AS BIGINT) * CAST(10 AS BIGINT)) AS BIGINT) % NULLIF(CAST(7 AS BIGINT), 0)) < 0 THEN 0 WHEN (CAST(TRY(CAST((CAST(TRY(CAST(t0."age" AS BIGINT) + CAST(5 AS BIGINT)) AS BIGINT) / NULLIF(CAST(10 AS BIGINT), 0)) AS BIGINT) * CAST(10 AS BIGINT)) AS BIGINT) % NULLIF(CAST(7 AS BIGINT), 0)) > 10 THEN 10 ELSE (CAST(TRY(CAST((CAST(TRY(CAST(t0."age" AS BIGINT) + CAST(5 AS BIGINT)) AS BIGINT) / NULLIF(CAST(10 AS BIGINT), 0)) AS BIGINT) * CAST(10 AS BIGINT)) AS BIGINT) % NULLIF(CAST(7 AS BIGINT), 0)) END AS DOUBLE) - (3.5e0)) * (2.0e0) + (0.5e0)) END AS INTEGER) AS DECIMAL(38, 0))), 0) AS s1
 FROM "customers" AS t0
 WHERE t0."id" IS NOT NULL AND ((NOT t0."vip") OR (t0."age" IS NULL));
 
 -- a query inside a condition, and a difference of two sets of people
 SELECT COUNT(*) FROM customers c WHERE EXISTS (SELECT 1 FROM orders o WHERE o.customer_id = c.id AND o.price > 100) AND c.id NOT IN (SELECT customer_id FROM orders WHERE city = 'Rome' AND customer_id IS NOT NULL);
--- survey
+-- first pass
 SELECT COUNT(*) AS units
 FROM "customers" AS t0
 LEFT JOIN (SELECT DISTINCT t2."customer_id" AS "w0", t2."customer_id" AS "w1"
@@ -528,7 +528,7 @@ WHERE (t1."customer_id" = t0."id") AND (100 < t1."price") AND (t1."customer_id" 
 
 -- the first row of each person
 SELECT city, COUNT(*) FROM (SELECT customer_id, city, ROW_NUMBER() OVER (PARTITION BY customer_id ORDER BY placed DESC) AS turn FROM orders) t WHERE turn = 1 GROUP BY city;
--- survey
+-- first pass
 WITH private_rows AS (SELECT CAST(t0."c1" AS VARCHAR) AS k0, t0."o" AS o
 FROM (SELECT t1."customer_id" AS "c0", t1."city" AS "c1", ROW_NUMBER() OVER (PARTITION BY t1."customer_id", t1."customer_id" ORDER BY t1."placed" DESC NULLS LAST, CAST(t1."city" AS VARCHAR) ASC NULLS LAST, t1."customer_id" ASC NULLS LAST) AS "c2", t1."customer_id" AS "o"
 FROM "orders" AS t1) AS t0
@@ -616,7 +616,7 @@ LIMIT 3;
 
 -- points in time, in a zone with two offsets
 SELECT seen AT TIME ZONE 'Asia/Dubai' FROM visits WHERE seen >= '2024-03-31T03:00:00+02:00';
--- survey
+-- public
 SELECT CASE WHEN CAST(t0."seen" AT TIME ZONE 'UTC' AS TIMESTAMP(6)) BETWEEN TIMESTAMP '0001-01-04 00:00:00.000000' AND TIMESTAMP '9999-12-28 23:59:59.999999' THEN date_add('second', CASE WHEN CAST(t0."seen" AT TIME ZONE 'UTC' AS TIMESTAMP(6)) < TIMESTAMP '1919-12-31 20:18:48.000000' THEN 13272 ELSE 14400 END, CAST(t0."seen" AT TIME ZONE 'UTC' AS TIMESTAMP(6))) ELSE CAST(t0."seen" AT TIME ZONE 'UTC' AS TIMESTAMP(6)) END AS "c0"
 FROM "visits" AS t0
 WHERE (TIMESTAMP '2024-03-31 01:00:00.000000' <= CAST(t0."seen" AT TIME ZONE 'UTC' AS TIMESTAMP(6)))
@@ -624,7 +624,7 @@ LIMIT 1000001;
 
 -- parts of times of day
 SELECT EXTRACT(hour FROM clock), EXTRACT(second FROM clock) FROM visits WHERE clock < '12:30';
--- survey
+-- public
 SELECT CASE WHEN (date_diff('second', TIME '00:00:00', date_trunc('second', CAST(t0."clock" AS TIME(6)))) * 1000000 + CAST(substr(CAST(CAST(t0."clock" AS TIME(6)) AS VARCHAR), -6) AS BIGINT)) BETWEEN 0 AND 86399999999 THEN CAST((((date_diff('second', TIME '00:00:00', date_trunc('second', CAST(t0."clock" AS TIME(6)))) * 1000000 + CAST(substr(CAST(CAST(t0."clock" AS TIME(6)) AS VARCHAR), -6) AS BIGINT))) - ((date_diff('second', TIME '00:00:00', date_trunc('second', CAST(t0."clock" AS TIME(6)))) * 1000000 + CAST(substr(CAST(CAST(t0."clock" AS TIME(6)) AS VARCHAR), -6) AS BIGINT))) % 3600000000) / 3600000000 AS BIGINT) END AS "c0", CASE WHEN (date_diff('second', TIME '00:00:00', date_trunc('second', CAST(t0."clock" AS TIME(6)))) * 1000000 + CAST(substr(CAST(CAST(t0."clock" AS TIME(6)) AS VARCHAR), -6) AS BIGINT)) BETWEEN 0 AND 86399999999 THEN CAST(((((date_diff('second', TIME '00:00:00', date_trunc('second', CAST(t0."clock" AS TIME(6)))) * 1000000 + CAST(substr(CAST(CAST(t0."clock" AS TIME(6)) AS VARCHAR), -6) AS BIGINT)) - CAST((((date_diff('second', TIME '00:00:00', date_trunc('second', CAST(t0."clock" AS TIME(6)))) * 1000000 + CAST(substr(CAST(CAST(t0."clock" AS TIME(6)) AS VARCHAR), -6) AS BIGINT))) - ((date_diff('second', TIME '00:00:00', date_trunc('second', CAST(t0."clock" AS TIME(6)))) * 1000000 + CAST(substr(CAST(CAST(t0."clock" AS TIME(6)) AS VARCHAR), -6) AS BIGINT))) % 60000000) / 60000000 AS BIGINT) * 60000000)) - (((date_diff('second', TIME '00:00:00', date_trunc('second', CAST(t0."clock" AS TIME(6)))) * 1000000 + CAST(substr(CAST(CAST(t0."clock" AS TIME(6)) AS VARCHAR), -6) AS BIGINT)) - CAST((((date_diff('second', TIME '00:00:00', date_trunc('second', CAST(t0."clock" AS TIME(6)))) * 1000000 + CAST(substr(CAST(CAST(t0."clock" AS TIME(6)) AS VARCHAR), -6) AS BIGINT))) - ((date_diff('second', TIME '00:00:00', date_trunc('second', CAST(t0."clock" AS TIME(6)))) * 1000000 + CAST(substr(CAST(CAST(t0."clock" AS TIME(6)) AS VARCHAR), -6) AS BIGINT))) % 60000000) / 60000000 AS BIGINT) * 60000000)) % 1000000) / 1000000 AS BIGINT) END AS "c1"
 FROM "visits" AS t0
 WHERE (t0."clock" < TIME '12:30:00')

@@ -9,6 +9,8 @@ import pytest
 
 import hedgerow as hr
 
+from ...internals import session_of
+
 COUNT = "SELECT COUNT(*) FROM people"
 NO_ROWS = "WHERE 1 = 0"
 """How statements end that look whether tables can be read, before the charge."""
@@ -19,7 +21,7 @@ def before_reading():
     """Do something at the moment when the engine is about to read rows; the engine then goes on as ever."""
 
     def intercept(db, action):
-        open_snapshot = db._session.backend.snapshot
+        open_snapshot = session_of(db).backend.snapshot
 
         @contextmanager
         def snapshot():
@@ -34,7 +36,7 @@ def before_reading():
                 opened.run = run
                 yield opened
 
-        db._session.backend.snapshot = snapshot
+        session_of(db).backend.snapshot = snapshot
 
     return intercept
 

@@ -9,6 +9,8 @@ import pytest
 
 import hedgerow as hr
 
+from ...internals import session_of
+
 MARKER = 123457_135791_3
 """A value so long that no random digits or hashes contain it by chance (below 1e-9)."""
 
@@ -51,7 +53,7 @@ def asked_town(tmp_path):
                 db.sql(query)
             with pytest.raises(hr.BackendError):
                 db.sql(QUERIES[-1])
-            return folder, list(db._session.ledger.export())
+            return folder, list(session_of(db).ledger.export())
 
     return make
 

@@ -4,17 +4,14 @@ import pytest
 
 import hedgerow as hr
 from hedgerow.accounting import statement_threshold
-from hedgerow.execution.request import resolve_request
 from hedgerow.ledger import Units, caps_for
-from hedgerow.plan.bind import bind
-from hedgerow.sql.parse import parse
+
+from ...internals import price_of, session_of
 
 
 def priced(db, query, **options):
     """The engine's own plan for a statement, with its charge."""
-    request = resolve_request(db._session.catalog, **options)
-    logical = bind(parse(query).query, db._session.catalog, db._session.schema)
-    return db._session.price(logical, request, db._session.remaining()).parts[0]
+    return price_of(db, query, **options)[1].parts[0]
 
 
 def fitting(charge, caps):
@@ -48,7 +45,7 @@ def test_the_ledger_admits_exactly_the_number_that_was_counted(town):
     charge = priced(db, "SELECT COUNT(*) FROM people", epsilon=0.1, delta=1e-7).charge
     number, _ = fitting(charge, caps_for(1.0, 1e-6))
     for _ in range(number):
-        db._session.ledger.charge(charge, question={"text": "SELECT COUNT(*) FROM people"})
+        session_of(db).ledger.charge(charge, question={"text": "SELECT COUNT(*) FROM people"})
     with pytest.raises(hr.BudgetError) as refused:
         db.sql("SELECT COUNT(*) FROM people", epsilon=0.1, delta=1e-7)
     assert refused.value.code == "budget-gaussian"

@@ -11,6 +11,8 @@ import pytest
 import hedgerow as hr
 from hedgerow.release.after import AfterEngine
 
+from ...internals import price_of, session_of
+
 HERE = Path(__file__).parent
 CANARIES = ("canary", "98765.4321", "777777.125")
 """Values of single people, and of a table that nobody declared: no reader of answers may ever see one."""
@@ -230,7 +232,7 @@ class Shops:
         if (without, dialect) not in self._opened:
             ledger = self._folder / f"{without}-{dialect}.ledger"
             shop = hr.connect(self._connection(without), catalog=HERE / "catalog.yaml", ledger=ledger, dialect=dialect)
-            shop._session.backend._connection = Recorder(shop._session.backend._connection, self.sent)
+            session_of(shop).backend._connection = Recorder(session_of(shop).backend._connection, self.sent)
             self._opened[without, dialect] = shop
         return self._opened[without, dialect]
 
@@ -266,8 +268,7 @@ def understood(shops):
     @cache
     def plan(entry, without=EVERYBODY):
         shop, options = shops(without, entry.dialect), dict(entry.options)
-        request, logical = shop._understand(entry.query, options.pop("params", None), options)
-        return logical, shop._session.price(logical, request, shop._session.remaining()) if logical.releases else None
+        return price_of(shop, entry.query, **options)
 
     return plan
 

@@ -20,6 +20,8 @@ from hedgerow.compiled import PLACE, SELECTED, UNITS
 from hedgerow.dialects import DUCKDB
 from hedgerow.release.draw import _to_grid
 
+from ...internals import session_of
+
 pytestmark = pytest.mark.hostile
 
 NONCE = "00112233445566778899aabbccddeeff"
@@ -48,7 +50,7 @@ def first_rows(shops, understood):
 
 def people(shop, plan):
     """How many people each key has, however few (where that is tested); and the first_pass that says so."""
-    with shop._session.backend.snapshot() as snapshot:
+    with session_of(shop).backend.snapshot() as snapshot:
         first_pass = snapshot.run(program(replace(plan, minimum=1), DUCKDB, NONCE).first_pass)
     units = first_pass.exact_integers(UNITS).tolist() if UNITS in first_pass.names else [0] * len(first_pass)
     return dict(zip(keys_of(first_pass), units, strict=True)), first_pass
@@ -60,7 +62,7 @@ def measure(shop, plan, first_rows, selected):
     steps = program(replace(plan, minimum=1), DUCKDB, NONCE)
     if steps.measure is None:
         return Measured(units, *vectors(first_pass, list(units), plan))
-    with shop._session.backend.snapshot() as snapshot:
+    with session_of(shop).backend.snapshot() as snapshot:
         snapshot.load(SELECTED, as_table(selected, first_pass))
         found = snapshot.run(steps.measure)
     return Measured(units, *vectors(found, [selected[i] for i in found.exact_integers(PLACE).tolist()], plan))
@@ -158,8 +160,8 @@ def test_the_order_of_rows_moves_nothing(shops, understood, first_rows, harmless
 
 def test_the_rows_that_are_turned_round_do_lie_otherwise(shops, turned_round):
     first = "SELECT id FROM orders LIMIT 1"
-    assert shops()._session.backend._cursor().execute(first).fetchall() != (
-        shops(turned_round)._session.backend._cursor().execute(first).fetchall()
+    assert session_of(shops()).backend._cursor().execute(first).fetchall() != (
+        session_of(shops(turned_round)).backend._cursor().execute(first).fetchall()
     )
 
 

@@ -16,6 +16,8 @@ from hedgerow.limits import UNDECLARED
 from hedgerow.plan.nodes import scans_of
 from hedgerow.privacy.keys import MAX_DECLARED
 
+from ...internals import session_of
+
 pytestmark = pytest.mark.hostile
 
 FIXED = {"BEGIN TRANSACTION"}
@@ -35,16 +37,16 @@ LEGITIMATE = (Path(__file__).parent / "legitimate.txt").read_text(encoding="utf-
 def statements(file_shop, recorder, monkeypatch):
     """Ask a question afresh; what was sent to the database, and what to the engine after the noise."""
     sent, later = [], []
-    data, noisy = file_shop._session.backend._connection, file_shop._session.after._open()
-    monkeypatch.setattr(file_shop._session.backend, "_connection", recorder(data, sent))
-    monkeypatch.setattr(file_shop._session.after, "_connection", recorder(noisy, later))
+    data, noisy = session_of(file_shop).backend._connection, session_of(file_shop).after._open()
+    monkeypatch.setattr(session_of(file_shop).backend, "_connection", recorder(data, sent))
+    monkeypatch.setattr(session_of(file_shop).after, "_connection", recorder(noisy, later))
 
     def ask(query, **options):
         sent.clear()
         later.clear()
         file_shop.sql(query, reuse=False, **options)
-        public = {name for name, table in file_shop._session.catalog.tables.items() if table.public}
-        counts = [text for text in sent if counted(text, file_shop._session.backend.dialect) in public]
+        public = {name for name, table in session_of(file_shop).catalog.tables.items() if table.public}
+        counts = [text for text in sent if counted(text, session_of(file_shop).backend.dialect) in public]
         return [plain(text) for text in sent if text not in counts], [plain(text) for text in later]
 
     return ask
@@ -105,7 +107,9 @@ def expected(understood, entry_of, file_shop):
 
     def texts(asked, **options):
         entry = entry_of("harmless", asked, options) if isinstance(asked, str) else asked
-        return written_by_compile(*understood(entry), file_shop._session.schema, file_shop._session.backend.dialect)
+        return written_by_compile(
+            *understood(entry), session_of(file_shop).schema, session_of(file_shop).backend.dialect
+        )
 
     return texts
 
@@ -164,7 +168,7 @@ def test_a_connection_handed_in_is_sent_the_same_and_questions_about_the_schema(
     query = "SELECT COUNT(*) AS n, AVG(price) AS mean FROM orders"
     shops.sent.clear()
     shops().sql(query, reuse=False)
-    here, there = (db._session.backend.dialect.table("orders") for db in (file_shop, shops()))
+    here, there = (session_of(db).backend.dialect.table("orders") for db in (file_shop, shops()))
     alike = [text.replace(here, there) for text in statements(query)[0]]
     assert set(alike) <= set(map(plain, shops.sent))
     others = [text for text in map(plain, shops.sent) if text not in alike]

@@ -6,6 +6,8 @@ import pytest
 
 from hedgerow.errors import BackendError
 
+from ...internals import session_of
+
 pytestmark = pytest.mark.hostile
 
 SETTINGS = [
@@ -95,7 +97,7 @@ def test_an_open_engine_would_do_most_of_this(place):
 
 @pytest.mark.parametrize("statement", SETTINGS + FILES + CHANGES)
 def test_a_file_that_we_open_is_read_only_and_locked(file_shop, place, statement):
-    refused(file_shop._session.backend._connection, statement, place)
+    refused(session_of(file_shop).backend._connection, statement, place)
 
 
 @pytest.mark.parametrize("statement", SETTINGS + FILES)
@@ -110,10 +112,12 @@ def test_the_engine_after_the_noise_knows_no_table_of_the_shop(after_engine):
 
 
 def test_both_say_that_they_are_locked(file_shop, after_engine):
-    for connection in (file_shop._session.backend._connection, after_engine._open()):
+    for connection in (session_of(file_shop).backend._connection, after_engine._open()):
         for name, value in {"enable_external_access": False, "lock_configuration": True}.items():
             assert connection.cursor().execute(f"SELECT current_setting('{name}')").fetchone() == (value,)
-    found = file_shop._session.backend._connection.cursor().execute("SELECT current_setting('access_mode')").fetchone()
+    found = (
+        session_of(file_shop).backend._connection.cursor().execute("SELECT current_setting('access_mode')").fetchone()
+    )
     assert found == ("read_only",)
 
 
