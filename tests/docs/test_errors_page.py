@@ -61,7 +61,6 @@ ABOUT_QUERIES = [
     "aggregates",
     "sql/privacy_clause.py",
     "execution/public_tables.py",
-    "execution/request.py",
     "sql/parse.py",
     "sql/parse.py",
     "plan",

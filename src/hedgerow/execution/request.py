@@ -22,7 +22,7 @@ from hedgerow.catalog.load_budget import CONFIDENCES, DELTAS, EPSILONS
 from hedgerow.errors import ParameterError, PolicyError
 from hedgerow.plan.scope import LARGEST_BOUND, check_bounds
 from hedgerow.privacy.bounding import LARGEST
-from hedgerow.sql.privacy_clause import engine_options
+from hedgerow.sql.privacy_clause import engine_options, require_unit
 
 FREQUENCIES = (1, 10**9)
 MECHANISMS = ("auto", "gaussian", "laplace")
@@ -139,13 +139,8 @@ def merge_options(inside: Mapping[str, Any], beside: Options, catalog: Catalog) 
     """Return the options beside a statement, completed by those of its DIFFERENTIAL_PRIVACY OPTIONS (…) clause."""
     from_text = engine_options(inside)
     unit = from_text.pop("unit", None)
-    units = {table.unit.lower() for table in catalog.tables.values() if isinstance(table.unit, str)}
-    if unit is not None and str(unit).lower() not in units:
-        raise PolicyError(
-            f"privacy_unit_column = {unit} is not a unit of this catalog.",
-            code="not-the-unit",
-            hint="Leave it out: the owner's catalog says who is protected.",
-        )
+    if unit is not None:
+        require_unit(str(unit), [table.unit for table in catalog.tables.values() if isinstance(table.unit, str)])
     given = {name: value for name, value in beside.items() if value is not None or name not in from_text}
     return cast("Options", {**from_text, **given})
 

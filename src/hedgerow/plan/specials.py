@@ -14,7 +14,7 @@ from hedgerow.plan.windows import Windows
 
 @dataclass
 class Specials:
-    """Request first about every node. Without `windows`, none may stand here (WHERE, ON, GROUP BY)."""
+    """Asked first about every node. Without `windows`, none may stand here (WHERE, ON, GROUP BY)."""
 
     nester: Nester
     windows: Windows | None = None

@@ -4,13 +4,13 @@ It is read here, before the parser, which does not know it. The clause says how 
 answered, not its result; so it is allowed once, at the first SELECT or at the one after WITH.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
 from sqlglot import Token, TokenType
 
-from hedgerow.errors import ParameterError, ParseError, Span
+from hedgerow.errors import ParameterError, ParseError, PolicyError, Span
 
 Option = int | float | str
 NAMES = {
@@ -71,6 +71,16 @@ def engine_options(options: Mapping[str, Option | Identifier]) -> dict[str, obje
             raise ParameterError(f"The option {name} must be a number.", code="bad-option", hint=f"Write {LIKE}.")
     read: dict[str, object] = {NAMES[name]: value for name, value in options.items() if name != UNIT}
     return {**read, "unit": unit(options)} if UNIT in options else read
+
+
+def require_unit(name: str, units: Iterable[str]) -> None:
+    """Refuse a privacy unit that is not the owner's: a query may name it, and not choose another."""
+    if name.lower() not in {unit.lower() for unit in units}:
+        raise PolicyError(
+            f"privacy_unit_column = {name} is not a unit of this catalog.",
+            code="not-the-unit",
+            hint="Leave it out: the owner's catalog says who is protected.",
+        )
 
 
 def unit(options: Mapping[str, Option | Identifier]) -> str | None:
