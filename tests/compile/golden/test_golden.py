@@ -2,9 +2,9 @@
 
 Each `.sql` file here is a list of cases. A case is a comment that says what it shows, the query, and under
 `-- first pass`, `-- measure`, `-- buckets`, `-- values`, `-- postprocess` or `-- public` the statements that it becomes
-(`-- postprocess` is written down in after.sql alone). Where a case does not say otherwise (`-- with`), noise is Gaussian
-and the minimum frequency 10. Set HEDGEROW_REWRITE_GOLDEN=1 to write the files anew, and read the difference before you
-keep it.
+(`-- postprocess` is written down in after.sql alone). Where a case says nothing else (`-- with`), noise is Gaussian and
+the minimum frequency 10. Set HEDGEROW_REWRITE_GOLDEN=1 to write the files anew, and read the difference before you keep
+it.
 """
 
 import difflib
