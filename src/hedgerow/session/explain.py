@@ -14,7 +14,7 @@ from hedgerow.privacy.plan import PrivatePlan
 from hedgerow.session.corridor import BoundStatement
 from hedgerow.session.quote import NO_NONCE, Quote, price_statement
 
-MIXED = {"one": "all rows", "declared": "declared keys", "selected": "keys that enough people share"}
+GROUPS = {"one": "all rows", "declared": "declared keys", "selected": "keys that enough people share"}
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ def _plan(logical: LogicalPlan, limits: tuple[ExplainedLimits, ...]) -> Iterator
         if release.where:
             yield f"  where    {' AND '.join(map(describe, release.where))}"
         if release.keys:
-            yield f"  group by {', '.join(describe(key.expr) for key in release.keys)} ({MIXED[limit.keys]})"
+            yield f"  group by {', '.join(describe(key.expr) for key in release.keys)} ({GROUPS[limit.keys]})"
         yield f"  person   {describe(release.owner)}: {_limit(release, limit)}"
         if limit.min_frequency > 1:
             yield f"  shown    groups of at least {limit.min_frequency:,} people, by a noisy test"
@@ -150,9 +150,10 @@ def _from(source: From | None) -> str:
         on = "" if source.condition is None else f" ON {describe(source.condition)}"
         return f"{_from(source.left)} {source.kind.upper()} JOIN {_from(source.right)}{on}"
     if isinstance(source, Grouped):
-        keys = ", ".join(describe(key.expr) for key in source.keys)
+        keys = ", ".join(dict.fromkeys(describe(key.expr) for key in source.keys))
         return f"({_from(source.source)} GROUP BY {keys})" if keys else f"({_from(source.source)}, aggregated)"
     if isinstance(source, Released):
         return "released numbers"
     query = source.query
-    return f"({_from(query.source) if isinstance(query, Select) else f'{query.operator} of queries'})"
+    inner = _from(query.source) if isinstance(query, Select) else f"{query.operator} of queries"
+    return inner if inner.startswith("(") else f"({inner})"
