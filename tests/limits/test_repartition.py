@@ -8,6 +8,7 @@ from hedgerow.plan import repartition
 from hedgerow.plan.nodes import Repartitioned, inside, scans_of
 from hedgerow.plan.repartition import repartitioned
 
+from ..internals import plan_of, session_of
 from .test_person import exact
 
 TWO = "SELECT COUNT(*) AS c FROM numbers AS a JOIN numbers AS b"
@@ -49,14 +50,15 @@ def everywhere(monkeypatch):
     monkeypatch.setattr(repartition, "LONG", 1)
 
     def switched(db):
-        monkeypatch.setattr(type(db._desk.backend.dialect), "repartitions", True)
+        monkeypatch.setattr(type(session_of(db).backend.dialect), "repartitions", True)
         return db
 
     return switched
 
 
 def planned(db, text):
-    return repartitioned(db._understand(text, None, {})[1], db._desk.catalog, db._desk.schema, db._multiplicity)
+    session = session_of(db)
+    return repartitioned(plan_of(db, text), session.catalog, session.schema, session._multiplicity)
 
 
 def rows(answer):

@@ -62,7 +62,9 @@ def quote(
 
 
 def _show(explanation: Explanation, *, sql: bool) -> None:
-    for block in explanation_page(explanation) if sql else quote_page(explanation.quote):
+    statements = [(statement.step, statement.sql) for statement in explanation.statements]
+    whole = explanation_page(explanation.plan, explanation.quote, statements)
+    for block in whole if sql else quote_page(explanation.quote):
         if isinstance(block, str):
             say(block)
         else:

@@ -84,7 +84,7 @@ class Explanation:
     def __str__(self) -> str:
         from hedgerow.session.page import explanation_page, page_text  # noqa: PLC0415 - Rich is slow to import
 
-        return page_text(explanation_page(self))
+        return page_text(explanation_page(self.plan, self.quote, ((s.step, s.sql) for s in self.statements)))
 
 
 def explain_statement(session: Session, statement: BoundStatement) -> Explanation:

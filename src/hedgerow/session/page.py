@@ -10,7 +10,6 @@ from rich.table import Table
 
 from hedgerow.accounting.budget import Spending
 from hedgerow.answer import Mechanism
-from hedgerow.session.explain import Explanation
 from hedgerow.session.quote import Quote
 
 Block = str | Table
@@ -65,19 +64,14 @@ def quote_page(quote: Quote) -> Iterator[Block]:
         yield f"note: {note}"
 
 
-def explanation_page(explanation: Explanation) -> Iterator[Block]:
-    """Yield the plan of a statement, its price, and the SQL that would run."""
-    yield f"{explanation.plan}\n"
-    yield from quote_page(explanation.quote)
-    yield from sql_page(explanation)
-
-
-def sql_page(explanation: Explanation) -> Iterator[Block]:
-    """Yield the SQL that would run."""
-    if explanation.statements:
-        yield "\nThe SQL that would run:"
-    for statement in explanation.statements:
-        yield f"\n-- {statement.step}\n{statement.sql};"
+def explanation_page(plan: str, quote: Quote, statements: Iterable[tuple[str, str]]) -> Iterator[Block]:
+    """Yield the plan of a statement, its price, and the SQL that would run, each with its step."""
+    yield f"{plan}\n"
+    yield from quote_page(quote)
+    for number, (step, sql) in enumerate(statements):
+        if number == 0:
+            yield "\nThe SQL that would run:"
+        yield f"\n-- {step}\n{sql};"
 
 
 def page_text(blocks: Iterable[Block]) -> str:
