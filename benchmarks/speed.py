@@ -25,7 +25,7 @@ from hedgerow.backends.duckdb import _Snapshot as Snapshot
 from hedgerow.execution import run as engine_run
 from hedgerow.execution.session import Session
 from hedgerow.ledger import Ledger
-from hedgerow.session import database
+from hedgerow.session import corridor
 
 FIXED_MS = 20.0
 QUERIES = [
@@ -113,14 +113,14 @@ class Stopwatch:
 
 def watch() -> Stopwatch:
     clock = Stopwatch()
-    clock.wrap(hr.Database, "_understand", "plan")
+    clock.wrap(corridor, "bind_statement", "plan")
     clock.wrap(Session, "price", "price")
     clock.wrap(Ledger, "charge", "charge")
     clock.wrap(Snapshot, "run", "read")
     clock.wrap(engine_run, "select_keys", "noise")
     clock.wrap(engine_run, "measure", "noise")
     clock.wrap(Ledger, "finish", "store")
-    clock.wrap(database, "tell", "answer")
+    clock.wrap(corridor, "build_answer", "answer")
     return clock
 
 

@@ -93,7 +93,7 @@ def test_each_row_of_a_person_that_meets_many_public_rows_is_repartitioned(db):
 def test_public_answers_are_the_same(db, everywhere, text):
     plain = rows(db.sql(text))
     everywhere(db)
-    assert any(isinstance(node, Repartitioned) for node in inside(db._understand(text, None, {})[1]))
+    assert any(isinstance(node, Repartitioned) for node in inside(plan_of(db, text)))
     assert rows(db.sql(text)) == plain
 
 
@@ -101,5 +101,5 @@ def test_public_answers_are_the_same(db, everywhere, text):
 def test_the_exact_sums_of_people_are_the_same(db, everywhere, text):
     plain = exact(db, text)
     everywhere(db)
-    assert any(isinstance(node, Repartitioned) for node in inside(db._understand(text, None, {})[1]))
+    assert any(isinstance(node, Repartitioned) for node in inside(plan_of(db, text)))
     assert exact(db, text) == plain
