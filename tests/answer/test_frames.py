@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from hedgerow.answer import Answer, Summary
-from hedgerow.error_bars.intervals.interval import EXACT, Interval, IntervalKind, Reason, Status
+from hedgerow.error_bars.intervals.interval import CONSERVATIVE, EXACT, Interval, IntervalKind, Reason, Status
 
 HELD_BACK = Interval(note="held back: too few people may be behind it", reason="held-back")
 ENDS = ["a_lower", "a_upper", "a_note"]
@@ -68,10 +68,12 @@ def test_words_decide_nothing():
 
 
 def test_two_statements_together_promise_what_the_weaker_does_and_keep_the_first_words():
-    remark, simulated = Status(note="a remark"), Status(IntervalKind.APPROXIMATE, Reason.SIMULATED, "simulated")
-    assert remark.joined(simulated) == Status(IntervalKind.APPROXIMATE, None, "a remark")
-    assert simulated.joined(remark) == simulated
+    selected = Status(reason=Reason.SELECTED, note="a remark")
+    simulated = Status(IntervalKind.APPROXIMATE, Reason.SIMULATED, "simulated")
+    assert selected.joined(simulated) == Status(IntervalKind.APPROXIMATE, Reason.SELECTED, "a remark")
+    assert simulated.joined(selected) == simulated
     assert EXACT.joined(simulated) == simulated.joined(EXACT) == simulated
+    assert CONSERVATIVE.joined(selected) == Status(IntervalKind.CONSERVATIVE, Reason.SELECTED, "a remark")
 
 
 def test_intervals_are_columns_on_request(answer):

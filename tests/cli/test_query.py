@@ -23,7 +23,7 @@ def test_the_json_of_an_answer_has_the_keys_of_the_interface(run_json, shop):
     assert [row[0] for row in found["rows"]] == ["mars", "north", "south"]
     assert len(found["intervals"]) == 3
     assert [list(row) for row in found["intervals"]] == [["mean_income"]] * 3
-    assert list(found["intervals"][1]["mean_income"]) == ["lower", "upper", "note"]
+    assert list(found["intervals"][1]["mean_income"]) == ["lower", "upper", "note", "kind", "reason"]
     assert found["confidence"] == 0.95
     assert list(found["charge"]) == ["epsilon", "delta", "share"]
     assert (found["charge"]["epsilon"], found["charge"]["delta"]) == (0.5, 1e-8)

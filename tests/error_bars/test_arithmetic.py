@@ -10,8 +10,8 @@ from hedgerow.error_bars.intervals.arithmetic import (
     absolute,
     add,
     divide,
-    greatest,
-    least,
+    maximum,
+    minimum,
     monotone,
     multiply,
     negate,
@@ -47,8 +47,8 @@ PAIRS = {
     add: lambda x, y: x + y,
     subtract: lambda x, y: x - y,
     multiply: lambda x, y: x * y,
-    least: min,
-    greatest: max,
+    minimum: min,
+    maximum: max,
 }
 
 

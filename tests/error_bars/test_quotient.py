@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hedgerow.distributions import Gaussian, Laplace
 from hedgerow.error_bars.intervals.bounds import OUTSIDE, ZERO_DENOMINATOR
 from hedgerow.error_bars.intervals.interval import Status
-from hedgerow.error_bars.intervals.noise_sums import tail
+from hedgerow.error_bars.intervals.noise_sums import half_width, tail
 from hedgerow.error_bars.intervals.quotients import quotient_bounds
 
 LINE = (-math.inf, math.inf)
@@ -240,3 +240,21 @@ def test_an_interval_never_leaves_what_is_publicly_known(numerator, denominator,
     support = (lowest, lowest + width)
     lower, upper = ends(numerator, denominator, terms(noise), support=support)
     assert support[0] - 1e-9 <= lower <= upper <= support[1] + 1e-9
+
+
+@pytest.mark.parametrize("scale", [0.1, 0.2, 0.24, 0.26, 0.5, 1.0])
+@pytest.mark.parametrize("terms", [apart, shared])
+def test_on_a_coarse_lattice_the_interval_holds_and_is_not_much_longer_than_what_each_part_allows(scale, terms):
+    noises = terms(Laplace(scale, 1.0))
+    steps = np.arange(-60, 61)
+    chances = np.tanh(0.5 / scale) * np.exp(-np.abs(steps) / scale)
+    first, second = (grid.ravel() for grid in np.meshgrid(steps, steps))
+    weights = np.outer(chances, chances).ravel()
+    (a, b, _), (c, d, _) = noises
+    found = quotient_bounds(30.0 + a * first + c * second, 100.0 + b * first + d * second, noises, BETA, (0, 1))
+    covered = weights[(found.lower <= 0.3) & (found.upper >= 0.3)].sum() / weights.sum()
+    assert covered >= 1 - BETA
+    lower, upper = ends(30, 100, noises, (0, 1))
+    reach = [half_width([(term[side], term[2]) for term in noises], BETA / 2) for side in (0, 1)]
+    box = (30 + reach[0]) / (100 - reach[1]) - (30 - reach[0]) / (100 + reach[1])
+    assert upper - lower <= box * 1.5 + 1e-12

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from hedgerow.answer import Answer, Summary
 from hedgerow.error_bars.intervals.interval import Interval
-from hedgerow.error_bars.propagation import bounds_of, values_of
+from hedgerow.error_bars.propagation import row_bounds, row_values
 from hedgerow.error_bars.provenance.noisy_columns import Traced, noisy_columns, trace
 from hedgerow.execution.build_answer import _level, build_answer, rows_shown
 from hedgerow.execution.request import Request
@@ -82,22 +82,20 @@ class ErrorForecast:
 
     def errors(self, origin: Traced, estimator: Estimator, beta: float) -> dict[str, tuple[Floats, Floats]]:
         """Return the errors of every released row, as it is."""
-        released = estimator.table()
         by_column = {}
         for name, expr in zip(self.logical.names, origin.columns, strict=True):
-            bounds = bounds_of(expr, estimator, released, beta) if expr.type.is_numeric else None
+            bounds = row_bounds(expr, estimator, beta) if expr.type.is_numeric else None
             if bounds is not None:
-                values = values_of(expr, estimator, released)
+                values = row_values(expr, estimator)
                 errors = np.maximum(bounds.upper - values, values - bounds.lower)
                 by_column[name] = np.abs(values), np.where(np.isnan(errors), np.inf, errors)
         return by_column
 
     def sizes(self, origin: Traced, estimator: Estimator, beta: float, side: int) -> dict[str, Floats]:
         """Return how large each value is at least, or at most, by its own interval."""
-        released = estimator.table()
         by_column = {}
         for name, expr in zip(self.logical.names, origin.columns, strict=True):
-            bounds = bounds_of(expr, estimator, released, beta) if expr.type.is_numeric else None
+            bounds = row_bounds(expr, estimator, beta) if expr.type.is_numeric else None
             if bounds is not None:
                 by_column[name] = _size(bounds.lower, bounds.upper, side)
         return by_column

@@ -13,7 +13,7 @@ from hedgerow.compile.queries import limit_text, query_text
 from hedgerow.compiled import PUBLIC, RELEASED, ROW
 from hedgerow.dialects import Dialect
 from hedgerow.error_bars.provenance.noisy_columns import is_noisy, trace
-from hedgerow.error_bars.provenance.origins import Origin
+from hedgerow.error_bars.provenance.origins import Origin, row_origin
 from hedgerow.error_bars.provenance.rewriting import explained
 from hedgerow.expressions.nodes import Column, Expr, Nested, Order, Window, walk
 from hedgerow.expressions.types import Type
@@ -24,6 +24,7 @@ from hedgerow.plan.nodes import (
     LogicalPlan,
     Named,
     Query,
+    Release,
     Released,
     Scan,
     Select,
@@ -35,31 +36,26 @@ from hedgerow.plan.rewrite import rewrite
 
 @dataclass(frozen=True)
 class After:
-    """The text, and how what it shows can be followed to released numbers.
-
-    `has_rows` says that it carries the number of the released row; `origins` are there where that does not suffice.
-    """
+    """The text, and the origin of each number that it shows. `release` is the one that every row comes from, if any."""
 
     sql: str
-    has_rows: bool
-    origins: tuple[Origin, ...] | None = None
+    origins: tuple[Origin, ...] = ()
+    release: Release | None = None
 
 
 def after(plan: LogicalPlan, dialect: Dialect, *, follow: bool = True, most: int | None = None) -> After:
     """The after part of a plan; without `follow` it tells nothing but what is shown, and no more than `most` rows."""
-    told = None if _simple(plan) or not follow else explained(plan.root, plan.releases)
-    whole = plan.root if told is None or not isinstance(told.query, Select) else told.query
-    origins = None if told is None else told.origins
+    whole, origins, release = _followed(plan) if follow else (plan.root, (), None)
     numbered = _numbered(whole)
     root = at_most(numbered or whole, most)
     last = [ROW] if numbered else [column.name for column in plan.root.columns]
     if root.order:
-        return After(_ordered_inside(root, plan, last, dialect), numbered is not None, origins)
+        return After(_ordered_inside(root, plan, last, dialect), origins, release)
     body = query_text(localised(replace(root, limit=None, offset=0), plan), dialect)
     listed = ", ".join(dialect.identifier(column.name) for column in root.columns)
     order = ", ".join(f"{dialect.identifier(name)} NULLS LAST" for name in last)
     text = f"SELECT {listed} FROM ({body}) AS shown ORDER BY {order}{limit_text(root, dialect)}"
-    return After(text, numbered is not None, origins)
+    return After(text, origins, release)
 
 
 def at_most(query: Select, most: int | None) -> Select:
@@ -68,14 +64,19 @@ def at_most(query: Select, most: int | None) -> Select:
     return replace(query, limit=min(limits, default=None))
 
 
-def _simple(plan: LogicalPlan) -> bool:
-    """Whether every number shown is made of the numbers of one released row, and of nothing else."""
+def _followed(plan: LogicalPlan) -> tuple[Select, tuple[Origin, ...], Release | None]:
+    """The query with what its origins refer to. One released row to each row shown needs nothing but its number."""
     found = trace(plan.root)
-    return found is not None and not any(
+    simple = found is not None and not any(
         isinstance(part, Window) or (isinstance(part, Nested) and is_noisy(part.query)) or _is_public(part)
         for expr in found.columns
         for part in walk(expr)
     )
+    if found is not None and simple:
+        index = plan.releases.index(found.release)
+        return plan.root, tuple(row_origin(expr, found.release, index) for expr in found.columns), found.release
+    told = explained(plan.root, plan.releases)
+    return told.query if isinstance(told.query, Select) else plan.root, told.origins, None
 
 
 def _is_public(part: Expr) -> bool:

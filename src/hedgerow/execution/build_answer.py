@@ -13,18 +13,22 @@ from hedgerow.compile import After, after
 from hedgerow.compiled import RELEASED, ROW
 from hedgerow.dialects import DUCKDB
 from hedgerow.error_bars.intervals.interval import Interval, Status
-from hedgerow.error_bars.propagation import Follower, Frame, bounds_of
-from hedgerow.error_bars.propagation.missing_numbers import Reasons, explain_missing
-from hedgerow.error_bars.propagation.simulation import Simulation
-from hedgerow.error_bars.provenance.noisy_columns import Traced, noisy_columns, picks_rows, trace
-from hedgerow.error_bars.provenance.origins import Known, Origin, Untraced
+from hedgerow.error_bars.propagation import (
+    Frame,
+    Propagation,
+    Releases,
+    Simulation,
+    explain_missing,
+    missing_behind,
+)
+from hedgerow.error_bars.provenance import noisy_columns, picks_rows
+from hedgerow.error_bars.provenance.origins import Known, Untraced
 from hedgerow.errors import BackendError
 from hedgerow.execution.answer_notes import remarks
 from hedgerow.execution.missed_target import flag_missed_target
 from hedgerow.execution.request import Request
-from hedgerow.expressions.nodes import Column
 from hedgerow.plan.nodes import LogicalPlan
-from hedgerow.release import AfterEngine, Estimator, Population
+from hedgerow.release import AfterEngine, Estimator
 
 
 def build_answer(
@@ -37,25 +41,22 @@ def build_answer(
 ) -> Answer:
     """Run the after part over the released tables, and put an interval to every number that rests on noise."""
     tables = {f"{RELEASED}{i}": _in_order(estimator) for i, estimator in enumerate(estimators)}
-    steps, shown = _run(engine, logical, {**tables, **public})
-    noisy = _noisy(logical)
-    origin = trace(logical.root) if steps.origins is None else None
-    simulation = Simulation(engine, logical, estimators, [_order(e) for e in estimators], public)
-    traced_rows = shown
+    steps, rows = _run(engine, logical, {**tables, **public})
+    shown = rows.select([column.name for column in logical.root.columns]).rename_columns(list(logical.names))
+    releases = Releases(estimators, [_order(estimator) for estimator in estimators])
+    simulation = Simulation(engine, logical, releases, public)
 
     def made() -> list[dict[str, Interval]]:
         """The error bars, when they are first looked at."""
-        if origin is None:
-            bars, beta, reasons = _followed(steps.origins or (), logical, estimators, traced_rows, request)
-        else:
-            bars, beta, reasons = _traced(origin, logical, estimators, traced_rows, request)
-        return explain_missing(simulation.complete(bars, traced_rows, beta), shown, reasons)
+        bars, beta, missing = _error_bars(steps, logical, releases, rows, request)
+        return explain_missing(simulation.complete(bars, rows, beta), shown, missing)
 
     intervals: Callable[[], list[dict[str, Interval]]] = made
-    shown = shown.select([column.name for column in logical.root.columns]).rename_columns(list(logical.names))
     if request.within is not None:
         intervals = flag_missed_target(intervals, shown, request.within)
-    return Answer(shown, intervals, request.confidence, summary, noisy, remarks(logical, estimators, shown.num_rows))
+    return Answer(
+        shown, intervals, request.confidence, summary, _noisy(logical), remarks(logical, estimators, shown.num_rows)
+    )
 
 
 def rows_shown(
@@ -88,11 +89,11 @@ def _computed(
 ) -> tuple[After, pa.Table]:
     """The after part; where telling origins is more than the engine can do, without them."""
     steps = after(logical, DUCKDB, most=most)
-    if steps.origins is None:
-        return steps, engine.run(steps.sql, tables)
     try:
         return steps, engine.run(steps.sql, tables)
     except BackendError:
+        if steps.release is not None:
+            raise
         plain = after(logical, DUCKDB, follow=False, most=most)
         rests = zip(logical.root.columns, noisy_columns(logical.root), strict=True)
         unknown = replace(plain, origins=tuple(Untraced() if noisy else Known(c.expr) for c, noisy in rests))
@@ -115,58 +116,37 @@ def _in_order(estimator: Estimator) -> pa.Table:
     return table.set_column(place, ROW, pa.array(np.arange(table.num_rows)))
 
 
-def _traced(
-    origin: Traced, logical: LogicalPlan, estimators: Sequence[Estimator], shown: pa.Table, request: Request
-) -> tuple[list[dict[str, Interval]], float, Reasons]:
-    """The error bars of rows that each come from one released row, how often one may fail, and why values miss."""
-    estimator = estimators[logical.releases.index(origin.release)]
-    rows = _order(estimator)[np.asarray(shown.column(ROW).to_numpy(), dtype=np.int64)]
-    beta = _level(request, logical, of=len(estimator.noisy.shown), shown=len(rows))
-    released = estimator.table()
-    found: list[dict[str, Interval]] = [{} for _ in rows]
-    for name, expr in zip(logical.names, origin.columns, strict=True):
-        bounds = bounds_of(expr, estimator, released, beta) if expr.type.is_numeric else None
+def _error_bars(
+    steps: After, logical: LogicalPlan, releases: Releases, rows: pa.Table, request: Request
+) -> tuple[list[dict[str, Interval]], float, dict[str, list[Status | None]]]:
+    """The error bars of every number shown, how often one of them may fail, and why numbers behind them are missing."""
+    sizes = [len(estimator.noisy.shown) for estimator in releases.estimators]
+    groups = max(sizes) if steps.release is None else sizes[logical.releases.index(steps.release)]
+    beta = _level(request, logical, of=groups, shown=rows.num_rows)
+    frame, propagation = _frame(steps, logical, releases, rows), Propagation(releases)
+    found: list[dict[str, Interval]] = [{} for _ in range(rows.num_rows)]
+    missing: dict[str, list[Status | None]] = {}
+    for name, column, origin in zip(logical.names, logical.root.columns, steps.origins, strict=True):
+        bounds = propagation.bounds(origin, frame, beta) if column.expr.type.is_numeric else None
         if bounds is None:
             continue
-        for place, row in enumerate(rows.tolist()):
-            found[place][name] = Interval.of(float(bounds.lower[row]), float(bounds.upper[row]), bounds.statuses[row])
-        if isinstance(expr, Column) and not expr.table:
-            _of_population(found, name, estimator.about_population(expr.name, beta), rows)
-    held = estimator.held_back
-    missing = [None if estimator.noisy.shown[row] else held for row in rows.tolist()]
-    return found, beta, dict.fromkeys(logical.names, missing)
+        for row, interval in enumerate(bounds.intervals()):
+            found[row][name] = interval
+        for row, (ends, p_value) in enumerate(propagation.population(origin, frame, beta) or ()):
+            found[row][name] = replace(found[row][name], population=ends, p_value=p_value)
+        missing[name] = missing_behind(origin, frame, releases)
+    return found, beta, missing
 
 
-def _of_population(
-    found: list[dict[str, Interval]], name: str, about: Sequence[Population] | None, rows: NDArray[np.int64]
-) -> None:
-    """What the statistics that compare people say about a population, beside their own intervals."""
-    for place, row in enumerate(rows.tolist() if about is not None else []):
-        ends, p_value = about[row]  # type: ignore[index]
-        found[place][name] = replace(found[place][name], population=ends, p_value=p_value)
-
-
-def _followed(
-    origins: Sequence[Origin],
-    logical: LogicalPlan,
-    estimators: Sequence[Estimator],
-    shown: pa.Table,
-    request: Request,
-) -> tuple[list[dict[str, Interval]], float, Reasons]:
-    """The error bars of numbers made of several released rows, how often one may fail, and why values miss."""
-    follower = Follower(estimators, [_order(estimator) for estimator in estimators])
-    columns = {name: shown.column(name).combine_chunks() for name in shown.column_names}
-    frame = Frame(columns, shown.num_rows)
-    beta = _level(request, logical, of=max(len(e.noisy.shown) for e in estimators), shown=shown.num_rows)
-    found: list[dict[str, Interval]] = [{} for _ in range(shown.num_rows)]
-    reasons: dict[str, list[Status | None]] = {}
-    for name, column, origin in zip(logical.names, logical.root.columns, origins, strict=True):
-        bounds = follower.bounds(origin, frame, beta) if column.expr.type.is_numeric else None
-        for place, interval in enumerate(bounds.intervals() if bounds is not None else []):
-            found[place][name] = interval
-        if bounds is not None:
-            reasons[name] = follower.reasons(origin, frame)
-    return found, beta, reasons
+def _frame(steps: After, logical: LogicalPlan, releases: Releases, rows: pa.Table) -> Frame:
+    """The columns that origins refer to: what was computed, and the keys of the one release that all rows come from."""
+    columns = {name: rows.column(name).combine_chunks() for name in rows.column_names}
+    if steps.release is not None:
+        index = logical.releases.index(steps.release)
+        order = releases.orders[index][np.asarray(columns[ROW].to_numpy(), dtype=np.int64)]
+        keys = releases.estimators[index].noisy.keys
+        columns |= {name: keys.column(name).take(pa.array(order)).combine_chunks() for name in keys.column_names}
+    return Frame(columns, rows.num_rows)
 
 
 def _noisy(logical: LogicalPlan) -> list[str]:

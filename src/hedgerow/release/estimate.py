@@ -35,6 +35,10 @@ class Estimator:
         """The status of numbers that are held back."""
         return held_back(self.plan)
 
+    def index(self, name: str) -> int:
+        """Position of the aggregate with this name."""
+        return [call.name for call in self.plan.release.calls].index(name)
+
     def estimate(self, index: int, beta: float) -> Estimate:
         """Aggregate number `index` for every group, with intervals that fail with probability `beta` each."""
         call = self.plan.release.calls[index]

@@ -16,7 +16,7 @@ from hedgerow.answer.plot import AnyChart, Errors, plot_curve
 from hedgerow.catalog.load_budget import EPSILONS
 from hedgerow.compile import program
 from hedgerow.distributions import Gaussian
-from hedgerow.error_bars.propagation import bounds_of
+from hedgerow.error_bars.propagation import row_bounds
 from hedgerow.error_bars.provenance.noisy_columns import noisy_columns, trace
 from hedgerow.errors import BudgetError, ConditionNotMet, ParameterError, QueryError
 from hedgerow.execution.public_tables import public_statement
@@ -253,13 +253,12 @@ def predicted_errors(logical: LogicalPlan, statement: PrivateStatement, beta: fl
         return {name: dict.fromkeys(SIZES, math.inf) for name, rests in noisy if rests}
     plan = statement.parts[logical.releases.index(origin.release)]
     hypothetical = typical(plan, np.array(SIZES, dtype=float))
-    table = hypothetical.table()
     keys = {key.name for key in plan.release.keys}
     errors: dict[str, dict[int, float]] = {}
     for name, expr in zip(logical.names, origin.columns, strict=True):
         if isinstance(expr, Column) and expr.name in keys:
             continue
-        bounds = bounds_of(expr, hypothetical, table, beta) if expr.type.is_numeric else None
+        bounds = row_bounds(expr, hypothetical, beta) if expr.type.is_numeric else None
         if bounds is not None:
             widths = (bounds.upper - bounds.lower) / 2
             errors[name] = {size: float(width) for size, width in zip(SIZES, widths, strict=True)}

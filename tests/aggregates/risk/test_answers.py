@@ -53,12 +53,12 @@ def test_asked_again_it_is_the_same_and_free(clinic):
 def test_json_has_the_population_beside_the_interval(answer):
     bars = [row["r"] for row in answer.to_dict()["intervals"]]
     for shown, bar in zip(bars, answer.intervals, strict=True):
-        assert set(shown) == {"lower", "upper", "note", "population", "p_value"}
+        assert set(shown) == {"lower", "upper", "note", "kind", "reason", "population", "p_value"}
         lower, upper = bar["r"].population
         assert shown["population"]["lower"] == (lower if math.isfinite(lower) else None)
         assert shown["population"]["upper"] == (upper if math.isfinite(upper) else None)
         assert shown["p_value"] == bar["r"].p_value
-    assert all(set(row["n"]) == {"lower", "upper", "note"} for row in answer.to_dict()["intervals"])
+    assert all(set(row["n"]) == {"lower", "upper", "note", "kind", "reason"} for row in answer.to_dict()["intervals"])
 
 
 def test_arrow_and_pandas_have_three_more_columns(answer):
@@ -111,3 +111,11 @@ def test_arithmetic_with_a_statistic_keeps_an_interval_and_drops_the_population(
     (bars,) = answer.intervals
     assert bars["percent"].lower <= answer["percent"][0] <= bars["percent"].upper
     assert bars["percent"].population is None
+
+
+def test_a_window_column_beside_it_changes_nothing(clinic):
+    db = clinic(groups=3, size=400)
+    alone = db.sql(QUERY, epsilon=2.0)
+    beside = db.sql(f"SELECT whole.*, RANK() OVER (ORDER BY n) AS place FROM ({QUERY}) AS whole", epsilon=2.0)
+    assert beside.receipt.reused
+    assert [row["r"] for row in beside.intervals] == [row["r"] for row in alone.intervals]

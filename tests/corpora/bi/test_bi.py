@@ -126,6 +126,25 @@ def test_an_answered_query_gives_the_numbers_of_plain_sql(databases, plainly, be
     assert not compared.noisy or compared.sharpness() < SHARP
 
 
+IN_DUCKDB = [entry for entry in ANSWERED if entry.dialect == "duckdb"]
+
+
+@pytest.mark.parametrize("entry", IN_DUCKDB, ids=str)
+def test_an_unrelated_window_column_changes_no_other_error_bar(databases, entry):
+    options = {"epsilon": 1.0, "mechanism": "laplace", **entry.options}
+    alone = databases["duckdb"].sql(entry.query, **options)
+    query = f"SELECT whole.*, COUNT(*) OVER () AS unrelated FROM ({entry.query}) AS whole"
+    beside = databases["duckdb"].sql(query, **options)
+    assert beside.receipt.reused, "both must tell of the same noise"
+    bars = {tuple(map(str, row[:-1])): by_name for row, by_name in zip(beside, beside.intervals, strict=True)}
+    for row, by_name in zip(alone, alone.intervals, strict=True):
+        for name, bar in by_name.items():
+            other = bars[tuple(map(str, row))][name]
+            assert (bar.kind, bar.reason) == (other.kind, other.reason)
+            if bar.reason != "simulated":
+                assert (bar.lower, bar.upper) == pytest.approx((other.lower, other.upper), rel=1e-9, abs=1e-9)
+
+
 @pytest.mark.parametrize("spoil", [lambda rows: rows[1:], lambda rows: [(rows[0][0], rows[0][1] + 1), *rows[1:]]])
 def test_a_missing_key_and_a_wrong_number_would_be_noticed(databases, beside, asked, plainly, spoil):
     query = "SELECT region, COUNT(*) AS n FROM members GROUP BY region"

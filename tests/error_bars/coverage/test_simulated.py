@@ -4,7 +4,7 @@ import pytest
 from scipy.stats import binom
 
 from hedgerow.error_bars.intervals.interval import Interval
-from hedgerow.error_bars.propagation.simulate import LEAST_DRAWS, SIMULATED, Drawn, around, draws_for
+from hedgerow.error_bars.propagation.simulation import LEAST_DRAWS, SIMULATED, Drawn, around, draws_for
 
 ASKED = 150
 FALSE_ALARM = 1e-9

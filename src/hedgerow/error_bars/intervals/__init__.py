@@ -1,14 +1,16 @@
 """Error bars as pure mathematics: noisy values and the law of their noise in, bounds out. No data, no randomness."""
 
-from hedgerow.error_bars.intervals import arithmetic
+from hedgerow.error_bars.intervals import arithmetic, conditions
 from hedgerow.error_bars.intervals.bounds import Bounds
 from hedgerow.error_bars.intervals.noise_sums import half_width, tail
-from hedgerow.error_bars.intervals.quotients import normal_quotient_bounds, quotient_bounds
+from hedgerow.error_bars.intervals.quotients import box_bounds, normal_quotient_bounds, quotient_bounds
 from hedgerow.error_bars.intervals.selected_counts import selected_count_bounds
 
 __all__ = [
     "Bounds",
     "arithmetic",
+    "box_bounds",
+    "conditions",
     "half_width",
     "normal_quotient_bounds",
     "quotient_bounds",

@@ -40,12 +40,12 @@ def absolute(operand: Bounds) -> Bounds:
     return Bounds(lower, np.maximum(-operand.lower, operand.upper), operand.statuses)
 
 
-def least(left: Bounds, right: Bounds) -> Bounds:
+def minimum(left: Bounds, right: Bounds) -> Bounds:
     """The smaller of two values."""
     return _joined(left, right, np.minimum(left.lower, right.lower), np.minimum(left.upper, right.upper))
 
 
-def greatest(left: Bounds, right: Bounds) -> Bounds:
+def maximum(left: Bounds, right: Bounds) -> Bounds:
     """The larger of two values."""
     return _joined(left, right, np.maximum(left.lower, right.lower), np.maximum(left.upper, right.upper))
 

@@ -76,17 +76,16 @@ class Status:
         return self.reason not in NO_NUMBER
 
     def joined(self, other: "Status") -> "Status":
-        """Return the weaker kind of both, with the reason and the words of the first that has any.
+        """Return the weaker kind of both, with the words of the first that has a reason, or else any words.
 
         Example:
-            >>> Status(note="a remark").joined(CONSERVATIVE).kind, EXACT.joined(CONSERVATIVE).note
-            (<IntervalKind.CONSERVATIVE: 'conservative'>, 'conservative')
+            >>> both = Status(reason=Reason.SELECTED, note="a remark").joined(CONSERVATIVE)
+            >>> both.kind.value, both.note, EXACT.joined(CONSERVATIVE).note
+            ('conservative', 'a remark', 'conservative')
         """
-        if self.note is None and self.kind.rank <= other.kind.rank:
-            return other
-        if self.kind.rank >= other.kind.rank:
-            return self
-        return Status(other.kind, self.reason, self.note)
+        first = self if self.reason is not None or (self.note is not None and other.reason is None) else other
+        kind = max(self.kind, other.kind, key=lambda known: known.rank)
+        return first if first.kind is kind else Status(kind, first.reason, first.note)
 
 
 EXACT = Status()

@@ -18,9 +18,13 @@ from scipy.special import ndtri
 from hedgerow.distributions import Gaussian, Laplace, Noise
 from hedgerow.error_bars.intervals.arithmetic import divide
 from hedgerow.error_bars.intervals.bounds import OUTSIDE, ZERO_DENOMINATOR, Bounds, Flags, Floats
+from hedgerow.error_bars.intervals.interval import CONSERVATIVE
 from hedgerow.error_bars.intervals.noise_sums import check_beta, half_width, lattice_slack, pair_tail
 
 QuotientTerms = Sequence[tuple[float, float, Noise]]
+COARSE = 4.0
+"""Steps of a lattice that are longer than so many scales of the noise: there the exact law of each part is worth more
+than their joint law without the lattice."""
 Directions = Sequence[tuple[float | Floats, float | Floats, float]]
 DOUBLINGS = 200
 HALVINGS = 200
@@ -35,9 +39,9 @@ def quotient_bounds(
     """Where the quotient of two exact quantities lies, given their noisy values, for all groups at once.
 
     The numerator is seen with noise sum a_i X_i and the denominator with sum b_i X_i; a noise that enters both
-    stands once, with both coefficients. Exact for normal noises (Fieller) and for one or two Laplace
-    noises; on a lattice, and for any other mixture, longer but never short. What is said is about the quotient if it
-    exists: an exact denominator of zero has none.
+    stands once, with both coefficients. Exact for normal noises (Fieller) and for one or two Laplace noises, on a
+    lattice a little longer; conservative for any other mixture, and on a coarse lattice. What is said is about the
+    quotient if it exists: an exact denominator of zero has none.
 
     Args:
         numerator: Noisy values, one per group, neither clipped nor corrected.
@@ -58,7 +62,7 @@ def quotient_bounds(
     laplaces = [(a, b, noise) for a, b, noise in active if isinstance(noise, Laplace)]
     if not laplaces:
         hull = fieller_hull(above, below, _directions(active), beta, support)
-    elif len(active) == len(laplaces) <= 2:
+    elif len(active) == len(laplaces) <= 2 and all(noise.step <= COARSE * noise.scale for _, _, noise in laplaces):
         hull = LaplaceQuotient(above, below, laplaces, beta).hull(support)
     else:
         return _box(above, below, active, beta, support)
@@ -96,7 +100,12 @@ def _box(above: Floats, below: Floats, terms: QuotientTerms, beta: float, suppor
     """Divide the intervals of numerator and denominator, each of which fails half as often."""
     top = Bounds.around(above, half_width([(a, noise) for a, _, noise in terms], beta / 2))
     bottom = Bounds.around(below, half_width([(b, noise) for _, b, noise in terms], beta / 2))
-    whole = divide(top, bottom)
+    return box_bounds(top, bottom, support).weakened(CONSERVATIVE)
+
+
+def box_bounds(numerator: Bounds, denominator: Bounds, support: tuple[float, float]) -> Bounds:
+    """The quotient of two intervals that hold at once, cut to its support."""
+    whole = divide(numerator, denominator)
     cut = Bounds.of(whole.lower, whole.upper).within(*support)
     return cut.marked(_unbounded(cut.lower, cut.upper), ZERO_DENOMINATOR)
 

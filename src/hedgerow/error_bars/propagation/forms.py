@@ -1,11 +1,15 @@
-"""Linear forms in all released cells at once: which noise is in each number, with which coefficient.
+"""Linear forms in released numbers, and their quotients: which noise is in each number, with which coefficient.
 
-A cell is one coordinate of one group of one release; its noise is independent of that of every other cell. A form
-has a value for each row that is shown, and a sparse row of coefficients over the cells.
+A cell is one coordinate of one group of one release; its noise is independent of that of every other cell. A form has
+a value for each row that is shown, and a sparse row of coefficients over the cells. Sums, differences, multiples and
+quotients of counts, sums and averages stay in this class, within one group or across several, and their intervals lose
+nothing: Fieller's pivot under normal noise, its counterpart under one or two Laplace noises.
 """
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,107 +18,274 @@ from scipy.sparse import csr_array
 
 from hedgerow.aggregates import Form
 from hedgerow.distributions import Gaussian, Noise
-from hedgerow.error_bars.intervals import Bounds, half_width
-from hedgerow.release.estimate import Estimator
+from hedgerow.error_bars.intervals import Bounds, box_bounds, half_width, normal_quotient_bounds, quotient_bounds
+from hedgerow.error_bars.intervals.bounds import Flags, Floats
+from hedgerow.error_bars.intervals.interval import CONSERVATIVE, EXACT, Status
+from hedgerow.error_bars.propagation.frame import Frame
+from hedgerow.error_bars.provenance.origins import Cell
+from hedgerow.release import Estimator
 
-Floats = NDArray[np.float64]
+Indices = NDArray[np.int64]
+Support = tuple[float, float]
+EVERYWHERE: Support = (-np.inf, np.inf)
+NOT_NEGATIVE: Support = (0.0, np.inf)
+AT_ONCE = 2
+"""The most Laplace noises whose quotient is inverted exactly."""
 
 
 @dataclass(frozen=True)
-class Cells:
-    """All cells of a statement, in one long line: release by release, coordinate by coordinate, group by group."""
+class Releases:
+    """The releases of a statement, with all their cells in one long line.
+
+    The cells stand release by release, coordinate by coordinate, group by group. `orders` has, for each release, its
+    groups in the order in which the SQL after the noise numbers them.
+    """
 
     estimators: Sequence[Estimator]
+    orders: Sequence[Indices]
 
-    @property
-    def count(self) -> int:
-        """How many there are."""
-        return sum(len(e.plan.coordinates) * len(e.noisy.shown) for e in self.estimators)
-
-    def place(self, release: int, coordinate: int) -> int:
-        """Where the groups of a coordinate begin."""
-        before = sum(len(e.plan.coordinates) * len(e.noisy.shown) for e in self.estimators[:release])
-        return before + coordinate * len(self.estimators[release].noisy.shown)
-
+    @cached_property
     def noises(self) -> list[Noise]:
         """The noise of each cell."""
         return [c.noise for e in self.estimators for c in e.plan.coordinates for _ in range(len(e.noisy.shown))]
 
+    @cached_property
+    def is_normal(self) -> Flags:
+        """True for the cells with Gaussian noise."""
+        return np.array([isinstance(noise, Gaussian) for noise in self.noises], dtype=bool)
+
+    @cached_property
+    def variances(self) -> Floats:
+        """The variance of each Gaussian noise; zero for the others."""
+        return np.array([noise.sigma**2 if isinstance(noise, Gaussian) else 0.0 for noise in self.noises])
+
     @property
     def groups(self) -> int:
-        """How many groups were released, of all releases together."""
-        return sum(len(e.noisy.shown) for e in self.estimators)
+        """Number of released groups, of all releases together."""
+        return sum(len(estimator.noisy.shown) for estimator in self.estimators)
 
-    def variances(self) -> Floats | None:
-        """The variance of each cell, where all noise is normal."""
-        found = [noise.sigma**2 for noise in self.noises() if isinstance(noise, Gaussian)]
-        return np.array(found) if len(found) == self.count else None
+    def groups_of(self, cell: Cell, frame: Frame) -> tuple[Indices, Flags]:
+        """The groups that a cell is read at, and a flag for those that exist and are not held back."""
+        numbers = frame.numbers(cell.row)
+        order, shown = self.orders[cell.release], self.estimators[cell.release].noisy.shown
+        if not len(order):
+            return np.zeros(frame.rows, np.int64), np.zeros(frame.rows, bool)
+        has_row = np.isfinite(numbers)
+        groups = order[np.where(has_row, numbers, 0).astype(np.int64)]
+        return groups, has_row & shown[groups]
 
-    def form(self, release: int, form: Form, rows: NDArray[np.int64], there: NDArray[np.bool_]) -> "Sparse":
-        """A form of single groups, read at the groups `rows`; nothing where a row is not `there`."""
-        if not len(form.values):
-            return known(np.full(len(rows), np.nan), self)
-        values = np.where(there, form.values[rows], np.nan)
-        at = np.flatnonzero(there)
-        entries = [(at, self.place(release, c) + rows[at], np.full(len(at), k)) for c, k, _ in form.terms]
-        if not entries:
-            return known(values, self)
-        at_rows, at_cells, numbers = (np.concatenate(part) for part in zip(*entries, strict=True))
-        return Sparse(values, csr_array((numbers, (at_rows, at_cells)), shape=(len(rows), self.count)))
+    def quotient(self, cell: Cell, frame: Frame) -> "Quotient | None":
+        """The aggregate behind a cell as a quotient of forms, if it is one."""
+        estimator = self.estimators[cell.release]
+        found = estimator.ratio(estimator.index(cell.call))
+        if found is None:
+            return None
+        groups, not_null = self.groups_of(cell, frame)
+        numerator = self._form(cell.release, found.numerator, groups, not_null)
+        if found.denominator is None:
+            return Quotient(numerator, None, found.support)
+        return Quotient(numerator, self._form(cell.release, found.denominator, groups, not_null), found.support)
+
+    def constant(self, values: Floats) -> "Quotient":
+        """Numbers without noise."""
+        finite = values[np.isfinite(values)]
+        support = (float(finite.min()), float(finite.max())) if len(finite) else EVERYWHERE
+        return Quotient(LinearForm(values, csr_array((len(values), len(self.noises)))), None, support)
+
+    def _form(self, release: int, form: Form, groups: Indices, not_null: Flags) -> "LinearForm":
+        """A form of single groups, read at `groups`; NaN and without noise where the flag is not set."""
+        cells = len(self.noises)
+        if not len(form.values) or not form.terms:
+            values = form.values[groups] if len(form.values) else np.full(len(groups), np.nan)
+            return LinearForm(np.where(not_null, values, np.nan), csr_array((len(groups), cells)))
+        before = sum(len(e.plan.coordinates) * len(e.noisy.shown) for e in self.estimators[:release])
+        size, rows = len(self.estimators[release].noisy.shown), np.flatnonzero(not_null)
+        columns = [before + coordinate * size + groups[rows] for coordinate, _, _ in form.terms]
+        numbers = [np.full(len(rows), coefficient) for _, coefficient, _ in form.terms]
+        places = np.tile(rows, len(columns)), np.concatenate(columns)
+        matrix = csr_array((np.concatenate(numbers), places), shape=(len(groups), cells))
+        return LinearForm(np.where(not_null, form.values[groups], np.nan), matrix)
 
 
 @dataclass(frozen=True)
-class Sparse:
+class LinearForm:
     """A linear form in cells, one for each row."""
 
     values: Floats
     matrix: Any
 
     @property
-    def is_known(self) -> bool:
-        """Whether no noise is in it."""
+    def is_constant(self) -> bool:
+        """True if no noise is in it."""
         return bool(self.matrix.nnz == 0)
 
-    def plus(self, other: "Sparse") -> "Sparse":
-        """The sum of both, row by row."""
-        return Sparse(self.values + other.values, (self.matrix + other.matrix).tocsr())
+    def at(self, rows: Indices) -> "LinearForm":
+        """Some of the rows."""
+        return LinearForm(self.values[rows], self.matrix[rows])
 
-    def times(self, factors: Floats) -> "Sparse":
+    def plus(self, other: "LinearForm") -> "LinearForm":
+        """The sum of both, row by row."""
+        return LinearForm(self.values + other.values, (self.matrix + other.matrix).tocsr())
+
+    def times(self, factors: Floats) -> "LinearForm":
         """Each row times its own factor."""
         clean = np.where(np.isfinite(factors), factors, 0.0)
-        return Sparse(self.values * factors, self.matrix.multiply(clean[:, None]).tocsr())
+        return LinearForm(self.values * factors, self.matrix.multiply(clean[:, None]).tocsr())
 
-    def bounds(self, cells: Cells, beta: float) -> Bounds:
-        """Values plus and minus the quantile of their noise."""
-        return Bounds.of(self.values - (width := self.widths(cells, beta)), self.values + width)
-
-    def widths(self, cells: Cells, beta: float) -> Floats:
-        """How far the noise of each row strays, but for a probability of `beta`."""
-        variances = cells.variances()
-        if variances is not None:
-            return half_width([(1.0, Gaussian(1.0))], beta) * np.sqrt(self.covariance(self, variances))
-        noises, known = cells.noises(), dict[tuple[Any, ...], float]()
-        return np.array([_width(self.matrix, row, noises, beta, known) for row in range(self.matrix.shape[0])])
-
-    def covariance(self, other: "Sparse", variances: Floats) -> Floats:
-        """The covariance of the noise of both, row by row."""
-        return np.asarray(self.matrix.multiply(other.matrix) @ variances, dtype=float)
-
-    def same(self, other: "Sparse") -> bool:
-        """Whether both are the same in every row."""
+    def equals(self, other: "LinearForm") -> bool:
+        """True if both are the same in every row."""
         return np.array_equal(self.values, other.values, equal_nan=True) and (self.matrix != other.matrix).nnz == 0
 
+    def covariance(self, other: "LinearForm", releases: Releases) -> Floats:
+        """The covariance of the Gaussian noise of both, row by row."""
+        return np.asarray(self.matrix.multiply(other.matrix) @ releases.variances, dtype=float)
 
-def known(values: Floats, cells: Cells) -> Sparse:
-    """Numbers without noise."""
-    return Sparse(values, csr_array((len(values), cells.count)))
+    def half_widths(self, releases: Releases, beta: float) -> Floats:
+        """How far the noise of each row strays, but for a probability of `beta`; equal noise is worked out once."""
+        widths = half_width([(1.0, Gaussian(1.0))], beta) * np.sqrt(self.covariance(self, releases))
+        known: dict[tuple[Any, ...], float] = {}
+        for row in np.flatnonzero(abs(self.matrix) @ (~releases.is_normal).astype(float)):
+            entries = slice(self.matrix.indptr[row], self.matrix.indptr[row + 1])
+            pairs = zip(self.matrix.data[entries], self.matrix.indices[entries], strict=True)
+            terms = [(float(coefficient), releases.noises[cell]) for coefficient, cell in pairs]
+            signature = tuple(sorted((abs(coefficient), repr(noise)) for coefficient, noise in terms))
+            if signature not in known:
+                known[signature] = half_width(terms, beta)
+            widths[row] = known[signature]
+        return widths
+
+    def bounds(self, releases: Releases, beta: float) -> Bounds:
+        """Values plus and minus the quantile of their noise."""
+        widths = self.half_widths(releases, beta)
+        return Bounds.of(self.values - widths, self.values + widths)
 
 
-def _width(matrix: Any, row: int, noises: list[Noise], beta: float, done: dict[tuple[Any, ...], float]) -> float:  # noqa: ANN401
-    """The width of one row; equal sets of coefficients are worked out once."""
-    places = slice(matrix.indptr[row], matrix.indptr[row + 1])
-    terms = [(float(c), noises[i]) for c, i in zip(matrix.data[places], matrix.indices[places], strict=True)]
-    signature = tuple(sorted((abs(c), repr(noise)) for c, noise in terms))
-    if signature not in done:
-        done[signature] = half_width(terms, beta) if terms else 0.0
-    return done[signature]
+@dataclass(frozen=True)
+class Quotient:
+    """A quotient of two forms; with no denominator, the numerator alone. `support` is where it is known to lie."""
+
+    numerator: LinearForm
+    denominator: LinearForm | None = None
+    support: Support = EVERYWHERE
+
+    @property
+    def is_constant(self) -> bool:
+        """True if no noise is in it."""
+        return self.denominator is None and self.numerator.is_constant
+
+    @property
+    def not_null(self) -> Flags:
+        """True for the rows that have a number."""
+        known = np.isfinite(self.numerator.values)
+        return known if self.denominator is None else known & np.isfinite(self.denominator.values)
+
+    def scaled(self, factors: Floats) -> "Quotient":
+        """Each row times its own factor."""
+        finite = factors[np.isfinite(factors)]
+        extremes = (float(finite.min()), float(finite.max())) if len(finite) else EVERYWHERE
+        corners = [0.0 if not end or not factor else end * factor for end in self.support for factor in extremes]
+        return Quotient(self.numerator.times(factors), self.denominator, (min(corners), max(corners)))
+
+    def plus(self, other: "Quotient") -> "Quotient | None":
+        """The sum, over one denominator; a part without noise joins any."""
+        support = self.support[0] + other.support[0], self.support[1] + other.support[1]
+        for one, constant in ((self, other), (other, self)):
+            if one.denominator is not None and constant.is_constant:
+                moved = one.denominator.times(constant.numerator.values)
+                return Quotient(one.numerator.plus(moved), one.denominator, support)
+        if self._shares_denominator(other):
+            return Quotient(self.numerator.plus(other.numerator), self.denominator, support)
+        return None
+
+    def times(self, other: "Quotient") -> "Quotient | None":
+        """The product, where one side has no noise."""
+        for one, constant in ((self, other), (other, self)):
+            if constant.is_constant:
+                return one.scaled(constant.numerator.values)
+        return None
+
+    def over(self, other: "Quotient") -> "Quotient | None":
+        """The quotient of two forms, or of two quotients with one denominator."""
+        if other.is_constant:
+            return self.scaled(inverse(other.numerator.values))
+        if not self._shares_denominator(other):
+            return None
+        positive = self.support[0] >= 0 and other.support[0] >= 0
+        return Quotient(self.numerator, other.numerator, NOT_NEGATIVE if positive else EVERYWHERE)
+
+    def _shares_denominator(self, other: "Quotient") -> bool:
+        if self.denominator is None or other.denominator is None:
+            return self.denominator is other.denominator
+        return self.denominator.equals(other.denominator)
+
+    def bounds(self, releases: Releases, beta: float) -> Bounds:
+        """The interval of each row, by the noises that are in that row."""
+        top, bottom = self.numerator, self.denominator
+        if bottom is None:
+            return top.bounds(releases, beta).within(*self.support)
+        noises = abs(top.matrix) + abs(bottom.matrix)
+        noises.eliminate_zeros()
+        noises.data[:] = 1.0
+        laplaces = np.asarray(noises @ (~releases.is_normal).astype(float))
+        normals = np.asarray(noises @ releases.is_normal.astype(float))
+        few = (normals == 0) & (laplaces <= AT_ONCE) & (laplaces > 0)
+        result, normal = _Assembled(len(top.values)), np.flatnonzero(laplaces == 0)
+        result.put(normal, _normal_bounds(top.at(normal), bottom.at(normal), self.support, releases, beta))
+        for rows, terms in _alike(top.matrix, bottom.matrix, np.flatnonzero(few), releases):
+            values = np.nan_to_num(top.values[rows]), np.nan_to_num(bottom.values[rows])
+            result.put(rows, quotient_bounds(*values, terms, beta, self.support))
+        rest = np.flatnonzero((laplaces > 0) & ~few)
+        above, below = (form.at(rest).bounds(releases, beta / 2) for form in (top, bottom))
+        result.put(rest, box_bounds(above, below, self.support).weakened(CONSERVATIVE))
+        return result.bounds()
+
+
+def _normal_bounds(top: LinearForm, bottom: LinearForm, support: Support, releases: Releases, beta: float) -> Bounds:
+    """Fieller's interval of each row."""
+    values = np.nan_to_num(top.values), np.nan_to_num(bottom.values)
+    own = top.covariance(top, releases), bottom.covariance(bottom, releases)
+    return normal_quotient_bounds(*values, (*own, top.covariance(bottom, releases)), beta, support)
+
+
+class _Assembled:
+    """Bounds that are made of the bounds of some rows and of others."""
+
+    def __init__(self, rows: int) -> None:
+        self._lower, self._upper = np.full(rows, -np.inf), np.full(rows, np.inf)
+        self._statuses: list[Status] = [EXACT] * rows
+
+    def put(self, rows: Indices, bounds: Bounds) -> None:
+        """Put the bounds of some rows."""
+        self._lower[rows], self._upper[rows] = bounds.lower, bounds.upper
+        for row, status in zip(rows.tolist(), bounds.statuses, strict=True):
+            self._statuses[row] = status
+
+    def bounds(self) -> Bounds:
+        """All of them."""
+        return Bounds(self._lower, self._upper, self._statuses)
+
+
+def _alike(
+    top: Any,  # noqa: ANN401 - SciPy's sparse arrays have no types
+    bottom: Any,  # noqa: ANN401 - likewise
+    rows: Indices,
+    releases: Releases,
+) -> list[tuple[Indices, list[tuple[float, float, Noise]]]]:
+    """Rows with the same noises and the same coefficients, and these."""
+    found: dict[tuple[tuple[float, float, Noise], ...], list[int]] = defaultdict(list)
+    for row in rows.tolist():
+        above, below = (_entries(matrix, row) for matrix in (top, bottom))
+        terms = [(above.get(c, 0.0), below.get(c, 0.0), releases.noises[c]) for c in {**above, **below}]
+        found[tuple(sorted(terms, key=repr))].append(row)
+    return [(np.array(alike, dtype=np.int64), list(terms)) for terms, alike in found.items()]
+
+
+def _entries(matrix: Any, row: int) -> dict[int, float]:  # noqa: ANN401 - likewise
+    entries = slice(matrix.indptr[row], matrix.indptr[row + 1])
+    return dict(zip(matrix.indices[entries].tolist(), matrix.data[entries].tolist(), strict=True))
+
+
+def inverse(numbers: NDArray[np.generic]) -> Floats:
+    """One over each number; NaN for zero."""
+    with np.errstate(divide="ignore"):
+        return np.where(numbers != 0, 1.0 / np.asarray(numbers, float), np.nan)

@@ -2,14 +2,17 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from hedgerow.error_bars.propagation.forms import Floats
+from hedgerow.error_bars.intervals.bounds import Floats
+from hedgerow.error_bars.provenance.origins import ELEMENT
 from hedgerow.expressions.nodes import Column, Expr, Literal
+from hedgerow.expressions.types import Type
 
 
 @dataclass(frozen=True)
@@ -18,6 +21,13 @@ class Frame:
 
     columns: Mapping[str, pa.Array]
     rows: int
+
+    def has(self, expr: Expr) -> bool:
+        """True for what `numbers` can give: a constant or a column here, a number or a truth value."""
+        if isinstance(expr, Literal):
+            return expr.value is None or isinstance(expr.value, int | float | Decimal)
+        is_number = expr.type.is_numeric or expr.type is Type.BOOLEAN
+        return isinstance(expr, Column) and expr.table in {"", ELEMENT} and expr.name in self.columns and is_number
 
     def numbers(self, expr: Expr) -> Floats:
         """A column or a constant as doubles, NaN where it is NULL."""

@@ -1,38 +1,63 @@
-"""Simulated error bars for numbers that no rule covers, in one run of the after part over all draws."""
+"""Error bars of last resort: the SQL after the noise, run on many draws of fresh noise around the released numbers.
 
-from collections.abc import Mapping, Sequence
+The noise is added twice, so what bends is bent twice: these intervals are `approximate`, and are used where no rule
+gives one (docs/explanation/error-bars.md). Both ways of reading the draws, their quantiles and the reflected ones, are
+valid for different functions; the interval is the hull of both.
+"""
+
+import math
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from hedgerow.compile import columns_used, quantiles_text
+from hedgerow.compiled import DRAW, DRAWS, RELEASED
 from hedgerow.dialects import DUCKDB
-from hedgerow.error_bars.intervals.interval import Interval, Reason
-from hedgerow.error_bars.propagation.simulate import Drawn, around, draw_tables, draws_for, read_draws
+from hedgerow.distributions import Gaussian, Noise
+from hedgerow.error_bars.intervals.bounds import Floats
+from hedgerow.error_bars.intervals.interval import Interval, IntervalKind, Reason, Status
+from hedgerow.error_bars.propagation.forms import Releases
 from hedgerow.error_bars.provenance.noisy_columns import noisy_columns
 from hedgerow.errors import BackendError
 from hedgerow.plan.nodes import LogicalPlan
-from hedgerow.release import AfterEngine, Estimator
+from hedgerow.release import AfterEngine, Estimator, NoisyTable
 
 Bars = list[dict[str, Interval]]
+
+LEAST_DRAWS = 2_000
+BEYOND = 50
+"""How many draws lie beyond each end, at least."""
+
+MOST_CELLS = 8_000_000
+SIMULATED = Status(IntervalKind.APPROXIMATE, Reason.SIMULATED, "approximate: simulated")
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """What the draws of one number were like: two quantiles, and the minimum."""
+
+    low: float
+    high: float
+    minimum: float
 
 
 @dataclass(frozen=True)
 class Simulation:
-    """What it takes to run the after part again."""
+    """Everything that the SQL after the noise needs to run again."""
 
     engine: AfterEngine
     logical: LogicalPlan
-    estimators: Sequence[Estimator]
-    orders: Sequence[NDArray[np.int64]]
+    releases: Releases
     public: Mapping[str, pa.Table]
 
     def complete(self, bars: Bars, shown: pa.Table, beta: float) -> Bars:
         """The same error bars, with simulated ones where there was no rule for any."""
         open_ = {name for row in bars for name, bar in row.items() if bar.reason is Reason.NO_RULE}
-        draws = draws_for(beta, self.estimators) if open_ else None
+        draws = draws_for(beta, self.releases.estimators) if open_ else None
         if draws is None:
             return bars
         try:
@@ -50,7 +75,7 @@ class Simulation:
         root = self.logical.root
         numbers = [c.name for name, c in zip(self.logical.names, root.columns, strict=True) if name in names]
         text = quantiles_text(self.logical, DUCKDB, self._keys(), numbers, (beta / 2, 1 - beta / 2))
-        tables = draw_tables(self.estimators, self.orders, draws, columns_used(self.logical))
+        tables = draw_tables(self.releases, draws, columns_used(self.logical))
         return read_draws(self.engine.run(text, {**tables, **self.public}), draws, self._keys(), numbers)
 
     def _keys(self) -> list[str]:
@@ -70,3 +95,85 @@ class Simulation:
         drawn = found.get(tuple(row[key] for key in self._keys()), {}).get(name)
         value = row[name]
         return around(None if value is None else float(value), drawn, bar)  # type: ignore[arg-type]
+
+
+def draws_for(beta: float, estimators: Sequence[Estimator]) -> int | None:
+    """How many draws an interval that fails with probability `beta` takes; None where that is too much to simulate.
+
+    Nor is there anything to simulate where no group is shown: every draw of no noise is alike.
+    """
+    draws = max(LEAST_DRAWS, math.ceil(2 * BEYOND / beta))
+    groups = sum(len(estimator.noisy.shown) for estimator in estimators)
+    if not all(len(estimator.noisy.shown) for estimator in estimators):
+        return None
+    if any(estimator.plan.draws or estimator.plan.distinct for estimator in estimators):
+        return None
+    return draws if draws * max(groups, 1) <= MOST_CELLS else None
+
+
+def draw_tables(releases: Releases, draws: int, read: Collection[str]) -> dict[str, pa.Table]:
+    """The columns `read` of the released tables `draws` times, each time with fresh noise around the raw values.
+
+    Privacy: post-processing of released values. The randomness need not be secret, so it is quick.
+    """
+    random = np.random.default_rng()
+    tables = {DRAWS: pa.table({DRAW: np.arange(draws)})}
+    for index, (estimator, order) in enumerate(zip(releases.estimators, releases.orders, strict=True)):
+        keys = [name for name in estimator.noisy.keys.column_names if name in read]
+        table = _again(estimator, order, draws, keys, random).table(read)
+        numbers = pa.array(np.repeat(np.arange(draws, dtype=np.int32), len(order)))
+        tables[f"{RELEASED}{index}"] = table.append_column(DRAW, numbers)
+    return tables
+
+
+def _again(
+    estimator: Estimator, order: NDArray[np.int64], draws: int, keys: list[str], random: np.random.Generator
+) -> Estimator:
+    noisy, plan = estimator.noisy, estimator.plan
+    every = np.tile(order, draws)
+    coordinates = tuple(
+        values[every] + _drawn(coordinate.noise, len(every), random)
+        for values, coordinate in zip(noisy.coordinates, plan.coordinates, strict=True)
+    )
+    counts = None
+    if noisy.counts is not None and plan.selection is not None:
+        counts = noisy.counts[every] + _drawn(plan.selection.noise, len(every), random)
+    chosen = noisy.keys.select(keys).take(pa.array(every))
+    return Estimator(NoisyTable(chosen, noisy.shown[every], counts, coordinates), plan)
+
+
+def _drawn(noise: Noise, count: int, random: np.random.Generator) -> Floats:
+    if isinstance(noise, Gaussian):
+        return np.asarray(random.standard_normal(count, dtype=np.float32) * noise.sigma)
+    return np.asarray(random.standard_exponential(count, dtype=np.float32) * _signs(count, random) * noise.scale)
+
+
+def _signs(count: int, random: np.random.Generator) -> NDArray[np.int8]:
+    return np.asarray(random.integers(0, 2, count, dtype=np.int8) * np.int8(2) - np.int8(1))
+
+
+def read_draws(
+    found: pa.Table, draws: int, keys: Sequence[str], numbers: Sequence[str]
+) -> dict[tuple[object, ...], dict[str, Drawn]]:
+    """The draws of each number, by key; only where every draw gave exactly one row, with a value."""
+    every = draws * (draws - 1) // 2
+    result: dict[tuple[object, ...], dict[str, Drawn]] = {}
+    for row in found.to_pylist():
+        once = row["hedgerow_rows"] == draws and row["hedgerow_draws_sum"] == every
+        result[tuple(row[key] for key in keys)] = {
+            name: _drawn_of(row, i) for i, name in enumerate(numbers) if once and row[f"hedgerow_c{i}"] == draws
+        }
+    return result
+
+
+def _drawn_of(row: dict[str, Any], index: int) -> Drawn:
+    low, high = row[f"hedgerow_q{index}"]
+    return Drawn(float(low), float(high), float(row[f"hedgerow_m{index}"]))
+
+
+def around(value: float | None, drawn: Drawn | None, otherwise: Interval) -> Interval:
+    """The hull of the quantiles and of their reflection in the value; not below zero where no draw is."""
+    if value is None or drawn is None:
+        return otherwise
+    lower, upper = min(drawn.low, 2 * value - drawn.high, value), max(drawn.high, 2 * value - drawn.low, value)
+    return Interval.of(max(lower, 0.0) if drawn.minimum >= 0 else lower, upper, SIMULATED)

@@ -6,8 +6,11 @@ A query is rewritten so that it also gives, for each row it shows, the numbers o
 
 from dataclasses import dataclass
 
-from hedgerow.expressions.nodes import Expr
+from hedgerow.compiled import ROW
+from hedgerow.error_bars.provenance.noisy_columns import is_noisy
+from hedgerow.expressions.nodes import Call, Column, Expr, Literal, Nested
 from hedgerow.expressions.types import Type
+from hedgerow.plan.nodes import Release
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,3 +73,20 @@ class Untraced:
 Origin = Cell | Known | Applied | Gathered | Ranked | Untraced
 
 ELEMENT = "element"
+
+
+def row_origin(expr: Expr, release: Release, index: int) -> Origin:
+    """The origin of an expression over the columns of one released row.
+
+    Args:
+        expr: An expression over keys and aggregates of `release`, and perhaps columns of public tables.
+        release: The release.
+        index: Its position among the releases of the statement.
+    """
+    if isinstance(expr, Column) and not expr.table and any(call.name == expr.name for call in release.calls):
+        return Cell(index, expr.name, Column(ROW, Type.INTEGER))
+    if isinstance(expr, Column | Literal) or (isinstance(expr, Nested) and not is_noisy(expr.query)):
+        return Known(expr)
+    if isinstance(expr, Call):
+        return Applied(expr.function, tuple(row_origin(part, release, index) for part in expr.arguments), expr.type)
+    return Untraced()

@@ -10,7 +10,7 @@ from scipy.stats import binom, laplace, norm
 from hedgerow.accounting.budget import Budget, RemainingBudget
 from hedgerow.catalog.model import BudgetPolicy, Catalog, DeclaredColumn, DeclaredTable
 from hedgerow.distributions import Gaussian
-from hedgerow.error_bars.propagation import bounds_of
+from hedgerow.error_bars.propagation import row_bounds
 from hedgerow.error_bars.provenance.noisy_columns import trace
 from hedgerow.expressions.types import Type
 from hedgerow.plan.bind import bind
@@ -76,7 +76,7 @@ CASES = [
 def test_the_interval_holds_as_often_as_it_says_and_hardly_more(expression, exact, mechanism):
     people, mean = 400, 4.0
     expr, estimator = answered(expression, mechanism, people, mean)
-    bounds = bounds_of(expr, estimator, estimator.table(), BETA)
+    bounds = row_bounds(expr, estimator, BETA)
     truth = exact if exact is not None else 2 * people * mean - people
     held = int(((bounds.lower <= truth) & (truth <= bounds.upper)).sum())
     assert set(bounds.notes) == {None}
@@ -86,7 +86,7 @@ def test_the_interval_holds_as_often_as_it_says_and_hardly_more(expression, exac
 @pytest.mark.parametrize("expression", ["SUM(x) / COUNT(*)", "AVG(x) / AVG(y)"])
 def test_small_groups_are_covered_too(expression):
     expr, estimator = answered(expression, "gaussian", 6, 8.0)
-    bounds = bounds_of(expr, estimator, estimator.table(), BETA)
+    bounds = row_bounds(expr, estimator, BETA)
     truth = 8.0 if "SUM" in expression else 1.0
     held = int(((bounds.lower <= truth) & (truth <= bounds.upper)).sum())
     assert held >= binom.isf(1 - FALSE_ALARM, TRIALS, 1 - BETA)
@@ -94,16 +94,16 @@ def test_small_groups_are_covered_too(expression):
 
 def test_what_is_publicly_known_of_an_average_is_kept():
     expr, estimator = answered("AVG(x) * 2 + 1", "gaussian", 1, 4.0)
-    bounds = bounds_of(expr, estimator, estimator.table(), BETA)
+    bounds = row_bounds(expr, estimator, BETA)
     assert bounds.lower.min() >= 1 - 1e-3
     assert bounds.upper.max() <= 21 + 1e-3
 
 
 def test_a_multiple_of_a_count_is_cut_at_zero():
     expr, estimator = answered("COUNT(*) * 3", "gaussian", 0, 4.0)
-    assert bounds_of(expr, estimator, estimator.table(), BETA).lower.min() >= 0
+    assert row_bounds(expr, estimator, BETA).lower.min() >= 0
 
 
 def test_an_expression_of_another_kind_is_left_to_interval_arithmetic():
     expr, estimator = answered("AVG(x) * AVG(x)", "gaussian", 400, 4.0)
-    assert set(bounds_of(expr, estimator, estimator.table(), BETA).notes) == {"conservative"}
+    assert set(row_bounds(expr, estimator, BETA).notes) == {"conservative"}

@@ -1,0 +1,127 @@
+"""Interval arithmetic for the functions of SQL: if each argument lies between its ends, so does the result."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.error_bars.intervals import Bounds, arithmetic, conditions
+from hedgerow.error_bars.intervals.interval import IntervalKind, Reason, Status
+from hedgerow.error_bars.propagation.frame import Frame
+from hedgerow.error_bars.provenance.origins import Applied, Known, Origin
+
+NO_RULE = Status(IntervalKind.NONE, Reason.NO_RULE, "unbounded: no rule gives an interval for this expression")
+
+Rule = Callable[..., Bounds]
+
+
+def _monotone(function: Callable[..., Any], lowest: float = -np.inf) -> Rule:
+    return lambda operand: arithmetic.monotone(function, operand, domain=(lowest, np.inf))
+
+
+def _round(operand: Bounds, digits: Bounds | None = None) -> Bounds:
+    """Rounded outwards: whichever way an engine breaks ties, the rounded value lies inside."""
+    places = np.zeros(len(operand.lower)) if digits is None else digits.lower
+    if digits is not None and not np.array_equal(digits.lower, digits.upper):
+        return Bounds.of(np.full_like(operand.lower, -np.inf), np.full_like(operand.upper, np.inf))
+    scale = 10.0 ** np.clip(places, -300, 300)
+    return Bounds(np.floor(operand.lower * scale) / scale, np.ceil(operand.upper * scale) / scale, operand.statuses)
+
+
+RULES: Mapping[str, Rule] = {
+    "add": arithmetic.add,
+    "add_whole": arithmetic.add,
+    "subtract": arithmetic.subtract,
+    "subtract_whole": arithmetic.subtract,
+    "multiply": arithmetic.multiply,
+    "multiply_whole": arithmetic.multiply,
+    "divide": arithmetic.divide,
+    "negate": arithmetic.negate,
+    "negate_whole": arithmetic.negate,
+    "abs": arithmetic.absolute,
+    "abs_whole": arithmetic.absolute,
+    "least": lambda *operands: reduce(arithmetic.minimum, operands),
+    "greatest": lambda *operands: reduce(arithmetic.maximum, operands),
+    "cast_float": lambda operand: operand,
+    "cast_integer": _round,
+    "nullif": lambda operand, _: operand,
+    "floor": _monotone(np.floor),
+    "ceil": _monotone(np.ceil),
+    "trunc": _monotone(np.trunc),
+    "round": _round,
+    "sqrt": _monotone(np.sqrt, 0.0),
+    "ln": _monotone(np.log, 0.0),
+    "log10": _monotone(np.log10, 0.0),
+    "log2": _monotone(np.log2, 0.0),
+    "exp": _monotone(np.exp),
+    "coalesce": lambda *operands: first_not_null(operands),
+}
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Evaluates an origin on intervals.
+
+    `leaf` gives the bounds of a number that has an interval of its own, and None where the arguments are to be looked
+    at. All that it gives must hold at once.
+    """
+
+    frame: Frame
+    leaf: Callable[[Origin], Bounds | None]
+
+    def bounds(self, origin: Origin) -> Bounds:
+        """The range of an origin in each row; unbounded where there is no rule."""
+        if isinstance(origin, Known):
+            values = self.frame.numbers(origin.value)
+            return Bounds.of(values, values) if self.frame.has(origin.value) else unbounded(self.frame.rows)
+        found = self.leaf(origin)
+        if found is not None:
+            return found
+        if isinstance(origin, Applied) and origin.function == "case":
+            verdicts = [self.verdict(condition) for condition in origin.arguments[:-1:2]]
+            branches = [self.bounds(value) for value in (*origin.arguments[1:-1:2], origin.arguments[-1])]
+            return Bounds.of(*conditions.chosen(verdicts, branches))
+        if isinstance(origin, Applied) and origin.function in RULES:
+            return RULES[origin.function](*(self.bounds(argument) for argument in origin.arguments))
+        return unbounded(self.frame.rows)
+
+    def verdict(self, origin: Origin) -> conditions.Verdict:
+        """Where a condition surely holds, surely fails, or is surely NULL."""
+        if isinstance(origin, Known) and self.frame.has(origin.value):
+            values = self.frame.numbers(origin.value)
+            return conditions.Verdict(values == 1, values == 0, np.isnan(values))
+        if not isinstance(origin, Applied):
+            return conditions.undecided(self.frame.rows)
+        if origin.function == "not":
+            return self.verdict(origin.arguments[0]).inverted()
+        if origin.function in {"and", "or"}:
+            join = conditions.both if origin.function == "and" else conditions.either
+            return join(*(self.verdict(argument) for argument in origin.arguments))
+        if origin.function not in conditions.COMPARISONS:
+            return conditions.undecided(self.frame.rows)
+        left, right = (self.bounds(argument) for argument in origin.arguments)
+        missing = ~not_null(left) | ~not_null(right) | np.isnan(left.lower) | np.isnan(right.lower)
+        return conditions.compared(origin.function, left, right, missing)
+
+
+def not_null(bounds: Bounds) -> NDArray[np.bool_]:
+    """True where there is a number."""
+    return np.array([status.has_number for status in bounds.statuses], dtype=bool)
+
+
+def first_not_null(parts: Sequence[Bounds]) -> Bounds:
+    """COALESCE: the first that has a value."""
+    result = parts[-1]
+    for part in reversed(parts[:-1]):
+        has = not_null(part)
+        statuses = [a if first else b for a, b, first in zip(part.statuses, result.statuses, has, strict=True)]
+        result = Bounds(np.where(has, part.lower, result.lower), np.where(has, part.upper, result.upper), statuses)
+    return result
+
+
+def unbounded(rows: int) -> Bounds:
+    """Nothing can be said."""
+    return Bounds.of(np.full(rows, -np.inf), np.full(rows, np.inf), NO_RULE)
