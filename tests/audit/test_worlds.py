@@ -10,7 +10,7 @@ from hedgerow.audit.blueprint import draw_up
 from hedgerow.audit.layout import sheets
 from hedgerow.audit.people import Person, crowd
 from hedgerow.audit.planning import plan
-from hedgerow.audit.runs import Question, asking
+from hedgerow.audit.runs import AuditQuestion, asking
 from hedgerow.backends import connect_backend
 from hedgerow.catalog import BudgetPolicy, Catalog, DeclaredTable, load_catalog
 from hedgerow.catalog.model import DeclaredColumn
@@ -41,7 +41,7 @@ def planned(blueprint):
     """The pairs for a query."""
 
     def pairs(query, **options):
-        question = Question(query, {"epsilon": 2.0, "mechanism": "laplace", "reuse": False, **options}, "duckdb")
+        question = AuditQuestion(query, {"epsilon": 2.0, "mechanism": "laplace", "reuse": False, **options}, "duckdb")
         with asking(blueprint, blueprint.catalog, question) as asker:
             (bought,) = asker.ask()
         return plan(blueprint, question, bought, KINDS)

@@ -5,12 +5,12 @@ import pytest
 
 from hedgerow.backends import connect_backend
 from hedgerow.catalog import check_catalog, load_catalog
-from hedgerow.demo import Files, build, existing
+from hedgerow.demo import HospitalFiles, build, existing
 
 
 @pytest.fixture(scope="module")
 def hospital(tmp_path_factory):
-    files = Files.of(tmp_path_factory.mktemp("hospital"))
+    files = HospitalFiles.of(tmp_path_factory.mktemp("hospital"))
     return files, build(files)
 
 
@@ -31,7 +31,7 @@ def test_the_same_data_is_made_every_time(tmp_path):
     query = "SELECT BIT_XOR(HASH(v)) FROM visits v UNION ALL SELECT BIT_XOR(HASH(p)) FROM patients p"
     made = []
     for folder in ("once", "again"):
-        files = Files.of(tmp_path / folder)
+        files = HospitalFiles.of(tmp_path / folder)
         build(files, people=1000)
         with duckdb.connect(str(files.database), read_only=True) as connection:
             made.append(connection.execute(query).fetchall())
@@ -87,7 +87,7 @@ def test_one_illness_is_too_rare_to_be_shown(ask):
 
 
 def test_only_its_own_files_are_replaced(tmp_path):
-    files = Files.of(tmp_path)
+    files = HospitalFiles.of(tmp_path)
     (tmp_path / "mine.txt").write_text("precious")
     build(files, people=200)
     first = files.catalog.read_text()

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from hedgerow.demo import Files, build
+from hedgerow.demo import HospitalFiles, build
 
 
 @pytest.fixture(scope="session")
 def hospital(tmp_path_factory) -> Path:
     """The folder `demo` as `hedgerow demo` leaves it, before any question."""
     folder = tmp_path_factory.mktemp("book") / "demo"
-    build(Files.of(folder))
+    build(HospitalFiles.of(folder))
     return folder

@@ -8,7 +8,7 @@ from hedgerow.catalog import BudgetPolicy
 from hedgerow.ledger import StoredRelease
 from hedgerow.ledger.base import now, timestamp
 from hedgerow.ledger.entries import BEGINNING, CHARGED, FORMAT, OPENED, Account, Entry
-from hedgerow.ledger.terms import Terms
+from hedgerow.ledger.terms import LedgerTerms
 
 NAME = "audit"
 """The id of the ledger: receipts of an audit are no receipts of the owner's ledger."""
@@ -19,7 +19,7 @@ class Book:
 
     def __init__(self, dataset: str, policy: BudgetPolicy) -> None:
         opened = timestamp(now())
-        body = {"ledger": NAME, "dataset": dataset, "format": FORMAT, "terms": Terms.of(policy).to_dict()}
+        body = {"ledger": NAME, "dataset": dataset, "format": FORMAT, "terms": LedgerTerms.of(policy).to_dict()}
         self._entries = [Entry(0, OPENED, opened, None, None, Account(opened), None, body, BEGINNING)]
         self._releases: dict[int, StoredRelease] = {}
 

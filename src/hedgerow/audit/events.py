@@ -9,7 +9,7 @@ from scipy.special import ndtri
 
 from hedgerow.audit.bounds import Tally
 from hedgerow.audit.record import Sample
-from hedgerow.audit.scores import Score, scores
+from hedgerow.audit.scores import AuditScore, scores
 
 Floats = NDArray[np.float64]
 Worth = Callable[[Floats, Floats], Floats]
@@ -19,10 +19,10 @@ STEPS, WIDEST = 60, 5
 
 
 @dataclass(frozen=True)
-class Event:
+class AuditEvent:
     """A score at or beyond a threshold. `with_newcomer` says on which database it is the more likely one."""
 
-    score: Score
+    score: AuditScore
     threshold: float
     large: bool
     with_newcomer: bool
@@ -43,7 +43,7 @@ class Event:
         return int(np.sum(found >= self.threshold if self.large else found <= self.threshold))
 
 
-def choose(without: Sample, joined: Sample, worth: Worth, careful: float = 3.0) -> Event | None:
+def choose(without: Sample, joined: Sample, worth: Worth, careful: float = 3.0) -> AuditEvent | None:
     """The event that shows the most, by estimates on the careful side; None where there is nothing to see.
 
     `careful` is by how many standard errors chances are taken to be worse than they look: as many as those who judge
@@ -64,8 +64,8 @@ def choose(without: Sample, joined: Sample, worth: Worth, careful: float = 3.0) 
 
 
 def _candidates(
-    score: Score, without: Sample, joined: Sample, worth: Worth, careful: float
-) -> Iterator[tuple[Event, float]]:
+    score: AuditScore, without: Sample, joined: Sample, worth: Worth, careful: float
+) -> Iterator[tuple[AuditEvent, float]]:
     """For each side of the threshold and each direction, the best threshold."""
     first, second = score.of(without.values), score.of(joined.values)
     thresholds = _thresholds(np.concatenate([first, second]))
@@ -77,7 +77,7 @@ def _candidates(
             likely, rare = reversed(chances) if with_newcomer else chances
             values = worth(_wilson(likely, len(first), -careful), _wilson(rare, len(first), careful))
             place = int(np.argmax(values))
-            yield Event(score, float(thresholds[place]), large, with_newcomer), float(values[place])
+            yield AuditEvent(score, float(thresholds[place]), large, with_newcomer), float(values[place])
 
 
 def _thresholds(pooled: Floats) -> Floats:

@@ -7,7 +7,7 @@ from scipy.special import ndtri
 
 from hedgerow.accounting.budget import Charge
 from hedgerow.audit.bounds import Tally, epsilon_bound, mu_bound
-from hedgerow.audit.events import Event, choose, worth_of_epsilon, worth_of_mu
+from hedgerow.audit.events import AuditEvent, choose, worth_of_epsilon, worth_of_mu
 from hedgerow.audit.pairs import Pair
 from hedgerow.audit.record import Record, Sample, side_by_side
 from hedgerow.audit.report import Claim, Judged, PairReport
@@ -38,7 +38,7 @@ def judge(pair: Pair, records: tuple[Record, Record], claim: Claim, level: float
     )
 
 
-def _judged(event: Event | None, kept: tuple[Sample, Sample], bound: Callable[[Tally], float]) -> Judged | None:
+def _judged(event: AuditEvent | None, kept: tuple[Sample, Sample], bound: Callable[[Tally], float]) -> Judged | None:
     if event is None:
         return None
     tally = event.tally(*kept)

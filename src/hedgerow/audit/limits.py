@@ -12,7 +12,7 @@ FEW = 3
 
 
 @dataclass(frozen=True)
-class Limits:
+class CrowdLimits:
     """What decides how a crowd must look, taken from the priced plans of the statement: the widest of each.
 
     Attributes:
@@ -32,7 +32,7 @@ class Limits:
     threshold: int | None
 
     @classmethod
-    def of(cls, plans: Sequence[PrivatePlan]) -> "Limits":
+    def of(cls, plans: Sequence[PrivatePlan]) -> "CrowdLimits":
         """The limits of a statement."""
         tests = [plan.selection for plan in plans if plan.selection is not None]
         reaches = [float(test.threshold) + _reach(test.noise) for test in tests]

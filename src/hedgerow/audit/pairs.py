@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from hedgerow.audit.constants import Place
 from hedgerow.audit.layout import Sheet
-from hedgerow.audit.limits import Limits
+from hedgerow.audit.limits import CrowdLimits
 from hedgerow.audit.people import Crowd, Example, Person, crowd
 from hedgerow.audit.search import Found
 from hedgerow.audit.values import Pool
@@ -55,7 +55,7 @@ class Material:
     others: Mapping[Place, Sequence[str | None]]
     pools: Mapping[Place, Pool]
     used: tuple[Place, ...]
-    limits: Limits
+    limits: CrowdLimits
 
     @property
     def main(self) -> Found:

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from hedgerow.audit.blueprint import Blueprint
 from hedgerow.audit.constants import columns_read, tables_read
 from hedgerow.audit.layout import sheets
-from hedgerow.audit.limits import Limits
+from hedgerow.audit.limits import CrowdLimits
 from hedgerow.audit.pairs import ODD, Material, Pair, pairs
 from hedgerow.audit.probe import Probe, survey_texts
-from hedgerow.audit.runs import Question, asking
+from hedgerow.audit.runs import AuditQuestion, asking
 from hedgerow.audit.search import Search, extremes, others
 from hedgerow.audit.values import pools
-from hedgerow.audit.watch import Purchase
+from hedgerow.audit.watch import WatchedPurchase
 from hedgerow.errors import ConditionNotMet
 from hedgerow.execution.run import compile_steps
 
@@ -23,17 +23,17 @@ AGAIN_AS_MANY = 3
 
 
 @dataclass(frozen=True)
-class Plan:
+class AuditPlan:
     """The pairs to audit, and the kinds of those whose newcomer changes nothing that is measured."""
 
     pairs: tuple[Pair, ...]
     left_out: tuple[str, ...]
 
 
-def plan(blueprint: Blueprint, question: Question, bought: Purchase, kinds: Collection[str]) -> Plan:
+def plan(blueprint: Blueprint, question: AuditQuestion, bought: WatchedPurchase, kinds: Collection[str]) -> AuditPlan:
     """Make up people whom the statement reads, and put them into pairs."""
     texts = _exact_texts(blueprint, question)
-    limits = Limits.of(bought.private.parts)
+    limits = CrowdLimits.of(bought.private.parts)
     used = tuple(sorted(columns_read(bought.logical)))
     drawn = sheets(blueprint, tables_read(bought.logical), used)
     cells = pools(blueprint, bought.logical)
@@ -53,17 +53,17 @@ def plan(blueprint: Blueprint, question: Question, bought: Purchase, kinds: Coll
         ends, more = extremes(probe, read, found[0]), others(probe, read, found[0])
         made = pairs(Material(drawn, tuple(found), ends, more, cells, used, limits), kinds)
         telling = [pair for pair in made if pair.kind == ODD or _tells(probe, pair)]
-    return Plan(tuple(telling), tuple(pair.kind for pair in made if pair not in telling))
+    return AuditPlan(tuple(telling), tuple(pair.kind for pair in made if pair not in telling))
 
 
-def _wanted(bought: Purchase, limits: Limits) -> int:
+def _wanted(bought: WatchedPurchase, limits: CrowdLimits) -> int:
     """In how many different groups people are looked for."""
     if not any(part.release.keys for part in bought.private.parts):
         return 1
     return min(MOST_GROUPS, max(4, AGAIN_AS_MANY * limits.groups)) if limits.several else 2
 
 
-def _exact_texts(blueprint: Blueprint, question: Question) -> tuple[str, ...]:
+def _exact_texts(blueprint: Blueprint, question: AuditQuestion) -> tuple[str, ...]:
     """The statement's own SQL, for groups of any size."""
     defaults = replace(blueprint.catalog.defaults, min_frequency=1)
     anybody = replace(question, options={**question.options, "min_frequency": 1})

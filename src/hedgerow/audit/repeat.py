@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from hedgerow.audit.watch import Purchase
+from hedgerow.audit.watch import WatchedPurchase
 from hedgerow.backends import Backend, Snapshot
 from hedgerow.backends.base import failure
 from hedgerow.compiled import Program, Query
@@ -79,11 +79,11 @@ class Repeated:
     anew, and not the newcomer alone.
     """
 
-    purchase: Purchase
+    purchase: WatchedPurchase
     steps: Sequence[Program]
 
     @classmethod
-    def of(cls, purchase: Purchase, backend: Backend) -> "Repeated":
+    def of(cls, purchase: WatchedPurchase, backend: Backend) -> "Repeated":
         """With a nonce of its own."""
         return cls(purchase, compile_steps(purchase.private, backend))
 

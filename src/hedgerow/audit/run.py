@@ -14,8 +14,8 @@ from hedgerow.audit.planning import plan
 from hedgerow.audit.record import Record
 from hedgerow.audit.repeat import Repeated
 from hedgerow.audit.report import AuditReport
-from hedgerow.audit.runs import Question, asking
-from hedgerow.audit.watch import Purchase
+from hedgerow.audit.runs import AuditQuestion, asking
+from hedgerow.audit.watch import WatchedPurchase
 from hedgerow.backends import connect_backend
 from hedgerow.catalog import Catalog, load_catalog
 from hedgerow.errors import ConditionNotMet, ParameterError
@@ -86,7 +86,7 @@ def audit(
         "bounds": bounds,
     }
     given = {name: value for name, value in stated.items() if value is not None}
-    question = Question(query, {**given, "reuse": False}, dialect)
+    question = AuditQuestion(query, {**given, "reuse": False}, dialect)
     return _Audit(_blueprint(source, catalog), question, runs, confidence, depth, progress).report(only)
 
 
@@ -104,7 +104,7 @@ class _Audit:
     """One audit on its way."""
 
     blueprint: Blueprint
-    question: Question
+    question: AuditQuestion
     runs: int
     confidence: float
     depth: str
@@ -136,7 +136,7 @@ class _Audit:
             time.monotonic() - started,
         )
 
-    def _first(self) -> Purchase:
+    def _first(self) -> WatchedPurchase:
         """What the statement buys of an empty database: its price and its plan do not depend on rows."""
         with asking(self.blueprint, self.blueprint.catalog, self.question) as asker:
             bought = asker.ask()
@@ -146,7 +146,7 @@ class _Audit:
             )
         return bought[0]
 
-    def _records(self, pair: Pair, bought: Purchase) -> tuple[Record, Record]:
+    def _records(self, pair: Pair, bought: WatchedPurchase) -> tuple[Record, Record]:
         """The runs without the newcomer, and with."""
         repeated, found = None, []
         for crowd in pair.sides():

@@ -12,7 +12,7 @@ from hedgerow.audit.book import Book
 from hedgerow.audit.people import Crowd
 from hedgerow.audit.record import Record
 from hedgerow.audit.repeat import Repeated, Repeater
-from hedgerow.audit.watch import Purchase, WatchedDatabase
+from hedgerow.audit.watch import WatchedDatabase, WatchedPurchase
 from hedgerow.backends import Backend, connect_backend
 from hedgerow.catalog import Catalog
 from hedgerow.errors import HedgerowError
@@ -21,7 +21,7 @@ from hedgerow.release import Estimator
 
 
 @dataclass(frozen=True)
-class Question:
+class AuditQuestion:
     """What is asked, and how."""
 
     query: str
@@ -33,12 +33,12 @@ class Question:
 class Asker:
     """A made-up database, ready to be asked."""
 
-    question: Question
+    question: AuditQuestion
     database: WatchedDatabase
     backend: Backend
     book: Book
 
-    def ask(self) -> Sequence[Purchase]:
+    def ask(self) -> Sequence[WatchedPurchase]:
         """Ask once; what was bought: one purchase, or none where only public tables are read. Refusals are raised."""
         self.book.begin_again()
         return self.database.watch(self.question.query, self.question.options)[1]
@@ -64,12 +64,14 @@ class Asker:
         return _all(bought), answer
 
 
-def _all(purchases: Sequence[Purchase]) -> list[Estimator]:
+def _all(purchases: Sequence[WatchedPurchase]) -> list[Estimator]:
     return [estimator for purchase in purchases for estimator in purchase.estimators]
 
 
 @contextmanager
-def asking(blueprint: Blueprint, catalog: Catalog, question: Question, crowd: Crowd | None = None) -> Iterator[Asker]:
+def asking(
+    blueprint: Blueprint, catalog: Catalog, question: AuditQuestion, crowd: Crowd | None = None
+) -> Iterator[Asker]:
     """A database with these people in it (None: nobody), and a ledger that forgets."""
     connection = blueprint.build()
     if crowd is not None:
@@ -79,7 +81,7 @@ def asking(blueprint: Blueprint, catalog: Catalog, question: Question, crowd: Cr
         yield asker
 
 
-def _asker(connection: duckdb.DuckDBPyConnection, catalog: Catalog, question: Question) -> Asker:
+def _asker(connection: duckdb.DuckDBPyConnection, catalog: Catalog, question: AuditQuestion) -> Asker:
     backend = connect_backend(connection)
     backend.handed_in = False  # nobody but us can change this database: it is read as a file that we opened is
     book = Book(catalog.dataset, catalog.budget)

@@ -23,7 +23,7 @@ Phrase = Callable[[float], str]
 
 
 @dataclass(frozen=True)
-class Score:
+class AuditScore:
     """A number for each run, NaN where there is none; and words for the events that it is large, and small."""
 
     of: Callable[[Floats], Floats]
@@ -31,13 +31,13 @@ class Score:
     small: Phrase
 
 
-def scores(without: Sample, joined: Sample) -> Iterator[Score]:
+def scores(without: Sample, joined: Sample) -> Iterator[AuditScore]:
     """Every score that is tried, learnt from runs on both databases."""
     for i, trait in enumerate(without.traits):
         if trait.fact:
-            yield Score(_presence(i), _said(trait.words), _said(f"it is not so that {trait.words}"))
+            yield AuditScore(_presence(i), _said(trait.words), _said(f"it is not so that {trait.words}"))
             continue
-        yield Score(
+        yield AuditScore(
             _column(i), _said(f"{trait.words} is at least ", "{:.10g}"), _said(f"{trait.words} is at most ", "{:.10g}")
         )
         if trait.step is not None:
@@ -52,10 +52,10 @@ def _said(before: str, number: str = "", after: str = "") -> Phrase:
     return lambda threshold: f"{before}{number.format(threshold)}{after}"
 
 
-def _lowest_bit(i: int, trait: Trait) -> Score:
+def _lowest_bit(i: int, trait: Trait) -> AuditScore:
     """How round a number is: noise in floating point tells by it what it was added to."""
     words = f"the lowest bit of {trait.words} is 2^"
-    return Score(
+    return AuditScore(
         lambda values: lowest_bits(values[:, i]),
         lambda threshold: f"{words}{math.ceil(threshold)} or above",
         lambda threshold: f"{words}{math.floor(threshold)} or below",
@@ -70,7 +70,7 @@ def _presence(i: int) -> Callable[[Floats], Floats]:
     return lambda values: np.isfinite(values[:, i]).astype(float)
 
 
-def _in_bins(i: int, trait: Trait, without: Floats, joined: Floats) -> Score:
+def _in_bins(i: int, trait: Trait, without: Floats, joined: Floats) -> AuditScore:
     """How much more often a number falls into its bin with the newcomer, by the runs that it was learnt from."""
     pooled = np.concatenate([without, joined])
     pooled = pooled[np.isfinite(pooled)]
@@ -78,7 +78,7 @@ def _in_bins(i: int, trait: Trait, without: Floats, joined: Floats) -> Score:
     edges = distinct[1:] if len(distinct) <= 2 * BINS else np.unique(np.quantile(pooled, np.arange(1, BINS) / BINS))
     ratio = _log_ratio(_binned(without, edges), _binned(joined, edges), len(edges) + 2)
     words = f"{trait.words} is among values that are e^", "{:.2f}"
-    return Score(
+    return AuditScore(
         lambda values: ratio[_binned(values[:, i], edges)],
         _said(*words, " times as frequent with the newcomer, or more"),
         _said(*words, " times as frequent with the newcomer, or less"),
@@ -95,7 +95,7 @@ def _log_ratio(without: NDArray[np.intp], joined: NDArray[np.intp], size: int) -
     return np.asarray(np.log(counts[1] / len(joined)) - np.log(counts[0] / len(without)))
 
 
-def _together(without: Sample, joined: Sample) -> Score:
+def _together(without: Sample, joined: Sample) -> AuditScore:
     """The likelihood ratio of everything that was seen, with centres that are estimated and the noise that was paid.
 
     Noise is independent from number to number, so the logarithms add up. Where the centres do not clearly differ, a
@@ -111,7 +111,7 @@ def _together(without: Sample, joined: Sample) -> Score:
         return np.asarray(sum((part(values) for part in parts), np.zeros(len(values))))
 
     words = "all numbers together are e^", "{:.2f}"
-    return Score(
+    return AuditScore(
         total,
         _said(*words, " times as likely with the newcomer, or more"),
         _said(*words, " times as likely with the newcomer, or less"),

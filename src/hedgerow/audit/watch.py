@@ -17,7 +17,7 @@ from hedgerow.session import Database
 
 
 @dataclass(frozen=True)
-class Purchase:
+class WatchedPurchase:
     """What one charge bought: the released tables with their plans. A statement makes one purchase, or several."""
 
     logical: LogicalPlan
@@ -35,14 +35,14 @@ class Purchase:
 class WatchedSession(Session):
     """A session that remembers what was bought."""
 
-    bought: list[Purchase] = field(default_factory=list)
+    bought: list[WatchedPurchase] = field(default_factory=list)
 
     def buy(
         self, question: Question, logical: LogicalPlan, private: PrivateStatement, remaining: RemainingBudget
     ) -> tuple[list[Estimator], Receipt]:
         """Pay and release as ever, and remember."""
         estimators, receipt = super().buy(question, logical, private, remaining)
-        self.bought.append(Purchase(logical, private, tuple(estimators), receipt))
+        self.bought.append(WatchedPurchase(logical, private, tuple(estimators), receipt))
         return estimators, receipt
 
 
@@ -50,12 +50,12 @@ class WatchedDatabase(Database):
     """A database whose every purchase can be seen. What it answers, and how, is the engine's."""
 
     def __init__(self, backend: Backend, catalog: Catalog, ledger: Ledger, *, dialect: str = "duckdb") -> None:
-        self._bought: list[Purchase] = []
+        self._bought: list[WatchedPurchase] = []
         engine = AfterEngine(catalog.limits)
         session = WatchedSession(backend, backend.schema(), catalog, ledger, None, engine, dialect, bought=self._bought)
         super().__init__(session, owns_ledger=False)
 
-    def watch(self, query: str, options: dict[str, object]) -> tuple[Answer, Sequence[Purchase]]:
+    def watch(self, query: str, options: dict[str, object]) -> tuple[Answer, Sequence[WatchedPurchase]]:
         """Return the answer, and everything that was released for it."""
         self._bought.clear()
         answer = self.sql(query, **options)  # type: ignore[arg-type]

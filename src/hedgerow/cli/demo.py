@@ -10,7 +10,7 @@ from hedgerow.cli import options
 from hedgerow.cli.demo_page import demo_json, demo_page
 from hedgerow.cli.faults import UsageError
 from hedgerow.cli.output import tell, write_json
-from hedgerow.demo import Files, build, existing, tell_story
+from hedgerow.demo import HospitalFiles, build, existing, tell_story
 
 
 def demo(
@@ -26,7 +26,7 @@ def demo(
 
     Example: hedgerow demo --folder demo
     """
-    files = Files.of(Path(folder))
+    files = HospitalFiles.of(Path(folder))
     if existing(files) and not force:
         raise UsageError(
             f"There is a hospital in {folder} already.",

@@ -11,14 +11,14 @@ from hedgerow.answer.plain import plain, shown
 from hedgerow.cli.bars import used_bars
 from hedgerow.cli.excerpt import excerpt
 from hedgerow.cli.output import say, show
-from hedgerow.demo import CLOSING, REFUSED, Files, Sizes, Tale, Told
+from hedgerow.demo import CLOSING, REFUSED, HospitalFiles, Sizes, Tale, Told
 from hedgerow.session import Quote
 from hedgerow.session.page import figure, percent, spending
 
 EXACT = "exact"
 
 
-def demo_page(files: Files, sizes: Sizes, tale: Tale) -> None:
+def demo_page(files: HospitalFiles, sizes: Sizes, tale: Tale) -> None:
     """Print the story."""
     _heading("A hospital that never was")
     show(
@@ -115,7 +115,7 @@ def _budget(tale: Tale) -> None:
     )
 
 
-def _closing(files: Files) -> None:
+def _closing(files: HospitalFiles) -> None:
     where = f"--db {files.database} --catalog {files.catalog}"
     _heading("Go on yourself")
     for query in CLOSING:
@@ -124,7 +124,7 @@ def _closing(files: Files) -> None:
     say(f"hedgerow budget --catalog {files.catalog} --history")
 
 
-def demo_json(files: Files, sizes: Sizes, tale: Tale) -> dict[str, Any]:
+def demo_json(files: HospitalFiles, sizes: Sizes, tale: Tale) -> dict[str, Any]:
     """The story for programs."""
     held = tale.held
     return {

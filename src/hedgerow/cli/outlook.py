@@ -11,7 +11,7 @@ from hedgerow.accounting.budget import Cost
 from hedgerow.catalog import BudgetPolicy
 from hedgerow.cli.bars import NAMES
 from hedgerow.ledger import BudgetView, HistoryEntry, Ledger
-from hedgerow.ledger.terms import Terms
+from hedgerow.ledger.terms import LedgerTerms
 
 LAST = 10
 """How many of the last charges stand for the next ones."""
@@ -80,7 +80,7 @@ def _room(caps: Cost, view: BudgetView) -> dict[str, float]:
 
 
 def _lifetime_room(policy: BudgetPolicy, charges: Sequence[HistoryEntry]) -> dict[str, float]:
-    caps = Terms.of(policy).lifetime_caps
+    caps = LedgerTerms.of(policy).lifetime_caps
     if caps is None:
         return {}
     spent = cost_of(charges)
@@ -89,7 +89,7 @@ def _lifetime_room(policy: BudgetPolicy, charges: Sequence[HistoryEntry]) -> dic
 
 def lifetime_used(policy: BudgetPolicy, charges: Sequence[HistoryEntry]) -> Mapping[str, float] | None:
     """The fractions of the caps over all periods together; None where the owner set none."""
-    caps = Terms.of(policy).lifetime_caps
+    caps = LedgerTerms.of(policy).lifetime_caps
     if policy.refresh is None or caps is None:
         return None
     spent, whole = cost_of(charges), caps.cost

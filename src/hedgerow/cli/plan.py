@@ -23,7 +23,7 @@ WHY_PLD = (
 
 
 @dataclass(frozen=True)
-class Plan:
+class PricedList:
     """A list of queries with its price; `shares` are the parts of the budget that each would take."""
 
     dataset: str
@@ -47,7 +47,7 @@ def price_plan(
     analyst: str | None,
     dialect: str | None,
     options: dict[str, Any],
-) -> Plan:
+) -> PricedList:
     """What the statements in `file` would cost together. No private row is read, and nothing is spent."""
     text = _read(file)
     statements = split_statements(text)
@@ -59,7 +59,7 @@ def price_plan(
     with closing(opened) as database, pointing(query=text):
         found = _forecast(database, text, statements, options)
     shares = tuple(share_of(charge.cost, book.caps) for charge in found.charges)
-    return Plan(catalog.dataset, found, shares)
+    return PricedList(catalog.dataset, found, shares)
 
 
 def _forecast(database: Database, text: str, statements: Sequence[Statement], options: dict[str, Any]) -> Forecast:

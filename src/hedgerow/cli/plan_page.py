@@ -7,7 +7,7 @@ from rich.table import Table
 
 from hedgerow.cli.accountants import accountants_table, without_pld
 from hedgerow.cli.output import printable, say, show_table
-from hedgerow.cli.plan import WHY_PLD, Plan
+from hedgerow.cli.plan import WHY_PLD, PricedList
 from hedgerow.session.page import percent
 
 WIDTH = 79
@@ -18,7 +18,7 @@ PRICED_ANEW = (
 )
 
 
-def plan_page(plan: Plan) -> None:
+def plan_page(plan: PricedList) -> None:
     """Print the page."""
     found = plan.forecast
     number = len(found.queries)
@@ -36,7 +36,7 @@ def plan_page(plan: Plan) -> None:
         say(textwrap.fill(text, WIDTH))
 
 
-def _prices(plan: Plan) -> Table:
+def _prices(plan: PricedList) -> Table:
     table = Table("#")
     for name in ("epsilon", "delta", "of the budget"):
         table.add_column(name, justify="right")

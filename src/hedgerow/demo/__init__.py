@@ -1,6 +1,6 @@
 """A hospital that never was: made-up data, its catalog, and a few questions to ask of it."""
 
-from hedgerow.demo.hospital import Files, Sizes, build, existing
+from hedgerow.demo.hospital import HospitalFiles, Sizes, build, existing
 from hedgerow.demo.run import Tale, Told, tell_story
 from hedgerow.demo.story import CLOSING, REFUSED, STORY, Chapter
 
@@ -9,7 +9,7 @@ __all__ = [
     "REFUSED",
     "STORY",
     "Chapter",
-    "Files",
+    "HospitalFiles",
     "Sizes",
     "Tale",
     "Told",

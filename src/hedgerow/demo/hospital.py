@@ -36,7 +36,7 @@ WARDS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Files:
+class HospitalFiles:
     """Where the hospital's files are."""
 
     database: Path
@@ -44,7 +44,7 @@ class Files:
     ledger: Path
 
     @classmethod
-    def of(cls, folder: Path) -> "Files":
+    def of(cls, folder: Path) -> "HospitalFiles":
         """The files in `folder`."""
         return cls(folder / "hospital.duckdb", folder / "hospital.yaml", folder / "hospital.ledger")
 
@@ -57,12 +57,12 @@ class Sizes:
     visits: int
 
 
-def existing(files: Files) -> list[Path]:
+def existing(files: HospitalFiles) -> list[Path]:
     """Those of the files that are there already."""
     return [path for path in (files.database, files.catalog, files.ledger) if path.exists()]
 
 
-def build(files: Files, *, people: int = PATIENTS) -> Sizes:
+def build(files: HospitalFiles, *, people: int = PATIENTS) -> Sizes:
     """Write all three files, in place of those that are there."""
     files.database.parent.mkdir(parents=True, exist_ok=True)
     for path in (*existing(files), files.database.with_name(files.database.name + ".wal")):

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import duckdb
 
 from hedgerow.answer import Answer
-from hedgerow.demo.hospital import Files
+from hedgerow.demo.hospital import HospitalFiles
 from hedgerow.demo.story import REFUSED, STORY, Chapter
 from hedgerow.errors import HedgerowError, InternalError
 from hedgerow.ledger import BudgetView
@@ -86,7 +86,7 @@ class Tale:
         return Held(len(bounded), sum(bounded), sum(exact))
 
 
-def tell_story(files: Files) -> Tale:
+def tell_story(files: HospitalFiles) -> Tale:
     """Ask all questions of the hospital in `files`."""
     with connect(files.database, catalog=files.catalog) as database:
         quotes = [database.quote(each.query, epsilon=each.epsilon) if each.quoted else None for each in STORY]

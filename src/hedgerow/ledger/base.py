@@ -27,7 +27,7 @@ from hedgerow.ledger.entries import (
 from hedgerow.ledger.filters import ChargeRequest, Filter, admit
 from hedgerow.ledger.rules import allowance, check_rules
 from hedgerow.ledger.store import Reader, Store, StoredRelease
-from hedgerow.ledger.terms import Terms
+from hedgerow.ledger.terms import LedgerTerms
 from hedgerow.ledger.trail import Verification, events, export, history, verify
 from hedgerow.ledger.view import AnalystView, BudgetView, HistoryEntry, analyst_view
 
@@ -57,7 +57,7 @@ class Ledger:
     def __init__(self, store: Store, policy: BudgetPolicy, *, clock: Callable[[], datetime] = now) -> None:
         self._store = store
         self._policy = policy
-        self._terms = Terms.of(policy)
+        self._terms = LedgerTerms.of(policy)
         self._clock = clock
         with store.read() as book:
             opened = book.first()

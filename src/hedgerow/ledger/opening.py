@@ -9,10 +9,10 @@ from hedgerow.catalog.model import BudgetPolicy
 from hedgerow.errors import LedgerError
 from hedgerow.ledger.base import Ledger, now, timestamp
 from hedgerow.ledger.entries import BEGINNING, FORMAT, OPENED, RAISED, Account, Entry
-from hedgerow.ledger.places import Place, place_of
+from hedgerow.ledger.places import LedgerPlace, place_of
 from hedgerow.ledger.sqlite import PATIENCE
 from hedgerow.ledger.store import Store
-from hedgerow.ledger.terms import Terms
+from hedgerow.ledger.terms import LedgerTerms
 
 
 def open_ledger(
@@ -72,8 +72,8 @@ def raise_budget(
     try:
         _check_names(store, place, dataset, policy)
         with store.write() as book:
-            old = Terms.from_dict(book.last_terms().body["terms"])
-            asked = Terms.of(policy)
+            old = LedgerTerms.from_dict(book.last_terms().body["terms"])
+            asked = LedgerTerms.of(policy)
             if asked.caps.overrun(old.caps.units):
                 raise LedgerError(
                     "The new budget is smaller than the old one in one of its three parts.",
@@ -89,18 +89,20 @@ def raise_budget(
         store.close()
 
 
-def _write_new(place: Place, dataset: str, policy: BudgetPolicy, clock: Callable[[], datetime], patience: float) -> str:
+def _write_new(
+    place: LedgerPlace, dataset: str, policy: BudgetPolicy, clock: Callable[[], datetime], patience: float
+) -> str:
     """Make a ledger, and return its id."""
     identity = secrets.token_hex(8)
     opened = timestamp(clock())
-    body = {"ledger": identity, "dataset": dataset, "format": FORMAT, "terms": Terms.of(policy).to_dict()}
+    body = {"ledger": identity, "dataset": dataset, "format": FORMAT, "terms": LedgerTerms.of(policy).to_dict()}
     opening = Entry(0, OPENED, opened, None, None, Account(opened), None, body, BEGINNING)
     place.write_new(opening, patience=patience)
     return identity
 
 
 def _make(
-    place: Place,
+    place: LedgerPlace,
     dataset: str,
     policy: BudgetPolicy,
     clock: Callable[[], datetime],
@@ -122,15 +124,15 @@ def _make(
     return store
 
 
-def _check_owner(store: Store, place: Place, dataset: str, policy: BudgetPolicy) -> None:
+def _check_owner(store: Store, place: LedgerPlace, dataset: str, policy: BudgetPolicy) -> None:
     """The ledger of this dataset, the one the catalog names, and wide enough."""
     _check_names(store, place, dataset, policy)
     with store.read() as book:
-        terms = Terms.from_dict(book.last_terms().body["terms"])
-    terms.require(Terms.of(policy))
+        terms = LedgerTerms.from_dict(book.last_terms().body["terms"])
+    terms.require(LedgerTerms.of(policy))
 
 
-def _check_names(store: Store, place: Place, dataset: str, policy: BudgetPolicy) -> None:
+def _check_names(store: Store, place: LedgerPlace, dataset: str, policy: BudgetPolicy) -> None:
     with store.read() as book:
         opened = book.first()
     if opened.body["dataset"] != dataset:

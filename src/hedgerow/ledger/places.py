@@ -16,7 +16,7 @@ from hedgerow.ledger.sqlite import SQLiteStore, write_new
 from hedgerow.ledger.store import Store
 
 
-class Place(Protocol):
+class LedgerPlace(Protocol):
     """Somewhere that a ledger is, or can be made."""
 
     def find(self, ledger: str | None, *, patience: float) -> Store | None:
@@ -126,7 +126,7 @@ def file_of(location: str | PathLike[str]) -> Path | None:
     return None if "://" in text or is_address(text) else Path(os.path.realpath(text))
 
 
-def place_of(location: str | PathLike[str], dataset: str) -> Place:
+def place_of(location: str | PathLike[str], dataset: str) -> LedgerPlace:
     """The place meant by `location`."""
     text = os.fspath(location)
     if is_address(text):

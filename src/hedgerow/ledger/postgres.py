@@ -15,7 +15,7 @@ from hedgerow.ledger import postgres_faults as faults
 from hedgerow.ledger.entries import FORMAT
 from hedgerow.ledger.forking import watch
 from hedgerow.ledger.postgres_address import Address, driver
-from hedgerow.ledger.postgres_rows import PostgresRows, Standing, Tables
+from hedgerow.ledger.postgres_rows import LedgerState, PostgresRows, Tables
 from hedgerow.ledger.postgres_transaction import (
     Statement,
     begin_reading,
@@ -104,7 +104,7 @@ class PostgresStore:
         finally:
             turn.release()
 
-    def _start(self, begin: list[Statement]) -> Standing | None:
+    def _start(self, begin: list[Statement]) -> LedgerState | None:
         """Begin, on a new connection where the old one is a parent's or was lost since: nothing was said on it yet."""
         if self._process != os.getpid():
             _inherited.append(self._connection)
@@ -117,19 +117,19 @@ class PostgresStore:
         self._reconnect()
         return self._begin(begin)
 
-    def _begin(self, begin: list[Statement]) -> Standing | None:
+    def _begin(self, begin: list[Statement]) -> LedgerState | None:
         try:
             row = together(self._connection, begin).fetchone()
         except BaseException:
             undo(self._connection)
             raise
-        return None if row is None else Standing(row[0], row[1], row[2:])
+        return None if row is None else LedgerState(row[0], row[1], row[2:])
 
     def _reconnect(self) -> None:
         self._connection = self._address.connect(self._patience)
         self._process = os.getpid()
 
-    def _checked(self, found: Standing | None, *, beginning: bool) -> Standing:
+    def _checked(self, found: LedgerState | None, *, beginning: bool) -> LedgerState:
         """Refuse a ledger from the future, one that is gone, and one that has forgotten what we saw in it."""
         if found is None:
             raise faults.lost(self._place)

@@ -71,7 +71,7 @@ class Tables:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class LedgerState:
     """The format of a ledger, the hash of an entry that was asked for, and the row of its last entry."""
 
     format: int
@@ -85,7 +85,9 @@ class PostgresRows:
     What is added is put off: it goes to the server with the commit, or before the next look.
     """
 
-    def __init__(self, connection: "Connection", tables: Tables, standing: Standing, put_off: list[Statement]) -> None:
+    def __init__(
+        self, connection: "Connection", tables: Tables, standing: LedgerState, put_off: list[Statement]
+    ) -> None:
         self._connection = connection
         self._tables = tables
         self._put_off = put_off

@@ -50,7 +50,7 @@ _QUESTION = "fingerprint = ? AND version IS ?"
 _LATEST = "ORDER BY sequence DESC"
 
 
-class Rows:
+class SQLiteRows:
     """Entries and releases, as rows of one transaction."""
 
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:

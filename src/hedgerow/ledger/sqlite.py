@@ -16,7 +16,7 @@ from urllib.parse import quote
 from hedgerow.ledger import faults
 from hedgerow.ledger.entries import FORMAT, Entry
 from hedgerow.ledger.forking import watch
-from hedgerow.ledger.rows import APPLICATION_ID, SCHEMA, Rows
+from hedgerow.ledger.rows import APPLICATION_ID, SCHEMA, SQLiteRows
 
 PATIENCE = 30.0
 """Seconds that a writer waits for the others."""
@@ -49,7 +49,7 @@ class SQLiteStore:
         try:
             _check_kind(self._connection, self._path)
             _check_pages(self._connection, self._path)
-            self._remember(Rows(self._connection, self._path).last())
+            self._remember(SQLiteRows(self._connection, self._path).last())
         except sqlite3.Error as error:
             self._connection.close()
             raise faults.translated(error, self._path) from None
@@ -63,19 +63,19 @@ class SQLiteStore:
         return self._path
 
     @contextmanager
-    def read(self) -> Iterator[Rows]:
+    def read(self) -> Iterator[SQLiteRows]:
         """Look at one consistent state of the book."""
         with self._block("BEGIN") as rows:
             yield rows
 
     @contextmanager
-    def write(self) -> Iterator[Rows]:
+    def write(self) -> Iterator[SQLiteRows]:
         """Write to the book: durable when the block ends, undone if it raises."""
         with self._block("BEGIN IMMEDIATE") as rows:
             yield rows
 
     @contextmanager
-    def _block(self, begin: str) -> Iterator[Rows]:
+    def _block(self, begin: str) -> Iterator[SQLiteRows]:
         turn = self.turn
         if not turn.acquire(timeout=self._patience):
             raise faults.locked(self._path)
@@ -85,7 +85,7 @@ class SQLiteStore:
             if self._process != os.getpid():
                 self._connect()
             with _translating(self._path), _transaction(self._connection, begin):
-                rows = Rows(self._connection, self._path)
+                rows = SQLiteRows(self._connection, self._path)
                 self._check_continuity(rows)
                 yield rows
                 tip = rows.tip()
@@ -93,7 +93,7 @@ class SQLiteStore:
         finally:
             turn.release()
 
-    def _check_continuity(self, rows: Rows) -> None:
+    def _check_continuity(self, rows: SQLiteRows) -> None:
         """Refuse a file that is not the one we knew, or that has forgotten what we saw in it."""
         if _identity(self._path) != self._identity:
             raise faults.lost(self._path)
@@ -216,7 +216,7 @@ def write_new(path: Path, opening: Entry) -> None:
             try:
                 settle(connection)
                 connection.executescript(f"BEGIN; {SCHEMA} COMMIT;")
-                Rows(connection, path).append(opening)
+                SQLiteRows(connection, path).append(opening)
             finally:
                 connection.close()
         os.link(draft, path)

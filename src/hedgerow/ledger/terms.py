@@ -11,7 +11,7 @@ from hedgerow.ledger.caps import Caps, caps_for
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class LedgerTerms:
     """The guarantee of a ledger: per period of `refresh`, or for ever, and over a lifetime."""
 
     epsilon: float
@@ -63,7 +63,7 @@ class Terms:
         pure = min(self.pure_epsilon * (cap.epsilon / self.epsilon), cap.epsilon)
         return caps_for(cap.epsilon, self.delta if cap.delta is None else cap.delta, pure)
 
-    def require(self, asked: "Terms") -> None:
+    def require(self, asked: "LedgerTerms") -> None:
         """Refuse terms that promise less privacy than these, or split the budget otherwise."""
         if self._widened_by(asked):
             raise LedgerError(
@@ -78,7 +78,7 @@ class Terms:
                 hint="The split is fixed in advance: restore pure_epsilon, or begin a new ledger.",
             )
 
-    def _widened_by(self, asked: "Terms") -> bool:
+    def _widened_by(self, asked: "LedgerTerms") -> bool:
         """Whether `asked` allows more in a period, more periods, or more in a lifetime."""
         if asked.epsilon > self.epsilon or asked.delta > self.delta:
             return True

@@ -5,7 +5,7 @@ import textwrap
 import pyarrow as pa
 
 from hedgerow.answer.plot.alone import alone
-from hedgerow.answer.plot.choice import ALONE, Choice, Wanted, choose
+from hedgerow.answer.plot.choice import ALONE, PlotChoice, Wanted, choose
 from hedgerow.answer.plot.library import AnyChart, altair, harmless
 from hedgerow.answer.plot.marks import Panel
 from hedgerow.answer.plot.points import notes_of, points
@@ -20,7 +20,7 @@ def plot_answer(answer: ReleasedTable, schema: pa.Schema, wanted: Wanted) -> Any
     return panels[0] if len(panels) == 1 else library.vconcat(*panels)
 
 
-def _panel(answer: ReleasedTable, choice: Choice, y: str) -> AnyChart:
+def _panel(answer: ReleasedTable, choice: PlotChoice, y: str) -> AnyChart:
     found = points(answer, choice, y)
     name = harmless(y)
     chart = alone(found.rows[0], name) if choice.axis == ALONE else Panel(found, choice, name).chart()
@@ -29,7 +29,7 @@ def _panel(answer: ReleasedTable, choice: Choice, y: str) -> AnyChart:
     return chart.properties(title={"text": _title(answer, choice, y), "subtitle": lines, "anchor": "start"})
 
 
-def _title(answer: ReleasedTable, choice: Choice, y: str) -> str:
+def _title(answer: ReleasedTable, choice: PlotChoice, y: str) -> str:
     keys = [name for name in (choice.x, *choice.colours) if name is not None]
     by = f" by {', '.join(map(harmless, keys))}" if keys and choice.axis != ALONE else ""
     if not len(answer):
@@ -38,6 +38,6 @@ def _title(answer: ReleasedTable, choice: Choice, y: str) -> str:
     return f"{harmless(y)}{by}{noise}"
 
 
-def _noisy_axis(answer: ReleasedTable, choice: Choice) -> list[str]:
+def _noisy_axis(answer: ReleasedTable, choice: PlotChoice) -> list[str]:
     noisy = choice.x is not None and choice.x in answer.noisy
     return [f"{harmless(choice.x or '')} is noisy, too; its intervals are not drawn"] if noisy else []

@@ -15,7 +15,7 @@ Wanted = tuple[str | None, str | Sequence[str] | None, str | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class PlotChoice:
     """The columns of a chart. Without an `x`, rows are numbered, and a single row stands alone."""
 
     x: str | None
@@ -24,7 +24,7 @@ class Choice:
     axis: str
 
 
-def choose(answer: ReleasedTable, schema: pa.Schema, wanted: Wanted) -> Choice:
+def choose(answer: ReleasedTable, schema: pa.Schema, wanted: Wanted) -> PlotChoice:
     """Take what was asked for, and for the rest all noisy columns, along a date, else a number, else the first key."""
     x, y, colour = wanted
     kinds = {field.name: _kind(field.type) for field in schema}
@@ -36,8 +36,8 @@ def choose(answer: ReleasedTable, schema: pa.Schema, wanted: Wanted) -> Choice:
         x = _axis([name for name in keys if name != colour], kinds)
     others = tuple(name for name in keys if name != x) if colour is None else (colour,)
     if x is not None:
-        return Choice(x, drawn, others, kinds[x])
-    return Choice(None, drawn, others, ALONE if len(answer) == 1 else NOMINAL)
+        return PlotChoice(x, drawn, others, kinds[x])
+    return PlotChoice(None, drawn, others, ALONE if len(answer) == 1 else NOMINAL)
 
 
 def _drawn(answer: ReleasedTable, kinds: dict[str, str], x: str | None, colour: str | None) -> tuple[str, ...]:

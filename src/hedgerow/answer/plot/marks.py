@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from hedgerow.answer.plot.choice import NOMINAL, QUANTITATIVE, TEMPORAL, Choice
+from hedgerow.answer.plot.choice import NOMINAL, QUANTITATIVE, TEMPORAL, PlotChoice
 from hedgerow.answer.plot.layers import ABOVE, BELOW, CROSS, DARK, DASHED, GREY, RULE, filled, having, lacking, layer
 from hedgerow.answer.plot.library import AnyChart, altair, harmless
 from hedgerow.answer.plot.points import ASTRAY, BOUNDED, EXACT, MISSING, OPEN, Points, in_state, with_runs
@@ -17,7 +17,7 @@ class Panel:
     interval that is open (dashed, with an arrow) or has no width; a cross on the axis is a value that is missing.
     """
 
-    def __init__(self, points: Points, choice: Choice, name: str) -> None:
+    def __init__(self, points: Points, choice: PlotChoice, name: str) -> None:
         self._alt = altair()
         self._points = points
         self._choice = choice

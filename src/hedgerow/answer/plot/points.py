@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime
 from typing import Any
 
 from hedgerow.answer.plain import ends, missing, number, shown
-from hedgerow.answer.plot.choice import NOMINAL, QUANTITATIVE, TEMPORAL, Choice
+from hedgerow.answer.plot.choice import NOMINAL, QUANTITATIVE, TEMPORAL, PlotChoice
 from hedgerow.answer.plot.library import harmless
 from hedgerow.answer.released import ReleasedTable
 from hedgerow.error_bars.intervals.interval import Interval
@@ -54,7 +54,7 @@ class Points:
     remarks: list[str]
 
 
-def points(answer: ReleasedTable, choice: Choice, y: str) -> Points:
+def points(answer: ReleasedTable, choice: PlotChoice, y: str) -> Points:
     """One point for each row, as far as they can be looked at."""
     axis, colours = Labels(), Labels()
     keys = answer[choice.x] if choice.x is not None else list(range(1, len(answer) + 1))
