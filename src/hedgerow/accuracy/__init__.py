@@ -5,7 +5,7 @@ from hedgerow.accuracy.noise_error import gaussian_error, gaussian_sigma, laplac
 from hedgerow.accuracy.prediction import Condition, Prediction
 from hedgerow.accuracy.propositions import balanced_budget, enough_rows, steady_sum, sum_uncertainty
 from hedgerow.accuracy.query_budget import mean_bound, variance_bound
-from hedgerow.accuracy.quotient_interval import quotient_interval
+from hedgerow.accuracy.quotients import quotient_interval
 from hedgerow.accuracy.sum_quotient import quotient_error
 
 __all__ = [

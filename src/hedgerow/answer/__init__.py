@@ -1,7 +1,7 @@
 """What an analyst gets back."""
 
+from hedgerow.answer.captions import caption, notes
 from hedgerow.answer.diagnostics import Clipped, Diagnostics
-from hedgerow.answer.notes import caption, notes
 from hedgerow.answer.show import rich_table
 from hedgerow.answer.summary import FoundBounds, Mechanism, Payment, Summary
 from hedgerow.answer.table import Answer, diagnosable

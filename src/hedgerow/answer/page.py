@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from html import escape
 from math import isinf
 
-from hedgerow.answer.notes import MOST_ROWS, caption, notes
+from hedgerow.answer.captions import MOST_ROWS, caption, notes
 from hedgerow.answer.plain import number, on_one_line, shown
 from hedgerow.answer.population import about_people, cells, headings
 from hedgerow.answer.released import ReleasedTable

@@ -8,7 +8,7 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from hedgerow.answer.notes import MOST_ROWS, caption, notes
+from hedgerow.answer.captions import MOST_ROWS, caption, notes
 from hedgerow.answer.plain import on_one_line, shown
 from hedgerow.answer.population import about_people, cells, headings
 from hedgerow.answer.released import ReleasedTable

@@ -1,5 +1,5 @@
 """The command line: thin commands over the engine, one file each."""
 
-from hedgerow.cli.app import app, main
+from hedgerow.cli.commands import app, main
 
 __all__ = ["app", "main"]

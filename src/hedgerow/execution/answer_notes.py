@@ -1,11 +1,17 @@
-"""What an answer as a whole has to say: which groups may be missing from it, and from its totals.
+"""Notes on an answer: groups that may be missing from it and from its totals, and numbers that miss a target.
 
 Privacy: the words follow from the plan, and from which rows were released; never from what was not.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
+import numpy as np
+import pyarrow as pa
+
+from hedgerow.error_bars.intervals.interval import Interval
 from hedgerow.error_bars.provenance.noisy_columns import picks_rows
+from hedgerow.execution.request import ErrorTarget
 from hedgerow.expressions.nodes import Window
 from hedgerow.plan.cutting import rows_kept
 from hedgerow.plan.nodes import Grouped, LogicalPlan, Release, Released, Select, inside
@@ -13,42 +19,48 @@ from hedgerow.privacy.keys import KeyRule
 from hedgerow.release import Estimator
 from hedgerow.release.absent import fewest_people
 
+Intervals = Sequence[Mapping[str, Interval]]
+
 FEW = 1_000
 """Rows of one person in one table that somebody may well have more of."""
 
+SLACK = 1.1
+"""The length of an interval is noisy too where there is a noisy count below the line: a group that was promised the
+error may show an interval that is a little longer."""
+
 
 def remarks(logical: LogicalPlan, estimators: Sequence[Estimator], rows: int) -> tuple[str, ...]:
-    """The notes on the answer as a whole, where `rows` rows are shown."""
+    """Write the notes on the answer as a whole, where `rows` rows are shown."""
     by_release = dict(zip(logical.releases, estimators, strict=True))
     incomplete = [estimator for estimator in estimators if _may_lack_groups(estimator)]
     combined = [by_release[release] for release in _combined(logical)]
     lacking = [estimator for estimator in combined if _may_lack_groups(estimator)]
-    found = []
+    notes = []
     if rows == 0:
-        found.append(_empty(incomplete, picks=picks_rows(logical.root)))
+        notes.append(_empty(incomplete, picks=picks_rows(logical.root)))
     if lacking:
-        found.append(
+        notes.append(
             "Totals, shares, ranks and comparisons of rows leave out groups that were held back or not shown, "
             f"usually those of fewer than {_sizes(lacking)}."
         )
     kept = {table: most for release in logical.releases for table, most in rows_kept(release).items()}
-    found += [
+    notes += [
         f"Of each person at most {most:,} rows of {table!r} take part in the joins."
         for table, most in sorted(kept.items())
         if most < FEW
     ]
-    return tuple(found)
+    return tuple(notes)
 
 
 def _may_lack_groups(estimator: Estimator) -> bool:
-    """Whether groups may be missing. Where the keys are public, it can be seen in the rows whether any is."""
+    """Return True if groups may be missing. Where the keys are public, the rows show whether any is."""
     if estimator.plan.selection is None or estimator.plan.keys.rule is KeyRule.ONE:
         return False
     return estimator.plan.keys.rule is KeyRule.SELECTED or not estimator.noisy.shown.all()
 
 
 def _combined(logical: LogicalPlan) -> Iterator[Release]:
-    """The releases of which several rows are put together, by an aggregate or a window."""
+    """Yield the releases of which several rows are put together, by an aggregate or a window."""
     nodes = [node for node in inside(logical.root) if isinstance(node, Grouped | Select)]
     sources = [node.source for node in nodes if isinstance(node, Grouped) or _has_window(node)]
     yield from dict.fromkeys(node.release for node in inside(tuple(sources)) if isinstance(node, Released))
@@ -68,5 +80,41 @@ def _empty(incomplete: Sequence[Estimator], *, picks: bool) -> str:
 
 
 def _sizes(estimators: Sequence[Estimator]) -> str:
-    found = dict.fromkeys(fewest_people(estimator.plan) for estimator in estimators)
-    return " or ".join(size for size in found if size is not None)
+    sizes = dict.fromkeys(fewest_people(estimator.plan) for estimator in estimators)
+    return " or ".join(size for size in sizes if size is not None)
+
+
+def flag_missed_target(
+    intervals: Intervals | Callable[[], Intervals], shown: pa.Table, target: ErrorTarget
+) -> Callable[[], list[dict[str, Interval]]]:
+    """Note on each interval that is too long for the target, wherever in it the value lies, that it misses it."""
+
+    def flagged() -> list[dict[str, Interval]]:
+        bars = intervals() if callable(intervals) else intervals
+        columns = {name: shown.column(name).to_pylist() for name in shown.column_names}
+        return [
+            {name: _flagged(bar, columns[name][row], target) for name, bar in by_name.items()}
+            for row, by_name in enumerate(bars)
+        ]
+
+    return flagged
+
+
+def misses(bar: Interval, value: float | None, target: ErrorTarget) -> bool:
+    """Return True if the error may be larger than asked even if the value is as large as its interval allows.
+
+    A value beside its interval (a count below zero, whose interval is cut to what is possible) is off by that much.
+    """
+    if value is None:
+        return False
+    beside = max(bar.lower - float(value), float(value) - bar.upper)
+    error = max((bar.upper - bar.lower) / 2, beside)
+    largest = max(abs(bar.lower), abs(bar.upper))
+    return not np.isfinite(error) or error > SLACK * float(target.allowed(np.array([largest]))[0])
+
+
+def _flagged(bar: Interval, value: float | None, target: ErrorTarget) -> Interval:
+    if not misses(bar, value, target):
+        return bar
+    note = f"misses {target}"
+    return replace(bar, note=note if bar.note is None else f"{bar.note}; {note}", missed=str(target))

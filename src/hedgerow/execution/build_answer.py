@@ -24,8 +24,7 @@ from hedgerow.error_bars.propagation import (
 from hedgerow.error_bars.provenance import noisy_columns, picks_rows
 from hedgerow.error_bars.provenance.origins import Known, Untraced
 from hedgerow.errors import BackendError
-from hedgerow.execution.answer_notes import remarks
-from hedgerow.execution.missed_target import flag_missed_target
+from hedgerow.execution.answer_notes import flag_missed_target, remarks
 from hedgerow.execution.request import Request
 from hedgerow.plan.nodes import LogicalPlan
 from hedgerow.release import AfterEngine, Estimator
