@@ -89,3 +89,21 @@ def test_without_room_for_all_of_it_nothing_is_spent(world, charged):
         answer.diagnostics(epsilon=3)
     assert caught.value.code == "parts-too-dear"
     assert charged(db) == before
+
+
+def test_a_report_that_may_not_be_reused_is_refused_before_any_of_it_is_paid(build):
+    """An earlier report is stored, but the answer was asked with reuse=False: all parts have to be paid again."""
+    db = build(
+        "CREATE TABLE t AS SELECT i % 500 AS id, i % 9 AS x FROM range(2000) r(i)",
+        "t: {unit: id, max_rows: 2}",
+        budget="{epsilon: 2.8, delta: 1e-3, pure_epsilon: 2.7}",
+    )
+    query = "SELECT SUM(CLIP(x, 0, 5)) AS s FROM t"
+    options = {"epsilon": 0.5, "mechanism": "laplace"}
+    assert len(db.sql(query, **options).diagnostics(epsilon=1).payments) == 2
+    again = db.sql(query, **options, reuse=False)
+    before = db.budget.queries
+    with pytest.raises(hr.BudgetError) as refused:
+        again.diagnostics(epsilon=1)
+    assert refused.value.code == "parts-too-dear"
+    assert db.budget.queries == before

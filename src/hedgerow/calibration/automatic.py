@@ -31,13 +31,13 @@ class Completed:
 
     def summary(self, receipt: Summary) -> Summary:
         """Return the summary of the answer, with all that was paid before it."""
-        found = replace(receipt, bounds=self.bounds, max_rows=self.max_rows)
+        with_bounds = replace(receipt, bounds=self.bounds, max_rows=self.max_rows)
         if not self.sub_budget.payments:
-            return found
+            return with_bounds
         last = receipt.payments or (() if receipt.reused else (_payment(receipt),))
         payments = (*self.sub_budget.payments, *last)
         paid = Spending(sum(p.charge.epsilon for p in payments), sum(p.charge.delta for p in payments))
-        return replace(found, payments=payments, charge=paid, share=sum(p.share for p in payments))
+        return replace(with_bounds, payments=payments, charge=paid, share=sum(p.share for p in payments))
 
 
 def _payment(receipt: Summary) -> Payment:

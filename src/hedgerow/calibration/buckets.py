@@ -128,7 +128,7 @@ def histogram(release: Release, bucket: Expr, present: Sequence[Expr], groups: i
     most = min(limit for limit in (groups, release.limits.max_rows, release.limits.max_groups) if limit is not None)
     limits = replace(release.limits, max_rows=most, max_rows_per_group=None, max_groups=most)
     counted = AggregateCall(AMOUNT, "COUNT", (), None, distinct=True, type=Type.INTEGER)
-    made = replace(
+    counting = replace(
         release,
         where=(*release.where, *present),
         limits=limits,
@@ -136,7 +136,7 @@ def histogram(release: Release, bucket: Expr, present: Sequence[Expr], groups: i
         calls=(counted,),
         domain=None,
     )
-    return shown(made)
+    return shown(counting)
 
 
 def aggregate_plan(release: Release, calls: Sequence[AggregateCall]) -> LogicalPlan:
@@ -164,7 +164,7 @@ def shown(release: Release) -> LogicalPlan:
     released = canonical(release, prefix)
     alias = _free(released)
     keys = [Column(key.name, key.expr.type, table=alias) for key in release.keys]
-    columns = [*keys, *(Column(made.name, made.type, table=alias) for made in released.calls)]
+    columns = [*keys, *(Column(aggregate.name, aggregate.type, table=alias) for aggregate in released.calls)]
     named = tuple(Named(f"c{i}", column) for i, column in enumerate(columns))
     root = Select(Released(released, alias), (), named)
     return LogicalPlan(root, (released,), tuple(column.name for column in columns))
@@ -178,11 +178,11 @@ def is_present(value: Expr) -> Expr:
 def _people(release: Release) -> tuple[Release, Column]:
     alias = _free(release)
     counted = AggregateCall(AMOUNT, "COUNT", (), None, distinct=False, type=Type.INTEGER)
-    each = Grouped(release.source, release.where, (Named(OWNER, release.owner),), (counted,), alias)
+    people = Grouped(release.source, release.where, (Named(OWNER, release.owner),), (counted,), alias)
     limits = one_row_each(release.limits, release.owner)
-    made = replace(
+    one_row = replace(
         release,
-        source=each,
+        source=people,
         where=(),
         owner=owner_column(alias, release.owner),
         limits=limits,
@@ -190,7 +190,7 @@ def _people(release: Release) -> tuple[Release, Column]:
         calls=(),
         domain=None,
     )
-    return made, Column(AMOUNT, Type.INTEGER, nullable=False, table=alias)
+    return one_row, Column(AMOUNT, Type.INTEGER, nullable=False, table=alias)
 
 
 def _aliases(release: Release) -> list[str]:

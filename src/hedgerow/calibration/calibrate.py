@@ -33,7 +33,7 @@ DAYS = (-719_162, 2_932_896)
 
 @dataclass(frozen=True, slots=True)
 class ColumnRange:
-    """The range of one column that enough people share; None at both ends where there is none.
+    """Range of one column that enough people share; None at both ends where there is none.
 
     `days` says that the ends are days since 1970-01-01, of a column of dates. `epsilon` is what finding it cost: 0
     where it was known from earlier answers.

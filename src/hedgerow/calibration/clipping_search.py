@@ -1,4 +1,4 @@
-"""A race to the top: the best lower limit of a sum of which nobody knows how much one person adds to it.
+"""Race to the top: the best lower limit of a sum of which nobody knows how much one person adds to it.
 
 A sum capped at 2^j for each person needs noise in proportion to 2^j. A small cap cuts off too much, a large one drowns
 the sum in noise. All caps are released together, and the one with the largest lower limit wins.
@@ -13,7 +13,7 @@ from hedgerow.errors import ParameterError
 
 
 def race_to_the_top(noisy_sums: Sequence[float], sigmas: Sequence[float], beta: float) -> float:
-    """A lower confidence limit, at 1 - `beta`, of a sum of non-negative contributions.
+    """Return a lower confidence limit, at 1 - `beta`, of a sum of non-negative contributions.
 
     Args:
         noisy_sums: The sum at each cap, with Gaussian noise.
@@ -32,7 +32,7 @@ def race_to_the_top(noisy_sums: Sequence[float], sigmas: Sequence[float], beta: 
 
 
 def margins(sigmas: Sequence[float], beta: float) -> list[float]:
-    """By how much each of several Gaussian noises is exceeded with probability beta / J."""
+    """Return by how much each of several Gaussian noises is exceeded with probability beta / J."""
     if not sigmas or not all(math.isfinite(sigma) and sigma >= 0 for sigma in sigmas) or not 0 < beta < 1:
         raise ParameterError("A race needs noise of at least one sum, and a beta between 0 and 1.", code="bad-race")
     quantile = -float(special.ndtri(beta / len(sigmas)))
@@ -40,7 +40,7 @@ def margins(sigmas: Sequence[float], beta: float) -> list[float]:
 
 
 def leader(noisy_sums: Sequence[float], margin: Sequence[float]) -> int:
-    """The place of the sum with the largest lower limit; of equals the first, which is the smallest cap."""
+    """Return the index of the sum with the largest lower limit; of equals the first, which is the smallest cap."""
     if len(noisy_sums) != len(margin) or not noisy_sums:
         raise ParameterError("A race needs as many sums as noises, and at least one.", code="bad-race")
     limits = [value - less for value, less in zip(noisy_sums, margin, strict=True)]

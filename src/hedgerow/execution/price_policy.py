@@ -81,7 +81,7 @@ def _protocol(catalog: Catalog) -> QueryBudget:
 
 
 def _shared(catalog: Catalog, queries: int) -> float:
-    """An even share: noise sqrt(t) sigma for each basic query."""
+    """Return an even share: noise sqrt(t) sigma for each basic query."""
     protocol = _protocol(catalog)
     return math.sqrt(queries) / protocol.noise() * ROUNDING
 

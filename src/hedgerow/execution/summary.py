@@ -14,10 +14,10 @@ from hedgerow.privacy.ranks import Draw
 
 def mechanisms(plan: PrivatePlan) -> tuple[Mechanism, ...]:
     """List every noisy measure of the plan, in the analyst's units."""
-    found = []
+    listed = []
     if plan.selection is not None:
         spread = plan.bounding.groups if plan.mechanism == "laplace" else plan.bounding.groups**0.5
-        found.append(
+        listed.append(
             Mechanism(
                 "people per group",
                 plan.mechanism,
@@ -26,10 +26,14 @@ def mechanisms(plan: PrivatePlan) -> tuple[Mechanism, ...]:
                 float(plan.selection.threshold),
             )
         )
-    found += [
+    listed += [
         Mechanism(c.label, plan.mechanism, scale_of(c.noise) * c.unit, c.sensitivity * c.unit) for c in plan.coordinates
     ]
-    return (*found, *(_drawn(plan, draw) for draw in plan.draws), *(_values(plan, each) for each in plan.distinct))
+    return (
+        *listed,
+        *(_drawn(plan, draw) for draw in plan.draws),
+        *(_values(plan, counted) for counted in plan.distinct),
+    )
 
 
 def _values(plan: PrivatePlan, counted: Distinct) -> Mechanism:
@@ -39,7 +43,7 @@ def _values(plan: PrivatePlan, counted: Distinct) -> Mechanism:
 
 
 def _drawn(plan: PrivatePlan, draw: Draw) -> Mechanism:
-    """A draw: its scale is that of the error in rank, in rows."""
+    """Describe a draw: its scale is that of the error in rank, in rows."""
     named = describe(plan.bucketings[draw.bucketing].value)
     share = draw.rank.quantile
     what = ("largest" if share else "smallest") if draw.rank.extreme else f"quantile {float(share):g}"

@@ -23,7 +23,7 @@ ACCOUNTANTS: Mapping[str, type[Accountant]] = {"basic": Basic, "zCDP": ZCDP, "RD
 
 @dataclass(frozen=True)
 class Forecast:
-    """The price of a fixed list of queries.
+    """Price of a fixed list of queries.
 
     Attributes:
         queries: The texts, in order.

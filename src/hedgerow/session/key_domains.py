@@ -21,7 +21,7 @@ from hedgerow.schema import Schema, SchemaColumn
 
 
 def read_domains(catalog: Catalog, schema: Schema, backend: Backend) -> Catalog:
-    """The catalog with `values` in place of every `values_from`. It is bound to `schema` already.
+    """Return the catalog with `values` in place of every `values_from`. It is bound to `schema` already.
 
     Privacy: only tables that the owner calls public are read, so a domain is as public as a list in the catalog. It is
     read before any question and stays as it is, so no answer depends on when it is asked.
@@ -41,8 +41,8 @@ def _with_values(
     if column.values_from is None:
         return column
     source, name = column.values_from
-    public, found = catalog.tables[source], schema.tables[source].columns[name]
-    query = _distinct(source, _readable(public.column(name), found), backend.dialect)
+    public, stored = catalog.tables[source], schema.tables[source].columns[name]
+    query = _distinct(source, _readable(public.column(name), stored), backend.dialect)
     keys = backend.public(query).column(0).to_pylist()
     values = tuple(float(value) if isinstance(value, Decimal) else value for value in keys)
     if fault := _fault(values):
@@ -51,7 +51,7 @@ def _with_values(
 
 
 def _readable(said: DeclaredColumn | None, column: SchemaColumn) -> nodes.Expr:
-    """The public column as queries see it; decimals become numbers, as they do in declared keys."""
+    """Return the public column as queries see it; decimals become numbers, as they do in declared keys."""
     plain = nodes.Column(column.name, column.type, native=column.native, collated=column.collated)
     kind = effective_type(said, column)
     if kind is column.type and kind is not Type.TEXT:
@@ -61,16 +61,16 @@ def _readable(said: DeclaredColumn | None, column: SchemaColumn) -> nodes.Expr:
 
 
 def _distinct(table: str, expr: nodes.Expr, dialect: Dialect) -> Query:
-    """One key more than there may be, so that too many can be told from just enough."""
+    """Read one key more than there may be, so that too many can be told from just enough."""
     value = key(expr, dialect)
     there = f"SELECT DISTINCT {value} AS k FROM {dialect.table(table)} WHERE {value} IS NOT NULL"
     return Query(f"{there}{dialect.tail(['k'], MAX_DECLARED + 1, 0)}", ("k",), (), (arrow_type(expr),))
 
 
 def _fault(values: Sequence[Value]) -> tuple[str, str] | None:
-    """Why `values` are no domain, and what to do: what a list in the catalog may not hold, a table may not either.
+    """Return why `values` are no domain, and a hint; a table may hold what a list in the catalog may, and no more.
 
-    Privacy: a key that stood there twice would release the same rows twice for one charge.
+    Privacy: a key that is listed twice would release the same rows twice for one charge.
     """
     if not values:
         return "holds no value, so every row would fall in no group", "Fill the table before you connect."

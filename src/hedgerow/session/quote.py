@@ -140,7 +140,7 @@ class Quote:
 
 @dataclass(frozen=True)
 class PricedStatement:
-    """The quote of a statement, with the plan that was priced; `parts` are those of a plan over private rows."""
+    """Quote of a statement, with the plan that was priced; `parts` are those of a plan over private rows."""
 
     quote: Quote
     logical: LogicalPlan
