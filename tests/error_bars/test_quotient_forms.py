@@ -11,7 +11,7 @@ from hedgerow.accounting.budget import Budget, RemainingBudget
 from hedgerow.catalog.model import BudgetPolicy, Catalog, DeclaredColumn, DeclaredTable
 from hedgerow.distributions import Gaussian
 from hedgerow.error_bars.propagation import row_bounds
-from hedgerow.error_bars.provenance.noisy_columns import trace
+from hedgerow.error_bars.provenance.noisy_columns import single_row
 from hedgerow.expressions.types import Type
 from hedgerow.plan.bind import bind
 from hedgerow.privacy.price import price
@@ -58,7 +58,7 @@ def answered(expression, mechanism, people, mean):
         noisy.append(exact + law.rvs(TRIALS))
     smooth = [replace(c, noise=_without_lattice(c.noise)) for c in plan.coordinates]
     table = NoisyTable(pa.table({"k": pa.nulls(TRIALS)}).select([]), np.ones(TRIALS, bool), None, tuple(noisy))
-    return trace(logical.root).columns[0], Estimator(table, replace(plan, coordinates=tuple(smooth)))
+    return single_row(logical.root).columns[0], Estimator(table, replace(plan, coordinates=tuple(smooth)))
 
 
 CASES = [

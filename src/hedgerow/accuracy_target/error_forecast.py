@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from hedgerow.answer import Answer, Summary
 from hedgerow.error_bars.intervals.interval import Interval
 from hedgerow.error_bars.propagation import row_bounds, row_values
-from hedgerow.error_bars.provenance.noisy_columns import Traced, noisy_columns, trace
+from hedgerow.error_bars.provenance.noisy_columns import SingleRow, noisy_columns, single_row
 from hedgerow.execution.build_answer import _level, build_answer, rows_shown
 from hedgerow.execution.request import Request
 from hedgerow.plan.nodes import LogicalPlan
@@ -53,7 +53,7 @@ class ErrorForecast:
 
     def of_sizes(self, statement: PrivateStatement, sizes: Floats, beta: float) -> Errors | None:
         """Return the errors in groups of these sizes, whatever their values; None where other groups matter too."""
-        origin = trace(self.logical.root)
+        origin = single_row(self.logical.root)
         if origin is None:
             return None
         plan = self.part(statement, origin)
@@ -76,11 +76,11 @@ class ErrorForecast:
         pairs = zip(self.logical.names, self.logical.root.columns, noisy_columns(self.logical.root), strict=True)
         return {name: rests and column.expr.type.is_numeric for name, column, rests in pairs}
 
-    def part(self, statement: PrivateStatement, origin: Traced) -> PrivatePlan:
+    def part(self, statement: PrivateStatement, origin: SingleRow) -> PrivatePlan:
         """Return the release that every number comes from."""
         return statement.parts[self.logical.releases.index(origin.release)]
 
-    def errors(self, origin: Traced, estimator: Estimator, beta: float) -> dict[str, tuple[Floats, Floats]]:
+    def errors(self, origin: SingleRow, estimator: Estimator, beta: float) -> dict[str, tuple[Floats, Floats]]:
         """Return the errors of every released row, as it is."""
         by_column = {}
         for name, expr in zip(self.logical.names, origin.columns, strict=True):
@@ -91,7 +91,7 @@ class ErrorForecast:
                 by_column[name] = np.abs(values), np.where(np.isnan(errors), np.inf, errors)
         return by_column
 
-    def sizes(self, origin: Traced, estimator: Estimator, beta: float, side: int) -> dict[str, Floats]:
+    def sizes(self, origin: SingleRow, estimator: Estimator, beta: float, side: int) -> dict[str, Floats]:
         """Return how large each value is at least, or at most, by its own interval."""
         by_column = {}
         for name, expr in zip(self.logical.names, origin.columns, strict=True):
@@ -127,16 +127,16 @@ class ReleaseForecast:
         return {name: (least[name][rows], errors) for name, errors in by_column.items()}
 
     @cached_property
-    def _simple(self) -> Traced | None:
+    def _simple(self) -> SingleRow | None:
         """Origin of the numbers, where each comes from one group and has an interval; None elsewhere."""
-        origin = trace(self.forecast.logical.root)
+        origin = single_row(self.forecast.logical.root)
         if origin is None:
             return None
         errors = self.forecast.errors(origin, self._old(origin), 0.5)
         wanted = sum(self.forecast.noisy().values())
         return origin if len(errors) == wanted and all(np.isfinite(e).any() for _, e in errors.values()) else None
 
-    def _old(self, origin: Traced) -> Estimator:
+    def _old(self, origin: SingleRow) -> Estimator:
         return self.known[self.forecast.logical.releases.index(origin.release)]
 
     @cached_property

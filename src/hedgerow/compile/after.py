@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from hedgerow.compile.queries import limit_text, query_text
 from hedgerow.compiled import PUBLIC, RELEASED, ROW
 from hedgerow.dialects import Dialect
-from hedgerow.error_bars.provenance.noisy_columns import is_noisy, trace
+from hedgerow.error_bars.provenance.noisy_columns import is_noisy, single_row
 from hedgerow.error_bars.provenance.origins import Origin, row_origin
-from hedgerow.error_bars.provenance.rewriting import explained
+from hedgerow.error_bars.provenance.rewriting import with_provenance
 from hedgerow.expressions.nodes import Column, Expr, Nested, Order, Window, walk
 from hedgerow.expressions.types import Type
 from hedgerow.plan.nodes import (
@@ -43,19 +43,19 @@ class After:
     release: Release | None = None
 
 
-def after(plan: LogicalPlan, dialect: Dialect, *, follow: bool = True, most: int | None = None) -> After:
-    """The after part of a plan; without `follow` it tells nothing but what is shown, and no more than `most` rows."""
-    whole, origins, release = _followed(plan) if follow else (plan.root, (), None)
+def after(plan: LogicalPlan, dialect: Dialect, *, origins: bool = True, most: int | None = None) -> After:
+    """The after part of a plan; without `origins` it gives only what is shown, and no more than `most` rows."""
+    whole, traced, release = _with_origins(plan) if origins else (plan.root, (), None)
     numbered = _numbered(whole)
     root = at_most(numbered or whole, most)
     last = [ROW] if numbered else [column.name for column in plan.root.columns]
     if root.order:
-        return After(_ordered_inside(root, plan, last, dialect), origins, release)
+        return After(_ordered_inside(root, plan, last, dialect), traced, release)
     body = query_text(localised(replace(root, limit=None, offset=0), plan), dialect)
     listed = ", ".join(dialect.identifier(column.name) for column in root.columns)
     order = ", ".join(f"{dialect.identifier(name)} NULLS LAST" for name in last)
     text = f"SELECT {listed} FROM ({body}) AS shown ORDER BY {order}{limit_text(root, dialect)}"
-    return After(text, origins, release)
+    return After(text, traced, release)
 
 
 def at_most(query: Select, most: int | None) -> Select:
@@ -64,9 +64,9 @@ def at_most(query: Select, most: int | None) -> Select:
     return replace(query, limit=min(limits, default=None))
 
 
-def _followed(plan: LogicalPlan) -> tuple[Select, tuple[Origin, ...], Release | None]:
+def _with_origins(plan: LogicalPlan) -> tuple[Select, tuple[Origin, ...], Release | None]:
     """The query with what its origins refer to. One released row to each row shown needs nothing but its number."""
-    found = trace(plan.root)
+    found = single_row(plan.root)
     simple = found is not None and not any(
         isinstance(part, Window) or (isinstance(part, Nested) and is_noisy(part.query)) or _is_public(part)
         for expr in found.columns
@@ -75,7 +75,7 @@ def _followed(plan: LogicalPlan) -> tuple[Select, tuple[Origin, ...], Release | 
     if found is not None and simple:
         index = plan.releases.index(found.release)
         return plan.root, tuple(row_origin(expr, found.release, index) for expr in found.columns), found.release
-    told = explained(plan.root, plan.releases)
+    told = with_provenance(plan.root, plan.releases)
     return told.query if isinstance(told.query, Select) else plan.root, told.origins, None
 
 

@@ -67,7 +67,7 @@ def rows_shown(
 ) -> NDArray[np.int64]:
     """The groups of release number `place` that an answer shows, where every row of it comes from one of them."""
     tables = {f"{RELEASED}{i}": _in_order(estimator) for i, estimator in enumerate(estimators)}
-    shown = engine.run(after(logical, DUCKDB, follow=False).sql, {**tables, **public})
+    shown = engine.run(after(logical, DUCKDB, origins=False).sql, {**tables, **public})
     return _order(estimators[place])[np.asarray(shown.column(ROW).to_numpy(), dtype=np.int64)]
 
 
@@ -93,7 +93,7 @@ def _computed(
     except BackendError:
         if steps.release is not None:
             raise
-        plain = after(logical, DUCKDB, follow=False, most=most)
+        plain = after(logical, DUCKDB, origins=False, most=most)
         rests = zip(logical.root.columns, noisy_columns(logical.root), strict=True)
         unknown = replace(plain, origins=tuple(Untraced() if noisy else Known(c.expr) for c, noisy in rests))
         return unknown, engine.run(plain.sql, tables)

@@ -1,13 +1,13 @@
 """Where the after part uses an aggregate: on its own, or in arithmetic with others."""
 
-from hedgerow.error_bars.provenance.noisy_columns import trace
+from hedgerow.error_bars.provenance.noisy_columns import single_row
 from hedgerow.expressions.nodes import Nested, Window, columns_of, walk
 from hedgerow.plan.nodes import LogicalPlan, Release
 
 
 def shown_alone(plan: LogicalPlan, release: Release) -> list[bool]:
     """For each aggregate, whether no expression mixes it with another one, or with other groups."""
-    found = trace(plan.root)
+    found = single_row(plan.root)
     if found is None or found.release != release:
         return [False] * len(release.calls)
     names = {("", call.name) for call in release.calls}
@@ -21,7 +21,7 @@ def shown_alone(plan: LogicalPlan, release: Release) -> list[bool]:
 
 def used_together(plan: LogicalPlan, release: Release) -> int:
     """The most aggregates that one expression is made of; all there are where that cannot be told."""
-    found = trace(plan.root)
+    found = single_row(plan.root)
     if found is None or found.release != release:
         return max(1, len(release.calls))
     names = {("", call.name) for call in release.calls}

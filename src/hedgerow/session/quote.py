@@ -17,7 +17,7 @@ from hedgerow.catalog.load_budget import EPSILONS
 from hedgerow.compile import program
 from hedgerow.distributions import Gaussian
 from hedgerow.error_bars.propagation import row_bounds
-from hedgerow.error_bars.provenance.noisy_columns import noisy_columns, trace
+from hedgerow.error_bars.provenance.noisy_columns import noisy_columns, single_row
 from hedgerow.errors import BudgetError, ConditionNotMet, ParameterError, QueryError
 from hedgerow.execution.public_tables import public_statement
 from hedgerow.execution.request import Question, Request, real
@@ -247,7 +247,7 @@ def predicted_errors(logical: LogicalPlan, statement: PrivateStatement, beta: fl
     Each group is assumed to have its values in the middle of their range, where the count is exact. Nothing is
     predicted for numbers that are made of several groups.
     """
-    origin = trace(logical.root)
+    origin = single_row(logical.root)
     if origin is None:
         noisy = zip(logical.names, noisy_columns(logical.root), strict=True)
         return {name: dict.fromkeys(SIZES, math.inf) for name, rests in noisy if rests}

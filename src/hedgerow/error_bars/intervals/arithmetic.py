@@ -59,8 +59,8 @@ def multiply(left: Bounds, right: Bounds) -> Bounds:
 def divide(numerator: Bounds, denominator: Bounds) -> Bounds:
     """The quotient; unbounded, with a note, where the denominator may be zero."""
     zero = (denominator.lower <= 0) & (denominator.upper >= 0)
-    above, below = (numerator.lower, numerator.upper), (denominator.lower, denominator.upper)
-    corners = [_fraction(a, b) for a in above for b in below]
+    tops, bottoms = (numerator.lower, numerator.upper), (denominator.lower, denominator.upper)
+    corners = [_fraction(top, bottom) for top in tops for bottom in bottoms]
     lower = np.where(zero, -math.inf, np.minimum.reduce(corners))
     upper = np.where(zero, math.inf, np.maximum.reduce(corners))
     return _joined(numerator, denominator, lower, upper).marked(zero, ZERO_DENOMINATOR)

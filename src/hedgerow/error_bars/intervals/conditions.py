@@ -1,4 +1,4 @@
-"""What a condition surely says, where the numbers in it are known to lie in intervals."""
+"""Conditions on numbers that are known to lie in intervals: surely true, surely false, or undecided."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ Flags = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Verdict:
-    """Where a condition is surely true, surely false, surely NULL; nowhere more than one of them."""
+    """Flags of the rows in which a condition is surely true, surely false, surely NULL; no row has more than one."""
 
     true: Flags
     false: Flags
@@ -21,7 +21,7 @@ class Verdict:
 
     @property
     def not_true(self) -> Flags:
-        """Where a filter surely drops the row."""
+        """Flags of the rows that a filter surely drops."""
         return self.false | self.null
 
     def inverted(self) -> "Verdict":

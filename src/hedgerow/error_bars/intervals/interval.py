@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class IntervalKind(StrEnum):
-    """What an interval promises, from the best to the worst."""
+    """The promise of an interval, from the best to the worst."""
 
     EXACT = "exact"
     CONSERVATIVE = "conservative"
@@ -20,7 +20,7 @@ class IntervalKind(StrEnum):
 
 
 class Reason(StrEnum):
-    """Why an interval is longer, open or missing."""
+    """The reason why an interval is longer, open or missing."""
 
     HELD_BACK = "held-back"
     STANDS_IN = "stands-in"
@@ -120,9 +120,9 @@ class Interval:
 
     def __post_init__(self) -> None:
         open_ends = math.isinf(self.lower) + math.isinf(self.upper)
-        least = (IntervalKind.EXACT, IntervalKind.CONSERVATIVE, IntervalKind.NONE)[open_ends]
+        best = (IntervalKind.EXACT, IntervalKind.CONSERVATIVE, IntervalKind.NONE)[open_ends]
         kind = IntervalKind(self.kind)
-        object.__setattr__(self, "kind", max(kind, least, key=lambda known: known.rank))
+        object.__setattr__(self, "kind", max(kind, best, key=lambda known: known.rank))
         object.__setattr__(self, "reason", None if self.reason is None else Reason(self.reason))
 
     @classmethod

@@ -103,7 +103,7 @@ def tail(terms: Terms, distance: float) -> float:
 
 
 def lattice_slack(noise: Laplace) -> float:
-    """How far a Laplace noise on a lattice can be from a continuous one of the same scale.
+    """The largest distance between a Laplace noise on a lattice and a continuous one of the same scale.
 
     Both are taken as functions of one uniform draw. With q = exp(-step/scale) the lattice noise is k steps or more
     with probability 2 q^k / (1 + q), and that is where the continuous one is k step - scale ln(2 / (1 + q)) or more.

@@ -36,7 +36,7 @@ FARTHEST = 1e100
 def quotient_bounds(
     numerator: Floats, denominator: Floats, terms: QuotientTerms, beta: float, support: tuple[float, float]
 ) -> Bounds:
-    """Where the quotient of two exact quantities lies, given their noisy values, for all groups at once.
+    """Return the range of the quotient of two exact quantities, given their noisy values, for all groups at once.
 
     The numerator is seen with noise sum a_i X_i and the denominator with sum b_i X_i; a noise that enters both
     stands once, with both coefficients. Exact for normal noises (Fieller) and for one or two Laplace noises, on a
@@ -46,7 +46,7 @@ def quotient_bounds(
     Args:
         numerator: Noisy values, one per group, neither clipped nor corrected.
         denominator: Likewise.
-        terms: For each independent noise, its coefficient above, its coefficient below, and its law.
+        terms: For each independent noise, its coefficients in numerator and denominator, and its law.
         beta: How often the exact quotient may lie outside.
         support: Where the quotient is publicly known to lie; either end may be infinite.
 
@@ -57,17 +57,17 @@ def quotient_bounds(
         (0.2595, 0.3414)
     """
     check_beta(beta)
-    above, below = np.broadcast_arrays(np.atleast_1d(np.asarray(numerator, float)), np.asarray(denominator, float))
+    tops, bottoms = np.broadcast_arrays(np.atleast_1d(np.asarray(numerator, float)), np.asarray(denominator, float))
     active = [(float(a), float(b), noise) for a, b, noise in terms if (a or b) and _size(noise) > 0]
     laplaces = [(a, b, noise) for a, b, noise in active if isinstance(noise, Laplace)]
     if not laplaces:
-        hull = fieller_hull(above, below, _directions(active), beta, support)
+        hull = fieller_hull(tops, bottoms, _directions(active), beta, support)
     elif len(active) == len(laplaces) <= 2 and all(noise.step <= COARSE * noise.scale for _, _, noise in laplaces):
-        hull = LaplaceQuotient(above, below, laplaces, beta).hull(support)
+        hull = LaplaceQuotient(tops, bottoms, laplaces, beta).hull(support)
     else:
-        return _box(above, below, active, beta, support)
+        return _box(tops, bottoms, active, beta, support)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        return _reported(*hull, above / below, support)
+        return _reported(*hull, tops / bottoms, support)
 
 
 def normal_quotient_bounds(
@@ -87,19 +87,21 @@ def normal_quotient_bounds(
         support: Where the quotient is publicly known to lie.
     """
     check_beta(beta)
-    above, below, shared = variances
-    root = np.sqrt(above)
+    of_numerator, of_denominator, shared = variances
+    root = np.sqrt(of_numerator)
     slope = np.divide(shared, root, out=np.zeros_like(root), where=root > 0)
-    own = np.sqrt(np.maximum(below - slope**2, 0.0))
+    own = np.sqrt(np.maximum(of_denominator - slope**2, 0.0))
     hull = fieller_hull(numerator, denominator, [(root, slope, 1.0), (np.zeros_like(own), own, 1.0)], beta, support)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         return _reported(*hull, numerator / denominator, support)
 
 
-def _box(above: Floats, below: Floats, terms: QuotientTerms, beta: float, support: tuple[float, float]) -> Bounds:
+def _box(
+    numerator: Floats, denominator: Floats, terms: QuotientTerms, beta: float, support: tuple[float, float]
+) -> Bounds:
     """Divide the intervals of numerator and denominator, each of which fails half as often."""
-    top = Bounds.around(above, half_width([(a, noise) for a, _, noise in terms], beta / 2))
-    bottom = Bounds.around(below, half_width([(b, noise) for _, b, noise in terms], beta / 2))
+    top = Bounds.around(numerator, half_width([(a, noise) for a, _, noise in terms], beta / 2))
+    bottom = Bounds.around(denominator, half_width([(b, noise) for _, b, noise in terms], beta / 2))
     return box_bounds(top, bottom, support).weakened(CONSERVATIVE)
 
 
@@ -111,7 +113,7 @@ def box_bounds(numerator: Bounds, denominator: Bounds, support: tuple[float, flo
 
 
 def _reported(lower: Floats, upper: Floats, estimate: Floats, support: tuple[float, float]) -> Bounds:
-    """Where nothing in the support is accepted, the end on the side of the point estimate, which always is."""
+    """The accepted range; if nothing in the support is accepted, the end on the side of the point estimate."""
     empty = np.isnan(lower)
     nearest = np.where(estimate > support[1], support[1], support[0])
     lower, upper = np.where(empty, nearest, lower), np.where(empty, nearest, upper)
@@ -123,13 +125,13 @@ def _directions(terms: QuotientTerms) -> Directions:
     directions = [(a, b, noise.sigma) for a, b, noise in terms if isinstance(noise, Gaussian)]
     if len(directions) <= 2:
         return directions
-    above = math.fsum((a * sigma) ** 2 for a, _, sigma in directions)
-    below = math.fsum((b * sigma) ** 2 for _, b, sigma in directions)
+    of_numerator = math.fsum((a * sigma) ** 2 for a, _, sigma in directions)
+    of_denominator = math.fsum((b * sigma) ** 2 for _, b, sigma in directions)
     shared = math.fsum(a * b * sigma**2 for a, b, sigma in directions)
-    if above == 0:
-        return [(0.0, 1.0, math.sqrt(below))]
-    own = max(below - shared**2 / above, 0.0)
-    return [(math.sqrt(above), shared / math.sqrt(above), 1.0), (0.0, math.sqrt(own), 1.0)]
+    if of_numerator == 0:
+        return [(0.0, 1.0, math.sqrt(of_denominator))]
+    root, own = math.sqrt(of_numerator), max(of_denominator - shared**2 / of_numerator, 0.0)
+    return [(root, shared / root, 1.0), (0.0, math.sqrt(own), 1.0)]
 
 
 def _size(noise: Noise) -> float:
@@ -151,7 +153,7 @@ def fieller_hull(
     Args:
         numerator: Noisy values.
         denominator: Noisy values.
-        directions: For each noise its coefficient above, its coefficient below (for all groups, or for each), and its
+        directions: For each noise its coefficients in numerator and denominator (for all groups, or for each), and its
             standard deviation.
         beta: How often the exact quotient may be rejected.
         support: Where the quotient is known to lie.
@@ -175,12 +177,14 @@ def _roots(
     numerator: Floats, denominator: Floats, directions: Directions, z: float
 ) -> tuple[Floats, Floats, Floats, NDArray[np.bool_]]:
     """The leading coefficient, both roots in order, and where every quotient is accepted."""
-    above = z * np.sqrt(sum((a * sigma) ** 2 for a, _, sigma in directions))
-    below = z * np.sqrt(sum((b * sigma) ** 2 for _, b, sigma in directions))
+    top_reach = z * np.sqrt(sum((a * sigma) ** 2 for a, _, sigma in directions))
+    bottom_reach = z * np.sqrt(sum((b * sigma) ** 2 for _, b, sigma in directions))
     shared = z * z * sum(a * b * sigma * sigma for a, b, sigma in directions)
-    a = (denominator - below) * (denominator + below) + 0.0  # no negative zero: its sign would turn infinite roots
+    a = (denominator - bottom_reach) * (
+        denominator + bottom_reach
+    ) + 0.0  # no negative zero: its sign would turn infinite roots
     b = numerator * denominator - shared
-    c = (numerator - above) * (numerator + above)
+    c = (numerator - top_reach) * (numerator + top_reach)
     discriminant = _discriminant(numerator, denominator, directions, z)
     far = b + np.where(b < 0, -1.0, 1.0) * np.sqrt(np.maximum(discriminant, 0.0))
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -204,7 +208,7 @@ def _discriminant(numerator: Floats, denominator: Floats, directions: Directions
 
 @dataclass(frozen=True, slots=True)
 class LaplaceQuotient:
-    """Noisy numerators and denominators, and for each noise its coefficient above, its coefficient below, its law."""
+    """Noisy numerators and denominators, and for each noise its coefficient in either, and its law."""
 
     numerator: Floats
     denominator: Floats
@@ -213,8 +217,8 @@ class LaplaceQuotient:
 
     def hull(self, support: tuple[float, float]) -> tuple[Floats, Floats]:
         """The least and greatest accepted quotient in `support`; nan for both where none is accepted there."""
-        lower = self.least(*support)
-        upper = -self._mirrored().least(-support[1], -support[0])
+        lower = self.minimum(*support)
+        upper = -self._mirrored().minimum(-support[1], -support[0])
         return lower, np.where(np.isnan(lower), np.nan, upper)
 
     def tail(self, quotient: Floats | float) -> Floats:
@@ -223,7 +227,7 @@ class LaplaceQuotient:
         return self._tail([a - quotient * b for a, b, _ in self.terms], distance)
 
     def zero_possible(self) -> Flags:
-        """Where the denominator may be zero, that is, where quotients without limit are accepted."""
+        """Flags of the groups whose denominator may be zero, so that quotients without limit are accepted."""
         return self._tail([b for _, b, _ in self.terms], np.abs(self.denominator)) >= self.beta
 
     def _tail(self, coefficients: Sequence[Floats | float], distance: Floats) -> Floats:
@@ -242,7 +246,7 @@ class LaplaceQuotient:
         remainder = self.numerator - quotient * self.denominator
         return np.where(self.tail(quotient) < self.beta, np.sign(remainder), 0.0)
 
-    def least(self, lowest: float, highest: float) -> Floats:
+    def minimum(self, lowest: float, highest: float) -> Floats:
         """Find the least accepted quotient from `lowest` to `highest`; nan where there is none."""
         start = np.full(self.numerator.shape, lowest) if math.isfinite(lowest) else self._far_left()
         finite = np.where(np.isfinite(start), start, 0.0)
@@ -257,23 +261,23 @@ class LaplaceQuotient:
         """A rejected quotient to the left of all accepted ones; minus infinity where there is none."""
         centre = self._estimate()
         step, found = np.maximum(np.abs(centre), 1.0), self.zero_possible()
-        place = np.where(found, -np.inf, centre)
+        position = np.where(found, -np.inf, centre)
         for _ in range(DOUBLINGS):
-            found |= self._side(np.where(found, centre, place)) != 0
+            found |= self._side(np.where(found, centre, position)) != 0
             if found.all():
-                return place
-            place, step = np.where(found, place, place - step), 2 * step
-        return np.where(found, place, -np.inf)
+                return position
+            position, step = np.where(found, position, position - step), 2 * step
+        return np.where(found, position, -np.inf)
 
     def _leave(self, start: Floats, side: Floats) -> Floats:
         """A quotient to the right of `start` that is not rejected on the same side."""
-        step, place = np.maximum(np.abs(start), 1.0), start
+        step, position = np.maximum(np.abs(start), 1.0), start
         for _ in range(DOUBLINGS):
-            inside = (self._side(place) == side) & (side != 0)
+            inside = (self._side(position) == side) & (side != 0)
             if not inside.any():
                 break
-            place, step = np.where(inside, place + step, place), 2 * step
-        return place
+            position, step = np.where(inside, position + step, position), 2 * step
+        return position
 
     def _bisect(self, rejected: Floats, other: Floats, side: Floats) -> Floats:
         """The end of the rejected quotients, from the rejected side."""

@@ -20,7 +20,7 @@ HALVINGS = 100
 
 
 def selected_count_bounds(values: Floats, noise: Noise, threshold: float, minimum: int, beta: float) -> Bounds:
-    """Where an exact count lies, given that its noisy value reached `threshold` and was therefore released.
+    """Return the range of an exact count, given that its noisy value reached `threshold` and was therefore released.
 
     The lower end is the least count c for which P(noisy >= value | c, released) is still beta / 2, and
     never below `minimum`, which every released group is known to reach. That chance rises with c because the noise
@@ -82,5 +82,5 @@ def _log_laplace(x: Floats) -> Floats:
 def _log_lattice(steps: Floats, ratio: float) -> Floats:
     """The same for P(x) proportional to exp(-ratio |x|) on the integers."""
     share = 1.0 / (1.0 + math.exp(-ratio))
-    above = math.log(share) - ratio * steps
-    return np.where(steps >= 1, above, np.log1p(-share * np.exp(-ratio * (1 - np.minimum(steps, 0.0)))))
+    upper_tail = math.log(share) - ratio * steps
+    return np.where(steps >= 1, upper_tail, np.log1p(-share * np.exp(-ratio * (1 - np.minimum(steps, 0.0)))))

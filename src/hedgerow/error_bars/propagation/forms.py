@@ -77,14 +77,14 @@ class Releases:
     def quotient(self, cell: Cell, frame: Frame) -> "Quotient | None":
         """The aggregate behind a cell as a quotient of forms, if it is one."""
         estimator = self.estimators[cell.release]
-        found = estimator.ratio(estimator.index(cell.call))
-        if found is None:
+        ratio = estimator.ratio(estimator.index(cell.call))
+        if ratio is None:
             return None
         groups, not_null = self.groups_of(cell, frame)
-        numerator = self._form(cell.release, found.numerator, groups, not_null)
-        if found.denominator is None:
-            return Quotient(numerator, None, found.support)
-        return Quotient(numerator, self._form(cell.release, found.denominator, groups, not_null), found.support)
+        numerator = self._form(cell.release, ratio.numerator, groups, not_null)
+        if ratio.denominator is None:
+            return Quotient(numerator, None, ratio.support)
+        return Quotient(numerator, self._form(cell.release, ratio.denominator, groups, not_null), ratio.support)
 
     def constant(self, values: Floats) -> "Quotient":
         """Numbers without noise."""
@@ -102,8 +102,8 @@ class Releases:
         size, rows = len(self.estimators[release].noisy.shown), np.flatnonzero(not_null)
         columns = [before + coordinate * size + groups[rows] for coordinate, _, _ in form.terms]
         numbers = [np.full(len(rows), coefficient) for _, coefficient, _ in form.terms]
-        places = np.tile(rows, len(columns)), np.concatenate(columns)
-        matrix = csr_array((np.concatenate(numbers), places), shape=(len(groups), cells))
+        entries = np.tile(rows, len(columns)), np.concatenate(columns)
+        matrix = csr_array((np.concatenate(numbers), entries), shape=(len(groups), cells))
         return LinearForm(np.where(not_null, form.values[groups], np.nan), matrix)
 
 
@@ -141,7 +141,7 @@ class LinearForm:
         return np.asarray(self.matrix.multiply(other.matrix) @ releases.variances, dtype=float)
 
     def half_widths(self, releases: Releases, beta: float) -> Floats:
-        """How far the noise of each row strays, but for a probability of `beta`; equal noise is worked out once."""
+        """Half width of each row's interval, which fails with probability `beta`; equal noise is worked out once."""
         widths = half_width([(1.0, Gaussian(1.0))], beta) * np.sqrt(self.covariance(self, releases))
         known: dict[tuple[Any, ...], float] = {}
         for row in np.flatnonzero(abs(self.matrix) @ (~releases.is_normal).astype(float)):
@@ -235,8 +235,8 @@ class Quotient:
             values = np.nan_to_num(top.values[rows]), np.nan_to_num(bottom.values[rows])
             result.put(rows, quotient_bounds(*values, terms, beta, self.support))
         rest = np.flatnonzero((laplaces > 0) & ~few)
-        above, below = (form.at(rest).bounds(releases, beta / 2) for form in (top, bottom))
-        result.put(rest, box_bounds(above, below, self.support).weakened(CONSERVATIVE))
+        parts = [form.at(rest).bounds(releases, beta / 2) for form in (top, bottom)]
+        result.put(rest, box_bounds(parts[0], parts[1], self.support).weakened(CONSERVATIVE))
         return result.bounds()
 
 
@@ -272,12 +272,12 @@ def _alike(
     releases: Releases,
 ) -> list[tuple[Indices, list[tuple[float, float, Noise]]]]:
     """Rows with the same noises and the same coefficients, and these."""
-    found: dict[tuple[tuple[float, float, Noise], ...], list[int]] = defaultdict(list)
+    by_terms: dict[tuple[tuple[float, float, Noise], ...], list[int]] = defaultdict(list)
     for row in rows.tolist():
-        above, below = (_entries(matrix, row) for matrix in (top, bottom))
-        terms = [(above.get(c, 0.0), below.get(c, 0.0), releases.noises[c]) for c in {**above, **below}]
-        found[tuple(sorted(terms, key=repr))].append(row)
-    return [(np.array(alike, dtype=np.int64), list(terms)) for terms, alike in found.items()]
+        tops, bottoms = _entries(top, row), _entries(bottom, row)
+        terms = [(tops.get(c, 0.0), bottoms.get(c, 0.0), releases.noises[c]) for c in {**tops, **bottoms}]
+        by_terms[tuple(sorted(terms, key=repr))].append(row)
+    return [(np.array(alike, dtype=np.int64), list(terms)) for terms, alike in by_terms.items()]
 
 
 def _entries(matrix: Any, row: int) -> dict[int, float]:  # noqa: ANN401 - likewise

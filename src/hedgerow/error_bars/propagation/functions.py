@@ -89,7 +89,7 @@ class Evaluation:
         return unbounded(self.frame.rows)
 
     def verdict(self, origin: Origin) -> conditions.Verdict:
-        """Where a condition surely holds, surely fails, or is surely NULL."""
+        """Decide a condition as far as the intervals of its numbers do."""
         if isinstance(origin, Known) and self.frame.has(origin.value):
             values = self.frame.numbers(origin.value)
             return conditions.Verdict(values == 1, values == 0, np.isnan(values))

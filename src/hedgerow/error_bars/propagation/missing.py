@@ -1,4 +1,4 @@
-"""Why a number is missing: its group is held back, there is no such row, or the expression is NULL.
+"""Reasons for a missing number: its group is held back, there is no such row, or the expression is NULL.
 
 It follows from which released rows a number is made of, not from what it is. A total of several rows is there as long
 as one of them is.
@@ -31,7 +31,7 @@ PRESENT, UNKNOWN = 0, -1
 
 
 def missing_behind(origin: Origin, frame: Frame, releases: Releases) -> list[Status | None]:
-    """For each row, why a number that this one rests on is missing; None where none is, or its lack is no reason."""
+    """Return, for each row, why a number that this one rests on is missing; None where none is."""
     hides = any(not estimator.noisy.shown.all() for estimator in releases.estimators)
     statuses: dict[int, Status | None] = {PRESENT: None, UNKNOWN: UNTRACED if hides else NULL}
     for index, estimator in enumerate(releases.estimators):

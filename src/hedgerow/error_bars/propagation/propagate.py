@@ -55,7 +55,7 @@ class Propagation:
         return Bounds(found.lower, found.upper, [NO_RULE if no and s.reason is None else s for s, no in pairs])
 
     def population(self, origin: Origin, frame: Frame, beta: float) -> list[Population] | None:
-        """For a statistic that compares people, shown as it is: what it says about a population, row by row."""
+        """Interval about a population and p-value, row by row, of a statistic that compares people; None for others."""
         if not isinstance(origin, Cell) or origin.chosen:
             return None
         found = self.releases.estimators[origin.release].about_population(origin.call, beta)

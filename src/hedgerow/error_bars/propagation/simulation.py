@@ -30,7 +30,7 @@ Bars = list[dict[str, Interval]]
 
 LEAST_DRAWS = 2_000
 BEYOND = 50
-"""How many draws lie beyond each end, at least."""
+"""Number of draws beyond each end, at least."""
 
 MOST_CELLS = 8_000_000
 SIMULATED = Status(IntervalKind.APPROXIMATE, Reason.SIMULATED, "approximate: simulated")
@@ -38,7 +38,7 @@ SIMULATED = Status(IntervalKind.APPROXIMATE, Reason.SIMULATED, "approximate: sim
 
 @dataclass(frozen=True)
 class Drawn:
-    """What the draws of one number were like: two quantiles, and the minimum."""
+    """Two quantiles and the minimum of the draws of one number."""
 
     low: float
     high: float
@@ -98,7 +98,7 @@ class Simulation:
 
 
 def draws_for(beta: float, estimators: Sequence[Estimator]) -> int | None:
-    """How many draws an interval that fails with probability `beta` takes; None where that is too much to simulate.
+    """Number of draws for an interval that fails with probability `beta`; None where that is too much to simulate.
 
     Nor is there anything to simulate where no group is shown: every draw of no noise is alike.
     """

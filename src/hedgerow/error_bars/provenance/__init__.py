@@ -1,7 +1,7 @@
-"""Where the numbers of an answer come from: which released numbers are in each, and how."""
+"""Provenance of the numbers of an answer: which released numbers are in each, and how."""
 
-from hedgerow.error_bars.provenance.noisy_columns import Traced, is_noisy, noisy_columns, picks_rows, trace
+from hedgerow.error_bars.provenance.noisy_columns import SingleRow, is_noisy, noisy_columns, picks_rows, single_row
 from hedgerow.error_bars.provenance.origins import Origin
-from hedgerow.error_bars.provenance.rewriting import explained
+from hedgerow.error_bars.provenance.rewriting import with_provenance
 
-__all__ = ["Origin", "Traced", "explained", "is_noisy", "noisy_columns", "picks_rows", "trace"]
+__all__ = ["Origin", "SingleRow", "is_noisy", "noisy_columns", "picks_rows", "single_row", "with_provenance"]

@@ -1,4 +1,4 @@
-"""Where the columns of an answer come from: back through derived tables to the released numbers."""
+"""The columns of a query that rest on noise, and queries each row of which comes from one released row."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from hedgerow.plan.rewrite import rewrite
 
 
 @dataclass(frozen=True)
-class Traced:
+class SingleRow:
     """An answer whose every row comes from one released row.
 
     `columns` and `others` (conditions, orders) are expressions over the released columns (whose `table` is ""), and
@@ -22,8 +22,8 @@ class Traced:
     picks: bool
 
 
-def trace(query: Query) -> Traced | None:
-    """The origin of each column, or None where rows have no single origin."""
+def single_row(query: Query) -> SingleRow | None:
+    """The query in terms of the one release that its rows come from; None where a row may have several sources."""
     if not isinstance(query, Select) or query.distinct or query.source is None:
         return None
     found = _origin(query.source)
@@ -32,7 +32,7 @@ def trace(query: Query) -> Traced | None:
     release, meaning, others, picks = found
     columns = tuple(_replaced(column.expr, meaning) for column in query.columns)
     here = [_replaced(expr, meaning) for expr in (*query.where, *(term.expr for term in query.order))]
-    return Traced(
+    return SingleRow(
         release, columns, (*others, *here), picks or bool(query.where) or query.limit is not None or query.offset > 0
     )
 
@@ -44,7 +44,7 @@ def _origin(source: From) -> Origin | None:
     if isinstance(source, Released):
         return source.release, _released(source), (), False
     if isinstance(source, Derived):
-        inner = trace(source.query)
+        inner = single_row(source.query)
         if inner is None:
             return None
         names = [column.name for column in source.query.columns] if isinstance(source.query, Select) else []
@@ -77,7 +77,7 @@ def _replaced(expr: Expr, meaning: Mapping[ColumnId, Expr]) -> Expr:
 
 
 def picks_rows(query: Query) -> bool:
-    """Whether rows are chosen by what they hold: a condition or a limit over released rows, at any level."""
+    """Return True if rows are chosen by what they hold: a condition or a limit over released rows, at any level."""
     return any(
         isinstance(node, Select)
         and is_noisy(node.source)
@@ -87,12 +87,12 @@ def picks_rows(query: Query) -> bool:
 
 
 def is_noisy(source: object) -> bool:
-    """Whether released numbers are in it."""
+    """Return True if released numbers are in it."""
     return any(isinstance(node, Released) for node in inside(source))
 
 
 def noisy_columns(query: Query) -> list[bool]:
-    """For each column shown, whether noise is in it."""
+    """A flag for each column shown: True if it rests on noise."""
     if isinstance(query, SetOperation):
         return [a or b for a, b in zip(noisy_columns(query.left), noisy_columns(query.right), strict=True)]
     known = {} if query.source is None else _noisy(query.source)
@@ -119,8 +119,8 @@ def _noisy(source: From) -> dict[ColumnId, bool]:
     if isinstance(source, Join):
         return {**_noisy(source.left), **_noisy(source.right)}
     if isinstance(source, Grouped):
-        below, mixes = _noisy(source.source), is_noisy(source.source)
-        keys = {(source.alias, k.name): _rests_on_noise(k.expr, below, mixes=mixes) for k in source.keys}
+        inner, mixes = _noisy(source.source), is_noisy(source.source)
+        keys = {(source.alias, k.name): _rests_on_noise(k.expr, inner, mixes=mixes) for k in source.keys}
         return {**keys, **{(source.alias, call.name): mixes and call.function != "GROUPING" for call in source.calls}}
     return {}
 

@@ -1,7 +1,7 @@
-"""Where each number of an answer comes from, through any after part: which released cells are in it, and how.
+"""Origins of the numbers of an answer, through any SQL after the noise: which released cells are in each, and how.
 
 A query is rewritten so that it also gives, for each row it shows, the numbers of the released rows that are behind it
-(`explained`). An origin is an expression over those numbers. Whatever cannot be followed is `Untraced`.
+(`with_provenance`). An origin is an expression over those numbers. Whatever cannot be followed is `Untraced`.
 """
 
 from dataclasses import dataclass

@@ -1,10 +1,10 @@
-"""Rewriting a query so that it tells the origin of what it shows. See `origins`."""
+"""Rewrite a query so that it also gives the origins of the numbers it shows. See `origins`."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
 
 from hedgerow.compiled import ROW
-from hedgerow.error_bars.provenance.lift import lifted
 from hedgerow.error_bars.provenance.noisy_columns import is_noisy, noisy_columns
 from hedgerow.error_bars.provenance.origins import ELEMENT, Applied, Cell, Gathered, Known, Origin, Ranked, Untraced
 from hedgerow.expressions.exact_aggregates import ROWS, TOTAL
@@ -27,12 +27,15 @@ from hedgerow.plan.nodes import (
 PICKED = frozenset({"LAG", "LEAD", "FIRST_VALUE", "LAST_VALUE", "NTH_VALUE"})
 SUMMED = {"SUM": "SUM", TOTAL: "SUM", "AVG": "AVG", "MIN": "MIN", "MAX": "MAX", "COUNT": "COUNT"}
 
+HOLDS = "row_holds"
+"""Column that says where a condition held."""
+
 Meaning = Mapping[ColumnId, Origin]
 Source = tuple[From, dict[ColumnId, Origin], bool]
 
 
 @dataclass(frozen=True)
-class Explained:
+class WithProvenance:
     """A query with more columns than it shows, and the origin of each column that it shows.
 
     Origins refer to the further columns by name, under the table "". `chosen` says that noisy numbers decide which rows
@@ -44,20 +47,22 @@ class Explained:
     chosen: bool = False
 
 
-def explained(query: Query, releases: Sequence[Release]) -> Explained:
-    """The query, telling where its numbers come from."""
+def with_provenance(query: Query, releases: Sequence[Release]) -> WithProvenance:
+    """Return the query with the columns that the origins of its numbers refer to."""
     if isinstance(query, SetOperation) or query.distinct:
         pairs = zip(noisy_columns(query), _shown(query), strict=True)
-        return Explained(query, tuple(Untraced() if noisy else Known(column) for noisy, column in pairs), chosen=True)
+        return WithProvenance(
+            query, tuple(Untraced() if noisy else Known(column) for noisy, column in pairs), chosen=True
+        )
     reader = _Reader(releases)
     source, meaning, chosen = (None, {}, False) if query.source is None else reader.source(query.source)
     chosen = chosen or reader.is_noisy(query.where, meaning)
-    found = [reader.origin(column.expr, meaning, chosen=chosen) for column in query.columns]
+    inner = [reader.origin(column.expr, meaning, chosen=chosen) for column in query.columns]
     cut = bool(meaning) and (query.limit is not None or query.offset > 0)
     exports = _Exports("x")
-    origins = tuple(exports.of(origin) for origin in found)
-    told = replace(query, source=source, columns=(*query.columns, *exports.columns))
-    return Explained(told, origins, chosen=chosen or cut)
+    origins = tuple(exports.of(origin) for origin in inner)
+    whole = replace(query, source=source, columns=(*query.columns, *exports.columns))
+    return WithProvenance(whole, origins, chosen=chosen or cut)
 
 
 def _shown(query: Query) -> list[Column]:
@@ -110,9 +115,9 @@ class _Reader:
     def source(self, source: From) -> "Source":
         """The tree with what it must give besides, the origin of each column, and whether noise chose its rows."""
         if isinstance(source, Released):
-            place = self.releases.index(source.release)
+            index = self.releases.index(source.release)
             row = Column(ROW, Type.INTEGER, table=source.alias)
-            return source, {(source.alias, c.name): Cell(place, c.name, row) for c in source.release.calls}, False
+            return source, {(source.alias, c.name): Cell(index, c.name, row) for c in source.release.calls}, False
         if isinstance(source, Derived):
             return self._derived(source)
         if isinstance(source, Join):
@@ -126,11 +131,11 @@ class _Reader:
         return source, {}, False
 
     def is_noisy(self, conditions: Sequence[Expr], meaning: Meaning) -> bool:
-        """Whether what a condition says depends on noise."""
+        """Return True if the result of a condition depends on noise."""
         return any(_rests_on(part, meaning) for condition in conditions for part in walk(condition))
 
     def _derived(self, source: Derived) -> "Source":
-        inner = explained(source.query, self.releases)
+        inner = with_provenance(source.query, self.releases)
         names = [column.name for column in _shown(source.query)]
 
         def outside(expr: Expr) -> Expr:
@@ -141,8 +146,8 @@ class _Reader:
         return Derived(inner.query, source.alias), meaning, inner.chosen
 
     def _grouped(self, source: Grouped) -> "Source":
-        source = lifted(source)
-        below, meaning, chosen = self.source(source.source)
+        source = _conditions_as_filters(source)
+        inner, meaning, chosen = self.source(source.source)
         chosen = chosen or self.is_noisy([*source.where, *(key.expr for key in source.keys)], meaning)
         calls: list[AggregateCall] = []
         origins: dict[ColumnId, Origin] = {}
@@ -154,7 +159,7 @@ class _Reader:
             origin, gathering = self._call(call, meaning, source.alias, len(calls), chosen=chosen)
             origins[source.alias, call.name] = origin
             calls += gathering
-        return replace(source, source=below, calls=(*source.calls, *calls)), origins, chosen
+        return replace(source, source=inner, calls=(*source.calls, *calls)), origins, chosen
 
     def _call(
         self, call: AggregateCall, meaning: Meaning, alias: str, count: int, *, chosen: bool
@@ -179,7 +184,7 @@ class _Reader:
         return Gathered(SUMMED[call.function], inside, rows, chosen), [gathering]
 
     def origin(self, expr: Expr, meaning: Meaning, *, chosen: bool = False) -> Origin:
-        """Where an expression comes from."""
+        """The origin of an expression."""
         if not any(_rests_on(part, meaning) for part in walk(expr)):
             return Known(expr)
         if isinstance(expr, Column):
@@ -237,19 +242,19 @@ class _Reader:
         return Ranked(own, others, first.descending)
 
     def _nested(self, expr: Nested) -> Origin:
-        """A query that is one value: what it must tell is asked of it once more, column by column."""
+        """A query that is one value: each column that its origin refers to becomes a nested query of its own."""
         if expr.kind != "scalar" or not isinstance(expr.query, Select):
             return Untraced()
-        inner = explained(expr.query, self.releases)
+        inner = with_provenance(expr.query, self.releases)
         query = inner.query
 
-        def asked(found: Expr) -> Expr:
-            if not isinstance(found, Column) or not isinstance(query, Select):
-                return found
-            column = next(column for column in query.columns if column.name == found.name)
-            return replace(expr, query=replace(query, columns=(column,)), type=found.type)
+        def nested(part: Expr) -> Expr:
+            if not isinstance(part, Column) or not isinstance(query, Select):
+                return part
+            column = next(column for column in query.columns if column.name == part.name)
+            return replace(expr, query=replace(query, columns=(column,)), type=part.type)
 
-        return _references(inner.origins[0], asked)
+        return _references(inner.origins[0], nested)
 
 
 def _as_sum(call: AggregateCall) -> AggregateCall:
@@ -260,7 +265,7 @@ def _as_sum(call: AggregateCall) -> AggregateCall:
 
 
 def _is_flat(origin: Origin) -> bool:
-    """Whether it is made of numbers of one row, and not of lists: lists of lists are not followed."""
+    """Return True if it is made of numbers of one row, and not of lists: lists of lists are not followed."""
     if isinstance(origin, Applied):
         return all(_is_flat(argument) for argument in origin.arguments)
     return isinstance(origin, Cell | Known)
@@ -272,3 +277,42 @@ def _rests_on(part: Expr, meaning: Meaning) -> bool:
     if isinstance(part, Nested):
         return is_noisy(part.query)
     return isinstance(part, Window) and bool(meaning) and part.function not in PICKED
+
+
+def _conditions_as_filters(grouped: Grouped) -> Grouped:
+    """Move the conditions on the rows of a single group into the FILTER clauses of its aggregates.
+
+    `SELECT COUNT(*) FROM (… HAVING c)` is the same as `SELECT COUNT(*) FILTER (WHERE c) FROM (…)`; the second form
+    keeps all rows in sight, also those that noise left out, and so has an error bar.
+    """
+    if grouped.keys or grouped.sets is not None or any(call.function == "GROUPING" for call in grouped.calls):
+        return grouped
+    unfiltered = _unfiltered(grouped)
+    conditions = grouped.where if unfiltered is None else (*grouped.where, unfiltered[1])
+    if not conditions:
+        return grouped
+    source = grouped.source if unfiltered is None else unfiltered[0]
+    calls = tuple(
+        replace(call, filter=_all((*conditions, *([] if call.filter is None else [call.filter]))))
+        for call in grouped.calls
+    )
+    return replace(grouped, source=source, where=(), calls=calls)
+
+
+def _unfiltered(grouped: Grouped) -> tuple[Derived, Expr] | None:
+    """The derived table without its WHERE, and a column that says where it held."""
+    source = grouped.source
+    if not isinstance(source, Derived) or not isinstance(source.query, Select):
+        return None
+    query = source.query
+    if not query.where or query.distinct or query.limit is not None or query.offset:
+        return None
+    if any(isinstance(part, Window) for column in query.columns for part in walk(column.expr)):
+        return None
+    holds = Named(HOLDS, _all(query.where))
+    whole = replace(query, where=(), order=(), columns=(*query.columns, holds))
+    return Derived(whole, source.alias), Column(HOLDS, Type.BOOLEAN, table=source.alias)
+
+
+def _all(conditions: tuple[Expr, ...]) -> Expr:
+    return reduce(lambda left, right: Call("and", (left, right), Type.BOOLEAN), conditions)
