@@ -51,12 +51,12 @@ def answered(expression, mechanism, people, mean):
         people if total.grid is None else people * (mean - total.grid.offset) / total.grid.step for total in plan.sums
     ]
     noisy = []
-    for coordinate in plan.coordinates:
+    for coordinate in plan.noisy_sums:
         exact = sum(sums[i] * factor for i, factor in coordinate.combination) / coordinate.denominator
         noise = coordinate.noise
         law = norm(scale=noise.sigma) if isinstance(noise, Gaussian) else laplace(scale=noise.scale)
         noisy.append(exact + law.rvs(TRIALS))
-    smooth = [replace(c, noise=_without_lattice(c.noise)) for c in plan.coordinates]
+    smooth = [replace(c, noise=_without_lattice(c.noise)) for c in plan.noisy_sums]
     table = NoisyTable(pa.table({"k": pa.nulls(TRIALS)}).select([]), np.ones(TRIALS, bool), None, tuple(noisy))
     return single_row(logical.root).columns[0], Estimator(table, replace(plan, coordinates=tuple(smooth)))
 

@@ -17,7 +17,7 @@ from hedgerow.privacy.grid import centred, plain
 from hedgerow.privacy.laplace import block
 from hedgerow.privacy.precision import Precision
 from hedgerow.privacy.ranks import gaussian_draw, laplace_draw
-from hedgerow.privacy.shape import Shape
+from hedgerow.privacy.statement_sums import StatementSums
 from hedgerow.privacy.sums import ExactSum, SumKind
 
 pytestmark = pytest.mark.mutation
@@ -81,7 +81,7 @@ def test_a_sum_that_could_overflow_is_refused_when_it_is_priced():
     wanted = ExactSum(SumKind.VALUES, VALUE, None, grid)
     for size, fits in ((2**50, True), (2**60, False)):
         limits = Bounding(6, 2, 3, weighted=True, size=size)
-        made = Assembly(Shape(), limits, Precision(41, 30, 30), 1.0)
+        made = Assembly(StatementSums(), limits, Precision(41, 30, 30), 1.0)
         if fits:
             assert made.sum(wanted) == 0
         else:

@@ -114,5 +114,5 @@ def test_what_is_held_back_is_not_even_measured(build):
     steps = compile_steps(statement, session.backend)
     (noisy,) = released(session, steps, statement, paid(session, statement))
     assert noisy.shown.tolist() == [False, False, True]
-    for coordinate in noisy.coordinates:
+    for coordinate in noisy.noisy_sums:
         assert np.isnan(coordinate).tolist() == [True, True, False]

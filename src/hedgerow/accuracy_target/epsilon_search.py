@@ -13,17 +13,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from hedgerow.accuracy_target.error_forecast import ESTIMATE_SHARE, ErrorForecast, Errors, Floats, ReleaseForecast
-from hedgerow.aggregates import Kind
 from hedgerow.catalog.load_budget import EPSILONS
 from hedgerow.errors import BudgetError, ParameterError
 from hedgerow.execution.request import ErrorTarget
 from hedgerow.plan.nodes import LogicalPlan
-from hedgerow.privacy.needs import needs_of
 from hedgerow.privacy.plan import PrivateStatement
+from hedgerow.privacy.statement_sums import needed_sums
 from hedgerow.release import Estimator
-
-UNFORESEEN = {Kind.SPREAD, Kind.PAIR, Kind.PAIRS, Kind.RANK, Kind.DISTINCT, Kind.CELLS}
-"""Sums of which the error depends on the values of a group, or has no upper end."""
 
 NO_SIZE, LARGE = 1.0, 1e12
 CAUTIOUS, RELEASED, FAVOURABLE = -1, 0, 1
@@ -122,8 +118,8 @@ class EpsilonSearch:
 
 def require_foreseeable(logical: LogicalPlan) -> None:
     """Refuse aggregates whose error depends on more than the size and the mean of a group, before anything is spent."""
-    pairs = [pair for release in logical.releases for pair in zip(release.calls, needs_of(release), strict=True)]
-    unforeseen = sorted({call.function for call, need in pairs if need.kind in UNFORESEEN})
+    pairs = [pair for release in logical.releases for pair in zip(release.calls, needed_sums(release), strict=True)]
+    unforeseen = sorted({call.function for call, need in pairs if not need.kind.value.foreseeable})
     if unforeseen:
         raise ParameterError(
             f"The error of {unforeseen[0]} is not known before it is bought, so within= cannot promise it.",

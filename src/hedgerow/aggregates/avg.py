@@ -9,8 +9,8 @@ from hedgerow.aggregates.base import (
     Estimate,
     Floats,
     Kind,
-    Measured,
-    Need,
+    MeasuredSums,
+    NeededSums,
     Ratio,
     aggregate,
     bounded_number,
@@ -32,13 +32,13 @@ class Avg(Aggregate):
 
     result = Type.FLOAT
 
-    def need(self, arguments: Sequence[Expr], *, where: Expr | None, distinct: bool) -> Need:
+    def sums(self, arguments: Sequence[Expr], *, where: Expr | None, distinct: bool) -> NeededSums:
         """A count and a sum over the rows that have a value."""
         if distinct:
             raise UnsupportedSQLError("AVG(DISTINCT …) cannot be bounded for one person.", code="distinct-sum")
-        return Need(Kind.MEAN, bounded_number("AVG", arguments), where)
+        return NeededSums(Kind.MEAN, bounded_number("AVG", arguments), where)
 
-    def estimate(self, measured: Measured, beta: float) -> Estimate:
+    def estimate(self, measured: MeasuredSums, beta: float) -> Estimate:
         """The quotient, cut to the range; its exact interval, from the values before they were cut."""
         count, centred = measured.count, measured.centred
         if count is None or centred is None:
@@ -48,7 +48,7 @@ class Avg(Aggregate):
         lower, upper = (measured.middle + measured.half * end for end in (bounds.lower, bounds.upper))
         return Estimate(values, np.minimum(lower, values), np.maximum(upper, values), bounds.statuses)
 
-    def values(self, measured: Measured) -> Floats:
+    def values(self, measured: MeasuredSums) -> Floats:
         """The quotient, cut to the range; its middle where the count is not positive."""
         count, centred = measured.count, measured.centred
         if count is None or centred is None:
@@ -57,7 +57,7 @@ class Avg(Aggregate):
         raw = np.divide(centred.values, count.values, out=np.zeros_like(count.values), where=positive)
         return np.asarray(measured.middle + measured.half * np.clip(raw, -1.0, 1.0))
 
-    def ratio(self, measured: Measured) -> Ratio | None:
+    def ratio(self, measured: MeasuredSums) -> Ratio | None:
         """(middle count + half centred sum) / count."""
         if measured.count is None or measured.centred is None:
             return None

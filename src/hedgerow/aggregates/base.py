@@ -27,20 +27,37 @@ from hedgerow.statistics.moments import Column, Moments
 Floats = NDArray[np.float64]
 
 
-class Kind(Enum):
-    """What is summed."""
+@dataclass(frozen=True, slots=True)
+class KindFacts:
+    """What is publicly known of a kind of sums.
 
-    UNITS = "units"
-    ROWS = "rows"
-    SUM = "sum"
-    MEAN = "mean"
-    SPREAD = "spread"
-    PAIR = "pair"
-    PAIRS = "pairs"
-    RANK = "rank"
-    BIN = "bin"
-    CELLS = "cells"
-    DISTINCT = "distinct"
+    Attributes:
+        stored: Its name in stored releases, which never changes.
+        question: What it counts as among the questions of the query-budget note.
+        foreseeable: Whether its error follows from the size of a group, with an upper end.
+        joint: Whether its moments are released together.
+    """
+
+    stored: str
+    question: str
+    foreseeable: bool = True
+    joint: bool = False
+
+
+class Kind(Enum):
+    """What is summed. `privacy.kinds` says what each asks of a statement: a new kind is a line here and a row there."""
+
+    UNITS = KindFacts("units", "count")
+    ROWS = KindFacts("rows", "count")
+    SUM = KindFacts("sum", "sum")
+    MEAN = KindFacts("mean", "mean")
+    SPREAD = KindFacts("spread", "var", foreseeable=False, joint=True)
+    PAIR = KindFacts("pair", "var", foreseeable=False, joint=True)
+    PAIRS = KindFacts("pairs", "var", foreseeable=False, joint=True)
+    RANK = KindFacts("rank", "count", foreseeable=False)
+    BIN = KindFacts("bin", "histogram")
+    CELLS = KindFacts("cells", "histogram", foreseeable=False)
+    DISTINCT = KindFacts("distinct", "count", foreseeable=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +73,7 @@ class Rank:
 
 
 @dataclass(frozen=True, slots=True)
-class Need:
+class NeededSums:
     """A sum (MEAN: a count and a sum over the same rows) over the rows where `filter` holds and `value` is there.
 
     SPREAD is a count, a sum and a sum of squares; PAIR those of two columns and of their product, without
@@ -71,6 +88,15 @@ class Need:
     rank: Rank | None = None
     bins: tuple[Expr, ...] = ()
     bin: int = 0
+
+    @property
+    def stored_name(self) -> str:
+        """Its name in stored releases, by which an old one is found: never to be changed."""
+        kind = f"<Kind.{self.kind.name}: {self.kind.value.stored!r}>"
+        rest = ", ".join(
+            f"{name}={getattr(self, name)!r}" for name in ("value", "filter", "other", "rank", "bins", "bin")
+        )
+        return f"Need(kind={kind}, {rest})"
 
 
 @dataclass(frozen=True)
@@ -146,8 +172,8 @@ class Drawn:
 
 
 @dataclass(frozen=True)
-class Measured:
-    """What was released for one `Need`.
+class MeasuredSums:
+    """What was released for one `NeededSums`.
 
     `count` is the number of rows or units; `total` the sum; for a MEAN, `centred` is the sum of
     (x - middle) / half, every term of which lies in [-1, 1]. `moments` are sums of such terms, their squares and
@@ -195,18 +221,18 @@ class Aggregate(ABC):
     most_arguments: ClassVar[int] = 1
 
     @abstractmethod
-    def need(self, arguments: Sequence[Expr], *, where: Expr | None, distinct: bool) -> Need:
+    def sums(self, arguments: Sequence[Expr], *, where: Expr | None, distinct: bool) -> NeededSums:
         """The sums it is made of."""
 
     @abstractmethod
-    def estimate(self, measured: Measured, beta: float) -> Estimate:
+    def estimate(self, measured: MeasuredSums, beta: float) -> Estimate:
         """The answer, with an interval that fails with probability at most `beta`."""
 
-    def values(self, measured: Measured) -> Floats:
+    def values(self, measured: MeasuredSums) -> Floats:
         """The answer alone."""
         return self.estimate(measured, 0.5).values
 
-    def ratio(self, measured: Measured) -> Ratio | None:  # noqa: ARG002 - not every aggregate has one
+    def ratio(self, measured: MeasuredSums) -> Ratio | None:  # noqa: ARG002 - not every aggregate has one
         """The answer as a quotient of linear forms, for exact intervals of arithmetic; None where it is none."""
         return None
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from itertools import pairwise
 
-from hedgerow.aggregates.base import Kind, Need, aggregate
+from hedgerow.aggregates.base import Kind, NeededSums, aggregate
 from hedgerow.aggregates.count import Count
 from hedgerow.errors import UnsupportedSQLError
 from hedgerow.expressions.nodes import Call, Expr, Literal
@@ -24,7 +24,7 @@ class _Bin(Count):
 
     most_arguments = MOST_BINS + 3
 
-    def need(self, arguments: Sequence[Expr], *, where: Expr | None, distinct: bool) -> Need:
+    def sums(self, arguments: Sequence[Expr], *, where: Expr | None, distinct: bool) -> NeededSums:
         """A count of the rows of one bin, next to those of the others."""
         if distinct or len(arguments) < 3:
             raise UnsupportedSQLError(f"{self.name} takes a value, a number and bins.", code="type-mismatch")
@@ -32,7 +32,7 @@ class _Bin(Count):
         number = arguments[1].value if isinstance(arguments[1], Literal) else None
         if not isinstance(number, int) or not 0 <= number < len(conditions) <= MOST_BINS:
             raise UnsupportedSQLError(f"{self.name} has no such bin.", code="type-mismatch")
-        return Need(Kind.BIN, None, where, bins=conditions, bin=number)
+        return NeededSums(Kind.BIN, None, where, bins=conditions, bin=number)
 
     @abstractmethod
     def conditions(self, value: Expr, constants: Sequence[Expr]) -> tuple[Expr, ...]:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from hedgerow.aggregates.base import Aggregate, Estimate, Floats, Form, Kind, Measured, Need, Ratio, aggregate
+from hedgerow.aggregates.base import Aggregate, Estimate, Floats, Form, Kind, MeasuredSums, NeededSums, Ratio, aggregate
 from hedgerow.error_bars.intervals import half_width, selected_count_bounds
 from hedgerow.error_bars.intervals.interval import EXACT, IntervalKind, Reason, Status
 from hedgerow.errors import InternalError, UnsupportedSQLError
@@ -30,10 +30,10 @@ class Count(Aggregate):
 
     result = Type.INTEGER
 
-    def need(self, arguments: Sequence[Expr], *, where: Expr | None, distinct: bool) -> Need:
+    def sums(self, arguments: Sequence[Expr], *, where: Expr | None, distinct: bool) -> NeededSums:
         """Units for COUNT(DISTINCT unit), values for another DISTINCT, else rows: all where none can be missing."""
         if distinct and arguments:
-            return Need(Kind.DISTINCT, arguments[0], where)
+            return NeededSums(Kind.DISTINCT, arguments[0], where)
         if distinct:
             if where is not None:
                 raise UnsupportedSQLError(
@@ -41,11 +41,11 @@ class Count(Aggregate):
                     code="filtered-units",
                     hint="Put the condition into WHERE.",
                 )
-            return Need(Kind.UNITS)
+            return NeededSums(Kind.UNITS)
         value = arguments[0] if arguments else None
-        return Need(Kind.ROWS, value if value is not None and may_be_null(value) else None, where)
+        return NeededSums(Kind.ROWS, value if value is not None and may_be_null(value) else None, where)
 
-    def estimate(self, measured: Measured, beta: float) -> Estimate:
+    def estimate(self, measured: MeasuredSums, beta: float) -> Estimate:
         """The noisy count, rounded; the noise's own quantile, or the conditional one for a count that selected."""
         if measured.distinct is not None:
             return _of_values(measured.distinct, beta, whole=measured.whole)
@@ -64,14 +64,14 @@ class Count(Aggregate):
         possible = np.maximum(shown, 0.0)
         return Estimate(shown, np.minimum(lower, possible), np.maximum(upper, possible), [EXACT] * len(shown))
 
-    def values(self, measured: Measured) -> Floats:
+    def values(self, measured: MeasuredSums) -> Floats:
         """The noisy count, rounded."""
         form = measured.count if measured.distinct is None else measured.distinct
         if form is None:
             raise InternalError("COUNT was not measured.")
         return np.asarray(np.round(form.values))
 
-    def ratio(self, measured: Measured) -> Ratio | None:
+    def ratio(self, measured: MeasuredSums) -> Ratio | None:
         """The count itself; not where it was seen only because it was large."""
         if measured.count is None or measured.selected is not None or measured.distinct is not None:
             return None

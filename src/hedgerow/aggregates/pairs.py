@@ -6,7 +6,16 @@ from typing import ClassVar
 
 import numpy as np
 
-from hedgerow.aggregates.base import Aggregate, Estimate, Floats, Kind, Measured, Need, aggregate, bounded_pair
+from hedgerow.aggregates.base import (
+    Aggregate,
+    Estimate,
+    Floats,
+    Kind,
+    MeasuredSums,
+    NeededSums,
+    aggregate,
+    bounded_pair,
+)
 from hedgerow.error_bars.intervals import Bounds
 from hedgerow.errors import InternalError, UnsupportedSQLError
 from hedgerow.expressions.nodes import Expr
@@ -40,19 +49,19 @@ class _OfTwo(Aggregate):
     dependent_first: ClassVar[bool] = False
     """Whether SQL names the dependent column first; the moments have it second."""
 
-    def need(self, arguments: Sequence[Expr], *, where: Expr | None, distinct: bool) -> Need:
+    def sums(self, arguments: Sequence[Expr], *, where: Expr | None, distinct: bool) -> NeededSums:
         """The moments of both columns."""
         if distinct:
             raise UnsupportedSQLError(f"{self.name}(DISTINCT …) cannot be bounded for one person.", code="distinct-sum")
         first, second = bounded_pair(self.name, arguments)
         first, second = (second, first) if self.dependent_first else (first, second)
-        return Need(self.kind, first, where, second)
+        return NeededSums(self.kind, first, where, second)
 
-    def estimate(self, measured: Measured, beta: float) -> Estimate:
+    def estimate(self, measured: MeasuredSums, beta: float) -> Estimate:
         """The statistic and its interval."""
         return Estimate.around(self.values(measured), self.bounds(*_measured(measured), beta))
 
-    def values(self, measured: Measured) -> Floats:
+    def values(self, measured: MeasuredSums) -> Floats:
         """The statistic."""
         return self.value(*_measured(measured))
 
@@ -65,7 +74,7 @@ class _OfTwo(Aggregate):
         """Its interval."""
 
 
-def _measured(measured: Measured) -> tuple[Moments, Column, Column]:
+def _measured(measured: MeasuredSums) -> tuple[Moments, Column, Column]:
     if measured.moments is None or measured.column is None or measured.other is None:
         raise InternalError("The moments of two columns were not measured.")
     return measured.moments, measured.column, measured.other

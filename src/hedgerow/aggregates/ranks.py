@@ -12,8 +12,8 @@ from hedgerow.aggregates.base import (
     Estimate,
     Floats,
     Kind,
-    Measured,
-    Need,
+    MeasuredSums,
+    NeededSums,
     Rank,
     aggregate,
     bounded_number,
@@ -44,13 +44,13 @@ class _Ranked(Aggregate):
         """Which value is asked for."""
         raise NotImplementedError
 
-    def need(self, arguments: Sequence[Expr], *, where: Expr | None, distinct: bool) -> Need:
+    def sums(self, arguments: Sequence[Expr], *, where: Expr | None, distinct: bool) -> NeededSums:
         """The values of the rows that have one, in buckets."""
         if distinct and self.name not in {"MIN", "MAX"}:
             raise UnsupportedSQLError(f"{self.name}(DISTINCT …) cannot be bounded for one person.", code="distinct-sum")
-        return Need(Kind.RANK, bounded_number(self.name, arguments[:1]), where, rank=self.rank(arguments[1:]))
+        return NeededSums(Kind.RANK, bounded_number(self.name, arguments[:1]), where, rank=self.rank(arguments[1:]))
 
-    def estimate(self, measured: Measured, beta: float) -> Estimate:
+    def estimate(self, measured: MeasuredSums, beta: float) -> Estimate:
         """The drawn value; its interval where it was bought at this confidence, else the public range."""
         drawn = measured.drawn
         if drawn is None:
@@ -63,13 +63,13 @@ class _Ranked(Aggregate):
         statuses = [status if safe else SMALL_GROUP for status, safe in found]
         return Estimate(values, drawn.bounds.lower, drawn.bounds.upper, statuses)
 
-    def values(self, measured: Measured) -> Floats:
+    def values(self, measured: MeasuredSums) -> Floats:
         """The drawn value; NULL where the group is too small for an extreme."""
         drawn = measured.drawn
         return _nothing(measured).values if drawn is None else np.where(drawn.safe, drawn.values, np.nan)
 
 
-def _nothing(measured: Measured) -> Estimate:
+def _nothing(measured: MeasuredSums) -> Estimate:
     """Where nothing was drawn: in a quote."""
     rows = measured.groups
     return Estimate(np.zeros(rows), np.full(rows, -np.inf), np.full(rows, np.inf), [UNKNOWN_DENSITY] * rows)

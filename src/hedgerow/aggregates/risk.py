@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from hedgerow.aggregates.base import Aggregate, Estimate, Floats, Kind, Measured, Need, aggregate
+from hedgerow.aggregates.base import Aggregate, Estimate, Floats, Kind, MeasuredSums, NeededSums, aggregate
 from hedgerow.error_bars.intervals import Bounds
 from hedgerow.errors import InternalError, UnsupportedSQLError
 from hedgerow.expressions.nodes import Call, Expr, Literal
@@ -29,7 +29,7 @@ class _Risk(Aggregate):
     statistic: ClassVar[Callable[..., RatioEstimate]]
     shift: ClassVar[float] = 0.0
 
-    def need(self, arguments: Sequence[Expr], *, where: Expr | None, distinct: bool) -> Need:
+    def sums(self, arguments: Sequence[Expr], *, where: Expr | None, distinct: bool) -> NeededSums:
         """The four counts."""
         if distinct or len(arguments) != 2:
             raise UnsupportedSQLError(
@@ -39,9 +39,9 @@ class _Risk(Aggregate):
             )
         outcome, exposed = (_condition(self.name, argument) for argument in arguments)
         sides = ((exposed, outcome), (exposed, _not(outcome)), (_not(exposed), outcome), (_not(exposed), _not(outcome)))
-        return Need(Kind.CELLS, None, where, bins=tuple(Call("and", pair, Type.BOOLEAN) for pair in sides))
+        return NeededSums(Kind.CELLS, None, where, bins=tuple(Call("and", pair, Type.BOOLEAN) for pair in sides))
 
-    def estimate(self, measured: Measured, beta: float) -> Estimate:
+    def estimate(self, measured: MeasuredSums, beta: float) -> Estimate:
         """The statistic; its interval over the noise; and what it says about a population."""
         confidence = 1.0 - max(beta, LEAST_BETA)
         whole = self._of(measured, confidence=confidence)
@@ -54,7 +54,7 @@ class _Risk(Aggregate):
             values, found.lower, found.upper, found.statuses, population, np.asarray(whole.p_value, dtype=float)
         )
 
-    def values(self, measured: Measured) -> Floats:
+    def values(self, measured: MeasuredSums) -> Floats:
         """The statistic alone; NULL where noise left nobody in a group."""
         ill, other_ill, size, other_size = _counts(measured, least=0.0)
         there = (size > 0) & (other_size > 0)
@@ -63,12 +63,12 @@ class _Risk(Aggregate):
         found = np.asarray(type(self).statistic(*counts, *sizes, method="classic").value, dtype=float)
         return np.where(there & np.isfinite(found), self.shift + found, np.nan)
 
-    def _of(self, measured: Measured, **options: Any) -> RatioEstimate:  # noqa: ANN401 - handed on
+    def _of(self, measured: MeasuredSums, **options: Any) -> RatioEstimate:  # noqa: ANN401 - handed on
         noise = measured.cells[0].terms[0][2]
         return type(self).statistic(*_counts(measured), noise=noise, rest_noise=noise, **options)
 
 
-def _counts(measured: Measured, least: float = -math.inf) -> tuple[Floats, Floats, Floats, Floats]:
+def _counts(measured: MeasuredSums, least: float = -math.inf) -> tuple[Floats, Floats, Floats, Floats]:
     """Outcomes and sizes of both groups, as the library has them; no count below `least`."""
     if len(measured.cells) != CELLS:
         raise InternalError("A two by two table was not measured.")

@@ -3,7 +3,16 @@
 from collections.abc import Sequence
 from typing import ClassVar
 
-from hedgerow.aggregates.base import Aggregate, Estimate, Floats, Kind, Measured, Need, aggregate, bounded_number
+from hedgerow.aggregates.base import (
+    Aggregate,
+    Estimate,
+    Floats,
+    Kind,
+    MeasuredSums,
+    NeededSums,
+    aggregate,
+    bounded_number,
+)
 from hedgerow.errors import InternalError, UnsupportedSQLError
 from hedgerow.expressions.nodes import Expr
 from hedgerow.expressions.types import Type
@@ -28,20 +37,20 @@ class _Spread(Aggregate):
     sample: ClassVar[bool]
     root: ClassVar[bool]
 
-    def need(self, arguments: Sequence[Expr], *, where: Expr | None, distinct: bool) -> Need:
+    def sums(self, arguments: Sequence[Expr], *, where: Expr | None, distinct: bool) -> NeededSums:
         """Count, sum and sum of squares over the rows that have a value."""
         if distinct:
             raise UnsupportedSQLError(f"{self.name}(DISTINCT …) cannot be bounded for one person.", code="distinct-sum")
-        return Need(Kind.SPREAD, bounded_number(self.name, arguments), where)
+        return NeededSums(Kind.SPREAD, bounded_number(self.name, arguments), where)
 
-    def estimate(self, measured: Measured, beta: float) -> Estimate:
+    def estimate(self, measured: MeasuredSums, beta: float) -> Estimate:
         """The corrected estimate, within its interval."""
         moments, column = measured_column(measured)
         find, scale = (stddev_bounds, stddev_scale) if self.root else (variance_bounds, variance_scale)
         bounds = scale(column).bounds(find(moments, beta, sample=self.sample))
         return Estimate.around(self.values(measured), bounds)
 
-    def values(self, measured: Measured) -> Floats:
+    def values(self, measured: MeasuredSums) -> Floats:
         """The corrected estimate."""
         moments, column = measured_column(measured)
         if self.root:
@@ -49,7 +58,7 @@ class _Spread(Aggregate):
         return variance_scale(column).values((var_samp if self.sample else var_pop)(moments))
 
 
-def measured_column(measured: Measured) -> tuple[Moments, Column]:
+def measured_column(measured: MeasuredSums) -> tuple[Moments, Column]:
     """What was measured of one column."""
     if measured.moments is None or measured.column is None:
         raise InternalError("Moments were not measured.")

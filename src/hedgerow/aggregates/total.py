@@ -2,7 +2,17 @@
 
 from collections.abc import Sequence
 
-from hedgerow.aggregates.base import Aggregate, Estimate, Floats, Kind, Measured, Need, Ratio, aggregate, bounded_number
+from hedgerow.aggregates.base import (
+    Aggregate,
+    Estimate,
+    Floats,
+    Kind,
+    MeasuredSums,
+    NeededSums,
+    Ratio,
+    aggregate,
+    bounded_number,
+)
 from hedgerow.error_bars.intervals import half_width
 from hedgerow.error_bars.intervals.interval import EXACT
 from hedgerow.errors import InternalError, UnsupportedSQLError
@@ -20,13 +30,13 @@ class Total(Aggregate):
 
     result = Type.FLOAT
 
-    def need(self, arguments: Sequence[Expr], *, where: Expr | None, distinct: bool) -> Need:
+    def sums(self, arguments: Sequence[Expr], *, where: Expr | None, distinct: bool) -> NeededSums:
         """The sum over the rows that have a value."""
         if distinct:
             raise UnsupportedSQLError("SUM(DISTINCT …) cannot be bounded for one person.", code="distinct-sum")
-        return Need(Kind.SUM, bounded_number("SUM", arguments), where)
+        return NeededSums(Kind.SUM, bounded_number("SUM", arguments), where)
 
-    def estimate(self, measured: Measured, beta: float) -> Estimate:
+    def estimate(self, measured: MeasuredSums, beta: float) -> Estimate:
         """The noisy sum and the quantile of its noise."""
         form = measured.total
         if form is None:
@@ -34,12 +44,12 @@ class Total(Aggregate):
         margin = half_width(form.noise, beta)
         return Estimate(form.values, form.values - margin, form.values + margin, [EXACT] * len(form.values))
 
-    def values(self, measured: Measured) -> Floats:
+    def values(self, measured: MeasuredSums) -> Floats:
         """The noisy sum."""
         if measured.total is None:
             raise InternalError("SUM was not measured.")
         return measured.total.values
 
-    def ratio(self, measured: Measured) -> Ratio | None:
+    def ratio(self, measured: MeasuredSums) -> Ratio | None:
         """The sum itself."""
         return None if measured.total is None else Ratio(measured.total)

@@ -135,7 +135,7 @@ def _released(place: int, estimator: Estimator) -> Iterator[tuple[Name, Trait, F
     if noisy.counts is not None and plan.selection is not None:
         test = plan.selection
         yield (place, "count"), Trait("the noisy number of people", test.noise, 2.0**test.shift), noisy.counts
-    for i, (made, values) in enumerate(zip(plan.coordinates, noisy.coordinates, strict=True)):
+    for i, (made, values) in enumerate(zip(plan.noisy_sums, noisy.noisy_sums, strict=True)):
         step = float(made.denominator << plan.weight_bits) * 2.0**made.shift
         yield (place, "sum", i), Trait(f"the noisy sum “{made.label}”", made.noise, step), values
     for i, rank in enumerate(noisy.ranks):

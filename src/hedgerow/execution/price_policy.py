@@ -4,27 +4,11 @@ import math
 
 from hedgerow.accounting import QueryBudget, gaussian_epsilon
 from hedgerow.accounting.budget import Budget
-from hedgerow.aggregates import Kind
 from hedgerow.catalog import Catalog
 from hedgerow.errors import BudgetError, ParameterError
 from hedgerow.ledger import Ledger, caps
 from hedgerow.plan.nodes import LogicalPlan
-from hedgerow.privacy.needs import needs_of
-
-NAMES = {
-    Kind.UNITS: "count",
-    Kind.ROWS: "count",
-    Kind.SUM: "sum",
-    Kind.MEAN: "mean",
-    Kind.SPREAD: "var",
-    Kind.PAIR: "var",
-    Kind.PAIRS: "var",
-    Kind.RANK: "count",
-    Kind.BIN: "histogram",
-    Kind.CELLS: "histogram",
-    Kind.DISTINCT: "count",
-}
-"""Question of the query-budget note that a need counts as; the note does not have the last five."""
+from hedgerow.privacy.statement_sums import needed_sums
 
 ROUNDING = 1 - 1e-9
 RESERVE, MASS_SHARE = float(caps.RESERVE), float(caps.MASS_SHARE)
@@ -41,8 +25,8 @@ def basic_queries(catalog: Catalog, logical: LogicalPlan) -> int:
     if policy.queries is None or not logical.releases:
         return 1
     protocol = _protocol(catalog)
-    needs = [need for release in logical.releases for need in needs_of(release)]
-    return max(1, sum(protocol.price(NAMES[need.kind]) for need in needs))
+    needs = [need for release in logical.releases for need in needed_sums(release)]
+    return max(1, sum(protocol.price(need.kind.value.question) for need in needs))
 
 
 def policy_budget(

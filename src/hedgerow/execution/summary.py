@@ -27,7 +27,7 @@ def mechanisms(plan: PrivatePlan) -> tuple[Mechanism, ...]:
             )
         )
     listed += [
-        Mechanism(c.label, plan.mechanism, scale_of(c.noise) * c.unit, c.sensitivity * c.unit) for c in plan.coordinates
+        Mechanism(c.label, plan.mechanism, scale_of(c.noise) * c.unit, c.sensitivity * c.unit) for c in plan.noisy_sums
     ]
     return (
         *listed,

@@ -266,7 +266,7 @@ class AggregatedScope:
         try:
             known = noisy(function)
             if known is not None:
-                known.need([] if counts_units else arguments, where=where, distinct=distinct)
+                known.sums([] if counts_units else arguments, where=where, distinct=distinct)
         except HedgerowError as error:
             error.span = error.span or span_of(node)
             example = "CLIP(x, 0, 100)" if known is None or known.most_arguments == 1 else "x, y"

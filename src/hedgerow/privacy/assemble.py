@@ -1,10 +1,9 @@
-"""From the shape of a statement to its exact sums, coordinates and recipes, for either noise."""
+"""From the sums that a statement wants to its exact and noisy sums, for either noise."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from hedgerow.accounting import GaussianEvent, LaplaceEvent
-from hedgerow.aggregates import Kind, Need
 from hedgerow.errors import ParameterError
 from hedgerow.expressions.facts import range_of
 from hedgerow.expressions.nodes import Call, Expr, describe
@@ -22,13 +21,12 @@ from hedgerow.privacy.joint import (
     joint_terms,
     laplace_family,
     moment_parts,
-    moment_recipe,
 )
-from hedgerow.privacy.plan import Recipe, Terms
+from hedgerow.privacy.plan import Terms
 from hedgerow.privacy.precision import SUM_BITS, Precision
 from hedgerow.privacy.ranks import Bucketing, Draw, RankEvent, bucketing_of
-from hedgerow.privacy.shape import Joint, Shape, Support, counts_people, joint_of, support_of
-from hedgerow.privacy.sums import Coordinate, ExactSum, SumKind
+from hedgerow.privacy.statement_sums import Joint, StatementSums, Support
+from hedgerow.privacy.sums import ExactSum, NoisySum, SumKind
 from hedgerow.statistics.moments.family import Family
 
 Event = GaussianEvent | LaplaceEvent | RankEvent
@@ -36,18 +34,18 @@ Event = GaussianEvent | LaplaceEvent | RankEvent
 
 @dataclass
 class Assembly:
-    """The coordinates of one statement as they are put together.
+    """The noisy sums of one statement as they are put together.
 
     `noise` is the scale of every block, in units of one row: sigma, or b. `equal_noise` asks for Bezier moments.
     """
 
-    shape: Shape
+    wanted: StatementSums
     bounding: Bounding
     bits: Precision
     noise: float
     equal_noise: bool = False
     sums: list[ExactSum] = field(default_factory=list)
-    coordinates: list[Coordinate] = field(default_factory=list)
+    noisy_sums: list[NoisySum] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
     counts: dict[Support, Terms] = field(default_factory=dict)
     centred: dict[tuple[Expr, Support], tuple[Terms, Grid]] = field(default_factory=dict)
@@ -58,36 +56,6 @@ class Assembly:
     distinct: list[Distinct] = field(default_factory=list)
     bins: dict[tuple[tuple[Expr, ...], Expr | None], int] = field(default_factory=dict)
     units: Terms = ()
-
-    def recipe(self, need: Need, *, one_row: bool) -> Recipe:
-        """How the numbers of `need` follow from the coordinates."""
-        support = support_of(need)
-        wanted = joint_of(need)
-        if wanted is not None:
-            return moment_recipe(need, self.joints[self.shape.joint_of(wanted)])
-        if need.kind is Kind.DISTINCT and need.value is not None:
-            return Recipe(distinct=self.shape.distinct.index((need.value, need.filter)))
-        if need.kind is Kind.CELLS:
-            first = self.bins[need.bins, need.filter]
-            return Recipe(cells=tuple(((first + i, 1.0),) for i in range(len(need.bins))))
-        if need.kind is Kind.BIN:
-            return Recipe(count=((self.bins[need.bins, need.filter] + need.bin, 1.0),))
-        if need.rank is not None and need.value is not None:
-            place = self.shape.ranks.index((need.value, support, need.rank))
-            return Recipe(count=self.counts.get(support, ()), draw=place)
-        if need.kind is Kind.UNITS or (one_row and counts_people(need)):
-            counted = self.counts.get((None, None)) if one_row else None
-            terms = counted or self.units
-            return Recipe(count=terms, from_selection=not terms)
-        if need.value is None or need.kind is Kind.ROWS:
-            return Recipe(count=self.counts[support])
-        if (need.value, support) in self.plain:
-            return Recipe(total=self.plain[need.value, support])
-        terms, grid = self.centred[need.value, support]
-        half = grid.reach * grid.step
-        count = self.counts[support]
-        total = _combine((count, grid.offset), (terms, half))
-        return Recipe(count, total, terms, grid.offset, half)
 
     def sum(self, wanted: ExactSum) -> int:
         """The position of an exact sum, which is computed once."""
@@ -115,25 +83,25 @@ class Assembly:
 
     def add_bins(self, put: Put) -> None:
         """The counts of bins, one block for all bins that a row can only be in one of."""
-        for conditions, where in self.shape.partitions:
+        for conditions, where in self.wanted.partitions:
             filters = [c if where is None else Call("and", (where, c), Type.BOOLEAN) for c in conditions]
             sums = [self.sum(ExactSum(SumKind.ROWS, None, condition)) for condition in filters]
             parts = [(_rows_label((None, c)), ((place, 1),)) for place, c in zip(sums, filters, strict=True)]
             first = self.bins[conditions, where] = put(parts, 1)
-            if conditions == self.shape.share:
+            if conditions == self.wanted.share:
                 self.counts[None, conditions[0]] = ((first, 1.0),)
                 self.counts[None, None] = ((first, 1.0), (first + 1, 1.0))
 
     def add_distinct(self, make: Callable[..., tuple[Distinct, Event]], budget: float, method: str) -> None:
         """The counts of different values; each spends `budget`."""
-        for value, condition in self.shape.distinct:
+        for value, condition in self.wanted.distinct:
             found, event = make(value, condition, budget, self.bounding, method)
             self.distinct.append(found)
             self.events.append(event)
 
     def add_draws(self, make: Callable[..., tuple[Draw, list[RankEvent]]], budget: float, beta: float) -> None:
         """A draw for each rank, of which those of one column share its buckets; each spends `budget`."""
-        for value, support, rank in self.shape.ranks:
+        for value, support, rank in self.wanted.ranks:
             condition = support[1]
             found = bucketing_of(value, condition, grouped=self.bounding.grouped, bits=self.bits.value)
             if found not in self.bucketings:
@@ -144,7 +112,7 @@ class Assembly:
             self.events += events
 
     def add_joint(self, joint: Joint, family: Family, put: Put) -> None:
-        """The coordinates of moments that are released together, and what follows from them."""
+        """The noisy sums of moments that are released together, and what follows from them."""
         grids = tuple(self.factor_grid(value) for value in joint.values)
         parts, denominator = moment_parts(joint, family, grids, self.sum)
         first = put(parts, denominator)
@@ -156,31 +124,31 @@ class Assembly:
 
 
 def with_gaussian(made: Assembly) -> Assembly:
-    """Every count and every sum is a coordinate of its own, with equal noise."""
+    """Every count and every sum is a noisy sum of its own, with equal noise."""
 
     def add(label: str, total: ExactSum, denominator: int) -> Terms:
         combination = ((made.sum(total), 1),)
-        coordinate, event = gaussian.coordinate(
+        noisy_sum, event = gaussian.noisy_sum(
             label, combination, denominator, made.noise, made.bounding, made.bits.weight
         )
-        made.coordinates.append(replace(coordinate, unit=_unit(total)))
+        made.noisy_sums.append(replace(noisy_sum, unit=_unit(total)))
         made.events.append(event)
-        return ((len(made.coordinates) - 1, 1.0),)
+        return ((len(made.noisy_sums) - 1, 1.0),)
 
     def put(parts: Sequence[Part], denominator: int) -> int:
         block, event = gaussian.block(parts, denominator, made.noise, made.bounding, made.bits.weight)
-        made.coordinates += block
+        made.noisy_sums += block
         made.events.append(event)
-        return len(made.coordinates) - len(block)
+        return len(made.noisy_sums) - len(block)
 
-    for joint in made.shape.joints:
+    for joint in made.wanted.joints:
         made.add_joint(joint, gaussian_family(joint, equal=made.equal_noise), put)
     made.add_bins(put)
-    if made.shape.units:
+    if made.wanted.units:
         made.units = add("people", ExactSum(SumKind.UNITS), 1)
-    for support in made.shape.counts:
+    for support in made.wanted.counts:
         made.counts[support] = add(_rows_label(support), ExactSum(SumKind.ROWS, *support), 1)
-    for value, support in made.shape.centred:
+    for value, support in made.wanted.centred:
         grid = made.grid(value, centred)
         terms = add(f"centred sum of {describe(value)}", ExactSum(SumKind.VALUES, value, support[1], grid), grid.reach)
         made.centred[value, support] = terms, grid
@@ -193,9 +161,9 @@ def with_laplace(made: Assembly) -> Assembly:
 
     def put(parts: Sequence[Part], denominator: int, unit: float = 1.0) -> int:
         block, event = laplace.block(parts, denominator, made.noise, made.bounding, made.bits.weight)
-        made.coordinates += [replace(coordinate, unit=unit) for coordinate in block]
+        made.noisy_sums += [replace(noisy_sum, unit=unit) for noisy_sum in block]
         made.events.append(event)
-        return len(made.coordinates) - len(block)
+        return len(made.noisy_sums) - len(block)
 
     def add(label: str, total: ExactSum, denominator: int) -> Terms:
         return ((put([(label, ((made.sum(total), 1),))], denominator, _unit(total)), 1.0),)
@@ -213,21 +181,21 @@ def with_laplace(made: Assembly) -> Assembly:
         made.centred[value, support] = ((above, 1.0), (above + 1, -1.0)), grid
         made.counts.setdefault(support, ((above, 1.0), (above + 1, 1.0)))
 
-    for joint in made.shape.joints:
+    for joint in made.wanted.joints:
         made.add_joint(joint, laplace_family(joint), put)
     made.add_bins(put)
-    if made.shape.units:
+    if made.wanted.units:
         made.units = add("people", ExactSum(SumKind.UNITS), 1)
-    for value, support in made.shape.centred:
+    for value, support in made.wanted.centred:
         add_pair(value, support)
-    for support in made.shape.counts:
+    for support in made.wanted.counts:
         if support not in made.counts:
             made.counts[support] = add(_rows_label(support), ExactSum(SumKind.ROWS, *support), 1)
     _plain_sums(made, add)
     return made
 
 
-def laplace_blocks(shape: Shape) -> int:
+def laplace_blocks(shape: StatementSums) -> int:
     """How many blocks share epsilon: a pair is one, and brings its count along."""
     paired = {support for _, support in shape.centred}
     lone = sum(support not in paired for support in shape.counts)
@@ -236,7 +204,7 @@ def laplace_blocks(shape: Shape) -> int:
 
 
 def _plain_sums(made: Assembly, add: Callable[[str, ExactSum, int], Terms]) -> None:
-    for value, support in made.shape.plain:
+    for value, support in made.wanted.plain:
         grid = made.grid(value, plain)
         ((index, _),) = add(f"sum of {describe(value)}", ExactSum(SumKind.VALUES, value, support[1], grid), grid.reach)
         made.plain[value, support] = ((index, grid.reach * grid.step),)
@@ -253,15 +221,10 @@ def _unit(total: ExactSum) -> float:
     return 1.0 if total.grid is None else total.grid.reach * total.grid.step
 
 
-def _combine(*parts: tuple[Terms, float]) -> Terms:
+def combine(*parts: tuple[Terms, float]) -> Terms:
     """A linear combination of linear forms."""
     total: dict[int, float] = {}
     for terms, factor in parts:
         for index, coefficient in terms:
             total[index] = total.get(index, 0.0) + factor * coefficient
     return tuple(sorted(total.items()))
-
-
-def recipes(made: Assembly, needs: Sequence[Need], *, one_row: bool) -> tuple[Recipe, ...]:
-    """One recipe for each need."""
-    return tuple(made.recipe(need, one_row=one_row) for need in needs)

@@ -27,7 +27,7 @@ from hedgerow.distributions import Gaussian
 from hedgerow.errors import ParameterError
 from hedgerow.privacy.bounding import Bounding
 from hedgerow.privacy.precision import check_scale, least_scale, root_up, shift_for, up
-from hedgerow.privacy.sums import Coordinate, Selection
+from hedgerow.privacy.sums import NoisySum, Selection
 
 HEADROOM = 1e-9
 """Of epsilon, left for what discreteness costs: at most 1e-12 a coordinate, and there are fewer than 1 000."""
@@ -62,15 +62,15 @@ def own_delta(delta: float, moved: int) -> float:
     return left
 
 
-def coordinate(
+def noisy_sum(
     label: str,
     combination: tuple[tuple[int, int], ...],
     denominator: int,
     sigma: float,
     bounding: Bounding,
     weight_bits: int,
-) -> tuple[Coordinate, GaussianEvent]:
-    """A coordinate with noise `sigma` (in units of one row), and its event."""
+) -> tuple[NoisySum, GaussianEvent]:
+    """A sum with noise `sigma` (in units of one row), and its event."""
     (made,), event = block([(label, combination)], denominator, sigma, bounding, weight_bits)
     return made, event
 
@@ -81,7 +81,7 @@ def block(
     sigma: float,
     bounding: Bounding,
     weight_bits: int,
-) -> tuple[list[Coordinate], GaussianEvent]:
+) -> tuple[list[NoisySum], GaussianEvent]:
     """Coordinates with noise `sigma` each (in units of one row), whose rows share one unit of l2 norm; and their event.
 
     The exact integers are multiples of 1 / (denominator 2^weight_bits); see `precision` for the lattice.
@@ -96,7 +96,7 @@ def block(
     moved = Fraction(bounding.l2_squared) * step * step + 2 * reach * rounding + rounding * rounding
     event = GaussianEvent(moved, Fraction(scale) ** 2, touched, Fraction(scale) ** 2)
     noise, norm = Gaussian(scale / float(step)), math.sqrt(bounding.l2_squared)
-    made = [Coordinate(label, combination, denominator, noise, scale, shift, norm) for label, combination in parts]
+    made = [NoisySum(label, combination, denominator, noise, scale, shift, norm) for label, combination in parts]
     return made, event
 
 

@@ -9,11 +9,11 @@ unit of norm for each row, times its weight.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from hedgerow.aggregates import Need
+from hedgerow.aggregates import NeededSums
 from hedgerow.expressions.nodes import describe
 from hedgerow.privacy.grid import Grid
-from hedgerow.privacy.plan import Recipe, Terms
-from hedgerow.privacy.shape import Joint
+from hedgerow.privacy.plan import SumForms, Terms
+from hedgerow.privacy.statement_sums import Joint
 from hedgerow.privacy.sums import ExactSum, SumKind
 from hedgerow.statistics.moments import BERNSTEIN, BILINEAR, CORNERS, CORRELATION, lambda_family
 from hedgerow.statistics.moments.family import Family, Monomial, mixing
@@ -76,7 +76,7 @@ def joint_terms(joint: Joint, family: Family, grids: tuple[Grid, ...], first: in
     return JointTerms(joint, grids, terms)
 
 
-def moment_recipe(need: Need, made: JointTerms) -> Recipe:
+def moment_forms(need: NeededSums, made: JointTerms) -> SumForms:
     """What an aggregate of moments reads."""
     joint = made.joint
     first = joint.values.index(need.value) if need.value is not None else 0
@@ -84,7 +84,7 @@ def moment_recipe(need: Need, made: JointTerms) -> Recipe:
     wanted = [(i, j) for i in range(3) for j in range(3) if i + j <= 2 and (need.other is not None or not j)]
     moments = {(i, j): made.terms.get(_swapped(i, j, first, second)) for i, j in wanted}
     grid, other = made.grids[first], made.grids[second]
-    return Recipe(
+    return SumForms(
         count=made.terms[0, 0],
         centred=made.terms[MEANS[first]],
         middle=grid.offset,

@@ -15,7 +15,7 @@ from hedgerow.accounting import LaplaceEvent, ThresholdEvent
 from hedgerow.distributions import Laplace
 from hedgerow.privacy.bounding import Bounding
 from hedgerow.privacy.precision import check_scale, shift_for, up
-from hedgerow.privacy.sums import Coordinate, Selection
+from hedgerow.privacy.sums import NoisySum, Selection
 
 Combination = tuple[tuple[int, int], ...]
 
@@ -25,7 +25,7 @@ FINE = 2.0**-20
 
 def block(
     parts: Sequence[tuple[str, Combination]], denominator: int, scale: float, bounding: Bounding, weight_bits: int
-) -> tuple[list[Coordinate], LaplaceEvent]:
+) -> tuple[list[NoisySum], LaplaceEvent]:
     """Coordinates of one noise scale (in units of one row), whose rows share one unit of l1 norm; and their event."""
     lattice = denominator << weight_bits
     shift = shift_for(scale * lattice, 0.0)
@@ -36,7 +36,7 @@ def block(
     wide = drawn / float(step)
     noise = Laplace(wide, 0.0 if 1.0 / float(step) < FINE * wide else 1.0 / float(step))
     made = [
-        Coordinate(label, combination, denominator, noise, drawn, shift, float(bounding.l1))
+        NoisySum(label, combination, denominator, noise, drawn, shift, float(bounding.l1))
         for label, combination in parts
     ]
     return made, LaplaceEvent(Fraction(moved), Fraction(drawn))

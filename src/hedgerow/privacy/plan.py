@@ -8,16 +8,16 @@ from hedgerow.privacy.bounding import Bounding
 from hedgerow.privacy.distinct import Distinct
 from hedgerow.privacy.keys import Keys
 from hedgerow.privacy.ranks import Bucketing, Draw
-from hedgerow.privacy.sums import Coordinate, ExactSum, Selection
+from hedgerow.privacy.sums import ExactSum, NoisySum, Selection
 from hedgerow.statistics.moments.family import Monomial
 
 Terms = tuple[tuple[int, float], ...]
-"""A linear form: coordinates by position, with coefficients in the analyst's units."""
+"""A linear form: noisy sums by position, with coefficients in the analyst's units."""
 
 
 @dataclass(frozen=True, slots=True)
-class Recipe:
-    """How the numbers of one aggregate are made from coordinates. See `aggregates.base.Measured`."""
+class SumForms:
+    """The numbers of one aggregate as linear forms of noisy sums. See `aggregates.base.MeasuredSums`."""
 
     count: Terms = ()
     total: Terms = ()
@@ -44,9 +44,9 @@ class PrivatePlan:
     mechanism: str
     weight_bits: int
     sums: tuple[ExactSum, ...]
-    coordinates: tuple[Coordinate, ...]
+    noisy_sums: tuple[NoisySum, ...]
     selection: Selection | None
-    recipes: tuple[Recipe, ...]
+    sum_forms: tuple[SumForms, ...]
     charge: Charge
     bucketings: tuple[Bucketing, ...] = ()
     draws: tuple[Draw, ...] = ()

@@ -9,15 +9,15 @@ from hedgerow.error_bars.intervals import half_width
 from hedgerow.errors import BudgetError, ParameterError
 from hedgerow.plan.nodes import LogicalPlan, Release
 from hedgerow.privacy import gaussian, laplace
-from hedgerow.privacy.assemble import Assembly, laplace_blocks, recipes, with_gaussian, with_laplace
+from hedgerow.privacy.assemble import Assembly, laplace_blocks, with_gaussian, with_laplace
 from hedgerow.privacy.bounding import Bounding, bound, units_only
 from hedgerow.privacy.distinct import gaussian_distinct, laplace_distinct
 from hedgerow.privacy.keys import Key, KeyRule, Keys, keys_of
-from hedgerow.privacy.needs import needs_of
+from hedgerow.privacy.kinds import merge_needs, sum_forms
 from hedgerow.privacy.plan import PrivatePlan, PrivateStatement
 from hedgerow.privacy.precision import precision
 from hedgerow.privacy.ranks import gaussian_draw, laplace_draw
-from hedgerow.privacy.shape import Shape, shape
+from hedgerow.privacy.statement_sums import StatementSums, needed_sums
 from hedgerow.privacy.sums import Selection
 from hedgerow.privacy.uses import shown_alone
 
@@ -100,12 +100,12 @@ def _spread(plan: PrivatePlan) -> float:
     spread = 0.0
     spread += sum(-math.log(float(draw.epsilon)) for draw in plan.draws)
     spread += sum(math.log(max(half_width([(1.0, each.noise)], 0.05), 1e-300)) for each in plan.distinct)
-    for recipe in plan.recipes:
-        if recipe.draw is not None or recipe.distinct is not None:
+    for sum_form in plan.sum_forms:
+        if sum_form.draw is not None or sum_form.distinct is not None:
             continue
-        terms = recipe.centred or recipe.total or recipe.count or (recipe.cells[0] if recipe.cells else ())
-        noises = [(c, plan.coordinates[i].noise) for i, c in terms]
-        if recipe.from_selection and plan.selection is not None:
+        terms = sum_form.centred or sum_form.total or sum_form.count or (sum_form.cells[0] if sum_form.cells else ())
+        noises = [(c, plan.noisy_sums[i].noise) for i, c in terms]
+        if sum_form.from_selection and plan.selection is not None:
             noises = [(1.0, plan.selection.noise)]
         spread += math.log(max(half_width(noises, 0.05), 1e-300))
     if plan.selection is not None and plan.keys.rule is KeyRule.SELECTED:
@@ -176,10 +176,10 @@ class _Pricer:
         self._remaining = remaining
         self._one_row = not bounding.weighted
         self._selects = keys.rule is KeyRule.SELECTED or minimum > 1
-        self._needs = needs_of(release)
-        self._shape: Shape = shape(self._needs, one_row=self._one_row, selects=self._selects, alone=alone)
+        self._needs = needed_sums(release)
+        self._sums: StatementSums = merge_needs(self._needs, one_row=self._one_row, selects=self._selects, alone=alone)
         self._groups = bounding.groups
-        self._only_units = self._shape.units and self._shape.blocks == 1
+        self._only_units = self._sums.units and self._sums.blocks == 1
         self._bounding = units_only(bounding) if self._only_units else bounding
 
     def gaussian(self, budget: Budget) -> PrivatePlan:
@@ -189,8 +189,8 @@ class _Pricer:
         first, second = self._split(mu * mu, "gaussian")
         made = self._assembly(self._sigma(second))
         made = with_gaussian(made)
-        made.add_draws(gaussian_draw, second / max(1, self._shape.blocks), self._beta)
-        made.add_distinct(gaussian_distinct, second / max(1, self._shape.blocks), self._method)
+        made.add_draws(gaussian_draw, second / max(1, self._sums.blocks), self._beta)
+        made.add_distinct(gaussian_distinct, second / max(1, self._sums.blocks), self._method)
         selection, events = None, list[Event](made.events)
         if self._selects:
             selection, selected = gaussian.selection(
@@ -210,7 +210,7 @@ class _Pricer:
         """The plan with Laplace noise."""
         epsilon = Fraction(budget.epsilon)
         first, second = self._split(budget.epsilon * (1 - 2.0**-30), "laplace")
-        blocks = laplace_blocks(self._shape)
+        blocks = laplace_blocks(self._sums)
         made = with_laplace(self._assembly(self._bounding.l1 * blocks / second if blocks else 1.0))
         made.add_draws(laplace_draw, second / max(1, blocks), self._beta)
         made.add_distinct(laplace_distinct, second / max(1, blocks), self._method)
@@ -225,7 +225,7 @@ class _Pricer:
 
     def own_delta(self, delta: float) -> float:
         """What of delta is left beside the discreteness of the noise."""
-        return gaussian.own_delta(delta, self._bounding.keys_touched * self._shape.cells + self._groups)
+        return gaussian.own_delta(delta, self._bounding.keys_touched * self._sums.cells + self._groups)
 
     def _added_mass(self, delta: float) -> float:
         """What of delta is set aside for the threshold where the exact profile is not evaluated."""
@@ -235,22 +235,22 @@ class _Pricer:
         """How much goes to selection and how much to measuring."""
         if not self._selects:
             return 0.0, whole
-        if not self._shape.blocks:
+        if not self._sums.blocks:
             return whole, 0.0
         share = SELECTED_SHARE[mechanism] if self._keys.rule is KeyRule.SELECTED else TESTED_SHARE
-        if self._shape.reuse_selection:
-            share = max(share, 1.0 / (1 + self._shape.blocks))
+        if self._sums.reuse_selection:
+            share = max(share, 1.0 / (1 + self._sums.blocks))
         return whole * share, whole * (1 - share)
 
     def _sigma(self, mu_squared: float) -> float:
-        if not self._shape.blocks:
+        if not self._sums.blocks:
             return 1.0
-        return math.sqrt(self._bounding.l2_squared * self._shape.blocks / mu_squared)
+        return math.sqrt(self._bounding.l2_squared * self._sums.blocks / mu_squared)
 
     def _assembly(self, noise: float) -> Assembly:
         every_weight_is_one = self._only_units and not self._release.keys
         bits = precision(self._bounding.room, weighted=self._bounding.weighted and not every_weight_is_one)
-        return Assembly(self._shape, self._bounding, bits, noise, self._equal_noise)
+        return Assembly(self._sums, self._bounding, bits, noise, self._equal_noise)
 
     def _finish(self, mechanism: str, made: Assembly, selection: Selection | None, charge: Charge) -> PrivatePlan:
         return PrivatePlan(
@@ -261,9 +261,9 @@ class _Pricer:
             mechanism,
             made.bits.weight,
             tuple(made.sums),
-            tuple(made.coordinates),
+            tuple(made.noisy_sums),
             selection,
-            recipes(made, self._needs, one_row=self._one_row),
+            sum_forms(made, self._needs),
             charge,
             tuple(made.bucketings),
             tuple(made.draws),

@@ -1,4 +1,4 @@
-"""The integer sums that the database computes, and the coordinates that are released of them."""
+"""The integer sums that the database computes, and the noisy sums that are released of them."""
 
 import math
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ class ExactSum:
 
 
 @dataclass(frozen=True, slots=True)
-class Coordinate:
+class NoisySum:
     """One released number: an integer combination of exact sums, plus noise.
 
     Attributes:

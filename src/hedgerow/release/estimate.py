@@ -7,13 +7,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from hedgerow.aggregates import Drawn, Estimate, Form, Measured, Ratio, Selected, lookup
+from hedgerow.aggregates import Drawn, Estimate, Form, MeasuredSums, Ratio, Selected, lookup
 from hedgerow.compiled import ROW
 from hedgerow.error_bars.intervals.interval import Status
 from hedgerow.errors import InternalError
 from hedgerow.expressions.facts import range_of
 from hedgerow.expressions.types import Type
-from hedgerow.privacy.plan import PrivatePlan, Recipe, Terms
+from hedgerow.privacy.plan import PrivatePlan, SumForms, Terms
 from hedgerow.release.absent import held_back
 from hedgerow.release.measure import NoisyTable
 from hedgerow.statistics.moments import Column, Moments
@@ -65,8 +65,8 @@ class Estimator:
         would be too short.
         """
         names = [call.name for call in self.plan.release.calls]
-        recipe = self.plan.recipes[names.index(name)] if name in names else None
-        if recipe is None or not recipe.cells or self.plan.bounding.weighted:
+        parts = self.plan.sum_forms[names.index(name)] if name in names else None
+        if parts is None or not parts.cells or self.plan.bounding.weighted:
             return None
         found = self.estimate(names.index(name), beta)
         if found.population is None or found.p_values is None:
@@ -102,39 +102,39 @@ class Estimator:
         columns[ROW] = pa.array(np.arange(len(self.noisy.shown)))
         return pa.table(columns)
 
-    def measured(self, index: int) -> Measured:
+    def measured(self, index: int) -> MeasuredSums:
         """What was released for aggregate number `index`."""
-        recipe = self.plan.recipes[index]
-        if recipe.from_selection:
+        parts = self.plan.sum_forms[index]
+        if parts.from_selection:
             return self._from_selection()
-        return Measured(
-            count=self._form(recipe.count),
-            total=self._form(recipe.total),
-            centred=self._form(recipe.centred),
-            middle=recipe.middle,
-            half=recipe.half,
-            moments=self._moments(recipe),
-            column=Column(recipe.middle, recipe.half) if recipe.moments else None,
-            other=Column(recipe.other_middle, recipe.other_half) if recipe.moments else None,
-            drawn=self._drawn(recipe),
+        return MeasuredSums(
+            count=self._form(parts.count),
+            total=self._form(parts.total),
+            centred=self._form(parts.centred),
+            middle=parts.middle,
+            half=parts.half,
+            moments=self._moments(parts),
+            column=Column(parts.middle, parts.half) if parts.moments else None,
+            other=Column(parts.other_middle, parts.other_half) if parts.moments else None,
+            drawn=self._drawn(parts),
             groups=len(self.noisy.shown),
-            distinct=self._distinct(recipe),
-            cells=tuple(form for form in map(self._form, recipe.cells) if form is not None),
-            whole=recipe.distinct is not None and self.plan.distinct[recipe.distinct].whole,
+            distinct=self._distinct(parts),
+            cells=tuple(form for form in map(self._form, parts.cells) if form is not None),
+            whole=parts.distinct is not None and self.plan.distinct[parts.distinct].whole,
         )
 
-    def _distinct(self, recipe: Recipe) -> Form | None:
-        if recipe.distinct is None:
+    def _distinct(self, parts: SumForms) -> Form | None:
+        if parts.distinct is None:
             return None
         groups = len(self.noisy.shown)
-        values = self.noisy.distinct[recipe.distinct] if self.noisy.distinct else np.zeros(groups)
-        return Form(np.nan_to_num(values), ((0, 1.0, self.plan.distinct[recipe.distinct].noise),))
+        values = self.noisy.distinct[parts.distinct] if self.noisy.distinct else np.zeros(groups)
+        return Form(np.nan_to_num(values), ((0, 1.0, self.plan.distinct[parts.distinct].noise),))
 
-    def _drawn(self, recipe: Recipe) -> Drawn | None:
+    def _drawn(self, parts: SumForms) -> Drawn | None:
         """The values that were drawn, in the analyst's units; none where a release is only imagined."""
-        if recipe.draw is None or recipe.draw >= len(self.noisy.ranks):
+        if parts.draw is None or parts.draw >= len(self.noisy.ranks):
             return None
-        draw, column = self.plan.draws[recipe.draw], self.noisy.ranks[recipe.draw]
+        draw, column = self.plan.draws[parts.draw], self.noisy.ranks[parts.draw]
         bucketing = self.plan.bucketings[draw.bucketing]
         grid, values = bucketing.grid, range_of(bucketing.value)
         ends = float(values.lower), float(values.upper)
@@ -145,38 +145,38 @@ class Estimator:
         )
         found = np.clip(values_of(points[0], offset=grid.offset, step=grid.step), *ends)
         safe, many = np.ones(len(found), bool), bucketing.buckets.count
-        counted = self._form(recipe.count)
+        counted = self._form(parts.count)
         if draw.rank.extreme and counted is not None:
             safe = np.array([extreme_is_safe(n, draw.epsilon, draw.reach, many) for n in counted.values.tolist()], bool)
         return Drawn(found, bounds, draw.beta, *ends, safe)
 
-    def _moments(self, recipe: Recipe) -> Moments | None:
-        """Moments of all groups; the coordinates that they come from have noise of one law."""
-        if not recipe.moments:
+    def _moments(self, parts: SumForms) -> Moments | None:
+        """Moments of all groups; the noisy sums that they come from have noise of one law."""
+        if not parts.moments:
             return None
-        used = sorted({index for _, terms in recipe.moments for index, _ in terms})
-        mixing = np.zeros((len(recipe.moments), len(used)))
-        for row, (_, terms) in enumerate(recipe.moments):
+        used = sorted({index for _, terms in parts.moments for index, _ in terms})
+        mixing = np.zeros((len(parts.moments), len(used)))
+        for row, (_, terms) in enumerate(parts.moments):
             for index, coefficient in terms:
                 mixing[row, used.index(index)] = coefficient
-        coordinates = np.array([np.nan_to_num(self.noisy.coordinates[index]) for index in used])
-        noise = self.plan.coordinates[used[0]].noise
-        return Moments.from_sums([monomial for monomial, _ in recipe.moments], mixing @ coordinates, mixing, noise)
+        noisy = np.array([np.nan_to_num(self.noisy.noisy_sums[index]) for index in used])
+        noise = self.plan.noisy_sums[used[0]].noise
+        return Moments.from_sums([monomial for monomial, _ in parts.moments], mixing @ noisy, mixing, noise)
 
-    def _from_selection(self) -> Measured:
+    def _from_selection(self) -> MeasuredSums:
         selection, counts = self.plan.selection, self.noisy.counts
         if selection is None or counts is None:
             raise InternalError("A count was to come from a selection that did not happen.")
         form = Form(np.nan_to_num(counts), ((0, 1.0, selection.noise),))
-        return Measured(count=form, selected=Selected(float(selection.threshold), selection.minimum))
+        return MeasuredSums(count=form, selected=Selected(float(selection.threshold), selection.minimum))
 
     def _form(self, terms: Terms) -> Form | None:
         if not terms:
             return None
         values = np.zeros(len(self.noisy.shown))
         for index, coefficient in terms:
-            values = values + coefficient * np.nan_to_num(self.noisy.coordinates[index])
-        return Form(values, tuple((index, c, self.plan.coordinates[index].noise) for index, c in terms))
+            values = values + coefficient * np.nan_to_num(self.noisy.noisy_sums[index])
+        return Form(values, tuple((index, c, self.plan.noisy_sums[index].noise) for index, c in terms))
 
 
 def _column(values: "np.ndarray[tuple[int], np.dtype[np.float64]]", kind: Type) -> pa.Array:

@@ -11,11 +11,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from hedgerow.aggregates import Form, Need
+from hedgerow.aggregates import Form, NeededSums
 from hedgerow.error_bars.intervals import half_width
 from hedgerow.expressions.facts import range_of
-from hedgerow.privacy.needs import needs_of
-from hedgerow.privacy.plan import PrivatePlan, Recipe, Terms
+from hedgerow.privacy.plan import PrivatePlan, SumForms, Terms
+from hedgerow.privacy.statement_sums import needed_sums
 from hedgerow.release.estimate import Estimator
 from hedgerow.release.measure import NoisyTable
 
@@ -66,19 +66,19 @@ def carried(
     """
     forms: Solved = []
     counts = np.zeros(len(known.noisy.shown))
-    for index, recipe in enumerate(plan.recipes):
+    for index, sum_form in enumerate(plan.sum_forms):
         found = known.measured(index)
         count = _count_of(known, index, *end)
-        if recipe.from_selection:
+        if sum_form.from_selection:
             counts = count
             continue
-        forms.append((recipe.count, count))
-        total, way = found.centred if recipe.centred else found.total, (corner or {}).get(_sum_of(recipe), 0)
-        if total is not None and _sum_of(recipe):
+        forms.append((sum_form.count, count))
+        total, way = found.centred if sum_form.centred else found.total, (corner or {}).get(_sum_of(sum_form), 0)
+        if total is not None and _sum_of(sum_form):
             values = _moved(total, way, end[1])
-            forms.append((_sum_of(recipe), np.clip(values, -count, count) if recipe.centred else values))
+            forms.append((_sum_of(sum_form), np.clip(values, -count, count) if sum_form.centred else values))
     made = _estimator(plan, forms, counts)
-    return Estimator(NoisyTable(known.noisy.keys, known.noisy.shown, made.noisy.counts, made.noisy.coordinates), plan)
+    return Estimator(NoisyTable(known.noisy.keys, known.noisy.shown, made.noisy.counts, made.noisy.noisy_sums), plan)
 
 
 def corners(plan: PrivatePlan) -> list[Corner]:
@@ -91,22 +91,24 @@ def corners(plan: PrivatePlan) -> list[Corner]:
 
 def forms_of(plan: PrivatePlan) -> int:
     """How many counts and sums there are in all."""
-    counts = {recipe.count for recipe in plan.recipes if recipe.count or recipe.from_selection}
+    counts = {sum_form.count for sum_form in plan.sum_forms if sum_form.count or sum_form.from_selection}
     return len(counts) + len(_sums(plan))
 
 
 def most_rows(known: Estimator, beta: float) -> Floats:
     """How large each group is at most, by the upper ends of its counts: the least of them."""
-    ends = [_count_of(known, index, 1, beta) for index in range(len(known.plan.recipes)) if known.measured(index).count]
+    ends = [
+        _count_of(known, index, 1, beta) for index in range(len(known.plan.sum_forms)) if known.measured(index).count
+    ]
     return np.minimum.reduce(ends) if ends else np.full(len(known.noisy.shown), np.inf)
 
 
 def _sums(plan: PrivatePlan) -> list[Terms]:
-    return list(dict.fromkeys(_sum_of(recipe) for recipe in plan.recipes if _sum_of(recipe)))
+    return list(dict.fromkeys(_sum_of(sum_form) for sum_form in plan.sum_forms if _sum_of(sum_form)))
 
 
-def _sum_of(recipe: Recipe) -> Terms:
-    return recipe.centred or recipe.total
+def _sum_of(sum_form: SumForms) -> Terms:
+    return sum_form.centred or sum_form.total
 
 
 def _moved(form: Form, way: int, beta: float) -> Floats:
@@ -125,13 +127,15 @@ def _count_of(known: Estimator, index: int, side: int, beta: float) -> Floats:
 
 def _with_counts(plan: PrivatePlan, sizes: Floats, *, middle: bool) -> Solved:
     """Every count at its size; with `middle`, every sum at the middle of its range."""
-    forms: Solved = [(recipe.count, sizes) for recipe in plan.recipes if recipe.count]
+    forms: Solved = [(sum_form.count, sizes) for sum_form in plan.sum_forms if sum_form.count]
     if middle:
-        forms += [(recipe.centred, np.zeros_like(sizes)) for recipe in plan.recipes if recipe.centred]
-        forms += [(terms, _even(moment) * sizes) for recipe in plan.recipes for moment, terms in recipe.moments[1:]]
-        sums = zip(plan.recipes, needs_of(plan.release), strict=True)
-        forms += [(recipe.total, sum(_ends(need)) / 2 * sizes) for recipe, need in sums if _is_plain(recipe)]
-        forms += [(terms, sizes / len(recipe.cells)) for recipe in plan.recipes for terms in recipe.cells]
+        forms += [(sum_form.centred, np.zeros_like(sizes)) for sum_form in plan.sum_forms if sum_form.centred]
+        forms += [
+            (terms, _even(moment) * sizes) for sum_form in plan.sum_forms for moment, terms in sum_form.moments[1:]
+        ]
+        sums = zip(plan.sum_forms, needed_sums(plan.release), strict=True)
+        forms += [(sum_form.total, sum(_ends(need)) / 2 * sizes) for sum_form, need in sums if _is_plain(sum_form)]
+        forms += [(terms, sizes / len(sum_form.cells)) for sum_form in plan.sum_forms for terms in sum_form.cells]
     return forms
 
 
@@ -144,13 +148,13 @@ def _free(plan: PrivatePlan) -> list[tuple[Terms, tuple[float, ...]]]:
     """The forms that a size does not fix, each with the values per row that it may have."""
     found: dict[Terms, tuple[float, ...]] = {}
     near = NEAR_ENDS if len(_sums(plan)) <= FEW_FORMS else ()
-    for recipe, need in zip(plan.recipes, needs_of(plan.release), strict=True):
-        if recipe.centred:
-            zero = -recipe.middle / recipe.half
-            found[recipe.centred] = (-1.0, 0.0, 1.0, *near) + ((zero,) if -1 < zero < 1 else ())
-        elif _is_plain(recipe):
+    for sum_form, need in zip(plan.sum_forms, needed_sums(plan.release), strict=True):
+        if sum_form.centred:
+            zero = -sum_form.middle / sum_form.half
+            found[sum_form.centred] = (-1.0, 0.0, 1.0, *near) + ((zero,) if -1 < zero < 1 else ())
+        elif _is_plain(sum_form):
             low, high = _ends(need)
-            found[recipe.total] = (low, (low + high) / 2, high) + ((0.0,) if low < 0 < high else ())
+            found[sum_form.total] = (low, (low + high) / 2, high) + ((0.0,) if low < 0 < high else ())
     return list(found.items())
 
 
@@ -160,11 +164,11 @@ def _corners(options: Sequence[Sequence[float]]) -> list[tuple[float, ...]]:
     return [tuple(shares[min(place, len(shares) - 1)] for shares in options) for place in range(4)]
 
 
-def _is_plain(recipe: Recipe) -> bool:
-    return bool(recipe.total) and not recipe.centred
+def _is_plain(sum_form: SumForms) -> bool:
+    return bool(sum_form.total) and not sum_form.centred
 
 
-def _ends(need: Need) -> tuple[float, float]:
+def _ends(need: NeededSums) -> tuple[float, float]:
     if need.value is None:
         return 0.0, 0.0
     values = range_of(need.value)
@@ -174,13 +178,13 @@ def _ends(need: Need) -> tuple[float, float]:
 def _estimator(plan: PrivatePlan, forms: Solved, counts: Floats) -> Estimator:
     """The coordinates that give the forms their values; they are as many as it takes."""
     rows = len(counts)
-    matrix = np.zeros((len(forms), len(plan.coordinates)))
+    matrix = np.zeros((len(forms), len(plan.noisy_sums)))
     for place, (terms, _) in enumerate(forms):
         for index, coefficient in terms:
             matrix[place, index] = coefficient
     wanted = np.array([values for _, values in forms]).reshape(len(forms), rows)
-    solvable = len(forms) and len(plan.coordinates)
-    solved = np.linalg.lstsq(matrix, wanted)[0] if solvable else np.zeros((len(plan.coordinates), rows))
+    solvable = len(forms) and len(plan.noisy_sums)
+    solved = np.linalg.lstsq(matrix, wanted)[0] if solvable else np.zeros((len(plan.noisy_sums), rows))
     keys = pa.table({key.name: pa.nulls(rows) for key in plan.release.keys} or {"one": pa.nulls(rows)})
     noisy = NoisyTable(
         keys.select([key.name for key in plan.release.keys]),

@@ -10,7 +10,7 @@ from hedgerow.accounting.budget import Receipt
 from hedgerow.compiled import PLACE
 from hedgerow.exact import ExactTable
 from hedgerow.privacy.plan import PrivatePlan
-from hedgerow.privacy.sums import Coordinate
+from hedgerow.privacy.sums import NoisySum
 from hedgerow.release.draw import Whole, add_noise, require
 from hedgerow.release.ranks import RankColumn
 from hedgerow.release.select_keys import SelectedKeys
@@ -20,23 +20,23 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class NoisyTable:
-    """What was released: keys, noisy coordinates, noisy counts. Everything after it is post-processing.
+    """What was released: keys, noisy sums, noisy counts. Everything after it is post-processing.
 
-    `coordinates` holds one array per coordinate, in units of one row, NaN where a group is held back.
+    `noisy_sums` holds one array for each, in units of one row, NaN where a group is held back.
     """
 
     keys: pa.Table
     shown: NDArray[np.bool_]
     counts: Floats | None
-    coordinates: tuple[Floats, ...]
+    noisy_sums: tuple[Floats, ...]
     ranks: tuple[RankColumn, ...] = ()
     distinct: tuple[Floats, ...] = ()
 
 
 def measure(exact_sums: ExactTable, selected: SelectedKeys, plan: PrivatePlan, receipt: Receipt) -> NoisyTable:
-    """Add the noise that was paid for to each coordinate of each group that is shown.
+    """Add the noise that was paid for to each sum of each group that is shown.
 
-    Privacy: each coordinate is an exact integer on its lattice; see `privacy.precision` for the lattice of the
+    Privacy: each sum is an exact integer on its lattice; see `privacy.precision` for the lattice of the
     noise, and `privacy.bounding` for the sensitivities.
     """
     require(receipt, plan)
@@ -45,12 +45,12 @@ def measure(exact_sums: ExactTable, selected: SelectedKeys, plan: PrivatePlan, r
     sums = (
         [] if exact_sums is None else [_gather(exact_sums.exact_numbers(f"s{i}"), rows) for i in range(len(plan.sums))]
     )
-    coordinates = []
-    for coordinate in plan.coordinates:
+    noisy_sums = []
+    for noisy_sum in plan.noisy_sums:
         values = np.full(len(selected.shown), np.nan)
-        values[shown] = _noisy(coordinate, sums, len(shown), plan)
-        coordinates.append(values)
-    return NoisyTable(selected.keys, selected.shown, selected.counts, tuple(coordinates))
+        values[shown] = _noisy(noisy_sum, sums, len(shown), plan)
+        noisy_sums.append(values)
+    return NoisyTable(selected.keys, selected.shown, selected.counts, tuple(noisy_sums))
 
 
 def _rows(exact_sums: ExactTable, selected: SelectedKeys) -> NDArray[np.int64]:
@@ -67,10 +67,10 @@ def _gather(column: Whole, rows: NDArray[np.int64]) -> Whole:
     return np.asarray(np.append(column, 0)[rows])
 
 
-def _noisy(coordinate: Coordinate, sums: list[Whole], count: int, plan: PrivatePlan) -> Floats:
-    exact = _combined(coordinate.combination, sums, count)
-    noisy = add_noise(exact, coordinate.shift, coordinate.scale, plan.mechanism)
-    step = float(coordinate.denominator << plan.weight_bits) * 2.0**coordinate.shift
+def _noisy(noisy_sum: NoisySum, sums: list[Whole], count: int, plan: PrivatePlan) -> Floats:
+    exact = _combined(noisy_sum.combination, sums, count)
+    noisy = add_noise(exact, noisy_sum.shift, noisy_sum.scale, plan.mechanism)
+    step = float(noisy_sum.denominator << plan.weight_bits) * 2.0**noisy_sum.shift
     return noisy.astype(float) / step
 
 

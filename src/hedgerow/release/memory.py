@@ -1,6 +1,6 @@
 """Releases as they are kept in the ledger, and what a stored one still answers.
 
-What is stored is the release: keys, raw noisy coordinates, the noise they carry. Intervals at any confidence, and
+What is stored is the release: keys, raw noisy noisy_sums, the noise they carry. Intervals at any confidence, and
 any after part, follow from it for free. A stored release answers a new statement about the same rows, keys, limits
 and data version if it holds every measure asked for, with no more noise than the statement would get, or bought with
 no less than the statement may spend (then it is a larger question at the same price, and its columns alone are free).
@@ -27,10 +27,9 @@ from hedgerow.expressions.types import Type
 from hedgerow.plan.nodes import AggregateCall
 from hedgerow.privacy.distinct import Distinct, values_each
 from hedgerow.privacy.keys import KeyRule
-from hedgerow.privacy.needs import needs_of
-from hedgerow.privacy.plan import PrivatePlan, PrivateStatement, Recipe, Terms
-from hedgerow.privacy.shape import support_of
-from hedgerow.privacy.sums import Coordinate, Selection
+from hedgerow.privacy.plan import PrivatePlan, PrivateStatement, SumForms, Terms
+from hedgerow.privacy.statement_sums import needed_sums, support_of
+from hedgerow.privacy.sums import NoisySum, Selection
 from hedgerow.release.estimate import Estimator
 from hedgerow.release.kept_draws import describe_draws, read_draws
 from hedgerow.release.measure import NoisyTable
@@ -71,14 +70,14 @@ def recall(
 
 def needs_name(statement: PrivateStatement) -> str:
     """A name for what the aggregates of a statement need, in whatever order and after part they stand."""
-    needs = [sorted({repr(need) for need in needs_of(part.release)}) for part in statement.parts]
+    needs = [sorted({need.stored_name for need in needed_sums(part.release)}) for part in statement.parts]
     return hashlib.sha256(repr(needs).encode()).hexdigest()
 
 
 def asks_for_all(payload: bytes, statement: PrivateStatement) -> bool:
     """Whether a stored release was bought for just what `statement` needs."""
     headers = [json.loads(pa.ipc.open_stream(part).schema.metadata[HEADER]) for part in _parts(payload)]
-    asked = [{repr(need) for need in needs_of(part.release)} for part in statement.parts]
+    asked = [{need.stored_name for need in needed_sums(part.release)} for part in statement.parts]
     return [set(header["needs"]) for header in headers] == asked
 
 
@@ -88,7 +87,7 @@ def noisiness(known: Sequence[Estimator], statement: PrivateStatement) -> float:
     Privacy: it is made of noise scales, which are public, and of no value.
     """
     pairs = [(each.plan, part) for each, part in zip(known, statement.parts, strict=True)]
-    widths = [kept for old, new in pairs for i in range(len(new.recipes)) for kept, _ in _widths(old, new, i)]
+    widths = [kept for old, new in pairs for i in range(len(new.sum_forms)) for kept, _ in _widths(old, new, i)]
     return math.fsum(math.log(width) for width in widths if width > 0)
 
 
@@ -107,7 +106,7 @@ def known_sizes(payload: bytes, plan: PrivatePlan, beta: float) -> NDArray[np.fl
 
     Each fails with probability at most `beta`. None where no such count is stored.
     """
-    asked = {support_of(need): None for need in needs_of(plan.release) if need.kind is not Kind.UNITS}
+    asked = {support_of(need): None for need in needed_sums(plan.release) if need.kind is not Kind.UNITS}
     if len(asked) > 1:
         return None
     value, condition = next(iter(asked), (None, None))
@@ -115,7 +114,7 @@ def known_sizes(payload: bytes, plan: PrivatePlan, beta: float) -> NDArray[np.fl
         "", "COUNT", () if value is None else (value,), condition, distinct=False, type=Type.INTEGER
     )
     (stored,) = _parts(payload)
-    found = _read(stored, replace(plan, release=replace(plan.release, calls=(counted,)), recipes=(Recipe(),)))
+    found = _read(stored, replace(plan, release=replace(plan.release, calls=(counted,)), sum_forms=(SumForms(),)))
     if found is None:
         return None
     shown = found[1].noisy.shown
@@ -136,7 +135,7 @@ def _remember(noisy: NoisyTable, plan: PrivatePlan) -> bytes:
     columns["shown"] = pa.array(noisy.shown)
     if noisy.counts is not None:
         columns["counts"] = pa.array(noisy.counts)
-    columns |= {f"coordinate_{i}": pa.array(values) for i, values in enumerate(noisy.coordinates)}
+    columns |= {f"coordinate_{i}": pa.array(values) for i, values in enumerate(noisy.noisy_sums)}
     for i, rank in enumerate(noisy.ranks):
         columns |= {f"rank_{i}_{name}": pa.array(getattr(rank, name)) for name in RANK_COLUMNS}
     columns |= {f"distinct_{i}": pa.array(values) for i, values in enumerate(noisy.distinct)}
@@ -160,7 +159,7 @@ def _recall(payload: bytes, plan: PrivatePlan, *, any_mechanism: bool, identical
 
 def _alike(old: PrivatePlan, new: PrivatePlan) -> bool:
     """Whether what was stored is of the kind that is asked for: moments, flows, and intervals as sure as wanted."""
-    for kept, asked in zip(old.recipes, new.recipes, strict=True):
+    for kept, asked in zip(old.sum_forms, new.sum_forms, strict=True):
         if kept.from_selection and not asked.from_selection:
             return False
         if kept.moments and old.equal_noise != new.equal_noise:
@@ -181,30 +180,30 @@ def _read(payload: bytes, plan: PrivatePlan) -> tuple[dict[str, Any], Estimator]
     found = _reading(stored, plan) if stored["format"] == FORMAT else None
     if found is None:
         return None
-    recipes, coordinates, selection = found
-    old = replace(plan, mechanism=stored["mechanism"], recipes=recipes, coordinates=coordinates, selection=selection)
-    values = {r.draw: n.value for r, n in zip(recipes, needs_of(plan.release), strict=True) if n.value is not None}
+    sum_forms, noisy_sums, selection = found
+    old = replace(plan, mechanism=stored["mechanism"], sum_forms=sum_forms, noisy_sums=noisy_sums, selection=selection)
+    values = {r.draw: n.value for r, n in zip(sum_forms, needed_sums(plan.release), strict=True) if n.value is not None}
     draws, bucketings = read_draws(stored["draws"], values)
     counted = tuple(_distinct(kept, plan) for kept in stored["distinct"])
     old = replace(old, draws=draws, bucketings=bucketings, distinct=counted, equal_noise=stored["equal_noise"])
-    return stored, Estimator(_noisy(table, len(coordinates), len(draws), len(counted)), old)
+    return stored, Estimator(_noisy(table, len(noisy_sums), len(draws), len(counted)), old)
 
 
 def _reading(
     stored: dict[str, Any], plan: PrivatePlan
-) -> tuple[tuple[Recipe, ...], tuple[Coordinate, ...], Selection | None] | None:
-    """Recipes for the new statement's aggregates over the stored coordinates; None where one is missing."""
-    recipes = []
-    for need in needs_of(plan.release):
-        kept = stored["needs"].get(repr(need))
+) -> tuple[tuple[SumForms, ...], tuple[NoisySum, ...], Selection | None] | None:
+    """Forms for the new statement's aggregates over the stored noisy_sums; None where one is missing."""
+    sum_forms = []
+    for need in needed_sums(plan.release):
+        kept = stored["needs"].get(need.stored_name)
         if kept is None:
             return None
-        recipes.append(_recipe(kept))
-    coordinates = tuple(
-        Coordinate(c["label"], (), 1, _noise(c["noise"]), 1.0, 0, c["sensitivity"], c["unit"])
+        sum_forms.append(_sum_forms(kept))
+    noisy_sums = tuple(
+        NoisySum(c["label"], (), 1, _noise(c["noise"]), 1.0, 0, c["sensitivity"], c["unit"])
         for c in stored["coordinates"]
     )
-    return tuple(recipes), coordinates, _selection(stored["selection"])
+    return tuple(sum_forms), noisy_sums, _selection(stored["selection"])
 
 
 def _as_accurate(old: PrivatePlan, new: PrivatePlan) -> bool:
@@ -212,7 +211,7 @@ def _as_accurate(old: PrivatePlan, new: PrivatePlan) -> bool:
     tested = new.keys.rule is not KeyRule.ONE and new.selection is not None
     if tested and (old.selection is None or old.selection.threshold > new.selection.threshold * Fraction(SLACK)):  # type: ignore[union-attr]
         return False
-    pairs = [(a, b) for i in range(len(new.recipes)) for a, b in _widths(old, new, i)]
+    pairs = [(a, b) for i in range(len(new.sum_forms)) for a, b in _widths(old, new, i)]
     return all(kept <= wanted * SLACK for kept, wanted in pairs)
 
 
@@ -229,29 +228,31 @@ def _noise_cost(plan: PrivatePlan) -> Fraction:
 
 def _widths(old: PrivatePlan, new: PrivatePlan, index: int) -> list[tuple[float, float]]:
     """How wide the noise of aggregate number `index` is in both; of moments, that of every one."""
-    if not new.recipes[index].moments:
+    if not new.sum_forms[index].moments:
         return [(_width(old, index), _width(new, index))]
-    kept = dict(old.recipes[index].moments)
-    return [(_spread(old, kept[moment]), _spread(new, terms)) for moment, terms in new.recipes[index].moments]
+    kept = dict(old.sum_forms[index].moments)
+    return [(_spread(old, kept[moment]), _spread(new, terms)) for moment, terms in new.sum_forms[index].moments]
 
 
 def _width(plan: PrivatePlan, index: int) -> float:
-    recipe = plan.recipes[index]
-    if recipe.draw is not None:
-        return 1.0 / float(plan.draws[recipe.draw].epsilon)
-    if recipe.distinct is not None:
-        return half_width([(1.0, plan.distinct[recipe.distinct].noise)], LEVEL)
-    if recipe.from_selection and plan.selection is not None:
+    sum_form = plan.sum_forms[index]
+    if sum_form.draw is not None:
+        return 1.0 / float(plan.draws[sum_form.draw].epsilon)
+    if sum_form.distinct is not None:
+        return half_width([(1.0, plan.distinct[sum_form.distinct].noise)], LEVEL)
+    if sum_form.from_selection and plan.selection is not None:
         return half_width([(1.0, plan.selection.noise)], LEVEL)
-    return _spread(plan, recipe.centred or recipe.total or recipe.count or recipe.cells[0])
+    return _spread(plan, sum_form.centred or sum_form.total or sum_form.count or sum_form.cells[0])
 
 
 def _spread(plan: PrivatePlan, terms: Terms) -> float:
-    return half_width([(c, plan.coordinates[i].noise) for i, c in terms], LEVEL)
+    return half_width([(c, plan.noisy_sums[i].noise) for i, c in terms], LEVEL)
 
 
 def _describe(plan: PrivatePlan) -> dict[str, Any]:
-    needs = {repr(need): _recipe_fields(r) for need, r in zip(needs_of(plan.release), plan.recipes, strict=True)}
+    needs = {
+        need.stored_name: _form_fields(r) for need, r in zip(needed_sums(plan.release), plan.sum_forms, strict=True)
+    }
     chosen = plan.selection
     return {
         "format": FORMAT,
@@ -265,7 +266,7 @@ def _describe(plan: PrivatePlan) -> dict[str, Any]:
         ],
         "coordinates": [
             {"label": c.label, "noise": _noise_fields(c.noise), "sensitivity": c.sensitivity, "unit": c.unit}
-            for c in plan.coordinates
+            for c in plan.noisy_sums
         ],
         "selection": None
         if chosen is None
@@ -273,15 +274,15 @@ def _describe(plan: PrivatePlan) -> dict[str, Any]:
     }
 
 
-def _recipe_fields(recipe: Recipe) -> dict[str, Any]:
-    return {name.name: getattr(recipe, name.name) for name in fields(recipe)}
+def _form_fields(sum_form: SumForms) -> dict[str, Any]:
+    return {name.name: getattr(sum_form, name.name) for name in fields(sum_form)}
 
 
-def _recipe(kept: dict[str, Any]) -> Recipe:
+def _sum_forms(kept: dict[str, Any]) -> SumForms:
     forms = {name: _terms(kept[name]) for name in ("count", "total", "centred")}
     moments = tuple(((int(i), int(j)), _terms(terms)) for (i, j), terms in kept["moments"])
     cells = tuple(_terms(terms) for terms in kept["cells"])
-    return Recipe(**{**kept, **forms, "moments": moments, "cells": cells})
+    return SumForms(**{**kept, **forms, "moments": moments, "cells": cells})
 
 
 def _terms(kept: Sequence[Sequence[float]]) -> Terms:
@@ -309,11 +310,11 @@ def _selection(kept: dict[str, Any] | None) -> Selection | None:
     return Selection(_noise(kept["noise"]), 1.0, 0, Fraction(kept["threshold"]), kept["minimum"], Fraction(0))
 
 
-def _noisy(table: pa.Table, coordinates: int, draws: int, distinct: int) -> NoisyTable:
+def _noisy(table: pa.Table, noisy_sums: int, draws: int, distinct: int) -> NoisyTable:
     names = [name for name in table.column_names if name.startswith("key_")]
     keys = table.select(names).rename_columns([name.removeprefix("key_") for name in names]).replace_schema_metadata()
     counts = _floats(table, "counts") if "counts" in table.column_names else None
-    values = tuple(_floats(table, f"coordinate_{i}") for i in range(coordinates))
+    values = tuple(_floats(table, f"coordinate_{i}") for i in range(noisy_sums))
     ranks = tuple(RankColumn(*(_floats(table, f"rank_{i}_{name}") for name in RANK_COLUMNS)) for i in range(draws))
     counted = tuple(_floats(table, f"distinct_{i}") for i in range(distinct))
     return NoisyTable(keys, np.asarray(table.column("shown").to_numpy()).astype(bool), counts, values, ranks, counted)

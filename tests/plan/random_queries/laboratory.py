@@ -140,8 +140,8 @@ class Laboratory:
         table = declared_table(plan) if plan.keys.rule is not KeyRule.SELECTED else measured.keys
         keys = _rows_of(table)
         vectors = exact(measured, plan)
-        zeros = (Fraction(0),) * len(plan.coordinates)
-        columns = [[float(vectors.get(k, zeros)[i]) for k in keys] for i in range(len(plan.coordinates))]
+        zeros = (Fraction(0),) * len(plan.noisy_sums)
+        columns = [[float(vectors.get(k, zeros)[i]) for k in keys] for i in range(len(plan.noisy_sums))]
         counts = None if plan.selection is None else np.array([float(measured.units.get(k, 0)) for k in keys])
         noisy = NoisyTable(
             table,
@@ -274,7 +274,7 @@ def _sums(table, keys, plan, selected):
     sums = [table.exact_integers(f"s{i}") for i in range(len(plan.sums))]
     columns = [
         sum((sums[i] * factor for i, factor in coordinate.combination), np.zeros(len(table), dtype=object)).tolist()
-        for coordinate in plan.coordinates
+        for coordinate in plan.noisy_sums
     ]
     kept = set(keys if selected is None else selected)
     rows = zip(*columns, strict=True) if columns else [()] * len(keys)
@@ -283,7 +283,7 @@ def _sums(table, keys, plan, selected):
 
 def exact(measured, plan):
     """Each coordinate per key, in units of one row."""
-    units = [coordinate.denominator << plan.weight_bits for coordinate in plan.coordinates]
+    units = [coordinate.denominator << plan.weight_bits for coordinate in plan.noisy_sums]
     return {
         key: tuple(Fraction(int(n), unit) for n, unit in zip(row, units, strict=True))
         for key, row in measured.sums.items()
@@ -292,7 +292,7 @@ def exact(measured, plan):
 
 def released(measured, plan):
     """Each coordinate per key on the lattice that its noise lives on, as the sampler's integers."""
-    shifts = [coordinate.shift for coordinate in plan.coordinates]
+    shifts = [coordinate.shift for coordinate in plan.noisy_sums]
     return {
         key: tuple(int(_to_grid(n, shift)) for n, shift in zip(row, shifts, strict=True))
         for key, row in measured.sums.items()
@@ -303,10 +303,10 @@ def spent(before, after, plan):
     """What the change from one database to its neighbour costs under the noise of the plan."""
     power = 2 if plan.mechanism == "gaussian" else 1
     left, right = released(before, plan), released(after, plan)
-    zeros = (0,) * len(plan.coordinates)
+    zeros = (0,) * len(plan.noisy_sums)
     total = Fraction(0)
     for key in {**left, **right}:
-        pairs = zip(left.get(key, zeros), right.get(key, zeros), plan.coordinates, strict=True)
+        pairs = zip(left.get(key, zeros), right.get(key, zeros), plan.noisy_sums, strict=True)
         total += sum(Fraction(abs(a - b)) ** power / Fraction(c.scale) ** power for a, b, c in pairs)
     if plan.selection is not None:
         scale = Fraction(plan.selection.scale) / (1 << plan.selection.shift)

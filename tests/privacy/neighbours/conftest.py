@@ -201,7 +201,7 @@ def _as_table(places, first_pass):
 def _vectors(table, keys, plan, selected):
     sums = [table.exact_integers(f"s{i}") for i in range(len(plan.sums))]
     exact, released = [], []
-    for coordinate in plan.coordinates:
+    for coordinate in plan.noisy_sums:
         total = sum((sums[i] * factor for i, factor in coordinate.combination), np.zeros(len(table), dtype=object))
         exact.append([Fraction(int(value), coordinate.denominator << plan.weight_bits) for value in total])
         on_lattice = _to_grid(total, coordinate.shift)
@@ -248,7 +248,7 @@ def paid():
     def compare(change, plan):
         power = 2 if plan.mechanism == "gaussian" else 1
         spent = Fraction(0)
-        for index, coordinate in enumerate(plan.coordinates):
+        for index, coordinate in enumerate(plan.noisy_sums):
             size = sum(abs(vector[index]) ** power for vector in change.released.values())
             spent += size / (Fraction(coordinate.scale) / lattice_step(coordinate, plan)) ** power
         if plan.selection is not None:

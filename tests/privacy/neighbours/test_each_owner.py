@@ -49,7 +49,7 @@ def _within(step, plan, found):
     """Each owner's vector costs no more than all measuring was charged, and each coordinate keeps its cap."""
     gaussian = plan.mechanism == "gaussian"
     power, cap = (2, plan.bounding.l2_squared) if gaussian else (1, plan.bounding.l1)
-    weights = [(step(coordinate, plan) / Fraction(coordinate.scale)) ** power for coordinate in plan.coordinates]
+    weights = [(step(coordinate, plan) / Fraction(coordinate.scale)) ** power for coordinate in plan.noisy_sums]
     cost = plan.charge.cost
     charged = cost.gaussian if gaussian else cost.pure
     if plan.selection is not None:
@@ -129,7 +129,7 @@ def test_without_keys_an_owner_counts_like_at_most_so_many_rows(laboratory, limi
     plan = laboratory.plan(select, limits(rows=rows), mechanism=mechanism)
     for own in (0, 1, 2, 3, 7, 100):
         (vector,) = laboratory.measure([row(1, "a", "p", 10.0, 1, b=True)] * own, plan).vectors.values()
-        label = [coordinate.label for coordinate in plan.coordinates]
+        label = [coordinate.label for coordinate in plan.noisy_sums]
         count = vector[label.index("rows")]
         assert count <= min(own, rows)
         assert count >= min(own, rows) * (1 - Fraction(own, 1 << 10))

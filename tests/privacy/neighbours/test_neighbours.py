@@ -156,7 +156,7 @@ def test_each_coordinate_moves_within_its_stated_sensitivity(
     after = before + [row(1000, *values) for values in (newcomer[:1] if unique else newcomer)]
     keys = list(laboratory.measure(after, plan).units)
     change = laboratory.measure(after, plan, keys) - laboratory.measure(before, plan, keys)
-    for index in range(len(plan.coordinates)):
+    for index in range(len(plan.noisy_sums)):
         moved = [vector[index] for vector in change.vectors.values()]
         if plan.mechanism == "gaussian":
             assert sum(move**2 for move in moved) <= plan.bounding.l2_squared

@@ -32,7 +32,7 @@ def without_noise(laboratory):
         for key, vector in laboratory.measure(rows, plan).vectors.items():
             form = lambda terms, vector=vector: sum(Fraction(c) * vector[i] for i, c in terms)  # noqa: E731
             found[key] = [
-                (form(recipe.count), form(recipe.total), form(recipe.centred), recipe) for recipe in plan.recipes
+                (form(recipe.count), form(recipe.total), form(recipe.centred), recipe) for recipe in plan.sum_forms
             ]
         return found
 
@@ -105,7 +105,7 @@ def test_all_pairs_of_tiny_owners_add_up(laboratory, limits, row):
             alone += [row(number, f"{number}{g}", "p", x) for g, x in own]
         both = laboratory.measure(together, plan, selected=sorted({(r.g,) for r in together})).vectors
         each = laboratory.measure(alone, plan, selected=sorted({(r.g,) for r in alone})).vectors
-        zero = (Fraction(0),) * len(plan.coordinates)
+        zero = (Fraction(0),) * len(plan.noisy_sums)
         for number, (first, second) in enumerate(pairs):
             for g in "ab":
                 parts = [each.get((f"{owners.index(own)}{g}",), zero) for own in (first, second)]

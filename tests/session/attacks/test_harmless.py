@@ -91,7 +91,7 @@ def lattice(coordinate, plan):
 def vectors(table, keys, plan):
     sums = [table.exact_integers(f"s{i}") for i in range(len(plan.sums))]
     exact, released = [], []
-    for coordinate in plan.coordinates:
+    for coordinate in plan.noisy_sums:
         total = sum((sums[i] * factor for i, factor in coordinate.combination), np.zeros(len(table), dtype=object))
         exact.append([Fraction(int(value), coordinate.denominator << plan.weight_bits) for value in total])
         released.append([int(value) / lattice(coordinate, plan) for value in _to_grid(total, coordinate.shift)])
@@ -112,11 +112,11 @@ def assert_within_what_is_charged(plan, one, other):
     assert all(move == 1 for move in moves)
     assert len(moves) <= (plan.bounding.groups if plan.release.keys else 1)
     limit = plan.bounding.l2_squared if power == 2 else plan.bounding.l1
-    exact = moved(one.exact, other.exact, len(plan.coordinates))
+    exact = moved(one.exact, other.exact, len(plan.noisy_sums))
     spent = Fraction(0)
-    for index, coordinate in enumerate(plan.coordinates):
+    for index, coordinate in enumerate(plan.noisy_sums):
         assert sum(abs(row[index]) ** power for row in exact) <= limit
-        size = sum(abs(row[index]) ** power for row in moved(one.released, other.released, len(plan.coordinates)))
+        size = sum(abs(row[index]) ** power for row in moved(one.released, other.released, len(plan.noisy_sums)))
         spent += size / (Fraction(coordinate.scale) / lattice(coordinate, plan)) ** power
     if plan.selection is not None:
         spent += len(moves) / (Fraction(plan.selection.scale) / (1 << plan.selection.shift)) ** power

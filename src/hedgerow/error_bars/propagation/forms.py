@@ -47,7 +47,7 @@ class Releases:
     @cached_property
     def noises(self) -> list[Noise]:
         """The noise of each cell."""
-        return [c.noise for e in self.estimators for c in e.plan.coordinates for _ in range(len(e.noisy.shown))]
+        return [c.noise for e in self.estimators for c in e.plan.noisy_sums for _ in range(len(e.noisy.shown))]
 
     @cached_property
     def is_normal(self) -> Flags:
@@ -98,7 +98,7 @@ class Releases:
         if not len(form.values) or not form.terms:
             values = form.values[groups] if len(form.values) else np.full(len(groups), np.nan)
             return LinearForm(np.where(not_null, values, np.nan), csr_array((len(groups), cells)))
-        before = sum(len(e.plan.coordinates) * len(e.noisy.shown) for e in self.estimators[:release])
+        before = sum(len(e.plan.noisy_sums) * len(e.noisy.shown) for e in self.estimators[:release])
         size, rows = len(self.estimators[release].noisy.shown), np.flatnonzero(not_null)
         columns = [before + coordinate * size + groups[rows] for coordinate, _, _ in form.terms]
         numbers = [np.full(len(rows), coefficient) for _, coefficient, _ in form.terms]

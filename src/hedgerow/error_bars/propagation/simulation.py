@@ -133,7 +133,7 @@ def _again(
     every = np.tile(order, draws)
     coordinates = tuple(
         values[every] + _drawn(coordinate.noise, len(every), random)
-        for values, coordinate in zip(noisy.coordinates, plan.coordinates, strict=True)
+        for values, coordinate in zip(noisy.noisy_sums, plan.noisy_sums, strict=True)
     )
     counts = None
     if noisy.counts is not None and plan.selection is not None:

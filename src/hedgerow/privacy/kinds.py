@@ -1,0 +1,211 @@
+"""What each kind of sums asks of a statement, and how its numbers follow from the noisy sums: one table.
+
+Equal sums over the same rows are measured once. A SUM next to a count of the same rows is made from that count and a
+centred sum. A count of some rows next to the count of all is released as those rows and the others, which costs one
+count. A new kind is a member of `aggregates.Kind` and a row of `KINDS`.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from hedgerow.aggregates import Kind, NeededSums
+from hedgerow.errors import InternalError
+from hedgerow.expressions.nodes import Call, Expr, Literal
+from hedgerow.expressions.types import Type
+from hedgerow.privacy.assemble import Assembly, combine
+from hedgerow.privacy.joint import moment_forms
+from hedgerow.privacy.plan import SumForms
+from hedgerow.privacy.statement_sums import StatementSums, Support, joint_of, joints_of, support_of
+
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True, slots=True)
+class KindRules:
+    """What one kind asks of a statement before anything is known about noise, and what it is made of afterwards.
+
+    Attributes:
+        want: Adds what the kind needs to the sums of the statement.
+        forms: The aggregate's numbers as forms of the noisy sums.
+        after_counts: Whether what it adds depends on which rows are counted.
+    """
+
+    want: Callable[[StatementSums, NeededSums], None]
+    forms: Callable[[Assembly, NeededSums], SumForms]
+    after_counts: bool = False
+
+
+def merge_needs(needs: Sequence[NeededSums], *, one_row: bool, selects: bool, alone: Sequence[bool]) -> StatementSums:
+    """Merge the needs of all aggregates.
+
+    Args:
+        needs: What each aggregate is made of.
+        one_row: Whether each unit has one row, so that rows are people.
+        selects: Whether people are counted for key selection anyway.
+        alone: For each need, whether it is shown on its own, outside arithmetic with others.
+    """
+    sums = StatementSums(joints=joints_of(needs), one_row=one_row)
+    for late in (False, True):
+        for need in needs:
+            if KINDS[need.kind].after_counts is late:
+                KINDS[need.kind].want(sums, need)
+    _count_people(sums, needs, selects=selects, alone=alone)
+    _count_the_others(sums)
+    return sums
+
+
+def sum_forms(made: Assembly, needs: Sequence[NeededSums]) -> tuple[SumForms, ...]:
+    """Return the numbers of each need as forms of the noisy sums."""
+    return tuple(KINDS[need.kind].forms(made, need) for need in needs)
+
+
+def _nothing(_sums: StatementSums, _need: NeededSums) -> None:
+    """People and moments that are released together are added for all needs at once."""
+
+
+def _want_rows(sums: StatementSums, need: NeededSums) -> None:
+    if not (sums.one_row and _counts_people(need)):
+        sums.count(support_of(need))
+
+
+def _want_mean(sums: StatementSums, need: NeededSums) -> None:
+    value, support = _value(need), support_of(need)
+    sums.count(support)
+    if not sums.has_sum(value, support):
+        _add(sums.centred, (value, support))
+
+
+def _want_sum(sums: StatementSums, need: NeededSums) -> None:
+    value, support = _value(need), support_of(need)
+    if not sums.has_sum(value, support):
+        _add(sums.centred if sums.has_count(support) else sums.plain, (value, support))
+
+
+def _want_rank(sums: StatementSums, need: NeededSums) -> None:
+    if need.rank is None:
+        raise InternalError("A rank without a quantile.")
+    _add(sums.ranks, (_value(need), support_of(need), need.rank))
+    if need.rank.extreme:
+        sums.count(support_of(need))
+
+
+def _want_bins(sums: StatementSums, need: NeededSums) -> None:
+    _add(sums.partitions, (need.bins, need.filter))
+
+
+def _want_distinct(sums: StatementSums, need: NeededSums) -> None:
+    _add(sums.distinct, (_value(need), need.filter))
+
+
+def _people_forms(made: Assembly, _need: NeededSums) -> SumForms:
+    terms = (made.counts.get((None, None)) if made.wanted.one_row else None) or made.units
+    return SumForms(count=terms, from_selection=not terms)
+
+
+def _rows_forms(made: Assembly, need: NeededSums) -> SumForms:
+    if made.wanted.one_row and _counts_people(need):
+        return _people_forms(made, need)
+    return SumForms(count=made.counts[support_of(need)])
+
+
+def _value_forms(made: Assembly, need: NeededSums) -> SumForms:
+    key: tuple[Expr, Support] = _value(need), support_of(need)
+    if key in made.plain:
+        return SumForms(total=made.plain[key])
+    terms, grid = made.centred[key]
+    half = grid.reach * grid.step
+    count = made.counts[key[1]]
+    return SumForms(count, combine((count, grid.offset), (terms, half)), terms, grid.offset, half)
+
+
+def _moments_forms(made: Assembly, need: NeededSums) -> SumForms:
+    joint = joint_of(need)
+    if joint is None:
+        raise InternalError("Moments without a value.")
+    return moment_forms(need, made.joints[made.wanted.joint_of(joint)])
+
+
+def _rank_forms(made: Assembly, need: NeededSums) -> SumForms:
+    if need.rank is None:
+        raise InternalError("A rank without a quantile.")
+    support = support_of(need)
+    draw = made.wanted.ranks.index((_value(need), support, need.rank))
+    return SumForms(count=made.counts.get(support, ()), draw=draw)
+
+
+def _bin_forms(made: Assembly, need: NeededSums) -> SumForms:
+    return SumForms(count=((made.bins[need.bins, need.filter] + need.bin, 1.0),))
+
+
+def _cells_forms(made: Assembly, need: NeededSums) -> SumForms:
+    first = made.bins[need.bins, need.filter]
+    return SumForms(cells=tuple(((first + i, 1.0),) for i in range(len(need.bins))))
+
+
+def _distinct_forms(made: Assembly, need: NeededSums) -> SumForms:
+    return SumForms(distinct=made.wanted.distinct.index((_value(need), need.filter)))
+
+
+KINDS = {
+    Kind.UNITS: KindRules(_nothing, _people_forms),
+    Kind.ROWS: KindRules(_want_rows, _rows_forms),
+    Kind.SUM: KindRules(_want_sum, _value_forms, after_counts=True),
+    Kind.MEAN: KindRules(_want_mean, _value_forms),
+    Kind.SPREAD: KindRules(_nothing, _moments_forms),
+    Kind.PAIR: KindRules(_nothing, _moments_forms),
+    Kind.PAIRS: KindRules(_nothing, _moments_forms),
+    Kind.RANK: KindRules(_want_rank, _rank_forms),
+    Kind.BIN: KindRules(_want_bins, _bin_forms),
+    Kind.CELLS: KindRules(_want_bins, _cells_forms),
+    Kind.DISTINCT: KindRules(_want_distinct, _distinct_forms),
+}
+"""The one place that tells kinds apart."""
+
+
+def _value(need: NeededSums) -> Expr:
+    if need.value is None:
+        raise InternalError("A sum of values without a value.")
+    return need.value
+
+
+def _counts_people(need: NeededSums) -> bool:
+    """Whether it counts all rows, which are people where each has one."""
+    return need.kind is Kind.UNITS or (need.kind is Kind.ROWS and need.value is None and need.filter is None)
+
+
+def _count_people(sums: StatementSums, needs: Sequence[NeededSums], *, selects: bool, alone: Sequence[bool]) -> None:
+    """Count people: with a count of all rows where rows are people, by the selection, or anew."""
+    asked = [
+        index for index, need in enumerate(needs) if need.kind is Kind.UNITS or (sums.one_row and _counts_people(need))
+    ]
+    if not asked or (sums.one_row and sums.has_count((None, None))):
+        return
+    if selects and all(alone[index] for index in asked):
+        sums.reuse_selection = True
+    else:
+        sums.units = True
+
+
+def _count_the_others(sums: StatementSums) -> None:
+    """Where some rows and all rows are all that is counted: a row is among the former or among the others.
+
+    With more measures than these two, the count of all would be noisier as a sum than it is by itself.
+    """
+    some = [condition for value, condition in sums.counts if value is None and condition is not None]
+    whole = (None, None) in sums.counts or (sums.one_row and sums.units)
+    if len(some) == 1 and whole and sums.blocks == 2:
+        sums.share = some[0], _not_true(some[0])
+        sums.partitions.append((sums.share, None))
+        sums.counts, sums.units = [], False
+
+
+def _not_true(condition: Expr) -> Expr:
+    """Whether a condition is false or unknown: true for exactly the rows that FILTER skips."""
+    holds = Call("coalesce", (condition, Literal(False, Type.BOOLEAN)), Type.BOOLEAN)  # noqa: FBT003 - a value
+    return Call("not", (holds,), Type.BOOLEAN)
+
+
+def _add(items: list[Item], item: Item) -> None:
+    if item not in items:
+        items.append(item)
