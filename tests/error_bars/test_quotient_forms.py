@@ -58,7 +58,7 @@ def answered(expression, mechanism, people, mean):
         noisy.append(exact + law.rvs(TRIALS))
     smooth = [replace(c, noise=_without_lattice(c.noise)) for c in plan.noisy_sums]
     table = NoisyTable(pa.table({"k": pa.nulls(TRIALS)}).select([]), np.ones(TRIALS, bool), None, tuple(noisy))
-    return single_row(logical.root).columns[0], Estimator(table, replace(plan, coordinates=tuple(smooth)))
+    return single_row(logical.root).columns[0], Estimator(table, replace(plan, noisy_sums=tuple(smooth)))
 
 
 CASES = [

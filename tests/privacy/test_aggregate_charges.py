@@ -112,12 +112,12 @@ def test_more_measures_never_have_less_noise(priced, measures, table):
     """What is asked for in addition is paid for: no number gets more of the budget than it would have alone."""
     alone = priced(measures[:1], table, mechanism="laplace", epsilon=1.0).parts[0]
     together = priced(measures, table, mechanism="laplace", epsilon=1.0).parts[0]
-    if alone.draws and not alone.coordinates:
+    if alone.draws and not alone.noisy_sums:
         assert together.draws[0].epsilon <= alone.draws[0].epsilon
     if alone.distinct:
         assert together.distinct[0].scale >= alone.distinct[0].scale * (1 - 1e-9)
-    for coordinate in alone.coordinates:
-        same = [each for each in together.coordinates if each.label == coordinate.label]
+    for coordinate in alone.noisy_sums:
+        same = [each for each in together.noisy_sums if each.label == coordinate.label]
         assert all(each.noise.scale >= coordinate.noise.scale * (1 - 1e-9) for each in same)
 
 

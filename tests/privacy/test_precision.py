@@ -54,7 +54,7 @@ def test_rounding_adds_at_most_one_step_a_coordinate_and_the_root_of_their_numbe
 def test_a_gaussian_coordinate_pays_for_its_rounding_and_stays_within_what_it_was_given(
     bounding, sigma, denominator, bits
 ):
-    made, event = gaussian.coordinate("x", (), denominator, sigma, bounding, bits)
+    made, event = gaussian.noisy_sum("x", (), denominator, sigma, bounding, bits)
     step = Fraction(denominator << bits) * Fraction(2) ** made.shift
     moved = root_up(bounding.l2_squared) * step + (root_up(bounding.keys_touched) if made.shift < 0 else 0)
     exact_norm = Fraction(bounding.l2_squared) * step**2

@@ -5,7 +5,7 @@ from scripts.mutation.fault import Fault
 EVENTS = "accounting/test_events.py"
 SELECTION = "accounting/test_selection.py"
 GAUSSIAN = "accounting/test_gaussian.py"
-QUANTILES = "quantiles"
+QUANTILES = "statistics/quantiles"
 KEYS = "release/test_selection.py"
 PARTS = "privacy/test_events_of_parts.py"
 

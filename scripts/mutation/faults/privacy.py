@@ -169,15 +169,15 @@ FAULTS = (
     Fault(
         "gaussian-coordinate-uncharged",
         "privacy/assemble.py",
-        "made.coordinates.append(replace(coordinate, unit=_unit(total)))\n        made.events.append(event)",
-        "made.coordinates.append(replace(coordinate, unit=_unit(total)))",
+        "made.noisy_sums.append(replace(noisy_sum, unit=_unit(total)))\n        made.events.append(event)",
+        "made.noisy_sums.append(replace(noisy_sum, unit=_unit(total)))",
         (NEIGHBOURS, CHARGES),
     ),
     Fault(
         "laplace-block-uncharged",
         "privacy/assemble.py",
-        "for coordinate in block]\n        made.events.append(event)",
-        "for coordinate in block]",
+        "for noisy_sum in block]\n        made.events.append(event)",
+        "for noisy_sum in block]",
         (NEIGHBOURS, CHARGES),
     ),
     Fault(
@@ -197,7 +197,7 @@ FAULTS = (
     Fault(
         "every-sum-gets-the-whole-mu",
         "privacy/price.py",
-        "self._bounding.l2_squared * self._shape.blocks / mu_squared",
+        "self._bounding.l2_squared * self._sums.blocks / mu_squared",
         "self._bounding.l2_squared / mu_squared",
         (CHARGES,),
     ),

@@ -71,15 +71,15 @@ FAULTS = (
     Fault(
         "step-without-the-weight",
         "release/measure.py",
-        "float(coordinate.denominator << plan.weight_bits) * 2.0**coordinate.shift",
-        "float(coordinate.denominator) * 2.0**coordinate.shift",
+        "float(noisy_sum.denominator << plan.weight_bits) * 2.0**noisy_sum.shift",
+        "float(noisy_sum.denominator) * 2.0**noisy_sum.shift",
         (NOISE,),
     ),
     Fault(
         "noise-of-the-other-kind",
         "release/measure.py",
-        "coordinate.scale, plan.mechanism)",
-        'coordinate.scale, "laplace")',
+        "noisy_sum.scale, plan.mechanism)",
+        'noisy_sum.scale, "laplace")',
         (NOISE,),
     ),
     Fault(
@@ -108,7 +108,7 @@ FAULTS = (
         "statistics/distinct_bounds.py",
         "room[: len(names)] = min(per_owner, len(kinds))",
         "room[: len(names)] = len(kinds)",
-        ("flow",),
+        ("statistics/test_distinct_bounds.py",),
     ),
     Fault(
         "owners-in-many-keys-keep-their-weight",

@@ -1,6 +1,7 @@
 """AVG(column)."""
 
 from collections.abc import Sequence
+from typing import final
 
 import numpy as np
 
@@ -22,7 +23,8 @@ from hedgerow.expressions.nodes import Expr
 from hedgerow.expressions.types import Type
 
 
-@aggregate("AVG")
+@final
+@aggregate("AVG", "AVG({x})")
 class Avg(Aggregate):
     """The mean of a clamped value, from a centred sum and a count released together.
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -214,11 +214,33 @@ class Estimate:
 
 
 class Aggregate(ABC):
-    """One SQL aggregate."""
+    """One SQL aggregate.
+
+    One that is registered cannot be subclassed: `sums`, `estimate`, `values` and `ratio` belong together, and error
+    bars are made from the last one where there is one. What several share is an unregistered class above them.
+
+    Attributes:
+        name: What it is called in SQL.
+        result: The type of its answer.
+        most_arguments: How many arguments it takes at most.
+        example: A call of it, over the numbers {x} and {y}, the whole number {k} and the conditions {b} and {c}.
+        reference: The same without privacy, in DuckDB's SQL: what its tests compare it with.
+    """
 
     name: ClassVar[str]
     result: ClassVar[Type]
     most_arguments: ClassVar[int] = 1
+    example: ClassVar[str]
+    reference: ClassVar[str]
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        registered = next((base for base in cls.__mro__[1:] if "name" in vars(base)), None)
+        if registered is not None:
+            raise TypeError(
+                f"{registered.__name__} is the aggregate {vars(registered)['name']} and cannot be subclassed: its sums "
+                "and its estimate belong together. Derive from Aggregate, or from the class above it."
+            )
 
     @abstractmethod
     def sums(self, arguments: Sequence[Expr], *, where: Expr | None, distinct: bool) -> NeededSums:
@@ -237,14 +259,21 @@ class Aggregate(ABC):
         return None
 
 
+Registered = TypeVar("Registered", bound=Aggregate)
 _AGGREGATES: dict[str, Aggregate] = {}
 
 
-def aggregate(name: str) -> Callable[[type[Aggregate]], type[Aggregate]]:
-    """Register a class as the aggregate called `name`."""
+def aggregate(name: str, example: str, reference: str | None = None) -> Callable[[type[Registered]], type[Registered]]:
+    """Register a class as the aggregate called `name`.
 
-    def register(cls: type[Aggregate]) -> type[Aggregate]:
-        cls.name = name
+    Args:
+        name: What it is called in SQL.
+        example: See `Aggregate`; tests of reference, coverage and neighbours ask it.
+        reference: Where DuckDB has no such aggregate, what it has instead.
+    """
+
+    def register(cls: type[Registered]) -> type[Registered]:
+        cls.name, cls.example, cls.reference = name, example, reference or example
         _AGGREGATES[name] = cls()
         return cls
 

@@ -8,9 +8,10 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from decimal import Decimal
 from itertools import pairwise
+from typing import final
 
 from hedgerow.aggregates.base import Kind, NeededSums, aggregate
-from hedgerow.aggregates.count import Count
+from hedgerow.aggregates.count import CountedRows
 from hedgerow.errors import UnsupportedSQLError
 from hedgerow.expressions.nodes import Call, Expr, Literal
 from hedgerow.expressions.types import Type
@@ -19,7 +20,7 @@ MOST_BINS = 1000
 MOST_VALUES = 64
 
 
-class _Bin(Count):
+class _Bin(CountedRows):
     """The number of rows in one bin."""
 
     most_arguments = MOST_BINS + 3
@@ -39,7 +40,8 @@ class _Bin(Count):
         """What holds in each bin. No two hold at once."""
 
 
-@aggregate("HISTOGRAM_BIN")
+@final
+@aggregate("HISTOGRAM_BIN", "HISTOGRAM_BIN({x}, 1, 0, 5, 10)", "COUNT(*) FILTER (WHERE {x} BETWEEN 5 AND 10)")
 class HistogramBin(_Bin):
     """A bin holds the values from its lower edge on and below its upper edge; the last one holds that, too.
 
@@ -64,7 +66,8 @@ class HistogramBin(_Bin):
         )
 
 
-@aggregate("VALUE_BIN")
+@final
+@aggregate("VALUE_BIN", "VALUE_BIN({k}, 1, 2, 3, 4)", "COUNT(*) FILTER (WHERE {k} = 3)")
 class ValueBin(_Bin):
     """A bin holds one value.
 

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from typing import final
 
 import numpy as np
 
@@ -20,30 +21,14 @@ LOWER = Status(
 )
 
 
-@aggregate("COUNT")
-class Count(Aggregate):
-    """The number of rows, of rows with a value, or of people.
+class CountedRows(Aggregate):
+    """A number of rows, of values or of people.
 
     It is a whole number and may come out below zero: cutting it off would bias every total made of it.
     Its interval is cut to what is possible.
     """
 
     result = Type.INTEGER
-
-    def sums(self, arguments: Sequence[Expr], *, where: Expr | None, distinct: bool) -> NeededSums:
-        """Units for COUNT(DISTINCT unit), values for another DISTINCT, else rows: all where none can be missing."""
-        if distinct and arguments:
-            return NeededSums(Kind.DISTINCT, arguments[0], where)
-        if distinct:
-            if where is not None:
-                raise UnsupportedSQLError(
-                    "COUNT(DISTINCT unit) cannot be filtered.",
-                    code="filtered-units",
-                    hint="Put the condition into WHERE.",
-                )
-            return NeededSums(Kind.UNITS)
-        value = arguments[0] if arguments else None
-        return NeededSums(Kind.ROWS, value if value is not None and may_be_null(value) else None, where)
 
     def estimate(self, measured: MeasuredSums, beta: float) -> Estimate:
         """The noisy count, rounded; the noise's own quantile, or the conditional one for a count that selected."""
@@ -76,6 +61,27 @@ class Count(Aggregate):
         if measured.count is None or measured.selected is not None or measured.distinct is not None:
             return None
         return Ratio(measured.count, support=(0.0, math.inf))
+
+
+@final
+@aggregate("COUNT", "COUNT(*)")
+class Count(CountedRows):
+    """The number of rows, of rows with a value, or of people."""
+
+    def sums(self, arguments: Sequence[Expr], *, where: Expr | None, distinct: bool) -> NeededSums:
+        """Units for COUNT(DISTINCT unit), values for another DISTINCT, else rows: all where none can be missing."""
+        if distinct and arguments:
+            return NeededSums(Kind.DISTINCT, arguments[0], where)
+        if distinct:
+            if where is not None:
+                raise UnsupportedSQLError(
+                    "COUNT(DISTINCT unit) cannot be filtered.",
+                    code="filtered-units",
+                    hint="Put the condition into WHERE.",
+                )
+            return NeededSums(Kind.UNITS)
+        value = arguments[0] if arguments else None
+        return NeededSums(Kind.ROWS, value if value is not None and may_be_null(value) else None, where)
 
 
 def _of_values(form: Form, beta: float, *, whole: bool) -> Estimate:

@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import ClassVar, final
 
 import numpy as np
 
@@ -80,12 +80,11 @@ def _measured(measured: MeasuredSums) -> tuple[Moments, Column, Column]:
     return measured.moments, measured.column, measured.other
 
 
-@aggregate("COVAR_POP")
-class CovarPop(_OfTwo):
-    """The covariance."""
+class _Covariance(_OfTwo):
+    """The covariance, of the rows themselves or with n - 1 in the denominator."""
 
     kind = Kind.PAIR
-    sample: ClassVar[bool] = False
+    sample: ClassVar[bool]
 
     def value(self, moments: Moments, first: Column, second: Column) -> Floats:
         """In the product of both units."""
@@ -97,14 +96,24 @@ class CovarPop(_OfTwo):
         return covariance_scale(first, second).bounds(covariance_bounds(moments, beta, sample=self.sample))
 
 
-@aggregate("COVAR_SAMP")
-class CovarSamp(CovarPop):
-    """The covariance with n - 1 below."""
+@final
+@aggregate("COVAR_POP", "COVAR_POP({x}, {y})")
+class CovarPop(_Covariance):
+    """The covariance."""
+
+    sample = False
+
+
+@final
+@aggregate("COVAR_SAMP", "COVAR_SAMP({x}, {y})")
+class CovarSamp(_Covariance):
+    """The covariance with n - 1 in the denominator."""
 
     sample = True
 
 
-@aggregate("CORR")
+@final
+@aggregate("CORR", "CORR({x}, {y})")
 class Corr(_OfTwo):
     """The correlation; NULL where a variance is not larger than its noise."""
 
@@ -117,7 +126,8 @@ class Corr(_OfTwo):
         return correlation_bounds(moments, beta)
 
 
-@aggregate("REGR_SLOPE")
+@final
+@aggregate("REGR_SLOPE", "REGR_SLOPE({y}, {x})")
 class RegrSlope(_OfTwo):
     """REGR_SLOPE(y, x): by how much y grows where x grows by one."""
 
@@ -132,7 +142,8 @@ class RegrSlope(_OfTwo):
         return slope_scale(first, second).bounds(slope_bounds(moments, beta))
 
 
-@aggregate("REGR_INTERCEPT")
+@final
+@aggregate("REGR_INTERCEPT", "REGR_INTERCEPT({y}, {x})")
 class RegrIntercept(_OfTwo):
     """REGR_INTERCEPT(y, x): the line at x = 0."""
 
@@ -147,7 +158,8 @@ class RegrIntercept(_OfTwo):
         return intercept_scale(second).bounds(intercept_bounds(moments, beta, offset=first.offset))
 
 
-@aggregate("REGR_R2")
+@final
+@aggregate("REGR_R2", "REGR_R2({y}, {x})")
 class RegrR2(_OfTwo):
     """REGR_R2(y, x): the share of the variance of y that the line explains."""
 

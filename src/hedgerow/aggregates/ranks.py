@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
-from typing import ClassVar
+from typing import ClassVar, final
 
 import numpy as np
 
@@ -75,7 +75,8 @@ def _nothing(measured: MeasuredSums) -> Estimate:
     return Estimate(np.zeros(rows), np.full(rows, -np.inf), np.full(rows, np.inf), [UNKNOWN_DENSITY] * rows)
 
 
-@aggregate("MEDIAN")
+@final
+@aggregate("MEDIAN", "MEDIAN({x})")
 class Median(_Ranked):
     """The value in the middle."""
 
@@ -101,21 +102,24 @@ class _Quantile(_Ranked):
         return Rank(share, aside=0 if share == Fraction(1, 2) else self.aside)
 
 
-@aggregate("QUANTILE_CONT")
+@final
+@aggregate("QUANTILE_CONT", "QUANTILE_CONT({x}, 0.25)")
 class QuantileCont(_Quantile):
     """A quantile; SQL interpolates between two neighbours, so the interval allows for one row more."""
 
     aside = 1
 
 
-@aggregate("QUANTILE_DISC")
+@final
+@aggregate("QUANTILE_DISC", "QUANTILE_DISC({x}, 0.75)")
 class QuantileDisc(_Quantile):
     """A quantile that is one of the values."""
 
     aside = 0
 
 
-@aggregate("MIN")
+@final
+@aggregate("MIN", "MIN({x})")
 class Min(_Ranked):
     """A value a few noise units above the smallest, never the smallest itself."""
 
@@ -124,7 +128,8 @@ class Min(_Ranked):
         return Rank(Fraction(0), extreme=True)
 
 
-@aggregate("MAX")
+@final
+@aggregate("MAX", "MAX({x})")
 class Max(_Ranked):
     """A value a few noise units below the largest."""
 

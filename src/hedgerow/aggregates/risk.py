@@ -6,7 +6,7 @@ are released together at the price of one count.
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, final
 
 import numpy as np
 
@@ -19,6 +19,8 @@ from hedgerow.statistics.two_by_two import RatioEstimate, odds_ratio, relative_r
 
 CELLS = 4
 LEAST_BETA = 1e-12
+EXPOSED, OTHERS = "AVG(({b})::INT) FILTER (WHERE {c})", "AVG(({b})::INT) FILTER (WHERE NOT ({c}))"
+"""The rate of the outcome among the exposed, and among the others: exactly, in DuckDB's SQL."""
 
 
 class _Risk(Aggregate):
@@ -99,14 +101,16 @@ def _not(condition: Expr) -> Expr:
     return Call("not", (condition,), Type.BOOLEAN)
 
 
-@aggregate("RELATIVE_RISK")
+@final
+@aggregate("RELATIVE_RISK", "RELATIVE_RISK({b}, {c})", f"{EXPOSED} / {OTHERS}")
 class RelativeRisk(_Risk):
     """How many times as likely the outcome is among the exposed."""
 
     statistic = relative_risk
 
 
-@aggregate("LIFT")
+@final
+@aggregate("LIFT", "LIFT({b}, {c})", f"{EXPOSED} / {OTHERS} - 1")
 class Lift(_Risk):
     """By how much the rate of the exposed exceeds that of the others, relative to the latter."""
 
@@ -114,14 +118,16 @@ class Lift(_Risk):
     shift = -1.0
 
 
-@aggregate("ODDS_RATIO")
+@final
+@aggregate("ODDS_RATIO", "ODDS_RATIO({b}, {c})", f"({EXPOSED} / (1 - {EXPOSED})) / ({OTHERS} / (1 - {OTHERS}))")
 class OddsRatio(_Risk):
     """The same of the odds."""
 
     statistic = odds_ratio
 
 
-@aggregate("RISK_DIFFERENCE")
+@final
+@aggregate("RISK_DIFFERENCE", "RISK_DIFFERENCE({b}, {c})", f"{EXPOSED} - {OTHERS}")
 class RiskDifference(_Risk):
     """The difference of the two rates."""
 

@@ -1,7 +1,7 @@
 """VAR_POP, VAR_SAMP, STDDEV_POP, STDDEV_SAMP."""
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import ClassVar, final
 
 from hedgerow.aggregates.base import (
     Aggregate,
@@ -65,28 +65,32 @@ def measured_column(measured: MeasuredSums) -> tuple[Moments, Column]:
     return measured.moments, measured.column
 
 
-@aggregate("VAR_POP")
+@final
+@aggregate("VAR_POP", "VAR_POP({x})")
 class VarPop(_Spread):
     """The mean squared distance from the mean."""
 
     sample, root = False, False
 
 
-@aggregate("VAR_SAMP")
+@final
+@aggregate("VAR_SAMP", "VAR_SAMP({x})")
 class VarSamp(_Spread):
     """The same with n - 1 below."""
 
     sample, root = True, False
 
 
-@aggregate("STDDEV_POP")
+@final
+@aggregate("STDDEV_POP", "STDDEV_POP({x})")
 class StddevPop(_Spread):
     """The root of VAR_POP."""
 
     sample, root = False, True
 
 
-@aggregate("STDDEV_SAMP")
+@final
+@aggregate("STDDEV_SAMP", "STDDEV_SAMP({x})")
 class StddevSamp(_Spread):
     """The root of VAR_SAMP."""
 

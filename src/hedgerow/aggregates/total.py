@@ -1,6 +1,7 @@
 """SUM(column)."""
 
 from collections.abc import Sequence
+from typing import final
 
 from hedgerow.aggregates.base import (
     Aggregate,
@@ -20,7 +21,8 @@ from hedgerow.expressions.nodes import Expr
 from hedgerow.expressions.types import Type
 
 
-@aggregate("SUM")
+@final
+@aggregate("SUM", "SUM({x})")
 class Total(Aggregate):
     """The sum of a clamped value.
 

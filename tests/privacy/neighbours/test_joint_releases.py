@@ -86,10 +86,10 @@ def test_every_small_owner_stays_within_the_cap_and_some_reach_it(joint_plan, ow
 def test_the_test_notices_a_denominator_one_percent_off(joint_plan, owners_of, joint, mechanism):
     plan = joint_plan(joint, mechanism, LIMITS[1])
     wrong = replace(
-        plan, coordinates=tuple(replace(c, denominator=c.denominator * 99 // 100 or 1) for c in plan.noisy_sums)
+        plan, noisy_sums=tuple(replace(c, denominator=c.denominator * 99 // 100 or 1) for c in plan.noisy_sums)
     )
     if any(coordinate.denominator == 1 for coordinate in plan.noisy_sums):
-        wrong = replace(plan, coordinates=tuple(_larger(c) for c in plan.noisy_sums))
+        wrong = replace(plan, noisy_sums=tuple(_larger(c) for c in plan.noisy_sums))
     power, cap = cap_of(plan)
     assert max(norm(vectors, power) for vectors in owners_of(SMALL, wrong).values()) > cap
 
