@@ -223,7 +223,7 @@ class Laboratory:
         found = self.measure(_opened(part))
         vectors = exact(found, part)
         return {
-            key: [n if recipe.from_selection else _form(recipe.count, vectors[key]) for recipe in part.recipes]
+            key: [n if recipe.from_selection else _form(recipe.count, vectors[key]) for recipe in part.sum_forms]
             for key, n in found.units.items()
         }
 
