@@ -12,6 +12,7 @@ from hedgerow.expressions.nodes import describe
 from hedgerow.plan.nodes import AggregateCall, From, Grouped, Join, LogicalPlan, Release, Released, Scan, Select, Values
 from hedgerow.privacy.plan import PrivatePlan
 from hedgerow.session.corridor import BoundStatement
+from hedgerow.session.page import explanation_page, page_text
 from hedgerow.session.quote import NO_NONCE, Quote, price_statement
 
 GROUPS = {"one": "all rows", "declared": "declared keys", "selected": "keys that enough people share"}
@@ -82,8 +83,6 @@ class Explanation:
         return self.quote.mechanisms
 
     def __str__(self) -> str:
-        from hedgerow.session.page import explanation_page, page_text  # noqa: PLC0415 - Rich is slow to import
-
         return page_text(explanation_page(self.plan, self.quote, ((s.step, s.sql) for s in self.statements)))
 
 
