@@ -80,9 +80,11 @@ class _Cutting:
 
     def __init__(self, release: Release, catalog: Catalog, schema: Schema, multiplicity: Multiplicity) -> None:
         self.release, self._catalog, self._schema = release, catalog, schema
-        self._paths = _unenforced_paths(release, catalog, schema)
+        whole = _whole_paths(release, catalog)
+        tables = {scan.alias: catalog.tables[scan.table] for scan in scans_of(release)}
+        self._paths = {a: path for a, path in whole.items() if not is_enforced(tables[a], catalog, schema)}
         limits, volumes = catalog.limits, Volumes(catalog, schema, multiplicity)
-        volumes.release(_without_paths(release, self._paths))
+        volumes.release(_without_paths(release, whole))
         self._rows: dict[str, int] = {}
         for volume in volumes.largest:
             _require(volume.times, limits.most_of_one_person, "rows_per_person")
@@ -98,7 +100,7 @@ class _Cutting:
         """True where a table is cut whose path nothing enforces, and a table of the query stands for a part of it."""
         scans = [scan for scan in scans_of(self.release) if scan.alias in self._rows and scan.alias not in self._paths]
         tables = self._catalog.tables
-        return any(scan.added or not is_enforced(tables[scan.table], self._catalog, self._schema) for scan in scans)
+        return any(not is_enforced(tables[scan.table], self._catalog, self._schema) for scan in scans)
 
     def done(self) -> Release:
         """The release with the rows that are kept."""
@@ -123,14 +125,14 @@ Path = tuple[str, ...]
 """The aliases of the tables that were added to reach the owner, from the nearest to the one that names it."""
 
 
-def _unenforced_paths(release: Release, catalog: Catalog, schema: Schema) -> dict[str, Path]:
-    """By alias, the path of each table that is joined with all of it and whose keys the database does not enforce."""
-    found: dict[str, Path] = {}
+def _whole_paths(release: Release, catalog: Catalog) -> dict[str, Path]:
+    """By alias, the path of each table that is joined with all of it."""
+    longest: dict[str, Path] = {}
     for node in inside(release):
         scan, path = _path(node)
-        if scan is not None and path and not is_enforced(catalog.tables[scan.table], catalog, schema):
-            found[scan.alias] = max(path, found.get(scan.alias, ()), key=len)
-    return {alias: path for alias, path in found.items() if len(path) == _steps(alias, release, catalog)}
+        if scan is not None and path:
+            longest[scan.alias] = max(path, longest.get(scan.alias, ()), key=len)
+    return {alias: path for alias, path in longest.items() if len(path) == _steps(alias, release, catalog)}
 
 
 def _path(node: object) -> tuple[Scan | None, Path]:
