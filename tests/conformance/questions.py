@@ -68,6 +68,8 @@ SELECT COUNT(*) AS n FROM members m WHERE EXISTS (SELECT 1 FROM orders o WHERE o
 
 SELECT COUNT(*) AS n FROM members m WHERE NOT EXISTS (SELECT 1 FROM visits o WHERE o.member_id = m.member_id)
 
+SELECT COUNT(*) AS n FROM members m WHERE (SELECT COUNT(*) FROM orders o WHERE o.member_id = m.member_id) > 2
+
 SELECT COUNT(*) AS n FROM members WHERE member_id IN (SELECT member_id FROM orders WHERE amount > 100)
 
 SELECT COUNT(*) AS n FROM members WHERE member_id NOT IN (SELECT member_id FROM orders WHERE amount > 100)

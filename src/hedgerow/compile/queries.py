@@ -1,6 +1,7 @@
 """Relations as SQL text: whole queries, FROM trees, nested queries and windows."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from hedgerow.compile.join_keys import with_join_keys
 from hedgerow.compile.memberships import with_memberships_joined
@@ -22,6 +23,7 @@ from hedgerow.plan.nodes import (
     Select,
     SetOperation,
     Values,
+    inside,
 )
 from hedgerow.plan.rewrite import rewrite
 
@@ -30,6 +32,8 @@ OWNER = "o"
 
 def query_text(query: Query, dialect: Dialect) -> str:
     """A query as text, nested as the tree is."""
+    if isinstance(query, Select) and dialect.out_of_sight:
+        query = _with_aggregates_inline(query, dialect)
     if isinstance(query, SetOperation):
         sides = [query_text(side, dialect) for side in (query.left, query.right)]
         return dialect.union(sides[0], f"{query.operator}{' ALL' if query.every else ''}", sides[1])
@@ -45,8 +49,39 @@ def query_text(query: Query, dialect: Dialect) -> str:
     return f"{body}{where_text(where, dialect)}{tail}"
 
 
+@dataclass(frozen=True)
+class _Inline(Column):
+    """A column that is written as the aggregate it stands for."""
+
+    text: str = ""
+
+
+@render.register
+def _(expr: _Inline, dialect: Dialect) -> str:  # noqa: ARG001 - it is written already
+    return expr.text
+
+
+def _with_aggregates_inline(query: Select, dialect: Dialect) -> Select:
+    """Aggregates over one group in SELECT itself: an engine may hide the rows around it from a query in FROM."""
+    grouped = query.source
+    if not isinstance(grouped, Grouped) or grouped.keys or query.where or query.distinct or query.order:
+        return query
+    texts = {call.name: _call(call, dialect) for call in grouped.calls}
+
+    def swap(node: object) -> object | None:
+        if not isinstance(node, Column) or node.table != grouped.alias:
+            return None
+        return _Inline(node.name, node.type, nullable=node.nullable, native=node.native, text=texts[node.name])
+
+    return replace(query, source=grouped.source, where=grouped.where, columns=rewrite(query.columns, swap))
+
+
 def from_text(source: From, dialect: Dialect) -> str:
     """A FROM tree as text."""
+    if isinstance(source, Derived | Grouped):
+        read = {node.table for node in inside(source) if isinstance(node, Column)}
+        if read & dialect.out_of_sight:
+            raise dialect.lacks("a query in FROM that refers to a row around it")
     if isinstance(source, Scan):
         return f"{dialect.table(source.table)} AS {source.alias}"
     if isinstance(source, Derived):

@@ -65,6 +65,7 @@ class Dialect:
         windows: Whether such sums are then weighed by window functions, in one pass over the pairs.
         place: The database and schema that tables are read from, outermost first; empty where the connection finds
             them by their names.
+        out_of_sight: Aliases around a nested query that a query in its FROM cannot refer to.
     """
 
     name = ""
@@ -79,6 +80,7 @@ class Dialect:
     windows = False
     indexes_columns_alone = False
     place: tuple[str, ...] = ()
+    out_of_sight: frozenset[str] = frozenset()
     functions: Mapping[str, Template] = {}
     summaries: Mapping[str, Callable[[SummaryCall], str]] = {}
     joins: Mapping[str, str] = {"inner": "JOIN", "left": "LEFT JOIN", "full": "FULL JOIN", "cross": "CROSS JOIN"}

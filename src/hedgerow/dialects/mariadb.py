@@ -4,10 +4,11 @@ Places, patterns and numbers of decimals are constants. What overflows a double,
 Patterns are written for PCRE as they are for Java: no repetition goes over a text more than twice.
 """
 
+import copy
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from hedgerow.dialects.careful.casts import rounded as rounded_to_even
 from hedgerow.dialects.careful.dialect import WRITERS
@@ -29,7 +30,7 @@ from hedgerow.dialects.spark.pattern_tree import Group, Place, UnreadableError
 from hedgerow.dialects.spark.pattern_tree import Sequence as Run
 from hedgerow.dialects.spark.pattern_writer import java
 from hedgerow.expressions import zones
-from hedgerow.expressions.nodes import Call, Literal
+from hedgerow.expressions.nodes import Call, Column, Literal
 from hedgerow.expressions.types import Type
 from hedgerow.expressions.zones import Shift, micros
 
@@ -72,6 +73,12 @@ class MariaDBDialect(MySQLDialect):
         "upper": f"REPLACE(UPPER({CASED}) COLLATE utf8mb4_bin, CONVERT(X'c39f' USING utf8mb4), "
         "CONVERT(X'e1ba9e' USING utf8mb4))",
     }
+
+    def inside(self, outer: Sequence[Column]) -> Self:
+        """A query in FROM sees no row around the query it stands in: there is no LATERAL."""
+        nested = copy.copy(self)
+        nested.out_of_sight = self.out_of_sight | {column.table for column in outer}
+        return nested
 
     def call(self, expr: Call, texts: Sequence[str]) -> str:
         """By a writer of MariaDB's, or by MySQL's."""
