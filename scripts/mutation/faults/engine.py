@@ -8,31 +8,23 @@ FAULTS = (
     Fault(
         "charged-after-the-release",
         "execution/session.py",
-        """        receipt = self.ledger.charge(
-            private.charge,
-            analyst=self.analyst,
-            question=self._question(query, private),
-            queries=counted(self.catalog, logical),
-        )
-        try:
-            noisy = release(steps, private, receipt, self.backend, self._declared(logical))
+        """                receipt = self._pay(question, logical, private)
+                exact = first_pass(steps, private, receipt, snapshot)
+                drawing = True
+                noisy = release(exact, steps, private, receipt, snapshot)
 """,
-        """        receipt = Receipt("", 0, private.charge, 0.0, self.ledger.budget(self.analyst).remaining)
-        try:
-            noisy = release(steps, private, receipt, self.backend, self._declared(logical))
-            receipt = self.ledger.charge(
-                private.charge,
-                analyst=self.analyst,
-                question=self._question(query, private),
-                queries=counted(self.catalog, logical),
-            )
+        """                receipt = Receipt("", 0, private.charge, 0.0, self.ledger.budget(self.analyst).remaining)
+                exact = first_pass(steps, private, receipt, snapshot)
+                drawing = True
+                noisy = release(exact, steps, private, receipt, snapshot)
+                receipt = self._pay(question, logical, private)
 """,
         ("session/test_connection.py", "ledger/engine/test_durable.py"),
     ),
     Fault(
-        "room-for-laplace-noise-not-looked-at",
+        "budget-for-laplace-noise-not-checked",
         "execution/session.py",
-        "        require_room(private, room)\n        steps",
+        "        require_laplace_budget(private, remaining)\n        steps",
         "        steps",
         (RECEIPTS,),
     ),
@@ -67,8 +59,8 @@ FAULTS = (
     Fault(
         "cap-of-one-statement-ignored",
         "execution/request.py",
-        "if cap is not None and budget.epsilon > cap.epsilon:",
-        "if cap is None and budget.epsilon > 1e9:",
+        "if cap is not None and epsilon > cap.epsilon:",
+        "if cap is None and epsilon > 1e9:",
         ("session/test_request.py",),
     ),
 )

@@ -188,8 +188,8 @@ FAULTS = (
     Fault(
         "another-version-of-the-data-served",
         "ledger/rows.py",
-        "WHERE fingerprint = ? AND version IS ? ORDER BY",
-        "WHERE fingerprint = ? AND (version IS ? OR TRUE) ORDER BY",
+        '_QUESTION = "fingerprint = ? AND version IS ?"',
+        '_QUESTION = "fingerprint = ? AND (version IS ? OR TRUE)"',
         (CHARGES, "execution/test_reuse.py"),
     ),
     Fault(

@@ -281,7 +281,7 @@ FAULTS = (
     Fault(
         "cells-that-a-weighted-owner-touches",
         "privacy/bounding.py",
-        "return self.size if self.weighted and self.grouped else 1",
+        "return self.room if self.weighted and self.grouped else 1",
         "return 1",
         (PRECISION, NEIGHBOURS),
     ),
