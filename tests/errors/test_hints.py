@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 import hedgerow as hr
 from hedgerow.cli import app, words
-from hedgerow.plan import suggestions
+from hedgerow.plan import syntax as suggestions
 
 HERE = Path(__file__).parent
 BY_REGION = "FROM customers GROUP BY region"

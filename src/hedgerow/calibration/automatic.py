@@ -12,8 +12,7 @@ from hedgerow.catalog import Catalog
 from hedgerow.errors import BudgetError, ParameterError
 from hedgerow.execution.request import Request
 from hedgerow.execution.session import Session
-from hedgerow.plan.nodes import LogicalPlan, Release, Released, releases_of
-from hedgerow.plan.rewrite import rewrite
+from hedgerow.plan.nodes import LogicalPlan, Release, Released, releases_of, rewrite
 
 CAP_SHARE = 0.1
 """Share of the budget to find the number of rows that one person counts for, where nobody declared it."""

@@ -14,9 +14,8 @@ from dataclasses import dataclass, replace
 from hedgerow.expressions.nodes import Column, Expr, Literal
 from hedgerow.expressions.types import Type
 from hedgerow.plan.coerce import call
-from hedgerow.plan.nodes import AggregateCall, Grouped, LogicalPlan, Named, Release, Released, Select, inside
+from hedgerow.plan.nodes import AggregateCall, Grouped, LogicalPlan, Named, Release, Released, Select, canonical, inside
 from hedgerow.plan.ownership import one_row_each, owner_column
-from hedgerow.plan.rewrite import canonical
 from hedgerow.release import Estimator
 
 LEAST, MOST = -80, 98

@@ -22,7 +22,7 @@ from hedgerow.expressions.types import Type
 from hedgerow.plan.bind import bind
 from hedgerow.plan.nodes import LogicalPlan, Release
 from hedgerow.plan.scope import fold
-from hedgerow.plan.suggestions import name_hint, table_hint
+from hedgerow.plan.syntax import name_hint, table_hint
 from hedgerow.schema import SchemaTable
 from hedgerow.sql.parse import parse
 

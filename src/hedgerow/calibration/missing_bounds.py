@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 from hedgerow.calibration.bounds_search import UnboundedValue
 from hedgerow.errors import HedgerowError, Span
 from hedgerow.expressions.nodes import Call, Literal
+from hedgerow.plan.aggregate_calls import is_aggregate
 from hedgerow.plan.nodes import LogicalPlan
-from hedgerow.plan.summarised import is_aggregate
 from hedgerow.plan.syntax import span_of, text_of
 from hedgerow.sql.parse import parse
 

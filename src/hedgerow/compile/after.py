@@ -29,9 +29,9 @@ from hedgerow.plan.nodes import (
     Scan,
     Select,
     releases_of,
+    rewrite,
     scans_of,
 )
-from hedgerow.plan.rewrite import rewrite
 
 
 @dataclass(frozen=True)

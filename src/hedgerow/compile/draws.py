@@ -13,8 +13,7 @@ from hedgerow.compiled import DRAW, DRAWS, RELEASED
 from hedgerow.dialects import Dialect
 from hedgerow.expressions.nodes import Call, Column, Window, walk
 from hedgerow.expressions.types import Type
-from hedgerow.plan.nodes import Derived, LogicalPlan, Named, Released, Scan, Select, inside
-from hedgerow.plan.rewrite import rewrite
+from hedgerow.plan.nodes import Derived, LogicalPlan, Named, Released, Scan, Select, inside, rewrite
 
 
 def draws_text(plan: LogicalPlan, dialect: Dialect) -> str:

@@ -11,8 +11,7 @@ from hedgerow.dialects import Dialect
 from hedgerow.expressions.nodes import Call, Column, Expr, Literal, columns_of, walk
 from hedgerow.expressions.types import Type
 from hedgerow.plan.facts import conjuncts
-from hedgerow.plan.nodes import Join
-from hedgerow.plan.rewrite import rewrite
+from hedgerow.plan.nodes import Join, rewrite
 
 EQUAL = frozenset({"equal", "is_not_distinct"})
 DEAR = frozenset({Type.TIME, Type.TIMESTAMP})

@@ -16,9 +16,8 @@ from hedgerow.expressions.nodes import Call, Column, Expr, Literal, Nested, Wind
 from hedgerow.expressions.types import Type
 from hedgerow.plan.facts import conjuncts
 from hedgerow.plan.nested import OWN
-from hedgerow.plan.nodes import Derived, From, Grouped, Join, Named, Select, inside
+from hedgerow.plan.nodes import ALIASED, Derived, From, Grouped, Join, Named, Select, inside, rewrite
 from hedgerow.plan.ownership import same_owner
-from hedgerow.plan.rewrite import ALIASED, rewrite
 
 COMPARED_AS_GROUPED = frozenset({Type.INTEGER, Type.DATE, Type.TIMESTAMP})
 """Types of which DISTINCT leaves one of all equal values, on every engine. Of text it does so byte by byte."""

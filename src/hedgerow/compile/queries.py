@@ -24,8 +24,8 @@ from hedgerow.plan.nodes import (
     SetOperation,
     Values,
     inside,
+    rewrite,
 )
-from hedgerow.plan.rewrite import rewrite
 
 OWNER = "o"
 

@@ -14,16 +14,23 @@ from hedgerow.expressions.nodes import Column, Expr, Literal, columns_of, column
 from hedgerow.expressions.ranges import EVERYTHING, Range
 from hedgerow.expressions.types import Type
 from hedgerow.plan import coerce
-from hedgerow.plan.bins import constant_of, mode_of
+from hedgerow.plan.aggregate_calls import (
+    argument_nodes,
+    arguments_of_summary,
+    constant_of,
+    has_aggregate,
+    is_aggregate,
+    mode_of,
+    name_of,
+    unwrap,
+)
 from hedgerow.plan.context import Context
 from hedgerow.plan.nodes import AggregateCall, Named
 from hedgerow.plan.ownership import is_owner
 from hedgerow.plan.rows import Owned
 from hedgerow.plan.scalar import ScalarBinder, unsupported
 from hedgerow.plan.scope import RowScope, clip, fold
-from hedgerow.plan.suggestions import AGGREGATES, function_hint, function_name
-from hedgerow.plan.summarised import argument_nodes, arguments_of_summary, has_aggregate, is_aggregate, name_of, unwrap
-from hedgerow.plan.syntax import span_of, text_of
+from hedgerow.plan.syntax import AGGREGATES, function_hint, function_name, span_of, text_of
 
 MAX_AGGREGATES = 400
 

@@ -36,10 +36,10 @@ from hedgerow.plan.nodes import (
     Select,
     SetOperation,
     inside,
+    rewrite,
     scans_of,
 )
 from hedgerow.plan.ownership import same_owner
-from hedgerow.plan.rewrite import rewrite
 from hedgerow.plan.sources import on_path, read_column
 from hedgerow.plan.volume import Multiplicity, Volumes
 from hedgerow.schema import Schema

@@ -11,23 +11,55 @@ from sqlglot import exp
 
 from hedgerow.errors import UnsupportedSQLError
 from hedgerow.expressions.exact_aggregates import TOTAL
-from hedgerow.expressions.nodes import Column, Expr, columns_of, columns_read, walk
+from hedgerow.expressions.nodes import Column, Expr, Nested, Window, columns_of, columns_read, walk
 from hedgerow.expressions.types import Type
+from hedgerow.plan.aggregate_calls import has_aggregate
 from hedgerow.plan.aggregated import AggregatedScope, Groups, Mode, unit_shown
+from hedgerow.plan.clauses import Shown, grouping_sets
 from hedgerow.plan.context import Context
-from hedgerow.plan.domains import public_keys
 from hedgerow.plan.facts import Facts, shown_as
-from hedgerow.plan.grouping import grouping_sets
-from hedgerow.plan.nodes import AggregateCall, From, Grouped, Limits, Named, Release, Released
+from hedgerow.plan.nodes import AggregateCall, From, Grouped, Join, Limits, Named, Release, Released, Select, canonical
 from hedgerow.plan.ownership import determines_owner, in_fixed, is_owner, one_row_each, owner_column
-from hedgerow.plan.rewrite import canonical
 from hedgerow.plan.rows import Owned, Standing
 from hedgerow.plan.scalar import ScalarBinder
 from hedgerow.plan.scope import RowScope, fold
-from hedgerow.plan.shown import Shown
 from hedgerow.plan.specials import Specials
-from hedgerow.plan.summarised import has_aggregate
 from hedgerow.plan.syntax import span_of, text_of
+
+
+def public_keys(source: From, where: Sequence[Expr], keys: Sequence[Named], public: frozenset[str]) -> Select | None:
+    """The query for all groups that the public side makes, whoever is in them; None where keys are not public.
+
+    Plain SQL shows a group for each row of the side that is always there. If keys and conditions read that side alone,
+    and it is public, those groups are known to everybody.
+    """
+    side = _kept(source, public)
+    if side is None or not keys:
+        return None
+    aliases = _aliases(side)
+    if not all(_reads_only(expr, aliases) for expr in (*where, *(key.expr for key in keys))):
+        return None
+    return Select(side, tuple(where), tuple(keys), distinct=True)
+
+
+def _kept(source: From, public: frozenset[str]) -> From | None:
+    """The part of the tree that outer joins always keep, if it is public."""
+    if not isinstance(source, Join) or source.kind != "left":
+        return None
+    return _kept(source.left, public) or (source.left if _aliases(source.left) <= public else None)
+
+
+def _aliases(source: From) -> frozenset[str]:
+    if isinstance(source, Join):
+        return _aliases(source.left) | _aliases(source.right)
+    return frozenset({source.alias})
+
+
+def _reads_only(expr: Expr, aliases: frozenset[str]) -> bool:
+    parts = list(walk(expr))
+    if any(isinstance(part, Nested | Window) for part in parts):
+        return False
+    return all(part.table in aliases for part in parts if isinstance(part, Column))
 
 
 @dataclass(frozen=True)

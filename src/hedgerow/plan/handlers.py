@@ -11,8 +11,7 @@ from hedgerow.expressions.functions import allowed
 from hedgerow.expressions.nodes import Expr, Literal
 from hedgerow.expressions.types import Type
 from hedgerow.plan import coerce
-from hedgerow.plan.suggestions import function_hint, function_name, is_available
-from hedgerow.plan.syntax import span_of, text_of
+from hedgerow.plan.syntax import function_hint, function_name, is_available, span_of, text_of
 
 
 class Binder(Protocol):

@@ -17,10 +17,9 @@ from hedgerow.plan.context import Context
 from hedgerow.plan.facts import Equality, Facts, equalities, term
 from hedgerow.plan.nodes import Join
 from hedgerow.plan.ownership import all_of, exactly, not_on_the_unit, same_owner, unproved
-from hedgerow.plan.rows import Rows, Standing
+from hedgerow.plan.rows import Rows, Standing, within_size
 from hedgerow.plan.scalar import ScalarBinder
 from hedgerow.plan.scope import RowScope, Scope, fold
-from hedgerow.plan.sizes import within_size
 from hedgerow.plan.sources import nullable
 from hedgerow.plan.syntax import span_of
 

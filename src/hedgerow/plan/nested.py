@@ -20,9 +20,8 @@ from hedgerow.plan.context import Context
 from hedgerow.plan.facts import COLUMN, Equality, term
 from hedgerow.plan.nodes import Derived, Named, Query, Select
 from hedgerow.plan.ownership import owner_column, same_owner
-from hedgerow.plan.rows import Owned, Standing, Table
+from hedgerow.plan.rows import Owned, Standing, Table, within_size
 from hedgerow.plan.scope import Scope
-from hedgerow.plan.sizes import within_size
 from hedgerow.plan.syntax import span_of
 from hedgerow.plan.tables import whole
 

@@ -12,7 +12,6 @@ from hedgerow.expressions.types import Type
 from hedgerow.plan import coerce
 from hedgerow.plan.clauses import check_clauses, is_bare
 from hedgerow.plan.context import Context
-from hedgerow.plan.environment import Environment, with_names
 from hedgerow.plan.joins import Joiner
 from hedgerow.plan.nodes import Derived, Values
 from hedgerow.plan.ownership import owner_column
@@ -21,7 +20,7 @@ from hedgerow.plan.scalar import ScalarBinder
 from hedgerow.plan.scope import UNNAMED, Item, RowScope, fold
 from hedgerow.plan.sources import declared_table
 from hedgerow.plan.syntax import span_of
-from hedgerow.plan.tables import plain_table, whole
+from hedgerow.plan.tables import Environment, plain_table, whole, with_names
 
 MAX_CONSTANT_ROWS = 1_000
 

@@ -28,8 +28,8 @@ from hedgerow.plan.nodes import (
     Scan,
     Select,
     inside,
+    rewrite,
 )
-from hedgerow.plan.rewrite import rewrite
 from hedgerow.plan.volume import Multiplicity, Volumes, aliases_of
 from hedgerow.schema import Schema
 

@@ -6,10 +6,24 @@ from enum import Enum
 
 from sqlglot import exp
 
+from hedgerow.errors import UnsupportedSQLError
 from hedgerow.expressions.nodes import Column, Expr
 from hedgerow.plan.facts import Facts
 from hedgerow.plan.nodes import From, Limits, Query
 from hedgerow.plan.scope import Item
+
+MAX_RELATIONS = 100
+
+
+def within_size(size: int) -> int:
+    """Refuse a statement that reads too many relations, counted as often as they are used."""
+    if size > MAX_RELATIONS:
+        raise UnsupportedSQLError(
+            f"The statement reads more than {MAX_RELATIONS} relations, counting each use of a CTE.",
+            code="too-large",
+            hint="Ask in several statements.",
+        )
+    return size
 
 
 class Standing(Enum):

@@ -1,32 +1,128 @@
-"""Binding one expression: syntax in, our nodes out, everything else refused."""
+"""Binding of one expression: syntax in, our nodes out, everything else refused."""
 
 from collections.abc import Sequence
 from decimal import Decimal
+from functools import lru_cache
 
 from sqlglot import exp
 
 from hedgerow.errors import HedgerowError, ParseError, UnsupportedSQLError
-from hedgerow.expressions.nodes import Expr, Literal
+from hedgerow.expressions.functions import lookup
+from hedgerow.expressions.nodes import Call, Expr, Literal
 from hedgerow.expressions.types import Type
 from hedgerow.expressions.zones import DEFAULT as DEFAULT_ZONE
-from hedgerow.plan import (
-    calendars,
-    choices,
-    coerce,
-    conversions,
-    literals,
-    named,
-    numbers,
-    parts,
-    regexps,
-    temporal,
-    texts,
-    zones,
-)
-from hedgerow.plan.handlers import Handlers, unsupported, whole
+from hedgerow.plan import calendar_functions, coerce, literals, text_functions, time_functions, value_functions
+from hedgerow.plan.handlers import Binder, Handler, Handlers, unsupported, whole
 from hedgerow.plan.scope import Scope
-from hedgerow.plan.size import check_size
-from hedgerow.plan.syntax import COMPARISONS, PLAIN, WHOLE_OR_FLOAT, arguments_of, dialect_of, span_of, text_of
+from hedgerow.plan.syntax import COMPARISONS, NAMED, PLAIN, WHOLE_OR_FLOAT, arguments_of, dialect_of, span_of, text_of
+
+LONGEST = 2_000_000
+ROOM = 20
+"""Characters for a column or a constant: few, for it is growth that is looked for."""
+
+FIRST_MARK = 0xE000
+"""Characters of private use stand for the arguments while their mentions are counted."""
+
+
+def check_size(expr: Expr) -> None:
+    """Refuse an expression whose text would exhaust the program; that depends on the query alone."""
+    if _size(expr, {}) > LONGEST:
+        raise ParseError(
+            "An expression becomes too long when its functions are written out.",
+            code="too-deep",
+            hint="Compute it in steps, each in a subquery or a common table expression.",
+        )
+
+
+def _size(expr: Expr, known: dict[int, int]) -> int:
+    if not isinstance(expr, Call):
+        return ROOM
+    if id(expr) not in known:
+        inner = (_size(argument, known) for argument in expr.arguments)
+        times = _mentions(expr.function, len(expr.arguments))
+        known[id(expr)] = ROOM + sum(size * often for size, often in zip(inner, times, strict=True))
+    return known[id(expr)]
+
+
+@lru_cache(maxsize=1_000)
+def _mentions(function: str, count: int) -> tuple[int, ...]:
+    """How often the text of a function names each of its arguments; long lists name each once."""
+    if count > 10:
+        return (1,) * count
+    marks = [chr(FIRST_MARK + at) for at in range(count)]
+    text = lookup(function).render(marks)
+    return tuple(text.count(mark) for mark in marks)
+
+
+def _first(node: exp.Anonymous, binder: Binder) -> Expr:
+    return binder.bind(node.expressions[0])
+
+
+def _moment(node: exp.Anonymous, binder: Binder) -> Expr:
+    return time_functions.moment(_first(node, binder), dialect_of(node))
+
+
+def _iff(node: exp.Anonymous, binder: Binder) -> Expr:
+    condition, value, otherwise = node.expressions
+    return value_functions.choose(
+        [(binder.boolean(condition, "IFF"), binder.bind(value))], binder.bind(otherwise), node
+    )
+
+
+def _part(name: str) -> Handler:
+    return lambda node, binder: time_functions.part(name, _moment(node, binder), node, extracted=False)
+
+
+def _bucket(node: exp.Anonymous, binder: Binder) -> Expr:
+    made = exp.DateBin(this=node.expressions[0], expression=node.expressions[1])
+    made.meta.update(node.meta)
+    return binder.bind(made)
+
+
+def _read(node: exp.Anonymous, binder: Binder) -> Expr:
+    made = exp.StrToTime(this=node.expressions[0], format=node.expressions[1])
+    made.meta.update(node.meta)
+    return binder.bind(made)
+
+
+BY_NAME: dict[str, tuple[tuple[int, int], Handler]] = {
+    "DATE_PART": ((2, 2), time_functions.named_part),
+    "DATEPART": ((2, 2), time_functions.named_part),
+    "DATE_SUB": ((3, 3), time_functions.elapsed),
+    "DATESUB": ((3, 3), time_functions.elapsed),
+    "DATEADD": ((3, 3), time_functions.date_add),
+    "TIMESTAMPADD": ((3, 3), time_functions.date_add),
+    "MAKE_DATE": ((3, 3), calendar_functions.make_date),
+    "TIME_BUCKET": ((2, 2), _bucket),
+    "TRY_STRPTIME": ((2, 2), _read),
+    "IFF": ((3, 3), _iff),
+    "ZEROIFNULL": ((1, 1), lambda n, b: value_functions.zero_if_null(_first(n, b))),
+    "NULLIFZERO": ((1, 1), lambda n, b: value_functions.null_if_zero(_first(n, b))),
+    "SQUARE": ((1, 1), lambda n, b: coerce.call("power", [_first(n, b), whole(2)], span_of(n))),
+    **{name: ((1, 1), _part(name)) for name in time_functions.NAMED},
+}
+"""How many arguments each takes, and what it means."""
+
+OF_ONE_DIALECT: dict[tuple[str, str], tuple[tuple[int, int], Handler]] = {
+    ("sqlite", "JULIANDAY"): ((1, 1), lambda n, b: calendar_functions.julian_day(_moment(n, b), n)),
+    ("sqlite", "DATE"): ((1, 9), calendar_functions.modified),
+    ("sqlite", "DATETIME"): ((1, 9), calendar_functions.modified),
+    ("sqlite", "UNIXEPOCH"): ((1, 1), lambda n, b: calendar_functions.seconds_of(_moment(n, b), n)),
+}
+
+
+def _by_name(node: exp.Anonymous, binder: Binder) -> Expr | None:
+    """The expression, or None where the name is on no list."""
+    name = str(node.this).upper()
+    if name in calendar_functions.VOLATILE_NAMES:
+        raise calendar_functions.volatile(node)
+    found = OF_ONE_DIALECT.get((dialect_of(node), name)) or BY_NAME.get(name)
+    if found is not None and found[0][0] <= len(node.expressions) <= found[0][1]:
+        return found[1](node, binder)
+    if name in NAMED:
+        return coerce.call(NAMED[name], [binder.bind(n) for n in node.expressions], span_of(node))
+    return None
+
 
 __all__ = ["ScalarBinder", "unsupported"]
 
@@ -51,16 +147,11 @@ HANDLERS: Handlers = {
     exp.RawString: (("this",), lambda n, _: literals.text(str(n.this))),
     exp.ByteString: (("this",), lambda n, _: literals.text(str(n.this))),
     exp.SafeFunc: (("this",), lambda n, b: b.bind(n.this)),
-    exp.Anonymous: (("this", "expressions"), named.bind),
-    **choices.HANDLERS,
-    **numbers.HANDLERS,
-    **conversions.HANDLERS,
-    **texts.HANDLERS,
-    **regexps.HANDLERS,
-    **parts.HANDLERS,
-    **temporal.HANDLERS,
-    **calendars.HANDLERS,
-    **zones.HANDLERS,
+    exp.Anonymous: (("this", "expressions"), _by_name),
+    **value_functions.HANDLERS,
+    **text_functions.HANDLERS,
+    **time_functions.HANDLERS,
+    **calendar_functions.HANDLERS,
 }
 
 
@@ -107,8 +198,8 @@ class ScalarBinder:
 
     def _operation(self, node: exp.Expr) -> Expr:
         kind = type(node)
-        if isinstance(node, calendars.VOLATILE):
-            raise calendars.volatile(node)
+        if isinstance(node, calendar_functions.VOLATILE):
+            raise calendar_functions.volatile(node)
         if isinstance(node, exp.And | exp.Or):
             return self._logic("and" if isinstance(node, exp.And) else "or", node)
         if kind in HANDLERS:
@@ -146,7 +237,7 @@ class ScalarBinder:
                 hint="Write IS NULL or IS NOT NULL.",
                 span=span_of(at),
             )
-        sides = temporal.lengths(nodes, self) or [self.bind(n) for n in nodes]
+        sides = time_functions.lengths(nodes, self) or [self.bind(n) for n in nodes]
         if isinstance(at, ORDERINGS) and isinstance(nodes[0], ORDERINGS):
             raise UnsupportedSQLError(
                 f"{text_of(at)} compares the outcome of a comparison.",
@@ -187,17 +278,17 @@ class ScalarBinder:
 
     def _sum(self, node: exp.Add | exp.Sub) -> Expr:
         """A sum or difference: of dates and intervals, or of numbers."""
-        moved = temporal.by_interval(node, self)
+        moved = time_functions.by_interval(node, self)
         if moved is not None:
             return moved
         left, right = (self.bind(n) for n in self._arguments(node, ("this", "expression")))
-        return temporal.of_dates(node, left, right) or self._whole_or_float(node, [left, right])
+        return time_functions.of_dates(node, left, right) or self._whole_or_float(node, [left, right])
 
     def _whole_or_float(self, node: exp.Expr, bound: Sequence[Expr]) -> Expr:
         name = WHOLE_OR_FLOAT[type(node)][0]
         arguments = [coerce.to_number(a) for a in bound]
         if name == "remainder" and dialect_of(node) == "sqlite":
-            arguments = [conversions.to_whole(a, "sqlite") for a in arguments]
+            arguments = [value_functions.to_whole(a, "sqlite") for a in arguments]
         constant = arguments[0].value if isinstance(arguments[0], Literal) else None
         if name == "negate" and isinstance(constant, int | float | Decimal) and not isinstance(constant, bool):
             return Literal(-constant, arguments[0].type)

@@ -10,8 +10,7 @@ from hedgerow.errors import HedgerowError, ParameterError, PolicyError, Span, Un
 from hedgerow.expressions.nodes import Column, Expr, Literal, walk
 from hedgerow.expressions.types import Type
 from hedgerow.plan import coerce
-from hedgerow.plan.suggestions import column_hint
-from hedgerow.plan.syntax import span_of
+from hedgerow.plan.syntax import column_hint, span_of
 
 SMALLEST_BOUND, LARGEST_BOUND = 1e-30, 1e30
 UNNAMED = "subquery "

@@ -1,8 +1,7 @@
-"""Which syntax nodes mean which of our functions: the allow-list of the text's side.
+"""Syntax and its meaning: tables of plain functions, positions in the text, and hints for what is refused."""
 
-Each entry names the syntax class, our function and the arguments that are read. A node that carries
-any further argument is refused, because we would not know what it means.
-"""
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
 
 from sqlglot import exp
 
@@ -114,3 +113,164 @@ def text_of(node: exp.Expr, limit: int = 60) -> str:
     except (ValueError, TypeError, LookupError, AttributeError, AssertionError):  # the writer's own mistakes
         text = type(node).__name__.upper()
     return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+MOST_LISTED = 20
+CURLY = "‘’“”„‚´"
+CONSTANT_DATE = "Write the date itself: DATE '2026-01-31'."
+TEXT = "Write text in single quotes: {}. Double quotes are for names."
+NAMES = 'Write names as they are, or in double quotes: "{}".'
+
+OTHER_NAMES: Mapping[str, str] = {
+    **dict.fromkeys(("MEAN", "AVERAGE"), "AVG(x)"),
+    **dict.fromkeys(("STD", "STDEVP"), "STDDEV(x)"),
+    **dict.fromkeys(("VAR", "VARP"), "VARIANCE(x)"),
+    **dict.fromkeys(("PERCENTILE", "PERCENTILE_APPROX", "APPROX_QUANTILES", "APPROX_PERCENTILE"), "QUANTILE(x, 0.9)"),
+    **dict.fromkeys(("APPROX_COUNT_DISTINCT", "APPROX_DISTINCT", "NUNIQUE", "UNIQ"), "COUNT(DISTINCT x)"),
+    **dict.fromkeys(("SUMIF", "SUM_IF"), "SUM(x) FILTER (WHERE condition)"),
+    **dict.fromkeys(("AVGIF", "AVERAGEIF"), "AVG(x) FILTER (WHERE condition)"),
+    **dict.fromkeys(("DATE_FORMAT", "FORMAT_DATE", "FORMAT", "FORMAT_TIMESTAMP", "DATENAME"), "STRFTIME(d, '%Y-%m')"),
+    **dict.fromkeys(("TO_DATE", "PARSE_DATE", "STR_TO_DATE", "TO_TIMESTAMP"), "STRPTIME(s, '%Y-%m-%d')"),
+    **dict.fromkeys(
+        ("TIMESTAMPDIFF", "TIMESTAMP_DIFF", "DATEDIFF", "DATE_DIFF", "DAYS_BETWEEN"), "DATE_DIFF('day', start, finish)"
+    ),
+    **dict.fromkeys(("TIMESTAMPADD", "DATEADD", "DATE_ADD", "ADDDATE"), "d + INTERVAL 1 MONTH"),
+    **dict.fromkeys(("TRUNC", "DATE_TRUNC", "TIMESTAMP_TRUNC"), "DATE_TRUNC('month', d)"),
+    **dict.fromkeys(("EXTRACT", "DATE_PART"), "EXTRACT(year FROM d)"),
+    **dict.fromkeys(("ISNULL", "NVL2", "IFNA"), "COALESCE(x, 0)"),
+    **dict.fromkeys(("CONVERT", "TO_NUMBER", "TO_VARCHAR", "STR"), "CAST(x AS VARCHAR)"),
+    **dict.fromkeys(("IFELSE", "WHERE", "SWITCH"), "CASE WHEN condition THEN x ELSE y END"),
+    "EOMONTH": "LAST_DAY(d)",
+    "SPLIT": "SPLIT_PART(s, ',', 1)",
+    "TOP": "LIMIT 10 at the end of the query",
+    "ROWNUM": "LIMIT 10 at the end of the query",
+}
+"""Functions of other dialects and languages, and what to write instead."""
+
+COMMON = (
+    *("COUNT", "SUM", "AVG", "MIN", "MAX", "MEDIAN", "QUANTILE", "STDDEV", "VARIANCE", "CORR", "MODE", "HISTOGRAM"),
+    *("ROUND", "FLOOR", "CEIL", "ABS", "SQRT", "LN", "EXP", "POWER", "GREATEST", "LEAST", "COALESCE", "NULLIF", "CAST"),
+    *(
+        "LOWER",
+        "UPPER",
+        "LENGTH",
+        "SUBSTR",
+        "SUBSTRING",
+        "REPLACE",
+        "TRIM",
+        "CONCAT",
+        "CONTAINS",
+        "STARTS_WITH",
+        "SPLIT_PART",
+    ),
+    *("DATE_TRUNC", "DATE_DIFF", "STRFTIME", "STRPTIME", "EXTRACT", "YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "HOUR"),
+)
+
+AGGREGATES = (
+    *("COUNT", "SUM", "AVG", "MIN", "MAX", "MEDIAN", "QUANTILE", "MODE", "HISTOGRAM", "STDDEV", "VARIANCE"),
+    *("COVAR_POP", "CORR", "REGR_SLOPE", "RATIO", "RELATIVE_RISK", "ODDS_RATIO", "RISK_DIFFERENCE"),
+)
+"""Aggregates over people, by the names that are known best."""
+
+UNITS = frozenset({"YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE", "SECOND"})
+VOLATILE_COLUMNS = frozenset({"SYSDATE", "SYSTIMESTAMP", "TODAY", "GETDATE"})
+
+
+def function_name(node: exp.Expr) -> str | None:
+    """The name of the function that `node` calls; None where it is other syntax."""
+    if isinstance(node, exp.Anonymous):
+        return str(node.this).upper()
+    if isinstance(node, exp.Func) and not isinstance(node, exp.Binary | exp.Cast | exp.Case | exp.Array):
+        return str(node.meta.get("name") or node.sql_name()).upper()
+    return None
+
+
+def is_available(name: str) -> bool:
+    """Whether the function is available, so that only its arguments can be at fault."""
+    return name in COMMON or name in AGGREGATES or name in {"DATEDIFF", "DATEPART"}
+
+
+def function_hint(node: exp.Expr) -> str | None:
+    """What to write instead of a function that is not available; None where nothing is known."""
+    name = function_name(node)
+    if name is None:
+        return _syntax_hint(node)
+    written = OTHER_NAMES.get(name) or OTHER_NAMES.get(name.replace("_", ""))
+    if written is not None:
+        return f"Write {written}."
+    close = get_close_matches(name, COMMON, n=1, cutoff=0.78)
+    return f"Did you mean {close[0]}?" if close and close[0] != name else None
+
+
+def _syntax_hint(node: exp.Expr) -> str | None:
+    if isinstance(node, exp.Array) and len(node.expressions) == 1 and isinstance(node.expressions[0], exp.Column):
+        return NAMES.format(node.expressions[0].name)
+    if isinstance(node, exp.ArrayOverlaps):
+        return "Write AND between conditions."
+    if isinstance(node, exp.In):
+        return "Write a list of constants in brackets: x IN (1, 2, 3)."
+    if isinstance(node, exp.Is):
+        return "Write IS NULL or IS NOT NULL; compare with = or <>."
+    if isinstance(node, exp.Any | exp.All):
+        return "Compare with one value, or use IN (SELECT …)."
+    return None
+
+
+def column_hint(node: exp.Column, columns: Iterable[str]) -> str:
+    """What may be meant by a column that does not exist, where `columns` do."""
+    known = list(dict.fromkeys(columns))
+    if any(sign in node.name for sign in CURLY):
+        return "Write text in straight single quotes: 'north'."
+    alias = _alias_hint(node)
+    if alias is not None:
+        return alias
+    if node.name.upper() in VOLATILE_COLUMNS:
+        return CONSTANT_DATE
+    if node.name.upper() in UNITS and isinstance(node.parent, exp.Func) and function_hint(node.parent):
+        return str(function_hint(node.parent))
+    named = name_hint(node.name, known, "The columns are")
+    quoted = bool(node.this.args.get("quoted"))
+    is_close = named.startswith("Did you mean")
+    if not quoted and (is_close or not _is_compared(node)):
+        return named
+    text = TEXT.format("'" + node.name.replace("'", "''") + "'")
+    return text if quoted and not is_close and _is_compared(node) else f"{named} {text}"
+
+
+def name_hint(name: str, names: Iterable[str], begin: str) -> str:
+    """The name that comes close, or all names there are, cut off where they are many."""
+    known = {each.lower(): each for each in names}
+    close = get_close_matches(name.lower(), known, n=1)
+    if close:
+        return f"Did you mean {known[close[0]]!r}?"
+    listed = ", ".join(list(known.values())[:MOST_LISTED])
+    return f"{begin} {listed}{', …' if len(known) > MOST_LISTED else ''}." if known else "Nothing has a name here."
+
+
+def table_hint(name: str, tables: Iterable[str]) -> str:
+    """What may be meant by a table that does not exist, where `tables` do."""
+    return name_hint(name, tables, "The tables are")
+
+
+def _alias_hint(node: exp.Column) -> str | None:
+    """The column is a name given in SELECT, which WHERE and ON do not know."""
+    select = node.find_ancestor(exp.Select)
+    clause = node.find_ancestor(exp.Where, exp.Join, exp.Select)
+    if select is None or isinstance(clause, exp.Select) or node.args.get("table"):
+        return None
+    named = next((each for each in select.expressions if each.alias.lower() == node.name.lower()), None)
+    if named is None:
+        return None
+    if named.find(exp.AggFunc) is not None:
+        return f"{node.name} is computed from groups, after WHERE: write HAVING {text_of(_condition(node))}."
+    return f"WHERE does not know the names that SELECT gives: write {text_of(named.unalias())} in place of {node.name}."
+
+
+def _condition(node: exp.Expr) -> exp.Expr:
+    parent = node.parent
+    return parent if isinstance(parent, exp.Predicate) else node
+
+
+def _is_compared(node: exp.Expr) -> bool:
+    """Whether it stands where a constant usually does: behind the sign of a comparison, or in a list."""
+    return isinstance(node.parent, exp.Predicate | exp.In) and node.arg_key != "this"

@@ -16,12 +16,12 @@ from hedgerow.expressions.exact_aggregates import ExactAggregate, lookup, names
 from hedgerow.expressions.facts import range_of
 from hedgerow.expressions.nodes import Column, Expr, Literal, Order, Window, walk
 from hedgerow.plan import coerce
+from hedgerow.plan.aggregate_calls import arguments_of_summary, name_of, unwrap
 from hedgerow.plan.context import Context
 from hedgerow.plan.ownership import determines_owner
 from hedgerow.plan.rows import Owned
 from hedgerow.plan.scalar import ScalarBinder
 from hedgerow.plan.scope import fold
-from hedgerow.plan.summarised import arguments_of_summary, name_of, unwrap
 from hedgerow.plan.syntax import span_of, text_of
 
 WORDS = frozenset({"UNBOUNDED", "CURRENT ROW", "PRECEDING", "FOLLOWING", "ROWS", "RANGE", "GROUPS"})

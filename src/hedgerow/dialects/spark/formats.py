@@ -1,4 +1,4 @@
-"""Dates written by a format and read by one. Formats are constants with the directives of `hedgerow.plan.formats`."""
+"""Dates written and read by a format: constants with the directives of `hedgerow.plan.calendar_functions`."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -4,8 +4,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from hedgerow.expressions.nodes import Column, ColumnId, Expr, Nested, Window, walk
-from hedgerow.plan.nodes import Derived, From, Grouped, Join, Query, Release, Released, Select, SetOperation, inside
-from hedgerow.plan.rewrite import rewrite
+from hedgerow.plan.nodes import (
+    Derived,
+    From,
+    Grouped,
+    Join,
+    Query,
+    Release,
+    Released,
+    Select,
+    SetOperation,
+    inside,
+    rewrite,
+)
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ from hedgerow.expressions.types import Type
 # --- Dates and times
 #
 # Units come from a fixed list, and every step is wrapped, for dates can be infinite. Inside TRY only the outermost
-# operation may fail: an optimiser may compute its argument elsewhere, once. Formats are constants from a list of their
-# own (`hedgerow.plan.formats`); here they are text like any other. Points in time are kept at UTC; every dialect writes
-# the offsets of a zone into the text (`Dialect.in_zone`), and zones are constants.
+# operation may fail: an optimiser may compute its argument elsewhere, once. Formats are constants from a list in
+# `hedgerow.plan.calendar_functions`; here they are text like any other. Points in time are kept at UTC; every dialect
+# writes the offsets of a zone into the text (`Dialect.in_zone`), and zones are constants.
 
 PARTS = {
     "year": EVERYTHING,

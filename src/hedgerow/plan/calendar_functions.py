@@ -1,20 +1,147 @@
-"""Binding dates that are made, written, read and named."""
+"""Binding of calendars and formats: dates made, written, read and named."""
 
 import re
 from datetime import date
 
-from sqlglot import exp
+from sqlglot import Dialect, exp
+from sqlglot.time import format_time
 
 from hedgerow.errors import UnsupportedSQLError
 from hedgerow.expressions.nodes import Expr, Literal
 from hedgerow.expressions.types import Type
-from hedgerow.plan import coerce, zones
-from hedgerow.plan.formats import time_format
+from hedgerow.plan import coerce, time_functions
 from hedgerow.plan.handlers import Binder, Handlers, constant_text, text, unsupported, whole
-from hedgerow.plan.parts import moment
-from hedgerow.plan.suggestions import CONSTANT_DATE, function_name
-from hedgerow.plan.syntax import dialect_of, span_of, text_of
-from hedgerow.plan.temporal import shifted
+from hedgerow.plan.syntax import CONSTANT_DATE, dialect_of, function_name, span_of, text_of
+from hedgerow.plan.time_functions import moment, shifted
+
+LONGEST = 100
+WRITTEN = frozenset("aAbBdHIjmMpSuUVGwWyY%") | {f"-{c}" for c in "dHIjmMSy"}
+READABLE = frozenset("bBdHIjmMpSyY%") | {f"-{c}" for c in "dHIjmMSy"}
+EXPANDED = {"%F": "%Y-%m-%d", "%T": "%H:%M:%S", "%D": "%m/%d/%y", "%R": "%H:%M"}
+AMBIGUOUS = {"postgres": frozenset("uU")}
+"""Directives that the parser makes of letters with another meaning."""
+
+LEFT_OVER = {
+    "postgres": {"Mon": "%b", "Dy": "%a", "HH": "%I", "AM": "%p", "PM": "%p"},
+    "spark": {},
+    "snowflake": {
+        "YYYY": "%Y",
+        "MMMM": "%B",
+        "HH24": "%H",
+        "HH12": "%I",
+        "MON": "%b",
+        "YY": "%y",
+        "MM": "%m",
+        "DD": "%d",
+        "DY": "%a",
+        "MI": "%M",
+        "SS": "%S",
+        "AM": "%p",
+        "PM": "%p",
+    },
+}
+"""Dialects whose formats are words, and those words that the parser leaves as they are."""
+
+SPELLINGS = {
+    "percent": ("%Y", "%m", "%d", "%H", "%M", "%S", "%B", "%A"),
+    "postgres": ("YYYY", "MM", "DD", "HH24", "MI", "SS", "TMMonth", "TMDay"),
+    "snowflake": ("YYYY", "MM", "DD", "HH24", "MI", "SS", "MMMM", "DY"),
+    "spark": ("yyyy", "MM", "dd", "HH", "mm", "ss", "MMMM", "EEEE"),
+}
+"""How year, month, day, hour, minute, second and the names of months and days are written."""
+
+FOREIGN = re.compile(
+    r"(?<![A-Za-z])(?:YYYY|YY|MM|MMMM|DD|HH24|HH12|HH|MI|SS|Mon|MON|yyyy|yy|dd|mm|mi|hh|ss)(?![A-Za-z0-9])"
+)
+"""Words of other format languages, which a format with percent signs would copy as they are."""
+
+DIRECTIVE = re.compile(r"%(-?.)")
+
+
+def time_format(written: str, node: exp.Expr, *, reading: bool = False) -> str:
+    """The format with the engine's own directives, or the reason why there is none.
+
+    A format without any directive gives the same text for every row, and one with words of another format language
+    copies them: both are refused, for the answer would look like what was meant.
+    """
+    language = _language(node)
+    if language == "percent":
+        text = written
+    else:
+        translated = written if _is_translated(node) else _translate(written, language)
+        text = _replace_words(translated, language)
+    for short, long in EXPANDED.items():
+        text = text.replace(short, long)
+    allowed = (READABLE if reading else WRITTEN) - AMBIGUOUS.get(language, frozenset())
+    rest = DIRECTIVE.sub("", text)
+    directives = DIRECTIVE.findall(text)
+    if not set(directives) - {"%"} or (language == "percent" and FOREIGN.search(rest)):
+        raise _wrong_letters(written, language, node)
+    known = all(directive in allowed for directive in directives) and "%" not in rest
+    if not known or len(text) > LONGEST or (language != "percent" and re.search(r"[A-Za-z]", rest)):
+        raise UnsupportedSQLError(
+            f"The date format {written[:LONGEST]!r} has letters that are not understood.",
+            code="bad-format",
+            hint=_parts(language),
+            span=span_of(node),
+        )
+    return text
+
+
+def _language(node: exp.Expr) -> str:
+    """Whose letters the format is written in. TO_CHAR means PostgreSQL's where the dialect itself has none."""
+    dialect = dialect_of(node)
+    if dialect in LEFT_OVER:
+        return dialect
+    return "postgres" if isinstance(node, exp.ToChar) else "percent"
+
+
+def _is_translated(node: exp.Expr) -> bool:
+    """Whether the parser has exchanged the dialect's own words; it does not for TO_CHAR, except in PostgreSQL's."""
+    return not isinstance(node, exp.ToChar) or dialect_of(node) == "snowflake"
+
+
+def _translate(written: str, language: str) -> str:
+    known = Dialect.get_or_raise(language)
+    return format_time(written, known.TIME_MAPPING, known.TIME_TRIE) or written
+
+
+def _wrong_letters(written: str, language: str, node: exp.Expr) -> UnsupportedSQLError:
+    """The refusal of a format in the letters of another function, with the right ones where they can be told."""
+    shown = written[:LONGEST]
+    if language == "percent":
+        right = _replace_words(_translate(written, "postgres"), "postgres")
+        told = set(DIRECTIVE.findall(right)) <= WRITTEN and not re.search(r"[A-Za-z]", DIRECTIVE.sub("", right))
+        hint = f"Write {right!r}." if told and "%" in right else _parts(language)
+    else:
+        hint = _parts(language)
+    return UnsupportedSQLError(
+        f"In the date format {shown!r}, letters would be copied as they are, not replaced by parts of the date.",
+        code="bad-format",
+        hint=hint,
+        span=span_of(node),
+    )
+
+
+def _parts(language: str) -> str:
+    year, month, day, hour, minute, second, month_name, day_name = SPELLINGS[language]
+    return (
+        f"Write {year} for the year, {month} for the month ({month_name} for its name), {day} for the day ({day_name} "
+        f"for its name), {hour}, {minute} and {second} for hour, minute and second."
+    )
+
+
+def _replace_words(written: str, dialect: str) -> str:
+    """The words that are left, the longest first; what the parser translated already is passed over."""
+    text = re.sub(r"(%-?[A-Za-z])strict", r"\1", written)
+    words = LEFT_OVER[dialect]
+    if not words:
+        return text
+    longest = sorted(words, key=len, reverse=True)
+    flags = re.IGNORECASE if dialect == "snowflake" else 0
+    pattern = re.compile("|".join(["%-?.", *longest]), flags)
+    return pattern.sub(lambda m: m[0] if m[0].startswith("%") else words.get(m[0]) or words[m[0].upper()], text)
+
 
 EPOCH = Literal(date(1970, 1, 1), Type.DATE)
 MODIFIER = re.compile(r"([+-]?\d{1,7}) (day|hour|minute|second)s?")
@@ -79,12 +206,12 @@ def make_date(node: exp.Anonymous, binder: Binder) -> Expr | None:
 
 
 def _since_epoch(node: exp.Expr, binder: Binder) -> Expr:
-    return coerce.call("epoch", [zones.at_utc(_time(node.this, binder))], span_of(node))
+    return coerce.call("epoch", [time_functions.at_utc(_time(node.this, binder))], span_of(node))
 
 
 def seconds_of(value: Expr, node: exp.Expr, factor: int = 1) -> Expr:
     """Whole seconds (or parts of them) since 1970."""
-    seconds = coerce.call("epoch", [zones.at_utc(value)], span_of(node))
+    seconds = coerce.call("epoch", [time_functions.at_utc(value)], span_of(node))
     scaled = seconds if factor == 1 else coerce.call("multiply", [seconds, whole(factor)])
     return coerce.call("cast_integer", [coerce.call("floor", [scaled])])
 
@@ -95,7 +222,7 @@ def _unix_date(node: exp.UnixDate, binder: Binder) -> Expr:
 
 def _from_unix(node: exp.UnixToTime, binder: Binder) -> Expr | None:
     at_utc = coerce.call("from_epoch", [binder.bind(node.this)], span_of(node))
-    return zones.in_zone(at_utc, zones.UTC, binder.zone)
+    return time_functions.in_zone(at_utc, time_functions.UTC, binder.zone)
 
 
 def julian_day(value: Expr, node: exp.Expr) -> Expr:
@@ -152,16 +279,16 @@ VOLATILE_NAMES = frozenset(
     }
     | {"TRANSACTION_TIMESTAMP", "STATEMENT_TIMESTAMP", "CLOCK_TIMESTAMP", "TIMEOFDAY", "CURRENT_LOCALTIMESTAMP"}
 )
-READ = ("this", "format", "default_year", "target_type")
+READ_ARGUMENTS = ("this", "format", "default_year", "target_type")
 HANDLERS: Handlers = {
     exp.LastDay: (("this", "unit"), _last_day),
     exp.Monthname: (("this", "abbreviated"), lambda n, b: _name("month_name", n, b)),
     exp.Dayname: (("this", "abbreviated"), lambda n, b: _name("day_name", n, b)),
     exp.TimeToStr: (("this", "format"), _write),
     exp.ToChar: (("this", "format"), _write),
-    exp.StrToDate: (READ, lambda n, b: _read("date", n, b)),
-    exp.TsOrDsToDate: (READ, lambda n, b: _read("date", n, b)),
-    exp.StrToTime: (READ, lambda n, b: _read("timestamp", n, b)),
+    exp.StrToDate: (READ_ARGUMENTS, lambda n, b: _read("date", n, b)),
+    exp.TsOrDsToDate: (READ_ARGUMENTS, lambda n, b: _read("date", n, b)),
+    exp.StrToTime: (READ_ARGUMENTS, lambda n, b: _read("timestamp", n, b)),
     exp.Date: (("this",), _date),
     exp.TsOrDsToTimestamp: (("this",), lambda n, b: _as("timestamp", n, b)),
     exp.TsOrDsToDatetime: (("this",), lambda n, b: _as("timestamp", n, b)),

@@ -1,0 +1,532 @@
+"""Binding of dates and times: intervals, time zones, parts of timestamps, and arithmetic."""
+
+import re
+from collections.abc import Sequence
+from datetime import datetime
+from functools import partial
+
+from sqlglot import exp
+
+from hedgerow.errors import UnsupportedSQLError
+from hedgerow.expressions import zones
+from hedgerow.expressions.functions.times import CLOCK, CLOCK_SECONDS, PARTS, UNITS
+from hedgerow.expressions.nodes import Call, Column, Expr, Literal
+from hedgerow.expressions.types import Type
+from hedgerow.plan import coerce, literals
+from hedgerow.plan.handlers import Binder, Handlers, constant_text, text, unsupported, whole
+from hedgerow.plan.syntax import dialect_of, span_of, text_of
+
+UNIT_ALIASES = {
+    "y": "year",
+    "yr": "year",
+    "mon": "month",
+    "mth": "month",
+    "qtr": "quarter",
+    "wk": "week",
+    "w": "week",
+    "d": "day",
+    "dd": "day",
+    "h": "hour",
+    "hr": "hour",
+    "hh": "hour",
+    "min": "minute",
+    "mi": "minute",
+    "sec": "second",
+    "ss": "second",
+    "yy": "year",
+    "yyyy": "year",
+    "mm": "month",
+}
+PART = re.compile(r"([+-]?\d{1,9})\s*([a-z]+)")
+YEAR_MONTH = re.compile(r"([+-]?)(\d{1,4})-(\d{1,4})")
+Steps = list[tuple[Expr, str]]
+"""An interval as whole numbers of units, the largest unit first."""
+
+
+def unit_name(written: str) -> str:
+    """Our name of a unit; empty where there is none."""
+    lowered = written.lower()
+    for name in (lowered, lowered.removesuffix("s")):
+        known = UNIT_ALIASES.get(name, name)
+        if known in UNITS:
+            return known
+    return ""
+
+
+def steps(node: exp.Expr | None, binder: Binder, sign: int = 1) -> Steps | None:
+    """The interval that `node` is, or None where it is none that we can read."""
+    if isinstance(node, exp.Paren):
+        return steps(node.this, binder, sign)
+    if isinstance(node, exp.Neg):
+        return steps(node.this, binder, -sign)
+    if isinstance(node, exp.Mul):
+        return _multiple(node, binder, sign)
+    if isinstance(node, exp.ToDays):
+        return _of_unit(node.this, "day", binder, sign)
+    return _interval(node, binder, sign) if isinstance(node, exp.Interval) else None
+
+
+def _interval(node: exp.Interval, binder: Binder, sign: int) -> Steps | None:
+    unit, value = node.args.get("unit"), node.this
+    if isinstance(unit, exp.IntervalSpan):
+        return _span(str(value.name), f"{unit.this.name}-{unit.expression.name}".lower(), sign)
+    if isinstance(value, exp.Literal):
+        return _constant(str(value.this).strip().lower(), "" if unit is None else unit_name(unit.name), sign, unit)
+    return None if unit is None or value is None else _of_unit(value, unit_name(unit.name), binder, sign)
+
+
+def _constant(text: str, unit: str, sign: int, written: exp.Expr | None) -> Steps | None:
+    if written is not None:
+        exact = re.fullmatch(r"[+-]?\d{1,9}", text)
+        return [(whole(sign * int(text)), unit)] if exact and unit else None
+    if PART.sub("", text).strip():
+        return None
+    found = [(int(number), unit_name(name)) for number, name in PART.findall(text)]
+    if not found or not all(name for _, name in found):
+        return None
+    ordered = sorted(found, key=lambda step: UNITS.index(step[1]))
+    return [(whole(sign * number), name) for number, name in ordered]
+
+
+def _span(text: str, units: str, sign: int) -> Steps | None:
+    found = YEAR_MONTH.fullmatch(text.strip())
+    if found is None or units != "year-month":
+        return None
+    sign = -sign if found[1] == "-" else sign
+    return [(whole(sign * (12 * int(found[2]) + int(found[3]))), "month")]
+
+
+def _of_unit(value: exp.Expr, unit: str, binder: Binder, sign: int) -> Steps | None:
+    number = binder.bind(value)
+    if not unit or number.type is not Type.INTEGER:
+        return None
+    return [(number if sign > 0 else coerce.call("negate_whole", [number]), unit)]
+
+
+def _multiple(node: exp.Mul, binder: Binder, sign: int) -> Steps | None:
+    """`n * INTERVAL '1 day'`, either way round."""
+    for factor, interval in ((node.this, node.expression), (node.expression, node.this)):
+        found = steps(interval, binder, sign)
+        if found is not None and len(found) == 1:
+            number = binder.bind(factor)
+            if number.type is Type.INTEGER:
+                return [(coerce.call("multiply_whole", [number, found[0][0]]), found[0][1])]
+    return None
+
+
+UTC = zones.DEFAULT
+
+
+def in_zone(value: Expr, source: str, target: str) -> Expr:
+    """A date and time of one zone in another one."""
+    return coerce.call("in_zone", [value, text(source), text(target)])
+
+
+def is_instant(expr: Expr) -> bool:
+    """Whether the expression is a point in time, and not merely a date and time."""
+    return isinstance(expr, Call) and expr.function == "in_zone"
+
+
+def shown_in(expr: Call, zone: str) -> Expr:
+    """A point in time in another zone."""
+    source = expr.arguments[1]
+    return Call("in_zone", (expr.arguments[0], source, text(zone)), Type.TIMESTAMP)
+
+
+def read_instant(column: Expr, zone: str) -> Expr:
+    """A column of points in time, in a zone: as the database has them, or as ISO 8601 writes them.
+
+    Text without an offset is a date and time in the zone.
+    """
+    if column.type is Type.TIMESTAMP:
+        return in_zone(column, UTC, zone)
+    if column.type not in {Type.TEXT, Type.OTHER}:
+        return in_zone(coerce.call("imposed_timestamp", [column]), UTC, zone)
+    written = column if column.type is Type.TEXT else coerce.call("imposed_text", [column])
+    return in_zone(coerce.call("read_instant", [written, text(zone)]), UTC, zone)
+
+
+def at_utc(expr: Expr) -> Expr:
+    """A point in time at UTC; any other expression as it is."""
+    return shown_in(expr, UTC) if isinstance(expr, Call) and is_instant(expr) else expr
+
+
+def zone_name(node: exp.Expr, binder: Binder) -> str:
+    """The zone that AT TIME ZONE names."""
+    name = constant_text(binder.bind(node), node, "A time zone")
+    if zones.exists(name):
+        return name
+    raise UnsupportedSQLError(
+        f"{name!r} is not the name of a time zone.",
+        code="unknown-timezone",
+        hint="Write a name of the IANA database, such as 'Europe/Berlin' or 'UTC'.",
+        span=span_of(node),
+    )
+
+
+def _at_time_zone(node: exp.AtTimeZone, binder: Binder) -> Expr:
+    """A point in time as date and time there; a date and time there as a point in time."""
+    value, zone = binder.bind(node.this), zone_name(node.args["zone"], binder)
+    if isinstance(value, Call) and is_instant(value):
+        return coerce.call("cast_timestamp", [shown_in(value, zone)])
+    if _is_local(value):
+        return in_zone(value, zone, binder.zone)
+    raise UnsupportedSQLError(
+        f"{text_of(node.this)} is computed, so it is not known whether it is a point in time or a date and time.",
+        code="computed-timezone",
+        hint="Apply AT TIME ZONE to a column of a table first, or write CAST(… AS TIMESTAMP) for a date and time.",
+        span=span_of(node),
+    )
+
+
+def _is_local(expr: Expr) -> bool:
+    """Whether the expression is a date and time: a column of a table without a time zone, a constant or a cast."""
+    stored = isinstance(expr, Column) and expr.native != ""
+    cast = isinstance(expr, Call) and expr.function in {"cast_timestamp", "imposed_timestamp"}
+    return expr.type is Type.TIMESTAMP and (stored or cast or isinstance(expr, Literal))
+
+
+_ZONES: Handlers = {exp.AtTimeZone: (("this", "zone"), _at_time_zone)}
+
+
+PART_ALIASES = {
+    **dict.fromkeys(("dow", "dayofweek", "weekday", "dw"), "dayofweek"),
+    **dict.fromkeys(("isodow", "dayofweekiso", "dayofweek_iso", "dow_iso", "weekday_iso"), "isodow"),
+    **dict.fromkeys(("doy", "dayofyear", "yearday", "dy"), "dayofyear"),
+    **dict.fromkeys(("week", "weeks", "weekofyear", "isoweek", "weekiso", "week_iso"), "week"),
+    **dict.fromkeys(("isoyear", "yearofweek", "yearofweekiso"), "isoyear"),
+    **dict.fromkeys(("dayofmonth",), "day"),
+    **dict.fromkeys(("millisecond", "milliseconds", "ms"), "millisecond"),
+    **dict.fromkeys(("microsecond", "microseconds", "us"), "microsecond"),
+    **dict.fromkeys(("decade", "decades"), "decade"),
+    **dict.fromkeys(("century", "centuries"), "century"),
+}
+SUNDAY_IS_ONE = frozenset({"bigquery", "spark"})
+FRACTIONS = frozenset({"postgres", "spark"})
+"""Dialects in which EXTRACT(second …) has a fraction."""
+
+EXACT_ONLY = {"millisecond": {"duckdb"}, "microsecond": {"duckdb", "postgres"}}
+"""Parts that mean something else in the other dialects."""
+
+TEXT_IS_TIME = frozenset({"sqlite", "spark"})
+"""Dialects in which functions of dates read text."""
+
+
+def moment(expr: Expr, dialect: str) -> Expr:
+    """A date or moment: text constants are read, columns of text only where the dialect does so."""
+    if isinstance(expr, Literal) and isinstance(expr.value, str):
+        return literals.moment(expr.value, Type.DATE if len(expr.value) <= 10 else Type.TIMESTAMP)
+    return coerce.call("cast_timestamp", [expr]) if expr.type is Type.TEXT and dialect in TEXT_IS_TIME else expr
+
+
+def part(written: str, value: Expr, node: exp.Expr, *, extracted: bool = True) -> Expr | None:
+    """The part of that name; None where it is not known. `extracted`: by EXTRACT, not by a function of its name."""
+    dialect, name = dialect_of(node), written.lower()
+    known = PART_ALIASES.get(name) or unit_name(name)
+    if name.startswith("epoch"):
+        return _epoch(name, value, node)
+    if value.type is Type.TIME:
+        return _of_clock(known, value, node, fraction=extracted and dialect in FRACTIONS)
+    if known not in PARTS or dialect not in EXACT_ONLY.get(known, {dialect}):
+        return None
+    if known == "second" and extracted and dialect in FRACTIONS:
+        return coerce.call("seconds", [value], span_of(node))
+    if name == "week" and dialect == "bigquery":
+        return coerce.call("week_from_sunday", [value], span_of(node))
+    if name == "weekday" and dialect == "spark":
+        return coerce.call("subtract_whole", [coerce.call("extract_isodow", [value], span_of(node)), whole(1)])
+    found = coerce.call(f"extract_{known}", [value], span_of(node))
+    if known == "dayofweek" and dialect in SUNDAY_IS_ONE:
+        return coerce.call("add_whole", [found, whole(1)])
+    return found
+
+
+def _of_clock(known: str, value: Expr, node: exp.Expr, *, fraction: bool) -> Expr:
+    """A part of a time of day."""
+    name = CLOCK_SECONDS if known == "second" and fraction else f"clock_{known}"
+    if name != CLOCK_SECONDS and name not in CLOCK:
+        raise UnsupportedSQLError(
+            "A time of day has hours, minutes and seconds, and no date.",
+            code="type-mismatch",
+            hint="Write EXTRACT(hour FROM …), with hour, minute or second.",
+            span=span_of(node),
+        )
+    return coerce.call(name, [value], span_of(node))
+
+
+def _epoch(name: str, value: Expr, node: exp.Expr) -> Expr | None:
+    value = at_utc(value)
+    if name == "epoch_second":
+        return coerce.call("cast_integer", [coerce.call("floor", [coerce.call("epoch", [value], span_of(node))])])
+    return coerce.call("epoch", [value], span_of(node)) if name == "epoch" else None
+
+
+def _extract(node: exp.Extract, binder: Binder) -> Expr | None:
+    written = str(node.this.name)
+    years = written.upper() in {"YEAR", "YEARS"}
+    if years and isinstance(node.expression, exp.Anonymous) and str(node.expression.this).upper() == "AGE":
+        return age(node.expression, binder)
+    value = moment(binder.bind(node.expression), dialect_of(node))
+    if written.upper() == "DATE" and dialect_of(node) == "bigquery":
+        return coerce.call("cast_date", [value], span_of(node))
+    return part(written, value, node)
+
+
+def age(node: exp.Anonymous, binder: Binder) -> Expr | None:
+    """The full years of AGE(end, start)."""
+    if len(node.expressions) != 2:
+        return None
+    ends = [moment(binder.bind(n), dialect_of(node)) for n in node.expressions]
+    return coerce.call("age_in_years", ends, span_of(node))
+
+
+def named_part(node: exp.Anonymous, binder: Binder) -> Expr | None:
+    """DATE_PART('year', d)."""
+    if len(node.expressions) != 2:
+        return None
+    made = exp.Extract(this=exp.Var(this=node.expressions[0].name), expression=node.expressions[1])
+    made.meta.update(node.meta)
+    return _extract(made, binder)
+
+
+def _function(name: str, node: exp.Expr, binder: Binder) -> Expr | None:
+    return part(name, moment(binder.bind(node.this), dialect_of(node)), node, extracted=False)
+
+
+FUNCTIONS: dict[type[exp.Expr], str] = {
+    exp.Year: "year",
+    exp.Quarter: "quarter",
+    exp.Month: "month",
+    exp.Week: "week",
+    exp.WeekOfYear: "weekofyear",
+    exp.Day: "day",
+    exp.DayOfMonth: "day",
+    exp.DayOfWeek: "dayofweek",
+    exp.DayOfWeekIso: "isodow",
+    exp.DayOfYear: "dayofyear",
+    exp.YearOfWeek: "isoyear",
+    exp.Hour: "hour",
+    exp.Minute: "minute",
+    exp.Second: "second",
+}
+NAMED = ("WEEKDAY", "ISOYEAR", "DECADE", "CENTURY", "MILLISECOND", "MICROSECOND", "WEEKISO", "DAYOFWEEKISO")
+"""Functions of parts that the parser does not know."""
+
+_PARTS: Handlers = {
+    exp.Extract: (("this", "expression"), _extract),
+    **{
+        kind: (("this",), lambda n, b, name=name: _function(name, n, b))  # type: ignore[misc]
+        for kind, name in FUNCTIONS.items()
+    },
+}
+
+
+OF_DAYS = frozenset({"year", "quarter", "month", "week", "day"})
+WEEKDAYS = ("MONDAY", "TUESDAY", "WEDNESDAY", "THURSDAY", "FRIDAY", "SATURDAY", "SUNDAY")
+COUNTS_BORDERS = frozenset({"duckdb", "snowflake", "bigquery"})
+COUNTS_ELAPSED = frozenset({"spark"})
+"""Dialects whose DATEDIFF counts the borders of a unit that are crossed, or full units. The others have none."""
+
+ORIGINS = {True: datetime(2000, 1, 1), False: datetime(2000, 1, 3)}  # noqa: DTZ001 - dates have no zone here
+"""Where DuckDB's buckets begin: widths in months, and all others."""
+
+WIDEST = 1_000_000
+MICROSECONDS = {
+    "week": 604_800_000_000,
+    "day": 86_400_000_000,
+    "hour": 3_600_000_000,
+    "minute": 60_000_000,
+    "second": 1_000_000,
+}
+
+
+def _unit(node: exp.Expr | None) -> tuple[str, int]:
+    """The unit, and on which weekday (0: Monday) its weeks begin; a unit that is not known is empty."""
+    if isinstance(node, exp.WeekStart):
+        name = node.this.name.upper()
+        return ("week", WEEKDAYS.index(name)) if name in WEEKDAYS else ("", 0)
+    name = "" if node is None else str(node.name)
+    return ("week" if name.upper() == "ISOWEEK" else unit_name(name)), 0
+
+
+def shifted(value: Expr, found: Steps, node: exp.Expr) -> Expr:
+    """The date or moment moved by an interval. A date moved by days or more stays a date."""
+    moved = value
+    for number, unit in found:
+        moved = coerce.call(f"shift_{unit}", [moved, number], span_of(node))
+    keeps_date = value.type is Type.DATE and all(unit in OF_DAYS for _, unit in found)
+    return coerce.call("cast_date", [moved]) if keeps_date else moved
+
+
+def _moved(value: Expr, days: int, node: exp.Expr) -> Expr:
+    return value if days == 0 else shifted(value, [(whole(days), "day")], node)
+
+
+def _trunc(node: exp.Expr, binder: Binder) -> Expr | None:
+    unit, first = _unit(node.args.get("unit"))
+    value = moment(binder.bind(node.this), dialect_of(node))
+    if unit not in UNITS or (value.type is Type.DATE and unit not in OF_DAYS and dialect_of(node) == "bigquery"):
+        return None
+    to_monday = (7 - first) % 7
+    monday = coerce.call(f"trunc_{unit}", [_moved(value, to_monday, node)], span_of(node))
+    truncated = _moved(monday, -to_monday, node)
+    return coerce.call("cast_date", [truncated]) if value.type is Type.DATE and unit in OF_DAYS else truncated
+
+
+def _difference(node: exp.DateDiff | exp.TimestampDiff | exp.DatetimeDiff, binder: Binder) -> Expr | None:
+    dialect = dialect_of(node)
+    unit, first = _unit(node.args.get("unit") or exp.Var(this="DAY"))
+    full = dialect in COUNTS_ELAPSED or (dialect == "bigquery" and isinstance(node, exp.TimestampDiff))
+    if unit not in UNITS or dialect not in COUNTS_BORDERS | COUNTS_ELAPSED:
+        return None
+    ends = [moment(binder.bind(n), dialect) for n in (node.expression, node.this)]
+    if node.args.get("unit") is None:
+        ends = [coerce.call("cast_date", [end]) for end in ends]
+    if unit == "week" and not full and dialect != "duckdb":
+        return _weeks([_moved(end, (7 - first) % 7, node) for end in ends], node)
+    return coerce.call(f"elapsed_{unit}" if full else f"difference_{unit}", ends, span_of(node))
+
+
+def _weeks(ends: list[Expr], node: exp.Expr) -> Expr:
+    """How many Mondays lie between; DuckDB itself counts full weeks."""
+    mondays = [coerce.call("trunc_week", [end], span_of(node)) for end in ends]
+    return coerce.call("divide_whole", [coerce.call("difference_day", mondays), whole(7)])
+
+
+def elapsed(node: exp.Anonymous, binder: Binder) -> Expr | None:
+    """DuckDB's DATE_SUB('unit', start, end): full units."""
+    if len(node.expressions) != 3 or dialect_of(node) != "duckdb":
+        return None
+    unit = unit_name(str(node.expressions[0].name))
+    ends = [moment(binder.bind(n), "duckdb") for n in node.expressions[1:]]
+    return coerce.call(f"elapsed_{unit}", ends, span_of(node)) if unit else None
+
+
+def _add(sign: int, node: exp.Expr, binder: Binder) -> Expr | None:
+    """DATE_ADD and its kin: an interval, or a number and a unit (days, where none is given)."""
+    value = moment(binder.bind(node.this), dialect_of(node))
+    found = steps(node.expression, binder, sign)
+    if found is None:
+        unit = unit_name(node.args["unit"].name) if node.args.get("unit") else "day"
+        found = [(_count(binder.bind(node.expression), sign), unit)] if unit else None
+    return None if found is None else shifted(value, found, node)
+
+
+def _count(number: Expr, sign: int) -> Expr:
+    if isinstance(number, Literal) and isinstance(number.value, str) and number.value.lstrip("-").isdigit():
+        number = whole(int(number.value[:10]))
+    if isinstance(number, Literal) and isinstance(number.value, int):
+        return whole(sign * number.value)
+    return number if sign > 0 else coerce.call("negate_whole", [number])
+
+
+def date_add(node: exp.Anonymous, binder: Binder) -> Expr | None:
+    """DATEADD('month', 3, d), where the parser does not know it."""
+    if len(node.expressions) != 3:
+        return None
+    unit = unit_name(str(node.expressions[0].name))
+    value = moment(binder.bind(node.expressions[2]), dialect_of(node))
+    return shifted(value, [(binder.bind(node.expressions[1]), unit)], node) if unit else None
+
+
+def _add_months(node: exp.AddMonths, binder: Binder) -> Expr:
+    return shifted(moment(binder.bind(node.this), dialect_of(node)), [(binder.bind(node.expression), "month")], node)
+
+
+def by_interval(node: exp.Add | exp.Sub, binder: Binder) -> Expr | None:
+    """Date plus or minus an interval; None where no side is an interval."""
+    sign = 1 if isinstance(node, exp.Add) else -1
+    found, value = steps(node.expression, binder, sign), node.this
+    if found is None and sign > 0:
+        found, value = steps(node.this, binder), node.expression
+    return None if found is None else shifted(moment(binder.bind(value), dialect_of(node)), found, node)
+
+
+def of_dates(node: exp.Add | exp.Sub, left: Expr, right: Expr) -> Expr | None:
+    """Date plus or minus days, and date minus date; None where neither side is a date."""
+    sign = 1 if isinstance(node, exp.Add) else -1
+    if left.type is Type.DATE and right.type is Type.INTEGER:
+        return shifted(left, [(_count(right, sign), "day")], node)
+    if sign > 0 and left.type is Type.INTEGER and right.type is Type.DATE:
+        return shifted(right, [(left, "day")], node)
+    if sign < 0 and (left.type.is_temporal or right.type.is_temporal):
+        return _days(left, right, node)
+    return None
+
+
+def lengths(nodes: Sequence[exp.Expr], binder: Binder) -> list[Expr] | None:
+    """The difference of two moments and a constant interval, to be compared: both in microseconds. None: not so."""
+    inner = [node.unnest() for node in nodes]
+    found = [steps(node, binder) if isinstance(node, exp.Interval) else None for node in inner]
+    if len(inner) != 2 or not any(isinstance(node, exp.Sub) for node in inner) or not any(found):
+        return None
+    return [_microseconds(step) if step else _between(node, binder) for step, node in zip(found, inner, strict=True)]
+
+
+def _microseconds(found: Steps) -> Expr:
+    total = 0
+    for number, unit in found:
+        if unit not in MICROSECONDS or not isinstance(number, Literal) or not isinstance(number.value, int):
+            raise UnsupportedSQLError(
+                "Months and years are of different length, so a difference of moments cannot be compared with them.",
+                code="interval-result",
+                hint="Compare with days, hours, minutes or seconds.",
+            )
+        total += number.value * MICROSECONDS[unit]
+    return whole(total)
+
+
+def _between(node: exp.Expr, binder: Binder) -> Expr:
+    ends = [moment(binder.bind(n), dialect_of(node)) for n in (node.this, node.expression)]
+    return coerce.call("microseconds_between", ends, span_of(node))
+
+
+def _days(left: Expr, right: Expr, node: exp.Expr) -> Expr:
+    ends = coerce.unify([left, right], span_of(node))
+    if all(end.type is Type.DATE for end in ends):
+        return coerce.call("days_between", ends, span_of(node))
+    raise UnsupportedSQLError(
+        "The difference of two moments is an interval, which has no place in a result.",
+        code="interval-result",
+        hint="Say the unit: DATE_DIFF('hour', start, finish).",
+        span=span_of(node),
+    )
+
+
+def _bucket(node: exp.DateBin, binder: Binder) -> Expr | None:
+    """TIME_BUCKET and DATE_BIN: a constant width of one unit, and where the first bucket begins."""
+    width = node.this if not isinstance(node.this, exp.Literal) else exp.Interval(this=node.this)
+    found = steps(width, binder)
+    origin = node.args.get("unit") or node.args.get("origin")
+    if found is None or len(found) != 1 or not isinstance(found[0][0], Literal):
+        return None
+    start = None if origin is None else binder.bind(origin)
+    if start is not None and not (isinstance(start, Literal) and isinstance(start.value, datetime)):
+        return None
+    return bucket(node, moment(binder.bind(node.expression), dialect_of(node)), found[0], start)
+
+
+def bucket(node: exp.Expr, value: Expr, width: tuple[Expr, str], origin: Expr | None) -> Expr | None:
+    """The bucket that a moment falls into; a date stays a date where the width is of days."""
+    number, unit = width
+    if not isinstance(number, Literal) or not isinstance(number.value, int) or not 0 < number.value <= WIDEST:
+        raise unsupported(node, hint="The width of a bucket is a constant above zero, as in INTERVAL '15 minutes'.")
+    start = origin or Literal(ORIGINS[unit in {"year", "quarter", "month"}], Type.TIMESTAMP)
+    found = coerce.call(f"bucket_{unit}", [value, number, start], span_of(node))
+    return coerce.call("cast_date", [found]) if value.type is Type.DATE and unit in OF_DAYS else found
+
+
+SHIFTS = ("this", "expression", "unit")
+_ARITHMETIC: Handlers = {
+    **dict.fromkeys((exp.TimestampTrunc, exp.DateTrunc, exp.DatetimeTrunc), (("this", "unit"), _trunc)),
+    **dict.fromkeys(
+        (exp.DateDiff, exp.TimestampDiff, exp.DatetimeDiff),
+        (("this", "expression", "unit", "date_part_boundary"), _difference),
+    ),
+    **dict.fromkeys((exp.DateAdd, exp.TimestampAdd, exp.DatetimeAdd, exp.TsOrDsAdd), (SHIFTS, partial(_add, 1))),
+    **dict.fromkeys((exp.DateSub, exp.TimestampSub, exp.DatetimeSub), (SHIFTS, partial(_add, -1))),
+    exp.AddMonths: (("this", "expression"), _add_months),
+    exp.DateBin: (("this", "expression", "unit", "origin"), _bucket),
+}
+
+HANDLERS: Handlers = {**_PARTS, **_ARITHMETIC, **_ZONES}
