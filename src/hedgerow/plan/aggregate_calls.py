@@ -12,7 +12,7 @@ from hedgerow.expressions.exact_aggregates import ExactAggregate, lookup
 from hedgerow.expressions.nodes import Call, Expr, Literal
 from hedgerow.expressions.types import Type
 from hedgerow.plan.coerce import call
-from hedgerow.plan.scalar import ScalarBinder, unsupported
+from hedgerow.plan.handlers import Binder, unsupported
 from hedgerow.plan.syntax import arguments_of, span_of, text_of
 
 
@@ -196,7 +196,7 @@ def _share(share: exp.Expr, ordered: exp.Ordered) -> exp.Expr:
     return exp.Literal.number(str(1 - Decimal(share.this)))
 
 
-def arguments_of_summary(summary: ExactAggregate, node: exp.Expr, binder: ScalarBinder) -> tuple[bool, list[Expr]]:
+def arguments_of_summary(summary: ExactAggregate, node: exp.Expr, binder: Binder) -> tuple[bool, list[Expr]]:
     """DISTINCT or not, and the bound arguments of an exact summary."""
     distinct, nodes = argument_nodes(node)
     if distinct and summary.name not in {"COUNT", "MIN", "MAX"}:

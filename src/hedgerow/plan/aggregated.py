@@ -1,7 +1,7 @@
 """The scope above an aggregation: group keys, aggregates, and nothing of a single row."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from sqlglot import exp
@@ -25,11 +25,12 @@ from hedgerow.plan.aggregate_calls import (
     unwrap,
 )
 from hedgerow.plan.context import Context
+from hedgerow.plan.handlers import Binder, unsupported
 from hedgerow.plan.nodes import AggregateCall, Named
 from hedgerow.plan.ownership import is_owner
 from hedgerow.plan.rows import Owned
-from hedgerow.plan.scalar import ScalarBinder, unsupported
-from hedgerow.plan.scope import RowScope, clip, fold
+from hedgerow.plan.scalar import ScalarBinder
+from hedgerow.plan.scope import RowScope, Special, clip, fold
 from hedgerow.plan.syntax import AGGREGATES, function_hint, function_name, span_of, text_of
 
 MAX_AGGREGATES = 400
@@ -54,38 +55,32 @@ class Groups:
     sets: tuple[tuple[int, ...], ...] | None = None
 
 
+@dataclass(frozen=True)
 class AggregatedScope:
-    """Binds what stands in SELECT, HAVING and ORDER BY of a grouped query.
+    """Binds the expressions in SELECT, HAVING and ORDER BY of a grouped query.
 
     An aggregate becomes a column `a0`, `a1`, … of the aggregated relation (equal aggregates the same
-    one); an expression equal to a group key becomes that key's column.
+    one); an expression equal to a group key becomes that key's column. `calls` and `ranges` collect the aggregates,
+    `aliases` the names that SELECT gives.
     """
 
-    def __init__(
-        self,
-        rows: ScalarBinder,
-        scope: RowScope,
-        groups: Groups,
-        context: Context,
-        special: Callable[[exp.Expr], Expr | None],
-    ) -> None:
-        self._rows = rows
-        self._scope = scope
-        self._groups = groups
-        self._context = context
-        self._special = special
-        self.calls: list[AggregateCall] = []
-        self.ranges: dict[str, Range] = {}
-        self.aliases: dict[str, Expr] = {}
+    _rows: ScalarBinder
+    _scope: RowScope
+    _groups: Groups
+    _context: Context
+    special_: Special = lambda _node, _binder: None
+    calls: list[AggregateCall] = field(default_factory=list)
+    ranges: dict[str, Range] = field(default_factory=dict)
+    aliases: dict[str, Expr] = field(default_factory=dict)
 
-    def special(self, node: exp.Expr) -> Expr | None:
+    def special(self, node: exp.Expr, binder: Binder) -> Expr | None:
         """An aggregate, an expression that is grouped by, a window over groups, or a nested query."""
         if isinstance(node, exp.Grouping | exp.GroupingId):
             return self._grouping(node)
         if is_aggregate(node):
             name = name_of(node)
             return self._aggregate(name or "", node)
-        return self._key(node) or self._special(node)
+        return self._key(node) or self.special_(node, binder)
 
     def column(self, node: exp.Column) -> Expr:
         """A bare column is neither a key nor inside an aggregate: it would be one person's value."""

@@ -22,7 +22,7 @@ from hedgerow.plan.relations import constants, derived
 from hedgerow.plan.rows import Owned, Standing, Table, within_size
 from hedgerow.plan.scalar import ScalarBinder
 from hedgerow.plan.scope import RowScope, fold
-from hedgerow.plan.select import SelectBinder
+from hedgerow.plan.select import bind_select
 from hedgerow.plan.syntax import span_of
 from hedgerow.plan.tables import OWNER, Environment, whole
 from hedgerow.plan.windows import order_term
@@ -200,7 +200,7 @@ class _Binder:
 
     def _shaped(self, query: exp.Query, environment: Environment, around: Around | None) -> Table:
         if isinstance(query, exp.Select):
-            return SelectBinder(query, self._context, environment, around, self.bind).bind()
+            return bind_select(query, self._context, environment, around, self.bind)
         if isinstance(query, exp.SetOperation):
             clauses.check_clauses(query, AROUND)
             left = self.bind(query.this, environment, around)

@@ -23,7 +23,6 @@ from hedgerow.plan.ownership import determines_owner, in_fixed, is_owner, one_ro
 from hedgerow.plan.rows import Owned, Standing
 from hedgerow.plan.scalar import ScalarBinder
 from hedgerow.plan.scope import RowScope, fold
-from hedgerow.plan.specials import Specials
 from hedgerow.plan.syntax import span_of, text_of
 
 
@@ -121,9 +120,9 @@ class GroupBinder:
             )
         return Groups(self._context.alias(), named, mode, self._below.owned, None if whole else places)
 
-    def scope(self, groups: Groups, specials: Specials) -> AggregatedScope:
-        """The scope above the groups."""
-        return AggregatedScope(self._rows, self._scope, groups, self._context, specials)
+    def scope(self, groups: Groups) -> AggregatedScope:
+        """The names above the groups."""
+        return AggregatedScope(self._rows, self._scope, groups, self._context)
 
     def relation(self, groups: Groups, scope: AggregatedScope, having: tuple[Expr, ...]) -> Relation:
         """The groups as a relation, once all aggregates are known."""

@@ -5,7 +5,7 @@ together (`ownership.settle`); an outer join must show it by its own ON clause, 
 side that is always there.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from sqlglot import exp
@@ -23,17 +23,15 @@ from hedgerow.plan.scope import RowScope, Scope, fold
 from hedgerow.plan.sources import nullable
 from hedgerow.plan.syntax import span_of
 
-Special = Callable[[exp.Expr], Expr | None]
 UNDERSTOOD = frozenset({"this", "on", "using", "side", "kind", "method"})
 
 
 class Joiner:
-    """Joins relations one after the other. Columns of a query around are noted in `scope`, as everywhere in it."""
+    """Joins relations one after the other. `scope` is that of the SELECT: it notes columns of a query around."""
 
-    def __init__(self, context: Context, scope: RowScope, special: Special) -> None:
+    def __init__(self, context: Context, scope: RowScope) -> None:
         self._context = context
         self._scope = scope
-        self._special = special
 
     def join(self, left: Rows, right: Rows, node: exp.Join) -> Rows:
         """`left` and `right` side by side, as `node` says."""
@@ -75,8 +73,7 @@ class Joiner:
         found: list[Expr] = [coerce.call("equal", coerce.comparable([a, b])) for _, a, b in using]
         if node.args.get("on") is not None:
             merged = {**left.merged, **right.merged}
-            outside = self._scope.outer
-            scope = RowScope(left.items + right.items, merged, self._scope.parent, self._special, outer=outside)
+            scope = replace(self._scope, items=left.items + right.items, merged=merged)
             binder = ScalarBinder(scope, self._context.params, self._context.catalog.timezone)
             found.append(binder.boolean(node.args["on"], "ON"))
         if not found:

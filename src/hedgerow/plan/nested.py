@@ -18,12 +18,14 @@ from hedgerow.plan import coerce
 from hedgerow.plan.clauses import is_bare
 from hedgerow.plan.context import Context
 from hedgerow.plan.facts import COLUMN, Equality, term
+from hedgerow.plan.handlers import Binder
 from hedgerow.plan.nodes import Derived, Named, Query, Select
 from hedgerow.plan.ownership import owner_column, same_owner
 from hedgerow.plan.rows import Owned, Standing, Table, within_size
 from hedgerow.plan.scope import Scope
 from hedgerow.plan.syntax import span_of
 from hedgerow.plan.tables import whole
+from hedgerow.plan.windows import Windows
 
 OWN = "in own"
 """IN over one person's rows: they may be none where plain SQL would see those of others, so NULL stays NULL."""
@@ -54,14 +56,21 @@ def has_nested(node: exp.Expr) -> bool:
 class Nester:
     """Binds nested queries of one surrounding query.
 
-    `standing` is that of the surrounding rows; `released` is set when a nested query brings released numbers in.
+    `standing` is that of the surrounding rows. Without `around` nested queries are refused. `released` is set once a
+    nested query brings released numbers in, and `size` counts the relations that nested queries read.
     """
 
-    def __init__(self, context: Context, bind: Callable[[exp.Query, Around], Table]) -> None:
+    def __init__(
+        self,
+        context: Context,
+        bind: Callable[[exp.Query, Around], Table],
+        standing: Standing = Standing.PUBLIC,
+        around: Around | None = None,
+    ) -> None:
         self._context = context
         self._bind = bind
-        self.standing = Standing.PUBLIC
-        self.around: Around | None = None
+        self._standing = standing
+        self._around = around
         self.released = False
         self.size = 0
 
@@ -117,14 +126,14 @@ class Nester:
     def _table(self, query: exp.Expr, node: exp.Expr) -> Table:
         while isinstance(query, exp.Subquery | exp.Paren) and is_bare(query):
             query = query.this
-        if not isinstance(query, exp.Query) or self.around is None:
+        if not isinstance(query, exp.Query) or self._around is None:
             raise UnsupportedSQLError(
                 "A query inside an expression can stand in SELECT, WHERE, HAVING, QUALIFY and ORDER BY, and not here.",
                 code="nested-query",
                 hint="Move the condition into WHERE, or name the query with WITH and join it.",
                 span=span_of(node),
             )
-        return self._bind(query, self.around)
+        return self._bind(query, self._around)
 
     def _made(
         self,
@@ -141,7 +150,7 @@ class Nester:
             table, kind = self._same_owner(table, values, node), OWN if kind == "in" else kind
         elif table.standing is Standing.RELEASED:
             self.released = True
-            if self.standing is Standing.OWNED:
+            if self._standing is Standing.OWNED:
                 raise UnsupportedSQLError(
                     "A noisy number is compared with private rows, so noise of one answer would decide what another "
                     "one counts.",
@@ -155,8 +164,8 @@ class Nester:
         return Nested(kind, shown, tuple(arguments), table.outer, result, bounds)
 
     def _same_owner(self, table: Table, values: Sequence[Expr], node: exp.Expr) -> Table:
-        owned = self.around.owned if self.around is not None else None
-        if self.standing is not Standing.OWNED or owned is None or table.owned is None:
+        owned = self._around.owned if self._around is not None else None
+        if self._standing is not Standing.OWNED or owned is None or table.owned is None:
             raise _not_correlated(node)
         if table.owned.pinned:
             return table
@@ -193,3 +202,26 @@ def _not_correlated(node: exp.Expr) -> UnsupportedSQLError:
         hint="Compare the units of both: WHERE EXISTS (SELECT 1 FROM orders o WHERE o.customer_id = c.id …).",
         span=span_of(node),
     )
+
+
+@dataclass(frozen=True)
+class Specials:
+    """Binds nested queries and window functions. Without `windows`, window functions are refused."""
+
+    nester: Nester
+    windows: Windows | None = None
+
+    def __call__(self, node: exp.Expr, binder: Binder) -> Expr | None:
+        """Bind the nested query or the window function; None if the node is neither."""
+        if is_nested(node):
+            return self.nester.nested(node, binder.bind)
+        if not isinstance(node, exp.Window):
+            return None
+        if self.windows is None:
+            raise UnsupportedSQLError(
+                "Window functions are not allowed in WHERE, ON or GROUP BY.",
+                code="misplaced-window",
+                hint="Use QUALIFY, or compute it in a CTE.",
+                span=span_of(node),
+            )
+        return self.windows.bind(node, binder)

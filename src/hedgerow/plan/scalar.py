@@ -185,7 +185,7 @@ class ScalarBinder:
         return bound
 
     def _bind(self, node: exp.Expr) -> Expr:
-        special = self._scope.special(node)
+        special = self._scope.special(node, self)
         if special is not None:
             return special
         if isinstance(node, exp.Column):

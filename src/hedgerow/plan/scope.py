@@ -10,6 +10,7 @@ from hedgerow.errors import HedgerowError, ParameterError, PolicyError, Span, Un
 from hedgerow.expressions.nodes import Column, Expr, Literal, walk
 from hedgerow.expressions.types import Type
 from hedgerow.plan import coerce
+from hedgerow.plan.handlers import Binder
 from hedgerow.plan.syntax import column_hint, span_of
 
 SMALLEST_BOUND, LARGEST_BOUND = 1e-30, 1e30
@@ -22,11 +23,15 @@ def fold(name: str) -> str:
     return "".join(c.lower() if c.isascii() else c for c in name)
 
 
+Special = Callable[[exp.Expr, Binder], Expr | None]
+"""Binds a node that is more than a function of its parts (a nested query, a window); None for any other."""
+
+
 class Scope(Protocol):
     """What a scalar binder asks of its surroundings."""
 
-    def special(self, node: exp.Expr) -> Expr | None:
-        """A meaning that the whole node has here, before its parts are looked at."""
+    def special(self, node: exp.Expr, binder: Binder) -> Expr | None:
+        """Return the meaning of a whole node, where it has one; `binder` binds its parts."""
 
     def column(self, node: exp.Column) -> Expr:
         """The column of that name."""
@@ -55,7 +60,7 @@ class Item:
         return "the subquery" if self.name.startswith(UNNAMED) else repr(self.name)
 
 
-@dataclass
+@dataclass(frozen=True)
 class RowScope:
     """The columns of all items in FROM; `merged` are those that USING made one of two.
 
@@ -66,13 +71,13 @@ class RowScope:
     items: tuple[Item, ...]
     merged: Mapping[str, Expr] = field(default_factory=dict)
     parent: "Scope | None" = None
-    special_: Callable[[exp.Expr], Expr | None] = lambda _: None
+    special_: Special = lambda _node, _binder: None
     aliases: dict[str, Expr] = field(default_factory=dict)
     outer: list[Column] = field(default_factory=list)
 
-    def special(self, node: exp.Expr) -> Expr | None:
-        """A nested query or a window function."""
-        return self.special_(node)
+    def special(self, node: exp.Expr, binder: Binder) -> Expr | None:
+        """Bind a nested query or a window function."""
+        return self.special_(node, binder)
 
     def column(self, node: exp.Column) -> Expr:
         """The column, here or around here, or who does not exist."""
@@ -135,7 +140,7 @@ class RowScope:
             found = parent.column(node)
         except UnknownNameError as error:
             raise (self._unknown(node) if error.code == "unknown-column" else error) from None
-        self.outer += [column for column in walk(found) if isinstance(column, Column)]
+        self.outer.extend(column for column in walk(found) if isinstance(column, Column))
         return found
 
     def _unknown(self, node: exp.Column) -> HedgerowError:

@@ -8,21 +8,20 @@ from sqlglot import exp
 from hedgerow.errors import UnknownNameError, UnsupportedSQLError
 from hedgerow.expressions.nodes import Column, Expr, Nested, Order, Window, walk
 from hedgerow.plan.aggregate_calls import has_aggregate, histograms_as_bins
-from hedgerow.plan.aggregated import Mode
+from hedgerow.plan.aggregated import AggregatedScope, Mode
 from hedgerow.plan.clauses import Shown, check_clauses, semi_joins_as_conditions, shown_columns, whole_number
 from hedgerow.plan.context import Context
 from hedgerow.plan.facts import Equality, Facts, term
 from hedgerow.plan.groups import GroupBinder, Relation, is_grouped
 from hedgerow.plan.joins import Joiner
-from hedgerow.plan.nested import Around, Nester, has_nested
+from hedgerow.plan.nested import Around, Nester, Specials, has_nested
 from hedgerow.plan.nodes import Derived, From, Join, Named, Select, rewrite
 from hedgerow.plan.ownership import determines_owner, exactly, one_row_each, same_owner, settle
 from hedgerow.plan.relations import FromBinder
 from hedgerow.plan.rows import Owned, Rows, Standing, Table, within_size
 from hedgerow.plan.scalar import ScalarBinder
-from hedgerow.plan.scope import RowScope, fold
+from hedgerow.plan.scope import RowScope, Scope, fold
 from hedgerow.plan.sources import without_detours
-from hedgerow.plan.specials import Specials
 from hedgerow.plan.syntax import span_of
 from hedgerow.plan.tables import Environment, described, owned_table, unique_names, with_owner
 from hedgerow.plan.windows import Windows, order_term, with_ties_broken
@@ -145,93 +144,104 @@ def _distinct(select: Select, context: Context) -> Select:
 Bind = Callable[[exp.Query, Environment, Around | None], Table]
 
 
-class SelectBinder:
-    """Binds one SELECT."""
+def bind_select(
+    select: exp.Select, context: Context, environment: Environment, around: Around | None, bind: Bind
+) -> Table:
+    """Bind one SELECT: the rows of FROM and WHERE, then groups, then the columns that it shows."""
+    check_clauses(select)
+    plain = histograms_as_bins(semi_joins_as_conditions(select))
+    return _SelectBinder(plain, context, environment, around, bind).bind()
 
-    def __init__(
-        self, select: exp.Select, context: Context, environment: Environment, around: Around | None, bind: Bind
-    ) -> None:
-        check_clauses(select)
-        self._select = histograms_as_bins(semi_joins_as_conditions(select))
-        self._context = context
-        self._around = around
-        self._nest = lambda query, inner: bind(query, environment, inner)
-        self._nesters = [Nester(context, self._nest)]
-        self._specials = Specials(self._nesters[0])
-        self._scope = RowScope((), parent=around.scope if around else None, special_=self._specials)
-        self._rows = ScalarBinder(self._scope, context.params, context.catalog.timezone)
-        self._specials.binder = self._rows
-        joiner = Joiner(context, self._scope, self._specials)
-        self._table = self._from(FromBinder(context, environment, lambda query, env: bind(query, env, None), joiner))
+
+@dataclass(frozen=True)
+class _SelectBinder:
+    """The stages of one SELECT. Each returns what the next ones need; nothing is set afterwards."""
+
+    select: exp.Select
+    context: Context
+    environment: Environment
+    around: Around | None
+    bind_query: Bind
 
     def bind(self) -> Table:
-        """The query that the SELECT stands for."""
-        below = self._filtered()
-        shown = shown_columns(self._select, self._scope)
-        windows = {fold(window.this.name): window for window in self._select.args.get("windows") or []}
-        self._specials.windows = Windows(self._context, below.owned, windows)
-        distinct = self._shows_keys(shown, below.owned)
-        if distinct or is_grouped(self._select, shown):
-            table = self._grouped(below, shown, windows, distinct=distinct)
+        """The table that the SELECT gives."""
+        rows, scope = self._from()
+        below, nester = self._where(rows, scope)
+        shown = shown_columns(self.select, scope)
+        scope = replace(scope, special_=Specials(nester, self._windows(below.owned)))
+        distinct = self._shows_keys(shown, below.owned, self._binder(scope))
+        if distinct or is_grouped(self.select, shown):
+            public = frozenset(alias for alias, _ in rows.public) if rows is not None else frozenset()
+            groups = GroupBinder(self.context, scope, self._binder(scope), below, public)
+            table, nesters = self._grouped(groups, below, shown, distinct=distinct)
         else:
-            ending = self._ending(shown, self._rows, self._scope.aliases)
-            table = self._with_standing(finish(below, ending, self._context), self._specials.nester)
+            ending = self._ending(shown, self._binder(scope), scope.aliases)
+            table, nesters = finish(below, ending, self.context), []
             single = below.source is None or (ending.limit is not None and ending.limit <= 1)
             table = replace(table, one_row=single and table.owned is None)
-        size = (self._table.size if self._table is not None else 1) + sum(nester.size for nester in self._nesters)
-        return replace(table, outer=tuple(self._scope.outer), size=within_size(size))
+        nesters = [nester, *nesters]
+        if table.standing is Standing.PUBLIC and any(nester.released for nester in nesters):
+            table = replace(table, standing=Standing.RELEASED)
+        size = (rows.size if rows is not None else 1) + sum(nester.size for nester in nesters)
+        return replace(table, outer=tuple(scope.outer), size=within_size(size))
 
-    def _from(self, binder: FromBinder) -> Rows | None:
-        origin = self._select.args.get("from_")
+    def _from(self) -> tuple[Rows | None, RowScope]:
+        """The rows of FROM, and the names in them. Nested queries and windows are refused in its conditions."""
+        parent = self.around.scope if self.around else None
+        scope = RowScope((), parent=parent, special_=Specials(Nester(self.context, self._nest)))
+        origin = self.select.args.get("from_")
         if origin is None:
-            return None
-        rows = binder.rows(origin.this, self._select.args.get("joins") or [])
-        self._scope.items = rows.items
-        self._scope.merged = rows.merged
-        self._specials.nester.standing = rows.standing
-        return rows
+            return None, scope
+        joiner = Joiner(self.context, scope)
+        binder = FromBinder(
+            self.context, self.environment, lambda query, names: self.bind_query(query, names, None), joiner
+        )
+        rows = binder.rows(origin.this, self.select.args.get("joins") or [])
+        return rows, replace(scope, items=rows.items, merged=rows.merged)
 
-    def _filtered(self) -> Relation:
-        """The rows that WHERE leaves, and to whom they belong. Nested queries come last: they need the owner."""
-        where = self._select.args.get("where")
+    def _where(self, rows: Rows | None, scope: RowScope) -> tuple[Relation, Nester]:
+        """The rows that satisfy WHERE, and to whom they belong. Nested queries come last: they need the owner."""
+        where = self.select.args.get("where")
         nodes = [] if where is None else list(where.this.flatten() if isinstance(where.this, exp.And) else [where.this])
         if where is not None and has_aggregate(where.this):
             raise UnsupportedSQLError(
-                "WHERE cannot use an aggregate: it is applied to rows.",
+                "Aggregates are not allowed in WHERE, which is applied to rows.",
                 code="aggregate-in-where",
                 hint="Use HAVING.",
                 span=span_of(where),
             )
-        plain = [self._condition(node) for node in nodes if not has_nested(node)]
-        owned, source = None, None if self._table is None else self._table.source
-        if self._table is not None and self._table.owners:
-            owned, added = settle(self._table, plain, self._context)
-            if not self._context.keep_paths:
-                source, owned, added = without_detours(self._table, owned, added, self._context)
+        units = [leaf.owner for leaf in rows.leaves] if rows is not None else []
+
+        def conditions(scope: RowScope, *, nested: bool) -> list[Expr]:
+            binder = self._binder(scope)
+            return [exactly(binder.boolean(n, "WHERE"), units) for n in nodes if has_nested(n) is nested]
+
+        plain = conditions(scope, nested=False)
+        owned, source = None, None if rows is None else rows.source
+        if rows is not None and rows.owners:
+            owned, added = settle(rows, plain, self.context)
+            if not self.context.keep_paths:
+                source, owned, added = without_detours(rows, owned, added, self.context)
             plain += added
-            if self._around is not None and self._around.owned is not None:
-                plain, owned = self._pinned(plain, owned, self._around.owned)
-        self._specials.nester.around = Around(self._scope, owned)
-        conditions = (*plain, *(self._condition(node) for node in nodes if has_nested(node)))
-        return Relation(source, conditions, owned, self._specials.nester.standing)
+            if self.around is not None and self.around.owned is not None:
+                plain, owned = self._pinned(plain, owned, self.around.owned, scope)
+        standing = rows.standing if rows is not None else Standing.PUBLIC
+        nester = Nester(self.context, self._nest, standing, Around(scope, owned))
+        nested = conditions(replace(scope, special_=Specials(nester)), nested=True)
+        return Relation(source, (*plain, *nested), owned, standing), nester
 
-    def _condition(self, node: exp.Expr) -> Expr:
-        bound = self._rows.boolean(node, "WHERE")
-        leaves = self._table.leaves if self._table is not None else ()
-        return exactly(bound, [leaf.owner for leaf in leaves])
-
-    def _pinned(self, conditions: list[Expr], owned: Owned, outer: Owned) -> tuple[list[Expr], Owned]:
-        """Whether a nested query reads rows of the surrounding row's owner alone; the condition is then spelled out."""
+    def _pinned(self, conditions: list[Expr], owned: Owned, outer: Owned, scope: RowScope) -> tuple[list[Expr], Owned]:
+        """Spell out that a nested query reads rows of the surrounding row's owner alone, where it does."""
         facts = outer.facts.plus(owned.facts)
-        if not self._context.supposed(facts).same(term(owned.owner), term(outer.owner)):
+        if not self.context.supposed(facts).same(term(owned.owner), term(outer.owner)):
             return conditions, owned
-        self._scope.outer += [part for part in walk(outer.owner) if isinstance(part, Column)]
+        scope.outer.extend(part for part in walk(outer.owner) if isinstance(part, Column))
         same = same_owner(owned.owner, outer.owner)
         return [*conditions, same], replace(owned, owner=outer.owner, facts=facts, pinned=True)
 
-    def _shows_keys(self, shown: Sequence[Shown], owned: Owned | None) -> bool:
+    def _shows_keys(self, shown: Sequence[Shown], owned: Owned | None, binder: ScalarBinder) -> bool:
         """SELECT DISTINCT over several people's rows is GROUP BY without aggregates."""
-        distinct = self._select.args.get("distinct")
+        distinct = self.select.args.get("distinct")
         if distinct is not None and distinct.args.get("on"):
             raise UnsupportedSQLError(
                 "DISTINCT ON is not available.",
@@ -239,42 +249,35 @@ class SelectBinder:
                 hint="QUALIFY ROW_NUMBER() OVER (PARTITION BY …) = 1 chooses a row.",
                 span=span_of(distinct),
             )
-        if distinct is None or owned is None or is_grouped(self._select, shown):
+        if distinct is None or owned is None or is_grouped(self.select, shown):
             return False
-        plain = [self._rows.bind(column.node) for column in shown if column.node.find(exp.Window) is None]
-        return not determines_owner(plain, owned, self._context)
+        plain = [binder.bind(column.node) for column in shown if column.node.find(exp.Window) is None]
+        return not determines_owner(plain, owned, self.context)
 
     def _grouped(
-        self, below: Relation, shown: Sequence[Shown], windows: dict[str, exp.Window], *, distinct: bool
-    ) -> Table:
-        public = frozenset(alias for alias, _ in self._table.public) if self._table is not None else frozenset()
-        binder = GroupBinder(self._context, self._scope, self._rows, below, public)
-        groups = binder.groups(self._select, shown, distinct=distinct)
-        nester = Nester(self._context, self._nest)
-        self._nesters.append(nester)
-        nester.standing = Standing.RELEASED if groups.mode is Mode.RELEASE else below.standing
+        self, binder: GroupBinder, below: Relation, shown: Sequence[Shown], *, distinct: bool
+    ) -> tuple[Table, list[Nester]]:
+        """The table of the groups, and the nested queries above them. HAVING comes last, and has no windows."""
+        groups = binder.groups(self.select, shown, distinct=distinct)
+        standing = Standing.RELEASED if groups.mode is Mode.RELEASE else below.standing
         person = binder.person(groups, below.owned) if groups.mode is Mode.PERSON and below.owned else None
-        specials = Specials(nester)
-        scope = binder.scope(groups, specials)
-        above = ScalarBinder(scope, self._context.params, self._context.catalog.timezone)
-        specials.binder = above
-        if groups.mode is not Mode.PERSON:
-            nester.around = Around(scope, None)
-        specials.windows = Windows(self._context, person, windows)
-        ending = self._ending(shown, above, scope.aliases)
-        specials.windows = None
-        for name in [name for name, expr in scope.aliases.items() if has_window(expr)]:
-            del scope.aliases[name]
-        having = self._select.args.get("having")
-        conditions = () if having is None else (above.boolean(having.this, "HAVING"),)
-        relation = binder.relation(groups, scope, conditions)
-        table = self._with_standing(finish(relation, ending, self._context), self._specials.nester, nester)
-        return replace(table, one_row=table.one_row or not groups.keys)
 
-    def _with_standing(self, table: Table, *nesters: Nester) -> Table:
-        if table.standing is Standing.PUBLIC and any(nester.released for nester in nesters):
-            return replace(table, standing=Standing.RELEASED)
-        return table
+        def nester(scope: AggregatedScope) -> Nester:
+            around = None if groups.mode is Mode.PERSON else Around(scope, None)
+            return Nester(self.context, self._nest, standing, around)
+
+        names = binder.scope(groups)
+        in_select = nester(names)
+        above = replace(names, special_=Specials(in_select, self._windows(person)))
+        ending = self._ending(shown, self._binder(above), names.aliases)
+        plain = {name: expr for name, expr in names.aliases.items() if not has_window(expr)}
+        without_windows = replace(names, aliases=plain)
+        in_having = nester(without_windows)
+        having = self.select.args.get("having")
+        last = self._binder(replace(without_windows, special_=Specials(in_having)))
+        conditions = () if having is None else (last.boolean(having.this, "HAVING"),)
+        table = finish(binder.relation(groups, names, conditions), ending, self.context)
+        return replace(table, one_row=table.one_row or not groups.keys), [in_select, in_having]
 
     def _ending(self, shown: Sequence[Shown], binder: ScalarBinder, aliases: dict[str, Expr]) -> Ending:
         """Everything above the rows or groups, bound."""
@@ -282,16 +285,26 @@ class SelectBinder:
         for column in shown:
             exprs.append(binder.bind(column.node))
             aliases.setdefault(fold(column.name), exprs[-1])
-        qualify, order = self._select.args.get("qualify"), self._select.args.get("order")
+        qualify, order = self.select.args.get("qualify"), self.select.args.get("order")
         return Ending(
             unique_names([column.name for column in shown]),
             tuple(exprs),
             None if qualify is None else binder.boolean(qualify.this, "QUALIFY"),
             tuple(_order(node, shown, exprs, binder) for node in (order.expressions if order else [])),
-            whole_number(self._select, "limit", binder),
-            whole_number(self._select, "offset", binder) or 0,
-            bool(self._select.args.get("distinct")),
+            whole_number(self.select, "limit", binder),
+            whole_number(self.select, "offset", binder) or 0,
+            bool(self.select.args.get("distinct")),
         )
+
+    def _binder(self, scope: Scope) -> ScalarBinder:
+        return ScalarBinder(scope, self.context.params, self.context.catalog.timezone)
+
+    def _windows(self, owned: Owned | None) -> Windows:
+        named = {fold(window.this.name): window for window in self.select.args.get("windows") or []}
+        return Windows(self.context, owned, named)
+
+    def _nest(self, query: exp.Query, around: Around) -> Table:
+        return self.bind_query(query, self.environment, around)
 
 
 def _position(node: exp.Literal, columns: int) -> int:

@@ -18,9 +18,9 @@ from hedgerow.expressions.nodes import Column, Expr, Literal, Order, Window, wal
 from hedgerow.plan import coerce
 from hedgerow.plan.aggregate_calls import arguments_of_summary, name_of, unwrap
 from hedgerow.plan.context import Context
+from hedgerow.plan.handlers import Binder
 from hedgerow.plan.ownership import determines_owner
 from hedgerow.plan.rows import Owned
-from hedgerow.plan.scalar import ScalarBinder
 from hedgerow.plan.scope import fold
 from hedgerow.plan.syntax import span_of, text_of
 
@@ -37,7 +37,7 @@ class Windows:
     owned: Owned | None
     named: Mapping[str, exp.Window]
 
-    def bind(self, node: exp.Window, binder: ScalarBinder) -> Expr:
+    def bind(self, node: exp.Window, binder: Binder) -> Expr:
         """The window function that `node` is."""
         call, where = unwrap(node.this)
         if isinstance(call, exp.Anonymous) and str(call.this).upper() == SHARE and len(call.expressions) == 1:
@@ -72,13 +72,13 @@ class Windows:
             summary.range([range_of(a) for a in arguments], float(rows or "inf")),
         )
 
-    def _share(self, node: exp.Window, part: exp.Expr, binder: ScalarBinder) -> Expr:
+    def _share(self, node: exp.Window, part: exp.Expr, binder: Binder) -> Expr:
         """RATIO_TO_REPORT(x) OVER (…): x as a share of its sum."""
         total = node.copy()
         total.set("this", exp.Sum(this=part.copy()))
         return coerce.call("divide", [binder.bind(part), self.bind(total, binder)], span_of(node))
 
-    def _over(self, node: exp.Window, binder: ScalarBinder) -> tuple[list[Expr], list[Order], str]:
+    def _over(self, node: exp.Window, binder: Binder) -> tuple[list[Expr], list[Order], str]:
         """Partition, order and frame, with what a named window adds."""
         base = node.args.get("alias")
         partition, order, frame = list[Expr](), list[Order](), ""
@@ -111,7 +111,7 @@ class Windows:
         return tuple(partition) if self.owned.pinned else (*partition, self.owned.owner)
 
 
-def order_term(node: exp.Expr, binder: ScalarBinder) -> Order:
+def order_term(node: exp.Expr, binder: Binder) -> Order:
     """One term of ORDER BY."""
     if not isinstance(node, exp.Ordered) or node.args.get("with_fill"):
         raise UnsupportedSQLError(
