@@ -28,7 +28,7 @@ from hedgerow.plan.context import Context
 from hedgerow.plan.handlers import Binder, unsupported
 from hedgerow.plan.nodes import AggregateCall, Named
 from hedgerow.plan.ownership import is_owner
-from hedgerow.plan.rows import Owned
+from hedgerow.plan.rows import Ownership
 from hedgerow.plan.scalar import ScalarBinder
 from hedgerow.plan.scope import RowScope, Special, clip, fold
 from hedgerow.plan.syntax import AGGREGATES, function_hint, function_name, span_of, text_of
@@ -51,7 +51,7 @@ class Groups:
     alias: str
     keys: tuple[Named, ...]
     mode: Mode
-    owned: Owned | None
+    ownership: Ownership | None
     sets: tuple[tuple[int, ...], ...] | None = None
 
 
@@ -119,9 +119,9 @@ class AggregatedScope:
         for index, key in enumerate(self._groups.keys):
             if key.expr == bound:
                 return self.key_column(index)
-        owned = self._groups.owned
-        if self._groups.mode is Mode.PERSON and owned is not None and is_owner(bound, owned, self._context):
-            return owned.owner if owned.pinned else Column("o", bound.type, table=self._groups.alias)
+        ownership = self._groups.ownership
+        if self._groups.mode is Mode.PERSON and ownership is not None and is_owner(bound, ownership, self._context):
+            return ownership.owner if ownership.pinned else Column("o", bound.type, table=self._groups.alias)
         return None
 
     def _grouping(self, node: exp.Grouping | exp.GroupingId) -> Expr:
@@ -181,7 +181,7 @@ class AggregatedScope:
                 hint="Convert with CAST, for instance CAST(x AS DOUBLE).",
                 span=span_of(node),
             )
-        rows = self._groups.owned.limits.max_rows if self._groups.owned is not None else None
+        rows = self._groups.ownership.limits.max_rows if self._groups.ownership is not None else None
         found = known.range([range_of(a) for a in arguments], float(rows or "inf"))
         return self._column_of(AggregateCall("", known.name, tuple(arguments), condition, distinct, made), found)
 
@@ -248,10 +248,10 @@ class AggregatedScope:
         self, function: str, arguments: list[Expr], where: Expr | None, node: exp.Expr, *, distinct: bool
     ) -> list[Expr]:
         """Check an aggregate over private rows, so that a refusal names its clause and costs nothing."""
-        owned = self._groups.owned
-        if owned is None:
+        ownership = self._groups.ownership
+        if ownership is None:
             return arguments
-        counts_units = distinct and len(arguments) == 1 and is_owner(arguments[0], owned, self._context)
+        counts_units = distinct and len(arguments) == 1 and is_owner(arguments[0], ownership, self._context)
         if distinct and not counts_units and function not in {"COUNT", "MIN", "MAX"}:
             raise UnsupportedSQLError(
                 f"{text_of(node)}: only COUNT, MIN and MAX take DISTINCT.",
@@ -262,9 +262,11 @@ class AggregatedScope:
         if (
             (not distinct or function in {"MIN", "MAX"})
             and function != "COUNT"
-            and any(column.id in columns_of(owned.owner) for argument in arguments for column in columns_read(argument))
+            and any(
+                column.id in columns_of(ownership.owner) for argument in arguments for column in columns_read(argument)
+            )
         ):
-            raise unit_shown(owned.owner, node)
+            raise unit_shown(ownership.owner, node)
         try:
             known = noisy(function)
             if known is not None:

@@ -16,10 +16,20 @@ from hedgerow.plan.context import Bounds, Context
 from hedgerow.plan.facts import Facts
 from hedgerow.plan.literals import Parameters
 from hedgerow.plan.nested import Around
-from hedgerow.plan.nodes import Derived, From, Limits, LogicalPlan, Named, Select, SetOperation, releases_of, renamed
+from hedgerow.plan.nodes import (
+    ContributionLimits,
+    Derived,
+    From,
+    LogicalPlan,
+    Named,
+    Select,
+    SetOperation,
+    releases_of,
+    renamed,
+)
 from hedgerow.plan.ownership import LARGEST_SIZE, owner_column
 from hedgerow.plan.relations import constants, derived
-from hedgerow.plan.rows import Owned, Standing, Table, within_size
+from hedgerow.plan.rows import Ownership, Privacy, Table, within_size
 from hedgerow.plan.scalar import ScalarBinder
 from hedgerow.plan.scope import RowScope, fold
 from hedgerow.plan.select import bind_select
@@ -48,17 +58,17 @@ def combine(node: exp.SetOperation, left: Table, right: Table, context: Context)
             span=span_of(node),
         )
     size = within_size(whole(left, node).size + whole(right, node).size)
-    standings = {left.standing, right.standing}
-    if Standing.OWNED in standings:
+    standings = {left.privacy, right.privacy}
+    if Privacy.OWNED in standings:
         return replace(_owned(node, left, right, context), size=size)
-    standing = Standing.RELEASED if Standing.RELEASED in standings else Standing.PUBLIC
+    privacy = Privacy.RELEASED if Privacy.RELEASED in standings else Privacy.PUBLIC
     one, other = _aligned(left, right, context, node)
     query = SetOperation(OPERATORS[type(node)], not node.args.get("distinct"), one, other)
-    return Table(query, standing, left.names, _columns(one, other), size=size)
+    return Table(query, privacy, left.names, _columns(one, other), size=size)
 
 
 def _owned(node: exp.SetOperation, left: Table, right: Table, context: Context) -> Table:
-    if left.owned is None or right.owned is None or not isinstance(node, exp.Union):
+    if left.ownership is None or right.ownership is None or not isinstance(node, exp.Union):
         raise UnsupportedSQLError(
             f"{OPERATORS[type(node)]} would compare private rows with those of others.",
             code="set-operation",
@@ -74,7 +84,7 @@ def _owned(node: exp.SetOperation, left: Table, right: Table, context: Context) 
             hint="Use UNION ALL, or put the unit in the same place of both queries.",
             span=span_of(node),
         )
-    if not _same_kind(left.owned.owner, right.owned.owner):
+    if not _same_kind(left.ownership.owner, right.ownership.owner):
         raise UnsupportedSQLError(
             "The units of both sides have different types, so a person of one cannot be found in the other.",
             code="set-operation",
@@ -83,14 +93,16 @@ def _owned(node: exp.SetOperation, left: Table, right: Table, context: Context) 
         )
     one, other = _aligned(left, right, context, node)
     alias = context.alias()
-    owner = owner_column(alias, left.owned.owner)
+    owner = owner_column(alias, left.ownership.owner)
     columns = _columns(one, other)
     shown = tuple(
         Named(c.name, replace(c, table=alias, name=OWNER if i in at else c.name)) for i, c in enumerate(columns)
     )
     query = Select(Derived(SetOperation("UNION", every, one, other), alias), (), (*shown, Named(OWNER, owner)))
-    owned = Owned(owner, _sum(left.owned.limits, right.owned.limits), frozenset(), Facts((), (), frozenset({alias})))
-    return Table(query, Standing.OWNED, left.names, columns, owned, at)
+    ownership = Ownership(
+        owner, _sum(left.ownership.limits, right.ownership.limits), frozenset(), Facts((), (), frozenset({alias}))
+    )
+    return Table(query, Privacy.OWNED, left.names, columns, ownership, at)
 
 
 def _same_kind(left: Expr, right: Expr) -> bool:
@@ -118,8 +130,8 @@ def _projected(table: Table, exprs: Sequence[Expr], context: Context) -> Select:
     alias = context.alias()
     moved = [renamed(expr, {"l": alias, "r": alias}) for expr in exprs]
     columns = [Named(f"c{i}", expr) for i, expr in enumerate(moved)]
-    if table.owned is not None:
-        columns.append(Named(OWNER, owner_column(alias, table.owned.owner)))
+    if table.ownership is not None:
+        columns.append(Named(OWNER, owner_column(alias, table.ownership.owner)))
     return Select(Derived(table.query, alias), (), tuple(columns))
 
 
@@ -136,10 +148,10 @@ def _columns(left: Select, right: Select) -> tuple[Column, ...]:
     )
 
 
-def _sum(left: Limits, right: Limits) -> Limits:
+def _sum(left: ContributionLimits, right: ContributionLimits) -> ContributionLimits:
     """A unit counts in both."""
     rows = None if left.max_rows is None or right.max_rows is None else left.max_rows + right.max_rows
-    return Limits(rows, None, None, min(left.size + right.size, LARGEST_SIZE), one_row=False, inferred=True)
+    return ContributionLimits(rows, None, None, min(left.size + right.size, LARGEST_SIZE), one_row=False, inferred=True)
 
 
 MAX_NESTING = 40
@@ -163,7 +175,7 @@ def bind(
     context = Context(catalog, schema, params, bounds or {}, keep_paths)
     table = _Binder(context).bind(query, Environment(), None)
     _check_bounds(context)
-    if table.standing is Standing.OWNED:
+    if table.privacy is Privacy.OWNED:
         raise _rows_shown(query)
     root = table.query
     if not isinstance(root, Select):
@@ -227,7 +239,7 @@ class _Binder:
         offset = clauses.whole_number(query, "offset", binder) or 0
         if order is None and limit is None and not offset:
             return table
-        if table.standing is Standing.OWNED:
+        if table.privacy is Privacy.OWNED:
             return replace(table, cut_off=table.cut_off or limit is not None or offset > 0)
         rows = derived(replace(table, outer=()), "result", self._context, query)
         scope = ScalarBinder(RowScope(rows.items), self._context.params, self._context.catalog.timezone)

@@ -18,9 +18,20 @@ from hedgerow.plan.aggregated import AggregatedScope, Groups, Mode, unit_shown
 from hedgerow.plan.clauses import Shown, grouping_sets
 from hedgerow.plan.context import Context
 from hedgerow.plan.facts import Facts, shown_as
-from hedgerow.plan.nodes import AggregateCall, From, Grouped, Join, Limits, Named, Release, Released, Select, canonical
+from hedgerow.plan.nodes import (
+    AggregateCall,
+    ContributionLimits,
+    From,
+    Grouped,
+    Join,
+    Named,
+    Release,
+    Released,
+    Select,
+    canonical,
+)
 from hedgerow.plan.ownership import determines_owner, in_fixed, is_owner, one_row_each, owner_column
-from hedgerow.plan.rows import Owned, Standing
+from hedgerow.plan.rows import Ownership, Privacy
 from hedgerow.plan.scalar import ScalarBinder
 from hedgerow.plan.scope import RowScope, fold
 from hedgerow.plan.syntax import span_of, text_of
@@ -67,8 +78,8 @@ class Relation:
 
     source: From | None
     where: tuple[Expr, ...]
-    owned: Owned | None
-    standing: Standing
+    ownership: Ownership | None
+    privacy: Privacy
 
 
 def is_grouped(select: exp.Select, shown: Sequence[Shown]) -> bool:
@@ -118,7 +129,7 @@ class GroupBinder:
                 hint="GROUP BY plain expressions here.",
                 span=span_of(select.args["group"]),
             )
-        return Groups(self._context.alias(), named, mode, self._below.owned, None if whole else places)
+        return Groups(self._context.alias(), named, mode, self._below.ownership, None if whole else places)
 
     def scope(self, groups: Groups) -> AggregatedScope:
         """The names above the groups."""
@@ -132,17 +143,17 @@ class GroupBinder:
         calls = tuple(scope.calls)
         if groups.mode is Mode.RELEASE:
             self._check_alone()
-        if groups.mode is Mode.RELEASE and groups.owned is not None:
-            return Relation(self._released(source, groups, calls), having, None, Standing.RELEASED)
-        if groups.mode is Mode.PERSON and groups.owned is not None:
-            return self._person(source, groups, calls, having, groups.owned)
+        if groups.mode is Mode.RELEASE and groups.ownership is not None:
+            return Relation(self._released(source, groups, calls), having, None, Privacy.RELEASED)
+        if groups.mode is Mode.PERSON and groups.ownership is not None:
+            return self._person(source, groups, calls, having, groups.ownership)
         made = Grouped(source, self._below.where, groups.keys, calls, groups.alias, groups.sets)
-        return Relation(made, having, None, self._below.standing)
+        return Relation(made, having, None, self._below.privacy)
 
     def _mode(self, keys: Sequence[Expr]) -> Mode:
-        if self._below.owned is None:
+        if self._below.ownership is None:
             return Mode.EXACT
-        return Mode.PERSON if determines_owner(keys, self._below.owned, self._context) else Mode.RELEASE
+        return Mode.PERSON if determines_owner(keys, self._below.ownership, self._context) else Mode.RELEASE
 
     def _key(self, node: exp.Expr) -> Expr:
         if node.find(exp.Window) is not None:
@@ -180,16 +191,16 @@ class GroupBinder:
         return node
 
     def _check_release(self, sets: Sequence[Sequence[exp.Expr]]) -> None:
-        owned = self._below.owned
-        if owned is None:
+        ownership = self._below.ownership
+        if ownership is None:
             return
         self._check_alone()
         nodes = [node for group in sets for node in group]
-        owners = columns_of(owned.owner)
+        owners = columns_of(ownership.owner)
         for node in nodes:
             bound = self._rows.bind(node)
-            if any(part.id in owners or is_owner(part, owned, self._context) for part in columns_read(bound)):
-                raise unit_shown(owned.owner, node)
+            if any(part.id in owners or is_owner(part, ownership, self._context) for part in columns_read(bound)):
+                raise unit_shown(ownership.owner, node)
 
     def _check_alone(self) -> None:
         """Refuse a release that depends on the row around it."""
@@ -201,18 +212,18 @@ class GroupBinder:
             )
 
     def _released(self, source: From, groups: Groups, calls: Sequence[AggregateCall]) -> From:
-        owned = groups.owned
-        if owned is None:
+        ownership = groups.ownership
+        if ownership is None:
             raise UnsupportedSQLError("Nobody owns these rows.", code="internal")
         noisy = tuple(call for call in calls if call.function != "GROUPING")
-        limits = _limits(owned, groups.keys)
+        limits = _limits(ownership, groups.keys)
         domain = public_keys(source, self._below.where, groups.keys, self._public)
-        made = Release(source, self._below.where, owned.owner, limits, groups.keys, noisy, domain)
+        made = Release(source, self._below.where, ownership.owner, limits, groups.keys, noisy, domain)
         release = canonical(made, self._context.prefix)
         if groups.sets is None:
             return Released(release, groups.alias)
         alias = self._context.alias()
-        in_one = limits.one_row or all(in_fixed(key.expr, owned) for key in groups.keys)
+        in_one = limits.one_row or all(in_fixed(key.expr, ownership) for key in groups.keys)
         if not in_one and any(call.distinct for call in noisy):
             raise UnsupportedSQLError(
                 "COUNT(DISTINCT unit) does not add up over groups: one person can be in several.",
@@ -224,25 +235,30 @@ class GroupBinder:
         return Grouped(Released(release, alias), (), keys, totals, groups.alias, groups.sets)
 
     def _person(
-        self, source: From, groups: Groups, calls: tuple[AggregateCall, ...], having: tuple[Expr, ...], owned: Owned
+        self,
+        source: From,
+        groups: Groups,
+        calls: tuple[AggregateCall, ...],
+        having: tuple[Expr, ...],
+        ownership: Ownership,
     ) -> Relation:
         """Groups of one person's rows. The owner is a key of theirs, whether or not the text says so."""
-        keys = groups.keys if owned.pinned else (*groups.keys, Named("o", owned.owner))
+        keys = groups.keys if ownership.pinned else (*groups.keys, Named("o", ownership.owner))
         made = Grouped(source, self._below.where, keys, calls, groups.alias)
-        return Relation(made, having, self.person(groups, owned), Standing.OWNED)
+        return Relation(made, having, self.person(groups, ownership), Privacy.OWNED)
 
-    def person(self, groups: Groups, owned: Owned) -> Owned:
+    def person(self, groups: Groups, ownership: Ownership) -> Ownership:
         """To whom the groups of one person's rows belong."""
-        if owned.pinned:
-            return owned
-        keys = (*groups.keys, Named("o", owned.owner))
-        owner = owner_column(groups.alias, owned.owner)
+        if ownership.pinned:
+            return ownership
+        keys = (*groups.keys, Named("o", ownership.owner))
+        owner = owner_column(groups.alias, ownership.owner)
         shown = shown_as(groups.alias, [(key.name, key.expr) for key in keys])
-        facts = owned.facts.plus(Facts((), (), frozenset({groups.alias})), shown)
-        alone = all(is_owner(key.expr, owned, self._context) for key in groups.keys)
-        limits = one_row_each(owned.limits, owned.owner)
-        fixed = frozenset({groups.alias}) if alone or owned.limits.max_rows == 1 else frozenset()
-        return replace(owned, owner=owner, facts=facts, limits=limits if alone else owned.limits, fixed=fixed)
+        facts = ownership.facts.plus(Facts((), (), frozenset({groups.alias})), shown)
+        alone = all(is_owner(key.expr, ownership, self._context) for key in groups.keys)
+        limits = one_row_each(ownership.limits, ownership.owner)
+        fixed = frozenset({groups.alias}) if alone or ownership.limits.max_rows == 1 else frozenset()
+        return replace(ownership, owner=owner, facts=facts, limits=limits if alone else ownership.limits, fixed=fixed)
 
 
 def _varies(expr: Expr) -> bool:
@@ -250,11 +266,11 @@ def _varies(expr: Expr) -> bool:
     return any(isinstance(part, Column) for part in walk(expr))
 
 
-def _limits(owned: Owned, keys: Sequence[Named]) -> Limits:
+def _limits(ownership: Ownership, keys: Sequence[Named]) -> ContributionLimits:
     """Keys that are the same in all rows of a unit put it in one group, whatever else was declared."""
-    if owned.limits.max_groups != 1 and keys and all(in_fixed(key.expr, owned) for key in keys):
-        return replace(owned.limits, max_groups=1, inferred=True)
-    return owned.limits
+    if ownership.limits.max_groups != 1 and keys and all(in_fixed(key.expr, ownership) for key in keys):
+        return replace(ownership.limits, max_groups=1, inferred=True)
+    return ownership.limits
 
 
 def _shown(key: Named, alias: str) -> Column:

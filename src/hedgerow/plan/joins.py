@@ -17,7 +17,7 @@ from hedgerow.plan.context import Context
 from hedgerow.plan.facts import Equality, Facts, equalities, term
 from hedgerow.plan.nodes import Join
 from hedgerow.plan.ownership import all_of, exactly, not_on_the_unit, same_owner, unproved
-from hedgerow.plan.rows import Rows, Standing, within_size
+from hedgerow.plan.rows import JoinedRows, Privacy, within_size
 from hedgerow.plan.scalar import ScalarBinder
 from hedgerow.plan.scope import RowScope, Scope, fold
 from hedgerow.plan.sources import nullable
@@ -33,11 +33,11 @@ class Joiner:
         self._context = context
         self._scope = scope
 
-    def join(self, left: Rows, right: Rows, node: exp.Join) -> Rows:
+    def join(self, left: JoinedRows, right: JoinedRows, node: exp.Join) -> JoinedRows:
         """`left` and `right` side by side, as `node` says."""
         _check(node)
         _distinct_names(left, right, node)
-        if {left.standing, right.standing} == {Standing.OWNED, Standing.RELEASED}:
+        if {left.privacy, right.privacy} == {Privacy.OWNED, Privacy.RELEASED}:
             raise released_with_private(node)
         side = str(node.args.get("side") or "").lower()
         using = self._using(left, right, node)
@@ -52,7 +52,7 @@ class Joiner:
         either = joined.either or left.either or right.either
         return replace(joined, merged=self._merged(left, right, using, side), node=node, size=size, either=either)
 
-    def _using(self, left: Rows, right: Rows, node: exp.Join) -> list[tuple[str, Expr, Expr]]:
+    def _using(self, left: JoinedRows, right: JoinedRows, node: exp.Join) -> list[tuple[str, Expr, Expr]]:
         """The columns that USING or NATURAL makes one: name, left, right."""
         names = [fold(identifier.name) for identifier in node.args.get("using") or []]
         if str(node.args.get("method") or "").upper() == "NATURAL":
@@ -68,7 +68,7 @@ class Joiner:
         return [(name, _find(left, name, node), _find(right, name, node)) for name in names]
 
     def _condition(
-        self, left: Rows, right: Rows, using: Sequence[tuple[str, Expr, Expr]], node: exp.Join
+        self, left: JoinedRows, right: JoinedRows, using: Sequence[tuple[str, Expr, Expr]], node: exp.Join
     ) -> Expr | None:
         found: list[Expr] = [coerce.call("equal", coerce.comparable([a, b])) for _, a, b in using]
         if node.args.get("on") is not None:
@@ -81,10 +81,12 @@ class Joiner:
         whole = found[0]
         for part in found[1:]:
             whole = coerce.call("and", [whole, part])
-        owners = [leaf.owner for rows in (left, right) for leaf in rows.leaves]
+        owners = [private.owner for rows in (left, right) for private in rows.private_sources]
         return exactly(whole, [*owners, *left.owners, *right.owners])
 
-    def _merged(self, left: Rows, right: Rows, using: Sequence[tuple[str, Expr, Expr]], side: str) -> dict[str, Expr]:
+    def _merged(
+        self, left: JoinedRows, right: JoinedRows, using: Sequence[tuple[str, Expr, Expr]], side: str
+    ) -> dict[str, Expr]:
         """What a name means that USING made one of two: the side that is always there, or whichever is."""
         made = {**left.merged, **right.merged}
         for name, one, other in using:
@@ -92,24 +94,26 @@ class Joiner:
             made[name] = other if side == "right" else either
         return nullable(made) if side else made
 
-    def _outer(self, left: Rows, right: Rows, condition: Expr | None, node: exp.Join, *, flipped: bool) -> Rows:
+    def _outer(
+        self, left: JoinedRows, right: JoinedRows, condition: Expr | None, node: exp.Join, *, flipped: bool
+    ) -> JoinedRows:
         """One side is always there, the other only where the condition finds it."""
         kept, found = (right, left) if flipped else (left, right)
         condition = self._same_owner(kept, found, condition, node)
         facts = kept.facts.plus(found.facts.plus(Facts(), _facts(condition)).guarded(found.aliases))
         missing = tuple(replace(item, columns=nullable(item.columns)) for item in found.items)
         items = missing + kept.items if flipped else kept.items + missing
-        return Rows(
+        return JoinedRows(
             Join("left", kept.source, found.source, condition),
-            _standing(left, right),
+            _privacy(left, right),
             items,
             facts,
             kept.owners or found.owners[:1],
-            left.leaves + right.leaves,
+            left.private_sources + right.private_sources,
             left.public + right.public,
         )
 
-    def _full(self, left: Rows, right: Rows, condition: Expr | None, node: exp.Join) -> Rows:
+    def _full(self, left: JoinedRows, right: JoinedRows, condition: Expr | None, node: exp.Join) -> JoinedRows:
         """Each side may be missing; rows belong to whoever is there."""
         condition = self._same_owner(left, right, condition, node)
         condition = self._same_owner(right, left, condition, node)
@@ -123,18 +127,18 @@ class Joiner:
             facts = facts.plus(Facts(), (Equality(term(whichever), term(o), False, (side,)) for o, side in names))  # noqa: FBT003
             owners = (whichever,)
         items = tuple(replace(item, columns=nullable(item.columns)) for item in left.items + right.items)
-        return Rows(
+        return JoinedRows(
             Join("full", left.source, right.source, condition),
-            _standing(left, right),
+            _privacy(left, right),
             items,
             facts,
             owners,
-            left.leaves + right.leaves,
+            left.private_sources + right.private_sources,
             left.public + right.public,
-            either=bool(left.leaves and right.leaves),
+            either=bool(left.private_sources and right.private_sources),
         )
 
-    def _inner(self, left: Rows, right: Rows, condition: Expr | None) -> Rows:
+    def _inner(self, left: JoinedRows, right: JoinedRows, condition: Expr | None) -> JoinedRows:
         """Both sides; whether they belong to one unit is settled with all conditions of the query.
 
         Privacy: an equality of owners that follows from this condition and from declared paths is spelled out here. An
@@ -146,7 +150,7 @@ class Joiner:
         added, _ = unproved(joined.owners, joined.facts, self._context)
         return _side_by_side(left, right, all_of([condition, *added]))
 
-    def _same_owner(self, kept: Rows, found: Rows, condition: Expr | None, node: exp.Join) -> Expr | None:
+    def _same_owner(self, kept: JoinedRows, found: JoinedRows, condition: Expr | None, node: exp.Join) -> Expr | None:
         """The ON clause of an outer join, by which alone the rows it brings together belong to one unit.
 
         Privacy: an equality of owners that only declared paths imply is added to it.
@@ -164,18 +168,18 @@ class Joiner:
         for owner in kept.owners:
             if supposed.same(term(owner), wanted):
                 return all_of([condition, same_owner(owner, found.owners[0])])
-        both = replace(kept, leaves=kept.leaves + found.leaves, node=node)
+        both = replace(kept, private_sources=kept.private_sources + found.private_sources, node=node)
         raise not_on_the_unit(both, kept.owners[0], found.owners[0])
 
 
-def _side_by_side(left: Rows, right: Rows, condition: Expr | None) -> Rows:
-    return Rows(
+def _side_by_side(left: JoinedRows, right: JoinedRows, condition: Expr | None) -> JoinedRows:
+    return JoinedRows(
         Join("cross" if condition is None else "inner", left.source, right.source, condition),
-        _standing(left, right),
+        _privacy(left, right),
         left.items + right.items,
         left.facts.plus(right.facts, _facts(condition)),
         left.owners + right.owners,
-        left.leaves + right.leaves,
+        left.private_sources + right.private_sources,
         left.public + right.public,
     )
 
@@ -184,16 +188,16 @@ def _facts(condition: Expr | None) -> tuple[Equality, ...]:
     return () if condition is None else equalities([condition])
 
 
-def _standing(left: Rows, right: Rows) -> Standing:
-    both = {left.standing, right.standing}
-    return next((s for s in (Standing.OWNED, Standing.RELEASED) if s in both), Standing.PUBLIC)
+def _privacy(left: JoinedRows, right: JoinedRows) -> Privacy:
+    both = {left.privacy, right.privacy}
+    return next((s for s in (Privacy.OWNED, Privacy.RELEASED) if s in both), Privacy.PUBLIC)
 
 
-def _scope(rows: Rows, parent: Scope | None) -> RowScope:
+def _scope(rows: JoinedRows, parent: Scope | None) -> RowScope:
     return RowScope(rows.items, rows.merged, parent)
 
 
-def _find(rows: Rows, name: str, node: exp.Join) -> Expr:
+def _find(rows: JoinedRows, name: str, node: exp.Join) -> Expr:
     column = exp.column(name, quoted=True)
     column.this.meta.update(next((n.meta for n in node.walk() if "start" in n.meta), {}))
     return _scope(rows, None).column(column)
@@ -219,7 +223,7 @@ def _check(node: exp.Join) -> None:
         )
 
 
-def _distinct_names(left: Rows, right: Rows, node: exp.Join) -> None:
+def _distinct_names(left: JoinedRows, right: JoinedRows, node: exp.Join) -> None:
     for item in right.items:
         if any(fold(item.name) == fold(other.name) for other in left.items):
             raise UnsupportedSQLError(

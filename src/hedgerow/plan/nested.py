@@ -21,7 +21,7 @@ from hedgerow.plan.facts import COLUMN, Equality, term
 from hedgerow.plan.handlers import Binder
 from hedgerow.plan.nodes import Derived, Named, Query, Select
 from hedgerow.plan.ownership import owner_column, same_owner
-from hedgerow.plan.rows import Owned, Standing, Table, within_size
+from hedgerow.plan.rows import Ownership, Privacy, Table, within_size
 from hedgerow.plan.scope import Scope
 from hedgerow.plan.syntax import span_of
 from hedgerow.plan.tables import whole
@@ -36,7 +36,7 @@ class Around:
     """What a nested query finds around it: names, and the owner of the row it is evaluated for."""
 
     scope: Scope
-    owned: Owned | None
+    ownership: Ownership | None
 
 
 def is_nested(node: exp.Expr) -> bool:
@@ -56,7 +56,7 @@ def has_nested(node: exp.Expr) -> bool:
 class Nester:
     """Binds nested queries of one surrounding query.
 
-    `standing` is that of the surrounding rows. Without `around` nested queries are refused. `released` is set once a
+    `privacy` is that of the surrounding rows. Without `around` nested queries are refused. `released` is set once a
     nested query brings released numbers in, and `size` counts the relations that nested queries read.
     """
 
@@ -64,12 +64,12 @@ class Nester:
         self,
         context: Context,
         bind: Callable[[exp.Query, Around], Table],
-        standing: Standing = Standing.PUBLIC,
+        privacy: Privacy = Privacy.PUBLIC,
         around: Around | None = None,
     ) -> None:
         self._context = context
         self._bind = bind
-        self._standing = standing
+        self._privacy = privacy
         self._around = around
         self.released = False
         self.size = 0
@@ -146,11 +146,11 @@ class Nester:
         values: Sequence[Expr] = (),
     ) -> Expr:
         self.size = within_size(self.size + whole(table, node).size)
-        if table.standing is Standing.OWNED:
+        if table.privacy is Privacy.OWNED:
             table, kind = self._same_owner(table, values, node), OWN if kind == "in" else kind
-        elif table.standing is Standing.RELEASED:
+        elif table.privacy is Privacy.RELEASED:
             self.released = True
-            if self._standing is Standing.OWNED:
+            if self._privacy is Privacy.OWNED:
                 raise UnsupportedSQLError(
                     "A noisy number is compared with private rows, so noise of one answer would decide what another "
                     "one counts.",
@@ -164,21 +164,21 @@ class Nester:
         return Nested(kind, shown, tuple(arguments), table.outer, result, bounds)
 
     def _same_owner(self, table: Table, values: Sequence[Expr], node: exp.Expr) -> Table:
-        owned = self._around.owned if self._around is not None else None
-        if self._standing is not Standing.OWNED or owned is None or table.owned is None:
+        ownership = self._around.ownership if self._around is not None else None
+        if self._privacy is not Privacy.OWNED or ownership is None or table.ownership is None:
             raise _not_correlated(node)
-        if table.owned.pinned:
+        if table.ownership.pinned:
             return table
         equal = [Equality((COLUMN, "n", f"c{i}"), term(value)) for i, value in enumerate(values)]
-        facts = owned.facts.plus(table.facts.under("n:", "n"), equal)
-        if not self._context.supposed(facts).same((COLUMN, "n", "o"), term(owned.owner)):
+        facts = ownership.facts.plus(table.facts.under("n:", "n"), equal)
+        if not self._context.supposed(facts).same((COLUMN, "n", "o"), term(ownership.owner)):
             raise _not_correlated(node)
         select = as_select(table, self._context)
         inner = select.columns[-1].expr
-        outer = tuple(c for c in (owned.owner,) if isinstance(c, Column))
+        outer = tuple(c for c in (ownership.owner,) if isinstance(c, Column))
         return replace(
             table,
-            query=replace(select, where=(*select.where, same_owner(inner, owned.owner))),
+            query=replace(select, where=(*select.where, same_owner(inner, ownership.owner))),
             outer=(*table.outer, *outer),
         )
 
@@ -190,8 +190,8 @@ def as_select(table: Table, context: Context) -> Select:
         return query
     alias = context.alias()
     columns: list[Named] = [Named(c.name, replace(c, table=alias)) for c in table.columns]
-    if table.owned is not None:
-        columns.append(Named("o", owner_column(alias, table.owned.owner)))
+    if table.ownership is not None:
+        columns.append(Named("o", owner_column(alias, table.ownership.owner)))
     return Select(Derived(query, alias), (), tuple(columns))
 
 

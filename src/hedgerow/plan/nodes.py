@@ -15,7 +15,7 @@ from hedgerow.expressions.types import Type
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ContributionLimits:
     """How much one unit may count, as the owner declared it. None: not declared.
 
     `one_row` says that the *database enforces* (or a GROUP BY of ours makes certain) at most one row per unit, so that
@@ -120,7 +120,7 @@ class Release:
     source: "From"
     where: tuple[Expr, ...]
     owner: Expr
-    limits: Limits
+    limits: ContributionLimits
     keys: tuple[Named, ...]
     calls: tuple[AggregateCall, ...]
     domain: "Select | None" = None

@@ -14,15 +14,15 @@ from hedgerow.expressions.nodes import Call, Column, Expr, columns_of
 from hedgerow.expressions.types import Type
 from hedgerow.plan.context import Context
 from hedgerow.plan.facts import COLUMN, FAITHFUL, Classes, Facts, columns_in, conjuncts, equalities, key_term, term
-from hedgerow.plan.nodes import Limits
-from hedgerow.plan.rows import Leaf, Owned, Rows
+from hedgerow.plan.nodes import ContributionLimits
+from hedgerow.plan.rows import JoinedRows, Ownership, PrivateSource
 from hedgerow.plan.syntax import span_of
 
 LARGEST_SIZE = 10**15
 """No engine adds up more rows than this in the time that a query may take."""
 
 
-def settle(rows: Rows, conditions: Sequence[Expr], context: Context) -> tuple[Owned, tuple[Expr, ...]]:
+def settle(rows: JoinedRows, conditions: Sequence[Expr], context: Context) -> tuple[Ownership, tuple[Expr, ...]]:
     """The one owner of each row, and the conditions that WHERE must hold besides; or the reason why there is none.
 
     Privacy: that all owners of a row are equal follows from keys that the database enforces, or is such a condition.
@@ -34,7 +34,7 @@ def settle(rows: Rows, conditions: Sequence[Expr], context: Context) -> tuple[Ow
         raise not_on_the_unit(rows, first, strangers[0])
     facts = facts.plus(Facts(), equalities(added))
     measured = _Sizes(rows, context, context.supposed(facts, rows.aliases), context.classes(facts, present_with(first)))
-    return Owned(first, measured.limits(), measured.fixed(), facts), added
+    return Ownership(first, measured.limits(), measured.fixed(), facts), added
 
 
 def unproved(owners: Sequence[Expr], facts: Facts, context: Context) -> tuple[tuple[Expr, ...], tuple[Expr, ...]]:
@@ -60,9 +60,9 @@ def present_with(owner: Expr) -> frozenset[str]:
     return frozenset(table for table, _ in columns) if len(columns) == 1 else frozenset()
 
 
-def not_on_the_unit(rows: Rows, first: Expr, other: Expr) -> UnsupportedSQLError:
+def not_on_the_unit(rows: JoinedRows, first: Expr, other: Expr) -> UnsupportedSQLError:
     """The refusal of a join in which rows of different people could meet."""
-    names = {term(leaf.owner): leaf for leaf in rows.leaves}
+    names = {term(private.owner): private for private in rows.private_sources}
     left, right = names.get(term(first)), names.get(term(other))
     what = f"{_named(left)} and {_named(right)}" if left and right else "Private tables"
     return UnsupportedSQLError(
@@ -73,14 +73,14 @@ def not_on_the_unit(rows: Rows, first: Expr, other: Expr) -> UnsupportedSQLError
     )
 
 
-def _named(leaf: Leaf) -> str:
-    return repr(leaf.name)
+def _named(private: PrivateSource) -> str:
+    return repr(private.name)
 
 
-def _suggested(left: Leaf | None, right: Leaf | None) -> str:
+def _suggested(left: PrivateSource | None, right: PrivateSource | None) -> str:
     if left is None or right is None or left.path or right.path or None in {left.row, right.row}:
         return ""
-    names = [f"{leaf.name}.{next(iter(columns_of(leaf.owner)))[1]}" for leaf in (left, right)]
+    names = [f"{private.name}.{next(iter(columns_of(private.owner)))[1]}" for private in (left, right)]
     return f" ({' = '.join(names)})"
 
 
@@ -92,22 +92,22 @@ class _Sizes:
     Only limits that weights enforce may rest on the former.
     """
 
-    rows: Rows
+    rows: JoinedRows
     context: Context
     matched: Classes
     always: Classes
 
-    def limits(self) -> Limits:
+    def limits(self) -> ContributionLimits:
         """Of the finest table along a path; the product where tables meet on the unit."""
-        counted = [leaf for leaf in self.rows.leaves if not self._absorbed(leaf)]
-        unique = self._determined(frozenset(a for leaf in self.rows.leaves for a in leaf.aliases))
+        counted = [private for private in self.rows.private_sources if not self._absorbed(private)]
+        unique = self._determined(frozenset(a for private in self.rows.private_sources for a in private.aliases))
         single = all(alias in unique for alias, _ in self.rows.public)
-        every = sum(leaf.limits.size for leaf in self.rows.leaves)
-        size = max(every, math.prod(leaf.limits.size for leaf in counted)) if single else LARGEST_SIZE
-        parts = [leaf.limits for leaf in counted]
+        every = sum(private.limits.size for private in self.rows.private_sources)
+        size = max(every, math.prod(private.limits.size for private in counted)) if single else LARGEST_SIZE
+        parts = [private.limits for private in counted]
         if len(parts) == 1:
             only = parts[0]
-            return Limits(
+            return ContributionLimits(
                 only.max_rows,
                 only.max_rows_per_group,
                 only.max_groups,
@@ -116,7 +116,7 @@ class _Sizes:
                 only.inferred,
             )
         together = self._together
-        return Limits(
+        return ContributionLimits(
             together([p.max_rows for p in parts]),
             together([p.max_rows_per_group or p.max_rows for p in parts]),
             together([p.max_groups or p.max_rows for p in parts]),
@@ -136,15 +136,15 @@ class _Sizes:
         """The relations of which every row of a unit has the same one."""
         if self.rows.either:
             return frozenset()
-        single = [leaf.aliases for leaf in self.rows.leaves if leaf.limits.max_rows == 1]
+        single = [private.aliases for private in self.rows.private_sources if private.limits.max_rows == 1]
         return self._determined(frozenset(alias for aliases in single for alias in aliases))
 
-    def _absorbed(self, leaf: Leaf) -> bool:
+    def _absorbed(self, private: PrivateSource) -> bool:
         """Whether another relation has this one on its path, so that each of its rows meets one row here."""
-        return leaf.row is not None and any(
-            self.matched.one_row(leaf.row[0], alias)
-            for other in self.rows.leaves
-            if other is not leaf
+        return private.row is not None and any(
+            self.matched.one_row(private.row[0], alias)
+            for other in self.rows.private_sources
+            if other is not private
             for alias, _ in other.path
         )
 
@@ -201,26 +201,26 @@ def same_owner(left: Expr, right: Expr) -> Expr:
     return Call("same_text" if left.type is Type.TEXT else "equal", (left, right), Type.BOOLEAN)
 
 
-def is_owner(expr: Expr, owned: Owned, context: Context) -> bool:
+def is_owner(expr: Expr, ownership: Ownership, context: Context) -> bool:
     """Whether the expression equals the owner in every row, whatever the owner declared."""
-    classes = context.classes(owned.facts, present_with(owned.owner))
-    return expr == owned.owner or classes.same(term(expr), term(owned.owner))
+    classes = context.classes(ownership.facts, present_with(ownership.owner))
+    return expr == ownership.owner or classes.same(term(expr), term(ownership.owner))
 
 
-def determines_owner(exprs: Sequence[Expr], owned: Owned, context: Context) -> bool:
+def determines_owner(exprs: Sequence[Expr], ownership: Ownership, context: Context) -> bool:
     """Whether rows that agree on all of `exprs` belong to one unit.
 
     They hold the owner itself, or a key that identifies one row of a table which names the owner.
 
     Privacy: that may be the owner's word. Whoever asks adds the owner to `exprs`, so that it holds in any case.
     """
-    if owned.pinned:
+    if ownership.pinned:
         return True
-    classes = context.supposed(owned.facts, present_with(owned.owner))
-    terms, owner = [term(e) for e in exprs], term(owned.owner)
+    classes = context.supposed(ownership.facts, present_with(ownership.owner))
+    terms, owner = [term(e) for e in exprs], term(ownership.owner)
     if any(classes.same(t, owner) for t in terms):
         return True
-    return any(_names_owner(alias, table, terms, owner, classes, context) for alias, table in owned.facts.rows)
+    return any(_names_owner(alias, table, terms, owner, classes, context) for alias, table in ownership.facts.rows)
 
 
 def _names_owner(
@@ -233,12 +233,12 @@ def _names_owner(
     return any(all(any(classes.same(key_term(alias, part), t) for t in terms) for part in key) for key in keys)
 
 
-def in_fixed(expr: Expr, owned: Owned) -> bool:
+def in_fixed(expr: Expr, ownership: Ownership) -> bool:
     """Whether the expression has one value for all rows of a unit, as far as the owner's declarations go."""
-    return all(table in owned.fixed for table, _ in columns_of(expr))
+    return all(table in ownership.fixed for table, _ in columns_of(expr))
 
 
-def one_row_each(limits: Limits, owner: Expr) -> Limits:
+def one_row_each(limits: ContributionLimits, owner: Expr) -> ContributionLimits:
     """The limits where each unit has one row, because rows were made one by unit.
 
     Privacy: text is made one byte by byte, and a collation may call several such spellings one person; weights, which

@@ -15,7 +15,7 @@ from hedgerow.plan.context import Context
 from hedgerow.plan.joins import Joiner
 from hedgerow.plan.nodes import Derived, Values
 from hedgerow.plan.ownership import owner_column
-from hedgerow.plan.rows import Leaf, Rows, Standing, Table
+from hedgerow.plan.rows import JoinedRows, Privacy, PrivateSource, Table
 from hedgerow.plan.scalar import ScalarBinder
 from hedgerow.plan.scope import UNNAMED, Item, RowScope, fold
 from hedgerow.plan.sources import declared_table
@@ -36,7 +36,7 @@ class FromBinder:
         self._bind = bind
         self._joiner = joiner
 
-    def rows(self, first: exp.Expr, joins: list[exp.Join]) -> Rows:
+    def rows(self, first: exp.Expr, joins: list[exp.Join]) -> JoinedRows:
         """The first item, joined with the others one by one; a comma binds more loosely than JOIN."""
         rows, place = self._item(first), 0
         while place < len(joins):
@@ -49,7 +49,7 @@ class FromBinder:
                 rows = self._joiner.join(rows, self._item(join.this), join)
         return rows
 
-    def _item(self, node: exp.Expr) -> Rows:
+    def _item(self, node: exp.Expr) -> JoinedRows:
         joins = node.args.get("joins") or []
         if joins:
             alone = node.copy()
@@ -72,7 +72,7 @@ class FromBinder:
             span=span_of(node),
         )
 
-    def _in_parentheses(self, node: exp.Expr) -> Rows:
+    def _in_parentheses(self, node: exp.Expr) -> JoinedRows:
         if node.args.get("alias") is not None:
             if isinstance(node.this, exp.Subquery):
                 return self._query(node)
@@ -84,7 +84,7 @@ class FromBinder:
             )
         return self._item(node.this)
 
-    def _table(self, node: exp.Table) -> Rows:
+    def _table(self, node: exp.Table) -> JoinedRows:
         alias = node.args.get("alias")
         name = alias.name if alias and alias.name else node.name
         plain = isinstance(node.this, exp.Identifier) and not [
@@ -97,7 +97,7 @@ class FromBinder:
         rows = declared_table(node, name, self._context)
         return replace(rows, items=(_renamed(rows.items[0], names, node),)) if names else rows
 
-    def _query(self, node: exp.Expr) -> Rows:
+    def _query(self, node: exp.Expr) -> JoinedRows:
         check_clauses(node, frozenset({"this", "alias"}))
         inner = node.this
         while isinstance(inner, exp.Subquery) and is_bare(inner):
@@ -108,7 +108,7 @@ class FromBinder:
         name = alias.name if alias is not None and alias.name else f"{UNNAMED}{self._context.alias()}"
         return derived(with_names(table, names, node), name, self._context, node)
 
-    def _values(self, node: exp.Values) -> Rows:
+    def _values(self, node: exp.Values) -> JoinedRows:
         alias = node.args.get("alias")
         name = alias.name if alias is not None and alias.name else f"values {self._context.alias()}"
         names = [identifier.name for identifier in (alias.args.get("columns") if alias else None) or []]
@@ -120,7 +120,7 @@ def _is_comma(join: exp.Join) -> bool:
     return not any(join.args.get(name) for name in ("on", "using", "side", "kind", "method"))
 
 
-def derived(table: Table, name: str, context: Context, node: exp.Expr) -> Rows:
+def derived(table: Table, name: str, context: Context, node: exp.Expr) -> JoinedRows:
     """A query in FROM, with fresh facts about rows of its own."""
     if table.outer:
         raise _lateral(node)
@@ -135,11 +135,11 @@ def derived(table: Table, name: str, context: Context, node: exp.Expr) -> Rows:
             columns[fold(spelling)] = Literal(None, Type.NULL) if column.type is Type.NULL else named
     item = Item(name, columns, frozenset(), shown)
     source = Derived(table.query, alias)
-    if table.owned is None:
-        return Rows(source, table.standing, (item,), facts, public=((alias, None),), node=node, size=table.size)
-    owner = owner_column(alias, table.owned.owner)
-    leaf = Leaf(owner, table.owned.limits, name, None, (), facts.aliases)
-    return Rows(source, Standing.OWNED, (item,), facts, (owner,), (leaf,), node=node, size=table.size)
+    if table.ownership is None:
+        return JoinedRows(source, table.privacy, (item,), facts, public=((alias, None),), node=node, size=table.size)
+    owner = owner_column(alias, table.ownership.owner)
+    private = PrivateSource(owner, table.ownership.limits, name, None, (), facts.aliases)
+    return JoinedRows(source, Privacy.OWNED, (item,), facts, (owner,), (private,), node=node, size=table.size)
 
 
 def _lateral(node: exp.Expr) -> UnsupportedSQLError:
@@ -198,8 +198,10 @@ def constants(node: exp.Values, context: Context) -> Table:
         Column(f"c{i}", _common(cells), nullable=any(c.type is Type.NULL for c in cells), table=alias, collated=False)
         for i, cells in enumerate(unified)
     )
-    leaf = Values(tuple(tuple(c for c in row if isinstance(c, Literal)) for row in zip(*unified, strict=True)), alias)
-    return plain_table(leaf, columns, tuple(f"col{i}" for i in range(len(columns))))
+    private = Values(
+        tuple(tuple(c for c in row if isinstance(c, Literal)) for row in zip(*unified, strict=True)), alias
+    )
+    return plain_table(private, columns, tuple(f"col{i}" for i in range(len(columns))))
 
 
 def _common(cells: list[Expr]) -> Type:

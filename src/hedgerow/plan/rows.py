@@ -9,7 +9,7 @@ from sqlglot import exp
 from hedgerow.errors import UnsupportedSQLError
 from hedgerow.expressions.nodes import Column, Expr
 from hedgerow.plan.facts import Facts
-from hedgerow.plan.nodes import From, Limits, Query
+from hedgerow.plan.nodes import ContributionLimits, From, Query
 from hedgerow.plan.scope import Item
 
 MAX_RELATIONS = 100
@@ -26,7 +26,7 @@ def within_size(size: int) -> int:
     return size
 
 
-class Standing(Enum):
+class Privacy(Enum):
     """Whose rows they are: nobody's, one person's each, or released already."""
 
     PUBLIC = "public"
@@ -35,14 +35,14 @@ class Standing(Enum):
 
 
 @dataclass(frozen=True)
-class Leaf:
+class PrivateSource:
     """One private relation in FROM: whose, how much, and the path that was added to find out.
 
     `row` is its alias and table, where it is a table; `path` those of the scans that were added for it.
     """
 
     owner: Expr
-    limits: Limits
+    limits: ContributionLimits
     name: str
     row: tuple[str, str] | None = None
     path: tuple[tuple[str, str], ...] = ()
@@ -50,7 +50,7 @@ class Leaf:
 
 
 @dataclass(frozen=True)
-class Rows:
+class JoinedRows:
     """A FROM clause, or a part of one.
 
     `owners` are the expressions that name the unit; they must all be shown to be equal before the rows are used.
@@ -59,11 +59,11 @@ class Rows:
     """
 
     source: From
-    standing: Standing
+    privacy: Privacy
     items: tuple[Item, ...]
     facts: Facts = field(default_factory=Facts)
     owners: tuple[Expr, ...] = ()
-    leaves: tuple[Leaf, ...] = ()
+    private_sources: tuple[PrivateSource, ...] = ()
     public: tuple[tuple[str, str | None], ...] = ()
     merged: Mapping[str, Expr] = field(default_factory=dict)
     node: exp.Expr | None = None
@@ -77,7 +77,7 @@ class Rows:
 
 
 @dataclass(frozen=True)
-class Owned:
+class Ownership:
     """To whom rows belong: one expression, its limits, and what in them is the same for all rows of a unit.
 
     `fixed` are aliases of which a unit has one row; `units` are columns that always equal the owner; `pinned` says that
@@ -85,7 +85,7 @@ class Owned:
     """
 
     owner: Expr
-    limits: Limits
+    limits: ContributionLimits
     fixed: frozenset[str] = frozenset()
     facts: Facts = field(default_factory=Facts)
     pinned: bool = False
@@ -101,10 +101,10 @@ class Table:
     """
 
     query: Query
-    standing: Standing
+    privacy: Privacy
     names: tuple[str, ...]
     columns: tuple[Column, ...]
-    owned: Owned | None = None
+    ownership: Ownership | None = None
     owner_at: frozenset[int] = frozenset()
     facts: Facts = field(default_factory=Facts)
     outer: tuple[Column, ...] = ()

@@ -18,7 +18,7 @@ from hedgerow.plan.nested import Around, Nester, Specials, has_nested
 from hedgerow.plan.nodes import Derived, From, Join, Named, Select, rewrite
 from hedgerow.plan.ownership import determines_owner, exactly, one_row_each, same_owner, settle
 from hedgerow.plan.relations import FromBinder
-from hedgerow.plan.rows import Owned, Rows, Standing, Table, within_size
+from hedgerow.plan.rows import JoinedRows, Ownership, Privacy, Table, within_size
 from hedgerow.plan.scalar import ScalarBinder
 from hedgerow.plan.scope import RowScope, Scope, fold
 from hedgerow.plan.sources import without_detours
@@ -42,9 +42,9 @@ class Ending:
 
 def finish(below: Relation, ending: Ending, context: Context) -> Table:
     """The whole SELECT as a table."""
-    if below.owned is not None:
-        return _owned(below, ending, below.owned, context)
-    exprs, qualify = (ending.exprs, ending.qualify) if below.standing is Standing.RELEASED else _tied(ending)
+    if below.ownership is not None:
+        return _owned(below, ending, below.ownership, context)
+    exprs, qualify = (ending.exprs, ending.qualify) if below.privacy is Privacy.RELEASED else _tied(ending)
     named = tuple(Named(f"c{i}", expr) for i, expr in enumerate(exprs))
     order = ending.order
     if ending.limit is not None or ending.offset:
@@ -54,24 +54,24 @@ def finish(below: Relation, ending: Ending, context: Context) -> Table:
     if ending.distinct:
         select = _distinct(select, context)
     columns = tuple(described(f"c{i}", expr) for i, expr in enumerate(ending.exprs))
-    return Table(select, below.standing, ending.names, columns)
+    return Table(select, below.privacy, ending.names, columns)
 
 
-def _owned(below: Relation, ending: Ending, owned: Owned, context: Context) -> Table:
+def _owned(below: Relation, ending: Ending, ownership: Ownership, context: Context) -> Table:
     """Rows of people: they have no order, and no end before the noise."""
     exprs, qualify = _tied(ending)
     named = tuple(Named(f"c{i}", expr) for i, expr in enumerate(exprs))
-    select = with_owner(Select(below.source, below.where, named, distinct=ending.distinct), owned.owner)
+    select = with_owner(Select(below.source, below.where, named, distinct=ending.distinct), ownership.owner)
     select, alias = _windows_first(select, qualify, context)
-    shown = owned
+    shown = ownership
     if alias:
         owner = select.columns[-1].expr
-        same = Equality(term(owner), term(owned.owner), strict=False)
-        shown = replace(owned, owner=owner, facts=owned.facts.plus(Facts((), (), frozenset({alias})), [same]))
+        same = Equality(term(owner), term(ownership.owner), strict=False)
+        shown = replace(ownership, owner=owner, facts=ownership.facts.plus(Facts((), (), frozenset({alias})), [same]))
     table = owned_table(select, ending.names, exprs, shown, context)
     alone = ending.distinct and table.owner_at == frozenset(range(len(exprs)))
     if alone:
-        table = replace(table, owned=replace(shown, limits=one_row_each(shown.limits, shown.owner)))
+        table = replace(table, ownership=replace(shown, limits=one_row_each(shown.limits, shown.owner)))
     return replace(table, cut_off=ending.limit is not None or ending.offset > 0)
 
 
@@ -168,8 +168,8 @@ class _SelectBinder:
         rows, scope = self._from()
         below, nester = self._where(rows, scope)
         shown = shown_columns(self.select, scope)
-        scope = replace(scope, special_=Specials(nester, self._windows(below.owned)))
-        distinct = self._shows_keys(shown, below.owned, self._binder(scope))
+        scope = replace(scope, special_=Specials(nester, self._windows(below.ownership)))
+        distinct = self._shows_keys(shown, below.ownership, self._binder(scope))
         if distinct or is_grouped(self.select, shown):
             public = frozenset(alias for alias, _ in rows.public) if rows is not None else frozenset()
             groups = GroupBinder(self.context, scope, self._binder(scope), below, public)
@@ -178,14 +178,14 @@ class _SelectBinder:
             ending = self._ending(shown, self._binder(scope), scope.aliases)
             table, nesters = finish(below, ending, self.context), []
             single = below.source is None or (ending.limit is not None and ending.limit <= 1)
-            table = replace(table, one_row=single and table.owned is None)
+            table = replace(table, one_row=single and table.ownership is None)
         nesters = [nester, *nesters]
-        if table.standing is Standing.PUBLIC and any(nester.released for nester in nesters):
-            table = replace(table, standing=Standing.RELEASED)
+        if table.privacy is Privacy.PUBLIC and any(nester.released for nester in nesters):
+            table = replace(table, privacy=Privacy.RELEASED)
         size = (rows.size if rows is not None else 1) + sum(nester.size for nester in nesters)
         return replace(table, outer=tuple(scope.outer), size=within_size(size))
 
-    def _from(self) -> tuple[Rows | None, RowScope]:
+    def _from(self) -> tuple[JoinedRows | None, RowScope]:
         """The rows of FROM, and the names in them. Nested queries and windows are refused in its conditions."""
         parent = self.around.scope if self.around else None
         scope = RowScope((), parent=parent, special_=Specials(Nester(self.context, self._nest)))
@@ -199,7 +199,7 @@ class _SelectBinder:
         rows = binder.rows(origin.this, self.select.args.get("joins") or [])
         return rows, replace(scope, items=rows.items, merged=rows.merged)
 
-    def _where(self, rows: Rows | None, scope: RowScope) -> tuple[Relation, Nester]:
+    def _where(self, rows: JoinedRows | None, scope: RowScope) -> tuple[Relation, Nester]:
         """The rows that satisfy WHERE, and to whom they belong. Nested queries come last: they need the owner."""
         where = self.select.args.get("where")
         nodes = [] if where is None else list(where.this.flatten() if isinstance(where.this, exp.And) else [where.this])
@@ -210,36 +210,38 @@ class _SelectBinder:
                 hint="Use HAVING.",
                 span=span_of(where),
             )
-        units = [leaf.owner for leaf in rows.leaves] if rows is not None else []
+        units = [private.owner for private in rows.private_sources] if rows is not None else []
 
         def conditions(scope: RowScope, *, nested: bool) -> list[Expr]:
             binder = self._binder(scope)
             return [exactly(binder.boolean(n, "WHERE"), units) for n in nodes if has_nested(n) is nested]
 
         plain = conditions(scope, nested=False)
-        owned, source = None, None if rows is None else rows.source
+        ownership, source = None, None if rows is None else rows.source
         if rows is not None and rows.owners:
-            owned, added = settle(rows, plain, self.context)
+            ownership, added = settle(rows, plain, self.context)
             if not self.context.keep_paths:
-                source, owned, added = without_detours(rows, owned, added, self.context)
+                source, ownership, added = without_detours(rows, ownership, added, self.context)
             plain += added
-            if self.around is not None and self.around.owned is not None:
-                plain, owned = self._pinned(plain, owned, self.around.owned, scope)
-        standing = rows.standing if rows is not None else Standing.PUBLIC
-        nester = Nester(self.context, self._nest, standing, Around(scope, owned))
+            if self.around is not None and self.around.ownership is not None:
+                plain, ownership = self._pinned(plain, ownership, self.around.ownership, scope)
+        privacy = rows.privacy if rows is not None else Privacy.PUBLIC
+        nester = Nester(self.context, self._nest, privacy, Around(scope, ownership))
         nested = conditions(replace(scope, special_=Specials(nester)), nested=True)
-        return Relation(source, (*plain, *nested), owned, standing), nester
+        return Relation(source, (*plain, *nested), ownership, privacy), nester
 
-    def _pinned(self, conditions: list[Expr], owned: Owned, outer: Owned, scope: RowScope) -> tuple[list[Expr], Owned]:
+    def _pinned(
+        self, conditions: list[Expr], ownership: Ownership, outer: Ownership, scope: RowScope
+    ) -> tuple[list[Expr], Ownership]:
         """Spell out that a nested query reads rows of the surrounding row's owner alone, where it does."""
-        facts = outer.facts.plus(owned.facts)
-        if not self.context.supposed(facts).same(term(owned.owner), term(outer.owner)):
-            return conditions, owned
+        facts = outer.facts.plus(ownership.facts)
+        if not self.context.supposed(facts).same(term(ownership.owner), term(outer.owner)):
+            return conditions, ownership
         scope.outer.extend(part for part in walk(outer.owner) if isinstance(part, Column))
-        same = same_owner(owned.owner, outer.owner)
-        return [*conditions, same], replace(owned, owner=outer.owner, facts=facts, pinned=True)
+        same = same_owner(ownership.owner, outer.owner)
+        return [*conditions, same], replace(ownership, owner=outer.owner, facts=facts, pinned=True)
 
-    def _shows_keys(self, shown: Sequence[Shown], owned: Owned | None, binder: ScalarBinder) -> bool:
+    def _shows_keys(self, shown: Sequence[Shown], ownership: Ownership | None, binder: ScalarBinder) -> bool:
         """SELECT DISTINCT over several people's rows is GROUP BY without aggregates."""
         distinct = self.select.args.get("distinct")
         if distinct is not None and distinct.args.get("on"):
@@ -249,22 +251,22 @@ class _SelectBinder:
                 hint="QUALIFY ROW_NUMBER() OVER (PARTITION BY …) = 1 chooses a row.",
                 span=span_of(distinct),
             )
-        if distinct is None or owned is None or is_grouped(self.select, shown):
+        if distinct is None or ownership is None or is_grouped(self.select, shown):
             return False
         plain = [binder.bind(column.node) for column in shown if column.node.find(exp.Window) is None]
-        return not determines_owner(plain, owned, self.context)
+        return not determines_owner(plain, ownership, self.context)
 
     def _grouped(
         self, binder: GroupBinder, below: Relation, shown: Sequence[Shown], *, distinct: bool
     ) -> tuple[Table, list[Nester]]:
         """The table of the groups, and the nested queries above them. HAVING comes last, and has no windows."""
         groups = binder.groups(self.select, shown, distinct=distinct)
-        standing = Standing.RELEASED if groups.mode is Mode.RELEASE else below.standing
-        person = binder.person(groups, below.owned) if groups.mode is Mode.PERSON and below.owned else None
+        privacy = Privacy.RELEASED if groups.mode is Mode.RELEASE else below.privacy
+        person = binder.person(groups, below.ownership) if groups.mode is Mode.PERSON and below.ownership else None
 
         def nester(scope: AggregatedScope) -> Nester:
             around = None if groups.mode is Mode.PERSON else Around(scope, None)
-            return Nester(self.context, self._nest, standing, around)
+            return Nester(self.context, self._nest, privacy, around)
 
         names = binder.scope(groups)
         in_select = nester(names)
@@ -299,9 +301,9 @@ class _SelectBinder:
     def _binder(self, scope: Scope) -> ScalarBinder:
         return ScalarBinder(scope, self.context.params, self.context.catalog.timezone)
 
-    def _windows(self, owned: Owned | None) -> Windows:
+    def _windows(self, ownership: Ownership | None) -> Windows:
         named = {fold(window.this.name): window for window in self.select.args.get("windows") or []}
-        return Windows(self.context, owned, named)
+        return Windows(self.context, ownership, named)
 
     def _nest(self, query: exp.Query, around: Around) -> Table:
         return self.bind_query(query, self.environment, around)

@@ -16,9 +16,9 @@ from hedgerow.plan import coerce
 from hedgerow.plan.clauses import check_clauses
 from hedgerow.plan.context import Bounds, Context, as_read, imposed, zone_of
 from hedgerow.plan.facts import Classes, Facts, conjuncts, equalities, equality_of, term
-from hedgerow.plan.nodes import From, Join, Limits, Scan, renamed, rewrite
+from hedgerow.plan.nodes import ContributionLimits, From, Join, Scan, renamed, rewrite
 from hedgerow.plan.ownership import all_of, same_owner
-from hedgerow.plan.rows import Leaf, Owned, Rows, Standing
+from hedgerow.plan.rows import JoinedRows, Ownership, Privacy, PrivateSource
 from hedgerow.plan.scope import Item, fold
 from hedgerow.plan.syntax import span_of, table_hint, text_of
 from hedgerow.plan.time_functions import read_instant
@@ -27,7 +27,7 @@ from hedgerow.schema import SchemaColumn, SchemaTable
 NAMING = frozenset({"this", "alias", "db", "catalog"})
 
 
-def declared_table(node: exp.Table, name: str, context: Context) -> Rows:
+def declared_table(node: exp.Table, name: str, context: Context) -> JoinedRows:
     """The declared table that `node` names. A table that the catalog does not declare does not exist."""
     extra = [k for k, v in node.args.items() if k not in NAMING and v]
     table = None if extra or not all(isinstance(part, exp.Identifier) for part in node.parts) else _named(node, context)
@@ -39,7 +39,7 @@ def declared_table(node: exp.Table, name: str, context: Context) -> Rows:
     facts = Facts((), ((alias, table.name),), frozenset({alias}))
     scan = Scan(table.name, alias)
     if table.public:
-        return Rows(scan, Standing.PUBLIC, (item,), facts, public=((alias, table.name),), node=node)
+        return JoinedRows(scan, Privacy.PUBLIC, (item,), facts, public=((alias, table.name),), node=node)
     return _private(table, scan, item, facts, context, node)
 
 
@@ -49,7 +49,9 @@ def _named(node: exp.Table, context: Context) -> DeclaredTable | None:
     return next((context.catalog.tables[name] for name in found if name in context.catalog.tables), None)
 
 
-def _private(table: DeclaredTable, scan: Scan, item: Item, facts: Facts, context: Context, node: exp.Expr) -> Rows:
+def _private(
+    table: DeclaredTable, scan: Scan, item: Item, facts: Facts, context: Context, node: exp.Expr
+) -> JoinedRows:
     """The rows of a private table; where the unit is in another table, joined with it along the declared path."""
     source: From = scan
     path: list[tuple[str, str]] = []
@@ -65,8 +67,10 @@ def _private(table: DeclaredTable, scan: Scan, item: Item, facts: Facts, context
     if here.unit is None:
         raise InternalError("A private table without a unit.")
     owner = read_column(here, here.unit, alias, context)
-    leaf = Leaf(owner, limits(table, context), item.name, (scan.alias, table.name), tuple(path), facts.aliases)
-    return Rows(source, Standing.OWNED, (item,), facts, (owner,), (leaf,), node=node)
+    private = PrivateSource(
+        owner, limits(table, context), item.name, (scan.alias, table.name), tuple(path), facts.aliases
+    )
+    return JoinedRows(source, Privacy.OWNED, (item,), facts, (owner,), (private,), node=node)
 
 
 def on_path(here: DeclaredTable, alias: str, target: DeclaredTable, reached: str, context: Context) -> Expr:
@@ -114,10 +118,10 @@ def read_column(table: DeclaredTable, name: str, alias: str, context: Context) -
     return _typed(_column(declared, table, {}, alias), table, declared)
 
 
-def limits(table: DeclaredTable, context: Context) -> Limits:
+def limits(table: DeclaredTable, context: Context) -> ContributionLimits:
     """What the owner declared of how much one unit counts in the table."""
     unique = table.unit_unique
-    return Limits(
+    return ContributionLimits(
         1 if unique else table.max_rows,
         1 if unique else table.max_rows_per_group,
         1 if unique else table.max_groups,
@@ -231,8 +235,8 @@ def _unknown(node: exp.Table, context: Context) -> HedgerowError:
 
 
 def without_detours(
-    rows: Rows, owned: Owned, added: Sequence[Expr], context: Context
-) -> tuple[From, Owned, tuple[Expr, ...]]:
+    rows: JoinedRows, ownership: Ownership, added: Sequence[Expr], context: Context
+) -> tuple[From, Ownership, tuple[Expr, ...]]:
     """The tree, its owner and the added conditions without those added scans for which the query has one of its own.
 
     A scan of the query can stand for an added one if it fulfils the condition of the same step of the path wherever a
@@ -241,40 +245,40 @@ def without_detours(
     Privacy: the leaf's row then belongs to whom the query's own scan leads to, by the condition that the catalog
     declares. That holds whether or not the key is unique; where it is, the added join neither adds nor drops a row.
     """
-    source, owner, conditions = rows.source, owned.owner, tuple(added)
-    for leaf in rows.leaves:
-        instead = _stand_ins(leaf, source, owned, context)
-        for alias, _ in reversed(leaf.path):
-            if alias not in instead or (_names(owner, alias) and not _always(source, leaf)):
+    source, owner, conditions = rows.source, ownership.owner, tuple(added)
+    for private in rows.private_sources:
+        instead = _stand_ins(private, source, ownership, context)
+        for alias, _ in reversed(private.path):
+            if alias not in instead or (_names(owner, alias) and not _always(source, private)):
                 break
             source = _replaced(source, alias, instead[alias])
             owner, conditions = renamed((owner, conditions), {alias: instead[alias]})
     kept = tuple(condition for condition in conditions if not _is_same(condition, owner))
-    return _tidy(source, owner), replace(owned, owner=owner), kept
+    return _tidy(source, owner), replace(ownership, owner=owner), kept
 
 
 def _names(owner: Expr, alias: str) -> bool:
     return any(table == alias for table, _ in columns_of(owner))
 
 
-def _always(source: From, leaf: Leaf) -> bool:
+def _always(source: From, private: PrivateSource) -> bool:
     """Whether a row of the leaf is in every row: where it is missing so is its owner, who may not become another's."""
     if isinstance(source, Join) and source.kind in {"inner", "cross"}:
-        return _always(source.left, leaf) or _always(source.right, leaf)
+        return _always(source.left, private) or _always(source.right, private)
     if isinstance(source, Join):
-        return source.kind == "left" and _always(source.left, leaf)
-    return isinstance(source, Scan) and leaf.row is not None and source.alias == leaf.row[0]
+        return source.kind == "left" and _always(source.left, private)
+    return isinstance(source, Scan) and private.row is not None and source.alias == private.row[0]
 
 
-def _stand_ins(leaf: Leaf, source: From, owned: Owned, context: Context) -> Mapping[str, str]:
+def _stand_ins(private: PrivateSource, source: From, ownership: Ownership, context: Context) -> Mapping[str, str]:
     """For each added scan of the leaf the scan of the query that makes the same step, from the leaf outwards."""
-    if leaf.row is None or not leaf.path:
+    if private.row is None or not private.path:
         return {}
-    classes = context.classes(owned.facts, frozenset({leaf.row[0]}))
+    classes = context.classes(ownership.facts, frozenset({private.row[0]}))
     own = [scan for scan in _scans(source) if not scan.added]
     found: dict[str, str] = {}
-    here, table = [leaf.row[0]], leaf.row[1]
-    for alias, target in leaf.path:
+    here, table = [private.row[0]], private.row[1]
+    for alias, target in private.path:
         steps = (s.alias for s in own if s.table == target and _makes_step(here, table, s, classes, context))
         other = next(steps, None)
         if other is not None:

@@ -12,7 +12,7 @@ from hedgerow.plan.context import Context
 from hedgerow.plan.facts import Facts, shown_as
 from hedgerow.plan.nodes import From, Named, Query, Select
 from hedgerow.plan.ownership import is_owner
-from hedgerow.plan.rows import Owned, Standing, Table
+from hedgerow.plan.rows import Ownership, Privacy, Table
 from hedgerow.plan.scope import fold
 from hedgerow.plan.syntax import span_of
 
@@ -106,16 +106,18 @@ def described(name: str, expr: Expr) -> Column:
 def plain_table(source: From, columns: Sequence[Column], names: tuple[str, ...]) -> Table:
     """All columns of a public relation, as they are."""
     named = tuple(Named(f"c{i}", column) for i, column in enumerate(columns))
-    return Table(Select(source, (), named), Standing.PUBLIC, names, tuple(described(n.name, n.expr) for n in named))
+    return Table(Select(source, (), named), Privacy.PUBLIC, names, tuple(described(n.name, n.expr) for n in named))
 
 
-def owned_table(query: Query, names: tuple[str, ...], exprs: Sequence[Expr], owned: Owned, context: Context) -> Table:
+def owned_table(
+    query: Query, names: tuple[str, ...], exprs: Sequence[Expr], ownership: Ownership, context: Context
+) -> Table:
     """Rows with owners: what is shown of them, and which of it is the owner."""
     columns = tuple(described(f"c{i}", expr) for i, expr in enumerate(exprs))
-    at = frozenset(i for i, expr in enumerate(exprs) if is_owner(expr, owned, context))
-    named = [*((f"c{i}", expr) for i, expr in enumerate(exprs)), (OWNER, owned.owner)]
+    at = frozenset(i for i, expr in enumerate(exprs) if is_owner(expr, ownership, context))
+    named = [*((f"c{i}", expr) for i, expr in enumerate(exprs)), (OWNER, ownership.owner)]
     shown = shown_as("", named)
-    return Table(query, Standing.OWNED, names, columns, owned, at, owned.facts.plus(Facts(), shown))
+    return Table(query, Privacy.OWNED, names, columns, ownership, at, ownership.facts.plus(Facts(), shown))
 
 
 def whole(table: Table, node: exp.Expr) -> Table:

@@ -113,8 +113,8 @@ class Volumes:
 
     def _block(self, source: From, where: Sequence[Expr], shown: Iterable[Expr]) -> Volume:
         """The rows of one FROM; queries nested in its expressions may be run for each of them."""
-        leaves = list(_leaves(source))
-        made = self._joined(leaves, [*_equal_columns(where), *_equal_in(source)])
+        private_sources = list(_leaves(source))
+        made = self._joined(private_sources, [*_equal_columns(where), *_equal_in(source)])
         conditions = [*where, *_conditions(source)]
         nested = [part for expr in (*conditions, *shown) for part in walk(expr) if isinstance(part, Nested)]
         before = len(self.largest)
@@ -125,16 +125,16 @@ class Volumes:
         self.largest.append(max(inner, key=lambda volume: volume.usual, default=made))
         return made
 
-    def _joined(self, leaves: Sequence[From], equal: Sequence["_Equal"]) -> Volume:
+    def _joined(self, private_sources: Sequence[From], equal: Sequence["_Equal"]) -> Volume:
         """The rows of relations that are joined; where some are private, those of one person."""
-        names = {_alias(leaf): leaf for leaf in leaves}
-        inner = {alias: self._alone(leaf) for alias, leaf in names.items() if not isinstance(leaf, Scan)}
-        private = [alias for alias, leaf in names.items() if self._is_private(leaf)]
+        names = {_alias(private): private for private in private_sources}
+        inner = {alias: self._alone(private) for alias, private in names.items() if not isinstance(private, Scan)}
+        private = [alias for alias, private in names.items() if self._is_private(private)]
         roots = (private or list(names))[:MOST_ROOTS]
         return min((self._from_root(first, names, inner, equal) for first in roots), key=lambda volume: volume.usual)
 
-    def _is_private(self, leaf: From) -> bool:
-        return any(not self.catalog.tables[scan.table].public for scan in scans_of(leaf))
+    def _is_private(self, private: From) -> bool:
+        return any(not self.catalog.tables[scan.table].public for scan in scans_of(private))
 
     def _from_root(
         self, first: str, names: Mapping[str, From], inner: Mapping[str, Volume], equal: Sequence["_Equal"]
@@ -150,10 +150,10 @@ class Volumes:
             return frozenset(e.name for e in equal if e.alias == alias and not e.others & missing)
 
         def factor(alias: str) -> Volume:
-            leaf = names[alias]
-            if isinstance(leaf, Scan):
-                return self._matched(leaf, columns(alias), tables)
-            return ONE if _are_keys(leaf, columns(alias)) else inner[alias]
+            private = names[alias]
+            if isinstance(private, Scan):
+                return self._matched(private, columns(alias), tables)
+            return ONE if _are_keys(private, columns(alias)) else inner[alias]
 
         made, alias = ONE, first
         while True:
@@ -166,17 +166,19 @@ class Volumes:
             connected = [other for other in sorted(left) if columns(other)]
             alias = min(connected or sorted(left), key=lambda other: factor(other).usual)
 
-    def _alone(self, leaf: From) -> Volume:
+    def _alone(self, private: From) -> Volume:
         """The rows of one relation that is no table."""
-        if isinstance(leaf, Derived):
-            return self.query(leaf.query)
-        if isinstance(leaf, Grouped):
-            made = self._block(leaf.source, leaf.where, [*(k.expr for k in leaf.keys), *_of_calls(leaf.calls)])
-            return made if leaf.keys else ONE
-        if isinstance(leaf, Join):
-            left, right = (self._joined(list(_leaves(side)), []) for side in (leaf.left, leaf.right))
+        if isinstance(private, Derived):
+            return self.query(private.query)
+        if isinstance(private, Grouped):
+            made = self._block(
+                private.source, private.where, [*(k.expr for k in private.keys), *_of_calls(private.calls)]
+            )
+            return made if private.keys else ONE
+        if isinstance(private, Join):
+            left, right = (self._joined(list(_leaves(side)), []) for side in (private.left, private.right))
             return left.joined(right).beside(left).beside(right)
-        return Volume(0, max(1, len(leaf.rows))) if isinstance(leaf, Constants) else ONE
+        return Volume(0, max(1, len(private.rows))) if isinstance(private, Constants) else ONE
 
     def _matched(self, scan: Scan, columns: frozenset[str], before: set[str]) -> Volume:
         """The rows of a table that agree with one row of others on some columns; of a private one, one person's."""
@@ -257,8 +259,8 @@ def _conditions(source: From) -> Iterator[Expr]:
             yield source.condition
 
 
-def _alias(leaf: From) -> str:
-    return f"full {id(leaf)}" if isinstance(leaf, Join) else leaf.alias
+def _alias(private: From) -> str:
+    return f"full {id(private)}" if isinstance(private, Join) else private.alias
 
 
 def _of_calls(calls: Iterable[object]) -> Iterator[Expr]:
@@ -269,17 +271,17 @@ def _of_calls(calls: Iterable[object]) -> Iterator[Expr]:
             yield condition
 
 
-def _are_keys(leaf: From, columns: frozenset[str]) -> bool:
+def _are_keys(private: From, columns: frozenset[str]) -> bool:
     """Whether rows of a query that agree on `columns` are one row: they are its groups, or all that it shows."""
-    if isinstance(leaf, Grouped):
-        equal = {key.expr for key in leaf.keys if key.name in columns}
-        return leaf.sets is None and all(key.expr in equal for key in leaf.keys)
-    if not isinstance(leaf, Derived) or not isinstance(leaf.query, Select):
+    if isinstance(private, Grouped):
+        equal = {key.expr for key in private.keys if key.name in columns}
+        return private.sets is None and all(key.expr in equal for key in private.keys)
+    if not isinstance(private, Derived) or not isinstance(private.query, Select):
         return False
-    shown = leaf.query.columns
-    if leaf.query.distinct and all(c.name in columns or isinstance(c.expr, Literal) for c in shown):
+    shown = private.query.columns
+    if private.query.distinct and all(c.name in columns or isinstance(c.expr, Literal) for c in shown):
         return True
-    inner = leaf.query.source
+    inner = private.query.source
     read = [c.expr for c in shown if c.name in columns]
     named = frozenset(e.name for e in read if isinstance(e, Column))
     return isinstance(inner, Grouped | Derived) and _are_keys(inner, named)

@@ -20,7 +20,7 @@ from hedgerow.plan.aggregate_calls import arguments_of_summary, name_of, unwrap
 from hedgerow.plan.context import Context
 from hedgerow.plan.handlers import Binder
 from hedgerow.plan.ownership import determines_owner
-from hedgerow.plan.rows import Owned
+from hedgerow.plan.rows import Ownership
 from hedgerow.plan.scope import fold
 from hedgerow.plan.syntax import span_of, text_of
 
@@ -34,7 +34,7 @@ class Windows:
     """Binds the window functions of one SELECT; `named` are those of its WINDOW clause."""
 
     context: Context
-    owned: Owned | None
+    ownership: Ownership | None
     named: Mapping[str, exp.Window]
 
     def bind(self, node: exp.Window, binder: Binder) -> Expr:
@@ -57,9 +57,9 @@ class Windows:
         looked_at = [*partition, *(term.expr for term in order), *arguments, *([condition] if condition else [])]
         _check_plain(looked_at, node)
         made = summary.signature([a.type for a in arguments])
-        if made is None or (self.owned is not None and summary.grows):
+        if made is None or (self.ownership is not None and summary.grows):
             raise _bad_arguments(summary, node)
-        rows = self.owned.limits.max_rows if self.owned is not None else None
+        rows = self.ownership.limits.max_rows if self.ownership is not None else None
         return Window(
             summary.name,
             tuple(arguments),
@@ -99,16 +99,16 @@ class Windows:
         return partition, order, frame_text(spec) if spec is not None else frame
 
     def _partition(self, partition: Sequence[Expr], node: exp.Expr) -> tuple[Expr, ...]:
-        if self.owned is None:
+        if self.ownership is None:
             return tuple(partition)
-        if not determines_owner(partition, self.owned, self.context):
+        if not determines_owner(partition, self.ownership, self.context):
             raise UnsupportedSQLError(
                 "A window over private rows would look at rows of several people.",
                 code="window-across-people",
                 hint="Put the unit into PARTITION BY, or aggregate first and use the window on the result.",
                 span=span_of(node),
             )
-        return tuple(partition) if self.owned.pinned else (*partition, self.owned.owner)
+        return tuple(partition) if self.ownership.pinned else (*partition, self.ownership.owner)
 
 
 def order_term(node: exp.Expr, binder: Binder) -> Order:

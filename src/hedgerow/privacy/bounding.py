@@ -13,7 +13,7 @@ the last bit, for several coordinates together.
 from dataclasses import dataclass, replace
 
 from hedgerow.errors import ParameterError, PolicyError
-from hedgerow.plan.nodes import Limits
+from hedgerow.plan.nodes import ContributionLimits
 
 ROWS_AT_LEAST = 10**12
 """Arithmetic has room for so many rows, however few the catalog declares: no engine reads more in one statement."""
@@ -73,7 +73,7 @@ class Bounding:
         return min(self.keys_touched, self.l1 << weight_bits)
 
 
-def bound(limits: Limits, *, grouped: bool, max_rows: int | None, max_groups: int | None) -> Bounding:
+def bound(limits: ContributionLimits, *, grouped: bool, max_rows: int | None, max_groups: int | None) -> Bounding:
     """The limits of one statement: the owner's, tightened by the query."""
     rows = _tighten("max_rows", limits.max_rows, max_rows, inferred=limits.inferred)
     if rows is None:
