@@ -229,7 +229,7 @@ class Aggregate(ABC):
 
     name: ClassVar[str]
     result: ClassVar[Type]
-    most_arguments: ClassVar[int] = 1
+    max_arguments: ClassVar[int] = 1
     example: ClassVar[str]
     reference: ClassVar[str]
 

@@ -23,7 +23,7 @@ MOST_VALUES = 64
 class _Bin(CountedRows):
     """The number of rows in one bin."""
 
-    most_arguments = MOST_BINS + 3
+    max_arguments = MOST_BINS + 3
 
     def sums(self, arguments: Sequence[Expr], *, where: Expr | None, distinct: bool) -> NeededSums:
         """A count of the rows of one bin, next to those of the others."""

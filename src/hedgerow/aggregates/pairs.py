@@ -44,7 +44,7 @@ class _OfTwo(Aggregate):
     """A statistic of two columns, from their moments released together over the rows that have both."""
 
     result = Type.FLOAT
-    most_arguments = 2
+    max_arguments = 2
     kind: ClassVar[Kind] = Kind.PAIRS
     dependent_first: ClassVar[bool] = False
     """Whether SQL names the dependent column first; the moments have it second."""

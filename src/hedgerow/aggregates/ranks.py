@@ -86,7 +86,7 @@ class Median(_Ranked):
 
 
 class _Quantile(_Ranked):
-    most_arguments = 2
+    max_arguments = 2
     aside: ClassVar[int]
 
     def rank(self, constants: Sequence[Expr]) -> Rank:

@@ -27,7 +27,7 @@ class _Risk(Aggregate):
     """A statistic of a two by two table."""
 
     result = Type.FLOAT
-    most_arguments = 2
+    max_arguments = 2
     statistic: ClassVar[Callable[..., RatioEstimate]]
     shift: ClassVar[float] = 0.0
 

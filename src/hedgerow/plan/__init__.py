@@ -1,1 +1,1 @@
-"""What is asked: names resolved, the unit followed, everything outside the subset refused."""
+"""Binding: names resolved, ownership proved, everything outside the subset refused."""

@@ -32,23 +32,23 @@ def _histogram(item: exp.Expr) -> exp.Anonymous | None:
 
 
 def _columns(item: exp.Expr) -> list[exp.Expr]:
-    found = _histogram(item)
-    if found is None:
+    histogram = _histogram(item)
+    if histogram is None:
         return [item]
     name = item.alias or "histogram"
-    edges = _edges(found)
+    edges = _edges(histogram)
     shown = [text_of(edge) for edge in edges]
     columns: list[exp.Expr] = []
     for number in range(len(edges) - 1):
         end = "]" if number == len(edges) - 2 else ")"
-        made = item.copy()
-        node = _histogram(made)
+        column = item.copy()
+        node = _histogram(column)
         if node is not None:
             node.set("this", "HISTOGRAM_BIN")
             number_node = exp.Literal.number(number)
-            number_node.meta.update(found.meta)
+            number_node.meta.update(histogram.meta)
             node.set("expressions", [node.expressions[0], number_node, *(edge.copy() for edge in edges)])
-        inner = made.this if isinstance(made, exp.Alias) else made
+        inner = column.this if isinstance(column, exp.Alias) else column
         label = f"{name} [{shown[number]}, {shown[number + 1]}{end}"
         columns.append(exp.alias_(inner, label, quoted=True))
     return columns
@@ -85,11 +85,11 @@ def mode_of(value: Expr, values: Sequence[object] | None, count: Callable[[int],
             span=span_of(node),
         )
     counts = [count(number) for number in range(len(values))]
-    most = call("greatest", counts) if len(counts) > 1 else counts[0]
+    maximum = call("greatest", counts) if len(counts) > 1 else counts[0]
     branches: list[Expr] = []
-    for each, shown in zip(counts, values, strict=True):
+    for frequency, shown in zip(counts, values, strict=True):
         constant = Literal(float(shown), Type.FLOAT) if value.type is Type.FLOAT else constant_of(shown)  # type: ignore[arg-type]
-        branches += [Call("equal", (each, most), Type.BOOLEAN), constant]
+        branches += [Call("equal", (frequency, maximum), Type.BOOLEAN), constant]
     return Call("case", (*branches, Literal(None, Type.NULL)), value.type)
 
 
@@ -139,7 +139,7 @@ def name_of(node: exp.Expr) -> str | None:
 
 
 def is_aggregate(node: exp.Expr) -> bool:
-    """Whether the node is an aggregate (with or without FILTER), and not a function that needs OVER."""
+    """True if the node is an aggregate (with or without FILTER), and not a function that needs OVER."""
     name = name_of(node)
     if name is None:
         return False
@@ -148,7 +148,7 @@ def is_aggregate(node: exp.Expr) -> bool:
 
 
 def has_aggregate(node: exp.Expr) -> bool:
-    """Whether an aggregate stands in the node: not as a window function, and not in a nested query."""
+    """True if the node contains an aggregate: not as a window function, and not in a nested query."""
     if isinstance(node, exp.Window):
         call, _ = unwrap(node.this)
         inner = [*call.iter_expressions(), *(node.args.get("partition_by") or [])]
@@ -211,7 +211,7 @@ def arguments_of_summary(summary: ExactAggregate, node: exp.Expr, binder: Binder
 
 
 def _fits(summary: ExactAggregate, index: int, argument: Expr) -> bool:
-    """Whether a constant argument is one that no row can make fail."""
+    """True if no row can make the constant argument fail."""
     value = argument.value if isinstance(argument, Literal) else None
     if summary.name == "QUANTILE_CONT" and index == 1:
         return isinstance(value, int | float | Decimal) and 0 <= value <= 1
@@ -229,10 +229,10 @@ def argument_nodes(node: exp.Expr) -> tuple[bool, list[exp.Expr]]:
     if isinstance(node, exp.GroupConcat):
         return False, _listed(node)
     if type(node) in READ:
-        found = arguments_of(node, READ[type(node)])
-        if found is None:
+        arguments = arguments_of(node, READ[type(node)])
+        if arguments is None:
             raise unsupported(node)
-        return False, found
+        return False, arguments
     if arguments_of(node, ("this",)) is None:
         raise unsupported(node, hint="It takes one value.")
     return _single(node)

@@ -37,7 +37,7 @@ MAX_AGGREGATES = 400
 
 
 class Mode(Enum):
-    """What becomes of a group: exact numbers, exact numbers of one person, or the border."""
+    """The result of a group: exact numbers, exact numbers of one person, or a release."""
 
     EXACT = "exact"
     PERSON = "person"
@@ -87,13 +87,13 @@ class AggregatedScope:
         alias = self.aliases.get(fold(node.name))
         if alias is not None and not node.args.get("table"):
             return alias
-        found = self._scope.column(node)
-        if all(column in {c.id for c in self._scope.outer} for column in columns_of(found)):
-            return found
+        bound = self._scope.column(node)
+        if all(column in {c.id for c in self._scope.outer} for column in columns_of(bound)):
+            return bound
         raise UnsupportedSQLError(
             f"Column {node.name!r} is neither grouped by nor inside an aggregate, so it would show single rows.",
             code="raw-column",
-            hint=f"Add {node.name} to GROUP BY, or aggregate it, for instance {_example(found, node.name)}.",
+            hint=f"Add {node.name} to GROUP BY, or aggregate it, for instance {_example(bound, node.name)}.",
             span=span_of(node),
         )
 
@@ -136,7 +136,9 @@ class AggregatedScope:
                 span=span_of(node),
             )
         keys = tuple(self._groups.keys[i].expr for i in at)
-        return self._column_of(AggregateCall("", "GROUPING", keys, None, False, Type.INTEGER), Range(0, 2 ** len(at)))  # noqa: FBT003
+        return self._column_of(
+            AggregateCall("", "GROUPING", keys, None, distinct=False, type=Type.INTEGER), Range(0, 2 ** len(at))
+        )
 
     def _aggregate(self, function: str, node: exp.Expr) -> Expr:
         inner, where = unwrap(node)
@@ -173,8 +175,8 @@ class AggregatedScope:
                 span=span_of(node),
             )
         distinct, arguments = arguments_of_summary(known, inner, self._rows)
-        made = known.signature([a.type for a in arguments])
-        if made is None:
+        result = known.signature([a.type for a in arguments])
+        if result is None:
             raise UnsupportedSQLError(
                 f"{function} cannot be applied to these arguments.",
                 code="type-mismatch",
@@ -182,8 +184,8 @@ class AggregatedScope:
                 span=span_of(node),
             )
         rows = self._groups.ownership.limits.max_rows if self._groups.ownership is not None else None
-        found = known.range([range_of(a) for a in arguments], float(rows or "inf"))
-        return self._column_of(AggregateCall("", known.name, tuple(arguments), condition, distinct, made), found)
+        values = known.range([range_of(a) for a in arguments], float(rows or "inf"))
+        return self._column_of(AggregateCall("", known.name, tuple(arguments), condition, distinct, result), values)
 
     def _quotient(self, inner: exp.Expr, condition: Expr | None, node: exp.Expr) -> Expr:
         """RATIO(a, b): a quotient of two sums."""
@@ -191,10 +193,10 @@ class AggregatedScope:
         if len(nodes) != 2:
             raise unsupported(node, hint="RATIO takes two values: RATIO(a, b) is SUM(a) / SUM(b).")
         sums = [exp.Sum(this=part.copy()) for part in nodes]
-        for each, part in zip(sums, nodes, strict=True):
-            each.meta.update(part.meta or node.meta)
+        for total, part in zip(sums, nodes, strict=True):
+            total.meta.update(part.meta or node.meta)
         bind = self._noisy if self._groups.mode is Mode.RELEASE else self._exact
-        return coerce.call("divide", [bind("SUM", each, condition, node) for each in sums])
+        return coerce.call("divide", [bind("SUM", total, condition, node) for total in sums])
 
     def _mode(self, inner: exp.Expr, condition: Expr | None, node: exp.Expr) -> Expr:
         """MODE(x), or MODE() WITHIN GROUP (ORDER BY x)."""
@@ -206,8 +208,8 @@ class AggregatedScope:
         self._private("MODE", [value], condition, node, distinct=False)
 
         def count(number: int) -> Expr:
-            constants = (Literal(number, Type.INTEGER), *(constant_of(each) for each in values or ()))
-            call = AggregateCall("", "VALUE_BIN", (value, *constants), condition, False, Type.INTEGER)  # noqa: FBT003
+            constants = (Literal(number, Type.INTEGER), *(constant_of(constant) for constant in values or ()))
+            call = AggregateCall("", "VALUE_BIN", (value, *constants), condition, distinct=False, type=Type.INTEGER)
             return self._column_of(call)
 
         return mode_of(value, values, count, node)
@@ -223,8 +225,8 @@ class AggregatedScope:
                 span=span_of(node),
             )
         distinct, nodes = argument_nodes(inner)
-        if len(nodes) > known.most_arguments:
-            raise unsupported(node, hint=f"{function} takes {'one value' if known.most_arguments == 1 else 'two'}.")
+        if len(nodes) > known.max_arguments:
+            raise unsupported(node, hint=f"{function} takes {'one value' if known.max_arguments == 1 else 'two'}.")
         arguments = tuple(
             self._private(function, [self._rows.bind(n) for n in nodes], condition, node, distinct=distinct)
         )
@@ -239,7 +241,7 @@ class AggregatedScope:
                 span=span_of(node),
             )
         parts = [
-            self._column_of(AggregateCall("", name, arguments, condition, False, result))  # noqa: FBT003
+            self._column_of(AggregateCall("", name, arguments, condition, distinct=False, type=result))
             for name, result in (("SUM", Type.FLOAT), ("COUNT", Type.INTEGER))
         ]
         return coerce.call("divide", parts)
@@ -273,25 +275,25 @@ class AggregatedScope:
                 known.sums([] if counts_units else arguments, where=where, distinct=distinct)
         except HedgerowError as error:
             error.span = error.span or span_of(node)
-            example = "CLIP(x, 0, 100)" if known is None or known.most_arguments == 1 else "x, y"
+            example = "CLIP(x, 0, 100)" if known is None or known.max_arguments == 1 else "x, y"
             error.hint = error.hint or f"Numbers with bounds will do, for instance {function}({example})."
             raise
         return [] if counts_units else arguments
 
-    def _check_inside(self, made: AggregateCall) -> None:
+    def _check_inside(self, call: AggregateCall) -> None:
         """Refuse an aggregate of nothing but columns of the query around: engines take it for one of that query."""
-        parts = (*made.arguments, *([] if made.filter is None else [made.filter]))
+        parts = (*call.arguments, *([] if call.filter is None else [call.filter]))
         read = {column for part in parts for column in columns_of(part)}
         if read and read <= {column.id for column in self._scope.outer}:
             raise UnsupportedSQLError(
-                f"{made.function} in a nested query reads columns of the query around it alone.",
+                f"{call.function} in a nested query reads columns of the query around it alone.",
                 code="nested-query",
                 hint="Aggregate a column of the nested query's own tables.",
             )
 
-    def _column_of(self, made: AggregateCall, found: Range = EVERYTHING) -> Column:
-        self._check_inside(made)
-        same = [call.name for call in self.calls if replace(call, name="") == made]
+    def _column_of(self, aggregate: AggregateCall, values: Range = EVERYTHING) -> Column:
+        self._check_inside(aggregate)
+        same = [call.name for call in self.calls if replace(call, name="") == aggregate]
         name = same[0] if same else f"a{len(self.calls)}"
         if not same:
             if len(self.calls) >= MAX_AGGREGATES:
@@ -300,10 +302,10 @@ class AggregatedScope:
                     code="too-many-aggregates",
                     hint="Split it.",
                 )
-            self.calls.append(replace(made, name=name))
-            self.ranges[name] = found
-        nullable = made.function not in {"COUNT", "GROUPING"} or self._groups.mode is Mode.RELEASE
-        return Column(name, made.type, nullable=nullable, range=self.ranges[name], table=self._groups.alias)
+            self.calls.append(replace(aggregate, name=name))
+            self.ranges[name] = values
+        nullable = aggregate.function not in {"COUNT", "GROUPING"} or self._groups.mode is Mode.RELEASE
+        return Column(name, aggregate.type, nullable=nullable, range=self.ranges[name], table=self._groups.alias)
 
 
 def unit_shown(owner: Expr, node: exp.Expr) -> UnsupportedSQLError:

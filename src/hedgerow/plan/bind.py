@@ -1,4 +1,4 @@
-"""Names and types resolved against the catalog; anything outside the subset refused."""
+"""Binding of a statement: names and types resolved against the catalog, set operations, the outermost query."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -106,7 +106,7 @@ def _owned(node: exp.SetOperation, left: Table, right: Table, context: Context) 
 
 
 def _same_kind(left: Expr, right: Expr) -> bool:
-    """Whether units of both sides stand in one column without any conversion, which could fail on a row."""
+    """True if units of both sides fit one column without any conversion, which could fail on a row."""
     if left.type is not right.type or left.type is not Type.DECIMAL:
         return left.type is right.type
     natives = {owner.native if isinstance(owner, Column) else "" for owner in (left, right)}
@@ -167,7 +167,7 @@ def bind(
     bounds: Bounds | None = None,
     keep_paths: bool = False,
 ) -> LogicalPlan:
-    """The plan that `query` stands for.
+    """Return the plan of `query`.
 
     Privacy: only what is bound here can reach a database, and only through our own nodes. Names
     resolve against the catalog alone; syntax that has no node is refused.
@@ -246,7 +246,7 @@ class _Binder:
         columns = [replace(column, table=_alias(rows.source)) for column in table.columns]
         terms = tuple(self._term(node, columns, table, scope) for node in (order.expressions if order else []))
         named = tuple(Named(f"c{i}", column) for i, column in enumerate(columns))
-        return replace(table, query=Select(rows.source, (), named, False, terms, limit, offset))  # noqa: FBT003
+        return replace(table, query=Select(rows.source, (), named, order=terms, limit=limit, offset=offset))
 
     def _term(self, node: exp.Expr, columns: list[Column], table: Table, binder: ScalarBinder) -> Order:
         inner = node.this if isinstance(node, exp.Ordered) else node

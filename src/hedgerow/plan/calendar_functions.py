@@ -12,7 +12,7 @@ from hedgerow.expressions.types import Type
 from hedgerow.plan import coerce, time_functions
 from hedgerow.plan.handlers import Binder, Handlers, constant_text, text, unsupported, whole
 from hedgerow.plan.syntax import CONSTANT_DATE, dialect_of, function_name, span_of, text_of
-from hedgerow.plan.time_functions import moment, shifted
+from hedgerow.plan.time_functions import shifted, timestamp
 
 LONGEST = 100
 WRITTEN = frozenset("aAbBdHIjmMpSuUVGwWyY%") | {f"-{c}" for c in "dHIjmMSy"}
@@ -48,7 +48,7 @@ SPELLINGS = {
     "snowflake": ("YYYY", "MM", "DD", "HH24", "MI", "SS", "MMMM", "DY"),
     "spark": ("yyyy", "MM", "dd", "HH", "mm", "ss", "MMMM", "EEEE"),
 }
-"""How year, month, day, hour, minute, second and the names of months and days are written."""
+"""The letters for year, month, day, hour, minute, second and the names of months and days."""
 
 FOREIGN = re.compile(
     r"(?<![A-Za-z])(?:YYYY|YY|MM|MMMM|DD|HH24|HH12|HH|MI|SS|Mon|MON|yyyy|yy|dd|mm|mi|hh|ss)(?![A-Za-z0-9])"
@@ -97,7 +97,7 @@ def _language(node: exp.Expr) -> str:
 
 
 def _is_translated(node: exp.Expr) -> bool:
-    """Whether the parser has exchanged the dialect's own words; it does not for TO_CHAR, except in PostgreSQL's."""
+    """True if the parser has translated the dialect's own words; it does not for TO_CHAR, except in PostgreSQL's."""
     return not isinstance(node, exp.ToChar) or dialect_of(node) == "snowflake"
 
 
@@ -111,8 +111,8 @@ def _wrong_letters(written: str, language: str, node: exp.Expr) -> UnsupportedSQ
     shown = written[:LONGEST]
     if language == "percent":
         right = _replace_words(_translate(written, "postgres"), "postgres")
-        told = set(DIRECTIVE.findall(right)) <= WRITTEN and not re.search(r"[A-Za-z]", DIRECTIVE.sub("", right))
-        hint = f"Write {right!r}." if told and "%" in right else _parts(language)
+        translated = set(DIRECTIVE.findall(right)) <= WRITTEN and not re.search(r"[A-Za-z]", DIRECTIVE.sub("", right))
+        hint = f"Write {right!r}." if translated and "%" in right else _parts(language)
     else:
         hint = _parts(language)
     return UnsupportedSQLError(
@@ -148,7 +148,7 @@ MODIFIER = re.compile(r"([+-]?\d{1,7}) (day|hour|minute|second)s?")
 
 
 def _time(node: exp.Expr, binder: Binder) -> Expr:
-    return moment(binder.bind(node), dialect_of(node))
+    return timestamp(binder.bind(node), dialect_of(node))
 
 
 def _last_day(node: exp.LastDay, binder: Binder) -> Expr | None:
@@ -180,15 +180,15 @@ def _read(kind: str, node: exp.Expr, binder: Binder) -> Expr:
     """TO_DATE and its kin; without a format as CAST."""
     value = binder.bind(node.this)
     if node.args.get("format") is None or value.type.is_temporal:
-        return coerce.call(f"cast_{kind}", [moment(value, "spark")], span_of(node))
+        return coerce.call(f"cast_{kind}", [timestamp(value, "spark")], span_of(node))
     written = constant_text(binder.bind(node.args["format"]), node, "The format of a date")
     pattern = text(time_format(written, node, reading=True))
-    found = coerce.call("read_time", [value, pattern], span_of(node))
-    return coerce.call("cast_date", [found]) if kind == "date" else found
+    parsed = coerce.call("read_time", [value, pattern], span_of(node))
+    return coerce.call("cast_date", [parsed]) if kind == "date" else parsed
 
 
 def _as(kind: str, node: exp.Expr, binder: Binder) -> Expr:
-    return coerce.call(f"cast_{kind}", [moment(binder.bind(node.this), "spark")], span_of(node))
+    return coerce.call(f"cast_{kind}", [timestamp(binder.bind(node.this), "spark")], span_of(node))
 
 
 def _date(node: exp.Date, binder: Binder) -> Expr | None:
@@ -233,7 +233,7 @@ def julian_day(value: Expr, node: exp.Expr) -> Expr:
 
 def modified(node: exp.Anonymous, binder: Binder) -> Expr | None:
     """SQLite's DATE and DATETIME with modifiers: the start of a period, and days or less."""
-    value = moment(binder.bind(node.expressions[0]), "sqlite")
+    value = timestamp(binder.bind(node.expressions[0]), "sqlite")
     for written in node.expressions[1:]:
         modifier = constant_text(binder.bind(written), node, "A modifier of a date").strip().lower()
         step = MODIFIER.fullmatch(modifier)

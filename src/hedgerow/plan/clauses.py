@@ -56,7 +56,7 @@ def check_clauses(select: exp.Expr, understood: frozenset[str] = UNDERSTOOD) -> 
 
 
 def is_bare(query: exp.Expr) -> bool:
-    """Whether parentheses around a query hold nothing but the query."""
+    """True if parentheses around a query hold nothing but the query."""
     return not any(value for name, value in query.args.items() if name != "this")
 
 
@@ -108,8 +108,8 @@ def _exists(join: exp.Join) -> exp.Expr:
             "A SEMI or ANTI join needs ON.", code="bad-join", hint="Write SEMI JOIN b ON …", span=span_of(join)
         )
     inner = exp.select(exp.Literal.number(1)).from_(join.this.copy()).where(join.args["on"].copy())
-    found = exp.Exists(this=inner)
-    return exp.Not(this=found) if str(join.args["kind"]).upper() == "ANTI" else found
+    exists = exp.Exists(this=inner)
+    return exp.Not(this=exists) if str(join.args["kind"]).upper() == "ANTI" else exists
 
 
 MAX_SETS = 64
@@ -146,7 +146,7 @@ def grouping_sets(group: exp.Group | None, resolve: Resolve) -> Sets:
 
 
 def _count(node: exp.Expr) -> int:
-    """How many sets a part stands for."""
+    """Number of grouping sets of one part of GROUP BY."""
     size = len(node.expressions)
     if isinstance(node, exp.Rollup):
         return size + 1
@@ -166,7 +166,7 @@ def _with_all(nodes: list[exp.Expr]) -> list[exp.Expr]:
     rest = [node for node in nodes if node is not bare[0]]
     if any(isinstance(node, exp.Rollup | exp.Cube | exp.GroupingSets) for node in rest) or not rest:
         raise UnsupportedSQLError(
-            "WITH ROLLUP and WITH CUBE stand alone, behind what is grouped by.",
+            "WITH ROLLUP and WITH CUBE cannot be combined with other grouping sets.",
             code="grouping-sets",
             hint="Write GROUP BY ROLLUP (a, b).",
             span=span_of(bare[0]) or span_of(rest[0]) if rest else None,
@@ -175,11 +175,11 @@ def _with_all(nodes: list[exp.Expr]) -> list[exp.Expr]:
 
 
 def _parts(group: exp.Group) -> list[exp.Expr]:
-    found = list(group.expressions)
+    parts = list(group.expressions)
     for kind in _KINDS:
         value = group.args.get(kind)
-        found += value if isinstance(value, list) else ([value] if isinstance(value, exp.Expr) else [])
-    return found
+        parts += value if isinstance(value, list) else ([value] if isinstance(value, exp.Expr) else [])
+    return parts
 
 
 def _sets(node: exp.Expr, resolve: Resolve) -> Sets:
@@ -248,7 +248,7 @@ def _star(star: exp.Star, items: tuple[Item, ...], scope: RowScope | None) -> li
             "This form of * is not available.", code="star", hint="Name the columns.", span=span_of(star)
         )
     left_out = {fold(node.name) for node in star.args.get("except_") or star.args.get("except") or []}
-    found: dict[tuple[str, str], Shown] = {}
+    columns: dict[tuple[str, str], Shown] = {}
     for item in items:
         for name, spelling in item.shown.items():
             merged = scope is not None and name in scope.merged
@@ -256,8 +256,8 @@ def _star(star: exp.Star, items: tuple[Item, ...], scope: RowScope | None) -> li
                 continue
             column = exp.column(exp.to_identifier(spelling, quoted=True), None if merged else _quoted(item.name))
             column.this.meta.update(star.meta)
-            found.setdefault(("" if merged else item.name, name), Shown(spelling, column))
-    return list(found.values())
+            columns.setdefault(("" if merged else item.name, name), Shown(spelling, column))
+    return list(columns.values())
 
 
 def _quoted(name: str) -> exp.Identifier:

@@ -35,7 +35,7 @@ _HINTS = {
     ("is_null", "text, text"): "Write COALESCE(x, y) for a value in the place of NULL.",
     ("trunc_places", "date, text"): "Write DATE_TRUNC('month', d).",
 }
-"""What to write where a function is applied to types for which another dialect has a meaning."""
+"""Hints for functions applied to types that only another dialect allows."""
 
 
 TELLS_SIGNS = frozenset({"cast_text", "imposed_text", "atan2", "power"})
@@ -136,7 +136,7 @@ def comparable(exprs: Sequence[Expr], span: Span | None = None) -> list[Expr]:
 
 
 def _fits(value: Constant, native: str) -> bool:
-    """Whether a constant can be compared with a DECIMAL(p, s) column without any row failing a cast.
+    """True if a constant can be compared with a DECIMAL(p, s) column without any row failing a cast.
 
     The engine brings both sides to one decimal type of at most 38 digits; there must be room for the
     digits of either before and after the point.
@@ -146,9 +146,9 @@ def _fits(value: Constant, native: str) -> bool:
         return False
     precision, scale = int(sizes[1]), int(sizes[2])
     exact = Decimal(value).as_tuple()
-    after = max(0, -int(exact.exponent))
-    before = max(0, len(exact.digits) - after)
-    return max(precision - scale, before) + max(scale, after) <= LONGEST_DECIMAL
+    fractional = max(0, -int(exact.exponent))
+    before = max(0, len(exact.digits) - fractional)
+    return max(precision - scale, before) + max(scale, fractional) <= LONGEST_DECIMAL
 
 
 def _zone(expr: Expr) -> str | None:
@@ -161,7 +161,7 @@ def _read_text(expr: Expr, target: Type, span: Span | None, zone: str | None) ->
     if isinstance(expr, Literal) and isinstance(expr.value, str):
         if target in {Type.DATE, Type.TIMESTAMP}:
             kind = Type.TIMESTAMP if target is Type.TIMESTAMP else Type.DATE
-            return literals.moment(expr.value, kind, zone)
+            return literals.timestamp(expr.value, kind, zone)
         if target is Type.TIME:
             return literals.clock(expr.value)
         if target.is_numeric and _is_number(expr.value):
@@ -184,7 +184,7 @@ def _mismatch(kinds: Iterable[Type], span: Span | None) -> UnsupportedSQLError:
 
 
 def _mixed_hint(kinds: set[Type]) -> str:
-    """What to write where values of these types meet."""
+    """Hint for values of two types that cannot be combined."""
     if Type.TEXT in kinds and Type.BOOLEAN in kinds:
         return "A condition is TRUE or FALSE: write the column alone, or NOT and the column."
     if Type.TEXT in kinds and any(kind.is_numeric for kind in kinds):

@@ -1,4 +1,4 @@
-"""What every part of a binding needs: the catalog, the database's schema, parameters, and names that are still free."""
+"""The context of one binding: catalog, schema, parameters, and unused names."""
 
 import itertools
 from collections.abc import Iterator, Mapping
@@ -43,11 +43,11 @@ class Context:
         return f"{self.prefix}{next(self._numbers)}"
 
     def classes(self, facts: Facts, present: frozenset[str] = frozenset()) -> Classes:
-        """What follows from the facts, and from keys that the database enforces."""
+        """Consequences of the facts and of keys that the database enforces."""
         return self._classes(facts, present, declared=False)
 
     def supposed(self, facts: Facts, present: frozenset[str] = frozenset()) -> Classes:
-        """What follows if every path of the catalog also leads to one row, as the owner declares.
+        """Consequences if every path of the catalog also leads to one row, as the owner declares.
 
         Privacy: the declaration may be false. Use it to decide what a query means, and let the SQL hold what was
         supposed; never to decide whose a row is.
@@ -73,7 +73,7 @@ class Context:
 
 
 def free_prefix(schema: Schema) -> str:
-    """What aliases begin with: no table or column may be called like one.
+    """The prefix of aliases, chosen so that no table or column has the name of one.
 
     Privacy: an engine takes `t0.id` in a nested query for the field `id` of a column `t0` there, if it has one, or for
     a column of a table `t0` there, whatever alias that has (ClickHouse). The condition that ties the query to its owner
@@ -97,13 +97,13 @@ def enforced_keys(schema: Schema) -> Identifying:
 
 def declared_keys(catalog: Catalog, schema: Schema) -> Identifying:
     """The columns that identify one row of a table: enforced by the database, or the target of a path."""
-    found: dict[str, set[Key]] = {name: set(keys) for name, keys in enforced_keys(schema).items()}
+    identifying: dict[str, set[Key]] = {name: set(keys) for name, keys in enforced_keys(schema).items()}
     for table in catalog.tables.values():
         if isinstance(table.unit, Through):
             target = catalog.tables[table.unit.table]
             read = frozenset(as_read(target, name, schema) for _, name in table.unit.on)
-            found.setdefault(target.name, set()).add(read)
-    return {name: frozenset(keys) for name, keys in found.items()}
+            identifying.setdefault(target.name, set()).add(read)
+    return {name: frozenset(keys) for name, keys in identifying.items()}
 
 
 def imposed(table: DeclaredTable, column: SchemaColumn) -> str | None:
@@ -112,8 +112,8 @@ def imposed(table: DeclaredTable, column: SchemaColumn) -> str | None:
     It is to the owner's type, or away from types that an engine converts by itself, which can fail on a row. Decimals
     that the database does not have as such are doubles.
     """
-    said = table.columns.get(column.name)
-    wanted = said.type if said is not None else None
+    declared = table.columns.get(column.name)
+    wanted = declared.type if declared is not None else None
     if wanted is Type.DECIMAL and column.type is not Type.DECIMAL:
         wanted = Type.FLOAT
     if column.loose and wanted in {None, column.type}:
@@ -125,10 +125,10 @@ def imposed(table: DeclaredTable, column: SchemaColumn) -> str | None:
 
 def zone_of(table: DeclaredTable, column: SchemaColumn) -> str | None:
     """The time zone that a column of points in time is read in; None of any other column."""
-    said = table.columns.get(column.name)
-    if not column.instant and (said is None or not said.instant):
+    declared = table.columns.get(column.name)
+    if not column.instant and (declared is None or not declared.instant):
         return None
-    return (said.timezone if said is not None else None) or table.timezone or zones.DEFAULT
+    return (declared.timezone if declared is not None else None) or table.timezone or zones.DEFAULT
 
 
 def as_read(table: DeclaredTable, name: str, schema: Schema) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""What is known to be equal in every row of a FROM clause: how ownership travels through joins.
+"""Terms that are known to be equal in every row of a FROM clause, by which joins keep one owner for each row.
 
 A fact is an equality of two terms (columns, or expressions of them). An equality from the ON clause of an outer join
 holds where both sides are there; its guards name the sides. Two scans of one table that agree on columns
@@ -22,7 +22,7 @@ FAITHFUL = "imposed_text"
 """The one cast that the catalog or we put on a column which never makes two values one."""
 
 IN_ZONE = "in_zone"
-"""How points in time are read. At UTC, where they are kept, it never makes two values one either."""
+"""The function that reads points in time. At UTC, where they are kept, it never makes two values one either."""
 
 COLUMN, LITERAL, OPAQUE = "column", "literal", "opaque"
 
@@ -125,44 +125,44 @@ class Classes:
     present: frozenset[str] = frozenset()
     _parent: dict[Term, Term] = field(default_factory=dict)
     _same_row: dict[str, str] = field(default_factory=dict)
-    _there: set[str] = field(default_factory=set)
+    _present: set[str] = field(default_factory=set)
     _known: set[Term] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        self._there = set(self.present)
+        self._present = set(self.present)
         while self._round():
             pass
 
     def same(self, left: Term, right: Term) -> bool:
-        """Whether both are equal in every row."""
+        """True if both are equal in every row."""
         return self._root(left) == self._root(right)
 
     def certain(self, item: Term) -> bool:
-        """Whether it is equal to something and not NULL, in every row."""
+        """True if it is equal to something and not NULL, in every row."""
         return self._root(item) in self._known
 
     def one_row(self, left: str, right: str) -> bool:
-        """Whether two aliases are the same row of the same table."""
+        """True if two aliases are the same row of the same table."""
         return self._alias(left) == self._alias(right)
 
     def _round(self) -> bool:
-        """Draw what follows once; whether anything new came out."""
-        before = len(self._there), len(self._same_row), len(self._parent)
+        """Draw conclusions once; return True if anything new came out."""
+        before = len(self._present), len(self._same_row), len(self._parent)
         self._parent = {}
-        active = [e for e in self.facts.equalities if all(guard & self._there for guard in e.guards)]
+        active = [e for e in self.facts.equalities if all(guard & self._present for guard in e.guards)]
         for equality in active:
             self._union(equality.left, equality.right)
         known = {self._root(side) for e in active if e.strict for side in (e.left, e.right)}
         self._known = known
         self._find_present(active, known)
         self._find_same_rows(known)
-        return before != (len(self._there), len(self._same_row), len(self._parent))
+        return before != (len(self._present), len(self._same_row), len(self._parent))
 
     def _find_present(self, active: Iterable[Equality], known: set[Term]) -> None:
         for equality in active:
             for side in (equality.left, equality.right):
                 if isinstance(side, tuple) and side[0] == COLUMN and self._root(side) in known:
-                    self._there.add(str(side[1]))
+                    self._present.add(str(side[1]))
 
     def _find_same_rows(self, known: set[Term]) -> None:
         rows = self.facts.rows
@@ -187,10 +187,10 @@ class Classes:
         return _moved(item, self._alias)
 
     def _root(self, item: Term) -> Term:
-        found = self._plain(item)
-        while self._parent.get(found, found) != found:
-            found = self._parent[found]
-        return found
+        root = self._plain(item)
+        while self._parent.get(root, root) != root:
+            root = self._parent[root]
+        return root
 
     def _union(self, left: Term, right: Term) -> None:
         one, other = self._root(left), self._root(right)
@@ -207,7 +207,7 @@ def shown_as(alias: str, columns: Iterable[tuple[str, Expr]]) -> list[Equality]:
     can be told apart by whose they are.
     """
     pairs = [((COLUMN, alias, name), term(expr)) for name, expr in columns]
-    return [Equality(column, made, strict=False) for column, made in pairs if "?" not in columns_in(made)]
+    return [Equality(column, value, strict=False) for column, value in pairs if "?" not in columns_in(value)]
 
 
 def conjuncts(expr: Expr | None) -> tuple[Expr, ...]:
@@ -245,5 +245,5 @@ def _collated(expr: Expr) -> bool:
 
 def equalities(conditions: Iterable[Expr]) -> tuple[Equality, ...]:
     """The facts in a list of conditions that all hold."""
-    found = [equality_of(part) for condition in conditions for part in conjuncts(condition)]
-    return tuple(fact for fact in found if fact is not None)
+    facts = [equality_of(part) for condition in conditions for part in conjuncts(condition)]
+    return tuple(fact for fact in facts if fact is not None)

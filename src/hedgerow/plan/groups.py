@@ -1,4 +1,4 @@
-"""Where the border is: which groups mix several people.
+"""Groups: those of one person stay exact, those that mix several people are released.
 
 Privacy: groups whose keys determine the owner are one person's, and stay private and exact (the owner is added to the
 keys, so that this holds whatever the data). All others are the border: they become a `Release`.
@@ -74,7 +74,7 @@ def _reads_only(expr: Expr, aliases: frozenset[str]) -> bool:
 
 @dataclass(frozen=True)
 class Relation:
-    """What a SELECT reads: a tree, whose rows they are, and how they stand."""
+    """The rows below a SELECT list: a tree, their owner, and their privacy."""
 
     source: From | None
     where: tuple[Expr, ...]
@@ -83,7 +83,7 @@ class Relation:
 
 
 def is_grouped(select: exp.Select, shown: Sequence[Shown]) -> bool:
-    """Whether there is a GROUP BY, or an aggregate anywhere above the rows."""
+    """True if there is a GROUP BY, or an aggregate anywhere above the rows."""
     order, qualify = select.args.get("order"), select.args.get("qualify")
     above = [select.args.get("having"), qualify, *(order.expressions if order else []), *(s.node for s in shown)]
     return bool(select.args.get("group")) or any(has_aggregate(node) for node in above if node is not None)
@@ -116,20 +116,20 @@ class GroupBinder:
             sets = grouping_sets(select.args.get("group"), lambda node: self._resolve(node, shown))
         bound = [[self._key(node) for node in nodes] for nodes in sets]
         keys = list(dict.fromkeys(key for group in bound for key in group if _varies(key)))
-        places = tuple(tuple(sorted({keys.index(key) for key in group if _varies(key)})) for group in bound)
+        indexes = tuple(tuple(sorted({keys.index(key) for key in group if _varies(key)})) for group in bound)
         named = tuple(Named(f"k{i}", key) for i, key in enumerate(keys))
         mode = self._mode(keys)
         if mode is Mode.RELEASE:
             self._check_release(sets)
-        whole = len(places) == 1
+        whole = len(indexes) == 1
         if not whole and mode is Mode.PERSON:
             raise UnsupportedSQLError(
-                "Totals over the groups of one person are not available.",
+                "ROLLUP, CUBE and GROUPING SETS are not available for groups of one person.",
                 code="grouping-sets",
                 hint="GROUP BY plain expressions here.",
                 span=span_of(select.args["group"]),
             )
-        return Groups(self._context.alias(), named, mode, self._below.ownership, None if whole else places)
+        return Groups(self._context.alias(), named, mode, self._below.ownership, None if whole else indexes)
 
     def scope(self, groups: Groups) -> AggregatedScope:
         """The names above the groups."""
@@ -147,8 +147,8 @@ class GroupBinder:
             return Relation(self._released(source, groups, calls), having, None, Privacy.RELEASED)
         if groups.mode is Mode.PERSON and groups.ownership is not None:
             return self._person(source, groups, calls, having, groups.ownership)
-        made = Grouped(source, self._below.where, groups.keys, calls, groups.alias, groups.sets)
-        return Relation(made, having, None, self._below.privacy)
+        grouped = Grouped(source, self._below.where, groups.keys, calls, groups.alias, groups.sets)
+        return Relation(grouped, having, None, self._below.privacy)
 
     def _mode(self, keys: Sequence[Expr]) -> Mode:
         if self._below.ownership is None:
@@ -158,7 +158,7 @@ class GroupBinder:
     def _key(self, node: exp.Expr) -> Expr:
         if node.find(exp.Window) is not None:
             raise UnsupportedSQLError(
-                "GROUP BY cannot use a window function.",
+                "Window functions are not allowed in GROUP BY.",
                 code="misplaced-window",
                 hint="Compute it in a CTE first.",
                 span=span_of(node),
@@ -206,7 +206,7 @@ class GroupBinder:
         """Refuse a release that depends on the row around it."""
         if self._scope.outer:
             raise UnsupportedSQLError(
-                "A query over private rows depends on the row around it, so it would be asked once for each.",
+                "A subquery over private rows refers to the outer row, so it would be released once for each row.",
                 code="correlated-release",
                 hint="Group by the column instead, and join the results.",
             )
@@ -218,8 +218,8 @@ class GroupBinder:
         noisy = tuple(call for call in calls if call.function != "GROUPING")
         limits = _limits(ownership, groups.keys)
         domain = public_keys(source, self._below.where, groups.keys, self._public)
-        made = Release(source, self._below.where, ownership.owner, limits, groups.keys, noisy, domain)
-        release = canonical(made, self._context.prefix)
+        numbered = Release(source, self._below.where, ownership.owner, limits, groups.keys, noisy, domain)
+        release = canonical(numbered, self._context.prefix)
         if groups.sets is None:
             return Released(release, groups.alias)
         alias = self._context.alias()
@@ -244,8 +244,8 @@ class GroupBinder:
     ) -> Relation:
         """Groups of one person's rows. The owner is a key of theirs, whether or not the text says so."""
         keys = groups.keys if ownership.pinned else (*groups.keys, Named("o", ownership.owner))
-        made = Grouped(source, self._below.where, keys, calls, groups.alias)
-        return Relation(made, having, self.person(groups, ownership), Privacy.OWNED)
+        grouped = Grouped(source, self._below.where, keys, calls, groups.alias)
+        return Relation(grouped, having, self.person(groups, ownership), Privacy.OWNED)
 
     def person(self, groups: Groups, ownership: Ownership) -> Ownership:
         """To whom the groups of one person's rows belong."""
@@ -262,7 +262,7 @@ class GroupBinder:
 
 
 def _varies(expr: Expr) -> bool:
-    """Whether the expression reads a column at all; a constant makes no groups."""
+    """True if the expression reads a column at all; a constant makes no groups."""
     return any(isinstance(part, Column) for part in walk(expr))
 
 
@@ -278,10 +278,10 @@ def _shown(key: Named, alias: str) -> Column:
 
 
 def _total(call: AggregateCall, groups: Groups, keys: Sequence[Named], alias: str) -> AggregateCall:
-    """What a total over released groups is: the sum of their numbers."""
+    """A total over released groups: the sum of their numbers."""
     if call.function == "GROUPING":
-        places = [next(i for i, k in enumerate(groups.keys) if k.expr == a) for a in call.arguments]
-        return replace(call, arguments=tuple(keys[i].expr for i in places))
+        indexes = [next(i for i, k in enumerate(groups.keys) if k.expr == a) for a in call.arguments]
+        return replace(call, arguments=tuple(keys[i].expr for i in indexes))
     released = Column(call.name, call.type, table=alias)
     adds = TOTAL if call.function == "COUNT" else "SUM"
     return AggregateCall(call.name, adds, (released,), None, distinct=False, type=call.type)

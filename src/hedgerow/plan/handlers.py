@@ -1,4 +1,4 @@
-"""What the modules that bind one family of functions share with the binder."""
+"""Helpers for the modules that bind one family of functions."""
 
 from collections.abc import Callable
 from typing import Any, Protocol
@@ -44,14 +44,14 @@ def unsupported(node: exp.Expr, hint: str | None = None) -> UnsupportedSQLError:
     """The refusal of an expression that is not on the allow-list."""
     called = function_name(node)
     if called is None:
-        found = f"{text_of(node)} cannot be used."
+        message = f"{text_of(node)} cannot be used."
     elif hint is not None or is_available(called):
-        found = f"{called} cannot be used with these arguments."
+        message = f"{called} cannot be used with these arguments."
         hint = hint or function_hint(node) or "The SQL reference shows which arguments it takes."
     else:
-        found = f"{called} cannot be used: it is not on the list of functions that are safe on every row."
+        message = f"{called} cannot be used: it is not on the list of functions that are safe on every row."
     return UnsupportedSQLError(
-        found,
+        message,
         code="unsupported-expression",
         hint=hint or function_hint(node) or f"The SQL reference lists the {len(allowed())} functions that can be used.",
         span=span_of(node),

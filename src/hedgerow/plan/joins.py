@@ -70,16 +70,16 @@ class Joiner:
     def _condition(
         self, left: JoinedRows, right: JoinedRows, using: Sequence[tuple[str, Expr, Expr]], node: exp.Join
     ) -> Expr | None:
-        found: list[Expr] = [coerce.call("equal", coerce.comparable([a, b])) for _, a, b in using]
+        conditions: list[Expr] = [coerce.call("equal", coerce.comparable([a, b])) for _, a, b in using]
         if node.args.get("on") is not None:
             merged = {**left.merged, **right.merged}
             scope = replace(self._scope, items=left.items + right.items, merged=merged)
             binder = ScalarBinder(scope, self._context.params, self._context.catalog.timezone)
-            found.append(binder.boolean(node.args["on"], "ON"))
-        if not found:
+            conditions.append(binder.boolean(node.args["on"], "ON"))
+        if not conditions:
             return None
-        whole = found[0]
-        for part in found[1:]:
+        whole = conditions[0]
+        for part in conditions[1:]:
             whole = coerce.call("and", [whole, part])
         owners = [private.owner for rows in (left, right) for private in rows.private_sources]
         return exactly(whole, [*owners, *left.owners, *right.owners])
@@ -87,28 +87,28 @@ class Joiner:
     def _merged(
         self, left: JoinedRows, right: JoinedRows, using: Sequence[tuple[str, Expr, Expr]], side: str
     ) -> dict[str, Expr]:
-        """What a name means that USING made one of two: the side that is always there, or whichever is."""
-        made = {**left.merged, **right.merged}
+        """Columns that USING merged: that of the side which is never missing, or the first that is not NULL."""
+        merged = {**left.merged, **right.merged}
         for name, one, other in using:
             either = coerce.call("coalesce", coerce.unify([one, other])) if side == "full" else one
-            made[name] = other if side == "right" else either
-        return nullable(made) if side else made
+            merged[name] = other if side == "right" else either
+        return nullable(merged) if side else merged
 
     def _outer(
         self, left: JoinedRows, right: JoinedRows, condition: Expr | None, node: exp.Join, *, flipped: bool
     ) -> JoinedRows:
-        """One side is always there, the other only where the condition finds it."""
-        kept, found = (right, left) if flipped else (left, right)
-        condition = self._same_owner(kept, found, condition, node)
-        facts = kept.facts.plus(found.facts.plus(Facts(), _facts(condition)).guarded(found.aliases))
-        missing = tuple(replace(item, columns=nullable(item.columns)) for item in found.items)
+        """An outer join: `kept` has all its rows, `optional` only those that satisfy the condition."""
+        kept, optional = (right, left) if flipped else (left, right)
+        condition = self._same_owner(kept, optional, condition, node)
+        facts = kept.facts.plus(optional.facts.plus(Facts(), _facts(condition)).guarded(optional.aliases))
+        missing = tuple(replace(item, columns=nullable(item.columns)) for item in optional.items)
         items = missing + kept.items if flipped else kept.items + missing
         return JoinedRows(
-            Join("left", kept.source, found.source, condition),
+            Join("left", kept.source, optional.source, condition),
             _privacy(left, right),
             items,
             facts,
-            kept.owners or found.owners[:1],
+            kept.owners or optional.owners[:1],
             left.private_sources + right.private_sources,
             left.public + right.public,
         )
@@ -124,7 +124,9 @@ class Joiner:
         if len(owners) == 2:
             whichever: Expr = coerce.call("coalesce", coerce.unify(owners))
             names = zip(owners, both, strict=True)
-            facts = facts.plus(Facts(), (Equality(term(whichever), term(o), False, (side,)) for o, side in names))  # noqa: FBT003
+            facts = facts.plus(
+                Facts(), (Equality(term(whichever), term(o), strict=False, guards=(side,)) for o, side in names)
+            )
             owners = (whichever,)
         items = tuple(replace(item, columns=nullable(item.columns)) for item in left.items + right.items)
         return JoinedRows(
@@ -150,26 +152,28 @@ class Joiner:
         added, _ = unproved(joined.owners, joined.facts, self._context)
         return _side_by_side(left, right, all_of([condition, *added]))
 
-    def _same_owner(self, kept: JoinedRows, found: JoinedRows, condition: Expr | None, node: exp.Join) -> Expr | None:
+    def _same_owner(
+        self, kept: JoinedRows, optional: JoinedRows, condition: Expr | None, node: exp.Join
+    ) -> Expr | None:
         """The ON clause of an outer join, by which alone the rows it brings together belong to one unit.
 
         Privacy: an equality of owners that only declared paths imply is added to it.
         """
-        if not found.owners:
+        if not optional.owners:
             return condition
-        alone = self._context.classes(found.facts)
-        for other in found.owners[1:]:
-            if not alone.same(term(found.owners[0]), term(other)):
-                raise not_on_the_unit(replace(found, node=node), found.owners[0], other)
-        facts, wanted = kept.facts.plus(found.facts, _facts(condition)), term(found.owners[0])
+        alone = self._context.classes(optional.facts)
+        for other in optional.owners[1:]:
+            if not alone.same(term(optional.owners[0]), term(other)):
+                raise not_on_the_unit(replace(optional, node=node), optional.owners[0], other)
+        facts, wanted = kept.facts.plus(optional.facts, _facts(condition)), term(optional.owners[0])
         certain, supposed = self._context.classes(facts), self._context.supposed(facts)
         if not kept.owners or any(certain.same(term(owner), wanted) for owner in kept.owners):
             return condition
         for owner in kept.owners:
             if supposed.same(term(owner), wanted):
-                return all_of([condition, same_owner(owner, found.owners[0])])
-        both = replace(kept, private_sources=kept.private_sources + found.private_sources, node=node)
-        raise not_on_the_unit(both, kept.owners[0], found.owners[0])
+                return all_of([condition, same_owner(owner, optional.owners[0])])
+        both = replace(kept, private_sources=kept.private_sources + optional.private_sources, node=node)
+        raise not_on_the_unit(both, kept.owners[0], optional.owners[0])
 
 
 def _side_by_side(left: JoinedRows, right: JoinedRows, condition: Expr | None) -> JoinedRows:

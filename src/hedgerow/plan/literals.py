@@ -40,10 +40,10 @@ def number(text: str) -> Literal:
 
 def signed(text: str) -> Literal:
     """A numeric literal that may have a minus before it."""
-    found = number(text.removeprefix("-"))
-    if not text.startswith("-") or not isinstance(found.value, int | float | Decimal):
-        return found
-    return Literal(-found.value, found.type)
+    positive = number(text.removeprefix("-"))
+    if not text.startswith("-") or not isinstance(positive.value, int | float | Decimal):
+        return positive
+    return Literal(-positive.value, positive.type)
 
 
 def real(value: float) -> Literal:
@@ -76,7 +76,7 @@ def text(value: str) -> Literal:
     return Literal(value, Type.TEXT)
 
 
-def moment(value: str, kind: Type, zone: str | None = None) -> Literal:
+def timestamp(value: str, kind: Type, zone: str | None = None) -> Literal:
     """A DATE or TIMESTAMP constant from ISO text. One with an offset is a point in time, and shown in `zone`."""
     try:
         parsed = date.fromisoformat(value) if kind is Type.DATE else datetime.fromisoformat(value)

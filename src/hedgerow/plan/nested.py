@@ -33,14 +33,14 @@ OWN = "in own"
 
 @dataclass(frozen=True)
 class Around:
-    """What a nested query finds around it: names, and the owner of the row it is evaluated for."""
+    """The surroundings of a nested query: names, and the owner of the row that it is evaluated for."""
 
     scope: Scope
     ownership: Ownership | None
 
 
 def is_nested(node: exp.Expr) -> bool:
-    """Whether the node is a query inside an expression."""
+    """True if the node is a query inside an expression."""
     if isinstance(node, exp.In):
         return node.args.get("query") is not None
     if isinstance(node, exp.EQ) and isinstance(node.expression, exp.Any):
@@ -49,8 +49,8 @@ def is_nested(node: exp.Expr) -> bool:
 
 
 def has_nested(node: exp.Expr) -> bool:
-    """Whether a query stands anywhere in the node."""
-    return any(is_nested(found) for found in node.walk())
+    """True if the node contains a query."""
+    return any(is_nested(part) for part in node.walk())
 
 
 class Nester:
@@ -75,7 +75,7 @@ class Nester:
         self.size = 0
 
     def nested(self, node: exp.Expr, scalar: Callable[[exp.Expr], Expr]) -> Expr:
-        """The expression that a nested query is; `scalar` binds what stands left of IN."""
+        """Bind a nested query; `scalar` binds the operand left of IN."""
         if isinstance(node, exp.Exists):
             table = self._table(node.this, node)
             return self._made("exists", table, (), node, Type.BOOLEAN, Range(0.0, 1.0))
@@ -89,7 +89,7 @@ class Nester:
         table = self._table(node, node)
         if not table.one_row or len(table.columns) != 1:
             raise UnsupportedSQLError(
-                "A query that is used as a value must give one column and one row.",
+                "A subquery that is used as a value must return one column and one row.",
                 code="not-one-value",
                 hint="Let it be one aggregate without GROUP BY, for instance (SELECT MAX(x) FROM …).",
                 span=span_of(node),
@@ -128,7 +128,7 @@ class Nester:
             query = query.this
         if not isinstance(query, exp.Query) or self._around is None:
             raise UnsupportedSQLError(
-                "A query inside an expression can stand in SELECT, WHERE, HAVING, QUALIFY and ORDER BY, and not here.",
+                "A subquery is allowed in SELECT, WHERE, HAVING, QUALIFY and ORDER BY, not here.",
                 code="nested-query",
                 hint="Move the condition into WHERE, or name the query with WITH and join it.",
                 span=span_of(node),
@@ -152,8 +152,8 @@ class Nester:
             self.released = True
             if self._privacy is Privacy.OWNED:
                 raise UnsupportedSQLError(
-                    "A noisy number is compared with private rows, so noise of one answer would decide what another "
-                    "one counts.",
+                    "A noisy number is compared with private rows, so the noise of one result would decide which rows "
+                    "another one counts.",
                     code="released-with-private",
                     hint="Ask for the number first, and write it into the next query: WHERE income > 1000.",
                     span=span_of(node),
@@ -197,7 +197,7 @@ def as_select(table: Table, context: Context) -> Select:
 
 def _not_correlated(node: exp.Expr) -> UnsupportedSQLError:
     return UnsupportedSQLError(
-        "The query inside reads private rows, but nothing says that they belong to the person of the row outside.",
+        "The subquery reads private rows, but no condition says that they belong to the person of the outer row.",
         code="subquery-not-correlated",
         hint="Compare the units of both: WHERE EXISTS (SELECT 1 FROM orders o WHERE o.customer_id = c.id …).",
         span=span_of(node),

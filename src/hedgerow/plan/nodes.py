@@ -1,4 +1,4 @@
-"""What is asked, as frozen relational nodes that mirror SQL.
+"""The query as frozen relational nodes that mirror SQL.
 
 A query is a `Select` (or a set operation) over a FROM tree. Below a `Release` stand private rows, each owned by
 exactly one unit; above it stands ordinary SQL over released numbers. A tree without a `Released` leaf reads public
@@ -16,7 +16,7 @@ from hedgerow.expressions.types import Type
 
 @dataclass(frozen=True, slots=True)
 class ContributionLimits:
-    """How much one unit may count, as the owner declared it. None: not declared.
+    """The declared limits on the contribution of one unit. None: not declared.
 
     `one_row` says that the *database enforces* (or a GROUP BY of ours makes certain) at most one row per unit, so that
     no weights are needed. A mere declaration never sets it. `inferred` limits follow from the shape of the query: what
@@ -185,13 +185,13 @@ def inside(node: object) -> Iterator[object]:
 
 def releases_of(query: Query) -> tuple[Release, ...]:
     """The borders of a query, each once, in the order of the text."""
-    found = [node.release for node in inside(query) if isinstance(node, Released)]
-    return tuple(dict.fromkeys(found))
+    releases = [node.release for node in inside(query) if isinstance(node, Released)]
+    return tuple(dict.fromkeys(releases))
 
 
 def scans_of(node: object) -> tuple[Scan, ...]:
     """The tables that a relation reads."""
-    return tuple(found for found in inside(node) if isinstance(found, Scan))
+    return tuple(part for part in inside(node) if isinstance(part, Scan))
 
 
 Node = TypeVar("Node")
@@ -218,9 +218,9 @@ def rewrite(node: Node, swap: Callable[[object], object | None]) -> Node:
 def renamed(node: Node, names: Mapping[str, str]) -> Node:
     """The tree under other aliases."""
 
-    def swap(found: object) -> object | None:
-        if isinstance(found, Column) and found.table in names:
-            return replace(found, table=names[found.table])
+    def swap(part: object) -> object | None:
+        if isinstance(part, Column) and part.table in names:
+            return replace(part, table=names[part.table])
         return None
 
     moved = rewrite(node, swap)
@@ -243,8 +243,8 @@ def canonical(release: Release, prefix: str) -> Release:
 
     So the same question asked in another place of another statement is the same question.
     """
-    found = [getattr(node, ALIASED) for node in inside(release) if hasattr(node, ALIASED)]
-    names = {alias: f"{prefix}{i}" for i, alias in enumerate(dict.fromkeys(found))}
+    aliases = [getattr(node, ALIASED) for node in inside(release) if hasattr(node, ALIASED)]
+    names = {alias: f"{prefix}{i}" for i, alias in enumerate(dict.fromkeys(aliases))}
     strangers = {node.table for node in inside(release) if isinstance(node, Column)} - set(names)
     if strangers:
         raise InternalError("A release reads a column from outside of it.")

@@ -66,7 +66,7 @@ def not_on_the_unit(rows: JoinedRows, first: Expr, other: Expr) -> UnsupportedSQ
     left, right = names.get(term(first)), names.get(term(other))
     what = f"{_named(left)} and {_named(right)}" if left and right else "Private tables"
     return UnsupportedSQLError(
-        f"{what} are joined, but nothing says that both rows belong to the same person.",
+        f"{what} are joined, but no condition says that both rows belong to the same person.",
         code="join-not-on-unit",
         hint=f"Join them on the unit{_suggested(left, right)}, or along the declared path.",
         span=None if rows.node is None else span_of(rows.node),
@@ -86,7 +86,7 @@ def _suggested(left: PrivateSource | None, right: PrivateSource | None) -> str:
 
 @dataclass(frozen=True)
 class _Sizes:
-    """How many rows a unit has in a join.
+    """The number of rows of one unit in a join.
 
     `matched` holds what is supposed to follow where every relation is there, `always` what is certain in every row.
     Only limits that weights enforce may rest on the former.
@@ -140,7 +140,7 @@ class _Sizes:
         return self._determined(frozenset(alias for aliases in single for alias in aliases))
 
     def _absorbed(self, private: PrivateSource) -> bool:
-        """Whether another relation has this one on its path, so that each of its rows meets one row here."""
+        """True if another relation has this one on its path, so that each of its rows meets one row here."""
         return private.row is not None and any(
             self.matched.one_row(private.row[0], alias)
             for other in self.rows.private_sources
@@ -160,8 +160,8 @@ class _Sizes:
     def _looked_up(self, alias: str, table: str, reached: set[str]) -> bool:
         candidates = [t for t in self._terms() if all(part in reached for part in columns_in(t))]
         keys = self.context.schema.tables[table].unique
-        there = frozenset({alias}) | present_with(self.rows.owners[0])
-        classes = self.context.classes(self.always.facts, there)
+        present = frozenset({alias}) | present_with(self.rows.owners[0])
+        classes = self.context.classes(self.always.facts, present)
 
         def found(name: str) -> bool:
             own = (COLUMN, alias, name)
@@ -202,13 +202,13 @@ def same_owner(left: Expr, right: Expr) -> Expr:
 
 
 def is_owner(expr: Expr, ownership: Ownership, context: Context) -> bool:
-    """Whether the expression equals the owner in every row, whatever the owner declared."""
+    """True if the expression equals the owner in every row, whatever the owner declared."""
     classes = context.classes(ownership.facts, present_with(ownership.owner))
     return expr == ownership.owner or classes.same(term(expr), term(ownership.owner))
 
 
 def determines_owner(exprs: Sequence[Expr], ownership: Ownership, context: Context) -> bool:
-    """Whether rows that agree on all of `exprs` belong to one unit.
+    """True if rows that agree on all of `exprs` belong to one unit.
 
     They hold the owner itself, or a key that identifies one row of a table which names the owner.
 
@@ -234,7 +234,7 @@ def _names_owner(
 
 
 def in_fixed(expr: Expr, ownership: Ownership) -> bool:
-    """Whether the expression has one value for all rows of a unit, as far as the owner's declarations go."""
+    """True if the expression has one value for all rows of a unit, as far as the owner's declarations go."""
     return all(table in ownership.fixed for table, _ in columns_of(expr))
 
 

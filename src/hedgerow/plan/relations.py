@@ -38,13 +38,13 @@ class FromBinder:
 
     def rows(self, first: exp.Expr, joins: list[exp.Join]) -> JoinedRows:
         """The first item, joined with the others one by one; a comma binds more loosely than JOIN."""
-        rows, place = self._item(first), 0
-        while place < len(joins):
-            join, place = joins[place], place + 1
-            behind = list(itertools.takewhile(lambda other: not _is_comma(other), joins[place:]))
+        rows, index = self._item(first), 0
+        while index < len(joins):
+            join, index = joins[index], index + 1
+            behind = list(itertools.takewhile(lambda other: not _is_comma(other), joins[index:]))
             if _is_comma(join) and any(other.args.get("side") or other.args.get("method") for other in behind):
                 rows = self._joiner.join(rows, self.rows(join.this, behind), join)
-                place += len(behind)
+                index += len(behind)
             else:
                 rows = self._joiner.join(rows, self._item(join.this), join)
         return rows
@@ -198,10 +198,8 @@ def constants(node: exp.Values, context: Context) -> Table:
         Column(f"c{i}", _common(cells), nullable=any(c.type is Type.NULL for c in cells), table=alias, collated=False)
         for i, cells in enumerate(unified)
     )
-    private = Values(
-        tuple(tuple(c for c in row if isinstance(c, Literal)) for row in zip(*unified, strict=True)), alias
-    )
-    return plain_table(private, columns, tuple(f"col{i}" for i in range(len(columns))))
+    values = Values(tuple(tuple(c for c in row if isinstance(c, Literal)) for row in zip(*unified, strict=True)), alias)
+    return plain_table(values, columns, tuple(f"col{i}" for i in range(len(columns))))
 
 
 def _common(cells: list[Expr]) -> Type:

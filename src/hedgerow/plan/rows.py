@@ -1,4 +1,4 @@
-"""What a FROM clause stands for while it is bound: a tree, the names in it, and to whom its rows belong."""
+"""A FROM clause while it is bound: a tree, the names in it, and the owners of its rows."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

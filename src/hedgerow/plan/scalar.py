@@ -46,7 +46,7 @@ def _size(expr: Expr, known: dict[int, int]) -> int:
 
 @lru_cache(maxsize=1_000)
 def _mentions(function: str, count: int) -> tuple[int, ...]:
-    """How often the text of a function names each of its arguments; long lists name each once."""
+    """The number of times that the text of a function names each of its arguments; long lists name each once."""
     if count > 10:
         return (1,) * count
     marks = [chr(FIRST_MARK + at) for at in range(count)]
@@ -58,8 +58,8 @@ def _first(node: exp.Anonymous, binder: Binder) -> Expr:
     return binder.bind(node.expressions[0])
 
 
-def _moment(node: exp.Anonymous, binder: Binder) -> Expr:
-    return time_functions.moment(_first(node, binder), dialect_of(node))
+def _timestamp(node: exp.Anonymous, binder: Binder) -> Expr:
+    return time_functions.timestamp(_first(node, binder), dialect_of(node))
 
 
 def _iff(node: exp.Anonymous, binder: Binder) -> Expr:
@@ -70,19 +70,19 @@ def _iff(node: exp.Anonymous, binder: Binder) -> Expr:
 
 
 def _part(name: str) -> Handler:
-    return lambda node, binder: time_functions.part(name, _moment(node, binder), node, extracted=False)
+    return lambda node, binder: time_functions.part(name, _timestamp(node, binder), node, extracted=False)
 
 
 def _bucket(node: exp.Anonymous, binder: Binder) -> Expr:
-    made = exp.DateBin(this=node.expressions[0], expression=node.expressions[1])
-    made.meta.update(node.meta)
-    return binder.bind(made)
+    bucket = exp.DateBin(this=node.expressions[0], expression=node.expressions[1])
+    bucket.meta.update(node.meta)
+    return binder.bind(bucket)
 
 
 def _read(node: exp.Anonymous, binder: Binder) -> Expr:
-    made = exp.StrToTime(this=node.expressions[0], format=node.expressions[1])
-    made.meta.update(node.meta)
-    return binder.bind(made)
+    parsed = exp.StrToTime(this=node.expressions[0], format=node.expressions[1])
+    parsed.meta.update(node.meta)
+    return binder.bind(parsed)
 
 
 BY_NAME: dict[str, tuple[tuple[int, int], Handler]] = {
@@ -101,13 +101,13 @@ BY_NAME: dict[str, tuple[tuple[int, int], Handler]] = {
     "SQUARE": ((1, 1), lambda n, b: coerce.call("power", [_first(n, b), whole(2)], span_of(n))),
     **{name: ((1, 1), _part(name)) for name in time_functions.NAMED},
 }
-"""How many arguments each takes, and what it means."""
+"""The smallest and largest number of arguments of each, and its handler."""
 
 OF_ONE_DIALECT: dict[tuple[str, str], tuple[tuple[int, int], Handler]] = {
-    ("sqlite", "JULIANDAY"): ((1, 1), lambda n, b: calendar_functions.julian_day(_moment(n, b), n)),
+    ("sqlite", "JULIANDAY"): ((1, 1), lambda n, b: calendar_functions.julian_day(_timestamp(n, b), n)),
     ("sqlite", "DATE"): ((1, 9), calendar_functions.modified),
     ("sqlite", "DATETIME"): ((1, 9), calendar_functions.modified),
-    ("sqlite", "UNIXEPOCH"): ((1, 1), lambda n, b: calendar_functions.seconds_of(_moment(n, b), n)),
+    ("sqlite", "UNIXEPOCH"): ((1, 1), lambda n, b: calendar_functions.seconds_of(_timestamp(n, b), n)),
 }
 
 
@@ -116,9 +116,9 @@ def _by_name(node: exp.Anonymous, binder: Binder) -> Expr | None:
     name = str(node.this).upper()
     if name in calendar_functions.VOLATILE_NAMES:
         raise calendar_functions.volatile(node)
-    found = OF_ONE_DIALECT.get((dialect_of(node), name)) or BY_NAME.get(name)
-    if found is not None and found[0][0] <= len(node.expressions) <= found[0][1]:
-        return found[1](node, binder)
+    entry = OF_ONE_DIALECT.get((dialect_of(node), name)) or BY_NAME.get(name)
+    if entry is not None and entry[0][0] <= len(node.expressions) <= entry[0][1]:
+        return entry[1](node, binder)
     if name in NAMED:
         return coerce.call(NAMED[name], [binder.bind(n) for n in node.expressions], span_of(node))
     return None
@@ -165,7 +165,7 @@ class ScalarBinder:
         self._depth = 0
 
     def bind(self, node: exp.Expr) -> Expr:
-        """The expression that `node` stands for, or the reason why there is none."""
+        """Return the expression of `node`, or raise the reason why there is none."""
         if self._depth >= MAX_DEPTH:
             raise ParseError(
                 f"An expression is nested more than {MAX_DEPTH} levels deep.",
@@ -240,7 +240,7 @@ class ScalarBinder:
         sides = time_functions.lengths(nodes, self) or [self.bind(n) for n in nodes]
         if isinstance(at, ORDERINGS) and isinstance(nodes[0], ORDERINGS):
             raise UnsupportedSQLError(
-                f"{text_of(at)} compares the outcome of a comparison.",
+                f"{text_of(at)} compares the result of a comparison.",
                 code="type-mismatch",
                 hint="Write both comparisons, with AND between them: x > 10 AND x < 20.",
                 span=span_of(at),
@@ -252,10 +252,10 @@ class ScalarBinder:
         given = arguments_of(node, names, ordered=False)
         empty = isinstance(node, exp.Func) and "this" in names and not given
         complete = all(node.args.get(name) is not None for name in NEEDED.get(type(node), ()))
-        found = handler(node, self) if given is not None and complete and not empty else None
-        if found is None:
+        bound = handler(node, self) if given is not None and complete and not empty else None
+        if bound is None:
             raise unsupported(node)
-        return found
+        return bound
 
     def _logic(self, name: str, node: exp.Connector) -> Expr:
         terms = [self.boolean(n, name.upper()) for n in node.flatten()]

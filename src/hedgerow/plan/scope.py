@@ -1,4 +1,4 @@
-"""What names mean: inside a row, and above an aggregation."""
+"""Names: their meaning inside a row."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ from hedgerow.plan.syntax import column_hint, span_of
 
 SMALLEST_BOUND, LARGEST_BOUND = 1e-30, 1e30
 UNNAMED = "subquery "
-"""How the names begin of subqueries that have none; a space is in no name that was written without quotes."""
+"""The prefix of the names of subqueries that have none; no name without quotes has a space."""
 
 
 def fold(name: str) -> str:
@@ -28,7 +28,7 @@ Special = Callable[[exp.Expr, Binder], Expr | None]
 
 
 class Scope(Protocol):
-    """What a scalar binder asks of its surroundings."""
+    """The surroundings of an expression: special syntax, columns, CLIP."""
 
     def special(self, node: exp.Expr, binder: Binder) -> Expr | None:
         """Return the meaning of a whole node, where it has one; `binder` binds its parts."""
@@ -80,18 +80,18 @@ class RowScope:
         return self.special_(node, binder)
 
     def column(self, node: exp.Column) -> Expr:
-        """The column, here or around here, or who does not exist."""
+        """Return the column, of this query or of one around it."""
         if node.args.get("join_mark") or not isinstance(node.this, exp.Identifier):
             raise self._unknown(node)
-        found = self._qualified(node) if node.args.get("table") else self._bare(node)
-        if found is not None:
-            return found
+        bound = self._qualified(node) if node.args.get("table") else self._bare(node)
+        if bound is not None:
+            return bound
         if self.parent is not None:
             return self._around(self.parent, node)
         raise self._unknown(node)
 
     def has(self, name: str) -> bool:
-        """Whether some item has a column of that folded name."""
+        """True if some item has a column of that folded name."""
         return name in self.merged or any(name in item.columns for item in self.items)
 
     def clip(self, arguments: Sequence[Expr], span: Span | None) -> Expr:
@@ -123,25 +123,25 @@ class RowScope:
         name = fold(node.name)
         if name in self.merged:
             return self.merged[name]
-        found = [item for item in self.items if name in item.columns or name in item.hidden]
-        if len(found) > 1:
+        items = [item for item in self.items if name in item.columns or name in item.hidden]
+        if len(items) > 1:
             raise UnknownNameError(
-                f"Column {node.name!r} is in {found[0].name!r} and in {found[1].name!r}.",
+                f"Column {node.name!r} is in {items[0].name!r} and in {items[1].name!r}.",
                 code="ambiguous-column",
-                hint=f"Write {found[0].name}.{node.name} or {found[1].name}.{node.name}.",
+                hint=f"Write {items[0].name}.{node.name} or {items[1].name}.{node.name}.",
                 span=span_of(node),
             )
-        if found:
-            return self._in(found[0], node)
+        if items:
+            return self._in(items[0], node)
         return self.aliases.get(name)
 
     def _around(self, parent: "Scope", node: exp.Column) -> Expr:
         try:
-            found = parent.column(node)
+            bound = parent.column(node)
         except UnknownNameError as error:
             raise (self._unknown(node) if error.code == "unknown-column" else error) from None
-        self.outer.extend(column for column in walk(found) if isinstance(column, Column))
-        return found
+        self.outer.extend(column for column in walk(bound) if isinstance(column, Column))
+        return bound
 
     def _unknown(self, node: exp.Column) -> HedgerowError:
         if node.args.get("table") and all(fold(item.name) != fold(node.table) for item in self.items):

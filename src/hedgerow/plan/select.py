@@ -1,4 +1,4 @@
-"""Binding one SELECT: rows first, then groups, then what is shown."""
+"""Binding of one SELECT, in stages: rows, then groups, then the SELECT list and the clauses after it."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -29,7 +29,7 @@ from hedgerow.plan.windows import Windows, order_term, with_ties_broken
 
 @dataclass(frozen=True)
 class Ending:
-    """What is shown of a relation, all bound."""
+    """The SELECT list and the clauses after it, all bound."""
 
     names: tuple[str, ...]
     exprs: tuple[Expr, ...]
@@ -76,7 +76,7 @@ def _owned(below: Relation, ending: Ending, ownership: Ownership, context: Conte
 
 
 def _tied(ending: Ending) -> tuple[tuple[Expr, ...], Expr | None]:
-    """What is shown, and QUALIFY, with windows that give one result for the same rows in any order."""
+    """The SELECT list and QUALIFY, with windows that give one result for the same rows in any order."""
     looked_at = [*ending.exprs, *([] if ending.qualify is None else [ending.qualify])]
     broken = with_ties_broken(looked_at)
     return tuple(broken[: len(ending.exprs)]), None if ending.qualify is None else broken[-1]
@@ -114,7 +114,7 @@ def _windows_first(select: Select, condition: Expr | None, context: Context) -> 
 
 
 def has_window(expr: Expr) -> bool:
-    """Whether a window function stands anywhere in the expression."""
+    """True if the expression contains a window function."""
     return any(isinstance(part, Window) for part in walk(expr))
 
 
@@ -134,11 +134,13 @@ def _distinct(select: Select, context: Context) -> Select:
     by_expr = {c.expr: s.expr for c, s in zip(select.columns, shown, strict=True)}
     if any(term.expr not in by_expr for term in select.order):
         raise UnsupportedSQLError(
-            "With DISTINCT, ORDER BY can only use columns that are shown.", code="order", hint="Show the column, too."
+            "With DISTINCT, ORDER BY can only use columns of the SELECT list.",
+            code="order",
+            hint="Show the column, too.",
         )
     order = tuple(replace(term, expr=by_expr[term.expr]) for term in select.order)
     below = replace(select, distinct=True, order=(), limit=None, offset=0)
-    return Select(Derived(below, alias), (), shown, False, order, select.limit, select.offset)  # noqa: FBT003
+    return Select(Derived(below, alias), (), shown, order=order, limit=select.limit, offset=select.offset)
 
 
 Bind = Callable[[exp.Query, Environment, Around | None], Table]

@@ -45,8 +45,8 @@ def declared_table(node: exp.Table, name: str, context: Context) -> JoinedRows:
 
 def _named(node: exp.Table, context: Context) -> DeclaredTable | None:
     """The declared table with this name: of the current schema, unless the name says another one."""
-    found = tables_named(context.schema, [part.name for part in node.parts])
-    return next((context.catalog.tables[name] for name in found if name in context.catalog.tables), None)
+    names = tables_named(context.schema, [part.name for part in node.parts])
+    return next((context.catalog.tables[name] for name in names if name in context.catalog.tables), None)
 
 
 def _private(
@@ -119,7 +119,7 @@ def read_column(table: DeclaredTable, name: str, alias: str, context: Context) -
 
 
 def limits(table: DeclaredTable, context: Context) -> ContributionLimits:
-    """What the owner declared of how much one unit counts in the table."""
+    """The declared limits on the contribution of one unit to the table."""
     unique = table.unit_unique
     return ContributionLimits(
         1 if unique else table.max_rows,
@@ -152,8 +152,8 @@ def visible(table: DeclaredTable, declared: SchemaTable, alias: str, name: str, 
     shown: dict[str, Expr] = {}
     hidden: set[str] = set()
     for column_name, column in declared.columns.items():
-        said = table.columns.get(column_name)
-        concealed = said.hidden if said is not None else table.undeclared_hidden
+        declaration = table.columns.get(column_name)
+        concealed = declaration.hidden if declaration is not None else table.undeclared_hidden
         if (concealed and column_name != table.unit) or column.type is Type.OTHER:
             hidden.add(fold(column_name))
         else:
@@ -164,25 +164,25 @@ def visible(table: DeclaredTable, declared: SchemaTable, alias: str, name: str, 
 
 
 def _column(column: SchemaColumn, table: DeclaredTable, narrowed: Bounds, alias: str) -> Column:
-    said = table.columns.get(column.name)
+    declared = table.columns.get(column.name)
     owners = EVERYTHING
-    if said is not None and said.lower is not None and said.upper is not None:
-        owners = Range(float(said.lower), float(said.upper))
-    asked = narrowed.get(fold(column.name))
+    if declared is not None and declared.lower is not None and declared.upper is not None:
+        owners = Range(float(declared.lower), float(declared.upper))
+    narrower = narrowed.get(fold(column.name))
     return Column(
         column.name,
         column.type,
         nullable=column.nullable,
-        range=owners if asked is None else _narrow(column.name, owners, asked),
-        values=said.values if said is not None else None,
+        range=owners if narrower is None else _narrow(column.name, owners, narrower),
+        values=declared.values if declared is not None else None,
         native=column.native,
         collated=column.collated,
         table=alias,
     )
 
 
-def _narrow(name: str, owners: Range, asked: tuple[float, float]) -> Range:
-    low, high = asked
+def _narrow(name: str, owners: Range, narrower: tuple[float, float]) -> Range:
+    low, high = narrower
     if low < owners.lower or high > owners.upper:
         raise PolicyError(
             f"The bounds for {name!r} are wider than the owner's.",
@@ -240,7 +240,7 @@ def without_detours(
     """The tree, its owner and the added conditions without those added scans for which the query has one of its own.
 
     A scan of the query can stand for an added one if it fulfils the condition of the same step of the path wherever a
-    row of the leaf is there. Paths are shortened from their far end: what is nearer may still be needed to get there.
+    row of the source is there. Paths are shortened from their far end: nearer tables may still be needed to get there.
 
     Privacy: the leaf's row then belongs to whom the query's own scan leads to, by the condition that the catalog
     declares. That holds whether or not the key is unique; where it is, the added join neither adds nor drops a row.
@@ -262,7 +262,7 @@ def _names(owner: Expr, alias: str) -> bool:
 
 
 def _always(source: From, private: PrivateSource) -> bool:
-    """Whether a row of the leaf is in every row: where it is missing so is its owner, who may not become another's."""
+    """True if every row holds a row of the source; where it is missing its owner is, who may not become another's."""
     if isinstance(source, Join) and source.kind in {"inner", "cross"}:
         return _always(source.left, private) or _always(source.right, private)
     if isinstance(source, Join):
@@ -276,19 +276,19 @@ def _stand_ins(private: PrivateSource, source: From, ownership: Ownership, conte
         return {}
     classes = context.classes(ownership.facts, frozenset({private.row[0]}))
     own = [scan for scan in _scans(source) if not scan.added]
-    found: dict[str, str] = {}
+    stand_ins: dict[str, str] = {}
     here, table = [private.row[0]], private.row[1]
     for alias, target in private.path:
         steps = (s.alias for s in own if s.table == target and _makes_step(here, table, s, classes, context))
         other = next(steps, None)
         if other is not None:
-            found[alias] = other
+            stand_ins[alias] = other
         here, table = [alias, *([other] if other else [])], target
-    return found
+    return stand_ins
 
 
 def _makes_step(here: Sequence[str], table: str, scan: Scan, classes: Classes, context: Context) -> bool:
-    """Whether a row of `scan` is where the path leads to from `table`, called by any of the names in `here`."""
+    """True if the path from `table`, under any of the names in `here`, leads to a row of `scan`."""
     tables = context.catalog.tables
 
     def holds(condition: Expr) -> bool:
@@ -315,7 +315,7 @@ def _replaced(source: From, alias: str, other: str) -> From:
 
 
 def _is_same(condition: Expr, owner: Expr) -> bool:
-    """Whether a condition says that the owner equals the owner: two that were compared are now one."""
+    """True if a condition says that the owner equals itself: two that were compared are now one."""
     fact = equality_of(condition)
     return fact is not None and fact.strict and fact.left == fact.right == term(owner)
 

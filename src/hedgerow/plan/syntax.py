@@ -87,9 +87,9 @@ def arguments_of(node: exp.Expr, names: tuple[str, ...], *, ordered: bool = True
     extra = [k for k, v in node.args.items() if k not in names and k not in IGNORED and v not in (None, [], False)]
     if extra:
         return None
-    found = [node.args.get(name) for name in names]
-    present = [argument for argument in found if argument is not None]
-    return present if not ordered or found[: len(present)] == present else None
+    arguments = [node.args.get(name) for name in names]
+    present = [argument for argument in arguments if argument is not None]
+    return present if not ordered or arguments[: len(present)] == present else None
 
 
 def dialect_of(node: exp.Expr) -> str:
@@ -98,12 +98,12 @@ def dialect_of(node: exp.Expr) -> str:
 
 
 def span_of(node: exp.Expr) -> Span | None:
-    """Where the node stands in the text, as far as the parser remembers it."""
-    places = [n.meta for n in node.walk() if "start" in n.meta]
-    if not places:
+    """Position of the node in the text, as far as the parser remembers it."""
+    positions = [n.meta for n in node.walk() if "start" in n.meta]
+    if not positions:
         return None
-    first = min(places, key=lambda m: m["start"])
-    return Span(first["start"], max(m["end"] for m in places) + 1, first["line"])
+    first = min(positions, key=lambda m: m["start"])
+    return Span(first["start"], max(m["end"] for m in positions) + 1, first["line"])
 
 
 def text_of(node: exp.Expr, limit: int = 60) -> str:
@@ -186,12 +186,12 @@ def function_name(node: exp.Expr) -> str | None:
 
 
 def is_available(name: str) -> bool:
-    """Whether the function is available, so that only its arguments can be at fault."""
+    """True if the function is available, so that only its arguments can be at fault."""
     return name in COMMON or name in AGGREGATES or name in {"DATEDIFF", "DATEPART"}
 
 
 def function_hint(node: exp.Expr) -> str | None:
-    """What to write instead of a function that is not available; None where nothing is known."""
+    """Hint for a function that is not available; None where nothing is known."""
     name = function_name(node)
     if name is None:
         return _syntax_hint(node)
@@ -217,7 +217,7 @@ def _syntax_hint(node: exp.Expr) -> str | None:
 
 
 def column_hint(node: exp.Column, columns: Iterable[str]) -> str:
-    """What may be meant by a column that does not exist, where `columns` do."""
+    """Hint for a column that does not exist, where `columns` do."""
     known = list(dict.fromkeys(columns))
     if any(sign in node.name for sign in CURLY):
         return "Write text in straight single quotes: 'north'."
@@ -239,7 +239,7 @@ def column_hint(node: exp.Column, columns: Iterable[str]) -> str:
 
 def name_hint(name: str, names: Iterable[str], begin: str) -> str:
     """The name that comes close, or all names there are, cut off where they are many."""
-    known = {each.lower(): each for each in names}
+    known = {known_name.lower(): known_name for known_name in names}
     close = get_close_matches(name.lower(), known, n=1)
     if close:
         return f"Did you mean {known[close[0]]!r}?"
@@ -248,7 +248,7 @@ def name_hint(name: str, names: Iterable[str], begin: str) -> str:
 
 
 def table_hint(name: str, tables: Iterable[str]) -> str:
-    """What may be meant by a table that does not exist, where `tables` do."""
+    """Hint for a table that does not exist, where `tables` do."""
     return name_hint(name, tables, "The tables are")
 
 
@@ -258,7 +258,7 @@ def _alias_hint(node: exp.Column) -> str | None:
     clause = node.find_ancestor(exp.Where, exp.Join, exp.Select)
     if select is None or isinstance(clause, exp.Select) or node.args.get("table"):
         return None
-    named = next((each for each in select.expressions if each.alias.lower() == node.name.lower()), None)
+    named = next((column for column in select.expressions if column.alias.lower() == node.name.lower()), None)
     if named is None:
         return None
     if named.find(exp.AggFunc) is not None:
@@ -272,5 +272,5 @@ def _condition(node: exp.Expr) -> exp.Expr:
 
 
 def _is_compared(node: exp.Expr) -> bool:
-    """Whether it stands where a constant usually does: behind the sign of a comparison, or in a list."""
+    """True if the node is where a constant usually is: right of a comparison, or in a list."""
     return isinstance(node.parent, exp.Predicate | exp.In) and node.arg_key != "this"

@@ -82,7 +82,7 @@ def with_names(table: Table, names: list[str], node: exp.Expr) -> Table:
 
 
 def _names_itself(cte: exp.CTE) -> bool:
-    return any(fold(found.name) == fold(cte.alias) for found in cte.this.find_all(exp.Table))
+    return any(fold(table.name) == fold(cte.alias) for table in cte.this.find_all(exp.Table))
 
 
 OWNER = "o"

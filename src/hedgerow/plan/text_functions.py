@@ -86,13 +86,13 @@ def checked(pattern: str, node: exp.Expr) -> str:
 
 
 def groups(pattern: str) -> int:
-    """How many groups a checked pattern has; more than nine cannot be named, and are not counted."""
+    """Number of groups of a checked pattern; more than nine cannot be named, and are not counted."""
     named = (n for n in range(9, 0, -1) if _tried("SELECT regexp_replace('', $1, $2)", [pattern, f"\\{n}"]) is not None)
     return next(named, 0)
 
 
 def replacement(pattern: str, written: str, node: exp.Expr) -> str:
-    """What a match is replaced by, if all groups it names exist."""
+    """The replacement of a match, if all groups that it names exist."""
     if len(written) > 100 or _tried("SELECT regexp_replace('', $1, $2)", [pattern, written]) is None:
         raise bad_pattern(node, r"its replacement is too long, or names a group (\1, \2) that is not there")
     return written
@@ -255,8 +255,8 @@ def _matched(node: exp.Like | exp.ILike, escape: str, binder: Binder) -> Expr:
         letters = [text(string.ascii_uppercase), text(string.ascii_lowercase)]
         value = coerce.call("translate", [value, *letters])
         pattern = "".join(c.lower() if c.isascii() else c for c in pattern)
-    found = like(value, pattern, escape, node)
-    return coerce.call("not", [found]) if node.args.get("negate") else found
+    matched = like(value, pattern, escape, node)
+    return coerce.call("not", [matched]) if node.args.get("negate") else matched
 
 
 _TEXTS: Handlers = {
@@ -304,8 +304,8 @@ def _flags(node: exp.Expr, binder: Binder, name: str = "flag") -> str:
 def _matches(node: exp.RegexpLike, binder: Binder) -> Expr:
     pattern = _pattern(node, node.expression, binder, _flags(node, binder))
     name = "regexp_full_match" if node.args.get("full_match") else "regexp_matches"
-    found = coerce.call(name, [as_text(binder.bind(node.this)), text(pattern)], span_of(node))
-    return coerce.call("not", [found]) if node.args.get("negate") else found
+    matched = coerce.call(name, [as_text(binder.bind(node.this)), text(pattern)], span_of(node))
+    return coerce.call("not", [matched]) if node.args.get("negate") else matched
 
 
 def _matches_blindly(node: exp.RegexpILike, binder: Binder) -> Expr:
@@ -331,11 +331,11 @@ def _extract(node: exp.RegexpExtract | exp.RegexpSubstr, binder: Binder) -> Expr
     if group > count:
         raise bad_pattern(node, f"there is no group {group}")
     value = as_text(binder.bind(node.this))
-    found = coerce.call("regexp_extract", [value, text(pattern), whole(group)], span_of(node))
+    extracted = coerce.call("regexp_extract", [value, text(pattern), whole(group)], span_of(node))
     if dialect in {"duckdb", "spark"}:
-        return found
+        return extracted
     matched = coerce.call("regexp_matches", [value, text(pattern)])
-    return coerce.call("case", [matched, found, Literal(None, Type.NULL)])
+    return coerce.call("case", [matched, extracted, Literal(None, Type.NULL)])
 
 
 def _regexp_replace(node: exp.RegexpReplace, binder: Binder) -> Expr:

@@ -81,19 +81,19 @@ def _constant(text: str, unit: str, sign: int, written: exp.Expr | None) -> Step
         return [(whole(sign * int(text)), unit)] if exact and unit else None
     if PART.sub("", text).strip():
         return None
-    found = [(int(number), unit_name(name)) for number, name in PART.findall(text)]
-    if not found or not all(name for _, name in found):
+    parts = [(int(number), unit_name(name)) for number, name in PART.findall(text)]
+    if not parts or not all(name for _, name in parts):
         return None
-    ordered = sorted(found, key=lambda step: UNITS.index(step[1]))
+    ordered = sorted(parts, key=lambda step: UNITS.index(step[1]))
     return [(whole(sign * number), name) for number, name in ordered]
 
 
 def _span(text: str, units: str, sign: int) -> Steps | None:
-    found = YEAR_MONTH.fullmatch(text.strip())
-    if found is None or units != "year-month":
+    match = YEAR_MONTH.fullmatch(text.strip())
+    if match is None or units != "year-month":
         return None
-    sign = -sign if found[1] == "-" else sign
-    return [(whole(sign * (12 * int(found[2]) + int(found[3]))), "month")]
+    sign = -sign if match[1] == "-" else sign
+    return [(whole(sign * (12 * int(match[2]) + int(match[3]))), "month")]
 
 
 def _of_unit(value: exp.Expr, unit: str, binder: Binder, sign: int) -> Steps | None:
@@ -106,11 +106,11 @@ def _of_unit(value: exp.Expr, unit: str, binder: Binder, sign: int) -> Steps | N
 def _multiple(node: exp.Mul, binder: Binder, sign: int) -> Steps | None:
     """`n * INTERVAL '1 day'`, either way round."""
     for factor, interval in ((node.this, node.expression), (node.expression, node.this)):
-        found = steps(interval, binder, sign)
-        if found is not None and len(found) == 1:
+        inner_steps = steps(interval, binder, sign)
+        if inner_steps is not None and len(inner_steps) == 1:
             number = binder.bind(factor)
             if number.type is Type.INTEGER:
-                return [(coerce.call("multiply_whole", [number, found[0][0]]), found[0][1])]
+                return [(coerce.call("multiply_whole", [number, inner_steps[0][0]]), inner_steps[0][1])]
     return None
 
 
@@ -123,7 +123,7 @@ def in_zone(value: Expr, source: str, target: str) -> Expr:
 
 
 def is_instant(expr: Expr) -> bool:
-    """Whether the expression is a point in time, and not merely a date and time."""
+    """True if the expression is a point in time, and not merely a date and time."""
     return isinstance(expr, Call) and expr.function == "in_zone"
 
 
@@ -180,7 +180,7 @@ def _at_time_zone(node: exp.AtTimeZone, binder: Binder) -> Expr:
 
 
 def _is_local(expr: Expr) -> bool:
-    """Whether the expression is a date and time: a column of a table without a time zone, a constant or a cast."""
+    """True if the expression is a date and time: a column of a table without a time zone, a constant or a cast."""
     stored = isinstance(expr, Column) and expr.native != ""
     cast = isinstance(expr, Call) and expr.function in {"cast_timestamp", "imposed_timestamp"}
     return expr.type is Type.TIMESTAMP and (stored or cast or isinstance(expr, Literal))
@@ -212,10 +212,10 @@ TEXT_IS_TIME = frozenset({"sqlite", "spark"})
 """Dialects in which functions of dates read text."""
 
 
-def moment(expr: Expr, dialect: str) -> Expr:
+def timestamp(expr: Expr, dialect: str) -> Expr:
     """A date or moment: text constants are read, columns of text only where the dialect does so."""
     if isinstance(expr, Literal) and isinstance(expr.value, str):
-        return literals.moment(expr.value, Type.DATE if len(expr.value) <= 10 else Type.TIMESTAMP)
+        return literals.timestamp(expr.value, Type.DATE if len(expr.value) <= 10 else Type.TIMESTAMP)
     return coerce.call("cast_timestamp", [expr]) if expr.type is Type.TEXT and dialect in TEXT_IS_TIME else expr
 
 
@@ -235,10 +235,10 @@ def part(written: str, value: Expr, node: exp.Expr, *, extracted: bool = True) -
         return coerce.call("week_from_sunday", [value], span_of(node))
     if name == "weekday" and dialect == "spark":
         return coerce.call("subtract_whole", [coerce.call("extract_isodow", [value], span_of(node)), whole(1)])
-    found = coerce.call(f"extract_{known}", [value], span_of(node))
+    number = coerce.call(f"extract_{known}", [value], span_of(node))
     if known == "dayofweek" and dialect in SUNDAY_IS_ONE:
-        return coerce.call("add_whole", [found, whole(1)])
-    return found
+        return coerce.call("add_whole", [number, whole(1)])
+    return number
 
 
 def _of_clock(known: str, value: Expr, node: exp.Expr, *, fraction: bool) -> Expr:
@@ -266,7 +266,7 @@ def _extract(node: exp.Extract, binder: Binder) -> Expr | None:
     years = written.upper() in {"YEAR", "YEARS"}
     if years and isinstance(node.expression, exp.Anonymous) and str(node.expression.this).upper() == "AGE":
         return age(node.expression, binder)
-    value = moment(binder.bind(node.expression), dialect_of(node))
+    value = timestamp(binder.bind(node.expression), dialect_of(node))
     if written.upper() == "DATE" and dialect_of(node) == "bigquery":
         return coerce.call("cast_date", [value], span_of(node))
     return part(written, value, node)
@@ -276,7 +276,7 @@ def age(node: exp.Anonymous, binder: Binder) -> Expr | None:
     """The full years of AGE(end, start)."""
     if len(node.expressions) != 2:
         return None
-    ends = [moment(binder.bind(n), dialect_of(node)) for n in node.expressions]
+    ends = [timestamp(binder.bind(n), dialect_of(node)) for n in node.expressions]
     return coerce.call("age_in_years", ends, span_of(node))
 
 
@@ -284,13 +284,13 @@ def named_part(node: exp.Anonymous, binder: Binder) -> Expr | None:
     """DATE_PART('year', d)."""
     if len(node.expressions) != 2:
         return None
-    made = exp.Extract(this=exp.Var(this=node.expressions[0].name), expression=node.expressions[1])
-    made.meta.update(node.meta)
-    return _extract(made, binder)
+    extract = exp.Extract(this=exp.Var(this=node.expressions[0].name), expression=node.expressions[1])
+    extract.meta.update(node.meta)
+    return _extract(extract, binder)
 
 
 def _function(name: str, node: exp.Expr, binder: Binder) -> Expr | None:
-    return part(name, moment(binder.bind(node.this), dialect_of(node)), node, extracted=False)
+    return part(name, timestamp(binder.bind(node.this), dialect_of(node)), node, extracted=False)
 
 
 FUNCTIONS: dict[type[exp.Expr], str] = {
@@ -328,7 +328,7 @@ COUNTS_ELAPSED = frozenset({"spark"})
 """Dialects whose DATEDIFF counts the borders of a unit that are crossed, or full units. The others have none."""
 
 ORIGINS = {True: datetime(2000, 1, 1), False: datetime(2000, 1, 3)}  # noqa: DTZ001 - dates have no zone here
-"""Where DuckDB's buckets begin: widths in months, and all others."""
+"""The origins of DuckDB's buckets: of widths in months, and of all others."""
 
 WIDEST = 1_000_000
 MICROSECONDS = {
@@ -349,12 +349,12 @@ def _unit(node: exp.Expr | None) -> tuple[str, int]:
     return ("week" if name.upper() == "ISOWEEK" else unit_name(name)), 0
 
 
-def shifted(value: Expr, found: Steps, node: exp.Expr) -> Expr:
+def shifted(value: Expr, interval: Steps, node: exp.Expr) -> Expr:
     """The date or moment moved by an interval. A date moved by days or more stays a date."""
     moved = value
-    for number, unit in found:
+    for number, unit in interval:
         moved = coerce.call(f"shift_{unit}", [moved, number], span_of(node))
-    keeps_date = value.type is Type.DATE and all(unit in OF_DAYS for _, unit in found)
+    keeps_date = value.type is Type.DATE and all(unit in OF_DAYS for _, unit in interval)
     return coerce.call("cast_date", [moved]) if keeps_date else moved
 
 
@@ -364,7 +364,7 @@ def _moved(value: Expr, days: int, node: exp.Expr) -> Expr:
 
 def _trunc(node: exp.Expr, binder: Binder) -> Expr | None:
     unit, first = _unit(node.args.get("unit"))
-    value = moment(binder.bind(node.this), dialect_of(node))
+    value = timestamp(binder.bind(node.this), dialect_of(node))
     if unit not in UNITS or (value.type is Type.DATE and unit not in OF_DAYS and dialect_of(node) == "bigquery"):
         return None
     to_monday = (7 - first) % 7
@@ -379,7 +379,7 @@ def _difference(node: exp.DateDiff | exp.TimestampDiff | exp.DatetimeDiff, binde
     full = dialect in COUNTS_ELAPSED or (dialect == "bigquery" and isinstance(node, exp.TimestampDiff))
     if unit not in UNITS or dialect not in COUNTS_BORDERS | COUNTS_ELAPSED:
         return None
-    ends = [moment(binder.bind(n), dialect) for n in (node.expression, node.this)]
+    ends = [timestamp(binder.bind(n), dialect) for n in (node.expression, node.this)]
     if node.args.get("unit") is None:
         ends = [coerce.call("cast_date", [end]) for end in ends]
     if unit == "week" and not full and dialect != "duckdb":
@@ -388,7 +388,7 @@ def _difference(node: exp.DateDiff | exp.TimestampDiff | exp.DatetimeDiff, binde
 
 
 def _weeks(ends: list[Expr], node: exp.Expr) -> Expr:
-    """How many Mondays lie between; DuckDB itself counts full weeks."""
+    """Number of Mondays between two dates; DuckDB itself counts full weeks."""
     mondays = [coerce.call("trunc_week", [end], span_of(node)) for end in ends]
     return coerce.call("divide_whole", [coerce.call("difference_day", mondays), whole(7)])
 
@@ -398,18 +398,18 @@ def elapsed(node: exp.Anonymous, binder: Binder) -> Expr | None:
     if len(node.expressions) != 3 or dialect_of(node) != "duckdb":
         return None
     unit = unit_name(str(node.expressions[0].name))
-    ends = [moment(binder.bind(n), "duckdb") for n in node.expressions[1:]]
+    ends = [timestamp(binder.bind(n), "duckdb") for n in node.expressions[1:]]
     return coerce.call(f"elapsed_{unit}", ends, span_of(node)) if unit else None
 
 
 def _add(sign: int, node: exp.Expr, binder: Binder) -> Expr | None:
     """DATE_ADD and its kin: an interval, or a number and a unit (days, where none is given)."""
-    value = moment(binder.bind(node.this), dialect_of(node))
-    found = steps(node.expression, binder, sign)
-    if found is None:
+    value = timestamp(binder.bind(node.this), dialect_of(node))
+    interval = steps(node.expression, binder, sign)
+    if interval is None:
         unit = unit_name(node.args["unit"].name) if node.args.get("unit") else "day"
-        found = [(_count(binder.bind(node.expression), sign), unit)] if unit else None
-    return None if found is None else shifted(value, found, node)
+        interval = [(_count(binder.bind(node.expression), sign), unit)] if unit else None
+    return None if interval is None else shifted(value, interval, node)
 
 
 def _count(number: Expr, sign: int) -> Expr:
@@ -425,21 +425,21 @@ def date_add(node: exp.Anonymous, binder: Binder) -> Expr | None:
     if len(node.expressions) != 3:
         return None
     unit = unit_name(str(node.expressions[0].name))
-    value = moment(binder.bind(node.expressions[2]), dialect_of(node))
+    value = timestamp(binder.bind(node.expressions[2]), dialect_of(node))
     return shifted(value, [(binder.bind(node.expressions[1]), unit)], node) if unit else None
 
 
 def _add_months(node: exp.AddMonths, binder: Binder) -> Expr:
-    return shifted(moment(binder.bind(node.this), dialect_of(node)), [(binder.bind(node.expression), "month")], node)
+    return shifted(timestamp(binder.bind(node.this), dialect_of(node)), [(binder.bind(node.expression), "month")], node)
 
 
 def by_interval(node: exp.Add | exp.Sub, binder: Binder) -> Expr | None:
     """Date plus or minus an interval; None where no side is an interval."""
     sign = 1 if isinstance(node, exp.Add) else -1
-    found, value = steps(node.expression, binder, sign), node.this
-    if found is None and sign > 0:
-        found, value = steps(node.this, binder), node.expression
-    return None if found is None else shifted(moment(binder.bind(value), dialect_of(node)), found, node)
+    interval, value = steps(node.expression, binder, sign), node.this
+    if interval is None and sign > 0:
+        interval, value = steps(node.this, binder), node.expression
+    return None if interval is None else shifted(timestamp(binder.bind(value), dialect_of(node)), interval, node)
 
 
 def of_dates(node: exp.Add | exp.Sub, left: Expr, right: Expr) -> Expr | None:
@@ -457,18 +457,20 @@ def of_dates(node: exp.Add | exp.Sub, left: Expr, right: Expr) -> Expr | None:
 def lengths(nodes: Sequence[exp.Expr], binder: Binder) -> list[Expr] | None:
     """The difference of two moments and a constant interval, to be compared: both in microseconds. None: not so."""
     inner = [node.unnest() for node in nodes]
-    found = [steps(node, binder) if isinstance(node, exp.Interval) else None for node in inner]
-    if len(inner) != 2 or not any(isinstance(node, exp.Sub) for node in inner) or not any(found):
+    intervals = [steps(node, binder) if isinstance(node, exp.Interval) else None for node in inner]
+    if len(inner) != 2 or not any(isinstance(node, exp.Sub) for node in inner) or not any(intervals):
         return None
-    return [_microseconds(step) if step else _between(node, binder) for step, node in zip(found, inner, strict=True)]
+    return [
+        _microseconds(step) if step else _between(node, binder) for step, node in zip(intervals, inner, strict=True)
+    ]
 
 
-def _microseconds(found: Steps) -> Expr:
+def _microseconds(interval: Steps) -> Expr:
     total = 0
-    for number, unit in found:
+    for number, unit in interval:
         if unit not in MICROSECONDS or not isinstance(number, Literal) or not isinstance(number.value, int):
             raise UnsupportedSQLError(
-                "Months and years are of different length, so a difference of moments cannot be compared with them.",
+                "Months and years differ in length, so a difference of timestamps cannot be compared with them.",
                 code="interval-result",
                 hint="Compare with days, hours, minutes or seconds.",
             )
@@ -477,7 +479,7 @@ def _microseconds(found: Steps) -> Expr:
 
 
 def _between(node: exp.Expr, binder: Binder) -> Expr:
-    ends = [moment(binder.bind(n), dialect_of(node)) for n in (node.this, node.expression)]
+    ends = [timestamp(binder.bind(n), dialect_of(node)) for n in (node.this, node.expression)]
     return coerce.call("microseconds_between", ends, span_of(node))
 
 
@@ -486,7 +488,7 @@ def _days(left: Expr, right: Expr, node: exp.Expr) -> Expr:
     if all(end.type is Type.DATE for end in ends):
         return coerce.call("days_between", ends, span_of(node))
     raise UnsupportedSQLError(
-        "The difference of two moments is an interval, which has no place in a result.",
+        "The difference of two timestamps is an interval, which cannot be a result.",
         code="interval-result",
         hint="Say the unit: DATE_DIFF('hour', start, finish).",
         span=span_of(node),
@@ -496,14 +498,14 @@ def _days(left: Expr, right: Expr, node: exp.Expr) -> Expr:
 def _bucket(node: exp.DateBin, binder: Binder) -> Expr | None:
     """TIME_BUCKET and DATE_BIN: a constant width of one unit, and where the first bucket begins."""
     width = node.this if not isinstance(node.this, exp.Literal) else exp.Interval(this=node.this)
-    found = steps(width, binder)
+    widths = steps(width, binder)
     origin = node.args.get("unit") or node.args.get("origin")
-    if found is None or len(found) != 1 or not isinstance(found[0][0], Literal):
+    if widths is None or len(widths) != 1 or not isinstance(widths[0][0], Literal):
         return None
     start = None if origin is None else binder.bind(origin)
     if start is not None and not (isinstance(start, Literal) and isinstance(start.value, datetime)):
         return None
-    return bucket(node, moment(binder.bind(node.expression), dialect_of(node)), found[0], start)
+    return bucket(node, timestamp(binder.bind(node.expression), dialect_of(node)), widths[0], start)
 
 
 def bucket(node: exp.Expr, value: Expr, width: tuple[Expr, str], origin: Expr | None) -> Expr | None:
@@ -512,8 +514,10 @@ def bucket(node: exp.Expr, value: Expr, width: tuple[Expr, str], origin: Expr | 
     if not isinstance(number, Literal) or not isinstance(number.value, int) or not 0 < number.value <= WIDEST:
         raise unsupported(node, hint="The width of a bucket is a constant above zero, as in INTERVAL '15 minutes'.")
     start = origin or Literal(ORIGINS[unit in {"year", "quarter", "month"}], Type.TIMESTAMP)
-    found = coerce.call(f"bucket_{unit}", [value, number, start], span_of(node))
-    return coerce.call("cast_date", [found]) if value.type is Type.DATE and unit in OF_DAYS else found
+    start_of_bucket = coerce.call(f"bucket_{unit}", [value, number, start], span_of(node))
+    return (
+        coerce.call("cast_date", [start_of_bucket]) if value.type is Type.DATE and unit in OF_DAYS else start_of_bucket
+    )
 
 
 SHIFTS = ("this", "expression", "unit")

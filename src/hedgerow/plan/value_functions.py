@@ -54,12 +54,12 @@ def _unnested(node: exp.Expr | None) -> list[exp.Expr]:
 
 def _is(node: exp.Is, binder: Binder) -> Expr:
     if isinstance(node.expression, exp.Null):
-        found = coerce.call("is_null", [binder.bind(node.this)])
+        condition = coerce.call("is_null", [binder.bind(node.this)])
     elif isinstance(node.expression, exp.Boolean):
-        found = coerce.call("is_not_distinct", [binder.boolean(node.this, "IS"), binder.bind(node.expression)])
+        condition = coerce.call("is_not_distinct", [binder.boolean(node.this, "IS"), binder.bind(node.expression)])
     else:
         raise unsupported(node)
-    return coerce.call("not", [found]) if node.args.get("negate") else found
+    return coerce.call("not", [condition]) if node.args.get("negate") else condition
 
 
 def _case(node: exp.Case, binder: Binder) -> Expr:
@@ -79,8 +79,8 @@ def _if(node: exp.If, binder: Binder) -> Expr:
 
 
 def _nvl2(node: exp.Nvl2, binder: Binder) -> Expr:
-    there = coerce.call("not", [coerce.call("is_null", [binder.bind(node.this)])])
-    return choose([(there, binder.bind(node.args["true"]))], binder.bind(node.args.get("false") or exp.Null()), node)
+    not_null = coerce.call("not", [coerce.call("is_null", [binder.bind(node.this)])])
+    return choose([(not_null, binder.bind(node.args["true"]))], binder.bind(node.args.get("false") or exp.Null()), node)
 
 
 def _decode(node: exp.DecodeCase, binder: Binder) -> Expr | None:
@@ -152,7 +152,7 @@ def _cast(node: exp.Cast, binder: Binder) -> Expr:
         raise unsupported(node, hint="Cast to BIGINT, DOUBLE, DECIMAL, VARCHAR, DATE, TIMESTAMP or BOOLEAN.")
     value = binder.bind(node.this)
     if isinstance(value, Literal) and isinstance(value.value, str) and CASTS[kind] in {"cast_date", "cast_timestamp"}:
-        return literals.moment(value.value, Type.DATE if kind == "DATE" else Type.TIMESTAMP)
+        return literals.timestamp(value.value, Type.DATE if kind == "DATE" else Type.TIMESTAMP)
     if isinstance(value, Literal) and isinstance(value.value, str) and kind == "TIME":
         return literals.clock(value.value)
     if CASTS[kind] == "cast_integer":
@@ -165,7 +165,7 @@ def _cast(node: exp.Cast, binder: Binder) -> Expr:
 def _instant(value: Expr, node: exp.Cast, binder: Binder) -> Expr:
     """A point in time: text as it says itself, and a date and time as one in the time zone of the catalog."""
     if isinstance(value, Literal) and isinstance(value.value, str):
-        return literals.moment(value.value, Type.TIMESTAMP, binder.zone)
+        return literals.timestamp(value.value, Type.TIMESTAMP, binder.zone)
     if value.type is Type.TEXT:
         return time_functions.read_instant(value, binder.zone)
     return value if time_functions.is_instant(value) else coerce.call("cast_timestamp", [value], span_of(node))

@@ -56,8 +56,8 @@ class Windows:
         condition = None if where is None else binder.boolean(where, "FILTER")
         looked_at = [*partition, *(term.expr for term in order), *arguments, *([condition] if condition else [])]
         _check_plain(looked_at, node)
-        made = summary.signature([a.type for a in arguments])
-        if made is None or (self.ownership is not None and summary.grows):
+        result = summary.signature([a.type for a in arguments])
+        if result is None or (self.ownership is not None and summary.grows):
             raise _bad_arguments(summary, node)
         rows = self.ownership.limits.max_rows if self.ownership is not None else None
         return Window(
@@ -68,7 +68,7 @@ class Windows:
             frame,
             condition,
             distinct,
-            made,
+            result,
             summary.range([range_of(a) for a in arguments], float(rows or "inf")),
         )
 
@@ -83,15 +83,15 @@ class Windows:
         base = node.args.get("alias")
         partition, order, frame = list[Expr](), list[Order](), ""
         if base is not None:
-            found = self.named.get(fold(base.name))
-            if found is None:
+            base_window = self.named.get(fold(base.name))
+            if base_window is None:
                 raise UnsupportedSQLError(
                     f"There is no window {base.name!r}.",
                     code="unknown-window",
                     hint=f"Define it after HAVING: WINDOW {base.name} AS (PARTITION BY … ORDER BY …).",
                     span=span_of(node),
                 )
-            partition, order, frame = self._over(found, binder)
+            partition, order, frame = self._over(base_window, binder)
         partition = partition + [binder.bind(part) for part in node.args.get("partition_by") or []]
         terms = node.args.get("order")
         order = order + [order_term(term, binder) for term in (terms.expressions if terms else [])]
@@ -103,7 +103,7 @@ class Windows:
             return tuple(partition)
         if not determines_owner(partition, self.ownership, self.context):
             raise UnsupportedSQLError(
-                "A window over private rows would look at rows of several people.",
+                "This window over private rows would read rows of several people.",
                 code="window-across-people",
                 hint="Put the unit into PARTITION BY, or aggregate first and use the window on the result.",
                 span=span_of(node),
@@ -141,7 +141,7 @@ def frame_text(spec: exp.WindowSpec) -> str:
 
 
 def _place(edge: str) -> float:
-    """Where an edge lies, in rows from the current one."""
+    """Position of an edge, in rows from the current one."""
     amount = (
         math.inf if edge.startswith("UNBOUNDED") else 0 if edge == "CURRENT ROW" else int(edge.split(maxsplit=1)[0])
     )
