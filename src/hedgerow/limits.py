@@ -31,7 +31,7 @@ class StatementLimits:
     rows_per_person: int = 10**7
 
     @property
-    def most_of_one_person(self) -> int:
+    def max_rows_of_one_person(self) -> int:
         """`rows_per_person`, or as many rows as fit into the memory of an engine if that is less."""
         return max(1, min(self.rows_per_person, self.engine // BYTES_OF_A_ROW))
 

@@ -61,7 +61,7 @@ def _release(release: Release, volumes: Volumes) -> Release:
         if block.source is not None and volumes.block(block).times >= MET
         for alias in aliases_of(block.source)
     }
-    return _with_leaves(release, long) if long else release
+    return _with_repartitions(release, long) if long else release
 
 
 def _public(root: Select, volumes: Volumes) -> Select:
@@ -70,7 +70,7 @@ def _public(root: Select, volumes: Volumes) -> Select:
         rows = volumes.block(block).times
         if block.source is None or rows < LONG:
             continue
-        sizes = {alias: volumes.rows(leaf) for alias, leaf in _leaves(block.source)}
+        sizes = {alias: volumes.rows(relation) for alias, relation in _relations(block.source)}
         if max(sizes.values()) > rows // MET:
             continue
         first = _first(block.source, sizes, rows // MET)
@@ -78,7 +78,7 @@ def _public(root: Select, volumes: Volumes) -> Select:
             prefix = free_prefix(volumes.schema)
             root = _as_one(root, first, f"{prefix}{first_free(root, prefix)}")
             sizes = {alias: size for alias, size in sizes.items() if alias not in aliases_of(first)}
-        root = _with_leaves(root, sizes.keys())
+        root = _with_repartitions(root, sizes.keys())
     return root
 
 
@@ -86,22 +86,22 @@ def _blocks(tree: object) -> Iterator[Block]:
     return (node for node in inside(tree) if isinstance(node, Select | Grouped | Release))
 
 
-def _leaves(source: From) -> Iterator[tuple[str, From]]:
+def _relations(source: From) -> Iterator[tuple[str, From]]:
     if isinstance(source, Join):
-        yield from _leaves(source.left)
-        yield from _leaves(source.right)
+        yield from _relations(source.left)
+        yield from _relations(source.right)
     else:
         yield source.alias, source
 
 
-def _first(source: From, sizes: dict[str, int], most: int) -> From:
-    """Return the longest beginning of a chain of joins that has at most `most` rows."""
-    while isinstance(source, Join) and prod(sizes[alias] for alias in aliases_of(source)) > most:
+def _first(source: From, sizes: dict[str, int], maximum: int) -> From:
+    """Return the longest beginning of a chain of joins that has at most `maximum` rows."""
+    while isinstance(source, Join) and prod(sizes[alias] for alias in aliases_of(source)) > maximum:
         source = source.left
     return source
 
 
-def _with_leaves(tree: Tree, aliases: AbstractSet[str]) -> Tree:
+def _with_repartitions(tree: Tree, aliases: AbstractSet[str]) -> Tree:
     """Return the tree in which the relations of these aliases are repartitioned, each at its outermost use."""
     used = columns_used(tree)
 
@@ -109,9 +109,9 @@ def _with_leaves(tree: Tree, aliases: AbstractSet[str]) -> Tree:
         if not isinstance(node, Scan | Derived | Grouped) or node.alias not in aliases:
             return None
         if isinstance(node, Derived):
-            return Repartitioned(_with_leaves(node.query, aliases - {node.alias}), node.alias)
+            return Repartitioned(_with_repartitions(node.query, aliases - {node.alias}), node.alias)
         columns = tuple(Named(name, column) for name, column in sorted(used.get(node.alias, {}).items()))
-        inner = node if isinstance(node, Scan) else replace(node, source=_with_leaves(node.source, aliases))
+        inner = node if isinstance(node, Scan) else replace(node, source=_with_repartitions(node.source, aliases))
         return Repartitioned(Select(inner, (), columns), node.alias)
 
     return rewrite(tree, swap)

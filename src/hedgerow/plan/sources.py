@@ -131,7 +131,7 @@ def limits(table: DeclaredTable, context: Context) -> ContributionLimits:
 
 
 def _enforced(table: DeclaredTable, context: Context) -> bool:
-    """Whether the database itself has one row per unit, as units are told apart.
+    """True if the database itself enforces one row per unit, as units are told apart.
 
     It compares stored values byte by byte; a unit that is read through a cast, or compared by a collation, may be
     several of those.

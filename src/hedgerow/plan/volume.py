@@ -1,4 +1,4 @@
-"""How many rows the joins of a statement can make: by the plan, the schema and public tables, never by private rows.
+"""The number of rows that joins can produce, from the plan, the schema and public tables, never from private rows.
 
 A volume is `times * N^folds`, where N is the most rows that one person has in any one private table that is not held to
 one row. For private relations it bounds the rows of one person, for public ones all rows.
@@ -50,9 +50,9 @@ class Volume:
         """A number to compare by."""
         return self.times * int(USUAL**self.folds)
 
-    def most_rows(self, most: int) -> int:
-        """The largest N, at least one, at which there are at most `most` rows."""
-        return max(1, root(most // self.times, self.folds))
+    def max_rows_within(self, maximum: int) -> int:
+        """The largest N, at least one, at which there are at most `maximum` rows."""
+        return max(1, root(maximum // self.times, self.folds))
 
 
 ONE = Volume()
@@ -91,10 +91,10 @@ class Volumes:
         if isinstance(query, SetOperation):
             return self.query(query.left).beside(self.query(query.right))
         shown = [*(column.expr for column in query.columns), *(term.expr for term in query.order)]
-        made = self._block(query.source, query.where, shown) if query.source is not None else ONE
-        if query.limit is None or made.folds:
-            return made
-        return Volume(0, max(1, min(made.times, query.limit)))
+        volume = self._block(query.source, query.where, shown) if query.source is not None else ONE
+        if query.limit is None or volume.folds:
+            return volume
+        return Volume(0, max(1, min(volume.times, query.limit)))
 
     def block(self, block: Select | Grouped | Release) -> Volume:
         """The rows that the joins of one FROM can make, those of queries nested in its expressions included."""
@@ -107,34 +107,34 @@ class Volumes:
         self._block(block.source, block.where, shown)
         return self.largest[-1]
 
-    def rows(self, leaf: From) -> int:
+    def rows(self, relation: From) -> int:
         """The rows of one relation."""
-        return self._joined([leaf], []).times
+        return self._joined([relation], []).times
 
     def _block(self, source: From, where: Sequence[Expr], shown: Iterable[Expr]) -> Volume:
         """The rows of one FROM; queries nested in its expressions may be run for each of them."""
-        private_sources = list(_leaves(source))
-        made = self._joined(private_sources, [*_equal_columns(where), *_equal_in(source)])
+        relations = list(_relations(source))
+        own = self._joined(relations, [*_equal_columns(where), *_equal_in(source)])
         conditions = [*where, *_conditions(source)]
         nested = [part for expr in (*conditions, *shown) for part in walk(expr) if isinstance(part, Nested)]
         before = len(self.largest)
         for part in nested:
             if isinstance(part.query, Select | SetOperation):
                 self.query(part.query)
-        inner = [made.joined(volume) for volume in self.largest[before:]]
-        self.largest.append(max(inner, key=lambda volume: volume.usual, default=made))
-        return made
+        inner = [own.joined(volume) for volume in self.largest[before:]]
+        self.largest.append(max(inner, key=lambda volume: volume.usual, default=own))
+        return own
 
-    def _joined(self, private_sources: Sequence[From], equal: Sequence["_Equal"]) -> Volume:
+    def _joined(self, relations: Sequence[From], equal: Sequence["_Equal"]) -> Volume:
         """The rows of relations that are joined; where some are private, those of one person."""
-        names = {_alias(private): private for private in private_sources}
-        inner = {alias: self._alone(private) for alias, private in names.items() if not isinstance(private, Scan)}
-        private = [alias for alias, private in names.items() if self._is_private(private)]
+        names = {_alias(relation): relation for relation in relations}
+        inner = {alias: self._alone(relation) for alias, relation in names.items() if not isinstance(relation, Scan)}
+        private = [alias for alias, relation in names.items() if self._is_private(relation)]
         roots = (private or list(names))[:MOST_ROOTS]
         return min((self._from_root(first, names, inner, equal) for first in roots), key=lambda volume: volume.usual)
 
-    def _is_private(self, private: From) -> bool:
-        return any(not self.catalog.tables[scan.table].public for scan in scans_of(private))
+    def _is_private(self, relation: From) -> bool:
+        return any(not self.catalog.tables[scan.table].public for scan in scans_of(relation))
 
     def _from_root(
         self, first: str, names: Mapping[str, From], inner: Mapping[str, Volume], equal: Sequence["_Equal"]
@@ -150,35 +150,35 @@ class Volumes:
             return frozenset(e.name for e in equal if e.alias == alias and not e.others & missing)
 
         def factor(alias: str) -> Volume:
-            private = names[alias]
-            if isinstance(private, Scan):
-                return self._matched(private, columns(alias), tables)
-            return ONE if _are_keys(private, columns(alias)) else inner[alias]
+            relation = names[alias]
+            if isinstance(relation, Scan):
+                return self._matched(relation, columns(alias), tables)
+            return ONE if _are_keys(relation, columns(alias)) else inner[alias]
 
-        made, alias = ONE, first
+        volume, alias = ONE, first
         while True:
-            made = made.joined(factor(alias))
+            volume = volume.joined(factor(alias))
             left.discard(alias)
             here = names[alias]
             tables |= {here.table} if isinstance(here, Scan) else set()
             if not left:
-                return made
+                return volume
             connected = [other for other in sorted(left) if columns(other)]
             alias = min(connected or sorted(left), key=lambda other: factor(other).usual)
 
-    def _alone(self, private: From) -> Volume:
+    def _alone(self, relation: From) -> Volume:
         """The rows of one relation that is no table."""
-        if isinstance(private, Derived):
-            return self.query(private.query)
-        if isinstance(private, Grouped):
-            made = self._block(
-                private.source, private.where, [*(k.expr for k in private.keys), *_of_calls(private.calls)]
+        if isinstance(relation, Derived):
+            return self.query(relation.query)
+        if isinstance(relation, Grouped):
+            volume = self._block(
+                relation.source, relation.where, [*(k.expr for k in relation.keys), *_of_calls(relation.calls)]
             )
-            return made if private.keys else ONE
-        if isinstance(private, Join):
-            left, right = (self._joined(list(_leaves(side)), []) for side in (private.left, private.right))
+            return volume if relation.keys else ONE
+        if isinstance(relation, Join):
+            left, right = (self._joined(list(_relations(side)), []) for side in (relation.left, relation.right))
             return left.joined(right).beside(left).beside(right)
-        return Volume(0, max(1, len(private.rows))) if isinstance(private, Constants) else ONE
+        return Volume(0, max(1, len(relation.rows))) if isinstance(relation, Constants) else ONE
 
     def _matched(self, scan: Scan, columns: frozenset[str], before: set[str]) -> Volume:
         """The rows of a table that agree with one row of others on some columns; of a private one, one person's."""
@@ -195,7 +195,7 @@ class Volumes:
         return isinstance(table.unit, str) and self.schema.tables[table.name].is_unique(frozenset({table.unit}))
 
     def _identifies(self, table: DeclaredTable, columns: frozenset[str]) -> bool:
-        """Whether the owner says that columns identify one row. It is believed once in a FROM for each table."""
+        """True if the owner says that columns identify one row. It is believed once in a FROM for each table."""
         paths = [t.unit for t in self.catalog.tables.values() if isinstance(t.unit, Through)]
         keys = [frozenset(other for _, other in path.on) for path in paths if path.table == table.name]
         keys += [frozenset({table.unit})] if table.unit_unique and isinstance(table.unit, str) else []
@@ -223,12 +223,12 @@ def _equal_columns(conditions: Iterable[Expr]) -> Iterator[_Equal]:
 
 
 def _equal_in(source: From) -> Iterator[_Equal]:
-    """What the ON clauses say; that of an outer join says nothing of the side that is always there."""
+    """Equalities of the ON clauses; that of an outer join says nothing of the side that is never missing."""
     if isinstance(source, Join) and source.kind != "full":
         yield from _equal_in(source.left)
         yield from _equal_in(source.right)
-        found = _equal_columns([] if source.condition is None else [source.condition])
-        yield from (e for e in found if source.kind != "left" or e.alias in aliases_of(source.right))
+        equal = _equal_columns([] if source.condition is None else [source.condition])
+        yield from (e for e in equal if source.kind != "left" or e.alias in aliases_of(source.right))
 
 
 def aliases_of(source: From) -> frozenset[str]:
@@ -242,11 +242,11 @@ def _plain(expr: Expr) -> Expr:
     return expr.arguments[0] if isinstance(expr, Call) and expr.function == FAITHFUL else expr
 
 
-def _leaves(source: From) -> Iterator[From]:
+def _relations(source: From) -> Iterator[From]:
     """The relations of a FROM; a full join counts as one."""
     if isinstance(source, Join) and source.kind != "full":
-        yield from _leaves(source.left)
-        yield from _leaves(source.right)
+        yield from _relations(source.left)
+        yield from _relations(source.right)
     else:
         yield source
 
@@ -259,8 +259,8 @@ def _conditions(source: From) -> Iterator[Expr]:
             yield source.condition
 
 
-def _alias(private: From) -> str:
-    return f"full {id(private)}" if isinstance(private, Join) else private.alias
+def _alias(relation: From) -> str:
+    return f"full {id(relation)}" if isinstance(relation, Join) else relation.alias
 
 
 def _of_calls(calls: Iterable[object]) -> Iterator[Expr]:
@@ -271,17 +271,17 @@ def _of_calls(calls: Iterable[object]) -> Iterator[Expr]:
             yield condition
 
 
-def _are_keys(private: From, columns: frozenset[str]) -> bool:
-    """Whether rows of a query that agree on `columns` are one row: they are its groups, or all that it shows."""
-    if isinstance(private, Grouped):
-        equal = {key.expr for key in private.keys if key.name in columns}
-        return private.sets is None and all(key.expr in equal for key in private.keys)
-    if not isinstance(private, Derived) or not isinstance(private.query, Select):
+def _are_keys(relation: From, columns: frozenset[str]) -> bool:
+    """True if rows of a query that agree on `columns` are one row: they are its groups, or all that it shows."""
+    if isinstance(relation, Grouped):
+        equal = {key.expr for key in relation.keys if key.name in columns}
+        return relation.sets is None and all(key.expr in equal for key in relation.keys)
+    if not isinstance(relation, Derived) or not isinstance(relation.query, Select):
         return False
-    shown = private.query.columns
-    if private.query.distinct and all(c.name in columns or isinstance(c.expr, Literal) for c in shown):
+    shown = relation.query.columns
+    if relation.query.distinct and all(c.name in columns or isinstance(c.expr, Literal) for c in shown):
         return True
-    inner = private.query.source
+    inner = relation.query.source
     read = [c.expr for c in shown if c.name in columns]
     named = frozenset(e.name for e in read if isinstance(e, Column))
     return isinstance(inner, Grouped | Derived) and _are_keys(inner, named)
