@@ -222,7 +222,7 @@ class Aggregate(ABC):
     Attributes:
         name: What it is called in SQL.
         result: The type of its answer.
-        most_arguments: How many arguments it takes at most.
+        max_arguments: The largest number of arguments.
         example: A call of it, over the numbers {x} and {y}, the whole number {k} and the conditions {b} and {c}.
         reference: The same without privacy, in DuckDB's SQL: what its tests compare it with.
     """

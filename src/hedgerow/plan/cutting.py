@@ -44,7 +44,8 @@ from hedgerow.plan.sources import on_path, read_column
 from hedgerow.plan.volume import Multiplicity, Volumes
 from hedgerow.schema import Schema
 
-TURN = "turn"
+ROW_NUMBER = "turn"
+"""Name of the column with the number of a row among those of its owner."""
 OWNER = "owner"
 LINEAR = 1_000
 """Public rows that each private row may be joined with before the rows of each person are limited."""
@@ -76,7 +77,7 @@ def within_limits(
 
 
 class _Cutting:
-    """Which tables of one release are cut, and to how many rows of each person."""
+    """The tables of one release that are cut, and how many rows of each person they keep."""
 
     def __init__(self, release: Release, catalog: Catalog, schema: Schema, multiplicity: Multiplicity) -> None:
         self.release, self._catalog, self._schema = release, catalog, schema
@@ -87,9 +88,9 @@ class _Cutting:
         volumes.release(_without_paths(release, whole))
         self._rows: dict[str, int] = {}
         for volume in volumes.largest:
-            _require(volume.times, limits.most_of_one_person, "rows_per_person")
+            _require(volume.times, limits.max_rows_of_one_person, "rows_per_person")
             if volume.folds > 1 or (volume.folds == 1 and volume.times > LINEAR):
-                rows = volume.most_rows(limits.most_of_one_person)
+                rows = volume.max_rows_within(limits.max_rows_of_one_person)
                 self._rows.update({alias: min(rows, self._rows.get(alias, rows)) for alias in volume.scans})
         size, usual = _size(release, catalog), _usual_rows(release, self._rows, catalog)
         for volume in volumes.largest:
@@ -176,22 +177,22 @@ def _with_owners(release: Release, paths: Mapping[str, Path], instead: Callable[
 
 def rows_kept(release: Release) -> dict[str, int]:
     """By table, how many rows of each person are joined at most, where that was limited here."""
-    found: dict[str, int] = {}
+    kept: dict[str, int] = {}
     for node in inside(release):
         if isinstance(node, Derived) and isinstance(node.query, SetOperation) and isinstance(node.query.right, Select):
-            last = [_last_turn(condition) for condition in node.query.right.where]
+            last = [_row_limit(condition) for condition in node.query.right.where]
             if len(last) == 1 and last[0] is not None:
-                found.update({scan.table: last[0] for scan in scans_of(node) if scan.alias == node.alias})
-    return found
+                kept.update({scan.table: last[0] for scan in scans_of(node) if scan.alias == node.alias})
+    return kept
 
 
-def _last_turn(condition: Expr) -> int | None:
-    """The number in a condition on the turn of a row."""
+def _row_limit(condition: Expr) -> int | None:
+    """The number in a condition on the row number."""
     if not isinstance(condition, Call) or len(condition.arguments) != 2:
         return None
     column, last = condition.arguments
-    is_turn = isinstance(column, Column) and column.name.rstrip("_") == TURN
-    return int(str(last.value)) if is_turn and isinstance(last, Literal) else None
+    is_row_number = isinstance(column, Column) and column.name.rstrip("_") == ROW_NUMBER
+    return int(str(last.value)) if is_row_number and isinstance(last, Literal) else None
 
 
 def _size(release: Release, catalog: Catalog) -> int:
@@ -200,16 +201,17 @@ def _size(release: Release, catalog: Catalog) -> int:
     return max((t.size for t in tables if not t.public and t.size != DEFAULT_SIZE), default=1)
 
 
-def _usual_rows(release: Release, most: Mapping[str, int], catalog: Catalog) -> int:
+def _usual_rows(release: Release, maximum: Mapping[str, int], catalog: Catalog) -> int:
     """The rows of one person in one table, as far as the owner says."""
-    tables = [catalog.tables[scan.table] for scan in scans_of(release) if scan.alias in most]
-    return max((min(table.max_rows or 1, *most.values()) for table in tables), default=1)
+    tables = [catalog.tables[scan.table] for scan in scans_of(release) if scan.alias in maximum]
+    return max((min(table.max_rows or 1, *maximum.values()) for table in tables), default=1)
 
 
-def _require(rows: int, most: int, limit: str) -> None:
-    if rows > most:
+def _require(rows: int, maximum: int, limit: str) -> None:
+    if rows > maximum:
         raise UnsupportedSQLError(
-            f"The joins of this statement could make {rows:.1e} rows{OF_ONE[limit]}, and the owner allows {most:.1e}.",
+            f"The joins of this statement could produce {rows:.1e} rows{OF_ONE[limit]}; "
+            f"the owner allows {maximum:.1e}.",
             code="too-many-joined-rows",
             hint=f"Join fewer tables, or on equal columns; the owner sets the limit with `limits: {{{limit}: …}}`.",
         )
@@ -258,17 +260,17 @@ def _cut(
     shown: Sequence[Column],
     order: Sequence[Column],
     where: tuple[Expr, ...],
-    most: int,
+    maximum: int,
     owner_name: str | None,
     context: Context,
 ) -> Derived:
     """The rows of everybody who has few, and the first rows of everybody who has many.
 
-    Only people with more than `most` rows are sorted. The order is that of all columns that the statement reads of the
-    table, so that rows which tie are the same rows to it. The owner is shown where it has a name.
+    Only people with more than `maximum` rows are sorted. The order is that of all columns that the statement reads of
+    the table, so that rows which tie are the same rows to it. The owner is shown where it has a name.
     """
     source, owner = _with_owner(scan, context)
-    counted, heavy, turns = context.alias(), context.alias(), context.alias()
+    counted, heavy, numbered_alias = context.alias(), context.alias(), context.alias()
     people = Grouped(
         source,
         (*where, Call("not", (Call("is_null", (owner,), Type.BOOLEAN),), Type.BOOLEAN)),
@@ -277,30 +279,31 @@ def _cut(
         counted,
     )
     rows = Column("a0", Type.INTEGER, nullable=False, table=counted)
-    beyond = Call("greater", (rows, Literal(most, Type.INTEGER)), Type.BOOLEAN)
+    beyond = Call("greater", (rows, Literal(maximum, Type.INTEGER)), Type.BOOLEAN)
     person = _like(owner, "k0", counted)
     many = Derived(Select(people, (beyond,), (Named("c0", person),)), heavy)
-    found = _like(owner, "c0", heavy)
-    same = same_owner(owner, found)
+    heavy_owner = _like(owner, "c0", heavy)
+    same = same_owner(owner, heavy_owner)
     stored = {column.name: replace(column, table=scan.alias) for column in shown}
     if owner_name is not None:
         (stored[owner_name],) = {part for part in walk(owner) if isinstance(part, Column)}
     columns = tuple(Named(name, column) for name, column in stored.items())
-    turn_name = _free(stored, TURN)
-    missing = Call("is_null", (found,), Type.BOOLEAN)
+    row_number_name = _free(stored, ROW_NUMBER)
+    missing = Call("is_null", (heavy_owner,), Type.BOOLEAN)
     few = Select(Join("left", source, many, same), (*where, missing), columns)
     terms = tuple(Order(replace(c, table=scan.alias), descending=False, nulls_first=False) for c in order)
-    turn = Window("ROW_NUMBER", (), (owner,), terms, "", None, distinct=False, type=Type.INTEGER)
-    numbered = Select(Join("inner", source, many, same), where, (*columns, Named(turn_name, turn)))
+    row_number = Window("ROW_NUMBER", (), (owner,), terms, "", None, distinct=False, type=Type.INTEGER)
+    numbered = Select(Join("inner", source, many, same), where, (*columns, Named(row_number_name, row_number)))
     first = Call(
         "less_or_equal",
-        (Column(turn_name, Type.INTEGER, nullable=False, table=turns), Literal(most, Type.INTEGER)),
+        (Column(row_number_name, Type.INTEGER, nullable=False, table=numbered_alias), Literal(maximum, Type.INTEGER)),
         Type.BOOLEAN,
     )
     again = tuple(
-        Named(n.name, replace(n.expr, name=n.name, table=turns)) for n in columns if isinstance(n.expr, Column)
+        Named(n.name, replace(n.expr, name=n.name, table=numbered_alias)) for n in columns if isinstance(n.expr, Column)
     )
-    return Derived(SetOperation("UNION", True, few, Select(Derived(numbered, turns), (first,), again)), scan.alias)  # noqa: FBT003
+    limited = Select(Derived(numbered, numbered_alias), (first,), again)
+    return Derived(SetOperation("UNION", every=True, left=few, right=limited), scan.alias)
 
 
 def _free(taken: Iterable[str], name: str) -> str:
@@ -340,24 +343,24 @@ def first_free(tree: object, prefix: str) -> int:
 
 def columns_used(tree: object) -> dict[str, dict[str, Column]]:
     """By alias and name, the columns that are read anywhere in a tree."""
-    found: dict[str, dict[str, Column]] = {}
+    used: dict[str, dict[str, Column]] = {}
     for node in inside(tree):
         if isinstance(node, Column):
-            found.setdefault(node.table, {})[node.name] = node
-    return found
+            used.setdefault(node.table, {})[node.name] = node
+    return used
 
 
 def _filters(release: Release) -> dict[str, tuple[Expr, ...]]:
     """By alias, conditions on the columns of that table alone which every row that counts fulfils."""
-    found: dict[str, tuple[Expr, ...]] = {}
+    filters: dict[str, tuple[Expr, ...]] = {}
     for node in inside(release):
         if isinstance(node, Release | Grouped | Select) and node.source is not None:
             kept, conditions = _always(node.source)
             parts = [part for condition in (*node.where, *conditions) for part in conjuncts(condition)]
             for alias in kept:
                 here = [part for part in parts if _is_about(part, alias)]
-                found[alias] = tuple(part for part in here if alias not in found or part in found[alias])
-    return found
+                filters[alias] = tuple(part for part in here if alias not in filters or part in filters[alias])
+    return filters
 
 
 def _always(source: From) -> tuple[list[str], list[Expr]]:
