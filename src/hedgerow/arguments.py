@@ -14,7 +14,7 @@ from hedgerow.errors import ParameterError
 
 Floats = NDArray[np.float64]
 Number = float | Floats
-"""What a formula gives back: a float for single numbers, an array where any argument was one."""
+"""Result of a formula: a float for single numbers, an array where any argument was one."""
 
 Mechanism = Literal["laplace", "gaussian", "analytic"]
 MECHANISMS: tuple[Mechanism, ...] = ("laplace", "gaussian", "analytic")

@@ -1,4 +1,4 @@
-"""What noise looks like. Descriptions only: nothing here is random (see `hedgerow.noise` for that)."""
+"""Laws of noise. Descriptions only: nothing here is random (see `hedgerow.noise` for that)."""
 
 from dataclasses import dataclass
 

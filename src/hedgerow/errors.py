@@ -105,7 +105,7 @@ class HedgerowError(Exception):
 
     @property
     def cost(self) -> str | None:
-        """Whether the question cost anything, as a sentence; None where that goes without saying."""
+        """Return whether the question cost anything, as a sentence; None where that goes without saying."""
         return None if self.receipt is None else charged(self)
 
     def to_dict(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What SQL offers, one file each. Importing the package registers them."""
+"""The aggregates of SQL, one file each. Importing the package registers them."""
 
 from hedgerow.aggregates import avg, bins, count, pairs, ranks, risk, spread, total
 from hedgerow.aggregates.base import (

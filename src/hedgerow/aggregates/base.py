@@ -1,4 +1,4 @@
-"""What an aggregate is: arithmetic on noisy sums.
+"""Definition of an aggregate: arithmetic on noisy sums.
 
 It never meets a row. It names the sums it needs from the plan alone, and turns their noisy values
 into an estimate with an interval. So a new aggregate cannot weaken privacy: at worst it is inaccurate.
@@ -29,7 +29,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class KindFacts:
-    """What is publicly known of a kind of sums.
+    """Public facts about a kind of sums.
 
     Attributes:
         stored: Its name in stored releases, which never changes.
@@ -45,7 +45,7 @@ class KindFacts:
 
 
 class Kind(Enum):
-    """What is summed. `privacy.kinds` says what each asks of a statement: a new kind is a line here and a row there."""
+    """Kinds of sums. `privacy.kinds` says what each asks of a statement: a new kind is a line here and a row there."""
 
     UNITS = KindFacts("units", "count")
     ROWS = KindFacts("rows", "count")
@@ -62,7 +62,7 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Rank:
-    """Which value in order of size: a quantile; or for `extreme` the smallest (quantile 0) or largest (1).
+    """Rank of the wanted value: a quantile; or for `extreme` the smallest (quantile 0) or largest (1).
 
     `aside` is by how many rows the definition in SQL may differ from a quantile proper, for the interval.
     """
@@ -173,7 +173,7 @@ class Drawn:
 
 @dataclass(frozen=True)
 class MeasuredSums:
-    """What was released for one `NeededSums`.
+    """Numbers released for one `NeededSums`.
 
     `count` is the number of rows or units; `total` the sum; for a MEAN, `centred` is the sum of
     (x - middle) / half, every term of which lies in [-1, 1]. `moments` are sums of such terms, their squares and

@@ -37,7 +37,7 @@ class _Bin(CountedRows):
 
     @abstractmethod
     def conditions(self, value: Expr, constants: Sequence[Expr]) -> tuple[Expr, ...]:
-        """What holds in each bin. No two hold at once."""
+        """Condition of each bin. No two hold at once."""
 
 
 @final
@@ -92,7 +92,7 @@ class ValueBin(_Bin):
 
 
 def _comparable(value: Expr, constant: Expr) -> bool:
-    """Whether no row can make the comparison fail."""
+    """Return whether no row can make the comparison fail."""
     alike = value.type is constant.type or (value.type.is_numeric and constant.type.is_numeric)
     return isinstance(constant, Literal) and constant.value is not None and alike
 

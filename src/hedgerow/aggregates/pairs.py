@@ -47,7 +47,7 @@ class _OfTwo(Aggregate):
     max_arguments = 2
     kind: ClassVar[Kind] = Kind.PAIRS
     dependent_first: ClassVar[bool] = False
-    """Whether SQL names the dependent column first; the moments have it second."""
+    """True if SQL names the dependent column first; the moments have it second."""
 
     def sums(self, arguments: Sequence[Expr], *, where: Expr | None, distinct: bool) -> NeededSums:
         """The moments of both columns."""

@@ -41,7 +41,7 @@ class _Ranked(Aggregate):
     result = Type.FLOAT
 
     def rank(self, constants: Sequence[Expr]) -> Rank:
-        """Which value is asked for."""
+        """The wanted rank."""
         raise NotImplementedError
 
     def sums(self, arguments: Sequence[Expr], *, where: Expr | None, distinct: bool) -> NeededSums:

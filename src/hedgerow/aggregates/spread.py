@@ -59,7 +59,7 @@ class _Spread(Aggregate):
 
 
 def measured_column(measured: MeasuredSums) -> tuple[Moments, Column]:
-    """What was measured of one column."""
+    """Measured sums of one column."""
     if measured.moments is None or measured.column is None:
         raise InternalError("Moments were not measured.")
     return measured.moments, measured.column

@@ -1,4 +1,4 @@
-"""What weighs a pair of owner and key, as texts: sizes, caps, gaps, and the order in which an owner's keys count.
+"""SQL texts that weigh a pair of owner and key: sizes, caps, gaps, and the order in which an owner's keys count.
 
 The proofs are in `privacy.bounding`. Both ways to the weighted sums (`weights`, `windows`) are made of these.
 """
@@ -20,7 +20,7 @@ def least(text: str, most: int) -> str:
 
 
 def owner_size(plan: PrivatePlan) -> str:
-    """What an owner adds to q in one key: a_g (l1), or its square (l2)."""
+    """Amount an owner adds to q in one key: a_g (l1), or its square (l2)."""
     rows = least("n", plan.bounding.rows_per_group)
     return rows if plan.mechanism == "laplace" else f"({rows}) * ({rows})"
 
@@ -39,7 +39,7 @@ def owner_cap(plan: PrivatePlan, dialect: Dialect) -> str:
 
 
 def pair_gap(plan: PrivatePlan, dialect: Dialect, cap: str) -> str:
-    """What the weight of a pair is short of the full one: 2^b - floor(U a_g / n)."""
+    """Gap between the full weight and the weight of a pair: 2^b - floor(U a_g / n)."""
     counted = least("n", plan.bounding.rows_per_group)
     return f"{1 << plan.weight_bits} - {dialect.floor_divide(f'{cap} * ({counted})', 'n')}"
 

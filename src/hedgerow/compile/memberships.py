@@ -79,11 +79,11 @@ class _Membership:
 
     @property
     def value(self) -> Expr:
-        """What stands left of IN."""
+        """Expression to the left of IN."""
         return self.nested.arguments[0]
 
     def reads_only(self, aliases: frozenset[str]) -> bool:
-        """Whether what it compares with is in these relations, and not further around."""
+        """Return whether what it compares with is in these relations, and not further around."""
         return all(table in aliases for expr in (*self.around, self.value) for table, _ in columns_of(expr))
 
     def joined(self, source: From) -> From:
@@ -187,7 +187,7 @@ def _tie(condition: Expr, names: frozenset[str]) -> tuple[Expr, Expr] | None:
 
 
 def _compares_as_grouped(inner: Expr, outer: Expr) -> bool:
-    """Whether DISTINCT leaves at most one value of those that equal another, and comparing as text changes nothing."""
+    """Return whether DISTINCT keeps one value of those that are equal, and comparing as text changes nothing."""
     if inner.type is not outer.type:
         return False
     if inner.type is Type.TEXT:

@@ -120,7 +120,7 @@ def _measure(plan: PrivatePlan, dialect: Dialect) -> Query:
 
 
 def _selected(plan: PrivatePlan, dialect: Dialect) -> str:
-    """Which of the selected keys a row has."""
+    """Number of the selected key that a row has."""
     return same(ROWS, SELECTED, _key_names(plan), dialect)
 
 

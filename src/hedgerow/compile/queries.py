@@ -200,7 +200,7 @@ def _(expr: Nested, dialect: Dialect) -> str:
 
 
 def _over_nothing(query: Query, dialect: Dialect) -> str | None:
-    """What an aggregation without keys gives over no rows; None where a query over no rows gives none."""
+    """Value of an aggregation without keys over no rows; None where a query over no rows has no row."""
     if not isinstance(query, Select) or not isinstance(query.source, Grouped) or query.source.keys or query.where:
         return None
     calls = {call.name: call.function for call in query.source.calls}

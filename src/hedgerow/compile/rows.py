@@ -29,7 +29,7 @@ EARLY = "early"
 
 
 class Form(Enum):
-    """What a row of `private_rows` is."""
+    """Form of a row of `private_rows`."""
 
     SINGLE = "single"
     GATHERED = "gathered"
@@ -101,7 +101,7 @@ def _within(release: Release, dialect: Dialect) -> list[str]:
 
 
 def _terms(plan: PrivatePlan, dialect: Dialect) -> list[str]:
-    """What each row adds to each exact sum, as columns `x0`, `x1`, …; NULL where it does not count."""
+    """Amounts that each row adds to the exact sums, as columns `x0`, `x1`, …; NULL where it does not count."""
     texts = []
     for i, total in enumerate(plan.sums):
         there = present(total, dialect)
@@ -157,7 +157,7 @@ def _is_number(expr: Expr) -> bool:
 
 
 def _apart(plan: PrivatePlan, keys: Scan, rows: Scan) -> bool:
-    """Whether the keys read one side alone, and conditions and sums the other."""
+    """Return whether the keys read one side alone, and conditions and sums the other."""
     release = plan.release
     parts = [*release.where]
     parts += [part for total in plan.sums for part in (total.value, total.other, total.filter) if part is not None]

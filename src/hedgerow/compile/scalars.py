@@ -87,7 +87,7 @@ def grid_integer(value: Expr, grid: Grid, dialect: Dialect) -> str:
 
 
 def term(total: ExactSum, dialect: Dialect) -> str:
-    """What one row adds to a sum of values, or of products of values."""
+    """Amount one row adds to a sum of values, or of products of values."""
     if total.value is None or total.grid is None:
         raise InternalError("A sum of values has no value.")
     text = grid_integer(total.value, total.grid, dialect)

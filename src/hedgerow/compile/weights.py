@@ -49,7 +49,7 @@ def weighing(plan: PrivatePlan, dialect: Dialect, rows: str, names: Names, nonce
 
 
 def _pair(plan: PrivatePlan, dialect: Dialect, form: Form) -> str:
-    """What is kept for a pair of owner and key: how many rows, and, unless the rows are read again, their sums."""
+    """Columns kept for a pair of owner and key: its number of rows and, unless the rows are read again, their sums."""
     if form is Form.SINGLE:
         return f"{dialect.count()} AS n"
     if form is Form.GATHERED:
@@ -126,7 +126,7 @@ def _dropped(plan: PrivatePlan, names: Names, nonce: str, dialect: Dialect) -> s
 
 
 def _counts_people(plan: PrivatePlan) -> bool:
-    """Whether the number of owners is needed: to test it, or as a measure."""
+    """Return whether the number of owners is needed: to test it, or as a measure."""
     return plan.selection is not None or bool(people(plan))
 
 
@@ -181,7 +181,7 @@ def _total(index: int, total: ExactSum, dialect: Dialect, *, gathered: bool) -> 
 
 
 def _surplus(index: int, total: ExactSum, dialect: Dialect, *, gathered: bool) -> str:
-    """What rows of pairs below the full weight have too much, in units of 2^-b."""
+    """Excess of rows of pairs below the full weight, in units of 2^-b."""
     if gathered:
         return dialect.product_total("gap", f"p{index}")
     if total.grid is not None:

@@ -28,7 +28,7 @@ def window_steps(plan: PrivatePlan, dialect: Dialect, names: Names, nonce: str |
 
 
 def _carried(plan: PrivatePlan, names: Names) -> str:
-    """What each pair takes along: its keys, owner, and partial sums."""
+    """Columns of each pair: its keys, owner, and partial sums."""
     return ", ".join([*names, "o", *(f"p{i}" for i, _ in summed(plan))])
 
 

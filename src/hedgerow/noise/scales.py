@@ -1,4 +1,4 @@
-"""Which scales the samplers accept."""
+"""Scales that the samplers accept."""
 
 import math
 

@@ -217,7 +217,7 @@ def _rows_label(support: Support) -> str:
 
 
 def _unit(total: ExactSum) -> float:
-    """What a row of size 1 is in the analyst's units."""
+    """Size in the analyst's units of a row of size 1."""
     return 1.0 if total.grid is None else total.grid.reach * total.grid.step
 
 

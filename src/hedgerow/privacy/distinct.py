@@ -52,7 +52,7 @@ def values_each(bounding: Bounding) -> int:
 
 
 def uses_flow(bounding: Bounding, method: str) -> bool:
-    """Whether pairs leave the engine: by the declared size and what was asked, never by a look at the data."""
+    """Return whether pairs leave the engine: by the declared size and what was asked, never by a look at the data."""
     if not bounding.weighted or method == "simple":
         return False
     return method == "flow" or bounding.size <= LARGEST_FLOW

@@ -1,4 +1,4 @@
-"""Which questions are the same: the private part and everything that bounds it, but not what comes after the noise."""
+"""Identity of a question: the private part and everything that bounds it, but not the post-processing."""
 
 import hashlib
 

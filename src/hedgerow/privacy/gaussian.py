@@ -51,7 +51,7 @@ def statement_mu(epsilon: float, delta: float) -> float:
 
 
 def own_delta(delta: float, moved: int) -> float:
-    """What a statement has of its delta beside the stray mass of `moved` cells of noise (docs/proofs/noise.md)."""
+    """Part of a statement's delta beside the stray mass of `moved` cells of noise (docs/proofs/noise.md)."""
     left = delta * ROUNDING - float(STRAY_MASS * moved)
     if left < delta / 2:
         raise ParameterError(

@@ -77,7 +77,7 @@ def joint_terms(joint: Joint, family: Family, grids: tuple[Grid, ...], first: in
 
 
 def moment_forms(need: NeededSums, made: JointTerms) -> SumForms:
-    """What an aggregate of moments reads."""
+    """Sums that an aggregate of moments reads."""
     joint = made.joint
     first = joint.values.index(need.value) if need.value is not None else 0
     second = first if need.other is None else joint.values.index(need.other)

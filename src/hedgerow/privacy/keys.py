@@ -1,4 +1,4 @@
-"""Which groups there are: one, those the owner declared, or those that enough people share."""
+"""Rules for groups: one group, those the owner declared, or those that enough people share."""
 
 import itertools
 import math

@@ -1,4 +1,4 @@
-"""What each kind of sums asks of a statement, and how its numbers follow from the noisy sums: one table.
+"""One table of the kinds of sums: the needs of each, and how its numbers follow from the noisy sums.
 
 Equal sums over the same rows are measured once. A SUM next to a count of the same rows is made from that count and a
 centred sum. A count of some rows next to the count of all is released as those rows and the others, which costs one
@@ -23,7 +23,7 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True, slots=True)
 class KindRules:
-    """What one kind asks of a statement before anything is known about noise, and what it is made of afterwards.
+    """Needs of one kind before anything is known about noise, and its parts afterwards.
 
     Attributes:
         want: Adds what the kind needs to the sums of the statement.
@@ -170,7 +170,7 @@ def _value(need: NeededSums) -> Expr:
 
 
 def _counts_people(need: NeededSums) -> bool:
-    """Whether it counts all rows, which are people where each has one."""
+    """Return whether it counts all rows, which are people where each has one."""
     return need.kind is Kind.UNITS or (need.kind is Kind.ROWS and need.value is None and need.filter is None)
 
 
@@ -201,7 +201,7 @@ def _count_the_others(sums: StatementSums) -> None:
 
 
 def _not_true(condition: Expr) -> Expr:
-    """Whether a condition is false or unknown: true for exactly the rows that FILTER skips."""
+    """Return whether a condition is false or unknown: true for exactly the rows that FILTER skips."""
     holds = Call("coalesce", (condition, Literal(False, Type.BOOLEAN)), Type.BOOLEAN)  # noqa: FBT003 - a value
     return Call("not", (holds,), Type.BOOLEAN)
 

@@ -18,7 +18,7 @@ from hedgerow.errors import ParameterError
 WEIGHT_BITS = 30
 VALUE_BITS = 40
 SUM_BITS = 124
-"""What an engine's 128-bit integers (38 decimal digits) hold with a bit to spare."""
+"""Bits that an engine's 128-bit integers (38 decimal digits) hold with one to spare."""
 
 COARSE_SCALE = 2.0**55
 """Where noise on the lattice of the exact sums is wider than twice this, the lattice is made coarser."""

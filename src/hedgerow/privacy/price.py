@@ -152,7 +152,7 @@ def _together(parts: Sequence[PrivatePlan], epsilon: float, delta: float) -> Pri
 
 
 class _Pricer:
-    """What the two kinds of noise have in common."""
+    """Common part of the two kinds of noise."""
 
     def __init__(
         self,
@@ -224,11 +224,11 @@ class _Pricer:
         return self._finish("laplace", made, selection, Charge(tuple(events), budget.epsilon, delta))
 
     def own_delta(self, delta: float) -> float:
-        """What of delta is left beside the discreteness of the noise."""
+        """Delta left beside the discreteness of the noise."""
         return gaussian.own_delta(delta, self._bounding.keys_touched * self._sums.cells + self._groups)
 
     def _added_mass(self, delta: float) -> float:
-        """What of delta is set aside for the threshold where the exact profile is not evaluated."""
+        """Delta set aside for the threshold where the exact profile is not evaluated."""
         return delta * gaussian.ADDED_SHARE if self._selects and self._groups > gaussian.EXACT_PROFILE else 0.0
 
     def _split(self, whole: float, mechanism: str) -> tuple[float, float]:

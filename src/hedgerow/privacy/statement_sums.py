@@ -27,7 +27,7 @@ class Joint:
     squares: bool = True
 
     def covers(self, other: "Joint") -> bool:
-        """Whether it holds all that `other` holds."""
+        """Return whether it holds all that `other` holds."""
         enough = self.squares or len(self.values) == 1 or not other.squares
         return self.support == other.support and set(other.values) <= set(self.values) and enough
 
@@ -70,11 +70,11 @@ class StatementSums:
             self.counts.append(support)
 
     def has_count(self, support: Support) -> bool:
-        """Whether the rows of `support` are counted, alone or as part of something."""
+        """Return whether the rows of `support` are counted, alone or as part of something."""
         return support in self.counts or any(joint.support == support for joint in self.joints)
 
     def has_sum(self, value: Expr, support: Support) -> bool:
-        """Whether the values are summed as part of something."""
+        """Return whether the values are summed as part of something."""
         return any(joint.support == support and value in joint.values for joint in self.joints)
 
     def joint_of(self, wanted: Joint) -> Joint:
@@ -83,7 +83,7 @@ class StatementSums:
 
 
 def joint_of(need: NeededSums) -> Joint | None:
-    """What `need` wants released together, if anything."""
+    """Sums that `need` wants released together, if any."""
     if not need.kind.value.joint or need.value is None:
         return None
     values = (need.value,) if need.other is None else tuple(dict.fromkeys((need.value, need.other)))

@@ -11,7 +11,7 @@ from hedgerow.privacy.grid import Grid
 
 
 class SumKind(Enum):
-    """What one row (or one owner, for UNITS) adds."""
+    """Amount one row (or one owner, for UNITS) adds."""
 
     UNITS = "units"
     ROWS = "rows"

@@ -46,7 +46,7 @@ def no_row(plan: PrivatePlan) -> Status:
 
 
 def _remedy(plan: PrivatePlan) -> str:
-    """What makes the number smaller: the noise, unless the minimum frequency is most of it."""
+    """Advice that makes the number smaller: less noise, unless the minimum frequency is most of it."""
     if plan.selection is None or float(plan.selection.threshold) < MOSTLY * plan.minimum:
         return f"min_frequency asks for {plan.minimum:,}"
     if plan.bounding.groups > 1:

@@ -103,7 +103,7 @@ class Estimator:
         return pa.table(columns)
 
     def measured(self, index: int) -> MeasuredSums:
-        """What was released for aggregate number `index`."""
+        """Numbers released for aggregate number `index`."""
         parts = self.plan.sum_forms[index]
         if parts.from_selection:
             return self._from_selection()

@@ -55,7 +55,7 @@ def extreme(plan: PrivatePlan, sizes: Floats) -> Estimator:
 def carried(
     known: Estimator, plan: PrivatePlan, end: tuple[int, float] = (0, 0.5), corner: Corner | None = None
 ) -> Estimator:
-    """What `known` released, as if `plan` had released it.
+    """Sizes that `known` released, as if `plan` had released them.
 
     Args:
         known: An earlier release of the same measures, with other noise.
@@ -140,7 +140,7 @@ def _with_counts(plan: PrivatePlan, sizes: Floats, *, middle: bool) -> Solved:
 
 
 def _even(moment: tuple[int, int]) -> float:
-    """What a row adds to a moment on average where values lie evenly over [-1, 1], and apart from each other."""
+    """Average amount a row adds to a moment where values lie evenly over [-1, 1], and apart from each other."""
     return 1 / 3 if max(moment) == 2 else 0.0
 
 

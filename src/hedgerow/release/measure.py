@@ -20,7 +20,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class NoisyTable:
-    """What was released: keys, noisy sums, noisy counts. Everything after it is post-processing.
+    """Released keys, noisy sums and noisy counts. Everything after it is post-processing.
 
     `noisy_sums` holds one array for each, in units of one row, NaN where a group is held back.
     """

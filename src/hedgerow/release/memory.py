@@ -75,7 +75,7 @@ def needs_name(statement: PrivateStatement) -> str:
 
 
 def asks_for_all(payload: bytes, statement: PrivateStatement) -> bool:
-    """Whether a stored release was bought for just what `statement` needs."""
+    """Return whether a stored release was bought for just what `statement` needs."""
     headers = [json.loads(pa.ipc.open_stream(part).schema.metadata[HEADER]) for part in _parts(payload)]
     asked = [{need.stored_name for need in needed_sums(part.release)} for part in statement.parts]
     return [set(header["needs"]) for header in headers] == asked
@@ -158,7 +158,7 @@ def _recall(payload: bytes, plan: PrivatePlan, *, any_mechanism: bool, identical
 
 
 def _alike(old: PrivatePlan, new: PrivatePlan) -> bool:
-    """Whether what was stored is of the kind that is asked for: moments, flows, and intervals as sure as wanted."""
+    """Return whether the stored release is of the wanted kind: moments, flows, and intervals as sure as wanted."""
     for kept, asked in zip(old.sum_forms, new.sum_forms, strict=True):
         if kept.from_selection and not asked.from_selection:
             return False
@@ -207,7 +207,7 @@ def _reading(
 
 
 def _as_accurate(old: PrivatePlan, new: PrivatePlan) -> bool:
-    """Whether no number has more noise, and no key a higher threshold, than in the statement's own release."""
+    """Return whether no number has more noise, and no key a higher threshold, than in the statement's own release."""
     tested = new.keys.rule is not KeyRule.ONE and new.selection is not None
     if tested and (old.selection is None or old.selection.threshold > new.selection.threshold * Fraction(SLACK)):  # type: ignore[union-attr]
         return False
@@ -216,7 +216,7 @@ def _as_accurate(old: PrivatePlan, new: PrivatePlan) -> bool:
 
 
 def _as_expensive(stored: dict[str, Any], new: PrivatePlan) -> bool:
-    """Whether the stored release spent at least as much, on the same kind of noise."""
+    """Return whether the stored release spent at least as much, on the same kind of noise."""
     spent = Fraction(stored["noise_cost"])
     return stored["mechanism"] == new.mechanism and spent * Fraction(SLACK) >= _noise_cost(new)
 

@@ -31,7 +31,7 @@ FINENESS = 30
 
 
 class ChargeLedger(Protocol):
-    """What is asked of a ledger: `hedgerow.ledger.Ledger` has it."""
+    """The methods needed of a ledger: `hedgerow.ledger.Ledger` has them."""
 
     def charge(
         self, charge: Charge, *, analyst: str | None = None, question: Mapping[str, Any], queries: int = 1
@@ -44,7 +44,7 @@ class ChargeLedger(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Purchase:
-    """What is asked of which ledger, by whom, for how much."""
+    """A charge to be made: ledger, analyst and price."""
 
     ledger: ChargeLedger
     analyst: str | None
@@ -96,7 +96,7 @@ def budget(epsilon: object) -> float:
 
 @dataclass(frozen=True, slots=True)
 class NoisyCounts:
-    """What was released: two whole numbers, which may be negative, and the law of the noise of each."""
+    """Two released whole numbers, which may be negative, and the law of the noise of each."""
 
     x: int
     y: int
@@ -161,7 +161,7 @@ def noisy_counts(
 
 
 def _shares(split: float | None, neighbours: Neighbours) -> tuple[Fraction, Fraction] | None:
-    """What each count gets; None where each gets all."""
+    """Share of each count; None where each gets all."""
     if neighbours == "add-remove":
         if split is not None:
             raise ParameterError(
@@ -429,7 +429,7 @@ def _smooth_scale(counts: tuple[int, int], n_x: int, epsilon: float, delta: floa
 
 
 def _passes(distance: int, delta: float, scale: float) -> bool:
-    """Whether a noisy distance is so large that at most a share delta of those at 0 would be."""
+    """Return whether a noisy distance is so large that at most a share delta of those at 0 would be."""
     return distance + _draw_laplace(scale) > math.log(1 / delta) * scale * ROUNDING
 
 

@@ -1,4 +1,4 @@
-"""Which keys are shown."""
+"""Selection of the keys that are shown."""
 
 import math
 from dataclasses import dataclass
@@ -62,7 +62,7 @@ def select_keys(exact: ExactTable, plan: PrivatePlan, receipt: Receipt) -> Selec
 
 
 def covers_every_key(exact: ExactTable, selected: SelectedKeys) -> bool:
-    """Whether all keys that the data has were selected, so that the first pass's sums are those over the selection.
+    """Return whether all keys of the data were selected: the first pass then has the sums over the selection.
 
     Nothing depends on it but which of two equal computations is used.
     """
