@@ -21,7 +21,7 @@ from speed import seconds
 
 import hedgerow as hr
 from hedgerow.compiled import DRAW, RELEASED
-from hedgerow.release import AfterEngine
+from hedgerow.release import PostprocessEngine
 
 FORMULA_LIMIT, SIMULATED_LIMIT = 0.3, 2.0
 OPTIONS = {"epsilon": 10.0, "delta": 1e-6, "reuse": False}
@@ -69,18 +69,18 @@ class Watched:
     def __init__(self) -> None:
         self.text = ""
         self.tables: Mapping[str, pa.Table] = {}
-        original = AfterEngine.run
+        original = PostprocessEngine.run
 
-        def run(engine: AfterEngine, text: str, tables: Mapping[str, pa.Table]) -> pa.Table:
+        def run(engine: PostprocessEngine, text: str, tables: Mapping[str, pa.Table]) -> pa.Table:
             self.text, self.tables = text, tables
             return original(engine, text, tables)
 
         self._original = original
-        AfterEngine.run = run  # type: ignore[method-assign,assignment]
+        PostprocessEngine.run = run  # type: ignore[method-assign,assignment]
 
     def stop(self) -> None:
         """Let the engine be as it was."""
-        AfterEngine.run = self._original  # type: ignore[method-assign]
+        PostprocessEngine.run = self._original  # type: ignore[method-assign]
 
 
 def simulated(db: hr.Database, runs: int) -> list[dict[str, object]]:
@@ -101,7 +101,7 @@ def simulated(db: hr.Database, runs: int) -> list[dict[str, object]]:
 def _beside(
     db: hr.Database, name: str, text: str, afters: tuple[str, str], draws: Mapping[str, pa.Table], runs: int
 ) -> dict[str, object]:
-    engine, bars = AfterEngine(), []
+    engine, bars = PostprocessEngine(), []
     plain: dict[str, list[float]] = {after: [] for after in afters}
     for _ in range(runs):
         asked = db.sql(text, **OPTIONS)  # type: ignore[arg-type]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 BYTES_OF_A_ROW = 400
 """Upper estimate of the memory for one row of a join that an engine has to keep."""
 
-MOST_AFTER = 10**9
+MAX_POSTPROCESS_MEMORY = 10**9
 """The most bytes for what is computed after the noise."""
 
 BYTES_OF_A_THREAD = 64 * 10**6
@@ -46,9 +46,9 @@ class StatementLimits:
         return self.memory // 4
 
     @property
-    def after(self) -> int:
+    def postprocess_memory(self) -> int:
         """The bytes for what is computed after the noise."""
-        return min(MOST_AFTER, self.memory // 4)
+        return min(MAX_POSTPROCESS_MEMORY, self.memory // 4)
 
     @property
     def threads(self) -> int:

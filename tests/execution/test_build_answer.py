@@ -8,7 +8,7 @@ from hedgerow.execution import session
 GROUPED = "SELECT ward, COUNT(*) AS n, AVG(cost) AS mean FROM visits GROUP BY ward"
 FAULTS = {
     "the rows in order": (telling, "_order"),
-    "the after part": (telling, "_run"),
+    "the post-processing": (telling, "_run"),
     "the numbers": (session, "Estimator"),
     "the receipt": (telling, "Answer"),
 }

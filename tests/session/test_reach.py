@@ -351,7 +351,7 @@ def test_the_connection_is_read_only_and_locked(shop, statement):
 def test_the_engine_after_the_noise_is_locked_too(shop, statement):
     shop.sql("SELECT COUNT(*) FROM people")
     with pytest.raises(Exception, match=r".") as caught:
-        session_of(shop).after._open().execute(statement)
+        session_of(shop).postprocess._open().execute(statement)
     assert type(caught.value).__module__.endswith("duckdb")
 
 

@@ -229,11 +229,11 @@ class AccuracyFirst:
         estimators, receipt = self.session.buy(self.question, self.logical, private, self.session.remaining())
         with carrying(receipt):
             summary = paid_summary(self.question.text, private, receipt, estimate)
-            return build_answer(self.session.after, self.logical, estimators, self.public, self.request, summary)
+            return build_answer(self.session.postprocess, self.logical, estimators, self.public, self.request, summary)
 
     @property
     def _search(self) -> EpsilonSearch:
-        forecast = ErrorForecast(self.logical, self.request, self.session.after, self.public)
+        forecast = ErrorForecast(self.logical, self.request, self.session.postprocess, self.public)
         return EpsilonSearch(forecast, self.target, partial(self.price, delta_share=1.0))
 
     def _stored_price(self) -> KnownPrice | None:

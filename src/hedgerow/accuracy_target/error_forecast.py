@@ -21,7 +21,7 @@ from hedgerow.execution.build_answer import _level, build_answer, rows_shown
 from hedgerow.execution.request import Request
 from hedgerow.plan.nodes import LogicalPlan
 from hedgerow.privacy.plan import PrivatePlan, PrivateStatement
-from hedgerow.release import AfterEngine, Estimator, carried, extreme
+from hedgerow.release import Estimator, PostprocessEngine, carried, extreme
 from hedgerow.release.imagine import corners, forms_of, most_rows
 
 Floats = NDArray[np.float64]
@@ -38,7 +38,7 @@ class ErrorForecast:
 
     logical: LogicalPlan
     request: Request
-    engine: AfterEngine
+    engine: PostprocessEngine
     public: Mapping[str, pa.Table]
 
     @property

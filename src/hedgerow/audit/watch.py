@@ -12,7 +12,7 @@ from hedgerow.execution.session import Session
 from hedgerow.ledger import Ledger
 from hedgerow.plan.nodes import LogicalPlan
 from hedgerow.privacy.plan import PrivateStatement
-from hedgerow.release import AfterEngine, Estimator
+from hedgerow.release import Estimator, PostprocessEngine
 from hedgerow.session import Database
 
 
@@ -51,7 +51,7 @@ class WatchedDatabase(Database):
 
     def __init__(self, backend: Backend, catalog: Catalog, ledger: Ledger, *, dialect: str = "duckdb") -> None:
         self._bought: list[WatchedPurchase] = []
-        engine = AfterEngine(catalog.limits)
+        engine = PostprocessEngine(catalog.limits)
         session = WatchedSession(backend, backend.schema(), catalog, ledger, None, engine, dialect, bought=self._bought)
         super().__init__(session, owns_ledger=False)
 

@@ -1,13 +1,13 @@
-"""The after part over many draws of the noise at once.
+"""The post-processing over many draws of the noise at once.
 
-Every released table has the number of its draw as one more column, and the after part is a lateral query of the table
-of draws: whatever it does (joins, windows, groups, nested queries), it does within one draw.
+Every released table has the number of its draw as one more column, and the post-processing is a lateral query of the
+table of draws: whatever it does (joins, windows, groups, nested queries), it does within one draw.
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
 
-from hedgerow.compile.after import public_tables
+from hedgerow.compile.postprocessing import public_tables
 from hedgerow.compile.queries import query_text
 from hedgerow.compiled import DRAW, DRAWS, RELEASED
 from hedgerow.dialects import Dialect
@@ -17,7 +17,7 @@ from hedgerow.plan.nodes import Derived, LogicalPlan, Named, Released, Scan, Sel
 
 
 def draws_text(plan: LogicalPlan, dialect: Dialect) -> str:
-    """The columns of the after part for every draw, without HAVING, ORDER BY and LIMIT: one row for each key."""
+    """The columns of the post-processing for every draw, without HAVING, ORDER BY and LIMIT: one row for each key."""
     root = replace(plan.root, order=(), limit=None, offset=0)
     if not any(isinstance(part, Window) for column in root.columns for part in walk(column.expr)):
         root = replace(root, where=())
@@ -58,7 +58,7 @@ def _by_draw(query: Select, plan: LogicalPlan) -> Select:
 
 
 def columns_used(plan: LogicalPlan) -> frozenset[str]:
-    """The names of all columns that the after part reads anywhere; a table of draws needs no others."""
+    """The names of all columns that the post-processing reads anywhere; a table of draws needs no others."""
     shown = (column.expr for column in plan.root.columns)
     return frozenset(part.name for part in (*inside(plan.root), *inside(tuple(shown))) if isinstance(part, Column))
 

@@ -1,4 +1,4 @@
-"""From released numbers to an `Answer`: the after part, and the error bars of what it shows."""
+"""From released numbers to an `Answer`: the post-processing, and the error bars of what it shows."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from hedgerow.answer import Answer, Summary
-from hedgerow.compile import After, after
+from hedgerow.compile import Postprocess, postprocess
 from hedgerow.compiled import RELEASED, ROW
 from hedgerow.dialects import DUCKDB
 from hedgerow.error_bars.intervals.interval import Interval, Status
@@ -27,18 +27,18 @@ from hedgerow.errors import BackendError
 from hedgerow.execution.answer_notes import flag_missed_target, remarks
 from hedgerow.execution.request import Request
 from hedgerow.plan.nodes import LogicalPlan
-from hedgerow.release import AfterEngine, Estimator
+from hedgerow.release import Estimator, PostprocessEngine
 
 
 def build_answer(
-    engine: AfterEngine,
+    engine: PostprocessEngine,
     logical: LogicalPlan,
     estimators: Sequence[Estimator],
     public: Mapping[str, pa.Table],
     request: Request,
     summary: Summary,
 ) -> Answer:
-    """Run the after part over the released tables, and put an interval to every number that rests on noise."""
+    """Run the post-processing over the released tables, and put an interval to every number that rests on noise."""
     tables = {f"{RELEASED}{i}": _in_order(estimator) for i, estimator in enumerate(estimators)}
     steps, rows = _run(engine, logical, {**tables, **public})
     shown = rows.select([column.name for column in logical.root.columns]).rename_columns(list(logical.names))
@@ -59,7 +59,7 @@ def build_answer(
 
 
 def rows_shown(
-    engine: AfterEngine,
+    engine: PostprocessEngine,
     logical: LogicalPlan,
     estimators: Sequence[Estimator],
     public: Mapping[str, pa.Table],
@@ -67,12 +67,14 @@ def rows_shown(
 ) -> NDArray[np.int64]:
     """The groups of release number `place` that an answer shows, where every row of it comes from one of them."""
     tables = {f"{RELEASED}{i}": _in_order(estimator) for i, estimator in enumerate(estimators)}
-    shown = engine.run(after(logical, DUCKDB, origins=False).sql, {**tables, **public})
+    shown = engine.run(postprocess(logical, DUCKDB, origins=False).sql, {**tables, **public})
     return _order(estimators[place])[np.asarray(shown.column(ROW).to_numpy(), dtype=np.int64)]
 
 
-def _run(engine: AfterEngine, logical: LogicalPlan, tables: Mapping[str, pa.Table]) -> tuple[After, pa.Table]:
-    """The after part, within the owner's limit on rows."""
+def _run(
+    engine: PostprocessEngine, logical: LogicalPlan, tables: Mapping[str, pa.Table]
+) -> tuple[Postprocess, pa.Table]:
+    """The post-processing, within the owner's limit on rows."""
     steps, shown = _computed(engine, logical, tables, engine.most_rows + 1)
     if shown.num_rows > engine.most_rows:
         raise BackendError(
@@ -84,16 +86,16 @@ def _run(engine: AfterEngine, logical: LogicalPlan, tables: Mapping[str, pa.Tabl
 
 
 def _computed(
-    engine: AfterEngine, logical: LogicalPlan, tables: Mapping[str, pa.Table], most: int
-) -> tuple[After, pa.Table]:
-    """The after part; where telling origins is more than the engine can do, without them."""
-    steps = after(logical, DUCKDB, most=most)
+    engine: PostprocessEngine, logical: LogicalPlan, tables: Mapping[str, pa.Table], most: int
+) -> tuple[Postprocess, pa.Table]:
+    """The post-processing; where telling origins is more than the engine can do, without them."""
+    steps = postprocess(logical, DUCKDB, most=most)
     try:
         return steps, engine.run(steps.sql, tables)
     except BackendError:
         if steps.release is not None:
             raise
-        plain = after(logical, DUCKDB, origins=False, most=most)
+        plain = postprocess(logical, DUCKDB, origins=False, most=most)
         rests = zip(logical.root.columns, noisy_columns(logical.root), strict=True)
         unknown = replace(plain, origins=tuple(Untraced() if noisy else Known(c.expr) for c, noisy in rests))
         return unknown, engine.run(plain.sql, tables)
@@ -116,7 +118,7 @@ def _in_order(estimator: Estimator) -> pa.Table:
 
 
 def _error_bars(
-    steps: After, logical: LogicalPlan, releases: Releases, rows: pa.Table, request: Request
+    steps: Postprocess, logical: LogicalPlan, releases: Releases, rows: pa.Table, request: Request
 ) -> tuple[list[dict[str, Interval]], float, dict[str, list[Status | None]]]:
     """The error bars of every number shown, how often one of them may fail, and why numbers behind them are missing."""
     sizes = [len(estimator.noisy.shown) for estimator in releases.estimators]
@@ -137,7 +139,7 @@ def _error_bars(
     return found, beta, missing
 
 
-def _frame(steps: After, logical: LogicalPlan, releases: Releases, rows: pa.Table) -> Frame:
+def _frame(steps: Postprocess, logical: LogicalPlan, releases: Releases, rows: pa.Table) -> Frame:
     """The columns that origins refer to: what was computed, and the keys of the one release that all rows come from."""
     columns = {name: rows.column(name).combine_chunks() for name in rows.column_names}
     if steps.release is not None:

@@ -36,9 +36,9 @@ from hedgerow.privacy.plan import PrivateStatement
 from hedgerow.privacy.price import price, require_laplace_budget
 from hedgerow.privacy.uses import used_together
 from hedgerow.release import (
-    AfterEngine,
     Estimator,
     NoisyTable,
+    PostprocessEngine,
     asks_for_all,
     needs_name,
     noisiness,
@@ -68,7 +68,7 @@ class Session:
     catalog: Catalog
     ledger: Ledger
     analyst: str | None
-    after: AfterEngine
+    postprocess: PostprocessEngine
     dialect: str = "duckdb"
     waiters: Waiters = field(default_factory=Waiters)
     multiplicities: dict[tuple[str, frozenset[str]], int] = field(default_factory=dict)
@@ -217,7 +217,7 @@ class Session:
         left = self.ledger.budget(self.analyst).remaining
         plans = [estimator.plan for estimator in estimators]
         summary = reused_summary(question.text, plans, self.ledger.receipt_id(stored.charge), left)
-        return build_answer(self.after, logical, estimators, public, request, summary)
+        return build_answer(self.postprocess, logical, estimators, public, request, summary)
 
     def earlier(self, private: PrivateStatement) -> list[StoredRelease]:
         """Return the stored releases about the same rows and keys, the latest first."""
@@ -232,7 +232,7 @@ class Session:
 
     def close(self) -> None:
         """Close the database. The ledger may be shared, and stays open."""
-        self.after.close()
+        self.postprocess.close()
         self.backend.close()
 
     def _multiplicity(self, table: str, columns: frozenset[str]) -> int:

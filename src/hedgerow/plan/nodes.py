@@ -128,7 +128,7 @@ class Release:
 
 @dataclass(frozen=True, slots=True)
 class Released:
-    """The released table, as a leaf of the *after* part."""
+    """The released table, as a leaf of the post-processing."""
 
     release: Release
     alias: str

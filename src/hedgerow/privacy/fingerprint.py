@@ -9,7 +9,7 @@ def fingerprint(plan: PrivatePlan) -> str:
     """A name for the rows, keys, limits and minimum frequency of a statement.
 
     Statements that share it differ at most in the aggregates they ask for, their budget and their
-    after part. Column bounds are part of the expressions.
+    post-processing. Column bounds are part of the expressions.
     """
     release = plan.release
     parts = (release.source, release.where, release.owner, release.keys, plan.keys, plan.bounding, plan.minimum)

@@ -1,4 +1,4 @@
-"""Where the after part uses an aggregate: on its own, or in arithmetic with others."""
+"""Where the post-processing uses an aggregate: on its own, or in arithmetic with others."""
 
 from hedgerow.error_bars.provenance.noisy_columns import single_row
 from hedgerow.expressions.nodes import Nested, Window, columns_of, walk

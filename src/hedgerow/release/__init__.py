@@ -1,7 +1,6 @@
 """The only room where exact values meet noise, and where numbers with error bars come out."""
 
 from hedgerow.noise import nonce
-from hedgerow.release.after import AfterEngine
 from hedgerow.release.distinct import count_values
 from hedgerow.release.estimate import Estimator, Population
 from hedgerow.release.imagine import carried, extreme, typical
@@ -15,14 +14,15 @@ from hedgerow.release.memory import (
     recall_any,
     remember,
 )
+from hedgerow.release.postprocess_engine import PostprocessEngine
 from hedgerow.release.ranks import draw_ranks, in_order
 from hedgerow.release.select_keys import SelectedKeys, covers_every_key, select_keys
 
 __all__ = [
-    "AfterEngine",
     "Estimator",
     "NoisyTable",
     "Population",
+    "PostprocessEngine",
     "SelectedKeys",
     "asks_for_all",
     "carried",

@@ -88,7 +88,7 @@ class Estimator:
         return None if known is None else known.ratio(self.measured(index))
 
     def table(self, read: Collection[str] | None = None) -> pa.Table:
-        """The released table that the after part reads: keys, one column per aggregate, the row's number.
+        """The released table that the post-processing reads: keys, one column per aggregate, the row's number.
 
         Args:
             read: The aggregates that are wanted, where not all are.

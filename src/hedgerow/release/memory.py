@@ -1,7 +1,7 @@
 """Releases as they are kept in the ledger, and what a stored one still answers.
 
 What is stored is the release: keys, raw noisy noisy_sums, the noise they carry. Intervals at any confidence, and
-any after part, follow from it for free. A stored release answers a new statement about the same rows, keys, limits
+any post-processing, follow from it for free. A stored release answers a new statement about the same rows, keys, limits
 and data version if it holds every measure asked for, with no more noise than the statement would get, or bought with
 no less than the statement may spend (then it is a larger question at the same price, and its columns alone are free).
 What is compared are noise scales and costs, never values (docs/explanation/privacy.md).
@@ -69,7 +69,7 @@ def recall(
 
 
 def needs_name(statement: PrivateStatement) -> str:
-    """A name for what the aggregates of a statement need, in whatever order and after part they stand."""
+    """A name for what the aggregates of a statement need, in whatever order and post-processing they stand."""
     needs = [sorted({need.stored_name for need in needed_sums(part.release)}) for part in statement.parts]
     return hashlib.sha256(repr(needs).encode()).hexdigest()
 

@@ -9,7 +9,7 @@ from hedgerow.errors import CatalogError, HedgerowError
 from hedgerow.execution.session import Session, notice
 from hedgerow.ledger import Ledger, file_of, open_ledger
 from hedgerow.owners_log import about, beside, keep, let_go
-from hedgerow.release import AfterEngine
+from hedgerow.release import PostprocessEngine
 from hedgerow.schema import Schema
 from hedgerow.session.database import Database
 from hedgerow.session.key_domains import read_domains
@@ -66,7 +66,7 @@ def _connected(
         backend.close()
         raise
     owns = book is not ledger
-    session = Session(backend, schema, bound, book, analyst, AfterEngine(bound.limits), dialect)
+    session = Session(backend, schema, bound, book, analyst, PostprocessEngine(bound.limits), dialect)
     return Database(session, owns_ledger=owns, owners_log=log)
 
 

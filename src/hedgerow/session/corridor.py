@@ -90,5 +90,5 @@ def _answer(session: Session, text: str, params: Parameters, request: Request, l
         else:
             with carrying(receipt):
                 summary = paid_summary(text, private, receipt)
-                answer = build_answer(session.after, logical, estimators, public, request, summary)
+                answer = build_answer(session.postprocess, logical, estimators, public, request, summary)
     return diagnosable(answer, partial(diagnose, session, logical, request))

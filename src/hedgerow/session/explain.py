@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from hedgerow.accounting.budget import Spending
 from hedgerow.answer import Mechanism
-from hedgerow.compile import after, program
+from hedgerow.compile import postprocess, program
 from hedgerow.dialects import DUCKDB
 from hedgerow.execution.session import Session
 from hedgerow.expressions.nodes import describe
@@ -96,7 +96,7 @@ def explain_statement(session: Session, statement: BoundStatement) -> Explanatio
     elif quote.sql:
         programs = [program(part, session.backend.dialect, NO_NONCE) for part in priced.parts]
         statements = [ExplainedSQL(step, sql) for steps in programs for step, sql in steps.named_texts()]
-        statements.append(ExplainedSQL("postprocess", after(logical, DUCKDB).sql))
+        statements.append(ExplainedSQL("postprocess", postprocess(logical, DUCKDB).sql))
     limits = tuple(_limits(part) for part in priced.parts)
     plan = "\n".join(_plan(logical, limits))
     return Explanation(statement.text, logical.names, plan, limits, tuple(statements), quote)

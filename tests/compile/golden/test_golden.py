@@ -2,9 +2,9 @@
 
 Each `.sql` file here is a list of cases. A case is a comment that says what it shows, the query, and under
 `-- first pass`, `-- measure`, `-- buckets`, `-- values`, `-- postprocess` or `-- public` the statements that it becomes
-(`-- postprocess` is written down in after.sql alone). Where a case says nothing else (`-- with`), noise is Gaussian and
-the minimum frequency 10. Set HEDGEROW_REWRITE_GOLDEN=1 to write the files anew, and read the difference before you keep
-it.
+(`-- postprocess` is written down in postprocess.sql alone). Where a case says nothing else (`-- with`), noise is
+Gaussian and the minimum frequency 10. Set HEDGEROW_REWRITE_GOLDEN=1 to write the files anew, and read the difference
+before you keep it.
 """
 
 import difflib
@@ -88,7 +88,7 @@ def _compile(database: hr.Database, query: str, options: dict[str, object]) -> d
 @pytest.mark.parametrize("name", FILES)
 def test_each_query_becomes_the_sql_that_is_written_down(compiled, name):
     written = (HERE / name).read_text(encoding="utf-8")
-    cases = [_now(case, compiled, with_after=name == "after.sql") for case in read(written)]
+    cases = [_now(case, compiled, with_postprocess=name == "postprocess.sql") for case in read(written)]
     found = "\n".join(case.text() for case in cases)
     if os.environ.get(REWRITE):
         (HERE / name).write_text(found, encoding="utf-8")
@@ -99,9 +99,9 @@ def test_each_query_becomes_the_sql_that_is_written_down(compiled, name):
     assert found == written, "\n" + "\n".join(difference) + f"\n\nIf this is meant, run with {REWRITE}=1."
 
 
-def _now(case: Case, compiled, *, with_after: bool) -> Case:
+def _now(case: Case, compiled, *, with_postprocess: bool) -> Case:
     made = compiled(case.query, case.options)
-    shown = {name: sql for name, sql in made.items() if with_after or name != "postprocess"}
+    shown = {name: sql for name, sql in made.items() if with_postprocess or name != "postprocess"}
     return Case(case.title, case.options, case.query, shown)
 
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 from hedgerow.accounting.budget import Budget, RemainingBudget
 from hedgerow.answer import Summary
 from hedgerow.backends.duckdb import DuckDB
-from hedgerow.compile import after, program, public_tables
+from hedgerow.compile import postprocess, program, public_tables
 from hedgerow.compiled import PLACE, RELEASED, SELECTED, UNITS, VALUE
 from hedgerow.dialects import DUCKDB
 from hedgerow.errors import QueryError
@@ -27,7 +27,7 @@ from hedgerow.plan.nodes import AggregateCall, LogicalPlan, Released, Select
 from hedgerow.privacy.keys import KeyRule
 from hedgerow.privacy.plan import PrivateStatement
 from hedgerow.privacy.price import price
-from hedgerow.release import AfterEngine, Estimator, NoisyTable
+from hedgerow.release import Estimator, NoisyTable, PostprocessEngine
 from hedgerow.release.canonical import declared_table
 from hedgerow.release.draw import _to_grid
 from hedgerow.sql.parse import parse
@@ -97,7 +97,7 @@ class Laboratory:
         self.plain = duckdb.connect(config={"threads": 1})
         self.plain.execute(CLIP)
         self.backend = DuckDB(self.connection, handed_in=True)
-        self.engine = AfterEngine()
+        self.engine = PostprocessEngine()
         self.rows_per_person = UNDECLARED.rows_per_person
 
     def enter(self, world):
@@ -174,13 +174,13 @@ class Laboratory:
         return build_answer(self.engine, planned.logical, estimators, public, request, Summary(None, ""))
 
     def answer(self, planned, schema):
-        """What the after part makes of released tables in which nobody is weighted, and of which plain SQL knows.
+        """What the post-processing makes of released tables in which nobody is weighted, and of which plain SQL knows.
 
         Plain SQL has no groups without rows, and no sum or mean of nothing; here noise hides both, so groups of
         nobody are taken out, and what nothing was added up for is NULL.
         """
         tables = {f"{RELEASED}{i}": self._as_plain(p) for i, p in enumerate(planned.statement.parts)}
-        steps = after(planned.logical, DUCKDB)
+        steps = postprocess(planned.logical, DUCKDB)
         shown = self.engine.run(steps.sql, {**tables, **self._public(planned.logical, schema)})
         return _rows_of(shown.select(shown.column_names[: len(planned.logical.names)]))
 
@@ -299,10 +299,10 @@ def released(measured, plan):
     }
 
 
-def spent(before, after, plan):
+def spent(before, postprocess, plan):
     """What the change from one database to its neighbour costs under the noise of the plan."""
     power = 2 if plan.mechanism == "gaussian" else 1
-    left, right = released(before, plan), released(after, plan)
+    left, right = released(before, plan), released(postprocess, plan)
     zeros = (0,) * len(plan.noisy_sums)
     total = Fraction(0)
     for key in {**left, **right}:
@@ -310,7 +310,7 @@ def spent(before, after, plan):
         total += sum(Fraction(abs(a - b)) ** power / Fraction(c.scale) ** power for a, b, c in pairs)
     if plan.selection is not None:
         scale = Fraction(plan.selection.scale) / (1 << plan.selection.shift)
-        total += sum(abs(n) for n in before.minus(after).units.values()) / scale**power
+        total += sum(abs(n) for n in before.minus(postprocess).units.values()) / scale**power
     return total
 
 

@@ -9,7 +9,7 @@ import duckdb
 import pytest
 
 import hedgerow as hr
-from hedgerow.release.after import AfterEngine
+from hedgerow.release.postprocess_engine import PostprocessEngine
 
 from ...internals import price_of, session_of
 
@@ -294,8 +294,8 @@ def file_shop(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def after_engine():
-    engine = AfterEngine()
+def postprocess_engine():
+    engine = PostprocessEngine()
     yield engine
     engine.close()
 

@@ -8,7 +8,7 @@ import pytest
 import sqlglot
 from sqlglot import exp
 
-from hedgerow.compile import after, at_most, program, public_tables, query_text
+from hedgerow.compile import at_most, postprocess, program, public_tables, query_text
 from hedgerow.dialects import DUCKDB
 from hedgerow.execution.public_tables import ordered
 from hedgerow.execution.run import nothing_of
@@ -37,9 +37,9 @@ LEGITIMATE = (Path(__file__).parent / "legitimate.txt").read_text(encoding="utf-
 def statements(file_shop, recorder, monkeypatch):
     """Ask a question afresh; what was sent to the database, and what to the engine after the noise."""
     sent, later = [], []
-    data, noisy = session_of(file_shop).backend._connection, session_of(file_shop).after._open()
+    data, noisy = session_of(file_shop).backend._connection, session_of(file_shop).postprocess._open()
     monkeypatch.setattr(session_of(file_shop).backend, "_connection", recorder(data, sent))
-    monkeypatch.setattr(session_of(file_shop).after, "_connection", recorder(noisy, later))
+    monkeypatch.setattr(session_of(file_shop).postprocess, "_connection", recorder(noisy, later))
 
     def ask(query, **options):
         sent.clear()
@@ -80,12 +80,12 @@ def written_by_compile(logical, priced, schema, there):
     public += [domain_text(release, there) for release in logical.releases if release.domain is not None]
     public += [nothing_of(schema.tables[scan.table], there).sql for scan in scans_of(logical.releases)]
     return {*(text for steps in programs for text in steps.texts()), *public}, {
-        after(logical, DUCKDB, most=UNDECLARED.rows + 1).sql
+        postprocess(logical, DUCKDB, most=UNDECLARED.rows + 1).sql
     }
 
 
 def public_text(table, there):
-    """A public table as the after part is given it: all its columns, and nothing else."""
+    """A public table as the post-processing is given it: all its columns, and nothing else."""
     quoted = [DUCKDB.identifier(column) for column in table.columns]
     return f"SELECT {', '.join(quoted)} FROM {there.table(table.name)} LIMIT {UNDECLARED.rows + 1}"
 

@@ -101,18 +101,18 @@ def test_a_file_that_we_open_is_read_only_and_locked(file_shop, place, statement
 
 
 @pytest.mark.parametrize("statement", SETTINGS + FILES)
-def test_the_engine_after_the_noise_reaches_no_file_and_no_setting(after_engine, place, statement):
-    refused(after_engine._open(), statement, place)
+def test_the_engine_after_the_noise_reaches_no_file_and_no_setting(postprocess_engine, place, statement):
+    refused(postprocess_engine._open(), statement, place)
 
 
-def test_the_engine_after_the_noise_knows_no_table_of_the_shop(after_engine):
+def test_the_engine_after_the_noise_knows_no_table_of_the_shop(postprocess_engine):
     for name in ("customers", "countries", "main.customers", "hedgerow_selected"):
         with pytest.raises(duckdb.Error):
-            after_engine._open().cursor().execute(f"SELECT * FROM {name}")
+            postprocess_engine._open().cursor().execute(f"SELECT * FROM {name}")
 
 
-def test_both_say_that_they_are_locked(file_shop, after_engine):
-    for connection in (session_of(file_shop).backend._connection, after_engine._open()):
+def test_both_say_that_they_are_locked(file_shop, postprocess_engine):
+    for connection in (session_of(file_shop).backend._connection, postprocess_engine._open()):
         for name, value in {"enable_external_access": False, "lock_configuration": True}.items():
             assert connection.cursor().execute(f"SELECT current_setting('{name}')").fetchone() == (value,)
     found = (
@@ -121,10 +121,10 @@ def test_both_say_that_they_are_locked(file_shop, after_engine):
     assert found == ("read_only",)
 
 
-def test_the_after_engine_writes_nothing_to_disk(after_engine, tmp_path, monkeypatch):
+def test_the_postprocess_engine_writes_nothing_to_disk(postprocess_engine, tmp_path, monkeypatch):
     """What does not fit into its memory fails; it is not put down beside the program."""
     monkeypatch.chdir(tmp_path)
     many = "SELECT DISTINCT a.i * 1000003 + b.i, repeat('x', 200) FROM range(4000) AS a(i), range(4000) AS b(i)"
     with pytest.raises(BackendError):
-        after_engine.run(f"SELECT COUNT(*) FROM ({many})", {})
+        postprocess_engine.run(f"SELECT COUNT(*) FROM ({many})", {})
     assert list(tmp_path.iterdir()) == []

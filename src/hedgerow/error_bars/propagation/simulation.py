@@ -24,7 +24,7 @@ from hedgerow.error_bars.propagation.forms import Releases
 from hedgerow.error_bars.provenance.noisy_columns import noisy_columns
 from hedgerow.errors import BackendError
 from hedgerow.plan.nodes import LogicalPlan
-from hedgerow.release import AfterEngine, Estimator, NoisyTable
+from hedgerow.release import Estimator, NoisyTable, PostprocessEngine
 
 Bars = list[dict[str, Interval]]
 
@@ -49,7 +49,7 @@ class Drawn:
 class Simulation:
     """Everything that the SQL after the noise needs to run again."""
 
-    engine: AfterEngine
+    engine: PostprocessEngine
     logical: LogicalPlan
     releases: Releases
     public: Mapping[str, pa.Table]

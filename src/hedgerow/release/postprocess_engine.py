@@ -21,7 +21,7 @@ MOST_SECONDS = 60.0
 """The owner's limit holds where it is tighter."""
 
 
-class AfterEngine:
+class PostprocessEngine:
     """An embedded DuckDB of its own: no files, no extensions, no settings to change, bounded memory.
 
     Privacy: it sees released values only, so whatever it computes is post-processing. An error here can
@@ -30,7 +30,7 @@ class AfterEngine:
 
     def __init__(self, limits: StatementLimits = UNDECLARED) -> None:
         self.most_rows = limits.rows
-        self._seconds, self._memory = min(MOST_SECONDS, limits.seconds), limits.after
+        self._seconds, self._memory = min(MOST_SECONDS, limits.seconds), limits.postprocess_memory
         self._connection: duckdb.DuckDBPyConnection | None = None
         self._lock = threading.Lock()
 

@@ -1,4 +1,4 @@
-"""The after part: SQL over released numbers, in a database of its own.
+"""The post-processing: SQL over released numbers, in a database of its own.
 
 Released and public tables are there under names of ours. Where every row shown comes from one released row, the
 number of that row is carried along, for its error bars.
@@ -35,7 +35,7 @@ from hedgerow.plan.nodes import (
 
 
 @dataclass(frozen=True)
-class After:
+class Postprocess:
     """The text, and the origin of each number that it shows. `release` is the one that every row comes from, if any."""
 
     sql: str
@@ -43,19 +43,19 @@ class After:
     release: Release | None = None
 
 
-def after(plan: LogicalPlan, dialect: Dialect, *, origins: bool = True, most: int | None = None) -> After:
-    """The after part of a plan; without `origins` it gives only what is shown, and no more than `most` rows."""
+def postprocess(plan: LogicalPlan, dialect: Dialect, *, origins: bool = True, most: int | None = None) -> Postprocess:
+    """The post-processing of a plan; without `origins` it gives only what is shown, and no more than `most` rows."""
     whole, traced, release = _with_origins(plan) if origins else (plan.root, (), None)
     numbered = _numbered(whole)
     root = at_most(numbered or whole, most)
     last = [ROW] if numbered else [column.name for column in plan.root.columns]
     if root.order:
-        return After(_ordered_inside(root, plan, last, dialect), traced, release)
+        return Postprocess(_ordered_inside(root, plan, last, dialect), traced, release)
     body = query_text(localised(replace(root, limit=None, offset=0), plan), dialect)
     listed = ", ".join(dialect.identifier(column.name) for column in root.columns)
     order = ", ".join(f"{dialect.identifier(name)} NULLS LAST" for name in last)
     text = f"SELECT {listed} FROM ({body}) AS shown ORDER BY {order}{limit_text(root, dialect)}"
-    return After(text, traced, release)
+    return Postprocess(text, traced, release)
 
 
 def at_most(query: Select, most: int | None) -> Select:
@@ -91,7 +91,7 @@ def _ordered_inside(root: Select, plan: LogicalPlan, last: Sequence[str], dialec
 
 
 def localised(query: Select, plan: LogicalPlan) -> Select:
-    """The query over the tables of the after engine."""
+    """The query over the tables of the post-processing engine."""
     public = public_tables(plan)
 
     def swap(node: object) -> object | None:
@@ -105,9 +105,9 @@ def localised(query: Select, plan: LogicalPlan) -> Select:
 
 
 def public_tables(plan: LogicalPlan) -> dict[str, str]:
-    """The public tables that the after part reads, each with its name in the after engine.
+    """The public tables that the post-processing reads, each with its name in the post-processing engine.
 
-    That name is a number: the owner's engine may tell apart what the after engine would take for one name (`T`, `t`).
+    That name is a number: the owner's engine may tell apart names that are one to that engine (`T`, `t`).
     """
 
     def swap(node: object) -> object | None:
