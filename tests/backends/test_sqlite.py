@@ -10,9 +10,11 @@ import pytest
 import hedgerow as hr
 from hedgerow.backends.base import owners_log
 from hedgerow.backends.sqlite import SQLite, is_sqlite_file, open_sqlite
+from hedgerow.backends.sqlite.functions import FUNCTIONS
 from hedgerow.backends.sqlite.opening import connect_file
 from hedgerow.compile.scalars import scalar
 from hedgerow.compiled import Query
+from hedgerow.dialects.sqlite.calls import CALLED
 from hedgerow.errors import BackendError, UnsupportedSQLError
 from hedgerow.expressions.nodes import Call, Column, Literal
 from hedgerow.expressions.types import Type
@@ -112,6 +114,20 @@ def test_a_connection_of_ours_can_read_and_nothing_else(file, statement):
         connection.execute(statement).fetchall()
     connection.close()
     assert file.read_bytes() == before
+
+
+def test_only_the_functions_that_we_register_may_be_called(file):
+    connection = connect_file(file)
+    for name in ("hedgerow_x", "hedgerow_", "x"):
+        connection.create_function(name, 0, lambda: 1)
+        with pytest.raises(sqlite3.DatabaseError, match="not authorized"):
+            connection.execute(f"SELECT {name}()")
+    assert connection.execute("SELECT hedgerow_lower('A'), HEDGEROW_LOWER('A')").fetchall() == [("a", "a")]
+    connection.close()
+
+
+def test_every_function_that_the_dialect_calls_is_registered():
+    assert CALLED <= FUNCTIONS.keys()
 
 
 def test_what_a_view_computes_can_be_read_and_a_view_that_cannot_be_read_is_not_there(tmp_path):

@@ -5,8 +5,8 @@ import sqlite3
 from pathlib import Path
 
 from hedgerow.backends.base import failure
-from hedgerow.backends.sqlite.functions import register
-from hedgerow.dialects.sqlite import PREFIX
+from hedgerow.backends.sqlite.cells import GIVEN
+from hedgerow.backends.sqlite.functions import REGISTERED, register
 from hedgerow.errors import BackendError
 from hedgerow.limits import UNDECLARED, StatementLimits
 
@@ -24,6 +24,12 @@ PRAGMAS = (
 )
 MOST_CACHE = 128 << 20
 """Bytes of pages that a connection keeps, and that it sorts before it writes them to a temporary file."""
+
+SOMETIMES_MISSING = {"floor": math.floor, "sqrt": math.sqrt}
+"""Functions of SQLite that some builds lack."""
+
+OURS = REGISTERED | {GIVEN, *SOMETIMES_MISSING}
+"""Functions that we put on a connection, by their names in SQL."""
 
 LIMITS = {sqlite3.SQLITE_LIMIT_ATTACHED: 0, sqlite3.SQLITE_LIMIT_TRIGGER_DEPTH: 0}
 READING = frozenset(
@@ -72,10 +78,10 @@ def connect_file(path: Path, limits: StatementLimits = UNDECLARED) -> sqlite3.Co
 
 
 def equip(connection: sqlite3.Connection) -> None:
-    """Put our functions on a connection, and two of SQLite's that some builds lack."""
-    there = {name for (name,) in connection.execute("SELECT name FROM pragma_function_list").fetchall()}
-    for name, body in (("floor", math.floor), ("sqrt", math.sqrt)):
-        if name not in there:
+    """Put our functions on a connection, and those of SQLite that its build lacks."""
+    built_in = {name for (name,) in connection.execute("SELECT name FROM pragma_function_list").fetchall()}
+    for name, body in SOMETIMES_MISSING.items():
+        if name not in built_in:
             connection.create_function(name, 1, lambda value, body=body: None if value is None else body(value))
     register(connection)
 
@@ -88,7 +94,7 @@ def _lock(connection: sqlite3.Connection) -> None:
         connection.setlimit(limit, most)
     connection.text_factory = _decoded
     harmless = connection.execute("SELECT name FROM pragma_function_list WHERE flags & ?", [INNOCUOUS]).fetchall()
-    connection.set_authorizer(_Authorizer(frozenset(name for (name,) in harmless)))
+    connection.set_authorizer(_Authorizer(OURS.union(name for (name,) in harmless)))
 
 
 def _decoded(given: bytes) -> str:
@@ -96,7 +102,7 @@ def _decoded(given: bytes) -> str:
 
 
 class _Authorizer:
-    """What SQLite asks before it prepares a statement: an allow-list."""
+    """Allow-list of actions, pragmas and functions, which SQLite consults before it prepares a statement."""
 
     def __init__(self, functions: frozenset[str]) -> None:
         self._functions = functions
@@ -106,8 +112,7 @@ class _Authorizer:
 
     def _may(self, action: int, first: str | None, second: str | None) -> bool:
         if action == sqlite3.SQLITE_FUNCTION:
-            name = (second or "").lower()
-            return name.startswith(PREFIX) or name in self._functions
+            return (second or "").lower() in self._functions
         if action == sqlite3.SQLITE_PRAGMA:
             return first in READING
         return action in ALLOWED

@@ -21,6 +21,9 @@ FUNCTIONS: Mapping[str, Body] = {
     **choices.FUNCTIONS,
 }
 
+REGISTERED = frozenset(f"{PREFIX}{name}" for name in (*FUNCTIONS, *SUMMARIES))
+"""Names of our functions in SQL: the allow-list of a connection."""
+
 
 def register(connection: sqlite3.Connection) -> None:
     """Put all functions and summaries on a connection."""
@@ -30,4 +33,4 @@ def register(connection: sqlite3.Connection) -> None:
         connection.create_window_function(f"{PREFIX}{name}", arity, summary)  # type: ignore[arg-type]  # of any arity
 
 
-__all__ = ["FUNCTIONS", "SUMMARIES", "register"]
+__all__ = ["FUNCTIONS", "REGISTERED", "SUMMARIES", "register"]
