@@ -18,7 +18,7 @@ from hedgerow.backends.ibis import Ibis
 from hedgerow.backends.ibis_drivers import Cursors
 from hedgerow.backends.ibis_types import read_column
 from hedgerow.compiled import Query
-from hedgerow.dialects.bigquery import BIGQUERY
+from hedgerow.dialects.experimental.bigquery import BIGQUERY
 from hedgerow.errors import BackendError
 from hedgerow.expressions.types import Type
 

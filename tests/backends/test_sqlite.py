@@ -127,7 +127,7 @@ def test_only_the_functions_that_we_register_may_be_called(file):
 
 
 def test_every_function_that_the_dialect_calls_is_registered():
-    assert CALLED <= FUNCTIONS.keys()
+    assert FUNCTIONS.keys() >= CALLED
 
 
 def test_what_a_view_computes_can_be_read_and_a_view_that_cannot_be_read_is_not_there(tmp_path):

@@ -36,6 +36,8 @@ class Ibis:
     def __init__(self, connection: Any) -> None:  # noqa: ANN401 - whatever Ibis has made
         self._connection = connection
         self.dialect: Dialect = spoken(connection)
+        if self.dialect.experimental:
+            owners_log.warning("%s is experimental: no server of it has run our statements.", self.dialect.label)
         self._declared: tuple[str, ...] = ()
         self._driver: Driver = DRIVERS[connection.name](connection)
         self._turn = threading.RLock()
@@ -136,7 +138,7 @@ class _Snapshot:
 
 
 def spoken(connection: Any) -> Dialect:  # noqa: ANN401 - whatever Ibis has made
-    """The dialect of an Ibis connection, by the name of its engine."""
+    """Return the dialect of an Ibis connection, by the name of its engine."""
     name = str(connection.name)
     if name not in DRIVERS:
         raise BackendError(

@@ -1,4 +1,4 @@
-"""Where engines differ in how they write things down: one dialect for each, found by its name."""
+"""Spelling of generated SQL: one dialect for each engine, found by its name."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -7,29 +7,26 @@ from importlib import import_module
 from hedgerow.dialects.base import FIRST, LAST, Dialect, SummaryCall, digits, is_bytewise
 from hedgerow.dialects.duckdb import DUCKDB
 
+MODULES: Mapping[str, str] = {
+    "clickhouse": "clickhouse",
+    "duckdb": "duckdb",
+    "mariadb": "mariadb",
+    "postgres": "postgres",
+    "spark": "spark",
+    "sqlite": "sqlite",
+    **{name: f"experimental.{name}" for name in ("bigquery", "mssql", "mysql", "snowflake", "trino")},
+}
+"""Module of each dialect, by the name of its engine. Experimental ones are known here and nowhere else."""
+
 
 def _load(name: str) -> Dialect:
-    """The dialect of an engine: `NAME` in the module `name`."""
-    found: Dialect = getattr(import_module(f"hedgerow.dialects.{name}"), name.upper())
-    return found
+    """Return the dialect of an engine: `NAME` in its module."""
+    dialect: Dialect = getattr(import_module(f"{__name__}.{MODULES[name]}"), name.upper())
+    return dialect
 
 
-ENGINES = (
-    "bigquery",
-    "clickhouse",
-    "duckdb",
-    "mariadb",
-    "mssql",
-    "mysql",
-    "postgres",
-    "snowflake",
-    "spark",
-    "sqlite",
-    "trino",
-)
-
-DIALECTS: Mapping[str, Callable[[], Dialect]] = {name: partial(_load, name) for name in ENGINES}
-"""By name, what loads the dialect. No driver is loaded with it."""
+DIALECTS: Mapping[str, Callable[[], Dialect]] = {name: partial(_load, name) for name in MODULES}
+"""Functions that load a dialect, by the name of its engine. No driver is loaded with it."""
 
 __all__ = [
     "DIALECTS",

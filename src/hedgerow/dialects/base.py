@@ -53,6 +53,7 @@ class Dialect:
     Attributes:
         name: In catalogs and golden files.
         label: In messages.
+        experimental: True where no server has ever run a statement of this dialect.
         double, whole, integer, huge, text: Types of 64-bit floats, of 64, 32 and 128-bit integers, and of text.
         functions: The allow-list: name to template, `{0}`, `{1}` … being the arguments.
         summaries: The allow-list of exact summaries: name to the function that writes a call.
@@ -70,6 +71,7 @@ class Dialect:
 
     name = ""
     label = ""
+    experimental = False
     double = "DOUBLE PRECISION"
     whole = "BIGINT"
     integer = "INTEGER"

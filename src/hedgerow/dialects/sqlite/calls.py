@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Container, Mapping, Sequence
 
-from hedgerow.dialects.careful.reach import reach
+from hedgerow.dialects.reach import reach
 from hedgerow.dialects.sqlite.casts import cast
 from hedgerow.dialects.sqlite.reading import NAN, PREFIX, argument, number, sure, whole
 from hedgerow.expressions.functions import allowed

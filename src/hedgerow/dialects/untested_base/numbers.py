@@ -8,13 +8,13 @@ infinity: where an overflow would be an error, it is seen beforehand. Where type
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from hedgerow.dialects.careful.logic import compared, may_be_nan
-from hedgerow.dialects.careful.reach import WHOLE, reach
+from hedgerow.dialects.reach import WHOLE, reach
+from hedgerow.dialects.untested_base.logic import compared, may_be_nan
 from hedgerow.expressions.nodes import Call, Expr, Literal
 from hedgerow.expressions.types import Type
 
 if TYPE_CHECKING:
-    from hedgerow.dialects.careful.dialect import Careful, Writer
+    from hedgerow.dialects.untested_base.dialect import UntestedBase, Writer
 
 LEAST_WHOLE, MOST_WHOLE = -(2**63), 2**63 - 1
 HALF_OF_MOST = 8.988465674311579e307
@@ -27,7 +27,7 @@ ZERO = Literal(0.0, Type.FLOAT)
 SIGNS = {"add": "+", "subtract": "-", "multiply": "*"}
 
 
-def number(dialect: "Careful", expr: Expr, text: str) -> str:
+def number(dialect: "UntestedBase", expr: Expr, text: str) -> str:
     """A value as a double."""
     if isinstance(expr, Literal) and isinstance(expr.value, float):
         return text
@@ -39,24 +39,24 @@ def fits(text: str) -> str:
     return f"{text} BETWEEN {LEAST_WHOLE} AND {MOST_WHOLE}"
 
 
-def _doubles(dialect: "Careful", expr: Call, texts: Sequence[str]) -> list[str]:
+def _doubles(dialect: "UntestedBase", expr: Call, texts: Sequence[str]) -> list[str]:
     return [number(dialect, a, text) for a, text in zip(expr.arguments, texts, strict=True)]
 
 
-def _arithmetic(dialect: "Careful", expr: Call, texts: Sequence[str]) -> str:
+def _arithmetic(dialect: "UntestedBase", expr: Call, texts: Sequence[str]) -> str:
     left, right = _doubles(dialect, expr, texts)
     plain = f"({left} {SIGNS[expr.function]} {right})"
     return plain if reach(expr) < float("inf") else dialect.unbounded(expr.function, left, right, plain)
 
 
-def _divide(dialect: "Careful", expr: Call, texts: Sequence[str]) -> str:
+def _divide(dialect: "UntestedBase", expr: Call, texts: Sequence[str]) -> str:
     left, right = _doubles(dialect, expr, texts)
     if expr.arguments[1].type is Type.INTEGER:
         return f"({left} / NULLIF({right}, {dialect.real(0.0)}))"
     return dialect.unbounded("divide", left, right, f"({left} / NULLIF({right}, {dialect.real(0.0)}))")
 
 
-def guarded(dialect: "Careful", name: str, left: str, right: str, plain: str) -> str:
+def guarded(dialect: "UntestedBase", name: str, left: str, right: str, plain: str) -> str:
     """Arithmetic on an engine where an overflow may be an error.
 
     Halves add up without overflow, and exactly as the wholes do; a product is compared with the largest double
@@ -75,11 +75,11 @@ def guarded(dialect: "Careful", name: str, left: str, right: str, plain: str) ->
     return f"CASE {whole} {small}{over} END"
 
 
-def _whole(dialect: "Careful", expr: Call, texts: Sequence[str]) -> str:
+def _whole(dialect: "UntestedBase", expr: Call, texts: Sequence[str]) -> str:
     return dialect.whole_arithmetic(expr.function.removesuffix("_whole"), texts, bounded=reach(expr) < WHOLE)
 
 
-def _by_whole(dialect: "Careful", expr: Call, texts: Sequence[str]) -> str:
+def _by_whole(dialect: "UntestedBase", expr: Call, texts: Sequence[str]) -> str:
     """A division or a remainder; by -1 the least number of 64 bits has no quotient."""
     divisor = expr.arguments[1]
     plain = dialect.whole_quotient(expr.function, texts[0], texts[1])
@@ -90,20 +90,20 @@ def _by_whole(dialect: "Careful", expr: Call, texts: Sequence[str]) -> str:
     return f"CASE WHEN {texts[1]} = -1 THEN {turned} ELSE {plain} END"
 
 
-def _abs_whole(dialect: "Careful", expr: Call, texts: Sequence[str]) -> str:
+def _abs_whole(dialect: "UntestedBase", expr: Call, texts: Sequence[str]) -> str:
     negated = dialect.whole_arithmetic("negate", texts, bounded=reach(expr) < WHOLE)
     return f"CASE WHEN {texts[0]} < 0 THEN {negated} ELSE {texts[0]} END"
 
 
-def _negate(dialect: "Careful", expr: Call, texts: Sequence[str]) -> str:
+def _negate(dialect: "UntestedBase", expr: Call, texts: Sequence[str]) -> str:
     return f"(-{_doubles(dialect, expr, texts)[0]})"
 
 
-def _function(dialect: "Careful", expr: Call, texts: Sequence[str]) -> str:
+def _function(dialect: "UntestedBase", expr: Call, texts: Sequence[str]) -> str:
     return dialect.of_double[expr.function].format(_doubles(dialect, expr, texts)[0])
 
 
-def _of_positive(dialect: "Careful", expr: Call, texts: Sequence[str]) -> str:
+def _of_positive(dialect: "UntestedBase", expr: Call, texts: Sequence[str]) -> str:
     """A root or a logarithm, NULL outside its domain."""
     [text] = _doubles(dialect, expr, texts)
     order = "greater_or_equal" if expr.function == "sqrt" else "greater"
@@ -115,24 +115,24 @@ def _as_float(expr: Expr) -> Expr:
     return expr if expr.type is Type.FLOAT else Call("cast_float", (expr,), Type.FLOAT)
 
 
-def _sign(dialect: "Careful", expr: Call, texts: Sequence[str]) -> str:
+def _sign(dialect: "UntestedBase", expr: Call, texts: Sequence[str]) -> str:
     [text], value = _doubles(dialect, expr, texts), _as_float(expr.arguments[0])
     above = compared(dialect, "greater", (value, ZERO), (text, dialect.real(0.0)))
     return f"CASE WHEN {above} THEN 1 WHEN {text} < 0 THEN -1 WHEN {text} = 0 THEN 0 END"
 
 
-def _clip(dialect: "Careful", expr: Call, texts: Sequence[str]) -> str:
+def _clip(dialect: "UntestedBase", expr: Call, texts: Sequence[str]) -> str:
     text = texts[0] if expr.function == "clip_whole" else number(dialect, expr.arguments[0], texts[0])
     low, high = texts[1:]
     missing = f"WHEN {dialect.is_nan(text)} THEN NULL " if may_be_nan(expr.arguments[0]) and dialect.has_nan else ""
     return f"CASE {missing}WHEN {text} < {low} THEN {low} WHEN {text} > {high} THEN {high} ELSE {text} END"
 
 
-def _one_spelling(dialect: "Careful", _expr: Call, texts: Sequence[str]) -> str:
+def _one_spelling(dialect: "UntestedBase", _expr: Call, texts: Sequence[str]) -> str:
     return dialect.one_zero(texts[0])
 
 
-def _is_there(dialect: "Careful", expr: Call, texts: Sequence[str]) -> str:
+def _is_there(dialect: "UntestedBase", expr: Call, texts: Sequence[str]) -> str:
     [text] = _doubles(dialect, expr, texts)
     usual = f" AND NOT {dialect.is_nan(text)}" if dialect.has_nan else ""
     return dialect.predicate(f"({text} IS NOT NULL{usual})")

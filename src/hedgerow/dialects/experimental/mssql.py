@@ -12,8 +12,8 @@ from datetime import date, datetime, time
 from typing import ClassVar, Self
 
 from hedgerow.dialects.base import digits
-from hedgerow.dialects.careful import Careful
-from hedgerow.dialects.careful.numbers import SIGNS
+from hedgerow.dialects.untested_base import UntestedBase
+from hedgerow.dialects.untested_base.numbers import SIGNS
 from hedgerow.errors import InternalError
 from hedgerow.expressions.types import Type
 
@@ -52,11 +52,12 @@ class Terms(str):
         return made
 
 
-class MSSQLDialect(Careful):
+class MSSQLDialect(UntestedBase):
     """SQL Server."""
 
     name = "mssql"
     label = "SQL Server"
+    experimental = True
     double = "FLOAT(53)"
     text = "NVARCHAR(MAX)"
     has_nan = False
@@ -68,7 +69,7 @@ class MSSQLDialect(Careful):
     rounded_decimal = "TRY_CAST(ROUND({0}, 0) AS BIGINT)"
     last_day = "EOMONTH({0})"
     flag = "CAST({0} AS INT)"
-    of_double: ClassVar[Mapping[str, str]] = {**Careful.of_double, "ceil": "CEILING({0})", "ln": "LOG({0})"}
+    of_double: ClassVar[Mapping[str, str]] = {**UntestedBase.of_double, "ceil": "CEILING({0})", "ln": "LOG({0})"}
     parts: ClassVar[Mapping[str, str]] = {
         **{part: f"DATEPART({part.upper()}, {{0}})" for part in ("year", "quarter", "month", "day", "dayofyear")},
         **{part: f"DATEPART({part.upper()}, {{0}})" for part in ("hour", "minute", "second")},

@@ -3,12 +3,12 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from hedgerow.dialects.careful.numbers import number
+from hedgerow.dialects.untested_base.numbers import number
 from hedgerow.expressions.nodes import Call
 from hedgerow.expressions.types import Type
 
 if TYPE_CHECKING:
-    from hedgerow.dialects.careful.dialect import Careful, Writer
+    from hedgerow.dialects.untested_base.dialect import UntestedBase, Writer
 
 LOW, HIGH = -(2.0**63), 2.0**63
 
@@ -21,61 +21,61 @@ def rounded(text: str) -> str:
     return f"CASE WHEN {rest} < 0.5 THEN {floor} WHEN {rest} > 0.5 THEN {up} WHEN {even} THEN {floor} ELSE {up} END"
 
 
-def _float_to_whole(dialect: "Careful", call: Call, text: str) -> str:
+def _float_to_whole(dialect: "UntestedBase", call: Call, text: str) -> str:
     value = number(dialect, call.arguments[0], text)
     inside = f"{value} >= {dialect.real(LOW)} AND {value} < {dialect.real(HIGH)}"
     return f"CASE WHEN {inside} THEN CAST({rounded(value)} AS {dialect.whole}) END"
 
 
-def _decimal_to_whole(dialect: "Careful", _call: Call, text: str) -> str:
+def _decimal_to_whole(dialect: "UntestedBase", _call: Call, text: str) -> str:
     return dialect.rounded_decimal.format(text)
 
 
-def _whole_to_whole(dialect: "Careful", _call: Call, text: str) -> str:
+def _whole_to_whole(dialect: "UntestedBase", _call: Call, text: str) -> str:
     return dialect.narrowed(text)
 
 
-def _to_float(dialect: "Careful", call: Call, text: str) -> str:
+def _to_float(dialect: "UntestedBase", call: Call, text: str) -> str:
     return number(dialect, call.arguments[0], text)
 
 
 def _flag_to(one: str, zero: str) -> "Cast":
-    def write(dialect: "Careful", _call: Call, text: str) -> str:
+    def write(dialect: "UntestedBase", _call: Call, text: str) -> str:
         held = dialect.condition(text)
         return f"CASE WHEN {held} THEN {one} WHEN NOT {held} THEN {zero} END"
 
     return write
 
 
-def _flag_to_float(dialect: "Careful", call: Call, text: str) -> str:
+def _flag_to_float(dialect: "UntestedBase", call: Call, text: str) -> str:
     return _flag_to(dialect.real(1.0), dialect.real(0.0))(dialect, call, text)
 
 
-def _whole_to_flag(dialect: "Careful", _call: Call, text: str) -> str:
+def _whole_to_flag(dialect: "UntestedBase", _call: Call, text: str) -> str:
     return dialect.predicate(f"({text} <> 0)")
 
 
-def _canonical(dialect: "Careful", call: Call, text: str) -> str:
+def _canonical(dialect: "UntestedBase", call: Call, text: str) -> str:
     return dialect.canonical(text, call.arguments[0].type)
 
 
-def _as_it_is(_dialect: "Careful", _call: Call, text: str) -> str:
+def _as_it_is(_dialect: "UntestedBase", _call: Call, text: str) -> str:
     return text
 
 
-def _to_midnight(dialect: "Careful", _call: Call, text: str) -> str:
+def _to_midnight(dialect: "UntestedBase", _call: Call, text: str) -> str:
     return dialect.midnight.format(text)
 
 
-def _to_date(_dialect: "Careful", _call: Call, text: str) -> str:
+def _to_date(_dialect: "UntestedBase", _call: Call, text: str) -> str:
     return f"CAST({text} AS DATE)"
 
 
-def _text_to_text(dialect: "Careful", _call: Call, text: str) -> str:
+def _text_to_text(dialect: "UntestedBase", _call: Call, text: str) -> str:
     return dialect.letters(text)
 
 
-Cast = Callable[["Careful", Call, str], str]
+Cast = Callable[["UntestedBase", Call, str], str]
 
 CASTS: Mapping[tuple[Type, Type], Cast] = {
     (Type.FLOAT, Type.INTEGER): _float_to_whole,
@@ -100,7 +100,7 @@ CASTS: Mapping[tuple[Type, Type], Cast] = {
 }
 
 
-def _cast(dialect: "Careful", expr: Call, texts: Sequence[str]) -> str:
+def _cast(dialect: "UntestedBase", expr: Call, texts: Sequence[str]) -> str:
     source, target = expr.arguments[0].type, expr.type
     if source is Type.NULL:
         return f"CAST(NULL AS {dialect.types[target]})"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from hedgerow.expressions.nodes import Call, Expr, Literal
 
 if TYPE_CHECKING:
-    from hedgerow.dialects.careful.dialect import Careful, Writer
+    from hedgerow.dialects.untested_base.dialect import UntestedBase, Writer
 
 SPACES = "\u0020\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
 """What TRIM takes away: the space separators of Unicode, and neither tabs nor line ends."""
@@ -19,14 +19,14 @@ LONGEST = 10_000
 FARTHEST = 2**31 - 1
 
 
-def _constant(dialect: "Careful", expr: Expr, what: str) -> str:
+def _constant(dialect: "UntestedBase", expr: Expr, what: str) -> str:
     """The text of a constant."""
     if not isinstance(expr, Literal) or not isinstance(expr.value, str):
         raise dialect.lacks(f"{what} that is not a constant")
     return expr.value
 
 
-def _place(dialect: "Careful", expr: Expr, least: int) -> int:
+def _place(dialect: "UntestedBase", expr: Expr, least: int) -> int:
     """A constant place or length."""
     if not isinstance(expr, Literal) or not isinstance(expr.value, int) or not least <= expr.value <= FARTHEST:
         raise dialect.lacks(f"a place or length in a text that is not a constant from {least}")
@@ -44,17 +44,17 @@ def like_items(pattern: str, escape: str) -> list[str]:
     return items
 
 
-def _matched(dialect: "Careful", text: str, items: Sequence[str]) -> str:
+def _matched(dialect: "UntestedBase", text: str, items: Sequence[str]) -> str:
     return dialect.predicate(dialect.like(dialect.letters(text), items))
 
 
-def _like(dialect: "Careful", expr: Call, texts: Sequence[str]) -> str:
+def _like(dialect: "UntestedBase", expr: Call, texts: Sequence[str]) -> str:
     pattern = _constant(dialect, expr.arguments[1], "a pattern")
     escape = _constant(dialect, expr.arguments[2], "an escape sign") if len(expr.arguments) > 2 else ""
     return _matched(dialect, texts[0], like_items(pattern, escape))
 
 
-def _affix(dialect: "Careful", expr: Call, texts: Sequence[str]) -> str:
+def _affix(dialect: "UntestedBase", expr: Call, texts: Sequence[str]) -> str:
     """A text that is looked for at the beginning, at the end or anywhere."""
     sought = [f"={sign}" for sign in _constant(dialect, expr.arguments[1], "a text to look for")]
     before = [] if expr.function == "starts_with" else ["%"]
@@ -62,17 +62,17 @@ def _affix(dialect: "Careful", expr: Call, texts: Sequence[str]) -> str:
     return _matched(dialect, texts[0], [*before, *sought, *after])
 
 
-def _substring(dialect: "Careful", expr: Call, texts: Sequence[str]) -> str:
+def _substring(dialect: "UntestedBase", expr: Call, texts: Sequence[str]) -> str:
     start = 1 if expr.function == "left" else _place(dialect, expr.arguments[1], 1)
     length = _place(dialect, expr.arguments[-1], 0) if expr.function == "left" or len(texts) > 2 else FARTHEST
     return dialect.piece(texts[0], start, length)
 
 
-def _concat(dialect: "Careful", _expr: Call, texts: Sequence[str]) -> str:
+def _concat(dialect: "UntestedBase", _expr: Call, texts: Sequence[str]) -> str:
     return dialect.piece(dialect.concatenated(texts), 1, LONGEST)
 
 
-def _trim(dialect: "Careful", expr: Call, texts: Sequence[str]) -> str:
+def _trim(dialect: "UntestedBase", expr: Call, texts: Sequence[str]) -> str:
     signs = _constant(dialect, expr.arguments[1], "a text to trim by") if len(expr.arguments) > 1 else SPACES
     return dialect.trimmed(expr.function, texts[0], signs)
 

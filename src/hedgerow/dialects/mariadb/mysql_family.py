@@ -1,4 +1,4 @@
-"""MySQL 8 and MariaDB.
+"""Spelling that MySQL 8 and MariaDB share.
 
 Text is compared as bytes, whatever its collation. There is no infinity and no NaN: what overflows is NULL. Numbers that
 overflow would be an error, so they are looked at beforehand; CASE takes its branches one after the other.
@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from hedgerow.dialects.base import digits
-from hedgerow.dialects.careful import Careful
-from hedgerow.dialects.careful.numbers import SIGNS, fits
+from hedgerow.dialects.untested_base import UntestedBase
+from hedgerow.dialects.untested_base.numbers import SIGNS, fits
 from hedgerow.errors import InternalError
 from hedgerow.expressions.nodes import Expr
 from hedgerow.expressions.types import Type
@@ -18,8 +18,8 @@ from hedgerow.expressions.types import Type
 EXACT = "CAST({0} AS DECIMAL(20, 0))"
 
 
-class MySQLDialect(Careful):
-    """MySQL and MariaDB."""
+class MySQLFamily(UntestedBase):
+    """Base of MariaDB's dialect, which runs on a server in our tests, and of MySQL's, which does not."""
 
     name = "mysql"
     label = "MySQL"
@@ -171,6 +171,3 @@ class MySQLDialect(Careful):
     def limit(self, count: int | None, offset: int) -> str:
         """OFFSET needs a LIMIT."""
         return super().limit(2**64 - 1 if count is None and offset else count, offset)
-
-
-MYSQL = MySQLDialect()

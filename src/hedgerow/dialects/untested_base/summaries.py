@@ -11,9 +11,9 @@ from hedgerow.dialects.base import SummaryCall
 from hedgerow.expressions.types import Type
 
 if TYPE_CHECKING:
-    from hedgerow.dialects.careful.dialect import Careful
+    from hedgerow.dialects.untested_base.dialect import UntestedBase
 
-Summary = Callable[["Careful", SummaryCall], str]
+Summary = Callable[["UntestedBase", SummaryCall], str]
 FRAME = re.compile(r"\b(ROWS|RANGE|GROUPS)\b")
 
 
@@ -21,20 +21,20 @@ def _filtered(call: SummaryCall, text: str) -> str:
     return text if call.filter is None else f"CASE WHEN {call.filter} THEN {text} END"
 
 
-def _plain(dialect: "Careful", call: SummaryCall) -> None:
+def _plain(dialect: "UntestedBase", call: SummaryCall) -> None:
     """Refuse what is not an aggregate over one group."""
     if call.over is not None:
         raise dialect.lacks(f"{call.function} as a window function")
 
 
-def _value(dialect: "Careful", call: SummaryCall) -> str:
+def _value(dialect: "UntestedBase", call: SummaryCall) -> str:
     [kind], [text] = call.kinds, call.texts
     if kind is Type.FLOAT and dialect.has_nan:
         raise dialect.lacks(f"{call.function} of doubles within one person's rows")
     return _filtered(call, dialect.binary(text) if kind is Type.TEXT else text)
 
 
-def _count(dialect: "Careful", call: SummaryCall) -> str:
+def _count(dialect: "UntestedBase", call: SummaryCall) -> str:
     _plain(dialect, call)
     if not call.texts:
         return dialect.counted(call.filter)
@@ -43,14 +43,14 @@ def _count(dialect: "Careful", call: SummaryCall) -> str:
     return dialect.count(_filtered(call, call.texts[0]))
 
 
-def _sum(dialect: "Careful", call: SummaryCall) -> str:
+def _sum(dialect: "UntestedBase", call: SummaryCall) -> str:
     _plain(dialect, call)
     if call.kinds != (Type.INTEGER,) or call.distinct:
         raise dialect.lacks("SUM of one person's rows, where they are not whole numbers")
     return dialect.narrowed(dialect.total_if(call.texts[0], call.filter))
 
 
-def _extreme(dialect: "Careful", call: SummaryCall) -> str:
+def _extreme(dialect: "UntestedBase", call: SummaryCall) -> str:
     _plain(dialect, call)
     name = "MAX" if call.function in {"MAX", "BOOL_OR"} else "MIN"
     if call.kinds[0] is Type.BOOLEAN:
@@ -58,13 +58,13 @@ def _extreme(dialect: "Careful", call: SummaryCall) -> str:
     return f"{name}({_value(dialect, call)})"
 
 
-def _ranked(dialect: "Careful", call: SummaryCall) -> str:
+def _ranked(dialect: "UntestedBase", call: SummaryCall) -> str:
     if call.filter is not None or FRAME.search(call.over or ""):
         raise dialect.lacks(f"{call.function} with FILTER or a frame")
     return f"{call.function}({', '.join(call.texts)}) {call.over}"
 
 
-def _shifted(dialect: "Careful", call: SummaryCall) -> str:
+def _shifted(dialect: "UntestedBase", call: SummaryCall) -> str:
     if len(call.texts) > 2:
         raise dialect.lacks(f"{call.function} with a default")
     return _ranked(dialect, call)

@@ -10,12 +10,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar, Self
 
-from hedgerow.dialects.careful.casts import rounded as rounded_to_even
-from hedgerow.dialects.careful.dialect import WRITERS
-from hedgerow.dialects.careful.numbers import NEARLY_MOST, number
-from hedgerow.dialects.careful.texts import LONGEST
-from hedgerow.dialects.careful.times import moment
-from hedgerow.dialects.mariadb_reading import (
+from hedgerow.dialects.mariadb.mysql_family import MySQLFamily
+from hedgerow.dialects.mariadb.reading import (
     AT_ZERO,
     Quote,
     is_with_offset,
@@ -24,11 +20,15 @@ from hedgerow.dialects.mariadb_reading import (
     read_offset,
     read_timestamp,
 )
-from hedgerow.dialects.mysql import MySQLDialect
 from hedgerow.dialects.spark.pattern_reader import read
 from hedgerow.dialects.spark.pattern_tree import Group, Place, UnreadableError
 from hedgerow.dialects.spark.pattern_tree import Sequence as Run
 from hedgerow.dialects.spark.pattern_writer import java
+from hedgerow.dialects.untested_base.casts import rounded as rounded_to_even
+from hedgerow.dialects.untested_base.dialect import WRITERS
+from hedgerow.dialects.untested_base.numbers import NEARLY_MOST, number
+from hedgerow.dialects.untested_base.texts import LONGEST
+from hedgerow.dialects.untested_base.times import moment
 from hedgerow.expressions import zones
 from hedgerow.expressions.nodes import Call, Column, Literal
 from hedgerow.expressions.types import Type
@@ -52,14 +52,14 @@ CASED = "(CONVERT({0} USING utf8mb4) COLLATE utf8mb4_uca1400_as_cs)"
 """The one collation whose letters have the same counterparts as DuckDB's, but for the German sharp s."""
 
 
-class MariaDBDialect(MySQLDialect):
+class MariaDBDialect(MySQLFamily):
     """MariaDB 10.6 and later."""
 
     label = "MariaDB"
     windows = True
     without: ClassVar[frozenset[str]] = frozenset()
     parts: ClassVar[Mapping[str, str]] = {
-        **MySQLDialect.parts,
+        **MySQLFamily.parts,
         "isoyear": "(YEARWEEK({0}, 3) DIV 100)",
         "decade": "(YEAR({0}) DIV 10)",
         "century": "((YEAR({0}) + 99) DIV 100)",
@@ -68,7 +68,7 @@ class MariaDBDialect(MySQLDialect):
     }
 
     functions: Mapping[str, str] = {
-        **MySQLDialect.functions,
+        **MySQLFamily.functions,
         "lower": f"LOWER({CASED})",
         "upper": f"REPLACE(UPPER({CASED}) COLLATE utf8mb4_bin, CONVERT(X'c39f' USING utf8mb4), "
         "CONVERT(X'e1ba9e' USING utf8mb4))",

@@ -9,16 +9,16 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
 
 from hedgerow.dialects.base import INSTANT, Dialect, SummaryCall
-from hedgerow.dialects.careful.casts import CONVERSIONS
-from hedgerow.dialects.careful.logic import LOGIC
-from hedgerow.dialects.careful.numbers import NUMBERS, guarded
-from hedgerow.dialects.careful.summaries import SUMMARIES
-from hedgerow.dialects.careful.texts import TEXTS
-from hedgerow.dialects.careful.times import TIMES
+from hedgerow.dialects.untested_base.casts import CONVERSIONS
+from hedgerow.dialects.untested_base.logic import LOGIC
+from hedgerow.dialects.untested_base.numbers import NUMBERS, guarded
+from hedgerow.dialects.untested_base.summaries import SUMMARIES
+from hedgerow.dialects.untested_base.texts import TEXTS
+from hedgerow.dialects.untested_base.times import TIMES
 from hedgerow.expressions.nodes import Call, Column
 from hedgerow.expressions.types import Type
 
-Writer = Callable[["Careful", Call, Sequence[str]], str]
+Writer = Callable[["UntestedBase", Call, Sequence[str]], str]
 WRITERS: Mapping[str, Writer] = {**LOGIC, **NUMBERS, **CONVERSIONS, **TEXTS, **TIMES}
 SMALLEST_FOR_HASH = 5**18
 """Where `floor(2^20 x)` reaches 4e18."""
@@ -31,7 +31,7 @@ NOTHING: Mapping[Type, str] = {
 }
 
 
-class Careful(Dialect):
+class UntestedBase(Dialect):
     """What is not a template in `functions` is written by one of `WRITERS`, unless `without` names it.
 
     Attributes:

@@ -9,16 +9,17 @@ from datetime import date, datetime, time
 from typing import ClassVar
 
 from hedgerow.dialects.base import digits
-from hedgerow.dialects.careful import Careful
-from hedgerow.dialects.careful.numbers import SIGNS, fits
+from hedgerow.dialects.untested_base import UntestedBase
+from hedgerow.dialects.untested_base.numbers import SIGNS, fits
 from hedgerow.expressions.types import Type
 
 
-class SnowflakeDialect(Careful):
+class SnowflakeDialect(UntestedBase):
     """Snowflake."""
 
     name = "snowflake"
     label = "Snowflake"
+    experimental = True
     double = "FLOAT"
     whole = "NUMBER(38, 0)"
     integer = "NUMBER(38, 0)"
@@ -29,7 +30,7 @@ class SnowflakeDialect(Careful):
     days = "DATEDIFF(DAY, {0}, {1})"
     rounded_decimal = "CASE WHEN ROUND({0}) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN ROUND({0}) END"
     last_day = "LAST_DAY(CAST({0} AS DATE))"
-    of_double: ClassVar[Mapping[str, str]] = {**Careful.of_double, "log10": "LOG(10, {0})"}
+    of_double: ClassVar[Mapping[str, str]] = {**UntestedBase.of_double, "log10": "LOG(10, {0})"}
     parts: ClassVar[Mapping[str, str]] = {
         **{part: f"{part.upper()}({{0}})" for part in ("year", "quarter", "month", "day", "hour", "minute", "second")},
         "dayofyear": "DAYOFYEAR({0})",

@@ -9,18 +9,19 @@ from datetime import datetime
 from typing import ClassVar
 
 from hedgerow.dialects.base import digits
-from hedgerow.dialects.careful import Careful
-from hedgerow.dialects.careful.numbers import SIGNS
+from hedgerow.dialects.untested_base import UntestedBase
+from hedgerow.dialects.untested_base.numbers import SIGNS
 from hedgerow.expressions.types import Type
 
 SIDES = {"trim": "BOTH", "ltrim": "LEADING", "rtrim": "TRAILING"}
 
 
-class TrinoDialect(Careful):
+class TrinoDialect(UntestedBase):
     """Trino."""
 
     name = "trino"
     label = "Trino"
+    experimental = True
     double = "DOUBLE"
     strict_nan = True
     midnight = "CAST({0} AS TIMESTAMP(6))"
@@ -29,7 +30,7 @@ class TrinoDialect(Careful):
     days = "date_diff('day', date_trunc('day', {0}), date_trunc('day', {1}))"
     rounded_decimal = "TRY_CAST({0} AS BIGINT)"
     last_day = "last_day_of_month({0})"
-    of_double: ClassVar[Mapping[str, str]] = {**Careful.of_double, "ceil": "CEILING({0})"}
+    of_double: ClassVar[Mapping[str, str]] = {**UntestedBase.of_double, "ceil": "CEILING({0})"}
     parts: ClassVar[Mapping[str, str]] = {
         **{part: f"{part}({{0}})" for part in ("year", "quarter", "month", "day", "hour", "minute", "second", "week")},
         "dayofyear": "day_of_year({0})",

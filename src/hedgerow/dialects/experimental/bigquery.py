@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import ClassVar
 
 from hedgerow.dialects.base import digits
-from hedgerow.dialects.careful import Careful
+from hedgerow.dialects.untested_base import UntestedBase
 from hedgerow.expressions.types import Type
 
 ESCAPES = {"\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\\r"}
@@ -22,11 +22,12 @@ class Real(str):
     __slots__ = ()
 
 
-class BigQueryDialect(Careful):
+class BigQueryDialect(UntestedBase):
     """BigQuery; `place` is the project and the dataset in which tables are looked for."""
 
     name = "bigquery"
     label = "BigQuery"
+    experimental = True
     double = "FLOAT64"
     whole = "INT64"
     integer = "INT64"

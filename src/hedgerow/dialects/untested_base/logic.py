@@ -7,12 +7,12 @@ standard, or a collation, are told so here.
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from hedgerow.dialects.careful.reach import reach
+from hedgerow.dialects.reach import reach
 from hedgerow.expressions.nodes import Call, Expr, Literal
 from hedgerow.expressions.types import Type
 
 if TYPE_CHECKING:
-    from hedgerow.dialects.careful.dialect import Careful, Writer
+    from hedgerow.dialects.untested_base.dialect import UntestedBase, Writer
 
 SYMBOLS = {
     "equal": "=",
@@ -25,7 +25,7 @@ SYMBOLS = {
 MIRRORED = {"greater": "less", "greater_or_equal": "less_or_equal"}
 
 
-def compared(dialect: "Careful", name: str, exprs: Sequence[Expr], texts: Sequence[str]) -> str:
+def compared(dialect: "UntestedBase", name: str, exprs: Sequence[Expr], texts: Sequence[str]) -> str:
     """A comparison of two values of one type, as a condition."""
     if name in MIRRORED:
         return compared(dialect, MIRRORED[name], exprs[::-1], texts[::-1])
@@ -51,16 +51,16 @@ def may_be_nan(expr: Expr) -> bool:
     return expr.type is Type.FLOAT and reach(expr) == float("inf")
 
 
-def worded(dialect: "Careful", expr: Expr, text: str) -> str:
+def worded(dialect: "UntestedBase", expr: Expr, text: str) -> str:
     """A value to be compared: text byte by byte."""
     return dialect.binary(text) if expr.type is Type.TEXT and not isinstance(expr, Literal) else text
 
 
-def _comparison(dialect: "Careful", expr: Call, texts: Sequence[str]) -> str:
+def _comparison(dialect: "UntestedBase", expr: Call, texts: Sequence[str]) -> str:
     return dialect.predicate(compared(dialect, expr.function, expr.arguments, texts))
 
 
-def _is_same(dialect: "Careful", expr: Call, texts: Sequence[str]) -> str:
+def _is_same(dialect: "UntestedBase", expr: Call, texts: Sequence[str]) -> str:
     kinds = [a.type for a in expr.arguments if a.type is not Type.NULL]
     if not kinds:
         return dialect.boolean(expr.function == "is_not_distinct")
@@ -71,34 +71,34 @@ def _is_same(dialect: "Careful", expr: Call, texts: Sequence[str]) -> str:
     return dialect.predicate(found if expr.function == "is_not_distinct" else f"(NOT {found})")
 
 
-def _joined(dialect: "Careful", expr: Call, texts: Sequence[str]) -> str:
+def _joined(dialect: "UntestedBase", expr: Call, texts: Sequence[str]) -> str:
     return dialect.predicate("(" + f" {expr.function.upper()} ".join(map(dialect.condition, texts)) + ")")
 
 
-def _not(dialect: "Careful", _expr: Call, texts: Sequence[str]) -> str:
+def _not(dialect: "UntestedBase", _expr: Call, texts: Sequence[str]) -> str:
     return dialect.predicate(f"(NOT {dialect.condition(texts[0])})")
 
 
-def _is_null(dialect: "Careful", _expr: Call, texts: Sequence[str]) -> str:
+def _is_null(dialect: "UntestedBase", _expr: Call, texts: Sequence[str]) -> str:
     return dialect.predicate(f"({texts[0]} IS NULL)")
 
 
-def _case(dialect: "Careful", _expr: Call, texts: Sequence[str]) -> str:
+def _case(dialect: "UntestedBase", _expr: Call, texts: Sequence[str]) -> str:
     pairs = zip(texts[:-1:2], texts[1::2], strict=True)
     branches = " ".join(f"WHEN {dialect.condition(test)} THEN {value}" for test, value in pairs)
     return f"CASE {branches} ELSE {texts[-1]} END"
 
 
-def _coalesce(_dialect: "Careful", _expr: Call, texts: Sequence[str]) -> str:
+def _coalesce(_dialect: "UntestedBase", _expr: Call, texts: Sequence[str]) -> str:
     return f"COALESCE({', '.join(texts)})" if len(texts) > 1 else texts[0]
 
 
-def _nullif(dialect: "Careful", expr: Call, texts: Sequence[str]) -> str:
+def _nullif(dialect: "UntestedBase", expr: Call, texts: Sequence[str]) -> str:
     equal = compared(dialect, "equal", expr.arguments, texts)
     return f"CASE WHEN {equal} THEN NULL ELSE {texts[0]} END"
 
 
-def _extreme(dialect: "Careful", expr: Call, texts: Sequence[str]) -> str:
+def _extreme(dialect: "UntestedBase", expr: Call, texts: Sequence[str]) -> str:
     """NULL is passed over."""
     order = "less_or_equal" if expr.function == "least" else "greater_or_equal"
     kept, text = expr.arguments[0], texts[0]
@@ -109,7 +109,7 @@ def _extreme(dialect: "Careful", expr: Call, texts: Sequence[str]) -> str:
     return text
 
 
-def _among(dialect: "Careful", expr: Call, texts: Sequence[str]) -> str:
+def _among(dialect: "UntestedBase", expr: Call, texts: Sequence[str]) -> str:
     first, *others = expr.arguments
     if dialect.strict_nan and any(may_be_nan(other) for other in others):
         each = [compared(dialect, "equal", (first, e), (texts[0], t)) for e, t in zip(others, texts[1:], strict=True)]
@@ -118,12 +118,12 @@ def _among(dialect: "Careful", expr: Call, texts: Sequence[str]) -> str:
     return dialect.predicate(f"({worded(dialect, first, texts[0])} IN ({listed}))")
 
 
-def _indicator(dialect: "Careful", _expr: Call, texts: Sequence[str]) -> str:
+def _indicator(dialect: "UntestedBase", _expr: Call, texts: Sequence[str]) -> str:
     held = dialect.condition(texts[0])
     return f"CASE WHEN {held} THEN 1 WHEN NOT {held} THEN 0 END"
 
 
-def _same_text(dialect: "Careful", _expr: Call, texts: Sequence[str]) -> str:
+def _same_text(dialect: "UntestedBase", _expr: Call, texts: Sequence[str]) -> str:
     return dialect.predicate(f"({dialect.binary(texts[0])} = {dialect.binary(texts[1])})")
 
 

@@ -1,0 +1,5 @@
+"""MariaDB's spelling of everything, tested on a server."""
+
+from hedgerow.dialects.mariadb.dialect import MARIADB, MariaDBDialect
+
+__all__ = ["MARIADB", "MariaDBDialect"]
