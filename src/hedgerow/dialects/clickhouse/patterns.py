@@ -5,11 +5,12 @@ In ClickHouse a dot also stands for the end of a line, and a backslash takes the
 
 import re
 from collections.abc import Sequence
-from re import _parser as parser  # type: ignore[attr-defined]
 
 from hedgerow.dialects.clickhouse import casing
 from hedgerow.dialects.clickhouse.spelling import Writer, quoted
 from hedgerow.dialects.clickhouse.texts import LONGEST, constant, cut
+from hedgerow.dialects.regex import UnsupportedPatternError, read
+from hedgerow.dialects.regex.tree import may_be_empty
 from hedgerow.expressions.nodes import Call
 
 LINES = "(?-s)"
@@ -80,15 +81,10 @@ def _replace(name: str) -> Writer:
 
 
 def _may_be_empty(pattern: str) -> bool:
-    """Whether a match may have no characters: engines differ in how often they find nothing.
-
-    Python's reader of patterns says so for what it reads as RE2 does; all else is taken to.
-    """
-    if "[:" in pattern or "[[" in pattern:
-        return True
+    """Return True if a match may have no characters: engines differ in how often they find nothing."""
     try:
-        return bool(parser.parse(pattern).getwidth()[0] == 0)
-    except (re.error, RecursionError, OverflowError):
+        return may_be_empty(read(pattern)[0])
+    except UnsupportedPatternError:
         return True
 
 

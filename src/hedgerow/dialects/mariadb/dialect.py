@@ -20,10 +20,9 @@ from hedgerow.dialects.mariadb.reading import (
     read_offset,
     read_timestamp,
 )
-from hedgerow.dialects.spark.pattern_reader import read
-from hedgerow.dialects.spark.pattern_tree import Group, Place, UnreadableError
-from hedgerow.dialects.spark.pattern_tree import Sequence as Run
-from hedgerow.dialects.spark.pattern_writer import java
+from hedgerow.dialects.regex import UnsupportedPatternError, read
+from hedgerow.dialects.regex.backtracking import java
+from hedgerow.dialects.regex.tree import anchored
 from hedgerow.dialects.untested_base.casts import rounded as rounded_to_even
 from hedgerow.dialects.untested_base.dialect import WRITERS
 from hedgerow.dialects.untested_base.numbers import NEARLY_MOST, number
@@ -90,7 +89,7 @@ class MariaDBDialect(MySQLFamily):
             return super().call(expr, texts)
         try:
             return writer(self, expr, texts)
-        except UnreadableError:
+        except UnsupportedPatternError:
             raise self.lacks("this pattern") from None
 
     def shifted(self, text: str, shift: Shift) -> str:
@@ -226,8 +225,7 @@ def _regexp_matches(dialect: MariaDBDialect, call: Call, texts: Sequence[str]) -
 
 def _regexp_full_match(dialect: MariaDBDialect, call: Call, texts: Sequence[str]) -> str:
     tree, _ = read(constant_text(dialect, call, 1))
-    inside = tree.parts if isinstance(tree, Run) else (Group(tree, None),)
-    return _matched(dialect, texts[0], java(Run((Place("A"), *inside, Place("z"))), search=True))
+    return _matched(dialect, texts[0], java(anchored(tree), search=True))
 
 
 def _regexp_extract(dialect: MariaDBDialect, call: Call, texts: Sequence[str]) -> str:

@@ -11,21 +11,21 @@ from typing import TYPE_CHECKING
 
 from hedgerow.dialects.postgres.logic import collated
 from hedgerow.dialects.postgres.naming import shared
-from hedgerow.dialects.postgres.regexp_paths import is_clear, may_be_empty
-from hedgerow.dialects.postgres.regexp_syntax import (
+from hedgerow.dialects.regex import UnsupportedPatternError, read
+from hedgerow.dialects.regex.deterministic import is_clear
+from hedgerow.dialects.regex.tree import (
     LAST,
     WORD,
-    Chain,
-    Chars,
-    Choice,
-    Edge,
+    Alternation,
+    Anchor,
+    Characters,
+    Concatenation,
     Group,
     Node,
-    NotReadError,
     Ranges,
     Repeat,
-    opposite,
-    parse,
+    complement,
+    may_be_empty,
 )
 from hedgerow.expressions.nodes import Call, Expr, Literal
 
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from hedgerow.dialects.postgres.dialect import PostgresDialect, Writer
 
 MOST_TIMES = 255
+ENDS = {"A": "^", "z": "$"}
 LONGEST = 1_000
 
 
@@ -43,11 +44,11 @@ def _sign(code: int) -> str:
 def _bracket(ranges: Ranges) -> str:
     """A set of characters; a set with the last of all is told by what is not in it. There is no NUL."""
     if ranges and ranges[-1][1] == LAST:
-        others = [(max(low, 1), high) for low, high in opposite(ranges) if high > 0]
+        others = [(max(low, 1), high) for low, high in complement(ranges) if high > 0]
         return f"[^{_listed(others)}]" if others else "(?:.|\\n)"
     shown = [(max(low, 1), high) for low, high in ranges if high > 0]
     if not shown:
-        raise NotReadError
+        raise UnsupportedPatternError
     return _sign(shown[0][0]) if len(shown) == 1 and shown[0][0] == shown[0][1] else f"[{_listed(shown)}]"
 
 
@@ -56,8 +57,10 @@ def _listed(ranges: Sequence[tuple[int, int]]) -> str:
 
 
 def _edge(kind: str) -> str:
-    if kind in "^$":
-        return kind
+    if kind in ENDS:
+        return ENDS[kind]
+    if kind != "b":
+        raise UnsupportedPatternError("ends of lines")
     word = _bracket(WORD)
     return f"(?:(?<!{word})(?={word})|(?<={word})(?!{word}))"
 
@@ -78,24 +81,28 @@ def _times(least: int, most: int | None) -> list[str]:
 
 def written(node: Node, *, grouped: bool) -> str:
     """A pattern as PostgreSQL reads it; without groups unless they are asked for."""
-    if isinstance(node, Chars):
+    if isinstance(node, Characters):
         return _bracket(node.ranges)
-    if isinstance(node, Edge):
+    if isinstance(node, Anchor):
         return _edge(node.kind)
-    if isinstance(node, Chain):
+    if isinstance(node, Concatenation):
         return "".join(written(part, grouped=grouped) for part in node.parts)
-    if isinstance(node, Choice):
-        return f"(?:{'|'.join(written(branch, grouped=grouped) for branch in node.branches)})"
+    if isinstance(node, Alternation):
+        return f"(?:{'|'.join(written(branch, grouped=grouped) for branch in node.options)})"
+    if isinstance(node, Group) and node.number is None:
+        return written(node.body, grouped=grouped)
     if isinstance(node, Group):
         return f"({'' if grouped else '?:'}{written(node.body, grouped=grouped)})"
-    return _repeated(node, grouped=grouped)
+    if isinstance(node, Repeat):
+        return _repeated(node, grouped=grouped)
+    raise UnsupportedPatternError("a step of the backtracking writer")
 
 
 def _repeated(node: Repeat, *, grouped: bool) -> str:
     body = f"(?:{written(node.body, grouped=grouped)})"
-    quantifiers = _times(node.least, node.most)
+    quantifiers = _times(node.minimum, node.maximum)
     if grouped and len(quantifiers) > 1:
-        raise NotReadError
+        raise UnsupportedPatternError
     return "".join(f"{body}{quantifier}" for quantifier in quantifiers)
 
 
@@ -103,8 +110,8 @@ def _read(dialect: "PostgresDialect", expr: Expr) -> Node:
     if not isinstance(expr, Literal) or not isinstance(expr.value, str):
         raise dialect.lacks("a regular expression that is not a constant")
     try:
-        return parse(expr.value)
-    except NotReadError:
+        return read(expr.value)[0]
+    except UnsupportedPatternError:
         raise dialect.lacks("this regular expression") from None
 
 
@@ -117,7 +124,7 @@ def _matches(dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> st
     tree = _read(dialect, expr.arguments[1])
     try:
         inner = written(tree, grouped=False)
-    except NotReadError:
+    except UnsupportedPatternError:
         raise dialect.lacks("this regular expression") from None
     pattern = dialect.string(f"^(?:{inner})$" if expr.function == "regexp_full_match" else f"(?:{inner})")
     return _tried(pattern, f"({collated(texts[0])} ~ {pattern})")
@@ -136,7 +143,7 @@ def _clear(dialect: "PostgresDialect", expr: Call) -> tuple[Node, str]:
 def _with_groups(tree: Node) -> str | None:
     try:
         return written(tree, grouped=True)
-    except NotReadError:
+    except UnsupportedPatternError:
         return None
 
 

@@ -7,11 +7,19 @@ it is not certain that Java finds the same, on every text and in good time.
 from collections.abc import Callable, Mapping, Sequence
 
 from hedgerow.dialects.base import Dialect
+from hedgerow.dialects.regex import UnsupportedPatternError, read
+from hedgerow.dialects.regex.backtracking import java
+from hedgerow.dialects.regex.tree import (
+    EVERY,
+    Anchor,
+    Characters,
+    Concatenation,
+    Node,
+    Repeat,
+    anchored,
+    may_be_empty,
+)
 from hedgerow.dialects.spark.letters import written as in_case
-from hedgerow.dialects.spark.pattern_reader import read
-from hedgerow.dialects.spark.pattern_tree import EVERY, Group, Node, Place, Repeat, Sign, UnreadableError
-from hedgerow.dialects.spark.pattern_tree import Sequence as Run
-from hedgerow.dialects.spark.pattern_writer import java, may_be_empty
 from hedgerow.dialects.spark.spelling import quoted
 from hedgerow.expressions.nodes import Call, Literal
 
@@ -40,7 +48,7 @@ def _refusing(writer: Typed, dialect: Dialect) -> Typed:
     def written(call: Call, texts: Sequence[str]) -> str:
         try:
             return writer(call, texts)
-        except UnreadableError:
+        except UnsupportedPatternError:
             raise dialect.lacks("this pattern") from None
 
     return written
@@ -49,7 +57,7 @@ def _refusing(writer: Typed, dialect: Dialect) -> Typed:
 def _constant(call: Call, at: int) -> str:
     argument = call.arguments[at]
     if not isinstance(argument, Literal) or not isinstance(argument.value, str):
-        raise UnreadableError("no constant")
+        raise UnsupportedPatternError("no constant")
     return argument.value
 
 
@@ -71,22 +79,22 @@ def _like(text: str, items: Sequence[str]) -> str:
         return f"({text} RLIKE {quoted(java(_like_tree(items), search=True))})"
     escape = next((sign for sign in ESCAPES if f"={sign}" not in items), None)
     if escape is None:
-        raise UnreadableError("every escape sign occurs")
+        raise UnsupportedPatternError("every escape sign occurs")
     pattern = "".join(f"{escape}{i[1]}" if i in {"=%", "=_"} else i.removeprefix("=") for i in items)
     return f"({text} LIKE {quoted(pattern)} ESCAPE '{escape}')"
 
 
 def _like_tree(items: Sequence[str]) -> Node:
-    wild: dict[str, Node] = {"%": Repeat(Sign(EVERY), 0, None), "_": Sign(EVERY)}
-    signs = [wild.get(item) or Sign(((ord(item[1]), ord(item[1])),)) for item in items]
-    return Run((Place("A"), *signs, Place("z")))
+    wild: dict[str, Node] = {"%": Repeat(Characters(EVERY), 0, None), "_": Characters(EVERY)}
+    signs = [wild.get(item) or Characters(((ord(item[1]), ord(item[1])),)) for item in items]
+    return Concatenation((Anchor("A"), *signs, Anchor("z")))
 
 
 def _ilike(text: str, pattern: str) -> str:
     """Both sides in small letters. The pattern has few wildcards, and an escape sign that does not occur."""
     escape = next((sign for sign in ESCAPES if sign not in pattern), None)
     if escape is None:
-        raise UnreadableError("every escape sign occurs")
+        raise UnsupportedPatternError("every escape sign occurs")
     return f"({in_case('lower', text)} LIKE {in_case('lower', quoted(pattern))} ESCAPE '{escape}')"
 
 
@@ -97,9 +105,7 @@ def _matches(call: Call, texts: Sequence[str]) -> str:
 
 def _full_match(call: Call, texts: Sequence[str]) -> str:
     tree, _ = read(_constant(call, 1))
-    inside = tree.parts if isinstance(tree, Run) else (Group(tree, None),)
-    whole = Run((Place("A"), *inside, Place("z")))
-    return f"({texts[0]} RLIKE {quoted(java(whole, search=True))})"
+    return f"({texts[0]} RLIKE {quoted(java(anchored(tree), search=True))})"
 
 
 def _extract(call: Call, texts: Sequence[str]) -> str:

@@ -11,19 +11,19 @@ time by the length of the text. So
 Privacy: a pattern that fails, or never ends, on some rows only would tell of them.
 """
 
-from hedgerow.dialects.spark.pattern_tree import (
+from hedgerow.dialects.regex.tree import (
     EVERY,
     NEWLINE,
     WORD,
-    Choice,
+    Alternation,
+    Anchor,
+    Characters,
+    Concatenation,
     Group,
     Node,
-    Place,
     Ranges,
     Repeat,
-    Sequence,
-    Sign,
-    UnreadableError,
+    UnsupportedPatternError,
     Until,
     complement,
     merged,
@@ -45,7 +45,7 @@ def java(tree: Node, *, search: bool = False) -> str:
     writer = _Writer()
     text = writer.write(tree, END, rounds=1)
     if writer.passes + (not starts_text(tree)) > MOST_PASSES:
-        raise UnreadableError("too many repetitions that overlap")
+        raise UnsupportedPatternError("too many repetitions that overlap")
     return text
 
 
@@ -57,13 +57,13 @@ END: Follow = ()
 
 def starts_text(node: Node) -> bool:
     """Whether a match can only begin where the text does."""
-    if isinstance(node, Sequence):
+    if isinstance(node, Concatenation):
         return bool(node.parts) and starts_text(node.parts[0])
-    if isinstance(node, Choice):
+    if isinstance(node, Alternation):
         return all(map(starts_text, node.options))
     if isinstance(node, Group):
         return starts_text(node.body)
-    return isinstance(node, Place) and node.kind == "A"
+    return isinstance(node, Anchor) and node.kind == "A"
 
 
 class _Writer:
@@ -74,11 +74,11 @@ class _Writer:
         self._looked = False
 
     def write(self, node: Node, follow: Follow, rounds: int) -> str:
-        if isinstance(node, Sign):
+        if isinstance(node, Characters):
             return sign_text(node.ranges)
-        if isinstance(node, Place):
+        if isinstance(node, Anchor):
             return PLACES[node.kind]
-        if isinstance(node, Choice):
+        if isinstance(node, Alternation):
             return "|".join(self.write(option, follow, rounds) for option in node.options)
         if isinstance(node, Group):
             return f"({'' if node.number else '?:'}{self.write(node.body, follow, rounds)})"
@@ -94,32 +94,36 @@ class _Writer:
         self._looked = True
         return f"(?>{sign_text(node.over)}*?{''.join(sign_text(sign.ranges) for sign in node.run)})"
 
-    def _sequence(self, node: Sequence, follow: Follow, rounds: int) -> str:
+    def _sequence(self, node: Concatenation, follow: Follow, rounds: int) -> str:
         texts = list[str]()
         for part in reversed(node.parts):
             text = self.write(part, follow, rounds)
-            texts.append(f"(?:{text})" if isinstance(part, Choice) else text)
+            texts.append(f"(?:{text})" if isinstance(part, Alternation) else text)
             follow = first_of(part, follow)
         return "".join(reversed(texts))
 
     def _repeat(self, node: Repeat, follow: Follow, rounds: int) -> str:
-        if isinstance(node.body, Sign):
+        if isinstance(node.body, Characters):
             return self._signs(node.body, node, follow)
-        if node.most is None:
+        if node.maximum is None:
             return self._runs(node, follow)
-        rounds *= max(node.most, 1)
+        rounds *= max(node.maximum, 1)
         if rounds > MOST_ROUNDS:
-            raise UnreadableError("a choice repeated too often")
+            raise UnsupportedPatternError("a choice repeated too often")
         before = self.passes
         body = self.write(node.body, None, rounds)
-        self.passes = before + (self.passes - before) * max(node.most, 1)
-        return f"{body}{{{node.least},{node.most}}}{'?' * node.lazy}"
+        self.passes = before + (self.passes - before) * max(node.maximum, 1)
+        return f"{body}{{{node.minimum},{node.maximum}}}{'?' * node.lazy}"
 
-    def _signs(self, sign: Sign, node: Repeat, follow: Follow) -> str:
+    def _signs(self, sign: Characters, node: Repeat, follow: Follow) -> str:
         text = sign_text(sign.ranges)
-        fixed = "" if node.least == 0 else text if node.least == 1 else f"{text}{{{node.least}}}"
-        if node.most is not None:
-            return fixed if node.most == node.least else f"{fixed}{text}{{0,{node.most - node.least}}}{'?' * node.lazy}"
+        fixed = "" if node.minimum == 0 else text if node.minimum == 1 else f"{text}{{{node.minimum}}}"
+        if node.maximum is not None:
+            return (
+                fixed
+                if node.maximum == node.minimum
+                else f"{fixed}{text}{{0,{node.maximum - node.minimum}}}{'?' * node.lazy}"
+            )
         if not node.lazy and follow is not None and not overlap(sign.ranges, follow):
             return f"{fixed}{text}*+"
         self.passes += 1
@@ -129,28 +133,28 @@ class _Writer:
         """A fixed run of signs, all of one width, without end."""
         signs = run_of(node.body)
         if signs is None or any(sign.ranges[-1][1] > WIDE for sign in signs):
-            raise UnreadableError("a choice repeated without end")
+            raise UnsupportedPatternError("a choice repeated without end")
         body = "".join(sign_text(sign.ranges) for sign in signs)
         capture = isinstance(node.body, Group) and node.body.number is not None
         first = signs[0].ranges
         self.passes += follow is None or overlap(first, follow)
-        return f"({'' if capture else '?:'}{body}){{{node.least},}}{'?' * node.lazy}"
+        return f"({'' if capture else '?:'}{body}){{{node.minimum},}}{'?' * node.lazy}"
 
 
 def simple(node: Node) -> Node:
     """The same with brackets, sequences and choices of single signs made signs."""
-    if isinstance(node, Sequence):
+    if isinstance(node, Concatenation):
         parts = tuple(map(simple, node.parts))
-        return parts[0] if len(parts) == 1 else Sequence(parts)
-    if isinstance(node, Choice):
+        return parts[0] if len(parts) == 1 else Concatenation(parts)
+    if isinstance(node, Alternation):
         options = tuple(map(simple, node.options))
-        signs = [option for option in options if isinstance(option, Sign)]
+        signs = [option for option in options if isinstance(option, Characters)]
         alike = len(signs) == len(options)
-        return Sign(merged([pair for sign in signs for pair in sign.ranges])) if alike else Choice(options)
+        return Characters(merged([pair for sign in signs for pair in sign.ranges])) if alike else Alternation(options)
     if isinstance(node, Group):
         body = simple(node.body)
-        return body if isinstance(body, Sign) and node.number is None else Group(body, node.number)
-    return Repeat(simple(node.body), node.least, node.most, node.lazy) if isinstance(node, Repeat) else node
+        return body if isinstance(body, Characters) and node.number is None else Group(body, node.number)
+    return Repeat(simple(node.body), node.minimum, node.maximum, node.lazy) if isinstance(node, Repeat) else node
 
 
 def searched(tree: Node) -> Node:
@@ -159,7 +163,7 @@ def searched(tree: Node) -> Node:
     What goes over any signs to a run of signs, and from there over any signs again, may stop at the first such run:
     from there on, more is left to go over.
     """
-    parts: list[Node] = [*tree.parts] if isinstance(tree, Sequence) else [tree]
+    parts: list[Node] = [*tree.parts] if isinstance(tree, Concatenation) else [tree]
     while parts and _goes_over(parts[0]):
         parts = parts[1:]
     while parts and _goes_over(parts[-1]):
@@ -174,26 +178,26 @@ def searched(tree: Node) -> Node:
         else:
             found.append(parts[at])
         at += 1
-    return Sequence(tuple(found))
+    return Concatenation(tuple(found))
 
 
 def _goes_over(node: Node) -> Ranges | None:
     """The signs, if it is `.*`."""
-    loop = isinstance(node, Repeat) and node.least == 0 and node.most is None
+    loop = isinstance(node, Repeat) and node.minimum == 0 and node.maximum is None
     body = node.body if isinstance(node, Repeat) else None
-    return body.ranges if loop and isinstance(body, Sign) and body.ranges in {EVERY, LINE} else None
+    return body.ranges if loop and isinstance(body, Characters) and body.ranges in {EVERY, LINE} else None
 
 
-def _run_after(parts: list[Node], at: int) -> list[Sign]:
-    run = list[Sign]()
+def _run_after(parts: list[Node], at: int) -> list[Characters]:
+    run = list[Characters]()
     for part in parts[at + 1 :]:
-        if not isinstance(part, Sign):
+        if not isinstance(part, Characters):
             break
         run.append(part)
     return run
 
 
-def _may_stop(over: Ranges, run: list[Sign], rest: list[Node]) -> bool:
+def _may_stop(over: Ranges, run: list[Characters], rest: list[Node]) -> bool:
     """Whether nothing follows, or what goes over all that was gone over and the run as well."""
     if not rest:
         return True
@@ -203,13 +207,13 @@ def _may_stop(over: Ranges, run: list[Sign], rest: list[Node]) -> bool:
     return after == EVERY or (over == LINE and not any(overlap(sign.ranges, NEWLINE) for sign in run))
 
 
-def run_of(node: Node) -> list[Sign] | None:
+def run_of(node: Node) -> list[Characters] | None:
     """The signs of a fixed run."""
-    if isinstance(node, Sign):
+    if isinstance(node, Characters):
         return [node]
     if isinstance(node, Group):
         return run_of(node.body)
-    if not isinstance(node, Sequence) or not node.parts:
+    if not isinstance(node, Concatenation) or not node.parts:
         return None
     runs = [run_of(part) for part in node.parts if not isinstance(part, Group)]
     if len(runs) < len(node.parts) or any(run is None for run in runs):
@@ -219,19 +223,19 @@ def run_of(node: Node) -> list[Sign] | None:
 
 def first_of(node: Node, follow: Follow) -> Follow:
     """The signs with which a node, or what follows it, can begin; None where that is not known, as at the end."""
-    if isinstance(node, Sign):
+    if isinstance(node, Characters):
         return node.ranges
-    if isinstance(node, Place):
+    if isinstance(node, Anchor):
         return () if node.kind == "z" else None
     if isinstance(node, Group):
         return first_of(node.body, follow)
-    if isinstance(node, Choice):
+    if isinstance(node, Alternation):
         return _either([first_of(option, follow) for option in node.options])
     if isinstance(node, Until):
         return None
     if isinstance(node, Repeat):
         inside = first_of(node.body, None)
-        return inside if node.least else _either([inside, follow])
+        return inside if node.minimum else _either([inside, follow])
     for part in reversed(node.parts):
         follow = first_of(part, follow)
     return follow
@@ -265,16 +269,3 @@ PLACES = {
     "$": "(?![^\\x{A}])",
     "b": f"(?:(?<={WORDS})(?!{WORDS})|(?<!{WORDS})(?={WORDS}))",
 }
-
-
-def may_be_empty(node: Node) -> bool:
-    """Whether it can match without taking a sign."""
-    if isinstance(node, Sequence):
-        return all(map(may_be_empty, node.parts))
-    if isinstance(node, Choice):
-        return any(map(may_be_empty, node.options))
-    if isinstance(node, Group):
-        return may_be_empty(node.body)
-    if isinstance(node, Repeat):
-        return node.least == 0 or may_be_empty(node.body)
-    return isinstance(node, Place)

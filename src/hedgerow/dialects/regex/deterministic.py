@@ -9,14 +9,24 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from hedgerow.dialects.postgres.regexp_syntax import Chain, Chars, Choice, Edge, Group, Node, Ranges, Repeat
+from hedgerow.dialects.regex.tree import (
+    Alternation,
+    Anchor,
+    Characters,
+    Concatenation,
+    Group,
+    Node,
+    Ranges,
+    Repeat,
+    without_brackets,
+)
 
 MOST_PLACES = 2_000
 Places = frozenset[int]
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class _Extent:
     """Where a part of a pattern can begin and end; and whether it can be empty."""
 
     first: Places
@@ -25,7 +35,7 @@ class Span:
 
 
 @dataclass(slots=True)
-class Automaton:
+class _Automaton:
     """The characters at each place, and what can follow each."""
 
     chars: list[Ranges] = field(default_factory=list)
@@ -43,49 +53,44 @@ class _UnclearError(Exception):
 
 def is_clear(tree: Node) -> bool:
     """Whether RE2 and PostgreSQL find the same match, with the same groups."""
-    automaton = Automaton()
+    automaton = _Automaton()
     try:
-        span = _span(_without_ends(tree), automaton)
+        span = _span(_without_ends(without_brackets(tree)), automaton)
     except _UnclearError:
         return False
     return all(_apart(automaton, places) for places in (span.first, *automaton.follow.values()))
 
 
-def may_be_empty(tree: Node) -> bool:
-    """Whether a clear pattern matches the empty text."""
-    return _span(_without_ends(tree), Automaton()).empty
-
-
 def _without_ends(tree: Node) -> Node:
     """The pattern without `^` before and `$` behind all of it."""
-    if isinstance(tree, Edge):
-        return Chain(())
-    if not isinstance(tree, Chain):
+    if isinstance(tree, Anchor):
+        return Concatenation(())
+    if not isinstance(tree, Concatenation):
         return tree
     parts = list(tree.parts)
-    if parts and parts[0] == Edge("^"):
+    if parts and parts[0] == Anchor("A"):
         parts = parts[1:]
-    if parts and parts[-1] == Edge("$"):
+    if parts and parts[-1] == Anchor("z"):
         parts = parts[:-1]
-    return Chain(tuple(parts))
+    return Concatenation(tuple(parts))
 
 
-def _apart(automaton: Automaton, places: AbstractSet[int]) -> bool:
+def _apart(automaton: _Automaton, places: AbstractSet[int]) -> bool:
     ranges = sorted(pair for place in places for pair in automaton.chars[place])
     return all(one[1] < other[0] for one, other in pairwise(ranges))
 
 
-def _span(node: Node, automaton: Automaton) -> Span:
-    if isinstance(node, Chars):
+def _span(node: Node, automaton: _Automaton) -> _Extent:
+    if isinstance(node, Characters):
         automaton.chars.append(node.ranges)
         if len(automaton.chars) > MOST_PLACES:
             raise _UnclearError
         place = frozenset({len(automaton.chars) - 1})
-        return Span(place, place, empty=False)
-    if isinstance(node, Chain):
+        return _Extent(place, place, empty=False)
+    if isinstance(node, Concatenation):
         return _chain([_span(part, automaton) for part in node.parts], automaton)
-    if isinstance(node, Choice):
-        return _choice([_span(branch, automaton) for branch in node.branches])
+    if isinstance(node, Alternation):
+        return _choice([_span(branch, automaton) for branch in node.options])
     if isinstance(node, Group):
         return _span(node.body, automaton)
     if isinstance(node, Repeat):
@@ -93,21 +98,21 @@ def _span(node: Node, automaton: Automaton) -> Span:
     raise _UnclearError
 
 
-def _choice(spans: list[Span]) -> Span:
+def _choice(spans: list[_Extent]) -> _Extent:
     if any(span.empty for span in spans[:-1]):
         raise _UnclearError
-    return Span(
+    return _Extent(
         frozenset().union(*(span.first for span in spans)),
         frozenset().union(*(span.last for span in spans)),
         empty=spans[-1].empty,
     )
 
 
-def _chain(spans: list[Span], automaton: Automaton) -> Span:
-    whole = Span(frozenset(), frozenset(), empty=True)
+def _chain(spans: list[_Extent], automaton: _Automaton) -> _Extent:
+    whole = _Extent(frozenset(), frozenset(), empty=True)
     for span in spans:
         automaton.join(whole.last, span.first)
-        whole = Span(
+        whole = _Extent(
             whole.first | span.first if whole.empty else whole.first,
             whole.last | span.last if span.empty else span.last,
             empty=whole.empty and span.empty,
@@ -115,19 +120,19 @@ def _chain(spans: list[Span], automaton: Automaton) -> Span:
     return whole
 
 
-def _repeat(node: Repeat, automaton: Automaton) -> Span:
+def _repeat(node: Repeat, automaton: _Automaton) -> _Extent:
     """As many copies as are counted, each only behind the one before; without a limit, the last one follows itself."""
-    if not node.greedy:
+    if node.lazy:
         raise _UnclearError
-    copies = max(node.least, 1) if node.most is None else node.most
+    copies = max(node.minimum, 1) if node.maximum is None else node.maximum
     spans = [_span(node.body, automaton) for _ in range(copies)]
     if any(span.empty for span in spans):
         raise _UnclearError
     for one, other in pairwise(spans):
         automaton.join(one.last, other.first)
     if not spans:
-        return Span(frozenset(), frozenset(), empty=True)
-    if node.most is None:
+        return _Extent(frozenset(), frozenset(), empty=True)
+    if node.maximum is None:
         automaton.join(spans[-1].last, spans[-1].first)
-    last: Places = frozenset().union(*(span.last for span in spans[max(node.least, 1) - 1 :]))
-    return Span(spans[0].first, last, empty=node.least == 0)
+    last: Places = frozenset().union(*(span.last for span in spans[max(node.minimum, 1) - 1 :]))
+    return _Extent(spans[0].first, last, empty=node.minimum == 0)
