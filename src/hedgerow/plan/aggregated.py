@@ -130,7 +130,7 @@ class AggregatedScope:
         at = [i for b in bound for i, key in enumerate(self._groups.keys) if key.expr == b]
         if len(at) != len(bound) or not at:
             raise UnsupportedSQLError(
-                "GROUPING takes expressions that are grouped by.",
+                "GROUPING takes expressions of GROUP BY.",
                 code="grouping",
                 hint="Name a key of GROUP BY, for instance GROUPING(region).",
                 span=span_of(node),
@@ -235,9 +235,9 @@ class AggregatedScope:
             return self._column_of(AggregateCall("", function, arguments, condition, distinct, known.result))
         if function != "AVG":
             raise UnsupportedSQLError(
-                f"{function} has no totals over groups.",
+                f"{function} is not available with ROLLUP, CUBE or GROUPING SETS.",
                 code="rollup-aggregate",
-                hint="COUNT, SUM and AVG have. Others do in a query of their own.",
+                hint="COUNT, SUM and AVG are. Ask for the totals of other aggregates in a query of their own.",
                 span=span_of(node),
             )
         parts = [
@@ -286,9 +286,9 @@ class AggregatedScope:
         read = {column for part in parts for column in columns_of(part)}
         if read and read <= {column.id for column in self._scope.outer}:
             raise UnsupportedSQLError(
-                f"{call.function} in a nested query reads columns of the query around it alone.",
+                f"{call.function} in a subquery reads only columns of the outer query.",
                 code="nested-query",
-                hint="Aggregate a column of the nested query's own tables.",
+                hint="Aggregate a column of the subquery's own tables.",
             )
 
     def _column_of(self, aggregate: AggregateCall, values: Range = EVERYTHING) -> Column:
@@ -300,7 +300,7 @@ class AggregatedScope:
                 raise UnsupportedSQLError(
                     f"A statement can have at most {MAX_AGGREGATES} aggregates.",
                     code="too-many-aggregates",
-                    hint="Split it.",
+                    hint="Split it into several statements.",
                 )
             self.calls.append(replace(aggregate, name=name))
             self.ranges[name] = values
@@ -309,11 +309,11 @@ class AggregatedScope:
 
 
 def unit_shown(owner: Expr, node: exp.Expr) -> UnsupportedSQLError:
-    """The refusal to compute with, or to show, what names the people."""
+    """The refusal to show the privacy unit, or to compute with it."""
     name = next((name for _, name in sorted(columns_of(owner))), "it")
     return UnsupportedSQLError(
-        f"{text_of(node)}: {name!r} names the protected people. It may be counted, filtered by, joined on and, "
-        "in a CTE, grouped by; it is not shown or computed with.",
+        f"{text_of(node)}: {name!r} names the protected people. It can be counted, filtered by, joined on and, "
+        "in a CTE, grouped by, but not shown or computed with.",
         code="unit-shown",
         hint="COUNT(DISTINCT unit) counts them.",
         span=span_of(node),

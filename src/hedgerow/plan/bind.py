@@ -81,7 +81,7 @@ def _owned(node: exp.SetOperation, left: Table, right: Table, context: Context) 
         raise UnsupportedSQLError(
             "UNION would merge equal rows of different people.",
             code="set-operation",
-            hint="Use UNION ALL, or put the unit in the same place of both queries.",
+            hint="Use UNION ALL, or put the unit at the same position in both SELECT lists.",
             span=span_of(node),
         )
     if not _same_kind(left.ownership.owner, right.ownership.owner):
@@ -264,7 +264,7 @@ def _check_bounds(context: Context) -> None:
     unknown = {fold(name) for name in context.bounds} - context.bounded
     if unknown:
         raise UnknownNameError(
-            f"bounds= names {min(unknown)!r}, which is no column here.",
+            f"bounds= names {min(unknown)!r}, but no table in FROM has that column.",
             code="unknown-column",
             hint="Name columns of the tables in FROM.",
         )

@@ -180,7 +180,7 @@ class GroupBinder:
                 raise UnsupportedSQLError(
                     f"There is no column number {node.this}.",
                     code="bad-position",
-                    hint=f"SELECT shows {len(shown)}; GROUP BY 1 means the first of them.",
+                    hint=f"The SELECT list has {len(shown)}; GROUP BY 1 means the first of them.",
                     span=span_of(node),
                 )
             return shown[int(node.this) - 1].node

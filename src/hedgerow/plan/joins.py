@@ -241,7 +241,7 @@ def _distinct_names(left: JoinedRows, right: JoinedRows, node: exp.Join) -> None
 def released_with_private(node: exp.Expr) -> UnsupportedSQLError:
     """The refusal to use a noisy result next to private rows."""
     return UnsupportedSQLError(
-        "A released result is joined with private rows, so noise of one answer would decide what another one counts.",
+        "A released result is joined with private rows, so its noise would decide which rows another result counts.",
         code="released-with-private",
         hint="Aggregate the private rows in a CTE of their own first, and join the two results.",
         span=span_of(node),

@@ -90,7 +90,7 @@ def timestamp(value: str, kind: Type, zone: str | None = None) -> Literal:
         return Literal(parsed, kind)
     if zone is None:
         raise ParseError(
-            f"{value!r} has an offset from UTC, and what it is compared with has no time zone.",
+            f"{value!r} has an offset from UTC, but the value that it is compared with has no time zone.",
             code="offset",
             hint=f"Leave the offset out, or write TIMESTAMPTZ '{value}', which is shown in the catalog's zone.",
         )

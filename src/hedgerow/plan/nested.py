@@ -91,7 +91,7 @@ class Nester:
             raise UnsupportedSQLError(
                 "A subquery that is used as a value must return one column and one row.",
                 code="not-one-value",
-                hint="Let it be one aggregate without GROUP BY, for instance (SELECT MAX(x) FROM …).",
+                hint="Write one aggregate without GROUP BY, for instance (SELECT MAX(x) FROM …).",
                 span=span_of(node),
             )
         column = table.columns[0]
@@ -111,7 +111,7 @@ class Nester:
             raise UnsupportedSQLError(
                 f"IN compares {len(values)} with {len(table.columns)} columns.",
                 code="type-mismatch",
-                hint="Let the query inside show one column.",
+                hint="Select one column in the subquery.",
                 span=span_of(node),
             )
         select = as_select(table, self._context)
@@ -219,7 +219,7 @@ class Specials:
             return None
         if self.windows is None:
             raise UnsupportedSQLError(
-                "Window functions are not allowed in WHERE, ON or GROUP BY.",
+                "Window functions are not allowed in WHERE, ON, GROUP BY or HAVING.",
                 code="misplaced-window",
                 hint="Use QUALIFY, or compute it in a CTE.",
                 span=span_of(node),

@@ -144,9 +144,9 @@ def derived(table: Table, name: str, context: Context, node: exp.Expr) -> Joined
 
 def _lateral(node: exp.Expr) -> UnsupportedSQLError:
     return UnsupportedSQLError(
-        "A query in FROM cannot refer to the items beside it or to the query around it.",
+        "A subquery in FROM cannot refer to other tables in FROM or to the outer query.",
         code="lateral",
-        hint="Join the tables on a condition, or use a query inside SELECT or WHERE.",
+        hint="Join the tables on a condition, or use a subquery in SELECT or WHERE.",
         span=span_of(node),
     )
 

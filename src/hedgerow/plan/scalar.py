@@ -28,7 +28,7 @@ def check_size(expr: Expr) -> None:
     """Refuse an expression whose text would exhaust the program; that depends on the query alone."""
     if _size(expr, {}) > LONGEST:
         raise ParseError(
-            "An expression becomes too long when its functions are written out.",
+            "An expression is too long once its functions are written as SQL.",
             code="too-deep",
             hint="Compute it in steps, each in a subquery or a common table expression.",
         )

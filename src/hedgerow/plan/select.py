@@ -136,7 +136,7 @@ def _distinct(select: Select, context: Context) -> Select:
         raise UnsupportedSQLError(
             "With DISTINCT, ORDER BY can only use columns of the SELECT list.",
             code="order",
-            hint="Show the column, too.",
+            hint="Add the column to the SELECT list.",
         )
     order = tuple(replace(term, expr=by_expr[term.expr]) for term in select.order)
     below = replace(select, distinct=True, order=(), limit=None, offset=0)
@@ -315,7 +315,7 @@ def _position(node: exp.Literal, columns: int) -> int:
     """The column at a position of ORDER BY; as a mere constant, a wrong one would order nothing."""
     if not 1 <= int(node.this) <= columns:
         raise UnknownNameError(
-            f"ORDER BY {node.this} names a column by its position, but there are {columns}.",
+            f"ORDER BY {node.this} names a column by its position, but the SELECT list has {columns}.",
             code="unknown-column",
             hint=f"Write a position from 1 to {columns}, or a name.",
             span=span_of(node),

@@ -102,13 +102,13 @@ def _check_path(
     if as_stored and alike and sides[0].type is sides[1].type and sides[0].type is not Type.FLOAT:
         return
     raise context.catalog.problem(
-        f"The path from `{here.name}` to its unit compares `{own}` with `{target.name}.{other}`, which are not of one "
-        "type as they are stored, so that a row could have two owners.",
+        f"The path from `{here.name}` to its unit compares `{own}` with `{target.name}.{other}`, which are "
+        "stored with different types, so a row could have two owners.",
         "tables",
         here.name,
         "unit",
         code="catalog-type",
-        hint="Let both columns have the same type in the database, and impose none on the key.",
+        hint="Give both columns the same type in the database, and declare no `type` for the key.",
     )
 
 

@@ -35,7 +35,7 @@ class Environment:
             return self
         if with_.args.get("recursive") and any(_names_itself(cte) for cte in with_.expressions):
             raise UnsupportedSQLError(
-                "A recursive query has no bound on how often a row is used.",
+                "A recursive query can use a row any number of times.",
                 code="recursive",
                 hint="Write the steps out, one CTE each, or let the owner prepare a table.",
                 span=span_of(with_),

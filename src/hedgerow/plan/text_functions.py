@@ -56,7 +56,7 @@ def _like_items(pattern: str, escape: str, node: exp.Expr) -> list[str]:
         if escape and sign == escape:
             at += 1
             if at == len(pattern):
-                raise bad_pattern(node, "it ends in the sign that takes the meaning from the next one")
+                raise bad_pattern(node, "it ends in the escape character")
             items.append("=" + pattern[at])
         else:
             items.append(sign if sign in "%_" else "=" + sign)
@@ -94,7 +94,7 @@ def groups(pattern: str) -> int:
 def replacement(pattern: str, written: str, node: exp.Expr) -> str:
     """The replacement of a match, if all groups that it names exist."""
     if len(written) > 100 or _tried("SELECT regexp_replace('', $1, $2)", [pattern, written]) is None:
-        raise bad_pattern(node, r"its replacement is too long, or names a group (\1, \2) that is not there")
+        raise bad_pattern(node, r"its replacement is too long, or names a group (\1, \2) that does not exist")
     return written
 
 
@@ -290,7 +290,7 @@ def _pattern(node: exp.Expr, written: exp.Expr, binder: Binder, flags: str = "")
     """The checked pattern, flags included; in PostgreSQL a dot also stands for the end of a line."""
     pattern = constant_text(binder.bind(written), node, "A regular expression")
     if any(flag not in FLAGS for flag in flags):
-        raise unsupported(node, hint="Of the flags, i, c, s and g are understood.")
+        raise unsupported(node, hint="The flags i, c, s and g are available.")
     marks = {FLAGS[flag] for flag in flags} | ({"s"} if dialect_of(node) == "postgres" else set())
     spelled = "".join(sorted(marks))
     return checked(f"(?{spelled}){pattern}" if spelled else pattern, node)
@@ -326,7 +326,7 @@ def _extract(node: exp.RegexpExtract | exp.RegexpSubstr, binder: Binder) -> Expr
     group = None if given is None else constant_whole(binder.bind(given), node, "The group", 0, 9)
     if group is None:
         if dialect == "bigquery" and count > 1:
-            raise bad_pattern(node, "it has more than one group, so it cannot be told which is meant")
+            raise bad_pattern(node, "it has more than one group, and BigQuery's REGEXP_EXTRACT allows one")
         group = min(count, 1) if dialect == "bigquery" else 0
     if group > count:
         raise bad_pattern(node, f"there is no group {group}")
@@ -368,7 +368,7 @@ def _similar(node: exp.SimilarTo, binder: Binder) -> Expr:
 def _glob(node: exp.Glob, binder: Binder) -> Expr:
     written = constant_text(binder.bind(node.expression), node, "What GLOB looks for")
     if "[" in written or "\\" in written:
-        raise unsupported(node, hint="Of GLOB only * and ? are understood.")
+        raise unsupported(node, hint="GLOB patterns can use * and ? only.")
     body = "".join({"*": ".*", "?": "."}.get(c) or re.escape(c) for c in written)
     pattern = text(checked(f"(?s){body}", node))
     return coerce.call("regexp_full_match", [as_text(binder.bind(node.this)), pattern], span_of(node))

@@ -246,7 +246,7 @@ def _of_clock(known: str, value: Expr, node: exp.Expr, *, fraction: bool) -> Exp
     name = CLOCK_SECONDS if known == "second" and fraction else f"clock_{known}"
     if name != CLOCK_SECONDS and name not in CLOCK:
         raise UnsupportedSQLError(
-            "A time of day has hours, minutes and seconds, and no date.",
+            "A time of day has hours, minutes and seconds, but no date.",
             code="type-mismatch",
             hint="Write EXTRACT(hour FROM …), with hour, minute or second.",
             span=span_of(node),
