@@ -249,7 +249,7 @@ def modified(node: exp.Anonymous, binder: Binder) -> Expr | None:
 def volatile(node: exp.Expr) -> UnsupportedSQLError:
     """The refusal of what changes while one looks."""
     return UnsupportedSQLError(
-        f"{function_name(node) or text_of(node)} returns a different value each time, so an answer could not be reproduced.",
+        f"{function_name(node) or text_of(node)} changes from call to call, so an answer could not be reproduced.",
         code="volatile",
         hint="Leave it out." if isinstance(node, RANDOM) else CONSTANT_DATE,
         span=span_of(node),
