@@ -162,6 +162,8 @@ _INFIX = {
     "or": "OR",
     "like": "LIKE",
 }
+IMPOSED, CAST = "imposed_", "cast_"
+"""Functions that begin like this read a column by the catalog's type, or by the query's."""
 _LONGEST_DESCRIPTION = 80
 
 
@@ -172,6 +174,8 @@ def describe(expr: Expr) -> str:
         >>> from hedgerow.expressions.types import Type
         >>> describe(Column("income", Type.FLOAT))
         'income'
+        >>> describe(Call("cast_integer", (Column("income", Type.FLOAT),), Type.INTEGER))
+        'CAST(income AS INTEGER)'
     """
     text = _text(expr)
     return text if len(text) <= _LONGEST_DESCRIPTION else text[: _LONGEST_DESCRIPTION - 1] + "…"
@@ -186,6 +190,10 @@ def _text(expr: Expr) -> str:
         return f"{expr.kind}(…)"
     name = expr.function.removesuffix("_whole")
     arguments = [_text(argument) for argument in expr.arguments]
+    if name.startswith(IMPOSED):
+        return arguments[0]
+    if name.startswith(CAST):
+        return f"CAST({arguments[0]} AS {expr.type.name})"
     if name in _INFIX and len(arguments) == 2:
         return f"({arguments[0]} {_INFIX[name]} {arguments[1]})"
     return f"{name}({', '.join(arguments)})"

@@ -53,7 +53,18 @@ def _foreign_name(tokens: Sequence[Token], index: int) -> Hint | None:
         return Hint(NAMES, _at(token, tokens[index + 2]))
     if token.token_type is not TokenType.STRING and any(sign in token.text for sign in CURLY):
         return Hint(TEXT, _at(token))
+    if token.token_type is TokenType.DASH and _is_name_with_dash(tokens, index):
+        before, after = tokens[index - 1], tokens[index + 1]
+        return Hint(f'Write a name with a dash in double quotes: "{before.text}-{after.text}".', _at(before, after))
     return None
+
+
+def _is_name_with_dash(tokens: Sequence[Token], index: int) -> bool:
+    """Return whether a dash stands in the name of a table, without spaces around it."""
+    if not 2 <= index < len(tokens) - 1 or tokens[index - 2].text.upper() not in {"FROM", "JOIN"}:
+        return False
+    before, dash, after = tokens[index - 1 : index + 2]
+    return before.end + 1 == dash.start and dash.end + 1 == after.start
 
 
 def _foreign_word(tokens: Sequence[Token], index: int) -> Hint | None:
