@@ -15,7 +15,7 @@ from hedgerow.dialects import Dialect
 from hedgerow.error_bars.provenance.noisy_columns import is_noisy, single_row
 from hedgerow.error_bars.provenance.origins import Origin, row_origin
 from hedgerow.error_bars.provenance.rewriting import with_provenance
-from hedgerow.expressions.nodes import Column, Expr, Nested, Order, Window, walk
+from hedgerow.expressions.nodes import Call, Column, Expr, Nested, Order, Window, columns_of, walk
 from hedgerow.expressions.types import Type
 from hedgerow.plan.nodes import (
     Derived,
@@ -66,21 +66,27 @@ def at_most(query: Select, most: int | None) -> Select:
 
 def _with_origins(plan: LogicalPlan) -> tuple[Select, tuple[Origin, ...], Release | None]:
     """The query with what its origins refer to. One released row to each row shown needs nothing but its number."""
-    found = single_row(plan.root)
-    simple = found is not None and not any(
-        isinstance(part, Window) or (isinstance(part, Nested) and is_noisy(part.query)) or _is_public(part)
-        for expr in found.columns
-        for part in walk(expr)
-    )
-    if found is not None and simple:
-        index = plan.releases.index(found.release)
-        return plan.root, tuple(row_origin(expr, found.release, index) for expr in found.columns), found.release
+    rows = single_row(plan.root)
+    if rows is not None and all(_is_simple(expr, rows.release) for expr in rows.columns):
+        index = plan.releases.index(rows.release)
+        return plan.root, tuple(row_origin(expr, rows.release, index) for expr in rows.columns), rows.release
     told = with_provenance(plan.root, plan.releases)
     return told.query if isinstance(told.query, Select) else plan.root, told.origins, None
 
 
-def _is_public(part: Expr) -> bool:
-    return isinstance(part, Column) and bool(part.table)
+def _is_simple(expr: Expr, release: Release) -> bool:
+    """Return True if the released numbers of the row are enough to follow the expression.
+
+    Noise-free parts that have to be computed, such as a comparison of keys, are left to SQL.
+    """
+    names = {("", call.name) for call in release.calls}
+    parts = list(walk(expr))
+    if any(isinstance(part, Window) or (isinstance(part, Nested) and is_noisy(part.query)) for part in parts):
+        return False
+    if any(isinstance(part, Column) and part.table for part in parts):
+        return False
+    noise_free = [part for part in parts if isinstance(part, Call) and not columns_of(part) & names]
+    return len(noise_free) == 0 or not columns_of(expr) & names
 
 
 def _ordered_inside(root: Select, plan: LogicalPlan, last: Sequence[str], dialect: Dialect) -> str:
