@@ -11,12 +11,12 @@ from hedgerow.accounting.budget import Budget, RemainingBudget
 from hedgerow.catalog.model import BudgetPolicy, Catalog, DeclaredColumn, DeclaredTable
 from hedgerow.distributions import Gaussian
 from hedgerow.error_bars.propagation import row_bounds
-from hedgerow.error_bars.provenance.noisy_columns import single_row
+from hedgerow.error_bars.provenance.columns import single_row
 from hedgerow.expressions.types import Type
 from hedgerow.plan.bind import bind
 from hedgerow.privacy.price import price
 from hedgerow.release import Estimator
-from hedgerow.release.measure import NoisyTable
+from hedgerow.release.noisy_table import NoisyTable
 from hedgerow.schema import Schema, SchemaColumn, SchemaTable
 from hedgerow.sql.parse import parse
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from hedgerow.answer import Answer, Summary
 from hedgerow.error_bars.intervals.interval import Interval
 from hedgerow.error_bars.propagation import row_bounds, row_values
-from hedgerow.error_bars.provenance.noisy_columns import SingleRow, noisy_columns, single_row
+from hedgerow.error_bars.provenance.columns import SingleRow, noisy_columns, single_row
 from hedgerow.execution.build_answer import _level, build_answer, rows_shown
 from hedgerow.execution.request import Request
 from hedgerow.plan.nodes import LogicalPlan

@@ -129,7 +129,7 @@ class MySQL(Cursors):
             cursor.execute(sql)
 
 
-class DuckDB(_Plain):
+class IbisDuckDB(_Plain):
     """One DuckDB connection. The backend of its own is better for it; this one is there to show that the way works."""
 
     def __init__(self, connection: Any) -> None:  # noqa: ANN401 - whatever Ibis has made
@@ -191,7 +191,7 @@ class BigQuery(_Plain):
 
 DRIVERS: Mapping[str, Callable[[Any], Driver]] = {
     "bigquery": BigQuery,
-    "duckdb": DuckDB,
+    "duckdb": IbisDuckDB,
     "mssql": Cursors,
     "mysql": MySQL,
     "snowflake": Cursors,

@@ -2,7 +2,7 @@
 
 from hedgerow.compile.draws import columns_used, draws_text, quantiles_text
 from hedgerow.compile.postprocessing import Postprocess, at_most, postprocess, public_tables
-from hedgerow.compile.program import program
+from hedgerow.compile.programs import program
 from hedgerow.compile.queries import query_text
 
 __all__ = [

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from hedgerow.compile.queries import limit_text, query_text
 from hedgerow.compiled import PUBLIC, RELEASED, ROW
 from hedgerow.dialects import Dialect
-from hedgerow.error_bars.provenance.noisy_columns import is_noisy, single_row
+from hedgerow.error_bars.provenance.columns import is_noisy, single_row
 from hedgerow.error_bars.provenance.origins import Origin, row_origin
 from hedgerow.error_bars.provenance.rewriting import with_provenance
 from hedgerow.expressions.nodes import Call, Column, Expr, Nested, Order, Window, columns_of, walk

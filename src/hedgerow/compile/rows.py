@@ -28,7 +28,7 @@ ROWS = "private_rows"
 EARLY = "early"
 
 
-class Form(Enum):
+class RowForm(Enum):
     """Form of a row of `private_rows`."""
 
     SINGLE = "single"
@@ -36,15 +36,15 @@ class Form(Enum):
     EARLY = "early"
 
 
-def form_of(plan: PrivatePlan, dialect: Dialect) -> Form:
+def form_of(plan: PrivatePlan, dialect: Dialect) -> RowForm:
     """How the rows of a plan are best read: a matter of the plan and the engine, never of the data.
 
     A join is better made once; a table is better read twice than gathered, where there is only one group.
     """
     if plan.release.keys and _split(plan) is not None:
-        return Form.EARLY
+        return RowForm.EARLY
     joined = not plan.release.keys and not isinstance(plan.release.source, Scan)
-    return Form.GATHERED if dialect.gathers or joined else Form.SINGLE
+    return RowForm.GATHERED if dialect.gathers or joined else RowForm.SINGLE
 
 
 def narrowed(plan: PrivatePlan) -> PrivatePlan:
@@ -68,9 +68,9 @@ def narrowed(plan: PrivatePlan) -> PrivatePlan:
 def rows_steps(plan: PrivatePlan, dialect: Dialect) -> list[str]:
     """The steps to `private_rows`. For keys, joins of single rows are made once; a table is better read again."""
     form = form_of(plan, dialect)
-    if form is Form.EARLY:
+    if form is RowForm.EARLY:
         return _early(plan, dialect)
-    once = form is Form.SINGLE and bool(plan.release.keys) and not isinstance(plan.release.source, Scan)
+    once = form is RowForm.SINGLE and bool(plan.release.keys) and not isinstance(plan.release.source, Scan)
     columns = [*key_columns(plan, dialect), f"{scalar(plan.release.owner, dialect)} AS o", *_terms(plan, dialect)]
     return [dialect.step(ROWS, f"SELECT {', '.join(columns)} {rows_clause(plan, dialect)}", once=once)]
 

@@ -4,7 +4,7 @@ Most owners are within all limits and have the full weight 2^b. So the sums are 
 are, and what pairs of (owner, key) below the full weight have too much is taken away again: with
 W the weight of a pair and s its partial sum, sum of W s = 2^b sum of s - sum over such pairs of (2^b - W) s. The
 integers are the same, and only the number of rows is kept for each pair; or its sums, too, where rows are not read
-again (`rows.Form`).
+again (`rows.RowForm`).
 """
 
 from hedgerow.compile.caps import (
@@ -19,7 +19,7 @@ from hedgerow.compile.caps import (
     same,
     together,
 )
-from hedgerow.compile.rows import Form, form_of, partial_sums, summed
+from hedgerow.compile.rows import RowForm, form_of, partial_sums, summed
 from hedgerow.compile.scalars import present
 from hedgerow.compile.windows import window_steps
 from hedgerow.compiled import UNITS
@@ -36,10 +36,10 @@ def weighing(plan: PrivatePlan, dialect: Dialect, rows: str, names: Names, nonce
     form = form_of(plan, dialect)
     keys = "".join(f"{name}, " for name in names)
     pairs = f"SELECT {keys}o, {_pair(plan, dialect, form)} FROM {rows}{dialect.group_by([*names, 'o'])}"
-    if dialect.windows and form is not Form.SINGLE:
+    if dialect.windows and form is not RowForm.SINGLE:
         return [dialect.step("parts", pairs, once=False), *window_steps(plan, dialect, names, nonce)]
-    once = bool(names) or _counts_people(plan) or form is not Form.SINGLE
-    source = rows if form is Form.SINGLE else "parts"
+    once = bool(names) or _counts_people(plan) or form is not RowForm.SINGLE
+    source = rows if form is RowForm.SINGLE else "parts"
     return [
         dialect.step("parts", pairs, once=once),
         *cap_steps(plan, dialect, names),
@@ -48,11 +48,11 @@ def weighing(plan: PrivatePlan, dialect: Dialect, rows: str, names: Names, nonce
     ]
 
 
-def _pair(plan: PrivatePlan, dialect: Dialect, form: Form) -> str:
+def _pair(plan: PrivatePlan, dialect: Dialect, form: RowForm) -> str:
     """Columns kept for a pair of owner and key: its number of rows and, unless the rows are read again, their sums."""
-    if form is Form.SINGLE:
+    if form is RowForm.SINGLE:
         return f"{dialect.count()} AS n"
-    if form is Form.GATHERED:
+    if form is RowForm.GATHERED:
         return f"{dialect.count()} AS n{partial_sums(plan, dialect)}"
     sums = "".join(f", {dialect.wide_total(f'p{i}')} AS p{i}" for i, _ in summed(plan))
     return f"CAST({dialect.total('n')} AS {dialect.whole}) AS n{sums}"

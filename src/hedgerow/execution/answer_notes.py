@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from hedgerow.error_bars.intervals.interval import Interval
-from hedgerow.error_bars.provenance.noisy_columns import picks_rows
+from hedgerow.error_bars.provenance.columns import picks_rows
 from hedgerow.execution.request import ErrorTarget
 from hedgerow.expressions.nodes import Window
 from hedgerow.plan.cutting import rows_kept

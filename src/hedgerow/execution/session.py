@@ -14,7 +14,7 @@ from hedgerow.answer import Answer
 from hedgerow.backends import Backend
 from hedgerow.catalog import Catalog
 from hedgerow.compile import public_tables
-from hedgerow.error_bars.provenance.noisy_columns import picks_rows
+from hedgerow.error_bars.provenance.columns import picks_rows
 from hedgerow.errors import BackendError, HedgerowError, InternalError, LedgerError, carrying
 from hedgerow.execution.build_answer import build_answer
 from hedgerow.execution.price_policy import basic_queries, policy_budget

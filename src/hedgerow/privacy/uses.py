@@ -1,6 +1,6 @@
 """Where the post-processing uses an aggregate: on its own, or in arithmetic with others."""
 
-from hedgerow.error_bars.provenance.noisy_columns import single_row
+from hedgerow.error_bars.provenance.columns import single_row
 from hedgerow.expressions.nodes import Nested, Window, columns_of, walk
 from hedgerow.plan.nodes import LogicalPlan, Release
 

@@ -4,7 +4,7 @@ from hedgerow.noise import nonce
 from hedgerow.release.distinct import count_values
 from hedgerow.release.estimate import Estimator, Population
 from hedgerow.release.imagine import carried, extreme, typical
-from hedgerow.release.measure import NoisyTable, measure
+from hedgerow.release.key_selection import SelectedKeys, covers_every_key, select_keys
 from hedgerow.release.memory import (
     asks_for_all,
     known_sizes,
@@ -14,9 +14,9 @@ from hedgerow.release.memory import (
     recall_any,
     remember,
 )
+from hedgerow.release.noisy_table import NoisyTable, measure
 from hedgerow.release.postprocess_engine import PostprocessEngine
 from hedgerow.release.ranks import draw_ranks, in_order
-from hedgerow.release.select_keys import SelectedKeys, covers_every_key, select_keys
 
 __all__ = [
     "Estimator",

@@ -9,7 +9,7 @@ from hedgerow.exact import ExactTable
 from hedgerow.privacy.distinct import Distinct
 from hedgerow.privacy.plan import PrivatePlan
 from hedgerow.release.draw import add_noise, require
-from hedgerow.release.select_keys import SelectedKeys
+from hedgerow.release.key_selection import SelectedKeys
 from hedgerow.statistics.distinct_bounds import distinct_flow
 
 Floats = NDArray[np.float64]

@@ -17,7 +17,7 @@ from hedgerow.expressions.facts import range_of
 from hedgerow.privacy.plan import PrivatePlan, SumForms, Terms
 from hedgerow.privacy.statement_sums import needed_sums
 from hedgerow.release.estimate import Estimator
-from hedgerow.release.measure import NoisyTable
+from hedgerow.release.noisy_table import NoisyTable
 
 Floats = NDArray[np.float64]
 Solved = list[tuple[Terms, Floats]]

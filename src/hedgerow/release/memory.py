@@ -32,7 +32,7 @@ from hedgerow.privacy.statement_sums import needed_sums, support_of
 from hedgerow.privacy.sums import NoisySum, Selection
 from hedgerow.release.estimate import Estimator
 from hedgerow.release.kept_draws import describe_draws, read_draws
-from hedgerow.release.measure import NoisyTable
+from hedgerow.release.noisy_table import NoisyTable
 from hedgerow.release.ranks import RankColumn
 
 FORMAT = 3

@@ -13,8 +13,8 @@ from hedgerow.exact import ExactTable
 from hedgerow.privacy.plan import PrivatePlan
 from hedgerow.privacy.ranks import Draw
 from hedgerow.release.draw import require
+from hedgerow.release.key_selection import SelectedKeys
 from hedgerow.release.quantiles import measure_extreme, measure_quantile
-from hedgerow.release.select_keys import SelectedKeys
 from hedgerow.statistics.quantiles import QuantilePoints
 
 Floats = NDArray[np.float64]

@@ -17,7 +17,7 @@ from hedgerow.catalog.load_budget import EPSILONS
 from hedgerow.compile import program
 from hedgerow.distributions import Gaussian
 from hedgerow.error_bars.propagation import row_bounds
-from hedgerow.error_bars.provenance.noisy_columns import noisy_columns, single_row
+from hedgerow.error_bars.provenance.columns import noisy_columns, single_row
 from hedgerow.errors import BudgetError, ConditionNotMet, ParameterError, QueryError
 from hedgerow.execution.public_tables import public_statement
 from hedgerow.execution.request import Question, Request, real

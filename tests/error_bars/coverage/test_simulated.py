@@ -4,7 +4,7 @@ import pytest
 from scipy.stats import binom
 
 from hedgerow.error_bars.intervals.interval import Interval
-from hedgerow.error_bars.propagation.simulation import LEAST_DRAWS, SIMULATED, Drawn, around, draws_for
+from hedgerow.error_bars.propagation.simulation import LEAST_DRAWS, SIMULATED, SimulatedNumber, around, draws_for
 
 ASKED = 150
 FALSE_ALARM = 1e-9
@@ -88,7 +88,7 @@ def test_the_number_of_draws_grows_with_confidence():
 
 
 def test_an_interval_is_the_hull_of_both_readings():
-    assert around(5.0, Drawn(4.0, 9.0, -1.0), Interval()) == Interval.of(1.0, 9.0, SIMULATED)
-    assert around(5.0, Drawn(1.0, 11.0, 0.0), Interval()) == Interval.of(0.0, 11.0, SIMULATED)
-    assert around(None, Drawn(4.0, 9.0, 0.0), Interval()) == Interval()
+    assert around(5.0, SimulatedNumber(4.0, 9.0, -1.0), Interval()) == Interval.of(1.0, 9.0, SIMULATED)
+    assert around(5.0, SimulatedNumber(1.0, 11.0, 0.0), Interval()) == Interval.of(0.0, 11.0, SIMULATED)
+    assert around(None, SimulatedNumber(4.0, 9.0, 0.0), Interval()) == Interval()
     assert around(5.0, None, Interval()) == Interval()

@@ -61,7 +61,7 @@ class InProcess:
                 session.close()
 
 
-class Server:
+class ClickHouseServer:
     """A client of clickhouse-connect. A client with a session takes one statement after the other."""
 
     def __init__(self, client: Any) -> None:  # noqa: ANN401 - imported only where it is there

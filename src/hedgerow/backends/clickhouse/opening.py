@@ -11,7 +11,7 @@ from urllib.parse import unquote, urlsplit
 
 from hedgerow.backends.base import failure
 from hedgerow.backends.clickhouse.backend import ClickHouse
-from hedgerow.backends.clickhouse.doors import InProcess, Server
+from hedgerow.backends.clickhouse.doors import ClickHouseServer, InProcess
 from hedgerow.backends.clickhouse.errors import OPENING, number_of
 from hedgerow.dialects.clickhouse import CLICKHOUSE
 from hedgerow.errors import BackendError
@@ -65,7 +65,7 @@ def _over(client: Any, *, handed_in: bool) -> ClickHouse:  # noqa: ANN401 - like
             code="engine-settings",
             hint="Use readonly = 2 in the user's profile: it allows settings, and no writing.",
         )
-    return ClickHouse(Server(client), handed_in=handed_in, locked=allowed == "0")
+    return ClickHouse(ClickHouseServer(client), handed_in=handed_in, locked=allowed == "0")
 
 
 def open_chdb(url: str) -> ClickHouse:

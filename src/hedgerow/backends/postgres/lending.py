@@ -50,7 +50,7 @@ class Lender(Protocol):
         """Let go of all of them."""
 
 
-class Server:
+class PostgresServer:
     """A server by its address: a pool of connections.
 
     Args:

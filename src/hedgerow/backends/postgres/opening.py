@@ -5,7 +5,7 @@ from urllib.parse import unquote
 
 from hedgerow.backends.postgres import faults
 from hedgerow.backends.postgres.backend import Postgres
-from hedgerow.backends.postgres.lending import MOST, Server, driver
+from hedgerow.backends.postgres.lending import MOST, PostgresServer, driver
 from hedgerow.backends.postgres.settings import PATIENCE
 
 OURS = frozenset({"schema", "timeout", "connections"})
@@ -27,7 +27,7 @@ def open_postgres(url: str) -> Postgres:
     if not _is_understood(plain):
         raise faults.bad_url()
     patience = _patience(ours)
-    lender = Server(plain, most=_connections(ours), patience=patience)
+    lender = PostgresServer(plain, most=_connections(ours), patience=patience)
     try:
         return Postgres(lender, handed_in=False, schema=ours.get("schema"), patience=patience)
     except BaseException:

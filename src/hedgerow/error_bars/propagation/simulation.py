@@ -21,7 +21,7 @@ from hedgerow.distributions import Gaussian, Noise
 from hedgerow.error_bars.intervals.bounds import Floats
 from hedgerow.error_bars.intervals.interval import Interval, IntervalKind, Reason, Status
 from hedgerow.error_bars.propagation.forms import Releases
-from hedgerow.error_bars.provenance.noisy_columns import noisy_columns
+from hedgerow.error_bars.provenance.columns import noisy_columns
 from hedgerow.errors import BackendError
 from hedgerow.plan.nodes import LogicalPlan
 from hedgerow.release import Estimator, NoisyTable, PostprocessEngine
@@ -37,7 +37,7 @@ SIMULATED = Status(IntervalKind.APPROXIMATE, Reason.SIMULATED, "approximate: sim
 
 
 @dataclass(frozen=True)
-class Drawn:
+class SimulatedNumber:
     """Two quantiles and the minimum of the draws of one number."""
 
     low: float
@@ -71,7 +71,7 @@ class Simulation:
             for by_name, row in zip(bars, rows, strict=True)
         ]
 
-    def _run(self, names: set[str], draws: int, beta: float) -> dict[tuple[object, ...], dict[str, Drawn]]:
+    def _run(self, names: set[str], draws: int, beta: float) -> dict[tuple[object, ...], dict[str, SimulatedNumber]]:
         root = self.logical.root
         numbers = [c.name for name, c in zip(self.logical.names, root.columns, strict=True) if name in names]
         text = quantiles_text(self.logical, DUCKDB, self._keys(), numbers, (beta / 2, 1 - beta / 2))
@@ -88,7 +88,7 @@ class Simulation:
         bar: Interval,
         name: str,
         row: Mapping[str, object],
-        found: Mapping[tuple[object, ...], Mapping[str, Drawn]],
+        found: Mapping[tuple[object, ...], Mapping[str, SimulatedNumber]],
     ) -> Interval:
         if bar.reason is not Reason.NO_RULE:
             return bar
@@ -154,10 +154,10 @@ def _signs(count: int, random: np.random.Generator) -> NDArray[np.int8]:
 
 def read_draws(
     found: pa.Table, draws: int, keys: Sequence[str], numbers: Sequence[str]
-) -> dict[tuple[object, ...], dict[str, Drawn]]:
+) -> dict[tuple[object, ...], dict[str, SimulatedNumber]]:
     """The draws of each number, by key; only where every draw gave exactly one row, with a value."""
     every = draws * (draws - 1) // 2
-    result: dict[tuple[object, ...], dict[str, Drawn]] = {}
+    result: dict[tuple[object, ...], dict[str, SimulatedNumber]] = {}
     for row in found.to_pylist():
         once = row["hedgerow_rows"] == draws and row["hedgerow_draws_sum"] == every
         result[tuple(row[key] for key in keys)] = {
@@ -166,12 +166,12 @@ def read_draws(
     return result
 
 
-def _drawn_of(row: dict[str, Any], index: int) -> Drawn:
+def _drawn_of(row: dict[str, Any], index: int) -> SimulatedNumber:
     low, high = row[f"hedgerow_q{index}"]
-    return Drawn(float(low), float(high), float(row[f"hedgerow_m{index}"]))
+    return SimulatedNumber(float(low), float(high), float(row[f"hedgerow_m{index}"]))
 
 
-def around(value: float | None, drawn: Drawn | None, otherwise: Interval) -> Interval:
+def around(value: float | None, drawn: SimulatedNumber | None, otherwise: Interval) -> Interval:
     """The hull of the quantiles and of their reflection in the value; not below zero where no draw is."""
     if value is None or drawn is None:
         return otherwise

@@ -1,6 +1,6 @@
 """Provenance of the numbers of an answer: which released numbers are in each, and how."""
 
-from hedgerow.error_bars.provenance.noisy_columns import SingleRow, is_noisy, noisy_columns, picks_rows, single_row
+from hedgerow.error_bars.provenance.columns import SingleRow, is_noisy, noisy_columns, picks_rows, single_row
 from hedgerow.error_bars.provenance.origins import Origin
 from hedgerow.error_bars.provenance.rewriting import with_provenance
 

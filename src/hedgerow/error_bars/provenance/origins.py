@@ -7,7 +7,7 @@ A query is rewritten so that it also gives, for each row it shows, the numbers o
 from dataclasses import dataclass
 
 from hedgerow.compiled import ROW
-from hedgerow.error_bars.provenance.noisy_columns import is_noisy
+from hedgerow.error_bars.provenance.columns import is_noisy
 from hedgerow.expressions.nodes import Call, Column, Expr, Literal, Nested
 from hedgerow.expressions.types import Type
 from hedgerow.plan.nodes import Release

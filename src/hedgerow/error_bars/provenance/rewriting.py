@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from functools import reduce
 
 from hedgerow.compiled import ROW
-from hedgerow.error_bars.provenance.noisy_columns import is_noisy, noisy_columns
+from hedgerow.error_bars.provenance.columns import is_noisy, noisy_columns
 from hedgerow.error_bars.provenance.origins import ELEMENT, Applied, Cell, Gathered, Known, Origin, Ranked, Untraced
 from hedgerow.expressions.exact_aggregates import ROWS, TOTAL
 from hedgerow.expressions.nodes import Call, Column, ColumnId, Expr, Literal, Nested, Window, walk
@@ -54,7 +54,7 @@ def with_provenance(query: Query, releases: Sequence[Release]) -> WithProvenance
         return WithProvenance(
             query, tuple(Untraced() if noisy else Known(column) for noisy, column in pairs), chosen=True
         )
-    reader = _Reader(releases)
+    reader = _OriginReader(releases)
     source, meaning, chosen = (None, {}, False) if query.source is None else reader.source(query.source)
     chosen = chosen or reader.is_noisy(query.where, meaning)
     inner = [reader.origin(column.expr, meaning, chosen=chosen) for column in query.columns]
@@ -109,7 +109,7 @@ def _references(origin: Origin, change: Callable[[Expr], Expr]) -> Origin:
 
 
 @dataclass(frozen=True)
-class _Reader:
+class _OriginReader:
     releases: Sequence[Release]
 
     def source(self, source: From) -> "Source":

@@ -55,7 +55,7 @@ class AddedWhole(Added):
     finalize = value
 
 
-class Gathered:
+class GatheredValues:
     """A summary of all values at once, in order."""
 
     read: ClassVar[Callable[..., Any]]
@@ -91,9 +91,9 @@ class Gathered:
 
 def _gathered(
     read: Callable[..., Any], order: Callable[[Any], Any], result: Callable[[Sequence[Any]], Stored]
-) -> type[Gathered]:
+) -> type[GatheredValues]:
     parts = {"read": read, "order": order, "result": result}
-    return type("Summary", (Gathered,), {name: staticmethod(part) for name, part in parts.items()})
+    return type("Summary", (GatheredValues,), {name: staticmethod(part) for name, part in parts.items()})
 
 
 def _number(value: Stored) -> float | None:
@@ -106,7 +106,7 @@ def _after_numbers(value: float) -> tuple[bool, float]:
     return math.isnan(value), value
 
 
-def _of_numbers(compute: Callable[[Sequence[float]], float | None]) -> type[Gathered]:
+def _of_numbers(compute: Callable[[Sequence[float]], float | None]) -> type[GatheredValues]:
     def result(rows: Sequence[float]) -> Stored:
         found = compute(rows)
         return None if found is None else real(found)
@@ -175,7 +175,7 @@ def _joined(pairs: Sequence[tuple[str, str]]) -> Stored:
     return pairs[0][1].join(word for word, _ in pairs)
 
 
-SUMMARIES: Mapping[str, tuple[int, type[Added | Gathered]]] = {
+SUMMARIES: Mapping[str, tuple[int, type[Added | GatheredValues]]] = {
     "wide_total": (1, Added),
     "product_total": (2, Added),
     "sum_whole": (1, AddedWhole),

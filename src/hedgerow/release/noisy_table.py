@@ -12,8 +12,8 @@ from hedgerow.exact import ExactTable
 from hedgerow.privacy.plan import PrivatePlan
 from hedgerow.privacy.sums import NoisySum
 from hedgerow.release.draw import Whole, add_noise, require
+from hedgerow.release.key_selection import SelectedKeys
 from hedgerow.release.ranks import RankColumn
-from hedgerow.release.select_keys import SelectedKeys
 
 Floats = NDArray[np.float64]
 
