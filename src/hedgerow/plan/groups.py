@@ -230,7 +230,8 @@ class GroupBinder:
                 code="rollup-people",
                 hint="Count rows, or ask for each level of totals in a query of its own.",
             )
-        keys = tuple(Named(k.name, replace(_shown(k, alias), table=alias)) for k in groups.keys)
+        shown = [Column(key.name, key.expr.type, table=alias, collated=False) for key in groups.keys]
+        keys = tuple(Named(column.name, column) for column in shown)
         totals = tuple(_total(call, groups, keys, alias) for call in calls)
         return Grouped(Released(release, alias), (), keys, totals, groups.alias, groups.sets)
 
@@ -271,10 +272,6 @@ def _limits(ownership: Ownership, keys: Sequence[Named]) -> ContributionLimits:
     if ownership.limits.max_groups != 1 and keys and all(in_fixed(key.expr, ownership) for key in keys):
         return replace(ownership.limits, max_groups=1, inferred=True)
     return ownership.limits
-
-
-def _shown(key: Named, alias: str) -> Column:
-    return Column(key.name, key.expr.type, table=alias, collated=False)
 
 
 def _total(call: AggregateCall, groups: Groups, keys: Sequence[Named], alias: str) -> AggregateCall:

@@ -131,7 +131,7 @@ def derived(table: Table, name: str, context: Context, node: exp.Expr) -> Joined
     columns: dict[str, Expr] = {}
     for index, (spelling, column) in enumerate(zip(table.names, table.columns, strict=True)):
         if fold(spelling) not in columns:
-            named = replace(column, name=_column_name(table, index), table=alias)
+            named = replace(column, name="o" if index in table.owner_at else f"c{index}", table=alias)
             columns[fold(spelling)] = Literal(None, Type.NULL) if column.type is Type.NULL else named
     item = Item(name, columns, frozenset(), shown)
     source = Derived(table.query, alias)
@@ -170,10 +170,6 @@ def _renamed(item: Item, names: list[str], node: exp.Expr) -> Item:
     spelling = [*names, *list(item.shown.values())[len(names) :]]
     columns = dict(zip(map(fold, spelling), item.columns.values(), strict=True))
     return Item(item.name, columns, frozenset(), dict(zip(map(fold, spelling), spelling, strict=True)))
-
-
-def _column_name(table: Table, index: int) -> str:
-    return "o" if index in table.owner_at else f"c{index}"
 
 
 def constants(node: exp.Values, context: Context) -> Table:

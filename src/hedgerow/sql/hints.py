@@ -99,11 +99,12 @@ def unclosed(text: str) -> Hint | None:
             closing = sign if sign in "'\"" else "*/"
             end = text.find(closing, at + len(closing))
             if end < 0:
+                span = Span(at, at + 1, text.count("\n", 0, at) + 1)
                 what = "comment" if closing == "*/" else "quote"
                 doubled = (
                     " A quote inside a text is doubled: 'O''Brien'." if sign == "'" and text.count("'") > 1 else ""
                 )
-                return Hint(f"The {what} that begins here is not closed: add {closing}{doubled}", _span(text, at))
+                return Hint(f"The {what} that begins here is not closed: add {closing}{doubled}", span)
             at = end + len(closing) - 1
         at += 1
     return None
@@ -142,7 +143,3 @@ def _missing_comma(tokens: Sequence[Token], position: int) -> Hint | None:
 
 def _at(first: Token, last: Token | None = None) -> Span:
     return Span(first.start, (last or first).end + 1, first.line)
-
-
-def _span(text: str, at: int) -> Span:
-    return Span(at, at + 1, text.count("\n", 0, at) + 1)

@@ -8,9 +8,9 @@ import pytest
 import sqlglot
 from sqlglot import exp
 
-from hedgerow.compile import at_most, postprocess, program, public_tables, query_text
+from hedgerow.compile import postprocess, program, public_tables, query_text
 from hedgerow.dialects import DUCKDB
-from hedgerow.execution.public_tables import ordered
+from hedgerow.execution.public_tables import public_statement
 from hedgerow.execution.run import nothing_of
 from hedgerow.limits import UNDECLARED
 from hedgerow.plan.nodes import scans_of
@@ -71,10 +71,11 @@ def plain(text):
     return NONCE.sub("0" * 32, text)
 
 
-def written_by_compile(logical, priced, schema, there):
-    """The statements that a plan is rendered to: for the database `there`, and for the engine after the noise."""
+def written_by_compile(logical, priced, session):
+    """The statements that a plan is rendered to: for the database of a session, and for the engine after the noise."""
+    schema, there = session.schema, session.backend.dialect
     if priced is None:
-        return {query_text(at_most(ordered(logical.root), UNDECLARED.rows + 1), there)}, set()
+        return {public_statement(logical, session.catalog, there).sql}, set()
     programs = [program(part, there, "0" * 32) for part in priced.parts]
     public = [public_text(schema.tables[name], there) for name in public_tables(logical)]
     public += [domain_text(release, there) for release in logical.releases if release.domain is not None]
@@ -107,9 +108,7 @@ def expected(understood, entry_of, file_shop):
 
     def texts(asked, **options):
         entry = entry_of("harmless", asked, options) if isinstance(asked, str) else asked
-        return written_by_compile(
-            *understood(entry), session_of(file_shop).schema, session_of(file_shop).backend.dialect
-        )
+        return written_by_compile(*understood(entry), session_of(file_shop))
 
     return texts
 
