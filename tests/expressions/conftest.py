@@ -49,7 +49,7 @@ class OneTable:
 
     columns: dict
 
-    def special(self, node):  # noqa: ARG002
+    def special(self, node, binder):  # noqa: ARG002
         return None
 
     def column(self, node):

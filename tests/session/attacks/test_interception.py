@@ -146,7 +146,7 @@ def test_a_quote_shows_the_statements_that_would_be_sent(file_shop, expected, qu
 def test_every_statement_of_a_harmless_query_is_one_that_compile_wrote(
     file_shop, statements, expected, harmless, monkeypatch
 ):
-    monkeypatch.setattr(file_shop, "_dialect", harmless.dialect)
+    monkeypatch.setattr(file_shop, "_session", replace(session_of(file_shop), dialect=harmless.dialect))
     sent, later = statements(harmless.query, **harmless.options)
     wanted, wanted_later = expected(harmless)
     assert set(sent) <= {*wanted, *FIXED}
