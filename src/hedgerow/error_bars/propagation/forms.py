@@ -275,8 +275,8 @@ def _alike(
     by_terms: dict[tuple[tuple[float, float, Noise], ...], list[int]] = defaultdict(list)
     for row in rows.tolist():
         tops, bottoms = _entries(top, row), _entries(bottom, row)
-        terms = [(tops.get(c, 0.0), bottoms.get(c, 0.0), releases.noises[c]) for c in {**tops, **bottoms}]
-        by_terms[tuple(sorted(terms, key=repr))].append(row)
+        cells = sorted({**tops, **bottoms})
+        by_terms[tuple((tops.get(c, 0.0), bottoms.get(c, 0.0), releases.noises[c]) for c in cells)].append(row)
     return [(np.array(alike, dtype=np.int64), list(terms)) for terms, alike in by_terms.items()]
 
 
