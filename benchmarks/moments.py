@@ -34,7 +34,7 @@ from hedgerow.statistics.moments import (
     var_pop,
     variance_bounds,
 )
-from hedgerow.statistics.moments.constants import covariance_constant, variance_constant
+from hedgerow.statistics.moments.estimates import covariance_constant, variance_constant
 
 OUT = Console(width=110)
 Floats = np.ndarray[Any, np.dtype[np.float64]]

@@ -6,7 +6,7 @@ from typing import Any
 import altair as alt
 
 from hedgerow.tuner import applicability
-from hedgerow.tuner.chart import region_chart, save_chart
+from hedgerow.tuner.regions import region_chart, save_chart
 
 UPPERS = (2, 10, 30, 68, 120)
 REGIONS = {

@@ -23,9 +23,8 @@ from hedgerow import Gaussian, Laplace
 from hedgerow.accuracy import gaussian_sigma
 from hedgerow.distributions import Noise
 from hedgerow.ratio import expected_ratio, odds_ratio, relative_risk, risk_difference, sample_accuracy
-from hedgerow.statistics.two_by_two.arms import Arm, disjoint_counts, public_size
+from hedgerow.statistics.two_by_two.arms import Arm, disjoint_counts, public_size, variance
 from hedgerow.statistics.two_by_two.curves import ODDS_RATIO, RELATIVE_RISK, RISK_DIFFERENCE
-from hedgerow.statistics.two_by_two.laws import variance
 from hedgerow.statistics.two_by_two.score import Score
 
 LOG, OUT = Console(stderr=True), Console(width=118)

@@ -6,7 +6,7 @@ from typing import Any
 import altair as alt
 
 from hedgerow.ratio import forest_plot, relative_risk, sweep_plot
-from hedgerow.tuner.chart import save_chart
+from hedgerow.tuner.regions import save_chart
 
 Rows = list[dict[str, Any]]
 ESTIMATORS = ("noisy_counts", "disjoint", "noisy_log", "naive", "smooth", "ptr")

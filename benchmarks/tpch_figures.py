@@ -8,7 +8,7 @@ from peers.expected import OURS
 from tpch_errors import Trials
 from tpch_queries import QUERIES
 
-from hedgerow.tuner.chart import save_chart
+from hedgerow.tuner.regions import save_chart
 
 Figure = alt.Chart | alt.LayerChart | alt.FacetChart
 

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from hedgerow.accounting import QueryBudget, gaussian_mu, query_budget_delta, query_budget_sigma
-from hedgerow.accounting.schedules import SHARES, open_share, power_share
+from hedgerow.accounting.protocol import SHARES, open_share, power_share
 from hedgerow.errors import ParameterError
 
 DELTA = query_budget_delta(100_000)

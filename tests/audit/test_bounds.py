@@ -7,7 +7,7 @@ from scipy.special import ndtr, ndtri
 from scipy.stats import binom
 
 from hedgerow.accounting import gaussian_delta
-from hedgerow.audit.bounds import Tally, blur, epsilon_bound, furthest, greatest_chance, least_chance, mu_bound
+from hedgerow.audit.events import Tally, blur, epsilon_bound, furthest, greatest_chance, least_chance, mu_bound
 
 LEVEL = 0.01
 RUNS = 20

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from hedgerow.audit.bounds import Tally
-from hedgerow.audit.events import choose, worth_of_epsilon, worth_of_mu
+from hedgerow.audit.events import Tally, choose, worth_of_epsilon, worth_of_mu
 from hedgerow.audit.record import Sample, Trait
 from hedgerow.distributions import Gaussian, Laplace
 

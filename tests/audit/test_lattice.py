@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hedgerow.audit.lattice import DECIDABLE, lowest_bits, off_lattice
+from hedgerow.audit.record import DECIDABLE, lowest_bits, off_lattice
 
 steps = st.builds(
     lambda denominator, bits, shift: float(denominator << bits) * 2.0**shift,

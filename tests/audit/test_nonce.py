@@ -2,7 +2,7 @@
 
 import re
 
-from hedgerow.audit.repeat import _KeptSnapshot
+from hedgerow.audit.repetition import _KeptSnapshot
 
 NONCE = re.compile(r"md5\('([0-9a-f]{32})'")
 

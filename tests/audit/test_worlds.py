@@ -7,10 +7,9 @@ import pytest
 
 from hedgerow.audit import KINDS, audit
 from hedgerow.audit.blueprint import draw_up
-from hedgerow.audit.layout import sheets
-from hedgerow.audit.people import Person, crowd
-from hedgerow.audit.planning import plan
-from hedgerow.audit.runs import AuditQuestion, asking
+from hedgerow.audit.people import Person, crowd, sheets
+from hedgerow.audit.repetition import AuditQuestion, asking
+from hedgerow.audit.run import plan
 from hedgerow.backends import connect_backend
 from hedgerow.catalog import BudgetPolicy, Catalog, DeclaredTable, load_catalog
 from hedgerow.catalog.model import DeclaredColumn

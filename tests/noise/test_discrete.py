@@ -2,9 +2,7 @@ import numpy as np
 import pytest
 
 from hedgerow.errors import InternalError
-from hedgerow.noise.discrete import BATCH, draw
-from hedgerow.noise.gaussian import discrete_gaussian
-from hedgerow.noise.laplace import discrete_laplace
+from hedgerow.noise.discrete import BATCH, discrete_gaussian, discrete_laplace, draw
 from hedgerow.noise.rounded import rounded_gaussian
 from hedgerow.noise.source import nonce
 from hedgerow.testing import assert_distribution

@@ -5,10 +5,19 @@ from scipy import stats
 from scipy.special import ndtr, ndtri
 
 from hedgerow.noise import source
-from hedgerow.noise.gaussian import discrete_gaussian
-from hedgerow.noise.refine import TailBits, refine
-from hedgerow.noise.rounded import _brackets, _magnitudes, rounded_gaussian
-from hedgerow.noise.tail_table import CELLS, CELLS_PER_UNIT, REACH, _tail, tail_table
+from hedgerow.noise.discrete import discrete_gaussian
+from hedgerow.noise.rounded import (
+    CELLS,
+    CELLS_PER_UNIT,
+    REACH,
+    TailBits,
+    _brackets,
+    _magnitudes,
+    _tail,
+    refine,
+    rounded_gaussian,
+    tail_table,
+)
 
 FALSE_ALARM = 1e-9
 SCALES = [0.7, 1.0, 5.0, 1000.0]

@@ -14,7 +14,7 @@ LATE = {
     ("ledger/postgres_address.py", "psycopg"): "an extra",
     ("noise/discrete.py", "opendp"): "a quarter of a second to load, and a quote needs no noise",
     ("ratio/bias.py", "scipy.stats"): "half a second to load, and seldom needed",
-    ("statistics/two_by_two/bootstrap.py", "scipy.stats"): "half a second to load, and seldom needed",
+    ("statistics/two_by_two/yardsticks.py", "scipy.stats"): "half a second to load, and seldom needed",
 }
 """Every import inside a function: the file, the library, the reason."""
 

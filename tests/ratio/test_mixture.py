@@ -8,7 +8,7 @@ from scipy.special import ndtr
 
 from hedgerow import Gaussian, Laplace
 from hedgerow.error_bars.intervals import tail
-from hedgerow.statistics.two_by_two.mixture import mixed_tail
+from hedgerow.statistics.two_by_two.score import mixed_tail
 
 
 @pytest.mark.parametrize("sigma", [0.01, 1.0, 30.0])

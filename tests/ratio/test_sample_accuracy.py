@@ -11,7 +11,7 @@ from scipy.special import ndtr
 from hedgerow.accuracy import gaussian_sigma
 from hedgerow.errors import ParameterError
 from hedgerow.ratio import sample_accuracy
-from hedgerow.ratio.noisy_quotient import gaussian_failure, laplace_failure
+from hedgerow.ratio.failure import gaussian_failure, laplace_failure
 
 EXACT = [
     (100, 100, 1, 0.1, 0.0240305),

@@ -12,9 +12,8 @@ from hedgerow.accuracy import quotient_interval
 from hedgerow.error_bars.intervals.interval import Interval
 from hedgerow.errors import ParameterError
 from hedgerow.ratio import odds_ratio, relative_risk, risk_difference
-from hedgerow.statistics.two_by_two.arms import Arm, disjoint_counts, noisy_size, public_size
+from hedgerow.statistics.two_by_two.arms import Arm, disjoint_counts, noisy_size, public_size, variance
 from hedgerow.statistics.two_by_two.curves import ODDS_RATIO, RELATIVE_RISK, RISK_DIFFERENCE
-from hedgerow.statistics.two_by_two.laws import variance
 from hedgerow.statistics.two_by_two.score import Score
 
 STATISTICS = [relative_risk, odds_ratio, risk_difference]

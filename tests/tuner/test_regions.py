@@ -8,7 +8,7 @@ from hedgerow.accuracy import average_error, enough_rows
 from hedgerow.arguments import MECHANISMS
 from hedgerow.errors import ParameterError
 from hedgerow.tuner import applicability
-from hedgerow.tuner.chart import region_chart, save_chart
+from hedgerow.tuner.regions import region_chart, save_chart
 
 RANGES = [(1, upper) for upper in (2, 10, 30, 68, 120)]
 

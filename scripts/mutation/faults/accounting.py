@@ -75,14 +75,14 @@ FAULTS = (
     ),
     Fault(
         "bounded-range-worth-half",
-        "accounting/conversions.py",
+        "accounting/events.py",
         'non_negative("epsilon", epsilon) / 2.0)',
         'non_negative("epsilon", epsilon) / 4.0)',
         (GAUSSIAN,),
     ),
     Fault(
         "score-of-a-quantile-moves-twice-as-far",
-        "statistics/quantiles/scores.py",
+        "statistics/quantiles/targets.py",
         "epsilon / (2 * target.larger_share * reach.weight",
         "epsilon / (target.larger_share * reach.weight",
         (QUANTILES,),

@@ -73,14 +73,14 @@ FAULTS = (
     ),
     Fault(
         "refinement-off-by-one",
-        "noise/refine.py",
+        "noise/rounded.py",
         "arb(2 * magnitude - 1)",
         "arb(2 * magnitude + 1)",
         (ROUNDED,),
     ),
     Fault(
         "refinement-without-fresh-bits",
-        "noise/refine.py",
+        "noise/rounded.py",
         "(self.head << MORE_BITS) | source.bits(MORE_BITS)",
         "(self.head << MORE_BITS) | (2**MORE_BITS - 1)",
         (ROUNDED,),

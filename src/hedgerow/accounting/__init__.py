@@ -2,7 +2,6 @@
 
 from hedgerow.accounting.accountant import Accountant
 from hedgerow.accounting.basic import Basic
-from hedgerow.accounting.conversions import bounded_range_mu, pure_mu
 from hedgerow.accounting.events import (
     AnyEvent,
     ApproximateEvent,
@@ -11,7 +10,9 @@ from hedgerow.accounting.events import (
     LaplaceEvent,
     SpreadRangeEvent,
     ThresholdEvent,
+    bounded_range_mu,
     event_from_dict,
+    pure_mu,
 )
 from hedgerow.accounting.gaussian import gaussian_delta, gaussian_epsilon, gaussian_mu
 from hedgerow.accounting.gdp import GDP

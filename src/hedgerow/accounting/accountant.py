@@ -15,8 +15,8 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import Self
 
-from hedgerow.accounting.bisection import bracket
 from hedgerow.accounting.events import AnyEvent, GaussianEvent, ThresholdEvent
+from hedgerow.accounting.gaussian import bracket
 from hedgerow.arguments import non_negative, probability, whole
 
 SCALE = 2**120

@@ -3,8 +3,7 @@
 import math
 
 from hedgerow.accounting.accountant import Accountant, as_float, total
-from hedgerow.accounting.conversions import pure_mu
-from hedgerow.accounting.events import ApproximateEvent, LaplaceEvent
+from hedgerow.accounting.events import ApproximateEvent, LaplaceEvent, pure_mu
 from hedgerow.accounting.gaussian import gaussian_delta, gaussian_epsilon
 
 

@@ -5,8 +5,7 @@ from fractions import Fraction
 
 from scipy.special import log_ndtr, ndtri
 
-from hedgerow.accounting.bisection import bracket
-from hedgerow.accounting.gaussian import SLACK, gaussian_delta
+from hedgerow.accounting.gaussian import SLACK, bracket, gaussian_delta
 from hedgerow.arguments import non_negative, positive, probability, real, whole
 
 FAR = 64.0

@@ -3,8 +3,8 @@
 import math
 
 from hedgerow.accounting.accountant import Accountant, as_float
-from hedgerow.accounting.bisection import bracket
 from hedgerow.accounting.events import AnyEvent, GaussianEvent, RangeEvent
+from hedgerow.accounting.gaussian import bracket
 
 
 def zcdp_delta(epsilon: float, rho: float) -> float:

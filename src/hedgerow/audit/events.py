@@ -1,17 +1,243 @@
-"""Choosing an event on one half of the runs, and counting it on the other."""
+"""Events chosen on one half of the runs and counted on the other, and what no guarantee could be below.
 
+From how often an event happened to what no guarantee could be below: exact, at a stated confidence.
+
+An event is a set of outcomes that was fixed before these runs were made. If it happens with probability p on one
+database and q on its neighbour, a statement that is (epsilon, delta)-DP has p <= e^epsilon q + delta, and one that is
+mu-GDP (with a little pure epsilon and mass beside it) has Phi^-1((p - mass) e^-pure) <= Phi^-1(q) + mu. Both are
+solved for epsilon and for mu, with p at its lower and q at its upper limit (Clopper and Pearson), so that each result
+is too large with probability at most twice the level of one limit.
+"""
+
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
+from scipy.special import betainccinv, betaincinv, ndtri
 
-from hedgerow.audit.bounds import Tally
-from hedgerow.audit.record import Sample
-from hedgerow.audit.scores import AuditScore, scores
+from hedgerow.audit.record import Sample, Trait, lowest_bits
+from hedgerow.distributions import Gaussian, Noise
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How often an event happened: `likely` times where it is the more likely, `rare` times on the neighbour.
+
+    Attributes:
+        likely: Of `runs` on the one database.
+        rare: Of `runs` on the other.
+        runs: On either.
+    """
+
+    likely: int
+    rare: int
+    runs: int
+
+
+def least_chance(count: int, runs: int, level: float) -> float:
+    """A limit that the chance of an event exceeds, but for `level`.
+
+    Example:
+        >>> least_chance(0, 100, 0.01), round(least_chance(100, 100, 0.01), 4)
+        (0.0, 0.955)
+    """
+    return float(betaincinv(count, runs - count + 1, level)) if count > 0 else 0.0
+
+
+def greatest_chance(count: int, runs: int, level: float) -> float:
+    """A limit that the chance of an event stays below, but for `level`.
+
+    Example:
+        >>> round(greatest_chance(0, 100, 0.01), 4)
+        0.045
+    """
+    return float(betainccinv(count + 1, runs - count, level)) if count < runs else 1.0
+
+
+def epsilon_bound(tally: Tally, delta: float, level: float) -> float:
+    """An epsilon that the statement cannot be below at this delta, but for twice `level`; 0 where nothing is shown.
+
+    Example:
+        >>> round(epsilon_bound(Tally(500, 10, 1000), delta=0.0, level=1e-3), 2)
+        2.93
+    """
+    least = least_chance(tally.likely, tally.runs, level) - delta
+    return max(0.0, math.log(least / greatest_chance(tally.rare, tally.runs, level))) if least > 0.0 else 0.0
+
+
+def mu_bound(tally: Tally, level: float, *, pure: float = 0.0, mass: float = 0.0) -> float:
+    """A mu that the statement cannot be below, beside `pure` epsilon and `mass`, but for twice `level`.
+
+    Example:
+        >>> round(mu_bound(Tally(900, 100, 1000), level=1e-3), 2)
+        2.23
+    """
+    least = (least_chance(tally.likely, tally.runs, level) - mass) * math.exp(-pure)
+    most = greatest_chance(tally.rare, tally.runs, level)
+    return max(0.0, float(ndtri(least) - ndtri(most))) if least > 0.0 and most < 1.0 else 0.0
+
+
+def furthest(runs: int, delta: float, level: float) -> float:
+    """The largest epsilon that so many runs can ever show: of an event that always happens, and never there."""
+    return epsilon_bound(Tally(runs, 0, runs), delta, level)
+
+
+def blur(runs: int, level: float) -> float:
+    """How far so many runs leave mu open: a bound lies about so much below what it bounds, where that is small.
+
+    Example:
+        >>> round(blur(1000, level=1e-3), 2)
+        0.25
+    """
+    half = runs // 2
+    return float(ndtri(greatest_chance(half, runs, level)) - ndtri(least_chance(half, runs, level)))
+
 
 Floats = NDArray[np.float64]
+
+BINS = 16
+CLEAR = 1.5
+"""From so many standard errors on, a difference of centres is taken for one."""
+
+
+Phrase = Callable[[float], str]
+"""What happens where a score is at or beyond a threshold, in words."""
+
+
+@dataclass(frozen=True)
+class AuditScore:
+    """A number for each run, NaN where there is none; and words for the events that it is large, and small."""
+
+    of: Callable[[Floats], Floats]
+    large: Phrase
+    small: Phrase
+
+
+def scores(without: Sample, joined: Sample) -> Iterator[AuditScore]:
+    """Every score that is tried, learnt from runs on both databases."""
+    for i, trait in enumerate(without.traits):
+        if trait.fact:
+            yield AuditScore(_presence(i), _said(trait.words), _said(f"it is not so that {trait.words}"))
+            continue
+        yield AuditScore(
+            _column(i), _said(f"{trait.words} is at least ", "{:.10g}"), _said(f"{trait.words} is at most ", "{:.10g}")
+        )
+        if trait.step is not None:
+            yield _lowest_bit(i, trait)
+        if trait.noise is None:
+            yield _in_bins(i, trait, without.values[:, i], joined.values[:, i])
+    yield _together(without, joined)
+
+
+def _said(before: str, number: str = "", after: str = "") -> Phrase:
+    """Words around a threshold; only `number` is a format, the words may hold anything."""
+    return lambda threshold: f"{before}{number.format(threshold)}{after}"
+
+
+def _lowest_bit(i: int, trait: Trait) -> AuditScore:
+    """How round a number is: noise in floating point tells by it what it was added to."""
+    words = f"the lowest bit of {trait.words} is 2^"
+    return AuditScore(
+        lambda values: lowest_bits(values[:, i]),
+        lambda threshold: f"{words}{math.ceil(threshold)} or above",
+        lambda threshold: f"{words}{math.floor(threshold)} or below",
+    )
+
+
+def _column(i: int) -> Callable[[Floats], Floats]:
+    return lambda values: values[:, i]
+
+
+def _presence(i: int) -> Callable[[Floats], Floats]:
+    return lambda values: np.isfinite(values[:, i]).astype(float)
+
+
+def _in_bins(i: int, trait: Trait, without: Floats, joined: Floats) -> AuditScore:
+    """How much more often a number falls into its bin with the newcomer, by the runs that it was learnt from."""
+    pooled = np.concatenate([without, joined])
+    pooled = pooled[np.isfinite(pooled)]
+    distinct = np.unique(pooled)
+    edges = distinct[1:] if len(distinct) <= 2 * BINS else np.unique(np.quantile(pooled, np.arange(1, BINS) / BINS))
+    ratio = _log_ratio(_binned(without, edges), _binned(joined, edges), len(edges) + 2)
+    words = f"{trait.words} is among values that are e^", "{:.2f}"
+    return AuditScore(
+        lambda values: ratio[_binned(values[:, i], edges)],
+        _said(*words, " times as frequent with the newcomer, or more"),
+        _said(*words, " times as frequent with the newcomer, or less"),
+    )
+
+
+def _binned(values: Floats, edges: Floats) -> NDArray[np.intp]:
+    """The number of the bin; the last is for what is not there."""
+    return np.where(np.isfinite(values), np.searchsorted(edges, values, side="right"), len(edges) + 1)
+
+
+def _log_ratio(without: NDArray[np.intp], joined: NDArray[np.intp], size: int) -> Floats:
+    counts = [np.bincount(places, minlength=size) + 0.5 for places in (without, joined)]
+    return np.asarray(np.log(counts[1] / len(joined)) - np.log(counts[0] / len(without)))
+
+
+def _together(without: Sample, joined: Sample) -> AuditScore:
+    """The likelihood ratio of everything that was seen, with centres that are estimated and the noise that was paid.
+
+    Noise is independent from number to number, so the logarithms add up. Where the centres do not clearly differ, a
+    number says nothing and is left out.
+    """
+    parts = [
+        part
+        for i, trait in enumerate(without.traits)
+        if (part := _part(i, trait, without.values[:, i], joined.values[:, i])) is not None
+    ]
+
+    def total(values: Floats) -> Floats:
+        return np.asarray(sum((part(values) for part in parts), np.zeros(len(values))))
+
+    words = "all numbers together are e^", "{:.2f}"
+    return AuditScore(
+        total,
+        _said(*words, " times as likely with the newcomer, or more"),
+        _said(*words, " times as likely with the newcomer, or less"),
+    )
+
+
+def _part(i: int, trait: Trait, without: Floats, joined: Floats) -> Callable[[Floats], Floats] | None:
+    """What one column adds to the logarithm: a fact by being so, a number by where it is."""
+    if trait.told:
+        return None
+    there = [np.isfinite(each) for each in (without, joined)]
+    if trait.fact:
+        seen, missed = _smoothed_chances(there[0], there[1])
+        return lambda values: np.where(np.isfinite(values[:, i]), seen, missed)
+    move = _moved(trait.noise, without[there[0]], joined[there[1]])
+    if move is None:
+        return None
+    return lambda values: np.where(np.isfinite(values[:, i]), move(np.nan_to_num(values[:, i])), 0.0)
+
+
+def _smoothed_chances(without: NDArray[np.bool_], joined: NDArray[np.bool_]) -> tuple[float, float]:
+    """The logarithms of how much more often a number is there, and is not there, with the newcomer."""
+    here, there = without.sum() + 0.5, joined.sum() + 0.5
+    gone, away = (~without).sum() + 0.5, (~joined).sum() + 0.5
+    scale = np.log(len(without) / len(joined))
+    return float(np.log(there / here) + scale), float(np.log(away / gone) + scale)
+
+
+def _moved(noise: Noise | None, without: Floats, joined: Floats) -> Callable[[Floats], Floats] | None:
+    """The log likelihood ratio of one number, if the two centres clearly differ."""
+    if noise is None or min(len(without), len(joined)) < 10:
+        return None
+    first, second = float(np.median(without)), float(np.median(joined))
+    size = noise.sigma if isinstance(noise, Gaussian) else noise.scale
+    error = 2.0 * size * np.sqrt(1.0 / len(without) + 1.0 / len(joined))
+    if abs(second - first) < CLEAR * error:
+        return None
+    if isinstance(noise, Gaussian):
+        return lambda values: (second - first) * (values - (first + second) / 2) / size**2
+    return lambda values: (np.abs(values - first) - np.abs(values - second)) / size
+
+
 Worth = Callable[[Floats, Floats], Floats]
 """How much an event would show, from careful estimates of its two chances."""
 

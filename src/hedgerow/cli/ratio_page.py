@@ -17,7 +17,7 @@ from hedgerow.distributions import Gaussian, Noise
 from hedgerow.error_bars.intervals.interval import Interval
 from hedgerow.errors import ParameterError
 from hedgerow.ratio import Lift, RatioEstimate, forest_of, forest_plot, relative_risk, width_parts
-from hedgerow.tuner.chart import FORMATS, save_chart
+from hedgerow.tuner.regions import FORMATS, save_chart
 
 Group = tuple[float, float]
 NAMES = {"lift": "lift", "relative_risk": "relative risk", "risk_difference": "difference"}

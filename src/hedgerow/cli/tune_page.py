@@ -7,7 +7,7 @@ from rich.table import Table
 
 from hedgerow.cli.output import say, show_table
 from hedgerow.tuner import Advice, applicability
-from hedgerow.tuner.chart import region_chart, save_chart
+from hedgerow.tuner.regions import region_chart, save_chart
 
 Ranges = Sequence[tuple[Any, Any]]
 NAMES = {

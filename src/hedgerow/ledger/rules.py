@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from hedgerow.accounting.budget import Charge
-from hedgerow.accounting.schedules import open_share
+from hedgerow.accounting.protocol import open_share
 from hedgerow.catalog.model import BudgetPolicy
 from hedgerow.errors import BudgetError, CatalogError
 from hedgerow.ledger.caps import RESERVE, SCALE, Units

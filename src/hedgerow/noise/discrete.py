@@ -1,5 +1,6 @@
-"""OpenDP's samplers over vectors of 64-bit integers, shared by `gaussian` and `laplace`."""
+"""Discrete Gaussian and Laplace noise on 64-bit integers, by OpenDP's samplers."""
 
+import math
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Literal, cast
@@ -7,7 +8,19 @@ from typing import Literal, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.noise.scales import check_draw
+from hedgerow.errors import InternalError
+
+MAX_SCALE = 2.0**58
+"""Above it a 64-bit integer might not hold a draw: at this scale, 32 standard deviations fit."""
+
+
+def check_draw(scale: float, count: int) -> None:
+    """Refuse a scale or a count for which no noise can be drawn."""
+    if not (math.isfinite(scale) and 0 < scale <= MAX_SCALE):
+        raise InternalError("A noise scale is not a number above 0 and up to 2^58. The grid of this release is wrong.")
+    if count < 0:
+        raise InternalError("A negative number of noise values was asked for.")
+
 
 Shape = Literal["gaussian", "laplace"]
 Sampler = Callable[[NDArray[np.int64]], list[int]]
@@ -38,3 +51,34 @@ def draw(shape: Shape, scale: float, count: int) -> NDArray[np.int64]:
         batch = drawn[start : start + BATCH]
         batch[:] = sampler(np.zeros(len(batch), dtype=np.int64))
     return drawn
+
+
+def discrete_gaussian(scale: float, count: int) -> NDArray[np.int64]:
+    """Draw `count` independent integers with P(x) proportional to exp(-x^2 / (2 scale^2)).
+
+    `scale` stands for its exact binary value; it may be up to 2^58.
+
+    Privacy: the sampler is OpenDP's, which uses rational arithmetic on bits of the operating system
+    (Canonne, Kamath, Steinke 2020), so no float takes part. Added to integers that one unit moves by D, it
+    is D^2 / (2 scale^2)-zCDP, and D / scale in Gaussian terms up to the surcharge that the accounting adds.
+
+    Example:
+        >>> len(discrete_gaussian(scale=2.0**24, count=3))
+        3
+    """
+    return draw("gaussian", scale, count)
+
+
+def discrete_laplace(scale: float, count: int) -> NDArray[np.int64]:
+    """Draw `count` independent integers with P(x) proportional to exp(-|x| / scale).
+
+    `scale` stands for its exact binary value; it may be up to 2^58.
+
+    Privacy: the sampler is OpenDP's, rational arithmetic on bits of the operating system. Added to integers
+    that one unit moves by D in l1 norm, it is exactly (D / scale)-DP.
+
+    Example:
+        >>> len(discrete_laplace(scale=2.0**24, count=3))
+        3
+    """
+    return draw("laplace", scale, count)

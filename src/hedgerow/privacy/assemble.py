@@ -27,7 +27,7 @@ from hedgerow.privacy.precision import SUM_BITS, Precision
 from hedgerow.privacy.ranks import Bucketing, Draw, RankEvent, bucketing_of
 from hedgerow.privacy.statement_sums import Joint, StatementSums, Support
 from hedgerow.privacy.sums import ExactSum, NoisySum, SumKind
-from hedgerow.statistics.moments.family import Family
+from hedgerow.statistics.moments.families import Family
 
 Event = GaussianEvent | LaplaceEvent | RankEvent
 

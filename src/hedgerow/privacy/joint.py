@@ -16,7 +16,7 @@ from hedgerow.privacy.plan import SumForms, Terms
 from hedgerow.privacy.statement_sums import Joint
 from hedgerow.privacy.sums import ExactSum, SumKind
 from hedgerow.statistics.moments import BERNSTEIN, BILINEAR, CORNERS, CORRELATION, lambda_family
-from hedgerow.statistics.moments.family import Family, Monomial, mixing
+from hedgerow.statistics.moments.families import Family, Monomial, mixing
 
 Part = tuple[str, tuple[tuple[int, int], ...]]
 Put = Callable[[Sequence[Part], int], int]

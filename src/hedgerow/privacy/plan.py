@@ -9,7 +9,7 @@ from hedgerow.privacy.distinct import Distinct
 from hedgerow.privacy.keys import Keys
 from hedgerow.privacy.ranks import Bucketing, Draw
 from hedgerow.privacy.sums import ExactSum, NoisySum, Selection
-from hedgerow.statistics.moments.family import Monomial
+from hedgerow.statistics.moments.families import Monomial
 
 Terms = tuple[tuple[int, float], ...]
 """A linear form: noisy sums by position, with coefficients in the analyst's units."""

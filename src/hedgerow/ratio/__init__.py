@@ -5,13 +5,10 @@ before they draw noise.
 """
 
 from hedgerow.ratio.bias import binomial_prior, debias, expected_ratio
+from hedgerow.ratio.comparisons import Lift, WidthParts, lift, width_parts
 from hedgerow.ratio.design import count_noise, detectable_ratio, epsilon_needed, people_needed, plan_experiment, power
-from hedgerow.ratio.lift import Lift, lift
-from hedgerow.ratio.of_answer import forest_of
-from hedgerow.ratio.parts import WidthParts, width_parts
-from hedgerow.ratio.plots import forest_plot, sweep_plot
-from hedgerow.ratio.sample_accuracy import sample_accuracy
-from hedgerow.ratio.split import Split, split_epsilon
+from hedgerow.ratio.failure import Split, sample_accuracy, split_epsilon
+from hedgerow.ratio.plots import forest_of, forest_plot, sweep_plot
 from hedgerow.release.ratios import (
     NoisyCounts,
     NoisyRatio,
@@ -22,8 +19,7 @@ from hedgerow.release.ratios import (
     smooth,
 )
 from hedgerow.statistics.ratio_sensitivity import smooth_sensitivity
-from hedgerow.statistics.two_by_two.estimate import RatioEstimate
-from hedgerow.statistics.two_by_two.statistics import odds_ratio, relative_risk, risk_difference
+from hedgerow.statistics.two_by_two.estimates import RatioEstimate, odds_ratio, relative_risk, risk_difference
 
 __all__ = [
     "Lift",

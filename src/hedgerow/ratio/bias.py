@@ -11,7 +11,7 @@ from scipy.special import exp1, expi
 from hedgerow.arguments import Floats, Number, chosen, plain, positives, probabilities, reals
 from hedgerow.distributions import Noise
 from hedgerow.errors import ConditionNotMet, ParameterError
-from hedgerow.statistics.two_by_two.laws import noises, variance
+from hedgerow.statistics.two_by_two.arms import noises, variance
 
 SERIES_FROM = 60.0
 """From here on the divergent series of the exponential integral is exact to sixteen digits, and e^60 is no burden."""

@@ -13,8 +13,8 @@ from hedgerow.accuracy import gaussian_sigma
 from hedgerow.arguments import positive, probability
 from hedgerow.distributions import Gaussian, Laplace, Noise
 from hedgerow.errors import ConditionNotMet, ParameterError
-from hedgerow.statistics.two_by_two.laws import NoisePair, noises, variance
-from hedgerow.statistics.two_by_two.mixture import mixed_tail
+from hedgerow.statistics.two_by_two.arms import NoisePair, noises, variance
+from hedgerow.statistics.two_by_two.score import mixed_tail
 
 DOUBLINGS = 60
 HALVINGS = 80

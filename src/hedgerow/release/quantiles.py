@@ -11,11 +11,19 @@ from numpy.typing import NDArray
 
 from hedgerow.errors import InternalError
 from hedgerow.noise.exponential import choose_many, uniform_below
-from hedgerow.statistics.quantiles.buckets import Buckets
-from hedgerow.statistics.quantiles.extremes import highest, lowest
-from hedgerow.statistics.quantiles.limits import limit_shift, lower_target, upper_target
-from hedgerow.statistics.quantiles.scores import Reach, Target, Whole, rank_scores, score_rate
-from hedgerow.statistics.quantiles.values import QuantilePoints
+from hedgerow.statistics.quantiles.buckets import Buckets, QuantilePoints
+from hedgerow.statistics.quantiles.targets import (
+    Reach,
+    Target,
+    Whole,
+    highest,
+    limit_shift,
+    lower_target,
+    lowest,
+    rank_scores,
+    score_rate,
+    upper_target,
+)
 
 AT_ONCE = 32
 """Groups that are scored at once, so that they stay in the processor's cache."""

@@ -18,7 +18,7 @@ from hedgerow.arguments import chosen, positive, probability
 from hedgerow.distributions import Gaussian, Laplace, Noise
 from hedgerow.errors import ParameterError
 from hedgerow.noise import discrete_laplace, rounded_gaussian
-from hedgerow.noise.scales import MAX_SCALE
+from hedgerow.noise.discrete import MAX_SCALE
 from hedgerow.statistics.ratio_sensitivity import distance_to, smooth_bound
 
 Neighbours = Literal["add-remove", "replace"]

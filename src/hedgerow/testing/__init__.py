@@ -4,9 +4,8 @@ Nothing here needs pytest: the assertions raise `AssertionError`, whatever runs 
 """
 
 from hedgerow.testing import tolerance
-from hedgerow.testing.approx import ApproxPrivate, approx_private
+from hedgerow.testing.comparisons import ApproxPrivate, approx_private, assert_noisy
 from hedgerow.testing.distribution import assert_distribution, draws_needed
-from hedgerow.testing.noisy import assert_noisy
 
 __all__ = [
     "ApproxPrivate",

@@ -15,7 +15,7 @@ from hedgerow.statistics.moments import (
     lambda_family,
     unit_covariance,
 )
-from hedgerow.statistics.moments.constants import covariance_constant, variance_constant
+from hedgerow.statistics.moments.estimates import covariance_constant, variance_constant
 
 WEIGHTED = [lambda_family(Fraction(k, 2)) for k in range(3)]
 PLACES = [(0, 0), (0.5, 0), (0.5, 1 / 12), (0.5, 0.25), (0.1, 0.01), (0.1, 0.09), (0.2, 0.02)]

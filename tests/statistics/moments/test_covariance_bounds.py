@@ -20,7 +20,7 @@ from hedgerow.statistics.moments import (
     r2_bounds,
     slope_bounds,
 )
-from hedgerow.statistics.moments.labels import NO_VARIANCE
+from hedgerow.statistics.moments.delta import NO_VARIANCE
 
 BETA = 0.05
 SLACK = 0.03

@@ -22,6 +22,7 @@ from hedgerow.statistics.moments import (
     covar_pop,
     covar_samp,
     covariance_scale,
+    delta,
     intercept_scale,
     lambda_family,
     mixing,
@@ -32,14 +33,13 @@ from hedgerow.statistics.moments import (
     stddev_pop,
     stddev_samp,
     stddev_scale,
-    tangents,
     var_pop,
     var_samp,
     variance_scale,
 )
-from hedgerow.statistics.moments.central import COVARIANCE, VAR_FIRST, bias, central, gradient
-from hedgerow.statistics.moments.constants import covariance_constant, variance_constant
-from hedgerow.statistics.moments.family import MOMENTS
+from hedgerow.statistics.moments.estimates import covariance_constant, variance_constant
+from hedgerow.statistics.moments.families import MOMENTS
+from hedgerow.statistics.moments.noisy import COVARIANCE, VAR_FIRST, bias, central, gradient
 
 ALARM = 6.2
 """Standard errors; a normal mean strays farther less than once in 10^9."""
@@ -180,12 +180,12 @@ def test_the_bias_is_half_of_the_second_derivatives_times_the_covariances(form):
 
 
 TANGENTS = {
-    "variance": tangents.variance,
-    "sample variance": lambda seen: tangents.variance(seen, sample=True),
-    "covariance": tangents.covariance,
-    "sample covariance": lambda seen: tangents.covariance(seen, sample=True),
-    "correlation": tangents.correlation,
-    "intercept": lambda seen: tangents.intercept_above(seen, 1.7),
+    "variance": delta.variance,
+    "sample variance": lambda seen: delta.variance(seen, sample=True),
+    "covariance": delta.covariance,
+    "sample covariance": lambda seen: delta.covariance(seen, sample=True),
+    "correlation": delta.correlation,
+    "intercept": lambda seen: delta.intercept_above(seen, 1.7),
 }
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hedgerow.distributions import Gaussian, Laplace
 from hedgerow.error_bars.intervals import tail
 from hedgerow.statistics.moments import CORNERS, CORRELATION, Moments
-from hedgerow.statistics.moments.central import quadratic
+from hedgerow.statistics.moments.noisy import quadratic
 from hedgerow.statistics.moments.regions import Box, Ellipsoid, central_range, mean_range, region_of
 
 BETA = 0.05

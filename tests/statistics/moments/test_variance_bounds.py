@@ -22,9 +22,8 @@ from hedgerow.statistics.moments import (
     var_pop,
     variance_bounds,
 )
-from hedgerow.statistics.moments.boxes import box_bounds
 from hedgerow.statistics.moments.delta import quantile
-from hedgerow.statistics.moments.profile import profile_bounds
+from hedgerow.statistics.moments.regions import box_bounds, profile_bounds
 
 BETA = 0.05
 SLACK = 0.03

@@ -1,6 +1,6 @@
 """Second moments as pure mathematics: noisy sums of z, z^2, z w in; variances, covariances and their bounds out."""
 
-from hedgerow.statistics.moments.covariance_bounds import (
+from hedgerow.statistics.moments.covariances import (
     correlation_bounds,
     covariance_bounds,
     intercept_bounds,
@@ -8,31 +8,40 @@ from hedgerow.statistics.moments.covariance_bounds import (
     slope_bounds,
 )
 from hedgerow.statistics.moments.estimates import (
+    Column,
+    Scale,
     corr,
     covar_pop,
     covar_samp,
+    covariance_scale,
+    intercept_scale,
     regr_intercept,
     regr_r2,
     regr_slope,
+    slope_scale,
     stddev_pop,
     stddev_samp,
+    stddev_scale,
     var_pop,
     var_samp,
-)
-from hedgerow.statistics.moments.families import BERNSTEIN, BILINEAR, CORNERS, CORRELATION, TENSOR, lambda_family
-from hedgerow.statistics.moments.family import Family, inverse, mixing, unit_covariance
-from hedgerow.statistics.moments.noisy import Moments
-from hedgerow.statistics.moments.norms import largest_absolute_norm, largest_norm_squared
-from hedgerow.statistics.moments.units import (
-    Column,
-    Scale,
-    covariance_scale,
-    intercept_scale,
-    slope_scale,
-    stddev_scale,
     variance_scale,
 )
-from hedgerow.statistics.moments.variance_bounds import stddev_bounds, variance_bounds
+from hedgerow.statistics.moments.families import (
+    BERNSTEIN,
+    BILINEAR,
+    CORNERS,
+    CORRELATION,
+    TENSOR,
+    Family,
+    inverse,
+    lambda_family,
+    largest_absolute_norm,
+    largest_norm_squared,
+    mixing,
+    unit_covariance,
+)
+from hedgerow.statistics.moments.noisy import Moments
+from hedgerow.statistics.moments.variances import stddev_bounds, variance_bounds
 
 __all__ = [
     "BERNSTEIN",

@@ -1,14 +1,37 @@
-"""Estimates of variances, covariances, correlations and regression lines from noisy moments, in centred units.
+"""Estimates of second moments from noisy ones, what they err by, and their units.
+
+Estimates of variances, covariances, correlations and regression lines from noisy moments, in centred units.
 
 Everything here is arithmetic on what was released. The noise has a small systematic effect on a quotient of noisy
 sums; where the count is clear of it, that effect is known well enough to be taken off.
+
+How much a release errs, known before it is made: mean squared errors to first order, as constants.
+
+Times sigma^2 / n^2, with sigma the standard deviation of the noise in one coordinate and n the number of rows, they are
+the mean squared errors for columns of range one; for other columns they grow with the squares of the statistic's units.
 """
+
+from dataclasses import dataclass
 
 import numpy as np
 
-from hedgerow.statistics.moments.central import COVARIANCE, VAR_FIRST, VAR_SECOND, Form, bias, central, gradient
-from hedgerow.statistics.moments.family import Floats
-from hedgerow.statistics.moments.noisy import FIRST, PRODUCT, SECOND, Moments
+from hedgerow.error_bars.intervals import Bounds
+from hedgerow.errors import InternalError
+from hedgerow.statistics.moments.families import MOMENTS, Family, Floats, unit_covariance
+from hedgerow.statistics.moments.noisy import (
+    COVARIANCE,
+    FIRST,
+    PRODUCT,
+    SECOND,
+    VAR_FIRST,
+    VAR_SECOND,
+    Form,
+    Moments,
+    around,
+    bias,
+    central,
+    gradient,
+)
 
 CORRECTED_FROM = 10.0
 """From how many standard deviations of the noise on a group is corrected for bias."""
@@ -111,3 +134,100 @@ def _largest_variance(moments: Moments, column: int) -> Floats:
     if known:
         return var_pop(moments.exchanged() if column else moments)
     return np.asarray(1.0 - moments.means[column] ** 2)
+
+
+def variance_constant(family: Family, mean: Floats, variance: Floats) -> Floats:
+    """For the variance of the first column, whose mean and variance these are when its range is [0, 1].
+
+    Example:
+        >>> from hedgerow.statistics.moments.families import lambda_family
+        >>> variance_constant(lambda_family(), np.array([0.5]), np.array([1 / 12])).round(4).tolist()
+        [0.0717]
+    """
+    means = 2 * np.asarray(mean, dtype=float) - 1, np.zeros(np.shape(mean))
+    return _constant(family, VAR_FIRST, means, variance)
+
+
+def covariance_constant(family: Family, means: tuple[Floats, Floats], covariance: Floats) -> Floats:
+    """For the covariance of two columns with these means and covariance when their ranges are [0, 1].
+
+    Example:
+        >>> from hedgerow.statistics.moments.families import BILINEAR
+        >>> covariance_constant(BILINEAR, (np.array([0.5]), np.array([0.5])), np.array([0.0])).tolist()
+        [0.25]
+    """
+    first, second = (2 * np.asarray(each, dtype=float) - 1 for each in means)
+    return _constant(family, COVARIANCE, (first, second), covariance)
+
+
+def _constant(family: Family, form: Form, means: tuple[Floats, Floats], value: Floats) -> Floats:
+    gradient = around(form, *means)
+    gradient[0] -= 4 * np.asarray(value, dtype=float)
+    places = [MOMENTS.index(each) for each in family.moments]
+    noise = unit_covariance(family)
+    return np.asarray(np.einsum("ig,ij,jg->g", gradient[places], noise, gradient[places]) / 16)
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """The range of a column: z = (x - middle) / half."""
+
+    middle: float
+    half: float
+
+    def __post_init__(self) -> None:
+        if not self.half > 0:
+            raise InternalError("A column whose range has no width has no moments to estimate.")
+
+    @property
+    def offset(self) -> float:
+        """The middle in units of half the width: x = 0 is z = -offset."""
+        return self.middle / self.half
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """What a statistic in centred units is multiplied with, and what is then added."""
+
+    factor: float
+    shift: float = 0.0
+
+    def values(self, centred: Floats) -> Floats:
+        """Estimates in the units of the columns."""
+        return np.asarray(self.shift + self.factor * centred)
+
+    def bounds(self, centred: Bounds) -> Bounds:
+        """Bounds in the units of the columns.
+
+        Example:
+            >>> ages = Column(middle=60.0, half=60.0)
+            >>> found = variance_scale(ages).bounds(Bounds.of(np.array([0.25]), np.array([0.5])))
+            >>> found.lower.tolist(), found.upper.tolist()
+            ([900.0], [1800.0])
+        """
+        return Bounds(self.values(centred.lower), self.values(centred.upper), centred.statuses)
+
+
+def variance_scale(column: Column) -> Scale:
+    """For VAR of a column."""
+    return Scale(column.half**2)
+
+
+def stddev_scale(column: Column) -> Scale:
+    """For STDDEV of a column."""
+    return Scale(column.half)
+
+
+def covariance_scale(first: Column, second: Column) -> Scale:
+    """For COVAR of two columns."""
+    return Scale(first.half * second.half)
+
+
+def slope_scale(first: Column, second: Column) -> Scale:
+    """For the slope of the second column on the first."""
+    return Scale(second.half / first.half)
+
+
+def intercept_scale(second: Column) -> Scale:
+    """For the second column where the first is zero; ask for the intercept at the `offset` of the first."""
+    return Scale(second.half, second.middle)

@@ -1,16 +1,133 @@
-"""The joint releases of moments: of one column, and of two.
+"""Joint releases of moments, in exact numbers: of one column and of two, with a proof of how far one row moves them.
+
+The joint releases of moments: of one column, and of two.
 
 Values are centred: z = (x - middle) / half lies in [-1, 1], likewise w. Every family is made so that one
 row has norm at most one: in the Euclidean norm for Gaussian noise, in the sum of absolute values for Laplace
 noise. Irrational factors are rounded down to multiples of 2^-16, which makes a row shorter, never longer.
+
+How far one row can move the coordinates of a family, proved in exact arithmetic.
+
+A polynomial on a box is a weighted mean of its Bernstein coefficients there: the weights are non-negative and add
+up to one. So it is nowhere larger than the largest coefficient, and at the corners of the box it equals one of
+them. The square of values is cut into boxes, and all of it is computed in fractions: what comes out is a bound
+without rounding, and the maximum itself where the largest coefficient belongs to a corner.
 """
 
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from itertools import product
-from math import isqrt
+from itertools import pairwise, product
+from math import comb, isqrt, lcm
+
+import numpy as np
+from numpy.typing import NDArray
 
 from hedgerow.errors import InternalError
-from hedgerow.statistics.moments.family import MOMENTS, Family, Monomial
+
+Floats = NDArray[np.float64]
+Monomial = tuple[int, int]
+Matrix = tuple[tuple[Fraction, ...], ...]
+
+MOMENTS: tuple[Monomial, ...] = ((0, 0), (1, 0), (0, 1), (2, 0), (1, 1), (0, 2))
+"""What estimates are made of: sums of z^i w^j up to the second order, in this order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """The coordinates rows / denominator times the sums of `monomials`, each measured with equal, independent noise.
+
+    A row of the data has values z and w in [-1, 1] (w is missing for one column); the monomial (i, j) is z^i w^j. All
+    coefficients are integers over one denominator, so a coordinate of integer sums is an exact rational.
+
+    Privacy: one row moves the coordinates by `at(z, w)`. How large that can be is computed in exact arithmetic by
+    `hedgerow.statistics.moments.families`, not declared.
+    """
+
+    name: str
+    monomials: tuple[Monomial, ...]
+    rows: tuple[tuple[int, ...], ...]
+    denominator: int
+
+    @classmethod
+    def of(cls, name: str, monomials: Sequence[Monomial], rows: Sequence[Sequence[Fraction | int]]) -> "Family":
+        """A family from rational coefficients, over the least common denominator."""
+        exact = [[Fraction(each) for each in row] for row in rows]
+        denominator = lcm(*(each.denominator for row in exact for each in row))
+        whole = tuple(tuple(int(each * denominator) for each in row) for row in exact)
+        return cls(name, tuple(monomials), whole, denominator)
+
+    @property
+    def matrix(self) -> Matrix:
+        """The coefficients as fractions."""
+        return tuple(tuple(Fraction(each, self.denominator) for each in row) for row in self.rows)
+
+    @property
+    def moments(self) -> tuple[Monomial, ...]:
+        """The monomials up to the second order, in the order of `MOMENTS`."""
+        return tuple(each for each in MOMENTS if each in self.monomials)
+
+    def at(self, z: Fraction, w: Fraction = Fraction(0)) -> tuple[Fraction, ...]:
+        """What one row with these values adds to the coordinates.
+
+        Example:
+            >>> from hedgerow.statistics.moments.families import BERNSTEIN
+            >>> [str(each) for each in BERNSTEIN.at(Fraction(0))]
+            ['1/4', '1/2', '1/4']
+        """
+        powers = [z**i * w**j for i, j in self.monomials]
+        return tuple(sum((c * x for c, x in zip(row, powers, strict=True)), Fraction(0)) for row in self.matrix)
+
+    def scaled(self, factor: Fraction) -> "Family":
+        """The same coordinates, all larger or smaller; with the same noise, one row then shows more or less."""
+        return Family.of(self.name, self.monomials, [[each * factor for each in row] for row in self.matrix])
+
+
+def inverse(family: Family) -> Matrix:
+    """The matrix that turns noisy coordinates back into noisy sums of `family.moments`, exactly.
+
+    Example:
+        >>> from hedgerow.statistics.moments.families import BERNSTEIN
+        >>> [[str(each) for each in row] for row in inverse(BERNSTEIN)]
+        [['1', '1', '1'], ['-1', '0', '1'], ['1', '-1', '1']]
+    """
+    solved = _inverted([list(row) for row in family.matrix])
+    return tuple(tuple(solved[family.monomials.index(each)]) for each in family.moments)
+
+
+def mixing(family: Family) -> Floats:
+    """`inverse` in floats: how much of each coordinate's noise ends up in each moment."""
+    return np.array([[float(each) for each in row] for row in inverse(family)])
+
+
+def unit_covariance(family: Family) -> Floats:
+    """The covariance of the noisy moments when each coordinate has noise of variance one.
+
+    Example:
+        >>> from hedgerow.statistics.moments.families import BERNSTEIN
+        >>> unit_covariance(BERNSTEIN).tolist()
+        [[3.0, 0.0, 1.0], [0.0, 2.0, 0.0], [1.0, 0.0, 3.0]]
+    """
+    matrix = mixing(family)
+    return np.asarray(matrix @ matrix.T)
+
+
+def _inverted(matrix: list[list[Fraction]]) -> list[list[Fraction]]:
+    """Gauss and Jordan's elimination; exact, so any pivot but zero will do."""
+    size = len(matrix)
+    work = [[*row, *(Fraction(i == j) for j in range(size))] for i, row in enumerate(matrix)]
+    for k in range(size):
+        pivot = next((i for i in range(k, size) if work[i][k]), None)
+        if pivot is None:
+            raise InternalError("A family of moments has dependent coordinates, so the moments cannot be told apart.")
+        work[k], work[pivot] = work[pivot], work[k]
+        work[k] = [each / work[k][k] for each in work[k]]
+        for i in range(size):
+            if i != k and work[i][k]:
+                factor = work[i][k]
+                work[i] = [a - factor * b for a, b in zip(work[i], work[k], strict=True)]
+    return [row[size:] for row in work]
+
 
 Rows = list[list[Fraction | int]]
 
@@ -132,3 +249,108 @@ Less noise than `CORNERS`, but it needs the sums of z^2 w, z w^2 and z^2 w^2 too
 
 Privacy: non-negative, with sum one, as products of such.
 """
+
+
+Polynomial = dict[Monomial, Fraction]
+Box = tuple[tuple[Fraction, Fraction], tuple[Fraction, Fraction]]
+
+
+def largest_norm_squared(family: Family, pieces: int = 2) -> Fraction:
+    """No row moves the coordinates by more than the square root of this, in the Euclidean norm.
+
+    Privacy: rows add up, so by the triangle inequality r rows of one unit in each of C groups move the release
+    by at most r sqrt(C) times that norm. Gaussian noise is calibrated to it.
+
+    Args:
+        family: What is released.
+        pieces: Into how many parts [-1, 1] is cut for each column; more parts can only lower the bound.
+
+    Example:
+        >>> from hedgerow.statistics.moments.families import BERNSTEIN
+        >>> print(largest_norm_squared(BERNSTEIN))
+        1
+    """
+    squares = _sum([_times(each, each) for each in _coordinates(family)])
+    return max(each for box in _boxes(family, pieces) for each in _bernstein_coefficients(squares, box).values())
+
+
+def largest_absolute_norm(family: Family, pieces: int = 8) -> Fraction:
+    """No row moves the coordinates by more than this in all, each without its sign.
+
+    At every point the sum of |p_i| is at most the weighted mean of the sums of |coefficient|.
+
+    Privacy: as for `largest_norm_squared`, with r C in place of r sqrt(C). Laplace noise is calibrated to it.
+
+    Args:
+        family: What is released.
+        pieces: Into how many parts [-1, 1] is cut for each column.
+
+    Example:
+        >>> from hedgerow.statistics.moments.families import BERNSTEIN
+        >>> print(largest_absolute_norm(BERNSTEIN))
+        1
+    """
+    found = Fraction(0)
+    for box in _boxes(family, pieces):
+        parts = [_bernstein_coefficients(each, box, _degrees(family)) for each in _coordinates(family)]
+        found = max(found, *(sum((abs(part[k]) for part in parts), Fraction(0)) for k in parts[0]))
+    return found
+
+
+def _coordinates(family: Family) -> list[Polynomial]:
+    return [dict(zip(family.monomials, row, strict=True)) for row in family.matrix]
+
+
+def _degrees(family: Family) -> Monomial:
+    return max(i for i, _ in family.monomials), max(j for _, j in family.monomials)
+
+
+def _boxes(family: Family, pieces: int) -> Iterator[Box]:
+    """A column that is missing needs no cutting."""
+    cuts = [Fraction(2 * i, pieces) - 1 for i in range(pieces + 1)]
+    parts = list(pairwise(cuts))
+    yield from product(parts, parts if _degrees(family)[1] else [(Fraction(0), Fraction(1))])
+
+
+def _times(left: Polynomial, right: Polynomial) -> Polynomial:
+    return _sum([{(i + k, j + m): a * b} for (i, j), a in left.items() for (k, m), b in right.items()])
+
+
+def _sum(polynomials: list[Polynomial]) -> Polynomial:
+    total: Polynomial = {}
+    for polynomial in polynomials:
+        for monomial, coefficient in polynomial.items():
+            total[monomial] = total.get(monomial, Fraction(0)) + coefficient
+    return total
+
+
+def _bernstein_coefficients(polynomial: Polynomial, box: Box, degrees: Monomial | None = None) -> Polynomial:
+    """The Bernstein coefficients of a polynomial on a box, numbered by place."""
+    high = degrees or (max(i for i, _ in polynomial), max(j for _, j in polynomial))
+    (left, right), (bottom, top) = box
+    moved = _sum(
+        [
+            {(k, m): c * _shifted(i, k, left, right) * _shifted(j, m, bottom, top)}
+            for (i, j), c in polynomial.items()
+            for k in range(i + 1)
+            for m in range(j + 1)
+        ]
+    )
+    return {
+        (p, q): sum(
+            (c * _share(k, p, high[0]) * _share(m, q, high[1]) for (k, m), c in moved.items() if k <= p and m <= q),
+            Fraction(0),
+        )
+        for p in range(high[0] + 1)
+        for q in range(high[1] + 1)
+    }
+
+
+def _shifted(power: int, term: int, start: Fraction, end: Fraction) -> Fraction:
+    """The coefficient of u^term in (start + (end - start) u)^power."""
+    return comb(power, term) * start ** (power - term) * (end - start) ** term
+
+
+def _share(power: int, place: int, degree: int) -> Fraction:
+    """The Bernstein coefficient of u^power at `place`."""
+    return Fraction(comb(place, power), comb(degree, power))

@@ -5,7 +5,15 @@ A group is a row of whole numbers, one for each bucket of a public grid: the wei
 (docs/proofs/quantiles.md).
 """
 
-from hedgerow.statistics.quantiles.buckets import BUCKETS, BUCKETS_OF_ONE_GROUP, Buckets, bucket_grid
+from hedgerow.statistics.quantiles.buckets import (
+    BUCKETS,
+    BUCKETS_OF_ONE_GROUP,
+    Buckets,
+    QuantilePoints,
+    bucket_grid,
+    value_bounds,
+    values_of,
+)
 from hedgerow.statistics.quantiles.charge import (
     INTERVAL_SHARE,
     affordable_epsilon,
@@ -16,10 +24,20 @@ from hedgerow.statistics.quantiles.charge import (
     pure_epsilon,
     split,
 )
-from hedgerow.statistics.quantiles.extremes import SMALL_GROUP, extreme_is_safe, highest, lowest
-from hedgerow.statistics.quantiles.limits import limit_shift, lower_target, rank_bound, upper_target
-from hedgerow.statistics.quantiles.scores import Reach, Target, rank_scores, score_rate
-from hedgerow.statistics.quantiles.values import QuantilePoints, value_bounds, values_of
+from hedgerow.statistics.quantiles.targets import (
+    SMALL_GROUP,
+    Reach,
+    Target,
+    extreme_is_safe,
+    highest,
+    limit_shift,
+    lower_target,
+    lowest,
+    rank_bound,
+    rank_scores,
+    score_rate,
+    upper_target,
+)
 
 __all__ = [
     "BUCKETS",

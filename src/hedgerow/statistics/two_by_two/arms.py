@@ -1,13 +1,60 @@
-"""The two groups that are compared: their noisy rates, and how far these stray at any supposed rate."""
+"""The two groups that are compared: their counts, the noise in these, and how far their rates stray."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from hedgerow.arguments import Floats
-from hedgerow.distributions import Laplace, Noise
-from hedgerow.statistics.two_by_two.laws import size, variance
+from hedgerow.distributions import Gaussian, Laplace, Noise
+from hedgerow.errors import ParameterError
+
+NoisePair = tuple[Noise, Noise]
+NONE = Gaussian(0.0)
+"""The law of a count that is published as it is."""
+
+
+def size(noise: Noise) -> float:
+    """The scale or standard deviation that describes a noise."""
+    return noise.sigma if isinstance(noise, Gaussian) else noise.scale
+
+
+def variance(noise: Noise) -> float:
+    """The variance of a noise, on its lattice where it has one.
+
+    Example:
+        >>> variance(Laplace(2.0)), round(variance(Laplace(2.0, step=1.0)), 4)
+        (8.0, 7.8354)
+    """
+    if isinstance(noise, Gaussian):
+        return noise.sigma**2
+    if noise.step == 0 or noise.scale == 0:
+        return 2 * noise.scale**2
+    apart = -noise.step / noise.scale
+    return 2 * noise.step**2 * math.exp(apart) / math.expm1(apart) ** 2
+
+
+def noises(name: str, value: Noise | NoisePair | None) -> NoisePair:
+    """The laws for the first and the second count: one for both, a pair, or none."""
+    pair = value if isinstance(value, (tuple, list)) else (value, value)
+    if len(pair) != 2:
+        raise ParameterError(
+            f"{name} must be one noise, or a pair: of the first count and of the second.", code="parameter-pair"
+        )
+    first, second = (_checked(name, NONE if one is None else one) for one in pair)
+    return first, second
+
+
+def _checked(name: str, noise: Noise) -> Noise:
+    found = size(noise) if isinstance(noise, (Gaussian, Laplace)) else math.nan
+    if not (math.isfinite(found) and found >= 0):
+        raise ParameterError(
+            f"{name} must be Gaussian(sigma) or Laplace(scale), with a finite size that is not below 0.",
+            code="parameter-noise",
+        )
+    return noise
+
 
 Weight = Callable[[Floats], Floats | float]
 """How strongly a noise enters count - rate * size, by the supposed rate."""

@@ -1,17 +1,89 @@
-"""How often each estimator of a ratio of counts is wrong by more than alpha, the data being as it is."""
+"""Probability that a ratio of counts is wrong by more than alpha, and the split of epsilon that makes it least."""
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import exprel, ndtr, owens_t
 
 from hedgerow.accuracy import gaussian_sigma
-from hedgerow.arguments import Floats, Number, chosen, plain, positives, probabilities, reals
+from hedgerow.arguments import Floats, Number, chosen, plain, positive, positives, probabilities, reals
+from hedgerow.error_bars.intervals.noise_sums import pair_tail
 from hedgerow.errors import ParameterError
-from hedgerow.ratio.noisy_quotient import gaussian_failure, laplace_failure
 from hedgerow.statistics.ratio_sensitivity import distance_to, largest_within, smooth_bound, within
+
+
+def laplace_failure(x: Floats, y: Floats, alpha: Floats, first: Floats, second: Floats) -> Floats:
+    """P(|X~/Y~ - x/y| > alpha) for Laplace noise of the scales `first` on x and `second` on y, both above zero.
+
+    Claim 3.2 of Shoham and Ligett (2025) gives the probability of X~ < a Y~, dividing by zero if a = 1. Here a negative
+    denominator is accounted for, so it is exact, and alpha may exceed the quotient.
+    """
+    quotient = x / y
+    low, high = quotient - alpha, quotient + alpha
+    return np.asarray(_laplace_below(x, y, low, first, second) + _laplace_above(x, y, high, first, second))
+
+
+def gaussian_failure(x: Floats, y: Floats, alpha: Floats, first: Floats, second: Floats) -> Floats:
+    """The same for Gaussian noise with the deviations `first` and `second`, by Owen's function."""
+    quotient = x / y
+    low, high = quotient - alpha, quotient + alpha
+    below = _gaussian_below(x, y, low, first, second)
+    return np.asarray(below + 1.0 - _gaussian_below(x, y, high, first, second))
+
+
+def _laplace_above(x: Floats, y: Floats, a: Floats, b: Floats, c: Floats) -> Floats:
+    """P(X~/Y~ > a) for a above x/y: the linear event, less what a negative denominator takes away from it."""
+    with np.errstate(under="ignore"):
+        linear = pair_tail(b, a * c, a * y - x) / 2
+        both = np.exp(-x / b - y / c) / (2 * (1 + a * c / b))
+        return linear - np.exp(-y / c) / 2 + both
+
+
+def _laplace_below(x: Floats, y: Floats, a: Floats, b: Floats, c: Floats) -> Floats:
+    """P(X~/Y~ < a) for a below x/y, also where a is negative."""
+    size = np.abs(a)
+    with np.errstate(under="ignore"):
+        negative = np.exp(-y / c) / 2
+        linear = pair_tail(b, size * c, x - a * y) / 2
+        both = np.exp(-x / b) * negative / (1 + size * c / b)
+        return np.where(a >= 0, linear + negative - both, 2 * _opposite(x, y, size, b, c) + negative - linear)
+
+
+def _opposite(x: Floats, y: Floats, size: Floats, b: Floats, c: Floats) -> Floats:
+    """P(Y~ > 0 and X~ < -size Y~): the numerator is far below zero, the denominator is not."""
+    with np.errstate(under="ignore", over="ignore"):
+        gap = y * (1 / c - size / b)
+        lower = (
+            y
+            / c
+            * np.where(gap > 0, np.exp(-size * y / b) * exprel(-np.abs(gap)), np.exp(-y / c) * exprel(-np.abs(gap)))
+        )
+        upper = np.exp(-size * y / b) / (1 + size * c / b)
+        return np.exp(-x / b) * (lower + upper) / 4
+
+
+def _gaussian_below(x: Floats, y: Floats, a: Floats, b: Floats, c: Floats) -> Floats:
+    """P(X~/Y~ < a): one of X~ - a Y~ < 0 and Y~ < 0 holds, not both."""
+    spread = np.hypot(b, a * c)
+    h, k = (a * y - x) / spread, -y / c
+    correlation = -a * c / spread
+    return np.asarray(ndtr(h) + ndtr(k) - 2 * _both_below(h, k, correlation))
+
+
+def _both_below(h: Floats, k: Floats, correlation: Floats) -> Floats:
+    """P(U < h and V < k) for standard normal variables (Owen 1956); k is below zero here."""
+    rest = np.sqrt((1 - correlation) * (1 + correlation))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        first = np.where(h != 0, (k / h - correlation) / rest, np.sign(k) * np.inf)
+        second = (h / k - correlation) / rest
+    crossed = np.where(h * k > 0, 0.0, np.where((h == 0) & (k >= 0), 0.0, 0.5))
+    total = (ndtr(h) + ndtr(k)) / 2 - owens_t(h, first) - owens_t(k, second) - crossed
+    return np.asarray(np.maximum(total, 0.0), dtype=np.float64)
+
 
 Estimator = Literal["noisy_counts", "noisy_log", "naive", "smooth", "propose_test_release"]
 ESTIMATORS: tuple[Estimator, ...] = ("noisy_counts", "noisy_log", "naive", "smooth", "propose_test_release")
@@ -187,3 +259,64 @@ def _tested(x: float, y: float, epsilon: float, alpha: float, n_x: int, delta: f
 def _each(formula: Callable[..., float], *arrays: Floats) -> Floats:
     found = [formula(*map(float, one)) for one in zip(*(array.ravel() for array in arrays), strict=True)]
     return np.array(found).reshape(arrays[0].shape)
+
+
+CLOSE = 1e-10
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """What each count gets, and how often the estimate then misses (None where no alpha was given)."""
+
+    epsilon_x: float
+    epsilon_y: float
+    failure: float | None = None
+
+    @property
+    def share(self) -> float:
+        """The part of epsilon that the numerator gets."""
+        return self.epsilon_x / (self.epsilon_x + self.epsilon_y)
+
+
+def split_epsilon(x: float, y: float, *, epsilon: float, alpha: float | None = None) -> Split:
+    """The split of epsilon over numerator and denominator that makes their ratio most accurate.
+
+    To first order the ratio r = x/y strays by sqrt(b_x^2 + r^2 b_y^2) / y, least where the denominator gets r^(2/3)
+    times as much as the numerator. With an `alpha` the failure probability itself is made as small as it can be.
+
+    Only where one person may be in both counts, or move between them, is there something to split: counts of disjoint
+    groups have the whole epsilon each.
+
+    Args:
+        x: A guess of the numerator. Not the private count itself: the choice of a split is public.
+        y: A guess of the denominator.
+        epsilon: What both cost together.
+        alpha: How wrong the ratio may be.
+
+    Example:
+        >>> found = split_epsilon(400, 50, epsilon=1.0)
+        >>> round(found.epsilon_x, 4), round(found.epsilon_y, 4)
+        (0.2, 0.8)
+    """
+    numerator, denominator, total = positive("x", x), positive("y", y), positive("epsilon", epsilon)
+    first = total / (1 + (numerator / denominator) ** (2 / 3))
+    if alpha is None:
+        return Split(first, total - first)
+    best = _least(numerator, denominator, total, positive("alpha", alpha))
+    return Split(best, total - best, _failure(numerator, denominator, total, alpha, np.array([best]))[0])
+
+
+def _least(x: float, y: float, epsilon: float, alpha: float) -> float:
+    """The best of a grid, then of a finer one around it, until nothing moves."""
+    low, high = 1e-3 * epsilon, (1 - 1e-3) * epsilon
+    while high - low > CLOSE * epsilon:
+        parts = np.linspace(low, high, 41)
+        best = int(np.argmin(_failure(x, y, epsilon, alpha, parts)))
+        low, high = parts[max(best - 1, 0)], parts[min(best + 1, len(parts) - 1)]
+    return float((low + high) / 2)
+
+
+def _failure(x: float, y: float, epsilon: float, alpha: float, parts: Floats) -> list[float]:
+    whole = np.full(parts.shape, epsilon)
+    found = sample_accuracy(x, y, epsilon=whole, alpha=alpha, scale=(1 / parts, 1 / (epsilon - parts)))
+    return [float(one) for one in np.atleast_1d(found)]

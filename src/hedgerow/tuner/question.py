@@ -1,13 +1,30 @@
-"""What a tuner is asked about: one sum and its count (an average), or two sums (their quotient)."""
+"""The question that a tuner answers, about an average or a quotient of two sums, and its answer."""
 
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from hedgerow.accuracy.propositions import largest
-from hedgerow.arguments import MECHANISMS, Floats, Mechanism, chosen, pair, probabilities, ranges
+from hedgerow.arguments import MECHANISMS, Floats, Mechanism, Number, chosen, pair, probabilities, ranges
 from hedgerow.errors import ParameterError
+
+Budget = Number | tuple[Number, Number]
+"""One epsilon; for a quotient that of the sum above and that of the sum below."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tuning:
+    """How many rows it takes, and how much of the budget each sum needs.
+
+    `min_count` is the number of rows from which the noisy count is likely (with probability 1 - beta) to be precise
+    enough. `epsilon_sum` is a pair for quotients. `delta_sum` and `beta_sum` are those of each sum.
+    """
+
+    min_count: int | NDArray[np.int64]
+    epsilon_sum: Budget
+    delta_sum: Number
+    beta_sum: Number
 
 
 @dataclass(frozen=True, slots=True)

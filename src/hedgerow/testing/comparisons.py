@@ -1,17 +1,19 @@
-"""Equality with a tolerance that follows from the noise."""
+"""Equality with a tolerance that follows from the noise, and a check that there is noise at all."""
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from numbers import Integral, Real
 
+import numpy as np
+
 from hedgerow.answer import Answer
-from hedgerow.arguments import chosen, reals
+from hedgerow.arguments import chosen, non_negatives, reals
 from hedgerow.error_bars.intervals.interval import Interval, IntervalKind
 from hedgerow.errors import ConditionNotMet
-from hedgerow.testing.described import Described, Source, described
-from hedgerow.testing.flakiness import k_of, partitions
+from hedgerow.testing.laws import Described, Source, described
+from hedgerow.testing.tolerance import k_of, partitions
 
 FLAKINESS = 1e-9
 """How often an assertion fails where nothing is wrong, if nobody says."""
@@ -143,3 +145,53 @@ def _usable(bar: Interval, column: str) -> bool:
             hint="Test the numbers that it is made of, or more people.",
         )
     return True
+
+
+def assert_noisy(
+    values: float | Iterable[float],
+    expected: float,
+    source: Source | float,
+    flakiness: float = FLAKINESS,
+    *,
+    measure: str | None = None,
+) -> None:
+    """Fail if no number is farther from the exact one than noise nearly always is.
+
+    Several numbers, each with noise of its own, must not *all* be that near; that allows for a wider tolerance,
+    and is the way to test counts: a count on its own is often right by chance.
+
+    Args:
+        values: A noisy number, or several of the same exact one, from answers that were paid for one by one.
+        expected: The exact number.
+        source: The receipt, one of its mechanisms, `Gaussian(sigma)` or `Laplace(scale)`; or a complementary
+            tolerance, such as `tolerance.complementary_mean` gives.
+        flakiness: How often the assertion fails where nothing is wrong.
+        measure: Which of the receipt's measures the number is, where there are several.
+
+    Example:
+        >>> from hedgerow import Gaussian
+        >>> assert_noisy([1000, 993, 1004, 1011, 998, 1000], 1000, Gaussian(50.0))
+        >>> assert_noisy(1000.3, 1000.3, Gaussian(50.0))
+        Traceback (most recent call last):
+        AssertionError: 1000.3 is within 6.26657e-08 of 1000.3: there is no noise in it (flakiness 1e-09).
+    """
+    numbers = list(values) if isinstance(values, Iterable) else [values]
+    if not numbers:
+        raise AssertionError("There are no numbers, so there is no noise in them.")
+    exact = float(reals("expected", expected))
+    distances = np.abs(reals("values", numbers) - exact)
+    tolerance = _tolerance(numbers, exact, source, k_of(flakiness) / len(numbers), measure)
+    if np.all(distances <= tolerance):
+        shown = repr(numbers[0]) if len(numbers) == 1 else f"Each of {len(numbers)} numbers"
+        raise AssertionError(
+            f"{shown} is within {tolerance:g} of {exact:.10g}: there is no noise in it (flakiness {flakiness:g})."
+        )
+
+
+def _tolerance(
+    numbers: Sequence[float], expected: float, source: Source | float, k: float, measure: str | None
+) -> float:
+    if isinstance(source, int | float):
+        return float(non_negatives("source", source))
+    found = described(source, expected, measure)
+    return found.complementary(k, found.grid(numbers, expected))

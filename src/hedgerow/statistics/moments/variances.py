@@ -7,14 +7,12 @@ from hedgerow.distributions import Gaussian
 from hedgerow.error_bars.intervals import Bounds, half_width
 from hedgerow.error_bars.intervals.noise_sums import check_beta
 from hedgerow.errors import InternalError
-from hedgerow.statistics.moments import tangents
-from hedgerow.statistics.moments.boxes import box_bounds
-from hedgerow.statistics.moments.delta import delta_bounds
+from hedgerow.statistics.moments import delta
+from hedgerow.statistics.moments.delta import ALL_MOMENTS, PROFILE, Method, delta_bounds, is_large, labelled, spliced
 from hedgerow.statistics.moments.estimates import sample_factor
-from hedgerow.statistics.moments.family import Floats
-from hedgerow.statistics.moments.labels import ALL_MOMENTS, PROFILE, Method, is_large, labelled, spliced
+from hedgerow.statistics.moments.families import Floats
 from hedgerow.statistics.moments.noisy import FIRST, Moments
-from hedgerow.statistics.moments.profile import profile_bounds
+from hedgerow.statistics.moments.regions import box_bounds, profile_bounds
 
 WHOLE = (0.0, 1.0)
 SAMPLE = (0.0, 2.0)
@@ -64,7 +62,7 @@ def stddev_bounds(moments: Moments, beta: float, *, sample: bool = False, method
 
 
 def _delta(moments: Moments, beta: float, *, sample: bool) -> Bounds:
-    return delta_bounds(tangents.variance(moments, sample=sample), moments, beta, SAMPLE if sample else WHOLE)
+    return delta_bounds(delta.variance(moments, sample=sample), moments, beta, SAMPLE if sample else WHOLE)
 
 
 def _profile(moments: Moments, beta: float, *, sample: bool) -> Bounds:

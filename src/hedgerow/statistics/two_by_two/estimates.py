@@ -1,24 +1,39 @@
 """Relative risk, odds ratio and risk difference of a population, from counts that may be noisy."""
 
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
-from hedgerow.arguments import Floats, chosen, probabilities, reals
+from hedgerow.arguments import Floats, Number, chosen, probabilities, reals
 from hedgerow.distributions import Noise
 from hedgerow.error_bars.intervals import Bounds
-from hedgerow.error_bars.intervals.interval import Reason, Status
+from hedgerow.error_bars.intervals.interval import Interval, Reason, Status
 from hedgerow.errors import ParameterError
-from hedgerow.statistics.two_by_two.arms import Arm, Term, disjoint_counts, noisy_size, public_size
-from hedgerow.statistics.two_by_two.bootstrap import bootstrap
+from hedgerow.statistics.two_by_two.arms import Arm, NoisePair, Term, disjoint_counts, noises, noisy_size, public_size
 from hedgerow.statistics.two_by_two.curves import ODDS_RATIO, RELATIVE_RISK, RISK_DIFFERENCE, Curve
-from hedgerow.statistics.two_by_two.estimate import RatioEstimate
-from hedgerow.statistics.two_by_two.laws import NoisePair, noises
-from hedgerow.statistics.two_by_two.score import Score
-from hedgerow.statistics.two_by_two.search import accepted_bounds
-from hedgerow.statistics.two_by_two.wald import Found, fieller, on_log_scale, on_plain_scale
+from hedgerow.statistics.two_by_two.score import Score, accepted_bounds
+from hedgerow.statistics.two_by_two.yardsticks import Found, bootstrap, fieller, on_log_scale, on_plain_scale
+
+
+@dataclass(frozen=True, slots=True)
+class RatioEstimate:
+    """A relative risk, odds ratio or risk difference; for arrays of counts, arrays of them.
+
+    Attributes:
+        value: The point estimate from the noisy counts; nan where there is none.
+        interval: Where the statistic of the population lies, at the stated confidence.
+        p_value: How likely counts as different as these are where there is no difference, noise included.
+        method: How interval and p-value were made.
+    """
+
+    value: Number
+    interval: Interval | Bounds
+    p_value: Number
+    method: str
+
 
 Method = Literal["auto", "classic", "published", "conservative", "log", "fieller", "bootstrap"]
 METHODS: tuple[Method, ...] = ("auto", "classic", "published", "conservative", "log", "fieller", "bootstrap")
