@@ -27,7 +27,7 @@ from hedgerow.ledger.entries import BEGINNING, CHARGED, FORMAT, OPENED, Account,
 from hedgerow.ledger.terms import LedgerTerms
 from hedgerow.plan.nodes import LogicalPlan
 from hedgerow.privacy.plan import PrivateStatement
-from hedgerow.release import PostprocessEngine, Estimator
+from hedgerow.release import Estimator, PostprocessEngine
 from hedgerow.schema import SchemaTable
 from hedgerow.session import Database
 
