@@ -11,8 +11,8 @@ from hedgerow.accounting.budget import Charge
 from hedgerow.catalog.model import BudgetPolicy, Cap
 from hedgerow.errors import BudgetError
 from hedgerow.ledger import open_ledger
-from hedgerow.ledger.caps import SCALE, Units, caps_for
 from hedgerow.ledger.entries import Account
+from hedgerow.ledger.limits import SCALE, Units, caps_for
 
 pytestmark = pytest.mark.mutation
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hedgerow.accounting import gaussian_delta, gaussian_mu, selection_delta, selection_mass, threshold
 from hedgerow.errors import InternalError
 from hedgerow.ledger import Units, caps_for
-from hedgerow.ledger.caps import RESERVE, SCALE
+from hedgerow.ledger.limits import RESERVE, SCALE
 
 TABLE = [
     (1.0, 1e-6, 0.0, 0.055460934746),

@@ -7,7 +7,7 @@ import pytest
 from hedgerow.catalog.model import BudgetPolicy, Cap
 from hedgerow.errors import BudgetError, LedgerError
 from hedgerow.ledger import create_ledger, open_ledger, raise_budget
-from hedgerow.ledger.disks import on_network
+from hedgerow.ledger.connect import on_network
 from hedgerow.ledger.entries import FORMAT
 
 QUESTION = {"text": "SELECT 1"}

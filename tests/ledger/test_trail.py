@@ -153,7 +153,7 @@ def test_accountants_total_what_was_charged(filled, book, gaussian):
 
 
 def test_a_long_trail_is_read_in_pages(book, gaussian, monkeypatch):
-    monkeypatch.setattr("hedgerow.ledger.rows.PAGE", 3)
+    monkeypatch.setattr("hedgerow.ledger.store.PAGE", 3)
     ledger = book()
     for _ in range(7):
         ledger.charge(gaussian(0.01), analyst="ada", question=QUESTION)

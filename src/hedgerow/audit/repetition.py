@@ -24,7 +24,7 @@ from hedgerow.execution.session import Session
 from hedgerow.ledger import Ledger, StoredRelease
 from hedgerow.ledger.base import now, timestamp
 from hedgerow.ledger.entries import BEGINNING, CHARGED, FORMAT, OPENED, Account, Entry
-from hedgerow.ledger.terms import LedgerTerms
+from hedgerow.ledger.limits import LedgerTerms
 from hedgerow.plan.nodes import LogicalPlan
 from hedgerow.privacy.plan import PrivateStatement
 from hedgerow.release import Estimator, PostprocessEngine

@@ -11,7 +11,7 @@ from hedgerow.accounting.budget import Cost
 from hedgerow.catalog import BudgetPolicy
 from hedgerow.cli.bars import NAMES
 from hedgerow.ledger import BudgetView, HistoryEntry, Ledger
-from hedgerow.ledger.terms import LedgerTerms
+from hedgerow.ledger.limits import LedgerTerms
 
 LAST = 10
 """How many of the last charges stand for the next ones."""

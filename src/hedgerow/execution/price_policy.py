@@ -6,7 +6,8 @@ from hedgerow.accounting import QueryBudget, gaussian_epsilon
 from hedgerow.accounting.budget import Budget
 from hedgerow.catalog import Catalog
 from hedgerow.errors import BudgetError, ParameterError
-from hedgerow.ledger import Ledger, caps
+from hedgerow.ledger import Ledger
+from hedgerow.ledger import limits as caps
 from hedgerow.plan.nodes import LogicalPlan
 from hedgerow.privacy.statement_sums import needed_sums
 

@@ -1,12 +1,10 @@
-"""What has been spent: durable, append-only, one transaction for each charge."""
+"""Record of what has been spent: durable, append-only, one transaction for each charge."""
 
 from hedgerow.ledger.base import Ledger
-from hedgerow.ledger.caps import Caps, Units, caps_for
-from hedgerow.ledger.opening import create_ledger, open_ledger, raise_budget
-from hedgerow.ledger.places import file_of
+from hedgerow.ledger.connect import create_ledger, file_of, open_ledger, raise_budget
+from hedgerow.ledger.history import AnalystView, BudgetView, HistoryEntry, Verification
+from hedgerow.ledger.limits import Caps, Units, caps_for
 from hedgerow.ledger.store import Store, StoredRelease
-from hedgerow.ledger.trail import Verification
-from hedgerow.ledger.view import AnalystView, BudgetView, HistoryEntry
 
 __all__ = [
     "AnalystView",

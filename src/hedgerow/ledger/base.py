@@ -1,4 +1,4 @@
-"""The ledger: a charge is checked and written in one durable step, before anything is read."""
+"""The ledger: a charge is checked and written in one durable step, before any data is read."""
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -13,7 +13,6 @@ from hedgerow.accounting import AnyEvent
 from hedgerow.accounting.budget import Charge, Cost, Receipt, Spending
 from hedgerow.catalog.model import BudgetPolicy, Cap
 from hedgerow.errors import InternalError, ParameterError
-from hedgerow.ledger.caps import Units, as_cost
 from hedgerow.ledger.entries import (
     ANSWERED,
     CHARGED,
@@ -24,15 +23,23 @@ from hedgerow.ledger.entries import (
     Entry,
     canonical,
 )
-from hedgerow.ledger.filters import ChargeRequest, Filter, admit
-from hedgerow.ledger.rules import allowance, check_rules
+from hedgerow.ledger.filters import ChargeRequest, Filter, admit, allowance, check_rules
+from hedgerow.ledger.history import (
+    AnalystView,
+    BudgetView,
+    HistoryEntry,
+    Verification,
+    analyst_view,
+    events,
+    export,
+    history,
+    verify,
+)
+from hedgerow.ledger.limits import LedgerTerms, Units, as_cost
 from hedgerow.ledger.store import Reader, Store, StoredRelease
-from hedgerow.ledger.terms import LedgerTerms
-from hedgerow.ledger.trail import Verification, events, export, history, verify
-from hedgerow.ledger.view import AnalystView, BudgetView, HistoryEntry, analyst_view
 
 ANONYMOUS = "default"
-"""Who asks when nobody says who asks."""
+"""The analyst's name where none is given."""
 
 LONGEST_NAME = 200
 
@@ -43,7 +50,7 @@ def now() -> datetime:
 
 
 class Ledger:
-    """What has been spent on one dataset, and what may still be. Safe to use from many threads.
+    """Record of what has been spent on one dataset, and of what is left. Safe to use from many threads.
 
     Args:
         store: Where the entries are.
@@ -138,7 +145,7 @@ class Ledger:
         return f"{self.id}-{charge}"
 
     def preview(self, charge: Charge, *, analyst: str | None = None) -> tuple[Spending, bool]:
-        """What would be left after `charge`, and whether every filter would admit it now. Nothing is written."""
+        """Return what would be left after `charge`, and True if every filter would admit it now. Write nothing."""
         name = _name(analyst)
         with self._store.read() as book:
             filters = self._filters(*self._accounts(book.last(), book.last_charge_of(name)), name)
@@ -188,7 +195,7 @@ class Ledger:
         for note in notes:
             if note.kind == REUSED:
                 answers.setdefault(note.body["charge"], set()).add(note.body["answers"])
-        return [replace(each, answers=frozenset(answers.get(each.charge, ()))) for each in stored]
+        return [replace(release, answers=frozenset(answers.get(release.charge, ()))) for release in stored]
 
     def reuse(self, release: StoredRelease, answers: str) -> None:
         """Note that a stored release was given for another question, so that it answers that one from now on."""
@@ -204,7 +211,7 @@ class Ledger:
         name = _name(analyst)
         with self._store.read() as book:
             names = book.analysts() if analyst is None else []
-            analysts = {each: self._analyst(book, each) for each in names}
+            analysts = {known: self._analyst(book, known) for known in names}
             account, own = self._accounts(book.last(), book.last_charge_of(name))
         total, *others = self._filters(account, own, name)
         mine = next((one for one in others if one.owner == "analyst"), None)
@@ -228,7 +235,7 @@ class Ledger:
         return history(self._store, analyst)
 
     def remaining_cost(self, analyst: str | None = None) -> Cost:
-        """What is left in each coordinate under every cap that applies; of `pure`, what may be asked for.
+        """Return what is left in each coordinate under every cap that applies; of `pure`, what may be asked for.
 
         It is there for choosing a mechanism; whether a charge is admitted is decided by `charge`.
         """
@@ -280,7 +287,7 @@ class Ledger:
         return events(self._store, analyst)
 
     def close(self) -> None:
-        """Let go of the ledger."""
+        """Close the ledger."""
         self._store.close()
 
     def __enter__(self) -> Self:
@@ -292,7 +299,7 @@ class Ledger:
         self.close()
 
     def _accounts(self, last: Entry, charged: Entry | None) -> tuple[Account, Account]:
-        """What everybody and what one analyst was charged, as of the current period."""
+        """Accounts of everybody and of one analyst, as of the current period."""
         period = self._period(last.total.period)
         own = Account(period) if charged is None or charged.own is None else charged.own.within(period)
         return last.total.within(period), own
@@ -331,7 +338,7 @@ class Ledger:
 
 
 def _name(analyst: object) -> str:
-    """Who asks, as the history will show it."""
+    """The analyst's name as the history will show it."""
     if analyst is None:
         return ANONYMOUS
     if not isinstance(analyst, str) or not analyst or len(analyst) > LONGEST_NAME or not analyst.isprintable():
@@ -372,7 +379,7 @@ def _release(charge: int, question: Mapping[str, Any], payload: bytes) -> Stored
 
 
 def _same(paid: Mapping[str, Any], asked: Mapping[str, Any]) -> bool:
-    """Whether two charges are for the same question at the same price, event by event."""
+    """Compare question and price of two charges, event by event."""
     questions = [[body["question"].get(name) for name in ("fingerprint", "version", "noise")] for body in (paid, asked)]
     prices = [[body[name] for name in ("epsilon", "delta", "events", "units", "queries")] for body in (paid, asked)]
-    return len({canonical(each) for each in questions}) == 1 == len({canonical(each) for each in prices})
+    return canonical(questions[0]) == canonical(questions[1]) and canonical(prices[0]) == canonical(prices[1])

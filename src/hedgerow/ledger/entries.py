@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hedgerow.errors import InternalError
-from hedgerow.ledger.caps import Units
+from hedgerow.ledger.limits import Units
 
 FORMAT = 1
 """The version of what is written; a program refuses a ledger of a later one."""
@@ -30,7 +30,7 @@ def canonical(value: Any) -> str:  # noqa: ANN401 - whatever JSON can hold
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """What has been charged: in the current period, in all, and how often.
+    """Amounts charged: in the current period, in all, and how often.
 
     `period` is when the current one began (ISO text, UTC). `queries` counts in the units of the query-budget note.
     """
@@ -63,7 +63,7 @@ class Account:
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> "Account":
-        """What `to_dict` wrote."""
+        """Read what `to_dict` wrote."""
         current, lifetime = Units.from_dict(stored["current"]), Units.from_dict(stored["lifetime"])
         return cls(stored["period"], current, lifetime, stored["charges"], stored["queries"])
 

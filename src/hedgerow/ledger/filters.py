@@ -1,16 +1,19 @@
-"""Whether one more charge may be made, and the words of the refusal."""
+"""Admission of a charge by the filters and by the owner's rules, and the words of the refusal."""
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Self
 
 from hedgerow.accounting import gaussian_epsilon
 from hedgerow.accounting.budget import Charge, Cost, Spending
+from hedgerow.accounting.protocol import open_share
 from hedgerow.arguments import whole
-from hedgerow.errors import BudgetError
-from hedgerow.ledger.caps import SCALE, Caps, Units, as_cost
+from hedgerow.catalog.model import BudgetPolicy
+from hedgerow.errors import BudgetError, CatalogError
+from hedgerow.ledger.entries import Account
+from hedgerow.ledger.limits import RESERVE, SCALE, Caps, Units, as_cost
 
 MARGIN = 1 - Fraction(1, 10**6)
 """For what rounding adds to a mass."""
@@ -53,12 +56,12 @@ class Filter:
 
     @property
     def remaining(self) -> Units:
-        """What is left; below zero where the catalog now allows less than was spent."""
+        """Amount left; below zero where the catalog now allows less than was spent."""
         return self.caps.units - self.spent
 
     @property
     def spending(self) -> Spending:
-        """What was spent, to read."""
+        """Amount spent, to read."""
         return self.caps.proves(self.spent)
 
     @property
@@ -73,7 +76,7 @@ class Filter:
         return self.caps.overrun(self.spent + asked)
 
     def fair_mass(self, cost: Cost) -> Fraction:
-        """How much threshold mass goes with `cost`, so that mass is never what runs out first.
+        """Threshold mass that goes with `cost`, so that mass never runs out first.
 
         A statement takes of the mass the share that it takes of the noise: of the Gaussian cap, of the
         Laplace cap, or the mean of both shares where the owner keeps some of each.
@@ -98,11 +101,11 @@ def admit(request: ChargeRequest, filters: Sequence[Filter]) -> None:
 
 
 def _refusal(request: ChargeRequest, one: Filter, coordinate: str, filters: Sequence[Filter]) -> BudgetError:
-    """What was asked, what is left, and the largest epsilon that would still fit."""
+    """Refusal with the amount asked for, the amount left and the largest epsilon that would still fit."""
     charge = request.charge
     largest = largest_epsilon(charge, coordinate, [one.remaining for one in filters])
     return BudgetError(
-        _found(request.units, one, coordinate),
+        _shortfall(request.units, one, coordinate),
         code=f"budget-{coordinate}" if one.owner == "total" else f"budget-{one.owner}",
         hint=_hint(charge, coordinate, largest),
         asked={"epsilon": charge.epsilon, "delta": charge.delta, **_amounts(request.units)},
@@ -110,8 +113,8 @@ def _refusal(request: ChargeRequest, one: Filter, coordinate: str, filters: Sequ
     )
 
 
-def _found(asked: Units, one: Filter, coordinate: str) -> str:
-    """How much of which cap is needed, and how much there is."""
+def _shortfall(asked: Units, one: Filter, coordinate: str) -> str:
+    """Sentence on the share of the cap that is needed, and the share that is left."""
     caps, spent = one.caps, one.spent
     if coordinate == "pure" and spent.deliberate + asked.deliberate > caps.deliberate:
         if caps.deliberate == 0:
@@ -159,3 +162,81 @@ def _rounded_down(epsilon: float) -> float:
     safe = epsilon * (1.0 - 1e-7)
     step = 10.0 ** (math.floor(math.log10(safe)) - 3)
     return float(f"{math.floor(safe / step) * step:.4g}")
+
+
+SURCHARGE_ROOM = int(RESERVE * SCALE) // 10**6
+"""Surcharge that discrete noise may owe in one statement of a schedule."""
+
+
+def check_rules(request: ChargeRequest, policy: BudgetPolicy, total: Filter, account: Account) -> None:
+    """Refuse what `per_query`, `queries` or `schedule` do not allow."""
+    _check_size(request.charge, policy)
+    if policy.queries is not None:
+        _check_number(request, policy.queries, total, account)
+    if policy.schedule is not None:
+        allowed = allowance(policy.schedule, total, account)
+        _require_within(request, allowed, code="budget-schedule", what="what the schedule has released so far")
+
+
+def _check_size(charge: Charge, policy: BudgetPolicy) -> None:
+    most = policy.per_query
+    if most is None:
+        return
+    most_delta = 1.0 if most.delta is None else most.delta
+    if charge.epsilon > most.epsilon or charge.delta > most_delta:
+        raise BudgetError(
+            f"One statement may state at most epsilon {most.epsilon:g}"
+            + ("" if most.delta is None else f" and delta {most.delta:g}")
+            + f"; this one states {charge.epsilon:g} and {charge.delta:g}.",
+            code="budget-per-query",
+            hint=f"The largest epsilon that fits is {most.epsilon:g}.",
+            asked={"epsilon": charge.epsilon, "delta": charge.delta},
+            left={"epsilon": most.epsilon, "delta": most_delta},
+        )
+
+
+def _check_number(request: ChargeRequest, number: int, total: Filter, account: Account) -> None:
+    """Protocol of the query-budget note: `number` basic queries share the budget evenly; then the dataset is closed."""
+    asked, left = request.queries, number - account.queries
+    if asked > left:
+        raise BudgetError(
+            f"The budget was made for {number} basic queries; this one counts as {asked}, and {left} are left.",
+            code="budget-queries",
+            hint="When none is left, the dataset is closed." if left == 0 else "A COUNT or SUM counts as one.",
+            asked={"queries": asked},
+            left={"queries": left},
+        )
+    share = replace(total.caps.units, gaussian=total.caps.gaussian * asked // number)
+    _require_within(request, share, code="budget-queries", what=f"its even share of {number} basic queries")
+
+
+def allowance(schedule: str, total: Filter, account: Account) -> Units:
+    """The most that the next statement may take, so that there is always one after it (docs/proofs/ledger.md).
+
+    Privacy: the filter decides as ever; a schedule only makes it refuse earlier.
+    """
+    if schedule != "open":
+        raise CatalogError(
+            f"There is no schedule {schedule!r}.", code="catalog-schedule", hint="Write `schedule: open`."
+        )
+    numerator, denominator = open_share(account.queries + 1)
+    caps = total.caps.units
+    released = Units(*(cap * numerator // denominator for cap in (caps.gaussian, 0, caps.mass, caps.deliberate)))
+    left = released - total.spent
+    return replace(left, pure=left.deliberate + SURCHARGE_ROOM)
+
+
+def _require_within(request: ChargeRequest, allowed: Units, *, code: str, what: str) -> None:
+    """Refuse a request that takes more than `allowed` in any coordinate."""
+    charge = request.charge
+    for coordinate in ("gaussian", "pure", "mass"):
+        if getattr(request.units, coordinate) <= getattr(allowed, coordinate):
+            continue
+        largest = largest_epsilon(charge, coordinate, [allowed])
+        raise BudgetError(
+            f"The statement would take more than {what}.",
+            code=code,
+            hint=f"The largest epsilon that fits, with delta {charge.delta:g}, is {largest:g}." if largest else None,
+            asked={"epsilon": charge.epsilon, "delta": charge.delta},
+            left={"epsilon": largest},
+        )

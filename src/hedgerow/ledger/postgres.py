@@ -5,29 +5,361 @@ nothing else. The lock keeps order; what makes two charges at once impossible is
 without waiting for a turn finds the number of the next entry taken.
 """
 
+import hashlib
+import math
 import os
+import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
-from hedgerow.ledger import postgres_faults as faults
-from hedgerow.ledger.entries import FORMAT
-from hedgerow.ledger.forking import watch
-from hedgerow.ledger.postgres_address import Address, driver
-from hedgerow.ledger.postgres_rows import LedgerState, PostgresRows, Tables
-from hedgerow.ledger.postgres_transaction import (
-    Statement,
-    begin_reading,
-    begin_writing,
-    finishing,
-    together,
-    translating,
-    undo,
-)
+from hedgerow.errors import LedgerError
+from hedgerow.ledger import errors
+from hedgerow.ledger.entries import FORMAT, Entry
+from hedgerow.ledger.store import ENTRY, Rows, StoredRelease, Value, indexes, inserted_rows, watch
 
 if TYPE_CHECKING:
-    from psycopg import Connection
+    from psycopg import Connection, Cursor
+    from psycopg.errors import Diagnostic
+
+SCHEMES = ("postgresql", "postgres")
+
+SCHEMA = "hedgerow"
+"""The schema of the tables, unless the URL names another (`?schema=...`)."""
+
+_NAME = re.compile(r"(?!pg_)[a-z_][a-z0-9_]{0,62}")
+_HOST = r"(?:[\w.-]*|\[[0-9A-Fa-f:.]+\])(?::\d*)?"
+_SHOWABLE = re.compile(rf"{_HOST}(?:,{_HOST})*(?:/[\w.-]*)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A schema in a PostgreSQL database. As text it shows no user, no password and no options."""
+
+    url: str = field(repr=False)
+    schema: str
+    shown: str
+
+    @classmethod
+    def of(cls, location: str) -> "Address":
+        """The address meant by a URL of PostgreSQL's, with the name of a schema among its options if wanted."""
+        body, _, query = location.partition("://")[2].partition("?")
+        options = query.split("&") if query else []
+        kept = [option for option in options if not option.startswith("schema=")]
+        schema = next((option for option in options if option not in kept), "").removeprefix("schema=") or SCHEMA
+        if not _NAME.fullmatch(schema):
+            raise errors.schema_name()
+        url = f"postgresql://{body}?{'&'.join(kept)}" if kept else f"postgresql://{body}"
+        return cls(url, schema, _shown(body, query) + ("" if schema == SCHEMA else f"?schema={schema}"))
+
+    def __str__(self) -> str:
+        return self.shown
+
+    def connect(self, patience: float) -> "Connection":
+        """A connection that commits when it is told to; if there is none, a `LedgerError` in our own words."""
+        psycopg = driver()
+        failure = None
+        try:
+            connection: Connection = psycopg.connect(
+                **_settings(self.url, patience), autocommit=True, prepare_threshold=None
+            )
+        except psycopg.ProgrammingError:
+            failure = errors.malformed()
+        except (psycopg.Error, OSError, UnicodeError):
+            failure = errors.unreachable(self)
+        if failure is not None:  # raised out here, so that the driver's own words do not hang on to it
+            raise failure
+        if connection.info.parameter_status("server_encoding") != "UTF8":
+            connection.close()
+            raise errors.encoding(self)
+        return connection
+
+
+def is_address(location: str) -> bool:
+    """Tell the URL of a PostgreSQL database from other locations."""
+    scheme, colon, _ = location.partition("://")
+    return bool(colon) and scheme.lower() in SCHEMES
+
+
+def driver() -> ModuleType:
+    """The driver, which is an extra."""
+    try:
+        import psycopg  # noqa: PLC0415 - the base install does without it
+        import psycopg.conninfo  # noqa: PLC0415 - likewise
+    except ImportError:
+        raise LedgerError(
+            "A ledger in PostgreSQL needs the driver psycopg, which is not installed.",
+            code="ledger-driver",
+            hint="pip install hedgerow[postgres]",
+        ) from None
+    return psycopg
+
+
+def _settings(url: str, patience: float) -> dict[str, Any]:
+    """Settings of a connection: a peer that vanished is noticed in time, and the URL may say otherwise."""
+    seconds = max(2, math.ceil(patience))
+    steady: dict[str, Any] = {
+        "application_name": "hedgerow",
+        "connect_timeout": seconds,
+        "keepalives_idle": 10,
+        "keepalives_interval": 5,
+        "keepalives_count": 3,
+        "tcp_user_timeout": seconds * 1000,
+    }
+    steady.update(driver().conninfo.conninfo_to_dict(url))
+    return steady
+
+
+def _shown(body: str, query: str) -> str:
+    """Host and database, where it is certain that nothing of a password is among them."""
+    login, slash, database = body.partition("/")
+    place = f"{login.rpartition('@')[2]}{slash}{database}"
+    certain = "@" not in database and "@" not in query and _SHOWABLE.fullmatch(place)
+    return f"postgresql://{place}" if certain else "postgresql://…"
+
+
+Statement = tuple[str, Sequence[Any]]
+"""SQL, and its values."""
+
+IDLE = 60_000
+"""Milliseconds after which the server ends a transaction whose program has gone silent."""
+
+_DURABLE = (
+    "SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') <> 'remote_apply'"
+)
+"""On the disk, and on that of synchronous standbys, when COMMIT returns, whatever the session's setting."""
+
+
+def begin_reading(patience: float) -> list[Statement]:
+    """Statements that begin to read one consistent state."""
+    return _begin(patience, "REPEATABLE READ READ ONLY")
+
+
+def begin_writing(patience: float, *names: str) -> list[Statement]:
+    """Statements that begin to write alone: whoever names the same things waits until this transaction ends.
+
+    Each statement after the lock sees what was committed before the lock was given, so READ COMMITTED is right here.
+    """
+    turn = ("SELECT pg_advisory_xact_lock(%s)", (_key(*names),))
+    return [*_begin(patience, "READ COMMITTED"), (_DURABLE, ()), turn]
+
+
+def _begin(patience: float, mode: str) -> list[Statement]:
+    """The beginning of a transaction that cannot wait, or keep others waiting, without a bound."""
+    return [
+        (f"BEGIN ISOLATION LEVEL {mode}", ()),
+        ("SET LOCAL lock_timeout = %s", (max(1, round(patience * 1000)),)),
+        ("SET LOCAL idle_in_transaction_session_timeout = %s", (IDLE,)),
+    ]
+
+
+def _key(*names: str) -> int:
+    """The number of an advisory lock."""
+    return int.from_bytes(hashlib.sha256(" ".join(("hedgerow", *names)).encode()).digest()[:8], signed=True)
+
+
+@contextmanager
+def translating(place: object, *, writing: bool) -> Iterator[None]:
+    """PostgreSQL's errors in the ledger's words."""
+    try:
+        yield
+    except driver().Error as error:
+        raise errors.from_postgres(error, place, writing=writing) from None
+
+
+def together(connection: "Connection", statements: Iterable[Statement]) -> "Cursor":
+    """Run some statements in one trip to the server, in order, up to the first that fails; the last one's result.
+
+    The values become literals on this side, which is how several statements can be one message.
+    """
+    texts, values = zip(*statements, strict=True)
+    cursor: Cursor = driver().ClientCursor(connection)
+    cursor.execute("; ".join(texts), [value for row in values for value in row])
+    while cursor.nextset():
+        pass
+    return cursor
+
+
+@contextmanager
+def finishing(connection: "Connection", place: object) -> Iterator[list[Statement]]:
+    """Commit at the end, together with the statements that were put off until then; undo after anything else.
+
+    A commit counts only without a warning: a server commits, and warns, also where a standby did not confirm.
+    """
+    put_off: list[Statement] = []
+    warnings: list[str | None] = []
+
+    def listen(notice: "Diagnostic") -> None:
+        if notice.severity_nonlocalized == "WARNING":
+            warnings.append(notice.sqlstate)
+
+    try:
+        yield put_off
+        connection.add_notice_handler(listen)
+        try:
+            done = together(connection, [*put_off, ("COMMIT", ())]).statusmessage
+        finally:
+            connection.remove_notice_handler(listen)
+    except BaseException:
+        undo(connection)
+        raise
+    if done != "COMMIT" or warnings:
+        raise errors.failed(place)
+
+
+def undo(connection: "Connection") -> None:
+    """Roll back; without a connection the server does it by itself."""
+    if connection.closed:
+        return
+    try:
+        connection.execute("ROLLBACK")
+    except driver().Error:
+        connection.close()
+
+
+TABLES = ("ledgers", "entries", "releases")
+
+
+def definition(schema: str) -> str:
+    """The tables, for all ledgers of one schema. Nothing in them can be changed in passing."""
+    text = 'text COLLATE "C"'
+    guards = "".join(
+        f"CREATE TRIGGER {table}_stay BEFORE UPDATE OR DELETE OR TRUNCATE ON {schema}.{table} "
+        f"FOR EACH STATEMENT EXECUTE FUNCTION {schema}.append_only();\n"
+        for table in TABLES
+    )
+    return f"""
+CREATE SCHEMA IF NOT EXISTS {schema};
+CREATE TABLE {schema}.ledgers (
+    ledger {text} PRIMARY KEY,
+    dataset {text} NOT NULL UNIQUE,
+    format integer NOT NULL
+);
+CREATE TABLE {schema}.entries (
+    ledger {text} NOT NULL,
+    sequence bigint NOT NULL CHECK (sequence >= 0),
+    kind {text} NOT NULL,
+    time {text} NOT NULL,
+    analyst {text},
+    refers bigint,
+    state text NOT NULL,
+    body text NOT NULL,
+    previous {text} NOT NULL,
+    hash {text} NOT NULL,
+    PRIMARY KEY (ledger, sequence)
+);
+CREATE TABLE {schema}.releases (
+    ledger {text} NOT NULL,
+    sequence bigint NOT NULL,
+    charge bigint NOT NULL,
+    fingerprint {text} NOT NULL,
+    version {text},
+    noise text NOT NULL,
+    payload bytea NOT NULL,
+    PRIMARY KEY (ledger, sequence),
+    UNIQUE (ledger, charge)
+);
+{indexes(f"{schema}.", "ledger, ")}
+CREATE FUNCTION {schema}.append_only() RETURNS trigger LANGUAGE plpgsql AS
+    $$ BEGIN RAISE EXCEPTION 'append-only' USING ERRCODE = 'restrict_violation'; END $$;
+{guards}"""
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """The tables of one ledger, and its name in messages."""
+
+    schema: str
+    ledger: str
+    place: str
+
+    def standing(self, seen: int) -> Statement:
+        """Query for the state of the ledger and for the hash of its entry `seen`."""
+        mine = f"FROM {self.schema}.entries WHERE ledger = %s"
+        known, latest = f"SELECT hash {mine} AND sequence = %s", f"{ENTRY} {mine} ORDER BY sequence DESC LIMIT 1"
+        sql = f"SELECT format, ({known}), latest.* FROM {self.schema}.ledgers LEFT JOIN ({latest}) latest ON true"
+        return f"{sql} WHERE ledger = %s", (self.ledger, seen, self.ledger, self.ledger)
+
+    def additions(self, entry: Entry, release: StoredRelease | None = None) -> list[Statement]:
+        """Statements that add one entry, and the release that it answers with."""
+        return [
+            (
+                f"INSERT INTO {self.schema}.{table} VALUES ({', '.join(['%s'] * (1 + len(values)))})",
+                (self.ledger, *values),
+            )
+            for table, values in inserted_rows(entry, release)
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerState:
+    """The format of a ledger, the hash of an entry that was asked for, and the row of its last entry."""
+
+    format: int
+    known: str | None
+    latest: tuple[Any, ...]
+
+
+class PostgresRows(Rows):
+    """Entries and releases of one ledger, in one transaction.
+
+    An addition is put off: it goes to the server with the commit, or before the next query.
+    """
+
+    same_version = "version IS NOT DISTINCT FROM ?::text"
+
+    def __init__(
+        self, connection: "Connection", tables: Tables, standing: LedgerState, put_off: list[Statement]
+    ) -> None:
+        entries, releases = (f"{tables.schema}.{table} WHERE ledger = ?" for table in ("entries", "releases"))
+        super().__init__(tables.place, entries, releases, (tables.ledger,))
+        self._connection = connection
+        self._tables = tables
+        self._put_off = put_off
+        if standing.latest[0] is None:
+            raise errors.damaged(tables.place)
+        self._latest = self.to_entry(standing.latest)
+
+    @property
+    def tip(self) -> tuple[int, str]:
+        """The number and hash of the last entry."""
+        return self._latest.sequence, self._latest.hash
+
+    def select(self, sql: str, *values: Value) -> list[tuple[Any, ...]]:
+        """Run a query, and before it the statements that were put off."""
+        self._flush()
+        return self._connection.execute(sql.replace("?", "%s"), values).fetchall()
+
+    def last(self) -> Entry:
+        """The latest entry, with the running totals; it came with the beginning of the transaction."""
+        self._flush()
+        return self._latest
+
+    def append(self, entry: Entry, release: StoredRelease | None = None) -> None:
+        """Add one entry, and the release that it answers with."""
+        self._put_off += self._tables.additions(entry, release)
+        self._latest = entry
+
+    def whole(self) -> bool:
+        """Compare the number of rows that the indexes lead to with the number that the tables hold."""
+        indexed = self._counts(seqscan="off", indexscan="on", indexonlyscan="on", bitmapscan="on")
+        return indexed == self._counts(seqscan="on", indexscan="off", indexonlyscan="off", bitmapscan="off")
+
+    def _counts(self, **ways: str) -> list[tuple[Any, ...]]:
+        """Numbers of entries and of releases, when looked for in these ways."""
+        for way, switch in ways.items():
+            self._connection.execute(f"SET LOCAL enable_{way} = {switch}")
+        both = f"SELECT count(*), (SELECT count(*) FROM {self._releases}) FROM {self._entries}"
+        return self.select(both, *self._scope, *self._scope)
+
+    def _flush(self) -> None:
+        if self._put_off:
+            together(self._connection, self._put_off)
+            self._put_off.clear()
+
 
 _inherited: list["Connection"] = []
 """Connections of a parent process: not ours to use or to close."""
@@ -40,7 +372,7 @@ class PostgresStore:
         address: The schema that it is in.
         ledger: Its id.
         connection: To that database; the store owns it, and makes a new one when it is lost.
-        place: What it is called in messages.
+        place: Its name in messages.
         patience: Seconds to wait for other writers.
     """
 
@@ -60,7 +392,7 @@ class PostgresStore:
 
     @contextmanager
     def read(self) -> Iterator[PostgresRows]:
-        """Look at one consistent state of the book."""
+        """Read one consistent state of the book."""
         with self._block(writing=False) as rows:
             yield rows
 
@@ -75,10 +407,10 @@ class PostgresStore:
         with self._block(writing=False) as rows:
             whole = rows.whole()
         if not whole:
-            raise faults.damaged(self._place)
+            raise errors.damaged(self._place)
 
     def close(self) -> None:
-        """Let go of the connection."""
+        """Close the connection."""
         with self.turn:
             self._closed = True
             if self._process == os.getpid():
@@ -90,15 +422,15 @@ class PostgresStore:
         begin = begin_writing(wait, *names) if writing else begin_reading(wait)
         turn = self.turn
         if not turn.acquire(timeout=self._patience):
-            raise faults.locked(self._place)
+            raise errors.locked(self._place)
         try:
             if self._closed:
-                raise faults.closed(self._place)
+                raise errors.closed(self._place)
             with translating(self._place, writing=writing):
-                found = self._start([*begin, self._tables.standing(self._seen[0])])
+                standing = self._start([*begin, self._tables.standing(self._seen[0])])
                 with finishing(self._connection, self._place) as put_off:
-                    standing = self._checked(found, beginning=beginning)
-                    rows = PostgresRows(self._connection, self._tables, standing, put_off)
+                    state = self._checked(standing, beginning=beginning)
+                    rows = PostgresRows(self._connection, self._tables, state, put_off)
                     yield rows
             self._seen = rows.tip
         finally:
@@ -129,12 +461,96 @@ class PostgresStore:
         self._connection = self._address.connect(self._patience)
         self._process = os.getpid()
 
-    def _checked(self, found: LedgerState | None, *, beginning: bool) -> LedgerState:
+    def _checked(self, standing: LedgerState | None, *, beginning: bool) -> LedgerState:
         """Refuse a ledger from the future, one that is gone, and one that has forgotten what we saw in it."""
-        if found is None:
-            raise faults.lost(self._place)
-        if found.format > FORMAT:
-            raise faults.newer(self._place)
-        if not beginning and found.known != self._seen[1]:
-            raise faults.lost(self._place)
-        return found
+        if standing is None:
+            raise errors.lost(self._place)
+        if standing.format > FORMAT:
+            raise errors.newer(self._place)
+        if not beginning and standing.known != self._seen[1]:
+            raise errors.lost(self._place)
+        return standing
+
+
+def find(address: Address, dataset: str, ledger: str | None, patience: float) -> PostgresStore | None:
+    """The ledger of a dataset; None if it has none, a `LedgerError` if the one that the catalog names is not there."""
+    place = name(address, dataset)
+    connection = address.connect(patience)
+    try:
+        with translating(place, writing=False):
+            identity = _identity(connection, address, dataset, ledger, place)
+        if identity is not None:
+            return PostgresStore(address, identity, connection, place=place, patience=patience)
+    except BaseException:
+        connection.close()
+        raise
+    connection.close()
+    return None
+
+
+def name(address: Address, dataset: str) -> str:
+    """The name of a ledger in messages."""
+    return f"of {dataset} in {address}"
+
+
+def _identity(connection: "Connection", address: Address, dataset: str, ledger: str | None, place: str) -> str | None:
+    """The id of the ledger that is meant, if there is one."""
+    ids = dict(_ledgers(connection, address, dataset, ledger)) if _has_tables(connection, address) else {}
+    if ledger is None:
+        return next(iter(ids), None)
+    if ledger not in ids:
+        raise errors.other_id(place) if ids else errors.missing(place)
+    if ids[ledger] != dataset:
+        raise errors.other_dataset(place)
+    return ledger
+
+
+def _ledgers(connection: "Connection", address: Address, dataset: str, ledger: str | None) -> list[tuple[str, str]]:
+    """The ledger of the dataset and the ledger of the id, with their datasets."""
+    return connection.execute(
+        f"SELECT ledger, dataset FROM {address.schema}.ledgers WHERE dataset = %s OR ledger = %s::text",
+        (dataset, ledger),
+    ).fetchall()
+
+
+def _has_tables(connection: "Connection", address: Address) -> bool:
+    """Look for the tables of ledgers in the schema; refuse those of another program."""
+    names = ", ".join(f"to_regclass('{address.schema}.{table}') IS NOT NULL" for table in TABLES)
+    present = connection.execute(f"SELECT {names}").fetchone() or ()
+    if any(present) and not all(present):
+        raise errors.foreign(address)
+    return all(present)
+
+
+def write_new(address: Address, opening: Entry, patience: float) -> None:
+    """Make a ledger, whole or not at all, and the tables if it is the first."""
+    dataset, ledger = opening.body["dataset"], opening.body["ledger"]
+    place = name(address, dataset)
+    connection = address.connect(patience)
+    try:
+        with translating(place, writing=True):
+            together(connection, begin_writing(patience, address.schema))
+            with finishing(connection, place) as put_off:
+                if not _has_tables(connection, address):
+                    connection.execute(definition(address.schema))
+                elif any(known == dataset for _, known in _ledgers(connection, address, dataset, None)):
+                    raise errors.exists(place)
+                put_off.append((f"INSERT INTO {address.schema}.ledgers VALUES (%s, %s, %s)", (ledger, dataset, FORMAT)))
+                put_off.extend(Tables(address.schema, ledger, place).additions(opening))
+    finally:
+        connection.close()
+
+
+def caution(address: Address, patience: float) -> str | None:
+    """Warn the owner of a server that does not write to its disk at once."""
+    connection = address.connect(patience)
+    try:
+        with translating(address, writing=False):
+            row = connection.execute("SELECT current_setting('fsync')").fetchone()
+    finally:
+        connection.close()
+    if row == ("on",):
+        return None
+    return (
+        f"The server of {address} runs with fsync off: unless its storage is durable by itself, it can forget charges."
+    )

@@ -11,18 +11,78 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
-from hedgerow.ledger import faults
+from hedgerow.ledger import errors
 from hedgerow.ledger.entries import FORMAT, Entry
-from hedgerow.ledger.forking import watch
-from hedgerow.ledger.rows import APPLICATION_ID, SCHEMA, SQLiteRows
+from hedgerow.ledger.store import Rows, StoredRelease, Value, indexes, inserted_rows, watch
 
 PATIENCE = 30.0
 """Seconds that a writer waits for the others."""
 
 SMALL = 32 * 2**20
 """Up to this size a ledger is checked page by page when it is opened."""
+
+APPLICATION_ID = 0x48454447
+"""Marks the file as ours."""
+
+SCHEMA = f"""
+PRAGMA application_id = {APPLICATION_ID};
+PRAGMA user_version = {FORMAT};
+CREATE TABLE entries (
+    sequence INTEGER PRIMARY KEY,
+    kind TEXT NOT NULL,
+    time TEXT NOT NULL,
+    analyst TEXT,
+    refers INTEGER REFERENCES entries (sequence),
+    state TEXT NOT NULL,
+    body TEXT NOT NULL,
+    previous TEXT NOT NULL,
+    hash TEXT NOT NULL
+);
+CREATE TABLE releases (
+    sequence INTEGER PRIMARY KEY REFERENCES entries (sequence),
+    charge INTEGER NOT NULL UNIQUE,
+    fingerprint TEXT NOT NULL,
+    version TEXT,
+    noise TEXT NOT NULL,
+    payload BLOB NOT NULL
+);
+{indexes()}
+CREATE TRIGGER entries_stay BEFORE UPDATE ON entries BEGIN SELECT RAISE(ABORT, 'append-only'); END;
+CREATE TRIGGER entries_remain BEFORE DELETE ON entries BEGIN SELECT RAISE(ABORT, 'append-only'); END;
+"""
+
+
+class SQLiteRows(Rows):
+    """Entries and releases of a file, in one transaction."""
+
+    same_version = "version IS ?"
+
+    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
+        super().__init__(path, "entries WHERE true", "releases WHERE true")
+        self._connection = connection
+
+    def select(self, sql: str, *values: Value) -> list[tuple[Any, ...]]:
+        """Run a query."""
+        return self._connection.execute(sql, values).fetchall()
+
+    def append(self, entry: Entry, release: StoredRelease | None = None) -> None:
+        """Add one entry, and the release that it answers with."""
+        for table, values in inserted_rows(entry, release):
+            marks = ", ".join("?" * len(values))
+            self._connection.execute(f"INSERT INTO {table} VALUES ({marks})", values)
+
+    def tip(self) -> tuple[int, str]:
+        """The number and hash of the last entry."""
+        sequence, stored = self.select("SELECT sequence, hash FROM entries ORDER BY sequence DESC LIMIT 1")[0]
+        return sequence, stored
+
+    def hash_of(self, sequence: int) -> str | None:
+        """The stored hash of one entry."""
+        rows = self.select("SELECT hash FROM entries WHERE sequence = ?", sequence)
+        return str(rows[0][0]) if rows else None
 
 
 class SQLiteStore:
@@ -49,10 +109,11 @@ class SQLiteStore:
         try:
             _check_kind(self._connection, self._path)
             _check_pages(self._connection, self._path)
-            self._remember(SQLiteRows(self._connection, self._path).last())
+            last = SQLiteRows(self._connection, self._path).last()
+            self._seen = (last.sequence, last.hash)
         except sqlite3.Error as error:
             self._connection.close()
-            raise faults.translated(error, self._path) from None
+            raise errors.from_sqlite(error, self._path) from None
         except BaseException:
             self._connection.close()
             raise
@@ -64,7 +125,7 @@ class SQLiteStore:
 
     @contextmanager
     def read(self) -> Iterator[SQLiteRows]:
-        """Look at one consistent state of the book."""
+        """Read one consistent state of the book."""
         with self._block("BEGIN") as rows:
             yield rows
 
@@ -78,10 +139,10 @@ class SQLiteStore:
     def _block(self, begin: str) -> Iterator[SQLiteRows]:
         turn = self.turn
         if not turn.acquire(timeout=self._patience):
-            raise faults.locked(self._path)
+            raise errors.locked(self._path)
         try:
             if self._closed:
-                raise faults.closed(self._path)
+                raise errors.closed(self._path)
             if self._process != os.getpid():
                 self._connect()
             with _translating(self._path), _transaction(self._connection, begin):
@@ -96,23 +157,20 @@ class SQLiteStore:
     def _check_continuity(self, rows: SQLiteRows) -> None:
         """Refuse a file that is not the one we knew, or that has forgotten what we saw in it."""
         if _identity(self._path) != self._identity:
-            raise faults.lost(self._path)
+            raise errors.lost(self._path)
         _check_kind(self._connection, self._path)
         if self._seen is not None and rows.hash_of(self._seen[0]) != self._seen[1]:
-            raise faults.lost(self._path)
-
-    def _remember(self, entry: Entry) -> None:
-        self._seen = (entry.sequence, entry.hash)
+            raise errors.lost(self._path)
 
     def check(self) -> None:
         """Compare every page and every index with the tables."""
         with self._block("BEGIN"):
             (verdict,) = self._connection.execute("PRAGMA integrity_check(1)").fetchone()
         if verdict != "ok":
-            raise faults.damaged(self._path)
+            raise errors.damaged(self._path)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         with self.turn:
             self._closed = True
             self._connection.close()
@@ -124,7 +182,7 @@ def _translating(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        raise faults.translated(error, path) from None
+        raise errors.from_sqlite(error, path) from None
 
 
 @contextmanager
@@ -141,16 +199,16 @@ def _transaction(connection: sqlite3.Connection, begin: str) -> Iterator[None]:
 
 
 def _identity(path: Path) -> tuple[int, int]:
-    """Which file stands at `path`, whatever its name."""
+    """Device and number of the file at `path`, whatever its name."""
     try:
-        found = path.stat()
+        status = path.stat()
     except FileNotFoundError:
-        raise faults.lost(path) from None
+        raise errors.lost(path) from None
     except OSError:
-        raise faults.unreachable(path) from None
-    if found.st_size == 0:
-        raise faults.empty(path)
-    return found.st_dev, found.st_ino
+        raise errors.unreachable(path) from None
+    if status.st_size == 0:
+        raise errors.empty(path)
+    return status.st_dev, status.st_ino
 
 
 def _connection(path: Path, patience: float) -> sqlite3.Connection:
@@ -164,15 +222,15 @@ def _connection(path: Path, patience: float) -> sqlite3.Connection:
             check_same_thread=False,
         )
     except sqlite3.Error as error:
-        raise faults.translated(error, path) from None
+        raise errors.from_sqlite(error, path) from None
     try:
         (journal,) = settle(connection)
     except sqlite3.Error as error:
         connection.close()
-        raise faults.translated(error, path) from None
+        raise errors.from_sqlite(error, path) from None
     if journal != "delete":
         connection.close()
-        raise faults.locked(path)
+        raise errors.locked(path)
     return connection
 
 
@@ -189,10 +247,10 @@ def _check_kind(connection: sqlite3.Connection, path: Path) -> None:
     """Ours, and not from the future."""
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     if application != APPLICATION_ID:
-        raise faults.foreign(path)
+        raise errors.foreign(path)
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if version > FORMAT:
-        raise faults.newer(path)
+        raise errors.newer(path)
 
 
 def _check_pages(connection: sqlite3.Connection, path: Path) -> None:
@@ -201,7 +259,7 @@ def _check_pages(connection: sqlite3.Connection, path: Path) -> None:
         return
     (verdict,) = connection.execute("PRAGMA quick_check(1)").fetchone()
     if verdict != "ok":
-        raise faults.damaged(path)
+        raise errors.damaged(path)
 
 
 def write_new(path: Path, opening: Entry) -> None:
@@ -223,7 +281,7 @@ def write_new(path: Path, opening: Entry) -> None:
     except FileExistsError:
         raise
     except OSError:
-        raise faults.unreachable(path) from None
+        raise errors.unreachable(path) from None
     finally:
         draft.unlink(missing_ok=True)
     _sync_folder(path.parent)

@@ -15,7 +15,7 @@ from hedgerow.errors import ConditionNotMet, ParameterError
 from hedgerow.execution.price_policy import sets_price
 from hedgerow.execution.request import AUTOMATIC, Options, resolve_request
 from hedgerow.execution.session import Session
-from hedgerow.ledger.caps import SCALE, Units
+from hedgerow.ledger.limits import SCALE, Units
 from hedgerow.session.corridor import bind_statement
 
 ACCOUNTANTS: Mapping[str, type[Accountant]] = {"basic": Basic, "zCDP": ZCDP, "RDP": RDP, "PLD": PLD, "GDP": GDP}

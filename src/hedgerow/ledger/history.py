@@ -1,15 +1,14 @@
-"""Reading the trail back: history, export, and the proof that nothing in it was changed."""
+"""Budgets and history to read, the export, and the proof that nothing in the chain was changed."""
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import chain
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from hedgerow.accounting import AnyEvent, event_from_dict
-from hedgerow.accounting.budget import Charge
+from hedgerow.accounting.budget import Charge, Spending
 from hedgerow.errors import LedgerError
-from hedgerow.ledger.caps import Units
 from hedgerow.ledger.entries import (
     ANSWERED,
     BEGINNING,
@@ -21,8 +20,94 @@ from hedgerow.ledger.entries import (
     Entry,
     canonical,
 )
+from hedgerow.ledger.filters import Filter
+from hedgerow.ledger.limits import Units
 from hedgerow.ledger.store import Reader, Store
-from hedgerow.ledger.view import HistoryEntry
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryEntry:
+    """One line of the history: analyst, question, time and price.
+
+    `status` is "answered", "failed", or "charged" where the answer never came: the charge stays. The
+    owner's own acts are in the history too, as "opened" and "raised". `params` are the values bound to the question's
+    placeholders, as plain JSON.
+    """
+
+    sequence: int
+    time: str
+    analyst: str | None
+    question: str
+    charge: Mapping[str, Any]
+    status: str
+    params: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class AnalystView:
+    """The part that one analyst has used of the total, or of a cap of their own."""
+
+    limit: Spending | None
+    spent: Spending
+    remaining: Spending
+    used: Mapping[str, float]
+    queries: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """The view as plain JSON."""
+        return {
+            "limit": None if self.limit is None else _pair(self.limit),
+            "spent": _pair(self.spent),
+            "remaining": _pair(self.remaining),
+            "used": dict(self.used),
+            "queries": self.queries,
+        }
+
+
+@dataclass(frozen=True)
+class BudgetView:
+    """Limit, spending and remainder of a budget. It is for reading; the filter decides.
+
+    `spent` is what the caps of this ledger would still prove, 0 at the start and `limit` when they are
+    full; `used` are the fractions of the three caps. `history` is read when it is first looked at.
+    """
+
+    dataset: str
+    limit: Spending
+    spent: Spending
+    remaining: Spending
+    used: Mapping[str, float]
+    queries: int
+    analysts: Mapping[str, AnalystView]
+    load: Callable[[], Sequence[HistoryEntry]] = field(repr=False, compare=False)
+
+    @property
+    def history(self) -> Sequence[HistoryEntry]:
+        """Every charge in order, and what became of it."""
+        return self.load()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON of the command line."""
+        return {
+            "dataset": self.dataset,
+            "limit": _pair(self.limit),
+            "spent": _pair(self.spent),
+            "remaining": _pair(self.remaining),
+            "used": dict(self.used),
+            "queries": self.queries,
+            "analysts": {name: analyst.to_dict() for name, analyst in self.analysts.items()},
+        }
+
+
+def analyst_view(of: Filter, queries: int, *, capped: bool) -> AnalystView:
+    """View of the filter over one analyst's charges."""
+    used = of.caps.fractions(of.spent)
+    return AnalystView(of.caps.limit if capped else None, of.spending, of.left, used, queries)
+
+
+def _pair(spending: Spending) -> dict[str, float]:
+    return {"epsilon": spending.epsilon, "delta": spending.delta}
+
 
 T = TypeVar("T")
 
@@ -40,7 +125,7 @@ class Verification:
 
 
 def walk(store: Store, read: Callable[[Entry, Reader], T], analyst: str | None = None) -> Iterator[T]:
-    """What `read` makes of every entry in order (or of one analyst's charges), a page at a time.
+    """Yield `read(entry, book)` for every entry in order (or for one analyst's charges), a page at a time.
 
     Entries never change, so the book is let go between pages: nobody waits for whoever walks.
     """
@@ -48,10 +133,10 @@ def walk(store: Store, read: Callable[[Entry, Reader], T], analyst: str | None =
     while True:
         with store.read() as book:
             page = book.page(after, analyst)
-            found = [read(entry, book) for entry in page]
+            results = [read(entry, book) for entry in page]
         if not page:
             return
-        yield from found
+        yield from results
         after = page[-1].sequence
 
 
@@ -91,7 +176,7 @@ class Verifier:
 
     @property
     def result(self) -> Verification:
-        """What was seen so far."""
+        """Length, charges and tip of the chain so far."""
         return Verification(self._length, 0 if self._total is None else self._total.charges, self._previous)
 
 
@@ -136,7 +221,7 @@ def _line(entry: Entry, book: Reader) -> HistoryEntry | None:
 
 
 def _status(charged: Entry, book: Reader) -> str:
-    """How a charge ended, or the last question that was asked again under it."""
+    """Outcome of a charge, or of the last question that was asked again under it."""
     outcome = book.outcome_of(charged.sequence)
     while outcome is not None and outcome.kind == FAILED:
         again = book.outcome_of(outcome.sequence)

@@ -1,18 +1,130 @@
-"""Finding, making and widening a ledger."""
+"""Find, make and widen a ledger: in a SQLite file or in a PostgreSQL database."""
 
+import os
 import secrets
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime
 from os import PathLike
+from pathlib import Path
+from typing import Protocol
 
 from hedgerow.catalog.model import BudgetPolicy
 from hedgerow.errors import LedgerError
+from hedgerow.ledger import errors, postgres
 from hedgerow.ledger.base import Ledger, now, timestamp
 from hedgerow.ledger.entries import BEGINNING, FORMAT, OPENED, RAISED, Account, Entry
-from hedgerow.ledger.places import LedgerPlace, place_of
-from hedgerow.ledger.sqlite import PATIENCE
+from hedgerow.ledger.limits import LedgerTerms
+from hedgerow.ledger.postgres import Address, is_address
+from hedgerow.ledger.sqlite import PATIENCE, SQLiteStore, write_new
 from hedgerow.ledger.store import Store
-from hedgerow.ledger.terms import LedgerTerms
+
+NETWORK = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "ceph", "glusterfs", "lustre", "sshfs"})
+MOUNTS = Path("/proc/self/mounts")
+
+
+def on_network(path: Path, mounts: Path = MOUNTS) -> bool:
+    """Look up `path` among the network disks that this system lists: file locks on those cannot be trusted."""
+    try:
+        lines = mounts.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return False
+    disks = [(Path(fields[1]), fields[2]) for line in lines if len(fields := line.split()) > 2]
+    inside = [(len(folder.parts), kind) for folder, kind in disks if path.is_relative_to(folder)]
+    return bool(inside) and max(inside)[1].removeprefix("fuse.") in NETWORK
+
+
+class LedgerPlace(Protocol):
+    """A place where a ledger is, or can be made. As text it is part of a sentence: "at /srv/shop.ledger"."""
+
+    @property
+    def name(self) -> object:
+        """The ledger's name in errors."""
+
+    def find(self, ledger: str | None, *, patience: float) -> Store | None:
+        """Return the store of the dataset's ledger; None if there is none and the catalog names none."""
+
+    def write_new(self, opening: Entry, *, patience: float) -> None:
+        """Make a ledger with its first entry, whole or not at all; "ledger-exists" if there is one."""
+
+    def caution(self, *, patience: float) -> str | None:
+        """Warn the owner if this place may forget charges."""
+
+
+@dataclass(frozen=True, slots=True)
+class FilePlace:
+    """A SQLite file."""
+
+    name: Path
+
+    def __str__(self) -> str:
+        return f"at {self.name}"
+
+    def find(self, ledger: str | None, *, patience: float) -> Store | None:
+        """Return the store in the file."""
+        if self.name.exists():
+            return SQLiteStore(self.name, patience=patience)
+        if ledger is not None:
+            raise errors.missing(self.name)
+        return None
+
+    def write_new(self, opening: Entry, *, patience: float) -> None:  # noqa: ARG002 - nobody to wait for
+        """Make the file."""
+        try:
+            write_new(self.name, opening)
+        except FileExistsError:
+            raise errors.exists(self.name) from None
+
+    def caution(self, *, patience: float) -> str | None:  # noqa: ARG002 - nobody to wait for
+        """Warn the owner of a network disk."""
+        if not on_network(self.name):
+            return None
+        return f"The ledger {self.name} is on a network disk, where file locks are not to be trusted: keep one writer."
+
+
+@dataclass(frozen=True, slots=True)
+class PostgresPlace:
+    """A dataset's place in a PostgreSQL database."""
+
+    address: Address
+    dataset: str
+
+    @property
+    def name(self) -> str:
+        """The ledger's name in errors."""
+        return postgres.name(self.address, self.dataset)
+
+    def __str__(self) -> str:
+        return self.name
+
+    def find(self, ledger: str | None, *, patience: float) -> Store | None:
+        """Return the store of the dataset's ledger."""
+        return postgres.find(self.address, self.dataset, ledger, patience)
+
+    def write_new(self, opening: Entry, *, patience: float) -> None:
+        """Make the ledger."""
+        postgres.write_new(self.address, opening, patience)
+
+    def caution(self, *, patience: float) -> str | None:
+        """Warn the owner of a server that does not write to its disk at once."""
+        return postgres.caution(self.address, patience)
+
+
+def file_of(location: str | PathLike[str]) -> Path | None:
+    """The file meant by `location`; None where it is no file."""
+    text = os.fspath(location).removeprefix("sqlite:///")
+    return None if "://" in text or is_address(text) else Path(os.path.realpath(text))
+
+
+def place_of(location: str | PathLike[str], dataset: str) -> LedgerPlace:
+    """The place meant by `location`."""
+    text = os.fspath(location)
+    if is_address(text):
+        return PostgresPlace(Address.of(text), dataset)
+    path = text.removeprefix("sqlite:///")
+    if "://" in path:
+        raise errors.location()
+    return FilePlace(Path(os.path.realpath(path)))
 
 
 def open_ledger(
@@ -39,7 +151,10 @@ def open_ledger(
     try:
         if notice is not None and (caution := place.caution(patience=patience)) is not None:
             notice(caution)
-        _check_owner(store, place, dataset, policy)
+        _check_names(store, place, dataset, policy)
+        with store.read() as book:
+            terms = LedgerTerms.from_dict(book.last_terms().body["terms"])
+        terms.require(LedgerTerms.of(policy))
         return Ledger(store, policy, clock=clock)
     except BaseException:
         store.close()
@@ -120,22 +235,15 @@ def _make(
             notice(f"Made a new ledger {place}. It is the record of what was spent: keep it, and back it up.")
     store = place.find(policy.ledger, patience=patience)
     if store is None:
-        raise place.gone()
+        raise errors.lost(place.name)
     return store
 
 
-def _check_owner(store: Store, place: LedgerPlace, dataset: str, policy: BudgetPolicy) -> None:
-    """The ledger of this dataset, the one the catalog names, and wide enough."""
-    _check_names(store, place, dataset, policy)
-    with store.read() as book:
-        terms = LedgerTerms.from_dict(book.last_terms().body["terms"])
-    terms.require(LedgerTerms.of(policy))
-
-
 def _check_names(store: Store, place: LedgerPlace, dataset: str, policy: BudgetPolicy) -> None:
+    """Refuse the ledger of another dataset, or another than the catalog names."""
     with store.read() as book:
         opened = book.first()
     if opened.body["dataset"] != dataset:
-        raise place.other_dataset()
+        raise errors.other_dataset(place.name)
     if policy.ledger is not None and opened.body["ledger"] != policy.ledger:
-        raise place.other_id()
+        raise errors.other_id(place.name)

@@ -1,15 +1,17 @@
-"""The three sums of the filter and their caps, counted in integers (docs/proofs/ledger.md)."""
+"""Limits of a ledger: the three sums of the filter, their caps as integers, the terms (docs/proofs/ledger.md)."""
 
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from fractions import Fraction
 from functools import lru_cache
-from typing import Self
+from typing import Any, Self
 
 from hedgerow.accounting import gaussian_epsilon, gaussian_mu
 from hedgerow.accounting.budget import Charge, Cost, Spending
-from hedgerow.errors import InternalError
+from hedgerow.catalog.model import BudgetPolicy, Cap
+from hedgerow.errors import InternalError, LedgerError
 
 SCALE = 2**80
 """Charges and caps are whole multiples of 1 / SCALE: charges rounded up, caps down."""
@@ -37,7 +39,7 @@ class Units:
 
     @classmethod
     def of(cls, charge: Charge) -> Self:
-        """What `charge` takes, rounded up."""
+        """Amount that `charge` takes, rounded up."""
         cost = charge.cost
         asked = sum(
             (event.cost.pure for event in charge.events if not getattr(event, "surcharge_only", False)), Fraction(0)
@@ -49,7 +51,7 @@ class Units:
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, str]) -> Self:
-        """What `to_dict` wrote."""
+        """Read what `to_dict` wrote."""
         return cls(**{name: int(amount) for name, amount in stored.items()})
 
     def to_dict(self) -> dict[str, str]:
@@ -80,7 +82,7 @@ class Units:
 
 @dataclass(frozen=True, slots=True)
 class Caps:
-    """How much of each coordinate there is in all, and the guarantee `limit` that this proves.
+    """Total amount of each coordinate, and the guarantee `limit` that this proves.
 
     `deliberate` caps the pure epsilon that statements may ask for; `gaussian_delta` is the part of delta
     set aside for Gaussian noise.
@@ -116,13 +118,13 @@ class Caps:
         return {name: _part(getattr(spent, name), getattr(self, name)) for name in ("gaussian", "pure", "mass")}
 
     def proves(self, spent: Units) -> Spending:
-        """What these caps would prove had they been as low as `spent`: to read, not to rely on."""
+        """The guarantee that caps as low as `spent` would prove: to read, not to rely on."""
         noisy = spent.gaussian > 0
         epsilon = gaussian_epsilon(_root(spent.gaussian), self.gaussian_delta) if noisy else 0.0
-        found = Spending(spent.pure / SCALE + epsilon, spent.mass / SCALE + (self.gaussian_delta if noisy else 0.0))
+        spending = Spending(spent.pure / SCALE + epsilon, spent.mass / SCALE + (self.gaussian_delta if noisy else 0.0))
         if self.overrun(spent):
-            return found
-        return Spending(min(found.epsilon, self.limit.epsilon), min(found.delta, self.limit.delta))
+            return spending
+        return Spending(min(spending.epsilon, self.limit.epsilon), min(spending.delta, self.limit.delta))
 
 
 @lru_cache(maxsize=4096)
@@ -175,3 +177,83 @@ def _part(amount: int, cap: int) -> float:
     if amount <= 0:
         return 0.0
     return amount / cap if cap else math.inf
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerTerms:
+    """The guarantee of a ledger: per period of `refresh`, or for ever, and over a lifetime."""
+
+    epsilon: float
+    delta: float
+    pure_epsilon: float
+    refresh: timedelta | None
+    lifetime: Cap | None
+
+    @classmethod
+    def of(cls, policy: BudgetPolicy) -> Self:
+        """The terms that a catalog states."""
+        return cls(policy.epsilon, policy.delta, policy.pure_epsilon, policy.refresh, policy.lifetime)
+
+    @classmethod
+    def from_dict(cls, stored: Mapping[str, Any]) -> Self:
+        """Read what `to_dict` wrote."""
+        refresh, lifetime = stored["refresh"], stored["lifetime"]
+        return cls(
+            stored["epsilon"],
+            stored["delta"],
+            stored["pure_epsilon"],
+            None if refresh is None else timedelta(seconds=refresh),
+            None if lifetime is None else Cap(**lifetime),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The terms as plain JSON."""
+        lifetime = self.lifetime
+        return {
+            "epsilon": self.epsilon,
+            "delta": self.delta,
+            "pure_epsilon": self.pure_epsilon,
+            "refresh": None if self.refresh is None else self.refresh.total_seconds(),
+            "lifetime": None if lifetime is None else {"epsilon": lifetime.epsilon, "delta": lifetime.delta},
+        }
+
+    @property
+    def caps(self) -> Caps:
+        """Of one period, or of all time where nothing refreshes."""
+        return caps_for(self.epsilon, self.delta, self.pure_epsilon)
+
+    @property
+    def lifetime_caps(self) -> Caps | None:
+        """Over all periods together, where the owner set a limit."""
+        return None if self.lifetime is None else self.part(self.lifetime)
+
+    def part(self, cap: Cap) -> Caps:
+        """The caps of a smaller or larger budget with the same split (docs/proofs/ledger.md)."""
+        pure = min(self.pure_epsilon * (cap.epsilon / self.epsilon), cap.epsilon)
+        return caps_for(cap.epsilon, self.delta if cap.delta is None else cap.delta, pure)
+
+    def require(self, asked: "LedgerTerms") -> None:
+        """Refuse terms that promise less privacy than these, or split the budget otherwise."""
+        if self._widened_by(asked):
+            raise LedgerError(
+                "The catalog's budget is larger than the one this ledger was made for.",
+                code="ledger-budget-larger",
+                hint="Raise it on purpose with `hedgerow budget --raise`; the history will say so.",
+            )
+        if self.caps.overrun(asked.caps.units):
+            raise LedgerError(
+                "The catalog keeps another part of epsilon for Laplace noise (pure_epsilon) than this ledger does.",
+                code="ledger-split",
+                hint="The split is fixed in advance: restore pure_epsilon, or begin a new ledger.",
+            )
+
+    def _widened_by(self, asked: "LedgerTerms") -> bool:
+        """Return True if `asked` allows more in a period, more periods, or more in a lifetime."""
+        if asked.epsilon > self.epsilon or asked.delta > self.delta:
+            return True
+        if asked.refresh is None:
+            return False
+        if self.refresh is None or asked.refresh < self.refresh:
+            return True
+        mine, theirs = self.lifetime_caps, asked.lifetime_caps
+        return mine is not None and (theirs is None or mine.overrun(theirs.units) is not None)
