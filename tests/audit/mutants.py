@@ -8,7 +8,7 @@ import numpy as np
 from hedgerow.exact import ExactTable
 from hedgerow.execution import run
 
-NOISY_ROOMS = [import_module(f"hedgerow.release.{name}") for name in ("measure", "select_keys", "distinct")]
+NOISY_ROOMS = [import_module(f"hedgerow.release.{name}") for name in ("noisy_table", "key_selection", "distinct")]
 """Where noise is added."""
 
 
