@@ -205,7 +205,7 @@ LONG = Query("SELECT COUNT(*) AS n FROM seq_1_to_1000000 a, seq_1_to_1000000 b W
 
 def test_the_server_stops_a_statement_that_takes_too_long(connection):
     backend = Ibis(ibis_over(connection))
-    backend.hold(StatementLimits(seconds=0.2))
+    backend.set_limits(StatementLimits(seconds=0.2))
     with pytest.raises(hr.BackendError) as caught:
         backend.public(LONG)
     assert caught.value.code == "timed-out"
@@ -217,7 +217,7 @@ def test_a_statement_that_another_client_kills_is_told_as_cancelled(connection, 
     import MySQLdb  # noqa: PLC0415 - it may be missing
 
     backend, ident, found = Ibis(ibis_over(connection)), connection.thread_id(), []
-    backend.hold(StatementLimits(seconds=30))
+    backend.set_limits(StatementLimits(seconds=30))
 
     def run():
         with pytest.raises(hr.BackendError) as caught:

@@ -361,7 +361,7 @@ def test_the_time_of_a_statement_is_the_shorter_of_the_roles_and_the_owners(serv
         connection.execute("GRANT SELECT ON kinds TO hasty")
         made = open_postgres(server.replace("postgres:@", "hasty:@"))
         try:
-            made.hold(StatementLimits(seconds=seconds))
+            made.set_limits(StatementLimits(seconds=seconds))
             assert setting(made, "statement_timeout") == timeout
             assert setting(made, "temp_file_limit") == -1, "this user may not set it"
         finally:
@@ -371,7 +371,7 @@ def test_the_time_of_a_statement_is_the_shorter_of_the_roles_and_the_owners(serv
 
 def test_temporary_files_are_limited_where_the_user_may(server):
     made = open_postgres(server)
-    made.hold(StatementLimits(memory=10**9))
+    made.set_limits(StatementLimits(memory=10**9))
     assert setting(made, "temp_file_limit") == 4 * 10**9 // 1024
     made.close()
 

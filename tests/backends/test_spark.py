@@ -21,8 +21,8 @@ import hedgerow as hr
 from hedgerow.backends import connect_backend
 from hedgerow.backends.duckdb import DuckDB
 from hedgerow.backends.spark import Spark, open_spark
+from hedgerow.backends.spark.connect import STARTED
 from hedgerow.backends.spark.driver import pyspark, remote_sessions
-from hedgerow.backends.spark.opening import STARTED
 from hedgerow.compiled import Query
 from hedgerow.dialects.spark import KEPT, SPARK
 from hedgerow.errors import BackendError

@@ -10,8 +10,8 @@ import pytest
 import hedgerow as hr
 from hedgerow.backends.base import owners_log
 from hedgerow.backends.sqlite import SQLite, is_sqlite_file, open_sqlite
+from hedgerow.backends.sqlite.connect import connect_file
 from hedgerow.backends.sqlite.functions import FUNCTIONS
-from hedgerow.backends.sqlite.opening import connect_file
 from hedgerow.compile.scalars import scalar
 from hedgerow.compiled import Query
 from hedgerow.dialects.sqlite.calls import CALLED

@@ -9,8 +9,8 @@ import duckdb
 import pyarrow as pa
 
 from hedgerow.backends.base import Snapshot, repeated, sealed
-from hedgerow.backends.limiting import in_time
 from hedgerow.backends.tables import exact_table, table_of, with_rows
+from hedgerow.backends.time_limit import stop_after
 from hedgerow.compiled import SELECTED, Query
 from hedgerow.dialects import Dialect
 from hedgerow.exact import ExactTable
@@ -81,12 +81,12 @@ class Toy:
     @contextmanager
     def snapshot(self) -> Iterator[Snapshot]:
         """One question at a time; `sealed` keeps the engine's own words from the analyst."""
-        with sealed(), self._turn, in_time(self._limits.seconds, self.cancel):
+        with sealed(), self._turn, stop_after(self._limits.seconds, self.cancel):
             yield ToySnapshot(self)
 
     def public(self, query: Query) -> pa.Table:
         """The result of a query over public tables."""
-        with sealed(), self._turn, in_time(self._limits.seconds, self.cancel):
+        with sealed(), self._turn, stop_after(self._limits.seconds, self.cancel):
             return table_of(self.rows(query.sql), query)
 
     def rows(self, sql: str) -> Sequence[Sequence[object]]:
@@ -97,8 +97,8 @@ class Toy:
         """Whether no two rows agree on `columns`."""
         return self.public(repeated(self.dialect, table, columns)).num_rows == 0
 
-    def hold(self, limits: StatementLimits) -> None:
-        """Time runs while a question is answered; `in_time` stops it when it is over."""
+    def set_limits(self, limits: StatementLimits) -> None:
+        """Time runs while a question is answered; `stop_after` stops it when it is over."""
         self._limits = limits
 
     def cancel(self) -> None:

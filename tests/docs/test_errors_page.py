@@ -8,8 +8,8 @@ import pytest
 
 import hedgerow as hr
 from hedgerow.backends.base import REASONS
-from hedgerow.backends.clickhouse.opening import REFUSALS as CLICKHOUSE
-from hedgerow.backends.postgres.faults import REFUSALS
+from hedgerow.backends.clickhouse.connect import REFUSALS as CLICKHOUSE
+from hedgerow.backends.postgres.errors import REFUSALS
 from hedgerow.catalog import codes
 from hedgerow.plan.clauses import REFUSED
 
@@ -27,9 +27,9 @@ COMPUTED = {
     "ledger/filters.py": ["budget-gaussian", "budget-pure", "budget-mass", "budget-analyst", "budget-lifetime"],
     "plan/clauses.py": [*(code for code, _, _ in REFUSED.values()), "clause"],
     "backends/base.py": [*REASONS],
-    "backends/clickhouse/opening.py": [*CLICKHOUSE],
+    "backends/clickhouse/connect.py": [*CLICKHOUSE],
     "backends/duckdb.py": ["open-here", "open-elsewhere"],
-    "backends/postgres/faults.py": [code for _, code, _, _ in REFUSALS],
+    "backends/postgres/errors.py": [code for _, code, _, _ in REFUSALS],
 }
 """Codes that are put together at run time, by the file that does so."""
 

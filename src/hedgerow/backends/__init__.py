@@ -1,4 +1,4 @@
-"""Where rows live, one file each."""
+"""Backends: the engines that hold the rows."""
 
 from hedgerow.backends.base import Backend, Snapshot
 from hedgerow.backends.connect import connect_backend

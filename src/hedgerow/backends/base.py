@@ -1,4 +1,4 @@
-"""What an engine must offer: a schema, and a snapshot in which compiled queries run.
+"""Protocol of an engine: a schema, and a snapshot in which compiled queries run.
 
 A backend runs SQL that `compile` wrote and returns keys and integers. It does not bound, clip,
 threshold, order or draw noise. A new one is one file here and one in `dialects`: docs/how-to/add-an-engine.md.
@@ -27,7 +27,7 @@ class Snapshot(Protocol):
     """One consistent state of the data; everything a statement reads, it reads here."""
 
     def table(self, name: str) -> SchemaTable | None:
-        """What the database declares of one table now."""
+        """Return the current declaration of one table."""
 
     def load(self, name: str, table: pa.Table) -> None:
         """Hand a table of released values to the engine, under `name`."""
@@ -52,9 +52,9 @@ class Backend(Protocol):
         """The result of a query over public tables, in the types that it names."""
 
     def is_unique(self, table: str, columns: tuple[str, ...]) -> bool:
-        """Whether no two rows agree on `columns` now. The owner's question: it looks at the data."""
+        """Return True if no two rows agree on `columns` now. The owner's question: it looks at the data."""
 
-    def hold(self, limits: StatementLimits) -> None:
+    def set_limits(self, limits: StatementLimits) -> None:
         """Hold every statement from now on within the owner's limits of time and memory."""
 
     def cancel(self) -> None:

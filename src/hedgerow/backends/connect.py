@@ -17,9 +17,19 @@ from hedgerow.backends.duckdb import DuckDB, open_file, open_url
 from hedgerow.errors import BackendError
 from hedgerow.limits import UNDECLARED, StatementLimits
 
-PARTS_OF_A_BACKEND = ("dialect", "handed_in", "schema", "snapshot", "public", "is_unique", "hold", "cancel", "close")
+PARTS_OF_A_BACKEND = (
+    "dialect",
+    "handed_in",
+    "schema",
+    "snapshot",
+    "public",
+    "is_unique",
+    "set_limits",
+    "cancel",
+    "close",
+)
 SQLITE_FILE = b"SQLite format 3\x00"
-"""What every SQLite file begins with."""
+"""First bytes of every SQLite file."""
 
 
 def connect_backend(source: object, limits: StatementLimits = UNDECLARED, declared: Iterable[str] = ()) -> Backend:
@@ -29,7 +39,7 @@ def connect_backend(source: object, limits: StatementLimits = UNDECLARED, declar
     """
     backend = _backend(source)
     try:
-        backend.hold(limits)
+        backend.set_limits(limits)
         if hasattr(backend, "reach"):
             backend.reach(declared)
     except BaseException:
@@ -55,7 +65,7 @@ def _backend(source: object) -> Backend:
 
 
 def _from(module: str, function: str, *arguments: object, **options: object) -> Backend:
-    """What a module of this package opens; it is loaded only now, and its driver with it."""
+    """Open a source with a module of this package, which is loaded only now, and its driver with it."""
     made: Backend = getattr(import_module(f"hedgerow.backends.{module}"), function)(*arguments, **options)
     return made
 
@@ -104,7 +114,7 @@ SCHEMES: Mapping[str, Callable[[str], Backend]] = {
 
 
 def _from_ibis(source: Any) -> Backend:  # noqa: ANN401 - whatever Ibis has made
-    """What Ibis wraps, where hedgerow has a backend of its own for it; otherwise Ibis itself."""
+    """Return the backend for what Ibis wraps, where hedgerow has one of its own; otherwise that for Ibis."""
     native = NATIVE.get(source.name)
     return native(source) if native is not None else _from("ibis", "Ibis", source)
 

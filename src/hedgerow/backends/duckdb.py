@@ -10,8 +10,8 @@ import duckdb
 import pyarrow as pa
 
 from hedgerow.backends.base import Snapshot, failure, repeated, sealed
-from hedgerow.backends.limiting import in_time
 from hedgerow.backends.results import ROWS_AT_ONCE, read_batches
+from hedgerow.backends.time_limit import stop_after
 from hedgerow.compiled import Query
 from hedgerow.dialects import DUCKDB, Dialect
 from hedgerow.dialects.base import INSTANT
@@ -62,7 +62,7 @@ class DuckDB:
         self.handed_in = handed_in
 
     def schema(self) -> Schema:
-        """What `duckdb_columns` and `duckdb_constraints` say of the tables and views of all schemas."""
+        """Return the tables and views of all schemas, from `duckdb_columns` and `duckdb_constraints`."""
         cursor = self._cursor()
         try:
             found = _read_schema(cursor, self.dialect.place)
@@ -89,10 +89,10 @@ class DuckDB:
             return _read(cursor, query, self._limits.result)
 
     def is_unique(self, table: str, columns: tuple[str, ...]) -> bool:
-        """Whether no two rows agree on `columns` now."""
+        """Return True if no two rows agree on `columns` now."""
         return bool(self.public(repeated(self.dialect, table, columns)).num_rows == 0)
 
-    def hold(self, limits: StatementLimits) -> None:
+    def set_limits(self, limits: StatementLimits) -> None:
         """Limit time; and memory and temporary files, before the settings are locked, where the engine is ours.
 
         Where a database of this process has the same file open, the settings are locked already, and the memory is
@@ -128,7 +128,7 @@ class DuckDB:
         try:
             with self._lock:
                 self._cursors.append(cursor)
-            with in_time(self._limits.seconds, cursor.interrupt):
+            with stop_after(self._limits.seconds, cursor.interrupt):
                 yield cursor
         finally:
             with self._lock:
@@ -195,7 +195,7 @@ def open_file(path: Path, schema: str | None = None) -> DuckDB:
 
 
 def _cannot_open(path: Path, error: duckdb.Error) -> BackendError:
-    """Which of the known reasons it is. No rows have been read, but the engine's words stay out all the same."""
+    """Return the known reason of a failure. No rows have been read, but the engine's words stay out all the same."""
     reason = failure(error)
     text = str(error)
     if "different configuration" in text:

@@ -49,7 +49,7 @@ class Files:
 
     @property
     def query(self) -> str:
-        """What reads them."""
+        """Return the expression that reads them."""
         listed = ", ".join(DUCKDB.string(glob.escape(str(path))) for path in self.paths)
         if self.paths[0].suffix.lower() == ".csv":
             shape = ", ".join(f"{DUCKDB.string(name)}: 'VARCHAR'" for name in _header(self))

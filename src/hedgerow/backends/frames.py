@@ -94,7 +94,7 @@ def _from_pandas(frame: Any) -> pa.Table:  # noqa: ANN401 - a DataFrame
 
 
 def _holds_objects(kind: Any) -> bool:  # noqa: ANN401 - a type of pandas
-    """Whether the values of a type are Python objects, or its categories are."""
+    """Return True if the values of a type are Python objects, or its categories are."""
     return str(kind) == "object" or (str(kind) == "category" and str(kind.categories.dtype) == "object")
 
 

@@ -14,8 +14,8 @@ import pyarrow as pa
 from hedgerow.backends.base import Snapshot, failure, owners_log, repeated, sealed
 from hedgerow.backends.ibis_drivers import DRIVERS, Driver
 from hedgerow.backends.ibis_types import read_column
-from hedgerow.backends.limiting import in_time
 from hedgerow.backends.tables import exact_table, table_of, with_rows
+from hedgerow.backends.time_limit import stop_after
 from hedgerow.compiled import Query
 from hedgerow.dialects import DIALECTS, Dialect
 from hedgerow.errors import BackendError
@@ -45,7 +45,7 @@ class Ibis:
         self._limits = UNDECLARED
 
     def schema(self) -> Schema:
-        """What Ibis says of the tables of the current database, and of tables elsewhere that the catalog declares.
+        """Return the tables of the current database, and those elsewhere that the catalog declares.
 
         One that it cannot read is left out.
         """
@@ -74,13 +74,13 @@ class Ibis:
             return table_of(self._rows(query.sql, query), query)
 
     def is_unique(self, table: str, columns: tuple[str, ...]) -> bool:
-        """Whether no two rows agree on `columns` now."""
+        """Return True if no two rows agree on `columns` now."""
         return bool(self.public(repeated(self.dialect, table, columns)).num_rows == 0)
 
-    def hold(self, limits: StatementLimits) -> None:
+    def set_limits(self, limits: StatementLimits) -> None:
         """Limit time, where the driver can stop a statement; the memory of the engine is its owner's."""
         self._limits = limits
-        self._driver.hold(limits.seconds)
+        self._driver.set_time_limit(limits.seconds)
 
     def cancel(self) -> None:
         """Stop the statement that runs, where the driver can."""
@@ -96,7 +96,7 @@ class Ibis:
         """Wait for the turn, and tell a statement that was cancelled from one that failed."""
         with sealed(lambda error: "cancelled" if self._stopped else self._driver.code_of(error)), self._turn:
             self._stopped = False
-            with in_time(self._limits.seconds, self._driver.cancel):
+            with stop_after(self._limits.seconds, self._driver.cancel):
                 yield
 
     def _read(self, name: str) -> SchemaTable | None:

@@ -19,7 +19,7 @@ class Driver(Protocol):
     def cancel(self) -> None:
         """Stop what runs, from another thread."""
 
-    def hold(self, seconds: float) -> None:
+    def set_time_limit(self, seconds: float) -> None:
         """Let the engine itself stop statements after some time, where it can."""
 
     def code_of(self, error: BaseException) -> str | None:
@@ -46,9 +46,9 @@ MYSQL_CODES = {
 
 
 class _Plain:
-    """What most drivers do not have."""
+    """Defaults of a driver."""
 
-    def hold(self, seconds: float) -> None:
+    def set_time_limit(self, seconds: float) -> None:
         """Statements are stopped from here, where they can be."""
 
     def code_of(self, error: BaseException) -> str | None:  # noqa: ARG002 - whatever it is
@@ -98,7 +98,7 @@ class MySQL(Cursors):
         self._is_mariadb = "MariaDB" in self._connection.get_server_info()
         self._limit = ""
 
-    def hold(self, seconds: float) -> None:
+    def set_time_limit(self, seconds: float) -> None:
         """Let the server stop statements, where it can."""
         if self._is_mariadb:
             self._limit = f"SET STATEMENT max_statement_time = {seconds:.6f} FOR "
@@ -156,7 +156,7 @@ class IbisDuckDB(_Plain):
             self._connection.execute("COMMIT")
 
     def _is_within(self) -> bool:
-        """Whether a transaction is open: two statements then have one number. Beginning another would break it."""
+        """Return True if a transaction is open: two statements then have one number. Another would break it."""
         numbers = [self._connection.execute("SELECT txid_current()").fetchall() for _ in range(2)]
         return bool(numbers[0] == numbers[1])
 

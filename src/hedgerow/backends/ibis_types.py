@@ -24,7 +24,7 @@ TYPES: Mapping[str, Type] = {
 
 
 def read_column(name: str, dtype: Any, engine: str) -> SchemaColumn:  # noqa: ANN401 - a type of Ibis
-    """What is known of one column."""
+    """Return the schema of one column."""
     kind = type(dtype).__name__
     if kind == "Decimal":
         return _decimal(name, dtype.precision, dtype.scale)

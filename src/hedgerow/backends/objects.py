@@ -87,4 +87,4 @@ WRITERS: tuple[tuple[type | tuple[type, ...], Callable[..., str | None]], ...] =
     (time, _time),
     (UUID, str),
 )
-"""What can be written, the narrower kind first: a truth value is an integer to Python, and a datetime is a date."""
+"""Writers by kind, the narrower kind first: a truth value is an integer to Python, and a datetime is a date."""

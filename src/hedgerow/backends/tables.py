@@ -20,7 +20,7 @@ EPOCH = date(1970, 1, 1)
 
 
 def exact_table(rows: Iterable[Sequence[object]], query: Query) -> ExactTable:
-    """What an engine's cursor returned for `query`: its keys, then its integers, in the order they are named.
+    """Return the rows of `query` from a cursor: its keys, then its integers, in the order they are named.
 
     The columns must come in the order of the SELECT; `query.keys` come first in it, then `query.integers`.
     """

@@ -29,7 +29,7 @@ FIRST, LAST = datetime(1, 1, 1), datetime(9999, 12, 31, 23, 59, 59, 999999)  # n
 """The points in time that Python can hold."""
 
 INSTANT = "TIMESTAMP WITH TIME ZONE"
-"""What most engines call points in time."""
+"""Type of points in time on most engines."""
 
 Template = str | Callable[[Sequence[str]], str]
 
@@ -270,7 +270,7 @@ class Dialect:
         return f"({left} IN ({query}))"
 
     def is_nan(self, text: str) -> str:
-        """Whether a double, which may be NULL, is NaN."""
+        """Condition that a double, which may be NULL, is NaN."""
         return f"isnan({text})"
 
     def binary(self, text: str) -> str:
@@ -375,7 +375,7 @@ class Dialect:
         return f"WITH {', '.join(steps)} {query}"
 
     def is_stored(self, expr: Expr) -> bool:
-        """Whether a value is a column as it is stored."""
+        """Return True if a value is a column as it is stored."""
         return isinstance(expr, Column)
 
     def computed_once(self, query: str) -> str:
@@ -449,7 +449,7 @@ def far(offset: float, factor: float, low: int, high: int) -> tuple[float, float
 
 
 def shift_of(expr: Call) -> zones.Shift:
-    """What a call of `in_zone` adds."""
+    """Offset that a call of `in_zone` adds."""
     source, target = (zone.value if isinstance(zone, Literal) else None for zone in expr.arguments[1:])
     found = zones.shift(source, target) if isinstance(source, str) and isinstance(target, str) else None
     if found is None:
@@ -458,5 +458,5 @@ def shift_of(expr: Call) -> zones.Shift:
 
 
 def is_bytewise(expr: Expr) -> bool:
-    """Whether a text is surely compared byte by byte as it stands."""
+    """Return True if a text is surely compared byte by byte as it stands."""
     return isinstance(expr, Column) and not expr.collated

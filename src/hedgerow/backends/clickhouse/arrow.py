@@ -50,13 +50,13 @@ def _key(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
     if pa.types.is_decimal(kind):
         return _integers(column).cast(kind)
     if pa.types.is_timestamp(kind):
-        return _moments(column, kind)
+        return _timestamps(column, kind)
     if pa.types.is_string(kind):
         return _texts(column)
     return column.cast(kind)
 
 
-def _moments(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
+def _timestamps(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
     """At UTC; a DateTime comes as its seconds."""
     if pa.types.is_integer(column.type):
         return column.cast(pa.int64()).cast(pa.timestamp("s")).cast(kind)

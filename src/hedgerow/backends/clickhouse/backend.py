@@ -1,4 +1,4 @@
-"""ClickHouse as a backend: the same for both doors."""
+"""ClickHouse as a backend: one class for both clients."""
 
 import secrets
 import threading
@@ -9,11 +9,11 @@ import pyarrow as pa
 
 from hedgerow.backends.base import Snapshot, failure, repeated, sealed
 from hedgerow.backends.clickhouse import arrow
-from hedgerow.backends.clickhouse.doors import Door
+from hedgerow.backends.clickhouse.clients import Client
 from hedgerow.backends.clickhouse.errors import code_of
 from hedgerow.backends.clickhouse.schema import COLUMNS, schema_of
 from hedgerow.backends.clickhouse.settings import TIGHTEST, limited, settled
-from hedgerow.backends.limiting import in_time
+from hedgerow.backends.time_limit import stop_after
 from hedgerow.compiled import Query
 from hedgerow.dialects.clickhouse import CLICKHOUSE
 from hedgerow.exact import ExactTable
@@ -28,8 +28,8 @@ class ClickHouse:
     statements of one query may see different rows, where somebody writes between them.
     """
 
-    def __init__(self, door: Door, *, handed_in: bool, locked: bool = True) -> None:
-        self._door = door
+    def __init__(self, client: Client, *, handed_in: bool, locked: bool = True) -> None:
+        self._client = client
         self.dialect = CLICKHOUSE
         self._locked = locked
         self._running: set[str] = set()
@@ -38,7 +38,7 @@ class ClickHouse:
         self.handed_in = handed_in
 
     def schema(self) -> Schema:
-        """What `system.columns` says of the tables and views of all databases."""
+        """Return the tables and views of all databases, from `system.columns`."""
         with sealed():
             rows = self.ask(COLUMNS)
             listed = zip(*(column.to_pylist() for column in rows.columns), strict=True)
@@ -46,7 +46,7 @@ class ClickHouse:
 
     @contextmanager
     def snapshot(self) -> Iterator[Snapshot]:
-        """What is there while it is open; ClickHouse keeps no state of several statements."""
+        """Open a snapshot; ClickHouse keeps no state for several statements."""
         with sealed(code_of):
             yield _Snapshot(self)
 
@@ -56,10 +56,10 @@ class ClickHouse:
             return arrow.table_of(self.ask(query.sql), query)
 
     def is_unique(self, table: str, columns: tuple[str, ...]) -> bool:
-        """Whether no two rows agree on `columns` now."""
+        """Return True if no two rows agree on `columns` now."""
         return bool(self.public(repeated(self.dialect, table, columns)).num_rows == 0)
 
-    def hold(self, limits: StatementLimits) -> None:
+    def set_limits(self, limits: StatementLimits) -> None:
         """Limit time and memory of each statement; what the user's profile limits more stays so."""
         with sealed():
             names, values = (column.to_pylist() for column in self.ask(TIGHTEST).columns)
@@ -75,7 +75,7 @@ class ClickHouse:
     def _stop(self, tags: Sequence[str]) -> None:
         listed = ", ".join(self.dialect.string(tag) for tag in tags)
         try:
-            self._door.command(f"KILL QUERY WHERE Settings['log_comment'] IN ({listed}) ASYNC")
+            self._client.command(f"KILL QUERY WHERE Settings['log_comment'] IN ({listed}) ASYNC")
         except Exception as error:  # noqa: BLE001 - whatever the driver raises may quote the statement
             raise failure(error) from None
 
@@ -83,7 +83,7 @@ class ClickHouse:
         """Close what we opened; what was handed in stays open."""
         if not self.handed_in:
             with suppress(Exception):
-                self._door.close()
+                self._client.close()
 
     def ask(self, sql: str) -> pa.Table:
         """One SELECT; it can be cancelled."""
@@ -91,8 +91,8 @@ class ClickHouse:
         with self._lock:
             self._running.add(tag)
         try:
-            with in_time(self._limits.seconds, lambda: self._stop([tag])):
-                return arrow.read(self._door.ask(settled(sql, tag, self._bounds, locked=self._locked)))
+            with stop_after(self._limits.seconds, lambda: self._stop([tag])):
+                return arrow.read(self._client.ask(settled(sql, tag, self._bounds, locked=self._locked)))
         finally:
             with self._lock:
                 self._running.discard(tag)

@@ -1,4 +1,4 @@
-"""What ClickHouse declares of its tables.
+"""Schema of a ClickHouse database.
 
 A type that cannot be NULL is enforced; a primary key there is an order of rows, and makes nothing unique.
 """

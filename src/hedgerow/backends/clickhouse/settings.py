@@ -67,7 +67,7 @@ TIGHTEST = (
     "SELECT name, toFloat64OrZero(extract(value, '[0-9.]+')) AS value FROM system.settings "
     "WHERE name IN ('max_execution_time', 'max_memory_usage', 'max_result_bytes', 'max_threads')"
 )
-"""What the session or the profile of the user limits already, `auto(2)` threads included; 0 is no limit."""
+"""Limits of the session or of the user's profile, `auto(2)` threads included; 0 is no limit."""
 
 
 def limited(limits: StatementLimits, known: Mapping[str, float]) -> Mapping[str, str | int]:

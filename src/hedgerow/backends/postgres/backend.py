@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from hedgerow.backends.base import Snapshot, repeated, sealed
-from hedgerow.backends.limiting import in_time
-from hedgerow.backends.postgres import faults, reading
-from hedgerow.backends.postgres.lending import Borrowed, Lender, driver
+from hedgerow.backends.postgres import errors, reading
+from hedgerow.backends.postgres.pool import BorrowedConnection, ConnectionSource, driver
 from hedgerow.backends.postgres.schema import read_schema
 from hedgerow.backends.postgres.settings import PATIENCE, opening
+from hedgerow.backends.time_limit import stop_after
 from hedgerow.compiled import Query
 from hedgerow.dialects import Dialect
 from hedgerow.dialects.postgres import POSTGRES
@@ -44,13 +44,15 @@ class Postgres:
 
     def __init__(
         self,
-        connection: "Connection | Lender",
+        connection: "Connection | ConnectionSource",
         *,
         handed_in: bool = True,
         schema: str | None = None,
         patience: float = PATIENCE,
     ) -> None:
-        self._lender: Lender = connection if hasattr(connection, "lend") else Borrowed(connection)
+        self._connections: ConnectionSource = (
+            connection if hasattr(connection, "acquire") else BorrowedConnection(connection)
+        )
         self.handed_in = handed_in
         self._lock = threading.Lock()
         self._running: list[Connection] = []
@@ -62,29 +64,29 @@ class Postgres:
         self.dialect: Dialect = POSTGRES.at(self._schema)
 
     def schema(self) -> Schema:
-        """What the catalog of the server says of the tables and views that may be read, in whatever schema."""
-        with sealed(faults.code_of), self._transaction() as cursor:
+        """Return the tables and views of all schemas that may be read, from the catalog of the server."""
+        with sealed(errors.code_of), self._transaction() as cursor:
             found = read_schema(cursor, self._schema)
         if not any(len(parts_of(name)) == 1 for name in found.tables) and (self._named or not found.tables):
-            raise faults.no_schema(self._schema)
+            raise errors.no_schema(self._schema)
         return found
 
     @contextmanager
     def snapshot(self) -> Iterator[Snapshot]:
         """One transaction on a connection of its own."""
-        with sealed(faults.code_of), self._transaction() as cursor:
+        with sealed(errors.code_of), self._transaction() as cursor:
             yield _Snapshot(cursor, self._schema, self.dialect, self._limits.result)
 
     def public(self, query: Query) -> pa.Table:
         """The result of a query over public tables, in the types that it names."""
-        with sealed(faults.code_of), self._transaction() as cursor:
+        with sealed(errors.code_of), self._transaction() as cursor:
             return reading.table_of(cursor, query, self._limits.result)
 
     def is_unique(self, table: str, columns: tuple[str, ...]) -> bool:
-        """Whether no two rows agree on `columns` now."""
+        """Return True if no two rows agree on `columns` now."""
         return bool(self.public(repeated(self.dialect, table, columns)).num_rows == 0)
 
-    def hold(self, limits: StatementLimits) -> None:
+    def set_limits(self, limits: StatementLimits) -> None:
         """Limit time; and temporary files on the server, where this user may. What the server limits more stays so."""
         self._limits = replace(limits, seconds=min(limits.seconds, self._patience))
 
@@ -98,14 +100,18 @@ class Postgres:
 
     def close(self) -> None:
         """Close what we opened; what was handed in stays open."""
-        self._lender.close()
+        self._connections.close()
 
     def _first_schema(self) -> str:
-        with sealed(faults.code_of), self._lender.lend() as connection, connection.transaction(force_rollback=True):
+        with (
+            sealed(errors.code_of),
+            self._connections.acquire() as connection,
+            connection.transaction(force_rollback=True),
+        ):
             row = connection.execute("SELECT current_schema()").fetchone()
         found = row[0] if isinstance(row, tuple) else next(iter(row.values())) if row else None
         if found is None:
-            raise faults.no_schema("")
+            raise errors.no_schema("")
         return str(found)
 
     def _watch(self) -> str:
@@ -113,7 +119,7 @@ class Postgres:
 
         Servers on Windows refuse it. Without it, a statement whose client was killed runs to its end.
         """
-        with sealed(faults.code_of), self._lender.lend() as connection:
+        with sealed(errors.code_of), self._connections.acquire() as connection:
             try:
                 with connection.transaction(force_rollback=True):
                     connection.execute(WATCHING)
@@ -124,7 +130,7 @@ class Postgres:
     @contextmanager
     def _transaction(self) -> Iterator["Cursor[tuple[Any, ...]]"]:
         """A transaction of ours, that is rolled back whatever happens."""
-        with self._lender.lend() as connection:
+        with self._connections.acquire() as connection:
 
             def stop() -> None:
                 connection.cancel_safe(timeout=SECONDS_TO_CANCEL)
@@ -132,7 +138,7 @@ class Postgres:
             with self._lock:
                 self._running.append(connection)
             try:
-                with in_time(self._limits.seconds, stop), connection.transaction(force_rollback=True):
+                with stop_after(self._limits.seconds, stop), connection.transaction(force_rollback=True):
                     cursor = connection.cursor(row_factory=driver().rows.tuple_row)
                     settings = opening(self._schema, self._limits, connection.info.server_version)
                     cursor.execute(f"{settings}; {self._watching}")

@@ -1,4 +1,4 @@
-"""What PostgreSQL declares of its tables, from its catalog. Rows are not looked at.
+"""Schema of a PostgreSQL database, from its catalog. Rows are not looked at.
 
 Constraints are told only where the server holds them for every row that a query sees: not for foreign tables, nor for
 a table with children that inherit from it (partitions do keep them).

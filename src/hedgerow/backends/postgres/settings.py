@@ -1,4 +1,4 @@
-"""What holds inside our transactions, and ends with them.
+"""Settings of our transactions, which end with them.
 
 Privacy: a transaction is read-only and sees one state of the data. What the text of a value looks like, and which
 functions a name means, does not depend on how the server or the connection was set up.

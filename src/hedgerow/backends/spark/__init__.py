@@ -1,7 +1,7 @@
 """Spark SQL: a folder of Parquet files, a session that is handed in, or a server of Spark Connect."""
 
 from hedgerow.backends.spark.backend import Spark
+from hedgerow.backends.spark.connect import open_spark
 from hedgerow.backends.spark.driver import is_session
-from hedgerow.backends.spark.opening import open_spark
 
 __all__ = ["Spark", "is_session", "open_spark"]

@@ -9,10 +9,10 @@ from typing import Any
 import pyarrow as pa
 
 from hedgerow.backends.base import Snapshot, failure, repeated, sealed
-from hedgerow.backends.limiting import in_time
 from hedgerow.backends.spark.driver import checked, pyspark, quiet, staying_active, tagging
 from hedgerow.backends.spark.schema import read_schema, read_table, temporary_views
 from hedgerow.backends.spark.script import Frame, Session, script
+from hedgerow.backends.time_limit import stop_after
 from hedgerow.compiled import Query
 from hedgerow.dialects.base import Dialect
 from hedgerow.dialects.spark import SPARK
@@ -78,10 +78,10 @@ class Spark:
             return _typed(self._fetched(self._session.sql(query.sql)), query)
 
     def is_unique(self, table: str, columns: tuple[str, ...]) -> bool:
-        """Whether no two rows agree on `columns` now."""
+        """Return True if no two rows agree on `columns` now."""
         return bool(self.public(repeated(self.dialect, table, columns)).num_rows == 0)
 
-    def hold(self, limits: StatementLimits) -> None:
+    def set_limits(self, limits: StatementLimits) -> None:
         """Limit the time of each fetch; the memory is that of the Spark that runs."""
         self._limits = limits
 
@@ -108,7 +108,7 @@ class Spark:
         with self._lock:
             self._tags.add(tag)
         try:
-            with in_time(self._limits.seconds, lambda: self._tagging.stop(tag)):
+            with stop_after(self._limits.seconds, lambda: self._tagging.stop(tag)):
                 return frame.toArrow()
         except HedgerowError:
             raise
@@ -124,7 +124,7 @@ class Spark:
 
 
 def _ran_out(error: Exception) -> bool:
-    """Whether memory was too small, by the classes of Java's errors: their messages may quote values.
+    """Return True if memory was too small, by the classes of Java's errors: their messages may quote values.
 
     Of a server of Spark Connect only the condition is known.
     """

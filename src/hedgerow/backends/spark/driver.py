@@ -17,13 +17,13 @@ from typing import Any
 from hedgerow.errors import BackendError
 
 OLDEST = (4, 3)
-"""What every spelling was tried on."""
+"""Version that every spelling was tried on."""
 
 LOUD = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 MODULES = ("pyspark.sql", "pyspark.logger", "pyspark.sql.types", "pyspark.sql.functions")
 
 EAGER = ("pyspark.sql.classic.dataframe", "pyspark.sql.pandas.conversion", "pyspark.testing.utils")
-"""What would be loaded later, with a warning, is loaded now; what is not there warns nobody."""
+"""Modules that would be loaded later, with a warning; a missing one warns nobody."""
 
 _ours = threading.local()
 _lock = threading.Lock()
@@ -83,7 +83,7 @@ def quiet() -> Iterator[None]:
 
 
 def is_session(source: object) -> bool:
-    """Whether something is a SparkSession, of either kind. It loads nothing."""
+    """Return True if something is a SparkSession, of either kind. It loads nothing."""
     kinds = type(source).__mro__
     return any(kind.__name__ == "SparkSession" and kind.__module__.startswith("pyspark.sql") for kind in kinds)
 

@@ -1,4 +1,4 @@
-"""What Spark says of its tables and views. It enforces neither keys nor NOT NULL, so none is reported."""
+"""Schema of Spark's tables and views. It enforces neither keys nor NOT NULL, so none is reported."""
 
 import re
 from collections.abc import Iterable, Mapping

@@ -9,13 +9,13 @@ from pathlib import Path
 import pyarrow as pa
 
 from hedgerow.backends.base import Snapshot, failure, repeated, sealed
-from hedgerow.backends.limiting import in_time
 from hedgerow.backends.results import fetch_rows
 from hedgerow.backends.sqlite.cells import GIVEN, cells, stored, with_given
+from hedgerow.backends.sqlite.connect import check_version, connect_file, equip, is_sqlite_file
 from hedgerow.backends.sqlite.functions.values import Stored
-from hedgerow.backends.sqlite.opening import check_version, connect_file, equip, is_sqlite_file
 from hedgerow.backends.sqlite.schema import databases, quoted, read_schema
 from hedgerow.backends.tables import exact_table, table_of
+from hedgerow.backends.time_limit import stop_after
 from hedgerow.compiled import Query
 from hedgerow.dialects import Dialect
 from hedgerow.dialects.sqlite import SQLiteDialect
@@ -51,7 +51,7 @@ class SQLite:
         self.dialect = SQLiteDialect(readings)
 
     def schema(self) -> Schema:
-        """What was declared when the connection was made; a snapshot refuses to read anything else."""
+        """Return the schema at the time of connecting; a snapshot refuses to read anything else."""
         return self._schema
 
     @contextmanager
@@ -68,10 +68,10 @@ class SQLite:
             return table_of(_rows(cursor, query.sql, query, self._limits.result), query)
 
     def is_unique(self, table: str, columns: tuple[str, ...]) -> bool:
-        """Whether no two rows agree on `columns` now."""
+        """Return True if no two rows agree on `columns` now."""
         return bool(self.public(repeated(self.dialect, table, columns)).num_rows == 0)
 
-    def hold(self, limits: StatementLimits) -> None:
+    def set_limits(self, limits: StatementLimits) -> None:
         """Limit time, and the memory of connections that we open; sorting goes to temporary files."""
         self._limits = limits
 
@@ -132,7 +132,7 @@ class SQLite:
         with self._lock:
             self._running.append(connection)
         try:
-            with in_time(self._limits.seconds, connection.interrupt):
+            with stop_after(self._limits.seconds, connection.interrupt):
                 yield
         finally:
             with self._lock:

@@ -1,4 +1,4 @@
-"""What comes out of SQLite, as cells of fixed types, and what goes in.
+"""Cells of fixed types, from and to SQLite.
 
 Whatever is not of its type is NULL, as everywhere.
 """

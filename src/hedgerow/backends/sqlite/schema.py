@@ -1,4 +1,4 @@
-"""What a SQLite database declares of its tables. No row is read.
+"""Schema of a SQLite database. No row is read.
 
 Types are those that a definition names, from a list. SQLite itself understands any word as a type; what is not on the
 list is hidden until the catalog gives it a `type`.
@@ -120,7 +120,7 @@ def _indexed(cursor: sqlite3.Cursor, place: str, index: str) -> frozenset[str]:
 
 
 def _stays_apart(kind: Type, *, collated: bool) -> bool:
-    """Whether what is stored as two values is read as two, and by the index's own comparison."""
+    """Return True if what is stored as two values is read as two, and by the index's own comparison."""
     return kind in AS_STORED and not (kind is Type.TEXT and collated)
 
 
@@ -141,7 +141,7 @@ def _table(name: str, columns: Sequence[_Column], unique: frozenset[frozenset[st
 
 
 def unique_alone(given: _Column, unique: frozenset[frozenset[str]]) -> bool:
-    """Whether a column is the number of the row, which is always there."""
+    """Return True if a column is the number of the row, which is always there."""
     return given.key == 1 and given.declared.upper() == "INTEGER" and frozenset({given.name}) in unique
 
 
@@ -158,5 +158,5 @@ def _reading(table: SchemaTable, full: str) -> dict[str, str]:
 
 
 def _is_real(native: str) -> bool:
-    """Whether SQLite makes doubles of the integers that are put into a column."""
+    """Return True if SQLite makes doubles of the integers that are put into a column."""
     return any(part in native for part in ("REAL", "FLOA", "DOUB"))

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from hedgerow.dialects.clickhouse import moments, reading
+from hedgerow.dialects.clickhouse import reading, timestamps
 from hedgerow.dialects.clickhouse.spelling import Writer, digits_of, double, let
 from hedgerow.expressions.nodes import Call, Expr
 from hedgerow.expressions.types import Type
@@ -81,7 +81,7 @@ def _text(text: str, expr: Expr) -> str | None:
     if expr.type is Type.DECIMAL and digits_of(expr)[0]:
         return f"toDecimalString({text}, {digits_of(expr)[1]})"
     if expr.type is Type.TIMESTAMP:
-        return ENDING.format(f"toString({moments.timestamp(text)})")
+        return ENDING.format(f"toString({timestamps.timestamp(text)})")
     return ENDING.format(f"toString({text})") if expr.type is Type.TIME else f"toString({text})"
 
 
@@ -118,19 +118,19 @@ def _exponent(mantissa: str, power: str) -> str:
 
 def _date(text: str, expr: Expr) -> str | None:
     if expr.type in {Type.DATE, Type.TIMESTAMP}:
-        return moments.day(text, expr)
+        return timestamps.day(text, expr)
     return reading.date(text) if expr.type is Type.TEXT else None
 
 
 def _timestamp(text: str, expr: Expr) -> str | None:
     if expr.type in {Type.DATE, Type.TIMESTAMP}:
-        return moments.timestamp(text)
+        return timestamps.timestamp(text)
     return reading.timestamp(text) if expr.type is Type.TEXT else None
 
 
 def _time(text: str, expr: Expr) -> str | None:
     if expr.type is Type.TIMESTAMP:
-        return reading.of_micros(f"toInt64(positiveModulo({moments.micros(text, expr)}, {moments.DAY}))")
+        return reading.of_micros(f"toInt64(positiveModulo({timestamps.micros(text, expr)}, {timestamps.DAY}))")
     return reading.time(text) if expr.type is Type.TEXT else _same(text, expr, Type.TIME)
 
 

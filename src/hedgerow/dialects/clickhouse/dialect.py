@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Self
 
 from hedgerow.dialects.base import Dialect, SummaryCall, digits, shift_of
-from hedgerow.dialects.clickhouse import casts, comparing, formats, moments, numbers, patterns, summaries, texts
+from hedgerow.dialects.clickhouse import casts, comparing, formats, numbers, patterns, summaries, texts, timestamps
 from hedgerow.dialects.clickhouse.spelling import Writer, double, let, one_spelling, quoted, sortable
 from hedgerow.expressions import zones
 from hedgerow.expressions.nodes import Call, Column, Constant, Expr
@@ -16,11 +16,11 @@ from hedgerow.expressions.types import Type
 
 WRITERS: dict[str, Writer] = {
     name: writer
-    for part in (comparing, numbers, texts, patterns, moments, formats, casts)
+    for part in (comparing, numbers, texts, patterns, timestamps, formats, casts)
     for name, writer in part.WRITERS.items()
 }
 DOUBLE = re.compile(r"if\(isNaN\((.*)\), nan, \1 \+ 0e0\)", re.DOTALL)
-"""What `one_zero` writes."""
+"""Form that `one_zero` writes."""
 
 COLUMN = "COLUMNS('.*')"
 """The one column of a query, whatever its name."""
@@ -102,8 +102,8 @@ class ClickHouseDialect(Dialect):
             return text
         added = shift.tree(lambda change: f"z < {zones.micros(change)}", 1_000_000)
         inside = f"z BETWEEN {zones.micros(zones.FIRST)} AND {zones.micros(zones.LAST)}"
-        shown = let(f"if({inside}, z + toInt64({added}), z)", z=moments.micros(text, expr.arguments[0]))
-        return moments.moment(shown)
+        shown = let(f"if({inside}, z + toInt64({added}), z)", z=timestamps.micros(text, expr.arguments[0]))
+        return timestamps.moment(shown)
 
     def since_midnight(self, text: str) -> str:
         """Exactly."""
@@ -114,7 +114,7 @@ class ClickHouseDialect(Dialect):
         return double(text, expr)
 
     def as_whole(self, text: str, kind: str) -> str:
-        """What lies under a NULL may be NaN, and must not be cast."""
+        """Do not cast the value under a NULL, which may be NaN."""
         return f"if(isNull({text}), NULL, CAST(ifNull({text}, 0e0) AS {kind}))"
 
     def one_value(self, query: str, nothing: str | None) -> str:
@@ -241,7 +241,7 @@ class ClickHouseDialect(Dialect):
         return super().join(left, kind, right, condition)
 
     def union(self, left: str, operator: str, right: str) -> str:
-        """What is kept once is said."""
+        """Name the steps that are computed once."""
         return super().union(left, operator if operator.endswith(" ALL") else f"{operator} DISTINCT", right)
 
     def order(self, text: str, *, descending: bool, nulls_first: bool) -> str:
@@ -252,7 +252,7 @@ class ClickHouseDialect(Dialect):
 
 
 def _unknown_among(left: str, query: str) -> str:
-    """What is not found is unknown, where it or one of the others is; among none, nothing is unknown."""
+    """NULL for a value that is not found, where it or one of the others is NULL; never among none."""
     rows = f"(SELECT count() FROM ({query}) AS found)"
     there = f"(SELECT count({COLUMN}) FROM ({query}) AS found)"
     unknown = f"({left} IS NULL AND {rows} > 0) OR {there} < {rows}"
@@ -260,7 +260,7 @@ def _unknown_among(left: str, query: str) -> str:
 
 
 def _has_key(condition: str, right: str) -> bool:
-    """Whether a condition asks, among other things, that a value of the left side equals one of the right.
+    """Return True if a condition asks, among other things, that a value of the left side equals one of the right.
 
     Steps of our own have names without numbers; they are always joined on equal keys.
     """
@@ -274,7 +274,7 @@ def _has_key(condition: str, right: str) -> bool:
 
 
 def _is_correlated(query: str) -> bool:
-    """Whether it names a relation that it does not read itself."""
+    """Return True if it names a relation that it does not read itself."""
     read = {*re.findall(r" AS (t_*\d+)\b", query)}
     return not {*re.findall(r"\b(t_*\d+)\.", query)} <= read
 

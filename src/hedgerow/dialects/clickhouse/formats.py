@@ -3,11 +3,11 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from hedgerow.dialects.clickhouse.moments import DAY, MICRO, made_date, moment, timestamp
-from hedgerow.dialects.clickhouse.moments import DAY_OF_YEAR as YEAR_DAY
 from hedgerow.dialects.clickhouse.numbers import half_away
 from hedgerow.dialects.clickhouse.reading import SPACE, number
 from hedgerow.dialects.clickhouse.spelling import Writer, let, quoted
+from hedgerow.dialects.clickhouse.timestamps import DAY, MICRO, made_date, moment, timestamp
+from hedgerow.dialects.clickhouse.timestamps import DAY_OF_YEAR as YEAR_DAY
 from hedgerow.expressions.nodes import Call, Literal
 
 MONTHS = (

@@ -3,8 +3,8 @@
 Each is a regular expression with a group for every part; what does not match is NULL.
 """
 
-from hedgerow.dialects.clickhouse.moments import DAY, MICRO, made_date, moment
 from hedgerow.dialects.clickhouse.spelling import let, quoted
+from hedgerow.dialects.clickhouse.timestamps import DAY, MICRO, made_date, moment
 
 SPACE = r"[ \t\n\v\f\r]*"
 DIGITS = r"[0-9]+(?:_[0-9]+)*"

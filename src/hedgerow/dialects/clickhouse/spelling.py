@@ -1,4 +1,4 @@
-"""What all of ClickHouse's spellings are made of: names for parts, doubles, and doubles in DuckDB's order.
+"""Parts of all of ClickHouse's spellings: names for parts, doubles, and doubles in DuckDB's order.
 
 ClickHouse computes a function on what lies *under* a NULL as well, so nothing here may fail on any value at all.
 """
@@ -132,7 +132,7 @@ def sortable(text: str) -> str:
 
 
 def can_be_nan(expr: Expr) -> bool:
-    """Whether a double can be NaN; one that was just made of a whole number or a decimal cannot."""
+    """Return True if a double can be NaN; one that was just made of a whole number or a decimal cannot."""
     if isinstance(expr, Literal) or expr.type is not Type.FLOAT:
         return False
     if not isinstance(expr, Call) or expr.function not in {"cast_float", "imposed_float"}:

@@ -52,7 +52,7 @@ class SnowflakeDialect(UntestedBase):
 
     @property
     def types(self) -> Mapping[Type, str]:
-        """What TIMESTAMP means is a parameter of the session."""
+        """Name the type in full: the meaning of TIMESTAMP is a parameter of the session."""
         return {**super().types, Type.TIMESTAMP: "TIMESTAMP_NTZ"}
 
     def real(self, value: float) -> str:

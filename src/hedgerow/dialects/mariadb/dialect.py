@@ -116,7 +116,7 @@ class MariaDBDialect(MySQLFamily):
 
 
 def _is_plain(expr: Call) -> bool:
-    """Whether MySQL's way of writing a function is enough: what it looks for, or where, is a constant."""
+    """Return True if MySQL's way of writing a function is enough: what it looks for, or where, is a constant."""
     return all(isinstance(argument, Literal) for argument in expr.arguments[1:])
 
 
@@ -306,7 +306,7 @@ FORMATS = {
     "%Y": "%Y", "%m": "%m", "%d": "%d", "%H": "%H", "%M": "%i", "%S": "%s", "%y": "%y", "%j": "%j", "%I": "%h",
     "%p": "%p", "%%": "%%", "%F": "%Y-%m-%d", "%T": "%H:%i:%s",
 }  # fmt: skip
-"""What stands for a part of a timestamp, by what MariaDB has for it. Names of days are a setting there."""
+"""Parts of a timestamp in MariaDB's spelling. Names of days are a setting there."""
 
 
 def _format_time(dialect: MariaDBDialect, call: Call, texts: Sequence[str]) -> str:

@@ -87,7 +87,7 @@ class MySQLFamily(UntestedBase):
         return f"({digits(value)})"
 
     def quoted(self, value: str) -> str:
-        """What a backslash means is a setting, and so is the character set: such signs go by their bytes."""
+        """Write backslashes and characters beyond ASCII by their bytes: their meaning is a setting."""
         if value.isascii() and "\\" not in value:
             return super().quoted(value)
         return f"CONVERT(X'{value.encode().hex()}' USING utf8mb4)"

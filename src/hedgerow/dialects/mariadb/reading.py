@@ -68,7 +68,7 @@ def read_clock(quote: Quote, text: str) -> str:
 
 
 def is_with_offset(quote: Quote, text: str) -> str:
-    """Whether a text ends with a time and its offset from UTC, or Z."""
+    """Condition that a text ends with a time and its offset from UTC, or Z."""
     return f"{text} REGEXP {quote(WITH_OFFSET)}"
 
 
@@ -85,5 +85,5 @@ def _parts(quote: Quote, pattern: str, text: str) -> str:
 
 
 def _matched(quote: Quote, text: str, pattern: str) -> str:
-    """What a pattern takes of a text; NULL where it does not match."""
+    """Part of a text that a pattern matches; NULL where it does not match."""
     return f"NULLIF(REGEXP_SUBSTR({text}, {quote(pattern)}), '')"

@@ -165,7 +165,7 @@ class PostgresDialect(Dialect):
         return collated(text)
 
     def bytewise(self, text: str, expr: Expr) -> str:
-        """Where the collation of a column orders by bytes as well, it stays."""
+        """Keep the collation of a column that orders by bytes as well."""
         ordered = isinstance(expr, Column) and expr.native.upper() == BYTES
         return text if ordered else self.binary(text)
 

@@ -90,7 +90,7 @@ def arithmetic(name: str, arguments: Sequence[Expr], texts: Sequence[str]) -> st
 
 
 def never_fails(name: str, found: Sequence[Size]) -> bool:
-    """Whether an operation on doubles of these sizes cannot fail."""
+    """Return True if an operation on doubles of these sizes cannot fail."""
     return is_safe(RULES[name](found)) if name in {"multiply", "divide"} else sizes.added(found).most <= sizes.OVERFLOW
 
 

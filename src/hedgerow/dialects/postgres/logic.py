@@ -30,7 +30,7 @@ def collated(text: str) -> str:
 
 
 def _is_determined(expr: Expr) -> bool:
-    """Whether equality of this text goes by its bytes in the collation that it has, so that indexes serve."""
+    """Return True if equality of this text goes by its bytes in the collation that it has, so that indexes serve."""
     return isinstance(expr, Column) and expr.native.upper() in {BYTES, DETERMINED}
 
 

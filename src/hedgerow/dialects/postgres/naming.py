@@ -32,7 +32,7 @@ def chained(first: Sequence[str], second: Sequence[str], result: str) -> str:
 
 
 def has_window(arguments: Sequence[Expr]) -> bool:
-    """Whether a window function stands anywhere in the arguments."""
+    """Return True if a window function stands anywhere in the arguments."""
     return any(isinstance(part, Window) for argument in arguments for part in walk(argument))
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 LEAST, GREATEST = "CAST('-9223372036854775808' AS BIGINT)", "9223372036854775807"
 IN_RANGE = f"BETWEEN {LEAST} AND {GREATEST}"
 LARGEST_EXPONENT, SMALLEST_EXPONENT = 709.782712893384, -744.0
-"""Where `exp` is the largest double; and where it is as good as the smallest."""
+"""Arguments for which `exp` is the largest double, and as good as the smallest."""
 
 ONE_DEGREE = 0.017453292519943295
 SMALL, LARGE = 1e-300, MOST * ONE_DEGREE * (1 - 2**-50)
@@ -170,7 +170,7 @@ def _atan2(dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
 
 
 def _power(dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
-    """Where the result is near or beyond the limits of doubles, by the root of it, squared; and the special cases.
+    """Square the root of a result near or beyond the limits of doubles; write the special cases.
 
     Those are: anything to the power of 0, and one to any power, are 1; a negative base has whole exponents only;
     zero and infinity give zero or infinity, and here even zero has a sign.

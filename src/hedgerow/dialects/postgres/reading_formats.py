@@ -98,7 +98,7 @@ def _hour(places: Mapping[str, str]) -> tuple[str, str]:
 
 
 def _is_clear(written: str, places: Mapping[str, str]) -> bool:
-    """Whether no piece is told twice, and none stands where it would not be looked at."""
+    """Return True if no piece is told twice, and none stands where it would not be looked at."""
     once = ({"Y", "y"}, {"m", "b", "B"}, {"H", "I"}, {"j", "m"}, {"j", "b"}, {"j", "B"}, {"j", "d"})
     return bool(written) and not written[0].isspace() and all(len(names & set(places)) < 2 for names in once)
 

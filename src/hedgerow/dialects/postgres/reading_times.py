@@ -23,7 +23,7 @@ ALONE = f"^{SPACE}*([0-9]{{1,9}}):(?:([0-9]{{1,2}})(?::(?:([0-9]{{1,2}})(?:\\.([
 
 
 def valid_day(year: str, month: str, day: str) -> str:
-    """Whether there is such a day; the year is counted with a year 0."""
+    """Condition that there is such a day; the year is counted with a year 0."""
     february = f"CASE WHEN {LEAP.format(year)} THEN 29 ELSE 28 END"
     days = (
         f"CASE {month} WHEN 2 THEN {february} WHEN 4 THEN 30 WHEN 6 THEN 30 WHEN 9 THEN 30 WHEN 11 THEN 30 ELSE 31 END"

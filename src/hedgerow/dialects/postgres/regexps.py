@@ -116,7 +116,7 @@ def _read(dialect: "PostgresDialect", expr: Expr) -> Node:
 
 
 def _tried(pattern: str, body: str) -> str:
-    """What is made with a pattern, tried on a constant first: one that is too large fails whatever the rows."""
+    """Try a pattern on a constant first: one that is too large fails whatever the rows."""
     return f"CASE WHEN '' ~ {pattern} IS NOT NULL THEN {body} END"
 
 

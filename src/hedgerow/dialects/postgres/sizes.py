@@ -100,7 +100,7 @@ def hull(sizes: Sequence[Size]) -> Size:
 
 
 def is_safe(found: Size) -> bool:
-    """Whether arithmetic that gives a double of this size cannot fail."""
+    """Return True if arithmetic that gives a double of this size cannot fail."""
     return found.most <= OVERFLOW and found.least >= UNDERFLOW
 
 

@@ -50,13 +50,13 @@ def java(tree: Node, *, search: bool = False) -> str:
 
 
 Follow = Ranges | None
-"""What may come next: signs; none of them where the pattern or the text is over; None where it is not known."""
+"""Characters that may come next; empty at the end of the pattern or the text; None where they are not known."""
 
 END: Follow = ()
 
 
 def starts_text(node: Node) -> bool:
-    """Whether a match can only begin where the text does."""
+    """Return True if a match can only begin where the text does."""
     if isinstance(node, Concatenation):
         return bool(node.parts) and starts_text(node.parts[0])
     if isinstance(node, Alternation):
@@ -198,7 +198,7 @@ def _run_after(parts: list[Node], at: int) -> list[Characters]:
 
 
 def _may_stop(over: Ranges, run: list[Characters], rest: list[Node]) -> bool:
-    """Whether nothing follows, or what goes over all that was gone over and the run as well."""
+    """Return True if nothing follows, or what goes over all that was gone over and the run as well."""
     if not rest:
         return True
     after = _goes_over(rest[0])

@@ -1,4 +1,4 @@
-"""Whether a regular expression leaves no choice: at each place the next character tells how to go on.
+"""Patterns that leave no choice: at each place the next character decides how to go on.
 
 The places are those of the characters in the pattern (Glushkov's automaton). Where all that can follow a place are
 apart from each other, a text is read in one way only. Of its beginnings that match, RE2 takes the longest as well, if
@@ -27,7 +27,7 @@ Places = frozenset[int]
 
 @dataclass(frozen=True, slots=True)
 class _Extent:
-    """Where a part of a pattern can begin and end; and whether it can be empty."""
+    """Places at which a part of a pattern can begin and end; `empty` if it can match nothing."""
 
     first: Places
     last: Places
@@ -52,7 +52,7 @@ class _UnclearError(Exception):
 
 
 def is_clear(tree: Node) -> bool:
-    """Whether RE2 and PostgreSQL find the same match, with the same groups."""
+    """Return True if RE2 and PostgreSQL find the same match, with the same groups."""
     automaton = _Automaton()
     try:
         span = _span(_without_ends(without_brackets(tree)), automaton)

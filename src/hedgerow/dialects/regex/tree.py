@@ -101,7 +101,7 @@ def complement(ranges: Ranges) -> Ranges:
 
 
 def overlap(left: Ranges, right: Ranges) -> bool:
-    """Whether some code point is in both."""
+    """Return True if some code point is in both."""
     return any(low <= high2 and low2 <= high for low, high in left for low2, high2 in right)
 
 

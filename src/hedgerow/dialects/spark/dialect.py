@@ -54,7 +54,7 @@ class SparkDialect(Dialect):
 
     @cached_property
     def _typed(self) -> Mapping[str, Callable[[Call, Sequence[str]], str]]:
-        """What depends on the types of the arguments, or on constants among them."""
+        """Functions that depend on the types of their arguments, or on constants among them."""
         named = {"format_time": format_time(self), "read_time": read_time(self), "cast_time": self._no_time}
         return {**TYPED_NUMBERS, **TYPED_TEXTS, **TIMES, **named, **casts(self), **patterns(self)}
 

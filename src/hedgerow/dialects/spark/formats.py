@@ -26,7 +26,7 @@ NUMBERS = {
     "w": ("(dayofweek({d0}) - 1)", 1),
     "u": ("(weekday({d0}) + 1)", 1),
 }
-"""What stands for a directive, and its digits."""
+"""Spelling of a directive, and its digits."""
 
 WORDS = {
     "a": f"left({DAY_NAME}, 3)",

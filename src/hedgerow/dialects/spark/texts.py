@@ -12,7 +12,7 @@ REACH = 1 << 32
 
 FAR = (1 << 31) - 1
 SPACES = "".join(map(chr, (0x20, 0xA0, 0x1680, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000)))
-"""What TRIM takes away: the space separators of Unicode."""
+"""Characters that TRIM removes: the space separators of Unicode."""
 
 Typed = Callable[[Call, Sequence[str]], str]
 

@@ -59,7 +59,7 @@ def _links(expr: Call) -> int:
 
 
 def _is_same(expr: Call, names: Container[str]) -> bool:
-    """Whether the first argument is a call of such a function, so that brackets around it can be left out."""
+    """Return True if the first argument is a call of such a function, so that brackets around it can be left out."""
     first = expr.arguments[0]
     return isinstance(first, Call) and first.function in names
 
@@ -92,7 +92,7 @@ def _nullif(expr: Call, texts: Sequence[str]) -> str:
 
 
 def _is_tame(expr: Expr) -> bool:
-    """Whether a value, read as a double, is certainly neither infinite nor NaN."""
+    """Return True if a value, read as a double, is certainly neither infinite nor NaN."""
     return reach(expr) < float("inf")
 
 
@@ -202,7 +202,7 @@ WRITTEN: Mapping[str, Written] = {
     "one_spelling": lambda _, texts: f"CASE WHEN {texts[0]} = 0 THEN 0.0 ELSE {texts[0]} END",
     **{f"{who}_{kind.value}": _cast(kind) for kind in CAST_NAMES for who in ("cast", "imposed")},
 }
-"""What is more than a call of our function of that name."""
+"""Functions that are more than a call of ours with the same name."""
 
 CALLED: frozenset[str] = frozenset({*allowed()} - {*WRITTEN} | {*CHAINED, "divide", "negate", "least", "greatest"})
 """Functions that we have registered ourselves, under their names."""

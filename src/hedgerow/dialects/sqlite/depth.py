@@ -15,7 +15,7 @@ SHALLOW = 12
 
 
 def is_too_deep(sql: str) -> bool:
-    """Whether SQLite cannot read a query. Nothing is run, and no data is near."""
+    """Return True if SQLite cannot read a query. Nothing is run, and no data is near."""
     with closing(sqlite3.connect(":memory:")) as connection:
         try:
             connection.execute(f"EXPLAIN {sql}")

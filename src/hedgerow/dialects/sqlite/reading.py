@@ -13,7 +13,7 @@ from hedgerow.expressions.nodes import Call, Column, Expr, Literal, walk
 from hedgerow.expressions.types import Type
 
 PREFIX = "hedgerow_"
-"""What the names of our functions begin with."""
+"""Prefix of the names of our functions."""
 
 NAN = "''"
 """NaN, which SQLite does not have: the least text, and greater than every number."""
@@ -38,7 +38,7 @@ def column(name: str, kind: Type, *, whole: bool) -> str:
 
 
 def of_text(name: str, kind: Type) -> str:
-    """What a stored text spells; NULL of what is not text."""
+    """Value that a stored text spells; NULL for what is not text."""
     return f"CASE typeof({name}) WHEN 'text' THEN {PREFIX}text_as_{kind.value}(CAST({name} AS BLOB)) END"
 
 
@@ -50,7 +50,7 @@ def untyped(name: str, kind: Type, numbers: tuple[str, str]) -> str:
 
 
 def sure(expr: Expr) -> bool:
-    """Whether a value is certainly of its type: it was computed, or the rule is applied where it is read."""
+    """Return True if a value is certainly of its type: it was computed, or the rule is applied where it is read."""
     if isinstance(expr, Call) and (expr.function in PASSED_ON or _changes_nothing(expr)):
         return all(sure(given) for given in expr.arguments)
     return isinstance(expr, Literal | Call) or expr.type not in AS_STORED

@@ -83,4 +83,4 @@ SUMMARIES: Mapping[str, Written] = {
     "LEAD": _shifted("LEAD"),
     **{name: _native(name) for name in ("FIRST_VALUE", "LAST_VALUE", "NTH_VALUE")},
 }
-"""What is not here is refused."""
+"""Allow-list: all other summaries are refused."""

@@ -21,7 +21,7 @@ from hedgerow.expressions.types import Type
 Writer = Callable[["UntestedBase", Call, Sequence[str]], str]
 WRITERS: Mapping[str, Writer] = {**LOGIC, **NUMBERS, **CONVERSIONS, **TEXTS, **TIMES}
 SMALLEST_FOR_HASH = 5**18
-"""Where `floor(2^20 x)` reaches 4e18."""
+"""Number for which `floor(2^20 x)` reaches 4e18."""
 
 NOTHING: Mapping[Type, str] = {
     Type.TEXT: "''",
@@ -32,7 +32,7 @@ NOTHING: Mapping[Type, str] = {
 
 
 class UntestedBase(Dialect):
-    """What is not a template in `functions` is written by one of `WRITERS`, unless `without` names it.
+    """Functions without a template in `functions` are written by one of `WRITERS`, unless `without` names them.
 
     Attributes:
         has_nan: Whether a double can be NaN or infinite.
@@ -237,7 +237,7 @@ class UntestedBase(Dialect):
     # Clauses
 
     def floor_divide(self, dividend: str, divisor: str) -> str:
-        """What is left over is taken away first, so that no rounding is due."""
+        """Subtract the remainder first, so that no rounding is due."""
         return f"CAST((({dividend}) - MOD({dividend}, {divisor})) / {divisor} AS {self.whole})"
 
     def grouping_sets(self, sets: Sequence[Sequence[str]]) -> str:  # noqa: ARG002 - refused whatever they are

@@ -47,7 +47,7 @@ def compared(dialect: "UntestedBase", name: str, exprs: Sequence[Expr], texts: S
 
 
 def may_be_nan(expr: Expr) -> bool:
-    """Whether a value can be NaN."""
+    """Return True if a value can be NaN."""
     return expr.type is Type.FLOAT and reach(expr) == float("inf")
 
 

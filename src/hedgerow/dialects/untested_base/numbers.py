@@ -35,7 +35,7 @@ def number(dialect: "UntestedBase", expr: Expr, text: str) -> str:
 
 
 def fits(text: str) -> str:
-    """Whether an exact number is within 64 bits."""
+    """Condition that an exact number is within 64 bits."""
     return f"{text} BETWEEN {LEAST_WHOLE} AND {MOST_WHOLE}"
 
 

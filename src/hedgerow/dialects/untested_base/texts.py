@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from hedgerow.dialects.untested_base.dialect import UntestedBase, Writer
 
 SPACES = "\u0020\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
-"""What TRIM takes away: the space separators of Unicode, and neither tabs nor line ends."""
+"""Characters that TRIM removes: the space separators of Unicode, and neither tabs nor line ends."""
 
 LONGEST = 10_000
 FARTHEST = 2**31 - 1

@@ -11,7 +11,7 @@ Rank = tuple[bool, Stored]
 
 
 def rank(value: Stored) -> Rank:
-    """Where a value stands among others of its type: NaN, which is a text, after the numbers."""
+    """Sort key of a value among others of its type: NaN, which is a text, after the numbers."""
     return value.__class__ is str, value
 
 

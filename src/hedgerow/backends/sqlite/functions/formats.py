@@ -101,7 +101,7 @@ PLAIN = {"Y": "[0-9]{4}", "m": "[0-9]{2}", "d": "[0-9]{2}", "H": "[0-9]{2}", "M"
 
 @cache
 def _reader(form: str) -> re.Pattern[str] | None:
-    """What text of a plain format looks like; None where names, halves of days or short years are in it."""
+    """Return the shape of text in a plain format; None where the format has names, halves of days or short years."""
     pieces, at = list[str](), 0
     for found in DIRECTIVE.finditer(form):
         if found[2] not in PLAIN or f"(?P<{found[2]}>" in "".join(pieces):

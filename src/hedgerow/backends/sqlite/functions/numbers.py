@@ -22,7 +22,7 @@ def divide(left: float, right: float) -> float | None:
 
 @of_numbers
 def remainder(left: float, right: float) -> float | None:
-    """What is left of `left`, with its sign; NULL where zero divides."""
+    """Return the remainder, with the sign of `left`; NULL for a division by zero."""
     if not right:
         return None
     return math.nan if math.isinf(left) else math.fmod(left, right)
@@ -39,7 +39,7 @@ def divide_whole(left: int, right: int) -> int | None:
 
 @of_whole
 def remainder_whole(left: int, right: int) -> int | None:
-    """What whole division leaves; there is none where the quotient has more than 64 bits."""
+    """Return the remainder of a whole division; NULL where the quotient has more than 64 bits."""
     if not right or (right == -1 and left == -(2**63)):
         return None
     size = abs(left) % abs(right)

@@ -21,7 +21,7 @@ Matcher = Callable[[str], bool]
 
 
 def _pieces(pattern: str, escape: str) -> list[list[Item]]:
-    """What stands between the % of a pattern."""
+    """Return the pieces between the % of a pattern."""
     pieces: list[list[Item]] = [[]]
     signs = iter(pattern)
     for sign in signs:
@@ -36,7 +36,7 @@ def _pieces(pattern: str, escape: str) -> list[list[Item]]:
 
 @lru_cache(1_024)
 def matcher(pattern: str, escape: str = "") -> Matcher:
-    """What tells whether a text is LIKE a pattern."""
+    """Return a function that tests if a text is LIKE a pattern."""
     pieces = _pieces(pattern, escape)
     if any(None in piece for piece in pieces):
         return partial(_with_gaps, pieces)
@@ -109,7 +109,7 @@ def _full_match(value: str, pattern: str) -> int:
 
 
 def extract(value: str, pattern: str, group: int) -> str:
-    """What a group of the first match holds; nothing where there is no match."""
+    """Return a group of the first match; the empty text where there is no match."""
     if not _matches(value, pattern):
         return ""
     inside = f"(?:{pattern})" if group else f"({pattern})"

@@ -22,7 +22,7 @@ SETTINGS: dict[str, str | bool | int | float | list[str]] = {
 
 
 def asked(expression: str, *values: str | float) -> Stored:
-    """What DuckDB makes of an expression of `$1`, `$2` …; None where it fails."""
+    """Return DuckDB's value of an expression of `$1`, `$2` …; None where it fails."""
     short = all(not isinstance(value, str) or len(value) <= SHORT for value in values)
     return _kept(expression, *values) if short else _asked(expression, *values)
 

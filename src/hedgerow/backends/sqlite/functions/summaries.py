@@ -39,7 +39,7 @@ class Added:
             self._count += sign
 
     def value(self) -> Stored:
-        """What the rows come to."""
+        """Return the summary of the rows."""
         return wide(self._sum) if self._count else None
 
     finalize = value
@@ -49,7 +49,7 @@ class AddedWhole(Added):
     """Likewise, NULL where the sum has more than 64 bits."""
 
     def value(self) -> Stored:
-        """What the rows come to."""
+        """Return the summary of the rows."""
         return fitting(self._sum) if self._count else None
 
     finalize = value
@@ -80,7 +80,7 @@ class GatheredValues:
             self._rows.remove(found)
 
     def value(self) -> Stored:
-        """What the rows come to; NULL over no rows."""
+        """Return the summary of the rows; NULL over no rows."""
         if not self._in_order:
             self._rows.sort(key=type(self).order)
             self._in_order = True

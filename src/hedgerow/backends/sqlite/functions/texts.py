@@ -120,7 +120,7 @@ def split_part(value: str, by: str, place: int) -> str:
 
 
 def position_from(value: str, part: str, start: int) -> int:
-    """Where `part` stands from a place on; 0 if nowhere."""
+    """Return the position of `part` from a place on; 0 if it does not occur."""
     return value[start - 1 :].find(part) + start if part in value[start - 1 :] else 0
 
 

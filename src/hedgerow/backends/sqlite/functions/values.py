@@ -1,4 +1,4 @@
-"""What values look like inside SQLite, and how Python reads them.
+"""Values inside SQLite, and how Python reads them.
 
     BOOLEAN     0 and 1
     INTEGER     an integer
@@ -19,7 +19,7 @@ from functools import lru_cache
 from typing import Final
 
 Stored = int | float | str | bytes | None
-"""What SQLite hands to a function, and takes from it."""
+"""Types of the arguments and results of a function in SQLite."""
 
 Body = Callable[..., Stored]
 
@@ -38,7 +38,7 @@ FAR: Final = {"infinity": LAST_DAY, "-infinity": -LAST_DAY}
 """Dates without end: `-` sorts before digits, and `i` after them."""
 
 SHIFTS: Final = {"a": 0, "/": -9_999_999}
-"""What far years begin with, after 9999 and before 1, and from where they are counted."""
+"""Prefixes of years after 9999 and before 1, and where they are counted from."""
 
 LONGEST_DATE: Final = 14
 FIRST_DAY: Final = date(1970, 1, 1).toordinal()

@@ -39,7 +39,7 @@ ALLOWED = frozenset({sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_
 
 
 def is_sqlite_file(path: Path) -> bool:
-    """Whether a file is a SQLite database, by its first bytes."""
+    """Return True if a file is a SQLite database, by its first bytes."""
     try:
         with path.open("rb") as file:
             return file.read(len(HEADER)) == HEADER

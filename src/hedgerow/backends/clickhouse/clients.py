@@ -1,6 +1,6 @@
 """The two ways to ClickHouse: a session in this process, or a server behind HTTP.
 
-A door does one thing, so that everything else is shared: it takes a SELECT and gives an Arrow file.
+A client does one thing, so that everything else is shared: it takes a SELECT and gives an Arrow file.
 """
 
 import threading
@@ -13,11 +13,11 @@ LONGEST_TEXT = 1 << 28
 """Bytes of SQL: the keys that were selected stand in it."""
 
 
-class Door(Protocol):
+class Client(Protocol):
     """How a statement reaches the engine."""
 
     def ask(self, sql: str) -> bytes:
-        """What a SELECT gives, as an Arrow file."""
+        """Return the result of a SELECT as an Arrow file."""
 
     def command(self, sql: str) -> None:
         """Tell the engine something about itself, while another statement may run."""
@@ -26,7 +26,7 @@ class Door(Protocol):
         """Let go of what we opened."""
 
 
-class InProcess:
+class InProcessClient:
     """A chdb session or connection. It takes one statement after the other; `beside` is a second one, for commands."""
 
     def __init__(self, session: Any, beside: Any | None) -> None:  # noqa: ANN401 - chdb has no types to name
@@ -61,7 +61,7 @@ class InProcess:
                 session.close()
 
 
-class ClickHouseServer:
+class ServerClient:
     """A client of clickhouse-connect. A client with a session takes one statement after the other."""
 
     def __init__(self, client: Any) -> None:  # noqa: ANN401 - imported only where it is there

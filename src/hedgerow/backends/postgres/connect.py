@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from urllib.parse import unquote
 
-from hedgerow.backends.postgres import faults
+from hedgerow.backends.postgres import errors
 from hedgerow.backends.postgres.backend import Postgres
-from hedgerow.backends.postgres.lending import MOST, PostgresServer, driver
+from hedgerow.backends.postgres.pool import MOST, ConnectionPool, driver
 from hedgerow.backends.postgres.settings import PATIENCE
 
 OURS = frozenset({"schema", "timeout", "connections"})
@@ -25,18 +25,18 @@ def open_postgres(url: str) -> Postgres:
     rest = "&".join("".join(option) for option in options if option[0] not in OURS)
     plain = f"postgresql://{body}?{rest}" if rest else f"postgresql://{body}"
     if not _is_understood(plain):
-        raise faults.bad_url()
+        raise errors.bad_url()
     patience = _patience(ours)
-    lender = PostgresServer(plain, most=_connections(ours), patience=patience)
+    pool = ConnectionPool(plain, most=_connections(ours), patience=patience)
     try:
-        return Postgres(lender, handed_in=False, schema=ours.get("schema"), patience=patience)
+        return Postgres(pool, handed_in=False, schema=ours.get("schema"), patience=patience)
     except BaseException:
-        lender.close()
+        pool.close()
         raise
 
 
 def _is_understood(url: str) -> bool:
-    """Whether the driver can read a URL. Its words quote all of it, so no error may hang on to them."""
+    """Return True if the driver can read a URL. Its words quote all of it, so no error may hang on to them."""
     psycopg = driver()
     try:
         psycopg.conninfo.conninfo_to_dict(url)
@@ -49,14 +49,14 @@ def _patience(options: Mapping[str, str]) -> float:
     try:
         found = float(options.get("timeout", PATIENCE))
     except ValueError:
-        raise faults.bad_url() from None
+        raise errors.bad_url() from None
     if not 0 < found <= LONGEST_PATIENCE:
-        raise faults.bad_url()
+        raise errors.bad_url()
     return found
 
 
 def _connections(options: Mapping[str, str]) -> int:
     stated = options.get("connections", str(MOST))
     if not stated.isdecimal() or not 1 <= int(stated) <= MOST_CONNECTIONS:
-        raise faults.bad_url()
+        raise errors.bad_url()
     return int(stated)

@@ -1,4 +1,4 @@
-"""What can be wrong with a PostgreSQL server, each with its own words. The server's own are withheld."""
+"""Errors of a PostgreSQL server, in our own words. The server's are withheld."""
 
 import re
 import sys
@@ -95,7 +95,7 @@ CODES = {
     "42703": "schema-changed",
     "3F000": "schema-changed",
 }
-"""What PostgreSQL's numbers of errors (SQLSTATE) mean here."""
+"""Our codes for PostgreSQL's error numbers (SQLSTATE)."""
 
 
 def code_of(error: BaseException) -> str | None:

@@ -11,11 +11,11 @@ SECONDS_BETWEEN_STOPS = 0.5
 """An engine that was not yet, or no longer, at work when it was told to stop is told again."""
 
 STOPPED = frozenset({"cancelled", "engine-failed"})
-"""What an engine may say of a statement that was stopped."""
+"""Codes of the errors of a statement that was stopped."""
 
 
 @contextmanager
-def in_time(seconds: float, stop: Callable[[], object]) -> Iterator[None]:
+def stop_after(seconds: float, stop: Callable[[], object]) -> Iterator[None]:
     """Call `stop` from another thread when the time is over, until what runs in here has ended.
 
     `stop` is never called after the end: the next statement on the same connection is not stopped for this one.

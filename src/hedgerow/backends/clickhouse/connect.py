@@ -11,7 +11,7 @@ from urllib.parse import unquote, urlsplit
 
 from hedgerow.backends.base import failure
 from hedgerow.backends.clickhouse.backend import ClickHouse
-from hedgerow.backends.clickhouse.doors import ClickHouseServer, InProcess
+from hedgerow.backends.clickhouse.clients import InProcessClient, ServerClient
 from hedgerow.backends.clickhouse.errors import OPENING, number_of
 from hedgerow.dialects.clickhouse import CLICKHOUSE
 from hedgerow.errors import BackendError
@@ -54,7 +54,7 @@ def over_client(client: Any) -> ClickHouse:  # noqa: ANN401 - imported only wher
 
 
 def _over(client: Any, *, handed_in: bool) -> ClickHouse:  # noqa: ANN401 - likewise
-    """Where the server allows no change of `readonly`, it is not asked for one: it is on already."""
+    """Do not ask a server that allows no change of `readonly` for one: it is on already."""
     try:
         allowed = str(client.command("SELECT value FROM system.settings WHERE name = 'readonly'"))
     except Exception as error:  # noqa: BLE001 - see above
@@ -65,7 +65,7 @@ def _over(client: Any, *, handed_in: bool) -> ClickHouse:  # noqa: ANN401 - like
             code="engine-settings",
             hint="Use readonly = 2 in the user's profile: it allows settings, and no writing.",
         )
-    return ClickHouse(ClickHouseServer(client), handed_in=handed_in, locked=allowed == "0")
+    return ClickHouse(ServerClient(client), handed_in=handed_in, locked=allowed == "0")
 
 
 def open_chdb(url: str) -> ClickHouse:
@@ -84,12 +84,12 @@ def open_chdb(url: str) -> ClickHouse:
             hint="A process has one folder of chdb open at a time. Hand in the open session itself.",
             incident=incident,
         ) from None
-    return _checked(ClickHouse(InProcess(*sessions), handed_in=False))
+    return _checked(ClickHouse(InProcessClient(*sessions), handed_in=False))
 
 
 def over_chdb(session: Any) -> ClickHouse:  # noqa: ANN401 - chdb has no types to name
     """A session or a connection of chdb that was handed in."""
-    return _checked(ClickHouse(InProcess(session, _beside(session)), handed_in=True))
+    return _checked(ClickHouse(InProcessClient(session, _beside(session)), handed_in=True))
 
 
 def _beside(session: Any) -> Any | None:  # noqa: ANN401 - likewise

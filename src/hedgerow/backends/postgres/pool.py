@@ -1,4 +1,4 @@
-"""Where connections come from: a server, for each statement its own; or the one that was handed in, in turns."""
+"""Sources of connections: a pool with one for each statement, or the one that was handed in, in turns."""
 
 import logging
 import os
@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, contextmanager
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Protocol
 
-from hedgerow.backends.postgres import faults
+from hedgerow.backends.postgres import errors
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -35,22 +35,22 @@ def driver() -> ModuleType:
         import psycopg  # noqa: PLC0415 - the base install does without it
         import psycopg.conninfo  # noqa: PLC0415 - likewise
     except ImportError:
-        raise faults.driver_missing() from None
+        raise errors.driver_missing() from None
     logging.getLogger("psycopg").addHandler(NOWHERE)
     return psycopg
 
 
-class Lender(Protocol):
+class ConnectionSource(Protocol):
     """Somebody who has connections."""
 
-    def lend(self) -> "AbstractContextManager[Connection]":
+    def acquire(self) -> "AbstractContextManager[Connection]":
         """A connection that nobody else uses meanwhile, outside of any transaction."""
 
     def close(self) -> None:
         """Let go of all of them."""
 
 
-class PostgresServer:
+class ConnectionPool:
     """A server by its address: a pool of connections.
 
     Args:
@@ -73,7 +73,7 @@ class PostgresServer:
         self._free = threading.BoundedSemaphore(self._most)
 
     @contextmanager
-    def lend(self) -> Iterator["Connection"]:
+    def acquire(self) -> Iterator["Connection"]:
         """Yield an idle connection, or a new one; wait while all are in use."""
         with self._lock:
             if self._process != os.getpid():
@@ -81,7 +81,7 @@ class PostgresServer:
                 self._begin()
         free = self._free
         if not free.acquire(timeout=self._patience):
-            raise faults.pool_is_busy(self._most)
+            raise errors.pool_is_busy(self._most)
         try:
             connection = self._taken() or self._connected()
             try:
@@ -123,7 +123,7 @@ class PostgresServer:
         try:
             connection: Connection = psycopg.connect(**settings, autocommit=True, prepare_threshold=None)
         except (psycopg.Error, OSError, UnicodeError) as error:
-            problem = faults.unreachable(error)
+            problem = errors.unreachable(error)
         if problem is not None:  # raised out here, so that the driver's own words do not hang on to it
             raise problem
         try:
@@ -134,7 +134,7 @@ class PostgresServer:
         return connection
 
 
-class Borrowed:
+class BorrowedConnection:
     """A connection handed in: statements wait for their turn, and it stays its owner's."""
 
     def __init__(self, connection: "Connection") -> None:
@@ -143,11 +143,11 @@ class Borrowed:
         self._checked = False
 
     @contextmanager
-    def lend(self) -> Iterator["Connection"]:
+    def acquire(self) -> Iterator["Connection"]:
         """The connection, in turns."""
         with self._turn:
             if not self._connection.closed and not is_idle(self._connection):
-                raise faults.in_transaction()
+                raise errors.in_transaction()
             if not self._checked:
                 check(self._connection)
                 self._checked = True
@@ -160,19 +160,19 @@ class Borrowed:
 def check(connection: "Connection") -> None:
     """Refuse a server that is too old, or that keeps its text otherwise."""
     if connection.info.server_version < OLDEST:
-        raise faults.too_old(connection.info.server_version)
+        raise errors.too_old(connection.info.server_version)
     if connection.info.parameter_status("server_encoding") != "UTF8":
-        raise faults.encoding()
+        raise errors.encoding()
 
 
 def is_idle(connection: "Connection") -> bool:
-    """Whether the connection is open and outside of any transaction."""
+    """Return True if the connection is open and outside of any transaction."""
     status = connection.info.transaction_status
     return not connection.closed and status == driver().pq.TransactionStatus.IDLE
 
 
 def is_alive(connection: "Connection") -> bool:
-    """Whether the server still answers; one that went away while the connection lay idle is noticed here."""
+    """Return True if the server still answers; one that went away while the connection lay idle is noticed here."""
     try:
         connection.execute("")
     except driver().Error:
