@@ -35,6 +35,8 @@ def test_noise_intervals_hold_what_was_counted(clinic, ask, chances, ends, mecha
         known = np.isfinite(values)
         held = ((lower - 1e-9 <= values) & (values <= upper + 1e-9))[known]
         assert chances.is_as_common_as(held, CONFIDENCE - SLACK), name
+    if size < 400:  # the ends of wide intervals are those of the range, and half of it holds often
+        return
     lower, upper = ends(answer, "RISK_DIFFERENCE")
     half = np.abs(exact["RISK_DIFFERENCE"] - (lower + upper) / 2) <= (upper - lower) / 4
     assert not chances.is_as_common_as(half, CONFIDENCE - SLACK)
