@@ -1,4 +1,4 @@
-"""What all accountants share: they are given events, and then say what the events prove together.
+"""Base of all accountants: they are given events, and then say what the events prove together.
 
 An accountant totals a plan whose events were all fixed before the first answer was seen, or reports on
 what has happened. It never decides whether the next question is answered: that is the ledger's filter, which

@@ -30,7 +30,7 @@ class Event(Protocol):
 
     @property
     def cost(self) -> Cost:
-        """What the step takes from the three coordinates."""
+        """Cost of the step in the three coordinates."""
 
     def to_dict(self) -> dict[str, Any]:
         """The event as plain JSON, with its kind under "kind"."""

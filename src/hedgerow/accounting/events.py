@@ -1,4 +1,4 @@
-"""What was done to make a release, with exact sensitivities and scales: the events of a charge.
+"""Events of a charge: the steps that made a release, with exact sensitivities and scales.
 
 The meaning of an event never changes once released; a new mechanism is a new event.
 """
@@ -60,7 +60,7 @@ class _Event:
 
     kind: ClassVar[str]
     surcharge_only: ClassVar[bool] = False
-    """Whether its pure coordinate is a discretisation surcharge, which the ledger's reserve covers."""
+    """True if its pure coordinate is a discretisation surcharge, which the ledger's reserve covers."""
 
     def to_dict(self) -> dict[str, Any]:
         """The event as plain JSON, with its kind under "kind"."""

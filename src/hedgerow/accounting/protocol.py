@@ -12,7 +12,7 @@ from hedgerow.arguments import positive, probability, whole
 from hedgerow.errors import ParameterError
 
 PUBLISHED_PRICES = {"count": 1, "sum": 1, "histogram": 1, "mean": 2, "var": 3}
-"""What each question takes off the counter, in the query-budget note."""
+"""Price of each question in the query-budget note."""
 
 
 def query_budget_sigma(epsilon: float, delta: float) -> float:
@@ -73,7 +73,7 @@ class QueryBudget:
         return math.sqrt(self.queries) * self.sigma * positive("magnitude", magnitude)
 
     def price(self, question: str) -> int:
-        """What "count", "sum", "histogram", "mean" or "var" takes off the counter."""
+        """Price of "count", "sum", "histogram", "mean" or "var"."""
         if question not in PUBLISHED_PRICES:
             raise ParameterError(
                 f"The protocol has no question {question!r}.",
@@ -121,7 +121,7 @@ SHARES: Mapping[str, Callable[[int], float]] = {
 
 
 def open_share(index: int) -> tuple[int, int]:
-    """What the first `index` queries of an open schedule may take together, as an exact quotient below one.
+    """Share that the first `index` queries of an open schedule may take together, as an exact quotient below one.
 
     What an early query did not take is there for the later ones.
 

@@ -14,6 +14,7 @@ from hedgerow.accuracy.propositions import (
 )
 from hedgerow.accuracy.query_budget import mean_bound, variance_bound
 from hedgerow.accuracy.quotients import quotient_interval
+from hedgerow.calibration.clipping_search import race_to_the_top
 
 __all__ = [
     "Condition",
@@ -27,6 +28,7 @@ __all__ = [
     "mean_bound",
     "quotient_error",
     "quotient_interval",
+    "race_to_the_top",
     "steady_sum",
     "sum_uncertainty",
     "variance_bound",

@@ -38,7 +38,7 @@ METHODS: tuple[Method, ...] = ("auto", "published", "direct")
 
 @dataclass(frozen=True, slots=True)
 class _Average:
-    """What both formulas need, checked."""
+    """Parameters of both formulas, checked."""
 
     count: Floats
     lower: Floats
@@ -167,7 +167,7 @@ PLACES = ("numerator", "denominator")
 
 @dataclass(frozen=True, slots=True)
 class _Quotient:
-    """What both formulas need, checked. Pairs belong to the sum above and the sum below."""
+    """Parameters of both formulas, checked. Pairs belong to the numerator and the denominator."""
 
     count: Floats
     lowers: tuple[Floats, Floats]
@@ -267,7 +267,7 @@ def _published_quotient(asked: _Quotient) -> Prediction:
 
 
 def _conditions(asked: _Quotient, i: int, of_count: Floats, of_sum: Floats) -> tuple[Condition, ...]:
-    """What Proposition 3.7 asks of one of the sums."""
+    """Condition of Proposition 3.7 on one of the sums."""
     low, high, name = asked.lowers[i], asked.uppers[i], PLACES[i]
     least = low * (asked.count - of_count)
     return (

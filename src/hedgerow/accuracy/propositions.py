@@ -54,7 +54,7 @@ def gaussian_sigma(
 
 
 def laplace_error(sensitivity: ArrayLike, epsilon: ArrayLike, beta: ArrayLike) -> Number:
-    """What Laplace noise exceeds, in either direction, with probability `beta` exactly (Definition 2.6).
+    """Bound that Laplace noise exceeds, in either direction, with probability `beta` exactly (Definition 2.6).
 
     Example:
         >>> round(laplace_error(1.0, 0.1, 0.05), 4)
@@ -65,7 +65,7 @@ def laplace_error(sensitivity: ArrayLike, epsilon: ArrayLike, beta: ArrayLike) -
 
 
 def gaussian_error(sigma: ArrayLike, beta: ArrayLike, method: Literal["quantile", "tail"] = "quantile") -> Number:
-    """What Gaussian noise exceeds, in either direction, with probability at most `beta`.
+    """Bound that Gaussian noise exceeds, in either direction, with probability at most `beta`.
 
     `quantile` is exact. `tail` is Definition 2.7 of Russo et al. (2025), sigma sqrt(2 ln(2 / beta)): 40 % more at 0.05.
 
@@ -97,7 +97,7 @@ def unit_epsilon(mechanism: Mechanism, noise: Floats, delta: Floats) -> Floats:
 
 
 def reach(mechanism: Mechanism, beta: Floats) -> Floats:
-    """What noise of scale, or standard deviation, 1 exceeds with probability at most `beta`.
+    """Bound that noise of scale, or standard deviation, 1 exceeds with probability at most `beta`.
 
     For the classic Gaussian mechanism it is the tail bound that Russo et al. (2025) use, for the others the quantile.
     """
@@ -113,7 +113,7 @@ _each_epsilon = np.vectorize(lambda mu, delta: gaussian_epsilon(float(mu), float
 
 
 def joint_error(mechanism: Mechanism, first: Floats, second: Floats, beta: Floats) -> Floats:
-    """What the sum of two independent noises exceeds, in either direction, with probability `beta` exactly.
+    """Bound that the sum of two independent noises exceeds, in either direction, with probability `beta` exactly.
 
     `first` and `second` are their scales (Laplace) or standard deviations (Gaussian, of either calibration). As a
     function of the scales it is a norm, so it is at most the sum of what each noise exceeds alone.

@@ -124,7 +124,7 @@ def _fractional(top: Floats, bottom: Floats, of_top: float, of_bottom: float) ->
 
 
 def _alike(first: Noise, second: Noise) -> bool:
-    """Whether both noises can be inverted together: they are of one kind, or one of them is none."""
+    """True if both noises can be inverted together: they are of one kind, or one of them is none."""
     return type(first) is type(second) or min(_size(first), _size(second)) == 0
 
 

@@ -128,7 +128,7 @@ STAND_INS: Mapping[Type, str] = {
     Type.TIME: "TIME",
     Type.TIMESTAMP: "TIMESTAMP",
 }
-"""What stands for a type that DuckDB, in which the audit runs, does not know by the name it has at the owner's."""
+"""Stand-ins for types that DuckDB, in which the audit runs, does not know by the name it has at the owner's."""
 
 Row = tuple[str | None, ...]
 """The cells of a row as text, which DuckDB reads as what the column holds."""
@@ -146,7 +146,7 @@ def place(name: str) -> str:
 
 @dataclass(frozen=True)
 class Blueprint:
-    """What a database of this shape is made from.
+    """Material of a database of this shape.
 
     Attributes:
         catalog: In the spelling of the owner's database.

@@ -103,7 +103,7 @@ CLEAR = 1.5
 
 
 Phrase = Callable[[float], str]
-"""What happens where a score is at or beyond a threshold, in words."""
+"""Words for a score at or beyond a threshold."""
 
 
 @dataclass(frozen=True)
@@ -203,7 +203,7 @@ def _together(without: Sample, joined: Sample) -> AuditScore:
 
 
 def _part(i: int, trait: Trait, without: Floats, joined: Floats) -> Callable[[Floats], Floats] | None:
-    """What one column adds to the logarithm: a fact by being so, a number by where it is."""
+    """Return what one column adds to the logarithm: a fact by being so, a number by where it is."""
     if trait.told:
         return None
     there = [np.isfinite(each) for each in (without, joined)]
@@ -255,7 +255,7 @@ class AuditEvent:
 
     @property
     def words(self) -> str:
-        """What happens."""
+        """Description of the event."""
         return (self.score.large if self.large else self.score.small)(self.threshold)
 
     def tally(self, without: Sample, joined: Sample) -> Tally:

@@ -16,7 +16,7 @@ FEW = 3
 
 @dataclass(frozen=True)
 class CrowdLimits:
-    """What decides how a crowd must look, taken from the priced plans of the statement: the widest of each.
+    """Limits that decide how a crowd must look, taken from the priced plans of the statement: the widest of each.
 
     Attributes:
         rows: As how many rows one person may count, in all and in one group.
@@ -86,7 +86,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Material:
-    """What pairs are made from.
+    """Material of pairs.
 
     Attributes:
         sheets: The private tables.

@@ -50,7 +50,7 @@ def lowest_bits(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 Floats = NDArray[np.float64]
 Name = tuple[object, ...]
-"""What tells one column of numbers from another."""
+"""Key that tells one column of numbers from another."""
 
 SHOWN = "a number is shown"
 FAULT = "fault"

@@ -34,7 +34,7 @@ from hedgerow.session import Database
 
 @dataclass(frozen=True)
 class WatchedPurchase:
-    """What one charge bought: the released tables with their plans. A statement makes one purchase, or several."""
+    """Purchase of one charge: the released tables with their plans. A statement makes one purchase, or several."""
 
     logical: LogicalPlan
     private: PrivateStatement
@@ -43,7 +43,7 @@ class WatchedPurchase:
 
     @property
     def charge(self) -> Charge:
-        """What was paid."""
+        """Charge that was paid."""
         return self.receipt.charge
 
 
@@ -90,7 +90,7 @@ class Kept:
 
     @contextmanager
     def snapshot(self) -> Iterator[Snapshot]:
-        """What was read before; the database, where it was not. Whatever goes wrong is what a backend says of it."""
+        """Return what was read before, else ask the database. Whatever goes wrong is what a backend says of it."""
         try:
             yield _KeptSnapshot(self._backend, self._answers, self._tables)
         except HedgerowError:
@@ -134,7 +134,7 @@ class _KeptSnapshot:
 
 @dataclass(frozen=True)
 class Repeated:
-    """What is released again and again, on either database: the purchase, and its statements under one nonce.
+    """Release that is repeated, on either database: the purchase, and its statements under one nonce.
 
     People of many groups choose among them by the nonce. With one for each database, all of them would have chosen
     anew, and not the newcomer alone.
@@ -157,7 +157,7 @@ class Repeater:
         self._backend: Any = Kept(backend)
 
     def again(self) -> tuple[Sequence[Estimator], None]:
-        """What is released this time; there is no answer made of it."""
+        """Release again; there is no answer made of it."""
         bought = self._purchase
         with self._backend.snapshot() as snapshot:
             exact = first_pass(self._steps, bought.private, bought.receipt, snapshot)
@@ -170,7 +170,7 @@ NAME = "audit"
 
 
 class Book:
-    """What a `Ledger` asks of its store, in lists. Nothing of it is durable, and nothing was asked of real data."""
+    """Store of a `Ledger`, in lists. Nothing of it is durable, and nothing was asked of real data."""
 
     def __init__(self, dataset: str, policy: BudgetPolicy) -> None:
         opened = timestamp(now())
@@ -266,7 +266,7 @@ class Book:
 
 @dataclass(frozen=True)
 class AuditQuestion:
-    """What is asked, and how."""
+    """Question and its options."""
 
     query: str
     options: dict[str, object]

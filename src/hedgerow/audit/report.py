@@ -16,7 +16,7 @@ from hedgerow.audit.record import Record, Sample, side_by_side
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What the statement says about itself.
+    """Claim of a statement about itself.
 
     Attributes:
         epsilon: Of its own guarantee, the one on the receipt.
@@ -108,7 +108,7 @@ class PairReport:
 
     @property
     def findings(self) -> tuple[str, ...]:
-        """What contradicts the claim, in words."""
+        """Contradictions of the claim, in words."""
         found = []
         if self.epsilon_bound > self.claim.epsilon:
             found.append(f"epsilon is at least {self.epsilon_bound:.3g}, and {self.claim.epsilon:.3g} was claimed")
@@ -122,7 +122,7 @@ class PairReport:
 
     @property
     def passed(self) -> bool:
-        """Whether nothing contradicts the claim."""
+        """True if nothing contradicts the claim."""
         return not self.findings
 
     def to_dict(self) -> dict[str, Any]:
@@ -147,7 +147,7 @@ def _judged(found: Judged | None) -> dict[str, Any] | None:
 
 @dataclass(frozen=True, slots=True)
 class AuditReport:
-    """What an audit found.
+    """Findings of an audit.
 
     Attributes:
         query: The statement.
@@ -175,7 +175,7 @@ class AuditReport:
 
     @property
     def passed(self) -> bool:
-        """Whether nothing that was found contradicts the claim."""
+        """True if nothing that was found contradicts the claim."""
         return all(pair.passed for pair in self.pairs)
 
     @property
@@ -190,7 +190,7 @@ class AuditReport:
 
     @property
     def can_tell(self) -> bool:
-        """Whether so many runs could show that there is half the noise, or twice the person, that was claimed."""
+        """True if so many runs could show that there is half the noise, or twice the person, that was claimed."""
         return self.reach > self.claim.epsilon if self.claim.mu is None else self.blur < self.claim.mu
 
     def to_dict(self) -> dict[str, Any]:
@@ -247,7 +247,7 @@ def _judge_event(
 
 
 def claim_of(charge: Charge) -> Claim:
-    """What a statement says about itself: its own guarantee, and mu where all of its noise is charged as such."""
+    """Return a statement's claim about itself: its own guarantee, and mu where all of its noise is charged as such."""
     cost = charge.cost
     deliberate = any(event.cost.pure and not getattr(event, "surcharge_only", False) for event in charge.events)
     mu = None if deliberate or not cost.gaussian else math.sqrt(cost.gaussian)

@@ -76,7 +76,7 @@ def _exact_texts(blueprint: Blueprint, question: AuditQuestion) -> tuple[str, ..
 
 
 def _tells(probe: Probe, pair: Pair) -> bool:
-    """Whether the newcomer changes any exact number."""
+    """True if the newcomer changes any exact number."""
     without, joined = pair.sides()
     return probe.of(without) != probe.of(joined)
 
@@ -198,7 +198,7 @@ class _Audit:
         )
 
     def _first(self) -> WatchedPurchase:
-        """What the statement buys of an empty database: its price and its plan do not depend on rows."""
+        """Return what the statement buys of an empty database: its price and its plan do not depend on rows."""
         with asking(self.blueprint, self.blueprint.catalog, self.question) as asker:
             bought = asker.ask()
         if not bought:

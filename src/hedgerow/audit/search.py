@@ -36,13 +36,13 @@ class Probe:
     connection: duckdb.DuckDBPyConnection
 
     def footprint(self, *people: Person) -> Footprint:
-        """What these people add all by themselves."""
+        """Return what these people add all by themselves."""
         crowd = Crowd(self.sheets)
         crowd.add(*people)
         return self.of(crowd)
 
     def of(self, crowd: Crowd) -> Footprint:
-        """What a whole crowd adds up to."""
+        """Return what a whole crowd adds up to."""
         self.connection.execute("BEGIN TRANSACTION")
         try:
             crowd.settle(self.blueprint, self.connection)
@@ -210,7 +210,7 @@ def _kept(probe: Probe, main: Found, overrides: Example) -> tuple[Example, int]:
 
 
 def _stays(probe: Probe, main: Found, overrides: Example) -> int | None:
-    """What the person adds in the group, None where they leave it."""
+    """Return what the person adds in the group, None where they leave it."""
     footprint = probe.footprint(main.person(overrides))
     return _size(footprint, main.groups) if main.groups <= frozenset(footprint) else None
 

@@ -1,4 +1,4 @@
-"""What a ratio of noisy counts is on average, and how to take the difference away."""
+"""Bias of a ratio of noisy counts, and its correction."""
 
 import math
 from collections.abc import Mapping
@@ -40,10 +40,10 @@ def expected_ratio(
         (1.003265, 1.150865)
     """
     noise = _scale(epsilon, scale)
-    above, below, b = np.broadcast_arrays(reals("x", x), reals("y", y), noise)
-    if np.any(below < 0):
+    numerator, denominator, b = np.broadcast_arrays(reals("x", x), reals("y", y), noise)
+    if np.any(denominator < 0):
         raise ParameterError("y must not be below 0: it is an exact count.", code="parameter-negative")
-    return plain(above * _mean_inverse(below, b))
+    return plain(numerator * _mean_inverse(denominator, b))
 
 
 def binomial_prior(size: int, rate: float) -> dict[int, float]:
@@ -136,14 +136,14 @@ def _prior_factor(prior: Mapping[int, float], scale: Floats) -> Floats:
 
 
 def _plug_in_factor(denominator: Floats, noise: Noise) -> Floats:
-    spread = variance(noises("noise", noise)[0])
-    if np.any(denominator <= FAR * math.sqrt(spread)):
+    noise_variance = variance(noises("noise", noise)[0])
+    if np.any(denominator <= FAR * math.sqrt(noise_variance)):
         raise ConditionNotMet(
             "The noisy denominator lies within five deviations of zero, where no factor takes the bias away.",
             condition="denominator > 5 deviations of its noise",
             hint="Report the interval.",
         )
-    return np.asarray(1 - spread / denominator**2)
+    return np.asarray(1 - noise_variance / denominator**2)
 
 
 def _scale(epsilon: ArrayLike | None, scale: ArrayLike | None, of_one: float = 2.0) -> Floats:

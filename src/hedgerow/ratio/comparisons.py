@@ -16,7 +16,7 @@ from hedgerow.statistics.two_by_two.estimates import Method, Noises, RatioEstima
 
 @dataclass(frozen=True, slots=True)
 class Lift:
-    """What an experiment says.
+    """Result of an experiment.
 
     Attributes:
         value: By how much the treatment's rate exceeds the control's, relative to the latter.

@@ -266,7 +266,7 @@ CLOSE = 1e-10
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """What each count gets, and how often the estimate then misses (None where no alpha was given)."""
+    """Epsilon of each count, and how often the estimate then misses (None where no alpha was given)."""
 
     epsilon_x: float
     epsilon_y: float

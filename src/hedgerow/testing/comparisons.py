@@ -43,7 +43,7 @@ class ApproxPrivate(ABC):
 
     @abstractmethod
     def _agrees(self, noisy: Real | Decimal) -> bool:
-        """Whether the noise may have made `noisy` of what is expected."""
+        """True if the noise may have made `noisy` of what is expected."""
 
     @abstractmethod
     def _words(self) -> str:

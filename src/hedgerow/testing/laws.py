@@ -30,7 +30,7 @@ class Described:
     more: float = 0.0
 
     def tolerance(self, k: float, grid: float) -> float:
-        """What the noise exceeds with probability 10^-k; on a grid, in whole steps of it."""
+        """Bound that the noise exceeds with probability 10^-k; on a grid, in whole steps of it."""
         if isinstance(self.noise, Gaussian):
             found = float(tolerance.gaussian(self.noise.sigma, k + self.more))
         else:
@@ -38,7 +38,7 @@ class Described:
         return grid * float(tolerance.integer(found / grid)) if grid else found
 
     def complementary(self, k: float, grid: float) -> float:
-        """What the noise falls short of with probability 10^-k."""
+        """Bound that the noise falls short of with probability 10^-k."""
         if isinstance(self.noise, Gaussian):
             return float(tolerance.complementary_gaussian(self.noise.sigma, k + self.more, step=grid))
         return float(tolerance.complementary_laplace(self.noise.scale, 1.0, k + self.more, step=grid))

@@ -127,7 +127,7 @@ def integer(tolerance: ArrayLike) -> Number:
 
 
 def complementary_laplace(sensitivity: ArrayLike, epsilon: ArrayLike, k: ArrayLike, *, step: float = 0.0) -> Number:
-    """What Laplace noise falls short of, to either side, with probability 10^-k.
+    """Bound that Laplace noise falls short of, to either side, with probability 10^-k.
 
     Args:
         sensitivity: In l1.
@@ -146,7 +146,7 @@ def complementary_laplace(sensitivity: ArrayLike, epsilon: ArrayLike, k: ArrayLi
 
 
 def complementary_gaussian(sigma: ArrayLike, k: ArrayLike, *, step: float = 0.0) -> Number:
-    """What Gaussian noise falls short of, to either side, with probability 10^-k; `step` as for Laplace noise.
+    """Bound that Gaussian noise falls short of, to either side, with probability 10^-k; `step` as for Laplace noise.
 
     Example:
         >>> round(complementary_gaussian(1.0, 3), 11)
@@ -165,7 +165,7 @@ def complementary_mean(
     sum_complementary: float,
     half_range: float | None = None,
 ) -> float:
-    """What the error of a noisy mean falls short of, with probability 10^-k.
+    """Bound that the error of a noisy mean falls short of, with probability 10^-k.
 
     Whatever the noisy count c, a mean within t of the exact one needs a noisy sum within t c of c times it. The noise
     of the sum is independent of c, symmetric, and likeliest at zero, so that is never likelier than noise below t c.
@@ -199,7 +199,7 @@ def complementary_variance(
     square_complementary: float,
     half_range: float | None = None,
 ) -> float:
-    """What the error of a noisy variance falls short of, with probability 10^-k.
+    """Bound that the error of a noisy variance falls short of, with probability 10^-k.
 
     The argument is that of the mean, with the sum of squares given whatever the count and the sum came out as.
 

@@ -1,4 +1,4 @@
-"""What changing the question would gain: centring the values of an average, turning a quotient over."""
+"""Gains from changing the question: centring the values of an average, turning a quotient over."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from hedgerow.errors import ParameterError
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """What to change before anything is bought.
+    """Changes to make before anything is bought.
 
     `shift` is what to add to every value of an average, and to take from the average afterwards. `swap` says that the
     sum above belongs below. `scale` is what to multiply the values above with so that both sums are of one size; it
@@ -25,7 +25,7 @@ class Advice:
 
 
 def advise(*, lower: ArrayLike, upper: ArrayLike) -> Advice:
-    """What to do about the ranges of an average, or (for pairs) of a quotient of two sums over the same rows.
+    """Advise on the ranges of an average, or (for pairs) of a quotient of two sums over the same rows.
 
     Russo et al. (2025) advise to rescale the sums to one size, and to put the smaller upper bound above. Neither
     survives a change of units: multiplying all values of one sum multiplies its noise as well, and the predicted

@@ -38,7 +38,7 @@ class Ask:
 
     @property
     def quotient(self) -> bool:
-        """Whether two sums are asked about."""
+        """True if two sums are asked about."""
         return len(self.lowers) == 2
 
     @property

@@ -73,7 +73,7 @@ def correlation_range(region: Region) -> Range:
 
 
 def _cut(wide: Bounds, close: Bounds, *, known: NDArray[np.bool_]) -> Range:
-    """What both allow, where the second is known."""
+    """Return the intersection of both, where the second is known."""
     return (
         np.where(known, np.maximum(wide.lower, close.lower), wide.lower),
         np.where(known, np.minimum(wide.upper, close.upper), wide.upper),
@@ -211,7 +211,7 @@ def _bounds(
     *,
     unclear: NDArray[np.bool_] | None = None,
 ) -> Bounds:
-    """What `method` asks for; `unclear` says where first order will not do though the group is large."""
+    """Bounds that `method` asks for; `unclear` says where first order will not do though the group is large."""
     if method == "profile":
         raise InternalError("There is no profile interval for two columns. Ask for the rigorous one.")
     if method == "delta":

@@ -30,7 +30,7 @@ LARGE = 30.0
 
 
 def is_large(moments: Moments) -> NDArray[np.bool_]:
-    """Whether a group is so much larger than the noise that first order is enough."""
+    """True if a group is so much larger than the noise that first order is enough."""
     return np.asarray(moments.count > LARGE * moments.sigma)
 
 
@@ -140,12 +140,12 @@ def delta_bounds(tangent: Tangent, moments: Moments, beta: float, support: tuple
     return labelled(value - half, value + half, FIRST_ORDER, support)
 
 
-def quotient_delta_bounds(above: Tangent, below: Tangent, moments: Moments, beta: float) -> Bounds:
+def quotient_delta_bounds(numerator: Tangent, denominator: Tangent, moments: Moments, beta: float) -> Bounds:
     """A quotient whose parts are taken to first order, but not the quotient itself: Fieller's inequality.
 
     So it stays right where the denominator is small against its noise, and is unbounded where it may be zero.
     """
-    (top, by_top), (bottom, by_bottom) = above, below
+    (top, by_top), (bottom, by_bottom) = numerator, denominator
     shared = np.einsum("ig,ij,jg->g", by_top, moments.covariance, by_bottom)
     variances = moments.spread(by_top) ** 2, moments.spread(by_bottom) ** 2, shared
     share = max(2 * float(ndtr(-quantile(moments.noise, beta))), 1e-300)

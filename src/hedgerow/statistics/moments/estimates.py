@@ -117,7 +117,7 @@ def corrected(moments: Moments, form: Form) -> Floats:
 
 
 def is_clear(moments: Moments, form: Form, times: float = 1.0) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """Whether a central moment is at least so many standard deviations of its own noise, to first order."""
+    """True if a central moment is at least so many standard deviations of its own noise, to first order."""
     value = np.maximum(corrected(moments, form), 0.0)
     noise = moments.spread(gradient(moments, form, value))
     return np.asarray((value >= times * noise) & (value > 0))
@@ -187,7 +187,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """What a statistic in centred units is multiplied with, and what is then added."""
+    """Factor of a statistic in centred units, and the term that is then added."""
 
     factor: float
     shift: float = 0.0

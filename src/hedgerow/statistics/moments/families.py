@@ -30,7 +30,7 @@ Monomial = tuple[int, int]
 Matrix = tuple[tuple[Fraction, ...], ...]
 
 MOMENTS: tuple[Monomial, ...] = ((0, 0), (1, 0), (0, 1), (2, 0), (1, 1), (0, 2))
-"""What estimates are made of: sums of z^i w^j up to the second order, in this order."""
+"""Moments that estimates are made of: sums of z^i w^j up to the second order, in this order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class Family:
         return tuple(each for each in MOMENTS if each in self.monomials)
 
     def at(self, z: Fraction, w: Fraction = Fraction(0)) -> tuple[Fraction, ...]:
-        """What one row with these values adds to the coordinates.
+        """Return what one row with these values adds to the coordinates.
 
         Example:
             >>> from hedgerow.statistics.moments.families import BERNSTEIN

@@ -1,4 +1,4 @@
-"""What a quantile costs: in the Gaussian sum, in the pure one, and back."""
+"""Prices of quantiles: in the Gaussian sum, in the pure one, and back."""
 
 import math
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from hedgerow.accounting.events import SLOPE_SQUARED
 from hedgerow.errors import InternalError
 
 SLACK = 1 + Fraction(1, 10**9)
-"""What covers the float error of a computed mu squared."""
+"""Factor that covers the float error of a computed mu squared."""
 FINEST = 2**40
 """Epsilons that are computed here are multiples of 1 / FINEST, rounded down."""
 NO_GROUPS = Fraction(1)
@@ -20,7 +20,7 @@ INTERVAL_SHARE = Fraction(1, 2)
 
 
 def mu_squared(epsilon: Fraction, norm_squared: Fraction = NO_GROUPS, *, one_group: bool) -> Fraction:
-    """What one draw in every group costs in the Gaussian sum.
+    """Price of one draw in every group, in the Gaussian sum.
 
     Args:
         epsilon: The range of the loss for an owner of full weight, in one group.
@@ -64,7 +64,7 @@ def affordable_epsilon(budget: Fraction, norm_squared: Fraction = NO_GROUPS, *, 
 
 
 def pure_epsilon(epsilon: Fraction, norm: Fraction) -> Fraction:
-    """What one draw in every group costs in the pure sum; `norm` is A / r, A the l1 norm of an owner's weights.
+    """Price of one draw in every group, in the pure sum; `norm` is A / r, A the l1 norm of an owner's weights.
 
     Privacy: a loss whose range is e, of which the expectation of exp is 1, lies within e of 0. So a group costs at
     most epsilon a_g / r, and all of them epsilon A / r.
@@ -101,18 +101,18 @@ def joint_factor(quantiles: Sequence[Fraction]) -> Fraction:
         >>> joint_factor(quartiles), joint_factor(quartiles[1:2])
         (Fraction(22, 9), Fraction(1, 1))
     """
-    above, below = [], []
+    at_or_below, over = [], []
     for quantile in sorted(quantiles):
-        most = max(quantile, 1 - quantile)
-        above.append(((most + quantile) / (2 * most)) ** 2)
-        below.append(((most + 1 - quantile) / (2 * most)) ** 2)
-    return max(sum(above[:k], Fraction(0)) + sum(below[k:], Fraction(0)) for k in range(len(above) + 1))
+        larger = max(quantile, 1 - quantile)
+        at_or_below.append(((larger + quantile) / (2 * larger)) ** 2)
+        over.append(((larger + 1 - quantile) / (2 * larger)) ** 2)
+    return max(sum(at_or_below[:k], Fraction(0)) + sum(over[k:], Fraction(0)) for k in range(len(over) + 1))
 
 
 def nested_mu_squared(
     epsilon: Fraction, quantiles: int, norm_squared: Fraction = NO_GROUPS, *, one_group: bool
 ) -> Fraction:
-    """What `draw_nested` costs in the Gaussian sum: one draw a level, every level but the first by the slope.
+    """Price of `draw_nested` in the Gaussian sum: one draw a level, every level but the first by the slope.
 
     Privacy: the parts of a level share no weight, so an owner's weights over groups *and* parts have an l2 norm of at
     most T. The parts are several even in one group.

@@ -80,7 +80,7 @@ def rank_scores(weights: Whole, target: Target) -> Whole:
 
 
 def score_rate(target: Target, epsilon: Fraction, reach: Reach) -> Fraction:
-    """What `rank_scores` are multiplied by, so that the loss for an owner of weight a has range epsilon a / rows.
+    """Factor of `rank_scores` with which the loss for an owner of weight a has range epsilon a / rows.
 
     Privacy: a score moves by at most max(q, 1 - q) a, so the loss has a range of at most
     2 rate max(q, 1 - q) a, and rate = epsilon / (2 max(q, 1 - q) rows). The scores' denominator is divided out.
@@ -183,7 +183,7 @@ def highest(epsilon: Fraction, reach: Reach, buckets: int) -> Target:
 
 
 def extreme_is_safe(noisy_rows: float | Fraction, epsilon: Fraction, reach: Reach, buckets: int) -> bool:
-    """Whether an extreme may be shown: its rank is in the outer quarter, by a *released* weighted count.
+    """True if an extreme may be shown: its rank is in the outer quarter, by a *released* weighted count.
 
     Otherwise NULL with `SMALL_GROUP`: the rank might be anywhere in the group, or outside of it.
 

@@ -1,4 +1,4 @@
-"""What a supposed value of a statistic says about the two rates: p_x as a function of p_y.
+"""Curves of two rates for a supposed value of a statistic: p_x as a function of p_y.
 
 Each statistic is looked at on a scale `place` from 0 to 1, so that infinite values are reached.
 """
