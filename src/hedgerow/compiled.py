@@ -12,7 +12,7 @@ from hedgerow.expressions.types import Type
 SELECTED = "hedgerow_selected"
 RELEASED = "hedgerow_released_"
 PUBLIC = "hedgerow_public_"
-PLACE = "hedgerow_place"
+KEY_INDEX = "hedgerow_place"
 BUCKET = "hedgerow_bucket"
 OWNER = "hedgerow_owner"
 VALUE = "hedgerow_value"

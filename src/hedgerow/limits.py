@@ -6,7 +6,7 @@ BYTES_OF_A_ROW = 400
 """Upper estimate of the memory for one row of a join that an engine has to keep."""
 
 MAX_POSTPROCESS_MEMORY = 10**9
-"""The most bytes for what is computed after the noise."""
+"""The maximum number of bytes for the post-processing."""
 
 BYTES_OF_A_THREAD = 64 * 10**6
 """Bytes for each thread of an engine in this process: each has buffers of its own, which the engine does not count."""
@@ -47,12 +47,12 @@ class StatementLimits:
 
     @property
     def postprocess_memory(self) -> int:
-        """The bytes for what is computed after the noise."""
+        """The bytes for the post-processing."""
         return min(MAX_POSTPROCESS_MEMORY, self.memory // 4)
 
     @property
     def threads(self) -> int:
-        """The most threads of an engine in this process."""
+        """The maximum number of threads of an engine in this process."""
         return max(1, self.memory // BYTES_OF_A_THREAD)
 
     @property

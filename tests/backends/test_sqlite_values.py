@@ -15,7 +15,7 @@ from hedgerow.backends.duckdb import DuckDB
 from hedgerow.backends.sqlite import open_sqlite
 from hedgerow.backends.sqlite.functions import FUNCTIONS, SUMMARIES
 from hedgerow.compile.scalars import key, scalar
-from hedgerow.compiled import PLACE, SELECTED, Query, arrow_type
+from hedgerow.compiled import KEY_INDEX, SELECTED, Query, arrow_type
 from hedgerow.dialects import DUCKDB, SummaryCall
 from hedgerow.dialects.sqlite import SQLITE
 from hedgerow.dialects.sqlite.calls import CALLED
@@ -313,13 +313,15 @@ def test_keys_that_were_selected_are_found_again(tmp_path, declared, kind, value
         dialect.statement([step], "SELECT k0, 1 AS n FROM found"), ("k0",), ("n",), (arrow_type(column),)
     )
     joined = f"found JOIN {SELECTED} ON {dialect.same('found.k0', f'{SELECTED}.k0', kind)}"
-    measure = Query(dialect.statement([step], f"SELECT {PLACE} FROM {joined} ORDER BY 1"), (), (PLACE,))
+    measure = Query(dialect.statement([step], f"SELECT {KEY_INDEX} FROM {joined} ORDER BY 1"), (), (KEY_INDEX,))
     with backend.snapshot() as snapshot:
         keys = snapshot.run(first_pass).exact_keys()
-        snapshot.load(SELECTED, keys.append_column(PLACE, pa.array(range(len(values)), type=pa.int64())))
-        assert snapshot.run(measure).exact_integers(PLACE).tolist() == [*range(len(values))]
-        snapshot.load(SELECTED, keys.append_column(PLACE, pa.array(range(len(values)), type=pa.int64())).slice(0, 0))
-        assert snapshot.run(measure).exact_integers(PLACE).tolist() == []
+        snapshot.load(SELECTED, keys.append_column(KEY_INDEX, pa.array(range(len(values)), type=pa.int64())))
+        assert snapshot.run(measure).exact_integers(KEY_INDEX).tolist() == [*range(len(values))]
+        snapshot.load(
+            SELECTED, keys.append_column(KEY_INDEX, pa.array(range(len(values)), type=pa.int64())).slice(0, 0)
+        )
+        assert snapshot.run(measure).exact_integers(KEY_INDEX).tolist() == []
 
 
 def test_a_root_is_the_one_that_other_engines_take(nothing):

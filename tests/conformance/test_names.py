@@ -17,7 +17,7 @@ from hedgerow.backends.duckdb import DuckDB
 from hedgerow.catalog import Catalog
 from hedgerow.catalog.model import BudgetPolicy, DeclaredColumn, DeclaredTable
 from hedgerow.compile import program
-from hedgerow.compiled import BUCKET, DRAW, DRAWS, OWNER, PLACE, ROW, SELECTED, VALUE, WEIGHT
+from hedgerow.compiled import BUCKET, DRAW, DRAWS, KEY_INDEX, OWNER, ROW, SELECTED, VALUE, WEIGHT
 from hedgerow.dialects import DIALECTS
 from hedgerow.errors import UnsupportedSQLError
 from hedgerow.plan.bind import bind
@@ -35,7 +35,7 @@ LATER = re.compile(r"[a-z][2-9]")
 """`x2` is no other case than `x1`."""
 
 FIXED = {
-    *(SELECTED, PLACE, BUCKET, OWNER, VALUE, WEIGHT, ROW, DRAWS, DRAW, "hedgerow_released_0", "hedgerow_public_0"),
+    *(SELECTED, KEY_INDEX, BUCKET, OWNER, VALUE, WEIGHT, ROW, DRAWS, DRAW, "hedgerow_released_0", "hedgerow_public_0"),
     *(
         "hedgerow_frame_0",
         "hedgerow_frame_1",

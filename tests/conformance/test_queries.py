@@ -11,7 +11,7 @@ import pytest
 from hedgerow.accounting.budget import Budget, RemainingBudget
 from hedgerow.catalog import load_catalog
 from hedgerow.compile import program
-from hedgerow.compiled import PLACE, SELECTED
+from hedgerow.compiled import KEY_INDEX, SELECTED
 from hedgerow.errors import BackendError, QueryError, UnsupportedSQLError
 from hedgerow.execution.run import nothing_of, require_readable
 from hedgerow.plan.bind import bind
@@ -91,7 +91,7 @@ def _chosen(keys):
     """Every second key, in an order that all engines share, with its place."""
     order = sorted(range(keys.num_rows), key=lambda i: repr([_plain(column[i].as_py()) for column in keys.columns]))
     kept = keys.take(pa.array(order[::2], type=pa.int64()))
-    return kept.append_column(PLACE, pa.array(range(kept.num_rows), type=pa.int64()))
+    return kept.append_column(KEY_INDEX, pa.array(range(kept.num_rows), type=pa.int64()))
 
 
 def agree(engine, text, **asked):

@@ -14,7 +14,7 @@ from hedgerow.accounting.budget import Budget, RemainingBudget
 from hedgerow.backends.duckdb import DuckDB
 from hedgerow.catalog.model import BudgetPolicy, Catalog, DeclaredColumn, DeclaredTable
 from hedgerow.compile import program
-from hedgerow.compiled import BUCKET, PLACE, SELECTED, WEIGHT
+from hedgerow.compiled import BUCKET, KEY_INDEX, SELECTED, WEIGHT
 from hedgerow.dialects import DUCKDB
 from hedgerow.plan.bind import bind
 from hedgerow.privacy.price import price
@@ -49,9 +49,9 @@ def buckets(connection, plan, keys=()):
     (query,) = program(plan, DUCKDB, NONCE).buckets
     with DuckDB(connection, handed_in=True).snapshot() as snapshot:
         if keys:
-            snapshot.load(SELECTED, pa.table({"k0": list(keys), PLACE: np.arange(len(keys))}))
+            snapshot.load(SELECTED, pa.table({"k0": list(keys), KEY_INDEX: np.arange(len(keys))}))
         found = snapshot.run(query)
-    columns = (found.exact_integers(name).tolist() for name in (PLACE, BUCKET, WEIGHT))
+    columns = (found.exact_integers(name).tolist() for name in (KEY_INDEX, BUCKET, WEIGHT))
     return {(place, bucket): weight for place, bucket, weight in zip(*columns, strict=True)}
 
 

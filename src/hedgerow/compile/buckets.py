@@ -2,7 +2,7 @@
 
 from hedgerow.compile.caps import Names, together
 from hedgerow.compile.weights import cap_steps
-from hedgerow.compiled import BUCKET, PLACE, WEIGHT
+from hedgerow.compiled import BUCKET, KEY_INDEX, WEIGHT
 from hedgerow.dialects import Dialect
 from hedgerow.expressions.types import Type
 from hedgerow.privacy.plan import PrivatePlan
@@ -13,27 +13,29 @@ def bucket_weights(plan: PrivatePlan, dialect: Dialect, rows: str) -> list[str]:
 
     The weights are those of all rows of a pair of owner and place, whatever their buckets.
     """
-    there = f"FROM {rows} WHERE {BUCKET} IS NOT NULL{dialect.group_by([PLACE, BUCKET])}"
+    there = f"FROM {rows} WHERE {BUCKET} IS NOT NULL{dialect.group_by([KEY_INDEX, BUCKET])}"
     if not plan.bounding.weighted:
         return [
-            dialect.step("bucketed", f"SELECT {PLACE}, {BUCKET}, {dialect.count()} AS {WEIGHT} {there}", once=False)
+            dialect.step("bucketed", f"SELECT {KEY_INDEX}, {BUCKET}, {dialect.count()} AS {WEIGHT} {there}", once=False)
         ]
-    counts = f"SELECT {PLACE}, {BUCKET}, CAST({dialect.count()} AS {dialect.huge}) AS t {there}"
+    counts = f"SELECT {KEY_INDEX}, {BUCKET}, CAST({dialect.count()} AS {dialect.huge}) AS t {there}"
     one = 1 << plan.weight_bits
-    names: Names = {PLACE: Type.INTEGER} if plan.bounding.grouped else {}
+    names: Names = {KEY_INDEX: Type.INTEGER} if plan.bounding.grouped else {}
     keys = "".join(f"{name}, " for name in names)
     parts = f"SELECT {keys}o, {dialect.count()} AS n FROM {rows}{dialect.group_by([*names, 'o'])}"
     pairs = f"{rows} JOIN light ON {together(rows, 'light', names, dialect)}"
-    lost = f"SELECT {rows}.{PLACE} AS {PLACE}, {BUCKET}, {dialect.total('gap')} AS m"
+    lost = f"SELECT {rows}.{KEY_INDEX} AS {KEY_INDEX}, {BUCKET}, {dialect.total('gap')} AS m"
     lost += f" FROM {pairs} WHERE {BUCKET} IS NOT NULL"
     left = f"{dialect.weighed('t', one, 'COALESCE(m, 0)')} AS {WEIGHT}"
-    joined = f"whole LEFT JOIN surplus ON whole.{PLACE} = surplus.{PLACE} AND whole.{BUCKET} = surplus.{BUCKET}"
+    joined = f"whole LEFT JOIN surplus ON whole.{KEY_INDEX} = surplus.{KEY_INDEX} AND whole.{BUCKET} = surplus.{BUCKET}"
     return [
         dialect.step("parts", parts, once=True),
         *cap_steps(plan, dialect, names),
         dialect.step("whole", counts, once=False),
-        dialect.step("surplus", f"{lost}{dialect.group_by([f'{rows}.{PLACE}', BUCKET])}", once=False),
+        dialect.step("surplus", f"{lost}{dialect.group_by([f'{rows}.{KEY_INDEX}', BUCKET])}", once=False),
         dialect.step(
-            "bucketed", f"SELECT whole.{PLACE} AS {PLACE}, whole.{BUCKET} AS {BUCKET}, {left} FROM {joined}", once=False
+            "bucketed",
+            f"SELECT whole.{KEY_INDEX} AS {KEY_INDEX}, whole.{BUCKET} AS {BUCKET}, {left} FROM {joined}",
+            once=False,
         ),
     ]

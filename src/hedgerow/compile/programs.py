@@ -16,8 +16,8 @@ from hedgerow.compile.weights import weighing
 from hedgerow.compiled import (
     ALL_KEYS,
     BUCKET,
+    KEY_INDEX,
     OWNER,
-    PLACE,
     SELECTED,
     UNITS,
     VALUE,
@@ -108,13 +108,13 @@ def _survey(plan: PrivatePlan, dialect: Dialect, nonce: str) -> Query:
 
 def _measure(plan: PrivatePlan, dialect: Dialect) -> Query:
     """Weighted sums over the keys handed back, each named by its place among them."""
-    kept = f"SELECT {ROWS}.*, {PLACE} FROM {ROWS} JOIN {SELECTED} ON {_selected(plan, dialect)}"
+    kept = f"SELECT {ROWS}.*, {KEY_INDEX} FROM {ROWS} JOIN {SELECTED} ON {_selected(plan, dialect)}"
     steps = [
         *rows_steps(plan, dialect),
         dialect.step(KEPT, kept, once=False),
-        *weighing(plan, dialect, KEPT, {PLACE: Type.INTEGER}),
+        *weighing(plan, dialect, KEPT, {KEY_INDEX: Type.INTEGER}),
     ]
-    integers = (PLACE, *_sum_names(plan))
+    integers = (KEY_INDEX, *_sum_names(plan))
     sql = dialect.statement(steps, f"SELECT {', '.join(integers)} FROM weighted")
     return _made(sql, plan, integers, keyed=False)
 
@@ -128,7 +128,7 @@ def _buckets(plan: PrivatePlan, bucketing: Bucketing, dialect: Dialect) -> Query
     """The weight of the rows in each bucket of each selected key; only those that there are."""
     steps = [*_placed(plan, f"{bucket_number(bucketing, dialect)} AS {BUCKET}", BUCKET, dialect)]
     steps += bucket_weights(plan, dialect, KEPT)
-    names = (PLACE, BUCKET, WEIGHT)
+    names = (KEY_INDEX, BUCKET, WEIGHT)
     return _made(dialect.statement(steps, f"SELECT {', '.join(names)} FROM bucketed"), plan, names, keyed=False)
 
 
@@ -137,10 +137,10 @@ def _placed(plan: PrivatePlan, column: str, name: str, dialect: Dialect) -> list
     owner = f"{scalar(plan.release.owner, dialect)} AS o"
     rows = f"SELECT {', '.join([*key_columns(plan, dialect), owner, column])} {rows_clause(plan, dialect)}"
     if plan.keys.rule is KeyRule.ONE:
-        kept = dialect.step(KEPT, f"SELECT o, {name}, 0 AS {PLACE} FROM {ROWS}", once=False)
+        kept = dialect.step(KEPT, f"SELECT o, {name}, 0 AS {KEY_INDEX} FROM {ROWS}", once=False)
     else:
         joined = f"{ROWS} JOIN {SELECTED} ON {_selected(plan, dialect)}"
-        kept = dialect.step(KEPT, f"SELECT o, {name}, {PLACE} FROM {joined}", once=True)
+        kept = dialect.step(KEPT, f"SELECT o, {name}, {KEY_INDEX} FROM {joined}", once=True)
     return [dialect.step(ROWS, rows, once=False), kept]
 
 
@@ -155,7 +155,7 @@ def _distinct(plan: PrivatePlan, counted: Distinct, dialect: Dialect, nonce: str
     steps = [*_placed(plan, f"{value} AS v", "v", dialect), *value_pairs(plan, counted, dialect, KEPT, nonce)]
     if counted.flow:
         numbers = f"DENSE_RANK() OVER (ORDER BY o) AS {OWNER}, DENSE_RANK() OVER (ORDER BY v) AS {VALUE}"
-        sql = dialect.statement(steps, f"SELECT {PLACE}, {numbers} FROM chosen")
-        return _made(sql, plan, (PLACE, OWNER, VALUE), keyed=False)
-    found = f"SELECT {PLACE}, {dialect.count('DISTINCT v')} AS {VALUE} FROM chosen{dialect.group_by([PLACE])}"
-    return _made(dialect.statement(steps, found), plan, (PLACE, VALUE), keyed=False)
+        sql = dialect.statement(steps, f"SELECT {KEY_INDEX}, {numbers} FROM chosen")
+        return _made(sql, plan, (KEY_INDEX, OWNER, VALUE), keyed=False)
+    found = f"SELECT {KEY_INDEX}, {dialect.count('DISTINCT v')} AS {VALUE} FROM chosen{dialect.group_by([KEY_INDEX])}"
+    return _made(dialect.statement(steps, found), plan, (KEY_INDEX, VALUE), keyed=False)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from hedgerow.compile.caps import by_hash, hashed
-from hedgerow.compiled import PLACE
+from hedgerow.compiled import KEY_INDEX
 from hedgerow.dialects import Dialect
 from hedgerow.expressions.types import Type
 from hedgerow.privacy.distinct import MOST_PAIRS, Distinct
@@ -15,22 +15,22 @@ def value_pairs(plan: PrivatePlan, counted: Distinct, dialect: Dialect, rows: st
 
     Privacy: which places and values of an owner count depends on that owner's own rows alone.
     """
-    kinds = {"o": plan.release.owner.type, PLACE: Type.INTEGER, "v": counted.value.type}
-    pairs = dialect.step("pairs", f"SELECT DISTINCT o, {PLACE}, v FROM {rows} WHERE v IS NOT NULL", once=True)
+    kinds = {"o": plan.release.owner.type, KEY_INDEX: Type.INTEGER, "v": counted.value.type}
+    pairs = dialect.step("pairs", f"SELECT DISTINCT o, {KEY_INDEX}, v FROM {rows} WHERE v IS NOT NULL", once=True)
     if not plan.bounding.weighted:
-        return [pairs, dialect.step("chosen", f"SELECT o, {PLACE}, v FROM pairs", once=False)]
+        return [pairs, dialect.step("chosen", f"SELECT o, {KEY_INDEX}, v FROM pairs", once=False)]
     most = MOST_PAIRS if counted.flow else counted.per_owner
     order = by_hash(hashed(nonce, kinds, dialect), ["v"], dialect)
     if not plan.bounding.grouped:
-        return [pairs, dialect.step("chosen", _first(most, "pairs", tuple(kinds), ("o", PLACE), order), once=False)]
-    touched = f"(SELECT DISTINCT o, {PLACE} FROM pairs) AS touched"
-    where = by_hash(hashed(nonce, {"o": kinds["o"], PLACE: Type.INTEGER}, dialect), [PLACE], dialect)
-    there = f"pairs JOIN places ON pairs.o = places.o AND pairs.{PLACE} = places.{PLACE}"
-    within = f"(SELECT pairs.o AS o, pairs.{PLACE} AS {PLACE}, v FROM {there}) AS inside"
+        return [pairs, dialect.step("chosen", _first(most, "pairs", tuple(kinds), ("o", KEY_INDEX), order), once=False)]
+    touched = f"(SELECT DISTINCT o, {KEY_INDEX} FROM pairs) AS touched"
+    where = by_hash(hashed(nonce, {"o": kinds["o"], KEY_INDEX: Type.INTEGER}, dialect), [KEY_INDEX], dialect)
+    there = f"pairs JOIN places ON pairs.o = places.o AND pairs.{KEY_INDEX} = places.{KEY_INDEX}"
+    within = f"(SELECT pairs.o AS o, pairs.{KEY_INDEX} AS {KEY_INDEX}, v FROM {there}) AS inside"
     return [
         pairs,
-        dialect.step("places", _first(counted.groups, touched, ("o", PLACE), ("o",), where), once=False),
-        dialect.step("chosen", _first(most, within, tuple(kinds), ("o", PLACE), order), once=False),
+        dialect.step("places", _first(counted.groups, touched, ("o", KEY_INDEX), ("o",), where), once=False),
+        dialect.step("chosen", _first(most, within, tuple(kinds), ("o", KEY_INDEX), order), once=False),
     ]
 
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 from hedgerow.accounting.budget import Receipt
 from hedgerow.backends import Backend, Snapshot
 from hedgerow.compile import program
-from hedgerow.compiled import PLACE, SELECTED, Program, Query
+from hedgerow.compiled import KEY_INDEX, SELECTED, Program, Query
 from hedgerow.dialects import DUCKDB, Dialect
 from hedgerow.errors import BackendError, InternalError
 from hedgerow.expressions.types import Type
@@ -109,4 +109,4 @@ def _in(snapshot: Snapshot, exact: Sealed, steps: Program, plan: PrivatePlan, re
 def _places(selected: SelectedKeys) -> pa.Table:
     """Return the keys that are measured, each with its index in the answer."""
     places = np.flatnonzero(selected.shown)
-    return selected.keys.take(pa.array(places)).append_column(PLACE, pa.array(places, type=pa.int64()))
+    return selected.keys.take(pa.array(places)).append_column(KEY_INDEX, pa.array(places, type=pa.int64()))

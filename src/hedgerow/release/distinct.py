@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.accounting.budget import Receipt
-from hedgerow.compiled import OWNER, PLACE, VALUE
+from hedgerow.compiled import KEY_INDEX, OWNER, VALUE
 from hedgerow.exact import ExactTable
 from hedgerow.privacy.distinct import Distinct
 from hedgerow.privacy.plan import PrivatePlan
@@ -28,13 +28,13 @@ def count_values(exact: ExactTable, selected: SelectedKeys, plan: PrivatePlan, p
 
 
 def _counts(exact: ExactTable) -> dict[int, int]:
-    places, counts = exact.exact_integers(PLACE).tolist(), exact.exact_integers(VALUE).tolist()
+    places, counts = exact.exact_integers(KEY_INDEX).tolist(), exact.exact_integers(VALUE).tolist()
     return {int(group): int(count) for group, count in zip(places, counts, strict=True)}
 
 
 def _flows(exact: ExactTable, counted: Distinct) -> dict[int, int]:
     """By group, the most values that can be given to people, each of whom takes at most d."""
-    places, owners, values = (exact.exact_integers(name).astype(np.int64) for name in (PLACE, OWNER, VALUE))
+    places, owners, values = (exact.exact_integers(name).astype(np.int64) for name in (KEY_INDEX, OWNER, VALUE))
     order = np.argsort(places, kind="stable")
     groups, starts = np.unique(places[order], return_index=True)
     parts = np.split(order, starts[1:]) if len(groups) else []

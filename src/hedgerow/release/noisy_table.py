@@ -7,7 +7,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from hedgerow.accounting.budget import Receipt
-from hedgerow.compiled import PLACE
+from hedgerow.compiled import KEY_INDEX
 from hedgerow.exact import ExactTable
 from hedgerow.privacy.plan import PrivatePlan
 from hedgerow.privacy.sums import NoisySum
@@ -55,10 +55,10 @@ def measure(exact_sums: ExactTable, selected: SelectedKeys, plan: PrivatePlan, r
 
 def _rows(exact_sums: ExactTable, selected: SelectedKeys) -> NDArray[np.int64]:
     """For each group, its row in the table of sums, -1 where it has none."""
-    if PLACE not in exact_sums.names:
+    if KEY_INDEX not in exact_sums.names:
         return selected.source
     rows = np.full(len(selected.shown), -1)
-    rows[exact_sums.exact_integers(PLACE).astype(np.int64)] = np.arange(len(exact_sums))
+    rows[exact_sums.exact_integers(KEY_INDEX).astype(np.int64)] = np.arange(len(exact_sums))
     return rows
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.accounting.budget import Receipt
-from hedgerow.compiled import BUCKET, PLACE, WEIGHT
+from hedgerow.compiled import BUCKET, KEY_INDEX, WEIGHT
 from hedgerow.exact import ExactTable
 from hedgerow.privacy.plan import PrivatePlan
 from hedgerow.privacy.ranks import Draw
@@ -56,7 +56,7 @@ class _Weights:
     """Exact weights by group and bucket."""
 
     def __init__(self, exact: ExactTable, groups: int, buckets: int) -> None:
-        self._place, self._bucket = exact.exact_numbers(PLACE), exact.exact_numbers(BUCKET)
+        self._place, self._bucket = exact.exact_numbers(KEY_INDEX), exact.exact_numbers(BUCKET)
         self._weight = exact.exact_numbers(WEIGHT)
         self._groups, self._buckets = groups, buckets
 

@@ -21,7 +21,7 @@ import hedgerow as hr
 from hedgerow.backends.duckdb import DuckDB
 from hedgerow.backends.tables import with_rows
 from hedgerow.catalog import load_catalog
-from hedgerow.compiled import PLACE, SELECTED
+from hedgerow.compiled import KEY_INDEX, SELECTED
 from hedgerow.dialects import DIALECTS
 from hedgerow.errors import UnsupportedSQLError
 from hedgerow.schema import Schema
@@ -38,7 +38,7 @@ KEYS = pa.table(
         "k1": pa.array([Decimal("1.50"), None], pa.decimal128(38, 2)),
         "k2": [0.1, -2.5],
         "k3": pa.array([True, None], pa.bool_()),
-        PLACE: [0, 1],
+        KEY_INDEX: [0, 1],
     }
 )
 

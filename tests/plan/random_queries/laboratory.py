@@ -13,7 +13,7 @@ from hedgerow.accounting.budget import Budget, RemainingBudget
 from hedgerow.answer import Summary
 from hedgerow.backends.duckdb import DuckDB
 from hedgerow.compile import postprocess, program, public_tables
-from hedgerow.compiled import PLACE, RELEASED, SELECTED, UNITS, VALUE
+from hedgerow.compiled import KEY_INDEX, RELEASED, SELECTED, UNITS, VALUE
 from hedgerow.dialects import DUCKDB
 from hedgerow.errors import QueryError
 from hedgerow.execution.build_answer import build_answer
@@ -131,7 +131,7 @@ class Laboratory:
             places = list(keys if selected is None else selected)
             snapshot.load(SELECTED, _as_table(places, table.schema))
             measured = snapshot.run(steps.measure)
-            found = [places[place] for place in measured.exact_integers(PLACE).tolist()]
+            found = [places[place] for place in measured.exact_integers(KEY_INDEX).tolist()]
             return Measured(table, units, _sums(measured, found, plan, None))
 
     def without_noise(self, plan):
@@ -161,7 +161,7 @@ class Laboratory:
                 snapshot.load(SELECTED, _as_table(_rows_of(keys), keys.schema))
             for step in steps:
                 shown = snapshot.run(step)
-                places, numbers = shown.exact_integers(PLACE).tolist(), shown.exact_integers(VALUE).tolist()
+                places, numbers = shown.exact_integers(KEY_INDEX).tolist(), shown.exact_integers(VALUE).tolist()
                 there = dict(zip(places, numbers, strict=True))
                 found.append(np.array([float(there.get(place, 0)) for place in range(keys.num_rows)]))
         return tuple(found)
@@ -266,7 +266,7 @@ def _keys(first_pass):
 
 def _as_table(places, schema):
     columns = [pa.array([key[i] for key in places], type=field.type) for i, field in enumerate(schema)]
-    return pa.table([*columns, pa.array(range(len(places)), type=pa.int64())], names=[*schema.names, PLACE])
+    return pa.table([*columns, pa.array(range(len(places)), type=pa.int64())], names=[*schema.names, KEY_INDEX])
 
 
 def _sums(table, keys, plan, selected):

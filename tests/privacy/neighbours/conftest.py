@@ -14,7 +14,7 @@ from hedgerow.accounting.budget import Budget, RemainingBudget
 from hedgerow.backends.duckdb import DuckDB
 from hedgerow.catalog.model import BudgetPolicy, Catalog, DeclaredColumn, DeclaredTable
 from hedgerow.compile import program
-from hedgerow.compiled import ALL_KEYS, BUCKET, PLACE, SELECTED, UNITS, WEIGHT
+from hedgerow.compiled import ALL_KEYS, BUCKET, KEY_INDEX, SELECTED, UNITS, WEIGHT
 from hedgerow.dialects import DUCKDB
 from hedgerow.plan.bind import bind
 from hedgerow.privacy.plan import PrivatePlan
@@ -142,7 +142,7 @@ class Laboratory:
             places = list(keys if selected is None else selected)
             snapshot.load(SELECTED, _as_table(places, first_pass))
             measured = snapshot.run(steps.measure)
-            found = [places[place] for place in measured.exact_integers(PLACE).tolist()]
+            found = [places[place] for place in measured.exact_integers(KEY_INDEX).tolist()]
             return Measured(units, *_vectors(measured, found, plan, None))
 
     def first_pass(self, rows, plan):
@@ -159,7 +159,7 @@ class Laboratory:
         tables = []
         for query, bucketing in zip(self._asked(rows, plan, selected, "buckets"), plan.bucketings, strict=True):
             found = np.zeros((len(selected), bucketing.buckets.count), dtype=object)
-            places = zip(*(query.exact_integers(name).tolist() for name in (PLACE, BUCKET, WEIGHT)), strict=True)
+            places = zip(*(query.exact_integers(name).tolist() for name in (KEY_INDEX, BUCKET, WEIGHT)), strict=True)
             for place, bucket, weight in places:
                 found[place, bucket] = weight
             tables.append(found)
@@ -195,7 +195,7 @@ def _keys(table):
 def _as_table(places, first_pass):
     schema = first_pass.exact_keys().schema
     columns = [pa.array([key[i] for key in places], type=field.type) for i, field in enumerate(schema)]
-    return pa.table([*columns, pa.array(range(len(places)), type=pa.int64())], names=[*schema.names, PLACE])
+    return pa.table([*columns, pa.array(range(len(places)), type=pa.int64())], names=[*schema.names, KEY_INDEX])
 
 
 def _vectors(table, keys, plan, selected):

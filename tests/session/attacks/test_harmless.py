@@ -16,7 +16,7 @@ import sqlglot
 from sqlglot import exp
 
 from hedgerow.compile import program
-from hedgerow.compiled import PLACE, SELECTED, UNITS
+from hedgerow.compiled import KEY_INDEX, SELECTED, UNITS
 from hedgerow.dialects import DUCKDB
 from hedgerow.release.draw import _to_grid
 
@@ -65,7 +65,7 @@ def measure(shop, plan, first_rows, selected):
     with session_of(shop).backend.snapshot() as snapshot:
         snapshot.load(SELECTED, as_table(selected, first_pass))
         found = snapshot.run(steps.measure)
-    return Measured(units, *vectors(found, [selected[i] for i in found.exact_integers(PLACE).tolist()], plan))
+    return Measured(units, *vectors(found, [selected[i] for i in found.exact_integers(KEY_INDEX).tolist()], plan))
 
 
 def keys_of(table):
@@ -80,7 +80,7 @@ def one_nan(value):
 def as_table(places, first_pass):
     schema = first_pass.exact_keys().schema
     columns = [pa.array([key[i] for key in places], type=column.type) for i, column in enumerate(schema)]
-    return pa.table([*columns, pa.array(range(len(places)), type=pa.int64())], names=[*schema.names, PLACE])
+    return pa.table([*columns, pa.array(range(len(places)), type=pa.int64())], names=[*schema.names, KEY_INDEX])
 
 
 def lattice(coordinate, plan):
