@@ -15,7 +15,7 @@ import pytest
 
 import hedgerow as hr
 from hedgerow.backends import connect_backend
-from hedgerow.backends.objects import text_of
+from hedgerow.backends.frames import text_of
 from hedgerow.catalog import load_catalog
 from hedgerow.expressions.types import Type
 

@@ -1,11 +1,12 @@
-"""Any Ibis backend that speaks a dialect of ours: BigQuery, Snowflake, Trino, MySQL and SQL Server among them.
+"""Any Ibis backend that speaks a dialect of ours: MariaDB, and the experimental ones.
 
 Ibis keeps the connection and reads the schema. Our statements go to its driver as they are: Ibis would parse a text and
-write it anew. A connection has one statement at a time, so statements wait for their turn.
+write it anew. A connection has one statement at a time, so statements wait for their turn. Types come from an
+allow-list. Ibis does not say what an engine enforces, so every column may be NULL and no key is unique.
 """
 
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -13,16 +14,59 @@ import pyarrow as pa
 
 from hedgerow.backends.base import Snapshot, failure, owners_log, repeated, sealed
 from hedgerow.backends.ibis_drivers import DRIVERS, Driver
-from hedgerow.backends.ibis_types import read_column
 from hedgerow.backends.tables import exact_table, table_of, with_rows
 from hedgerow.backends.time_limit import stop_after
 from hedgerow.compiled import Query
 from hedgerow.dialects import DIALECTS, Dialect
+from hedgerow.dialects.base import INSTANT
 from hedgerow.errors import BackendError
 from hedgerow.exact import ExactTable
 from hedgerow.expressions.table_names import full_name, parts_of, short_name, table_name
+from hedgerow.expressions.types import Type
 from hedgerow.limits import UNDECLARED, StatementLimits
-from hedgerow.schema import Schema, SchemaTable
+from hedgerow.schema import Schema, SchemaColumn, SchemaTable
+
+LONGEST = 38
+"""Digits of a decimal of 128 bits."""
+
+TYPES: Mapping[str, Type] = {
+    "Boolean": Type.BOOLEAN,
+    **dict.fromkeys(("Int8", "Int16", "Int32", "Int64", "UInt8", "UInt16", "UInt32"), Type.INTEGER),
+    **dict.fromkeys(("Float32", "Float64"), Type.FLOAT),
+    **dict.fromkeys(("String", "UUID"), Type.TEXT),
+    "Date": Type.DATE,
+    "Time": Type.TIME,
+}
+
+
+def read_column(name: str, dtype: Any, engine: str) -> SchemaColumn:  # noqa: ANN401 - a type of Ibis
+    """Return the schema of one column."""
+    kind = type(dtype).__name__
+    if kind == "Decimal":
+        return _decimal(name, dtype.precision, dtype.scale)
+    if kind == "UInt64":
+        return _decimal(name, 20, 0)
+    if kind == "Timestamp":
+        return SchemaColumn(
+            name,
+            Type.TIMESTAMP,
+            str(dtype) if dtype.timezone is None else INSTANT,
+            loose=engine == "duckdb" and dtype.scale not in {None, 6} and dtype.timezone is None,
+            instant=dtype.timezone is not None,
+        )
+    return SchemaColumn(name, TYPES.get(kind, Type.OTHER), str(dtype), loose=_is_loose(kind, engine))
+
+
+def _decimal(name: str, precision: int | None, scale: int | None) -> SchemaColumn:
+    """Decimals whose digits are not known, or too many, cannot be used."""
+    if precision is None or scale is None or not 0 <= scale <= precision <= LONGEST:
+        return SchemaColumn(name, Type.OTHER, "decimal")
+    return SchemaColumn(name, Type.DECIMAL, f"DECIMAL({precision},{scale})")
+
+
+def _is_loose(kind: str, engine: str) -> bool:
+    """Stored values that are not yet what we call them: identifiers, and Snowflake's whole numbers of 38 digits."""
+    return kind == "UUID" or (kind == "Int64" and engine == "snowflake")
 
 
 class Ibis:

@@ -15,7 +15,7 @@ from hedgerow.backends.results import within
 from hedgerow.backends.tables import WIDE
 from hedgerow.compiled import Query
 from hedgerow.dialects import Dialect
-from hedgerow.dialects.postgres.arrays import array
+from hedgerow.dialects.postgres.naming import array
 from hedgerow.exact import ExactTable
 
 if TYPE_CHECKING:

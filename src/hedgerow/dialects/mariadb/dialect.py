@@ -23,9 +23,9 @@ from hedgerow.dialects.mariadb.reading import (
 from hedgerow.dialects.regex import UnsupportedPatternError, read
 from hedgerow.dialects.regex.backtracking import java
 from hedgerow.dialects.regex.tree import anchored
-from hedgerow.dialects.untested_base.casts import rounded as rounded_to_even
 from hedgerow.dialects.untested_base.dialect import WRITERS
 from hedgerow.dialects.untested_base.numbers import NEARLY_MOST, number
+from hedgerow.dialects.untested_base.numbers import rounded as rounded_to_even
 from hedgerow.dialects.untested_base.texts import LONGEST
 from hedgerow.dialects.untested_base.times import moment
 from hedgerow.expressions import zones

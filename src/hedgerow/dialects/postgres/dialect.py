@@ -5,19 +5,17 @@ from collections.abc import Callable, Mapping, Sequence
 
 from hedgerow.dialects.base import INSTANT, Dialect, SummaryCall, far, shift_of
 from hedgerow.dialects.postgres import doubles
-from hedgerow.dialects.postgres.calendars import CALENDARS
 from hedgerow.dialects.postgres.casts import CONVERSIONS
 from hedgerow.dialects.postgres.logic import BYTES, LOGIC, collated
 from hedgerow.dialects.postgres.naming import has_window
-from hedgerow.dialects.postgres.numbers import NUMBERS
+from hedgerow.dialects.postgres.numbers import NUMBERS, ROUNDING
 from hedgerow.dialects.postgres.reading import READERS
 from hedgerow.dialects.postgres.reading_formats import FORMATS
 from hedgerow.dialects.postgres.regexps import REGEXPS
-from hedgerow.dialects.postgres.rounding import ROUNDING
 from hedgerow.dialects.postgres.sizes import DECIMAL
 from hedgerow.dialects.postgres.summaries import SUMMARIES
 from hedgerow.dialects.postgres.texts import TEXTS
-from hedgerow.dialects.postgres.times import TIMES, micros
+from hedgerow.dialects.postgres.times import CALENDARS, TIMES, micros
 from hedgerow.expressions import zones
 from hedgerow.expressions.nodes import Call, Column, Constant, Expr, Literal
 from hedgerow.expressions.types import Type

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from hedgerow.dialects.postgres.logic import collated
 from hedgerow.dialects.postgres.numbers import no_windows
-from hedgerow.dialects.postgres.reading_times import SPACE, made_day, valid_day
+from hedgerow.dialects.postgres.reading import SPACE, made_day, valid_day
 from hedgerow.expressions.nodes import Call, Literal
 
 if TYPE_CHECKING:

@@ -1,9 +1,15 @@
-"""Functions of text. Lengths and places count characters; what is made is cut as DuckDB's is."""
+"""Functions of text. Lengths and places count characters; what is made is cut as DuckDB's is.
+
+`lower` depends on the locale of the database in PostgreSQL. So it is asked for ASCII alone, and all other letters are
+exchanged one by one, as DuckDB does.
+"""
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from hedgerow.dialects.postgres.letters import changed
+import duckdb
+
 from hedgerow.dialects.postgres.logic import collated
 from hedgerow.dialects.postgres.naming import shared
 from hedgerow.dialects.postgres.numbers import bigint
@@ -11,6 +17,27 @@ from hedgerow.expressions.nodes import Call, Expr, Literal
 
 if TYPE_CHECKING:
     from hedgerow.dialects.postgres.dialect import PostgresDialect, Writer
+
+LAST = 0x10FFFF
+
+
+@lru_cache(maxsize=2)
+def pairs(function: str) -> tuple[str, str]:
+    """The letters beyond ASCII that `lower` or `upper` changes, and what they become. DuckDB is asked once."""
+    with duckdb.connect(":memory:", config={"enable_external_access": "false", "threads": "1"}) as connection:
+        point = "CASE WHEN i NOT BETWEEN 55296 AND 57343 THEN CAST(i AS INTEGER) END"
+        letters = f"SELECT chr({point}) AS c FROM range(128, {LAST + 1}) AS t(i)"
+        found = connection.execute(f"SELECT c, {function}(c) FROM ({letters}) WHERE {function}(c) <> c").fetchall()
+    return "".join(one for one, _ in found), "".join(other for _, other in found)
+
+
+def changed(function: str, text: str) -> str:
+    """A template of `lower` or `upper` of `{0}`; texts of ASCII letters alone are the quick way."""
+    one, other = pairs(function)
+    ascii_only = f'{function}({text} COLLATE "C")'
+    exchanged = f"translate({ascii_only}, '{one}', '{other}')"
+    return f"CASE WHEN octet_length({text}) = length({text}) THEN {ascii_only} ELSE {exchanged} END"
+
 
 SPACES = "\u0020\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
 """Characters that TRIM removes: the space separators of Unicode, and neither tabs nor line ends."""

@@ -9,9 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
 
 from hedgerow.dialects.base import INSTANT, Dialect, SummaryCall
-from hedgerow.dialects.untested_base.casts import CONVERSIONS
 from hedgerow.dialects.untested_base.logic import LOGIC
-from hedgerow.dialects.untested_base.numbers import NUMBERS, guarded
+from hedgerow.dialects.untested_base.numbers import CONVERSIONS, NUMBERS, guarded
 from hedgerow.dialects.untested_base.summaries import SUMMARIES
 from hedgerow.dialects.untested_base.texts import TEXTS
 from hedgerow.dialects.untested_base.times import TIMES
