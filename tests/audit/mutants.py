@@ -1,23 +1,23 @@
 """Bugs, planted in the engine: each is a mistake that somebody could make, and that the auditor must find."""
 
 from dataclasses import replace
-from importlib import import_module
 
 import numpy as np
 
 from hedgerow.exact import ExactTable
 from hedgerow.execution import run
+from hedgerow.release import distinct, key_selection, noisy_table
 
-NOISY_ROOMS = [import_module(f"hedgerow.release.{name}") for name in ("noisy_table", "key_selection", "distinct")]
-"""Where noise is added."""
+NOISY_MODULES = (noisy_table, key_selection, distinct)
+"""Modules that add noise."""
 
 
 def halved_noise(monkeypatch):
     """Half of the noise that was paid for."""
-    for room in NOISY_ROOMS:
-        whole = room.add_noise
+    for module in NOISY_MODULES:
+        whole = module.add_noise
         monkeypatch.setattr(
-            room,
+            module,
             "add_noise",
             lambda exact, shift, scale, mechanism, whole=whole: whole(exact, shift, scale / 2, mechanism),
         )
@@ -31,8 +31,8 @@ def float_noise(monkeypatch):
         draw = generator.normal if mechanism == "gaussian" else generator.laplace
         return np.asarray(exact.astype(float) * 2.0**shift + draw(0.0, scale, len(exact)), dtype=object)
 
-    for room in NOISY_ROOMS:
-        monkeypatch.setattr(room, "add_noise", add)
+    for module in NOISY_MODULES:
+        monkeypatch.setattr(module, "add_noise", add)
 
 
 def wrong_k(monkeypatch):

@@ -17,7 +17,7 @@ from hedgerow.answer import Answer, Summary
 from hedgerow.error_bars.intervals.interval import Interval
 from hedgerow.error_bars.propagation import row_bounds, row_values
 from hedgerow.error_bars.provenance.columns import SingleRow, noisy_columns, single_row
-from hedgerow.execution.build_answer import _level, build_answer, rows_shown
+from hedgerow.execution.build_answer import build_answer, failure_level, rows_shown
 from hedgerow.execution.request import Request
 from hedgerow.plan.nodes import LogicalPlan
 from hedgerow.privacy.plan import PrivatePlan, PrivateStatement
@@ -69,7 +69,7 @@ class ErrorForecast:
 
     def level(self, beta: float, *, of: int, shown: int) -> float:
         """Return how often the interval of one of the numbers shown may fail, where the answer may with `beta`."""
-        return _level(replace(self.request, confidence=1.0 - beta), self.logical, of=of, shown=shown)
+        return failure_level(replace(self.request, confidence=1.0 - beta), self.logical, of=of, shown=shown)
 
     def noisy(self) -> dict[str, bool]:
         """Map each column to True if it is a number that rests on noise."""
@@ -141,7 +141,7 @@ class ReleaseForecast:
 
     @cached_property
     def _rows(self) -> NDArray[np.int64]:
-        """The groups that an answer would show; of these, those that may be as large as the target says."""
+        """Groups that an answer would show; of these, those that may be as large as the target says."""
         forecast, origin = self.forecast, self._simple
         if origin is None:
             return np.zeros(0, dtype=np.int64)
@@ -175,7 +175,7 @@ class ReleaseForecast:
         return self.forecast.sizes(self._simple, old, level, self.side)
 
     def _from_answers(self, statement: PrivateStatement) -> Errors:
-        """The same for numbers that are made of several groups, by the answers that both releases would give."""
+        """Return the errors of numbers made of several groups, by the answers that both releases would give."""
         before, after = self._before, self._after(statement)
         if len(before) != len(after):
             return {}
@@ -199,7 +199,7 @@ class ReleaseForecast:
 
 
 def _size(lower: Floats, upper: Floats, side: int) -> Floats:
-    """The smallest (`side` -1) or largest absolute value between two ends."""
+    """Return the smallest (`side` -1) or largest absolute value between two ends."""
     if side > 0:
         return np.maximum(np.abs(lower), np.abs(upper))
     return np.where((lower <= 0) & (upper >= 0), 0.0, np.minimum(np.abs(lower), np.abs(upper)))

@@ -45,12 +45,12 @@ def build_answer(
     releases = Releases(estimators, [_order(estimator) for estimator in estimators])
     simulation = Simulation(engine, logical, releases, public)
 
-    def made() -> list[dict[str, Interval]]:
-        """The error bars, when they are first looked at."""
+    def error_bars() -> list[dict[str, Interval]]:
+        """Compute the error bars, when they are first looked at."""
         bars, beta, missing = _error_bars(steps, logical, releases, rows, request)
         return explain_missing(simulation.complete(bars, rows, beta), shown, missing)
 
-    intervals: Callable[[], list[dict[str, Interval]]] = made
+    intervals: Callable[[], list[dict[str, Interval]]] = error_bars
     if request.within is not None:
         intervals = flag_missed_target(intervals, shown, request.within)
     return Answer(
@@ -63,18 +63,18 @@ def rows_shown(
     logical: LogicalPlan,
     estimators: Sequence[Estimator],
     public: Mapping[str, pa.Table],
-    place: int,
+    index: int,
 ) -> NDArray[np.int64]:
-    """The groups of release number `place` that an answer shows, where every row of it comes from one of them."""
+    """Return the groups of release number `index` that an answer shows, where each of its rows comes from one."""
     tables = {f"{RELEASED}{i}": _in_order(estimator) for i, estimator in enumerate(estimators)}
     shown = engine.run(postprocess(logical, DUCKDB, origins=False).sql, {**tables, **public})
-    return _order(estimators[place])[np.asarray(shown.column(ROW).to_numpy(), dtype=np.int64)]
+    return _order(estimators[index])[np.asarray(shown.column(ROW).to_numpy(), dtype=np.int64)]
 
 
 def _run(
     engine: PostprocessEngine, logical: LogicalPlan, tables: Mapping[str, pa.Table]
 ) -> tuple[Postprocess, pa.Table]:
-    """The post-processing, within the owner's limit on rows."""
+    """Run the post-processing within the owner's limit on rows."""
     steps, shown = _computed(engine, logical, tables, engine.most_rows + 1)
     if shown.num_rows > engine.most_rows:
         raise BackendError(
@@ -88,7 +88,7 @@ def _run(
 def _computed(
     engine: PostprocessEngine, logical: LogicalPlan, tables: Mapping[str, pa.Table], most: int
 ) -> tuple[Postprocess, pa.Table]:
-    """The post-processing; where telling origins is more than the engine can do, without them."""
+    """Run the post-processing; without provenance where that is more than the engine can do."""
     steps = postprocess(logical, DUCKDB, most=most)
     try:
         return steps, engine.run(steps.sql, tables)
@@ -102,7 +102,7 @@ def _computed(
 
 
 def _order(estimator: Estimator) -> NDArray[np.int64]:
-    """The released rows in the order of their keys."""
+    """Return the indices of the released rows in the order of their keys."""
     keys = estimator.noisy.keys
     if not keys.column_names:
         return np.arange(len(estimator.noisy.shown))
@@ -111,36 +111,35 @@ def _order(estimator: Estimator) -> NDArray[np.int64]:
 
 
 def _in_order(estimator: Estimator) -> pa.Table:
-    """The released table in the order of its keys, each row with its number."""
+    """Return the released table in the order of its keys, each row with its number."""
     table = estimator.table().take(pa.array(_order(estimator)))
-    place = table.column_names.index(ROW)
-    return table.set_column(place, ROW, pa.array(np.arange(table.num_rows)))
+    return table.set_column(table.column_names.index(ROW), ROW, pa.array(np.arange(table.num_rows)))
 
 
 def _error_bars(
     steps: Postprocess, logical: LogicalPlan, releases: Releases, rows: pa.Table, request: Request
 ) -> tuple[list[dict[str, Interval]], float, dict[str, list[Status | None]]]:
-    """The error bars of every number shown, how often one of them may fail, and why numbers behind them are missing."""
+    """Return the error bars of every number, how often one may fail, and why numbers behind them are missing."""
     sizes = [len(estimator.noisy.shown) for estimator in releases.estimators]
     groups = max(sizes) if steps.release is None else sizes[logical.releases.index(steps.release)]
-    beta = _level(request, logical, of=groups, shown=rows.num_rows)
+    beta = failure_level(request, logical, of=groups, shown=rows.num_rows)
     frame, propagation = _frame(steps, logical, releases, rows), Propagation(releases)
-    found: list[dict[str, Interval]] = [{} for _ in range(rows.num_rows)]
+    bars: list[dict[str, Interval]] = [{} for _ in range(rows.num_rows)]
     missing: dict[str, list[Status | None]] = {}
     for name, column, origin in zip(logical.names, logical.root.columns, steps.origins, strict=True):
         bounds = propagation.bounds(origin, frame, beta) if column.expr.type.is_numeric else None
         if bounds is None:
             continue
         for row, interval in enumerate(bounds.intervals()):
-            found[row][name] = interval
+            bars[row][name] = interval
         for row, (ends, p_value) in enumerate(propagation.population(origin, frame, beta) or ()):
-            found[row][name] = replace(found[row][name], population=ends, p_value=p_value)
+            bars[row][name] = replace(bars[row][name], population=ends, p_value=p_value)
         missing[name] = missing_behind(origin, frame, releases)
-    return found, beta, missing
+    return bars, beta, missing
 
 
 def _frame(steps: Postprocess, logical: LogicalPlan, releases: Releases, rows: pa.Table) -> Frame:
-    """The columns that origins refer to: what was computed, and the keys of the one release that all rows come from."""
+    """Return the columns that origins refer to: those computed, and the keys of the one release behind all rows."""
     columns = {name: rows.column(name).combine_chunks() for name in rows.column_names}
     if steps.release is not None:
         index = logical.releases.index(steps.release)
@@ -151,13 +150,13 @@ def _frame(steps: Postprocess, logical: LogicalPlan, releases: Releases, rows: p
 
 
 def _noisy(logical: LogicalPlan) -> list[str]:
-    """The columns that have error bars: numbers that rest on noise."""
+    """List the columns that have error bars: numbers that rest on noise."""
     shown = zip(logical.names, logical.root.columns, noisy_columns(logical.root), strict=True)
     return [name for name, column, rests in shown if rests and column.expr.type.is_numeric]
 
 
-def _level(request: Request, logical: LogicalPlan, *, of: int, shown: int) -> float:
-    """How often one interval may fail.
+def failure_level(request: Request, logical: LogicalPlan, *, of: int, shown: int) -> float:
+    """Return how often one interval may fail.
 
     Being picked by HAVING or LIMIT is information: with R of G rows shown, R/G of the failure probability
     keeps the expected share of wrong intervals among those shown (docs/explanation/error-bars.md). With
