@@ -22,7 +22,7 @@ from hedgerow.errors import Span, UnsupportedSQLError
 from hedgerow.expressions.facts import range_of
 from hedgerow.expressions.nodes import Call, Expr
 from hedgerow.expressions.types import Type
-from hedgerow.statistics.moments import Column, Moments
+from hedgerow.statistics.moments import Moments, ScaledColumn
 
 Floats = NDArray[np.float64]
 
@@ -187,8 +187,8 @@ class MeasuredSums:
     half: float = 1.0
     selected: Selected | None = None
     moments: Moments | None = None
-    column: Column | None = None
-    other: Column | None = None
+    column: ScaledColumn | None = None
+    other: ScaledColumn | None = None
     drawn: Drawn | None = None
     groups: int = 0
     distinct: Form | None = None

@@ -21,8 +21,8 @@ from hedgerow.errors import InternalError, UnsupportedSQLError
 from hedgerow.expressions.nodes import Expr
 from hedgerow.expressions.types import Type
 from hedgerow.statistics.moments import (
-    Column,
     Moments,
+    ScaledColumn,
     corr,
     correlation_bounds,
     covar_pop,
@@ -66,15 +66,15 @@ class _OfTwo(Aggregate):
         return self.value(*_measured(measured))
 
     @abstractmethod
-    def value(self, moments: Moments, first: Column, second: Column) -> Floats:
+    def value(self, moments: Moments, first: ScaledColumn, second: ScaledColumn) -> Floats:
         """The statistic in the units of the columns."""
 
     @abstractmethod
-    def bounds(self, moments: Moments, first: Column, second: Column, beta: float) -> Bounds:
+    def bounds(self, moments: Moments, first: ScaledColumn, second: ScaledColumn, beta: float) -> Bounds:
         """Its interval."""
 
 
-def _measured(measured: MeasuredSums) -> tuple[Moments, Column, Column]:
+def _measured(measured: MeasuredSums) -> tuple[Moments, ScaledColumn, ScaledColumn]:
     if measured.moments is None or measured.column is None or measured.other is None:
         raise InternalError("The moments of two columns were not measured.")
     return measured.moments, measured.column, measured.other
@@ -86,12 +86,12 @@ class _Covariance(_OfTwo):
     kind = Kind.PAIR
     sample: ClassVar[bool]
 
-    def value(self, moments: Moments, first: Column, second: Column) -> Floats:
+    def value(self, moments: Moments, first: ScaledColumn, second: ScaledColumn) -> Floats:
         """In the product of both units."""
         found = (covar_samp if self.sample else covar_pop)(moments)
         return covariance_scale(first, second).values(found)
 
-    def bounds(self, moments: Moments, first: Column, second: Column, beta: float) -> Bounds:
+    def bounds(self, moments: Moments, first: ScaledColumn, second: ScaledColumn, beta: float) -> Bounds:
         """Likewise."""
         return covariance_scale(first, second).bounds(covariance_bounds(moments, beta, sample=self.sample))
 
@@ -117,11 +117,11 @@ class CovarSamp(_Covariance):
 class Corr(_OfTwo):
     """The correlation; NULL where a variance is not larger than its noise."""
 
-    def value(self, moments: Moments, first: Column, second: Column) -> Floats:  # noqa: ARG002 - it has no unit
+    def value(self, moments: Moments, first: ScaledColumn, second: ScaledColumn) -> Floats:  # noqa: ARG002 - it has no unit
         """A number from -1 to 1."""
         return corr(moments)
 
-    def bounds(self, moments: Moments, first: Column, second: Column, beta: float) -> Bounds:  # noqa: ARG002
+    def bounds(self, moments: Moments, first: ScaledColumn, second: ScaledColumn, beta: float) -> Bounds:  # noqa: ARG002
         """Likewise."""
         return correlation_bounds(moments, beta)
 
@@ -133,11 +133,11 @@ class RegrSlope(_OfTwo):
 
     dependent_first = True
 
-    def value(self, moments: Moments, first: Column, second: Column) -> Floats:
+    def value(self, moments: Moments, first: ScaledColumn, second: ScaledColumn) -> Floats:
         """In units of y per unit of x."""
         return slope_scale(first, second).values(regr_slope(moments))
 
-    def bounds(self, moments: Moments, first: Column, second: Column, beta: float) -> Bounds:
+    def bounds(self, moments: Moments, first: ScaledColumn, second: ScaledColumn, beta: float) -> Bounds:
         """Likewise."""
         return slope_scale(first, second).bounds(slope_bounds(moments, beta))
 
@@ -149,11 +149,11 @@ class RegrIntercept(_OfTwo):
 
     dependent_first = True
 
-    def value(self, moments: Moments, first: Column, second: Column) -> Floats:
+    def value(self, moments: Moments, first: ScaledColumn, second: ScaledColumn) -> Floats:
         """In units of y."""
         return intercept_scale(second).values(regr_intercept(moments, first.offset))
 
-    def bounds(self, moments: Moments, first: Column, second: Column, beta: float) -> Bounds:
+    def bounds(self, moments: Moments, first: ScaledColumn, second: ScaledColumn, beta: float) -> Bounds:
         """Likewise."""
         return intercept_scale(second).bounds(intercept_bounds(moments, beta, offset=first.offset))
 
@@ -165,10 +165,10 @@ class RegrR2(_OfTwo):
 
     dependent_first = True
 
-    def value(self, moments: Moments, first: Column, second: Column) -> Floats:  # noqa: ARG002 - it has no unit
+    def value(self, moments: Moments, first: ScaledColumn, second: ScaledColumn) -> Floats:  # noqa: ARG002 - it has no unit
         """A number from 0 to 1."""
         return np.asarray(regr_r2(moments))
 
-    def bounds(self, moments: Moments, first: Column, second: Column, beta: float) -> Bounds:  # noqa: ARG002
+    def bounds(self, moments: Moments, first: ScaledColumn, second: ScaledColumn, beta: float) -> Bounds:  # noqa: ARG002
         """Likewise."""
         return r2_bounds(moments, beta)

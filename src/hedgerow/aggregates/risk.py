@@ -111,7 +111,7 @@ class RelativeRisk(_Risk):
 
 @final
 @aggregate("LIFT", "LIFT({b}, {c})", f"{EXPOSED} / {OTHERS} - 1")
-class Lift(_Risk):
+class LiftAggregate(_Risk):
     """By how much the rate of the exposed exceeds that of the others, relative to the latter."""
 
     statistic = relative_risk

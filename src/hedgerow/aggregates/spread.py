@@ -17,8 +17,8 @@ from hedgerow.errors import InternalError, UnsupportedSQLError
 from hedgerow.expressions.nodes import Expr
 from hedgerow.expressions.types import Type
 from hedgerow.statistics.moments import (
-    Column,
     Moments,
+    ScaledColumn,
     stddev_bounds,
     stddev_pop,
     stddev_samp,
@@ -58,7 +58,7 @@ class _Spread(Aggregate):
         return variance_scale(column).values((var_samp if self.sample else var_pop)(moments))
 
 
-def measured_column(measured: MeasuredSums) -> tuple[Moments, Column]:
+def measured_column(measured: MeasuredSums) -> tuple[Moments, ScaledColumn]:
     """Measured sums of one column."""
     if measured.moments is None or measured.column is None:
         raise InternalError("Moments were not measured.")

@@ -16,7 +16,7 @@ from hedgerow.expressions.types import Type
 from hedgerow.privacy.plan import PrivatePlan, SumForms, Terms
 from hedgerow.release.absent import held_back
 from hedgerow.release.noisy_table import NoisyTable
-from hedgerow.statistics.moments import Column, Moments
+from hedgerow.statistics.moments import Moments, ScaledColumn
 from hedgerow.statistics.quantiles import QuantilePoints, extreme_is_safe, value_bounds, values_of
 
 Population = tuple[tuple[float, float] | None, float | None]
@@ -114,8 +114,8 @@ class Estimator:
             middle=parts.middle,
             half=parts.half,
             moments=self._moments(parts),
-            column=Column(parts.middle, parts.half) if parts.moments else None,
-            other=Column(parts.other_middle, parts.other_half) if parts.moments else None,
+            column=ScaledColumn(parts.middle, parts.half) if parts.moments else None,
+            other=ScaledColumn(parts.other_middle, parts.other_half) if parts.moments else None,
             drawn=self._drawn(parts),
             groups=len(self.noisy.shown),
             distinct=self._distinct(parts),

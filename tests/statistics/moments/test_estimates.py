@@ -16,8 +16,8 @@ from hedgerow.statistics.moments import (
     CORNERS,
     CORRELATION,
     TENSOR,
-    Column,
     Moments,
+    ScaledColumn,
     corr,
     covar_pop,
     covar_samp,
@@ -48,7 +48,7 @@ QUIET = [(lambda_family(), Gaussian(1e-6)), (BERNSTEIN, Laplace(1e-6))]
 QUIET_PAIRS = [(CORRELATION, Gaussian(1e-6)), (CORNERS, Laplace(1e-6)), (TENSOR, Laplace(1e-6))]
 X = np.array([3.0, 4.0, 4.5, 7.0, 9.0, 9.5])
 Y = np.array([12.0, 10.0, 15.0, 14.0, 19.0, 17.0])
-FIRST, SECOND = Column(middle=5.0, half=5.0), Column(middle=15.0, half=10.0)
+FIRST, SECOND = ScaledColumn(middle=5.0, half=5.0), ScaledColumn(middle=15.0, half=10.0)
 
 
 def centred(values, column):
@@ -245,4 +245,4 @@ def test_a_group_without_rows_has_no_sample_variance():
 
 def test_a_range_without_width_is_refused():
     with pytest.raises(InternalError):
-        Column(3.0, 0.0)
+        ScaledColumn(3.0, 0.0)

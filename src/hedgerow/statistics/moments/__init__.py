@@ -8,8 +8,8 @@ from hedgerow.statistics.moments.covariances import (
     slope_bounds,
 )
 from hedgerow.statistics.moments.estimates import (
-    Column,
     Scale,
+    ScaledColumn,
     corr,
     covar_pop,
     covar_samp,
@@ -49,10 +49,10 @@ __all__ = [
     "CORNERS",
     "CORRELATION",
     "TENSOR",
-    "Column",
     "Family",
     "Moments",
     "Scale",
+    "ScaledColumn",
     "corr",
     "correlation_bounds",
     "covar_pop",

@@ -169,7 +169,7 @@ def _constant(family: Family, form: Form, means: tuple[Floats, Floats], value: F
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class ScaledColumn:
     """The range of a column: z = (x - middle) / half."""
 
     middle: float
@@ -200,7 +200,7 @@ class Scale:
         """Bounds in the units of the columns.
 
         Example:
-            >>> ages = Column(middle=60.0, half=60.0)
+            >>> ages = ScaledColumn(middle=60.0, half=60.0)
             >>> found = variance_scale(ages).bounds(Bounds.of(np.array([0.25]), np.array([0.5])))
             >>> found.lower.tolist(), found.upper.tolist()
             ([900.0], [1800.0])
@@ -208,26 +208,26 @@ class Scale:
         return Bounds(self.values(centred.lower), self.values(centred.upper), centred.statuses)
 
 
-def variance_scale(column: Column) -> Scale:
+def variance_scale(column: ScaledColumn) -> Scale:
     """For VAR of a column."""
     return Scale(column.half**2)
 
 
-def stddev_scale(column: Column) -> Scale:
+def stddev_scale(column: ScaledColumn) -> Scale:
     """For STDDEV of a column."""
     return Scale(column.half)
 
 
-def covariance_scale(first: Column, second: Column) -> Scale:
+def covariance_scale(first: ScaledColumn, second: ScaledColumn) -> Scale:
     """For COVAR of two columns."""
     return Scale(first.half * second.half)
 
 
-def slope_scale(first: Column, second: Column) -> Scale:
+def slope_scale(first: ScaledColumn, second: ScaledColumn) -> Scale:
     """For the slope of the second column on the first."""
     return Scale(second.half / first.half)
 
 
-def intercept_scale(second: Column) -> Scale:
+def intercept_scale(second: ScaledColumn) -> Scale:
     """For the second column where the first is zero; ask for the intercept at the `offset` of the first."""
     return Scale(second.half, second.middle)

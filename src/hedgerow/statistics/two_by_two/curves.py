@@ -72,7 +72,7 @@ class Curve:
 
 
 @dataclass(frozen=True, slots=True)
-class RelativeRisk(Curve):
+class RelativeRiskCurve(Curve):
     """p_x / p_y."""
 
     null: float = 1.0
@@ -103,7 +103,7 @@ class RelativeRisk(Curve):
 
 
 @dataclass(frozen=True, slots=True)
-class OddsRatio(Curve):
+class OddsRatioCurve(Curve):
     """p_x / (1 - p_x) over p_y / (1 - p_y)."""
 
     null: float = 1.0
@@ -143,7 +143,7 @@ class OddsRatio(Curve):
 
 
 @dataclass(frozen=True, slots=True)
-class RiskDifference(Curve):
+class RiskDifferenceCurve(Curve):
     """p_x - p_y."""
 
     null: float = 0.0
@@ -175,4 +175,4 @@ class RiskDifference(Curve):
         return 2 * place - 1
 
 
-RELATIVE_RISK, ODDS_RATIO, RISK_DIFFERENCE = RelativeRisk(), OddsRatio(), RiskDifference()
+RELATIVE_RISK, ODDS_RATIO, RISK_DIFFERENCE = RelativeRiskCurve(), OddsRatioCurve(), RiskDifferenceCurve()

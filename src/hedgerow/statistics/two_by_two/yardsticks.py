@@ -21,7 +21,7 @@ from hedgerow.error_bars.intervals.bounds import ZERO_DENOMINATOR
 from hedgerow.error_bars.intervals.interval import Reason, Status
 from hedgerow.error_bars.intervals.quotients import fieller_hull
 from hedgerow.statistics.two_by_two.arms import Arm, size
-from hedgerow.statistics.two_by_two.curves import Curve, OddsRatio, RelativeRisk, RiskDifference
+from hedgerow.statistics.two_by_two.curves import Curve, OddsRatioCurve, RelativeRiskCurve, RiskDifferenceCurve
 
 Found = tuple[Bounds, Floats]
 NO_LOGARITHM = Status(
@@ -33,7 +33,7 @@ NO_DEVIATION = Status(reason=Reason.UNDEFINED, note="unbounded: at these noisy c
 def log_deviation(arm: Arm, curve: Curve, *, noise: bool) -> Floats:
     """Deviation of the logarithm of a rate, or of its odds, estimated from noisy counts (Shoham and Ligett 2025)."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        if isinstance(curve, OddsRatio):
+        if isinstance(curve, OddsRatioCurve):
             rate = arm.smooth_rate if noise else arm.rate
             inner = arm.sampling(rate) + (arm.noise(rate) if noise else 0.0)
             return np.sqrt(inner) / (rate * (1 - rate))
@@ -45,7 +45,7 @@ def on_plain_scale(x: Arm, y: Arm, curve: Curve, beta: float, *, noise: bool) ->
     """Theorem 4.2, and with `noise` Theorem 4.5: the estimate plus and minus its own size times a deviation."""
     value = curve.value(x.rate, y.rate)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        if isinstance(curve, RiskDifference):
+        if isinstance(curve, RiskDifferenceCurve):
             deviation = np.sqrt(_plain_variance(x, noise=noise) + _plain_variance(y, noise=noise))
         else:
             parts = [log_deviation(arm, curve, noise=noise) for arm in (x, y)]
@@ -75,7 +75,7 @@ def fieller(x: Arm, y: Arm, curve: Curve, beta: float) -> Found:
     with np.errstate(divide="ignore", invalid="ignore"):
         deviation = np.sqrt(vx + vy)
         p_value = 2 * ndtr(-np.abs(x.rate - y.rate) / deviation)
-    if isinstance(curve, RelativeRisk):
+    if isinstance(curve, RelativeRiskCurve):
         found = normal_quotient_bounds(x.rate, y.rate, (vx, vy, np.zeros_like(vx)), beta, (0.0, np.inf))
         return found, p_value
     return _symmetric(x.rate - y.rate, -float(ndtri(beta / 2)) * deviation, curve), p_value
@@ -123,23 +123,23 @@ def _one(x: Arm, y: Arm, curve: Curve, beta: float, i: int) -> tuple[float, floa
 def _studentised(x: Arm, y: Arm, curve: Curve, value: Floats) -> Floats:
     """The distance from a supposed value in deviations."""
     vx, vy = (arm.sampling(arm.smooth_rate) + arm.noise(arm.smooth_rate) for arm in (x, y))
-    if isinstance(curve, OddsRatio):
+    if isinstance(curve, OddsRatioCurve):
         px, py = x.smooth_rate, y.smooth_rate
         deviation = np.sqrt(vx / (px * (1 - px)) ** 2 + vy / (py * (1 - py)) ** 2)
         return np.asarray((np.log(curve.value(px, py)) - np.log(value)) / deviation)
-    slope = value if isinstance(curve, RelativeRisk) else np.ones_like(value)
-    shift = 0.0 if isinstance(curve, RelativeRisk) else value
+    slope = value if isinstance(curve, RelativeRiskCurve) else np.ones_like(value)
+    shift = 0.0 if isinstance(curve, RelativeRiskCurve) else value
     return np.asarray((x.rate - slope * y.rate - shift) / np.sqrt(vx + slope**2 * vy))
 
 
 def _inverted(x: Arm, y: Arm, curve: Curve, low: float, high: float) -> tuple[float, float]:
     """The values whose studentised distance lies between `low` and `high`."""
     vx, vy = (arm.sampling(arm.smooth_rate) + arm.noise(arm.smooth_rate) for arm in (x, y))
-    if isinstance(curve, RelativeRisk):
+    if isinstance(curve, RelativeRiskCurve):
         directions = [(np.sqrt(vx), 0 * vx, 1.0), (0 * vy, np.sqrt(vy), 1.0)]
         hulls = [fieller_hull(x.rate, y.rate, directions, 2 * _level(z), (0.0, np.inf)) for z in (high, -low)]
         return float(np.nan_to_num(hulls[0][0][0])), float(np.nan_to_num(hulls[1][1][0], posinf=np.inf))
-    if isinstance(curve, OddsRatio):
+    if isinstance(curve, OddsRatioCurve):
         px, py = x.smooth_rate, y.smooth_rate
         deviation = np.sqrt(vx / (px * (1 - px)) ** 2 + vy / (py * (1 - py)) ** 2)
         centre = np.log(curve.value(px, py))

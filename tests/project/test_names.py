@@ -1,0 +1,59 @@
+"""One name for one thing: no class name is used twice, and no module is hidden by a function of its package."""
+
+import ast
+import importlib
+import pkgutil
+import sys
+from collections import defaultdict
+from pathlib import Path
+from types import ModuleType
+
+import hedgerow
+
+SOURCE = Path(hedgerow.__file__).parent
+
+SAME_ROLE = {"_Snapshot"}
+"""Private classes that play one role in several modules: each backend has its own snapshot, behind one protocol."""
+
+
+def classes(folder):
+    """Every class of a folder of modules, with the modules that define one of that name."""
+    defined = defaultdict(list)
+    for path in sorted(folder.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                defined[node.name].append(str(path.relative_to(folder)))
+    return defined
+
+
+def hidden(package):
+    """The modules of a package, at any depth, that cannot be reached as attributes: something else has their name."""
+    names = [module.name for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")]
+    for name in names:
+        if not name.endswith("__main__"):
+            importlib.import_module(name)
+    pairs = [(name, *name.rsplit(".", 1)) for name in names if name in sys.modules]
+    return [name for name, parent, last in pairs if not isinstance(getattr(sys.modules[parent], last), ModuleType)]
+
+
+def test_no_class_name_is_used_twice():
+    twice = {name: where for name, where in classes(SOURCE).items() if len(where) > 1 and name not in SAME_ROLE}
+    assert twice == {}
+
+
+def test_no_module_is_hidden_by_a_function_or_a_class():
+    assert hidden(hedgerow) == []
+
+
+def test_a_name_that_is_used_twice_is_seen(tmp_path):
+    (tmp_path / "one.py").write_text("class Row: ...\nclass Other: ...\n")
+    (tmp_path / "two.py").write_text("class Row: ...\n")
+    assert {name: where for name, where in classes(tmp_path).items() if len(where) > 1} == {"Row": ["one.py", "two.py"]}
+
+
+def test_a_module_that_is_hidden_is_seen(tmp_path, monkeypatch):
+    (tmp_path / "shadowed").mkdir()
+    (tmp_path / "shadowed" / "__init__.py").write_text("from shadowed.measure import measure\n")
+    (tmp_path / "shadowed" / "measure.py").write_text("def measure(): ...\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert hidden(importlib.import_module("shadowed")) == ["shadowed.measure"]
