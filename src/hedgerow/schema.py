@@ -43,13 +43,13 @@ class SchemaTable:
 class Schema:
     """All tables of a database, by name (in the database's own spelling).
 
-    `place` is the current database and schema, outermost first. A table there has a plain name, others are called with
-    their schema, and where it is another one with their database: see `expressions.table_names`.
+    `namespace` is the current database and schema, outermost first. A table in it has a plain name. The name of another
+    table begins with its schema, and with its database if that is another one: see `expressions.table_names`.
     """
 
     tables: Mapping[str, SchemaTable]
-    place: tuple[str, ...] = ()
+    namespace: tuple[str, ...] = ()
 
     def full_name(self, name: str) -> tuple[str, ...]:
         """All parts of the name of a table."""
-        return full_name(name, self.place)
+        return full_name(name, self.namespace)

@@ -40,7 +40,7 @@ def tables_named(schema: Schema, parts: Sequence[str]) -> list[str]:
 
     Privacy: as in SQL, a plain name is that of a table of the current schema and of no other.
     """
-    wanted = tuple(map(fold, (*schema.place[: max(0, len(schema.place) + 1 - len(parts))], *parts)))
+    wanted = tuple(map(fold, (*schema.namespace[: max(0, len(schema.namespace) + 1 - len(parts))], *parts)))
     return [name for name in schema.tables if tuple(map(fold, schema.full_name(name))) == wanted]
 
 

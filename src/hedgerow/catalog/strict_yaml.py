@@ -217,7 +217,7 @@ class YamlEntry:
 
     source: Source
     node: Node
-    place: Span
+    span: Span
     path: tuple[str, ...] = ()
     spans: dict[tuple[str, ...], Span] = field(default_factory=dict)
 
@@ -256,7 +256,7 @@ class YamlEntry:
 
     def error(self, message: str, *, code: str, hint: str) -> CatalogError:
         """The error that points here."""
-        return self.source.error(message, self.place, code=code, hint=hint)
+        return self.source.error(message, self.span, code=code, hint=hint)
 
     def scalar(self) -> Scalar:
         """The single value; a mapping, a list or an open `???` is refused."""
@@ -295,7 +295,7 @@ class YamlEntry:
         """The elements of a list."""
         if not isinstance(self.node, SequenceNode):
             raise self._misshapen("a list", f"Write `{self.name}: [first, second]`.")
-        return (replace(self, node=node, place=span_of(node)) for node in self.node.value)
+        return (replace(self, node=node, span=span_of(node)) for node in self.node.value)
 
     def required(self, entries: dict[str, "YamlEntry"], name: str, example: str) -> "YamlEntry":
         """The entry called `name` among those `entries` here, which must be there."""
@@ -316,7 +316,7 @@ class YamlEntry:
                 hint="Write `name: value`, with the name in quotes if it holds special characters.",
             )
         position = span_of(node) if isinstance(node, ScalarNode) and node.value else span_of(key)
-        return replace(self, node=node, place=position, path=(*self.path, name))
+        return replace(self, node=node, span=position, path=(*self.path, name))
 
     def _refuse_repeated(self, key: Node, earlier: "YamlEntry | None") -> None:
         if earlier is not None:

@@ -36,21 +36,23 @@ def _quoted(part: str) -> str:
     return '"' + part.replace('"', '""') + '"'
 
 
-def full_name(name: str, place: Sequence[str]) -> tuple[str, ...]:
-    """Return all parts of a name in an engine whose current database and schema are `place`.
+def full_name(name: str, namespace: Sequence[str]) -> tuple[str, ...]:
+    """Return all parts of a name in an engine whose current database and schema are `namespace`.
 
     >>> full_name("orders", ("shop", "main")), full_name("sales.orders", ("shop", "main"))
     (('shop', 'main', 'orders'), ('shop', 'sales', 'orders'))
     """
     parts = parts_of(name)
-    return (*place[: max(0, len(place) + 1 - len(parts))], *parts)
+    return (*namespace[: max(0, len(namespace) + 1 - len(parts))], *parts)
 
 
-def short_name(full: Sequence[str], place: Sequence[str]) -> str:
+def short_name(full: Sequence[str], namespace: Sequence[str]) -> str:
     """Return the shortest name that means the table with the parts `full`.
 
     >>> short_name(("shop", "sales", "orders"), ("shop", "main"))
     'sales.orders'
     """
-    around = next(n for n in range(len(full) - 1, -1, -1) if tuple(full[:n]) == tuple(place[:n]) and len(place) >= n)
+    around = next(
+        n for n in range(len(full) - 1, -1, -1) if tuple(full[:n]) == tuple(namespace[:n]) and len(namespace) >= n
+    )
     return table_name(*full[around:])

@@ -121,7 +121,7 @@ def _as_one(root: Select, first: Join, alias: str) -> Select:
     """Return the query in which some relations are joined and repartitioned before all others."""
     used = columns_used(root)
     columns = [column for name in sorted(aliases_of(first)) for _, column in sorted(used.get(name, {}).items())]
-    shown = {(column.table, column.name): f"c{place}" for place, column in enumerate(columns)}
+    shown = {(column.table, column.name): f"c{index}" for index, column in enumerate(columns)}
     query = Select(first, (), tuple(Named(shown[c.table, c.name], c) for c in columns))
 
     def swap(node: object) -> object | None:
