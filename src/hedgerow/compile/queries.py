@@ -167,7 +167,8 @@ def order_terms(terms: Sequence[Order], dialect: Dialect) -> list[str]:
     for term in terms:
         if any(not isinstance(part, Literal | Call) for part in walk(term.expr)):
             text = plain(term.expr, dialect)
-            found.setdefault(text, dialect.order(text, descending=term.descending, nulls_first=term.nulls_first))
+            written = dialect.order(text, term.expr.type, descending=term.descending, nulls_first=term.nulls_first)
+            found.setdefault(text, written)
     return list(found.values())
 
 

@@ -411,8 +411,8 @@ class Dialect:
         named = [" ".join(["SELECT", ", ".join(f"{cell} AS c{i}" for i, cell in enumerate(row))]) for row in rows]
         return f"({' UNION ALL '.join(named)}) AS {alias}"
 
-    def order(self, text: str, *, descending: bool, nulls_first: bool) -> str:
-        """One term of ORDER BY."""
+    def order(self, text: str, kind: Type | None = None, *, descending: bool, nulls_first: bool) -> str:  # noqa: ARG002 - some engines need to know the type
+        """One term of ORDER BY; `kind` is its type, where a double may be NaN."""
         return f"{text} {'DESC' if descending else 'ASC'} NULLS {'FIRST' if nulls_first else 'LAST'}"
 
     def limit(self, count: int | None, offset: int) -> str:

@@ -241,14 +241,14 @@ class ClickHouseDialect(Dialect):
         return super().join(left, kind, right, condition)
 
     def union(self, left: str, operator: str, right: str) -> str:
-        """Name the steps that are computed once."""
+        """Write DISTINCT, which is not the default."""
         return super().union(left, operator if operator.endswith(" ALL") else f"{operator} DISTINCT", right)
 
-    def order(self, text: str, *, descending: bool, nulls_first: bool) -> str:
+    def order(self, text: str, kind: Type | None = None, *, descending: bool, nulls_first: bool) -> str:
         """NaN is put next to NULL here, and not after infinity; so doubles (in one spelling) are sorted by a number."""
         found = DOUBLE.fullmatch(text)
         written = text if found is None else sortable(found[1])
-        return super().order(written, descending=descending, nulls_first=nulls_first)
+        return super().order(written, kind, descending=descending, nulls_first=nulls_first)
 
 
 def _unknown_among(left: str, query: str) -> str:

@@ -16,12 +16,6 @@ from hedgerow.expressions.types import Type
 ESCAPES = {"\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\\r"}
 
 
-class Real(str):
-    """The text of a double, so that ORDER BY can tell: NaN comes last, and here it would come first."""
-
-    __slots__ = ()
-
-
 class BigQueryDialect(UntestedBase):
     """BigQuery; `place` is the project and the dataset in which tables are looked for."""
 
@@ -91,14 +85,10 @@ class BigQueryDialect(UntestedBase):
         """A function."""
         return f"IS_NAN({text})"
 
-    def one_zero(self, text: str) -> str:
-        """Known to ORDER BY as a double."""
-        return Real(super().one_zero(text))
-
-    def order(self, text: str, *, descending: bool, nulls_first: bool) -> str:
-        """NaN after every number."""
-        term = super().order(str(text), descending=descending, nulls_first=nulls_first)
-        if not isinstance(text, Real):
+    def order(self, text: str, kind: Type | None = None, *, descending: bool, nulls_first: bool) -> str:
+        """NaN after every number; here it would come first."""
+        term = super().order(text, descending=descending, nulls_first=nulls_first)
+        if kind is not Type.FLOAT:
             return term
         nan = super().order(f"IS_NAN({text})", descending=descending, nulls_first=nulls_first)
         return f"{nan}, {term}"

@@ -231,7 +231,7 @@ class MSSQLDialect(UntestedBase):
         listed = ", ".join(f"({', '.join(row)})" for row in rows)
         return f"(VALUES {listed}) AS {alias}({', '.join(f'c{i}' for i in range(len(rows[0])))})"
 
-    def order(self, text: str, *, descending: bool, nulls_first: bool) -> str:
+    def order(self, text: str, kind: Type | None = None, *, descending: bool, nulls_first: bool) -> str:  # noqa: ARG002 - there is no NaN
         """NULL is the least, unless it is told otherwise."""
         term = (text, "DESC" if descending else "ASC")
         if nulls_first is not descending:

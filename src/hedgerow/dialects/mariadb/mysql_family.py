@@ -161,7 +161,7 @@ class MySQLFamily(UntestedBase):
         """DIV."""
         return f"(({dividend}) DIV {divisor})"
 
-    def order(self, text: str, *, descending: bool, nulls_first: bool) -> str:
+    def order(self, text: str, kind: Type | None = None, *, descending: bool, nulls_first: bool) -> str:  # noqa: ARG002 - there is no NaN
         """NULL is the least, unless it is told otherwise."""
         term = f"{text} {'DESC' if descending else 'ASC'}"
         if nulls_first is not descending:
