@@ -54,7 +54,7 @@ def over_client(client: Any) -> ClickHouse:  # noqa: ANN401 - imported only wher
 
 
 def _over(client: Any, *, handed_in: bool) -> ClickHouse:  # noqa: ANN401 - likewise
-    """Do not ask a server that allows no change of `readonly` for one: it is on already."""
+    """Return the backend over a client; where the server allows no change of `readonly`, it is on already."""
     try:
         allowed = str(client.command("SELECT value FROM system.settings WHERE name = 'readonly'"))
     except Exception as error:  # noqa: BLE001 - see above

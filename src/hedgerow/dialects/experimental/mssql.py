@@ -109,7 +109,7 @@ class MSSQLDialect(UntestedBase):
         return "1" if value else "0"
 
     def condition(self, value: str) -> str:
-        """Compare two values."""
+        """Return a boolean value as a condition."""
         return value.condition if isinstance(value, Flag) else f"({value} = 1)"
 
     def predicate(self, condition: str) -> str:
