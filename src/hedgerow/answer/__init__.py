@@ -1,9 +1,9 @@
-"""What an analyst gets back."""
+"""The answer that an analyst gets back."""
 
 from hedgerow.answer.captions import caption, notes
 from hedgerow.answer.diagnostics import Clipped, Diagnostics
-from hedgerow.answer.show import rich_table
-from hedgerow.answer.summary import FoundBounds, Mechanism, Payment, Summary
+from hedgerow.answer.released import FoundBounds, Mechanism, Payment, Summary
+from hedgerow.answer.render import rich_table
 from hedgerow.answer.table import Answer, diagnosable
 
 __all__ = [

@@ -1,17 +1,66 @@
-"""What the error bars have to say in words."""
+"""Words beside the numbers: notes, the line below the table, and columns about a population."""
 
-from collections.abc import Collection
+import math
+from collections.abc import Collection, Mapping
 
-from hedgerow.answer.plain import on_one_line
-from hedgerow.answer.population import MEANING, about_people
+from hedgerow.answer.plain import ends, on_one_line
 from hedgerow.answer.released import ReleasedTable
+from hedgerow.error_bars.intervals.interval import Interval
+
+LEAST = 1e-4
+"""P-values below it are all shown alike."""
+
+MEANING = (
+    "(population) is where a statistic lies among all those whom these people were drawn from, sampling and noise "
+    "together; p is how likely groups as different as these are where there is no difference"
+)
+
+
+def about_people(answer: ReleasedTable) -> tuple[str, ...]:
+    """The columns that say something about a population, in any row."""
+    compared = {name for row in answer.intervals for name, bar in row.items() if bar.population is not None}
+    return tuple(name for name in answer.columns if name in compared)
+
+
+def headings(name: str) -> tuple[str, str]:
+    """Headings of the two columns."""
+    return f"{name} (population)", f"{name} p"
+
+
+def cells(row: Mapping[str, Interval], name: str) -> tuple[str, str]:
+    """The two cells of a row, empty where nothing can be said.
+
+    Example:
+        >>> cells({"rr": Interval(0.7, 0.8, population=(0.61, 0.93), p_value=0.0123)}, "rr")
+        ('[0.61, 0.93]', '0.012')
+    """
+    bar = row.get(name)
+    if bar is None or bar.population is None:
+        return "", ""
+    whole = Interval(*bar.population)
+    finite = [end for end in bar.population if math.isfinite(end)]
+    error = (finite[1] - finite[0]) / 2 if len(finite) == 2 else abs(finite[0]) / 10 if finite else 0.0
+    return ends(whole, error), chance(bar.p_value)
+
+
+def chance(p_value: float | None) -> str:
+    """A p-value as text.
+
+    Example:
+        >>> chance(0.0123), chance(1e-9), chance(None)
+        ('0.012', '<0.0001', '')
+    """
+    if p_value is None or not math.isfinite(p_value):
+        return ""
+    return f"<{LEAST:.4f}" if p_value < LEAST else f"{p_value:.2g}"
+
 
 MOST_ROWS = 200
-"""How many rows people are shown; programs get all of them."""
+"""Most rows shown to people; programs get all of them."""
 
 
 def notes(answer: ReleasedTable, only: Collection[str] | None = None) -> list[str]:
-    """What is said of the answer as a whole, each note of the error bars once with its columns, and of populations.
+    """Notes on the answer as a whole, each note of the error bars once with its columns, and of populations.
 
     Args:
         answer: The answer.
@@ -22,12 +71,12 @@ def notes(answer: ReleasedTable, only: Collection[str] | None = None) -> list[st
         for name, bar in row.items():
             if bar.note and (only is None or name in only):
                 columns.setdefault(bar.note, {})[on_one_line(name)] = None
-    found = [f"{', '.join(names)}: {note}" for note, names in columns.items()]
-    return [*answer.notes, *found, *([MEANING] if about_people(answer) else [])]
+    by_column = [f"{', '.join(names)}: {note}" for note, names in columns.items()]
+    return [*answer.notes, *by_column, *([MEANING] if about_people(answer) else [])]
 
 
 def caption(answer: ReleasedTable) -> str:
-    """One line below the table: what ± means, and what was paid."""
+    """One line below the table: the meaning of ±, and the price."""
     rows = "" if len(answer) <= MOST_ROWS else f"the first {MOST_ROWS} of {len(answer):,} rows; "
     if answer.receipt.id is None and not answer.receipt.reused:
         return f"{rows}public data: exact, free"

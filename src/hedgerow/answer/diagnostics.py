@@ -7,7 +7,7 @@ from typing import Any, Protocol
 from rich.table import Table
 
 from hedgerow.accounting.budget import Spending
-from hedgerow.answer.summary import Payment
+from hedgerow.answer.released import Payment
 from hedgerow.error_bars.intervals.interval import Interval
 
 FREE = Spending(0.0, 0.0)
@@ -15,7 +15,7 @@ FREE = Spending(0.0, 0.0)
 
 @dataclass(frozen=True, slots=True)
 class Clipped:
-    """How often one limit took effect.
+    """Share of values, or of people, that one limit cut.
 
     Attributes:
         of: What is limited: a value in words, "rows of one person" or "groups of one person".
@@ -37,7 +37,7 @@ class Clipped:
 
 @dataclass(frozen=True)
 class Diagnostics:
-    """What the limits of an answer touched; iterating gives one `Clipped` for each limit.
+    """Shares cut by the limits of an answer; iterating gives one `Clipped` for each limit.
 
     Attributes:
         clipped: One entry for each limit that could take effect.
@@ -58,13 +58,13 @@ class Diagnostics:
         return len(self.clipped)
 
     def __repr__(self) -> str:
-        lines = [f"{each.of} beyond {each.limit}: {_percent(each)}" for each in self.clipped]
+        lines = [f"{entry.of} beyond {entry.limit}: {_percent(entry)}" for entry in self.clipped]
         return "\n".join(lines or ["nothing was limited"])
 
     def to_dict(self) -> dict[str, Any]:
         """As plain JSON."""
         return {
-            "clipped": [each.to_dict() for each in self.clipped],
+            "clipped": [entry.to_dict() for entry in self.clipped],
             "confidence": self.confidence,
             "charge": {"epsilon": self.charge.epsilon, "delta": self.charge.delta},
             "payments": [payment.to_dict() for payment in self.payments],
@@ -73,16 +73,16 @@ class Diagnostics:
     def rich_table(self) -> Table:
         """The report for people."""
         table = Table("what", "limit", "beyond it")
-        for each in self.clipped:
-            table.add_row(each.of, each.limit, _percent(each))
+        for entry in self.clipped:
+            table.add_row(entry.of, entry.limit, _percent(entry))
         return table
 
 
-def _percent(each: Clipped) -> str:
-    if each.share is None:
+def _percent(entry: Clipped) -> str:
+    if entry.share is None:
         return "held back"
-    lower, upper = max(each.interval.lower, 0.0), min(each.interval.upper, 1.0)
-    return f"{each.share:.1%} ({lower:.1%} to {upper:.1%})"
+    lower, upper = max(entry.interval.lower, 0.0), min(entry.interval.upper, 1.0)
+    return f"{entry.share:.1%} ({lower:.1%} to {upper:.1%})"
 
 
 class Diagnose(Protocol):

@@ -24,10 +24,10 @@ def arrow_table(answer: ReleasedTable, values: pa.Table, *, intervals: bool) -> 
         fields.append(field.with_metadata(_said(answer, field.name)) if noisy else field)
         columns.append(column)
         if noisy and intervals:
-            for part, made in _parts([row.get(field.name) for row in answer.intervals]).items():
+            for part, values_of_part in _parts([row.get(field.name) for row in answer.intervals]).items():
                 name = _free(f"{field.name}_{part}", names)
-                fields.append(pa.field(name, made.type, metadata={PART: part, OF: field.name}))
-                columns.append(made)
+                fields.append(pa.field(name, values_of_part.type, metadata={PART: part, OF: field.name}))
+                columns.append(values_of_part)
     return pa.Table.from_arrays(columns, schema=pa.schema(fields, metadata=_receipt(answer)))
 
 
@@ -37,23 +37,23 @@ def _said(answer: ReleasedTable, name: str) -> Mapping[str, str]:
 
 
 def _weakest(bars: Iterable[Interval]) -> str:
-    """What all intervals of a column promise: the least of theirs, leaving out rows that have no number."""
+    """The weakest promise among the intervals of a column, rows without a number aside."""
     return max((bar.kind for bar in bars if bar.has_number), key=lambda kind: kind.rank, default=IntervalKind.NONE)
 
 
 def _receipt(answer: ReleasedTable) -> Mapping[str, str] | None:
-    found = answer.receipt.id
-    return None if found is None else {RECEIPT: found, CONFIDENCE: f"{answer.confidence!r}"}
+    identity = answer.receipt.id
+    return None if identity is None else {RECEIPT: identity, CONFIDENCE: f"{answer.confidence!r}"}
 
 
 def _parts(bars: Sequence[Interval | None]) -> dict[str, pa.Array]:
     """Both ends, infinite where they are open, and the note; where there is one, the population's, too."""
-    found = {
+    ends = {
         "lower": pa.array((None if bar is None else bar.lower for bar in bars), pa.float64()),
         "upper": pa.array((None if bar is None else bar.upper for bar in bars), pa.float64()),
         "note": pa.array((None if bar is None else bar.note for bar in bars), pa.string()),
     }
-    return {**found, **_of_population(bars)} if any(bar and bar.population for bar in bars) else found
+    return {**ends, **_of_population(bars)} if any(bar and bar.population for bar in bars) else ends
 
 
 def _of_population(bars: Sequence[Interval | None]) -> dict[str, pa.Array]:

@@ -8,7 +8,7 @@ from typing import Any
 from hedgerow.error_bars.intervals.interval import Interval, Reason
 
 LONGEST = 200
-"""How many characters of a text are shown to people; programs get all of them."""
+"""Most characters of a text shown to people; programs get all of them."""
 
 MOST_PLACES = 12
 """Numbers that need more decimals are written with an exponent."""
@@ -31,8 +31,8 @@ def number(value: object) -> float | None:
     """The finite number that a value is, or None."""
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
         return None
-    found = float(value)
-    return found if math.isfinite(found) else None
+    as_float = float(value)
+    return as_float if math.isfinite(as_float) else None
 
 
 def shown(value: object, interval: Interval | None) -> str:
@@ -52,16 +52,16 @@ def shown(value: object, interval: Interval | None) -> str:
     """
     if value is None:
         return missing(interval)
-    found = number(value)
-    if interval is None or found is None:
+    centre = number(value)
+    if interval is None or centre is None:
         return _bare(value)
-    arms = [arm for arm in (found - interval.lower, interval.upper - found) if math.isfinite(arm)]
+    arms = [arm for arm in (centre - interval.lower, interval.upper - centre) if math.isfinite(arm)]
     if not arms:
-        return f"{_bare(value) if isinstance(value, int) else _digits(found, abs(found) / 100)} ± ∞"
-    error = max(arms) if max(arms) > 0 or len(arms) == 2 else abs(found) / 100
+        return f"{_bare(value) if isinstance(value, int) else _digits(centre, abs(centre) / 100)} ± ∞"
+    error = max(arms) if max(arms) > 0 or len(arms) == 2 else abs(centre) / 100
     if len(arms) == 2 and (min(arms) > 0.8 * error or error == 0):
-        return f"{_digits(found, error)} ± {_digits(error, error)}"
-    return f"{_digits(found, error)} {ends(interval, error)}"
+        return f"{_digits(centre, error)} ± {_digits(error, error)}"
+    return f"{_digits(centre, error)} {ends(interval, error)}"
 
 
 def ends(interval: Interval, error: float) -> str:

@@ -8,11 +8,10 @@ import pyarrow as pa
 
 from hedgerow.answer.diagnostics import Diagnose, Diagnostics
 from hedgerow.answer.frames import arrow_table
-from hedgerow.answer.page import html_table
 from hedgerow.answer.plain import plain
 from hedgerow.answer.plot import AnyChart, plot_answer
 from hedgerow.answer.released import ReleasedTable
-from hedgerow.answer.show import text_table
+from hedgerow.answer.render import html_table, text_table
 from hedgerow.error_bars.intervals.interval import Interval
 from hedgerow.errors import ConditionNotMet
 
@@ -55,9 +54,9 @@ class Answer(ReleasedTable):
         return plot_answer(self, self._table.schema, (x, y, colour))
 
     def diagnostics(self, *, epsilon: float | None = None, delta: float | None = None) -> Diagnostics:
-        """How much the limits of this answer touched.
+        """Measure how much the limits of this answer cut off.
 
-        Which share of values lay outside of the bounds, and which share of people had more rows, or were in more
+        The report has the share of values outside of the bounds, and the share of people with more rows, or in more
         groups, than count.
 
         It is asked of the database, which must still be open, and charged like any question: `epsilon` and `delta` are
@@ -67,14 +66,16 @@ class Answer(ReleasedTable):
             return self._diagnose(epsilon=epsilon, delta=delta)
         if self.receipt.id is None and not self.receipt.reused:
             return Diagnostics((), self.confidence)
-        raise ConditionNotMet("Only an answer of a database can be looked into.", condition="answered by a database")
+        raise ConditionNotMet(
+            "Diagnostics require an answer that came from a database.", condition="answered by a database"
+        )
 
     def arrow(self, *, intervals: bool = False) -> pa.Table:
         """The values as an Arrow table; the metadata of a noisy column says confidence and kind of interval.
 
         Args:
-            intervals: Whether each noisy column is followed by `<name>_lower`, `<name>_upper` and `<name>_note`; one
-                that compares people also by `<name>_population_lower`, `<name>_population_upper` and `<name>_p_value`.
+            intervals: Add `<name>_lower`, `<name>_upper` and `<name>_note` behind each noisy column, and behind one
+                that compares people `<name>_population_lower`, `<name>_population_upper` and `<name>_p_value`.
         """
         return arrow_table(self, self._table, intervals=intervals)
 
@@ -104,7 +105,7 @@ class Answer(ReleasedTable):
 
 
 def diagnosable(answer: Answer, diagnose: Diagnose) -> Answer:
-    """Return the answer, able to say how much its limits touched."""
+    """Return the answer, able to make its clipping report."""
     answer._diagnose = diagnose  # noqa: SLF001 - the same module; an answer is made without a database
     return answer
 
@@ -123,7 +124,7 @@ def _ends(interval: Interval) -> dict[str, Any]:
 
 
 def _population(interval: Interval) -> dict[str, Any]:
-    """What is said about a population, where anything is."""
+    """Interval and p-value about a population, where there are any."""
     if interval.population is None:
         return {}
     lower, upper = (end if math.isfinite(end) else None for end in interval.population)

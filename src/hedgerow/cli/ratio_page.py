@@ -9,9 +9,9 @@ from rich.table import Table
 from rich.text import Text
 
 from hedgerow.answer import Answer, caption, notes
+from hedgerow.answer.captions import cells, chance
 from hedgerow.answer.plain import on_one_line, shown
 from hedgerow.answer.plot import altair
-from hedgerow.answer.population import cells, chance
 from hedgerow.cli.output import say, show_table
 from hedgerow.distributions import Gaussian, Noise
 from hedgerow.error_bars.intervals.interval import Interval

@@ -18,7 +18,7 @@ RELATIVE_RISK = """
 CREATE TEMP MACRO relative_risk(outcome, exposed) AS
     AVG(CAST(outcome AS INT)) FILTER (exposed) / AVG(CAST(outcome AS INT)) FILTER (NOT exposed)
 """
-"""What DuckDB has no name for."""
+"""An aggregate that DuckDB lacks."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Told:
         return [*self._paired(self.bounded), *((None, row) for row in withheld)]
 
     def held(self, rows: Rows) -> list[bool]:
-        """Whether the error bar of each number holds the one in `rows`."""
+        """For each number, True if its error bar holds the one in `rows`."""
         return [
             bar.lower <= float(row[self.answer.columns.index(name)]) <= bar.upper
             for place, row in self._paired(rows)
@@ -63,7 +63,7 @@ class Told:
 
 
 class Held(NamedTuple):
-    """How many error bars there are, and how many hold the exact answer: over bounded data, and without the limits."""
+    """Number of error bars, and of those that hold the exact answer: over bounded data, and without the limits."""
 
     bars: int
     bounded: int
@@ -80,7 +80,7 @@ class Tale:
 
     @property
     def held(self) -> Held:
-        """How many error bars there are in all, and how many of them hold."""
+        """Number of error bars in all, and of those that hold."""
         bounded = [held for told in self.told for held in told.held(told.bounded)]
         exact = [held for told in self.told for held in told.held(told.exact)]
         return Held(len(bounded), sum(bounded), sum(exact))
@@ -100,7 +100,7 @@ def tell_story(files: HospitalFiles) -> Tale:
 
 
 def exact_rows(owner: duckdb.DuckDBPyConnection, chapter: Chapter, answer: Answer) -> tuple[Rows, Rows]:
-    """What the owner sees who opens the file itself: the exact answer, without and with the catalog's limits."""
+    """The owner's view of the file itself: the exact answer, without and with the catalog's limits."""
     exact = owner.execute(chapter.query).fetchall()
     if chapter.bounded is None:
         return exact, exact

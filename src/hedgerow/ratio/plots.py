@@ -7,8 +7,8 @@ from typing import Any
 
 from hedgerow.answer import Answer
 from hedgerow.answer.plot import AnyChart, altair, harmless
-from hedgerow.answer.plot.choice import NOMINAL, QUANTITATIVE
-from hedgerow.answer.plot.layers import BLUE, DARK, DASHED, GREY, LEFT, RIGHT, filled, having, lacking, layer
+from hedgerow.answer.plot.library import BLUE, DARK, DASHED, GREY, LEFT, RIGHT, filled, having, lacking, layer
+from hedgerow.answer.plot.points import NOMINAL, QUANTITATIVE
 from hedgerow.error_bars.intervals.interval import Interval
 from hedgerow.errors import ParameterError
 from hedgerow.statistics.two_by_two.estimates import RatioEstimate

@@ -4,10 +4,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from hedgerow.answer.plot.choice import NOMINAL, QUANTITATIVE
-from hedgerow.answer.plot.layers import ABOVE, DASHED, filled, layer
-from hedgerow.answer.plot.library import AnyChart, altair, harmless
-from hedgerow.answer.plot.points import Point
+from hedgerow.answer.plot.library import ABOVE, DASHED, AnyChart, Point, altair, filled, harmless, layer
+from hedgerow.answer.plot.points import NOMINAL, QUANTITATIVE
 
 Errors = Mapping[str, Mapping[int, float]]
 """For each column, the half width of its interval by the number of rows in a group."""
@@ -87,5 +85,5 @@ def _encoding(sizes: list[str], y: AnyChart | None) -> dict[str, Any]:
         for field, title in (("epsilon", "epsilon"), ("size", "group of"), ("shown", "error"))
     ]
     colour = library.Color(field="size", type=NOMINAL, title="group of", scale=library.Scale(domain=sizes))
-    found = {"x": _x(), "color": colour, "tooltip": tips}
-    return found if y is None else {**found, "y": y}
+    encoding = {"x": _x(), "color": colour, "tooltip": tips}
+    return encoding if y is None else {**encoding, "y": y}

@@ -1,25 +1,100 @@
-"""The rows of an answer as points of a chart: plain values, and what is to be drawn of each interval."""
+"""Choice of the columns of a chart, and the rows of an answer as its points."""
 
 import math
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
-from typing import Any
+
+import pyarrow as pa
 
 from hedgerow.answer.plain import ends, missing, number, shown
-from hedgerow.answer.plot.choice import NOMINAL, QUANTITATIVE, TEMPORAL, PlotChoice
-from hedgerow.answer.plot.library import harmless
+from hedgerow.answer.plot.library import Point, harmless
 from hedgerow.answer.released import ReleasedTable
 from hedgerow.error_bars.intervals.interval import Interval
+from hedgerow.errors import ParameterError
+
+TEMPORAL, QUANTITATIVE, NOMINAL, ALONE = "temporal", "quantitative", "nominal", "alone"
+
+Wanted = tuple[str | None, str | Sequence[str] | None, str | None]
+"""The columns that were asked for: along the axis, to draw, to tell apart by colour."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlotChoice:
+    """The columns of a chart. Without an `x`, rows are numbered, and a single row stands alone."""
+
+    x: str | None
+    y: tuple[str, ...]
+    colours: tuple[str, ...]
+    axis: str
+
+
+def choose(answer: ReleasedTable, schema: pa.Schema, wanted: Wanted) -> PlotChoice:
+    """Take what was asked for, and for the rest all noisy columns, along a date, else a number, else the first key."""
+    x, y, colour = wanted
+    kinds = {field.name: _kind(field.type) for field in schema}
+    _known([x, colour], kinds)
+    drawn = _drawn_columns(answer, kinds, x, colour) if y is None else ((y,) if isinstance(y, str) else tuple(y))
+    _numbers(drawn, kinds)
+    keys = [name for name in kinds if name not in drawn and name not in answer.noisy]
+    if x is None:
+        x = _axis([name for name in keys if name != colour], kinds)
+    others = tuple(name for name in keys if name != x) if colour is None else (colour,)
+    if x is not None:
+        return PlotChoice(x, drawn, others, kinds[x])
+    return PlotChoice(None, drawn, others, ALONE if len(answer) == 1 else NOMINAL)
+
+
+def _drawn_columns(answer: ReleasedTable, kinds: dict[str, str], x: str | None, colour: str | None) -> tuple[str, ...]:
+    """All columns with error bars; of public data the numbers, but not a first column that can be the axis."""
+    if answer.noisy:
+        return tuple(name for name in answer.noisy if name not in {x, colour})
+    numbers = [name for name, kind in kinds.items() if kind == QUANTITATIVE and name not in {x, colour}]
+    plain_axis = x is None and all(name in numbers for name in kinds) and len(numbers) > 1
+    return tuple(numbers[1:] if plain_axis else numbers)
+
+
+def _axis(keys: Sequence[str], kinds: dict[str, str]) -> str | None:
+    ranked = sorted(keys, key=lambda name: (TEMPORAL, QUANTITATIVE, NOMINAL).index(kinds[name]))
+    return ranked[0] if ranked else None
+
+
+def _kind(column: pa.DataType) -> str:
+    if pa.types.is_date(column) or pa.types.is_timestamp(column):
+        return TEMPORAL
+    if pa.types.is_integer(column) or pa.types.is_floating(column) or pa.types.is_decimal(column):
+        return QUANTITATIVE
+    return NOMINAL
+
+
+def _known(names: Sequence[str | None], kinds: dict[str, str]) -> None:
+    for name in names:
+        if name is not None and name not in kinds:
+            raise ParameterError(
+                f"The answer has no column {name!r} to plot.",
+                code="bad-plot",
+                hint=f"It has: {', '.join(kinds)}.",
+            )
+
+
+def _numbers(names: Sequence[str], kinds: dict[str, str]) -> None:
+    _known(names, kinds)
+    wrong = [name for name in names if kinds[name] != QUANTITATIVE]
+    if wrong or not names:
+        problem = f"The column {wrong[0]!r} holds no numbers" if wrong else "There is no column of numbers"
+        raise ParameterError(
+            f"{problem}, so it has no height on a chart.",
+            code="bad-plot",
+            hint="Name columns of numbers as y.",
+        )
+
 
 EXACT, BOUNDED, ASTRAY, OPEN, MISSING = "exact", "bounded", "astray", "open", "missing"
 """No interval; one with two ends; one without width although there was noise; one with an open end; no value."""
 
-Point = dict[str, Any]
-
 MOST_BARS, MOST_POINTS = 60, 5_000
-"""How many places on an axis of words, and how many points elsewhere, can still be looked at."""
+"""Most places on an axis of words, and most points elsewhere, that can still be read."""
 
 
 @dataclass
@@ -46,7 +121,7 @@ class Labels:
 
 @dataclass(frozen=True)
 class Points:
-    """What is drawn of one column, and what has to be said about what is not."""
+    """Points of one column, and remarks about those that are not drawn."""
 
     rows: list[Point]
     axis: list[str]
@@ -106,10 +181,10 @@ def in_state(rows: Iterable[Point], *states: str) -> list[Point]:
 
 
 def _drawn(value: object, bar: Interval | None) -> Point:
-    found = number(value)
-    point: Point = {"state": _state(found, bar), "shown": shown(value, bar) if found is not None else missing(bar)}
-    if found is not None:
-        point["value"] = found
+    height = number(value)
+    point: Point = {"state": _state(height, bar), "shown": shown(value, bar) if height is not None else missing(bar)}
+    if height is not None:
+        point["value"] = height
     if bar is not None:
         error = max(abs(bar.lower), abs(bar.upper)) if bar.lower == bar.upper else bar.upper - bar.lower
         point["interval"] = ends(bar, error / 2 if math.isfinite(error) else _finite_end(bar) / 100)
@@ -136,7 +211,7 @@ def _finite_end(bar: Interval) -> float:
 
 
 def _place(key: object, axis: str) -> float | str | None:
-    """Where a key lies on an axis of numbers or of time; None for a key that has no place there."""
+    """Position of a key on an axis of numbers or of time; None for a key that has no place there."""
     if axis == QUANTITATIVE:
         return number(key)
     if axis == TEMPORAL and isinstance(key, date):

@@ -1,11 +1,49 @@
-"""What is drawn for which point of an axis: an interval as what it is, and never as nothing."""
+"""Panels of a chart: one for each column of numbers, with every interval drawn as it is."""
 
+import textwrap
 from typing import Any
 
-from hedgerow.answer.plot.choice import NOMINAL, QUANTITATIVE, TEMPORAL, PlotChoice
-from hedgerow.answer.plot.layers import ABOVE, BELOW, CROSS, DARK, DASHED, GREY, RULE, filled, having, lacking, layer
-from hedgerow.answer.plot.library import AnyChart, altair, harmless
-from hedgerow.answer.plot.points import ASTRAY, BOUNDED, EXACT, MISSING, OPEN, Points, in_state, with_runs
+import pyarrow as pa
+
+from hedgerow.answer.plot.library import (
+    ABOVE,
+    BELOW,
+    CROSS,
+    DARK,
+    DASHED,
+    GREY,
+    LEFT,
+    RIGHT,
+    RULE,
+    AnyChart,
+    Point,
+    altair,
+    filled,
+    harmless,
+    having,
+    lacking,
+    layer,
+)
+from hedgerow.answer.plot.points import (
+    ALONE,
+    ASTRAY,
+    BOUNDED,
+    EXACT,
+    MISSING,
+    NOMINAL,
+    OPEN,
+    QUANTITATIVE,
+    TEMPORAL,
+    PlotChoice,
+    Points,
+    Wanted,
+    choose,
+    in_state,
+    notes_of,
+    points,
+    with_runs,
+)
+from hedgerow.answer.released import ReleasedTable
 
 HEIGHT, WIDTH, STEP, WIDEST = 240, 420, 26, 1_400
 
@@ -41,7 +79,7 @@ class Panel:
 
     def _lines(self) -> list[AnyChart]:
         run = self._alt.Detail(field="run", type=NOMINAL)
-        joined, lonely = ([row for row in self._barred if row["lonely"] is alone] for alone in (False, True))
+        joined, lonely = ([row for row in self._barred if row["lonely"] is single] for single in (False, True))
         line = [row for row in self._sure if not row["lonely"]]
         return [
             *layer(joined, "area", {**self._between(), "detail": run}, opacity=0.25),
@@ -58,11 +96,11 @@ class Panel:
 
     def _open(self) -> list[AnyChart]:
         """Dashes from where an interval begins, or else from the value, to the edge, and an arrow there."""
-        found = in_state(self._rows, OPEN)
+        unbounded = in_state(self._rows, OPEN)
         layers = []
         for end, other, edge, arrow in (("upper", "lower", 0, ABOVE), ("lower", "upper", "height", BELOW)):
             to = self._alt.value(edge)
-            open_here = lacking(found, end)
+            open_here = lacking(unbounded, end)
             starts = ((having(open_here, other), other), (lacking(open_here, other), "value"))
             for rows, start in starts:
                 layers += layer(rows, "rule", self._along(y=self._y(start), y2=to), **DASHED)
@@ -91,14 +129,18 @@ class Panel:
 
     def _along(self, *, colour: bool = False, **more: object) -> dict[str, Any]:
         """The encoding that all layers share."""
-        found: dict[str, Any] = {"x": self._x(), "tooltip": tooltips(self._title(), self._name, self._group()), **more}
+        encoding: dict[str, Any] = {
+            "x": self._x(),
+            "tooltip": tooltips(self._title(), self._name, self._group()),
+            **more,
+        }
         if self._choice.colours:
             scale = self._alt.Scale(domain=self._points.colours)
             if colour:
-                found["color"] = self._alt.Color(field="group", type=NOMINAL, title=self._group(), scale=scale)
+                encoding["color"] = self._alt.Color(field="group", type=NOMINAL, title=self._group(), scale=scale)
             if self._choice.axis == NOMINAL:
-                found["xOffset"] = self._alt.XOffset(field="group", type=NOMINAL, scale=scale)
-        return found
+                encoding["xOffset"] = self._alt.XOffset(field="group", type=NOMINAL, scale=scale)
+        return encoding
 
     def _x(self) -> AnyChart:
         options: dict[str, Any] = {}
@@ -130,12 +172,82 @@ class Panel:
 
 
 def blank() -> list[AnyChart]:
-    """What a chart without rows consists of."""
+    """The layer of a chart without rows."""
     return [altair().Chart(altair().InlineData(values=[])).mark_point()]
 
 
 def tooltips(key: str | None, name: str, group: str | None) -> list[AnyChart]:
-    """What is said of a point when it is pointed at: all as text, as it is printed elsewhere."""
+    """Text of a point under the pointer, as it is printed elsewhere."""
     fields = {"key": key, "group": group, "shown": name, "interval": "interval", "note": "note"}
     tip = altair().Tooltip
     return [tip(field=field, type=NOMINAL, title=title) for field, title in fields.items() if title is not None]
+
+
+ALONE_HEIGHT, LINE = 110, 85
+
+
+def alone(row: Point, name: str) -> AnyChart:
+    """The number, a point with a rule; dashes and arrows where the interval is open."""
+    library = altair()
+    tip = tooltips(None, name, None)
+    at = {"y": library.value(LINE), "tooltip": tip}
+    large = {"x": library.value(WIDTH / 2), "y": library.value(35), "text": library.Text(field="shown", type=NOMINAL)}
+    spot = {**at, "x": _x("value", name)}
+    between = {**at, "x": _x("lower", name), "x2": library.X2(field="upper")}
+    layers = [
+        *layer([row], "text", {**large, "tooltip": tip}, fontSize=30, color=DARK),
+        *layer(in_state([row], BOUNDED), "rule", between, **{**RULE, "color": DARK}),
+        *_open(row, name, at),
+        *layer(in_state([row], EXACT, BOUNDED), "point", spot, **filled("circle", 90)),
+        *layer(in_state([row], OPEN, ASTRAY), "point", spot, filled=False, opacity=1, size=90),
+    ]
+    return library.layer(*layers).properties(width=WIDTH, height=ALONE_HEIGHT)
+
+
+def _open(row: Point, name: str, at: dict[str, Any]) -> list[AnyChart]:
+    unbounded = in_state([row], OPEN)
+    layers = []
+    for end, other, edge, arrow in (("upper", "lower", "width", RIGHT), ("lower", "upper", 0, LEFT)):
+        to = altair().value(edge)
+        open_here = lacking(unbounded, end)
+        for rows, start in ((having(open_here, other), other), (lacking(open_here, other), "value")):
+            layers += layer(rows, "rule", {**at, "x": _x(start, name), "x2": to}, **DASHED)
+        layers += layer(open_here, "point", {**at, "x": to}, **filled(arrow, color=GREY))
+    return layers
+
+
+def _x(field: str, name: str) -> AnyChart:
+    """An axis that holds zero only if the interval does: one bar has nothing else to be compared with."""
+    scale = altair().Scale(zero=False, nice=True, padding=30)
+    return altair().X(field=field, type=QUANTITATIVE, title=name, scale=scale)
+
+
+def plot_answer(answer: ReleasedTable, schema: pa.Schema, wanted: Wanted) -> AnyChart:
+    """Return a panel, or several below each other."""
+    library = altair()
+    choice = choose(answer, schema, wanted)
+    panels = [_panel(answer, choice, name) for name in choice.y]
+    return panels[0] if len(panels) == 1 else library.vconcat(*panels)
+
+
+def _panel(answer: ReleasedTable, choice: PlotChoice, y: str) -> AnyChart:
+    drawn = points(answer, choice, y)
+    name = harmless(y)
+    chart = alone(drawn.rows[0], name) if choice.axis == ALONE else Panel(drawn, choice, name).chart()
+    remarks = [*drawn.remarks, *_noisy_axis(answer, choice), *notes_of(drawn.rows)]
+    lines = [line for text in remarks for line in textwrap.wrap(text, 70)]
+    return chart.properties(title={"text": _title(answer, choice, y), "subtitle": lines, "anchor": "start"})
+
+
+def _title(answer: ReleasedTable, choice: PlotChoice, y: str) -> str:
+    keys = [name for name in (choice.x, *choice.colours) if name is not None]
+    by = f" by {', '.join(map(harmless, keys))}" if keys and choice.axis != ALONE else ""
+    if not len(answer):
+        return f"{harmless(y)}{by}: no rows"
+    noise = f", {100 * answer.confidence:.10g} % intervals" if y in answer.noisy else ", exact"
+    return f"{harmless(y)}{by}{noise}"
+
+
+def _noisy_axis(answer: ReleasedTable, choice: PlotChoice) -> list[str]:
+    noisy = choice.x is not None and choice.x in answer.noisy
+    return [f"{harmless(choice.x or '')} is noisy, too; its intervals are not drawn"] if noisy else []

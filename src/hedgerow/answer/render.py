@@ -1,15 +1,56 @@
-"""Answers in a notebook: a table in HTML, with a small bar beside every number. No script, and nothing unescaped."""
+"""Answers for people: a table on the terminal, and one in HTML for a notebook."""
 
-from collections.abc import Collection, Iterable, Mapping
+import io
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from html import escape
 from math import isinf
 
-from hedgerow.answer.captions import MOST_ROWS, caption, notes
+from rich.console import Console
+from rich.measure import Measurement
+from rich.table import Table
+from rich.text import Text
+
+from hedgerow.answer.captions import MOST_ROWS, about_people, caption, cells, headings, notes
 from hedgerow.answer.plain import number, on_one_line, shown
-from hedgerow.answer.population import about_people, cells, headings
 from hedgerow.answer.released import ReleasedTable
 from hedgerow.error_bars.intervals.interval import Interval
+
+
+def rich_table(answer: ReleasedTable) -> Table:
+    """The answer as a Rich table; numbers with their error to the right."""
+    table = Table()
+    people = about_people(answer)
+    for name in answer.columns:
+        for heading in (name, *(headings(name) if name in people else ())):
+            side = "right" if name in answer.noisy else "left"
+            table.add_column(Text(on_one_line(heading)), justify=side, no_wrap=True)  # type: ignore[arg-type]
+    for row in _cells(answer):
+        table.add_row(*map(Text, row))
+    return table
+
+
+def text_table(answer: ReleasedTable) -> str:
+    """The answer as plain text: a table as wide as its numbers need, what ± means, and each note once."""
+    buffer = io.StringIO()
+    console = Console(file=buffer, width=100_000, color_system=None, highlight=False, markup=False)
+    table = rich_table(answer)
+    console.width = max(80, Measurement.get(console, console.options, table).maximum)
+    console.print(table)
+    lines = [buffer.getvalue().rstrip("\n"), caption(answer), *(f"note: {note}" for note in notes(answer))]
+    return "\n".join(lines)
+
+
+def _cells(answer: ReleasedTable) -> Iterator[list[str]]:
+    columns = [answer[name] for name in answer.columns]
+    people = about_people(answer)
+    rows = list(zip(*columns, strict=True))[:MOST_ROWS]
+    for row, bars in zip(rows, answer.intervals, strict=False):
+        texts: list[str] = []
+        for name, value in zip(answer.columns, row, strict=True):
+            texts += [shown(value, bars.get(name)), *(cells(bars, name) if name in people else ())]
+        yield texts
+
 
 TRACK = "display:inline-block;width:6em;height:.6em;margin-left:.6em;border-bottom:1px solid #8884"
 BAR, OPEN, TICK = "#4c78a888", "#4c78a833", "#1f4e79"
@@ -25,7 +66,7 @@ class _Scale:
     high: float
 
     def place(self, value: float) -> float:
-        """Where on the track a number lies, in percent; an open end is the end of the track."""
+        """Position of a number on the track, in percent; an open end is the end of the track."""
         return min(max(100 * (value - self.low) / (self.high - self.low), 0.0), 100.0)
 
 
@@ -35,16 +76,13 @@ def html_table(answer: ReleasedTable) -> str:
     bars = answer.intervals[:MOST_ROWS]
     scales = {name: _scale(columns[name], [row.get(name) for row in bars]) for name in answer.noisy}
     people = about_people(answer)
-    rows = [_row(dict(zip(columns, row, strict=True)), bars[i], scales, people) for i, row in enumerate(_rows(columns))]
-    names = [each for name in answer.columns for each in (name, *(headings(name) if name in people else ()))]
+    values = zip(*columns.values(), strict=True)
+    rows = [_row(dict(zip(columns, row, strict=True)), bars[i], scales, people) for i, row in enumerate(values)]
+    names = [heading for name in answer.columns for heading in (name, *(headings(name) if name in people else ()))]
     head = "".join(f"<th>{_safe(name)}</th>" for name in names)
     lines = [caption(answer), *(f"note: {note}" for note in notes(answer))]
     below = "".join(f"<p>{escape(line, quote=True)}</p>" for line in lines)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>{below}"
-
-
-def _rows(columns: Mapping[str, list[object]]) -> Iterable[tuple[object, ...]]:
-    return zip(*columns.values(), strict=True)
 
 
 def _row(
@@ -53,12 +91,12 @@ def _row(
     scales: Mapping[str, _Scale | None],
     people: Collection[str],
 ) -> str:
-    made = []
+    row = []
     for name, value in values.items():
-        made.append(_cell(value, bars.get(name), scales.get(name)))
+        row.append(_cell(value, bars.get(name), scales.get(name)))
         beside = cells(bars, name) if name in people else ()
-        made += [f'<td style="text-align:right;white-space:nowrap">{_safe(text)}</td>' for text in beside]
-    return f"<tr>{''.join(made)}</tr>"
+        row += [f'<td style="text-align:right;white-space:nowrap">{_safe(text)}</td>' for text in beside]
+    return f"<tr>{''.join(row)}</tr>"
 
 
 def _cell(value: object, bar: Interval | None, scale: _Scale | None) -> str:
@@ -94,7 +132,7 @@ def _stripe(colour: str, left: float, right: float) -> str:
 def _scale(values: list[object], bars: list[Interval | None]) -> _Scale | None:
     """From the least to the largest that is drawn, and from zero where that is not far."""
     ends = [end for bar in bars if bar is not None for end in (bar.lower, bar.upper)]
-    drawn = [found for value in [*values, *ends] if (found := number(value)) is not None]
+    drawn = [finite for value in [*values, *ends] if (finite := number(value)) is not None]
     if not drawn:
         return None
     low, high = min(drawn), max(drawn)
