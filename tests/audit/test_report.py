@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 import pytest
 
 from hedgerow.audit import AuditReport, Claim, Judged, PairReport
-from hedgerow.cli.audit_page import html_page, summary
+from hedgerow.cli.audit import html_page, summary
 
 PURE = Claim(epsilon=1.0, delta=0.0)
 NORMAL = Claim(epsilon=1.0, delta=1e-6, mu=0.2367, mass=1e-8, pure=1e-12)

@@ -17,8 +17,8 @@ from hedgerow.accounting import (
 )
 from hedgerow.accounting.budget import Charge, Spending
 from hedgerow.catalog import load_catalog
-from hedgerow.cli.bars import bar
-from hedgerow.cli.trail_file import write_trail
+from hedgerow.cli.budget import write_trail
+from hedgerow.cli.output import bar
 from hedgerow.errors import LedgerError
 from hedgerow.ledger import open_ledger
 from hedgerow.session.page import figure, percent, spending

@@ -4,8 +4,8 @@ import doctest
 
 import pytest
 
-import hedgerow.cli.excerpt
-from hedgerow.cli.excerpt import excerpt
+import hedgerow.cli.errors
+from hedgerow.cli.errors import excerpt
 from hedgerow.errors import Span
 
 
@@ -29,7 +29,7 @@ def test_an_error_shows_the_line_of_the_catalog(run, shop):
 
 
 def test_the_example_in_the_docstring_runs():
-    found = doctest.testmod(hedgerow.cli.excerpt)
+    found = doctest.testmod(hedgerow.cli.errors)
     assert found.attempted > 0
     assert found.failed == 0
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from hedgerow.cli.faults import guarded
+from hedgerow.cli.errors import guarded
 from hedgerow.errors import ConditionNotMet
 
 COUNT = "SELECT COUNT(*) FROM customers"

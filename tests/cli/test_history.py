@@ -8,7 +8,7 @@ import pytest
 from hedgerow.accounting import GaussianEvent, LaplaceEvent, gaussian_mu
 from hedgerow.accounting.budget import Charge
 from hedgerow.catalog import load_catalog
-from hedgerow.cli.history_page import chart
+from hedgerow.cli.budget_page import chart
 from hedgerow.ledger import HistoryEntry, caps_for, open_ledger
 
 PRICE = Fraction(gaussian_mu(0.1, 1e-7)) ** 2

@@ -12,8 +12,7 @@ import pytest
 
 import hedgerow as hr
 from hedgerow import owners_log
-from hedgerow.cli.faults import guarded
-from hedgerow.cli.owners_log import keep_owners_log
+from hedgerow.cli.errors import guarded, keep_owners_log
 from hedgerow.ledger import file_of
 from hedgerow.owners_log import KEPT, LOGGED, NOT_LOGGED, VARIABLE, OwnersFile
 

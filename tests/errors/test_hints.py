@@ -9,7 +9,8 @@ import pytest
 from typer.testing import CliRunner
 
 import hedgerow as hr
-from hedgerow.cli import app, words
+from hedgerow.cli import app
+from hedgerow.cli import errors as words
 from hedgerow.plan import syntax as suggestions
 
 HERE = Path(__file__).parent

@@ -1,22 +1,65 @@
 """hedgerow budget."""
 
-from typing import Annotated, Any
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated, Any, TextIO
 
 import typer
 
 from hedgerow.catalog import Catalog, load_catalog
 from hedgerow.cli import options
-from hedgerow.cli.asking import stated
 from hedgerow.cli.budget_page import budget_page
 from hedgerow.cli.budget_report import report
-from hedgerow.cli.faults import UsageError, pointing
-from hedgerow.cli.output import tell, write_json
-from hedgerow.cli.plan import price_plan
-from hedgerow.cli.plan_page import plan_page
-from hedgerow.cli.trail_file import print_trail, write_trail
+from hedgerow.cli.errors import UsageError, pointing
+from hedgerow.cli.output import say, tell, write_json
+from hedgerow.cli.plan import plan_page, price_plan
+from hedgerow.cli.statements import stated
 from hedgerow.errors import LedgerError
 from hedgerow.ledger import Ledger, open_ledger, raise_budget
 from hedgerow.session import ledger_path
+
+
+def print_trail(lines: Iterable[str]) -> None:
+    """Print the trail."""
+    for line in lines:
+        say(line)
+
+
+def write_trail(lines: Iterable[str], file: str) -> int:
+    """Write the trail to a new file, whole or not at all, and return its number of entries. Overwrite nothing."""
+    path = Path(file)
+    try:
+        stream = path.open("x", encoding="utf-8", newline="\n")
+    except FileExistsError:
+        raise UsageError(
+            f"There is a file {file} already.", code="export-exists", hint="Name another, or - for standard output."
+        ) from None
+    except OSError:
+        raise _unwritable(file) from None
+    try:
+        with stream:
+            return _write(lines, stream)
+    except BaseException as error:
+        path.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise _unwritable(file) from None
+        raise
+
+
+def _write(lines: Iterable[str], stream: TextIO) -> int:
+    number = 0
+    for number, line in enumerate(lines, start=1):  # noqa: B007 - the last one is how many there are
+        stream.write(f"{line}\n")
+    stream.flush()
+    os.fsync(stream.fileno())
+    return number
+
+
+def _unwritable(file: str) -> UsageError:
+    return UsageError(
+        f"The trail cannot be written to {file}.", code="export-unwritable", hint="Check the folder and the disk."
+    )
 
 
 def budget(
@@ -75,7 +118,11 @@ def budget(
             _raise(declared, ledger)
         with _open(declared, ledger) as book:
             if plan is not None and db is not None:
-                _plan(plan, db, declared, book, analyst, dialect, asked, as_json=as_json)
+                priced = price_plan(plan, db, declared, book, analyst=analyst, dialect=dialect, options=asked)
+                if as_json:
+                    write_json(priced.to_dict())
+                else:
+                    plan_page(priced)
             elif export is not None:
                 _export(book, export, as_json=as_json)
             else:
@@ -86,20 +133,19 @@ def _check_together(plan: str | None, db: str | None, *, with_plan: dict[str, An
     """Refuse options that mean nothing together."""
     if plan is None and with_plan:
         named = ", ".join(f"--{name.replace('_', '-')}" for name in with_plan)
-        raise UsageError(f"Only a plan can be asked for with {named}.", hint="Name a file of statements with --plan.")
+        verb = "requires" if len(with_plan) == 1 else "require"
+        raise UsageError(f"{named} {verb} --plan.", hint="Name a file of statements with --plan.")
     if plan is not None and without:
-        raise UsageError("--plan is about the future: it stands without --history, --verify, --export and --raise.")
+        raise UsageError("--plan cannot be combined with --history, --verify, --export or --raise.")
     if plan is not None and db is None:
-        raise UsageError("A plan is priced for a database.", hint="Name it with --db. No private row will be read.")
+        raise UsageError("--plan requires --db.", hint="Name the database with --db. No private row will be read.")
 
 
 def _open(catalog: Catalog, ledger: str | None) -> Ledger:
-    place = ledger_path(catalog, ledger)
-    return open_ledger(place, dataset=catalog.dataset, policy=catalog.budget, notice=_notice)
-
-
-def _notice(text: str) -> None:
-    tell(f"hedgerow: {text}")
+    location = ledger_path(catalog, ledger)
+    return open_ledger(
+        location, dataset=catalog.dataset, policy=catalog.budget, notice=lambda text: tell(f"hedgerow: {text}")
+    )
 
 
 def _raise(catalog: Catalog, ledger: str | None) -> None:
@@ -116,24 +162,6 @@ def _raise(catalog: Catalog, ledger: str | None) -> None:
     tell("The budget is raised, and the history says so. The wider guarantee holds for every earlier answer too.")
 
 
-def _plan(
-    file: str,
-    db: str,
-    catalog: Catalog,
-    book: Ledger,
-    analyst: str | None,
-    dialect: str | None,
-    asked: dict[str, Any],
-    *,
-    as_json: bool,
-) -> None:
-    found = price_plan(file, db, catalog, book, analyst=analyst, dialect=dialect, options=asked)
-    if as_json:
-        write_json(found.to_dict())
-    else:
-        plan_page(found)
-
-
 def _export(book: Ledger, file: str, *, as_json: bool) -> None:
     if file == "-":
         print_trail(book.export())
@@ -146,8 +174,8 @@ def _export(book: Ledger, file: str, *, as_json: bool) -> None:
 
 
 def _print(book: Ledger, catalog: Catalog, *, history: bool, verify: bool, as_json: bool) -> None:
-    found = report(book, catalog.budget, verify=verify)
+    gathered = report(book, catalog.budget, verify=verify)
     if as_json:
-        write_json(found.to_dict(history=history))
+        write_json(gathered.to_dict(history=history))
     else:
-        budget_page(found, history=history)
+        budget_page(gathered, history=history)

@@ -1,15 +1,110 @@
-"""Everything that `hedgerow budget` shows, gathered once: the filter's state, analysts, accountants, history."""
+"""Everything that `hedgerow budget` shows, gathered once: state of the filter, analysts, accountants, forecast."""
 
-from collections.abc import Mapping, Sequence
+import math
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from json import loads
 from typing import Any
 
+from hedgerow.accounting import AnyEvent, event_from_dict
 from hedgerow.accounting.budget import Cost
 from hedgerow.catalog import BudgetPolicy
-from hedgerow.cli.outlook import Outlook, charges_in, events_in, lifetime_used, outlook
+from hedgerow.cli.output import NAMES
 from hedgerow.ledger import AnalystView, BudgetView, HistoryEntry, Ledger, Verification
 from hedgerow.ledger.base import ANONYMOUS
+from hedgerow.ledger.limits import LedgerTerms
 from hedgerow.session.forecast import total
+
+LAST = 10
+"""Number of last charges that stand for the next ones."""
+
+ROUNDING = 1 + 1e-12
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """Number of further charges like the last ones that fit.
+
+    Attributes:
+        left: The number; None where there is always a next one (`schedule: open`).
+        like: The number of charges in the mean.
+        until: The coordinate that runs out first.
+    """
+
+    left: int | None
+    like: int
+    until: str | None
+
+
+def charges_in(history: Sequence[HistoryEntry]) -> list[HistoryEntry]:
+    """The charges among the entries, without the owner's own acts."""
+    return [entry for entry in history if "events" in entry.charge]
+
+
+def events_in(charges: Iterable[HistoryEntry]) -> list[AnyEvent]:
+    """Every event of the charges, in order."""
+    return [event_from_dict(event) for entry in charges for event in entry.charge["events"]]
+
+
+def cost_of(charges: Iterable[HistoryEntry]) -> dict[str, float]:
+    """Sum of what the charges took from each coordinate."""
+    total = {"gaussian": 0.0, "pure": 0.0, "mass": 0.0}
+    for event in events_in(charges):
+        for name in total:
+            total[name] += float(getattr(event.cost, name))
+    return total
+
+
+def outlook(book: Ledger, policy: BudgetPolicy, view: BudgetView, charges: Sequence[HistoryEntry]) -> Outlook | None:
+    """The mean of the last charges against what remains, in the coordinate that runs out first; None without a charge.
+
+    It is a guess for people: the next question may cost something else, and the filter decides.
+    """
+    last = charges[-LAST:]
+    if not last:
+        return None
+    if policy.schedule is not None:
+        return Outlook(None, len(last), None)
+    mean = {name: amount / len(last) for name, amount in cost_of(last).items()}
+    rooms = {NAMES[name]: (room, mean[name]) for name, room in _room(book.caps, view).items()}
+    if policy.refresh is not None and policy.lifetime is not None:
+        for name, room in _lifetime_room(policy, charges).items():
+            rooms[f"the lifetime's {NAMES[name]}"] = (room, mean[name])
+    if policy.queries is not None:
+        rooms["the number of queries"] = _number_left(book, policy.queries, view, len(last))
+    numbers = {name: math.floor(max(0.0, room) / price * ROUNDING) for name, (room, price) in rooms.items() if price}
+    first = min(numbers, key=lambda name: numbers[name]) if numbers else None
+    return None if first is None else Outlook(numbers[first], len(last), first)
+
+
+def _room(caps: Cost, view: BudgetView) -> dict[str, float]:
+    return {name: (1.0 - used) * float(getattr(caps, name)) for name, used in view.used.items()}
+
+
+def _lifetime_room(policy: BudgetPolicy, charges: Sequence[HistoryEntry]) -> dict[str, float]:
+    caps = LedgerTerms.of(policy).lifetime_caps
+    if caps is None:
+        return {}
+    spent = cost_of(charges)
+    return {name: float(getattr(caps.cost, name)) - amount for name, amount in spent.items()}
+
+
+def lifetime_used(policy: BudgetPolicy, charges: Sequence[HistoryEntry]) -> Mapping[str, float] | None:
+    """The fractions of the caps over all periods together; None where the owner set none."""
+    caps = LedgerTerms.of(policy).lifetime_caps
+    if policy.refresh is None or caps is None:
+        return None
+    spent, whole = cost_of(charges), caps.cost
+    return {name: amount / float(getattr(whole, name)) if amount else 0.0 for name, amount in spent.items()}
+
+
+def _number_left(book: Ledger, number: int, view: BudgetView, like: int) -> tuple[float, float]:
+    """Number of basic queries left, and number that the last charges counted as."""
+    lines = deque((loads(line) for line in book.export()), maxlen=3 * LAST)
+    counted = [line["body"]["queries"] for line in lines if line["kind"] == "charged"][-like:]
+    begun = any(view.used.values())  # a new period begins with a new number
+    return number - (lines[-1]["total"]["queries"] if begun else 0), sum(counted) / max(1, len(counted))
 
 
 @dataclass(frozen=True)
@@ -35,17 +130,17 @@ class BudgetReport:
     def to_dict(self, *, history: bool) -> dict[str, Any]:
         """The JSON of the command line."""
         ahead = self.outlook
-        found = self.view.to_dict() | {
-            "analysts": {name: each.to_dict() for name, each in self.analysts.items()},
+        shown = self.view.to_dict() | {
+            "analysts": {name: view.to_dict() for name, view in self.analysts.items()},
             "lifetime": None if self.lifetime is None else {"used": dict(self.lifetime)},
             "left": None if ahead is None else {"queries": ahead.left, "like": ahead.like, "until": ahead.until},
             "accountants": {"decides": False, "delta": self.policy.delta, "epsilons": dict(self.epsilons)},
         }
         if history:
-            found["history"] = [asdict(entry) for entry in self.history]
+            shown["history"] = [asdict(entry) for entry in self.history]
         if self.checked is not None:
-            found["verified"] = asdict(self.checked)
-        return found
+            shown["verified"] = asdict(self.checked)
+        return shown
 
 
 def report(book: Ledger, policy: BudgetPolicy, *, verify: bool) -> BudgetReport:
@@ -68,10 +163,10 @@ def report(book: Ledger, policy: BudgetPolicy, *, verify: bool) -> BudgetReport:
 
 
 def _analysts(book: Ledger, policy: BudgetPolicy, view: BudgetView) -> dict[str, AnalystView]:
-    """Whoever was charged, and then those who have a cap of their own and were not."""
-    found = dict(view.analysts)
+    """Everybody who was charged, and then those who have a cap of their own and were not."""
+    views = dict(view.analysts)
     for name in policy.analysts:
-        if name not in found and name != ANONYMOUS:
+        if name not in views and name != ANONYMOUS:
             own = book.budget(name)
-            found[name] = AnalystView(own.limit, own.spent, own.remaining, own.used, own.queries)
-    return found
+            views[name] = AnalystView(own.limit, own.spent, own.remaining, own.used, own.queries)
+    return views

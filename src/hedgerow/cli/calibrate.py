@@ -1,15 +1,53 @@
 """hedgerow calibrate."""
 
-from typing import Annotated
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 from rich.table import Table
 
 from hedgerow.calibration.calibrate import Calibration, ColumnRange
+from hedgerow.catalog import load_catalog
+from hedgerow.catalog.patch import patched
 from hedgerow.cli import options
-from hedgerow.cli.asking import asking
-from hedgerow.cli.catalog_file import write_changes
+from hedgerow.cli.errors import UsageError
 from hedgerow.cli.output import say, show_table, tell, write_json
+from hedgerow.cli.statements import asking
+
+MARK = "\ufeff"
+"""Mark that some editors put before the first byte of a UTF-8 file."""
+
+
+def write_changes(catalog: str, changes: Mapping[tuple[str, ...], Any]) -> None:
+    """Write `changes` into the file, in whole or not at all: what is written has been read back as a catalog."""
+    path = Path(catalog)
+    try:
+        text = path.read_bytes().decode("utf-8")
+        mark = MARK if text.startswith(MARK) else ""
+        _exchange(path, mark + patched(text.removeprefix(MARK), changes))
+    except OSError:
+        raise UsageError(
+            f"{catalog} could not be written.",
+            code="catalog-unwritable",
+            hint="What was found stays in the ledger: make the file writable, and repeat the command, which is free.",
+        ) from None
+
+
+def _exchange(path: Path, text: str) -> None:
+    draft = path.with_name(f".{path.name}.{os.getpid()}.new")
+    with draft.open("xb") as stream:
+        stream.write(text.encode("utf-8"))
+        stream.flush()
+        os.fsync(stream.fileno())
+    try:
+        load_catalog(draft)
+        draft.chmod(path.stat().st_mode)
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
+
 
 EXCEEDING = "about one person in a hundred has more"
 
@@ -48,15 +86,20 @@ def calibrate(
     """
     text = f"calibrate {table}"
     with asking(text, db=db, catalog=catalog, ledger=ledger, analyst=analyst, dialect=None) as database:
-        found = database.calibrate(
-            table, _listed(columns), epsilon=epsilon, delta=delta, by=_listed(by), progress=_looking
+        calibration = database.calibrate(
+            table,
+            _listed(columns),
+            epsilon=epsilon,
+            delta=delta,
+            by=_listed(by),
+            progress=lambda subject: tell(f"looking at {subject} …"),
         )
         if write:
-            write_changes(catalog, found.changes())
+            write_changes(catalog, calibration.changes())
     if as_json:
-        write_json(found.to_dict())
+        write_json(calibration.to_dict())
     else:
-        _show(found)
+        _show(calibration)
     if write:
         tell(f"Written to {catalog}.")
 
@@ -65,22 +108,18 @@ def _listed(names: str | None) -> list[str] | None:
     return None if names is None else [name.strip() for name in names.split(",") if name.strip()]
 
 
-def _looking(subject: str) -> None:
-    tell(f"looking at {subject} …")
-
-
-def _show(found: Calibration) -> None:
+def _show(calibration: Calibration) -> None:
     table = Table("what", "found", "epsilon")
-    for column in found.columns:
+    for column in calibration.columns:
         table.add_row(column.column, _ends(column), f"{column.epsilon:.4g}")
     for name, limit, value in (
-        ("max_rows", found.rows, found.max_rows),
-        ("max_groups", found.groups, found.max_groups),
+        ("max_rows", calibration.rows, calibration.max_rows),
+        ("max_groups", calibration.groups, calibration.max_groups),
     ):
         if limit is not None:
             table.add_row(name, _limit(value), f"{limit.epsilon:.4g}")
     show_table(table)
-    say(f"epsilon {found.charge.epsilon:.4g}, delta {found.charge.delta:.4g} in all; {EXCEEDING}")
+    say(f"epsilon {calibration.charge.epsilon:.4g}, delta {calibration.charge.delta:.4g} in all; {EXCEEDING}")
 
 
 def _ends(column: ColumnRange) -> str:

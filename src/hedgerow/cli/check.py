@@ -9,7 +9,7 @@ from rich.text import Text
 from hedgerow.backends import Backend, connect_backend
 from hedgerow.catalog import Finding, check_catalog, load_catalog
 from hedgerow.cli import options
-from hedgerow.cli.faults import pointing
+from hedgerow.cli.errors import pointing
 from hedgerow.cli.output import stdout, tell, write_json
 from hedgerow.owners_log import beside, keep
 
@@ -34,8 +34,13 @@ def check(*, db: options.Db, catalog: options.CatalogFile, as_json: options.Json
     wrong = any(finding.level == "error" for finding in findings)
     if as_json:
         listed = [
-            {"level": each.level, "subject": each.subject, "message": each.message, "basis": each.basis}
-            for each in findings
+            {
+                "level": finding.level,
+                "subject": finding.subject,
+                "message": finding.message,
+                "basis": finding.basis,
+            }
+            for finding in findings
         ]
         tell(OWNERS)
         write_json({"ok": not wrong, "findings": listed})
@@ -56,7 +61,7 @@ def _look(db: str, catalog: str) -> list[Finding]:
 
 
 def _connection(backend: Backend) -> Finding:
-    """Whose the settings of this very connection are."""
+    """Finding about the settings of this connection: locked, or another program's."""
     if backend.handed_in:
         return Finding("warning", "connection", "This connection was handed in: its settings are not ours to lock.")
     said = "hedgerow opened this database itself: read-only, with its settings locked."

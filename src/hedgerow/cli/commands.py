@@ -14,10 +14,9 @@ from hedgerow.cli.budget import budget
 from hedgerow.cli.calibrate import calibrate
 from hedgerow.cli.check import check
 from hedgerow.cli.demo import demo
-from hedgerow.cli.faults import guarded
+from hedgerow.cli.errors import guarded, keep_owners_log
 from hedgerow.cli.init import init
 from hedgerow.cli.output import say
-from hedgerow.cli.owners_log import keep_owners_log
 from hedgerow.cli.query import query
 from hedgerow.cli.quote import quote
 from hedgerow.cli.ratio import ratio
@@ -50,7 +49,7 @@ class Commands(TyperGroup):
 
 
 def _wants_json(words: Sequence[str]) -> bool:
-    """Whether `--json` stands among the options, which is known even where the rest cannot be read."""
+    """Look for `--json` among the options, even where the rest cannot be read."""
     options = words[: words.index("--")] if "--" in words else words
     return "--json" in options
 

@@ -1,13 +1,231 @@
 """hedgerow init."""
 
+import math
+import os
 import sys
-from typing import Annotated
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Annotated, Any
+from urllib.parse import urlsplit
 
 import typer
 
+from hedgerow.backends import connect_backend
+from hedgerow.catalog import BudgetPolicy, draft_catalog
+from hedgerow.catalog.load_budget import DELTAS, EPSILONS
+from hedgerow.catalog.strict_yaml import FILL_IN
 from hedgerow.cli import options
-from hedgerow.cli.foundation import Foundation, lay, places
+from hedgerow.cli.errors import UsageError
 from hedgerow.cli.output import say, tell, write_json
+from hedgerow.errors import LedgerError, ParameterError
+from hedgerow.execution.request import real
+from hedgerow.ledger import create_ledger, open_ledger
+from hedgerow.schema import Schema
+
+JOURNAL = "-journal"
+"""Suffix that SQLite appends to the name of a file that it has not finished with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """The source of a dataset as it was stated, the file it names (or is called after), its catalog and its ledger."""
+
+    source: str
+    database: Path
+    catalog: Path
+    ledger: Path
+
+    def check_free(self, *, force: bool) -> None:
+        """Refuse to write over the database, whatever is said, and over a catalog unless it is said."""
+        for path in (self.catalog, self.ledger):
+            if _same(path, self.database):
+                raise UsageError(
+                    f"{path} is the database itself.", code="over-database", hint="Name another file with --catalog."
+                )
+        if _same(self.catalog, self.ledger):
+            raise UsageError(
+                f"{self.catalog} would be catalog and ledger at once.",
+                code="over-ledger",
+                hint="Give the catalog the ending .yaml.",
+            )
+        if self.catalog.exists() and not force:
+            raise UsageError(
+                f"There is a catalog at {self.catalog} already.",
+                code="catalog-exists",
+                hint="Name another file with --catalog, or begin again with --force.",
+            )
+
+
+def places(database: str, catalog: str | None) -> Places:
+    """The catalog where the owner says, or beside the database; the ledger beside the catalog."""
+    named = _named(database)
+    written = named.with_suffix(".yaml") if catalog is None else Path(catalog)
+    return Places(database, named, written, written.with_suffix(".ledger"))
+
+
+def _named(database: str) -> Path:
+    """The file that is meant; for a server, a file in this folder that is called after the database there."""
+    for scheme in ("duckdb:///", "sqlite:///", "spark:///"):
+        if database.startswith(scheme):
+            return Path(database.removeprefix(scheme))
+    if "://" not in database:
+        return Path(database)
+    parts = urlsplit(database)
+    return Path(PurePosixPath(parts.path).name or parts.hostname or parts.scheme)
+
+
+def set_aside(path: Path) -> Path | None:
+    """Give what is at `path` another name beside it, and say which; None if nothing is there."""
+    if not path.exists():
+        return None
+    number = 1
+    while (kept := path.with_name(f"{path.name}.old{number}")).exists():
+        number += 1
+    journal = path.with_name(path.name + JOURNAL)
+    if journal.exists():
+        journal.rename(kept.with_name(kept.name + JOURNAL))
+    path.rename(kept)
+    return kept
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write `text` to `path`, whole or not at all, and never over something that is there."""
+    draft = path.with_name(f".{path.name}.{os.getpid()}.new")
+    try:
+        with draft.open("x", encoding="utf-8", newline="\n") as stream:
+            stream.write(text)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.link(draft, path)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _same(one: Path, other: Path) -> bool:
+    return os.path.realpath(one) == os.path.realpath(other)
+
+
+@dataclass(frozen=True, slots=True)
+class Foundation:
+    """Files that were made.
+
+    Attributes:
+        open_lines: The lines of the catalog that the owner must fill in before it loads.
+        kept: The other names under which older files are kept.
+    """
+
+    dataset: str
+    catalog: Path
+    ledger: Path
+    ledger_id: str
+    open_lines: tuple[int, ...]
+    kept: tuple[Path, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON of the command line."""
+        return {
+            "dataset": self.dataset,
+            "catalog": str(self.catalog),
+            "ledger": str(self.ledger),
+            "ledger_id": self.ledger_id,
+            "fill_in": list(self.open_lines),
+            "kept": [str(path) for path in self.kept],
+        }
+
+
+def lay(
+    where: Places, *, dataset: str | None, epsilon: float, delta: float, pure_epsilon: float, force: bool
+) -> Foundation:
+    """Make ledger and catalog for the database."""
+    policy = _policy(epsilon, delta, pure_epsilon)
+    name = dataset or where.database.stem
+    schema = _schema(where.source)
+    _draft(schema, name, None, policy)  # nothing is touched if there is nothing to protect
+    kept = [aside for path in (where.ledger, where.catalog) if force and (aside := set_aside(path))]
+    identity = _ledger(where.ledger, name, policy)
+    text = _draft(schema, name, identity, policy)
+    _write(where.catalog, text)
+    return Foundation(name, where.catalog, where.ledger, identity, open_lines(text), tuple(kept))
+
+
+def _policy(epsilon: float, delta: float, pure_epsilon: float) -> BudgetPolicy:
+    whole = real("epsilon", epsilon, *EPSILONS)
+    if not (math.isfinite(pure_epsilon) and 0 <= pure_epsilon <= whole):
+        raise ParameterError(
+            "pure_epsilon is the part of epsilon that is kept for Laplace noise.",
+            code="bad-pure-epsilon",
+            hint=f"It lies between 0 and {whole:g}.",
+        )
+    return BudgetPolicy(whole, real("delta", delta, *DELTAS), float(pure_epsilon))
+
+
+def _schema(source: str) -> Schema:
+    backend = connect_backend(source)
+    try:
+        return backend.schema()
+    finally:
+        backend.close()
+
+
+def _draft(schema: Schema, dataset: str, identity: str | None, policy: BudgetPolicy) -> str:
+    return draft_catalog(
+        schema,
+        dataset=dataset,
+        ledger_id=identity,
+        epsilon=policy.epsilon,
+        delta=policy.delta,
+        pure_epsilon=policy.pure_epsilon,
+    )
+
+
+def _ledger(path: Path, dataset: str, policy: BudgetPolicy) -> str:
+    """The id of a new ledger, or of one that an interrupted try left behind."""
+    try:
+        return create_ledger(path, dataset=dataset, policy=policy)
+    except LedgerError as error:
+        if error.code != "ledger-exists":
+            raise
+    left = _left_behind(path, dataset, policy)
+    if left is None:
+        raise UsageError(
+            f"There is a ledger at {path} already, and it is not an unused one for this budget.",
+            code="ledger-exists",
+            hint="It is the record of what was spent. Name another catalog with --catalog; --force begins anew, and "
+            "keeps the old ledger under another name.",
+        )
+    return left
+
+
+def _left_behind(path: Path, dataset: str, policy: BudgetPolicy) -> str | None:
+    """The id of the ledger at `path`, if it was made for this very budget and nothing was ever charged to it."""
+    try:
+        with open_ledger(path, dataset=dataset, policy=policy) as ledger:
+            history = ledger.history()
+            terms = history[0].charge
+            made_for = (terms["epsilon"], terms["delta"])
+            return ledger.id if len(history) == 1 and made_for == (policy.epsilon, policy.delta) else None
+    except LedgerError:
+        return None
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        write_whole(path, text)
+    except FileExistsError:
+        raise UsageError(
+            f"Somebody else wrote {path} at the same time.", code="catalog-exists", hint="Look at it first."
+        ) from None
+    except OSError:
+        raise UsageError(
+            f"The catalog {path} cannot be written.", code="catalog-unwritable", hint="Check the folder's permissions."
+        ) from None
+
+
+def open_lines(text: str) -> tuple[int, ...]:
+    """The lines with something to fill in, outside of comments."""
+    lines = enumerate(text.split("\n"), start=1)
+    return tuple(number for number, line in lines if FILL_IN in line.split("#", 1)[0])
+
 
 SPLIT = """\
 Each answer gets noise of one of two kinds. Gaussian noise adds up slowly: it suits many questions. Laplace noise is the
@@ -47,15 +265,15 @@ def init(
     where = places(database, catalog)
     where.check_free(force=force)
     split = _ask_split(epsilon, as_json=as_json) if pure_epsilon is None else pure_epsilon
-    made = lay(where, dataset=dataset, epsilon=epsilon, delta=delta, pure_epsilon=split, force=force)
+    foundation = lay(where, dataset=dataset, epsilon=epsilon, delta=delta, pure_epsilon=split, force=force)
     if as_json:
-        write_json(made.to_dict())
+        write_json(foundation.to_dict())
     else:
-        _tell_next(made, database)
+        _tell_next(foundation, database)
 
 
 def _ask_split(epsilon: float, *, as_json: bool) -> float:
-    """How much is kept for Laplace noise; nothing, where nobody is there to be asked."""
+    """Ask for the part of epsilon kept for Laplace noise; 0 without a terminal."""
     if as_json or not (sys.stdin.isatty() and sys.stderr.isatty()):
         return 0.0
     tell(SPLIT.format(epsilon=epsilon))
@@ -63,14 +281,14 @@ def _ask_split(epsilon: float, *, as_json: bool) -> float:
     return answer
 
 
-def _tell_next(made: Foundation, database: str) -> None:
-    for kept in made.kept:
+def _tell_next(foundation: Foundation, database: str) -> None:
+    for kept in foundation.kept:
         tell(f"Kept what was there before as {kept}")
-    say(f"Wrote {made.catalog} and its ledger {made.ledger}")
+    say(f"Wrote {foundation.catalog} and its ledger {foundation.ledger}")
     say("Next:")
-    if made.open_lines:
-        listed = ", ".join(str(line) for line in made.open_lines)
+    if foundation.open_lines:
+        listed = ", ".join(str(line) for line in foundation.open_lines)
         say(f"  fill in the ??? of the catalog (line {listed}), and read each guess")
     else:
         say("  read each guess in the catalog, and add bounds to what will be summed")
-    say(f"  hedgerow check --db {database} --catalog {made.catalog}")
+    say(f"  hedgerow check --db {database} --catalog {foundation.catalog}")

@@ -1,4 +1,4 @@
-"""What is printed: results to standard output, everything else to standard error."""
+"""Output: results to standard output, everything else to standard error; bars and figures for people."""
 
 import json
 import math
@@ -10,6 +10,9 @@ from rich.console import Console, RenderableType
 from rich.measure import Measurement
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
+from rich.text import Text
+
+from hedgerow.session.page import percent
 
 
 def stdout() -> Console:
@@ -57,9 +60,9 @@ def write_json(value: object) -> None:
 def finite(value: object) -> object:
     """`value` as JSON can hold it: there is no infinity and no NaN in it."""
     if isinstance(value, Mapping):
-        return {str(name): finite(each) for name, each in value.items()}
+        return {str(name): finite(item) for name, item in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return [finite(each) for each in value]
+        return [finite(item) for item in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
@@ -83,3 +86,26 @@ def show_table(table: Table) -> None:
         options = console.options.update(max_width=100_000)
         console.width = max(console.width, Measurement.get(console, options, table).maximum)
     console.print(table)
+
+
+WIDTH = 30
+NAMES = {"gaussian": "Gaussian noise", "pure": "Laplace noise", "mass": "thresholds"}
+
+
+def bar(fraction: float, width: int = WIDTH) -> Text:
+    """A bar that is full at 1. Whatever is above nothing is seen, and only what is full looks full."""
+    part = min(max(fraction, 0.0), 1.0)
+    filled = 0 if part == 0 else min(max(1, int(part * width)), width if part == 1 else width - 1)
+    style = "red" if part >= 0.9 else "yellow" if part >= 0.6 else "green"
+    return Text("█" * filled, style=style) + Text("░" * (width - filled), style="dim")
+
+
+def used_bars(used: Mapping[str, float], pure_epsilon: float | None = None) -> Table:
+    """One bar for each of the three parts of a budget."""
+    table = Table.grid(padding=(0, 2))
+    for name, fraction in used.items():
+        label = NAMES.get(name, name)
+        if name == "pure" and pure_epsilon == 0:
+            label = "reserve"  # what discrete noise owes; no statement can ask for it
+        table.add_row(label, bar(fraction), Text(percent(fraction), justify="right"))
+    return table

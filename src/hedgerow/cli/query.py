@@ -2,8 +2,8 @@
 
 from hedgerow.answer import Answer, caption, notes, rich_table
 from hedgerow.cli import options
-from hedgerow.cli.asking import asking, read_statement, stated
 from hedgerow.cli.output import printable, say_wrapped, show_table, waiting, write_json
+from hedgerow.cli.statements import asking, read_statement, stated
 
 
 def query(
@@ -55,12 +55,13 @@ def query(
 
 
 def show_answer(answer: Answer) -> None:
-    """The answer for people: a table, what ± means, and each note once."""
+    """Print the answer for people: a table, the meaning of ±, and each note once."""
     show_table(rich_table(answer))
     say_wrapped(caption(answer))
     for note in notes(answer):
         say_wrapped(f"note: {note}")
-    for found in answer.receipt.bounds:
-        say_wrapped(f"note: {printable(found.of)} was bounded by {found.lower:g} and {found.upper:g}, found privately")
+    for bounds in answer.receipt.bounds:
+        ends = f"{bounds.lower:g} and {bounds.upper:g}"
+        say_wrapped(f"note: {printable(bounds.of)} was bounded by {ends}, found privately")
     if answer.receipt.max_rows is not None:
         say_wrapped(f"note: one person counts for {answer.receipt.max_rows} rows at most, chosen privately")

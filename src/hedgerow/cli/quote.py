@@ -5,8 +5,8 @@ from typing import Annotated
 import typer
 
 from hedgerow.cli import options
-from hedgerow.cli.asking import asking, read_statement, stated
 from hedgerow.cli.output import say, show_table, write_json
+from hedgerow.cli.statements import asking, read_statement, stated
 from hedgerow.session import Explanation
 from hedgerow.session.page import explanation_page, quote_page
 

@@ -7,8 +7,7 @@ import typer
 
 from hedgerow.answer import Answer
 from hedgerow.cli import options
-from hedgerow.cli.asking import asking, stated
-from hedgerow.cli.faults import UsageError
+from hedgerow.cli.errors import UsageError
 from hedgerow.cli.output import tell, write_json
 from hedgerow.cli.ratio_page import (
     check_picture,
@@ -19,6 +18,7 @@ from hedgerow.cli.ratio_page import (
     plan_page,
     table_page,
 )
+from hedgerow.cli.statements import asking, stated
 from hedgerow.distributions import Noise
 from hedgerow.errors import ConditionNotMet, ParameterError
 from hedgerow.ratio import count_noise, detectable_ratio, epsilon_needed, lift, plan_experiment
@@ -201,19 +201,19 @@ def plan(
         raise UsageError("Say what is to be seen (--ratio), who there is (--people), or both.")
     test = {"target": target, "confidence": confidence}
     epsilons = list(EPSILONS) if epsilon is None else epsilon
-    found: dict[str, Any] = {"ratio": ratio_to_see, "rate": rate, "delta": delta, **test}
+    plan: dict[str, Any] = {"ratio": ratio_to_see, "rate": rate, "delta": delta, **test}
     if ratio_to_see is not None:
-        found["needed"] = _needed(ratio_to_see, epsilons, rate=rate, delta=delta, balance=balance, **test)
+        plan["needed"] = _needed(ratio_to_see, epsilons, rate=rate, delta=delta, balance=balance, **test)
     if people is not None:
         sizes = _sizes(people)
-        found["people"] = list(sizes)
-        found["detectable"] = _detectable(epsilons, sizes, rate, delta, test)
+        plan["people"] = list(sizes)
+        plan["detectable"] = _detectable(epsilons, sizes, rate, delta, test)
         if ratio_to_see is not None:
-            found |= _epsilon(ratio_to_see, sizes, rate, delta, test)
+            plan |= _epsilon(ratio_to_see, sizes, rate, delta, test)
     if as_json:
-        write_json(found)
+        write_json(plan)
     else:
-        plan_page(found)
+        plan_page(plan)
 
 
 def _experiment(table: str | None, outcome: str | None, treated: str | None, by: str | None) -> _Experiment | None:
@@ -230,14 +230,14 @@ def _groups(treatment: str | None, control: str | None, noise: Noise | None) -> 
             "Say --treatment and --control, or --table.",
             hint="For instance --treatment 540/4000 --control 460/4000: successes and people.",
         )
-    found = _group("--treatment", treatment), _group("--control", control)
-    if noise is None and any(not 0 <= successes <= people for successes, people in found):
+    groups = _group("--treatment", treatment), _group("--control", control)
+    if noise is None and any(not 0 <= successes <= people for successes, people in groups):
         raise ParameterError(
             "There cannot be more successes than people, or fewer than none, in counts without noise.",
             code="parameter-range",
             hint="With --epsilon they are noisy, and may be.",
         )
-    return found
+    return groups
 
 
 def _group(option: str, text: str) -> Group:
@@ -291,7 +291,7 @@ def _check_picture(plot: str) -> None:
 
 
 def _needed(ratio_to_see: float, epsilons: list[float], **test: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - handed on
-    """How many people it takes without privacy, and for each epsilon."""
+    """Number of people needed without privacy, and for each epsilon."""
     rows = plan_experiment(ratio_to_see, epsilons, **test).to_pylist()
     exact = {"epsilon": None, "treatment": rows[0]["n_x_exact"], "control": rows[0]["n_y_exact"], "price": 1.0}
     named = [

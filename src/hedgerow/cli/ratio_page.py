@@ -34,7 +34,7 @@ def check_picture(file: str) -> None:
 
 
 def counts_page(groups: tuple[Group, Group], found: Lift, noise: Noise | None, confidence: float) -> None:
-    """What two counts say: both rates, three statistics, and the p-value."""
+    """Print the findings of two counts: both rates, three statistics, and the p-value."""
     for name, (successes, people), rate in zip(("treatment", "control"), groups, found.rates, strict=True):
         say(f"{name:<10} {successes:,.10g} of {people:,.10g}: {rate:.4g}")
     table = Table("statistic")
@@ -74,7 +74,7 @@ def draw_counts(file: str, groups: tuple[Group, Group], found: Lift, noise: Nois
 
 
 def table_page(answer: Answer) -> None:
-    """What a private table says: by group the lift, or the three statistics of all people."""
+    """Print the findings of a private table: by group the lift, or the three statistics of all people."""
     keys, statistics = answer.columns[: -len(NAMES)], answer.columns[-len(NAMES) :]
     table = Table()
     for name in keys or ["statistic"]:
@@ -100,7 +100,7 @@ def draw_table(file: str, answer: Answer) -> None:
 
 
 def plan_page(found: dict[str, Any]) -> None:
-    """How many people, which effect, which epsilon."""
+    """Print the number of people, the effect and the epsilon."""
     chances = f"found in {found['target']:.4g} of experiments, at {found['confidence']:.10g} confidence"
     if "needed" in found:
         say(
@@ -150,7 +150,7 @@ def _single(found: RatioEstimate) -> tuple[float, Interval]:
 
 
 def _and_noise(groups: tuple[Group, Group], noise: Noise | None) -> str:
-    """What the noise adds to the intervals."""
+    """Share of the noise in the intervals."""
     if noise is None:
         return "; the counts are taken as exact"
     size = noise.sigma if isinstance(noise, Gaussian) else noise.scale

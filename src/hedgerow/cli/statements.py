@@ -1,8 +1,15 @@
-"""A file of statements, taken apart at its semicolons."""
+"""Statements of the command line: read, split at semicolons, and asked of an open database."""
 
 import re
+import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
+
+from hedgerow.cli.errors import UsageError, pointing
+from hedgerow.owners_log import keep
+from hedgerow.session import Database, connect
 
 _PIECE = re.compile(
     r"""
@@ -34,7 +41,7 @@ def split_statements(text: str) -> tuple[Statement, ...]:
     It reads no SQL: where it is wrong about a text, the parser refuses the pieces.
 
     Example:
-        >>> [each.text for each in split_statements("SELECT ';' -- one;\n; /* none */ ; SELECT 2")]
+        >>> [statement.text for statement in split_statements("SELECT ';' -- one;\n; /* none */ ; SELECT 2")]
         ["SELECT ';'", 'SELECT 2']
     """
     return tuple(_statements(text))
@@ -52,3 +59,31 @@ def _statements(text: str) -> Iterator[Statement]:
             end = piece.end()
     if start is not None:
         yield Statement(text[start:end], start)
+
+
+def read_statement(stated: str) -> str:
+    """The statement itself, or for `-` what stands on standard input."""
+    if stated != "-":
+        return stated
+    try:
+        return sys.stdin.read()
+    except UnicodeDecodeError:
+        raise UsageError("Standard input is not text in this terminal's encoding.", hint="Pass it as UTF-8.") from None
+
+
+@contextmanager
+def asking(
+    statement: str, *, db: str, catalog: str, ledger: str | None, analyst: str | None, dialect: str | None
+) -> Iterator[Database]:
+    """The open database; errors inside point at the statement, or at the catalog."""
+    with (
+        pointing(catalog=catalog, query=statement),
+        connect(db, catalog=catalog, ledger=ledger, analyst=analyst, dialect=dialect) as database,
+    ):
+        keep(database.owners_log)  # as long as the program runs: what fails last is logged last
+        yield database
+
+
+def stated(**options: object) -> dict[str, Any]:
+    """The options that were given; the engine knows what the others mean."""
+    return {name: value for name, value in options.items() if value is not None}

@@ -1,18 +1,80 @@
 """hedgerow tune: the three modes of the tuner, as tables, JSON and pictures."""
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import product
 from typing import Annotated, Any
 
 import typer
+from rich.table import Table
 
 from hedgerow import tuner
 from hedgerow.arguments import MECHANISMS, chosen
 from hedgerow.cli import options
-from hedgerow.cli.output import tell, write_json
-from hedgerow.cli.tune_page import draw, tune_page
+from hedgerow.cli.output import say, show_table, tell, write_json
 from hedgerow.errors import ConditionNotMet, ParameterError
-from hedgerow.tuner import Tuning, advise
+from hedgerow.tuner import Advice, Tuning, advise, applicability
+from hedgerow.tuner.regions import region_chart, save_chart
+
+Ranges = Sequence[tuple[Any, Any]]
+NAMES = {
+    "epsilon_max": "budget",
+    "epsilon_count": "epsilon of the count",
+    "epsilon_sum": "epsilon of the sum",
+    "epsilon_total": "in all",
+    "noisy_count": "noisy count",
+    "min_count": "rows needed",
+    "size": "rows",
+    "feasible": "enough",
+    "unmet": "condition not met",
+}
+HIDDEN = {"delta_sum", "beta_sum"}
+
+
+def tune_page(rows: list[dict[str, Any]], ranges: Ranges, advice: Sequence[Advice]) -> None:
+    """Print the page."""
+    show_table(_table(rows))
+    for ends, advised in zip(ranges, advice, strict=True):
+        for reason in advised.reasons:
+            say(f"advice for {_values(ends)}: {reason}")
+
+
+def draw(
+    file: str, sizes: list[float], ranges: Ranges, axes: tuple[float, float], beta: float, noise: dict[str, Any]
+) -> None:
+    """Draw for which budgets the conditions hold, one panel for each number of rows."""
+    single = [pair for low, high in ranges for pair in _single(low, high)]
+    regions = applicability(sizes, single, beta=beta, most=axes, **noise)
+    save_chart(region_chart(regions, sizes=sizes, most=axes, title=f"gamma = {noise['gamma']:g}"), file)
+
+
+def _table(rows: list[dict[str, Any]]) -> Table:
+    columns = [name for name in rows[0] if name not in HIDDEN and any(row[name] is not None for row in rows)]
+    table = Table()
+    for name in columns:
+        table.add_column(NAMES.get(name, name), justify="right")
+    for row in rows:
+        table.add_row(*(_cell(row[name]) for name in columns))
+    return table
+
+
+def _cell(value: Any) -> str:  # noqa: ANN401 - cells of several kinds
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, (tuple, list)):
+        return ", ".join(_cell(part) for part in value)
+    return value if isinstance(value, str) else f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+
+
+def _single(low: Any, high: Any) -> list[tuple[float, float]]:  # noqa: ANN401 - one number, or a pair of them
+    return list(zip(low, high, strict=True)) if isinstance(low, tuple) else [(low, high)]
+
+
+def _values(ends: tuple[Any, Any]) -> str:
+    return " over ".join(f"{low:g} to {high:g}" for low, high in _single(*ends))
+
 
 Lower = Annotated[
     str, typer.Option("--lower", metavar="A", help="The least value of a row; A1,A2 for a quotient of two sums.")
@@ -85,8 +147,8 @@ def unknown_size(
     asked = _read(lower, upper, gamma, delta, mechanism, plot, axes)
     rows = []
     for epsilon, chance, ends in product(epsilon_count, beta, asked.ranges):
-        found = tuner.unknown_size(epsilon_count=epsilon, beta=chance, **_shared(asked, ends))
-        rows.append({"epsilon_count": epsilon, "beta": chance, **_range(ends), **_tuning(found)})
+        tuning = tuner.unknown_size(epsilon_count=epsilon, beta=chance, **_shared(asked, ends))
+        rows.append({"epsilon_count": epsilon, "beta": chance, **_range(ends), **_tuning(tuning)})
     _finish(asked, rows, sizes=size or [1_000.0, 1_000_000.0], beta=beta[0], as_json=as_json)
 
 
@@ -113,12 +175,12 @@ def known_size(
     rows, refusals = [], []
     for epsilon, count, chance, ends in product(epsilon_count, noisy_counts, beta, asked.ranges):
         row = {"epsilon_count": epsilon, "noisy_count": count, "beta": chance, **_range(ends)}
-        found = _known(count, epsilon, chance, asked, ends)
-        if isinstance(found, ConditionNotMet):
-            refusals.append(found)
-            rows.append({**row, "epsilon_sum": None, "delta_sum": delta, "beta_sum": chance, "unmet": found.condition})
+        tuning = _known(count, epsilon, chance, asked, ends)
+        if isinstance(tuning, ConditionNotMet):
+            refusals.append(tuning)
+            rows.append({**row, "epsilon_sum": None, "delta_sum": delta, "beta_sum": chance, "unmet": tuning.condition})
         else:
-            rows.append({**row, **_tuning(found), "unmet": None})
+            rows.append({**row, **_tuning(tuning), "unmet": None})
     if len(refusals) == len(rows):
         raise refusals[0]
     for row in rows:
@@ -196,12 +258,12 @@ def _range(ends: tuple[Any, Any]) -> dict[str, Any]:
     return {"lower": ends[0], "upper": ends[1]}
 
 
-def _tuning(found: Tuning) -> dict[str, Any]:
+def _tuning(tuning: Tuning) -> dict[str, Any]:
     return {
-        "min_count": found.min_count,
-        "epsilon_sum": found.epsilon_sum,
-        "delta_sum": found.delta_sum,
-        "beta_sum": found.beta_sum,
+        "min_count": tuning.min_count,
+        "epsilon_sum": tuning.epsilon_sum,
+        "delta_sum": tuning.delta_sum,
+        "beta_sum": tuning.beta_sum,
     }
 
 
@@ -212,6 +274,6 @@ def _finish(asked: _Question, rows: list[dict[str, Any]], *, sizes: list[float],
         tell(f"The budgets that will do are drawn in {asked.plot}.")
     advice = [advise(lower=low, upper=high) for low, high in asked.ranges]
     if as_json:
-        write_json({**_noise(asked), "rows": rows, "advice": [asdict(each) for each in advice]})
+        write_json({**_noise(asked), "rows": rows, "advice": [asdict(advised) for advised in advice]})
     else:
         tune_page(rows, asked.ranges, advice)

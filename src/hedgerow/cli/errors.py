@@ -1,20 +1,62 @@
 """From an exception to words for people or JSON for programs, and an exit code. Never a traceback."""
 
 import os
+import re
 import secrets
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import typer
+from rich.cells import cell_len
 
+from hedgerow import errors
 from hedgerow.catalog.strict_yaml import read_source
-from hedgerow.cli.excerpt import excerpt
 from hedgerow.cli.output import stderr, tell, write_json
-from hedgerow.cli.words import in_words_of_command_line
-from hedgerow.errors import CatalogError, HedgerowError, InternalError, charged
-from hedgerow.owners_log import record
+from hedgerow.errors import CatalogError, HedgerowError, InternalError, Span, charged
+from hedgerow.owners_log import VARIABLE, keep, record
+
+
+def excerpt(text: str, span: Span) -> str:
+    r"""The line in which `span` begins, numbered, and carets below it, as wide as a terminal shows its characters.
+
+    Example:
+        >>> print(excerpt("SELECT *\nFROM nowhere", Span(14, 21, 2)))
+          2 | FROM nowhere
+            |      ^^^^^^^
+    """
+    return errors.excerpt(text, span, cell_len)
+
+
+OPTIONS = (
+    *("epsilon", "delta", "within", "confidence", "min_frequency", "mechanism", "max_rows", "max_groups", "bounds"),
+    *("dialect", "analyst", "ledger", "catalog"),
+)
+"""The options of Python that the command line has too."""
+
+_OPTION = re.compile(rf"\b({'|'.join(OPTIONS)})=(?:\"([^\"]*)\"|([\w.+-]*\w))?")
+_PARAMETERS = re.compile(r",? or pass params=[\[{].*?[\]}](?: with one value for each \?)?")
+
+
+def in_words_of_command_line(text: str) -> str:
+    """The text with options as the command line has them, and without what it does not have.
+
+    Example:
+        >>> in_words_of_command_line('Declare max_rows, or pass max_rows=. Ask with mechanism="gaussian".')
+        'Declare max_rows, or pass --max-rows. Ask with --mechanism gaussian.'
+        >>> in_words_of_command_line("Write the value itself, or pass params=[…] with one value for each ?.")
+        'Write the value itself.'
+    """
+    return _OPTION.sub(_option, _PARAMETERS.sub("", text))
+
+
+def _option(match: re.Match[str]) -> str:
+    name = f"--{match[1].replace('_', '-')}"
+    value = match[2] or match[3]
+    return name if not value else f"{name} {value}"
+
 
 INTERRUPTED = 130
 
@@ -81,7 +123,7 @@ def guarded(command: Callable[[], object], *, as_json: bool) -> int:
 
 
 def _unexpected(error: Exception, *, as_json: bool) -> int:
-    """What the option parser says about the command line is for people; any other exception is our bug."""
+    """Report the option parser's words about the command line as they are; any other exception is our bug."""
     usage = _usage(error)
     if usage is not None:
         return report(usage, None, as_json=as_json)
@@ -105,13 +147,13 @@ def _usage(error: Any) -> UsageError | None:  # noqa: ANN401 - the parser's exce
 
 
 def _reader_gone() -> int:
-    """Whoever read our output has stopped; the interpreter must not complain about it at the end."""
+    """End quietly after the reader of our output has gone: the interpreter must not complain at the end."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 1
 
 
 def report(error: HedgerowError, lines: str | None, *, as_json: bool) -> int:
-    """Say what went wrong, in the words of the command line; the exit code that goes with it."""
+    """Report an error in the words of the command line, and return its exit code."""
     error.message = in_words_of_command_line(error.message)
     error.hint = None if error.hint is None else in_words_of_command_line(error.hint)
     if as_json:
@@ -134,3 +176,18 @@ def _tell(error: HedgerowError, lines: str | None) -> None:
 def _heading(error: HedgerowError) -> str:
     kind = "refused" if error.exit_code == 1 else "error"
     return f"{kind} [{error.code}]"
+
+
+def keep_owners_log() -> None:
+    """Keep the owner's log in the file that the environment names; otherwise it is kept beside the ledger, once known.
+
+    It is a variable and no option, so that a host program can pass on an analyst's options without care.
+    """
+    file = os.environ.get(VARIABLE)
+    if not file:
+        return
+    path = Path(os.path.realpath(file))
+    if not os.access(path.parent, os.W_OK | os.X_OK) or (path.exists() and not os.access(path, os.W_OK)):
+        sys.stderr.write(f"hedgerow: the file in {VARIABLE} cannot be written; going on without the owner's log.\n")
+        return
+    keep(path)
