@@ -71,7 +71,7 @@ def missing(place: object) -> LedgerError:
 def lost(place: object) -> LedgerError:
     """A ledger that went away, or back, while it was open."""
     return LedgerError(
-        f"The ledger {place} was moved, removed or replaced by an older copy while it was open.",
+        f"The ledger {place} was moved, removed or replaced while it was open.",
         code="ledger-replaced",
         hint="Put the newest copy back and connect again. An older one would forget what was spent.",
     )
