@@ -38,7 +38,7 @@ def test_a_release_that_cannot_be_stored_is_given_all_the_same(town, monkeypatch
         raise ValueError("no bytes")
 
     db = town()
-    monkeypatch.setattr(session, "remember", failing)
+    monkeypatch.setattr(session, "dump_release", failing)
     assert db.sql(GROUPED).intervals
     assert "could not be stored" in capsys.readouterr().err
     assert db.budget.queries == 1

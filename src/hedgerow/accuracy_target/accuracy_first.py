@@ -35,7 +35,7 @@ from hedgerow.execution.summary import paid_summary
 from hedgerow.ledger import StoredRelease
 from hedgerow.plan.nodes import LogicalPlan
 from hedgerow.privacy.plan import PrivateStatement
-from hedgerow.release import Estimator, known_sizes, recall_any
+from hedgerow.release import Estimator, known_sizes, load_any
 
 SIZES = (100, 1_000, 10_000, 100_000)
 """Sizes of groups that prices and errors are told for."""
@@ -190,7 +190,7 @@ class AccuracyFirst:
         if not self.request.reuse:
             return None
         sample, mechanism = self.sample, self.request.budget.mechanism
-        read = self.session.preferred(sample, lambda stored: recall_any(stored.payload, sample))
+        read = self.session.preferred(sample, lambda stored: load_any(stored.payload, sample))
         known = list(islice(read, LOOKED_AT))
         for stored, release in known:
             if self.session.was_bought_by(self.question, sample, stored):
@@ -240,7 +240,7 @@ class AccuracyFirst:
         """Return the price by an earlier release of the same measures, or a count of the same rows: reading is free."""
         sample = self.sample
         for stored in self.session.earlier(sample)[:LOOKED_AT]:
-            known = recall_any(stored.payload, sample)
+            known = load_any(stored.payload, sample)
             epsilon = None if known is None else self._from_known(known)
             epsilon = epsilon or self._from_sizes(stored.payload, sample)
             if epsilon is not None:

@@ -22,7 +22,7 @@ from hedgerow.execution.request import Request
 from hedgerow.plan.nodes import LogicalPlan
 from hedgerow.privacy.plan import PrivatePlan, PrivateStatement
 from hedgerow.release import Estimator, PostprocessEngine, carried, extreme
-from hedgerow.release.imagine import corners, forms_of, most_rows
+from hedgerow.release.hypothetical import corners, forms_of, most_rows
 
 Floats = NDArray[np.float64]
 Errors = Mapping[str, tuple[Floats, Floats]]

@@ -17,7 +17,7 @@ from hedgerow.plan.cutting import rows_kept
 from hedgerow.plan.nodes import Grouped, LogicalPlan, Release, Released, Select, inside
 from hedgerow.privacy.keys import KeyRule
 from hedgerow.release import Estimator
-from hedgerow.release.absent import fewest_people
+from hedgerow.release.held_back import fewest_people
 
 Intervals = Sequence[Mapping[str, Interval]]
 

@@ -40,10 +40,10 @@ from hedgerow.release import (
     NoisyTable,
     PostprocessEngine,
     asks_for_all,
+    dump_release,
+    load_if_sufficient,
     needs_name,
     noisiness,
-    recall,
-    remember,
 )
 from hedgerow.schema import Schema, SchemaTable
 
@@ -174,7 +174,7 @@ class Session:
 
         def read(stored: StoredRelease) -> list[Estimator] | None:
             identical = self.was_bought_by(question, private, stored)
-            return recall(stored.payload, private, any_mechanism=any_mechanism, identical=identical)
+            return load_if_sufficient(stored.payload, private, any_mechanism=any_mechanism, identical=identical)
 
         return next(self.preferred(private, read), None)
 
@@ -262,7 +262,7 @@ class Session:
     def _store(self, receipt: Receipt, noisy: Sequence[NoisyTable], private: PrivateStatement) -> None:
         """Store what was released. It is paid for, and given whether or not that succeeds."""
         try:
-            payload = remember(noisy, private.parts)
+            payload = dump_release(noisy, private.parts)
             try:
                 self.ledger.finish(receipt, payload)
             except KeyboardInterrupt:

@@ -1,22 +1,22 @@
-"""The only room where exact values meet noise, and where numbers with error bars come out."""
+"""The only package in which exact values meet noise, and from which noisy numbers come out."""
 
 from hedgerow.noise import nonce
 from hedgerow.release.distinct import count_values
 from hedgerow.release.estimate import Estimator, Population
-from hedgerow.release.imagine import carried, extreme, typical
+from hedgerow.release.hypothetical import carried, extreme, typical
 from hedgerow.release.key_selection import SelectedKeys, covers_every_key, select_keys
-from hedgerow.release.memory import (
-    asks_for_all,
-    known_sizes,
-    needs_name,
-    noisiness,
-    recall,
-    recall_any,
-    remember,
-)
 from hedgerow.release.noisy_table import NoisyTable, measure
 from hedgerow.release.postprocess_engine import PostprocessEngine
 from hedgerow.release.ranks import draw_ranks, in_order
+from hedgerow.release.stored_release import (
+    asks_for_all,
+    dump_release,
+    known_sizes,
+    load_any,
+    load_if_sufficient,
+    needs_name,
+    noisiness,
+)
 
 __all__ = [
     "Estimator",
@@ -29,16 +29,16 @@ __all__ = [
     "count_values",
     "covers_every_key",
     "draw_ranks",
+    "dump_release",
     "extreme",
     "in_order",
     "known_sizes",
+    "load_any",
+    "load_if_sufficient",
     "measure",
     "needs_name",
     "noisiness",
     "nonce",
-    "recall",
-    "recall_any",
-    "remember",
     "select_keys",
     "typical",
 ]

@@ -14,7 +14,7 @@ from hedgerow.errors import InternalError
 from hedgerow.expressions.facts import range_of
 from hedgerow.expressions.types import Type
 from hedgerow.privacy.plan import PrivatePlan, SumForms, Terms
-from hedgerow.release.absent import held_back
+from hedgerow.release.held_back import held_back
 from hedgerow.release.noisy_table import NoisyTable
 from hedgerow.statistics.moments import Moments, ScaledColumn
 from hedgerow.statistics.quantiles import QuantilePoints, extreme_is_safe, value_bounds, values_of

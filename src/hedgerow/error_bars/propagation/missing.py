@@ -18,7 +18,7 @@ from hedgerow.error_bars.propagation.forms import Releases
 from hedgerow.error_bars.propagation.frame import Frame
 from hedgerow.error_bars.propagation.propagate import MOST_ELEMENTS
 from hedgerow.error_bars.provenance.origins import Applied, Cell, Gathered, Known, Origin, Ranked, Untraced
-from hedgerow.release.absent import NULL, UNTRACED, held_back, no_row, stands_in
+from hedgerow.release.held_back import NULL, UNTRACED, held_back, no_row, stands_in
 
 Bars = list[dict[str, Interval]]
 Missing = Mapping[str, Sequence[Status | None]]

@@ -30,7 +30,7 @@ from hedgerow.error_bars.propagation.functions import NO_RULE, Evaluation, not_n
 from hedgerow.error_bars.provenance.origins import Applied, Cell, Gathered, Known, Origin, Ranked, row_origin
 from hedgerow.expressions.nodes import Expr
 from hedgerow.release import Estimator, Population
-from hedgerow.release.absent import NULL
+from hedgerow.release.held_back import NULL
 
 MOST_ELEMENTS = 2_000_000
 MOST_COMPARED = 20_000

@@ -31,9 +31,9 @@ from hedgerow.privacy.plan import PrivatePlan, PrivateStatement, SumForms, Terms
 from hedgerow.privacy.statement_sums import needed_sums, support_of
 from hedgerow.privacy.sums import NoisySum, Selection
 from hedgerow.release.estimate import Estimator
-from hedgerow.release.kept_draws import describe_draws, read_draws
 from hedgerow.release.noisy_table import NoisyTable
 from hedgerow.release.ranks import RankColumn
+from hedgerow.release.stored_draws import describe_draws, read_draws
 
 FORMAT = 3
 HEADER = b"hedgerow"
@@ -42,13 +42,13 @@ RANK_COLUMNS = ("points", "lower", "upper")
 LEVEL = 0.05
 
 
-def remember(released: Sequence[NoisyTable], plans: Sequence[PrivatePlan]) -> bytes:
+def dump_release(released: Sequence[NoisyTable], plans: Sequence[PrivatePlan]) -> bytes:
     """All releases of a statement as bytes, each with its length before it."""
-    parts = [_remember(noisy, plan) for noisy, plan in zip(released, plans, strict=True)]
+    parts = [_dump_one(noisy, plan) for noisy, plan in zip(released, plans, strict=True)]
     return b"".join(len(part).to_bytes(8, "big") + part for part in parts)
 
 
-def recall(
+def load_if_sufficient(
     payload: bytes, statement: PrivateStatement, *, any_mechanism: bool, identical: bool = False
 ) -> list[Estimator] | None:
     """The stored releases as an answer to `statement`, or None where one of them does not imply it.
@@ -61,7 +61,7 @@ def recall(
         return None
     pairs = zip(parts, statement.parts, strict=True)
     try:
-        found = [_recall(part, plan, any_mechanism=any_mechanism, identical=identical) for part, plan in pairs]
+        found = [_load_one(part, plan, any_mechanism=any_mechanism, identical=identical) for part, plan in pairs]
     except (pa.ArrowException, KeyError, TypeError, ValueError):
         return None  # written by another version of the program
     known = [estimator for estimator in found if estimator is not None]
@@ -91,7 +91,7 @@ def noisiness(known: Sequence[Estimator], statement: PrivateStatement) -> float:
     return math.fsum(math.log(width) for width in widths if width > 0)
 
 
-def recall_any(payload: bytes, statement: PrivateStatement) -> list[Estimator] | None:
+def load_any(payload: bytes, statement: PrivateStatement) -> list[Estimator] | None:
     """The stored releases of the measures of `statement`, however noisy they are; None where one is missing."""
     parts = list(_parts(payload))
     if len(parts) != len(statement.parts):
@@ -129,7 +129,7 @@ def _parts(payload: bytes) -> Iterator[bytes]:
         place += 8 + size
 
 
-def _remember(noisy: NoisyTable, plan: PrivatePlan) -> bytes:
+def _dump_one(noisy: NoisyTable, plan: PrivatePlan) -> bytes:
     """One release: an Arrow stream whose header says what the numbers are."""
     columns = {f"key_{name}": noisy.keys.column(name) for name in noisy.keys.column_names}
     columns["shown"] = pa.array(noisy.shown)
@@ -146,7 +146,7 @@ def _remember(noisy: NoisyTable, plan: PrivatePlan) -> bytes:
     return bytes(sink.getvalue())
 
 
-def _recall(payload: bytes, plan: PrivatePlan, *, any_mechanism: bool, identical: bool) -> Estimator | None:
+def _load_one(payload: bytes, plan: PrivatePlan, *, any_mechanism: bool, identical: bool) -> Estimator | None:
     """One stored release as an answer to `plan`, or None where it does not imply one."""
     found = _read(payload, plan)
     if found is None:
