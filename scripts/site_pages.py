@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 from mkdocs.config.defaults import MkDocsConfig
-from mkdocs.structure.files import File, HospitalFiles
+from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -16,14 +16,14 @@ BESIDE_DOCS = ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "changelog.d/RE
 LINK = re.compile(r"(?<=\]\()(?![a-z]+:)[^)\s#]+")
 
 
-def on_files(files: HospitalFiles, *, config: MkDocsConfig) -> HospitalFiles:
+def on_files(files: Files, *, config: MkDocsConfig) -> Files:
     """Add the pages that stand beside `docs`."""
     for name in BESIDE_DOCS:
         files.append(File.generated(config, name, abs_src_path=str(ROOT / name)))
     return files
 
 
-def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: HospitalFiles) -> str:  # noqa: ARG001 - mkdocs names them
+def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG001 - mkdocs names them
     """Turn the links of a page from files of the repository to pages of the site."""
     name = page.file.src_uri
     in_repository = posixpath.dirname(name if name in BESIDE_DOCS else f"docs/{name}")
