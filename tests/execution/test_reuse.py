@@ -3,6 +3,7 @@
 import pytest
 
 import hedgerow as hr
+from hedgerow.answer.released import FREE
 
 GROUPED = "SELECT ward, COUNT(*) AS n, AVG(cost) AS mean FROM visits GROUP BY ward"
 
@@ -13,7 +14,7 @@ def test_the_same_question_again_is_free_and_has_the_same_digits(town):
     assert list(first) == list(again)
     assert first.intervals == again.intervals
     assert (first.receipt.reused, again.receipt.reused) == (False, True)
-    assert again.receipt.charge == hr.answer.summary.FREE
+    assert again.receipt.charge == FREE
     assert db.budget.queries == 1
 
 

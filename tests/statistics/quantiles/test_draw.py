@@ -16,7 +16,7 @@ QUARTILES = [Fraction(1, 4), Fraction(1, 2), Fraction(3, 4)]
 
 def fit(weights, target, epsilon, reach, assumed, log_probabilities):
     """The chi-square p-value of drawn buckets against the law of an assumed epsilon."""
-    drawn = draw_buckets(np.tile(weights, (20_000, 1)), target, epsilon, reach)
+    drawn = draw_buckets(np.tile(weights, (60_000, 1)), target, epsilon, reach)
     law = log_probabilities(np.array([weights]), target, assumed, reach)[0]
     expected = np.array([float(ball.exp().mid()) for ball in law]) * len(drawn)
     return stats.chisquare(np.bincount(drawn, minlength=len(weights)), expected, sum_check=False).pvalue
