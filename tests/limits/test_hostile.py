@@ -19,7 +19,7 @@ STOPPED = {"after-failed", "out-of-memory", "timed-out"}
 JAVA = 3 * 1024
 """Megabytes for Spark's Java, whose heap has 2048."""
 
-SOME = {"spark": (8, 19)}
+SOME = {"spark": (8, 33)}
 """Seconds for a statement, and every which of them is asked: Spark needs seconds for a statement of one row."""
 
 
