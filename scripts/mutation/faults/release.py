@@ -27,6 +27,13 @@ FAULTS = (
         (DRAW,),
     ),
     Fault(
+        "sampler-by-the-number-of-cells",
+        "release/draw.py",
+        "sample = sampler(mechanism, scale)",
+        "sample = sampler(mechanism, scale if len(exact) < 5_000 else ROUNDED_UP_TO * 2)",
+        (DRAW,),
+    ),
+    Fault(
         "release-without-a-receipt-for-it",
         "release/draw.py",
         "return Counter(plan.charge.events) <= Counter(receipt.charge.events)",

@@ -1,6 +1,7 @@
 """Adding noise to exact integers: the one place where the two meet."""
 
 from collections import Counter
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +14,9 @@ from hedgerow.privacy.plan import PrivatePlan
 Whole = NDArray[np.object_]
 """Integers of any size; of 64 bits where `added` found that they fit."""
 
-MANY_CELLS = 5_000
-QUICK = 2.0**46
+ROUNDED_UP_TO = 2.0**46
+"""Up to this scale Gaussian noise is drawn as the rounded Gaussian, which is quick there."""
+
 FITS = 1 << 61
 """Two integers below this, and half a step of rounding, add up within 64 bits."""
 
@@ -32,13 +34,20 @@ def _covers(receipt: Receipt, plan: PrivatePlan) -> bool:
 def add_noise(exact: Whole, shift: int, scale: float, mechanism: str) -> Whole:
     """The exact integers times 2^shift (rounded to the nearest, below zero), plus integer noise of that scale.
 
-    Privacy: Gaussian noise for many cells is drawn as the rounded Gaussian (docs/proofs/noise.md), which is exactly
-    what a Gaussian mechanism gives; what is charged is the discrete one, which owes a little more. Which of the two is
-    drawn depends on the number of cells, and shows in nothing but time.
+    Privacy: the mechanism and the scale of the plan, both public, decide which sampler draws, and the number of cells
+    does not: it may be the number of keys in the data, and two laws would tell which side of a limit it is on. The
+    rounded Gaussian (docs/proofs/noise.md) is exactly what a Gaussian mechanism gives; the discrete one, which is drawn
+    at scales too wide for the other, owes a little more, and that is charged for both.
     """
-    many = mechanism == "gaussian" and len(exact) >= MANY_CELLS and scale <= QUICK
-    sample = rounded_gaussian if many else {"gaussian": discrete_gaussian, "laplace": discrete_laplace}[mechanism]
+    sample = sampler(mechanism, scale)
     return added(exact, shift, sample(scale, len(exact)))
+
+
+def sampler(mechanism: str, scale: float) -> Callable[[float, int], NDArray[np.int64]]:
+    """The function that draws the noise of a plan."""
+    if mechanism == "laplace":
+        return discrete_laplace
+    return rounded_gaussian if scale <= ROUNDED_UP_TO else discrete_gaussian
 
 
 def added(exact: Whole, shift: int, noise: NDArray[np.generic]) -> Whole:
