@@ -88,7 +88,7 @@ def test_whoever_kept_no_room_for_laplace_noise_is_told_so_before_the_ledger_is_
         "t: {unit: u, unit_unique: true}",
         budget="{epsilon: 1, delta: 1e-6}",
     )
-    with pytest.raises(BudgetError, match="There is no room for Laplace noise"):
+    with pytest.raises(BudgetError, match="Laplace noise is charged to pure_epsilon"):
         ask(db, "SELECT COUNT(*) FROM t", mechanism="laplace", epsilon=0.1)
 
 

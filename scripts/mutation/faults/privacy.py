@@ -134,15 +134,15 @@ FAULTS = (
     Fault(
         "distinct-noise-for-one-key",
         "privacy/distinct.py",
-        "math.sqrt(each * each * groups / budget)",
-        "math.sqrt(each * each / budget)",
+        "math.sqrt(per_owner * per_owner * groups / budget)",
+        "math.sqrt(per_owner * per_owner / budget)",
         (PARTS, CHARGES),
     ),
     Fault(
         "distinct-values-charged-not-squared",
         "privacy/distinct.py",
-        "Fraction(each * each * groups << (2 * shift))",
-        "Fraction(each * groups << (2 * shift))",
+        "Fraction(per_owner * per_owner * groups << (2 * shift))",
+        "Fraction(per_owner * groups << (2 * shift))",
         (PARTS,),
     ),
     Fault(
@@ -169,14 +169,14 @@ FAULTS = (
     Fault(
         "gaussian-coordinate-uncharged",
         "privacy/assemble.py",
-        "made.noisy_sums.append(replace(noisy_sum, unit=_unit(total)))\n        made.events.append(event)",
-        "made.noisy_sums.append(replace(noisy_sum, unit=_unit(total)))",
+        "assembly.noisy_sums.append(replace(noisy_sum, unit=_unit(total)))\n        assembly.events.append(event)",
+        "assembly.noisy_sums.append(replace(noisy_sum, unit=_unit(total)))",
         (NEIGHBOURS, CHARGES),
     ),
     Fault(
         "laplace-block-uncharged",
         "privacy/assemble.py",
-        "for noisy_sum in block]\n        made.events.append(event)",
+        "for noisy_sum in block]\n        assembly.events.append(event)",
         "for noisy_sum in block]",
         (NEIGHBOURS, CHARGES),
     ),

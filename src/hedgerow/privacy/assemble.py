@@ -1,4 +1,4 @@
-"""From the sums that a statement wants to its exact and noisy sums, for either noise."""
+"""Exact and noisy sums of a statement, built from the sums that its aggregates need, for either kind of noise."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -34,9 +34,10 @@ Event = GaussianEvent | LaplaceEvent | RankEvent
 
 @dataclass
 class Assembly:
-    """The noisy sums of one statement as they are put together.
+    """The noisy sums of one statement while they are being built.
 
-    `noise` is the scale of every block, in units of one row: sigma, or b. `equal_noise` asks for Bezier moments.
+    `noise` is the scale of every block, in units of one row: sigma (Gaussian) or b (Laplace). `equal_noise` selects the
+    Bezier basis for moments.
     """
 
     wanted: StatementSums
@@ -58,156 +59,156 @@ class Assembly:
     units: Terms = ()
 
     def sum(self, wanted: ExactSum) -> int:
-        """The position of an exact sum, which is computed once."""
+        """Return the index of an exact sum; equal sums are computed once."""
         if wanted not in self.sums:
             self._check_size(wanted)
             self.sums.append(wanted)
         return self.sums.index(wanted)
 
     def _check_size(self, wanted: ExactSum) -> None:
-        """Refuse a sum that could overflow: an error that depends on rows would be an answer."""
+        """Refuse a sum that could overflow: an overflow error would reveal something about the rows."""
         if self.bounding.room.bit_length() + wanted.reach.bit_length() + self.bits.weight > SUM_BITS:
             raise ParameterError(
-                "A sum over so many rows could overflow.",
+                "A sum over that many rows could overflow.",
                 code="sum-too-large",
                 hint="Declare a smaller size for the table in the catalog.",
             )
 
     def grid(self, value: Expr, make: Callable[..., Grid]) -> Grid:
-        """The grid of a value, whole numbers kept whole."""
+        """Return the grid of a value; whole numbers stay whole."""
         return make(range_of(value), whole=value.type is Type.INTEGER, bits=self.bits.value)
 
     def factor_grid(self, value: Expr) -> Grid:
-        """The grid of a value that is multiplied with another."""
+        """Return the grid of a value that is multiplied by another."""
         return centred(range_of(value), whole=value.type is Type.INTEGER, bits=self.bits.factor)
 
     def add_bins(self, put: Put) -> None:
-        """The counts of bins, one block for all bins that a row can only be in one of."""
+        """Add the counts of bins: one block per partition, because a row is in one bin of it at most."""
         for conditions, where in self.wanted.partitions:
             filters = [c if where is None else Call("and", (where, c), Type.BOOLEAN) for c in conditions]
             sums = [self.sum(ExactSum(SumKind.ROWS, None, condition)) for condition in filters]
-            parts = [(_rows_label((None, c)), ((place, 1),)) for place, c in zip(sums, filters, strict=True)]
+            parts = [(_rows_label((None, c)), ((index, 1),)) for index, c in zip(sums, filters, strict=True)]
             first = self.bins[conditions, where] = put(parts, 1)
             if conditions == self.wanted.share:
                 self.counts[None, conditions[0]] = ((first, 1.0),)
                 self.counts[None, None] = ((first, 1.0), (first + 1, 1.0))
 
     def add_distinct(self, make: Callable[..., tuple[Distinct, Event]], budget: float, method: str) -> None:
-        """The counts of different values; each spends `budget`."""
+        """Add the counts of distinct values; each spends `budget`."""
         for value, condition in self.wanted.distinct:
-            found, event = make(value, condition, budget, self.bounding, method)
-            self.distinct.append(found)
+            distinct, event = make(value, condition, budget, self.bounding, method)
+            self.distinct.append(distinct)
             self.events.append(event)
 
     def add_draws(self, make: Callable[..., tuple[Draw, list[RankEvent]]], budget: float, beta: float) -> None:
-        """A draw for each rank, of which those of one column share its buckets; each spends `budget`."""
+        """Add a draw for each rank; each spends `budget`, and the draws of one column share its buckets."""
         for value, support, rank in self.wanted.ranks:
             condition = support[1]
-            found = bucketing_of(value, condition, grouped=self.bounding.grouped, bits=self.bits.value)
-            if found not in self.bucketings:
-                self.bucketings.append(found)
-            place = self.bucketings.index(found)
-            draw, events = make(place, rank, budget, self.bounding, self.bits.weight, beta)
+            bucketing = bucketing_of(value, condition, grouped=self.bounding.grouped, bits=self.bits.value)
+            if bucketing not in self.bucketings:
+                self.bucketings.append(bucketing)
+            index = self.bucketings.index(bucketing)
+            draw, events = make(index, rank, budget, self.bounding, self.bits.weight, beta)
             self.draws.append(draw)
             self.events += events
 
     def add_joint(self, joint: Joint, family: Family, put: Put) -> None:
-        """The noisy sums of moments that are released together, and what follows from them."""
+        """Add the noisy sums of moments that are released together, and the counts and sums that follow from them."""
         grids = tuple(self.factor_grid(value) for value in joint.values)
         parts, denominator = moment_parts(joint, family, grids, self.sum)
         first = put(parts, denominator)
-        made = joint_terms(joint, family, grids, first)
-        self.joints[joint] = made
-        self.counts.setdefault(joint.support, made.terms[0, 0])
-        for place, value in enumerate(joint.values):
-            self.centred.setdefault((value, joint.support), (made.terms[MEANS[place]], grids[place]))
+        joint_moments = joint_terms(joint, family, grids, first)
+        self.joints[joint] = joint_moments
+        self.counts.setdefault(joint.support, joint_moments.terms[0, 0])
+        for axis, value in enumerate(joint.values):
+            self.centred.setdefault((value, joint.support), (joint_moments.terms[MEANS[axis]], grids[axis]))
 
 
-def with_gaussian(made: Assembly) -> Assembly:
-    """Every count and every sum is a noisy sum of its own, with equal noise."""
+def with_gaussian(assembly: Assembly) -> Assembly:
+    """Make every count and every sum a noisy sum of its own, all with equal noise."""
 
     def add(label: str, total: ExactSum, denominator: int) -> Terms:
-        combination = ((made.sum(total), 1),)
+        combination = ((assembly.sum(total), 1),)
         noisy_sum, event = gaussian.noisy_sum(
-            label, combination, denominator, made.noise, made.bounding, made.bits.weight
+            label, combination, denominator, assembly.noise, assembly.bounding, assembly.bits.weight
         )
-        made.noisy_sums.append(replace(noisy_sum, unit=_unit(total)))
-        made.events.append(event)
-        return ((len(made.noisy_sums) - 1, 1.0),)
+        assembly.noisy_sums.append(replace(noisy_sum, unit=_unit(total)))
+        assembly.events.append(event)
+        return ((len(assembly.noisy_sums) - 1, 1.0),)
 
     def put(parts: Sequence[Part], denominator: int) -> int:
-        block, event = gaussian.block(parts, denominator, made.noise, made.bounding, made.bits.weight)
-        made.noisy_sums += block
-        made.events.append(event)
-        return len(made.noisy_sums) - len(block)
+        block, event = gaussian.block(parts, denominator, assembly.noise, assembly.bounding, assembly.bits.weight)
+        assembly.noisy_sums += block
+        assembly.events.append(event)
+        return len(assembly.noisy_sums) - len(block)
 
-    for joint in made.wanted.joints:
-        made.add_joint(joint, gaussian_family(joint, equal=made.equal_noise), put)
-    made.add_bins(put)
-    if made.wanted.units:
-        made.units = add("people", ExactSum(SumKind.UNITS), 1)
-    for support in made.wanted.counts:
-        made.counts[support] = add(_rows_label(support), ExactSum(SumKind.ROWS, *support), 1)
-    for value, support in made.wanted.centred:
-        grid = made.grid(value, centred)
+    for joint in assembly.wanted.joints:
+        assembly.add_joint(joint, gaussian_family(joint, equal=assembly.equal_noise), put)
+    assembly.add_bins(put)
+    if assembly.wanted.units:
+        assembly.units = add("people", ExactSum(SumKind.UNITS), 1)
+    for support in assembly.wanted.counts:
+        assembly.counts[support] = add(_rows_label(support), ExactSum(SumKind.ROWS, *support), 1)
+    for value, support in assembly.wanted.centred:
+        grid = assembly.grid(value, centred)
         terms = add(f"centred sum of {describe(value)}", ExactSum(SumKind.VALUES, value, support[1], grid), grid.reach)
-        made.centred[value, support] = terms, grid
-    _plain_sums(made, add)
-    return made
+        assembly.centred[value, support] = terms, grid
+    _plain_sums(assembly, add)
+    return assembly
 
 
-def with_laplace(made: Assembly) -> Assembly:
-    """A sum next to its count is the pair (sum of y, sum of 1 - y); everything else stands alone."""
+def with_laplace(assembly: Assembly) -> Assembly:
+    """Release a sum next to its count as the pair (sum of y, sum of 1 - y), and everything else alone."""
 
     def put(parts: Sequence[Part], denominator: int, unit: float = 1.0) -> int:
-        block, event = laplace.block(parts, denominator, made.noise, made.bounding, made.bits.weight)
-        made.noisy_sums += [replace(noisy_sum, unit=unit) for noisy_sum in block]
-        made.events.append(event)
-        return len(made.noisy_sums) - len(block)
+        block, event = laplace.block(parts, denominator, assembly.noise, assembly.bounding, assembly.bits.weight)
+        assembly.noisy_sums += [replace(noisy_sum, unit=unit) for noisy_sum in block]
+        assembly.events.append(event)
+        return len(assembly.noisy_sums) - len(block)
 
     def add(label: str, total: ExactSum, denominator: int) -> Terms:
-        return ((put([(label, ((made.sum(total), 1),))], denominator, _unit(total)), 1.0),)
+        return ((put([(label, ((assembly.sum(total), 1),))], denominator, _unit(total)), 1.0),)
 
     def add_pair(value: Expr, support: Support) -> None:
-        grid = made.grid(value, centred)
-        rows = made.sum(ExactSum(SumKind.ROWS, *support))
-        values = made.sum(ExactSum(SumKind.VALUES, value, support[1], grid))
+        grid = assembly.grid(value, centred)
+        rows = assembly.sum(ExactSum(SumKind.ROWS, *support))
+        values = assembly.sum(ExactSum(SumKind.VALUES, value, support[1], grid))
         name, width = describe(value), 2 * grid.reach * grid.step
         parts: list[Part] = [
             (f"{name} above its lower bound", ((rows, grid.reach), (values, 1))),
             (f"{name} below its upper bound", ((rows, grid.reach), (values, -1))),
         ]
-        above = put(parts, 2 * grid.reach, width)
-        made.centred[value, support] = ((above, 1.0), (above + 1, -1.0)), grid
-        made.counts.setdefault(support, ((above, 1.0), (above + 1, 1.0)))
+        first = put(parts, 2 * grid.reach, width)
+        assembly.centred[value, support] = ((first, 1.0), (first + 1, -1.0)), grid
+        assembly.counts.setdefault(support, ((first, 1.0), (first + 1, 1.0)))
 
-    for joint in made.wanted.joints:
-        made.add_joint(joint, laplace_family(joint), put)
-    made.add_bins(put)
-    if made.wanted.units:
-        made.units = add("people", ExactSum(SumKind.UNITS), 1)
-    for value, support in made.wanted.centred:
+    for joint in assembly.wanted.joints:
+        assembly.add_joint(joint, laplace_family(joint), put)
+    assembly.add_bins(put)
+    if assembly.wanted.units:
+        assembly.units = add("people", ExactSum(SumKind.UNITS), 1)
+    for value, support in assembly.wanted.centred:
         add_pair(value, support)
-    for support in made.wanted.counts:
-        if support not in made.counts:
-            made.counts[support] = add(_rows_label(support), ExactSum(SumKind.ROWS, *support), 1)
-    _plain_sums(made, add)
-    return made
+    for support in assembly.wanted.counts:
+        if support not in assembly.counts:
+            assembly.counts[support] = add(_rows_label(support), ExactSum(SumKind.ROWS, *support), 1)
+    _plain_sums(assembly, add)
+    return assembly
 
 
 def laplace_blocks(shape: StatementSums) -> int:
-    """How many blocks share epsilon: a pair is one, and brings its count along."""
+    """Return the number of blocks that share epsilon: a pair is one block and includes its count."""
     paired = {support for _, support in shape.centred}
     lone = sum(support not in paired for support in shape.counts)
     several = len(shape.joints) + len(shape.ranks) + len(shape.partitions) + len(shape.distinct)
     return several + len(shape.centred) + lone + len(shape.plain) + shape.units
 
 
-def _plain_sums(made: Assembly, add: Callable[[str, ExactSum, int], Terms]) -> None:
-    for value, support in made.wanted.plain:
-        grid = made.grid(value, plain)
+def _plain_sums(assembly: Assembly, add: Callable[[str, ExactSum, int], Terms]) -> None:
+    for value, support in assembly.wanted.plain:
+        grid = assembly.grid(value, plain)
         ((index, _),) = add(f"sum of {describe(value)}", ExactSum(SumKind.VALUES, value, support[1], grid), grid.reach)
-        made.plain[value, support] = ((index, grid.reach * grid.step),)
+        assembly.plain[value, support] = ((index, grid.reach * grid.step),)
 
 
 def _rows_label(support: Support) -> str:
@@ -222,7 +223,7 @@ def _unit(total: ExactSum) -> float:
 
 
 def combine(*parts: tuple[Terms, float]) -> Terms:
-    """A linear combination of linear forms."""
+    """Return a linear combination of linear forms."""
     total: dict[int, float] = {}
     for terms, factor in parts:
         for index, coefficient in terms:

@@ -1,7 +1,7 @@
-"""How much one unit counts.
+"""Contribution limits: how much one unit counts.
 
-An owner's rows in a key are not chosen but *weighted*: one integer weight out of 2^b per (owner, key),
-rounded down, multiplies the integer sums of all measures alike (docs/proofs/weights.md).
+An owner's rows in a key are not sampled but *weighted*: one integer weight out of 2^b per (owner, key),
+rounded down, multiplies the integer sums of all measures (docs/proofs/weights.md).
 
 Privacy: let an owner have n_g rows in key g, a_g = min(n_g, r). The weight is
 W_g = floor(U a_g / n_g), with U^2 sum a_g^2 <= T^2 4^b (l2) or U sum a_g <= A 2^b (l1). Each row's vector
@@ -16,7 +16,7 @@ from hedgerow.errors import ParameterError, PolicyError
 from hedgerow.plan.nodes import ContributionLimits
 
 ROWS_AT_LEAST = 10**12
-"""Arithmetic has room for so many rows, however few the catalog declares: no engine reads more in one statement."""
+"""Sums have room for at least this many rows, even if the catalog declares fewer."""
 
 LARGEST = 2**30
 """No limit may exceed this: T^2 4^b must fit the engine's 128-bit integers."""
@@ -27,7 +27,7 @@ class Bounding:
     """The limits of a statement: R rows in all, r in one key, C keys.
 
     `weighted` is False where the database enforces one row per unit: every weight is then one.
-    `size` is how many rows the catalog declares. `grouped` is False where there is one group.
+    `size` is the number of rows that the catalog declares. `grouped` is False where there is one group.
     """
 
     rows: int
@@ -39,7 +39,7 @@ class Bounding:
 
     @property
     def l2_squared(self) -> int:
-        """T^2: the largest squared norm of an owner within all three limits."""
+        """T^2: the largest squared l2 norm of an owner within all three limits."""
         full = min(self.groups, self.rows // self.rows_per_group)
         rest = self.rows - full * self.rows_per_group
         return full * self.rows_per_group**2 + (rest**2 if full < self.groups else 0)
@@ -51,21 +51,21 @@ class Bounding:
 
     @property
     def room(self) -> int:
-        """How many rows sums have room for.
+        """Number of rows that sums have room for.
 
         Privacy: the declared size may be false. A sum that overflowed would fail for some rows and not for others, and
-        an owner in more keys than declared would move more cells. So a small size is not taken at its word; it would
-        gain less than a thousandth of the noise.
+        an owner in more keys than declared would move more cells. So a small declared size is raised to
+        `ROWS_AT_LEAST`; trusting it would save less than a thousandth of the noise.
         """
         return max(self.size, ROWS_AT_LEAST)
 
     @property
     def keys_touched(self) -> int:
-        """In how many keys one owner can weigh at all: weights reach every key that it has a row in."""
+        """Number of keys in which one owner can have a weight: every key in which it has a row."""
         return self.room if self.weighted and self.grouped else 1
 
     def keys_weighed(self, weight_bits: int) -> int:
-        """In how many keys one owner can have a weight above zero under the l1 cap.
+        """Number of keys in which one owner can have a weight above zero under the l1 cap.
 
         Privacy: U is whole and U sum a_g <= A 2^b with every a_g >= 1. In more than A 2^b keys U is zero, and with it
         every weight of the owner.
@@ -74,11 +74,11 @@ class Bounding:
 
 
 def bound(limits: ContributionLimits, *, grouped: bool, max_rows: int | None, max_groups: int | None) -> Bounding:
-    """The limits of one statement: the owner's, tightened by the query."""
+    """Return the limits of one statement: the owner's, tightened by the query."""
     rows = _tighten("max_rows", limits.max_rows, max_rows, inferred=limits.inferred)
     if rows is None:
         raise ParameterError(
-            "Nobody said how many rows one person may count for, so no sum has a sensitivity.",
+            "The table has no limit on the rows of one person, so the sensitivity of a sum is unknown.",
             code="missing-max-rows",
             hint="Declare max_rows (or unit_unique) for the table in the catalog, or pass max_rows=.",
         )
@@ -91,7 +91,7 @@ def bound(limits: ContributionLimits, *, grouped: bool, max_rows: int | None, ma
 
 
 def units_only(bounding: Bounding) -> Bounding:
-    """The limits where people are all that is measured: each counts once in a key."""
+    """Return the limits where only people are counted: each person counts once in a key."""
     return replace(bounding, rows=bounding.groups, rows_per_group=1)
 
 

@@ -6,10 +6,10 @@ from hedgerow.privacy.plan import PrivatePlan, PrivateStatement
 
 
 def fingerprint(plan: PrivatePlan) -> str:
-    """A name for the rows, keys, limits and minimum frequency of a statement.
+    """Return a hash of the rows, keys, limits and minimum frequency of a statement.
 
-    Statements that share it differ at most in the aggregates they ask for, their budget and their
-    post-processing. Column bounds are part of the expressions.
+    Statements with equal hashes differ at most in their aggregates, budget and post-processing. Column bounds are part
+    of the expressions.
     """
     release = plan.release
     parts = (release.source, release.where, release.owner, release.keys, plan.keys, plan.bounding, plan.minimum)
@@ -17,6 +17,6 @@ def fingerprint(plan: PrivatePlan) -> str:
 
 
 def statement_fingerprint(statement: PrivateStatement) -> str:
-    """The name of one release, or of several together."""
+    """Return the hash of one release, or of several together."""
     names = [fingerprint(part) for part in statement.parts]
     return names[0] if len(names) == 1 else hashlib.sha256("+".join(names).encode()).hexdigest()

@@ -1,11 +1,10 @@
 """Gaussian noise for one statement.
 
-Privacy: with noise sigma_i on coordinate i, whose rows have size at most 1 after division, a unit moves
-the whole vector by at most T in each coordinate's norm, so mu^2 <= T^2 sum 1/sigma_i^2 (docs/proofs/weights.md, blocks
-that every row may fill at once). All coordinates get equal noise, which is minimax for an average.
-Key selection counts each owner in at most C keys: mu^2 = C / sigma^2. The two stages compose to the mu of
-the statement's own (epsilon, delta); the threshold is the least that keeps the exact profile (docs/proofs/selection.md)
-within delta.
+Privacy: with noise sigma_i on coordinate i, whose rows have size at most 1 after division, a unit moves the whole
+vector by at most T in each coordinate's norm, so mu^2 <= T^2 sum 1/sigma_i^2 (docs/proofs/weights.md, blocks that every
+row may fill at once). All coordinates get equal noise, which is minimax for an average. Key selection counts each owner
+in at most C keys: mu^2 = C / sigma^2. The two stages compose to the mu of the statement's own (epsilon, delta); the
+threshold is the smallest that keeps the exact profile (docs/proofs/selection.md) within delta.
 """
 
 import math
@@ -30,32 +29,32 @@ from hedgerow.privacy.precision import check_scale, least_scale, root_up, shift_
 from hedgerow.privacy.sums import NoisySum, Selection
 
 HEADROOM = 1e-9
-"""Of epsilon, left for what discreteness costs: at most 1e-12 a coordinate, and there are fewer than 1 000."""
+"""Epsilon reserved for the cost of discreteness: at most 1e-12 a coordinate, of fewer than 1 000 coordinates."""
 
 QUICK_SCALE = 2.0**44
-"""The lattice is made coarser from here: enough for any charge, and the sampler for many cells is quick up to it."""
+"""Wider noise gets a coarser lattice: the charge stays exact, and the sampler for many cells is fast up to here."""
 
 ROUNDING = 1 - 1e-7
-"""Of delta, for what the formulas lose in floating point."""
+"""Factor on delta that covers the floating-point error of the formulas."""
 
 EXACT_PROFILE = 64
-"""Up to this many keys per unit the exact profile is evaluated; beyond, the deltas are added up."""
+"""The exact profile is evaluated up to this many keys per unit; above it, the deltas are added up."""
 
 ADDED_SHARE = 0.1
-"""Then this part of delta is for the threshold, and the rest for the noise."""
+"""Share of delta for the threshold where the deltas are added up; the rest is for the noise."""
 
 
 def statement_mu(epsilon: float, delta: float) -> float:
-    """The mu that one statement may spend."""
+    """Return the mu that one statement may spend."""
     return gaussian_mu(epsilon - HEADROOM, delta)
 
 
 def own_delta(delta: float, moved: int) -> float:
-    """Part of a statement's delta beside the stray mass of `moved` cells of noise (docs/proofs/noise.md)."""
+    """Return a statement's delta minus the stray mass of `moved` cells of noise (docs/proofs/noise.md)."""
     left = delta * ROUNDING - float(STRAY_MASS * moved)
     if left < delta / 2:
         raise ParameterError(
-            "delta is too small for how many cells one person can touch.",
+            "delta is too small for the number of cells that one person can change.",
             code="bad-delta",
             hint="Raise delta.",
         )
@@ -70,9 +69,9 @@ def noisy_sum(
     bounding: Bounding,
     weight_bits: int,
 ) -> tuple[NoisySum, GaussianEvent]:
-    """A sum with noise `sigma` (in units of one row), and its event."""
-    (made,), event = block([(label, combination)], denominator, sigma, bounding, weight_bits)
-    return made, event
+    """Return a sum with noise `sigma` (in units of one row), and its event."""
+    (total,), event = block([(label, combination)], denominator, sigma, bounding, weight_bits)
+    return total, event
 
 
 def block(
@@ -82,7 +81,9 @@ def block(
     bounding: Bounding,
     weight_bits: int,
 ) -> tuple[list[NoisySum], GaussianEvent]:
-    """Coordinates with noise `sigma` each (in units of one row), whose rows share one unit of l2 norm; and their event.
+    """Return coordinates with noise `sigma` (in units of one row) each, and their event.
+
+    Each row has l2 norm at most 1 over all coordinates together.
 
     The exact integers are multiples of 1 / (denominator 2^weight_bits); see `precision` for the lattice.
     """
@@ -96,8 +97,8 @@ def block(
     moved = Fraction(bounding.l2_squared) * step * step + 2 * reach * rounding + rounding * rounding
     event = GaussianEvent(moved, Fraction(scale) ** 2, touched, Fraction(scale) ** 2)
     noise, norm = Gaussian(scale / float(step)), math.sqrt(bounding.l2_squared)
-    made = [NoisySum(label, combination, denominator, noise, scale, shift, norm) for label, combination in parts]
-    return made, event
+    noisy_sums = [NoisySum(label, combination, denominator, noise, scale, shift, norm) for label, combination in parts]
+    return noisy_sums, event
 
 
 def selection(
@@ -111,9 +112,9 @@ def selection(
     *,
     added: bool,
 ) -> tuple[Selection, tuple[GaussianEvent, ThresholdEvent]]:
-    """The threshold test that spends `mu`, next to measures that spend `stage2`.
+    """Return the threshold test that spends `mu`, next to measures that spend `stage2`, and its events.
 
-    `added`: the mass of the threshold is added to the rest of delta, instead of evaluating the exact profile.
+    `added` adds the mass of the threshold to the rest of delta instead of evaluating the exact profile.
     """
     sigma = math.sqrt(groups) / mu
     shift = max(0, math.ceil(math.log2(least_scale(groups) / sigma)))
@@ -128,12 +129,12 @@ def selection(
     on_grid = Fraction(math.ceil(Fraction(tau) * 2**shift) + 1, 2**shift)
     mass = selection_mass(sigma, minimum, float(on_grid - Fraction(1, 2 ** (shift + 1))), groups)
     event = GaussianEvent(Fraction(groups << (2 * shift)), Fraction(scale) ** 2, groups, Fraction(scale) ** 2)
-    made = Selection(Gaussian(sigma), scale, shift, on_grid, minimum, mass)
-    return made, (event, ThresholdEvent(mass))
+    test = Selection(Gaussian(sigma), scale, shift, on_grid, minimum, mass)
+    return test, (event, ThresholdEvent(mass))
 
 
 def _raised(tau: float, epsilon: float, delta: float, sigma: float, minimum: int, groups: int, stage2: float) -> float:
-    """The threshold, raised until the statement keeps its own delta."""
+    """Return the threshold, raised until the statement stays within its own delta."""
     if selection_delta(epsilon - HEADROOM, sigma, minimum, tau, groups, stage2=stage2) * (1 + 1e-9) <= delta:
         return tau
     return max(tau, statement_threshold(epsilon - HEADROOM, delta, sigma, minimum, groups, stage2=stage2))

@@ -1,4 +1,4 @@
-"""From a bounded value to an integer, by a public power-of-two step.
+"""Conversion of a bounded value to an integer, by a public power-of-two step.
 
 A value x becomes k = floor((x - offset) / step + 1/2), clamped to [low, high]. The rounding is a public
 function of one row, and the clamp comes after it, so a row moves the sum of k by at most `reach`, exactly.
@@ -24,17 +24,17 @@ class Grid:
 
     @property
     def step(self) -> float:
-        """The distance of two grid points."""
+        """Distance between two grid points."""
         return math.ldexp(1.0, self.exponent)
 
     @property
     def reach(self) -> int:
-        """How far one row can move the integer sum."""
+        """Largest change of the integer sum by one row."""
         return max(abs(self.low), abs(self.high))
 
 
 def centred(values: Range, *, whole: bool, bits: int) -> Grid:
-    """A grid around the middle of the range, the same to both sides: for sums that stand next to a count."""
+    """Return a symmetric grid around the middle of the range: for sums that are released with a count."""
     half = (Fraction(values.upper) - Fraction(values.lower)) / 2
     middle = (Fraction(values.upper) + Fraction(values.lower)) / 2
     exponent = _exponent(half or abs(middle), whole=whole, bits=bits) - (1 if whole else 0)
@@ -49,7 +49,7 @@ def centred(values: Range, *, whole: bool, bits: int) -> Grid:
 
 
 def plain(values: Range, *, whole: bool, bits: int) -> Grid:
-    """A grid from zero: for sums that stand alone."""
+    """Return a grid that starts at zero: for sums that are released without a count."""
     size = max(abs(Fraction(values.lower)), abs(Fraction(values.upper)))
     exponent = _exponent(size, whole=whole, bits=bits)
     step = Fraction(2) ** exponent
@@ -58,7 +58,7 @@ def plain(values: Range, *, whole: bool, bits: int) -> Grid:
 
 
 def _exponent(size: Fraction, *, whole: bool, bits: int) -> int:
-    """The step: 1 for whole numbers that fit, otherwise `size` divided into about 2^bits parts."""
+    """Return the step's exponent: a step of 1 for whole numbers that fit, otherwise about `size` / 2^bits."""
     if size == 0:
         return 0
     magnitude = math.floor(math.log2(size))

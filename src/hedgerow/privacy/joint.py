@@ -2,8 +2,8 @@
 
 Privacy: the coordinates of a family have norm at most one for every row whose values lie in [-1, 1] (see
 `moments.families`, checked in exact arithmetic by `moments.norms`). A grid integer k lies in [-K, K], so z = k / K lies
-there, and the coordinates of a row are integers over one denominator, exactly. So they are a block like any other: one
-unit of norm for each row, times its weight.
+in [-1, 1], and the coordinates of a row are exact fractions with one denominator. So they form a block like any other:
+one unit of norm for each row, times its weight.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -25,7 +25,7 @@ MEANS: tuple[Monomial, Monomial] = ((1, 0), (0, 1))
 
 @dataclass(frozen=True)
 class JointTerms:
-    """Every moment of a joint release as a form in its coordinates, and the grids of its columns."""
+    """Every moment of a joint release as a linear form in its coordinates, and the grids of its columns."""
 
     joint: Joint
     grids: tuple[Grid, ...]
@@ -33,30 +33,30 @@ class JointTerms:
 
 
 def gaussian_family(joint: Joint, *, equal: bool) -> Family:
-    """The coordinates for Gaussian noise; `equal` for the plain Bezier ones of one column."""
+    """Return the coordinates for Gaussian noise; `equal` selects the plain Bezier basis for one column."""
     if len(joint.values) == 1:
         return BERNSTEIN if equal else lambda_family()
     return CORRELATION if joint.squares else BILINEAR
 
 
 def laplace_family(joint: Joint) -> Family:
-    """The coordinates for Laplace noise, whose absolute values add up to at most one."""
+    """Return the coordinates for Laplace noise; their absolute values add up to at most one."""
     if len(joint.values) == 1:
         return BERNSTEIN
     return CORNERS if joint.squares else BILINEAR
 
 
 def moment_parts(
-    joint: Joint, family: Family, grids: Sequence[Grid], place: Callable[[ExactSum], int]
+    joint: Joint, family: Family, grids: Sequence[Grid], index_of: Callable[[ExactSum], int]
 ) -> tuple[list[Part], int]:
-    """The coordinates as integer combinations of exact sums over one denominator.
+    """Return the coordinates as integer combinations of exact sums, and their common denominator.
 
-    With z = k / K and w = l / L the sum of z^i w^j is the sum of k^i l^j over K^i L^j; all are brought to the highest
-    powers there are.
+    With z = k / K and w = l / L, the sum of z^i w^j is the sum of k^i l^j over K^i L^j; all are expanded to the highest
+    powers of K and L that occur.
     """
     reaches = [grid.reach for grid in grids] + [1] * (2 - len(grids))
     top = [max(monomial[axis] for monomial in family.monomials) for axis in (0, 1)]
-    sums = [place(_sum(joint, grids, monomial)) for monomial in family.monomials]
+    sums = [index_of(_sum(joint, grids, monomial)) for monomial in family.monomials]
     powers = [reaches[0] ** (top[0] - i) * reaches[1] ** (top[1] - j) for i, j in family.monomials]
     named = " and ".join(describe(value) for value in joint.values)
     parts: list[Part] = []
@@ -67,7 +67,7 @@ def moment_parts(
 
 
 def joint_terms(joint: Joint, family: Family, grids: tuple[Grid, ...], first: int) -> JointTerms:
-    """The way back from coordinates, the first of which is number `first`, to moments."""
+    """Return the moments as linear forms in the coordinates, the first of which has index `first`."""
     back = mixing(family)
     terms = {
         monomial: tuple((first + i, float(c)) for i, c in enumerate(row) if c)
@@ -76,17 +76,17 @@ def joint_terms(joint: Joint, family: Family, grids: tuple[Grid, ...], first: in
     return JointTerms(joint, grids, terms)
 
 
-def moment_forms(need: NeededSums, made: JointTerms) -> SumForms:
-    """Sums that an aggregate of moments reads."""
-    joint = made.joint
+def moment_forms(need: NeededSums, joint_moments: JointTerms) -> SumForms:
+    """Return the sums that an aggregate of moments reads."""
+    joint = joint_moments.joint
     first = joint.values.index(need.value) if need.value is not None else 0
     second = first if need.other is None else joint.values.index(need.other)
     wanted = [(i, j) for i in range(3) for j in range(3) if i + j <= 2 and (need.other is not None or not j)]
-    moments = {(i, j): made.terms.get(_swapped(i, j, first, second)) for i, j in wanted}
-    grid, other = made.grids[first], made.grids[second]
+    moments = {(i, j): joint_moments.terms.get(_swapped(i, j, first, second)) for i, j in wanted}
+    grid, other = joint_moments.grids[first], joint_moments.grids[second]
     return SumForms(
-        count=made.terms[0, 0],
-        centred=made.terms[MEANS[first]],
+        count=joint_moments.terms[0, 0],
+        centred=joint_moments.terms[MEANS[first]],
         middle=grid.offset,
         half=grid.reach * grid.step,
         moments=tuple((monomial, terms) for monomial, terms in moments.items() if terms is not None),
@@ -96,7 +96,7 @@ def moment_forms(need: NeededSums, made: JointTerms) -> SumForms:
 
 
 def _swapped(i: int, j: int, first: int, second: int) -> Monomial:
-    """The monomial of the release that is z^i w^j of an aggregate, whose columns have these places in it."""
+    """Return the release's monomial for an aggregate's z^i w^j, given the indices of its two columns in the release."""
     powers = [0, 0]
     powers[first] += i
     powers[second] += j
@@ -104,7 +104,7 @@ def _swapped(i: int, j: int, first: int, second: int) -> Monomial:
 
 
 def _sum(joint: Joint, grids: Sequence[Grid], monomial: Monomial) -> ExactSum:
-    """The exact sum of one monomial."""
+    """Return the exact sum of one monomial."""
     factors = [axis for axis in (0, 1) for _ in range(monomial[axis])]
     value, condition = joint.support
     if not factors:

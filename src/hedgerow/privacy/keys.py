@@ -16,7 +16,7 @@ Key = tuple[str | int | float | bool | date | time | None, ...]
 
 
 class KeyRule(Enum):
-    """How the groups of an answer come about."""
+    """Where the groups of an answer come from."""
 
     ONE = "one"
     DECLARED = "declared"
@@ -32,7 +32,7 @@ class Keys:
 
 
 def keys_of(keys: tuple[Named, ...], everything: tuple[Key, ...] | None = None) -> Keys:
-    """Declared where every key is a column with declared values, or `everything` lists them; selected otherwise."""
+    """Return declared keys if every key has declared values or `everything` lists them, and selected keys otherwise."""
     if not keys:
         return Keys(KeyRule.ONE)
     if everything is not None:

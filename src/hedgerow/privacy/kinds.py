@@ -1,8 +1,8 @@
-"""One table of the kinds of sums: the needs of each, and how its numbers follow from the noisy sums.
+"""One table of the kinds of sums: what each needs, and how its numbers follow from the noisy sums.
 
-Equal sums over the same rows are measured once. A SUM next to a count of the same rows is made from that count and a
-centred sum. A count of some rows next to the count of all is released as those rows and the others, which costs one
-count. A new kind is a member of `aggregates.Kind` and a row of `KINDS`.
+Equal sums over the same rows are measured once. A SUM next to a count of the same rows is computed from that
+count and a centred sum. A count of some rows next to the count of all rows is released as two disjoint counts, which
+cost as much as one. A new kind is a member of `aggregates.Kind` and a row of `KINDS`.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,12 +23,12 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True, slots=True)
 class KindRules:
-    """Needs of one kind before anything is known about noise, and its parts afterwards.
+    """Rules of one kind: the sums it needs, and its numbers once the noisy sums are known.
 
     Attributes:
-        want: Adds what the kind needs to the sums of the statement.
-        forms: The aggregate's numbers as forms of the noisy sums.
-        after_counts: Whether what it adds depends on which rows are counted.
+        want: Adds the sums that the kind needs to the statement.
+        forms: Returns the aggregate's numbers as linear forms of the noisy sums.
+        after_counts: Whether `want` depends on the counts of other aggregates and must run after them.
     """
 
     want: Callable[[StatementSums, NeededSums], None]
@@ -40,10 +40,10 @@ def merge_needs(needs: Sequence[NeededSums], *, one_row: bool, selects: bool, al
     """Merge the needs of all aggregates.
 
     Args:
-        needs: What each aggregate is made of.
+        needs: The sums that each aggregate needs.
         one_row: Whether each unit has one row, so that rows are people.
         selects: Whether people are counted for key selection anyway.
-        alone: For each need, whether it is shown on its own, outside arithmetic with others.
+        alone: For each need, whether it is shown on its own, not in arithmetic with others.
     """
     sums = StatementSums(joints=joints_of(needs), one_row=one_row)
     for late in (False, True):
@@ -55,13 +55,13 @@ def merge_needs(needs: Sequence[NeededSums], *, one_row: bool, selects: bool, al
     return sums
 
 
-def sum_forms(made: Assembly, needs: Sequence[NeededSums]) -> tuple[SumForms, ...]:
-    """Return the numbers of each need as forms of the noisy sums."""
-    return tuple(KINDS[need.kind].forms(made, need) for need in needs)
+def sum_forms(assembly: Assembly, needs: Sequence[NeededSums]) -> tuple[SumForms, ...]:
+    """Return the numbers of each need as linear forms of the noisy sums."""
+    return tuple(KINDS[need.kind].forms(assembly, need) for need in needs)
 
 
 def _nothing(_sums: StatementSums, _need: NeededSums) -> None:
-    """People and moments that are released together are added for all needs at once."""
+    """Add nothing: people and joint moments are added for all needs at once."""
 
 
 def _want_rows(sums: StatementSums, need: NeededSums) -> None:
@@ -98,53 +98,53 @@ def _want_distinct(sums: StatementSums, need: NeededSums) -> None:
     _add(sums.distinct, (_value(need), need.filter))
 
 
-def _people_forms(made: Assembly, _need: NeededSums) -> SumForms:
-    terms = (made.counts.get((None, None)) if made.wanted.one_row else None) or made.units
+def _people_forms(assembly: Assembly, _need: NeededSums) -> SumForms:
+    terms = (assembly.counts.get((None, None)) if assembly.wanted.one_row else None) or assembly.units
     return SumForms(count=terms, from_selection=not terms)
 
 
-def _rows_forms(made: Assembly, need: NeededSums) -> SumForms:
-    if made.wanted.one_row and _counts_people(need):
-        return _people_forms(made, need)
-    return SumForms(count=made.counts[support_of(need)])
+def _rows_forms(assembly: Assembly, need: NeededSums) -> SumForms:
+    if assembly.wanted.one_row and _counts_people(need):
+        return _people_forms(assembly, need)
+    return SumForms(count=assembly.counts[support_of(need)])
 
 
-def _value_forms(made: Assembly, need: NeededSums) -> SumForms:
+def _value_forms(assembly: Assembly, need: NeededSums) -> SumForms:
     key: tuple[Expr, Support] = _value(need), support_of(need)
-    if key in made.plain:
-        return SumForms(total=made.plain[key])
-    terms, grid = made.centred[key]
+    if key in assembly.plain:
+        return SumForms(total=assembly.plain[key])
+    terms, grid = assembly.centred[key]
     half = grid.reach * grid.step
-    count = made.counts[key[1]]
+    count = assembly.counts[key[1]]
     return SumForms(count, combine((count, grid.offset), (terms, half)), terms, grid.offset, half)
 
 
-def _moments_forms(made: Assembly, need: NeededSums) -> SumForms:
+def _moments_forms(assembly: Assembly, need: NeededSums) -> SumForms:
     joint = joint_of(need)
     if joint is None:
         raise InternalError("Moments without a value.")
-    return moment_forms(need, made.joints[made.wanted.joint_of(joint)])
+    return moment_forms(need, assembly.joints[assembly.wanted.joint_of(joint)])
 
 
-def _rank_forms(made: Assembly, need: NeededSums) -> SumForms:
+def _rank_forms(assembly: Assembly, need: NeededSums) -> SumForms:
     if need.rank is None:
         raise InternalError("A rank without a quantile.")
     support = support_of(need)
-    draw = made.wanted.ranks.index((_value(need), support, need.rank))
-    return SumForms(count=made.counts.get(support, ()), draw=draw)
+    draw = assembly.wanted.ranks.index((_value(need), support, need.rank))
+    return SumForms(count=assembly.counts.get(support, ()), draw=draw)
 
 
-def _bin_forms(made: Assembly, need: NeededSums) -> SumForms:
-    return SumForms(count=((made.bins[need.bins, need.filter] + need.bin, 1.0),))
+def _bin_forms(assembly: Assembly, need: NeededSums) -> SumForms:
+    return SumForms(count=((assembly.bins[need.bins, need.filter] + need.bin, 1.0),))
 
 
-def _cells_forms(made: Assembly, need: NeededSums) -> SumForms:
-    first = made.bins[need.bins, need.filter]
+def _cells_forms(assembly: Assembly, need: NeededSums) -> SumForms:
+    first = assembly.bins[need.bins, need.filter]
     return SumForms(cells=tuple(((first + i, 1.0),) for i in range(len(need.bins))))
 
 
-def _distinct_forms(made: Assembly, need: NeededSums) -> SumForms:
-    return SumForms(distinct=made.wanted.distinct.index((_value(need), need.filter)))
+def _distinct_forms(assembly: Assembly, need: NeededSums) -> SumForms:
+    return SumForms(distinct=assembly.wanted.distinct.index((_value(need), need.filter)))
 
 
 KINDS = {
@@ -160,7 +160,7 @@ KINDS = {
     Kind.CELLS: KindRules(_want_bins, _cells_forms),
     Kind.DISTINCT: KindRules(_want_distinct, _distinct_forms),
 }
-"""The one place that tells kinds apart."""
+"""The only place that distinguishes kinds."""
 
 
 def _value(need: NeededSums) -> Expr:
@@ -170,12 +170,12 @@ def _value(need: NeededSums) -> Expr:
 
 
 def _counts_people(need: NeededSums) -> bool:
-    """Return whether it counts all rows, which are people where each has one."""
+    """Return whether the need counts all rows; these are people where each person has one row."""
     return need.kind is Kind.UNITS or (need.kind is Kind.ROWS and need.value is None and need.filter is None)
 
 
 def _count_people(sums: StatementSums, needs: Sequence[NeededSums], *, selects: bool, alone: Sequence[bool]) -> None:
-    """Count people: with a count of all rows where rows are people, by the selection, or anew."""
+    """Count people: by the count of all rows where rows are people, by the selection, or with a count of their own."""
     asked = [
         index for index, need in enumerate(needs) if need.kind is Kind.UNITS or (sums.one_row and _counts_people(need))
     ]
@@ -188,9 +188,9 @@ def _count_people(sums: StatementSums, needs: Sequence[NeededSums], *, selects: 
 
 
 def _count_the_others(sums: StatementSums) -> None:
-    """Where some rows and all rows are all that is counted: a row is among the former or among the others.
+    """Replace a count of some rows and a count of all rows by two disjoint counts: those rows, and the other rows.
 
-    With more measures than these two, the count of all would be noisier as a sum than it is by itself.
+    With more measures than these two, the count of all rows would be noisier as a sum than on its own.
     """
     some = [condition for value, condition in sums.counts if value is None and condition is not None]
     whole = (None, None) in sums.counts or (sums.one_row and sums.units)
@@ -201,7 +201,7 @@ def _count_the_others(sums: StatementSums) -> None:
 
 
 def _not_true(condition: Expr) -> Expr:
-    """Return whether a condition is false or unknown: true for exactly the rows that FILTER skips."""
+    """Return a condition that is true for exactly the rows that FILTER skips: where `condition` is false or unknown."""
     holds = Call("coalesce", (condition, Literal(False, Type.BOOLEAN)), Type.BOOLEAN)  # noqa: FBT003 - a value
     return Call("not", (holds,), Type.BOOLEAN)
 

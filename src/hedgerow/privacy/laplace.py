@@ -2,9 +2,10 @@
 
 Privacy: a block's rows have l1 norm at most 1 after division, so noise of scale b_i on block i costs
 A / b_i, and the blocks add up (docs/proofs/weights.md). The noise is discrete, on the lattice of the exact sums (or a
-coarser one, at the price in `precision`), where the ratio of neighbouring probabilities is exact: nothing is owed for
-discreteness. Key selection
-counts whole people on the unit grid, at most C keys each: C / b, and the mass of (2.5) with the discrete tail.
+coarser one, at the price in `precision`), where the ratio of neighbouring probabilities is exact: discreteness
+costs nothing. Key
+selection counts whole people on the unit grid, at most C keys each: C / b, and the mass of (2.5) with the discrete
+tail.
 """
 
 import math
@@ -20,13 +21,16 @@ from hedgerow.privacy.sums import NoisySum, Selection
 Combination = tuple[tuple[int, int], ...]
 
 FINE = 2.0**-20
-"""A lattice finer than this part of the scale no longer shows in an error bar."""
+"""Error bars ignore a lattice that is finer than this fraction of the scale."""
 
 
 def block(
     parts: Sequence[tuple[str, Combination]], denominator: int, scale: float, bounding: Bounding, weight_bits: int
 ) -> tuple[list[NoisySum], LaplaceEvent]:
-    """Coordinates of one noise scale (in units of one row), whose rows share one unit of l1 norm; and their event."""
+    """Return coordinates with one noise scale (in units of one row), and their event.
+
+    Each row has l1 norm at most 1 over all coordinates together.
+    """
     lattice = denominator << weight_bits
     shift = shift_for(scale * lattice, 0.0)
     step = Fraction(lattice) * Fraction(2) ** shift
@@ -35,28 +39,28 @@ def block(
     drawn = check_scale(up(scale * float(step) * float(moved / (bounding.l1 * step))))
     wide = drawn / float(step)
     noise = Laplace(wide, 0.0 if 1.0 / float(step) < FINE * wide else 1.0 / float(step))
-    made = [
+    noisy_sums = [
         NoisySum(label, combination, denominator, noise, drawn, shift, float(bounding.l1))
         for label, combination in parts
     ]
-    return made, LaplaceEvent(Fraction(moved), Fraction(drawn))
+    return noisy_sums, LaplaceEvent(Fraction(moved), Fraction(drawn))
 
 
 def selection(
     epsilon: float, minimum: int, groups: int, mass: Fraction
 ) -> tuple[Selection, tuple[LaplaceEvent, ThresholdEvent]]:
-    """The threshold test that spends `epsilon` and at most `mass`."""
+    """Return the threshold test that spends `epsilon` and at most `mass`, and its events."""
     scale = up(groups / epsilon)
     allowed = min(float(mass), -math.expm1(-1.0 / scale))
     distance = _distance(scale, -math.expm1(math.log1p(-allowed) / groups))
     silent = _tail(scale, distance)
     spent = Fraction(-math.expm1(groups * math.log1p(-silent)) * (1 + 1e-9))
-    made = Selection(Laplace(scale, 1.0), scale, 0, Fraction(minimum + distance), minimum, spent)
-    return made, (LaplaceEvent(Fraction(groups), Fraction(scale)), ThresholdEvent(spent))
+    test = Selection(Laplace(scale, 1.0), scale, 0, Fraction(minimum + distance), minimum, spent)
+    return test, (LaplaceEvent(Fraction(groups), Fraction(scale)), ThresholdEvent(spent))
 
 
 def _distance(scale: float, tail: float) -> int:
-    """The least whole t with P(X >= t) <= tail."""
+    """Return the smallest whole t with P(X >= t) <= tail."""
     distance = max(1, math.ceil(-scale * (math.log(tail) + math.log1p(math.exp(-1.0 / scale)))))
     while _tail(scale, distance) > tail:
         distance += 1
@@ -64,5 +68,5 @@ def _distance(scale: float, tail: float) -> int:
 
 
 def _tail(scale: float, distance: int) -> float:
-    """P(X >= distance) of discrete Laplace noise, distance at least 1."""
+    """Return P(X >= distance) of discrete Laplace noise; the distance is at least 1."""
     return math.exp(-distance / scale) / (1.0 + math.exp(-1.0 / scale))

@@ -1,4 +1,4 @@
-"""The priced plan: everything that follows from query, catalog and budget, and nothing from data."""
+"""The priced plan: it follows from query, catalog and budget, and never from data."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ from hedgerow.privacy.sums import ExactSum, NoisySum, Selection
 from hedgerow.statistics.moments.families import Monomial
 
 Terms = tuple[tuple[int, float], ...]
-"""A linear form: noisy sums by position, with coefficients in the analyst's units."""
+"""A linear form: indices of noisy sums, with coefficients in the analyst's units."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class SumForms:
 
 @dataclass(frozen=True, slots=True)
 class PrivatePlan:
-    """Bounds, exact sums, noise, key rule, and what this release costs. `equal_noise`: moments are Bezier's."""
+    """Bounds, sums, noise, key rule and cost of one release. `equal_noise` selects the Bezier basis for moments."""
 
     release: Release
     bounding: Bounding

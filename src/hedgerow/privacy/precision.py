@@ -1,7 +1,7 @@
-"""How many bits values and weights get, and on which lattice the noise lives.
+"""Number of bits for values and weights, and the lattice on which noise is drawn.
 
 Exact sums are integers: multiples of 1 / (denominator 2^b). The sampler draws 64-bit integers, so the noise
-lives on that lattice where it fits, on a refinement where the lattice is too coarse, and on a coarser one
+is drawn on that lattice where it fits, on a finer one where that lattice is too coarse, and on a coarser one
 where it is too fine.
 
 Privacy: on a coarser lattice the exact sum is rounded once, to the nearest point. That moves each coordinate by at
@@ -21,14 +21,14 @@ SUM_BITS = 124
 """Bits that an engine's 128-bit integers (38 decimal digits) hold with one to spare."""
 
 COARSE_SCALE = 2.0**55
-"""Where noise on the lattice of the exact sums is wider than twice this, the lattice is made coarser."""
+"""Where noise on the lattice of the exact sums would be wider than twice this, a coarser lattice is used."""
 
 SAMPLER_SCALE = 2.0**58
 SURCHARGE = Fraction(1, 10**12)
 
 
 PRODUCT_BITS = 30
-"""Of each factor: the product of two grid integers then fits 64 bits."""
+"""Bits of each factor, so that the product of two grid integers fits 64 bits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,27 +41,28 @@ class Precision:
 
 
 def precision(size: int, *, weighted: bool) -> Precision:
-    """As many bits as sums over `size` rows have room for: what a row loses by rounding, all rows may lose alike."""
+    """Return as many bits as sums over `size` rows have room for: rounding errors of rows may all add up."""
     weight = WEIGHT_BITS if weighted else 0
     room = SUM_BITS - size.bit_length() - weight
     return Precision(min(VALUE_BITS, room - 2), min(PRODUCT_BITS, room // 2 - 2), weight)
 
 
-def shift_for(native: float, least: float, coarse: float = COARSE_SCALE) -> int:
-    """By which power of two the lattice is refined (or, below zero, coarsened) for noise of scale `native` on it.
+def shift_for(native: float, minimum: float, coarse: float = COARSE_SCALE) -> int:
+    """Return the power of two that refines (or, below zero, coarsens) the lattice for noise of scale `native` on it.
 
-    The scale comes out at `least` or more, and between `coarse` and twice that where it was beyond.
+    The resulting scale is at least `minimum`; where it exceeded twice `coarse`, it ends between `coarse` and twice
+    that.
     """
-    if native < least:
-        return math.ceil(math.log2(least / native))
+    if native < minimum:
+        return math.ceil(math.log2(minimum / native))
     return -math.floor(math.log2(native / coarse)) if native > 2 * coarse else 0
 
 
 def check_scale(scale: float) -> float:
-    """The scale, if the sampler can draw it; it is refused here, before anything is charged, if not."""
+    """Return the scale if the sampler can draw it, and refuse it here, before anything is charged, if not."""
     if scale > SAMPLER_SCALE:
         raise ParameterError(
-            "The noise would drown any answer: epsilon is too small for how much one person may count.",
+            "The noise would exceed any answer: epsilon is too small for the number of rows that one person may have.",
             code="too-noisy",
             hint="Raise epsilon, or lower max_rows.",
         )
@@ -69,15 +70,15 @@ def check_scale(scale: float) -> float:
 
 
 def least_scale(moved: int) -> float:
-    """The sampler's scale from which discreteness costs less than 1e-12 of pure epsilon (docs/proofs/noise.md)."""
+    """Return the scale from which discreteness costs less than 1e-12 of pure epsilon (docs/proofs/noise.md)."""
     return max(2.0**24, math.sqrt(float(37 * moved / SURCHARGE)))
 
 
 def up(value: float) -> float:
-    """A little more, so that what follows from it is on the safe side of a rounded computation."""
+    """Return a slightly larger value, to stay on the safe side of floating-point rounding."""
     return value * (1.0 + 2.0**-40)
 
 
 def root_up(value: int) -> Fraction:
-    """A fraction not below the square root, and within 2^-40 of it."""
+    """Return a fraction that is at least the square root, and within 2^-40 of it."""
     return Fraction(math.isqrt(value << 80) + 1, 1 << 40)

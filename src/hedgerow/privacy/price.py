@@ -1,4 +1,4 @@
-"""Noise for each sum, and the charge for the whole."""
+"""Noise of each sum, and the charge for the whole statement."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -22,10 +22,10 @@ from hedgerow.privacy.sums import Selection
 from hedgerow.privacy.uses import shown_alone
 
 SELECTED_SHARE = {"gaussian": 0.2, "laplace": 0.1}
-"""Of the budget (mu squared, or epsilon), for choosing among undeclared keys."""
+"""Share of the budget (mu squared, or epsilon) for selecting undeclared keys."""
 
 TESTED_SHARE = 0.1
-"""Of the budget, for testing declared keys or a single row against the minimum frequency."""
+"""Share of the budget for testing declared keys or a single row against the minimum frequency."""
 
 
 def price(
@@ -41,12 +41,12 @@ def price(
     equal_noise: bool = False,
     method: str = "auto",
 ) -> PrivateStatement:
-    """Split `budget` over the sums that `plan` needs, and say what it takes from the ledger.
+    """Split `budget` over the sums that `plan` needs, and compute the charge to the ledger.
 
-    Privacy: see `gaussian` and `laplace` for the two kinds of noise, and `_Statement` for several releases. What is
-    decided here depends on the plan, the catalog, the budget and the caps of the ledger, never on data. `beta` is how
-    often an interval may fail that is bought with its number (`ranks`); `equal_noise` asks for Bezier moments; `method`
-    for the bound of COUNT(DISTINCT x): "auto", "flow" or "simple".
+    Privacy: see `gaussian` and `laplace` for the two kinds of noise, and `_Statement` for several releases. Every
+    decision here depends on the plan, the catalog, the budget and the caps of the ledger, never on data. `beta` is the
+    failure probability of an interval that is drawn together with its number (`ranks`); `equal_noise` selects the
+    Bezier basis for moments; `method` is the bound of COUNT(DISTINCT x): "auto", "flow" or "simple".
     """
     pricers = []
     for release in plan.releases:
@@ -67,11 +67,11 @@ def price(
 
 
 def require_laplace_budget(plan: PrivateStatement, remaining: RemainingBudget) -> None:
-    """Say plainly why Laplace noise is refused, before the ledger does."""
+    """Raise a clear error if pure_epsilon does not cover Laplace noise, before the ledger refuses the charge."""
     left = max(remaining.pure_left, Fraction(0))
     if plan.parts[0].mechanism == "laplace" and left < Fraction(plan.charge.epsilon):
         raise BudgetError(
-            f"There is no room for Laplace noise: it is charged to pure_epsilon, of which {float(left):.4g} is left.",
+            f"Laplace noise is charged to pure_epsilon, of which only {float(left):.4g} is left.",
             code="budget-pure",
             hint='Ask with mechanism="gaussian", or let the owner set pure_epsilon for a new ledger.',
             asked={"pure_epsilon": plan.charge.epsilon},
@@ -80,9 +80,9 @@ def require_laplace_budget(plan: PrivateStatement, remaining: RemainingBudget) -
 
 
 def _automatic(pricer: "_Statement", budget: Budget, remaining: RemainingBudget) -> PrivateStatement:
-    """Laplace where it is the more accurate, by the length of 95 % intervals, and there is room for it.
+    """Choose the noise with the shorter 95 % intervals among those that the remaining budget covers.
 
-    Where there is room for neither, the ledger will say so: of the noise that the owner kept a budget for.
+    If it covers neither, the ledger refuses the charge of the noise that the owner kept a budget for.
     """
     if remaining.pure_left < Fraction(budget.epsilon) and remaining.gaussian_left > 0:
         return pricer.gaussian(budget)
@@ -91,15 +91,15 @@ def _automatic(pricer: "_Statement", budget: Budget, remaining: RemainingBudget)
         return pure
     normal = pricer.gaussian(budget)
     fits = normal.charge.cost.gaussian <= remaining.gaussian_left
-    widths = [sum(_spread(part) for part in statement.parts) for statement in (normal, pure)]
+    widths = [sum(_log_error(part) for part in statement.parts) for statement in (normal, pure)]
     return normal if fits and widths[0] <= widths[1] else pure
 
 
-def _spread(plan: PrivatePlan) -> float:
-    """The sum of the logarithms of what is wrong with each number, and with the threshold."""
-    spread = 0.0
-    spread += sum(-math.log(float(draw.epsilon)) for draw in plan.draws)
-    spread += sum(math.log(max(half_width([(1.0, each.noise)], 0.05), 1e-300)) for each in plan.distinct)
+def _log_error(plan: PrivatePlan) -> float:
+    """Return the sum of the logarithms of each number's error, and of the threshold's distance to the minimum."""
+    total = 0.0
+    total += sum(-math.log(float(draw.epsilon)) for draw in plan.draws)
+    total += sum(math.log(max(half_width([(1.0, distinct.noise)], 0.05), 1e-300)) for distinct in plan.distinct)
     for sum_form in plan.sum_forms:
         if sum_form.draw is not None or sum_form.distinct is not None:
             continue
@@ -107,10 +107,10 @@ def _spread(plan: PrivatePlan) -> float:
         noises = [(c, plan.noisy_sums[i].noise) for i, c in terms]
         if sum_form.from_selection and plan.selection is not None:
             noises = [(1.0, plan.selection.noise)]
-        spread += math.log(max(half_width(noises, 0.05), 1e-300))
+        total += math.log(max(half_width(noises, 0.05), 1e-300))
     if plan.selection is not None and plan.keys.rule is KeyRule.SELECTED:
-        spread += math.log(float(plan.selection.threshold - plan.minimum))
-    return spread
+        total += math.log(float(plan.selection.threshold - plan.minimum))
+    return total
 
 
 class _Statement:
@@ -125,7 +125,7 @@ class _Statement:
         self._pricers = pricers
 
     def gaussian(self, budget: Budget) -> PrivateStatement:
-        """All parts with Gaussian noise."""
+        """Price all parts with Gaussian noise."""
         count = len(self._pricers)
         if count == 1:
             part = self._pricers[0].gaussian(budget)
@@ -133,11 +133,11 @@ class _Statement:
         share = _delta(budget) / count
         own = sum(pricer.own_delta(share) for pricer in self._pricers)
         mu = budget.mu or gaussian.statement_mu(budget.epsilon, own * (1 - gaussian.ADDED_SHARE))
-        each = Budget(budget.epsilon, share, "gaussian", mu / math.sqrt(count) * (1 - 1e-12), part=True)
-        return _together([pricer.gaussian(each) for pricer in self._pricers], budget.epsilon, _delta(budget))
+        part_budget = Budget(budget.epsilon, share, "gaussian", mu / math.sqrt(count) * (1 - 1e-12), part=True)
+        return _together([pricer.gaussian(part_budget) for pricer in self._pricers], budget.epsilon, _delta(budget))
 
     def laplace(self, budget: Budget) -> PrivateStatement:
-        """All parts with Laplace noise."""
+        """Price all parts with Laplace noise."""
         count = len(self._pricers)
         delta = None if budget.delta is None else budget.delta / count
         parts = [pricer.laplace(Budget(budget.epsilon / count, delta, "laplace")) for pricer in self._pricers]
@@ -152,7 +152,7 @@ def _together(parts: Sequence[PrivatePlan], epsilon: float, delta: float) -> Pri
 
 
 class _Pricer:
-    """Common part of the two kinds of noise."""
+    """Pricer of one release, for either kind of noise."""
 
     def __init__(
         self,
@@ -183,15 +183,14 @@ class _Pricer:
         self._bounding = units_only(bounding) if self._only_units else bounding
 
     def gaussian(self, budget: Budget) -> PrivatePlan:
-        """The plan with Gaussian noise."""
+        """Return the plan with Gaussian noise."""
         delta = self.own_delta(_delta(budget))
         mu = budget.mu or gaussian.statement_mu(budget.epsilon, delta - self._added_mass(delta))
         first, second = self._split(mu * mu, "gaussian")
-        made = self._assembly(self._sigma(second))
-        made = with_gaussian(made)
-        made.add_draws(gaussian_draw, second / max(1, self._sums.blocks), self._beta)
-        made.add_distinct(gaussian_distinct, second / max(1, self._sums.blocks), self._method)
-        selection, events = None, list[Event](made.events)
+        assembly = with_gaussian(self._assembly(self._sigma(second)))
+        assembly.add_draws(gaussian_draw, second / max(1, self._sums.blocks), self._beta)
+        assembly.add_distinct(gaussian_distinct, second / max(1, self._sums.blocks), self._method)
+        selection, events = None, list[Event](assembly.events)
         if self._selects:
             selection, selected = gaussian.selection(
                 budget.epsilon,
@@ -204,35 +203,35 @@ class _Pricer:
                 added=budget.part or self._groups > gaussian.EXACT_PROFILE,
             )
             events = [*selected, *events]
-        return self._finish("gaussian", made, selection, Charge(tuple(events), budget.epsilon, _delta(budget)))
+        return self._finish("gaussian", assembly, selection, Charge(tuple(events), budget.epsilon, _delta(budget)))
 
     def laplace(self, budget: Budget) -> PrivatePlan:
-        """The plan with Laplace noise."""
+        """Return the plan with Laplace noise."""
         epsilon = Fraction(budget.epsilon)
         first, second = self._split(budget.epsilon * (1 - 2.0**-30), "laplace")
         blocks = laplace_blocks(self._sums)
-        made = with_laplace(self._assembly(self._bounding.l1 * blocks / second if blocks else 1.0))
-        made.add_draws(laplace_draw, second / max(1, blocks), self._beta)
-        made.add_distinct(laplace_distinct, second / max(1, blocks), self._method)
-        selection, events = None, list[Event](made.events)
+        assembly = with_laplace(self._assembly(self._bounding.l1 * blocks / second if blocks else 1.0))
+        assembly.add_draws(laplace_draw, second / max(1, blocks), self._beta)
+        assembly.add_distinct(laplace_distinct, second / max(1, blocks), self._method)
+        selection, events = None, list[Event](assembly.events)
         if self._selects:
             fair = self._remaining.fair_mass(Cost(pure=epsilon))
             mass = min(Fraction(_delta(budget)), fair) if fair else Fraction(_delta(budget))
             selection, selected = laplace.selection(first, self._minimum, self._groups, mass)
             events = [*selected, *events]
         delta = 0.0 if selection is None else float(selection.mass)
-        return self._finish("laplace", made, selection, Charge(tuple(events), budget.epsilon, delta))
+        return self._finish("laplace", assembly, selection, Charge(tuple(events), budget.epsilon, delta))
 
     def own_delta(self, delta: float) -> float:
-        """Delta left beside the discreteness of the noise."""
+        """Return delta minus the cost of the discreteness of the noise."""
         return gaussian.own_delta(delta, self._bounding.keys_touched * self._sums.cells + self._groups)
 
     def _added_mass(self, delta: float) -> float:
-        """Delta set aside for the threshold where the exact profile is not evaluated."""
+        """Return the delta that is reserved for the threshold where the exact profile is not evaluated."""
         return delta * gaussian.ADDED_SHARE if self._selects and self._groups > gaussian.EXACT_PROFILE else 0.0
 
     def _split(self, whole: float, mechanism: str) -> tuple[float, float]:
-        """How much goes to selection and how much to measuring."""
+        """Return the shares of selection and of measuring."""
         if not self._selects:
             return 0.0, whole
         if not self._sums.blocks:
@@ -252,22 +251,22 @@ class _Pricer:
         bits = precision(self._bounding.room, weighted=self._bounding.weighted and not every_weight_is_one)
         return Assembly(self._sums, self._bounding, bits, noise, self._equal_noise)
 
-    def _finish(self, mechanism: str, made: Assembly, selection: Selection | None, charge: Charge) -> PrivatePlan:
+    def _finish(self, mechanism: str, assembly: Assembly, selection: Selection | None, charge: Charge) -> PrivatePlan:
         return PrivatePlan(
             self._release,
             self._bounding,
             self._keys,
             self._minimum,
             mechanism,
-            made.bits.weight,
-            tuple(made.sums),
-            tuple(made.noisy_sums),
+            assembly.bits.weight,
+            tuple(assembly.sums),
+            tuple(assembly.noisy_sums),
             selection,
-            sum_forms(made, self._needs),
+            sum_forms(assembly, self._needs),
             charge,
-            tuple(made.bucketings),
-            tuple(made.draws),
-            tuple(made.distinct),
+            tuple(assembly.bucketings),
+            tuple(assembly.draws),
+            tuple(assembly.distinct),
             self._equal_noise,
         )
 
@@ -275,7 +274,7 @@ class _Pricer:
 def _delta(budget: Budget) -> float:
     if budget.delta is None:
         raise ParameterError(
-            "Neither the query nor the catalog says which delta this statement may have.",
+            "This statement needs a delta, and neither the query nor the catalog sets one.",
             code="missing-delta",
             hint="Pass delta=, or set defaults.delta in the catalog.",
         )

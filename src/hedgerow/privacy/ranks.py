@@ -1,9 +1,9 @@
-"""Values in order of size: which buckets are counted, and what each draw may spend.
+"""Quantiles, minima and maxima: the buckets that are counted, and the budget of each draw.
 
 Privacy: a draw in every group is charged for the exponential mechanism over weighted ranks (docs/proofs/quantiles.md):
-an owner weighs at most r in a group, T over groups in the l2 norm (Gaussian noise) and A in the l1 norm (Laplace
-noise), by the same weights as all sums (`bounding`). The estimate and each limit of its interval are draws of their
-own.
+an owner weighs at most r in a group, and over all groups at most T in the l2 norm (Gaussian noise) or A in the l1 norm
+(Laplace noise), by the same weights as all sums (`bounding`). The estimate and each limit of its interval are separate
+draws.
 """
 
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ RankEvent = BoundedRangeEvent | SpreadRangeEvent | ApproximateEvent
 
 @dataclass(frozen=True, slots=True)
 class Bucketing:
-    """The rows of one column, by bucket: those where `filter` holds and `value` is there."""
+    """Rows of one column, by bucket: those where `filter` holds and `value` is not NULL."""
 
     value: Expr
     filter: Expr | None
@@ -42,7 +42,7 @@ class Bucketing:
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """One value to be drawn in every group: from which buckets, at which rank, with which epsilons."""
+    """One value to be drawn in every group: its buckets, rank and epsilons."""
 
     bucketing: int
     rank: Rank
@@ -53,7 +53,7 @@ class Draw:
 
 
 def bucketing_of(value: Expr, condition: Expr | None, *, grouped: bool, bits: int) -> Bucketing:
-    """The buckets of a value: each whole number its own where they are few."""
+    """Return the buckets of a value: one per whole number where there are few."""
     grid = plain(range_of(value), whole=value.type is Type.INTEGER, bits=bits)
     return Bucketing(
         value, condition, grid, bucket_grid(grid.low, grid.high, BUCKETS if grouped else BUCKETS_OF_ONE_GROUP)
@@ -61,41 +61,41 @@ def bucketing_of(value: Expr, condition: Expr | None, *, grouped: bool, bits: in
 
 
 def gaussian_draw(
-    place: int, rank: Rank, budget: float, bounding: Bounding, weight_bits: int, beta: float
+    bucketing: int, rank: Rank, budget: float, bounding: Bounding, weight_bits: int, beta: float
 ) -> tuple[Draw, list[RankEvent]]:
-    """A draw that spends at most `budget` of mu squared, with its limits; and its events."""
+    """Return a draw that spends at most `budget` of mu squared, including its limits, and its events."""
     limits = 1 if rank.extreme else 2
     norm_squared = Fraction(bounding.l2_squared, bounding.rows_per_group**2)
     one = not bounding.grouped
     epsilon, limit = split(Fraction(budget), INTERVAL_SHARE, norm_squared, limits=limits, one_group=one)
     events: list[RankEvent] = [
-        BoundedRangeEvent(e) if one else SpreadRangeEvent(e, norm_squared, _spread(bounding))
+        BoundedRangeEvent(e) if one else SpreadRangeEvent(e, norm_squared, _largest_weight_sum(bounding))
         for e in (epsilon, *([limit] * limits))
         if e is not None
     ]
-    return Draw(place, rank, epsilon, limit or epsilon, Reach(bounding.rows_per_group, weight_bits), beta), events
+    return Draw(bucketing, rank, epsilon, limit or epsilon, Reach(bounding.rows_per_group, weight_bits), beta), events
 
 
 def laplace_draw(
-    place: int, rank: Rank, budget: float, bounding: Bounding, weight_bits: int, beta: float
+    bucketing: int, rank: Rank, budget: float, bounding: Bounding, weight_bits: int, beta: float
 ) -> tuple[Draw, list[RankEvent]]:
-    """A draw that spends at most `budget` of pure epsilon, with its limits; and its events."""
+    """Return a draw that spends at most `budget` of pure epsilon, including its limits, and its events."""
     limits = 1 if rank.extreme else 2
     norm = _norm(bounding)
     share = Fraction(budget) / norm
     epsilon, limit = share * (1 - INTERVAL_SHARE), share * INTERVAL_SHARE / limits
     events: list[RankEvent] = [ApproximateEvent(e * norm, Fraction(0)) for e in (epsilon, *([limit] * limits))]
-    return Draw(place, rank, epsilon, limit, Reach(bounding.rows_per_group, weight_bits), beta), events
+    return Draw(bucketing, rank, epsilon, limit, Reach(bounding.rows_per_group, weight_bits), beta), events
 
 
-def _spread(bounding: Bounding) -> Fraction:
-    """The largest sum of weights over groups where their l2 norm is at most T: all keys alike, by Cauchy and Schwarz.
+def _largest_weight_sum(bounding: Bounding) -> Fraction:
+    """Return the largest sum of weights over groups whose l2 norm is at most T, by Cauchy and Schwarz.
 
-    It is more than A: weights that are bounded in the l2 norm reach every key that an owner has a row in.
+    It exceeds A: weights that are bounded in the l2 norm reach every key in which an owner has a row.
     """
     return root_up(bounding.l2_squared * bounding.keys_touched) / bounding.rows_per_group
 
 
 def _norm(bounding: Bounding) -> Fraction:
-    """A / r: the largest sum of an owner's weights over groups, where their l1 norm is bounded."""
+    """Return A / r, the largest sum of an owner's weights over groups where their l1 norm is bounded."""
     return Fraction(bounding.l1, bounding.rows_per_group)

@@ -1,4 +1,4 @@
-"""The sums of a statement, before anything is known about their noise: which rows are counted, which values added."""
+"""The sums of a statement, before their noise is known: the rows to count and the values to add."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -14,20 +14,23 @@ from hedgerow.plan.nodes import Release
 Support = tuple[Expr | None, Expr | None]
 """The rows a measure reads: those where the value is not NULL and the filter holds."""
 
-MOST_JOINT_SUMS = 6
-"""Of a joint release."""
+MAX_JOINT_SUMS = 6
+"""Maximum number of noisy sums of a joint release."""
 
 
 @dataclass(frozen=True, slots=True)
 class Joint:
-    """Moments that are released together: of one column, or of two; `squares` says whether two have theirs, too."""
+    """Moments of one or two columns that are released together.
+
+    `squares` says whether the squares of two columns are included.
+    """
 
     values: tuple[Expr, ...]
     support: Support
     squares: bool = True
 
     def covers(self, other: "Joint") -> bool:
-        """Return whether it holds all that `other` holds."""
+        """Return whether it includes every moment of `other`."""
         enough = self.squares or len(self.values) == 1 or not other.squares
         return self.support == other.support and set(other.values) <= set(self.values) and enough
 
@@ -36,9 +39,9 @@ class Joint:
 class StatementSums:
     """The measures of a statement: counts by support, centred and plain sums, people.
 
-    `one_row` says that each unit has one row, so that rows are people; `reuse_selection`, that the count which selects
-    keys is also the answer to COUNT(DISTINCT unit). `share` is one of the partitions: the rows where a condition holds
-    and all others, which together are the count of all rows.
+    `one_row` says that each unit has one row, so that rows are people. `reuse_selection` says that the count that
+    selects keys also answers COUNT(DISTINCT unit). `share` is one of the partitions: the rows where a condition holds
+    and all other rows, whose counts add up to the count of all rows.
     """
 
     joints: list[Joint] = field(default_factory=list)
@@ -55,14 +58,14 @@ class StatementSums:
 
     @property
     def blocks(self) -> int:
-        """How many measures share the budget, where a count and its sums are one each."""
+        """Number of measures that share the budget; a count and each of its sums are one measure each."""
         several = len(self.joints) + len(self.ranks) + len(self.partitions) + len(self.distinct)
         return several + len(self.counts) + len(self.centred) + len(self.plain) + self.units
 
     @property
     def cells(self) -> int:
-        """At most how many noisy sums there are."""
-        return self.blocks + MOST_JOINT_SUMS * len(self.joints) + sum(len(bins) for bins, _ in self.partitions)
+        """Upper bound on the number of noisy sums."""
+        return self.blocks + MAX_JOINT_SUMS * len(self.joints) + sum(len(bins) for bins, _ in self.partitions)
 
     def count(self, support: Support) -> None:
         """Count the rows of `support`, once."""
@@ -70,20 +73,20 @@ class StatementSums:
             self.counts.append(support)
 
     def has_count(self, support: Support) -> bool:
-        """Return whether the rows of `support` are counted, alone or as part of something."""
+        """Return whether the rows of `support` are counted, alone or in a joint release."""
         return support in self.counts or any(joint.support == support for joint in self.joints)
 
     def has_sum(self, value: Expr, support: Support) -> bool:
-        """Return whether the values are summed as part of something."""
+        """Return whether the values are summed in a joint release."""
         return any(joint.support == support and value in joint.values for joint in self.joints)
 
     def joint_of(self, wanted: Joint) -> Joint:
-        """The joint release that holds what is wanted."""
+        """Return the joint release that covers `wanted`."""
         return next(joint for joint in self.joints if joint.covers(wanted))
 
 
 def joint_of(need: NeededSums) -> Joint | None:
-    """Sums that `need` wants released together, if any."""
+    """Return the joint release that `need` requires, if any."""
     if not need.kind.value.joint or need.value is None:
         return None
     values = (need.value,) if need.other is None else tuple(dict.fromkeys((need.value, need.other)))
@@ -91,7 +94,7 @@ def joint_of(need: NeededSums) -> Joint | None:
 
 
 def support_of(need: NeededSums) -> Support:
-    """The rows that `need` reads; a value that cannot be missing does not narrow them."""
+    """Return the rows that `need` reads; a value that cannot be NULL does not restrict them."""
     if need.other is not None and need.value is not None and need.other != need.value:
         return None, _all_not_null((need.value, need.other), need.filter)
     value = need.value if need.value is not None and may_be_null(need.value) else None
@@ -99,17 +102,17 @@ def support_of(need: NeededSums) -> Support:
 
 
 def joints_of(needs: Sequence[NeededSums]) -> list[Joint]:
-    """Joint releases, the largest first, none of which is part of another."""
+    """Return the joint releases, the largest first, none of which is part of another."""
     wanted = [joint for joint in map(joint_of, needs) if joint is not None]
-    made: list[Joint] = []
+    joints: list[Joint] = []
     for joint in sorted(wanted, key=lambda one: (not one.squares, -len(one.values))):
-        if not any(other.covers(joint) for other in made):
-            made.append(joint)
-    return made
+        if not any(other.covers(joint) for other in joints):
+            joints.append(joint)
+    return joints
 
 
 def _all_not_null(values: tuple[Expr, Expr], condition: Expr | None) -> Expr | None:
-    """The filter under which neither value is NULL."""
+    """Return the filter under which neither value is NULL."""
     parts = [] if condition is None else [condition]
     parts += [_not_null(value) for value in sorted(values, key=repr) if may_be_null(value)]
     return reduce(lambda left, right: Call("and", (left, right), Type.BOOLEAN), parts) if parts else None
@@ -122,7 +125,7 @@ def _not_null(value: Expr) -> Expr:
 
 
 def needed_sums(release: Release) -> list[NeededSums]:
-    """One need for each aggregate, in order."""
+    """Return the sums that each aggregate needs, in order."""
     needs = []
     for call in release.calls:
         known = lookup(call.function)

@@ -1,4 +1,4 @@
-"""The integer sums that the database computes, and the noisy sums that are released of them."""
+"""Integer sums that the database computes, and the noisy sums that are released."""
 
 import math
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from hedgerow.privacy.grid import Grid
 
 
 class SumKind(Enum):
-    """Amount one row (or one owner, for UNITS) adds."""
+    """Contribution of one row (of one owner, for UNITS)."""
 
     UNITS = "units"
     ROWS = "rows"
@@ -23,7 +23,7 @@ class SumKind(Enum):
 class ExactSum:
     """One integer sum: over owners, over rows, of the grid integers of a value, or of their products with `other`'s.
 
-    A row counts where `filter` holds and `value` is not NULL (None: always there).
+    A row counts where `filter` holds and `value` is not NULL; where they are None, every row counts.
     """
 
     kind: SumKind
@@ -35,7 +35,7 @@ class ExactSum:
 
     @property
     def reach(self) -> int:
-        """How far one row can move the sum."""
+        """Largest change of the sum by one row."""
         return math.prod(grid.reach for grid in (self.grid, self.other_grid) if grid is not None)
 
 
@@ -44,15 +44,15 @@ class NoisySum:
     """One released number: an integer combination of exact sums, plus noise.
 
     Attributes:
-        label: What it is, in words, for receipts.
-        combination: The exact sums it is made of, by position, with integer factors.
-        denominator: The combination divided by this has size at most 1 for each row.
-        noise: The noise after that division: what error bars are made from.
-        scale: The same noise as the sampler draws it, on integers.
+        label: Description for receipts.
+        combination: Indices of the exact sums, with integer factors.
+        denominator: Divisor after which each row contributes at most 1 in absolute value.
+        noise: The noise after that division; error bars are computed from it.
+        scale: Scale of the same noise as the sampler draws it, on integers.
         shift: The exact integer is multiplied by 2^shift before the noise is added.
-        sensitivity: What one unit can change it by, all groups together, after the division
-            (l2 for Gaussian noise, l1 for Laplace), as a float to show.
-        unit: What one row of size 1 means to the analyst, to show noise and sensitivity in.
+        sensitivity: Largest change by one unit over all groups, after the division (l2 norm for Gaussian noise, l1
+            for Laplace), as a float for display.
+        unit: Size, in the analyst's units, of a contribution of 1; noise and sensitivity are displayed in it.
     """
 
     label: str
