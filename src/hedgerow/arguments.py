@@ -3,7 +3,7 @@
 The names in the singular take one number and may quote it; the plural ones take arrays too and quote nothing.
 """
 
-import math
+import sys
 from collections.abc import Sequence
 from typing import Literal, TypeVar
 
@@ -18,6 +18,9 @@ Number = float | Floats
 
 Mechanism = Literal["laplace", "gaussian", "analytic"]
 MECHANISMS: tuple[Mechanism, ...] = ("laplace", "gaussian", "analytic")
+
+SMALLEST = sys.float_info.min
+"""Smallest float that keeps all its digits; one divided by a smaller number may be infinite."""
 
 Choice = TypeVar("Choice", bound=str)
 
@@ -34,9 +37,11 @@ def reals(name: str, value: ArrayLike) -> Floats:
 
 
 def positives(name: str, value: ArrayLike) -> Floats:
-    """`value` as floats above zero."""
+    """`value` as floats above zero, none of them so small that one divided by it overflows."""
     if np.any((numbers := reals(name, value)) <= 0.0):
         raise ParameterError(f"{name} must be above 0.", code="parameter-positive")
+    if np.any(numbers < SMALLEST):
+        raise ParameterError(f"{name} must be at least {SMALLEST:.2g}.", code="parameter-positive")
     return numbers
 
 
@@ -115,16 +120,31 @@ def plain(value: ArrayLike) -> Number:
 
 
 def real(name: str, value: object) -> float:
-    """`value` as a float, if it is a finite number and not a boolean."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+    """`value` as a float, if it is one finite number and not a boolean; NumPy's numbers are numbers."""
+    number = python_number(value)
+    if isinstance(number, bool) or not isinstance(number, (int, float)) or not _is_finite(number):
         raise ParameterError(f"{name} must be a finite number, not {value!r}.", code="parameter-number")
-    return float(value)
+    return float(number)
+
+
+def python_number(value: object) -> object:
+    """The Python number that a NumPy scalar or an array without axes holds; anything else as it is."""
+    if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and value.ndim == 0):
+        return value.item()
+    return value
+
+
+def _is_finite(number: float) -> bool:
+    """Return whether a float holds `number`; an integer may be too large for one."""
+    return abs(number) <= sys.float_info.max
 
 
 def positive(name: str, value: object) -> float:
-    """`value` as a float above zero."""
+    """`value` as a float above zero, not so small that one divided by it overflows."""
     if (number := real(name, value)) <= 0.0:
         raise ParameterError(f"{name} must be above 0, not {value!r}.", code="parameter-positive")
+    if number < SMALLEST:
+        raise ParameterError(f"{name} must be at least {SMALLEST:.2g}, not {value!r}.", code="parameter-positive")
     return number
 
 
@@ -142,10 +162,11 @@ def probability(name: str, value: object) -> float:
     return number
 
 
-def whole(name: str, value: object, *, least: int = 1) -> int:
-    """`value`, if it is an integer of at least `least`."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+def whole(name: str, value: object, *, minimum: int = 1) -> int:
+    """`value` as an integer of at least `minimum`; NumPy's integers are integers."""
+    number = python_number(value)
+    if isinstance(number, bool) or not isinstance(number, int) or number < minimum:
         raise ParameterError(
-            f"{name} must be a whole number of at least {least}, not {value!r}.", code="parameter-whole"
+            f"{name} must be a whole number of at least {minimum}, not {value!r}.", code="parameter-whole"
         )
-    return value
+    return number

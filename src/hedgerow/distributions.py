@@ -2,12 +2,17 @@
 
 from dataclasses import dataclass
 
+from hedgerow.arguments import non_negative
+
 
 @dataclass(frozen=True, slots=True)
 class Gaussian:
     """Normal noise with standard deviation `sigma`."""
 
     sigma: float
+
+    def __post_init__(self) -> None:
+        non_negative("sigma", self.sigma)
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +25,10 @@ class Laplace:
 
     scale: float
     step: float = 0.0
+
+    def __post_init__(self) -> None:
+        non_negative("scale", self.scale)
+        non_negative("step", self.step)
 
 
 Noise = Gaussian | Laplace

@@ -150,8 +150,8 @@ def test_arrays_give_bounds_and_numbers_give_intervals():
     [
         ({"numerator": math.nan}, "parameter-number"),
         ({"denominator": "3"}, "parameter-number"),
-        ({"numerator_noise": Gaussian(-1.0)}, "parameter-noise"),
-        ({"denominator_noise": Laplace(math.inf)}, "parameter-noise"),
+        ({"numerator_noise": 1.0}, "parameter-noise"),
+        ({"denominator_noise": "laplace"}, "parameter-noise"),
         ({"denominator_noise": 3.0}, "parameter-noise"),
         ({"confidence": 1.0}, "parameter-probability"),
         ({"method": "first-order"}, "parameter-choice"),

@@ -184,7 +184,7 @@ def test_no_groups_have_no_intervals(method):
         ({"method": "best"}, "parameter-choice"),
         ({"confidence": 1.0}, "parameter-probability"),
         ({"noise": 3.0}, "parameter-noise"),
-        ({"noise": Laplace(-1.0)}, "parameter-noise"),
+        ({"noise": 1.0}, "parameter-noise"),
         ({"noise": (Laplace(1.0),) * 3}, "parameter-pair"),
         ({"n_x": 0}, "parameter-positive"),
         ({"x": math.nan}, "parameter-number"),

@@ -21,9 +21,8 @@ def threshold(k: int, sigma: float, delta: float, groups: int = 1) -> float:
         >>> round(threshold(0, 10.0, 1e-9), 6)
         59.97807
     """
-    whole("k", k, least=0), positive("sigma", sigma), probability("delta", delta), whole("groups", groups)
-    tail = -math.expm1(math.log1p(-delta) / groups)
-    return k - sigma * float(ndtri(tail))
+    tail = -math.expm1(math.log1p(-probability("delta", delta)) / whole("groups", groups))
+    return whole("k", k, minimum=0) - positive("sigma", sigma) * float(ndtri(tail))
 
 
 def laplace_threshold(k: int, scale: float, delta: float, groups: int = 1) -> float:
@@ -33,9 +32,8 @@ def laplace_threshold(k: int, scale: float, delta: float, groups: int = 1) -> fl
         >>> round(laplace_threshold(0, 1.0, 1e-5), 4)
         10.8198
     """
-    whole("k", k, least=0), positive("scale", scale), probability("delta", delta), whole("groups", groups)
-    tail = -math.expm1(math.log1p(-delta) / groups)
-    return k - scale * math.log(min(2.0 * tail, 1.0))
+    tail = -math.expm1(math.log1p(-probability("delta", delta)) / whole("groups", groups))
+    return whole("k", k, minimum=0) - positive("scale", scale) * math.log(min(2.0 * tail, 1.0))
 
 
 def selection_mass(sigma: float, k: int, tau: float, groups: int = 1) -> Fraction:
@@ -45,7 +43,7 @@ def selection_mass(sigma: float, k: int, tau: float, groups: int = 1) -> Fractio
         >>> float(selection_mass(10.0, 0, 59.978070, 1)) < 1.0001e-9
         True
     """
-    log_p = _log_silence(positive("sigma", sigma), whole("k", k, least=0), real("tau", tau))
+    log_p = _log_silence(positive("sigma", sigma), whole("k", k, minimum=0), real("tau", tau))
     return Fraction(min(1.0, -math.expm1(whole("groups", groups) * log_p) * SLACK))
 
 
@@ -78,7 +76,7 @@ def selection_delta(
         7.933282
     """
     real("epsilon", epsilon), non_negative("extra", extra), non_negative("stage2", stage2)
-    log_p = _log_silence(positive("sigma", sigma), whole("k", k, least=0), real("tau", tau))
+    log_p = _log_silence(positive("sigma", sigma), whole("k", k, minimum=0), real("tau", tau))
     per_group = 1.0 / sigma**2 + extra
     return max(
         _mixed_delta(epsilon, math.sqrt(shown * per_group + stage2**2), (groups - shown) * log_p)

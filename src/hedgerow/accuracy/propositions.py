@@ -1,7 +1,5 @@
 """Propositions 3.2 to 3.5 of Russo et al. (2025): when the noise of a count and of a sum is small beside them.
 
-Propositions 3.2 to 3.5 of Russo et al. (2025): when the noise of a count and of a sum is small beside them.
-
 They are asked for alone here; `average_error` and `quotient_error` report those that they rest on. Every
 `beta` is that of one noise, and every `delta` that of one release.
 """
@@ -297,10 +295,11 @@ def balance(
     for_count, deltas = budgets("epsilon_count", epsilon_count, delta, mechanism)
     for_sum, _ = budgets("epsilon_sum", epsilon_sum, delta, mechanism)
     share, size = (1 - gamma) / (1 + gamma), largest(lower, upper)
+    factor = " (1 - gamma) / (1 + gamma)" if np.any(gamma > 0) else ""
     if mechanism != "analytic":
-        statement = "upper / epsilon_sum <= lower / epsilon_count (1 - gamma) / (1 + gamma)"
+        statement = f"upper / epsilon_sum <= lower / epsilon_count{factor}"
         return at_most(name, statement, size / for_sum, lower / for_count * share)
-    statement = "upper sigma_sum <= lower sigma_count (1 - gamma) / (1 + gamma)"
+    statement = f"upper sigma_sum <= lower sigma_count{factor}"
     of_sum, of_count = (unit_noise(mechanism, epsilon, deltas) for epsilon in (for_sum, for_count))
     return at_most(name, statement, size * of_sum, lower * of_count * share)
 

@@ -6,7 +6,7 @@ from typing import Literal, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hedgerow.arguments import Floats, chosen, probabilities, reals
+from hedgerow.arguments import Floats, chosen, probability, reals
 from hedgerow.distributions import Gaussian, Laplace, Noise
 from hedgerow.error_bars.intervals import Bounds, arithmetic, half_width, quotient_bounds
 from hedgerow.error_bars.intervals.bounds import ZERO_DENOMINATOR
@@ -85,11 +85,11 @@ def quotient_interval(
     """
     chosen("method", method, ("exact", "fractional", "basic"))
     values = np.broadcast_arrays(reals("numerator", numerator), reals("denominator", denominator))
-    top, bottom = (np.atleast_1d(value) for value in values)
+    top, bottom = (value.ravel() for value in values)
     noises = _checked(numerator_noise), _checked(denominator_noise)
-    beta = 1.0 - float(probabilities("confidence", confidence))
+    beta = 1.0 - probability("confidence", confidence)
     found = _bounds(method, top, bottom, noises, beta, _range(support))
-    return found if values[0].ndim else found.intervals()[0]
+    return found.shaped(values[0].shape) if values[0].ndim else found.intervals()[0]
 
 
 def _bounds(
@@ -129,16 +129,12 @@ def _alike(first: Noise, second: Noise) -> bool:
 
 
 def _size(noise: Noise) -> float:
-    return noise.sigma if isinstance(noise, Gaussian) else noise.scale if isinstance(noise, Laplace) else math.nan
+    return noise.sigma if isinstance(noise, Gaussian) else noise.scale
 
 
 def _checked(noise: Noise) -> Noise:
-    size = _size(noise)
-    if not (math.isfinite(size) and size >= 0):
-        raise ParameterError(
-            "A noise must be Gaussian(sigma) or Laplace(scale), with a finite size that is not below 0.",
-            code="parameter-noise",
-        )
+    if not isinstance(noise, (Gaussian, Laplace)):
+        raise ParameterError("A noise must be Gaussian(sigma) or Laplace(scale).", code="parameter-noise")
     return noise
 
 

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.accounting.budget import Budget
+from hedgerow.arguments import python_number
 from hedgerow.catalog import Catalog
 from hedgerow.catalog.load_budget import CONFIDENCES, DELTAS, EPSILONS
 from hedgerow.errors import ParameterError, PolicyError
@@ -177,6 +178,7 @@ def resolve_request(catalog: Catalog, **options: Unpack[Options]) -> Request:
 def real(name: str, value: object, low: float, high: float) -> float:
     """Return a finite number from `low` to `high`."""
     code = f"bad-{name.replace('_', '-')}"
+    value = python_number(value)
     if isinstance(value, bool) or not isinstance(value, int | float) or value != value:  # noqa: PLR0124 - NaN
         raise ParameterError(f"{name} must be a finite number.", code=code)
     if not low <= value <= high:
@@ -186,6 +188,7 @@ def real(name: str, value: object, low: float, high: float) -> float:
 
 def whole(name: str, value: object, low: int, high: int) -> int:
     """Return a whole number from `low` to `high`."""
+    value = python_number(value)
     if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
         code = f"bad-{name.replace('_', '-')}"
         raise ParameterError(f"{name} must be a whole number from {low} to {high:,}.", code=code)
@@ -326,6 +329,7 @@ def _bounds(stated: object) -> dict[str, tuple[float, float]]:
 
 def _checked_target(amount: object, size: object, *, absolute: bool, percent: bool = False) -> ErrorTarget:
     """Return the target. An error of the whole value or more promises nothing; usually a percent sign is missing."""
+    amount, size = python_number(amount), python_number(size)
     if isinstance(amount, bool) or not isinstance(amount, int | float) or not ERRORS[0] <= amount <= ERRORS[1]:
         raise _bad_target()
     if size is not None and (

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import exp1, expi
 
-from hedgerow.arguments import Floats, Number, chosen, plain, positives, probabilities, reals
+from hedgerow.arguments import Floats, Number, chosen, plain, positives, probability, reals
 from hedgerow.distributions import Noise
 from hedgerow.errors import ConditionNotMet, ParameterError
 from hedgerow.statistics.two_by_two.arms import noises, variance
@@ -58,7 +58,7 @@ def binomial_prior(size: int, rate: float) -> dict[int, float]:
     counts = np.arange(1, size + 1)
     from scipy.stats import binom  # noqa: PLC0415 - slow to import, and seldom needed
 
-    weights = binom.pmf(counts, size, float(probabilities("rate", rate)))
+    weights = binom.pmf(counts, size, probability("rate", rate))
     return {int(count): float(weight) for count, weight in zip(counts, weights / weights.sum(), strict=True)}
 
 

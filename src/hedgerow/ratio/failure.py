@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from scipy.special import exprel, ndtr, owens_t
 
 from hedgerow.accuracy import gaussian_sigma
-from hedgerow.arguments import Floats, Number, chosen, plain, positive, positives, probabilities, reals
+from hedgerow.arguments import Floats, Number, chosen, plain, positive, positives, probability, reals
 from hedgerow.error_bars.intervals.noise_sums import pair_tail
 from hedgerow.errors import ParameterError
 from hedgerow.statistics.ratio_sensitivity import distance_to, largest_within, smooth_bound, within
@@ -173,7 +173,7 @@ class _Asked:
         if self._delta is None:
             first, second = self._scales(2 / self.epsilon)
             return laplace_failure(self.x, self.y, self.alpha, first, second)
-        delta = float(probabilities("delta", self._delta))
+        delta = probability("delta", self._delta)
         sigma = reals("sigma", gaussian_sigma(self.epsilon / 2, delta / 2)) if self._scale is None else self.epsilon
         return gaussian_failure(self.x, self.y, self.alpha, *self._scales(sigma))
 
@@ -220,7 +220,7 @@ class _Asked:
         within("y", self.y, n_y)
         if self._delta is None:
             raise ParameterError("This estimator needs a delta.", code="parameter-delta")
-        return n_x, float(probabilities("delta", self._delta))
+        return n_x, probability("delta", self._delta)
 
     def _most(self, name: str, value: int | None) -> int:
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:
@@ -232,7 +232,7 @@ class _Asked:
 
 def naive_sensitivity(n_x: int, bound: float | None) -> float:
     """How far one person moves x/y, for x up to `n_x` and y from `bound` (or 1) on: n_x / (C^2 + C), at least 1/C."""
-    least = 1.0 if bound is None else float(positives("bound", bound))
+    least = 1.0 if bound is None else positive("bound", bound)
     return max(n_x / (least * (least + 1)), 1 / least)
 
 

@@ -6,7 +6,7 @@ X lies in 1 to n_x and Y in 1 to n_y; one person moves one of them by one.
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hedgerow.arguments import Floats, Number, plain, positives, reals
+from hedgerow.arguments import Floats, Number, plain, positive, reals, whole
 from hedgerow.errors import ParameterError
 
 
@@ -27,8 +27,8 @@ def smooth_sensitivity(x: ArrayLike, y: ArrayLike, *, n_x: int, n_y: int, smooth
         >>> round(smooth_sensitivity(2, 2, n_x=30, n_y=30, smoothness=0.1), 4)
         2.2466
     """
-    counts = within("x", x, n_x), within("y", y, n_y)
-    rate = float(positives("smoothness", smoothness))
+    counts = within("x", x, whole("n_x", n_x)), within("y", y, whole("n_y", n_y))
+    rate = positive("smoothness", smoothness)
     first, second = np.broadcast_arrays(*counts)
     found = [smooth_bound(float(a), float(b), n_x, rate) for a, b in zip(first.ravel(), second.ravel(), strict=True)]
     return plain(np.array(found).reshape(first.shape))

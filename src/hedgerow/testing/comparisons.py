@@ -9,7 +9,7 @@ from numbers import Integral, Real
 import numpy as np
 
 from hedgerow.answer import Answer
-from hedgerow.arguments import chosen, non_negatives, reals
+from hedgerow.arguments import chosen, non_negative, real, reals
 from hedgerow.error_bars.intervals.interval import Interval, IntervalKind
 from hedgerow.errors import ConditionNotMet
 from hedgerow.testing.laws import Described, Source, described
@@ -117,7 +117,7 @@ def approx_private(
         >>> approx_private(1000, Gaussian(10.0), flakiness=1e-6)
         1000 ± 48.9164 (flakiness 1e-06)
     """
-    exact = float(reals("expected", expected))
+    exact = real("expected", expected)
     k = float(partitions(k_of(flakiness), cells))
     if not isinstance(source, Answer):
         return _WithinTolerance(exact, flakiness, described(source, exact, measure), k)
@@ -178,7 +178,7 @@ def assert_noisy(
     numbers = list(values) if isinstance(values, Iterable) else [values]
     if not numbers:
         raise AssertionError("There are no numbers, so there is no noise in them.")
-    exact = float(reals("expected", expected))
+    exact = real("expected", expected)
     distances = np.abs(reals("values", numbers) - exact)
     tolerance = _tolerance(numbers, exact, source, k_of(flakiness) / len(numbers), measure)
     if np.all(distances <= tolerance):
@@ -192,6 +192,6 @@ def _tolerance(
     numbers: Sequence[float], expected: float, source: Source | float, k: float, measure: str | None
 ) -> float:
     if isinstance(source, int | float):
-        return float(non_negatives("source", source))
+        return non_negative("source", source)
     found = described(source, expected, measure)
     return found.complementary(k, found.grid(numbers, expected))

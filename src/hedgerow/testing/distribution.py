@@ -7,7 +7,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from hedgerow.answer import Mechanism
-from hedgerow.arguments import Floats, probabilities, reals
+from hedgerow.arguments import Floats, probability, real, reals
 from hedgerow.distributions import Noise
 from hedgerow.errors import ConditionNotMet
 from hedgerow.testing.laws import Law, law_of
@@ -57,8 +57,8 @@ def assert_distribution(
         AssertionError: 6000 draws do not follow the discrete laplace of scale 5 on multiples of 1...
     """
     named = law_of(law, scale, step)
-    numbers = reals("draws", np.asarray(list(draws))) - float(reals("centre", centre))
-    alarm = float(probabilities("false_alarm", false_alarm))
+    numbers = reals("draws", np.asarray(list(draws))) - real("centre", centre)
+    alarm = probability("false_alarm", false_alarm)
     _check_power(len(numbers), named, alarm)
     points = _on_grid(numbers, named)
     edges = named.edges(CELLS)
@@ -77,7 +77,7 @@ def draws_needed(
         >>> 1000 < draws_needed("gaussian", 1.0) < draws_needed("laplace", 1.0) < 6000
         True
     """
-    return _least(law_of(law, scale, step), float(probabilities("false_alarm", false_alarm)))
+    return _least(law_of(law, scale, step), probability("false_alarm", false_alarm))
 
 
 def _least(law: Law, false_alarm: float) -> int:

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from hedgerow.answer import Mechanism, Summary
-from hedgerow.arguments import Floats, chosen, positives
+from hedgerow.arguments import Floats, chosen, positive
 from hedgerow.distributions import Gaussian, Laplace, Noise
 from hedgerow.errors import ConditionNotMet, ParameterError
 from hedgerow.testing import tolerance
@@ -217,7 +217,7 @@ def law_of(law: str | Noise | Mechanism, scale: float | None, step: float) -> La
     if scale is None:
         raise ParameterError("A law by its name needs a scale.", code="parameter-positive")
     on_grid = chosen("law", law, NAMES) not in {"gaussian", "laplace"}
-    return Law(law, float(positives("scale", scale)), float(positives("step", step)) if on_grid else 0.0)
+    return Law(law, positive("scale", scale), positive("step", step) if on_grid else 0.0)
 
 
 def _described(noise: Noise, scale: float | None) -> Law:
@@ -227,5 +227,5 @@ def _described(noise: Noise, scale: float | None) -> Law:
             code="parameter-choice",
         )
     if isinstance(noise, Gaussian):
-        return Law("gaussian", float(positives("sigma", noise.sigma)), 0.0)
-    return Law("discrete laplace" if noise.step else "laplace", float(positives("scale", noise.scale)), noise.step)
+        return Law("gaussian", positive("sigma", noise.sigma), 0.0)
+    return Law("discrete laplace" if noise.step else "laplace", positive("scale", noise.scale), noise.step)

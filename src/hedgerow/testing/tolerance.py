@@ -15,7 +15,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import erfinv, ndtri_exp
 
-from hedgerow.arguments import Floats, Number, non_negatives, plain, positives, probabilities, reals
+from hedgerow.arguments import (
+    Floats,
+    Number,
+    non_negative,
+    non_negatives,
+    plain,
+    positive,
+    positives,
+    probability,
+    real,
+    whole,
+)
 from hedgerow.errors import ConditionNotMet, ParameterError
 
 __all__ = [
@@ -58,7 +69,7 @@ def k_of(flakiness: float) -> float:
         >>> k_of(1e-9)
         9.0
     """
-    return -math.log10(float(probabilities("flakiness", flakiness)))
+    return -math.log10(probability("flakiness", flakiness))
 
 
 def partitions(k: ArrayLike, n: int) -> Number:
@@ -70,7 +81,7 @@ def partitions(k: ArrayLike, n: int) -> Number:
         >>> partitions(23, 10)
         24.0
     """
-    return plain(exponents(k) + math.log10(_several(n)))
+    return plain(exponents(k) + math.log10(whole("n", n)))
 
 
 def independent(k: ArrayLike, n: int) -> Number:
@@ -81,13 +92,7 @@ def independent(k: ArrayLike, n: int) -> Number:
         (3.300921381306, 3.476976433563)
     """
     all_hold = np.log1p(-(10.0 ** -exponents(k)))
-    return plain(-np.log10(-np.expm1(all_hold / _several(n))))
-
-
-def _several(n: object) -> int:
-    if isinstance(n, bool) or not isinstance(n, int) or n < 1:
-        raise ParameterError("n must be a whole number of at least 1.", code="parameter-positive")
-    return n
+    return plain(-np.log10(-np.expm1(all_hold / whole("n", n))))
 
 
 def laplace(sensitivity: ArrayLike, epsilon: ArrayLike, k: ArrayLike) -> Number:
@@ -182,10 +187,10 @@ def complementary_mean(
         >>> complementary_mean(count=90, centred_sum=45, count_tolerance=10, sum_complementary=0.5)
         0.005
     """
-    rows, total = float(positives("count", count)), float(reals("centred_sum", centred_sum))
+    rows, total = positive("count", count), real("centred_sum", centred_sum)
     found = _shared(rows, count_tolerance, sum_complementary)
     if half_range is not None:
-        most = float(positives("half_range", half_range))
+        most = positive("half_range", half_range)
         _inside(total / rows, found, (-most, most))
     return found
 
@@ -217,18 +222,19 @@ def complementary_variance(
         ... )
         0.02
     """
-    rows, total = float(positives("count", count)), float(reals("centred_sum", centred_sum))
-    squares = float(non_negatives("square_sum", square_sum))
+    rows, total = positive("count", count), real("centred_sum", centred_sum)
+    squares = non_negative("square_sum", square_sum)
+    _possible_sums(rows, total, squares, half_range)
     found = _shared(rows, count_tolerance, square_complementary)
     if half_range is not None:
-        _inside(squares / rows - (total / rows) ** 2, found, (0.0, float(positives("half_range", half_range)) ** 2))
+        _inside(squares / rows - (total / rows) ** 2, found, (0.0, positive("half_range", half_range) ** 2))
     return found
 
 
 def _shared(count: float, count_tolerance: float, complementary: float) -> float:
     """A sum that is off by `complementary`, as it shows in the quotient by the largest count there may be."""
-    most = max(1.0, count + float(non_negatives("count_tolerance", count_tolerance)))
-    return float(non_negatives("complementary", complementary)) / most
+    most = max(1.0, count + non_negative("count_tolerance", count_tolerance))
+    return non_negative("complementary", complementary) / most
 
 
 def _inside(exact: float, tolerance: float, ends: tuple[float, float]) -> None:
@@ -242,7 +248,7 @@ def _inside(exact: float, tolerance: float, ends: tuple[float, float]) -> None:
 
 def _on_grid(tolerance: Floats, scale: Floats, chance: Floats, step: float) -> Number:
     """The tolerance, or on a grid as many whole steps as are still seldom enough: |X| < T + 1/2 steps."""
-    grid = float(non_negatives("step", step))
+    grid = non_negative("step", step)
     if grid == 0.0:
         return plain(tolerance)
     if np.any(scale * chance <= grid):
@@ -287,8 +293,8 @@ def mean(*, count: float, centred_sum: float, count_tolerance: float, sum_tolera
         >>> round(found.lower, 5), round(found.upper, 5), round(found.tolerance, 5)
         (-1.13518, 2.54397, 2.04397)
     """
-    rows = float(positives("count", count))
-    total = float(reals("centred_sum", centred_sum))
+    rows = positive("count", count)
+    total = real("centred_sum", centred_sum)
     counts = _counts(rows, count_tolerance)
     return Bracket.around(total / rows, _quotient(_around("sum_tolerance", total, sum_tolerance), counts))
 
@@ -323,8 +329,9 @@ def variance(
         >>> round(found.lower, 5), round(found.upper, 5)
         (0.18239, 1.21556)
     """
-    rows, most = float(positives("count", count)), float(positives("half_range", half_range)) ** 2
-    total, squares = float(reals("centred_sum", centred_sum)), float(non_negatives("square_sum", square_sum))
+    rows, most = positive("count", count), positive("half_range", half_range) ** 2
+    total, squares = real("centred_sum", centred_sum), non_negative("square_sum", square_sum)
+    _possible_sums(rows, total, squares, half_range)
     counts = _counts(rows, count_tolerance)
     second = _quotient(_around("square_tolerance", squares, square_tolerance), counts)
     first = _square(_quotient(_around("sum_tolerance", total, sum_tolerance), counts))
@@ -332,8 +339,22 @@ def variance(
     return Bracket.around(squares / rows - (total / rows) ** 2, ends)
 
 
+def _possible_sums(count: float, centred_sum: float, square_sum: float, half_range: float | None) -> None:
+    """Raise unless `count` values within `half_range` of the middle can have these sums, rounding aside."""
+    room = 1.0 + 1e-9
+    farthest = math.inf if half_range is None else half_range
+    if abs(centred_sum) > count * farthest * room:
+        raise ParameterError("centred_sum is above count times half_range.", code="parameter-sums")
+    if square_sum * count * room < centred_sum**2 or square_sum > count * farthest**2 * room:
+        raise ParameterError(
+            "square_sum must lie between centred_sum^2 / count and count times half_range^2.",
+            code="parameter-sums",
+            hint="It is the sum of the squares of the distances from the middle of the range.",
+        )
+
+
 def _around(name: str, exact: float, tolerance: float) -> Pair:
-    distance = float(non_negatives(name, tolerance))
+    distance = non_negative(name, tolerance)
     return exact - distance, exact + distance
 
 

@@ -22,7 +22,10 @@ ZERO_DENOMINATOR = Status(
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Lower and upper ends, one per group, either of which may be infinite; and the status of each interval."""
+    """Lower and upper ends, one per group, either of which may be infinite; and the status of each interval.
+
+    Ends that were asked for as a table have its shape; the statuses are then in the order of its rows.
+    """
 
     lower: Floats
     upper: Floats
@@ -49,6 +52,10 @@ class Bounds:
         """One `Interval` per group."""
         ends = zip(self.lower.tolist(), self.upper.tolist(), self.statuses, strict=True)
         return [Interval.of(lower, upper, status) for lower, upper, status in ends]
+
+    def shaped(self, shape: tuple[int, ...]) -> "Bounds":
+        """The same intervals as a table of `shape`."""
+        return Bounds(self.lower.reshape(shape), self.upper.reshape(shape), self.statuses)
 
     def within(self, lowest: float, highest: float) -> "Bounds":
         """The part inside a publicly known range; the nearer end, with a note, where nothing is left."""

@@ -7,12 +7,21 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
-from hedgerow.arguments import Floats, Number, chosen, probabilities, reals
+from hedgerow.arguments import Floats, Number, chosen, probability, reals
 from hedgerow.distributions import Noise
 from hedgerow.error_bars.intervals import Bounds
 from hedgerow.error_bars.intervals.interval import Interval, Reason, Status
 from hedgerow.errors import ParameterError
-from hedgerow.statistics.two_by_two.arms import Arm, NoisePair, Term, disjoint_counts, noises, noisy_size, public_size
+from hedgerow.statistics.two_by_two.arms import (
+    Arm,
+    NoisePair,
+    Term,
+    disjoint_counts,
+    farthest,
+    noises,
+    noisy_size,
+    public_size,
+)
 from hedgerow.statistics.two_by_two.curves import ODDS_RATIO, RELATIVE_RISK, RISK_DIFFERENCE, Curve
 from hedgerow.statistics.two_by_two.score import Score, accepted_bounds
 from hedgerow.statistics.two_by_two.yardsticks import Found, bootstrap, fieller, on_log_scale, on_plain_scale
@@ -147,15 +156,34 @@ def risk_difference(
 
 def _arms(
     x: ArrayLike, y: ArrayLike, n_x: ArrayLike, n_y: ArrayLike, noise: Noises, size_noise: Noises, rest_noise: Noises
-) -> tuple[Arm, Arm, bool]:
-    """The two arms, and whether a single pair was asked for."""
+) -> tuple[Arm, Arm, tuple[int, ...]]:
+    """The two arms with their counts in one row each, and the shape that was asked for."""
     given = [reals(name, value) for name, value in (("x", x), ("y", y), ("n_x", n_x), ("n_y", n_y))]
-    single = all(value.ndim == 0 for value in given)
-    counts = [np.atleast_1d(value).ravel() for value in np.broadcast_arrays(*given)]
+    counts = np.broadcast_arrays(*given)
+    flat = [value.ravel() for value in counts]
     terms = _terms(noises("noise", noise), size_noise, rest_noise)
-    if size_noise is None and rest_noise is None and np.any(np.minimum(counts[2], counts[3]) <= 0):
+    if size_noise is None and rest_noise is None and np.any(np.minimum(flat[2], flat[3]) <= 0):
         raise ParameterError("n_x and n_y must be above 0: nobody is no group.", code="parameter-positive")
-    return Arm(counts[0], counts[2], terms[0]), Arm(counts[1], counts[3], terms[1]), single
+    arms = Arm(flat[0], flat[2], terms[0]), Arm(flat[1], flat[3], terms[1])
+    for name, arm in zip("xy", arms, strict=True):
+        _possible(name, arm)
+    return *arms, counts[0].shape
+
+
+def _possible(name: str, arm: Arm) -> None:
+    """Raise where a count lies so far outside of its group that noise explains it with a probability below 1e-30.
+
+    The noise of count - rate * size is that of the count at a rate of 0, and that of those without the outcome at 1.
+    """
+    below, above = (
+        sum(farthest(term.noise) for term in arm.terms if term.weight(np.asarray(rate)) != 0) for rate in (0.0, 1.0)
+    )
+    if np.any(arm.count < -below) or np.any(arm.count > arm.size + above):
+        raise ParameterError(
+            f"{name} must lie between 0 and n_{name}, apart from its noise.",
+            code="parameter-range",
+            hint="A noisy count may lie outside by a few times its noise: pass noise=Laplace(…) or Gaussian(…).",
+        )
 
 
 def _terms(noise: NoisePair, size_noise: Noises, rest_noise: Noises) -> list[tuple[Term, ...]]:
@@ -172,16 +200,16 @@ def _terms(noise: NoisePair, size_noise: Noises, rest_noise: Noises) -> list[tup
 
 
 def _estimate(
-    curve: Curve, arms: tuple[Arm, Arm, bool], confidence: float, method: Method, *, population: bool
+    curve: Curve, arms: tuple[Arm, Arm, tuple[int, ...]], confidence: float, method: Method, *, population: bool
 ) -> RatioEstimate:
-    x, y, single = arms
-    beta = 1.0 - float(probabilities("confidence", confidence))
+    x, y, shape = arms
+    beta = 1.0 - probability("confidence", confidence)
     _available(curve, chosen("method", method, METHODS), population=population)
     bounds, p_value = _found(curve, x, y, beta, method, population=population)
     bounds, p_value = _unknown_size(curve, x, y, beta, bounds, p_value)
     value = curve.value(x.rate, y.rate)
-    if not single:
-        return RatioEstimate(value, bounds, p_value, method)
+    if shape:
+        return RatioEstimate(value.reshape(shape), bounds.shaped(shape), p_value.reshape(shape), method)
     return RatioEstimate(float(value[0]), bounds.intervals()[0], float(p_value[0]), method)
 
 
