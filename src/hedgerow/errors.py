@@ -53,15 +53,15 @@ def excerpt(text: str, span: Span, width: Callable[[str], int] = len) -> str:
     first = text.rfind("\n", 0, start) + 1
     last = text.find("\n", first)
     line = text[first : last if last >= 0 else len(text)]
-    place = start - first
-    end = max(place + 1, min(span.end - first, len(line)))
-    cut = max(0, place - AROUND)
+    column = start - first
+    end = max(column + 1, min(span.end - first, len(line)))
+    cut = max(0, column - AROUND)
     shown = _printable(line[cut : end + AROUND])
     if cut:
         shown = f"…{shown[1:]}"
     number = str(text.count("\n", 0, first) + 1)
-    indent = width(shown[: place - cut])
-    carets = max(1, width(shown[place - cut : end - cut]))
+    indent = width(shown[: column - cut])
+    carets = max(1, width(shown[column - cut : end - cut]))
     return f"  {number} | {shown.rstrip()}\n  {' ' * len(number)} | {' ' * indent}{'^' * carets}"
 
 

@@ -1,4 +1,4 @@
-"""One name for one thing: no class name is used twice, and no module is hidden by a function of its package."""
+"""One name for one thing: no class name is used twice, no function hides a module, and names say what a value is."""
 
 import ast
 import importlib
@@ -14,6 +14,37 @@ SOURCE = Path(hedgerow.__file__).parent
 
 SAME_ROLE = {"_Snapshot"}
 """Private classes that play one role in several modules: each backend has its own snapshot, behind one protocol."""
+
+
+VAGUE = {"found", "made"}
+"""Names that say where a value comes from instead of what it is."""
+
+STILL_VAGUE = {"aggregates", "backends", "dialects", "error_bars", "release", "statistics"}
+"""Packages that still use them."""
+
+
+def named(tree):
+    """Every name that a module gives: to variables, parameters, functions, classes, attributes and fields."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            yield node.id
+        elif isinstance(node, ast.arg):
+            yield node.arg
+        elif isinstance(node, ast.Attribute):
+            yield node.attr
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield node.name
+
+
+def vague(folder):
+    """The modules of a folder that use a vague name, by package."""
+    paths = [path.relative_to(folder) for path in sorted(folder.rglob("*.py"))]
+    return {
+        str(path): sorted(names)
+        for path in paths
+        if path.parts[0] not in STILL_VAGUE
+        and (names := VAGUE.intersection(named(ast.parse((folder / path).read_text(encoding="utf-8")))))
+    }
 
 
 def classes(folder):
@@ -43,6 +74,17 @@ def test_no_class_name_is_used_twice():
 
 def test_no_module_is_hidden_by_a_function_or_a_class():
     assert hidden(hedgerow) == []
+
+
+def test_names_say_what_a_value_is():
+    assert vague(SOURCE) == {}
+
+
+def test_a_vague_name_is_seen(tmp_path):
+    (tmp_path / "one.py").write_text("def row(found): ...\n")
+    (tmp_path / "two.py").write_text("class Row:\n    made: int = 0\n")
+    (tmp_path / "three.py").write_text("row = founder = 'found'\n")
+    assert vague(tmp_path) == {"one.py": ["found"], "two.py": ["made"]}
 
 
 def test_a_name_that_is_used_twice_is_seen(tmp_path):

@@ -216,8 +216,8 @@ FAULTS = (
     Fault(
         "cap-on-one-statement-not-kept",
         "ledger/filters.py",
-        "if charge.epsilon > most.epsilon or charge.delta > most_delta:",
-        "if charge.epsilon > 10 * most.epsilon:",
+        "if charge.epsilon > limit.epsilon or charge.delta > most_delta:",
+        "if charge.epsilon > 10 * limit.epsilon:",
         (CHARGES,),
     ),
     Fault(

@@ -67,8 +67,8 @@ FAULTS = (
     Fault(
         "extreme-tail-not-refined",
         "noise/rounded.py",
-        "beyond = place >= CELLS",
-        "beyond = place > CELLS",
+        "beyond = cell >= CELLS",
+        "beyond = cell > CELLS",
         (ROUNDED,),
     ),
     Fault(
@@ -95,7 +95,7 @@ FAULTS = (
     Fault(
         "exponential-floats-believed",
         "noise/exponential.py",
-        "certain = (below <= lowest) & (highest <= sums[rows, picked] * (1 - 2 * slack))",
+        "certain = (previous <= lowest) & (highest <= sums[rows, picked] * (1 - 2 * slack))",
         "certain = np.ones(len(sums), dtype=bool)",
         (EXPONENTIAL,),
     ),

@@ -120,8 +120,8 @@ FAULTS = (
     Fault(
         "owners-in-many-keys-keep-their-weight",
         "compile/weights.py",
-        "WHERE n > {most} OR u < {one}",
-        "WHERE n > {most}",
+        "WHERE n > {maximum} OR u < {one}",
+        "WHERE n > {maximum}",
         (OWNERS, NEIGHBOURS),
     ),
     Fault(
@@ -134,8 +134,8 @@ FAULTS = (
     Fault(
         "one-key-too-many-in-the-selection",
         "compile/weights.py",
-        "WHERE place > {most}",
-        "WHERE place > {most} + 1",
+        "WHERE place > {maximum}",
+        "WHERE place > {maximum} + 1",
         (NEIGHBOURS, OWNERS),
     ),
     Fault(

@@ -75,9 +75,9 @@ class _Event:
         values = {name: value for name, value in stored.items() if name != "kind"}
         return cls(**{name: Fraction(value) if isinstance(value, str) else value for name, value in values.items()})
 
-    def _require(self, **least: int) -> None:
+    def _require(self, **minimums: int) -> None:
         """Refuse a value below its least, or one that is not exact."""
-        for name, bound in least.items():
+        for name, bound in minimums.items():
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, (int, Fraction)) or value < bound:
                 raise ParameterError(

@@ -60,6 +60,6 @@ def _randomised_response(epsilon: float, order: float) -> float:
     """
     if epsilon in {0.0, math.inf}:
         return epsilon
-    above = order - 1.0
+    excess_order = order - 1.0
     rest = math.log1p(math.exp(-(2.0 * order - 1.0) * epsilon)) - math.log1p(math.exp(-epsilon))
-    return max(0.0, epsilon + rest / above)
+    return max(0.0, epsilon + rest / excess_order)

@@ -110,8 +110,8 @@ def statement_threshold(
         return _mixed_delta(epsilon, stage2, groups * float(log_ndtr(z))) * SLACK > delta
 
     def exceeds(z: float) -> bool:
-        found = selection_delta(epsilon, sigma, k, k + z * sigma, groups, extra=extra, stage2=stage2)
-        return found * SLACK > delta
+        needed = selection_delta(epsilon, sigma, k, k + z * sigma, groups, extra=extra, stage2=stage2)
+        return needed * SLACK > delta
 
     if exceeds(FAR):
         return math.inf

@@ -19,13 +19,13 @@ def zcdp_delta(epsilon: float, rho: float) -> float:
     if rho == math.inf:
         return 1.0
 
-    def falling(above: float) -> bool:
-        order = 1.0 + above
-        return (2.0 * order - 1.0) * rho - epsilon + math.log(above / order) <= 0.0
+    def falling(excess_order: float) -> bool:
+        order = 1.0 + excess_order
+        return (2.0 * order - 1.0) * rho - epsilon + math.log(excess_order / order) <= 0.0
 
-    above = max(bracket(falling)[0], 2.0**-900)
-    order = 1.0 + above
-    exponent = above * (order * rho - epsilon) + order * math.log(above / order) - math.log(above)
+    excess_order = max(bracket(falling)[0], 2.0**-900)
+    order = 1.0 + excess_order
+    exponent = excess_order * (order * rho - epsilon) + order * math.log(excess_order / order) - math.log(excess_order)
     return min(1.0, math.exp(min(exponent, 0.0)))
 
 

@@ -128,17 +128,17 @@ def _published_average(asked: _Average) -> Prediction:
     count, low, high = asked.count, asked.lower, asked.upper
     of_count = asked.bound(1.0, asked.epsilon_count, "epsilon_count")
     of_sum = asked.bound(largest(low, high), asked.epsilon_sum, "epsilon_sum")
-    least = low * (count - of_count) - of_sum
+    smallest_sum = low * (count - of_count) - of_sum
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         size = (high * (count + of_count) + of_sum) / count
-        error = size * (of_count / count + of_sum / least)
+        error = size * (of_count / count + of_sum / smallest_sum)
     conditions = (
         positive_range(low),
         small_count(of_count, count, asked.gamma),
         balance(low, high, asked.epsilon_count, asked.epsilon_sum, asked.gamma, asked.delta, asked.mechanism),
         above("sum", "lower (noisy_count - alpha_count) > alpha_sum", low * (count - of_count), of_sum + 0 * count),
     )
-    return predicted(np.where((count > 0) & (least > 0), error, np.inf), conditions)
+    return predicted(np.where((count > 0) & (smallest_sum > 0), error, np.inf), conditions)
 
 
 def _direct_average(asked: _Average) -> Prediction:
@@ -257,19 +257,19 @@ def _published_quotient(asked: _Quotient) -> Prediction:
     count = asked.count
     of_count = asked.bound(1.0, asked.epsilon_count, "epsilon_count")
     errors = [asked.bound(s, e, "epsilon_sums") for s, e in zip(asked.sizes, asked.epsilon_sums, strict=True)]
-    least = [low * (count - of_count) - error for low, error in zip(asked.lowers, errors, strict=True)]
+    smallest_sum = [low * (count - of_count) - error for low, error in zip(asked.lowers, errors, strict=True)]
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        size = (asked.uppers[0] * (count + of_count) + errors[0]) / least[1]
-        error = size * (errors[0] / least[0] + errors[1] / least[1])
+        size = (asked.uppers[0] * (count + of_count) + errors[0]) / smallest_sum[1]
+        error = size * (errors[0] / smallest_sum[0] + errors[1] / smallest_sum[1])
     sums = [_conditions(asked, i, of_count, errors[i]) for i in (0, 1)]
     conditions = (small_count(of_count, count, asked.gamma), *sums[0], *sums[1])
-    return predicted(np.where((count > 0) & (least[0] > 0) & (least[1] > 0), error, np.inf), conditions)
+    return predicted(np.where((count > 0) & (smallest_sum[0] > 0) & (smallest_sum[1] > 0), error, np.inf), conditions)
 
 
 def _conditions(asked: _Quotient, i: int, of_count: Floats, of_sum: Floats) -> tuple[Condition, ...]:
     """Condition of Proposition 3.7 on one of the sums."""
     low, high, name = asked.lowers[i], asked.uppers[i], PLACES[i]
-    least = low * (asked.count - of_count)
+    smallest_sum = low * (asked.count - of_count)
     return (
         positive_range(low, f"range of the {name}"),
         balance(
@@ -282,7 +282,7 @@ def _conditions(asked: _Quotient, i: int, of_count: Floats, of_sum: Floats) -> t
             asked.mechanism,
             f"budget of the {name}",
         ),
-        above(name, "lower (noisy_count - alpha_count) > alpha_sum", least, of_sum + 0 * least),
+        above(name, "lower (noisy_count - alpha_count) > alpha_sum", smallest_sum, of_sum + 0 * smallest_sum),
     )
 
 
@@ -298,8 +298,8 @@ def _direct_quotient(asked: _Quotient) -> Prediction:
     with np.errstate(divide="ignore", invalid="ignore"):
         furthest = np.where(nearest > 0, asked.sizes[0] / np.where(nearest > 0, nearest, 1.0), 0.0)
         together = joint_error(asked.mechanism, above_noise, furthest * below_noise, asked.beta / 2)
-        least = nearest * asked.count - apart
-        error = np.where(least > 0, together / least, np.inf)
+        smallest_sum = nearest * asked.count - apart
+        error = np.where(smallest_sum > 0, together / smallest_sum, np.inf)
     conditions = (
         above("range of the denominator", "its values keep away from zero", nearest, np.zeros(())),
         above("denominator", "least |value| * noisy_count > noise", nearest * asked.count, apart + 0 * asked.count),

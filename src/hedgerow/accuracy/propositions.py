@@ -251,9 +251,9 @@ def sum_uncertainty(
     low, high = ranges(lower, upper)
     of_count = error_bound(1.0, epsilon_count, delta, beta, mechanism, "epsilon_count")
     of_sum = error_bound(largest(low, high), epsilon_sum, delta, beta, mechanism, "epsilon_sum")
-    least = low * (reals("noisy_count", noisy_count) - of_count) - of_sum
+    smallest_sum = low * (reals("noisy_count", noisy_count) - of_count) - of_sum
     with np.errstate(divide="ignore"):
-        return plain(np.where(least > 0, of_sum / least, np.inf))
+        return plain(np.where(smallest_sum > 0, of_sum / smallest_sum, np.inf))
 
 
 def balanced_budget(

@@ -88,8 +88,8 @@ def quotient_interval(
     top, bottom = (value.ravel() for value in values)
     noises = _checked(numerator_noise), _checked(denominator_noise)
     beta = 1.0 - probability("confidence", confidence)
-    found = _bounds(method, top, bottom, noises, beta, _range(support))
-    return found.shaped(values[0].shape) if values[0].ndim else found.intervals()[0]
+    bounds = _bounds(method, top, bottom, noises, beta, _range(support))
+    return bounds.shaped(values[0].shape) if values[0].ndim else bounds.intervals()[0]
 
 
 def _bounds(
@@ -101,8 +101,8 @@ def _bounds(
     support: tuple[float, float],
 ) -> Bounds:
     if method == "exact":
-        found = quotient_bounds(top, bottom, [(1.0, 0.0, noises[0]), (0.0, 1.0, noises[1])], beta, support)
-        return found if _alike(*noises) else found.weakened(CONSERVATIVE)
+        bounds = quotient_bounds(top, bottom, [(1.0, 0.0, noises[0]), (0.0, 1.0, noises[1])], beta, support)
+        return bounds if _alike(*noises) else bounds.weakened(CONSERVATIVE)
     errors = [half_width([(1.0, noise)], beta / 2) for noise in noises]
     if method == "basic":
         whole = arithmetic.divide(Bounds.around(top, errors[0]), Bounds.around(bottom, errors[1]))

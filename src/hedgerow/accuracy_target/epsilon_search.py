@@ -39,9 +39,9 @@ class EpsilonSearch:
     target: ErrorTarget
     price: Callable[[float], PrivateStatement]
 
-    def for_sizes(self, sizes: Floats, beta: float, most: float = EPSILONS[1]) -> float | None:
+    def for_sizes(self, sizes: Floats, beta: float, maximum: float = EPSILONS[1]) -> float | None:
         """Return the least for groups of these sizes; in a grouped statement, for those of them that `most` reaches."""
-        return self._least(lambda epsilon: self._of_sizes(epsilon, sizes, beta), most)
+        return self._cheapest(lambda epsilon: self._of_sizes(epsilon, sizes, beta), maximum)
 
     def for_any_size(self) -> float | None:
         """Return the least that does for groups of every size; None where the size matters.
@@ -63,38 +63,38 @@ class EpsilonSearch:
     def _is_bounded(self, sizes: Floats) -> bool:
         return bool(np.isfinite(self._of_sizes(EPSILONS[1], sizes, self.forecast.beta)).all())
 
-    def for_known(self, known: Sequence[Estimator], most: float) -> float | None:
+    def for_known(self, known: Sequence[Estimator], maximum: float) -> float | None:
         """Return the least for the groups of an earlier release, as far as `most` reaches them; None if none."""
         groups = self.forecast.from_release(known, CAUTIOUS)
-        return self._least(lambda epsilon: self._of_groups(epsilon, groups), most)
+        return self._cheapest(lambda epsilon: self._of_groups(epsilon, groups), maximum)
 
-    def guess(self, known: Sequence[Estimator], most: float) -> float | None:
+    def guess(self, known: Sequence[Estimator], maximum: float) -> float | None:
         """Return twice what the groups of a release would need, were they as released: it is too noisy to tell."""
         groups = self.forecast.from_release(known, RELEASED)
-        least = self._least(lambda epsilon: self._of_groups(epsilon, groups), most)
-        return None if least is None else min(2 * least, most)
+        minimum = self._cheapest(lambda epsilon: self._of_groups(epsilon, groups), maximum)
+        return None if minimum is None else min(2 * minimum, maximum)
 
-    def is_hopeless(self, known: Sequence[Estimator], most: float) -> bool:
+    def is_hopeless(self, known: Sequence[Estimator], maximum: float) -> bool:
         """Return True if `most` reaches no group, even if all are as large as an earlier release allows."""
-        return not bool((self._of_groups(most, self.forecast.from_release(known, FAVOURABLE)) <= 1).any())
+        return not bool((self._of_groups(maximum, self.forecast.from_release(known, FAVOURABLE)) <= 1).any())
 
-    def is_met(self, release: PrivateStatement, known: Sequence[Estimator], most: float) -> bool:
+    def is_met(self, release: PrivateStatement, known: Sequence[Estimator], maximum: float) -> bool:
         """Return True if a release does for all groups that `most` reaches; where it reaches none, for any."""
         groups = self.forecast.from_release(known, CAUTIOUS)
-        does, reached = self._at(release, groups) <= 1, self._of_groups(most, groups) <= 1
+        does, reached = self._at(release, groups) <= 1, self._of_groups(maximum, groups) <= 1
         return bool(does[reached].all() if reached.any() else does.any())
 
-    def estimate_epsilon(self, most: float) -> float:
+    def estimate_epsilon(self, maximum: float) -> float:
         """Return what a size estimate may cost: enough to tell the size wherever `most` reaches the target."""
         share = 0.1 if self.target.absolute else float(np.clip(2 * self.target.amount, 0.005, 0.2))
-        return max(most * share, EPSILONS[0])
+        return max(maximum * share, EPSILONS[0])
 
-    def _least(self, excess: Callable[[float], Floats], most: float) -> float | None:
-        at_most = excess(most)
+    def _cheapest(self, excess: Callable[[float], Floats], maximum: float) -> float | None:
+        at_most = excess(maximum)
         reached = at_most <= 1
         if not reached.any() or (not self.forecast.grouped and not reached.all()):
             return None
-        return cheapest(lambda epsilon: float(excess(epsilon)[reached].max()), EPSILONS[0], most)
+        return cheapest(lambda epsilon: float(excess(epsilon)[reached].max()), EPSILONS[0], maximum)
 
     def _of_sizes(self, epsilon: float, sizes: Floats, beta: float) -> Floats:
         errors = self.forecast.of_sizes(self.price(epsilon), sizes, beta)
@@ -112,7 +112,7 @@ class EpsilonSearch:
     def _excess(self, errors: Errors) -> Floats:
         """Return, by row, the largest error as a multiple of what is allowed."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            excess = [error / self.target.allowed(least) for least, error in errors.values()]
+            excess = [error / self.target.allowed(minimum) for minimum, error in errors.values()]
         return np.asarray(np.nan_to_num(np.maximum.reduce(excess), nan=np.inf, posinf=np.inf))
 
 
@@ -133,25 +133,25 @@ def sizes_level(beta: float) -> float:
     return beta * ESTIMATE_SHARE
 
 
-def too_dear(target: ErrorTarget, needed: float | None, most: float) -> BudgetError:
+def too_dear(target: ErrorTarget, needed: float | None, maximum: float) -> BudgetError:
     """Build the refusal of a target that costs more than the statement may."""
     price = "no budget would do" if needed is None else f"it would cost epsilon {needed:.4g}"
     return BudgetError(
-        f"An error of {target} is out of reach: {price}, and this statement may spend {most:.4g}.",
+        f"An error of {target} is out of reach: {price}, and this statement may spend {maximum:.4g}.",
         code="within-too-dear",
         hint="Ask for a wider error, for larger groups, or with a larger epsilon.",
         asked={} if needed is None else {"epsilon": needed},
-        left={"epsilon": most},
+        left={"epsilon": maximum},
     )
 
 
-def cheapest(excess: Callable[[float], float], least: float, most: float) -> float | None:
+def cheapest(excess: Callable[[float], float], minimum: float, maximum: float) -> float | None:
     """Return the least epsilon from `least` to `most`, to 0.2 %, where `excess` is at most 1; None where none is.
 
     `excess` is about inversely proportional to epsilon: so one step from any epsilon nearly hits the cheapest. The
     epsilon returned has been tried, so the promise does not rest on that.
     """
-    low, high, over = least, most, excess(most)
+    low, high, over = minimum, maximum, excess(maximum)
     if over > 1:
         return None
     for _ in range(MOST_STEPS):

@@ -123,8 +123,8 @@ class ReleaseForecast:
         cases = [self.forecast.errors(self._simple, release, beta) for release in self._releases(plan)]
         worst = np.minimum.reduce if self.side > 0 else np.maximum.reduce
         by_column = {name: worst([case[name][1] for case in cases])[rows] for name in cases[0]}
-        least = self._least or {name: pair[0] for name, pair in cases[0].items()}
-        return {name: (least[name][rows], errors) for name, errors in by_column.items()}
+        smallest_value = self._smallest_values or {name: pair[0] for name, pair in cases[0].items()}
+        return {name: (smallest_value[name][rows], errors) for name, errors in by_column.items()}
 
     @cached_property
     def _simple(self) -> SingleRow | None:
@@ -165,7 +165,7 @@ class ReleaseForecast:
         return [carried(old, plan, (self.side, level), corner) for corner in corners(plan)]
 
     @cached_property
-    def _least(self) -> dict[str, Floats] | None:
+    def _smallest_values(self) -> dict[str, Floats] | None:
         """Return how large each value is at least, or at most, by its own interval."""
         if not self.side or self._simple is None:
             return None
@@ -184,8 +184,8 @@ class ReleaseForecast:
             values = np.array([np.nan if v is None else float(v) for v in after[name]])
             lower, upper = _ends(after, name)
             errors = np.maximum(upper - values, values - lower)
-            least = _size(*_ends(before, name), self.side) if self.side else np.abs(values)
-            by_column[name] = least, np.where(np.isnan(errors), np.inf, errors)
+            smallest_value = _size(*_ends(before, name), self.side) if self.side else np.abs(values)
+            by_column[name] = smallest_value, np.where(np.isnan(errors), np.inf, errors)
         return by_column
 
     @cached_property

@@ -81,8 +81,8 @@ def html_table(answer: ReleasedTable) -> str:
     names = [heading for name in answer.columns for heading in (name, *(headings(name) if name in people else ()))]
     head = "".join(f"<th>{_safe(name)}</th>" for name in names)
     lines = [caption(answer), *(f"note: {note}" for note in notes(answer))]
-    below = "".join(f"<p>{escape(line, quote=True)}</p>" for line in lines)
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>{below}"
+    footer = "".join(f"<p>{escape(line, quote=True)}</p>" for line in lines)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>{footer}"
 
 
 def _row(

@@ -28,11 +28,11 @@ from hedgerow.session.key_domains import read_domains
 
 CONNECTIVES = frozenset({"and", "or", "not"})
 
-Place = tuple[str, str]
+ColumnRef = tuple[str, str]
 """A table and a column of it."""
 
 
-def columns_read(logical: LogicalPlan) -> frozenset[Place]:
+def columns_read(logical: LogicalPlan) -> frozenset[ColumnRef]:
     """The columns of declared tables that the query names."""
     tables = _tables(logical)
     columns = (node for node in inside(logical) if isinstance(node, Column))
@@ -44,27 +44,27 @@ def tables_read(logical: LogicalPlan) -> frozenset[str]:
     return frozenset(_tables(logical).values())
 
 
-def partners(logical: LogicalPlan) -> Mapping[Place, frozenset[Place]]:
+def partners(logical: LogicalPlan) -> Mapping[ColumnRef, frozenset[ColumnRef]]:
     """For each column, those that it stands in one comparison with."""
     tables = _tables(logical)
-    found: dict[Place, set[Place]] = {}
+    compared: dict[ColumnRef, set[ColumnRef]] = {}
     for node in _comparisons(logical):
-        places = {(tables[c.table], c.name) for c in _columns(node) if c.table in tables}
-        for place in places:
-            found.setdefault(place, set()).update(places - {place})
-    return {place: frozenset(others) for place, others in found.items()}
+        columns = {(tables[c.table], c.name) for c in _columns(node) if c.table in tables}
+        for column in columns:
+            compared.setdefault(column, set()).update(columns - {column})
+    return {column: frozenset(others) for column, others in compared.items()}
 
 
-def constants(logical: LogicalPlan) -> Mapping[Place, tuple[str, ...]]:
+def constants(logical: LogicalPlan) -> Mapping[ColumnRef, tuple[str, ...]]:
     """For each column, texts of constants that stand in one expression with it, and of their neighbours."""
     tables = _tables(logical)
-    found: dict[Place, dict[str, None]] = {}
+    texts_of: dict[ColumnRef, dict[str, None]] = {}
     for node in _comparisons(logical):
         texts = [text for literal in _literals(node) for text in around(literal.value)]
         for column in _columns(node):
             if column.table in tables:
-                found.setdefault((tables[column.table], column.name), {}).update(dict.fromkeys(texts))
-    return {place: tuple(texts) for place, texts in found.items()}
+                texts_of.setdefault((tables[column.table], column.name), {}).update(dict.fromkeys(texts))
+    return {column: tuple(texts) for column, texts in texts_of.items()}
 
 
 def around(value: object) -> Sequence[str]:
@@ -111,11 +111,11 @@ def _comparisons(logical: LogicalPlan) -> Iterator[Call | Nested]:
 
 
 def _columns(node: Call | Nested) -> list[Column]:
-    return [found for found in inside(node) if isinstance(found, Column)]
+    return [part for part in inside(node) if isinstance(part, Column)]
 
 
 def _literals(node: Call | Nested) -> list[Literal]:
-    return [found for found in inside(node) if isinstance(found, Literal)]
+    return [part for part in inside(node) if isinstance(part, Literal)]
 
 
 STAND_INS: Mapping[Type, str] = {
@@ -139,7 +139,7 @@ def quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def place(name: str) -> str:
+def table_text(name: str) -> str:
     """The name of a table as DuckDB writes it, with its schema and database."""
     return ".".join(map(quoted, parts_of(name)))
 
@@ -177,7 +177,7 @@ class Blueprint:
         for name, contents in self.public.items():
             connection.register("public_rows", contents)
             listed = ", ".join(quoted(column) for column in contents.column_names)
-            connection.execute(f"INSERT INTO {place(name)} ({listed}) SELECT {listed} FROM public_rows")
+            connection.execute(f"INSERT INTO {table_text(name)} ({listed}) SELECT {listed} FROM public_rows")
             connection.unregister("public_rows")
         return connection
 
@@ -190,7 +190,7 @@ class Blueprint:
         connection.register("made_rows", pa.table(cells, names=[f"c{i}" for i in range(len(cells))]))
         casts = ", ".join(f"CAST(c{i} AS {self.natives[table, name]})" for i, name in enumerate(columns))
         try:
-            connection.execute(f"INSERT INTO {place(table)} SELECT {casts} FROM made_rows")
+            connection.execute(f"INSERT INTO {table_text(table)} SELECT {casts} FROM made_rows")
         except duckdb.Error:
             raise ConditionNotMet(
                 f"No rows could be made up that the table {table!r} takes.",
@@ -206,7 +206,7 @@ class Blueprint:
             for name in table.columns
         ]
         keys = [f"UNIQUE ({', '.join(map(quoted, sorted(key)))})" for key in sorted(table.unique, key=sorted)]
-        return f"CREATE TABLE {place(table.name)} ({', '.join([*columns, *keys])})"
+        return f"CREATE TABLE {table_text(table.name)} ({', '.join([*columns, *keys])})"
 
 
 def draw_up(catalog: Catalog, backend: Backend) -> Blueprint:
@@ -247,8 +247,8 @@ def readable(connection: duckdb.DuckDBPyConnection, native: str, texts: Iterable
     connection.register("texts", pa.table({"t": pa.array(listed, type=pa.string())}))
     kept = connection.execute(f"SELECT t FROM texts WHERE t IS NULL OR TRY_CAST(t AS {native}) IS NOT NULL").fetchall()
     connection.unregister("texts")
-    found = {text for (text,) in kept}
-    return tuple(text for text in listed if text in found)
+    castable = {text for (text,) in kept}
+    return tuple(text for text in listed if text in castable)
 
 
 MANY = 40
@@ -277,20 +277,23 @@ class Pool:
     wild: tuple[str | None, ...] = ()
 
 
-def pools(blueprint: Blueprint, logical: LogicalPlan) -> Mapping[Place, Pool]:
+def pools(blueprint: Blueprint, logical: LogicalPlan) -> Mapping[ColumnRef, Pool]:
     """For each column of a private table, what its cells can be."""
     stated, joined = constants(logical), partners(logical)
-    found = {}
+    pool_of = {}
     with blueprint.build() as connection:
         for table in blueprint.tables.values():
             said = blueprint.catalog.tables[table.name]
             for column in table.columns.values() if not said.public else ():
-                place = (table.name, column.name)
+                column_ref = (table.name, column.name)
                 kind = effective_type(said.column(column.name), column)
-                native = blueprint.natives[place]
-                known = [*stated.get(place, ()), *_public(connection, blueprint, joined.get(place, frozenset()))]
-                found[place] = _pool(connection, native, kind, said.column(column.name), known, column.nullable)
-    return found
+                native = blueprint.natives[column_ref]
+                known = [
+                    *stated.get(column_ref, ()),
+                    *_public(connection, blueprint, joined.get(column_ref, frozenset())),
+                ]
+                pool_of[column_ref] = _pool(connection, native, kind, said.column(column.name), known, column.nullable)
+    return pool_of
 
 
 def _pool(
@@ -326,7 +329,7 @@ def _ordinary(kind: Type, native: str, ends: tuple[float | None, float | None]) 
         return [f"00000000-0000-0000-0000-{number:012d}" for number in range(MANY)]
     lower, upper = ends
     if kind in NUMBERS and lower is not None and upper is not None:
-        steps = [lower + (upper - lower) * place / 13 for place in range(1, 13)]
+        steps = [lower + (upper - lower) * step / 13 for step in range(1, 13)]
         return [str(round(step)) if kind is Type.INTEGER else f"{step:.6g}" for step in steps]
     if kind in NUMBERS:
         return [str(number) for number in range(1, MANY + 1)] + ["100", "1000"]
@@ -362,12 +365,12 @@ def _text(value: str | float | bool) -> str:  # noqa: FBT001 - a declared key of
     return value if isinstance(value, str) else _number(value)
 
 
-def _public(connection: duckdb.DuckDBPyConnection, blueprint: Blueprint, others: Iterable[Place]) -> list[str]:
+def _public(connection: duckdb.DuckDBPyConnection, blueprint: Blueprint, others: Iterable[ColumnRef]) -> list[str]:
     """Values of the public columns that a column is compared with."""
-    found: list[str] = []
+    values: list[str] = []
     for table, column in sorted(others):
         if blueprint.catalog.tables[table].public:
             name = quoted(column)
             sql = f"SELECT DISTINCT CAST({name} AS VARCHAR) FROM {quoted(table)} WHERE {name} IS NOT NULL ORDER BY 1"
-            found += [text for (text,) in connection.execute(f"{sql} LIMIT {MANY}").fetchall()]
-    return found
+            values += [text for (text,) in connection.execute(f"{sql} LIMIT {MANY}").fetchall()]
+    return values

@@ -63,8 +63,8 @@ def epsilon_bound(tally: Tally, delta: float, level: float) -> float:
         >>> round(epsilon_bound(Tally(500, 10, 1000), delta=0.0, level=1e-3), 2)
         2.93
     """
-    least = least_chance(tally.likely, tally.runs, level) - delta
-    return max(0.0, math.log(least / greatest_chance(tally.rare, tally.runs, level))) if least > 0.0 else 0.0
+    lowest = least_chance(tally.likely, tally.runs, level) - delta
+    return max(0.0, math.log(lowest / greatest_chance(tally.rare, tally.runs, level))) if lowest > 0.0 else 0.0
 
 
 def mu_bound(tally: Tally, level: float, *, pure: float = 0.0, mass: float = 0.0) -> float:
@@ -74,9 +74,9 @@ def mu_bound(tally: Tally, level: float, *, pure: float = 0.0, mass: float = 0.0
         >>> round(mu_bound(Tally(900, 100, 1000), level=1e-3), 2)
         2.23
     """
-    least = (least_chance(tally.likely, tally.runs, level) - mass) * math.exp(-pure)
-    most = greatest_chance(tally.rare, tally.runs, level)
-    return max(0.0, float(ndtri(least) - ndtri(most))) if least > 0.0 and most < 1.0 else 0.0
+    lowest = (least_chance(tally.likely, tally.runs, level) - mass) * math.exp(-pure)
+    highest = greatest_chance(tally.rare, tally.runs, level)
+    return max(0.0, float(ndtri(lowest) - ndtri(highest))) if lowest > 0.0 and highest < 1.0 else 0.0
 
 
 def furthest(runs: int, delta: float, level: float) -> float:
@@ -206,11 +206,11 @@ def _part(i: int, trait: Trait, without: Floats, joined: Floats) -> Callable[[Fl
     """Return what one column adds to the logarithm: a fact by being so, a number by where it is."""
     if trait.told:
         return None
-    there = [np.isfinite(each) for each in (without, joined)]
+    present = [np.isfinite(numbers) for numbers in (without, joined)]
     if trait.fact:
-        seen, missed = _smoothed_chances(there[0], there[1])
+        seen, missed = _smoothed_chances(present[0], present[1])
         return lambda values: np.where(np.isfinite(values[:, i]), seen, missed)
-    move = _moved(trait.noise, without[there[0]], joined[there[1]])
+    move = _moved(trait.noise, without[present[0]], joined[present[1]])
     if move is None:
         return None
     return lambda values: np.where(np.isfinite(values[:, i]), move(np.nan_to_num(values[:, i])), 0.0)
@@ -218,10 +218,10 @@ def _part(i: int, trait: Trait, without: Floats, joined: Floats) -> Callable[[Fl
 
 def _smoothed_chances(without: NDArray[np.bool_], joined: NDArray[np.bool_]) -> tuple[float, float]:
     """The logarithms of how much more often a number is there, and is not there, with the newcomer."""
-    here, there = without.sum() + 0.5, joined.sum() + 0.5
+    here, finite = without.sum() + 0.5, joined.sum() + 0.5
     gone, away = (~without).sum() + 0.5, (~joined).sum() + 0.5
     scale = np.log(len(without) / len(joined))
-    return float(np.log(there / here) + scale), float(np.log(away / gone) + scale)
+    return float(np.log(finite / here) + scale), float(np.log(away / gone) + scale)
 
 
 def _moved(noise: Noise | None, without: Floats, joined: Floats) -> Callable[[Floats], Floats] | None:
@@ -265,8 +265,8 @@ class AuditEvent:
         return Tally(likely, rare, len(without))
 
     def _count(self, sample: Sample) -> int:
-        found = self.score.of(sample.values)
-        return int(np.sum(found >= self.threshold if self.large else found <= self.threshold))
+        scores = self.score.of(sample.values)
+        return int(np.sum(scores >= self.threshold if self.large else scores <= self.threshold))
 
 
 def choose(without: Sample, joined: Sample, worth: Worth, careful: float = 3.0) -> AuditEvent | None:
@@ -283,9 +283,9 @@ def choose(without: Sample, joined: Sample, worth: Worth, careful: float = 3.0) 
     without, joined = without.part(half, len(without)), joined.part(half, len(joined))
     best, event = -np.inf, None
     for score in learnt:
-        for found, value in _candidates(score, without, joined, worth, careful):
+        for candidate, value in _candidates(score, without, joined, worth, careful):
             if value > best:
-                best, event = value, found
+                best, event = value, candidate
     return event
 
 
@@ -298,30 +298,30 @@ def _candidates(
     if not len(thresholds):
         return
     for large in (True, False):
-        chances = [_chances(each, thresholds, large=large) for each in (first, second)]
+        chances = [_chances(side, thresholds, large=large) for side in (first, second)]
         for with_newcomer in (True, False):
             likely, rare = reversed(chances) if with_newcomer else chances
             values = worth(_wilson(likely, len(first), -careful), _wilson(rare, len(first), careful))
-            place = int(np.argmax(values))
-            yield AuditEvent(score, float(thresholds[place]), large, with_newcomer), float(values[place])
+            index = int(np.argmax(values))
+            yield AuditEvent(score, float(thresholds[index]), large, with_newcomer), float(values[index])
 
 
 def _thresholds(pooled: Floats) -> Floats:
     """Places between the values that occur: evenly by rank, and in the middle of the widest gaps."""
-    there = np.unique(pooled[np.isfinite(pooled)])
-    if len(there) < 2:
-        return there
-    between = there[:-1] + np.diff(there) / 2
+    finite = np.unique(pooled[np.isfinite(pooled)])
+    if len(finite) < 2:
+        return finite
+    between = finite[:-1] + np.diff(finite) / 2
     even = between[np.linspace(0, len(between) - 1, min(STEPS, len(between))).astype(int)]
-    return np.unique(np.concatenate([even, between[np.argsort(np.diff(there))[-WIDEST:]]]))
+    return np.unique(np.concatenate([even, between[np.argsort(np.diff(finite))[-WIDEST:]]]))
 
 
-def _chances(found: Floats, thresholds: Floats, *, large: bool) -> Floats:
+def _chances(scores: Floats, thresholds: Floats, *, large: bool) -> Floats:
     """How often the score is at or beyond each threshold; never where there is none."""
-    ordered = np.sort(found[~np.isnan(found)])
+    ordered = np.sort(scores[~np.isnan(scores)])
     if large:
-        return np.asarray((len(ordered) - np.searchsorted(ordered, thresholds, side="left")) / len(found))
-    return np.asarray(np.searchsorted(ordered, thresholds, side="right") / len(found))
+        return np.asarray((len(ordered) - np.searchsorted(ordered, thresholds, side="left")) / len(scores))
+    return np.asarray(np.searchsorted(ordered, thresholds, side="right") / len(scores))
 
 
 def _wilson(share: Floats, runs: int, errors: float) -> Floats:

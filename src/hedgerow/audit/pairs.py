@@ -4,9 +4,9 @@ import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from hedgerow.audit.blueprint import Place, Pool
+from hedgerow.audit.blueprint import ColumnRef, Pool
 from hedgerow.audit.people import Crowd, Example, Person, Sheet, crowd
-from hedgerow.audit.search import Found
+from hedgerow.audit.search import Match
 from hedgerow.distributions import Gaussian, Noise
 from hedgerow.privacy.plan import PrivatePlan
 
@@ -90,7 +90,7 @@ class Material:
 
     Attributes:
         sheets: The private tables.
-        found: People who count, one for each group.
+        matches: People who count, one for each group.
         ends: Cells that make the first of them count the most, and the least: "high" and "low".
         others: By column, other values that leave the first of them in the group.
         pools: What the cells of each column can be.
@@ -99,25 +99,25 @@ class Material:
     """
 
     sheets: tuple[Sheet, ...]
-    found: tuple[Found, ...]
+    matches: tuple[Match, ...]
     ends: Mapping[str, Example]
-    others: Mapping[Place, Sequence[str | None]]
-    pools: Mapping[Place, Pool]
-    used: tuple[Place, ...]
+    others: Mapping[ColumnRef, Sequence[str | None]]
+    pools: Mapping[ColumnRef, Pool]
+    used: tuple[ColumnRef, ...]
     limits: CrowdLimits
 
     @property
-    def main(self) -> Found:
+    def main(self) -> Match:
         """The first who counts."""
-        return self.found[0]
+        return self.matches[0]
 
-    def everywhere(self, people: int) -> Sequence[Found]:
+    def everywhere(self, people: int) -> Sequence[Match]:
         """As many groups as there can be with so many people in each."""
-        return self.found[: max(1, MOST_PEOPLE // max(1, people))]
+        return self.matches[: max(1, MOST_PEOPLE // max(1, people))]
 
-    def newcomer(self, found: Sequence[Found], copies: int, end: str = "high") -> Person:
+    def newcomer(self, matches: Sequence[Match], copies: int, end: str = "high") -> Person:
         """Somebody with rows in all these groups, at one end of the values, and not too many of them."""
-        people = [each.person(self.ends.get(end)) for each in found]
+        people = [match.person(self.ends.get(end)) for match in matches]
         examples = tuple(example for person in people for example in person.examples)
         rows = max(1, min(copies, MOST_ROWS // len(examples)))
         return Person(examples, max(rows, *(person.copies for person in people)))
@@ -126,9 +126,9 @@ class Material:
         """Somebody in the first group with a row for each of these cells."""
         return self.main.with_rows(cells[: MOST_ROWS // self.main.copies])
 
-    def gathered(self, found: Sequence[Found], people: int) -> Crowd:
+    def gathered(self, matches: Sequence[Match], people: int) -> Crowd:
         """So many people in each of these groups."""
-        return crowd(self.sheets, [(people, each.person()) for each in found])
+        return crowd(self.sheets, [(people, match.person()) for match in matches])
 
     def settled(self) -> Crowd:
         """The first group, with so many people that it is always shown."""
@@ -141,8 +141,8 @@ Made = tuple[str, Crowd, Person] | None
 
 def pairs(material: Material, kinds: Collection[str]) -> list[Pair]:
     """Every pair of these kinds that makes sense for the statement."""
-    made = {kind: make(material) for kind, make in MAKERS.items() if kind in kinds}
-    return [Pair(kind, *parts) for kind, parts in made.items() if parts is not None]
+    parts_of = {kind: make(material) for kind, make in MAKERS.items() if kind in kinds}
+    return [Pair(kind, *parts) for kind, parts in parts_of.items() if parts is not None]
 
 
 def _extreme(material: Material, end: str, said: str) -> Made:
@@ -163,7 +163,7 @@ def _low(material: Material) -> Made:
 
 def _other_values(material: Material) -> Made:
     """Rows that nobody else has: one for each value of each column that leaves the person in the group."""
-    cells: list[Example] = [{place: text} for place, texts in material.others.items() for text in texts]
+    cells: list[Example] = [{column: text} for column, texts in material.others.items() for text in texts]
     if not cells:
         return None
     newcomer = material.varied(cells if material.limits.several else cells[-1:])
@@ -181,11 +181,11 @@ def _many_rows(material: Material) -> Made:
 
 
 def _many_groups(material: Material) -> Made:
-    limits, found = material.limits, material.everywhere(material.limits.settled)
-    if not limits.several or len(found) < 2:
+    limits, matches = material.limits, material.everywhere(material.limits.settled)
+    if not limits.several or len(matches) < 2:
         return None
-    words = f"a person joins {len(found)} groups of {limits.settled}; max_groups is {limits.groups}"
-    return words, material.gathered(found, limits.settled), material.newcomer(found, limits.rows)
+    words = f"a person joins {len(matches)} groups of {limits.settled}; max_groups is {limits.groups}"
+    return words, material.gathered(matches, limits.settled), material.newcomer(matches, limits.rows)
 
 
 def _pivotal(material: Material) -> Made:
@@ -198,11 +198,13 @@ def _pivotal(material: Material) -> Made:
 
 
 def _pivotal_everywhere(material: Material) -> Made:
-    limits, found = material.limits, material.everywhere(material.limits.minimum)
-    if limits.shown is None or not limits.several or len(found) < 2:
+    limits, matches = material.limits, material.everywhere(material.limits.minimum)
+    if limits.shown is None or not limits.several or len(matches) < 2:
         return None
-    words = f"a person joins {len(found)} groups of {limits.minimum - 1}, which then have the least number to be shown"
-    return words, material.gathered(found, limits.minimum - 1), material.newcomer(found, 1)
+    words = (
+        f"a person joins {len(matches)} groups of {limits.minimum - 1}, which then have the least number to be shown"
+    )
+    return words, material.gathered(matches, limits.minimum - 1), material.newcomer(matches, 1)
 
 
 def _at_threshold(material: Material) -> Made:
@@ -215,10 +217,10 @@ def _at_threshold(material: Material) -> Made:
 
 def _odd_rows(material: Material) -> Made:
     """Rows with NULL, NaN, infinity and the ends of types: all columns at once, and then one by one."""
-    wild = {place: material.pools[place].wild for place in material.used if material.pools[place].wild}
-    most = max((len(texts) for texts in wild.values()), default=0)
-    joint: list[Example] = [{p: texts[step % len(texts)] for p, texts in wild.items()} for step in range(most)]
-    single: list[Example] = [{place: text} for place, texts in wild.items() for text in texts]
+    wild = {column: material.pools[column].wild for column in material.used if material.pools[column].wild}
+    longest = max((len(texts) for texts in wild.values()), default=0)
+    joint: list[Example] = [{p: texts[step % len(texts)] for p, texts in wild.items()} for step in range(longest)]
+    single: list[Example] = [{column: text} for column, texts in wild.items() for text in texts]
     if not joint:
         return None
     newcomer = material.varied([*joint, *single] if material.limits.several else joint[:1])

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import duckdb
 
-from hedgerow.audit.blueprint import Blueprint, Place, Row
+from hedgerow.audit.blueprint import Blueprint, ColumnRef, Row
 from hedgerow.catalog import Catalog, DeclaredTable, Through
 from hedgerow.expressions.types import Type
 from hedgerow.schema import SchemaTable
@@ -48,7 +48,7 @@ class Sheet:
         return tuple(name for name in self.columns if name not in tied)
 
 
-def sheets(blueprint: Blueprint, tables: Collection[str], used: Collection[Place]) -> tuple[Sheet, ...]:
+def sheets(blueprint: Blueprint, tables: Collection[str], used: Collection[ColumnRef]) -> tuple[Sheet, ...]:
     """The private tables among `tables`, and those on the way to their units, parents first."""
     catalog = blueprint.catalog
     named = dict.fromkeys(step for name in sorted(tables) for step in reversed(list(_way(catalog, name))))
@@ -65,37 +65,39 @@ def _way(catalog: Catalog, name: str) -> Iterator[str]:
         table = catalog.tables[table.unit.table] if isinstance(table.unit, Through) else None
 
 
-def _sheet(table: DeclaredTable, blueprint: Blueprint, keys: Collection[Place], used: Collection[Place]) -> Sheet:
-    found = blueprint.tables[table.name]
+def _sheet(
+    table: DeclaredTable, blueprint: Blueprint, keys: Collection[ColumnRef], used: Collection[ColumnRef]
+) -> Sheet:
+    schema = blueprint.tables[table.name]
     through = table.unit if isinstance(table.unit, Through) else None
     unit = table.unit if isinstance(table.unit, str) else None
     path = () if through is None else through.on
     tied = {unit, *(own for own, _ in path)} - {None}
-    numbered = {name for name in found.columns if (table.name, name) in keys and name not in tied}
-    for key in sorted(found.unique, key=sorted):
-        if not numbered & key and (chosen := _told_apart_by(found, key - tied, used)) is not None:
+    numbered = {name for name in schema.columns if (table.name, name) in keys and name not in tied}
+    for key in sorted(schema.unique, key=sorted):
+        if not numbered & key and (chosen := _told_apart_by(schema, key - tied, used)) is not None:
             numbered.add(chosen)
-    natives = {name: blueprint.natives[table.name, name].upper() for name in found.columns}
+    natives = {name: blueprint.natives[table.name, name].upper() for name in schema.columns}
     return Sheet(
         table.name,
-        tuple(found.columns),
+        tuple(schema.columns),
         unit,
         None if through is None else through.table,
         path,
         frozenset(numbered),
-        tuple(tuple(sorted(key)) for key in sorted(found.unique, key=sorted)),
+        tuple(tuple(sorted(key)) for key in sorted(schema.unique, key=sorted)),
         frozenset(name for name, native in natives.items() if native == "UUID"),
     )
 
 
-def _told_apart_by(table: SchemaTable, columns: frozenset[str], used: Collection[Place]) -> str | None:
+def _told_apart_by(table: SchemaTable, columns: frozenset[str], used: Collection[ColumnRef]) -> str | None:
     """The column of a key that is numbered: rather one that the query does not read, and with room for many."""
     able = [name for name in sorted(columns) if table.columns[name].type in NUMBERED]
     narrow = {name for name in able if table.columns[name].native.upper().startswith(NARROW)}
     return min(able, key=lambda name: ((table.name, name) in used, name in narrow), default=None)
 
 
-Example = Mapping[Place, str | None]
+Example = Mapping[ColumnRef, str | None]
 """One row of each private table: what stands in the columns that are free."""
 
 ABSENT = ""
@@ -127,7 +129,7 @@ class Crowd:
 
     def copy(self) -> "Crowd":
         """The same people."""
-        rows = {name: list(made) for name, made in self.rows.items()}
+        rows = {name: list(own_rows) for name, own_rows in self.rows.items()}
         return Crowd(self.sheets, rows, self.size, dict(self._numbers))
 
     def settle(self, blueprint: Blueprint, connection: duckdb.DuckDBPyConnection) -> None:
@@ -139,18 +141,18 @@ class Crowd:
         own: dict[tuple[str, Row], dict[str, str | None]] = {}
         for example in person.examples:
             for _ in range(person.copies):
-                made: dict[str, dict[str, str | None]] = {}
+                rows_made: dict[str, dict[str, str | None]] = {}
                 for sheet in self.sheets:
-                    reached = sheet.parent is None or sheet.parent in made
+                    reached = sheet.parent is None or sheet.parent in rows_made
                     if reached and (sheet.name, ABSENT) not in example:
-                        made[sheet.name] = self._row(sheet, identity, example, made, own)
+                        rows_made[sheet.name] = self._row(sheet, identity, example, rows_made, own)
 
     def _row(
         self,
         sheet: Sheet,
         identity: int,
         example: Example,
-        made: Mapping[str, Mapping[str, str | None]],
+        parents: Mapping[str, Mapping[str, str | None]],
         own: dict[tuple[str, Row], dict[str, str | None]],
     ) -> dict[str, str | None]:
         """A new row; or the person's earlier one, where the database allows no second."""
@@ -158,7 +160,7 @@ class Crowd:
         if sheet.unit is not None:
             cells[sheet.unit] = _named(identity, as_uuid=sheet.unit in sheet.identities)
         for mine, theirs in sheet.path:
-            cells[mine] = made[sheet.parent or ""][theirs]
+            cells[mine] = parents[sheet.parent or ""][theirs]
         for name in sheet.numbered:
             cells[name] = self._number(sheet, name)
         keys = [(f"{sheet.name}.{key}", tuple(cells[name] for name in key)) for key in sheet.unique]
@@ -176,10 +178,10 @@ class Crowd:
 
 def crowd(sheets: tuple[Sheet, ...], people: Sequence[tuple[int, Person]]) -> Crowd:
     """So many people of each kind."""
-    made = Crowd(sheets)
+    people_added = Crowd(sheets)
     for number, person in people:
-        made.add(*([person] * number))
-    return made
+        people_added.add(*([person] * number))
+    return people_added
 
 
 def _named(number: int, *, as_uuid: bool) -> str:

@@ -28,10 +28,10 @@ def off_lattice(values: NDArray[np.float64], step: float) -> tuple[int, int]:
         >>> off_lattice(np.array([1.5, 2.25, 2.3, np.nan]), 4.0)
         (1, 3)
     """
-    there = values[np.isfinite(values)]
-    whole = np.rint(there * step)
+    finite = values[np.isfinite(values)]
+    whole = np.rint(finite * step)
     decidable = np.abs(whole) < DECIDABLE
-    return int(np.sum(decidable & (whole / step != there))), int(decidable.sum())
+    return int(np.sum(decidable & (whole / step != finite))), int(decidable.sum())
 
 
 def lowest_bits(values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -44,8 +44,8 @@ def lowest_bits(values: NDArray[np.float64]) -> NDArray[np.float64]:
     mantissa, exponent = np.frexp(np.where(np.isfinite(values), values, 0.0))
     bits = np.abs(np.ldexp(mantissa, 53)).astype(np.int64)
     lowest = np.log2(np.where(bits == 0, 1, bits & -bits).astype(float))
-    found = np.where(bits == 0, np.inf, exponent - 53.0 + lowest)
-    return np.where(np.isfinite(values), found, np.nan)
+    exponents = np.where(bits == 0, np.inf, exponent - 53.0 + lowest)
+    return np.where(np.isfinite(values), exponents, np.nan)
 
 
 Floats = NDArray[np.float64]
@@ -87,8 +87,8 @@ class Record:
     def add(self, estimators: Sequence[Estimator], answer: Answer | None = None, fault: str | None = None) -> None:
         """Note one run: what was released, what was answered, and what it broke off with."""
         seen: dict[Name, float] = {}
-        for place, estimator in enumerate(estimators):
-            for name, trait, values in _released(place, estimator):
+        for index, estimator in enumerate(estimators):
+            for name, trait, values in _released(index, estimator):
                 self._check(trait, values)
                 self._note(seen, estimator, name, trait, values)
         if answer is not None:
@@ -121,15 +121,15 @@ class Record:
         seen: dict[Name, float] = {("answer", "rows"): float(len(answer))}
         self.traits.setdefault(("answer", "rows"), Trait("the number of rows of the answer", told=True))
         columns = {name: answer[name] for name in noisy}
-        for place, label in enumerate(labels):
+        for index, label in enumerate(labels):
             row: Name = ("answer", repr(label))
-            where = f" of row {label!r}" if others else f" in row {place + 1}" if len(answer) > 1 else ""
+            where = f" of row {label!r}" if others else f" in row {index + 1}" if len(answer) > 1 else ""
             self.traits.setdefault(row, Trait(f"the answer has a row{where}", fact=True, told=True))
             seen[row] = 1.0
             for name in noisy:
-                if isinstance(columns[name][place], int | float):
+                if isinstance(columns[name][index], int | float):
                     self.traits.setdefault((*row, name), Trait(f"the answer {name}{where}", told=True))
-                    seen[*row, name] = float(columns[name][place])
+                    seen[*row, name] = float(columns[name][index])
         return seen
 
 
@@ -152,35 +152,35 @@ def side_by_side(*records: Record) -> tuple[Sample, ...]:
     """The runs on several databases, with the same columns. Faults come first: they explain what else is missing."""
     known = {name: trait for record in records for name, trait in record.traits.items()}
     traits = {name: known[name] for name in sorted(known, key=lambda name: name[0] != FAULT)}
-    place = {name: i for i, name in enumerate(traits)}
-    return tuple(Sample(tuple(traits.values()), _matrix(record.runs, place)) for record in records)
+    index = {name: i for i, name in enumerate(traits)}
+    return tuple(Sample(tuple(traits.values()), _matrix(record.runs, index)) for record in records)
 
 
-def _matrix(runs: Sequence[Mapping[Name, float]], place: Mapping[Name, int]) -> Floats:
-    values = np.full((len(runs), len(place)), np.nan)
+def _matrix(runs: Sequence[Mapping[Name, float]], column_of: Mapping[Name, int]) -> Floats:
+    values = np.full((len(runs), len(column_of)), np.nan)
     for i, seen in enumerate(runs):
         for name, value in seen.items():
-            values[i, place[name]] = value
+            values[i, column_of[name]] = value
     return values
 
 
-def _released(place: int, estimator: Estimator) -> Iterator[tuple[Name, Trait, Floats]]:
+def _released(part_index: int, estimator: Estimator) -> Iterator[tuple[Name, Trait, Floats]]:
     """The columns of one released table."""
     noisy, plan = estimator.noisy, estimator.plan
-    yield (place, "shown"), Trait(SHOWN, fact=True), np.where(noisy.shown, 1.0, np.nan)
+    yield (part_index, "shown"), Trait(SHOWN, fact=True), np.where(noisy.shown, 1.0, np.nan)
     if noisy.counts is not None and plan.selection is not None:
         test = plan.selection
-        yield (place, "count"), Trait("the noisy number of people", test.noise, 2.0**test.shift), noisy.counts
-    for i, (made, values) in enumerate(zip(plan.noisy_sums, noisy.noisy_sums, strict=True)):
-        step = float(made.denominator << plan.weight_bits) * 2.0**made.shift
-        yield (place, "sum", i), Trait(f"the noisy sum “{made.label}”", made.noise, step), values
+        yield (part_index, "count"), Trait("the noisy number of people", test.noise, 2.0**test.shift), noisy.counts
+    for i, (noisy_sum, values) in enumerate(zip(plan.noisy_sums, noisy.noisy_sums, strict=True)):
+        step = float(noisy_sum.denominator << plan.weight_bits) * 2.0**noisy_sum.shift
+        yield (part_index, "sum", i), Trait(f"the noisy sum “{noisy_sum.label}”", noisy_sum.noise, step), values
     for i, rank in enumerate(noisy.ranks):
         for part in ("points", "lower", "upper"):
             words = {"points": "point", "lower": "lower limit", "upper": "upper limit"}[part]
-            yield (place, "rank", i, part), Trait(f"the {words} of draw {i + 1}"), getattr(rank, part)
+            yield (part_index, "rank", i, part), Trait(f"the {words} of draw {i + 1}"), getattr(rank, part)
     for i, (counted, values) in enumerate(zip(plan.distinct, noisy.distinct, strict=True)):
         named = f"the noisy number of values of {describe(counted.value)}"
-        yield (place, "distinct", i), Trait(named, counted.noise, 2.0**counted.shift), values
+        yield (part_index, "distinct", i), Trait(named, counted.noise, 2.0**counted.shift), values
 
 
 def _keys(estimator: Estimator) -> list[tuple[object, ...]]:
@@ -197,7 +197,7 @@ def _hashable(value: object) -> object:
 def _of(words: str, estimator: Estimator, key: tuple[object, ...]) -> str:
     """The words, with the group that they are about."""
     named = zip(estimator.plan.release.keys, key, strict=True)
-    group = ", ".join(f"{describe(each.expr)} = {_shown(value)}" for each, value in named)
+    group = ", ".join(f"{describe(named_key.expr)} = {_shown(value)}" for named_key, value in named)
     if words == SHOWN:
         return f"the group {group} is shown" if group else words
     return f"{words} of {group}" if group else words

@@ -222,25 +222,25 @@ class Book:
 
     def last_charge_of(self, analyst: str) -> Entry | None:
         """The analyst's latest charge."""
-        return next((each for each in reversed(self._charges()) if each.analyst == analyst), None)
+        return next((entry for entry in reversed(self._charges()) if entry.analyst == analyst), None)
 
     def outcome_of(self, sequence: int) -> Entry | None:
         """The entry that follows from this one, if there is one."""
-        return next((each for each in self._entries if each.refers == sequence), None)
+        return next((entry for entry in self._entries if entry.refers == sequence), None)
 
     def analysts(self) -> list[str]:
         """Everybody who was charged since the book was begun."""
-        return sorted({each.analyst for each in self._charges() if each.analyst is not None})
+        return sorted({entry.analyst for entry in self._charges() if entry.analyst is not None})
 
     def page(self, after: int, analyst: str | None = None) -> list[Entry]:
         """All entries (or charges of one analyst) behind `after`."""
-        found = self._entries if analyst is None else [each for each in self._charges() if each.analyst == analyst]
-        return [each for each in found if each.sequence > after]
+        entries = self._entries if analyst is None else [entry for entry in self._charges() if entry.analyst == analyst]
+        return [entry for entry in entries if entry.sequence > after]
 
     def releases(self, fingerprint: str, version: str | None) -> list[StoredRelease]:
         """The stored releases of one question, the latest first."""
-        found = [self._releases[number] for number in self._about(fingerprint, version)]
-        return [each for each in found if each.payload]
+        releases = [self._releases[number] for number in self._about(fingerprint, version)]
+        return [release for release in releases if release.payload]
 
     def notes(self, fingerprint: str, version: str | None) -> list[Entry]:
         """The entries about that question without a release of their own, the latest first."""
@@ -248,7 +248,7 @@ class Book:
 
     def _about(self, fingerprint: str, version: str | None) -> list[int]:
         asked = (fingerprint, version)
-        return [n for n, each in reversed(self._releases.items()) if (each.fingerprint, each.version) == asked]
+        return [n for n, release in reversed(self._releases.items()) if (release.fingerprint, release.version) == asked]
 
     def release_of(self, sequence: int) -> StoredRelease | None:
         """The release that an answer's entry stored."""
@@ -261,7 +261,7 @@ class Book:
         """There is nothing to let go of."""
 
     def _charges(self) -> list[Entry]:
-        return [each for each in self._entries if each.kind == CHARGED]
+        return [entry for entry in self._entries if entry.kind == CHARGED]
 
 
 @dataclass(frozen=True)

@@ -109,16 +109,18 @@ class PairReport:
     @property
     def findings(self) -> tuple[str, ...]:
         """Contradictions of the claim, in words."""
-        found = []
+        contradictions = []
         if self.epsilon_bound > self.claim.epsilon:
-            found.append(f"epsilon is at least {self.epsilon_bound:.3g}, and {self.claim.epsilon:.3g} was claimed")
+            contradictions.append(
+                f"epsilon is at least {self.epsilon_bound:.3g}, and {self.claim.epsilon:.3g} was claimed"
+            )
         if self.claim.mu is not None and self.mu_bound > self.claim.mu:
-            found.append(f"mu is at least {self.mu_bound:.3g}, and {self.claim.mu:.3g} was claimed")
+            contradictions.append(f"mu is at least {self.mu_bound:.3g}, and {self.claim.mu:.3g} was claimed")
         if self.off_lattice:
-            found.append(
+            contradictions.append(
                 f"{self.off_lattice:,} of {self.decided:,} released numbers are off the lattice of their noise"
             )
-        return tuple(found)
+        return tuple(contradictions)
 
     @property
     def passed(self) -> bool:
@@ -141,8 +143,8 @@ class PairReport:
         }
 
 
-def _judged(found: Judged | None) -> dict[str, Any] | None:
-    return None if found is None else found.to_dict()
+def _judged(judged: Judged | None) -> dict[str, Any] | None:
+    return None if judged is None else judged.to_dict()
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,22 +40,22 @@ def plan(blueprint: Blueprint, question: AuditQuestion, bought: WatchedPurchase,
     drawn = sheets(blueprint, tables_read(bought.logical), used)
     cells = pools(blueprint, bought.logical)
     free = tuple((sheet.name, name) for sheet in drawn for name in sheet.free)
-    cells = {place: cells[place] for place in free}
-    used = tuple(place for place in used if place in cells)
+    cells = {column: cells[column] for column in free}
+    used = tuple(column for column in used if column in cells)
     with closing(blueprint.build()) as connection:
         probe = Probe(blueprint, drawn, texts, connection)
-        found = Search(probe, cells, used).people(_wanted(bought, limits))
-        if not found:
+        people = Search(probe, cells, used).people(_wanted(bought, limits))
+        if not people:
             raise ConditionNotMet(
                 "Nobody could be made up whose rows the query reads, so there is nothing to compare.",
                 condition="rows that the query reads",
                 hint="Audit it with simpler conditions in WHERE.",
             )
-        read = {place: cells[place] for place in used}
-        ends, more = extremes(probe, read, found[0]), others(probe, read, found[0])
-        made = pairs(Material(drawn, tuple(found), ends, more, cells, used, limits), kinds)
-        telling = [pair for pair in made if pair.kind == ODD or _tells(probe, pair)]
-    return AuditPlan(tuple(telling), tuple(pair.kind for pair in made if pair not in telling))
+        read = {column: cells[column] for column in used}
+        ends, more = extremes(probe, read, people[0]), others(probe, read, people[0])
+        pairs_made = pairs(Material(drawn, tuple(people), ends, more, cells, used, limits), kinds)
+        telling = [pair for pair in pairs_made if pair.kind == ODD or _tells(probe, pair)]
+    return AuditPlan(tuple(telling), tuple(pair.kind for pair in pairs_made if pair not in telling))
 
 
 def _wanted(bought: WatchedPurchase, limits: CrowdLimits) -> int:
@@ -170,7 +170,7 @@ class _Audit:
     confidence: float
     depth: str
     progress: ProgressReport
-    made: int = 0
+    done: int = 0
     planned: int = 0
 
     def report(self, only: Collection[str]) -> AuditReport:
@@ -209,17 +209,17 @@ class _Audit:
 
     def _records(self, pair: Pair, bought: WatchedPurchase) -> tuple[Record, Record]:
         """The runs without the newcomer, and with."""
-        repeated, found = None, []
+        repeated, records = None, []
         for crowd in pair.sides():
             with asking(self.blueprint, self.blueprint.catalog, self.question, crowd) as asker:
                 if self.depth == "release" and repeated is None:
                     repeated = Repeated.of(bought, asker.backend)
-                found.append(asker.record(self.runs, repeated, lambda: self._tick(pair.kind)))
-        return found[0], found[1]
+                records.append(asker.record(self.runs, repeated, lambda: self._tick(pair.kind)))
+        return records[0], records[1]
 
     def _tick(self, kind: str) -> None:
-        self.made += 1
-        self.progress(kind, self.made, self.planned)
+        self.done += 1
+        self.progress(kind, self.done, self.planned)
 
 
 def _check(runs: object, confidence: object, depth: object, only: Collection[str]) -> None:

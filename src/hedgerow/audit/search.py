@@ -13,7 +13,7 @@ from random import Random
 
 import duckdb
 
-from hedgerow.audit.blueprint import Blueprint, Place, Pool
+from hedgerow.audit.blueprint import Blueprint, ColumnRef, Pool
 from hedgerow.audit.people import ABSENT, Crowd, Example, Person, Sheet
 from hedgerow.compiled import ALL_KEYS, SELECTED, UNITS
 
@@ -51,16 +51,16 @@ class Probe:
             self.connection.execute("ROLLBACK")
 
     def _looked(self) -> Footprint:
-        found: dict[Group, tuple[int, ...]] = {}
-        for place, text in enumerate(self.texts):
+        footprint: dict[Group, tuple[int, ...]] = {}
+        for index, text in enumerate(self.texts):
             result = self.connection.execute(text)
             names = [column[0] for column in result.description or ()]
             for row in result.fetchall():
                 key, numbers = _parted(names, row)
                 if key or any(numbers):
-                    before = found.get((place, key), (0,) * len(numbers))
-                    found[place, key] = tuple(a + b for a, b in zip(before, numbers, strict=True))
-        return found
+                    before = footprint.get((index, key), (0,) * len(numbers))
+                    footprint[index, key] = tuple(a + b for a, b in zip(before, numbers, strict=True))
+        return footprint
 
 
 def survey_texts(texts: Sequence[str]) -> tuple[str, ...]:
@@ -89,7 +89,7 @@ KINDS_OF_ROWS = (1, 1, 1, 2, 1, 1, 3)
 
 
 @dataclass(frozen=True)
-class Found:
+class Match:
     """Somebody who counts: what their rows are like, how many there are of each, and what they add."""
 
     examples: tuple[Example, ...]
@@ -107,34 +107,36 @@ class Found:
 
     def with_rows(self, cells: Sequence[Example]) -> Person:
         """Such a person, with a row more for each of these cells."""
-        more = ({**self.examples[0], **each} for each in cells)
+        more = ({**self.examples[0], **changes} for changes in cells)
         return Person((*self.examples[1:], *more), self.copies)
 
 
 class Search:
     """Looks for people who count in different groups. What it tries is the same each time: it makes rows, not noise."""
 
-    def __init__(self, probe: Probe, pools: Mapping[Place, Pool], used: Sequence[Place]) -> None:
+    def __init__(self, probe: Probe, pools: Mapping[ColumnRef, Pool], used: Sequence[ColumnRef]) -> None:
         self._probe = probe
         self._pools = pools
-        self._used = tuple(place for place in used if place in pools)
+        self._used = tuple(column for column in used if column in pools)
         self._random = Random(0)  # noqa: S311 - rows that are made up are no secret
 
-    def people(self, wanted: int) -> list[Found]:
+    def people(self, wanted: int) -> list[Match]:
         """People in up to `wanted` different groups, one for each; none where nobody was found who counts."""
-        found: dict[frozenset[Group], Found] = {}
+        people_by_groups: dict[frozenset[Group], Match] = {}
         vain = 0
         for look in range(MOST_LOOKS):
-            if len(found) >= wanted or (found and vain > PATIENCE):
+            if len(people_by_groups) >= wanted or (people_by_groups and vain > PATIENCE):
                 break
-            examples = self._varied(list(found.values())) if found and look % 2 else self._fresh(look)
+            examples = (
+                self._varied(list(people_by_groups.values())) if people_by_groups and look % 2 else self._fresh(look)
+            )
             copies = ROWS[look % len(ROWS)]
             footprint = self._probe.footprint(Person(examples, copies))
-            new = bool(footprint) and not any(set(footprint) & groups for groups in found)
+            new = bool(footprint) and not any(set(footprint) & groups for groups in people_by_groups)
             vain = 0 if new else vain + 1
             if new:
-                found[frozenset(footprint)] = Found(examples, copies, footprint)
-        return list(found.values())
+                people_by_groups[frozenset(footprint)] = Match(examples, copies, footprint)
+        return list(people_by_groups.values())
 
     def _fresh(self, look: int) -> tuple[Example, ...]:
         """Somebody new: with one row of every table; later also with different rows, or with none of some table."""
@@ -145,71 +147,71 @@ class Search:
         return tuple({**example, (absent, ABSENT): ABSENT} for example in examples)
 
     def _example(self) -> Example:
-        example: dict[Place, str | None] = {place: pool.usual[0] for place, pool in self._pools.items()}
-        return {**example, **{place: self._choice(place) for place in self._used}}
+        example: dict[ColumnRef, str | None] = {column: pool.usual[0] for column, pool in self._pools.items()}
+        return {**example, **{column: self._choice(column) for column in self._used}}
 
-    def _varied(self, found: Sequence[Found]) -> tuple[Example, ...]:
+    def _varied(self, people: Sequence[Match]) -> tuple[Example, ...]:
         """Somebody who counts, but for one or two cells."""
-        chosen = self._random.choice(found).examples
-        places = self._random.sample(self._used, min(len(self._used), self._random.choice((1, 1, 2))))
-        cells = {place: self._choice(place) for place in places}
+        chosen = self._random.choice(people).examples
+        columns = self._random.sample(self._used, min(len(self._used), self._random.choice((1, 1, 2))))
+        cells = {column: self._choice(column) for column in columns}
         return tuple({**example, **cells} for example in chosen)
 
-    def _choice(self, place: Place) -> str | None:
+    def _choice(self, column: ColumnRef) -> str | None:
         """A value; every other time one of the first, where the constants of the query are."""
-        usual = self._pools[place].usual
+        usual = self._pools[column].usual
         return self._random.choice(usual[:4] if self._random.random() < 0.5 else usual)
 
 
-def extremes(probe: Probe, pools: Mapping[Place, Pool], main: Found) -> dict[str, Example]:
+def extremes(probe: Probe, pools: Mapping[ColumnRef, Pool], main: Match) -> dict[str, Example]:
     """Cells that make somebody in the group of `main` add as much as possible, and as little: "high" and "low".
 
     Every column of numbers is set to its end, and further and further beyond; what keeps the person in the group
     and moves the sums the furthest is taken, the furthest value among equals.
     """
-    found: dict[str, Example] = {}
+    ends: dict[str, Example] = {}
     for name, sign in (("high", 1), ("low", -1)):
         best = _size(main.footprint, main.groups)
         for overrides in _overrides(pools, name):
             kept, size = _kept(probe, main, overrides)
             if kept and sign * (size - best) >= 0:
-                best, found[name] = size, kept
-    return found
+                best, ends[name] = size, kept
+    return ends
 
 
-def others(probe: Probe, pools: Mapping[Place, Pool], main: Found) -> dict[Place, list[str | None]]:
+def others(probe: Probe, pools: Mapping[ColumnRef, Pool], main: Match) -> dict[ColumnRef, list[str | None]]:
     """By column, the values that leave somebody in the group of `main`, and in no other."""
-    found: dict[Place, list[str | None]] = {}
-    for place, pool in pools.items():
-        texts = [text for text in pool.usual if text != main.examples[0][place]]
-        person = main.with_rows([{place: text} for text in texts])
+    values: dict[ColumnRef, list[str | None]] = {}
+    for column, pool in pools.items():
+        texts = [text for text in pool.usual if text != main.examples[0][column]]
+        person = main.with_rows([{column: text} for text in texts])
         if texts and frozenset(probe.footprint(person)) == main.groups:
-            found[place] = texts
-    return found
+            values[column] = texts
+    return values
 
 
-def _overrides(pools: Mapping[Place, Pool], name: str) -> list[Example]:
+def _overrides(pools: Mapping[ColumnRef, Pool], name: str) -> list[Example]:
     """All columns of numbers at the same step outwards; those with fewer steps stay at their last."""
-    ends = {place: getattr(pool, name) for place, pool in pools.items() if getattr(pool, name)}
-    most = max((len(texts) for texts in ends.values()), default=0)
-    return [{place: texts[min(step, len(texts) - 1)] for place, texts in ends.items()} for step in range(most)]
+    ends = {column: getattr(pool, name) for column, pool in pools.items() if getattr(pool, name)}
+    longest = max((len(texts) for texts in ends.values()), default=0)
+    return [{column: texts[min(step, len(texts) - 1)] for column, texts in ends.items()} for step in range(longest)]
 
 
-def _kept(probe: Probe, main: Found, overrides: Example) -> tuple[Example, int]:
+def _kept(probe: Probe, main: Match, overrides: Example) -> tuple[Example, int]:
     """As many of the overrides as leave the person in the group, and what the person then adds there."""
     size = _stays(probe, main, overrides)
     if size is not None:
         return overrides, size
-    kept: dict[Place, str | None] = {}
+    kept: dict[ColumnRef, str | None] = {}
     best = 0
-    for place, text in overrides.items() if len(overrides) > 1 else ():
-        size = _stays(probe, main, {**kept, place: text})
+    for column, text in overrides.items() if len(overrides) > 1 else ():
+        size = _stays(probe, main, {**kept, column: text})
         if size is not None:
-            kept[place], best = text, size
+            kept[column], best = text, size
     return kept, best
 
 
-def _stays(probe: Probe, main: Found, overrides: Example) -> int | None:
+def _stays(probe: Probe, main: Match, overrides: Example) -> int | None:
     """Return what the person adds in the group, None where they leave it."""
     footprint = probe.footprint(main.person(overrides))
     return _size(footprint, main.groups) if main.groups <= frozenset(footprint) else None

@@ -152,7 +152,7 @@ def _progress_bar() -> Iterator[ProgressReport]:
     console = stderr()
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as shown:
         task = shown.add_task("making people up", total=None)
-        yield lambda kind, made, planned: shown.update(task, description=kind, completed=made, total=planned)
+        yield lambda kind, done, planned: shown.update(task, description=kind, completed=done, total=planned)
 
 
 DEPTHS = {"engine": "the whole engine", "release": "the release alone"}
@@ -298,11 +298,11 @@ WIDTH, LABEL, LINE = 900, 190, 26
 def _chart(report: AuditReport) -> str:
     """For each pair a bar as long as the bound is a part of the claim; the line is the claim."""
     parts = [(pair, _part(pair)) for pair in report.pairs]
-    most = max(1.25, *(1.1 * part for _, part in parts)) if parts else 1.25
-    scale = (WIDTH - LABEL) / most
+    largest = max(1.25, *(1.1 * part for _, part in parts)) if parts else 1.25
+    scale = (WIDTH - LABEL) / largest
     height = LINE * len(parts) + 30
     claim = LABEL + scale
-    bars = "".join(_chart_bar(place, pair, part * scale) for place, (pair, part) in enumerate(parts))
+    bars = "".join(_chart_bar(index, pair, part * scale) for index, (pair, part) in enumerate(parts))
     line = f'<line x1="{claim:.1f}" x2="{claim:.1f}" y1="0" y2="{height - 24}" stroke="currentColor" />'
     words = f'<text x="{claim:.1f}" y="{height - 8}" text-anchor="middle">claim</text>'
     title = "<title>How far each bound is from the claim</title>"
@@ -317,8 +317,8 @@ def _part(pair: PairReport) -> float:
     return max(parts)
 
 
-def _chart_bar(place: int, pair: PairReport, length: float) -> str:
-    top = place * LINE + 4
+def _chart_bar(index: int, pair: PairReport, length: float) -> str:
+    top = index * LINE + 4
     colour = "var(--bar)" if pair.passed else "var(--bad)"
     name = f'<text x="{LABEL - 8}" y="{top + 14}" text-anchor="end">{escape(pair.kind)}</text>'
     shape = f'<rect x="{LABEL}" y="{top}" width="{max(length, 1.0):.1f}" height="{LINE - 8}" fill="{colour}" />'

@@ -89,10 +89,10 @@ def _groups(charges: Sequence[HistoryEntry]) -> tuple[str, dict[str, list[Histor
 
 def _bars(amounts: dict[str, float]) -> Table:
     table = Table.grid(padding=(0, 2))
-    most, total = max(amounts.values()), 0.0
+    largest, total = max(amounts.values()), 0.0
     for label, amount in amounts.items():
         total += amount
-        length = bar(amount / most if most else 0.0, BAR)
+        length = bar(amount / largest if largest else 0.0, BAR)
         length.stylize("cyan")
         table.add_row(label, length, Text(percent(amount), justify="right"), Text(f"in all {percent(total)}"))
     return table
@@ -212,9 +212,9 @@ def _analysts_table(analysts: Mapping[str, AnalystView]) -> Table:
     for name in ("spent", "cap", "charges"):
         table.add_column(name, justify="right")
     for name, view in analysts.items():
-        most = max(view.used.values())
+        largest = max(view.used.values())
         cap = "the total" if view.limit is None else f"{view.limit.epsilon:g}"
-        table.add_row(name, bar(most, 12), percent(most), f"{view.spent.epsilon:.4g}", cap, f"{view.queries:,}")
+        table.add_row(name, bar(largest, 12), percent(largest), f"{view.spent.epsilon:.4g}", cap, f"{view.queries:,}")
     return table
 
 

@@ -108,19 +108,19 @@ def _side_by_side(told: Told) -> Table:
     for name in measures:
         table.add_column(name, justify="right")
         table.add_column(Text(EXACT, style="dim"), justify="right", style="dim")
-    for place, exact in told.beside:
-        table.add_row(*_cells(told, place, exact))
+    for row, exact in told.beside:
+        table.add_row(*_cells(told, row, exact))
     return table
 
 
-def _cells(told: Told, place: int | None, exact: tuple[Any, ...] | None) -> Iterator[str]:
+def _cells(told: Told, row: int | None, exact: tuple[Any, ...] | None) -> Iterator[str]:
     """One row: of the answer (`place`), of the exact answer, or of both."""
     names, keys = told.answer.columns, told.chapter.keys
-    values = list(exact or ()) if place is None else [told.answer[name][place] for name in names]
-    bars = {} if place is None else told.answer.intervals[place]
+    values = list(exact or ()) if row is None else [told.answer[name][row] for name in names]
+    bars = {} if row is None else told.answer.intervals[row]
     yield from (shown(value, None) for value in values[:keys])
     for index, name in enumerate(names[keys:], start=keys):
-        yield "not shown" if place is None else shown(values[index], bars.get(name))
+        yield "not shown" if row is None else shown(values[index], bars.get(name))
         yield "" if exact is None else _exact(exact[index])
 
 

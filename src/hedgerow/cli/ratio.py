@@ -266,14 +266,14 @@ def _from_counts(
     as_json: bool,
 ) -> None:
     level = 0.95 if confidence is None else confidence
-    found = lift(*groups, noise=noise, confidence=level, method=method or "auto")  # type: ignore[arg-type]
+    estimate = lift(*groups, noise=noise, confidence=level, method=method or "auto")  # type: ignore[arg-type]
     if plot is not None:
-        draw_counts(plot, groups, found, noise, level)
+        draw_counts(plot, groups, estimate, noise, level)
         tell(f"The relative risk is drawn in {plot}.")
     if as_json:
-        write_json(counts_json(groups, found, noise, level))
+        write_json(counts_json(groups, estimate, noise, level))
     else:
-        counts_page(groups, found, noise, level)
+        counts_page(groups, estimate, noise, level)
 
 
 def _from_table(answer: Answer, plot: str | None, *, as_json: bool) -> None:
@@ -309,10 +309,10 @@ def _detectable(
     for epsilon in (None, *epsilons):
         noise = None if epsilon is None else count_noise(epsilon, delta=delta)
         try:
-            least: float | None = detectable_ratio(rate, *sizes, noise=noise, **test)
+            smallest: float | None = detectable_ratio(rate, *sizes, noise=noise, **test)
         except ConditionNotMet:
-            least = None
-        rows.append({"epsilon": epsilon, "ratio": least, "lift": None if least is None else least - 1})
+            smallest = None
+        rows.append({"epsilon": epsilon, "ratio": smallest, "lift": None if smallest is None else smallest - 1})
     return rows
 
 
@@ -320,10 +320,10 @@ def _epsilon(
     ratio_to_see: float, sizes: Group, rate: float, delta: float | None, test: dict[str, float]
 ) -> dict[str, Any]:
     try:
-        least = epsilon_needed(ratio_to_see, rate=rate, n_x=sizes[0], n_y=sizes[1], delta=delta, **test)
+        smallest = epsilon_needed(ratio_to_see, rate=rate, n_x=sizes[0], n_y=sizes[1], delta=delta, **test)
     except ConditionNotMet as refusal:
         return {"epsilon_needed": None, "unmet": refusal.condition}
-    return {"epsilon_needed": least, "unmet": None}
+    return {"epsilon_needed": smallest, "unmet": None}
 
 
 def _sizes(text: str) -> Group:

@@ -33,44 +33,46 @@ def check_picture(file: str) -> None:
     altair()
 
 
-def counts_page(groups: tuple[Group, Group], found: Lift, noise: Noise | None, confidence: float) -> None:
+def counts_page(groups: tuple[Group, Group], estimate: Lift, noise: Noise | None, confidence: float) -> None:
     """Print the findings of two counts: both rates, three statistics, and the p-value."""
-    for name, (successes, people), rate in zip(("treatment", "control"), groups, found.rates, strict=True):
+    for name, (successes, people), rate in zip(("treatment", "control"), groups, estimate.rates, strict=True):
         say(f"{name:<10} {successes:,.10g} of {people:,.10g}: {rate:.4g}")
     table = Table("statistic")
     for heading in ("value", "from", "to"):
         table.add_column(heading, justify="right")
-    for name, value, interval in _statistics(found):
+    for name, value, interval in _statistics(estimate):
         table.add_row(NAMES[name], _figure(value), _figure(interval.lower), _figure(interval.upper))
     show_table(table)
-    say(f"p-value {chance(found.p_value) or 'none'}: how likely groups so different are where there is no difference")
+    say(
+        f"p-value {chance(estimate.p_value) or 'none'}: how likely groups so different are where there is no difference"
+    )
     say(f"intervals at {confidence:.10g} confidence, for sampling{_and_noise(groups, noise)}")
-    for note in dict.fromkeys(interval.note for _, _, interval in _statistics(found) if interval.note):
+    for note in dict.fromkeys(interval.note for _, _, interval in _statistics(estimate) if interval.note):
         say(f"note: {note}")
 
 
-def counts_json(groups: tuple[Group, Group], found: Lift, noise: Noise | None, confidence: float) -> dict[str, Any]:
+def counts_json(groups: tuple[Group, Group], estimate: Lift, noise: Noise | None, confidence: float) -> dict[str, Any]:
     """The same for programs."""
-    sides = zip(("treatment", "control"), groups, found.rates, strict=True)
+    sides = zip(("treatment", "control"), groups, estimate.rates, strict=True)
     return {
         **{name: {"successes": group[0], "people": group[1], "rate": rate} for name, group, rate in sides},
         **{
             name: {"value": value, "lower": interval.lower, "upper": interval.upper, "note": interval.note}
-            for name, value, interval in _statistics(found)
+            for name, value, interval in _statistics(estimate)
         },
-        "p_value": found.p_value,
+        "p_value": estimate.p_value,
         "confidence": confidence,
-        "method": found.ratio.method,
+        "method": estimate.ratio.method,
         "noise": None if noise is None else {"kind": type(noise).__name__.lower(), **asdict(noise)},
     }
 
 
-def draw_counts(file: str, groups: tuple[Group, Group], found: Lift, noise: Noise | None, confidence: float) -> None:
+def draw_counts(file: str, groups: tuple[Group, Group], estimate: Lift, noise: Noise | None, confidence: float) -> None:
     """The forest plot of one comparison."""
     (x, n_x), (y, n_y) = groups
     alone = relative_risk(x, y, n_x, n_y, noise=noise, confidence=confidence, population=False).interval
     inner = {"treatment": alone} if noise is not None and isinstance(alone, Interval) else {}
-    save_chart(forest_plot({"treatment": found.ratio}, noise=inner), file)
+    save_chart(forest_plot({"treatment": estimate.ratio}, noise=inner), file)
 
 
 def table_page(answer: Answer) -> None:
@@ -81,10 +83,10 @@ def table_page(answer: Answer) -> None:
         table.add_column(Text(on_one_line(name)))
     for heading in (NAMES["lift"] if keys else "value", "population", "p"):
         table.add_column(heading, justify="right")
-    for place, bars in enumerate(answer.intervals):
+    for index, bars in enumerate(answer.intervals):
         for name, said in list(zip(statistics, NAMES.values(), strict=True))[: 1 if keys else None]:
-            first = [shown(answer[key][place], None) for key in keys] or [said]
-            row = [*first, shown(answer[name][place], bars.get(name)), *cells(bars, name)]
+            first = [shown(answer[key][index], None) for key in keys] or [said]
+            row = [*first, shown(answer[name][index], bars.get(name)), *cells(bars, name)]
             table.add_row(*map(Text, row))
     show_table(table)
     if keys:
@@ -99,33 +101,32 @@ def draw_table(file: str, answer: Answer) -> None:
     save_chart(forest_of(answer, answer.columns[-2], null=1.0), file)
 
 
-def plan_page(found: dict[str, Any]) -> None:
+def plan_page(design: dict[str, Any]) -> None:
     """Print the number of people, the effect and the epsilon."""
-    chances = f"found in {found['target']:.4g} of experiments, at {found['confidence']:.10g} confidence"
-    if "needed" in found:
-        say(
-            f"People needed for a relative risk of {found['ratio']:g} over a rate of {found['rate']:g} to be {chances}:"
-        )
+    chances = f"found in {design['target']:.4g} of experiments, at {design['confidence']:.10g} confidence"
+    if "needed" in design:
+        effect = f"a relative risk of {design['ratio']:g} over a rate of {design['rate']:g}"
+        say(f"People needed for {effect} to be {chances}:")
         table = _columns("epsilon", "treatment", "control", "times as many")
-        for row in found["needed"]:
+        for row in design["needed"]:
             table.add_row(_epsilon(row), f"{row['treatment']:,}", f"{row['control']:,}", f"{row['price']:.3f}")
         show_table(table)
-    if "detectable" in found:
-        people = " and ".join(f"{size:,.10g}" for size in found["people"])
-        say(f"The least effect over a rate of {found['rate']:g} that is {chances}, with {people} people:")
+    if "detectable" in design:
+        people = " and ".join(f"{size:,.10g}" for size in design["people"])
+        say(f"The least effect over a rate of {design['rate']:g} that is {chances}, with {people} people:")
         table = _columns("epsilon", "relative risk", "lift")
-        for row in found["detectable"]:
+        for row in design["detectable"]:
             table.add_row(_epsilon(row), *(_figure(row[name]) for name in ("ratio", "lift")))
         show_table(table)
-    if "epsilon_needed" in found:
-        _least_epsilon(found)
+    if "epsilon_needed" in design:
+        _least_epsilon(design)
 
 
-def _least_epsilon(found: dict[str, Any]) -> None:
-    if found["epsilon_needed"] is None:
-        say(f"A relative risk of {found['ratio']:g} is not found so often with these people even without privacy.")
+def _least_epsilon(design: dict[str, Any]) -> None:
+    if design["epsilon_needed"] is None:
+        say(f"A relative risk of {design['ratio']:g} is not found so often with these people even without privacy.")
     else:
-        say(f"A relative risk of {found['ratio']:g} is found so often from epsilon {found['epsilon_needed']:g} on.")
+        say(f"A relative risk of {design['ratio']:g} is found so often from epsilon {design['epsilon_needed']:g} on.")
 
 
 def _columns(*names: str) -> Table:
@@ -139,14 +140,17 @@ def _epsilon(row: dict[str, Any]) -> str:
     return "no privacy" if row["epsilon"] is None else f"{row['epsilon']:g}"
 
 
-def _statistics(found: Lift) -> list[tuple[str, float, Interval]]:
-    rest = {"relative_risk": found.ratio, "risk_difference": found.difference}
-    return [("lift", found.value, found.interval), *((name, *_single(each)) for name, each in rest.items())]
+def _statistics(estimate: Lift) -> list[tuple[str, float, Interval]]:
+    rest = {"relative_risk": estimate.ratio, "risk_difference": estimate.difference}
+    return [
+        ("lift", estimate.value, estimate.interval),
+        *((name, *_single(statistic)) for name, statistic in rest.items()),
+    ]
 
 
-def _single(found: RatioEstimate) -> tuple[float, Interval]:
-    interval = found.interval if isinstance(found.interval, Interval) else Interval()
-    return float(found.value), interval
+def _single(estimate: RatioEstimate) -> tuple[float, Interval]:
+    interval = estimate.interval if isinstance(estimate.interval, Interval) else Interval()
+    return float(estimate.value), interval
 
 
 def _and_noise(groups: tuple[Group, Group], noise: Noise | None) -> str:

@@ -13,12 +13,14 @@ def bucket_weights(plan: PrivatePlan, dialect: Dialect, rows: str) -> list[str]:
 
     The weights are those of all rows of a pair of owner and place, whatever their buckets.
     """
-    there = f"FROM {rows} WHERE {BUCKET} IS NOT NULL{dialect.group_by([KEY_INDEX, BUCKET])}"
+    not_null_rows = f"FROM {rows} WHERE {BUCKET} IS NOT NULL{dialect.group_by([KEY_INDEX, BUCKET])}"
     if not plan.bounding.weighted:
         return [
-            dialect.step("bucketed", f"SELECT {KEY_INDEX}, {BUCKET}, {dialect.count()} AS {WEIGHT} {there}", once=False)
+            dialect.step(
+                "bucketed", f"SELECT {KEY_INDEX}, {BUCKET}, {dialect.count()} AS {WEIGHT} {not_null_rows}", once=False
+            )
         ]
-    counts = f"SELECT {KEY_INDEX}, {BUCKET}, CAST({dialect.count()} AS {dialect.huge}) AS t {there}"
+    counts = f"SELECT {KEY_INDEX}, {BUCKET}, CAST({dialect.count()} AS {dialect.huge}) AS t {not_null_rows}"
     one = 1 << plan.weight_bits
     names: Names = {KEY_INDEX: Type.INTEGER} if plan.bounding.grouped else {}
     keys = "".join(f"{name}, " for name in names)

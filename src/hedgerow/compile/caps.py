@@ -14,9 +14,9 @@ Names = Mapping[str, Type]
 """Columns by name, with the type of each."""
 
 
-def least(text: str, most: int) -> str:
+def least(text: str, maximum: int) -> str:
     """A whole number, held at `most`."""
-    return f"CASE WHEN {text} < {most} THEN {text} ELSE {most} END"
+    return f"CASE WHEN {text} < {maximum} THEN {text} ELSE {maximum} END"
 
 
 def owner_size(plan: PrivatePlan) -> str:
@@ -32,10 +32,10 @@ def most_size(plan: PrivatePlan) -> int:
 
 def owner_cap(plan: PrivatePlan, dialect: Dialect) -> str:
     """U from q, the sum over the owner's keys of `owner_size`: U^2 q <= T^2 4^b, or U q <= A 2^b, in integers."""
-    one, most = 1 << plan.weight_bits, most_size(plan)
+    one, maximum = 1 << plan.weight_bits, most_size(plan)
     if plan.mechanism == "laplace":
-        return f"CASE WHEN q <= {most} THEN {one} ELSE {dialect.floor_divide(str(most * one), 'q')} END"
-    return f"CASE WHEN q <= {most} THEN {one} ELSE {dialect.root(most * one * one, 'q')} END"
+        return f"CASE WHEN q <= {maximum} THEN {one} ELSE {dialect.floor_divide(str(maximum * one), 'q')} END"
+    return f"CASE WHEN q <= {maximum} THEN {one} ELSE {dialect.root(maximum * one * one, 'q')} END"
 
 
 def pair_gap(plan: PrivatePlan, dialect: Dialect, cap: str) -> str:

@@ -33,12 +33,12 @@ def quantiles_text(
     named = [dialect.identifier(name) for name in keys]
     draw = dialect.identifier(DRAW)
     shown = [*named, "COUNT(*) AS hedgerow_rows", f"SUM({draw}) AS hedgerow_draws_sum"]
-    for place, name in enumerate(numbers):
+    for index, name in enumerate(numbers):
         value = f"CAST({dialect.identifier(name)} AS DOUBLE)"
         shown += [
-            f"quantile_cont({value}, [{ends[0]!r}, {ends[1]!r}]) AS hedgerow_q{place}",
-            f"COUNT(*) FILTER (WHERE isfinite({value})) AS hedgerow_c{place}",
-            f"MIN({value}) AS hedgerow_m{place}",
+            f"quantile_cont({value}, [{ends[0]!r}, {ends[1]!r}]) AS hedgerow_q{index}",
+            f"COUNT(*) FILTER (WHERE isfinite({value})) AS hedgerow_c{index}",
+            f"MIN({value}) AS hedgerow_m{index}",
         ]
     grouped = f" GROUP BY {', '.join(named)}" if named else ""
     return f"SELECT {', '.join(shown)} FROM ({draws_text(plan, dialect)}) AS drawn{grouped}"
@@ -65,11 +65,11 @@ def columns_used(plan: LogicalPlan) -> frozenset[str]:
 
 def _one_draw(node: Released, plan: LogicalPlan) -> Derived:
     """The rows of a released table that belong to the draw at hand."""
-    place = plan.releases.index(node.release)
+    index = plan.releases.index(node.release)
     whole = "every_draw"
     names = [(key.name, key.expr.type) for key in node.release.keys] + [(c.name, c.type) for c in node.release.calls]
     read = columns_used(plan)
     columns = tuple(Named(name, Column(name, kind, table=whole)) for name, kind in names if name in read)
     sides = (Column(DRAW, Type.INTEGER, table=whole), Column(DRAW, Type.INTEGER, table=DRAWS))
     here = Call("equal", sides, Type.BOOLEAN)
-    return Derived(Select(Scan(f"{RELEASED}{place}", whole), (here,), columns), node.alias)
+    return Derived(Select(Scan(f"{RELEASED}{index}", whole), (here,), columns), node.alias)

@@ -32,7 +32,7 @@ def with_join_keys(join: Join, right: str, dialect: Dialect) -> tuple[str, Expr 
         computed = [side for side in computed if side.type in DEAR]
     if not computed:
         return right, join.condition
-    names = (name for place in range(2**31) if (name := f"hedgerow_key{place}") not in right)
+    names = (name for number in range(2**31) if (name := f"hedgerow_key{number}") not in right)
     keys = {side: Column(next(names), side.type, collated=False, table=alias) for side in dict.fromkeys(computed)}
     listed = [f"{scalar(side, dialect)} AS {dialect.identifier(key.name)}" for side, key in keys.items()]
     written = dialect.computed_once(f"SELECT {', '.join(listed)}, {alias}.* FROM {right}")
@@ -45,7 +45,7 @@ def _sides_of(condition: Expr, alias: str) -> Iterator[Expr]:
     if not isinstance(condition, Call) or condition.function not in EQUAL:
         return
     for side, other in (condition.arguments, condition.arguments[::-1]):
-        read, read_beside = ({table for table, _ in columns_of(each)} for each in (side, other))
+        read, read_beside = ({table for table, _ in columns_of(part_read)} for part_read in (side, other))
         is_plain = all(isinstance(part, Column | Literal | Call) for part in walk(side))
         if is_plain and read == {alias} and alias not in read_beside:
             yield side

@@ -32,15 +32,15 @@ def with_memberships_joined(source: From, where: tuple[Expr, ...]) -> tuple[From
     at most one that equals those of a row. So each row meets the same values as before, and stays one row.
     """
     here = frozenset(_aliases(source))
-    memberships = dict.fromkeys(part for each in where for part in _outside_queries(each) if _is_membership(part))
-    conditions = [part for each in where for part in (conjuncts(each) if memberships else [each])]
+    memberships = dict.fromkeys(part for clause in where for part in _outside_queries(clause) if _is_membership(part))
+    conditions = [part for clause in where for part in (conjuncts(clause) if memberships else [clause])]
     for nested in memberships:
-        found = _membership(nested) if isinstance(nested, Nested) else None
-        if found is not None and found.reads_only(here):
-            if all(part != nested for each in conditions if each != nested for part in _outside_queries(each)):
-                found = replace(found, unknown=None)
-            source = found.joined(source)
-            conditions = [found.exchanged(condition) for condition in conditions]
+        membership = _membership(nested) if isinstance(nested, Nested) else None
+        if membership is not None and membership.reads_only(here):
+            if all(part != nested for clause in conditions if clause != nested for part in _outside_queries(clause)):
+                membership = replace(membership, unknown=None)
+            source = membership.joined(source)
+            conditions = [membership.exchanged(condition) for condition in conditions]
     return source, tuple(conditions)
 
 
@@ -156,20 +156,20 @@ def _untied(query: Select) -> tuple[Select, Ties] | None:
     if grouped is not None and free.source != grouped:
         return None
     if grouped is not None:
-        below, kept = _parted(grouped.where, names)
-        keys = tuple(Named(f"w{i}", inner) for i, (inner, _) in enumerate(below))
+        inner_ties, kept = _parted(grouped.where, names)
+        keys = tuple(Named(f"w{i}", inner) for i, (inner, _) in enumerate(inner_ties))
         free = replace(free, source=replace(grouped, where=kept, keys=(*grouped.keys, *keys)))
-        ties += tuple((_shown(key, grouped.alias), outer) for key, (_, outer) in zip(keys, below, strict=True))
+        ties += tuple((_shown(key, grouped.alias), outer) for key, (_, outer) in zip(keys, inner_ties, strict=True))
     strangers = [node for node in inside(free) if isinstance(node, Column) and node.table not in names]
     return None if strangers else (free, ties)
 
 
 def _parted(where: tuple[Expr, ...], names: frozenset[str]) -> tuple[Ties, tuple[Expr, ...]]:
     """The ties among some conditions, and the other conditions."""
-    parts = [part for each in where for part in conjuncts(each)]
-    found = [_tie(part, names) for part in parts]
-    ties = tuple(dict.fromkeys(tie for tie in found if tie is not None))
-    return ties, tuple(part for part, tie in zip(parts, found, strict=True) if tie is None)
+    parts = [part for clause in where for part in conjuncts(clause)]
+    ties_found = [_tie(part, names) for part in parts]
+    ties = tuple(dict.fromkeys(tie for tie in ties_found if tie is not None))
+    return ties, tuple(part for part, tie in zip(parts, ties_found, strict=True) if tie is None)
 
 
 def _tie(condition: Expr, names: frozenset[str]) -> tuple[Expr, Expr] | None:
@@ -197,13 +197,13 @@ def _compares_as_grouped(inner: Expr, outer: Expr) -> bool:
 
 def _matching(around: tuple[Expr, ...], side: Derived) -> Expr:
     """The first columns of the side equal these."""
-    return _all([same_owner(expr, _column(side, place)) for place, expr in enumerate(around)])
+    return _all([same_owner(expr, _column(side, index)) for index, expr in enumerate(around)])
 
 
-def _column(side: Derived, place: int) -> Column:
+def _column(side: Derived, index: int) -> Column:
     if not isinstance(side.query, Select):
         raise InternalError("A membership is joined as a SELECT.")
-    return _shown(side.query.columns[place], side.alias)
+    return _shown(side.query.columns[index], side.alias)
 
 
 def _shown(named: Named, alias: str) -> Column:

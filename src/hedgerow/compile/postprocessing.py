@@ -43,11 +43,13 @@ class Postprocess:
     release: Release | None = None
 
 
-def postprocess(plan: LogicalPlan, dialect: Dialect, *, origins: bool = True, most: int | None = None) -> Postprocess:
+def postprocess(
+    plan: LogicalPlan, dialect: Dialect, *, origins: bool = True, max_rows: int | None = None
+) -> Postprocess:
     """The post-processing of a plan; without `origins` it gives only what is shown, and no more than `most` rows."""
     whole, traced, release = _with_origins(plan) if origins else (plan.root, (), None)
     numbered = _numbered(whole)
-    root = at_most(numbered or whole, most)
+    root = at_most(numbered or whole, max_rows)
     last = [ROW] if numbered else [column.name for column in plan.root.columns]
     if root.order:
         return Postprocess(_ordered_inside(root, plan, last, dialect), traced, release)
@@ -58,9 +60,9 @@ def postprocess(plan: LogicalPlan, dialect: Dialect, *, origins: bool = True, mo
     return Postprocess(text, traced, release)
 
 
-def at_most(query: Select, most: int | None) -> Select:
+def at_most(query: Select, max_rows: int | None) -> Select:
     """The query, cut off after `most` rows; None is no limit."""
-    limits = [limit for limit in (query.limit, most) if limit is not None]
+    limits = [limit for limit in (query.limit, max_rows) if limit is not None]
     return replace(query, limit=min(limits, default=None))
 
 
@@ -119,19 +121,19 @@ def public_tables(plan: LogicalPlan) -> dict[str, str]:
     def swap(node: object) -> object | None:
         return Scan("", "") if isinstance(node, Released) else None
 
-    found = scans_of(rewrite(plan.root, swap))
-    names = sorted({scan.table for scan in found if scan.table})
-    return {name: f"{PUBLIC}{place}" for place, name in enumerate(names)}
+    scans = scans_of(rewrite(plan.root, swap))
+    names = sorted({scan.table for scan in scans if scan.table})
+    return {name: f"{PUBLIC}{number}" for number, name in enumerate(names)}
 
 
 def _numbered(query: Query) -> Select | None:
     """The query with the number of the released row as its last column; None where rows have no single origin."""
     if not isinstance(query, Select) or query.distinct or query.source is None:
         return None
-    found = _origin(query.source)
-    if found is None:
+    origin = _origin(query.source)
+    if origin is None:
         return None
-    source, column = found
+    source, column = origin
     return replace(query, source=source, columns=(*query.columns, Named(ROW, column)))
 
 

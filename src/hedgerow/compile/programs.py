@@ -39,7 +39,7 @@ KEPT = "kept_rows"
 def program(plan: PrivatePlan, dialect: Dialect, nonce: str) -> Program:
     """The statements for `plan`."""
     buckets = tuple(_buckets(plan, bucketing, dialect) for bucketing in plan.bucketings)
-    distinct = tuple(_distinct(plan, each, dialect, nonce) for each in plan.distinct)
+    distinct = tuple(_distinct(plan, counted, dialect, nonce) for counted in plan.distinct)
     plan = narrowed(plan)
     if not plan.bounding.weighted:
         return Program(_short(plan, dialect), None, buckets, distinct)
@@ -157,5 +157,5 @@ def _distinct(plan: PrivatePlan, counted: Distinct, dialect: Dialect, nonce: str
         numbers = f"DENSE_RANK() OVER (ORDER BY o) AS {OWNER}, DENSE_RANK() OVER (ORDER BY v) AS {VALUE}"
         sql = dialect.statement(steps, f"SELECT {KEY_INDEX}, {numbers} FROM chosen")
         return _made(sql, plan, (KEY_INDEX, OWNER, VALUE), keyed=False)
-    found = f"SELECT {KEY_INDEX}, {dialect.count('DISTINCT v')} AS {VALUE} FROM chosen{dialect.group_by([KEY_INDEX])}"
-    return _made(dialect.statement(steps, found), plan, (KEY_INDEX, VALUE), keyed=False)
+    count = f"SELECT {KEY_INDEX}, {dialect.count('DISTINCT v')} AS {VALUE} FROM chosen{dialect.group_by([KEY_INDEX])}"
+    return _made(dialect.statement(steps, count), plan, (KEY_INDEX, VALUE), keyed=False)

@@ -163,13 +163,13 @@ def order_text(terms: Sequence[Order], dialect: Dialect) -> str:
 
 def order_terms(terms: Sequence[Order], dialect: Dialect) -> list[str]:
     """The terms of ORDER BY, each once; a constant orders nothing, and some engines would take it for a position."""
-    found: dict[str, str] = {}
+    terms_by_text: dict[str, str] = {}
     for term in terms:
         if any(not isinstance(part, Literal | Call) for part in walk(term.expr)):
             text = plain(term.expr, dialect)
             written = dialect.order(text, term.expr.type, descending=term.descending, nulls_first=term.nulls_first)
-            found.setdefault(text, written)
-    return list(found.values())
+            terms_by_text.setdefault(text, written)
+    return list(terms_by_text.values())
 
 
 def limit_text(query: Select, dialect: Dialect) -> str:
@@ -196,8 +196,8 @@ def _(expr: Nested, dialect: Dialect) -> str:
     if expr.kind == "scalar":
         return dialect.one_value(text, _over_nothing(expr.query, dialect))
     left = scalar(expr.arguments[0], dialect)
-    found = dialect.predicate(dialect.among(left, text))
-    return f"CASE WHEN {left} IS NOT NULL THEN {found} END" if expr.kind == "in own" else found
+    membership = dialect.predicate(dialect.among(left, text))
+    return f"CASE WHEN {left} IS NOT NULL THEN {membership} END" if expr.kind == "in own" else membership
 
 
 def _over_nothing(query: Query, dialect: Dialect) -> str | None:

@@ -91,25 +91,25 @@ def rows_clause(plan: PrivatePlan, dialect: Dialect) -> str:
 
 def _within(release: Release, dialect: Dialect) -> list[str]:
     """The conditions that keys are among those declared."""
-    found = []
+    conditions = []
     for named in release.keys:
         values = declared_values(named.expr)
         if values is not None:
             listed = ", ".join(dialect.constant(value) for value in values)
-            found.append(f"{key(named.expr, dialect)} IN ({listed})")
-    return found
+            conditions.append(f"{key(named.expr, dialect)} IN ({listed})")
+    return conditions
 
 
 def _terms(plan: PrivatePlan, dialect: Dialect) -> list[str]:
     """Amounts that each row adds to the exact sums, as columns `x0`, `x1`, …; NULL where it does not count."""
     texts = []
     for i, total in enumerate(plan.sums):
-        there = present(total, dialect)
+        not_null = present(total, dialect)
         if total.grid is not None:
             value = term(total, dialect)
-            texts.append(f"{value if there is None else f'CASE WHEN {there} THEN {value} END'} AS x{i}")
-        elif there is not None:
-            texts.append(f"CASE WHEN {there} THEN 1 END AS x{i}")
+            texts.append(f"{value if not_null is None else f'CASE WHEN {not_null} THEN {value} END'} AS x{i}")
+        elif not_null is not None:
+            texts.append(f"CASE WHEN {not_null} THEN 1 END AS x{i}")
     return texts
 
 
@@ -146,9 +146,9 @@ def _split(plan: PrivatePlan) -> _Sides | None:
     if not isinstance(join.left, Scan) or not isinstance(join.right, Scan) or not all(map(_is_number, on.arguments)):
         return None
     for keys, rows in ((join.left, join.right), (join.right, join.left)):
-        found = {part.table: part for part in on.arguments if isinstance(part, Column)}
-        if set(found) == {keys.alias, rows.alias} and release.owner in found.values() and _apart(plan, keys, rows):
-            return _Sides(keys, rows, found[keys.alias], found[rows.alias])
+        sides = {part.table: part for part in on.arguments if isinstance(part, Column)}
+        if set(sides) == {keys.alias, rows.alias} and release.owner in sides.values() and _apart(plan, keys, rows):
+            return _Sides(keys, rows, sides[keys.alias], sides[rows.alias])
     return None
 
 

@@ -112,9 +112,9 @@ def bucket_number(bucketing: Bucketing, dialect: Dialect) -> str:
 
 def row_sum(total: ExactSum, dialect: Dialect) -> str:
     """The aggregate that adds `total` up over rows."""
-    there = present(total, dialect)
+    not_null = present(total, dialect)
     return (
-        dialect.counted(there)
+        dialect.counted(not_null)
         if total.grid is None
-        else f"COALESCE({dialect.total_if(term(total, dialect), there)}, 0)"
+        else f"COALESCE({dialect.total_if(term(total, dialect), not_null)}, 0)"
     )

@@ -19,23 +19,26 @@ def value_pairs(plan: PrivatePlan, counted: Distinct, dialect: Dialect, rows: st
     pairs = dialect.step("pairs", f"SELECT DISTINCT o, {KEY_INDEX}, v FROM {rows} WHERE v IS NOT NULL", once=True)
     if not plan.bounding.weighted:
         return [pairs, dialect.step("chosen", f"SELECT o, {KEY_INDEX}, v FROM pairs", once=False)]
-    most = MOST_PAIRS if counted.flow else counted.per_owner
+    maximum = MOST_PAIRS if counted.flow else counted.per_owner
     order = by_hash(hashed(nonce, kinds, dialect), ["v"], dialect)
     if not plan.bounding.grouped:
-        return [pairs, dialect.step("chosen", _first(most, "pairs", tuple(kinds), ("o", KEY_INDEX), order), once=False)]
+        return [
+            pairs,
+            dialect.step("chosen", _first(maximum, "pairs", tuple(kinds), ("o", KEY_INDEX), order), once=False),
+        ]
     touched = f"(SELECT DISTINCT o, {KEY_INDEX} FROM pairs) AS touched"
     where = by_hash(hashed(nonce, {"o": kinds["o"], KEY_INDEX: Type.INTEGER}, dialect), [KEY_INDEX], dialect)
-    there = f"pairs JOIN places ON pairs.o = places.o AND pairs.{KEY_INDEX} = places.{KEY_INDEX}"
-    within = f"(SELECT pairs.o AS o, pairs.{KEY_INDEX} AS {KEY_INDEX}, v FROM {there}) AS inside"
+    placed_pairs = f"pairs JOIN places ON pairs.o = places.o AND pairs.{KEY_INDEX} = places.{KEY_INDEX}"
+    within = f"(SELECT pairs.o AS o, pairs.{KEY_INDEX} AS {KEY_INDEX}, v FROM {placed_pairs}) AS inside"
     return [
         pairs,
         dialect.step("places", _first(counted.groups, touched, ("o", KEY_INDEX), ("o",), where), once=False),
-        dialect.step("chosen", _first(most, within, tuple(kinds), ("o", KEY_INDEX), order), once=False),
+        dialect.step("chosen", _first(maximum, within, tuple(kinds), ("o", KEY_INDEX), order), once=False),
     ]
 
 
-def _first(most: int, rows: str, names: Sequence[str], within: Sequence[str], order: str) -> str:
+def _first(maximum: int, rows: str, names: Sequence[str], within: Sequence[str], order: str) -> str:
     """Of the rows that agree on `within`, the first few in an order."""
     listed = ", ".join(names)
-    place = f"ROW_NUMBER() OVER (PARTITION BY {', '.join(within)} ORDER BY {order}) AS turn"
-    return f"SELECT {listed} FROM (SELECT {listed}, {place} FROM {rows}) AS turns WHERE turn <= {most}"
+    turn = f"ROW_NUMBER() OVER (PARTITION BY {', '.join(within)} ORDER BY {order}) AS turn"
+    return f"SELECT {listed} FROM (SELECT {listed}, {turn} FROM {rows}) AS turns WHERE turn <= {maximum}"

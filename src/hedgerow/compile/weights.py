@@ -63,14 +63,14 @@ def cap_steps(plan: PrivatePlan, dialect: Dialect, names: Names) -> list[str]:
 
     With one key for everybody no owner is beyond a limit but by its rows there.
     """
-    one, most = 1 << plan.weight_bits, plan.bounding.rows_per_group
+    one, maximum = 1 << plan.weight_bits, plan.bounding.rows_per_group
     if not names:
         gap = f"{pair_gap(plan, dialect, str(one))} AS gap"
-        return [dialect.step("light", f"SELECT o, {gap} FROM parts WHERE n > {most}", once=True)]
+        return [dialect.step("light", f"SELECT o, {gap} FROM parts WHERE n > {maximum}", once=True)]
     keys = "".join(f"parts.{name} AS {name}, " for name in names)
     gap = f"{pair_gap(plan, dialect, f'COALESCE(u, {one})')} AS gap"
     joined = "parts LEFT JOIN heavy ON parts.o = heavy.o"
-    light = f"SELECT {keys}parts.o AS o, {gap} FROM {joined} WHERE n > {most} OR u < {one}"
+    light = f"SELECT {keys}parts.o AS o, {gap} FROM {joined} WHERE n > {maximum} OR u < {one}"
     sized = f"SELECT o, {dialect.count()} AS touched, {dialect.total(owner_size(plan))} AS q FROM parts"
     return [
         dialect.step("sized", f"{sized}{dialect.group_by(['o'])}", once=False),
@@ -115,13 +115,13 @@ def _dropped(plan: PrivatePlan, names: Names, nonce: str, dialect: Dialect) -> s
     Privacy: the choice depends on the owner's own keys alone, so that one unit changes at most
     C counts by one each.
     """
-    keys, most = ", ".join(names), plan.bounding.groups
+    keys, maximum = ", ".join(names), plan.bounding.groups
     listed = ", ".join(f"parts.{name} AS {name}" for name in names)
-    touching = f"SELECT parts.o AS o, {listed} FROM parts JOIN heavy ON parts.o = heavy.o WHERE touched > {most}"
+    touching = f"SELECT parts.o AS o, {listed} FROM parts JOIN heavy ON parts.o = heavy.o WHERE touched > {maximum}"
     order = by_hash(hashed(nonce, {"o": plan.release.owner.type, **names}, dialect), names, dialect)
     place = f"ROW_NUMBER() OVER (PARTITION BY o ORDER BY {order}) AS place"
     ranked = f"SELECT {keys}, {place} FROM ({touching}) AS touching"
-    chosen = f"FROM ({ranked}) AS ranked WHERE place > {most}"
+    chosen = f"FROM ({ranked}) AS ranked WHERE place > {maximum}"
     return f"SELECT {keys}, {dialect.count()} AS lost {chosen}{dialect.group_by(list(names))}"
 
 

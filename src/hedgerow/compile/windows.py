@@ -34,12 +34,12 @@ def _carried(plan: PrivatePlan, names: Names) -> str:
 
 def _gaps(plan: PrivatePlan, dialect: Dialect, names: Names) -> list[str]:
     """The steps to `gaps`: each pair with its owner's cap `u` and number of keys, and its gap where there is one."""
-    one, most, carried = 1 << plan.weight_bits, plan.bounding.rows_per_group, _carried(plan, names)
+    one, maximum, carried = 1 << plan.weight_bits, plan.bounding.rows_per_group, _carried(plan, names)
     if not names:
-        gap = f"CASE WHEN n > {most} THEN {pair_gap(plan, dialect, str(one))} END AS gap"
+        gap = f"CASE WHEN n > {maximum} THEN {pair_gap(plan, dialect, str(one))} END AS gap"
         return [dialect.step("gaps", f"SELECT {carried}, {one} AS u, {gap} FROM parts", once=False)]
     sizes = f"COUNT(*) OVER ({OWNERS}) AS touched, {dialect.total_over(owner_size(plan), OWNERS)} AS q"
-    gap = f"CASE WHEN n > {most} OR u < {one} THEN {pair_gap(plan, dialect, 'u')} END AS gap"
+    gap = f"CASE WHEN n > {maximum} OR u < {one} THEN {pair_gap(plan, dialect, 'u')} END AS gap"
     return [
         dialect.step("sizes", f"SELECT {carried}, n, {sizes} FROM parts", once=False),
         dialect.step("caps", f"SELECT {carried}, n, touched, {owner_cap(plan, dialect)} AS u FROM sizes", once=False),
@@ -63,8 +63,8 @@ def _turns(plan: PrivatePlan, dialect: Dialect, names: Names, nonce: str) -> str
 def _totals(plan: PrivatePlan, dialect: Dialect) -> list[str]:
     """The number of owners, and every sum: weights times partial sums, as the full weight less the gaps."""
     one = 1 << plan.weight_bits
-    found = {i: f"COALESCE({dialect.total('u')}, 0)" for i in people(plan)}
+    totals = {i: f"COALESCE({dialect.total('u')}, 0)" for i in people(plan)}
     for i, _ in summed(plan):
         whole = f"COALESCE(CAST({dialect.wide_total(f'p{i}')} AS {dialect.huge}), 0)"
-        found[i] = dialect.weighed(whole, one, f"COALESCE({dialect.product_total('gap', f'p{i}')}, 0)")
-    return [f"{dialect.count()} AS owners", *(f"{found[i]} AS s{i}" for i in sorted(found))]
+        totals[i] = dialect.weighed(whole, one, f"COALESCE({dialect.product_total('gap', f'p{i}')}, 0)")
+    return [f"{dialect.count()} AS owners", *(f"{totals[i]} AS s{i}" for i in sorted(totals))]

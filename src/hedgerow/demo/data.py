@@ -46,8 +46,8 @@ def _habit(age: Integers) -> Floats:
 def _ages(region: Integers, rng: np.random.Generator) -> Integers:
     """Children, adults and the old: people who see a hospital are older than people in the street."""
     kind = rng.choice(3, size=len(region), p=(0.14, 0.46, 0.40))
-    centre, spread = np.array([7.0, 41.0, 70.0])[kind], np.array([5.0, 12.0, 11.0])[kind]
-    years = rng.normal(centre + np.asarray(OLDER)[region] * (kind > 0), spread)
+    centre, stddev = np.array([7.0, 41.0, 70.0])[kind], np.array([5.0, 12.0, 11.0])[kind]
+    years = rng.normal(centre + np.asarray(OLDER)[region] * (kind > 0), stddev)
     return np.clip(np.rint(years), 0, OLDEST).astype(np.int64)
 
 
@@ -101,7 +101,7 @@ def visits(age: Integers, smoker: Integers, rng: np.random.Generator) -> pa.Tabl
             "patient_id": owner + 1,
             "admitted": _days(illness, rng),
             "ward": np.array([known.ward for known in ILLNESSES])[illness],
-            "diagnosis": np.array([each.name for each in ILLNESSES])[illness],
+            "diagnosis": np.array([illness_kind.name for illness_kind in ILLNESSES])[illness],
             "nights": nights,
             "cost": _costs(illness, nights, rng),
         }
@@ -109,7 +109,7 @@ def visits(age: Integers, smoker: Integers, rng: np.random.Generator) -> pa.Tabl
 
 
 def _of(field: str) -> Floats:
-    return np.array([getattr(each, field) for each in ILLNESSES], dtype=float)
+    return np.array([getattr(illness, field) for illness in ILLNESSES], dtype=float)
 
 
 def _how_often(age: Integers, smoker: Integers, rng: np.random.Generator) -> Integers:

@@ -46,10 +46,10 @@ class Told:
         """For each number, True if its error bar holds the one in `rows`."""
         return [
             bar.lower <= float(row[self.answer.columns.index(name)]) <= bar.upper
-            for place, row in self._paired(rows)
+            for index, row in self._paired(rows)
             if row is not None
-            for name, bar in self.answer.intervals[place].items()
-            if self.answer[name][place] is not None
+            for name, bar in self.answer.intervals[index].items()
+            if self.answer[name][index] is not None
         ]
 
     @property
@@ -59,7 +59,7 @@ class Told:
     def _paired(self, rows: Rows) -> list[tuple[int, tuple[Any, ...] | None]]:
         """The place of each row in the answer, with the one of `rows` that has the same keys."""
         by_key = {row[: self.chapter.keys]: row for row in rows}
-        return [(place, by_key.get(key)) for place, key in enumerate(self._keys)]
+        return [(index, by_key.get(key)) for index, key in enumerate(self._keys)]
 
 
 class Held(NamedTuple):
@@ -89,8 +89,10 @@ class Tale:
 def tell_story(files: HospitalFiles) -> Tale:
     """Ask all questions of the hospital in `files`."""
     with connect(files.database, catalog=files.catalog) as database:
-        quotes = [database.quote(each.query, epsilon=each.epsilon) if each.quoted else None for each in STORY]
-        answers = [database.sql(each.query, epsilon=each.epsilon) for each in STORY]
+        quotes = [
+            database.quote(chapter.query, epsilon=chapter.epsilon) if chapter.quoted else None for chapter in STORY
+        ]
+        answers = [database.sql(chapter.query, epsilon=chapter.epsilon) for chapter in STORY]
         refusal, budget = _refusal(database), database.budget
     with duckdb.connect(str(files.database), read_only=True) as owner:
         owner.execute(RELATIVE_RISK)

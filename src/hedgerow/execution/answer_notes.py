@@ -43,11 +43,11 @@ def remarks(logical: LogicalPlan, estimators: Sequence[Estimator], rows: int) ->
             "Totals, shares, ranks and comparisons of rows leave out groups that were held back or not shown, "
             f"usually those of fewer than {_sizes(lacking)}."
         )
-    kept = {table: most for release in logical.releases for table, most in rows_kept(release).items()}
+    kept = {table: maximum for release in logical.releases for table, maximum in rows_kept(release).items()}
     notes += [
-        f"Of each person at most {most:,} rows of {table!r} take part in the joins."
-        for table, most in sorted(kept.items())
-        if most < FEW
+        f"Of each person at most {maximum:,} rows of {table!r} take part in the joins."
+        for table, maximum in sorted(kept.items())
+        if maximum < FEW
     ]
     return tuple(notes)
 

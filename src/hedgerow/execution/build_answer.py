@@ -86,16 +86,16 @@ def _run(
 
 
 def _computed(
-    engine: PostprocessEngine, logical: LogicalPlan, tables: Mapping[str, pa.Table], most: int
+    engine: PostprocessEngine, logical: LogicalPlan, tables: Mapping[str, pa.Table], max_rows: int
 ) -> tuple[Postprocess, pa.Table]:
     """Run the post-processing; without provenance where that is more than the engine can do."""
-    steps = postprocess(logical, DUCKDB, most=most)
+    steps = postprocess(logical, DUCKDB, max_rows=max_rows)
     try:
         return steps, engine.run(steps.sql, tables)
     except BackendError:
         if steps.release is not None:
             raise
-        plain = postprocess(logical, DUCKDB, origins=False, most=most)
+        plain = postprocess(logical, DUCKDB, origins=False, max_rows=max_rows)
         rests = zip(logical.root.columns, noisy_columns(logical.root), strict=True)
         unknown = replace(plain, origins=tuple(Untraced() if noisy else Known(c.expr) for c, noisy in rests))
         return unknown, engine.run(plain.sql, tables)

@@ -29,17 +29,17 @@ def require_public(catalog: Catalog, tables: Iterable[str]) -> None:
         raise InternalError("A private table was to be read without a charge.")
 
 
-def public_table(name: str, backend: Backend, schema: Schema, most: int = UNDECLARED.rows) -> pa.Table:
+def public_table(name: str, backend: Backend, schema: Schema, max_rows: int = UNDECLARED.rows) -> pa.Table:
     """Read a whole public table, as far as its columns can be used."""
     columns = [column for column in schema.tables[name].columns.values() if column.type is not Type.OTHER]
     names = tuple(column.name for column in columns)
-    source, limit = backend.dialect.table(name), backend.dialect.tail([], most + 1, 0)
+    source, limit = backend.dialect.table(name), backend.dialect.tail([], max_rows + 1, 0)
     types = tuple(arrow_type(Column(column.name, column.type, native=column.native)) for column in columns)
     sql = f"SELECT {', '.join(_stored(column, backend.dialect) for column in columns)} FROM {source}{limit}"
     table = backend.public(Query(sql, names, (), types))
-    if table.num_rows > most:
+    if table.num_rows > max_rows:
         raise UnsupportedSQLError(
-            f"The public table {name!r} has more than {most:,} rows, too many to join with a released result.",
+            f"The public table {name!r} has more than {max_rows:,} rows, too many to join with a released result.",
             code="public-too-large",
             hint="Join it with the private rows, before the aggregation.",
         )

@@ -227,8 +227,8 @@ class Session:
         """Read the public tables that released numbers are joined with. Nothing is charged yet."""
         names = public_tables(logical)
         require_public(self.catalog, names)
-        most = self.catalog.limits.rows
-        return {alias: public_table(name, self.backend, self.schema, most) for name, alias in names.items()}
+        max_rows = self.catalog.limits.rows
+        return {alias: public_table(name, self.backend, self.schema, max_rows) for name, alias in names.items()}
 
     def close(self) -> None:
         """Close the database. The ledger may be shared, and stays open."""

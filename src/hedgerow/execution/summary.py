@@ -16,13 +16,13 @@ def mechanisms(plan: PrivatePlan) -> tuple[Mechanism, ...]:
     """List every noisy measure of the plan, in the analyst's units."""
     listed = []
     if plan.selection is not None:
-        spread = plan.bounding.groups if plan.mechanism == "laplace" else plan.bounding.groups**0.5
+        norm = plan.bounding.groups if plan.mechanism == "laplace" else plan.bounding.groups**0.5
         listed.append(
             Mechanism(
                 "people per group",
                 plan.mechanism,
                 scale_of(plan.selection.noise),
-                float(spread),
+                float(norm),
                 float(plan.selection.threshold),
             )
         )
@@ -37,9 +37,9 @@ def mechanisms(plan: PrivatePlan) -> tuple[Mechanism, ...]:
 
 
 def _values(plan: PrivatePlan, counted: Distinct) -> Mechanism:
-    spread = counted.groups if plan.mechanism == "laplace" else counted.groups**0.5
+    norm = counted.groups if plan.mechanism == "laplace" else counted.groups**0.5
     named = f"different values of {describe(counted.value)}"
-    return Mechanism(named, plan.mechanism, scale_of(counted.noise), float(counted.per_owner * spread))
+    return Mechanism(named, plan.mechanism, scale_of(counted.noise), float(counted.per_owner * norm))
 
 
 def _drawn(plan: PrivatePlan, draw: Draw) -> Mechanism:

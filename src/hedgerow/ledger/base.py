@@ -348,9 +348,9 @@ def _name(analyst: object) -> str:
     return analyst
 
 
-def timestamp(moment: datetime) -> str:
+def timestamp(time: datetime) -> str:
     """A time as text that sorts as time does."""
-    return moment.astimezone(UTC).isoformat(timespec="microseconds")
+    return time.astimezone(UTC).isoformat(timespec="microseconds")
 
 
 def _charge_body(request: ChargeRequest, question: Mapping[str, Any]) -> dict[str, Any]:

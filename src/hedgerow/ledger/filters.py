@@ -179,19 +179,19 @@ def check_rules(request: ChargeRequest, policy: BudgetPolicy, total: Filter, acc
 
 
 def _check_size(charge: Charge, policy: BudgetPolicy) -> None:
-    most = policy.per_query
-    if most is None:
+    limit = policy.per_query
+    if limit is None:
         return
-    most_delta = 1.0 if most.delta is None else most.delta
-    if charge.epsilon > most.epsilon or charge.delta > most_delta:
+    most_delta = 1.0 if limit.delta is None else limit.delta
+    if charge.epsilon > limit.epsilon or charge.delta > most_delta:
         raise BudgetError(
-            f"One statement may state at most epsilon {most.epsilon:g}"
-            + ("" if most.delta is None else f" and delta {most.delta:g}")
+            f"One statement may state at most epsilon {limit.epsilon:g}"
+            + ("" if limit.delta is None else f" and delta {limit.delta:g}")
             + f"; this one states {charge.epsilon:g} and {charge.delta:g}.",
             code="budget-per-query",
-            hint=f"The largest epsilon that fits is {most.epsilon:g}.",
+            hint=f"The largest epsilon that fits is {limit.epsilon:g}.",
             asked={"epsilon": charge.epsilon, "delta": charge.delta},
-            left={"epsilon": most.epsilon, "delta": most_delta},
+            left={"epsilon": limit.epsilon, "delta": most_delta},
         )
 
 

@@ -74,14 +74,14 @@ def choose_many(
         [0, 1]
     """
     table = np.asarray(scores)
-    each = [rates] * len(table) if isinstance(rates, Fraction) else list(rates)
+    row_rates = [rates] * len(table) if isinstance(rates, Fraction) else list(rates)
     sizes = np.broadcast_to(np.asarray(lengths), table.shape)
-    _check(table, sizes, each)
+    _check(table, sizes, row_rates)
     drawn = np.empty(len(table), dtype=np.int64)
     rows = max(1, BLOCK // max(1, table.shape[1]))
     for start in range(0, len(table), rows):
         part = slice(start, start + rows)
-        drawn[part] = _draw(table[part], sizes[part], each[part], source.words(len(table[part])))
+        drawn[part] = _draw(table[part], sizes[part], row_rates[part], source.words(len(table[part])))
     return drawn
 
 
@@ -181,10 +181,10 @@ def _decide(sums: Floats, words: NDArray[np.uint64]) -> tuple[NDArray[np.int64],
     share, total = words.astype(np.float64) * 2.0**-WORD, sums[:, -1]
     picked = np.minimum(np.count_nonzero(sums <= (share * total)[:, None], axis=1), sums.shape[1] - 1)
     rows = np.arange(len(sums))
-    below = np.where(picked > 0, sums[rows, picked - 1] * (1 + 2 * slack) + LEFT_OUT, 0.0)
+    previous = np.where(picked > 0, sums[rows, picked - 1] * (1 + 2 * slack) + LEFT_OUT, 0.0)
     lowest = share * total * (1 - 4 * slack)
     highest = (share + 2.0**-WORD) * total * (1 + 4 * slack)
-    certain = (below <= lowest) & (highest <= sums[rows, picked] * (1 - 2 * slack))
+    certain = (previous <= lowest) & (highest <= sums[rows, picked] * (1 - 2 * slack))
     return picked.astype(np.int64), certain
 
 
@@ -192,9 +192,9 @@ def _settle(distances: list[int], lengths: list[int], rate: Fraction, head: int,
     """The choice for a u that lies in [head, head + 1) / 2^length, with further bits drawn until it is certain."""
     while True:
         with ctx.workprec(length + 2 * WORD):
-            place = _place(_balls(distances, lengths, rate), head, length)
-        if place is not None:
-            return place
+            index = _position(_balls(distances, lengths, rate), head, length)
+        if index is not None:
+            return index
         head, length = (head << WORD) | source.bits(WORD), length + WORD
 
 
@@ -207,7 +207,7 @@ def _balls(distances: list[int], lengths: list[int], rate: Fraction) -> list[arb
     return sums
 
 
-def _place(sums: list[arb], head: int, length: int) -> int | None:
+def _position(sums: list[arb], head: int, length: int) -> int | None:
     """The choice, if it is the same for every u of the interval, whatever the exact sums in their balls are."""
     unit = sums[-1] / arb(2) ** length
     low, high = head * unit, (head + 1) * unit

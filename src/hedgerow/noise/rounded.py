@@ -211,9 +211,9 @@ def rounded_gaussian(scale: float, count: int) -> NDArray[np.int64]:
 def _magnitudes(heads: NDArray[np.uint64], scale: float) -> NDArray[np.int64]:
     """The rounded magnitudes whose tail probabilities start with the 64 bits of `heads`."""
     table = tail_table()
-    place = CELLS - np.searchsorted(table.borders, heads, side="right")
-    low, high = _brackets(heads, np.minimum(place, CELLS - 1), table, scale)
-    beyond = place >= CELLS
+    cell = CELLS - np.searchsorted(table.borders, heads, side="right")
+    low, high = _brackets(heads, np.minimum(cell, CELLS - 1), table, scale)
+    beyond = cell >= CELLS
     for i in np.flatnonzero((low != high) | beyond):
         bits = TailBits(int(heads[i]))
         low[i] = refine(bits, scale) if beyond[i] else refine(bits, scale, int(low[i]), int(high[i]) + 1)

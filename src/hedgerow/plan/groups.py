@@ -85,8 +85,8 @@ class Relation:
 def is_grouped(select: exp.Select, shown: Sequence[Shown]) -> bool:
     """True if there is a GROUP BY, or an aggregate anywhere above the rows."""
     order, qualify = select.args.get("order"), select.args.get("qualify")
-    above = [select.args.get("having"), qualify, *(order.expressions if order else []), *(s.node for s in shown)]
-    return bool(select.args.get("group")) or any(has_aggregate(node) for node in above if node is not None)
+    clauses = [select.args.get("having"), qualify, *(order.expressions if order else []), *(s.node for s in shown)]
+    return bool(select.args.get("group")) or any(has_aggregate(node) for node in clauses if node is not None)
 
 
 class GroupBinder:

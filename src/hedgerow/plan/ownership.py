@@ -163,11 +163,11 @@ class _Sizes:
         present = frozenset({alias}) | present_with(self.rows.owners[0])
         classes = self.context.classes(self.always.facts, present)
 
-        def found(name: str) -> bool:
+        def is_known(name: str) -> bool:
             own = (COLUMN, alias, name)
             return classes.certain(own) and any(classes.same(own, other) for other in candidates)
 
-        return any(all(found(name) for name in key) for key in keys)
+        return any(all(is_known(name) for name in key) for key in keys)
 
     def _terms(self) -> list[tuple[object, ...]]:
         sides = [side for e in self.matched.facts.equalities for side in (e.left, e.right)]

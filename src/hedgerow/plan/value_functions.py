@@ -34,8 +34,8 @@ def _between(node: exp.Between, binder: Binder) -> Expr:
 
 
 def _inside(node: exp.Between, low: exp.Expr, high: exp.Expr, binder: Binder) -> Expr:
-    above = binder.compare("greater_or_equal", [node.this, low], node)
-    return coerce.call("and", [above, binder.compare("less_or_equal", [node.this, high], node)])
+    at_least = binder.compare("greater_or_equal", [node.this, low], node)
+    return coerce.call("and", [at_least, binder.compare("less_or_equal", [node.this, high], node)])
 
 
 def _in(node: exp.In, binder: Binder) -> Expr:

@@ -96,16 +96,16 @@ def detectable_ratio(
     wanted, base = probability("target", target), probability("rate", rate)
     highest = (1 - 1e-9) / base
 
-    def found(ratio: float) -> bool:
+    def is_detected(ratio: float) -> bool:
         return power(min(ratio * base, 1 - 1e-12), base, n_x, n_y, noise=noise, confidence=confidence) >= wanted
 
-    if not found(highest):
+    if not is_detected(highest):
         raise ConditionNotMet(
             "No difference is large enough to be found so often between groups of these sizes.",
             condition="power at a rate of 1 >= target",
             hint="Ask more people, or spend more.",
         )
-    return _bisected(found, 1.0, highest)
+    return _bisected(is_detected, 1.0, highest)
 
 
 def people_needed(
@@ -137,18 +137,18 @@ def people_needed(
         raise ParameterError("ratio must not be 1, and ratio times rate must be below 1.", code="parameter-range")
     wanted = probability("target", target)
 
-    def found(people: float) -> bool:
+    def is_detected(people: float) -> bool:
         sizes = people * share, people
         return power(effect * base, base, *sizes, noise=noise, confidence=confidence) >= wanted
 
     high = 4.0
-    while not found(high):
+    while not is_detected(high):
         high *= 2
         if high > MOST_PEOPLE:
             raise ConditionNotMet(
                 "No number of people is enough.", condition="power >= target", hint="Choose a larger ratio."
             )
-    enough = math.ceil(_bisected(found, 1.0, high) - 1e-6)
+    enough = math.ceil(_bisected(is_detected, 1.0, high) - 1e-6)
     return math.ceil(enough * share), enough
 
 
@@ -191,14 +191,14 @@ def epsilon_needed(
             hint="people_needed says how many would.",
         )
 
-    def found(epsilon: float) -> bool:
+    def is_detected(epsilon: float) -> bool:
         noise = count_noise(epsilon, delta=delta)
         return power(effect * base, base, n_x, n_y, noise=noise, confidence=confidence) >= wanted
 
     high = 1.0
-    while not found(high) and high < 2.0**DOUBLINGS:
+    while not is_detected(high) and high < 2.0**DOUBLINGS:
         high *= 2
-    return _rounded_up(_bisected(found, 0.0, high))
+    return _rounded_up(_bisected(is_detected, 0.0, high))
 
 
 def plan_experiment(
@@ -277,11 +277,11 @@ def _quantile(law: _Law, level: float) -> float:
     return high
 
 
-def _bisected(found: Callable[[float], bool], low: float, high: float) -> float:
+def _bisected(is_enough: Callable[[float], bool], low: float, high: float) -> float:
     """The least value that is found, to twelve digits, where everything above it is."""
     for _ in range(HALVINGS):
         middle = (low + high) / 2
-        low, high = (low, middle) if found(middle) else (middle, high)
+        low, high = (low, middle) if is_enough(middle) else (middle, high)
         if high - low <= 1e-10 * high:
             break
     return high

@@ -31,8 +31,8 @@ def gaussian_failure(x: Floats, y: Floats, alpha: Floats, first: Floats, second:
     """The same for Gaussian noise with the deviations `first` and `second`, by Owen's function."""
     quotient = x / y
     low, high = quotient - alpha, quotient + alpha
-    below = _gaussian_below(x, y, low, first, second)
-    return np.asarray(below + 1.0 - _gaussian_below(x, y, high, first, second))
+    lower_tail = _gaussian_below(x, y, low, first, second)
+    return np.asarray(lower_tail + 1.0 - _gaussian_below(x, y, high, first, second))
 
 
 def _laplace_above(x: Floats, y: Floats, a: Floats, b: Floats, c: Floats) -> Floats:
@@ -68,9 +68,9 @@ def _opposite(x: Floats, y: Floats, size: Floats, b: Floats, c: Floats) -> Float
 
 def _gaussian_below(x: Floats, y: Floats, a: Floats, b: Floats, c: Floats) -> Floats:
     """P(X~/Y~ < a): one of X~ - a Y~ < 0 and Y~ < 0 holds, not both."""
-    spread = np.hypot(b, a * c)
-    h, k = (a * y - x) / spread, -y / c
-    correlation = -a * c / spread
+    stddev = np.hypot(b, a * c)
+    h, k = (a * y - x) / stddev, -y / c
+    correlation = -a * c / stddev
     return np.asarray(ndtr(h) + ndtr(k) - 2 * _both_below(h, k, correlation))
 
 
@@ -195,9 +195,9 @@ class _Asked:
         """From the noise that the smooth sensitivity asks for."""
         n_x, delta = self._domain()
         smoothness = self.epsilon / (2 * math.log(2 / delta))
-        found = _each(lambda x, y, rate: smooth_bound(x, y, n_x, rate), self.x, self.y, smoothness)
+        sensitivities = _each(lambda x, y, rate: smooth_bound(x, y, n_x, rate), self.x, self.y, smoothness)
         with np.errstate(under="ignore"):
-            return np.asarray(np.exp(-self.alpha / self._scales(2 * found / self.epsilon)[0]))
+            return np.asarray(np.exp(-self.alpha / self._scales(2 * sensitivities / self.epsilon)[0]))
 
     def propose_test_release(self) -> Floats:
         """No answer, or one whose noise strays; half of epsilon for the test, half for the answer."""
@@ -232,8 +232,8 @@ class _Asked:
 
 def naive_sensitivity(n_x: int, bound: float | None) -> float:
     """How far one person moves x/y, for x up to `n_x` and y from `bound` (or 1) on: n_x / (C^2 + C), at least 1/C."""
-    least = 1.0 if bound is None else positive("bound", bound)
-    return max(n_x / (least * (least + 1)), 1 / least)
+    bound_used = 1.0 if bound is None else positive("bound", bound)
+    return max(n_x / (bound_used * (bound_used + 1)), 1 / bound_used)
 
 
 def pass_probability(distance: float, epsilon: float, delta: float) -> float:
@@ -251,14 +251,14 @@ def _tested(x: float, y: float, epsilon: float, alpha: float, n_x: int, delta: f
     distance = np.arange(1.0, max(y - 2, 0) + max(n_x - x, 0) + 1)
     # At these proposals, a hair above the largest sensitivity one step nearer, the distance is each of 1, 2, ...
     proposals = largest_within(x, y, n_x, distance - 1)
-    chances = np.array([pass_probability(float(each), half, delta) for each in distance])
+    chances = np.array([pass_probability(float(steps), half, delta) for steps in distance])
     with np.errstate(under="ignore"):
         return float(np.min(1 - chances * -np.expm1(-alpha * half / proposals), initial=1.0))
 
 
 def _each(formula: Callable[..., float], *arrays: Floats) -> Floats:
-    found = [formula(*map(float, one)) for one in zip(*(array.ravel() for array in arrays), strict=True)]
-    return np.array(found).reshape(arrays[0].shape)
+    values = [formula(*map(float, one)) for one in zip(*(array.ravel() for array in arrays), strict=True)]
+    return np.array(values).reshape(arrays[0].shape)
 
 
 CLOSE = 1e-10
@@ -318,5 +318,5 @@ def _least(x: float, y: float, epsilon: float, alpha: float) -> float:
 
 def _failure(x: float, y: float, epsilon: float, alpha: float, parts: Floats) -> list[float]:
     whole = np.full(parts.shape, epsilon)
-    found = sample_accuracy(x, y, epsilon=whole, alpha=alpha, scale=(1 / parts, 1 / (epsilon - parts)))
-    return [float(one) for one in np.atleast_1d(found)]
+    probabilities = sample_accuracy(x, y, epsilon=whole, alpha=alpha, scale=(1 / parts, 1 / (epsilon - parts)))
+    return [float(one) for one in np.atleast_1d(probabilities)]

@@ -42,16 +42,16 @@ def forest_plot(
         3
     """
     library, logarithmic = altair(), null > 0
-    rows = [_row(key, found, logarithmic=logarithmic) for key, found in estimates.items()]
+    rows = [_row(key, estimate, logarithmic=logarithmic) for key, estimate in estimates.items()]
     inner = [
         _bar(key, interval, logarithmic=logarithmic) for key, interval in (noise or {}).items() if key in estimates
     ]
-    place = _Place(name, [row["key"] for row in rows], logarithmic=logarithmic)
+    axes = _Axes(name, [row["key"] for row in rows], logarithmic=logarithmic)
     layers = [
-        *layer([{"value": null}], "rule", {"x": place.x("value")}, color=GREY),
-        *place.bars(rows, strokeWidth=2, color=BLUE),
-        *place.bars(inner, strokeWidth=7, color=BLUE, opacity=0.45),
-        *layer(having(rows, "value"), "point", place.spot("value"), **filled("circle", 70, color=DARK)),
+        *layer([{"value": null}], "rule", {"x": axes.x("value")}, color=GREY),
+        *axes.bars(rows, strokeWidth=2, color=BLUE),
+        *axes.bars(inner, strokeWidth=7, color=BLUE, opacity=0.45),
+        *layer(having(rows, "value"), "point", axes.spot("value"), **filled("circle", 70, color=DARK)),
     ]
     return library.layer(*layers).properties(width=WIDTH, height=library.Step(STEP))
 
@@ -77,7 +77,7 @@ def sweep_plot(rows: Sequence[Mapping[str, Any]], *, confidence: float = 0.95) -
     return altair().hconcat(width, altair().layer(coverage, *nominal))
 
 
-class _Place:
+class _Axes:
     """The axes of a forest plot."""
 
     def __init__(self, name: str, keys: list[str], *, logarithmic: bool) -> None:
@@ -115,16 +115,16 @@ class _Place:
         return [altair().Tooltip(field=field, type=NOMINAL, title=title) for field, title in fields]
 
 
-def _row(key: str, found: RatioEstimate, *, logarithmic: bool) -> Row:
-    if not isinstance(found.interval, Interval) or not isinstance(found.value, float):
+def _row(key: str, estimate: RatioEstimate, *, logarithmic: bool) -> Row:
+    if not isinstance(estimate.interval, Interval) or not isinstance(estimate.value, float):
         raise ParameterError(
             "A forest plot needs single estimates, one for each group.",
             code="bad-plot",
             hint="Give a mapping from names to what relative_risk says of single counts.",
         )
-    row = _bar(key, found.interval, logarithmic=logarithmic)
-    shown = {"shown": f"{found.value:.4g}", "p": f"{found.p_value:.3g}"}
-    return {**row, **shown, **dict(_drawable([("value", found.value)], logarithmic=logarithmic))}
+    row = _bar(key, estimate.interval, logarithmic=logarithmic)
+    shown = {"shown": f"{estimate.value:.4g}", "p": f"{estimate.p_value:.3g}"}
+    return {**row, **shown, **dict(_drawable([("value", estimate.value)], logarithmic=logarithmic))}
 
 
 def _bar(key: str, interval: Interval, *, logarithmic: bool) -> Row:
@@ -179,11 +179,11 @@ def forest_of(answer: Answer, column: str | None = None, *, null: float | None =
     name = _column(answer, column)
     groups: dict[str, RatioEstimate] = {}
     noise: dict[str, Interval] = {}
-    for place, (value, row) in enumerate(zip(answer[name], answer.intervals, strict=True)):
+    for index, (value, row) in enumerate(zip(answer[name], answer.intervals, strict=True)):
         bar = row[name]
         if bar.population is None:
             continue
-        key = _key(answer, place, groups)
+        key = _key(answer, index, groups)
         p_value = math.nan if bar.p_value is None else bar.p_value
         groups[key] = RatioEstimate(math.nan if value is None else value, Interval(*bar.population), p_value, "auto")
         noise[key] = bar
@@ -203,11 +203,11 @@ def _column(answer: Answer, asked: str | None) -> str:
     )
 
 
-def _key(answer: Answer, place: int, taken: dict[str, RatioEstimate]) -> str:
+def _key(answer: Answer, index: int, taken: dict[str, RatioEstimate]) -> str:
     """The keys of a row; its number where these do not tell rows apart."""
-    keys = [str(answer[name][place]) for name in answer.columns if name not in answer.noisy]
-    found = ", ".join(keys) or "all"
-    return found if found not in taken else f"{found} ({place + 1})"
+    keys = [str(answer[name][index]) for name in answer.columns if name not in answer.noisy]
+    label = ", ".join(keys) or "all"
+    return label if label not in taken else f"{label} ({index + 1})"
 
 
 def _null(answer: Answer, column: str) -> float:

@@ -63,8 +63,8 @@ def _readable(said: DeclaredColumn | None, column: SchemaColumn) -> nodes.Expr:
 def _distinct(table: str, expr: nodes.Expr, dialect: Dialect) -> Query:
     """Read one key more than there may be, so that too many can be told from just enough."""
     value = key(expr, dialect)
-    there = f"SELECT DISTINCT {value} AS k FROM {dialect.table(table)} WHERE {value} IS NOT NULL"
-    return Query(f"{there}{dialect.tail(['k'], MAX_DECLARED + 1, 0)}", ("k",), (), (arrow_type(expr),))
+    values = f"SELECT DISTINCT {value} AS k FROM {dialect.table(table)} WHERE {value} IS NOT NULL"
+    return Query(f"{values}{dialect.tail(['k'], MAX_DECLARED + 1, 0)}", ("k",), (), (arrow_type(expr),))
 
 
 def _fault(values: Sequence[Value]) -> tuple[str, str] | None:

@@ -58,8 +58,8 @@ def quote_page(quote: Quote) -> Iterator[Block]:
         yield f"\nThe least epsilon for an error of {quote.offer.target}, by the number of rows in a group:"
         yield _by_size(quote.offer.cheapest, "", "none: the value may be zero")
     if quote.survival is not None:
-        half, most = (math.ceil(quote.survival[level]) for level in ("50%", "95%"))
-        yield f"\nA group is shown with 50 % probability from {half:,} people on, with 95 % from {most:,}."
+        half, nearly_always = (math.ceil(quote.survival[level]) for level in ("50%", "95%"))
+        yield f"\nA group is shown with 50 % probability from {half:,} people on, with 95 % from {nearly_always:,}."
     for note in quote.notes:
         yield f"note: {note}"
 

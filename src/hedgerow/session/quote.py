@@ -268,7 +268,7 @@ def predicted_errors(logical: LogicalPlan, statement: PrivateStatement, beta: fl
 def survival(selection: Selection) -> dict[str, float]:
     """Return how many people a group needs to be shown with 50 % and with 95 % probability."""
     threshold = float(selection.threshold)
-    spread = (
+    margin = (
         selection.noise.sigma * 1.6448536
         if isinstance(selection.noise, Gaussian)
         else selection.noise.scale * math.log(10)
@@ -276,7 +276,7 @@ def survival(selection: Selection) -> dict[str, float]:
     return {
         "threshold": threshold,
         "50%": max(threshold, float(selection.minimum)),
-        "95%": max(threshold + spread, float(selection.minimum)),
+        "95%": max(threshold + margin, float(selection.minimum)),
     }
 
 

@@ -193,5 +193,5 @@ def _tolerance(
 ) -> float:
     if isinstance(source, int | float):
         return non_negative("source", source)
-    found = described(source, expected, measure)
-    return found.complementary(k, found.grid(numbers, expected))
+    law = described(source, expected, measure)
+    return law.complementary(k, law.grid(numbers, expected))

@@ -77,10 +77,10 @@ def draws_needed(
         >>> 1000 < draws_needed("gaussian", 1.0) < draws_needed("laplace", 1.0) < 6000
         True
     """
-    return _least(law_of(law, scale, step), probability("false_alarm", false_alarm))
+    return _minimum_draws(law_of(law, scale, step), probability("false_alarm", false_alarm))
 
 
-def _least(law: Law, false_alarm: float) -> int:
+def _minimum_draws(law: Law, false_alarm: float) -> int:
     edges = law.edges(CELLS)
     right = law.chances(edges)
     weakest = min(_evidence(law.times(factor).chances(edges), right) for factor in (OFF, 1.0 / OFF))
@@ -88,10 +88,10 @@ def _least(law: Law, false_alarm: float) -> int:
 
 
 def _check_power(count: int, law: Law, false_alarm: float) -> None:
-    if count < (least := _least(law, false_alarm)):
+    if count < (minimum := _minimum_draws(law, false_alarm)):
         raise ConditionNotMet(
             f"{count} draws are too few: the {law} could not be told from one 30 % off.",
-            condition=f"at least {least} draws",
+            condition=f"at least {minimum} draws",
             hint="Draw more, or allow for a higher false_alarm.",
         )
 
@@ -108,9 +108,9 @@ def _on_grid(numbers: Floats, law: Law) -> Floats:
 
 def _evidence(shares: Floats, chances: Floats) -> float:
     """The relative entropy of what was seen to what should be."""
-    there = shares > 0.0
+    positive = shares > 0.0
     with np.errstate(divide="ignore"):
-        return float(np.sum(shares[there] * np.log(shares[there] / chances[there])))
+        return float(np.sum(shares[positive] * np.log(shares[positive] / chances[positive])))
 
 
 def _needed(freedom: int, false_alarm: float) -> float:
@@ -130,5 +130,5 @@ def _failure(law: Law, numbers: Floats, seen: Floats, edges: Floats) -> str:
     rows = [f"  up to {edge * (law.step or 1.0):g}" for edge in edges]
     rows.append("  beyond")
     cells = "\n".join(f"{row}: {n:.0f} ({m:.1f})" for row, n, m in zip(rows, seen, expected, strict=True))
-    spread = f"median {np.median(numbers):g}, deviation {np.std(numbers):g}, mean size {np.mean(np.abs(numbers)):g}"
-    return f"{len(numbers)} draws do not follow the {law}: {spread}. Draws in each cell (and what should be):\n{cells}"
+    summary = f"median {np.median(numbers):g}, deviation {np.std(numbers):g}, mean size {np.mean(np.abs(numbers)):g}"
+    return f"{len(numbers)} draws do not follow the {law}: {summary}. Draws in each cell (and what should be):\n{cells}"

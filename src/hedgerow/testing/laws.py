@@ -32,10 +32,10 @@ class Described:
     def tolerance(self, k: float, grid: float) -> float:
         """Bound that the noise exceeds with probability 10^-k; on a grid, in whole steps of it."""
         if isinstance(self.noise, Gaussian):
-            found = float(tolerance.gaussian(self.noise.sigma, k + self.more))
+            bound = float(tolerance.gaussian(self.noise.sigma, k + self.more))
         else:
-            found = float(tolerance.laplace(self.noise.scale, 1.0, k + self.more))
-        return grid * float(tolerance.integer(found / grid)) if grid else found
+            bound = float(tolerance.laplace(self.noise.scale, 1.0, k + self.more))
+        return grid * float(tolerance.integer(bound / grid)) if grid else bound
 
     def complementary(self, k: float, grid: float) -> float:
         """Bound that the noise falls short of with probability 10^-k."""
@@ -85,16 +85,18 @@ def noise_of(mechanism: Mechanism) -> Noise:
 
 def _mechanism(receipt: Summary, measure: str | None) -> Mechanism:
     """The measure of that name; without one, the only measure there is beside the count that selects groups."""
-    found = {each.measure: each for each in receipt.mechanisms}
-    if not found:
+    by_measure = {mechanism.measure: mechanism for mechanism in receipt.mechanisms}
+    if not by_measure:
         raise ConditionNotMet(
             "The receipt names no noise: public data is exact.", condition="noise", hint="Compare with ==."
         )
     if measure is not None:
-        return found[chosen("measure", measure, tuple(found))]
-    measures = [each for each in receipt.mechanisms if each.threshold is None] or list(receipt.mechanisms)
+        return by_measure[chosen("measure", measure, tuple(by_measure))]
+    measures = [mechanism for mechanism in receipt.mechanisms if mechanism.threshold is None] or list(
+        receipt.mechanisms
+    )
     if len(measures) > 1:
-        listed = ", ".join(repr(each.measure) for each in measures)
+        listed = ", ".join(repr(mechanism.measure) for mechanism in measures)
         raise ConditionNotMet(
             f"The receipt names several measures: {listed}.",
             condition="one measure",

@@ -188,11 +188,11 @@ def complementary_mean(
         0.005
     """
     rows, total = positive("count", count), real("centred_sum", centred_sum)
-    found = _shared(rows, count_tolerance, sum_complementary)
+    bound = _shared(rows, count_tolerance, sum_complementary)
     if half_range is not None:
-        most = positive("half_range", half_range)
-        _inside(total / rows, found, (-most, most))
-    return found
+        half = positive("half_range", half_range)
+        _inside(total / rows, bound, (-half, half))
+    return bound
 
 
 def complementary_variance(
@@ -225,16 +225,16 @@ def complementary_variance(
     rows, total = positive("count", count), real("centred_sum", centred_sum)
     squares = non_negative("square_sum", square_sum)
     _possible_sums(rows, total, squares, half_range)
-    found = _shared(rows, count_tolerance, square_complementary)
+    bound = _shared(rows, count_tolerance, square_complementary)
     if half_range is not None:
-        _inside(squares / rows - (total / rows) ** 2, found, (0.0, positive("half_range", half_range) ** 2))
-    return found
+        _inside(squares / rows - (total / rows) ** 2, bound, (0.0, positive("half_range", half_range) ** 2))
+    return bound
 
 
 def _shared(count: float, count_tolerance: float, complementary: float) -> float:
     """A sum that is off by `complementary`, as it shows in the quotient by the largest count there may be."""
-    most = max(1.0, count + non_negative("count_tolerance", count_tolerance))
-    return non_negative("complementary", complementary) / most
+    maximum = max(1.0, count + non_negative("count_tolerance", count_tolerance))
+    return non_negative("complementary", complementary) / maximum
 
 
 def _inside(exact: float, tolerance: float, ends: tuple[float, float]) -> None:
@@ -329,13 +329,13 @@ def variance(
         >>> round(found.lower, 5), round(found.upper, 5)
         (0.18239, 1.21556)
     """
-    rows, most = positive("count", count), positive("half_range", half_range) ** 2
+    rows, maximum = positive("count", count), positive("half_range", half_range) ** 2
     total, squares = real("centred_sum", centred_sum), non_negative("square_sum", square_sum)
     _possible_sums(rows, total, squares, half_range)
     counts = _counts(rows, count_tolerance)
     second = _quotient(_around("square_tolerance", squares, square_tolerance), counts)
     first = _square(_quotient(_around("sum_tolerance", total, sum_tolerance), counts))
-    ends = (_cut(second[0] - first[1], most), _cut(second[1] - first[0], most))
+    ends = (_cut(second[0] - first[1], maximum), _cut(second[1] - first[0], maximum))
     return Bracket.around(squares / rows - (total / rows) ** 2, ends)
 
 
@@ -376,5 +376,5 @@ def _square(ends: Pair) -> Pair:
     return (0.0 if ends[0] <= 0.0 <= ends[1] else low), high
 
 
-def _cut(value: float, most: float) -> float:
-    return min(max(value, 0.0), most)
+def _cut(value: float, maximum: float) -> float:
+    return min(max(value, 0.0), maximum)

@@ -61,9 +61,9 @@ def advise(*, lower: ArrayLike, upper: ArrayLike) -> Advice:
 
 
 def _quotient(lower: tuple[ArrayLike, ArrayLike], upper: tuple[ArrayLike, ArrayLike]) -> Advice:
-    above, below = (_ends(lower[i], upper[i]) for i in (0, 1))
-    scale = max(map(abs, below)) / max(map(abs, above))
-    spreads = _spread(*above), _spread(*below)
+    numerator, denominator = (_ends(lower[i], upper[i]) for i in (0, 1))
+    scale = max(map(abs, denominator)) / max(map(abs, numerator))
+    spreads = _spread(*numerator), _spread(*denominator)
     known = [spread for spread in spreads if spread is not None]
     if not known:
         return Advice(0.0, swap=False, scale=scale, gain=1.0, reasons=("Both sums may be zero: divide by a count.",))
@@ -77,22 +77,23 @@ def _quotient(lower: tuple[ArrayLike, ArrayLike], upper: tuple[ArrayLike, ArrayL
     return _ordered(spreads[0], spreads[1], scale, units)
 
 
-def _ordered(above: float, below: float, scale: float, units: str) -> Advice:
-    """Both ranges keep away from zero: the one with the smaller upper / lower belongs below."""
-    swap, gain = above < below, _relative(above, below) / _relative(below, above)
+def _ordered(numerator: float, denominator: float, scale: float, units: str) -> Advice:
+    """Advise where neither range contains zero: the one with the smaller upper / lower should be the denominator."""
+    swap, gain = numerator < denominator, _relative(numerator, denominator) / _relative(denominator, numerator)
     if swap:
         reason = (
-            f"The sum above has the narrower range (its ends differ {above:.4g} times, those below {below:.4g} times): "
-            "turn the quotient over. The exact interval is the same either way; the predicted error is not."
+            f"The numerator has the narrower range (its ends differ by a factor of {numerator:.4g}, those of the "
+            f"denominator by {denominator:.4g}): invert the quotient. The exact interval stays the same; the predicted "
+            "error does not."
         )
     else:
-        reason = "The sum below has the narrower range, relative to its size: leave them where they are."
+        reason = "The denominator has the narrower range, relative to its size: keep the quotient as it is."
     return Advice(0.0, swap=swap, scale=scale, gain=gain if swap else 1.0, reasons=(reason, units))
 
 
-def _relative(above: float, below: float) -> float:
+def _relative(numerator: float, denominator: float) -> float:
     """The relative error of Proposition 3.7, up to what is symmetric, for sums in the middle of their ranges."""
-    return above * (1 + below) / (1 + above)
+    return numerator * (1 + denominator) / (1 + numerator)
 
 
 def _spread(low: float, high: float) -> float | None:

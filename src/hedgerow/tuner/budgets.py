@@ -51,10 +51,15 @@ def unknown_size(
     of_count = error_bound(1.0, epsilon_count, delta, betas, mechanism, "epsilon_count")
     count = np.ceil(of_count * (1 + asked.gamma) / asked.gamma)
     epsilons, deltas = budgets("epsilon_count", epsilon_count, delta, mechanism)
-    found = epsilon_sums(asked, epsilons, deltas)
-    _provable(found, mechanism)
-    each = tuple(plain(epsilon) for epsilon in found)
-    return Tuning(_whole(count), (each[0], each[1]) if len(each) == 2 else each[0], plain(deltas), plain(betas))
+    sums = epsilon_sums(asked, epsilons, deltas)
+    _provable(sums, mechanism)
+    epsilons_of_sums = tuple(plain(epsilon) for epsilon in sums)
+    return Tuning(
+        _whole(count),
+        (epsilons_of_sums[0], epsilons_of_sums[1]) if len(epsilons_of_sums) == 2 else epsilons_of_sums[0],
+        plain(deltas),
+        plain(betas),
+    )
 
 
 def known_size(
@@ -90,7 +95,7 @@ def known_size(
     count = reals("noisy_count", noisy_count)
     if count.ndim:
         raise ParameterError("noisy_count must be one number.", code="parameter-number")
-    found = unknown_size(
+    tuning = unknown_size(
         epsilon_count=epsilon_count, beta=beta, lower=lower, upper=upper, gamma=gamma, delta=delta, mechanism=mechanism
     )
     of_count = error_bound(1.0, epsilon_count, delta, beta, mechanism, "epsilon_count")
@@ -102,7 +107,7 @@ def known_size(
             hint=f"It would have to be at least {_needed(of_count, gamma):,}. Spend more on a count, or allow a larger "
             "gamma.",
         )
-    return found
+    return tuning
 
 
 def epsilon_sums(asked: Ask, epsilon_count: Floats, delta: Floats) -> tuple[Floats, ...]:
@@ -172,7 +177,7 @@ def split_budget(
         raise ParameterError(
             "A split has one range and one gamma; its grid is sizes by budgets.", code="parameter-number"
         )
-    most, rows = np.meshgrid(_listed("epsilons", epsilons), _listed("sizes", sizes), indexing="ij")
+    limits, rows = np.meshgrid(_listed("epsilons", epsilons), _listed("sizes", sizes), indexing="ij")
     share = _delta(delta, asked)
     for_count = _count(rows.ravel(), asked, probabilities("beta", beta) / asked.parts, share)
     for_sums = epsilon_sums(asked, for_count, share)
@@ -180,12 +185,12 @@ def split_budget(
     provable = mechanism != "gaussian" or np.all([epsilon < 1 for epsilon in (for_count, *for_sums)], axis=0)
     return pa.table(
         {
-            "epsilon_max": most.ravel(),
+            "epsilon_max": limits.ravel(),
             "size": rows.ravel(),
             "epsilon_count": for_count,
             "epsilon_sum": _sums(for_sums),
             "epsilon_total": total,
-            "feasible": (total <= most.ravel()) & provable,
+            "feasible": (total <= limits.ravel()) & provable,
         }
     )
 

@@ -68,14 +68,14 @@ def ask(lower: ArrayLike, upper: ArrayLike, gamma: ArrayLike, mechanism: Mechani
         )
     lowers = pair("lower", lower) if pairs[0] else (lower,)
     uppers = pair("upper", upper) if pairs[1] else (upper,)
-    found = [ranges(low, high) for low, high in zip(lowers, uppers, strict=True)]
-    if len(found) == 2 and np.any((found[1][0] <= 0) & (found[1][1] >= 0)):
+    ranges_of_sums = [ranges(low, high) for low, high in zip(lowers, uppers, strict=True)]
+    if len(ranges_of_sums) == 2 and np.any((ranges_of_sums[1][0] <= 0) & (ranges_of_sums[1][1] >= 0)):
         raise ParameterError(
             "The range of the sum below contains 0, so the quotient may not exist.",
             code="parameter-range",
             hint="Put the other sum below, or a count.",
         )
-    lows, highs = zip(*found, strict=True)
+    lows, highs = zip(*ranges_of_sums, strict=True)
     return Ask(tuple(lows), tuple(highs), probabilities("gamma", gamma), mechanism)
 
 

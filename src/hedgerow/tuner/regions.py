@@ -61,24 +61,24 @@ def applicability(
     return pa.concat_tables(edges) if edges else _table(0.0, "", np.zeros(0), np.zeros(0))
 
 
-def _edge(size: float, ends: tuple[float, float], asked: Ask, beta: Floats, delta: Floats, most: Floats) -> pa.Table:
+def _edge(size: float, ends: tuple[float, float], asked: Ask, beta: Floats, delta: Floats, maximum: Floats) -> pa.Table:
     noise = size * asked.gamma / (1 + asked.gamma) / reach(asked.mechanism, beta)
     first = float(unit_epsilon(asked.mechanism, noise, delta))
-    counts = np.linspace(first, _last(asked, first, delta, most), POINTS)
+    counts = np.linspace(first, _last(asked, first, delta, maximum), POINTS)
     sums = epsilon_sums(asked, counts, delta)[0]
-    if first >= most[0] or sums[0] >= most[1]:
+    if first >= maximum[0] or sums[0] >= maximum[1]:
         counts = sums = np.zeros(0)
     return _table(size, f"{ends[0]:g} to {ends[1]:g}", counts, sums)
 
 
-def _last(asked: Ask, first: float, delta: Floats, most: Floats) -> float:
+def _last(asked: Ask, first: float, delta: Floats, maximum: Floats) -> float:
     """The largest epsilon of the count for which that of the sum is not too large; `first` if there is none."""
-    low, high = first, max(first, float(most[0]))
-    if epsilon_sums(asked, np.asarray(high), delta)[0] <= most[1]:
+    low, high = first, max(first, float(maximum[0]))
+    if epsilon_sums(asked, np.asarray(high), delta)[0] <= maximum[1]:
         return high
     for _ in range(50):
         middle = (low + high) / 2
-        low, high = (middle, high) if epsilon_sums(asked, np.asarray(middle), delta)[0] <= most[1] else (low, middle)
+        low, high = (middle, high) if epsilon_sums(asked, np.asarray(middle), delta)[0] <= maximum[1] else (low, middle)
     return low
 
 
@@ -133,12 +133,12 @@ def save_chart(chart: AnyChart, file: str | Path) -> None:
         ) from None
 
 
-def _panel(rows: list[dict[str, Any]], title: str, labels: list[str], most: tuple[float, float]) -> AnyChart:
+def _panel(rows: list[dict[str, Any]], title: str, labels: list[str], maximum: tuple[float, float]) -> AnyChart:
     library = altair()
     colours = library.Scale(domain=labels, scheme="viridis")
     base = library.Chart(library.Data(values=rows)).encode(
-        x=library.X("epsilon_count:Q", title="epsilon of the count", scale=library.Scale(domain=[0, most[0]])),
-        y=library.Y("epsilon_sum:Q", title="epsilon of the sum", scale=library.Scale(domain=[0, most[1]])),
+        x=library.X("epsilon_count:Q", title="epsilon of the count", scale=library.Scale(domain=[0, maximum[0]])),
+        y=library.Y("epsilon_sum:Q", title="epsilon of the sum", scale=library.Scale(domain=[0, maximum[1]])),
         color=library.Color("range:N", title="values", sort=labels, scale=colours),
     )
     areas = base.mark_area(opacity=0.35, clip=True).encode(y2="top:Q")

@@ -81,7 +81,7 @@ def written_by_compile(logical, priced, session):
     public += [domain_text(release, there) for release in logical.releases if release.domain is not None]
     public += [nothing_of(schema.tables[scan.table], there).sql for scan in scans_of(logical.releases)]
     return {*(text for steps in programs for text in steps.texts()), *public}, {
-        postprocess(logical, DUCKDB, most=UNDECLARED.rows + 1).sql
+        postprocess(logical, DUCKDB, max_rows=UNDECLARED.rows + 1).sql
     }
 
 

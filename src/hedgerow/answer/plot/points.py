@@ -138,11 +138,11 @@ def points(answer: ReleasedTable, choice: PlotChoice, y: str) -> Points:
     kept, remarks = _kept(keys, choice.axis)
     rows = []
     for i in kept:
-        place = axis.of(keys[i]) if choice.axis == NOMINAL else _place(keys[i], choice.axis)
-        if place is not None:
-            label = place if choice.axis == NOMINAL else _text(keys[i])
+        x = axis.of(keys[i]) if choice.axis == NOMINAL else _position(keys[i], choice.axis)
+        if x is not None:
+            label = x if choice.axis == NOMINAL else _text(keys[i])
             bar = answer.intervals[i].get(y)
-            rows.append({"x": place, "key": label, "group": colours.of(groups[i]), **_drawn(values[i], bar)})
+            rows.append({"x": x, "key": label, "group": colours.of(groups[i]), **_drawn(values[i], bar)})
     if len(rows) < len(kept):
         remarks.append(f"not drawn: {len(kept) - len(rows)} with {harmless(choice.x or '')} NULL")
     return Points(rows, axis.all(), colours.all(), remarks)
@@ -210,7 +210,7 @@ def _finite_end(bar: Interval) -> float:
     return max((abs(end) for end in (bar.lower, bar.upper) if math.isfinite(end)), default=0.0)
 
 
-def _place(key: object, axis: str) -> float | str | None:
+def _position(key: object, axis: str) -> float | str | None:
     """Position of a key on an axis of numbers or of time; None for a key that has no place there."""
     if axis == QUANTITATIVE:
         return number(key)
@@ -223,8 +223,8 @@ def _moment(key: date) -> str:
     """A moment as a browser reads it without moving it by a time zone."""
     if not isinstance(key, datetime):
         return f"{key.isoformat()}T00:00:00Z"
-    moment = key.astimezone(UTC).replace(tzinfo=None) if key.tzinfo is not None else key
-    return f"{moment.isoformat(timespec='milliseconds')}Z"
+    timestamp = key.astimezone(UTC).replace(tzinfo=None) if key.tzinfo is not None else key
+    return f"{timestamp.isoformat(timespec='milliseconds')}Z"
 
 
 def _text(value: object) -> str:
