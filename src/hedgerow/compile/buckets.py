@@ -1,4 +1,4 @@
-"""The weight of the rows in each bucket of each selected key, in SQL."""
+"""SQL for the weight of the rows in each bucket of each selected key."""
 
 from hedgerow.compile.caps import Names, together
 from hedgerow.compile.weights import cap_steps
@@ -9,9 +9,9 @@ from hedgerow.privacy.plan import PrivatePlan
 
 
 def bucket_weights(plan: PrivatePlan, dialect: Dialect, rows: str) -> list[str]:
-    """The steps from `rows` (owner, bucket, place) to `bucketed`: the weight of each bucket of each place.
+    """Return the steps from `rows` (owner, bucket, key index) to `bucketed`: the weight of each bucket of each key.
 
-    The weights are those of all rows of a pair of owner and place, whatever their buckets.
+    The weight of a pair of owner and key is the same in every bucket.
     """
     not_null_rows = f"FROM {rows} WHERE {BUCKET} IS NOT NULL{dialect.group_by([KEY_INDEX, BUCKET])}"
     if not plan.bounding.weighted:

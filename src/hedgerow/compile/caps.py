@@ -1,6 +1,6 @@
-"""SQL texts that weigh a pair of owner and key: sizes, caps, gaps, and the order in which an owner's keys count.
+"""SQL texts for the weight of a pair of owner and key: sizes, caps, gaps, and the order in which an owner's keys count.
 
-The proofs are in `privacy.bounding`. Both ways to the weighted sums (`weights`, `windows`) are made of these.
+The proofs are in `privacy.bounding`. Both ways to compute weighted sums (`weights`, `windows`) use these texts.
 """
 
 from collections.abc import Iterable, Mapping
@@ -15,7 +15,7 @@ Names = Mapping[str, Type]
 
 
 def least(text: str, maximum: int) -> str:
-    """A whole number, held at `most`."""
+    """Return a whole number, capped at `maximum`."""
     return f"CASE WHEN {text} < {maximum} THEN {text} ELSE {maximum} END"
 
 
@@ -45,28 +45,28 @@ def pair_gap(plan: PrivatePlan, dialect: Dialect, cap: str) -> str:
 
 
 def people(plan: PrivatePlan) -> list[int]:
-    """The sums that are numbers of people, by number: they are made of caps alone."""
+    """Return the indices of the sums that count people; these follow from the caps alone."""
     return [i for i, total in enumerate(plan.sums) if total.kind is SumKind.UNITS]
 
 
 def hashed(nonce: str, names: Names, dialect: Dialect) -> str:
-    """A hash of columns under a nonce, over the one text that each value has on every engine."""
+    """A hash of columns under a nonce, over the canonical text of each value, which is the same on every engine."""
     missing = dialect.string("~")
     fields = [f"COALESCE({dialect.canonical(name, kind)}, {missing})" for name, kind in names.items()]
     return dialect.hashed([dialect.string(nonce), *fields])
 
 
 def by_hash(text: str, names: Iterable[str], dialect: Dialect) -> str:
-    """The terms of ORDER BY: a hash, and for those that share one, the values themselves."""
+    """Return the terms of ORDER BY: the hash, and the values themselves to break ties."""
     return ", ".join([text, *(dialect.order(name, descending=False, nulls_first=False) for name in names)])
 
 
 def same(left: str, right: str, names: Names, dialect: Dialect) -> str:
-    """Equality of keys, in which NULL equals NULL."""
+    """Return an equality of keys in which NULL equals NULL."""
     return " AND ".join(dialect.same(f"{left}.{name}", f"{right}.{name}", kind) for name, kind in names.items())
 
 
 def together(left: str, right: str, names: Names, dialect: Dialect) -> str:
-    """Equality of owners (nobody is NULL) and of keys."""
+    """Return an equality of owners (never NULL) and of keys."""
     owners = f"{left}.o = {right}.o"
     return f"{owners} AND {same(left, right, names, dialect)}" if names else owners

@@ -1,7 +1,7 @@
 """The post-processing over many draws of the noise at once.
 
-Every released table has the number of its draw as one more column, and the post-processing is a lateral query of the
-table of draws: whatever it does (joins, windows, groups, nested queries), it does within one draw.
+Every released table has the number of its draw as an additional column, and the post-processing is a lateral query
+over the table of draws. So every join, window, group and nested query stays within one draw.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from hedgerow.plan.nodes import Derived, LogicalPlan, Named, Released, Scan, Sel
 
 
 def draws_text(plan: LogicalPlan, dialect: Dialect) -> str:
-    """The columns of the post-processing for every draw, without HAVING, ORDER BY and LIMIT: one row for each key."""
+    """The columns of the post-processing for every draw, without HAVING, ORDER BY and LIMIT: a row per key and draw."""
     root = replace(plan.root, order=(), limit=None, offset=0)
     if not any(isinstance(part, Window) for column in root.columns for part in walk(column.expr)):
         root = replace(root, where=())
@@ -29,7 +29,7 @@ def draws_text(plan: LogicalPlan, dialect: Dialect) -> str:
 def quantiles_text(
     plan: LogicalPlan, dialect: Dialect, keys: Sequence[str], numbers: Sequence[str], ends: tuple[float, float]
 ) -> str:
-    """For each key the number of rows and the sum of their draws; for each number two quantiles, a count, the least."""
+    """For each key the number of rows and the sum of draws; for each number two quantiles, a count, the minimum."""
     named = [dialect.identifier(name) for name in keys]
     draw = dialect.identifier(DRAW)
     shown = [*named, "COUNT(*) AS hedgerow_rows", f"SUM({draw}) AS hedgerow_draws_sum"]
@@ -58,13 +58,13 @@ def _by_draw(query: Select, plan: LogicalPlan) -> Select:
 
 
 def columns_used(plan: LogicalPlan) -> frozenset[str]:
-    """The names of all columns that the post-processing reads anywhere; a table of draws needs no others."""
+    """Return the names of all columns that the post-processing reads; a table of draws needs no others."""
     shown = (column.expr for column in plan.root.columns)
     return frozenset(part.name for part in (*inside(plan.root), *inside(tuple(shown))) if isinstance(part, Column))
 
 
 def _one_draw(node: Released, plan: LogicalPlan) -> Derived:
-    """The rows of a released table that belong to the draw at hand."""
+    """Return the rows of a released table that belong to the current draw."""
     index = plan.releases.index(node.release)
     whole = "every_draw"
     names = [(key.name, key.expr.type) for key in node.release.keys] + [(c.name, c.type) for c in node.release.calls]

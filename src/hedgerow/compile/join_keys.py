@@ -1,7 +1,7 @@
-"""Joins on computed values, for an engine that builds an index for a join on columns alone.
+"""Joins on computed values, for an engine that uses an index only for joins on columns.
 
-SQLite reads a timestamp by a function of ours, and would call it for every pair of rows. So what is compared is
-computed once for each row of the right side, and stands there as a column.
+SQLite converts a timestamp with a Python function and would call it for every pair of rows. So each compared value is
+computed once for each row of the right side, as an additional column.
 """
 
 from collections.abc import Iterator
@@ -15,11 +15,11 @@ from hedgerow.plan.nodes import Join, rewrite
 
 EQUAL = frozenset({"equal", "is_not_distinct"})
 DEAR = frozenset({Type.TIME, Type.TIMESTAMP})
-"""Types whose values are worth computing once even where the join is on a stored column, too."""
+"""Types whose values are worth computing once even where the join is also on a stored column."""
 
 
 def with_join_keys(join: Join, right: str, dialect: Dialect) -> tuple[str, Expr | None]:
-    """The right side of a join and its condition, with a column for each computed value that it is joined on.
+    """Return the right side of a join and its condition, with a column for each computed value in the condition.
 
     No row is added or dropped, and the same values are compared.
     """
@@ -41,7 +41,7 @@ def with_join_keys(join: Join, right: str, dialect: Dialect) -> tuple[str, Expr 
 
 
 def _sides_of(condition: Expr, alias: str) -> Iterator[Expr]:
-    """The side of an equality that reads one relation alone, where the other side does not read it."""
+    """Yield the side of an equality that reads only this relation, where the other side does not read it."""
     if not isinstance(condition, Call) or condition.function not in EQUAL:
         return
     for side, other in (condition.arguments, condition.arguments[::-1]):

@@ -1,8 +1,7 @@
 """IN and NOT IN over one person's rows, written as joins.
 
-A query inside an expression that names the owner of the row around it is evaluated by many engines once for each row,
-and reads all of its rows each time where no index helps. As an outer join with the pairs of owner and value it is read
-once, and every engine can join by hash or by an index of its own.
+Many engines evaluate a subquery that names the owner of the outer row once for each row, and without an index they scan
+the whole subquery each time. As an outer join with the pairs of owner and value it is read once, by hash or by index.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,16 +19,17 @@ from hedgerow.plan.nodes import ALIASED, Derived, From, Grouped, Join, Named, Se
 from hedgerow.plan.ownership import same_owner
 
 COMPARED_AS_GROUPED = frozenset({Type.INTEGER, Type.DATE, Type.TIMESTAMP})
-"""Types of which DISTINCT leaves one of all equal values, on every engine. Of text it does so byte by byte."""
+"""Types for which DISTINCT keeps one of all equal values on every engine. Text is compared bytewise."""
 
 
 def with_memberships_joined(source: From, where: tuple[Expr, ...]) -> tuple[From, tuple[Expr, ...]]:
-    """FROM and WHERE in which IN over one person's rows has become a join, where it can; all else as it was.
+    """Return FROM and WHERE in which IN over one person's rows is a join, where possible.
 
-    The meaning of NULL is kept: `x IN S` is NULL where x is, or where S has a NULL and no x.
+    The meaning of NULL is kept: `x IN S` is NULL where x is NULL, or where S contains a NULL and not x.
 
-    Privacy: pairs of owner and value are joined on the owner, as the query inside was tied to it, and DISTINCT leaves
-    at most one that equals those of a row. So each row meets the same values as before, and stays one row.
+    Privacy: pairs of owner and value are joined on the owner, like the original subquery, and DISTINCT leaves at most
+    one
+    pair that equals those of a row. So each row meets the same values as before, and remains one row.
     """
     here = frozenset(_aliases(source))
     memberships = dict.fromkeys(part for clause in where for part in _outside_queries(clause) if _is_membership(part))
@@ -45,7 +45,7 @@ def with_memberships_joined(source: From, where: tuple[Expr, ...]) -> tuple[From
 
 
 def _aliases(source: From) -> Iterator[str]:
-    """The relations that conditions beside this FROM can name."""
+    """Yield the relations that conditions next to this FROM can name."""
     if isinstance(source, Join):
         yield from _aliases(source.left)
         yield from _aliases(source.right)
@@ -58,7 +58,7 @@ def _is_membership(expr: Expr) -> bool:
 
 
 def _outside_queries(expr: Expr) -> Iterator[Expr]:
-    """The expression and its parts, but not what stands inside queries and windows."""
+    """Yield the expression and its parts, except those inside subqueries and windows."""
     yield expr
     if isinstance(expr, Call):
         for argument in expr.arguments:
@@ -67,9 +67,9 @@ def _outside_queries(expr: Expr) -> Iterator[Expr]:
 
 @dataclass(frozen=True)
 class _Membership:
-    """`value IN query`: the values in it with what ties them to a row, and the ties of a NULL, if there can be one.
+    """`value IN query`: the values with their ties to a row, and the ties of a NULL, if there can be one.
 
-    `around` are the expressions of the row around, the owner among them, that the first columns of both equal.
+    `around` lists the expressions of the outer row, including the owner, that the first columns of both sides equal.
     """
 
     nested: Nested
@@ -83,18 +83,18 @@ class _Membership:
         return self.nested.arguments[0]
 
     def reads_only(self, aliases: frozenset[str]) -> bool:
-        """Return whether what it compares with is in these relations, and not further around."""
+        """Return whether the outer expressions read only these relations."""
         return all(table in aliases for expr in (*self.around, self.value) for table, _ in columns_of(expr))
 
     def joined(self, source: From) -> From:
-        """The rows with the pair that equals theirs, and with the NULL that is theirs."""
+        """Return the rows joined with the matching pair and the matching NULL."""
         source = Join("left", source, self.pairs, _matching((*self.around, self.value), self.pairs))
         return (
             source if self.unknown is None else Join("left", source, self.unknown, _matching(self.around, self.unknown))
         )
 
     def exchanged(self, condition: Expr) -> Expr:
-        """The condition with the joined rows in place of the query."""
+        """Return the condition with the joined rows in place of the subquery."""
         if condition == self.nested:
             return _is_there(self.pairs)
         if condition == _not(self.nested):
@@ -103,7 +103,7 @@ class _Membership:
         return self._within(condition)
 
     def _within(self, expr: Expr) -> Expr:
-        """The same inside another condition, where it matters whether it is FALSE or NULL."""
+        """Replace the subquery inside another condition, where FALSE and NULL must be distinguished."""
         if isinstance(expr, Call):
             return replace(expr, arguments=tuple(self._within(argument) for argument in expr.arguments))
         if expr != self.nested:
@@ -116,7 +116,7 @@ class _Membership:
 
 
 def _membership(nested: Nested) -> _Membership | None:
-    """The parts of a query after IN that is tied to the row around it by equalities alone, else None."""
+    """Return the parts of a subquery after IN that is tied to the outer row only by equalities, or None."""
     free = _untied(nested.query) if isinstance(nested.query, Select) else None
     if free is None:
         return None
@@ -135,14 +135,15 @@ def _membership(nested: Nested) -> _Membership | None:
 
 
 Ties = tuple[tuple[Expr, Expr], ...]
-"""Equal expressions: one of the query inside, one of the row around."""
+"""Equal expressions: one of the subquery, one of the outer row."""
 
 
 def _untied(query: Select) -> tuple[Select, Ties] | None:
-    """The query without the conditions that tie it to the row around it, and those; None if it depends on it otherwise.
+    """Return the query without the conditions that tie it to the outer row, and those ties, or None.
 
-    A query further inside that names the row around names what equals it here instead. Windows may count on the
-    conditions, and an aggregation without keys has a row where there are none.
+    None if it depends on the outer row in another way. A subquery further inside that names the outer row names its
+    equal here instead. Windows may depend on the conditions, and an aggregation without keys returns a row even for
+    empty input, so neither qualifies.
     """
     grouped = query.source if isinstance(query.source, Grouped) else None
     if grouped is not None and (not grouped.keys or grouped.sets is not None):
@@ -165,7 +166,7 @@ def _untied(query: Select) -> tuple[Select, Ties] | None:
 
 
 def _parted(where: tuple[Expr, ...], names: frozenset[str]) -> tuple[Ties, tuple[Expr, ...]]:
-    """The ties among some conditions, and the other conditions."""
+    """Split conditions into ties and other conditions."""
     parts = [part for clause in where for part in conjuncts(clause)]
     ties_found = [_tie(part, names) for part in parts]
     ties = tuple(dict.fromkeys(tie for tie in ties_found if tie is not None))
@@ -173,7 +174,7 @@ def _parted(where: tuple[Expr, ...], names: frozenset[str]) -> tuple[Ties, tuple
 
 
 def _tie(condition: Expr, names: frozenset[str]) -> tuple[Expr, Expr] | None:
-    """The side of an equality that is inside and the one that is around."""
+    """Return the inner and the outer side of an equality."""
     if not isinstance(condition, Call) or condition.function not in {"equal", "same_text"}:
         return None
     left, right = condition.arguments
@@ -187,7 +188,7 @@ def _tie(condition: Expr, names: frozenset[str]) -> tuple[Expr, Expr] | None:
 
 
 def _compares_as_grouped(inner: Expr, outer: Expr) -> bool:
-    """Return whether DISTINCT keeps one value of those that are equal, and comparing as text changes nothing."""
+    """Return whether DISTINCT keeps one of all equal values, and comparison as text gives the same result."""
     if inner.type is not outer.type:
         return False
     if inner.type is Type.TEXT:
@@ -196,7 +197,7 @@ def _compares_as_grouped(inner: Expr, outer: Expr) -> bool:
 
 
 def _matching(around: tuple[Expr, ...], side: Derived) -> Expr:
-    """The first columns of the side equal these."""
+    """Return the condition that the first columns of the side equal these expressions."""
     return _all([same_owner(expr, _column(side, index)) for index, expr in enumerate(around)])
 
 

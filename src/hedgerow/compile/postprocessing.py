@@ -1,9 +1,9 @@
 """The post-processing: SQL over released numbers, in a database of its own.
 
-Released and public tables are there under names of ours. Where every row shown comes from one released row, the
-number of that row is carried along, for its error bars.
+Released and public tables have internal names there. Where every output row comes from one released row, the number of
+that row is an additional column, for its error bars.
 
-Privacy: rows come in an order that depends on released values alone.
+Privacy: the order of rows depends on released values alone.
 """
 
 from collections.abc import Sequence
@@ -36,7 +36,7 @@ from hedgerow.plan.nodes import (
 
 @dataclass(frozen=True)
 class Postprocess:
-    """The text, and the origin of each number that it shows. `release` is the one that every row comes from, if any."""
+    """The SQL text, and the origin of each number. `release` is the one that every row comes from, if any."""
 
     sql: str
     origins: tuple[Origin, ...] = ()
@@ -46,7 +46,7 @@ class Postprocess:
 def postprocess(
     plan: LogicalPlan, dialect: Dialect, *, origins: bool = True, max_rows: int | None = None
 ) -> Postprocess:
-    """The post-processing of a plan; without `origins` it gives only what is shown, and no more than `most` rows."""
+    """Return the post-processing of a plan, limited to `max_rows` rows; without `origins`, only the output columns."""
     whole, traced, release = _with_origins(plan) if origins else (plan.root, (), None)
     numbered = _numbered(whole)
     root = at_most(numbered or whole, max_rows)
@@ -61,13 +61,13 @@ def postprocess(
 
 
 def at_most(query: Select, max_rows: int | None) -> Select:
-    """The query, cut off after `most` rows; None is no limit."""
+    """Return the query, limited to `max_rows` rows; None means no limit."""
     limits = [limit for limit in (query.limit, max_rows) if limit is not None]
     return replace(query, limit=min(limits, default=None))
 
 
 def _with_origins(plan: LogicalPlan) -> tuple[Select, tuple[Origin, ...], Release | None]:
-    """The query with what its origins refer to. One released row to each row shown needs nothing but its number."""
+    """Add the columns that the origins refer to; the row number is enough if each row comes from one released row."""
     rows = single_row(plan.root)
     if rows is not None and all(_is_simple(expr, rows.release) for expr in rows.columns):
         index = plan.releases.index(rows.release)
@@ -79,7 +79,7 @@ def _with_origins(plan: LogicalPlan) -> tuple[Select, tuple[Origin, ...], Releas
 def _is_simple(expr: Expr, release: Release) -> bool:
     """Return True if the released numbers of the row are enough to follow the expression.
 
-    Noise-free parts that have to be computed, such as a comparison of keys, are left to SQL.
+    Noise-free parts that must be computed, such as a comparison of keys, are left to SQL.
     """
     names = {("", call.name) for call in release.calls}
     parts = list(walk(expr))
@@ -92,14 +92,14 @@ def _is_simple(expr: Expr, release: Release) -> bool:
 
 
 def _ordered_inside(root: Select, plan: LogicalPlan, last: Sequence[str], dialect: Dialect) -> str:
-    """ORDER BY of the query itself, with ties in the order of what is shown."""
+    """Return the query's own ORDER BY, with ties ordered by the output columns."""
     shown = {column.name: column.expr for column in root.columns}
     ties = tuple(Order(shown[name], descending=False, nulls_first=False) for name in last)
     return query_text(localised(replace(root, order=(*root.order, *ties)), plan), dialect)
 
 
 def localised(query: Select, plan: LogicalPlan) -> Select:
-    """The query over the tables of the post-processing engine."""
+    """Return the query over the tables of the post-processing engine."""
     public = public_tables(plan)
 
     def swap(node: object) -> object | None:
@@ -113,9 +113,9 @@ def localised(query: Select, plan: LogicalPlan) -> Select:
 
 
 def public_tables(plan: LogicalPlan) -> dict[str, str]:
-    """The public tables that the post-processing reads, each with its name in the post-processing engine.
+    """Return the public tables that the post-processing reads, each with its name in the post-processing engine.
 
-    That name is a number: the owner's engine may tell apart names that are one to that engine (`T`, `t`).
+    That name is a number, because the owner's engine may distinguish names that are equal there (`T`, `t`).
     """
 
     def swap(node: object) -> object | None:

@@ -1,10 +1,10 @@
-"""The SQL of a private plan: one statement or two, each of which returns keys and integers only.
+"""The SQL of a private plan: one statement or two, which return only keys and integers.
 
-    first_pass  bounded owners per key, and the weighted sums that hold if every key there is gets selected.
-    measure  the weighted sums over the selected keys, where some key was not.
+    first_pass  bounded owners per key, and the weighted sums that hold if every key is selected.
+    measure  the weighted sums over the selected keys, if some key was not selected.
 
-Both start from `rows`: the private rows with owner, keys and the integers they add. Where each owner
-has one row there is nothing to weigh, and the first pass is the plain aggregation.
+Both start from `rows`: the private rows with owner, keys and the integers they add. Where each owner has one row, all
+weights are one, and the first pass is a plain aggregation.
 """
 
 from hedgerow.compile.buckets import bucket_weights
@@ -37,7 +37,7 @@ KEPT = "kept_rows"
 
 
 def program(plan: PrivatePlan, dialect: Dialect, nonce: str) -> Program:
-    """The statements for `plan`."""
+    """Return the statements for `plan`."""
     buckets = tuple(_buckets(plan, bucketing, dialect) for bucketing in plan.bucketings)
     distinct = tuple(_distinct(plan, counted, dialect, nonce) for counted in plan.distinct)
     plan = narrowed(plan)
@@ -63,7 +63,7 @@ def _sum_names(plan: PrivatePlan) -> tuple[str, ...]:
 
 
 def _short(plan: PrivatePlan, dialect: Dialect) -> Query:
-    """One row per owner: the plain aggregation, and the number of owners."""
+    """Return the plain aggregation, for one row per owner, and the number of owners."""
     sums = [f"{row_sum(total, dialect)} AS s{i}" for i, total in enumerate(plan.sums)]
     columns = [*key_columns(plan, dialect), f"{dialect.count()} AS {UNITS}", *sums]
     texts = [key(named.expr, dialect) for named in plan.release.keys]
@@ -74,7 +74,7 @@ def _short(plan: PrivatePlan, dialect: Dialect) -> Query:
 
 
 def _scalar(plan: PrivatePlan, dialect: Dialect) -> Query:
-    """No keys: one group, whatever there is, and its owners where they are tested; or nothing to be read."""
+    """Return the statement without keys: one group, and the number of its owners where they are tested."""
     tested = [UNITS] if plan.selection is not None else []
     integers = (*tested, *_sum_names(plan))
     if not integers:
@@ -85,9 +85,9 @@ def _scalar(plan: PrivatePlan, dialect: Dialect) -> Query:
 
 
 def _survey(plan: PrivatePlan, dialect: Dialect, nonce: str) -> Query:
-    """Bounded owners per key and the sums over all keys; keys below the minimum never leave the engine.
+    """Return the bounded owners per key and the sums over all keys; keys below the minimum never leave the engine.
 
-    Where keys are declared and nothing is tested, nobody needs the bounded owners.
+    Where keys are declared and nothing is tested, the bounded owners are not computed.
     """
     names = _key_names(plan)
     if plan.selection is None:
@@ -107,7 +107,7 @@ def _survey(plan: PrivatePlan, dialect: Dialect, nonce: str) -> Query:
 
 
 def _measure(plan: PrivatePlan, dialect: Dialect) -> Query:
-    """Weighted sums over the keys handed back, each named by its place among them."""
+    """Return the weighted sums over the selected keys, identified by their index."""
     kept = f"SELECT {ROWS}.*, {KEY_INDEX} FROM {ROWS} JOIN {SELECTED} ON {_selected(plan, dialect)}"
     steps = [
         *rows_steps(plan, dialect),
@@ -120,12 +120,12 @@ def _measure(plan: PrivatePlan, dialect: Dialect) -> Query:
 
 
 def _selected(plan: PrivatePlan, dialect: Dialect) -> str:
-    """Number of the selected key that a row has."""
+    """Return the index of the selected key that a row has."""
     return same(ROWS, SELECTED, _key_names(plan), dialect)
 
 
 def _buckets(plan: PrivatePlan, bucketing: Bucketing, dialect: Dialect) -> Query:
-    """The weight of the rows in each bucket of each selected key; only those that there are."""
+    """Return the weight of the rows in each nonempty bucket of each selected key."""
     steps = [*_placed(plan, f"{bucket_number(bucketing, dialect)} AS {BUCKET}", BUCKET, dialect)]
     steps += bucket_weights(plan, dialect, KEPT)
     names = (KEY_INDEX, BUCKET, WEIGHT)
@@ -133,7 +133,7 @@ def _buckets(plan: PrivatePlan, bucketing: Bucketing, dialect: Dialect) -> Query
 
 
 def _placed(plan: PrivatePlan, column: str, name: str, dialect: Dialect) -> list[str]:
-    """The steps to `kept_rows`: owner, the place of the selected key, and one more column."""
+    """Return the steps to `kept_rows`: owner, index of the selected key, and one more column."""
     owner = f"{scalar(plan.release.owner, dialect)} AS o"
     rows = f"SELECT {', '.join([*key_columns(plan, dialect), owner, column])} {rows_clause(plan, dialect)}"
     if plan.keys.rule is KeyRule.ONE:
@@ -145,9 +145,9 @@ def _placed(plan: PrivatePlan, column: str, name: str, dialect: Dialect) -> list
 
 
 def _distinct(plan: PrivatePlan, counted: Distinct, dialect: Dialect, nonce: str) -> Query:
-    """How many different values each selected key has; for a flow, the pairs of person and value by number.
+    """Count the distinct values of each selected key; for a flow, return pairs of person and value as numbers.
 
-    No value is printed, so those that could not be (the year 10000, infinity) count like any other.
+    No value is printed, so values that cannot be printed (the year 10000, infinity) count like any other.
     """
     value = plain(counted.value, dialect)
     if counted.filter is not None:

@@ -51,7 +51,7 @@ def query_text(query: Query, dialect: Dialect) -> str:
 
 @dataclass(frozen=True)
 class _Inline(Column):
-    """A column that is written as the aggregate it stands for."""
+    """Placeholder for a column that is replaced by its aggregate."""
 
     text: str = ""
 
@@ -62,7 +62,7 @@ def _(expr: _Inline, dialect: Dialect) -> str:  # noqa: ARG001 - it is written a
 
 
 def _with_aggregates_inline(query: Select, dialect: Dialect) -> Select:
-    """Aggregates over one group in SELECT itself: an engine may hide the rows around it from a query in FROM."""
+    """Move aggregates over one group into SELECT itself: an engine may hide the outer row from a subquery in FROM."""
     grouped = query.source
     if not isinstance(grouped, Grouped) or grouped.keys or query.where or query.distinct or query.order:
         return query
@@ -115,7 +115,7 @@ def _grouped(grouped: Grouped, dialect: Dialect) -> str:
 
 
 def _key(named: Named, dialect: Dialect) -> str:
-    """A key; the owner as it is: who is who is for the database to say."""
+    """Return a key; an owner is written as it is, because the database decides which owners are equal."""
     return scalar(named.expr, dialect) if named.name == OWNER else plain(named.expr, dialect)
 
 
@@ -151,18 +151,18 @@ def _values(values: Values, dialect: Dialect) -> str:
 
 
 def where_text(where: Sequence[Expr], dialect: Dialect) -> str:
-    """WHERE, where there is a condition."""
+    """Return WHERE, if there is a condition."""
     return f" WHERE {' AND '.join(condition(c, dialect) for c in where)}" if where else ""
 
 
 def order_text(terms: Sequence[Order], dialect: Dialect) -> str:
-    """ORDER BY, where there is an order."""
+    """Return ORDER BY, if there is an order."""
     texts = order_terms(terms, dialect)
     return f" ORDER BY {', '.join(texts)}" if texts else ""
 
 
 def order_terms(terms: Sequence[Order], dialect: Dialect) -> list[str]:
-    """The terms of ORDER BY, each once; a constant orders nothing, and some engines would take it for a position."""
+    """Return the terms of ORDER BY, without duplicates and constants, which some engines take for positions."""
     terms_by_text: dict[str, str] = {}
     for term in terms:
         if any(not isinstance(part, Literal | Call) for part in walk(term.expr)):
@@ -201,7 +201,7 @@ def _(expr: Nested, dialect: Dialect) -> str:
 
 
 def _over_nothing(query: Query, dialect: Dialect) -> str | None:
-    """Value of an aggregation without keys over no rows; None where a query over no rows has no row."""
+    """Return the value of an aggregation without keys over no rows; None where a query over no rows returns no row."""
     if not isinstance(query, Select) or not isinstance(query.source, Grouped) or query.source.keys or query.where:
         return None
     calls = {call.name: call.function for call in query.source.calls}

@@ -1,8 +1,8 @@
 """The private rows of a release as SQL, in one of three forms.
 
     single     one row each: keys, owner `o`, and what the row adds to each exact sum (`x0`, `x1`, …).
-    gathered   the same; the sums are then gathered for each pair of owner and key, in the one pass over the rows.
-    early      gathered by owner before a join that only brings the keys: keys, `o`, how many rows (`n`), and the
+    gathered   the same columns, but the sums are grouped by owner and key in the single pass over the rows.
+    early      grouped by owner before a join that only adds the keys: keys, `o`, the number of rows (`n`), and the
                partial sums (`p0`, `p1`, …).
 
 All forms give the same integers: sums of integers may be taken in any order, and for an inner join on one column the
@@ -37,9 +37,9 @@ class RowForm(Enum):
 
 
 def form_of(plan: PrivatePlan, dialect: Dialect) -> RowForm:
-    """How the rows of a plan are best read: a matter of the plan and the engine, never of the data.
+    """Choose the form of a plan's rows; the choice depends on the plan and the engine, never on the data.
 
-    A join is better made once; a table is better read twice than gathered, where there is only one group.
+    A join is better computed once; a table is better read twice than grouped, if there is only one group.
     """
     if plan.release.keys and _split(plan) is not None:
         return RowForm.EARLY
@@ -48,12 +48,12 @@ def form_of(plan: PrivatePlan, dialect: Dialect) -> RowForm:
 
 
 def narrowed(plan: PrivatePlan) -> PrivatePlan:
-    """The same sums over fewer rows: where all of them have one condition, the rows on which it does not hold are left.
+    """Drop rows that fail the filter shared by all sums.
 
-    Only where nothing but the sums is asked for, neither of people nor of keys.
+    Only where just the sums are asked for, neither people nor keys.
 
     Privacy: such rows add to no sum. Without them an owner has fewer rows to share its weight, and the proof of the
-    weights holds for the rows that are left as for any others.
+    weights holds for the remaining rows as for any others.
     """
     filters = {total.filter for total in plan.sums}
     if plan.selection is not None or len(filters) != 1 or any(total.kind is SumKind.UNITS for total in plan.sums):
@@ -66,7 +66,7 @@ def narrowed(plan: PrivatePlan) -> PrivatePlan:
 
 
 def rows_steps(plan: PrivatePlan, dialect: Dialect) -> list[str]:
-    """The steps to `private_rows`. For keys, joins of single rows are made once; a table is better read again."""
+    """Return the steps to `private_rows`. For keys, joins of single rows are computed once; a table is read again."""
     form = form_of(plan, dialect)
     if form is RowForm.EARLY:
         return _early(plan, dialect)
@@ -90,7 +90,7 @@ def rows_clause(plan: PrivatePlan, dialect: Dialect) -> str:
 
 
 def _within(release: Release, dialect: Dialect) -> list[str]:
-    """The conditions that keys are among those declared."""
+    """Return the conditions that keys are among the declared values."""
     conditions = []
     for named in release.keys:
         values = declared_values(named.expr)
@@ -101,7 +101,7 @@ def _within(release: Release, dialect: Dialect) -> list[str]:
 
 
 def _terms(plan: PrivatePlan, dialect: Dialect) -> list[str]:
-    """Amounts that each row adds to the exact sums, as columns `x0`, `x1`, …; NULL where it does not count."""
+    """The amounts that each row adds to the exact sums, as columns `x0`, `x1`, …; NULL where it does not count."""
     texts = []
     for i, total in enumerate(plan.sums):
         not_null = present(total, dialect)
@@ -114,12 +114,12 @@ def _terms(plan: PrivatePlan, dialect: Dialect) -> list[str]:
 
 
 def summed(plan: PrivatePlan) -> list[tuple[int, ExactSum]]:
-    """The sums over rows, by number; those of people are made of weights alone."""
+    """Return the sums over rows, with their indices; counts of people follow from the weights alone."""
     return [(i, total) for i, total in enumerate(plan.sums) if total.kind is not SumKind.UNITS]
 
 
 def partial_sums(plan: PrivatePlan, dialect: Dialect) -> str:
-    """The sums over the rows of one group as further columns `p0`, `p1`, …."""
+    """Return the sums over the rows of one group as additional columns `p0`, `p1`, …."""
     texts = []
     for i, total in summed(plan):
         counted = "*" if present(total, dialect) is None else f"x{i}"
@@ -129,7 +129,7 @@ def partial_sums(plan: PrivatePlan, dialect: Dialect) -> str:
 
 @dataclass(frozen=True)
 class _Sides:
-    """A join of a table that brings the keys with one that brings everything else, on the owner."""
+    """A join on the owner: one table has the keys, the other everything else."""
 
     keys: Scan
     rows: Scan
@@ -138,7 +138,7 @@ class _Sides:
 
 
 def _split(plan: PrivatePlan) -> _Sides | None:
-    """The two sides of a join that can be made after the sums, if the release has such a join and nothing else."""
+    """Return the two sides of a join that can be computed after the sums, if the release is such a join."""
     release = plan.release
     join, on = release.source, release.source.condition if isinstance(release.source, Join) else None
     if not isinstance(join, Join) or join.kind != "inner" or not isinstance(on, Call) or on.function != "equal":
@@ -157,7 +157,7 @@ def _is_number(expr: Expr) -> bool:
 
 
 def _apart(plan: PrivatePlan, keys: Scan, rows: Scan) -> bool:
-    """Return whether the keys read one side alone, and conditions and sums the other."""
+    """Return whether the keys read only one side, and conditions and sums only the other."""
     release = plan.release
     parts = [*release.where]
     parts += [part for total in plan.sums for part in (total.value, total.other, total.filter) if part is not None]
@@ -172,9 +172,9 @@ def _reads(exprs: list[Expr], scan: Scan) -> bool:
 
 
 def _early(plan: PrivatePlan, dialect: Dialect) -> list[str]:
-    """The steps `early` and `private_rows`.
+    """Return the steps `early` and `private_rows`.
 
-    Beside the owner's table `early` is called by the alias of the rows in it, as no table or column of the owner's is
+    Next to the owner's table, `early` gets the alias of its rows, which no table or column of the owner has
     (`plan.context.free_prefix`): an engine may take `early.o` for a column of a table `early`, whatever its alias.
     """
     sides = _split(plan)

@@ -16,7 +16,7 @@ INTEGER_REACH = 2**31 - 1
 
 
 def scalar(expr: Expr, dialect: Dialect) -> str:
-    """The expression as text: names quoted, constants written anew, functions from the allow-list."""
+    """Return the expression as text: names are quoted, constants rewritten, functions taken from the allow-list."""
     return render(expr, dialect)
 
 
@@ -43,16 +43,16 @@ def _(expr: Call, dialect: Dialect) -> str:
 
 
 def condition(expr: Expr, dialect: Dialect) -> str:
-    """An expression where SQL wants a condition."""
+    """Return an expression where SQL requires a condition."""
     return dialect.condition(scalar(expr, dialect))
 
 
 def key(expr: Expr, dialect: Dialect) -> str:
-    """A group key in canonical form: what prints the same is the same group, whatever the column's collation.
+    """Return a group key in canonical form: values that print alike are one group, whatever the column's collation.
 
-    What cannot be printed (the year 10000, infinity) is NULL. Decimals of an unknown number of digits are doubles.
+    Values that cannot be printed (the year 10000, infinity) are NULL. Decimals of unknown scale are doubles.
 
-    Privacy: without it the printed key would be the spelling of some row (docs/explanation/privacy.md).
+    Privacy: otherwise the printed key would be the spelling of some row (docs/explanation/privacy.md).
     """
     if expr.type is Type.DECIMAL and digits_of(expr) is None:
         return dialect.one_zero(dialect.as_double(scalar(expr, dialect), expr))
@@ -60,7 +60,7 @@ def key(expr: Expr, dialect: Dialect) -> str:
 
 
 def plain(expr: Expr, dialect: Dialect) -> str:
-    """A value to group, partition or order by that is not printed: text byte by byte, and one zero."""
+    """Return a value to group, partition or order by that is not printed: text bytewise, and -0.0 as 0.0."""
     text = scalar(expr, dialect)
     if expr.type is Type.TEXT:
         return dialect.bytewise(text, expr)
@@ -68,7 +68,7 @@ def plain(expr: Expr, dialect: Dialect) -> str:
 
 
 def present(total: ExactSum, dialect: Dialect) -> str | None:
-    """The condition under which a row counts in `total`; None where every row does."""
+    """Return the condition under which a row counts in `total`; None where every row counts."""
     conditions = [] if total.filter is None else [condition(total.filter, dialect)]
     if total.value is not None and total.kind is SumKind.ROWS:
         text = scalar(total.value, dialect)
@@ -79,7 +79,7 @@ def present(total: ExactSum, dialect: Dialect) -> str | None:
 
 
 def grid_integer(value: Expr, grid: Grid, dialect: Dialect) -> str:
-    """The value as an integer on its grid, NULL where it is missing or NaN; no cast of it can fail."""
+    """Return the value as an integer on its grid, NULL where it is NULL or NaN; the cast cannot fail."""
     text = dialect.as_double(scalar(value, dialect), value)
     factor = 2.0**-grid.exponent
     placed = dialect.on_grid(text, grid.offset, factor, grid.low, grid.high, nan=may_be_nan(value))
@@ -87,7 +87,7 @@ def grid_integer(value: Expr, grid: Grid, dialect: Dialect) -> str:
 
 
 def term(total: ExactSum, dialect: Dialect) -> str:
-    """Amount one row adds to a sum of values, or of products of values."""
+    """Return the amount that one row adds to a sum of values, or of products of values."""
     if total.value is None or total.grid is None:
         raise InternalError("A sum of values has no value.")
     text = grid_integer(total.value, total.grid, dialect)
@@ -98,9 +98,9 @@ def term(total: ExactSum, dialect: Dialect) -> str:
 
 
 def bucket_number(bucketing: Bucketing, dialect: Dialect) -> str:
-    """The bucket of a row; NULL where it does not count.
+    """Return the bucket of a row; NULL where it does not count.
 
-    Counted in wide integers: from the lowest grid point to the highest is up to twice as far as either is from zero.
+    Buckets are computed in wide integers: the range of the grid can be twice as large as its largest absolute value.
     """
     grid, buckets = bucketing.grid, bucketing.buckets
     integer = f"CAST({grid_integer(bucketing.value, grid, dialect)} AS {dialect.whole})"
@@ -111,7 +111,7 @@ def bucket_number(bucketing: Bucketing, dialect: Dialect) -> str:
 
 
 def row_sum(total: ExactSum, dialect: Dialect) -> str:
-    """The aggregate that adds `total` up over rows."""
+    """Return the aggregate that adds `total` up over rows."""
     not_null = present(total, dialect)
     return (
         dialect.counted(not_null)

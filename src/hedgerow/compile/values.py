@@ -11,9 +11,9 @@ from hedgerow.privacy.plan import PrivatePlan
 
 
 def value_pairs(plan: PrivatePlan, counted: Distinct, dialect: Dialect, rows: str, nonce: str) -> list[str]:
-    """The steps from `rows` (owner, value, place) to `chosen`: at most C places of an owner, and d values in each.
+    """Steps from `rows` (owner, value, key index) to `chosen`: at most C keys of an owner, and d values in each.
 
-    Privacy: which places and values of an owner count depends on that owner's own rows alone.
+    Privacy: the keys and values of an owner that count depend on that owner's own rows alone.
     """
     kinds = {"o": plan.release.owner.type, KEY_INDEX: Type.INTEGER, "v": counted.value.type}
     pairs = dialect.step("pairs", f"SELECT DISTINCT o, {KEY_INDEX}, v FROM {rows} WHERE v IS NOT NULL", once=True)
@@ -38,7 +38,7 @@ def value_pairs(plan: PrivatePlan, counted: Distinct, dialect: Dialect, rows: st
 
 
 def _first(maximum: int, rows: str, names: Sequence[str], within: Sequence[str], order: str) -> str:
-    """Of the rows that agree on `within`, the first few in an order."""
+    """Return the first rows, in an order, of those that agree on `within`."""
     listed = ", ".join(names)
     turn = f"ROW_NUMBER() OVER (PARTITION BY {', '.join(within)} ORDER BY {order}) AS turn"
     return f"SELECT {listed} FROM (SELECT {listed}, {turn} FROM {rows}) AS turns WHERE turn <= {maximum}"

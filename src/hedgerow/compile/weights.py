@@ -1,10 +1,9 @@
-"""Weighted sums and the choice of keys, in SQL. The proofs are in `privacy.bounding`.
+"""Weighted sums and key selection, in SQL. The proofs are in `privacy.bounding`.
 
-Most owners are within all limits and have the full weight 2^b. So the sums are taken over rows as they
-are, and what pairs of (owner, key) below the full weight have too much is taken away again: with
-W the weight of a pair and s its partial sum, sum of W s = 2^b sum of s - sum over such pairs of (2^b - W) s. The
-integers are the same, and only the number of rows is kept for each pair; or its sums, too, where rows are not read
-again (`rows.RowForm`).
+Most owners are within all limits and have the full weight 2^b. So the sums are first taken over unweighted rows, and
+then the surplus of pairs (owner, key) below the full weight is subtracted: with W the weight of a pair and s its
+partial sum, sum of W s = 2^b sum of s - sum over such pairs of (2^b - W) s. The integers are the same, and only the
+number of rows is kept for each pair, or its sums, too, if rows are not read again (`rows.RowForm`).
 """
 
 from hedgerow.compile.caps import (
@@ -29,9 +28,9 @@ from hedgerow.privacy.sums import ExactSum
 
 
 def weighing(plan: PrivatePlan, dialect: Dialect, rows: str, names: Names, nonce: str | None = None) -> list[str]:
-    """The steps from `rows` to `weighted`: keys, the number of owners, and the exact sums over all keys of `rows`.
+    """Steps from `rows` to `weighted`: keys, the number of owners, and the exact sums over all keys of `rows`.
 
-    With a nonce, `weighted` has the bounded number of owners, too, in which each counts in at most C keys.
+    With a nonce, `weighted` also has the bounded number of owners, in which each owner counts in at most C keys.
     """
     form = form_of(plan, dialect)
     keys = "".join(f"{name}, " for name in names)
@@ -49,7 +48,7 @@ def weighing(plan: PrivatePlan, dialect: Dialect, rows: str, names: Names, nonce
 
 
 def _pair(plan: PrivatePlan, dialect: Dialect, form: RowForm) -> str:
-    """Columns kept for a pair of owner and key: its number of rows and, unless the rows are read again, their sums."""
+    """Columns kept for a pair of owner and key: its number of rows and, unless rows are read again, their sums."""
     if form is RowForm.SINGLE:
         return f"{dialect.count()} AS n"
     if form is RowForm.GATHERED:
@@ -59,9 +58,9 @@ def _pair(plan: PrivatePlan, dialect: Dialect, form: RowForm) -> str:
 
 
 def cap_steps(plan: PrivatePlan, dialect: Dialect, names: Names) -> list[str]:
-    """The steps `heavy` (owners beyond a limit, with their cap) and `light` (pairs below the full weight).
+    """Return the steps `heavy` (owners beyond a limit, with their cap) and `light` (pairs below the full weight).
 
-    With one key for everybody no owner is beyond a limit but by its rows there.
+    With a single key, only the number of rows can put an owner beyond a limit.
     """
     one, maximum = 1 << plan.weight_bits, plan.bounding.rows_per_group
     if not names:
@@ -80,13 +79,13 @@ def cap_steps(plan: PrivatePlan, dialect: Dialect, names: Names) -> list[str]:
 
 
 def _heavy_owners(plan: PrivatePlan, dialect: Dialect) -> str:
-    """Owners beyond a limit: in more than C keys, or with a vector longer than the cap; with their U."""
+    """Return the owners beyond a limit: in more than C keys, or with a vector longer than the cap; with their U."""
     beyond = f"touched > {plan.bounding.groups} OR q > {most_size(plan)}"
     return f"SELECT o, touched, {owner_cap(plan, dialect)} AS u FROM sized WHERE {beyond}"
 
 
 def _counted(plan: PrivatePlan, dialect: Dialect, names: Names, nonce: str | None) -> list[str]:
-    """The step `counted`: owners per key, and the weighted number of people where it is asked for.
+    """Return the step `counted`: owners per key, and the weighted number of people if it is needed.
 
     An owner adds its cap U (of the proof) in each of its keys.
     """
@@ -110,10 +109,9 @@ def _counted(plan: PrivatePlan, dialect: Dialect, names: Names, nonce: str | Non
 
 
 def _dropped(plan: PrivatePlan, names: Names, nonce: str, dialect: Dialect) -> str:
-    """How many owners do not count in a key, because they chose C others, by a hash of (nonce, owner, key).
+    """Number of owners that do not count in a key because they chose C others, by a hash of (nonce, owner, key).
 
-    Privacy: the choice depends on the owner's own keys alone, so that one unit changes at most
-    C counts by one each.
+    Privacy: the choice depends on the owner's own keys alone, so one unit changes at most C counts by one each.
     """
     keys, maximum = ", ".join(names), plan.bounding.groups
     listed = ", ".join(f"parts.{name} AS {name}" for name in names)
@@ -126,7 +124,7 @@ def _dropped(plan: PrivatePlan, names: Names, nonce: str, dialect: Dialect) -> s
 
 
 def _counts_people(plan: PrivatePlan) -> bool:
-    """Return whether the number of owners is needed: to test it, or as a measure."""
+    """Return whether the number of owners is needed, to test it or as a measure."""
     return plan.selection is not None or bool(people(plan))
 
 
@@ -151,7 +149,7 @@ def _sums(plan: PrivatePlan, dialect: Dialect, rows: str, names: Names, *, bound
 
 
 def _both(plan: PrivatePlan, dialect: Dialect, rows: str, names: Names) -> list[str]:
-    """The steps `totals`, over all rows, and `surplus`, what pairs below the full weight have too much."""
+    """Return the steps `totals`, over all rows, and `surplus`, the excess of pairs below the full weight."""
     gathered = rows == "parts"
     keys = "".join(f"{name}, " for name in names)
     named = "".join(f"{rows}.{name} AS {name}, " for name in names)
@@ -166,12 +164,12 @@ def _both(plan: PrivatePlan, dialect: Dialect, rows: str, names: Names) -> list[
 
 
 def _on(left: str, right: str, names: Names, dialect: Dialect, kind: str = "inner") -> tuple[str, str, str | None]:
-    """How `right` is joined: on the keys, or, one row to one row, on nothing."""
+    """Return the join condition: on the keys, or none if both sides have one row."""
     return (kind, right, same(left, right, names, dialect)) if names else ("cross", right, None)
 
 
 def _total(index: int, total: ExactSum, dialect: Dialect, *, gathered: bool) -> str:
-    """A sum over rows as they are, or over pairs whose sums are known."""
+    """Return a sum over unweighted rows, or over pairs whose sums are known."""
     if gathered:
         return f"CAST({dialect.wide_total(f'p{index}')} AS {dialect.huge})"
     if total.grid is not None:
@@ -181,7 +179,7 @@ def _total(index: int, total: ExactSum, dialect: Dialect, *, gathered: bool) -> 
 
 
 def _surplus(index: int, total: ExactSum, dialect: Dialect, *, gathered: bool) -> str:
-    """Excess of rows of pairs below the full weight, in units of 2^-b."""
+    """Return the excess of rows of pairs below the full weight, in units of 2^-b."""
     if gathered:
         return dialect.product_total("gap", f"p{index}")
     if total.grid is not None:

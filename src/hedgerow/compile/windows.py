@@ -1,8 +1,8 @@
 """Weighted sums in one pass over the pairs of owner and key, by window functions.
 
-For engines that would write a step down, or compute it again, to read it twice (`Dialect.windows`). The integers are
-those of `weights`: the same caps, the same gaps below the full weight, the same choice of keys; what is looked up there
-among heavy owners and light pairs stands here beside each pair.
+For engines that would materialise or recompute a step to read it twice (`Dialect.windows`). The integers are those of
+`weights`: the same caps, the same gaps below the full weight, the same choice of keys. What `weights` looks up among
+heavy owners and light pairs is here a column of each pair.
 """
 
 from hedgerow.compile.caps import Names, by_hash, hashed, owner_cap, owner_size, pair_gap, people
@@ -15,7 +15,7 @@ OWNERS = "PARTITION BY o"
 
 
 def window_steps(plan: PrivatePlan, dialect: Dialect, names: Names, nonce: str | None) -> list[str]:
-    """The steps from `parts` to `weighted`; with a nonce, the bounded number of owners is among its columns."""
+    """Return the steps from `parts` to `weighted`; with a nonce, its columns include the bounded number of owners."""
     steps = _gaps(plan, dialect, names)
     if nonce is not None:
         steps.append(_turns(plan, dialect, names, nonce))
@@ -33,7 +33,7 @@ def _carried(plan: PrivatePlan, names: Names) -> str:
 
 
 def _gaps(plan: PrivatePlan, dialect: Dialect, names: Names) -> list[str]:
-    """The steps to `gaps`: each pair with its owner's cap `u` and number of keys, and its gap where there is one."""
+    """Return the steps to `gaps`: each pair with its owner's cap `u` and number of keys, and its gap if it has one."""
     one, maximum, carried = 1 << plan.weight_bits, plan.bounding.rows_per_group, _carried(plan, names)
     if not names:
         gap = f"CASE WHEN n > {maximum} THEN {pair_gap(plan, dialect, str(one))} END AS gap"
@@ -48,10 +48,11 @@ def _gaps(plan: PrivatePlan, dialect: Dialect, names: Names) -> list[str]:
 
 
 def _turns(plan: PrivatePlan, dialect: Dialect, names: Names, nonce: str) -> str:
-    """The step `turns`: for owners of more than C keys, the turn of each, by a hash of (nonce, owner, key).
+    """Return the step `turns`: for owners of more than C keys, the rank of each key by a hash of (nonce, owner, key).
 
-    Privacy: as in `weights`, the choice depends on the owner's own keys alone, so that one unit changes at most
-    C counts by one each.
+    Privacy: as in `weights`, the choice depends on the owner's own keys alone, so one unit changes at most C counts by
+    one
+    each.
     """
     beyond = f"touched > {plan.bounding.groups}"
     order = f"CASE WHEN {beyond} THEN {hashed(nonce, {'o': plan.release.owner.type, **names}, dialect)} END"
@@ -61,7 +62,7 @@ def _turns(plan: PrivatePlan, dialect: Dialect, names: Names, nonce: str) -> str
 
 
 def _totals(plan: PrivatePlan, dialect: Dialect) -> list[str]:
-    """The number of owners, and every sum: weights times partial sums, as the full weight less the gaps."""
+    """Return the number of owners, and every sum: partial sums times the full weight minus the gap."""
     one = 1 << plan.weight_bits
     totals = {i: f"COALESCE({dialect.total('u')}, 0)" for i in people(plan)}
     for i, _ in summed(plan):

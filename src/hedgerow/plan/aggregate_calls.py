@@ -17,7 +17,7 @@ from hedgerow.plan.syntax import arguments_of, span_of, text_of
 
 
 def histograms_as_bins(select: exp.Select) -> exp.Select:
-    """Each HISTOGRAM(x, [edges]) of a SELECT list as one column for every bin."""
+    """Replace each HISTOGRAM(x, [edges]) of a SELECT list by one column for every bin."""
     if not any(_histogram(item) for item in select.expressions):
         return select
     plain = select.copy()
@@ -70,12 +70,12 @@ CONSTANTS = {bool: Type.BOOLEAN, int: Type.INTEGER, float: Type.FLOAT, str: Type
 
 
 def constant_of(value: object) -> Literal:
-    """A declared value as a constant."""
+    """Return a declared value as a constant."""
     return Literal(value, CONSTANTS[type(value)])  # type: ignore[arg-type]
 
 
 def mode_of(value: Expr, values: Sequence[object] | None, count: Callable[[int], Expr], node: exp.Expr) -> Expr:
-    """The declared value whose noisy count is the largest, the first of equals; `count` gives the counts."""
+    """Return the declared value with the largest noisy count, the first of equals; `count` gives the counts."""
     plain = value.type in {Type.TEXT, Type.INTEGER, Type.FLOAT, Type.BOOLEAN}
     if values is None or not plain or not 0 < len(values) <= MOST_VALUES:
         raise UnsupportedSQLError(
@@ -126,7 +126,7 @@ READ: dict[type[exp.Expr], tuple[str, ...]] = {
 
 
 def name_of(node: exp.Expr) -> str | None:
-    """The name of the aggregate or window function, if the node is one."""
+    """Return the name of the aggregate or window function, if the node is one."""
     inner, _ = unwrap(node)
     if isinstance(inner, exp.Anonymous):
         name = str(inner.this).upper()
@@ -176,7 +176,7 @@ def unwrap(node: exp.Expr) -> tuple[exp.Expr, exp.Expr | None]:
 
 
 def _in_order(node: exp.WithinGroup, function: exp.PercentileCont | exp.PercentileDisc | exp.Mode) -> exp.Expr:
-    """The plain spelling of a function WITHIN GROUP (ORDER BY x)."""
+    """Return the plain spelling of a function WITHIN GROUP (ORDER BY x)."""
     ordered = node.expression.expressions
     if len(ordered) != 1:
         raise unsupported(node, hint="Order by one value.")
@@ -188,7 +188,7 @@ def _in_order(node: exp.WithinGroup, function: exp.PercentileCont | exp.Percenti
 
 
 def _share(share: exp.Expr, ordered: exp.Ordered) -> exp.Expr:
-    """The share from below: of WITHIN GROUP (ORDER BY x DESC) what is left to one."""
+    """Return the share counted from the lowest value: one minus the share for WITHIN GROUP (ORDER BY x DESC)."""
     if not ordered.args.get("desc"):
         return share
     if not isinstance(share, exp.Literal) or share.is_string:
@@ -197,7 +197,7 @@ def _share(share: exp.Expr, ordered: exp.Ordered) -> exp.Expr:
 
 
 def arguments_of_summary(summary: ExactAggregate, node: exp.Expr, binder: Binder) -> tuple[bool, list[Expr]]:
-    """DISTINCT or not, and the bound arguments of an exact summary."""
+    """Return whether DISTINCT is given, and the bound arguments of an exact summary."""
     distinct, nodes = argument_nodes(node)
     if distinct and summary.name not in {"COUNT", "MIN", "MAX"}:
         raise unsupported(node, hint="DISTINCT is available in COUNT.")
@@ -223,7 +223,7 @@ def _fits(summary: ExactAggregate, index: int, argument: Expr) -> bool:
 
 
 def argument_nodes(node: exp.Expr) -> tuple[bool, list[exp.Expr]]:
-    """DISTINCT or not, and the arguments as written; none for COUNT(*)."""
+    """Return whether DISTINCT is given, and the arguments as written; none for COUNT(*)."""
     if isinstance(node, exp.Anonymous):
         return False, list(node.expressions)
     if isinstance(node, exp.GroupConcat):
@@ -239,7 +239,7 @@ def argument_nodes(node: exp.Expr) -> tuple[bool, list[exp.Expr]]:
 
 
 def _listed(node: exp.GroupConcat) -> list[exp.Expr]:
-    """STRING_AGG(x, separator): always in the order of x, whatever else is asked for would be refused."""
+    """Return the arguments of STRING_AGG(x, separator), which is always ordered by x; other orders are refused."""
     value, separator = node.this, node.args.get("separator") or exp.Literal.string(",")
     if isinstance(value, exp.Order):
         terms = [term for term in value.expressions if term.this == value.this and not term.args.get("desc")]

@@ -46,7 +46,7 @@ class Mode(Enum):
 
 @dataclass(frozen=True)
 class Groups:
-    """The groups of a SELECT: where they stand, their keys, and whose rows they are made of."""
+    """The groups of a SELECT: their mode, their keys, and the owner of their rows."""
 
     alias: str
     keys: tuple[Named, ...]
@@ -83,7 +83,7 @@ class AggregatedScope:
         return self._key(node) or self.special_(node, binder)
 
     def column(self, node: exp.Column) -> Expr:
-        """A bare column is neither a key nor inside an aggregate: it would be one person's value."""
+        """Refuse a bare column that is neither a key nor inside an aggregate: it would be one person's value."""
         alias = self.aliases.get(fold(node.name))
         if alias is not None and not node.args.get("table"):
             return alias
@@ -98,7 +98,7 @@ class AggregatedScope:
         )
 
     def clip(self, arguments: Sequence[Expr], span: Span | None) -> Expr:
-        """CLIP works on noisy numbers, too: it is ordinary arithmetic there."""
+        """Bind CLIP, which is ordinary arithmetic on noisy numbers."""
         return clip(arguments, span)
 
     def key_column(self, index: int) -> Column:
@@ -125,7 +125,7 @@ class AggregatedScope:
         return None
 
     def _grouping(self, node: exp.Grouping | exp.GroupingId) -> Expr:
-        """GROUPING(key, …): which of the keys a total runs over."""
+        """Bind GROUPING(key, …), which tells the keys that a total runs over."""
         bound = [self._rows.bind(part) for part in node.expressions]
         at = [i for b in bound for i, key in enumerate(self._groups.keys) if key.expr == b]
         if len(at) != len(bound) or not at:
@@ -281,7 +281,7 @@ class AggregatedScope:
         return [] if counts_units else arguments
 
     def _check_inside(self, call: AggregateCall) -> None:
-        """Refuse an aggregate of nothing but columns of the query around: engines take it for one of that query."""
+        """Refuse an aggregate that reads only columns of the outer query: engines compute it in that query."""
         parts = (*call.arguments, *([] if call.filter is None else [call.filter]))
         read = {column for part in parts for column in columns_of(part)}
         if read and read <= {column.id for column in self._scope.outer}:
@@ -309,7 +309,7 @@ class AggregatedScope:
 
 
 def unit_shown(owner: Expr, node: exp.Expr) -> UnsupportedSQLError:
-    """The refusal to show the privacy unit, or to compute with it."""
+    """Return the refusal to show the privacy unit, or to compute with it."""
     name = next((name for _, name in sorted(columns_of(owner))), "it")
     return UnsupportedSQLError(
         f"{text_of(node)}: {name!r} names the protected people. It can be counted, filtered by, joined on and, "

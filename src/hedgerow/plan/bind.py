@@ -42,7 +42,7 @@ OPERATORS = {exp.Union: "UNION", exp.Intersect: "INTERSECT", exp.Except: "EXCEPT
 
 
 def combine(node: exp.SetOperation, left: Table, right: Table, context: Context) -> Table:
-    """Both queries as one."""
+    """Combine both queries with a set operation."""
     if len(left.columns) != len(right.columns):
         raise UnsupportedSQLError(
             f"The two sides have {len(left.columns)} and {len(right.columns)} columns.",
@@ -114,7 +114,7 @@ def _same_kind(left: Expr, right: Expr) -> bool:
 
 
 def _aligned(left: Table, right: Table, context: Context, node: exp.Expr) -> tuple[Select, Select]:
-    """Both sides with columns of the same types."""
+    """Return both sides with columns of the same types."""
     pairs = [coerce.unify([a, b], span_of(node)) for a, b in zip(_read(left, "l"), _read(right, "r"), strict=True)]
     return (
         _projected(left, [pair[0] for pair in pairs], context),
@@ -149,7 +149,7 @@ def _columns(left: Select, right: Select) -> tuple[Column, ...]:
 
 
 def _sum(left: ContributionLimits, right: ContributionLimits) -> ContributionLimits:
-    """A unit counts in both."""
+    """Return the sum of the limits of both sides: a unit counts in both."""
     rows = None if left.max_rows is None or right.max_rows is None else left.max_rows + right.max_rows
     return ContributionLimits(rows, None, None, min(left.size + right.size, LARGEST_SIZE), one_row=False, inferred=True)
 
@@ -169,8 +169,9 @@ def bind(
 ) -> LogicalPlan:
     """Return the plan of `query`.
 
-    Privacy: only what is bound here can reach a database, and only through our own nodes. Names
-    resolve against the catalog alone; syntax that has no node is refused.
+    Privacy: only what is bound here can reach a database, and only through our own nodes. Names resolve against the
+    catalog
+    alone; syntax without a node is refused.
     """
     context = Context(catalog, schema, params, bounds or {}, keep_paths)
     table = _Binder(context).bind(query, Environment(), None)
@@ -185,14 +186,14 @@ def bind(
 
 
 class _Binder:
-    """Binds queries of all shapes, each inside the one before."""
+    """Binds queries of all shapes, nested ones included."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
         self._depth = 0
 
     def bind(self, query: exp.Query, environment: Environment, around: Around | None) -> Table:
-        """The table that a query gives."""
+        """Return the table that a query computes."""
         if self._depth >= MAX_NESTING:
             raise ParseError(
                 f"Queries are nested more than {MAX_NESTING} levels deep.",
@@ -232,7 +233,7 @@ class _Binder:
         )
 
     def _ended(self, query: exp.Expr, table: Table) -> Table:
-        """ORDER BY and LIMIT around a whole query."""
+        """Bind ORDER BY and LIMIT around a whole query."""
         order = query.args.get("order")
         binder = ScalarBinder(RowScope(()), self._context.params, self._context.catalog.timezone)
         limit = clauses.whole_number(query, "limit", binder)
@@ -271,7 +272,7 @@ def _check_bounds(context: Context) -> None:
 
 
 def _rows_shown(query: exp.Expr) -> UnsupportedSQLError:
-    """The refusal of a query whose result is rows of single people."""
+    """Return the refusal of a query whose result is rows of single people."""
     star = isinstance(query, exp.Select) and query.find(exp.Star) is not None and not query.find(exp.Count)
     grouped = isinstance(query, exp.Select) and query.args.get("group") is not None
     if grouped:

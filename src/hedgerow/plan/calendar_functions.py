@@ -1,4 +1,4 @@
-"""Binding of calendars and formats: dates made, written, read and named."""
+"""Binding of calendars and formats: dates built, formatted, parsed and named."""
 
 import re
 from datetime import date
@@ -19,7 +19,7 @@ WRITTEN = frozenset("aAbBdHIjmMpSuUVGwWyY%") | {f"-{c}" for c in "dHIjmMSy"}
 READABLE = frozenset("bBdHIjmMpSyY%") | {f"-{c}" for c in "dHIjmMSy"}
 EXPANDED = {"%F": "%Y-%m-%d", "%T": "%H:%M:%S", "%D": "%m/%d/%y", "%R": "%H:%M"}
 AMBIGUOUS = {"postgres": frozenset("uU")}
-"""Directives that the parser makes of letters with another meaning."""
+"""Directives that the parser produces from letters with another meaning."""
 
 LEFT_OVER = {
     "postgres": {"Mon": "%b", "Dy": "%a", "HH": "%I", "AM": "%p", "PM": "%p"},
@@ -40,7 +40,7 @@ LEFT_OVER = {
         "PM": "%p",
     },
 }
-"""Dialects whose formats are words, and those words that the parser leaves as they are."""
+"""Dialects whose formats are words, and the words that the parser leaves unchanged."""
 
 SPELLINGS = {
     "percent": ("%Y", "%m", "%d", "%H", "%M", "%S", "%B", "%A"),
@@ -53,16 +53,16 @@ SPELLINGS = {
 FOREIGN = re.compile(
     r"(?<![A-Za-z])(?:YYYY|YY|MM|MMMM|DD|HH24|HH12|HH|MI|SS|Mon|MON|yyyy|yy|dd|mm|mi|hh|ss)(?![A-Za-z0-9])"
 )
-"""Words of other format languages, which a format with percent signs would copy as they are."""
+"""Words of other format languages, which a format with percent signs would copy unchanged."""
 
 DIRECTIVE = re.compile(r"%(-?.)")
 
 
 def time_format(written: str, node: exp.Expr, *, reading: bool = False) -> str:
-    """The format with the engine's own directives, or the reason why there is none.
+    """Return the format with the engine's own directives, or the reason why there is none.
 
-    A format without any directive gives the same text for every row, and one with words of another format language
-    copies them: both are refused, for the answer would look like what was meant.
+    A format without any directive gives the same text for every row, and a format with words of another format language
+    copies those words: both are refused, because the answer would look plausible and be wrong.
     """
     language = _language(node)
     if language == "percent":
@@ -89,7 +89,7 @@ def time_format(written: str, node: exp.Expr, *, reading: bool = False) -> str:
 
 
 def _language(node: exp.Expr) -> str:
-    """Whose letters the format is written in. TO_CHAR means PostgreSQL's where the dialect itself has none."""
+    """The dialect whose letters the format uses. TO_CHAR uses PostgreSQL's where the dialect has no own TO_CHAR."""
     dialect = dialect_of(node)
     if dialect in LEFT_OVER:
         return dialect
@@ -107,7 +107,7 @@ def _translate(written: str, language: str) -> str:
 
 
 def _wrong_letters(written: str, language: str, node: exp.Expr) -> UnsupportedSQLError:
-    """The refusal of a format in the letters of another function, with the right ones where they can be told."""
+    """The refusal of a format in the letters of another function, with the right letters where they are known."""
     shown = written[:LONGEST]
     if language == "percent":
         right = _replace_words(_translate(written, "postgres"), "postgres")
@@ -132,7 +132,7 @@ def _parts(language: str) -> str:
 
 
 def _replace_words(written: str, dialect: str) -> str:
-    """The words that are left, the longest first; what the parser translated already is passed over."""
+    """Replace the words that are left, the longest first, except those that the parser has translated."""
     text = re.sub(r"(%-?[A-Za-z])strict", r"\1", written)
     words = LEFT_OVER[dialect]
     if not words:
@@ -177,7 +177,7 @@ def _write(node: exp.TimeToStr | exp.ToChar, binder: Binder) -> Expr | None:
 
 
 def _read(kind: str, node: exp.Expr, binder: Binder) -> Expr:
-    """TO_DATE and its kin; without a format as CAST."""
+    """Bind TO_DATE and similar functions; without a format they are CAST."""
     value = binder.bind(node.this)
     if node.args.get("format") is None or value.type.is_temporal:
         return coerce.call(f"cast_{kind}", [timestamp(value, "spark")], span_of(node))
@@ -201,7 +201,7 @@ def _made(name: str, names: tuple[str, ...], node: exp.Expr, binder: Binder) -> 
 
 
 def make_date(node: exp.Anonymous, binder: Binder) -> Expr | None:
-    """MAKE_DATE(year, month, day), where the parser does not know it."""
+    """Bind MAKE_DATE(year, month, day), which the parser does not know."""
     return coerce.call("make_date", [binder.bind(n) for n in node.expressions], span_of(node))
 
 
@@ -210,7 +210,7 @@ def _since_epoch(node: exp.Expr, binder: Binder) -> Expr:
 
 
 def seconds_of(value: Expr, node: exp.Expr, factor: int = 1) -> Expr:
-    """Whole seconds (or parts of them) since 1970."""
+    """Return whole seconds (or fractions of seconds) since 1970."""
     seconds = coerce.call("epoch", [time_functions.at_utc(value)], span_of(node))
     scaled = seconds if factor == 1 else coerce.call("multiply", [seconds, whole(factor)])
     return coerce.call("cast_integer", [coerce.call("floor", [scaled])])
@@ -232,7 +232,7 @@ def julian_day(value: Expr, node: exp.Expr) -> Expr:
 
 
 def modified(node: exp.Anonymous, binder: Binder) -> Expr | None:
-    """SQLite's DATE and DATETIME with modifiers: the start of a period, and days or less."""
+    """Bind SQLite's DATE and DATETIME with modifiers: the start of a period, and days or less."""
     value = timestamp(binder.bind(node.expressions[0]), "sqlite")
     for written in node.expressions[1:]:
         modifier = constant_text(binder.bind(written), node, "A modifier of a date").strip().lower()
@@ -247,7 +247,7 @@ def modified(node: exp.Anonymous, binder: Binder) -> Expr | None:
 
 
 def volatile(node: exp.Expr) -> UnsupportedSQLError:
-    """The refusal of what changes while one looks."""
+    """Return the refusal of a function whose value changes during the query."""
     return UnsupportedSQLError(
         f"{function_name(node) or text_of(node)} changes from call to call, so an answer could not be reproduced.",
         code="volatile",

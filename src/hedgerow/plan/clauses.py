@@ -1,4 +1,4 @@
-"""The clauses of a SELECT, read: those that are allowed, its list, GROUP BY, LIMIT, and joins that are conditions."""
+"""The clauses of a SELECT: the allowed ones, its list, GROUP BY, LIMIT, and joins that are conditions."""
 
 import itertools
 import math
@@ -61,7 +61,7 @@ def is_bare(query: exp.Expr) -> bool:
 
 
 def whole_number(select: exp.Expr, clause: str, binder: ScalarBinder) -> int | None:
-    """The number of LIMIT or OFFSET."""
+    """Return the number of LIMIT or OFFSET."""
     node = select.args.get(clause)
     if node is None:
         return None
@@ -83,7 +83,7 @@ def whole_number(select: exp.Expr, clause: str, binder: ScalarBinder) -> int | N
 
 
 def semi_joins_as_conditions(select: exp.Select) -> exp.Select:
-    """SEMI and ANTI joins as EXISTS and NOT EXISTS in WHERE."""
+    """Rewrite SEMI and ANTI joins as EXISTS and NOT EXISTS in WHERE."""
     joins = select.args.get("joins") or []
     semi = [join for join in joins if str(join.args.get("kind") or "").upper() in {"SEMI", "ANTI"}]
     if not semi:
@@ -119,9 +119,9 @@ Sets = list[list[exp.Expr]]
 
 
 def grouping_sets(group: exp.Group | None, resolve: Resolve) -> Sets:
-    """The sets of expressions that are grouped by; plain GROUP BY is one set.
+    """Return the sets of expressions in GROUP BY; plain GROUP BY is one set.
 
-    Several parts (`GROUP BY a, ROLLUP (b, c)`) are combined as SQL says: every choice of one set from each.
+    Several parts (`GROUP BY a, ROLLUP (b, c)`) are combined as in SQL: every choice of one set from each.
     """
     if group is None:
         return [[]]
@@ -159,7 +159,7 @@ _KINDS = ("rollup", "cube", "grouping_sets")
 
 
 def _with_all(nodes: list[exp.Expr]) -> list[exp.Expr]:
-    """GROUP BY a, b WITH ROLLUP (or CUBE): over all that is grouped by."""
+    """Bind GROUP BY a, b WITH ROLLUP (or CUBE), which applies to all expressions of GROUP BY."""
     bare = [node for node in nodes if isinstance(node, exp.Rollup | exp.Cube) and not node.expressions]
     if not bare:
         return nodes
@@ -220,7 +220,7 @@ class Shown:
 
 
 def shown_columns(select: exp.Select, scope: RowScope) -> list[Shown]:
-    """Name and syntax of every column shown; a star stands for all columns that may be seen."""
+    """Return name and syntax of every output column; a star stands for all visible columns."""
     shown: list[Shown] = []
     for node in select.expressions:
         inner = node.this if isinstance(node, exp.Alias) else node

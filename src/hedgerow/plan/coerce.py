@@ -1,4 +1,4 @@
-"""Implicit conversions, made explicit, so that the database has none left to do (its own could fail on a row)."""
+"""Implicit conversions, made explicit, so that the database performs none of its own, which could fail on a row."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -26,7 +26,7 @@ NULLS_WELCOME = frozenset(
         "greater_or_equal",
     }
 )
-"""Functions for which the constant NULL makes sense; elsewhere it would only hide its type from the engine."""
+"""Functions for which the constant NULL makes sense; elsewhere it would hide its type from the engine."""
 
 
 _HINTS = {
@@ -39,11 +39,11 @@ _HINTS = {
 
 
 TELLS_SIGNS = frozenset({"cast_text", "imposed_text", "atan2", "power"})
-"""Functions that tell minus zero from zero, or one NaN from another; which a row has may be an engine's choice."""
+"""Functions that distinguish -0.0 from 0.0, or one NaN from another; the engine may choose which of them a row has."""
 
 
 def call(name: str, arguments: Sequence[Expr], span: Span | None = None) -> Call:
-    """A call of `name`, refused where its signature does not admit the arguments."""
+    """Return a call of `name`, and refuse arguments that its signature does not admit."""
     name = _around_queries(name, arguments, span)
     if name in TELLS_SIGNS:
         arguments = [Call("one_spelling", (a,), a.type) if a.type is Type.FLOAT else a for a in arguments]
@@ -74,12 +74,12 @@ def _conversion(name: str) -> str:
 
 
 def to_number(expr: Expr) -> Expr:
-    """A condition as 0 or 1, for arithmetic; all else as it is."""
+    """Return a condition as 0 or 1, for arithmetic; any other value is unchanged."""
     return call("indicator", [expr]) if expr.type is Type.BOOLEAN else expr
 
 
 def _around_queries(name: str, arguments: Sequence[Expr], span: Span | None) -> str:
-    """Engines have no TRY around a query: arithmetic with one is done in doubles, other such functions are refused."""
+    """Handle a call around a query, which engines cannot wrap in TRY: use doubles for arithmetic, refuse the rest."""
     if not any(isinstance(part, Nested) for argument in arguments for part in walk(argument)):
         return name
     if "TRY(" not in lookup(name).render(["x"] * max(len(arguments), 3)):
@@ -95,7 +95,7 @@ def _around_queries(name: str, arguments: Sequence[Expr], span: Span | None) -> 
 
 
 def to_float(expr: Expr) -> Expr:
-    """The value as a double."""
+    """Return the value as a double."""
     if expr.type is Type.FLOAT:
         return expr
     if isinstance(expr, Literal) and isinstance(expr.value, int | Decimal):
@@ -104,7 +104,7 @@ def to_float(expr: Expr) -> Expr:
 
 
 def unify(exprs: Sequence[Expr], span: Span | None = None) -> list[Expr]:
-    """All expressions brought to one type: numbers to doubles, constants to dates, or refused."""
+    """Convert all expressions to one type: numbers to doubles, constants to dates; or refuse them."""
     kinds = {e.type for e in exprs if e.type is not Type.NULL}
     if len(kinds) <= 1 and Type.DECIMAL not in kinds:
         return list(exprs)
@@ -123,7 +123,7 @@ def unify(exprs: Sequence[Expr], span: Span | None = None) -> list[Expr]:
 
 
 def comparable(exprs: Sequence[Expr], span: Span | None = None) -> list[Expr]:
-    """Like `unify`, but a decimal column next to short constants stays as it is, so that indexes and zone maps work."""
+    """Unify types, but keep a decimal column next to short constants, so that indexes and zone maps work."""
     if len({(e.type, e.native) if isinstance(e, Column) and e.native else id(e) for e in exprs}) == 1:
         return list(exprs)
     numbers = [e for e in exprs if e.type.is_numeric]
@@ -152,7 +152,7 @@ def _fits(value: Constant, native: str) -> bool:
 
 
 def _zone(expr: Expr) -> str | None:
-    """The zone that a point in time is shown in; None of anything else."""
+    """Return the time zone in which a point in time is displayed; None for other values."""
     zone = expr.arguments[-1] if isinstance(expr, Call) and expr.function == "in_zone" else None
     return str(zone.value) if isinstance(zone, Literal) else None
 

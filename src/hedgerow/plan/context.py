@@ -25,7 +25,7 @@ class Context:
     params: Parameters
     bounds: Bounds
     keep_paths: bool = False
-    """Join every table with the whole path to its owner, also where the query joins the same tables itself."""
+    """Join every table with the whole path to its owner, even where the query joins the same tables itself."""
     enforced: Identifying = field(init=False)
     declared: Identifying = field(init=False)
     prefix: str = field(init=False)
@@ -39,7 +39,7 @@ class Context:
         self.prefix = free_prefix(self.schema)
 
     def alias(self) -> str:
-        """A name for a relation that no other relation of the statement has."""
+        """Return a name that no other relation of the statement has."""
         return f"{self.prefix}{next(self._numbers)}"
 
     def classes(self, facts: Facts, present: frozenset[str] = frozenset()) -> Classes:
@@ -47,10 +47,11 @@ class Context:
         return self._classes(facts, present, declared=False)
 
     def supposed(self, facts: Facts, present: frozenset[str] = frozenset()) -> Classes:
-        """Consequences if every path of the catalog also leads to one row, as the owner declares.
+        """Return the consequences if every path of the catalog leads to one row, as the owner declares.
 
-        Privacy: the declaration may be false. Use it to decide what a query means, and let the SQL hold what was
-        supposed; never to decide whose a row is.
+        Privacy: the declaration may be false. Use it to decide the meaning of a query, and add the assumption to the
+        SQL; never
+        use it to decide who owns a row.
         """
         return self._classes(facts, present, declared=True)
 
@@ -61,23 +62,24 @@ class Context:
         return self._drawn[drawn]
 
     def unit_term(self, table: str, alias: str) -> Term | None:
-        """The unit of a row of `table`, where the table names it itself."""
+        """Return the unit of a row of `table`, if the table has a unit column."""
         declared = self.catalog.tables[table]
         if not isinstance(declared.unit, str):
             return None
         return key_term(alias, as_read(declared, declared.unit, self.schema))
 
     def narrowed(self) -> dict[str, tuple[float, float]]:
-        """The bounds that the query gives, by folded name of the column."""
+        """Return the bounds that the query gives, by folded name of the column."""
         return {fold(name): pair for name, pair in self.bounds.items()}
 
 
 def free_prefix(schema: Schema) -> str:
-    """The prefix of aliases, chosen so that no table or column has the name of one.
+    """Return a prefix of aliases such that no table or column has the name of an alias.
 
     Privacy: an engine takes `t0.id` in a nested query for the field `id` of a column `t0` there, if it has one, or for
-    a column of a table `t0` there, whatever alias that has (ClickHouse). The condition that ties the query to its owner
-    would say nothing.
+    a column of a table `t0` there, whatever its alias (ClickHouse). The condition that ties the query to its owner
+    would
+    then have no effect.
     """
     names = {fold(column) for table in schema.tables.values() for column in table.columns}
     names |= {fold(part) for table in schema.tables for part in parts_of(table)}
@@ -88,7 +90,7 @@ def free_prefix(schema: Schema) -> str:
 
 
 def enforced_keys(schema: Schema) -> Identifying:
-    """The columns that identify one row of a table because the database enforces it."""
+    """Return the columns that identify one row of a table because the database enforces it."""
     return {
         name: frozenset(frozenset((column,) for column in key) for key in table.unique)
         for name, table in schema.tables.items()
@@ -96,7 +98,7 @@ def enforced_keys(schema: Schema) -> Identifying:
 
 
 def declared_keys(catalog: Catalog, schema: Schema) -> Identifying:
-    """The columns that identify one row of a table: enforced by the database, or the target of a path."""
+    """Return the columns that identify one row of a table: enforced by the database, or the target of a path."""
     identifying: dict[str, set[Key]] = {name: set(keys) for name, keys in enforced_keys(schema).items()}
     for table in catalog.tables.values():
         if isinstance(table.unit, Through):

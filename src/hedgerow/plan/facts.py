@@ -1,7 +1,7 @@
-"""Terms that are known to be equal in every row of a FROM clause, by which joins keep one owner for each row.
+"""Terms that are known to be equal in every row of a FROM clause; they prove that joined rows have one owner.
 
 A fact is an equality of two terms (columns, or expressions of them). An equality from the ON clause of an outer join
-holds where both sides are there; its guards name the sides. Two scans of one table that agree on columns
+holds where both sides are present; its guards name the sides. Two scans of one table that agree on columns
 which identify a row there are the same row, so all their columns are equal (docs/proofs/ownership.md).
 """
 
@@ -19,16 +19,16 @@ Identifying = Mapping[str, frozenset[Key]]
 """For each table, the keys that identify one row of it."""
 
 FAITHFUL = "imposed_text"
-"""The one cast that the catalog or we put on a column which never makes two values one."""
+"""The only cast, by the catalog or by us, that never maps two values to one."""
 
 IN_ZONE = "in_zone"
-"""The function that reads points in time. At UTC, where they are kept, it never makes two values one either."""
+"""The function that reads points in time. At UTC, in which they are stored, it never maps two values to one either."""
 
 COLUMN, LITERAL, OPAQUE = "column", "literal", "opaque"
 
 
 def term(expr: Expr) -> Term:
-    """The expression as a value to compare. A window or a nested query equals nothing but itself."""
+    """Return the expression as a value to compare. A window or a nested query equals only itself."""
     if isinstance(expr, Column):
         return COLUMN, expr.table, expr.name
     if isinstance(expr, Call):
@@ -48,7 +48,7 @@ def key_term(alias: str, part: tuple[str, ...]) -> Term:
 
 
 def columns_in(item: Term) -> list[str]:
-    """The aliases of all columns in a term; "?" for what cannot be looked into."""
+    """Return the aliases of all columns in a term; "?" for opaque parts."""
     if not isinstance(item, tuple):
         return []
     if len(item) == 3 and item[0] == COLUMN:
@@ -60,7 +60,7 @@ def columns_in(item: Term) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Equality:
-    """`left` equals `right`, where each of the `guards` has a table that is there. `strict`: neither is NULL then."""
+    """`left` equals `right` wherever each of the `guards` is present. `strict`: neither is NULL then."""
 
     left: Term
     right: Term
@@ -70,24 +70,24 @@ class Equality:
 
 @dataclass(frozen=True)
 class Facts:
-    """Equalities, and which alias is a row of which table."""
+    """Equalities, and the table of each alias."""
 
     equalities: tuple[Equality, ...] = ()
     rows: tuple[tuple[str, str], ...] = ()
     aliases: frozenset[str] = frozenset()
 
     def plus(self, other: "Facts", more: Iterable[Equality] = ()) -> "Facts":
-        """Both, and more."""
+        """Return the facts of both, and further equalities."""
         return Facts((*self.equalities, *other.equalities, *more), self.rows + other.rows, self.aliases | other.aliases)
 
     def guarded(self, side: frozenset[str]) -> "Facts":
-        """The facts of the side of an outer join that may be missing."""
+        """Return the facts of the side of an outer join that may be missing."""
         return replace(self, equalities=tuple(replace(e, guards=(*e.guards, side)) for e in self.equalities))
 
     def under(self, prefix: str, shown: str) -> "Facts":
-        """The same facts about other rows: each use of a query reads rows of its own.
+        """Return the same facts about other rows: each use of a query reads rows of its own.
 
-        Aliases inside it get `prefix`; what it shows (alias "") is called `shown`.
+        Aliases inside it get `prefix`; its output (alias "") is called `shown`.
         """
 
         def rename(alias: str) -> str:
@@ -118,7 +118,7 @@ def _moved(item: Term, rename: Callable[[str], str]) -> Term:
 
 @dataclass
 class Classes:
-    """Terms that are equal, once everything that follows has been drawn from the facts."""
+    """Classes of equal terms, after all consequences of the facts are drawn."""
 
     facts: Facts
     identifying: Identifying
@@ -201,17 +201,18 @@ class Classes:
 
 
 def shown_as(alias: str, columns: Iterable[tuple[str, Expr]]) -> list[Equality]:
-    """The facts that columns of a relation equal what they were computed from.
+    """Return the facts that columns of a relation equal the expressions they were computed from.
 
-    Privacy: nothing is said of windows and nested queries. Each use of a query has rows of its own, and only columns
-    can be told apart by whose they are.
+    Privacy: windows and nested queries are left out. Each use of a query has rows of its own, and only columns carry
+    the
+    alias of their row.
     """
     pairs = [((COLUMN, alias, name), term(expr)) for name, expr in columns]
     return [Equality(column, value, strict=False) for column, value in pairs if "?" not in columns_in(value)]
 
 
 def conjuncts(expr: Expr | None) -> tuple[Expr, ...]:
-    """The conditions that all hold where `expr` does."""
+    """Return the conditions that all hold where `expr` holds."""
     if expr is None:
         return ()
     if isinstance(expr, Call) and expr.function == "and":
@@ -220,7 +221,7 @@ def conjuncts(expr: Expr | None) -> tuple[Expr, ...]:
 
 
 def equality_of(expr: Expr) -> Equality | None:
-    """The fact that a condition states, if it states one.
+    """Return the fact that a condition states, if it states one.
 
     Privacy: text that an engine may compare by a collation is not known to be equal, only to look alike.
     """

@@ -38,10 +38,11 @@ from hedgerow.plan.syntax import span_of, text_of
 
 
 def public_keys(source: From, where: Sequence[Expr], keys: Sequence[Named], public: frozenset[str]) -> Select | None:
-    """The query for all groups that the public side makes, whoever is in them; None where keys are not public.
+    """The query for all groups of the public side, with or without people in them; None where keys are not public.
 
-    Plain SQL shows a group for each row of the side that is always there. If keys and conditions read that side alone,
-    and it is public, those groups are known to everybody.
+    Plain SQL shows a group for each row of the side that an outer join keeps. If keys and conditions read only that
+    side,
+    and it is public, those groups are public knowledge.
     """
     side = _kept(source, public)
     if side is None or not keys:
@@ -53,7 +54,7 @@ def public_keys(source: From, where: Sequence[Expr], keys: Sequence[Named], publ
 
 
 def _kept(source: From, public: frozenset[str]) -> From | None:
-    """The part of the tree that outer joins always keep, if it is public."""
+    """Return the part of the tree that outer joins always keep, if it is public."""
     if not isinstance(source, Join) or source.kind != "left":
         return None
     return _kept(source.left, public) or (source.left if _aliases(source.left) <= public else None)
@@ -107,7 +108,7 @@ class GroupBinder:
         self._public = public
 
     def groups(self, select: exp.Select, shown: Sequence[Shown], *, distinct: bool) -> Groups:
-        """The keys, and which side of the border they are on. `distinct`: everything shown is a key."""
+        """Return the keys and the mode of the groups. `distinct`: all output columns are keys."""
         if distinct:
             sets = [[column.node for column in shown]]
         elif select.args.get("group") is not None and select.args["group"].args.get("all"):
@@ -136,7 +137,7 @@ class GroupBinder:
         return AggregatedScope(self._rows, self._scope, groups, self._context)
 
     def relation(self, groups: Groups, scope: AggregatedScope, having: tuple[Expr, ...]) -> Relation:
-        """The groups as a relation, once all aggregates are known."""
+        """Return the groups as a relation, once all aggregates are known."""
         source = self._below.source
         if source is None:
             raise UnsupportedSQLError("The query reads no table.", code="no-from", hint="Write SELECT … FROM table.")
@@ -174,7 +175,7 @@ class GroupBinder:
         return bound
 
     def _resolve(self, node: exp.Expr, shown: Sequence[Shown]) -> exp.Expr:
-        """A GROUP BY term: a position, an alias of SELECT, or an expression."""
+        """Return a GROUP BY term: a position, an alias of SELECT, or an expression."""
         if isinstance(node, exp.Literal) and not node.is_string:
             if not node.this.isdigit() or not 1 <= int(node.this) <= len(shown):
                 raise UnsupportedSQLError(
@@ -203,7 +204,7 @@ class GroupBinder:
                 raise unit_shown(ownership.owner, node)
 
     def _check_alone(self) -> None:
-        """Refuse a release that depends on the row around it."""
+        """Refuse a release that depends on the outer row."""
         if self._scope.outer:
             raise UnsupportedSQLError(
                 "A subquery over private rows refers to the outer row, so it would be released once for each row.",
@@ -243,13 +244,13 @@ class GroupBinder:
         having: tuple[Expr, ...],
         ownership: Ownership,
     ) -> Relation:
-        """Groups of one person's rows. The owner is a key of theirs, whether or not the text says so."""
+        """Groups of one person's rows. The owner is always one of their keys, even if the text does not name it."""
         keys = groups.keys if ownership.pinned else (*groups.keys, Named("o", ownership.owner))
         grouped = Grouped(source, self._below.where, keys, calls, groups.alias)
         return Relation(grouped, having, self.person(groups, ownership), Privacy.OWNED)
 
     def person(self, groups: Groups, ownership: Ownership) -> Ownership:
-        """To whom the groups of one person's rows belong."""
+        """Return the ownership of groups of one person's rows."""
         if ownership.pinned:
             return ownership
         keys = (*groups.keys, Named("o", ownership.owner))
@@ -268,7 +269,7 @@ def _varies(expr: Expr) -> bool:
 
 
 def _limits(ownership: Ownership, keys: Sequence[Named]) -> ContributionLimits:
-    """Keys that are the same in all rows of a unit put it in one group, whatever else was declared."""
+    """Return the limits; keys that are constant for a unit put it in one group, whatever limits are declared."""
     if ownership.limits.max_groups != 1 and keys and all(in_fixed(key.expr, ownership) for key in keys):
         return replace(ownership.limits, max_groups=1, inferred=True)
     return ownership.limits

@@ -34,14 +34,14 @@ class Binder(Protocol):
 
 
 Handler = Callable[[Any, Binder], Expr | None]
-"""Gives the expression, or None where the node has no meaning on our list."""
+"""Returns the expression, or None where the node has no meaning on our list."""
 
 Handlers = dict[type[exp.Expr], tuple[tuple[str, ...], Handler]]
-"""For each syntax class the arguments that are read (a node with any other is refused), and its handler."""
+"""For each syntax class, the arguments that are read (a node with others is refused), and its handler."""
 
 
 def unsupported(node: exp.Expr, hint: str | None = None) -> UnsupportedSQLError:
-    """The refusal of an expression that is not on the allow-list."""
+    """Return the refusal of an expression that is not on the allow-list."""
     called = function_name(node)
     if called is None:
         message = f"{text_of(node)} cannot be used."
@@ -59,17 +59,17 @@ def unsupported(node: exp.Expr, hint: str | None = None) -> UnsupportedSQLError:
 
 
 def whole(value: int) -> Literal:
-    """A whole number that we put there."""
+    """Return a whole number of our own as a constant."""
     return Literal(value, Type.INTEGER)
 
 
 def text(value: str) -> Literal:
-    """A text that we put there."""
+    """Return a text of our own as a constant."""
     return Literal(value, Type.TEXT)
 
 
 def constant_text(expr: Expr, node: exp.Expr, what: str) -> str:
-    """The value of a text constant; anything else is refused, for it could fail or run long on some rows."""
+    """The value of a text constant; other expressions are refused, because they could fail or run long on some rows."""
     if not isinstance(expr, Literal) or not isinstance(expr.value, str):
         raise UnsupportedSQLError(
             f"{what} must be a constant text.",
@@ -94,7 +94,7 @@ def constant_whole(expr: Expr, node: exp.Expr, what: str, low: int, high: int) -
 
 
 def at_least(expr: Expr, low: int) -> Expr:
-    """The whole number, raised to `low` where it may be smaller and is there."""
+    """Return the whole number, raised to `low` where it is smaller and not NULL."""
     if range_of(expr).lower >= low:
         return expr
     raised = coerce.call("greatest", [expr, whole(low)])
@@ -107,7 +107,7 @@ def _kept_null(expr: Expr, value: Expr) -> Expr:
 
 
 def strict(arguments: list[Expr], value: Expr) -> Expr:
-    """The value, but NULL where one of the arguments is."""
+    """Return the value, or NULL where one of the arguments is NULL."""
     open_ones = [a for a in arguments if not (isinstance(a, Literal) and a.value is not None)]
     if not open_ones:
         return value

@@ -1,8 +1,8 @@
 """FROM: tables, derived tables, and joins between them.
 
-How ownership travels: an inner join leaves the owners of both sides, to be shown equal by all its conditions
-together (`ownership.settle`); an outer join must show it by its own ON clause, and its rows belong to the owner of the
-side that is always there.
+Ownership: an inner join keeps the owners of both sides, and all its conditions together must prove them equal
+(`ownership.settle`); an outer join must prove it by its own ON clause, and its rows belong to the owner of the side
+that is always present.
 """
 
 from collections.abc import Sequence
@@ -27,14 +27,14 @@ UNDERSTOOD = frozenset({"this", "on", "using", "side", "kind", "method"})
 
 
 class Joiner:
-    """Joins relations one after the other. `scope` is that of the SELECT: it notes columns of a query around."""
+    """Joins relations one after the other. `scope` is that of the SELECT; it records columns of an outer query."""
 
     def __init__(self, context: Context, scope: RowScope) -> None:
         self._context = context
         self._scope = scope
 
     def join(self, left: JoinedRows, right: JoinedRows, node: exp.Join) -> JoinedRows:
-        """`left` and `right` side by side, as `node` says."""
+        """Join `left` and `right` as `node` says."""
         _check(node)
         _distinct_names(left, right, node)
         if {left.privacy, right.privacy} == {Privacy.OWNED, Privacy.RELEASED}:
@@ -53,7 +53,7 @@ class Joiner:
         return replace(joined, merged=self._merged(left, right, using, side), node=node, size=size, either=either)
 
     def _using(self, left: JoinedRows, right: JoinedRows, node: exp.Join) -> list[tuple[str, Expr, Expr]]:
-        """The columns that USING or NATURAL makes one: name, left, right."""
+        """Return the columns that USING or NATURAL merges: name, left, right."""
         names = [fold(identifier.name) for identifier in node.args.get("using") or []]
         if str(node.args.get("method") or "").upper() == "NATURAL":
             theirs = [name for item in right.items for name in item.columns]
@@ -87,7 +87,7 @@ class Joiner:
     def _merged(
         self, left: JoinedRows, right: JoinedRows, using: Sequence[tuple[str, Expr, Expr]], side: str
     ) -> dict[str, Expr]:
-        """Columns that USING merged: that of the side which is never missing, or the first that is not NULL."""
+        """Return merged columns of USING: that of the side which is never missing, or the first that is not NULL."""
         merged = {**left.merged, **right.merged}
         for name, one, other in using:
             either = coerce.call("coalesce", coerce.unify([one, other])) if side == "full" else one
@@ -97,7 +97,7 @@ class Joiner:
     def _outer(
         self, left: JoinedRows, right: JoinedRows, condition: Expr | None, node: exp.Join, *, flipped: bool
     ) -> JoinedRows:
-        """An outer join: `kept` has all its rows, `optional` only those that satisfy the condition."""
+        """Bind an outer join: `kept` keeps all its rows, `optional` only those that satisfy the condition."""
         kept, optional = (right, left) if flipped else (left, right)
         condition = self._same_owner(kept, optional, condition, node)
         facts = kept.facts.plus(optional.facts.plus(Facts(), _facts(condition)).guarded(optional.aliases))
@@ -114,7 +114,7 @@ class Joiner:
         )
 
     def _full(self, left: JoinedRows, right: JoinedRows, condition: Expr | None, node: exp.Join) -> JoinedRows:
-        """Each side may be missing; rows belong to whoever is there."""
+        """Bind a full join: each side may be missing, and rows belong to the owner of the side that is present."""
         condition = self._same_owner(left, right, condition, node)
         condition = self._same_owner(right, left, condition, node)
         both = (left.aliases, right.aliases)
@@ -141,10 +141,11 @@ class Joiner:
         )
 
     def _inner(self, left: JoinedRows, right: JoinedRows, condition: Expr | None) -> JoinedRows:
-        """Both sides; whether they belong to one unit is settled with all conditions of the query.
+        """Bind an inner join; all conditions of the query together decide whether both sides belong to one unit.
 
-        Privacy: an equality of owners that follows from this condition and from declared paths is spelled out here. An
-        outer join around it looks at what the tree below makes certain, and WHERE would come too late for it.
+        Privacy: an equality of owners that follows from this condition and from declared paths is added here. An
+        enclosing
+        outer join depends on what is certain in the tree below it, and WHERE would be evaluated too late.
         """
         joined = _side_by_side(left, right, condition)
         if not left.owners or not right.owners:
@@ -155,7 +156,7 @@ class Joiner:
     def _same_owner(
         self, kept: JoinedRows, optional: JoinedRows, condition: Expr | None, node: exp.Join
     ) -> Expr | None:
-        """The ON clause of an outer join, by which alone the rows it brings together belong to one unit.
+        """Return the ON clause of an outer join; it alone must prove that the joined rows belong to one unit.
 
         Privacy: an equality of owners that only declared paths imply is added to it.
         """
@@ -239,7 +240,7 @@ def _distinct_names(left: JoinedRows, right: JoinedRows, node: exp.Join) -> None
 
 
 def released_with_private(node: exp.Expr) -> UnsupportedSQLError:
-    """The refusal to use a noisy result next to private rows."""
+    """Return the refusal to use a noisy result next to private rows."""
     return UnsupportedSQLError(
         "A released result is joined with private rows, so its noise would decide which rows another result counts.",
         code="released-with-private",

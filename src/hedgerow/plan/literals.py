@@ -56,7 +56,7 @@ def real(value: float) -> Literal:
 
 
 def folded(name: str, left: Literal, right: Literal) -> Literal | None:
-    """Arithmetic of two whole or decimal constants, exact as SQL has it; None where it is none of that or too long."""
+    """Exact arithmetic of two whole or decimal constants; None for other operands or a result that is too long."""
     one, two = left.value, right.value
     exact = all(isinstance(v, int | Decimal) and not isinstance(v, bool) for v in (one, two))
     if not exact or Type.DECIMAL not in {left.type, right.type} or name not in OPERATIONS:
@@ -77,7 +77,7 @@ def text(value: str) -> Literal:
 
 
 def timestamp(value: str, kind: Type, zone: str | None = None) -> Literal:
-    """A DATE or TIMESTAMP constant from ISO text. One with an offset is a point in time, and shown in `zone`."""
+    """Return a DATE or TIMESTAMP constant from ISO text. One with an offset is a point in time, displayed in `zone`."""
     try:
         parsed = date.fromisoformat(value) if kind is Type.DATE else datetime.fromisoformat(value)
     except ValueError:
@@ -98,7 +98,7 @@ def timestamp(value: str, kind: Type, zone: str | None = None) -> Literal:
 
 
 def instant(value: datetime, zone: str) -> Literal:
-    """A point in time as date and time of a zone."""
+    """Return a point in time as date and time of a zone."""
     try:
         at_utc = value.astimezone(UTC).replace(tzinfo=None)
     except OverflowError:
@@ -121,7 +121,7 @@ def clock(value: str) -> Literal:
 
 
 def constant(value: object, zone: str = zones.DEFAULT) -> Literal:
-    """A Python value handed in as a parameter; a point in time is shown in `zone`."""
+    """Return a Python value that is passed as a parameter; a point in time is displayed in `zone`."""
     if value is None:
         return Literal(None, Type.NULL)
     if isinstance(value, bool):
@@ -148,7 +148,7 @@ def constant(value: object, zone: str = zones.DEFAULT) -> Literal:
 
 
 def placeholder(node: exp.Placeholder | exp.Parameter, values: Parameters, zone: str) -> Literal:
-    """The constant that stands for `?` (numbered by `parse` in the order of the text) or `:name`."""
+    """Return the constant for `?` (numbered by `parse` in the order of the text) or `:name`."""
     name = node.name
     if name.isdigit():
         return _positional(int(name), values, zone)

@@ -1,8 +1,8 @@
-"""Queries inside expressions: EXISTS, IN (SELECT …), and a query that is one value.
+"""Queries inside expressions: EXISTS, IN (SELECT …), and scalar subqueries.
 
-Privacy: over public tables, or over released numbers next to released numbers, anything goes. A query over
-private rows is allowed next to private rows where it reads rows of the same owner alone; the condition that says so is
-added to it whether or not the text already implies it. Everything else would let rows of one person depend on another.
+Privacy: every subquery is allowed over public tables, and over released numbers next to released numbers. A subquery
+over private rows is allowed next to private rows if it reads only rows of the same owner; the condition that says so is
+always added, even if the text implies it. Everything else would let rows of one person depend on another person.
 """
 
 from collections.abc import Callable, Sequence
@@ -28,12 +28,12 @@ from hedgerow.plan.tables import whole
 from hedgerow.plan.windows import Windows
 
 OWN = "in own"
-"""IN over one person's rows: they may be none where plain SQL would see those of others, so NULL stays NULL."""
+"""IN over one person's rows: the list may be empty where plain SQL would see rows of others, so NULL stays NULL."""
 
 
 @dataclass(frozen=True)
 class Around:
-    """The surroundings of a nested query: names, and the owner of the row that it is evaluated for."""
+    """The context of a nested query: names, and the owner of the row that it is evaluated for."""
 
     scope: Scope
     ownership: Ownership | None
@@ -54,10 +54,11 @@ def has_nested(node: exp.Expr) -> bool:
 
 
 class Nester:
-    """Binds nested queries of one surrounding query.
+    """Binds the nested queries of one outer query.
 
-    `privacy` is that of the surrounding rows. Without `around` nested queries are refused. `released` is set once a
-    nested query brings released numbers in, and `size` counts the relations that nested queries read.
+    `privacy` is that of the outer rows. Without `around` nested queries are refused. `released` is set once a nested
+    query
+    reads released numbers, and `size` counts the relations that nested queries read.
     """
 
     def __init__(
@@ -184,7 +185,7 @@ class Nester:
 
 
 def as_select(table: Table, context: Context) -> Select:
-    """The query as a SELECT to which conditions can be added; its last column is the owner's, where it has one."""
+    """Return the query as a SELECT to which conditions can be added; its last column is the owner's, if it has one."""
     query: Query = table.query
     if isinstance(query, Select) and not (query.distinct or query.limit is not None or query.offset):
         return query

@@ -1,8 +1,7 @@
 """The query as frozen relational nodes that mirror SQL.
 
-A query is a `Select` (or a set operation) over a FROM tree. Below a `Release` stand private rows, each owned by
-exactly one unit; above it stands ordinary SQL over released numbers. A tree without a `Released` leaf reads public
-tables only.
+A query is a `Select` (or a set operation) over a FROM tree. Below a `Release` are private rows, each owned by exactly
+one unit; above it is ordinary SQL over released numbers. A tree without a `Released` leaf reads public tables only.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -18,9 +17,9 @@ from hedgerow.expressions.types import Type
 class ContributionLimits:
     """The declared limits on the contribution of one unit. None: not declared.
 
-    `one_row` says that the *database enforces* (or a GROUP BY of ours makes certain) at most one row per unit, so that
-    no weights are needed. A mere declaration never sets it. `inferred` limits follow from the shape of the query: what
-    a query asks for beyond them changes nothing, and is not refused.
+    `one_row` says that the *database enforces* (or a GROUP BY of ours guarantees) at most one row per unit, so that no
+    weights are needed. A mere declaration never sets it. `inferred` limits follow from the shape of the query: a query
+    option beyond them has no effect and is not refused.
     """
 
     max_rows: int | None
@@ -33,7 +32,7 @@ class ContributionLimits:
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """All rows of one declared table. `added`: by us, to reach the unit along a declared path."""
+    """All rows of one declared table. `added` marks a scan that we added to reach the unit along a declared path."""
 
     table: str
     alias: str
@@ -58,7 +57,7 @@ class Derived:
 
 @dataclass(frozen=True, slots=True)
 class Repartitioned(Derived):
-    """A query in FROM whose rows are shuffled, so that a task that joins them can be stopped at each of them."""
+    """A query in FROM whose rows are shuffled, so that a task that joins them can be cancelled at each row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +72,7 @@ class Join:
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """An expression and the name of the column it becomes."""
+    """An expression and the name of its output column."""
 
     name: str
     expr: Expr
@@ -81,7 +80,7 @@ class Named:
 
 @dataclass(frozen=True, slots=True)
 class AggregateCall:
-    """An aggregate asked for, with the name of the column it becomes.
+    """An aggregate call and the name of its output column.
 
     `filter` is the FILTER clause; `distinct` is set for COUNT(DISTINCT unit), whose argument is dropped.
     """
@@ -111,10 +110,10 @@ class Grouped:
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """The border: groups that mix several units. The only place where privacy is spent.
+    """The privacy border: groups that mix several units. The only place where privacy is spent.
 
-    `owner` names the unit of each row of `source`. `domain` is a public query for all keys there are, where the rows
-    hang on public ones (`public LEFT JOIN private … GROUP BY public column`): every such group is then shown.
+    `owner` names the unit of each row of `source`. `domain` is a public query for all keys, where the private rows are
+    joined to public ones (`public LEFT JOIN private … GROUP BY public column`): every such group is then shown.
     """
 
     source: "From"
@@ -139,7 +138,7 @@ From = Scan | Values | Derived | Join | Grouped | Released
 
 @dataclass(frozen=True, slots=True)
 class Select:
-    """Rows of `source` (None: one row without columns) that satisfy `where`, shown as `columns`, in order, cut off."""
+    """Rows of `source` (None: one row without columns) that satisfy `where`, with output columns, order and limit."""
 
     source: From | None
     where: tuple[Expr, ...]
@@ -165,7 +164,7 @@ Query = Select | SetOperation
 
 @dataclass(frozen=True, slots=True)
 class LogicalPlan:
-    """A bound query: the tree, every border in it (none: public tables only) and the names to show."""
+    """A bound query: the tree, every release in it (none: public tables only) and the output names."""
 
     root: Select
     releases: tuple[Release, ...]
@@ -173,7 +172,7 @@ class LogicalPlan:
 
 
 def inside(node: object) -> Iterator[object]:
-    """Every node of a tree, expressions and nested queries included, from the outside in."""
+    """Yield every node of a tree, expressions and nested queries included, from the outside in."""
     yield node
     if isinstance(node, tuple):
         for item in node:
@@ -184,13 +183,13 @@ def inside(node: object) -> Iterator[object]:
 
 
 def releases_of(query: Query) -> tuple[Release, ...]:
-    """The borders of a query, each once, in the order of the text."""
+    """Return the releases of a query, without duplicates, in the order of the text."""
     releases = [node.release for node in inside(query) if isinstance(node, Released)]
     return tuple(dict.fromkeys(releases))
 
 
 def scans_of(node: object) -> tuple[Scan, ...]:
-    """The tables that a relation reads."""
+    """Return the tables that a relation reads."""
     return tuple(part for part in inside(node) if isinstance(part, Scan))
 
 
@@ -200,9 +199,9 @@ ALIASED = "alias"
 
 
 def rewrite(node: Node, swap: Callable[[object], object | None]) -> Node:
-    """The tree with every node exchanged for which `swap` gives another, outermost first.
+    """Return the tree in which every node for which `swap` returns another is replaced, outermost first.
 
-    What lies behind a released table is left alone: its aliases are its own.
+    The tree below a released table is not changed: its aliases are its own.
     """
     other = swap(node)
     if other is not None or isinstance(node, Released):
@@ -216,7 +215,7 @@ def rewrite(node: Node, swap: Callable[[object], object | None]) -> Node:
 
 
 def renamed(node: Node, names: Mapping[str, str]) -> Node:
-    """The tree under other aliases."""
+    """Return the tree with other aliases."""
 
     def swap(part: object) -> object | None:
         if isinstance(part, Column) and part.table in names:
@@ -239,9 +238,9 @@ def _realiased(node: Node, names: Mapping[str, str]) -> Node:
 
 
 def canonical(release: Release, prefix: str) -> Release:
-    """The release with its aliases numbered in the order of its own tree.
+    """Return the release with its aliases numbered in the order of its own tree.
 
-    So the same question asked in another place of another statement is the same question.
+    So the same question in another position of another statement is the same release.
     """
     aliases = [getattr(node, ALIASED) for node in inside(release) if hasattr(node, ALIASED)]
     names = {alias: f"{prefix}{i}" for i, alias in enumerate(dict.fromkeys(aliases))}

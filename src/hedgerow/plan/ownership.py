@@ -1,8 +1,8 @@
-"""To whom the rows of a FROM clause belong, and how much one unit counts in them.
+"""Owners of the rows of a FROM clause, and the number of rows of one unit in them.
 
-Privacy: a row must have exactly one owner. Rows of several private relations are joined only where it follows
-from the conditions that their owners are equal (docs/proofs/ownership.md). Limits decide accuracy, never
-privacy: whatever they are, weights enforce them.
+Privacy: a row must have exactly one owner. Rows of several private relations are joined only where the conditions
+imply that their owners are equal (docs/proofs/ownership.md). Limits decide accuracy, never privacy: weights enforce
+them, whatever they are.
 """
 
 import math
@@ -19,13 +19,13 @@ from hedgerow.plan.rows import JoinedRows, Ownership, PrivateSource
 from hedgerow.plan.syntax import span_of
 
 LARGEST_SIZE = 10**15
-"""No engine adds up more rows than this in the time that a query may take."""
+"""Number of rows that no engine adds up in the time limit of a query."""
 
 
 def settle(rows: JoinedRows, conditions: Sequence[Expr], context: Context) -> tuple[Ownership, tuple[Expr, ...]]:
-    """The one owner of each row, and the conditions that WHERE must hold besides; or the reason why there is none.
+    """Return the one owner of each row, and the conditions to add to WHERE; or refuse the join with the reason.
 
-    Privacy: that all owners of a row are equal follows from keys that the database enforces, or is such a condition.
+    Privacy: all owners of a row are equal because of keys that the database enforces, or because of such a condition.
     """
     facts = rows.facts.plus(Facts(), equalities(conditions))
     first = rows.owners[0]
@@ -38,9 +38,9 @@ def settle(rows: JoinedRows, conditions: Sequence[Expr], context: Context) -> tu
 
 
 def unproved(owners: Sequence[Expr], facts: Facts, context: Context) -> tuple[tuple[Expr, ...], tuple[Expr, ...]]:
-    """Of the owners besides the first: the equalities with it that only declared paths imply, and those not implied.
+    """For the owners after the first: equalities that only declared paths imply, and those that nothing implies.
 
-    Privacy: nothing but the database's own keys makes an owner equal to another without a condition that says so.
+    Privacy: only keys that the database enforces make two owners equal without an added condition.
     """
     first, added, strangers = owners[0], list[Expr](), list[Expr]()
     for other in owners[1:]:
@@ -55,13 +55,13 @@ def unproved(owners: Sequence[Expr], facts: Facts, context: Context) -> tuple[tu
 
 
 def present_with(owner: Expr) -> frozenset[str]:
-    """The relations that are there in every row that has an owner; other rows never count."""
+    """Return the relations that are present in every row that has an owner; other rows never count."""
     columns = columns_of(owner)
     return frozenset(table for table, _ in columns) if len(columns) == 1 else frozenset()
 
 
 def not_on_the_unit(rows: JoinedRows, first: Expr, other: Expr) -> UnsupportedSQLError:
-    """The refusal of a join in which rows of different people could meet."""
+    """Return the refusal of a join in which rows of different people could meet."""
     names = {term(private.owner): private for private in rows.private_sources}
     left, right = names.get(term(first)), names.get(term(other))
     what = f"{_named(left)} and {_named(right)}" if left and right else "Private tables"
@@ -88,8 +88,9 @@ def _suggested(left: PrivateSource | None, right: PrivateSource | None) -> str:
 class _Sizes:
     """The number of rows of one unit in a join.
 
-    `matched` holds what is supposed to follow where every relation is there, `always` what is certain in every row.
-    Only limits that weights enforce may rest on the former.
+    `matched` holds what follows, under the declarations, where every relation is present; `always` what is certain in
+    every
+    row. Only limits that weights enforce may depend on `matched`.
     """
 
     rows: JoinedRows
@@ -98,7 +99,7 @@ class _Sizes:
     always: Classes
 
     def limits(self) -> ContributionLimits:
-        """Of the finest table along a path; the product where tables meet on the unit."""
+        """Return the limits: those of the finest table along a path, and the product where tables meet on the unit."""
         counted = [private for private in self.rows.private_sources if not self._absorbed(private)]
         unique = self._determined(frozenset(a for private in self.rows.private_sources for a in private.aliases))
         single = all(alias in unique for alias, _ in self.rows.public)
@@ -126,21 +127,21 @@ class _Sizes:
         )
 
     def _together(self, numbers: Sequence[int | None]) -> int | None:
-        """Of rows that meet, the product; the sum, if larger, where each side may be alone."""
+        """Return the limits of joined rows: the product, or the sum, if larger, where each side may be missing."""
         known = [number for number in numbers if number is not None]
         if len(known) < len(numbers):
             return None
         return max(math.prod(known), sum(known)) if self.rows.either else math.prod(known)
 
     def fixed(self) -> frozenset[str]:
-        """The relations of which every row of a unit has the same one."""
+        """Return the relations that have one row for all rows of a unit."""
         if self.rows.either:
             return frozenset()
         single = [private.aliases for private in self.rows.private_sources if private.limits.max_rows == 1]
         return self._determined(frozenset(alias for aliases in single for alias in aliases))
 
     def _absorbed(self, private: PrivateSource) -> bool:
-        """True if another relation has this one on its path, so that each of its rows meets one row here."""
+        """Return True if another relation has this one on its path, so that each of its rows meets one row here."""
         return private.row is not None and any(
             self.matched.one_row(private.row[0], alias)
             for other in self.rows.private_sources
@@ -149,7 +150,7 @@ class _Sizes:
         )
 
     def _determined(self, known: frozenset[str]) -> frozenset[str]:
-        """`known`, and the public tables that are looked up in it by a key that the database enforces."""
+        """Return `known`, and the public tables that are looked up by a key that the database enforces."""
         reached = set(known)
         while True:
             new = [a for a, t in self.rows.public if a not in reached and t and self._looked_up(a, t, reached)]
@@ -175,13 +176,13 @@ class _Sizes:
 
 
 def exactly(condition: Expr, owners: Iterable[Expr]) -> Expr:
-    """The condition with equalities of the units' text made byte by byte, whatever the columns' collations."""
+    """Return the condition with a bytewise comparison of the units' text, whatever the columns' collations."""
     wanted = {term(owner) for owner in owners}
     return all_of([_exactly(part, wanted) for part in conjuncts(condition)]) or condition
 
 
 def all_of(conditions: Iterable[Expr | None]) -> Expr | None:
-    """The condition that all of them hold; None stands for one that always does."""
+    """Return the conjunction of conditions; None stands for a condition that is always true."""
     result: Expr | None = None
     for part in conditions:
         if part is not None:
@@ -208,11 +209,12 @@ def is_owner(expr: Expr, ownership: Ownership, context: Context) -> bool:
 
 
 def determines_owner(exprs: Sequence[Expr], ownership: Ownership, context: Context) -> bool:
-    """True if rows that agree on all of `exprs` belong to one unit.
+    """Return True if rows that agree on all of `exprs` belong to one unit.
 
-    They hold the owner itself, or a key that identifies one row of a table which names the owner.
+    They contain the owner itself, or a key that identifies one row of a table with a unit column.
 
-    Privacy: that may be the owner's word. Whoever asks adds the owner to `exprs`, so that it holds in any case.
+    Privacy: this may rest on the owner's declaration. The caller adds the owner to `exprs`, so that it holds in any
+    case.
     """
     if ownership.pinned:
         return True
@@ -239,10 +241,11 @@ def in_fixed(expr: Expr, ownership: Ownership) -> bool:
 
 
 def one_row_each(limits: ContributionLimits, owner: Expr) -> ContributionLimits:
-    """The limits where each unit has one row, because rows were made one by unit.
+    """Return the limits where each unit has one row because rows were grouped by unit.
 
-    Privacy: text is made one byte by byte, and a collation may call several such spellings one person; weights, which
-    go by the collation, stay in place there.
+    Privacy: text is grouped bytewise, and a collation may treat several spellings as one person; weights, which follow
+    the
+    collation, are kept there.
     """
     alike = owner.type is Type.TEXT and not (isinstance(owner, Column) and not owner.collated)
     return replace(

@@ -1,9 +1,9 @@
-"""Repartition rows that are joined with very many others, for engines that stop a statement only between such rows.
+"""Repartitioning of rows with very many join partners, for engines that cancel a statement only between such rows.
 
-Spark looks whether a task was cancelled whenever it takes a row from a shuffle. Between two looks, a task joins that
-row with all the others; without a shuffle it is thousands of rows of a file that it joins first.
+Spark checks for cancellation whenever a task takes a row from a shuffle. Between two checks, a task joins that row with
+all the others; without a shuffle, it first joins thousands of rows of a file.
 
-Privacy: the rows are the same. Where they are repartitioned depends on the query, the catalog and public tables.
+Privacy: the rows are the same. The place of repartitioning depends on the query, the catalog and public tables.
 """
 
 from collections.abc import Iterator

@@ -16,7 +16,7 @@ MAX_RELATIONS = 100
 
 
 def within_size(size: int) -> int:
-    """Refuse a statement that reads too many relations, counted as often as they are used."""
+    """Refuse a statement that reads too many relations; each use counts."""
     if size > MAX_RELATIONS:
         raise UnsupportedSQLError(
             f"The statement reads more than {MAX_RELATIONS} relations, counting each use of a CTE.",
@@ -27,7 +27,7 @@ def within_size(size: int) -> int:
 
 
 class Privacy(Enum):
-    """Whose rows they are: nobody's, one person's each, or released already."""
+    """Owner of the rows: nobody, one person each, or already released."""
 
     PUBLIC = "public"
     OWNED = "owned"
@@ -36,9 +36,9 @@ class Privacy(Enum):
 
 @dataclass(frozen=True)
 class PrivateSource:
-    """One private relation in FROM: whose, how much, and the path that was added to find out.
+    """One private relation in FROM: its owner, its limits, and the path that was added to find the owner.
 
-    `row` is its alias and table, where it is a table; `path` those of the scans that were added for it.
+    `row` is its alias and table, if it is a table; `path` those of the scans that were added for it.
     """
 
     owner: Expr
@@ -53,9 +53,9 @@ class PrivateSource:
 class JoinedRows:
     """A FROM clause, or a part of one.
 
-    `owners` are the expressions that name the unit; they must all be shown to be equal before the rows are used.
-    `public` holds alias and table (None: no table) of each public relation in it, `size` how many relations there are.
-    `either` says that a FULL JOIN has private rows on both sides, so that a person may have rows with one side missing.
+    `owners` are the expressions that name the unit; they must be proved equal before the rows are used. `public` holds
+    alias and table (None: no table) of each public relation in it, `size` the number of relations. `either` says that a
+    FULL JOIN has private rows on both sides, so that a person may have rows with one side missing.
     """
 
     source: From
@@ -72,16 +72,16 @@ class JoinedRows:
 
     @property
     def aliases(self) -> frozenset[str]:
-        """All aliases that a row of it consists of."""
+        """All aliases that make up a row."""
         return self.facts.aliases
 
 
 @dataclass(frozen=True)
 class Ownership:
-    """To whom rows belong: one expression, its limits, and what in them is the same for all rows of a unit.
+    """Ownership of rows: the owner's expression, its limits, and the parts that are the same for all rows of a unit.
 
     `fixed` are aliases of which a unit has one row; `units` are columns that always equal the owner; `pinned` says that
-    a nested query reads rows of the surrounding row's owner alone.
+    a nested query reads only rows of the outer row's owner.
     """
 
     owner: Expr
@@ -95,9 +95,9 @@ class Ownership:
 class Table:
     """A bound query: the tree and its columns, called `c0`, `c1`, … (and `o`, the owner's, where rows are owned).
 
-    `columns` describe the results: types, ranges, NULLs. `owner_at` are positions of columns that are the owner itself.
-    `facts` are about `c0`, `c1`, … under the alias "". `cut_off` says that LIMIT stands on rows of people, so that no
-    query may read it. `size` is the number of relations in it, each as often as it is used.
+    `columns` describe the results: types, ranges, NULLs. `owner_at` are indices of columns that are the owner itself.
+    `facts` are about `c0`, `c1`, … under the alias "". `cut_off` says that LIMIT applies to rows of people, so that no
+    query may read it. `size` is the number of relations in it; each use counts.
     """
 
     query: Query

@@ -1,4 +1,4 @@
-"""Binding of one expression: syntax in, our nodes out, everything else refused."""
+"""Binding of one expression: syntax in, our nodes out; everything else is refused."""
 
 from collections.abc import Sequence
 from decimal import Decimal
@@ -18,14 +18,14 @@ from hedgerow.plan.syntax import COMPARISONS, NAMED, PLAIN, WHOLE_OR_FLOAT, argu
 
 LONGEST = 2_000_000
 ROOM = 20
-"""Characters for a column or a constant: few, for it is growth that is looked for."""
+"""Length assumed for a column or a constant: short, because the check is about growth."""
 
 FIRST_MARK = 0xE000
-"""Characters of private use stand for the arguments while their mentions are counted."""
+"""Private-use characters that stand for the arguments while their mentions are counted."""
 
 
 def check_size(expr: Expr) -> None:
-    """Refuse an expression whose text would exhaust the program; that depends on the query alone."""
+    """Refuse an expression whose text would exhaust memory; this depends on the query alone."""
     if _size(expr, {}) > LONGEST:
         raise ParseError(
             "An expression is too long once its functions are written as SQL.",
@@ -46,7 +46,7 @@ def _size(expr: Expr, known: dict[int, int]) -> int:
 
 @lru_cache(maxsize=1_000)
 def _mentions(function: str, count: int) -> tuple[int, ...]:
-    """The number of times that the text of a function names each of its arguments; long lists name each once."""
+    """Return the number of times that the text of a function names each argument; long lists name each once."""
     if count > 10:
         return (1,) * count
     marks = [chr(FIRST_MARK + at) for at in range(count)]
@@ -101,7 +101,7 @@ BY_NAME: dict[str, tuple[tuple[int, int], Handler]] = {
     "SQUARE": ((1, 1), lambda n, b: coerce.call("power", [_first(n, b), whole(2)], span_of(n))),
     **{name: ((1, 1), _part(name)) for name in time_functions.NAMED},
 }
-"""The smallest and largest number of arguments of each, and its handler."""
+"""The minimum and maximum number of arguments of each function, and its handler."""
 
 OF_ONE_DIALECT: dict[tuple[str, str], tuple[tuple[int, int], Handler]] = {
     ("sqlite", "JULIANDAY"): ((1, 1), lambda n, b: calendar_functions.julian_day(_timestamp(n, b), n)),
@@ -133,7 +133,7 @@ NEEDED: dict[type[exp.Expr], tuple[str, ...]] = {
     exp.SplitPart: ("this", "delimiter", "part_index"),
     exp.WidthBucket: ("this", "min_value", "max_value", "num_buckets"),
 }
-"""Arguments that the parser lets be left out, and that a function has no meaning without."""
+"""Arguments that the parser treats as optional and that a function requires."""
 
 NEVER_TRUE_OF_NULL = frozenset({"equal", "unequal", "less", "less_or_equal", "greater", "greater_or_equal"})
 HANDLERS: Handlers = {
@@ -165,7 +165,7 @@ class ScalarBinder:
         self._depth = 0
 
     def bind(self, node: exp.Expr) -> Expr:
-        """Return the expression of `node`, or raise the reason why there is none."""
+        """Return the expression of `node`, or raise an error with the reason why there is none."""
         if self._depth >= MAX_DEPTH:
             raise ParseError(
                 f"An expression is nested more than {MAX_DEPTH} levels deep.",
@@ -215,7 +215,7 @@ class ScalarBinder:
         raise unsupported(node)
 
     def boolean(self, node: exp.Expr, clause: str) -> Expr:
-        """A condition. A whole number is one where it is not zero."""
+        """Bind a condition. A whole number is true where it is not zero."""
         bound = self.bind(node)
         if bound.type is Type.INTEGER:
             return coerce.call("unequal", [bound, whole(0)])

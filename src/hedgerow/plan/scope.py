@@ -1,4 +1,4 @@
-"""Names: their meaning inside a row."""
+"""Names and their meaning in a row."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,20 +15,20 @@ from hedgerow.plan.syntax import column_hint, span_of
 
 SMALLEST_BOUND, LARGEST_BOUND = 1e-30, 1e30
 UNNAMED = "subquery "
-"""The prefix of the names of subqueries that have none; no name without quotes has a space."""
+"""Prefix of the names of unnamed subqueries; no name without quotes contains a space."""
 
 
 def fold(name: str) -> str:
-    """DuckDB's rule for names, quoted or not: ASCII letters lose their case, all else stays."""
+    """Fold a name as DuckDB does, quoted or not: ASCII letters lose their case, other characters stay."""
     return "".join(c.lower() if c.isascii() else c for c in name)
 
 
 Special = Callable[[exp.Expr, Binder], Expr | None]
-"""Binds a node that is more than a function of its parts (a nested query, a window); None for any other."""
+"""Binds a node that is not a plain function of its parts (a nested query, a window); None for any other node."""
 
 
 class Scope(Protocol):
-    """The surroundings of an expression: special syntax, columns, CLIP."""
+    """The context of an expression: special syntax, columns, CLIP."""
 
     def special(self, node: exp.Expr, binder: Binder) -> Expr | None:
         """Return the meaning of a whole node, where it has one; `binder` binds its parts."""
@@ -56,16 +56,16 @@ class Item:
 
     @property
     def described(self) -> str:
-        """The name in messages; a subquery without a name has one that nobody wrote."""
+        """Return the name for messages; an unnamed subquery has a generated name, which is not shown."""
         return "the subquery" if self.name.startswith(UNNAMED) else repr(self.name)
 
 
 @dataclass(frozen=True)
 class RowScope:
-    """The columns of all items in FROM; `merged` are those that USING made one of two.
+    """The columns of all items in FROM; `merged` are those that USING merged.
 
-    `special_` is asked first about every node (nested queries, windows). `parent` is the scope around a nested query;
-    what is found there is noted in `outer`. `aliases` are names given in SELECT, used where no column has that name.
+    `special_` handles nodes first (nested queries, windows). `parent` is the scope around a nested query; columns that
+    are resolved there are recorded in `outer`. `aliases` are names given in SELECT, used where no column has that name.
     """
 
     items: tuple[Item, ...]
@@ -80,7 +80,7 @@ class RowScope:
         return self.special_(node, binder)
 
     def column(self, node: exp.Column) -> Expr:
-        """Return the column, of this query or of one around it."""
+        """Return the column, of this query or of an outer one."""
         if node.args.get("join_mark") or not isinstance(node.this, exp.Identifier):
             raise self._unknown(node)
         bound = self._qualified(node) if node.args.get("table") else self._bare(node)
@@ -95,7 +95,7 @@ class RowScope:
         return name in self.merged or any(name in item.columns for item in self.items)
 
     def clip(self, arguments: Sequence[Expr], span: Span | None) -> Expr:
-        """Bounds inside a query. A declared column may only be clipped to a narrower range."""
+        """Bind the bounds of CLIP in a query. A declared column may only be clipped to a narrower range."""
         return clip(arguments, span)
 
     def _qualified(self, node: exp.Column) -> Expr | None:
@@ -164,7 +164,7 @@ class RowScope:
 
 
 def clip(arguments: Sequence[Expr], span: Span | None) -> Expr:
-    """CLIP(x, lower, upper); wider than declared is refused."""
+    """Bind CLIP(x, lower, upper); bounds wider than declared are refused."""
     low, high = clip_bounds(arguments, span)
     value = arguments[0]
     if isinstance(value, Column) and value.native and (low < value.range.lower or high > value.range.upper):
@@ -191,7 +191,7 @@ def clip_bounds(arguments: Sequence[Expr], span: Span | None) -> tuple[float, fl
 
 
 def check_bounds(low: float, high: float, what: str, span: Span | None = None) -> None:
-    """Refuse bounds that are the wrong way round, absurdly large, or too close to zero for a double's precision."""
+    """Refuse bounds that are in the wrong order, too large, or too close to zero for a double's precision."""
     sizes = [abs(end) for end in (low, high) if end]
     if not low < high or any(not SMALLEST_BOUND <= size <= LARGEST_BOUND for size in sizes):
         raise ParameterError(

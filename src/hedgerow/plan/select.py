@@ -41,7 +41,7 @@ class Ending:
 
 
 def finish(below: Relation, ending: Ending, context: Context) -> Table:
-    """The whole SELECT as a table."""
+    """Return the whole SELECT as a table."""
     if below.ownership is not None:
         return _owned(below, ending, below.ownership, context)
     exprs, qualify = (ending.exprs, ending.qualify) if below.privacy is Privacy.RELEASED else _tied(ending)
@@ -58,7 +58,7 @@ def finish(below: Relation, ending: Ending, context: Context) -> Table:
 
 
 def _owned(below: Relation, ending: Ending, ownership: Ownership, context: Context) -> Table:
-    """Rows of people: they have no order, and no end before the noise."""
+    """Return rows of people; they have no order and no limit before the noise."""
     exprs, qualify = _tied(ending)
     named = tuple(Named(f"c{i}", expr) for i, expr in enumerate(exprs))
     select = with_owner(Select(below.source, below.where, named, distinct=ending.distinct), ownership.owner)
@@ -76,16 +76,17 @@ def _owned(below: Relation, ending: Ending, ownership: Ownership, context: Conte
 
 
 def _tied(ending: Ending) -> tuple[tuple[Expr, ...], Expr | None]:
-    """The SELECT list and QUALIFY, with windows that give one result for the same rows in any order."""
+    """Return the SELECT list and QUALIFY, with windows whose result does not depend on the order of equal rows."""
     looked_at = [*ending.exprs, *([] if ending.qualify is None else [ending.qualify])]
     broken = with_ties_broken(looked_at)
     return tuple(broken[: len(ending.exprs)]), None if ending.qualify is None else broken[-1]
 
 
 def _windows_first(select: Select, condition: Expr | None, context: Context) -> tuple[Select, str]:
-    """Windows inside other functions, and QUALIFY: the windows become columns of an inner query.
+    """Turn windows inside other functions, and in QUALIFY, into columns of an inner query.
 
-    Some engines know no QUALIFY, and none a window inside TRY. The alias of the inner query comes along, or "".
+    Some engines have no QUALIFY, and none allows a window inside TRY. The alias of the inner query is returned, too, or
+    "".
     """
     exprs = [*(column.expr for column in select.columns), *(order.expr for order in select.order)]
     if condition is None and all(isinstance(expr, Window) or not has_window(expr) for expr in exprs):
@@ -119,14 +120,14 @@ def has_window(expr: Expr) -> bool:
 
 
 def _aliases(source: From | None) -> frozenset[str]:
-    """The relations that the columns of a SELECT can belong to."""
+    """Return the relations that the columns of a SELECT can belong to."""
     if isinstance(source, Join):
         return _aliases(source.left) | _aliases(source.right)
     return frozenset() if source is None else frozenset({source.alias})
 
 
 def _distinct(select: Select, context: Context) -> Select:
-    """SELECT DISTINCT; ORDER BY and LIMIT apply to what it leaves, so they go around it."""
+    """Bind SELECT DISTINCT; ORDER BY and LIMIT apply to its result, so they go around it."""
     if not select.order and select.limit is None and not select.offset:
         return replace(select, distinct=True)
     alias = context.alias()
@@ -149,7 +150,7 @@ Bind = Callable[[exp.Query, Environment, Around | None], Table]
 def bind_select(
     select: exp.Select, context: Context, environment: Environment, around: Around | None, bind: Bind
 ) -> Table:
-    """Bind one SELECT: the rows of FROM and WHERE, then groups, then the columns that it shows."""
+    """Bind one SELECT: the rows of FROM and WHERE, then groups, then the output columns."""
     check_clauses(select)
     plain = histograms_as_bins(semi_joins_as_conditions(select))
     return _SelectBinder(plain, context, environment, around, bind).bind()
@@ -157,7 +158,7 @@ def bind_select(
 
 @dataclass(frozen=True)
 class _SelectBinder:
-    """The stages of one SELECT. Each returns what the next ones need; nothing is set afterwards."""
+    """The stages of one SELECT. Each stage returns what the next ones need, and changes nothing later."""
 
     select: exp.Select
     context: Context
@@ -166,7 +167,7 @@ class _SelectBinder:
     bind_query: Bind
 
     def bind(self) -> Table:
-        """The table that the SELECT gives."""
+        """Return the table that the SELECT computes."""
         rows, scope = self._from()
         below, nester = self._where(rows, scope)
         shown = shown_columns(self.select, scope)
@@ -188,7 +189,7 @@ class _SelectBinder:
         return replace(table, outer=tuple(scope.outer), size=within_size(size))
 
     def _from(self) -> tuple[JoinedRows | None, RowScope]:
-        """The rows of FROM, and the names in them. Nested queries and windows are refused in its conditions."""
+        """Bind the rows of FROM, and the names in them. Nested queries and windows are refused in its conditions."""
         parent = self.around.scope if self.around else None
         scope = RowScope((), parent=parent, special_=Specials(Nester(self.context, self._nest)))
         origin = self.select.args.get("from_")
@@ -202,7 +203,7 @@ class _SelectBinder:
         return rows, replace(scope, items=rows.items, merged=rows.merged)
 
     def _where(self, rows: JoinedRows | None, scope: RowScope) -> tuple[Relation, Nester]:
-        """The rows that satisfy WHERE, and to whom they belong. Nested queries come last: they need the owner."""
+        """Bind the rows that satisfy WHERE, and their owner. Nested queries come last because they need the owner."""
         where = self.select.args.get("where")
         nodes = [] if where is None else list(where.this.flatten() if isinstance(where.this, exp.And) else [where.this])
         if where is not None and has_aggregate(where.this):
@@ -235,7 +236,7 @@ class _SelectBinder:
     def _pinned(
         self, conditions: list[Expr], ownership: Ownership, outer: Ownership, scope: RowScope
     ) -> tuple[list[Expr], Ownership]:
-        """Spell out that a nested query reads rows of the surrounding row's owner alone, where it does."""
+        """Add the condition that a nested query reads only rows of the outer row's owner, where it does."""
         facts = outer.facts.plus(ownership.facts)
         if not self.context.supposed(facts).same(term(ownership.owner), term(outer.owner)):
             return conditions, ownership
@@ -244,7 +245,7 @@ class _SelectBinder:
         return [*conditions, same], replace(ownership, owner=outer.owner, facts=facts, pinned=True)
 
     def _shows_keys(self, shown: Sequence[Shown], ownership: Ownership | None, binder: ScalarBinder) -> bool:
-        """SELECT DISTINCT over several people's rows is GROUP BY without aggregates."""
+        """Return whether SELECT DISTINCT over several people's rows is GROUP BY without aggregates."""
         distinct = self.select.args.get("distinct")
         if distinct is not None and distinct.args.get("on"):
             raise UnsupportedSQLError(
@@ -261,7 +262,7 @@ class _SelectBinder:
     def _grouped(
         self, binder: GroupBinder, below: Relation, shown: Sequence[Shown], *, distinct: bool
     ) -> tuple[Table, list[Nester]]:
-        """The table of the groups, and the nested queries above them. HAVING comes last, and has no windows."""
+        """Bind the table of the groups, and the nested queries above them. HAVING comes last, and has no windows."""
         groups = binder.groups(self.select, shown, distinct=distinct)
         privacy = Privacy.RELEASED if groups.mode is Mode.RELEASE else below.privacy
         person = binder.person(groups, below.ownership) if groups.mode is Mode.PERSON and below.ownership else None
@@ -284,7 +285,7 @@ class _SelectBinder:
         return replace(table, one_row=table.one_row or not groups.keys), [in_select, in_having]
 
     def _ending(self, shown: Sequence[Shown], binder: ScalarBinder, aliases: dict[str, Expr]) -> Ending:
-        """Everything above the rows or groups, bound."""
+        """Bind everything above the rows or groups."""
         exprs: list[Expr] = []
         for column in shown:
             exprs.append(binder.bind(column.node))
@@ -312,7 +313,7 @@ class _SelectBinder:
 
 
 def _position(node: exp.Literal, columns: int) -> int:
-    """The column at a position of ORDER BY; as a mere constant, a wrong one would order nothing."""
+    """The column at a position of ORDER BY; a wrong position is refused, since as a constant it would order nothing."""
     if not 1 <= int(node.this) <= columns:
         raise UnknownNameError(
             f"ORDER BY {node.this} names a column by its position, but the SELECT list has {columns}.",

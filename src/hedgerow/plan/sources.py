@@ -1,4 +1,4 @@
-"""Declared tables in FROM, with their columns as the catalog lets them be seen, and the path to their unit."""
+"""Declared tables in FROM, their visible columns, and the path to their unit."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -28,7 +28,7 @@ NAMING = frozenset({"this", "alias", "db", "catalog"})
 
 
 def declared_table(node: exp.Table, name: str, context: Context) -> JoinedRows:
-    """The declared table that `node` names. A table that the catalog does not declare does not exist."""
+    """Return the declared table that `node` names. A table that the catalog does not declare does not exist."""
     extra = [k for k, v in node.args.items() if k not in NAMING and v]
     table = None if extra or not all(isinstance(part, exp.Identifier) for part in node.parts) else _named(node, context)
     if table is None:
@@ -44,7 +44,7 @@ def declared_table(node: exp.Table, name: str, context: Context) -> JoinedRows:
 
 
 def _named(node: exp.Table, context: Context) -> DeclaredTable | None:
-    """The declared table with this name: of the current schema, unless the name says another one."""
+    """Return the declared table with this name: of the current schema, unless the name contains another one."""
     names = tables_named(context.schema, [part.name for part in node.parts])
     return next((context.catalog.tables[name] for name in names if name in context.catalog.tables), None)
 
@@ -52,7 +52,7 @@ def _named(node: exp.Table, context: Context) -> DeclaredTable | None:
 def _private(
     table: DeclaredTable, scan: Scan, item: Item, facts: Facts, context: Context, node: exp.Expr
 ) -> JoinedRows:
-    """The rows of a private table; where the unit is in another table, joined with it along the declared path."""
+    """Return the rows of a private table, joined along the declared path if the unit is in another table."""
     source: From = scan
     path: list[tuple[str, str]] = []
     here, alias = table, scan.alias
@@ -74,7 +74,7 @@ def _private(
 
 
 def on_path(here: DeclaredTable, alias: str, target: DeclaredTable, reached: str, context: Context) -> Expr:
-    """The condition of one step of a path: the columns of `here` equal those they point to."""
+    """Return the condition of one step of a path: the columns of `here` equal those they reference."""
     if not isinstance(here.unit, Through):
         raise InternalError("A path that leads nowhere.")
     condition: Expr | None = None
@@ -93,8 +93,9 @@ def _check_path(
 ) -> None:
     """Refuse a path whose columns are compared after a conversion.
 
-    Privacy: a key identifies one row as it is stored. Converted, two of its values may be one, and a row that points
-    there would have two owners.
+    Privacy: a key identifies one row as it is stored. After a conversion, two of its values may be equal, and a row
+    that
+    references them would have two owners.
     """
     left, right = (context.schema.tables[t.name].columns[n] for t, n in ((here, own), (target, other)))
     alike = left.type is not Type.DECIMAL or left.native == right.native
@@ -113,7 +114,7 @@ def _check_path(
 
 
 def read_column(table: DeclaredTable, name: str, alias: str, context: Context) -> Expr:
-    """A column that a path or a unit needs, whether or not queries may see it."""
+    """Return a column that a path or a unit needs, even if queries may not see it."""
     declared = context.schema.tables[table.name].columns[name]
     return _typed(_column(declared, table, {}, alias), table, declared)
 
@@ -131,10 +132,10 @@ def limits(table: DeclaredTable, context: Context) -> ContributionLimits:
 
 
 def _enforced(table: DeclaredTable, context: Context) -> bool:
-    """True if the database itself enforces one row per unit, as units are told apart.
+    """Return True if the database itself enforces one row per unit, by the same comparison of units.
 
-    It compares stored values byte by byte; a unit that is read through a cast, or compared by a collation, may be
-    several of those.
+    It compares stored values bytewise; a unit that is read through a cast, or compared by a collation, may have several
+    stored values.
     """
     if not isinstance(table.unit, str):
         return False
@@ -146,7 +147,7 @@ def _enforced(table: DeclaredTable, context: Context) -> bool:
 
 
 def visible(table: DeclaredTable, declared: SchemaTable, alias: str, name: str, context: Context) -> Item:
-    """The columns that may be used, by folded name, and the names of those that may not."""
+    """Return the usable columns, by folded name, and the names of the others."""
     narrowed = context.narrowed()
     context.bounded |= {fold(column) for column in declared.columns}
     shown: dict[str, Expr] = {}
@@ -193,7 +194,7 @@ def _narrow(name: str, owners: Range, narrower: tuple[float, float]) -> Range:
 
 
 def _typed(column: Column, table: DeclaredTable, declared: SchemaColumn) -> Expr:
-    """The column, read through the type that the owner imposed on it."""
+    """Return the column, read through the type that the catalog declares for it."""
     cast, zone = imposed(table, declared), zone_of(table, declared)
     if zone is None:
         return column if cast is None else coerce.call(cast, [column])
@@ -203,7 +204,7 @@ def _typed(column: Column, table: DeclaredTable, declared: SchemaColumn) -> Expr
 
 
 def nullable(columns: Mapping[str, Expr]) -> dict[str, Expr]:
-    """The columns of the side of an outer join that may be missing; NULL is then one more key than those declared."""
+    """The columns of the side of an outer join that may be missing; NULL is then a key besides the declared ones."""
     return {name: _nullable(expr) for name, expr in columns.items()}
 
 
@@ -237,12 +238,14 @@ def _unknown(node: exp.Table, context: Context) -> HedgerowError:
 def without_detours(
     rows: JoinedRows, ownership: Ownership, added: Sequence[Expr], context: Context
 ) -> tuple[From, Ownership, tuple[Expr, ...]]:
-    """The tree, its owner and the added conditions without those added scans for which the query has one of its own.
+    """Return the tree, owner and added conditions without those added scans for which the query has one of its own.
 
-    A scan of the query can stand for an added one if it fulfils the condition of the same step of the path wherever a
-    row of the source is there. Paths are shortened from their far end: nearer tables may still be needed to get there.
+    A scan of the query can replace an added one if it satisfies the condition of the same step of the path wherever a
+    row
+    of the source is present. Paths are shortened from their far end: nearer tables may still be needed to get there.
 
-    Privacy: the leaf's row then belongs to whom the query's own scan leads to, by the condition that the catalog
+    Privacy: the leaf's row then belongs to the owner that the query's own scan leads to, by the condition that the
+    catalog
     declares. That holds whether or not the key is unique; where it is, the added join neither adds nor drops a row.
     """
     source, owner, conditions = rows.source, ownership.owner, tuple(added)
@@ -262,7 +265,7 @@ def _names(owner: Expr, alias: str) -> bool:
 
 
 def _always(source: From, private: PrivateSource) -> bool:
-    """True if every row holds a row of the source; where it is missing its owner is, who may not become another's."""
+    """True if every row contains a row of the source; a missing source has no owner and may not get another's."""
     if isinstance(source, Join) and source.kind in {"inner", "cross"}:
         return _always(source.left, private) or _always(source.right, private)
     if isinstance(source, Join):
@@ -271,7 +274,7 @@ def _always(source: From, private: PrivateSource) -> bool:
 
 
 def _stand_ins(private: PrivateSource, source: From, ownership: Ownership, context: Context) -> Mapping[str, str]:
-    """For each added scan of the leaf the scan of the query that makes the same step, from the leaf outwards."""
+    """Return, for each added scan of the leaf, the query's scan that makes the same step, from the leaf outwards."""
     if private.row is None or not private.path:
         return {}
     classes = context.classes(ownership.facts, frozenset({private.row[0]}))
@@ -315,13 +318,13 @@ def _replaced(source: From, alias: str, other: str) -> From:
 
 
 def _is_same(condition: Expr, owner: Expr) -> bool:
-    """True if a condition says that the owner equals itself: two that were compared are now one."""
+    """Return True if a condition says that the owner equals itself, because two scans became one."""
     fact = equality_of(condition)
     return fact is not None and fact.strict and fact.left == fact.right == term(owner)
 
 
 def _tidy(source: From, owner: Expr) -> From:
-    """The tree without conditions that say nothing; rows without an owner never count."""
+    """Return the tree without conditions that are always true; rows without an owner never count."""
     if not isinstance(source, Join):
         return source
     left, right = _tidy(source.left, owner), _tidy(source.right, owner)

@@ -1,4 +1,4 @@
-"""Syntax and its meaning: tables of plain functions, positions in the text, and hints for what is refused."""
+"""Syntax and its meaning: tables of plain functions, positions in the text, and hints for refused syntax."""
 
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
@@ -76,13 +76,13 @@ IGNORED = frozenset(
     {"typed", "safe", "big_int", "_type", "return_type", "binary", "requires_string"}
     | {"casts_non_integer_decimals", "fractions_supported", "input_type_preserved"}
 )
-"""Marks the parser leaves on nodes; they ask for nothing."""
+"""Marks that the parser leaves on nodes; they have no effect."""
 
 
 def arguments_of(node: exp.Expr, names: tuple[str, ...], *, ordered: bool = True) -> list[exp.Expr] | None:
-    """The arguments in order, up to the first that is missing; None where the node carries others.
+    """Return the arguments in order, up to the first that is missing; None where the node has other arguments.
 
-    Not `ordered`: any of them may be missing.
+    Without `ordered`, any of them may be missing.
     """
     extra = [k for k, v in node.args.items() if k not in names and k not in IGNORED and v not in (None, [], False)]
     if extra:
@@ -93,12 +93,12 @@ def arguments_of(node: exp.Expr, names: tuple[str, ...], *, ordered: bool = True
 
 
 def dialect_of(node: exp.Expr) -> str:
-    """The dialect that the node was written in; what we made ourselves is DuckDB's."""
+    """Return the dialect that the node was written in; nodes of our own are DuckDB's."""
     return str(node.meta.get("dialect", "duckdb"))
 
 
 def span_of(node: exp.Expr) -> Span | None:
-    """Position of the node in the text, as far as the parser remembers it."""
+    """Return the position of the node in the text, as far as the parser records it."""
     positions = [n.meta for n in node.walk() if "start" in n.meta]
     if not positions:
         return None
@@ -145,7 +145,7 @@ OTHER_NAMES: Mapping[str, str] = {
     "TOP": "LIMIT 10 at the end of the query",
     "ROWNUM": "LIMIT 10 at the end of the query",
 }
-"""Functions of other dialects and languages, and what to write instead."""
+"""Functions of other dialects and languages, with their replacements."""
 
 COMMON = (
     *("COUNT", "SUM", "AVG", "MIN", "MAX", "MEDIAN", "QUANTILE", "STDDEV", "VARIANCE", "CORR", "MODE", "HISTOGRAM"),
@@ -170,7 +170,7 @@ AGGREGATES = (
     *("COUNT", "SUM", "AVG", "MIN", "MAX", "MEDIAN", "QUANTILE", "MODE", "HISTOGRAM", "STDDEV", "VARIANCE"),
     *("COVAR_POP", "CORR", "REGR_SLOPE", "RATIO", "RELATIVE_RISK", "ODDS_RATIO", "RISK_DIFFERENCE"),
 )
-"""Aggregates over people, by the names that are known best."""
+"""Aggregates over people, by their best-known names."""
 
 UNITS = frozenset({"YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE", "SECOND"})
 VOLATILE_COLUMNS = frozenset({"SYSDATE", "SYSTIMESTAMP", "TODAY", "GETDATE"})
@@ -186,12 +186,12 @@ def function_name(node: exp.Expr) -> str | None:
 
 
 def is_available(name: str) -> bool:
-    """True if the function is available, so that only its arguments can be at fault."""
+    """Return True if the function is available, so that only its arguments can be wrong."""
     return name in COMMON or name in AGGREGATES or name in {"DATEDIFF", "DATEPART"}
 
 
 def function_hint(node: exp.Expr) -> str | None:
-    """Hint for a function that is not available; None where nothing is known."""
+    """Return a hint for a function that is not available; None where there is none."""
     name = function_name(node)
     if name is None:
         return _syntax_hint(node)
@@ -217,7 +217,7 @@ def _syntax_hint(node: exp.Expr) -> str | None:
 
 
 def column_hint(node: exp.Column, columns: Iterable[str]) -> str:
-    """Hint for a column that does not exist, where `columns` do."""
+    """Return a hint for a column that does not exist, given the existing `columns`."""
     known = list(dict.fromkeys(columns))
     if any(sign in node.name for sign in CURLY):
         return "Write text in straight single quotes: 'north'."
@@ -238,7 +238,7 @@ def column_hint(node: exp.Column, columns: Iterable[str]) -> str:
 
 
 def name_hint(name: str, names: Iterable[str], begin: str) -> str:
-    """The name that comes close, or all names there are, cut off where they are many."""
+    """Return the closest name, or all names, shortened where there are many."""
     known = {known_name.lower(): known_name for known_name in names}
     close = get_close_matches(name.lower(), known, n=1)
     if close:
@@ -248,12 +248,12 @@ def name_hint(name: str, names: Iterable[str], begin: str) -> str:
 
 
 def table_hint(name: str, tables: Iterable[str]) -> str:
-    """Hint for a table that does not exist, where `tables` do."""
+    """Return a hint for a table that does not exist, given the existing `tables`."""
     return name_hint(name, tables, "The tables are")
 
 
 def _alias_hint(node: exp.Column) -> str | None:
-    """The column is a name given in SELECT, which WHERE and ON do not know."""
+    """Return a hint if the column is an alias of SELECT, which WHERE and ON cannot use."""
     select = node.find_ancestor(exp.Select)
     clause = node.find_ancestor(exp.Where, exp.Join, exp.Select)
     if select is None or isinstance(clause, exp.Select) or node.args.get("table"):
@@ -272,5 +272,5 @@ def _condition(node: exp.Expr) -> exp.Expr:
 
 
 def _is_compared(node: exp.Expr) -> bool:
-    """True if the node is where a constant usually is: right of a comparison, or in a list."""
+    """Return True if the node is where a constant usually is: right of a comparison, or in a list."""
     return isinstance(node.parent, exp.Predicate | exp.In) and node.arg_key != "this"

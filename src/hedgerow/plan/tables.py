@@ -1,4 +1,4 @@
-"""Finished queries: the columns that they offer to the query around them, and the names that WITH gives them."""
+"""Finished queries: the columns that they offer to the outer query, and the names that WITH gives them."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -30,7 +30,7 @@ class Environment:
         return self.tables.get(fold(name))
 
     def extended(self, with_: exp.With | None, bind: Callable[[exp.Query, "Environment"], Table]) -> "Environment":
-        """With the queries of a WITH clause, each of which sees those before it. Each is bound once."""
+        """Return the environment with the queries of a WITH clause; each sees those before it and is bound once."""
         if with_ is None:
             return self
         if with_.args.get("recursive") and any(_names_itself(cte) for cte in with_.expressions):
@@ -89,7 +89,7 @@ OWNER = "o"
 
 
 def described(name: str, expr: Expr) -> Column:
-    """The column that an expression becomes."""
+    """Return the column that an expression becomes."""
     inner = expr.arguments[0] if isinstance(expr, Call) and expr.function.startswith("imposed_") else expr
     base = inner if isinstance(inner, Column) else None
     return Column(
@@ -104,7 +104,7 @@ def described(name: str, expr: Expr) -> Column:
 
 
 def plain_table(source: From, columns: Sequence[Column], names: tuple[str, ...]) -> Table:
-    """All columns of a public relation, as they are."""
+    """Return all columns of a public relation."""
     named = tuple(Named(f"c{i}", column) for i, column in enumerate(columns))
     return Table(Select(source, (), named), Privacy.PUBLIC, names, tuple(described(n.name, n.expr) for n in named))
 
@@ -112,7 +112,7 @@ def plain_table(source: From, columns: Sequence[Column], names: tuple[str, ...])
 def owned_table(
     query: Query, names: tuple[str, ...], exprs: Sequence[Expr], ownership: Ownership, context: Context
 ) -> Table:
-    """Rows with owners: what is shown of them, and which of it is the owner."""
+    """Return rows with owners: their output columns, and which of these are the owner."""
     columns = tuple(described(f"c{i}", expr) for i, expr in enumerate(exprs))
     at = frozenset(i for i, expr in enumerate(exprs) if is_owner(expr, ownership, context))
     named = [*((f"c{i}", expr) for i, expr in enumerate(exprs)), (OWNER, ownership.owner)]
@@ -121,7 +121,7 @@ def owned_table(
 
 
 def whole(table: Table, node: exp.Expr) -> Table:
-    """The table, refused where LIMIT has cut rows of people off before they are aggregated."""
+    """Return the table, and refuse it if LIMIT cut off rows of people before their aggregation."""
     if table.cut_off:
         raise UnsupportedSQLError(
             "LIMIT before the aggregation would choose among people.",
@@ -139,7 +139,7 @@ def with_owner(select: Select, owner: Expr) -> Select:
 
 
 def unique_names(names: Sequence[str]) -> tuple[str, ...]:
-    """The names with a number behind each repetition, so that every column can be asked for."""
+    """Return the names, with a number appended to each repetition, so that every column has a unique name."""
     seen: dict[str, int] = {}
     unique = []
     for name in names:

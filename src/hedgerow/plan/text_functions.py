@@ -29,14 +29,14 @@ from hedgerow.plan.syntax import dialect_of, span_of
 LONGEST_PATTERN = 500
 MOST_REPEATS = 1_000
 FEW = 2
-"""So many % are looked for one after the other by LIKE itself without going back often."""
+"""Number of % wildcards up to which LIKE itself matches without much backtracking."""
 
 _lock = threading.Lock()
 _connection: list[duckdb.DuckDBPyConnection] = []
 
 
 def like(value: Expr, pattern: str, escape: str, node: exp.Like | exp.ILike) -> Expr:
-    """`value LIKE pattern ESCAPE escape`; `escape` is empty or one sign."""
+    """Return `value LIKE pattern ESCAPE escape`; `escape` is empty or one character."""
     items = _like_items(pattern, escape, node)
     blind = isinstance(node, exp.ILike)
     escaped = bool(escape) and escape in pattern
@@ -49,7 +49,7 @@ def like(value: Expr, pattern: str, escape: str, node: exp.Like | exp.ILike) -> 
 
 
 def _like_items(pattern: str, escape: str, node: exp.Expr) -> list[str]:
-    """The pattern as wildcards `%`, `_` and literal signs, the latter marked by a leading `=`."""
+    """Return the pattern as wildcards `%`, `_` and literal characters, the latter marked by a leading `=`."""
     items, at = list[str](), 0
     while at < len(pattern):
         sign = pattern[at]
@@ -70,7 +70,7 @@ def _as_regexp(value: Expr, items: list[str], *, blind: bool, node: exp.Expr) ->
 
 
 def checked(pattern: str, node: exp.Expr) -> str:
-    """The pattern, if the engine can read it and it is of moderate size."""
+    """Return the pattern, if the engine can read it and it is not too large."""
     if len(pattern) > LONGEST_PATTERN or "\x00" in pattern:
         raise bad_pattern(node, f"it is longer than {LONGEST_PATTERN} characters")
     repeats = 1
@@ -86,13 +86,13 @@ def checked(pattern: str, node: exp.Expr) -> str:
 
 
 def groups(pattern: str) -> int:
-    """Number of groups of a checked pattern; more than nine cannot be named, and are not counted."""
+    """Return the number of groups of a checked pattern; groups after the ninth cannot be named and are not counted."""
     named = (n for n in range(9, 0, -1) if _tried("SELECT regexp_replace('', $1, $2)", [pattern, f"\\{n}"]) is not None)
     return next(named, 0)
 
 
 def replacement(pattern: str, written: str, node: exp.Expr) -> str:
-    """The replacement of a match, if all groups that it names exist."""
+    """Return the replacement of a match, if all groups that it names exist."""
     if len(written) > 100 or _tried("SELECT regexp_replace('', $1, $2)", [pattern, written]) is None:
         raise bad_pattern(node, r"its replacement is too long, or names a group (\1, \2) that does not exist")
     return written
@@ -109,7 +109,7 @@ def bad_pattern(node: exp.Expr, why: str) -> UnsupportedSQLError:
 
 
 def _tried(sql: str, values: list[str]) -> object | None:
-    """The row that a query over constants gives in a database of its own; None if it fails. No data is near."""
+    """Return the row of a query over constants in an empty database; None if it fails. It reads no data."""
     with _lock:
         if not _connection:
             _connection.append(duckdb.connect(":memory:", config={"enable_external_access": "false", "threads": "1"}))
@@ -129,7 +129,7 @@ def as_text(expr: Expr) -> Expr:
 
 
 def _concat(node: exp.Concat, binder: Binder) -> Expr:
-    """In some dialects CONCAT passes over NULL, in others it does not; the parser says which is meant."""
+    """Bind CONCAT, which skips NULL in some dialects; the parser says which is meant."""
     parts = [as_text(binder.bind(n)) for n in node.expressions]
     if node.args.get("coalesce"):
         return coerce.call("concat_present", parts, span_of(node))
@@ -157,7 +157,7 @@ def _trim(node: exp.Trim, binder: Binder) -> Expr:
 
 
 def _substring(node: exp.Substring, binder: Binder) -> Expr:
-    """Positions count from 1; what comes before 1 means different things in different dialects."""
+    """Bind SUBSTRING. Positions count from 1; a start below 1 has different meanings in different dialects."""
     value, start = as_text(binder.bind(node.this)), binder.bind(node.args["start"])
     length = None if node.args.get("length") is None else binder.bind(node.args["length"])
     dialect = dialect_of(node)
@@ -248,7 +248,7 @@ def _escaped(node: exp.Escape, binder: Binder) -> Expr:
 
 
 def _matched(node: exp.Like | exp.ILike, escape: str, binder: Binder) -> Expr:
-    """LIKE. SQLite does not tell ASCII letters by case; elsewhere LIKE does, and ILIKE does not."""
+    """Bind LIKE. SQLite ignores the case of ASCII letters; elsewhere LIKE is case-sensitive and ILIKE is not."""
     value = as_text(binder.bind(node.this))
     pattern = constant_text(binder.bind(node.expression), node, "What LIKE looks for")
     if isinstance(node, exp.Like) and dialect_of(node) == "sqlite":
@@ -283,11 +283,11 @@ _TEXTS: Handlers = {
 
 
 FLAGS = {"i": "i", "c": "", "s": "s", "g": "", "e": ""}
-"""Flags that are understood and how a pattern spells them; `g` and `e` are looked at where they mean something."""
+"""Supported flags and how a pattern spells them; `g` and `e` are handled where they have a meaning."""
 
 
 def _pattern(node: exp.Expr, written: exp.Expr, binder: Binder, flags: str = "") -> str:
-    """The checked pattern, flags included; in PostgreSQL a dot also stands for the end of a line."""
+    """Return the checked pattern, flags included; in PostgreSQL a dot also matches the end of a line."""
     pattern = constant_text(binder.bind(written), node, "A regular expression")
     if any(flag not in FLAGS for flag in flags):
         raise unsupported(node, hint="The flags i, c, s and g are available.")
@@ -319,7 +319,7 @@ def _full(node: exp.RegexpFullMatch, binder: Binder) -> Expr:
 
 
 def _extract(node: exp.RegexpExtract | exp.RegexpSubstr, binder: Binder) -> Expr:
-    """DuckDB and Spark give the empty text where nothing matches, the others NULL."""
+    """Bind REGEXP_EXTRACT: DuckDB and Spark return the empty text where nothing matches, other dialects NULL."""
     pattern = _pattern(node, node.expression, binder, _flags(node, binder, "parameters"))
     dialect, count = dialect_of(node), groups(pattern)
     given = node.args.get("group")
@@ -339,7 +339,7 @@ def _extract(node: exp.RegexpExtract | exp.RegexpSubstr, binder: Binder) -> Expr
 
 
 def _regexp_replace(node: exp.RegexpReplace, binder: Binder) -> Expr:
-    """DuckDB and PostgreSQL replace the first match unless told otherwise, the others all of them."""
+    """Bind REGEXP_REPLACE: DuckDB and PostgreSQL replace the first match by default, other dialects all matches."""
     flags = _flags(node, binder, "modifiers")
     pattern = _pattern(node, node.expression, binder, flags)
     given = node.args.get("replacement")
@@ -353,7 +353,7 @@ def _regexp_replace(node: exp.RegexpReplace, binder: Binder) -> Expr:
 
 
 def _similar(node: exp.SimilarTo, binder: Binder) -> Expr:
-    """In DuckDB the pattern is a regular expression; in the standard, % and _ are its wildcards."""
+    """Bind SIMILAR TO: in DuckDB the pattern is a regular expression; in the standard, % and _ are its wildcards."""
     written = constant_text(binder.bind(node.expression), node, "What SIMILAR TO looks for")
     if dialect_of(node) == "duckdb":
         pattern = checked(written, node)

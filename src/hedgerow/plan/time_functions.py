@@ -44,7 +44,7 @@ Steps = list[tuple[Expr, str]]
 
 
 def unit_name(written: str) -> str:
-    """Our name of a unit; empty where there is none."""
+    """Return our name of a unit; empty if it is unknown."""
     lowered = written.lower()
     for name in (lowered, lowered.removesuffix("s")):
         known = UNIT_ALIASES.get(name, name)
@@ -54,7 +54,7 @@ def unit_name(written: str) -> str:
 
 
 def steps(node: exp.Expr | None, binder: Binder, sign: int = 1) -> Steps | None:
-    """The interval that `node` is, or None where it is none that we can read."""
+    """Return the interval that `node` is, or None if it cannot be read as one."""
     if isinstance(node, exp.Paren):
         return steps(node.this, binder, sign)
     if isinstance(node, exp.Neg):
@@ -104,7 +104,7 @@ def _of_unit(value: exp.Expr, unit: str, binder: Binder, sign: int) -> Steps | N
 
 
 def _multiple(node: exp.Mul, binder: Binder, sign: int) -> Steps | None:
-    """`n * INTERVAL '1 day'`, either way round."""
+    """Return `n * INTERVAL '1 day'`, in either order."""
     for factor, interval in ((node.this, node.expression), (node.expression, node.this)):
         inner_steps = steps(interval, binder, sign)
         if inner_steps is not None and len(inner_steps) == 1:
@@ -118,7 +118,7 @@ UTC = zones.DEFAULT
 
 
 def in_zone(value: Expr, source: str, target: str) -> Expr:
-    """A date and time of one zone in another one."""
+    """Convert a date and time of one zone to another zone."""
     return coerce.call("in_zone", [value, text(source), text(target)])
 
 
@@ -134,7 +134,7 @@ def shown_in(expr: Call, zone: str) -> Expr:
 
 
 def read_instant(column: Expr, zone: str) -> Expr:
-    """A column of points in time, in a zone: as the database has them, or as ISO 8601 writes them.
+    """Read a column of points in time in a zone: as stored by the database, or from ISO 8601 text.
 
     Text without an offset is a date and time in the zone.
     """
@@ -147,7 +147,7 @@ def read_instant(column: Expr, zone: str) -> Expr:
 
 
 def at_utc(expr: Expr) -> Expr:
-    """A point in time at UTC; any other expression as it is."""
+    """Return a point in time at UTC; any other expression is unchanged."""
     return shown_in(expr, UTC) if isinstance(expr, Call) and is_instant(expr) else expr
 
 
@@ -165,7 +165,7 @@ def zone_name(node: exp.Expr, binder: Binder) -> str:
 
 
 def _at_time_zone(node: exp.AtTimeZone, binder: Binder) -> Expr:
-    """A point in time as date and time there; a date and time there as a point in time."""
+    """Bind AT TIME ZONE: a point in time becomes a local date and time, and a local date and time a point in time."""
     value, zone = binder.bind(node.this), zone_name(node.args["zone"], binder)
     if isinstance(value, Call) and is_instant(value):
         return coerce.call("cast_timestamp", [shown_in(value, zone)])
@@ -209,18 +209,18 @@ EXACT_ONLY = {"millisecond": {"duckdb"}, "microsecond": {"duckdb", "postgres"}}
 """Parts that mean something else in the other dialects."""
 
 TEXT_IS_TIME = frozenset({"sqlite", "spark"})
-"""Dialects in which functions of dates read text."""
+"""Dialects in which date functions read text."""
 
 
 def timestamp(expr: Expr, dialect: str) -> Expr:
-    """A date or moment: text constants are read, columns of text only where the dialect does so."""
+    """Return a date or timestamp: text constants are read, text columns only where the dialect reads them."""
     if isinstance(expr, Literal) and isinstance(expr.value, str):
         return literals.timestamp(expr.value, Type.DATE if len(expr.value) <= 10 else Type.TIMESTAMP)
     return coerce.call("cast_timestamp", [expr]) if expr.type is Type.TEXT and dialect in TEXT_IS_TIME else expr
 
 
 def part(written: str, value: Expr, node: exp.Expr, *, extracted: bool = True) -> Expr | None:
-    """The part of that name; None where it is not known. `extracted`: by EXTRACT, not by a function of its name."""
+    """Return the part of that name; None if it is unknown. `extracted`: by EXTRACT, not by a function of its name."""
     dialect, name = dialect_of(node), written.lower()
     known = PART_ALIASES.get(name) or unit_name(name)
     if name.startswith("epoch"):
@@ -273,7 +273,7 @@ def _extract(node: exp.Extract, binder: Binder) -> Expr | None:
 
 
 def age(node: exp.Anonymous, binder: Binder) -> Expr | None:
-    """The full years of AGE(end, start)."""
+    """Return the full years of AGE(end, start)."""
     if len(node.expressions) != 2:
         return None
     ends = [timestamp(binder.bind(n), dialect_of(node)) for n in node.expressions]
@@ -310,7 +310,7 @@ FUNCTIONS: dict[type[exp.Expr], str] = {
     exp.Second: "second",
 }
 NAMED = ("WEEKDAY", "ISOYEAR", "DECADE", "CENTURY", "MILLISECOND", "MICROSECOND", "WEEKISO", "DAYOFWEEKISO")
-"""Functions of parts that the parser does not know."""
+"""Functions of date parts that the parser does not know."""
 
 _PARTS: Handlers = {
     exp.Extract: (("this", "expression"), _extract),
@@ -325,10 +325,10 @@ OF_DAYS = frozenset({"year", "quarter", "month", "week", "day"})
 WEEKDAYS = ("MONDAY", "TUESDAY", "WEDNESDAY", "THURSDAY", "FRIDAY", "SATURDAY", "SUNDAY")
 COUNTS_BORDERS = frozenset({"duckdb", "snowflake", "bigquery"})
 COUNTS_ELAPSED = frozenset({"spark"})
-"""Dialects whose DATEDIFF counts the borders of a unit that are crossed, or full units. The others have none."""
+"""Dialects whose DATEDIFF counts crossed unit boundaries, or full units. The others have no DATEDIFF."""
 
 ORIGINS = {True: datetime(2000, 1, 1), False: datetime(2000, 1, 3)}  # noqa: DTZ001 - dates have no zone here
-"""The origins of DuckDB's buckets: of widths in months, and of all others."""
+"""The origins of DuckDB's buckets: for widths in months, and for all other widths."""
 
 WIDEST = 1_000_000
 MICROSECONDS = {
@@ -341,7 +341,7 @@ MICROSECONDS = {
 
 
 def _unit(node: exp.Expr | None) -> tuple[str, int]:
-    """The unit, and on which weekday (0: Monday) its weeks begin; a unit that is not known is empty."""
+    """Return the unit, and the first weekday (0: Monday) of its weeks; an unknown unit is empty."""
     if isinstance(node, exp.WeekStart):
         name = node.this.name.upper()
         return ("week", WEEKDAYS.index(name)) if name in WEEKDAYS else ("", 0)
@@ -350,7 +350,7 @@ def _unit(node: exp.Expr | None) -> tuple[str, int]:
 
 
 def shifted(value: Expr, interval: Steps, node: exp.Expr) -> Expr:
-    """The date or moment moved by an interval. A date moved by days or more stays a date."""
+    """Shift a date or timestamp by an interval. A date shifted by whole days stays a date."""
     moved = value
     for number, unit in interval:
         moved = coerce.call(f"shift_{unit}", [moved, number], span_of(node))
@@ -388,7 +388,7 @@ def _difference(node: exp.DateDiff | exp.TimestampDiff | exp.DatetimeDiff, binde
 
 
 def _weeks(ends: list[Expr], node: exp.Expr) -> Expr:
-    """Number of Mondays between two dates; DuckDB itself counts full weeks."""
+    """Return the number of Mondays between two dates; DuckDB itself counts full weeks."""
     mondays = [coerce.call("trunc_week", [end], span_of(node)) for end in ends]
     return coerce.call("divide_whole", [coerce.call("difference_day", mondays), whole(7)])
 
@@ -403,7 +403,7 @@ def elapsed(node: exp.Anonymous, binder: Binder) -> Expr | None:
 
 
 def _add(sign: int, node: exp.Expr, binder: Binder) -> Expr | None:
-    """DATE_ADD and its kin: an interval, or a number and a unit (days, where none is given)."""
+    """Bind DATE_ADD and similar functions: an interval, or a number and a unit (days by default)."""
     value = timestamp(binder.bind(node.this), dialect_of(node))
     interval = steps(node.expression, binder, sign)
     if interval is None:
@@ -421,7 +421,7 @@ def _count(number: Expr, sign: int) -> Expr:
 
 
 def date_add(node: exp.Anonymous, binder: Binder) -> Expr | None:
-    """DATEADD('month', 3, d), where the parser does not know it."""
+    """Bind DATEADD('month', 3, d), which the parser does not know."""
     if len(node.expressions) != 3:
         return None
     unit = unit_name(str(node.expressions[0].name))
@@ -434,7 +434,7 @@ def _add_months(node: exp.AddMonths, binder: Binder) -> Expr:
 
 
 def by_interval(node: exp.Add | exp.Sub, binder: Binder) -> Expr | None:
-    """Date plus or minus an interval; None where no side is an interval."""
+    """Return a date plus or minus an interval; None if neither side is an interval."""
     sign = 1 if isinstance(node, exp.Add) else -1
     interval, value = steps(node.expression, binder, sign), node.this
     if interval is None and sign > 0:
@@ -443,7 +443,7 @@ def by_interval(node: exp.Add | exp.Sub, binder: Binder) -> Expr | None:
 
 
 def of_dates(node: exp.Add | exp.Sub, left: Expr, right: Expr) -> Expr | None:
-    """Date plus or minus days, and date minus date; None where neither side is a date."""
+    """Return a date plus or minus days, or the difference of two dates; None if neither side is a date."""
     sign = 1 if isinstance(node, exp.Add) else -1
     if left.type is Type.DATE and right.type is Type.INTEGER:
         return shifted(left, [(_count(right, sign), "day")], node)
@@ -455,7 +455,7 @@ def of_dates(node: exp.Add | exp.Sub, left: Expr, right: Expr) -> Expr | None:
 
 
 def lengths(nodes: Sequence[exp.Expr], binder: Binder) -> list[Expr] | None:
-    """The difference of two moments and a constant interval, to be compared: both in microseconds. None: not so."""
+    """Return a difference of timestamps and a constant interval, both in microseconds, for a comparison; or None."""
     inner = [node.unnest() for node in nodes]
     intervals = [steps(node, binder) if isinstance(node, exp.Interval) else None for node in inner]
     if len(inner) != 2 or not any(isinstance(node, exp.Sub) for node in inner) or not any(intervals):
@@ -496,7 +496,7 @@ def _days(left: Expr, right: Expr, node: exp.Expr) -> Expr:
 
 
 def _bucket(node: exp.DateBin, binder: Binder) -> Expr | None:
-    """TIME_BUCKET and DATE_BIN: a constant width of one unit, and where the first bucket begins."""
+    """Bind TIME_BUCKET and DATE_BIN: a constant width of one unit, and the start of the first bucket."""
     width = node.this if not isinstance(node.this, exp.Literal) else exp.Interval(this=node.this)
     widths = steps(width, binder)
     origin = node.args.get("unit") or node.args.get("origin")
@@ -509,7 +509,7 @@ def _bucket(node: exp.DateBin, binder: Binder) -> Expr | None:
 
 
 def bucket(node: exp.Expr, value: Expr, width: tuple[Expr, str], origin: Expr | None) -> Expr | None:
-    """The bucket that a moment falls into; a date stays a date where the width is of days."""
+    """Return the bucket of a timestamp; a date stays a date if the width is in days."""
     number, unit = width
     if not isinstance(number, Literal) or not isinstance(number.value, int) or not 0 < number.value <= WIDEST:
         raise unsupported(node, hint="The width of a bucket is a constant above zero, as in INTERVAL '15 minutes'.")

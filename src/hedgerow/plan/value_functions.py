@@ -94,7 +94,7 @@ def _decode(node: exp.DecodeCase, binder: Binder) -> Expr | None:
 
 
 def _extreme(name: str, node: exp.Least | exp.Greatest, binder: Binder) -> Expr:
-    """Some dialects pass over NULL, in others one NULL makes all NULL; the parser says which is meant."""
+    """Bind GREATEST and LEAST: some dialects skip NULL, in others one NULL makes the result NULL; the parser says which."""
     arguments = coerce.unify([binder.bind(n) for n in [node.this, *node.expressions]], span_of(node))
     value = coerce.call(name, arguments, span_of(node))
     return value if node.args.get("ignore_nulls", True) else strict(arguments, value)
@@ -139,7 +139,7 @@ CASTS = {
     "BOOLEAN": "cast_boolean",
 }
 DECIMALS = {"duckdb": (18, 3), "spark": (10, 0), "snowflake": (38, 0)}
-"""DECIMAL without digits; in the other dialects it has as many as it needs."""
+"""Dialects in which DECIMAL without digits has fixed digits; in the others it has as many as it needs."""
 
 
 def _cast(node: exp.Cast, binder: Binder) -> Expr:
@@ -163,7 +163,7 @@ def _cast(node: exp.Cast, binder: Binder) -> Expr:
 
 
 def _instant(value: Expr, node: exp.Cast, binder: Binder) -> Expr:
-    """A point in time: text as it says itself, and a date and time as one in the time zone of the catalog."""
+    """Return a point in time: text with its own offset, and a date and time in the time zone of the catalog."""
     if isinstance(value, Literal) and isinstance(value.value, str):
         return literals.timestamp(value.value, Type.TIMESTAMP, binder.zone)
     if value.type is Type.TEXT:
@@ -172,7 +172,7 @@ def _instant(value: Expr, node: exp.Cast, binder: Binder) -> Expr:
 
 
 def to_whole(value: Expr, dialect: str) -> Expr:
-    """The value as a whole number: cut in Spark and SQLite, rounded elsewhere (halves to even, or away from zero)."""
+    """The value as a whole number: truncated in Spark and SQLite, rounded elsewhere (half to even, or away from 0)."""
     if value.type in {Type.FLOAT, Type.DECIMAL} and dialect in {"spark", "sqlite"}:
         value = coerce.call("trunc", [value])
     elif value.type is Type.FLOAT and dialect in {"bigquery", "snowflake"}:
@@ -181,7 +181,7 @@ def to_whole(value: Expr, dialect: str) -> Expr:
 
 
 def _shortened(value: Expr, node: exp.Cast) -> Expr:
-    """VARCHAR(n) cuts in PostgreSQL; elsewhere the length is not looked at."""
+    """Return VARCHAR(n), which truncates in PostgreSQL; other dialects ignore the length."""
     sizes = [s.name for s in node.to.expressions]
     if dialect_of(node) != "postgres" or len(sizes) != 1 or not sizes[0].isdigit() or len(sizes[0]) > 8:
         return value
@@ -219,7 +219,7 @@ MOST_BINS = 1_000_000
 
 
 def _divide(node: exp.Div, binder: Binder) -> Expr:
-    """`/` is whole between whole numbers in some dialects; the parser says in which."""
+    """Bind `/`, which divides whole numbers without a remainder in some dialects; the parser says in which."""
     arguments = [coerce.to_number(binder.bind(n)) for n in (node.this, node.expression)]
     both_whole = node.args.get("typed") and all(a.type is Type.INTEGER for a in arguments)
     return coerce.call("divide_whole" if both_whole else "divide", arguments, span_of(node))

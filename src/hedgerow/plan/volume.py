@@ -1,7 +1,7 @@
 """The number of rows that joins can produce, from the plan, the schema and public tables, never from private rows.
 
-A volume is `times * N^folds`, where N is the most rows that one person has in any one private table that is not held to
-one row. For private relations it bounds the rows of one person, for public ones all rows.
+A volume is `times * N^folds`, where N is the largest number of rows that one person has in a private table without a
+limit of one row. For private relations it bounds the rows of one person, for public ones all rows.
 
 Privacy: private tables are joined on the owner alone (docs/proofs/ownership.md), so one row of a private table meets at
 most the N rows that its owner has in another, and exactly one where the database enforces the key that is compared.
@@ -20,29 +20,29 @@ from hedgerow.schema import Schema
 
 EQUAL = frozenset({"equal", "same_text"})
 MOST_ROOTS = 12
-"""Relations of one FROM from which the joins are followed; the smallest of the bounds holds."""
+"""Number of relations of one FROM from which the joins are followed; the smallest of the bounds holds."""
 
 USUAL = 1_000
 """Stands for N where two volumes are compared."""
 
 Multiplicity = Callable[[str, frozenset[str]], int]
-"""Of a public table, the most rows that agree on some columns; all its rows where there are no columns."""
+"""The largest number of rows of a public table that agree on some columns; all its rows if there are no columns."""
 
 
 @dataclass(frozen=True)
 class Volume:
-    """`times * N^folds` rows; `scans` are the aliases of the private tables that bring an N each."""
+    """`times * N^folds` rows; `scans` are the aliases of the private tables that contribute one N each."""
 
     folds: int = 0
     times: int = 1
     scans: frozenset[str] = frozenset()
 
     def joined(self, other: "Volume") -> "Volume":
-        """Each row of one with each of the other."""
+        """Return the volume of every row of one with every row of the other."""
         return Volume(self.folds + other.folds, self.times * other.times, self.scans | other.scans)
 
     def beside(self, other: "Volume") -> "Volume":
-        """The rows of both."""
+        """Return the volume of the rows of both."""
         return Volume(max(self.folds, other.folds), self.times + other.times, self.scans | other.scans)
 
     @property
@@ -73,7 +73,7 @@ def root(number: int, degree: int) -> int:
 class Volumes:
     """The volumes of all joins of one release, or of one query over public tables.
 
-    `largest` gathers them, each with the private tables in it.
+    `largest` collects them, each with its private tables.
     """
 
     catalog: Catalog
@@ -82,12 +82,12 @@ class Volumes:
     largest: list[Volume] = field(default_factory=list)
 
     def release(self, release: Release) -> None:
-        """All joins below a border."""
+        """Add all joins of a release."""
         shown = [*(key.expr for key in release.keys), *_of_calls(release.calls)]
         self._block(release.source, release.where, shown)
 
     def query(self, query: Query) -> Volume:
-        """The rows of a query, and all joins in it."""
+        """Return the rows of a query, and add all joins in it."""
         if isinstance(query, SetOperation):
             return self.query(query.left).beside(self.query(query.right))
         shown = [*(column.expr for column in query.columns), *(term.expr for term in query.order)]
@@ -97,7 +97,7 @@ class Volumes:
         return Volume(0, max(1, min(volume.times, query.limit)))
 
     def block(self, block: Select | Grouped | Release) -> Volume:
-        """The rows that the joins of one FROM can make, those of queries nested in its expressions included."""
+        """Return the rows that the joins of one FROM can produce, including queries nested in its expressions."""
         if block.source is None:
             return ONE
         if isinstance(block, Select):
@@ -112,7 +112,7 @@ class Volumes:
         return self._joined([relation], []).times
 
     def _block(self, source: From, where: Sequence[Expr], shown: Iterable[Expr]) -> Volume:
-        """The rows of one FROM; queries nested in its expressions may be run for each of them."""
+        """Return the rows of one FROM; queries nested in its expressions may run for each of them."""
         relations = list(_relations(source))
         own = self._joined(relations, [*_equal_columns(where), *_equal_in(source)])
         conditions = [*where, *_conditions(source)]
@@ -126,7 +126,7 @@ class Volumes:
         return own
 
     def _joined(self, relations: Sequence[From], equal: Sequence["_Equal"]) -> Volume:
-        """The rows of relations that are joined; where some are private, those of one person."""
+        """Return the rows of joined relations; if some are private, those of one person."""
         names = {_alias(relation): relation for relation in relations}
         inner = {alias: self._alone(relation) for alias, relation in names.items() if not isinstance(relation, Scan)}
         private = [alias for alias, relation in names.items() if self._is_private(relation)]
@@ -139,9 +139,9 @@ class Volumes:
     def _from_root(
         self, first: str, names: Mapping[str, From], inner: Mapping[str, Volume], equal: Sequence["_Equal"]
     ) -> Volume:
-        """Join one relation after the other, each time the one that makes the fewest rows.
+        """Join one relation after the other, each time the one that produces the fewest rows.
 
-        Those that nothing connects come last: a public table is counted only where that matters.
+        Unconnected relations come last: a public table is counted only where that matters.
         """
         left, tables = set(names), set[str]()
 
@@ -167,7 +167,7 @@ class Volumes:
             alias = min(connected or sorted(left), key=lambda other: factor(other).usual)
 
     def _alone(self, relation: From) -> Volume:
-        """The rows of one relation that is no table."""
+        """Return the rows of one relation that is not a table."""
         if isinstance(relation, Derived):
             return self.query(relation.query)
         if isinstance(relation, Grouped):
@@ -181,7 +181,7 @@ class Volumes:
         return Volume(0, max(1, len(relation.rows))) if isinstance(relation, Constants) else ONE
 
     def _matched(self, scan: Scan, columns: frozenset[str], before: set[str]) -> Volume:
-        """The rows of a table that agree with one row of others on some columns; of a private one, one person's."""
+        """The rows of a table that agree with one row of others on some columns; for a private table, one person's."""
         table = self.catalog.tables[scan.table]
         if columns and self.schema.tables[scan.table].is_unique(columns):
             return ONE
@@ -195,7 +195,7 @@ class Volumes:
         return isinstance(table.unit, str) and self.schema.tables[table.name].is_unique(frozenset({table.unit}))
 
     def _identifies(self, table: DeclaredTable, columns: frozenset[str]) -> bool:
-        """True if the owner says that columns identify one row. It is believed once in a FROM for each table."""
+        """True if the owner declares that columns identify one row. The declaration is used once in a FROM per table."""
         paths = [t.unit for t in self.catalog.tables.values() if isinstance(t.unit, Through)]
         keys = [frozenset(other for _, other in path.on) for path in paths if path.table == table.name]
         keys += [frozenset({table.unit})] if table.unit_unique and isinstance(table.unit, str) else []
@@ -204,7 +204,7 @@ class Volumes:
 
 @dataclass(frozen=True)
 class _Equal:
-    """The column of a relation equals something made of other relations."""
+    """A column of a relation equals an expression of other relations."""
 
     alias: str
     name: str
@@ -223,7 +223,7 @@ def _equal_columns(conditions: Iterable[Expr]) -> Iterator[_Equal]:
 
 
 def _equal_in(source: From) -> Iterator[_Equal]:
-    """Equalities of the ON clauses; that of an outer join says nothing of the side that is never missing."""
+    """Yield equalities of the ON clauses; the condition of an outer join says nothing about the side it keeps."""
     if isinstance(source, Join) and source.kind != "full":
         yield from _equal_in(source.left)
         yield from _equal_in(source.right)
@@ -272,7 +272,7 @@ def _of_calls(calls: Iterable[object]) -> Iterator[Expr]:
 
 
 def _are_keys(relation: From, columns: frozenset[str]) -> bool:
-    """True if rows of a query that agree on `columns` are one row: they are its groups, or all that it shows."""
+    """Return True if rows of a query that agree on `columns` are one row: its groups, or all its output columns."""
     if isinstance(relation, Grouped):
         equal = {key.expr for key in relation.keys if key.name in columns}
         return relation.sets is None and all(key.expr in equal for key in relation.keys)

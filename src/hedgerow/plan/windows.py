@@ -1,8 +1,8 @@
 """Window functions.
 
-Privacy: over private rows every window stays within one person's rows: its partition holds the owner, which is added to
-it. Rows that tie in ORDER BY are told apart by all that the query reads of them, so that what a window gives depends
-on that person's rows alone, and not on the order in which the engine met them.
+Privacy: over private rows every window stays within one person's rows: its partition contains the owner, which is added
+to it. Ties in ORDER BY are broken by all columns that the query reads, so that the result of a window depends on that
+person's rows alone, and not on the order in which the engine reads them.
 """
 
 import math
@@ -38,7 +38,7 @@ class Windows:
     named: Mapping[str, exp.Window]
 
     def bind(self, node: exp.Window, binder: Binder) -> Expr:
-        """The window function that `node` is."""
+        """Return the window function that `node` is."""
         call, where = unwrap(node.this)
         if isinstance(call, exp.Anonymous) and str(call.this).upper() == SHARE and len(call.expressions) == 1:
             return self._share(node, call.expressions[0], binder)
@@ -73,13 +73,13 @@ class Windows:
         )
 
     def _share(self, node: exp.Window, part: exp.Expr, binder: Binder) -> Expr:
-        """RATIO_TO_REPORT(x) OVER (…): x as a share of its sum."""
+        """Bind RATIO_TO_REPORT(x) OVER (…): x as a share of its sum."""
         total = node.copy()
         total.set("this", exp.Sum(this=part.copy()))
         return coerce.call("divide", [binder.bind(part), self.bind(total, binder)], span_of(node))
 
     def _over(self, node: exp.Window, binder: Binder) -> tuple[list[Expr], list[Order], str]:
-        """Partition, order and frame, with what a named window adds."""
+        """Return partition, order and frame, including those of a named window."""
         base = node.args.get("alias")
         partition, order, frame = list[Expr](), list[Order](), ""
         if base is not None:
@@ -124,7 +124,7 @@ def order_term(node: exp.Expr, binder: Binder) -> Order:
 
 
 def frame_text(spec: exp.WindowSpec) -> str:
-    """ROWS BETWEEN … AND …, from allowed words and small numbers."""
+    """Return ROWS BETWEEN … AND …, from allowed words and small numbers."""
     if spec.args.get("exclude"):
         raise UnsupportedSQLError(
             "EXCLUDE in a window is not available.",
@@ -141,7 +141,7 @@ def frame_text(spec: exp.WindowSpec) -> str:
 
 
 def _place(edge: str) -> float:
-    """Position of an edge, in rows from the current one."""
+    """Return an edge of the frame, in rows from the current one."""
     amount = (
         math.inf if edge.startswith("UNBOUNDED") else 0 if edge == "CURRENT ROW" else int(edge.split(maxsplit=1)[0])
     )
@@ -167,7 +167,7 @@ def _bad_frame(spec: exp.WindowSpec) -> str:
 
 
 def _check_plain(exprs: Sequence[Expr], node: exp.Expr) -> None:
-    """Refuse a window inside a window, which an alias can smuggle in."""
+    """Refuse a window inside a window, which can be hidden behind an alias."""
     if any(isinstance(part, Window) for expr in exprs for part in walk(expr)):
         raise UnsupportedSQLError(
             f"{text_of(node)} has a window function inside a window function.",
@@ -187,7 +187,7 @@ def _bad_arguments(summary: ExactAggregate, node: exp.Expr) -> UnsupportedSQLErr
 
 
 def with_ties_broken(exprs: Sequence[Expr]) -> list[Expr]:
-    """The expressions with every window that depends on ties ordered by all columns that they read."""
+    """Return the expressions, with every window that depends on ties ordered by all columns that they read."""
     seen: dict[tuple[str, str], Column] = {}
     for expr in exprs:
         seen |= {node.id: node for node in walk(expr) if isinstance(node, Column)}
