@@ -126,7 +126,7 @@ def imposed(table: DeclaredTable, column: SchemaColumn) -> str | None:
 
 
 def zone_of(table: DeclaredTable, column: SchemaColumn) -> str | None:
-    """The time zone that a column of points in time is read in; None of any other column."""
+    """Return the time zone in which a column of points in time is read; None for any other column."""
     declared = table.columns.get(column.name)
     if not column.instant and (declared is None or not declared.instant):
         return None
@@ -134,7 +134,7 @@ def zone_of(table: DeclaredTable, column: SchemaColumn) -> str | None:
 
 
 def as_read(table: DeclaredTable, name: str, schema: Schema) -> tuple[str, ...]:
-    """A column of a key as conditions see it: (name,), or (name, cast) where the cast may make two values one."""
+    """A column of a key as conditions see it: (name,), or (name, cast) where the cast may map two values to one."""
     column = schema.tables[table.name].columns[name]
     cast, zone = imposed(table, column), zone_of(table, column)
     if zone is not None and (zone != zones.DEFAULT or column.type is not Type.TIMESTAMP):

@@ -94,7 +94,7 @@ def _decode(node: exp.DecodeCase, binder: Binder) -> Expr | None:
 
 
 def _extreme(name: str, node: exp.Least | exp.Greatest, binder: Binder) -> Expr:
-    """Bind GREATEST and LEAST: some dialects skip NULL, in others one NULL makes the result NULL; the parser says which."""
+    """Bind GREATEST and LEAST: some dialects skip NULL, in others NULL makes the result NULL; the parser says which."""
     arguments = coerce.unify([binder.bind(n) for n in [node.this, *node.expressions]], span_of(node))
     value = coerce.call(name, arguments, span_of(node))
     return value if node.args.get("ignore_nulls", True) else strict(arguments, value)

@@ -195,7 +195,7 @@ class Volumes:
         return isinstance(table.unit, str) and self.schema.tables[table.name].is_unique(frozenset({table.unit}))
 
     def _identifies(self, table: DeclaredTable, columns: frozenset[str]) -> bool:
-        """True if the owner declares that columns identify one row. The declaration is used once in a FROM per table."""
+        """True if the owner declares that columns identify one row. The declaration is used once per FROM and table."""
         paths = [t.unit for t in self.catalog.tables.values() if isinstance(t.unit, Through)]
         keys = [frozenset(other for _, other in path.on) for path in paths if path.table == table.name]
         keys += [frozenset({table.unit})] if table.unit_unique and isinstance(table.unit, str) else []

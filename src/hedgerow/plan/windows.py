@@ -135,12 +135,12 @@ def frame_text(spec: exp.WindowSpec) -> str:
     kind = str(spec.args.get("kind") or "ROWS").upper()
     start = _edge(spec, "start")
     end = _edge(spec, "end") if spec.args.get("end") else "CURRENT ROW"
-    if _place(start) > _place(end) or (kind == "RANGE" and any(text[0].isdigit() for text in (start, end))):
+    if _offset(start) > _offset(end) or (kind == "RANGE" and any(text[0].isdigit() for text in (start, end))):
         return _bad_frame(spec)
     return f"{kind if kind in WORDS else _bad_frame(spec)} BETWEEN {start} AND {end}"
 
 
-def _place(edge: str) -> float:
+def _offset(edge: str) -> float:
     """Return an edge of the frame, in rows from the current one."""
     amount = (
         math.inf if edge.startswith("UNBOUNDED") else 0 if edge == "CURRENT ROW" else int(edge.split(maxsplit=1)[0])
