@@ -119,9 +119,23 @@ class Assembly:
         first = put(parts, denominator)
         joint_moments = joint_terms(joint, family, grids, first)
         self.joints[joint] = joint_moments
-        self.counts.setdefault(joint.support, joint_moments.terms[0, 0])
+        self.add_count(joint.support, joint_moments.terms[0, 0])
         for axis, value in enumerate(joint.values):
             self.centred.setdefault((value, joint.support), (joint_moments.terms[MEANS[axis]], grids[axis]))
+
+    def add_count(self, support: Support, terms: Terms) -> None:
+        """Count the rows of `support` by a form in noises that no other count has; average all counts of these rows.
+
+        Noises are independent and have one variance, so a count with coefficients c has precision 1 / sum c^2, and the
+        average weighted by precision has the least variance: k equal counts have a k-th of it. The noise of a centred
+        sum is independent of the noise of its own count (the coefficients are orthogonal, by the symmetry of the
+        family in z), and of that of every other count. So an average of values has the mean square error 1 + a^2 / k
+        where it had 1 + a^2, and count and centred sums remain the estimates of least variance.
+        """
+        kept = self.counts.get(support, ())
+        precisions = [1.0 / sum(c * c for _, c in form) if form else 0.0 for form in (kept, terms)]
+        shares = [precision / sum(precisions) for precision in precisions]
+        self.counts[support] = combine((kept, shares[0]), (terms, shares[1]))
 
 
 def with_gaussian(assembly: Assembly) -> Assembly:

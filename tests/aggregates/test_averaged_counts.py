@@ -1,0 +1,70 @@
+"""Several counts of the same rows are averaged: the noise of the average is what the error bars say, and no more."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+from tests.aggregates.conftest import FALSE_ALARM
+from tests.internals import price_of
+
+from hedgerow.statistics.moments import BERNSTEIN, BILINEAR, CORNERS, CORRELATION, lambda_family
+from hedgerow.statistics.moments.families import unit_covariance
+
+TWO_MOMENTS = "VAR_POP(k) AS v, VAR_POP(m) AS w, COUNT(*) AS n"
+
+
+def count_variance(db, measures, **options):
+    """The variance of the noise of the last aggregate, a count, over that of one noisy sum."""
+    _, private = price_of(db, f"SELECT {measures} FROM one", **options)
+    terms = private.parts[0].sum_forms[-1].count
+    assert {type(noisy_sum.noise) for noisy_sum in private.parts[0].noisy_sums} == {type(_noise(private))}
+    return math.fsum(coefficient**2 for _, coefficient in terms)
+
+
+def _noise(private):
+    return private.parts[0].noisy_sums[0].noise
+
+
+def is_chi_square(numbers, variance):
+    """Return whether independent numbers have mean zero and this variance, as far as so many can tell."""
+    tail = stats.chi2.cdf(np.sum(np.square(numbers)) / variance, len(numbers))
+    return FALSE_ALARM / 2 < tail < 1 - FALSE_ALARM / 2
+
+
+@pytest.mark.parametrize("family", [lambda_family(), BERNSTEIN, BILINEAR, CORRELATION, CORNERS])
+def test_centred_sums_do_not_share_noise_with_their_count(family):
+    """So an averaged count needs no correction of the sums beside it."""
+    covariance = unit_covariance(family)
+    firsts = [index for index, moment in enumerate(family.moments) if sum(moment) == 1]
+    assert all(covariance[0, index] == 0 for index in firsts)
+
+
+@pytest.mark.parametrize("mechanism", ["gaussian", "laplace"])
+def test_the_counts_of_joint_releases_are_averaged(world, mechanism):
+    one = count_variance(world, "VAR_POP(k) AS v, COUNT(*) AS n", mechanism=mechanism)
+    two = count_variance(world, TWO_MOMENTS, mechanism=mechanism)
+    assert math.isclose(two, one / 2, rel_tol=1e-12)
+    if mechanism == "gaussian":
+        assert round(one, 2) == 2.58
+        assert round(two, 2) == 1.29
+
+
+def test_counts_of_other_rows_are_not_averaged(world):
+    one = count_variance(world, "VAR_POP(k) AS v, COUNT(*) AS n", mechanism="gaussian")
+    for other in ("VAR_POP(x)", "VAR_POP(m) FILTER (WHERE b)"):
+        assert count_variance(world, f"VAR_POP(k) AS v, {other} AS w, COUNT(*) AS n", mechanism="gaussian") == one
+
+
+@pytest.mark.parametrize("mechanism", ["gaussian"])
+def test_an_averaged_count_has_the_noise_that_its_interval_says(crowd, mechanism):
+    groups, size = 1500, 2
+    db = crowd(groups, size)
+    answer = db.sql(f"SELECT g, {TWO_MOMENTS} FROM t GROUP BY g", mechanism=mechanism, confidence=0.95)
+    _, private = price_of(db, f"SELECT g, {TWO_MOMENTS} FROM t GROUP BY g", mechanism=mechanism)
+    sigma = _noise(private).sigma * math.sqrt(unit_covariance(lambda_family())[0, 0] / 2)
+    errors = np.array(answer["n"]) - size
+    assert is_chi_square(errors, sigma**2 + 1 / 12)
+    assert not is_chi_square(errors * 1.3, sigma**2 + 1 / 12)
+    bars = [row["n"] for row in answer.intervals]
+    assert math.isclose(max(bar.upper for bar in bars) - max(answer["n"]), stats.norm.isf(0.025) * sigma, abs_tol=0.51)
