@@ -1,4 +1,4 @@
-"""Words beside the numbers: notes, the line below the table, and columns about a population."""
+"""Texts next to the numbers: notes, the line below the table, and columns about a population."""
 
 import math
 from collections.abc import Collection, Mapping
@@ -8,7 +8,7 @@ from hedgerow.answer.released import ReleasedTable
 from hedgerow.error_bars.intervals.interval import Interval
 
 LEAST = 1e-4
-"""P-values below it are all shown alike."""
+"""Smaller p-values are all displayed as this bound."""
 
 MEANING = (
     "(population) is where a statistic lies among all those whom these people were drawn from, sampling and noise "
@@ -17,7 +17,7 @@ MEANING = (
 
 
 def about_people(answer: ReleasedTable) -> tuple[str, ...]:
-    """The columns that say something about a population, in any row."""
+    """Return the columns with statistics about a population, in any row."""
     compared = {name for row in answer.intervals for name, bar in row.items() if bar.population is not None}
     return tuple(name for name in answer.columns if name in compared)
 
@@ -28,7 +28,7 @@ def headings(name: str) -> tuple[str, str]:
 
 
 def cells(row: Mapping[str, Interval], name: str) -> tuple[str, str]:
-    """The two cells of a row, empty where nothing can be said.
+    """Return the two cells of a row, empty where there is no statistic.
 
     Example:
         >>> cells({"rr": Interval(0.7, 0.8, population=(0.61, 0.93), p_value=0.0123)}, "rr")
@@ -56,7 +56,7 @@ def chance(p_value: float | None) -> str:
 
 
 MOST_ROWS = 200
-"""Most rows shown to people; programs get all of them."""
+"""Maximum number of rows shown to people; programs get all of them."""
 
 
 def notes(answer: ReleasedTable, only: Collection[str] | None = None) -> list[str]:
@@ -76,7 +76,7 @@ def notes(answer: ReleasedTable, only: Collection[str] | None = None) -> list[st
 
 
 def caption(answer: ReleasedTable) -> str:
-    """One line below the table: the meaning of ±, and the price."""
+    """Return one line below the table: the meaning of ±, and the price."""
     rows = "" if len(answer) <= MOST_ROWS else f"the first {MOST_ROWS} of {len(answer):,} rows; "
     if answer.receipt.id is None and not answer.receipt.reused:
         return f"{rows}public data: exact, free"

@@ -1,4 +1,4 @@
-"""The clipping report of an answer: how much its limits cut off, in shares with error bars."""
+"""The clipping report of an answer: the shares that its limits cut off, with error bars."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -20,8 +20,8 @@ class Clipped:
     Attributes:
         of: What is limited: a value in words, "rows of one person" or "groups of one person".
         limit: The limit in words.
-        share: The share of values, or of people, beyond it; None where too few people are there to tell.
-        interval: Where the share lies, at the confidence of the report.
+        share: The share of values, or of people, beyond it; None if there are too few people.
+        interval: The interval of the share, at the confidence of the report.
     """
 
     of: str
@@ -41,8 +41,8 @@ class Diagnostics:
 
     Attributes:
         clipped: One entry for each limit that could take effect.
-        confidence: How often an interval holds.
-        charge: What the report cost in all.
+        confidence: Coverage of an interval.
+        charge: The total cost of the report.
         payments: Its charges, one for each question that had to be asked.
     """
 
@@ -86,7 +86,7 @@ def _percent(entry: Clipped) -> str:
 
 
 class Diagnose(Protocol):
-    """Asks how much the limits of one answer touched."""
+    """Measures how much the limits of one answer cut off."""
 
     def __call__(self, *, epsilon: float | None, delta: float | None) -> Diagnostics:
-        """The report, paid for."""
+        """Return the report, and charge for it."""

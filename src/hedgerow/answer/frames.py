@@ -37,7 +37,7 @@ def _said(answer: ReleasedTable, name: str) -> Mapping[str, str]:
 
 
 def _weakest(bars: Iterable[Interval]) -> str:
-    """The weakest promise among the intervals of a column, rows without a number aside."""
+    """Return the weakest status among the intervals of a column, ignoring rows without a number."""
     return max((bar.kind for bar in bars if bar.has_number), key=lambda kind: kind.rank, default=IntervalKind.NONE)
 
 
@@ -66,7 +66,7 @@ def _of_population(bars: Sequence[Interval | None]) -> dict[str, pa.Array]:
 
 
 def _free(name: str, taken: set[str]) -> str:
-    """The name, with as many underscores behind it as it needs to be the only one."""
+    """Return the name, with underscores appended until it is unique."""
     while name in taken:
         name += "_"
     taken.add(name)

@@ -8,14 +8,14 @@ from typing import Any
 from hedgerow.error_bars.intervals.interval import Interval, Reason
 
 LONGEST = 200
-"""Most characters of a text shown to people; programs get all of them."""
+"""Maximum number of characters of a text shown to people; programs get all of them."""
 
 MOST_PLACES = 12
 """Numbers that need more decimals are written with an exponent."""
 
 
 def plain(value: Any) -> Any:  # noqa: ANN401 - JSON is anything
-    """Dates as ISO text, decimals as numbers, spans of time and bytes as text, what JSON cannot hold as null."""
+    """Dates as ISO text, decimals as numbers, time spans and bytes as text, values without a JSON form as null."""
     if isinstance(value, date | time):
         return value.isoformat()
     if isinstance(value, Decimal):
@@ -28,7 +28,7 @@ def plain(value: Any) -> Any:  # noqa: ANN401 - JSON is anything
 
 
 def number(value: object) -> float | None:
-    """The finite number that a value is, or None."""
+    """Return the value as a finite number, or None."""
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
         return None
     as_float = float(value)
@@ -36,9 +36,9 @@ def number(value: object) -> float | None:
 
 
 def shown(value: object, interval: Interval | None) -> str:
-    """A value as text: with an interval, `value ± error`, with no more digits than the error allows.
+    """Return a value as text: with an interval, `value ± error`, with no more digits than the error allows.
 
-    A lopsided interval is written out, and an open end of it is an open bracket.
+    An asymmetric interval is written out, and an open end is a round bracket.
 
     Example:
         >>> shown(1234, Interval(1204, 1264))
@@ -65,19 +65,19 @@ def shown(value: object, interval: Interval | None) -> str:
 
 
 def ends(interval: Interval, error: float) -> str:
-    """The interval as text, to the digits that `error` allows; a round bracket where it is open."""
+    """Return the interval as text, to the digits that `error` allows; a round bracket marks an open end."""
     lower = f"[{_digits(interval.lower, error)}" if math.isfinite(interval.lower) else "(-∞"
     upper = f"{_digits(interval.upper, error)}]" if math.isfinite(interval.upper) else "∞)"
     return f"{lower}, {upper}"
 
 
 def missing(interval: Interval | None) -> str:
-    """Text in the place of a missing value."""
+    """Return the text for a missing value."""
     return "held back" if interval is not None and interval.reason is Reason.HELD_BACK else "NULL"
 
 
 def on_one_line(text: str) -> str:
-    """Text without control characters, which could do things to a terminal, and not too long."""
+    """Return text on one line, shortened, without control characters, which could control a terminal."""
     clean = "".join(letter if letter.isprintable() else " " for letter in text[: LONGEST + 1])
     return clean if len(text) <= LONGEST else f"{clean[: LONGEST - 1]}…"
 
@@ -91,7 +91,7 @@ def _bare(value: object) -> str:
 
 
 def _full(number: float) -> str:
-    """Six digits, and never fewer than the whole part has and four decimals."""
+    """Return at least six significant digits, the whole part and up to four decimals."""
     if not math.isfinite(number):
         return f"{number}"
     whole = len(f"{abs(number):.0f}")
@@ -99,7 +99,7 @@ def _full(number: float) -> str:
 
 
 def _digits(number: float, error: float) -> str:
-    """Rounded so that the error keeps two digits; in full where there is no error."""
+    """Round so that the error keeps two digits; print in full where there is no error."""
     if error <= 0:
         return _full(number)
     places = 1 - math.floor(math.log10(error))

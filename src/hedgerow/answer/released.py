@@ -18,9 +18,9 @@ FREE = Spending(0.0, 0.0)
 
 @dataclass(frozen=True, slots=True)
 class Mechanism:
-    """One noisy measure: what it is, which noise it got, and what one unit can change it by.
+    """One noisy measure: its label, its noise, and its sensitivity.
 
-    `threshold` is there for the count that chose the groups: a group is shown from that noisy count on.
+    `threshold` belongs to the count that selected the groups: a group is shown from that noisy count on.
     """
 
     measure: str
@@ -42,7 +42,7 @@ class Mechanism:
 
 @dataclass(frozen=True, slots=True)
 class Payment:
-    """One of several charges that an answer needed: what for, its entry in the ledger, and how much."""
+    """One of several charges of an answer: its purpose, its entry in the ledger, and its amount."""
 
     purpose: str
     id: str
@@ -57,7 +57,7 @@ class Payment:
 
 @dataclass(frozen=True, slots=True)
 class FoundBounds:
-    """Bounds that nobody stated: found privately, with a charge of their own, or by an answer that had been bought.
+    """Bounds that were not declared: found privately, with a charge of their own, or by an earlier answer.
 
     `of` is the expression in words; `basis` is "bought" or "earlier answer".
     """
@@ -77,17 +77,17 @@ class Summary:
     """The receipt that comes with an answer.
 
     Attributes:
-        id: The entry in the ledger; None where nothing was charged.
-        query: The text that was asked.
+        id: The entry in the ledger; None if nothing was charged.
+        query: The text of the question.
         mechanisms: Every noisy measure.
-        min_frequency: How many people a group rests on at least; 1 means no rule.
+        min_frequency: Minimum number of people in a group; 1 means no rule.
         charge: The statement's own guarantee.
         share: The largest of the fractions it took of the three caps.
         remaining: What is left afterwards; None for public data.
         reused: True if the answer came from the ledger, free of charge.
-        payments: Where a size estimate or bounds were bought first: all charges. `charge` and `share` are their sums.
+        payments: If a size estimate or bounds were bought first: all charges. `charge` and `share` are their sums.
         bounds: With `bounds="auto"`, the bounds that were found.
-        max_rows: With `bounds="auto"`, how many rows one person counts for, where nobody had said so.
+        max_rows: With `bounds="auto"`, the maximum number of rows of one person, if it was not declared.
     """
 
     id: str | None
@@ -132,9 +132,9 @@ class ReleasedTable:
 
     Attributes:
         columns: The names, in SELECT order.
-        confidence: How often an interval holds.
+        confidence: Coverage of an interval.
         receipt: What was paid, and for what; its `id` is None for public data.
-        notes: What is to be said about the answer as a whole, such as which groups its totals leave out.
+        notes: Notes on the answer as a whole, such as the groups that its totals leave out.
     """
 
     def __init__(
@@ -150,11 +150,11 @@ class ReleasedTable:
 
         Args:
             table: The released values.
-            intervals: The error bars, row by row; or a function that makes them when they are first looked at.
-            confidence: How often one of them holds.
+            intervals: The error bars, row by row; or a function that computes them on first access.
+            confidence: Coverage of each interval.
             receipt: What was paid.
-            noisy: The columns that have error bars; where it is not given, those that have one in any row.
-            notes: What is to be said about the answer as a whole.
+            noisy: The columns with error bars; by default those that have one in any row.
+            notes: Notes on the answer as a whole.
         """
         self._table = table
         self._intervals = intervals
@@ -167,7 +167,7 @@ class ReleasedTable:
 
     @property
     def intervals(self) -> list[Mapping[str, Interval]]:
-        """For every row, the interval of each column that rests on noise. Made once, however many threads ask."""
+        """The interval of each noisy column, for every row. Computed once, whatever the number of threads."""
         if "all" not in self._made:
             intervals = self._intervals() if callable(self._intervals) else self._intervals
             self._made.setdefault("all", list(intervals))
@@ -175,7 +175,7 @@ class ReleasedTable:
 
     @property
     def noisy(self) -> tuple[str, ...]:
-        """The columns that rest on noise, and so have error bars."""
+        """The noisy columns, which have error bars."""
         if self._noisy is None:
             with_interval = {name for row in self.intervals for name in row}
             self._noisy = tuple(name for name in self.columns if name in with_interval)

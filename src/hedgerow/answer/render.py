@@ -31,7 +31,7 @@ def rich_table(answer: ReleasedTable) -> Table:
 
 
 def text_table(answer: ReleasedTable) -> str:
-    """The answer as plain text: a table as wide as its numbers need, what ± means, and each note once."""
+    """Return the answer as plain text: a table as wide as its numbers need, the meaning of ±, and each note once."""
     buffer = io.StringIO()
     console = Console(file=buffer, width=100_000, color_system=None, highlight=False, markup=False)
     table = rich_table(answer)
@@ -55,7 +55,7 @@ def _cells(answer: ReleasedTable) -> Iterator[list[str]]:
 TRACK = "display:inline-block;width:6em;height:.6em;margin-left:.6em;border-bottom:1px solid #8884"
 BAR, OPEN, TICK = "#4c78a888", "#4c78a833", "#1f4e79"
 THIN = 1.5
-"""The least width of what is drawn, in percent of the track."""
+"""Minimum width of a drawn mark, in percent of the track."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +66,12 @@ class _Scale:
     high: float
 
     def place(self, value: float) -> float:
-        """Position of a number on the track, in percent; an open end is the end of the track."""
+        """Return the position of a number on the track, in percent; an open end is the end of the track."""
         return min(max(100 * (value - self.low) / (self.high - self.low), 0.0), 100.0)
 
 
 def html_table(answer: ReleasedTable) -> str:
-    """The answer as an HTML table: `value ± error`, the interval when pointed at, and a bar for scale."""
+    """Return the answer as an HTML table: `value ± error`, the interval as a tooltip, and a bar for scale."""
     columns = {name: answer[name][:MOST_ROWS] for name in answer.columns}
     bars = answer.intervals[:MOST_ROWS]
     scales = {name: _scale(columns[name], [row.get(name) for row in bars]) for name in answer.noisy}
@@ -130,7 +130,7 @@ def _stripe(colour: str, left: float, right: float) -> str:
 
 
 def _scale(values: list[object], bars: list[Interval | None]) -> _Scale | None:
-    """From the least to the largest that is drawn, and from zero where that is not far."""
+    """Return the range from the smallest to the largest drawn number, extended to zero if that is near."""
     ends = [end for bar in bars if bar is not None for end in (bar.lower, bar.upper)]
     drawn = [finite for value in [*values, *ends] if (finite := number(value)) is not None]
     if not drawn:

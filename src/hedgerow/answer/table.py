@@ -28,9 +28,9 @@ class Answer(ReleasedTable):
 
     Attributes:
         columns: The names, in SELECT order.
-        confidence: How often an interval holds.
+        confidence: Coverage of an interval.
         receipt: What was paid, and for what; its `id` is None for public data.
-        notes: What is to be said about the answer as a whole, such as which groups its totals leave out.
+        notes: Notes on the answer as a whole, such as the groups that its totals leave out.
     """
 
     _diagnose: Diagnose | None = None
@@ -44,12 +44,12 @@ class Answer(ReleasedTable):
     def plot(
         self, x: str | None = None, y: str | Sequence[str] | None = None, *, colour: str | None = None
     ) -> AnyChart:
-        """An Altair chart with error bars: bars, lines with bands or points, by the type of the key.
+        """Return an Altair chart with error bars: bars, lines with bands or points, by the type of the key.
 
         Args:
             x: The column along the axis; by default a date, else a number, else the first key.
-            y: The column or columns to draw, one panel each; by default all that rest on noise.
-            colour: The column to tell apart by colour; by default the other keys together.
+            y: The column or columns to draw, one panel each; by default all noisy ones.
+            colour: The column for colours; by default the other keys together.
         """
         return plot_answer(self, self._table.schema, (x, y, colour))
 
@@ -57,7 +57,8 @@ class Answer(ReleasedTable):
         """Measure how much the limits of this answer cut off.
 
         The report has the share of values outside of the bounds, and the share of people with more rows, or in more
-        groups, than count.
+        groups,
+        than the limits allow.
 
         It is asked of the database, which must still be open, and charged like any question: `epsilon` and `delta` are
         the most that the whole report may cost, by default the catalog's. Public data has no limits, and costs nothing.
@@ -71,28 +72,28 @@ class Answer(ReleasedTable):
         )
 
     def arrow(self, *, intervals: bool = False) -> pa.Table:
-        """The values as an Arrow table; the metadata of a noisy column says confidence and kind of interval.
+        """Return the values as an Arrow table; the metadata of a noisy column gives confidence and kind of interval.
 
         Args:
-            intervals: Add `<name>_lower`, `<name>_upper` and `<name>_note` behind each noisy column, and behind one
-                that compares people `<name>_population_lower`, `<name>_population_upper` and `<name>_p_value`.
+            intervals: Add `<name>_lower`, `<name>_upper` and `<name>_note` after each noisy column, and after one that
+                compares people `<name>_population_lower`, `<name>_population_upper` and `<name>_p_value`.
         """
         return arrow_table(self, self._table, intervals=intervals)
 
     def df(self, *, intervals: bool = False) -> "pd.DataFrame":
-        """The values as a pandas data frame; `intervals` as for `arrow`."""
+        """Return the values as a pandas data frame; `intervals` as for `arrow`."""
         import pandas as pd  # noqa: PLC0415 - optional
 
         return pd.DataFrame(self.arrow(intervals=intervals).to_pandas())
 
     def pl(self, *, intervals: bool = False) -> "pl.DataFrame":
-        """The values as a polars data frame; `intervals` as for `arrow`."""
+        """Return the values as a polars data frame; `intervals` as for `arrow`."""
         import polars as pl  # noqa: PLC0415 - optional
 
         return pl.DataFrame(pl.from_arrow(self.arrow(intervals=intervals)))
 
     def to_dict(self) -> dict[str, Any]:
-        """The JSON of the command line."""
+        """Return the JSON of the command line."""
         return {
             "id": self.receipt.id,
             "columns": self.columns,
@@ -105,13 +106,13 @@ class Answer(ReleasedTable):
 
 
 def diagnosable(answer: Answer, diagnose: Diagnose) -> Answer:
-    """Return the answer, able to make its clipping report."""
+    """Return the answer, with the function for its clipping report."""
     answer._diagnose = diagnose  # noqa: SLF001 - the same module; an answer is made without a database
     return answer
 
 
 def _ends(interval: Interval) -> dict[str, Any]:
-    """JSON has no infinity: an open end is null."""
+    """Return the ends of an interval; JSON has no infinity, so an open end is null."""
     return {
         "lower": interval.lower if math.isfinite(interval.lower) else None,
         "upper": interval.upper if math.isfinite(interval.upper) else None,

@@ -1,6 +1,6 @@
 """Notes on an answer: groups that may be missing from it and from its totals, and numbers that miss a target.
 
-Privacy: the words follow from the plan, and from which rows were released; never from what was not.
+Privacy: the notes follow from the plan and from the released rows, never from anything else.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,11 +22,12 @@ from hedgerow.release.held_back import fewest_people
 Intervals = Sequence[Mapping[str, Interval]]
 
 FEW = 1_000
-"""Rows of one person in one table that somebody may well have more of."""
+"""Number of rows of one person in one table that a person may well exceed."""
 
 SLACK = 1.1
-"""The length of an interval is noisy too where there is a noisy count below the line: a group that was promised the
-error may show an interval that is a little longer."""
+"""Note for a noisy denominator: the length of the interval is noisy, too, so a group that was promised the
+error may show a slightly longer interval.
+"""
 
 
 def remarks(logical: LogicalPlan, estimators: Sequence[Estimator], rows: int) -> tuple[str, ...]:
@@ -60,7 +61,7 @@ def _may_lack_groups(estimator: Estimator) -> bool:
 
 
 def _combined(logical: LogicalPlan) -> Iterator[Release]:
-    """Yield the releases of which several rows are put together, by an aggregate or a window."""
+    """Yield the releases whose rows are combined by an aggregate or a window."""
     nodes = [node for node in inside(logical.root) if isinstance(node, Grouped | Select)]
     sources = [node.source for node in nodes if isinstance(node, Grouped) or _has_window(node)]
     yield from dict.fromkeys(node.release for node in inside(tuple(sources)) if isinstance(node, Released))
@@ -87,7 +88,7 @@ def _sizes(estimators: Sequence[Estimator]) -> str:
 def flag_missed_target(
     intervals: Intervals | Callable[[], Intervals], shown: pa.Table, target: ErrorTarget
 ) -> Callable[[], list[dict[str, Interval]]]:
-    """Note on each interval that is too long for the target, wherever in it the value lies, that it misses it."""
+    """Add a note to each interval that is too long for the target, wherever the value lies in it."""
 
     def flagged() -> list[dict[str, Interval]]:
         bars = intervals() if callable(intervals) else intervals
@@ -101,9 +102,10 @@ def flag_missed_target(
 
 
 def misses(bar: Interval, value: float | None, target: ErrorTarget) -> bool:
-    """Return True if the error may be larger than asked even if the value is as large as its interval allows.
+    """Return True if the error may exceed the target even if the value is as large as its interval allows.
 
-    A value beside its interval (a count below zero, whose interval is cut to what is possible) is off by that much.
+    A value outside its interval (a count below zero, whose interval is clipped to the possible) is off by that
+    distance.
     """
     if value is None:
         return False

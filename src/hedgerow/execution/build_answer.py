@@ -1,4 +1,4 @@
-"""From released numbers to an `Answer`: the post-processing, and the error bars of what it shows."""
+"""Building an `Answer` from released numbers: the post-processing, and the error bars of its output."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -38,7 +38,7 @@ def build_answer(
     request: Request,
     summary: Summary,
 ) -> Answer:
-    """Run the post-processing over the released tables, and put an interval to every number that rests on noise."""
+    """Run the post-processing over the released tables, and compute an interval for every noisy number."""
     tables = {f"{RELEASED}{i}": _in_order(estimator) for i, estimator in enumerate(estimators)}
     steps, rows = _run(engine, logical, {**tables, **public})
     shown = rows.select([column.name for column in logical.root.columns]).rename_columns(list(logical.names))
@@ -46,7 +46,7 @@ def build_answer(
     simulation = Simulation(engine, logical, releases, public)
 
     def error_bars() -> list[dict[str, Interval]]:
-        """Compute the error bars, when they are first looked at."""
+        """Compute the error bars on first access."""
         bars, beta, missing = _error_bars(steps, logical, releases, rows, request)
         return explain_missing(simulation.complete(bars, rows, beta), shown, missing)
 
@@ -88,7 +88,7 @@ def _run(
 def _computed(
     engine: PostprocessEngine, logical: LogicalPlan, tables: Mapping[str, pa.Table], max_rows: int
 ) -> tuple[Postprocess, pa.Table]:
-    """Run the post-processing; without provenance where that is more than the engine can do."""
+    """Run the post-processing, without provenance if the engine cannot compute it."""
     steps = postprocess(logical, DUCKDB, max_rows=max_rows)
     try:
         return steps, engine.run(steps.sql, tables)
@@ -119,7 +119,7 @@ def _in_order(estimator: Estimator) -> pa.Table:
 def _error_bars(
     steps: Postprocess, logical: LogicalPlan, releases: Releases, rows: pa.Table, request: Request
 ) -> tuple[list[dict[str, Interval]], float, dict[str, list[Status | None]]]:
-    """Return the error bars of every number, how often one may fail, and why numbers behind them are missing."""
+    """Return the error bars of every number, their failure probability, and why numbers behind them are missing."""
     sizes = [len(estimator.noisy.shown) for estimator in releases.estimators]
     groups = max(sizes) if steps.release is None else sizes[logical.releases.index(steps.release)]
     beta = failure_level(request, logical, of=groups, shown=rows.num_rows)
@@ -139,7 +139,7 @@ def _error_bars(
 
 
 def _frame(steps: Postprocess, logical: LogicalPlan, releases: Releases, rows: pa.Table) -> Frame:
-    """Return the columns that origins refer to: those computed, and the keys of the one release behind all rows."""
+    """Return the columns that origins refer to: computed ones, and the keys of the one release behind all rows."""
     columns = {name: rows.column(name).combine_chunks() for name in rows.column_names}
     if steps.release is not None:
         index = logical.releases.index(steps.release)
@@ -150,17 +150,19 @@ def _frame(steps: Postprocess, logical: LogicalPlan, releases: Releases, rows: p
 
 
 def _noisy(logical: LogicalPlan) -> list[str]:
-    """List the columns that have error bars: numbers that rest on noise."""
+    """List the columns that have error bars: noisy numbers."""
     shown = zip(logical.names, logical.root.columns, noisy_columns(logical.root), strict=True)
     return [name for name, column, rests in shown if rests and column.expr.type.is_numeric]
 
 
 def failure_level(request: Request, logical: LogicalPlan, *, of: int, shown: int) -> float:
-    """Return how often one interval may fail.
+    """Return the failure probability of one interval.
 
-    Being picked by HAVING or LIMIT is information: with R of G rows shown, R/G of the failure probability
-    keeps the expected share of wrong intervals among those shown (docs/explanation/error-bars.md). With
-    `simultaneous` every number of the table holds at once.
+    Selection by HAVING or LIMIT is information: with R of G rows shown, R/G of the failure probability keeps the
+    expected
+    share of wrong intervals among those shown (docs/explanation/error-bars.md). With `simultaneous`, all intervals of
+    the
+    table hold at once.
     """
     beta = 1.0 - request.confidence
     if picks_rows(logical.root) and 0 < shown < of:

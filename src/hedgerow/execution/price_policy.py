@@ -1,4 +1,4 @@
-"""Price of a statement where the owner, and not the statement, sets it."""
+"""Price of a statement if the owner, and not the statement, sets it."""
 
 import math
 
@@ -16,7 +16,7 @@ RESERVE, MASS_SHARE = float(caps.RESERVE), float(caps.MASS_SHARE)
 
 
 def sets_price(catalog: Catalog) -> bool:
-    """Return True if the catalog, and not each statement, says what a statement costs."""
+    """Return True if the catalog, and not each statement, sets the price."""
     return catalog.budget.queries is not None or catalog.budget.schedule is not None
 
 
@@ -33,9 +33,9 @@ def basic_queries(catalog: Catalog, logical: LogicalPlan) -> int:
 def policy_budget(
     budget: Budget, catalog: Catalog, ledger: Ledger, logical: LogicalPlan, analyst: str | None
 ) -> Budget:
-    """Return the budget of a statement: what it stated, or the share that the owner's protocol gives it.
+    """Return the budget of a statement: the one it states, or the share under the owner's protocol.
 
-    Privacy: the share depends on the plan, the catalog and the number of earlier charges; the ledger decides as ever.
+    Privacy: the share depends on the plan, the catalog and the number of earlier charges; the ledger decides as before.
     """
     if not sets_price(catalog):
         return budget
@@ -53,10 +53,11 @@ def policy_budget(
 
 
 def _protocol(catalog: Catalog) -> QueryBudget:
-    """Protocol of the query-budget note over the part of the budget that Gaussian noise has.
+    """Return the noise of the query-budget note over the Gaussian part of the budget.
 
     Exact composition leaves out what the ledger keeps for thresholds and discreteness. The published sigma is larger
-    than that for any budget, so it is taken from the whole, as in the note.
+    than
+    that for any budget, so it is taken from the whole, as in the note.
     """
     policy = catalog.budget
     epsilon = policy.epsilon - policy.pure_epsilon
@@ -72,7 +73,7 @@ def _shared(catalog: Catalog, queries: int) -> float:
 
 
 def _scheduled(ledger: Ledger, analyst: str | None) -> float:
-    """Return all that the schedule has released and nobody has spent."""
+    """Return everything that the schedule has released and that is not spent."""
     left = float(ledger.remaining_cost(analyst).gaussian)
     if left <= 0:
         raise BudgetError("The schedule has nothing left for another statement.", code="budget-schedule")

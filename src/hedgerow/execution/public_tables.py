@@ -24,13 +24,13 @@ from hedgerow.schema import Schema, SchemaColumn
 
 
 def require_public(catalog: Catalog, tables: Iterable[str]) -> None:
-    """Refuse to read any table without a charge that the owner did not declare public."""
+    """Refuse to read a table without a charge unless the owner declared it public."""
     if any(not catalog.tables[name].public for name in tables):
         raise InternalError("A private table was to be read without a charge.")
 
 
 def public_table(name: str, backend: Backend, schema: Schema, max_rows: int = UNDECLARED.rows) -> pa.Table:
-    """Read a whole public table, as far as its columns can be used."""
+    """Read all usable columns of a whole public table."""
     columns = [column for column in schema.tables[name].columns.values() if column.type is not Type.OTHER]
     names = tuple(column.name for column in columns)
     source, limit = backend.dialect.table(name), backend.dialect.tail([], max_rows + 1, 0)
@@ -47,7 +47,7 @@ def public_table(name: str, backend: Backend, schema: Schema, max_rows: int = UN
 
 
 def _stored(column: SchemaColumn, dialect: Dialect) -> str:
-    """Read a column as it is stored; points in time at UTC, whatever the time zone of a session is."""
+    """Read a column as it is stored; points in time at UTC, whatever the session's time zone."""
     name = dialect.identifier(column.name)
     if not column.instant or column.type is not Type.TIMESTAMP:
         return name
@@ -60,7 +60,8 @@ def known_keys(logical: LogicalPlan, backend: Backend, catalog: Catalog) -> dict
     """Read all keys of each release whose keys come from public rows.
 
     Privacy: a key that is listed twice would release the same rows twice for one charge. Decimals that differ only
-    beyond the digits of a double are such keys; they are selected like keys of which no list is known.
+    beyond
+    the digits of a double are such keys; they are selected like undeclared keys.
     """
     known = {}
     for release in logical.releases:
@@ -83,7 +84,7 @@ def public_query(query: Select, dialect: Dialect) -> Query:
 
 
 def multiplicity(table: str, columns: Iterable[str], backend: Backend) -> int:
-    """Count the most rows of a public table that agree on some columns; all its rows where there are no columns."""
+    """Return the largest number of rows of a public table that agree on some columns; all its rows without columns."""
     dialect = backend.dialect
     names = [f"t0.{dialect.identifier(name)}" for name in sorted(columns)]
     rows = f"SELECT {dialect.count()} AS n FROM {dialect.table(table)} AS t0"
@@ -96,8 +97,9 @@ def multiplicity(table: str, columns: Iterable[str], backend: Backend) -> int:
 def public_statement(logical: LogicalPlan, catalog: Catalog, dialect: Dialect) -> Query:
     """Return the SQL of a statement over public tables alone.
 
-    It reads one row more than the owner allows, to see that there are more. Ties in ORDER BY are put in the order of
-    what is shown, so that the statement has one answer.
+    It reads one row more than the owner allows, to detect that there are more. Ties in ORDER BY are broken by the
+    output
+    columns, so that the statement has one answer.
     """
     require_public(catalog, [scan.table for scan in scans_of(logical.root)])
     root = logical.root

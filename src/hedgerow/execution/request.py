@@ -80,23 +80,23 @@ class Request:
 
 
 class Options(TypedDict, total=False):
-    """Options that a caller may give beside the text of a statement.
+    """Options that a caller may give next to the text of a statement.
 
     Attributes:
-        epsilon: The most that this one statement may cost as a guarantee of its own, whole.
+        epsilon: The most that this statement may cost, as a guarantee of its own.
         delta: Likewise.
-        within: The error that is asked for: 0.05 of the value, ("abs", 100) of its unit, (0.05, 1000) for groups of
-            at least 1 000. The least that reaches it is spent, and `epsilon` is then the most.
-        confidence: How often each interval holds.
+        within: The target error: 0.05 of the value, ("abs", 100) of its unit, (0.05, 1000) for groups of at least 1
+            000. The smallest sufficient epsilon is spent, and `epsilon` is then the maximum.
+        confidence: Coverage of each interval.
         mechanism: "auto", "gaussian" or "laplace".
-        min_frequency: How many people a group rests on at least; only to raise the owner's.
-        max_rows: How many rows one person may count for; only to lower the owner's.
-        max_groups: In how many groups one person may count; only to lower the owner's.
-        bounds: `{"column": (lower, upper)}`, only to narrow the owner's; or "auto": what has none gets them, and
-            what nobody said about rows is chosen, privately, for a part of epsilon.
+        min_frequency: Minimum number of people in a group; it can only raise the owner's.
+        max_rows: Maximum number of rows of one person; it can only lower the owner's.
+        max_groups: Maximum number of groups of one person; it can only lower the owner's.
+        bounds: `{"column": (lower, upper)}`, which can only narrow the owner's; or "auto", which finds missing bounds
+            and limits privately, for a part of epsilon.
         simultaneous: Whether all intervals of the table hold at once.
-        moments: "lambda", or "bezier" for equal noise on the moments of a variance, to compare.
-        distinct: How COUNT(DISTINCT x) is bounded: "auto", "flow" or "simple".
+        moments: "lambda", or "bezier" for equal noise on the moments of a variance, for comparison.
+        distinct: The bound of COUNT(DISTINCT x): "auto", "flow" or "simple".
         reuse: Whether an answer that was paid for before may be given again, free.
     """
 
@@ -117,12 +117,12 @@ class Options(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A statement as the history shows it, and as it is recognised when it is asked again.
+    """A statement as the history shows it, and as it is recognised when it is repeated.
 
     Attributes:
         text: The statement.
         params: The values bound to its placeholders, as plain JSON.
-        stated: The price or the error that it stated, as plain JSON; None where it is a question of our own.
+        stated: The price or the error that it stated, as plain JSON; None for an internal question.
     """
 
     text: str
@@ -137,7 +137,7 @@ class Question:
 
 
 def merge_options(inside: Mapping[str, Any], beside: Options, catalog: Catalog) -> Options:
-    """Return the options beside a statement, completed by those of its DIFFERENTIAL_PRIVACY OPTIONS (…) clause."""
+    """Return the options of a statement, completed by those of its DIFFERENTIAL_PRIVACY OPTIONS (…) clause."""
     from_text = engine_options(inside)
     unit = from_text.pop("unit", None)
     if unit is not None:
@@ -147,7 +147,7 @@ def merge_options(inside: Mapping[str, Any], beside: Options, catalog: Catalog) 
 
 
 def resolve_request(catalog: Catalog, **options: Unpack[Options]) -> Request:
-    """Check options, and take the owner's defaults for those that are not given."""
+    """Check the options, and fill in the owner's defaults."""
     unknown = set(options) - set(Options.__annotations__)
     if unknown:
         known = ", ".join(Options.__annotations__)
@@ -223,7 +223,7 @@ def error_target(stated: object) -> ErrorTarget | None:
 
 
 def plain_params(params: Parameters) -> Any:  # noqa: ANN401 - whatever JSON can hold
-    """Return bound values as the history keeps them. The analyst wrote them, so they tell nothing about the data.
+    """Return bound values as the history keeps them. The analyst wrote them, so they reveal nothing about the data.
 
     Example:
         >>> plain_params({"day": date(2026, 1, 31), "price": Decimal("1.50"), "none": None})
@@ -265,7 +265,7 @@ def _budget(catalog: Catalog, given: Mapping[str, object]) -> Budget:
 
 
 def _epsilon(catalog: Catalog, stated: object, *, within: bool) -> object:
-    """Return the epsilon stated, or the owner's default; 1 stands in where the owner sets the price later."""
+    """Return the stated epsilon, or the owner's default; 1 is a placeholder if the owner sets the price later."""
     if catalog.budget.queries is not None or catalog.budget.schedule is not None:
         if stated is not None or within:
             option = "within" if within else "epsilon"
@@ -328,7 +328,7 @@ def _bounds(stated: object) -> dict[str, tuple[float, float]]:
 
 
 def _checked_target(amount: object, size: object, *, absolute: bool, percent: bool = False) -> ErrorTarget:
-    """Return the target. An error of the whole value or more promises nothing; usually a percent sign is missing."""
+    """Return the target. An error of 100 % or more promises nothing; usually a percent sign is missing."""
     amount, size = python_number(amount), python_number(size)
     if isinstance(amount, bool) or not isinstance(amount, int | float) or not ERRORS[0] <= amount <= ERRORS[1]:
         raise _bad_target()

@@ -1,4 +1,4 @@
-"""From a receipt to released numbers: the statements that run, in their order, and the noise they get."""
+"""Running the statements of a release, in order, and adding noise to their results."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -38,10 +38,10 @@ def compile_steps(statement: PrivateStatement, backend: Backend) -> list[Program
 
 
 def require_readable(snapshot: Snapshot, backend: Backend, declared: Sequence[SchemaTable]) -> None:
-    """Refuse, before anything is charged, tables that are not what was bound or that cannot be read.
+    """Refuse, before anything is charged, tables that changed since binding or that cannot be read.
 
-    Privacy: it compares what is declared, and runs statements that no row satisfies: whether they fail depends on
-    names, rights and the way to the database, never on rows.
+    Privacy: it compares declarations, and runs statements that no row satisfies: whether they fail depends on names,
+    permissions and the connection, never on rows.
     """
     if backend.handed_in or backend.dialect.name != DUCKDB.name:
         _unchanged(snapshot, declared)
@@ -64,7 +64,7 @@ def release(
     receipt: Receipt,
     snapshot: Snapshot,
 ) -> list[NoisyTable]:
-    """Add noise to what was seen in `snapshot`, and read what else is needed. Needs the receipt of a durable charge."""
+    """Add noise to the results in `snapshot`, and read the rest. Needs the receipt of a durable charge."""
     _require_receipt(statement, receipt)
     parts = zip(first, steps, statement.parts, strict=True)
     return [_in(snapshot, exact, program_, plan, receipt) for exact, program_, plan in parts]
@@ -76,7 +76,7 @@ def _require_receipt(statement: PrivateStatement, receipt: Receipt) -> None:
 
 
 def nothing_of(table: SchemaTable, dialect: Dialect) -> Query:
-    """Return a query that names every column of a table that can be used, and that no row satisfies."""
+    """Return a query that names every usable column of a table, and that no row satisfies."""
     usable = [name for name, column in table.columns.items() if column.type is not Type.OTHER]
     names = ", ".join(f"t0.{dialect.identifier(name)}" for name in usable)
     source = f"SELECT {names or '1 AS one'} FROM {dialect.table(table.name)} AS t0"
@@ -84,10 +84,11 @@ def nothing_of(table: SchemaTable, dialect: Dialect) -> Query:
 
 
 def _unchanged(snapshot: Snapshot, declared: Sequence[SchemaTable]) -> None:
-    """Refuse tables that are no longer what was bound: a constraint that is gone would take its proof along.
+    """Refuse tables that changed since binding: without a constraint, the proof that relies on it is void.
 
     Privacy: it compares names, types and constraints, never rows. A DuckDB file that we opened ourselves is read-only
-    and cannot change.
+    and
+    cannot change.
     """
     if any(snapshot.table(table.name) != table for table in declared):
         raise BackendError(
@@ -107,6 +108,6 @@ def _in(snapshot: Snapshot, exact: Sealed, steps: Program, plan: PrivatePlan, re
 
 
 def _places(selected: SelectedKeys) -> pa.Table:
-    """Return the keys that are measured, each with its index in the answer."""
+    """Return the keys to measure, each with its index in the answer."""
     places = np.flatnonzero(selected.shown)
     return selected.keys.take(pa.array(places)).append_column(KEY_INDEX, pa.array(places, type=pa.int64()))

@@ -48,11 +48,11 @@ from hedgerow.release import (
 from hedgerow.schema import Schema, SchemaTable
 
 PICKED, AT_ONCE = 20, 1000
-"""By how much surer an interval is bought that may be shown for a picked row, or together with all others."""
+"""Factor on the failure probability of an interval that may be shown for a selected row, or with all others."""
 
 
 def bought_level(logical: LogicalPlan, request: Request) -> float:
-    """Return how often an interval may fail that is bought with its number: by the text of the query alone."""
+    """The failure probability of an interval that is drawn with its number; it depends on the query text alone."""
     beta = 1.0 - request.confidence
     beta = beta / AT_ONCE if request.simultaneous else beta
     beta /= max((used_together(logical, release) for release in logical.releases), default=1)
@@ -82,7 +82,7 @@ class Session:
         return repartitioned(plan, self.catalog, self.schema, self._multiplicity)
 
     def remaining(self) -> RemainingBudget:
-        """Return what the ledger has left, to steer by."""
+        """Return what the ledger has left, for planning."""
         left = self.ledger.remaining_cost(self.analyst)
         return RemainingBudget(left.gaussian, left.pure, lambda cost: self.ledger.fair_mass(cost, self.analyst))
 
@@ -117,9 +117,11 @@ class Session:
     ) -> tuple[list[Estimator], Receipt]:
         """Open the snapshot, pay, then release.
 
-        Whatever can fail without a row being read fails before the charge. Whatever is raised after it carries the
-        receipt, and the ledger says how the charge ended: with the release, stored before anything is made of it;
-        without one; or without one and without any noise drawn, so that the same question is covered by the charge.
+        Everything that can fail without reading a row fails before the charge. Every later exception carries the
+        receipt, and
+        the ledger records how the charge ended: with the release, stored before anything is computed from it; without
+        one; or
+        without one and without any noise drawn, so that the charge covers the same question again.
 
         Privacy: the charge is durable before the first row is read, and is never given back.
         """
@@ -149,24 +151,24 @@ class Session:
             return [Estimator(table, part) for table, part in zip(noisy, private.parts, strict=True)], receipt
 
     def single_flight(self, request: Request, *question: str) -> AbstractContextManager[None]:
-        """Let one thread at a time ask a question at one price; those that wait find the answer stored."""
+        """Let one thread at a time ask a question at one price; waiting threads find the stored answer."""
         if not request.reuse:
             return nullcontext()
         price = (request.budget, request.within, request.confidence, request.equal_noise, request.distinct)
         return SINGLE_FLIGHT.hold((self.ledger.id, self.catalog.version, price, *question), self.waiters)
 
     def cancel(self) -> None:
-        """Stop the statements that run, and those that wait for the same question."""
+        """Stop the running statements, and those that wait for the same question."""
         SINGLE_FLIGHT.cancel(self.waiters)
         self.backend.cancel()
 
     def find(
         self, question: Question, private: PrivateStatement, request: Request
     ) -> tuple[StoredRelease, list[Estimator]] | None:
-        """Return a stored release that answers a statement; None where none is as good, or `reuse` is False.
+        """Return a stored release that answers a statement; None if none is as good, or `reuse` is False.
 
-        Privacy: it depends on the question, the owner's declared version and the noise of stored releases,
-        never on what the data holds now.
+        Privacy: it depends on the question, the owner's declared version and the noise of stored releases, never on the
+        current data.
         """
         if not request.reuse:
             return None
@@ -179,7 +181,7 @@ class Session:
         return next(self.preferred(private, read), None)
 
     def was_bought_by(self, question: Question, private: PrivateStatement, stored: StoredRelease) -> bool:
-        """Return True if a release was bought for the same measures by a question that stated the same."""
+        """True if a release was bought for the same measures by a question with the same stated price or error."""
         return question.stated is not None and stored.noise == canonical(_noise(question, private))
 
     def preferred(
@@ -187,8 +189,9 @@ class Session:
     ) -> Iterator[tuple[StoredRelease, list[Estimator]]]:
         """Yield the stored releases that `read` can use: first those that answered this question, then by accuracy.
 
-        The first that answered a question answers it for ever: a repeated question must not change its digits because
-        others were asked since.
+        The first release that answered a question answers it forever: a repeated question must not change its digits
+        because
+        of other questions.
         """
         needs, others = needs_name(private), []
         for stored in reversed(self.earlier(private)):
@@ -208,7 +211,7 @@ class Session:
         request: Request,
         public: Mapping[str, pa.Table],
     ) -> Answer:
-        """Answer from a stored release, with the digits that it has. From now on it answers the question."""
+        """Answer from a stored release, with its digits. From now on it answers the question."""
         stored, estimators = release
         needs = needs_name(private)
         if needs not in stored.answers and not asks_for_all(stored.payload, private):
@@ -224,7 +227,7 @@ class Session:
         return self.ledger.find(statement_fingerprint(private), version=self.catalog.version)
 
     def public_tables(self, logical: LogicalPlan) -> dict[str, pa.Table]:
-        """Read the public tables that released numbers are joined with. Nothing is charged yet."""
+        """Read the public tables that are joined with released numbers. Nothing is charged yet."""
         names = public_tables(logical)
         require_public(self.catalog, names)
         max_rows = self.catalog.limits.rows
@@ -236,18 +239,18 @@ class Session:
         self.backend.close()
 
     def _multiplicity(self, table: str, columns: frozenset[str]) -> int:
-        """Return the most rows of a public table that agree on some columns, read once for each connection."""
+        """Return the largest number of rows of a public table that agree on some columns, read once per connection."""
         require_public(self.catalog, [table])
         if (table, columns) not in self.multiplicities:
             self.multiplicities[table, columns] = multiplicity(table, columns, self.backend)
         return self.multiplicities[table, columns]
 
     def _declared(self, logical: LogicalPlan) -> list[SchemaTable]:
-        """Return the tables that a plan reads, as they were declared when it was made."""
+        """Return the tables that a plan reads, as they were declared at binding."""
         return [self.schema.tables[name] for name in sorted({scan.table for scan in scans_of(logical.releases)})]
 
     def _pay(self, question: Question, logical: LogicalPlan, private: PrivateStatement) -> Receipt:
-        """Write the charge, with what the history shows and the names under which the release is found again."""
+        """Write the charge, with its line in the history and the names under which the release is found again."""
         shown = {
             "text": question.text,
             "fingerprint": statement_fingerprint(private),
@@ -260,7 +263,7 @@ class Session:
         )
 
     def _store(self, receipt: Receipt, noisy: Sequence[NoisyTable], private: PrivateStatement) -> None:
-        """Store what was released. It is paid for, and given whether or not that succeeds."""
+        """Store the release. It is paid for, and is returned even if storing fails."""
         try:
             payload = dump_release(noisy, private.parts)
             try:
@@ -282,7 +285,7 @@ class Session:
         *,
         repeatable: bool,
     ) -> None:
-        """Note that a charge ended in `error`, which then carries the receipt; keep what was released all the same."""
+        """Record that a charge ended in `error`, which then carries the receipt; keep what was released."""
         error.receipt = receipt  # type: ignore[attr-defined]
         if noisy is not None:
             self._store(receipt, noisy, private)
@@ -293,15 +296,15 @@ class Session:
 
 
 def notice(text: str) -> None:
-    """Tell the person at the terminal something, on standard error. It is never about data."""
+    """Print a message for the user on standard error. It is never about data."""
     sys.stderr.write(f"hedgerow: {text}\n")
 
 
 def statement_name(private: PrivateStatement) -> str:
-    """Name of what a statement asks of the rows, at whatever price."""
+    """Return the identity of a statement's question, independent of its price."""
     return f"{statement_fingerprint(private)} {needs_name(private)}"
 
 
 def _noise(question: Question, private: PrivateStatement) -> dict[str, object]:
-    """Purpose of a release: its measures, and the price that the question stated."""
+    """Return the purpose of a release: its measures, and the price that the question stated."""
     return {"needs": needs_name(private), "stated": None if question.stated is None else list(question.stated)}

@@ -1,6 +1,6 @@
-"""A question that many threads ask at once is paid for once: those that come while it runs wait for it.
+"""Deduplication of concurrent questions: a question that many threads ask at once is paid for once.
 
-Between processes less is guaranteed: two that ask the same question in the same moment may both pay, and the first
+Between processes less is guaranteed: two that ask the same question at the same time may both pay, and the first
 release answers it from then on.
 """
 
@@ -13,7 +13,7 @@ from hedgerow.errors import BackendError
 
 
 class SingleFlight:
-    """Questions that are being answered. One for the process: several databases may share a ledger."""
+    """Questions in progress. One object for the process: several databases may share a ledger."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
@@ -37,7 +37,7 @@ class SingleFlight:
                 self._changed.notify_all()
 
     def cancel(self, waiters: "Waiters") -> None:
-        """Wake up those who wait in the name of `waiters`."""
+        """Wake up the threads that wait in the name of `waiters`."""
         with self._changed:
             waiters.cancelled += 1
             self._changed.notify_all()
@@ -48,14 +48,14 @@ class Waiters:
 
     def __init__(self) -> None:
         self.cancelled = 0
-        """How often."""
+        """Number of cancellations."""
 
 
 SINGLE_FLIGHT = SingleFlight()
 
 
 def _begin_anew() -> None:
-    """In a forked process none of its parent's threads run."""
+    """Reset the state in a forked process, in which none of its parent's threads run."""
     SINGLE_FLIGHT.__init__()  # type: ignore[misc]
 
 

@@ -1,4 +1,4 @@
-"""Summary of an answer: noise, price, and what remains. It follows from the priced plan."""
+"""Summary of an answer: noise, price and remaining budget. It follows from the priced plan."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -43,7 +43,7 @@ def _values(plan: PrivatePlan, counted: Distinct) -> Mechanism:
 
 
 def _drawn(plan: PrivatePlan, draw: Draw) -> Mechanism:
-    """Describe a draw: its scale is that of the error in rank, in rows."""
+    """Describe a draw; its scale is that of the rank error, in rows."""
     named = describe(plan.bucketings[draw.bucketing].value)
     share = draw.rank.quantile
     what = ("largest" if share else "smallest") if draw.rank.extreme else f"quantile {float(share):g}"
@@ -62,7 +62,7 @@ def reused_summary(query: str, parts: Sequence[PrivatePlan], identity: str, rema
 
 
 def paid_summary(query: str, statement: PrivateStatement, receipt: Receipt, estimate: Receipt | None = None) -> Summary:
-    """Return the summary of an answer that was bought; with a size estimate that was bought first, of both charges."""
+    """Return the summary of a bought answer; with a size estimate that was bought first, of both charges."""
     if estimate is not None:
         return _both(
             paid_summary(query, statement, receipt), _payment("size estimate", estimate), _payment("answer", receipt)

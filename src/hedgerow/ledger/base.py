@@ -53,12 +53,13 @@ class Ledger:
     """Record of what has been spent on one dataset, and of what is left. Safe to use from many threads.
 
     Args:
-        store: Where the entries are.
-        policy: What the catalog says about budgets. It must be within the ledger's terms.
-        clock: The time; only `refresh` depends on it.
+        store: The store of the entries.
+        policy: The catalog's budget. It must be within the ledger's terms.
+        clock: Returns the time; only `refresh` depends on it.
 
-    Privacy: a charge is admitted by fixed caps on three sums (`Filter`), in the same transaction that
-    writes it, and the transaction is durable before the receipt exists. Nothing is ever taken back.
+    Privacy: a charge is admitted by fixed caps on three sums (`Filter`), in the same transaction that writes it, and
+    the
+    transaction is durable before the receipt exists. No charge is ever taken back.
     """
 
     def __init__(self, store: Store, policy: BudgetPolicy, *, clock: Callable[[], datetime] = now) -> None:
@@ -78,11 +79,11 @@ class Ledger:
         """Write `charge` durably, or refuse it and write nothing.
 
         Args:
-            charge: The events of the statement, and the guarantee that it has on its own.
-            analyst: Who asks; taken on trust.
-            question: What the history shows, as plain JSON: the text under "text", and for reuse a
-                "fingerprint" of the normalised plan, the owner's data "version" and the "noise".
-            queries: How many basic queries of the query-budget note it counts as, where the owner set a number.
+            charge: The events of the statement, and its own guarantee.
+            analyst: Name of the analyst; not verified.
+            question: What the history shows, as plain JSON: the text under "text", and for reuse a "fingerprint" of the
+                normalised plan, the owner's data "version" and the "noise".
+            queries: Number of basic queries of the query-budget note that it counts as, if the owner set a number.
         """
         name = _name(analyst)
         request = ChargeRequest.of(charge, queries)
@@ -109,11 +110,13 @@ class Ledger:
     def _paid(
         self, book: Reader, request: ChargeRequest, question: Mapping[str, Any], period: str, filters: Sequence[Filter]
     ) -> tuple[Entry, Entry] | None:
-        """A failure of the same question before any noise was drawn, not yet repeated, and the charge it was under.
+        """Return an unrepeated failure of the same question before any noise was drawn, and its charge.
 
-        Privacy: under the charge nothing was released, and the same question now takes the very events that it paid
-        for (docs/proofs/ledger.md). The charge must be of the current period, whose promise the release is part of. An
-        owner who lowered the budget below what is spent has closed the ledger, and nothing is repeated.
+        Privacy: nothing was released under that charge, and the same question now takes exactly the events that it paid
+        for
+        (docs/proofs/ledger.md). The charge must be of the current period, whose guarantee covers the release. If the
+        owner
+        lowered the budget below what is spent, the ledger is closed and nothing is repeated.
         """
         fingerprint = str(question.get("fingerprint", ""))
         if not fingerprint or any(one.overrun_by(Units()) for one in filters):
@@ -133,7 +136,7 @@ class Ledger:
     def _receipt(
         self, entry: Entry, charge: Charge, asked: Units, filters: Sequence[Filter], *, of: int | None = None
     ) -> Receipt:
-        """The receipt of a charge, or `of` an earlier one that covers it."""
+        """Return the receipt of a charge, or `of` an earlier one that covers it."""
         shown = next((one for one in filters if one.owner == "analyst"), filters[0])
         left = shown.after(asked).left if of is None else shown.left
         share = max(filters[0].caps.fractions(asked).values())
@@ -145,7 +148,7 @@ class Ledger:
         return f"{self.id}-{charge}"
 
     def preview(self, charge: Charge, *, analyst: str | None = None) -> tuple[Spending, bool]:
-        """Return what would be left after `charge`, and True if every filter would admit it now. Write nothing."""
+        """Return what would be left after `charge`, and whether every filter would admit it now. Write nothing."""
         name = _name(analyst)
         with self._store.read() as book:
             filters = self._filters(*self._accounts(book.last(), book.last_charge_of(name)), name)
@@ -155,12 +158,12 @@ class Ledger:
         return (shown.after(asked) if fits else shown).left, fits
 
     def finish(self, receipt: Receipt, release: bytes | None, *, repeatable: bool = False) -> None:
-        """Note how a charge ended: with a release, stored for reuse, or (None) without one.
+        """Record how a charge ended: with a release, stored for reuse, or (None) without one.
 
         Args:
-            receipt: Of the charge.
-            release: What was released, in full.
-            repeatable: Without a release: that no noise was drawn, so that the same question may be asked again under
+            receipt: Receipt of the charge.
+            release: The whole release.
+            repeatable: Without a release: whether no noise was drawn, so that the same question may be repeated under
                 this charge.
         """
         with self._store.write() as book:
@@ -182,10 +185,11 @@ class Ledger:
                 book.append(entry)
 
     def find(self, fingerprint: str, *, version: str | None = None) -> list[StoredRelease]:
-        """Stored releases of one question about one declared version of the data, the latest first.
+        """Return the stored releases of one question about one declared version of the data, the latest first.
 
-        They cost nothing, whoever asked: reading a release again is post-processing of the total. The
-        caps of analysts therefore limit what each may spend, not what each may see.
+        They are free for every analyst: reading a release again is post-processing of the total. So the caps of
+        analysts limit
+        what each may spend, not what each may see.
         """
         if not fingerprint:
             return []
@@ -198,7 +202,7 @@ class Ledger:
         return [replace(release, answers=frozenset(answers.get(release.charge, ()))) for release in stored]
 
     def reuse(self, release: StoredRelease, answers: str) -> None:
-        """Note that a stored release was given for another question, so that it answers that one from now on."""
+        """Record that a stored release answered another question, so that it answers that one from now on."""
         with self._store.write() as book:
             last = book.last()
             body = {"charge": release.charge, "answers": answers}
@@ -207,7 +211,7 @@ class Ledger:
             book.append(entry, note)
 
     def budget(self, analyst: str | None = None) -> BudgetView:
-        """The budget to read: of the dataset, or of one analyst alone."""
+        """Return the budget of the dataset, or of one analyst alone."""
         name = _name(analyst)
         with self._store.read() as book:
             names = book.analysts() if analyst is None else []
@@ -231,13 +235,13 @@ class Ledger:
         )
 
     def history(self, analyst: str | None = None) -> Sequence[HistoryEntry]:
-        """Every charge in order (of one analyst), what became of it, and the owner's own acts."""
+        """Return every charge in order (of one analyst), its outcome, and the owner's own actions."""
         return history(self._store, analyst)
 
     def remaining_cost(self, analyst: str | None = None) -> Cost:
-        """Return what is left in each coordinate under every cap that applies; of `pure`, what may be asked for.
+        """Return what is left of each coordinate under every cap that applies; for `pure`, what statements may ask for.
 
-        It is there for choosing a mechanism; whether a charge is admitted is decided by `charge`.
+        It helps to choose a mechanism; `charge` decides whether a charge is admitted.
         """
         name = _name(analyst)
         with self._store.read() as book:
@@ -255,9 +259,9 @@ class Ledger:
         )
 
     def fair_mass(self, cost: Cost, analyst: str | None = None) -> Fraction:
-        """The threshold mass that a statement of this noise should take, under every cap that applies.
+        """Return the threshold mass that a statement with this noise should take, under every cap that applies.
 
-        The threshold grows only like the root of the logarithm of 1/mass, so little is lost by it.
+        The threshold grows only like the square root of log(1 / mass), so a small mass costs little.
         """
         name = _name(analyst)
         with self._store.read() as book:
@@ -266,7 +270,7 @@ class Ledger:
 
     @property
     def path(self) -> Path | None:
-        """The file that it is kept in; None where it is kept elsewhere."""
+        """The ledger's file; None if it is not in a file."""
         return getattr(self._store, "path", None)
 
     @property
@@ -279,11 +283,11 @@ class Ledger:
         return verify(self._store)
 
     def export(self) -> Iterator[str]:
-        """The whole trail as lines of JSON, without the stored releases."""
+        """Return the whole trail as lines of JSON, without the stored releases."""
         return export(self._store)
 
     def events(self, analyst: str | None = None) -> Iterator[AnyEvent]:
-        """Everything that was ever charged (by one analyst), for an accountant to total."""
+        """Return every event ever charged (by one analyst), for an accountant to total."""
         return events(self._store, analyst)
 
     def close(self) -> None:
@@ -299,20 +303,20 @@ class Ledger:
         self.close()
 
     def _accounts(self, last: Entry, charged: Entry | None) -> tuple[Account, Account]:
-        """Accounts of everybody and of one analyst, as of the current period."""
+        """Return the accounts of everybody and of one analyst, as of the current period."""
         period = self._period(last.total.period)
         own = Account(period) if charged is None or charged.own is None else charged.own.within(period)
         return last.total.within(period), own
 
     def _period(self, latest: str) -> str:
-        """When the current period began; never before the latest known, whatever the clock says."""
+        """Return the start of the current period; never before the latest recorded one, whatever the clock says."""
         if self._policy.refresh is None:
             return latest
         elapsed = (self._clock() - self._created) // self._policy.refresh
         return max(latest, timestamp(self._created + elapsed * self._policy.refresh))
 
     def _filters(self, total: Account, own: Account, analyst: str) -> list[Filter]:
-        """The dataset's filter, and then those for a lifetime and for the analyst, if there are any."""
+        """Return the dataset's filter, then those for the lifetime and for the analyst, if there are any."""
         refreshed = self._policy.refresh is not None
         filters = [Filter("total", self._terms.caps, total.current if refreshed else total.lifetime)]
         if refreshed and (lifetime := self._terms.lifetime_caps) is not None:
@@ -333,12 +337,12 @@ class Ledger:
         return analyst_view(Filter("analyst", caps, spent), own.charges, capped=cap is not None)
 
     def _next(self, last: Entry, kind: str, total: Account) -> Entry:
-        """The entry that follows the last one, still without a body."""
+        """Return the entry after the last one, still without a body."""
         return Entry(last.sequence + 1, kind, timestamp(self._clock()), None, None, total, None, {}, last.hash)
 
 
 def _name(analyst: object) -> str:
-    """The analyst's name as the history will show it."""
+    """Return the analyst's name as the history shows it."""
     if analyst is None:
         return ANONYMOUS
     if not isinstance(analyst, str) or not analyst or len(analyst) > LONGEST_NAME or not analyst.isprintable():
@@ -349,7 +353,7 @@ def _name(analyst: object) -> str:
 
 
 def timestamp(time: datetime) -> str:
-    """A time as text that sorts as time does."""
+    """Return a time as text that sorts in time order."""
     return time.astimezone(UTC).isoformat(timespec="microseconds")
 
 
@@ -366,14 +370,14 @@ def _charge_body(request: ChargeRequest, question: Mapping[str, Any]) -> dict[st
 
 
 def _charge_of(entry: Entry) -> int | None:
-    """The charge under which something is tried: its own, or that of the question which it repeats."""
+    """Return the charge of an attempt: its own, or that of the question it repeats."""
     if entry.kind == REPEATED:
         return int(entry.body["charge"])
     return entry.sequence if entry.kind == CHARGED else None
 
 
 def _release(charge: int, question: Mapping[str, Any], payload: bytes) -> StoredRelease:
-    """A release, or a note without payload, under the question that was asked."""
+    """Return a release, or a note without payload, for the question that was asked."""
     noise = canonical(question.get("noise"))
     return StoredRelease(charge, str(question.get("fingerprint", "")), question.get("version"), noise, payload)
 

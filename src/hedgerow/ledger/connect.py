@@ -1,4 +1,4 @@
-"""Find, make and widen a ledger: in a SQLite file or in a PostgreSQL database."""
+"""Finding, creating and widening a ledger: in a SQLite file or in a PostgreSQL database."""
 
 import os
 import secrets
@@ -24,7 +24,7 @@ MOUNTS = Path("/proc/self/mounts")
 
 
 def on_network(path: Path, mounts: Path = MOUNTS) -> bool:
-    """Look up `path` among the network disks that this system lists: file locks on those cannot be trusted."""
+    """Return whether `path` is on a network disk that this system lists: file locks on those are unreliable."""
     try:
         lines = mounts.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
@@ -35,7 +35,7 @@ def on_network(path: Path, mounts: Path = MOUNTS) -> bool:
 
 
 class LedgerPlace(Protocol):
-    """A place where a ledger is, or can be made. As text it is part of a sentence: "at /srv/shop.ledger"."""
+    """A place of a ledger, existing or new. Its text is part of a sentence: "at /srv/shop.ledger"."""
 
     @property
     def name(self) -> object:
@@ -45,10 +45,10 @@ class LedgerPlace(Protocol):
         """Return the store of the dataset's ledger; None if there is none and the catalog names none."""
 
     def write_new(self, opening: Entry, *, patience: float) -> None:
-        """Make a ledger with its first entry, whole or not at all; "ledger-exists" if there is one."""
+        """Create a ledger with its first entry, completely or not at all; "ledger-exists" if there is one."""
 
     def caution(self, *, patience: float) -> str | None:
-        """Warn the owner if this place may forget charges."""
+        """Return a warning for the owner if this place may lose charges."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,14 +69,14 @@ class FilePlace:
         return None
 
     def write_new(self, opening: Entry, *, patience: float) -> None:  # noqa: ARG002 - nobody to wait for
-        """Make the file."""
+        """Create the file."""
         try:
             write_new(self.name, opening)
         except FileExistsError:
             raise errors.exists(self.name) from None
 
     def caution(self, *, patience: float) -> str | None:  # noqa: ARG002 - nobody to wait for
-        """Warn the owner of a network disk."""
+        """Return a warning about a network disk."""
         if not on_network(self.name):
             return None
         return f"The ledger {self.name} is on a network disk, where file locks are not to be trusted: keep one writer."
@@ -102,22 +102,22 @@ class PostgresPlace:
         return postgres.find(self.address, self.dataset, ledger, patience)
 
     def write_new(self, opening: Entry, *, patience: float) -> None:
-        """Make the ledger."""
+        """Create the ledger."""
         postgres.write_new(self.address, opening, patience)
 
     def caution(self, *, patience: float) -> str | None:
-        """Warn the owner of a server that does not write to its disk at once."""
+        """Return a warning about a server that does not write to its disk at once."""
         return postgres.caution(self.address, patience)
 
 
 def file_of(location: str | PathLike[str]) -> Path | None:
-    """The file meant by `location`; None where it is no file."""
+    """Return the file that `location` names; None if it names no file."""
     text = os.fspath(location).removeprefix("sqlite:///")
     return None if "://" in text or is_address(text) else Path(os.path.realpath(text))
 
 
 def place_of(location: str | PathLike[str], dataset: str) -> LedgerPlace:
-    """The place meant by `location`."""
+    """Return the place that `location` names."""
     text = os.fspath(location)
     if is_address(text):
         return PostgresPlace(Address.of(text), dataset)
@@ -136,14 +136,14 @@ def open_ledger(
     clock: Callable[[], datetime] = now,
     patience: float = PATIENCE,
 ) -> Ledger:
-    """The ledger at `location`; a new one, with a notice, if nothing is there and the catalog names none.
+    """Open the ledger at `location`; create one, with a notice, if there is none and the catalog names none.
 
     Args:
         location: A file, or the URL of a PostgreSQL database, which can keep one ledger for each dataset.
-        dataset: The catalog's dataset, which the ledger must be of.
-        policy: The catalog's budget, which must be within what the ledger was made for.
-        notice: Is told when a ledger is made.
-        clock: The time; only `refresh` depends on it.
+        dataset: The catalog's dataset, to which the ledger must belong.
+        policy: The catalog's budget, which must be within the budget the ledger was created for.
+        notice: Called with a message when a ledger is created.
+        clock: Returns the time; only `refresh` depends on it.
         patience: Seconds to wait for other writers.
     """
     place = place_of(location, dataset)
@@ -164,17 +164,18 @@ def open_ledger(
 def create_ledger(
     location: str | PathLike[str], *, dataset: str, policy: BudgetPolicy, clock: Callable[[], datetime] = now
 ) -> str:
-    """Make a ledger where there is none, and return its id for the catalog (`budget: {ledger: ...}`)."""
+    """Create a ledger where there is none, and return its id for the catalog (`budget: {ledger: ...}`)."""
     return _write_new(place_of(location, dataset), dataset, policy, clock, PATIENCE)
 
 
 def raise_budget(
     location: str | PathLike[str], *, dataset: str, policy: BudgetPolicy, clock: Callable[[], datetime] = now
 ) -> None:
-    """Widen a ledger to the budget of `policy`, and write that to its history.
+    """Widen a ledger to the budget of `policy`, and record that in its history.
 
-    Privacy: from here on the guarantee is the wider one, for everything that was ever answered. The
-    caps may only grow, each of them. Whether to raise must not be decided by what answers said.
+    Privacy: from now on the guarantee is the wider one, for everything that was ever answered. Every cap may only grow.
+    The
+    decision to raise must not depend on answers.
     """
     place = place_of(location, dataset)
     store = place.find(policy.ledger, patience=PATIENCE)
@@ -207,7 +208,7 @@ def raise_budget(
 def _write_new(
     place: LedgerPlace, dataset: str, policy: BudgetPolicy, clock: Callable[[], datetime], patience: float
 ) -> str:
-    """Make a ledger, and return its id."""
+    """Create a ledger, and return its id."""
     identity = secrets.token_hex(8)
     opened = timestamp(clock())
     body = {"ledger": identity, "dataset": dataset, "format": FORMAT, "terms": LedgerTerms.of(policy).to_dict()}
@@ -224,7 +225,7 @@ def _make(
     notice: Callable[[str], None] | None,
     patience: float,
 ) -> Store:
-    """Make a ledger, unless another program was quicker, and open it."""
+    """Create a ledger, unless another program was faster, and open it."""
     try:
         _write_new(place, dataset, policy, clock, patience)
     except LedgerError as error:
@@ -240,7 +241,7 @@ def _make(
 
 
 def _check_names(store: Store, place: LedgerPlace, dataset: str, policy: BudgetPolicy) -> None:
-    """Refuse the ledger of another dataset, or another than the catalog names."""
+    """Refuse a ledger of another dataset, or one other than the catalog names."""
     with store.read() as book:
         opened = book.first()
     if opened.body["dataset"] != dataset:

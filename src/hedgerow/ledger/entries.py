@@ -1,4 +1,4 @@
-"""One line of the ledger: what happened, the running totals after it, and the hash that ties it to the one before."""
+"""One line of the ledger: what happened, the running totals after it, and the hash that links it to the one before."""
 
 import hashlib
 import json
@@ -10,18 +10,18 @@ from hedgerow.errors import InternalError
 from hedgerow.ledger.limits import Units
 
 FORMAT = 1
-"""The version of what is written; a program refuses a ledger of a later one."""
+"""Version of the format; a program refuses a ledger of a later version."""
 
 BEGINNING = "0" * 64
 """The hash before the first entry."""
 
 OPENED, CHARGED, ANSWERED, FAILED, RAISED = "opened", "charged", "answered", "failed", "raised"
 REPEATED, REUSED = "repeated", "reused"
-"""A question that failed before any noise was drawn, asked again under its charge; a release given for another one."""
+"""A question repeated under its charge after a failure without noise; a release that answered another question."""
 
 
 def canonical(value: Any) -> str:  # noqa: ANN401 - whatever JSON can hold
-    """JSON in one spelling only, so that it can be hashed; an `InternalError` where it is no JSON."""
+    """Return JSON in a canonical spelling, for hashing; raise an `InternalError` if it is not JSON."""
     try:
         return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
     except (TypeError, ValueError):
@@ -30,9 +30,9 @@ def canonical(value: Any) -> str:  # noqa: ANN401 - whatever JSON can hold
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """Amounts charged: in the current period, in all, and how often.
+    """Amounts charged: in the current period, in all, and the number of charges.
 
-    `period` is when the current one began (ISO text, UTC). `queries` counts in the units of the query-budget note.
+    `period` is the start of the current one (ISO text, UTC). `queries` counts in the units of the query-budget note.
     """
 
     period: str
@@ -48,7 +48,7 @@ class Account:
         )
 
     def within(self, period: str) -> "Account":
-        """The account as `period` begins; the same one if it is no later than the account's own."""
+        """Return the account at the start of `period`; unchanged if it is no later than the account's own."""
         return self if period <= self.period else Account(period, Units(), self.lifetime, self.charges, 0)
 
     def to_dict(self) -> dict[str, Any]:
@@ -73,7 +73,8 @@ class Entry:
     """A line of the ledger. `total` and `own` (of the analyst, in a charge) are the accounts after it.
 
     `refers` is the sequence number of the entry that it follows from: an answer or a failure from its charge, a
-    repetition from the failure. Nothing follows twice from one entry; the store itself sees to it.
+    repetition
+    from the failure. At most one entry follows from each; the store enforces it.
     """
 
     sequence: int
@@ -98,7 +99,7 @@ class Entry:
 
     @property
     def hash(self) -> str:
-        """Over everything in the entry, the hash of the one before it included."""
+        """Hash of everything in the entry, including the hash of the one before it."""
         return digest(
             self.sequence,
             self.kind,
@@ -127,5 +128,5 @@ class Entry:
 
 
 def digest(*parts: str | int | None) -> str:
-    """SHA-256 of the parts, told apart."""
+    """Return the SHA-256 of the parts, with unambiguous boundaries."""
     return hashlib.sha256(canonical(parts).encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""Errors of a ledger, in words of our own: those of SQLite and of PostgreSQL are withheld.
+"""Errors of a ledger, in our own words: those of SQLite and PostgreSQL are withheld.
 
 `place` is the path of a file, or the name of a ledger on a server, such as "of shop in postgresql://host/db".
 """
@@ -18,7 +18,7 @@ def _by_place(place: object, *, file: str, server: str) -> str:
 
 
 def location() -> LedgerError:
-    """The URL of something that keeps no ledgers."""
+    """The URL names something that cannot keep ledgers."""
     return LedgerError(
         "A ledger is kept in a SQLite file or in a PostgreSQL database.",
         code="ledger-location",
@@ -27,7 +27,7 @@ def location() -> LedgerError:
 
 
 def schema_name() -> LedgerError:
-    """A schema whose name would need quoting."""
+    """The schema name would need quoting."""
     return LedgerError(
         "The schema in the ledger's URL has a name that cannot be used.",
         code="ledger-location",
@@ -36,7 +36,7 @@ def schema_name() -> LedgerError:
 
 
 def malformed() -> LedgerError:
-    """No URL of PostgreSQL's."""
+    """The URL is not one of PostgreSQL."""
     return LedgerError(
         "The ledger's URL cannot be understood.",
         code="ledger-location",
@@ -45,7 +45,7 @@ def malformed() -> LedgerError:
 
 
 def encoding(place: object) -> LedgerError:
-    """A database that cannot hold every name."""
+    """The database cannot store every name."""
     return LedgerError(
         f"The database {place} does not keep its text in UTF-8.",
         code="ledger-location",
@@ -54,7 +54,7 @@ def encoding(place: object) -> LedgerError:
 
 
 def missing(place: object) -> LedgerError:
-    """No ledger, and none may be made."""
+    """There is no ledger, and none may be created."""
     at = _by_place(place, file="at ", server="")
     return LedgerError(
         f"There is no ledger {at}{place}, but the catalog names the one that belongs to it.",
@@ -69,7 +69,7 @@ def missing(place: object) -> LedgerError:
 
 
 def lost(place: object) -> LedgerError:
-    """A ledger that went away, or back, while it was open."""
+    """The ledger was removed, or replaced by an older state, while it was open."""
     return LedgerError(
         f"The ledger {place} was moved, removed or replaced while it was open.",
         code="ledger-replaced",
@@ -78,7 +78,7 @@ def lost(place: object) -> LedgerError:
 
 
 def empty(path: Path) -> LedgerError:
-    """A file of zero bytes."""
+    """The file has zero bytes."""
     return LedgerError(
         f"The ledger {path} is empty. An empty file is a damaged ledger, not a new one.",
         code="ledger-empty",
@@ -87,7 +87,7 @@ def empty(path: Path) -> LedgerError:
 
 
 def foreign(place: object) -> LedgerError:
-    """A file or tables of another program."""
+    """The file or the tables belong to another program."""
     return LedgerError(
         _by_place(
             place,
@@ -104,7 +104,7 @@ def foreign(place: object) -> LedgerError:
 
 
 def damaged(place: object) -> LedgerError:
-    """A ledger that contradicts itself."""
+    """The ledger contradicts itself."""
     return LedgerError(
         f"The ledger {place} is damaged: what it says does not hold together.",
         code="ledger-damaged",
@@ -113,7 +113,7 @@ def damaged(place: object) -> LedgerError:
 
 
 def newer(place: object) -> LedgerError:
-    """A ledger written by a later version of the program."""
+    """A later version of the program wrote the ledger."""
     return LedgerError(
         f"The ledger {place} was written by a newer version of hedgerow.",
         code="ledger-newer",
@@ -122,7 +122,7 @@ def newer(place: object) -> LedgerError:
 
 
 def exists(place: object) -> LedgerError:
-    """Something where a new ledger was to be made."""
+    """Something already exists where a new ledger was to be created."""
     return LedgerError(
         _by_place(place, file=f"There is something at {place} already.", server=f"There is a ledger {place} already."),
         code="ledger-exists",
@@ -135,7 +135,7 @@ def exists(place: object) -> LedgerError:
 
 
 def other_dataset(place: object) -> LedgerError:
-    """The ledger of another dataset."""
+    """The ledger belongs to another dataset."""
     return LedgerError(
         f"The ledger {place} belongs to another dataset than the catalog's.",
         code="ledger-dataset",
@@ -145,7 +145,7 @@ def other_dataset(place: object) -> LedgerError:
 
 
 def other_id(place: object) -> LedgerError:
-    """A ledger of the same dataset, but not the one that the catalog names."""
+    """The ledger belongs to the dataset, but is not the one that the catalog names."""
     return LedgerError(
         f"The ledger {place} is not the one that the catalog names under `budget: ledger`.",
         code="ledger-id",
@@ -158,7 +158,7 @@ def other_id(place: object) -> LedgerError:
 
 
 def locked(place: object) -> LedgerError:
-    """Another writer, for too long."""
+    """Another writer held the ledger for too long."""
     return LedgerError(
         f"The ledger {place} is in use by another program and did not become free in time. Nothing was charged.",
         code="ledger-locked",
@@ -172,7 +172,7 @@ def locked(place: object) -> LedgerError:
 
 
 def readonly(place: object) -> LedgerError:
-    """A ledger that can be read but not written."""
+    """The ledger can be read but not written."""
     return LedgerError(
         f"The ledger {place} cannot be written, so nothing can be charged.",
         code="ledger-readonly",
@@ -186,7 +186,7 @@ def readonly(place: object) -> LedgerError:
 
 
 def full(place: object) -> LedgerError:
-    """No room for one more entry."""
+    """There is no room for another entry."""
     return LedgerError(
         f"There is no room left to write to the ledger {place}. Nothing was released.",
         code="ledger-full",
@@ -195,7 +195,7 @@ def full(place: object) -> LedgerError:
 
 
 def unreachable(place: object) -> LedgerError:
-    """No connection, or no permission to read."""
+    """There is no connection, or no permission to read."""
     return LedgerError(
         f"The ledger {place} cannot be {_by_place(place, file='opened', server='reached')}.",
         code="ledger-unreachable",
@@ -208,14 +208,14 @@ def unreachable(place: object) -> LedgerError:
 
 
 def closed(place: object) -> LedgerError:
-    """A ledger that this program closed."""
+    """This program has closed the ledger."""
     return LedgerError(
         f"The ledger {place} was closed.", code="ledger-closed", hint="Connect again to ask more questions."
     )
 
 
 def failed(place: object) -> LedgerError:
-    """A fault of the disk, the connection or the server."""
+    """The disk, the connection or the server failed."""
     return LedgerError(
         _by_place(
             place,
@@ -242,7 +242,7 @@ _BY_NAME = {
 
 
 def from_sqlite(error: sqlite3.Error, path: Path) -> LedgerError:
-    """The ledger's words for an error of SQLite's."""
+    """Return the ledger's error for an error of SQLite."""
     name = getattr(error, "sqlite_errorname", "") or ""
     family = "_".join(name.split("_")[:2])
     if isinstance(error, sqlite3.IntegrityError):
@@ -267,7 +267,7 @@ _FORBIDDEN = "42501"
 
 
 def from_postgres(error: "psycopg.Error", place: object, *, writing: bool) -> LedgerError:
-    """The ledger's words for an error of PostgreSQL's."""
+    """Return the ledger's error for an error of PostgreSQL."""
     state = error.sqlstate or ""
     if state == _FORBIDDEN:
         return readonly(place) if writing else unreachable(place)

@@ -1,4 +1,4 @@
-"""Admission of a charge by the filters and by the owner's rules, and the words of the refusal."""
+"""Admission of a charge by the filters and by the owner's rules, and the text of the refusal."""
 
 import math
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from hedgerow.ledger.entries import Account
 from hedgerow.ledger.limits import RESERVE, SCALE, Caps, Units, as_cost
 
 MARGIN = 1 - Fraction(1, 10**6)
-"""For what rounding adds to a mass."""
+"""Allowance for the rounding of a mass."""
 
 _NAMES = {
     "gaussian": "budget for Gaussian noise",
@@ -56,30 +56,31 @@ class Filter:
 
     @property
     def remaining(self) -> Units:
-        """Amount left; below zero where the catalog now allows less than was spent."""
+        """Return the amount left; below zero if the catalog now allows less than was spent."""
         return self.caps.units - self.spent
 
     @property
     def spending(self) -> Spending:
-        """Amount spent, to read."""
+        """Return the amount spent, for display."""
         return self.caps.proves(self.spent)
 
     @property
     def left(self) -> Spending:
-        """The limit less what was spent, to read."""
+        """Return the limit minus what was spent, for display."""
         spent = self.spending
         limit = self.caps.limit
         return Spending(max(0.0, limit.epsilon - spent.epsilon), max(0.0, limit.delta - spent.delta))
 
     def overrun_by(self, asked: Units) -> str | None:
-        """The coordinate that `asked` does not fit into, if there is one."""
+        """Return the coordinate that `asked` exceeds, if there is one."""
         return self.caps.overrun(self.spent + asked)
 
     def fair_mass(self, cost: Cost) -> Fraction:
-        """Threshold mass that goes with `cost`, so that mass never runs out first.
+        """Return the threshold mass that goes with `cost`, so that mass never runs out first.
 
-        A statement takes of the mass the share that it takes of the noise: of the Gaussian cap, of the
-        Laplace cap, or the mean of both shares where the owner keeps some of each.
+        A statement takes the same share of the mass as of the noise: of the Gaussian cap, of the Laplace cap, or the
+        mean of
+        both shares if the owner keeps some of each.
         """
         caps, shares = self.caps.cost, []
         if self.caps.deliberate < Fraction(self.caps.limit.epsilon) * SCALE:
@@ -89,7 +90,7 @@ class Filter:
         return min(Fraction(1), sum(shares, Fraction(0)) / len(shares)) * caps.mass * MARGIN
 
     def after(self, asked: Units) -> "Filter":
-        """The same filter, once `asked` is charged."""
+        """Return the filter after `asked` is charged."""
         return Filter(self.owner, self.caps, self.spent + asked)
 
 
@@ -114,7 +115,7 @@ def _refusal(request: ChargeRequest, one: Filter, coordinate: str, filters: Sequ
 
 
 def _shortfall(asked: Units, one: Filter, coordinate: str) -> str:
-    """Sentence on the share of the cap that is needed, and the share that is left."""
+    """Return a sentence with the share of the cap that is needed, and the share that is left."""
     caps, spent = one.caps, one.spent
     if coordinate == "pure" and spent.deliberate + asked.deliberate > caps.deliberate:
         if caps.deliberate == 0:
@@ -156,7 +157,7 @@ def _percent(part: float) -> str:
 
 
 def _rounded_down(epsilon: float) -> float:
-    """Four significant digits, a little below `epsilon`; 0 if there is nothing."""
+    """Return four significant digits, slightly below `epsilon`; 0 if nothing is left."""
     if epsilon <= 0.0:
         return 0.0
     safe = epsilon * (1.0 - 1e-7)
@@ -165,11 +166,11 @@ def _rounded_down(epsilon: float) -> float:
 
 
 SURCHARGE_ROOM = int(RESERVE * SCALE) // 10**6
-"""Surcharge that discrete noise may owe in one statement of a schedule."""
+"""Surcharge that discrete noise may cost in one statement of a schedule."""
 
 
 def check_rules(request: ChargeRequest, policy: BudgetPolicy, total: Filter, account: Account) -> None:
-    """Refuse what `per_query`, `queries` or `schedule` do not allow."""
+    """Refuse a charge that `per_query`, `queries` or `schedule` does not allow."""
     _check_size(request.charge, policy)
     if policy.queries is not None:
         _check_number(request, policy.queries, total, account)
@@ -196,7 +197,7 @@ def _check_size(charge: Charge, policy: BudgetPolicy) -> None:
 
 
 def _check_number(request: ChargeRequest, number: int, total: Filter, account: Account) -> None:
-    """Protocol of the query-budget note: `number` basic queries share the budget evenly; then the dataset is closed."""
+    """Apply the query-budget note: `number` basic queries share the budget evenly; then the dataset is closed."""
     asked, left = request.queries, number - account.queries
     if asked > left:
         raise BudgetError(
@@ -211,9 +212,9 @@ def _check_number(request: ChargeRequest, number: int, total: Filter, account: A
 
 
 def allowance(schedule: str, total: Filter, account: Account) -> Units:
-    """The most that the next statement may take, so that there is always one after it (docs/proofs/ledger.md).
+    """Return the most that the next statement may take, so that there is always one after it (docs/proofs/ledger.md).
 
-    Privacy: the filter decides as ever; a schedule only makes it refuse earlier.
+    Privacy: the filter decides as before; a schedule only refuses earlier.
     """
     if schedule != "open":
         raise CatalogError(

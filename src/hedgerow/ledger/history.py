@@ -1,4 +1,4 @@
-"""Budgets and history to read, the export, and the proof that nothing in the chain was changed."""
+"""Budgets and history for display, the export, and the proof that nothing in the chain was changed."""
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -29,9 +29,10 @@ from hedgerow.ledger.store import Reader, Store
 class HistoryEntry:
     """One line of the history: analyst, question, time and price.
 
-    `status` is "answered", "failed", or "charged" where the answer never came: the charge stays. The
-    owner's own acts are in the history too, as "opened" and "raised". `params` are the values bound to the question's
-    placeholders, as plain JSON.
+    `status` is "answered", "failed", or "charged" if the answer never arrived: the charge stays. The owner's own
+    actions
+    are in the history, too, as "opened" and "raised". `params` are the values bound to the question's placeholders, as
+    plain JSON.
     """
 
     sequence: int
@@ -66,10 +67,11 @@ class AnalystView:
 
 @dataclass(frozen=True)
 class BudgetView:
-    """Limit, spending and remainder of a budget. It is for reading; the filter decides.
+    """Limit, spending and remainder of a budget, for display; the filter decides.
 
-    `spent` is what the caps of this ledger would still prove, 0 at the start and `limit` when they are
-    full; `used` are the fractions of the three caps. `history` is read when it is first looked at.
+    `spent` is the guarantee that the amounts spent so far prove: 0 at the start and `limit` when the caps are full;
+    `used`
+    are the fractions of the three caps. `history` is read on first access.
     """
 
     dataset: str
@@ -114,9 +116,9 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """A chain that holds: how long it is, and the hash at its end.
+    """A verified chain: its length, and the hash at its end.
 
-    Keep `tip` elsewhere: a chain cut short still holds, but no longer ends there.
+    Keep `tip` elsewhere: a truncated chain still verifies, but no longer ends there.
     """
 
     entries: int
@@ -127,7 +129,7 @@ class Verification:
 def walk(store: Store, read: Callable[[Entry, Reader], T], analyst: str | None = None) -> Iterator[T]:
     """Yield `read(entry, book)` for every entry in order (or for one analyst's charges), a page at a time.
 
-    Entries never change, so the book is let go between pages: nobody waits for whoever walks.
+    Entries never change, so the book is released between pages: no writer waits for a reader.
     """
     after = -1
     while True:
@@ -150,7 +152,7 @@ class Verifier:
         self._own: dict[str, Account] = {}
 
     def check(self, entry: Entry, book: Reader) -> None:
-        """One more entry: its place, its totals, its release."""
+        """Check one more entry: its position, its totals, its release."""
         if entry.sequence != self._length or entry.previous != self._previous:
             raise _broken(self._length, "does not follow the one before it")
         if entry.kind == CHARGED:
@@ -162,7 +164,7 @@ class Verifier:
         self._previous, self._total, self._length = entry.hash, entry.total, self._length + 1
 
     def _check_charge(self, entry: Entry) -> None:
-        """The totals are those before the entry plus what its events cost, to the last bit."""
+        """Check that the totals are those before the entry plus the cost of its events, exactly."""
         asked, queries, name = Units.from_dict(entry.body["units"]), entry.body["queries"], entry.analyst or ""
         period = entry.total.period
         total, own = self._total or Account(period), self._own.get(name, Account(period))
@@ -190,7 +192,7 @@ def verify(store: Store) -> Verification:
 
 
 def history(store: Store, analyst: str | None = None) -> Sequence[HistoryEntry]:
-    """Every charge in order (of one analyst), with what became of it, and the owner's own acts."""
+    """Yield every charge in order (of one analyst), with its outcome, and the owner's own actions."""
     return tuple(line for line in walk(store, _line, analyst) if line is not None)
 
 
@@ -209,7 +211,7 @@ def _events(entry: Entry, _: Reader) -> list[AnyEvent]:
 
 
 def _line(entry: Entry, book: Reader) -> HistoryEntry | None:
-    """One line of the history; none for what is told with its charge."""
+    """Return one line of the history; None for an entry that is shown with its charge."""
     if entry.kind in {ANSWERED, FAILED, REPEATED, REUSED}:
         return None
     status = _status(entry, book) if entry.kind == CHARGED else entry.kind
@@ -237,7 +239,7 @@ def _recomputed(entry: Entry) -> Units:
 
 
 def _check_release(entry: Entry, book: Reader) -> None:
-    """A stored release is the one that was stored with the entry."""
+    """Check that a stored release is the one that was stored with the entry."""
     stored = book.release_of(entry.sequence)
     if stored is None or hashlib.sha256(stored.payload).hexdigest() != entry.body["release"]:
         raise _broken(entry.sequence, "has lost its release, or has another one")

@@ -17,19 +17,20 @@ SCALE = 2**80
 """Charges and caps are whole multiples of 1 / SCALE: charges rounded up, caps down."""
 
 RESERVE = Fraction(1, 10**6)
-"""Pure epsilon kept for what integer Gaussian noise owes for being discrete (docs/proofs/noise.md)."""
+"""Pure epsilon reserved for the discreteness of integer Gaussian noise (docs/proofs/noise.md)."""
 
 MASS_SHARE = Fraction(1, 10)
-"""The part of delta that is kept for thresholds."""
+"""Share of delta for thresholds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Units:
     """An amount in each coordinate, in units of 1 / SCALE.
 
-    `deliberate` is the part of `pure` that statements asked for (Laplace noise and the like). The rest
-    is the surcharge of discrete noise. Without the difference, somebody could spend the reserve of
-    the surcharge on one tiny Laplace statement, and no Gaussian statement would be admitted again.
+    `deliberate` is the part of `pure` that statements asked for (Laplace noise and the like). The rest is the surcharge
+    of
+    discrete noise. Without the distinction, an analyst could spend the reserve of the surcharge on one tiny Laplace
+    statement, and no Gaussian statement would be admitted again.
     """
 
     gaussian: int = 0
@@ -39,7 +40,7 @@ class Units:
 
     @classmethod
     def of(cls, charge: Charge) -> Self:
-        """Amount that `charge` takes, rounded up."""
+        """Return the amount that `charge` takes, rounded up."""
         cost = charge.cost
         asked = sum(
             (event.cost.pure for event in charge.events if not getattr(event, "surcharge_only", False)), Fraction(0)
@@ -118,7 +119,7 @@ class Caps:
         return {name: _part(getattr(spent, name), getattr(self, name)) for name in ("gaussian", "pure", "mass")}
 
     def proves(self, spent: Units) -> Spending:
-        """The guarantee that caps as low as `spent` would prove: to read, not to rely on."""
+        """Return the guarantee that caps as low as `spent` would prove: for display only."""
         noisy = spent.gaussian > 0
         epsilon = gaussian_epsilon(_root(spent.gaussian), self.gaussian_delta) if noisy else 0.0
         spending = Spending(spent.pure / SCALE + epsilon, spent.mass / SCALE + (self.gaussian_delta if noisy else 0.0))
@@ -162,18 +163,18 @@ def as_cost(units: Units) -> Cost:
 
 
 def _round_down(exact: Fraction) -> float:
-    """The largest float that is not above `exact`."""
+    """Return the largest float that is not above `exact`."""
     near = float(exact)
     return near if Fraction(near) <= exact else math.nextafter(near, -math.inf)
 
 
 def _root(units: int) -> float:
-    """Mu, of a sum of mu squared."""
+    """Return mu, given a sum of mu squared."""
     return math.sqrt(units / SCALE)
 
 
 def _part(amount: int, cap: int) -> float:
-    """The quotient, also where there is nothing to share."""
+    """Return the quotient, and 0 or 1 where the divisor is zero."""
     if amount <= 0:
         return 0.0
     return amount / cap if cap else math.inf
@@ -181,7 +182,7 @@ def _part(amount: int, cap: int) -> float:
 
 @dataclass(frozen=True, slots=True)
 class LedgerTerms:
-    """The guarantee of a ledger: per period of `refresh`, or for ever, and over a lifetime."""
+    """The guarantee of a ledger: per period of `refresh`, or forever, and over a lifetime."""
 
     epsilon: float
     delta: float
@@ -219,21 +220,21 @@ class LedgerTerms:
 
     @property
     def caps(self) -> Caps:
-        """Of one period, or of all time where nothing refreshes."""
+        """Caps of one period, or of all time where nothing refreshes."""
         return caps_for(self.epsilon, self.delta, self.pure_epsilon)
 
     @property
     def lifetime_caps(self) -> Caps | None:
-        """Over all periods together, where the owner set a limit."""
+        """Caps of all periods together, if the owner set a limit."""
         return None if self.lifetime is None else self.part(self.lifetime)
 
     def part(self, cap: Cap) -> Caps:
-        """The caps of a smaller or larger budget with the same split (docs/proofs/ledger.md)."""
+        """Return the caps of a smaller or larger budget with the same split (docs/proofs/ledger.md)."""
         pure = min(self.pure_epsilon * (cap.epsilon / self.epsilon), cap.epsilon)
         return caps_for(cap.epsilon, self.delta if cap.delta is None else cap.delta, pure)
 
     def require(self, asked: "LedgerTerms") -> None:
-        """Refuse terms that promise less privacy than these, or split the budget otherwise."""
+        """Refuse terms that promise less privacy than these, or split the budget differently."""
         if self._widened_by(asked):
             raise LedgerError(
                 "The catalog's budget is larger than the one this ledger was made for.",

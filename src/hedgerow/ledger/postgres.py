@@ -1,8 +1,8 @@
 """Ledgers in a PostgreSQL database, for several servers: one for each dataset in a schema.
 
-Writers take turns by an advisory lock that ends with the transaction, so the role needs SELECT and INSERT and
-nothing else. The lock keeps order; what makes two charges at once impossible is the primary key: who writes
-without waiting for a turn finds the number of the next entry taken.
+Writers take turns by an advisory lock that ends with the transaction, so the role needs only SELECT and INSERT. The
+lock keeps order; the primary key makes two simultaneous charges impossible: a writer that does not wait for its turn
+finds the number of the next entry taken.
 """
 
 import hashlib
@@ -45,7 +45,7 @@ class Address:
 
     @classmethod
     def of(cls, location: str) -> "Address":
-        """The address meant by a URL of PostgreSQL's, with the name of a schema among its options if wanted."""
+        """Parse a PostgreSQL URL, whose options may name a schema."""
         body, _, query = location.partition("://")[2].partition("?")
         options = query.split("&") if query else []
         kept = [option for option in options if not option.startswith("schema=")]
@@ -59,7 +59,7 @@ class Address:
         return self.shown
 
     def connect(self, patience: float) -> "Connection":
-        """A connection that commits when it is told to; if there is none, a `LedgerError` in our own words."""
+        """Return a connection without autocommit, or raise a `LedgerError` in our own words."""
         psycopg = driver()
         failure = None
         try:
@@ -79,13 +79,13 @@ class Address:
 
 
 def is_address(location: str) -> bool:
-    """Tell the URL of a PostgreSQL database from other locations."""
+    """Return whether a location is the URL of a PostgreSQL database."""
     scheme, colon, _ = location.partition("://")
     return bool(colon) and scheme.lower() in SCHEMES
 
 
 def driver() -> ModuleType:
-    """The driver, which is an extra."""
+    """Return the driver, which is an optional dependency."""
     try:
         import psycopg  # noqa: PLC0415 - the base install does without it
         import psycopg.conninfo  # noqa: PLC0415 - likewise
@@ -99,7 +99,7 @@ def driver() -> ModuleType:
 
 
 def _settings(url: str, patience: float) -> dict[str, Any]:
-    """Settings of a connection: a peer that vanished is noticed in time, and the URL may say otherwise."""
+    """Return the settings of a connection: a vanished peer is noticed in time, unless the URL says otherwise."""
     seconds = max(2, math.ceil(patience))
     steady: dict[str, Any] = {
         "application_name": "hedgerow",
@@ -114,7 +114,7 @@ def _settings(url: str, patience: float) -> dict[str, Any]:
 
 
 def _shown(body: str, query: str) -> str:
-    """Host and database, where it is certain that nothing of a password is among them."""
+    """Return host and database, if they certainly contain no part of a password."""
     login, slash, database = body.partition("/")
     place = f"{login.rpartition('@')[2]}{slash}{database}"
     certain = "@" not in database and "@" not in query and _SHOWABLE.fullmatch(place)
@@ -130,7 +130,7 @@ IDLE = 60_000
 _DURABLE = (
     "SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') <> 'remote_apply'"
 )
-"""On the disk, and on that of synchronous standbys, when COMMIT returns, whatever the session's setting."""
+"""Makes COMMIT wait for the disk, and for those of synchronous standbys, whatever the session's setting."""
 
 
 def begin_reading(patience: float) -> list[Statement]:
@@ -139,16 +139,16 @@ def begin_reading(patience: float) -> list[Statement]:
 
 
 def begin_writing(patience: float, *names: str) -> list[Statement]:
-    """Statements that begin to write alone: whoever names the same things waits until this transaction ends.
+    """Return statements that begin an exclusive write: others with the same lock wait until this transaction ends.
 
-    Each statement after the lock sees what was committed before the lock was given, so READ COMMITTED is right here.
+    Each statement after the lock sees what was committed before the lock was granted, so READ COMMITTED is right here.
     """
     turn = ("SELECT pg_advisory_xact_lock(%s)", (_key(*names),))
     return [*_begin(patience, "READ COMMITTED"), (_DURABLE, ()), turn]
 
 
 def _begin(patience: float, mode: str) -> list[Statement]:
-    """The beginning of a transaction that cannot wait, or keep others waiting, without a bound."""
+    """Return the beginning of a transaction that neither waits nor blocks others without a time limit."""
     return [
         (f"BEGIN ISOLATION LEVEL {mode}", ()),
         ("SET LOCAL lock_timeout = %s", (max(1, round(patience * 1000)),)),
@@ -163,7 +163,7 @@ def _key(*names: str) -> int:
 
 @contextmanager
 def translating(place: object, *, writing: bool) -> Iterator[None]:
-    """PostgreSQL's errors in the ledger's words."""
+    """Translate PostgreSQL's errors into the ledger's."""
     try:
         yield
     except driver().Error as error:
@@ -171,9 +171,9 @@ def translating(place: object, *, writing: bool) -> Iterator[None]:
 
 
 def together(connection: "Connection", statements: Iterable[Statement]) -> "Cursor":
-    """Run some statements in one trip to the server, in order, up to the first that fails; the last one's result.
+    """Run some statements in one round trip, in order, up to the first that fails; return the last one's result.
 
-    The values become literals on this side, which is how several statements can be one message.
+    The client formats the values as literals, so that several statements can be one message.
     """
     texts, values = zip(*statements, strict=True)
     cursor: Cursor = driver().ClientCursor(connection)
@@ -185,9 +185,9 @@ def together(connection: "Connection", statements: Iterable[Statement]) -> "Curs
 
 @contextmanager
 def finishing(connection: "Connection", place: object) -> Iterator[list[Statement]]:
-    """Commit at the end, together with the statements that were put off until then; undo after anything else.
+    """Commit at the end, together with the deferred statements; roll back after an exception.
 
-    A commit counts only without a warning: a server commits, and warns, also where a standby did not confirm.
+    A commit counts only without a warning: a server also commits, and warns, if a standby did not confirm.
     """
     put_off: list[Statement] = []
     warnings: list[str | None] = []
@@ -224,7 +224,7 @@ TABLES = ("ledgers", "entries", "releases")
 
 
 def definition(schema: str) -> str:
-    """The tables, for all ledgers of one schema. Nothing in them can be changed in passing."""
+    """The tables, for all ledgers of one schema. Triggers refuse every change of a row."""
     text = 'text COLLATE "C"'
     guards = "".join(
         f"CREATE TRIGGER {table}_stay BEFORE UPDATE OR DELETE OR TRUNCATE ON {schema}.{table} "
@@ -306,7 +306,7 @@ class LedgerState:
 class PostgresRows(Rows):
     """Entries and releases of one ledger, in one transaction.
 
-    An addition is put off: it goes to the server with the commit, or before the next query.
+    An addition is deferred: it is sent to the server with the commit, or before the next query.
     """
 
     same_version = "version IS NOT DISTINCT FROM ?::text"
@@ -329,12 +329,12 @@ class PostgresRows(Rows):
         return self._latest.sequence, self._latest.hash
 
     def select(self, sql: str, *values: Value) -> list[tuple[Any, ...]]:
-        """Run a query, and before it the statements that were put off."""
+        """Run a query, and before it the deferred statements."""
         self._flush()
         return self._connection.execute(sql.replace("?", "%s"), values).fetchall()
 
     def last(self) -> Entry:
-        """The latest entry, with the running totals; it came with the beginning of the transaction."""
+        """Return the latest entry, with the running totals; it was read at the beginning of the transaction."""
         self._flush()
         return self._latest
 
@@ -344,12 +344,12 @@ class PostgresRows(Rows):
         self._latest = entry
 
     def whole(self) -> bool:
-        """Compare the number of rows that the indexes lead to with the number that the tables hold."""
+        """Compare the number of rows that the indexes find with the number of rows in the tables."""
         indexed = self._counts(seqscan="off", indexscan="on", indexonlyscan="on", bitmapscan="on")
         return indexed == self._counts(seqscan="on", indexscan="off", indexonlyscan="off", bitmapscan="off")
 
     def _counts(self, **ways: str) -> list[tuple[Any, ...]]:
-        """Numbers of entries and of releases, when looked for in these ways."""
+        """Return the numbers of entries and of releases, counted in these ways."""
         for way, switch in ways.items():
             self._connection.execute(f"SET LOCAL enable_{way} = {switch}")
         both = f"SELECT count(*), (SELECT count(*) FROM {self._releases}) FROM {self._entries}"
@@ -362,7 +362,7 @@ class PostgresRows(Rows):
 
 
 _inherited: list["Connection"] = []
-"""Connections of a parent process: not ours to use or to close."""
+"""Connections of a parent process, which this process must not use or close."""
 
 
 class PostgresStore:
@@ -437,7 +437,7 @@ class PostgresStore:
             turn.release()
 
     def _start(self, begin: list[Statement]) -> LedgerState | None:
-        """Begin, on a new connection where the old one is a parent's or was lost since: nothing was said on it yet."""
+        """Begin a transaction, on a new connection if the old one is a parent's or was lost before anything was sent."""
         if self._process != os.getpid():
             _inherited.append(self._connection)
             self._reconnect()
@@ -462,7 +462,7 @@ class PostgresStore:
         self._process = os.getpid()
 
     def _checked(self, standing: LedgerState | None, *, beginning: bool) -> LedgerState:
-        """Refuse a ledger from the future, one that is gone, and one that has forgotten what we saw in it."""
+        """Refuse a ledger from a newer version, one that is gone, and one that lost entries we have seen."""
         if standing is None:
             raise errors.lost(self._place)
         if standing.format > FORMAT:
@@ -473,7 +473,7 @@ class PostgresStore:
 
 
 def find(address: Address, dataset: str, ledger: str | None, patience: float) -> PostgresStore | None:
-    """The ledger of a dataset; None if it has none, a `LedgerError` if the one that the catalog names is not there."""
+    """The ledger of a dataset; None if it has none; raise a `LedgerError` if the one in the catalog is missing."""
     place = name(address, dataset)
     connection = address.connect(patience)
     try:
@@ -494,7 +494,7 @@ def name(address: Address, dataset: str) -> str:
 
 
 def _identity(connection: "Connection", address: Address, dataset: str, ledger: str | None, place: str) -> str | None:
-    """The id of the ledger that is meant, if there is one."""
+    """Return the id of the ledger, if there is one."""
     ids = dict(_ledgers(connection, address, dataset, ledger)) if _has_tables(connection, address) else {}
     if ledger is None:
         return next(iter(ids), None)
@@ -523,7 +523,7 @@ def _has_tables(connection: "Connection", address: Address) -> bool:
 
 
 def write_new(address: Address, opening: Entry, patience: float) -> None:
-    """Make a ledger, whole or not at all, and the tables if it is the first."""
+    """Create a ledger, completely or not at all, and the tables if it is the first."""
     dataset, ledger = opening.body["dataset"], opening.body["ledger"]
     place = name(address, dataset)
     connection = address.connect(patience)
@@ -542,7 +542,7 @@ def write_new(address: Address, opening: Entry, patience: float) -> None:
 
 
 def caution(address: Address, patience: float) -> str | None:
-    """Warn the owner of a server that does not write to its disk at once."""
+    """Return a warning about a server that does not write to its disk at once."""
     connection = address.connect(patience)
     try:
         with translating(address, writing=False):

@@ -1,8 +1,8 @@
 """A ledger in one SQLite file.
 
-The one file is the whole ledger: a rollback journal (DELETE) with synchronous=EXTRA, not a write-ahead
-log, which keeps fresh charges in a side file that a copy forgets. Nothing but SQLite opens the file: closing
-any other descriptor of it in this process would drop the locks that SQLite holds.
+The file is the whole ledger: it has a rollback journal (DELETE) with synchronous=EXTRA, not a write-ahead log, which
+keeps recent charges in a side file that a copy forgets. Only SQLite opens the file: closing any other descriptor of it
+in this process would drop the locks that SQLite holds.
 """
 
 import os
@@ -22,10 +22,10 @@ PATIENCE = 30.0
 """Seconds that a writer waits for the others."""
 
 SMALL = 32 * 2**20
-"""Up to this size a ledger is checked page by page when it is opened."""
+"""Up to this size, opening a ledger checks every page."""
 
 APPLICATION_ID = 0x48454447
-"""Marks the file as ours."""
+"""Application id of our files."""
 
 SCHEMA = f"""
 PRAGMA application_id = {APPLICATION_ID};
@@ -155,7 +155,7 @@ class SQLiteStore:
             turn.release()
 
     def _check_continuity(self, rows: SQLiteRows) -> None:
-        """Refuse a file that is not the one we knew, or that has forgotten what we saw in it."""
+        """Refuse a file that was replaced, or that lost entries we have seen."""
         if _identity(self._path) != self._identity:
             raise errors.lost(self._path)
         _check_kind(self._connection, self._path)
@@ -178,7 +178,7 @@ class SQLiteStore:
 
 @contextmanager
 def _translating(path: Path) -> Iterator[None]:
-    """SQLite's errors in the ledger's words."""
+    """Translate SQLite's errors into the ledger's."""
     try:
         yield
     except sqlite3.Error as error:
@@ -235,7 +235,7 @@ def _connection(path: Path, patience: float) -> sqlite3.Connection:
 
 
 def settle(connection: sqlite3.Connection) -> tuple[str]:
-    """The settings that make a commit durable when it returns; the journal's mode, which others may have changed."""
+    """Apply the settings that make COMMIT durable, including the journal mode, which others may have changed."""
     mode: tuple[str] = connection.execute("PRAGMA journal_mode = DELETE").fetchone()
     connection.execute("PRAGMA synchronous = EXTRA")
     connection.execute("PRAGMA fullfsync = ON")
@@ -244,7 +244,7 @@ def settle(connection: sqlite3.Connection) -> tuple[str]:
 
 
 def _check_kind(connection: sqlite3.Connection, path: Path) -> None:
-    """Ours, and not from the future."""
+    """Check that the file is a ledger, and not from a newer version."""
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     if application != APPLICATION_ID:
         raise errors.foreign(path)
@@ -254,7 +254,7 @@ def _check_kind(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def _check_pages(connection: sqlite3.Connection, path: Path) -> None:
-    """Every page in its place, where that is quick to see."""
+    """Check every page of a file of moderate size."""
     if path.stat().st_size > SMALL:
         return
     (verdict,) = connection.execute("PRAGMA quick_check(1)").fetchone()
@@ -263,9 +263,9 @@ def _check_pages(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def write_new(path: Path, opening: Entry) -> None:
-    """Make a ledger at `path`, whole or not at all; `FileExistsError` if something is there.
+    """Create a ledger at `path`, completely or not at all; `FileExistsError` if something is there.
 
-    It is written under another name and linked into place, so that nobody ever sees an unfinished one.
+    It is written under another name and then linked, so that no reader ever sees an unfinished one.
     """
     draft = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}.new")
     try:

@@ -1,4 +1,4 @@
-"""Contract of a durable store, and what SQLite and PostgreSQL share: SQL text, rows, fork safety.
+"""Contract of a durable store, and the common parts of SQLite and PostgreSQL: SQL text, rows, fork safety.
 
 Another database is one more file: `Rows` that run SQL, and a `Store`.
 """
@@ -17,7 +17,7 @@ from hedgerow.ledger import errors
 from hedgerow.ledger.entries import Account, Entry, digest
 
 PAGE = 500
-"""Entries read at a time: a long look must not keep writers waiting."""
+"""Number of entries read at a time: a long read must not keep writers waiting."""
 
 Value = str | int | bytes | None
 
@@ -36,10 +36,10 @@ CREATE INDEX releases_by_question ON {schema}releases ({key}fingerprint, sequenc
 
 @dataclass(frozen=True, slots=True)
 class StoredRelease:
-    """A release that was paid for, as its maker wrote it, and what it may be reused for.
+    """A release that was paid for, as its maker wrote it, and the questions it may answer again.
 
     `noise` says what was asked for, as plain JSON; two releases are compared by their noise, never by their values.
-    `answers` names what else it has answered since, by the same names as `noise`.
+    `answers` names the other questions that it has answered, by the same names as `noise`.
     """
 
     charge: int
@@ -69,13 +69,13 @@ class Reader(Protocol):
         """The latest entry that states terms: the opening one, or a raise."""
 
     def outcome_of(self, sequence: int) -> Entry | None:
-        """The entry that follows from this one: how a charge ended, or None while nobody said."""
+        """Return the entry that follows from this one: the outcome of a charge, or None while it is unknown."""
 
     def analysts(self) -> list[str]:
-        """Everybody who was ever charged."""
+        """Return everybody who was ever charged."""
 
     def page(self, after: int, analyst: str | None = None) -> list[Entry]:
-        """Some entries (or charges of one analyst) in order, from the first one behind `after`; none at the end."""
+        """Return some entries (or charges of one analyst) in order, after sequence number `after`; none at the end."""
 
     def releases(self, fingerprint: str, version: str | None) -> list[StoredRelease]:
         """The stored releases of one question about one version of the data, the latest first."""
@@ -88,7 +88,7 @@ class Reader(Protocol):
 
 
 class Writer(Reader, Protocol):
-    """The same, alone with the book: nobody else writes until this is durable or undone."""
+    """A reader with exclusive write access: nobody else writes until this is durable or undone."""
 
     def append(self, entry: Entry, release: StoredRelease | None = None) -> None:
         """Add one entry, and the release that it answers with."""
@@ -131,7 +131,7 @@ class Rows(ABC):
     """
 
     same_version: str
-    """The condition that a row is about a version of the data; also where the version is NULL."""
+    """The condition that a row is about a version of the data, NULL included."""
 
     def __init__(self, place: object, entries: str, releases: str, scope: tuple[Value, ...] = ()) -> None:
         self._place = place
@@ -168,16 +168,16 @@ class Rows(ABC):
         return self._one(f"AND kind = 'charged' AND analyst = ? {_LATEST} LIMIT 1", analyst)
 
     def outcome_of(self, sequence: int) -> Entry | None:
-        """The entry that follows from this one: how a charge ended, or None while nobody said."""
+        """Return the entry that follows from this one: the outcome of a charge, or None while it is unknown."""
         return self._one("AND refers IS NOT NULL AND refers = ?", sequence)
 
     def analysts(self) -> list[str]:
-        """Everybody who was ever charged."""
+        """Return everybody who was ever charged."""
         names = f"SELECT DISTINCT analyst FROM {self._entries} AND kind = 'charged' ORDER BY analyst"
         return [str(name) for (name,) in self.select(names, *self._scope)]
 
     def page(self, after: int, analyst: str | None = None) -> list[Entry]:
-        """Some entries (or charges of one analyst) in order, from the first one behind `after`; none at the end."""
+        """Return some entries (or charges of one analyst) in order, after sequence number `after`; none at the end."""
         whose, values = ("", ()) if analyst is None else ("AND kind = 'charged' AND analyst = ?", (analyst,))
         return self._all(f"AND sequence > ? {whose} ORDER BY sequence LIMIT {PAGE}", after, *values)
 
@@ -211,7 +211,7 @@ class Rows(ABC):
         return [self.to_entry(row) for row in rows]
 
     def to_entry(self, row: tuple[Any, ...]) -> Entry:
-        """The entry of a row, if the row still hashes to what it says."""
+        """Return the entry of a row, if the row matches its hash."""
         sequence, kind, time, analyst, refers, state_text, body_text, previous, stored = row
         if digest(sequence, kind, time, analyst, refers, state_text, body_text, previous) != stored:
             raise errors.damaged(self._place)
@@ -231,9 +231,9 @@ _held: list[Forkable] = []
 
 
 def watch(one: Forkable) -> None:
-    """Wait for its transaction before every fork, and give the child a lock that nobody holds.
+    """Wait for its transaction before every fork, and give the child a new, free lock.
 
-    No parent is forked inside a transaction, and a child uses no connection of its parent's.
+    A parent is never forked inside a transaction, and a child uses no connection of its parent.
     """
     _open.add(one)
 

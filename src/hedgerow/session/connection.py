@@ -27,10 +27,10 @@ def connect(
 
     Args:
         source: A path, a URL, an open connection, or tables by name: see docs/reference/engines.md.
-        catalog: What is protected: a YAML file or a `Catalog`.
-        ledger: What has been spent: a file or a `Ledger`; by default beside the catalog, with the ending `.ledger`.
-        analyst: Who asks; taken on trust.
-        dialect: The SQL dialect that queries are written in; DuckDB's by default.
+        catalog: The owner's declarations: a YAML file or a `Catalog`.
+        ledger: The record of spending: a file or a `Ledger`; by default next to the catalog, with the suffix `.ledger`.
+        analyst: Name of the analyst; not verified.
+        dialect: The SQL dialect of the queries; DuckDB's by default.
 
     Example:
         >>> db = connect("shop.duckdb", catalog="shop.yaml")     # doctest: +SKIP
@@ -71,7 +71,7 @@ def _connected(
 
 
 def _owners_log(catalog: Catalog, ledger: str | os.PathLike[str] | Ledger | None) -> Path | None:
-    """Return the file of the owner's log: beside the ledger, if that is a file."""
+    """Return the file of the owner's log: next to the ledger, if that is a file."""
     if isinstance(ledger, Ledger):
         return beside(ledger.path)
     known = ledger is not None or catalog.path is not None
@@ -79,7 +79,7 @@ def _owners_log(catalog: Catalog, ledger: str | os.PathLike[str] | Ledger | None
 
 
 def _warn_of_unenforced_paths(catalog: Catalog, schema: Schema) -> None:
-    """Name the tables whose rows have one owner by the catalog's word alone. No row is read."""
+    """Name the tables whose rows have one owner only by the catalog's declaration. No row is read."""
     for table, key in unenforced_paths(catalog, schema):
         notice(
             f"Nothing enforces that {key} is unique, so whose the rows of `{table}` are is the catalog's word. A row "
@@ -88,7 +88,7 @@ def _warn_of_unenforced_paths(catalog: Catalog, schema: Schema) -> None:
 
 
 def ledger_path(catalog: Catalog, ledger: str | os.PathLike[str] | None) -> Path | str:
-    """Return the place of a ledger: where the caller says, or beside the catalog."""
+    """Return the place of a ledger: the caller's, or next to the catalog."""
     if ledger is not None:
         return os.fspath(ledger)
     if catalog.path is None:

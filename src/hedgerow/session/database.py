@@ -39,7 +39,7 @@ class Database:
         self._session = session
         self._owns_ledger = owns_ledger
         self.owners_log = owners_log
-        """The file of the owner's log, which is there once something failed; None where none can be kept."""
+        """The file of the owner's log, which exists once something failed; None if none can be kept."""
 
     @_logged
     def sql(self, query: str, *, params: Parameters = None, **options: Unpack[Options]) -> Answer:
@@ -48,7 +48,7 @@ class Database:
         Args:
             query: A SELECT statement.
             params: Values for `?` (a sequence) or `:name` (a mapping).
-            **options: See `Options`. What the owner set can only be tightened.
+            **options: See `Options`. They can only tighten the owner's settings.
 
         Privacy: the charge is durable before the first row is read, and is never given back.
         """
@@ -56,7 +56,7 @@ class Database:
 
     @_logged
     def quote(self, query: str, *, params: Parameters = None, **options: Unpack[Options]) -> Quote:
-        """Say what a question would cost and how wrong its answers would be. Free; reads no private row."""
+        """Return the cost of a question and the predicted errors of its answers. Free; reads no private row."""
         return quote_statement(self._session, bind_statement(self._session, query, params, options))
 
     @_logged
@@ -75,12 +75,12 @@ class Database:
         by: Sequence[str] | None = None,
         progress: Callable[[str], None] = lambda _: None,
     ) -> Calibration:
-        """Estimate privately what a catalog says about a table: bounds, `max_rows`, `max_groups`. Charged.
+        """Estimate privately what a catalog declares about a table: bounds, `max_rows`, `max_groups`. Charged.
 
         Args:
             table: A private table.
-            columns: Of numbers or dates; by default all numbers that have no bounds yet.
-            epsilon: The most that all of it may cost; by default the catalog's.
+            columns: Columns of numbers or dates; by default all numbers without bounds.
+            epsilon: The most that all estimates may cost; by default the catalog's.
             delta: Likewise.
             by: Columns to group by, for `max_groups`.
             progress: Called with the name of each estimate, before it is made.
@@ -89,20 +89,20 @@ class Database:
 
     @_logged
     def forecast(self, queries: Sequence[str], **options: Unpack[Options]) -> Forecast:
-        """Total what a list of queries, fixed before any answer is seen, would prove. Free; reads no private row."""
+        """Total the charges of a list of queries that is fixed in advance. Free; reads no private row."""
         return forecast_statements(self._session, queries, options)
 
     @property
     def budget(self) -> BudgetView:
-        """Spent and remaining budget, of this analyst's cap where there is one."""
+        """Spent and remaining budget; of this analyst's cap, if there is one."""
         return self._session.ledger.budget(self._session.analyst)
 
     def cancel(self) -> None:
-        """Stop the statements that run or wait now in other threads: each ends in a `BackendError`. Charges stand."""
+        """Stop the statements that run or wait in other threads: each raises a `BackendError`. Charges stay."""
         self._session.cancel()
 
     def close(self) -> None:
-        """Let go of database and ledger."""
+        """Close database and ledger."""
         self._session.close()
         if self._owns_ledger:
             self._session.ledger.close()

@@ -1,4 +1,4 @@
-"""`db.explain`: how a statement would be answered. It reads no private row, and costs nothing."""
+"""`db.explain`: how a statement would be answered. It reads no private row and is free."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -35,14 +35,14 @@ class ExplainedSQL:
 
 @dataclass(frozen=True)
 class ExplainedLimits:
-    """Limits that one release is made under.
+    """Limits of one release.
 
     Attributes:
-        max_rows: How many rows one person counts for.
-        max_rows_per_group: How many of them in one group.
-        max_groups: In how many groups one person counts.
-        min_frequency: How many people a group rests on at least.
-        keys: Which groups there are: "one", "declared" or "selected".
+        max_rows: Maximum number of rows of one person.
+        max_rows_per_group: Maximum number of rows of one person in one group.
+        max_groups: Maximum number of groups of one person.
+        min_frequency: Minimum number of people in a group.
+        keys: Origin of the groups: "one", "declared" or "selected".
     """
 
     max_rows: int
@@ -60,8 +60,8 @@ class Explanation:
         query: The statement.
         columns: The names of the columns of its answer.
         plan: What is read, grouped and aggregated, as text.
-        limits: For each release of the statement, how much one person counts, and which groups there are.
-        statements: The SQL that would run, in its order; empty where bounds have yet to be found.
+        limits: For each release of the statement, the limits of one person, and the origin of its groups.
+        statements: The SQL that would run, in order; empty if bounds have yet to be found.
         quote: The price, with noise and predicted errors: see `Quote`.
     """
 
@@ -108,7 +108,7 @@ def _limits(part: PrivatePlan) -> ExplainedLimits:
 
 
 def _plan(logical: LogicalPlan, limits: tuple[ExplainedLimits, ...]) -> Iterator[str]:
-    """Write a plan: its releases from the rows upwards, and what is shown of them."""
+    """Format a plan: its releases from the rows upwards, and the output columns."""
     yield f"show       {', '.join(logical.names)}"
     if not logical.releases:
         yield f"from       {_from(logical.root.source)}"

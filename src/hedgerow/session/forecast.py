@@ -1,8 +1,8 @@
 """Total price of a list of queries, fixed in advance, by every accountant.
 
-All mechanisms and parameters are known before the first answer, so the tightest accountant may be believed: privacy
-loss distributions are valid here, and only here (docs/proofs/ledger.md). It is a report: an interactive ledger admits
-the same queries one by one, by its own filter.
+All mechanisms and parameters are known before the first answer, so the tightest accountant is valid: privacy loss
+distributions hold here, and only here (docs/proofs/ledger.md). It is a report: an interactive ledger admits the same
+queries one by one, by its own filter.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,10 +27,10 @@ class Forecast:
 
     Attributes:
         queries: The texts, in order.
-        charges: What each would be charged.
-        epsilons: The epsilon that each accountant proves for all of them at `delta`; None where it cannot say.
-        admitted: How many of them, from the first, the ledger's filter would admit now; None where the owner
-            set the price of a statement, which then depends on those before it.
+        charges: The charge of each query.
+        epsilons: The epsilon that each accountant proves for all of them at `delta`; None if it proves none.
+        admitted: Number of queries, from the first, that the ledger's filter would admit now; None if the owner sets
+            the price of a statement, which then depends on earlier ones.
     """
 
     queries: tuple[str, ...]
@@ -41,7 +41,7 @@ class Forecast:
 
     @property
     def tightest(self) -> tuple[str, float]:
-        """Return the accountant that proves most, and its epsilon."""
+        """Return the accountant with the smallest epsilon, and that epsilon."""
         known = {name: epsilon for name, epsilon in self.epsilons.items() if epsilon is not None}
         best = min(known, key=lambda name: known[name])
         return best, known[best]
@@ -63,7 +63,7 @@ class Forecast:
 
 
 def total(events: Iterable[AnyEvent], delta: float) -> dict[str, float | None]:
-    """Return the epsilon that each accountant proves for `events` at `delta`; None where it cannot say."""
+    """Return the epsilon that each accountant proves for `events` at `delta`; None if it proves none."""
     listed = list(events)
     return {name: _epsilon(kind, listed, delta) for name, kind in ACCOUNTANTS.items()}
 
@@ -93,7 +93,7 @@ def forecast_statements(session: Session, queries: Sequence[str], options: Optio
 
 
 def how_many(charge: Charge, left: Cost) -> int | None:
-    """Count how often `charge` fits into what is left; None where it takes nothing."""
+    """Return how often `charge` fits into what is left; None if it takes nothing."""
     asked = Units.of(charge)
     pairs = [(asked.gaussian, left.gaussian), (asked.deliberate, left.pure), (asked.mass, left.mass)]
     fits = [max(int(remaining * SCALE // amount), 0) for amount, remaining in pairs if amount]
@@ -101,7 +101,7 @@ def how_many(charge: Charge, left: Cost) -> int | None:
 
 
 def _admitted(charges: Sequence[Charge], left: Cost) -> int:
-    """Count the charges, from the first, that fit into what is left."""
+    """Return the number of charges, from the first, that fit into what is left."""
     spent = Units()
     for number, charge in enumerate(charges):
         spent = spent + Units.of(charge)
@@ -112,7 +112,7 @@ def _admitted(charges: Sequence[Charge], left: Cost) -> int:
 
 
 def _epsilon(kind: type[Accountant], events: Sequence[AnyEvent], delta: float) -> float | None:
-    """Return None where the accountant cannot hold these events: a report is never worth an error."""
+    """Return the accountant's epsilon, or None if it does not support these events: a report should not fail."""
     try:
         return kind(events).epsilon(delta)
     except (ConditionNotMet, ArithmeticError, ValueError, MemoryError):

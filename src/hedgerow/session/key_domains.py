@@ -1,4 +1,4 @@
-"""Key domains that the catalog leaves to a public table: read once, when a database is opened."""
+"""Key domains that the catalog takes from a public table: read once, when a database is opened."""
 
 import math
 from collections.abc import Sequence
@@ -21,10 +21,10 @@ from hedgerow.schema import Schema, SchemaColumn
 
 
 def read_domains(catalog: Catalog, schema: Schema, backend: Backend) -> Catalog:
-    """Return the catalog with `values` in place of every `values_from`. It is bound to `schema` already.
+    """Return the catalog with `values` in place of every `values_from`. It is already bound to `schema`.
 
     Privacy: only tables that the owner calls public are read, so a domain is as public as a list in the catalog. It is
-    read before any question and stays as it is, so no answer depends on when it is asked.
+    read before any question and does not change, so no answer depends on the time of the question.
     """
     tables = {name: _with_domains(catalog, table, schema, backend) for name, table in catalog.tables.items()}
     return replace(catalog, tables=tables)
@@ -61,14 +61,14 @@ def _readable(said: DeclaredColumn | None, column: SchemaColumn) -> nodes.Expr:
 
 
 def _distinct(table: str, expr: nodes.Expr, dialect: Dialect) -> Query:
-    """Read one key more than there may be, so that too many can be told from just enough."""
+    """Read one key more than allowed, so that too many can be detected."""
     value = key(expr, dialect)
     values = f"SELECT DISTINCT {value} AS k FROM {dialect.table(table)} WHERE {value} IS NOT NULL"
     return Query(f"{values}{dialect.tail(['k'], MAX_DECLARED + 1, 0)}", ("k",), (), (arrow_type(expr),))
 
 
 def _fault(values: Sequence[Value]) -> tuple[str, str] | None:
-    """Return why `values` are no domain, and a hint; a table may hold what a list in the catalog may, and no more.
+    """Return why `values` are not a domain, and a hint; a table may contain only what a list in the catalog may.
 
     Privacy: a key that is listed twice would release the same rows twice for one charge.
     """

@@ -32,7 +32,7 @@ from hedgerow.session.corridor import BoundStatement
 from hedgerow.session.forecast import how_many
 
 NO_NONCE = "0" * 32
-"""Stands for the nonce in SQL that is only shown."""
+"""Placeholder for the nonce in displayed SQL."""
 
 BOUNDS_FIRST = (
     "Bounds, or how many rows one person counts for, would be found first, for a part of epsilon; errors that depend "
@@ -40,27 +40,27 @@ BOUNDS_FIRST = (
 )
 
 CURVE = tuple(10 ** (step / 8) for step in range(-8, 9))
-"""The epsilons of a curve, as multiples of the one that was quoted."""
+"""The epsilons of a curve, as multiples of the quoted one."""
 
 
 @dataclass(frozen=True)
 class Quote:
-    """Price of a statement, and the errors that it would buy.
+    """Price of a statement, and its predicted errors.
 
     Attributes:
         charge: The statement's own guarantee.
         share: The largest of the fractions it would take of the three caps.
-        remaining: What would be left afterwards (what is left now, where it does not fit).
+        remaining: What would be left afterwards (what is left now, if it does not fit).
         fits: Whether the ledger would admit it now.
-        errors: For each noisy column, the half width of its interval in groups of 100, 1 000, 10 000 and
-            100 000 rows; infinite where nothing could be said.
+        errors: For each noisy column, the half width of its interval in groups of 100, 1 000, 10 000 and 100 000 rows;
+            infinite where it cannot be predicted.
         survival: The number of people from which a group is shown with 50 % and with 95 % probability.
-        repeats: How many such statements the remaining budget buys, each anew.
-        offer: With `within=`, what the wanted error costs; `charge` is then the least that reaches it, or, where a
-            size estimate would be bought first, the most that both would cost.
-        receipt: Where the answer is paid for already, of the charge that paid for it. `charge` is then nothing,
-            and errors and noise are those of the stored release.
-        anew: Where the answer is paid for already, what the question would cost without that (`reuse=False`).
+        repeats: Number of such statements that the remaining budget buys, each anew.
+        offer: With `within=`, the cost of the target error; `charge` is then the smallest sufficient one, or, if a size
+            estimate would be bought first, the most that both would cost.
+        receipt: If the answer is already paid for, the receipt of that charge. `charge` is then zero, and errors and
+            noise are those of the stored release.
+        anew: If the answer is already paid for, the cost of the question without reuse (`reuse=False`).
     """
 
     query: str
@@ -93,7 +93,7 @@ class Quote:
         return self.errors if self._reprice is None else self._reprice(float(epsilon))
 
     def plot(self) -> AnyChart:
-        """Draw an Altair chart of error against epsilon, from a tenth of what was quoted to ten times as much."""
+        """Draw an Altair chart of error against epsilon, from a tenth to ten times of the quoted epsilon."""
         if not self.errors:
             raise ParameterError(
                 "No column of this question has an error to plot.",
@@ -155,8 +155,8 @@ def quote_statement(session: Session, statement: BoundStatement) -> Quote:
 def price_statement(session: Session, statement: BoundStatement) -> PricedStatement:
     """Price a statement before it is asked. Free; reads no private row.
 
-    Where its bounds have yet to be found, and were not bought before, the quote is of the whole budget, and leaves out
-    the errors that depend on them.
+    If its bounds have yet to be found, and were not bought before, the quote covers the whole budget and leaves out the
+    errors that depend on them.
     """
     if statement.automatic is None:
         return _priced(session, statement)
@@ -181,7 +181,7 @@ def price_statement(session: Session, statement: BoundStatement) -> PricedStatem
 
 
 def _priced(session: Session, statement: BoundStatement) -> PricedStatement:
-    """Price a statement that lacks nothing."""
+    """Price a statement whose bounds are complete."""
     request, logical, ledger = statement.request, statement.logical, session.ledger
     if not logical.releases:
         sql = public_statement(logical, session.catalog, session.backend.dialect).sql
@@ -242,10 +242,11 @@ def share_of(cost: Cost, caps: Cost) -> float:
 
 
 def predicted_errors(logical: LogicalPlan, statement: PrivateStatement, beta: float) -> dict[str, dict[int, float]]:
-    """Predict half widths for groups of public sizes, by the very code that makes the intervals of an answer.
+    """Predict half widths for groups of public sizes, by the same code that computes the intervals of an answer.
 
-    Each group is assumed to have its values in the middle of their range, where the count is exact. Nothing is
-    predicted for numbers that are made of several groups.
+    Each group is assumed to have its values in the middle of their range, where the count is exact. Numbers that
+    combine
+    several groups are not predicted.
     """
     origin = single_row(logical.root)
     if origin is None:
@@ -266,7 +267,7 @@ def predicted_errors(logical: LogicalPlan, statement: PrivateStatement, beta: fl
 
 
 def survival(selection: Selection) -> dict[str, float]:
-    """Return how many people a group needs to be shown with 50 % and with 95 % probability."""
+    """Return the number of people from which a group is shown with 50 % and with 95 % probability."""
     threshold = float(selection.threshold)
     margin = (
         selection.noise.sigma * 1.6448536

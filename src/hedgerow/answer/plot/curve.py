@@ -1,4 +1,4 @@
-"""The error of a question against what is paid for it, both on logarithmic axes."""
+"""The error of a question against its price, both on logarithmic axes."""
 
 import math
 from collections.abc import Mapping
@@ -15,12 +15,12 @@ WIDTH, HEIGHT = 420, 240
 
 
 def plot_curve(errors: Mapping[float, Errors], quoted: float, confidence: float) -> AnyChart:
-    """A panel for each column, a line for each size of group, and dashes at the epsilon that was quoted.
+    """Draw a panel for each column, a line for each group size, and a dashed line at the quoted epsilon.
 
     Args:
-        errors: What is predicted, by epsilon.
+        errors: The predicted errors, by epsilon.
         quoted: The epsilon of the quote.
-        confidence: How often an interval holds.
+        confidence: Coverage of an interval.
     """
     names = list(next(iter(errors.values())))
     panels = [_panel({epsilon: at[name] for epsilon, at in errors.items()}, name, quoted, confidence) for name in names]
@@ -48,7 +48,7 @@ def _panel(errors: Mapping[float, Mapping[int, float]], name: str, quoted: float
 
 
 def _rows(errors: Mapping[float, Mapping[int, float]]) -> list[Point]:
-    """A point for each size, or one for all where size does not matter. An error of zero has no logarithm."""
+    """Return a point for each size, or one if size does not matter. An error of zero has no logarithm."""
     same = all(_equal(list(by.values())) for by in errors.values())
     rows = []
     for epsilon, by in errors.items():

@@ -1,4 +1,4 @@
-"""The charting library, which is an extra, text that is safe to hand to it, and layers of a chart."""
+"""The charting library, an optional dependency; text that is safe to pass to it; layers of a chart."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -32,10 +32,10 @@ def altair() -> ModuleType:
 
 
 def harmless(text: str) -> str:
-    """Text that means the same to people and nothing to a browser.
+    """Return text that reads the same and cannot close a script element.
 
     Altair puts the specification of a chart into the script of a page without escaping it, so a key like `</script>`
-    could end that script. An invisible character after the `<` takes that power away.
+    could end that script. An invisible character after the `<` prevents that.
 
     Example:
         >>> harmless("</script>") == "<" + JOINER + "/script>", harmless("age < 30")
@@ -53,7 +53,7 @@ CROSS = "M-.7,-.7L.7,.7M.7,-.7L-.7,.7"
 
 
 def layer(rows: Sequence[Point], kind: str, encoding: Mapping[str, Any], **mark: object) -> list[AnyChart]:
-    """A mark of some kind at every row, or nothing where there is no row."""
+    """Return a mark at every row, or nothing if there are no rows."""
     if not rows:
         return []
     chart = altair().Chart({"values": list(rows)})
@@ -61,15 +61,15 @@ def layer(rows: Sequence[Point], kind: str, encoding: Mapping[str, Any], **mark:
 
 
 def filled(shape: str, size: int = 60, **more: object) -> dict[str, Any]:
-    """The look of a solid point."""
+    """Return the style of a solid point."""
     return {"shape": shape, "filled": True, "opacity": 1, "size": size, **more}
 
 
 def lacking(rows: Sequence[Point], *ends: str) -> list[Point]:
-    """The rows whose interval is open at all these ends."""
+    """Return the rows whose interval is open at all these ends."""
     return [row for row in rows if not any(end in row for end in ends)]
 
 
 def having(rows: Sequence[Point], end: str) -> list[Point]:
-    """The rows whose interval ends there."""
+    """Return the rows whose interval is closed at these ends."""
     return [row for row in rows if end in row]

@@ -65,7 +65,7 @@ class Panel:
         self._barred = in_state(self._rows, BOUNDED)
 
     def chart(self) -> AnyChart:
-        """All layers that have something to show."""
+        """Return all nonempty layers."""
         shapes = {NOMINAL: self._bars, TEMPORAL: self._lines, QUANTITATIVE: self._dots}
         layers = [*shapes[self._choice.axis](), *self._open(), *self._hollow(), *self._missing()]
         return self._alt.layer(*(layers or blank())).properties(width=self._width(), height=HEIGHT)
@@ -95,7 +95,7 @@ class Panel:
         ]
 
     def _open(self) -> list[AnyChart]:
-        """Dashes from where an interval begins, or else from the value, to the edge, and an arrow there."""
+        """Return dashes from the start of an open interval, or from the value, to the edge, and an arrow there."""
         unbounded = in_state(self._rows, OPEN)
         layers = []
         for end, other, edge, arrow in (("upper", "lower", 0, ABOVE), ("lower", "upper", "height", BELOW)):
@@ -111,7 +111,7 @@ class Panel:
         return layer(in_state(self._rows, OPEN, ASTRAY), "point", self._at_value(), filled=False, opacity=1, size=60)
 
     def _missing(self) -> list[AnyChart]:
-        """A cross on the axis, and among bars the reason in words."""
+        """Return a cross on the axis, and among bars the reason in words."""
         gaps = in_state(self._rows, MISSING)
         foot = self._along(y=self._alt.value("height"))
         text = {**foot, "text": self._alt.Text(field="shown", type=NOMINAL)}
@@ -177,7 +177,7 @@ def blank() -> list[AnyChart]:
 
 
 def tooltips(key: str | None, name: str, group: str | None) -> list[AnyChart]:
-    """Text of a point under the pointer, as it is printed elsewhere."""
+    """Return the tooltip of a point, formatted like printed answers."""
     fields = {"key": key, "group": group, "shown": name, "interval": "interval", "note": "note"}
     tip = altair().Tooltip
     return [tip(field=field, type=NOMINAL, title=title) for field, title in fields.items() if title is not None]
@@ -187,7 +187,7 @@ ALONE_HEIGHT, LINE = 110, 85
 
 
 def alone(row: Point, name: str) -> AnyChart:
-    """The number, a point with a rule; dashes and arrows where the interval is open."""
+    """Draw a single number: a point with a rule; dashes and arrows where the interval is open."""
     library = altair()
     tip = tooltips(None, name, None)
     at = {"y": library.value(LINE), "tooltip": tip}
@@ -217,7 +217,7 @@ def _open(row: Point, name: str, at: dict[str, Any]) -> list[AnyChart]:
 
 
 def _x(field: str, name: str) -> AnyChart:
-    """An axis that holds zero only if the interval does: one bar has nothing else to be compared with."""
+    """Return an axis that includes zero only if the interval does: a single bar has nothing to be compared with."""
     scale = altair().Scale(zero=False, nice=True, padding=30)
     return altair().X(field=field, type=QUANTITATIVE, title=name, scale=scale)
 

@@ -17,7 +17,7 @@ from hedgerow.errors import ParameterError
 TEMPORAL, QUANTITATIVE, NOMINAL, ALONE = "temporal", "quantitative", "nominal", "alone"
 
 Wanted = tuple[str | None, str | Sequence[str] | None, str | None]
-"""The columns that were asked for: along the axis, to draw, to tell apart by colour."""
+"""The requested columns: along the axis, to draw, and for colours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class PlotChoice:
 
 
 def choose(answer: ReleasedTable, schema: pa.Schema, wanted: Wanted) -> PlotChoice:
-    """Take what was asked for, and for the rest all noisy columns, along a date, else a number, else the first key."""
+    """Use the requested columns; by default draw all noisy columns, along a date, else a number, else the first key."""
     x, y, colour = wanted
     kinds = {field.name: _kind(field.type) for field in schema}
     _known([x, colour], kinds)
@@ -47,7 +47,7 @@ def choose(answer: ReleasedTable, schema: pa.Schema, wanted: Wanted) -> PlotChoi
 
 
 def _drawn_columns(answer: ReleasedTable, kinds: dict[str, str], x: str | None, colour: str | None) -> tuple[str, ...]:
-    """All columns with error bars; of public data the numbers, but not a first column that can be the axis."""
+    """Return all columns with error bars; for public data the numbers, except a first column that can be the axis."""
     if answer.noisy:
         return tuple(name for name in answer.noisy if name not in {x, colour})
     numbers = [name for name, kind in kinds.items() if kind == QUANTITATIVE and name not in {x, colour}]
@@ -91,10 +91,10 @@ def _numbers(names: Sequence[str], kinds: dict[str, str]) -> None:
 
 
 EXACT, BOUNDED, ASTRAY, OPEN, MISSING = "exact", "bounded", "astray", "open", "missing"
-"""No interval; one with two ends; one without width although there was noise; one with an open end; no value."""
+"""States of a point: no interval; a closed interval; zero width despite noise; an open end; no value."""
 
 MOST_BARS, MOST_POINTS = 60, 5_000
-"""Most places on an axis of words, and most points elsewhere, that can still be read."""
+"""Maximum number of labels on an axis of words, and of points elsewhere, that stay readable."""
 
 
 @dataclass
@@ -115,7 +115,7 @@ class Labels:
         return self._known[value]
 
     def all(self) -> list[str]:
-        """All labels, in the order in which they were met."""
+        """Return all labels, in the order of first use."""
         return list(self._known.values())
 
 
@@ -130,7 +130,7 @@ class Points:
 
 
 def points(answer: ReleasedTable, choice: PlotChoice, y: str) -> Points:
-    """One point for each row, as far as they can be looked at."""
+    """Return one point for each row, up to the readable number."""
     axis, colours = Labels(), Labels()
     keys = answer[choice.x] if choice.x is not None else list(range(1, len(answer) + 1))
     groups = list(zip(*(answer[name] for name in choice.colours), strict=True)) or [()] * len(answer)
@@ -149,7 +149,7 @@ def points(answer: ReleasedTable, choice: PlotChoice, y: str) -> Points:
 
 
 def _kept(keys: Sequence[Hashable], axis: str) -> tuple[list[int], list[str]]:
-    """The places of the rows that are drawn, and a remark where these are not all."""
+    """Return the indices of the rows that are drawn, and a remark if some are not."""
     if axis != NOMINAL:
         remark = f"the first {MOST_POINTS:,} of {len(keys):,} points are drawn"
         return list(range(min(len(keys), MOST_POINTS))), [remark] if len(keys) > MOST_POINTS else []
@@ -161,7 +161,7 @@ def _kept(keys: Sequence[Hashable], axis: str) -> tuple[list[int], list[str]]:
 
 
 def with_runs(rows: Iterable[Point]) -> list[Point]:
-    """Rows in the order of the axis, those that a line may join under one number; `lonely` is one without neighbour."""
+    """Return rows in axis order, numbered by the line that joins them; `lonely` marks a point without neighbours."""
     ordered = sorted(rows, key=lambda row: (row["group"], row["x"]))
     run, before = 0, None
     for row in ordered:
@@ -176,7 +176,7 @@ def with_runs(rows: Iterable[Point]) -> list[Point]:
 
 
 def in_state(rows: Iterable[Point], *states: str) -> list[Point]:
-    """The rows of which this is true."""
+    """Return the rows in this state."""
     return [row for row in rows if row["state"] in states]
 
 
@@ -211,16 +211,16 @@ def _finite_end(bar: Interval) -> float:
 
 
 def _position(key: object, axis: str) -> float | str | None:
-    """Position of a key on an axis of numbers or of time; None for a key that has no place there."""
+    """Return the position of a key on an axis of numbers or of time; None if it has no position there."""
     if axis == QUANTITATIVE:
         return number(key)
     if axis == TEMPORAL and isinstance(key, date):
-        return _moment(key)
+        return _iso_timestamp(key)
     return 0.0 if axis not in {QUANTITATIVE, TEMPORAL} else None
 
 
-def _moment(key: date) -> str:
-    """A moment as a browser reads it without moving it by a time zone."""
+def _iso_timestamp(key: date) -> str:
+    """Return a timestamp as a browser reads it without a shift by a time zone."""
     if not isinstance(key, datetime):
         return f"{key.isoformat()}T00:00:00Z"
     timestamp = key.astimezone(UTC).replace(tzinfo=None) if key.tzinfo is not None else key
@@ -237,6 +237,6 @@ def _text(value: object) -> str:
 
 
 def notes_of(rows: Sequence[Point]) -> list[str]:
-    """Each note once, behind the mark of the points that it is about."""
+    """Return each note once, after the mark of its points."""
     marks = {MISSING: "× ", OPEN: "○ ", ASTRAY: "○ "}
     return list({f"{marks.get(row['state'], '')}{row['note']}": None for row in rows if "note" in row})
