@@ -1,6 +1,7 @@
 """Checks of arguments: single numbers, or NumPy arrays that broadcast.
 
-The names in the singular take one number and may quote it; the plural ones take arrays too and quote nothing.
+The functions with singular names take one number and may quote it in errors; the plural ones also take arrays and quote
+nothing.
 """
 
 import sys
@@ -26,7 +27,7 @@ Choice = TypeVar("Choice", bound=str)
 
 
 def reals(name: str, value: ArrayLike) -> Floats:
-    """`value` as floats, if all of it is finite numbers, no booleans."""
+    """Return `value` as floats, if all of it is finite numbers, no booleans."""
     try:
         given = np.asarray(value)
     except ValueError:
@@ -37,7 +38,7 @@ def reals(name: str, value: ArrayLike) -> Floats:
 
 
 def positives(name: str, value: ArrayLike) -> Floats:
-    """`value` as floats above zero, none of them so small that one divided by it overflows."""
+    """Return `value` as floats above zero, none of them so small that one divided by it overflows."""
     if np.any((numbers := reals(name, value)) <= 0.0):
         raise ParameterError(f"{name} must be above 0.", code="parameter-positive")
     if np.any(numbers < SMALLEST):
@@ -46,14 +47,14 @@ def positives(name: str, value: ArrayLike) -> Floats:
 
 
 def non_negatives(name: str, value: ArrayLike) -> Floats:
-    """`value` as floats that are zero or above."""
+    """Return `value` as floats that are zero or above."""
     if np.any((numbers := reals(name, value)) < 0.0):
         raise ParameterError(f"{name} must not be below 0.", code="parameter-negative")
     return numbers
 
 
 def probabilities(name: str, value: ArrayLike) -> Floats:
-    """`value` as floats strictly between 0 and 1."""
+    """Return `value` as floats strictly between 0 and 1."""
     numbers = reals(name, value)
     if np.any((numbers <= 0.0) | (numbers >= 1.0)):
         raise ParameterError(f"{name} must lie between 0 and 1.", code="parameter-probability")
@@ -61,19 +62,19 @@ def probabilities(name: str, value: ArrayLike) -> Floats:
 
 
 def ranges(lower: ArrayLike, upper: ArrayLike) -> tuple[Floats, Floats]:
-    """The ends of the range of values that are added up."""
+    """Return the ends of the range of values that are added up."""
     low, high = reals("lower", lower), reals("upper", upper)
     if np.any(low > high) or np.any((low == 0.0) & (high == 0.0)):
         raise ParameterError(
             "lower must not be above upper, and they must not both be 0.",
             code="parameter-range",
-            hint="They are the least and the greatest value that a row can add to the sum.",
+            hint="They are the smallest and the largest value that a row can add to the sum.",
         )
     return low, high
 
 
 def budgets(name: str, epsilon: ArrayLike, delta: ArrayLike, mechanism: Mechanism) -> tuple[Floats, Floats]:
-    """Epsilon and delta as floats, if the mechanism can be run with them."""
+    """Return epsilon and delta as floats, if the mechanism admits them."""
     if mechanism == "laplace":
         epsilons, deltas = positives(name, epsilon), reals("delta", delta)
         if np.any(deltas != 0.0):
@@ -97,7 +98,7 @@ def budgets(name: str, epsilon: ArrayLike, delta: ArrayLike, mechanism: Mechanis
 
 
 def chosen(name: str, value: Choice, choices: Sequence[Choice]) -> Choice:
-    """`value`, if it is one of `choices`."""
+    """Return `value`, if it is one of `choices`."""
     if value not in choices:
         listed = ", ".join(f'"{choice}"' for choice in choices)
         raise ParameterError(f"{name} must be one of {listed}.", code="parameter-choice")
@@ -105,22 +106,22 @@ def chosen(name: str, value: Choice, choices: Sequence[Choice]) -> Choice:
 
 
 def pair(name: str, value: object) -> tuple[ArrayLike, ArrayLike]:
-    """`value` as the two things that belong to the numerator and to the denominator."""
+    """Return `value` as a pair, for the numerator and the denominator."""
     if not isinstance(value, (tuple, list)) or len(value) != 2:
         raise ParameterError(
-            f"{name} must be a pair: one for the sum above, one for the sum below.", code="parameter-pair"
+            f"{name} must be a pair: one for the numerator, one for the denominator.", code="parameter-pair"
         )
     return value[0], value[1]
 
 
 def plain(value: ArrayLike) -> Number:
-    """A float where there is one number, the array otherwise."""
+    """Return a float for a single number, the array otherwise."""
     numbers = np.asarray(value, dtype=np.float64)
     return float(numbers) if numbers.ndim == 0 else numbers
 
 
 def real(name: str, value: object) -> float:
-    """`value` as a float, if it is one finite number and not a boolean; NumPy's numbers are numbers."""
+    """Return `value` as a float, if it is one finite number and not a boolean; NumPy's numbers are numbers."""
     number = python_number(value)
     if isinstance(number, bool) or not isinstance(number, (int, float)) or not _is_finite(number):
         raise ParameterError(f"{name} must be a finite number, not {value!r}.", code="parameter-number")
@@ -128,7 +129,7 @@ def real(name: str, value: object) -> float:
 
 
 def python_number(value: object) -> object:
-    """The Python number that a NumPy scalar or an array without axes holds; anything else as it is."""
+    """Return the Python number in a NumPy scalar or an array without axes; anything else is unchanged."""
     if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and value.ndim == 0):
         return value.item()
     return value
@@ -140,7 +141,7 @@ def _is_finite(number: float) -> bool:
 
 
 def positive(name: str, value: object) -> float:
-    """`value` as a float above zero, not so small that one divided by it overflows."""
+    """Return `value` as a float above zero, not so small that one divided by it overflows."""
     if (number := real(name, value)) <= 0.0:
         raise ParameterError(f"{name} must be above 0, not {value!r}.", code="parameter-positive")
     if number < SMALLEST:
@@ -149,21 +150,21 @@ def positive(name: str, value: object) -> float:
 
 
 def non_negative(name: str, value: object) -> float:
-    """`value` as a float that is zero or above."""
+    """Return `value` as a float that is zero or above."""
     if (number := real(name, value)) < 0.0:
         raise ParameterError(f"{name} must not be below 0, as {value!r} is.", code="parameter-negative")
     return number
 
 
 def probability(name: str, value: object) -> float:
-    """`value` as a float strictly between 0 and 1."""
+    """Return `value` as a float strictly between 0 and 1."""
     if not 0.0 < (number := real(name, value)) < 1.0:
         raise ParameterError(f"{name} must lie between 0 and 1, not {value!r}.", code="parameter-probability")
     return number
 
 
 def whole(name: str, value: object, *, minimum: int = 1) -> int:
-    """`value` as an integer of at least `minimum`; NumPy's integers are integers."""
+    """Return `value` as an integer of at least `minimum`; NumPy's integers are integers."""
     number = python_number(value)
     if isinstance(number, bool) or not isinstance(number, int) or number < minimum:
         raise ParameterError(

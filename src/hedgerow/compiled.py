@@ -1,4 +1,4 @@
-"""SQL text ready to run, and the names under which engines keep what passes between statements."""
+"""SQL text ready to run, and the names that engines use for data passed between statements."""
 
 import re
 from dataclasses import dataclass
@@ -38,9 +38,10 @@ class Query:
 class Program:
     """SQL of one release.
 
-    `first_pass`; `measure` where not every key was selected; `buckets` for each column that is ranked; and `distinct`
-    for each whose different values are counted. The keys to measure are loaded as `hedgerow_selected` before all but
-    the first run.
+    `first_pass` runs first; `measure` if not every key was selected; `buckets` for each ranked column; `distinct` for
+    each
+    column whose distinct values are counted. The keys to measure are loaded as `hedgerow_selected` before all but the
+    first run.
     """
 
     first_pass: Query
@@ -49,14 +50,14 @@ class Program:
     distinct: tuple[Query, ...] = ()
 
     def named_texts(self) -> list[tuple[str, str]]:
-        """List all statements, each with the name of its step, for showing."""
+        """Return all statements, each with the name of its step, for display."""
         steps = [("first pass", self.first_pass)]
         steps += [] if self.measure is None else [("measure", self.measure)]
         steps += [("buckets", query) for query in self.buckets] + [("values", query) for query in self.distinct]
         return [(step, query.sql) for step, query in steps]
 
     def texts(self) -> list[str]:
-        """List all statements, for showing."""
+        """Return all statements, for display."""
         return [sql for _, sql in self.named_texts()]
 
 
@@ -73,7 +74,7 @@ ARROW = {
 
 
 def arrow_type(expr: Expr) -> pa.DataType:
-    """The one Arrow type of a key, whatever engine it comes from."""
+    """Return the Arrow type of a key, which is the same for every engine."""
     if expr.type is not Type.DECIMAL:
         return ARROW[expr.type]
     digits = digits_of(expr)
@@ -81,14 +82,14 @@ def arrow_type(expr: Expr) -> pa.DataType:
 
 
 def digits_of(expr: Expr) -> int | None:
-    """Digits after the point of a decimal; None where its parts do not tell."""
+    """Return the digits after the point of a decimal; None if they are unknown."""
     scales = [_digits(part) for part in walk(expr) if isinstance(part, Column | Literal) and part.type is Type.DECIMAL]
     known = [digits for digits in scales if digits is not None]
     return max(known) if known and len(known) == len(scales) else None
 
 
 def _digits(expr: Column | Literal) -> int | None:
-    """Of a column of a table (`DECIMAL(12,2)`, or a wide integer) or a constant."""
+    """Return the digits of a column of a table (`DECIMAL(12,2)`, or a wide integer) or a constant."""
     if isinstance(expr, Literal):
         return max(0, -int(expr.value.as_tuple().exponent)) if isinstance(expr.value, Decimal) else None
     if expr.native.upper() in {"HUGEINT", "UBIGINT"}:

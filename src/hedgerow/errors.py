@@ -1,21 +1,20 @@
-"""Everything that can go wrong, by who can act on it.
+"""All errors, by who can act on them.
 
     HedgerowError
       QueryError             the analyst can fix it by changing the query
         ParseError
         UnsupportedSQLError
         UnknownNameError
-        ParameterError       an epsilon, bound or confidence that cannot be
+        ParameterError       an epsilon, bound or confidence that is not possible
         PolicyError          one that is looser than the owner allows
       CatalogError           the owner can fix it by changing the catalog
       BudgetError            the remaining budget does not cover this query
       ConditionNotMet        a formula was asked for outside its precondition
-      LedgerError            the ledger could not be read or written; nothing was asked of the data
-      BackendError           the database failed; its own words are withheld
-      InternalError          one room broke its promise to the next; always our bug
+      LedgerError            the ledger could not be read or written; no data was read
+      BackendError           the database failed; its own message is withheld
+      InternalError          a module broke its contract; always our bug
 
-Words come from the query and the catalog, never from rows: no value, count, size or database
-message may enter an error.
+Messages quote the query and the catalog, never rows: no value, count, size or database message may enter an error.
 """
 
 from collections.abc import Callable, Iterator
@@ -27,12 +26,12 @@ UNSURE = "ledger-io"
 """The code of an error that leaves open whether a charge was written."""
 
 AROUND = 60
-"""How much of a long line is shown on either side of what an error points at."""
+"""Number of characters of a long line that are shown on either side of the error."""
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Where in a text something stands: characters `start` up to `end`, and the line (from 1) of `start`."""
+    """Position in a text: characters `start` up to `end`, and the line (from 1) of `start`."""
 
     start: int
     end: int
@@ -40,9 +39,9 @@ class Span:
 
 
 def excerpt(text: str, span: Span, width: Callable[[str], int] = len) -> str:
-    r"""The line in which `span` begins, numbered, and a caret under each of its characters.
+    r"""Return the line in which `span` begins, numbered, and a caret under each of its characters.
 
-    `width` says how many places characters take where they are shown.
+    `width` returns the display width of characters.
 
     Example:
         >>> print(excerpt("SELECT *\nFROM nowhere", Span(14, 21, 2)))
@@ -66,7 +65,7 @@ def excerpt(text: str, span: Span, width: Callable[[str], int] = len) -> str:
 
 
 def _printable(text: str) -> str:
-    """Without tabs and control characters: they would move the caret, or the terminal."""
+    """Return text without tabs and control characters: they would move the caret, or the terminal."""
     return "".join(letter if letter.isprintable() else " " for letter in text)
 
 
@@ -74,14 +73,14 @@ class HedgerowError(Exception):
     """The root of all errors that hedgerow raises.
 
     Args:
-        message: What was found and why it matters.
-        code: A stable name for this refusal; the anchor of its page in the documentation.
+        message: The problem and why it matters.
+        code: Stable code of this error; the anchor of its page in the documentation.
         hint: What to write instead.
-        span: Where in the query or the catalog it stands.
+        span: Position in the query or the catalog.
 
-    `text` is what `span` points into, where that is known; the error then shows the line, with carets below the place.
-    `receipt` is that of the charge where something had been charged, and None where the question cost nothing;
-    `repeatable` says that the same question asked again is covered by that charge.
+    `text` is the text that `span` points into, if it is known; the error then shows the line, with carets below it.
+    `receipt` is that of the charge, if there was one, and None if the question cost nothing; `repeatable` says that the
+    charge covers the same question if it is repeated.
     """
 
     code: str = "error"
@@ -105,7 +104,7 @@ class HedgerowError(Exception):
 
     @property
     def cost(self) -> str | None:
-        """Return whether the question cost anything, as a sentence; None where that goes without saying."""
+        """Return a sentence that says whether the question cost anything; None where that is obvious."""
         return None if self.receipt is None else charged(self)
 
     def to_dict(self) -> dict[str, Any]:
@@ -124,7 +123,7 @@ class HedgerowError(Exception):
 
 
 def charged(error: BaseException) -> str | None:
-    """The sentence about the charge that an exception carries; None where it carries none."""
+    """Return the sentence about the charge of an exception; None if it has none."""
     receipt = getattr(error, "receipt", None)
     if receipt is None:
         return None
@@ -136,7 +135,7 @@ def charged(error: BaseException) -> str | None:
 
 @contextmanager
 def carrying(receipt: object, *, repeatable: bool = False) -> Iterator[None]:
-    """Inside, whatever is raised carries the receipt of what was charged before, unless it has one of its own."""
+    """Attach the receipt of an earlier charge to every exception raised inside that has none of its own."""
     try:
         yield
     except BaseException as error:
@@ -154,7 +153,7 @@ class QueryError(HedgerowError):
 
 @contextmanager
 def pointing_into(text: object) -> Iterator[None]:
-    """Inside, a refusal that has a place remembers the query that it points into, and shows it."""
+    """Attach the query to every refusal with a position that is raised inside, so that it is shown."""
     try:
         yield
     except QueryError as error:
@@ -170,7 +169,7 @@ class ParseError(QueryError):
 
 
 class UnsupportedSQLError(QueryError):
-    """The text is SQL, but outside of what can be answered privately."""
+    """The text is SQL, but cannot be answered privately."""
 
     code = "unsupported"
 
@@ -183,7 +182,7 @@ class UnknownNameError(QueryError):
 
 
 class ParameterError(QueryError):
-    """An epsilon, delta, bound or confidence that cannot be."""
+    """An epsilon, delta, bound or confidence that is not possible."""
 
     code = "parameter"
     exit_code = 2
@@ -227,7 +226,7 @@ class BudgetError(HedgerowError):
 
 
 class ConditionNotMet(HedgerowError):  # noqa: N818 - the name is part of the public contract
-    """A formula was asked for outside its precondition; `condition` names it."""
+    """A formula was used outside its precondition; `condition` names it."""
 
     code = "condition"
     exit_code = 2
@@ -238,16 +237,15 @@ class ConditionNotMet(HedgerowError):  # noqa: N818 - the name is part of the pu
 
 
 class LedgerError(HedgerowError):
-    """The ledger could not be read or written; nothing was asked of the data."""
+    """The ledger could not be read or written; no data was read."""
 
     code = "ledger"
 
 
 class BackendError(HedgerowError):
-    """The database failed. Its own words are withheld: they can quote private values.
+    """The database failed. Its own message is withheld: it can quote private values.
 
-    `incident` is the number under which the owner's log holds the cause; `receipt` is there when the
-    query had been charged.
+    `incident` is the number of the cause in the owner's log; `receipt` is set if the query was charged.
     """
 
     code = "backend"
@@ -267,11 +265,11 @@ class BackendError(HedgerowError):
 
     @property
     def cost(self) -> str | None:
-        """A database that fails was paid or was not: both are worth a sentence."""
+        """Return a sentence that says whether the failed question was charged."""
         return charged(self) or "Nothing was charged."
 
 
 class InternalError(HedgerowError):
-    """One room broke its promise to the next; always our bug."""
+    """A module broke its contract; always our bug."""
 
     code = "internal"

@@ -28,7 +28,7 @@ class ExactTable:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The integer columns there are."""
+        """The names of the integer columns."""
         return self._integers
 
     def exact_keys(self) -> pa.Table:
@@ -43,7 +43,7 @@ class ExactTable:
         return np.asarray(column.to_numpy(zero_copy_only=False)).astype(object)
 
     def exact_numbers(self, name: str) -> NDArray[Any]:
-        """One column of integers: in 64 bits where all of them fit, which is quick, otherwise as Python numbers."""
+        """Return one column of integers: in 64 bits if all of them fit, which is fast, otherwise as Python numbers."""
         column = self._table.column(name).combine_chunks()
         if not pa.types.is_decimal(column.type):
             return np.asarray(column.to_numpy(zero_copy_only=False)).astype(np.int64)

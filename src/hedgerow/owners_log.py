@@ -1,7 +1,7 @@
-"""The owner's log: causes of failures, which may quote private values. Kept beside the ledger, for the owner alone.
+"""The owner's log: causes of failures, which may quote private values. Kept next to the ledger, for the owner alone.
 
 Every record goes to the Python logger `hedgerow.owner`, to which an owner may attach handlers, and to the file of the
-database that it is about; where that is not known, to those of all that are open. A file is opened for each record,
+database that it is about; if that is unknown, to those of all open databases. A file is opened for each record,
 under a lock, and closed again: failures are rare, several processes may write to one file, and nothing is inherited by
 a fork.
 """
@@ -25,11 +25,11 @@ except (
     fcntl = None  # type: ignore[assignment]
 
 VARIABLE = "HEDGEROW_OWNER_LOG"
-"""Names another file than the one beside the ledger."""
+"""Environment variable that names another file than the one next to the ledger."""
 
 ENDING = ".owner.log"
 LARGEST, KEPT = 5_000_000, 3
-"""A file of so many bytes is rotated, and so many rotated files are kept."""
+"""Size in bytes at which a file is rotated, and number of rotated files that are kept."""
 
 FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 LOGGED = "The owner's log has the cause under that number."
@@ -52,7 +52,7 @@ class OwnersFile(logging.Handler):
         self.setFormatter(logging.Formatter("%(asctime)s %(process)d %(message)s"))
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write one record. A log that cannot be written stops nobody."""
+        """Write one record. A failure to write is ignored."""
         if _about.get() not in {None, self.path}:
             return
         line = f"{self.format(record)}\n".encode(errors="backslashreplace")
@@ -65,7 +65,7 @@ class OwnersFile(logging.Handler):
             _last.written = True
 
     def _opened(self, more: int) -> int:
-        """The file, locked, with room for `more` bytes; made for its owner alone where there was none."""
+        """Return the file, locked, with room for `more` bytes; a new file is readable by its owner alone."""
         while True:
             descriptor = os.open(self.path, FLAGS, 0o600)
             try:
@@ -96,7 +96,7 @@ class OwnersFile(logging.Handler):
 
 
 def _require_own(descriptor: int) -> None:
-    """Refuse what is no file, and close a file to everybody but its owner."""
+    """Refuse anything but a file, and remove the permissions of everybody but its owner."""
     status = os.fstat(descriptor)
     if not S_ISREG(status.st_mode):
         raise OSError
@@ -112,7 +112,7 @@ _last = threading.local()
 
 
 def beside(ledger: Path | None) -> Path | None:
-    """The file of the log that goes with a ledger, or the one that the environment names; None without either."""
+    """Return the log file next to a ledger, or the one that the environment names; None without either."""
     named = os.environ.get(VARIABLE)
     if named:
         return Path(os.path.realpath(named))
@@ -121,7 +121,7 @@ def beside(ledger: Path | None) -> Path | None:
 
 @contextmanager
 def about(path: Path | None) -> Iterator[None]:
-    """Inside, records are about the database of this log, and go to no other file."""
+    """Send the records of the block to this database's log, and to no other file."""
     before = _about.set(path)
     try:
         yield
@@ -130,7 +130,7 @@ def about(path: Path | None) -> Iterator[None]:
 
 
 def keep(path: Path | None) -> None:
-    """Keep a log there, as long as anybody wants it. The file is made with its first record."""
+    """Keep a log there until every `keep` is undone. The file is created with its first record."""
     if path is None:
         return
     with _lock:
@@ -153,7 +153,7 @@ def let_go(path: Path | None) -> None:
 
 
 def record(incident: str, *, cause: BaseException | None = None, text: str = "") -> str:
-    """Log the cause of an incident; return the sentence that says whether the owner can find it there.
+    """Log the cause of an incident, and return a sentence that says whether the owner can find it.
 
     Privacy: the sentence depends on where logs are kept, never on the cause.
     """

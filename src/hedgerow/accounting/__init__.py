@@ -1,4 +1,4 @@
-"""How charges add up: exact formulas, the events of a charge, and accountants over them."""
+"""Composition of charges: exact formulas, the events of a charge, and accountants over them."""
 
 from hedgerow.accounting.accountant import Accountant
 from hedgerow.accounting.basic import Basic

@@ -1,11 +1,11 @@
-"""Base of all accountants: they are given events, and then say what the events prove together.
+"""Base of all accountants: they take events, and return what the events prove together.
 
-An accountant totals a plan whose events were all fixed before the first answer was seen, or reports on
-what has happened. It never decides whether the next question is answered: that is the ledger's filter, which
-stays valid when questions depend on answers (docs/proofs/ledger.md).
+An accountant totals a plan whose events were all fixed before the first answer was seen, or reports on the past. It
+never decides whether the next question is answered: the ledger's filter does, which stays valid when questions depend
+on answers (docs/proofs/ledger.md).
 
-A report must not take the books away: whatever event a ledger can hold, however large, an accountant has a number for
-it. Infinity says that it proves nothing.
+A report must never fail: an accountant has a number for every event that a ledger can hold, however large. Infinity
+means that it proves nothing.
 """
 
 import math
@@ -23,7 +23,7 @@ SCALE = 2**120
 
 
 def as_float(exact: Fraction) -> float:
-    """The nearest float; infinity where there is none that large."""
+    """Return the nearest float; infinity if it is too large."""
     try:
         return float(exact)
     except OverflowError:
@@ -31,7 +31,7 @@ def as_float(exact: Fraction) -> float:
 
 
 def total(amounts: Iterable[Fraction]) -> Fraction:
-    """The sum, each amount rounded up to a multiple of 2^-120: exact fractions would grow with every term."""
+    """Return the sum, each amount rounded up to a multiple of 2^-120: exact fractions would grow with every term."""
     return Fraction(sum(math.ceil(amount * SCALE) for amount in amounts), SCALE)
 
 
@@ -48,12 +48,12 @@ class Accountant(ABC):
             self.add(event)
 
     def add(self, event: AnyEvent, count: int = 1) -> Self:
-        """One more event, or `count` times the same."""
+        """Add one event, or the same event `count` times."""
         self._events[event] += whole("count", count)
         return self
 
     def epsilon(self, delta: float) -> float:
-        """The smallest epsilon that this accountant proves at `delta`; infinity where it proves none."""
+        """Return the smallest epsilon that this accountant proves at `delta`; infinity if it proves none."""
         probability("delta", delta)
         left = delta - self._mass
         return self._epsilon(left) if left > 0.0 else self._without_delta()
@@ -65,21 +65,21 @@ class Accountant(ABC):
 
     @abstractmethod
     def _epsilon(self, delta: float) -> float:
-        """Of everything but the mass, which was taken off."""
+        """Return the epsilon of everything but the mass, which is already subtracted."""
 
     def _delta(self, epsilon: float) -> float:
-        """Of everything but the mass, which is added afterwards."""
+        """Return the delta of everything but the mass, which is added afterwards."""
         if self._epsilon(2.0**-1000) <= epsilon:
             return 0.0
         return min(1.0, bracket(lambda delta: delta < 1.0 and self._epsilon(delta) > epsilon)[1])
 
     def _without_delta(self) -> float:
-        """Where the mass takes all of delta: nothing but pure steps can be proved, and only at mass zero left over."""
+        """Return the epsilon where the mass takes all of delta: only pure steps, and only without remaining mass."""
         return math.inf
 
     @property
     def _mass(self) -> float:
-        """The chance that something arbitrary happens in any of the events."""
+        """Return the probability that one of the events releases anything."""
         return as_float(total(self._loose_mass(event) * count for event, count in self._events.items()))
 
     @staticmethod
@@ -88,11 +88,11 @@ class Accountant(ABC):
 
     @property
     def _surcharge(self) -> float:
-        """Pure epsilon that discrete Gaussian noise owes for being discrete."""
+        """Return the pure epsilon that discrete Gaussian noise costs for being discrete."""
         gaussian = ((event, count) for event, count in self._events.items() if isinstance(event, GaussianEvent))
         return as_float(total(event.cost.pure * count for event, count in gaussian))
 
     @property
     def _steps(self) -> list[tuple[AnyEvent, int]]:
-        """The events that are more than mass, with how often each happened."""
+        """Return the events that are more than mass, with their counts."""
         return [(event, count) for event, count in self._events.items() if not isinstance(event, ThresholdEvent)]

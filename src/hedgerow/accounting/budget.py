@@ -23,7 +23,7 @@ class Cost:
 
 
 class Event(Protocol):
-    """One step of a release: what was done, with which sensitivity and scale.
+    """One step of a release: its mechanism, sensitivity and scale.
 
     The meaning of an event never changes once released; a new mechanism is a new event.
     """
@@ -54,8 +54,9 @@ class Charge:
 class Budget:
     """Price of a statement as a guarantee of its own, and the noise that it asks for.
 
-    `mu` is there where the owner's protocol, and not the statement, sets the noise; it agrees with (epsilon, delta).
-    `part` says that it is one part of a statement: delta is then its part of the threshold mass and what goes with it.
+    `mu` is set if the owner's protocol, and not the statement, sets the noise; it agrees with (epsilon, delta). `part`
+    says
+    that it is one part of a statement: delta is then its part of the threshold mass.
     """
 
     epsilon: float
@@ -67,9 +68,9 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class RemainingBudget:
-    """Rest of the ledger's caps: public numbers that steer, and never decide, admission.
+    """Rest of the ledger's caps: public numbers for planning; admission is decided by the ledger.
 
-    `fair_mass` is the threshold mass that goes with a cost of noise, so that mass is never what runs out first.
+    `fair_mass` is the threshold mass that goes with a cost of noise, so that mass never runs out first.
     """
 
     gaussian_left: Fraction
@@ -79,7 +80,7 @@ class RemainingBudget:
 
 @dataclass(frozen=True, slots=True)
 class Spending:
-    """An (epsilon, delta) to read: a limit, what is spent, what remains."""
+    """An (epsilon, delta) for display: a limit, spending, or a remainder."""
 
     epsilon: float
     delta: float

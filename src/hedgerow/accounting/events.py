@@ -37,7 +37,7 @@ def bounded_range_mu(epsilon: float) -> float:
 
 
 def _logistic_quantile(x: float) -> float:
-    """Phi^-1(1 / (1 + exp(-x))), also where the argument is within rounding of 1/2 or 1."""
+    """Return Phi^-1(1 / (1 + exp(-x))), also where the argument is within rounding of 1/2 or 1."""
     if x < 1e-3:
         # With c = sqrt(2 pi): Phi^-1(1/2 + p) = c p + c^3 p^3 / 6 + O(p^5), p = tanh(x/2) / 2.
         p = math.tanh(x / 2.0) / 2.0 * math.sqrt(2.0 * math.pi)
@@ -52,11 +52,11 @@ SURCHARGE = 37
 STRAY_MASS = Fraction(3, 10**31)
 SLACK = 1 + Fraction(1, 10**9)
 SLOPE_SQUARED = Fraction(314_159_265_358_979_324, 8 * 10**17)
-"""A little more than pi / 8: the square of the slope at 0 of mu as a function of a bounded range."""
+"""Slightly more than pi / 8: the square of the slope at 0 of mu as a function of a bounded range."""
 
 
 class _Event:
-    """Reading and writing, common to all events: fractions as text, nothing rounded."""
+    """Serialisation of all events: fractions as text, without rounding."""
 
     kind: ClassVar[str]
     surcharge_only: ClassVar[bool] = False
@@ -76,7 +76,7 @@ class _Event:
         return cls(**{name: Fraction(value) if isinstance(value, str) else value for name, value in values.items()})
 
     def _require(self, **minimums: int) -> None:
-        """Refuse a value below its least, or one that is not exact."""
+        """Refuse a value below its minimum, or one that is not exact."""
         for name, bound in minimums.items():
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, (int, Fraction)) or value < bound:
@@ -91,14 +91,14 @@ class GaussianEvent(_Event):
     """Integer Gaussian noise on a vector.
 
     Attributes:
-        sensitivity_squared: The square of how far one unit moves the vector (l2), in units of `variance`.
+        sensitivity_squared: The squared l2 sensitivity of the vector, in units of `variance`.
         variance: The noise of each coordinate.
-        moved: How many coordinates one unit can move; 0 where the sampler is the rounded Gaussian
-            of docs/proofs/noise.md, which owes nothing for being discrete.
+        moved: Number of coordinates that one unit can change; 0 if the sampler is the rounded Gaussian of
+            docs/proofs/noise.md, which costs nothing for being discrete.
         grid_scale_squared: The variance in squared steps of the grid, the smallest if they differ.
 
-    Privacy: sensitivity_squared / variance is mu squared of the rounded Gaussian. The discrete one
-    is within a factor exp(37 moved / s^2) of it outside of a mass of 3e-31 a coordinate (1.4).
+    Privacy: sensitivity_squared / variance is mu squared of the rounded Gaussian. The discrete one is within a factor
+    exp(37 moved / s^2) of it outside of a mass of 3e-31 a coordinate (1.4).
     """
 
     sensitivity_squared: Fraction
@@ -145,7 +145,7 @@ class LaplaceEvent(_Event):
 
 @dataclass(frozen=True, slots=True)
 class ThresholdEvent(_Event):
-    """A threshold on a noisy count: `mass` bounds the chance that a key of one unit alone is shown.
+    """A threshold on a noisy count: `mass` bounds the probability that a key of one unit alone is shown.
 
     The noise of the count is an event of its own.
     """
@@ -194,7 +194,7 @@ class BoundedRangeEvent(_Event):
 
 @dataclass(frozen=True, slots=True)
 class SpreadRangeEvent(_Event):
-    """Exponential mechanisms in many groups, between which one unit divides its weight.
+    """Exponential mechanisms in many groups, among which one unit divides its weight.
 
     Attributes:
         epsilon: The range of the loss in a group where a unit has full weight.
@@ -232,9 +232,9 @@ class SpreadRangeEvent(_Event):
 
 @dataclass(frozen=True, slots=True)
 class ApproximateEvent(_Event):
-    """Any other (epsilon, delta)-DP step, a plan fixed in advance and totalled by PLD among them.
+    """Any other (epsilon, delta)-DP step, such as a plan that is fixed in advance and totalled by PLD.
 
-    Privacy: every such pair splits into a part of pure epsilon and a mass delta of anything.
+    Privacy: every such pair splits into a part of pure epsilon and a mass delta of arbitrary output.
     """
 
     epsilon: Fraction
@@ -251,10 +251,10 @@ class ApproximateEvent(_Event):
 
 
 AnyEvent = GaussianEvent | LaplaceEvent | ThresholdEvent | BoundedRangeEvent | SpreadRangeEvent | ApproximateEvent
-"""Each event that this version knows."""
+"""All events that this version knows."""
 
 RangeEvent = BoundedRangeEvent | SpreadRangeEvent
-"""Those whose loss has a bounded range."""
+"""Events whose loss has a bounded range."""
 
 _KINDS: Mapping[str, type[AnyEvent]] = {event.kind: event for event in get_args(AnyEvent)}
 

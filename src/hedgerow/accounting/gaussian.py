@@ -1,4 +1,4 @@
-"""The exact privacy of Gaussian noise: delta, epsilon and mu of one another (Balle and Wang 2018), by bisection."""
+"""The exact privacy of Gaussian noise: delta, epsilon and mu from one another (Balle and Wang 2018), by bisection."""
 
 import math
 from collections.abc import Callable
@@ -9,18 +9,18 @@ from hedgerow.arguments import non_negative, probability, real
 
 ROUNDS = 2000
 LEAST, MOST = 2.0**-1000, 2.0**1000
-"""Beyond these points nothing is tried."""
+"""The search does not go beyond these points."""
 
 PRECISION = 2.0**-50
-"""A bracket is narrow when its width is this part of its upper end."""
+"""A bracket is narrow when its width is this fraction of its upper end."""
 
 
 def bracket(holds: Callable[[float], bool], *, start: float = 1.0) -> tuple[float, float]:
-    """The last point at which `holds` was seen true and the first at which it was seen false.
+    """Return the last point at which `holds` was evaluated as true and the first at which it was evaluated as false.
 
-    `holds` is true on an initial part of the positive numbers and false after it. Both ends were
-    tried, so a caller may rely on the one that is on its safe side. Where it holds up to 2^1000, the upper end is
-    infinity, untried.
+    `holds` is true on an initial part of the positive numbers and false after it. Both ends were evaluated, so a caller
+    may
+    rely on the one that is on its safe side. If it holds up to 2^1000, the upper end is infinity, not evaluated.
 
     Example:
         >>> low, high = bracket(lambda x: x * x <= 2.0)
@@ -39,7 +39,7 @@ def bracket(holds: Callable[[float], bool], *, start: float = 1.0) -> tuple[floa
 
 
 def _surround(holds: Callable[[float], bool], start: float) -> tuple[float, float]:
-    """A power of two where it holds (or 0.0, untried) and twice that, where it does not (or infinity, untried)."""
+    """A power of two where it holds (or 0.0) and twice that, where it does not (or infinity)."""
     point = start
     if holds(point):
         while point < MOST and holds(point * 2.0):

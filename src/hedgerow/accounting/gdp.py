@@ -8,7 +8,7 @@ from hedgerow.accounting.gaussian import gaussian_delta, gaussian_epsilon
 
 
 class GDP(Accountant):
-    """Mu squared, added up. Pure steps are kept apart or embedded, whichever proves more.
+    """Sum of mu squared. Pure steps are kept apart or embedded, whichever proves more.
 
     Example:
         >>> from fractions import Fraction
@@ -20,12 +20,12 @@ class GDP(Accountant):
 
     @property
     def mu(self) -> float:
-        """Of the Gaussian part."""
+        """Mu of the Gaussian part."""
         return math.sqrt(as_float(total(event.cost.gaussian * count for event, count in self._steps)))
 
     @property
     def _pure(self) -> float:
-        """Of the steps that are pure by intention."""
+        """Return the epsilon of the deliberately pure steps."""
         return sum(count * as_float(event.cost.pure) for event, count in self._pure_steps)
 
     @property
@@ -34,7 +34,7 @@ class GDP(Accountant):
 
     @property
     def _embedded_mu(self) -> float:
-        """With the pure steps counted as Gaussian ones."""
+        """Return mu with the pure steps counted as Gaussian ones."""
         steps = [(as_float(event.cost.pure), count) for event, count in self._pure_steps]
         if any(pure == math.inf for pure, _ in steps):
             return math.inf

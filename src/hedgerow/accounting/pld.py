@@ -9,24 +9,26 @@ from hedgerow.accounting.events import AnyEvent, BoundedRangeEvent, GaussianEven
 from hedgerow.errors import ConditionNotMet
 
 GRID = 1e-4
-"""The step at which losses are rounded up."""
+"""Step to which losses are rounded up."""
 
 LARGEST_MU = 10.0
-"""Beyond this the distribution has millions of points, and the epsilon is above 80: nobody needs it."""
+"""Above this mu the distribution has millions of points, and epsilon exceeds 80."""
 
 LARGEST_PURE = 100.0
-"""Likewise for pure steps: each counts as its epsilon times the root of how often it was taken."""
+"""Likewise for pure steps: each counts as its epsilon times the square root of its count."""
 
 
 class PLD(Accountant):
     """The composed distribution of the privacy loss: the tightest total of a plan that is fixed in advance.
 
-    It must not decide an admission while answers are being seen: two branches, each within budget by
-    its own composition, can together be far outside (docs/proofs/ledger.md; there is a test). A fixed
-    plan enters the ledger as one `ApproximateEvent` of its total.
+    It must not decide an admission while answers are being seen: two branches, each within budget by its own
+    composition,
+    can together be far outside (docs/proofs/ledger.md; there is a test). A fixed plan enters the ledger as one
+    `ApproximateEvent` of its total.
 
-    Pure steps are taken as the worst of their epsilon, draws in many groups as the Gaussian step that dominates
-    them. The library is an extra: `pip install dp-accounting`.
+    A pure step counts as the worst mechanism of its epsilon, draws in many groups as the Gaussian step that dominates
+    them.
+    The library is optional: `pip install dp-accounting`.
     """
 
     def _distribution(self) -> Any:  # noqa: ANN401 - the library has no types
@@ -69,7 +71,7 @@ def _bounded(library: Any, epsilon: float) -> Any:  # noqa: ANN401 - the library
 
 
 def _library() -> Any:  # noqa: ANN401 - the library has no types
-    """The library, imported when it is first needed: it is slow to import, and an extra."""
+    """Return the library, imported on first use: it is slow to import, and optional."""
     try:
         return import_module("dp_accounting.pld.privacy_loss_distribution")
     except ImportError:

@@ -1,4 +1,4 @@
-"""Shares of a budget: for a fixed number of queries (the query-budget note), or for an unknown number of them."""
+"""Shares of a budget: for a fixed number of queries (the query-budget note), or for an unknown number."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -121,9 +121,9 @@ SHARES: Mapping[str, Callable[[int], float]] = {
 
 
 def open_share(index: int) -> tuple[int, int]:
-    """Share that the first `index` queries of an open schedule may take together, as an exact quotient below one.
+    """The share that the first `index` queries of an open schedule may take together, as an exact quotient below 1.
 
-    What an early query did not take is there for the later ones.
+    What an early query did not take is left for later ones.
 
     Example:
         >>> numerator, denominator = open_share(1)

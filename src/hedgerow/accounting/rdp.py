@@ -11,14 +11,14 @@ ORDERS = (
     *range(20, 256),
     *(2.0**step for step in range(8, 17)),
 )
-"""Where the curve is followed."""
+"""Orders at which the curve is evaluated."""
 
 
 class RDP(Accountant):
     """The Renyi curve at `ORDERS`, added up and converted at its best order.
 
-    A pure step is taken as the worst of its epsilon (randomised response), because a Laplace event
-    says how far one unit moves the whole vector, not each coordinate.
+    A pure step counts as the worst mechanism of its epsilon (randomised response), because a Laplace event records the
+    sensitivity of the whole vector, not of each coordinate.
     """
 
     def _curve(self) -> list[tuple[float, float]]:

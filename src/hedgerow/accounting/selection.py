@@ -1,4 +1,4 @@
-"""Keys shown only if enough people share them: the threshold and its exact privacy (docs/proofs/selection.md)."""
+"""Key selection: the threshold that hides small groups, and its exact privacy (docs/proofs/selection.md)."""
 
 import math
 from fractions import Fraction
@@ -37,7 +37,7 @@ def laplace_threshold(k: int, scale: float, delta: float, groups: int = 1) -> fl
 
 
 def selection_mass(sigma: float, k: int, tau: float, groups: int = 1) -> Fraction:
-    """An upper bound on 1 - p^groups: what the ledger charges for a threshold, beside the noise.
+    """Return an upper bound on 1 - p^groups: the ledger's charge for a threshold, besides the noise.
 
     Example:
         >>> float(selection_mass(10.0, 0, 59.978070, 1)) < 1.0001e-9
@@ -57,19 +57,20 @@ def selection_delta(
     extra: float = 0.0,
     stage2: float = 0.0,
 ) -> float:
-    """The exact delta of one statement that selects keys, at `epsilon`.
+    """Return the exact delta of one statement that selects keys, at `epsilon`.
 
     Args:
-        epsilon: Of the whole statement.
+        epsilon: Epsilon of the whole statement.
         sigma: The noise of the user count.
-        k: The least number of people of a key.
-        tau: The least noisy count of a key.
-        groups: How many keys one unit may be in.
-        extra: The sum of mu squared of whatever else is released with each key.
-        stage2: The mu of what is measured over the selected keys afterwards.
+        k: Minimum number of people of a key.
+        tau: Minimum noisy count of a key.
+        groups: Maximum number of keys of one unit.
+        extra: The sum of mu squared of everything else that is released with each key.
+        stage2: The mu of the measures over the selected keys.
 
-    Privacy: the profile of docs/proofs/selection.md, the largest over how many of the unit's keys exist
-    without it, in both directions. It prices one statement; the ledger charges the parts.
+    Privacy: the profile of docs/proofs/selection.md, maximised over the number of the unit's keys that exist without
+    it, in
+    both directions. It prices one statement; the ledger charges the parts.
 
     Example:
         >>> round(selection_delta(1.0, 5.0, 1, 25.0) * 1e7, 6)
@@ -85,7 +86,7 @@ def selection_delta(
 
 
 def _mixed_delta(epsilon: float, mu: float, log_silence: float) -> float:
-    """Of some keys shown in both worlds (mu in all), the others with the unit alone: both directions."""
+    """Delta if some keys are shown in both worlds (mu in all) and the others only with the unit: both directions."""
     add = -math.expm1(log_silence) + math.exp(log_silence) * gaussian_delta(epsilon - log_silence, mu)
     return max(add, gaussian_delta(epsilon + log_silence, mu))
 

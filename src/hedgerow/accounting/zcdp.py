@@ -30,7 +30,7 @@ def zcdp_delta(epsilon: float, rho: float) -> float:
 
 
 class ZCDP(Accountant):
-    """Rho, added up: exact for the discrete Gaussian, which owes it nothing for being discrete.
+    """Sum of rho: exact for the discrete Gaussian, whose discreteness costs nothing here.
 
     A pure step of epsilon is epsilon^2/2, one of bounded range epsilon^2/8.
     """

@@ -1,4 +1,4 @@
-"""How wrong noisy numbers may be: formulas to use on their own, without data or database."""
+"""Errors of noisy numbers: formulas to use on their own, without data or database."""
 
 from hedgerow.accuracy.predictions import average_error, quotient_error
 from hedgerow.accuracy.propositions import (

@@ -55,28 +55,30 @@ def quotient_interval(
     method: IntervalMethod = "exact",
     support: tuple[float, float] = (-math.inf, math.inf),
 ) -> Interval | Bounds:
-    """Where the quotient of two exact quantities lies, given their noisy values and the law of each noise.
+    """Return the interval of the quotient of two exact quantities, given their noisy values and the law of each noise.
 
     `exact` inverts the distribution of the noise (Fieller's interval for Gaussian noise, two Laplace noises together):
-    it holds as often as it says, with no condition on signs or sizes. For one noise of each kind it is `basic`, which
-    divides the intervals of both, at half of 1 - confidence each. `fractional` is the noisy quotient plus and minus
+    it
+    has the stated coverage, with no condition on signs or sizes. For one noise of each kind it is `basic`, which
+    divides
+    the intervals of both, at half of 1 - confidence each. `fractional` is the noisy quotient plus and minus
 
         |quotient| (a / |numerator| + b / |denominator|) / (1 - b / |denominator|)
 
-    with a and b what the noises exceed that often: the formula of Russo et al. (2025) with the last factor, without
+    with a and b the quantiles of the two noises: the formula of Russo et al. (2025) with the last factor, without
     which it fails too often. Both are longer than the exact one and unbounded where the denominator may be zero. All of
-    them are about the quotient if it exists: an exact denominator of zero has none.
+    them hold if the quotient exists: an exact denominator of zero has none.
 
-    For single numbers an `Interval`; for arrays `Bounds`, with arrays `lower` and `upper`.
+    Single numbers give an `Interval`; arrays give `Bounds`, with arrays `lower` and `upper`.
 
     Args:
-        numerator: The noisy value above, neither clipped nor corrected.
-        denominator: The noisy value below, likewise.
+        numerator: The noisy numerator, neither clipped nor corrected.
+        denominator: The noisy denominator, likewise.
         numerator_noise: The law of its noise, independent of the other.
         denominator_noise: Likewise.
-        confidence: How often the interval holds the exact quotient.
+        confidence: Coverage of the interval.
         method: `exact`, `fractional` or `basic`.
-        support: Where the quotient is publicly known to lie.
+        support: The publicly known range of the quotient.
 
     Example:
         >>> age = quotient_interval(41500.0, 998.0, numerator_noise=Laplace(65.0), denominator_noise=Laplace(10.0))

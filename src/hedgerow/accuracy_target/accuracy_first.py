@@ -1,7 +1,7 @@
-"""`within=`: from a wanted error to its price, and to the answer.
+"""`within=`: the price of a target error, and the answer.
 
-At most two charges: a size estimate where nothing else tells how large the groups are, and the answer. Together they
-never exceed what the statement may cost.
+At most two charges: a size estimate, if the sizes of groups are unknown, and the answer. Together they never exceed
+what the statement may cost.
 """
 
 import math
@@ -38,18 +38,18 @@ from hedgerow.privacy.plan import PrivateStatement
 from hedgerow.release import Estimator, known_sizes, load_any
 
 SIZES = (100, 1_000, 10_000, 100_000)
-"""Sizes of groups that prices and errors are told for."""
+"""Group sizes for which prices and errors are reported."""
 
 LOOKED_AT = 6
 """Number of earlier releases that are tried."""
 
 USUAL = 1.0
-"""Epsilon that a size estimate is a share of where neither statement nor catalog says what a statement costs."""
+"""Epsilon of which a size estimate is a share, if neither statement nor catalog sets a price."""
 
 
 @dataclass(frozen=True)
 class KnownPrice:
-    """Least epsilon that reaches a target, and the source of the sizes of groups."""
+    """Smallest epsilon that reaches a target, and the source of the group sizes."""
 
     epsilon: float
     basis: str
@@ -60,12 +60,13 @@ class TargetPrice:
     """Price of an error.
 
     Attributes:
-        target: The error that was asked for, in words.
-        epsilon: The least that reaches it; with `estimate`, the most that estimate and answer together would cost.
-        basis: Source of the sizes of groups: "stated size", "any size", "earlier answer" or "size estimate".
-        estimate: What a size estimate would cost that has to be bought first; None where none has.
-        cheapest: For each noisy column, the least epsilon for groups of 100, 1 000, 10 000 and 100 000 (or of the
-            stated size) whatever their values; infinite where no epsilon does.
+        target: The target error, in words.
+        epsilon: The smallest sufficient epsilon; with `estimate`, the most that estimate and answer together would
+            cost.
+        basis: Source of the group sizes: "stated size", "any size", "earlier answer" or "size estimate".
+        estimate: The cost of a size estimate that has to be bought first; None if none is needed.
+        cheapest: For each noisy column, the smallest epsilon for groups of 100, 1 000, 10 000 and 100 000 (or of the
+            stated size) whatever their values; infinite if none is sufficient.
         fits: Whether it is within what the statement may cost.
     """
 
@@ -108,7 +109,7 @@ class AccuracyFirst:
 
     @cached_property
     def most(self) -> float:
-        """Most that the statement may cost: what it stated, and no more than the ledger would admit now."""
+        """Maximum cost of the statement: the stated price, and no more than the ledger would admit now."""
         low, high = EPSILONS[0], self.request.budget.epsilon
         if self._fits(high):
             return high
@@ -119,7 +120,7 @@ class AccuracyFirst:
 
     @cached_property
     def sample(self) -> PrivateStatement:
-        """Statement at some price, to find what was released before."""
+        """The statement at some price, to find earlier releases."""
         return self.price(min(self.most, 1.0))
 
     def _fits(self, epsilon: float) -> bool:
@@ -134,7 +135,7 @@ class AccuracyFirst:
         return self.session.price(self.logical, self.request, self.remaining, epsilon, delta_share)
 
     def known_price(self) -> KnownPrice | None:
-        """Return the least that reaches the target, by public or released sizes; None where sizes must be bought."""
+        """Return the smallest sufficient price, by public or released sizes; None if sizes must be bought."""
         beta = self._search.forecast.beta
         if self.target.size is not None:
             epsilon = self._search.for_sizes(np.array([float(self.target.size)]), beta)
@@ -152,7 +153,7 @@ class AccuracyFirst:
         return min(self._search.estimate_epsilon(base), self.most / 2)
 
     def cheapest_by_size(self) -> dict[str, dict[int, float]]:
-        """Return, for each noisy column, the least epsilon by the size of a group; infinite where none does."""
+        """Return, for each noisy column, the smallest epsilon by group size; infinite if none is sufficient."""
         forecast = self._search.forecast
         sizes = SIZES if self.target.size is None else (self.target.size,)
         names = forecast.of_sizes(self.price(1.0), np.array([1.0]), forecast.beta) or {}
@@ -170,7 +171,7 @@ class AccuracyFirst:
         return {name: {size: least(name, size) for size in sizes} for name in names}
 
     def answer(self) -> Answer:
-        """Spend the least that reaches the target; nothing where an earlier release does."""
+        """Spend the smallest sufficient price; nothing if an earlier release is sufficient."""
         stored = self.reached()
         if stored is not None:
             return self._answer_stored(stored, self.sample)
@@ -237,7 +238,7 @@ class AccuracyFirst:
         return EpsilonSearch(forecast, self.target, partial(self.price, delta_share=1.0))
 
     def _stored_price(self) -> KnownPrice | None:
-        """Return the price by an earlier release of the same measures, or a count of the same rows: reading is free."""
+        """The price by an earlier release of the same measures, or by a count of the same rows: reading is free."""
         sample = self.sample
         for stored in self.session.earlier(sample)[:LOOKED_AT]:
             known = load_any(stored.payload, sample)
@@ -248,7 +249,7 @@ class AccuracyFirst:
         return None
 
     def _from_known(self, known: Sequence[Estimator]) -> float | None:
-        """Return the least by an earlier release; more than `most` if that surely fails; None if it cannot tell."""
+        """Return the price by an earlier release; more than `most` if that surely fails; None if it is unknown."""
         search = self._search
         epsilon = search.for_known(known, self.most)
         if epsilon is None and search.is_hopeless(known, self.most):
@@ -282,6 +283,6 @@ def price_target(target: AccuracyFirst) -> TargetPrice:
 
 
 def _worth(sizes: Floats) -> Floats:
-    """Thin out the sizes of a table with many groups: a hundred at most."""
+    """Return at most a hundred of the sizes of a table with many groups."""
     ordered = np.sort(sizes)
     return ordered if len(ordered) <= 100 else ordered[np.linspace(0, len(ordered) - 1, 100).astype(int)]

@@ -1,9 +1,9 @@
-"""Accuracy first: the least that keeps an answer within a stated error.
+"""Search for the smallest epsilon that keeps an answer within a stated error.
 
-What an error costs depends on how large the groups are, which is private. It is taken from what was stated, from what
-was released before, or from a small estimate that is bought first (docs/explanation/accuracy-first.md).
+The cost of an error depends on the sizes of groups, which are private. They are taken from the statement, from earlier
+releases, or from a small estimate that is bought first (docs/explanation/accuracy-first.md).
 
-Privacy: every decision here rests on the plan, the catalog, the budget and released values, never on rows.
+Privacy: every decision here depends on the plan, the catalog, the budget and released values, never on rows.
 """
 
 import math
@@ -25,26 +25,26 @@ NO_SIZE, LARGE = 1.0, 1e12
 CAUTIOUS, RELEASED, FAVOURABLE = -1, 0, 1
 ALIKE = 1.005
 DELTA_SHARE = 0.1
-"""Of delta, for the size estimate."""
+"""Share of delta for the size estimate."""
 
 PRECISION, STEP, MOST_STEPS = 1.002, 1.0003, 80
-"""Of the search for the least epsilon: how near it comes, how far it steps beyond a guess, and how often."""
+"""Parameters of the search for the smallest epsilon: precision, step beyond a guess, and number of steps."""
 
 
 @dataclass(frozen=True)
 class EpsilonSearch:
-    """Search for the least epsilon that reaches a target. `price` prices the statement at an epsilon."""
+    """Search for the smallest epsilon that reaches a target. `price` prices the statement at an epsilon."""
 
     forecast: ErrorForecast
     target: ErrorTarget
     price: Callable[[float], PrivateStatement]
 
     def for_sizes(self, sizes: Floats, beta: float, maximum: float = EPSILONS[1]) -> float | None:
-        """Return the least for groups of these sizes; in a grouped statement, for those of them that `most` reaches."""
+        """Return the price for groups of these sizes; in a grouped statement, for those that `maximum` reaches."""
         return self._cheapest(lambda epsilon: self._of_sizes(epsilon, sizes, beta), maximum)
 
     def for_any_size(self) -> float | None:
-        """Return the least that does for groups of every size; None where the size matters.
+        """Return the price that is sufficient for groups of every size; None if the size matters.
 
         Raises:
             BudgetError: No budget reaches the target in groups of any size.
@@ -64,28 +64,28 @@ class EpsilonSearch:
         return bool(np.isfinite(self._of_sizes(EPSILONS[1], sizes, self.forecast.beta)).all())
 
     def for_known(self, known: Sequence[Estimator], maximum: float) -> float | None:
-        """Return the least for the groups of an earlier release, as far as `most` reaches them; None if none."""
+        """Return the price for the groups of an earlier release, as far as `maximum` reaches them; None if none."""
         groups = self.forecast.from_release(known, CAUTIOUS)
         return self._cheapest(lambda epsilon: self._of_groups(epsilon, groups), maximum)
 
     def guess(self, known: Sequence[Estimator], maximum: float) -> float | None:
-        """Return twice what the groups of a release would need, were they as released: it is too noisy to tell."""
+        """Return twice the price for the groups of a release as released, which is too noisy for a promise."""
         groups = self.forecast.from_release(known, RELEASED)
         minimum = self._cheapest(lambda epsilon: self._of_groups(epsilon, groups), maximum)
         return None if minimum is None else min(2 * minimum, maximum)
 
     def is_hopeless(self, known: Sequence[Estimator], maximum: float) -> bool:
-        """Return True if `most` reaches no group, even if all are as large as an earlier release allows."""
+        """Return True if `maximum` reaches no group, even if all are as large as an earlier release allows."""
         return not bool((self._of_groups(maximum, self.forecast.from_release(known, FAVOURABLE)) <= 1).any())
 
     def is_met(self, release: PrivateStatement, known: Sequence[Estimator], maximum: float) -> bool:
-        """Return True if a release does for all groups that `most` reaches; where it reaches none, for any."""
+        """True if a release is sufficient for all groups that `maximum` reaches, or for any if it reaches none."""
         groups = self.forecast.from_release(known, CAUTIOUS)
         does, reached = self._at(release, groups) <= 1, self._of_groups(maximum, groups) <= 1
         return bool(does[reached].all() if reached.any() else does.any())
 
     def estimate_epsilon(self, maximum: float) -> float:
-        """Return what a size estimate may cost: enough to tell the size wherever `most` reaches the target."""
+        """Return the price of a size estimate that is precise enough wherever `maximum` reaches the target."""
         share = 0.1 if self.target.absolute else float(np.clip(2 * self.target.amount, 0.005, 0.2))
         return max(maximum * share, EPSILONS[0])
 
@@ -110,14 +110,14 @@ class EpsilonSearch:
         return self._excess(errors) if errors else np.full(1, np.inf)
 
     def _excess(self, errors: Errors) -> Floats:
-        """Return, by row, the largest error as a multiple of what is allowed."""
+        """Return, by row, the largest error as a multiple of the allowed one."""
         with np.errstate(divide="ignore", invalid="ignore"):
             excess = [error / self.target.allowed(minimum) for minimum, error in errors.values()]
         return np.asarray(np.nan_to_num(np.maximum.reduce(excess), nan=np.inf, posinf=np.inf))
 
 
 def require_foreseeable(logical: LogicalPlan) -> None:
-    """Refuse aggregates whose error depends on more than the size and the mean of a group, before anything is spent."""
+    """Refuse aggregates whose error depends on more than the size and the mean of a group, before any charge."""
     pairs = [pair for release in logical.releases for pair in zip(release.calls, needed_sums(release), strict=True)]
     unforeseen = sorted({call.function for call, need in pairs if not need.kind.value.foreseeable})
     if unforeseen:
@@ -129,12 +129,12 @@ def require_foreseeable(logical: LogicalPlan) -> None:
 
 
 def sizes_level(beta: float) -> float:
-    """Return how often a stored count that is used as a size may fail."""
+    """Return the failure probability of a stored count that is used as a size."""
     return beta * ESTIMATE_SHARE
 
 
 def too_dear(target: ErrorTarget, needed: float | None, maximum: float) -> BudgetError:
-    """Build the refusal of a target that costs more than the statement may."""
+    """Return the refusal of a target that costs more than the statement may."""
     price = "no budget would do" if needed is None else f"it would cost epsilon {needed:.4g}"
     return BudgetError(
         f"An error of {target} is out of reach: {price}, and this statement may spend {maximum:.4g}.",
@@ -146,10 +146,10 @@ def too_dear(target: ErrorTarget, needed: float | None, maximum: float) -> Budge
 
 
 def cheapest(excess: Callable[[float], float], minimum: float, maximum: float) -> float | None:
-    """Return the least epsilon from `least` to `most`, to 0.2 %, where `excess` is at most 1; None where none is.
+    """The smallest epsilon from `minimum` to `maximum`, to 0.2 %, where `excess` is at most 1; None if there is none.
 
-    `excess` is about inversely proportional to epsilon: so one step from any epsilon nearly hits the cheapest. The
-    epsilon returned has been tried, so the promise does not rest on that.
+    `excess` is about inversely proportional to epsilon, so one step from any epsilon nearly hits the cheapest. The
+    returned epsilon has been evaluated, so the promise does not depend on that.
     """
     low, high, over = minimum, maximum, excess(maximum)
     if over > 1:

@@ -26,10 +26,10 @@ from hedgerow.release.hypothetical import corners, forms_of, most_rows
 
 Floats = NDArray[np.float64]
 Errors = Mapping[str, tuple[Floats, Floats]]
-"""By column: how large the value is at least, and how wrong it would be."""
+"""By column: the smallest absolute value, and the error."""
 
 ESTIMATE_SHARE = 0.02
-"""Of the failure probability, for the estimate of sizes where one is used."""
+"""Share of the failure probability for the estimate of sizes, if one is used."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class ErrorForecast:
 
     @property
     def beta(self) -> float:
-        """Failure probability that was asked for."""
+        """The requested failure probability."""
         return 1.0 - self.request.confidence
 
     @property
@@ -52,7 +52,7 @@ class ErrorForecast:
         return any(release.keys for release in self.logical.releases)
 
     def of_sizes(self, statement: PrivateStatement, sizes: Floats, beta: float) -> Errors | None:
-        """Return the errors in groups of these sizes, whatever their values; None where other groups matter too."""
+        """Return the errors in groups of these sizes, whatever their values; None if other groups matter, too."""
         origin = single_row(self.logical.root)
         if origin is None:
             return None
@@ -62,17 +62,17 @@ class ErrorForecast:
     def from_release(self, known: Sequence[Estimator], side: int) -> "ReleaseForecast":
         """Return the forecast for the groups of an earlier release.
 
-        Counts and values are taken as they were released (`side` 0), or at the less (-1) or more (1) favourable ends
-        of their intervals.
+        Counts and values are those released (`side` 0), or the less (-1) or more (1) favourable ends of their
+        intervals.
         """
         return ReleaseForecast(self, known, side)
 
     def level(self, beta: float, *, of: int, shown: int) -> float:
-        """Return how often the interval of one of the numbers shown may fail, where the answer may with `beta`."""
+        """Return the failure probability of one interval if that of the answer is `beta`."""
         return failure_level(replace(self.request, confidence=1.0 - beta), self.logical, of=of, shown=shown)
 
     def noisy(self) -> dict[str, bool]:
-        """Map each column to True if it is a number that rests on noise."""
+        """Map each column to True if it is noisy."""
         pairs = zip(self.logical.names, self.logical.root.columns, noisy_columns(self.logical.root), strict=True)
         return {name: rests and column.expr.type.is_numeric for name, column, rests in pairs}
 
@@ -92,7 +92,7 @@ class ErrorForecast:
         return by_column
 
     def sizes(self, origin: SingleRow, estimator: Estimator, beta: float, side: int) -> dict[str, Floats]:
-        """Return how large each value is at least, or at most, by its own interval."""
+        """Return the smallest or largest absolute value in each interval."""
         by_column = {}
         for name, expr in zip(self.logical.names, origin.columns, strict=True):
             bounds = row_bounds(expr, estimator, beta) if expr.type.is_numeric else None
@@ -108,7 +108,7 @@ class ErrorForecast:
 
 @dataclass(frozen=True)
 class ReleaseForecast:
-    """Errors in the groups of an earlier release, at one end of what its noise leaves open."""
+    """Errors in the groups of an earlier release, at one end of its intervals."""
 
     forecast: ErrorForecast
     known: Sequence[Estimator]
@@ -141,7 +141,7 @@ class ReleaseForecast:
 
     @cached_property
     def _rows(self) -> NDArray[np.int64]:
-        """Groups that an answer would show; of these, those that may be as large as the target says."""
+        """Return the groups that an answer would show and that may be as large as the target says."""
         forecast, origin = self.forecast, self._simple
         if origin is None:
             return np.zeros(0, dtype=np.int64)
@@ -166,7 +166,7 @@ class ReleaseForecast:
 
     @cached_property
     def _smallest_values(self) -> dict[str, Floats] | None:
-        """Return how large each value is at least, or at most, by its own interval."""
+        """Return the smallest or largest absolute value in each interval."""
         if not self.side or self._simple is None:
             return None
         old = self._old(self._simple)
@@ -175,7 +175,7 @@ class ReleaseForecast:
         return self.forecast.sizes(self._simple, old, level, self.side)
 
     def _from_answers(self, statement: PrivateStatement) -> Errors:
-        """Return the errors of numbers made of several groups, by the answers that both releases would give."""
+        """Return the errors of numbers that combine several groups, from the answers that both releases would give."""
         before, after = self._before, self._after(statement)
         if len(before) != len(after):
             return {}

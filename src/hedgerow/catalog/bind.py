@@ -29,12 +29,12 @@ _HOLDERS: Mapping[Type, frozenset[Type]] = {
 
 
 def effective_type(declared: DeclaredColumn | None, column: SchemaColumn) -> Type:
-    """The type that queries see: the imposed one, or else the database's."""
+    """Return the type that queries see: the declared one, or else the database's."""
     return column.type if declared is None or declared.type is None else declared.type
 
 
 def check_column_type(catalog: Catalog, declared: DeclaredColumn, column: SchemaColumn, path: tuple[str, ...]) -> None:
-    """Refuse bounds, values or an imposed type that the column cannot carry."""
+    """Refuse bounds, values or a declared type that the column cannot have."""
     if declared.type is not None and not _can_cast(column.type, declared.type):
         raise _misfit(
             catalog,
@@ -72,7 +72,7 @@ def check_domain_type(
     schema: Schema,
     path: tuple[str, ...],
 ) -> None:
-    """Refuse values from a public column (`source`, bound already) that can be no keys of this column."""
+    """Refuse values from a public column (`source`, already bound) that cannot be keys of this column."""
     table = catalog.table(source[0])
     theirs = schema.tables[source[0]].columns[source[1]]
     kind = effective_type(declared, column)
@@ -122,7 +122,7 @@ def _misfit(catalog: Catalog, path: tuple[str, ...], message: str, hint: str) ->
 
 
 def check_path_types(catalog: Catalog, table: DeclaredTable, schema: Schema) -> None:
-    """Refuse a step whose two columns can never be equal. `table` is bound already."""
+    """Refuse a step whose two columns can never be equal. `table` is already bound."""
     if not isinstance(table.unit, Through):
         return
     parent = catalog.table(table.unit.table)
@@ -145,17 +145,18 @@ TABLE = "table that this connection can read"
 
 
 def bind_catalog(catalog: Catalog, schema: Schema) -> Catalog:
-    """The catalog with every name in the database's own spelling, or an error at the first that does not fit.
+    """The catalog with every name in the database's own spelling, or raise an error at the first that does not match.
 
-    Names are matched as DuckDB folds them. A name that the database has in two spellings is refused, because a
-    query could not say which of the two it means.
+    Names are matched as DuckDB folds them. A name that the database has in two spellings is refused, because a query
+    could
+    not distinguish them.
     """
     tables = [bind_table(catalog, table, schema) for table in catalog.tables.values()]
     return replace(catalog, tables={table.name: table for table in tables})
 
 
 def bind_table(catalog: Catalog, table: DeclaredTable, schema: Schema) -> DeclaredTable:
-    """One table of `catalog` in the database's own spelling."""
+    """Return one table of `catalog` in the database's own spelling."""
     path = ("tables", table.name)
     actual = schema.tables[_table_spelling(catalog, table.name, schema, path)]
     columns = [_bind_column(catalog, table, column, schema, actual) for column in table.columns.values()]
@@ -185,10 +186,10 @@ def _bind_column(
 def _bind_domain(
     catalog: Catalog, column: DeclaredColumn, source: tuple[str, str], schema: Schema, path: tuple[str, ...]
 ) -> tuple[str, str]:
-    """The public table and column that have the keys of `column`, in the database's own spelling.
+    """Return the public table and column with the keys of `column`, in the database's own spelling.
 
     Privacy: every key is shown in every answer, so it must come from a table that the owner calls public, and from a
-    column of it that may be seen.
+    visible column of it.
     """
     step = (*path, "values")
     table = _public(catalog, column, source[0], step)
@@ -263,10 +264,10 @@ def _bind_through(
 
 
 def _table_spelling(catalog: Catalog, name: str, schema: Schema, path: tuple[str, ...]) -> str:
-    """The one table that a name of the catalog means.
+    """Return the one table that a name of the catalog means.
 
-    A name with dots is a qualified one; where no table has that name, it may be a plain one with dots in it. Where it
-    can be either, the owner must say which.
+    A name with dots is a qualified one; if no table has that name, it may be a plain one with dots in it. If both are
+    possible, the owner must decide.
     """
     candidates = dict.fromkeys([*tables_named(schema, parts_of(name)), *tables_named(schema, (name,))])
     return _the_one(catalog, name, list(candidates), schema.tables, path, TABLE)

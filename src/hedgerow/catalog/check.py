@@ -1,4 +1,4 @@
-"""Findings of `hedgerow check`: what can be verified in a catalog, and what cannot. For the owner alone."""
+"""Findings of `hedgerow check`: what in a catalog can be verified, and what cannot. For the owner alone."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -17,13 +17,12 @@ Basis = Literal["database", "owner", "data"]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that `hedgerow check` has to say about `subject`.
+    """One finding of `hedgerow check` about `subject`.
 
-    `ok` was verified, `warning` is worth a thought, `error` is false or contradicts the database, and `unknown`
-    is what no program can verify: the owner's knowledge.
+    `ok` was verified, `warning` deserves attention, `error` is false or contradicts the database, and `unknown` is the
+    owner's knowledge, which no program can verify.
 
-    `basis` says what the subject rests on: what the *database* enforces or declares, the *owner*'s word, or a look at
-    the *data* as it is at present.
+    `basis` is the evidence: what the *database* enforces or declares, the *owner*'s declaration, or the current *data*.
     """
 
     level: Level
@@ -50,7 +49,7 @@ def _uniqueness(schema: Schema, is_unique: IsUnique, table: str, columns: tuple[
 
 
 def unenforced_paths(catalog: Catalog, schema: Schema) -> list[tuple[str, str]]:
-    """The tables whose rows have one owner by the owner's word alone, each with the key that is not enforced."""
+    """The tables whose rows have one owner only by the owner's declaration, each with the key that is not enforced."""
     return [
         (table.name, f"`{table.unit.table}` ({', '.join(theirs for _, theirs in table.unit.on)})")
         for table in catalog.tables.values()
@@ -86,7 +85,7 @@ def check_path(table: DeclaredTable, through: Through, schema: Schema, is_unique
 
 
 def check_unit_unique(catalog: Catalog, table: DeclaredTable, schema: Schema, is_unique: IsUnique) -> Iterator[Finding]:
-    """Check `unit_unique` where it is declared, and suggest it where it could be."""
+    """Check `unit_unique` if it is declared, and suggest it where it could be."""
     if isinstance(table.unit, Through):
         if table.unit_unique:
             yield _unique_along_path(catalog, table, table.unit, schema, is_unique)
@@ -151,15 +150,15 @@ def _later_steps(catalog: Catalog, through: Through, schema: Schema, is_unique: 
 def check_catalog(
     catalog: Catalog, schema: Schema, *, is_unique: Callable[[str, tuple[str, ...]], bool]
 ) -> list[Finding]:
-    """Everything that can be said about `catalog`, table by table, then about the whole.
+    """Return all findings about `catalog`, table by table, then about the whole.
 
     Args:
-        catalog: As it was loaded.
-        schema: What the database says of itself.
-        is_unique: Asks the data whether no two rows of a table agree on the columns. It is asked only where the
-            database enforces nothing.
+        catalog: The loaded catalog.
+        schema: The database's schema.
+        is_unique: Returns whether no two rows of a table agree on the columns. It is called only if the database
+            enforces no such key.
 
-    Privacy: the answers of `is_unique` are exact and cost nothing, so the findings are the owner's, not the analysts'.
+    Privacy: the results of `is_unique` are exact and free, so the findings are for the owner, not for analysts.
     """
     tables, findings = _bind(catalog, schema)
     bound = replace(catalog, tables={table.name: table for table in tables})

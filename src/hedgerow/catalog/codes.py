@@ -1,4 +1,4 @@
-"""The names of everything that can be wrong with a catalog. A name never changes its meaning."""
+"""The codes of all errors in a catalog. A code never changes its meaning."""
 
 from typing import Final
 

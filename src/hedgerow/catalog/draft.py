@@ -1,8 +1,8 @@
-"""The first catalog that `hedgerow init` writes: everything private, with comments that teach.
+"""The first catalog that `hedgerow init` writes: everything private, with explanatory comments.
 
 Guesses come from names and enforced keys alone. No row is read, and nothing is guessed from data. A wrong guess that
 loads would protect the wrong thing (an order instead of the person who placed it), so a unit is guessed only where the
-names speak of people. Everywhere else the owner must decide.
+names refer to people. Everywhere else the owner must decide.
 """
 
 import re
@@ -21,7 +21,7 @@ _MARGIN = 38
 
 
 def remark(line: str, comment: str) -> str:
-    """`line` with `comment` beside it, in a column of its own where the line is short enough."""
+    """Return `line` with `comment` after it, aligned where the line is short enough."""
     return f"{line:<{_MARGIN}}  # {comment}"
 
 
@@ -63,7 +63,7 @@ _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\x00-\x7f]+")
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A column that, by its name, holds the unique key of another table."""
+    """A column whose name suggests that it references the unique key of another table."""
 
     column: str
     table: str
@@ -82,7 +82,7 @@ def words(name: str) -> tuple[str, ...]:
 
 
 def singular(word: str) -> str:
-    """One of several, for the plurals that tables are named with.
+    """Return the singular of a table's name.
 
     >>> singular("customers"), singular("people"), singular("companies"), singular("address")
     ('customer', 'person', 'company', 'address')
@@ -95,7 +95,7 @@ def singular(word: str) -> str:
 
 
 def names_person(column: str) -> bool:
-    """True if a column, by its name, says which person a row is about: `customer_id`, `PatientNo`, `user`."""
+    """True if a column's name says that it identifies a person: `customer_id`, `PatientNo`, `user`."""
     parts = words(column)
     if len(parts) == 1:
         return parts[0] in _PEOPLE
@@ -103,13 +103,13 @@ def names_person(column: str) -> bool:
 
 
 def is_key(column: str) -> bool:
-    """True if a column, by its name, identifies something and measures nothing."""
+    """True if a column's name says that it identifies something and measures nothing."""
     parts = words(column)
     return bool(parts) and parts[-1] in _KEY_WORDS - {"number", "num", "no", "nr"}
 
 
 def lists_people(table: str) -> bool:
-    """True if a table, by its name, has a row for each person: `customers`, `dim_patient`."""
+    """True if a table's name says that it has a row for each person: `customers`, `dim_patient`."""
     return _subject(table)[-1:] != () and _subject(table)[-1] in _PEOPLE
 
 
@@ -124,7 +124,7 @@ def single_keys(table: SchemaTable) -> list[str]:
 
 
 def unit_candidates(table: SchemaTable) -> list[str]:
-    """The columns that may name the person; exactly one is a guess, none or several are a question."""
+    """Return the columns that may identify the person; with exactly one it is guessed, otherwise the owner is asked."""
     named = [name for name in table.columns if names_person(name)]
     return _own_keys(table) or named if lists_people(table.name) else named
 
@@ -137,7 +137,7 @@ def _own_keys(table: SchemaTable) -> list[str]:
 
 
 def references(table: SchemaTable, schema: Schema) -> list[Reference]:
-    """The columns that obviously lead into another table: by their name, and by the unique key there."""
+    """Return the columns that reference another table, by their name and by the unique key there."""
     return [
         Reference(column, other.name, key)
         for other in schema.tables.values()
@@ -158,7 +158,7 @@ _NUMBERS = frozenset({Type.INTEGER, Type.DECIMAL, Type.FLOAT})
 
 
 def draft_table(table: SchemaTable, schema: Schema) -> Iterator[str]:
-    """The lines for `table`, private, with its unit guessed or left open."""
+    """Return the lines for `table`, private, with its unit guessed or left open."""
     candidates = unit_candidates(table)
     unit = candidates[0] if len(candidates) == 1 else None
     yield f"  {quote(table.name)}:"

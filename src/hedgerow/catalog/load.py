@@ -1,4 +1,4 @@
-"""From a file to a `Catalog`, or to an error that names file and line and says what to write."""
+"""Loading a `Catalog` from a file; errors name file and line and say what to write."""
 
 import os
 from collections.abc import Mapping
@@ -41,7 +41,7 @@ LARGEST = 1e6
 
 
 def read_calibrated(entry: YamlEntry) -> Calibrated:
-    """When, and for how much."""
+    """Read date and epsilon of a calibration."""
     fields = entry.fields(("date", "epsilon"))
     day = entry.required(fields, "date", "date: 2026-01-31")
     paid = entry.required(fields, "epsilon", "epsilon: 0.1")
@@ -83,7 +83,7 @@ _OTHER_WORDS = {
 
 
 def read_column(entry: YamlEntry) -> DeclaredColumn:
-    """One column: bounds, values, an imposed type, or hidden."""
+    """Read one column: bounds, values, a declared type, or hidden."""
     if entry.is_empty:
         return DeclaredColumn(entry.name)
     fields = entry.fields(("lower", "upper", "values", "type", "timezone", "hidden", "calibrated"))
@@ -152,7 +152,7 @@ def _unordered(entry: YamlEntry, lower: float, upper: float) -> CatalogError:
 
 
 def _read_domain(entry: YamlEntry) -> tuple[tuple[Value, ...] | None, tuple[str, str] | None]:
-    """The keys themselves, or the public table and column where they are found."""
+    """Read the keys themselves, or the public table and column that has them."""
     if not entry.is_mapping:
         return _read_values(entry), None
     fields = entry.fields(("table", "column"))
@@ -209,7 +209,7 @@ def _key_number(entry: YamlEntry) -> int | float:
 
 
 def kind_of(value: Value) -> str:
-    """The name of a value's kind in messages; whole numbers and fractions are one kind."""
+    """Return the name of a value's kind for messages; whole numbers and fractions are one kind."""
     if isinstance(value, bool):
         return "true or false"
     return "text" if isinstance(value, str) else "a number"
@@ -259,7 +259,7 @@ _PRIVATE_FIELDS = ("unit", "unit_unique", "max_rows", "max_rows_per_group", "max
 
 
 def read_table(entry: YamlEntry) -> DeclaredTable:
-    """One table: whom its rows are about, and how much one unit counts."""
+    """Read one table: its privacy unit, and the limits of one unit."""
     fields = {} if entry.is_empty else entry.fields(_FIELDS)
     public = flag(fields["public"]) if "public" in fields else False
     if public:
@@ -357,7 +357,7 @@ def _too_many(entry: YamlEntry, message: str) -> CatalogError:
 
 
 def check_paths(catalog: Catalog) -> None:
-    """Refuse a path that leads nowhere, to a public table, or back to where it began.
+    """Refuse a path that leads nowhere, to a public table, or back to its start.
 
     Privacy: a private table has a unit column or a path, so a path without a loop through private tables ends
     in a unit column, and every row that counts has an owner (docs/proofs/ownership.md).
@@ -412,10 +412,10 @@ def _place(table: DeclaredTable) -> tuple[str, ...]:
 
 
 def load_catalog(source: str | os.PathLike[str] | Catalog) -> Catalog:
-    """The catalog in the YAML file `source`; one that is built already is returned as it is.
+    """Return the catalog in the YAML file `source`; a `Catalog` is returned unchanged.
 
-    The file is YAML 1.2: `1e-6` is a number and `on` is a word. What the database must confirm (that tables
-    and columns exist) is left to `bind_catalog`.
+    The file is YAML 1.2: `1e-6` is a number and `on` is a word. `bind_catalog` checks later that tables and columns
+    exist.
     """
     if isinstance(source, Catalog):
         return source

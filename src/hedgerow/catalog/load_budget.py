@@ -16,7 +16,7 @@ SMALLEST_EPSILON = 1e-9
 EPSILONS = (1e-6, 1e3)
 DELTAS = (1e-15, 0.5)
 CONFIDENCES = (0.5, 1 - 1e-12)
-"""Limits of what one statement may state. A default beyond them would make every query without its own value fail."""
+"""Limits of the options of a statement. A default beyond them would make every query without its own value fail."""
 
 LARGEST_FREQUENCY = 10**9
 LARGEST_QUERIES = 10**12
@@ -41,7 +41,7 @@ _HOURS = {"h": 1, "d": 24, "w": 7 * 24}
 
 
 def read_budget(entry: YamlEntry) -> BudgetPolicy:
-    """Read how much may be learnt, by everybody together and by each analyst."""
+    """Read the budgets of everybody together and of each analyst."""
     fields = entry.fields(_FIELDS)
     policy = BudgetPolicy(
         epsilon=epsilon(entry.required(fields, "epsilon", "epsilon: 3.0")),
@@ -61,7 +61,7 @@ def read_budget(entry: YamlEntry) -> BudgetPolicy:
 
 
 def _read_delta(entry: YamlEntry, fields: dict[str, YamlEntry]) -> float:
-    """The delta that is written, or the query-budget note's for a public number of rows: one over rows^1.5."""
+    """Return the written delta, or the query-budget note's for a public number of rows: 1 / rows^1.5."""
     if "rows" not in fields:
         return fraction(entry.required(fields, "delta", "delta: 1e-6"))
     if "delta" in fields or "queries" not in fields:
@@ -74,7 +74,7 @@ def _read_delta(entry: YamlEntry, fields: dict[str, YamlEntry]) -> float:
 
 
 def epsilon(entry: YamlEntry) -> float:
-    """An epsilon: above zero, and not so large that it means nothing."""
+    """Read an epsilon: above zero, and not so large that it is meaningless."""
     return within(entry, SMALLEST_EPSILON, LARGEST_EPSILON)
 
 
@@ -179,7 +179,7 @@ _BYTES = {"MB": 10**6, "GB": 10**9, "TB": 10**12}
 
 
 def read_limits(entry: YamlEntry) -> StatementLimits:
-    """The limits of one statement; those that are not written have their default."""
+    """Read the limits of one statement, with defaults for those that are not written."""
     fields = entry.fields(FIELDS)
 
     def rows(name: str, maximum: int) -> int:

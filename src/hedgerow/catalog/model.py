@@ -30,9 +30,10 @@ class Calibrated:
 class DeclaredColumn:
     """The owner's declaration of one column.
 
-    `values_from` is a public table and a column of it, which has the keys in place of a list: whoever opens a
-    database reads them there and puts them into `values`. `instant` says that values are points in time, where the
-    database does not say so itself; `timezone` is where they are read, if not in that of the dataset.
+    `values_from` is a public table and column with the keys, in place of a list: opening a database reads them into
+    `values`. `instant` says that values are points in time, if the database does not say so itself; `timezone` is the
+    zone
+    in which they are read, if not that of the dataset.
     """
 
     name: str
@@ -49,7 +50,7 @@ class DeclaredColumn:
 
 @dataclass(frozen=True, slots=True)
 class Through:
-    """The unit is found by following `on` (own column, column of `table`) into `table`."""
+    """The unit is in another table: follow `on` (own column, column of `table`) into `table`."""
 
     table: str
     on: tuple[tuple[str, str], ...]
@@ -59,8 +60,8 @@ class Through:
 class DeclaredTable:
     """The owner's declaration of one table. Private unless `public`.
 
-    `unit_unique` means one row per unit, so `max_rows` is then 1 without being written. `timezone` is where points in
-    time are read; a catalog fills it in where it is not written.
+    `unit_unique` means one row per unit, and implies `max_rows: 1`. `timezone` is the zone in which points in time are
+    read; by default the catalog's.
     """
 
     name: str
@@ -87,7 +88,7 @@ class DeclaredTable:
 
 @dataclass(frozen=True, slots=True)
 class Cap:
-    """A limit; `delta` is None where the dataset's applies."""
+    """A limit; `delta` is None if the dataset's applies."""
 
     epsilon: float
     delta: float | None = None
@@ -122,11 +123,13 @@ class Defaults:
 
 @dataclass(frozen=True, slots=True)
 class Catalog:
-    """One dataset: what is protected, and how much may be asked of it.
+    """One dataset: what is protected, and how much may be spent on it.
 
-    `timezone` is the zone in which points in time are read as dates and times.
-    `file` is the file's name as the owner gave it and `spans` says where each entry stands in it, under
-    the folded names that lead there: `("tables", "orders", "unit")`. Both are there for messages only.
+    `timezone` is the zone in which points in time are read as dates and times. `file` is the file's name as the owner
+    gave
+    it and `spans` maps the folded path of each entry (`("tables", "orders", "unit")`) to its position in it. Both are
+    for
+    messages only.
     """
 
     dataset: str
@@ -154,13 +157,13 @@ class Catalog:
         return lookup(self.tables, name) or lookup(named, qualified) or lookup(named, plain)
 
     def span(self, *path: str) -> Span | None:
-        """Position of the entry at `path`, or of the nearest entry around it."""
+        """Return the position of the entry at `path`, or of the nearest enclosing entry."""
         folded = tuple(fold(part) for part in path)
         lengths = range(len(folded), -1, -1)
         return next((self.spans[folded[:length]] for length in lengths if folded[:length] in self.spans), None)
 
     def problem(self, message: str, *path: str, code: str, hint: str) -> CatalogError:
-        """The error that points at the entry at `path` (a catalog that came from no file points nowhere)."""
+        """Return the error that points at the entry at `path` (without a position if the catalog has no file)."""
         span = self.span(*path)
         where = "" if self.file is None or span is None else f"{self.file}:{span.line}: "
         return CatalogError(where + message, code=code, hint=hint, span=span)

@@ -24,19 +24,19 @@ def fold(name: str) -> str:
 
 
 def spellings(name: str, names: Iterable[str]) -> list[str]:
-    """All of `names` that are `name` in some spelling."""
+    """Return all of `names` that equal `name` after folding."""
     wanted = fold(name)
     return [candidate for candidate in names if fold(candidate) == wanted]
 
 
 def lookup(items: Mapping[str, _Item], name: str) -> _Item | None:
-    """The item called `name`, in whatever spelling, or None."""
+    """Return the item called `name`, in any spelling, or None."""
     matches = spellings(name, items)
     return items[name] if name in items else items[matches[0]] if matches else None
 
 
 def tables_named(schema: Schema, parts: Sequence[str]) -> list[str]:
-    """All tables that `parts` name, in some spelling; parts that are left out are those of the current place.
+    """Return all tables that `parts` name, in any spelling; missing parts are those of the current schema.
 
     Privacy: as in SQL, a plain name is that of a table of the current schema and of no other.
     """
@@ -45,7 +45,7 @@ def tables_named(schema: Schema, parts: Sequence[str]) -> list[str]:
 
 
 def closest(name: str, names: Iterable[str]) -> str | None:
-    """The one of `names` that was probably meant, or None."""
+    """Return the one of `names` that was probably meant, or None."""
     known = {fold(candidate): candidate for candidate in names}
     matches = difflib.get_close_matches(fold(name), known, n=1, cutoff=0.6)
     return known[matches[0]] if matches else None

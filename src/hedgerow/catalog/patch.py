@@ -1,6 +1,6 @@
-"""Changes to the text of a catalog that leave everything else in it as it is, to the byte: comments, order, spacing.
+"""Changes to the text of a catalog that leave everything else unchanged to the byte: comments, order, spacing.
 
-An existing value is replaced where it is written; a new one is added at the head of its mapping.
+An existing value is replaced in place; a new one is added at the head of its mapping.
 """
 
 import json
@@ -50,7 +50,7 @@ def patched(text: str, changes: Mapping[tuple[str, ...], Value]) -> str:
 
 
 def _set(text: str, path: tuple[str, ...], value: Value) -> str:
-    """One change. Places move with each, so that the text is read anew every time."""
+    """Apply one change. Positions move with each, so the text is parsed again every time."""
     node: Node = YAML(typ="safe", pure=True).compose(text)
     for depth, name in enumerate(path):
         child = _child(node, name)
@@ -85,7 +85,7 @@ def _inserted(text: str, node: Node, path: tuple[str, ...], value: Value) -> str
 
 
 def _end(text: str, node: Node) -> int:
-    """Position of a node's end; a block mapping's mark lies beyond the comments and blank lines behind it."""
+    """Return the position of a node's end; a block mapping's mark lies after the comments and blank lines behind it."""
     end = int(node.end_mark.index)
     if isinstance(node, MappingNode) and node.value and not node.flow_style:
         return _end(text, node.value[-1][1])

@@ -22,22 +22,22 @@ MAX_BYTES = 1_000_000
 """Far beyond any catalog that a person reads; reading one of this size takes seconds."""
 
 FILL_IN = "???"
-"""Stands where only the owner knows what to write."""
+"""Placeholder for a value that only the owner knows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The text of a catalog, under the name that the owner gave to its file."""
+    """The text of a catalog, with the name that the owner gave to its file."""
 
     file: str
     text: str
 
     def error(self, message: str, span: Span, *, code: str, hint: str) -> CatalogError:
-        """The error that says file and line first."""
+        """Return the error with file and line."""
         return CatalogError(f"{self.file}:{span.line}: {message}", code=code, hint=hint, span=span)
 
     def at(self, index: int, length: int = 1) -> Span:
-        """The span of the characters from `index` on, which may lie past the end."""
+        """Return the span of the characters from `index` on, which may be past the end."""
         start = min(index, len(self.text))
         return Span(start, min(start + length, len(self.text)), self.text.count("\n", 0, start) + 1)
 
@@ -154,7 +154,7 @@ def _refuse_tags(source: Source) -> None:
 Scalar = str | int | float | bool | None
 
 MAX_DIGITS = 400
-"""No double has more digits before the decimal point; longer numbers are not worth reading."""
+"""No double has more digits before the decimal point, so longer numbers are not read."""
 
 _INFINITY = re.compile(r"[-+]?\.(inf|Inf|INF)")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
@@ -209,10 +209,10 @@ def is_storable(text: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class YamlEntry:
-    """A node of the file, the names that lead to it, and the place to point at.
+    """A node of the file, the names that lead to it, and its position.
 
-    Errors point at a scalar itself, and at the key of a mapping or list. `spans` is shared by all entries
-    of a file and gathers the places of their keys on the way.
+    Errors point at a scalar itself, and at the key of a mapping or list. `spans` is shared by all entries of a file and
+    collects the positions of their keys.
     """
 
     source: Source
@@ -223,12 +223,12 @@ class YamlEntry:
 
     @property
     def name(self) -> str:
-        """The key that it is written under."""
+        """The key of the entry."""
         return self.path[-1]
 
     @property
     def label(self) -> str:
-        """Its name in messages."""
+        """The name for messages."""
         return f"`{'.'.join(self.path)}`" if self.path else "The catalog"
 
     @property
@@ -238,7 +238,7 @@ class YamlEntry:
 
     @property
     def written(self) -> str:
-        """A scalar as the owner wrote it, for messages."""
+        """The scalar as the owner wrote it, for messages."""
         text = str(self.node.value)[:60]
         if isinstance(self.node, ScalarNode) and self.node.style:
             return f"the text {text!r}"
@@ -298,7 +298,7 @@ class YamlEntry:
         return (replace(self, node=node, span=span_of(node)) for node in self.node.value)
 
     def required(self, entries: dict[str, "YamlEntry"], name: str, example: str) -> "YamlEntry":
-        """The entry called `name` among those `entries` here, which must be there."""
+        """Return the entry called `name` among those `entries`, or refuse the catalog without it."""
         if name not in entries or entries[name].is_empty:
             where = f" from {self.label}" if self.path else ""
             raise entries.get(name, self).error(
@@ -349,7 +349,7 @@ def _folded(path: tuple[str, ...]) -> tuple[str, ...]:
 
 
 SMALLEST = 1e-300
-"""Smaller numbers lose digits, and nothing that is meant is that small."""
+"""Smaller numbers lose digits, and no meaningful value is that small."""
 
 _EXPONENT = re.compile(r"\+?([0-9]{1,30})[eE]\+?([0-9]{1,2})")
 
@@ -394,7 +394,7 @@ def timezone(entry: YamlEntry) -> str:
 
 
 def choice(entry: YamlEntry, words: Sequence[str], meant: Mapping[str, str] | None = None) -> str:
-    """One of `words`; `meant` says what other words probably stand for."""
+    """Read one of `words`; `meant` maps other words to what they probably mean."""
     written = str(entry.scalar())
     if written in words:
         return written
@@ -450,7 +450,7 @@ def fraction(entry: YamlEntry) -> float:
 
 
 def integer(entry: YamlEntry, lowest: int, highest: int) -> int:
-    """A whole number from `lowest` to `highest`. `1e9` is one; `10.0` is not, for a point says otherwise."""
+    """Read a whole number from `lowest` to `highest`. `1e9` is one; `10.0` is not, because of its decimal point."""
     value = number(entry)
     whole = value if isinstance(value, int) else _with_exponent(str(entry.node.value))
     if whole is not None and lowest <= whole <= highest:

@@ -1,8 +1,8 @@
-"""Exact aggregates and window functions: those that may be used where no noise is due.
+"""Exact aggregates and window functions: those that may be used where no noise is needed.
 
-They run over public rows, over released rows, and over the rows of one person at a time. In the last case a
-result may depend on nothing but the rows themselves: so sums of doubles are taken in order of size, ties are broken by
-value, and text is compared byte by byte. None of them can fail on a row.
+They run over public rows, over released rows, and over the rows of one person at a time. In the last case the result
+must depend on nothing but the rows themselves: so doubles are added in order of size, ties are broken by value, and
+text is compared bytewise. None of them can fail on a row.
 
 `{tail}` in a template is where FILTER and OVER go.
 """
@@ -27,9 +27,9 @@ class ExactAggregate:
         template: Its text; or one for each type of the first argument (None: any other); or made from types.
         range: From the ranges of the arguments, and the maximum number of rows of one unit, to that of the result.
         windowed: True if it needs an OVER clause, False if it cannot have one, None if both are allowed.
-        ordered: True if the result depends on how rows that tie are ordered.
+        ordered: True if the result depends on the order of ties.
         constants: Arguments from this position on must be constants.
-        grows: True if the result is longer the more rows there are: not for rows of people, where memory could run out.
+        grows: True if the result grows with the number of rows: not for rows of people, where memory could run out.
     """
 
     name: str
@@ -62,7 +62,7 @@ def names(*, windowed: bool) -> list[str]:
 
 
 def _takes(*kinds: frozenset[Type], gives: Type | None = None, minimum: int | None = None) -> Signature:
-    """Arguments of these kinds; gives a fixed type, or (None) that of the first."""
+    """Return a signature of arguments of these kinds, with a fixed result type or (None) that of the first argument."""
 
     def signature(types: Sequence[Type]) -> Type | None:
         if not (len(kinds) if minimum is None else minimum) <= len(types) <= len(kinds):
@@ -102,7 +102,7 @@ def _by_bytes(template: str) -> Callable[[Sequence[Type]], str]:
 
 
 def _with_default(name: str) -> Callable[[Sequence[Type]], str]:
-    """LAG and LEAD; numbers and what stands in for them are brought to one type, so that every default fits."""
+    """Return LAG and LEAD; the default is converted to the type of the value."""
 
     def written(kinds: Sequence[Type]) -> str:
         if len(kinds) < 3 or kinds[0] not in NUMBER:
@@ -118,7 +118,7 @@ def _first(ranges: Sequence[Range], _rows: float) -> Range:
 
 
 def _sum_range(ranges: Sequence[Range], rows: float) -> Range:
-    """Of a sum: one to `rows` values."""
+    """Return the range of a sum of one to `rows` values."""
     ends = [0.0 if end == 0 else end * rows for end in (ranges[0].lower, ranges[0].upper)]
     return hull([ranges[0], Range(min(ends), max(ends))])
 
@@ -135,10 +135,10 @@ DOUBLE = "CAST({0} AS DOUBLE)"
 IN_ORDER = f"({DOUBLE} ORDER BY {DOUBLE}){{tail}}"
 WHOLE_SUM = "TRY_CAST(SUM(CAST({0} AS BIGINT)){tail} AS BIGINT)"
 TOTAL = "total of counts"
-"""Not a name that SQL could spell: the sum of released counts, 0 over no group at all."""
+"""Not an SQL name: the sum of released counts, 0 over no groups."""
 
 ROWS = "rows"
-"""Nor this: all rows, each as a list of numbers, to follow where a summary of released rows comes from."""
+"""Not an SQL name: all rows, each as a list of numbers, for the provenance of a summary of released rows."""
 
 OURS = frozenset({TOTAL, ROWS})
 

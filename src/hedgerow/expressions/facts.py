@@ -23,8 +23,8 @@ def range_of(expr: Expr) -> Range:
 def may_be_null(expr: Expr) -> bool:
     """True if a row can lack a value: the column may be NULL or NaN, or a function undefined.
 
-    Only what the database enforces counts, so that two measures share a count only if they have the
-    same support for certain.
+    Only guarantees of the database count, so that two measures share a count only if they certainly have the same
+    support.
     """
     if isinstance(expr, Column):
         return expr.nullable or expr.type is Type.FLOAT
@@ -50,6 +50,6 @@ def _of_literal(literal: Literal) -> Range:
 
 
 def declared_values(expr: Expr) -> tuple[str | int | float | bool, ...] | None:
-    """The domain of a bare column (read through its declared type), if the owner gave one."""
+    """Return the domain of a bare column (read through its declared type), if the owner declared one."""
     inner = expr.arguments[0] if isinstance(expr, Call) and expr.function.startswith("imposed_") else expr
     return inner.values if isinstance(inner, Column) else None

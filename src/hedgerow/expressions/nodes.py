@@ -44,10 +44,10 @@ ColumnId = tuple[str, str]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Literal:
-    """A constant from the query text, re-rendered by us.
+    """A constant from the query text, rendered again by us.
 
     Privacy: two are equal only if they are written alike. 1.0 and 1.00, or zero and minus zero, are equal numbers, but
-    functions tell them apart, and what is said of one must not be said of the other.
+    functions distinguish them, so facts about one must not be applied to the other.
     """
 
     value: Constant
@@ -134,7 +134,7 @@ def walk(expr: Expr) -> Iterator[Expr]:
 
 
 def columns_read(expr: Expr) -> Iterator[Column]:
-    """The columns that the value is computed from, without those that nested queries are about."""
+    """Return the columns from which the value is computed, without those inside nested queries."""
     if isinstance(expr, Column):
         yield expr
     parts = expr.arguments if isinstance(expr, Nested) else parts_of(expr)
@@ -163,7 +163,7 @@ _INFIX = {
     "like": "LIKE",
 }
 IMPOSED, CAST = "imposed_", "cast_"
-"""Functions that begin like this read a column by the catalog's type, or by the query's."""
+"""Prefixes of functions that read a column by the catalog's type, or by the query's."""
 _LONGEST_DESCRIPTION = 80
 
 

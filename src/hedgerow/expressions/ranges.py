@@ -1,7 +1,7 @@
-"""Ranges of the values of expressions, worked out from the catalog's bounds.
+"""Ranges of the values of expressions, derived from the catalog's bounds.
 
-A range serves one purpose: to choose the clamp of a sum. A range that is too narrow costs accuracy,
-never privacy, because every value is clamped to it before it is added up.
+A range has one purpose: to choose the clamp of a sum. A range that is too narrow costs accuracy, never privacy, because
+every value is clamped to it before it is added up.
 """
 
 import math
@@ -35,7 +35,7 @@ def hull(ranges: Iterable[Range]) -> Range:
 
 
 def meet(left: Range, right: Range) -> Range:
-    """The values in both; `left` where they have nothing in common."""
+    """Return the values in both; `left` if they are disjoint."""
     lower, upper = max(left.lower, right.lower), min(left.upper, right.upper)
     return Range(lower, upper) if lower <= upper else left
 
@@ -51,13 +51,13 @@ def subtract(left: Range, right: Range) -> Range:
 
 
 def multiply(left: Range, right: Range) -> Range:
-    """The range of a product; zero times infinity is zero, for an end stands for finite values."""
+    """Return the range of a product; zero times infinity is zero, because an end stands for finite values."""
     ends = [_times(a, b) for a in (left.lower, left.upper) for b in (right.lower, right.upper)]
     return Range(min(ends), max(ends))
 
 
 def divide(left: Range, right: Range) -> Range:
-    """The range of a quotient: everything, where the denominator comes near zero."""
+    """Return the range of a quotient: unbounded if the denominator can be zero."""
     if right.lower <= 0.0 <= right.upper:
         return EVERYTHING
     return multiply(left, Range(1.0 / right.upper, 1.0 / right.lower))
@@ -75,7 +75,7 @@ def negate(values: Range) -> Range:
 
 
 def absolute(values: Range) -> Range:
-    """The range of the size."""
+    """Return the range of the absolute value."""
     if values.lower >= 0:
         return values
     top = max(-values.lower, values.upper)

@@ -11,7 +11,7 @@ PART = re.compile(r'"((?:[^"]|"")+)"|([^".]+)')
 
 
 def parts_of(name: str) -> tuple[str, ...]:
-    """Return the parts of a name, outermost first; what is not written as one has a single part.
+    """Return the parts of a name, outermost first; malformed text is a single part.
 
     >>> parts_of('sales.orders'), parts_of('"odd.name"'), parts_of('a"b')
     (('sales', 'orders'), ('odd.name',), ('a"b',))

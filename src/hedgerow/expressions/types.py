@@ -1,7 +1,7 @@
 """The types an expression can have.
 
-A deliberately small lattice: it decides what may be compared, added, grouped by and printed, and how
-a value is made total when compiled. Every other type is `OTHER` and may not be used at all.
+A deliberately small lattice: it decides what may be compared, added, grouped by and printed, and how a value is made
+total in SQL. Every other type is `OTHER` and may not be used at all.
 """
 
 from enum import Enum

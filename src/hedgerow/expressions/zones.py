@@ -1,9 +1,9 @@
 """Time zones: the offset from UTC at each point in time, from the IANA database that Python reads.
 
-Engines have time zone databases of their own, of other versions, and some round old offsets. So the offsets are written
+Engines have time zone databases of their own, in other versions, and some round old offsets. So the offsets are written
 into the SQL, and a point in time has the same date and time of day on every engine.
 
-Offsets change as the database says from 1830 to the end of 2099; the last one stays in force after that.
+Offsets follow the database from 1830 to the end of 2099; the last one stays in force after that.
 """
 
 import zoneinfo
@@ -18,17 +18,17 @@ from hedgerow.expressions.types import Type
 
 DEFAULT = "UTC"
 FIRST, LAST = datetime(1, 1, 4), datetime(9999, 12, 28, 23, 59, 59, 999999)  # noqa: DTZ001 - at UTC
-"""Timestamps to which offsets are applied: no offset leads from them before the year 1 or after 9999."""
+"""Timestamps to which offsets are applied: the result stays between the years 1 and 9999."""
 
 BEGIN, END = datetime(1830, 1, 1), datetime(2100, 1, 1)  # noqa: DTZ001 - likewise
 EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - likewise
 SECOND = timedelta(seconds=1)
 STEP = timedelta(days=3)
-"""Shorter than the time between any two changes of an offset that there ever were."""
+"""Shorter than the time between any two changes of an offset in history."""
 
 
 OFFSET = r"^(.*[0-9]:[0-9]{2}(?:\.[0-9]*)?)(?:Z|([+-])([0-9]{2})(?::?([0-9]{2}))?)$"
-"""ISO 8601: date and time, then Z or a sign, hours and perhaps minutes."""
+"""ISO 8601: date and time, then Z or a sign, hours and optionally minutes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,15 +53,15 @@ class Shift:
         return self.offsets[bisect_right(self.changes, timestamp)]
 
     def of(self, timestamp: datetime) -> datetime:
-        """A date and time of the first zone in the other one."""
+        """Convert a date and time of the first zone to the other one."""
         return timestamp + self.offset_at(timestamp) * SECOND if FIRST <= timestamp <= LAST else timestamp
 
     def tree(self, is_before: Callable[[datetime], str], unit: int = 1) -> str:
-        """The offset as nested CASE: nine comparisons find one of five hundred offsets.
+        """Return the offset as nested CASE: nine comparisons find one of five hundred offsets.
 
         Args:
-            is_before: Writes the condition that the value lies before a date and time.
-            unit: In how many parts of a second it is counted.
+            is_before: Returns the condition that the value lies before a date and time.
+            unit: Number of units per second.
         """
 
         def between(low: int, high: int) -> str:
@@ -76,7 +76,7 @@ class Shift:
 
 @lru_cache(1024)
 def shift(source: str, target: str) -> Shift | None:
-    """From one zone to another; None where one of them does not exist.
+    """Return the shift from one zone to another; None if one of them does not exist.
 
     Where clocks are put back, a date and time exists twice, and the first one is meant. Where they are put forward, it
     does not exist, and is read with the offset from before.
@@ -125,7 +125,7 @@ def _from_utc(name: str) -> Shift | None:
 
 
 def _change(before: datetime, after: datetime, offset: Callable[[datetime], timedelta]) -> datetime:
-    """The first second after `before` that has another offset."""
+    """Return the first second after `before` that has another offset."""
     start = offset(before)
     while after - before > SECOND:
         middle = before + (after - before) // 2 // SECOND * SECOND
@@ -139,7 +139,7 @@ def exists(name: str) -> bool:
 
 
 def names() -> frozenset[str]:
-    """All names that there are."""
+    """Return all names of zones."""
     return frozenset(zoneinfo.available_timezones()) | {DEFAULT}
 
 
@@ -149,7 +149,7 @@ def micros(timestamp: datetime) -> int:
 
 
 def expand_read_instant(expr: Call) -> Expr:
-    """`read_instant` in terms of other functions: a point in time at UTC from ISO 8601.
+    """Write `read_instant` in terms of other functions: a point in time at UTC from ISO 8601.
 
     Text without an offset is a date and time in the zone that the call names.
     """

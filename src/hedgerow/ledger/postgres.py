@@ -437,7 +437,7 @@ class PostgresStore:
             turn.release()
 
     def _start(self, begin: list[Statement]) -> LedgerState | None:
-        """Begin a transaction, on a new connection if the old one is a parent's or was lost before anything was sent."""
+        """Begin a transaction, on a new connection if the old one is a parent's or was lost before its first use."""
         if self._process != os.getpid():
             _inherited.append(self._connection)
             self._reconnect()

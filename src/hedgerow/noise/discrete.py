@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from hedgerow.errors import InternalError
 
 MAX_SCALE = 2.0**58
-"""Above it a 64-bit integer might not hold a draw: at this scale, 32 standard deviations fit."""
+"""Above this scale, a 64-bit integer might not hold a draw; here, 32 standard deviations fit."""
 
 
 def check_draw(scale: float, count: int) -> None:

@@ -17,14 +17,14 @@ Whole = NDArray[Any]
 Floats = NDArray[np.float64]
 
 BLOCK = 1 << 17
-"""Cells that are weighed at once, so that they stay in the processor's cache."""
+"""Number of cells that are weighed at once, so that they stay in the processor's cache."""
 FARTHEST = 700.0
 PIECES = 64
 WORD = 64
 CLOSE = 2.0**-40
-"""How far a float weight may be from the exact one, relatively; `_weights` says why."""
+"""Bound on the relative error of a float weight; `_weights` has the proof."""
 LEFT_OUT = 2.0**-900
-"""More than all weights beyond `FARTHEST` together: below 2^93 lengths times exp(-699)."""
+"""Upper bound on the sum of all weights beyond `FARTHEST`: below 2^93 lengths times exp(-699)."""
 
 _LN_2 = Fraction("0.693147180559945309417232121458176568075500134360255254120680009")
 _UPPER_PART = math.floor(_LN_2 / PIECES * 2**42) / 2.0**42
@@ -54,19 +54,22 @@ def choose(scores: ArrayLike, lengths: ArrayLike, rate: Fraction) -> int:
 def choose_many(
     scores: Whole | Sequence[Whole], lengths: ArrayLike, rates: Fraction | Sequence[Fraction]
 ) -> NDArray[np.int64]:
-    """One independent `choose` for each row of `scores`.
+    """Draw one independent `choose` for each row of `scores`.
 
-    With W(i) the exact weights added up to and including i, the draw is the i for which
-    W(i - 1) <= u W(last) < W(i), u being uniform on [0, 1). 64 bits place u in an interval. The sums are
-    computed in floats, of which nothing is believed but that IEEE additions and products are right to half a
-    unit in the last place, and both sides are widened by a bound on their error. Where both inequalities hold
-    after widening, i is what the exact weights would give for *every* u in the interval. Where they do not,
-    about once in 10^8 draws, `_settle` compares in ball arithmetic and draws further bits of u until it is
-    certain. So the law is that of the exact weights (docs/proofs/quantiles.md).
+    With W(i) the cumulative sum of the exact weights up to i, the draw is the i for which W(i - 1) <= u W(last) < W(i),
+    with u uniform on [0, 1). 64 bits place u in an interval. The sums are computed in floats; the only assumption is
+    that
+    IEEE additions and products are correct to half a unit in the last place, and both sides are widened by a bound on
+    their
+    error. If both inequalities hold after widening, i is the choice of the exact weights for *every* u in the interval.
+    If
+    not, about once in 10^8 draws, `_settle` compares in ball arithmetic and draws further bits of u until it is
+    certain.
+    So the law is that of the exact weights (docs/proofs/quantiles.md).
 
     Args:
         scores: Whole numbers below 2^62, or Python's own in an array of objects: one row per draw.
-        lengths: Public whole numbers below 2^63, the same for all rows or one row each; 0 leaves a choice out.
+        lengths: Public whole numbers below 2^63, the same for all rows or one row each; 0 excludes a choice.
         rates: One for all rows, or one for each.
 
     Example:
@@ -86,7 +89,7 @@ def choose_many(
 
 
 def uniform_below(limits: Sequence[int]) -> list[int]:
-    """One independent whole number for each limit, uniform on 0 up to, not including, it.
+    """Draw one independent whole number for each limit, uniform from 0 to the limit, which is excluded.
 
     Example:
         >>> uniform_below([1, 1])
@@ -103,7 +106,7 @@ def _below(limit: int) -> int:
 
 
 def _check(scores: Whole, lengths: Whole, rates: list[Fraction]) -> None:
-    """Refuse what has no law. Shapes, lengths and rates are public, so this says nothing about scores."""
+    """Refuse input without a law. Shapes, lengths and rates are public, so this reveals nothing about scores."""
     if scores.ndim != 2 or len(rates) != len(scores):
         raise InternalError("Choices need one row of scores and one rate for each draw.")
     if scores.dtype.kind not in "iuO" or lengths.dtype.kind not in "iuO":
@@ -115,7 +118,7 @@ def _check(scores: Whole, lengths: Whole, rates: list[Fraction]) -> None:
 
 
 def _draw(scores: Whole, lengths: Whole, rates: list[Fraction], words: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """One choice for each row, from the 64 bits of each word and from more where these do not decide."""
+    """Return one choice for each row, from the 64 bits of each word, and from further bits if these do not decide."""
     distances = _distances(scores, lengths)
     picked, certain = _decide(_sums(distances, lengths, rates), words)
     for i in np.flatnonzero(~certain):
@@ -124,7 +127,7 @@ def _draw(scores: Whole, lengths: Whole, rates: list[Fraction], words: NDArray[n
 
 
 def _distances(scores: Whole, lengths: Whole) -> Whole:
-    """Scores above the least of their row; weights change by a common factor, which is the same law. Exact."""
+    """Return scores minus the minimum of their row, exactly; a common factor of the weights does not change the law."""
     if not np.all(lengths):
         highest = np.max(scores, axis=1, keepdims=True)
         scores = np.where(lengths > 0, scores, highest)
@@ -132,7 +135,7 @@ def _distances(scores: Whole, lengths: Whole) -> Whole:
 
 
 def _sums(distances: Whole, lengths: Whole, rates: list[Fraction]) -> Floats:
-    """The weights of each row, added up from the left, in floats."""
+    """Return the cumulative sums of the weights of each row, in floats."""
     steps = np.array([float(rate) for rate in rates])[:, None]
     with np.errstate(over="ignore"):
         weights = _weights(distances.astype(np.float64) * steps)
@@ -172,7 +175,7 @@ _ROOTS = np.array([_root(piece) for piece in range(PIECES)])
 
 
 def _decide(sums: Floats, words: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """The choice that the float sums give, and whether the exact ones certainly give the same.
+    """Return the choice by the float sums, and whether the exact sums certainly give the same.
 
     `slack` bounds the relative error of a weight times its length and of adding up: each of fewer than m additions of
     numbers that are not negative adds u. The few operations here are covered by doubling it.
@@ -189,7 +192,7 @@ def _decide(sums: Floats, words: NDArray[np.uint64]) -> tuple[NDArray[np.int64],
 
 
 def _settle(distances: list[int], lengths: list[int], rate: Fraction, head: int, length: int = WORD) -> int:
-    """The choice for a u that lies in [head, head + 1) / 2^length, with further bits drawn until it is certain."""
+    """The choice for a u that lies in [head, head + 1) / 2^length; further bits are drawn until it is certain."""
     while True:
         with ctx.workprec(length + 2 * WORD):
             index = _position(_balls(distances, lengths, rate), head, length)
@@ -199,7 +202,7 @@ def _settle(distances: list[int], lengths: list[int], rate: Fraction, head: int,
 
 
 def _balls(distances: list[int], lengths: list[int], rate: Fraction) -> list[arb]:
-    """The sums of weights, as balls that certainly hold the exact ones."""
+    """Return the cumulative sums as balls that contain the exact ones."""
     total, sums = arb(0), []
     for distance, size in zip(distances, lengths, strict=True):
         total += size * (-arb(fmpq(distance * rate.numerator, rate.denominator))).exp()
@@ -208,7 +211,7 @@ def _balls(distances: list[int], lengths: list[int], rate: Fraction) -> list[arb
 
 
 def _position(sums: list[arb], head: int, length: int) -> int | None:
-    """The choice, if it is the same for every u of the interval, whatever the exact sums in their balls are."""
+    """Return the choice, if it is the same for every u of the interval and all exact sums in their balls."""
     unit = sums[-1] / arb(2) ** length
     low, high = head * unit, (head + 1) * unit
     for i, upto in enumerate(sums):

@@ -1,6 +1,6 @@
-"""Rounded Gaussian noise on the integers: exact, and quick enough for millions of cells.
+"""Rounded Gaussian noise on the integers: exact, and fast enough for millions of cells.
 
-A normal quantile function for 64-bit tail probabilities, with an error bound that is computed, not believed.
+A normal quantile function for 64-bit tail probabilities, with a computed error bound.
 
 The half line of z from 0 to 6 is cut into cells of width 1/128. In the cell around `centre`, with tail
 Q(centre) and density phi(centre), the quantile of a tail p is expanded in u = (Q(centre) - p) / phi(centre):
@@ -41,10 +41,11 @@ class TailBits:
         self.length += MORE_BITS
 
     def reach(self, magnitude: int, scale: float) -> bool:
-        """Say whether the draw rounds to `magnitude` or more: is it below the tail beyond magnitude - 1/2?
+        """Return whether the draw rounds to `magnitude` or more: whether it is below the tail beyond magnitude - 1/2.
 
-        The tail is a ball that certainly holds the exact value, so a comparison that succeeds is right
-        whatever the precision; one that fails asks for more bits.
+        The tail is a ball that contains the exact value, so a comparison that succeeds is right whatever the precision;
+        one
+        that fails draws more bits.
         """
         while True:
             with ctx.workprec(self.length + MORE_BITS):
@@ -86,7 +87,7 @@ CELLS_PER_UNIT = 128
 DEGREE = 6
 PRECISION = 192
 REACH = 2.0**-27
-"""How far beyond its far end a cell must serve, because cell borders are rounded to 64 bits."""
+"""Margin beyond the far end of a cell, because cell borders are rounded to 64 bits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +224,7 @@ def _magnitudes(heads: NDArray[np.uint64], scale: float) -> NDArray[np.int64]:
 def _brackets(
     heads: NDArray[np.uint64], cell: NDArray[np.intp], table: TailTable, scale: float
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The least and greatest magnitude that the widened quantile allows; both certain inside the table."""
+    """Return the smallest and largest magnitude that the widened quantile allows; both are certain inside the table."""
     offset = (table.tails[cell] - heads.astype(np.int64)) * table.unit[cell]
     series = table.coefficients[-1][cell]
     for coefficients in table.coefficients[-2::-1]:

@@ -18,9 +18,10 @@ def bits(count: int) -> int:
 
 
 def nonce() -> str:
-    """Draw a public name for one statement: 32 hexadecimal digits that will not come again.
+    """Draw a public name for one statement: 32 hexadecimal digits that will not occur again.
 
-    Privacy: it carries no secret. Every guarantee holds for any fixed nonce; it only makes the choices
-    of one statement independent of those of another.
+    Privacy: it contains no secret. Every guarantee holds for any fixed nonce; it only makes the choices of one
+    statement
+    independent of those of another.
     """
     return secrets.token_hex(16)

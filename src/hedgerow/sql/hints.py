@@ -31,7 +31,7 @@ class Hint:
 
 
 def hint_for(text: str, tokens: Sequence[Token], position: int) -> Hint | None:
-    """The likely mistake in `text`, at which the parser stopped at character `position`; None where none is known."""
+    """Return the likely mistake in `text`, where the parser stopped at character `position`; None if none is known."""
     for index in range(len(tokens)):
         hint = _foreign_name(tokens, index) or _foreign_word(tokens, index)
         if hint is not None:
@@ -44,7 +44,7 @@ def hint_for(text: str, tokens: Sequence[Token], position: int) -> Hint | None:
 
 
 def _foreign_name(tokens: Sequence[Token], index: int) -> Hint | None:
-    """Quotes of another dialect, or of a word processor, around a name or a text."""
+    """Detect quotes of another dialect, or of a word processor, around a name or a text."""
     token = tokens[index]
     if token.token_type is TokenType.UNKNOWN and token.text == "`":
         closing = next((later for later in tokens[index + 1 :] if later.text == "`"), token)
@@ -60,7 +60,7 @@ def _foreign_name(tokens: Sequence[Token], index: int) -> Hint | None:
 
 
 def _is_name_with_dash(tokens: Sequence[Token], index: int) -> bool:
-    """Return whether a dash stands in the name of a table, without spaces around it."""
+    """Return whether the name of a table contains a dash, without spaces around it."""
     if not 2 <= index < len(tokens) - 1 or tokens[index - 2].text.upper() not in {"FROM", "JOIN"}:
         return False
     before, dash, after = tokens[index - 1 : index + 2]
@@ -68,7 +68,7 @@ def _is_name_with_dash(tokens: Sequence[Token], index: int) -> bool:
 
 
 def _foreign_word(tokens: Sequence[Token], index: int) -> Hint | None:
-    """Words and signs of another dialect."""
+    """Detect words and signs of another dialect."""
     token, following = tokens[index], tokens[index + 1] if index + 1 < len(tokens) else None
     before_number = following is not None and following.token_type is TokenType.NUMBER
     if token.text.upper() == "TOP" and before_number and following is not None:
@@ -119,7 +119,7 @@ def _is_bracketed_name(tokens: Sequence[Token], index: int) -> bool:
 
 
 def _misspelt(tokens: Sequence[Token], position: int) -> Hint | None:
-    """A word just before the error that is almost a keyword."""
+    """Detect a word just before the error that is almost a keyword."""
     near = [token for token in tokens if token.start <= position][-3:]
     for token in reversed(near):
         if token.token_type is TokenType.VAR:
@@ -130,7 +130,7 @@ def _misspelt(tokens: Sequence[Token], position: int) -> Hint | None:
 
 
 def _missing_comma(tokens: Sequence[Token], position: int) -> Hint | None:
-    """A bracket after two names side by side, such as `SELECT region COUNT(*)`."""
+    """Detect a bracket after two adjacent names, such as `SELECT region COUNT(*)`."""
     index = next((i for i, token in enumerate(tokens) if token.start == position), 0)
     if (
         index < 2

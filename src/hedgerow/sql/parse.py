@@ -14,11 +14,11 @@ from hedgerow.sql.hints import hint_for, unclosed
 from hedgerow.sql.privacy_clause import Identifier, Option, cut, span_of
 
 ENDS_A_VALUE = frozenset({TokenType.VAR, TokenType.IDENTIFIER, TokenType.R_PAREN, TokenType.R_BRACKET})
-"""After one of these a colon reaches into a value, or cuts a list; it begins no placeholder."""
+"""Tokens after which a colon is an access or a slice, not a placeholder."""
 
 
 def number_placeholders(tokens: Sequence[Token]) -> list[Token]:
-    """The words of a statement with every placeholder as `$` and a number or name."""
+    """Return the tokens of a statement with every placeholder as `$` and a number or name."""
     words: list[Token] = []
     at, unnumbered = 0, 0
     numbered = False
@@ -37,7 +37,7 @@ def number_placeholders(tokens: Sequence[Token]) -> list[Token]:
 
 
 def _placeholder(tokens: Sequence[Token], at: int) -> tuple[str, int]:
-    """The name of the placeholder that begins here (empty for `?`), and how many words it takes; none: zero."""
+    """The name of the placeholder that begins here (empty for `?`), and its number of tokens; zero if there is none."""
     token = tokens[at]
     following = tokens[at + 1] if at + 1 < len(tokens) and tokens[at + 1].start == token.end + 1 else None
     named = (
@@ -83,11 +83,11 @@ NAMELESS = (exp.Binary, exp.Connector, exp.Cast, exp.Case, exp.Array, exp.Star)
 
 CLAUSE_WORDS = {exp.Lock: "FOR", exp.WithTableHint: "WITH"}
 CLAUSES = tuple(CLAUSE_WORDS)
-"""Clauses that are refused, and the word that they begin with."""
+"""Refused clauses, and the word that they begin with."""
 
 
 def place_functions(query: exp.Expr, tokens: Sequence[Token]) -> None:
-    """Give every function without a place that of its name; every keyword and placeholder that of its word.
+    """Give every function without a position that of its name; every keyword and placeholder that of its token.
 
     `meta["name"]` of a function is its name as it is written, which the parser replaces by its own.
     """
@@ -109,13 +109,13 @@ def place_functions(query: exp.Expr, tokens: Sequence[Token]) -> None:
 
 
 def _placeholder_token(name: str, tokens: Sequence[Token]) -> Token | None:
-    """The word after the sign, or the question mark that was numbered (whose number keeps its place)."""
+    """Return the token after the sign, or the numbered question mark (whose number keeps its position)."""
     pairs = itertools.pairwise(tokens)
     return next((word for sign, word in pairs if sign.token_type is TokenType.PARAMETER and word.text == name), None)
 
 
 def _name_token(node: exp.Func, tokens: Sequence[Token], starts: dict[int, int]) -> Token | None:
-    """The word before the bracket that holds the first part of `node`; a keyword without brackets itself."""
+    """Return the token before the bracket that contains the first part of `node`; or a keyword without brackets."""
     inside = [starts[part.meta["start"]] for part in node.walk() if part.meta.get("start") in starts]
     if not inside:
         names = {name.upper() for name in type(node).sql_names()}
@@ -181,8 +181,8 @@ logging.getLogger("sqlglot").setLevel(logging.CRITICAL)
 class ParsedStatement:
     """The tree of one query, and the options of BigQuery's differential-privacy clause.
 
-    Every node of the tree carries the dialect it was written in as `meta["dialect"]`, for the same
-    word means different things in different dialects.
+    Every node of the tree carries its dialect as `meta["dialect"]`, because the same word means different things in
+    different dialects.
     """
 
     query: exp.Query
@@ -192,8 +192,8 @@ class ParsedStatement:
 def parse(text: str, dialect: str = "duckdb") -> ParsedStatement:
     """Return the syntax tree of one SELECT statement.
 
-    Privacy: nothing is executed here. Size and depth are limited before the parser runs, so that a
-    text cannot exhaust the program; the limits depend on the text alone.
+    Privacy: nothing is executed here. Size and depth are limited before the parser runs, so that a text cannot exhaust
+    the program; the limits depend on the text alone.
     """
     if dialect not in DIALECTS:
         known = ", ".join(DIALECTS)
@@ -234,7 +234,7 @@ def _check_text(text: str) -> None:
 
 
 def _check_tokens(tokens: list[Token]) -> None:
-    """Refuse what would recurse too deeply, before the recursive parser sees it."""
+    """Refuse text that would recurse too deeply, before the recursive parser reads it."""
     if len(tokens) > MAX_TOKENS:
         raise ParseError(f"The query has more than {MAX_TOKENS:,} words.", code="too-long")
     depth, run = 0, 0
@@ -306,7 +306,7 @@ def _readable(error: SqlglotError, text: str, tokens: list[Token]) -> ParseError
 
 
 def _plain(description: str) -> str:
-    """The parser's complaint without its own class names and tokens."""
+    """Return the parser's message without its own class names and tokens."""
     missing = re.match(r"Required \w+: '\w+' missing for <class '[\w.]*\.(\w+)'>", description)
     kind: type = exp.Expr if missing is None else getattr(exp, missing[1], exp.Expr)
     if issubclass(kind, exp.Func):

@@ -1,7 +1,7 @@
-"""BigQuery's `SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(…)`: found among the words of a statement and taken out.
+"""BigQuery's `SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(…)`: found among the tokens of a statement and removed.
 
-It is read here, before the parser, which does not know it. The clause says how a statement is to be
-answered, not its result; so it is allowed once, at the first SELECT or at the one after WITH.
+It is read here, before the parser, which does not know it. The clause sets the options of a statement, not its result;
+so it is allowed once, at the first SELECT or at the one after WITH.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -32,9 +32,9 @@ class Identifier:
 
 
 def cut(tokens: Sequence[Token]) -> tuple[list[Token], Mapping[str, Option | Identifier]]:
-    """The words without the clause, and the options that stood in it.
+    """Return the tokens without the clause, and its options.
 
-    The words that remain keep their places, so whatever is said of them later points at the text as it was written.
+    The remaining tokens keep their positions, so later messages point at the original text.
     """
     starts = [at for at in range(len(tokens)) if _is_clause(tokens, at)]
     if not starts:
@@ -51,9 +51,9 @@ def cut(tokens: Sequence[Token]) -> tuple[list[Token], Mapping[str, Option | Ide
 
 
 def engine_options(options: Mapping[str, Option | Identifier]) -> dict[str, object]:
-    """The options of a statement by the names that `Database.sql` knows.
+    """Return the options of a statement by the names that `Database.sql` knows.
 
-    Where the statement names a unit there is `unit` as well: no option, but to be compared with the owner's.
+    If the statement names a unit, there is `unit` as well: not an option, but compared with the owner's.
 
     Example:
         >>> engine_options({"epsilon": 1.5, "max_groups_contributed": 2, "privacy_unit_column": Identifier("id")})
@@ -74,7 +74,7 @@ def engine_options(options: Mapping[str, Option | Identifier]) -> dict[str, obje
 
 
 def require_unit(name: str, units: Iterable[str]) -> None:
-    """Refuse a privacy unit that is not the owner's: a query may name it, and not choose another."""
+    """Refuse a privacy unit that is not the owner's: a query may name it, but not choose another."""
     if name.lower() not in {unit.lower() for unit in units}:
         raise PolicyError(
             f"privacy_unit_column = {name} is not a unit of this catalog.",
@@ -84,7 +84,7 @@ def require_unit(name: str, units: Iterable[str]) -> None:
 
 
 def unit(options: Mapping[str, Option | Identifier]) -> str | None:
-    """The column that the statement takes for the privacy unit; None if it is silent.
+    """Return the column that the statement names as the privacy unit; None if it names none.
 
     Example:
         >>> unit({"privacy_unit_column": Identifier("id")})
@@ -109,7 +109,7 @@ def _is_clause(tokens: Sequence[Token], at: int) -> bool:
 
 
 def _homes(tokens: Sequence[Token]) -> set[int]:
-    """The places of the first SELECT, and of the first outside of all brackets."""
+    """Return the positions of the first SELECT, and of the first outside of all brackets."""
     depth, homes, outside = 0, set[int](), set[int]()
     for at, token in enumerate(tokens):
         depth += (token.token_type is TokenType.L_PAREN) - (token.token_type is TokenType.R_PAREN)
@@ -120,7 +120,7 @@ def _homes(tokens: Sequence[Token]) -> set[int]:
 
 
 def _options(tokens: Sequence[Token], at: int) -> tuple[dict[str, Option | Identifier], int]:
-    """The options that begin at `at`, and the place after their closing bracket."""
+    """Return the options that begin at `at`, and the position after their closing bracket."""
     if _text(tokens, at).upper() != "OPTIONS" or _text(tokens, at + 1) != "(":
         raise _unreadable(tokens, at)
     options: dict[str, Option | Identifier] = {}

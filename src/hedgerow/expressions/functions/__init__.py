@@ -1,8 +1,8 @@
 """The allow-list of functions, as one table: arguments, result, SQL text and range of each.
 
 To add a function, add a row to the table of its family. Every text is *total*: it yields a value or NULL for every row
-and can raise no error that depends on one. That is a privacy property: an error which appears for one row only is an
-answer that nobody paid for.
+and can raise no error that depends on one. That is a privacy property: an error that occurs only for some rows would be
+an answer without a charge.
 """
 
 from collections.abc import Iterable, Mapping

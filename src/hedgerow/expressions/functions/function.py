@@ -1,4 +1,4 @@
-"""One allowed function, and the helpers that rows of the table are written with."""
+"""One allowed function, and helpers for the rows of the table."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -84,7 +84,7 @@ def within(lower: float, upper: float) -> RangeRule:
 
 
 def first(arguments: Sequence[Range]) -> Range:
-    """The rule of a function whose values lie where its first argument does."""
+    """Return the rule of a function whose values have the range of its first argument."""
     return arguments[0]
 
 
@@ -107,6 +107,6 @@ TRUTH = within(0.0, 1.0)
 
 
 def whole_around(values: Range) -> Range:
-    """The range of the values made whole, however they are rounded."""
+    """Return the range of rounded values, for any rounding."""
     lower = math.floor(values.lower) if math.isfinite(values.lower) else values.lower
     return Range(float(lower), float(math.ceil(values.upper) if math.isfinite(values.upper) else values.upper))

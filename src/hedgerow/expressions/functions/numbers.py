@@ -136,7 +136,7 @@ def _clip_range(arguments: Sequence[Range]) -> Range:
 
 
 def _least_range(arguments: Sequence[Range]) -> Range:
-    """LEAST skips NULL, so only what is certainly not NULL (a constant) limits the value from above."""
+    """Return the range of LEAST, which skips NULL: only arguments that are certainly not NULL limit it from above."""
     constants = [r.upper for r in arguments if r.lower == r.upper]
     top = max(r.upper for r in arguments)
     return Range(min(r.lower for r in arguments), min([top, *constants]))
@@ -222,7 +222,7 @@ def _round_range(arguments: Sequence[Range]) -> Range:
 
 
 def _round_text(arguments: Sequence[str]) -> str:
-    """Places are held between -300 and 300, so that reading them as a small integer cannot fail."""
+    """Return ROUND with its digits clamped to -300 to 300, so that the cast to a small integer cannot fail."""
     value = f"CAST({arguments[0]} AS DOUBLE)"
     if len(arguments) == 1:
         return f"TRY(round({value}, 0))"
