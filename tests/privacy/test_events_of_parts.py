@@ -16,9 +16,10 @@ from hedgerow.privacy.distinct import gaussian_distinct, laplace_distinct
 from hedgerow.privacy.grid import centred, plain
 from hedgerow.privacy.laplace import block
 from hedgerow.privacy.precision import Precision
-from hedgerow.privacy.ranks import gaussian_draw, laplace_draw
+from hedgerow.privacy.ranks import gaussian_column, laplace_column
 from hedgerow.privacy.statement_sums import StatementSums
 from hedgerow.privacy.sums import ExactSum, SumKind
+from hedgerow.statistics.quantiles import Buckets
 
 pytestmark = pytest.mark.mutation
 
@@ -53,16 +54,21 @@ def test_the_noise_of_sums_is_charged_for_all_rows_of_an_owner(scale):
     assert float(event.cost.pure) >= LIMITS.l1 * step / made.scale * (1 - 1e-12)
 
 
-@pytest.mark.parametrize(("rank", "draws"), [(MEDIAN, 3), (LARGEST, 2)])
-def test_a_quantile_and_its_limits_are_charged_over_all_groups_of_an_owner(rank, draws):
-    """Three groups at full weight: three times the squared range of one, for the estimate and for each limit."""
-    made, events = gaussian_draw(0, rank, 0.25, LIMITS, 30, 0.05)
-    epsilons = [made.epsilon, *[made.limit_epsilon] * (draws - 1)]
-    assert sum(event.cost.gaussian for event in events) == sum(SLOPE_SQUARED * each**2 * 3 for each in epsilons)
-    assert float(sum(event.cost.gaussian for event in events)) == pytest.approx(0.25, rel=1e-3)
-    made, events = laplace_draw(0, rank, 0.25, LIMITS, 30, 0.05)
-    epsilons = [made.epsilon, *[made.limit_epsilon] * (draws - 1)]
-    assert sum(event.cost.pure for event in events) == sum(each * 3 for each in epsilons) == Fraction(1, 4)
+@pytest.mark.parametrize("rank", [MEDIAN, LARGEST])
+def test_a_quantile_and_its_limits_are_charged_over_all_groups_of_an_owner(rank):
+    """Three groups at full weight: three times the squared range of one, and the sums that give limits in all three."""
+    column = gaussian_column(0, Buckets(0, 99, 1), [rank], 0.25, LIMITS, 30, 0.05)
+    drawn, sums = column.events
+    assert drawn.cost.gaussian == SLOPE_SQUARED * column.draws[0].epsilon ** 2 * 3
+    assert float(sums.cost.gaussian) == pytest.approx(
+        LIMITS.l2_squared / column.cumulative.sum.noise.sigma**2, rel=1e-6
+    )
+    assert float(drawn.cost.gaussian + sums.cost.gaussian) == pytest.approx(0.25, rel=1e-3)
+    column = laplace_column(0, Buckets(0, 99, 1), [rank], 0.25, LIMITS, 30, 0.05)
+    drawn, sums = column.events
+    assert drawn.cost.pure == column.draws[0].epsilon * 3 == Fraction(1, 8)
+    assert float(sums.cost.pure) == pytest.approx(LIMITS.l1 / column.cumulative.sum.noise.scale, rel=1e-6)
+    assert float(drawn.cost.pure + sums.cost.pure) == pytest.approx(0.25, rel=1e-3)
 
 
 @pytest.mark.parametrize(("lower", "upper"), [(-8, 2), (-9, -1), (2, 8), (0, 5), (-3, 3)])

@@ -24,7 +24,7 @@ from hedgerow.privacy.joint import (
 )
 from hedgerow.privacy.plan import Terms
 from hedgerow.privacy.precision import SUM_BITS, Precision
-from hedgerow.privacy.ranks import Bucketing, Draw, RankEvent, bucketing_of
+from hedgerow.privacy.ranks import Bucketing, CumulativeSums, Draw, RankedColumn, RankEvent, bucketing_of
 from hedgerow.privacy.statement_sums import Joint, StatementSums, Support
 from hedgerow.privacy.sums import ExactSum, NoisySum, SumKind
 from hedgerow.statistics.moments.families import Family
@@ -54,6 +54,7 @@ class Assembly:
     joints: dict[Joint, JointTerms] = field(default_factory=dict)
     bucketings: list[Bucketing] = field(default_factory=list)
     draws: list[Draw] = field(default_factory=list)
+    cumulative: list[CumulativeSums] = field(default_factory=list)
     distinct: list[Distinct] = field(default_factory=list)
     bins: dict[tuple[tuple[Expr, ...], Expr | None], int] = field(default_factory=dict)
     units: Terms = ()
@@ -100,17 +101,23 @@ class Assembly:
             self.distinct.append(distinct)
             self.events.append(event)
 
-    def add_draws(self, make: Callable[..., tuple[Draw, list[RankEvent]]], budget: float, beta: float) -> None:
-        """Add a draw for each rank; each spends `budget`, and the draws of one column share its buckets."""
-        for value, support, rank in self.wanted.ranks:
-            condition = support[1]
-            bucketing = bucketing_of(value, condition, grouped=self.bounding.grouped, bits=self.bits.value)
+    def add_draws(self, make: Callable[..., RankedColumn], budget: float, beta: float) -> None:
+        """A draw for each rank; those of one column share its buckets and a price, `budget` for each."""
+        columns: dict[int, list[int]] = {}
+        for number, (value, support, _) in enumerate(self.wanted.ranks):
+            bucketing = bucketing_of(value, support[1], grouped=self.bounding.grouped, bits=self.bits.value)
             if bucketing not in self.bucketings:
                 self.bucketings.append(bucketing)
-            index = self.bucketings.index(bucketing)
-            draw, events = make(index, rank, budget, self.bounding, self.bits.weight, beta)
-            self.draws.append(draw)
-            self.events += events
+            columns.setdefault(self.bucketings.index(bucketing), []).append(number)
+        draws: dict[int, Draw] = {}
+        for index, numbers in columns.items():
+            ranks = [self.wanted.ranks[number][2] for number in numbers]
+            buckets = self.bucketings[index].buckets
+            column = make(index, buckets, ranks, budget, self.bounding, self.bits.weight, beta)
+            draws |= dict(zip(numbers, column.draws, strict=True))
+            self.cumulative += [] if column.cumulative is None else [column.cumulative]
+            self.events += column.events
+        self.draws += [draws[number] for number in sorted(draws)]
 
     def add_joint(self, joint: Joint, family: Family, put: Put) -> None:
         """Add the noisy sums of moments that are released together, and the counts and sums that follow from them."""

@@ -7,7 +7,7 @@ from hedgerow.plan.nodes import Release
 from hedgerow.privacy.bounding import Bounding
 from hedgerow.privacy.distinct import Distinct
 from hedgerow.privacy.keys import Keys
-from hedgerow.privacy.ranks import Bucketing, Draw
+from hedgerow.privacy.ranks import Bucketing, CumulativeSums, Draw
 from hedgerow.privacy.sums import ExactSum, NoisySum, Selection
 from hedgerow.statistics.moments.families import Monomial
 
@@ -52,6 +52,7 @@ class PrivatePlan:
     draws: tuple[Draw, ...] = ()
     distinct: tuple[Distinct, ...] = ()
     equal_noise: bool = False
+    cumulative: tuple[CumulativeSums, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from hedgerow.privacy.keys import Key, KeyRule, Keys, keys_of
 from hedgerow.privacy.kinds import merge_needs, sum_forms
 from hedgerow.privacy.plan import PrivatePlan, PrivateStatement
 from hedgerow.privacy.precision import precision
-from hedgerow.privacy.ranks import gaussian_draw, laplace_draw
+from hedgerow.privacy.ranks import gaussian_column, laplace_column
 from hedgerow.privacy.statement_sums import StatementSums, needed_sums
 from hedgerow.privacy.sums import Selection
 from hedgerow.privacy.uses import shown_alone
@@ -188,7 +188,7 @@ class _Pricer:
         mu = budget.mu or gaussian.statement_mu(budget.epsilon, delta - self._added_mass(delta))
         first, second = self._split(mu * mu, "gaussian")
         assembly = with_gaussian(self._assembly(self._sigma(second)))
-        assembly.add_draws(gaussian_draw, second / max(1, self._sums.blocks), self._beta)
+        assembly.add_draws(gaussian_column, second / max(1, self._sums.blocks), self._beta)
         assembly.add_distinct(gaussian_distinct, second / max(1, self._sums.blocks), self._method)
         selection, events = None, list[Event](assembly.events)
         if self._selects:
@@ -211,7 +211,7 @@ class _Pricer:
         first, second = self._split(budget.epsilon * (1 - 2.0**-30), "laplace")
         blocks = laplace_blocks(self._sums)
         assembly = with_laplace(self._assembly(self._bounding.l1 * blocks / second if blocks else 1.0))
-        assembly.add_draws(laplace_draw, second / max(1, blocks), self._beta)
+        assembly.add_draws(laplace_column, second / max(1, blocks), self._beta)
         assembly.add_distinct(laplace_distinct, second / max(1, blocks), self._method)
         selection, events = None, list[Event](assembly.events)
         if self._selects:
@@ -268,6 +268,7 @@ class _Pricer:
             tuple(assembly.draws),
             tuple(assembly.distinct),
             self._equal_noise,
+            tuple(assembly.cumulative),
         )
 
 

@@ -1,33 +1,45 @@
 """Quantiles, minima and maxima: the buckets that are counted, and the budget of each draw.
 
 Privacy: a draw in every group is charged for the exponential mechanism over weighted ranks (docs/proofs/quantiles.md):
-an owner weighs at most r in a group, and over all groups at most T in the l2 norm (Gaussian noise) or A in the l1 norm
-(Laplace noise), by the same weights as all sums (`bounding`). The estimate and each limit of its interval are separate
-draws.
+an owner weighs at most r in a group, T over groups in the l2 norm (Gaussian noise) and A in the l1 norm (Laplace
+noise), by the same weights as all sums (`bounding`). Several quantiles of one column are priced together, and their
+limits come from one release of sums over cells.
 """
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from hedgerow.accounting import ApproximateEvent, BoundedRangeEvent, SpreadRangeEvent
+from hedgerow.accounting import ApproximateEvent, BoundedRangeEvent, GaussianEvent, LaplaceEvent, SpreadRangeEvent
 from hedgerow.aggregates import Rank
 from hedgerow.expressions.facts import range_of
 from hedgerow.expressions.nodes import Expr
 from hedgerow.expressions.types import Type
+from hedgerow.privacy import gaussian, laplace
 from hedgerow.privacy.bounding import Bounding
 from hedgerow.privacy.grid import Grid, plain
 from hedgerow.privacy.precision import root_up
+from hedgerow.privacy.sums import NoisySum
 from hedgerow.statistics.quantiles import (
     BUCKETS,
     BUCKETS_OF_ONE_GROUP,
+    DENOMINATOR,
     INTERVAL_SHARE,
     Buckets,
     Reach,
+    affordable_epsilon,
     bucket_grid,
-    split,
+    cells_for,
+    joint_factor,
+    joint_range,
+    joint_rank_variances,
+    levels,
+    nested_rank_variances,
 )
 
-RankEvent = BoundedRangeEvent | SpreadRangeEvent | ApproximateEvent
+RankEvent = BoundedRangeEvent | SpreadRangeEvent | ApproximateEvent | GaussianEvent | LaplaceEvent
+PART = ("cumulative sums", ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +54,37 @@ class Bucketing:
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """One value to be drawn in every group: its buckets, rank and epsilons."""
+    """One value to be drawn in every group: from which buckets, at which rank, with which epsilon.
+
+    Its limits, which miss with probability `beta`, come from the `CumulativeSums` of its buckets. `nested` draws of the
+    same buckets cut the group for each other.
+    """
 
     bucketing: int
     rank: Rank
     epsilon: Fraction
-    limit_epsilon: Fraction
     reach: Reach
     beta: float
+    nested: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CumulativeSums:
+    """Noisy sums over cells of a column, from which the limits of all its draws follow; all have the noise of `sum`."""
+
+    bucketing: int
+    cells: int
+    quantiles: tuple[Fraction, ...]
+    sum: NoisySum
+
+
+@dataclass(frozen=True, slots=True)
+class RankedColumn:
+    """The draws from one bucketing, in the order of the ranks asked for, what gives their limits, and the charge."""
+
+    draws: list[Draw]
+    cumulative: CumulativeSums | None
+    events: list[RankEvent]
 
 
 def bucketing_of(value: Expr, condition: Expr | None, *, grouped: bool, bits: int) -> Bucketing:
@@ -60,42 +95,109 @@ def bucketing_of(value: Expr, condition: Expr | None, *, grouped: bool, bits: in
     )
 
 
-def gaussian_draw(
-    bucketing: int, rank: Rank, budget: float, bounding: Bounding, weight_bits: int, beta: float
-) -> tuple[Draw, list[RankEvent]]:
-    """Return a draw that spends at most `budget` of mu squared, including its limits, and its events."""
-    limits = 1 if rank.extreme else 2
+def gaussian_column(
+    bucketing: int,
+    buckets: Buckets,
+    ranks: Sequence[Rank],
+    budget: float,
+    bounding: Bounding,
+    weight_bits: int,
+    beta: float,
+) -> RankedColumn:
+    """The draws of one column, which spend at most `budget` of mu squared for each rank, and their limits."""
     norm_squared = Fraction(bounding.l2_squared, bounding.rows_per_group**2)
-    one = not bounding.grouped
-    epsilon, limit = split(Fraction(budget), INTERVAL_SHARE, norm_squared, limits=limits, one_group=one)
-    events: list[RankEvent] = [
-        BoundedRangeEvent(e) if one else SpreadRangeEvent(e, norm_squared, _largest_weight_sum(bounding))
-        for e in (epsilon, *([limit] * limits))
-        if e is not None
-    ]
-    return Draw(bucketing, rank, epsilon, limit or epsilon, Reach(bounding.rows_per_group, weight_bits), beta), events
+    norm = root_up(bounding.l2_squared * bounding.keys_touched) / bounding.rows_per_group
+    share = Fraction(budget) * (1 - INTERVAL_SHARE)
+    quantiles, extremes = _split(ranks)
+    epsilons: dict[Rank, Fraction] = {}
+    events: list[RankEvent] = []
+
+    def alone(rank: Rank) -> None:
+        epsilons[rank] = affordable_epsilon(share, norm_squared, one_group=not bounding.grouped)
+        one = BoundedRangeEvent(epsilons[rank])
+        events.append(one if not bounding.grouped else SpreadRangeEvent(epsilons[rank], norm_squared, norm))
+
+    factor = joint_factor([rank.quantile for rank in quantiles])
+    depth = Fraction(levels(len(_values(quantiles))))
+    nested = _nests(quantiles, joint=factor, nested=depth)
+    price, total = (depth, depth) if nested else (factor, joint_range([rank.quantile for rank in quantiles]))
+    together = Fraction(0)
+    if len(quantiles) > 1:
+        together = affordable_epsilon(share * len(quantiles) / price, norm_squared, one_group=False)
+    if together and (nested or bounding.grouped or together > affordable_epsilon(share, one_group=True)):
+        epsilons.update(dict.fromkeys(quantiles, together))
+        events.append(SpreadRangeEvent(together, norm_squared * price, norm * total))
+    else:
+        for rank in quantiles:
+            alone(rank)
+    for rank in extremes:
+        alone(rank)
+    cells = cells_for(len(ranks), buckets.count, "gaussian")
+    sigma = math.sqrt(bounding.l2_squared / (float(INTERVAL_SHARE) * budget * len(ranks)))
+    sums, event = gaussian.block([PART] * cells, DENOMINATOR, sigma, bounding, weight_bits)
+    reach = Reach(bounding.rows_per_group, weight_bits)
+    draws = [Draw(bucketing, rank, epsilons[rank], reach, beta, nested and not rank.extreme) for rank in ranks]
+    return _column(draws, cells, sums[0], [*events, event])
 
 
-def laplace_draw(
-    bucketing: int, rank: Rank, budget: float, bounding: Bounding, weight_bits: int, beta: float
-) -> tuple[Draw, list[RankEvent]]:
-    """Return a draw that spends at most `budget` of pure epsilon, including its limits, and its events."""
-    limits = 1 if rank.extreme else 2
-    norm = _norm(bounding)
-    share = Fraction(budget) / norm
-    epsilon, limit = share * (1 - INTERVAL_SHARE), share * INTERVAL_SHARE / limits
-    events: list[RankEvent] = [ApproximateEvent(e * norm, Fraction(0)) for e in (epsilon, *([limit] * limits))]
-    return Draw(bucketing, rank, epsilon, limit, Reach(bounding.rows_per_group, weight_bits), beta), events
+def laplace_column(
+    bucketing: int,
+    buckets: Buckets,
+    ranks: Sequence[Rank],
+    budget: float,
+    bounding: Bounding,
+    weight_bits: int,
+    beta: float,
+) -> RankedColumn:
+    """The draws of one column, which spend at most `budget` of pure epsilon for each rank, and their limits."""
+    norm = Fraction(bounding.l1, bounding.rows_per_group)
+    share = Fraction(budget) * (1 - INTERVAL_SHARE) / norm
+    quantiles, extremes = _split(ranks)
+    factor, depth = joint_range([rank.quantile for rank in quantiles]), Fraction(levels(len(_values(quantiles))))
+    nested = _nests(quantiles, joint=factor**2, nested=depth**2)
+    price = depth if nested else factor
+    epsilons = dict.fromkeys(extremes, share)
+    events: list[RankEvent] = [ApproximateEvent(share * norm, Fraction(0)) for _ in extremes]
+    if quantiles:
+        together = share * len(quantiles) / price
+        epsilons |= dict.fromkeys(quantiles, together)
+        events.append(ApproximateEvent(together * price * norm, Fraction(0)))
+    cells = cells_for(len(ranks), buckets.count, "laplace")
+    scale = bounding.l1 / (float(INTERVAL_SHARE) * budget * len(ranks))
+    sums, event = laplace.block([PART] * cells, DENOMINATOR, scale, bounding, weight_bits)
+    reach = Reach(bounding.rows_per_group, weight_bits)
+    draws = [Draw(bucketing, rank, epsilons[rank], reach, beta, nested and not rank.extreme) for rank in ranks]
+    return _column(draws, cells, sums[0], [*events, event])
 
 
-def _largest_weight_sum(bounding: Bounding) -> Fraction:
-    """Return the largest sum of weights over groups whose l2 norm is at most T, by Cauchy and Schwarz.
+def _column(draws: list[Draw], cells: int, noise: NoisySum, events: list[RankEvent]) -> RankedColumn:
+    """The column with sums over cells, the last event; where there is one bucket, without.
 
-    It exceeds A: weights that are bounded in the l2 norm reach every key in which an owner has a row.
+    Privacy: a row adds a vector of length 1 at most to the sums (`Strategy`), so an owner moves them by T or A at most.
     """
-    return root_up(bounding.l2_squared * bounding.keys_touched) / bounding.rows_per_group
+    if cells < 2:
+        return RankedColumn(draws, None, events[:-1])
+    quantiles = tuple(sorted({draw.rank.quantile for draw in draws}))
+    return RankedColumn(draws, CumulativeSums(draws[0].bucketing, cells, quantiles, noise), events)
 
 
-def _norm(bounding: Bounding) -> Fraction:
-    """Return A / r, the largest sum of an owner's weights over groups where their l1 norm is bounded."""
-    return Fraction(bounding.l1, bounding.rows_per_group)
+def _split(ranks: Sequence[Rank]) -> tuple[list[Rank], list[Rank]]:
+    """Quantiles, ascending, and extremes."""
+    quantiles = sorted((rank for rank in ranks if not rank.extreme), key=lambda rank: rank.quantile)
+    return quantiles, [rank for rank in ranks if rank.extreme]
+
+
+def _values(quantiles: Sequence[Rank]) -> list[Fraction]:
+    """The different quantiles, ascending: one may be asked for by two definitions."""
+    return sorted({rank.quantile for rank in quantiles})
+
+
+def _nests(quantiles: Sequence[Rank], *, joint: Fraction, nested: Fraction) -> bool:
+    """Return whether nested draws have the smaller error in rank, at `nested` times the price of one draw.
+
+    Privacy: it follows from the quantiles that are asked for alone.
+    """
+    values = _values(quantiles)
+    if len(values) < 2 or values[0] == 0 or values[-1] == 1:
+        return False
+    return math.prod(nested_rank_variances(values, nested)) < math.prod(joint_rank_variances(values, joint))

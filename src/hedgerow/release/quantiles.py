@@ -9,22 +9,25 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.distributions import Noise
+from hedgerow.error_bars.intervals import half_width
 from hedgerow.errors import InternalError
 from hedgerow.noise.exponential import choose_many, uniform_below
-from hedgerow.statistics.quantiles.buckets import Buckets, QuantilePoints
+from hedgerow.privacy.sums import NoisySum
+from hedgerow.release.draw import add_noise
+from hedgerow.statistics.quantiles import DENOMINATOR, Buckets, Strategy
 from hedgerow.statistics.quantiles.targets import (
+    SAFE,
     Reach,
     Target,
     Whole,
-    highest,
-    limit_shift,
-    lower_target,
-    lowest,
     rank_scores,
     score_rate,
-    upper_target,
 )
 
+Numbers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+HALF = 0.5
 AT_ONCE = 32
 """Groups that are scored at once, so that they stay in the processor's cache."""
 
@@ -56,84 +59,99 @@ def draw_points(buckets: Buckets, drawn: NDArray[np.int64]) -> NDArray[np.int64]
     return np.array([buckets.first(number) + offset for number, offset in zip(numbers, inside, strict=True)], np.int64)
 
 
-def measure_quantile(
-    weights: Whole,
-    buckets: Buckets,
-    quantile: Fraction,
-    *,
-    epsilon: Fraction,
-    limit_epsilon: Fraction | None,
-    reach: Reach,
-    beta: float,
-    aside: int = 0,
-) -> QuantilePoints:
-    """Draw the quantile with `epsilon` and, where given, both limits with `limit_epsilon` each.
+@dataclass(frozen=True)
+class Cells:
+    """Buckets of each group merged into cells: the weight of each, and the buckets at which all but the first begin."""
 
-    `aside` moves both limits outwards by so many rows.
+    weights: Whole
+    edges: Numbers
+    buckets: Buckets
 
-    For every data set, with probability at least 1 - beta, every q-quantile of the weighted rows on the grid lies from
-    `lower` to `upper` (docs/proofs/quantiles.md). Without limits they are the ends of the range.
+    @classmethod
+    def merge(cls, weights: Whole, buckets: Buckets, edges: Numbers) -> "Cells":
+        """Merge the buckets between edges (`statistics.quantiles.cell_edges`)."""
+        heaviest = float(np.max(np.sum(weights.astype(np.float64), axis=1), initial=0.0))
+        below = np.cumsum(weights.astype(np.int64 if heaviest < SAFE else object), axis=1)
+        ends = np.concatenate([np.take_along_axis(below, edges - 1, axis=1), below[:, -1:]], axis=1)
+        return cls(np.diff(ends, axis=1, prepend=0), edges, buckets)
 
-    Privacy: three draws, charged one by one (`statistics.quantiles.charge`); points inside buckets and widening
-    are post-processing.
+    @property
+    def count(self) -> int:
+        """How many cells a group has, empty ones included."""
+        return int(self.weights.shape[1])
 
-    Example:
-        >>> weights, ages = np.array([[0, 900, 0]]), Buckets(low=0, high=29, width=10)
-        >>> seen = measure_quantile(weights, ages, Fraction(1, 2), epsilon=Fraction(1), limit_epsilon=Fraction(1),
-        ...                         reach=Reach(rows=1), beta=0.05)
-        >>> int(seen.lower[0]), int(seen.upper[0])
-        (10, 19)
+    def firsts(self, cells: Numbers) -> Numbers:
+        """The lowest grid point of one cell of each group."""
+        begins = np.concatenate([np.zeros((len(cells), 1), np.int64), self.edges], axis=1)
+        return self.buckets.firsts(np.take_along_axis(begins, cells[:, None], axis=1)[:, 0])
+
+    def lasts(self, cells: Numbers) -> Numbers:
+        """The highest grid point of one cell of each group."""
+        ends = np.concatenate([self.edges, np.full((len(cells), 1), self.buckets.count)], axis=1)
+        return self.buckets.lasts(np.take_along_axis(ends, cells[:, None], axis=1)[:, 0] - 1)
+
+
+@dataclass(frozen=True, slots=True)
+class LimitRequest:
+    """Limits of one quantile, below it, above it or both, that miss with probability at most `beta` in all.
+
+    `aside` moves them outwards by so many rows.
     """
-    target = Target(quantile)
-    points = draw_points(buckets, draw_buckets(weights, target, epsilon, reach))
-    if limit_epsilon is None:
-        return _within(points, *_ends(buckets, len(points)))
-    shift = limit_shift(target, limit_epsilon, reach, buckets.count, beta / 2) + (aside << reach.weight_bits)
-    low = draw_buckets(weights, lower_target(target, shift), limit_epsilon, reach)
-    high = draw_buckets(weights, upper_target(target, shift), limit_epsilon, reach)
-    return _within(points, buckets.firsts(low), buckets.lasts(high))
+
+    quantile: Fraction
+    beta: float
+    lower: bool = True
+    upper: bool = True
+    aside: int = 0
+
+    @property
+    def sides(self) -> int:
+        """How many limits there are."""
+        return self.lower + self.upper
 
 
-def measure_extreme(
-    weights: Whole,
-    buckets: Buckets,
-    *,
-    largest: bool,
-    epsilon: Fraction,
-    limit_epsilon: Fraction | None,
-    reach: Reach,
-    beta: float,
-) -> QuantilePoints:
-    """MIN or MAX: a rank a little inside, and one limit; the other end is that of the public range.
+def noisy_cell_sums(cells: Cells, released: Strategy, noise: NoisySum, *, mechanism: str, weight_bits: int) -> Floats:
+    """The sums over cells that give limits, with the noise that was paid for, in rows: one row for each group.
 
-    With probability at least 1 - beta the exact minimum (maximum) of a group that is not empty is at most (at least)
-    the limit. Show it only where `extreme_is_safe` for a released count.
-
-    Privacy: two draws, charged one by one. The ranks are public numbers of rows from the end.
+    Privacy: integer combinations of exact weights, and integer noise (`privacy.ranks.CumulativeSums`). The cells follow
+    from released buckets and public numbers.
     """
-    aim = (highest if largest else lowest)(epsilon, reach, buckets.count)
-    points = draw_points(buckets, draw_buckets(weights, aim, epsilon, reach))
-    lower, upper = _ends(buckets, len(points))
-    if limit_epsilon is not None:
-        end = Target(Fraction(int(largest)))
-        shift = limit_shift(end, limit_epsilon, reach, buckets.count, beta)
-        if largest:
-            lower = buckets.firsts(draw_buckets(weights, lower_target(end, shift), limit_epsilon, reach))
-        else:
-            upper = buckets.lasts(draw_buckets(weights, upper_target(end, shift), limit_epsilon, reach))
-    return _within(points, lower, upper)
+    heaviest = float(np.max(np.sum(cells.weights.astype(np.float64), axis=1), initial=0.0))
+    exact = cells.weights.astype(np.int64 if heaviest * DENOMINATOR < SAFE else object)
+    sums = exact @ released.coefficients.T.astype(exact.dtype)
+    noisy = add_noise(sums.reshape(-1), noise.shift, noise.scale, mechanism).astype(float)
+    return np.asarray(noisy.reshape(sums.shape) / (float(noise.denominator << weight_bits) * 2.0**noise.shift))
 
 
-def _ends(buckets: Buckets, groups: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def cumulative_limits(
+    cells: Cells, sums: Floats, form: Floats, wanted: LimitRequest, noise: Noise
+) -> tuple[Numbers, Numbers]:
+    """Limits from noisy sums over cells: a cell is left out where its own test excludes the quantile from it.
+
+    The quantile lies in one cell, and is missed below only if the test at the end of this cell fails, above only if the
+    one at its beginning does. So for every data set, every quantile of it lies between the limits with probability at
+    least 1 - beta (docs/proofs/quantiles.md). Where a limit is not wanted, it is the end of the range.
+
+    Privacy: post-processing.
+    """
+    each = wanted.beta / wanted.sides
+    margins = [half_width([(c, noise) for c in row if c], 2 * each) if each < HALF else 0.0 for row in form.tolist()]
+    margin = np.array(margins) + wanted.aside
+    centred = sums @ form.T
+    always = np.ones((len(sums), 1), bool)
+    lower, upper = range_ends(cells.buckets, len(sums))
+    if wanted.lower:
+        possible = np.concatenate([centred >= -margin, always], axis=1)
+        lower = cells.firsts(np.argmax(possible, axis=1))
+    if wanted.upper:
+        possible = np.concatenate([always, centred <= margin], axis=1)
+        upper = cells.lasts(possible.shape[1] - 1 - np.argmax(possible[:, ::-1], axis=1))
+    return lower, upper
+
+
+def range_ends(buckets: Buckets, groups: int) -> tuple[Numbers, Numbers]:
+    """The ends of the public range, for every group."""
     return np.full(groups, buckets.low, np.int64), np.full(groups, buckets.high, np.int64)
-
-
-def _within(points: NDArray[np.int64], lower: NDArray[np.int64], upper: NDArray[np.int64]) -> QuantilePoints:
-    """Limits that hold the estimate: widening them never makes them wrong."""
-    return QuantilePoints(points, np.minimum(lower, points), np.maximum(upper, points))
-
-
-Numbers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,12 +177,12 @@ def draw_nested(weights: Whole, quantiles: list[Fraction], epsilon: Fraction, re
     those after it, and half of its own weight for each (rounded down for the lower part, up for the upper). Each part
     is then treated alike, its quantiles taken relative to the two that cut it out. An error in a cut is passed on to
     what is drawn inside, and a bucket heavier than the distance of two quantiles can carry them away. So it has no
-    bound on ranks; it pays from about five quantiles on, on columns without heavy buckets (benchmarks/quantiles.py).
+    bound on ranks of its own; the limits of each quantile hold whatever was drawn, and the value is moved between them.
 
     Privacy: the parts of a level share no weight. An owner who adds a to a group adds non-negative whole numbers to
     the parts, a in all: halving a bucket of weight w by floor and by ceiling adds up to w before and after. A part's
     draw reads nothing but its own weights, the cuts (released) and public numbers, so a level costs one draw
-    over groups and parts together: `charge.nested_mu_squared`, and `charge.pure_epsilon` times `charge.levels`.
+    over groups and parts together: `charge.levels` times `charge.mu_squared` or `charge.pure_epsilon`.
 
     Example:
         >>> quartiles = [Fraction(1, 4), Fraction(1, 2), Fraction(3, 4)]

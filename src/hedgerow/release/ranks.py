@@ -14,8 +14,26 @@ from hedgerow.privacy.plan import PrivatePlan
 from hedgerow.privacy.ranks import Draw
 from hedgerow.release.draw import require
 from hedgerow.release.key_selection import SelectedKeys
-from hedgerow.release.quantiles import measure_extreme, measure_quantile
-from hedgerow.statistics.quantiles import QuantilePoints
+from hedgerow.release.quantiles import (
+    Cells,
+    LimitRequest,
+    Numbers,
+    cumulative_limits,
+    draw_buckets,
+    draw_nested,
+    draw_points,
+    noisy_cell_sums,
+    range_ends,
+)
+from hedgerow.statistics.quantiles import (
+    Buckets,
+    QuantilePoints,
+    Target,
+    cell_edges,
+    highest,
+    lowest,
+    strategy,
+)
 
 Floats = NDArray[np.float64]
 Whole = NDArray[Any]
@@ -42,14 +60,14 @@ def draw_ranks(
     require(receipt, plan)
     shown = np.flatnonzero(selected.shown)
     draws = [draw for draw in plan.draws if draw.bucketing == place]
-    found: list[list[QuantilePoints]] = [[] for _ in draws]
+    parts: list[list[QuantilePoints]] = [[] for _ in draws]
     at_once = max(1, AT_ONCE // plan.bucketings[place].buckets.count)
     weights = _Weights(exact, len(selected.shown), plan.bucketings[place].buckets.count)
     for start in range(0, len(shown), at_once):
         table = weights.of(shown[start : start + at_once])
-        for number, draw in enumerate(draws):
-            found[number].append(_measured(table, plan, draw))
-    return [_column(parts, shown, len(selected.shown)) for parts in found]
+        for part, points in zip(parts, measure_column(table, plan, place), strict=True):
+            part.append(points)
+    return [_column(part, shown, len(selected.shown)) for part in parts]
 
 
 class _Weights:
@@ -71,28 +89,74 @@ class _Weights:
         return table
 
 
-def _measured(table: Whole, plan: PrivatePlan, draw: Draw) -> QuantilePoints:
-    buckets, rank = plan.bucketings[draw.bucketing].buckets, draw.rank
+def measure_column(table: Whole, plan: PrivatePlan, place: int) -> list[QuantilePoints]:
+    """Values and limits of all draws from bucketing number `place`, from its exact weights: one row for each group.
+
+    For every data set and every quantile of it, with probability at least 1 - beta, the quantile of the weighted rows
+    on the grid lies between its limits.
+
+    Privacy: the draws and the sums that give limits are charged one by one; all else is post-processing.
+    """
+    draws = [draw for draw in plan.draws if draw.bucketing == place]
+    buckets = plan.bucketings[place].buckets
+    drawn = _drawn_buckets(table, buckets, draws)
+    limits = _limits(table, plan, place, draws, drawn)
+    columns = zip(draws, drawn.T, limits, strict=True)
+    return [_held(draw, draw_points(buckets, column), *ends) for draw, column, ends in columns]
+
+
+def _drawn_buckets(table: Whole, buckets: Buckets, draws: Sequence[Draw]) -> Numbers:
+    """A bucket for each draw (columns) in each group (rows); draws that are nested cut the group for each other."""
+    nested = [draw for draw in draws if draw.nested]
+    values = sorted({draw.rank.quantile for draw in nested})
+    together = draw_nested(table, values, nested[0].epsilon, nested[0].reach) if nested else None
+    columns = []
+    for draw in draws:
+        if draw.nested and together is not None:
+            columns.append(together[:, values.index(draw.rank.quantile)])
+        else:
+            columns.append(draw_buckets(table, _aim(draw, buckets), draw.epsilon, draw.reach))
+    return np.stack(columns, axis=1)
+
+
+def _aim(draw: Draw, buckets: Buckets) -> Target:
+    """The rank that a draw aims at: of an extreme, a little inside."""
+    if not draw.rank.extreme:
+        return Target(draw.rank.quantile)
+    return (highest if draw.rank.quantile else lowest)(draw.epsilon, draw.reach, buckets.count)
+
+
+def _limits(
+    table: Whole, plan: PrivatePlan, place: int, draws: Sequence[Draw], drawn: Numbers
+) -> list[tuple[Numbers, Numbers]]:
+    """The limits of all draws, from one release of sums over cells around them; of a single bucket, its ends."""
+    buckets = plan.bucketings[place].buckets
+    shared = next((sums for sums in plan.cumulative if sums.bucketing == place), None)
+    if shared is None:
+        return [range_ends(buckets, len(table))] * len(draws)
+    cells = Cells.merge(table, buckets, cell_edges(drawn, buckets.count, shared.cells))
+    released = strategy(shared.cells, shared.quantiles, plan.mechanism)
+    sums = noisy_cell_sums(cells, released, shared.sum, mechanism=plan.mechanism, weight_bits=plan.weight_bits)
+    forms = {quantile: released.form(quantile) for quantile in shared.quantiles}
+    return [
+        cumulative_limits(cells, sums, forms[draw.rank.quantile], _wanted(draw), shared.sum.noise) for draw in draws
+    ]
+
+
+def _wanted(draw: Draw) -> LimitRequest:
+    """Both limits of a quantile; of an extreme, the one on its inner side."""
+    rank = draw.rank
     if rank.extreme:
-        return measure_extreme(
-            table,
-            buckets,
-            largest=rank.quantile == 1,
-            epsilon=draw.epsilon,
-            limit_epsilon=draw.limit_epsilon,
-            reach=draw.reach,
-            beta=draw.beta,
-        )
-    return measure_quantile(
-        table,
-        buckets,
-        rank.quantile,
-        epsilon=draw.epsilon,
-        limit_epsilon=draw.limit_epsilon,
-        reach=draw.reach,
-        beta=draw.beta,
-        aside=rank.aside,
-    )
+        return LimitRequest(rank.quantile, draw.beta, lower=rank.quantile == 1, upper=rank.quantile == 0)
+    return LimitRequest(rank.quantile, draw.beta, aside=rank.aside)
+
+
+def _held(draw: Draw, points: Numbers, lower: Numbers, upper: Numbers) -> QuantilePoints:
+    """A quantile is moved between its limits, which keep their level; the limit of an extreme is moved beyond it."""
+    lower, upper = np.minimum(lower, upper), np.maximum(lower, upper)
+    if draw.rank.extreme:
+        return QuantilePoints(points, np.minimum(lower, points), np.maximum(upper, points))
+    return QuantilePoints(np.clip(points, lower, upper), lower, upper)
 
 
 def _column(parts: list[QuantilePoints], shown: NDArray[np.int64], groups: int) -> RankColumn:

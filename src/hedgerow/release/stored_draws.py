@@ -34,7 +34,6 @@ def _describe(draw: Draw, bucketing: Bucketing) -> dict[str, Any]:
         "extreme": draw.rank.extreme,
         "aside": draw.rank.aside,
         "epsilon": str(draw.epsilon),
-        "limit_epsilon": str(draw.limit_epsilon),
         "reach": astuple(draw.reach),
         "beta": draw.beta,
         "grid": astuple(bucketing.grid),
@@ -44,8 +43,7 @@ def _describe(draw: Draw, bucketing: Bucketing) -> dict[str, Any]:
 
 def _draw(kept: Mapping[str, Any], place: int) -> Draw:
     rank = Rank(Fraction(kept["quantile"]), kept["extreme"], kept["aside"])
-    epsilons = Fraction(kept["epsilon"]), Fraction(kept["limit_epsilon"])
-    return Draw(place, rank, *epsilons, Reach(*kept["reach"]), kept["beta"])
+    return Draw(place, rank, Fraction(kept["epsilon"]), Reach(*kept["reach"]), kept["beta"])
 
 
 def _bucketing(kept: Mapping[str, Any], value: Expr | None) -> Bucketing:

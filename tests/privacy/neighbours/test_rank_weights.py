@@ -10,15 +10,16 @@ from hypothesis import strategies as st
 from hedgerow.accounting import ApproximateEvent, BoundedRangeEvent, SpreadRangeEvent
 from hedgerow.accounting.budget import Charge
 from hedgerow.accounting.events import SLOPE_SQUARED
+from hedgerow.release.quantiles import Cells, _cut, _Part
 from hedgerow.statistics.quantiles import (
+    DENOMINATOR,
     Target,
+    cell_edges,
     highest,
-    limit_shift,
-    lower_target,
     lowest,
     rank_scores,
     score_rate,
-    upper_target,
+    strategy,
 )
 
 CHECKS = settings(
@@ -26,7 +27,15 @@ CHECKS = settings(
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.data_too_large],
 )
-MEASURES = ["MEDIAN(i)", "QUANTILE_DISC(x, 0.9)", "QUANTILE_CONT(i, 0.3) FILTER (WHERE b)", "MIN(x)", "MAX(i)"]
+MEASURES = [
+    "MEDIAN(i)",
+    "QUANTILE_DISC(x, 0.9)",
+    "QUANTILE_CONT(i, 0.3) FILTER (WHERE b)",
+    "MIN(x)",
+    "MAX(i)",
+    "QUANTILE_DISC(i, 0.25), MEDIAN(i), QUANTILE_DISC(i, 0.75)",
+    "QUANTILE_DISC(x, 0.1), QUANTILE_DISC(x, 0.8)",
+]
 values = st.tuples(
     st.sampled_from(["a", "b", "c", None]),
     st.just("p"),
@@ -38,36 +47,69 @@ own = st.builds(lambda rows, times: rows * times, st.lists(values, min_size=1, m
 both = pytest.mark.parametrize("mechanism", ["gaussian", "laplace"])
 
 
-def targets(draw, buckets):
-    """Where the estimate and its limits aim, each with its epsilon: what `quantiles.measure` draws."""
+def aim(draw, buckets):
+    """The rank that the release aims at."""
     if draw.rank.extreme:
-        aim = (highest if draw.rank.quantile else lowest)(draw.epsilon, draw.reach, buckets.count)
-        end = Target(draw.rank.quantile)
-        shift = limit_shift(end, draw.limit_epsilon, draw.reach, buckets.count, draw.beta)
-        limit = (lower_target if draw.rank.quantile else upper_target)(end, shift)
-        return [(aim, draw.epsilon), (limit, draw.limit_epsilon)]
-    middle = Target(draw.rank.quantile)
-    shift = limit_shift(middle, draw.limit_epsilon, draw.reach, buckets.count, draw.beta / 2)
-    shift += draw.rank.aside << draw.reach.weight_bits
-    limits = [(side(middle, shift), draw.limit_epsilon) for side in (lower_target, upper_target)]
-    return [(middle, draw.epsilon), *limits]
+        return (highest if draw.rank.quantile else lowest)(draw.epsilon, draw.reach, buckets.count)
+    return Target(draw.rank.quantile)
 
 
-def ranges(plan, draw, before, after):
-    """For each target of a draw, with its epsilon, the range of what an owner does to the loss of every group."""
+def ranges(draw, target, before, after):
+    """The range of what an owner does to the loss of a draw, in every group."""
+    moved = rank_scores(after, target).astype(object) - rank_scores(before, target)
+    rate = score_rate(target, draw.epsilon, draw.reach)
+    assert np.abs(moved).max(initial=0) * rate * 2 <= draw.epsilon, "no score moves further than a full owner moves it"
+    return [rate * (int(max(group)) - int(min(group))) for group in moved.tolist()]
+
+
+def nested_ranges(draws, before, after, place):
+    """The ranges of all nested draws where each cuts at a bucket that is fixed here: the same one in both worlds."""
+    values = sorted({draw.rank.quantile for draw in draws})
+    groups, count = before.shape
+    ends = np.zeros(groups, int), np.full(groups, count - 1)
+    worlds = [[_Part(table, *ends, 0, len(values) - 1, Fraction(0), Fraction(1))] for table in (before, after)]
     found = []
-    for target, epsilon in targets(draw, plan.bucketings[draw.bucketing].buckets):
-        moved = rank_scores(after[draw.bucketing], target).astype(object) - rank_scores(before[draw.bucketing], target)
-        rate = score_rate(target, epsilon, draw.reach)
-        assert np.abs(moved).max(initial=0) * rate * 2 <= epsilon, "no score moves further than a full owner moves it"
-        found.append((epsilon, [rate * (int(max(group)) - int(min(group))) for group in moved.tolist()]))
+    while worlds[0]:
+        parts = [world.pop() for world in worlds]
+        middle = (parts[0].first + parts[0].last + 1) // 2
+        low, high = parts[0].low, parts[0].high
+        target = Target((values[middle] - low) / (high - low))
+        found += ranges(draws[0], target, *(part.weights for part in parts))
+        cut = np.clip(np.full(groups, place), parts[0].begin, parts[0].end)
+        for world, part in zip(worlds, parts, strict=True):
+            world.extend(_cut(part, middle, values[middle], cut))
     return found
 
 
-def loss(plan, draw, before, after):
-    """What an owner can do to the draws of all groups: the ranges, squared or as they are, in one sum."""
-    every = [each for _, groups in ranges(plan, draw, before, after) for each in groups]
+def loss(plan, before, after, place=0):
+    """The ranges that an owner can cause in all draws and groups, squared or as they are, in one sum."""
+    every = []
+    for index, tables in enumerate(zip(before, after, strict=True)):
+        draws = [draw for draw in plan.draws if draw.bucketing == index]
+        buckets = plan.bucketings[index].buckets
+        nested = [draw for draw in draws if draw.nested]
+        every += nested_ranges(nested, *tables, place % buckets.count) if nested else []
+        for draw in draws:
+            every += [] if draw.nested else ranges(draw, aim(draw, buckets), *tables)
     return sum((SLOPE_SQUARED * r * r if plan.mechanism == "gaussian" else r for r in every), Fraction(0))
+
+
+def moved_sums(plan, before, after, place=0):
+    """How far an owner moves the sums that give limits, in units of what a row of length one moves them by."""
+    norms = []
+    for shared in plan.cumulative:
+        count = plan.bucketings[shared.bucketing].buckets.count
+        edges = cell_edges(np.full((len(before[shared.bucketing]), 1), place % count), count, shared.cells)
+        coefficients = strategy(shared.cells, shared.quantiles, plan.mechanism).coefficients.astype(object)
+        cells = [
+            Cells.merge(world[shared.bucketing], plan.bucketings[shared.bucketing].buckets, edges).weights
+            for world in (before, after)
+        ]
+        moved = ((cells[1] - cells[0]).astype(object) @ coefficients.T).reshape(-1)
+        one = DENOMINATOR << plan.weight_bits
+        squares = sum(Fraction(int(each), one) ** 2 for each in moved)
+        norms.append(squares if plan.mechanism == "gaussian" else sum(abs(Fraction(int(m), one)) for m in moved))
+    return norms
 
 
 def charged(plan):
@@ -100,9 +142,10 @@ def both_worlds(laboratory, limits, row):
     st.lists(own, max_size=3),
     own,
     st.sampled_from(["", "GROUP BY g"]),
+    st.integers(0, 20_000),
 )
 def test_one_owner_less_moves_the_draws_within_the_charge(
-    both_worlds, mechanism, measures, bounds, members, leaver, keys
+    both_worlds, mechanism, measures, bounds, members, leaver, keys, place
 ):
     bounds = (bounds[0], None if bounds[1] is None else min(bounds[1], bounds[0]), bounds[2])
     plan, before, after = both_worlds(measures, mechanism, bounds, members, leaver, keys)
@@ -116,9 +159,10 @@ def test_one_owner_less_moves_the_draws_within_the_charge(
             assert sum(weight**2 for weight in weights) <= plan.bounding.l2_squared
         else:
             assert sum(weights) <= plan.bounding.l1
-    spent = sum(loss(plan, draw, before, after) for draw in plan.draws)
     if mechanism == "laplace" or keys:
-        assert spent <= charged(plan)
+        assert loss(plan, before, after, place) <= charged(plan)
+    most_moved = plan.bounding.l2_squared if mechanism == "gaussian" else plan.bounding.l1
+    assert all(moved <= most_moved for moved in moved_sums(plan, before, after, place))
 
 
 @both
@@ -126,10 +170,13 @@ def test_the_test_notices_weights_that_are_left_out(both_worlds, mechanism):
     """An owner with nine rows where one is allowed: at weight one each, every draw would say nine times too much."""
     heavy = [("a", "p", 10.0, 5, True)] * 9
     plan, before, after = both_worlds(["MEDIAN(i)"], mechanism, (1, 1, 1), [], heavy)
-    assert 0 < loss(plan, plan.draws[0], before, after) <= charged(plan)
+    assert 0 < loss(plan, before, after) <= charged(plan)
+    (moved,) = moved_sums(plan, before, after)
+    assert 0.9 < moved <= 1
     unweighted = [9 * table for table in after]
+    assert moved_sums(plan, before, unweighted)[0] > 1
     with pytest.raises(AssertionError, match="no score moves"):
-        loss(plan, plan.draws[0], before, unweighted)
+        loss(plan, before, unweighted)
 
 
 @both
@@ -137,5 +184,5 @@ def test_a_full_owner_uses_all_of_an_epsilon(both_worlds, mechanism):
     """The noise is not larger than it must be: a rank in the middle is moved by half a row either way."""
     crowd = [[("a", "p", 0.0, n % 6, True)] for n in range(30)]
     plan, before, after = both_worlds(["MEDIAN(i)"], mechanism, (1, 1, 1), crowd, [("a", "p", 0.0, 5, True)])
-    epsilon, groups = ranges(plan, plan.draws[0], before, after)[0]
-    assert groups == [epsilon]
+    (draw,) = plan.draws
+    assert ranges(draw, aim(draw, plan.bucketings[0].buckets), before[0], after[0]) == [draw.epsilon]

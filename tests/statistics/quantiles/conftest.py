@@ -1,8 +1,15 @@
-"""The exact law of a drawn bucket, in ball arithmetic."""
+"""The exact law of a drawn bucket, in ball arithmetic; priced columns."""
+
+from dataclasses import dataclass
+from types import SimpleNamespace
 
 import pytest
 from flint import arb, ctx, fmpq
 
+from hedgerow.aggregates import Rank
+from hedgerow.privacy.bounding import Bounding
+from hedgerow.privacy.ranks import gaussian_column, laplace_column
+from hedgerow.release.ranks import measure_column
 from hedgerow.statistics.quantiles import rank_scores, score_rate
 
 PRECISION = 128
@@ -23,3 +30,36 @@ def _log_probabilities(weights, target, epsilon, reach):
 @pytest.fixture
 def log_probabilities():
     return _log_probabilities
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """A priced column, as the release reads it."""
+
+    plan: SimpleNamespace
+    events: list
+
+    def measure(self, weights):
+        return measure_column(weights, self.plan, 0)
+
+
+@pytest.fixture
+def ranked():
+    """Quantiles and extremes of one column of people with one row each, priced in one group of many."""
+
+    def price(quantiles, mechanism, beta, budget, buckets, *, extremes=(), weight_bits=0):
+        limits = Bounding(1, 1, 1, weighted=False, size=10**6)
+        ranks = [Rank(quantile) for quantile in quantiles] + [Rank(end, extreme=True) for end in extremes]
+        make = {"gaussian": gaussian_column, "laplace": laplace_column}[mechanism]
+        column = make(0, buckets, ranks, budget, limits, weight_bits, beta)
+        cumulative = () if column.cumulative is None else (column.cumulative,)
+        plan = SimpleNamespace(
+            draws=tuple(column.draws),
+            bucketings=(SimpleNamespace(buckets=buckets),),
+            cumulative=cumulative,
+            mechanism=mechanism,
+            weight_bits=weight_bits,
+        )
+        return Ranked(plan, column.events)
+
+    return price

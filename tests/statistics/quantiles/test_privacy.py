@@ -9,24 +9,28 @@ import pytest
 from flint import arb, ctx
 from scipy.special import ndtr, ndtri
 
-from hedgerow.accounting import bounded_range_mu, gaussian_delta
+from hedgerow.accounting import GaussianEvent, LaplaceEvent, bounded_range_mu, gaussian_delta
+from hedgerow.aggregates import Rank
+from hedgerow.privacy.bounding import Bounding
+from hedgerow.privacy.ranks import gaussian_column
 from hedgerow.statistics.quantiles import (
+    Buckets,
     Reach,
     Target,
     affordable_epsilon,
     joint_factor,
+    joint_range,
     levels,
-    limit_shift,
     mu_squared,
-    nested_mu_squared,
+    nested_rank_variances,
     pure_epsilon,
-    split,
 )
 from hedgerow.statistics.quantiles.charge import FINEST, SLOPE_SQUARED
 
 TABLES = np.array(list(product(range(4), repeat=3)))
 OWNERS = np.array([owner for owner in product(range(3), repeat=3) if 0 < sum(owner) <= 4])
 REACH = Reach(rows=2, weight_bits=1)
+BUCKETS = Buckets(0, 99, 1)
 TARGETS = [Target(q, shift) for q in (Fraction(1, 2), Fraction(1, 10), Fraction(1)) for shift in (-4, 0, 3)]
 
 
@@ -107,23 +111,64 @@ def test_one_group_is_charged_by_the_closed_formula():
     assert 2 * ndtri(1 / (1 + math.exp(-epsilon / 2))) == pytest.approx(0.5)
 
 
-def test_the_parts_of_a_split_cost_the_budget_and_no_more():
-    budget, norm = Fraction(1, 25), Fraction(5, 2)
-    middle, limit = split(budget, Fraction(1, 3), norm, one_group=False)
-    total = mu_squared(middle, norm, one_group=False) + 2 * mu_squared(limit, norm, one_group=False)
-    assert budget * (1 - Fraction(1, 10**6)) < total <= budget
-    assert split(budget, Fraction(0), norm, one_group=False) == (
-        affordable_epsilon(budget, norm, one_group=False),
-        None,
-    )
-
-
-def test_nested_quantiles_are_charged_by_levels_and_all_but_the_first_by_the_slope():
-    epsilon, norm = Fraction(3), Fraction(1)
-    assert nested_mu_squared(epsilon, 1, norm, one_group=True) == mu_squared(epsilon, one_group=True)
-    slope = mu_squared(epsilon, norm, one_group=False)
-    assert nested_mu_squared(epsilon, 9, norm, one_group=True) == mu_squared(epsilon, one_group=True) + 3 * slope
+def test_nested_quantiles_are_charged_by_levels():
     assert [levels(count) for count in (1, 2, 3, 4, 15, 16)] == [1, 2, 2, 3, 4, 5]
+
+
+def drawn_events(column):
+    return [event for event in column.events if not isinstance(event, GaussianEvent | LaplaceEvent)]
+
+
+QUARTILES = [Fraction(1, 4), Fraction(1, 2), Fraction(3, 4)]
+BUDGET = 0.25
+
+
+@pytest.mark.parametrize("mechanism", ["gaussian", "laplace"])
+@pytest.mark.parametrize(
+    ("quantiles", "nested", "factors"),
+    [
+        (QUARTILES, True, (Fraction(2), Fraction(2))),
+        ([Fraction(1, 4), Fraction(3, 4)], False, (Fraction(13, 9), Fraction(5, 3))),
+        ([Fraction(0), *QUARTILES], False, (Fraction(22, 9) + Fraction(1), Fraction(11, 3))),
+    ],
+)
+def test_several_quantiles_of_one_column_are_priced_together(ranked, mechanism, quantiles, nested, factors):
+    """Drawn one by one they would have the epsilon of one draw each; the factor of their price is less than that."""
+    one = ranked(quantiles[:1], mechanism, 0.05, BUDGET, BUCKETS).plan.draws[0].epsilon
+    column = ranked(quantiles, mechanism, 0.05, BUDGET, BUCKETS)
+    factor = factors[0] if mechanism == "gaussian" else factors[1]
+    (epsilon,) = {draw.epsilon for draw in column.plan.draws}
+    gain = len(quantiles) / factor
+    assert [draw.nested for draw in column.plan.draws] == [nested] * len(quantiles)
+    assert float(epsilon / one) == pytest.approx(math.sqrt(gain) if mechanism == "gaussian" else gain)
+    (event,) = drawn_events(column)
+    spent = event.cost.gaussian if mechanism == "gaussian" else event.cost.pure
+    assert float(spent) == pytest.approx(len(quantiles) * BUDGET / 2)
+    assert spent <= len(quantiles) * Fraction(BUDGET) / 2
+
+
+@pytest.mark.parametrize("mechanism", ["gaussian", "laplace"])
+def test_a_column_spends_its_budget_and_no_more(ranked, mechanism):
+    column = ranked(QUARTILES, mechanism, 0.05, BUDGET, BUCKETS, extremes=[Fraction(0), Fraction(1)])
+    cost = sum((e.cost.gaussian if mechanism == "gaussian" else e.cost.pure for e in column.events), Fraction(0))
+    assert 0.999 * 5 * BUDGET < cost <= 5 * Fraction(BUDGET)
+
+
+def test_the_epsilon_of_one_group_is_the_better_of_two_prices():
+    """At a large budget the price of one group, draw by draw, is less than the joint price by the slope."""
+    limits = Bounding(1, 1, 1, weighted=False, size=10**6, grouped=False)
+    ranks = [Rank(Fraction(1, 4)), Rank(Fraction(3, 4))]
+    for budget, together in ((0.01, True), (400.0, False)):
+        column = gaussian_column(0, BUCKETS, ranks, budget, limits, 0, 0.05)
+        assert (len(drawn_events(column)) == 1) is together
+        assert {draw.epsilon for draw in column.draws} == {column.draws[0].epsilon}
+
+
+def test_nested_errors_are_inherited_from_the_cuts():
+    """A tenth between nothing and a median: its own error, and a fifth of the median's."""
+    tenth, median = nested_rank_variances([Fraction(1, 10), Fraction(1, 2)], Fraction(1))
+    assert median == 1
+    assert tenth == Fraction(8, 5) ** 2 + Fraction(1, 25)
 
 
 QUANTILES = [Fraction(1, 10), Fraction(1, 4), Fraction(1, 2), Fraction(3, 4)]
@@ -158,6 +203,14 @@ def test_the_joint_factor_of_one_quantile_asked_often_is_how_often(quantile):
     assert joint_factor([quantile] * 3) == 3
 
 
-def test_the_shift_of_a_limit_is_public():
-    target, epsilon = Target(Fraction(1, 2)), Fraction(1)
-    assert limit_shift(target, epsilon, REACH, 1024, 0.025) == math.ceil(4 * math.log(1023 * 39) * (1 + 1e-9))
+def test_the_ranges_of_several_quantiles_add_up_to_no_more_than_their_joint_range(log_probabilities):
+    epsilon, tables = Fraction(1), np.array(list(product((0, 3, 20), repeat=4)))
+    for owner in ([4, 0, 0, 0], [0, 4, 0, 0], [0, 0, 0, 4], [2, 0, 0, 2], [1, 1, 1, 1]):
+        total = np.zeros(len(tables))
+        for quantile in QUANTILES:
+            without = pair(tables, Target(quantile), epsilon, REACH, log_probabilities)
+            with_owner = pair(tables + owner, Target(quantile), epsilon, REACH, log_probabilities)
+            losses = np.array(without) - np.array(with_owner)
+            total += losses.max(axis=1) - losses.min(axis=1)
+        assert total.max() <= float(joint_range(QUANTILES)) * sum(owner) / REACH.weight * (1 + 1e-9)
+    assert joint_range(QUANTILES) < len(QUANTILES)

@@ -77,7 +77,10 @@ def pure_epsilon(epsilon: Fraction, norm: Fraction) -> Fraction:
 
 
 def levels(quantiles: int) -> int:
-    """How many draws per group are paid for when several quantiles of one column are nested.
+    """How many draws per group are paid for when several quantiles of one column are nested: one a level.
+
+    Privacy: the parts of a level share no weight, so an owner's weights over groups *and* parts have an l2 norm of at
+    most T, and an l1 norm of at most A. Each level is priced by the slope: the parts are several even in one group.
 
     Example:
         >>> [levels(m) for m in (1, 2, 3, 4, 7, 9)]
@@ -101,34 +104,67 @@ def joint_factor(quantiles: Sequence[Fraction]) -> Fraction:
         >>> joint_factor(quartiles), joint_factor(quartiles[1:2])
         (Fraction(22, 9), Fraction(1, 1))
     """
-    at_or_below, over = [], []
-    for quantile in sorted(quantiles):
-        larger = max(quantile, 1 - quantile)
-        at_or_below.append(((larger + quantile) / (2 * larger)) ** 2)
-        over.append(((larger + 1 - quantile) / (2 * larger)) ** 2)
-    return max(sum(at_or_below[:k], Fraction(0)) + sum(over[k:], Fraction(0)) for k in range(len(over) + 1))
+    return _largest([(below**2, above**2) for below, above in _ranges(quantiles)])
 
 
-def nested_mu_squared(
-    epsilon: Fraction, quantiles: int, norm_squared: Fraction = NO_GROUPS, *, one_group: bool
-) -> Fraction:
-    """Price of `draw_nested` in the Gaussian sum: one draw a level, every level but the first by the slope.
+def joint_range(quantiles: Sequence[Fraction]) -> Fraction:
+    """Sum of the ranges of several quantiles of one column, each drawn from the whole group, in units of one.
 
-    Privacy: the parts of a level share no weight, so an owner's weights over groups *and* parts have an l2 norm of at
-    most T. The parts are several even in one group.
+    It multiplies `pure_epsilon`: 8/3 for quartiles in place of 3.
+
+    Privacy: as for `joint_factor`; a sum of convex functions is convex, too.
+
+    Example:
+        >>> joint_range([Fraction(1, 4), Fraction(1, 2), Fraction(3, 4)])
+        Fraction(8, 3)
     """
-    deeper = levels(quantiles) - 1
-    first = mu_squared(epsilon, norm_squared, one_group=one_group)
-    return first + deeper * mu_squared(epsilon, norm_squared, one_group=False)
+    return _largest(_ranges(quantiles))
 
 
-def split(
-    budget: Fraction, share: Fraction, norm_squared: Fraction = NO_GROUPS, *, limits: int = 2, one_group: bool
-) -> tuple[Fraction, Fraction | None]:
-    """Epsilon of a quantile and of each of its `limits`, which take `share` of the budget; None where it is 0."""
-    if not 0 <= share < 1:
-        raise InternalError("The share of an interval must be at least 0 and below 1.")
-    middle = affordable_epsilon(budget * (1 - share), norm_squared, one_group=one_group)
-    if share == 0:
-        return middle, None
-    return middle, affordable_epsilon(budget * share / limits, norm_squared, one_group=one_group)
+def _ranges(quantiles: Sequence[Fraction]) -> list[tuple[Fraction, Fraction]]:
+    """By quantile, ascending, the range that an owner causes all of whose rows lie above it, or at and below it."""
+    shares = [(quantile, max(quantile, 1 - quantile)) for quantile in sorted(quantiles)]
+    return [((larger + q) / (2 * larger), (larger + 1 - q) / (2 * larger)) for q, larger in shares]
+
+
+def _largest(pairs: Sequence[tuple[Fraction, Fraction]]) -> Fraction:
+    """The largest sum of first numbers up to some place and of second numbers from there on."""
+    sums = (
+        sum((above for above, _ in pairs[:cut]), Fraction(0)) + sum((below for _, below in pairs[cut:]), Fraction(0))
+        for cut in range(len(pairs) + 1)
+    )
+    return max(sums)
+
+
+def joint_rank_variances(quantiles: Sequence[Fraction], factor: Fraction) -> list[Fraction]:
+    """Squared errors in rank of quantiles that are drawn each on its own, `factor` times the price of one.
+
+    The unit is that of a median drawn alone, per row of an owner.
+    """
+    return [(2 * max(quantile, 1 - quantile)) ** 2 * factor for quantile in quantiles]
+
+
+def nested_rank_variances(quantiles: Sequence[Fraction], factor: Fraction) -> list[Fraction]:
+    """Squared errors in rank of nested quantiles (ascending), in the same unit.
+
+    A quantile inherits the errors of the two that cut its part out, by its distance from each.
+
+    Example:
+        >>> nested_rank_variances([Fraction(1, 4), Fraction(1, 2), Fraction(3, 4)], Fraction(2))
+        [Fraction(5, 2), Fraction(2, 1), Fraction(5, 2)]
+    """
+    variances = [Fraction(0)] * len(quantiles)
+
+    def cut(first: int, last: int, low: tuple[Fraction, Fraction], high: tuple[Fraction, Fraction]) -> None:
+        if first > last:
+            return
+        middle = (first + last + 1) // 2
+        share = (quantiles[middle] - low[0]) / (high[0] - low[0])
+        own = (2 * max(share, 1 - share)) ** 2 * factor
+        variances[middle] = own + (1 - share) ** 2 * low[1] + share**2 * high[1]
+        here = quantiles[middle], variances[middle]
+        cut(first, middle - 1, low, here)
+        cut(middle + 1, last, here, high)
+
+    cut(0, len(quantiles) - 1, (Fraction(0), Fraction(0)), (Fraction(1), Fraction(0)))
+    return variances
