@@ -1,4 +1,4 @@
-"""Private quantiles and distinct counts, measured: rank errors, grids, the interval's share, nesting, the flow.
+"""Private quantiles and distinct counts, measured: rank errors, grids, intervals, nesting, the flow.
 
 Data and noise are fresh in every run, so digits differ from run to run.
 
@@ -16,8 +16,12 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from hedgerow.aggregates import Rank
 from hedgerow.noise.exponential import choose_many
-from hedgerow.release.quantiles import draw_buckets, draw_nested, measure_quantile
+from hedgerow.privacy.bounding import Bounding
+from hedgerow.privacy.ranks import gaussian_column, laplace_column
+from hedgerow.release.quantiles import draw_buckets, draw_nested
+from hedgerow.release.ranks import measure_column
 from hedgerow.statistics.distinct_bounds import distinct_flow, simple_distinct
 from hedgerow.statistics.quantiles import (
     BUCKETS_OF_ONE_GROUP,
@@ -29,7 +33,6 @@ from hedgerow.statistics.quantiles import (
     joint_factor,
     levels,
     mu_squared,
-    split,
 )
 
 OUT = Console(width=118)
@@ -106,29 +109,25 @@ def fastest(work: Callable[[], None], runs: int = 3) -> float:
     return min(times)
 
 
-def shares(trials: int) -> Iterator[Row]:
-    """What the interval's share of the budget does to the error and to the width, both in ranks."""
-    rows, beta = 20_000, 0.05
+def limits(trials: int) -> Iterator[Row]:
+    """How often intervals cover, and their width in ranks, by confidence and noise."""
+    rows, people = 5000, Bounding(1, 1, 1, weighted=False, size=10**6)
     buckets = bucket_grid(0, POINTS - 1, BUCKETS_OF_ONE_GROUP)
     values = sample(min(trials, 200), rows)
     weights = counted(values, buckets)
-    exact = values[:, rows // 2]
-    for share in (Fraction(1, 10), Fraction(1, 4), Fraction(1, 2), Fraction(3, 4), Fraction(9, 10)):
-        epsilon, limit = split(Fraction(1, 100), share, one_group=True)
-        seen = measure_quantile(weights, buckets, MEDIAN, epsilon=epsilon, limit_epsilon=limit, reach=ONE, beta=beta)
-        error = ranks_off(values, (seen.points - buckets.low) // buckets.width, buckets, MEDIAN)
-        width = [
-            np.searchsorted(row, b) - np.searchsorted(row, a)
-            for row, a, b in zip(values, seen.lower, seen.upper, strict=True)
-        ]
-        covered = np.mean((seen.lower <= exact) & (exact <= seen.upper))
-        yield (
-            str(share),
-            mean_and_error(error),
-            f"{np.mean(width) / rows:.4f}",
-            f"{np.mean(error) * np.mean(width):.3f}",
-            f"{covered:.3f}",
-        )
+    exact = values[:, (rows - 1) // 2]
+    for mechanism, make, budget in (("gaussian", gaussian_column, 0.04), ("laplace", laplace_column, 0.4)):
+        for confidence in (0.5, 0.6, 0.95, 0.999):
+            column = make(0, buckets, [Rank(MEDIAN)], budget, people, 0, 1 - confidence)
+            draws, sums = column.draws, column.cumulative
+            (seen,) = measure_column(weights, buckets, draws, sums, mechanism=mechanism, weight_bits=0)
+            error = ranks_off(values, (seen.points - buckets.low) // buckets.width, buckets, MEDIAN)
+            width = [
+                np.searchsorted(row, b, "right") - np.searchsorted(row, a)
+                for row, a, b in zip(values, seen.lower, seen.upper, strict=True)
+            ]
+            covered = np.mean((seen.lower <= exact) & (exact <= seen.upper))
+            yield mechanism, str(confidence), mean_and_error(error), f"{np.mean(width):.1f}", f"{covered:.3f}"
 
 
 def nesting(trials: int) -> Iterator[Row]:
@@ -192,9 +191,9 @@ TABLES: list[tuple[str, list[str], Callable[[int], Iterator[Row]]]] = [
     ("Mean absolute rank error of the median", ["rows", "mu", "printed", "measured"], rank_errors),
     ("Buckets, mu = 0.5 over groups", ["buckets", "200 rows", "2000 rows", "1000 groups take"], grids),
     (
-        "Share of the interval, mu = 0.1, 20 000 rows",
-        ["share", "rank error", "width in rank", "product", "covered"],
-        shares,
+        "Intervals of a median, mu = 0.2 or epsilon = 0.4, 5000 rows",
+        ["noise", "confidence", "rank error", "width in ranks", "covered"],
+        limits,
     ),
     ("Several quantiles, mu = 0.5, 2000 rows: rank error", ["quantiles", "data", "each alone", "nested"], nesting),
     ("Distinct values: simple / flow", ["per owner", "printed", "measured", "the flow takes"], distinct),

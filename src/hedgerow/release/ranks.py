@@ -11,7 +11,7 @@ from hedgerow.accounting.budget import Receipt
 from hedgerow.compiled import BUCKET, KEY_INDEX, WEIGHT
 from hedgerow.exact import ExactTable
 from hedgerow.privacy.plan import PrivatePlan
-from hedgerow.privacy.ranks import Draw
+from hedgerow.privacy.ranks import CumulativeSums, Draw
 from hedgerow.release.draw import require
 from hedgerow.release.key_selection import SelectedKeys
 from hedgerow.release.quantiles import (
@@ -59,13 +59,15 @@ def draw_ranks(
     """
     require(receipt, plan)
     shown = np.flatnonzero(selected.shown)
-    draws = [draw for draw in plan.draws if draw.bucketing == place]
+    draws, buckets = [draw for draw in plan.draws if draw.bucketing == place], plan.bucketings[place].buckets
+    shared = next((sums for sums in plan.cumulative if sums.bucketing == place), None)
     parts: list[list[QuantilePoints]] = [[] for _ in draws]
-    at_once = max(1, AT_ONCE // plan.bucketings[place].buckets.count)
-    weights = _Weights(exact, len(selected.shown), plan.bucketings[place].buckets.count)
+    at_once = max(1, AT_ONCE // buckets.count)
+    weights = _Weights(exact, len(selected.shown), buckets.count)
     for start in range(0, len(shown), at_once):
         table = weights.of(shown[start : start + at_once])
-        for part, points in zip(parts, measure_column(table, plan, place), strict=True):
+        columns = measure_column(table, buckets, draws, shared, mechanism=plan.mechanism, weight_bits=plan.weight_bits)
+        for part, points in zip(parts, columns, strict=True):
             part.append(points)
     return [_column(part, shown, len(selected.shown)) for part in parts]
 
@@ -89,18 +91,32 @@ class _Weights:
         return table
 
 
-def measure_column(table: Whole, plan: PrivatePlan, place: int) -> list[QuantilePoints]:
-    """Values and limits of all draws from bucketing number `place`, from its exact weights: one row for each group.
+def measure_column(
+    table: Whole,
+    buckets: Buckets,
+    draws: Sequence[Draw],
+    shared: CumulativeSums | None,
+    *,
+    mechanism: str,
+    weight_bits: int,
+) -> list[QuantilePoints]:
+    """Values and limits of all draws from one column, from its exact weights: one row for each group.
 
     For every data set and every quantile of it, with probability at least 1 - beta, the quantile of the weighted rows
-    on the grid lies between its limits.
+    on the grid lies between its limits. Without sums over cells (`shared`), these are the ends of the range.
 
     Privacy: the draws and the sums that give limits are charged one by one; all else is post-processing.
     """
-    draws = [draw for draw in plan.draws if draw.bucketing == place]
-    buckets = plan.bucketings[place].buckets
     drawn = _drawn_buckets(table, buckets, draws)
-    limits = _limits(table, plan, place, draws, drawn)
+    limits = [range_ends(buckets, len(table))] * len(draws)
+    if shared is not None:
+        cells = Cells.merge(table, buckets, cell_edges(drawn, buckets.count, shared.cells))
+        released = strategy(shared.cells, shared.quantiles, mechanism)
+        sums = noisy_cell_sums(cells, released, shared.sum, mechanism=mechanism, weight_bits=weight_bits)
+        limits = [
+            cumulative_limits(cells, sums, released.form(draw.rank.quantile), _wanted(draw), shared.sum.noise)
+            for draw in draws
+        ]
     columns = zip(draws, drawn.T, limits, strict=True)
     return [_held(draw, draw_points(buckets, column), *ends) for draw, column, ends in columns]
 
@@ -124,23 +140,6 @@ def _aim(draw: Draw, buckets: Buckets) -> Target:
     if not draw.rank.extreme:
         return Target(draw.rank.quantile)
     return (highest if draw.rank.quantile else lowest)(draw.epsilon, draw.reach, buckets.count)
-
-
-def _limits(
-    table: Whole, plan: PrivatePlan, place: int, draws: Sequence[Draw], drawn: Numbers
-) -> list[tuple[Numbers, Numbers]]:
-    """The limits of all draws, from one release of sums over cells around them; of a single bucket, its ends."""
-    buckets = plan.bucketings[place].buckets
-    shared = next((sums for sums in plan.cumulative if sums.bucketing == place), None)
-    if shared is None:
-        return [range_ends(buckets, len(table))] * len(draws)
-    cells = Cells.merge(table, buckets, cell_edges(drawn, buckets.count, shared.cells))
-    released = strategy(shared.cells, shared.quantiles, plan.mechanism)
-    sums = noisy_cell_sums(cells, released, shared.sum, mechanism=plan.mechanism, weight_bits=plan.weight_bits)
-    forms = {quantile: released.form(quantile) for quantile in shared.quantiles}
-    return [
-        cumulative_limits(cells, sums, forms[draw.rank.quantile], _wanted(draw), shared.sum.noise) for draw in draws
-    ]
 
 
 def _wanted(draw: Draw) -> LimitRequest:

@@ -1,16 +1,15 @@
 """The exact law of a drawn bucket, in ball arithmetic; priced columns."""
 
 from dataclasses import dataclass
-from types import SimpleNamespace
 
 import pytest
 from flint import arb, ctx, fmpq
 
 from hedgerow.aggregates import Rank
 from hedgerow.privacy.bounding import Bounding
-from hedgerow.privacy.ranks import gaussian_column, laplace_column
+from hedgerow.privacy.ranks import RankedColumn, gaussian_column, laplace_column
 from hedgerow.release.ranks import measure_column
-from hedgerow.statistics.quantiles import rank_scores, score_rate
+from hedgerow.statistics.quantiles import Buckets, rank_scores, score_rate
 
 PRECISION = 128
 
@@ -34,13 +33,23 @@ def log_probabilities():
 
 @dataclass(frozen=True)
 class Ranked:
-    """A priced column, as the release reads it."""
+    """A priced column, and how the release draws from it."""
 
-    plan: SimpleNamespace
-    events: list
+    column: RankedColumn
+    buckets: Buckets
+    mechanism: str
+    weight_bits: int
 
     def measure(self, weights):
-        return measure_column(weights, self.plan, 0)
+        column = self.column
+        return measure_column(
+            weights,
+            self.buckets,
+            column.draws,
+            column.cumulative,
+            mechanism=self.mechanism,
+            weight_bits=self.weight_bits,
+        )
 
 
 @pytest.fixture
@@ -51,15 +60,6 @@ def ranked():
         limits = Bounding(1, 1, 1, weighted=False, size=10**6)
         ranks = [Rank(quantile) for quantile in quantiles] + [Rank(end, extreme=True) for end in extremes]
         make = {"gaussian": gaussian_column, "laplace": laplace_column}[mechanism]
-        column = make(0, buckets, ranks, budget, limits, weight_bits, beta)
-        cumulative = () if column.cumulative is None else (column.cumulative,)
-        plan = SimpleNamespace(
-            draws=tuple(column.draws),
-            bucketings=(SimpleNamespace(buckets=buckets),),
-            cumulative=cumulative,
-            mechanism=mechanism,
-            weight_bits=weight_bits,
-        )
-        return Ranked(plan, column.events)
+        return Ranked(make(0, buckets, ranks, budget, limits, weight_bits, beta), buckets, mechanism, weight_bits)
 
     return price

@@ -160,7 +160,7 @@ def test_merged_cells_hold_the_weights_of_their_buckets(weights, drawn, count):
 @both
 def test_the_sums_over_cells_have_the_noise_that_was_paid_for(ranked, mechanism):
     column = ranked([Fraction(1, 2)], mechanism, 0.05, 0.5, Buckets(0, 99, 1))
-    shared = column.plan.cumulative[0]
+    shared = column.column.cumulative
     table = np.zeros((400, 100), dtype=np.int64)
     cells = Cells.merge(table, Buckets(0, 99, 1), cell_edges(np.full((400, 1), 50), 100, shared.cells))
     released = strategy(shared.cells, shared.quantiles, mechanism)
@@ -208,7 +208,7 @@ def test_the_limits_of_empty_and_tiny_groups_are_the_range(ranked, mechanism):
 @both
 def test_a_column_of_one_bucket_has_the_limits_of_its_range_and_pays_for_none(ranked, mechanism):
     column = ranked([Fraction(1, 2)], mechanism, 0.05, 1.0, Buckets(low=3, high=9, width=10))
-    assert (column.plan.cumulative, len(column.events)) == ((), 1)
+    assert (column.column.cumulative, len(column.column.events)) == (None, 1)
     seen = column.measure(np.array([[5]]))[0]
     assert (seen.lower[0], seen.upper[0]) == (3, 9)
 
@@ -239,7 +239,7 @@ def test_a_quantile_lies_between_its_limits_wherever_it_was_drawn(ranked):
     weights = np.array([rng.multinomial(20_000, [0.55 / 99] * 45 + [0.45] + [0.55 / 99] * 54) for _ in range(200)])
     quartiles = [Fraction(1, 4), Fraction(1, 2), Fraction(3, 4)]
     column = ranked(quartiles, "gaussian", 0.05, 1.0, Buckets(0, 99, 1))
-    assert all(draw.nested for draw in column.plan.draws)
+    assert all(draw.nested for draw in column.column.draws)
     for quantile, seen in zip(quartiles, column.measure(weights), strict=True):
         upto = np.cumsum(weights, axis=1)
         exact = np.argmax(upto >= float(quantile) * upto[:, -1:], axis=1)

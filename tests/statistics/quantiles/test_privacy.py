@@ -134,14 +134,14 @@ BUDGET = 0.25
 )
 def test_several_quantiles_of_one_column_are_priced_together(ranked, mechanism, quantiles, nested, factors):
     """Drawn one by one they would have the epsilon of one draw each; the factor of their price is less than that."""
-    one = ranked(quantiles[:1], mechanism, 0.05, BUDGET, BUCKETS).plan.draws[0].epsilon
+    one = ranked(quantiles[:1], mechanism, 0.05, BUDGET, BUCKETS).column.draws[0].epsilon
     column = ranked(quantiles, mechanism, 0.05, BUDGET, BUCKETS)
     factor = factors[0] if mechanism == "gaussian" else factors[1]
-    (epsilon,) = {draw.epsilon for draw in column.plan.draws}
+    (epsilon,) = {draw.epsilon for draw in column.column.draws}
     gain = len(quantiles) / factor
-    assert [draw.nested for draw in column.plan.draws] == [nested] * len(quantiles)
+    assert [draw.nested for draw in column.column.draws] == [nested] * len(quantiles)
     assert float(epsilon / one) == pytest.approx(math.sqrt(gain) if mechanism == "gaussian" else gain)
-    (event,) = drawn_events(column)
+    (event,) = drawn_events(column.column)
     spent = event.cost.gaussian if mechanism == "gaussian" else event.cost.pure
     assert float(spent) == pytest.approx(len(quantiles) * BUDGET / 2)
     assert spent <= len(quantiles) * Fraction(BUDGET) / 2
@@ -150,7 +150,7 @@ def test_several_quantiles_of_one_column_are_priced_together(ranked, mechanism, 
 @pytest.mark.parametrize("mechanism", ["gaussian", "laplace"])
 def test_a_column_spends_its_budget_and_no_more(ranked, mechanism):
     column = ranked(QUARTILES, mechanism, 0.05, BUDGET, BUCKETS, extremes=[Fraction(0), Fraction(1)])
-    cost = sum((e.cost.gaussian if mechanism == "gaussian" else e.cost.pure for e in column.events), Fraction(0))
+    cost = sum((e.cost.gaussian if mechanism == "gaussian" else e.cost.pure for e in column.column.events), Fraction(0))
     assert 0.999 * 5 * BUDGET < cost <= 5 * Fraction(BUDGET)
 
 

@@ -16,7 +16,7 @@ FINEST = 2**40
 """Epsilons that are computed here are multiples of 1 / FINEST, rounded down."""
 NO_GROUPS = Fraction(1)
 INTERVAL_SHARE = Fraction(1, 2)
-"""Share of the budget for the two limits: width times error is then least (benchmarks/quantiles.py)."""
+"""Share of the budget for the limits: both errors fall with the root of their share, and their product is least."""
 
 
 def mu_squared(epsilon: Fraction, norm_squared: Fraction = NO_GROUPS, *, one_group: bool) -> Fraction:
