@@ -10,7 +10,7 @@ from hedgerow.expressions.facts import may_be_nan, may_be_null
 from hedgerow.expressions.nodes import Call, Expr
 from hedgerow.expressions.types import Type
 from hedgerow.plan.nodes import Release
-from hedgerow.statistics.quantiles import MOST_LIMIT_CELLS
+from hedgerow.statistics.quantiles import MAX_LIMIT_CELLS
 
 Support = tuple[Expr | None, Expr | None]
 """The rows a measure reads: those where the value is not NULL and the filter holds."""
@@ -66,7 +66,7 @@ class StatementSums:
     @property
     def cells(self) -> int:
         """Upper bound on the number of noisy sums."""
-        several = MAX_JOINT_SUMS * len(self.joints) + MOST_LIMIT_CELLS * len(self.ranks)
+        several = MAX_JOINT_SUMS * len(self.joints) + MAX_LIMIT_CELLS * len(self.ranks)
         return self.blocks + several + sum(len(bins) for bins, _ in self.partitions)
 
     def count(self, support: Support) -> None:

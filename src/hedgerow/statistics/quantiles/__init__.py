@@ -28,7 +28,7 @@ from hedgerow.statistics.quantiles.charge import (
 from hedgerow.statistics.quantiles.cumulative import (
     DENOMINATOR,
     LIMIT_CELLS,
-    MOST_LIMIT_CELLS,
+    MAX_LIMIT_CELLS,
     Strategy,
     cell_edges,
     cells_for,
@@ -52,7 +52,7 @@ __all__ = [
     "DENOMINATOR",
     "INTERVAL_SHARE",
     "LIMIT_CELLS",
-    "MOST_LIMIT_CELLS",
+    "MAX_LIMIT_CELLS",
     "SMALL_GROUP",
     "Buckets",
     "QuantilePoints",

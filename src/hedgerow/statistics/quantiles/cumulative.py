@@ -21,7 +21,7 @@ Numbers = NDArray[np.int64]
 
 LIMIT_CELLS = {"gaussian": 64, "laplace": 32}
 """Cells in which the limits of one quantile are looked for, by noise."""
-MOST_LIMIT_CELLS = 256
+MAX_LIMIT_CELLS = 256
 DENOMINATOR = 1 << 12
 """The coefficients of the released sums are multiples of 1 / DENOMINATOR."""
 TOTAL_SHARES = tuple(k / 25 for k in range(11))
@@ -35,7 +35,7 @@ def cells_for(quantiles: int, buckets: int, mechanism: str) -> int:
         >>> cells_for(1, 1024, "gaussian"), cells_for(3, 1024, "gaussian"), cells_for(1, 7, "laplace")
         (64, 128, 7)
     """
-    return min(buckets, LIMIT_CELLS[mechanism] // 2 * (quantiles + 1), MOST_LIMIT_CELLS)
+    return min(buckets, LIMIT_CELLS[mechanism] // 2 * (quantiles + 1), MAX_LIMIT_CELLS)
 
 
 def cell_edges(drawn: Numbers, buckets: int, cells: int) -> Numbers:
