@@ -155,8 +155,8 @@ FAULTS = (
     Fault(
         "limits-of-a-quantile-unpaid",
         "privacy/ranks.py",
-        "for e in (epsilon, *([limit] * limits))\n        if e is not None",
-        "for e in (epsilon,)\n        if e is not None",
+        "CumulativeSums(draws[0].bucketing, cells, quantiles, noise), events)",
+        "CumulativeSums(draws[0].bucketing, cells, quantiles, noise), events[:-1])",
         (PARTS,),
     ),
     Fault(

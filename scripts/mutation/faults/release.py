@@ -99,9 +99,16 @@ FAULTS = (
     Fault(
         "quantile-drawn-with-twice-its-epsilon",
         "release/ranks.py",
-        "rank.quantile,\n        epsilon=draw.epsilon,",
-        "rank.quantile,\n        epsilon=2 * draw.epsilon,",
+        "_aim(draw, buckets), draw.epsilon, draw.reach)",
+        "_aim(draw, buckets), 2 * draw.epsilon, draw.reach)",
         (DRAWN,),
+    ),
+    Fault(
+        "sums-for-limits-with-half-the-noise",
+        "release/quantiles.py",
+        "noise.shift, noise.scale, mechanism)",
+        "noise.shift, noise.scale / 2, mechanism)",
+        ("statistics/quantiles/test_limits.py",),
     ),
     Fault(
         "distinct-scale-halved-when-drawn",
