@@ -1,4 +1,4 @@
-"""PostgreSQL: the allow-list in one file for each kind of function."""
+"""PostgreSQL: one file of the allow-list for each kind of function."""
 
 from hedgerow.dialects.postgres.dialect import POSTGRES, PostgresDialect
 

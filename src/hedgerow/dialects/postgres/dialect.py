@@ -6,13 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from hedgerow.dialects.base import INSTANT, Dialect, SummaryCall, far, shift_of
 from hedgerow.dialects.postgres import doubles
 from hedgerow.dialects.postgres.casts import CONVERSIONS
+from hedgerow.dialects.postgres.doubles import DECIMAL
 from hedgerow.dialects.postgres.logic import BYTES, LOGIC, collated
 from hedgerow.dialects.postgres.naming import has_window
 from hedgerow.dialects.postgres.numbers import NUMBERS, ROUNDING
-from hedgerow.dialects.postgres.reading import READERS
-from hedgerow.dialects.postgres.reading_formats import FORMATS
+from hedgerow.dialects.postgres.reading import FORMATS, READERS
 from hedgerow.dialects.postgres.regexps import REGEXPS
-from hedgerow.dialects.postgres.sizes import DECIMAL
 from hedgerow.dialects.postgres.summaries import SUMMARIES
 from hedgerow.dialects.postgres.texts import TEXTS
 from hedgerow.dialects.postgres.times import CALENDARS, TIMES, micros
@@ -39,7 +38,7 @@ WIDEST = 10**38
 
 
 class PostgresDialect(Dialect):
-    """How PostgreSQL spells what we generate."""
+    """PostgreSQL's SQL."""
 
     name = "postgres"
     label = "PostgreSQL"
@@ -52,17 +51,17 @@ class PostgresDialect(Dialect):
     # Names and constants
 
     def constant(self, value: Constant) -> str:
-        """The least number of 64 bits would be read as the opposite of one that has more."""
+        """Quote the smallest 64-bit integer: PostgreSQL parses its digits before the minus, and they overflow."""
         if isinstance(value, int) and not isinstance(value, bool) and value == -(2**63):
             return f"CAST('{value}' AS BIGINT)"
         return super().constant(value)
 
     def real(self, value: float) -> str:
-        """A double."""
+        """A double as a constant."""
         return doubles.real(value)
 
     def string(self, value: str) -> str:
-        """A text without NUL, which PostgreSQL cannot hold."""
+        """A text. PostgreSQL cannot store NUL characters."""
         if "\x00" in value:
             raise self.lacks("a text with a NUL character")
         return super().string(value)
@@ -70,7 +69,7 @@ class PostgresDialect(Dialect):
     # Expressions
 
     def call(self, expr: Call, texts: Sequence[str]) -> str:
-        """By its writer."""
+        """A function of the allow-list, written by its entry in `WRITERS`."""
         if expr.function == "in_zone":
             return self.in_zone(expr, texts[0])
         if expr.function == "read_instant":
@@ -82,11 +81,11 @@ class PostgresDialect(Dialect):
             raise self.lacks(f"the function {expr.function}")
         text = writer(self, expr, texts)
         if len(text) > LONGEST:
-            raise self.lacks("so long an expression")
+            raise self.lacks("an expression this long")
         return text
 
     def in_zone(self, expr: Call, text: str) -> str:
-        """The value is named, because its text stands there once for every change of the offset."""
+        """Name the value in a subquery: the CASE repeats it for every change of the offset."""
         value = expr.arguments[0]
         if isinstance(value, Column) and value.native.upper() == INSTANT:
             text = f"({text} AT TIME ZONE 'UTC')"
@@ -95,33 +94,33 @@ class PostgresDialect(Dialect):
         return f"(SELECT {super().in_zone(expr, 'v.a0')} FROM (SELECT {text} AS a0 OFFSET 0) AS v)"
 
     def read_instant(self, expr: Call, text: str) -> str:
-        """The text is matched once."""
+        """Match the text once, in a subquery."""
         written, zone = expr.arguments
-        moment = Call("imposed_timestamp", (written,), Type.TIMESTAMP)
+        timestamp = Call("imposed_timestamp", (written,), Type.TIMESTAMP)
         hours, minutes = (f"COALESCE(CAST(v.g[{group}] AS BIGINT), 0)" for group in (3, 4))
         seconds = f"({hours} * 60 + {minutes}) * CASE WHEN v.g[2] = '-' THEN 60 ELSE -60 END"
         read = READERS[Type.TIMESTAMP]
-        shift = Call("shift_second", (moment, Call("add_whole", (), Type.INTEGER)), Type.TIMESTAMP)
+        shift = Call("shift_second", (timestamp, Call("add_whole", (), Type.INTEGER)), Type.TIMESTAMP)
         at_utc = self.call(shift, [read("v.g[1]"), seconds])
-        here = Call("in_zone", (moment, zone, Literal(zones.DEFAULT, Type.TEXT)), Type.TIMESTAMP)
+        here = Call("in_zone", (timestamp, zone, Literal(zones.DEFAULT, Type.TEXT)), Type.TIMESTAMP)
         matched = f"regexp_match(v.t, {self.string(OFFSET)})"
-        found = f"SELECT v.t, {matched} AS g FROM (SELECT {collated(text)} AS t) AS v OFFSET 0"
+        match = f"SELECT v.t, {matched} AS g FROM (SELECT {collated(text)} AS t) AS v OFFSET 0"
         local = self.in_zone(here, read("v.t"))
-        return f"(SELECT CASE WHEN v.g IS NULL THEN {local} ELSE {at_utc} END FROM ({found}) AS v)"
+        return f"(SELECT CASE WHEN v.g IS NULL THEN {local} ELSE {at_utc} END FROM ({match}) AS v)"
 
     def since_midnight(self, text: str) -> str:
-        """Exactly."""
+        """A time of day in microseconds."""
         return micros(text)
 
     def summary(self, call: SummaryCall) -> str:
-        """By its writer."""
+        """An exact summary, written by its entry in `SUMMARIES`."""
         writer = SUMMARIES.get(call.function)
         if writer is None:
             raise self.lacks(f"{call.function} of one person's rows")
         return writer(self, call)
 
     def as_double(self, text: str, expr: Expr) -> str:
-        """The nearest double, as in DuckDB; whole decimals of more than 64 bits are added up from two halves there."""
+        """The nearest double. Wide decimals without a fraction are converted in two halves, as in DuckDB."""
         if expr.type is Type.FLOAT and not (isinstance(expr, Column) and expr.native.upper() == "REAL"):
             return text
         plain = f"CAST({text} AS {self.double})"
@@ -138,10 +137,10 @@ class PostgresDialect(Dialect):
         )
 
     def on_grid(self, text: str, offset: float, factor: float, low: int, high: int, *, nan: bool) -> str:
-        """The value stands there once: a NUMERIC becomes a double by way of its digits, which is slow.
+        """See the base class. `text` is written only once: converting a NUMERIC to a double is slow.
 
-        Where steps are coarse, a tiny number times the factor would be an error. Adding a power of two and taking it
-        away again makes it zero, or far from tiny, and leaves all numbers alone that would come to another place.
+        A tiny number times a factor below one underflows, which is an error on PostgreSQL. Adding and subtracting a
+        power of two first turns such a number into zero and does not change the grid point of any other number.
         """
         value = self.held(f"NULLIF({text}, {doubles.NAN})" if nan else text, *far(offset, factor, low, high))
         if offset == 0.0 and factor < 1.0:
@@ -151,24 +150,24 @@ class PostgresDialect(Dialect):
         return f"float8smaller(float8larger(floor({steps}), {self.real(float(low))}), {self.real(float(high))})"
 
     def held(self, text: str, low: float, high: float) -> str:
-        """By functions that are NULL where the value is."""
+        """Clamp with functions that return NULL for NULL."""
         return f"float8smaller(float8larger({text}, {self.real(low)}), {self.real(high)})"
 
     def is_nan(self, text: str) -> str:
-        """NaN equals NaN."""
+        """Condition that a double is NaN, which equals itself on PostgreSQL."""
         return f"({text} = {doubles.NAN})"
 
     def binary(self, text: str) -> str:
-        """The collation of bytes."""
+        """A text with the collation that compares bytes."""
         return collated(text)
 
     def bytewise(self, text: str, expr: Expr) -> str:
-        """Keep the collation of a column that orders by bytes as well."""
+        """Keep the collation of a column that already compares bytes."""
         ordered = isinstance(expr, Column) and expr.native.upper() == BYTES
         return text if ordered else self.binary(text)
 
     def limits(self, expr: Expr) -> tuple[str, str] | None:
-        """Times may be 24:00, and decimals NaN."""
+        """Times can be 24:00 and decimals NaN; neither can be printed."""
         if expr.type is Type.TIME:
             return "TIME '00:00:00'", "TIME '23:59:59.999999'"
         if expr.type is Type.DECIMAL:
@@ -176,11 +175,11 @@ class PostgresDialect(Dialect):
         return super().limits(expr)
 
     def floor_divide(self, dividend: str, divisor: str) -> str:
-        """Whole division."""
+        """Integer division."""
         return f"CAST({dividend} AS BIGINT) / CAST({divisor} AS BIGINT)"
 
     def canonical(self, text: str, kind: Type) -> str:
-        """See the base."""
+        """See the base class."""
         if kind is Type.TEXT:
             return self.binary(text)
         if kind in {Type.FLOAT, Type.DECIMAL}:
@@ -195,19 +194,21 @@ class PostgresDialect(Dialect):
         return f"CAST({text} AS TEXT)"
 
     def _scaled(self, value: str) -> str:
-        """`floor(2^20 x)` in digits, where it is below 4e18; the product of a tiny number could fail elsewhere."""
+        """`floor(2^20 x)` in digits where it is below 4e18. Tiny numbers are special: their product could underflow."""
         scaled = f"CAST(CAST(floor({value} * {self.real(1048576.0)}) AS BIGINT) AS TEXT)"
         tiny = f"WHEN abs({value}) < {self.real(1e-200)} THEN CASE WHEN {value} < 0 THEN '-1' ELSE '0' END"
         return f"CASE {tiny} WHEN abs({value}) < {self.real(4e18 / 1048576)} THEN {scaled} ELSE '' END"
 
     def same(self, left: str, right: str, kind: Type) -> str:
-        """Two equalities that can be hashed: of what stands there or of something else, and of whether it is NULL."""
-        nothing = self.nothing(kind)
-        sides = [f"COALESCE({self.binary(text) if kind is Type.TEXT else text}, {nothing})" for text in (left, right)]
+        """Compare values with a substitute for NULL, and whether both are NULL: both equalities can be hashed."""
+        substitute = self.substitute_for_null(kind)
+        sides = [
+            f"COALESCE({self.binary(text) if kind is Type.TEXT else text}, {substitute})" for text in (left, right)
+        ]
         return f"{sides[0]} = {sides[1]} AND ({left} IS NULL) = ({right} IS NULL)"
 
-    def nothing(self, kind: Type) -> str:
-        """Some value of a type."""
+    def substitute_for_null(self, kind: Type) -> str:
+        """Substitute for NULL: an arbitrary value of a type."""
         words = {
             Type.BOOLEAN: "FALSE",
             Type.INTEGER: "0",
@@ -223,29 +224,29 @@ class PostgresDialect(Dialect):
     # Aggregates
 
     def total(self, text: str) -> str:
-        """SUM of 64 bits is a NUMERIC, and counts in 128 bits."""
+        """SUM of BIGINT, which PostgreSQL accumulates in 128 bits and returns as a NUMERIC."""
         return f"SUM(CAST({text} AS BIGINT))"
 
     def counted(self, condition: str | None) -> str:
-        """FILTER."""
+        """Count with FILTER."""
         return "COUNT(*)" if condition is None else f"COUNT(*) FILTER (WHERE {condition})"
 
     def total_if(self, text: str, condition: str | None) -> str:
-        """FILTER."""
+        """Sum with FILTER."""
         return self.total(text) if condition is None else f"{self.total(text)} FILTER (WHERE {condition})"
 
     # Clauses
 
     def step(self, name: str, query: str, *, once: bool) -> str:
-        """MATERIALIZED."""
+        """A step of WITH, MATERIALIZED where it is to be computed once."""
         return f"{name} AS {'MATERIALIZED ' if once else ''}({query})"
 
     def union(self, left: str, operator: str, right: str) -> str:
-        """In brackets."""
+        """A set operation with both sides in parentheses."""
         return f"({left}) {operator} ({right})"
 
     def values(self, rows: Sequence[Sequence[str]], alias: str) -> str:
-        """VALUES."""
+        """Rows of constants as VALUES."""
         listed = ", ".join(f"({', '.join(row)})" for row in rows)
         return f"(VALUES {listed}) AS {alias}({', '.join(f'c{i}' for i in range(len(rows[0])))})"
 

@@ -21,7 +21,7 @@ SYMBOLS = {
 }
 EQUALITIES = frozenset({"equal", "unequal", "is_distinct", "is_not_distinct", "in", "nullif"})
 BYTES, DETERMINED = "TEXT", "TEXT WITH COLLATION"
-"""Text that is compared byte by byte; and text that is equal where its bytes are, but has another order."""
+"""Text whose collation compares bytes; and text with another order whose equality is that of its bytes."""
 
 
 def collated(text: str) -> str:
@@ -30,12 +30,12 @@ def collated(text: str) -> str:
 
 
 def _is_determined(expr: Expr) -> bool:
-    """Return True if equality of this text goes by its bytes in the collation that it has, so that indexes serve."""
+    """Return True if the column's own collation is deterministic: equality can then use its indexes."""
     return isinstance(expr, Column) and expr.native.upper() in {BYTES, DETERMINED}
 
 
 def _sides(expr: Call, texts: Sequence[str]) -> Sequence[str]:
-    """The arguments, text with a collation where it matters."""
+    """The arguments, with a collation on text where the comparison depends on it."""
     if all(a.type not in {Type.TEXT, Type.NULL} for a in expr.arguments):
         return texts
     columns = [a for a in expr.arguments if not isinstance(a, Literal)]
@@ -45,7 +45,7 @@ def _sides(expr: Call, texts: Sequence[str]) -> Sequence[str]:
 
 
 def _values(expr: Call, texts: Sequence[str]) -> Sequence[str]:
-    """The values that are chosen among. A unit that a collation compares stays what the database takes it for."""
+    """The values to choose among. A privacy unit keeps the column's nondeterministic collation, which identifies it."""
     if any(isinstance(a, Column) and a.type is Type.TEXT and not _is_determined(a) for a in expr.arguments):
         return texts
     return [collated(t) if a.type is Type.TEXT else t for a, t in zip(expr.arguments, texts, strict=True)]
@@ -70,7 +70,7 @@ def _nullif(_dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> st
 
 
 def _listed(_dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
-    """LEAST and GREATEST pass over NULL, as they do in DuckDB."""
+    """COALESCE, LEAST or GREATEST. The latter two ignore NULL, as in DuckDB."""
     values = _values(expr, texts) if expr.function == "coalesce" else _sides(expr, texts)
     return f"{expr.function.upper()}({', '.join(values)})"
 

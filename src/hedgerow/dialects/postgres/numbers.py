@@ -1,6 +1,6 @@
-"""Functions of numbers. Doubles follow the floating-point standard; whole numbers are NULL where they overflow.
+"""Functions of numbers. Doubles follow IEEE 754; integers become NULL on overflow.
 
-Numbers are cut to digits and sorted into bins operation by operation, as DuckDB does it.
+Rounding to decimal places and WIDTH_BUCKET perform the same operations in the same order as DuckDB.
 """
 
 import math
@@ -11,30 +11,34 @@ from hedgerow.dialects.postgres.doubles import (
     GUARDED,
     HALF,
     INFINITE,
-    MOST,
+    LARGEST,
     NAN,
+    WHOLE,
     ZERO,
+    Size,
+    added,
     arithmetic,
     half_away,
+    multiplied,
     never_fails,
     power,
     real,
+    size,
 )
 from hedgerow.dialects.postgres.naming import chained, has_window, shared
-from hedgerow.dialects.postgres.sizes import WHOLE, Size, added, multiplied, size
 from hedgerow.expressions.nodes import Call, Column, Expr, Literal
 from hedgerow.expressions.types import Type
 
 if TYPE_CHECKING:
     from hedgerow.dialects.postgres.dialect import PostgresDialect, Writer
 
-LEAST, GREATEST = "CAST('-9223372036854775808' AS BIGINT)", "9223372036854775807"
-IN_RANGE = f"BETWEEN {LEAST} AND {GREATEST}"
+INT_MIN, INT_MAX = "CAST('-9223372036854775808' AS BIGINT)", "9223372036854775807"
+IN_RANGE = f"BETWEEN {INT_MIN} AND {INT_MAX}"
 LARGEST_EXPONENT, SMALLEST_EXPONENT = 709.782712893384, -744.0
-"""Arguments for which `exp` is the largest double, and as good as the smallest."""
+"""Arguments beyond which `exp` overflows, or underflows."""
 
 ONE_DEGREE = 0.017453292519943295
-SMALL, LARGE = 1e-300, MOST * ONE_DEGREE * (1 - 2**-50)
+SMALL, LARGE = 1e-300, LARGEST * ONE_DEGREE * (1 - 2**-50)
 
 
 def doubles(dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> list[str]:
@@ -43,18 +47,18 @@ def doubles(dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> lis
 
 
 def no_windows(dialect: "PostgresDialect", expr: Call) -> None:
-    """Refuse a function whose text has queries of its own where it is applied to a window function."""
+    """Refuse a window function as an argument where the SQL contains a subquery."""
     if has_window(expr.arguments):
         raise dialect.lacks(f"{expr.function.replace('_', ' ')} of a window function")
 
 
 def wholes(expr: Call, texts: Sequence[str]) -> list[str]:
-    """The arguments in 64 bits."""
+    """The arguments as 64-bit integers."""
     return [bigint(a, text) for a, text in zip(expr.arguments, texts, strict=True)]
 
 
 def bigint(expr: Expr, text: str) -> str:
-    """A whole number in 64 bits."""
+    """An integer in 64 bits."""
     wide = isinstance(expr, Column) and expr.native.upper() == "BIGINT"
     return text if wide else f"CAST({text} AS BIGINT)"
 
@@ -66,11 +70,11 @@ def _arithmetic(dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) ->
 # Whole numbers
 
 _ADDED = (
-    f"CASE WHEN CASE WHEN {{1}} >= 0 THEN {{0}} <= {GREATEST} - {{1}} ELSE {{0}} >= {LEAST} - {{1}} END "
+    f"CASE WHEN CASE WHEN {{1}} >= 0 THEN {{0}} <= {INT_MAX} - {{1}} ELSE {{0}} >= {INT_MIN} - {{1}} END "
     "THEN {0} + {1} END"
 )
 _SUBTRACTED = (
-    f"CASE WHEN CASE WHEN {{1}} >= 0 THEN {{0}} >= {LEAST} + {{1}} ELSE {{0}} <= {GREATEST} + {{1}} END "
+    f"CASE WHEN CASE WHEN {{1}} >= 0 THEN {{0}} >= {INT_MIN} + {{1}} ELSE {{0}} <= {INT_MAX} + {{1}} END "
     "THEN {0} - {1} END"
 )
 _MULTIPLIED = f"CASE WHEN CAST({{0}} AS NUMERIC) * {{1}} {IN_RANGE} THEN {{0}} * {{1}} END"
@@ -82,21 +86,21 @@ _WHOLE = {
 
 
 def _whole(_dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
-    found = [size(argument) for argument in expr.arguments]
-    total = multiplied(found) if expr.function == "multiply_whole" else added(found)
+    sizes = [size(argument) for argument in expr.arguments]
+    total = multiplied(sizes) if expr.function == "multiply_whole" else added(sizes)
     plain, guarded = _WHOLE[expr.function]
-    if total.most < WHOLE.most:
+    if total.maximum < WHOLE.maximum:
         return plain.format(*wholes(expr, texts))
     return shared(guarded, expr.arguments, wholes(expr, texts))
 
 
 def _whole_quotient(_dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
-    """The least number has no opposite, so it cannot be divided by minus one."""
+    """Division or remainder. The smallest integer divided by -1 overflows."""
     sides = wholes(expr, texts)
     plain = f"{{0}} {'/' if expr.function == 'divide_whole' else '%'} NULLIF({{1}}, 0)"
-    if size(expr.arguments[0]).most < WHOLE.most or _is_not_minus_one(expr.arguments[1]):
+    if size(expr.arguments[0]).maximum < WHOLE.maximum or _is_not_minus_one(expr.arguments[1]):
         return f"({plain})".format(*sides)
-    return shared(f"CASE WHEN {{0}} <> {LEAST} OR {{1}} <> -1 THEN {plain} END", expr.arguments, sides)
+    return shared(f"CASE WHEN {{0}} <> {INT_MIN} OR {{1}} <> -1 THEN {plain} END", expr.arguments, sides)
 
 
 def _is_not_minus_one(expr: Expr) -> bool:
@@ -105,7 +109,7 @@ def _is_not_minus_one(expr: Expr) -> bool:
 
 def _opposite(_dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
     [text] = wholes(expr, texts)
-    within = text if size(expr.arguments[0]).most < WHOLE.most else f"NULLIF({text}, {LEAST})"
+    within = text if size(expr.arguments[0]).maximum < WHOLE.maximum else f"NULLIF({text}, {INT_MIN})"
     return f"abs({within})" if expr.function == "abs_whole" else f"(-{within})"
 
 
@@ -117,16 +121,17 @@ _EXPONENT = f"CAST(({_MANTISSA} >> 52) & 2047 AS INTEGER)"
 
 
 def _parts(text: str) -> tuple[str, str]:
-    """A finite double as a whole number times a power of two: both, without the sign."""
+    """Mantissa and exponent of a finite double, without its sign, as integers."""
     bits, exponent = _BITS.format(text), _EXPONENT.format(text)
     whole = f"CASE WHEN {exponent} = 0 THEN {bits} ELSE {bits} + 4503599627370496 END"
     return whole, f"GREATEST({exponent}, 1) - 1075"
 
 
 def _remainder(dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
-    """Exact, as division of whole numbers with a common power of two taken out; the sign is that of the dividend.
+    """Exact remainder of two doubles, with the sign of the dividend.
 
-    Whole doubles are divided as such. Where the dividend is the smaller one, it is the remainder.
+    Both are scaled to integers by a common power of two. Whole doubles are divided as integers, and a dividend smaller
+    than the divisor is the remainder itself.
     """
     no_windows(dialect, expr)
     (m0, e0), (m1, e1) = _parts("x.a"), _parts("x.b")
@@ -141,7 +146,7 @@ def _remainder(dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> 
     template = (
         f"CASE WHEN {{1}} = 0 THEN NULL WHEN {whole} "
         "THEN CAST(CAST({0} AS BIGINT) % CAST({1} AS BIGINT) AS FLOAT8) "
-        f"WHEN abs({{0}}) > {real(MOST)} OR {{1}} = {NAN} THEN {{0}} - {{0}} + {{1}} - {{1}} "
+        f"WHEN abs({{0}}) > {real(LARGEST)} OR {{1}} = {NAN} THEN {{0}} - {{0}} + {{1}} - {{1}} "
         f"WHEN abs({{0}}) < abs({{1}}) THEN {{0}} ELSE {taken} END"
     )
     return shared(template, expr.arguments, doubles(dialect, expr, texts))
@@ -149,7 +154,7 @@ def _remainder(dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> 
 
 # Functions of one double
 
-_FINITE = f"abs({{0}}) <= {real(MOST)}"
+_FINITE = f"abs({{0}}) <= {real(LARGEST)}"
 _TEMPLATES = {
     "sqrt": "CASE WHEN {0} >= 0 THEN sqrt({0}) END",
     "ln": "CASE WHEN {0} > 0 THEN ln({0}) END",
@@ -186,10 +191,10 @@ def _atan2(dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
 
 
 def _power(dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
-    """Square the root of a result near or beyond the limits of doubles; write the special cases.
+    """Power, with the special cases of IEEE 754, and without overflow or underflow errors.
 
-    Those are: anything to the power of 0, and one to any power, are 1; a negative base has whole exponents only;
-    zero and infinity give zero or infinity, and here even zero has a sign.
+    A result near the limits of doubles is computed as the guarded square of its root. Special cases: x^0 and 1^y are 1;
+    a negative base requires a whole exponent; zero and infinity give zero or infinity, with the sign of the base.
     """
     no_windows(dialect, expr)
     one, grows, room = real(1.0), "(abs({0}) > 1) = ({1} > 0)", "abs({1} * ln(abs({0})))"
@@ -214,7 +219,7 @@ def _power(dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
 
 
 def _clip(dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
-    """By functions that are NULL where an argument is."""
+    """Clamp with functions that return NULL for NULL."""
     if expr.function == "clip_whole":
         return "int8smaller(int8larger({}, {}), {})".format(*wholes(expr, texts))
     value, low, high = doubles(dialect, expr, texts)
@@ -253,21 +258,21 @@ FARTHEST = 300
 
 
 def _places(expr: Expr) -> int | None:
-    """The number of places where it is a constant, held within reach."""
+    """A constant number of decimal places, clamped; None if it is not a constant."""
     if isinstance(expr, Literal) and isinstance(expr.value, int):
         return max(-FARTHEST, min(expr.value, FARTHEST))
     return None
 
 
 def _cut(text: str, function: str) -> str:
-    """Rounded, halves away from zero, or cut, to a whole number."""
+    """A number rounded to a whole one, halves away from zero, or truncated."""
     return f"trunc({text})" if function == "trunc_places" else half_away(text)
 
 
 def _at_places(value: str, expr: Expr, places: int, function: str) -> str:
-    """At a constant number of places: scaled by a power of ten, made whole, and scaled back.
+    """Round to a constant number of decimal places: scale by a power of ten, round, scale back.
 
-    What is not finite in between is the value itself, or, left of the point, as it is.
+    If an intermediate result is not finite, the value is returned unchanged.
     """
     if places == 0:
         return shared(_cut("{0}", function), (expr,), (value,))
@@ -287,7 +292,7 @@ def _guarded(value: str, ten: str, function: str, *, left: bool) -> str:
     forth = GUARDED["divide" if left else "multiply"].format("v.a0", "v.a1")
     back = GUARDED["multiply" if left else "divide"].format("w.b0", "v.a1")
     whole = f"(SELECT {_cut('s.y', function)} FROM (SELECT {forth} AS y OFFSET 0) AS s)"
-    finite = f"CASE WHEN abs(s.z) <= {real(MOST)} THEN s.z ELSE v.a0 END"
+    finite = f"CASE WHEN abs(s.z) <= {real(LARGEST)} THEN s.z ELSE v.a0 END"
     return chained((value, ten), (whole,), f"(SELECT {finite} FROM (SELECT {back} AS z OFFSET 0) AS s)")
 
 
@@ -308,24 +313,24 @@ def _round(dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
 def _fixed(dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
     precision, scale = (argument.value for argument in expr.arguments[1:] if isinstance(argument, Literal))
     rounded = _round(dialect, Call("round", (expr.arguments[0], expr.arguments[2]), Type.FLOAT), (texts[0], texts[2]))
-    most = real(10.0 ** (int(str(precision)) - int(str(scale))))
-    return shared(f"CASE WHEN abs({{0}}) < {most} THEN {{0}} END", (expr,), (rounded,))
+    limit = real(10.0 ** (int(str(precision)) - int(str(scale))))
+    return shared(f"CASE WHEN abs({{0}}) < {limit} THEN {{0}} END", (expr,), (rounded,))
 
 
 def _width_bucket(dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
-    """Bounds and number of bins are constants."""
+    """WIDTH_BUCKET with constant bounds and a constant number of bins."""
     no_windows(dialect, expr)
     value, low, high, _ = doubles(dialect, expr, texts)
     bounds = [float(str(a.value)) for a in expr.arguments[1:3] if isinstance(a, Literal)]
     bins, wide = texts[3], Literal(bounds[1] - bounds[0], Type.FLOAT)
     if not math.isfinite(bounds[1] - bounds[0]):
-        raise dialect.lacks("bins as wide as all numbers")
+        raise dialect.lacks("WIDTH_BUCKET with bounds whose difference overflows")
     above = Call("subtract", (expr.arguments[0], expr.arguments[1]), Type.FLOAT)
     share = arithmetic("divide", (above, wide), (f"({{0}} - {low})", real(bounds[1] - bounds[0])))
-    place = arithmetic(
+    bin_index = arithmetic(
         "multiply", (Call("divide", (above, wide), Type.FLOAT), expr.arguments[3]), (share, f"CAST({bins} AS FLOAT8)")
     )
-    inside = f"CAST(LEAST(floor({place}), {bins} - 1) AS BIGINT) + 1"
+    inside = f"CAST(LEAST(floor({bin_index}), {bins} - 1) AS BIGINT) + 1"
     ends = f"WHEN {{0}} < {low} THEN 0 WHEN {{0}} >= {high} THEN {bins} + 1"
     template = f"CASE WHEN {{0}} IS NULL OR {{0}} = {NAN} THEN NULL {ends} ELSE {inside} END"
     return shared(template, expr.arguments[:1], (value,))

@@ -1,8 +1,8 @@
-"""Regular expressions, from RE2's to PostgreSQL's.
+"""Regular expressions of RE2 as PostgreSQL writes them.
 
-Whether a text matches is the same in both. How far a match goes and what its groups are is not: RE2 takes the first
-branch that leads to a match, PostgreSQL the longest match. They agree where at each place the next character tells how
-to go on, so only such patterns are taken for REGEXP_EXTRACT and REGEXP_REPLACE.
+Both agree on whether a text matches, but not on how long a match is or what its groups capture: RE2 takes the first
+alternative that leads to a match, PostgreSQL the longest match. They do agree if the next character always determines
+how to continue, so REGEXP_EXTRACT and REGEXP_REPLACE accept only such patterns.
 """
 
 import re
@@ -32,28 +32,28 @@ from hedgerow.expressions.nodes import Call, Expr, Literal
 if TYPE_CHECKING:
     from hedgerow.dialects.postgres.dialect import PostgresDialect, Writer
 
-MOST_TIMES = 255
+MAX_REPEAT = 255
 ENDS = {"A": "^", "z": "$"}
 LONGEST = 1_000
 
 
-def _sign(code: int) -> str:
+def _escape(code: int) -> str:
     return f"\\u{code:04X}" if code < 0x10000 else f"\\U{code:08X}"
 
 
 def _bracket(ranges: Ranges) -> str:
-    """A set of characters; a set with the last of all is told by what is not in it. There is no NUL."""
+    """A set of characters. A set that contains the last code point is written negated. Text contains no NUL."""
     if ranges and ranges[-1][1] == LAST:
         others = [(max(low, 1), high) for low, high in complement(ranges) if high > 0]
         return f"[^{_listed(others)}]" if others else "(?:.|\\n)"
     shown = [(max(low, 1), high) for low, high in ranges if high > 0]
     if not shown:
         raise UnsupportedPatternError
-    return _sign(shown[0][0]) if len(shown) == 1 and shown[0][0] == shown[0][1] else f"[{_listed(shown)}]"
+    return _escape(shown[0][0]) if len(shown) == 1 and shown[0][0] == shown[0][1] else f"[{_listed(shown)}]"
 
 
 def _listed(ranges: Sequence[tuple[int, int]]) -> str:
-    return "".join(_sign(low) if low == high else f"{_sign(low)}-{_sign(high)}" for low, high in ranges)
+    return "".join(_escape(low) if low == high else f"{_escape(low)}-{_escape(high)}" for low, high in ranges)
 
 
 def _edge(kind: str) -> str:
@@ -65,22 +65,22 @@ def _edge(kind: str) -> str:
     return f"(?:(?<!{word})(?={word})|(?<={word})(?!{word}))"
 
 
-def _times(least: int, most: int | None) -> list[str]:
-    """Quantifiers one after the other, none of them beyond what PostgreSQL counts to."""
-    made = []
-    while least > MOST_TIMES:
-        made.append(f"{{{MOST_TIMES}}}")
-        least, most = least - MOST_TIMES, None if most is None else most - MOST_TIMES
-    if most is None:
-        return [*made, f"{{{least},}}"]
-    while most > MOST_TIMES:
-        made.append(f"{{{least},{MOST_TIMES}}}")
-        least, most = 0, most - MOST_TIMES
-    return [*made, f"{{{least},{most}}}"]
+def _times(minimum: int, maximum: int | None) -> list[str]:
+    """Consecutive quantifiers, none above PostgreSQL's maximum."""
+    quantifiers = []
+    while minimum > MAX_REPEAT:
+        quantifiers.append(f"{{{MAX_REPEAT}}}")
+        minimum, maximum = minimum - MAX_REPEAT, None if maximum is None else maximum - MAX_REPEAT
+    if maximum is None:
+        return [*quantifiers, f"{{{minimum},}}"]
+    while maximum > MAX_REPEAT:
+        quantifiers.append(f"{{{minimum},{MAX_REPEAT}}}")
+        minimum, maximum = 0, maximum - MAX_REPEAT
+    return [*quantifiers, f"{{{minimum},{maximum}}}"]
 
 
 def written(node: Node, *, grouped: bool) -> str:
-    """A pattern as PostgreSQL reads it; without groups unless they are asked for."""
+    """A pattern in PostgreSQL's syntax; groups capture only if `grouped`."""
     if isinstance(node, Characters):
         return _bracket(node.ranges)
     if isinstance(node, Anchor):
@@ -116,7 +116,7 @@ def _read(dialect: "PostgresDialect", expr: Expr) -> Node:
 
 
 def _tried(pattern: str, body: str) -> str:
-    """Try a pattern on a constant first: one that is too large fails whatever the rows."""
+    """Match a constant first: a pattern too large for PostgreSQL then fails whatever the rows contain."""
     return f"CASE WHEN '' ~ {pattern} IS NOT NULL THEN {body} END"
 
 
@@ -130,8 +130,8 @@ def _matches(dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> st
     return _tried(pattern, f"({collated(texts[0])} ~ {pattern})")
 
 
-def _clear(dialect: "PostgresDialect", expr: Call) -> tuple[Node, str]:
-    """A pattern that leaves no choice, with its groups."""
+def _unambiguous(dialect: "PostgresDialect", expr: Call) -> tuple[Node, str]:
+    """Return a pattern that can match in one way only, as a tree and as text with its groups."""
     tree = _read(dialect, expr.arguments[1])
     text = _with_groups(tree) if is_clear(tree) else None
     if text is None:
@@ -148,31 +148,33 @@ def _with_groups(tree: Node) -> str | None:
 
 
 def _extract(dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
-    """The empty text where nothing matches; the whole match is the first group."""
-    _, inner = _clear(dialect, expr)
+    """The group, or the empty text if nothing matches. The whole match is group 1 in PostgreSQL's numbering."""
+    _, inner = _unambiguous(dialect, expr)
     group, pattern = expr.arguments[2], dialect.string(f"({inner})")
     if not isinstance(group, Literal) or not isinstance(group.value, int):
         raise dialect.lacks("a group that is not a constant")
-    found = f"COALESCE((regexp_match({{0}}, {_quoted(pattern)}))[{group.value + 1}], '')"
-    template = _tried(_quoted(pattern), f"CASE WHEN {{0}} IS NOT NULL THEN {found} END")
+    group_text = f"COALESCE((regexp_match({{0}}, {_quoted(pattern)}))[{group.value + 1}], '')"
+    template = _tried(_quoted(pattern), f"CASE WHEN {{0}} IS NOT NULL THEN {group_text} END")
     return shared(template, expr.arguments[:1], (collated(texts[0]),))
 
 
 def _replace(dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
-    """Text that matches nothing can be replaced once; how often it is found in a text differs."""
-    tree, inner = _clear(dialect, expr)
+    """Replace matches. Engines differ in how many empty matches a text has, so only one of them can be replaced."""
+    tree, inner = _unambiguous(dialect, expr)
     every = expr.function == "regexp_replace_all"
     by = expr.arguments[2]
     if (every and may_be_empty(tree)) or not isinstance(by, Literal) or not isinstance(by.value, str):
         raise dialect.lacks("replacing all matches of a regular expression that matches the empty text")
     pattern, replacement = dialect.string(f"(?:{inner})"), dialect.string(re.sub(r"\\0", r"\\&", by.value))
     flags = ", 'g'" if every else ""
-    made = f"left(regexp_replace(left({collated(texts[0])}, {LONGEST}), {pattern}, {replacement}{flags}), {LONGEST})"
-    return _tried(pattern, made)
+    replaced = (
+        f"left(regexp_replace(left({collated(texts[0])}, {LONGEST}), {pattern}, {replacement}{flags}), {LONGEST})"
+    )
+    return _tried(pattern, replaced)
 
 
 def _quoted(text: str) -> str:
-    """A text inside a template."""
+    """A text to be put into a template."""
     return text.replace("{", "{{").replace("}", "}}")
 
 

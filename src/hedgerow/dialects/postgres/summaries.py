@@ -1,7 +1,7 @@
 """Exact summaries of one person's rows: aggregates and window functions.
 
-Sums of doubles are taken in order of size, as DuckDB does it; over a window PostgreSQL has no such order, so they are
-refused there. Variances add up in another way than DuckDB's and would differ in the last bits: they are refused.
+Doubles are added in ascending order, as in DuckDB. PostgreSQL cannot order an aggregate over a window, so such sums are
+refused. Variances are refused, too: PostgreSQL's algorithm differs from DuckDB's in the last bits.
 """
 
 import re
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Summary = Callable[["PostgresDialect", SummaryCall], str]
 NUMBERS = frozenset({Type.INTEGER, Type.DECIMAL, Type.FLOAT})
 LARGE = real(1e290)
-"""However many numbers up to this are added up, the sum is finite."""
+"""Sums of numbers up to this are finite, however many there are."""
 
 SCALE, BEYOND = power(-200), power(824)
 RANGE = re.compile(r"\bRANGE\b.*\d")
@@ -35,9 +35,9 @@ def _tail(call: SummaryCall, condition: str | None = None) -> str:
     return where if call.over is None else f"{where} {call.over}"
 
 
-def _text(call: SummaryCall, place: int = 0) -> str:
+def _text(call: SummaryCall, index: int = 0) -> str:
     """An argument; text is compared byte by byte."""
-    return collated(call.texts[place]) if call.kinds[place] is Type.TEXT else call.texts[place]
+    return collated(call.texts[index]) if call.kinds[index] is Type.TEXT else call.texts[index]
 
 
 def _double(dialect: "PostgresDialect", call: SummaryCall) -> str:
@@ -45,15 +45,15 @@ def _double(dialect: "PostgresDialect", call: SummaryCall) -> str:
     return dialect.as_double(call.texts[0], call.arguments[0]) if call.arguments else f"CAST({call.texts[0]} AS FLOAT8)"
 
 
-def _aggregate(dialect: "PostgresDialect", call: SummaryCall) -> None:
-    """Refuse what has no place over a window."""
+def _no_window(dialect: "PostgresDialect", call: SummaryCall) -> None:
+    """Refuse a summary over a window."""
     if call.over is not None:
         raise dialect.lacks(f"{call.function} of these values as a window function")
 
 
 def _count(dialect: "PostgresDialect", call: SummaryCall) -> str:
     if call.distinct:
-        _aggregate(dialect, call)
+        _no_window(dialect, call)
     inner = f"{'DISTINCT ' if call.distinct else ''}{_text(call)}" if call.texts else "*"
     return f"COUNT({inner}){_tail(call)}"
 
@@ -66,12 +66,12 @@ def _sum(dialect: "PostgresDialect", call: SummaryCall) -> str:
 
 
 def _total(dialect: "PostgresDialect", call: SummaryCall) -> str:
-    """In order of size; so what is negative comes first, and the sum falls before it rises.
+    """Sum in ascending order: negative numbers come first, so the running sum falls before it rises.
 
-    Numbers so large that they could overflow are added up by themselves, at a smaller scale: beside them the others
-    make no difference.
+    Numbers so large that their sum could overflow are summed separately and scaled down; beside them the others are
+    negligible.
     """
-    _aggregate(dialect, call)
+    _no_window(dialect, call)
     value, distinct = _double(dialect, call), "DISTINCT " if call.distinct else ""
 
     def added(text: str, condition: str) -> str:
@@ -93,31 +93,31 @@ def _avg(dialect: "PostgresDialect", call: SummaryCall) -> str:
 
 
 def _quantile(dialect: "PostgresDialect", call: SummaryCall) -> str:
-    """The middle of the two numbers around the place. Other parts between them DuckDB finds with one rounding less."""
-    _aggregate(dialect, call)
+    """Median, minimum or maximum. Other quantiles are refused: DuckDB interpolates with one rounding less."""
+    _no_window(dialect, call)
     share = 0.5 if call.function == "MEDIAN" else _share(call.texts[1])
     if share not in {0.0, 0.5, 1.0}:
-        raise dialect.lacks("QUANTILE_CONT of one person's rows, but for the median")
+        raise dialect.lacks("QUANTILE_CONT of one person's rows (except 0, 0.5 and 1)")
     value = _double(dialect, call)
-    place = f"({real(share)} * (COUNT({value}){_tail(call)} - 1))"
+    position = f"({real(share)} * (COUNT({value}){_tail(call)} - 1))"
     numbers = f"(array_agg({value} ORDER BY {value}){_tail(call, f'{value} IS NOT NULL')})"
-    low, high = (f"{numbers}[CAST({cut}({place}) AS INTEGER) + 1]" for cut in ("floor", "ceil"))
-    part = f"({place} - floor({place}))"
+    low, high = (f"{numbers}[CAST({cut}({position}) AS INTEGER) + 1]" for cut in ("floor", "ceil"))
+    part = f"({position} - floor({position}))"
     weighed = [GUARDED["multiply"].format(one, other) for one, other in ((low, f"(1 - {part})"), (high, part))]
     return f"CASE WHEN {part} = 0 THEN {low} ELSE ({weighed[0]}) + ({weighed[1]}) END"
 
 
 def _share(text: str) -> float:
-    """A constant share from its text."""
+    """A constant share, from its text; -1 if it is not a constant."""
     bare = text.removeprefix("FLOAT8").strip("'() ")
     return float(bare) if NUMBER.fullmatch(bare) else -1.0
 
 
 def _extreme(_dialect: "PostgresDialect", call: SummaryCall) -> str:
-    least = call.function in {"MIN", "ANY_VALUE"}
+    is_minimum = call.function in {"MIN", "ANY_VALUE"}
     if call.kinds[0] is Type.BOOLEAN:
-        return f"{'bool_and' if least else 'bool_or'}({call.texts[0]}){_tail(call)}"
-    return f"{'MIN' if least else 'MAX'}({_text(call)}){_tail(call)}"
+        return f"{'bool_and' if is_minimum else 'bool_or'}({call.texts[0]}){_tail(call)}"
+    return f"{'MIN' if is_minimum else 'MAX'}({_text(call)}){_tail(call)}"
 
 
 def _flag(_dialect: "PostgresDialect", call: SummaryCall) -> str:
@@ -125,17 +125,17 @@ def _flag(_dialect: "PostgresDialect", call: SummaryCall) -> str:
 
 
 def _joined(dialect: "PostgresDialect", call: SummaryCall) -> str:
-    _aggregate(dialect, call)
+    _no_window(dialect, call)
     return f"string_agg({_text(call)}, {call.texts[1]} ORDER BY {_text(call)}){_tail(call)}"
 
 
 def _at_extreme(dialect: "PostgresDialect", call: SummaryCall) -> str:
-    """The first of the values, ordered by what is looked at and then by themselves."""
-    _aggregate(dialect, call)
-    shown, looked_at = _text(call), _text(call, 1)
-    there = f"{call.texts[0]} IS NOT NULL AND {call.texts[1]} IS NOT NULL"
-    order = f"{looked_at} {'ASC' if call.function == 'ARG_MIN' else 'DESC'}, {shown} ASC"
-    return f"(array_agg({shown} ORDER BY {order}){_tail(call, there)})[1]"
+    """The first value, ordered by the second argument and then by the value itself."""
+    _no_window(dialect, call)
+    shown, ordered_by = _text(call), _text(call, 1)
+    not_null = f"{call.texts[0]} IS NOT NULL AND {call.texts[1]} IS NOT NULL"
+    order = f"{ordered_by} {'ASC' if call.function == 'ARG_MIN' else 'DESC'}, {shown} ASC"
+    return f"(array_agg({shown} ORDER BY {order}){_tail(call, not_null)})[1]"
 
 
 def _ranked(dialect: "PostgresDialect", call: SummaryCall) -> str:
@@ -148,17 +148,17 @@ def _framed(dialect: "PostgresDialect", call: SummaryCall) -> None:
         raise dialect.lacks(f"{call.function} with FILTER, or over a range of values")
 
 
-def _at_place(dialect: "PostgresDialect", call: SummaryCall) -> str:
-    """NTILE and NTH_VALUE count from 1."""
-    *before, place = call.texts
-    if not place.isdigit() or not 0 < int(place) <= FARTHEST:
-        raise dialect.lacks(f"{call.function} with a number that is not a constant from 1")
+def _at_index(dialect: "PostgresDialect", call: SummaryCall) -> str:
+    """NTILE and NTH_VALUE, with a constant that counts from 1."""
+    *before, index = call.texts
+    if not index.isdigit() or not 0 < int(index) <= FARTHEST:
+        raise dialect.lacks(f"{call.function} with a number that is not a positive constant")
     _framed(dialect, call)
-    return f"{call.function}({', '.join([*before, place])}){_tail(call)}"
+    return f"{call.function}({', '.join([*before, index])}){_tail(call)}"
 
 
 def _shifted(dialect: "PostgresDialect", call: SummaryCall) -> str:
-    """LAG and LEAD; numbers and what stands in for them are brought to one type."""
+    """LAG and LEAD; a number and its default are cast to one type."""
     _framed(dialect, call)
     value, *rest = call.texts
     if rest:
@@ -170,7 +170,7 @@ def _shifted(dialect: "PostgresDialect", call: SummaryCall) -> str:
 
 
 def _whole(text: str) -> int:
-    """A constant whole number from its text."""
+    """A constant integer, from its text."""
     return int(re.sub(r"[^-0-9]", "", text) or 0)
 
 
@@ -185,6 +185,6 @@ SUMMARIES: Mapping[str, Summary] = {
     **dict.fromkeys(("ARG_MIN", "ARG_MAX"), _at_extreme),
     **dict.fromkeys(("ROW_NUMBER", "RANK", "DENSE_RANK", "PERCENT_RANK", "CUME_DIST"), _ranked),
     **dict.fromkeys(("FIRST_VALUE", "LAST_VALUE"), _ranked),
-    **dict.fromkeys(("NTILE", "NTH_VALUE"), _at_place),
+    **dict.fromkeys(("NTILE", "NTH_VALUE"), _at_index),
     **dict.fromkeys(("LAG", "LEAD"), _shifted),
 }

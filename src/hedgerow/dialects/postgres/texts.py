@@ -1,7 +1,7 @@
-"""Functions of text. Lengths and places count characters; what is made is cut as DuckDB's is.
+"""Functions of text. Lengths and positions count characters; results are truncated to the same length as in DuckDB.
 
-`lower` depends on the locale of the database in PostgreSQL. So it is asked for ASCII alone, and all other letters are
-exchanged one by one, as DuckDB does.
+PostgreSQL's `lower` and `upper` depend on the locale of the database. They are applied to ASCII only; all other letters
+are translated one by one, as in DuckDB.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,28 +22,30 @@ LAST = 0x10FFFF
 
 
 @lru_cache(maxsize=2)
-def pairs(function: str) -> tuple[str, str]:
-    """The letters beyond ASCII that `lower` or `upper` changes, and what they become. DuckDB is asked once."""
+def letter_pairs(function: str) -> tuple[str, str]:
+    """Return the letters beyond ASCII that DuckDB's `lower` or `upper` changes, and their replacements."""
     with duckdb.connect(":memory:", config={"enable_external_access": "false", "threads": "1"}) as connection:
         point = "CASE WHEN i NOT BETWEEN 55296 AND 57343 THEN CAST(i AS INTEGER) END"
         letters = f"SELECT chr({point}) AS c FROM range(128, {LAST + 1}) AS t(i)"
-        found = connection.execute(f"SELECT c, {function}(c) FROM ({letters}) WHERE {function}(c) <> c").fetchall()
-    return "".join(one for one, _ in found), "".join(other for _, other in found)
+        changed_letters = connection.execute(
+            f"SELECT c, {function}(c) FROM ({letters}) WHERE {function}(c) <> c"
+        ).fetchall()
+    return "".join(one for one, _ in changed_letters), "".join(other for _, other in changed_letters)
 
 
-def changed(function: str, text: str) -> str:
-    """A template of `lower` or `upper` of `{0}`; texts of ASCII letters alone are the quick way."""
-    one, other = pairs(function)
+def with_case_changed(function: str, text: str) -> str:
+    """`lower` or `upper` of a text, with a fast path for ASCII."""
+    one, other = letter_pairs(function)
     ascii_only = f'{function}({text} COLLATE "C")'
-    exchanged = f"translate({ascii_only}, '{one}', '{other}')"
-    return f"CASE WHEN octet_length({text}) = length({text}) THEN {ascii_only} ELSE {exchanged} END"
+    translated = f"translate({ascii_only}, '{one}', '{other}')"
+    return f"CASE WHEN octet_length({text}) = length({text}) THEN {ascii_only} ELSE {translated} END"
 
 
 SPACES = "\u0020\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
 """Characters that TRIM removes: the space separators of Unicode, and neither tabs nor line ends."""
 
 FAR = 2**32
-"""Places and lengths beyond this are NULL."""
+"""From this position or length on, the result is NULL."""
 
 FARTHEST = 2_000_000_000
 LONGEST, LONG = 1_000, 10_000
@@ -54,13 +56,13 @@ def _template(template: str) -> "Writer":
 
 
 def _letters(_dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
-    return shared(changed(expr.function, "{0}"), expr.arguments, texts)
+    return shared(with_case_changed(expr.function, "{0}"), expr.arguments, texts)
 
 
 def _trim(dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
     name = "btrim" if expr.function == "trim" else expr.function
-    signs = texts[1] if len(texts) > 1 else dialect.string(SPACES)
-    return f"{name}({collated(texts[0])}, {collated(signs)})"
+    characters = texts[1] if len(texts) > 1 else dialect.string(SPACES)
+    return f"{name}({collated(texts[0])}, {collated(characters)})"
 
 
 def _constant(expr: Expr) -> int | None:
@@ -68,7 +70,7 @@ def _constant(expr: Expr) -> int | None:
 
 
 def _near(text: str, expr: Expr) -> str:
-    """A place or a length in 32 bits: what lies farther makes no difference."""
+    """A position or length, clamped to 32 bits; beyond `FARTHEST` it makes no difference."""
     value = _constant(expr)
     if value is not None:
         return f"({max(-FARTHEST, min(value, FARTHEST))})"
@@ -76,7 +78,7 @@ def _near(text: str, expr: Expr) -> str:
 
 
 def _end(_dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
-    """LEFT and RIGHT; a negative length is what is left out."""
+    """LEFT and RIGHT; a negative length is the number of characters to drop."""
     cut = f"{expr.function}({collated(texts[0])}, {_near(texts[1], expr.arguments[1])})"
     if expr.function == "right" or (_constant(expr.arguments[1]) or FAR) < FAR:
         return cut
@@ -84,17 +86,17 @@ def _end(_dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
 
 
 def _substring(_dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
-    """Places below 0 count from the end, and the place before the first is 0; a negative length goes backwards."""
+    """Negative positions count from the end, position 0 precedes the first; a negative length counts backwards."""
     known = [_constant(a) for a in expr.arguments[1:]]
     if all(value is not None and at <= value < FARTHEST for value, at in zip(known, (1, 0), strict=False)):
         return f"substr({collated(texts[0])}, {', '.join(texts[1:])})"
     numbers = [bigint(a, text) for a, text in zip(expr.arguments[1:], texts[1:], strict=True)]
-    there = " AND ".join(f"{{{i + 1}}} BETWEEN {-FAR} AND {FAR - 1}" for i in range(len(numbers)))
-    return shared(f"CASE WHEN {there} THEN {_cut(len(numbers))} END", expr.arguments, (collated(texts[0]), *numbers))
+    in_range = " AND ".join(f"{{{i + 1}}} BETWEEN {-FAR} AND {FAR - 1}" for i in range(len(numbers)))
+    return shared(f"CASE WHEN {in_range} THEN {_cut(len(numbers))} END", expr.arguments, (collated(texts[0]), *numbers))
 
 
 def _cut(count: int) -> str:
-    """By the first place that is shown and the first behind it."""
+    """Substring from the first position up to, and without, the last."""
     start = "CASE WHEN {1} < 0 THEN length({0}) + {1} + 1 ELSE {1} END"
     if count == 1:
         return f"substr({{0}}, {_narrow(start, 1)})"
@@ -103,9 +105,9 @@ def _cut(count: int) -> str:
     return f"substr({{0}}, {first}, {_narrow(f'{behind} - {first}', 0)})"
 
 
-def _narrow(text: str, least: int) -> str:
-    """A place in 32 bits, held from a first one on; NULL stays NULL."""
-    return f"CAST(int8smaller(int8larger({text}, {least}), {FARTHEST}) AS INTEGER)"
+def _narrow(text: str, minimum: int) -> str:
+    """A position clamped to 32 bits and to a minimum; NULL stays NULL."""
+    return f"CAST(int8smaller(int8larger({text}, {minimum}), {FARTHEST}) AS INTEGER)"
 
 
 def _concat(_dialect: "PostgresDialect", _expr: Call, texts: Sequence[str]) -> str:
@@ -120,18 +122,18 @@ def _concat_present(_dialect: "PostgresDialect", expr: Call, texts: Sequence[str
 
 
 def _like(_dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
-    """Without an escape sign unless there is one; ILIKE compares small letters."""
+    """LIKE without an escape character unless one is given; ILIKE compares lowercase letters."""
     escape = texts[2] if len(texts) > 2 else "''"
     value, pattern = map(collated, texts[:2])
     if expr.function == "ilike":
         value, pattern = (
-            shared(changed("lower", "{0}"), (a,), (t,)) for a, t in zip(expr.arguments, texts, strict=True)
+            shared(with_case_changed("lower", "{0}"), (a,), (t,)) for a, t in zip(expr.arguments, texts, strict=True)
         )
     return f"({value} LIKE {pattern} ESCAPE {escape})"
 
 
 def _sized(_dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
-    """LPAD and RPAD; length and filling are constants."""
+    """LPAD and RPAD, with constant length and fill."""
     return f"{expr.function}({collated(texts[0])}, {texts[1]}, {texts[2]})"
 
 
@@ -144,13 +146,13 @@ def _repeat(_dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> st
 
 def _position_from(_dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
     start = texts[2]
-    found = f"strpos(substr({{0}}, {start}), {{1}})"
-    template = f"CASE WHEN {found} = 0 THEN 0 ELSE {found} + {start} - 1 END"
+    position = f"strpos(substr({{0}}, {start}), {{1}})"
+    template = f"CASE WHEN {position} = 0 THEN 0 ELSE {position} + {start} - 1 END"
     return shared(template, expr.arguments[:2], list(map(collated, texts[:2])))
 
 
 def _split_part(_dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
-    """Delimiter and number are constants. Part 0 is empty; what is split by nothing has one character in each part."""
+    """SPLIT_PART. Part 0 is empty; an empty delimiter splits into characters."""
     number = _near(texts[2], expr.arguments[2])
     value, by = map(collated, texts[:2])
     if isinstance(expr.arguments[1], Literal) and _constant(expr.arguments[2]):
@@ -164,8 +166,8 @@ def _split_part(_dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -
 
 
 def _character(_dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
-    there = "{0} BETWEEN 1 AND 55295 OR {0} BETWEEN 57344 AND 1114111"
-    return shared(f"CASE WHEN {there} THEN chr(CAST({{0}} AS INTEGER)) END", expr.arguments, texts)
+    valid = "{0} BETWEEN 1 AND 55295 OR {0} BETWEEN 57344 AND 1114111"
+    return shared(f"CASE WHEN {valid} THEN chr(CAST({{0}} AS INTEGER)) END", expr.arguments, texts)
 
 
 TEXTS: Mapping[str, "Writer"] = {

@@ -1,18 +1,18 @@
 """Dates and timestamps: parts, truncation, differences, shifts, formats and names.
 
-Formats are constants in the letters of `strftime`. PostgreSQL holds timestamps from 4713 BC to 294276 AD and raises an
-error beyond; here that is NULL. So every function is computed only well inside, and on finite dates: an infinite one
-stays infinite where it is cut or moved.
+Formats are constants in the syntax of `strftime`. PostgreSQL raises an error outside 4713 BC to 294276 AD, so every
+function is computed only well inside that range and is NULL elsewhere. Truncating or shifting an infinite timestamp
+leaves it infinite.
 """
 
 import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from hedgerow.dialects.postgres.casts import moment
+from hedgerow.dialects.postgres.casts import midnight
 from hedgerow.dialects.postgres.naming import shared
 from hedgerow.dialects.postgres.numbers import bigint, no_windows
-from hedgerow.dialects.postgres.reading import made_day, valid_day
+from hedgerow.dialects.postgres.reading import as_date, valid_day
 from hedgerow.expressions.nodes import Call, Literal
 from hedgerow.expressions.types import Type
 
@@ -23,7 +23,7 @@ FIRST, LAST = "TIMESTAMP '4711-01-01 BC'", "TIMESTAMP '294246-01-01'"
 INSIDE = f"{{0}} BETWEEN {FIRST} AND {LAST}"
 ENDLESS = "WHEN NOT isfinite({0}) THEN {0}"
 EPOCH = "TIMESTAMP '1970-01-01'"
-LEAST_YEAR, LAST_YEAR = -4709, 294_244
+FIRST_YEAR, LAST_YEAR = -4709, 294_244
 DAY = 86_400_000_000
 MICROSECONDS = {"week": 7 * DAY, "day": DAY, "hour": 3_600_000_000, "minute": 60_000_000, "second": 1_000_000}
 MONTHS = {"year": 12, "quarter": 3, "month": 1}
@@ -33,10 +33,10 @@ CLOCK = frozenset({"hour", "minute", "second", "millisecond", "microsecond"})
 FIELDS = {"dayofweek": "dow", "dayofyear": "doy", "millisecond": "milliseconds", "microsecond": "microseconds"}
 
 
-def moments(expr: Call, texts: Sequence[str], count: int = 1) -> list[str]:
-    """The first arguments as moments."""
+def timestamps(expr: Call, texts: Sequence[str], count: int = 1) -> list[str]:
+    """The first arguments as timestamps."""
     pairs = list(zip(expr.arguments, texts, strict=True))[:count]
-    return [shared(moment("{0}"), (a,), (text,)) if a.type is Type.DATE else text for a, text in pairs]
+    return [shared(midnight("{0}"), (a,), (text,)) if a.type is Type.DATE else text for a, text in pairs]
 
 
 def _field(name: str, text: str) -> str:
@@ -44,19 +44,19 @@ def _field(name: str, text: str) -> str:
 
 
 def year_of(text: str) -> str:
-    """The year of a finite date, counted with a year 0."""
+    """Year of a finite date, in astronomical numbering (1 BC is year 0)."""
     year = _field("year", text)
     return f"CASE WHEN {year} < 0 THEN {year} + 1 ELSE {year} END"
 
 
 def _part(name: str, text: str) -> str:
-    """A part of a finite date or moment."""
+    """A part of a finite date or timestamp."""
     year = f"({year_of(text)})"
     if name == "year":
         return year
     if name == "isoyear":
-        found = _field("isoyear", text)
-        return f"CASE WHEN {found} < 0 THEN {found} + 1 ELSE {found} END"
+        iso_year = _field("isoyear", text)
+        return f"CASE WHEN {iso_year} < 0 THEN {iso_year} + 1 ELSE {iso_year} END"
     if name == "decade":
         return f"{year} / 10"
     if name == "century":
@@ -85,12 +85,12 @@ def _trunc(_dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str
 
 
 def micros(text: str) -> str:
-    """Microseconds since 1970 of a moment before the year 294247."""
+    """Microseconds since 1970 of a timestamp before the year 294247."""
     return f"CAST(EXTRACT(EPOCH FROM {text}) * 1000000 AS BIGINT)"
 
 
 def _floor(number: str, by: int) -> str:
-    """Whole division, downwards."""
+    """Integer division, rounded down."""
     return f"CAST(floor(CAST({number} AS NUMERIC) / {by}) AS BIGINT)" if by > 1 else number
 
 
@@ -99,9 +99,9 @@ def _months(text: str) -> str:
 
 
 def both(body: str, expr: Call, texts: Sequence[str]) -> str:
-    """`body` of two moments, where both lie inside."""
+    """`body` of two timestamps; NULL where one is out of range."""
     inside = f"{INSIDE} AND {INSIDE.replace('{0}', '{1}')}"
-    return shared(f"CASE WHEN {inside} THEN {body} END", expr.arguments, moments(expr, texts, 2))
+    return shared(f"CASE WHEN {inside} THEN {body} END", expr.arguments, timestamps(expr, texts, 2))
 
 
 def _days(text: str) -> str:
@@ -109,21 +109,21 @@ def _days(text: str) -> str:
 
 
 def _difference(_dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
-    """How many borders of a unit lie between; of weeks, how many times seven midnights."""
+    """Number of unit boundaries between two timestamps; for weeks, of midnights divided by seven."""
     unit = expr.function.removeprefix("difference_")
     if unit in MONTHS:
-        above = 0 if unit == "quarter" else 60_000  # quarters are cut towards the year 0, years counted downwards
-        sides = [f"div(CAST({_months(place)} + {above} AS NUMERIC), {MONTHS[unit]})" for place in ("{1}", "{0}")]
+        above = 0 if unit == "quarter" else 60_000  # quarters round towards year 0, years and months round down
+        sides = [f"div(CAST({_months(side)} + {above} AS NUMERIC), {MONTHS[unit]})" for side in ("{1}", "{0}")]
         return both(f"CAST({sides[0]} - {sides[1]} AS BIGINT)", expr, texts)
     if unit in {"day", "week"}:
         days = f"CAST({_days('{1}')} - {_days('{0}')} AS BIGINT)"
         return both(days if unit == "day" else f"{days} / 7", expr, texts)
-    sides = [_floor(micros(place), MICROSECONDS[unit]) for place in ("{1}", "{0}")]
+    sides = [_floor(micros(side), MICROSECONDS[unit]) for side in ("{1}", "{0}")]
     return both(f"{sides[0]} - {sides[1]}", expr, texts)
 
 
 def _elapsed(_dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
-    """How many full units lie between. A month is full at the same day and time, or at the end of a shorter one."""
+    """Number of full units between two timestamps; a month ends on the same day and time, or with a shorter month."""
     unit = expr.function.removeprefix("elapsed_")
     if unit in MICROSECONDS:
         return both(f"({micros('{1}')} - {micros('{0}')}) / {MICROSECONDS[unit]}", expr, texts)
@@ -133,7 +133,7 @@ def _elapsed(_dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> s
 
 
 def _full_months(start: str, end: str) -> str:
-    """Of a start that is not after the end."""
+    """Full months from a start to an end that is not earlier."""
     last = f"CAST({end} AS DATE) = CAST(date_trunc('month', {end}) + INTERVAL '1 month - 1 day' AS DATE)"
     later = f"{_field('day', start)} > {_field('day', end)}"
     clock = f"CAST({start} AS TIME) > CAST({end} AS TIME)"
@@ -165,17 +165,17 @@ def _shift(_dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str
     number = bigint(expr.arguments[1], texts[1])
     if unit in MONTHS:
         months = f"({year_of('{0}')}) * 12 + CAST({{1}} AS BIGINT) * {MONTHS[unit]}"
-        reach = f"{months} BETWEEN {LEAST_YEAR * 12} AND {LAST_YEAR * 12}"
+        reach = f"{months} BETWEEN {FIRST_YEAR * 12} AND {LAST_YEAR * 12}"
         moved = f"{{0}} + make_interval(months => CAST({{1}} * {MONTHS[unit]} AS INTEGER))"
     else:
         seconds = MICROSECONDS[unit] // 1_000_000
         reach = f"EXTRACT(EPOCH FROM {{0}}) + {{1}} * {seconds} BETWEEN -210000000000 AND 9223000000000"
         moved = f"{{0}} + {_step(unit)}"
-    least = -(2**31) if unit in OF_DAYS else 1 - 2**31
-    small = f"{{1}} BETWEEN {least} AND 2147483647"
+    minimum = -(2**31) if unit in OF_DAYS else 1 - 2**31
+    small = f"{{1}} BETWEEN {minimum} AND 2147483647"
     endless = f"WHEN {small} AND NOT isfinite({{0}}) THEN {{0}}"
     template = f"CASE WHEN {INSIDE} AND {small} THEN CASE WHEN {reach} THEN {moved} END {endless} END"
-    return shared(template, expr.arguments, (*moments(expr, texts), number))
+    return shared(template, expr.arguments, (*timestamps(expr, texts), number))
 
 
 def _step(unit: str) -> str:
@@ -185,7 +185,7 @@ def _step(unit: str) -> str:
 
 
 def _bucket(_dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
-    """Width and origin are constants. Buckets of months begin with the first of a month."""
+    """TIME_BUCKET with a constant width and origin. Buckets of months start on the first of a month."""
     unit = expr.function.removeprefix("bucket_")
     width, origin = texts[1], texts[2]
     if unit in MICROSECONDS:
@@ -193,9 +193,9 @@ def _bucket(_dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> st
     else:
         wide = f"({width} * {MONTHS[unit]})"
         start = _months(origin)
-        place = f"floor(CAST({_months('{0}')} - ({start}) AS NUMERIC) / {wide}) * {wide}"
-        body = f"date_trunc('month', {origin}) + make_interval(months => CAST({place} AS INTEGER))"
-    return shared(f"CASE WHEN {INSIDE} THEN {body} {ENDLESS} END", expr.arguments[:1], moments(expr, texts))
+        offset = f"floor(CAST({_months('{0}')} - ({start}) AS NUMERIC) / {wide}) * {wide}"
+        body = f"date_trunc('month', {origin}) + make_interval(months => CAST({offset} AS INTEGER))"
+    return shared(f"CASE WHEN {INSIDE} THEN {body} {ENDLESS} END", expr.arguments[:1], timestamps(expr, texts))
 
 
 TIMES: Mapping[str, "Writer"] = {
@@ -225,7 +225,7 @@ MONDAYS = "CAST((EXTRACT(doy FROM {0}) - 1 + 7 - (EXTRACT(isodow FROM {0}) - 1))
 
 
 def _inside(body: str, expr: Call, texts: Sequence[str]) -> str:
-    return shared(f"CASE WHEN {INSIDE} THEN {body} END", expr.arguments[:1], moments(expr, texts))
+    return shared(f"CASE WHEN {INSIDE} THEN {body} END", expr.arguments[:1], timestamps(expr, texts))
 
 
 def _simple(body: str) -> "Writer":
@@ -233,12 +233,12 @@ def _simple(body: str) -> "Writer":
 
 
 def _year(text: str) -> str:
-    """Four digits, or more; before Christ with a minus."""
+    """A year in four or more digits; negative before the year 0."""
     return f"CASE WHEN {text} BETWEEN 0 AND 9999 THEN lpad(CAST({text} AS TEXT), 4, '0') ELSE CAST({text} AS TEXT) END"
 
 
 def _written(directive: str) -> str:
-    """One directive of a format, of a moment."""
+    """A timestamp in one directive of a format."""
     if directive in NAMED:
         return f"to_char({{0}}, '{NAMED[directive]}')"
     if directive in PADDED:
@@ -262,29 +262,29 @@ def _format(dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str
     if not isinstance(pattern, Literal) or not isinstance(pattern.value, str):
         raise dialect.lacks("a format that is not a constant")
     pieces, at = list[str](), 0
-    for found in DIRECTIVE.finditer(pattern.value):
-        if found.start() > at:
-            pieces.append(_quoted(dialect, pattern.value[at : found.start()]))
-        pieces.append(_written(found[1]))
-        at = found.end()
+    for directive in DIRECTIVE.finditer(pattern.value):
+        if directive.start() > at:
+            pieces.append(_quoted(dialect, pattern.value[at : directive.start()]))
+        pieces.append(_written(directive[1]))
+        at = directive.end()
     if at < len(pattern.value) or not pieces:
         pieces.append(_quoted(dialect, pattern.value[at:]))
     body = " || ".join(f"({piece})" for piece in pieces)
     endless = "WHEN NOT isfinite({0}) THEN CAST({0} AS TEXT)"
-    return shared(f"CASE WHEN {INSIDE} THEN {body} {endless} END", expr.arguments[:1], moments(expr, texts))
+    return shared(f"CASE WHEN {INSIDE} THEN {body} {endless} END", expr.arguments[:1], timestamps(expr, texts))
 
 
 def _quoted(dialect: "PostgresDialect", text: str) -> str:
-    """A text inside a template."""
+    """A constant text, to be put into a template."""
     return dialect.string(text).replace("{", "{{").replace("}", "}}")
 
 
-def _small(expr: Call, texts: Sequence[str], place: int) -> str:
-    """A whole number that fits into 32 bits."""
-    value = bigint(expr.arguments[place], texts[place])
+def _small(expr: Call, texts: Sequence[str], index: int) -> str:
+    """An argument as a 32-bit integer; NULL where it does not fit."""
+    value = bigint(expr.arguments[index], texts[index])
     return shared(
         "CASE WHEN {0} BETWEEN -2147483648 AND 2147483647 THEN CAST({0} AS INTEGER) END",
-        (expr.arguments[place],),
+        (expr.arguments[index],),
         (value,),
     )
 
@@ -292,12 +292,12 @@ def _small(expr: Call, texts: Sequence[str], place: int) -> str:
 def _make_date(dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
     no_windows(dialect, expr)
     named = ", ".join(f"{_small(expr, texts, i)} AS {name}" for i, name in enumerate("ymd"))
-    made = f"CASE WHEN {valid_day('p.y', 'p.m', 'p.d')} THEN {made_day('p.y', 'p.m', 'p.d')} END"
-    return f"(SELECT {made} FROM (SELECT {named} OFFSET 0) AS p)"
+    value = f"CASE WHEN {valid_day('p.y', 'p.m', 'p.d')} THEN {as_date('p.y', 'p.m', 'p.d')} END"
+    return f"(SELECT {value} FROM (SELECT {named} OFFSET 0) AS p)"
 
 
-def _make_moment(dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
-    """Seconds are rounded to microseconds, halves away from zero; together they are at most a day."""
+def _make_timestamp(dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
+    """MAKE_TIMESTAMP. Seconds are rounded to microseconds, halves away from zero; the time of day can be 24:00."""
     no_windows(dialect, expr)
     seconds = dialect.as_double(texts[5], expr.arguments[5])
     named = ", ".join([*(f"{_small(expr, texts, i)} AS {name}" for i, name in enumerate("ymdhn")), f"{seconds} AS s"])
@@ -305,22 +305,21 @@ def _make_moment(dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -
         f"{valid_day('p.y', 'p.m', 'p.d')} AND p.h BETWEEN 0 AND 24 AND p.n BETWEEN 0 AND 59 AND p.s >= 0 AND p.s <= 60"
     )
     clock = "(p.h * 3600 + p.n * 60) * FLOAT8 '1000000' + trunc(p.s * 1000000 + 0.5)"
-    moment = f"CAST({made_day('p.y', 'p.m', 'p.d')} AS TIMESTAMP) + ({clock}) * INTERVAL '1 microsecond'"
-    made = (
-        f"CASE WHEN {valid} AND p.y <= 294246 THEN CASE WHEN p.h < 24 OR {clock} <= 86400000000 THEN {moment} END END"
-    )
-    return f"(SELECT {made} FROM (SELECT {named} OFFSET 0) AS p)"
+    timestamp = f"CAST({as_date('p.y', 'p.m', 'p.d')} AS TIMESTAMP) + ({clock}) * INTERVAL '1 microsecond'"
+    within_day = f"p.h < 24 OR {clock} <= 86400000000"
+    value = f"CASE WHEN {valid} AND p.y <= 294246 THEN CASE WHEN {within_day} THEN {timestamp} END END"
+    return f"(SELECT {value} FROM (SELECT {named} OFFSET 0) AS p)"
 
 
 def _from_epoch(dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
-    """Seconds since 1970, rounded to microseconds, halves to even."""
+    """Timestamp of seconds since 1970, rounded to microseconds, halves to even."""
     no_windows(dialect, expr)
     seconds = dialect.as_double(texts[0], expr.arguments[0])
     whole = "CASE WHEN abs(n.x) > 1e-20 THEN CAST(n.x * FLOAT8 '1000000' AS BIGINT) ELSE 0 END"
     micros = f"CASE WHEN n.x BETWEEN -2.1e11 AND 9.2233e12 THEN {whole} END"
     days, seconds_left = "CAST(s.q / 86400000000 AS INTEGER)", "(s.q % 86400000000) / FLOAT8 '1000000'"
-    made = f"{EPOCH} + make_interval(days => {days}, secs => {seconds_left})"
-    held = f"CASE WHEN s.q <= 9223372036854775806 THEN {made} END"
+    timestamp = f"{EPOCH} + make_interval(days => {days}, secs => {seconds_left})"
+    held = f"CASE WHEN s.q <= 9223372036854775806 THEN {timestamp} END"
     return f"(SELECT {held} FROM (SELECT {seconds} AS x OFFSET 0) AS n, LATERAL (SELECT {micros} AS q OFFSET 0) AS s)"
 
 
@@ -333,6 +332,6 @@ CALENDARS: Mapping[str, "Writer"] = {
     "week_from_sunday": _simple(f"CAST({SUNDAYS} AS BIGINT)"),
     "format_time": _format,
     "make_date": _make_date,
-    "make_timestamp": _make_moment,
+    "make_timestamp": _make_timestamp,
     "from_epoch": _from_epoch,
 }
