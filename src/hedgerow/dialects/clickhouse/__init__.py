@@ -1,4 +1,4 @@
-"""ClickHouse's spelling of everything that `compile` puts together."""
+"""ClickHouse: one file of the allow-list for each kind of function."""
 
 from hedgerow.dialects.clickhouse.dialect import CLICKHOUSE, ClickHouseDialect
 

@@ -21,7 +21,7 @@ def _of_doubles(expr: Call) -> bool:
 
 
 def _sides(expr: Call, texts: Sequence[str]) -> list[str]:
-    """Both sides; a number next to a double becomes one."""
+    """Both sides; a number compared with a double is converted to one."""
     if not _of_doubles(expr):
         return list(texts)
     pairs = zip(texts, expr.arguments, strict=True)
@@ -42,20 +42,16 @@ def _ordered(symbol: str) -> Writer:
 
 
 def _less(left: Expr, right: Expr, texts: Sequence[str], symbol: str) -> str:
-    """`<` and `>`: the greater side may be NaN, if the other is not."""
+    """`<` and `>`, with NaN greater than every number."""
     low, high = (0, 1) if symbol == "<" else (1, 0)
     sides = (left, right)
     plain = f"({texts[0]} {symbol} {texts[1]})"
     if not can_be_nan(sides[high]):
         return plain
     other = f" AND NOT isNaN({texts[low]})" if can_be_nan(sides[low]) else f" AND {texts[low]} IS NOT NULL"
-    return (
-        f"({plain} OR (isNaN({texts[high]}){other}))" if not _is_constant(sides[low]) else _beside(texts, high, plain)
-    )
-
-
-def _beside(texts: Sequence[str], high: int, plain: str) -> str:
-    return f"({plain} OR isNaN({texts[high]}))"
+    if _is_constant(sides[low]):
+        return f"({plain} OR isNaN({texts[high]}))"
+    return f"({plain} OR (isNaN({texts[high]}){other}))"
 
 
 def _is_constant(expr: Expr) -> bool:
@@ -88,24 +84,24 @@ def _nullif(expr: Call, texts: Sequence[str]) -> str:
 
 
 def _in(expr: Call, texts: Sequence[str]) -> str:
-    """With a NULL among the choices, what is not found is unknown."""
+    """IN over a list. If the list contains NULL, a value that is not in it gives NULL."""
     pairs = list(zip(expr.arguments[1:], texts[1:], strict=True))
-    there = [
+    choices = [
         (argument, text) for argument, text in pairs if not (isinstance(argument, Literal) and argument.value is None)
     ]
-    if not there:
+    if not choices:
         return "CAST(NULL AS Nullable(Bool))"
-    if all(isinstance(argument, Literal) for argument, _ in there):
+    if all(isinstance(argument, Literal) for argument, _ in choices):
         value = f"({double(texts[0], expr.arguments[0])} + 0e0)" if expr.arguments[0].type is Type.FLOAT else texts[0]
-        found = f"({value} IN ({', '.join(_unsigned(argument, text) for argument, text in there)}))"
+        is_member = f"({value} IN ({', '.join(_unsigned(argument, text) for argument, text in choices)}))"
     else:
         equal = _equal("=")
         sides = [
             equal(Call("equal", (expr.arguments[0], argument), Type.BOOLEAN), (texts[0], text))
-            for argument, text in there
+            for argument, text in choices
         ]
-        found = f"({' OR '.join(map(str, sides))})"
-    return found if len(there) == len(pairs) else f"CASE WHEN {found} THEN TRUE ELSE NULL END"
+        is_member = f"({' OR '.join(map(str, sides))})"
+    return is_member if len(choices) == len(pairs) else f"CASE WHEN {is_member} THEN TRUE ELSE NULL END"
 
 
 def _unsigned(expr: Expr, text: str) -> str:
@@ -113,7 +109,7 @@ def _unsigned(expr: Expr, text: str) -> str:
 
 
 def _least(expr: Call, texts: Sequence[str]) -> str:
-    """NULL is passed over; NaN is what is left where there is nothing smaller."""
+    """LEAST ignores NULL, and returns NaN only if there is no number."""
     if len(texts) == 1:
         return texts[0]
     if expr.type is not Type.FLOAT:
@@ -125,10 +121,10 @@ def _least(expr: Call, texts: Sequence[str]) -> str:
 def _greatest(expr: Call, texts: Sequence[str]) -> str:
     if len(texts) == 1:
         return texts[0]
-    top = f"greatest({', '.join(texts)})"
+    maximum = f"greatest({', '.join(texts)})"
     if expr.type is not Type.FLOAT:
-        return top
-    return f"if({' OR '.join(f'isNaN({text})' for text in texts)}, nan, {top})"
+        return maximum
+    return f"if({' OR '.join(f'isNaN({text})' for text in texts)}, nan, {maximum})"
 
 
 WRITERS: dict[str, Writer] = {

@@ -1,4 +1,4 @@
-"""ClickHouse: how it spells names, constants, keys, aggregates and clauses."""
+"""ClickHouse's names, constants, keys, aggregates and clauses."""
 
 import copy
 import re
@@ -8,22 +8,23 @@ from decimal import Decimal
 from typing import Self
 
 from hedgerow.dialects.base import Dialect, SummaryCall, digits, shift_of
-from hedgerow.dialects.clickhouse import casts, comparing, formats, numbers, patterns, summaries, texts, timestamps
-from hedgerow.dialects.clickhouse.spelling import Writer, double, let, one_spelling, quoted, sortable
+from hedgerow.dialects.clickhouse import casts, comparing, numbers, summaries, texts, timestamps
+from hedgerow.dialects.clickhouse.spelling import Writer, double, let, one_spelling, quoted, sort_key
 from hedgerow.expressions import zones
 from hedgerow.expressions.nodes import Call, Column, Constant, Expr
 from hedgerow.expressions.types import Type
 
 WRITERS: dict[str, Writer] = {
-    name: writer
-    for part in (comparing, numbers, texts, patterns, timestamps, formats, casts)
-    for name, writer in part.WRITERS.items()
+    **comparing.WRITERS,
+    **numbers.WRITERS,
+    **texts.WRITERS,
+    **texts.PATTERNS,
+    **timestamps.WRITERS,
+    **timestamps.FORMATS,
+    **casts.WRITERS,
 }
-DOUBLE = re.compile(r"if\(isNaN\((.*)\), nan, \1 \+ 0e0\)", re.DOTALL)
-"""Form that `one_zero` writes."""
-
 COLUMN = "COLUMNS('.*')"
-"""The one column of a query, whatever its name."""
+"""The only column of a query, whatever its name."""
 
 
 class ClickHouseDialect(Dialect):
@@ -37,52 +38,51 @@ class ClickHouseDialect(Dialect):
     huge = "Int128"
     text = "String"
     _around: frozenset[str] = frozenset()
-    """Relations that the query at hand, inside an expression, refers to."""
+    """Outer relations to which the current nested query refers."""
 
     # Names and constants
 
     def identifier(self, name: str) -> str:
-        """In backticks, with backslashes."""
+        """A name in backticks, with backslash escapes."""
         return "`" + name.replace("\\", "\\\\").replace("`", "\\`") + "`"
 
     def constant(self, value: Constant) -> str:
-        """Whole numbers beyond 64 bits would be read as doubles."""
+        """A constant. ClickHouse would parse integers beyond 64 bits as doubles."""
         if isinstance(value, int) and not isinstance(value, bool) and not -(2**63) <= value < 2**63:
             return f"toInt256('{value}')"
         return super().constant(value)
 
     def real(self, value: float) -> str:
-        """A number with an exponent is a double."""
-        super().real(value)
+        """A double: a number with an exponent."""
         return f"({digits(value)})"
 
     def decimal(self, value: Decimal) -> str:
-        """A number with a point would be read as a double."""
+        """A decimal. ClickHouse would parse a number with a point as a double."""
         shape = value.as_tuple()
         scale = max(0, -int(shape.exponent))
         size = 128 if len(shape.digits) <= 38 and scale <= 38 else 256
         return f"toDecimal{size}('{value:f}', {scale})"
 
     def string(self, value: str) -> str:
-        """Backslashes are read."""
+        """A text, with backslash escapes."""
         return quoted(value)
 
     def date(self, value: date) -> str:
-        """A date of the wide range."""
+        """A date as Date32, the type with the wide range."""
         return f"toDate32('{value.isoformat()}')"
 
     def time(self, value: time) -> str:
-        """To the microsecond."""
+        """A time of day with microseconds."""
         return f"toTime64('{value.isoformat()}', 6)"
 
     def timestamp(self, value: datetime) -> str:
-        """At UTC."""
+        """A timestamp at UTC."""
         return f"toDateTime64('{value.isoformat(sep=' ')}', 6, 'UTC')"
 
     # Expressions
 
     def call(self, expr: Call, texts: Sequence[str]) -> str:
-        """A function of the tables of this package."""
+        """A function of the allow-list, written by its entry in `WRITERS`."""
         if expr.function == "in_zone":
             return self.in_zone(expr, texts[0])
         if expr.function == "read_instant":
@@ -92,46 +92,46 @@ class ClickHouseDialect(Dialect):
         writer = WRITERS.get(expr.function)
         written = None if writer is None else writer(expr, texts)
         if written is None:
-            raise self.lacks(f"the function {expr.function}, of these arguments,")
+            raise self.lacks(f"the function {expr.function} with these arguments")
         return written
 
     def in_zone(self, expr: Call, text: str) -> str:
-        """By microseconds since 1970. Times that ClickHouse does not have are NULL."""
+        """A timestamp in another zone, computed in microseconds since 1970; NULL outside ClickHouse's range."""
         shift = shift_of(expr)
         if shift.is_nothing:
             return text
         added = shift.tree(lambda change: f"z < {zones.micros(change)}", 1_000_000)
         inside = f"z BETWEEN {zones.micros(zones.FIRST)} AND {zones.micros(zones.LAST)}"
         shown = let(f"if({inside}, z + toInt64({added}), z)", z=timestamps.micros(text, expr.arguments[0]))
-        return timestamps.moment(shown)
+        return timestamps.from_micros(shown)
 
     def since_midnight(self, text: str) -> str:
-        """Exactly."""
+        """A time of day in microseconds."""
         return f"toInt64(toDecimal64({text}, 6) * 1000000)"
 
     def as_double(self, text: str, expr: Expr) -> str:
-        """Decimals are rounded as DuckDB does."""
+        """A number as the double that DuckDB would give."""
         return double(text, expr)
 
     def as_whole(self, text: str, kind: str) -> str:
-        """Do not cast the value under a NULL, which may be NaN."""
+        """An integer. The value beneath a NULL may be NaN and must not be cast."""
         return f"if(isNull({text}), NULL, CAST(ifNull({text}, 0e0) AS {kind}))"
 
     def one_value(self, query: str, nothing: str | None) -> str:
-        """A query about the row at hand becomes an outer join, and is NULL, not 0, where nothing matches."""
+        """A query as a value. ClickHouse runs a correlated one as an outer join, which gives NULL if no row matches."""
         return f"({query})" if nothing is None else f"ifNull(({query}), {nothing})"
 
     def inside(self, outer: Sequence[Column]) -> Self:
-        """Refuse a query inside a query that refers to a row around both: ClickHouse looks one level up alone."""
+        """Refuse references across two levels of nesting: ClickHouse resolves columns one level up only."""
         relations = frozenset(column.table for column in outer)
         if relations & self._around:
-            raise self.lacks("a query that refers to a row beyond the query it stands in")
-        made = copy.copy(self)
-        made._around = relations  # noqa: SLF001 - a copy of this one
-        return made
+            raise self.lacks("a nested query that refers to columns two levels further out")
+        nested = copy.copy(self)
+        nested._around = relations  # noqa: SLF001 - a copy of this one
+        return nested
 
     def among(self, left: str, query: str) -> str:
-        """A query about the row at hand cannot stand after IN; it can after EXISTS."""
+        """IN over a query. A correlated query is not allowed after IN, but is after EXISTS."""
         if not _is_correlated(query):
             return _unknown_among(left, query)
         rows = f"SELECT 1 FROM ({query}) AS found WHERE"
@@ -141,19 +141,19 @@ class ClickHouseDialect(Dialect):
         )
 
     def is_nan(self, text: str) -> str:
-        """NULL of NULL."""
+        """Condition that a double is NaN; NULL for NULL."""
         return f"isNaN({text})"
 
     def binary(self, text: str) -> str:
-        """Text is always compared byte by byte; names and identifiers of fixed form are made text."""
+        """A text. All text is compared byte by byte; enums and UUIDs are converted to text."""
         return f"CAST({text} AS String)"
 
     def one_zero(self, text: str) -> str:
-        """Groups are made by the bits of a double: one zero, and one NaN."""
+        """A double with one zero and one NaN: ClickHouse groups by the bits."""
         return one_spelling(text)
 
     def printable(self, text: str, expr: Expr) -> str:
-        """Text is made UTF-8, which it need not be here; moments are shown to the microsecond."""
+        """A group key. ClickHouse's text may be invalid UTF-8, and its timestamps more precise than microseconds."""
         if expr.type is Type.TEXT:
             return f"toValidUTF8({text})"
         if expr.type is Type.TIMESTAMP:
@@ -161,7 +161,7 @@ class ClickHouseDialect(Dialect):
         return super().printable(text, expr)
 
     def limits(self, expr: Expr) -> tuple[str, str] | None:
-        """Times may be longer than a day, and the widest integers have more digits than a decimal."""
+        """Times can exceed a day, and wide integers can have more digits than a decimal."""
         if expr.type is Type.TIME:
             return "toTime64('00:00:00', 6)", "toTime64('23:59:59.999999', 6)"
         if expr.type is Type.DECIMAL and isinstance(expr, Column) and expr.native.upper() == "HUGEINT":
@@ -171,11 +171,11 @@ class ClickHouseDialect(Dialect):
         return super().limits(expr)
 
     def floor_divide(self, dividend: str, divisor: str) -> str:
-        """Whole division; it would give 0 for a divisor of 0, and no error."""
+        """Integer division that gives 0, not an error, for a divisor of 0."""
         return f"intDivOrZero({dividend}, {divisor})"
 
     def canonical(self, text: str, kind: Type) -> str:
-        """See the base."""
+        """See the base class."""
         if kind is Type.TEXT:
             return self.binary(text)
         if kind in {Type.FLOAT, Type.DECIMAL}:
@@ -190,12 +190,12 @@ class ClickHouseDialect(Dialect):
         return f"toString({text})"
 
     def hashed(self, parts: Sequence[str]) -> str:
-        """Hexadecimal digits are written in capitals here."""
+        """The MD5 hash. ClickHouse writes hexadecimal digits in upper case."""
         joined = ", '|', ".join(parts)
         return f"lower(hex(MD5(concat({joined}))))"
 
     def same(self, left: str, right: str, kind: Type) -> str:
-        """Doubles by their bits: both sides have one zero and one NaN."""
+        """Equality in which NULL equals NULL. Doubles are compared by their bits, with one zero and one NaN."""
         if kind is Type.FLOAT:
             left, right = f"reinterpretAsUInt64({left})", f"reinterpretAsUInt64({right})"
         return super().same(left, right, kind)
@@ -203,7 +203,7 @@ class ClickHouseDialect(Dialect):
     # Aggregates
 
     def summary(self, call: SummaryCall) -> str:
-        """Aggregates and window functions of the table in `summaries`."""
+        """An exact summary, written by its entry in `SUMMARIES`."""
         writer = summaries.SUMMARIES.get(call.function)
         written = None if writer is None else writer(call)
         if written is None:
@@ -211,58 +211,57 @@ class ClickHouseDialect(Dialect):
         return written
 
     def counted(self, condition: str | None) -> str:
-        """With `If`."""
+        """The number of rows that meet a condition."""
         return "COUNT(*)" if condition is None else f"countIf({condition})"
 
     def total(self, text: str) -> str:
-        """In 128 bits."""
+        """The sum of integers, in 128 bits."""
         return f"sumOrNull(toInt128({text}))"
 
     def wide_total(self, text: str) -> str:
-        """In 128 bits."""
+        """The sum of 128-bit integers."""
         return f"sumOrNull({text})"
 
     def total_if(self, text: str, condition: str | None) -> str:
-        """With `If`."""
+        """The sum over the rows that meet a condition."""
         return self.total(text) if condition is None else f"sumOrNullIf(toInt128({text}), {condition})"
 
     # Clauses
 
     def step(self, name: str, query: str, *, once: bool) -> str:
-        """MATERIALIZED: otherwise a step is computed in each place that reads it."""
+        """A step of WITH; unless MATERIALIZED, it is computed wherever it is read."""
         return f"{name} AS {'MATERIALIZED ' if once else ''}({query})"
 
     def join(self, left: str, kind: str, right: str, condition: str | None) -> str:
-        """Joins in brackets cannot be read, and outer joins are made on equal values."""
+        """A join. ClickHouse cannot parse a join in parentheses, and outer joins need an equality of both sides."""
         if right.startswith("(") and not right.startswith("(SELECT"):
-            raise self.lacks("a join of a join in brackets")
+            raise self.lacks("a join in parentheses")
         if kind in {"left", "full"} and not _has_key(condition or "", right):
-            raise self.lacks("an outer join without equal values of both sides")
+            raise self.lacks("an outer join without an equality between both sides")
         return super().join(left, kind, right, condition)
 
     def union(self, left: str, operator: str, right: str) -> str:
-        """Write DISTINCT, which is not the default."""
+        """A set operation; DISTINCT is not the default."""
         return super().union(left, operator if operator.endswith(" ALL") else f"{operator} DISTINCT", right)
 
     def order(self, text: str, kind: Type | None = None, *, descending: bool, nulls_first: bool) -> str:
-        """NaN is put next to NULL here, and not after infinity; so doubles (in one spelling) are sorted by a number."""
-        found = DOUBLE.fullmatch(text)
-        written = text if found is None else sortable(found[1])
-        return super().order(written, kind, descending=descending, nulls_first=nulls_first)
+        """One term of ORDER BY. ClickHouse sorts NaN next to NULL, so doubles (after `one_zero`) become integers."""
+        key = sort_key(text) if kind is Type.FLOAT else text
+        return super().order(key, kind, descending=descending, nulls_first=nulls_first)
 
 
 def _unknown_among(left: str, query: str) -> str:
-    """NULL for a value that is not found, where it or one of the others is NULL; never among none."""
+    """IN over an uncorrelated query: without a match, NULL if the value or a row is NULL; FALSE over no rows."""
     rows = f"(SELECT count() FROM ({query}) AS found)"
-    there = f"(SELECT count({COLUMN}) FROM ({query}) AS found)"
-    unknown = f"({left} IS NULL AND {rows} > 0) OR {there} < {rows}"
+    values = f"(SELECT count({COLUMN}) FROM ({query}) AS found)"
+    unknown = f"({left} IS NULL AND {rows} > 0) OR {values} < {rows}"
     return f"CASE WHEN {left} IN ({query}) THEN TRUE WHEN {unknown} THEN NULL ELSE FALSE END"
 
 
 def _has_key(condition: str, right: str) -> bool:
-    """Return True if a condition asks, among other things, that a value of the left side equals one of the right.
+    """Return True if a condition requires a value of the left side to equal one of the right.
 
-    Steps of our own have names without numbers; they are always joined on equal keys.
+    Names of our own steps contain no digits; they are always joined on equal keys.
     """
     alias = re.search(r" AS (t_*\d+)$", right)
     if alias is None:
@@ -274,7 +273,7 @@ def _has_key(condition: str, right: str) -> bool:
 
 
 def _is_correlated(query: str) -> bool:
-    """Return True if it names a relation that it does not read itself."""
+    """Return True if a query refers to a relation that it does not read itself."""
     read = {*re.findall(r" AS (t_*\d+)\b", query)}
     return not {*re.findall(r"\b(t_*\d+)\.", query)} <= read
 

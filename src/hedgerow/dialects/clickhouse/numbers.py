@@ -1,4 +1,4 @@
-"""Arithmetic. Whole numbers are computed in 128 bits and are NULL outside 64; doubles have no errors."""
+"""Arithmetic. Integers are computed in 128 bits and become NULL outside 64 bits; doubles raise no errors."""
 
 from collections.abc import Sequence
 
@@ -18,10 +18,10 @@ from hedgerow.expressions.types import Type
 
 LOWEST = "toInt64('-9223372036854775808')"
 FARTHEST = 300
-"""So many places at most on either side of the point."""
+"""Maximum number of decimal places on either side of the point."""
 
-APART = {23: "1.0000000000000001e23", 210: "1.0000000000000001e210"}
-"""Powers of ten that the C library, and with it DuckDB, gives one step too high."""
+INEXACT_POWERS = {23: "1.0000000000000001e23", 210: "1.0000000000000001e210"}
+"""Powers of ten that the C library, and so DuckDB, rounds up by one unit in the last place."""
 
 
 def _whole(symbol: str) -> Writer:
@@ -29,26 +29,26 @@ def _whole(symbol: str) -> Writer:
 
 
 def _of_whole(name: str) -> Writer:
-    """Division and remainder; by zero they are NULL. The functions themselves give 0 for what lies under a NULL."""
+    """Division; NULL if the divisor is zero. The value beneath a NULL must not raise an error, hence `OrZero`."""
     return lambda _, texts: whole("{}({}, nullIf({}, 0))".format(name, *wholes(texts)))
 
 
 def _without_sign(name: str) -> Writer:
-    """The negative and the size: the lowest number has neither."""
+    """Negation or absolute value; NULL for the smallest integer, which overflows."""
     return lambda _, texts: whole(f"{name}(toInt128({texts[0]}))")
 
 
 def half_away(text: str) -> str:
-    """A double to the nearest whole one, halves away from zero. The difference to what is cut off is exact."""
+    """Round a double to a whole number, halves away from zero. The difference to the truncated number is exact."""
     return f"(trunc({text}) + if(abs({text} - trunc({text})) >= 0.5e0, sign({text}), 0))"
 
 
 def _power_of_ten(places: int) -> str:
-    return APART.get(places, f"1e{places}")
+    return INEXACT_POWERS.get(places, f"1e{places}")
 
 
 def _places(expr: Call, texts: Sequence[str]) -> tuple[str, str]:
-    """Two powers of ten, one of them 1: what is multiplied by, and what is divided by."""
+    """Return two powers of ten to multiply and to divide by; one of them is 1."""
     given = expr.arguments[1] if len(texts) > 1 else Literal(0, Type.INTEGER)
     if isinstance(given, Literal) and isinstance(given.value, int):
         places = max(-FARTHEST, min(given.value, FARTHEST))
@@ -58,12 +58,12 @@ def _places(expr: Call, texts: Sequence[str]) -> tuple[str, str]:
 
 
 def _read_power(places: str) -> str:
-    known = ", ".join(f"n = {at}, {power}" for at, power in APART.items())
+    known = ", ".join(f"n = {at}, {power}" for at, power in INEXACT_POWERS.items())
     return let(f"multiIf({known}, toFloat64OrZero(concat('1e', toString(n))))", n=places)
 
 
 def _round(expr: Call, texts: Sequence[str]) -> str:
-    """As DuckDB: scaled, rounded, scaled back; a number that is too large for that stays as it is."""
+    """Scale, round and scale back, as DuckDB does; a number too large to scale is returned unchanged."""
     return _to_places(expr, texts, half_away("s"))
 
 
@@ -75,10 +75,10 @@ def _to_places(expr: Call, texts: Sequence[str], cut: str) -> str:
     up, down = _places(expr, texts)
     scaled = let(f"if(u > 1, {cut} / u, {cut} * d)", s="if(u > 1, x * u, x / d)", u="u", d="d")
     held = let("if(isFinite(r), r, x)", r=scaled, x="x")
-    made = let(held, x=double(texts[0], expr.arguments[0]), u=up, d=down)
+    value = let(held, x=double(texts[0], expr.arguments[0]), u=up, d=down)
     if len(texts) == 1 or isinstance(expr.arguments[1], Literal):
-        return made
-    return f"if(isNull({texts[1]}), NULL, {made})"
+        return value
+    return f"if(isNull({texts[1]}), NULL, {value})"
 
 
 def _fixed(expr: Call, texts: Sequence[str]) -> str | None:
@@ -91,8 +91,8 @@ def _fixed(expr: Call, texts: Sequence[str]) -> str | None:
 
 def _width_bucket(expr: Call, texts: Sequence[str]) -> str:
     low, high = (double(texts[at], expr.arguments[at]) for at in (1, 2))
-    place = f"least(floor((x - {low}) / ({high} - {low}) * {texts[3]}), toFloat64({texts[3]}) - 1)"
-    inside = f"accurateCastOrNull({place}, 'Int64') + 1"
+    bin_index = f"least(floor((x - {low}) / ({high} - {low}) * {texts[3]}), toFloat64({texts[3]}) - 1)"
+    inside = f"accurateCastOrNull({bin_index}, 'Int64') + 1"
     body = f"multiIf(isNull(x) OR isNaN(x), NULL, x < {low}, 0, x >= {high}, toInt64({texts[3]}) + 1, {inside})"
     return let(body, x=double(texts[0], expr.arguments[0]))
 
@@ -103,7 +103,7 @@ def _clip_whole(_: Call, texts: Sequence[str]) -> str:
 
 
 def _power(expr: Call, texts: Sequence[str]) -> str:
-    """ClickHouse errs where the result is far too large: its size is known from the logarithm there."""
+    """Power. ClickHouse is wrong where the result is far out of range; its logarithm decides there."""
     odd = "abs(y) < 9007199254740992 AND y = trunc(y) AND y / 2 <> trunc(y / 2)"
     sign = f"if(reinterpretAsUInt64(x) >= {2**63} AND {odd}, -1, 1)"
     real = "x >= 0 OR y = trunc(y)"
@@ -119,9 +119,9 @@ def _power(expr: Call, texts: Sequence[str]) -> str:
 
 
 def _remainder(expr: Call, texts: Sequence[str]) -> str:
-    """Exactly, like the C library: both numbers as whole multiples of a power of two, and the remainder of those.
+    """Exact remainder, as in the C library: of both numbers as integer multiples of a power of two.
 
-    a 2^d is reduced in steps of 2^64; the remainder of each is below 2^53, so that the next product has 117 bits.
+    a * 2^d is reduced in steps of 2^64. Each remainder is below 2^53, so the next product has at most 117 bits.
     """
     steps = f"arrayFold((r, i) -> moduloOrZero(r * toInt128('{2**64}'), b), range(toUInt64(intDiv(d, 64))), {{}})"
     first = "moduloOrZero(bitShiftLeft(a, d % 64), b)"
@@ -145,13 +145,13 @@ def _bits_of_power(name: str) -> str:
 
 
 def _mantissa(name: str) -> str:
-    """A double without sign and power of two, as a whole number below 2^53."""
+    """Mantissa of a double as an integer below 2^53."""
     fraction = f"toInt128(bitAnd(reinterpretAsUInt64(assumeNotNull({name})), {2**52 - 1}))"
     return f"({fraction} + if({_bits_of_power(name)} = 0, 0, {2**52}))"
 
 
 def _binary_power(name: str) -> str:
-    """The power of two that the whole number is multiplied by."""
+    """Exponent of the power of two that belongs to `_mantissa`."""
     return f"(greatest({_bits_of_power(name)}, 1) - 1075)"
 
 

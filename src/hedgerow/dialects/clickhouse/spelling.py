@@ -1,6 +1,6 @@
-"""Parts of all of ClickHouse's spellings: names for parts, doubles, and doubles in DuckDB's order.
+"""Building blocks of ClickHouse's SQL: named parts, doubles, and doubles in DuckDB's order.
 
-ClickHouse computes a function on what lies *under* a NULL as well, so nothing here may fail on any value at all.
+ClickHouse also evaluates a function on the value *beneath* a NULL, so nothing here may fail on any value.
 """
 
 import re
@@ -11,40 +11,43 @@ from hedgerow.expressions.nodes import Call, Column, Expr, Literal, walk
 from hedgerow.expressions.types import Type
 
 Writer = Callable[[Call, Sequence[str]], str | None]
-"""Writes a call from itself and the texts of its arguments; None where it cannot be written for these arguments."""
+"""Writes a call, given the texts of its arguments; returns None if these arguments are not supported."""
 
 EXACT = 15
-"""So many digits surely fit into a double."""
+"""Number of decimal digits that always fit into a double."""
 
 EXACT_POWER = 22
-"""Powers of ten that are doubles."""
+"""Largest power of ten that is exactly a double."""
 
 SMALL = 18
-"""So many digits fit into 64 bits."""
+"""Number of decimal digits that always fit into 64 bits."""
 
 TWO_TO_53 = 2**53
+SPACE = r"[ \t\n\v\f\r]*"
+"""Pattern of the white space that DuckDB ignores around a value."""
+
 DECIMAL = re.compile(r"DECIMAL\(\s*(\d+)\s*,\s*(\d+)\s*\)", re.IGNORECASE)
 
 
 def quoted(value: str) -> str:
-    """A text constant. Backslashes are read."""
+    """A text constant, with backslash escapes."""
     return "'" + value.replace("\\", "\\\\").replace("'", "\\'").replace("\x00", "\\0") + "'"
 
 
 def let(body: str, **parts: str) -> str:
-    """`body`, in which each name stands for a part that is computed once."""
+    """`body`, in which each name refers to a part that is computed once."""
     names = ", ".join(parts)
     listed = ", ".join(f"[{text}]" for text in parts.values())
     return f"arrayElement(arrayMap(({names}) -> {body}, {listed}), 1)"
 
 
 def template(text: str) -> Writer:
-    """A spelling that depends on the arguments' texts alone."""
+    """A writer that fills a template with the arguments."""
     return lambda _, texts: text.format(*texts)
 
 
 def of_doubles(text: str) -> Writer:
-    """A spelling whose arguments are read as doubles."""
+    """A writer that fills a template with the arguments as doubles."""
     return lambda expr, texts: text.format(*doubles(expr, texts))
 
 
@@ -54,7 +57,7 @@ def doubles(expr: Call, texts: Sequence[str]) -> list[str]:
 
 
 def double(text: str, expr: Expr) -> str:
-    """A value as the double that DuckDB makes of it."""
+    """A value as the double that DuckDB would give."""
     if isinstance(expr, Literal) and expr.type is Type.FLOAT:
         return text
     if expr.type is Type.DECIMAL:
@@ -63,7 +66,7 @@ def double(text: str, expr: Expr) -> str:
 
 
 def _from_decimal(text: str, expr: Expr) -> str:
-    """The nearest double. Up to 2^53 steps a quotient is exact enough; beyond, the digits are read."""
+    """The nearest double. Beyond 2^53 units in the last place, the digits are parsed instead of divided."""
     if any(isinstance(part, Column) and part.native.upper() == "HUGEINT" for part in walk(expr)):
         return let(_from_wide("n"), n=f"toInt128({text})")
     precision, scale = digits_of(expr)
@@ -80,7 +83,7 @@ def _from_decimal(text: str, expr: Expr) -> str:
 
 
 def _from_wide(name: str) -> str:
-    """A whole number of 128 bits as DuckDB makes a double of it: the halves by themselves, then their sum."""
+    """A 128-bit integer as a double, as in DuckDB: both halves are converted, then added."""
     low = f"toUInt64(bitAnd({name}, toInt128('{2**64 - 1}')))"
     high = f"toInt64(bitShiftRight({name}, 64))"
     below = f"-toFloat64(bitNot({low})) - 1"
@@ -88,9 +91,9 @@ def _from_wide(name: str) -> str:
 
 
 def digits_of(expr: Expr) -> tuple[int, int]:
-    """Digits in all and after the point of a decimal; (0, 0) where it is none."""
-    found = [_digits(part) for part in walk(expr)]
-    return max((p for p, _ in found), default=0), max((s for _, s in found), default=0)
+    """Return the precision and scale of a decimal; (0, 0) for other types."""
+    sizes = [_digits(part) for part in walk(expr)]
+    return max((p for p, _ in sizes), default=0), max((s for _, s in sizes), default=0)
 
 
 def _digits(expr: Expr) -> tuple[int, int]:
@@ -102,39 +105,45 @@ def _digits(expr: Expr) -> tuple[int, int]:
 
 
 def wholes(texts: Sequence[str]) -> list[str]:
-    """Whole numbers in 128 bits, in which no sum or product of two of them overflows."""
+    """Integers in 128 bits, so that no sum or product of two overflows."""
     return [f"toInt128({text})" for text in texts]
 
 
 def whole(text: str) -> str:
-    """A whole number of 64 bits, NULL where it does not fit."""
-    return f"accurateCastOrNull({text}, 'Int64')"
-
-
-def rounded_off(text: str) -> str:
-    """A double without a fraction as a whole number; NULL where it is too large, infinite or NaN."""
+    """A 64-bit integer; NULL where it does not fit."""
     return f"accurateCastOrNull({text}, 'Int64')"
 
 
 def one_spelling(text: str) -> str:
-    """A double in which zero has no sign and there is one NaN."""
+    """A double with one zero and one NaN."""
     return f"if(isNaN({text}), nan, {text} + 0e0)"
 
 
 def bits(text: str) -> str:
-    """The bits of a double in one spelling: equal where DuckDB calls two doubles equal."""
+    """The bits of a double with one zero and one NaN: equal where DuckDB considers two doubles equal."""
     return f"reinterpretAsUInt64({one_spelling(text)})"
 
 
 def sortable(text: str) -> str:
-    """A double as a whole number that sorts as DuckDB sorts it: NaN after infinity."""
-    return let(f"if(b >= {2**63}, bitNot(b), bitOr(b, toUInt64({2**63})))", b=bits(text))
+    """An integer that sorts like a double in DuckDB: NaN after infinity."""
+    return sort_key(one_spelling(text))
+
+
+def sort_key(text: str) -> str:
+    """`sortable` of a double that already has one zero and one NaN."""
+    key = f"if(b >= {2**63}, bitNot(b), bitOr(b, toUInt64({2**63})))"
+    return let(key, b=f"reinterpretAsUInt64({text})")
 
 
 def can_be_nan(expr: Expr) -> bool:
-    """Return True if a double can be NaN; one that was just made of a whole number or a decimal cannot."""
+    """Return True if a double can be NaN; one that was cast from an integer or a decimal cannot."""
     if isinstance(expr, Literal) or expr.type is not Type.FLOAT:
         return False
     if not isinstance(expr, Call) or expr.function not in {"cast_float", "imposed_float"}:
         return True
     return expr.arguments[0].type not in {Type.INTEGER, Type.DECIMAL, Type.BOOLEAN}
+
+
+def number_of(group: str) -> str:
+    """The number of a group of at most nine digits; 0 if it is empty."""
+    return f"toInt64OrZero({group})"

@@ -1,6 +1,6 @@
 """Exact summaries of one person's rows, and window functions.
 
-Doubles are added up in order of size, one after the other, as in DuckDB: ClickHouse's own sums add in several lanes.
+Doubles are added one by one in ascending order, as in DuckDB; ClickHouse's own sum adds in several lanes.
 """
 
 from collections.abc import Callable, Mapping
@@ -13,20 +13,20 @@ Written = Callable[[SummaryCall], str | None]
 NUMBERS = frozenset({Type.INTEGER, Type.DECIMAL, Type.FLOAT})
 MEAN = "a.2 + (v - a.2) / (a.1 + 1)"
 WELFORD = f"(a, v) -> (a.1 + 1, {MEAN}, a.3 + (v - ({MEAN})) * (v - a.2))"
-"""Count, mean, and sum of squares around it."""
+"""One step of Welford's algorithm: count, mean, and sum of squared deviations."""
 
 
 def _call(call: SummaryCall, text: str) -> str:
-    """With FILTER and OVER."""
+    """An aggregate with FILTER and OVER."""
     where = "" if call.filter is None else f" FILTER (WHERE {call.filter})"
     return f"{text}{where}" if call.over is None else f"{text}{where} {call.over}"
 
 
 def _double(call: SummaryCall) -> str:
     """The first argument as a double."""
-    known = call.arguments
-    if known:
-        return double(call.texts[0], known[0])
+    arguments = call.arguments
+    if arguments:
+        return double(call.texts[0], arguments[0])
     return (
         f"toFloat64OrZero(toString({call.texts[0]}))"
         if call.kinds[0] is Type.DECIMAL
@@ -35,7 +35,7 @@ def _double(call: SummaryCall) -> str:
 
 
 def _sorted(call: SummaryCall, body: str) -> str:
-    """`body` over the list `l` of all doubles in order of size; NULL where there is none."""
+    """`body` over the sorted array `l` of all doubles; NULL if there is none."""
     return let(f"if(empty(l), NULL, {body})", l=f"arraySort({_call(call, f'groupArray({_double(call)})')})")
 
 
@@ -58,23 +58,19 @@ def _average(call: SummaryCall) -> str:
     return _sorted(call, "arrayFold((a, v) -> a + v, l, 0e0) / length(l)")
 
 
-def _spread(body: str) -> Written:
-    """From the triple `w` of Welford's algorithm."""
+def _variance(body: str) -> Written:
+    """A function of the triple `w` of Welford's algorithm."""
     return lambda call: _sorted(call, let(body, w=f"arrayFold({WELFORD}, l, (0e0, 0e0, 0e0))"))
 
 
-def _quantile(call: SummaryCall) -> str:
-    return _at(call, call.texts[1])
-
-
-def _at(call: SummaryCall, share: str) -> str:
-    """Between the two values next to a place."""
+def _quantile(call: SummaryCall, share: str) -> str:
+    """Quantile, interpolated between two neighbouring values."""
     ends = {"b": "l[toUInt64(floor(p)) + 1]", "e": "l[toUInt64(ceil(p)) + 1]", "k": "p - floor(p)"}
     between = let("if(k = 0, b, b * (1 - k) + e * k)", **ends)
     return _sorted(call, let(between, l="l", p=f"(length(l) - 1) * toFloat64({share})"))
 
 
-def _least(call: SummaryCall) -> str:
+def _minimum(call: SummaryCall) -> str:
     text = call.texts[0]
     if call.kinds[0] is not Type.FLOAT:
         return _call(call, f"minOrNull({text})")
@@ -82,7 +78,7 @@ def _least(call: SummaryCall) -> str:
     return f"coalesce({numbers}, {_call(call, f'anyOrNull({text})')})"
 
 
-def _greatest(call: SummaryCall) -> str:
+def _maximum(call: SummaryCall) -> str:
     text = call.texts[0]
     top = _call(call, f"maxOrNull({text})")
     if call.kinds[0] is not Type.FLOAT:
@@ -90,7 +86,7 @@ def _greatest(call: SummaryCall) -> str:
     return f"if({_call(call, f'maxOrNull(isNaN({text}))')} = 1, nan, {top})"
 
 
-def _truth(name: str) -> Written:
+def _boolean(name: str) -> Written:
     return lambda call: f"CAST({_call(call, f'{name}(toUInt8({call.texts[0]}))')} AS Bool)"
 
 
@@ -99,26 +95,26 @@ def _string_agg(call: SummaryCall) -> str:
     return let(f"if(empty(l), NULL, {joined})", l=f"arraySort({_call(call, f'groupArray({call.texts[0]})')})")
 
 
-def _extreme(least: bool) -> Written:  # noqa: FBT001 - it says which
-    """The argument where a value is least or greatest; of several, the least argument."""
+def _at_extreme(extreme: str) -> Written:
+    """The first argument where the second is smallest or largest (`Min` or `Max`); of several, the smallest."""
 
     def write(call: SummaryCall) -> str:
         (first, second), kinds = call.texts, call.kinds
-        there = f"{first} IS NOT NULL AND {second} IS NOT NULL"
-        condition = there if call.filter is None else f"({there}) AND ({call.filter})"
+        not_null = f"{first} IS NOT NULL AND {second} IS NOT NULL"
+        condition = not_null if call.filter is None else f"({not_null}) AND ({call.filter})"
         row = f"tuple({_order(second, kinds[1])}, {_order(first, kinds[0])}, {first})"
         rows = f"groupArrayIf({row}, {condition}){'' if call.over is None else f' {call.over}'}"
-        best = f"array{'Min' if least else 'Max'}(t -> t.1, l)"
-        found = let("arraySort(t -> t.2, arrayFilter(t -> t.1 = b, l))[1].3", b=best, l="l")
-        return let(f"if(empty(l), NULL, toNullable({found}))", l=rows)
+        best = f"array{extreme}(t -> t.1, l)"
+        value = let("arraySort(t -> t.2, arrayFilter(t -> t.1 = b, l))[1].3", b=best, l="l")
+        return let(f"if(empty(l), NULL, toNullable({value}))", l=rows)
 
     return write
 
 
 def _order(text: str, kind: Type) -> str:
-    """A value that sorts as in DuckDB."""
-    there = f"assumeNotNull({text})"
-    return sortable(there) if kind is Type.FLOAT else there
+    """A sort key with DuckDB's order."""
+    value = f"assumeNotNull({text})"
+    return sortable(value) if kind is Type.FLOAT else value
 
 
 def _window(name: str) -> Written:
@@ -130,7 +126,7 @@ def _whole_window(name: str) -> Written:
 
 
 def _shifted(name: str) -> Written:
-    """LAG and LEAD. What is not there must be NULL, which needs a type that can be."""
+    """LAG and LEAD. Beyond the partition they return NULL, which needs a nullable type."""
 
     def write(call: SummaryCall) -> str:
         first = call.texts[0]
@@ -144,7 +140,7 @@ def _shifted(name: str) -> Written:
     return write
 
 
-def _placed(name: str) -> Written:
+def _value_at(name: str) -> Written:
     def write(call: SummaryCall) -> str | None:
         listed = ", ".join([f"toNullable({call.texts[0]})", *call.texts[1:]])
         respects = "" if name == "nth_value" else " RESPECT NULLS"
@@ -161,24 +157,24 @@ SUMMARIES: Mapping[str, Written] = {
     "COUNT": _count,
     "SUM": _sum,
     "AVG": _average,
-    "MEDIAN": lambda call: _at(call, "0.5e0"),
-    "QUANTILE_CONT": _quantile,
-    "MIN": _least,
-    "MAX": _greatest,
-    "ANY_VALUE": _least,
-    "VAR_SAMP": _spread("if(w.1 > 1, w.3 / (w.1 - 1), NULL)"),
-    "VAR_POP": _spread("if(w.1 > 1, w.3 / w.1, 0e0)"),
-    "STDDEV_SAMP": _spread("if(w.1 > 1, sqrt(w.3 / (w.1 - 1)), NULL)"),
-    "STDDEV_POP": _spread("if(w.1 > 1, sqrt(w.3 / w.1), 0e0)"),
-    "BOOL_AND": _truth("minOrNull"),
-    "BOOL_OR": _truth("maxOrNull"),
+    "MEDIAN": lambda call: _quantile(call, "0.5e0"),
+    "QUANTILE_CONT": lambda call: _quantile(call, call.texts[1]),
+    "MIN": _minimum,
+    "MAX": _maximum,
+    "ANY_VALUE": _minimum,
+    "VAR_SAMP": _variance("if(w.1 > 1, w.3 / (w.1 - 1), NULL)"),
+    "VAR_POP": _variance("if(w.1 > 1, w.3 / w.1, 0e0)"),
+    "STDDEV_SAMP": _variance("if(w.1 > 1, sqrt(w.3 / (w.1 - 1)), NULL)"),
+    "STDDEV_POP": _variance("if(w.1 > 1, sqrt(w.3 / w.1), 0e0)"),
+    "BOOL_AND": _boolean("minOrNull"),
+    "BOOL_OR": _boolean("maxOrNull"),
     "STRING_AGG": _string_agg,
-    "ARG_MIN": _extreme(least=True),
-    "ARG_MAX": _extreme(least=False),
+    "ARG_MIN": _at_extreme("Min"),
+    "ARG_MAX": _at_extreme("Max"),
     **{name: _whole_window(name) for name in ("ROW_NUMBER", "RANK", "DENSE_RANK")},
     **{name: _window(name.lower()) for name in ("PERCENT_RANK", "CUME_DIST")},
     "NTILE": _ntile,
     "LAG": _shifted("lag"),
     "LEAD": _shifted("lead"),
-    **{name: _placed(name.lower()) for name in ("FIRST_VALUE", "LAST_VALUE", "NTH_VALUE")},
+    **{name: _value_at(name.lower()) for name in ("FIRST_VALUE", "LAST_VALUE", "NTH_VALUE")},
 }

@@ -1,14 +1,16 @@
-"""Dates and timestamps: their parts, their distances, and what is added to them.
+"""Dates and timestamps: parts, differences, shifts and formats.
 
-A timestamp is computed with as the number of microseconds since 1970, a date as a number of days. What comes out before
-the year 1 or after 9999 is NULL: ClickHouse has no dates there, and would give the nearest one that it has.
+Timestamps are computed as microseconds since 1970 and dates as days. Results before the year 1 or after 9999 are NULL:
+ClickHouse would clamp them to its own range. Formats are constants with a checked list of directives (`plan.formats`).
 """
 
-from collections.abc import Sequence
-from datetime import UTC, date, datetime
+import re
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 
 from hedgerow.dialects.base import FIRST, LAST
-from hedgerow.dialects.clickhouse.spelling import Writer, let
+from hedgerow.dialects.clickhouse.numbers import half_away
+from hedgerow.dialects.clickhouse.spelling import SPACE, Writer, let, number_of, quoted
 from hedgerow.expressions.nodes import Call, Expr, Literal
 from hedgerow.expressions.types import Type
 
@@ -22,17 +24,15 @@ MICRO = {
 MONTHS = {"year": 12, "quarter": 3, "month": 1}
 DAY = MICRO["day"]
 MONDAY = 3 * DAY
-"""1970 began on a Thursday, three days after a Monday."""
+"""1970-01-01 was a Thursday, three days after a Monday."""
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 DAY_OF_YEAR = "(toInt64({d}) - toInt64(makeDate32(toYear({d}), 1, 1)) + 1)"
-"""`toDayOfYear` errs on the last day of 2299 (26.9)."""
+"""`toDayOfYear` is wrong on the last day of 2299 (ClickHouse 26.9)."""
 
 YEARS = (1, 9999)
-MOST = 2**31 - 1
-"""How many of a unit can be added, as in DuckDB."""
-
-DAYS = ((date.min - EPOCH.date()).days, (date.max - EPOCH.date()).days)
+MAX_SHIFT = 2**31 - 1
+"""Maximum number of units that can be added, as in DuckDB."""
 
 
 def _micros(value: datetime) -> int:
@@ -56,34 +56,29 @@ def micros(text: str, expr: Expr) -> str:
 
 
 def day(text: str, expr: Expr) -> str:
-    """The date."""
+    """The date of a date or timestamp."""
     return f"toDate32({text})" if expr.type is Type.DATE else f"toDate32({timestamp(text)})"
 
 
-def moment(number: str) -> str:
-    """The timestamp of a number of microseconds (of 128 bits, perhaps); NULL outside the years that there are."""
+def from_micros(number: str) -> str:
+    """The timestamp of microseconds since 1970 (in 64 or 128 bits); NULL outside the years 1 to 9999."""
     return let(f"if(m BETWEEN {ENDS[0]} AND {ENDS[1]}, fromUnixTimestamp64Micro(toInt64(m), 'UTC'), NULL)", m=number)
 
 
-def from_day(number: str) -> str:
-    """The date of a number of days."""
-    return let(f"if(n BETWEEN {DAYS[0]} AND {DAYS[1]}, toDate32(toInt32(n)), NULL)", n=number)
-
-
 def floored(number: str, width: int) -> str:
-    """How many widths a number is from zero, downwards."""
+    """A number divided by a width, rounded down."""
     return f"intDiv({number} - positiveModulo({number}, {width}), {width})"
 
 
 def month_number(name: str) -> str:
-    """Months since the year 0 of a date."""
+    """Months since the year 0."""
     return f"(toInt64(toYear({name})) * 12 + toMonth({name}) - 1)"
 
 
 def first_of(number: str) -> str:
-    """The first moment of a month, by its number; NULL outside the years that there are."""
-    made = "toDateTime64(makeDate32(toInt32(intDiv(n, 12)), toInt32(n % 12) + 1, 1), 6, 'UTC')"
-    return let(f"if(n BETWEEN {YEARS[0] * 12} AND {YEARS[1] * 12 + 11}, {made}, NULL)", n=number)
+    """The start of a month, by its number; NULL outside the years 1 to 9999."""
+    start = "toDateTime64(makeDate32(toInt32(intDiv(n, 12)), toInt32(n % 12) + 1, 1), 6, 'UTC')"
+    return let(f"if(n BETWEEN {YEARS[0] * 12} AND {YEARS[1] * 12 + 11}, {start}, NULL)", n=number)
 
 
 def _part(body: str) -> Writer:
@@ -97,7 +92,7 @@ def _time_part(body: str) -> Writer:
 
 
 def _within(width: int, step: int) -> Writer:
-    """How many steps since a width began."""
+    """Number of steps since the start of a width."""
     return _time_part(f"toInt64(intDiv(positiveModulo({{m}}, {width}), {step}))")
 
 
@@ -130,24 +125,24 @@ def _trunc(unit: str) -> Writer:
             return let(first_of(f"{number} - {number} % {width}"), d=day(texts[0], argument))
         shift = MONDAY if unit == "week" else 0
         back = f"m - toInt64(positiveModulo(m + {shift}, {MICRO[unit]}))"
-        return let(moment(back), m=micros(texts[0], argument))
+        return let(from_micros(back), m=micros(texts[0], argument))
 
     return write
 
 
 def _both(expr: Call, texts: Sequence[str]) -> dict[str, str]:
-    """The two moments in microseconds."""
+    """Both timestamps in microseconds."""
     pairs = zip("ab", texts, expr.arguments, strict=True)
     return {name: micros(text, argument) for name, text, argument in pairs}
 
 
 def _days(expr: Call, texts: Sequence[str]) -> dict[str, str]:
-    """The two dates."""
+    """Both dates."""
     return {name: day(text, argument) for name, text, argument in zip("de", texts, expr.arguments, strict=True)}
 
 
 def _difference(unit: str) -> Writer:
-    """How many units begin between two moments; weeks are seven days each, wherever they begin."""
+    """Number of unit boundaries between two timestamps; for weeks, of midnights divided by seven."""
 
     def write(expr: Call, texts: Sequence[str]) -> str:
         if unit in MONTHS:
@@ -161,7 +156,7 @@ def _difference(unit: str) -> Writer:
 
 
 def _elapsed(unit: str) -> Writer:
-    """How many units fit between two moments."""
+    """Number of full units between two timestamps."""
 
     def write(expr: Call, texts: Sequence[str]) -> str:
         if unit in MONTHS:
@@ -172,9 +167,9 @@ def _elapsed(unit: str) -> Writer:
 
 
 def _months(texts: Sequence[str], *, last_day: bool) -> str:
-    """Full months from the first moment to the second; below zero, if it is the other way round.
+    """Full months from the first timestamp to the second; negative if the second is earlier.
 
-    With `last_day`, the last day of a month counts as that day of every longer one.
+    With `last_day`, the last day of a shorter month completes the month.
     """
     number = {name: month_number(f"toDate32({name})") for name in "xy"}
     dates = {name: f"toDayOfMonth(toDate32({name}))" for name in "xy"}
@@ -189,13 +184,13 @@ def _months(texts: Sequence[str], *, last_day: bool) -> str:
 
 
 def _shift(unit: str) -> Writer:
-    """So many units later."""
+    """A timestamp shifted by a number of units."""
 
     def write(expr: Call, texts: Sequence[str]) -> str:
-        count = f"if({texts[1]} BETWEEN -{MOST} AND {MOST}, toInt64({texts[1]}), NULL)"
+        count = f"if({texts[1]} BETWEEN -{MAX_SHIFT} AND {MAX_SHIFT}, toInt64({texts[1]}), NULL)"
         start = micros(texts[0], expr.arguments[0])
         if unit not in MONTHS:
-            return moment(f"toInt128({start}) + toInt128({count}) * {MICRO[unit]}")
+            return from_micros(f"toInt128({start}) + toInt128({count}) * {MICRO[unit]}")
         last = "toDayOfMonth(toLastDayOfMonth(toDate32(f)))"
         later = let(
             f"fromUnixTimestamp64Micro(toUnixTimestamp64Micro(f) + (least(toDayOfMonth(d), {last}) - 1) * {DAY} "
@@ -219,7 +214,7 @@ def _bucket(unit: str) -> Writer:
             return _bucket_of_months(texts[0], expr.arguments[0], width * MONTHS[unit], origin)
         start, size = _micros(origin), width * MICRO[unit]
         since = f"(m - toInt128({start}))"
-        body = moment(f"m - positiveModulo({since}, toInt128({size}))")
+        body = from_micros(f"m - positiveModulo({since}, toInt128({size}))")
         return let(body, m=f"toInt128({micros(texts[0], expr.arguments[0])})")
 
     return write
@@ -232,14 +227,14 @@ def _bucket_of_months(text: str, expr: Expr, width: int, origin: datetime) -> st
 
 
 def _make_date(_: Call, texts: Sequence[str]) -> str:
-    return let(made_date("y", "m", "d"), **dict(zip("ymd", (f"toInt64({text})" for text in texts), strict=True)))
+    return let(date_or_null("y", "m", "d"), **dict(zip("ymd", (f"toInt64({text})" for text in texts), strict=True)))
 
 
-def made_date(year: str, month: str, day_: str) -> str:
-    """The date of three whole numbers; NULL where there is none."""
+def date_or_null(year: str, month: str, day_: str) -> str:
+    """The date of year, month and day; NULL if there is none."""
     inside = f"{year} BETWEEN {YEARS[0]} AND {YEARS[1]} AND {month} BETWEEN 1 AND 12 AND {day_} BETWEEN 1 AND 31"
-    made = f"makeDate32(toInt32({year}), toInt32({month}), toInt32({day_}))"
-    return f"if({inside} AND toDayOfMonth({made}) = {day_}, {made}, NULL)"
+    date = f"makeDate32(toInt32({year}), toInt32({month}), toInt32({day_}))"
+    return f"if({inside} AND toDayOfMonth({date}) = {day_}, {date}, NULL)"
 
 
 def _last_day(expr: Call, texts: Sequence[str]) -> str:
@@ -247,7 +242,7 @@ def _last_day(expr: Call, texts: Sequence[str]) -> str:
 
 
 def _from_epoch(_: Call, texts: Sequence[str]) -> str:
-    return moment(f"accurateCastOrNull(roundBankers(toFloat64({texts[0]}) * 1e6), 'Int64')")
+    return from_micros(f"accurateCastOrNull(roundBankers(toFloat64({texts[0]}) * 1e6), 'Int64')")
 
 
 WRITERS: dict[str, Writer] = {
@@ -266,4 +261,184 @@ WRITERS: dict[str, Writer] = {
     "seconds": _time_part("(toFloat64(positiveModulo({m}, 60000000)) / 1e6)"),
     "from_epoch": _from_epoch,
     "week_from_sunday": _part("toInt64(intDiv(" + DAY_OF_YEAR + " + 6 - toDayOfWeek({d}) % 7, 7))"),
+}
+
+
+MONTH_NAMES = (
+    *("January", "February", "March", "April", "May", "June", "July"),
+    *("August", "September", "October", "November", "December"),
+)
+WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+PIECE = re.compile(r"%(-?.)|([ \t\n\v\f\r]+)|([^%\s]+)", re.DOTALL)
+SPACES = SPACE.replace("*", "+")
+
+
+def _named(names: Sequence[str], index: str) -> str:
+    listed = ", ".join(quoted(name) for name in names)
+    return f"[{listed}][{index}]"
+
+
+def _steps_within(width: int, step: int) -> str:
+    return f"intDiv(positiveModulo(m, {width}), {step})"
+
+
+DIRECTIVES: Mapping[str, tuple[str, int]] = {
+    "d": ("toDayOfMonth(d)", 2),
+    "m": ("toMonth(d)", 2),
+    "y": ("toYear(d) % 100", 2),
+    "Y": ("toYear(d)", 4),
+    "j": (DAY_OF_YEAR.format(d="d"), 3),
+    "H": (_steps_within(DAY, MICRO["hour"]), 2),
+    "I": (f"({_steps_within(DAY, MICRO['hour'])} + 11) % 12 + 1", 2),
+    "M": (_steps_within(MICRO["hour"], MICRO["minute"]), 2),
+    "S": (_steps_within(MICRO["minute"], MICRO["second"]), 2),
+    "U": (f"intDiv({DAY_OF_YEAR.format(d='d')} + 6 - toDayOfWeek(d) % 7, 7)", 2),
+    "W": (f"intDiv({DAY_OF_YEAR.format(d='d')} + 6 - (toDayOfWeek(d) + 6) % 7, 7)", 2),
+    "V": ("toISOWeek(d)", 2),
+    "G": ("toISOYear(d)", 4),
+    "w": ("toDayOfWeek(d) % 7", 1),
+    "u": ("toDayOfWeek(d)", 1),
+}
+"""Directives that write a number, with its minimum number of digits."""
+
+WORDS_OF: Mapping[str, str] = {
+    "a": f"substring({_named(WEEKDAYS, 'toDayOfWeek(d)')}, 1, 3)",
+    "A": _named(WEEKDAYS, "toDayOfWeek(d)"),
+    "b": f"substring({_named(MONTH_NAMES, 'toMonth(d)')}, 1, 3)",
+    "B": _named(MONTH_NAMES, "toMonth(d)"),
+    "p": f"if(positiveModulo(m, {DAY}) < {DAY // 2}, 'AM', 'PM')",
+    "%": "'%'",
+}
+
+
+def _format(expr: Call, texts: Sequence[str]) -> str | None:
+    given = expr.arguments[1]
+    if not isinstance(given, Literal) or not isinstance(given.value, str):
+        return None
+    parts = [_written(match) for match in PIECE.finditer(given.value)]
+    return _of_timestamp(f"concat({', '.join([*parts, quoted('')])}, '')", texts[0])
+
+
+def _written(match: re.Match[str]) -> str:
+    directive = match[1]
+    if directive is None:
+        return quoted(match[0])
+    if directive in WORDS_OF:
+        return WORDS_OF[directive]
+    value, digits = DIRECTIVES[directive.removeprefix("-")]
+    text = f"toString({value})"
+    return text if directive.startswith("-") or digits == 1 else f"leftPad({text}, {digits}, '0')"
+
+
+def _of_timestamp(body: str, text: str) -> str:
+    """`body` of the date `d` and the microseconds `m`; NULL for NULL."""
+    inner = let(body, d="toDate32(assumeNotNull(t))", m="toUnixTimestamp64Micro(assumeNotNull(t))")
+    return let(f"if(isNull(t), NULL, {inner})", t=timestamp(text))
+
+
+WIDTHS = {"Y": 4, "j": 3, **dict.fromkeys("dmyHIMS", 2)}
+BOUNDS = {"d": (1, 31), "m": (1, 12), "j": (1, 366), "H": (0, 23), "I": (1, 12), "M": (0, 59), "S": (0, 59)}
+WORDS = {"b": [name[:3] for name in MONTH_NAMES], "B": list(MONTH_NAMES), "p": ["AM", "PM"]}
+
+
+def _read_format(expr: Call, texts: Sequence[str]) -> str | None:
+    given = expr.arguments[1]
+    if not isinstance(given, Literal) or not isinstance(given.value, str) or not given.value:
+        return None
+    pattern, slots = _pattern(given.value)
+    groups = f"extractGroups(assumeNotNull(s), {quoted(pattern)})"
+    body = let(f"if(empty(g), NULL, {_timestamp_of(slots)})", g=groups)
+    return let(f"if(isNull(s), NULL, {body})", s=texts[0])
+
+
+def _pattern(text: str) -> tuple[str, list[str]]:
+    """Return a regular expression with a group for each directive, and the directives.
+
+    Numbers are greedy, so a number followed by a digit must have its full width.
+    """
+    pieces = list(PIECE.finditer(text))
+    pattern, slots = f"^{SPACE}", list[str]()
+    if pieces and pieces[0][2]:
+        return "^[^\\s\\S]()", []
+    for at, match in enumerate(pieces):
+        directive = (match[1] or "").removeprefix("-")
+        if not directive or directive == "%":
+            pattern += SPACES if match[2] else re.escape(match[3] or "%")
+            continue
+        slots.append(directive)
+        if directive in WORDS:
+            pattern += f"((?i:{'|'.join(WORDS[directive])}))"
+        else:
+            followed = at + 1 < len(pieces) and _begins_with_digit(pieces[at + 1])
+            pattern += f"([0-9]{{{WIDTHS[directive]}}})" if followed else f"([0-9]{{1,{WIDTHS[directive]}}})"
+    return f"{pattern}{SPACE}$" if slots else f"{pattern}(){SPACE}$", slots
+
+
+def _begins_with_digit(match: re.Match[str]) -> bool:
+    directive = (match[1] or "").removeprefix("-")
+    return directive in WIDTHS or (match[3] or "")[:1].isdigit()
+
+
+def _timestamp_of(slots: Sequence[str]) -> str:
+    """The timestamp of the groups; of two groups for the same field, the last one counts."""
+    last = {slot: f"g[{at}]" for at, slot in enumerate(slots, 1)}
+    index = {slot: at for at, slot in enumerate(slots)}
+    checks = [
+        f"{number_of(f'g[{at}]')} BETWEEN {BOUNDS[slot][0]} AND {BOUNDS[slot][1]}"
+        for at, slot in enumerate(slots, 1)
+        if slot in BOUNDS
+    ]
+    year = _latest(last, index, {"Y": number_of(last.get("Y", "''")), "y": _century(last.get("y", "''"))}, "1900")
+    month = _latest(
+        last, index, {"m": number_of(last.get("m", "''")), **{b: _month(last.get(b, "''"), b) for b in "bB"}}, "1"
+    )
+    by_year_day = "j" in last and not {"m", "d", "b", "B"} & {*last}
+    parts = {"y": year, "k": month, "d": number_of(last["d"]) if "d" in last else "1"}
+    days = f"toInt64({date_or_null('y', 'k', 'd')})" + (f" + {number_of(last['j'])} - 1" if by_year_day else "")
+    hour = _latest(last, index, {slot: number_of(last.get(slot, "''")) for slot in "HI"}, "0")
+    if "p" in last:
+        checks.append(f"{hour} <= 12")
+        hour = f"({hour} % 12 + if(lower({last['p']}) = 'pm', 12, 0))"
+    minute, second = (number_of(last[slot]) if slot in last else "0" for slot in "MS")
+    time = f"toInt64({hour}) * {MICRO['hour']} + {minute} * {MICRO['minute']} + {second} * {MICRO['second']}"
+    value = from_micros(f"{let(days, **{name: f'toInt64({value})' for name, value in parts.items()})} * {DAY} + {time}")
+    return f"if({' AND '.join(checks)}, {value}, NULL)" if checks else value
+
+
+def _latest(last: Mapping[str, str], index: Mapping[str, int], values: Mapping[str, str], otherwise: str) -> str:
+    given = [slot for slot in values if slot in last]
+    return values[max(given, key=index.__getitem__)] if given else otherwise
+
+
+def _century(group: str) -> str:
+    return f"({number_of(group)} + if({number_of(group)} < 69, 2000, 1900))"
+
+
+def _month(group: str, directive: str) -> str:
+    listed = ", ".join(quoted(name.lower()) for name in WORDS[directive])
+    return f"indexOf([{listed}], lower({group}))"
+
+
+def _make_timestamp(_: Call, texts: Sequence[str]) -> str:
+    """MAKE_TIMESTAMP. Seconds can be 60 and are rounded to microseconds; midnight can be 24:00."""
+    year, month, day, hour, minute = (f"accurateCastOrNull({text}, 'Int32')" for text in texts[:5])
+    seconds = "w BETWEEN 0 AND 60 AND f BETWEEN 0 AND 1000000 AND w * 1000000 + f < 61000000"
+    inside = f"h BETWEEN 0 AND 23 AND i BETWEEN 0 AND 59 AND {seconds}"
+    midnight = "h = 24 AND i = 0 AND w = 0 AND f = 0"
+    days = f"toInt64({date_or_null('y', 'm', 'd')})"
+    time = f"toInt64(h) * {MICRO['hour']} + toInt64(i) * {MICRO['minute']} + w * {MICRO['second']} + f"
+    body = f"if(({inside}) OR ({midnight}), {from_micros(f'{days} * {DAY} + {time}')}, NULL)"
+    names = {name: name for name in "ymdhi"}
+    fraction = "accurateCastOrNull(r, 'Int64')"
+    parts = let(body, w="accurateCastOrNull(trunc(s), 'Int64')", f=fraction, **names)
+    rounded = let(parts, s="s", r=half_away("((s - trunc(s)) * 1e6)"), **names)
+    return let(rounded, y=year, m=month, d=day, h=hour, i=minute, s=f"toFloat64({texts[5]})")
+
+
+FORMATS: dict[str, Writer] = {
+    "format_time": _format,
+    "read_time": _read_format,
+    "month_name": lambda _, texts: _of_timestamp(WORDS_OF["B"], texts[0]),
+    "day_name": lambda _, texts: _of_timestamp(WORDS_OF["A"], texts[0]),
+    "make_timestamp": _make_timestamp,
 }

@@ -1,4 +1,4 @@
-"""How Spark SQL writes things down."""
+"""Spark SQL: one file of the allow-list for each kind of function."""
 
 from hedgerow.dialects.spark.dialect import KEPT, SPARK, VIEW, SparkDialect
 

@@ -1,15 +1,15 @@
-"""CAST: what cannot be read is NULL.
+"""CAST. Text that cannot be parsed becomes NULL.
 
-Text is read as DuckDB reads it, but for numbers in hexadecimal or binary, words for dates (`epoch`, `infinity`), years
-of one digit or of more than four, and the hour 24.
+Text is parsed as in DuckDB, except for hexadecimal and binary numbers, words for dates (`epoch`, `infinity`), years of
+one digit or more than four, and the hour 24.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 from hedgerow.dialects.base import Dialect
-from hedgerow.dialects.spark.spelling import double, moment_of_date, quoted, real, rounded, whole
-from hedgerow.expressions.nodes import Call, Column, Expr
+from hedgerow.dialects.spark.spelling import Typed, bigint, double, midnight, quoted, real, rounded
+from hedgerow.expressions.nodes import Column, Expr
 from hedgerow.expressions.types import Type
 
 SPACE = "[\\x09-\\x0D ]"
@@ -24,7 +24,7 @@ DAY = "([0-9]{2,4})([-/ \\\\])([0-9]{1,2})\\2([0-9]{1,2})"
 CLOCK = "([0-9]{1,2}:[0-9]{1,2}(?::[0-9]{1,2}(?:\\.[0-9]{0,6})?+)?+)[0-9]*+"
 ZONE = "(?:Z| ?+[+-][0-9]{2}(?::?+[0-9]{2})?+| UTC)?+"
 DATE = f"\\A{SPACE}*+{DAY}{SPACE}*+\\z"
-MOMENT = f"\\A{SPACE}*+{DAY}(?:(?:T| ++){CLOCK}{ZONE}{SPACE}*+)?\\z"
+TIMESTAMP = f"\\A{SPACE}*+{DAY}(?:(?:T| ++){CLOCK}{ZONE}{SPACE}*+)?\\z"
 TRUE, FALSE = ("true", "t", "1", "yes", "y"), ("false", "f", "0", "no", "n")
 NAMES = {
     Type.BOOLEAN: "BOOLEAN",
@@ -36,13 +36,13 @@ NAMES = {
 }
 
 
-def casts(dialect: Dialect) -> Mapping[str, Callable[[Call, Sequence[str]], str]]:
-    """One for each type but TIME, which Spark does not store."""
+def casts(dialect: Dialect) -> Mapping[str, Typed]:
+    """Return the casts to every type except TIME, which Spark does not store."""
 
-    def to(target: Type) -> Callable[[Call, Sequence[str]], str]:
+    def to(target: Type) -> Typed:
         return lambda call, texts: _cast(call.arguments[0], texts[0], target, dialect)
 
-    return {f"{who}_{kind.value}": to(kind) for kind in NAMES for who in ("cast", "imposed")}
+    return {f"{prefix}_{kind.value}": to(kind) for kind in NAMES for prefix in ("cast", "imposed")}
 
 
 def _cast(expr: Expr, text: str, target: Type, dialect: Dialect) -> str:
@@ -54,7 +54,7 @@ def _cast(expr: Expr, text: str, target: Type, dialect: Dialect) -> str:
     if (expr.type, target) == (Type.DECIMAL, Type.TEXT):
         return _decimal_text(expr, text)
     if (expr.type, target) == (Type.FLOAT, Type.TEXT):
-        raise dialect.lacks("a number with a floating point as text")
+        raise dialect.lacks("a cast of a DOUBLE to text")
     return f"CAST(NULL AS {NAMES[target]})"
 
 
@@ -63,24 +63,24 @@ def _cleaned(text: str) -> str:
 
 
 def _decimal_text(expr: Expr, text: str) -> str:
-    """All digits after the point. Beyond six of them, Spark writes small numbers with an exponent."""
-    found = re.search(r",\s*(\d+)\s*\)", expr.native) if isinstance(expr, Column) else None
-    scale = int(found.group(1)) if found else 0
+    """A decimal with all its digits. Beyond a scale of six, Spark writes small numbers with an exponent."""
+    size = re.search(r",\s*(\d+)\s*\)", expr.native) if isinstance(expr, Column) else None
+    scale = int(size[1]) if size else 0
     if scale <= 6:
         return f"CAST({text} AS STRING)"
-    size, sign = f"abs({text})", f"CASE WHEN {text} < 0 THEN '-' ELSE '' END"
-    after = f"lpad(CAST(CAST(({size} % 1) * 1{'0' * scale}BD AS DECIMAL({scale}, 0)) AS STRING), {scale}, '0')"
-    return f"concat({sign}, CAST(floor({size}) AS STRING), '.', {after})"
+    absolute, sign = f"abs({text})", f"CASE WHEN {text} < 0 THEN '-' ELSE '' END"
+    after = f"lpad(CAST(CAST(({absolute} % 1) * 1{'0' * scale}BD AS DECIMAL({scale}, 0)) AS STRING), {scale}, '0')"
+    return f"concat({sign}, CAST(floor({absolute}) AS STRING), '.', {after})"
 
 
-def _rounded_whole(text: str) -> str:
-    """Halves to the even neighbour."""
+def _rounded_integer(text: str) -> str:
+    """Round a double to an integer, halves to even."""
     inside = f"rint({text}) >= {real(-(2.0**63))} AND rint({text}) < {real(2.0**63)}"
     return f"CAST(CASE WHEN {inside} THEN rint({text}) END AS BIGINT)"
 
 
-def _read_whole(text: str) -> str:
-    """Halves away from zero."""
+def _read_integer(text: str) -> str:
+    """Read an integer, rounded halves away from zero."""
     exact = f"try_cast(CASE WHEN {text} RLIKE {IS_NUMBER} THEN {_cleaned(text)} END AS DECIMAL(38, 18))"
     return f"try_cast({rounded(exact)} AS BIGINT)"
 
@@ -90,20 +90,20 @@ def _read_boolean(text: str) -> str:
     return f"CASE WHEN lower({text}) IN ({yes}) THEN TRUE WHEN lower({text}) IN ({no}) THEN FALSE END"
 
 
-def _read_moment(text: str) -> str:
-    read = f"regexp_replace({text}, {quoted(MOMENT)}, {quoted('00$1-$3-$4 $5')})"
-    return f"try_cast(CASE WHEN {text} RLIKE {quoted(MOMENT)} THEN {read} END AS TIMESTAMP_NTZ)"
+def _read_timestamp(text: str) -> str:
+    read = f"regexp_replace({text}, {quoted(TIMESTAMP)}, {quoted('00$1-$3-$4 $5')})"
+    return f"try_cast(CASE WHEN {text} RLIKE {quoted(TIMESTAMP)} THEN {read} END AS TIMESTAMP_NTZ)"
 
 
 def _read_date(text: str) -> str:
-    """A date, or a timestamp without its time."""
+    """Read a date, or that of a timestamp."""
     read = f"regexp_replace({text}, {quoted(DATE)}, {quoted('00$1-$3-$4')})"
     alone = f"try_cast(CASE WHEN {text} RLIKE {quoted(DATE)} THEN {read} END AS DATE)"
-    return f"COALESCE({alone}, CAST({_read_moment(text)} AS DATE))"
+    return f"COALESCE({alone}, CAST({_read_timestamp(text)} AS DATE))"
 
 
 def _years(text: str, day: str, rest: str) -> str:
-    """Dates as ISO writes them, and beyond the year 9999 without a sign."""
+    """ISO 8601, without a plus sign beyond the year 9999."""
     return f"CASE WHEN year({day}) BETWEEN 1 AND 9999 THEN CAST({text} AS STRING) ELSE {rest} END"
 
 
@@ -112,7 +112,7 @@ def date_text(text: str) -> str:
     return _years(text, text, f"replace(CAST({text} AS STRING), '+', '')")
 
 
-def _moment_text(text: str) -> str:
+def _timestamp_text(text: str) -> str:
     return _years(text, f"CAST({text} AS DATE)", f"replace(CAST({text} AS STRING), '+', '')")
 
 
@@ -123,10 +123,10 @@ def _is_not_zero(text: str) -> str:
 WRITERS: Mapping[tuple[Type, Type], Callable[[str], str]] = {
     **dict.fromkeys(((kind, Type.BOOLEAN) for kind in (Type.INTEGER, Type.FLOAT, Type.DECIMAL)), _is_not_zero),
     (Type.TEXT, Type.BOOLEAN): _read_boolean,
-    **dict.fromkeys(((kind, Type.INTEGER) for kind in (Type.INTEGER, Type.BOOLEAN)), whole),
-    (Type.FLOAT, Type.INTEGER): _rounded_whole,
+    **dict.fromkeys(((kind, Type.INTEGER) for kind in (Type.INTEGER, Type.BOOLEAN)), bigint),
+    (Type.FLOAT, Type.INTEGER): _rounded_integer,
     (Type.DECIMAL, Type.INTEGER): lambda text: f"try_cast({rounded(text)} AS BIGINT)",
-    (Type.TEXT, Type.INTEGER): _read_whole,
+    (Type.TEXT, Type.INTEGER): _read_integer,
     **dict.fromkeys(((kind, Type.FLOAT) for kind in (Type.INTEGER, Type.DECIMAL, Type.BOOLEAN)), double),
     (Type.TEXT, Type.FLOAT): lambda text: (
         f"try_cast(CASE WHEN {text} RLIKE {IS_DOUBLE} THEN {_cleaned(text)} END AS DOUBLE)"
@@ -135,9 +135,9 @@ WRITERS: Mapping[tuple[Type, Type], Callable[[str], str]] = {
         ((kind, Type.TEXT) for kind in (Type.INTEGER, Type.BOOLEAN)), lambda text: f"CAST({text} AS STRING)"
     ),
     (Type.DATE, Type.TEXT): date_text,
-    (Type.TIMESTAMP, Type.TEXT): _moment_text,
+    (Type.TIMESTAMP, Type.TEXT): _timestamp_text,
     (Type.TIMESTAMP, Type.DATE): lambda text: f"CAST({text} AS DATE)",
     (Type.TEXT, Type.DATE): _read_date,
-    (Type.DATE, Type.TIMESTAMP): moment_of_date,
-    (Type.TEXT, Type.TIMESTAMP): _read_moment,
+    (Type.DATE, Type.TIMESTAMP): midnight,
+    (Type.TEXT, Type.TIMESTAMP): _read_timestamp,
 }

@@ -9,12 +9,11 @@ from functools import cached_property
 from hedgerow.dialects.base import Dialect, SummaryCall, Template, shift_of
 from hedgerow.dialects.spark import spelling
 from hedgerow.dialects.spark.casts import casts, date_text
-from hedgerow.dialects.spark.formats import format_time, read_time
 from hedgerow.dialects.spark.numbers import NUMBERS, TYPED_NUMBERS
-from hedgerow.dialects.spark.patterns import patterns
+from hedgerow.dialects.spark.spelling import Typed
 from hedgerow.dialects.spark.summaries import summaries, total
-from hedgerow.dialects.spark.texts import TEXTS, TYPED_TEXTS
-from hedgerow.dialects.spark.times import TIMES
+from hedgerow.dialects.spark.texts import TEXTS, TYPED_TEXTS, patterns
+from hedgerow.dialects.spark.times import TIMES, format_time, read_time
 from hedgerow.expressions.nodes import Call, Column, Constant, Expr
 from hedgerow.expressions.table_names import parts_of
 from hedgerow.expressions.types import Type
@@ -22,7 +21,7 @@ from hedgerow.expressions.types import Type
 VIEW, KEPT = "CREATE TEMPORARY VIEW", "CACHE LAZY TABLE"
 WIDE = re.compile(r"DECIMAL\((\d+),0\)")
 INSTANT = "TIMESTAMP_LTZ"
-"""The native type of points in time."""
+"""Native type of timestamps with a time zone."""
 
 TIME = "the type TIME (times of day)"
 
@@ -33,12 +32,10 @@ NUMERAL = re.compile(r"\(?-?\d+L?\)?")
 
 
 class SparkDialect(Dialect):
-    """Spark SQL.
+    """Spark SQL. `temporary` holds the names of temporary views.
 
-    `temporary` are the names of temporary views.
-
-    Privacy: every spelling gives the same under every setting of a session that was handed in: ANSI mode, time zone,
-    escapes in strings, positions in GROUP BY.
+    Privacy: a statement gives the same result under every setting of the user's session: ANSI mode, time zone, escapes
+    in strings, positions in GROUP BY.
     """
 
     name = "spark"
@@ -53,8 +50,8 @@ class SparkDialect(Dialect):
     functions: Mapping[str, Template] = {**NUMBERS, **TEXTS}
 
     @cached_property
-    def _typed(self) -> Mapping[str, Callable[[Call, Sequence[str]], str]]:
-        """Functions that depend on the types of their arguments, or on constants among them."""
+    def _typed(self) -> Mapping[str, Typed]:
+        """Functions that depend on the types or the constants of their arguments."""
         named = {"format_time": format_time(self), "read_time": read_time(self), "cast_time": self._no_time}
         return {**TYPED_NUMBERS, **TYPED_TEXTS, **TIMES, **named, **casts(self), **patterns(self)}
 
@@ -65,44 +62,44 @@ class SparkDialect(Dialect):
     # Names and constants
 
     def table(self, name: str) -> str:
-        """By its full name; a temporary view has none."""
+        """A table by its full name; temporary views have a plain one."""
         return self.identifier(*parts_of(name)) if name in self.temporary else super().table(name)
 
     def identifier(self, name: str) -> str:
-        """In backquotes. Spark puts the values of variables in place of `${…}`, wherever it stands."""
+        """A name in backticks. Spark substitutes variables for `${…}` everywhere, even in names."""
         if "${" in name or "\n" in name:
-            raise self.lacks("a name with ${ or a line break in it")
+            raise self.lacks("a name that contains ${ or a line break")
         return "`" + name.replace("`", "``") + "`"
 
     def constant(self, value: Constant) -> str:
-        """Whole numbers say how wide they are."""
+        """A constant; integers have a suffix for their width."""
         if isinstance(value, int) and not isinstance(value, bool):
             return spelling.integer(value)
         return super().constant(value)
 
     def real(self, value: float) -> str:
-        """With the suffix of doubles."""
+        """A double, with its suffix."""
         return spelling.real(value)
 
     def decimal(self, value: Decimal) -> str:
-        """With the suffix of decimals."""
+        """A decimal, with its suffix."""
         return f"({value:f}BD)"
 
     def string(self, value: str) -> str:
-        """In hexadecimal where a setting could change what it means."""
+        """A text, in hexadecimal where its meaning could depend on a setting."""
         return spelling.quoted(value)
 
     def timestamp(self, value: datetime) -> str:
-        """Without a time zone, whatever TIMESTAMP means in this session."""
+        """A timestamp without a time zone, whatever TIMESTAMP means in the session."""
         return f"TIMESTAMP_NTZ '{value.isoformat(sep=' ')}'"
 
-    def time(self, value: time) -> str:  # noqa: ARG002 - none is written
-        """Spark 4 has no type for times of day unless a setting says otherwise."""
+    def time(self, value: time) -> str:  # noqa: ARG002 - always refused
+        """Refuse times of day: Spark 4 has no such type by default."""
         raise self.lacks(TIME)
 
     # Expressions
 
-    def _no_time(self, expr: Call, texts: Sequence[str]) -> str:  # noqa: ARG002 - see above
+    def _no_time(self, expr: Call, texts: Sequence[str]) -> str:  # noqa: ARG002 - always refused
         raise self.lacks(TIME)
 
     def call(self, expr: Call, texts: Sequence[str]) -> str:
@@ -111,16 +108,16 @@ class SparkDialect(Dialect):
         return super().call(expr, texts) if typed is None else typed(expr, texts)
 
     def in_zone(self, expr: Call, text: str) -> str:
-        """By a function of one value: written out for every change of the offset, it would be too long to compile."""
+        """A timestamp in another zone. The value is bound to a lambda, as repeating it would be too long to compile."""
         value = expr.arguments[0]
         if isinstance(value, Column) and value.native == INSTANT:
-            text = spelling.moment_of_micros(f"unix_micros({text})")
+            text = spelling.from_micros(f"unix_micros({text})")
         if shift_of(expr).is_nothing:
             return text
         return f"element_at(transform(array({text}), z -> {super().in_zone(expr, 'z')}), 1)"
 
     def later(self, text: str, seconds: str) -> str:
-        """An interval."""
+        """A timestamp moved by an interval."""
         return f"({text} + INTERVAL '1' SECOND * {seconds})"
 
     def summary(self, call: SummaryCall) -> str:
@@ -129,27 +126,27 @@ class SparkDialect(Dialect):
         return super().summary(call) if written is None else written(call)
 
     def as_double(self, text: str, expr: Expr) -> str:
-        """Whole numbers of more than 64 bits are rounded half by half, as DuckDB does."""
-        found = WIDE.fullmatch(expr.native) if isinstance(expr, Column) else None
-        return spelling.wide_double(text) if found and int(found[1]) > 18 else spelling.double(text)
+        """A number as a double. Integers beyond 64 bits are converted in two halves, as in DuckDB."""
+        wide = WIDE.fullmatch(expr.native) if isinstance(expr, Column) else None
+        return spelling.wide_double(text) if wide and int(wide[1]) > 18 else spelling.double(text)
 
     def on_grid(self, text: str, offset: float, factor: float, low: int, high: int, *, nan: bool) -> str:
-        """See the base. Held first, and the floor taken then: Spark's FLOOR is a whole number, which overflows."""
+        """See the base class. Clamp before FLOOR, which returns a 64-bit integer and overflows."""
         steps = f"({text} - {self.real(offset)}) * {self.real(factor)} + 0.5D"
         held = f"LEAST(GREATEST({steps}, {self.real(float(low))}), {self.real(float(high))})"
-        there = f"{text} IS NOT NULL{f' AND NOT isnan({text})' if nan else ''}"
-        return f"CASE WHEN {there} THEN floor({held}) END"
+        present = f"{text} IS NOT NULL{f' AND NOT isnan({text})' if nan else ''}"
+        return f"CASE WHEN {present} THEN floor({held}) END"
 
     def one_zero(self, text: str) -> str:
-        """Whatever the width of the column."""
+        """A double in which zero has no sign, for columns of any width."""
         return f"({spelling.double(text)} + 0D)"
 
     def floor_divide(self, dividend: str, divisor: str) -> str:
-        """Whole division."""
+        """Integer division."""
         return f"({dividend} DIV {divisor})"
 
     def canonical(self, text: str, kind: Type) -> str:
-        """See the base."""
+        """See the base class."""
         if kind is Type.TEXT:
             return text
         if kind in {Type.FLOAT, Type.DECIMAL}:
@@ -165,48 +162,48 @@ class SparkDialect(Dialect):
         return f"CAST({text} AS STRING)"
 
     def same(self, left: str, right: str, kind: Type) -> str:  # noqa: ARG002 - all types are alike here
-        """One operator, on which Spark can join by hash."""
+        """Equality in which NULL equals NULL, which Spark can use for a hash join."""
         return f"{left} <=> {right}"
 
     # Aggregates
 
     def total(self, text: str) -> str:
-        """In three pieces of 64 bits each, which cannot overflow and are quick, put together as a decimal."""
+        """The sum of integers in three pieces of 64 bits, which cannot overflow, combined as a decimal."""
         return total(text)
 
     def total_over(self, text: str, window: str) -> str:
-        """As `total`."""
+        """`total` over the rows of a window."""
         return total(text, f" OVER ({window})")
 
     # Clauses
 
     def repartitioned(self, query: str) -> str:
-        """By a hint. Each task looks at each row whether it was cancelled; that of a scan looks once in 4096 rows."""
+        """Repartition by a hint. After a shuffle, tasks check for cancellation at every row; scans every 4096."""
         return f"SELECT /*+ REPARTITION({PARTITIONS}) */ * FROM ({query})"
 
     def step(self, name: str, query: str, *, once: bool) -> str:
-        """A view; or a table that is kept in memory: Spark would compute a step of WITH in each place that uses it."""
+        """A view, or a table cached in memory: Spark computes a step of WITH wherever it is used."""
         return f"{KEPT if once else VIEW} {name} AS {query}"
 
     def statement(self, steps: Sequence[str], query: str) -> str:
-        """WITH; or, where a step is kept, a script, one statement on each line.
+        """A statement with WITH or, if a step is cached, a script with one statement per line.
 
-        The backend runs it under names that no other statement has.
+        The backend runs the script with unique names for its views.
         """
         if any(step.startswith(KEPT) for step in steps):
             return ";\n".join([*steps, query])
         return super().statement([_in_with(step) for step in steps], query)
 
     def group_by(self, texts: Sequence[str]) -> str:
-        """By the expressions themselves: whether numbers are positions is a setting."""
+        """GROUP BY expressions: whether integers are positions depends on a setting."""
         return f" GROUP BY {', '.join(map(_no_position, texts))}" if texts else ""
 
     def grouping_sets(self, sets: Sequence[Sequence[str]]) -> str:
-        """As in the base, without positions."""
+        """GROUP BY GROUPING SETS, without positions."""
         return super().grouping_sets([[*map(_no_position, texts)] for texts in sets])
 
     def values(self, rows: Sequence[Sequence[str]], alias: str) -> str:
-        """VALUES."""
+        """Rows of constants as VALUES."""
         listed = ", ".join(f"({', '.join(row)})" for row in rows)
         return f"(VALUES {listed}) AS {alias}({', '.join(f'c{i}' for i in range(len(rows[0])))})"
 

@@ -3,18 +3,18 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from hedgerow.dialects.base import Template
-from hedgerow.dialects.spark.spelling import INFINITY, NAN, cut, double, floored, raised, real, rounded, whole
+from hedgerow.dialects.spark.spelling import INFINITY, NAN, Typed, bigint, cut, double, floored, raised, real, rounded
 from hedgerow.expressions.nodes import Call, Expr, Literal
 
 D0, D1 = double("{0}"), double("{1}")
-W0, W1 = whole("{0}"), whole("{1}")
+W0, W1 = bigint("{0}"), bigint("{1}")
 PRESENT = f"({D0} IS NOT NULL AND NOT isnan({D0}))"
 POSITIVE = f"CASE WHEN {D0} > 0D THEN {D0} END"
 WITHIN_ONE = f"CASE WHEN {D0} BETWEEN -1D AND 1D THEN {D0} END"
 
 
 def _extreme(name: str) -> Template:
-    """LEAST and GREATEST pass over NULL, as they should; but they want two values at least."""
+    """LEAST and GREATEST ignore NULL, as in DuckDB, but require two arguments."""
     return lambda texts: f"{name}({', '.join(texts)})" if len(texts) > 1 else texts[0]
 
 
@@ -47,7 +47,7 @@ NUMBERS: Mapping[str, Template] = {
     "add_whole": f"try_add({W0}, {W1})",
     "subtract_whole": f"try_subtract({W0}, {W1})",
     "multiply_whole": f"try_multiply({W0}, {W1})",
-    # Only the least number divided by minus one overflows.
+    # Only the smallest integer divided by -1 overflows.
     "divide_whole": f"CASE WHEN {W1} = -1L THEN try_subtract(0L, {W0}) ELSE {W0} DIV NULLIF(NULLIF({W1}, 0L), -1L) END",
     "remainder_whole": f"CASE WHEN {W1} = -1L THEN try_subtract(0L, {W0}) * 0L ELSE {W0} % NULLIF({W1}, 0L) END",
     "negate_whole": f"try_subtract(0L, {W0})",
@@ -67,7 +67,7 @@ NUMBERS: Mapping[str, Template] = {
     "greatest": _extreme("GREATEST"),
     "in": lambda texts: f"({texts[0]} IN ({', '.join(texts[1:])}))",
     "clip": f"CASE WHEN {PRESENT} THEN LEAST(GREATEST({D0}, {D1}), {double('{2}')}) END",
-    "clip_whole": f"CASE WHEN {{0}} IS NOT NULL THEN LEAST(GREATEST({W0}, {W1}), {whole('{2}')}) END",
+    "clip_whole": f"CASE WHEN {{0}} IS NOT NULL THEN LEAST(GREATEST({W0}, {W1}), {bigint('{2}')}) END",
     "indicator": "CAST({0} AS INT)",
     "same_text": "({0} = {1})",
     "one_spelling": f"CASE WHEN isnan({{0}}) THEN {NAN} ELSE {{0}} + 0D END",
@@ -79,7 +79,7 @@ NUMBERS: Mapping[str, Template] = {
     "ceil": raised(D0),
     "trunc": cut(D0),
     "sign": f"CASE WHEN {D0} > 0D THEN 1 WHEN {D0} < 0D THEN -1 WHEN {D0} = 0D THEN 0 END",
-    # One to any power is one, and so is minus one to an infinite one; Java says otherwise.
+    # 1 to any power, and -1 to an infinite power, are 1; Java returns NaN.
     "power": f"CASE WHEN {D1} IS NOT NULL AND ({D0} = 1D OR ({D0} = -1D AND abs({D1}) = {INFINITY})) THEN 1D "
     f"ELSE pow({D0}, {D1}) END",
     "atan2": f"atan2({D0}, {D1})",
@@ -96,14 +96,14 @@ Cut = Callable[[str], str]
 
 
 def _power_of_ten(places: Expr, text: str) -> str:
-    """Ten to the size of `places`, correctly rounded; they are held between -300 and 300."""
+    """Ten to the power of |places|, correctly rounded; at most 1e300."""
     if isinstance(places, Literal) and isinstance(places.value, int):
         return real(float(f"1e{min(abs(places.value), 300)}"))
     return f"CAST(concat('1e', CAST(LEAST(abs(GREATEST({text}, -300)), 300) AS STRING)) AS DOUBLE)"
 
 
 def _to_places(value: str, places: Expr, text: str, cut_off: Cut) -> str:
-    """A double cut to places after the point, or before it, by multiplying with a power of ten and dividing again."""
+    """Round a double to decimal places: multiply by a power of ten, round, divide; negative places the other way."""
     power = _power_of_ten(places, text)
     scaled = f"({value} * {power})"
     after = f"CASE WHEN abs({scaled}) < {INFINITY} THEN {cut_off(scaled)} / {power} ELSE {value} END"
@@ -129,14 +129,14 @@ def _fixed(call: Call, texts: Sequence[str]) -> str:
 
 def _width_bucket(_: Call, texts: Sequence[str]) -> str:
     value, low, high, bins = (double(text) for text in texts)
-    place = f"LEAST({floored(f'(({value} - {low}) / ({high} - {low}) * {bins})')}, {bins} - 1D)"
+    bin_index = f"LEAST({floored(f'(({value} - {low}) / ({high} - {low}) * {bins})')}, {bins} - 1D)"
     return (
         f"CASE WHEN isnan({value}) OR {value} IS NULL THEN NULL WHEN {value} < {low} THEN 0 "
-        f"WHEN {value} >= {high} THEN {whole(texts[3])} + 1 ELSE try_cast({place} AS BIGINT) + 1 END"
+        f"WHEN {value} >= {high} THEN {bigint(texts[3])} + 1 ELSE try_cast({bin_index} AS BIGINT) + 1 END"
     )
 
 
-TYPED_NUMBERS: Mapping[str, Callable[[Call, Sequence[str]], str]] = {
+TYPED_NUMBERS: Mapping[str, Typed] = {
     "round": _round,
     "trunc_places": _trunc_places,
     "fixed": _fixed,

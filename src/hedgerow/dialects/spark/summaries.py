@@ -1,6 +1,6 @@
-"""Exact summaries: of public rows, and of the rows of one person.
+"""Exact summaries of public rows and of one person's rows.
 
-Sums of doubles are taken in order of size, as on DuckDB: they are collected, sorted, and added up.
+Doubles are collected, sorted and added in ascending order, as in DuckDB.
 """
 
 import re
@@ -8,24 +8,24 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from hedgerow.dialects.base import Dialect, SummaryCall
-from hedgerow.dialects.spark.spelling import double, whole
+from hedgerow.dialects.spark.spelling import bigint, double
 from hedgerow.expressions.types import Type
 
 Written = Callable[[SummaryCall], str]
 FRAME = re.compile(r"\s?\b(?:ROWS|RANGE|GROUPS) BETWEEN [A-Z0-9 ]+\)$")
 PARTS = (("shiftright({0}, 42)", 1 << 42), ("(shiftright({0}, 21) & 2097151L)", 1 << 21), ("({0} & 2097151L)", 1))
-"""A 64-bit integer in three pieces, of which 2^41 can be added up in 64 bits each."""
+"""A 64-bit integer in three pieces; 2^41 of each can be added in 64 bits."""
 
 
 def total(text: str, tail: str = "") -> str:
     """The sum of 64-bit integers, as a decimal of 38 digits."""
-    value = whole(text)
+    value = bigint(text)
     sums = [f"CAST(SUM({piece.format(value)}){tail} AS DECIMAL(38, 0)) * {weight}BD" for piece, weight in PARTS]
     return f"CAST({' + '.join(sums)} AS DECIMAL(38, 0))"
 
 
 def summaries(dialect: Dialect) -> Mapping[str, Written]:
-    """By name. FILTER becomes CASE, for Spark has none in windows."""
+    """Return the writers of summaries. FILTER becomes CASE: Spark does not allow it over windows."""
 
     def prepared(writer: Written) -> Written:
         def written(call: SummaryCall) -> str:
@@ -54,7 +54,7 @@ def _plain(name: str) -> Written:
 
 
 def _ranked(name: str) -> Written:
-    """Ranks have no frames, and must be told where nothing is ordered."""
+    """A rank: it allows no frame and requires ORDER BY."""
 
     def written(call: SummaryCall) -> str:
         over = FRAME.sub(")", call.over or "")
@@ -73,12 +73,12 @@ def _count(call: SummaryCall) -> str:
 
 
 def _sorted(call: SummaryCall) -> str:
-    """The values that there are, as doubles, in order of size."""
+    """The sorted array of all values, as doubles."""
     return f"array_sort(collect_list({double(call.texts[0])}){_tail(call)})"
 
 
-def _where_some(call: SummaryCall, text: str, least: int = 1) -> str:
-    return f"CASE WHEN COUNT({call.texts[0]}){_tail(call)} >= {least} THEN {text} END"
+def _if_at_least(call: SummaryCall, text: str, minimum: int = 1) -> str:
+    return f"CASE WHEN COUNT({call.texts[0]}){_tail(call)} >= {minimum} THEN {text} END"
 
 
 def _added(call: SummaryCall) -> str:
@@ -88,19 +88,19 @@ def _added(call: SummaryCall) -> str:
 def _sum(call: SummaryCall) -> str:
     if call.kinds[0] is Type.INTEGER:
         return f"try_cast({total(call.texts[0], _tail(call))} AS BIGINT)"
-    return _where_some(call, _added(call))
+    return _if_at_least(call, _added(call))
 
 
 def _avg(call: SummaryCall) -> str:
-    return _where_some(call, f"{_added(call)} / {double(f'COUNT({call.texts[0]}){_tail(call)}')}")
+    return _if_at_least(call, f"{_added(call)} / {double(f'COUNT({call.texts[0]}){_tail(call)}')}")
 
 
 def _quantile(call: SummaryCall, share: str) -> str:
-    """Between the two values next to the place, in proportion."""
-    place = f"({double(f'(COUNT({call.texts[0]}){_tail(call)} - 1)')} * {double(share)})"
-    low, high = (f"get({_sorted(call)}, CAST({end}({place}) AS INT))" for end in ("floor", "ceil"))
-    between = f"{low} + ({high} - {low}) * ({place} - floor({place}))"
-    return _where_some(call, f"CASE WHEN floor({place}) = ceil({place}) THEN {low} ELSE {between} END")
+    """Quantile, interpolated between two neighbouring values."""
+    position = f"({double(f'(COUNT({call.texts[0]}){_tail(call)} - 1)')} * {double(share)})"
+    low, high = (f"get({_sorted(call)}, CAST({end}({position}) AS INT))" for end in ("floor", "ceil"))
+    between = f"{low} + ({high} - {low}) * ({position} - floor({position}))"
+    return _if_at_least(call, f"CASE WHEN floor({position}) = ceil({position}) THEN {low} ELSE {between} END")
 
 
 ZERO = "named_struct('n', 0D, 'm', 0D, 'q', 0D)"
@@ -108,13 +108,15 @@ MEAN = "(t.m + (x - t.m) / (t.n + 1D))"
 STEP = f"named_struct('n', t.n + 1D, 'm', {MEAN}, 'q', t.q + (x - {MEAN}) * (x - t.m))"
 
 
-def _spread(result: str, least: int) -> Written:
-    """Running mean and sum of squares, over the sorted values."""
-    return lambda call: _where_some(call, f"aggregate({_sorted(call)}, {ZERO}, (t, x) -> {STEP}, t -> {result})", least)
+def _variance(result: str, minimum: int) -> Written:
+    """Variance or standard deviation: Welford's algorithm over the sorted values."""
+    return lambda call: _if_at_least(
+        call, f"aggregate({_sorted(call)}, {ZERO}, (t, x) -> {STEP}, t -> {result})", minimum
+    )
 
 
 def _first_by(better: str) -> Written:
-    """The value in the row with the least (or the greatest) key; of several, the least value."""
+    """The value in the row with the smallest or largest key; of several, the smallest value."""
     ties = "WHEN l.v < r.v THEN -1 WHEN l.v > r.v THEN 1 ELSE 0"
     order = f"CASE WHEN l.k {better} r.k THEN -1 WHEN r.k {better} l.k THEN 1 {ties} END"
 
@@ -127,16 +129,16 @@ def _first_by(better: str) -> Written:
 
 
 def _string_agg(call: SummaryCall) -> str:
-    return _where_some(call, f"array_join(array_sort(collect_list({call.texts[0]}){_tail(call)}), {call.texts[1]})")
+    return _if_at_least(call, f"array_join(array_sort(collect_list({call.texts[0]}){_tail(call)}), {call.texts[1]})")
 
 
 def _shifted(name: str) -> Written:
-    """LAG and LEAD; numbers and what stands in for them are brought to one type."""
+    """LAG and LEAD; a number and its default are cast to one type."""
 
     def written(call: SummaryCall) -> str:
         texts, kinds = list(call.texts), call.kinds
         if len(texts) == 3 and kinds[0] in {Type.INTEGER, Type.DECIMAL, Type.FLOAT}:
-            wide = whole if kinds[0] is kinds[2] is Type.INTEGER else double
+            wide = bigint if kinds[0] is kinds[2] is Type.INTEGER else double
             texts = [wide(texts[0]), texts[1], wide(texts[2])]
         return f"{name}({', '.join(texts)}) {FRAME.sub(')', call.over or '')}"
 
@@ -152,10 +154,10 @@ WRITERS: Mapping[str, Written] = {
     "MIN": _plain("MIN"),
     "MAX": _plain("MAX"),
     "ANY_VALUE": _plain("MIN"),
-    "VAR_POP": _spread("CASE WHEN t.n > 1D THEN t.q / t.n ELSE 0D END", 1),
-    "VAR_SAMP": _spread("t.q / (t.n - 1D)", 2),
-    "STDDEV_POP": _spread("sqrt(CASE WHEN t.n > 1D THEN t.q / t.n ELSE 0D END)", 1),
-    "STDDEV_SAMP": _spread("sqrt(t.q / (t.n - 1D))", 2),
+    "VAR_POP": _variance("CASE WHEN t.n > 1D THEN t.q / t.n ELSE 0D END", 1),
+    "VAR_SAMP": _variance("t.q / (t.n - 1D)", 2),
+    "STDDEV_POP": _variance("sqrt(CASE WHEN t.n > 1D THEN t.q / t.n ELSE 0D END)", 1),
+    "STDDEV_SAMP": _variance("sqrt(t.q / (t.n - 1D))", 2),
     "BOOL_AND": _plain("bool_and"),
     "BOOL_OR": _plain("bool_or"),
     "STRING_AGG": _string_agg,
