@@ -19,7 +19,7 @@ from hedgerow.compiled import KEY_INDEX, SELECTED, Query, arrow_type
 from hedgerow.dialects import DUCKDB, SummaryCall
 from hedgerow.dialects.sqlite import SQLITE
 from hedgerow.dialects.sqlite.calls import CALLED
-from hedgerow.dialects.sqlite.summaries import SUMMARIES as WRITTEN
+from hedgerow.dialects.sqlite.calls import SUMMARIES as WRITTEN
 from hedgerow.expressions.functions import allowed
 from hedgerow.expressions.nodes import Call, Column, Literal
 from hedgerow.expressions.types import Type

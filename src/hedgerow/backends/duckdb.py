@@ -65,7 +65,7 @@ class DuckDB:
         """Return the tables and views of all schemas, from `duckdb_columns` and `duckdb_constraints`."""
         cursor = self._cursor()
         try:
-            found = _read_schema(cursor, self.dialect.place)
+            found = _read_schema(cursor, self.dialect.namespace)
         except duckdb.Error as error:
             raise failure(error) from None
         finally:
@@ -81,7 +81,7 @@ class DuckDB:
         """One transaction on a cursor of its own."""
         with sealed(_code_of), self._running() as cursor:
             cursor.execute("BEGIN TRANSACTION")
-            yield _Snapshot(cursor, self.dialect.place, self._limits.result)
+            yield _Snapshot(cursor, self.dialect.namespace, self._limits.result)
 
     def public(self, query: Query) -> pa.Table:
         """The result of a query over public tables, in DuckDB's own types."""

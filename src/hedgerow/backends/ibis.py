@@ -93,7 +93,7 @@ class Ibis:
 
         One that it cannot read is left out.
         """
-        place = self.dialect.place
+        place = self.dialect.namespace
         with sealed(), self._turn:
             here = [table_name(name) for name in self._connection.list_tables()]
             elsewhere = [short_name(full_name(name, place), place) for name in self._declared]

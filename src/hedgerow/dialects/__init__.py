@@ -1,4 +1,4 @@
-"""Spelling of generated SQL: one dialect for each engine, found by its name."""
+"""Generated SQL: one dialect for each engine, loaded by its name."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -16,7 +16,7 @@ MODULES: Mapping[str, str] = {
     "sqlite": "sqlite",
     **{name: f"experimental.{name}" for name in ("bigquery", "mssql", "mysql", "snowflake", "trino")},
 }
-"""Module of each dialect, by the name of its engine. Experimental ones are known here and nowhere else."""
+"""Module of each dialect, by the name of its engine. Experimental ones are named only here."""
 
 
 def _load(name: str) -> Dialect:

@@ -1,11 +1,11 @@
-"""How an engine writes things down.
+"""The base class of all dialects: how an engine writes SQL.
 
-One class per engine, one file per class; nothing else knows. What `compile` puts together, it asks a dialect to spell.
-The defaults here are plain SQL as most engines read it; an engine overrides what it writes differently.
+`compile` decides what to compute; a dialect writes it as text. The defaults here are standard SQL; each engine
+overrides what it writes differently, and nothing outside its dialect knows.
 
-A dialect holds an allow-list of functions. What is not on it is refused before anything is paid.
+A dialect has an allow-list of functions. A query that uses any other function is refused before it is charged.
 
-Privacy: every spelling is *total*. It gives a value or NULL for every row, and can raise no error that depends on one.
+Privacy: every expression is *total*. It gives a value or NULL on every row, and raises no error that depends on a row.
 """
 
 import copy
@@ -26,17 +26,17 @@ from hedgerow.expressions.types import Type
 from hedgerow.expressions.zones import expand_read_instant
 
 FIRST, LAST = datetime(1, 1, 1), datetime(9999, 12, 31, 23, 59, 59, 999999)  # noqa: DTZ001 - without a time zone
-"""The points in time that Python can hold."""
+"""The first and the last timestamp that Python can hold."""
 
 INSTANT = "TIMESTAMP WITH TIME ZONE"
-"""Type of points in time on most engines."""
+"""Native type of timestamps with a time zone on most engines."""
 
 Template = str | Callable[[Sequence[str]], str]
 
 
 @dataclass(frozen=True, slots=True)
 class SummaryCall:
-    """An exact summary to be written: arguments as text, by type and as expressions; FILTER's condition; OVER."""
+    """A call of an exact summary: its arguments (as text, types and expressions), FILTER's condition and OVER."""
 
     function: str
     texts: tuple[str, ...]
@@ -48,25 +48,24 @@ class SummaryCall:
 
 
 class Dialect:
-    """How one engine spells what we generate.
+    """The SQL of one engine.
 
     Attributes:
-        name: In catalogs and golden files.
-        label: In messages.
-        experimental: True where no server has ever run a statement of this dialect.
+        name: Name in catalogs and golden files.
+        label: Name in messages.
+        experimental: True if no server has ever run a statement of this dialect.
         double, whole, integer, huge, text: Types of 64-bit floats, of 64, 32 and 128-bit integers, and of text.
-        functions: The allow-list: name to template, `{0}`, `{1}` … being the arguments.
-        summaries: The allow-list of exact summaries: name to the function that writes a call.
-        joins: The kinds of joins that there are.
-        gathers: Whether sums are gathered for each pair of owner and key in the one pass over the rows: for engines
-            that would write a step down, or compute it again, to read it twice.
-        repartitions: Whether a statement is stopped only between rows of a shuffle, so that rows which are joined with
-            very many others have to pass through one.
-        indexes_columns_alone: Whether a join on a computed value compares every row with every other.
-        windows: Whether such sums are then weighed by window functions, in one pass over the pairs.
-        place: The database and schema that tables are read from, outermost first; empty where the connection finds
-            them by their names.
-        out_of_sight: Aliases around a nested query that a query in its FROM cannot refer to.
+        functions: The allow-list: template of each function, with `{0}`, `{1}` … for the arguments.
+        summaries: The allow-list of exact summaries: the function that writes a call, by name.
+        joins: The supported kinds of joins.
+        gathers: True if sums are computed for each pair of owner and key in a single pass over the rows: for engines
+            that materialise or recompute a step that is read twice.
+        windows: True if those sums are then weighted by window functions, in a single pass over the pairs.
+        repartitions: True if a statement can be cancelled only between rows of a shuffle, so that rows that join with
+            very many others must pass through one.
+        indexes_columns_alone: True if a join on a computed value compares every row with every other.
+        namespace: Database and schema of the tables, outermost first; empty if the connection finds tables by name.
+        out_of_sight: Aliases of an outer query that a query in FROM cannot refer to.
     """
 
     name = ""
@@ -81,7 +80,7 @@ class Dialect:
     repartitions = False
     windows = False
     indexes_columns_alone = False
-    place: tuple[str, ...] = ()
+    namespace: tuple[str, ...] = ()
     out_of_sight: frozenset[str] = frozenset()
     functions: Mapping[str, Template] = {}
     summaries: Mapping[str, Callable[[SummaryCall], str]] = {}
@@ -93,22 +92,22 @@ class Dialect:
         """A quoted name."""
         return '"' + name.replace('"', '""') + '"'
 
-    def at(self, *place: str) -> Self:
-        """Return the same dialect for tables of this place."""
-        made = copy.copy(self)
-        made.place = place
-        return made
+    def at(self, *namespace: str) -> Self:
+        """Return the same dialect for tables of this database and schema."""
+        dialect = copy.copy(self)
+        dialect.namespace = namespace
+        return dialect
 
-    def inside(self, outer: Sequence[Column]) -> Self:  # noqa: ARG002 - most engines do not mind
-        """Return the same dialect for a query inside an expression that refers to these columns around it."""
+    def inside(self, outer: Sequence[Column]) -> Self:  # noqa: ARG002 - most engines need no change
+        """Return the dialect for a query nested in an expression that refers to these outer columns."""
         return self
 
     def table(self, name: str) -> str:
-        """A table of the source by its full name, which is never that of a step of WITH, or of a temporary table."""
-        return ".".join(map(self.identifier, full_name(name, self.place)))
+        """A table by its full name, which never collides with a step of WITH or a temporary table."""
+        return ".".join(map(self.identifier, full_name(name, self.namespace)))
 
     def constant(self, value: Constant) -> str:
-        """A constant, written anew from its value."""
+        """A constant, written from its value and never from the text of the query."""
         if value is None:
             return "NULL"
         if isinstance(value, bool):
@@ -127,7 +126,7 @@ class Dialect:
             return self.time(value)
         if isinstance(value, str):
             return self.string(value)
-        raise InternalError("A constant of an unknown kind.")
+        raise InternalError(f"A constant of type {type(value).__name__} cannot be written.")
 
     def boolean(self, value: bool) -> str:  # noqa: FBT001 - it is the value itself
         """TRUE or FALSE."""
@@ -142,7 +141,7 @@ class Dialect:
         return f"({value:f})"
 
     def string(self, value: str) -> str:
-        """A text. An engine that reads backslashes must double them."""
+        """A text. An engine with backslash escapes must double backslashes."""
         return "'" + value.replace("'", "''") + "'"
 
     def date(self, value: date) -> str:
@@ -173,10 +172,10 @@ class Dialect:
         return template.format(*texts) if isinstance(template, str) else template(texts)
 
     def in_zone(self, expr: Call, text: str) -> str:
-        """A date and time of one zone in another one.
+        """A timestamp of one time zone in another.
 
-        It cannot fail: where an offset is added, date and time stay within the years 1 to 9999. All others, infinite
-        ones among them, stay as they are.
+        It cannot fail: an offset is added only within the years 1 to 9999. Other timestamps, such as infinity, are
+        returned unchanged.
         """
         shift = shift_of(expr)
         if shift.is_nothing:
@@ -184,13 +183,13 @@ class Dialect:
         return self.shifted(text, shift)
 
     def shifted(self, text: str, shift: zones.Shift) -> str:
-        """A date and time with an offset that depends on it."""
+        """A timestamp plus an offset that depends on it."""
         inside = f"{text} BETWEEN {self.timestamp(zones.FIRST)} AND {self.timestamp(zones.LAST)}"
         seconds = shift.tree(lambda change: f"{text} < {self.timestamp(change)}")
         return f"CASE WHEN {inside} THEN {self.later(text, seconds)} ELSE {text} END"
 
     def read_instant(self, expr: Call, text: str) -> str:
-        """A point in time at UTC from ISO 8601; text without an offset is a date and time in the zone of the call."""
+        """Read a timestamp at UTC from ISO 8601; text without an offset is in the time zone of the call."""
 
         def written(part: Expr) -> str:
             if part is expr.arguments[0]:
@@ -198,7 +197,7 @@ class Dialect:
             if isinstance(part, Literal):
                 return self.constant(part.value)
             if not isinstance(part, Call):
-                raise InternalError("A part of a point in time that was not asked for.")
+                raise InternalError("Reading a timestamp requires calls and constants only.")
             return self.call(part, [written(argument) for argument in part.arguments])
 
         return written(expand_read_instant(expr))
@@ -213,12 +212,12 @@ class Dialect:
             part = f"CAST({left} AS {self.double}) / {self.real(1e6)}"
         return f"CASE WHEN {since} BETWEEN 0 AND {DAY - 1} THEN {part} END"
 
-    def since_midnight(self, text: str) -> str:  # noqa: ARG002 - refused whatever it is
+    def since_midnight(self, text: str) -> str:  # noqa: ARG002 - always refused
         """A time of day in microseconds."""
         raise self.lacks("a part of a time of day")
 
     def later(self, text: str, seconds: str) -> str:
-        """A timestamp within the years 1 to 9999, moved by less than two days."""
+        """A timestamp within the years 1 to 9999, shifted by less than two days."""
         return f"({text} + {seconds} * INTERVAL '1 second')"
 
     def summary(self, call: SummaryCall) -> str:
@@ -229,7 +228,7 @@ class Dialect:
         return written(call)
 
     def condition(self, value: str) -> str:
-        """A boolean value where SQL wants a condition."""
+        """A boolean value as a condition, for WHERE, ON and CASE."""
         return value
 
     def predicate(self, condition: str) -> str:
@@ -237,32 +236,32 @@ class Dialect:
         return condition
 
     def as_double(self, text: str, expr: Expr) -> str:  # noqa: ARG002 - some engines need to know the type
-        """A number as a double. Decimals of more than 2^53 steps are rounded as DuckDB does."""
+        """A number as a double. Decimals beyond 2^53 units in the last place are rounded as in DuckDB."""
         return f"CAST({text} AS {self.double})"
 
     def as_whole(self, text: str, kind: str) -> str:
-        """A whole double that fits, as an integer of a type (`integer` or `whole`)."""
+        """A double without a fraction, which fits, as an integer of a type (`integer` or `whole`)."""
         return f"CAST({text} AS {kind})"
 
     def on_grid(self, text: str, offset: float, factor: float, low: int, high: int, *, nan: bool) -> str:
-        """`floor((x - offset) * factor + 1/2)`, held between two whole numbers, as a double.
+        """`floor((x - offset) * factor + 1/2)`, clamped between two integers, as a double.
 
-        NULL where x is NULL, or NaN (which it cannot be unless `nan`). The factor is a power of two. Rounding is done
-        in floating point, alike on every engine, and the clamp comes after it (integers below 2^53 are exact).
+        NULL where x is NULL or NaN (only possible if `nan`). The factor is a power of two. Rounding happens in floating
+        point, identically on every engine, before the clamp (integers below 2^53 are exact).
         """
         held = self.held(text, *far(offset, factor, low, high))
         steps = f"({held} - {self.real(offset)}) * {self.real(factor)} + {self.real(0.5)}"
         missing = f"WHEN {self.is_nan(text)} THEN NULL " if nan else ""
-        least, most = self.real(float(low)), self.real(float(high))
-        ends = f"WHEN {steps} < {least} THEN {least} WHEN {steps} >= {most} THEN {most}"
+        minimum, maximum = self.real(float(low)), self.real(float(high))
+        ends = f"WHEN {steps} < {minimum} THEN {minimum} WHEN {steps} >= {maximum} THEN {maximum}"
         return f"CASE {missing}{ends} ELSE floor({steps}) END"
 
     def held(self, text: str, low: float, high: float) -> str:  # noqa: ARG002 - some engines need it
-        """A double, held between two numbers where arithmetic beyond them could fail; it is not NaN."""
+        """A double that is not NaN, clamped on engines where arithmetic beyond the bounds could fail."""
         return text
 
     def one_value(self, query: str, nothing: str | None) -> str:  # noqa: ARG002 - some engines get it wrong
-        """A query as a value; `nothing` is what it gives over no rows, where that is not NULL for certain."""
+        """A query as a value; `nothing` is its value over no rows, unless that is NULL."""
         return f"({query})"
 
     def among(self, left: str, query: str) -> str:
@@ -270,7 +269,7 @@ class Dialect:
         return f"({left} IN ({query}))"
 
     def is_nan(self, text: str) -> str:
-        """Condition that a double, which may be NULL, is NaN."""
+        """Condition that a double is NaN; it may be NULL."""
         return f"isnan({text})"
 
     def binary(self, text: str) -> str:
@@ -286,12 +285,12 @@ class Dialect:
         return f"({text} + {self.real(0.0)})"
 
     def printable(self, text: str, expr: Expr) -> str:
-        """A group key, NULL where Python could not hold it (the year 10000, an infinite date)."""
+        """A group key; NULL if Python cannot hold it (the year 10000, an infinite date)."""
         bounds = self.limits(expr)
         return text if bounds is None else f"CASE WHEN {text} BETWEEN {bounds[0]} AND {bounds[1]} THEN {text} END"
 
     def limits(self, expr: Expr) -> tuple[str, str] | None:
-        """The least and the greatest key that can be printed, where not every value can."""
+        """Return the minimum and maximum key that can be printed; None if all values can."""
         if expr.type is Type.DATE:
             return self.date(date.min), self.date(date.max)
         if expr.type is Type.TIMESTAMP:
@@ -299,25 +298,25 @@ class Dialect:
         return None
 
     def floor_divide(self, dividend: str, divisor: str) -> str:
-        """The whole part of a quotient of whole numbers that are not negative; the divisor is not zero."""
+        """Integer division of nonnegative integers; the divisor is not zero."""
         return f"CAST(floor({dividend} / {divisor}) AS {self.whole})"
 
     def canonical(self, text: str, kind: Type) -> str:
-        """The one text of a value, the same on every engine, to be hashed.
+        """The text of a value to be hashed, the same on every engine.
 
-        Whole numbers in digits, text as it is, dates as ISO writes them, times and timestamps as microseconds since
-        midnight or 1970, TRUE and FALSE as 1 and 0, decimals and doubles as `floor(2^20 x)` where that is below
-        4e18 and as nothing elsewhere. Two values may share a text: ties are broken by the values.
+        Integers in digits, text unchanged, dates in ISO 8601, times and timestamps as microseconds since midnight or
+        1970, TRUE and FALSE as 1 and 0, decimals and doubles as `floor(2^20 x)` where that is below 4e18 and as the
+        empty text elsewhere. Two values may share a text: ties are broken by the values.
         """
         raise NotImplementedError
 
     def hashed(self, parts: Sequence[str]) -> str:
-        """The MD5 hash of texts (none of them NULL), joined by `|`, in hexadecimal."""
+        """The MD5 hash, in hexadecimal, of texts joined by `|`; none is NULL."""
         joined = " || '|' || ".join(parts)
         return f"md5({joined})"
 
     def same(self, left: str, right: str, kind: Type) -> str:  # noqa: ARG002 - some engines need to know the type
-        """Equality in which NULL equals NULL, as a condition to join on."""
+        """Equality in which NULL equals NULL, as a join condition."""
         return f"{left} IS NOT DISTINCT FROM {right}"
 
     # Aggregates
@@ -327,11 +326,11 @@ class Dialect:
         return f"COUNT({text})"
 
     def counted(self, condition: str | None) -> str:
-        """The number of rows (on which a condition holds)."""
+        """The number of rows that meet a condition, or of all rows."""
         return self.count() if condition is None else self.count(f"CASE WHEN {condition} THEN 1 END")
 
     def total(self, text: str) -> str:
-        """The sum of whole numbers of up to 64 bits, in 128 bits; NULL where there is none."""
+        """The sum of 64-bit integers, in 128 bits; NULL over no rows."""
         return f"SUM(CAST({text} AS {self.huge}))"
 
     def total_over(self, text: str, window: str) -> str:
@@ -339,26 +338,26 @@ class Dialect:
         return f"{self.total(text)} OVER ({window})"
 
     def wide_total(self, text: str) -> str:
-        """The sum of whole numbers of up to 128 bits."""
+        """The sum of 128-bit integers."""
         return f"SUM({text})"
 
     def total_if(self, text: str, condition: str | None) -> str:
-        """The sum of whole numbers of up to 64 bits over the rows on which a condition holds; NULL where none does."""
+        """`total` over the rows that meet a condition; NULL if none does."""
         return self.total(text if condition is None else f"CASE WHEN {condition} THEN {text} END")
 
     def product_total(self, left: str, right: str) -> str:
-        """The sum of products of two whole numbers of up to 64 bits, in 128 bits."""
+        """The sum of products of two 64-bit integers, in 128 bits."""
         return self.wide_total(f"CAST({left} AS {self.huge}) * {right}")
 
     def weighed(self, whole: str, one: int, lost: str) -> str:
-        """`whole` times `one`, less `lost`, in 128 bits."""
+        """`whole` times `one` minus `lost`, in 128 bits."""
         return f"{whole} * {one} - {lost}"
 
     def root(self, squared: int, size: str) -> str:
-        """The whole part of the root of `squared / size`.
+        """The integer part of the square root of `squared / size`.
 
-        The root is taken in floating point, which is off by less than one at 2^30; one is taken away where it came out
-        too large, so that its square times `size` does not exceed `squared`, in integers.
+        The root in floating point is off by less than one (it is below 2^30). One is subtracted if it is too large, so
+        that its square times `size` does not exceed `squared`, in integers.
         """
         root = f"CAST(floor(sqrt({self.real(float(squared))} / CAST({size} AS {self.double}))) AS {self.whole})"
         beyond = f"CAST({root} AS {self.huge}) * {root} * {size} > CAST('{squared}' AS {self.huge})"
@@ -367,23 +366,23 @@ class Dialect:
     # Clauses
 
     def step(self, name: str, query: str, *, once: bool) -> str:  # noqa: ARG002 - some engines can be told
-        """One step of WITH; `once` where it is better computed once than read into each place that uses it."""
+        """One step of WITH; `once` if it should be computed once instead of inlined where it is used."""
         return f"{name} AS ({query})"
 
     def statement(self, steps: Sequence[str], query: str) -> str:
-        """The steps and what is made of them."""
+        """A statement of steps and the query that uses them."""
         return f"WITH {', '.join(steps)} {query}"
 
     def is_stored(self, expr: Expr) -> bool:
-        """Return True if a value is a column as it is stored."""
+        """Return True if a value is a column exactly as stored."""
         return isinstance(expr, Column)
 
     def computed_once(self, query: str) -> str:
-        """A query whose columns are computed once for each row, however often they are compared."""
+        """A query whose columns are computed once per row, however often they are compared."""
         return query
 
     def group_by(self, texts: Sequence[str]) -> str:
-        """GROUP BY the first columns that are shown; `texts` are their expressions."""
+        """GROUP BY the first columns of SELECT; `texts` are their expressions."""
         return f" GROUP BY {', '.join(str(i + 1) for i in range(len(texts)))}" if texts else ""
 
     def grouping_sets(self, sets: Sequence[Sequence[str]]) -> str:
@@ -392,18 +391,18 @@ class Dialect:
         return f" GROUP BY GROUPING SETS ({', '.join(f'({texts})' for texts in listed)})"
 
     def join(self, left: str, kind: str, right: str, condition: str | None) -> str:
-        """A join; None is no condition."""
+        """A join; `condition` may be None."""
         if kind not in self.joins:
             raise self.lacks(f"a {kind} join")
         tail = "" if kind == "cross" else f" ON {condition or self.condition(self.boolean(value=True))}"
         return f"{left} {self.joins[kind]} {right}{tail}"
 
     def union(self, left: str, operator: str, right: str) -> str:
-        """A set operation of two queries; `operator` is UNION, INTERSECT or EXCEPT, perhaps with ALL."""
+        """A set operation of two queries; `operator` is UNION, INTERSECT or EXCEPT, optionally with ALL."""
         return f"SELECT * FROM ({left}) AS one {operator} SELECT * FROM ({right}) AS other"
 
     def repartitioned(self, query: str) -> str:
-        """A query whose rows are shuffled; it is called where `repartitions` says so."""
+        """A query whose rows are shuffled; called if `repartitions` is True."""
         return query
 
     def values(self, rows: Sequence[Sequence[str]], alias: str) -> str:
@@ -426,37 +425,37 @@ class Dialect:
         return f"{listed}{self.limit(count, offset)}"
 
     def lacks(self, what: str) -> UnsupportedSQLError:
-        """The refusal of what this engine cannot do in a way that is private."""
+        """Return the refusal of a feature that this engine lacks, or cannot compute privately."""
         return UnsupportedSQLError(
             f"On {self.label}, {what} is not available.",
             code="engine-lacks",
-            hint="See the page on engines for what each of them offers.",
+            hint="The reference page on engines lists what each engine supports.",
         )
 
 
 def digits(value: float) -> str:
-    """A double as text, with an exponent, so that no engine takes it for a decimal; what is not finite in quotes."""
+    """Digits of a double, with an exponent so that no engine parses a decimal; infinity and NaN in quotes."""
     if not math.isfinite(value):
         return f"'{value!r}'"
     return repr(value) if "e" in repr(value) else f"{value!r}e0"
 
 
 def far(offset: float, factor: float, low: int, high: int) -> tuple[float, float]:
-    """Values beyond which a grid holds anyway: every step is monotone, so holding there changes no integer."""
+    """Return bounds beyond which the grid clamps anyway: steps are monotone, so clamping changes no integer."""
     room = 2.0 * (high - low + 4) / factor
-    most = sys.float_info.max
-    return max(offset - room, -most), min(offset + room, most)
+    largest = sys.float_info.max
+    return max(offset - room, -largest), min(offset + room, largest)
 
 
 def shift_of(expr: Call) -> zones.Shift:
-    """Offset that a call of `in_zone` adds."""
+    """Return the offset that a call of `in_zone` adds."""
     source, target = (zone.value if isinstance(zone, Literal) else None for zone in expr.arguments[1:])
-    found = zones.shift(source, target) if isinstance(source, str) and isinstance(target, str) else None
-    if found is None:
-        raise InternalError("A time zone was bound that does not exist.")
-    return found
+    shift = zones.shift(source, target) if isinstance(source, str) and isinstance(target, str) else None
+    if shift is None:
+        raise InternalError("The binder accepted a time zone that does not exist.")
+    return shift
 
 
 def is_bytewise(expr: Expr) -> bool:
-    """Return True if a text is surely compared byte by byte as it stands."""
+    """Return True if a text is guaranteed to be compared byte by byte without a COLLATE."""
     return isinstance(expr, Column) and not expr.collated

@@ -1,4 +1,4 @@
-"""DuckDB, the reference: its spelling of every function stands with the function itself."""
+"""DuckDB, the reference: the SQL of every function is defined with the function itself."""
 
 import math
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ class DuckDBDialect(Dialect):
     huge = "HUGEINT"
 
     def call(self, expr: Call, texts: Sequence[str]) -> str:
-        """As the function says itself."""
+        """A function, as its own definition writes it."""
         if expr.function == "in_zone":
             return self.in_zone(expr, texts[0])
         if expr.function == "read_instant":
@@ -28,10 +28,10 @@ class DuckDBDialect(Dialect):
         return functions.lookup(expr.function).render(texts)
 
     def read_instant(self, expr: Call, text: str) -> str:
-        """By DuckDB's own cast where there is an offset: without one it would go through the session's time zone."""
-        moment = Call("imposed_timestamp", (expr.arguments[0],), Type.TIMESTAMP)
+        """Use DuckDB's own cast only if there is an offset: without one it depends on the session's time zone."""
+        timestamp = Call("imposed_timestamp", (expr.arguments[0],), Type.TIMESTAMP)
         utc = Literal(zones.DEFAULT, Type.TEXT)
-        here = Call("in_zone", (moment, expr.arguments[1], utc), Type.TIMESTAMP)
+        here = Call("in_zone", (timestamp, expr.arguments[1], utc), Type.TIMESTAMP)
         read = f"make_timestamp(epoch_us(TRY_CAST({text} AS {INSTANT})))"
         return (
             f"CASE WHEN regexp_matches({text}, {self.string(OFFSET)}) THEN {read} "
@@ -39,9 +39,9 @@ class DuckDBDialect(Dialect):
         )
 
     def in_zone(self, expr: Call, text: str) -> str:
-        """By microseconds since 1970, which both types of timestamps have, whatever the session's time zone is.
+        """Compute in microseconds since 1970, which do not depend on the session's time zone.
 
-        They are NULL of infinity, which is the same in every time zone.
+        They are NULL for infinity, which is the same in every time zone.
         """
         shift, value = shift_of(expr), expr.arguments[0]
         since = f"epoch_us({text})"
@@ -53,14 +53,14 @@ class DuckDBDialect(Dialect):
         added = shift.tree(lambda change: f"{name} < {zones.micros(change)}", 1_000_000)
         inside = f"{name} BETWEEN {zones.micros(zones.FIRST)} AND {zones.micros(zones.LAST)}"
         moved = f"CASE WHEN {inside} THEN {name} + {added} END"
-        made = moved if short else f"list_transform([{since}], lambda z: {moved})[1]"
-        return f"COALESCE(make_timestamp({made}), {far})"
+        micros = moved if short else f"list_transform([{since}], lambda z: {moved})[1]"
+        return f"COALESCE(make_timestamp({micros}), {far})"
 
     def summary(self, call: SummaryCall) -> str:
-        """As the summary says itself."""
+        """An exact summary, as its own definition writes it."""
         known = exact_aggregates.lookup(call.function)
         if known is None:
-            raise InternalError(f"{call.function} was bound but is not a summary.")
+            raise InternalError(f"{call.function} is not an exact summary.")
         where = "" if call.filter is None else f" FILTER (WHERE {call.filter})"
         listed = ", ".join(call.texts)
         return known.text(call.kinds).format(
@@ -73,15 +73,15 @@ class DuckDBDialect(Dialect):
         )
 
     def real(self, value: float) -> str:
-        """A number with an exponent is a double."""
+        """A double: a number with an exponent."""
         return f"({digits(value)})" if math.isfinite(value) else super().real(value)
 
     def binary(self, text: str) -> str:
-        """The collation that compares bytes."""
+        """A text with the collation that compares bytes."""
         return f'{text} COLLATE "binary"'
 
     def limits(self, expr: Expr) -> tuple[str, str] | None:
-        """Dates may be infinite, times 24:00, and the widest integers have more digits than a decimal."""
+        """Dates can be infinite, times 24:00, and wide integers can have more digits than a decimal."""
         if expr.type is Type.TIME:
             return "TIME '00:00:00'", "TIME '23:59:59.999999'"
         if expr.type is Type.DECIMAL and isinstance(expr, Column) and expr.native.upper() == "HUGEINT":
@@ -89,11 +89,11 @@ class DuckDBDialect(Dialect):
         return super().limits(expr)
 
     def floor_divide(self, dividend: str, divisor: str) -> str:
-        """Whole division."""
+        """Integer division."""
         return f"{dividend} // {divisor}"
 
     def canonical(self, text: str, kind: Type) -> str:
-        """See the base."""
+        """See the base class."""
         if kind is Type.TEXT:
             return self.binary(text)
         if kind in {Type.FLOAT, Type.DECIMAL}:
@@ -106,27 +106,27 @@ class DuckDBDialect(Dialect):
         return f"CAST({text} AS VARCHAR)"
 
     def counted(self, condition: str | None) -> str:
-        """FILTER."""
+        """Count with FILTER."""
         return "COUNT(*)" if condition is None else f"COUNT(*) FILTER (WHERE {condition})"
 
     def total(self, text: str) -> str:
-        """SUM of 64 bits is of 128 bits."""
+        """SUM of 64-bit integers, which DuckDB computes in 128 bits."""
         return f"SUM({text})"
 
     def total_if(self, text: str, condition: str | None) -> str:
-        """FILTER."""
+        """Sum with FILTER."""
         return f"SUM({text})" if condition is None else f"SUM({text}) FILTER (WHERE {condition})"
 
     def step(self, name: str, query: str, *, once: bool) -> str:
-        """MATERIALIZED."""
+        """A step of WITH, MATERIALIZED if it should be computed once."""
         return f"{name} AS {'MATERIALIZED ' if once else ''}({query})"
 
     def union(self, left: str, operator: str, right: str) -> str:
-        """In brackets."""
+        """A set operation with both sides in parentheses."""
         return f"({left}) {operator} ({right})"
 
     def values(self, rows: Sequence[Sequence[str]], alias: str) -> str:
-        """VALUES."""
+        """Rows of constants as VALUES."""
         listed = ", ".join(f"({', '.join(row)})" for row in rows)
         return f"(VALUES {listed}) AS {alias}({', '.join(f'c{i}' for i in range(len(rows[0])))})"
 

@@ -1,7 +1,7 @@
-"""How large a number can be at most, by its type and what is done to it: where arithmetic in doubles cannot overflow.
+"""The largest magnitude of a number, by its type and the functions applied to it: where doubles cannot overflow.
 
-What the owner declares (bounds) does not count: stored values may lie outside. A finite reach says more than that: the
-value, read as a double, is neither infinite nor NaN.
+Bounds that the owner declares do not count: stored values may lie outside. A value with a finite reach, read as a
+double, is neither infinite nor NaN.
 """
 
 import math
@@ -12,17 +12,17 @@ from decimal import Decimal
 from hedgerow.expressions.nodes import Call, Column, Expr, Literal
 from hedgerow.expressions.types import Type
 
-MOST = 1e300
-"""Beyond this nothing is promised."""
+MAXIMUM = 1e300
+"""A larger reach counts as infinite."""
 
 WHOLE = float(2**63)
 DECIMAL = re.compile(r"DECIMAL\((\d+),\s*(\d+)\)")
 
 
 def reach(expr: Expr) -> float:
-    """The largest magnitude that `expr` can have; infinity where nothing can be said."""
-    found = _reach(expr)
-    return found if found <= MOST else math.inf
+    """Return the largest magnitude that `expr` can have; infinity if unknown."""
+    magnitude = _reach(expr)
+    return magnitude if magnitude <= MAXIMUM else math.inf
 
 
 def _reach(expr: Expr) -> float:
@@ -38,9 +38,9 @@ def _reach(expr: Expr) -> float:
 
 
 def _digits(native: str) -> float:
-    """Of a column of decimals: as many digits as stand before the point."""
-    found = DECIMAL.fullmatch(native.upper())
-    return 10.0 ** (int(found[1]) - int(found[2])) if found else math.inf
+    """Reach of a decimal column, from its digits before the point."""
+    size = DECIMAL.fullmatch(native.upper())
+    return 10.0 ** (int(size[1]) - int(size[2])) if size else math.inf
 
 
 Rule = Callable[[Sequence[float], Call], float]
@@ -51,7 +51,7 @@ def _product(sizes: Sequence[float], _call: Call) -> float:
 
 
 def _quotient(sizes: Sequence[float], call: Call) -> float:
-    """Whole numbers but zero are at least one."""
+    """Reach of a quotient: a nonzero integer divisor is at least one."""
     return sizes[0] if call.arguments[1].type is Type.INTEGER else math.inf
 
 
@@ -71,4 +71,4 @@ RULES: dict[str, Rule] = {
     "case": _branches,
     "divide": _quotient,
 }
-"""By function, from the reach of the arguments; what is missing is unknown (or, where whole, within 64 bits)."""
+"""Reach of a call, by its function, from the reaches of its arguments. Other calls are unknown, or 64-bit integers."""

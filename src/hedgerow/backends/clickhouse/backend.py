@@ -42,7 +42,7 @@ class ClickHouse:
         with sealed():
             rows = self.ask(COLUMNS)
             listed = zip(*(column.to_pylist() for column in rows.columns), strict=True)
-            return schema_of(listed, self.dialect.place)
+            return schema_of(listed, self.dialect.namespace)
 
     @contextmanager
     def snapshot(self) -> Iterator[Snapshot]:

@@ -33,9 +33,9 @@ def read_schema(session: Any, dialect: Dialect, declared: Iterable[str]) -> Sche
     Those that Spark cannot read are left out. What is elsewhere is not listed: a catalog may hold thousands of tables.
     """
     here = [table_name(table.name) for table in session.catalog.listTables()]
-    elsewhere = [short_name(full_name(name, dialect.place), dialect.place) for name in declared]
+    elsewhere = [short_name(full_name(name, dialect.namespace), dialect.namespace) for name in declared]
     found = {name: read_table(session, name, dialect) for name in dict.fromkeys([*here, *elsewhere])}
-    return Schema({name: table for name, table in found.items() if table is not None}, dialect.place)
+    return Schema({name: table for name, table in found.items() if table is not None}, dialect.namespace)
 
 
 def read_table(session: Any, name: str, dialect: Dialect) -> SchemaTable | None:  # noqa: ANN401 - likewise

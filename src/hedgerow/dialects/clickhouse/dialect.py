@@ -8,14 +8,14 @@ from decimal import Decimal
 from typing import Self
 
 from hedgerow.dialects.base import Dialect, SummaryCall, digits, shift_of
-from hedgerow.dialects.clickhouse import casts, comparing, numbers, summaries, texts, timestamps
+from hedgerow.dialects.clickhouse import casts, numbers, summaries, texts, timestamps
 from hedgerow.dialects.clickhouse.spelling import Writer, double, let, one_spelling, quoted, sort_key
 from hedgerow.expressions import zones
 from hedgerow.expressions.nodes import Call, Column, Constant, Expr
 from hedgerow.expressions.types import Type
 
 WRITERS: dict[str, Writer] = {
-    **comparing.WRITERS,
+    **numbers.COMPARISONS,
     **numbers.WRITERS,
     **texts.WRITERS,
     **texts.PATTERNS,

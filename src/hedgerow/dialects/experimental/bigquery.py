@@ -1,6 +1,6 @@
 """BigQuery, in GoogleSQL.
 
-Conditional expressions evaluate nothing but the branch they take, and SAFE_… functions give NULL in place of an error.
+Conditional expressions evaluate only the branch they take, and SAFE_… functions give NULL instead of an error.
 """
 
 import math
@@ -17,7 +17,7 @@ ESCAPES = {"\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\\r"}
 
 
 class BigQueryDialect(UntestedBase):
-    """BigQuery; `place` is the project and the dataset in which tables are looked for."""
+    """BigQuery; `namespace` is the project and the dataset of the tables."""
 
     name = "bigquery"
     label = "BigQuery"
@@ -56,37 +56,37 @@ class BigQueryDialect(UntestedBase):
 
     @property
     def types(self) -> Mapping[Type, str]:
-        """DATETIME has no time zone; TIMESTAMP would have one."""
+        """Names of types. DATETIME has no time zone, TIMESTAMP has one."""
         return {**super().types, Type.BOOLEAN: "BOOL", Type.TIMESTAMP: "DATETIME"}
 
     def identifier(self, name: str) -> str:
-        """In backquotes, within which a dot would still part names."""
+        """A name in backticks, within which a dot would still separate names."""
         if "." in name:
-            raise self.lacks("a name with a dot in it")
+            raise self.lacks("a name that contains a dot")
         return "`" + name.replace("\\", "\\\\").replace("`", "\\`") + "`"
 
     def real(self, value: float) -> str:
-        """A number with an exponent is a double."""
+        """A double: a number with an exponent."""
         return f"({digits(value)})" if math.isfinite(value) else super().real(value)
 
     def decimal(self, value: Decimal) -> str:
-        """A decimal without its word would be a double."""
+        """A decimal; without its type it would be a double."""
         return f"BIGNUMERIC '{value:f}'"
 
     def quoted(self, value: str) -> str:
-        """A backslash takes the meaning from the next sign, and a line end cannot stand there."""
-        return "'" + "".join(ESCAPES.get(sign, sign) for sign in value) + "'"
+        """A text in quotes; backslashes and line breaks are escaped."""
+        return "'" + "".join(ESCAPES.get(character, character) for character in value) + "'"
 
     def timestamp(self, value: datetime) -> str:
-        """DATETIME has no time zone."""
+        """A timestamp without a time zone."""
         return f"DATETIME '{value.isoformat(sep=' ')}'"
 
     def is_nan(self, text: str) -> str:
-        """A function."""
+        """Condition that a double is NaN."""
         return f"IS_NAN({text})"
 
     def order(self, text: str, kind: Type | None = None, *, descending: bool, nulls_first: bool) -> str:
-        """NaN after every number; here it would come first."""
+        """One term of ORDER BY. BigQuery sorts NaN first; it must come last."""
         term = super().order(text, descending=descending, nulls_first=nulls_first)
         if kind is not Type.FLOAT:
             return term
@@ -94,62 +94,62 @@ class BigQueryDialect(UntestedBase):
         return f"{nan}, {term}"
 
     def binary(self, text: str) -> str:
-        """Without the collation that a column may have."""
+        """A text without its column's collation."""
         return f"COLLATE({text}, '')"
 
     def unbounded(self, name: str, left: str, right: str, plain: str) -> str:  # noqa: ARG002 - not needed here
-        """NULL where it overflows becomes the infinity that it stands for."""
+        """Arithmetic in which the NULL of an overflow becomes infinity."""
         if name == "divide":
             return f"IEEE_DIVIDE({left}, NULLIF({right}, 0))"
         over = f"IEEE_DIVIDE({left}, 0) * {right}" if name == "multiply" else f"IEEE_DIVIDE({left}, ABS({right}) * 0)"
         return f"COALESCE(SAFE_{name.upper()}({left}, {right}), {over})"
 
-    def whole_arithmetic(self, name: str, texts: Sequence[str], *, bounded: bool) -> str:  # noqa: ARG002 - no dearer
-        """SAFE_… functions."""
+    def whole_arithmetic(self, name: str, texts: Sequence[str], *, bounded: bool) -> str:  # noqa: ARG002 - just as fast
+        """Integer arithmetic by SAFE_… functions."""
         return f"SAFE_{name.upper()}({', '.join(texts)})"
 
     def whole_quotient(self, name: str, left: str, right: str) -> str:
-        """DIV and MOD."""
+        """Integer division and remainder: DIV and MOD."""
         return f"{'DIV' if name == 'divide_whole' else 'MOD'}({left}, NULLIF({right}, 0))"
 
     def narrowed(self, text: str) -> str:
-        """SAFE_CAST."""
+        """An integer; NULL outside 64 bits."""
         return f"SAFE_CAST({text} AS INT64)"
 
     def like(self, text: str, items: Sequence[str]) -> str:
-        """The escape sign is a backslash, always."""
-        signs = [item if len(item) == 1 else _meant(item[1:]) for item in items]
-        return f"({text} LIKE {self.string(''.join(signs))})"
+        """LIKE; the escape character is always a backslash."""
+        characters = [item if len(item) == 1 else _escaped(item[1:]) for item in items]
+        return f"({text} LIKE {self.string(''.join(characters))})"
 
     def microseconds(self, text: str, kind: Type) -> str:
-        """Differences."""
+        """Microseconds since midnight, or since 1970."""
         if kind is Type.TIME:
             return f"TIME_DIFF({text}, TIME '00:00:00', MICROSECOND)"
         return f"DATETIME_DIFF({text}, DATETIME '1970-01-01 00:00:00', MICROSECOND)"
 
     def hashed(self, parts: Sequence[str]) -> str:
-        """MD5 gives bytes."""
+        """The MD5 hash, from bytes to hexadecimal digits."""
         joined = ", '|', ".join(parts)
         return f"TO_HEX(MD5(CONCAT({joined})))"
 
     def floor_divide(self, dividend: str, divisor: str) -> str:
-        """DIV."""
+        """Integer division, by DIV."""
         return f"DIV({dividend}, {divisor})"
 
     def union(self, left: str, operator: str, right: str) -> str:
-        """DISTINCT is said; INTERSECT and EXCEPT have no ALL."""
+        """A set operation; DISTINCT is explicit, and INTERSECT and EXCEPT have no ALL."""
         if operator in {"INTERSECT ALL", "EXCEPT ALL"}:
             raise self.lacks(operator)
         words = operator if operator.endswith("ALL") else f"{operator} DISTINCT"
         return f"({left}) {words} ({right})"
 
     def limit(self, count: int | None, offset: int) -> str:
-        """OFFSET needs a LIMIT."""
+        """LIMIT and OFFSET; OFFSET requires a LIMIT."""
         return super().limit(2**63 - 1 if count is None and offset else count, offset)
 
 
-def _meant(sign: str) -> str:
-    return f"\\{sign}" if sign in "%_\\" else sign
+def _escaped(character: str) -> str:
+    return f"\\{character}" if character in "%_\\" else character
 
 
 BIGQUERY = BigQueryDialect()

@@ -1,8 +1,8 @@
 """SQL Server 2019 and later.
 
-There are no boolean values: they are 1, 0 and NULL, and a condition is what compares. CASE takes its branches one after
-the other. There is no infinity and no NaN: what overflows is NULL. Blanks at the end of a text do not count, in
-comparisons there as in keys here.
+There are no boolean values: they are 1, 0 and NULL, and only comparisons are conditions. CASE evaluates its branches in
+order. There is no infinity and no NaN: overflow gives NULL. Trailing spaces of a text are ignored, in comparisons there
+and in keys here.
 """
 
 import math
@@ -19,7 +19,7 @@ from hedgerow.expressions.types import Type
 
 COLLATION = "Latin1_General_100_BIN2_UTF8"
 MONDAY = "CAST('0001-01-01' AS DATETIME2(6))"
-"""The first day there is."""
+"""The first day of the calendar, a Monday."""
 
 EXACT = "CAST({0} AS DECIMAL(38, 0))"
 
@@ -84,7 +84,7 @@ class MSSQLDialect(UntestedBase):
         },
         "week": f"DATEADD(DAY, DATEDIFF(DAY, {MONDAY}, {{0}}) / 7 * 7, {MONDAY})",
         **{
-            # So many minutes since the first day do not fit their type.
+            # The minutes since the first day would overflow their type.
             unit: f"DATEADD({unit.upper()}, DATEDIFF({unit.upper()}, CAST({{0}} AS DATE), {{0}}), "
             "CAST(CAST({0} AS DATE) AS DATETIME2(6)))"
             for unit in ("minute", "second")
@@ -101,11 +101,11 @@ class MSSQLDialect(UntestedBase):
         return {**super().types, Type.BOOLEAN: "INT", Type.TIMESTAMP: "DATETIME2(6)", Type.TIME: "TIME(6)"}
 
     def identifier(self, name: str) -> str:
-        """In brackets."""
+        """A name in brackets."""
         return "[" + name.replace("]", "]]") + "]"
 
     def boolean(self, value: bool) -> str:  # noqa: FBT001 - it is the value itself
-        """1 or 0."""
+        """TRUE as 1 and FALSE as 0."""
         return "1" if value else "0"
 
     def condition(self, value: str) -> str:
@@ -117,117 +117,117 @@ class MSSQLDialect(UntestedBase):
         return Flag.of(condition)
 
     def real(self, value: float) -> str:
-        """A number with an exponent is a double."""
+        """A double: a number with an exponent."""
         if not math.isfinite(value):
-            raise InternalError("Only finite numbers can be written down.")
+            raise InternalError("This engine has neither infinity nor NaN.")
         return f"({digits(value)})"
 
     def quoted(self, value: str) -> str:
-        """N for Unicode. A backslash before the end of a line would join it with the next."""
+        """A Unicode text in quotes. A backslash before a line break would join both lines."""
         parts = re.split(r"(?<=\\)(?=\r?\n)", value)
         written = " + ".join(f"N{super(MSSQLDialect, self).quoted(part)}" for part in parts)
         return f"({written})" if len(parts) > 1 else written
 
     def date(self, value: date) -> str:
-        """From text, as ISO writes it."""
+        """A date, from ISO 8601."""
         return f"CAST('{value.isoformat()}' AS DATE)"
 
     def time(self, value: time) -> str:
-        """From text, as ISO writes it."""
+        """A time of day, from ISO 8601."""
         return f"CAST('{value.isoformat()}' AS TIME(6))"
 
     def timestamp(self, value: datetime) -> str:
-        """From text, as ISO writes it."""
+        """A timestamp, from ISO 8601."""
         return f"CAST('{value.isoformat(timespec='microseconds')}' AS DATETIME2(6))"
 
-    def is_nan(self, text: str) -> str:  # noqa: ARG002 - whatever it is
-        """Never."""
+    def is_nan(self, text: str) -> str:  # noqa: ARG002 - always false
+        """Condition that is always false: there is no NaN."""
         return "(1 = 0)"
 
     def binary(self, text: str) -> str:
-        """UTF-8, byte by byte; blanks at the end, which do not count, are taken away."""
+        """A text in UTF-8, compared byte by byte, without its trailing spaces, which comparisons ignore."""
         return f"RTRIM(CAST(CAST({text} AS NVARCHAR(MAX)) COLLATE {COLLATION} AS VARCHAR(MAX)))"
 
-    def whole_arithmetic(self, name: str, texts: Sequence[str], *, bounded: bool) -> str:  # noqa: ARG002 - no dearer
-        """In 38 digits, which two numbers of 64 bits cannot leave."""
+    def whole_arithmetic(self, name: str, texts: Sequence[str], *, bounded: bool) -> str:  # noqa: ARG002 - just as fast
+        """Arithmetic in 38 digits, which 64-bit integers cannot exceed."""
         sides = [EXACT.format(text) for text in texts]
         return self.narrowed(f"-{sides[0]}" if name == "negate" else f"{sides[0]} {SIGNS[name]} {sides[1]}")
 
     def whole_quotient(self, name: str, left: str, right: str) -> str:
-        """Division of whole numbers is whole."""
+        """Integer division and remainder."""
         sign = "/" if name == "divide_whole" else "%"
         return f"(CAST({left} AS BIGINT) {sign} NULLIF(CAST({right} AS BIGINT), 0))"
 
     def narrowed(self, text: str) -> str:
-        """TRY_CAST."""
+        """An integer; NULL outside 64 bits."""
         return f"TRY_CAST({text} AS BIGINT)"
 
     def like(self, text: str, items: Sequence[str]) -> str:
-        """How many places `_` stands for depends on the character."""
+        """LIKE. The length that `_` matches depends on the character, so it is refused."""
         if "_" in items:
             raise self.lacks("LIKE with an underscore")
         return super().like(text, items)
 
-    def meant(self, sign: str) -> str:
-        """A bracket opens a set of signs."""
-        return f"!{sign}" if sign in "%_![" else sign
+    def literal(self, character: str) -> str:
+        """A literal character of a pattern; a bracket would open a set."""
+        return f"!{character}" if character in "%_![" else character
 
     def piece(self, text: str, start: int, length: int) -> str:
-        """Only to hold what is put together to a length."""
+        """A number of characters; used only to truncate concatenations."""
         return f"SUBSTRING({text}, {start}, {length})"
 
     def concatenated(self, texts: Sequence[str]) -> str:
-        """NULL where one is NULL."""
+        """Texts joined together; NULL if one is NULL."""
         return f"({' + '.join(f'CAST({text} AS NVARCHAR(MAX))' for text in texts)})"
 
     def day_text(self, text: str) -> str:
-        """Style 23."""
+        """A date in ISO 8601, by style 23."""
         return f"CONVERT(VARCHAR(10), {text}, 23)"
 
     def digits_of(self, text: str) -> str:
-        """In one byte each."""
+        """An integer as text, in one byte per digit."""
         return f"CAST({text} AS VARCHAR(40))"
 
     def microseconds(self, text: str, kind: Type) -> str:
-        """A difference in 64 bits."""
+        """Microseconds since midnight, or since 1970, in 64 bits."""
         start = "CAST('00:00:00' AS TIME(6))" if kind is Type.TIME else "CAST('1970-01-01' AS DATETIME2(6))"
         return f"DATEDIFF_BIG(MICROSECOND, {start}, {text})"
 
     def hashed(self, parts: Sequence[str]) -> str:
-        """HASHBYTES of the bytes of UTF-8; style 2 is hexadecimal digits."""
+        """The MD5 hash of UTF-8 bytes; style 2 writes hexadecimal digits."""
         joined = ", '|', ".join(self.utf8(part) for part in parts)
         return f"LOWER(CONVERT(VARCHAR(32), HASHBYTES('MD5', CONCAT({joined})), 2))"
 
     def utf8(self, text: str) -> str:
-        """A text in UTF-8, with its blanks."""
+        """A text in UTF-8, with its trailing spaces."""
         return f"CAST(CAST({text} AS NVARCHAR(MAX)) COLLATE {COLLATION} AS VARCHAR(MAX))"
 
     def count(self, text: str = "*") -> str:
-        """COUNT is of 32 bits."""
+        """The number of rows or values in 64 bits; COUNT has 32."""
         return f"COUNT_BIG({text})"
 
     def counted(self, condition: str | None) -> str:
-        """Likewise."""
+        """The number of rows that meet a condition, or of all rows."""
         return self.count("*" if condition is None else f"CASE WHEN {condition} THEN 1 END")
 
     def floor_divide(self, dividend: str, divisor: str) -> str:
-        """Decimals are rounded, so what is left over is taken away first."""
+        """Integer division: subtract the remainder first, because decimals are rounded."""
         return f"CAST((({dividend}) - ({dividend}) % {divisor}) / {divisor} AS BIGINT)"
 
     def group_by(self, texts: Sequence[str]) -> str:
-        """There are no places to group by, and no queries in what is grouped by."""
+        """GROUP BY expressions: there are no positions, and queries are not allowed."""
         if any("(SELECT " in text for text in texts):
             raise self.lacks("grouping by a query")
         return f" GROUP BY {', '.join(texts)}" if texts else ""
 
     def union(self, left: str, operator: str, right: str) -> str:
-        """INTERSECT and EXCEPT have no ALL."""
+        """A set operation; INTERSECT and EXCEPT have no ALL."""
         if operator in {"INTERSECT ALL", "EXCEPT ALL"}:
             raise self.lacks(operator)
         return super().union(left, operator, right)
 
     def values(self, rows: Sequence[Sequence[str]], alias: str) -> str:
-        """VALUES."""
+        """Rows of constants as VALUES."""
         listed = ", ".join(f"({', '.join(row)})" for row in rows)
         return f"(VALUES {listed}) AS {alias}({', '.join(f'c{i}' for i in range(len(rows[0])))})"
 
@@ -239,7 +239,7 @@ class MSSQLDialect(UntestedBase):
         return Terms.of((f"CASE WHEN {text} IS NULL THEN 1 ELSE 0 END", "DESC" if nulls_first else "ASC"), term)
 
     def tail(self, order: Sequence[str], count: int | None, offset: int) -> str:
-        """OFFSET and FETCH need an order, and ORDER BY in a nested query needs OFFSET."""
+        """ORDER BY and OFFSET … FETCH, which require each other in nested queries."""
         if count == 0:
             raise self.lacks("LIMIT 0")
         if not order and count is None and not offset:

@@ -4,7 +4,7 @@ from hedgerow.dialects.mariadb.mysql_family import MySQLFamily
 
 
 class MySQLDialect(MySQLFamily):
-    """MySQL 8: what it shares with MariaDB, and nothing that was tried on MariaDB alone."""
+    """MySQL 8: only what it shares with MariaDB."""
 
     experimental = True
 

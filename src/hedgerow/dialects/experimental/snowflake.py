@@ -1,7 +1,7 @@
 """Snowflake.
 
-Whole numbers have up to 38 digits there, so that what must fit 64 bits is compared with their ends. NaN equals NaN and
-is greater than every number, as in DuckDB.
+Integers have up to 38 digits, so results that must fit 64 bits are compared with their limits. NaN equals NaN and is
+greater than every number, as in DuckDB.
 """
 
 from collections.abc import Mapping, Sequence
@@ -41,7 +41,7 @@ class SnowflakeDialect(UntestedBase):
     units: ClassVar[Mapping[str, str]] = {
         **{unit: f"DATE_TRUNC('{unit}', {{0}})" for unit in ("year", "quarter", "month", "day")},
         **{unit: f"DATE_TRUNC('{unit}', {{0}})" for unit in ("hour", "minute", "second")},
-        # Where weeks begin is a parameter of the session; the ISO number of a day is not.
+        # The first day of the week is a session parameter; the ISO number of a day is not.
         "week": "DATEADD(DAY, 1 - DAYOFWEEKISO({0}), DATE_TRUNC('day', {0}))",
     }
     functions: Mapping[str, str] = {
@@ -52,16 +52,16 @@ class SnowflakeDialect(UntestedBase):
 
     @property
     def types(self) -> Mapping[Type, str]:
-        """Name the type in full: the meaning of TIMESTAMP is a parameter of the session."""
+        """Names of types. The meaning of TIMESTAMP is a session parameter."""
         return {**super().types, Type.TIMESTAMP: "TIMESTAMP_NTZ"}
 
     def real(self, value: float) -> str:
-        """From text: a number with an exponent may be a decimal here."""
+        """A double, from text: a number with an exponent can be a decimal."""
         written = digits(value).strip("'")
         return f"CAST('{written}' AS FLOAT)"
 
     def quoted(self, value: str) -> str:
-        """A backslash takes the meaning from the next sign."""
+        """A text in quotes, with escaped backslashes."""
         return super().quoted(value.replace("\\", "\\\\"))
 
     def date(self, value: date) -> str:
@@ -73,61 +73,61 @@ class SnowflakeDialect(UntestedBase):
         return f"CAST('{value.isoformat()}' AS TIME)"
 
     def timestamp(self, value: datetime) -> str:
-        """Without a time zone."""
+        """A timestamp without a time zone."""
         return f"CAST('{value.isoformat(sep=' ')}' AS TIMESTAMP_NTZ)"
 
     def is_nan(self, text: str) -> str:
-        """NaN equals itself."""
+        """Condition that a double is NaN, which equals itself."""
         return f"({text} = {self.real(float('nan'))})"
 
     def binary(self, text: str) -> str:
-        """The collation that compares code points."""
+        """A text with the collation that compares code points."""
         return f"COLLATE({text}, 'utf8')"
 
     def whole_arithmetic(self, name: str, texts: Sequence[str], *, bounded: bool) -> str:
-        """In 38 digits, which two numbers of 64 bits cannot leave."""
-        made = f"(-{texts[0]})" if name == "negate" else f"({texts[0]} {SIGNS[name]} {texts[1]})"
-        return made if bounded else self.narrowed(made)
+        """Arithmetic in 38 digits, which 64-bit integers cannot exceed."""
+        result = f"(-{texts[0]})" if name == "negate" else f"({texts[0]} {SIGNS[name]} {texts[1]})"
+        return result if bounded else self.narrowed(result)
 
     def whole_quotient(self, name: str, left: str, right: str) -> str:
-        """A quotient is rounded to a few digits, so what is left over is taken away first."""
+        """Integer division and remainder. Subtract the remainder first, because quotients are rounded."""
         rest = f"MOD({left}, NULLIF({right}, 0))"
         if name == "remainder_whole":
             return rest
         return f"CAST(({left} - {rest}) / NULLIF({right}, 0) AS NUMBER(38, 0))"
 
     def narrowed(self, text: str) -> str:
-        """Compared with the ends of 64 bits."""
+        """An integer; NULL outside 64 bits."""
         return f"CASE WHEN {fits(text)} THEN {text} END"
 
     def day_text(self, text: str) -> str:
-        """How dates are written otherwise is a parameter of the session."""
+        """A date in ISO 8601; the default format is a session parameter."""
         return f"TO_CHAR({text}, 'YYYY-MM-DD')"
 
     def microseconds(self, text: str, kind: Type) -> str:
-        """A part."""
+        """Microseconds since midnight, or since 1970."""
         if kind is Type.TIME:
             return f"DATEDIFF(MICROSECOND, CAST('00:00:00' AS TIME), {text})"
         return f"DATE_PART(EPOCH_MICROSECOND, {text})"
 
     def hashed(self, parts: Sequence[str]) -> str:
-        """MD5 gives hexadecimal digits."""
+        """The MD5 hash."""
         joined = " || '|' || ".join(parts)
         return f"MD5({joined})"
 
     def union(self, left: str, operator: str, right: str) -> str:
-        """INTERSECT and EXCEPT have no ALL."""
+        """A set operation; INTERSECT and EXCEPT have no ALL."""
         if operator in {"INTERSECT ALL", "EXCEPT ALL"}:
             raise self.lacks(operator)
         return f"({left}) {operator} ({right})"
 
     def values(self, rows: Sequence[Sequence[str]], alias: str) -> str:
-        """VALUES."""
+        """Rows of constants as VALUES."""
         listed = ", ".join(f"({', '.join(row)})" for row in rows)
         return f"(VALUES {listed}) AS {alias}({', '.join(f'c{i}' for i in range(len(rows[0])))})"
 
     def limit(self, count: int | None, offset: int) -> str:
-        """OFFSET needs a LIMIT, which may be NULL."""
+        """LIMIT and OFFSET; OFFSET requires a LIMIT, which can be NULL."""
         if count is None and offset:
             return f" LIMIT NULL OFFSET {offset}"
         return super().limit(count, offset)

@@ -1,6 +1,6 @@
 """Trino.
 
-TRY gives NULL where whole numbers overflow; doubles follow the floating-point standard. Text has no collation.
+TRY gives NULL if integers overflow; doubles follow IEEE 754. Text has no collation.
 """
 
 import math
@@ -54,7 +54,7 @@ class TrinoDialect(UntestedBase):
     }
 
     def real(self, value: float) -> str:
-        """A number with an exponent is a double."""
+        """A double: a number with an exponent."""
         if math.isnan(value):
             return "nan()"
         if math.isinf(value):
@@ -62,45 +62,45 @@ class TrinoDialect(UntestedBase):
         return f"({digits(value)})"
 
     def timestamp(self, value: datetime) -> str:
-        """With all six places, which are the precision."""
+        """A timestamp with six decimals, which set its precision."""
         return f"TIMESTAMP '{value.isoformat(sep=' ', timespec='microseconds')}'"
 
     def is_nan(self, text: str) -> str:
-        """A function."""
+        """Condition that a double is NaN."""
         return f"is_nan({text})"
 
     def binary(self, text: str) -> str:
-        """Text without padding, compared by code points."""
+        """A text without padding, compared by code points."""
         return f"CAST({text} AS VARCHAR)"
 
-    def unbounded(self, name: str, left: str, right: str, plain: str) -> str:  # noqa: ARG002 - nothing is an error
-        """As it is: what overflows is infinite."""
+    def unbounded(self, name: str, left: str, right: str, plain: str) -> str:  # noqa: ARG002 - no errors occur
+        """Plain arithmetic: overflow gives infinity."""
         return plain
 
-    def held(self, text: str, low: float, high: float) -> str:  # noqa: ARG002 - likewise
-        """As it is."""
+    def held(self, text: str, low: float, high: float) -> str:  # noqa: ARG002 - no errors occur
+        """A double, unchanged."""
         return text
 
-    def whole_arithmetic(self, name: str, texts: Sequence[str], *, bounded: bool) -> str:  # noqa: ARG002 - no dearer
-        """TRY."""
+    def whole_arithmetic(self, name: str, texts: Sequence[str], *, bounded: bool) -> str:  # noqa: ARG002 - just as fast
+        """Integer arithmetic by TRY."""
         sides = [f"CAST({text} AS BIGINT)" for text in texts]
         return f"TRY(-{sides[0]})" if name == "negate" else f"TRY({sides[0]} {SIGNS[name]} {sides[1]})"
 
     def whole_quotient(self, name: str, left: str, right: str) -> str:
-        """Division of whole numbers is whole."""
+        """Integer division and remainder."""
         sign = "/" if name == "divide_whole" else "%"
         return f"(CAST({left} AS BIGINT) {sign} NULLIF(CAST({right} AS BIGINT), 0))"
 
     def narrowed(self, text: str) -> str:
-        """TRY_CAST."""
+        """An integer; NULL outside 64 bits."""
         return f"TRY_CAST({text} AS BIGINT)"
 
-    def trimmed(self, name: str, text: str, signs: str) -> str:
-        """The standard's TRIM."""
-        return f"trim({SIDES[name]} {self.string(signs)} FROM {self.letters(text)})"
+    def trimmed(self, name: str, text: str, characters: str) -> str:
+        """A text without some characters at its ends, by standard SQL's TRIM."""
+        return f"trim({SIDES[name]} {self.string(characters)} FROM {self.letters(text)})"
 
     def microseconds(self, text: str, kind: Type) -> str:
-        """Whole seconds, and the six digits after the point; there is no smaller unit than a millisecond."""
+        """Whole seconds plus the six decimals of the text: the smallest unit of date_diff is a millisecond."""
         exact, start = (
             ("TIME(6)", "TIME '00:00:00'") if kind is Type.TIME else ("TIMESTAMP(6)", "TIMESTAMP '1970-01-01 00:00:00'")
         )
@@ -109,21 +109,21 @@ class TrinoDialect(UntestedBase):
         return f"({seconds} * 1000000 + CAST(substr(CAST({value} AS VARCHAR), -6) AS BIGINT))"
 
     def hashed(self, parts: Sequence[str]) -> str:
-        """MD5 takes and gives bytes."""
+        """The MD5 hash, from bytes to hexadecimal digits."""
         joined = " || '|' || ".join(parts)
         return f"lower(to_hex(md5(to_utf8({joined}))))"
 
     def floor_divide(self, dividend: str, divisor: str) -> str:
-        """Decimals are rounded, so what is left over is taken away first."""
+        """Integer division: subtract the remainder first, because decimals are rounded."""
         return f"CAST((({dividend}) - ({dividend}) % {divisor}) / {divisor} AS BIGINT)"
 
     def values(self, rows: Sequence[Sequence[str]], alias: str) -> str:
-        """VALUES."""
+        """Rows of constants as VALUES."""
         listed = ", ".join(f"({', '.join(row)})" for row in rows)
         return f"(VALUES {listed}) AS {alias}({', '.join(f'c{i}' for i in range(len(rows[0])))})"
 
     def limit(self, count: int | None, offset: int) -> str:
-        """OFFSET comes first."""
+        """OFFSET and LIMIT, in this order."""
         text = f" OFFSET {offset}" if offset else ""
         return text if count is None else f"{text} LIMIT {count}"
 

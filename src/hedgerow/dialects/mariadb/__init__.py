@@ -1,4 +1,4 @@
-"""MariaDB's spelling of everything, tested on a server."""
+"""MariaDB, tested on a server."""
 
 from hedgerow.dialects.mariadb.dialect import MARIADB, MariaDBDialect
 

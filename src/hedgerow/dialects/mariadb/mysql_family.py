@@ -1,7 +1,7 @@
-"""Spelling that MySQL 8 and MariaDB share.
+"""SQL that MySQL 8 and MariaDB share.
 
-Text is compared as bytes, whatever its collation. There is no infinity and no NaN: what overflows is NULL. Numbers that
-overflow would be an error, so they are looked at beforehand; CASE takes its branches one after the other.
+Text is compared as bytes, whatever its collation. There is no infinity and no NaN: overflow gives NULL. An overflow
+would be an error, so it is tested beforehand; CASE evaluates its branches in order.
 """
 
 import math
@@ -32,7 +32,7 @@ class MySQLFamily(UntestedBase):
     without: ClassVar[frozenset[str]] = frozenset({"trim", "ltrim", "rtrim"})
     midnight = "CAST({0} AS DATETIME(6))"
     instant = (
-        # Of a column, this is what is stored, whatever the time zone of the session is; 0 stands for '0000-00-00'.
+        # For a column this is the stored value, whatever the time zone of the session; 0 is '0000-00-00'.
         "TIMESTAMPADD(MICROSECOND, CAST(NULLIF(UNIX_TIMESTAMP({0}), 0) * 1000000 AS SIGNED), "
         "TIMESTAMP '1970-01-01 00:00:00')"
     )
@@ -42,7 +42,7 @@ class MySQLFamily(UntestedBase):
     )
     flag = "({0})"
     parts: ClassVar[Mapping[str, str]] = {
-        # A date may lack its month or its day; both are then 0.
+        # A date may lack its month or day, which are then 0.
         "year": "YEAR({0})",
         "quarter": "NULLIF(QUARTER({0}), 0)",
         "month": "NULLIF(MONTH({0}), 0)",
@@ -73,39 +73,39 @@ class MySQLFamily(UntestedBase):
 
     @property
     def types(self) -> Mapping[Type, str]:
-        """Names in CAST."""
+        """Names of types in CAST."""
         return {**super().types, Type.BOOLEAN: "SIGNED", Type.TIMESTAMP: "DATETIME(6)", Type.TIME: "TIME(6)"}
 
     def identifier(self, name: str) -> str:
-        """In backquotes."""
+        """A name in backticks."""
         return "`" + name.replace("`", "``") + "`"
 
     def real(self, value: float) -> str:
-        """A number with an exponent is a double."""
+        """A double: a number with an exponent."""
         if not math.isfinite(value):
-            raise InternalError("Only finite numbers can be written down.")
+            raise InternalError("This engine has neither infinity nor NaN.")
         return f"({digits(value)})"
 
     def quoted(self, value: str) -> str:
-        """Write backslashes and characters beyond ASCII by their bytes: their meaning is a setting."""
+        """A text, with bytes for backslashes and characters beyond ASCII: their meaning is a setting."""
         if value.isascii() and "\\" not in value:
             return super().quoted(value)
         return f"CONVERT(X'{value.encode().hex()}' USING utf8mb4)"
 
-    def is_nan(self, text: str) -> str:  # noqa: ARG002 - whatever it is
-        """Never."""
+    def is_nan(self, text: str) -> str:  # noqa: ARG002 - always false
+        """Condition that is always false: there is no NaN."""
         return "(1 = 0)"
 
     def binary(self, text: str) -> str:
-        """The bytes of UTF-8; a binary collation of text would leave out blanks at the end."""
+        """A text as its UTF-8 bytes; a binary collation would ignore trailing spaces."""
         return f"CAST(CONVERT({text} USING utf8mb4) AS BINARY)"
 
     def letters(self, text: str) -> str:
-        """Characters told apart."""
+        """A text with a collation that distinguishes all characters."""
         return f"CONVERT({text} USING utf8mb4) COLLATE utf8mb4_bin"
 
     def printable(self, text: str, expr: Expr) -> str:
-        """Dates without a month or a day, and those that the calendar does not have, cannot be printed."""
+        """A group key; NULL for dates without a month or day and for invalid dates."""
         if expr.type not in {Type.DATE, Type.TIMESTAMP}:
             return super().printable(text, expr)
         low, high = self.limits(expr) or ("", "")
@@ -113,61 +113,61 @@ class MySQLFamily(UntestedBase):
         return f"CASE WHEN {text} BETWEEN {low} AND {high} AND {whole} THEN {text} END"
 
     def limits(self, expr: Expr) -> tuple[str, str] | None:
-        """Times are durations, and may be longer than a day."""
+        """Times are durations and can exceed a day."""
         return ("TIME '00:00:00'", "TIME '23:59:59.999999'") if expr.type is Type.TIME else super().limits(expr)
 
     def whole_arithmetic(self, name: str, texts: Sequence[str], *, bounded: bool) -> str:
-        """In decimals, which have 65 digits."""
+        """Arithmetic in decimals of 65 digits, unless the result is bounded."""
         sides = texts if bounded else [EXACT.format(text) for text in texts]
-        made = f"(-{sides[0]})" if name == "negate" else f"({sides[0]} {SIGNS[name]} {sides[1]})"
-        return made if bounded else self.narrowed(made)
+        result = f"(-{sides[0]})" if name == "negate" else f"({sides[0]} {SIGNS[name]} {sides[1]})"
+        return result if bounded else self.narrowed(result)
 
     def whole_quotient(self, name: str, left: str, right: str) -> str:
-        """DIV and %."""
+        """Integer division and remainder: DIV and %."""
         return f"({left} {'DIV' if name == 'divide_whole' else '%'} NULLIF({right}, 0))"
 
     def narrowed(self, text: str) -> str:
-        """Compared with the ends of 64 bits."""
+        """An integer; NULL outside 64 bits."""
         return f"CASE WHEN {fits(text)} THEN CAST({text} AS SIGNED) END"
 
     def piece(self, text: str, start: int, length: int) -> str:
-        """SUBSTRING."""
+        """A number of characters, by SUBSTRING."""
         return f"SUBSTRING({self.letters(text)}, {start}, {length})"
 
     def concatenated(self, texts: Sequence[str]) -> str:
-        """The sign for it means OR."""
+        """Texts joined by CONCAT; `||` means OR."""
         return f"CONCAT({', '.join(map(self.letters, texts))})"
 
     def day_text(self, text: str) -> str:
-        """A format."""
+        """A date in ISO 8601, by DATE_FORMAT."""
         return f"DATE_FORMAT({text}, '%Y-%m-%d')"
 
     def microseconds(self, text: str, kind: Type) -> str:
-        """Parts of a time, or a difference."""
+        """Microseconds since midnight, or since 1970."""
         if kind is Type.TIME:
             return f"(FLOOR(TIME_TO_SEC({text})) * 1000000 + MICROSECOND({text}))"
         return f"TIMESTAMPDIFF(MICROSECOND, TIMESTAMP '1970-01-01 00:00:00', {text})"
 
     def since_midnight(self, text: str) -> str:
-        """Times are durations: one that is negative is no time of day, even by less than a second."""
+        """A time of day in microseconds; NULL for negative durations."""
         return f"CASE WHEN {text} >= TIME '00:00:00' THEN {self.microseconds(text, Type.TIME)} END"
 
     def hashed(self, parts: Sequence[str]) -> str:
-        """MD5 gives hexadecimal digits."""
+        """The MD5 hash."""
         joined = ", '|', ".join(parts)
         return f"MD5(CONCAT({joined}))"
 
     def floor_divide(self, dividend: str, divisor: str) -> str:
-        """DIV."""
+        """Integer division, by DIV."""
         return f"(({dividend}) DIV {divisor})"
 
     def order(self, text: str, kind: Type | None = None, *, descending: bool, nulls_first: bool) -> str:  # noqa: ARG002 - there is no NaN
-        """NULL is the least, unless it is told otherwise."""
+        """One term of ORDER BY. NULL sorts first by default."""
         term = f"{text} {'DESC' if descending else 'ASC'}"
         if nulls_first is not descending:
             return term
         return f"CASE WHEN {text} IS NULL THEN 1 ELSE 0 END {'DESC' if nulls_first else 'ASC'}, {term}"
 
     def limit(self, count: int | None, offset: int) -> str:
-        """OFFSET needs a LIMIT."""
+        """LIMIT and OFFSET; OFFSET requires a LIMIT."""
         return super().limit(2**64 - 1 if count is None and offset else count, offset)

@@ -11,9 +11,8 @@ from hedgerow.dialects.postgres.logic import BYTES, LOGIC, collated
 from hedgerow.dialects.postgres.naming import has_window
 from hedgerow.dialects.postgres.numbers import NUMBERS, ROUNDING
 from hedgerow.dialects.postgres.reading import FORMATS, READERS
-from hedgerow.dialects.postgres.regexps import REGEXPS
 from hedgerow.dialects.postgres.summaries import SUMMARIES
-from hedgerow.dialects.postgres.texts import TEXTS
+from hedgerow.dialects.postgres.texts import REGEXPS, TEXTS
 from hedgerow.dialects.postgres.times import CALENDARS, TIMES, micros
 from hedgerow.expressions import zones
 from hedgerow.expressions.nodes import Call, Column, Constant, Expr, Literal

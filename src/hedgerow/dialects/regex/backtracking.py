@@ -1,14 +1,13 @@
-"""A tree of a regular expression as Java reads it: the same matches, without ever running away or out of stack.
+"""Regular expressions for Java and PCRE: the same matches as RE2, in bounded time and stack.
 
-Java goes back and forth. A repetition of one sign is a loop, and so is one of a fixed run of signs; a repetition of
-anything else, without end, calls itself for each round. And each repetition that may give signs back multiplies the
-time by the length of the text. So
+Java backtracks. An unbounded repetition of a character, or of a fixed run of characters, is a loop; of anything else it
+is a recursion, once per round. Every repetition that may backtrack multiplies the time by the length of the text. So
 
-    what repeats without end is one sign, or a fixed run of signs of one width;
-    what surely need not be given back is never given back;
-    and what is left may go over the text twice, not three times.
+    an unbounded repetition is of a character, or of a fixed run of characters of one width;
+    a repetition that need not backtrack is possessive;
+    and the remaining repetitions may pass over the text twice, not three times.
 
-Privacy: a pattern that fails, or never ends, on some rows only would tell of them.
+Privacy: a pattern that fails, or never ends, on some rows only would reveal them.
 """
 
 from hedgerow.dialects.regex.tree import (
@@ -30,33 +29,33 @@ from hedgerow.dialects.regex.tree import (
     overlap,
 )
 
-MOST_ROUNDS = 100
-"""How often a choice may be repeated, all repetitions around it taken together."""
+MAX_ROUNDS = 100
+"""Maximum number of rounds of an alternation, multiplied over nested repetitions."""
 
-MOST_PASSES = 2
+MAX_PASSES = 2
 WIDE = 0xFFFF
 LINE = complement(NEWLINE)
 
 
 def java(tree: Node, *, search: bool = False) -> str:
-    """The pattern; for a `search`, which asks only whether there is a match, it may be made simpler."""
+    """Return the pattern; for a `search`, which only asks whether there is a match, it may be simpler."""
     tree = simple(tree)
     tree = searched(tree) if search else tree
     writer = _Writer()
     text = writer.write(tree, END, rounds=1)
-    if writer.passes + (not starts_text(tree)) > MOST_PASSES:
-        raise UnsupportedPatternError("too many repetitions that overlap")
+    if writer.passes + (not starts_text(tree)) > MAX_PASSES:
+        raise UnsupportedPatternError("too many overlapping repetitions")
     return text
 
 
 Follow = Ranges | None
-"""Characters that may come next; empty at the end of the pattern or the text; None where they are not known."""
+"""Characters that may come next: none at the end of the pattern or text; None if unknown."""
 
 END: Follow = ()
 
 
 def starts_text(node: Node) -> bool:
-    """Return True if a match can only begin where the text does."""
+    """Return True if a match can only begin at the start of the text."""
     if isinstance(node, Concatenation):
         return bool(node.parts) and starts_text(node.parts[0])
     if isinstance(node, Alternation):
@@ -67,7 +66,7 @@ def starts_text(node: Node) -> bool:
 
 
 class _Writer:
-    """Writes from right to left, for what is given back depends on what comes next."""
+    """Writes from right to left, because backtracking depends on what comes next."""
 
     def __init__(self) -> None:
         self.passes = 0
@@ -75,9 +74,9 @@ class _Writer:
 
     def write(self, node: Node, follow: Follow, rounds: int) -> str:
         if isinstance(node, Characters):
-            return sign_text(node.ranges)
+            return class_text(node.ranges)
         if isinstance(node, Anchor):
-            return PLACES[node.kind]
+            return ANCHORS[node.kind]
         if isinstance(node, Alternation):
             return "|".join(self.write(option, follow, rounds) for option in node.options)
         if isinstance(node, Group):
@@ -89,10 +88,10 @@ class _Writer:
         return self._sequence(node, follow, rounds)
 
     def _until(self, node: Until) -> str:
-        """However many there are, they go over the text once."""
+        """Write an `Until`; together they all pass over the text once."""
         self.passes += not self._looked
         self._looked = True
-        return f"(?>{sign_text(node.over)}*?{''.join(sign_text(sign.ranges) for sign in node.run)})"
+        return f"(?>{class_text(node.over)}*?{''.join(class_text(character.ranges) for character in node.run)})"
 
     def _sequence(self, node: Concatenation, follow: Follow, rounds: int) -> str:
         texts = list[str]()
@@ -104,19 +103,19 @@ class _Writer:
 
     def _repeat(self, node: Repeat, follow: Follow, rounds: int) -> str:
         if isinstance(node.body, Characters):
-            return self._signs(node.body, node, follow)
+            return self._characters(node.body, node, follow)
         if node.maximum is None:
             return self._runs(node, follow)
         rounds *= max(node.maximum, 1)
-        if rounds > MOST_ROUNDS:
-            raise UnsupportedPatternError("a choice repeated too often")
+        if rounds > MAX_ROUNDS:
+            raise UnsupportedPatternError("an alternation repeated too often")
         before = self.passes
         body = self.write(node.body, None, rounds)
         self.passes = before + (self.passes - before) * max(node.maximum, 1)
         return f"{body}{{{node.minimum},{node.maximum}}}{'?' * node.lazy}"
 
-    def _signs(self, sign: Characters, node: Repeat, follow: Follow) -> str:
-        text = sign_text(sign.ranges)
+    def _characters(self, character: Characters, node: Repeat, follow: Follow) -> str:
+        text = class_text(character.ranges)
         fixed = "" if node.minimum == 0 else text if node.minimum == 1 else f"{text}{{{node.minimum}}}"
         if node.maximum is not None:
             return (
@@ -124,33 +123,37 @@ class _Writer:
                 if node.maximum == node.minimum
                 else f"{fixed}{text}{{0,{node.maximum - node.minimum}}}{'?' * node.lazy}"
             )
-        if not node.lazy and follow is not None and not overlap(sign.ranges, follow):
+        if not node.lazy and follow is not None and not overlap(character.ranges, follow):
             return f"{fixed}{text}*+"
         self.passes += 1
         return f"{fixed}{text}*{'?' * node.lazy}"
 
     def _runs(self, node: Repeat, follow: Follow) -> str:
-        """A fixed run of signs, all of one width, without end."""
-        signs = run_of(node.body)
-        if signs is None or any(sign.ranges[-1][1] > WIDE for sign in signs):
-            raise UnsupportedPatternError("a choice repeated without end")
-        body = "".join(sign_text(sign.ranges) for sign in signs)
+        """Write an unbounded repetition of a fixed run of characters of one width."""
+        characters = run_of(node.body)
+        if characters is None or any(character.ranges[-1][1] > WIDE for character in characters):
+            raise UnsupportedPatternError("an unbounded repetition of an alternation")
+        body = "".join(class_text(character.ranges) for character in characters)
         capture = isinstance(node.body, Group) and node.body.number is not None
-        first = signs[0].ranges
+        first = characters[0].ranges
         self.passes += follow is None or overlap(first, follow)
         return f"({'' if capture else '?:'}{body}){{{node.minimum},}}{'?' * node.lazy}"
 
 
 def simple(node: Node) -> Node:
-    """The same with brackets, sequences and choices of single signs made signs."""
+    """Return the same pattern, with groups, sequences and alternations of single characters merged into characters."""
     if isinstance(node, Concatenation):
         parts = tuple(map(simple, node.parts))
         return parts[0] if len(parts) == 1 else Concatenation(parts)
     if isinstance(node, Alternation):
         options = tuple(map(simple, node.options))
-        signs = [option for option in options if isinstance(option, Characters)]
-        alike = len(signs) == len(options)
-        return Characters(merged([pair for sign in signs for pair in sign.ranges])) if alike else Alternation(options)
+        characters = [option for option in options if isinstance(option, Characters)]
+        alike = len(characters) == len(options)
+        return (
+            Characters(merged([pair for character in characters for pair in character.ranges]))
+            if alike
+            else Alternation(options)
+        )
     if isinstance(node, Group):
         body = simple(node.body)
         return body if isinstance(body, Characters) and node.number is None else Group(body, node.number)
@@ -158,31 +161,31 @@ def simple(node: Node) -> Node:
 
 
 def searched(tree: Node) -> Node:
-    """A pattern that matches the same texts, if not the same parts of them.
+    """Return a pattern that matches the same texts, though not always the same parts of them.
 
-    What goes over any signs to a run of signs, and from there over any signs again, may stop at the first such run:
-    from there on, more is left to go over.
+    A `.*` before a run of characters, followed by another `.*`, may stop at the first occurrence of the run: the second
+    `.*` covers the rest.
     """
     parts: list[Node] = [*tree.parts] if isinstance(tree, Concatenation) else [tree]
     while parts and _goes_over(parts[0]):
         parts = parts[1:]
     while parts and _goes_over(parts[-1]):
         parts = parts[:-1]
-    found, at = list[Node](), 0
+    nodes, at = list[Node](), 0
     while at < len(parts):
         run = _run_after(parts, at)
         over = _goes_over(parts[at])
         if over and run and _may_stop(over, run, parts[at + 1 + len(run) :]):
-            found.append(Until(over, tuple(run)))
+            nodes.append(Until(over, tuple(run)))
             at += len(run)
         else:
-            found.append(parts[at])
+            nodes.append(parts[at])
         at += 1
-    return Concatenation(tuple(found))
+    return Concatenation(tuple(nodes))
 
 
 def _goes_over(node: Node) -> Ranges | None:
-    """The signs, if it is `.*`."""
+    """Return the characters of a `.*`; None for any other node."""
     loop = isinstance(node, Repeat) and node.minimum == 0 and node.maximum is None
     body = node.body if isinstance(node, Repeat) else None
     return body.ranges if loop and isinstance(body, Characters) and body.ranges in {EVERY, LINE} else None
@@ -198,17 +201,17 @@ def _run_after(parts: list[Node], at: int) -> list[Characters]:
 
 
 def _may_stop(over: Ranges, run: list[Characters], rest: list[Node]) -> bool:
-    """Return True if nothing follows, or what goes over all that was gone over and the run as well."""
+    """Return True if nothing follows, or a `.*` follows that covers the skipped characters and the run."""
     if not rest:
         return True
     after = _goes_over(rest[0])
     if after is None:
         return False
-    return after == EVERY or (over == LINE and not any(overlap(sign.ranges, NEWLINE) for sign in run))
+    return after == EVERY or (over == LINE and not any(overlap(character.ranges, NEWLINE) for character in run))
 
 
 def run_of(node: Node) -> list[Characters] | None:
-    """The signs of a fixed run."""
+    """Return the characters of a fixed run; None for any other node."""
     if isinstance(node, Characters):
         return [node]
     if isinstance(node, Group):
@@ -218,11 +221,11 @@ def run_of(node: Node) -> list[Characters] | None:
     runs = [run_of(part) for part in node.parts if not isinstance(part, Group)]
     if len(runs) < len(node.parts) or any(run is None for run in runs):
         return None
-    return [sign for run in runs if run is not None for sign in run]
+    return [character for run in runs if run is not None for character in run]
 
 
 def first_of(node: Node, follow: Follow) -> Follow:
-    """The signs with which a node, or what follows it, can begin; None where that is not known, as at the end."""
+    """Return the characters with which a node, or what follows it, can begin; None if unknown."""
     if isinstance(node, Characters):
         return node.ranges
     if isinstance(node, Anchor):
@@ -246,8 +249,8 @@ def _either(several: list[Follow]) -> Follow:
     return tuple(pair for ranges in known for pair in ranges) if len(known) == len(several) else None
 
 
-def sign_text(ranges: Ranges) -> str:
-    """A set of code points, by their numbers."""
+def class_text(ranges: Ranges) -> str:
+    """A set of code points as a character class."""
     if ranges == EVERY:
         return "(?s:.)"
     if not ranges:
@@ -261,8 +264,8 @@ def _code(code: int) -> str:
     return chr(code) if code < 128 and chr(code).isalnum() else f"\\x{{{code:X}}}"
 
 
-WORDS = sign_text(WORD)
-PLACES = {
+WORDS = class_text(WORD)
+ANCHORS = {
     "A": "\\A",
     "z": "\\z",
     "^": "(?<![^\\x{A}])",

@@ -1,8 +1,8 @@
-"""Patterns that leave no choice: at each place the next character decides how to go on.
+"""Deterministic patterns: the next character always determines how to continue.
 
-The places are those of the characters in the pattern (Glushkov's automaton). Where all that can follow a place are
-apart from each other, a text is read in one way only. Of its beginnings that match, RE2 takes the longest as well, if
-repetitions are greedy and a branch that may be empty is the last one: to go on is then always tried first.
+The states are the characters of the pattern (Glushkov's automaton). If all states that can follow a state have disjoint
+characters, a text can be read in one way only. RE2 then also takes the longest match, provided that repetitions are
+greedy and an alternative that may be empty comes last: continuing is then always tried first.
 """
 
 from collections.abc import Set as AbstractSet
@@ -21,48 +21,48 @@ from hedgerow.dialects.regex.tree import (
     without_brackets,
 )
 
-MOST_PLACES = 2_000
-Places = frozenset[int]
+MAX_STATES = 2_000
+States = frozenset[int]
 
 
 @dataclass(frozen=True, slots=True)
 class _Extent:
-    """Places at which a part of a pattern can begin and end; `empty` if it can match nothing."""
+    """States at which a part of a pattern can begin and end; `empty` if it can match the empty text."""
 
-    first: Places
-    last: Places
+    first: States
+    last: States
     empty: bool
 
 
 @dataclass(slots=True)
 class _Automaton:
-    """The characters at each place, and what can follow each."""
+    """The characters of each state, and the states that can follow it."""
 
     chars: list[Ranges] = field(default_factory=list)
     follow: dict[int, set[int]] = field(default_factory=dict)
 
-    def join(self, left: Places, right: Places) -> None:
+    def join(self, left: States, right: States) -> None:
         """Let `right` follow `left`."""
-        for place in left:
-            self.follow.setdefault(place, set()).update(right)
+        for state in left:
+            self.follow.setdefault(state, set()).update(right)
 
 
-class _UnclearError(Exception):
-    """The pattern leaves a choice."""
+class _AmbiguousError(Exception):
+    """The pattern is not deterministic."""
 
 
-def is_clear(tree: Node) -> bool:
+def is_deterministic(tree: Node) -> bool:
     """Return True if RE2 and PostgreSQL find the same match, with the same groups."""
     automaton = _Automaton()
     try:
         span = _span(_without_ends(without_brackets(tree)), automaton)
-    except _UnclearError:
+    except _AmbiguousError:
         return False
-    return all(_apart(automaton, places) for places in (span.first, *automaton.follow.values()))
+    return all(_disjoint(automaton, states) for states in (span.first, *automaton.follow.values()))
 
 
 def _without_ends(tree: Node) -> Node:
-    """The pattern without `^` before and `$` behind all of it."""
+    """Return the pattern without `^` and `$` around it."""
     if isinstance(tree, Anchor):
         return Concatenation(())
     if not isinstance(tree, Concatenation):
@@ -75,18 +75,18 @@ def _without_ends(tree: Node) -> Node:
     return Concatenation(tuple(parts))
 
 
-def _apart(automaton: _Automaton, places: AbstractSet[int]) -> bool:
-    ranges = sorted(pair for place in places for pair in automaton.chars[place])
+def _disjoint(automaton: _Automaton, states: AbstractSet[int]) -> bool:
+    ranges = sorted(pair for state in states for pair in automaton.chars[state])
     return all(one[1] < other[0] for one, other in pairwise(ranges))
 
 
 def _span(node: Node, automaton: _Automaton) -> _Extent:
     if isinstance(node, Characters):
         automaton.chars.append(node.ranges)
-        if len(automaton.chars) > MOST_PLACES:
-            raise _UnclearError
-        place = frozenset({len(automaton.chars) - 1})
-        return _Extent(place, place, empty=False)
+        if len(automaton.chars) > MAX_STATES:
+            raise _AmbiguousError
+        state = frozenset({len(automaton.chars) - 1})
+        return _Extent(state, state, empty=False)
     if isinstance(node, Concatenation):
         return _chain([_span(part, automaton) for part in node.parts], automaton)
     if isinstance(node, Alternation):
@@ -95,12 +95,12 @@ def _span(node: Node, automaton: _Automaton) -> _Extent:
         return _span(node.body, automaton)
     if isinstance(node, Repeat):
         return _repeat(node, automaton)
-    raise _UnclearError
+    raise _AmbiguousError
 
 
 def _choice(spans: list[_Extent]) -> _Extent:
     if any(span.empty for span in spans[:-1]):
-        raise _UnclearError
+        raise _AmbiguousError
     return _Extent(
         frozenset().union(*(span.first for span in spans)),
         frozenset().union(*(span.last for span in spans)),
@@ -121,18 +121,18 @@ def _chain(spans: list[_Extent], automaton: _Automaton) -> _Extent:
 
 
 def _repeat(node: Repeat, automaton: _Automaton) -> _Extent:
-    """As many copies as are counted, each only behind the one before; without a limit, the last one follows itself."""
+    """Chain as many copies as are counted; in an unbounded repetition the last one follows itself."""
     if node.lazy:
-        raise _UnclearError
+        raise _AmbiguousError
     copies = max(node.minimum, 1) if node.maximum is None else node.maximum
     spans = [_span(node.body, automaton) for _ in range(copies)]
     if any(span.empty for span in spans):
-        raise _UnclearError
+        raise _AmbiguousError
     for one, other in pairwise(spans):
         automaton.join(one.last, other.first)
     if not spans:
         return _Extent(frozenset(), frozenset(), empty=True)
     if node.maximum is None:
         automaton.join(spans[-1].last, spans[-1].first)
-    last: Places = frozenset().union(*(span.last for span in spans[max(node.minimum, 1) - 1 :]))
+    last: States = frozenset().union(*(span.last for span in spans[max(node.minimum, 1) - 1 :]))
     return _Extent(spans[0].first, last, empty=node.minimum == 0)

@@ -1,10 +1,11 @@
-"""Functions of the allow-list and casts, as SQL: SQLite's own operators where they are total, ours elsewhere."""
+"""Functions, casts and exact summaries: SQLite's own where they are total and exact, ours elsewhere."""
 
 from collections.abc import Callable, Container, Mapping, Sequence
 
+from hedgerow.dialects.base import SummaryCall
 from hedgerow.dialects.reach import reach
 from hedgerow.dialects.sqlite import reading
-from hedgerow.dialects.sqlite.reading import NAN, PREFIX, argument, number, precision, sure, whole
+from hedgerow.dialects.sqlite.reading import NAN, PREFIX, argument, is_certain, number, precision, whole
 from hedgerow.expressions.functions import allowed
 from hedgerow.expressions.functions.numbers import CAST_NAMES
 from hedgerow.expressions.nodes import Call, Column, Expr, Literal
@@ -12,7 +13,7 @@ from hedgerow.expressions.types import Type
 
 NUMBERS = frozenset({Type.INTEGER, Type.DECIMAL, Type.FLOAT})
 SAME = {(Type.BOOLEAN, Type.INTEGER), *((kind, kind) for kind in Type)}
-"""Types whose values look alike."""
+"""Casts that leave the stored value unchanged."""
 
 COMPUTED = {
     *((Type.TEXT, kind) for kind in (Type.BOOLEAN, Type.INTEGER, Type.FLOAT, Type.DATE, Type.TIME, Type.TIMESTAMP)),
@@ -22,23 +23,23 @@ COMPUTED = {
     (Type.TIMESTAMP, Type.DATE),
     (Type.TIMESTAMP, Type.TIME),
 }
-"""Pairs of types for which we have a function."""
+"""Casts for which we register a function."""
 
 
 def cast(text: str, expr: Expr, kind: Type) -> str:
-    """A value as one of another type; NULL where there is no such value."""
+    """A value cast to another type; NULL if it cannot be converted."""
     source = expr.type
     if source in {Type.OTHER, Type.NULL}:
         whole = _known(text, Type.INTEGER, kind, certain=True)
         real = _known(text, Type.FLOAT, kind, certain=True)
         return "NULL" if source is Type.NULL else reading.untyped(text, kind, (whole, real))
     if source is Type.DECIMAL and kind is Type.TEXT:
-        return f"{PREFIX}decimal_as_text({argument(text, source, certain=sure(expr))}, {precision(expr)[1]})"
+        return f"{PREFIX}decimal_as_text({argument(text, source, certain=is_certain(expr))}, {precision(expr)[1]})"
     if source is Type.INTEGER and kind in {Type.FLOAT, Type.TEXT}:
         return f"CAST({number(text, expr)} AS {'REAL' if kind is Type.FLOAT else 'TEXT'})"
     if source is Type.DECIMAL and kind is Type.FLOAT:
         return f"CAST({number(text, expr)} AS REAL)"
-    return _known(text, source, kind, certain=sure(expr))
+    return _known(text, source, kind, certain=is_certain(expr))
 
 
 def _known(text: str, source: Type, kind: Type, *, certain: bool) -> str:
@@ -57,8 +58,8 @@ def _known(text: str, source: Type, kind: Type, *, certain: bool) -> str:
 
 Written = Callable[[Call, Sequence[str]], str]
 
-MOST_ARGUMENTS = 100
-"""SQLite's functions take up to 127 arguments."""
+MAX_ARGUMENTS = 100
+"""Maximum number of arguments of a function; SQLite's own limit is 127."""
 
 SYMBOLS = {
     "equal": "=",
@@ -75,7 +76,7 @@ SYMBOLS = {
 SIGNS = {"add": "+", "subtract": "-", "multiply": "*"}
 SUMS = frozenset({"add", "subtract"})
 CHAINED = frozenset({*SIGNS, *(f"{name}_whole" for name in SIGNS)})
-"""Functions of ours that take any number of values, from left to right."""
+"""Functions of ours with any number of arguments, evaluated from left to right."""
 
 
 def double(text: str, expr: Expr) -> str:
@@ -84,13 +85,13 @@ def double(text: str, expr: Expr) -> str:
 
 
 def called(expr: Call, texts: Sequence[str]) -> str:
-    """A function of ours, by its name on the allow-list."""
+    """A call of a function that we register, by its name on the allow-list."""
     name, head = f"{PREFIX}{expr.function}", texts[0]
     arguments = [
-        text if isinstance(a, Literal) else argument(text, a.type, certain=sure(a))
+        text if isinstance(a, Literal) else argument(text, a.type, certain=is_certain(a))
         for text, a in zip(texts, expr.arguments, strict=True)
     ]
-    if expr.function in CHAINED and head.startswith(f"{name}(") and _links(expr) % MOST_ARGUMENTS:
+    if expr.function in CHAINED and head.startswith(f"{name}(") and _links(expr) % MAX_ARGUMENTS:
         return f"{head[:-1]}, {arguments[1]})"
     return f"{name}({', '.join(arguments)})"
 
@@ -120,7 +121,7 @@ def _logic(expr: Call, texts: Sequence[str]) -> str:
 
 
 def _bytes(expr: Call, texts: Sequence[str]) -> list[str]:
-    """Values to be compared: text byte by byte, whatever its column's collation."""
+    """Values to compare; text is compared byte by byte, whatever its column's collation."""
     return [
         f"{text} COLLATE BINARY" if isinstance(a, Column) and a.type is Type.TEXT and a.collated else text
         for text, a in zip(texts, expr.arguments, strict=True)
@@ -136,21 +137,21 @@ def _nullif(expr: Call, texts: Sequence[str]) -> str:
     return f"NULLIF({', '.join(_bytes(expr, texts))})"
 
 
-def _is_tame(expr: Expr) -> bool:
-    """Return True if a value, read as a double, is certainly neither infinite nor NaN."""
+def _is_finite(expr: Expr) -> bool:
+    """Return True if a value, read as a double, is certain to be finite."""
     return reach(expr) < float("inf")
 
 
 def _arithmetic(expr: Call, texts: Sequence[str]) -> str:
-    """SQLite has no NaN, so its own arithmetic serves only where none can come up."""
-    if not _is_tame(expr):
+    """Use SQLite's own arithmetic only if the result is finite: it has no NaN."""
+    if not _is_finite(expr):
         return called(expr, texts)
     doubles = [double(text, a) for text, a in zip(texts, expr.arguments, strict=True)]
     return _joined(expr, doubles, SIGNS[expr.function], SUMS if expr.function in SUMS else {expr.function})
 
 
 def _whole_arithmetic(expr: Call, texts: Sequence[str]) -> str:
-    """SQLite makes doubles of integers that overflow. Of columns and constants it is quicker to ask for the type."""
+    """SQLite converts integers to doubles on overflow. For columns and constants, testing the type is fastest."""
     if not all(isinstance(a, Column | Literal) for a in expr.arguments):
         return called(expr, texts)
     stored = [text for text, a in zip(texts, expr.arguments, strict=True) if isinstance(a, Column)]
@@ -160,14 +161,14 @@ def _whole_arithmetic(expr: Call, texts: Sequence[str]) -> str:
 
 
 def _divide(expr: Call, texts: Sequence[str]) -> str:
-    if not all(_is_tame(a) for a in expr.arguments):
+    if not all(_is_finite(a) for a in expr.arguments):
         return called(expr, texts)
     left, right = (double(text, a) for text, a in zip(texts, expr.arguments, strict=True))
     return f"({left} / NULLIF({right}, 0.0))"
 
 
 def _negate(expr: Call, texts: Sequence[str]) -> str:
-    return f"(-{double(texts[0], expr.arguments[0])})" if _is_tame(expr.arguments[0]) else called(expr, texts)
+    return f"(-{double(texts[0], expr.arguments[0])})" if _is_finite(expr.arguments[0]) else called(expr, texts)
 
 
 def _case(expr: Call, texts: Sequence[str]) -> str:
@@ -182,19 +183,19 @@ def _case(expr: Call, texts: Sequence[str]) -> str:
 def _coalesce(_expr: Call, texts: Sequence[str]) -> str:
     if len(texts) == 1:
         return texts[0]
-    rest = [_coalesce(_expr, texts[MOST_ARGUMENTS:])] if len(texts) > MOST_ARGUMENTS else []
-    return f"COALESCE({', '.join([*texts[:MOST_ARGUMENTS], *rest])})"
+    rest = [_coalesce(_expr, texts[MAX_ARGUMENTS:])] if len(texts) > MAX_ARGUMENTS else []
+    return f"COALESCE({', '.join([*texts[:MAX_ARGUMENTS], *rest])})"
 
 
 def _extreme(expr: Call, texts: Sequence[str]) -> str:
-    """LEAST and GREATEST, which pass over NULL, and over what is no number among numbers; a hundred at a time."""
+    """LEAST and GREATEST, which ignore NULL and, among numbers, values of other types; a hundred at a time."""
     numeric = expr.type in {Type.INTEGER, Type.DECIMAL}
     read = [number(text, a) for text, a in zip(texts, expr.arguments, strict=True)] if numeric else texts
-    if len(read) <= MOST_ARGUMENTS:
+    if len(read) <= MAX_ARGUMENTS:
         return called(expr, read)
-    first = Call(expr.function, expr.arguments[:MOST_ARGUMENTS], expr.type)
-    rest = Call(expr.function, (first, *expr.arguments[MOST_ARGUMENTS:]), expr.type)
-    return _extreme(rest, [called(first, read[:MOST_ARGUMENTS]), *read[MOST_ARGUMENTS:]])
+    first = Call(expr.function, expr.arguments[:MAX_ARGUMENTS], expr.type)
+    rest = Call(expr.function, (first, *expr.arguments[MAX_ARGUMENTS:]), expr.type)
+    return _extreme(rest, [called(first, read[:MAX_ARGUMENTS]), *read[MAX_ARGUMENTS:]])
 
 
 def _in(expr: Call, texts: Sequence[str]) -> str:
@@ -203,7 +204,7 @@ def _in(expr: Call, texts: Sequence[str]) -> str:
 
 def _clip(expr: Call, texts: Sequence[str]) -> str:
     value, low, high = (double(text, a) for text, a in zip(texts, expr.arguments, strict=True))
-    present = value if _is_tame(expr.arguments[0]) else f"NULLIF({value}, {NAN})"
+    present = value if _is_finite(expr.arguments[0]) else f"NULLIF({value}, {NAN})"
     return f"min(max({present}, {low}), {high})"
 
 
@@ -245,9 +246,89 @@ WRITTEN: Mapping[str, Written] = {
     "indicator": lambda _, texts: texts[0],
     "same_text": _same_text,
     "one_spelling": lambda _, texts: f"CASE WHEN {texts[0]} = 0 THEN 0.0 ELSE {texts[0]} END",
-    **{f"{who}_{kind.value}": _cast(kind) for kind in CAST_NAMES for who in ("cast", "imposed")},
+    **{f"{prefix}_{kind.value}": _cast(kind) for kind in CAST_NAMES for prefix in ("cast", "imposed")},
 }
-"""Functions that are more than a call of ours with the same name."""
+"""Functions that are not simply a call of our function of the same name."""
 
 CALLED: frozenset[str] = frozenset({*allowed()} - {*WRITTEN} | {*CHAINED, "divide", "negate", "least", "greatest"})
-"""Functions that we have registered ourselves, under their names."""
+"""Functions of the allow-list that we register under their own names."""
+
+
+Summary = Callable[[SummaryCall], str]
+
+
+def _tail(call: SummaryCall) -> str:
+    where = "" if call.filter is None else f" FILTER (WHERE {call.filter})"
+    return where if call.over is None else f"{where} {call.over}"
+
+
+def _ours(name: str) -> Summary:
+    """A summary that we register."""
+
+    def written(call: SummaryCall) -> str:
+        pairs = zip(call.texts, call.kinds, strict=True)
+        listed = ", ".join(argument(text, kind, certain=False) for text, kind in pairs)
+        return f"{PREFIX}{name}({listed}){_tail(call)}"
+
+    return written
+
+
+def _native(name: str) -> Summary:
+    """A summary of SQLite itself."""
+    return lambda call: f"{name}({', '.join(call.texts)}){_tail(call)}"
+
+
+def _min_or_max(name: str) -> Summary:
+    """MIN and MAX; text is compared byte by byte."""
+
+    def written(call: SummaryCall) -> str:
+        collation = " COLLATE BINARY" if call.kinds[0] is Type.TEXT else ""
+        return f"{name}({call.texts[0]}{collation}){_tail(call)}"
+
+    return written
+
+
+def _count(call: SummaryCall) -> str:
+    return f"COUNT({'DISTINCT ' if call.distinct else ''}{', '.join(call.texts) or '*'}){_tail(call)}"
+
+
+def _sum(call: SummaryCall) -> str:
+    return _ours("sum_whole" if call.kinds[0] is Type.INTEGER else "sum")(call)
+
+
+def _shifted(name: str) -> Summary:
+    """LAG and LEAD; a number and its default are both doubles or both integers."""
+
+    def written(call: SummaryCall) -> str:
+        texts = list(call.texts)
+        if len(texts) == 3 and {Type.FLOAT, Type.DECIMAL} & {*call.kinds}:
+            for index in (0, 2):
+                texts[index] = _as_double(texts[index], call.kinds[index])
+        return f"{name}({', '.join(texts)}){_tail(call)}"
+
+    return written
+
+
+def _as_double(text: str, kind: Type) -> str:
+    return f"CAST(NULLIF(min({text}, {NAN}), {NAN}) AS REAL)" if kind in {Type.INTEGER, Type.DECIMAL} else text
+
+
+SUMMARIES: Mapping[str, Summary] = {
+    "COUNT": _count,
+    "SUM": _sum,
+    "AVG": _ours("avg"),
+    "MEDIAN": _ours("median"),
+    "QUANTILE_CONT": _ours("quantile"),
+    "MIN": _min_or_max("MIN"),
+    "MAX": _min_or_max("MAX"),
+    "ANY_VALUE": _min_or_max("MIN"),
+    **{name: _ours(name.lower()) for name in ("STDDEV_SAMP", "STDDEV_POP", "VAR_SAMP", "VAR_POP")},
+    "BOOL_AND": _min_or_max("MIN"),
+    "BOOL_OR": _min_or_max("MAX"),
+    **{name: _ours(name.lower()) for name in ("STRING_AGG", "ARG_MIN", "ARG_MAX")},
+    **{name: _native(name) for name in ("ROW_NUMBER", "RANK", "DENSE_RANK", "PERCENT_RANK", "CUME_DIST", "NTILE")},
+    "LAG": _shifted("LAG"),
+    "LEAD": _shifted("LEAD"),
+    **{name: _native(name) for name in ("FIRST_VALUE", "LAST_VALUE", "NTH_VALUE")},
+}
+"""Allow-list: all other summaries are refused."""

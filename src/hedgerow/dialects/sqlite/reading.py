@@ -1,10 +1,10 @@
-"""How what SQLite stores becomes a value of a type.
+"""Reading stored values as values of a type.
 
-SQLite lets any value stand in any column, whatever its declared type. So a column is read by one rule for its type:
-what is not of the type is NULL (NaN in a column of doubles). No rule looks at other rows, and none can fail.
+SQLite stores any value in any column, whatever its declared type. So each type has one rule for reading a column: a
+value of another type is NULL (NaN in a column of doubles). No rule looks at other rows, and none can fail.
 
-Numbers, text and dates of the usual form (`YYYY-MM-DD`) are left as they are stored, so that indexes serve joins and
-conditions; the rule is then applied where a value is computed with or printed, and they are compared as SQLite does.
+Numbers, text and dates of the usual form (`YYYY-MM-DD`) are left as stored, so that joins and conditions can use
+indexes. Their rule is applied when a value is printed or passed to a function; comparisons are SQLite's own.
 """
 
 import re
@@ -16,19 +16,19 @@ PREFIX = "hedgerow_"
 """Prefix of the names of our functions."""
 
 NAN = "''"
-"""NaN, which SQLite does not have: the least text, and greater than every number."""
+"""NaN, which SQLite lacks: the smallest text, which sorts after every number."""
 
 AS_STORED = frozenset({Type.INTEGER, Type.DECIMAL, Type.TEXT, Type.DATE, Type.OTHER})
-"""Types whose columns are left as they are stored."""
+"""Types whose columns are left as stored."""
 
 PASSED_ON = frozenset({"case", "coalesce", "nullif", "least", "greatest"})
-"""Functions that hand on what they are given; so do casts from a type to itself."""
+"""Functions that return an argument unchanged, as casts from a type to itself do."""
 
 DECIMAL = re.compile(r"DECIMAL\(\s*(\d+)\s*,\s*(\d+)\s*\)")
 
 
 def column(name: str, kind: Type, *, whole: bool) -> str:
-    """A stored column as a value; `whole` says that doubles may be stored as integers."""
+    """A stored column as a value; with `whole`, doubles may be stored as integers."""
     if kind is Type.FLOAT:
         number = f"min({name}, {NAN})"
         return f"CASE typeof({name}) WHEN 'integer' THEN CAST({name} AS REAL) ELSE {number} END" if whole else number
@@ -38,64 +38,64 @@ def column(name: str, kind: Type, *, whole: bool) -> str:
 
 
 def of_text(name: str, kind: Type) -> str:
-    """Value that a stored text spells; NULL for what is not text."""
+    """A stored text parsed as a type; NULL if it is not text."""
     return f"CASE typeof({name}) WHEN 'text' THEN {PREFIX}text_as_{kind.value}(CAST({name} AS BLOB)) END"
 
 
 def untyped(name: str, kind: Type, numbers: tuple[str, str]) -> str:
-    """A column without a declared type; `numbers` is what an integer and a double become."""
+    """A column without a declared type; `numbers` are the results for an integer and for a double."""
     whole, real = numbers
     text = f"{PREFIX}text_as_{kind.value}(CAST({name} AS BLOB))" if kind is not Type.TEXT else words(name)
     return f"CASE typeof({name}) WHEN 'integer' THEN {whole} WHEN 'real' THEN {real} WHEN 'text' THEN {text} END"
 
 
-def sure(expr: Expr) -> bool:
-    """Return True if a value is certainly of its type: it was computed, or the rule is applied where it is read."""
-    if isinstance(expr, Call) and (expr.function in PASSED_ON or _changes_nothing(expr)):
-        return all(sure(given) for given in expr.arguments)
+def is_certain(expr: Expr) -> bool:
+    """Return True if a value is certain to have its type: it is computed, or its rule was applied when it was read."""
+    if isinstance(expr, Call) and (expr.function in PASSED_ON or _is_identity(expr)):
+        return all(is_certain(given) for given in expr.arguments)
     return isinstance(expr, Literal | Call) or expr.type not in AS_STORED
 
 
-def _changes_nothing(expr: Call) -> bool:
+def _is_identity(expr: Call) -> bool:
     return expr.function.startswith(("cast_", "imposed_")) and expr.arguments[0].type is expr.type
 
 
 def number(text: str, expr: Expr) -> str:
-    """A number, or NULL where something else is stored."""
-    return text if sure(expr) or expr.type is Type.FLOAT else f"NULLIF(min({text}, {NAN}), {NAN})"
+    """A number; NULL if anything else is stored."""
+    return text if is_certain(expr) or expr.type is Type.FLOAT else f"NULLIF(min({text}, {NAN}), {NAN})"
 
 
 def whole(text: str, expr: Expr) -> str:
-    """An integer, or NULL where something else is stored."""
-    return text if sure(expr) else f"CASE typeof({text}) WHEN 'integer' THEN {text} END"
+    """An integer; NULL if anything else is stored."""
+    return text if is_certain(expr) else f"CASE typeof({text}) WHEN 'integer' THEN {text} END"
 
 
 def argument(text: str, kind: Type, *, certain: bool) -> str:
-    """A value as our functions take it: text as bytes, for what is stored need not be UTF-8."""
+    """A value as an argument of our functions: text as bytes, because it may be invalid UTF-8."""
     if kind in {Type.TEXT, Type.DATE}:
         return f"CAST({text} AS BLOB)"
     return text if certain or kind not in AS_STORED else f"min({text}, {NAN})"
 
 
 def words(text: str) -> str:
-    """Text, or NULL where something else is stored. Letters from ASCII, without NUL, are seen to be text at once."""
+    """Text; NULL if anything else is stored. ASCII without NUL takes a fast path."""
     plain = f"typeof({text}) = 'text' AND length({text}) = length(CAST({text} AS BLOB))"
     strange = f"{text} GLOB '*[^' || char(1) || '-' || char(127) || ']*'"
     return f"CASE WHEN {plain} AND NOT {strange} THEN {text} ELSE {PREFIX}text(CAST({text} AS BLOB)) END"
 
 
 def fixed(text: str, expr: Expr) -> str:
-    """A decimal number, rounded to the digits of its type; NULL where it has too many."""
+    """A decimal, rounded to the scale of its type; NULL if it exceeds its precision."""
     digits, scale = precision(expr)
-    unit, most = f"1{'0' * scale}.0", f"1{'0' * (digits - scale)}.0"
+    unit, limit = f"1{'0' * scale}.0", f"1{'0' * (digits - scale)}.0"
     rounded = f"floor({text} * {unit} + 0.5) / {unit}"
     fine = f"CASE WHEN abs({text} * {unit}) < 4503599627370496.0 THEN {rounded} ELSE {text} END"
     kinds = f"CASE typeof({text}) WHEN 'integer' THEN {text} WHEN 'real' THEN {fine} END"
-    return f"CASE WHEN {text} < {most} AND {text} > -{most} THEN {kinds} END"
+    return f"CASE WHEN {text} < {limit} AND {text} > -{limit} THEN {kinds} END"
 
 
 def precision(expr: Expr) -> tuple[int, int]:
-    """Digits in all and after the point, of the decimal column in an expression that has the most."""
-    found = [DECIMAL.fullmatch(part.native.upper()) for part in walk(expr) if isinstance(part, Column)]
-    pairs = [(int(match[1]), int(match[2])) for match in found if match]
+    """Return precision and scale of the decimal column with the largest scale in an expression."""
+    sizes = [DECIMAL.fullmatch(part.native.upper()) for part in walk(expr) if isinstance(part, Column)]
+    pairs = [(int(size[1]), int(size[2])) for size in sizes if size]
     return max(pairs, key=lambda pair: pair[1], default=(38, 0))

@@ -1,7 +1,7 @@
-"""Engines of which no server is at hand: what they share.
+"""What dialects without a test server share.
 
-Each engine adds how it writes constants, arithmetic, dates and text. The allow-list is small on purpose: a function is
-on it where its meaning is surely that of DuckDB, and where it surely cannot fail on a row.
+Each engine adds its constants, arithmetic, dates and text. The allow-list is small on purpose: it has only functions
+that are certain to mean the same as in DuckDB and certain not to fail on any row.
 """
 
 import math
@@ -9,20 +9,17 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
 
 from hedgerow.dialects.base import INSTANT, Dialect, SummaryCall
-from hedgerow.dialects.untested_base.logic import LOGIC
+from hedgerow.dialects.untested_base.functions import LOGIC, SUMMARIES, TEXTS, TIMES
 from hedgerow.dialects.untested_base.numbers import CONVERSIONS, NUMBERS, guarded
-from hedgerow.dialects.untested_base.summaries import SUMMARIES
-from hedgerow.dialects.untested_base.texts import TEXTS
-from hedgerow.dialects.untested_base.times import TIMES
 from hedgerow.expressions.nodes import Call, Column
 from hedgerow.expressions.types import Type
 
 Writer = Callable[["UntestedBase", Call, Sequence[str]], str]
 WRITERS: Mapping[str, Writer] = {**LOGIC, **NUMBERS, **CONVERSIONS, **TEXTS, **TIMES}
 SMALLEST_FOR_HASH = 5**18
-"""Number for which `floor(2^20 x)` reaches 4e18."""
+"""Number from which `floor(2^20 x)` reaches 4e18."""
 
-NOTHING: Mapping[Type, str] = {
+SUBSTITUTES: Mapping[Type, str] = {
     Type.TEXT: "''",
     Type.INTEGER: "0",
     Type.DECIMAL: "0",
@@ -31,19 +28,20 @@ NOTHING: Mapping[Type, str] = {
 
 
 class UntestedBase(Dialect):
-    """Functions without a template in `functions` are written by one of `WRITERS`, unless `without` names them.
+    """Functions without a template in `functions` are written by their entry in `WRITERS`, except those in `without`.
 
     Attributes:
-        has_nan: Whether a double can be NaN or infinite.
-        strict_nan: Whether NaN compares as the floating-point standard says: with everything, falsely.
-        without: Functions that this engine cannot do alike.
-        of_double: Functions of one double.
-        parts, units: What is extracted from a timestamp, and how it is cut.
-        instant: A column of points in time at UTC, whatever the time zone of the session is.
-        seconds_later: A timestamp and a number of seconds to add.
-        midnight, days, last_day: A date as a timestamp; days from a first to a second timestamp; the end of the month.
-        rounded_decimal: A decimal rounded to 64 bits, halves away from zero.
-        flag: A boolean value as 1 or 0.
+        has_nan: True if a double can be NaN or infinite.
+        strict_nan: True if NaN compares as in IEEE 754: every comparison with it is false.
+        without: Functions that this engine computes differently.
+        of_double: Templates of functions of one double.
+        parts, units: Templates of the parts of a timestamp, and of truncation to a unit.
+        instant: Template of a column with a time zone at UTC, whatever the time zone of the session.
+        seconds_later: Template of a timestamp plus seconds.
+        midnight, days, last_day: Templates of a date as a timestamp, of the days between two timestamps, and of the
+            last day of the month.
+        rounded_decimal: Template of a decimal rounded to 64 bits, halves away from zero.
+        flag: Template of a boolean value as 1 or 0.
         types: Names of types, for NULL.
     """
 
@@ -85,127 +83,127 @@ class UntestedBase(Dialect):
     # Constants
 
     def string(self, value: str) -> str:
-        """A text without a zero character, which engines treat each in its way."""
+        """A text without NUL characters, which engines treat differently."""
         if "\x00" in value:
-            raise self.lacks("a text with a zero character")
+            raise self.lacks("a text with a NUL character")
         return self.quoted(value)
 
     def quoted(self, value: str) -> str:
-        """A text in quotation marks."""
+        """A text in quotes."""
         return super().string(value)
 
     # Expressions
 
     def call(self, expr: Call, texts: Sequence[str]) -> str:
-        """By a writer, or by a template."""
+        """A function of the allow-list, written by a template or by its entry in `WRITERS`."""
         writer = WRITERS.get(expr.function)
         if expr.function in self.functions or writer is None or expr.function in self.without:
             return super().call(expr, texts)
         return writer(self, expr, texts)
 
     def since_midnight(self, text: str) -> str:
-        """As keys are hashed."""
+        """A time of day in microseconds."""
         return self.microseconds(text, Type.TIME)
 
     def in_zone(self, expr: Call, text: str) -> str:
-        """A column of points in time is brought to UTC first."""
+        """A timestamp in another zone; a column with a time zone is converted to UTC first."""
         value = expr.arguments[0]
         stored = isinstance(value, Column) and value.native == INSTANT
         return super().in_zone(expr, self.instant.format(text) if stored else text)
 
     def later(self, text: str, seconds: str) -> str:
-        """By a template."""
+        """A timestamp plus seconds."""
         return self.seconds_later.format(text, seconds)
 
     def summary(self, call: SummaryCall) -> str:
-        """By a writer."""
+        """An exact summary, written by its entry in `SUMMARIES`."""
         writer = SUMMARIES.get(call.function)
         if writer is None or call.function in self.without:
             return super().summary(call)
         return writer(self, call)
 
     def held(self, text: str, low: float, high: float) -> str:
-        """A double, held between two that are far away, so that arithmetic on it cannot overflow."""
+        """A double, clamped so that arithmetic on it cannot overflow."""
         low_text, high_text = self.real(low), self.real(high)
         return (
             f"CASE WHEN {text} < {low_text} THEN {low_text} WHEN {text} > {high_text} THEN {high_text} ELSE {text} END"
         )
 
     def unbounded(self, name: str, left: str, right: str, plain: str) -> str:
-        """Arithmetic with doubles of any size; `plain` is how it is written where nothing can overflow."""
+        """Arithmetic with doubles of any size; `plain` is its SQL if nothing can overflow."""
         return guarded(self, name, left, right, plain)
 
     def beyond(self, sign: str) -> str:
-        """The ELSE of arithmetic that overflows; `sign` has the sign of the result. Without infinity, it is NULL."""
+        """The ELSE branch on overflow: infinity with the sign of `sign`, or NULL on engines without infinity."""
         return f" ELSE {sign} * {self.real(math.inf)}" if self.has_nan else ""
 
     def whole_arithmetic(self, name: str, texts: Sequence[str], *, bounded: bool) -> str:
-        """`add`, `subtract`, `multiply` or `negate` within 64 bits; `bounded` where the result surely is."""
+        """`add`, `subtract`, `multiply` or `negate`; NULL outside 64 bits, unless the result is `bounded`."""
         raise NotImplementedError
 
     def whole_quotient(self, name: str, left: str, right: str) -> str:
-        """`divide_whole` (towards zero) or `remainder_whole`; NULL where the divisor is zero."""
+        """`divide_whole` (towards zero) or `remainder_whole`; NULL if the divisor is zero."""
         raise NotImplementedError
 
     def narrowed(self, text: str) -> str:
-        """An exact whole number that may be wider, in 64 bits; NULL where it does not fit."""
+        """A wide integer in 64 bits; NULL if it does not fit."""
         raise NotImplementedError
 
     # Text
 
     def letters(self, text: str) -> str:
-        """A text whose characters are told apart as they are, to be searched."""
+        """A text for searching, with a collation that distinguishes all characters."""
         return self.binary(text)
 
     def like(self, text: str, items: Sequence[str]) -> str:
-        """LIKE, as a condition; an item is `%`, `_`, or `=` before a sign that stands for itself."""
-        signs = [item if len(item) == 1 else self.meant(item[1:]) for item in items]
-        return f"({text} LIKE {self.string(''.join(signs))} ESCAPE '!')"
+        """LIKE, as a condition; an item is `%`, `_`, or `=` followed by a literal character."""
+        characters = [item if len(item) == 1 else self.literal(item[1:]) for item in items]
+        return f"({text} LIKE {self.string(''.join(characters))} ESCAPE '!')"
 
-    def meant(self, sign: str) -> str:
-        """A sign of a pattern that stands for itself."""
-        return f"!{sign}" if sign in "%_!" else sign
+    def literal(self, character: str) -> str:
+        """A literal character of a pattern."""
+        return f"!{character}" if character in "%_!" else character
 
     def piece(self, text: str, start: int, length: int) -> str:
-        """A number of characters from a place on, the first being 1."""
+        """A number of characters from a position, counted from 1."""
         return f"SUBSTR({self.letters(text)}, {start}, {length})"
 
     def concatenated(self, texts: Sequence[str]) -> str:
-        """Texts one after the other; NULL where one is."""
+        """Texts joined together; NULL if one is NULL."""
         return f"({' || '.join(map(self.letters, texts))})"
 
-    def trimmed(self, name: str, text: str, signs: str) -> str:
-        """`trim`, `ltrim` or `rtrim`: without any of some signs at the ends."""
-        return f"{name.upper()}({self.letters(text)}, {self.string(signs)})"
+    def trimmed(self, name: str, text: str, characters: str) -> str:
+        """`trim`, `ltrim` or `rtrim`: a text without some characters at its ends."""
+        return f"{name.upper()}({self.letters(text)}, {self.string(characters)})"
 
     # Keys
 
     def same(self, left: str, right: str, kind: Type) -> str:
-        """Equality of two expressions, one of each side, so that every engine can join by hashing.
+        """Equality in which NULL equals NULL, as equalities that every engine can use for a hash join.
 
-        NULL is replaced by some value, and being NULL is compared, too.
+        NULL is replaced by an arbitrary value, and whether both are NULL is compared, too.
         """
         one, other = (self.comparable(text, kind) for text in (left, right))
-        nothing = self.nothing(kind)
+        substitute = self.substitute_for_null(kind)
         missing = " = ".join(f"CASE WHEN {text} IS NULL THEN 1 ELSE 0 END" for text in (left, right))
-        return f"COALESCE({one}, {nothing}) = COALESCE({other}, {nothing}) AND {missing}"
+        return f"COALESCE({one}, {substitute}) = COALESCE({other}, {substitute}) AND {missing}"
 
     def comparable(self, text: str, kind: Type) -> str:
-        """A key as it is compared for equality."""
+        """A key to be compared for equality."""
         if kind is Type.FLOAT and self.strict_nan:
             return f"CAST({text} AS {self.text})"
         return self.binary(text) if kind is Type.TEXT else text
 
-    def nothing(self, kind: Type) -> str:
-        """Some value of a type, as `comparable` has it."""
+    def substitute_for_null(self, kind: Type) -> str:
+        """Substitute for NULL, of the type that `comparable` gives."""
         if kind is Type.FLOAT:
             return self.string("") if self.strict_nan else self.real(0.0)
         if kind is Type.BOOLEAN:
             return self.boolean(False)  # noqa: FBT003 - it is the value itself
-        return NOTHING.get(kind) or f"CAST('{SOME[kind]}' AS {self.types[kind]})"
+        return SUBSTITUTES.get(kind) or f"CAST('{EPOCHS[kind]}' AS {self.types[kind]})"
 
     def canonical(self, text: str, kind: Type) -> str:
-        """See the base; times are for the engine to write."""
+        """See the base class; each engine writes times itself."""
         if kind is Type.TEXT:
             return self.binary(text)
         if kind in {Type.FLOAT, Type.DECIMAL}:
@@ -222,11 +220,11 @@ class UntestedBase(Dialect):
         return self.digits_of(text)
 
     def digits_of(self, text: str) -> str:
-        """A whole number as text."""
+        """An integer as text."""
         return f"CAST({text} AS {self.text})"
 
     def day_text(self, text: str) -> str:
-        """A date as ISO writes it."""
+        """A date in ISO 8601."""
         return f"CAST({text} AS {self.text})"
 
     def microseconds(self, text: str, kind: Type) -> str:
@@ -236,12 +234,12 @@ class UntestedBase(Dialect):
     # Clauses
 
     def floor_divide(self, dividend: str, divisor: str) -> str:
-        """Subtract the remainder first, so that no rounding is due."""
+        """Integer division: subtract the remainder first, so that nothing is rounded."""
         return f"CAST((({dividend}) - MOD({dividend}, {divisor})) / {divisor} AS {self.whole})"
 
-    def grouping_sets(self, sets: Sequence[Sequence[str]]) -> str:  # noqa: ARG002 - refused whatever they are
-        """Not available: engines differ in which expressions they take."""
-        raise self.lacks("grouping by several sets")
+    def grouping_sets(self, sets: Sequence[Sequence[str]]) -> str:  # noqa: ARG002 - always refused
+        """Refuse GROUPING SETS: engines differ in the expressions they allow."""
+        raise self.lacks("GROUPING SETS, ROLLUP or CUBE")
 
 
-SOME: Mapping[Type, str] = {Type.DATE: "1970-01-01", Type.TIME: "00:00:00", Type.TIMESTAMP: "1970-01-01 00:00:00"}
+EPOCHS: Mapping[Type, str] = {Type.DATE: "1970-01-01", Type.TIME: "00:00:00", Type.TIMESTAMP: "1970-01-01 00:00:00"}

@@ -1,27 +1,26 @@
-"""Arithmetic and casts. Text is not cast to other types: each engine reads it in its own way.
+"""Arithmetic and casts. Text is not cast to other types: engines parse it differently.
 
-Whole numbers are NULL where they leave 64 bits. Doubles that overflow are infinite, or NULL on engines that have no
-infinity: where an overflow would be an error, it is seen beforehand. Where types tell that none can happen (see
-`reach`), nothing is added.
+Integers become NULL outside 64 bits. Doubles that overflow become infinite, or NULL on engines without infinity: if an
+overflow would be an error, it is tested beforehand, unless the types rule it out (see `reach`).
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from hedgerow.dialects.reach import WHOLE, reach
-from hedgerow.dialects.untested_base.logic import compared, may_be_nan
+from hedgerow.dialects.untested_base.functions import compared, may_be_nan
 from hedgerow.expressions.nodes import Call, Expr, Literal
 from hedgerow.expressions.types import Type
 
 if TYPE_CHECKING:
     from hedgerow.dialects.untested_base.dialect import UntestedBase, Writer
 
-LEAST_WHOLE, MOST_WHOLE = -(2**63), 2**63 - 1
-HALF_OF_MOST = 8.988465674311579e307
+INT_MIN, INT_MAX = -(2**63), 2**63 - 1
+HALF_OF_LARGEST = 8.988465674311579e307
 """Half of the largest double."""
 
-NEARLY_MOST = 1.7976931348623153e308
-"""A little less than the largest double, so that what is divided by something and multiplied again stays below it."""
+NEARLY_LARGEST = 1.7976931348623153e308
+"""Slightly less than the largest double, so that a quotient multiplied by its divisor again does not overflow."""
 
 ZERO = Literal(0.0, Type.FLOAT)
 SIGNS = {"add": "+", "subtract": "-", "multiply": "*"}
@@ -35,8 +34,8 @@ def number(dialect: "UntestedBase", expr: Expr, text: str) -> str:
 
 
 def fits(text: str) -> str:
-    """Condition that an exact number is within 64 bits."""
-    return f"{text} BETWEEN {LEAST_WHOLE} AND {MOST_WHOLE}"
+    """Condition that an exact number fits into 64 bits."""
+    return f"{text} BETWEEN {INT_MIN} AND {INT_MAX}"
 
 
 def _doubles(dialect: "UntestedBase", expr: Call, texts: Sequence[str]) -> list[str]:
@@ -59,18 +58,20 @@ def _divide(dialect: "UntestedBase", expr: Call, texts: Sequence[str]) -> str:
 def guarded(dialect: "UntestedBase", name: str, left: str, right: str, plain: str) -> str:
     """Arithmetic on an engine where an overflow may be an error.
 
-    Halves add up without overflow, and exactly as the wholes do; a product is compared with the largest double
-    before it is made. `beyond` says what there is instead.
+    Sums are tested on the halves of both operands, which never overflow and add exactly; products are tested against
+    the largest double beforehand. On overflow the result is `beyond`.
     """
     if name in {"add", "subtract"}:
         half = f"({left} / 2 {SIGNS[name]} {right} / 2)"
-        return f"CASE WHEN ABS{half} <= {dialect.real(HALF_OF_MOST)} THEN {plain}{dialect.beyond(half)} END"
+        return f"CASE WHEN ABS{half} <= {dialect.real(HALF_OF_LARGEST)} THEN {plain}{dialect.beyond(half)} END"
     if name == "multiply":
-        room = f"{dialect.real(NEARLY_MOST)} / CASE WHEN ABS({left}) > 1 THEN ABS({left}) ELSE {dialect.real(1.0)} END"
+        room = (
+            f"{dialect.real(NEARLY_LARGEST)} / CASE WHEN ABS({left}) > 1 THEN ABS({left}) ELSE {dialect.real(1.0)} END"
+        )
         over = dialect.beyond(f"SIGN({left}) * {right}")
         return f"CASE WHEN ABS({right}) <= {room} THEN {plain}{over} END"
     whole = f"WHEN ABS({right}) >= 1 THEN {left} / {right}"
-    small = f"WHEN ABS({left}) < ABS({right}) * {dialect.real(NEARLY_MOST)} THEN {left} / {right}"
+    small = f"WHEN ABS({left}) < ABS({right}) * {dialect.real(NEARLY_LARGEST)} THEN {left} / {right}"
     over = dialect.beyond(f"{left} * SIGN(NULLIF({right}, {dialect.real(0.0)}))")
     return f"CASE {whole} {small}{over} END"
 
@@ -80,7 +81,7 @@ def _whole(dialect: "UntestedBase", expr: Call, texts: Sequence[str]) -> str:
 
 
 def _by_whole(dialect: "UntestedBase", expr: Call, texts: Sequence[str]) -> str:
-    """A division or a remainder; by -1 the least number of 64 bits has no quotient."""
+    """Division or remainder of integers; the smallest integer divided by -1 overflows."""
     divisor = expr.arguments[1]
     plain = dialect.whole_quotient(expr.function, texts[0], texts[1])
     if isinstance(divisor, Literal) and divisor.value != -1:
@@ -104,7 +105,7 @@ def _function(dialect: "UntestedBase", expr: Call, texts: Sequence[str]) -> str:
 
 
 def _of_positive(dialect: "UntestedBase", expr: Call, texts: Sequence[str]) -> str:
-    """A root or a logarithm, NULL outside its domain."""
+    """A square root or logarithm; NULL outside its domain."""
     [text] = _doubles(dialect, expr, texts)
     order = "greater_or_equal" if expr.function == "sqrt" else "greater"
     inside = compared(dialect, order, (_as_float(expr.arguments[0]), ZERO), (text, dialect.real(0.0)))
@@ -158,7 +159,7 @@ LOW, HIGH = -(2.0**63), 2.0**63
 
 
 def rounded(text: str) -> str:
-    """A double rounded to a whole one, halves to even: what lies above the floor is exact."""
+    """A double rounded to a whole number, halves to even. The fraction above the floor is exact."""
     floor, rest = f"FLOOR({text})", f"({text} - FLOOR({text}))"
     up = f"({floor} + 1)"
     even = f"{floor} / 2 = FLOOR({floor} / 2)"
@@ -183,7 +184,7 @@ def _to_float(dialect: "UntestedBase", call: Call, text: str) -> str:
     return number(dialect, call.arguments[0], text)
 
 
-def _flag_to(one: str, zero: str) -> "Cast":
+def _boolean_to(one: str, zero: str) -> "Cast":
     def write(dialect: "UntestedBase", _call: Call, text: str) -> str:
         held = dialect.condition(text)
         return f"CASE WHEN {held} THEN {one} WHEN NOT {held} THEN {zero} END"
@@ -191,11 +192,11 @@ def _flag_to(one: str, zero: str) -> "Cast":
     return write
 
 
-def _flag_to_float(dialect: "UntestedBase", call: Call, text: str) -> str:
-    return _flag_to(dialect.real(1.0), dialect.real(0.0))(dialect, call, text)
+def _boolean_to_float(dialect: "UntestedBase", call: Call, text: str) -> str:
+    return _boolean_to(dialect.real(1.0), dialect.real(0.0))(dialect, call, text)
 
 
-def _whole_to_flag(dialect: "UntestedBase", _call: Call, text: str) -> str:
+def _whole_to_boolean(dialect: "UntestedBase", _call: Call, text: str) -> str:
     return dialect.predicate(f"({text} <> 0)")
 
 
@@ -203,7 +204,7 @@ def _canonical(dialect: "UntestedBase", call: Call, text: str) -> str:
     return dialect.canonical(text, call.arguments[0].type)
 
 
-def _as_it_is(_dialect: "UntestedBase", _call: Call, text: str) -> str:
+def _unchanged(_dialect: "UntestedBase", _call: Call, text: str) -> str:
     return text
 
 
@@ -225,22 +226,22 @@ CASTS: Mapping[tuple[Type, Type], Cast] = {
     (Type.FLOAT, Type.INTEGER): _float_to_whole,
     (Type.DECIMAL, Type.INTEGER): _decimal_to_whole,
     (Type.INTEGER, Type.INTEGER): _whole_to_whole,
-    (Type.BOOLEAN, Type.INTEGER): _flag_to("1", "0"),
+    (Type.BOOLEAN, Type.INTEGER): _boolean_to("1", "0"),
     (Type.FLOAT, Type.FLOAT): _to_float,
     (Type.DECIMAL, Type.FLOAT): _to_float,
     (Type.INTEGER, Type.FLOAT): _to_float,
-    (Type.BOOLEAN, Type.FLOAT): _flag_to_float,
-    (Type.INTEGER, Type.BOOLEAN): _whole_to_flag,
-    (Type.BOOLEAN, Type.BOOLEAN): _as_it_is,
+    (Type.BOOLEAN, Type.FLOAT): _boolean_to_float,
+    (Type.INTEGER, Type.BOOLEAN): _whole_to_boolean,
+    (Type.BOOLEAN, Type.BOOLEAN): _unchanged,
     (Type.TEXT, Type.TEXT): _text_to_text,
     (Type.INTEGER, Type.TEXT): _canonical,
     (Type.DATE, Type.TEXT): _canonical,
-    (Type.BOOLEAN, Type.TEXT): _flag_to("'true'", "'false'"),
-    (Type.DATE, Type.DATE): _as_it_is,
+    (Type.BOOLEAN, Type.TEXT): _boolean_to("'true'", "'false'"),
+    (Type.DATE, Type.DATE): _unchanged,
     (Type.TIMESTAMP, Type.DATE): _to_date,
     (Type.DATE, Type.TIMESTAMP): _to_midnight,
-    (Type.TIMESTAMP, Type.TIMESTAMP): _as_it_is,
-    (Type.TIME, Type.TIME): _as_it_is,
+    (Type.TIMESTAMP, Type.TIMESTAMP): _unchanged,
+    (Type.TIME, Type.TIME): _unchanged,
 }
 
 
@@ -254,4 +255,6 @@ def _cast(dialect: "UntestedBase", expr: Call, texts: Sequence[str]) -> str:
 
 
 TARGETS = (Type.BOOLEAN, Type.INTEGER, Type.FLOAT, Type.TEXT, Type.DATE, Type.TIME, Type.TIMESTAMP)
-CONVERSIONS: Mapping[str, "Writer"] = {f"{who}_{kind.value}": _cast for who in ("cast", "imposed") for kind in TARGETS}
+CONVERSIONS: Mapping[str, "Writer"] = {
+    f"{prefix}_{kind.value}": _cast for prefix in ("cast", "imposed") for kind in TARGETS
+}
