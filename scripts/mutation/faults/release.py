@@ -148,7 +148,7 @@ FAULTS = (
     Fault(
         "values-not-clamped-from-below",
         "dialects/base.py",
-        "WHEN {steps} < {least} THEN {least} ",
+        "WHEN {steps} < {minimum} THEN {minimum} ",
         "",
         ("privacy/neighbours/test_plain_answers.py", NEIGHBOURS),
     ),

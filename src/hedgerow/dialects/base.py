@@ -429,7 +429,7 @@ class Dialect:
         return UnsupportedSQLError(
             f"On {self.label}, {what} is not available.",
             code="engine-lacks",
-            hint="The reference page on engines lists what each engine supports.",
+            hint="See the reference page on engines for what each engine supports.",
         )
 
 

@@ -1,7 +1,7 @@
 """Arithmetic, comparisons and logic.
 
-Integers are computed in 128 bits and become NULL outside 64 bits; doubles raise no errors. NaN equals NaN and is greater
-than every number, as in DuckDB.
+Integers are computed in 128 bits and become NULL outside 64 bits; doubles raise no errors. NaN equals NaN and is
+greater than every number, as in DuckDB.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What dialects without a test server share.
+"""Base class of dialects without a test server.
 
 Each engine adds its constants, arithmetic, dates and text. The allow-list is small on purpose: it has only functions
 that are certain to mean the same as in DuckDB and certain not to fail on any row.
