@@ -45,7 +45,7 @@ def test_two_laplaces_have_the_quantiles_of_the_specification(first, second, at_
     terms = [(1.0, Laplace(first)), (-1.0, Laplace(second))]
     assert half_width(terms, 0.05) == pytest.approx(at_95, rel=1e-8)
     assert half_width(terms, 0.01) == pytest.approx(at_99, rel=1e-8)
-    assert sum_half_width(0.0, (float(first), float(second)), 0.05) == pytest.approx(at_95, rel=1e-8)
+    assert sum_half_width(0.0, ((float(first), 1), (float(second), 1)), 0.05) == pytest.approx(at_95, rel=1e-8)
 
 
 def test_normal_noises_add_in_squares():
@@ -101,7 +101,7 @@ def test_a_lattice_in_a_sum_is_never_short_and_costs_at_most_a_step_and_a_half_a
 @pytest.mark.parametrize(("sigma", "scale"), [(1.0, 1.0), (0.05, 1.0), (1.0, 0.05), (2.0, 1.0)])
 def test_inversion_meets_the_closed_form_of_normal_plus_laplace_from_above(sigma, scale, distance):
     exact = gaussian_laplace_tail(sigma, scale, distance)
-    bound = sum_tail(sigma, (scale,), distance)
+    bound = sum_tail(sigma, ((scale, 1),), distance)
     assert exact * (1 - 1e-9) <= bound <= exact + 1e-8
 
 
@@ -109,7 +109,7 @@ def test_inversion_meets_the_closed_form_of_normal_plus_laplace_from_above(sigma
 @given(scales, scales, st.floats(0.001, 1000))
 def test_inversion_meets_the_closed_form_of_two_laplaces_from_above(first, second, distance):
     exact = tail([(1, Laplace(first)), (1, Laplace(second))], distance)
-    assert exact * (1 - 1e-9) <= sum_tail(0.0, (first, second), distance) <= exact + 1e-7
+    assert exact * (1 - 1e-9) <= sum_tail(0.0, ((first, 1), (second, 1)), distance) <= exact + 1e-7
 
 
 def test_a_sum_of_many_laplaces_is_nearly_normal():

@@ -24,8 +24,8 @@ FAULTS = (
     Fault(
         "deviations-do-not-add-up",
         "error_bars/intervals/noise_sums.py",
-        "sigma = math.hypot(sigma, size * noise.sigma)",
-        "sigma = max(sigma, size * noise.sigma)",
+        "sigma = math.hypot(sigma, size * noise.sigma * math.sqrt(count))",
+        "sigma = max(sigma, size * noise.sigma * math.sqrt(count))",
         (LINEAR,),
     ),
     Fault(

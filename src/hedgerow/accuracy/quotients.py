@@ -57,11 +57,9 @@ def quotient_interval(
 ) -> Interval | Bounds:
     """Return the interval of the quotient of two exact quantities, given their noisy values and the law of each noise.
 
-    `exact` inverts the distribution of the noise (Fieller's interval for Gaussian noise, two Laplace noises together):
-    it
-    has the stated coverage, with no condition on signs or sizes. For one noise of each kind it is `basic`, which
-    divides
-    the intervals of both, at half of 1 - confidence each. `fractional` is the noisy quotient plus and minus
+    `exact` inverts the distribution of the noise (Fieller's interval for Gaussian noise, its counterpart for others):
+    it has the stated coverage, with no condition on signs or sizes. `basic` divides the intervals of both, at half of
+    1 - confidence each. `fractional` is the noisy quotient plus and minus
 
         |quotient| (a / |numerator| + b / |denominator|) / (1 - b / |denominator|)
 
@@ -103,8 +101,7 @@ def _bounds(
     support: tuple[float, float],
 ) -> Bounds:
     if method == "exact":
-        bounds = quotient_bounds(top, bottom, [(1.0, 0.0, noises[0]), (0.0, 1.0, noises[1])], beta, support)
-        return bounds if _alike(*noises) else bounds.weakened(CONSERVATIVE)
+        return quotient_bounds(top, bottom, [(1.0, 0.0, noises[0]), (0.0, 1.0, noises[1])], beta, support)
     errors = [half_width([(1.0, noise)], beta / 2) for noise in noises]
     if method == "basic":
         whole = arithmetic.divide(Bounds.around(top, errors[0]), Bounds.around(bottom, errors[1]))
@@ -123,11 +120,6 @@ def _fractional(top: Floats, bottom: Floats, of_top: float, of_bottom: float) ->
         ends = estimate - error, estimate + error
     known = rest > 0
     return Bounds.of(np.where(known, ends[0], -np.inf), np.where(known, ends[1], np.inf))
-
-
-def _alike(first: Noise, second: Noise) -> bool:
-    """True if both noises can be inverted together: they are of one kind, or one of them is none."""
-    return type(first) is type(second) or min(_size(first), _size(second)) == 0
 
 
 def _size(noise: Noise) -> float:

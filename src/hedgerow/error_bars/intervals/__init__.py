@@ -2,7 +2,7 @@
 
 from hedgerow.error_bars.intervals import arithmetic, conditions
 from hedgerow.error_bars.intervals.bounds import Bounds
-from hedgerow.error_bars.intervals.noise_sums import half_width, tail
+from hedgerow.error_bars.intervals.noise_sums import counted_half_width, half_width, tail
 from hedgerow.error_bars.intervals.quotients import box_bounds, normal_quotient_bounds, quotient_bounds
 from hedgerow.error_bars.intervals.selected_counts import selected_count_bounds
 
@@ -11,6 +11,7 @@ __all__ = [
     "arithmetic",
     "box_bounds",
     "conditions",
+    "counted_half_width",
     "half_width",
     "normal_quotient_bounds",
     "quotient_bounds",

@@ -1,13 +1,9 @@
 """Error bars of sums: how far a fixed combination of independent noises strays from zero.
 
-One Laplace noise, two of them, and any number of normal ones have tails in closed form. The tail of any other sum is
-found by inverting its characteristic function phi, which is real because all noises are symmetric. With
-u_k = (k + 1/2) D,
-
-    P(|X| > t) = 1 - 2 * sum over k >= 0 of phi(u_k) sin(u_k t) / (pi (k + 1/2))
-
-up to the mass of |X| beyond 2 pi / D - t (Davies 1973). That mass, the terms left out and the rounding
-are bounded and added, so that what is returned is never below the true tail.
+One Laplace noise, two of them, and any number of normal ones have tails in closed form. Laplace noises on one lattice
+have a law that one transform gives exactly (`lattice_sums`). The characteristic function of any other sum is inverted
+(`inversion`); a lattice in it is bounded: either by the distance between noise on a lattice and without, or by the law
+of the sum plus a little normal noise, whichever is less.
 """
 
 import math
@@ -21,39 +17,52 @@ from scipy.special import exprel, ndtr, ndtri
 
 from hedgerow.distributions import Gaussian, Laplace, Noise
 from hedgerow.error_bars.intervals.bounds import Floats
+from hedgerow.error_bars.intervals.inversion import ALIAS, Sums, half_widths, tails
+from hedgerow.error_bars.intervals.lattice_sums import LatticeLaw, lattice_law
 from hedgerow.errors import InternalError
 
 Terms = Sequence[tuple[float, Noise]]
+CountedTerms = Sequence[tuple[float, Noise, int]]
 
-ROUNDING = 1e-13
-ALIAS = 1e-14
-MOST_TERMS = 1 << 17
-LEAST_BETA = 1e-11
-"""Below it the added errors would weigh too much, and the exponential bound alone is used."""
+BLURRED = 0.01
+"""Part of a half width by which noise is added to a sum that has no lattice of its own, to smooth it."""
+
+MAXIMUM_KINDS = 1_000
+"""Number of different noises on lattices up to which their sum is smoothed."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Mixture:
-    """A normal noise plus Laplace noises; `slack` is how far their lattices can carry the sum beyond it."""
+    """A normal noise plus Laplace noises of several kinds, each so many times."""
 
     sigma: float
-    laplaces: tuple[Laplace, ...]
+    laplaces: tuple[tuple[Laplace, int], ...]
 
     @property
-    def scales(self) -> tuple[float, ...]:
-        return tuple(sorted((noise.scale for noise in self.laplaces), reverse=True))
+    def scales(self) -> tuple[tuple[float, int], ...]:
+        return tuple((noise.scale, count) for noise, count in self.laplaces)
+
+    @property
+    def each(self) -> list[Laplace]:
+        """The Laplace noises one by one, if they are few."""
+        return [noise for noise, count in self.laplaces for _ in range(min(count, 3))]
 
     @property
     def slack(self) -> float:
-        return sum(lattice_slack(noise) for noise in self.laplaces)
+        """How far the lattices can carry the sum beyond that of continuous noises."""
+        return sum(count * lattice_slack(noise) for noise, count in self.laplaces)
+
+    @property
+    def lattice(self) -> LatticeLaw | None:
+        return lattice_law(self.laplaces) if self.sigma == 0 and self.slack > 0 else None
 
 
 def half_width(terms: Terms, beta: float) -> float:
     """The least t such that sum c_i X_i lies farther than t from zero with probability at most `beta`.
 
-    Exact for normal noises, for one Laplace noise (on its lattice, if it has one) and for two continuous ones.
-    Any other sum is inverted numerically with all errors added, and a lattice in it is bounded: a little more,
-    never less.
+    Exact for normal noises, for one or two Laplace noises and for any number of them on one lattice. Any other sum is
+    inverted numerically with all errors added, and lattices in it that have no multiple in common are bounded: a
+    little more, never less.
 
     Args:
         terms: Pairs of a coefficient and the law of an independent noise.
@@ -64,42 +73,95 @@ def half_width(terms: Terms, beta: float) -> float:
         19.5996
         >>> round(half_width([(1.0, Laplace(1.0)), (-1.0, Laplace(1.0))], beta=0.05), 4)
         4.113
+        >>> half_width([(1.0, Laplace(1.0, step=1.0))] * 100, beta=0.05)
+        27.0
+    """
+    return counted_half_width([(abs(c), noise, n) for (c, noise), n in Counter(terms).items()], beta)
+
+
+def counted_half_width(terms: CountedTerms, beta: float, *, smooth: bool = True) -> float:
+    """Like `half_width`, of terms that stand for so many independent noises each.
+
+    Args:
+        terms: Coefficient, law, and number of independent noises.
+        beta: How often the sum may stray farther.
+        smooth: Work out sums over lattices without a multiple in common more closely, which takes longer.
     """
     check_beta(beta)
-    mixture = _mixture(terms)
+    return _half_width(_mixture(terms), beta, smooth=smooth)
+
+
+@lru_cache(maxsize=4096)
+def _half_width(mixture: _Mixture, beta: float, *, smooth: bool) -> float:
     if not mixture.laplaces:
         return float(-ndtri(beta / 2) * mixture.sigma)
-    if mixture.sigma == 0 and len(mixture.laplaces) == 1:
-        return _one_laplace(mixture.laplaces[0], beta)
-    if mixture.sigma == 0 and len(mixture.laplaces) == 2:
-        larger, smaller = mixture.scales
-        return _two_laplaces(larger, smaller, beta) + mixture.slack
-    return sum_half_width(mixture.sigma, mixture.scales, beta) + mixture.slack
+    if mixture.sigma == 0 and len(mixture.each) == 1:
+        return _one_laplace(mixture.each[0], beta)
+    lattice = mixture.lattice
+    on_lattice = None if lattice is None else lattice.half_width(beta)
+    if on_lattice is not None:
+        return on_lattice
+    if mixture.sigma == 0 and len(mixture.each) == 2:
+        larger, smaller = sorted((noise.scale for noise in mixture.each), reverse=True)
+        continuous = _two_laplaces(larger, smaller, beta)
+    else:
+        continuous = sum_half_width(mixture.sigma, mixture.scales, beta)
+    slack = mixture.slack
+    if not smooth or slack <= 2 * BLURRED * continuous or len(mixture.laplaces) > MAXIMUM_KINDS:
+        return continuous + slack
+    return min(continuous + slack, _smoothed_half_width(mixture, beta, BLURRED * continuous))
+
+
+def _smoothed_half_width(mixture: _Mixture, beta: float, blur: float) -> float:
+    """A bound by the law of X + V, V normal noise of standard deviation `blur` / 8.
+
+    Where |X| > t, either |X + V| > t - blur or |V| > blur, which happens once in 10^15. The characteristic function of
+    X alone does not fall, for lattices without a multiple in common; that of X + V falls as fast as V's.
+    """
+    sigma = np.array([math.hypot(mixture.sigma, blur / 8)])
+    scales = np.array([[noise.scale for noise, _ in mixture.laplaces]])
+    steps = np.array([[noise.step for noise, _ in mixture.laplaces]])
+    counts = np.array([float(count) for _, count in mixture.laplaces])
+    return float(half_widths(Sums(sigma, scales, counts, steps), beta - ALIAS)[0]) + blur
 
 
 def tail(terms: Terms, distance: float) -> float:
     """The probability that sum c_i X_i lies farther than `distance` from zero, or a bound above it.
 
-    It is exact and bounded in the same cases as `half_width`.
+    It is exact and bounded in the same cases as `half_width`, without the smoothing.
 
     Example:
         >>> round(tail([(2.0, Gaussian(5.0))], distance=19.5996), 4)
         0.05
     """
-    mixture = _mixture(terms)
+    mixture = _mixture([(abs(c), noise, n) for (c, noise), n in Counter(terms).items()])
     if distance < 0:
         return 1.0
     if not mixture.laplaces:
         return float(2 * ndtr(-distance / mixture.sigma)) if mixture.sigma > 0 else 0.0
-    if mixture.sigma == 0 and len(mixture.laplaces) == 1:
-        return _one_tail(mixture.laplaces[0], distance)
+    if mixture.sigma == 0 and len(mixture.each) == 1:
+        return _one_tail(mixture.each[0], distance)
+    lattice = mixture.lattice
+    on_lattice = None if lattice is None else lattice.tail(distance)
+    if on_lattice is not None:
+        return on_lattice
     left = distance - mixture.slack
     if left <= 0:
         return 1.0
-    if mixture.sigma == 0 and len(mixture.laplaces) == 2:
-        first, second = mixture.scales
-        return float(pair_tail(np.array(first), np.array(second), np.array(left)))
+    if mixture.sigma == 0 and len(mixture.each) == 2:
+        first, second = (np.array(noise.scale) for noise in mixture.each)
+        return float(pair_tail(first, second, np.array(left)))
     return sum_tail(mixture.sigma, mixture.scales, left)
+
+
+def sum_half_width(sigma: float, scales: tuple[tuple[float, int], ...], beta: float) -> float:
+    """The least t with P(|X| > t) at most beta for a normal noise plus continuous Laplace noises, or a little more."""
+    return float(half_widths(Sums.of(sigma, scales), beta)[0])
+
+
+def sum_tail(sigma: float, scales: tuple[tuple[float, int], ...], distance: float) -> float:
+    """P(|X| > distance) for a normal noise plus continuous Laplace noises, never below the exact value."""
+    return float(tails(Sums.of(sigma, scales), np.array([distance]))[0])
 
 
 def lattice_slack(noise: Laplace) -> float:
@@ -121,15 +183,14 @@ def check_beta(beta: float) -> None:
         raise InternalError("An interval was asked for with a failure probability that is not between 0 and 1.")
 
 
-def _mixture(terms: Terms) -> _Mixture:
-    sigma, laplaces = 0.0, []
-    for coefficient, noise in terms:
-        size = abs(coefficient)
+def _mixture(terms: CountedTerms) -> _Mixture:
+    sigma, laplaces = 0.0, Counter[Laplace]()
+    for size, noise, count in terms:
         if isinstance(noise, Gaussian):
-            sigma = math.hypot(sigma, size * noise.sigma)
+            sigma = math.hypot(sigma, size * noise.sigma * math.sqrt(count))
         elif size * noise.scale > 0:
-            laplaces.append(Laplace(size * noise.scale, size * noise.step))
-    return _Mixture(sigma, tuple(laplaces))
+            laplaces[Laplace(size * noise.scale, size * noise.step)] += count
+    return _Mixture(sigma, tuple(sorted(laplaces.items(), key=lambda kind: (kind[0].scale, kind[0].step))))
 
 
 def _one_laplace(noise: Laplace, beta: float) -> float:
@@ -174,95 +235,3 @@ def pair_tail(first: Floats, second: Floats, distance: Floats) -> Floats:
         result = np.exp(-reach) * (1.0 + mixed)
     result = np.where(larger > 0, result, 0.0)
     return np.where(distance > 0, np.minimum(result, 1.0), 1.0)
-
-
-@dataclass(frozen=True, slots=True)
-class Series:
-    """The terms of the sum above, for all t up to the `limit` it was made for, and what to add for the rest."""
-
-    frequencies: Floats
-    weights: Floats
-    error: float
-
-    def tail(self, distance: float) -> float:
-        """A bound on P(|X| > distance), above the exact value by no more than the error and what it covers."""
-        return float(1.0 - 2.0 * (self.weights @ np.sin(self.frequencies * distance))) + self.error
-
-
-def sum_tail(sigma: float, scales: tuple[float, ...], distance: float) -> float:
-    """P(|X| > distance) for a normal noise plus Laplace noises, never below the exact value."""
-    exponential = math.exp(min(0.0, _exponent(sigma, scales, distance)))
-    if exponential < LEAST_BETA:
-        return exponential
-    return min(exponential, _series(sigma, scales, distance).tail(distance))
-
-
-@lru_cache(maxsize=1024)
-def sum_half_width(sigma: float, scales: tuple[float, ...], beta: float) -> float:
-    """The least t with P(|X| > t) at most beta, or a little more."""
-    high = _reach(sigma, scales, beta)
-    if beta < LEAST_BETA:
-        return high
-    series, low = _series(sigma, scales, high), 0.0
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (low, middle) if series.tail(middle) <= beta else (middle, high)
-    return high
-
-
-def _exponent(sigma: float, scales: tuple[float, ...], distance: float) -> float:
-    """The logarithm of Chernoff's bound on P(|X| > distance), least over a grid of exponents."""
-    rates = (np.arange(1, 256) / 256.0) / max(scales)
-    moments = (sigma * rates) ** 2 / 2
-    for scale, count in _multiplicities(scales):
-        moments = moments - count * np.log1p(-np.square(rates * scale))
-    return math.log(2.0) + float(np.min(moments - rates * distance))
-
-
-def _reach(sigma: float, scales: tuple[float, ...], mass: float) -> float:
-    """A distance beyond which at most `mass` lies, by Chernoff's bound."""
-    high = math.sqrt(sigma**2 + 2 * sum(b * b for b in scales))
-    while _exponent(sigma, scales, high) > math.log(mass):
-        high *= 2
-    low = high / 2
-    for _ in range(20):
-        middle = (low + high) / 2
-        low, high = (low, middle) if _exponent(sigma, scales, middle) <= math.log(mass) else (middle, high)
-    return high
-
-
-def _series(sigma: float, scales: tuple[float, ...], limit: float) -> Series:
-    spacing = 2 * math.pi / (limit + _reach(sigma, scales, ALIAS))
-    terms, left_out = 128, 1.0
-    while left_out > ROUNDING and terms < MOST_TERMS:
-        terms *= 2
-        left_out = _left_out(sigma, scales, spacing, terms)
-    order = np.arange(terms, dtype=np.float64) + 0.5
-    frequencies: Floats = order * spacing
-    weights = np.exp(_log_characteristic(sigma, scales, frequencies)) / (math.pi * order)
-    return Series(frequencies, weights, 2 * (left_out + ALIAS) + ROUNDING)
-
-
-def _left_out(sigma: float, scales: tuple[float, ...], spacing: float, terms: int) -> float:
-    """A bound on the terms from `terms` on.
-
-    phi(u) falls at least like 1 / (1 + b^2 u^2), b the largest scale, so the terms fall like those of
-    sum (k + 1/2)^-3, which is below 1 / (2 terms^2).
-    """
-    first = np.array([(terms + 0.5) * spacing])
-    size = math.exp(_log_characteristic(sigma, scales, first)[0])
-    square = (max(scales) * spacing) ** 2
-    return float(size * (1 + square * (terms + 0.5) ** 2) / (2 * math.pi * square * terms**2))
-
-
-def _log_characteristic(sigma: float, scales: tuple[float, ...], at: Floats) -> Floats:
-    result = -np.square(sigma * at) / 2
-    for scale, count in _multiplicities(scales):
-        result = result - count * np.log1p(np.square(scale * at))
-    return result
-
-
-@lru_cache(maxsize=64)
-def _multiplicities(scales: tuple[float, ...]) -> tuple[tuple[float, int], ...]:
-    """Each different scale with how often it occurs: equal groups have equal noise."""
-    return tuple(Counter(scales).items())

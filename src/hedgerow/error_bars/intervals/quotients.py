@@ -4,10 +4,11 @@ Under normal noise the accepted quotients are the roots of a quadratic (Fieller 
 a quotient r is rejected when numerator - r denominator lies farther from zero than its noise does with probability
 beta. That distance, as a function of r, is the quantile of a linear form of symmetric log-concave noise and therefore
 convex in r (Meyer and Reisner 1991; Bobkov 2010). So the r rejected for being too low form an interval, as do those
-rejected for being too high, and bisection finds their ends.
+rejected for being too high, and bisection finds their ends. For more noises, and for mixtures, see `pivots`.
 """
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -20,6 +21,7 @@ from hedgerow.error_bars.intervals.arithmetic import divide
 from hedgerow.error_bars.intervals.bounds import OUTSIDE, ZERO_DENOMINATOR, Bounds, Flags, Floats
 from hedgerow.error_bars.intervals.interval import CONSERVATIVE
 from hedgerow.error_bars.intervals.noise_sums import check_beta, half_width, lattice_slack, pair_tail
+from hedgerow.error_bars.intervals.pivots import pivot_hull
 
 QuotientTerms = Sequence[tuple[float, float, Noise]]
 COARSE = 4.0
@@ -39,9 +41,9 @@ def quotient_bounds(
     """Return the range of the quotient of two exact quantities, given their noisy values, for all groups at once.
 
     The numerator is seen with noise sum a_i X_i and the denominator with sum b_i X_i; a noise that enters both
-    stands once, with both coefficients. Exact for normal noises (Fieller) and for one or two Laplace noises, on a
-    lattice a little longer; conservative for any other mixture, and on a coarse lattice. What is said is about the
-    quotient if it exists: an exact denominator of zero has none.
+    stands once, with both coefficients. Exact for normal noises (Fieller), for one or two Laplace noises and, up to
+    0.2 %, for any number and mixture of both (`pivots`); on a lattice a little longer, and conservative on a coarse
+    one. What is said is about the quotient if it exists: an exact denominator of zero has none.
 
     Args:
         numerator: Noisy values, one per group, neither clipped nor corrected.
@@ -62,10 +64,12 @@ def quotient_bounds(
     laplaces = [(a, b, noise) for a, b, noise in active if isinstance(noise, Laplace)]
     if not laplaces:
         hull = fieller_hull(tops, bottoms, _directions(active), beta, support)
-    elif len(active) == len(laplaces) <= 2 and all(noise.step <= COARSE * noise.scale for _, _, noise in laplaces):
+    elif any(noise.step > COARSE * noise.scale for _, _, noise in laplaces):
+        return _box(tops, bottoms, active, beta, support)
+    elif len(active) == len(laplaces) <= 2:
         hull = LaplaceQuotient(tops, bottoms, laplaces, beta).hull(support)
     else:
-        return _box(tops, bottoms, active, beta, support)
+        hull = pivot_hull(tops, bottoms, [(*term, count) for term, count in Counter(active).items()], beta, support)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         return _reported(*hull, tops / bottoms, support)
 

@@ -3,13 +3,14 @@
 A cell is one coordinate of one group of one release; its noise is independent of that of every other cell. A form has
 a value for each row that is shown, and a sparse row of coefficients over the cells. Sums, differences, multiples and
 quotients of counts, sums and averages stay in this class, within one group or across several, and their intervals lose
-nothing: Fieller's pivot under normal noise, its counterpart under one or two Laplace noises.
+nothing: Fieller's pivot under normal noise, its counterpart under Laplace noise and mixtures.
 """
 
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -18,19 +19,30 @@ from scipy.sparse import csr_array
 
 from hedgerow.aggregates import Form
 from hedgerow.distributions import Gaussian, Noise
-from hedgerow.error_bars.intervals import Bounds, box_bounds, half_width, normal_quotient_bounds, quotient_bounds
+from hedgerow.error_bars.intervals import (
+    Bounds,
+    counted_half_width,
+    half_width,
+    normal_quotient_bounds,
+    quotient_bounds,
+)
 from hedgerow.error_bars.intervals.bounds import Flags, Floats
-from hedgerow.error_bars.intervals.interval import CONSERVATIVE, EXACT, Status
+from hedgerow.error_bars.intervals.interval import EXACT, Status
 from hedgerow.error_bars.propagation.frame import Frame
 from hedgerow.error_bars.provenance.origins import Cell
 from hedgerow.release import Estimator
 
 Indices = NDArray[np.int64]
 Support = tuple[float, float]
+QuotientTerm = tuple[float, float, Noise, int]
+"""Coefficients in numerator and denominator, the law of the noise, and how many independent noises are of that kind."""
+
 EVERYWHERE: Support = (-np.inf, np.inf)
 NOT_NEGATIVE: Support = (0.0, np.inf)
-AT_ONCE = 2
-"""The most Laplace noises whose quotient is inverted exactly."""
+
+
+FEW = 50
+"""Number of different sums up to which those without a common lattice are worked out more closely."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +60,17 @@ class Releases:
     def noises(self) -> list[Noise]:
         """The noise of each cell."""
         return [c.noise for e in self.estimators for c in e.plan.noisy_sums for _ in range(len(e.noisy.shown))]
+
+    @cached_property
+    def laws(self) -> list[Noise]:
+        """The different noises."""
+        return list(dict.fromkeys(self.noises))
+
+    @cached_property
+    def kinds(self) -> Indices:
+        """Which of the different noises is that of each cell."""
+        index = {noise: number for number, noise in enumerate(self.laws)}
+        return np.array([index[noise] for noise in self.noises], dtype=np.int64)
 
     @cached_property
     def is_normal(self) -> Flags:
@@ -143,15 +166,11 @@ class LinearForm:
     def half_widths(self, releases: Releases, beta: float) -> Floats:
         """Half width of each row's interval, which fails with probability `beta`; equal noise is worked out once."""
         widths = half_width([(1.0, Gaussian(1.0))], beta) * np.sqrt(self.covariance(self, releases))
-        known: dict[tuple[Any, ...], float] = {}
-        for row in np.flatnonzero(abs(self.matrix) @ (~releases.is_normal).astype(float)):
-            entries = slice(self.matrix.indptr[row], self.matrix.indptr[row + 1])
-            pairs = zip(self.matrix.data[entries], self.matrix.indices[entries], strict=True)
-            terms = [(float(coefficient), releases.noises[cell]) for coefficient, cell in pairs]
-            signature = tuple(sorted((abs(coefficient), repr(noise)) for coefficient, noise in terms))
-            if signature not in known:
-                known[signature] = half_width(terms, beta)
-            widths[row] = known[signature]
+        rows = np.flatnonzero(abs(self.matrix) @ (~releases.is_normal).astype(float))
+        kinds = _alike(self.matrix, csr_array(self.matrix.shape), rows, releases)
+        for alike, terms in kinds:
+            sizes = [(abs(a), noise, count) for a, _, noise, count in terms]
+            widths[alike] = counted_half_width(sizes, beta, smooth=len(kinds) <= FEW)
         return widths
 
     def bounds(self, releases: Releases, beta: float) -> Bounds:
@@ -224,19 +243,13 @@ class Quotient:
         if bottom is None:
             return top.bounds(releases, beta).within(*self.support)
         noises = abs(top.matrix) + abs(bottom.matrix)
-        noises.eliminate_zeros()
-        noises.data[:] = 1.0
-        laplaces = np.asarray(noises @ (~releases.is_normal).astype(float))
-        normals = np.asarray(noises @ releases.is_normal.astype(float))
-        few = (normals == 0) & (laplaces <= AT_ONCE) & (laplaces > 0)
-        result, normal = _Assembled(len(top.values)), np.flatnonzero(laplaces == 0)
+        laplaces = np.asarray(noises @ (~releases.is_normal).astype(float)) > 0
+        result, normal = _Assembled(len(top.values)), np.flatnonzero(~laplaces)
         result.put(normal, _normal_bounds(top.at(normal), bottom.at(normal), self.support, releases, beta))
-        for rows, terms in _alike(top.matrix, bottom.matrix, np.flatnonzero(few), releases):
+        for rows, counted in _alike(top.matrix, bottom.matrix, np.flatnonzero(laplaces), releases):
+            terms = [(a, b, noise) for a, b, noise, count in counted for _ in range(count)]
             values = np.nan_to_num(top.values[rows]), np.nan_to_num(bottom.values[rows])
             result.put(rows, quotient_bounds(*values, terms, beta, self.support))
-        rest = np.flatnonzero((laplaces > 0) & ~few)
-        parts = [form.at(rest).bounds(releases, beta / 2) for form in (top, bottom)]
-        result.put(rest, box_bounds(parts[0], parts[1], self.support).weakened(CONSERVATIVE))
         return result.bounds()
 
 
@@ -270,19 +283,30 @@ def _alike(
     bottom: Any,  # noqa: ANN401 - likewise
     rows: Indices,
     releases: Releases,
-) -> list[tuple[Indices, list[tuple[float, float, Noise]]]]:
-    """Rows with the same noises and the same coefficients, and these."""
-    by_terms: dict[tuple[tuple[float, float, Noise], ...], list[int]] = defaultdict(list)
-    for row in rows.tolist():
-        tops, bottoms = _entries(top, row), _entries(bottom, row)
-        cells = sorted({**tops, **bottoms})
-        by_terms[tuple((tops.get(c, 0.0), bottoms.get(c, 0.0), releases.noises[c]) for c in cells)].append(row)
-    return [(np.array(alike, dtype=np.int64), list(terms)) for terms, alike in by_terms.items()]
-
-
-def _entries(matrix: Any, row: int) -> dict[int, float]:  # noqa: ANN401 - likewise
-    entries = slice(matrix.indptr[row], matrix.indptr[row + 1])
-    return dict(zip(matrix.indices[entries].tolist(), matrix.data[entries].tolist(), strict=True))
+) -> list[tuple[Indices, list[QuotientTerm]]]:
+    """Rows with the same noises and the same coefficients, and these: equal ones once, with their number."""
+    both = (top[rows] + 1j * bottom[rows]).tocsr()
+    both.eliminate_zeros()
+    owner = np.repeat(np.arange(len(rows)), np.diff(both.indptr))
+    above, below, kind = both.data.real, both.data.imag, releases.kinds[both.indices]
+    sign = np.where((above < 0) | ((above == 0) & (below < 0)), -1.0, 1.0)
+    above, below = sign * above, sign * below
+    order = np.lexsort((below, above, kind, owner))
+    table = np.column_stack([owner[order], kind[order], above[order], below[order]])
+    changes = np.any(np.diff(table, axis=0, prepend=np.nan) != 0, axis=1)
+    first = np.flatnonzero(changes)
+    counts = np.diff(np.append(first, len(table)))
+    table = np.column_stack([table[first], counts])
+    ends = np.searchsorted(table[:, 0], np.arange(len(rows) + 1))
+    by_terms: dict[bytes, list[int]] = defaultdict(list)
+    for row, (start, end) in enumerate(pairwise(ends.tolist())):
+        by_terms[table[start:end, 1:].tobytes()].append(row)
+    result = []
+    for alike in by_terms.values():
+        part = table[ends[alike[0]] : ends[alike[0] + 1], 1:].tolist()
+        terms = [(a, b, releases.laws[int(law)], int(count)) for law, a, b, count in part]
+        result.append((rows[alike], terms))
+    return result
 
 
 def inverse(numbers: NDArray[np.generic]) -> Floats:
