@@ -149,7 +149,7 @@ def test_arithmetic_on_the_new_numbers_is_arithmetic(world, ask, mechanism):
     assert math.isclose(double, 2 * math.sqrt(variance))
     assert math.isclose(relative, math.sqrt(variance) / mean)
     bars = answer.intervals[0]
-    assert bars["a"].kind == ("exact" if mechanism == "gaussian" else "conservative")
+    assert bars["a"].kind == "exact"
     assert bars["d"].note.startswith("approximate")
     assert bars["c"].note.startswith("approximate")
     assert bars["d"].lower / 2 <= math.sqrt(bars["v"].upper)

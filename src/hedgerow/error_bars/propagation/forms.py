@@ -68,7 +68,7 @@ class Releases:
 
     @cached_property
     def kinds(self) -> Indices:
-        """Which of the different noises is that of each cell."""
+        """Index of each cell's noise among the different noises."""
         index = {noise: number for number, noise in enumerate(self.laws)}
         return np.array([index[noise] for noise in self.noises], dtype=np.int64)
 
