@@ -127,7 +127,7 @@ def _selected(plan: PrivatePlan, dialect: Dialect) -> str:
 def _buckets(plan: PrivatePlan, bucketing: Bucketing, dialect: Dialect) -> Query:
     """Return the weight of the rows in each nonempty bucket of each selected key."""
     steps = [*_placed(plan, f"{bucket_number(bucketing, dialect)} AS {BUCKET}", BUCKET, dialect)]
-    steps += bucket_weights(plan, dialect, KEPT)
+    steps += bucket_weights(plan, bucketing, dialect, KEPT)
     names = (KEY_INDEX, BUCKET, WEIGHT)
     return _made(dialect.statement(steps, f"SELECT {', '.join(names)} FROM bucketed"), plan, names, keyed=False)
 

@@ -15,7 +15,9 @@ from hedgerow.execution.request import ErrorTarget
 from hedgerow.expressions.nodes import Window
 from hedgerow.plan.cutting import rows_kept
 from hedgerow.plan.nodes import Grouped, LogicalPlan, Release, Released, Select, inside
+from hedgerow.privacy.bounding import person_weights
 from hedgerow.privacy.keys import KeyRule
+from hedgerow.privacy.plan import PrivatePlan
 from hedgerow.release import Estimator
 from hedgerow.release.held_back import fewest_people
 
@@ -50,6 +52,19 @@ def remarks(logical: LogicalPlan, estimators: Sequence[Estimator], rows: int) ->
         for table, maximum in sorted(kept.items())
         if maximum < FEW
     ]
+    return (*notes, *plan_notes([estimator.plan for estimator in estimators]))
+
+
+def plan_notes(parts: Sequence[PrivatePlan]) -> tuple[str, ...]:
+    """Write what a quote and its answer say about the meaning of numbers."""
+    weighed = [part.bounding for part in parts if any(bucketing.by_person for bucketing in part.bucketings)]
+    notes = []
+    for groups in sorted({person_weights(bounding).groups for bounding in weighed}):
+        several = "1 group" if groups == 1 else f"{groups:,} groups"
+        notes.append(
+            "Medians and other quantiles by group weigh people, not rows: the rows of a person in a group share one "
+            f"weight, and a person in more than {several} weighs less in each."
+        )
     return tuple(notes)
 
 

@@ -104,16 +104,17 @@ class Assembly:
     def add_draws(self, make: Callable[..., RankedColumn], budget: float, beta: float) -> None:
         """A draw for each rank; those of one column share its buckets and a price, `budget` for each."""
         columns: dict[int, list[int]] = {}
-        for number, (value, support, _) in enumerate(self.wanted.ranks):
-            bucketing = bucketing_of(value, support[1], grouped=self.bounding.grouped, bits=self.bits.value)
+        for number, (value, support, rank) in enumerate(self.wanted.ranks):
+            bucketing = bucketing_of(value, support[1], rank, self.bounding, self.bits.value)
             if bucketing not in self.bucketings:
                 self.bucketings.append(bucketing)
             columns.setdefault(self.bucketings.index(bucketing), []).append(number)
         draws: dict[int, Draw] = {}
         for index, numbers in columns.items():
             ranks = [self.wanted.ranks[number][2] for number in numbers]
-            buckets = self.bucketings[index].buckets
-            column = make(index, buckets, ranks, budget, self.bounding, self.bits.weight, beta)
+            bucketing = self.bucketings[index]
+            limits = bucketing.limits(self.bounding)
+            column = make(index, bucketing.buckets, ranks, budget, limits, self.bits.weight, beta)
             draws |= dict(zip(numbers, column.draws, strict=True))
             self.cumulative += [] if column.cumulative is None else [column.cumulative]
             self.events += column.events

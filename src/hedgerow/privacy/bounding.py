@@ -95,6 +95,22 @@ def units_only(bounding: Bounding) -> Bounding:
     return replace(bounding, rows=bounding.groups, rows_per_group=1)
 
 
+def counts_people(bounding: Bounding) -> bool:
+    """Return whether ranks weigh people instead of rows: by group, where a person may have several rows in one."""
+    return bounding.weighted and bounding.grouped and bounding.rows_per_group > 1
+
+
+def person_weights(bounding: Bounding) -> Bounding:
+    """Return the limits under which each person has the same weight, however many rows it has.
+
+    A person's rows in a group share its weight there: 1 in each of up to R / r groups, and less in more of them. Added
+    up over its groups and compared with the noise, no owner weighs less than under the limits on rows, where only an
+    owner with r rows in each of R / r groups has the full weight (docs/proofs/quantiles.md).
+    """
+    groups = max(1, min(bounding.groups, bounding.rows // bounding.rows_per_group))
+    return replace(bounding, rows=groups, rows_per_group=1, groups=groups)
+
+
 def _tighten(name: str, owners: int | None, asked: int | None, *, inferred: bool) -> int | None:
     if asked is None:
         return owners

@@ -17,7 +17,7 @@ from hedgerow.expressions.facts import range_of
 from hedgerow.expressions.nodes import Expr
 from hedgerow.expressions.types import Type
 from hedgerow.privacy import gaussian, laplace
-from hedgerow.privacy.bounding import Bounding
+from hedgerow.privacy.bounding import Bounding, counts_people, person_weights
 from hedgerow.privacy.grid import Grid, plain
 from hedgerow.privacy.precision import root_up
 from hedgerow.privacy.sums import NoisySum
@@ -44,12 +44,20 @@ PART = ("cumulative sums", ())
 
 @dataclass(frozen=True, slots=True)
 class Bucketing:
-    """Rows of one column, by bucket: those where `filter` holds and `value` is not NULL."""
+    """Rows of one column, by bucket: those where `filter` holds and `value` is not NULL.
+
+    With `by_person` the rows of a person in a group share one weight (`bounding.person_weights`).
+    """
 
     value: Expr
     filter: Expr | None
     grid: Grid
     buckets: Buckets
+    by_person: bool = False
+
+    def limits(self, bounding: Bounding) -> Bounding:
+        """Return the limits that weigh its rows."""
+        return person_weights(bounding) if self.by_person else bounding
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,12 +95,17 @@ class RankedColumn:
     events: list[RankEvent]
 
 
-def bucketing_of(value: Expr, condition: Expr | None, *, grouped: bool, bits: int) -> Bucketing:
-    """Return the buckets of a value: one per whole number where there are few."""
+def bucketing_of(value: Expr, condition: Expr | None, rank: Rank, bounding: Bounding, bits: int) -> Bucketing:
+    """Return the buckets of a value: one per whole number where there are few.
+
+    Quantiles by group weigh people where these may have several rows; extremes always weigh rows, as the count does
+    that says whether an extreme may be shown.
+
+    Privacy: the choice follows from the statement and the limits alone.
+    """
     grid = plain(range_of(value), whole=value.type is Type.INTEGER, bits=bits)
-    return Bucketing(
-        value, condition, grid, bucket_grid(grid.low, grid.high, BUCKETS if grouped else BUCKETS_OF_ONE_GROUP)
-    )
+    buckets = bucket_grid(grid.low, grid.high, BUCKETS if bounding.grouped else BUCKETS_OF_ONE_GROUP)
+    return Bucketing(value, condition, grid, buckets, counts_people(bounding) and not rank.extreme)
 
 
 def gaussian_column(

@@ -38,6 +38,7 @@ def _describe(draw: Draw, bucketing: Bucketing) -> dict[str, Any]:
         "beta": draw.beta,
         "grid": astuple(bucketing.grid),
         "buckets": astuple(bucketing.buckets),
+        "by_person": bucketing.by_person,
     }
 
 
@@ -48,4 +49,5 @@ def _draw(kept: Mapping[str, Any], place: int) -> Draw:
 
 def _bucketing(kept: Mapping[str, Any], value: Expr | None) -> Bucketing:
     """A draw that the statement does not ask for keeps its place, and of its value the name alone."""
-    return Bucketing(value or Column(kept["named"], Type.FLOAT), None, Grid(*kept["grid"]), Buckets(*kept["buckets"]))
+    grid, buckets = Grid(*kept["grid"]), Buckets(*kept["buckets"])
+    return Bucketing(value or Column(kept["named"], Type.FLOAT), None, grid, buckets, kept.get("by_person", False))

@@ -164,13 +164,20 @@ def _alike(old: PrivatePlan, new: PrivatePlan) -> bool:
             return False
         if kept.moments and old.equal_noise != new.equal_noise:
             return False
-        if kept.draw is not None and old.draws[kept.draw].beta > new.draws[0].beta * SLACK:
+        if kept.draw is not None and asked.draw is not None and not _alike_draws(old, kept.draw, new, asked.draw):
             return False
         if kept.distinct is not None and asked.distinct is not None:
             chosen = old.distinct[kept.distinct], new.distinct[asked.distinct]
             if chosen[1].flow and not chosen[0].flow:
                 return False
     return True
+
+
+def _alike_draws(old: PrivatePlan, kept: int, new: PrivatePlan, asked: int) -> bool:
+    """Return whether a stored draw weighs the same, rows or people, with an interval that is as sure as wanted."""
+    stored, wanted = old.draws[kept], new.draws[asked]
+    by_person = [plan.bucketings[draw.bucketing].by_person for plan, draw in ((old, stored), (new, wanted))]
+    return by_person[0] == by_person[1] and stored.beta <= wanted.beta * SLACK
 
 
 def _read(payload: bytes, plan: PrivatePlan) -> tuple[dict[str, Any], Estimator] | None:

@@ -1,5 +1,7 @@
 """Ranks: one owner moves the weights of buckets, and so the law of every draw, by no more than was charged."""
 
+import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -11,6 +13,7 @@ from hedgerow.accounting import ApproximateEvent, BoundedRangeEvent, SpreadRange
 from hedgerow.accounting.budget import Charge
 from hedgerow.accounting.events import SLOPE_SQUARED
 from hedgerow.release.quantiles import Cells, _cut, _Part
+from hedgerow.release.stored_release import _alike_draws
 from hedgerow.statistics.quantiles import (
     DENOMINATOR,
     Target,
@@ -149,20 +152,21 @@ def test_one_owner_less_moves_the_draws_within_the_charge(
 ):
     bounds = (bounds[0], None if bounds[1] is None else min(bounds[1], bounds[0]), bounds[2])
     plan, before, after = both_worlds(measures, mechanism, bounds, members, leaver, keys)
-    most = plan.bounding.rows_per_group << plan.weight_bits
-    for one, other in zip(before, after, strict=True):
+    bounds_of = [bucketing.limits(plan.bounding) for bucketing in plan.bucketings]
+    for limits, one, other in zip(bounds_of, before, after, strict=True):
         added = (other - one).sum(axis=1)
         assert (other >= one).all()
-        assert max(added, default=0) <= most
+        assert max(added, default=0) <= limits.rows_per_group << plan.weight_bits
         weights = [Fraction(int(weight), 1 << plan.weight_bits) for weight in added]
         if mechanism == "gaussian":
-            assert sum(weight**2 for weight in weights) <= plan.bounding.l2_squared
+            assert sum(weight**2 for weight in weights) <= limits.l2_squared
         else:
-            assert sum(weights) <= plan.bounding.l1
+            assert sum(weights) <= limits.l1
     if mechanism == "laplace" or keys:
         assert loss(plan, before, after, place) <= charged(plan)
-    most_moved = plan.bounding.l2_squared if mechanism == "gaussian" else plan.bounding.l1
-    assert all(moved <= most_moved for moved in moved_sums(plan, before, after, place))
+    for shared, moved in zip(plan.cumulative, moved_sums(plan, before, after, place), strict=True):
+        limits = bounds_of[shared.bucketing]
+        assert moved <= (limits.l2_squared if mechanism == "gaussian" else limits.l1)
 
 
 @both
@@ -186,3 +190,35 @@ def test_a_full_owner_uses_all_of_an_epsilon(both_worlds, mechanism):
     plan, before, after = both_worlds(["MEDIAN(i)"], mechanism, (1, 1, 1), crowd, [("a", "p", 0.0, 5, True)])
     (draw,) = plan.draws
     assert ranges(draw, aim(draw, plan.bucketings[0].buckets), before[0], after[0]) == [draw.epsilon]
+
+
+@both
+def test_the_rows_of_a_person_in_a_group_share_one_weight(both_worlds, mechanism):
+    """Of eight rows in two groups some have no value: those that have one share what a person weighs in a group."""
+    rows = [("a", "p", 0.0, 1, True), ("a", "p", 0.0, 4, True), ("a", "p", 0.0, 4, True), ("a", "p", 0.0, None, True)]
+    rows += [("b", "p", 0.0, 5, True)] * 4
+    plan, _, after = both_worlds(["MEDIAN(i)"], mechanism, (8, None, None), [], rows)
+    in_each = math.isqrt(4**plan.weight_bits // 2) if mechanism == "gaussian" else 2**plan.weight_bits // 2
+    low = plan.bucketings[0].buckets.low
+    first, second = after[0]
+    assert [int(first[value - low]) for value in (1, 4)] == [in_each // 3, 2 * (in_each // 3)]
+    assert int(second[5 - low]) == 4 * (in_each // 4)
+    assert first.sum() + second.sum() == 3 * (in_each // 3) + 4 * (in_each // 4)
+
+
+@both
+def test_one_group_and_extremes_weigh_rows(both_worlds, mechanism):
+    rows = [("a", "p", 0.0, 1, True)] * 3
+    for measures, keys in ((["MEDIAN(i)"], ""), (["MAX(i)"], "GROUP BY g")):
+        plan, _, after = both_worlds(measures, mechanism, (8, None, None), [], rows, keys)
+        assert after[0].sum() == 3 << plan.weight_bits
+
+
+@both
+def test_a_stored_median_of_rows_does_not_answer_for_people(both_worlds, mechanism):
+    """Releases that were stored by earlier versions weigh rows."""
+    plan, _, _ = both_worlds(["MEDIAN(i)"], mechanism, (8, None, None), [], [("a", "p", 0.0, 1, True)])
+    rows = replace(plan, bucketings=tuple(replace(bucketing, by_person=False) for bucketing in plan.bucketings))
+    assert _alike_draws(plan, 0, plan, 0)
+    assert not _alike_draws(rows, 0, plan, 0)
+    assert not _alike_draws(plan, 0, rows, 0)
