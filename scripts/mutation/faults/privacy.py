@@ -160,6 +160,13 @@ FAULTS = (
         (PARTS,),
     ),
     Fault(
+        "quantile-of-people-weighs-rows",
+        "compile/buckets.py",
+        "plan = replace(plan, bounding=bucketing.limits(plan.bounding))",
+        "plan = replace(plan, bounding=plan.bounding)",
+        ("privacy/neighbours/test_rank_weights.py",),
+    ),
+    Fault(
         "quantile-charged-for-one-group",
         "privacy/ranks.py",
         "norm_squared = Fraction(bounding.l2_squared, bounding.rows_per_group**2)",

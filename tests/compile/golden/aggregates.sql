@@ -112,17 +112,18 @@ kept_rows AS MATERIALIZED (SELECT o, hedgerow_bucket, hedgerow_place
 FROM private_rows JOIN hedgerow_selected ON private_rows.k0 IS NOT DISTINCT FROM hedgerow_selected.k0),
 parts AS MATERIALIZED (SELECT hedgerow_place, o, COUNT(*) AS n
 FROM kept_rows
+WHERE hedgerow_bucket IS NOT NULL
 GROUP BY 1, 2),
-sized AS (SELECT o, COUNT(*) AS touched, SUM((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) AS q
+sized AS (SELECT o, COUNT(*) AS touched, SUM((CASE WHEN n < 1 THEN n ELSE 1 END) * (CASE WHEN n < 1 THEN n ELSE 1 END)) AS q
 FROM parts
 GROUP BY 1),
-heavy AS MATERIALIZED (SELECT o, touched, CASE WHEN q <= 800 THEN 1073741824 ELSE CASE WHEN CAST(CAST(floor(sqrt((9.223372036854776e+20) / CAST(q AS DOUBLE))) AS BIGINT) AS HUGEINT) * CAST(floor(sqrt((9.223372036854776e+20) / CAST(q AS DOUBLE))) AS BIGINT) * q > CAST('922337203685477580800' AS HUGEINT) THEN CAST(floor(sqrt((9.223372036854776e+20) / CAST(q AS DOUBLE))) AS BIGINT) - 1 ELSE CAST(floor(sqrt((9.223372036854776e+20) / CAST(q AS DOUBLE))) AS BIGINT) END END AS u
+heavy AS MATERIALIZED (SELECT o, touched, CASE WHEN q <= 2 THEN 1073741824 ELSE CASE WHEN CAST(CAST(floor(sqrt((2.305843009213694e+18) / CAST(q AS DOUBLE))) AS BIGINT) AS HUGEINT) * CAST(floor(sqrt((2.305843009213694e+18) / CAST(q AS DOUBLE))) AS BIGINT) * q > CAST('2305843009213693952' AS HUGEINT) THEN CAST(floor(sqrt((2.305843009213694e+18) / CAST(q AS DOUBLE))) AS BIGINT) - 1 ELSE CAST(floor(sqrt((2.305843009213694e+18) / CAST(q AS DOUBLE))) AS BIGINT) END END AS u
 FROM sized
-WHERE touched > 3 OR q > 800),
-light AS MATERIALIZED (SELECT parts.hedgerow_place AS hedgerow_place, parts.o AS o, 1073741824 - COALESCE(u, 1073741824) * (CASE WHEN n < 20 THEN n ELSE 20 END) // n AS gap
+WHERE touched > 2 OR q > 2),
+light AS MATERIALIZED (SELECT parts.hedgerow_place AS hedgerow_place, parts.o AS o, 1073741824 - COALESCE(u, 1073741824) * (CASE WHEN n < 1 THEN n ELSE 1 END) // n AS gap
 FROM parts
 LEFT JOIN heavy ON parts.o = heavy.o
-WHERE n > 20 OR u < 1073741824),
+WHERE n > 1 OR u < 1073741824),
 whole AS (SELECT hedgerow_place, hedgerow_bucket, CAST(COUNT(*) AS HUGEINT) AS t
 FROM kept_rows
 WHERE hedgerow_bucket IS NOT NULL
