@@ -274,7 +274,7 @@ class Session:
                 raise
         except Exception as error:  # noqa: BLE001 - see above
             owners_log.error("A release could not be stored: %s: %s", type(error).__name__, error)
-            notice("The answer could not be stored in the ledger; it was charged, and will not be reused_summary.")
+            notice("The answer could not be stored in the ledger; it was charged, and will not be reused.")
 
     def _fail(
         self,
