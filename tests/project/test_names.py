@@ -12,8 +12,8 @@ import hedgerow
 
 SOURCE = Path(hedgerow.__file__).parent
 
-SAME_ROLE = {"_Snapshot"}
-"""Private classes that play one role in several modules: each backend has its own snapshot, behind one protocol."""
+SAME_ROLE = {"_Snapshot", "InternalError"}
+"""Classes that play one role in several modules: each backend has a snapshot, and PEP 249 has an internal error."""
 
 
 VAGUE = {"found", "made"}

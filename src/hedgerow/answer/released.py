@@ -6,7 +6,7 @@ Nothing in a summary depends on private data.
 from collections import namedtuple
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, overload
 
 import pyarrow as pa
 
@@ -189,7 +189,22 @@ class ReleasedTable:
         columns = [self[name] for name in self.columns]
         return (row(*values) for values in zip(*columns, strict=True)) if columns else iter(())
 
-    def __getitem__(self, column: str) -> list[Any]:
-        if column not in self.columns:
-            raise KeyError(column)
-        return list(self._table.column(column).to_pylist())
+    @overload
+    def __getitem__(self, key: str | slice) -> list[Any]: ...
+    @overload
+    def __getitem__(self, key: int) -> tuple[Any, ...]: ...
+    def __getitem__(self, key: str | int | slice) -> list[Any] | tuple[Any, ...]:
+        """A column by its name, a row by its number, or a list of rows by a slice."""
+        if isinstance(key, str):
+            if key not in self.columns:
+                raise KeyError(key)
+            return list(self._table.column(key).to_pylist())
+        return list(self)[key]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle values, error bars and receipt; what is asked of a database stays behind."""
+        return type(self), (self._table, self.intervals, self.confidence, self.receipt, self.noisy, self.notes)
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """The values, for any library that reads Arrow's C streams."""
+        return self._table.__arrow_c_stream__(requested_schema)

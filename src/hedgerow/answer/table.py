@@ -1,7 +1,8 @@
 """The answer: a small table in which every number says how wrong it may be."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -13,7 +14,7 @@ from hedgerow.answer.plot import AnyChart, plot_answer
 from hedgerow.answer.released import ReleasedTable
 from hedgerow.answer.render import html_table, text_table
 from hedgerow.error_bars.intervals.interval import Interval
-from hedgerow.errors import ConditionNotMet
+from hedgerow.errors import ConditionNotMet, ParameterError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -82,13 +83,15 @@ class Answer(ReleasedTable):
 
     def df(self, *, intervals: bool = False) -> "pd.DataFrame":
         """Return the values as a pandas data frame; `intervals` as for `arrow`."""
-        import pandas as pd  # noqa: PLC0415 - optional
+        with _required("pandas"):
+            import pandas as pd  # noqa: PLC0415 - optional
 
         return pd.DataFrame(self.arrow(intervals=intervals).to_pandas())
 
     def pl(self, *, intervals: bool = False) -> "pl.DataFrame":
         """Return the values as a polars data frame; `intervals` as for `arrow`."""
-        import polars as pl  # noqa: PLC0415 - optional
+        with _required("polars"):
+            import polars as pl  # noqa: PLC0415 - optional
 
         return pl.DataFrame(pl.from_arrow(self.arrow(intervals=intervals)))
 
@@ -103,6 +106,19 @@ class Answer(ReleasedTable):
             **({"notes": list(self.notes)} if self.notes else {}),
             **self.receipt.to_dict(),
         }
+
+
+@contextmanager
+def _required(library: str) -> Iterator[None]:
+    """Say how to install an optional library that is missing."""
+    try:
+        yield
+    except ImportError:
+        raise ParameterError(
+            f"Data frames are made with {library}, which is not installed.",
+            code="no-frames",
+            hint='Install the extra frames: pip install "hedgerow[frames]"; or use answer.arrow().',
+        ) from None
 
 
 def diagnosable(answer: Answer, diagnose: Diagnose) -> Answer:

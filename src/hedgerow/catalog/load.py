@@ -86,7 +86,7 @@ def read_column(entry: YamlEntry) -> DeclaredColumn:
     """Read one column: bounds, values, a declared type, or hidden."""
     if entry.is_empty:
         return DeclaredColumn(entry.name)
-    fields = entry.fields(("lower", "upper", "values", "type", "timezone", "hidden", "calibrated"))
+    fields = entry.fields(("lower", "upper", "values", "type", "timezone", "hidden", "calibrated", "comment"))
     lower, upper = _read_bounds(entry, fields)
     values, source = _read_domain(fields["values"]) if "values" in fields else (None, None)
     kind = choice(fields["type"], TYPES, _OTHER_WORDS) if "type" in fields else None
@@ -101,6 +101,7 @@ def read_column(entry: YamlEntry) -> DeclaredColumn:
         hidden=flag(fields["hidden"]) if "hidden" in fields else False,
         values_from=source,
         calibrated=read_calibrated(fields["calibrated"]) if "calibrated" in fields else None,
+        comment=text(fields["comment"]) if "comment" in fields else None,
     )
 
 
@@ -254,6 +255,7 @@ _FIELDS = (
     "timezone",
     "columns",
     "calibrated",
+    "comment",
 )
 _PRIVATE_FIELDS = ("unit", "unit_unique", "max_rows", "max_rows_per_group", "max_groups", "calibrated")
 
@@ -277,6 +279,7 @@ def read_table(entry: YamlEntry) -> DeclaredTable:
         timezone=timezone(fields["timezone"]) if "timezone" in fields else None,
         columns={} if "columns" not in fields else _read_columns(fields["columns"]),
         calibrated=read_calibrated(fields["calibrated"]) if "calibrated" in fields else None,
+        comment=text(fields["comment"]) if "comment" in fields else None,
     )
     _check_rows(table, fields)
     return table

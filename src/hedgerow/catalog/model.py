@@ -46,6 +46,7 @@ class DeclaredColumn:
     calibrated: Calibrated | None = None
     instant: bool = False
     timezone: str | None = None
+    comment: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +77,7 @@ class DeclaredTable:
     columns: Mapping[str, DeclaredColumn] = field(default_factory=dict)
     calibrated: Calibrated | None = None
     timezone: str | None = None
+    comment: str | None = None
 
     def __post_init__(self) -> None:
         if self.unit_unique and self.max_rows is None:

@@ -13,17 +13,21 @@ from hedgerow.release import PostprocessEngine
 from hedgerow.schema import Schema
 from hedgerow.session.database import Database
 from hedgerow.session.key_domains import read_domains
+from hedgerow.session.project import Project, find_project, read_project
 
 
 def connect(
-    source: object,
+    source: object = None,
     *,
-    catalog: str | os.PathLike[str] | Catalog,
+    catalog: str | os.PathLike[str] | Catalog | None = None,
     ledger: str | os.PathLike[str] | Ledger | None = None,
     analyst: str | None = None,
     dialect: str | None = None,
 ) -> Database:
     """Open a database for private questions.
+
+    Without a source, `hedgerow.toml` in the current folder or above says where everything is; a path of such a file is
+    a source, too. What is passed here overrides what the file says.
 
     Args:
         source: A path, a URL, an open connection, or tables by name: see docs/reference/engines.md.
@@ -36,7 +40,15 @@ def connect(
         >>> db = connect("shop.duckdb", catalog="shop.yaml")     # doctest: +SKIP
         >>> db.sql("SELECT COUNT(*) FROM customers", epsilon=1)  # doctest: +SKIP
     """
+    project = _project(source, catalog)
+    if project is not None:
+        source, catalog = project.database if _names_project(source) else source, catalog or project.catalog
+        ledger, analyst, dialect = ledger or project.ledger, analyst or project.analyst, dialect or project.dialect
+    if source is None or catalog is None:
+        raise _nothing_to_open(source, catalog, project)
     declared = load_catalog(catalog)
+    if project is not None:
+        declared = project.priced(declared)
     log = _owners_log(declared, ledger)
     keep(log)
     try:
@@ -45,6 +57,28 @@ def connect(
     except BaseException:
         let_go(log)
         raise
+
+
+def _names_project(source: object) -> bool:
+    """Return whether a source is none, or a project file."""
+    return source is None or (isinstance(source, str | os.PathLike) and os.fspath(source).endswith(".toml"))
+
+
+def _project(source: object, catalog: object) -> Project | None:
+    """Return the project that completes what was passed; None where everything was."""
+    if isinstance(source, str | os.PathLike) and _names_project(source):
+        return read_project(source)
+    return find_project() if source is None or catalog is None else None
+
+
+def _nothing_to_open(source: object, catalog: object, project: Project | None) -> CatalogError:
+    missing = [name for name, value in (("database", source), ("catalog", catalog)) if value is None]
+    where = "no hedgerow.toml is here or above" if project is None else f"{project.path.name} does not say"
+    return CatalogError(
+        f"Nothing says which {' and '.join(missing)} to open: {where}.",
+        code="no-project",
+        hint='Run `hedgerow init`, or pass both: connect("shop.duckdb", catalog="shop.yaml").',
+    )
 
 
 def _connected(

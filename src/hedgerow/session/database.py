@@ -1,6 +1,7 @@
 """The public face of a database that answers privately. The work is done in `corridor.py` and the modules it calls."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import wraps
 from pathlib import Path
 from types import TracebackType
@@ -10,12 +11,14 @@ from hedgerow.answer import Answer
 from hedgerow.calibration.calibrate import Calibration, calibrate
 from hedgerow.execution.request import Options, Parameters
 from hedgerow.execution.session import Session
+from hedgerow.execution.single_flight import Waiters
 from hedgerow.ledger import BudgetView
 from hedgerow.owners_log import about, let_go
 from hedgerow.session.corridor import ask, bind_statement
 from hedgerow.session.explain import Explanation, explain_statement
 from hedgerow.session.forecast import Forecast, forecast_statements
 from hedgerow.session.quote import Quote, quote_statement
+from hedgerow.session.tables import Description, TableList, describe_statement, list_tables
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -35,9 +38,12 @@ def _logged(method: "Callable[Concatenate[Database, P], R]") -> "Callable[Concat
 class Database:
     """A database that answers privately. Safe to use from many threads."""
 
-    def __init__(self, session: Session, *, owns_ledger: bool, owners_log: Path | None = None) -> None:
+    def __init__(
+        self, session: Session, *, owns_ledger: bool, owners_log: Path | None = None, view: bool = False
+    ) -> None:
         self._session = session
         self._owns_ledger = owns_ledger
+        self._view = view
         self.owners_log = owners_log
         """The file of the owner's log, which exists once something failed; None if none can be kept."""
 
@@ -63,6 +69,21 @@ class Database:
     def explain(self, query: str, params: Parameters = None, **options: Unpack[Options]) -> Explanation:
         """Show how a question would be answered: plan, limits, noise, price and SQL. Free; reads no private row."""
         return explain_statement(self._session, bind_statement(self._session, query, params, options))
+
+    @_logged
+    def describe(self, query: str, params: Parameters = None, **options: Unpack[Options]) -> Description:
+        """List the columns of a statement's answer: name, type, and whether noise is in it. Free; reads no row."""
+        return describe_statement(self._session, bind_statement(self._session, query, params, options), params)
+
+    @property
+    def tables(self) -> TableList:
+        """Tables and columns that may be asked about, with what the owner declares of them. Free; reads no row."""
+        return list_tables(self._session)
+
+    def as_analyst(self, name: str) -> "Database":
+        """The same database, asked by another analyst, with that analyst's cap. The first one keeps it open."""
+        session = replace(self._session, analyst=name, waiters=Waiters())
+        return Database(session, owns_ledger=False, owners_log=self.owners_log, view=True)
 
     @_logged
     def calibrate(
@@ -102,7 +123,9 @@ class Database:
         self._session.cancel()
 
     def close(self) -> None:
-        """Close database and ledger."""
+        """Close database and ledger. On what `as_analyst` returned it does nothing."""
+        if self._view:
+            return
         self._session.close()
         if self._owns_ledger:
             self._session.ledger.close()

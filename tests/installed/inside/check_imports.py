@@ -27,15 +27,18 @@ def main() -> None:
     """Print what is wrong, one finding on a line."""
     folder, extras = Path(sys.argv[1]), set(sys.argv[2:])
     sys.path.insert(0, str(folder.parent))
-    findings = [*_modules(folder), *_imports(folder, extras)]
+    findings = [*_modules(folder, extras), *_imports(folder, extras)]
     print(*findings, sep="\n", end="")  # noqa: T201 - the test reads it
 
 
-def _modules(folder: Path) -> Iterator[str]:
+def _modules(folder: Path, extras: set[str]) -> Iterator[str]:
     for found in pkgutil.walk_packages([str(folder)], f"{folder.name}.", onerror=lambda _: None):
         if not found.name.endswith("__main__"):
             try:
                 importlib.import_module(found.name)
+            except ModuleNotFoundError as error:
+                if str(error.name).split(".", maxsplit=1)[0] not in extras:
+                    yield f"{found.name}: {type(error).__name__}: {error}"
             except Exception as error:  # noqa: BLE001 - whatever it is, it is a finding
                 yield f"{found.name}: {type(error).__name__}: {error}"
 

@@ -1,0 +1,158 @@
+"""`db.tables` and `db.describe`: what an analyst may ask about, from catalog and schema. No row is read."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import overload
+
+from sqlglot import exp
+
+from hedgerow.catalog.model import DeclaredColumn
+from hedgerow.catalog.names import lookup
+from hedgerow.error_bars.provenance.columns import noisy_columns
+from hedgerow.errors import UnknownNameError
+from hedgerow.execution.request import Parameters
+from hedgerow.execution.session import Session
+from hedgerow.session.corridor import BoundStatement
+from hedgerow.sql.parse import parse
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnInfo:
+    """One column that may be asked about.
+
+    Attributes:
+        name: As in the database.
+        type: "integer", "float", "decimal", "text", "boolean", "date", "time", "timestamp" or "other".
+        comment: What the owner says about it.
+        lower: The smallest value that counts as it is; smaller ones count as this.
+        upper: The largest value that counts as it is.
+        values: The declared keys, all of which a GROUP BY shows.
+        person: True for the column that names the protected person.
+    """
+
+    name: str
+    type: str
+    comment: str | None = None
+    lower: float | None = None
+    upper: float | None = None
+    values: tuple[str | int | float | bool, ...] | None = None
+    person: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TableInfo:
+    """One table that may be asked about; a public one is shown exactly."""
+
+    name: str
+    columns: tuple[ColumnInfo, ...]
+    comment: str | None = None
+    public: bool = False
+
+    def __getitem__(self, name: str) -> ColumnInfo:
+        """The column called `name`, in any spelling."""
+        column = lookup({column.name: column for column in self.columns}, name)
+        if column is None:
+            raise UnknownNameError(f"Table {self.name} has no column {name!r}.", code="unknown-column")
+        return column
+
+
+class TableList(tuple[TableInfo, ...]):
+    """The tables of a database, in the order of the catalog: by number or by name."""
+
+    __slots__ = ()
+
+    @overload  # type: ignore[override]
+    def __getitem__(self, name: int | str) -> TableInfo: ...
+    @overload
+    def __getitem__(self, name: slice) -> tuple[TableInfo, ...]: ...
+    def __getitem__(self, name: int | str | slice) -> TableInfo | tuple[TableInfo, ...]:
+        if not isinstance(name, str):
+            return tuple.__getitem__(self, name)
+        table = lookup({table.name: table for table in self}, name)
+        if table is None:
+            raise UnknownNameError(f"There is no table {name!r}.", code="unknown-table")
+        return table
+
+    def __str__(self) -> str:
+        return "\n".join(_lines(self))
+
+    __repr__ = __str__
+
+
+@dataclass(frozen=True, slots=True)
+class DescribedColumn:
+    """One column of an answer: its name, its type, and whether it rests on noise."""
+
+    name: str
+    type: str
+    noisy: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """Columns that a statement would answer with, and the names of its parameters ("1", "2", … for `?`)."""
+
+    columns: tuple[DescribedColumn, ...]
+    parameters: tuple[str, ...]
+
+    def __str__(self) -> str:
+        width = max((len(column.name) for column in self.columns), default=0)
+        lines = [f"{c.name:{width}}  {c.type}{', noisy' if c.noisy else ''}" for c in self.columns]
+        return "\n".join(lines + [f":{name}" for name in self.parameters])
+
+
+def list_tables(session: Session) -> TableList:
+    """Return what an analyst may ask about."""
+    return TableList(tuple(_tables(session)))
+
+
+def _tables(session: Session) -> Iterator[TableInfo]:
+    for declared in session.catalog.tables.values():
+        schema = lookup(session.schema.tables, declared.name)
+        columns = []
+        for name, column in ({} if schema is None else schema.columns).items():
+            known = declared.column(name)
+            person = isinstance(declared.unit, str) and declared.unit.lower() == name.lower()
+            if (known is not None and known.hidden) or (known is None and declared.undeclared_hidden and not person):
+                continue
+            kind = column.type if known is None or known.type is None else known.type
+            known = known or DeclaredColumn(name)
+            columns.append(ColumnInfo(name, kind.value, known.comment, known.lower, known.upper, known.values, person))
+        yield TableInfo(declared.name, tuple(columns), declared.comment, declared.public)
+
+
+def _lines(tables: TableList) -> Iterator[str]:
+    for table in tables:
+        comment = "" if table.comment is None else f": {table.comment}"
+        yield f"{table.name}{' (public)' if table.public else ''}{comment}"
+        width = max((len(column.name) for column in table.columns), default=0)
+        for column in table.columns:
+            yield f"  {column.name:{width}}  {column.type}{_facts(column)}"
+
+
+def _facts(column: ColumnInfo) -> str:
+    facts = ["the person"] if column.person else []
+    if column.lower is not None and column.upper is not None:
+        facts.append(f"{column.lower:g} to {column.upper:g}")
+    if column.values is not None:
+        shown = ", ".join(str(value) for value in column.values[:5])
+        facts.append(shown + (f", … ({len(column.values)} keys)" if len(column.values) > 5 else ""))
+    if column.comment is not None:
+        facts.append(column.comment)
+    return "".join(f"; {fact}" for fact in facts)
+
+
+def describe_statement(session: Session, statement: BoundStatement, params: Parameters) -> Description:
+    """Return the columns and parameters of a bound statement."""
+    root = statement.logical.root
+    noisy = noisy_columns(root)
+    kinds = [column.expr.type.value for column in root.columns]
+    columns = zip(statement.logical.names, kinds, noisy, strict=True)
+    names = parameters_of(statement.text, session.dialect) if params else ()
+    return Description(tuple(DescribedColumn(*column) for column in columns), names)
+
+
+def parameters_of(text: str, dialect: str) -> tuple[str, ...]:
+    """Return the names of the placeholders of a statement, in their order."""
+    placeholders = parse(text, dialect).query.find_all(exp.Placeholder, exp.Parameter, bfs=False)
+    return tuple(dict.fromkeys(str(node.name) for node in placeholders))
