@@ -174,6 +174,10 @@ def _released(part_index: int, estimator: Estimator) -> Iterator[tuple[Name, Tra
     for i, (noisy_sum, values) in enumerate(zip(plan.noisy_sums, noisy.noisy_sums, strict=True)):
         step = float(noisy_sum.denominator << plan.weight_bits) * 2.0**noisy_sum.shift
         yield (part_index, "sum", i), Trait(f"the noisy sum “{noisy_sum.label}”", noisy_sum.noise, step), values
+    for j, (level, columns) in enumerate(zip(plan.levels, noisy.levels, strict=True)):
+        for i, (total, values) in enumerate(zip(level.noisy_sums, columns, strict=True)):
+            step = float(total.denominator << plan.weight_bits) * 2.0**total.shift
+            yield (part_index, "level", j, i), Trait(f"the noisy total “{total.label}”", total.noise, step), values
     for i, rank in enumerate(noisy.ranks):
         for part in ("points", "lower", "upper"):
             words = {"points": "point", "lower": "lower limit", "upper": "upper limit"}[part]

@@ -22,18 +22,18 @@ def least(text: str, maximum: int) -> str:
 def owner_size(plan: PrivatePlan) -> str:
     """Amount an owner adds to q in one key: a_g (l1), or its square (l2)."""
     rows = least("n", plan.bounding.rows_per_group)
-    return rows if plan.mechanism == "laplace" else f"({rows}) * ({rows})"
+    return rows if plan.l1_weights else f"({rows}) * ({rows})"
 
 
 def most_size(plan: PrivatePlan) -> int:
     """The largest q at which an owner has the full weight."""
-    return plan.bounding.l1 if plan.mechanism == "laplace" else plan.bounding.l2_squared
+    return plan.bounding.l1 if plan.l1_weights else plan.bounding.l2_squared
 
 
 def owner_cap(plan: PrivatePlan, dialect: Dialect) -> str:
     """U from q, the sum over the owner's keys of `owner_size`: U^2 q <= T^2 4^b, or U q <= A 2^b, in integers."""
     one, maximum = 1 << plan.weight_bits, most_size(plan)
-    if plan.mechanism == "laplace":
+    if plan.l1_weights:
         return f"CASE WHEN q <= {maximum} THEN {one} ELSE {dialect.floor_divide(str(maximum * one), 'q')} END"
     return f"CASE WHEN q <= {maximum} THEN {one} ELSE {dialect.root(maximum * one * one, 'q')} END"
 

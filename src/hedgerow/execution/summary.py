@@ -27,7 +27,8 @@ def mechanisms(plan: PrivatePlan) -> tuple[Mechanism, ...]:
             )
         )
     listed += [
-        Mechanism(c.label, plan.mechanism, scale_of(c.noise) * c.unit, c.sensitivity * c.unit) for c in plan.noisy_sums
+        Mechanism(c.label, plan.mechanism, scale_of(c.noise) * c.unit, c.sensitivity * c.unit)
+        for c in (*plan.noisy_sums, *(total for level in plan.levels for total in level.noisy_sums))
     ]
     return (
         *listed,

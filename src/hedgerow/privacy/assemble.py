@@ -22,6 +22,7 @@ from hedgerow.privacy.joint import (
     laplace_family,
     moment_parts,
 )
+from hedgerow.privacy.levels import level_bounding
 from hedgerow.privacy.plan import Terms
 from hedgerow.privacy.precision import SUM_BITS, Precision
 from hedgerow.privacy.ranks import Bucketing, CumulativeSums, Draw, RankedColumn, RankEvent, bucketing_of
@@ -30,6 +31,16 @@ from hedgerow.privacy.sums import ExactSum, NoisySum, SumKind
 from hedgerow.statistics.moments.families import Family
 
 Event = GaussianEvent | LaplaceEvent | RankEvent
+
+
+@dataclass
+class MeasuredLevel:
+    """A level of totals that is measured beside the groups: its keys, by position, and its noise, like `Assembly`'s."""
+
+    keys: tuple[int, ...]
+    label: str
+    noise: float
+    noisy_sums: list[NoisySum] = field(default_factory=list)
 
 
 @dataclass
@@ -58,6 +69,7 @@ class Assembly:
     distinct: list[Distinct] = field(default_factory=list)
     bins: dict[tuple[tuple[Expr, ...], Expr | None], int] = field(default_factory=dict)
     units: Terms = ()
+    levels: list["MeasuredLevel"] = field(default_factory=list)
 
     def sum(self, wanted: ExactSum) -> int:
         """Return the index of an exact sum; equal sums are computed once."""
@@ -147,22 +159,22 @@ class Assembly:
 
 
 def with_gaussian(assembly: Assembly) -> Assembly:
-    """Make every count and every sum a noisy sum of its own, all with equal noise."""
+    """Make every count and every sum a noisy sum of its own, all with equal noise; and so for each level of totals."""
+
+    def put(parts: Sequence[Part], denominator: int, unit: float = 1.0) -> int:
+        block, event = gaussian.block(parts, denominator, assembly.noise, assembly.bounding, assembly.bits.weight)
+        assembly.noisy_sums += [replace(noisy_sum, unit=unit) for noisy_sum in block]
+        assembly.events.append(event)
+        for level in assembly.levels:
+            named = [(f"{label}, {level.label}", combination) for label, combination in parts]
+            limits = level_bounding(assembly.bounding)
+            totals, event = gaussian.block(named, denominator, level.noise, limits, assembly.bits.weight)
+            level.noisy_sums += [replace(total, unit=unit) for total in totals]
+            assembly.events.append(event)
+        return len(assembly.noisy_sums) - len(block)
 
     def add(label: str, total: ExactSum, denominator: int) -> Terms:
-        combination = ((assembly.sum(total), 1),)
-        noisy_sum, event = gaussian.noisy_sum(
-            label, combination, denominator, assembly.noise, assembly.bounding, assembly.bits.weight
-        )
-        assembly.noisy_sums.append(replace(noisy_sum, unit=_unit(total)))
-        assembly.events.append(event)
-        return ((len(assembly.noisy_sums) - 1, 1.0),)
-
-    def put(parts: Sequence[Part], denominator: int) -> int:
-        block, event = gaussian.block(parts, denominator, assembly.noise, assembly.bounding, assembly.bits.weight)
-        assembly.noisy_sums += block
-        assembly.events.append(event)
-        return len(assembly.noisy_sums) - len(block)
+        return ((put([(label, ((assembly.sum(total), 1),))], denominator, _unit(total)), 1.0),)
 
     for joint in assembly.wanted.joints:
         assembly.add_joint(joint, gaussian_family(joint, equal=assembly.equal_noise), put)

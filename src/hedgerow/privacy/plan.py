@@ -8,7 +8,7 @@ from hedgerow.privacy.bounding import Bounding
 from hedgerow.privacy.distinct import Distinct
 from hedgerow.privacy.keys import Keys
 from hedgerow.privacy.ranks import Bucketing, CumulativeSums, Draw
-from hedgerow.privacy.sums import ExactSum, NoisySum, Selection
+from hedgerow.privacy.sums import ExactSum, LevelSums, NoisySum, Selection
 from hedgerow.statistics.moments.families import Monomial
 
 Terms = tuple[tuple[int, float], ...]
@@ -53,6 +53,12 @@ class PrivatePlan:
     distinct: tuple[Distinct, ...] = ()
     equal_noise: bool = False
     cumulative: tuple[CumulativeSums, ...] = ()
+    levels: tuple[LevelSums, ...] = ()
+
+    @property
+    def l1_weights(self) -> bool:
+        """True if an owner's weighted rows add up to at most A; otherwise their l2 norm is at most T (`bounding`)."""
+        return self.mechanism == "laplace" or bool(self.levels)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,18 +7,20 @@ from fractions import Fraction
 from hedgerow.accounting.budget import Budget, Charge, Cost, Event, RemainingBudget
 from hedgerow.error_bars.intervals import half_width
 from hedgerow.errors import BudgetError, ParameterError
+from hedgerow.expressions.nodes import describe
 from hedgerow.plan.nodes import LogicalPlan, Release
 from hedgerow.privacy import gaussian, laplace
-from hedgerow.privacy.assemble import Assembly, laplace_blocks, with_gaussian, with_laplace
+from hedgerow.privacy.assemble import Assembly, MeasuredLevel, laplace_blocks, with_gaussian, with_laplace
 from hedgerow.privacy.bounding import Bounding, bound, units_only
 from hedgerow.privacy.distinct import gaussian_distinct, laplace_distinct
 from hedgerow.privacy.keys import Key, KeyRule, Keys, keys_of
 from hedgerow.privacy.kinds import merge_needs, sum_forms
+from hedgerow.privacy.levels import Level, LevelShare, level_bounding, level_shares, shown_levels
 from hedgerow.privacy.plan import PrivatePlan, PrivateStatement
 from hedgerow.privacy.precision import precision
 from hedgerow.privacy.ranks import gaussian_column, laplace_column
 from hedgerow.privacy.statement_sums import StatementSums, needed_sums
-from hedgerow.privacy.sums import Selection
+from hedgerow.privacy.sums import LevelSums, Selection
 from hedgerow.privacy.uses import shown_alone
 
 SELECTED_SHARE = {"gaussian": 0.2, "laplace": 0.1}
@@ -55,7 +57,16 @@ def price(
         keys = keys_of(release.keys, (domains or {}).get(release))
         pricers.append(
             _Pricer(
-                release, keys, limits, min_frequency, alone, remaining, beta, equal_noise=equal_noise, method=method
+                release,
+                keys,
+                limits,
+                min_frequency,
+                alone,
+                remaining,
+                beta,
+                shown_levels(plan, release),
+                equal_noise=equal_noise,
+                method=method,
             )
         )
     statement = _Statement(pricers)
@@ -163,6 +174,7 @@ class _Pricer:
         alone: Sequence[bool],
         remaining: RemainingBudget,
         beta: float,
+        levels: Sequence[Level],
         *,
         equal_noise: bool,
         method: str,
@@ -181,13 +193,16 @@ class _Pricer:
         self._groups = bounding.groups
         self._only_units = self._sums.units and self._sums.blocks == 1
         self._bounding = units_only(bounding) if self._only_units else bounding
+        self._levels = level_shares(levels, keys, len(release.keys), self._bounding)
 
     def gaussian(self, budget: Budget) -> PrivatePlan:
         """Return the plan with Gaussian noise."""
         delta = self.own_delta(_delta(budget))
         mu = budget.mu or gaussian.statement_mu(budget.epsilon, delta - self._added_mass(delta))
         first, second = self._split(mu * mu, "gaussian")
-        assembly = with_gaussian(self._assembly(self._sigma(second)))
+        assembly = self._assembly(self._sigma(second * (1 - sum(level.share for level in self._levels))))
+        assembly.levels = [self._measured_level(level, second) for level in self._levels]
+        assembly = with_gaussian(assembly)
         assembly.add_draws(gaussian_column, second / max(1, self._sums.blocks), self._beta)
         assembly.add_distinct(gaussian_distinct, second / max(1, self._sums.blocks), self._method)
         selection, events = None, list[Event](assembly.events)
@@ -224,7 +239,8 @@ class _Pricer:
 
     def own_delta(self, delta: float) -> float:
         """Return delta minus the cost of the discreteness of the noise."""
-        return gaussian.own_delta(delta, self._bounding.keys_touched * self._sums.cells + self._groups)
+        cells = self._sums.cells * (1 + len(self._levels))
+        return gaussian.own_delta(delta, self._bounding.keys_touched * cells + self._groups)
 
     def _added_mass(self, delta: float) -> float:
         """Return the delta that is reserved for the threshold where the exact profile is not evaluated."""
@@ -245,6 +261,13 @@ class _Pricer:
         if not self._sums.blocks:
             return 1.0
         return math.sqrt(self._bounding.l2_squared * self._sums.blocks / mu_squared)
+
+    def _measured_level(self, level: LevelShare, mu_squared: float) -> MeasuredLevel:
+        """Return a level with the noise that its share of what the measures spend buys."""
+        limits = level_bounding(self._bounding)
+        sigma = math.sqrt(limits.l2_squared * self._sums.blocks / (mu_squared * level.share))
+        names = ", ".join(describe(self._release.keys[index].expr) for index in level.keys)
+        return MeasuredLevel(level.keys, f"total by {names}" if names else "total", sigma)
 
     def _assembly(self, noise: float) -> Assembly:
         every_weight_is_one = self._only_units and not self._release.keys
@@ -269,6 +292,7 @@ class _Pricer:
             tuple(assembly.distinct),
             self._equal_noise,
             tuple(assembly.cumulative),
+            tuple(LevelSums(level.keys, tuple(level.noisy_sums)) for level in assembly.levels),
         )
 
 

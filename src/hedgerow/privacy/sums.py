@@ -66,6 +66,14 @@ class NoisySum:
 
 
 @dataclass(frozen=True, slots=True)
+class LevelSums:
+    """The noisy sums of one level of totals, one for each of the groups' own; `keys` are the positions of its keys."""
+
+    keys: tuple[int, ...]
+    noisy_sums: tuple[NoisySum, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Selection:
     """The noisy test of key selection: a key is shown if its noisy count of units reaches `threshold`.
 

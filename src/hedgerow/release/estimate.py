@@ -2,13 +2,17 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from hedgerow.aggregates import Drawn, Estimate, Form, MeasuredSums, Ratio, Selected, lookup
 from hedgerow.compiled import ROW
+from hedgerow.distributions import Gaussian
 from hedgerow.error_bars.intervals.interval import Status
 from hedgerow.errors import InternalError
 from hedgerow.expressions.facts import range_of
@@ -16,19 +20,81 @@ from hedgerow.expressions.types import Type
 from hedgerow.privacy.plan import PrivatePlan, SumForms, Terms
 from hedgerow.release.held_back import held_back
 from hedgerow.release.noisy_table import NoisyTable
+from hedgerow.release.totals import Measured, adjusted, cells_of, noise
 from hedgerow.statistics.moments import Moments, ScaledColumn
 from hedgerow.statistics.quantiles import QuantilePoints, extreme_is_safe, value_bounds, values_of
 
+Floats = NDArray[np.float64]
 Population = tuple[tuple[float, float] | None, float | None]
 """An interval about a population, and a p-value."""
 
 
 @dataclass(frozen=True)
 class Estimator:
-    """Turns one released table into estimates, at any confidence."""
+    """Turns one released table into estimates, at any confidence.
+
+    Where totals were measured beside their groups, the noisy sums of the groups are adjusted to them (`totals`).
+    """
 
     noisy: NoisyTable
     plan: PrivatePlan
+
+    @cached_property
+    def noisy_sums(self) -> tuple[Floats, ...]:
+        """The noisy sums of all groups, adjusted to their measured totals; NaN where a group is held back."""
+        if not self.has_levels:
+            return self.noisy.noisy_sums
+        shown, columns = self.noisy.shown, []
+        for index, values in enumerate(self.noisy.noisy_sums):
+            column = np.full(len(shown), np.nan)
+            column[shown] = adjusted(values[shown], self._sigma(index), self._levels(index))
+            columns.append(column)
+        return tuple(columns)
+
+    @property
+    def has_levels(self) -> bool:
+        """True if totals were measured beside the groups that are shown."""
+        return bool(self.noisy.levels) and bool(self.noisy.shown.any())
+
+    def noise_of(self, index: int) -> Any:  # noqa: ANN401 - SciPy's sparse arrays have no types
+        """The noise of noisy sum number `index`, a row for each group, over standard normal noises: one per group.
+
+        It is there where totals were measured, and replaces the one noise that each group has otherwise.
+        """
+        sigmas = self._sigma(index), *(self._sigma(index, level) for level in range(len(self.noisy.levels)))
+        if sigmas not in self._noises:
+            shown = np.flatnonzero(self.noisy.shown)
+            matrix = noise(len(shown), sigmas[0], self._levels(index)).tocoo()
+            size, entries = len(self.noisy.shown), (shown[matrix.coords[0]], matrix.coords[1])
+            self._noises[sigmas] = csr_array((matrix.data, entries), shape=(size, size))
+        return self._noises[sigmas]
+
+    @cached_property
+    def _noises(self) -> dict[tuple[float, ...], Any]:
+        return {}
+
+    def _sigma(self, index: int, level: int | None = None) -> float:
+        noisy_sums = self.plan.noisy_sums if level is None else self.plan.levels[level].noisy_sums
+        law = noisy_sums[index].noise
+        if not isinstance(law, Gaussian):
+            raise InternalError("Totals were measured without Gaussian noise.")
+        return law.sigma
+
+    def _levels(self, index: int) -> list[Measured]:
+        """The measured totals of noisy sum number `index`, the finest level first."""
+        levels = []
+        for number, cells in enumerate(self._cells):
+            values = np.zeros(int(cells.max()) + 1)
+            values[cells] = self.noisy.levels[number][index][self.noisy.shown]
+            levels.append(Measured(cells, values, self._sigma(index, number)))
+        return levels
+
+    @cached_property
+    def _cells(self) -> list[NDArray[np.int64]]:
+        """For each level, the cell of every group that is shown."""
+        keys = self.noisy.keys.take(pa.array(np.flatnonzero(self.noisy.shown)))
+        names = [key.name for key in self.plan.release.keys]
+        return [cells_of(keys, [names[i] for i in level.keys]) for level in self.plan.levels]
 
     @property
     def held_back(self) -> Status:
@@ -80,7 +146,21 @@ class Estimator:
         known = lookup(self.plan.release.calls[index].function)
         if known is None:
             raise InternalError(f"{self.plan.release.calls[index].function} was bound but is not an aggregate.")
-        return np.where(self.noisy.shown, known.values(self.measured(index)), np.nan)
+        measured = self.measured(index)
+        if self.has_levels and known.result is Type.INTEGER and measured.count is not None:
+            return self._rounded(measured.count.values)
+        return np.where(self.noisy.shown, known.values(measured), np.nan)
+
+    def _rounded(self, values: Floats) -> Floats:
+        """Whole numbers for groups whose totals are of use: running sums are rounded, and their differences shown.
+
+        Each is less than one away from its value, and so is the total of all, and of all below a cell of nested levels.
+        """
+        shown = np.flatnonzero(self.noisy.shown)
+        order = shown[np.lexsort(self._cells)]
+        rounded = np.full(len(values), np.nan)
+        rounded[order] = np.diff(np.round(np.cumsum(values[order])), prepend=0.0)
+        return rounded
 
     def ratio(self, index: int) -> Ratio | None:
         """Aggregate number `index` as a quotient of linear forms, if it is one."""
@@ -159,7 +239,7 @@ class Estimator:
         for row, (_, terms) in enumerate(parts.moments):
             for index, coefficient in terms:
                 mixing[row, used.index(index)] = coefficient
-        noisy = np.array([np.nan_to_num(self.noisy.noisy_sums[index]) for index in used])
+        noisy = np.array([np.nan_to_num(self.noisy_sums[index]) for index in used])
         noise = self.plan.noisy_sums[used[0]].noise
         return Moments.from_sums([monomial for monomial, _ in parts.moments], mixing @ noisy, mixing, noise)
 
@@ -175,7 +255,7 @@ class Estimator:
             return None
         values = np.zeros(len(self.noisy.shown))
         for index, coefficient in terms:
-            values = values + coefficient * np.nan_to_num(self.noisy.noisy_sums[index])
+            values = values + coefficient * np.nan_to_num(self.noisy_sums[index])
         return Form(values, tuple((index, c, self.plan.noisy_sums[index].noise) for index, c in terms))
 
 

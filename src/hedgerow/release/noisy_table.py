@@ -1,5 +1,6 @@
 """Noisy sums."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +15,7 @@ from hedgerow.privacy.sums import NoisySum
 from hedgerow.release.draw import Whole, add_noise, require
 from hedgerow.release.key_selection import SelectedKeys
 from hedgerow.release.ranks import RankColumn
+from hedgerow.release.totals import cells_of
 
 Floats = NDArray[np.float64]
 
@@ -22,7 +24,8 @@ Floats = NDArray[np.float64]
 class NoisyTable:
     """Released keys, noisy sums and noisy counts. Everything after it is post-processing.
 
-    `noisy_sums` holds one array for each, in units of one row, NaN where a group is held back.
+    `noisy_sums` holds one array for each, in units of one row, NaN where a group is held back. `levels` holds the same
+    for each level of totals: for every group, the noisy total of the cell that it is in.
     """
 
     keys: pa.Table
@@ -31,13 +34,15 @@ class NoisyTable:
     noisy_sums: tuple[Floats, ...]
     ranks: tuple[RankColumn, ...] = ()
     distinct: tuple[Floats, ...] = ()
+    levels: tuple[tuple[Floats, ...], ...] = ()
 
 
 def measure(exact_sums: ExactTable, selected: SelectedKeys, plan: PrivatePlan, receipt: Receipt) -> NoisyTable:
-    """Add the noise that was paid for to each sum of each group that is shown.
+    """Add the noise that was paid for to each sum of each group that is shown, and to each measured total of these.
 
     Privacy: each sum is an exact integer on its lattice; see `privacy.precision` for the lattice of the
-    noise, and `privacy.bounding` for the sensitivities.
+    noise, and `privacy.bounding` for the sensitivities; for totals, `privacy.levels`. A total is added up from the
+    weighted sums of the groups that are shown, and gets noise of its own.
     """
     require(receipt, plan)
     shown = np.flatnonzero(selected.shown)
@@ -45,12 +50,31 @@ def measure(exact_sums: ExactTable, selected: SelectedKeys, plan: PrivatePlan, r
     sums = (
         [] if exact_sums is None else [_gather(exact_sums.exact_numbers(f"s{i}"), rows) for i in range(len(plan.sums))]
     )
-    noisy_sums = []
-    for noisy_sum in plan.noisy_sums:
+    groups = np.arange(len(shown))
+    noisy_sums = _measured(plan.noisy_sums, sums, selected, groups, plan)
+    keys = selected.keys.take(pa.array(shown)) if plan.levels else selected.keys
+    names = [key.name for key in plan.release.keys]
+    levels = tuple(
+        _measured(level.noisy_sums, sums, selected, cells_of(keys, [names[i] for i in level.keys]), plan)
+        for level in plan.levels
+    )
+    return NoisyTable(selected.keys, selected.shown, selected.counts, noisy_sums, levels=levels)
+
+
+def _measured(
+    noisy_sums: Sequence[NoisySum],
+    sums: list[Whole],
+    selected: SelectedKeys,
+    cells: NDArray[np.int64],
+    plan: PrivatePlan,
+) -> tuple[Floats, ...]:
+    """For each noisy sum and each group, the noisy total of its cell; NaN for groups that are held back."""
+    columns = []
+    for noisy_sum in noisy_sums:
         values = np.full(len(selected.shown), np.nan)
-        values[shown] = _noisy(noisy_sum, sums, len(shown), plan)
-        noisy_sums.append(values)
-    return NoisyTable(selected.keys, selected.shown, selected.counts, tuple(noisy_sums))
+        values[selected.shown] = _noisy(noisy_sum, sums, cells, plan)[cells]
+        columns.append(values)
+    return tuple(columns)
 
 
 def _rows(exact_sums: ExactTable, selected: SelectedKeys) -> NDArray[np.int64]:
@@ -67,11 +91,22 @@ def _gather(column: Whole, rows: NDArray[np.int64]) -> Whole:
     return np.asarray(np.append(column, 0)[rows])
 
 
-def _noisy(noisy_sum: NoisySum, sums: list[Whole], count: int, plan: PrivatePlan) -> Floats:
-    exact = _combined(noisy_sum.combination, sums, count)
+def _noisy(noisy_sum: NoisySum, sums: list[Whole], cells: NDArray[np.int64], plan: PrivatePlan) -> Floats:
+    """The noisy total of each cell."""
+    exact = _totals(_combined(noisy_sum.combination, sums, len(cells)), cells)
     noisy = add_noise(exact, noisy_sum.shift, noisy_sum.scale, plan.mechanism)
     step = float(noisy_sum.denominator << plan.weight_bits) * 2.0**noisy_sum.shift
     return noisy.astype(float) / step
+
+
+def _totals(exact: Whole, cells: NDArray[np.int64]) -> Whole:
+    """The exact total of each cell, in integers of any size; where each group is a cell, as it is."""
+    count = int(cells.max(initial=-1)) + 1
+    if count == len(cells):
+        return exact[np.argsort(cells)]
+    totals = np.zeros(count, dtype=object)
+    np.add.at(totals, cells, exact.astype(object))
+    return totals
 
 
 def _combined(combination: tuple[tuple[int, int], ...], sums: list[Whole], count: int) -> Whole:

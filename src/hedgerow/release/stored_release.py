@@ -29,7 +29,7 @@ from hedgerow.privacy.distinct import Distinct, values_each
 from hedgerow.privacy.keys import KeyRule
 from hedgerow.privacy.plan import PrivatePlan, PrivateStatement, SumForms, Terms
 from hedgerow.privacy.statement_sums import needed_sums, support_of
-from hedgerow.privacy.sums import NoisySum, Selection
+from hedgerow.privacy.sums import LevelSums, NoisySum, Selection
 from hedgerow.release.estimate import Estimator
 from hedgerow.release.noisy_table import NoisyTable
 from hedgerow.release.ranks import RankColumn
@@ -139,6 +139,8 @@ def _dump_one(noisy: NoisyTable, plan: PrivatePlan) -> bytes:
     for i, rank in enumerate(noisy.ranks):
         columns |= {f"rank_{i}_{name}": pa.array(getattr(rank, name)) for name in RANK_COLUMNS}
     columns |= {f"distinct_{i}": pa.array(values) for i, values in enumerate(noisy.distinct)}
+    for j, level in enumerate(noisy.levels):
+        columns |= {f"level_{j}_{i}": pa.array(values) for i, values in enumerate(level)}
     table = pa.table(columns).replace_schema_metadata({HEADER: json.dumps(_describe(plan)).encode()})
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as writer:
@@ -193,7 +195,10 @@ def _read(payload: bytes, plan: PrivatePlan) -> tuple[dict[str, Any], Estimator]
     draws, bucketings = read_draws(stored["draws"], values)
     counted = tuple(_distinct(kept, plan) for kept in stored["distinct"])
     old = replace(old, draws=draws, bucketings=bucketings, distinct=counted, equal_noise=stored["equal_noise"])
-    return stored, Estimator(_noisy(table, len(noisy_sums), len(draws), len(counted)), old)
+    old = replace(
+        old, levels=tuple(LevelSums(tuple(level["keys"]), _kept(level)) for level in stored.get("levels", ()))
+    )
+    return stored, Estimator(_noisy(table, len(draws), old), old)
 
 
 def _reading(
@@ -206,11 +211,15 @@ def _reading(
         if kept is None:
             return None
         sum_forms.append(_sum_forms(kept))
-    noisy_sums = tuple(
+    return tuple(sum_forms), _kept(stored), _selection(stored["selection"])
+
+
+def _kept(stored: dict[str, Any]) -> tuple[NoisySum, ...]:
+    """The noisy sums of a stored release, or of one level of it."""
+    return tuple(
         NoisySum(c["label"], (), 1, _noise(c["noise"]), 1.0, 0, c["sensitivity"], c["unit"])
         for c in stored["coordinates"]
     )
-    return tuple(sum_forms), noisy_sums, _selection(stored["selection"])
 
 
 def _as_accurate(old: PrivatePlan, new: PrivatePlan) -> bool:
@@ -271,14 +280,19 @@ def _describe(plan: PrivatePlan) -> dict[str, Any]:
         "distinct": [
             [describe(each.value), *_noise_fields(each.noise), each.whole, each.flow] for each in plan.distinct
         ],
-        "coordinates": [
-            {"label": c.label, "noise": _noise_fields(c.noise), "sensitivity": c.sensitivity, "unit": c.unit}
-            for c in plan.noisy_sums
-        ],
+        "coordinates": _coordinates(plan.noisy_sums),
+        "levels": [{"keys": level.keys, "coordinates": _coordinates(level.noisy_sums)} for level in plan.levels],
         "selection": None
         if chosen is None
         else {"noise": _noise_fields(chosen.noise), "threshold": str(chosen.threshold), "minimum": chosen.minimum},
     }
+
+
+def _coordinates(noisy_sums: Sequence[NoisySum]) -> list[dict[str, Any]]:
+    return [
+        {"label": c.label, "noise": _noise_fields(c.noise), "sensitivity": c.sensitivity, "unit": c.unit}
+        for c in noisy_sums
+    ]
 
 
 def _form_fields(sum_form: SumForms) -> dict[str, Any]:
@@ -317,14 +331,17 @@ def _selection(kept: dict[str, Any] | None) -> Selection | None:
     return Selection(_noise(kept["noise"]), 1.0, 0, Fraction(kept["threshold"]), kept["minimum"], Fraction(0))
 
 
-def _noisy(table: pa.Table, noisy_sums: int, draws: int, distinct: int) -> NoisyTable:
+def _noisy(table: pa.Table, draws: int, plan: PrivatePlan) -> NoisyTable:
     names = [name for name in table.column_names if name.startswith("key_")]
     keys = table.select(names).rename_columns([name.removeprefix("key_") for name in names]).replace_schema_metadata()
+    shown = np.asarray(table.column("shown").to_numpy()).astype(bool)
     counts = _floats(table, "counts") if "counts" in table.column_names else None
-    values = tuple(_floats(table, f"coordinate_{i}") for i in range(noisy_sums))
+    many = range(len(plan.noisy_sums))
+    values = tuple(_floats(table, f"coordinate_{i}") for i in many)
     ranks = tuple(RankColumn(*(_floats(table, f"rank_{i}_{name}") for name in RANK_COLUMNS)) for i in range(draws))
-    counted = tuple(_floats(table, f"distinct_{i}") for i in range(distinct))
-    return NoisyTable(keys, np.asarray(table.column("shown").to_numpy()).astype(bool), counts, values, ranks, counted)
+    counted = tuple(_floats(table, f"distinct_{i}") for i in range(len(plan.distinct)))
+    levels = tuple(tuple(_floats(table, f"level_{j}_{i}") for i in many) for j in range(len(plan.levels)))
+    return NoisyTable(keys, shown, counts, values, ranks, counted, levels)
 
 
 def _floats(table: pa.Table, name: str) -> "np.ndarray[Any, np.dtype[np.float64]]":

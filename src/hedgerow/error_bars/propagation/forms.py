@@ -58,8 +58,13 @@ class Releases:
 
     @cached_property
     def noises(self) -> list[Noise]:
-        """The noise of each cell."""
-        return [c.noise for e in self.estimators for c in e.plan.noisy_sums for _ in range(len(e.noisy.shown))]
+        """The noise of each cell; standard normal ones where totals were measured (`Estimator.noise_of`)."""
+        return [
+            Gaussian(1.0) if estimator.has_levels else noisy_sum.noise
+            for estimator in self.estimators
+            for noisy_sum in estimator.plan.noisy_sums
+            for _ in range(len(estimator.noisy.shown))
+        ]
 
     @cached_property
     def laws(self) -> list[Noise]:
@@ -123,11 +128,25 @@ class Releases:
             return LinearForm(np.where(not_null, values, np.nan), csr_array((len(groups), cells)))
         before = sum(len(e.plan.noisy_sums) * len(e.noisy.shown) for e in self.estimators[:release])
         size, rows = len(self.estimators[release].noisy.shown), np.flatnonzero(not_null)
+        values = np.where(not_null, form.values[groups], np.nan)
+        if self.estimators[release].has_levels:
+            return LinearForm(values, self._beside_totals(release, form, np.where(not_null, groups, -1), before))
         columns = [before + coordinate * size + groups[rows] for coordinate, _, _ in form.terms]
         numbers = [np.full(len(rows), coefficient) for _, coefficient, _ in form.terms]
         entries = np.tile(rows, len(columns)), np.concatenate(columns)
         matrix = csr_array((np.concatenate(numbers), entries), shape=(len(groups), cells))
-        return LinearForm(np.where(not_null, form.values[groups], np.nan), matrix)
+        return LinearForm(values, matrix)
+
+    def _beside_totals(self, release: int, form: Form, groups: Indices, before: int) -> Any:  # noqa: ANN401 - SciPy's sparse arrays have no types
+        """The coefficients of a form in the noise that measured totals leave; none where the group is -1."""
+        size = len(self.estimators[release].noisy.shown)
+        rows = np.flatnonzero(groups >= 0)
+        matrix = csr_array((len(groups), len(self.noises)))
+        for coordinate, coefficient, _ in form.terms:
+            part = self.estimators[release].noise_of(coordinate)[groups[rows]].tocoo()
+            entries = rows[part.coords[0]], before + coordinate * size + part.coords[1]
+            matrix = matrix + csr_array((coefficient * part.data, entries), shape=matrix.shape)
+        return matrix.tocsr()
 
 
 @dataclass(frozen=True)

@@ -144,6 +144,10 @@ class Propagation:
         if not len(estimator.noisy.shown):
             return _null(unbounded(frame.rows), ~has_number)
         level = beta / max(1, self.releases.groups) if cell.chosen else beta
+        quotient = self.releases.quotient(cell, frame) if estimator.has_levels else None
+        if quotient is not None:
+            own = quotient.bounds(self.releases, level)
+            return _null(own.weakened(CONSERVATIVE) if cell.chosen else own, ~has_number)
         found = estimator.estimate(estimator.index(cell.call), level)
         bounds = Bounds(found.lower[groups], found.upper[groups], [found.statuses[group] for group in groups])
         return _null(bounds.weakened(CONSERVATIVE) if cell.chosen else bounds, ~has_number)

@@ -132,14 +132,25 @@ def _again(
     noisy, plan = estimator.noisy, estimator.plan
     every = np.tile(order, draws)
     coordinates = tuple(
-        values[every] + _drawn(coordinate.noise, len(every), random)
-        for values, coordinate in zip(noisy.noisy_sums, plan.noisy_sums, strict=True)
+        values[every] + _fresh(estimator, index, order, draws, random)
+        for index, values in enumerate(estimator.noisy_sums)
     )
     counts = None
     if noisy.counts is not None and plan.selection is not None:
         counts = noisy.counts[every] + _drawn(plan.selection.noise, len(every), random)
     chosen = noisy.keys.select(keys).take(pa.array(every))
     return Estimator(NoisyTable(chosen, noisy.shown[every], counts, coordinates), plan)
+
+
+def _fresh(
+    estimator: Estimator, index: int, order: NDArray[np.int64], draws: int, random: np.random.Generator
+) -> Floats:
+    """Fresh noise for every draw of one noisy sum; where totals were measured, that which they leave."""
+    if not estimator.has_levels:
+        return _drawn(estimator.plan.noisy_sums[index].noise, len(order) * draws, random)
+    matrix = estimator.noise_of(index)
+    drawn = _drawn(Gaussian(1.0), matrix.shape[1] * draws, random).reshape(matrix.shape[1], draws)
+    return np.asarray((matrix @ drawn)[order].T.ravel())
 
 
 def _drawn(noise: Noise, count: int, random: np.random.Generator) -> Floats:

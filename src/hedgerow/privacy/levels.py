@@ -1,0 +1,141 @@
+"""Levels of totals: which of ROLLUP, CUBE and GROUPING SETS are measured on their own, and with how much of the budget.
+
+Privacy: with one integer weight per owner and key, capped so that an owner's weighted rows add up to at most A (the l1
+cap of `bounding`), each row of norm at most one moves its cell of a level by at most its weight. So one owner moves all
+cells of a level together by at most A in the sum of norms, and by at most A in l2: a level with noise sigma costs
+A^2 / sigma^2 of mu^2. The same cap holds the groups themselves within T in l2: the squares of numbers in [0, r] that
+add up to at most A = min(R, r C) add up to at most T^2, the value at the corner where as many as possible are r.
+Levels and groups compose: their costs are added. A total runs over the groups that are shown, whose keys are public by
+then; nothing of a group that is held back is in it.
+
+The shares minimise the predicted sum of the variances of all numbers that are shown, for as many groups as the keys
+could make. With product keys of n_i values, the contrasts that depend on exactly the keys A have dimension
+prod (n_i - 1) over A, and measuring a level L with precision p adds p prod n_j (over the keys j not in L) to the
+precision of every contrast with A inside L. That makes both the sum and its derivatives closed; the shares are those of
+an A-optimal design, found by the multiplicative algorithm, whose every step lowers the sum (Yu 2010).
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.plan.nodes import Grouped, LogicalPlan, Release, Released, inside
+from hedgerow.privacy.bounding import Bounding
+from hedgerow.privacy.keys import KeyRule, Keys
+
+Level = tuple[int, ...]
+"""The keys of a level, by position."""
+
+MANY_KEYS = 12
+ASSUMED_VALUES = 30
+"""Number of values of a key that nobody declared, for the choice of shares alone."""
+
+SOLVED_GROUPS = 1000
+"""Up to so many groups any levels are combined, beyond only those that are nested: their tree takes no matrix."""
+
+WORTH = 5e-4
+"""Optimal share below which a level is not measured: its total is the sum of its groups."""
+
+SMALLEST_SHARE = 0.01
+"""Share of a measured level at least: where groups are many, a total would get too little for one that all look at."""
+
+FINEST_SHARE = 0.01
+"""Share of the groups at least: where they are not shown, they only say how totals are made of each other."""
+
+STEPS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class LevelShare:
+    """A level that is measured, and its part of what the measures may spend."""
+
+    keys: Level
+    share: float
+
+
+def shown_levels(plan: LogicalPlan, release: Release) -> tuple[Level, ...]:
+    """The grouping sets over a release, each once; none where it is not totalled."""
+    sets = [
+        node.sets
+        for node in inside(plan.root)
+        if isinstance(node, Grouped) and isinstance(node.source, Released) and node.source.release == release
+    ]
+    return tuple(dict.fromkeys(level for levels in sets for level in levels or ()))
+
+
+def level_shares(levels: Sequence[Level], keys: Keys, count: int, bounding: Bounding) -> tuple[LevelShare, ...]:
+    """The levels that are worth measuring beside the groups, and how much of mu squared each of them gets.
+
+    Args:
+        levels: The grouping sets that are shown.
+        keys: The rule for keys, with their values where these are declared.
+        count: Number of keys.
+        bounding: The limits of one owner.
+    """
+    finest = tuple(range(count))
+    coarser = [level for level in levels if level != finest]
+    if not coarser or count > MANY_KEYS:
+        return ()
+    sizes = _sizes(keys, count)
+    if keys.rule is not KeyRule.DECLARED or len(keys.domain) > SOLVED_GROUPS:
+        coarser = _nested(coarser)
+    costs = [float(bounding.l2_squared), *[float(bounding.l1**2)] * len(coarser)]
+    measured = [finest, *coarser]
+    shares = _optimal(measured, levels, sizes, costs)
+    worth = [index for index, share in enumerate(shares) if index == 0 or share >= WORTH]
+    shares = _optimal([measured[i] for i in worth], levels, sizes, [costs[i] for i in worth])
+    asked = np.maximum(shares[1:], SMALLEST_SHARE)
+    granted = asked * min(1.0, (1 - FINEST_SHARE) / max(float(asked.sum()), SMALLEST_SHARE))
+    return tuple(LevelShare(measured[i], float(share)) for i, share in zip(worth[1:], granted, strict=True))
+
+
+def level_bounding(bounding: Bounding) -> Bounding:
+    """The limits of one owner in a level: all its weighted rows may lie in one cell."""
+    return replace(bounding, rows=bounding.l1, rows_per_group=bounding.l1, groups=1)
+
+
+def _sizes(keys: Keys, count: int) -> list[int]:
+    """Number of values of each key, as far as it is public."""
+    if keys.rule is KeyRule.DECLARED:
+        return [len({key[i] for key in keys.domain}) for i in range(count)]
+    return [ASSUMED_VALUES] * count
+
+
+def _nested(levels: Sequence[Level]) -> list[Level]:
+    """The longest sequence of levels each of which is made of keys of the one before."""
+    longest: dict[Level, list[Level]] = {}
+    for level in sorted(levels, key=len, reverse=True):
+        above = [sequence for other, sequence in longest.items() if set(level) < set(other)]
+        longest[level] = [*max(above, key=len, default=[]), level]
+    return max(longest.values(), key=len)
+
+
+def _optimal(
+    measured: Sequence[Level], shown: Sequence[Level], sizes: Sequence[int], costs: Sequence[float]
+) -> NDArray[np.float64]:
+    """The shares of the measured levels for the least sum of the variances of all shown cells."""
+    subsets = list(chain.from_iterable(combinations(range(len(sizes)), k) for k in range(len(sizes) + 1)))
+    dimensions = np.array([math.prod(sizes[i] - 1 for i in subset) for subset in subsets], float)
+    weights = dimensions * (_within(subsets, shown, sizes).sum(axis=1))
+    precisions = _within(subsets, measured, sizes) / np.array(costs)
+    shares = np.full(len(measured), 1.0 / len(measured))
+    used = weights > 0
+    for _ in range(STEPS):
+        gains = (weights[used] / (precisions[used] @ shares) ** 2) @ precisions[used]
+        shares = shares * np.sqrt(gains)
+        shares = shares / shares.sum()
+    return shares
+
+
+def _within(subsets: Sequence[Level], levels: Sequence[Level], sizes: Sequence[int]) -> NDArray[np.float64]:
+    """For each subset of keys and each level that contains it, how many groups a cell of the level adds up."""
+    groups = [math.prod(size for i, size in enumerate(sizes) if i not in level) for level in levels]
+    return np.array([[_added(subset, *pair) for pair in zip(levels, groups, strict=True)] for subset in subsets])
+
+
+def _added(subset: Level, level: Level, groups: int) -> float:
+    return float(groups) if set(subset) <= set(level) else 0.0
