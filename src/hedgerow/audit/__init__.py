@@ -1,4 +1,4 @@
-"""The auditor: looks for leaks by running statements on pairs of neighbouring databases."""
+"""The auditor: searches for leaks by running statements on pairs of neighbouring databases."""
 
 from hedgerow.audit.pairs import KINDS
 from hedgerow.audit.report import AuditReport, Claim, Judged, PairReport

@@ -1,8 +1,7 @@
-"""Empty databases of the owner's shape, and the values that their cells can have.
+"""Empty databases with the owner's schema, and the values that their cells can have.
 
-Empty databases of the owner's shape: the tables of the catalog, with types and keys, and public contents.
-
-Nothing of a private table but its declaration is read.
+They have the tables of the catalog, with types and keys, and the contents of public tables. Of a private table, only
+the declaration is read.
 """
 
 import re
@@ -33,19 +32,19 @@ ColumnRef = tuple[str, str]
 
 
 def columns_read(logical: LogicalPlan) -> frozenset[ColumnRef]:
-    """The columns of declared tables that the query names."""
+    """Return the columns of declared tables that the query names."""
     tables = _tables(logical)
     columns = (node for node in inside(logical) if isinstance(node, Column))
     return frozenset((tables[column.table], column.name) for column in columns if column.table in tables)
 
 
 def tables_read(logical: LogicalPlan) -> frozenset[str]:
-    """The declared tables that the query reads, those on the way to a unit included."""
+    """Return the declared tables that the query reads, including those on the path to a unit."""
     return frozenset(_tables(logical).values())
 
 
 def partners(logical: LogicalPlan) -> Mapping[ColumnRef, frozenset[ColumnRef]]:
-    """For each column, those that it stands in one comparison with."""
+    """Return, for each column, the columns that it is compared with."""
     tables = _tables(logical)
     compared: dict[ColumnRef, set[ColumnRef]] = {}
     for node in _comparisons(logical):
@@ -56,7 +55,7 @@ def partners(logical: LogicalPlan) -> Mapping[ColumnRef, frozenset[ColumnRef]]:
 
 
 def constants(logical: LogicalPlan) -> Mapping[ColumnRef, tuple[str, ...]]:
-    """For each column, texts of constants that stand in one expression with it, and of their neighbours."""
+    """Return, for each column, the constants that appear in one expression with it, and nearby values, as text."""
     tables = _tables(logical)
     texts_of: dict[ColumnRef, dict[str, None]] = {}
     for node in _comparisons(logical):
@@ -68,7 +67,7 @@ def constants(logical: LogicalPlan) -> Mapping[ColumnRef, tuple[str, ...]]:
 
 
 def around(value: object) -> Sequence[str]:
-    """A constant and values close to it, as text; of a pattern, something that it matches.
+    """Return a constant and values close to it, as text; for a pattern, a text that matches it.
 
     Example:
         >>> around(50)
@@ -92,19 +91,19 @@ def around(value: object) -> Sequence[str]:
 
 
 def _within_year(value: int) -> list[str]:
-    """A day in that year, or in that month: the column may be a date, of which a part is compared."""
+    """Return a day in that year, or in that month, for a date column of which a part is compared."""
     if 1 <= value <= 12:
         return [f"2024-{value:02d}-15"]
     return [f"{value}-06-15"] if 1900 <= value <= 2100 else []
 
 
 def _tables(logical: LogicalPlan) -> dict[str, str]:
-    """Declared tables by the alias under which they are read."""
+    """Return the declared tables by alias."""
     return {node.alias: node.table for node in inside(logical) if isinstance(node, Scan)}
 
 
 def _comparisons(logical: LogicalPlan) -> Iterator[Call | Nested]:
-    """Everything in which columns and constants meet: a call, or a value that is looked for in a query."""
+    """Yield every expression that combines columns and constants: a call, or an IN over a query."""
     for node in inside(logical):
         if isinstance(node, Nested) or (isinstance(node, Call) and node.function not in CONNECTIVES):
             yield node
@@ -128,29 +127,29 @@ STAND_INS: Mapping[Type, str] = {
     Type.TIME: "TIME",
     Type.TIMESTAMP: "TIMESTAMP",
 }
-"""Stand-ins for types that DuckDB, in which the audit runs, does not know by the name it has at the owner's."""
+"""Substitutes for types that DuckDB, in which the audit runs, does not know."""
 
 Row = tuple[str | None, ...]
-"""The cells of a row as text, which DuckDB reads as what the column holds."""
+"""The cells of a row as text, which DuckDB converts to the type of the column."""
 
 
 def quoted(name: str) -> str:
-    """A name as DuckDB writes it."""
+    """Return a quoted name for DuckDB."""
     return '"' + name.replace('"', '""') + '"'
 
 
 def table_text(name: str) -> str:
-    """The name of a table as DuckDB writes it, with its schema and database."""
+    """Return the quoted name of a table for DuckDB, with its schema and database."""
     return ".".join(map(quoted, parts_of(name)))
 
 
 @dataclass(frozen=True)
 class Blueprint:
-    """Material of a database of this shape.
+    """Everything needed to build a database with the owner's schema.
 
     Attributes:
-        catalog: In the spelling of the owner's database.
-        tables: Those that the catalog declares, as the owner's database declares them.
+        catalog: The catalog, in the spelling of the owner's database.
+        tables: The tables that the catalog declares, with the database's own schema.
         natives: For each table and column, the type in DuckDB.
         public: The contents of public tables.
     """
@@ -161,11 +160,11 @@ class Blueprint:
     public: Mapping[str, pa.Table]
 
     def reading(self, tables: Collection[str]) -> "Blueprint":
-        """The same, with the contents of these public tables only."""
+        """Return the blueprint with the contents of these public tables only."""
         return replace(self, public={name: rows for name, rows in self.public.items() if name in tables})
 
     def build(self) -> duckdb.DuckDBPyConnection:
-        """A new database in memory, in which private tables are empty."""
+        """Return a new database in memory, in which private tables are empty."""
         connection = duckdb.connect(":memory:", config={"threads": 1})
         for table in self.tables.values():
             *around, _ = parts_of(table.name)
@@ -182,7 +181,7 @@ class Blueprint:
         return connection
 
     def insert(self, connection: duckdb.DuckDBPyConnection, table: str, rows: Sequence[Row]) -> None:
-        """Put rows of text into a table; each cell becomes what its column holds."""
+        """Insert rows of text into a table; each cell is converted to the type of its column."""
         if not rows:
             return
         columns = self.tables[table].columns
@@ -193,9 +192,9 @@ class Blueprint:
             connection.execute(f"INSERT INTO {table_text(table)} SELECT {casts} FROM made_rows")
         except duckdb.Error:
             raise ConditionNotMet(
-                f"No rows could be made up that the table {table!r} takes.",
-                condition="types and keys that rows can be made for",
-                hint="Audit a schema in which its keys have room for thousands of people.",
+                f"No rows could be generated that the table {table!r} takes.",
+                condition="types and keys for which rows can be generated",
+                hint="Audit a schema whose keys allow thousands of people.",
             ) from None
         connection.unregister("made_rows")
 
@@ -210,7 +209,7 @@ class Blueprint:
 
 
 def draw_up(catalog: Catalog, backend: Backend) -> Blueprint:
-    """The blueprint of the owner's database. Its schema is read, and its public tables."""
+    """Return the blueprint of the owner's database. Its schema and its public tables are read."""
     schema = backend.schema()
     bound = read_domains(bind_catalog(catalog, schema), schema, backend)
     tables = {name: schema.tables[name] for name in bound.tables}
@@ -229,7 +228,7 @@ def draw_up(catalog: Catalog, backend: Backend) -> Blueprint:
 
 
 def _native(scratch: duckdb.DuckDBPyConnection, column: SchemaColumn) -> str:
-    """The column's own type, if DuckDB knows it."""
+    """Return the column's own type, if DuckDB knows it."""
     if column.native:
         try:
             scratch.execute(f"SELECT CAST(NULL AS {column.native})")
@@ -240,7 +239,7 @@ def _native(scratch: duckdb.DuckDBPyConnection, column: SchemaColumn) -> str:
 
 
 def readable(connection: duckdb.DuckDBPyConnection, native: str, texts: Iterable[str | None]) -> tuple[str | None, ...]:
-    """Those of `texts` that a column of this type can hold, each once."""
+    """Return those of `texts` that a column of this type can hold, without duplicates."""
     listed = list(dict.fromkeys(texts))
     if not listed:
         return ()
@@ -252,7 +251,7 @@ def readable(connection: duckdb.DuckDBPyConnection, native: str, texts: Iterable
 
 
 MANY = 40
-"""How many different values a column without declared ones gets: enough for one person to be in far too many groups."""
+"""Number of distinct values of a column without declared ones: enough to put one person into far too many groups."""
 
 FIRST_DAY = date(2024, 1, 3)
 LARGEST_WHOLE = [2**7 - 1, 2**15 - 1, 2**31 - 1, 2**63 - 1]
@@ -262,13 +261,13 @@ NUMBERS = frozenset({Type.INTEGER, Type.DECIMAL, Type.FLOAT})
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """Texts that the cells of one column are taken from.
+    """Texts from which the cells of one column are taken.
 
     Attributes:
-        usual: What rows hold as a rule; constants of the query come first.
-        high: From the upper bound on, further and further beyond it. Empty where the column holds no numbers.
-        low: Likewise below.
-        wild: What an engine may stumble over: NULL, NaN, infinity, the ends of the type.
+        usual: Ordinary values; constants of the query come first.
+        high: The upper bound, and values further and further above it. Empty if the column is not numeric.
+        low: Likewise below the lower bound.
+        wild: Values that engines often mishandle: NULL, NaN, infinity, the limits of the type.
     """
 
     usual: tuple[str | None, ...]
@@ -278,7 +277,7 @@ class Pool:
 
 
 def pools(blueprint: Blueprint, logical: LogicalPlan) -> Mapping[ColumnRef, Pool]:
-    """For each column of a private table, what its cells can be."""
+    """Return, for each column of a private table, the values of its cells."""
     stated, joined = constants(logical), partners(logical)
     pool_of = {}
     with blueprint.build() as connection:
@@ -322,7 +321,7 @@ def _pool(
 
 
 def _ordinary(kind: Type, native: str, ends: tuple[float | None, float | None]) -> list[str]:
-    """Values that an ordinary row has."""
+    """Return ordinary values."""
     if listed := re.findall(r"'((?:[^']|'')*)'", native):
         return [text.replace("''", "'") for text in listed]
     if native.upper() == "UUID":
@@ -343,7 +342,7 @@ def _ordinary(kind: Type, native: str, ends: tuple[float | None, float | None]) 
 
 
 def _beyond(sign: int, end: float | None) -> list[str]:
-    """The end itself, and then further and further out, as far as any type goes."""
+    """Return the bound itself, and values further and further out, up to the limits of any type."""
     first = 0.0 if end is None else end
     bound = [] if end is None else [_number(end), _number(end + sign * (abs(end) + 1) * 1000)]
     whole = [sign * number for number in sorted([*LARGEST_WHOLE, *DIGITS]) if sign * (sign * number - first) > 0]
@@ -351,7 +350,7 @@ def _beyond(sign: int, end: float | None) -> list[str]:
 
 
 def _few(texts: tuple[str | None, ...]) -> tuple[str | None, ...]:
-    """The nearest and the furthest."""
+    """Return the nearest and the furthest values."""
     return tuple(dict.fromkeys((*texts[:2], *texts[-2:])))
 
 
@@ -366,7 +365,7 @@ def _text(value: str | float | bool) -> str:  # noqa: FBT001 - a declared key of
 
 
 def _public(connection: duckdb.DuckDBPyConnection, blueprint: Blueprint, others: Iterable[ColumnRef]) -> list[str]:
-    """Values of the public columns that a column is compared with."""
+    """Return the values of the public columns that a column is compared with."""
     values: list[str] = []
     for table, column in sorted(others):
         if blueprint.catalog.tables[table].public:

@@ -1,12 +1,11 @@
-"""Events chosen on one half of the runs and counted on the other, and what no guarantee could be below.
+"""Events that are chosen on one half of the runs and counted on the other, and the lower bounds that follow.
 
-From how often an event happened to what no guarantee could be below: exact, at a stated confidence.
-
-An event is a set of outcomes that was fixed before these runs were made. If it happens with probability p on one
-database and q on its neighbour, a statement that is (epsilon, delta)-DP has p <= e^epsilon q + delta, and one that is
-mu-GDP (with a little pure epsilon and mass beside it) has Phi^-1((p - mass) e^-pure) <= Phi^-1(q) + mu. Both are
-solved for epsilon and for mu, with p at its lower and q at its upper limit (Clopper and Pearson), so that each result
-is too large with probability at most twice the level of one limit.
+The bounds are exact, at a stated confidence. An event is a set of outcomes that was fixed before these runs were made.
+If it happens with probability p on one database and q on its neighbour, a statement that is (epsilon, delta)-DP has
+p <= e^epsilon q + delta, and one that is mu-GDP (with a little pure epsilon and mass besides) has
+Phi^-1((p - mass) e^-pure) <= Phi^-1(q) + mu. Both are solved for epsilon and for mu, with p at its lower and q at its
+upper limit (Clopper and Pearson), so that each result is too large with probability at most twice the level of one
+limit.
 """
 
 import math
@@ -23,12 +22,12 @@ from hedgerow.distributions import Gaussian, Noise
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """How often an event happened: `likely` times where it is the more likely, `rare` times on the neighbour.
+    """Counts of an event: `likely` on the database where it is more likely, `rare` on the neighbour.
 
     Attributes:
-        likely: Of `runs` on the one database.
-        rare: Of `runs` on the other.
-        runs: On either.
+        likely: Count on the one database.
+        rare: Count on the other.
+        runs: Number of runs on each.
     """
 
     likely: int
@@ -37,7 +36,7 @@ class Tally:
 
 
 def least_chance(count: int, runs: int, level: float) -> float:
-    """A limit that the chance of an event exceeds, but for `level`.
+    """Return a lower limit of the probability of an event that fails with probability `level`.
 
     Example:
         >>> least_chance(0, 100, 0.01), round(least_chance(100, 100, 0.01), 4)
@@ -47,7 +46,7 @@ def least_chance(count: int, runs: int, level: float) -> float:
 
 
 def greatest_chance(count: int, runs: int, level: float) -> float:
-    """A limit that the chance of an event stays below, but for `level`.
+    """Return an upper limit of the probability of an event that fails with probability `level`.
 
     Example:
         >>> round(greatest_chance(0, 100, 0.01), 4)
@@ -57,7 +56,7 @@ def greatest_chance(count: int, runs: int, level: float) -> float:
 
 
 def epsilon_bound(tally: Tally, delta: float, level: float) -> float:
-    """An epsilon that the statement cannot be below at this delta, but for twice `level`; 0 where nothing is shown.
+    """Return a lower bound on epsilon at this delta, which fails with twice `level`; 0 if nothing is shown.
 
     Example:
         >>> round(epsilon_bound(Tally(500, 10, 1000), delta=0.0, level=1e-3), 2)
@@ -68,7 +67,7 @@ def epsilon_bound(tally: Tally, delta: float, level: float) -> float:
 
 
 def mu_bound(tally: Tally, level: float, *, pure: float = 0.0, mass: float = 0.0) -> float:
-    """A mu that the statement cannot be below, beside `pure` epsilon and `mass`, but for twice `level`.
+    """Return a lower bound on mu, besides `pure` epsilon and `mass`, which fails with twice `level`.
 
     Example:
         >>> round(mu_bound(Tally(900, 100, 1000), level=1e-3), 2)
@@ -80,12 +79,12 @@ def mu_bound(tally: Tally, level: float, *, pure: float = 0.0, mass: float = 0.0
 
 
 def furthest(runs: int, delta: float, level: float) -> float:
-    """The largest epsilon that so many runs can ever show: of an event that always happens, and never there."""
+    """The largest epsilon that this many runs can show: of an event that always happens here, and never there."""
     return epsilon_bound(Tally(runs, 0, runs), delta, level)
 
 
 def blur(runs: int, level: float) -> float:
-    """How far so many runs leave mu open: a bound lies about so much below what it bounds, where that is small.
+    """Return the typical distance of a bound on mu below its true value, for this many runs.
 
     Example:
         >>> round(blur(1000, level=1e-3), 2)
@@ -99,16 +98,16 @@ Floats = NDArray[np.float64]
 
 BINS = 16
 CLEAR = 1.5
-"""From so many standard errors on, a difference of centres is taken for one."""
+"""Number of standard errors from which a difference of centres is considered real."""
 
 
 Phrase = Callable[[float], str]
-"""Words for a score at or beyond a threshold."""
+"""Phrases for a score at or beyond a threshold."""
 
 
 @dataclass(frozen=True)
 class AuditScore:
-    """A number for each run, NaN where there is none; and words for the events that it is large, and small."""
+    """A number for each run, NaN if there is none; and phrases for the events that it is large or small."""
 
     of: Callable[[Floats], Floats]
     large: Phrase
@@ -116,7 +115,7 @@ class AuditScore:
 
 
 def scores(without: Sample, joined: Sample) -> Iterator[AuditScore]:
-    """Every score that is tried, learnt from runs on both databases."""
+    """Yield every score to try, learned from runs on both databases."""
     for i, trait in enumerate(without.traits):
         if trait.fact:
             yield AuditScore(_presence(i), _said(trait.words), _said(f"it is not so that {trait.words}"))
@@ -132,12 +131,12 @@ def scores(without: Sample, joined: Sample) -> Iterator[AuditScore]:
 
 
 def _said(before: str, number: str = "", after: str = "") -> Phrase:
-    """Words around a threshold; only `number` is a format, the words may hold anything."""
+    """Return a phrase with a threshold; only `number` is a format field, so the phrase may contain anything."""
     return lambda threshold: f"{before}{number.format(threshold)}{after}"
 
 
 def _lowest_bit(i: int, trait: Trait) -> AuditScore:
-    """How round a number is: noise in floating point tells by it what it was added to."""
+    """Return the score of a number's roundness: floating-point noise reveals by it what it was added to."""
     words = f"the lowest bit of {trait.words} is 2^"
     return AuditScore(
         lambda values: lowest_bits(values[:, i]),
@@ -155,7 +154,7 @@ def _presence(i: int) -> Callable[[Floats], Floats]:
 
 
 def _in_bins(i: int, trait: Trait, without: Floats, joined: Floats) -> AuditScore:
-    """How much more often a number falls into its bin with the newcomer, by the runs that it was learnt from."""
+    """Return the log ratio of a number's bin frequencies with and without the newcomer, learned from runs."""
     pooled = np.concatenate([without, joined])
     pooled = pooled[np.isfinite(pooled)]
     distinct = np.unique(pooled)
@@ -170,7 +169,7 @@ def _in_bins(i: int, trait: Trait, without: Floats, joined: Floats) -> AuditScor
 
 
 def _binned(values: Floats, edges: Floats) -> NDArray[np.intp]:
-    """The number of the bin; the last is for what is not there."""
+    """Return the number of the bin; the last is for missing numbers."""
     return np.where(np.isfinite(values), np.searchsorted(edges, values, side="right"), len(edges) + 1)
 
 
@@ -180,10 +179,11 @@ def _log_ratio(without: NDArray[np.intp], joined: NDArray[np.intp], size: int) -
 
 
 def _together(without: Sample, joined: Sample) -> AuditScore:
-    """The likelihood ratio of everything that was seen, with centres that are estimated and the noise that was paid.
+    """Return the likelihood ratio of everything that was seen, with estimated centres and the noise that was paid for.
 
-    Noise is independent from number to number, so the logarithms add up. Where the centres do not clearly differ, a
-    number says nothing and is left out.
+    Noise is independent from number to number, so the logarithms add up. A number whose centres do not clearly differ
+    is
+    left out.
     """
     parts = [
         part
@@ -203,7 +203,7 @@ def _together(without: Sample, joined: Sample) -> AuditScore:
 
 
 def _part(i: int, trait: Trait, without: Floats, joined: Floats) -> Callable[[Floats], Floats] | None:
-    """Return what one column adds to the logarithm: a fact by being so, a number by where it is."""
+    """Return the contribution of one column to the logarithm: of a fact by its presence, of a number by its value."""
     if trait.told:
         return None
     present = [np.isfinite(numbers) for numbers in (without, joined)]
@@ -217,7 +217,7 @@ def _part(i: int, trait: Trait, without: Floats, joined: Floats) -> Callable[[Fl
 
 
 def _smoothed_chances(without: NDArray[np.bool_], joined: NDArray[np.bool_]) -> tuple[float, float]:
-    """The logarithms of how much more often a number is there, and is not there, with the newcomer."""
+    """Return the log ratios of a number's presence, and of its absence, with and without the newcomer."""
     here, finite = without.sum() + 0.5, joined.sum() + 0.5
     gone, away = (~without).sum() + 0.5, (~joined).sum() + 0.5
     scale = np.log(len(without) / len(joined))
@@ -225,7 +225,7 @@ def _smoothed_chances(without: NDArray[np.bool_], joined: NDArray[np.bool_]) -> 
 
 
 def _moved(noise: Noise | None, without: Floats, joined: Floats) -> Callable[[Floats], Floats] | None:
-    """The log likelihood ratio of one number, if the two centres clearly differ."""
+    """Return the log likelihood ratio of one number, if the two centres clearly differ."""
     if noise is None or min(len(without), len(joined)) < 10:
         return None
     first, second = float(np.median(without)), float(np.median(joined))
@@ -239,14 +239,14 @@ def _moved(noise: Noise | None, without: Floats, joined: Floats) -> Callable[[Fl
 
 
 Worth = Callable[[Floats, Floats], Floats]
-"""How much an event would show, from careful estimates of its two chances."""
+"""Function from careful estimates of an event's two probabilities to the bound that it would show."""
 
 STEPS, WIDEST = 60, 5
 
 
 @dataclass(frozen=True)
 class AuditEvent:
-    """A score at or beyond a threshold. `with_newcomer` says on which database it is the more likely one."""
+    """A score at or beyond a threshold. `with_newcomer` says on which database it is more likely."""
 
     score: AuditScore
     threshold: float
@@ -259,7 +259,7 @@ class AuditEvent:
         return (self.score.large if self.large else self.score.small)(self.threshold)
 
     def tally(self, without: Sample, joined: Sample) -> Tally:
-        """How often it happened in runs that it was not chosen by."""
+        """Return the counts of the event in runs by which it was not chosen."""
         counts = [self._count(without), self._count(joined)]
         likely, rare = reversed(counts) if self.with_newcomer else counts
         return Tally(likely, rare, len(without))
@@ -270,13 +270,14 @@ class AuditEvent:
 
 
 def choose(without: Sample, joined: Sample, worth: Worth, careful: float = 3.0) -> AuditEvent | None:
-    """The event that shows the most, by estimates on the careful side; None where there is nothing to see.
+    """Return the event that shows the most, by conservative estimates; None if there is nothing to see.
 
-    `careful` is by how many standard errors chances are taken to be worse than they look: as many as those who judge
-    will take off, so that neither luck nor a rare event is chosen that would show little in the end.
+    `careful` is the number of standard errors by which estimates are lowered: as many as the final judgement takes off,
+    so
+    that neither luck nor a rare event is chosen that would show little in the end.
 
-    Scores are learnt from one half of these runs and compared on the other, or those that learn the most by heart
-    would look the best.
+    Scores are learned from one half of these runs and compared on the other; otherwise overfitted scores would look
+    best.
     """
     half = len(without) // 2
     learnt = list(scores(without.part(0, half), joined.part(0, half)))
@@ -292,7 +293,7 @@ def choose(without: Sample, joined: Sample, worth: Worth, careful: float = 3.0) 
 def _candidates(
     score: AuditScore, without: Sample, joined: Sample, worth: Worth, careful: float
 ) -> Iterator[tuple[AuditEvent, float]]:
-    """For each side of the threshold and each direction, the best threshold."""
+    """Yield the best threshold for each side and each direction."""
     first, second = score.of(without.values), score.of(joined.values)
     thresholds = _thresholds(np.concatenate([first, second]))
     if not len(thresholds):
@@ -307,7 +308,7 @@ def _candidates(
 
 
 def _thresholds(pooled: Floats) -> Floats:
-    """Places between the values that occur: evenly by rank, and in the middle of the widest gaps."""
+    """Return points between the values that occur: evenly by rank, and in the middle of the widest gaps."""
     finite = np.unique(pooled[np.isfinite(pooled)])
     if len(finite) < 2:
         return finite
@@ -317,7 +318,7 @@ def _thresholds(pooled: Floats) -> Floats:
 
 
 def _chances(scores: Floats, thresholds: Floats, *, large: bool) -> Floats:
-    """How often the score is at or beyond each threshold; never where there is none."""
+    """Return the frequency of a score at or beyond each threshold; 0 for missing scores."""
     ordered = np.sort(scores[~np.isnan(scores)])
     if large:
         return np.asarray((len(ordered) - np.searchsorted(ordered, thresholds, side="left")) / len(scores))
@@ -325,7 +326,7 @@ def _chances(scores: Floats, thresholds: Floats, *, large: bool) -> Floats:
 
 
 def _wilson(share: Floats, runs: int, errors: float) -> Floats:
-    """A share, moved by so many standard errors (Wilson's interval)."""
+    """Return a share, moved by this many standard errors (Wilson's interval)."""
     square = errors * errors / runs
     middle = (share + square / 2) / (1 + square)
     width = np.abs(errors) / (1 + square) * np.sqrt(share * (1 - share) / runs + square / (4 * runs))
@@ -333,10 +334,10 @@ def _wilson(share: Floats, runs: int, errors: float) -> Floats:
 
 
 def worth_of_epsilon(delta: float) -> Worth:
-    """How large an epsilon the event would show at this delta."""
+    """Return the epsilon that the event would show at this delta."""
     return lambda likely, rare: np.log(np.maximum(likely - delta, 1e-300)) - np.log(np.maximum(rare, 1e-300))
 
 
 def worth_of_mu(likely: Floats, rare: Floats) -> Floats:
-    """How large a mu the event would show."""
+    """Return the mu that the event would show."""
     return np.asarray(ndtri(np.maximum(likely, 1e-300)) - ndtri(np.maximum(rare, 1e-300)))

@@ -1,4 +1,4 @@
-"""Pairs of neighbouring databases: a crowd, and the same with the worst person that can come."""
+"""Pairs of neighbouring databases: a crowd, and the same crowd with a worst-case newcomer."""
 
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -11,20 +11,20 @@ from hedgerow.distributions import Gaussian, Noise
 from hedgerow.privacy.plan import PrivatePlan
 
 FEW = 3
-"""People in a group that no threshold is in the way of."""
+"""Number of people in a group that certainly passes every threshold."""
 
 
 @dataclass(frozen=True)
 class CrowdLimits:
-    """Limits that decide how a crowd must look, taken from the priced plans of the statement: the widest of each.
+    """Limits that decide the size of a crowd, from the priced plans of the statement: the widest of each.
 
     Attributes:
-        rows: As how many rows one person may count, in all and in one group.
-        groups: In how many groups one person may help to show.
+        rows: Maximum number of rows of one person, in all and in one group.
+        groups: Maximum number of groups that one person counts in for selection.
         several: Whether a person may have several rows at all.
-        minimum: Nobody is shown in a group of fewer; 1 is no rule.
-        shown: A group of so many people is shown as good as always; None where no group is held back.
-        threshold: A group of about so many people is shown every other time.
+        minimum: Minimum number of people in a group that is shown; 1 means no rule.
+        shown: Number of people from which a group is shown almost always; None if no group is withheld.
+        threshold: Number of people at which a group is shown about half of the time.
     """
 
     rows: int
@@ -36,7 +36,7 @@ class CrowdLimits:
 
     @classmethod
     def of(cls, plans: Sequence[PrivatePlan]) -> "CrowdLimits":
-        """The limits of a statement."""
+        """Return the limits of a statement."""
         tests = [plan.selection for plan in plans if plan.selection is not None]
         reaches = [float(test.threshold) + _reach(test.noise) for test in tests]
         return cls(
@@ -50,27 +50,27 @@ class CrowdLimits:
 
     @property
     def settled(self) -> int:
-        """How many people make a group that is always shown."""
+        """Number of people in a group that is always shown."""
         return FEW if self.shown is None else self.shown
 
 
 def _reach(noise: Noise) -> float:
-    """Noise below minus this is rare: once in a thousand times, or less."""
+    """Return a bound that the noise falls below at most once in a thousand times."""
     return 4 * noise.sigma if isinstance(noise, Gaussian) else 7 * noise.scale
 
 
 MOST_PEOPLE = 6_000
 MOST_ROWS = 2_000
 TOO_MANY = 20
-"""How many times as many rows as are counted the person with too many has."""
+"""Factor by which the person with too many rows exceeds the limit."""
 
 ODD = "odd rows"
-"""The pair that is always run: its newcomer may change nothing, and the statement must not fail."""
+"""The pair that always runs: its newcomer may change nothing, and the statement must not fail."""
 
 
 @dataclass(frozen=True)
 class Pair:
-    """Two neighbours: a crowd, and a newcomer. `kind` is a short name, `words` say who comes and where."""
+    """Two neighbours: a crowd, and a newcomer. `kind` is a short name; `words` describe the newcomer and the group."""
 
     kind: str
     words: str
@@ -78,7 +78,7 @@ class Pair:
     newcomer: Person
 
     def sides(self) -> tuple[Crowd, Crowd]:
-        """The database without the newcomer, and with."""
+        """Return the database without the newcomer, and with."""
         joined = self.crowd.copy()
         joined.add(self.newcomer)
         return self.crowd, joined
@@ -86,16 +86,16 @@ class Pair:
 
 @dataclass(frozen=True)
 class Material:
-    """Material of pairs.
+    """Everything that pairs are built from.
 
     Attributes:
         sheets: The private tables.
         matches: People who count, one for each group.
-        ends: Cells that make the first of them count the most, and the least: "high" and "low".
+        ends: Cells that maximise and minimise the contribution of the first of them: "high" and "low".
         others: By column, other values that leave the first of them in the group.
-        pools: What the cells of each column can be.
+        pools: The values of the cells of each column.
         used: The columns that the query reads.
-        limits: How much one person may count, and from how many people on groups are shown.
+        limits: The limits of one person, and the number of people from which groups are shown.
     """
 
     sheets: tuple[Sheet, ...]
@@ -108,39 +108,39 @@ class Material:
 
     @property
     def main(self) -> Match:
-        """The first who counts."""
+        """The first person who counts."""
         return self.matches[0]
 
     def everywhere(self, people: int) -> Sequence[Match]:
-        """As many groups as there can be with so many people in each."""
+        """Return as many groups as possible with this many people in each."""
         return self.matches[: max(1, MOST_PEOPLE // max(1, people))]
 
     def newcomer(self, matches: Sequence[Match], copies: int, end: str = "high") -> Person:
-        """Somebody with rows in all these groups, at one end of the values, and not too many of them."""
+        """A person with rows in all these groups, at one end of the values, within the maximum number of rows."""
         people = [match.person(self.ends.get(end)) for match in matches]
         examples = tuple(example for person in people for example in person.examples)
         rows = max(1, min(copies, MOST_ROWS // len(examples)))
         return Person(examples, max(rows, *(person.copies for person in people)))
 
     def varied(self, cells: Sequence[Example]) -> Person:
-        """Somebody in the first group with a row for each of these cells."""
+        """Return a person in the first group with a row for each of these cells."""
         return self.main.with_rows(cells[: MOST_ROWS // self.main.copies])
 
     def gathered(self, matches: Sequence[Match], people: int) -> Crowd:
-        """So many people in each of these groups."""
+        """Return a crowd with this many people in each of these groups."""
         return crowd(self.sheets, [(people, match.person()) for match in matches])
 
     def settled(self) -> Crowd:
-        """The first group, with so many people that it is always shown."""
+        """Return the first group, with enough people that it is always shown."""
         return self.gathered([self.main], self.limits.settled)
 
 
 Made = tuple[str, Crowd, Person] | None
-"""Words, a crowd and a newcomer; None where such a pair would be none."""
+"""Description, crowd and newcomer; None if the pair does not apply."""
 
 
 def pairs(material: Material, kinds: Collection[str]) -> list[Pair]:
-    """Every pair of these kinds that makes sense for the statement."""
+    """Return every pair of these kinds that applies to the statement."""
     parts_of = {kind: make(material) for kind, make in MAKERS.items() if kind in kinds}
     return [Pair(kind, *parts) for kind, parts in parts_of.items() if parts is not None]
 
@@ -162,7 +162,7 @@ def _low(material: Material) -> Made:
 
 
 def _other_values(material: Material) -> Made:
-    """Rows that nobody else has: one for each value of each column that leaves the person in the group."""
+    """Add rows that nobody else has: one for each value of each column that leaves the person in the group."""
     cells: list[Example] = [{column: text} for column, texts in material.others.items() for text in texts]
     if not cells:
         return None
@@ -216,7 +216,7 @@ def _at_threshold(material: Material) -> Made:
 
 
 def _odd_rows(material: Material) -> Made:
-    """Rows with NULL, NaN, infinity and the ends of types: all columns at once, and then one by one."""
+    """Add rows with NULL, NaN, infinity and the limits of types: all columns at once, and then one by one."""
     wild = {column: material.pools[column].wild for column in material.used if material.pools[column].wild}
     longest = max((len(texts) for texts in wild.values()), default=0)
     joint: list[Example] = [{p: texts[step % len(texts)] for p, texts in wild.items()} for step in range(longest)]

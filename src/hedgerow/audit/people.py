@@ -1,4 +1,4 @@
-"""Rows of made-up people, and how the rows of one person hang together."""
+"""Rows of generated people, and the links between the rows of one person."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,10 +11,10 @@ from hedgerow.expressions.types import Type
 from hedgerow.schema import SchemaTable
 
 NUMBERED = frozenset({Type.INTEGER, Type.DECIMAL, Type.FLOAT, Type.TEXT, Type.OTHER})
-"""Types of which any number of different values can be made."""
+"""Types with any number of distinct values."""
 
 NARROW = ("TINYINT", "UTINYINT", "SMALLINT", "USMALLINT", "DECIMAL", "ENUM")
-"""And those of which only few can."""
+"""Types with only a few distinct values."""
 
 
 @dataclass(frozen=True)
@@ -23,12 +23,12 @@ class Sheet:
 
     Attributes:
         name: The table.
-        columns: All of them, in order.
+        columns: All columns, in order.
         unit: The column that names the person, if it has one.
-        parent: The table in which the person is found otherwise.
-        path: Own columns, with those of the parent that they are equal to.
-        numbered: Columns that get a new number in every row, because rows are told apart by them.
-        unique: What the database keeps unique.
+        parent: The table that the path leads to otherwise.
+        path: Own columns, with the columns of the parent that they equal.
+        numbered: Columns that get a new number in every row, because keys must be unique.
+        unique: Sets of columns that the database keeps unique.
         identities: Columns of type UUID among unit and numbered ones.
     """
 
@@ -49,7 +49,7 @@ class Sheet:
 
 
 def sheets(blueprint: Blueprint, tables: Collection[str], used: Collection[ColumnRef]) -> tuple[Sheet, ...]:
-    """The private tables among `tables`, and those on the way to their units, parents first."""
+    """Return the private tables among `tables`, and those on the path to their units, parents first."""
     catalog = blueprint.catalog
     named = dict.fromkeys(step for name in sorted(tables) for step in reversed(list(_way(catalog, name))))
     paths = [table.unit for table in catalog.tables.values() if isinstance(table.unit, Through)]
@@ -58,7 +58,7 @@ def sheets(blueprint: Blueprint, tables: Collection[str], used: Collection[Colum
 
 
 def _way(catalog: Catalog, name: str) -> Iterator[str]:
-    """The table and those in which its unit is looked for, if it is private."""
+    """Return the table and those on the path to its unit, if it is private."""
     table: DeclaredTable | None = catalog.tables[name]
     while table is not None and not table.public:
         yield table.name
@@ -91,22 +91,22 @@ def _sheet(
 
 
 def _told_apart_by(table: SchemaTable, columns: frozenset[str], used: Collection[ColumnRef]) -> str | None:
-    """The column of a key that is numbered: rather one that the query does not read, and with room for many."""
+    """Return the column of a key to number: preferably one that the query does not read, of a type with many values."""
     able = [name for name in sorted(columns) if table.columns[name].type in NUMBERED]
     narrow = {name for name in able if table.columns[name].native.upper().startswith(NARROW)}
     return min(able, key=lambda name: ((table.name, name) in used, name in narrow), default=None)
 
 
 Example = Mapping[ColumnRef, str | None]
-"""One row of each private table: what stands in the columns that are free."""
+"""One row of each private table: the values of its free columns."""
 
 ABSENT = ""
-"""Stands for a column where an example has no row of a table at all: `{("orders", ABSENT): ABSENT}`."""
+"""Marks a table of which an example has no row: `{("orders", ABSENT): ABSENT}`."""
 
 
 @dataclass(frozen=True)
 class Person:
-    """Somebody: so many rows like each of these examples."""
+    """A person: `copies` rows like each of these examples."""
 
     examples: tuple[Example, ...]
     copies: int = 1
@@ -114,7 +114,7 @@ class Person:
 
 @dataclass
 class Crowd:
-    """People, as rows of private tables. Whoever is added later changes nothing of those who are there."""
+    """People, as rows of private tables. Adding a person does not change the others."""
 
     sheets: tuple[Sheet, ...]
     rows: dict[str, list[Row]] = field(default_factory=dict)
@@ -122,18 +122,18 @@ class Crowd:
     _numbers: dict[str, int] = field(default_factory=dict)
 
     def add(self, *people: Person) -> None:
-        """Give these people rows, under names of their own."""
+        """Add these people, with new identities."""
         for person in people:
             self.size += 1
             self._add(person, self.size)
 
     def copy(self) -> "Crowd":
-        """The same people."""
+        """Return a copy with the same people."""
         rows = {name: list(own_rows) for name, own_rows in self.rows.items()}
         return Crowd(self.sheets, rows, self.size, dict(self._numbers))
 
     def settle(self, blueprint: Blueprint, connection: duckdb.DuckDBPyConnection) -> None:
-        """Put everybody into an empty database."""
+        """Insert everybody into an empty database."""
         for name, rows in self.rows.items():
             blueprint.insert(connection, name, rows)
 
@@ -155,7 +155,7 @@ class Crowd:
         parents: Mapping[str, Mapping[str, str | None]],
         own: dict[tuple[str, Row], dict[str, str | None]],
     ) -> dict[str, str | None]:
-        """A new row; or the person's earlier one, where the database allows no second."""
+        """Return a new row, or the person's earlier one if the database allows no second."""
         cells: dict[str, str | None] = {name: example.get((sheet.name, name)) for name in sheet.free}
         if sheet.unit is not None:
             cells[sheet.unit] = _named(identity, as_uuid=sheet.unit in sheet.identities)
@@ -177,7 +177,7 @@ class Crowd:
 
 
 def crowd(sheets: tuple[Sheet, ...], people: Sequence[tuple[int, Person]]) -> Crowd:
-    """So many people of each kind."""
+    """Return a crowd with this many people of each kind."""
     people_added = Crowd(sheets)
     for number, person in people:
         people_added.add(*([person] * number))

@@ -1,9 +1,7 @@
-"""Columns of numbers for what an onlooker sees of each run; and a check that released numbers lie on their lattice.
+"""What an observer sees of each run, as columns of numbers; and a check that released numbers are on their lattice.
 
-Whether released numbers are where integer noise puts them.
-
-Every released sum is a whole number divided by a public step. A number that is none was not made of integers: its
-last digits then tell what the noise was added to (Mironov 2012), however large the noise is.
+Every released sum is a whole number divided by a public step. A number that is not was not made of integers: its last
+digits then reveal what the noise was added to (Mironov 2012), however large the noise is.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,11 +16,11 @@ from hedgerow.expressions.nodes import describe
 from hedgerow.release import Estimator
 
 DECIDABLE = 2.0**51
-"""Beyond so many steps a double is too coarse to tell."""
+"""Number of steps beyond which a double is too coarse to decide."""
 
 
 def off_lattice(values: NDArray[np.float64], step: float) -> tuple[int, int]:
-    """How many of `values` are no whole number divided by `step`, and of how many that can be said.
+    """Return how many of `values` are not a whole number divided by `step`, and for how many that can be decided.
 
     Example:
         >>> off_lattice(np.array([1.5, 2.25, 2.3, np.nan]), 4.0)
@@ -50,7 +48,7 @@ def lowest_bits(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 Floats = NDArray[np.float64]
 Name = tuple[object, ...]
-"""Key that tells one column of numbers from another."""
+"""Key of a column of numbers."""
 
 SHOWN = "a number is shown"
 FAULT = "fault"
@@ -58,14 +56,14 @@ FAULT = "fault"
 
 @dataclass(frozen=True, slots=True)
 class Trait:
-    """Something that may be seen in a run: a number, or a fact, which has the number 1 where it holds.
+    """An observable of a run: a number, or a fact, which has the number 1 where it holds.
 
     Attributes:
-        words: What it is.
-        noise: Which noise was paid for, where that is known.
-        step: The lattice of the noise: the number is whole when multiplied with it.
+        words: Its description.
+        noise: The noise that was paid for, if it is known.
+        step: The lattice of the noise: the number times this is whole.
         fact: Whether it is a fact.
-        told: Whether it belongs to the answer, which only tells what was released already.
+        told: Whether it belongs to the answer, which only repeats what was released.
     """
 
     words: str
@@ -85,7 +83,7 @@ class Record:
     decided: int = 0
 
     def add(self, estimators: Sequence[Estimator], answer: Answer | None = None, fault: str | None = None) -> None:
-        """Note one run: what was released, what was answered, and what it broke off with."""
+        """Record one run: its releases, its answer, and its error."""
         seen: dict[Name, float] = {}
         for index, estimator in enumerate(estimators):
             for name, trait, values in _released(index, estimator):
@@ -105,7 +103,7 @@ class Record:
             self.decided += decided
 
     def _note(self, seen: dict[Name, float], estimator: Estimator, name: Name, trait: Trait, values: Floats) -> None:
-        """The numbers of all groups that are shown, each under the name of its group."""
+        """Record the numbers of all shown groups, each under the name of its group."""
         keys = _keys(estimator)
         for key, value, shown in zip(keys, values.tolist(), estimator.noisy.shown.tolist(), strict=True):
             if shown:
@@ -149,7 +147,7 @@ class Sample:
 
 
 def side_by_side(*records: Record) -> tuple[Sample, ...]:
-    """The runs on several databases, with the same columns. Faults come first: they explain what else is missing."""
+    """The runs on several databases, with the same columns. Errors come first: they explain what else is missing."""
     known = {name: trait for record in records for name, trait in record.traits.items()}
     traits = {name: known[name] for name in sorted(known, key=lambda name: name[0] != FAULT)}
     index = {name: i for i, name in enumerate(traits)}
@@ -194,12 +192,12 @@ def _keys(estimator: Estimator) -> list[tuple[object, ...]]:
 
 
 def _hashable(value: object) -> object:
-    """A key; one NaN is like any other."""
+    """Return a hashable key, in which all NaNs are equal."""
     return "NaN" if isinstance(value, float) and value != value else value  # noqa: PLR0124
 
 
 def _of(words: str, estimator: Estimator, key: tuple[object, ...]) -> str:
-    """The words, with the group that they are about."""
+    """Return the description, with its group."""
     named = zip(estimator.plan.release.keys, key, strict=True)
     group = ", ".join(f"{describe(named_key.expr)} = {_shown(value)}" for named_key, value in named)
     if words == SHOWN:

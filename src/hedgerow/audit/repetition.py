@@ -1,4 +1,4 @@
-"""The same question asked of a database again and again, with the engine itself or with the release alone."""
+"""Repetition of one question: with the whole engine, or with the release alone."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -34,7 +34,7 @@ from hedgerow.session import Database
 
 @dataclass(frozen=True)
 class WatchedPurchase:
-    """Purchase of one charge: the released tables with their plans. A statement makes one purchase, or several."""
+    """Purchase of one charge: the released tables with their plans. A statement makes one or several."""
 
     logical: LogicalPlan
     private: PrivateStatement
@@ -43,27 +43,27 @@ class WatchedPurchase:
 
     @property
     def charge(self) -> Charge:
-        """Charge that was paid."""
+        """The charge that was paid."""
         return self.receipt.charge
 
 
 @dataclass(frozen=True)
 class WatchedSession(Session):
-    """A session that remembers what was bought."""
+    """A session that records its purchases."""
 
     bought: list[WatchedPurchase] = field(default_factory=list)
 
     def buy(
         self, question: Question, logical: LogicalPlan, private: PrivateStatement, remaining: RemainingBudget
     ) -> tuple[list[Estimator], Receipt]:
-        """Pay and release as ever, and remember."""
+        """Pay and release as usual, and record the purchase."""
         estimators, receipt = super().buy(question, logical, private, remaining)
         self.bought.append(WatchedPurchase(logical, private, tuple(estimators), receipt))
         return estimators, receipt
 
 
 class WatchedDatabase(Database):
-    """A database whose every purchase can be seen. What it answers, and how, is the engine's."""
+    """A database that records every purchase. Its answers are the engine's."""
 
     def __init__(self, backend: Backend, catalog: Catalog, ledger: Ledger, *, dialect: str = "duckdb") -> None:
         self._bought: list[WatchedPurchase] = []
@@ -79,7 +79,7 @@ class WatchedDatabase(Database):
 
 
 class Kept:
-    """A backend that asks the database each question once. What it keeps stays sealed."""
+    """A backend that sends each query to the database once. Its cache stays sealed."""
 
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
@@ -90,7 +90,7 @@ class Kept:
 
     @contextmanager
     def snapshot(self) -> Iterator[Snapshot]:
-        """Return what was read before, else ask the database. Whatever goes wrong is what a backend says of it."""
+        """Return the cached result, or query the database. Errors are those of the backend."""
         try:
             yield _KeptSnapshot(self._backend, self._answers, self._tables)
         except HedgerowError:
@@ -103,7 +103,7 @@ class Kept:
 
 
 class _KeptSnapshot:
-    """Answers by question and by the tables that were handed in for it."""
+    """Cached results by query and by the tables that were passed to it."""
 
     def __init__(
         self, backend: Backend, answers: dict[tuple[str, str], Any], tables: dict[str, SchemaTable | None]
@@ -134,10 +134,10 @@ class _KeptSnapshot:
 
 @dataclass(frozen=True)
 class Repeated:
-    """Release that is repeated, on either database: the purchase, and its statements under one nonce.
+    """A release that is repeated, on either database: the purchase, and its statements under one nonce.
 
-    People of many groups choose among them by the nonce. With one for each database, all of them would have chosen
-    anew, and not the newcomer alone.
+    People in many groups choose among them by the nonce. With a nonce for each database, all of them would choose anew,
+    and not the newcomer alone.
     """
 
     purchase: WatchedPurchase
@@ -145,19 +145,19 @@ class Repeated:
 
     @classmethod
     def of(cls, purchase: WatchedPurchase, backend: Backend) -> "Repeated":
-        """With a nonce of its own."""
+        """Return the release with a nonce of its own."""
         return cls(purchase, compile_steps(purchase.private, backend))
 
 
 class Repeater:
-    """Releases one purchase again and again: same plan, same receipt, same exact integers, new noise."""
+    """Repeats one purchase: same plan, same receipt, same exact integers, new noise."""
 
     def __init__(self, repeated: Repeated, backend: Backend) -> None:
         self._purchase, self._steps = repeated.purchase, repeated.steps
         self._backend: Any = Kept(backend)
 
     def again(self) -> tuple[Sequence[Estimator], None]:
-        """Release again; there is no answer made of it."""
+        """Release again, without an answer."""
         bought = self._purchase
         with self._backend.snapshot() as snapshot:
             exact = first_pass(self._steps, bought.private, bought.receipt, snapshot)
@@ -166,11 +166,11 @@ class Repeater:
 
 
 NAME = "audit"
-"""The id of the ledger: receipts of an audit are no receipts of the owner's ledger."""
+"""The id of the audit's ledger: its receipts are not receipts of the owner's ledger."""
 
 
 class Book:
-    """Store of a `Ledger`, in lists. Nothing of it is durable, and nothing was asked of real data."""
+    """Store of a `Ledger`, in memory. Nothing in it is durable, and no real data was read."""
 
     def __init__(self, dataset: str, policy: BudgetPolicy) -> None:
         opened = timestamp(now())
@@ -190,7 +190,7 @@ class Book:
 
     @contextmanager
     def write(self) -> Iterator[Self]:
-        """Write to the book; undone if it raises."""
+        """Write to the book; undone if an exception is raised."""
         written = len(self._entries)
         try:
             yield self
@@ -213,7 +213,7 @@ class Book:
         return self._entries[-1]
 
     def last_terms(self) -> Entry:
-        """The entry that states terms: they are never raised here."""
+        """Return the entry that states terms: they are never raised here."""
         return self._entries[0]
 
     def entry(self, sequence: int) -> Entry | None:
@@ -229,11 +229,11 @@ class Book:
         return next((entry for entry in self._entries if entry.refers == sequence), None)
 
     def analysts(self) -> list[str]:
-        """Everybody who was charged since the book was begun."""
+        """Return everybody who was charged since the start."""
         return sorted({entry.analyst for entry in self._charges() if entry.analyst is not None})
 
     def page(self, after: int, analyst: str | None = None) -> list[Entry]:
-        """All entries (or charges of one analyst) behind `after`."""
+        """Return all entries (or charges of one analyst) after sequence number `after`."""
         entries = self._entries if analyst is None else [entry for entry in self._charges() if entry.analyst == analyst]
         return [entry for entry in entries if entry.sequence > after]
 
@@ -255,10 +255,10 @@ class Book:
         return self._releases.get(sequence)
 
     def check(self) -> None:
-        """There is nothing below the level of entries that could be damaged."""
+        """Do nothing: there is no storage that could be damaged."""
 
     def close(self) -> None:
-        """There is nothing to let go of."""
+        """Do nothing: there is nothing to close."""
 
     def _charges(self) -> list[Entry]:
         return [entry for entry in self._entries if entry.kind == CHARGED]
@@ -275,7 +275,7 @@ class AuditQuestion:
 
 @dataclass(frozen=True)
 class Asker:
-    """A made-up database, ready to be asked."""
+    """A generated database, ready for questions."""
 
     question: AuditQuestion
     database: WatchedDatabase
@@ -283,12 +283,12 @@ class Asker:
     book: Book
 
     def ask(self) -> Sequence[WatchedPurchase]:
-        """Ask once; what was bought: one purchase, or none where only public tables are read. Refusals are raised."""
+        """Ask once, and return the purchases: one, or none if only public tables are read. Refusals are raised."""
         self.book.begin_again()
         return self.database.watch(self.question.query, self.question.options)[1]
 
     def record(self, runs: int, repeated: Repeated | None, progress: Callable[[], None]) -> Record:
-        """Ask so many times: of the whole engine, or of the release alone, for what was bought elsewhere."""
+        """Ask this many times: the whole engine, or only the release of a given purchase."""
         record = Record()
         once = self._answered if repeated is None else Repeater(repeated, self.backend).again
         for _ in range(runs):
@@ -302,7 +302,7 @@ class Asker:
         return record
 
     def _answered(self) -> tuple[Sequence[Estimator], Answer | None]:
-        """The whole engine: parse, price, charge, compile, read, select, add noise, answer."""
+        """Run the whole engine: parse, price, charge, compile, read, select, add noise, answer."""
         self.book.begin_again()
         answer, bought = self.database.watch(self.question.query, self.question.options)
         return _all(bought), answer
@@ -316,7 +316,7 @@ def _all(purchases: Sequence[WatchedPurchase]) -> list[Estimator]:
 def asking(
     blueprint: Blueprint, catalog: Catalog, question: AuditQuestion, crowd: Crowd | None = None
 ) -> Iterator[Asker]:
-    """A database with these people in it (None: nobody), and a ledger that forgets."""
+    """Yield a database with these people in it (None: nobody), and a ledger in memory."""
     connection = blueprint.build()
     if crowd is not None:
         crowd.settle(blueprint, connection)

@@ -1,4 +1,4 @@
-"""Findings of an audit, and how runs on two neighbours become one."""
+"""Findings of an audit, computed from the runs on both neighbours."""
 
 import math
 from collections.abc import Callable
@@ -16,14 +16,14 @@ from hedgerow.audit.record import Record, Sample, side_by_side
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """Claim of a statement about itself.
+    """Guarantee that a statement claims.
 
     Attributes:
-        epsilon: Of its own guarantee, the one on the receipt.
+        epsilon: Epsilon of its own guarantee, the one on the receipt.
         delta: Likewise.
-        mu: Of Gaussian differential privacy, where all noise is charged as such; None with Laplace noise.
-        mass: The probability beside mu with which anything may happen.
-        pure: The pure epsilon beside mu, for what integer noise owes.
+        mu: Mu of Gaussian differential privacy, if all noise is charged as such; None with Laplace noise.
+        mass: The probability, besides mu, of arbitrary output.
+        pure: The pure epsilon, besides mu, of discrete noise.
     """
 
     epsilon: float
@@ -35,15 +35,15 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """An event, how often it happened in the runs that it was not chosen by, and the bound that follows.
+    """An event, its counts in the runs by which it was not chosen, and the bound that follows.
 
     Attributes:
-        event: In words.
+        event: Description of the event.
         likely_with: Whether it is more likely with the newcomer.
-        likely: How often it happened on the database where it is more likely.
-        rare: How often on the other.
-        runs: On each.
-        bound: Of epsilon, or of mu.
+        likely: Its count on the database where it is more likely.
+        rare: Its count on the other.
+        runs: Number of runs on each.
+        bound: Bound on epsilon, or on mu.
     """
 
     event: str
@@ -71,13 +71,13 @@ class PairReport:
 
     Attributes:
         kind: A short name of the newcomer.
-        words: Who comes, and where.
-        people: How many there are without the newcomer.
-        epsilon: The event that shows the largest epsilon; None where both databases look alike.
-        mu: The event that shows the largest mu, where mu is claimed.
-        off_lattice: How many released numbers were not where integer noise puts them.
-        decided: Of how many this could be said.
-        claim: What the statement says.
+        words: Description of the newcomer and the group.
+        people: Number of people without the newcomer.
+        epsilon: The event that shows the largest epsilon; None if both databases look alike.
+        mu: The event that shows the largest mu, if mu is claimed.
+        off_lattice: Number of released numbers off the lattice of integer noise.
+        decided: Number of released numbers for which that could be decided.
+        claim: The claimed guarantee.
     """
 
     kind: str
@@ -91,17 +91,17 @@ class PairReport:
 
     @property
     def epsilon_bound(self) -> float:
-        """The statement is not private with any smaller epsilon at its delta."""
+        """Lower bound on epsilon at the statement's delta."""
         return 0.0 if self.epsilon is None else self.epsilon.bound
 
     @property
     def mu_bound(self) -> float:
-        """The statement is not mu-GDP with any smaller mu."""
+        """Lower bound on mu."""
         return 0.0 if self.mu is None else self.mu.bound
 
     @property
     def epsilon_of_mu(self) -> float | None:
-        """The epsilon that the bound of mu means at the statement's delta; None where no mu is claimed."""
+        """The epsilon of the bound on mu at the statement's delta; None if no mu is claimed."""
         if self.claim.mu is None or not 0.0 < self.claim.delta < 1.0:
             return None
         return gaussian_epsilon(self.mu_bound, self.claim.delta) if self.mu_bound > 0.0 else 0.0
@@ -153,15 +153,15 @@ class AuditReport:
 
     Attributes:
         query: The statement.
-        claim: What it says about itself: the guarantee on its receipt.
-        confidence: How surely no bound of a statement that keeps its claim exceeds it, all pairs together.
-        runs: On each database of each pair; half of them choose an event, half judge it.
-        depth: "engine", or "release" where only the release was repeated.
+        claim: The guarantee on its receipt.
+        confidence: Probability that no bound of a correct statement exceeds its claim, all pairs together.
+        runs: Number of runs on each database of each pair; half of them choose an event, half judge it.
+        depth: "engine", or "release" if only the release was repeated.
         pairs: One report for each pair of neighbours.
-        left_out: Pairs whose newcomer changes nothing that is measured, by kind.
-        reach: The largest epsilon that so many runs can show.
-        blur: How far so many runs leave mu open.
-        seconds: How long it took.
+        left_out: Kinds of pairs whose newcomer changes no measured number.
+        reach: The largest epsilon that this many runs can show.
+        blur: Typical distance of a bound on mu below its true value.
+        seconds: Duration.
     """
 
     query: str
@@ -177,7 +177,7 @@ class AuditReport:
 
     @property
     def passed(self) -> bool:
-        """True if nothing that was found contradicts the claim."""
+        """True if no finding contradicts the claim."""
         return all(pair.passed for pair in self.pairs)
 
     @property
@@ -187,12 +187,12 @@ class AuditReport:
 
     @property
     def mu(self) -> float | None:
-        """The largest lower bound on mu; None where no mu is claimed."""
+        """The largest lower bound on mu; None if no mu is claimed."""
         return None if self.claim.mu is None else max((pair.mu_bound for pair in self.pairs), default=0.0)
 
     @property
     def can_tell(self) -> bool:
-        """True if so many runs could show that there is half the noise, or twice the person, that was claimed."""
+        """True if this many runs could show half the claimed noise, or twice the claimed sensitivity."""
         return self.reach > self.claim.epsilon if self.claim.mu is None else self.blur < self.claim.mu
 
     def to_dict(self) -> dict[str, Any]:
@@ -217,8 +217,7 @@ class AuditReport:
 def judge(pair: Pair, records: tuple[Record, Record], claim: Claim, level: float) -> PairReport:
     """Choose events on the first half of the runs, and judge them on the second.
 
-    What is chosen does not depend on the runs that judge it, so each bound fails with probability at most twice
-    `level`.
+    The choice does not depend on the runs that judge it, so each bound fails with probability at most twice `level`.
     """
     without, joined = side_by_side(*records)
     half = len(without) // 2
@@ -249,7 +248,7 @@ def _judge_event(
 
 
 def claim_of(charge: Charge) -> Claim:
-    """Return a statement's claim about itself: its own guarantee, and mu where all of its noise is charged as such."""
+    """Return the guarantee that a statement claims: its own, and mu if all of its noise is charged as such."""
     cost = charge.cost
     deliberate = any(event.cost.pure and not getattr(event, "surcharge_only", False) for event in charge.events)
     mu = None if deliberate or not cost.gaussian else math.sqrt(cost.gaussian)

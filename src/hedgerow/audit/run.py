@@ -21,19 +21,19 @@ from hedgerow.execution.run import compile_steps
 
 MOST_GROUPS = 24
 AGAIN_AS_MANY = 3
-"""How many times as many groups as count the person in too many groups is in."""
+"""Factor by which the person in too many groups exceeds the limit."""
 
 
 @dataclass(frozen=True)
 class AuditPlan:
-    """The pairs to audit, and the kinds of those whose newcomer changes nothing that is measured."""
+    """The pairs to audit, and the kinds of pairs whose newcomer changes no measured number."""
 
     pairs: tuple[Pair, ...]
     left_out: tuple[str, ...]
 
 
 def plan(blueprint: Blueprint, question: AuditQuestion, bought: WatchedPurchase, kinds: Collection[str]) -> AuditPlan:
-    """Make up people whom the statement reads, and put them into pairs."""
+    """Generate people who match the statement, and combine them into pairs."""
     texts = _exact_texts(blueprint, question)
     limits = CrowdLimits.of(bought.private.parts)
     used = tuple(sorted(columns_read(bought.logical)))
@@ -47,8 +47,8 @@ def plan(blueprint: Blueprint, question: AuditQuestion, bought: WatchedPurchase,
         people = Search(probe, cells, used).people(_wanted(bought, limits))
         if not people:
             raise ConditionNotMet(
-                "Nobody could be made up whose rows the query reads, so there is nothing to compare.",
-                condition="rows that the query reads",
+                "The auditor could not generate a person who matches the query's filters.",
+                condition="a person who matches the query's filters",
                 hint="Audit it with simpler conditions in WHERE.",
             )
         read = {column: cells[column] for column in used}
@@ -59,7 +59,7 @@ def plan(blueprint: Blueprint, question: AuditQuestion, bought: WatchedPurchase,
 
 
 def _wanted(bought: WatchedPurchase, limits: CrowdLimits) -> int:
-    """In how many different groups people are looked for."""
+    """Return the number of different groups to search for people in."""
     if not any(part.release.keys for part in bought.private.parts):
         return 1
     return min(MOST_GROUPS, max(4, AGAIN_AS_MANY * limits.groups)) if limits.several else 2
@@ -76,13 +76,13 @@ def _exact_texts(blueprint: Blueprint, question: AuditQuestion) -> tuple[str, ..
 
 
 def _tells(probe: Probe, pair: Pair) -> bool:
-    """True if the newcomer changes any exact number."""
+    """Return whether the newcomer changes any exact number."""
     without, joined = pair.sides()
     return probe.of(without) != probe.of(joined)
 
 
 ProgressReport = Callable[[str, int, int], None]
-"""Told the kind of pair that is run, how many runs were made, and how many there will be."""
+"""Called with the kind of the current pair, the number of finished runs, and the number of all runs."""
 
 RUNS = 500
 CONFIDENCE = 0.99
@@ -109,23 +109,23 @@ def audit(
     max_groups: int | None = None,
     bounds: Mapping[str, tuple[float, float]] | None = None,
 ) -> AuditReport:
-    """Look for a leak: run a statement on pairs of neighbouring databases, and bound its epsilon from below.
+    """Search for a leak: run a statement on pairs of neighbouring databases, and bound its epsilon from below.
 
-    The databases are made up, in the shape of the owner's. Of `source` the schema is read, and public tables; of
-    private tables no row is. Nothing is spent: the ledger is one in memory.
+    The databases are generated, with the owner's schema. Only the schema and public tables of `source` are read, and no
+    private row. Nothing is spent: the ledger is in memory.
 
     Args:
         query: A SELECT statement.
-        source: The owner's database, as for `connect`; one with empty tables will do.
-        catalog: What is protected: a YAML file or a `Catalog`.
-        runs: How often the statement is run on each database of each pair. Half of the runs choose the event that
-            tells the two apart best, the other half judge it.
-        confidence: How surely no bound exceeds the claim of a statement that keeps it, all pairs together.
-        depth: "engine" runs everything, each time; "release" reads the exact integers once, and repeats key
-            selection and noise only, which is many times quicker.
-        only: The kinds of newcomers that are tried; by default all of `KINDS`.
-        progress: Told how far it is, after every run.
-        dialect: The SQL dialect that the query is written in.
+        source: The owner's database, as for `connect`; one with empty tables is enough.
+        catalog: The owner's declarations: a YAML file or a `Catalog`.
+        runs: Number of runs on each database of each pair. Half of the runs choose the event that distinguishes the two
+            best, the other half judge it.
+        confidence: Probability that no bound of a correct statement exceeds its claim, all pairs together.
+        depth: "engine" runs everything each time; "release" reads the exact integers once and repeats only key
+            selection and noise, which is many times faster.
+        only: The kinds of newcomers to try; by default all of `KINDS`.
+        progress: Called after every run.
+        dialect: The SQL dialect of the query.
         epsilon: The most that the statement may cost, as for `Database.sql`; so are the parameters that follow.
         delta: Likewise.
         mechanism: Likewise.
@@ -134,7 +134,7 @@ def audit(
         max_groups: Likewise.
         bounds: Likewise.
 
-    Privacy: it protects nothing. It looks for what the proofs should exclude.
+    Privacy: it protects nothing. It searches for what the proofs exclude.
     """
     _check(runs, confidence, depth, only)
     stated: dict[str, object] = {
@@ -162,7 +162,7 @@ def _blueprint(source: object, catalog: str | os.PathLike[str] | Catalog) -> Blu
 
 @dataclass
 class _Audit:
-    """One audit on its way."""
+    """One audit in progress."""
 
     blueprint: Blueprint
     question: AuditQuestion
@@ -198,17 +198,17 @@ class _Audit:
         )
 
     def _first(self) -> WatchedPurchase:
-        """Return what the statement buys of an empty database: its price and its plan do not depend on rows."""
+        """Return the purchase of the statement on an empty database: price and plan do not depend on rows."""
         with asking(self.blueprint, self.blueprint.catalog, self.question) as asker:
             bought = asker.ask()
         if not bought:
             raise ConditionNotMet(
-                "The query reads public tables only, which are about nobody.", condition="a private table in the query"
+                "The query reads only public tables, which protect nobody.", condition="a private table in the query"
             )
         return bought[0]
 
     def _records(self, pair: Pair, bought: WatchedPurchase) -> tuple[Record, Record]:
-        """The runs without the newcomer, and with."""
+        """Return the runs without the newcomer, and with."""
         repeated, records = None, []
         for crowd in pair.sides():
             with asking(self.blueprint, self.blueprint.catalog, self.question, crowd) as asker:

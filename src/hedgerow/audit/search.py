@@ -1,8 +1,7 @@
-"""Made-up people that a query reads: found at random, by what they add to its exact sums, and varied.
+"""Search for generated people who match a query: at random, by their contribution to its exact sums.
 
-What made-up people add to the exact sums of a query, seen by running its own SQL over them.
-
-The rows are made up, so nothing is private about them, and no noise is needed to look.
+The contribution is found by running the query's own SQL over their rows. The rows are generated, so nothing about them
+is private, and no noise is needed.
 """
 
 import re
@@ -20,7 +19,7 @@ from hedgerow.compiled import ALL_KEYS, SELECTED, UNITS
 SUM = re.compile(r"s\d+")
 
 Group = tuple[int, tuple[str, ...]]
-"""The number of a statement of the query, and a key."""
+"""The index of a statement of the query, and a key."""
 
 Footprint = Mapping[Group, tuple[int, ...]]
 """For each group, the integers that the database returns for it."""
@@ -28,7 +27,7 @@ Footprint = Mapping[Group, tuple[int, ...]]
 
 @dataclass(frozen=True)
 class Probe:
-    """A database to look at people in, a few at a time."""
+    """A database in which a few people at a time are tried."""
 
     blueprint: Blueprint
     sheets: tuple[Sheet, ...]
@@ -36,13 +35,13 @@ class Probe:
     connection: duckdb.DuckDBPyConnection
 
     def footprint(self, *people: Person) -> Footprint:
-        """Return what these people add all by themselves."""
+        """Return the contribution of these people alone."""
         crowd = Crowd(self.sheets)
         crowd.add(*people)
         return self.of(crowd)
 
     def of(self, crowd: Crowd) -> Footprint:
-        """Return what a whole crowd adds up to."""
+        """Return the contribution of a whole crowd."""
         self.connection.execute("BEGIN TRANSACTION")
         try:
             crowd.settle(self.blueprint, self.connection)
@@ -64,12 +63,12 @@ class Probe:
 
 
 def survey_texts(texts: Sequence[str]) -> tuple[str, ...]:
-    """Those statements of a query that need no released keys."""
+    """Return the statements of a query that need no released keys."""
     return tuple(text for text in texts if SELECTED not in text)
 
 
 def _parted(names: Sequence[str], row: Sequence[object]) -> tuple[tuple[str, ...], tuple[int, ...]]:
-    """A row as its key, in words, and its integers."""
+    """Split a row into its key, as text, and its integers."""
     pairs = [(name, value) for name, value in zip(names, row, strict=True) if name != ALL_KEYS]
     counted = [name == UNITS or SUM.fullmatch(name) is not None or name.startswith("hedgerow_") for name, _ in pairs]
     key = tuple(str(value) for (_, value), number in zip(pairs, counted, strict=True) if not number)
@@ -79,18 +78,18 @@ def _parted(names: Sequence[str], row: Sequence[object]) -> tuple[tuple[str, ...
 
 MOST_LOOKS = 300
 PATIENCE = 40
-"""How many people are looked at in vain, once somebody counts, before the search is content."""
+"""Number of failed attempts after the first match until the search stops."""
 
 ROWS = (1, 1, 3)
-"""How many rows of a kind people have in turn: a query may ask for people with several."""
+"""Numbers of rows of one kind that people have, in turn: a query may ask for people with several."""
 
 KINDS_OF_ROWS = (1, 1, 1, 2, 1, 1, 3)
-"""And how many different kinds: a query may compare rows of one person."""
+"""Numbers of different kinds of rows: a query may compare rows of one person."""
 
 
 @dataclass(frozen=True)
 class Match:
-    """Somebody who counts: what their rows are like, how many there are of each, and what they add."""
+    """A person who counts: examples of their rows, copies of each, and their contribution."""
 
     examples: tuple[Example, ...]
     copies: int
@@ -98,21 +97,21 @@ class Match:
 
     @property
     def groups(self) -> frozenset[Group]:
-        """Where they count."""
+        """The groups in which the person counts."""
         return frozenset(self.footprint)
 
     def person(self, overrides: Example | None = None) -> Person:
-        """Such a person, with some cells replaced."""
+        """Return such a person, with some cells replaced."""
         return Person(tuple({**example, **(overrides or {})} for example in self.examples), self.copies)
 
     def with_rows(self, cells: Sequence[Example]) -> Person:
-        """Such a person, with a row more for each of these cells."""
+        """Return such a person, with one more row for each of these cells."""
         more = ({**self.examples[0], **changes} for changes in cells)
         return Person((*self.examples[1:], *more), self.copies)
 
 
 class Search:
-    """Looks for people who count in different groups. What it tries is the same each time: it makes rows, not noise."""
+    """Searches for people who count in different groups. It is deterministic: it makes rows, not noise."""
 
     def __init__(self, probe: Probe, pools: Mapping[ColumnRef, Pool], used: Sequence[ColumnRef]) -> None:
         self._probe = probe
@@ -121,7 +120,7 @@ class Search:
         self._random = Random(0)  # noqa: S311 - rows that are made up are no secret
 
     def people(self, wanted: int) -> list[Match]:
-        """People in up to `wanted` different groups, one for each; none where nobody was found who counts."""
+        """Return people in up to `wanted` different groups, one for each; none if no person was found who counts."""
         people_by_groups: dict[frozenset[Group], Match] = {}
         vain = 0
         for look in range(MOST_LOOKS):
@@ -139,7 +138,7 @@ class Search:
         return list(people_by_groups.values())
 
     def _fresh(self, look: int) -> tuple[Example, ...]:
-        """Somebody new: with one row of every table; later also with different rows, or with none of some table."""
+        """A new person: with one row of every table; later also with different rows, or without rows of some table."""
         examples = tuple(self._example() for _ in range(KINDS_OF_ROWS[look % len(KINDS_OF_ROWS)]))
         if look % 5 != 4:
             return examples
@@ -151,23 +150,24 @@ class Search:
         return {**example, **{column: self._choice(column) for column in self._used}}
 
     def _varied(self, people: Sequence[Match]) -> tuple[Example, ...]:
-        """Somebody who counts, but for one or two cells."""
+        """Return a variation of a person who counts, with one or two other cells."""
         chosen = self._random.choice(people).examples
         columns = self._random.sample(self._used, min(len(self._used), self._random.choice((1, 1, 2))))
         cells = {column: self._choice(column) for column in columns}
         return tuple({**example, **cells} for example in chosen)
 
     def _choice(self, column: ColumnRef) -> str | None:
-        """A value; every other time one of the first, where the constants of the query are."""
+        """Return a value; every other time one of the first, which include the constants of the query."""
         usual = self._pools[column].usual
         return self._random.choice(usual[:4] if self._random.random() < 0.5 else usual)
 
 
 def extremes(probe: Probe, pools: Mapping[ColumnRef, Pool], main: Match) -> dict[str, Example]:
-    """Cells that make somebody in the group of `main` add as much as possible, and as little: "high" and "low".
+    """Return cells that maximise and minimise the contribution of a person in the group of `main`: "high" and "low".
 
-    Every column of numbers is set to its end, and further and further beyond; what keeps the person in the group
-    and moves the sums the furthest is taken, the furthest value among equals.
+    Every numeric column is set to its bound, and to values further and further beyond; the cells that keep the person
+    in
+    the group and move the sums furthest are taken, the furthest value among equals.
     """
     ends: dict[str, Example] = {}
     for name, sign in (("high", 1), ("low", -1)):
@@ -180,7 +180,7 @@ def extremes(probe: Probe, pools: Mapping[ColumnRef, Pool], main: Match) -> dict
 
 
 def others(probe: Probe, pools: Mapping[ColumnRef, Pool], main: Match) -> dict[ColumnRef, list[str | None]]:
-    """By column, the values that leave somebody in the group of `main`, and in no other."""
+    """Return, by column, the values that leave a person in the group of `main`, and in no other."""
     values: dict[ColumnRef, list[str | None]] = {}
     for column, pool in pools.items():
         texts = [text for text in pool.usual if text != main.examples[0][column]]
@@ -191,14 +191,14 @@ def others(probe: Probe, pools: Mapping[ColumnRef, Pool], main: Match) -> dict[C
 
 
 def _overrides(pools: Mapping[ColumnRef, Pool], name: str) -> list[Example]:
-    """All columns of numbers at the same step outwards; those with fewer steps stay at their last."""
+    """Return all numeric columns at the same step outwards; those with fewer steps stay at their last."""
     ends = {column: getattr(pool, name) for column, pool in pools.items() if getattr(pool, name)}
     longest = max((len(texts) for texts in ends.values()), default=0)
     return [{column: texts[min(step, len(texts) - 1)] for column, texts in ends.items()} for step in range(longest)]
 
 
 def _kept(probe: Probe, main: Match, overrides: Example) -> tuple[Example, int]:
-    """As many of the overrides as leave the person in the group, and what the person then adds there."""
+    """Return as many of the overrides as leave the person in the group, and the person's contribution there."""
     size = _stays(probe, main, overrides)
     if size is not None:
         return overrides, size
@@ -212,7 +212,7 @@ def _kept(probe: Probe, main: Match, overrides: Example) -> tuple[Example, int]:
 
 
 def _stays(probe: Probe, main: Match, overrides: Example) -> int | None:
-    """Return what the person adds in the group, None where they leave it."""
+    """Return the person's contribution in the group, or None if the person leaves it."""
     footprint = probe.footprint(main.person(overrides))
     return _size(footprint, main.groups) if main.groups <= frozenset(footprint) else None
 

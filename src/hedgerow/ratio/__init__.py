@@ -1,7 +1,7 @@
 """Ratios of counts: relative risks, odds ratios, risk differences, lifts, with sampling and noise in their intervals.
 
-Numbers in, numbers or small frozen objects out; the five charged estimators alone touch exact counts, and pay a ledger
-before they draw noise.
+Functions take numbers and return numbers or small frozen objects; only the five charged estimators read exact counts,
+and pay a ledger before they draw noise.
 """
 
 from hedgerow.ratio.bias import binomial_prior, debias, expected_ratio

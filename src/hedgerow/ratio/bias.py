@@ -14,25 +14,26 @@ from hedgerow.errors import ConditionNotMet, ParameterError
 from hedgerow.statistics.two_by_two.arms import noises, variance
 
 SERIES_FROM = 60.0
-"""From here on the divergent series of the exponential integral is exact to sixteen digits, and e^60 is no burden."""
+"""From here on, the divergent series of the exponential integral is exact to sixteen digits; e^60 cannot overflow."""
 
 SERIES = [math.factorial(k) for k in range(17)]
 FAR = 5.0
-"""A denominator this many deviations of its noise away from zero has a bias that a second-order formula takes away."""
+"""A denominator this many standard deviations away from zero has a bias that a second-order formula removes."""
 
 
 def expected_ratio(
     x: ArrayLike, y: ArrayLike, *, epsilon: ArrayLike | None = None, scale: ArrayLike | None = None
 ) -> Number:
-    """The mean of a noisy x over a noisy y that is set to 1 where it is below (Shoham and Ligett 2025, Claim 3.4).
+    """Return the mean of noisy x over noisy y, with y raised to at least 1 (Shoham and Ligett 2025, Claim 3.4).
 
-    Without that a ratio of noisy counts has no mean. The numerator's noise does not matter, the denominator's makes
+    Without that limit a ratio of noisy counts has no mean. The numerator's noise does not matter; the denominator's
+    makes
     the mean larger: by about 2 scale^2 / y^2 of the ratio where y is large.
 
     Args:
         x: The exact numerator.
         y: The exact denominator, not below 0.
-        epsilon: What both counts cost together, with Laplace noise of 2/epsilon each as there.
+        epsilon: The cost of both counts together, with Laplace noise of 2/epsilon each as in the paper.
         scale: The scale of the Laplace noise on y, instead of `epsilon`.
 
     Example:
@@ -47,7 +48,7 @@ def expected_ratio(
 
 
 def binomial_prior(size: int, rate: float) -> dict[int, float]:
-    """How likely each count of at least 1 is among `size` people of whom each has the outcome with chance `rate`.
+    """Return the probability of each count of at least 1 among `size` people, each with the outcome with chance `rate`.
 
     For `debias`: under the hypothesis of no difference the rate of the second group is that of the first.
 
@@ -72,21 +73,21 @@ def debias(
     denominator: ArrayLike | None = None,
     noise: Noise | None = None,
 ) -> Number:
-    """A noisy ratio with its bias taken away.
+    """Return a noisy ratio with its bias removed.
 
-    - `noisy_log`: times 1 - scale^2, the scale being ln 2/epsilon (Claim B.5). It must be below 1, and so epsilon
-      above ln 2: otherwise the estimate has no mean.
-    - `noisy_counts` with a `prior` (or null hypothesis) for the exact denominator: times what 1/y is on average under
-      it, over what Claim 3.4 says the noisy one is.
+    - `noisy_log`: times 1 - scale^2, the scale being ln 2/epsilon (Claim B.5). It must be below 1, and so epsilon above
+      ln 2: otherwise the estimate has no mean.
+    - `noisy_counts` with a `prior` (or null hypothesis) for the exact denominator: times the mean of 1/y under it, over
+      the mean of its noisy version by Claim 3.4.
     - `noisy_counts` with the noisy `denominator` and its `noise`: times 1 - variance / denominator^2. Refused within
-      five deviations of zero, where only an interval says something.
+      five standard deviations of zero, where only an interval is meaningful.
 
-    Never before an interval is computed: intervals take noisy counts as they are.
+    Never apply it before an interval is computed: intervals take noisy counts as they are.
 
     Args:
         ratio: The noisy ratio.
-        estimator: What made it.
-        epsilon: What it cost; noise as in Shoham and Ligett (2025).
+        estimator: The estimator that computed it.
+        epsilon: Its cost; noise as in Shoham and Ligett (2025).
         scale: The scale of the noise on the denominator or the logarithm, instead of `epsilon`.
         prior: The probability of each exact denominator, from 1 on.
         denominator: The noisy denominator.
@@ -109,7 +110,7 @@ def debias(
         return plain(value * _prior_factor(prior, _scale(epsilon, scale)))
     if denominator is None or noise is None:
         raise ParameterError(
-            "There is no constant that corrects a ratio of noisy counts.",
+            "No constant factor corrects a ratio of noisy counts.",
             code="parameter-choice",
             hint="Give a prior for the exact denominator, or the noisy denominator and its noise.",
         )
@@ -139,8 +140,8 @@ def _plug_in_factor(denominator: Floats, noise: Noise) -> Floats:
     noise_variance = variance(noises("noise", noise)[0])
     if np.any(denominator <= FAR * math.sqrt(noise_variance)):
         raise ConditionNotMet(
-            "The noisy denominator lies within five deviations of zero, where no factor takes the bias away.",
-            condition="denominator > 5 deviations of its noise",
+            "The noisy denominator is within five standard deviations of zero, where no factor removes the bias.",
+            condition="denominator > 5 standard deviations of its noise",
             hint="Report the interval.",
         )
     return np.asarray(1 - noise_variance / denominator**2)

@@ -1,4 +1,4 @@
-"""Two groups of an experiment: the lift, and how much of its interval is the price of privacy."""
+"""Two groups of an experiment: the lift, and the share of its interval that is due to privacy."""
 
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -19,9 +19,9 @@ class Lift:
     """Result of an experiment.
 
     Attributes:
-        value: By how much the treatment's rate exceeds the control's, relative to the latter.
-        interval: Where that lies in the population.
-        p_value: How likely groups as different as these are where treatment and control are equally good.
+        value: Excess of the treatment's rate over the control's, relative to the latter.
+        interval: The interval of that in the population.
+        p_value: Probability of a difference at least this large if treatment and control are equally good.
         rates: The (noisy) rates of treatment and control.
         ratio: The same as a relative risk.
         difference: The difference of the rates.
@@ -51,9 +51,9 @@ def lift(
         treatment: Successes and people in the treatment group.
         control: Likewise in the control group.
         noise: The law of the noise of the successes: one for both groups, or a pair.
-        size_noise: That of the numbers of people, where they were released beside; public otherwise.
-        rest_noise: That of the failures, where the people are the sum of successes and failures.
-        confidence: How often an interval holds.
+        size_noise: The law of the noise of the numbers of people, if they were released, too; public otherwise.
+        rest_noise: The law of the noise of the failures, if the people are the sum of successes and failures.
+        confidence: Coverage of an interval.
         method: As for `relative_risk`.
 
     Example:
@@ -152,7 +152,7 @@ def _privacy(arm: Arm) -> Floats:
 
 
 def _rate(arm: Arm) -> Floats:
-    """The rate as it is, kept away from 0 and 1, where logarithms have no deviation."""
+    """Return the rate, kept away from 0 and 1, where the logarithm has no standard deviation."""
     edge = 1 / (arm.size + 2)
     return np.clip(arm.rate, edge, 1 - edge)
 

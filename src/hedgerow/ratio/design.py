@@ -1,4 +1,4 @@
-"""Before an experiment: what can be seen with so many people and so much privacy, and what that takes.
+"""Design of an experiment: the effects that can be detected with a number of people and an epsilon, and vice versa.
 
 Normal approximation of the binomials, exact law of the noise: the test of no difference that `relative_risk` makes.
 """
@@ -22,7 +22,7 @@ MOST_PEOPLE = 10**12
 
 
 def count_noise(epsilon: float, *, delta: float | None = None) -> Noise:
-    """The noise of each of two counts of different people that cost `epsilon` together; Gaussian with a `delta`.
+    """Return the noise of each of two counts of different people that cost `epsilon` together; Gaussian with a `delta`.
 
     Example:
         >>> count_noise(0.5), round(count_noise(1.0, delta=1e-4).sigma, 3)
@@ -87,7 +87,7 @@ def detectable_ratio(
         confidence: As for `power`.
 
     Raises:
-        ConditionNotMet: Not even a rate of 1 in the first group would be found so often.
+        ConditionNotMet: Even a rate of 1 in the first group would be detected with a lower probability.
 
     Example:
         >>> round(detectable_ratio(0.1, 4000, 4000, noise=count_noise(0.5)), 3)
@@ -101,9 +101,9 @@ def detectable_ratio(
 
     if not is_detected(highest):
         raise ConditionNotMet(
-            "No difference is large enough to be found so often between groups of these sizes.",
+            "No difference is large enough to be detected with this probability between groups of these sizes.",
             condition="power at a rate of 1 >= target",
-            hint="Ask more people, or spend more.",
+            hint="Use more people, or a larger epsilon.",
         )
     return _bisected(is_detected, 1.0, highest)
 
@@ -186,9 +186,9 @@ def epsilon_needed(
         raise ParameterError("ratio times rate must be below 1.", code="parameter-range")
     if power(effect * base, base, n_x, n_y, confidence=confidence) < wanted:
         raise ConditionNotMet(
-            "So few people do not show this difference so often even without noise.",
+            "With this few people, the difference is not detected with this probability even without noise.",
             condition="power without noise >= target",
-            hint="people_needed says how many would.",
+            hint="people_needed computes the required number of people.",
         )
 
     def is_detected(epsilon: float) -> bool:
@@ -278,7 +278,7 @@ def _quantile(law: _Law, level: float) -> float:
 
 
 def _bisected(is_enough: Callable[[float], bool], low: float, high: float) -> float:
-    """The least value that is found, to twelve digits, where everything above it is."""
+    """Return the smallest value that is enough, to ten digits; every larger value is enough, too."""
     for _ in range(HALVINGS):
         middle = (low + high) / 2
         low, high = (low, middle) if is_enough(middle) else (middle, high)
@@ -288,6 +288,6 @@ def _bisected(is_enough: Callable[[float], bool], low: float, high: float) -> fl
 
 
 def _rounded_up(epsilon: float) -> float:
-    """Three significant digits."""
+    """Round up to three significant digits."""
     step = 10.0 ** (math.floor(math.log10(epsilon)) - 2)
     return float(np.round(math.ceil(epsilon / step - 1e-9) * step, 12))

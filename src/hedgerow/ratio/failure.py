@@ -1,4 +1,4 @@
-"""Probability that a ratio of counts is wrong by more than alpha, and the split of epsilon that makes it least."""
+"""Probability that a ratio of counts is wrong by more than alpha, and the split of epsilon that minimises it."""
 
 import math
 from collections.abc import Callable
@@ -36,7 +36,7 @@ def gaussian_failure(x: Floats, y: Floats, alpha: Floats, first: Floats, second:
 
 
 def _laplace_above(x: Floats, y: Floats, a: Floats, b: Floats, c: Floats) -> Floats:
-    """P(X~/Y~ > a) for a above x/y: the linear event, less what a negative denominator takes away from it."""
+    """Return P(X~/Y~ > a) for a above x/y: the linear event, minus the part with a negative denominator."""
     with np.errstate(under="ignore"):
         linear = pair_tail(b, a * c, a * y - x) / 2
         both = np.exp(-x / b - y / c) / (2 * (1 + a * c / b))
@@ -54,7 +54,7 @@ def _laplace_below(x: Floats, y: Floats, a: Floats, b: Floats, c: Floats) -> Flo
 
 
 def _opposite(x: Floats, y: Floats, size: Floats, b: Floats, c: Floats) -> Floats:
-    """P(Y~ > 0 and X~ < -size Y~): the numerator is far below zero, the denominator is not."""
+    """Return P(Y~ > 0 and X~ < -size Y~): the numerator is far below zero, the denominator is not."""
     with np.errstate(under="ignore", over="ignore"):
         gap = y * (1 / c - size / b)
         lower = (
@@ -151,7 +151,7 @@ def sample_accuracy(
 
 
 class _Asked:
-    """The arguments, checked as far as each estimator needs them."""
+    """The arguments, checked as each estimator requires."""
 
     def __init__(
         self,
@@ -192,7 +192,7 @@ class _Asked:
             return np.asarray(np.exp(-self.alpha / self._scales(sensitivity / self.epsilon)[0]))
 
     def smooth(self) -> Floats:
-        """From the noise that the smooth sensitivity asks for."""
+        """Return the failure probability with the noise that the smooth sensitivity requires."""
         n_x, delta = self._domain()
         smoothness = self.epsilon / (2 * math.log(2 / delta))
         sensitivities = _each(lambda x, y, rate: smooth_bound(x, y, n_x, rate), self.x, self.y, smoothness)
@@ -200,7 +200,7 @@ class _Asked:
             return np.asarray(np.exp(-self.alpha / self._scales(2 * sensitivities / self.epsilon)[0]))
 
     def propose_test_release(self) -> Floats:
-        """No answer, or one whose noise strays; half of epsilon for the test, half for the answer."""
+        """The failure probability: no answer, or a large error; half of epsilon for the test, half for the answer."""
         n_x, delta = self._domain()
 
         def missed(x: float, y: float, epsilon: float, alpha: float) -> float:
@@ -237,13 +237,13 @@ def naive_sensitivity(n_x: int, bound: float | None) -> float:
 
 
 def pass_probability(distance: float, epsilon: float, delta: float) -> float:
-    """How often a distance passes the test of propose-test-release with continuous noise."""
+    """Return the probability that a distance passes the test of propose-test-release with continuous noise."""
     gap = math.log(1 / delta) - epsilon * distance
     return 1 - math.exp(gap) / 2 if gap < 0 else math.exp(-gap) / 2
 
 
 def _tested(x: float, y: float, epsilon: float, alpha: float, n_x: int, delta: float, bound: float | None) -> float:
-    """The chance of a miss at one proposal, or at the best one."""
+    """Return the probability of a miss at one proposal, or at the best one."""
     half = epsilon / 2
     if bound is not None:
         passes = pass_probability(distance_to(bound, x, y, n_x), half, delta)
@@ -266,7 +266,7 @@ CLOSE = 1e-10
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """Epsilon of each count, and how often the estimate then misses (None where no alpha was given)."""
+    """Epsilon of each count, and the probability of a miss (None if no alpha was given)."""
 
     epsilon_x: float
     epsilon_y: float
@@ -274,7 +274,7 @@ class Split:
 
     @property
     def share(self) -> float:
-        """The part of epsilon that the numerator gets."""
+        """The numerator's share of epsilon."""
         return self.epsilon_x / (self.epsilon_x + self.epsilon_y)
 
 
@@ -307,7 +307,7 @@ def split_epsilon(x: float, y: float, *, epsilon: float, alpha: float | None = N
 
 
 def _least(x: float, y: float, epsilon: float, alpha: float) -> float:
-    """The best of a grid, then of a finer one around it, until nothing moves."""
+    """Return the best point of a grid, then of a finer one around it, until it no longer changes."""
     low, high = 1e-3 * epsilon, (1 - 1e-3) * epsilon
     while high - low > CLOSE * epsilon:
         parts = np.linspace(low, high, 41)

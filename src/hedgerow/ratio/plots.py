@@ -1,4 +1,4 @@
-"""Charts of ratio statistics and of answers that compare people, by Altair, which is an extra."""
+"""Charts of ratio statistics and of answers that compare people, by Altair, an optional dependency."""
 
 import math
 import re
@@ -32,7 +32,7 @@ def forest_plot(
     Args:
         estimates: By the group's name: single estimates with single intervals.
         noise: Intervals about the people who were counted, for the groups that have one.
-        null: Where there is no difference, marked by a line.
+        null: The value without a difference, marked by a line.
         name: What is estimated, for the axis.
 
     Example:
@@ -94,7 +94,7 @@ class _Axes:
         return {"x": self.x(field), "y": self.y(), "tooltip": self._tips()}
 
     def bars(self, rows: list[Row], **look: object) -> list[AnyChart]:
-        """Whole intervals as rules; open ones dashed to the edge, with an arrow."""
+        """Return closed intervals as rules; open ones dashed to the edge, with an arrow."""
         shared = {"y": self.y(), "tooltip": self._tips()}
         closed = having(having(rows, "lower"), "upper")
         between = {**shared, "x": self.x("lower"), "x2": altair().X2(field="upper")}
@@ -120,7 +120,7 @@ def _row(key: str, estimate: RatioEstimate, *, logarithmic: bool) -> Row:
         raise ParameterError(
             "A forest plot needs single estimates, one for each group.",
             code="bad-plot",
-            hint="Give a mapping from names to what relative_risk says of single counts.",
+            hint="Pass a mapping from names to results of relative_risk for single counts.",
         )
     row = _bar(key, estimate.interval, logarithmic=logarithmic)
     shown = {"shown": f"{estimate.value:.4g}", "p": f"{estimate.p_value:.3g}"}
@@ -134,7 +134,7 @@ def _bar(key: str, interval: Interval, *, logarithmic: bool) -> Row:
 
 
 def _drawable(places: Iterable[tuple[str, float]], *, logarithmic: bool) -> list[tuple[str, float]]:
-    """Those places that have one on the axis."""
+    """Return the values that have a position on the axis."""
     return [(name, at) for name, at in places if math.isfinite(at) and (at > 0 or not logarithmic)]
 
 
@@ -152,7 +152,7 @@ def _curve(rows: Sequence[Mapping[str, Any]], field: str, title: str, *, logarit
 
 
 NULLS = {"relative_risk": 1.0, "odds_ratio": 1.0, "lift": 0.0, "risk_difference": 0.0}
-"""Where there is no difference, by the statistic."""
+"""Value without a difference, by statistic."""
 
 CALLED = re.compile(rf"\b({'|'.join(NULLS)})\s*\(", re.IGNORECASE)
 
@@ -204,20 +204,20 @@ def _column(answer: Answer, asked: str | None) -> str:
 
 
 def _key(answer: Answer, index: int, taken: dict[str, RatioEstimate]) -> str:
-    """The keys of a row; its number where these do not tell rows apart."""
+    """Return the keys of a row; its number if these are not unique."""
     keys = [str(answer[name][index]) for name in answer.columns if name not in answer.noisy]
     label = ", ".join(keys) or "all"
     return label if label not in taken else f"{label} ({index + 1})"
 
 
 def _null(answer: Answer, column: str) -> float:
-    """Where there is no difference: by the column's own name, or if all statistics of the query agree on it."""
+    """The value without a difference: by the column's own name, or if all statistics of the query agree on it."""
     own = CALLED.match(column)
     nulls = {NULLS[name.lower()] for name in ([own[1]] if own else CALLED.findall(answer.receipt.query))}
     if len(nulls) == 1:
         return nulls.pop()
     raise ParameterError(
-        "The query has several statistics, and not all of them are 1 (or 0) where there is no difference.",
+        "The query has several statistics, whose values without a difference are not the same.",
         code="bad-plot",
-        hint="Say null=1 for a ratio, null=0 for a lift or a difference.",
+        hint="Pass null=1 for a ratio, null=0 for a lift or a difference.",
     )

@@ -1,6 +1,6 @@
-"""Testing code that gets noisy numbers: tolerances that fail as seldom as you say, and assertions made of them.
+"""Testing code that gets noisy numbers: tolerances with a stated failure rate, and assertions based on them.
 
-Nothing here needs pytest: the assertions raise `AssertionError`, whatever runs them.
+Nothing here needs pytest: the assertions raise `AssertionError` in any test runner.
 """
 
 from hedgerow.testing import tolerance

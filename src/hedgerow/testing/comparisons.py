@@ -16,10 +16,10 @@ from hedgerow.testing.laws import Described, Source, described
 from hedgerow.testing.tolerance import k_of, partitions
 
 FLAKINESS = 1e-9
-"""How often an assertion fails where nothing is wrong, if nobody says."""
+"""Default probability that an assertion fails although nothing is wrong."""
 
 ROUNDED = 1.001
-"""1 - confidence is not exact in floats: by less than this, as long as a confidence can be stated at all."""
+"""Floating-point error of 1 - confidence: less than this for every confidence that can be stated."""
 
 
 class ApproxPrivate(ABC):
@@ -27,7 +27,7 @@ class ApproxPrivate(ABC):
 
     __hash__ = None  # type: ignore[assignment]
     __array_ufunc__ = None
-    """NumPy then leaves the comparison with its numbers to us."""
+    """Makes NumPy leave the comparison with its numbers to us."""
 
     def __init__(self, expected: float, flakiness: float) -> None:
         self.expected = expected
@@ -47,11 +47,11 @@ class ApproxPrivate(ABC):
 
     @abstractmethod
     def _words(self) -> str:
-        """How far it may be off."""
+        """Return the tolerance as text."""
 
 
 class _WithinTolerance(ApproxPrivate):
-    """By the noise that a receipt names."""
+    """Tolerance by the noise that a receipt names."""
 
     def __init__(self, expected: float, flakiness: float, noise: Described, k: float) -> None:
         super().__init__(expected, flakiness)
@@ -69,7 +69,7 @@ class _WithinTolerance(ApproxPrivate):
 
 
 class _WithinInterval(ApproxPrivate):
-    """By the error bars that an answer has, which cover the exact value but for the flakiness."""
+    """Tolerance by the error bars of an answer, which miss the exact value with probability `flakiness`."""
 
     def __init__(self, expected: float, flakiness: float, bars: Sequence[tuple[object, Interval]], column: str) -> None:
         super().__init__(expected, flakiness)
@@ -97,18 +97,18 @@ def approx_private(
     column: str | None = None,
     cells: int = 1,
 ) -> ApproxPrivate:
-    """Something that a noisy number is equal to, unless its noise came out larger than once in 1 / `flakiness` times.
+    """Return a value that equals a noisy number unless its noise is larger than in one of 1 / `flakiness` runs.
 
-    From a receipt (or a noise) it follows for a number that is one measure, such as a COUNT or a SUM on its own. From
-    an answer it follows for every number: the error bars must be asked for with confidence 1 - `flakiness`.
+    With a receipt (or a noise) it works for a number that is one measure, such as a COUNT or a SUM on its own. With an
+    answer it works for every number: the error bars must be asked for with confidence 1 - `flakiness`.
 
     Args:
         expected: The exact number, over data within its bounds.
         source: The receipt of the answer, one of its mechanisms, `Gaussian(sigma)` or `Laplace(scale)`, or the answer.
-        flakiness: How often the comparison fails where nothing is wrong.
-        measure: Which of the receipt's measures the number is, where there are several.
-        column: Which column of the answer it is in, where several are noisy.
-        cells: How many such comparisons share the flakiness.
+        flakiness: Probability that the comparison fails although nothing is wrong.
+        measure: The measure of the receipt, if there are several.
+        column: The column of the answer, if several are noisy.
+        cells: Number of such comparisons that share the flakiness.
 
     Example:
         >>> from hedgerow import Gaussian
@@ -137,12 +137,12 @@ def _check_confidence(answer: Answer, flakiness: float) -> None:
 
 
 def _usable(bar: Interval, column: str) -> bool:
-    """Refuse error bars that promise nothing: a comparison with them could not fail, or fails more often than said."""
+    """Refuse error bars that promise nothing: a comparison with them could not fail, or would fail too often."""
     if bar.kind in {IntervalKind.NONE, IntervalKind.APPROXIMATE} or math.isnan(bar.lower) or math.isnan(bar.upper):
         raise ConditionNotMet(
             f"The error bar of {column!r} is approximate or open, so no flakiness follows from it.",
             condition="an exact or conservative error bar",
-            hint="Test the numbers that it is made of, or more people.",
+            hint="Test the numbers that it is computed from, or use more people.",
         )
     return True
 
@@ -155,18 +155,19 @@ def assert_noisy(
     *,
     measure: str | None = None,
 ) -> None:
-    """Fail if no number is farther from the exact one than noise nearly always is.
+    """Fail if every number is closer to the exact one than noise nearly always is.
 
-    Several numbers, each with noise of its own, must not *all* be that near; that allows for a wider tolerance,
-    and is the way to test counts: a count on its own is often right by chance.
+    Several numbers, each with noise of its own, must not *all* be that close; that allows a wider tolerance, and is the
+    way
+    to test counts: a single count is often right by chance.
 
     Args:
         values: A noisy number, or several of the same exact one, from answers that were paid for one by one.
         expected: The exact number.
-        source: The receipt, one of its mechanisms, `Gaussian(sigma)` or `Laplace(scale)`; or a complementary
-            tolerance, such as `tolerance.complementary_mean` gives.
-        flakiness: How often the assertion fails where nothing is wrong.
-        measure: Which of the receipt's measures the number is, where there are several.
+        source: The receipt, one of its mechanisms, `Gaussian(sigma)` or `Laplace(scale)`; or a complementary tolerance,
+            such as that of `tolerance.complementary_mean`.
+        flakiness: Probability that the assertion fails although nothing is wrong.
+        measure: The measure of the receipt, if there are several.
 
     Example:
         >>> from hedgerow import Gaussian
@@ -177,7 +178,7 @@ def assert_noisy(
     """
     numbers = list(values) if isinstance(values, Iterable) else [values]
     if not numbers:
-        raise AssertionError("There are no numbers, so there is no noise in them.")
+        raise AssertionError("There are no numbers to test.")
     exact = real("expected", expected)
     distances = np.abs(reals("values", numbers) - exact)
     tolerance = _tolerance(numbers, exact, source, k_of(flakiness) / len(numbers), measure)

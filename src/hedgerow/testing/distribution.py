@@ -1,4 +1,4 @@
-"""That many draws follow the law they should."""
+"""Test that many draws follow a stated law."""
 
 import math
 from collections.abc import Iterable
@@ -13,14 +13,14 @@ from hedgerow.errors import ConditionNotMet
 from hedgerow.testing.laws import Law, law_of
 
 FALSE_ALARM = 1e-9
-"""How often draws of the right law are rejected, if nobody says."""
+"""Default probability that draws of the right law are rejected."""
 
 OFF = 1.3
-"""A scale this many times too large or too small is told from the right one, nearly always."""
+"""A scale that is too large or too small by this factor is rejected, nearly always."""
 
 CELLS = 12
 SURE = 3.0
-"""By how much the evidence against a scale that is `OFF` exceeds, on average, what rejects it."""
+"""Factor by which the mean evidence against a scale that is `OFF` exceeds the rejection threshold."""
 
 ON_GRID = 1e-6
 
@@ -36,18 +36,19 @@ def assert_distribution(
 ) -> None:
     """Fail if independent draws do not follow `law`: another scale, another shape, another centre.
 
-    It is a likelihood-ratio test over a dozen cells. `false_alarm` is a proved bound at any number of draws, no limit
-    law: n times the relative entropy of n draws has the exponential moments of a Gamma law at most, and exceeds x with
-    probability exp(-x) (e x / d)^d at most, d + 1 cells (Agrawal 2020).
+    It is a likelihood-ratio test over a dozen cells. `false_alarm` is a proved bound at any number of draws, not
+    asymptotic: n times the relative entropy of n draws has at most the exponential moments of a Gamma law, and exceeds
+    x
+    with probability at most exp(-x) (e x / d)^d, with d + 1 cells (Agrawal 2020).
 
     Args:
-        draws: The noise, or noisy numbers of one exact number, `centre`; so many that a scale 30 % off would be told.
+        draws: The noise, or noisy numbers of one exact number, `centre`; enough to detect a scale that is 30 % off.
         law: "gaussian", "laplace"; "rounded gaussian", "rounded laplace": rounded to multiples of `step`, as counts
-            are; "discrete gaussian", "discrete laplace": living on them; or a noise, or a mechanism of a receipt.
-        scale: Standard deviation, or scale; of a law by name.
-        centre: What is taken away from each draw.
+            are; "discrete gaussian", "discrete laplace": on these multiples; or a noise, or a mechanism of a receipt.
+        scale: Standard deviation, or scale; for a law by name.
+        centre: Subtracted from each draw.
         step: The grid of a rounded or discrete law.
-        false_alarm: How often draws of this law are rejected all the same.
+        false_alarm: Probability that draws of this law are rejected.
 
     Example:
         >>> from hedgerow.noise import discrete_laplace
@@ -71,7 +72,7 @@ def assert_distribution(
 def draws_needed(
     law: str | Noise | Mechanism, scale: float | None = None, *, step: float = 1.0, false_alarm: float = FALSE_ALARM
 ) -> int:
-    """How many draws `assert_distribution` needs to tell a scale that is 30 % off.
+    """Return the number of draws that `assert_distribution` needs to detect a scale that is 30 % off.
 
     Example:
         >>> 1000 < draws_needed("gaussian", 1.0) < draws_needed("laplace", 1.0) < 6000
@@ -90,24 +91,24 @@ def _minimum_draws(law: Law, false_alarm: float) -> int:
 def _check_power(count: int, law: Law, false_alarm: float) -> None:
     if count < (minimum := _minimum_draws(law, false_alarm)):
         raise ConditionNotMet(
-            f"{count} draws are too few: the {law} could not be told from one 30 % off.",
+            f"{count} draws are too few to distinguish the {law} from one that is 30 % off.",
             condition=f"at least {minimum} draws",
             hint="Draw more, or allow for a higher false_alarm.",
         )
 
 
 def _on_grid(numbers: Floats, law: Law) -> Floats:
-    """The draws in steps of the grid, all of which they must be multiples of."""
+    """Return the draws in steps of the grid; they must be multiples of it."""
     if not law.step:
         return numbers
     points = np.rint(numbers / law.step)
     if np.any(np.abs(numbers / law.step - points) > ON_GRID):
-        raise AssertionError(f"Some of {len(numbers)} draws are no multiples of {law.step:g}.")
+        raise AssertionError(f"Some of {len(numbers)} draws are not multiples of {law.step:g}.")
     return points
 
 
 def _evidence(shares: Floats, chances: Floats) -> float:
-    """The relative entropy of what was seen to what should be."""
+    """Return the relative entropy of the observed to the expected frequencies."""
     positive = shares > 0.0
     with np.errstate(divide="ignore"):
         return float(np.sum(shares[positive] * np.log(shares[positive] / chances[positive])))

@@ -1,4 +1,4 @@
-"""Laws of noise, by name or by receipt: how much of it lies at or below a point, and cells of about equal chance."""
+"""Laws of noise, by name or by receipt: their distribution functions, and cells of about equal probability."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -20,10 +20,11 @@ Source = Summary | Mechanism | Noise
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """A noise, and how much likelier anything is with it, because the number was shown at all.
+    """A noise, and a factor on probabilities because the number was shown at all.
 
-    A count that selected its own group is seen where it reached a threshold. From an exact count of that much on it
-    is seen half of the time or more, which makes everything twice as likely at most: one more log10(2) in k.
+    A count that selected its own group is shown only above a threshold. If the exact count is at least the threshold,
+    it is
+    shown at least half of the time, which at most doubles every probability: one more log10(2) in k.
     """
 
     noise: Noise
@@ -44,10 +45,11 @@ class Described:
         return float(tolerance.complementary_laplace(self.noise.scale, 1.0, k + self.more, step=grid))
 
     def grid(self, numbers: Sequence[SupportsFloat], expected: float) -> float:
-        """The grid that noisy numbers are on; 0 where it is too fine to matter.
+        """Return the grid of noisy numbers; 0 if it is too fine to matter.
 
-        A receipt does not say it. Whole numbers around a whole one are on the grid of whole numbers: they were rounded
-        to it, as counts are, or the noise lives there, as that of a sum of whole numbers may.
+        A receipt does not contain it. Whole numbers around a whole one are on the grid of whole numbers: they were
+        rounded
+        to it, as counts are, or the noise is on it, as that of a sum of whole numbers may be.
         """
         rounded = all(isinstance(number, Integral) for number in numbers)
         if isinstance(self.noise, Laplace) and self.noise.step:
@@ -57,7 +59,7 @@ class Described:
 
 
 def described(source: Source, expected: float, measure: str | None = None) -> Described:
-    """The noise that `source` describes, of the number whose exact value is `expected`."""
+    """Return the noise that `source` describes, for a number whose exact value is `expected`."""
     if isinstance(source, Gaussian | Laplace):
         return Described(source)
     if isinstance(source, Summary):
@@ -79,12 +81,12 @@ def noise_of(mechanism: Mechanism) -> Noise:
     raise ConditionNotMet(
         f"{mechanism.measure!r} was drawn by the {mechanism.kind} mechanism: its error is one of rank, not of value.",
         condition="noise that is added",
-        hint="Hand in the answer, asked for with a confidence as high as the flakiness is low.",
+        hint="Pass the answer, asked for with confidence 1 - flakiness.",
     )
 
 
 def _mechanism(receipt: Summary, measure: str | None) -> Mechanism:
-    """The measure of that name; without one, the only measure there is beside the count that selects groups."""
+    """Return the measure of that name; by default, the only measure besides the count that selects groups."""
     by_measure = {mechanism.measure: mechanism for mechanism in receipt.mechanisms}
     if not by_measure:
         raise ConditionNotMet(
@@ -100,7 +102,7 @@ def _mechanism(receipt: Summary, measure: str | None) -> Mechanism:
         raise ConditionNotMet(
             f"The receipt names several measures: {listed}.",
             condition="one measure",
-            hint="Say measure=, where the number is one of them. Where it is made of several, hand in the answer.",
+            hint="Pass measure= if the number is one of them. If it combines several, pass the answer.",
         )
     return measures[0]
 
@@ -110,15 +112,15 @@ def _seen(mechanism: Mechanism, expected: float) -> float:
         return 0.0
     if expected < mechanism.threshold:
         raise ConditionNotMet(
-            "The group is shown only because its noise came out large, so nothing can be said about that noise.",
+            "The group is shown only because its noise happened to be large, so the noise cannot be tested.",
             condition="expected reaches the threshold of the receipt",
-            hint="Test with a larger group, or hand in the answer.",
+            hint="Test with a larger group, or pass the answer.",
         )
     return math.log10(2.0)
 
 
 FINE = 10_000.0
-"""From this many steps on, the discrete Gaussian and the rounded one agree to nine digits."""
+"""Number of steps from which the discrete and the rounded Gaussian agree to nine digits."""
 
 
 def _gaussian(points: Floats, scale: float) -> Floats:
@@ -170,7 +172,7 @@ NAMES = tuple(_LAWS)
 
 @dataclass(frozen=True, slots=True)
 class Law:
-    """A law by its name; `step` is the grid it lives on, 0 where it has none. Points are counted in steps."""
+    """A law by its name; `step` is its grid, 0 if it has none. Points are counted in steps."""
 
     name: str
     scale: float
@@ -190,13 +192,13 @@ class Law:
         return _LAWS[self.name](points, self.spread)
 
     def times(self, factor: float) -> "Law":
-        """The same law, so much wider."""
+        """Return the same law, wider by this factor."""
         return replace(self, scale=self.scale * factor)
 
     def edges(self, cells: int) -> Floats:
-        """The points between cells of about equal chance; a cell ends with its edge.
+        """Return the points between cells of about equal probability; a cell ends with its edge.
 
-        On a grid, no noise at all is a cell of its own, and there are fewer cells where the law is narrow.
+        On a grid, zero noise is a cell of its own, and there are fewer cells if the law is narrow.
         """
         shares = np.arange(1, cells) / cells
         quantile = _gaussian_quantile if "gaussian" in self.name else _laplace_quantile

@@ -1,10 +1,10 @@
-"""How far a noisy number may stray before a test fails: all tolerances.
+"""Tolerances of noisy numbers in tests.
 
-Each fails, where nothing is wrong, with probability 10^-k at most. The complementary ones are for the opposite
-question: that any noise is there at all.
+Each fails, although nothing is wrong, with probability at most 10^-k. The complementary ones are for the opposite
+question: whether there is any noise at all.
 
-Noise on count, centred sum (and sum of squares) is in a box but for a probability that the k of the parts decides:
-`independent(k, 2)` for a mean and `independent(k, 3)` for a variance, or `partitions` where the noises depend on each
+Noise on count, centred sum (and sum of squares) is in a box except with a probability that the k of the parts decides:
+`independent(k, 2)` for a mean and `independent(k, 3)` for a variance, or `partitions` if the noises depend on each
 other. In the box, the quotient lies in a bracket.
 """
 
@@ -57,7 +57,7 @@ def exponents(k: ArrayLike) -> Floats:
         raise ConditionNotMet(
             f"k is above {LARGEST_K:g}: floats do not hold a probability that small.",
             condition=f"k up to {LARGEST_K:g}",
-            hint="A test that fails once in 10^23 runs is seldom enough.",
+            hint="A test that fails once in 10^23 runs is rare enough.",
         )
     return numbers
 
@@ -232,7 +232,7 @@ def complementary_variance(
 
 
 def _shared(count: float, count_tolerance: float, complementary: float) -> float:
-    """A sum that is off by `complementary`, as it shows in the quotient by the largest count there may be."""
+    """Return the error of the quotient by the largest possible count, for a sum that is off by `complementary`."""
     maximum = max(1.0, count + non_negative("count_tolerance", count_tolerance))
     return non_negative("complementary", complementary) / maximum
 
@@ -240,20 +240,20 @@ def _shared(count: float, count_tolerance: float, complementary: float) -> float
 def _inside(exact: float, tolerance: float, ends: tuple[float, float]) -> None:
     if not ends[0] < exact - tolerance <= exact + tolerance < ends[1]:
         raise ConditionNotMet(
-            "The exact value is at an end of its range, and noise beyond the end is cut off: it may seem to be none.",
+            "The exact value is at an end of its range, where noise beyond the end is cut off and may look like zero.",
             condition="the exact value lies inside of the range",
-            hint="Test with data whose mean and variance are not the least or the greatest possible.",
+            hint="Test with data whose mean and variance are not the smallest or largest possible.",
         )
 
 
 def _on_grid(tolerance: Floats, scale: Floats, chance: Floats, step: float) -> Number:
-    """The tolerance, or on a grid as many whole steps as are still seldom enough: |X| < T + 1/2 steps."""
+    """Return the tolerance, or on a grid as many whole steps as are still rare enough: |X| < T + 1/2 steps."""
     grid = non_negative("step", step)
     if grid == 0.0:
         return plain(tolerance)
     if np.any(scale * chance <= grid):
         raise ConditionNotMet(
-            "On this grid the noise is none at all more often than the test may fail.",
+            "On this grid the noise is zero more often than the test may fail.",
             condition="scale > 10^k steps",
             hint="Test several numbers at once with assert_noisy, or the law of many draws with assert_distribution.",
         )
@@ -265,7 +265,7 @@ Pair = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class Bracket:
-    """Where a noisy mean or variance lies, and the distance that covers it to both sides of the exact one."""
+    """Bracket of a noisy mean or variance, and the distance that covers it on both sides of the exact one."""
 
     lower: float
     upper: float
@@ -340,7 +340,7 @@ def variance(
 
 
 def _possible_sums(count: float, centred_sum: float, square_sum: float, half_range: float | None) -> None:
-    """Raise unless `count` values within `half_range` of the middle can have these sums, rounding aside."""
+    """Raise unless `count` values within `half_range` of the middle can have these sums, up to rounding."""
     room = 1.0 + 1e-9
     farthest = math.inf if half_range is None else half_range
     if abs(centred_sum) > count * farthest * room:
@@ -365,13 +365,13 @@ def _counts(count: float, tolerance: float) -> Pair:
 
 
 def _quotient(totals: Pair, counts: Pair) -> Pair:
-    """The least and the greatest quotient; of a positive end the larger count makes the smaller number."""
+    """Return the smallest and largest quotient; for a positive end the larger count makes the smaller number."""
     low, high = totals
     return low / counts[low > 0], high / counts[high <= 0]
 
 
 def _square(ends: Pair) -> Pair:
-    """The least and the greatest square: zero is among them where the ends differ in sign."""
+    """Return the smallest and largest square; zero if the ends differ in sign."""
     low, high = sorted(end * end for end in ends)
     return (0.0 if ends[0] <= 0.0 <= ends[1] else low), high
 

@@ -1,4 +1,4 @@
-"""Gains from changing the question: centring the values of an average, turning a quotient over."""
+"""Gains from changing the question: centring the values of an average, inverting a quotient."""
 
 from dataclasses import dataclass
 
@@ -12,9 +12,10 @@ from hedgerow.errors import ParameterError
 class Advice:
     """Changes to make before anything is bought.
 
-    `shift` is what to add to every value of an average, and to take from the average afterwards. `swap` says that the
-    sum above belongs below. `scale` is what to multiply the values above with so that both sums are of one size; it
-    changes units and nothing else. `gain` is how many times smaller the predicted error becomes, with much data.
+    `shift` is added to every value of an average, and subtracted from the average afterwards. `swap` says that the
+    numerator should be the denominator. `scale` is a factor on the numerator's values that makes both sums equally
+    large;
+    it changes only units. `gain` is the factor by which the predicted error shrinks, with much data.
     """
 
     shift: float
@@ -27,14 +28,18 @@ class Advice:
 def advise(*, lower: ArrayLike, upper: ArrayLike) -> Advice:
     """Advise on the ranges of an average, or (for pairs) of a quotient of two sums over the same rows.
 
-    Russo et al. (2025) advise to rescale the sums to one size, and to put the smaller upper bound above. Neither
-    survives a change of units: multiplying all values of one sum multiplies its noise as well, and the predicted
-    relative error stays what it is. What matters is upper / lower. The formula of Proposition 3.7 takes the largest
-    possible sum above and the smallest possible one below, so the sum whose range is relatively narrower belongs below.
+    Russo et al. (2025) advise to rescale the sums to one size, and to use the sum with the smaller upper bound as the
+    numerator. Neither survives a change of units: multiplying all values of one sum multiplies its noise as well, and
+    the
+    predicted relative error stays the same. Only upper / lower matters. The formula of Proposition 3.7 takes the
+    largest
+    possible numerator and the smallest possible denominator, so the sum with the relatively narrower range should be
+    the
+    denominator.
 
     Args:
-        lower: The least value of a row; a pair for a quotient.
-        upper: The greatest, likewise.
+        lower: The smallest value of a row; a pair for a quotient.
+        upper: The largest, likewise.
 
     Example:
         >>> advise(lower=18, upper=65).shift
@@ -92,12 +97,12 @@ def _ordered(numerator: float, denominator: float, scale: float, units: str) -> 
 
 
 def _relative(numerator: float, denominator: float) -> float:
-    """The relative error of Proposition 3.7, up to what is symmetric, for sums in the middle of their ranges."""
+    """Return the relative error of Proposition 3.7, up to symmetric factors, for sums in the middle of their ranges."""
     return numerator * (1 + denominator) / (1 + numerator)
 
 
 def _spread(low: float, high: float) -> float | None:
-    """How many times the ends differ; None where zero lies between them."""
+    """Return the ratio of the ends; None if zero lies between them."""
     if low > 0 or high < 0:
         return max(abs(low), abs(high)) / min(abs(low), abs(high))
     return None

@@ -1,4 +1,4 @@
-"""Modes I to III: what a sum needs, how many rows, and how to split a budget between the count and the sums."""
+"""Modes I to III: the budget of a sum, the number of rows, and the split of a budget between the count and the sums."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ from hedgerow.errors import ConditionNotMet, ParameterError
 from hedgerow.tuner.question import Ask, Tuning, ask
 
 ROUNDING = 2e-15
-"""Relative: epsilons are rounded up by it, so that what they must reach is reached in floating point, too."""
+"""Relative amount by which epsilons are rounded up, so that conditions also hold in floating point."""
 
 
 def unknown_size(
