@@ -67,12 +67,14 @@ def audit(
     html: Html = None,
     as_json: options.Json = False,
 ) -> None:
-    """Look for a leak in a statement: bound its epsilon from below, by experiment.
+    """Search for a leak in a statement: bound its epsilon from below, by experiment.
 
-    The statement is run many times on pairs of made-up databases that differ in one person, the worst that can come:
-    extreme values, far too many rows or groups, the one who makes a group large enough, NULL and NaN. How well the two
-    can be told apart bounds epsilon from below. A bound above what the receipt claims is a bug, and the exit code is 1.
-    No private row is read and nothing is spent.
+    The statement runs many times on pairs of generated databases that differ in one person, chosen as a worst case:
+    extreme values, far too many rows or groups, the person who makes a group large enough, NULL and NaN. How well the
+    two
+    databases can be distinguished bounds epsilon from below. A bound above the receipt's claim is a bug, and the exit
+    code
+    is 1. No private row is read and nothing is spent.
 
     Example: hedgerow audit "SELECT region, AVG(age) FROM patients GROUP BY region" --db demo/hospital.duckdb
     --catalog demo/hospital.yaml --epsilon 1 --depth release --runs 200 --html audit.html
@@ -105,7 +107,7 @@ def audit(
 
 
 def _check_page(html: str | None) -> None:
-    """Refuse a page that could not be written, before minutes are spent on it."""
+    """Refuse a page that cannot be written, before minutes are spent on it."""
     if html is not None and not Path(html).absolute().parent.is_dir():
         raise UsageError(f"There is no folder for {html}.", hint="Make it first, or write the page elsewhere.")
 
@@ -126,7 +128,7 @@ def _deliver(report: AuditReport, html: str | None, *, as_json: bool) -> None:
 
 @contextmanager
 def _source(db: str | None, schema: str | None) -> Iterator[object]:
-    """The database, or a new one with the tables of the schema file."""
+    """Return the database, or a new one with the tables of the schema file."""
     if schema is None:
         if db is None:
             raise UsageError(
@@ -147,7 +149,7 @@ def _source(db: str | None, schema: str | None) -> Iterator[object]:
 
 @contextmanager
 def _progress_bar() -> Iterator[ProgressReport]:
-    """A progress bar on a terminal; elsewhere nothing."""
+    """Show a progress bar on a terminal; elsewhere nothing."""
     columns = TextColumn("{task.description:<20}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
     console = stderr()
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as shown:
@@ -167,7 +169,7 @@ def audit_page(report: AuditReport) -> None:
 
 
 def summary(report: AuditReport) -> list[str]:
-    """Claim, findings and number of runs, in sentences."""
+    """Return claim, findings and number of runs, in sentences."""
     claim = report.claim
     mu = "" if claim.mu is None else f", and mu {claim.mu:.4g}"
     lines = [f"claimed: epsilon {claim.epsilon:.4g} at delta {claim.delta:.3g}{mu}"]
@@ -188,7 +190,7 @@ def summary(report: AuditReport) -> list[str]:
 
 
 def _why_not(report: AuditReport) -> str:
-    """Reason that half the noise would not show."""
+    """Return why half the noise would not be detected."""
     if report.claim.mu is None:
         return f"so many runs can show an epsilon of {report.reach:.3g} at most"
     return f"so many runs leave mu open by {report.blur:.2g}, more than is claimed"
@@ -217,7 +219,7 @@ def _numbers(pair: PairReport) -> list[str]:
 
 
 def _most_telling(pair: PairReport) -> Judged | None:
-    """The event that shows something: that of mu, where mu is claimed, because it shows more."""
+    """Return the event that shows the most: that of mu, if mu is claimed, because it shows more."""
     judged = pair.epsilon if pair.claim.mu is None else pair.mu
     return judged if judged is not None and judged.bound > 0.0 else None
 
@@ -243,7 +245,7 @@ METHOD = (
 
 
 def html_page(report: AuditReport) -> str:
-    """The report as one page that needs nothing else: no script, no picture, nothing unescaped."""
+    """Return the report as one self-contained page: no script, no picture, everything escaped."""
     first, second, *rest = summary(report)
     verdict = "good" if report.passed else "bad"
     said = [second, *rest] if not report.passed else rest
@@ -292,11 +294,11 @@ def _class(number: bool) -> str:  # noqa: FBT001 - a fact about a cell
 
 
 WIDTH, LABEL, LINE = 900, 190, 26
-"""Of the picture: its width, that of the names on the left, and the height of one pair."""
+"""Layout of the chart: its width, that of the names on the left, and the height of one pair."""
 
 
 def _chart(report: AuditReport) -> str:
-    """For each pair a bar as long as the bound is a part of the claim; the line is the claim."""
+    """Return a bar for each pair: the bound as a fraction of the claim; the line is the claim."""
     parts = [(pair, _part(pair)) for pair in report.pairs]
     largest = max(1.25, *(1.1 * part for _, part in parts)) if parts else 1.25
     scale = (WIDTH - LABEL) / largest
@@ -310,7 +312,7 @@ def _chart(report: AuditReport) -> str:
 
 
 def _part(pair: PairReport) -> float:
-    """The bound as a part of the claim, the larger where there are two."""
+    """Return the bound as a fraction of the claim, the larger if there are two."""
     parts = [pair.epsilon_bound / pair.claim.epsilon if pair.claim.epsilon else 0.0]
     if pair.claim.mu:
         parts.append(pair.mu_bound / pair.claim.mu)

@@ -27,7 +27,7 @@ def print_trail(lines: Iterable[str]) -> None:
 
 
 def write_trail(lines: Iterable[str], file: str) -> int:
-    """Write the trail to a new file, whole or not at all, and return its number of entries. Overwrite nothing."""
+    """Write the trail to a new file, completely or not at all, and return its number of entries. Overwrite nothing."""
     path = Path(file)
     try:
         stream = path.open("x", encoding="utf-8", newline="\n")
@@ -94,10 +94,11 @@ def budget(
 ) -> None:
     """Show what is spent and what remains, or price a list of queries that is fixed in advance.
 
-    What is spent is never given back. A budget larger than the ledger's takes effect only with --raise, which widens
-    the guarantee for everything that was ever answered: decide it by the purpose, never by what answers said.
+    A charge is never given back. A budget larger than the ledger's takes effect only with --raise, which widens the
+    guarantee for everything that was ever answered: base that decision on the purpose, never on answers.
 
-    With --plan (statements separated by semicolons; --epsilon and the like hold for each of them) nothing is spent
+    With --plan (statements separated by semicolons; --epsilon and similar options apply to each of them) nothing is
+    spent
     and no private row is read.
 
     Example: hedgerow budget --catalog demo/hospital.yaml --history
@@ -130,7 +131,7 @@ def budget(
 
 
 def _check_together(plan: str | None, db: str | None, *, with_plan: dict[str, Any], without: bool) -> None:
-    """Refuse options that mean nothing together."""
+    """Refuse options that cannot be combined."""
     if plan is None and with_plan:
         named = ", ".join(f"--{name.replace('_', '-')}" for name in with_plan)
         verb = "requires" if len(with_plan) == 1 else "require"

@@ -38,7 +38,7 @@ def accountants_table(epsilons: Mapping[str, float | None], *, tightest: str | N
 
 
 def without_pld() -> str:
-    """Reason that the report has no PLD."""
+    """Return why the report has no PLD."""
     if find_spec("dp_accounting") is None:
         return "PLD needs the extra `accountants`: pip install 'hedgerow[accountants]'."
     return "PLD cannot say anything about these charges."
@@ -53,16 +53,16 @@ def _shown(epsilon: float | None) -> str:
 LONGEST_QUESTION = 400
 BAR = 24
 ROWS = 14
-"""Most bars of a chart."""
+"""Maximum number of bars of a chart."""
 
 PERIODS = {"minute": 16, "hour": 13, "day": 10, "month": 7, "year": 4}
-"""Number of characters of an ISO time that name each."""
+"""Number of characters of an ISO time for each period."""
 
 STATUSES = {"charged": "no answer: still running, or it never finished"}
 
 
 def chart(entries: Sequence[HistoryEntry], caps: Cost) -> None:
-    """Draw what was spent over time, in the coordinate of which most was taken."""
+    """Draw the spending over time, in the coordinate with the largest share."""
     charges = charges_in(entries)
     if not charges:
         return
@@ -75,7 +75,7 @@ def chart(entries: Sequence[HistoryEntry], caps: Cost) -> None:
 
 
 def _groups(charges: Sequence[HistoryEntry]) -> tuple[str, dict[str, list[HistoryEntry]]]:
-    """The charges one by one, or in the shortest periods that make no more than `ROWS` groups."""
+    """Return the charges one by one, or in the shortest periods that make no more than `ROWS` groups."""
     if len(charges) <= ROWS:
         return "charge", {f"{entry.sequence:>4}  {_when(entry)}": [entry] for entry in charges}
     for kind, length in PERIODS.items():
@@ -99,7 +99,7 @@ def _bars(amounts: dict[str, float]) -> Table:
 
 
 def rows(entries: Sequence[HistoryEntry], caps: Cost) -> None:
-    """Print every entry: who, when, price, what became of it; the noise; the question."""
+    """Print every entry: analyst, time, price, outcome; the noise; the question."""
     width = len(str(entries[-1].sequence)) if entries else 1
     for entry in entries:
         status = STATUSES.get(entry.status, entry.status)
@@ -115,7 +115,7 @@ def rows(entries: Sequence[HistoryEntry], caps: Cost) -> None:
 
 
 def _block(label: str, lines: Sequence[str]) -> None:
-    """Lines behind a label, broken on a terminal only: elsewhere, programs read them."""
+    """Return lines after a label, wrapped on a terminal only: elsewhere, programs read them."""
     console = stdout()
     if console.is_terminal:
         lines = [piece for line in lines for piece in textwrap.wrap(line, max(20, console.width - len(label)))]

@@ -1,4 +1,4 @@
-"""Everything that `hedgerow budget` shows, gathered once: state of the filter, analysts, accountants, forecast."""
+"""Everything that `hedgerow budget` shows: state of the filter, analysts, accountants, forecast."""
 
 import math
 from collections import deque
@@ -17,7 +17,7 @@ from hedgerow.ledger.limits import LedgerTerms
 from hedgerow.session.forecast import total
 
 LAST = 10
-"""Number of last charges that stand for the next ones."""
+"""Number of last charges from which the next ones are predicted."""
 
 ROUNDING = 1 + 1e-12
 
@@ -27,7 +27,7 @@ class Outlook:
     """Number of further charges like the last ones that fit.
 
     Attributes:
-        left: The number; None where there is always a next one (`schedule: open`).
+        left: The number; None if there is always a next one (`schedule: open`).
         like: The number of charges in the mean.
         until: The coordinate that runs out first.
     """
@@ -38,7 +38,7 @@ class Outlook:
 
 
 def charges_in(history: Sequence[HistoryEntry]) -> list[HistoryEntry]:
-    """The charges among the entries, without the owner's own acts."""
+    """Return the charges among the entries, without the owner's own actions."""
     return [entry for entry in history if "events" in entry.charge]
 
 
@@ -48,7 +48,7 @@ def events_in(charges: Iterable[HistoryEntry]) -> list[AnyEvent]:
 
 
 def cost_of(charges: Iterable[HistoryEntry]) -> dict[str, float]:
-    """Sum of what the charges took from each coordinate."""
+    """Return the sum of the charges in each coordinate."""
     total = {"gaussian": 0.0, "pure": 0.0, "mass": 0.0}
     for event in events_in(charges):
         for name in total:
@@ -57,9 +57,9 @@ def cost_of(charges: Iterable[HistoryEntry]) -> dict[str, float]:
 
 
 def outlook(book: Ledger, policy: BudgetPolicy, view: BudgetView, charges: Sequence[HistoryEntry]) -> Outlook | None:
-    """The mean of the last charges against what remains, in the coordinate that runs out first; None without a charge.
+    """Compare the mean of the last charges with the remainder of the scarcest coordinate; None without a charge.
 
-    It is a guess for people: the next question may cost something else, and the filter decides.
+    It is an estimate for people: the next question may cost something else, and the filter decides.
     """
     last = charges[-LAST:]
     if not last:
@@ -91,7 +91,7 @@ def _lifetime_room(policy: BudgetPolicy, charges: Sequence[HistoryEntry]) -> dic
 
 
 def lifetime_used(policy: BudgetPolicy, charges: Sequence[HistoryEntry]) -> Mapping[str, float] | None:
-    """The fractions of the caps over all periods together; None where the owner set none."""
+    """Return the used fractions of the lifetime caps; None if the owner set none."""
     caps = LedgerTerms.of(policy).lifetime_caps
     if policy.refresh is None or caps is None:
         return None
@@ -109,12 +109,13 @@ def _number_left(book: Ledger, number: int, view: BudgetView, like: int) -> tupl
 
 @dataclass(frozen=True)
 class BudgetReport:
-    """A budget to read.
+    """A budget for display.
 
     Attributes:
-        epsilons: What each accountant would prove at the budget's delta, had the charges been fixed in advance.
-        lifetime: The parts of the caps over all periods that are used, where there are such caps.
-        analysts: Who has asked, and whoever has a cap of their own.
+        epsilons: The epsilon that each accountant would prove at the budget's delta, had the charges been fixed in
+            advance.
+        lifetime: The used fractions of the lifetime caps, if there are any.
+        analysts: Everybody who has asked, and everybody with a cap of their own.
     """
 
     policy: BudgetPolicy
@@ -163,7 +164,7 @@ def report(book: Ledger, policy: BudgetPolicy, *, verify: bool) -> BudgetReport:
 
 
 def _analysts(book: Ledger, policy: BudgetPolicy, view: BudgetView) -> dict[str, AnalystView]:
-    """Everybody who was charged, and then those who have a cap of their own and were not."""
+    """Return everybody who was charged, and then those with a cap of their own who were not."""
     views = dict(view.analysts)
     for name in policy.analysts:
         if name not in views and name != ANONYMOUS:

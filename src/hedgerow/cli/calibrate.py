@@ -17,11 +17,11 @@ from hedgerow.cli.output import say, show_table, tell, write_json
 from hedgerow.cli.statements import asking
 
 MARK = "\ufeff"
-"""Mark that some editors put before the first byte of a UTF-8 file."""
+"""Byte order mark, which some editors write at the start of a UTF-8 file."""
 
 
 def write_changes(catalog: str, changes: Mapping[tuple[str, ...], Any]) -> None:
-    """Write `changes` into the file, in whole or not at all: what is written has been read back as a catalog."""
+    """Write `changes` into the file, completely or not at all, after checking that the result loads as a catalog."""
     path = Path(catalog)
     try:
         text = path.read_bytes().decode("utf-8")
@@ -78,8 +78,8 @@ def calibrate(
 ) -> None:
     """Find bounds and limits for a catalog privately, and pay for them. The owner's command.
 
-    Bounds of columns come from how many people share each range of values; max_rows and max_groups from how much each
-    person has. Every part is charged like a query, so what it prints may be shown and written down.
+    Bounds of columns come from the number of people in each range of values; max_rows and max_groups from the number of
+    rows and groups of each person. Every part is charged like a query, so the output may be shown and written down.
 
     Example: hedgerow calibrate --db demo/hospital.duckdb --catalog demo/hospital.yaml --table visits --columns nights
     --epsilon 0.5

@@ -22,10 +22,10 @@ WRONG = 2
 
 
 def check(*, db: options.Db, catalog: options.CatalogFile, as_json: options.Json = False) -> None:
-    """Verify what can be verified about a catalog, and say what cannot. The owner's command.
+    """Verify what can be verified about a catalog, and list what cannot. The owner's command.
 
-    It looks at the data itself (whether keys are unique), without noise and without a charge: its output is not for
-    analysts. The exit code is 2 where the catalog contradicts the database.
+    It reads the data itself (to see whether keys are unique), without noise and without a charge: its output is not for
+    analysts. The exit code is 2 if the catalog contradicts the database.
 
     Example: hedgerow check --db demo/hospital.duckdb --catalog demo/hospital.yaml
     """
@@ -61,7 +61,7 @@ def _look(db: str, catalog: str) -> list[Finding]:
 
 
 def _connection(backend: Backend) -> Finding:
-    """Finding about the settings of this connection: locked, or another program's."""
+    """Return the finding about the settings of this connection: locked, or another program's."""
     if backend.handed_in:
         return Finding("warning", "connection", "This connection was handed in: its settings are not ours to lock.")
     said = "hedgerow opened this database itself: read-only, with its settings locked."

@@ -1,4 +1,4 @@
-"""The app: its commands, and the one place where a failure becomes words and an exit code."""
+"""The app: its commands, and the one place where an exception becomes a message and an exit code."""
 
 import io
 import sys
@@ -35,7 +35,7 @@ class Commands(TyperGroup):
         windows_expand_args: bool = True,  # noqa: FBT001, FBT002 - likewise
         **extra: Any,  # noqa: ANN401 - likewise
     ) -> Any:  # noqa: ANN401 - likewise
-        """Run one command; its exit code."""
+        """Run one command and return its exit code."""
         words = list(sys.argv[1:] if args is None else args)
         run = super().main
 
@@ -49,7 +49,7 @@ class Commands(TyperGroup):
 
 
 def _wants_json(words: Sequence[str]) -> bool:
-    """Look for `--json` among the options, even where the rest cannot be read."""
+    """Look for `--json` among the options, even if the rest cannot be read."""
     options = words[: words.index("--")] if "--" in words else words
     return "--json" in options
 
@@ -79,7 +79,8 @@ def hedgerow(
 ) -> None:
     """Private SQL with honest error bars.
 
-    The owner says what is protected (init, check, calibrate) and how much may be learnt (budget). Analysts ask in SQL
+    The owner declares what is protected (init, check, calibrate) and how much may be spent (budget). Analysts ask in
+    SQL
     (quote, query) and get numbers with error bars.
     """
 

@@ -25,10 +25,9 @@ def demo(
     force: Annotated[bool, typer.Option("--force", help="Begin afresh, in place of an earlier demo.")] = False,
     as_json: options.Json = False,
 ) -> None:
-    """Make up a hospital's data, ask it a few questions, and leave the files for you to go on with.
+    """Generate a hospital's data, ask it a few questions, and keep the files for you to continue with.
 
-    Each private answer stands beside the exact one, which in earnest only the owner could see. It takes a few
-    seconds.
+    Each private answer is next to the exact one, which in practice only the owner could see. It takes a few seconds.
 
     Example: hedgerow demo --folder demo
     """
@@ -101,7 +100,7 @@ def _quote(quote: Quote) -> None:
 
 
 def _side_by_side(told: Told) -> Table:
-    """One table: keys, and for every number the released and the exact value."""
+    """Return one table: keys, and for every number the released and the exact value."""
     names = told.answer.columns
     keys, measures = names[: told.chapter.keys], names[told.chapter.keys :]
     table = Table(*keys)
@@ -114,7 +113,7 @@ def _side_by_side(told: Told) -> Table:
 
 
 def _cells(told: Told, row: int | None, exact: tuple[Any, ...] | None) -> Iterator[str]:
-    """One row: of the answer (`place`), of the exact answer, or of both."""
+    """Return one row: of the answer (`row`), of the exact answer, or of both."""
     names, keys = told.answer.columns, told.chapter.keys
     values = list(exact or ()) if row is None else [told.answer[name][row] for name in names]
     bars = {} if row is None else told.answer.intervals[row]

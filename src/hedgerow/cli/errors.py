@@ -1,4 +1,4 @@
-"""From an exception to words for people or JSON for programs, and an exit code. Never a traceback."""
+"""Conversion of an exception to a message or JSON, and an exit code. Never a traceback."""
 
 import os
 import re
@@ -20,7 +20,7 @@ from hedgerow.owners_log import VARIABLE, keep, record
 
 
 def excerpt(text: str, span: Span) -> str:
-    r"""The line in which `span` begins, numbered, and carets below it, as wide as a terminal shows its characters.
+    r"""Return the line in which `span` begins, numbered, and carets below it, at the width of a terminal.
 
     Example:
         >>> print(excerpt("SELECT *\nFROM nowhere", Span(14, 21, 2)))
@@ -34,14 +34,14 @@ OPTIONS = (
     *("epsilon", "delta", "within", "confidence", "min_frequency", "mechanism", "max_rows", "max_groups", "bounds"),
     *("dialect", "analyst", "ledger", "catalog"),
 )
-"""The options of Python that the command line has too."""
+"""Options of the Python interface that the command line has, too."""
 
 _OPTION = re.compile(rf"\b({'|'.join(OPTIONS)})=(?:\"([^\"]*)\"|([\w.+-]*\w))?")
 _PARAMETERS = re.compile(r",? or pass params=[\[{].*?[\]}](?: with one value for each \?)?")
 
 
 def in_words_of_command_line(text: str) -> str:
-    """The text with options as the command line has them, and without what it does not have.
+    """Return the text with options as the command line spells them, and without those it does not have.
 
     Example:
         >>> in_words_of_command_line('Declare max_rows, or pass max_rows=. Ask with mechanism="gaussian".')
@@ -79,7 +79,7 @@ class Failure(Exception):  # noqa: N818 - it carries an error; it is none of its
 
 @contextmanager
 def pointing(*, catalog: str | None = None, query: str | None = None) -> Iterator[None]:
-    """Inside, an error that has a place is shown with that line of the query, or of the catalog's file."""
+    """Show every error with a position that is raised inside with its line of the query, or of the catalog's file."""
     try:
         yield
     except CatalogError as error:
@@ -100,10 +100,10 @@ def _in_catalog(error: CatalogError, catalog: str | None) -> str | None:
 
 
 def guarded(command: Callable[[], object], *, as_json: bool) -> int:
-    """Run `command`; its exit code, or the one of its failure, which has then been reported.
+    """Run `command`; return its exit code, or that of its failure, which has then been reported.
 
-    Privacy: of an exception that is not ours, nothing is shown, because its words could quote private values.
-    They go to the owner's log.
+    Privacy: an exception that is not ours is not shown, because its message could quote private values. It goes to the
+    owner's log.
     """
     try:
         status = command()
@@ -123,7 +123,7 @@ def guarded(command: Callable[[], object], *, as_json: bool) -> int:
 
 
 def _unexpected(error: Exception, *, as_json: bool) -> int:
-    """Report the option parser's words about the command line as they are; any other exception is our bug."""
+    """Report the option parser's messages unchanged; any other exception is our bug."""
     usage = _usage(error)
     if usage is not None:
         return report(usage, None, as_json=as_json)
@@ -138,7 +138,7 @@ def _unexpected(error: Exception, *, as_json: bool) -> int:
 
 
 def _usage(error: Any) -> UsageError | None:  # noqa: ANN401 - the parser's exceptions have no public base class
-    """The option parser's exceptions, told by what they can do: every version keeps them in another place."""
+    """Recognise the option parser's exceptions by their attributes: their module differs between versions."""
     if not callable(getattr(error, "format_message", None)):
         return None
     context = getattr(error, "ctx", None)
@@ -147,13 +147,13 @@ def _usage(error: Any) -> UsageError | None:  # noqa: ANN401 - the parser's exce
 
 
 def _reader_gone() -> int:
-    """End quietly after the reader of our output has gone: the interpreter must not complain at the end."""
+    """End quietly after the reader of our output has gone: the interpreter must not complain at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 1
 
 
 def report(error: HedgerowError, lines: str | None, *, as_json: bool) -> int:
-    """Report an error in the words of the command line, and return its exit code."""
+    """Report an error with the command line's spelling of options, and return its exit code."""
     error.message = in_words_of_command_line(error.message)
     error.hint = None if error.hint is None else in_words_of_command_line(error.hint)
     if as_json:
@@ -179,9 +179,9 @@ def _heading(error: HedgerowError) -> str:
 
 
 def keep_owners_log() -> None:
-    """Keep the owner's log in the file that the environment names; otherwise it is kept beside the ledger, once known.
+    """Keep the owner's log in the file that the environment names; by default next to the ledger, once it is known.
 
-    It is a variable and no option, so that a host program can pass on an analyst's options without care.
+    It is a variable and not an option, so that a host program can safely pass on an analyst's options.
     """
     file = os.environ.get(VARIABLE)
     if not file:

@@ -23,12 +23,12 @@ from hedgerow.ledger import create_ledger, open_ledger
 from hedgerow.schema import Schema
 
 JOURNAL = "-journal"
-"""Suffix that SQLite appends to the name of a file that it has not finished with."""
+"""Suffix of SQLite's journal for an unfinished transaction."""
 
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """The source of a dataset as it was stated, the file it names (or is called after), its catalog and its ledger."""
+    """The source of a dataset as stated, its file (or the file named after it), its catalog and its ledger."""
 
     source: str
     database: Path
@@ -36,7 +36,7 @@ class Places:
     ledger: Path
 
     def check_free(self, *, force: bool) -> None:
-        """Refuse to write over the database, whatever is said, and over a catalog unless it is said."""
+        """Refuse to overwrite the database in any case, and a catalog unless --force is given."""
         for path in (self.catalog, self.ledger):
             if _same(path, self.database):
                 raise UsageError(
@@ -57,14 +57,14 @@ class Places:
 
 
 def places(database: str, catalog: str | None) -> Places:
-    """The catalog where the owner says, or beside the database; the ledger beside the catalog."""
+    """Return the catalog that the owner names, or next to the database; the ledger is next to the catalog."""
     named = _named(database)
     written = named.with_suffix(".yaml") if catalog is None else Path(catalog)
     return Places(database, named, written, written.with_suffix(".ledger"))
 
 
 def _named(database: str) -> Path:
-    """The file that is meant; for a server, a file in this folder that is called after the database there."""
+    """Return the source's file; for a server, a file in this folder that is named after the database."""
     for scheme in ("duckdb:///", "sqlite:///", "spark:///"):
         if database.startswith(scheme):
             return Path(database.removeprefix(scheme))
@@ -75,7 +75,7 @@ def _named(database: str) -> Path:
 
 
 def set_aside(path: Path) -> Path | None:
-    """Give what is at `path` another name beside it, and say which; None if nothing is there."""
+    """Rename the file at `path`, and return its new name; None if there is none."""
     if not path.exists():
         return None
     number = 1
@@ -89,7 +89,7 @@ def set_aside(path: Path) -> Path | None:
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write `text` to `path`, whole or not at all, and never over something that is there."""
+    """Write `text` to `path`, completely or not at all, and never over an existing file."""
     draft = path.with_name(f".{path.name}.{os.getpid()}.new")
     try:
         with draft.open("x", encoding="utf-8", newline="\n") as stream:
@@ -107,11 +107,11 @@ def _same(one: Path, other: Path) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Foundation:
-    """Files that were made.
+    """The created files.
 
     Attributes:
         open_lines: The lines of the catalog that the owner must fill in before it loads.
-        kept: The other names under which older files are kept.
+        kept: The new names of older files.
     """
 
     dataset: str
@@ -136,7 +136,7 @@ class Foundation:
 def lay(
     where: Places, *, dataset: str | None, epsilon: float, delta: float, pure_epsilon: float, force: bool
 ) -> Foundation:
-    """Make ledger and catalog for the database."""
+    """Create ledger and catalog for the database."""
     policy = _policy(epsilon, delta, pure_epsilon)
     name = dataset or where.database.stem
     schema = _schema(where.source)
@@ -179,7 +179,7 @@ def _draft(schema: Schema, dataset: str, identity: str | None, policy: BudgetPol
 
 
 def _ledger(path: Path, dataset: str, policy: BudgetPolicy) -> str:
-    """The id of a new ledger, or of one that an interrupted try left behind."""
+    """Return the id of a new ledger, or of one that an interrupted attempt left behind."""
     try:
         return create_ledger(path, dataset=dataset, policy=policy)
     except LedgerError as error:
@@ -197,7 +197,7 @@ def _ledger(path: Path, dataset: str, policy: BudgetPolicy) -> str:
 
 
 def _left_behind(path: Path, dataset: str, policy: BudgetPolicy) -> str | None:
-    """The id of the ledger at `path`, if it was made for this very budget and nothing was ever charged to it."""
+    """Return the id of the ledger at `path`, if it was created for this budget and nothing was ever charged to it."""
     try:
         with open_ledger(path, dataset=dataset, policy=policy) as ledger:
             history = ledger.history()
@@ -255,10 +255,10 @@ def init(
     ] = False,
     as_json: options.Json = False,
 ) -> None:
-    """Write a first catalog from a database's schema, and make its ledger. The owner's command.
+    """Write a first catalog from a database's schema, and create its ledger. The owner's command.
 
-    Everything is private until you say otherwise. No row is read. Where only you can know something, the catalog
-    says ???, and does not load until you have filled it in.
+    Everything is private until you declare otherwise. No row is read. Where only you know a value, the catalog contains
+    ???, and does not load until you have filled it in.
 
     Example: hedgerow init shop.duckdb --epsilon 3 --delta 1e-6
     """

@@ -16,7 +16,7 @@ from hedgerow.session.page import percent
 
 
 def stdout() -> Console:
-    """The console for results. It reads no markup: brackets in a query or a key are brackets."""
+    """Return the console for results. It interprets no markup: brackets in a query or a key stay brackets."""
     return Console(highlight=False, emoji=False, markup=False)
 
 
@@ -31,20 +31,20 @@ def say(text: str) -> None:
 
 
 def say_wrapped(text: str) -> None:
-    """A sentence of a result, broken between words on a terminal only: elsewhere, programs read it."""
+    """Print a sentence of a result, wrapped on a terminal only: elsewhere, programs read it."""
     console = stdout()
     console.print(text, soft_wrap=not console.is_terminal)
 
 
 def tell(text: str, *, style: str = "") -> None:
-    """A message. It is broken into lines on a terminal only: elsewhere, programs read it."""
+    """Print a message, wrapped on a terminal only: elsewhere, programs read it."""
     console = stderr()
     console.print(text, style=style, soft_wrap=not console.is_terminal)
 
 
 @contextmanager
 def waiting(what: str) -> Iterator[None]:
-    """A sign of life with the seconds gone by, on a terminal, while something runs that may take long."""
+    """Show the elapsed seconds on a terminal while a long operation runs."""
     console = stderr()
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as shown:
@@ -58,7 +58,7 @@ def write_json(value: object) -> None:
 
 
 def finite(value: object) -> object:
-    """`value` as JSON can hold it: there is no infinity and no NaN in it."""
+    """Return `value` with null for infinity and NaN, which JSON does not have."""
     if isinstance(value, Mapping):
         return {str(name): finite(item) for name, item in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str):
@@ -67,7 +67,7 @@ def finite(value: object) -> object:
 
 
 def printable(text: str, longest: int | None = None) -> str:
-    """An analyst's text on one line, without control characters, which could do things to a terminal."""
+    """Return an analyst's text on one line, without control characters, which could control a terminal."""
     line = " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
     return line if longest is None or len(line) <= longest else f"{line[: longest - 1]}…"
 
@@ -78,7 +78,7 @@ def show(renderable: RenderableType) -> None:
 
 
 def show_table(table: Table) -> None:
-    """A table that loses no digit: folded on a narrow terminal, as wide as it needs to be in a pipe."""
+    """Print a table without losing a digit: folded on a narrow terminal, as wide as needed in a pipe."""
     console = stdout()
     for column in table.columns:
         column.no_wrap, column.overflow = False, "fold"
@@ -93,7 +93,7 @@ NAMES = {"gaussian": "Gaussian noise", "pure": "Laplace noise", "mass": "thresho
 
 
 def bar(fraction: float, width: int = WIDTH) -> Text:
-    """A bar that is full at 1. Whatever is above nothing is seen, and only what is full looks full."""
+    """Return a bar that is full at 1. Every positive value is visible, and only a full one looks full."""
     part = min(max(fraction, 0.0), 1.0)
     filled = 0 if part == 0 else min(max(1, int(part * width)), width if part == 1 else width - 1)
     style = "red" if part >= 0.9 else "yellow" if part >= 0.6 else "green"

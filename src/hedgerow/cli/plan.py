@@ -70,7 +70,7 @@ def price_plan(
 
 
 def _forecast(database: Database, text: str, statements: Sequence[Statement], options: dict[str, Any]) -> Forecast:
-    """The forecast; an error points at its statement's place in the file."""
+    """Return the forecast; an error points at its statement's position in the file."""
     try:
         return database.forecast([statement.text for statement in statements], **options)
     except HedgerowError:
@@ -81,7 +81,7 @@ def _forecast(database: Database, text: str, statements: Sequence[Statement], op
 
 
 def _find_fault(database: Database, text: str, statement: Statement, options: dict[str, Any]) -> None:
-    """Raise the error that this statement makes on its own, if it does."""
+    """Raise the error of this statement on its own, if it has one."""
     try:
         database.forecast([statement.text], **options)
     except HedgerowError as error:

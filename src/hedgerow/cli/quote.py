@@ -31,10 +31,11 @@ def quote(
     sql: Annotated[bool, typer.Option("--sql", help="Show the plan, too, and the SQL that would run.")] = False,
     as_json: options.Json = False,
 ) -> None:
-    """Say what a question would cost and how wrong its answers would be, for free.
+    """Show the cost of a question and the predicted errors of its answers, for free.
 
-    No private row is read and nothing is spent. Where an error depends on the size of a group, it is given for
-    groups of 100 to 100 000.
+    No private row is read and nothing is spent. If an error depends on the size of a group, it is shown for groups of
+    100
+    to 100 000 rows.
 
     Example: hedgerow quote "SELECT diagnosis, AVG(cost) FROM visits GROUP BY diagnosis" --db demo/hospital.duckdb
     --catalog demo/hospital.yaml --epsilon 0.2

@@ -1,4 +1,4 @@
-"""hedgerow ratio: two groups compared, from counts or from a private table; and what an experiment takes."""
+"""hedgerow ratio: comparison of two groups, from counts or from a private table; and the design of experiments."""
 
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -71,10 +71,10 @@ ratio = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode
 
 @ratio.callback()
 def _ratio() -> None:
-    """Compare two groups of people, and plan experiments that are to show a difference.
+    """Compare two groups of people, and plan experiments that can detect a difference.
 
-    `ab` says how much better a treatment did, with intervals that allow for sampling and for the noise of privacy;
-    `plan` says how many people and which epsilon it takes to see an effect. Both take --json.
+    `ab` estimates the effect of a treatment, with intervals that account for sampling and for the noise of privacy;
+    `plan` computes the number of people and the epsilon that it takes to detect an effect. Both take --json.
 
     Example: hedgerow ratio ab --treatment 540/4000 --control 460/4000 --epsilon 0.5
     """
@@ -82,7 +82,7 @@ def _ratio() -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Experiment:
-    """A table with an experiment: three pieces of SQL, and perhaps a column to group by."""
+    """A table with an experiment: three SQL expressions, and optionally a column to group by."""
 
     table: str
     outcome: str
@@ -91,7 +91,7 @@ class _Experiment:
 
     @property
     def statement(self) -> str:
-        """The question: three statistics of the same four counts, which are released once."""
+        """Return the question: three statistics of the same four counts, which are released once."""
         asked = [f"{name}({self.outcome}, {self.treated}) AS {alias}" for alias, name in STATISTICS.items()]
         keys = [] if self.by is None else [self.by]
         tail = "" if self.by is None else " GROUP BY 1 ORDER BY 1"
@@ -125,10 +125,10 @@ def ab(
     plot: Plot = None,
     as_json: options.Json = False,
 ) -> None:
-    """Say how much better a treatment did than a control: lift, relative risk, difference, p-value.
+    """Compare a treatment with a control: lift, relative risk, difference, p-value.
 
     From two counts, with --treatment and --control: nothing is read and nothing is spent. With --epsilon the successes
-    are taken to be noisy, as two counts of different people that cost so much together; the people are public numbers.
+    are noisy, as two counts of different people that cost that much together; the people are public numbers.
 
     From a private table, with --table, --outcome and --treatment-is: the question is asked in SQL, and charged. All
     three statistics come from the same four counts, for the price of one. Each has an interval about the noise and, if
@@ -146,7 +146,7 @@ def ab(
         return
     if treatment is not None or control is not None or method is not None:
         raise UsageError(
-            "--treatment, --control and --method are about counts that are known; --table asks for them.",
+            "--treatment, --control and --method cannot be combined with --table, which queries the counts.",
             hint="Leave them out, or leave --table out.",
         )
     if db is None or catalog is None:
@@ -189,16 +189,17 @@ def plan(
     ] = 1.0,
     as_json: options.Json = False,
 ) -> None:
-    """Say how many people and which epsilon it takes to see an effect, and which effect can be seen.
+    """Compute the people and the epsilon that it takes to detect an effect, and the detectable effect.
 
-    With --ratio: how many people, for each epsilon, beside how many without privacy. With --people: the least effect
-    that is found with these, for each epsilon. With both: also the least epsilon that will do. Nothing is read and
-    nothing is spent.
+    With --ratio: the number of people for each epsilon, and without privacy. With --people: the smallest effect that
+    these
+    people can show, for each epsilon. With both: also the smallest sufficient epsilon. Nothing is read and nothing is
+    spent.
 
     Example: hedgerow ratio plan --ratio 1.2 --rate 0.1 --people 4000 --epsilon 0.1 --epsilon 0.5
     """
     if ratio_to_see is None and people is None:
-        raise UsageError("Say what is to be seen (--ratio), who there is (--people), or both.")
+        raise UsageError("plan requires --ratio, --people, or both.")
     test = {"target": target, "confidence": confidence}
     epsilons = list(EPSILONS) if epsilon is None else epsilon
     plan: dict[str, Any] = {"ratio": ratio_to_see, "rate": rate, "delta": delta, **test}
@@ -227,15 +228,15 @@ def _experiment(table: str | None, outcome: str | None, treated: str | None, by:
 def _groups(treatment: str | None, control: str | None, noise: Noise | None) -> tuple[Group, Group]:
     if treatment is None or control is None:
         raise UsageError(
-            "Say --treatment and --control, or --table.",
+            "ab requires --treatment and --control, or --table.",
             hint="For instance --treatment 540/4000 --control 460/4000: successes and people.",
         )
     groups = _group("--treatment", treatment), _group("--control", control)
     if noise is None and any(not 0 <= successes <= people for successes, people in groups):
         raise ParameterError(
-            "There cannot be more successes than people, or fewer than none, in counts without noise.",
+            "Counts without noise must be between 0 and the number of people.",
             code="parameter-range",
-            hint="With --epsilon they are noisy, and may be.",
+            hint="With --epsilon the counts are noisy, and may lie outside.",
         )
     return groups
 
@@ -252,7 +253,7 @@ def _group(option: str, text: str) -> Group:
 
 def _noise(epsilon: float | None, delta: float | None) -> Noise | None:
     if epsilon is None and delta is not None:
-        raise UsageError("--delta goes with --epsilon.")
+        raise UsageError("--delta requires --epsilon.")
     return None if epsilon is None else count_noise(epsilon, delta=delta)
 
 
@@ -304,7 +305,7 @@ def _needed(ratio_to_see: float, epsilons: list[float], **test: Any) -> list[dic
 def _detectable(
     epsilons: list[float], sizes: Group, rate: float, delta: float | None, test: dict[str, float]
 ) -> list[dict[str, Any]]:
-    """The least relative risk that is found without privacy, and for each epsilon; None where none is."""
+    """Return the smallest detectable relative risk without privacy, and for each epsilon; None if there is none."""
     rows = []
     for epsilon in (None, *epsilons):
         noise = None if epsilon is None else count_noise(epsilon, delta=delta)

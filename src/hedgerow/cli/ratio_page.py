@@ -24,7 +24,7 @@ NAMES = {"lift": "lift", "relative_risk": "relative risk", "risk_difference": "d
 
 
 def check_picture(file: str) -> None:
-    """Refuse a picture that could not be drawn, before anything is spent."""
+    """Refuse a picture that cannot be drawn, before anything is spent."""
     if Path(file).suffix.lower() not in FORMATS:
         raise ParameterError(
             "A picture is written as .png, .svg, .pdf, .html or .json; the file's name must end in one of them.",
@@ -124,9 +124,9 @@ def plan_page(design: dict[str, Any]) -> None:
 
 def _least_epsilon(design: dict[str, Any]) -> None:
     if design["epsilon_needed"] is None:
-        say(f"A relative risk of {design['ratio']:g} is not found so often with these people even without privacy.")
+        say(f"A relative risk of {design['ratio']:g} cannot be detected with these people, even without privacy.")
     else:
-        say(f"A relative risk of {design['ratio']:g} is found so often from epsilon {design['epsilon_needed']:g} on.")
+        say(f"A relative risk of {design['ratio']:g} is detected from epsilon {design['epsilon_needed']:g} on.")
 
 
 def _columns(*names: str) -> Table:
@@ -154,7 +154,7 @@ def _single(estimate: RatioEstimate) -> tuple[float, Interval]:
 
 
 def _and_noise(groups: tuple[Group, Group], noise: Noise | None) -> str:
-    """Share of the noise in the intervals."""
+    """Return the part of a sentence about noise in the intervals."""
     if noise is None:
         return "; the counts are taken as exact"
     size = noise.sigma if isinstance(noise, Gaussian) else noise.scale

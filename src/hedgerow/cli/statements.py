@@ -29,16 +29,16 @@ _PIECE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One statement, and where it begins in its file."""
+    """One statement, and its start in its file."""
 
     text: str
     start: int
 
 
 def split_statements(text: str) -> tuple[Statement, ...]:
-    r"""The statements of `text`. A semicolon in quotes or in a comment ends nothing.
+    r"""Return the statements of `text`. A semicolon in quotes or in a comment does not end a statement.
 
-    It reads no SQL: where it is wrong about a text, the parser refuses the pieces.
+    It does not parse SQL: if it splits a text wrongly, the parser refuses the pieces.
 
     Example:
         >>> [statement.text for statement in split_statements("SELECT ';' -- one;\n; /* none */ ; SELECT 2")]
@@ -62,7 +62,7 @@ def _statements(text: str) -> Iterator[Statement]:
 
 
 def read_statement(stated: str) -> str:
-    """The statement itself, or for `-` what stands on standard input."""
+    """Return the statement itself, or for `-` the text on standard input."""
     if stated != "-":
         return stated
     try:
@@ -75,7 +75,7 @@ def read_statement(stated: str) -> str:
 def asking(
     statement: str, *, db: str, catalog: str, ledger: str | None, analyst: str | None, dialect: str | None
 ) -> Iterator[Database]:
-    """The open database; errors inside point at the statement, or at the catalog."""
+    """Yield the open database; errors inside point at the statement, or at the catalog."""
     with (
         pointing(catalog=catalog, query=statement),
         connect(db, catalog=catalog, ledger=ledger, analyst=analyst, dialect=dialect) as database,
@@ -85,5 +85,5 @@ def asking(
 
 
 def stated(**options: object) -> dict[str, Any]:
-    """The options that were given; the engine knows what the others mean."""
+    """Return the options that were given; the engine has defaults for the others."""
     return {name: value for name, value in options.items() if value is not None}

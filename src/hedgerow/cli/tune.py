@@ -42,7 +42,7 @@ def tune_page(rows: list[dict[str, Any]], ranges: Ranges, advice: Sequence[Advic
 def draw(
     file: str, sizes: list[float], ranges: Ranges, axes: tuple[float, float], beta: float, noise: dict[str, Any]
 ) -> None:
-    """Draw for which budgets the conditions hold, one panel for each number of rows."""
+    """Draw the budgets for which the conditions hold, one panel for each number of rows."""
     single = [pair for low, high in ranges for pair in _single(low, high)]
     regions = applicability(sizes, single, beta=beta, most=axes, **noise)
     save_chart(region_chart(regions, sizes=sizes, most=axes, title=f"gamma = {noise['gamma']:g}"), file)
@@ -104,7 +104,7 @@ tune = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=
 
 @tune.callback()
 def _tune() -> None:
-    """Say which budgets and sizes allow the error of an average, or of a quotient of sums, to be predicted.
+    """Compute the budgets and sizes for which the error of an average, or of a quotient of sums, can be predicted.
 
     Everything here is arithmetic: no database is read and nothing is spent. Each mode takes --json, and draws the
     applicable budgets with --plot.
@@ -115,7 +115,7 @@ def _tune() -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Question:
-    """The options that all modes share, read."""
+    """The options that all modes share, parsed."""
 
     ranges: tuple[tuple[Any, Any], ...]
     gamma: float
@@ -140,7 +140,7 @@ def unknown_size(
     axes: Axes = "1,10",
     as_json: options.Json = False,
 ) -> None:
-    """Say how many rows it takes, and how much for the sums, before anything is known of the size.
+    """Compute the number of rows and the budget of the sums before the size is known.
 
     Example: hedgerow tune unknown-size --epsilon-count 0.05 --beta 0.05 --lower 1 --upper 10
     """
@@ -167,7 +167,7 @@ def known_size(
     axes: Axes = "1,10",
     as_json: options.Json = False,
 ) -> None:
-    """Say how much for the sums, once a noisy count was released.
+    """Compute the budget of the sums once a noisy count was released.
 
     Example: hedgerow tune known-size 9971 --epsilon-count 0.05 --beta 0.05 --lower 1 --upper 100
     """
@@ -205,7 +205,7 @@ def split(
     axes: Axes = "1,10",
     as_json: options.Json = False,
 ) -> None:
-    """Split a budget between the count and the sums, for sizes that are guessed.
+    """Split a budget between the count and the sums, for guessed sizes.
 
     Example: hedgerow tune split --size 10000 --size 100000 --epsilon 0.041 --beta 0.05 --lower 1 --upper 10
     """
@@ -268,7 +268,7 @@ def _tuning(tuning: Tuning) -> dict[str, Any]:
 
 
 def _finish(asked: _Question, rows: list[dict[str, Any]], *, sizes: list[float], beta: float, as_json: bool) -> None:
-    """Draw, if that is asked for; then print the table and the advice."""
+    """Draw, if requested; then print the table and the advice."""
     if asked.plot is not None:
         draw(asked.plot, sizes, asked.ranges, asked.axes, beta, _noise(asked))
         tell(f"The budgets that will do are drawn in {asked.plot}.")

@@ -1,4 +1,4 @@
-"""A hospital that never was: made-up data, its catalog, and a few questions to ask of it."""
+"""A fictional hospital: generated data, its catalog, and a few questions."""
 
 from hedgerow.demo.hospital import HospitalFiles, Sizes, build, existing
 from hedgerow.demo.run import Tale, Told, tell_story

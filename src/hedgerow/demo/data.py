@@ -1,4 +1,4 @@
-"""Made-up rows of the hospital: patients, and visits that depend on who they are.
+"""Generated rows of the hospital: patients, and visits that depend on them.
 
 The generator is public and seeded: the data is the same on every machine.
 """
@@ -39,12 +39,12 @@ def patients(count: int, rng: np.random.Generator) -> pa.Table:
 
 
 def _habit(age: Integers) -> Floats:
-    """Frequency of smoking at an age, against the region's usual: never in children, less and less in the old."""
+    """Return the frequency of smoking at an age, relative to the region's: zero in children, falling in old age."""
     return np.interp(age, [15, 16, 25, 50, 90], [0.0, 0.6, 1.2, 1.1, 0.3])
 
 
 def _ages(region: Integers, rng: np.random.Generator) -> Integers:
-    """Children, adults and the old: people who see a hospital are older than people in the street."""
+    """Return ages of children, adults and the old: patients are older than the population."""
     kind = rng.choice(3, size=len(region), p=(0.14, 0.46, 0.40))
     centre, stddev = np.array([7.0, 41.0, 70.0])[kind], np.array([5.0, 12.0, 11.0])[kind]
     years = rng.normal(centre + np.asarray(OLDER)[region] * (kind > 0), stddev)
@@ -57,9 +57,9 @@ DAYS = 731
 
 @dataclass(frozen=True, slots=True)
 class Illness:
-    """One diagnosis: how common it is in youth and in old age, where it is treated, for how long, at what cost.
+    """One diagnosis: its frequency in youth and in old age, its ward, its duration and its cost.
 
-    `smokers` is how much more often smokers have it, `winter` how much it follows the season.
+    `smokers` is the factor on its frequency in smokers, `winter` the strength of its season.
     """
 
     name: str
@@ -90,7 +90,7 @@ ILLNESSES = (
 
 
 def visits(age: Integers, smoker: Integers, rng: np.random.Generator) -> pa.Table:
-    """The visits of all patients, whose ids count from 1."""
+    """Return the visits of all patients, whose ids count from 1."""
     owner = np.repeat(np.arange(len(age)), _how_often(age, smoker, rng))
     rng.shuffle(owner)
     illness = _diagnoses(owner, age, smoker, rng)
@@ -113,13 +113,13 @@ def _of(field: str) -> Floats:
 
 
 def _how_often(age: Integers, smoker: Integers, rng: np.random.Generator) -> Integers:
-    """Most come a few times, some very often: a Poisson count whose rate differs from person to person."""
+    """Return the number of visits: a Poisson count whose rate differs from person to person."""
     rate = rng.gamma(2.5, (2.0 + age / 20 + 0.9 * smoker) / 2.5)
     return 1 + rng.poisson(rate)
 
 
 def _diagnoses(owner: Integers, age: Integers, smoker: Integers, rng: np.random.Generator) -> Integers:
-    """Everybody has one illness that brings them back; about half of the visits are for it."""
+    """Return diagnoses: everybody has one recurring illness, the reason for about half of the visits."""
     chronic = _draw(age, smoker, rng)
     other = _draw(age[owner], smoker[owner], rng)
     return np.where(rng.random(len(owner)) < 0.5, chronic[owner], other)
@@ -136,7 +136,7 @@ def _draw(age: Integers, smoker: Integers, rng: np.random.Generator) -> Integers
 
 
 def _days(illness: Integers, rng: np.random.Generator) -> np.ndarray:
-    """A day of admission; what follows the season moves towards January."""
+    """Return a day of admission; seasonal illnesses are moved towards January."""
     day = rng.integers(0, DAYS, len(illness))
     january = np.where(rng.random(len(illness)) < 0.5, 0, 366) + np.rint(rng.normal(20, 28, len(illness)))
     seasonal = rng.random(len(illness)) < _of("winter")[illness]
@@ -145,6 +145,6 @@ def _days(illness: Integers, rng: np.random.Generator) -> np.ndarray:
 
 
 def _costs(illness: Integers, nights: Integers, rng: np.random.Generator) -> Floats:
-    """A treatment with a long tail, and a price for each night."""
+    """Return the cost: a treatment with a long tail, and a price for each night."""
     treatment = _of("cost")[illness] * rng.lognormal(-0.18, 0.6, len(illness))
     return np.asarray(np.round(treatment + 190.0 * nights, 2), dtype=np.float64)

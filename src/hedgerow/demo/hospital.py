@@ -56,7 +56,7 @@ def catalog_text(ledger: str) -> str:
 
 PATIENTS = 60_000
 SEED = 20_260_101
-"""The seed of the made-up data, which is public. Noise is never seeded."""
+"""The seed of the generated data, which is public. Noise is never seeded."""
 
 TABLES = """
 CREATE TABLE regions (name VARCHAR PRIMARY KEY, population INTEGER NOT NULL);
@@ -104,7 +104,7 @@ def existing(files: HospitalFiles) -> list[Path]:
 
 
 def build(files: HospitalFiles, *, people: int = PATIENTS) -> Sizes:
-    """Write all three files, in place of those that are there."""
+    """Write all three files, replacing existing ones."""
     files.database.parent.mkdir(parents=True, exist_ok=True)
     for path in (*existing(files), files.database.with_name(files.database.name + ".wal")):
         path.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""Telling the story: each question asked privately, beside the exact answer that only the owner can see."""
+"""The story: each question asked privately, next to the exact answer that only the owner can see."""
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -25,8 +25,9 @@ CREATE TEMP MACRO relative_risk(outcome, exposed) AS
 class Told:
     """A chapter with its answers.
 
-    `exact` and `bounded` come from plain DuckDB, past hedgerow: the answer without and with the catalog's limits on
-    what one person counts. Error bars promise to hold the bounded one.
+    `exact` and `bounded` come from plain DuckDB, bypassing hedgerow: the answer without and with the catalog's limits
+    on
+    one person. Error bars cover the bounded one.
     """
 
     chapter: Chapter
@@ -37,13 +38,13 @@ class Told:
 
     @property
     def beside(self) -> list[tuple[int | None, tuple[Any, ...] | None]]:
-        """The place of each row in the answer, with its bounded row; then the exact rows of what was withheld."""
+        """Return the index of each row in the answer, with its bounded row; then the exact rows of withheld groups."""
         shown = set(self._keys)
         withheld = [row for row in self.exact if row[: self.chapter.keys] not in shown]
         return [*self._paired(self.bounded), *((None, row) for row in withheld)]
 
     def held(self, rows: Rows) -> list[bool]:
-        """For each number, True if its error bar holds the one in `rows`."""
+        """Return, for each number, whether its error bar covers the one in `rows`."""
         return [
             bar.lower <= float(row[self.answer.columns.index(name)]) <= bar.upper
             for index, row in self._paired(rows)
@@ -57,13 +58,13 @@ class Told:
         return [tuple(row)[: self.chapter.keys] for row in self.answer]
 
     def _paired(self, rows: Rows) -> list[tuple[int, tuple[Any, ...] | None]]:
-        """The place of each row in the answer, with the one of `rows` that has the same keys."""
+        """Return the index of each row in the answer, with the one of `rows` that has the same keys."""
         by_key = {row[: self.chapter.keys]: row for row in rows}
         return [(index, by_key.get(key)) for index, key in enumerate(self._keys)]
 
 
 class Held(NamedTuple):
-    """Number of error bars, and of those that hold the exact answer: over bounded data, and without the limits."""
+    """Number of error bars, and of those that cover the exact answer: over bounded data, and without the limits."""
 
     bars: int
     bounded: int

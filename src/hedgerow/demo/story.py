@@ -24,14 +24,14 @@ class Chapter:
     """One question.
 
     Attributes:
-        title: What the chapter is about.
+        title: The subject of the chapter.
         text: What to look for.
         query: The statement, which DuckDB understands as well, given a macro for RELATIVE_RISK.
-        bounded: The same question over what the catalog's limits leave, for DuckDB, where they change the answer.
-            `$shown` are the groups that were shown.
-        keys: How many of its first columns name a group.
+        bounded: The same question within the catalog's limits, for DuckDB, if they change the answer. `$shown` are the
+            groups that were shown.
+        keys: Number of its first columns that name a group.
         epsilon: The most it may cost; None for the catalog's default.
-        quoted: Whether the price is asked for first.
+        quoted: Whether the price is quoted first.
     """
 
     title: str
