@@ -21,7 +21,7 @@ from hedgerow.accounting import (
     SpreadRangeEvent,
     ThresholdEvent,
 )
-from hedgerow.accounting.rdp import _randomised_response
+from hedgerow.accounting.accountants import _randomised_response
 from hedgerow.errors import ConditionNotMet
 from hedgerow.session.forecast import total
 

@@ -17,7 +17,7 @@ from hedgerow.catalog.model import BudgetPolicy
 from hedgerow.errors import LedgerError
 from hedgerow.ledger import create_ledger, open_ledger, raise_budget
 from hedgerow.ledger.base import now
-from hedgerow.ledger.postgres import Address, is_address
+from hedgerow.ledger.postgres_connection import Address, is_address
 
 on_postgres = pytest.mark.parametrize("store", ["postgres"], indirect=True)
 QUESTION = {"text": "SELECT COUNT(*) FROM customers"}

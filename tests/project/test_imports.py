@@ -11,7 +11,7 @@ LATE = {
     ("answer/table.py", "pandas"): "an extra",
     ("answer/table.py", "polars"): "an extra",
     ("backends/postgres/pool.py", "psycopg"): "an extra",
-    ("ledger/postgres.py", "psycopg"): "an extra",
+    ("ledger/postgres_connection.py", "psycopg"): "an extra",
     ("noise/discrete.py", "opendp"): "a quarter of a second to load, and a quote needs no noise",
     ("ratio/bias.py", "scipy.stats"): "half a second to load, and seldom needed",
     ("statistics/two_by_two/yardsticks.py", "scipy.stats"): "half a second to load, and seldom needed",
@@ -26,7 +26,7 @@ ANNOTATIONS = {
     ("backends/postgres/reading.py", "psycopg"): "an extra",
     ("backends/postgres/schema.py", "psycopg"): "an extra",
     ("ledger/errors.py", "psycopg"): "an extra",
-    ("ledger/postgres.py", "psycopg"): "an extra",
+    ("ledger/postgres_connection.py", "psycopg"): "an extra",
 }
 """Every import under TYPE_CHECKING; a dialect's parts may name the dialect that calls them, see pyproject.toml."""
 

@@ -7,11 +7,12 @@ Both start from `rows`: the private rows with owner, keys and the integers they 
 weights are one, and the first pass is a plain aggregation.
 """
 
+from collections.abc import Sequence
+
 from hedgerow.compile.buckets import bucket_weights
-from hedgerow.compile.caps import Names, same
+from hedgerow.compile.caps import Names, by_hash, hashed, same
 from hedgerow.compile.rows import ROWS, key_columns, narrowed, rows_clause, rows_steps
 from hedgerow.compile.scalars import bucket_number, condition, key, plain, row_sum, scalar
-from hedgerow.compile.values import value_pairs
 from hedgerow.compile.weights import weighing
 from hedgerow.compiled import (
     ALL_KEYS,
@@ -28,7 +29,7 @@ from hedgerow.compiled import (
 )
 from hedgerow.dialects import Dialect
 from hedgerow.expressions.types import Type
-from hedgerow.privacy.distinct import Distinct
+from hedgerow.privacy.distinct import MOST_PAIRS, Distinct
 from hedgerow.privacy.keys import KeyRule
 from hedgerow.privacy.plan import PrivatePlan
 from hedgerow.privacy.ranks import Bucketing
@@ -152,10 +153,44 @@ def _distinct(plan: PrivatePlan, counted: Distinct, dialect: Dialect, nonce: str
     value = plain(counted.value, dialect)
     if counted.filter is not None:
         value = f"CASE WHEN {condition(counted.filter, dialect)} THEN {value} END"
-    steps = [*_placed(plan, f"{value} AS v", "v", dialect), *value_pairs(plan, counted, dialect, KEPT, nonce)]
+    steps = [*_placed(plan, f"{value} AS v", "v", dialect), *_value_pairs(plan, counted, dialect, KEPT, nonce)]
     if counted.flow:
         numbers = f"DENSE_RANK() OVER (ORDER BY o) AS {OWNER}, DENSE_RANK() OVER (ORDER BY v) AS {VALUE}"
         sql = dialect.statement(steps, f"SELECT {KEY_INDEX}, {numbers} FROM chosen")
         return _made(sql, plan, (KEY_INDEX, OWNER, VALUE), keyed=False)
     count = f"SELECT {KEY_INDEX}, {dialect.count('DISTINCT v')} AS {VALUE} FROM chosen{dialect.group_by([KEY_INDEX])}"
     return _made(dialect.statement(steps, count), plan, (KEY_INDEX, VALUE), keyed=False)
+
+
+def _value_pairs(plan: PrivatePlan, counted: Distinct, dialect: Dialect, rows: str, nonce: str) -> list[str]:
+    """Steps from `rows` (owner, value, key index) to `chosen`: at most C keys of an owner, and d values in each.
+
+    Privacy: the keys and values of an owner that count depend on that owner's own rows alone.
+    """
+    kinds = {"o": plan.release.owner.type, KEY_INDEX: Type.INTEGER, "v": counted.value.type}
+    pairs = dialect.step("pairs", f"SELECT DISTINCT o, {KEY_INDEX}, v FROM {rows} WHERE v IS NOT NULL", once=True)
+    if not plan.bounding.weighted:
+        return [pairs, dialect.step("chosen", f"SELECT o, {KEY_INDEX}, v FROM pairs", once=False)]
+    maximum = MOST_PAIRS if counted.flow else counted.per_owner
+    order = by_hash(hashed(nonce, kinds, dialect), ["v"], dialect)
+    if not plan.bounding.grouped:
+        return [
+            pairs,
+            dialect.step("chosen", _first(maximum, "pairs", tuple(kinds), ("o", KEY_INDEX), order), once=False),
+        ]
+    touched = f"(SELECT DISTINCT o, {KEY_INDEX} FROM pairs) AS touched"
+    where = by_hash(hashed(nonce, {"o": kinds["o"], KEY_INDEX: Type.INTEGER}, dialect), [KEY_INDEX], dialect)
+    placed_pairs = f"pairs JOIN places ON pairs.o = places.o AND pairs.{KEY_INDEX} = places.{KEY_INDEX}"
+    within = f"(SELECT pairs.o AS o, pairs.{KEY_INDEX} AS {KEY_INDEX}, v FROM {placed_pairs}) AS inside"
+    return [
+        pairs,
+        dialect.step("places", _first(counted.groups, touched, ("o", KEY_INDEX), ("o",), where), once=False),
+        dialect.step("chosen", _first(maximum, within, tuple(kinds), ("o", KEY_INDEX), order), once=False),
+    ]
+
+
+def _first(maximum: int, rows: str, names: Sequence[str], within: Sequence[str], order: str) -> str:
+    """Return the first rows, in an order, of those that agree on `within`."""
+    listed = ", ".join(names)
+    turn = f"ROW_NUMBER() OVER (PARTITION BY {', '.join(within)} ORDER BY {order}) AS turn"
+    return f"SELECT {listed} FROM (SELECT {listed}, {turn} FROM {rows}) AS turns WHERE turn <= {maximum}"

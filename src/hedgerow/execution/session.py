@@ -28,7 +28,7 @@ from hedgerow.ledger.entries import canonical
 from hedgerow.owners_log import log as owners_log
 from hedgerow.plan.bind import bind
 from hedgerow.plan.context import Bounds
-from hedgerow.plan.cutting import within_limits
+from hedgerow.plan.join_limits import within_limits
 from hedgerow.plan.nodes import LogicalPlan, scans_of
 from hedgerow.plan.repartition import repartitioned
 from hedgerow.privacy.fingerprint import statement_fingerprint

@@ -15,7 +15,7 @@ from hedgerow.ledger import errors, postgres
 from hedgerow.ledger.base import Ledger, now, timestamp
 from hedgerow.ledger.entries import BEGINNING, FORMAT, OPENED, RAISED, Account, Entry
 from hedgerow.ledger.limits import LedgerTerms
-from hedgerow.ledger.postgres import Address, is_address
+from hedgerow.ledger.postgres_connection import Address, is_address
 from hedgerow.ledger.sqlite import PATIENCE, SQLiteStore, write_new
 from hedgerow.ledger.store import Store
 

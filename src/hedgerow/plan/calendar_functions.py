@@ -12,7 +12,8 @@ from hedgerow.expressions.types import Type
 from hedgerow.plan import coerce, time_functions
 from hedgerow.plan.handlers import Binder, Handlers, constant_text, text, unsupported, whole
 from hedgerow.plan.syntax import CONSTANT_DATE, dialect_of, function_name, span_of, text_of
-from hedgerow.plan.time_functions import shifted, timestamp
+from hedgerow.plan.time_arithmetic import shifted
+from hedgerow.plan.time_functions import timestamp
 
 LONGEST = 100
 WRITTEN = frozenset("aAbBdHIjmMpSuUVGwWyY%") | {f"-{c}" for c in "dHIjmMSy"}

@@ -1,26 +1,23 @@
 """At most N rows of each person in the tables whose rows a statement joins with each other.
 
-Without it, one person with very many rows could make a statement run out of memory or time, and whether it fails would
-say that the person is there.
-
-Privacy: which rows of a person are kept depends on that person's own rows alone, and rows keep their owner. What
-follows is the same statement over a database in which every person has at most N rows in these tables; the weights
+Privacy: the rows of a person that are kept depend on that person's own rows alone, and rows keep their owner. The
+result is the same statement over a database in which every person has at most N rows in these tables; the weights
 count the rows that were kept (docs/proofs/weights.md).
 
-A row whose owner is found along a path belongs to one person where the database enforces the keys of the path. Where it
-does not, one row may lead to several people. What is counted and kept there are pairs of a row and a way along the
-path: a pair has one owner. The statement then reads the owner of the pair and does not follow the path again.
+A row whose owner is found along a path belongs to one person if the database enforces the keys of the path. If it does
+not, one row may lead to several people. What is counted and kept there are pairs of a row and a way along the path: a
+pair has one owner. The statement then reads the owner of the pair and does not follow the path again.
 """
 
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from hedgerow.catalog.model import DEFAULT_SIZE, Catalog, DeclaredTable, Through
-from hedgerow.errors import InternalError, UnsupportedSQLError
+from hedgerow.catalog.model import Catalog, Through
+from hedgerow.errors import InternalError
 from hedgerow.expressions.nodes import Call, Column, Expr, Literal, Nested, Order, Window, walk
 from hedgerow.expressions.types import Type
-from hedgerow.plan.context import Context, as_read
+from hedgerow.plan.context import Context
 from hedgerow.plan.facts import conjuncts
 from hedgerow.plan.nodes import (
     AggregateCall,
@@ -28,106 +25,32 @@ from hedgerow.plan.nodes import (
     From,
     Grouped,
     Join,
-    LogicalPlan,
     Named,
     Release,
-    Released,
     Scan,
     Select,
     SetOperation,
+    columns_used,
+    first_free,
     inside,
     rewrite,
     scans_of,
 )
 from hedgerow.plan.ownership import same_owner
 from hedgerow.plan.sources import on_path, read_column
-from hedgerow.plan.volume import Multiplicity, Volumes
 from hedgerow.schema import Schema
 
 ROW_NUMBER = "turn"
 """Name of the column with the number of a row among those of its owner."""
+
 OWNER = "owner"
-LINEAR = 1_000
-"""Public rows that each private row may be joined with before the rows of each person are limited."""
-
-
-def within_limits(
-    bound: Callable[..., LogicalPlan], catalog: Catalog, schema: Schema, multiplicity: Multiplicity
-) -> LogicalPlan:
-    """The plan with as many rows of each person as the owner allows; refused where joins alone make too many.
-
-    `bound` binds the statement; with `keep_paths=True` it joins every table with the whole path to its owner.
-
-    Privacy: it depends on the query, the catalog, the schema and public tables.
-    """
-    plan = bound()
-    if not any(isinstance(node, Join | Nested) for node in inside((plan.root, plan.releases))):
-        return plan
-    if not plan.releases:
-        volumes = Volumes(catalog, schema, multiplicity)
-        volumes.query(plan.root)
-        for volume in volumes.largest:
-            _require(volume.times, catalog.limits.joined_rows, "joined_rows")
-        return plan
-    cuts = [_Cutting(release, catalog, schema, multiplicity) for release in plan.releases]
-    if any(cutting.lacks_paths for cutting in cuts):
-        plan = bound(keep_paths=True)
-        cuts = [_Cutting(release, catalog, schema, multiplicity) for release in plan.releases]
-    return with_releases(plan, {cutting.release: cutting.done() for cutting in cuts})
-
-
-class _Cutting:
-    """The tables of one release that are cut, and how many rows of each person they keep."""
-
-    def __init__(self, release: Release, catalog: Catalog, schema: Schema, multiplicity: Multiplicity) -> None:
-        self.release, self._catalog, self._schema = release, catalog, schema
-        whole = _whole_paths(release, catalog)
-        tables = {scan.alias: catalog.tables[scan.table] for scan in scans_of(release)}
-        self._paths = {a: path for a, path in whole.items() if not is_enforced(tables[a], catalog, schema)}
-        limits, volumes = catalog.limits, Volumes(catalog, schema, multiplicity)
-        volumes.release(_without_paths(release, whole))
-        self._rows: dict[str, int] = {}
-        for volume in volumes.largest:
-            _require(volume.times, limits.max_rows_of_one_person, "rows_per_person")
-            if volume.folds > 1 or (volume.folds == 1 and volume.times > LINEAR):
-                rows = volume.max_rows_within(limits.max_rows_of_one_person)
-                self._rows.update({alias: min(rows, self._rows.get(alias, rows)) for alias in volume.scans})
-        size, usual = _size(release, catalog), _usual_rows(release, self._rows, catalog)
-        for volume in volumes.largest:
-            _require(size * volume.times * usual ** max(0, volume.folds - 1), limits.joined_rows, "joined_rows")
-
-    @property
-    def lacks_paths(self) -> bool:
-        """True where a table is cut whose path nothing enforces, and a table of the query stands for a part of it."""
-        scans = [scan for scan in scans_of(self.release) if scan.alias in self._rows and scan.alias not in self._paths]
-        tables = self._catalog.tables
-        return any(not is_enforced(tables[scan.table], self._catalog, self._schema) for scan in scans)
-
-    def done(self) -> Release:
-        """The release with the rows that are kept."""
-        if self.lacks_paths:
-            raise InternalError("A path that nothing enforces was shortened.")
-        paths = {alias: path for alias, path in self._paths.items() if alias in self._rows}
-        return cut(self.release, self._rows, paths, self._catalog, self._schema) if self._rows else self.release
-
-
-def is_enforced(table: DeclaredTable, catalog: Catalog, schema: Schema) -> bool:
-    """True where a row has one owner, because the database enforces every key on the path to it."""
-    if not isinstance(table.unit, Through):
-        return True
-    target = catalog.tables[table.unit.table]
-    names = [name for _, name in table.unit.on]
-    as_stored = all(len(as_read(target, name, schema)) == 1 for name in names)
-    unique = schema.tables[target.name].is_unique(frozenset(names))
-    return as_stored and unique and is_enforced(target, catalog, schema)
-
 
 Path = tuple[str, ...]
-"""The aliases of the tables that were added to reach the owner, from the nearest to the one that names it."""
+"""The aliases of the tables that were added to reach the owner, from the nearest to the one with the unit column."""
 
 
-def _whole_paths(release: Release, catalog: Catalog) -> dict[str, Path]:
-    """By alias, the path of each table that is joined with all of it."""
+def whole_paths(release: Release, catalog: Catalog) -> dict[str, Path]:
+    """Return, by alias, the path of each table that is joined with its whole path."""
     longest: dict[str, Path] = {}
     for node in inside(release):
         scan, path = _path(node)
@@ -153,13 +76,13 @@ def _steps(alias: str, release: Release, catalog: Catalog) -> int:
     return steps
 
 
-def _without_paths(release: Release, paths: Mapping[str, Path]) -> Release:
-    """The release as it is when the tables in `paths` show their owner as a column of their own."""
+def without_paths(release: Release, paths: Mapping[str, Path]) -> Release:
+    """Return the release as if the tables in `paths` had an owner column of their own."""
     return _with_owners(release, paths, lambda scan, _: scan)
 
 
 def _with_owners(release: Release, paths: Mapping[str, Path], instead: Callable[[Scan, str], From]) -> Release:
-    """The release with other relations for tables and their paths; each shows the owner under the name it is given."""
+    """Replace tables and their paths by other relations, each with the owner as a column of the given name."""
     owners = {path[-1]: alias for alias, path in paths.items()}
     names = {alias: _free(columns_used(release).get(alias, {}), OWNER) for alias in paths}
 
@@ -176,7 +99,7 @@ def _with_owners(release: Release, paths: Mapping[str, Path], instead: Callable[
 
 
 def rows_kept(release: Release) -> dict[str, int]:
-    """By table, how many rows of each person are joined at most, where that was limited here."""
+    """Return, by table, the maximum number of rows of each person in joins, where it was limited here."""
     kept: dict[str, int] = {}
     for node in inside(release):
         if isinstance(node, Derived) and isinstance(node.query, SetOperation) and isinstance(node.query.right, Select):
@@ -187,7 +110,7 @@ def rows_kept(release: Release) -> dict[str, int]:
 
 
 def _row_limit(condition: Expr) -> int | None:
-    """The number in a condition on the row number."""
+    """Return the number in a condition on the row number."""
     if not isinstance(condition, Call) or len(condition.arguments) != 2:
         return None
     column, last = condition.arguments
@@ -195,44 +118,10 @@ def _row_limit(condition: Expr) -> int | None:
     return int(str(last.value)) if is_row_number and isinstance(last, Literal) else None
 
 
-def _size(release: Release, catalog: Catalog) -> int:
-    """The rows of the largest private table, where its size is declared."""
-    tables = [catalog.tables[scan.table] for scan in scans_of(release)]
-    return max((t.size for t in tables if not t.public and t.size != DEFAULT_SIZE), default=1)
-
-
-def _usual_rows(release: Release, maximum: Mapping[str, int], catalog: Catalog) -> int:
-    """The rows of one person in one table, as far as the owner says."""
-    tables = [catalog.tables[scan.table] for scan in scans_of(release) if scan.alias in maximum]
-    return max((min(table.max_rows or 1, *maximum.values()) for table in tables), default=1)
-
-
-def _require(rows: int, maximum: int, limit: str) -> None:
-    if rows > maximum:
-        raise UnsupportedSQLError(
-            f"The joins of this statement could produce {rows:.1e} rows{OF_ONE[limit]}; "
-            f"the owner allows {maximum:.1e}.",
-            code="too-many-joined-rows",
-            hint=f"Join fewer tables, or on equal columns; the owner sets the limit with `limits: {{{limit}: …}}`.",
-        )
-
-
-OF_ONE = {"joined_rows": "", "rows_per_person": " for each row of a person"}
-
-
-def with_releases(plan: LogicalPlan, changed: Mapping[Release, Release]) -> LogicalPlan:
-    """The plan with other releases in the place of its own."""
-
-    def swap(node: object) -> object | None:
-        return Released(changed[node.release], node.alias) if isinstance(node, Released) else None
-
-    return replace(plan, root=rewrite(plan.root, swap), releases=tuple(changed[r] for r in plan.releases))
-
-
 def cut(
     release: Release, rows: Mapping[str, int], paths: Mapping[str, Path], catalog: Catalog, schema: Schema
 ) -> Release:
-    """The release in which the tables called by the aliases in `rows` have that many rows of each person.
+    """Return the release in which the tables with the aliases in `rows` keep that many rows of each person.
 
     Tables in `paths` are replaced together with their path.
     """
@@ -264,10 +153,10 @@ def _cut(
     owner_name: str | None,
     context: Context,
 ) -> Derived:
-    """The rows of everybody who has few, and the first rows of everybody who has many.
+    """Return all rows of people with few rows, and the first rows of people with many.
 
     Only people with more than `maximum` rows are sorted. The order is that of all columns that the statement reads of
-    the table, so that rows which tie are the same rows to it. The owner is shown where it has a name.
+    the table, so that tied rows are the same rows to it. The owner is an output column if it has a name.
     """
     source, owner = _with_owner(scan, context)
     counted, heavy, numbered_alias = context.alias(), context.alias(), context.alias()
@@ -307,7 +196,7 @@ def _cut(
 
 
 def _free(taken: Iterable[str], name: str) -> str:
-    """A name that no column of the table has."""
+    """Return a name that no column of the table has."""
     names = {column.lower() for column in taken}
     while name in names:
         name += "_"
@@ -315,13 +204,13 @@ def _free(taken: Iterable[str], name: str) -> str:
 
 
 def _like(owner: Expr, name: str, table: str) -> Column:
-    """The owner as a column of a query: its text is what it was grouped by, byte by byte."""
+    """Return the owner as a column of a query; its text was grouped bytewise."""
     native = owner.native if isinstance(owner, Column) else ""
     return Column(name, owner.type, nullable=True, native=native, collated=False, table=table)
 
 
 def _with_owner(scan: Scan, context: Context) -> tuple[From, Expr]:
-    """The table, joined along the declared path to the table that names the owner, and the owner."""
+    """Return the table, joined along the declared path to the table with the unit column, and the owner."""
     source: From = scan
     here, alias = context.catalog.tables[scan.table], scan.alias
     while isinstance(here.unit, Through):
@@ -334,24 +223,8 @@ def _with_owner(scan: Scan, context: Context) -> tuple[From, Expr]:
     return source, read_column(here, here.unit, alias, context)
 
 
-def first_free(tree: object, prefix: str) -> int:
-    """Return the least number from which on no alias of the tree is `prefix` and a number."""
-    aliases = [str(getattr(node, "alias", "")) for node in inside(tree)]
-    numbers = [alias.removeprefix(prefix) for alias in aliases if alias.startswith(prefix)]
-    return max((int(number) for number in numbers if number.isdigit()), default=-1) + 1
-
-
-def columns_used(tree: object) -> dict[str, dict[str, Column]]:
-    """By alias and name, the columns that are read anywhere in a tree."""
-    used: dict[str, dict[str, Column]] = {}
-    for node in inside(tree):
-        if isinstance(node, Column):
-            used.setdefault(node.table, {})[node.name] = node
-    return used
-
-
 def _filters(release: Release) -> dict[str, tuple[Expr, ...]]:
-    """By alias, conditions on the columns of that table alone which every row that counts fulfils."""
+    """Return, by alias, conditions on the columns of that table alone that every counted row satisfies."""
     filters: dict[str, tuple[Expr, ...]] = {}
     for node in inside(release):
         if isinstance(node, Release | Grouped | Select) and node.source is not None:
@@ -364,7 +237,7 @@ def _filters(release: Release) -> dict[str, tuple[Expr, ...]]:
 
 
 def _always(source: From) -> tuple[list[str], list[Expr]]:
-    """The tables of which a row is in every row of a FROM, and the conditions of its inner joins."""
+    """Return the tables that are present in every row of a FROM, and the conditions of its inner joins."""
     if isinstance(source, Scan):
         return [source.alias], []
     if not isinstance(source, Join) or source.kind not in {"inner", "cross", "left"}:

@@ -248,3 +248,28 @@ def canonical(release: Release, prefix: str) -> Release:
     if strangers:
         raise InternalError("A release reads a column from outside of it.")
     return renamed(release, names)
+
+
+def with_releases(plan: LogicalPlan, changed: Mapping[Release, Release]) -> LogicalPlan:
+    """Return the plan with its releases replaced."""
+
+    def swap(node: object) -> object | None:
+        return Released(changed[node.release], node.alias) if isinstance(node, Released) else None
+
+    return replace(plan, root=rewrite(plan.root, swap), releases=tuple(changed[r] for r in plan.releases))
+
+
+def first_free(tree: object, prefix: str) -> int:
+    """Return the smallest number from which on no alias of the tree is `prefix` and a number."""
+    aliases = [str(getattr(node, "alias", "")) for node in inside(tree)]
+    numbers = [alias.removeprefix(prefix) for alias in aliases if alias.startswith(prefix)]
+    return max((int(number) for number in numbers if number.isdigit()), default=-1) + 1
+
+
+def columns_used(tree: object) -> dict[str, dict[str, Column]]:
+    """Return the columns that are read anywhere in a tree, by alias and name."""
+    used: dict[str, dict[str, Column]] = {}
+    for node in inside(tree):
+        if isinstance(node, Column):
+            used.setdefault(node.table, {})[node.name] = node
+    return used

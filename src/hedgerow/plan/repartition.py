@@ -15,7 +15,6 @@ from typing import TypeVar
 from hedgerow.catalog.model import Catalog
 from hedgerow.expressions.nodes import Column, Nested
 from hedgerow.plan.context import free_prefix
-from hedgerow.plan.cutting import columns_used, first_free, with_releases
 from hedgerow.plan.nodes import (
     Derived,
     From,
@@ -27,8 +26,11 @@ from hedgerow.plan.nodes import (
     Repartitioned,
     Scan,
     Select,
+    columns_used,
+    first_free,
     inside,
     rewrite,
+    with_releases,
 )
 from hedgerow.plan.volume import Multiplicity, Volumes, aliases_of
 from hedgerow.schema import Schema

@@ -11,7 +11,15 @@ from hedgerow.expressions.functions import lookup
 from hedgerow.expressions.nodes import Call, Expr, Literal
 from hedgerow.expressions.types import Type
 from hedgerow.expressions.zones import DEFAULT as DEFAULT_ZONE
-from hedgerow.plan import calendar_functions, coerce, literals, text_functions, time_functions, value_functions
+from hedgerow.plan import (
+    calendar_functions,
+    coerce,
+    literals,
+    text_functions,
+    time_arithmetic,
+    time_functions,
+    value_functions,
+)
 from hedgerow.plan.handlers import Binder, Handler, Handlers, unsupported, whole
 from hedgerow.plan.scope import Scope
 from hedgerow.plan.syntax import COMPARISONS, NAMED, PLAIN, WHOLE_OR_FLOAT, arguments_of, dialect_of, span_of, text_of
@@ -88,10 +96,10 @@ def _read(node: exp.Anonymous, binder: Binder) -> Expr:
 BY_NAME: dict[str, tuple[tuple[int, int], Handler]] = {
     "DATE_PART": ((2, 2), time_functions.named_part),
     "DATEPART": ((2, 2), time_functions.named_part),
-    "DATE_SUB": ((3, 3), time_functions.elapsed),
-    "DATESUB": ((3, 3), time_functions.elapsed),
-    "DATEADD": ((3, 3), time_functions.date_add),
-    "TIMESTAMPADD": ((3, 3), time_functions.date_add),
+    "DATE_SUB": ((3, 3), time_arithmetic.elapsed),
+    "DATESUB": ((3, 3), time_arithmetic.elapsed),
+    "DATEADD": ((3, 3), time_arithmetic.date_add),
+    "TIMESTAMPADD": ((3, 3), time_arithmetic.date_add),
     "MAKE_DATE": ((3, 3), calendar_functions.make_date),
     "TIME_BUCKET": ((2, 2), _bucket),
     "TRY_STRPTIME": ((2, 2), _read),
@@ -151,6 +159,7 @@ HANDLERS: Handlers = {
     **value_functions.HANDLERS,
     **text_functions.HANDLERS,
     **time_functions.HANDLERS,
+    **time_arithmetic.HANDLERS,
     **calendar_functions.HANDLERS,
 }
 
@@ -237,7 +246,7 @@ class ScalarBinder:
                 hint="Write IS NULL or IS NOT NULL.",
                 span=span_of(at),
             )
-        sides = time_functions.lengths(nodes, self) or [self.bind(n) for n in nodes]
+        sides = time_arithmetic.lengths(nodes, self) or [self.bind(n) for n in nodes]
         if isinstance(at, ORDERINGS) and isinstance(nodes[0], ORDERINGS):
             raise UnsupportedSQLError(
                 f"{text_of(at)} compares the result of a comparison.",
@@ -278,11 +287,11 @@ class ScalarBinder:
 
     def _sum(self, node: exp.Add | exp.Sub) -> Expr:
         """A sum or difference: of dates and intervals, or of numbers."""
-        moved = time_functions.by_interval(node, self)
+        moved = time_arithmetic.by_interval(node, self)
         if moved is not None:
             return moved
         left, right = (self.bind(n) for n in self._arguments(node, ("this", "expression")))
-        return time_functions.of_dates(node, left, right) or self._whole_or_float(node, [left, right])
+        return time_arithmetic.of_dates(node, left, right) or self._whole_or_float(node, [left, right])
 
     def _whole_or_float(self, node: exp.Expr, bound: Sequence[Expr]) -> Expr:
         name = WHOLE_OR_FLOAT[type(node)][0]

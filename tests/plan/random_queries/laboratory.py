@@ -22,7 +22,7 @@ from hedgerow.execution.request import resolve_request
 from hedgerow.expressions.types import Type
 from hedgerow.limits import UNDECLARED, StatementLimits
 from hedgerow.plan.bind import bind
-from hedgerow.plan.cutting import within_limits
+from hedgerow.plan.join_limits import within_limits
 from hedgerow.plan.nodes import AggregateCall, LogicalPlan, Released, Select
 from hedgerow.privacy.keys import KeyRule
 from hedgerow.privacy.plan import PrivateStatement

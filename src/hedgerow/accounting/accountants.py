@@ -1,0 +1,206 @@
+"""Accountants with closed formulas: basic composition, GDP, Renyi at fixed orders, and zCDP.
+
+Gaussian differential privacy is exact for Gaussian noise; zCDP uses the tight conversion (Canonne, Kamath and Steinke
+2020).
+"""
+
+import math
+from collections import Counter
+
+from hedgerow.accounting.accountant import Accountant, as_float, total
+from hedgerow.accounting.events import (
+    AnyEvent,
+    ApproximateEvent,
+    BoundedRangeEvent,
+    GaussianEvent,
+    LaplaceEvent,
+    RangeEvent,
+    SpreadRangeEvent,
+    pure_mu,
+)
+from hedgerow.accounting.gaussian import bracket, gaussian_delta, gaussian_epsilon
+
+
+class Basic(Accountant):
+    """Basic composition: each Gaussian step gets an equal part of delta, and the epsilons are added.
+
+    Draws in many groups count as the Gaussian step that dominates them: their pure epsilon grows with the groups.
+
+    Example:
+        >>> from fractions import Fraction
+        >>> from hedgerow.accounting.events import LaplaceEvent
+        >>> Basic().add(LaplaceEvent(Fraction(1), Fraction(4)), 3).epsilon(1e-6)
+        0.75
+    """
+
+    def _epsilon(self, delta: float) -> float:
+        gaussian = Counter[float]()
+        for event, count in self._steps:
+            if isinstance(event, GaussianEvent | SpreadRangeEvent):
+                gaussian[math.sqrt(as_float(event.cost.gaussian))] += count
+        part = delta / max(1, gaussian.total())
+        total = self._surcharge + sum(count * gaussian_epsilon(mu, part) for mu, count in gaussian.items())
+        for event, count in self._steps:
+            if isinstance(event, GaussianEvent | SpreadRangeEvent):
+                continue
+            if isinstance(event, BoundedRangeEvent):
+                total += count * as_float(event.range)
+            else:
+                total += count * as_float(event.cost.pure)
+        return total
+
+
+class GDP(Accountant):
+    """Sum of mu squared. Pure steps are kept apart or embedded, whichever proves more.
+
+    Example:
+        >>> from fractions import Fraction
+        >>> from hedgerow.accounting.events import GaussianEvent
+        >>> event = GaussianEvent(Fraction(1), Fraction(100), 0, Fraction(1))
+        >>> round(GDP().add(event).epsilon(1e-6), 6)
+        0.396857
+    """
+
+    @property
+    def mu(self) -> float:
+        """Mu of the Gaussian part."""
+        return math.sqrt(as_float(total(event.cost.gaussian * count for event, count in self._steps)))
+
+    @property
+    def _pure(self) -> float:
+        """Return the epsilon of the deliberately pure steps."""
+        return sum(count * as_float(event.cost.pure) for event, count in self._pure_steps)
+
+    @property
+    def _pure_steps(self) -> list[tuple[LaplaceEvent | ApproximateEvent, int]]:
+        return [(event, count) for event, count in self._steps if isinstance(event, (LaplaceEvent, ApproximateEvent))]
+
+    @property
+    def _embedded_mu(self) -> float:
+        """Return mu with the pure steps counted as Gaussian ones."""
+        steps = [(as_float(event.cost.pure), count) for event, count in self._pure_steps]
+        if any(pure == math.inf for pure, _ in steps):
+            return math.inf
+        return math.hypot(self.mu, *(math.sqrt(count) * pure_mu(pure) for pure, count in steps))
+
+    def _epsilon(self, delta: float) -> float:
+        apart = self._pure + gaussian_epsilon(self.mu, delta)
+        return self._surcharge + min(apart, gaussian_epsilon(self._embedded_mu, delta))
+
+    def _delta(self, epsilon: float) -> float:
+        left = epsilon - self._surcharge
+        if left < 0.0:
+            return 1.0
+        embedded = gaussian_delta(left, self._embedded_mu)
+        return embedded if left < self._pure else min(embedded, gaussian_delta(left - self._pure, self.mu))
+
+
+ORDERS = (
+    *(1.0 + step / 20.0 for step in range(1, 40)),
+    *(3.0 + step / 4.0 for step in range(68)),
+    *range(20, 256),
+    *(2.0**step for step in range(8, 17)),
+)
+"""Orders at which the curve is evaluated."""
+
+
+class RDP(Accountant):
+    """The Renyi curve at `ORDERS`, added up and converted at its best order.
+
+    A pure step counts as the worst mechanism of its epsilon (randomised response), because a Laplace event records the
+    sensitivity of the whole vector, not of each coordinate.
+    """
+
+    def _curve(self) -> list[tuple[float, float]]:
+        steps = self._steps
+        return [(order, sum(count * _divergence(event, order) for event, count in steps)) for order in ORDERS]
+
+    def _epsilon(self, delta: float) -> float:
+        if not self._events:
+            return 0.0
+        return max(
+            0.0,
+            min(
+                value + math.log1p(-1.0 / order) - (math.log(delta) + math.log(order)) / (order - 1.0)
+                for order, value in self._curve()
+            ),
+        )
+
+    def _delta(self, epsilon: float) -> float:
+        exponent = min(
+            (order - 1.0) * (value - epsilon + math.log1p(-1.0 / order)) - math.log(order)
+            for order, value in self._curve()
+        )
+        return math.exp(min(exponent, 0.0))
+
+
+def _divergence(event: AnyEvent, order: float) -> float:
+    if isinstance(event, GaussianEvent):
+        return order * as_float(event.cost.gaussian) / 2.0
+    if isinstance(event, RangeEvent):
+        return min(order * as_float(event.squares) / 8.0, _randomised_response(as_float(event.range), order))
+    return _randomised_response(as_float(event.cost.pure), order)
+
+
+def _randomised_response(epsilon: float, order: float) -> float:
+    """The Renyi divergence of one truthful bit with odds e^epsilon.
+
+    The bit is true with p = 1 / (1 + e^-epsilon), and the divergence is log(p^a q^(1-a) + q^a p^(1-a)) / (a - 1) with
+    q = p e^-epsilon. Taking p e^((a-1) epsilon) out leaves exponents that are never above 0, so nothing overflows.
+    """
+    if epsilon in {0.0, math.inf}:
+        return epsilon
+    excess_order = order - 1.0
+    rest = math.log1p(math.exp(-(2.0 * order - 1.0) * epsilon)) - math.log1p(math.exp(-epsilon))
+    return max(0.0, epsilon + rest / excess_order)
+
+
+def zcdp_delta(epsilon: float, rho: float) -> float:
+    """The delta that rho-zCDP proves at `epsilon` (Canonne, Kamath and Steinke 2020).
+
+    Example:
+        >>> round(zcdp_delta(2.419093, 0.125) * 1e6, 4)
+        1.0
+    """
+    if rho <= 0.0:
+        return 0.0
+    if rho == math.inf:
+        return 1.0
+
+    def falling(excess_order: float) -> bool:
+        order = 1.0 + excess_order
+        return (2.0 * order - 1.0) * rho - epsilon + math.log(excess_order / order) <= 0.0
+
+    excess_order = max(bracket(falling)[0], 2.0**-900)
+    order = 1.0 + excess_order
+    exponent = excess_order * (order * rho - epsilon) + order * math.log(excess_order / order) - math.log(excess_order)
+    return min(1.0, math.exp(min(exponent, 0.0)))
+
+
+class ZCDP(Accountant):
+    """Sum of rho: exact for the discrete Gaussian, whose discreteness costs nothing here.
+
+    A pure step of epsilon is epsilon^2/2, one of bounded range epsilon^2/8.
+    """
+
+    @property
+    def rho(self) -> float:
+        """The total."""
+        return sum(count * _rho(event) for event, count in self._steps)
+
+    def _delta(self, epsilon: float) -> float:
+        return zcdp_delta(epsilon, self.rho)
+
+    def _epsilon(self, delta: float) -> float:
+        rho = self.rho
+        if zcdp_delta(0.0, rho) <= delta:
+            return 0.0
+        return bracket(lambda epsilon: zcdp_delta(epsilon, rho) > delta)[1]
+
+
+def _rho(event: AnyEvent) -> float:
+    if isinstance(event, GaussianEvent):
+        return as_float(event.cost.gaussian) / 2.0
+    if isinstance(event, RangeEvent):
+        return as_float(event.squares) / 8.0
+    return as_float(event.cost.pure**2) / 2.0
