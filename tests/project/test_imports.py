@@ -26,6 +26,7 @@ ANNOTATIONS = {
     ("backends/postgres/reading.py", "psycopg"): "an extra",
     ("backends/postgres/schema.py", "psycopg"): "an extra",
     ("ledger/errors.py", "psycopg"): "an extra",
+    ("ledger/postgres.py", "psycopg"): "an extra",
     ("ledger/postgres_connection.py", "psycopg"): "an extra",
 }
 """Every import under TYPE_CHECKING; a dialect's parts may name the dialect that calls them, see pyproject.toml."""

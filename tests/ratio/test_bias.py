@@ -67,7 +67,7 @@ def test_the_plug_in_correction_removes_most_of_the_bias():
 
 
 def test_near_zero_there_is_no_plug_in_correction():
-    with pytest.raises(ConditionNotMet, match="five deviations"):
+    with pytest.raises(ConditionNotMet, match="five standard deviations"):
         debias(1.0, denominator=40.0, noise=Gaussian(10.0))
 
 

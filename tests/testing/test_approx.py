@@ -133,7 +133,7 @@ def test_a_count_that_selected_its_group_is_compared_where_it_is_seen_half_of_th
     just, beyond = (tolerance.gaussian(10.0, 6 + np.log10(2)) * factor for factor in (1 - 1e-6, 1 + 1e-6))
     assert 100.5 + just == approx_private(100.5, receipt(selecting), 1e-6)
     assert 100.5 + beyond != approx_private(100.5, receipt(selecting), 1e-6)
-    with pytest.raises(ConditionNotMet, match="only because its noise came out large"):
+    with pytest.raises(ConditionNotMet, match="only because its noise happened to be large"):
         approx_private(70, receipt(selecting))
 
 

@@ -14,10 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 from hedgerow.ledger import errors
 from hedgerow.ledger.entries import FORMAT, Entry
-from hedgerow.ledger.store import ENTRY, Rows, StoredRelease, Value, indexes, inserted_rows, watch
-
-if TYPE_CHECKING:
-    from psycopg import Connection
 from hedgerow.ledger.postgres_connection import (
     Address,
     Statement,
@@ -29,6 +25,11 @@ from hedgerow.ledger.postgres_connection import (
     translating,
     undo,
 )
+from hedgerow.ledger.store import ENTRY, Rows, StoredRelease, Value, indexes, inserted_rows, watch
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
 
 TABLES = ("ledgers", "entries", "releases")
 
