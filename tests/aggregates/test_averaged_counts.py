@@ -11,6 +11,7 @@ from tests.internals import price_of
 from hedgerow.statistics.moments import BERNSTEIN, BILINEAR, CORNERS, CORRELATION, lambda_family
 from hedgerow.statistics.moments.families import unit_covariance
 
+AVERAGES = "AVG(k) AS a, AVG(m) AS b, COUNT(*) AS n"
 TWO_MOMENTS = "VAR_POP(k) AS v, VAR_POP(m) AS w, COUNT(*) AS n"
 
 
@@ -68,3 +69,40 @@ def test_an_averaged_count_has_the_noise_that_its_interval_says(crowd, mechanism
     assert not is_chi_square(errors * 1.3, sigma**2 + 1 / 12)
     bars = [row["n"] for row in answer.intervals]
     assert math.isclose(max(bar.upper for bar in bars) - max(answer["n"]), stats.norm.isf(0.025) * sigma, abs_tol=0.51)
+
+
+def test_the_counts_of_pairs_are_averaged(world):
+    """Each pair (y, 1 - y) of Laplace noises counts the rows, with twice the variance of one noise."""
+    for averaged, measures in enumerate(("AVG(k)", "AVG(k), SUM(m)"), start=1):
+        found = count_variance(world, f"{measures}, COUNT(*) AS n", mechanism="laplace")
+        assert math.isclose(found, 2 / averaged, rel_tol=1e-12)
+
+
+def test_pairs_of_other_rows_are_not_averaged(world):
+    for other in ("AVG(x)", "AVG(m) FILTER (WHERE b)"):
+        assert count_variance(world, f"AVG(k), {other}, COUNT(*) AS n", mechanism="laplace") == 2
+
+
+def test_pairs_and_moments_are_averaged_by_precision(world):
+    """A pair has variance 2 and Bernstein's moments have 3, so both together have 6 / 5."""
+    found = count_variance(world, "AVG(k), VAR_POP(m), COUNT(*) AS n", mechanism="laplace")
+    assert math.isclose(found, 6 / 5, rel_tol=1e-12)
+
+
+def test_averages_beside_an_averaged_count_have_the_noise_that_was_derived(crowd):
+    """Of an average at the relative distance a from the middle: 1 + a^2 / k, for k columns."""
+    groups, size = 3000, 100
+    db = crowd(groups, size, constant=True)
+    text = f"SELECT g, {AVERAGES} FROM t GROUP BY g"
+    answer = db.sql(text, mechanism="laplace", epsilon=10, confidence=0.95)
+    _, private = price_of(db, text, mechanism="laplace", epsilon=10)
+    unit = 2 * _noise(private).scale ** 2
+    half, distance = 49 / 2, 1 - 7 / (49 / 2)
+    expected = 2 * unit * (1 + distance**2 / 2) * (half / size) ** 2
+    errors = np.array(answer["a"]) - 7
+    assert np.mean(errors**2) / expected == pytest.approx(1.0, abs=0.25)
+    assert np.mean((errors * 1.3) ** 2) / expected > 1.3
+    lower, upper = zip(*((row["a"].lower, row["a"].upper) for row in answer.intervals), strict=True)
+    hits = int(np.sum((np.array(lower) <= 7) & (np.array(upper) >= 7)))
+    assert stats.binom.cdf(hits, groups, 0.95) > FALSE_ALARM
+    assert np.mean(np.subtract(upper, lower)) < 2.2 * stats.norm.isf(0.025) * math.sqrt(expected)

@@ -214,7 +214,7 @@ def with_laplace(assembly: Assembly) -> Assembly:
         ]
         first = put(parts, 2 * grid.reach, width)
         assembly.centred[value, support] = ((first, 1.0), (first + 1, -1.0)), grid
-        assembly.counts.setdefault(support, ((first, 1.0), (first + 1, 1.0)))
+        assembly.add_count(support, ((first, 1.0), (first + 1, 1.0)))
 
     for joint in assembly.wanted.joints:
         assembly.add_joint(joint, laplace_family(joint), put)
