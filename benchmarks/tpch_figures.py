@@ -18,25 +18,25 @@ LEAST = 1e-7
 
 def draw_all(
     folder: Path,
-    sweep: Mapping[tuple[str, float], Trials],
-    gaussian: Mapping[tuple[str, float], Trials],
+    few: Mapping[tuple[str, float], Trials],
+    many: Mapping[tuple[str, float], Trials],
     expected: Mapping[tuple[str, float], Mapping[str, float]],
     admitted: Sequence[Mapping[str, object]],
 ) -> None:
     """Both figures."""
     folder.mkdir(parents=True, exist_ok=True)
-    save_chart(errors(sweep, gaussian, expected), folder / "tpch-errors.svg")
+    save_chart(errors(few, many, expected), folder / "tpch-errors.svg")
     save_chart(queries(admitted), folder / "tpch-queries.svg")
 
 
 def errors(
-    sweep: Mapping[tuple[str, float], Trials],
-    gaussian: Mapping[tuple[str, float], Trials],
+    few: Mapping[tuple[str, float], Trials],
+    many: Mapping[tuple[str, float], Trials],
     expected: Mapping[tuple[str, float], Mapping[str, float]],
 ) -> alt.TopLevelMixin:
     """A panel for each query: ours as points and lines, the others' expected errors as dashed lines."""
     points: list[dict[str, object]] = []
-    for kind, trials in ((f"{OURS}, Laplace", sweep), (f"{OURS}, Gaussian", gaussian)):
+    for kind, trials in ((f"{OURS}, few statements", few), (f"{OURS}, many", many)):
         points += [
             {"query": name, "epsilon": epsilon, "error": max(each.mean, LEAST), "system": kind, "kind": "measured"}
             for (name, epsilon), each in trials.items()
@@ -45,7 +45,6 @@ def errors(
         {"query": name, "epsilon": epsilon, "error": max(error, LEAST), "system": system, "kind": "expected"}
         for (name, epsilon), found in expected.items()
         for system, error in found.items()
-        if system != OURS
     ]
     panels = [_panel([point for point in points if point["query"] == query.name], query.name) for query in QUERIES]
     figure: alt.TopLevelMixin = alt.concat(*panels, columns=5).configure_legend(orient="bottom")

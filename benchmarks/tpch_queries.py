@@ -58,8 +58,6 @@ QUERIES = (
         keyed=True,
     ),
 )
-EASY = ("COUNT", "COUNT_DISTINCT", "SUM", "AVG")
-"""Where one sum, or two, is all there is to measure: nobody can do much better than anybody else."""
 
 
 @dataclass(frozen=True)
@@ -203,16 +201,20 @@ def catalog(found: Facts, budget: str) -> str:
     return CATALOG.format(budget=budget, delta=DELTA, facts=found, **ranges)
 
 
-def one_off_budget(epsilon: float, trials: int) -> str:
-    """A budget for `trials` statements, each of which finds the ledger as one made for it alone would be.
+FEW = "few"
+MANY = "many"
 
-    All of epsilon is kept for Laplace noise; a statement's share of each cap is one in `trials`, of caps `trials` times
-    as large. A hundredth more is there so that rounding up never refuses the last one.
+
+def few_budget(epsilon: float, statements: int) -> str:
+    """A budget for `statements` of this epsilon, with room for both kinds of noise.
+
+    Half of epsilon is kept for Laplace noise, and as many statements with Gaussian noise fit. A hundredth more is there
+    so that rounding up never refuses the last one.
     """
-    room = trials * 1.01
-    return f"{{epsilon: {epsilon * room!r}, delta: {DELTA * room!r}, pure_epsilon: {epsilon * room!r}}}"
+    room = statements * 1.01
+    return f"{{epsilon: {2 * epsilon * room!r}, delta: {2 * DELTA * room!r}, pure_epsilon: {epsilon * room!r}}}"
 
 
-def shared_budget() -> str:
-    """A budget for many statements with Gaussian noise, which no benchmark exhausts."""
+def many_budget() -> str:
+    """A budget for many statements that keeps nothing for Laplace noise, which no benchmark exhausts."""
     return "{epsilon: 100000, delta: 1e-3, pure_epsilon: 0}"

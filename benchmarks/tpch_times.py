@@ -1,10 +1,13 @@
 """How long private answers take next to the plain queries, in turns, in one process, on one connection."""
 
+import dataclasses
+import json
 import os
 import statistics
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from tpch_queries import QUERIES, Query
 
@@ -84,6 +87,15 @@ def measure(db: hr.Database, *, epsilon: float, runs: int, progress: Callable[[s
         ][1:]
         found.append(_timing(query.name, *zip(*turns, strict=True)))
     return Times(tuple(found), (before, os.getloadavg()[0]), os.cpu_count() or 1)
+
+
+def read(path: Path) -> Times:
+    """The times that a run left in its JSON."""
+    stored = json.loads(path.read_text())
+    names = [field.name for field in dataclasses.fields(Timing)]
+    queries = tuple(Timing(*(row[name] for name in names)) for row in stored["times"])
+    together = stored["times_together"]
+    return Times(queries, tuple(together["load"]), together.get("cores", 2))
 
 
 def _timing(

@@ -1,4 +1,4 @@
-"""The expected errors of ten queries under the documented mechanisms of several systems, ours among them.
+"""The expected errors of ten queries under the documented mechanisms of several systems.
 
 A trial of 25 draws may be lucky. What a mechanism errs on average follows from its noise, and is computed here to first
 order: an answer f(sums) with independent noise x_i on its sums errs by |sum of (df/ds_i) x_i|, whose mean is known for
@@ -16,13 +16,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from peers.means import gaussian, laplace, whole_laplace
+from peers.means import gaussian, laplace, whole_gaussian, whole_laplace
 
 from hedgerow.accounting import gaussian_mu, zcdp_delta
-from hedgerow.privacy.price import SELECTED_SHARE
+from hedgerow.accounting.gaussian import bracket
 
-KEYS_SHARE = SELECTED_SHARE["laplace"]
-"""For finding the keys, of epsilon: ours, and Tumult's, where the user divides it, alike."""
+DELTA = 1e-7
+KEYS_SHARE = 0.1
+"""Of the budget, for finding the keys, where the system leaves it to its user (Tumult)."""
 
 EQUAL_SHARE = 1 / 3
 """Where the system divides epsilon itself: keys, sum and count of an average get the same."""
@@ -142,20 +143,6 @@ def joint_sums(question: Question, cell: Cell) -> list[float]:
     return [(1 - mean) * width / n, mean * width / n]
 
 
-def hedgerow(question: Question, epsilon: float) -> float:
-    """Ours, with Laplace noise on the coordinates of `joint_sums`, b = rows / epsilon on each.
-
-    A count is a whole number with Laplace noise, a sum stands alone. Undeclared keys take a part of epsilon.
-    """
-    left = epsilon * (1 - KEYS_SHARE) if question.keyed else epsilon
-    if question.is_count:
-        return _percent(question, lambda _: whole_laplace(1 / left))
-    if question.name == "SUM":
-        return _percent(question, lambda _: question.reach / left)
-    scale = question.rows_each / left
-    return _percent(question, lambda cell: laplace([each * scale for each in joint_sums(question, cell)]))
-
-
 def opendp(question: Question, epsilon: float) -> float:
     """OpenDP with Laplace noise, through its Polars context.
 
@@ -172,8 +159,8 @@ def tumult(question: Question, epsilon: float) -> float:
     """Tumult Analytics, pure differential privacy.
 
     Averages and variances are made of sums taken from the middle, halves and thirds of epsilon. There is no covariance.
-    The keys of GROUP BY are found by a query of its own. The user divides the budget, and is taken to give the keys the
-    part that ours get, so that what differs is the mechanism. Who gave them a third would err a third more.
+    The keys of GROUP BY are found by a query of its own. The user divides the budget, and is taken to give the keys a
+    tenth. Who gave them a third would err a third more.
     """
     if question.name == "COVAR":
         return math.nan
@@ -196,14 +183,46 @@ def pipelinedp(question: Question, epsilon: float) -> float:
     return _equal_parts(question, left / question.groups_each, centred_mean, pipelinedp_variance)
 
 
-def dpsql(question: Question, epsilon: float) -> float:
+def opendp_gaussian(question: Question, epsilon: float, statements: int, delta: float) -> float:
+    """OpenDP with Gaussian noise: the sums of `opendp`, each with an equal part of rho."""
+    return _equal_rho(question, zcdp_rho(epsilon, delta) / statements, plain_mean, plain_variance)
+
+
+def tumult_gaussian(question: Question, epsilon: float, statements: int, delta: float) -> float:
+    """Tumult Analytics with zero-concentrated differential privacy: the sums of `tumult`, each with a part of rho."""
+    if question.name == "COVAR":
+        return math.nan
+    rho = zcdp_rho(epsilon, delta) / statements
+    return _equal_rho(question, rho * (1 - KEYS_SHARE) if question.keyed else rho, centred_mean, tumult_variance)
+
+
+def pipelinedp_gaussian(question: Question, epsilon: float, statements: int, delta: float) -> float:
+    """PipelineDP with Gaussian noise and its naive accountant: equal parts of epsilon and delta, exact Gaussian noise.
+
+    A person counts with as many rows in every group it may be in, by the root of their number in the l2 norm.
+    """
+    if question.name in {"COUNT_DISTINCT", "COVAR"}:
+        return math.nan
+
+    def error(cell: Cell) -> float:
+        sums = _sums(question, centred_mean, pipelinedp_variance)(question, cell)
+        if question.name == "COUNT":
+            sums = [(1.0, 1.0)]
+        parts = (len(sums) + question.keyed) * statements
+        reached = question.rows_each * math.sqrt(question.groups_each) / gaussian_mu(epsilon / parts, delta / parts)
+        return gaussian([factor * reach * reached for factor, reach in sums])
+
+    return _percent(question, error)
+
+
+def dpsql_gaussian(question: Question, epsilon: float, statements: int, delta: float) -> float:
     """DPSQL+ with Gaussian noise.
 
     An aggregate and the threshold get half of (epsilon', delta) each, by the analytic Gaussian mechanism, and epsilon'
-    is raised in steps of epsilon/32 while its Renyi accountant still finds (epsilon, delta) for both. Counts and sums
+    is raised in steps of epsilon/32 while its Renyi accountant still finds (epsilon, delta) for all. Counts and sums
     stand alone; the rest is `joint_sums` with equal noise. A quarter of delta is the threshold's own.
     """
-    sigma = question.rows_each / _dpsql_mu(epsilon)
+    sigma = question.rows_each / _dpsql_mu(epsilon, statements, delta)
     if question.is_count:
         return _percent(question, lambda _: gaussian([sigma]))
     if question.name == "SUM":
@@ -212,16 +231,37 @@ def dpsql(question: Question, epsilon: float) -> float:
 
 
 @lru_cache
-def _dpsql_mu(epsilon: float, delta: float = 1e-7) -> float:
-    def fits(trial: float) -> bool:
-        noise, key = gaussian_mu(trial / 2, delta / 2), gaussian_mu(trial / 2, delta / 4)
-        return zcdp_delta(epsilon, (noise**2 + key**2) / 2) <= delta * 3 / 4
+def _dpsql_mu(epsilon: float, statements: int, delta: float) -> float:
+    own = delta / statements
 
-    low, high = epsilon, 32 * epsilon
-    while high - low > epsilon / 32:
+    def fits(trial: float) -> bool:
+        noise, key = gaussian_mu(trial / 2, own / 2), gaussian_mu(trial / 2, own / 4)
+        return zcdp_delta(epsilon, statements * (noise**2 + key**2) / 2) <= delta * 3 / 4
+
+    low, high = epsilon / statements, 32 * epsilon
+    while high - low > epsilon / statements / 32:
         middle = (low + high) / 2
         low, high = (middle, high) if fits(middle) else (low, middle)
-    return gaussian_mu(low / 2, delta / 2)
+    return gaussian_mu(low / 2, own / 2)
+
+
+@lru_cache
+def zcdp_rho(epsilon: float, delta: float) -> float:
+    """The largest rho that is (epsilon, delta)-differentially private."""
+    return bracket(lambda rho: zcdp_delta(epsilon, rho) <= delta)[0]
+
+
+def _equal_rho(question: Question, rho: float, mean: Shape, variance: Shape) -> float:
+    """Gaussian noise on each sum, with equal parts of rho; counts are whole numbers."""
+    if question.is_count:
+        return _percent(question, lambda _: whole_gaussian(1 / math.sqrt(2 * rho)))
+
+    def error(cell: Cell) -> float:
+        sums = _sums(question, mean, variance)(question, cell)
+        sigma = question.rows_each * math.sqrt(len(sums) / (2 * rho))
+        return gaussian([factor * reach * sigma for factor, reach in sums])
+
+    return _percent(question, error)
 
 
 def _equal_parts(question: Question, epsilon: float, mean: Shape, variance: Shape) -> float:
@@ -254,10 +294,30 @@ def _percent(question: Question, error: Callable[[Cell], float]) -> float:
 
 
 OURS = "hedgerow"
-SYSTEMS: dict[str, Callable[[Question, float], float]] = {
-    OURS: hedgerow,
+LAPLACE: dict[str, Callable[[Question, float], float]] = {
     "OpenDP": opendp,
     "Tumult": tumult,
     "PipelineDP": pipelinedp,
-    "DPSQL+": dpsql,
 }
+GAUSSIAN: dict[str, Callable[[Question, float, int, float], float]] = {
+    "OpenDP, Gaussian": opendp_gaussian,
+    "Tumult, Gaussian": tumult_gaussian,
+    "PipelineDP, Gaussian": pipelinedp_gaussian,
+    "DPSQL+": dpsql_gaussian,
+}
+
+
+def laplace_errors(question: Question, epsilon: float) -> dict[str, float]:
+    """Expected errors with Laplace noise by system, where it can answer the question."""
+    return _answered({name: mechanism(question, epsilon) for name, mechanism in LAPLACE.items()})
+
+
+def gaussian_errors(
+    question: Question, epsilon: float, *, statements: int = 1, delta: float = DELTA
+) -> dict[str, float]:
+    """Expected errors with Gaussian noise by system, for one of so many statements that share (epsilon, delta)."""
+    return _answered({name: mechanism(question, epsilon, statements, delta) for name, mechanism in GAUSSIAN.items()})
+
+
+def _answered(errors: dict[str, float]) -> dict[str, float]:
+    return {name: error for name, error in errors.items() if not math.isnan(error)}

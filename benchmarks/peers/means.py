@@ -35,3 +35,11 @@ def whole_laplace(scale: float) -> float:
 def gaussian(sigmas: Sequence[float]) -> float:
     """The mean of |x_1 + x_2 + …| for independent Gaussian noise."""
     return math.sqrt(2.0 / math.pi) * math.hypot(*sigmas)
+
+
+def whole_gaussian(sigma: float) -> float:
+    """The mean of |x| for whole numbers x with probability proportional to exp(-x^2 / (2 sigma^2))."""
+    if sigma > 20.0:
+        return gaussian([sigma])
+    weights = [math.exp(-x * x / (2.0 * sigma * sigma)) for x in range(1, math.ceil(40 * sigma) + 2)]
+    return 2.0 * sum(x * weight for x, weight in enumerate(weights, start=1)) / (1.0 + 2.0 * sum(weights))
