@@ -1,5 +1,6 @@
 """Events cost what was proved, and survive being written down."""
 
+import math
 from fractions import Fraction
 
 import pytest
@@ -11,9 +12,12 @@ from hedgerow.accounting import (
     BoundedRangeEvent,
     GaussianEvent,
     LaplaceEvent,
+    PureAsGaussianEvent,
     ThresholdEvent,
     bounded_range_mu,
     event_from_dict,
+    gaussian_delta,
+    pure_mu,
 )
 from hedgerow.accounting.budget import Charge, Cost
 from hedgerow.errors import LedgerError, ParameterError
@@ -26,6 +30,7 @@ EVENTS = st.one_of(
     st.builds(LaplaceEvent, SOME, ABOVE_ZERO),
     st.builds(ThresholdEvent, SOME),
     st.builds(BoundedRangeEvent, st.fractions(0, 100)),
+    st.builds(PureAsGaussianEvent, st.fractions(0, 100)),
     st.builds(ApproximateEvent, SOME, SOME),
 )
 
@@ -57,6 +62,22 @@ def test_an_exponential_mechanism_is_charged_a_little_above_its_exact_mu():
     exact = Fraction(bounded_range_mu(0.5)) ** 2
     assert exact < cost.gaussian <= exact * (1 + Fraction(1, 10**9))
     assert (cost.pure, cost.mass) == (0, 0)
+
+
+@pytest.mark.parametrize("epsilon", [1e-3, 0.1, 1.0, 4.0, 20.0])
+def test_a_pure_step_is_charged_as_the_gaussian_pair_that_just_dominates_it(epsilon):
+    """Randomised response is the worst step of its epsilon; its delta at x is (e^epsilon - e^x) / (1 + e^epsilon)."""
+    cost = PureAsGaussianEvent(Fraction(epsilon)).cost
+    assert (cost.pure, cost.mass) == (0, 0)
+    mu = math.sqrt(cost.gaussian)
+    assert mu == pytest.approx(pure_mu(epsilon), rel=1e-8)
+
+    def margin(mu, x):
+        return gaussian_delta(x, mu) - (math.exp(epsilon) - math.exp(x)) / (1 + math.exp(epsilon))
+
+    tried = [epsilon * step / 200 for step in range(200)]
+    assert min(margin(mu, x) for x in tried) >= 0.0
+    assert min(margin(mu * (1 - 1e-4), x) for x in tried) < 0.0
 
 
 def test_the_other_events_take_one_coordinate_each():

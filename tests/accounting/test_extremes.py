@@ -18,6 +18,7 @@ from hedgerow.accounting import (
     BoundedRangeEvent,
     GaussianEvent,
     LaplaceEvent,
+    PureAsGaussianEvent,
     SpreadRangeEvent,
     ThresholdEvent,
 )
@@ -37,6 +38,7 @@ def events(amount):
         st.builds(LaplaceEvent, amount, amount),
         st.builds(ApproximateEvent, amount, st.just(Fraction(0))),
         st.builds(BoundedRangeEvent, amount),
+        st.builds(PureAsGaussianEvent, amount),
         st.builds(SpreadRangeEvent, amount, amount, amount),
         st.builds(ThresholdEvent, st.just(Fraction(1, 10**9))),
     )

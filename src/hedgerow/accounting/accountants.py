@@ -14,8 +14,10 @@ from hedgerow.accounting.events import (
     BoundedRangeEvent,
     GaussianEvent,
     LaplaceEvent,
+    PureAsGaussianEvent,
     RangeEvent,
     SpreadRangeEvent,
+    pure_epsilon_of,
     pure_mu,
 )
 from hedgerow.accounting.gaussian import bracket, gaussian_delta, gaussian_epsilon
@@ -46,8 +48,10 @@ class Basic(Accountant):
             if isinstance(event, BoundedRangeEvent):
                 total += count * as_float(event.range)
             else:
-                total += count * as_float(event.cost.pure)
+                total += count * as_float(pure_epsilon_of(event))
         return total
+
+PureStep = LaplaceEvent | ApproximateEvent | PureAsGaussianEvent
 
 
 class GDP(Accountant):
@@ -64,21 +68,22 @@ class GDP(Accountant):
     @property
     def mu(self) -> float:
         """Mu of the Gaussian part."""
-        return math.sqrt(as_float(total(event.cost.gaussian * count for event, count in self._steps)))
+        gaussian = ((event, count) for event, count in self._steps if not isinstance(event, PureAsGaussianEvent))
+        return math.sqrt(as_float(total(event.cost.gaussian * count for event, count in gaussian)))
 
     @property
     def _pure(self) -> float:
         """Return the epsilon of the deliberately pure steps."""
-        return sum(count * as_float(event.cost.pure) for event, count in self._pure_steps)
+        return sum(count * as_float(pure_epsilon_of(event)) for event, count in self._pure_steps)
 
     @property
-    def _pure_steps(self) -> list[tuple[LaplaceEvent | ApproximateEvent, int]]:
-        return [(event, count) for event, count in self._steps if isinstance(event, (LaplaceEvent, ApproximateEvent))]
+    def _pure_steps(self) -> list[tuple[PureStep, int]]:
+        return [(event, count) for event, count in self._steps if isinstance(event, PureStep)]
 
     @property
     def _embedded_mu(self) -> float:
         """Return mu with the pure steps counted as Gaussian ones."""
-        steps = [(as_float(event.cost.pure), count) for event, count in self._pure_steps]
+        steps = [(as_float(pure_epsilon_of(event)), count) for event, count in self._pure_steps]
         if any(pure == math.inf for pure, _ in steps):
             return math.inf
         return math.hypot(self.mu, *(math.sqrt(count) * pure_mu(pure) for pure, count in steps))
@@ -139,7 +144,7 @@ def _divergence(event: AnyEvent, order: float) -> float:
         return order * as_float(event.cost.gaussian) / 2.0
     if isinstance(event, RangeEvent):
         return min(order * as_float(event.squares) / 8.0, _randomised_response(as_float(event.range), order))
-    return _randomised_response(as_float(event.cost.pure), order)
+    return _randomised_response(as_float(pure_epsilon_of(event)), order)
 
 
 def _randomised_response(epsilon: float, order: float) -> float:
@@ -203,4 +208,4 @@ def _rho(event: AnyEvent) -> float:
         return as_float(event.cost.gaussian) / 2.0
     if isinstance(event, RangeEvent):
         return as_float(event.squares) / 8.0
-    return as_float(event.cost.pure**2) / 2.0
+    return as_float(pure_epsilon_of(event) ** 2) / 2.0

@@ -231,6 +231,26 @@ class SpreadRangeEvent(_Event):
 
 
 @dataclass(frozen=True, slots=True)
+class PureAsGaussianEvent(_Event):
+    """A step of pure `epsilon`, charged as Gaussian noise that dominates it instead of as pure epsilon.
+
+    Privacy: it is mu-GDP with mu = 2 Phi^-1(1 / (1 + exp(-epsilon))), so post-processing of a Gaussian pair, and
+    charged like one (docs/proofs/ledger.md).
+    """
+
+    epsilon: Fraction
+    kind: ClassVar[str] = "pure-as-gaussian"
+
+    def __post_init__(self) -> None:
+        self._require(epsilon=0)
+
+    @property
+    def cost(self) -> Cost:
+        """Mu squared, rounded up."""
+        return Cost(gaussian=Fraction(pure_mu(float(self.epsilon))) ** 2 * SLACK)
+
+
+@dataclass(frozen=True, slots=True)
 class ApproximateEvent(_Event):
     """Any other (epsilon, delta)-DP step, such as a plan that is fixed in advance and totalled by PLD.
 
@@ -250,11 +270,27 @@ class ApproximateEvent(_Event):
         return Cost(pure=Fraction(self.epsilon), mass=Fraction(self.delta))
 
 
-AnyEvent = GaussianEvent | LaplaceEvent | ThresholdEvent | BoundedRangeEvent | SpreadRangeEvent | ApproximateEvent
+AnyEvent = (
+    GaussianEvent
+    | LaplaceEvent
+    | ThresholdEvent
+    | BoundedRangeEvent
+    | SpreadRangeEvent
+    | PureAsGaussianEvent
+    | ApproximateEvent
+)
 """All events that this version knows."""
 
 RangeEvent = BoundedRangeEvent | SpreadRangeEvent
 """Events whose loss has a bounded range."""
+
+
+def pure_epsilon_of(event: AnyEvent) -> Fraction:
+    """The pure epsilon of a step that has one, whichever sum of the ledger it is charged to; 0 for any other."""
+    if isinstance(event, PureAsGaussianEvent):
+        return event.epsilon
+    return Fraction(0) if isinstance(event, GaussianEvent) else event.cost.pure
+
 
 _KINDS: Mapping[str, type[AnyEvent]] = {event.kind: event for event in get_args(AnyEvent)}
 

@@ -5,7 +5,7 @@ from importlib import import_module
 from typing import Any
 
 from hedgerow.accounting.accountant import Accountant, as_float, total
-from hedgerow.accounting.events import AnyEvent, BoundedRangeEvent, GaussianEvent, SpreadRangeEvent
+from hedgerow.accounting.events import AnyEvent, BoundedRangeEvent, GaussianEvent, SpreadRangeEvent, pure_epsilon_of
 from hedgerow.errors import ConditionNotMet
 
 GRID = 1e-4
@@ -61,7 +61,7 @@ def _pure(event: AnyEvent) -> float:
     """The pure epsilon of a step that is not Gaussian noise."""
     if isinstance(event, GaussianEvent | SpreadRangeEvent):
         return 0.0
-    return as_float(event.range if isinstance(event, BoundedRangeEvent) else event.cost.pure)
+    return as_float(event.range if isinstance(event, BoundedRangeEvent) else pure_epsilon_of(event))
 
 
 def _bounded(library: Any, epsilon: float) -> Any:  # noqa: ANN401 - the library has no types

@@ -10,7 +10,14 @@ from importlib.util import find_spec
 from rich.table import Table
 from rich.text import Text
 
-from hedgerow.accounting import AnyEvent, GaussianEvent, LaplaceEvent, ThresholdEvent, event_from_dict
+from hedgerow.accounting import (
+    AnyEvent,
+    GaussianEvent,
+    LaplaceEvent,
+    PureAsGaussianEvent,
+    ThresholdEvent,
+    event_from_dict,
+)
 from hedgerow.accounting.accountant import as_float
 from hedgerow.accounting.budget import Cost, Spending
 from hedgerow.catalog import BudgetPolicy
@@ -156,6 +163,8 @@ def _words(event: AnyEvent) -> str:
         return f"Gaussian {figure(math.sqrt(as_float(1 / cost.gaussian)))}" if cost.gaussian else "Gaussian"
     if isinstance(event, LaplaceEvent):
         return f"Laplace {figure(as_float(1 / cost.pure))}" if cost.pure else "Laplace"
+    if isinstance(event, PureAsGaussianEvent):
+        return f"epsilon {figure(as_float(event.epsilon))}, charged as Gaussian"
     if isinstance(event, ThresholdEvent):
         return f"threshold (delta {float(cost.mass):.2g})"
     return event.kind
