@@ -12,7 +12,8 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 
-from hedgerow.accounting import LaplaceEvent, ThresholdEvent
+from hedgerow.accounting import LaplaceEvent, PureAsGaussianEvent, ThresholdEvent
+from hedgerow.accounting.budget import Event
 from hedgerow.distributions import Laplace
 from hedgerow.privacy.bounding import Bounding
 from hedgerow.privacy.precision import check_scale, shift_for, up
@@ -57,6 +58,17 @@ def selection(
     spent = Fraction(-math.expm1(groups * math.log1p(-silent)) * (1 + 1e-9))
     test = Selection(Laplace(scale, 1.0), scale, 0, Fraction(minimum + distance), minimum, spent)
     return test, (LaplaceEvent(Fraction(groups), Fraction(scale)), ThresholdEvent(spent))
+
+
+def as_gaussian(events: Sequence[Event]) -> list[Event]:
+    """Return the events with every pure step charged as Gaussian noise that dominates it.
+
+    Privacy: each step is charged alone, which is less than all of them together as one: mu squared of n equal steps is
+    a little above an n-th of what it is for their sum (docs/proofs/ledger.md).
+    """
+    return [
+        PureAsGaussianEvent(event.cost.pure) if event.cost.pure and not event.cost.mass else event for event in events
+    ]
 
 
 def _distance(scale: float, tail: float) -> int:

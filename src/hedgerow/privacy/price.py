@@ -4,7 +4,11 @@ import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
+from scipy.special import ndtri
+
+from hedgerow.accounting import LaplaceEvent
 from hedgerow.accounting.budget import Budget, Charge, Cost, Event, RemainingBudget
+from hedgerow.distributions import Gaussian, Laplace, Noise
 from hedgerow.error_bars.intervals import half_width
 from hedgerow.errors import BudgetError, ParameterError
 from hedgerow.expressions.nodes import describe
@@ -18,16 +22,11 @@ from hedgerow.privacy.kinds import merge_needs, sum_forms
 from hedgerow.privacy.levels import Level, LevelShare, level_bounding, level_shares, shown_levels
 from hedgerow.privacy.plan import PrivatePlan, PrivateStatement
 from hedgerow.privacy.precision import precision
+from hedgerow.privacy.predicted_error import best_share, predicted_errors
 from hedgerow.privacy.ranks import gaussian_column, laplace_column
 from hedgerow.privacy.statement_sums import StatementSums, needed_sums
 from hedgerow.privacy.sums import LevelSums, Selection
 from hedgerow.privacy.uses import shown_alone
-
-SELECTED_SHARE = {"gaussian": 0.2, "laplace": 0.1}
-"""Share of the budget (mu squared, or epsilon) for selecting undeclared keys."""
-
-TESTED_SHARE = 0.1
-"""Share of the budget for testing declared keys or a single row against the minimum frequency."""
 
 
 def price(
@@ -71,7 +70,7 @@ def price(
         )
     statement = _Statement(pricers)
     if budget.mechanism == "laplace":
-        return statement.laplace(budget)
+        return _laplace(statement, budget, remaining)
     if budget.mechanism == "gaussian" or budget.mu is not None:
         return statement.gaussian(budget)
     return _automatic(statement, budget, remaining)
@@ -80,7 +79,7 @@ def price(
 def require_laplace_budget(plan: PrivateStatement, remaining: RemainingBudget) -> None:
     """Raise a clear error if pure_epsilon does not cover Laplace noise, before the ledger refuses the charge."""
     left = max(remaining.pure_left, Fraction(0))
-    if plan.parts[0].mechanism == "laplace" and left < Fraction(plan.charge.epsilon):
+    if plan.parts[0].mechanism == "laplace" and plan.charge.cost.pure and left < Fraction(plan.charge.epsilon):
         raise BudgetError(
             f"Laplace noise is charged to pure_epsilon, of which only {float(left):.4g} is left.",
             code="budget-pure",
@@ -90,38 +89,32 @@ def require_laplace_budget(plan: PrivateStatement, remaining: RemainingBudget) -
         )
 
 
-def _automatic(pricer: "_Statement", budget: Budget, remaining: RemainingBudget) -> PrivateStatement:
-    """Choose the noise with the shorter 95 % intervals among those that the remaining budget covers.
+def _laplace(statement: "_Statement", budget: Budget, remaining: RemainingBudget) -> PrivateStatement:
+    """Price Laplace noise that was asked for: as pure epsilon, or as Gaussian noise where only that has room for it."""
+    if remaining.pure_left < Fraction(budget.epsilon):
+        priced = statement.laplace(budget, as_gaussian=True)
+        if priced.charge.cost.gaussian <= remaining.gaussian_left:
+            return priced
+    return statement.laplace(budget)
 
-    If it covers neither, the ledger refuses the charge of the noise that the owner kept a budget for.
+
+def _automatic(statement: "_Statement", budget: Budget, remaining: RemainingBudget) -> PrivateStatement:
+    """Choose the noise with the smaller predicted error among those that the remaining budget covers.
+
+    Laplace noise is never charged as Gaussian noise here: at an equal charge Gaussian noise is the more accurate
+    (docs/explanation/design-decisions.md). If the remaining budget covers neither, the ledger refuses the charge of the
+    noise that the owner kept a budget for.
     """
     if remaining.pure_left < Fraction(budget.epsilon) and remaining.gaussian_left > 0:
-        return pricer.gaussian(budget)
-    pure = pricer.laplace(budget)
+        return statement.gaussian(budget)
+    pure = statement.laplace(budget)
     if budget.delta is None:
         return pure
-    normal = pricer.gaussian(budget)
-    fits = normal.charge.cost.gaussian <= remaining.gaussian_left
-    widths = [sum(_log_error(part) for part in statement.parts) for statement in (normal, pure)]
-    return normal if fits and widths[0] <= widths[1] else pure
-
-
-def _log_error(plan: PrivatePlan) -> float:
-    """Return the sum of the logarithms of each number's error, and of the threshold's distance to the minimum."""
-    total = 0.0
-    total += sum(-math.log(float(draw.epsilon)) for draw in plan.draws)
-    total += sum(math.log(max(half_width([(1.0, distinct.noise)], 0.05), 1e-300)) for distinct in plan.distinct)
-    for sum_form in plan.sum_forms:
-        if sum_form.draw is not None or sum_form.distinct is not None:
-            continue
-        terms = sum_form.centred or sum_form.total or sum_form.count or (sum_form.cells[0] if sum_form.cells else ())
-        noises = [(c, plan.noisy_sums[i].noise) for i, c in terms]
-        if sum_form.from_selection and plan.selection is not None:
-            noises = [(1.0, plan.selection.noise)]
-        total += math.log(max(half_width(noises, 0.05), 1e-300))
-    if plan.selection is not None and plan.keys.rule is KeyRule.SELECTED:
-        total += math.log(float(plan.selection.threshold - plan.minimum))
-    return total
+    normal = statement.gaussian(budget)
+    if normal.charge.cost.gaussian > remaining.gaussian_left:
+        return pure
+    pairs = [predicted_errors(parts) for parts in zip(normal.parts, pure.parts, strict=True)]
+    return normal if sum(error for error, _ in pairs) <= sum(error for _, error in pairs) else pure
 
 
 class _Statement:
@@ -147,11 +140,12 @@ class _Statement:
         part_budget = Budget(budget.epsilon, share, "gaussian", mu / math.sqrt(count) * (1 - 1e-12), part=True)
         return _together([pricer.gaussian(part_budget) for pricer in self._pricers], budget.epsilon, _delta(budget))
 
-    def laplace(self, budget: Budget) -> PrivateStatement:
-        """Price all parts with Laplace noise."""
+    def laplace(self, budget: Budget, *, as_gaussian: bool = False) -> PrivateStatement:
+        """Price all parts with Laplace noise, charged as pure epsilon or `as_gaussian`."""
         count = len(self._pricers)
         delta = None if budget.delta is None else budget.delta / count
-        parts = [pricer.laplace(Budget(budget.epsilon / count, delta, "laplace")) for pricer in self._pricers]
+        part_budget = Budget(budget.epsilon / count, delta, "laplace")
+        parts = [pricer.laplace(part_budget, as_gaussian=as_gaussian) for pricer in self._pricers]
         if count == 1:
             return PrivateStatement((parts[0],), parts[0].charge)
         return _together(parts, budget.epsilon, sum(part.charge.delta for part in parts))
@@ -199,7 +193,7 @@ class _Pricer:
         """Return the plan with Gaussian noise."""
         delta = self.own_delta(_delta(budget))
         mu = budget.mu or gaussian.statement_mu(budget.epsilon, delta - self._added_mass(delta))
-        first, second = self._split(mu * mu, "gaussian")
+        first, second = self._split(mu * mu, "gaussian", delta)
         assembly = self._assembly(self._sigma(second * (1 - sum(level.share for level in self._levels))))
         assembly.levels = [self._measured_level(level, second) for level in self._levels]
         assembly = with_gaussian(assembly)
@@ -220,20 +214,21 @@ class _Pricer:
             events = [*selected, *events]
         return self._finish("gaussian", assembly, selection, Charge(tuple(events), budget.epsilon, _delta(budget)))
 
-    def laplace(self, budget: Budget) -> PrivatePlan:
+    def laplace(self, budget: Budget, *, as_gaussian: bool) -> PrivatePlan:
         """Return the plan with Laplace noise."""
-        epsilon = Fraction(budget.epsilon)
-        first, second = self._split(budget.epsilon * (1 - 2.0**-30), "laplace")
+        first, second = self._split(budget.epsilon * (1 - 2.0**-30), "laplace", budget.delta)
         blocks = laplace_blocks(self._sums)
         assembly = with_laplace(self._assembly(self._bounding.l1 * blocks / second if blocks else 1.0))
         assembly.add_draws(laplace_column, second / max(1, blocks), self._beta)
         assembly.add_distinct(laplace_distinct, second / max(1, blocks), self._method)
-        selection, events = None, list[Event](assembly.events)
+        charged = laplace.as_gaussian if as_gaussian else list[Event]
+        selection, events = None, charged(assembly.events)
         if self._selects:
-            fair = self._remaining.fair_mass(Cost(pure=epsilon))
+            noise = [*events, *charged([LaplaceEvent(Fraction(first), Fraction(1))])]
+            fair = self._remaining.fair_mass(sum((event.cost for event in noise), Cost()))
             mass = min(Fraction(_delta(budget)), fair) if fair else Fraction(_delta(budget))
             selection, selected = laplace.selection(first, self._minimum, self._groups, mass)
-            events = [*selected, *events]
+            events = [*charged(selected), *events]
         delta = 0.0 if selection is None else float(selection.mass)
         return self._finish("laplace", assembly, selection, Charge(tuple(events), budget.epsilon, delta))
 
@@ -246,16 +241,38 @@ class _Pricer:
         """Return the delta that is reserved for the threshold where the exact profile is not evaluated."""
         return delta * gaussian.ADDED_SHARE if self._selects and self._groups > gaussian.EXACT_PROFILE else 0.0
 
-    def _split(self, whole: float, mechanism: str) -> tuple[float, float]:
-        """Return the shares of selection and of measuring."""
+    def _split(self, whole: float, mechanism: str, delta: float | None) -> tuple[float, float]:
+        """Return the parts of a budget for selection and for measuring."""
         if not self._selects:
             return 0.0, whole
         if not self._sums.blocks:
             return whole, 0.0
-        share = SELECTED_SHARE[mechanism] if self._keys.rule is KeyRule.SELECTED else TESTED_SHARE
-        if self._sums.reuse_selection:
-            share = max(share, 1.0 / (1 + self._sums.blocks))
+        share = self._selection_share(whole, mechanism, delta or 1.0)
         return whole * share, whole * (1 - share)
+
+    def _selection_share(self, whole: float, mechanism: str, delta: float) -> float:
+        """Return the share of selection at which the predicted error is least (docs/proofs/selection.md)."""
+        tail = min(delta * gaussian.ADDED_SHARE / self._groups, 0.1)
+        noise: Noise
+        if mechanism == "gaussian":
+            noise, blocks, power = Gaussian(1.0 / math.sqrt(whole)), self._sums.blocks, 0.5
+            count, measure = math.sqrt(self._groups), math.sqrt(self._bounding.l2_squared * blocks)
+            distance = count * noise.sigma * -float(ndtri(tail))
+        else:
+            noise, blocks, power = Laplace(1.0 / whole), laplace_blocks(self._sums), 1.0
+            count, measure = float(self._groups), float(self._bounding.l1 * blocks)
+            distance = count * noise.scale * -math.log(2 * tail)
+        width = half_width([(1.0, noise)], 0.05)
+        return best_share(
+            self._keys,
+            self._bounding.size,
+            minimum=self._minimum,
+            distance=distance,
+            measured=width * measure,
+            counted=width * count if self._sums.reuse_selection else 0.0,
+            blocks=blocks,
+            power=power,
+        )
 
     def _sigma(self, mu_squared: float) -> float:
         if not self._sums.blocks:

@@ -1,0 +1,144 @@
+"""Predicted error of a plan: how plans are compared before anything is asked.
+
+Nobody knows how large the groups will be, so every order of magnitude that is likely counts alike. A number errs by the
+half-width of its interval over the size of its group, if each person of the group has one row; a group that is not
+shown counts as an error of 100 %, and so does a number whose interval is wider than the group is large. What is
+compared is the mean of the logarithm of the error: of two plans, the one that is more accurate by a factor in the
+typical group.
+
+Privacy: everything here follows from the plan, the catalog and the price, never from data.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.error_bars.intervals import half_width
+from hedgerow.privacy.assemble import combine
+from hedgerow.privacy.bounding import ROWS_AT_LEAST
+from hedgerow.privacy.keys import KeyRule, Keys
+from hedgerow.privacy.plan import PrivatePlan, SumForms, Terms
+
+Floats = NDArray[np.float64]
+
+ORDERS = 1000.0
+"""The largest likely size of a group whose key is public, over the smallest."""
+
+USUAL_SIZE = 1e6
+"""Rows of a table whose size nobody declared."""
+
+ROOM = 10.0
+"""The largest likely size is at least so many times the smallest threshold and the smallest half-width: otherwise every
+number would be as useless as any other."""
+
+BETA = 0.05
+SMALLEST_WIDTH = 1e-3
+"""Rows below which an error no longer counts: whole counts may have none at all."""
+
+EVEN_VARIANCE = 1 / 3
+"""Of values that lie evenly in [-1, 1]."""
+
+SHARES = np.arange(0.05, 0.8005, 0.001)
+"""The parts of a budget that key selection may get."""
+
+
+@dataclass(frozen=True, slots=True)
+class GroupSizes:
+    """The sizes of groups that are likely, in people."""
+
+    smallest: float
+    largest: float
+
+
+def mean_log_error(threshold: Floats | float, width: Floats | float, sizes: GroupSizes) -> Floats:
+    """The mean logarithm of a number's error over group sizes.
+
+    Example:
+        >>> round(float(mean_log_error(threshold=1.0, width=10.0, sizes=GroupSizes(1e3, 1e6))), 3)
+        -8.059
+    """
+    bottom, top, log_width = math.log(sizes.smallest), math.log(sizes.largest), np.log(width)
+    shown_from = np.clip(np.maximum(np.log(threshold), log_width), bottom, top)
+    squares = (top - log_width) ** 2 - (shown_from - log_width) ** 2
+    return np.asarray(-squares / (2.0 * (top - bottom)))
+
+
+def likely_sizes(keys: Keys, size: int, threshold: float, width: float) -> GroupSizes:
+    """The likely sizes of groups, where there could be no smaller threshold and no smaller half-width than these.
+
+    A public key has about its part of the declared rows. A key that is found in the data may have any size, up to all
+    declared rows; if nobody declared them, up to a thousand times the threshold.
+    """
+    declared, room = size < ROWS_AT_LEAST, ROOM * max(threshold, width)
+    if keys.rule is KeyRule.SELECTED:
+        return GroupSizes(1.0, max(float(size) if declared else ORDERS * threshold, room))
+    largest = max((size if declared else USUAL_SIZE) / max(1, len(keys.domain)), room)
+    return GroupSizes(largest / ORDERS, largest)
+
+
+def best_share(
+    keys: Keys, size: int, *, minimum: int, distance: float, measured: float, counted: float, blocks: int, power: float
+) -> float:
+    """The part of a budget that key selection gets, so that the predicted error is least.
+
+    Args:
+        keys: Rule for the groups.
+        size: Rows of the table, as declared.
+        minimum: The minimum frequency.
+        distance: From there to the threshold, if key selection got everything.
+        measured: Half-width of a measure, if the measures got everything.
+        counted: Half-width of the count of key selection, likewise; 0 where nobody reads it.
+        blocks: Number of measures.
+        power: Noise falls with this power of the budget.
+    """
+    if not math.isfinite(distance * ORDERS + measured):
+        return float(SHARES[0])
+    sizes = likely_sizes(keys, size, minimum + distance, measured)
+    thresholds = minimum + distance / SHARES**power
+    errors = blocks * mean_log_error(thresholds, measured / (1.0 - SHARES) ** power, sizes)
+    if counted:
+        errors = errors + mean_log_error(thresholds, counted / SHARES**power, sizes)
+    return float(SHARES[np.argmin(errors)])
+
+
+def predicted_errors(plans: Sequence[PrivatePlan]) -> list[float]:
+    """The mean log error of each plan of one release, over its numbers; all for groups of the same sizes."""
+    thresholds = [1.0 if plan.selection is None else float(plan.selection.threshold) for plan in plans]
+    widths = [np.array(half_widths(plan) or [1.0]) for plan in plans]
+    smallest_width = min(float(plan_widths.min()) for plan_widths in widths)
+    sizes = likely_sizes(plans[0].keys, plans[0].bounding.size, min(thresholds), smallest_width)
+    return [
+        float(mean_log_error(threshold, plan_widths, sizes).mean())
+        for threshold, plan_widths in zip(thresholds, widths, strict=True)
+    ]
+
+
+def half_widths(plan: PrivatePlan) -> list[float]:
+    """Half-widths of the numbers of a plan, in rows; those of a rank in rows, too."""
+    widths = [2.0 * plan.bounding.rows_per_group * -math.log(BETA) / float(draw.epsilon) for draw in plan.draws]
+    widths += [half_width([(1.0, distinct.noise)], BETA) for distinct in plan.distinct]
+    for sum_form in plan.sum_forms:
+        if sum_form.draw is not None or sum_form.distinct is not None:
+            continue
+        if sum_form.from_selection and plan.selection is not None:
+            widths.append(half_width([(1.0, plan.selection.noise)], BETA))
+        else:
+            noises = [(c, plan.noisy_sums[i].noise) for i, c in _error_terms(sum_form)]
+            widths.append(half_width(noises, BETA))
+    return [max(width, SMALLEST_WIDTH) for width in widths]
+
+
+def _error_terms(sum_form: SumForms) -> Terms:
+    """A number's error to first order, in rows, where values lie evenly around the middle of their range."""
+    moments = dict(sum_form.moments)
+    if (1, 1) in moments:
+        return moments[1, 1]
+    if (2, 0) in moments:
+        return combine((moments[2, 0], 1.0), (sum_form.count, -EVEN_VARIANCE))
+    if sum_form.centred or not sum_form.total:
+        return sum_form.centred or sum_form.count or sum_form.cells[0]
+    unit = max(abs(coefficient) for _, coefficient in sum_form.total)
+    return combine((sum_form.total, 1.0 / unit))
