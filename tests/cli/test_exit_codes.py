@@ -16,7 +16,7 @@ CASES = [
     ("PolicyError", 1, ["query", COUNT, "--min-frequency", "2"]),
     ("PolicyError", 1, ["query", "SELECT COUNT(*) FROM orders", "--max-rows", "11"]),
     ("BudgetError", 1, ["query", COUNT, "--epsilon", "50"]),
-    ("BudgetError", 1, ["query", COUNT, "--mechanism", "laplace"]),
+    ("BudgetError", 1, ["query", COUNT, "--mechanism", "laplace", "--epsilon", "5"]),
     ("ParseError", 2, ["query", "SELECT COUNT(* FROM customers"]),
     ("UnknownNameError", 2, ["query", "SELECT COUNT(*) FROM nowhere"]),
     ("ParameterError", 2, ["query", COUNT, "--epsilon", "0"]),
