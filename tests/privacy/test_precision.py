@@ -85,7 +85,7 @@ def test_a_laplace_block_pays_for_its_rounding_and_stays_within_what_it_was_give
 
 def test_noise_beyond_the_sampler_is_refused_when_it_is_priced():
     bounding = Bounding(1, 1, 1, weighted=True, size=10**18)
-    with pytest.raises(ParameterError, match="drown"):
+    with pytest.raises(ParameterError, match="exceed any answer"):
         laplace.block([("x", ())], 1, 1e12, bounding, 30)
 
 
