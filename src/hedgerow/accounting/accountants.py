@@ -51,6 +51,7 @@ class Basic(Accountant):
                 total += count * as_float(pure_epsilon_of(event))
         return total
 
+
 PureStep = LaplaceEvent | ApproximateEvent | PureAsGaussianEvent
 
 
