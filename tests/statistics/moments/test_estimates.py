@@ -22,7 +22,6 @@ from hedgerow.statistics.moments import (
     covar_pop,
     covar_samp,
     covariance_scale,
-    delta,
     intercept_scale,
     lambda_family,
     mixing,
@@ -177,28 +176,6 @@ def test_the_bias_is_half_of_the_second_derivatives_times_the_covariances(form):
             corners += math.copysign(1, a * b) * central(at(moved, MIXING, noise), form)[0]
         curved += corners / (4 * step**2) * covariance[i, j] / 2
     assert bias(at(SUMS, MIXING, noise), form)[0] == pytest.approx(curved, rel=1e-3)
-
-
-TANGENTS = {
-    "variance": delta.variance,
-    "sample variance": lambda seen: delta.variance(seen, sample=True),
-    "covariance": delta.covariance,
-    "sample covariance": lambda seen: delta.covariance(seen, sample=True),
-    "correlation": delta.correlation,
-    "intercept": lambda seen: delta.intercept_above(seen, 1.7),
-}
-
-
-@pytest.mark.parametrize("rows", [1, 40])
-@pytest.mark.parametrize("tangent", TANGENTS.values(), ids=TANGENTS)
-def test_tangents_have_the_slope_of_their_values(tangent, rows):
-    noise, sums = Gaussian(1e-7), np.array(SUMS) / rows
-    found = tangent(at(sums, MIXING, noise))[1][:, 0]
-    for k in range(6):
-        step = np.zeros(6)
-        step[k] = 1e-5
-        up, down = (tangent(at(sums + sign * step, MIXING, noise))[0][0] for sign in (1, -1))
-        assert (up - down) / 2e-5 == pytest.approx(found[k], rel=1e-4, abs=1e-8)
 
 
 def test_the_bias_is_taken_off_from_ten_standard_deviations_on():

@@ -40,8 +40,6 @@ class Reason(StrEnum):
     LOWER_ESTIMATE = "lower-estimate"
     PUBLIC_RANGE = "public-range"
     SIMULTANEOUS = "simultaneous"
-    FIRST_ORDER = "first-order"
-    PROFILE = "profile"
     SIMULATED = "simulated"
 
 

@@ -1,11 +1,13 @@
 """Second moments as pure mathematics: noisy sums of z, z^2, z w in; variances, covariances and their bounds out."""
 
-from hedgerow.statistics.moments.covariances import (
+from hedgerow.statistics.moments.bounds import (
     correlation_bounds,
     covariance_bounds,
     intercept_bounds,
     r2_bounds,
     slope_bounds,
+    stddev_bounds,
+    variance_bounds,
 )
 from hedgerow.statistics.moments.estimates import (
     Scale,
@@ -41,7 +43,6 @@ from hedgerow.statistics.moments.families import (
     unit_covariance,
 )
 from hedgerow.statistics.moments.noisy import Moments
-from hedgerow.statistics.moments.variances import stddev_bounds, variance_bounds
 
 __all__ = [
     "BERNSTEIN",

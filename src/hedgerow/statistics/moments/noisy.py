@@ -63,7 +63,7 @@ class Moments:
         whole[0][places], whole[1][places] = sums, mixing
         return cls(tuple(each for each in MOMENTS if each in monomials), whole[0], whole[1], noise)
 
-    def groups(self, which: NDArray[np.bool_]) -> "Moments":
+    def groups(self, which: NDArray[np.bool_] | slice) -> "Moments":
         """The same for some of the groups."""
         return Moments(self.known, self.sums[:, which], self.mixing, self.noise)
 
