@@ -100,14 +100,14 @@ def ends():
 
 @pytest.fixture
 def assert_covers():
-    """At least the stated share of intervals holds the exact value, or that share less a stated slack."""
+    """At least the stated share of intervals holds the exact value."""
 
-    def check(answer, column, exact, confidence, *, slack=0.0):
+    def check(answer, column, exact, confidence):
         lower, upper = _ends(answer, column)
         exact = np.asarray(exact, dtype=float)
         near = 1e-9 * np.maximum(1.0, np.abs(exact))
         hits = int(np.sum((lower - near <= exact) & (exact <= upper + near)))
-        assert stats.binom.cdf(hits, len(exact), confidence - slack) > FALSE_ALARM, f"{hits} of {len(exact)}"
+        assert stats.binom.cdf(hits, len(exact), confidence) > FALSE_ALARM, f"{hits} of {len(exact)}"
         assert np.all(lower <= upper)
 
     return check

@@ -21,8 +21,8 @@ NEAR = 0.05
 """How far a value may be from its reference when there is hardly any noise, relative to it or to one."""
 
 FALSE_ALARM = 1e-9
-CONFIDENCE, SLACK = 0.9, 0.03
-"""How often an interval holds; an approximate one may fall short of it by the slack."""
+CONFIDENCE = 0.9
+"""How often an interval holds, at least."""
 
 GROUPS, SIZE = 400, 60
 PLENTY, MODERATE = 1000, 8
@@ -65,7 +65,7 @@ def assert_covers(db, answer, name):
         bar, value = row[name.lower()], float(exact[group])
         near = 1e-9 * max(1.0, abs(value))
         hits += bar.lower - near <= value <= bar.upper + near
-    assert stats.binom.cdf(hits, len(exact), CONFIDENCE - SLACK) > FALSE_ALARM, f"{hits} of {len(exact)}"
+    assert stats.binom.cdf(hits, len(exact), CONFIDENCE) > FALSE_ALARM, f"{hits} of {len(exact)}"
 
 
 @pytest.fixture

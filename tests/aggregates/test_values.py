@@ -54,7 +54,7 @@ def test_a_moment_is_that_of_plain_sql(world, ask, plain, name, mechanism, measu
     answer = ask(world, f"SELECT {measure} AS v FROM {name}", epsilon=MUCH, mechanism=mechanism)
     exact, bar = plain(world, clamped(measure), name), answer.intervals[0]["v"]
     assert math.isclose(answer["v"][0], exact, rel_tol=2e-3)
-    assert bar.note.startswith("approximate")
+    assert bar.note.startswith("conservative")
     assert bar.lower <= answer["v"][0] <= bar.upper
     assert bar.upper - bar.lower <= 0.01 * max(1.0, abs(exact))
 
@@ -150,8 +150,8 @@ def test_arithmetic_on_the_new_numbers_is_arithmetic(world, ask, mechanism):
     assert math.isclose(relative, math.sqrt(variance) / mean)
     bars = answer.intervals[0]
     assert bars["a"].kind == "exact"
-    assert bars["d"].note.startswith("approximate")
-    assert bars["c"].note.startswith("approximate")
+    assert bars["d"].note.startswith("conservative")
+    assert bars["c"].note.startswith("conservative")
     assert bars["d"].lower / 2 <= math.sqrt(bars["v"].upper)
 
 
