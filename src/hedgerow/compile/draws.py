@@ -29,7 +29,7 @@ def draws_text(plan: LogicalPlan, dialect: Dialect) -> str:
 def quantiles_text(
     plan: LogicalPlan, dialect: Dialect, keys: Sequence[str], numbers: Sequence[str], ends: tuple[float, float]
 ) -> str:
-    """For each key the number of rows and the sum of draws; for each number two quantiles, a count, the minimum."""
+    """For each key the number of rows and of draws; for each number two quantiles, a count, the minimum, the mean."""
     named = [dialect.identifier(name) for name in keys]
     draw = dialect.identifier(DRAW)
     shown = [*named, "COUNT(*) AS hedgerow_rows", f"SUM({draw}) AS hedgerow_draws_sum"]
@@ -39,6 +39,7 @@ def quantiles_text(
             f"quantile_cont({value}, [{ends[0]!r}, {ends[1]!r}]) AS hedgerow_q{index}",
             f"COUNT(*) FILTER (WHERE isfinite({value})) AS hedgerow_c{index}",
             f"MIN({value}) AS hedgerow_m{index}",
+            f"AVG({value}) FILTER (WHERE isfinite({value})) AS hedgerow_a{index}",
         ]
     grouped = f" GROUP BY {', '.join(named)}" if named else ""
     return f"SELECT {', '.join(shown)} FROM ({draws_text(plan, dialect)}) AS drawn{grouped}"

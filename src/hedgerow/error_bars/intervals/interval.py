@@ -41,6 +41,7 @@ class Reason(StrEnum):
     PUBLIC_RANGE = "public-range"
     SIMULTANEOUS = "simultaneous"
     SIMULATED = "simulated"
+    NOISE_BIAS = "noise-bias"
 
 
 NO_NUMBER = frozenset({Reason.HELD_BACK, Reason.NO_ROW, Reason.NULL, Reason.HELD_BACK_OR_NULL})

@@ -182,6 +182,15 @@ class LinearForm:
         """The covariance of the Gaussian noise of both, row by row."""
         return np.asarray(self.matrix.multiply(other.matrix) @ releases.variances, dtype=float)
 
+    def common_sigma(self, releases: Releases) -> float | None:
+        """The standard deviation of the noise in each row, if it is Gaussian, the same and independent in all rows."""
+        cells = self.matrix.indices[self.matrix.data != 0]
+        variances = self.covariance(self, releases)
+        alike = variances.size > 0 and bool(np.ptp(variances) <= 1e-9 * variances.max()) and variances.max() > 0
+        if not alike or len(np.unique(cells)) < len(cells) or not releases.is_normal[cells].all():
+            return None
+        return float(np.sqrt(variances[0]))
+
     def half_widths(self, releases: Releases, beta: float) -> Floats:
         """Half width of each row's interval, which fails with probability `beta`; equal noise is worked out once."""
         widths = half_width([(1.0, Gaussian(1.0))], beta) * np.sqrt(self.covariance(self, releases))

@@ -15,7 +15,8 @@ from scipy.sparse import csr_array
 from hedgerow.compiled import ROW
 from hedgerow.error_bars.intervals import Bounds
 from hedgerow.error_bars.intervals.bounds import Floats
-from hedgerow.error_bars.intervals.interval import CONSERVATIVE, IntervalKind, Reason, Status
+from hedgerow.error_bars.intervals.interval import CONSERVATIVE, EXACT, IntervalKind, Reason, Status
+from hedgerow.error_bars.intervals.variances import box_squares_range, squares_range
 from hedgerow.error_bars.propagation.forms import (
     EVERYWHERE,
     NOT_NEGATIVE,
@@ -33,6 +34,7 @@ from hedgerow.release import Estimator, Population
 from hedgerow.release.held_back import NULL
 
 MOST_ELEMENTS = 2_000_000
+VARIANCES = frozenset({"VAR_POP", "VAR_SAMP", "STDDEV_POP", "STDDEV_SAMP"})
 MOST_COMPARED = 20_000
 CHOSEN = Status(IntervalKind.NONE, Reason.CHOSEN_BY_NOISE, "unbounded: which groups there are is a choice of the noise")
 
@@ -162,12 +164,38 @@ class Propagation:
         if origin.function in {"MIN", "MAX"}:
             one = every if origin.chosen else self._bounds(origin.inner, inner, beta)
             return _of_extreme(every, one, owner, frame.rows, largest=origin.function == "MAX")
+        if origin.function in VARIANCES:
+            return self._of_variance(origin, frame, every, beta)
         has_number = not_null(every)
         count = np.bincount(owner[has_number], minlength=frame.rows)
         share = inverse(count) if origin.function == "AVG" else np.ones(frame.rows)
         some = owner[has_number]
         lower, upper = (_sums(some, end[has_number], frame.rows) * share for end in (every.lower, every.upper))
         return Bounds.of(lower, upper, CONSERVATIVE)
+
+    def _of_variance(self, origin: Gathered, frame: Frame, every: Bounds, beta: float) -> Bounds:
+        """Exact for numbers with equal and independent Gaussian noise; else from intervals that hold at once."""
+        inner, owner = frame.elements(origin.rows)
+        part = None if origin.chosen else self._quotient(origin.inner, inner)
+        form = part.numerator if part is not None and part.denominator is None else None
+        has_number = not_null(every)
+        result = unbounded(frame.rows)
+        lower, upper, statuses = result.lower, result.upper, result.statuses
+        for elements in np.split(np.arange(len(owner)), np.flatnonzero(np.diff(owner)) + 1):
+            kept = elements[has_number[elements]]
+            count = len(kept) - origin.function.endswith("_SAMP")
+            sigma = None if form is None else form.at(kept).common_sigma(self.releases)
+            if sigma is not None and form is not None:
+                values = form.values[kept]
+                ends = squares_range(np.square(values - values.mean()).sum(), len(kept), sigma, beta)
+            else:
+                ends = box_squares_range(every.lower[kept], every.upper[kept])
+            if count > 0 and np.isfinite(ends[1]):
+                root = np.sqrt if origin.function.startswith("STDDEV") else np.asarray
+                row = owner[elements[0]]
+                lower[row], upper[row] = root(ends[0] / count), root(ends[1] / count)
+                statuses[row] = CONSERVATIVE if sigma is None else EXACT
+        return result
 
     def _of_rank(self, origin: Ranked, frame: Frame, beta: float) -> Bounds:
         """One more than those that are surely ahead, to all but those that are surely behind."""

@@ -2,7 +2,9 @@
 
 The noise is added twice, so what bends is bent twice: these intervals are `approximate`, and are used where no rule
 gives one (docs/explanation/error-bars.md). Both ways of reading the draws, their quantiles and the reflected ones, are
-valid for different functions; the interval is the hull of both.
+valid for different functions; the interval is the hull of both. Noise also shifts what bends. The shift of the draws
+from the number shown tells of the shift of that number from the exact one: where it is more than a tenth of the half
+width of the draws, twice the shift is added on both sides, and where it is more than a quarter there is no interval.
 """
 
 import math
@@ -33,16 +35,25 @@ BEYOND = 50
 """Number of draws beyond each end, at least."""
 
 MOST_CELLS = 8_000_000
+SMALL_SHIFT, LARGE_SHIFT = 0.1, 0.25
+"""Shift in half widths of the draws up to which the interval is left as it is, and beyond which there is none."""
+
 SIMULATED = Status(IntervalKind.APPROXIMATE, Reason.SIMULATED, "approximate: simulated")
+BIASED = Status(
+    IntervalKind.NONE,
+    Reason.NOISE_BIAS,
+    "unbounded: noise shifts this number too much for its width, and no rule says by how much",
+)
 
 
 @dataclass(frozen=True)
 class SimulatedNumber:
-    """Two quantiles and the minimum of the draws of one number."""
+    """Two quantiles, the minimum and the mean of the draws of one number."""
 
     low: float
     high: float
     minimum: float
+    mean: float
 
 
 @dataclass(frozen=True)
@@ -179,12 +190,20 @@ def read_draws(
 
 def _drawn_of(row: dict[str, Any], index: int) -> SimulatedNumber:
     low, high = row[f"hedgerow_q{index}"]
-    return SimulatedNumber(float(low), float(high), float(row[f"hedgerow_m{index}"]))
+    return SimulatedNumber(float(low), float(high), float(row[f"hedgerow_m{index}"]), float(row[f"hedgerow_a{index}"]))
 
 
 def around(value: float | None, drawn: SimulatedNumber | None, otherwise: Interval) -> Interval:
-    """The hull of the quantiles and of their reflection in the value; not below zero where no draw is."""
+    """The hull of the quantiles and of their reflection in the value; not below zero where no draw is.
+
+    It is wider by the shift of the draws on both sides, and there is none where the shift is large.
+    """
     if value is None or drawn is None:
         return otherwise
-    lower, upper = min(drawn.low, 2 * value - drawn.high, value), max(drawn.high, 2 * value - drawn.low, value)
+    shift, half = abs(drawn.mean - value), (drawn.high - drawn.low) / 2
+    if shift > LARGE_SHIFT * half + 1e-9 * abs(value):
+        return Interval.of(-math.inf, math.inf, BIASED)
+    more = 2 * shift if shift > SMALL_SHIFT * half else 0.0
+    lower = min(drawn.low, 2 * value - drawn.high, value) - more
+    upper = max(drawn.high, 2 * value - drawn.low, value) + more
     return Interval.of(max(lower, 0.0) if drawn.minimum >= 0 else lower, upper, SIMULATED)

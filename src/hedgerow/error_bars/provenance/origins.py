@@ -44,7 +44,7 @@ class Applied:
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """A summary (SUM, AVG, COUNT, MIN, MAX) of `inner` over several rows.
+    """A summary (SUM, AVG, COUNT, MIN, MAX, a variance or its root) of `inner` over several rows.
 
     `rows` gives a list for each row shown; every element of it is a list of the numbers that `inner` reads, which names
     them by position: columns "0", "1", … of the table `ELEMENT`. `chosen` says that noisy numbers decided which rows.

@@ -25,7 +25,9 @@ from hedgerow.plan.nodes import (
 )
 
 PICKED = frozenset({"LAG", "LEAD", "FIRST_VALUE", "LAST_VALUE", "NTH_VALUE"})
-SUMMED = {"SUM": "SUM", TOTAL: "SUM", "AVG": "AVG", "MIN": "MIN", "MAX": "MAX", "COUNT": "COUNT"}
+SUMMED = {"SUM": "SUM", TOTAL: "SUM"} | {
+    name: name for name in ("AVG", "MIN", "MAX", "COUNT", "VAR_POP", "VAR_SAMP", "STDDEV_POP", "STDDEV_SAMP")
+}
 
 HOLDS = "row_holds"
 """Column that says where a condition held."""
