@@ -14,7 +14,7 @@ from hedgerow.error_bars.propagation.simulation import (
     draws_for,
 )
 
-ASKED = 150
+ASKED = 50
 FALSE_ALARM = 1e-9
 COVERAGE = 0.93
 """Share that simulated intervals at 0.95 reach at least where they are given; docs/explanation/error-bars.md."""

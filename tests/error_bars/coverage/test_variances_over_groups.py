@@ -19,7 +19,7 @@ def squares_of(exact, sigma):
 
 
 @pytest.mark.parametrize("confidence", CONFIDENCES)
-@pytest.mark.parametrize("width", [0.0, 0.3, 3.0, 300.0])
+@pytest.mark.parametrize("width", [0.0, 1.5, 15.0, 3000.0])
 @pytest.mark.parametrize("count", [2, 40, 300])
 def test_the_interval_of_a_sum_of_squares_holds_as_often_as_it_says(count, width, confidence):
     exact = width * np.linspace(-1, 1, count) ** 3
@@ -28,7 +28,7 @@ def test_the_interval_of_a_sum_of_squares_holds_as_often_as_it_says(count, width
     lower, upper = squares_range(seen, count, 5.0, 1 - confidence)
     held = int(np.count_nonzero((lower <= truth + 1e-9) & (truth <= upper)))
     assert binom.cdf(held, DRAWS, confidence) > FALSE_ALARM
-    if width == 0.3 * 5 and confidence < 0.99:
+    if width == 15.0 and confidence < 0.99:
         assert binom.sf(held - 1, DRAWS, confidence) > FALSE_ALARM
 
 

@@ -61,10 +61,10 @@ def _bounded(seen: Floats, degrees: int, beta: float) -> tuple[Floats, Floats]:
     return np.maximum(lower, 0.0), np.sqrt(np.maximum(seen - rest[0], 0.0)) + reach
 
 
-def box_squares_range(lower: Floats, upper: Floats) -> tuple[float, float]:
+def box_squares_range(lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
     """The same from intervals of the numbers that hold at once; infinite where one of them is."""
+    if not (np.isfinite(lower) & np.isfinite(upper)).all():
+        return np.zeros(()), np.full((), np.inf)
     middle, halves = (lower + upper) / 2, (upper - lower) / 2
-    if not np.isfinite(halves).all():
-        return 0.0, np.inf
-    root, reach = float(np.linalg.norm(middle - middle.mean())), float(np.linalg.norm(halves))
-    return max(0.0, root - reach) ** 2, (root + reach) ** 2
+    root, reach = np.linalg.norm(middle - middle.mean()), np.linalg.norm(halves)
+    return np.square(np.maximum(root - reach, 0.0)), np.square(root + reach)
