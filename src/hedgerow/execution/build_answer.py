@@ -21,7 +21,7 @@ from hedgerow.error_bars.propagation import (
     explain_missing,
     missing_behind,
 )
-from hedgerow.error_bars.provenance import noisy_columns, picks_rows
+from hedgerow.error_bars.provenance import Origin, deciding, noisy_columns, picks_rows
 from hedgerow.error_bars.provenance.origins import Known, Untraced
 from hedgerow.errors import BackendError
 from hedgerow.execution.answer_notes import flag_missed_target, remarks
@@ -43,6 +43,7 @@ def build_answer(
     steps, rows = _run(engine, logical, {**tables, **public})
     shown = rows.select([column.name for column in logical.root.columns]).rename_columns(list(logical.names))
     releases = Releases(estimators, [_order(estimator) for estimator in estimators])
+    shown = _possible(shown, steps, _frame(steps, logical, releases, rows), Propagation(releases))
     simulation = Simulation(engine, logical, releases, public)
 
     def error_bars() -> list[dict[str, Interval]]:
@@ -126,16 +127,40 @@ def _error_bars(
     frame, propagation = _frame(steps, logical, releases, rows), Propagation(releases)
     bars: list[dict[str, Interval]] = [{} for _ in range(rows.num_rows)]
     missing: dict[str, list[Status | None]] = {}
+    unpicked = failure_level(request, logical, of=groups, shown=groups)
     for name, column, origin in zip(logical.names, logical.root.columns, steps.origins, strict=True):
-        bounds = propagation.bounds(origin, frame, beta) if column.expr.type.is_numeric else None
+        level = unpicked if _is_unpicked(origin, steps, logical, propagation) else beta
+        bounds = propagation.bounds(origin, frame, level) if column.expr.type.is_numeric else None
         if bounds is None:
             continue
         for row, interval in enumerate(bounds.intervals()):
             bars[row][name] = interval
-        for row, (ends, p_value) in enumerate(propagation.population(origin, frame, beta) or ()):
+        for row, (ends, p_value) in enumerate(propagation.population(origin, frame, level) or ()):
             bars[row][name] = replace(bars[row][name], population=ends, p_value=p_value)
         missing[name] = missing_behind(origin, frame, releases)
     return bars, beta, missing
+
+
+def _is_unpicked(origin: Origin, steps: Postprocess, logical: LogicalPlan, propagation: Propagation) -> bool:
+    """Return True if rows were picked by noise that is not in this column, so that its intervals hold all the same."""
+    if steps.release is None:
+        return False
+    return propagation.has_other_noise(origin, deciding(logical.root), logical.releases.index(steps.release))
+
+
+def _possible(shown: pa.Table, steps: Postprocess, frame: Frame, propagation: Propagation) -> pa.Table:
+    """Return the table with quotients of one released row, such as shares, cut to the range that the plan proves."""
+    if steps.release is None:
+        return shown
+    for index, origin in enumerate(steps.origins):
+        column = shown.column(index).combine_chunks()
+        if pa.types.is_floating(column.type):
+            values = np.asarray(column.to_numpy(zero_copy_only=False), dtype=float)
+            clipped = propagation.clipped(origin, frame, values)
+            if not np.array_equal(clipped, values, equal_nan=True):
+                array = pa.array(clipped, column.type, mask=column.is_null().to_numpy(zero_copy_only=False))
+                shown = shown.set_column(index, shown.column_names[index], array)
+    return shown
 
 
 def _frame(steps: Postprocess, logical: LogicalPlan, releases: Releases, rows: pa.Table) -> Frame:

@@ -29,6 +29,7 @@ from hedgerow.error_bars.intervals import (
 from hedgerow.error_bars.intervals.bounds import Flags, Floats
 from hedgerow.error_bars.intervals.interval import EXACT, Status
 from hedgerow.error_bars.propagation.frame import Frame
+from hedgerow.error_bars.propagation.known_ranges import quotient_range
 from hedgerow.error_bars.provenance.origins import Cell
 from hedgerow.release import Estimator
 
@@ -40,6 +41,9 @@ QuotientTerm = tuple[float, float, Noise, int]
 EVERYWHERE: Support = (-np.inf, np.inf)
 NOT_NEGATIVE: Support = (0.0, np.inf)
 
+
+MAXIMUM_COEFFICIENTS = 200_000
+"""Number of coefficients up to which a range of their quotient is looked for."""
 
 FEW = 50
 """Number of different sums up to which those without a common lattice are worked out more closely."""
@@ -113,6 +117,36 @@ class Releases:
         if ratio.denominator is None:
             return Quotient(numerator, None, ratio.support)
         return Quotient(numerator, self._form(cell.release, ratio.denominator, groups, not_null), ratio.support)
+
+    def noises_behind(self, release: int, call: str) -> frozenset[int] | None:
+        """The noises of one group that an aggregate is made of, by number; None if it is no quotient of linear forms.
+
+        The noise of key selection, where it is the answer, has the number -1.
+        """
+        estimator = self.estimators[release]
+        index = estimator.index(call)
+        if estimator.plan.sum_forms[index].from_selection:
+            return frozenset({-1})
+        ratio = estimator.ratio(index)
+        if ratio is None:
+            return None
+        forms = [ratio.numerator] if ratio.denominator is None else [ratio.numerator, ratio.denominator]
+        return frozenset(number for form in forms for number, coefficient, _ in form.terms if coefficient)
+
+    def range_of_quotient(self, top: "LinearForm", bottom: "LinearForm") -> Support:
+        """The range of the exact quotient of two forms, as far as the plans prove one (see `known_ranges`)."""
+        both = (top.matrix + 1j * bottom.matrix).tocoo()
+        ends, first = [], 0
+        for estimator in self.estimators:
+            coordinates, groups = len(estimator.plan.noisy_sums), len(estimator.noisy.shown)
+            here = (both.col >= first) & (both.col < first + coordinates * groups) & (both.data != 0)
+            pairs = _distinct_pairs(both.row[here], both.col[here] - first, both.data[here], (coordinates, groups))
+            first += coordinates * groups
+            if pairs is None:
+                return EVERYWHERE
+            if pairs:
+                ends.append(quotient_range(estimator.plan, pairs))
+        return (min(low for low, _ in ends), max(high for _, high in ends)) if ends else EVERYWHERE
 
     def constant(self, values: Floats) -> "Quotient":
         """Numbers without noise."""
@@ -251,14 +285,15 @@ class Quotient:
                 return one.scaled(constant.numerator.values)
         return None
 
-    def over(self, other: "Quotient") -> "Quotient | None":
-        """The quotient of two forms, or of two quotients with one denominator."""
+    def over(self, other: "Quotient", releases: Releases) -> "Quotient | None":
+        """The quotient of two forms, or of two quotients with one denominator, and what the plan proves about it."""
         if other.is_constant:
             return self.scaled(inverse(other.numerator.values))
         if not self._shares_denominator(other):
             return None
+        lowest, highest = releases.range_of_quotient(self.numerator, other.numerator)
         positive = self.support[0] >= 0 and other.support[0] >= 0
-        return Quotient(self.numerator, other.numerator, NOT_NEGATIVE if positive else EVERYWHERE)
+        return Quotient(self.numerator, other.numerator, (max(lowest, 0.0) if positive else lowest, highest))
 
     def _shares_denominator(self, other: "Quotient") -> bool:
         if self.denominator is None or other.denominator is None:
@@ -278,7 +313,14 @@ class Quotient:
             terms = [(a, b, noise) for a, b, noise, count in counted for _ in range(count)]
             values = np.nan_to_num(top.values[rows]), np.nan_to_num(bottom.values[rows])
             result.put(rows, quotient_bounds(*values, terms, beta, self.support))
-        return result.bounds()
+        return _with_estimate(result.bounds(), top.values, bottom.values, self.support)
+
+
+def _with_estimate(bounds: Bounds, top: Floats, bottom: Floats, support: Support) -> Bounds:
+    """The bounds, extended to the noisy quotient cut to its support, which is what is shown."""
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        shown = np.clip(top / bottom, *support)
+    return Bounds(np.fmin(bounds.lower, shown), np.fmax(bounds.upper, shown), bounds.statuses)
 
 
 def _normal_bounds(top: LinearForm, bottom: LinearForm, support: Support, releases: Releases, beta: float) -> Bounds:
@@ -335,6 +377,21 @@ def _alike(
         terms = [(a, b, releases.laws[int(law)], int(count)) for law, a, b, count in part]
         result.append((rows[alike], terms))
     return result
+
+
+def _distinct_pairs(
+    rows: Indices, columns: Indices, coefficients: NDArray[np.complex128], shape: tuple[int, int]
+) -> list[tuple[Floats, Floats]] | None:
+    """The different coefficients that the groups of a release have above and below; None where these are many."""
+    coordinates, groups = shape
+    if coordinates == 1 and len(coefficients):
+        return [(np.array([pair.real]), np.array([pair.imag])) for pair in np.unique(coefficients)]
+    if len(coefficients) > MAXIMUM_COEFFICIENTS:
+        return None
+    owners, index = np.unique(rows.astype(np.int64) * max(groups, 1) + columns % max(groups, 1), return_inverse=True)
+    table = np.zeros((len(owners), coordinates), dtype=complex)
+    np.add.at(table, (index, columns // max(groups, 1)), coefficients)
+    return [(pair.real, pair.imag) for pair in np.unique(table, axis=0)]
 
 
 def inverse(numbers: NDArray[np.generic]) -> Floats:

@@ -5,6 +5,7 @@ and their quotients are exact; maxima, minima and ranks have conservative rules;
 make of such numbers is evaluated on their simultaneous intervals. What cannot be followed is unbounded, and says so.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,7 +30,7 @@ from hedgerow.error_bars.propagation.forms import (
 from hedgerow.error_bars.propagation.frame import Frame
 from hedgerow.error_bars.propagation.functions import NO_RULE, Evaluation, not_null, unbounded
 from hedgerow.error_bars.provenance.origins import Applied, Cell, Gathered, Known, Origin, Ranked, row_origin
-from hedgerow.expressions.nodes import Expr
+from hedgerow.expressions.nodes import Column, Expr, Nested, walk
 from hedgerow.release import Estimator, Population
 from hedgerow.release.held_back import NULL
 
@@ -56,6 +57,30 @@ class Propagation:
         pairs = zip(found.statuses, nothing, strict=True)
         return Bounds(found.lower, found.upper, [NO_RULE if no and s.reason is None else s for s, no in pairs])
 
+    def has_other_noise(self, origin: Origin, conditions: Sequence[Expr] | None, release: int) -> bool:
+        """Return True if none of the noise in a number of one released row is in the conditions that picked the row.
+
+        The noises of different sums are independent. So whatever the conditions make of theirs, in this group and in
+        all others, the noise in the number has the law it had before, and its interval holds as often as if the row
+        had not been picked.
+        """
+        if conditions is None or any(isinstance(part, Nested) for expr in conditions for part in walk(expr)):
+            return False
+        calls = {call.name for call in self.releases.estimators[release].plan.release.calls}
+        read = {part.name for expr in conditions for part in walk(expr) if isinstance(part, Column)}
+        picking = [self.releases.noises_behind(release, name) for name in sorted(read & calls)]
+        shown = [self.releases.noises_behind(cell.release, cell.call) for cell in _cells(origin)]
+        if not shown or any(numbers is None for numbers in (*picking, *shown)):
+            return False
+        return not any(one & other for one in picking for other in shown if one is not None and other is not None)
+
+    def clipped(self, origin: Origin, frame: Frame, values: Floats) -> Floats:
+        """The values of a quotient of one released row, cut to the range that the plan proves for the exact one."""
+        if not isinstance(origin, Applied) or not _divides(origin):
+            return values
+        quotient = self._quotient(origin, frame)
+        return values if quotient is None or quotient.denominator is None else np.clip(values, *quotient.support)
+
     def population(self, origin: Origin, frame: Frame, beta: float) -> list[Population] | None:
         """Interval about a population and p-value, row by row, of a statistic that compares people; None for others."""
         if not isinstance(origin, Cell) or origin.chosen:
@@ -79,7 +104,8 @@ class Propagation:
         found = Evaluation(frame, leaf).bounds(origin)
         with np.errstate(invalid="ignore"):
             middle = (found.lower + found.upper) / 2
-        return np.where(np.isfinite(found.lower) & np.isfinite(found.upper), middle, np.nan)
+        known = np.where(np.isfinite(found.lower) & np.isfinite(found.upper), middle, np.nan)
+        return self.clipped(origin, frame, known)
 
     def _bounds(self, origin: Origin, frame: Frame, beta: float) -> Bounds:
         if isinstance(origin, Cell):
@@ -118,7 +144,7 @@ class Propagation:
             return sides[0].plus(sides[1].scaled(np.full(frame.rows, -1.0)) if name == "subtract" else sides[1])
         if name == "multiply":
             return sides[0].times(sides[1])
-        return sides[0].over(sides[1]) if origin.function == "divide" else None
+        return sides[0].over(sides[1], self.releases) if origin.function == "divide" else None
 
     def _total(self, origin: Gathered, frame: Frame) -> Quotient | None:
         """A sum, mean or count of linear forms over several rows is one."""
@@ -266,6 +292,21 @@ def _of_extreme(every: Bounds, one: Bounds, owner: Indices, rows: int, *, larges
     choose.at(far, owner[has_number], (one.upper if largest else one.lower)[has_number])
     lower, upper = (near, far) if largest else (far, near)
     return Bounds.of(lower, upper, CONSERVATIVE)
+
+
+def _cells(origin: Origin) -> list[Cell]:
+    """The released numbers that a number of one row is made of; none where that is not all."""
+    if isinstance(origin, Cell):
+        return [] if origin.chosen else [origin]
+    if not isinstance(origin, Applied):
+        return []
+    parts = [(part, _cells(part)) for part in origin.arguments]
+    complete = all(cells or isinstance(part, Known) for part, cells in parts)
+    return [cell for _, cells in parts for cell in cells] if complete else []
+
+
+def _divides(origin: Origin) -> bool:
+    return isinstance(origin, Applied) and (origin.function == "divide" or any(map(_divides, origin.arguments)))
 
 
 def _is_noisy(origin: Origin) -> bool:

@@ -1,7 +1,16 @@
 """Provenance of the numbers of an answer: which released numbers are in each, and how."""
 
-from hedgerow.error_bars.provenance.columns import SingleRow, is_noisy, noisy_columns, picks_rows, single_row
+from hedgerow.error_bars.provenance.columns import SingleRow, deciding, is_noisy, noisy_columns, picks_rows, single_row
 from hedgerow.error_bars.provenance.origins import Origin
 from hedgerow.error_bars.provenance.rewriting import with_provenance
 
-__all__ = ["Origin", "SingleRow", "is_noisy", "noisy_columns", "picks_rows", "single_row", "with_provenance"]
+__all__ = [
+    "Origin",
+    "SingleRow",
+    "deciding",
+    "is_noisy",
+    "noisy_columns",
+    "picks_rows",
+    "single_row",
+    "with_provenance",
+]

@@ -87,6 +87,36 @@ def _replaced(expr: Expr, meaning: Mapping[ColumnId, Expr]) -> Expr:
     return rewrite(expr, swap)
 
 
+def deciding(query: Query) -> tuple[Expr, ...] | None:
+    """Return the expressions over released columns that decide which rows are shown; None where these are not known."""
+    row = single_row(query)
+    if row is None or not isinstance(query, Select):
+        return None
+    inner: tuple[Expr, ...] | None = ()
+    if isinstance(query.source, Derived):
+        inner = deciding(query.source.query)
+    elif not isinstance(query.source, Released):
+        return None
+    if inner is None or query.source is None:
+        return None
+    origin = _origin(query.source)
+    meaning = {} if origin is None else origin[1]
+    cut = query.limit is not None or query.offset > 0
+    orders = [_replaced(term.expr, meaning) for term in query.order if cut]
+    keys = {key.name for key in row.release.keys}
+    return (*inner, *(_replaced(expr, meaning) for expr in query.where), *_until_unique(orders, keys))
+
+
+def _until_unique(orders: list[Expr], keys: set[str]) -> list[Expr]:
+    """The orders up to the one after which no two rows are alike: all keys are among them."""
+    known: set[str] = set()
+    for number, expr in enumerate(orders):
+        known |= {expr.name} if isinstance(expr, Column) else set()
+        if keys <= known:
+            return orders[: number + 1]
+    return orders
+
+
 def picks_rows(query: Query) -> bool:
     """Return True if rows are chosen by what they hold: a condition or a limit over released rows, at any level."""
     return any(
