@@ -11,7 +11,7 @@ import pytest
 import hedgerow as hr
 from hedgerow.backends import connect_backend
 from hedgerow.backends.clickhouse import ClickHouse, open_chdb, over_chdb, over_client
-from hedgerow.backends.clickhouse.errors import code_of, number_of
+from hedgerow.backends.clickhouse.clients import code_of, number_of
 from hedgerow.backends.clickhouse.schema import column_of
 from hedgerow.compile.scalars import grid_integer, scalar
 from hedgerow.compiled import Query

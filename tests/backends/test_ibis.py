@@ -14,8 +14,7 @@ import pytest
 import hedgerow as hr
 from hedgerow.backends import connect_backend
 from hedgerow.backends.duckdb import DuckDB
-from hedgerow.backends.ibis import Ibis, read_column
-from hedgerow.backends.ibis_drivers import Cursors
+from hedgerow.backends.ibis import Cursors, Ibis, read_column
 from hedgerow.compiled import Query
 from hedgerow.dialects.experimental.bigquery import BIGQUERY
 from hedgerow.errors import BackendError

@@ -9,8 +9,7 @@ import duckdb
 import pyarrow as pa
 
 from hedgerow.backends.base import Snapshot, repeated, sealed
-from hedgerow.backends.tables import exact_table, table_of, with_rows
-from hedgerow.backends.time_limit import stop_after
+from hedgerow.backends.results import exact_table, stop_after, table_of, with_rows
 from hedgerow.compiled import SELECTED, Query
 from hedgerow.dialects import Dialect
 from hedgerow.exact import ExactTable

@@ -12,7 +12,7 @@ import duckdb
 import sqlglot
 
 from hedgerow.backends.base import sealed
-from hedgerow.backends.tables import exact_table, table_of, with_rows
+from hedgerow.backends.results import exact_table, table_of, with_rows
 from hedgerow.compiled import SELECTED
 from hedgerow.dialects import DIALECTS
 

@@ -119,7 +119,7 @@ def test_a_file_that_is_left_out_is_told_so(tmp_path):
     (tmp_path / "_file.csv").write_text("id,a\n1,2\n", encoding="utf-8")
     result = CliRunner().invoke(app, ["init", str(tmp_path / "_file.csv")])
     assert result.exit_code == 3
-    assert "Files whose names begin with _ or . are not read" in result.stderr
+    assert "has only files whose names begin with _ or ., which are not read" in result.stderr
     assert "hint: Rename the file" in result.stderr
 
 

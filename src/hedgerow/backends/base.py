@@ -1,7 +1,7 @@
 """Protocol of an engine: a schema, and a snapshot in which compiled queries run.
 
-A backend runs SQL that `compile` wrote and returns keys and integers. It does not bound, clip,
-threshold, order or draw noise. A new one is one file here and one in `dialects`: docs/how-to/add-an-engine.md.
+A backend runs the SQL of `compile` and returns keys and integers. It does not bound, clip, threshold, order or draw
+noise. A new engine is one file here and one in `dialects`: docs/how-to/add-an-engine.md.
 """
 
 import secrets
@@ -20,71 +20,71 @@ from hedgerow.owners_log import log, record
 from hedgerow.schema import Schema, SchemaTable
 
 owners_log = log
-"""Causes of failures, which may quote private values."""
+"""The log of failures for the owner; their causes may quote private values."""
 
 
 class Snapshot(Protocol):
-    """One consistent state of the data; everything a statement reads, it reads here."""
+    """One consistent state of the data, from which all statements of a query read."""
 
     def table(self, name: str) -> SchemaTable | None:
         """Return the current declaration of one table."""
 
     def load(self, name: str, table: pa.Table) -> None:
-        """Hand a table of released values to the engine, under `name`."""
+        """Pass a table of released values to the engine, under `name`."""
 
     def run(self, query: Query) -> ExactTable:
-        """Keys and integers, sealed."""
+        """Return keys and integers, sealed."""
 
 
 class Backend(Protocol):
-    """A place where rows live."""
+    """A connection to an engine that holds the rows."""
 
     dialect: Dialect
     handed_in: bool
 
     def schema(self) -> Schema:
-        """Tables, columns, types and constraints; never values."""
+        """Return tables, columns, types and constraints; never values."""
 
     def snapshot(self) -> AbstractContextManager[Snapshot]:
-        """A consistent state to read from."""
+        """Open a consistent state to read from."""
 
     def public(self, query: Query) -> pa.Table:
-        """The result of a query over public tables, in the types that it names."""
+        """Return the result of a query over public tables, in the query's types."""
 
     def is_unique(self, table: str, columns: tuple[str, ...]) -> bool:
-        """Return True if no two rows agree on `columns` now. The owner's question: it looks at the data."""
+        """Return True if no two rows have the same values in `columns`. For the owner only: it reads the data."""
 
     def set_limits(self, limits: StatementLimits) -> None:
-        """Hold every statement from now on within the owner's limits of time and memory."""
+        """Apply the owner's limits of time and memory to every statement from now on."""
 
     def cancel(self) -> None:
-        """Stop what runs now, from another thread. What was charged stays charged."""
+        """Stop the running statements, from another thread. Their charges stay."""
 
     def close(self) -> None:
-        """Let go of the engine."""
+        """Release the engine."""
 
 
 FEWER = "Ask for less at once: fewer joins, or fewer rows before they are joined. "
 REASONS = {
     "engine-failed": ("The database could not run the query", ""),
-    "timed-out": ("The statement was stopped: it ran longer than it may", FEWER),
-    "out-of-memory": ("The statement was stopped: it needed more memory or temporary space than it may use", FEWER),
+    "timed-out": ("The statement was stopped: it exceeded its time limit", FEWER),
+    "out-of-memory": ("The statement was stopped: it exceeded its limit of memory or temporary space", FEWER),
     "cancelled": ("The statement was cancelled", ""),
     "connection-lost": ("The connection to the database was lost", "Ask again when the database is back. "),
-    "not-permitted": ("The database does not let this user read a table or column of the query", ""),
+    "not-permitted": ("The database does not allow this user to read a table or column of the query", ""),
     "schema-changed": ("A table of the query was changed since the connection was made", "Connect again. "),
 }
-"""The sentences of failures, by code, and hints where there is something to do. None depends on a value."""
+"""Messages of failures and optional hints, by code. None depends on a value."""
 
 
 @contextmanager
 def sealed(code_of: Callable[[BaseException], str | None] = lambda _: None) -> Iterator[None]:
-    """Turn every error raised inside into one of the sentences of `REASONS`.
+    """Replace every error raised inside by one of the messages of `REASONS`.
 
     Args:
-        code_of: Returns the code of an engine's error where the engine tells (a timeout, a lost connection), else None.
+        code_of: Returns the code of an engine's error (a timeout, a lost connection), or None if it is unknown.
 
-    Privacy: an error of the engine, of the way to Arrow or of our own arithmetic may quote an exact value.
+    Privacy: an error of the engine, of the conversion to Arrow or of our own arithmetic may quote an exact value.
     """
     try:
         yield
@@ -95,7 +95,7 @@ def sealed(code_of: Callable[[BaseException], str | None] = lambda _: None) -> I
 
 
 def repeated(dialect: Dialect, table: str, columns: Sequence[str]) -> Query:
-    """A query that finds one value of `columns` that stands in two rows, if there is one."""
+    """Return a query for a value of `columns` that occurs in two rows, if there is one."""
     names = [dialect.identifier(name) for name in columns]
     present = " AND ".join(f"{name} IS NOT NULL" for name in names)
     grouped = f"SELECT {', '.join(names)} FROM {dialect.table(table)} WHERE {present} GROUP BY {', '.join(names)}"
@@ -104,10 +104,10 @@ def repeated(dialect: Dialect, table: str, columns: Sequence[str]) -> Query:
 
 
 def failure(error: BaseException, code: str = "engine-failed") -> BackendError:
-    """Return the sentence that an analyst sees when the engine fails, with a number for the owner.
+    """Return the error that an analyst sees when the engine fails, with an incident number for the owner.
 
-    Privacy: an engine's message can quote values. It goes to the owner's log alone, and the exception
-    must be raised `from None`.
+    Privacy: an engine's message can quote values. It goes only to the owner's log, and the exception must be raised
+    `from None`.
     """
     incident = secrets.token_hex(4)
     kept = record(incident, text=f": {type(error).__name__}: {error}")

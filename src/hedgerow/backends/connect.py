@@ -1,6 +1,6 @@
-"""From what the caller hands in to a backend.
+"""From a source (a path, URL, connection or table) to a backend.
 
-A source is told by its type, its scheme or what kind of file it is. No library is loaded but the one it belongs to.
+A source is recognised by its type, its scheme or the kind of file. Only the library it belongs to is loaded.
 """
 
 import glob
@@ -33,7 +33,7 @@ SQLITE_FILE = b"SQLite format 3\x00"
 
 
 def connect_backend(source: object, limits: StatementLimits = UNDECLARED, declared: Iterable[str] = ()) -> Backend:
-    """The backend for a source, held to the owner's limits: see docs/reference/engines.md.
+    """Return the backend for a source, with the owner's limits applied: see docs/reference/engines.md.
 
     `declared` are the tables of the catalog, for engines that cannot list those of every schema.
     """
@@ -65,13 +65,13 @@ def _backend(source: object) -> Backend:
 
 
 def _from(module: str, function: str, *arguments: object, **options: object) -> Backend:
-    """Open a source with a module of this package, which is loaded only now, and its driver with it."""
-    made: Backend = getattr(import_module(f"hedgerow.backends.{module}"), function)(*arguments, **options)
-    return made
+    """Open a source with a module of this package, which is loaded only now together with its driver."""
+    backend: Backend = getattr(import_module(f"hedgerow.backends.{module}"), function)(*arguments, **options)
+    return backend
 
 
 def _opened(source: str) -> Backend:
-    """A URL or a path."""
+    """Open a URL or a path."""
     scheme, separator, _ = source.partition("://")
     if separator:
         if scheme not in SCHEMES:
@@ -88,7 +88,7 @@ def _opened(source: str) -> Backend:
 
 
 def _opened_file(path: Path) -> Backend:
-    """A file, by its ending or by how it begins."""
+    """Open a file, by its extension or its first bytes."""
     if path.suffix.lower() in {".parquet", ".csv"}:
         return _from("folder", "open_files", glob.escape(str(path)))
     with path.open("rb") as file:
@@ -110,11 +110,11 @@ SCHEMES: Mapping[str, Callable[[str], Backend]] = {
     "spark": lambda url: _from("spark", "open_spark", url),
     "sc": lambda url: _from("spark", "open_spark", url),
 }
-"""How a URL begins, and `chdb:…` and `spark`, which are none."""
+"""Openers by the scheme of a URL, and of `chdb:…` and `spark`, which are not URLs."""
 
 
-def _from_ibis(source: Any) -> Backend:  # noqa: ANN401 - whatever Ibis has made
-    """Return the backend for what Ibis wraps, where hedgerow has one of its own; otherwise that for Ibis."""
+def _from_ibis(source: Any) -> Backend:  # noqa: ANN401 - a backend of Ibis
+    """Return our own backend for the engine that Ibis wraps, if there is one; otherwise the backend for Ibis."""
     native = NATIVE.get(source.name)
     return native(source) if native is not None else _from("ibis", "Ibis", source)
 
@@ -126,7 +126,7 @@ NATIVE: Mapping[str, Callable[[Any], Backend]] = {
     "clickhouse": lambda source: _from("clickhouse", "over_client", source.con),
     "pyspark": lambda source: _from("spark", "Spark", source._session, handed_in=True),  # noqa: SLF001 - Ibis offers no other way
 }
-"""By the name that Ibis has for an engine."""
+"""Openers by Ibis's name of an engine."""
 
 OBJECTS: Mapping[tuple[str, str], Callable[[Any], Backend]] = {
     ("sqlite3", "Connection"): lambda source: _from("sqlite", "SQLite", source),
@@ -137,7 +137,7 @@ OBJECTS: Mapping[tuple[str, str], Callable[[Any], Backend]] = {
     ("clickhouse_connect", "Client"): lambda source: _from("clickhouse", "over_client", source),
     ("ibis", "BaseBackend"): _from_ibis,
 }
-"""By the library and the name of a class, or of one that it inherits from."""
+"""Openers by library and name of a class or one of its base classes."""
 
 
 def _unknown(what: str) -> BackendError:

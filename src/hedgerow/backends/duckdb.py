@@ -1,4 +1,4 @@
-"""DuckDB: a file, or a connection handed in."""
+"""DuckDB: a file, or the owner's open connection."""
 
 import threading
 from collections.abc import Iterator, Mapping
@@ -10,8 +10,7 @@ import duckdb
 import pyarrow as pa
 
 from hedgerow.backends.base import Snapshot, failure, repeated, sealed
-from hedgerow.backends.results import ROWS_AT_ONCE, read_batches
-from hedgerow.backends.time_limit import stop_after
+from hedgerow.backends.results import ROWS_AT_ONCE, read_batches, stop_after
 from hedgerow.compiled import Query
 from hedgerow.dialects import DUCKDB, Dialect
 from hedgerow.dialects.base import INSTANT
@@ -27,7 +26,7 @@ LOCKED: dict[str, str | bool | int | float | list[str]] = {
     "enable_external_access": "false",
     "perfect_ht_threshold": "18",
 }
-"""The last is for speed: owners whose numbers lie within 2^18 of each other are counted in an array."""
+"""The last is for speed: owners whose numbers are within 2^18 of each other are counted in an array."""
 
 TYPES: Mapping[str, Type] = {
     "BOOLEAN": Type.BOOLEAN,
@@ -41,19 +40,19 @@ TYPES: Mapping[str, Type] = {
 }
 
 LOOSE = ("ENUM", "UUID", "TIMESTAMP_")
-"""Types that are read through a cast: text by another name, and timestamps of other units."""
+"""Types that are read through a cast: variants of text, and timestamps with other units."""
 
 
 class DuckDB:
     """A backend over one DuckDB connection.
 
-    What we open ourselves is read-only, without files, extensions or changes of settings. A connection
-    handed in stays the owner's to lock.
+    A connection that we open is read-only, without access to files and extensions, and with locked settings. The
+    owner's own connection is the owner's to lock.
     """
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, *, handed_in: bool, schema: str | None = None) -> None:
         self._connection = connection
-        database, current = _current_place(connection)
+        database, current = _current_namespace(connection)
         self.dialect: Dialect = DUCKDB.at(database, schema or current)
         self._named = schema
         self._lock = threading.Lock()
@@ -65,38 +64,37 @@ class DuckDB:
         """Return the tables and views of all schemas, from `duckdb_columns` and `duckdb_constraints`."""
         cursor = self._cursor()
         try:
-            found = _read_schema(cursor, self.dialect.namespace)
+            schema = _read_schema(cursor, self.dialect.namespace)
         except duckdb.Error as error:
             raise failure(error) from None
         finally:
             cursor.close()
-        if self._named and all(len(parts_of(name)) > 1 for name in found.tables):
+        if self._named and all(len(parts_of(name)) > 1 for name in schema.tables):
             raise BackendError(
                 f"The schema {self._named!r} has no tables.", code="no-tables", hint="Check ?schema= in the URL."
             )
-        return found
+        return schema
 
     @contextmanager
     def snapshot(self) -> Iterator[Snapshot]:
-        """One transaction on a cursor of its own."""
+        """Open a transaction on a cursor of its own."""
         with sealed(_code_of), self._running() as cursor:
             cursor.execute("BEGIN TRANSACTION")
             yield _Snapshot(cursor, self.dialect.namespace, self._limits.result)
 
     def public(self, query: Query) -> pa.Table:
-        """The result of a query over public tables, in DuckDB's own types."""
+        """Return the result of a query over public tables, in DuckDB's own types."""
         with sealed(_code_of), self._running() as cursor:
             return _read(cursor, query, self._limits.result)
 
     def is_unique(self, table: str, columns: tuple[str, ...]) -> bool:
-        """Return True if no two rows agree on `columns` now."""
+        """Return True if no two rows have the same values in `columns`."""
         return bool(self.public(repeated(self.dialect, table, columns)).num_rows == 0)
 
     def set_limits(self, limits: StatementLimits) -> None:
-        """Limit time; and memory and temporary files, before the settings are locked, where the engine is ours.
+        """Limit time and, on connections of our own, memory and temporary files, before the settings are locked.
 
-        Where a database of this process has the same file open, the settings are locked already, and the memory is
-        what was allowed there.
+        If this process already has the same file open, the settings are locked and the first limit of memory applies.
         """
         self._limits = limits
         if self.handed_in:
@@ -111,19 +109,19 @@ class DuckDB:
                 self._connection.execute("SET lock_configuration = true")
 
     def cancel(self) -> None:
-        """Interrupt every cursor that runs."""
+        """Interrupt all running cursors."""
         with self._lock:
             for cursor in self._cursors:
                 cursor.interrupt()
 
     def close(self) -> None:
-        """Close what we opened; what was handed in stays open."""
+        """Close the connection if we opened it."""
         if not self.handed_in:
             self._connection.close()
 
     @contextmanager
     def _running(self) -> Iterator[duckdb.DuckDBPyConnection]:
-        """A cursor that can be interrupted, and is when its time is over."""
+        """Open a cursor that can be interrupted, and is when its time is over."""
         cursor = self._cursor()
         try:
             with self._lock:
@@ -146,30 +144,30 @@ class DuckDB:
 class _Snapshot:
     """One transaction."""
 
-    def __init__(self, cursor: duckdb.DuckDBPyConnection, place: tuple[str, ...], most_bytes: int) -> None:
+    def __init__(self, cursor: duckdb.DuckDBPyConnection, namespace: tuple[str, ...], max_bytes: int) -> None:
         self._cursor = cursor
-        self._place = place
-        self._most_bytes = most_bytes
+        self._namespace = namespace
+        self._max_bytes = max_bytes
 
     def table(self, name: str) -> SchemaTable | None:
-        return _read_schema(self._cursor, self._place).tables.get(name)
+        return _read_schema(self._cursor, self._namespace).tables.get(name)
 
     def load(self, name: str, table: pa.Table) -> None:
         self._cursor.register(name, table)
 
     def run(self, query: Query) -> ExactTable:
-        return ExactTable(_read(self._cursor, query, self._most_bytes), query.keys, query.integers)
+        return ExactTable(_read(self._cursor, query, self._max_bytes), query.keys, query.integers)
 
 
-def _read(cursor: duckdb.DuckDBPyConnection, query: Query, most_bytes: int) -> pa.Table:
-    """Return a result piece by piece: DuckDB does not count its bytes as its own."""
-    return read_batches(cursor.sql(query.sql).to_arrow_reader(ROWS_AT_ONCE), most_bytes)
+def _read(cursor: duckdb.DuckDBPyConnection, query: Query, max_bytes: int) -> pa.Table:
+    """Read a result in batches: DuckDB does not count its bytes towards its memory limit."""
+    return read_batches(cursor.sql(query.sql).to_arrow_reader(ROWS_AT_ONCE), max_bytes)
 
 
 def _code_of(error: BaseException) -> str | None:
-    """Return the code of an error that DuckDB tells apart: by its class, or, in a stream, by the words it begins with.
+    """Return the code of a known error: by its class or, in a stream, by the start of its message.
 
-    Privacy: nothing of a row stands at the beginning.
+    Privacy: the start of a message contains nothing of a row.
     """
     if isinstance(error, duckdb.InterruptException) or str(error).startswith("INTERRUPT Error:"):
         return "cancelled"
@@ -178,7 +176,7 @@ def _code_of(error: BaseException) -> str | None:
 
 
 def open_url(url: str) -> DuckDB:
-    """Open `duckdb:///path`; with `?schema=sales` at its end, tables of that schema are called by plain names."""
+    """Open `duckdb:///path`; with `?schema=sales`, tables of that schema have plain names."""
     path, _, schema = url.partition(":///")[2].partition("?schema=")
     return open_file(Path(path), unquote(schema) or None)
 
@@ -195,7 +193,7 @@ def open_file(path: Path, schema: str | None = None) -> DuckDB:
 
 
 def _cannot_open(path: Path, error: duckdb.Error) -> BackendError:
-    """Return the known reason of a failure. No rows have been read, but the engine's words stay out all the same."""
+    """Return the reason of a failure, without the engine's own message, although no rows have been read."""
     reason = failure(error)
     text = str(error)
     if "different configuration" in text:
@@ -214,23 +212,23 @@ def _cannot_open(path: Path, error: duckdb.Error) -> BackendError:
     )
 
 
-def _current_place(connection: duckdb.DuckDBPyConnection) -> tuple[str, str]:
-    """Return the database and the schema of a connection: `USE` holds for it alone, and not for its cursors."""
+def _current_namespace(connection: duckdb.DuckDBPyConnection) -> tuple[str, str]:
+    """Return the current database and schema of a connection: `USE` does not apply to its cursors."""
     try:
         [(database, schema)] = connection.sql("SELECT current_database(), current_schema()").fetchall()
     except duckdb.Error as error:
         if "unfinished result" not in str(error):
             raise failure(error) from None
         raise BackendError(
-            "The DuckDB connection has a result that was not read to its end, so its current schema cannot be read.",
+            "The DuckDB connection has a pending result, so its current schema cannot be read.",
             code="connection-in-use",
             hint="Fetch all rows of the last statement first, or hand in a new connection of the same database.",
         ) from None
     return database, schema
 
 
-def _read_schema(cursor: duckdb.DuckDBPyConnection, place: tuple[str, ...]) -> Schema:
-    """The tables and views of every schema and of every database that is attached, but temporary ones."""
+def _read_schema(cursor: duckdb.DuckDBPyConnection, namespace: tuple[str, ...]) -> Schema:
+    """Read the tables and views of every schema and attached database, except temporary ones."""
     columns = cursor.execute(
         "SELECT [database_name, schema_name, table_name], column_name, data_type, is_nullable FROM duckdb_columns() "
         "WHERE NOT internal AND database_name NOT IN ('system', 'temp') "
@@ -240,7 +238,7 @@ def _read_schema(cursor: duckdb.DuckDBPyConnection, place: tuple[str, ...]) -> S
         "SELECT [database_name, schema_name, table_name], constraint_column_names FROM duckdb_constraints() "
         "WHERE constraint_type IN ('PRIMARY KEY', 'UNIQUE')"
     ).fetchall()
-    plain = _byte_by_byte(cursor)
+    plain = _compared_by_bytes(cursor)
     tables: dict[tuple[str, ...], dict[str, SchemaColumn]] = {}
     for table, name, native, nullable in columns:
         kind = TYPES.get(native.split("(", 1)[0].strip().upper(), Type.OTHER)
@@ -254,14 +252,14 @@ def _read_schema(cursor: duckdb.DuckDBPyConnection, place: tuple[str, ...]) -> S
     for table, names in keys:
         unique.setdefault(tuple(table), set()).add(frozenset(names))
     listed = [
-        SchemaTable(short_name(full, place), found, frozenset(unique.get(full, set())))
-        for full, found in tables.items()
+        SchemaTable(short_name(full, namespace), described, frozenset(unique.get(full, set())))
+        for full, described in tables.items()
     ]
-    return Schema({table.name: table for table in listed}, place)
+    return Schema({table.name: table for table in listed}, namespace)
 
 
-def _byte_by_byte(cursor: duckdb.DuckDBPyConnection) -> frozenset[tuple[str, ...]]:
-    """Tables in whose definition no collation occurs, where none is the default either. Views are not among them."""
+def _compared_by_bytes(cursor: duckdb.DuckDBPyConnection) -> frozenset[tuple[str, ...]]:
+    """Return the tables without a collation, neither in their definition nor by default. Views are excluded."""
     tables = cursor.execute(
         "SELECT database_name, schema_name, table_name FROM duckdb_tables() "
         "WHERE NOT contains(lower(sql), 'collate') AND current_setting('default_collation') = ''"

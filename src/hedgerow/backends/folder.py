@@ -1,11 +1,11 @@
 """A folder of Parquet and CSV files, or a pattern of paths, as tables.
 
-A file is a table, called by its name without the ending. A folder inside is one table of all files in it; where its
-folders are called `day=2026-01-31`, `day` is a column of text. Which files there are is seen once, when it is opened.
+A file is a table, named after the file without its extension. A subfolder is one table of all files in it; folders
+named like `day=2026-01-31` add a text column `day`. The files are listed once, when the source is opened.
 
-Privacy: types come from Parquet's own schema. A CSV file has none: every column is text, and the catalog says what it
-is (`type: date`). Nothing is guessed from rows, neither types nor signs: a CSV file is read as RFC 4180 has it, with
-commas, double quotes and one line of names. A line that is not so is left out: no error depends on one.
+Privacy: types come from Parquet's own schema. In a CSV file every column is text, and the catalog declares its type
+(`type: date`). Nothing is inferred from rows, neither types nor delimiters: a CSV file must follow RFC 4180, with
+commas, double quotes and a header line. A malformed line is dropped, so that no error depends on one.
 """
 
 import csv
@@ -24,32 +24,32 @@ from hedgerow.backends.duckdb import DuckDB
 from hedgerow.dialects import DUCKDB
 from hedgerow.errors import BackendError
 
-ENDINGS = (".parquet", ".csv")
+EXTENSIONS = (".parquet", ".csv")
 SETTINGS: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
     "python_enable_replacements": "false",
 }
-LEFT_OUT = (".", "_")
-"""How the names begin of files that other programs keep beside data."""
+HIDDEN = (".", "_")
+"""First characters of the names of files that other programs keep next to data."""
 
 CSV = (
     "header = true, auto_detect = false, delim = ',', quote = '\"', escape = '\"', nullstr = '', "
     "allow_quoted_nulls = false, ignore_errors = true, parallel = false"
 )
-"""One thread reads a file, so that it is not guessed where a line begins."""
+"""A single thread reads a file, so that DuckDB need not guess where a line begins."""
 
 
 @dataclass(frozen=True)
 class Files:
-    """The files of one table; all are of one kind."""
+    """The files of one table, all of the same format."""
 
     name: str
     paths: tuple[Path, ...]
 
     @property
     def query(self) -> str:
-        """Return the expression that reads them."""
+        """Return the query that reads the files."""
         listed = ", ".join(DUCKDB.string(glob.escape(str(path))) for path in self.paths)
         if self.paths[0].suffix.lower() == ".csv":
             shape = ", ".join(f"{DUCKDB.string(name)}: 'VARCHAR'" for name in _header(self))
@@ -59,39 +59,43 @@ class Files:
 
 
 def open_folder(path: Path) -> DuckDB:
-    """The tables of a folder."""
-    whole = Path(os.path.abspath(path))  # noqa: PTH100 - as it is written, without following links
+    """Open the tables of a folder."""
+    whole = Path(os.path.abspath(path))  # noqa: PTH100 - without following links
     return _opened(whole, whole.iterdir())
 
 
 def open_files(pattern: str) -> DuckDB:
-    """The tables of all paths that match a pattern, with `*`, `?`, `[…]` and `**`."""
+    """Open the tables of all paths that match a pattern with `*`, `?`, `[…]` and `**`."""
     whole = os.path.abspath(pattern)  # noqa: PTH100 - likewise
-    fixed = whole if not glob.has_magic(whole) else whole[: min(whole.index(sign) for sign in "*?[" if sign in whole)]
+    fixed = (
+        whole
+        if not glob.has_magic(whole)
+        else whole[: min(whole.index(wildcard) for wildcard in "*?[" if wildcard in whole)]
+    )
     base = Path(fixed) if fixed.endswith(os.sep) else Path(fixed).parent
     return _opened(base, map(Path, glob.glob(whole, recursive=True)))  # noqa: PTH207 - patterns with any root
 
 
 def _opened(base: Path, entries: Iterable[Path]) -> DuckDB:
-    """A DuckDB of its own, in which nothing but `base` can be read, and no setting be changed."""
-    found = list(entries)
-    tables = list(_tables(found))
-    if not tables and any(entry.name.startswith(LEFT_OUT) and entry.suffix.lower() in ENDINGS for entry in found):
+    """Open a separate DuckDB that can read only `base`."""
+    paths = list(entries)
+    tables = list(_tables(paths))
+    if not tables and any(entry.name.startswith(HIDDEN) and entry.suffix.lower() in EXTENSIONS for entry in paths):
         raise BackendError(
-            f"Files whose names begin with _ or . are not read, and there are no others in {base}.",
+            f"{base} has only files whose names begin with _ or ., which are not read.",
             code="no-tables",
-            hint="Rename the file, so that its name begins with a letter.",
+            hint="Rename the file so that its name begins with a letter.",
         )
     if not tables:
         raise BackendError(
             f"There are no Parquet or CSV files in {base}.",
             code="no-tables",
-            hint="Check the path; endings are .parquet and .csv.",
+            hint="Check the path; the extension must be .parquet or .csv.",
         )
     _require_different_names(tables)
     connection = duckdb.connect(":memory:", config=SETTINGS)
-    places = ", ".join(DUCKDB.string(place) for place in (str(base), glob.escape(str(base))))
-    connection.execute(f"SET allowed_directories = [{places}]")
+    directories = ", ".join(DUCKDB.string(path) for path in (str(base), glob.escape(str(base))))
+    connection.execute(f"SET allowed_directories = [{directories}]")
     connection.execute("SET enable_external_access = false")
     for table in tables:
         _view(connection, table)
@@ -106,25 +110,25 @@ def _view(connection: duckdb.DuckDBPyConnection, table: Files) -> None:
         raise BackendError(
             f"The files of the table {table.name!r} cannot be read (incident {reason.incident}).",
             code="unreadable-table",
-            hint="Check that they are Parquet, or CSV in UTF-8 with commas and a line of names.",
+            hint="Check that they are Parquet, or CSV in UTF-8 with commas and a header line.",
             incident=reason.incident,
         ) from None
 
 
 def _tables(entries: Iterable[Path]) -> Iterable[Files]:
     for entry in sorted(entries):
-        if entry.name.startswith(LEFT_OUT):
+        if entry.name.startswith(HIDDEN):
             continue
         if entry.is_dir():
-            found = tuple(sorted(path for path in entry.rglob("*") if _is_data(path)))
-            if found:
-                yield _of_one_kind(Files(entry.name, found))
+            files = tuple(sorted(path for path in entry.rglob("*") if _is_data(path)))
+            if files:
+                yield _of_one_kind(Files(entry.name, files))
         elif _is_data(entry):
             yield Files(entry.stem, (entry,))
 
 
 def _is_data(path: Path) -> bool:
-    return path.suffix.lower() in ENDINGS and not path.name.startswith(LEFT_OUT) and path.is_file()
+    return path.suffix.lower() in EXTENSIONS and not path.name.startswith(HIDDEN) and path.is_file()
 
 
 def _of_one_kind(table: Files) -> Files:
@@ -134,11 +138,11 @@ def _of_one_kind(table: Files) -> Files:
 
 
 def _header(table: Files) -> list[str]:
-    """The names of the columns: the first line, which is no row."""
-    found = {tuple(_first_line(path)) for path in table.paths}
-    if len(found) > 1:
+    """Return the names of the columns: the header line, which is not a row."""
+    headers = {tuple(_first_line(path)) for path in table.paths}
+    if len(headers) > 1:
         raise _differing(table, "their first lines name different columns")
-    [names] = found
+    [names] = headers
     if not names or not all(names) or len({name.lower() for name in names}) < len(names):
         raise _differing(table, "the first line must name every column, each differently")
     return list(names)
@@ -150,7 +154,10 @@ def _first_line(path: Path) -> Sequence[str]:
 
 
 def _require_one_schema(table: Files) -> None:
-    """Privacy: a file whose types differ would be read with casts, which fail on some rows and not on others."""
+    """Require the same schema in all files.
+
+    Privacy: a file with other types would be read through casts, which fail on some rows and not on others.
+    """
     shapes = {tuple((field.name, str(field.type)) for field in pq.read_schema(path)) for path in table.paths}
     if len(shapes) > 1:
         raise _differing(table, "their columns or types differ")
@@ -160,7 +167,7 @@ def _differing(table: Files, why: str) -> BackendError:
     return BackendError(
         f"The files of the table {table.name!r} are not one table: {why}.",
         code="files-differ",
-        hint="Give every table a file, or a folder of files that are alike.",
+        hint="Give every table one file, or a folder of files with the same columns and types.",
     )
 
 
@@ -169,8 +176,8 @@ def _require_different_names(tables: Sequence[Files]) -> None:
     for table in tables:
         if table.name.lower() in seen:
             raise BackendError(
-                f"Two tables are called {table.name!r}, whatever the case of the letters.",
+                f"Two tables are named {table.name!r}; names ignore case.",
                 code="table-names",
-                hint="Files and folders are called by their names without the ending; rename one.",
+                hint="Tables are named after files and folders, without the extension; rename one.",
             )
         seen.add(table.name.lower())

@@ -1,10 +1,10 @@
-"""pandas, Polars and Arrow tables handed in: `{name: table}`, in a DuckDB of its own.
+"""Tables of pandas, Polars and Arrow, passed as `{name: table}` and queried in a separate DuckDB.
 
 Types are those of the columns. A column of Python objects has none: pandas keeps dates, decimals, times, UUIDs and,
-before version 3, text in such columns. It is read as a column of a CSV file is: as text, and the catalog says what it
-is (`type: date`). Nothing is copied but what has to be for Arrow.
+before version 3, text in such columns. It is read like a column of a CSV file: as text, and the catalog declares its
+type (`type: date`). Data is copied only where Arrow requires it.
 
-Privacy: the type does not depend on what is in the column, and no object makes the reading fail. What is not of a kind
+Privacy: the type does not depend on the values in a column, and no object makes reading fail. An object of a kind not
 listed here is a missing value.
 """
 
@@ -25,19 +25,19 @@ from hedgerow.catalog.names import fold
 from hedgerow.errors import BackendError
 
 LONGEST_INTEGER = 128
-"""In bits. Python refuses to write integers of several thousand digits."""
+"""In bits. Python refuses to print integers of several thousand digits."""
 
 LONGEST_DECIMAL = 38
-"""Digits before and after the point that are written out; what is beyond them has an exponent."""
+"""Maximum number of digits before or after the point; larger numbers have an exponent."""
 
 
 def text_column(values: Iterable[object]) -> pa.Array:
-    """Return the objects of a column as text, one for each."""
+    """Return the objects of a column as text."""
     return pa.array([text_of(value) for value in values], type=pa.string())
 
 
 def text_of(value: object) -> str | None:
-    """Return the text of an object, as DuckDB reads it back; None for what is missing or of another kind."""
+    """Return the text of an object, as DuckDB can parse it; None if it is missing or of another kind."""
     for kind, write in WRITERS:
         if isinstance(value, kind):
             try:
@@ -48,7 +48,7 @@ def text_of(value: object) -> str | None:
 
 
 def _text(value: str) -> str:
-    """Text that can be stored: encoding fails for half of a surrogate pair."""
+    """Return text that can be stored: encoding fails on lone surrogates."""
     value.encode()
     return str.__str__(value)
 
@@ -73,7 +73,7 @@ def _decimal(value: Decimal) -> str | None:
 
 
 def _datetime(value: datetime) -> str | None:
-    """An instant is written in UTC. `NaT` is a datetime that is not equal to itself."""
+    """A timestamp with a time zone is written in UTC. `NaT` is a datetime that does not equal itself."""
     if value != value:  # noqa: PLR0124 - see above
         return None
     shown = value if value.tzinfo is None else value.astimezone(UTC)
@@ -95,7 +95,7 @@ WRITERS: tuple[tuple[type | tuple[type, ...], Callable[..., str | None]], ...] =
     (time, _time),
     (UUID, str),
 )
-"""Writers by kind, the narrower kind first: a truth value is an integer to Python, and a datetime is a date."""
+"""Writers by kind, subclasses first: in Python a bool is an int, and a datetime is a date."""
 
 
 SETTINGS: dict[str, str | bool | int | float | list[str]] = {
@@ -104,7 +104,7 @@ SETTINGS: dict[str, str | bool | int | float | list[str]] = {
     "autoload_known_extensions": "false",
     "python_enable_replacements": "false",
 }
-"""No files, no extensions, and no variables of the program that happen to be called like a table."""
+"""No files, no extensions, and no variables of the program that happen to have the name of a table."""
 
 
 class Frames(DuckDB):
@@ -112,13 +112,13 @@ class Frames(DuckDB):
 
     def __init__(self, tables: Mapping[str, pa.Table]) -> None:
         super().__init__(duckdb.connect(":memory:", config=SETTINGS), handed_in=False)
-        self._frames = {f"hedgerow_frame_{place}": table for place, table in enumerate(tables.values())}
+        self._frames = {f"hedgerow_frame_{index}": table for index, table in enumerate(tables.values())}
         self._registered(self._connection)
         for view, name in zip(self._frames, tables, strict=True):
             self._connection.execute(f"CREATE VIEW {self.dialect.identifier(name)} AS SELECT * FROM temp.main.{view}")
 
     def _cursor(self) -> duckdb.DuckDBPyConnection:
-        """A cursor does not know what was registered on another."""
+        """Register the tables on every cursor: cursors do not share them."""
         return self._registered(super()._cursor())
 
     def _registered(self, cursor: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
@@ -128,13 +128,13 @@ class Frames(DuckDB):
 
 
 def open_frames(frames: Mapping[str, object]) -> Frames:
-    """A backend over tables in memory."""
+    """Open a backend over tables in memory."""
     if not frames:
-        raise BackendError("There is no table in the mapping.", code="no-tables", hint="Pass {name: table, …}.")
+        raise BackendError("The mapping contains no table.", code="no-tables", hint="Pass {name: table, …}.")
     names = [name for name in frames if isinstance(name, str) and name]
     if len(names) < len(frames) or len({name.lower() for name in names}) < len(names):
         raise BackendError(
-            "Tables need names of their own, whatever the case of the letters.",
+            "Table names must be nonempty texts and unique, ignoring case.",
             code="table-names",
             hint="Pass {name: table, …} with different names.",
         )
@@ -142,14 +142,14 @@ def open_frames(frames: Mapping[str, object]) -> Frames:
         return Frames({name: as_arrow(name, frame) for name, frame in frames.items()})
     except (duckdb.Error, pa.ArrowException):
         raise BackendError(
-            "A table has columns that cannot be read.",
+            "A table has a column that cannot be read.",
             code="unreadable-table",
             hint="Leave out columns that are nested or of unusual types.",
         ) from None
 
 
-def as_arrow(name: str, frame: Any) -> pa.Table:  # noqa: ANN401 - whatever is handed in
-    """A table of another library as one of Arrow."""
+def as_arrow(name: str, frame: Any) -> pa.Table:  # noqa: ANN401 - a table of any library
+    """Return a table of another library as an Arrow table."""
     library, kind = type(frame).__module__.partition(".")[0], type(frame).__name__
     if isinstance(frame, pa.Table | pa.RecordBatch):
         _require_names(name, frame.schema.names)
@@ -168,7 +168,7 @@ def as_arrow(name: str, frame: Any) -> pa.Table:  # noqa: ANN401 - whatever is h
 
 
 def _from_pandas(frame: Any) -> pa.Table:  # noqa: ANN401 - a DataFrame
-    """Without the index. NaN is missing, as it is in pandas."""
+    """Convert without the index. NaN is a missing value, as in pandas."""
     objects = {column: text_column(frame[column]) for column, kind in frame.dtypes.items() if _holds_objects(kind)}
     table = pa.Table.from_pandas(frame.drop(columns=list(objects)), preserve_index=False)
     arrays = [objects[column] if column in objects else table.column(column) for column in frame.columns]
@@ -181,7 +181,7 @@ def _holds_objects(kind: Any) -> bool:  # noqa: ANN401 - a type of pandas
 
 
 def _from_polars(frame: Any) -> pa.Table:  # noqa: ANN401 - a DataFrame
-    """Text stays where it is."""
+    """Convert without copying text."""
     polars = sys.modules["polars"]
     objects = {column: text_column(frame[column]) for column, kind in frame.schema.items() if kind == polars.Object}
     table = frame.drop(list(objects)).to_arrow(compat_level=polars.CompatLevel.newest())
@@ -190,11 +190,11 @@ def _from_polars(frame: Any) -> pa.Table:  # noqa: ANN401 - a DataFrame
 
 
 def _require_names(table: str, columns: Sequence[object]) -> None:
-    """DuckDB would rename a column that differs from another in the case of its letters alone."""
+    """Require unique names: DuckDB would rename a column that differs from another only in case."""
     names = [fold(column) for column in columns if isinstance(column, str)]
     if len(set(names)) < len(columns):
         raise BackendError(
-            f"The columns of {table!r} need names that are text and differ, whatever the case of the letters.",
+            f"The column names of {table!r} must be text and unique, ignoring case.",
             code="column-names",
             hint="Rename them, for instance with frame.rename(columns={…}).",
         )

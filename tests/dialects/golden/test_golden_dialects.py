@@ -19,7 +19,7 @@ import sqlglot
 
 import hedgerow as hr
 from hedgerow.backends.duckdb import DuckDB
-from hedgerow.backends.tables import with_rows
+from hedgerow.backends.results import with_rows
 from hedgerow.catalog import load_catalog
 from hedgerow.compiled import KEY_INDEX, SELECTED
 from hedgerow.dialects import DIALECTS

@@ -1,14 +1,14 @@
 """Arrow from ClickHouse, and small Arrow tables as SQL.
 
-Privacy: types come from the plan. Whole numbers of 128 bits arrive as sixteen bytes each, which is what an Arrow
-decimal is made of; they never become floating-point numbers.
+Privacy: types come from the plan. 128-bit integers arrive as sixteen bytes each, the layout of an Arrow decimal; they
+never become floating-point numbers.
 """
 
 from datetime import datetime
 
 import pyarrow as pa
 
-from hedgerow.backends.tables import WIDE
+from hedgerow.backends.results import WIDE
 from hedgerow.compiled import Query
 from hedgerow.dialects import Dialect
 from hedgerow.exact import ExactTable
@@ -17,19 +17,19 @@ SIXTEEN = pa.binary(16)
 
 
 def read(data: bytes) -> pa.Table:
-    """An Arrow file."""
+    """Read an Arrow file."""
     return pa.ipc.open_file(pa.BufferReader(data)).read_all()
 
 
-def exact_table(found: pa.Table, query: Query) -> ExactTable:
-    """Keys in the types of the plan; integers as they are, those of 128 bits as decimals."""
-    return ExactTable(table_of(found, query), query.keys, query.integers)
+def exact_table(result: pa.Table, query: Query) -> ExactTable:
+    """Return keys in the types of the plan, and integers, those of 128 bits as decimals."""
+    return ExactTable(table_of(result, query), query.keys, query.integers)
 
 
-def table_of(found: pa.Table, query: Query) -> pa.Table:
-    """The columns that `query` names, in its types."""
-    keys = [_key(column, kind) for column, kind in zip(found.columns, query.types, strict=False)]
-    integers = [_integers(column) for column in found.columns[len(keys) :]]
+def table_of(result: pa.Table, query: Query) -> pa.Table:
+    """Return the columns of a result in the types of the query."""
+    keys = [_key(column, kind) for column, kind in zip(result.columns, query.types, strict=False)]
+    integers = [_integers(column) for column in result.columns[len(keys) :]]
     return pa.Table.from_arrays([*keys, *integers], names=[*query.keys, *query.integers])
 
 
@@ -40,7 +40,7 @@ def _integers(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def _decimals(chunk: pa.Array) -> pa.Array:
-    """The same bytes under another name."""
+    """Reinterpret sixteen bytes as a decimal."""
     return pa.Array.from_buffers(WIDE, len(chunk), chunk.buffers(), chunk.null_count, chunk.offset)
 
 
@@ -57,14 +57,14 @@ def _key(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
 
 
 def _timestamps(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
-    """At UTC; a DateTime comes as its seconds."""
+    """Return timestamps at UTC; a DateTime arrives as seconds."""
     if pa.types.is_integer(column.type):
         return column.cast(pa.int64()).cast(pa.timestamp("s")).cast(kind)
     return column.cast(pa.timestamp(kind.unit, "UTC") if column.type.tz else kind).cast(kind)
 
 
 def _texts(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """ClickHouse keeps any bytes as text; those that are none are shown as such (public rows only: keys are text)."""
+    """Return text; invalid UTF-8, which ClickHouse allows, is replaced (only in public rows: keys are valid)."""
     try:
         column.validate(full=True)
     except pa.ArrowInvalid:
@@ -74,7 +74,7 @@ def _texts(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def rows_as_step(name: str, table: pa.Table, dialect: Dialect) -> str:
-    """A step of WITH that holds the rows of `table`: one list of texts for each column, each read in its type."""
+    """Return a step of WITH that holds the rows of `table`: an array of texts for each column, cast to its type."""
     lists = [f"{_listed(column, dialect)} AS c{i}" for i, column in enumerate(table.columns)]
     kinds = map(_native, table.schema.types)
     read_back = [

@@ -1,33 +1,69 @@
-"""The two ways to ClickHouse: a session in this process, or a server behind HTTP.
+"""The two clients of ClickHouse: a session in this process, or a server over HTTP; and the errors of both.
 
-A client does one thing, so that everything else is shared: it takes a SELECT and gives an Arrow file.
+A client takes a SELECT and returns an Arrow file; everything else is shared.
 """
 
+import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, Protocol
 
+BEGINNING = re.compile(r"Code: (\d+)\. DB::")
+RUNNING = {
+    394: "cancelled",
+    734: "cancelled",
+    159: "timed-out",
+    241: "out-of-memory",
+    396: "out-of-memory",
+    60: "schema-changed",
+    47: "schema-changed",
+    497: "not-permitted",
+}
+"""Codes of errors of a statement, by number."""
+
+OPENING = {81: "no-database", **dict.fromkeys((192, 193, 194, 516), "login-refused")}
+"""Codes of errors while connecting, by number."""
+
+
+def number_of(error: BaseException) -> int | None:
+    """Return the number of a ClickHouse error; None if it has none.
+
+    Privacy: a message may quote a row. The number is taken from the driver, which reads it from a header of the
+    response, or from the start of the message, where nothing of a row can occur.
+    """
+    number = getattr(error, "code", None)
+    if isinstance(number, int):
+        return number
+    start = BEGINNING.match(str(error))
+    return int(start[1]) if start else None
+
+
+def code_of(error: BaseException) -> str | None:
+    """Return the code of a known error of a statement."""
+    return RUNNING.get(number_of(error) or 0)
+
+
 FORMAT = "Arrow"
 LONGEST_TEXT = 1 << 28
-"""Bytes of SQL: the keys that were selected stand in it."""
+"""Maximum bytes of SQL, which contains the selected keys."""
 
 
 class Client(Protocol):
-    """How a statement reaches the engine."""
+    """A way to send statements to the engine."""
 
     def ask(self, sql: str) -> bytes:
         """Return the result of a SELECT as an Arrow file."""
 
     def command(self, sql: str) -> None:
-        """Tell the engine something about itself, while another statement may run."""
+        """Send a command, possibly while another statement runs."""
 
     def close(self) -> None:
-        """Let go of what we opened."""
+        """Close what we opened."""
 
 
 class InProcessClient:
-    """A chdb session or connection. It takes one statement after the other; `beside` is a second one, for commands."""
+    """A chdb session or connection, which runs one statement at a time; `beside` is a second one, for commands."""
 
     def __init__(self, session: Any, beside: Any | None) -> None:  # noqa: ANN401 - chdb has no types to name
         self._session = session
@@ -35,11 +71,10 @@ class InProcessClient:
         self._turn = threading.Lock()
 
     def ask(self, sql: str) -> bytes:
-        """Waits its turn.
+        """Run a SELECT when no other statement runs.
 
-        A statement that failed leaves what it had written to the next one (chdb 4.4), so one that is not looked at goes
-        first. What a statement has freed stays with chdb's allocator for seconds, beside what the next one takes,
-        unless it is told to give it back.
+        The partial output of a failed statement appears in the result of the next one (chdb 4.4), so a dummy statement
+        goes first. chdb's allocator keeps freed memory for seconds unless it is purged.
         """
         with self._turn:
             self._session.query("SELECT 1", "CSV")
@@ -50,35 +85,35 @@ class InProcessClient:
                     self._session.query("SYSTEM JEMALLOC PURGE", "Null")
 
     def command(self, sql: str) -> None:
-        """On the second session; without one there is nothing that could be told while the first is busy."""
+        """Send a command on the second session; without one, do nothing."""
         if self._beside is not None:
             self._beside.query(sql, "Null")
 
     def close(self) -> None:
-        """Both sessions, where they are ours."""
+        """Close both sessions."""
         for session in (self._beside, self._session):
             if session is not None:
                 session.close()
 
 
 class ServerClient:
-    """A client of clickhouse-connect. A client with a session takes one statement after the other."""
+    """A client of clickhouse-connect; with a server-side session it runs one statement at a time."""
 
-    def __init__(self, client: Any) -> None:  # noqa: ANN401 - imported only where it is there
+    def __init__(self, client: Any) -> None:  # noqa: ANN401 - an optional import
         self._client = client
         self._turn = threading.Lock()
 
     def ask(self, sql: str) -> bytes:
-        """One request."""
+        """Run a SELECT in one request."""
         with self._in_turn():
             return bytes(self._client.raw_query(sql, fmt=FORMAT, settings={"max_query_size": LONGEST_TEXT}))
 
     def command(self, sql: str) -> None:
-        """A client with a session refuses a second request while one runs; then it cannot be told anything."""
+        """Send a command; a client with a session refuses it while a statement runs."""
         self._client.command(sql)
 
     def close(self) -> None:
-        """The client, where it is ours."""
+        """Close the client."""
         self._client.close()
 
     @contextmanager

@@ -1,7 +1,7 @@
-"""From a URL, a folder, a session or a client to a backend.
+"""From a URL, a folder, a session or a client to a backend; and the settings of every statement.
 
-Before anything else a few constants are computed. An engine that gives something else for one of them, because it is
-older or set up in another way, is refused: its answers would not be those of the other engines.
+First, a few constants are computed. An engine that gives other values, because of its version or its configuration, is
+refused: its answers would differ from those of the other engines.
 """
 
 import importlib
@@ -11,8 +11,7 @@ from urllib.parse import unquote, urlsplit
 
 from hedgerow.backends.base import failure
 from hedgerow.backends.clickhouse.backend import ClickHouse
-from hedgerow.backends.clickhouse.clients import InProcessClient, ServerClient
-from hedgerow.backends.clickhouse.errors import OPENING, number_of
+from hedgerow.backends.clickhouse.clients import OPENING, InProcessClient, ServerClient, number_of
 from hedgerow.dialects.clickhouse import CLICKHOUSE
 from hedgerow.errors import BackendError
 
@@ -29,7 +28,7 @@ KNOWN = (
 
 
 def open_clickhouse(url: str) -> ClickHouse:
-    """A server: `clickhouse://user:password@host:8123/database`, or `clickhouses://…` over TLS."""
+    """Connect to a server: `clickhouse://user:password@host:8123/database`, or `clickhouses://…` over TLS."""
     driver = _driver("clickhouse_connect")
     parts = urlsplit(url)
     try:
@@ -43,60 +42,60 @@ def open_clickhouse(url: str) -> ClickHouse:
             autogenerate_session_id=False,
             show_clickhouse_errors=False,
         )
-    except Exception as error:  # noqa: BLE001 - the driver's words may hold the password
+    except Exception as error:  # noqa: BLE001 - the driver's message may contain the password
         raise _unreachable(error) from None
     return _checked(_over(client, handed_in=False))
 
 
-def over_client(client: Any) -> ClickHouse:  # noqa: ANN401 - imported only where it is there
-    """A client of clickhouse-connect that was handed in."""
+def over_client(client: Any) -> ClickHouse:  # noqa: ANN401 - an optional import
+    """Return the backend over the owner's client of clickhouse-connect."""
     return _checked(_over(client, handed_in=True))
 
 
 def _over(client: Any, *, handed_in: bool) -> ClickHouse:  # noqa: ANN401 - likewise
-    """Return the backend over a client; where the server allows no change of `readonly`, it is on already."""
+    """Return the backend over a client; it sets `readonly` unless the server has already fixed it."""
     try:
         allowed = str(client.command("SELECT value FROM system.settings WHERE name = 'readonly'"))
     except Exception as error:  # noqa: BLE001 - see above
         raise _unreachable(error) from None
     if allowed == "1":
         raise BackendError(
-            "The user may not send settings with a statement (readonly = 1), and their values are part of its meaning.",
+            "This user may not send settings with a statement (readonly = 1), but our statements depend on them.",
             code="engine-settings",
-            hint="Use readonly = 2 in the user's profile: it allows settings, and no writing.",
+            hint="Use readonly = 2 in the user's profile: it allows settings but no writes.",
         )
     return ClickHouse(ServerClient(client), handed_in=handed_in, locked=allowed == "0")
 
 
 def open_chdb(url: str) -> ClickHouse:
-    """A folder of chdb, `chdb:///path/to/folder`, or what is in memory, `chdb:`."""
+    """Open a folder of chdb, `chdb:///path/to/folder`, or its memory, `chdb:`."""
     module = _driver("chdb.session")
     path = url.removeprefix("chdb:").removeprefix("//")
     if path and not Path(path).is_dir():
         raise BackendError(f"There is no folder {path}.", code="no-database", hint="Check the path.")
     try:
         sessions = [module.Session(path or IN_MEMORY) for _ in range(2)]
-    except Exception as error:  # noqa: BLE001 - whatever chdb says
+    except Exception as error:  # noqa: BLE001 - chdb has no error classes
         incident = failure(error).incident
         raise BackendError(
             f"chdb cannot open {path or 'its memory'} (incident {incident}).",
             code="open-here",
-            hint="A process has one folder of chdb open at a time. Hand in the open session itself.",
+            hint="A process can open only one folder of chdb at a time. Pass the open session itself.",
             incident=incident,
         ) from None
     return _checked(ClickHouse(InProcessClient(*sessions), handed_in=False))
 
 
 def over_chdb(session: Any) -> ClickHouse:  # noqa: ANN401 - chdb has no types to name
-    """A session or a connection of chdb that was handed in."""
+    """Return the backend over the owner's session or connection of chdb."""
     return _checked(ClickHouse(InProcessClient(session, _beside(session)), handed_in=True))
 
 
 def _beside(session: Any) -> Any | None:  # noqa: ANN401 - likewise
-    """A second session of the same engine, to stop what the first one runs; None where there is no way to one."""
+    """Open a second session of the same engine, to cancel statements of the first; None if that fails."""
     try:
         return _driver("chdb.session").Session(getattr(session, "_path", IN_MEMORY))
-    except Exception:  # noqa: BLE001 - then nothing can be stopped, which the documentation says
+    except Exception:  # noqa: BLE001 - then nothing can be cancelled, as documented
         return None
 
 
@@ -113,30 +112,30 @@ def _driver(name: str) -> Any:  # noqa: ANN401 - a module
 
 def _checked(backend: ClickHouse) -> ClickHouse:
     try:
-        [(same, place)] = zip(*(column.to_pylist() for column in backend.ask(KNOWN).columns), strict=True)
+        [(same, database)] = zip(*(column.to_pylist() for column in backend.ask(KNOWN).columns), strict=True)
     except Exception as error:  # noqa: BLE001 - an older engine lacks a function or a setting
         failure(error)
         same = False
     if same:
-        backend.dialect = CLICKHOUSE.at(place)
+        backend.dialect = CLICKHOUSE.at(database)
         return backend
     backend.close()
     raise BackendError(
         "This ClickHouse computes some constants differently from the versions that hedgerow knows.",
         code="engine-version",
-        hint="Use ClickHouse 26.9 or later.",
+        hint="Use ClickHouse 26.9 or newer.",
     )
 
 
 REFUSALS = {
-    "no-server": ("No ClickHouse server answers at that address", "Check that it runs, and the host and the port."),
-    "login-refused": ("The ClickHouse server does not let this user in", "Check the user and the password."),
+    "no-server": ("No ClickHouse server answers at that address", "Check that it is running, and check host and port."),
+    "login-refused": ("The ClickHouse server refused the login of this user", "Check the user and the password."),
     "no-database": ("There is no such database on the ClickHouse server", "Check its name in the URL."),
 }
 
 
 def _unreachable(error: BaseException) -> BackendError:
-    """Return why there is no connection. The server's own words stay in the owner's log."""
+    """Return why the connection failed. The server's message goes to the owner's log only."""
     incident = failure(error).incident
     code = OPENING.get(number_of(error) or 0, "no-server")
     message, hint = REFUSALS[code]

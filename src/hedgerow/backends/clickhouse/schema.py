@@ -1,6 +1,6 @@
 """Schema of a ClickHouse database.
 
-A type that cannot be NULL is enforced; a primary key there is an order of rows, and makes nothing unique.
+Types without Nullable are enforced; a primary key only orders the rows and makes nothing unique.
 """
 
 import re
@@ -30,27 +30,27 @@ NAMED = {
     "Time": (Type.TIME, "TIME"),
 }
 LOOSE = ("Enum", "UUID", "FixedString")
-"""Not yet text: names of numbers, sixteen bytes, text that is filled up with zeros."""
+"""Types that must be cast to text: enums, UUIDs, and text padded with zeros."""
 
-AROUND = re.compile(r"(Nullable|LowCardinality)\((.*)\)", re.DOTALL)
+WRAPPER = re.compile(r"(Nullable|LowCardinality)\((.*)\)", re.DOTALL)
 FORM = re.compile(r"(\w+)(?:\((.*)\))?", re.DOTALL)
-MOST_DIGITS = 38
+MAX_DIGITS = 38
 MICROSECONDS = 6
 
 
-def schema_of(rows: Iterable[tuple[str, str, str, str]], place: tuple[str, ...]) -> Schema:
-    """Tables and views from rows of `COLUMNS`; those of the database `place` have plain names."""
+def schema_of(rows: Iterable[tuple[str, str, str, str]], namespace: tuple[str, ...]) -> Schema:
+    """Return tables and views from rows of `COLUMNS`; those of the current database have plain names."""
     tables: dict[str, dict[str, SchemaColumn]] = {}
     for database, table, name, native in rows:
-        tables.setdefault(short_name((database, table), place), {})[name] = column_of(name, native)
-    return Schema({name: SchemaTable(name, columns) for name, columns in tables.items()}, place)
+        tables.setdefault(short_name((database, table), namespace), {})[name] = column_of(name, native)
+    return Schema({name: SchemaTable(name, columns) for name, columns in tables.items()}, namespace)
 
 
 def column_of(name: str, native: str) -> SchemaColumn:
-    """One column. Text is compared byte by byte; names of values and identifiers are read as text first."""
+    """Return one column. Text is compared byte by byte; enums and UUIDs are cast to text first."""
     inner, nullable = native.strip(), False
-    while (found := AROUND.fullmatch(inner)) is not None:
-        nullable, inner = nullable or found[1] == "Nullable", found[2]
+    while (wrapper := WRAPPER.fullmatch(inner)) is not None:
+        nullable, inner = nullable or wrapper[1] == "Nullable", wrapper[2]
     kind, spelled = kind_of(inner)
     loose = inner.startswith(LOOSE) or spelled == "TIMESTAMP_NS"
     instant = kind is Type.TIMESTAMP
@@ -58,7 +58,7 @@ def column_of(name: str, native: str) -> SchemaColumn:
 
 
 def kind_of(native: str) -> tuple[Type, str]:
-    """Our type and the name we give it; what is not on the list is hidden."""
+    """Return our type and its name; types not on the list are hidden."""
     form = FORM.fullmatch(native)
     head, inside = (form[1], form[2] or "") if form else ("", "")
     if native in WHOLE:
@@ -68,7 +68,7 @@ def kind_of(native: str) -> tuple[Type, str]:
     if head in {"Enum8", "Enum16", "FixedString"}:
         return Type.TEXT, head
     if head in {"DateTime64", "Time64"}:
-        return _moment(head, inside)
+        return _time_or_timestamp(head, inside)
     if head == "DateTime":
         return NAMED[head]
     return NAMED.get(native, (Type.OTHER, native))
@@ -76,11 +76,11 @@ def kind_of(native: str) -> tuple[Type, str]:
 
 def _decimal(inside: str) -> tuple[Type, str]:
     precision, scale = (int(part) for part in inside.split(","))
-    return (Type.DECIMAL if precision <= MOST_DIGITS else Type.OTHER), f"DECIMAL({precision},{scale})"
+    return (Type.DECIMAL if precision <= MAX_DIGITS else Type.OTHER), f"DECIMAL({precision},{scale})"
 
 
-def _moment(head: str, inside: str) -> tuple[Type, str]:
-    """To the microsecond; what is finer is cut to it when it is read."""
+def _time_or_timestamp(head: str, inside: str) -> tuple[Type, str]:
+    """Return the type of a time or timestamp; finer timestamps are truncated to microseconds."""
     digits = int(inside.split(",", maxsplit=1)[0])
     if head == "DateTime64":
         return Type.TIMESTAMP, "TIMESTAMP" if digits <= MICROSECONDS else "TIMESTAMP_NS"

@@ -1,4 +1,8 @@
-"""PostgreSQL as a backend."""
+"""PostgreSQL as a backend, and the settings of our transactions, which end with them.
+
+Privacy: a transaction is read-only and sees one state of the data. The text of a value and the function that a name
+refers to do not depend on the configuration of the server or the connection.
+"""
 
 import threading
 from collections.abc import Iterator
@@ -12,8 +16,7 @@ from hedgerow.backends.base import Snapshot, repeated, sealed
 from hedgerow.backends.postgres import errors, reading
 from hedgerow.backends.postgres.pool import BorrowedConnection, ConnectionSource, driver
 from hedgerow.backends.postgres.schema import read_schema
-from hedgerow.backends.postgres.settings import PATIENCE, opening
-from hedgerow.backends.time_limit import stop_after
+from hedgerow.backends.results import stop_after
 from hedgerow.compiled import Query
 from hedgerow.dialects import Dialect
 from hedgerow.dialects.postgres import POSTGRES
@@ -25,6 +28,68 @@ from hedgerow.schema import Schema, SchemaTable
 if TYPE_CHECKING:
     from psycopg import Connection, Cursor
 
+READ_ONLY = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
+PINNED = {
+    "client_encoding": "'UTF8'",
+    "standard_conforming_strings": "on",
+    "array_nulls": "on",
+    "transform_null_equals": "off",
+    "extra_float_digits": "1",
+    "DateStyle": "'ISO, YMD'",
+    "IntervalStyle": "'postgres'",
+    "TimeZone": "'UTC'",
+    "xmloption": "'content'",
+}
+"""Settings that affect how values are written and parsed."""
+
+PLANNED = {"jit": "off"}
+"""JIT compilation of statements with several steps costs more than it saves."""
+
+MAX_WORK_MEM = 64 << 20
+"""Maximum bytes of one sort or hash table; a hash table of people is large."""
+
+TIMEOUT = 900.0
+"""Maximum seconds of one statement, unless the URL sets another."""
+
+IDLE = 600
+"""Seconds after which the server ends a transaction that we left open."""
+
+LARGEST_SETTING = 2**31 - 1
+"""Maximum of PostgreSQL's settings, which have 32 bits."""
+
+PARAMETERS_ARE_GRANTED = 150_000
+"""Version from which a user can be granted the right to set a parameter."""
+
+
+def opening(schema: str, limits: StatementLimits, version: int) -> str:
+    """Return the first statements of a transaction, on a server of a version such as 150004."""
+    quoted = '"' + schema.replace('"', '""') + '"'
+    local = {
+        "search_path": f"pg_catalog, {quoted}, pg_temp",
+        "work_mem": f"'{min(MAX_WORK_MEM, limits.memory // 16) >> 10}kB'",
+        **PINNED,
+        **PLANNED,
+    }
+    allowed = "current_setting('is_superuser') = 'on'"
+    if version >= PARAMETERS_ARE_GRANTED:
+        allowed = "has_parameter_privilege('temp_file_limit', 'SET')"
+    return "; ".join(
+        [
+            READ_ONLY,
+            *(f"SET LOCAL {name} = {value}" for name, value in local.items()),
+            _tightened("statement_timeout", min(max(1, round(limits.seconds * 1000)), LARGEST_SETTING), "TRUE"),
+            _tightened("idle_in_transaction_session_timeout", IDLE * 1000, "TRUE"),
+            _tightened("temp_file_limit", min(limits.temporary >> 10, LARGEST_SETTING), allowed),
+        ]
+    )
+
+
+def _tightened(name: str, limit: int, condition: str) -> str:
+    """Return a statement that sets a limit, unless a tighter one is already set (0 and -1 mean none)."""
+    value = f"CASE WHEN setting::bigint BETWEEN 1 AND {limit} THEN setting ELSE '{limit}' END"
+    return f"SELECT set_config(name, {value}, TRUE) FROM pg_settings WHERE name = '{name}' AND {condition}"
+
+
 SECONDS_TO_CANCEL = 5.0
 WATCHING = "SET LOCAL client_connection_check_interval = '2s'"
 
@@ -32,14 +97,14 @@ WATCHING = "SET LOCAL client_connection_check_interval = '2s'"
 class Postgres:
     """A backend over a PostgreSQL server.
 
-    Everything runs in read-only transactions of one snapshot each, which are rolled back at the end; nothing is
+    Everything runs in read-only transactions with one snapshot each, which are rolled back at the end; nothing is
     written, not even a temporary table.
 
     Args:
-        connection: A `psycopg.Connection` outside of any transaction, or somebody who lends such.
-        handed_in: Whether it stays the owner's: then statements wait for each other, and it is never closed.
+        connection: A `psycopg.Connection` outside any transaction, or a source of such connections.
+        handed_in: True if it is the owner's connection: then statements wait for each other, and it is never closed.
         schema: The schema whose tables have plain names; by default the first one of the connection's search path.
-        patience: Seconds that one statement may take.
+        timeout: Maximum seconds of one statement.
     """
 
     def __init__(
@@ -48,7 +113,7 @@ class Postgres:
         *,
         handed_in: bool = True,
         schema: str | None = None,
-        patience: float = PATIENCE,
+        timeout: float = TIMEOUT,
     ) -> None:
         self._connections: ConnectionSource = (
             connection if hasattr(connection, "acquire") else BorrowedConnection(connection)
@@ -56,42 +121,42 @@ class Postgres:
         self.handed_in = handed_in
         self._lock = threading.Lock()
         self._running: list[Connection] = []
-        self._patience = patience
+        self._timeout = timeout
         self._watching = self._watch()
-        self._limits = replace(UNDECLARED, seconds=patience)
+        self._limits = replace(UNDECLARED, seconds=timeout)
         self._named = schema is not None
         self._schema = self._first_schema() if schema is None else schema
         self.dialect: Dialect = POSTGRES.at(self._schema)
 
     def schema(self) -> Schema:
-        """Return the tables and views of all schemas that may be read, from the catalog of the server."""
+        """Return the tables and views of all schemas that this user may read, from the server's catalog."""
         with sealed(errors.code_of), self._transaction() as cursor:
-            found = read_schema(cursor, self._schema)
-        if not any(len(parts_of(name)) == 1 for name in found.tables) and (self._named or not found.tables):
+            schema = read_schema(cursor, self._schema)
+        if not any(len(parts_of(name)) == 1 for name in schema.tables) and (self._named or not schema.tables):
             raise errors.no_schema(self._schema)
-        return found
+        return schema
 
     @contextmanager
     def snapshot(self) -> Iterator[Snapshot]:
-        """One transaction on a connection of its own."""
+        """Open a transaction on a connection of its own."""
         with sealed(errors.code_of), self._transaction() as cursor:
             yield _Snapshot(cursor, self._schema, self.dialect, self._limits.result)
 
     def public(self, query: Query) -> pa.Table:
-        """The result of a query over public tables, in the types that it names."""
+        """Return the result of a query over public tables, in the query's types."""
         with sealed(errors.code_of), self._transaction() as cursor:
             return reading.table_of(cursor, query, self._limits.result)
 
     def is_unique(self, table: str, columns: tuple[str, ...]) -> bool:
-        """Return True if no two rows agree on `columns` now."""
+        """Return True if no two rows have the same values in `columns`."""
         return bool(self.public(repeated(self.dialect, table, columns)).num_rows == 0)
 
     def set_limits(self, limits: StatementLimits) -> None:
-        """Limit time; and temporary files on the server, where this user may. What the server limits more stays so."""
-        self._limits = replace(limits, seconds=min(limits.seconds, self._patience))
+        """Limit time and, if this user may, temporary files on the server. Tighter limits of the server stay."""
+        self._limits = replace(limits, seconds=min(limits.seconds, self._timeout))
 
     def cancel(self) -> None:
-        """Ask the server to stop every statement that runs."""
+        """Ask the server to stop all running statements."""
         with self._lock:
             running = list(self._running)
         for connection in running:
@@ -99,7 +164,7 @@ class Postgres:
                 connection.cancel_safe(timeout=SECONDS_TO_CANCEL)
 
     def close(self) -> None:
-        """Close what we opened; what was handed in stays open."""
+        """Close the connections that we opened."""
         self._connections.close()
 
     def _first_schema(self) -> str:
@@ -109,13 +174,13 @@ class Postgres:
             connection.transaction(force_rollback=True),
         ):
             row = connection.execute("SELECT current_schema()").fetchone()
-        found = row[0] if isinstance(row, tuple) else next(iter(row.values())) if row else None
-        if found is None:
+        schema = row[0] if isinstance(row, tuple) else next(iter(row.values())) if row else None
+        if schema is None:
             raise errors.no_schema("")
-        return str(found)
+        return str(schema)
 
     def _watch(self) -> str:
-        """Return the setting by which the server stops the statement of a client that is gone, if it has it.
+        """Return the statement that makes the server stop statements of clients that are gone, if it is supported.
 
         Servers on Windows refuse it. Without it, a statement whose client was killed runs to its end.
         """
@@ -129,7 +194,7 @@ class Postgres:
 
     @contextmanager
     def _transaction(self) -> Iterator["Cursor[tuple[Any, ...]]"]:
-        """A transaction of ours, that is rolled back whatever happens."""
+        """Open a transaction that is always rolled back."""
         with self._connections.acquire() as connection:
 
             def stop() -> None:
@@ -151,9 +216,9 @@ class Postgres:
 class _Snapshot:
     """One transaction."""
 
-    def __init__(self, cursor: "Cursor[tuple[Any, ...]]", schema: str, dialect: Dialect, most_bytes: int) -> None:
+    def __init__(self, cursor: "Cursor[tuple[Any, ...]]", schema: str, dialect: Dialect, max_bytes: int) -> None:
         self._cursor = cursor
-        self._most_bytes = most_bytes
+        self._max_bytes = max_bytes
         self._schema = schema
         self._dialect = dialect
         self._given: list[tuple[str, pa.Table]] = []
@@ -162,7 +227,7 @@ class _Snapshot:
         return read_schema(self._cursor, self._schema, name).tables.get(name)
 
     def load(self, name: str, table: pa.Table) -> None:
-        """A read-only transaction has no place for a table: its rows are written into the queries that name it."""
+        """Store a table whose rows are written into the queries that use it: read-only transactions have no tables."""
         self._given = [(other, rows) for other, rows in self._given if other != name] + [(name, table)]
 
     def run(self, query: Query) -> ExactTable:
@@ -170,4 +235,4 @@ class _Snapshot:
         for name, table in self._given:
             if name in sql:
                 sql = reading.with_rows(sql, name, table, self._dialect)
-        return reading.exact_table(self._cursor, Query(sql, query.keys, query.integers, query.types), self._most_bytes)
+        return reading.exact_table(self._cursor, Query(sql, query.keys, query.integers, query.types), self._max_bytes)

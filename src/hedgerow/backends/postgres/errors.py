@@ -1,4 +1,4 @@
-"""Errors of a PostgreSQL server, in our own words. The server's are withheld."""
+"""Errors of a PostgreSQL server, in our own words; the server's messages are withheld."""
 
 import re
 import sys
@@ -8,16 +8,16 @@ from hedgerow.errors import BackendError
 
 
 def driver_missing() -> BackendError:
-    """No psycopg."""
+    """Return the error for a missing driver."""
     return BackendError(
         "The driver psycopg is not installed.", code="driver-missing", hint="pip install 'hedgerow[postgres]'"
     )
 
 
 def bad_url() -> BackendError:
-    """No URL of PostgreSQL's. It is not repeated: there may be a password in it."""
+    """Return the error for an invalid URL. It does not quote the URL, which may contain a password."""
     return BackendError(
-        "The URL of the database cannot be understood.",
+        "The URL of the database is invalid.",
         code="not-a-database",
         hint="Write postgresql://user@host:5432/database?schema=public&timeout=900&connections=8, and keep the "
         "password in PGPASSWORD or a password file.",
@@ -28,13 +28,13 @@ REFUSALS = (
     (
         ("too many clients", "connection slots are reserved", "too many connections"),
         "too-many-connections",
-        "The PostgreSQL server has no connection left for us",
-        "Ask again later, raise max_connections on the server, or put a smaller connections= into the URL.",
+        "The PostgreSQL server has no free connections",
+        "Try again later, raise max_connections on the server, or use a smaller connections= in the URL.",
     ),
     (
         ("password", "authentication", "pg_hba.conf", "role ", "not permitted to log in", "permission denied"),
         "login-refused",
-        "The PostgreSQL server does not let this user in",
+        "The PostgreSQL server refused the login of this user",
         "Check the user and the password (PGPASSWORD or a password file), and the server's pg_hba.conf.",
     ),
     (
@@ -47,7 +47,7 @@ REFUSALS = (
         ("starting up", "shutting down", "recovery mode"),
         "no-server",
         "The PostgreSQL server is starting up or shutting down",
-        "Ask again in a moment.",
+        "Try again shortly.",
     ),
     (
         ("does not exist",),
@@ -59,26 +59,26 @@ REFUSALS = (
         ("",),
         "no-server",
         "No PostgreSQL server answers at that address",
-        "Check that it runs, and that the host and the port are right.",
+        "Check that it is running, and check host and port.",
     ),
 )
-"""Why there is no connection, by words of the message (the driver tells no number); the first line that fits counts."""
+"""Reasons of failed connections, by words in the message (the driver has no number); the first match counts."""
 
 
 def unreachable(error: BaseException) -> BackendError:
-    """Return why there is no connection. The server's own words stay in the owner's log: they quote names."""
+    """Return why the connection failed. The server's message, which quotes names, goes to the owner's log only."""
     incident = failure(error).incident
     said = re.sub('"[^"]*"', "", str(error).lower())
     _, code, message, hint = next(line for line in REFUSALS if any(word in said for word in line[0]))
     return BackendError(f"{message} (incident {incident}).", code=code, hint=hint, incident=incident)
 
 
-def pool_is_busy(most: int) -> BackendError:
-    """Return the refusal for whoever waited too long for a connection."""
+def pool_is_busy(maximum: int) -> BackendError:
+    """Return the error for a statement that waited too long for a connection."""
     return BackendError(
-        f"All {most} connections to the database are in use.",
+        f"All {maximum} connections to the database are in use.",
         code="too-many-connections",
-        hint="Ask again later, or allow more with connections= in the URL.",
+        hint="Try again later, or allow more with connections= in the URL.",
     )
 
 
@@ -99,9 +99,9 @@ CODES = {
 
 
 def code_of(error: BaseException) -> str | None:
-    """Return the code of an error of the driver: by its number, or as a lost connection where it has none.
+    """Return the code of an error of the driver by its number; an operational error without one is a lost connection.
 
-    A timeout and a request to stop have one number; the server's words tell which it was.
+    A timeout and a cancellation have the same number; the server's message tells them apart.
     """
     psycopg = sys.modules.get("psycopg")
     if psycopg is None or not isinstance(error, psycopg.Error):
@@ -115,34 +115,34 @@ def code_of(error: BaseException) -> str | None:
 
 
 def too_old(version: int) -> BackendError:
-    """A version without what we need."""
+    """Return the error for a server that is too old."""
     return BackendError(
-        f"The server is PostgreSQL {version // 10_000}, and at least 14 is needed.",
+        f"The server is PostgreSQL {version // 10_000}; 14 or newer is required.",
         code="engine-too-old",
         hint="Upgrade the server; versions before 14 are no longer maintained.",
     )
 
 
 def encoding() -> BackendError:
-    """A database whose bytes are not UTF-8: hashes and orders would differ."""
+    """Return the error for a database that is not in UTF-8: hashes and sort orders would differ."""
     return BackendError(
-        "The database does not keep its text in UTF-8.",
+        "The database does not store text in UTF-8.",
         code="database-encoding",
-        hint="Use a database made with ENCODING 'UTF8'.",
+        hint="Use a database created with ENCODING 'UTF8'.",
     )
 
 
 def in_transaction() -> BackendError:
-    """The connection handed in is busy with something of its owner's."""
+    """Return the error for an owner's connection with an open transaction."""
     return BackendError(
-        "The connection that was handed in is within a transaction.",
+        "The connection has an open transaction.",
         code="connection-in-use",
-        hint="Commit or roll back before you ask, or hand in a connection of its own (autocommit=True).",
+        hint="Commit or roll back first, or pass a separate connection (autocommit=True).",
     )
 
 
 def no_schema(schema: str) -> BackendError:
-    """There is no such schema, or nothing in it may be read."""
+    """Return the error for a schema that does not exist or has no readable tables."""
     shown = f"The schema {schema!r}" if schema else "The search path of the connection"
     return BackendError(
         f"{shown} has no table that this user may read.",

@@ -1,4 +1,4 @@
-"""Sources of connections: a pool with one for each statement, or the one that was handed in, in turns."""
+"""Sources of connections: a pool with one connection per statement, or the owner's single connection."""
 
 import logging
 import os
@@ -13,12 +13,12 @@ from hedgerow.backends.postgres import errors
 if TYPE_CHECKING:
     from psycopg import Connection
 
-MOST = 8
-"""Connections that may be open at once, unless the URL says otherwise."""
+DEFAULT_CONNECTIONS = 8
+"""Maximum number of open connections, unless the URL sets another."""
 
 OLDEST = 140_000
 NOWHERE = logging.NullHandler()
-"""Without a handler, Python would print the driver's warnings, which name host and user, to standard error."""
+"""Without a handler, Python would print the driver's warnings, which contain host and user, to standard error."""
 
 STEADY: dict[str, Any] = {
     "application_name": "hedgerow",
@@ -30,9 +30,9 @@ STEADY: dict[str, Any] = {
 
 
 def driver() -> ModuleType:
-    """The driver, which is an extra."""
+    """Import the driver, which is an optional dependency."""
     try:
-        import psycopg  # noqa: PLC0415 - the base install does without it
+        import psycopg  # noqa: PLC0415 - an optional dependency
         import psycopg.conninfo  # noqa: PLC0415 - likewise
     except ImportError:
         raise errors.driver_missing() from None
@@ -41,36 +41,36 @@ def driver() -> ModuleType:
 
 
 class ConnectionSource(Protocol):
-    """Somebody who has connections."""
+    """A source of connections."""
 
     def acquire(self) -> "AbstractContextManager[Connection]":
-        """A connection that nobody else uses meanwhile, outside of any transaction."""
+        """Yield a connection for exclusive use, outside any transaction."""
 
     def close(self) -> None:
-        """Let go of all of them."""
+        """Close all connections."""
 
 
 class ConnectionPool:
-    """A server by its address: a pool of connections.
+    """A pool of connections to a server.
 
     Args:
-        url: The address, in PostgreSQL's own form.
-        most: How many connections may be open at once; further statements wait.
-        patience: Seconds that a statement waits for a connection.
+        url: The address, in PostgreSQL's own syntax.
+        maximum: Maximum number of open connections; further statements wait.
+        timeout: Maximum seconds that a statement waits for a connection.
     """
 
-    def __init__(self, url: str, *, most: int, patience: float) -> None:
+    def __init__(self, url: str, *, maximum: int, timeout: float) -> None:
         self._url = url
-        self._most, self._patience = most, patience
+        self._maximum, self._timeout = maximum, timeout
         self._lock = threading.Lock()
         self._closed = False
         self._begin()
 
     def _begin(self) -> None:
-        """Start with no connection: those of a parent process are not ours to use or to close."""
+        """Start without connections: those of a parent process must be neither used nor closed."""
         self._process = os.getpid()
         self._idle: list[Connection] = []
-        self._free = threading.BoundedSemaphore(self._most)
+        self._free = threading.BoundedSemaphore(self._maximum)
 
     @contextmanager
     def acquire(self) -> Iterator["Connection"]:
@@ -80,8 +80,8 @@ class ConnectionPool:
                 self._inherited = self._idle
                 self._begin()
         free = self._free
-        if not free.acquire(timeout=self._patience):
-            raise errors.pool_is_busy(self._most)
+        if not free.acquire(timeout=self._timeout):
+            raise errors.pool_is_busy(self._maximum)
         try:
             connection = self._taken() or self._connected()
             try:
@@ -92,7 +92,7 @@ class ConnectionPool:
             free.release()
 
     def close(self) -> None:
-        """Close those that are idle; one that runs is closed when it comes back."""
+        """Close idle connections now, and the others when they are returned."""
         with self._lock:
             self._closed = True
             idle, self._idle = self._idle, []
@@ -100,7 +100,7 @@ class ConnectionPool:
             connection.close()
 
     def _taken(self) -> "Connection | None":
-        """An idle one that is still there."""
+        """Return an idle connection that is still alive, if there is one."""
         with self._lock:
             while self._idle:
                 connection = self._idle.pop()
@@ -124,7 +124,7 @@ class ConnectionPool:
             connection: Connection = psycopg.connect(**settings, autocommit=True, prepare_threshold=None)
         except (psycopg.Error, OSError, UnicodeError) as error:
             problem = errors.unreachable(error)
-        if problem is not None:  # raised out here, so that the driver's own words do not hang on to it
+        if problem is not None:  # raised outside, so that the driver's error is not chained to it
             raise problem
         try:
             check(connection)
@@ -135,7 +135,7 @@ class ConnectionPool:
 
 
 class BorrowedConnection:
-    """A connection handed in: statements wait for their turn, and it stays its owner's."""
+    """The owner's connection: statements wait for each other, and it is never closed."""
 
     def __init__(self, connection: "Connection") -> None:
         self._connection = connection
@@ -144,7 +144,7 @@ class BorrowedConnection:
 
     @contextmanager
     def acquire(self) -> Iterator["Connection"]:
-        """The connection, in turns."""
+        """Yield the connection when nobody else uses it."""
         with self._turn:
             if not self._connection.closed and not is_idle(self._connection):
                 raise errors.in_transaction()
@@ -154,11 +154,11 @@ class BorrowedConnection:
             yield self._connection
 
     def close(self) -> None:
-        """It is not ours to close."""
+        """Do nothing: the connection is the owner's."""
 
 
 def check(connection: "Connection") -> None:
-    """Refuse a server that is too old, or that keeps its text otherwise."""
+    """Refuse a server that is too old or not in UTF-8."""
     if connection.info.server_version < OLDEST:
         raise errors.too_old(connection.info.server_version)
     if connection.info.parameter_status("server_encoding") != "UTF8":
@@ -166,13 +166,13 @@ def check(connection: "Connection") -> None:
 
 
 def is_idle(connection: "Connection") -> bool:
-    """Return True if the connection is open and outside of any transaction."""
+    """Return True if the connection is open and has no open transaction."""
     status = connection.info.transaction_status
     return not connection.closed and status == driver().pq.TransactionStatus.IDLE
 
 
 def is_alive(connection: "Connection") -> bool:
-    """Return True if the server still answers; one that went away while the connection lay idle is noticed here."""
+    """Return True if the server still answers on an idle connection."""
     try:
         connection.execute("")
     except driver().Error:

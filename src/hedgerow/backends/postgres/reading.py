@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 from pyarrow import csv
 
-from hedgerow.backends.results import within
-from hedgerow.backends.tables import WIDE
+from hedgerow.backends.results import WIDE, within
 from hedgerow.compiled import Query
 from hedgerow.dialects import Dialect
 from hedgerow.dialects.postgres.naming import array
@@ -32,17 +31,17 @@ ARRAYS = {
 }
 
 
-def exact_table(cursor: "Cursor", query: Query, most_bytes: int) -> ExactTable:
-    """The keys and integers of a query, sealed."""
-    return ExactTable(table_of(cursor, query, most_bytes), query.keys, query.integers)
+def exact_table(cursor: "Cursor", query: Query, max_bytes: int) -> ExactTable:
+    """Return the keys and integers of a query, sealed."""
+    return ExactTable(table_of(cursor, query, max_bytes), query.keys, query.integers)
 
 
-def table_of(cursor: "Cursor", query: Query, most_bytes: int) -> pa.Table:
-    """Keys in the types of the plan, integers as 128-bit decimals, from at most so many bytes of CSV."""
+def table_of(cursor: "Cursor", query: Query, max_bytes: int) -> pa.Table:
+    """Return keys in the types of the plan and integers as 128-bit decimals, from at most `max_bytes` of CSV."""
     names = [*query.keys, *query.integers]
     kinds = [*query.types, *[WIDE] * len(query.integers)]
     with cursor.copy(f"COPY ({query.sql}) TO STDOUT (FORMAT csv)") as copied:
-        return _read(within(most_bytes, copied, len), [f"c{i}" for i in range(len(names))], kinds).rename_columns(names)
+        return _read(within(max_bytes, copied, len), [f"c{i}" for i in range(len(names))], kinds).rename_columns(names)
 
 
 def _read(blocks: Iterable[bytes | bytearray | memoryview], names: list[str], kinds: list[pa.DataType]) -> pa.Table:
@@ -69,11 +68,11 @@ def _read(blocks: Iterable[bytes | bytearray | memoryview], names: list[str], ki
 
 
 def with_rows(sql: str, name: str, table: pa.Table, dialect: Dialect) -> str:
-    """A query that starts with WITH, and before its steps one more: the rows of `table` under `name`."""
+    """Add a first step to a query that starts with WITH: the rows of `table` under `name`."""
     arrays = [f"{array(column.to_pylist())}::{_native(column.type)}[]" for column in table.columns]
-    places = [f"a{i}" for i in range(len(arrays))]
-    named = ", ".join(f"{place} AS {column}" for place, column in zip(places, table.column_names, strict=True))
-    body = f"SELECT {named} FROM unnest({', '.join(arrays)}) AS given({', '.join(places)})"
+    aliases = [f"a{i}" for i in range(len(arrays))]
+    named = ", ".join(f"{alias} AS {column}" for alias, column in zip(aliases, table.column_names, strict=True))
+    body = f"SELECT {named} FROM unnest({', '.join(arrays)}) AS given({', '.join(aliases)})"
     return f"WITH {dialect.step(name, body, once=False)}, {sql.removeprefix('WITH ')}"
 
 

@@ -1,7 +1,7 @@
-"""Schema of a PostgreSQL database, from its catalog. Rows are not looked at.
+"""Schema of a PostgreSQL database, from its catalog. No rows are read.
 
-Constraints are told only where the server holds them for every row that a query sees: not for foreign tables, nor for
-a table with children that inherit from it (partitions do keep them).
+Constraints are reported only if the server enforces them for every row that a query sees: not for foreign tables, nor
+for a table with inheriting children (partitions do enforce them).
 """
 
 from collections.abc import Iterable, Mapping
@@ -33,7 +33,7 @@ LOOSE: Mapping[str, tuple[Type, str]] = {
     "citext": (Type.TEXT, "CITEXT"),
     "bpchar": (Type.TEXT, "CHAR"),
 }
-"""Types that are always read through a cast: as text, without what a CHAR is filled up with."""
+"""Types that are always cast to text, which drops the padding of CHAR."""
 
 TEXTS = frozenset({"text", "varchar"})
 LONGEST_DECIMAL = 38
@@ -84,15 +84,15 @@ GROUP BY s.nspname, c.relname, i.indexrelid
 
 
 def read_schema(cursor: "Cursor[tuple[Any, ...]]", schema: str, table: str | None = None) -> Schema:
-    """All tables and views that may be read, or one of them; those of `schema` have plain names."""
+    """Read all tables and views that this user may read, or one of them; those of `schema` have plain names."""
     name = (None, None) if table is None else full_name(table, (schema,))
     if len(name) != len(("schema", "table")):
         return Schema({}, (schema,))
     asked = dict(zip(("schema", "table"), name, strict=True))
     tables: dict[tuple[str, str], dict[str, SchemaColumn]] = {}
-    for place, found, *described in cursor.execute(COLUMNS, asked).fetchall():
+    for namespace, name_of_table, *described in cursor.execute(COLUMNS, asked).fetchall():
         column = _column(_Described(*described))
-        tables.setdefault((place, found), {})[column.name] = column
+        tables.setdefault((namespace, name_of_table), {})[column.name] = column
     unique = cursor.execute(UNIQUE, asked).fetchall()
     listed = [
         SchemaTable(short_name(full, (schema,)), columns, _keys(full, columns, unique))
@@ -104,15 +104,17 @@ def read_schema(cursor: "Cursor[tuple[Any, ...]]", schema: str, table: str | Non
 def _keys(
     table: tuple[str, str], columns: Mapping[str, SchemaColumn], unique: Iterable[tuple[Any, ...]]
 ) -> frozenset[frozenset[str]]:
-    """The keys of a table that stand in columns which may be read."""
+    """Return the unique keys of a table that consist of readable columns."""
     return frozenset(
-        frozenset(names) for place, name, names in unique if (place, name) == table and set(names) <= set(columns)
+        frozenset(names)
+        for namespace, name, names in unique
+        if (namespace, name) == table and set(names) <= set(columns)
     )
 
 
 @dataclass(frozen=True, slots=True)
 class _Described:
-    """A row of the catalog about one column: its type, and how its text is compared."""
+    """A row of the catalog: a column, its type, and how its text is compared."""
 
     name: str
     kind: str
@@ -123,19 +125,19 @@ class _Described:
     bytewise: bool | None
 
 
-def _column(found: _Described) -> SchemaColumn:
-    """Text of a deterministic collation is equal where its bytes are; its order is another matter."""
-    known = _type(found.kind, found.modifier, enum=found.enum)
-    nullable = not found.never_null
+def _column(described: _Described) -> SchemaColumn:
+    """Return a column. Text with a deterministic collation is equal if its bytes are; its order may differ."""
+    known = _type(described.kind, described.modifier, enum=described.enum)
+    nullable = not described.never_null
     if known is not None:
-        loose = found.enum or found.kind in LOOSE or known[1] == "NUMERIC"
-        return SchemaColumn(found.name, *known, nullable=nullable, loose=loose, instant=known[1] == INSTANT)
-    if found.kind not in TEXTS:
-        return SchemaColumn(found.name, Type.OTHER, found.kind.upper(), nullable=nullable)
-    if not found.determined:
-        return SchemaColumn(found.name, Type.TEXT, "VARCHAR WITH COLLATION", nullable=nullable)
-    native = "TEXT" if found.bytewise else "TEXT WITH COLLATION"
-    return SchemaColumn(found.name, Type.TEXT, native, nullable=nullable, collated=False)
+        loose = described.enum or described.kind in LOOSE or known[1] == "NUMERIC"
+        return SchemaColumn(described.name, *known, nullable=nullable, loose=loose, instant=known[1] == INSTANT)
+    if described.kind not in TEXTS:
+        return SchemaColumn(described.name, Type.OTHER, described.kind.upper(), nullable=nullable)
+    if not described.determined:
+        return SchemaColumn(described.name, Type.TEXT, "VARCHAR WITH COLLATION", nullable=nullable)
+    native = "TEXT" if described.bytewise else "TEXT WITH COLLATION"
+    return SchemaColumn(described.name, Type.TEXT, native, nullable=nullable, collated=False)
 
 
 def _type(kind: str, modifier: int, *, enum: bool) -> tuple[Type, str] | None:

@@ -1,41 +1,93 @@
-"""A backend over one SparkSession, of either kind."""
+"""A backend over one SparkSession, classic or of Spark Connect, and its schema.
 
+Spark enforces neither keys nor NOT NULL, so the schema reports none.
+"""
+
+import re
 import secrets
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 import pyarrow as pa
 
 from hedgerow.backends.base import Snapshot, failure, repeated, sealed
-from hedgerow.backends.spark.driver import checked, pyspark, quiet, staying_active, tagging
-from hedgerow.backends.spark.schema import read_schema, read_table, temporary_views
-from hedgerow.backends.spark.script import Frame, Session, script
-from hedgerow.backends.time_limit import stop_after
+from hedgerow.backends.results import stop_after
+from hedgerow.backends.spark.driver import Frame, Session, checked, pyspark, quiet, script, staying_active, tagging
 from hedgerow.compiled import Query
-from hedgerow.dialects.base import Dialect
+from hedgerow.dialects import Dialect
 from hedgerow.dialects.spark import SPARK
 from hedgerow.errors import HedgerowError
 from hedgerow.exact import ExactTable
-from hedgerow.expressions.table_names import parts_of
+from hedgerow.expressions.table_names import full_name, parts_of, short_name, table_name
+from hedgerow.expressions.types import Type
 from hedgerow.limits import UNDECLARED, StatementLimits
-from hedgerow.schema import Schema, SchemaTable
+from hedgerow.schema import Schema, SchemaColumn, SchemaTable
+
+TYPES: Mapping[str, Type] = {
+    "boolean": Type.BOOLEAN,
+    **dict.fromkeys(("tinyint", "smallint", "int", "bigint"), Type.INTEGER),
+    **dict.fromkeys(("float", "double"), Type.FLOAT),
+    "string": Type.TEXT,
+    "date": Type.DATE,
+    "timestamp_ntz": Type.TIMESTAMP,
+    "timestamp": Type.TIMESTAMP,
+}
+DECIMAL = re.compile(r"decimal\(\d+,\d+\)")
+PADDED = "__CHAR_VARCHAR_TYPE_STRING"
+
+
+def temporary_views(session: Any) -> frozenset[str]:  # noqa: ANN401 - a session of either kind
+    """Return the names of the temporary views."""
+    return frozenset(table_name(table.name) for table in session.catalog.listTables() if table.isTemporary)
+
+
+def read_schema(session: Any, dialect: Dialect, declared: Iterable[str]) -> Schema:  # noqa: ANN401 - likewise
+    """Return the tables of the current database, temporary views, and declared tables of other databases.
+
+    Tables that Spark cannot read are omitted. Other databases are not listed: they may hold thousands of tables.
+    """
+    here = [table_name(table.name) for table in session.catalog.listTables()]
+    elsewhere = [short_name(full_name(name, dialect.namespace), dialect.namespace) for name in declared]
+    tables = {name: read_table(session, name, dialect) for name in dict.fromkeys([*here, *elsewhere])}
+    return Schema({name: table for name, table in tables.items() if table is not None}, dialect.namespace)
+
+
+def read_table(session: Any, name: str, dialect: Dialect) -> SchemaTable | None:  # noqa: ANN401 - likewise
+    """Return one table by its name; None if it cannot be read."""
+    try:
+        fields = session.table(dialect.table(name)).schema.fields
+    except Exception:  # noqa: BLE001 - one broken view must not hide all other tables
+        return None
+    return SchemaTable(name, {field.name: _column(field) for field in fields})
+
+
+def _column(field: Any) -> SchemaColumn:  # noqa: ANN401 - a field of PySpark
+    """Return one column. CHAR and text with a collation have other rules of comparison, so they are hidden."""
+    native = field.dataType.simpleString()
+    kind = Type.DECIMAL if DECIMAL.fullmatch(native) else TYPES.get(native, Type.OTHER)
+    if str((field.metadata or {}).get(PADDED, "")).startswith("char"):
+        kind = Type.OTHER
+    instant = native == "timestamp"
+    shown = "TIMESTAMP_LTZ" if instant else native.upper()
+    return SchemaColumn(field.name, kind, shown, collated=kind is not Type.TEXT, instant=instant)
+
 
 NO_MEMORY = frozenset(
     {"java.lang.OutOfMemoryError", "org.apache.spark.memory.SparkOutOfMemoryError", "UNABLE_TO_ACQUIRE_MEMORY"}
 )
-"""Classes of Java and conditions of Spark."""
+"""Java classes and Spark conditions of errors when memory runs out."""
 
-MOST_CAUSES = 20
-"""Errors of Java may be causes of each other."""
+MAX_CAUSES = 20
+"""Maximum length of a chain of causes, which may be circular in Java."""
 
 
 class Spark:
     """Spark SQL.
 
-    Only SELECTs are sent, no functions of ours, and nothing but aggregated cells comes back. Statements of several
-    threads run side by side in the one session; what each fetches is tagged, so that it can be stopped.
+    Only SELECT statements are sent, without functions of ours, and only aggregated cells come back. Statements of
+    several threads run concurrently in one session; each fetch is tagged so that it can be cancelled.
     """
 
     def __init__(self, session: Session, *, handed_in: bool, let_go: Callable[[], None] | None = None) -> None:
@@ -53,40 +105,40 @@ class Spark:
         self.handed_in = handed_in
 
     def schema(self) -> Schema:
-        """Tables of the current database, temporary views, and tables of other databases that the catalog declares."""
+        """Return tables of the current database, temporary views, and declared tables of other databases."""
         with sealed(), quiet():
             self.dialect.temporary = temporary_views(self._session)
             return read_schema(self._session, self.dialect, self._declared)
 
     def reach(self, names: Iterable[str]) -> None:
-        """Take note of the tables that a catalog declares: those with a schema in their names are read as well."""
+        """Store the tables that a catalog declares: those with a schema in their names are read as well."""
         self._declared = tuple(name for name in names if len(parts_of(name)) > 1)
 
     @contextmanager
     def snapshot(self) -> Iterator[Snapshot]:
-        """Spark has no transactions: what holds is said in docs/how-to/connect-spark.md."""
+        """Open a snapshot without a transaction; docs/how-to/connect-spark.md describes the guarantees."""
         with sealed(), quiet():
-            made = _Snapshot(self._session, self.dialect, self._fetched)
+            snapshot = _Snapshot(self._session, self.dialect, self._fetched)
             try:
-                yield made
+                yield snapshot
             finally:
-                made.drop()
+                snapshot.drop()
 
     def public(self, query: Query) -> pa.Table:
-        """The result of a query over public tables, in the types that it names."""
+        """Return the result of a query over public tables, in the query's types."""
         with sealed(), quiet():
             return _typed(self._fetched(self._session.sql(query.sql)), query)
 
     def is_unique(self, table: str, columns: tuple[str, ...]) -> bool:
-        """Return True if no two rows agree on `columns` now."""
+        """Return True if no two rows have the same values in `columns`."""
         return bool(self.public(repeated(self.dialect, table, columns)).num_rows == 0)
 
     def set_limits(self, limits: StatementLimits) -> None:
-        """Limit the time of each fetch; the memory is that of the Spark that runs."""
+        """Limit the time of each fetch; memory is limited by Spark's own configuration."""
         self._limits = limits
 
     def cancel(self) -> None:
-        """Interrupt every statement that runs."""
+        """Cancel all running statements."""
         with self._lock:
             running = sorted(self._tags)
             self._stopped |= self._tags
@@ -95,14 +147,14 @@ class Spark:
                 self._tagging.stop(tag)
 
     def close(self) -> None:
-        """Stop what we started; what was handed in goes on."""
+        """Stop the session if we started it."""
         if self._let_go is not None:
             with sealed(), quiet():
                 self._let_go()
             self._let_go = None
 
     def _fetched(self, frame: Frame) -> pa.Table:
-        """The rows of a frame. Its jobs are tagged, and nothing else: what cleans up is not to be stopped."""
+        """Fetch the rows of a frame. Only its jobs are tagged, so that cleaning up cannot be cancelled."""
         tag = f"hedgerow-{secrets.token_hex(8)}"
         self._tagging.add(tag)
         with self._lock:
@@ -112,7 +164,7 @@ class Spark:
                 return frame.toArrow()
         except HedgerowError:
             raise
-        except Exception as error:  # noqa: BLE001 - whatever Java says
+        except Exception as error:  # noqa: BLE001 - any error of Java
             if tag in self._stopped:
                 raise failure(error, "cancelled") from None
             raise failure(error, "out-of-memory" if _ran_out(error) else "engine-failed") from None
@@ -124,15 +176,15 @@ class Spark:
 
 
 def _ran_out(error: Exception) -> bool:
-    """Return True if memory was too small, by the classes of Java's errors: their messages may quote values.
+    """Return True if memory ran out, by the classes of Java's errors: their messages may quote values.
 
-    Of a server of Spark Connect only the condition is known.
+    For Spark Connect only the condition is known.
     """
     condition = getattr(error, "getCondition", None)
     if condition is not None and condition() in NO_MEMORY:
         return True
     cause, depth = getattr(error, "_origin", None) or getattr(error, "java_exception", None), 0
-    while cause is not None and depth < MOST_CAUSES:
+    while cause is not None and depth < MAX_CAUSES:
         if cause.getClass().getName() in NO_MEMORY:
             return True
         cause, depth = cause.getCause(), depth + 1
@@ -140,7 +192,7 @@ def _ran_out(error: Exception) -> bool:
 
 
 class _Snapshot:
-    """The state of the files as they are."""
+    """Statements of one query over the current files."""
 
     def __init__(self, session: Session, dialect: Dialect, fetched: Callable[[Frame], pa.Table]) -> None:
         self._session = session
@@ -152,7 +204,7 @@ class _Snapshot:
         return read_table(self._session, name, self._dialect)
 
     def load(self, name: str, table: pa.Table) -> None:
-        """As a view of a name that nobody else has: other statements run in the same session."""
+        """Load a table as a view with a unique name: other statements run in the same session."""
         view = f"{name}_{secrets.token_hex(8)}"
         with staying_active():
             rows = self._session.createDataFrame(table, _spark_types(table.schema))
@@ -161,8 +213,8 @@ class _Snapshot:
 
     def run(self, query: Query) -> ExactTable:
         with script(self._session, query.sql, self._views) as result:
-            found = self._fetched(result)
-        return ExactTable(_typed(found, query), query.keys, query.integers)
+            table = self._fetched(result)
+        return ExactTable(_typed(table, query), query.keys, query.integers)
 
     def drop(self) -> None:
         for view in self._views.values():
@@ -170,16 +222,16 @@ class _Snapshot:
 
 
 def _typed(table: pa.Table, query: Query) -> pa.Table:
-    """The keys in the types of the plan."""
+    """Cast keys to the types of the plan."""
     for name, kind in zip(query.keys, query.types, strict=False):
-        place = table.schema.get_field_index(name)
-        if table.schema.field(place).type != kind:
-            table = table.set_column(place, name, table.column(place).cast(kind))
+        index = table.schema.get_field_index(name)
+        if table.schema.field(index).type != kind:
+            table = table.set_column(index, name, table.column(index).cast(kind))
     return table
 
 
 def _spark_types(schema: pa.Schema) -> Any:  # noqa: ANN401 - a StructType of PySpark
-    """The same columns as Spark's types: timestamps without a time zone, whatever the session prefers."""
+    """Return a schema in Spark's types, with timestamps without a time zone whatever the session's default."""
     types = pyspark().types
     return types.StructType([types.StructField(field.name, _spark_type(field.type, types)) for field in schema])
 

@@ -13,8 +13,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from hedgerow.backends.base import failure
 from hedgerow.backends.spark.backend import Spark
-from hedgerow.backends.spark.driver import checked, pyspark, quiet, remote_sessions
-from hedgerow.backends.spark.script import Session
+from hedgerow.backends.spark.driver import Session, checked, pyspark, quiet, remote_sessions
 from hedgerow.errors import BackendError
 
 STARTED = {
@@ -26,8 +25,8 @@ STARTED = {
     "spark.log.level": "OFF",
     "spark.executor.killOnFatalError.depth": "0",
 }
-"""For a Spark that we start: nothing listens but on this machine, nothing is logged, and a task that runs out of memory
-does not end the process that holds it, which is Spark's own."""
+"""Settings of a Spark that we start: it listens only on this machine, logs nothing, and a task that runs out of memory
+does not end Spark's process."""
 
 LOCKED = {
     "spark.sql.ansi.enabled": "true",
@@ -39,7 +38,7 @@ LOCKED = {
     "spark.sql.parquet.datetimeRebaseModeInRead": "CORRECTED",
     "spark.sql.parquet.int96RebaseModeInRead": "CORRECTED",
 }
-"""For a session that we open. The types of partition columns are not guessed from their values: they are text."""
+"""Settings of a session that we open. Partition columns are text: their types are not inferred from values."""
 
 CONNECT_PORT = 15002
 _lock = threading.Lock()
@@ -49,7 +48,7 @@ _users = [0]
 def open_spark(url: str) -> Spark:
     """Open `spark` (the active session), `spark:///folder`, or `sc://host:port` (also written `spark://host:port`).
 
-    After a folder, `?cores=2&memory=4g` say how much a Spark that is started here may take.
+    After a folder, `?cores=2&memory=4g` limits a Spark that is started here.
     """
     if url == "spark":
         return _active()
@@ -63,13 +62,13 @@ def _active() -> Spark:
     session = pyspark().SparkSession.getActiveSession()
     if session is None:
         raise BackendError(
-            "There is no active Spark session.", code="no-database", hint="Name a folder, as in spark:///data."
+            "There is no active Spark session.", code="no-database", hint="Pass a folder, as in spark:///data."
         )
     return Spark(session, handed_in=True)
 
 
 def _remote(url: str) -> Spark:
-    """A client of Spark Connect; PySpark calls its addresses `sc://`."""
+    """Connect to Spark Connect; PySpark's own scheme is `sc://`."""
     sessions = remote_sessions()
     address = url.replace("spark://", "sc://", 1)
     host = urlsplit(address)
@@ -86,7 +85,7 @@ def _remote(url: str) -> Spark:
 
 
 def _reached(session: Session) -> Session:
-    """The session, once its server has answered; left to itself, the client goes on trying for ten minutes."""
+    """Return the session after its server has answered; by default the client would retry for ten minutes."""
     policies = session.client.get_retry_policies()
     session.client.set_retry_policies([])
     try:
@@ -99,7 +98,7 @@ def _reached(session: Session) -> Session:
 
 
 def _cannot_connect(error: Exception) -> BackendError:
-    """No rows have been read, but the address may hold a token."""
+    """Return the error without the client's message: the address may contain a token."""
     reason = failure(error)
     return BackendError(
         f"No Spark server answers at that address (incident {reason.incident}).",
@@ -119,7 +118,7 @@ def _folder(folder: Path, options: dict[str, str]) -> Spark:
             for table in tables:
                 read = session.read.parquet(f"file://{table.path}")
                 read.createOrReplaceTempView(f"`{table.name.replace('`', '``')}`")
-        except Exception as error:  # noqa: BLE001 - whatever is wrong with a file
+        except Exception as error:  # noqa: BLE001 - any problem with a file
             let_go()
             raise _cannot_read(folder, error) from None
     return Spark(session, handed_in=False, let_go=let_go)
@@ -142,24 +141,24 @@ class _Table:
 
 
 def _tables(folder: Path) -> Iterator[_Table]:
-    """Each subfolder is a table, and each Parquet file; names that begin with `.` or `_` are passed over."""
+    """Yield a table for every subfolder and Parquet file; names that begin with `.` or `_` are skipped."""
     seen = set[str]()
     for entry in sorted(folder.resolve().iterdir()):
         name = entry.name if entry.is_dir() else entry.stem
         if entry.name.startswith((".", "_")) or not (entry.is_dir() or entry.suffix == ".parquet"):
             continue
-        if name.lower() in seen or any(sign in str(entry) for sign in "*?[]{}\\"):
+        if name.lower() in seen or any(wildcard in str(entry) for wildcard in "*?[]{}\\"):
             raise BackendError(
-                f"The name of {entry.name} stands for several files.",
+                f"The name {entry.name} can refer to several files.",
                 code="not-a-database",
-                hint="Give each table a name of its own, without *, ?, brackets and braces.",
+                hint="Give every table a unique name without *, ?, brackets and braces.",
             )
         seen.add(name.lower())
         yield _Table(name, entry)
 
 
 def _local(options: dict[str, str]) -> tuple[Session, Callable[[], None]]:
-    """A session of our own: in the Spark that runs in this process, or in one that we start."""
+    """Open a session of our own, in the Spark of this process or in one that we start."""
     sessions = pyspark().SparkSession
     with _lock, quiet():
         running = _running(sessions)
@@ -174,25 +173,25 @@ def _local(options: dict[str, str]) -> tuple[Session, Callable[[], None]]:
 
 
 def _running(sessions: Any) -> Session | None:  # noqa: ANN401 - a class of PySpark
-    """The session that there is, if its Spark was not stopped; `getOrCreate` would change its settings."""
+    """Return the existing session, unless its Spark was stopped; `getOrCreate` would change its settings."""
     session = sessions._instantiatedSession  # noqa: SLF001 - see above
     return None if session is None or session.sparkContext._jsc is None else session  # noqa: SLF001 - see above
 
 
 def _release(session: Session) -> None:
-    """Let go of a session; with the last one, of the Spark that we started."""
+    """Release a session and, with the last one, stop the Spark that we started."""
     with _lock:
         _users[0] -= 1
         if _users[0] == 0:
-            place = session.conf.get("spark.sql.warehouse.dir")
+            warehouse = session.conf.get("spark.sql.warehouse.dir")
             session.stop()
-            shutil.rmtree(str(place).removeprefix("file:"), ignore_errors=True)
+            shutil.rmtree(str(warehouse).removeprefix("file:"), ignore_errors=True)
 
 
 def _started(sessions: Any, options: dict[str, str]) -> Session:  # noqa: ANN401 - a class of PySpark
     builder = sessions.builder.master(f"local[{options.get('cores', '*')}]").appName("hedgerow")
-    place = mkdtemp(prefix="hedgerow-spark-")
-    settings = {**STARTED, "spark.sql.warehouse.dir": place, "spark.driver.memory": options.get("memory", "2g")}
+    warehouse = mkdtemp(prefix="hedgerow-spark-")
+    settings = {**STARTED, "spark.sql.warehouse.dir": warehouse, "spark.driver.memory": options.get("memory", "2g")}
     for name, value in settings.items():
         builder = builder.config(name, value)
     return builder.getOrCreate()
@@ -209,7 +208,7 @@ def _configured(session: Session, options: dict[str, str]) -> Session:
 def _cannot_start(error: Exception) -> BackendError:
     reason = failure(error)
     if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
-        return BackendError("Spark needs Java, and there is none.", code="driver-missing", hint="Install Java 17.")
+        return BackendError("Spark needs Java, which is not installed.", code="driver-missing", hint="Install Java 17.")
     return BackendError(
         f"Spark could not be started (incident {reason.incident}).",
         code="engine-failed",

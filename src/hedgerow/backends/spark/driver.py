@@ -1,29 +1,98 @@
-"""PySpark, loaded when it is needed, and kept from saying aloud what goes wrong.
+"""PySpark, imported on demand and kept from printing errors; and scripts of several steps.
 
-Privacy: PySpark writes the errors of statements, values included, to standard error by a logger of its own. While a
-statement of ours runs in a thread, that logger is silent there; the cause goes to the owner's log.
+Privacy: PySpark's own logger prints errors of statements, including values, to standard error. While a statement of
+ours runs in a thread, that logger is silenced there; the cause goes to the owner's log.
 """
 
 import importlib
 import logging
+import re
+import secrets
 import threading
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
+from hedgerow.dialects.spark import KEPT, VIEW
 from hedgerow.errors import BackendError
 
+Session = Any
+"""`pyspark.sql.SparkSession` or that of Spark Connect; PySpark is imported only when needed."""
+
+Frame = Any
+"""A DataFrame of either kind."""
+
+STEP = re.compile(rf"({VIEW}|{KEPT}) (\w+) AS (.*)", re.DOTALL)
+WORD = re.compile(r"'[^']*'|`[^`]*`|\b[a-z_]\w*\b")
+"""A text, a quoted name, or a word of ours. Texts contain no quotes: those that would are in hexadecimal."""
+
+QUOTED = re.compile(r"'[^']*'|`[^`]*`")
+STEP_OF_WITH = re.compile(r"(?:^WITH|\),) (\w+) AS \(")
+
+
+@contextmanager
+def script(session: Session, text: str, known: Mapping[str, str]) -> Iterator[Frame]:
+    """Yield the result of the last line, to be fetched while the steps exist.
+
+    Every step is a view with a unique name, because other statements run in the same session; `known` maps names to
+    existing views. Steps are not a WITH: Spark does not recognise a cached plan inside one.
+
+    If no step is cached, the statement is a WITH. Its steps get unique names, too: the owner's temporary views have
+    plain names, and a step of the same name would hide them.
+    """
+    *steps, query = text.split(";\n")
+    names = {**known, **{name: _fresh(name) for name in STEP_OF_WITH.findall(QUOTED.sub("", query))}}
+    with ExitStack() as views:
+        for step in steps:
+            how, name, body = _parts(step)
+            view = _fresh(name)
+            views.enter_context(_view(session, view, _renamed(body, names), kept=how == KEPT))
+            names[name] = view
+        yield session.sql(_renamed(query, names))
+
+
+def _fresh(name: str) -> str:
+    """Return a unique name that begins with `name`."""
+    return f"{name}_{secrets.token_hex(8)}"
+
+
+def _parts(step: str) -> tuple[str, str, str]:
+    parts = STEP.fullmatch(step)
+    if parts is None:
+        raise ValueError("A line of a script is not a step.")
+    return parts[1], parts[2], parts[3]
+
+
+def _renamed(text: str, names: Mapping[str, str]) -> str:
+    return WORD.sub(lambda word: names.get(word[0], word[0]), text)
+
+
+@contextmanager
+def _view(session: Session, name: str, query: str, *, kept: bool) -> Iterator[None]:
+    """Create a view. A cached one has its name in its plan, because Spark shares the cache of equal plans."""
+    frame = session.sql(f"SELECT * FROM ({query}) WHERE '{name}' IS NOT NULL" if kept else query)
+    if kept:
+        frame.persist()
+    frame.createTempView(name)
+    try:
+        yield
+    finally:
+        session.catalog.dropTempView(name)
+        if kept:
+            frame.unpersist()
+
+
 OLDEST = (4, 3)
-"""Version that every spelling was tried on."""
+"""Oldest supported version."""
 
 LOUD = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 MODULES = ("pyspark.sql", "pyspark.logger", "pyspark.sql.types", "pyspark.sql.functions")
 
 EAGER = ("pyspark.sql.classic.dataframe", "pyspark.sql.pandas.conversion", "pyspark.testing.utils")
-"""Modules that would be loaded later, with a warning; a missing one warns nobody."""
+"""Modules that would otherwise be imported later with a warning; a missing one is ignored."""
 
 _ours = threading.local()
 _lock = threading.Lock()
@@ -31,7 +100,7 @@ _active_lock = threading.Lock()
 
 
 class _Silence(logging.Filter):
-    def filter(self, record: logging.LogRecord) -> bool:  # noqa: ARG002 - none of ours is shown
+    def filter(self, record: logging.LogRecord) -> bool:  # noqa: ARG002 - it depends on the thread only
         return not getattr(_ours, "running", False)
 
 
@@ -39,7 +108,7 @@ _silence = _Silence()
 
 
 def pyspark() -> ModuleType:
-    """The driver. Its warnings about other libraries are for those who call it themselves."""
+    """Import PySpark, without its warnings about other libraries."""
     with _lock, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -57,7 +126,7 @@ def pyspark() -> ModuleType:
 
 
 def remote_sessions() -> Any:  # noqa: ANN401 - a class of PySpark
-    """The class of sessions of Spark Connect, which needs libraries of its own."""
+    """Import the class of Spark Connect's sessions, which needs more libraries."""
     pyspark()
     with _lock, warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -73,7 +142,7 @@ def remote_sessions() -> Any:  # noqa: ANN401 - a class of PySpark
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Nothing that PySpark logs in this thread is shown."""
+    """Silence PySpark's logger in this thread."""
     before = getattr(_ours, "running", False)
     _ours.running = True
     try:
@@ -83,19 +152,19 @@ def quiet() -> Iterator[None]:
 
 
 def is_session(source: object) -> bool:
-    """Return True if something is a SparkSession, of either kind. It loads nothing."""
+    """Return True if a source is a SparkSession, classic or of Spark Connect. It imports nothing."""
     kinds = type(source).__mro__
     return any(kind.__name__ == "SparkSession" and kind.__module__.startswith("pyspark.sql") for kind in kinds)
 
 
 def checked(session: Any) -> Any:  # noqa: ANN401 - PySpark has two classes of sessions
-    """The session, if its Spark is new enough."""
+    """Return the session if its Spark is new enough."""
     with quiet():
         version = str(session.version)
-    found = tuple(int(part) for part in version.split(".")[:2] if part.isdigit())
-    if found < OLDEST:
+    numbers = tuple(int(part) for part in version.split(".")[:2] if part.isdigit())
+    if numbers < OLDEST:
         raise BackendError(
-            f"Spark {version} is too old: what is asked of it was tried on {'.'.join(map(str, OLDEST))}.",
+            f"Spark {version} is too old; {'.'.join(map(str, OLDEST))} or newer is required.",
             code="engine-too-old",
             hint="Use a newer Spark.",
         )
@@ -104,7 +173,7 @@ def checked(session: Any) -> Any:  # noqa: ANN401 - PySpark has two classes of s
 
 @dataclass(frozen=True)
 class Tagging:
-    """How jobs of this thread are marked, and how those with a mark are stopped from any thread."""
+    """Functions that tag jobs of the current thread, and that cancel tagged jobs from any thread."""
 
     add: Callable[[str], None]
     remove: Callable[[str], None]
@@ -112,7 +181,7 @@ class Tagging:
 
 
 def tagging(session: Any) -> Tagging:  # noqa: ANN401 - see above
-    """Tags of a classic session are known only to the thread that sets them; those of its context to all."""
+    """Return the tag functions. In classic Spark they are those of the context: session tags are per thread."""
     if type(session).__module__.startswith("pyspark.sql.connect"):
         return Tagging(session.addTag, session.removeTag, session.interruptTag)
     context = session.sparkContext
@@ -121,7 +190,7 @@ def tagging(session: Any) -> Tagging:  # noqa: ANN401 - see above
 
 @contextmanager
 def staying_active() -> Iterator[None]:
-    """The active session stays the one that it is: PySpark takes whichever last made a frame from rows."""
+    """Keep the active session: PySpark activates whichever session last created a frame from rows."""
     sessions = pyspark().SparkSession
     with _active_lock:
         before = sessions._activeSession  # noqa: SLF001 - PySpark has no other way to say it

@@ -1,4 +1,4 @@
-"""SQLite: a file, or a connection handed in."""
+"""SQLite: a file, or the owner's open connection."""
 
 import sqlite3
 import threading
@@ -9,13 +9,19 @@ from pathlib import Path
 import pyarrow as pa
 
 from hedgerow.backends.base import Snapshot, failure, repeated, sealed
-from hedgerow.backends.results import fetch_rows
-from hedgerow.backends.sqlite.cells import GIVEN, cells, stored, with_given
-from hedgerow.backends.sqlite.connect import check_version, connect_file, equip, is_sqlite_file
+from hedgerow.backends.results import exact_table, fetch_rows, stop_after, table_of
+from hedgerow.backends.sqlite.connect import (
+    GIVEN,
+    cells,
+    check_version,
+    connect_file,
+    equip,
+    is_sqlite_file,
+    stored,
+    with_given,
+)
 from hedgerow.backends.sqlite.functions.values import Stored
 from hedgerow.backends.sqlite.schema import databases, quoted, read_schema
-from hedgerow.backends.tables import exact_table, table_of
-from hedgerow.backends.time_limit import stop_after
 from hedgerow.compiled import Query
 from hedgerow.dialects import Dialect
 from hedgerow.dialects.sqlite import SQLiteDialect
@@ -29,10 +35,10 @@ SAVEPOINT = "hedgerow_snapshot"
 
 
 class SQLite:
-    """A backend over a SQLite file, or over one connection handed in.
+    """A backend over a SQLite file, or over the owner's connection.
 
-    Each statement over a file has a connection of its own, which can only read. Over a connection handed in, statements
-    wait for each other; our functions are registered on it, and it stays the owner's in all else.
+    Every statement over a file has its own read-only connection. On the owner's connection, statements wait for each
+    other, and our functions are registered; nothing else changes.
     """
 
     dialect: Dialect
@@ -51,51 +57,51 @@ class SQLite:
         self.dialect = SQLiteDialect(readings)
 
     def schema(self) -> Schema:
-        """Return the schema at the time of connecting; a snapshot refuses to read anything else."""
+        """Return the schema at the time of connecting; a snapshot refuses to read a changed one."""
         return self._schema
 
     @contextmanager
     def snapshot(self) -> Iterator[Snapshot]:
-        """One transaction, on a connection of its own where it is ours to open."""
+        """Open a transaction, over a file on a connection of its own."""
         with sealed(_code_of), self._cursor() as cursor, _transaction(cursor):
             self._check_unchanged(cursor)
             yield _Snapshot(cursor, self.dialect, self._limits.result)
 
     def public(self, query: Query) -> pa.Table:
-        """The result of a query over public tables."""
+        """Return the result of a query over public tables."""
         with sealed(_code_of), self._cursor() as cursor, _transaction(cursor):
             self._check_unchanged(cursor)
             return table_of(_rows(cursor, query.sql, query, self._limits.result), query)
 
     def is_unique(self, table: str, columns: tuple[str, ...]) -> bool:
-        """Return True if no two rows agree on `columns` now."""
+        """Return True if no two rows have the same values in `columns`."""
         return bool(self.public(repeated(self.dialect, table, columns)).num_rows == 0)
 
     def set_limits(self, limits: StatementLimits) -> None:
-        """Limit time, and the memory of connections that we open; sorting goes to temporary files."""
+        """Limit time, and the memory of our own connections, which sort in temporary files."""
         self._limits = limits
 
     def cancel(self) -> None:
-        """Interrupt every statement that runs."""
+        """Interrupt all running statements."""
         with self._lock:
             for connection in self._running:
                 connection.interrupt()
 
     def close(self) -> None:
-        """Stop what runs. What was handed in stays open; of ours nothing is open between statements."""
+        """Interrupt all running statements; no connection of ours is open between statements."""
         self.cancel()
 
     def _check_unchanged(self, cursor: sqlite3.Cursor) -> None:
-        """Refuse tables that are not what was bound.
+        """Refuse tables that have changed since they were bound.
 
-        Privacy: a file that we can only read may still be changed by others, and a constraint that is gone would take
-        its proof along. Names, types and constraints are compared, never rows.
+        Privacy: others may change a file that we only read, and a proof may rest on a constraint that was dropped.
+        Names, types and constraints are compared, never rows.
         """
         version = _version(cursor)
         if version == self._version:
             return
-        found = _described(cursor)[0].tables
-        if any(found.get(name) != table for name, table in self._schema.tables.items()):
+        tables = _described(cursor)[0].tables
+        if any(tables.get(name) != table for name, table in self._schema.tables.items()):
             raise BackendError(
                 "A table was changed since the connection was made.", code="schema-changed", hint="Connect again."
             )
@@ -103,7 +109,7 @@ class SQLite:
 
     @contextmanager
     def _cursor(self) -> Iterator[sqlite3.Cursor]:
-        """A cursor that can be interrupted."""
+        """Open a cursor that can be interrupted."""
         if isinstance(self._source, Path):
             connection = connect_file(self._source, self._limits)
             try:
@@ -116,7 +122,7 @@ class SQLite:
                 yield self._borrowed(self._source)
 
     def _borrowed(self, connection: sqlite3.Connection) -> sqlite3.Cursor:
-        """A cursor of a connection that is not ours."""
+        """Return a cursor of the owner's connection."""
         try:
             cursor = connection.cursor(sqlite3.Cursor)
             cursor.row_factory = _plain
@@ -140,12 +146,12 @@ class SQLite:
 
 
 class _Snapshot:
-    """One transaction, and the keys that were handed to it."""
+    """One transaction, and the tables loaded into it."""
 
-    def __init__(self, cursor: sqlite3.Cursor, dialect: Dialect, most_bytes: int) -> None:
+    def __init__(self, cursor: sqlite3.Cursor, dialect: Dialect, max_bytes: int) -> None:
         self._cursor = cursor
         self._dialect = dialect
-        self._most_bytes = most_bytes
+        self._max_bytes = max_bytes
         self._given: dict[str, pa.Table] = {}
 
     def table(self, name: str) -> SchemaTable | None:
@@ -155,26 +161,26 @@ class _Snapshot:
         self._given[name] = table
         held = [[[stored(cell) for cell in column.to_pylist()] for column in t.columns] for t in self._given.values()]
 
-        def given(place: int, column: int, row: int) -> Stored:
-            return held[place][column][row]
+        def given(table_index: int, column: int, row: int) -> Stored:
+            return held[table_index][column][row]
 
         self._cursor.connection.create_function(GIVEN, 3, given, deterministic=True)
 
     def run(self, query: Query) -> ExactTable:
         sql = query.sql
-        for place, (name, table) in enumerate(self._given.items()):
+        for index, (name, table) in enumerate(self._given.items()):
             if name in sql:
-                sql = with_given(sql, name, table, place, self._dialect)
-        return exact_table(_rows(self._cursor, sql, query, self._most_bytes), query)
+                sql = with_given(sql, name, table, index, self._dialect)
+        return exact_table(_rows(self._cursor, sql, query, self._max_bytes), query)
 
 
-def _rows(cursor: sqlite3.Cursor, sql: str, query: Query, most_bytes: int) -> Iterator[Sequence[object]]:
-    return cells(fetch_rows(cursor.execute(sql).fetchmany, most_bytes), query)
+def _rows(cursor: sqlite3.Cursor, sql: str, query: Query, max_bytes: int) -> Iterator[Sequence[object]]:
+    return cells(fetch_rows(cursor.execute(sql).fetchmany, max_bytes), query)
 
 
 @contextmanager
 def _transaction(cursor: sqlite3.Cursor) -> Iterator[None]:
-    """One state of the database, from the first thing that is read. It also fits into a transaction of the owner's."""
+    """Read one consistent state of the database. A savepoint also works inside a transaction of the owner."""
     cursor.execute(f"SAVEPOINT {SAVEPOINT}")
     try:
         yield
@@ -183,19 +189,19 @@ def _transaction(cursor: sqlite3.Cursor) -> Iterator[None]:
 
 
 def _code_of(error: BaseException) -> str | None:
-    """Return the code of an error that SQLite tells apart by its result code."""
+    """Return the code of a known error, by SQLite's result code."""
     full = dict.fromkeys((sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_FULL), "out-of-memory")
     codes = {sqlite3.SQLITE_INTERRUPT: "cancelled", **full}
     return codes.get(getattr(error, "sqlite_errorcode", 0))
 
 
 def _plain(_cursor: sqlite3.Cursor, row: tuple[object, ...]) -> tuple[object, ...]:
-    """A row as it is, whatever the owner wants text to be."""
+    """Return a row with decoded text, whatever the owner's text factory."""
     return tuple(cell.decode(errors="replace") if isinstance(cell, bytes) else cell for cell in row)
 
 
 def _version(cursor: sqlite3.Cursor) -> tuple[tuple[str, int], ...]:
-    """A number for each database, which changes with every definition."""
+    """Return a number for each database that changes with every definition."""
     numbers = [(name, cursor.execute(f"PRAGMA {quoted(name)}.schema_version").fetchone()) for name in databases(cursor)]
     return tuple((name, int(number)) for name, (number,) in numbers)
 
@@ -204,7 +210,7 @@ def _described(cursor: sqlite3.Cursor) -> tuple[Schema, dict[str, str]]:
     (encoding,) = cursor.execute("PRAGMA encoding").fetchone()
     if encoding != "UTF-8":
         raise BackendError(
-            f"The database keeps its text in {encoding}, which orders it in another way.",
+            f"The database stores text in {encoding}, whose sort order differs from UTF-8.",
             code="database-encoding",
             hint="Copy it to a database with PRAGMA encoding = 'UTF-8'.",
         )
@@ -212,7 +218,7 @@ def _described(cursor: sqlite3.Cursor) -> tuple[Schema, dict[str, str]]:
 
 
 def open_sqlite(source: str | Path) -> SQLite:
-    """Open a SQLite file, by its path or as `sqlite:///path`, to read and nothing else."""
+    """Open a SQLite file read-only, by its path or as `sqlite:///path`."""
     path = Path(str(source).removeprefix(URL))
     if not path.is_file():
         raise BackendError(f"There is no database at {path}.", code="no-database", hint="Check the path.")
@@ -227,8 +233,8 @@ def _cannot_borrow(error: sqlite3.ProgrammingError) -> BackendError:
     reason = failure(error)
     if "thread" in str(error):
         message, hint = (
-            "The SQLite connection may be used in the thread that made it alone.",
-            "Make it with sqlite3.connect(…, check_same_thread=False), or pass the path of the file.",
+            "The SQLite connection can be used only in the thread that created it.",
+            "Create it with sqlite3.connect(…, check_same_thread=False), or pass the path of the file.",
         )
         return BackendError(message, code="wrong-thread", hint=hint, incident=reason.incident)
     return BackendError(

@@ -1,12 +1,12 @@
-"""The functions that SQLite lacks, or has in a form that can fail: Python's, registered on a connection.
+"""Functions that SQLite lacks, or has in a form that can fail, written in Python and registered on a connection.
 
-Each is deterministic and total. `hedgerow_` stands before their names in SQL.
+Each is deterministic and total. Their names in SQL begin with `hedgerow_`.
 """
 
 import sqlite3
 from collections.abc import Mapping
 
-from hedgerow.backends.sqlite.functions import calendar, casts, choices, formats, numbers, patterns, texts
+from hedgerow.backends.sqlite.functions import calendar, casts, formats, numbers, summaries, texts
 from hedgerow.backends.sqlite.functions.summaries import SUMMARIES
 from hedgerow.backends.sqlite.functions.values import Body
 from hedgerow.dialects.sqlite import PREFIX
@@ -14,11 +14,11 @@ from hedgerow.dialects.sqlite import PREFIX
 FUNCTIONS: Mapping[str, Body] = {
     **numbers.FUNCTIONS,
     **texts.FUNCTIONS,
-    **patterns.FUNCTIONS,
+    **texts.PATTERNS,
     **calendar.FUNCTIONS,
     **casts.FUNCTIONS,
     **formats.FUNCTIONS,
-    **choices.FUNCTIONS,
+    **summaries.FUNCTIONS,
 }
 
 REGISTERED = frozenset(f"{PREFIX}{name}" for name in (*FUNCTIONS, *SUMMARIES))
@@ -26,7 +26,7 @@ REGISTERED = frozenset(f"{PREFIX}{name}" for name in (*FUNCTIONS, *SUMMARIES))
 
 
 def register(connection: sqlite3.Connection) -> None:
-    """Put all functions and summaries on a connection."""
+    """Register all functions and summaries on a connection."""
     for name, body in FUNCTIONS.items():
         connection.create_function(f"{PREFIX}{name}", -1, body, deterministic=True)
     for name, (arity, summary) in SUMMARIES.items():

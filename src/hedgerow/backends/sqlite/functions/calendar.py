@@ -1,21 +1,20 @@
-"""Points in time: their parts, their distance, and what lies so many units later.
+"""Timestamps: parts, differences and shifts.
 
-They are microseconds since 1970 in a calendar that has always been as it is now, before the year 1 and after 9999,
-too. Of infinity every part is NULL.
+Timestamps are microseconds since 1970 in the proleptic Gregorian calendar, also before the year 1 and after 9999. All
+parts of infinity are NULL.
 """
 
 from collections.abc import Callable, Mapping
 from datetime import date, timedelta
 from functools import lru_cache
 
-from hedgerow.backends.sqlite.functions.total import of_instant, of_moment, of_moments, total
 from hedgerow.backends.sqlite.functions.values import (
+    CACHE_SIZE,
     CYCLE,
     DAY,
     FIRST_DAY,
     INFINITE,
     INFINITE_DAYS,
-    REMEMBERED,
     START,
     Body,
     Stored,
@@ -24,7 +23,11 @@ from hedgerow.backends.sqlite.functions.values import (
     day,
     fitting,
     iso,
-    moment,
+    of_instant,
+    of_timestamp,
+    of_timestamps,
+    timestamp,
+    total,
     whole,
 )
 from hedgerow.expressions import zones
@@ -32,11 +35,11 @@ from hedgerow.expressions.functions.times import CLOCK, CLOCK_SECONDS
 
 SECOND, MINUTE, HOUR = 1_000_000, 60_000_000, 3_600_000_000
 FIRST, LAST = zones.micros(zones.FIRST), zones.micros(zones.LAST)
-MOST_INTEGER = 2**31 - 1
+MAX_INTEGER = 2**31 - 1
 MONTHS = {"year": 12, "quarter": 3, "month": 1}
 SPANS = {"week": 7 * DAY, "day": DAY, "hour": HOUR, "minute": MINUTE, "second": SECOND}
 WIDTHS = {**MONTHS, "week": 7}
-"""Intervals count months, or days, in 32 bits."""
+"""Months or days of a unit, which intervals count in 32 bits."""
 
 NAMES = (
     *("January", "February", "March", "April", "May", "June"),
@@ -46,32 +49,32 @@ DAYS = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Satur
 
 
 def days_of(year: int, month: int, at: int) -> int:
-    """Days since 1970; ValueError where there is no such day."""
+    """Return days since 1970; raise ValueError if there is no such day."""
     cycles, rest = divmod(year - 2000, 400)
     return date(2000 + rest, month, at).toordinal() - FIRST_DAY + cycles * CYCLE
 
 
 def month_days(year: int, month: int) -> int:
-    """How many days a month has."""
+    """Return the number of days of a month."""
     following = days_of(year + month // 12, month % 12 + 1, 1)
     return following - days_of(year, month, 1)
 
 
 def weekday(days: int) -> int:
-    """The day of the week, Sunday being 0."""
+    """Return the day of the week; Sunday is 0."""
     return (days + 4) % 7
 
 
-@lru_cache(REMEMBERED)
+@lru_cache(CACHE_SIZE)
 def iso_week(days: int) -> tuple[int, int]:
-    """The ISO year and week."""
+    """Return the ISO year and week."""
     cycles, rest = divmod(days + FIRST_DAY - START, CYCLE)
     year, week, _ = date.fromordinal(START + rest).isocalendar()
     return year + 400 * cycles, week
 
 
 def day_of_year(days: int) -> int:
-    """From 1."""
+    """Return the day of the year, from 1."""
     return days - days_of(civil(days)[0], 1, 1) + 1
 
 
@@ -101,7 +104,7 @@ PARTS: Mapping[str, Callable[[int, int], int]] = {
     "decade": lambda days, _: _towards_zero(civil(days)[0], 10),
     "century": lambda days, _: _century(civil(days)[0]),
 }
-"""Each part, from the number of the day and the microseconds since midnight."""
+"""Parts of a timestamp, from days since 1970 and microseconds since midnight."""
 
 
 def _part(name: str) -> Body:
@@ -110,7 +113,7 @@ def _part(name: str) -> Body:
 
 
 def truncated(value: int, unit: str) -> int | None:
-    """The first moment of the unit in which a moment lies."""
+    """Truncate a timestamp to a unit."""
     if unit in MONTHS:
         year, month, _ = civil(value // DAY)
         first = 1 if unit == "year" else month - (month - 1) % MONTHS[unit]
@@ -122,9 +125,9 @@ def truncated(value: int, unit: str) -> int | None:
 
 
 def shifted(value: int, unit: str, count: Stored) -> int | None:
-    """So many units later; the last day of a month where it has no such day."""
+    """Shift a timestamp by a number of units; a day that a month lacks becomes its last day."""
     given = whole(count)
-    if given is None or abs(given) > MOST_INTEGER // WIDTHS.get(unit, 1):
+    if given is None or abs(given) > MAX_INTEGER // WIDTHS.get(unit, 1):
         return None
     if value in INFINITE:
         return value
@@ -132,12 +135,12 @@ def shifted(value: int, unit: str, count: Stored) -> int | None:
 
 
 def later_by_months(value: int, months: int) -> int | None:
-    """The same day and time of a later month."""
+    """Return the same day and time of a later month."""
     days, clock = divmod(value, DAY)
     year, month, at = civil(days)
-    years, place = divmod(month - 1 + months, 12)
-    last = month_days(year + years, place + 1)
-    return bounded(days_of(year + years, place + 1, min(at, last)) * DAY + clock)
+    years, month_index = divmod(month - 1 + months, 12)
+    last = month_days(year + years, month_index + 1)
+    return bounded(days_of(year + years, month_index + 1, min(at, last)) * DAY + clock)
 
 
 def _months(value: int) -> int:
@@ -146,7 +149,7 @@ def _months(value: int) -> int:
 
 
 def difference(start: int, end: int, unit: str) -> int | None:
-    """How many borders of a unit lie between two moments; for weeks, borders of days by sevens."""
+    """Return the number of unit boundaries between two timestamps; for weeks, of midnights divided by seven."""
     if unit == "year":
         return civil(end // DAY)[0] - civil(start // DAY)[0]
     if unit in MONTHS:
@@ -159,7 +162,7 @@ def difference(start: int, end: int, unit: str) -> int | None:
 
 
 def elapsed(start: int, end: int, unit: str) -> int | None:
-    """How many whole units lie between two moments."""
+    """Return the number of full units between two timestamps."""
     if unit not in MONTHS:
         distance = fitting(end - start)
         return None if distance is None else _towards_zero(distance, SPANS[unit])
@@ -168,7 +171,7 @@ def elapsed(start: int, end: int, unit: str) -> int | None:
 
 
 def elapsed_months(start: int, end: int) -> int:
-    """Whole months from `start` to a later moment; the last day of a short month completes one."""
+    """Return the full months from `start` to a later timestamp; the last day of a shorter month completes one."""
     (days, clock), (last_days, last_clock) = divmod(start, DAY), divmod(end, DAY)
     year, month, at = civil(days)
     end_year, end_month, end_at = civil(last_days)
@@ -178,7 +181,7 @@ def elapsed_months(start: int, end: int) -> int:
 
 
 def age_in_years(end: int, start: int) -> int:
-    """The full years from one moment to another, by the calendar."""
+    """Return the full years from one timestamp to another, by the calendar."""
     sign, (low, high) = (1, (start, end)) if start <= end else (-1, (end, start))
     (days, clock), (high_days, high_clock) = divmod(low, DAY), divmod(high, DAY)
     begun, ended = (*civil(days), clock), (*civil(high_days), high_clock)
@@ -186,8 +189,8 @@ def age_in_years(end: int, start: int) -> int:
 
 
 def bucket(value: int, width: Stored, origin: Stored, unit: str) -> int | None:
-    """The first moment of the bucket in which a moment lies; buckets are so many units wide."""
-    given, start = whole(width), moment(origin)
+    """Return the start of the bucket of a timestamp; buckets are a number of units wide."""
+    given, start = whole(width), timestamp(origin)
     if given is None or start is None or given <= 0:
         return None
     if value in INFINITE:
@@ -201,15 +204,15 @@ def bucket(value: int, width: Stored, origin: Stored, unit: str) -> int | None:
 
 
 def later(months: int) -> int:
-    """The first moment of a month, counted from the year 0."""
+    """Return the start of a month, counted from the year 0."""
     return days_of(months // 12, months % 12 + 1, 1) * DAY
 
 
-def _kept_far(function: Callable[..., int | None]) -> Body:
-    """A function of a point in time that leaves infinity as it is."""
+def _with_infinity(function: Callable[..., int | None]) -> Body:
+    """Make a function of a timestamp total; it also receives infinity."""
 
     def read(value: Stored, *others: Stored) -> Stored:
-        given = moment(value)
+        given = timestamp(value)
         return None if given is None else function(given, *others)
 
     return total(read)
@@ -217,16 +220,16 @@ def _kept_far(function: Callable[..., int | None]) -> Body:
 
 def _by_unit(unit: str) -> dict[str, Body]:
     return {
-        f"trunc_{unit}": _kept_far(lambda value: value if value in INFINITE else truncated(value, unit)),
-        f"shift_{unit}": _kept_far(lambda value, count: shifted(value, unit, count)),
-        f"difference_{unit}": of_moments(lambda start, end: difference(start, end, unit)),
-        f"elapsed_{unit}": of_moments(lambda start, end: elapsed(start, end, unit)),
-        f"bucket_{unit}": _kept_far(lambda value, width, origin: bucket(value, width, origin, unit)),
+        f"trunc_{unit}": _with_infinity(lambda value: value if value in INFINITE else truncated(value, unit)),
+        f"shift_{unit}": _with_infinity(lambda value, count: shifted(value, unit, count)),
+        f"difference_{unit}": of_timestamps(lambda start, end: difference(start, end, unit)),
+        f"elapsed_{unit}": of_timestamps(lambda start, end: elapsed(start, end, unit)),
+        f"bucket_{unit}": _with_infinity(lambda value, width, origin: bucket(value, width, origin, unit)),
     }
 
 
 def in_zone(value: int, source: Stored, target: Stored) -> int:
-    """A date and time of one zone in another one."""
+    """Convert a timestamp from one time zone to another."""
     shift = zones.shift(*(zone.decode() if isinstance(zone, bytes) else str(zone) for zone in (source, target)))
     if shift is None or not FIRST <= value <= LAST:
         return value
@@ -234,7 +237,7 @@ def in_zone(value: int, source: Stored, target: Stored) -> int:
 
 
 def _clock(name: str) -> Body:
-    """A part of a time of day; NULL from 24:00 on."""
+    """Return the function for a part of a time of day; NULL from 24:00 on."""
     within, unit = CLOCK.get(name, (MINUTE, SECOND))
 
     def read(value: int) -> int | float | None:
@@ -261,13 +264,13 @@ FUNCTIONS: Mapping[str, Body] = {
     **{f"extract_{name}": _part(name) for name in PARTS},
     **{name: body for unit in (*MONTHS, *SPANS) for name, body in _by_unit(unit).items()},
     **{name: _clock(name) for name in (*CLOCK, CLOCK_SECONDS)},
-    "in_zone": _kept_far(in_zone),
+    "in_zone": _with_infinity(in_zone),
     "days_between": total(_days_between),
-    "microseconds_between": of_moments(lambda end, start: fitting(end - start)),
-    "age_in_years": of_moments(age_in_years),
-    "last_day": of_moment(_last_day),
-    "month_name": of_moment(lambda value: NAMES[civil(value // DAY)[1] - 1]),
-    "day_name": of_moment(lambda value: DAYS[weekday(value // DAY)]),
-    "epoch": of_moment(lambda value: float(value) / SECOND),
-    "seconds": of_moment(lambda value: value % MINUTE / SECOND),
+    "microseconds_between": of_timestamps(lambda end, start: fitting(end - start)),
+    "age_in_years": of_timestamps(age_in_years),
+    "last_day": of_timestamp(_last_day),
+    "month_name": of_timestamp(lambda value: NAMES[civil(value // DAY)[1] - 1]),
+    "day_name": of_timestamp(lambda value: DAYS[weekday(value // DAY)]),
+    "epoch": of_timestamp(lambda value: float(value) / SECOND),
+    "seconds": of_timestamp(lambda value: value % MINUTE / SECOND),
 }

@@ -1,4 +1,4 @@
-"""Dates written and read by a format, and made of numbers."""
+"""Formats."""
 
 import math
 import re
@@ -16,9 +16,8 @@ from hedgerow.backends.sqlite.functions.calendar import (
     iso_week,
     weekday,
 )
-from hedgerow.backends.sqlite.functions.casts import asked_moment
+from hedgerow.backends.sqlite.functions.casts import asked_timestamp
 from hedgerow.backends.sqlite.functions.numbers import halves_away
-from hedgerow.backends.sqlite.functions.total import of_moment, of_texts, total
 from hedgerow.backends.sqlite.functions.values import (
     DAY,
     INFINITE,
@@ -27,9 +26,12 @@ from hedgerow.backends.sqlite.functions.values import (
     bounded,
     civil,
     iso,
-    moment,
     number,
+    of_texts,
+    of_timestamp,
     text,
+    timestamp,
+    total,
 )
 
 Part = Callable[[int, int], int]
@@ -40,12 +42,12 @@ INTEGERS = range(-(2**31), 2**31)
 
 
 def _year(year: int) -> str:
-    """At least four digits, or a sign."""
+    """Write a year with at least four digits, or a sign."""
     return f"{year:04d}" if year >= 0 else str(year)
 
 
 def _week_from(first: int) -> Part:
-    """The week of the year if weeks begin on a day (Sunday is 0); before the first of them it is 0."""
+    """Return the week of the year for weeks that start on a given day (Sunday is 0); 0 before the first one."""
     return lambda days, _: (day_of_year(days) + 6 - (weekday(days) - first) % 7) // 7
 
 
@@ -64,7 +66,7 @@ NUMBERS: Mapping[str, tuple[int, Part]] = {
     "w": (1, lambda days, _: weekday(days)),
     "u": (1, lambda days, _: weekday(days) or 7),
 }
-"""Numbers in a format: their digits, and how they come from the day and the microseconds since midnight."""
+"""Directives that write a number: its width, and its value from the day and the microseconds since midnight."""
 
 TEXTS: Mapping[str, Callable[[int, int], str]] = {
     "Y": lambda days, _: _year(civil(days)[0]),
@@ -79,14 +81,14 @@ TEXTS: Mapping[str, Callable[[int, int], str]] = {
 
 
 def format_time(value: Stored, written: Stored) -> Stored:
-    """STRFTIME."""
-    given, form = moment(value), text(written)
+    """Format a timestamp (STRFTIME)."""
+    given, form = timestamp(value), text(written)
     if given is None or form is None:
         return None
     if given in INFINITE:
         return "infinity" if given > 0 else "-infinity"
     days, clock = divmod(given, DAY)
-    return DIRECTIVE.sub(lambda found: _shown(found[2], found[1], days, clock), form)
+    return DIRECTIVE.sub(lambda match: _shown(match[2], match[1], days, clock), form)
 
 
 def _shown(letter: str, bare: str, days: int, clock: int) -> str:
@@ -101,25 +103,25 @@ PLAIN = {"Y": "[0-9]{4}", "m": "[0-9]{2}", "d": "[0-9]{2}", "H": "[0-9]{2}", "M"
 
 @cache
 def _reader(form: str) -> re.Pattern[str] | None:
-    """Return the shape of text in a plain format; None where the format has names, halves of days or short years."""
+    """Return the pattern of a simple format; None if it has names, AM and PM or short years."""
     pieces, at = list[str](), 0
-    for found in DIRECTIVE.finditer(form):
-        if found[2] not in PLAIN or f"(?P<{found[2]}>" in "".join(pieces):
+    for directive in DIRECTIVE.finditer(form):
+        if directive[2] not in PLAIN or f"(?P<{directive[2]}>" in "".join(pieces):
             return None
-        pieces += [re.escape(form[at : found.start()]), f"(?P<{found[2]}>{PLAIN[found[2]]})"]
-        at = found.end()
+        pieces += [re.escape(form[at : directive.start()]), f"(?P<{directive[2]}>{PLAIN[directive[2]]})"]
+        at = directive.end()
     return re.compile("".join([*pieces, re.escape(form[at:])])) if pieces else None
 
 
 def read_time(value: str, form: str) -> Stored:
-    """STRPTIME; of words that name a moment there is none."""
+    """Read a timestamp in a format (STRPTIME); words such as `epoch` are NULL."""
     if value.strip(" ").lower() in WORDS:
         return None
     reader = _reader(form)
-    found = None if reader is None else reader.fullmatch(value)
-    if found is None:
-        return asked_moment("TRY(try_strptime($1, $2))", value, form)
-    parts = {"Y": "1900", "m": "1", "d": "1", "H": "0", "M": "0", "S": "0", **found.groupdict()}
+    match = None if reader is None else reader.fullmatch(value)
+    if match is None:
+        return asked_timestamp("TRY(try_strptime($1, $2))", value, form)
+    parts = {"Y": "1900", "m": "1", "d": "1", "H": "0", "M": "0", "S": "0", **match.groupdict()}
     year, month, at, hour, minute, second = (int(parts[letter]) for letter in "YmdHMS")
     if hour > 23 or minute > 59 or second > 59:
         return None
@@ -130,7 +132,7 @@ def read_time(value: str, form: str) -> Stored:
 
 
 def make_date(*parts: Stored) -> Stored:
-    """A date from year, month and day."""
+    """Return the date of year, month and day."""
     numbers = [part for part in parts if isinstance(part, int) and part in INTEGERS]
     if len(numbers) < 3:
         return None
@@ -141,7 +143,7 @@ def make_date(*parts: Stored) -> Stored:
 
 
 def make_timestamp(*parts: Stored) -> Stored:
-    """A timestamp from year, month, day, hour, minute and seconds with a fraction."""
+    """Return the timestamp of year, month, day, hour, minute and seconds with a fraction."""
     numbers = [part for part in parts[:5] if isinstance(part, int) and part in INTEGERS]
     seconds = number(parts[5])
     if len(numbers) < 5 or seconds is None or not -1 < seconds < 61:
@@ -154,12 +156,12 @@ def make_timestamp(*parts: Stored) -> Stored:
             return bounded(days_of(year, month, at) * DAY + clock)
         except ValueError:
             return None
-    five = ", ".join(f"${place}::INTEGER" for place in range(1, 6))
-    return asked_moment(f"TRY(make_timestamp({five}, $6::DOUBLE))", *numbers, seconds)
+    five = ", ".join(f"${index}::INTEGER" for index in range(1, 6))
+    return asked_timestamp(f"TRY(make_timestamp({five}, $6::DOUBLE))", *numbers, seconds)
 
 
 def from_epoch(value: Stored) -> Stored:
-    """A timestamp from seconds since 1970."""
+    """Return the timestamp of seconds since 1970."""
     given = number(value)
     micro = None if given is None else given * 1_000_000
     if micro is None or not -(2.0**63) <= micro < 2.0**63:
@@ -173,5 +175,5 @@ FUNCTIONS: Mapping[str, Body] = {
     "make_date": total(make_date),
     "make_timestamp": total(make_timestamp),
     "from_epoch": total(from_epoch),
-    "week_from_sunday": of_moment(lambda value: NUMBERS["U"][1](value // DAY, 0)),
+    "week_from_sunday": of_timestamp(lambda value: NUMBERS["U"][1](value // DAY, 0)),
 }

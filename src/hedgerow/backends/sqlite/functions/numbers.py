@@ -1,22 +1,32 @@
-"""Arithmetic, and functions of numbers, as DuckDB computes them.
+"""Arithmetic and functions of numbers, as in DuckDB.
 
-Doubles follow the floating-point standard; what is not defined is NaN. Integers are NULL where they leave 64 bits.
+Doubles follow IEEE 754; undefined results are NaN. Integers become NULL outside 64 bits.
 """
 
 import math
 import operator
 from collections.abc import Callable, Mapping
 
-from hedgerow.backends.sqlite.functions.total import of_number, of_numbers, of_whole, of_whole_chain, total
-from hedgerow.backends.sqlite.functions.values import Body, Stored, number, real, whole
+from hedgerow.backends.sqlite.functions.values import (
+    Body,
+    Stored,
+    number,
+    of_number,
+    of_numbers,
+    of_whole,
+    of_whole_chain,
+    real,
+    total,
+    whole,
+)
 
 FARTHEST = 300
-"""Places to round to are held between so many before and after the point."""
+"""Maximum number of decimal places before or after the point."""
 
 
 @of_numbers
 def divide(left: float, right: float) -> float | None:
-    """The quotient; NULL where zero divides."""
+    """Return the quotient; NULL for a division by zero."""
     return left / right if right else None
 
 
@@ -30,7 +40,7 @@ def remainder(left: float, right: float) -> float | None:
 
 @of_whole
 def divide_whole(left: int, right: int) -> int | None:
-    """The whole part of the quotient, towards zero."""
+    """Return the quotient of integers, rounded towards zero."""
     if not right:
         return None
     size = abs(left) // abs(right)
@@ -39,7 +49,7 @@ def divide_whole(left: int, right: int) -> int | None:
 
 @of_whole
 def remainder_whole(left: int, right: int) -> int | None:
-    """Return the remainder of a whole division; NULL where the quotient has more than 64 bits."""
+    """Return the remainder of integers; NULL if the quotient exceeds 64 bits."""
     if not right or (right == -1 and left == -(2**63)):
         return None
     size = abs(left) % abs(right)
@@ -47,7 +57,7 @@ def remainder_whole(left: int, right: int) -> int | None:
 
 
 def _library(function: Callable[[float], float], *, pole: float = math.nan) -> Body:
-    """A function of the C library: NaN where it is not defined, `pole` where it is too large."""
+    """Wrap a function of the C library: NaN where it is undefined, `pole` on overflow."""
 
     def compute(value: float) -> float:
         try:
@@ -61,7 +71,7 @@ def _library(function: Callable[[float], float], *, pole: float = math.nan) -> B
 
 
 def _within(domain: Callable[[float], bool], function: Callable[[float], float]) -> Body:
-    """A function that is NULL outside its domain; NaN is greater than every number."""
+    """Wrap a function that is NULL outside its domain; NaN is greater than every number."""
     return of_number(lambda value: function(value) if domain(value) else None)
 
 
@@ -79,7 +89,7 @@ def _unit(value: float) -> bool:
 
 @of_numbers
 def power(base: float, exponent: float) -> float:
-    """As the C library has it."""
+    """Return the power, as in the C library."""
     try:
         return math.pow(base, exponent)
     except OverflowError:
@@ -89,13 +99,13 @@ def power(base: float, exponent: float) -> float:
 
 
 def _pole(base: float, exponent: float) -> float:
-    """Zero to a negative power."""
+    """Return zero to a negative power."""
     odd = abs(math.fmod(exponent, 2)) == 1
     return math.copysign(math.inf, base) if odd else math.inf
 
 
 def halves_away(value: float) -> float:
-    """The nearest whole number; halves go away from zero."""
+    """Round to a whole number, halves away from zero."""
     if not math.isfinite(value):
         return value
     size = abs(value)
@@ -103,40 +113,40 @@ def halves_away(value: float) -> float:
     return math.copysign(float(below + (size - below >= 0.5)), value)
 
 
-def _at_place(value: float, places: int, cut: Callable[[float], float]) -> float:
-    """A number cut at a decimal place."""
+def _to_places(value: float, places: int, cut: Callable[[float], float]) -> float:
+    """Round a number to decimal places."""
     factor = math.pow(10.0, abs(places))
-    found = cut(value * factor) / factor if places >= 0 else cut(value / factor) * factor
-    return found if math.isfinite(found) else value
+    result = cut(value * factor) / factor if places >= 0 else cut(value / factor) * factor
+    return result if math.isfinite(result) else value
 
 
 def _places(value: Stored) -> int | None:
-    found = whole(value)
-    return None if found is None else min(max(found, -FARTHEST), FARTHEST)
+    places = whole(value)
+    return None if places is None else min(max(places, -FARTHEST), FARTHEST)
 
 
 @total
 def rounded(value: Stored, places: Stored = 0) -> Stored:
-    """ROUND."""
+    """Round to decimal places."""
     given, at = number(value), _places(places)
-    return None if given is None or at is None else real(_at_place(given, at, halves_away))
+    return None if given is None or at is None else real(_to_places(given, at, halves_away))
 
 
 @total
 def cut_off(value: Stored, places: Stored) -> Stored:
-    """TRUNC with places."""
+    """Truncate to decimal places."""
     given, at = number(value), _places(places)
-    return None if given is None or at is None else real(_at_place(given, at, _towards_zero))
+    return None if given is None or at is None else real(_to_places(given, at, _towards_zero))
 
 
 @total
 def fixed(value: Stored, digits: Stored, places: Stored) -> Stored:
-    """DECIMAL(digits, places) as a double."""
+    """Return DECIMAL(digits, places) as a double."""
     given = number(value)
     if given is None or not isinstance(digits, int) or not isinstance(places, int):
         return None
-    found = _at_place(given, places, halves_away)
-    return found if abs(found) < math.pow(10.0, digits - places) else None
+    result = _to_places(given, places, halves_away)
+    return result if abs(result) < math.pow(10.0, digits - places) else None
 
 
 def _towards_zero(value: float) -> float:
@@ -153,14 +163,14 @@ def _ceil(value: float) -> float:
 
 @total
 def sign(value: Stored) -> Stored:
-    """-1, 0 or 1."""
+    """Return the sign: -1, 0 or 1."""
     given = number(value)
     return None if given is None else -1 if given < 0 else 0 if given == 0 else 1
 
 
 @total
 def width_bucket(value: Stored, low: Stored, high: Stored, count: Stored) -> Stored:
-    """The bin of a value, from 1; 0 below the first, one more than their number from the upper end on."""
+    """Return the bin of a value, from 1; 0 below the first bin, and one more than the last above it."""
     given, start, end = number(value), number(low), number(high)
     if given is None or start is None or end is None or not isinstance(count, int) or math.isnan(given):
         return None
@@ -220,4 +230,4 @@ FUNCTIONS: Mapping[str, Body] = {
     "is_infinite": _tested(math.isinf),
     "is_finite": _tested(math.isfinite),
 }
-"""By their names on the allow-list."""
+"""Functions by their names on the allow-list."""

@@ -1,9 +1,10 @@
-"""Exact summaries of rows that SQLite lacks, as DuckDB computes them.
+"""Exact summaries that SQLite lacks, as in DuckDB.
 
-Doubles are added in order of size, so that a result depends on nothing but the values. Each summary works over a
-window, too; then rows leave again. As with functions, none fails on a row.
+Doubles are added in ascending order, so that a result depends only on the values. Every summary also works over a
+window, where rows are removed again. Like functions, none fails on a row.
 """
 
+import hashlib
 import math
 import operator
 import re
@@ -12,25 +13,98 @@ from fractions import Fraction
 from functools import reduce
 from typing import Any, ClassVar
 
-from hedgerow.backends.sqlite.functions.choices import rank, wide
-from hedgerow.backends.sqlite.functions.total import total
-from hedgerow.backends.sqlite.functions.values import Stored, fitting, number, real, text
+from hedgerow.backends.sqlite.functions.values import Body, Stored, fitting, number, real, text, total
+
+Rank = tuple[bool, Stored]
+
+
+def rank(value: Stored) -> Rank:
+    """Return the sort key of a value among others of its type: NaN, which is a text, sorts after numbers."""
+    return value.__class__ is str, value
+
+
+def _present(values: tuple[Stored, ...]) -> list[Stored]:
+    read = (text(value) if value.__class__ is bytes else value for value in values)
+    return [value for value in read if value is not None]
+
+
+def least(*values: Stored) -> Stored:
+    """Return the smallest value that is not NULL."""
+    return min(_present(values), key=rank, default=None)
+
+
+def greatest(*values: Stored) -> Stored:
+    """Return the largest value that is not NULL."""
+    return max(_present(values), key=rank, default=None)
+
+
+def hashed(value: Stored) -> Stored:
+    """Return the MD5 hash in hexadecimal digits."""
+    given = value.encode() if isinstance(value, str) else value
+    return hashlib.md5(given, usedforsecurity=False).hexdigest() if isinstance(given, bytes) else None
+
+
+def steps(value: Stored) -> Stored:
+    """Return a number in steps of 2^-20, rounded down, as text; the empty text if there are too many or it is NaN."""
+    given = number(value)
+    scaled = math.nan if given is None else given * 1_048_576
+    return str(math.floor(scaled)) if abs(scaled) < 4e18 else ""
+
+
+def wide(value: int) -> int | str:
+    """Return an integer of any size, as digits beyond 64 bits."""
+    return str(value) if fitting(value) is None else value
+
+
+def halves(high: Stored, low: Stored) -> Stored:
+    """Return a sum whose parts above and below 2^32 were summed separately."""
+    return wide((high << 32) + low) if isinstance(high, int) and isinstance(low, int) else None
+
+
+def weighed(whole: Stored, one: Stored, lost: Stored) -> Stored:
+    """Return `whole` times `one` minus `lost`."""
+    return wide(int(whole) * int(one) - int(lost))  # type: ignore[arg-type]
+
+
+def root(squared: Stored, size: Stored) -> Stored:
+    """Return the integer part of the root of a quotient, in doubles as on every engine, and never too large."""
+    dividend, divisor = int(squared), int(size)  # type: ignore[arg-type]
+    result = math.floor(math.sqrt(float(dividend) / float(divisor)))
+    return result - 1 if result * result * divisor > dividend else result
+
+
+def double(digits: Stored) -> Stored:
+    """Read a double from hexadecimal digits: SQLite may round decimal digits to a neighbour."""
+    return float.fromhex(digits) if isinstance(digits, str) else None
+
+
+FUNCTIONS: Mapping[str, Body] = {
+    "least": total(least),
+    "greatest": total(greatest),
+    "md5": total(hashed),
+    "steps": total(steps),
+    "halves": total(halves),
+    "weighed": total(weighed),
+    "root": total(root),
+    "double": total(double),
+}
+
 
 WHOLE = re.compile("-?[0-9]{1,80}")
 
 
 class Added:
-    """A sum of products of whole numbers of any size, NULL over no rows. Numbers of more than 64 bits are digits."""
+    """A sum of products of integers of any size, NULL over no rows. Integers beyond 64 bits are digits."""
 
     def __init__(self) -> None:
         self._sum = self._count = 0
 
     def step(self, *factors: Stored) -> None:
-        """A row arrives."""
+        """Add a row."""
         self._move(factors, 1)
 
     def inverse(self, *factors: Stored) -> None:
-        """A row leaves the window."""
+        """Remove a row that leaves the window."""
         self._move(factors, -1)
 
     def _move(self, factors: tuple[Stored, ...], sign: int) -> None:
@@ -46,7 +120,7 @@ class Added:
 
 
 class AddedWhole(Added):
-    """Likewise, NULL where the sum has more than 64 bits."""
+    """A sum of integers, NULL beyond 64 bits."""
 
     def value(self) -> Stored:
         """Return the summary of the rows."""
@@ -56,7 +130,7 @@ class AddedWhole(Added):
 
 
 class GatheredValues:
-    """A summary of all values at once, in order."""
+    """A summary of all values together, in order."""
 
     read: ClassVar[Callable[..., Any]]
     order: ClassVar[Callable[[Any], Any]]
@@ -67,17 +141,17 @@ class GatheredValues:
         self._in_order = True
 
     def step(self, *values: Stored) -> None:
-        """A row arrives."""
-        found = type(self).read(*values)
-        if found is not None:
-            self._rows.append(found)
+        """Add a row."""
+        row = type(self).read(*values)
+        if row is not None:
+            self._rows.append(row)
             self._in_order = False
 
     def inverse(self, *values: Stored) -> None:
-        """A row leaves the window."""
-        found = type(self).read(*values)
-        if found is not None:
-            self._rows.remove(found)
+        """Remove a row that leaves the window."""
+        row = type(self).read(*values)
+        if row is not None:
+            self._rows.remove(row)
 
     def value(self) -> Stored:
         """Return the summary of the rows; NULL over no rows."""
@@ -97,9 +171,9 @@ def _gathered(
 
 
 def _number(value: Stored) -> float | None:
-    """A double; there is one NaN only, so that it is found again when it leaves."""
-    found = number(value)
-    return math.nan if found is not None and math.isnan(found) else found
+    """Read a double; all NaN become the same object, so that it can be removed again."""
+    double = number(value)
+    return math.nan if double is not None and math.isnan(double) else double
 
 
 def _after_numbers(value: float) -> tuple[bool, float]:
@@ -108,19 +182,19 @@ def _after_numbers(value: float) -> tuple[bool, float]:
 
 def _of_numbers(compute: Callable[[Sequence[float]], float | None]) -> type[GatheredValues]:
     def result(rows: Sequence[float]) -> Stored:
-        found = compute(rows)
-        return None if found is None else real(found)
+        value = compute(rows)
+        return None if value is None else real(value)
 
     return _gathered(_number, _after_numbers, result)
 
 
 def added(rows: Sequence[float]) -> float:
-    """The sum, one after the other."""
+    """Return the sum, added one by one."""
     return reduce(operator.add, rows, 0.0)
 
 
-def spread(rows: Sequence[float], free: int) -> float | None:
-    """The mean squared distance from the mean, in one pass; `free` is one for a sample."""
+def variance(rows: Sequence[float], free: int) -> float | None:
+    """Return the variance, by Welford's algorithm; `free` is 1 for a sample."""
     mean = squares = 0.0
     for count, value in enumerate(rows, start=1):
         moved = mean + (value - mean) / count
@@ -135,11 +209,11 @@ def _root(value: float | None) -> float | None:
     return None if value is None else math.sqrt(value) if value >= 0 else math.nan
 
 
-def between(rows: Sequence[float], share: float) -> float:
-    """The value below which a share of the rows lies; between two of them, in proportion, rounded as DuckDB does."""
-    place = (len(rows) - 1) * share
-    low, high = rows[math.floor(place)], rows[math.ceil(place)]
-    part = place - math.floor(place)
+def quantile(rows: Sequence[float], share: float) -> float:
+    """Return a quantile, interpolated quantile two rows and rounded as in DuckDB."""
+    position = (len(rows) - 1) * share
+    low, high = rows[math.floor(position)], rows[math.ceil(position)]
+    part = position - math.floor(position)
     if not part:
         return low
     if not (math.isfinite(low) and math.isfinite(high)):
@@ -148,13 +222,13 @@ def between(rows: Sequence[float], share: float) -> float:
 
 
 def _shared(value: Stored, share: Stored) -> tuple[float, float] | None:
-    """A double, beside a constant."""
-    found, part = _number(value), number(share)
-    return None if found is None or part is None else (found, part)
+    """Read a double and a constant share."""
+    double, part = _number(value), number(share)
+    return None if double is None or part is None else (double, part)
 
 
 def _quantile(rows: Sequence[tuple[float, float]]) -> Stored:
-    return real(between([value for value, _ in rows], rows[0][1]))
+    return real(quantile([value for value, _ in rows], rows[0][1]))
 
 
 def _pair(first: Stored, second: Stored) -> tuple[Stored, Stored] | None:
@@ -166,8 +240,8 @@ def _pair_rank(pair: tuple[Stored, Stored]) -> tuple[object, object]:
     return rank(pair[1]), rank(pair[0])
 
 
-def _greatest(pairs: Sequence[tuple[Stored, Stored]]) -> Stored:
-    """The least first value among those with the greatest second one."""
+def _arg_max(pairs: Sequence[tuple[Stored, Stored]]) -> Stored:
+    """Return the smallest first value among those with the largest second one."""
     return next(first for first, second in pairs if second == pairs[-1][1])
 
 
@@ -181,14 +255,14 @@ SUMMARIES: Mapping[str, tuple[int, type[Added | GatheredValues]]] = {
     "sum_whole": (1, AddedWhole),
     "sum": (1, _of_numbers(added)),
     "avg": (1, _of_numbers(lambda rows: added(rows) / len(rows))),
-    "median": (1, _of_numbers(lambda rows: between(rows, 0.5))),
+    "median": (1, _of_numbers(lambda rows: quantile(rows, 0.5))),
     "quantile": (2, _gathered(_shared, lambda pair: _after_numbers(pair[0]), _quantile)),
-    "var_pop": (1, _of_numbers(lambda rows: spread(rows, 0))),
-    "var_samp": (1, _of_numbers(lambda rows: spread(rows, 1))),
-    "stddev_pop": (1, _of_numbers(lambda rows: _root(spread(rows, 0)))),
-    "stddev_samp": (1, _of_numbers(lambda rows: _root(spread(rows, 1)))),
+    "var_pop": (1, _of_numbers(lambda rows: variance(rows, 0))),
+    "var_samp": (1, _of_numbers(lambda rows: variance(rows, 1))),
+    "stddev_pop": (1, _of_numbers(lambda rows: _root(variance(rows, 0)))),
+    "stddev_samp": (1, _of_numbers(lambda rows: _root(variance(rows, 1)))),
     "arg_min": (2, _gathered(_pair, _pair_rank, lambda pairs: pairs[0][0])),
-    "arg_max": (2, _gathered(_pair, _pair_rank, _greatest)),
+    "arg_max": (2, _gathered(_pair, _pair_rank, _arg_max)),
     "string_agg": (2, _gathered(_pair, lambda pair: pair[0], _joined)),
 }
-"""Each with the number of its arguments."""
+"""Summaries with the number of their arguments."""

@@ -1,22 +1,25 @@
-"""Values inside SQLite, and how Python reads them.
+"""Values in SQLite, how Python reads them, and the wrappers that make functions total.
 
     BOOLEAN     0 and 1
     INTEGER     an integer
     DECIMAL     an integer or a double
-    FLOAT       a double; NaN, which SQLite does not have, is the empty text, greater than every number
-    TEXT        text, handed to functions as bytes: what a file holds need not be UTF-8
+    FLOAT       a double; NaN, which SQLite lacks, is the empty text, which sorts after every number
+    TEXT        text, passed to functions as bytes, because it may be invalid UTF-8
     DATE        text, `YYYY-MM-DD`; before the year 1 and after 9999 a text that sorts before or after these
     TIME        microseconds since midnight
     TIMESTAMP   microseconds since 1970
 
-SQLite lets any value stand in any column. Whatever is not of the form above is read as None, and no function fails.
+SQLite stores any value in any column. A value of another form is read as None, and no function fails.
+
+Privacy: SQLite aborts the whole statement when a function fails, and an error that depends on a row is an uncharged
+answer. So every registered function has one of the wrappers below: it returns a value or NULL for all arguments.
 """
 
 import math
 from collections.abc import Callable
 from datetime import date
-from functools import lru_cache
-from typing import Final
+from functools import lru_cache, wraps
+from typing import Concatenate, Final, ParamSpec, TypeVar
 
 Stored = int | float | str | bytes | None
 """Types of the arguments and results of a function in SQLite."""
@@ -24,37 +27,37 @@ Stored = int | float | str | bytes | None
 Body = Callable[..., Stored]
 
 NAN: Final = ""
-MOST: Final = 2**63 - 1
-"""The largest integer of 64 bits, and as a timestamp infinity."""
+INT_MAX: Final = 2**63 - 1
+"""The largest 64-bit integer; as a timestamp it is infinity."""
 
-INFINITE: Final = frozenset({MOST, -MOST})
+INFINITE: Final = frozenset({INT_MAX, -INT_MAX})
 DAY: Final = 86_400_000_000
-FIRST_MOMENT: Final = -106_751_991 * DAY
-"""The first day of which every microsecond has a number of 64 bits."""
+FIRST_TIMESTAMP: Final = -106_751_991 * DAY
+"""Midnight of the first day that is entirely in the range of 64 bits."""
 
 LAST_DAY: Final = 2**31 - 1
 INFINITE_DAYS: Final = frozenset({LAST_DAY, -LAST_DAY})
 FAR: Final = {"infinity": LAST_DAY, "-infinity": -LAST_DAY}
-"""Dates without end: `-` sorts before digits, and `i` after them."""
+"""Infinite dates: `-` sorts before digits, and `i` after them."""
 
 SHIFTS: Final = {"a": 0, "/": -9_999_999}
-"""Prefixes of years after 9999 and before 1, and where they are counted from."""
+"""Prefixes of years after 9999 and before 1, and their offsets."""
 
 LONGEST_DATE: Final = 14
 FIRST_DAY: Final = date(1970, 1, 1).toordinal()
 START: Final = date(2000, 1, 1).toordinal()
 CYCLE: Final = 146_097
-"""The days of 400 years, after which the calendar begins anew."""
+"""Days of 400 years, the period of the calendar."""
 
-REMEMBERED: Final = 65_536
-"""How many of the values that were read last are kept in mind with what they mean."""
+CACHE_SIZE: Final = 65_536
+"""Number of cached results."""
 
 SHORT: Final = 100
-"""No longer text is kept in mind: memory must not run out on some rows."""
+"""Maximum length of cached texts, so that memory does not depend on the rows."""
 
 
 def number(value: Stored) -> float | None:
-    """A number as a double."""
+    """Read a number as a double."""
     if value.__class__ is float:
         return value
     if value.__class__ is int:
@@ -63,78 +66,78 @@ def number(value: Stored) -> float | None:
 
 
 def whole(value: Stored) -> int | None:
-    """An integer."""
+    """Read an integer."""
     return value if isinstance(value, int) else None
 
 
 def text(value: Stored) -> str | None:
-    """Text; None where bytes are no UTF-8."""
+    """Read text; None for invalid UTF-8."""
     try:
         return value.decode() if value.__class__ is bytes else value if value.__class__ is str else None
     except UnicodeDecodeError:
         return None
 
 
-def moment(value: Stored) -> int | None:
-    """Microseconds since 1970, of a timestamp or of a date."""
+def timestamp(value: Stored) -> int | None:
+    """Read a timestamp or date as microseconds since 1970."""
     if value.__class__ is int:
         return value
-    found = instant(value)
-    return found if found in INFINITE else None if found is None else bounded(found)
+    micros = instant(value)
+    return micros if micros in INFINITE else None if micros is None else bounded(micros)
 
 
 def instant(value: Stored) -> int | None:
-    """Likewise, for dates that are too far away to be timestamps, too."""
+    """Read a timestamp or date as microseconds since 1970, even beyond the range of timestamps."""
     if value.__class__ is int:
         return value
-    found = day(value)
-    if found in INFINITE_DAYS:
-        return MOST if found == LAST_DAY else -MOST
-    return None if found is None else found * DAY
+    days = day(value)
+    if days in INFINITE_DAYS:
+        return INT_MAX if days == LAST_DAY else -INT_MAX
+    return None if days is None else days * DAY
 
 
 def bounded(value: int) -> int | None:
-    """A finite timestamp, if there is such a one."""
-    return value if FIRST_MOMENT <= value < MOST else None
+    """Return a finite timestamp; None if it is out of range."""
+    return value if FIRST_TIMESTAMP <= value < INT_MAX else None
 
 
 def day(value: Stored) -> int | None:
-    """Days since 1970, of a date."""
+    """Read a date as days since 1970."""
     return _day(value) if isinstance(value, str | bytes) and len(value) <= LONGEST_DATE else None
 
 
-@lru_cache(REMEMBERED)
+@lru_cache(CACHE_SIZE)
 def _day(written: str | bytes) -> int | None:
     given = written.decode("ascii", "replace") if isinstance(written, bytes) else written
     if given in FAR:
         return FAR[given]
     try:
-        found = date.fromisoformat(given) if len(given) == 10 else None
+        parsed = date.fromisoformat(given) if len(given) == 10 else None
     except ValueError:
         return None
-    if found is None:
+    if parsed is None:
         return _far_day(given)
-    return found.toordinal() - FIRST_DAY if found.isoformat() == given else None
+    return parsed.toordinal() - FIRST_DAY if parsed.isoformat() == given else None
 
 
 def _far_day(given: str) -> int | None:
-    """A date of a far year, as `iso` writes it."""
+    """Read a date of a far year, as `iso` writes it."""
     if len(given) != LONGEST_DATE or given[0] not in SHIFTS or not given[1:8].isdigit():
         return None
     cycles, year = divmod(int(given[1:8]) + SHIFTS[given[0]] - 2000, 400)
     return date.fromisoformat(f"{2000 + year}{given[8:]}").toordinal() - FIRST_DAY + cycles * CYCLE
 
 
-@lru_cache(REMEMBERED)
+@lru_cache(CACHE_SIZE)
 def civil(days: int) -> tuple[int, int, int]:
-    """Year, month and day of a number of days since 1970, in a calendar that has always been as it is now."""
+    """Return year, month and day of days since 1970, in the proleptic Gregorian calendar."""
     cycles, rest = divmod(days + FIRST_DAY - START, CYCLE)
-    found = date.fromordinal(START + rest)
-    return found.year + 400 * cycles, found.month, found.day
+    day_of_cycle = date.fromordinal(START + rest)
+    return day_of_cycle.year + 400 * cycles, day_of_cycle.month, day_of_cycle.day
 
 
 def iso(days: int) -> str:
-    """A date as text that sorts by time."""
+    """Write a date as text that sorts by time."""
     year, month, at = civil(days)
     if 1 <= year <= 9999:
         return f"{year:04d}-{month:02d}-{at:02d}"
@@ -143,10 +146,161 @@ def iso(days: int) -> str:
 
 
 def real(value: float) -> float | str:
-    """A double as SQLite can hold it."""
+    """Return a double as SQLite stores it."""
     return value if value == value else NAN  # noqa: PLR0124 - NaN
 
 
 def fitting(value: int) -> int | None:
-    """An integer of 64 bits."""
-    return value if -MOST - 1 <= value <= MOST else None
+    """Return an integer; None if it exceeds 64 bits."""
+    return value if -INT_MAX - 1 <= value <= INT_MAX else None
+
+
+More = ParamSpec("More")
+Result = TypeVar("Result")
+
+
+def cached(function: Callable[Concatenate[str, More], Result]) -> Callable[Concatenate[str, More], Result]:
+    """Cache the results of a function for short texts."""
+    kept = lru_cache(CACHE_SIZE)(function)
+
+    @wraps(function)
+    def read(value: str, /, *others: More.args, **named: More.kwargs) -> Result:
+        if len(value) > SHORT:
+            return function(value, *others, **named)
+        return kept(value, *others, **named)  # type: ignore[arg-type]  # it can be hashed
+
+    return read
+
+
+def total(function: Body) -> Body:
+    """Wrap a function: NULL where it fails."""
+
+    @wraps(function)
+    def read(*values: Stored) -> Stored:
+        try:
+            return function(*values)
+        except Exception:  # noqa: BLE001 - see above
+            return None
+
+    return read
+
+
+def of_number(function: Callable[[float], float | None]) -> Body:
+    """Wrap a function of one double."""
+
+    @wraps(function)
+    def read(value: Stored) -> Stored:
+        try:
+            result = function(value if value.__class__ is float else number(value))  # type: ignore[arg-type]
+        except Exception:  # noqa: BLE001 - see above
+            return None
+        return result if result == result else NAN  # noqa: PLR0124 - NaN
+
+    return read
+
+
+def of_numbers(function: Callable[[float, float], float | None]) -> Body:
+    """Wrap a function of two doubles; more are combined from left to right."""
+
+    @wraps(function)
+    def read(left: Stored, right: Stored, *more: Stored) -> Stored:
+        try:
+            if left.__class__ is right.__class__ is float:
+                result = function(left, right)
+            else:
+                result = function(number(left), number(right))  # type: ignore[arg-type]
+        except Exception:  # noqa: BLE001 - see above
+            return None
+        stored = result if result == result else NAN  # noqa: PLR0124 - NaN
+        return read(stored, *more) if more else stored
+
+    return read
+
+
+def of_whole(function: Callable[..., int | None]) -> Body:
+    """Wrap a function of integers: NULL if the result exceeds 64 bits."""
+
+    @wraps(function)
+    def read(*values: Stored) -> Stored:
+        try:
+            for value in values:
+                if value.__class__ is not int:
+                    return None
+            result = function(*values)
+            return result if result is not None and -INT_MAX - 1 <= result <= INT_MAX else None
+        except Exception:  # noqa: BLE001 - see above
+            return None
+
+    return read
+
+
+def of_whole_chain(function: Callable[[int, int], int]) -> Body:
+    """Wrap a function of two integers; more are combined from left to right. NULL beyond 64 bits."""
+    two = of_whole(function)
+
+    @wraps(function)
+    def read(left: Stored, right: Stored, *more: Stored) -> Stored:
+        for value in (right, *more):
+            left = two(left, value)
+        return left
+
+    return read
+
+
+def of_texts(function: Callable[..., Stored]) -> Body:
+    """Wrap a function of texts and integers: NULL if one of them is NULL."""
+
+    @wraps(function)
+    def read(*values: Stored) -> Stored:
+        if None in values:
+            return None
+        try:
+            return function(*[value.decode() if value.__class__ is bytes else value for value in values])
+        except Exception:  # noqa: BLE001 - see above
+            return None
+
+    return read
+
+
+def of_instant(function: Callable[[int], Stored]) -> Body:
+    """Wrap a function of a finite date or timestamp, however far away: NULL for infinity."""
+
+    @wraps(function)
+    def read(value: Stored) -> Stored:
+        try:
+            micros = value if value.__class__ is int else instant(value)
+            return None if micros is None or micros in INFINITE else function(micros)
+        except Exception:  # noqa: BLE001 - see above
+            return None
+
+    return read
+
+
+def of_timestamp(function: Callable[..., Stored]) -> Body:
+    """Wrap a function of a finite timestamp and other arguments: NULL for infinity."""
+
+    @wraps(function)
+    def read(value: Stored, *others: Stored) -> Stored:
+        try:
+            micros = value if value.__class__ is int else timestamp(value)
+            return None if micros is None or micros in INFINITE else function(micros, *others)
+        except Exception:  # noqa: BLE001 - see above
+            return None
+
+    return read
+
+
+def of_timestamps(function: Callable[[int, int], Stored]) -> Body:
+    """Wrap a function of two finite timestamps: NULL for infinity."""
+
+    @wraps(function)
+    def read(left: Stored, right: Stored) -> Stored:
+        try:
+            first, second = timestamp(left), timestamp(right)
+            if first is None or second is None or first in INFINITE or second in INFINITE:
+                return None
+            return function(first, second)
+        except Exception:  # noqa: BLE001 - see above
+            return None
+
+    return read
