@@ -17,6 +17,7 @@ from hedgerow.cli.demo import demo
 from hedgerow.cli.errors import guarded, keep_owners_log
 from hedgerow.cli.init import init
 from hedgerow.cli.output import say
+from hedgerow.cli.project import project_options
 from hedgerow.cli.query import query
 from hedgerow.cli.quote import quote
 from hedgerow.cli.ratio import ratio
@@ -40,6 +41,7 @@ class Commands(TyperGroup):
         run = super().main
 
         def command() -> object:
+            extra.setdefault("default_map", project_options())
             return run(words, "hedgerow", complete_var, False, windows_expand_args, **extra)  # noqa: FBT003 - likewise
 
         status = guarded(command, as_json=_wants_json(words))

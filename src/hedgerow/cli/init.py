@@ -17,6 +17,7 @@ from hedgerow.catalog.strict_yaml import FILL_IN
 from hedgerow.cli import options
 from hedgerow.cli.errors import UsageError
 from hedgerow.cli.output import say, tell, write_json
+from hedgerow.cli.project import write_project
 from hedgerow.errors import LedgerError, ParameterError
 from hedgerow.execution.request import real
 from hedgerow.ledger import create_ledger, open_ledger
@@ -112,6 +113,7 @@ class Foundation:
     Attributes:
         open_lines: The lines of the catalog that the owner must fill in before it loads.
         kept: The new names of older files.
+        project: The project file; None if there was one beside the catalog, which stays as it is.
     """
 
     dataset: str
@@ -120,6 +122,7 @@ class Foundation:
     ledger_id: str
     open_lines: tuple[int, ...]
     kept: tuple[Path, ...]
+    project: Path | None
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON of the command line."""
@@ -130,6 +133,7 @@ class Foundation:
             "ledger_id": self.ledger_id,
             "fill_in": list(self.open_lines),
             "kept": [str(path) for path in self.kept],
+            "project": None if self.project is None else str(self.project),
         }
 
 
@@ -145,7 +149,8 @@ def lay(
     identity = _ledger(where.ledger, name, policy)
     text = _draft(schema, name, identity, policy)
     _write(where.catalog, text)
-    return Foundation(name, where.catalog, where.ledger, identity, open_lines(text), tuple(kept))
+    project = write_project(where.catalog.parent, database=where.source, catalog=where.catalog, ledger=where.ledger)
+    return Foundation(name, where.catalog, where.ledger, identity, open_lines(text), tuple(kept), project)
 
 
 def _policy(epsilon: float, delta: float, pure_epsilon: float) -> BudgetPolicy:
@@ -284,11 +289,13 @@ def _ask_split(epsilon: float, *, as_json: bool) -> float:
 def _tell_next(foundation: Foundation, database: str) -> None:
     for kept in foundation.kept:
         tell(f"Kept what was there before as {kept}")
-    say(f"Wrote {foundation.catalog} and its ledger {foundation.ledger}")
+    project = "" if foundation.project is None else f", and {foundation.project}, which names them"
+    say(f"Wrote {foundation.catalog} and its ledger {foundation.ledger}{project}")
     say("Next:")
     if foundation.open_lines:
         listed = ", ".join(str(line) for line in foundation.open_lines)
         say(f"  fill in the ??? of the catalog (line {listed}), and read each guess")
     else:
         say("  read each guess in the catalog, and add bounds to what will be summed")
-    say(f"  hedgerow check --db {database} --catalog {foundation.catalog}")
+    here = foundation.project is not None and foundation.project.resolve().parent == Path.cwd()
+    say("  hedgerow check" if here else f"  hedgerow check --db {database} --catalog {foundation.catalog}")

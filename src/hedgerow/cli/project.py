@@ -1,0 +1,57 @@
+"""The project file at the command line: read for options that were not given, and written by `hedgerow init`."""
+
+import json
+import os
+from pathlib import Path
+
+from hedgerow.session.project import FILE, URL, Project, find_project
+
+OPENED = {
+    "query": ("db", "catalog", "ledger", "analyst", "dialect", "epsilon", "delta", "confidence"),
+    "quote": ("db", "catalog", "ledger", "analyst", "dialect", "epsilon", "delta", "confidence"),
+    "calibrate": ("db", "catalog", "ledger", "analyst"),
+    "check": ("db", "catalog"),
+    "budget": ("db", "catalog", "ledger"),
+    "audit": ("catalog", "dialect"),
+}
+"""Commands, and those of their options that a project sets."""
+
+
+def project_options() -> dict[str, dict[str, object]]:
+    """Return defaults of options by command, from the nearest project file; none where there is no file."""
+    project = find_project()
+    if project is None:
+        return {}
+    known = _settings(project)
+    return {
+        command: {name: known[name] for name in names if known.get(name) is not None}
+        for command, names in OPENED.items()
+    }
+
+
+def _settings(project: Project) -> dict[str, object]:
+    return {
+        "db": project.database,
+        "catalog": project.catalog,
+        "ledger": project.ledger,
+        "analyst": project.analyst,
+        "dialect": project.dialect,
+        **project.defaults,
+    }
+
+
+def write_project(folder: Path, *, database: str, catalog: Path, ledger: Path) -> Path | None:
+    """Write a project file beside a catalog, and return it; None if there is one already, which stays as it is."""
+    places = {"database": database, "catalog": str(catalog), "ledger": str(ledger)}
+    lines = [f"{name} = {json.dumps(_relative(place, folder))}\n" for name, place in places.items()]
+    try:
+        with (folder / FILE).open("x", encoding="utf-8", newline="\n") as stream:
+            stream.write("[project]\n" + "".join(lines))
+    except OSError:
+        return None
+    return folder / FILE
+
+
+def _relative(place: str, folder: Path) -> str:
+    """A URL as it is, and a path as seen from the folder of the project file."""
+    return place if URL.match(place) else os.path.relpath(place, folder)
