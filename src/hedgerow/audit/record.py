@@ -1,4 +1,4 @@
-"""What an observer sees of each run, as columns of numbers; and a check that released numbers are on their lattice.
+"""Observations of each run, as columns of numbers; and a check that released numbers are on their lattice.
 
 Every released sum is a whole number divided by a public step. A number that is not was not made of integers: its last
 digits then reveal what the noise was added to (Mironov 2012), however large the noise is.
