@@ -88,8 +88,8 @@ class _Covariance(_OfTwo):
 
     def value(self, moments: Moments, first: ScaledColumn, second: ScaledColumn) -> Floats:
         """In the product of both units."""
-        found = (covar_samp if self.sample else covar_pop)(moments)
-        return covariance_scale(first, second).values(found)
+        covariances = (covar_samp if self.sample else covar_pop)(moments)
+        return covariance_scale(first, second).values(covariances)
 
     def bounds(self, moments: Moments, first: ScaledColumn, second: ScaledColumn, beta: float) -> Bounds:
         """Likewise."""

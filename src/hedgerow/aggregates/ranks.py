@@ -59,8 +59,8 @@ class _Ranked(Aggregate):
         if beta < drawn.beta * (1 - 1e-9):
             whole = np.full_like(values, drawn.lowest), np.full_like(values, drawn.highest)
             return Estimate(values, *whole, [TOO_SURE] * len(values))
-        found = zip(drawn.bounds.statuses, drawn.safe, strict=True)
-        statuses = [status if safe else SMALL_GROUP for status, safe in found]
+        pairs = zip(drawn.bounds.statuses, drawn.safe, strict=True)
+        statuses = [status if safe else SMALL_GROUP for status, safe in pairs]
         return Estimate(values, drawn.bounds.lower, drawn.bounds.upper, statuses)
 
     def values(self, measured: MeasuredSums) -> Floats:

@@ -50,20 +50,18 @@ class _Risk(Aggregate):
         noise = _bounds(self._of(measured, confidence=confidence, population=False))
         people = _bounds(whole)
         values = self.values(measured)
-        found = Estimate.around(values, Bounds(noise.lower + self.shift, noise.upper + self.shift, noise.statuses))
+        own = Estimate.around(values, Bounds(noise.lower + self.shift, noise.upper + self.shift, noise.statuses))
         population = Bounds(people.lower + self.shift, people.upper + self.shift, people.statuses)
-        return Estimate(
-            values, found.lower, found.upper, found.statuses, population, np.asarray(whole.p_value, dtype=float)
-        )
+        return Estimate(values, own.lower, own.upper, own.statuses, population, np.asarray(whole.p_value, dtype=float))
 
     def values(self, measured: MeasuredSums) -> Floats:
         """The statistic alone; NULL where noise left nobody in a group."""
         ill, other_ill, size, other_size = _counts(measured, least=0.0)
-        there = (size > 0) & (other_size > 0)
-        sizes = np.where(there, size, 1.0), np.where(there, other_size, 1.0)
-        counts = np.where(there, ill, 0.0), np.where(there, other_ill, 0.0)
-        found = np.asarray(type(self).statistic(*counts, *sizes, method="classic").value, dtype=float)
-        return np.where(there & np.isfinite(found), self.shift + found, np.nan)
+        both_groups = (size > 0) & (other_size > 0)
+        sizes = np.where(both_groups, size, 1.0), np.where(both_groups, other_size, 1.0)
+        counts = np.where(both_groups, ill, 0.0), np.where(both_groups, other_ill, 0.0)
+        statistics = np.asarray(type(self).statistic(*counts, *sizes, method="classic").value, dtype=float)
+        return np.where(both_groups & np.isfinite(statistics), self.shift + statistics, np.nan)
 
     def _of(self, measured: MeasuredSums, **options: Any) -> RatioEstimate:  # noqa: ANN401 - handed on
         noise = measured.cells[0].terms[0][2]
@@ -78,10 +76,10 @@ def _counts(measured: MeasuredSums, least: float = -math.inf) -> tuple[Floats, F
     return ill, other_ill, ill + well, other_ill + other_well
 
 
-def _bounds(found: RatioEstimate) -> Bounds:
-    if not isinstance(found.interval, Bounds):
+def _bounds(estimate: RatioEstimate) -> Bounds:
+    if not isinstance(estimate.interval, Bounds):
         raise InternalError("A statistic of many groups has one interval.")
-    return found.interval
+    return estimate.interval
 
 
 def _condition(name: str, argument: Expr) -> Expr:

@@ -1,4 +1,4 @@
-"""The only package in which exact values meet noise, and from which noisy numbers come out."""
+"""The only package in which exact values meet noise; it returns noisy numbers."""
 
 from hedgerow.noise import nonce
 from hedgerow.release.distinct import count_values

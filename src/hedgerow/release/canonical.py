@@ -1,4 +1,4 @@
-"""Public keys as tables, and where a key of the database stands among them."""
+"""Public keys as tables, and the index of a database key among them."""
 
 from datetime import date
 from decimal import Decimal
@@ -46,7 +46,7 @@ def places_of(keys: pa.Table, plan: PrivatePlan) -> NDArray[np.int64]:
 
 
 def _plain(value: object) -> object:
-    """Numbers that are equal get one form."""
+    """Return one form for numbers that are equal."""
     if isinstance(value, Decimal):
         return float(value)
     return value.isoformat() if isinstance(value, date) else value

@@ -15,14 +15,14 @@ Whole = NDArray[np.object_]
 """Integers of any size; of 64 bits where `added` found that they fit."""
 
 ROUNDED_UP_TO = 2.0**46
-"""Up to this scale Gaussian noise is drawn as the rounded Gaussian, which is quick there."""
+"""Up to this scale, Gaussian noise is drawn as the rounded Gaussian, which is fast there."""
 
 FITS = 1 << 61
 """Two integers below this, and half a step of rounding, add up within 64 bits."""
 
 
 def require(receipt: Receipt, plan: PrivatePlan) -> None:
-    """No receipt that covers this release, no noise, no answer."""
+    """Refuse to draw noise without a receipt that covers this release."""
     if not isinstance(receipt, Receipt) or not _covers(receipt, plan):
         raise InternalError("A release was asked for without a receipt for it.")
 
@@ -32,12 +32,14 @@ def _covers(receipt: Receipt, plan: PrivatePlan) -> bool:
 
 
 def add_noise(exact: Whole, shift: int, scale: float, mechanism: str) -> Whole:
-    """The exact integers times 2^shift (rounded to the nearest, below zero), plus integer noise of that scale.
+    """Return the exact integers times 2^shift (rounded to the nearest, below zero), plus integer noise of that scale.
 
-    Privacy: the mechanism and the scale of the plan, both public, decide which sampler draws, and the number of cells
-    does not: it may be the number of keys in the data, and two laws would tell which side of a limit it is on. The
-    rounded Gaussian (docs/proofs/noise.md) is exactly what a Gaussian mechanism gives; the discrete one, which is drawn
-    at scales too wide for the other, owes a little more, and that is charged for both.
+    Privacy: the mechanism and the scale of the plan, both public, decide which sampler draws. The number of cells does
+    not:
+    it may be the number of keys in the data, and two laws would reveal on which side of a limit it is. The rounded
+    Gaussian
+    (docs/proofs/noise.md) is exactly a Gaussian mechanism; the discrete one, for scales too wide for the other, costs a
+    little more, and that is charged for both.
     """
     sample = sampler(mechanism, scale)
     return added(exact, shift, sample(scale, len(exact)))

@@ -1,4 +1,4 @@
-"""Why a number is missing, in words that follow from the plan alone."""
+"""Reasons why a number is missing; they follow from the plan alone."""
 
 from hedgerow.error_bars.intervals.interval import IntervalKind, Reason, Status
 from hedgerow.privacy.keys import KeyRule
@@ -33,12 +33,12 @@ def held_back(plan: PrivatePlan) -> Status:
 
 
 def stands_in(held: Status) -> Status:
-    """Status of a value that replaces one held back, such as the 0 of COALESCE(n, 0)."""
+    """Return the status of a value that replaces a withheld one, such as the 0 of COALESCE(n, 0)."""
     return Status(IntervalKind.NONE, Reason.STANDS_IN, f"{held.note}; the value shown stands in for it")
 
 
 def no_row(plan: PrivatePlan) -> Status:
-    """Status of a number that would come from another row (LAG, an outer join) where there is none."""
+    """Return the status of a number that would come from another row (LAG, an outer join) if there is none."""
     note = "no value: there is no such row"
     if plan.selection is not None and plan.keys.rule is KeyRule.SELECTED:
         note = f"{note}, or its group is not shown (fewer than {fewest_people(plan)})"
@@ -46,7 +46,7 @@ def no_row(plan: PrivatePlan) -> Status:
 
 
 def _remedy(plan: PrivatePlan) -> str:
-    """Advice that makes the number smaller: less noise, unless the minimum frequency is most of it."""
+    """Return advice that lowers the number: less noise, unless the minimum frequency is most of it."""
     if plan.selection is None or float(plan.selection.threshold) < MOSTLY * plan.minimum:
         return f"min_frequency asks for {plan.minimum:,}"
     if plan.bounding.groups > 1:

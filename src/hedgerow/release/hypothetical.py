@@ -1,7 +1,7 @@
-"""Releases that did not happen: what a plan would show of groups whose sizes are public, stated or released before.
+"""Hypothetical releases: the result of a plan for groups whose sizes are public, stated or released before.
 
 Nothing here reads data. A number's error bar follows from its noisy coordinates alone, so the error bars
-of a release can be worked out before it is bought, for groups of any size.
+of a release can be computed before it is bought, for groups of any size.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,10 +21,10 @@ from hedgerow.release.noisy_table import NoisyTable
 
 Floats = NDArray[np.float64]
 Solved = list[tuple[Terms, Floats]]
-"""Linear forms in coordinates, each with the values that it is to have."""
+"""Linear forms in coordinates, each with its wanted values."""
 
 Corner = Mapping[Terms, int]
-"""For every sum, which end of its interval it is taken at."""
+"""For every sum, the end of its interval to use."""
 
 NEAR_ENDS = (-0.98, -0.95, -0.9, -0.8, -0.6, 0.6, 0.8, 0.9, 0.95, 0.98)
 """Means, as parts of half their range. At the very ends the longer side of an interval is cut off by the range, so the
@@ -32,22 +32,22 @@ largest error is somewhat before them."""
 
 FEW_FORMS = 2
 MOST_FORMS = 4
-"""Up to so many sums take their extremes independently of each other; more take them together."""
+"""Up to this many sums take their extremes independently of each other; more take them together."""
 
 
 def typical(plan: PrivatePlan, sizes: Floats) -> Estimator:
-    """One group of each size, the values of which lie around the middle of their range; evenly, for a variance."""
+    """Return one group of each size, with values around the middle of their range; evenly spread, for a variance."""
     return _estimator(plan, _with_counts(plan, sizes, middle=True), sizes)
 
 
 def extreme(plan: PrivatePlan, sizes: Floats) -> Estimator:
-    """Groups of each size with their values at and near the ends of their ranges, at the middle and at zero."""
+    """Return groups of each size with values at and near the ends of their ranges, at the middle and at zero."""
     free = _free(plan)
     corners = list(_corners([shares for _, shares in free]))
     every = np.tile(sizes, len(corners))
     forms = [
-        (terms, np.repeat([corner[place] for corner in corners], len(sizes)) * every)
-        for place, (terms, _) in enumerate(free)
+        (terms, np.repeat([corner[index] for corner in corners], len(sizes)) * every)
+        for index, (terms, _) in enumerate(free)
     ]
     return _estimator(plan, [*_with_counts(plan, every, middle=False), *forms], every)
 
@@ -55,34 +55,36 @@ def extreme(plan: PrivatePlan, sizes: Floats) -> Estimator:
 def carried(
     known: Estimator, plan: PrivatePlan, end: tuple[int, float] = (0, 0.5), corner: Corner | None = None
 ) -> Estimator:
-    """Sizes that `known` released, as if `plan` had released them.
+    """Return the sizes that `known` released, as if `plan` had released them.
 
     Args:
         known: An earlier release of the same measures, with other noise.
         plan: The plan whose noise the error bars are to have.
-        end: Which end of its interval every count is taken at (-1 lower, 1 upper, 0 neither), and how often that
-            interval may fail.
-        corner: Which end of its interval every sum is taken at (-1 nearer to zero, 1 further from it).
+        end: The end of its interval at which every count is taken (-1 lower, 1 upper, 0 neither), and the failure
+            probability of that interval.
+        corner: The end of its interval at which every sum is taken (-1 nearer to zero, 1 further from it).
     """
     forms: Solved = []
     counts = np.zeros(len(known.noisy.shown))
     for index, sum_form in enumerate(plan.sum_forms):
-        found = known.measured(index)
+        measured = known.measured(index)
         count = _count_of(known, index, *end)
         if sum_form.from_selection:
             counts = count
             continue
         forms.append((sum_form.count, count))
-        total, way = found.centred if sum_form.centred else found.total, (corner or {}).get(_sum_of(sum_form), 0)
+        total, way = measured.centred if sum_form.centred else measured.total, (corner or {}).get(_sum_of(sum_form), 0)
         if total is not None and _sum_of(sum_form):
             values = _moved(total, way, end[1])
             forms.append((_sum_of(sum_form), np.clip(values, -count, count) if sum_form.centred else values))
-    made = _estimator(plan, forms, counts)
-    return Estimator(NoisyTable(known.noisy.keys, known.noisy.shown, made.noisy.counts, made.noisy.noisy_sums), plan)
+    solved = _estimator(plan, forms, counts)
+    return Estimator(
+        NoisyTable(known.noisy.keys, known.noisy.shown, solved.noisy.counts, solved.noisy.noisy_sums), plan
+    )
 
 
 def corners(plan: PrivatePlan) -> list[Corner]:
-    """Every combination of the ends of all sums; of many sums, those where one differs from all others."""
+    """Return every combination of the ends of all sums; for many sums, those where one differs from all others."""
     sums = _sums(plan)
     if len(sums) <= MOST_FORMS:
         return [dict(zip(sums, ways, strict=True)) for ways in product((-1, 1), repeat=len(sums))]
@@ -90,13 +92,13 @@ def corners(plan: PrivatePlan) -> list[Corner]:
 
 
 def forms_of(plan: PrivatePlan) -> int:
-    """How many counts and sums there are in all."""
+    """Return the number of counts and sums."""
     counts = {sum_form.count for sum_form in plan.sum_forms if sum_form.count or sum_form.from_selection}
     return len(counts) + len(_sums(plan))
 
 
 def most_rows(known: Estimator, beta: float) -> Floats:
-    """How large each group is at most, by the upper ends of its counts: the least of them."""
+    """Return the maximum size of each group: the smallest of the upper ends of its counts."""
     ends = [
         _count_of(known, index, 1, beta) for index in range(len(known.plan.sum_forms)) if known.measured(index).count
     ]
@@ -112,7 +114,7 @@ def _sum_of(sum_form: SumForms) -> Terms:
 
 
 def _moved(form: Form, way: int, beta: float) -> Floats:
-    """A sum at an end of its interval; nearer to zero it stops there."""
+    """Return a sum at an end of its interval; towards zero it stops there."""
     if not way:
         return form.values
     return np.copysign(np.maximum(np.abs(form.values) + way * half_width(form.noise, beta), 0.0), form.values)
@@ -126,12 +128,12 @@ def _count_of(known: Estimator, index: int, side: int, beta: float) -> Floats:
 
 
 def _with_counts(plan: PrivatePlan, sizes: Floats, *, middle: bool) -> Solved:
-    """Every count at its size; with `middle`, every sum at the middle of its range."""
+    """Return every count at its size; with `middle`, also every sum at the middle of its range."""
     forms: Solved = [(sum_form.count, sizes) for sum_form in plan.sum_forms if sum_form.count]
     if middle:
         forms += [(sum_form.centred, np.zeros_like(sizes)) for sum_form in plan.sum_forms if sum_form.centred]
         forms += [
-            (terms, _even(moment) * sizes) for sum_form in plan.sum_forms for moment, terms in sum_form.moments[1:]
+            (terms, _even(monomial) * sizes) for sum_form in plan.sum_forms for monomial, terms in sum_form.moments[1:]
         ]
         sums = zip(plan.sum_forms, needed_sums(plan.release), strict=True)
         forms += [(sum_form.total, sum(_ends(need)) / 2 * sizes) for sum_form, need in sums if _is_plain(sum_form)]
@@ -139,29 +141,29 @@ def _with_counts(plan: PrivatePlan, sizes: Floats, *, middle: bool) -> Solved:
     return forms
 
 
-def _even(moment: tuple[int, int]) -> float:
-    """Average amount a row adds to a moment where values lie evenly over [-1, 1], and apart from each other."""
-    return 1 / 3 if max(moment) == 2 else 0.0
+def _even(monomial: tuple[int, int]) -> float:
+    """Return the mean contribution of a row to a moment if values are independent and uniform on [-1, 1]."""
+    return 1 / 3 if max(monomial) == 2 else 0.0
 
 
 def _free(plan: PrivatePlan) -> list[tuple[Terms, tuple[float, ...]]]:
-    """The forms that a size does not fix, each with the values per row that it may have."""
-    found: dict[Terms, tuple[float, ...]] = {}
+    """Return the forms that a size does not determine, each with its possible values per row."""
+    options: dict[Terms, tuple[float, ...]] = {}
     near = NEAR_ENDS if len(_sums(plan)) <= FEW_FORMS else ()
     for sum_form, need in zip(plan.sum_forms, needed_sums(plan.release), strict=True):
         if sum_form.centred:
             zero = -sum_form.middle / sum_form.half
-            found[sum_form.centred] = (-1.0, 0.0, 1.0, *near) + ((zero,) if -1 < zero < 1 else ())
+            options[sum_form.centred] = (-1.0, 0.0, 1.0, *near) + ((zero,) if -1 < zero < 1 else ())
         elif _is_plain(sum_form):
             low, high = _ends(need)
-            found[sum_form.total] = (low, (low + high) / 2, high) + ((0.0,) if low < 0 < high else ())
-    return list(found.items())
+            options[sum_form.total] = (low, (low + high) / 2, high) + ((0.0,) if low < 0 < high else ())
+    return list(options.items())
 
 
 def _corners(options: Sequence[Sequence[float]]) -> list[tuple[float, ...]]:
     if len(options) <= MOST_FORMS:
         return list(product(*options))
-    return [tuple(shares[min(place, len(shares) - 1)] for shares in options) for place in range(4)]
+    return [tuple(shares[min(index, len(shares) - 1)] for shares in options) for index in range(4)]
 
 
 def _is_plain(sum_form: SumForms) -> bool:
@@ -176,12 +178,12 @@ def _ends(need: NeededSums) -> tuple[float, float]:
 
 
 def _estimator(plan: PrivatePlan, forms: Solved, counts: Floats) -> Estimator:
-    """The coordinates that give the forms their values; they are as many as it takes."""
+    """Return coordinates that give the forms their values."""
     rows = len(counts)
     matrix = np.zeros((len(forms), len(plan.noisy_sums)))
-    for place, (terms, _) in enumerate(forms):
+    for row, (terms, _) in enumerate(forms):
         for index, coefficient in terms:
-            matrix[place, index] = coefficient
+            matrix[row, index] = coefficient
     wanted = np.array([values for _, values in forms]).reshape(len(forms), rows)
     solvable = len(forms) and len(plan.noisy_sums)
     solved = np.linalg.lstsq(matrix, wanted)[0] if solvable else np.zeros((len(plan.noisy_sums), rows))

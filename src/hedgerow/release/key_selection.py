@@ -40,8 +40,8 @@ def select_keys(exact: ExactTable, plan: PrivatePlan, receipt: Receipt) -> Selec
 
     Privacy: docs/proofs/selection.md. The exact test uses the bounded count, in which a unit changes at most C
     keys by one each; the noise and the threshold were charged for exactly that. A key that fails
-    either test is silent: it does not appear, or, where the key is public, appears without a number. The keys are put
-    in their own order: in which one the engine found them may tell whose row came first, and no charge covers that.
+    either test is silent: it does not appear, or, if the key is public, appears without a number. The keys are sorted:
+    the order in which the engine returned them may reveal whose row came first, and no charge covers that.
     """
     require(receipt, plan)
     if plan.selection is None:
@@ -64,18 +64,18 @@ def select_keys(exact: ExactTable, plan: PrivatePlan, receipt: Receipt) -> Selec
 def covers_every_key(exact: ExactTable, selected: SelectedKeys) -> bool:
     """Return whether all keys of the data were selected: the first pass then has the sums over the selection.
 
-    Nothing depends on it but which of two equal computations is used.
+    It only decides which of two equal computations is used.
     """
     kept = int((selected.shown & (selected.source >= 0)).sum())
     return len(exact) == 0 or int(exact.exact_integers(ALL_KEYS)[0]) == kept
 
 
 def _public(exact: ExactTable, plan: PrivatePlan, rows: NDArray[np.int64], values: Floats) -> SelectedKeys:
-    """All declared keys (or the one group there is), with those that stayed silent marked."""
+    """Return all declared keys (or the single group), with the silent ones marked."""
     keys = declared_table(plan)
     source = places_of(exact.exact_keys(), plan)
     counts = np.full(keys.num_rows, np.nan)
     by_row = dict(zip(rows.tolist(), values.tolist(), strict=True))
-    for place, row in enumerate(source.tolist()):
-        counts[place] = by_row.get(row, np.nan) if row >= 0 else np.nan
+    for index, row in enumerate(source.tolist()):
+        counts[index] = by_row.get(row, np.nan) if row >= 0 else np.nan
     return SelectedKeys(keys, ~np.isnan(counts), counts, source)

@@ -78,7 +78,7 @@ def _measured(
 
 
 def _rows(exact_sums: ExactTable, selected: SelectedKeys) -> NDArray[np.int64]:
-    """For each group, its row in the table of sums, -1 where it has none."""
+    """Return, for each group, its row in the table of sums, -1 if it has none."""
     if KEY_INDEX not in exact_sums.names:
         return selected.source
     rows = np.full(len(selected.shown), -1)
@@ -87,7 +87,7 @@ def _rows(exact_sums: ExactTable, selected: SelectedKeys) -> NDArray[np.int64]:
 
 
 def _gather(column: Whole, rows: NDArray[np.int64]) -> Whole:
-    """The entries of `column` at `rows`, zero where a group has no row."""
+    """Return the entries of `column` at `rows`, zero if a group has no row."""
     return np.asarray(np.append(column, 0)[rows])
 
 

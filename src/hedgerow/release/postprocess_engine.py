@@ -1,4 +1,4 @@
-"""Everything after the noise, as SQL over released numbers, in a DuckDB that can reach nothing else."""
+"""Post-processing as SQL over released numbers, in an isolated DuckDB."""
 
 import threading
 from collections.abc import Mapping
@@ -18,14 +18,14 @@ SETTINGS: dict[str, str | bool | int | float | list[str]] = {
 }
 
 MOST_SECONDS = 60.0
-"""The owner's limit holds where it is tighter."""
+"""The owner's limit applies if it is tighter."""
 
 
 class PostprocessEngine:
-    """An embedded DuckDB of its own: no files, no extensions, no settings to change, bounded memory.
+    """An embedded DuckDB of its own: no files, no extensions, locked settings, bounded memory.
 
-    Privacy: it sees released values only, so whatever it computes is post-processing. An error here can
-    depend on nothing that was not released.
+    Privacy: it reads released values only, so everything it computes is post-processing. An error here cannot depend on
+    anything that was not released.
     """
 
     def __init__(self, limits: StatementLimits = UNDECLARED) -> None:
@@ -35,7 +35,7 @@ class PostprocessEngine:
         self._lock = threading.Lock()
 
     def run(self, sql: str, tables: Mapping[str, pa.Table]) -> pa.Table:
-        """The result of `sql` over released and public tables, under the names that it has for them."""
+        """Run `sql` over released and public tables, under the names it uses for them."""
         try:
             with self._lock:
                 cursor = self._open().cursor()
@@ -45,13 +45,13 @@ class PostprocessEngine:
                 return _in_time(cursor, sql, self._seconds)
         except Exception:  # noqa: BLE001 - interrupts come as other exceptions; all of it is about released values
             raise BackendError(
-                "What comes after the noise could not be computed.",
+                "Post-processing of the released numbers failed.",
                 code="after-failed",
-                hint="Simplify what is done with the aggregates.",
+                hint="Simplify the expressions over the aggregates.",
             ) from None
 
     def close(self) -> None:
-        """Let go of it."""
+        """Close the engine."""
         with self._lock, suppress(duckdb.Error):
             if self._connection is not None:
                 self._connection.close()

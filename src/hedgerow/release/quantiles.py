@@ -29,7 +29,7 @@ Numbers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 HALF = 0.5
 AT_ONCE = 32
-"""Groups that are scored at once, so that they stay in the processor's cache."""
+"""Number of groups that are scored at once, so that they stay in the processor's cache."""
 
 
 def draw_buckets(weights: Whole, target: Target, epsilon: Fraction, reach: Reach) -> NDArray[np.int64]:
@@ -77,7 +77,7 @@ class Cells:
 
     @property
     def count(self) -> int:
-        """How many cells a group has, empty ones included."""
+        """Number of cells of a group, empty ones included."""
         return int(self.weights.shape[1])
 
     def firsts(self, cells: Numbers) -> Numbers:
@@ -106,7 +106,7 @@ class LimitRequest:
 
     @property
     def sides(self) -> int:
-        """How many limits there are."""
+        """Number of limits."""
         return self.lower + self.upper
 
 

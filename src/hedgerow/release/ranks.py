@@ -1,4 +1,4 @@
-"""Drawing values in order of size from exact bucket weights."""
+"""Drawing quantiles and extremes from exact bucket weights."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ from hedgerow.statistics.quantiles import (
 Floats = NDArray[np.float64]
 Whole = NDArray[Any]
 AT_ONCE = 4_000_000
-"""How many buckets of how many groups are held at once."""
+"""Maximum number of buckets, over all groups, that are held at once."""
 
 
 @dataclass(frozen=True)
@@ -51,16 +51,16 @@ class RankColumn:
 
 
 def draw_ranks(
-    exact: ExactTable, selected: SelectedKeys, plan: PrivatePlan, place: int, receipt: Receipt
+    exact: ExactTable, selected: SelectedKeys, plan: PrivatePlan, index: int, receipt: Receipt
 ) -> list[RankColumn]:
-    """All draws from bucketing number `place`, in every group that is shown.
+    """All draws from bucketing number `index`, in every group that is shown.
 
     Privacy: `release.quantiles`, with the epsilons that were charged. The weights are read here and go no further.
     """
     require(receipt, plan)
     shown = np.flatnonzero(selected.shown)
-    draws, buckets = [draw for draw in plan.draws if draw.bucketing == place], plan.bucketings[place].buckets
-    shared = next((sums for sums in plan.cumulative if sums.bucketing == place), None)
+    draws, buckets = [draw for draw in plan.draws if draw.bucketing == index], plan.bucketings[index].buckets
+    shared = next((sums for sums in plan.cumulative if sums.bucketing == index), None)
     parts: list[list[QuantilePoints]] = [[] for _ in draws]
     at_once = max(1, AT_ONCE // buckets.count)
     weights = _Weights(exact, len(selected.shown), buckets.count)
@@ -85,9 +85,9 @@ class _Weights:
         row = np.full(self._groups, -1)
         row[groups] = np.arange(len(groups))
         rows = row[self._place]
-        there = rows >= 0
+        wanted = rows >= 0
         table = np.zeros((len(groups), self._buckets), dtype=self._weight.dtype)
-        table[rows[there], self._bucket[there]] = self._weight[there]
+        table[rows[wanted], self._bucket[wanted]] = self._weight[wanted]
         return table
 
 
@@ -136,14 +136,14 @@ def _drawn_buckets(table: Whole, buckets: Buckets, draws: Sequence[Draw]) -> Num
 
 
 def _aim(draw: Draw, buckets: Buckets) -> Target:
-    """The rank that a draw aims at: of an extreme, a little inside."""
+    """Return the rank that a draw aims at: for an extreme, a little inside."""
     if not draw.rank.extreme:
         return Target(draw.rank.quantile)
     return (highest if draw.rank.quantile else lowest)(draw.epsilon, draw.reach, buckets.count)
 
 
 def _wanted(draw: Draw) -> LimitRequest:
-    """Both limits of a quantile; of an extreme, the one on its inner side."""
+    """Return both limits of a quantile; for an extreme, the one on its inner side."""
     rank = draw.rank
     if rank.extreme:
         return LimitRequest(rank.quantile, draw.beta, lower=rank.quantile == 1, upper=rank.quantile == 0)
@@ -159,7 +159,7 @@ def _held(draw: Draw, points: Numbers, lower: Numbers, upper: Numbers) -> Quanti
 
 
 def _column(parts: list[QuantilePoints], shown: NDArray[np.int64], groups: int) -> RankColumn:
-    """The draws of all groups that are shown, at their places."""
+    """Return the draws of all shown groups, at their indices."""
 
     def whole(name: str) -> Floats:
         values = np.full(groups, np.nan)
@@ -170,7 +170,7 @@ def _column(parts: list[QuantilePoints], shown: NDArray[np.int64], groups: int) 
     return RankColumn(whole("points"), whole("lower"), whole("upper"))
 
 
-def in_order(plan: PrivatePlan, found: Sequence[Sequence[RankColumn]]) -> tuple[RankColumn, ...]:
+def in_order(plan: PrivatePlan, columns_of_bucketings: Sequence[Sequence[RankColumn]]) -> tuple[RankColumn, ...]:
     """The columns of all bucketings in the order of the plan's draws."""
-    left = [iter(columns) for columns in found]
+    left = [iter(columns) for columns in columns_of_bucketings]
     return tuple(next(left[draw.bucketing]) for draw in plan.draws)

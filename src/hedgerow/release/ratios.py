@@ -1,8 +1,8 @@
 """Charged estimators of a ratio of two exact counts: pay first, then draw.
 
-`noisy_counts` releases both counts, whose ratio is then free. The others release the ratio alone, with noise on its
-logarithm, on itself, or scaled to what the data allows; they are baselines: noisy counts are nearly always more
-accurate, and can be used again.
+`noisy_counts` releases both counts, whose ratio is then free. The others release only the ratio, with noise on its
+logarithm, on itself, or scaled to the data; they are baselines: noisy counts are nearly always more accurate, and can
+be used again.
 """
 
 import json
@@ -31,7 +31,7 @@ FINENESS = 30
 
 
 class ChargeLedger(Protocol):
-    """The methods needed of a ledger: `hedgerow.ledger.Ledger` has them."""
+    """The methods that a ledger must have: `hedgerow.ledger.Ledger` has them."""
 
     def charge(
         self, charge: Charge, *, analyst: str | None = None, question: Mapping[str, Any], queries: int = 1
@@ -39,7 +39,7 @@ class ChargeLedger(Protocol):
         """Write a charge durably, or refuse it."""
 
     def finish(self, receipt: Receipt, release: bytes | None) -> None:
-        """Note how a charge ended."""
+        """Record how a charge ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,39 +53,39 @@ class Purchase:
     delta: float = 0.0
 
     def pay(self, *events: Event) -> Receipt:
-        """The receipt, without which no noise is drawn."""
+        """Return the receipt, without which no noise is drawn."""
         text = f"hedgerow.ratio.{self.estimator}"
         charge = Charge(tuple(events), self.epsilon, self.delta)
         return self.ledger.charge(charge, analyst=self.analyst, question={"text": text}, queries=1)
 
     def close(self, receipt: Receipt, released: Mapping[str, float | None]) -> None:
-        """Note in the ledger what was released."""
+        """Record in the ledger what was released."""
         self.ledger.finish(receipt, json.dumps(dict(released)).encode())
 
 
 def exact_count(name: str, value: object) -> int:
-    """An exact count; the message does not show it."""
+    """Return an exact count; the error message does not show it."""
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise ParameterError(f"{name} must be an exact count: a whole number, not below 0.", code="parameter-whole")
     return value
 
 
 def declared(name: str, value: object, least: int = 1) -> int:
-    """A public bound."""
+    """Return a public bound."""
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
         raise ParameterError(f"{name} must be a whole number of at least {least}.", code="parameter-whole")
     return value
 
 
 def scale_for(sensitivity: int | Fraction, epsilon: float | Fraction) -> float:
-    """The least scale with which integers that move by `sensitivity` cost at most `epsilon`."""
+    """Return the smallest scale with which integers that move by `sensitivity` cost at most `epsilon`."""
     exact = Fraction(sensitivity) / Fraction(epsilon)
     near = float(exact)
     return near if Fraction(near) >= exact else math.nextafter(near, math.inf)
 
 
 def grid_for(sensitivity: Fraction) -> Fraction:
-    """A power of two that is at most 2^-30 of the sensitivity: public, because the sensitivity is."""
+    """Return a power of two that is at most 2^-30 of the sensitivity: public, because the sensitivity is."""
     return Fraction(2) ** (math.floor(math.log2(sensitivity)) - FINENESS)
 
 
@@ -161,11 +161,11 @@ def noisy_counts(
 
 
 def _shares(split: float | None, neighbours: Neighbours) -> tuple[Fraction, Fraction] | None:
-    """Share of each count; None where each gets all."""
+    """Return the share of each count; None if each gets everything."""
     if neighbours == "add-remove":
         if split is not None:
             raise ParameterError(
-                "There is nothing to split: counts of different people have the whole epsilon each.",
+                "split does not apply: counts of different people have the whole epsilon each.",
                 code="parameter-choice",
                 hint='Leave split out, or say neighbours="replace" if a person may be in both counts.',
             )
@@ -195,7 +195,7 @@ def _gaussian_laws(
 
 
 def _event(sigma: float) -> GaussianEvent:
-    """The rounded sampler owes nothing for being discrete."""
+    """Return the event; the rounded sampler costs nothing for being discrete."""
     variance = Fraction(sigma) ** 2
     return GaussianEvent(Fraction(1), variance, 0, variance)
 
@@ -206,7 +206,7 @@ def _drawn(law: Noise) -> int:
 
 
 ROUNDING = 1 + 2.0**-30
-"""Covers what floats lose in computing a sensitivity; everything is rounded towards more noise."""
+"""Covers the floating-point error of a sensitivity; everything is rounded towards more noise."""
 
 LOG_STEP = Fraction(1, 2**30)
 LARGEST_LOGARITHM = 700.0
@@ -413,12 +413,12 @@ def _noisy_exponential(logarithm: float, scale: float) -> float:
 
 
 def _noisy_quotient(counts: tuple[int, int], grid: Fraction, scale: float) -> float:
-    """The exact quotient, rounded once to the grid, with noise of so many steps."""
+    """Return the exact quotient, rounded once to the grid, with noise of this many steps."""
     return float((round(Fraction(*counts) / grid) + _draw_laplace(scale)) * grid)
 
 
 def _smooth_grid(epsilon: float, n_y: int) -> Fraction:
-    """At most 2^-10 of the least noise there can be: the smooth sensitivity is at least 1 / n_y."""
+    """Return at most 2^-10 of the smallest possible noise: the smooth sensitivity is at least 1 / n_y."""
     return Fraction(2) ** math.floor(math.log2(2 / (epsilon * n_y)) - 10)
 
 
@@ -429,7 +429,7 @@ def _smooth_scale(counts: tuple[int, int], n_x: int, epsilon: float, delta: floa
 
 
 def _passes(distance: int, delta: float, scale: float) -> bool:
-    """Return whether a noisy distance is so large that at most a share delta of those at 0 would be."""
+    """Return whether a noisy distance is so large that data at distance 0 exceeds it with probability at most delta."""
     return distance + _draw_laplace(scale) > math.log(1 / delta) * scale * ROUNDING
 
 

@@ -1,4 +1,4 @@
-"""Draws as they are kept in the ledger: what was asked, on which grid, with which epsilons."""
+"""Draws as they are stored in the ledger: their rank, grid and epsilons."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple
@@ -23,8 +23,8 @@ def read_draws(
     kept: Sequence[Mapping[str, Any]], values: Mapping[int | None, Expr]
 ) -> tuple[tuple[Draw, ...], tuple[Bucketing, ...]]:
     """The draws, each with a bucketing of its own; `values` are those that a statement asks for, by draw."""
-    bucketings = tuple(_bucketing(one, values.get(place)) for place, one in enumerate(kept))
-    return tuple(_draw(one, place) for place, one in enumerate(kept)), bucketings
+    bucketings = tuple(_bucketing(one, values.get(index)) for index, one in enumerate(kept))
+    return tuple(_draw(one, index) for index, one in enumerate(kept)), bucketings
 
 
 def _describe(draw: Draw, bucketing: Bucketing) -> dict[str, Any]:
@@ -42,12 +42,12 @@ def _describe(draw: Draw, bucketing: Bucketing) -> dict[str, Any]:
     }
 
 
-def _draw(kept: Mapping[str, Any], place: int) -> Draw:
+def _draw(kept: Mapping[str, Any], bucketing: int) -> Draw:
     rank = Rank(Fraction(kept["quantile"]), kept["extreme"], kept["aside"])
-    return Draw(place, rank, Fraction(kept["epsilon"]), Reach(*kept["reach"]), kept["beta"])
+    return Draw(bucketing, rank, Fraction(kept["epsilon"]), Reach(*kept["reach"]), kept["beta"])
 
 
 def _bucketing(kept: Mapping[str, Any], value: Expr | None) -> Bucketing:
-    """A draw that the statement does not ask for keeps its place, and of its value the name alone."""
+    """The bucketing of a stored draw; a draw that the statement does not ask for keeps only the name of its value."""
     grid, buckets = Grid(*kept["grid"]), Buckets(*kept["buckets"])
     return Bucketing(value or Column(kept["named"], Type.FLOAT), None, grid, buckets, kept.get("by_person", False))

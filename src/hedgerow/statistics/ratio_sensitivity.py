@@ -30,8 +30,10 @@ def smooth_sensitivity(x: ArrayLike, y: ArrayLike, *, n_x: int, n_y: int, smooth
     counts = within("x", x, whole("n_x", n_x)), within("y", y, whole("n_y", n_y))
     rate = positive("smoothness", smoothness)
     first, second = np.broadcast_arrays(*counts)
-    found = [smooth_bound(float(a), float(b), n_x, rate) for a, b in zip(first.ravel(), second.ravel(), strict=True)]
-    return plain(np.array(found).reshape(first.shape))
+    sensitivities = [
+        smooth_bound(float(a), float(b), n_x, rate) for a, b in zip(first.ravel(), second.ravel(), strict=True)
+    ]
+    return plain(np.array(sensitivities).reshape(first.shape))
 
 
 def smooth_bound(x: float, y: float, n_x: int, smoothness: float) -> float:

@@ -51,8 +51,8 @@ class LatticeLaw:
     def tail(self, distance: float) -> float | None:
         """A bound on the chance to lie farther than `distance` from zero; None if that is too small."""
         units = math.floor(distance / self.unit * (1 + 1e-12) + 1e-9)
-        found = float(self.tails[units]) if units < len(self.tails) else 0.0
-        return found if found >= MINIMUM_BETA else None
+        chance = float(self.tails[units]) if units < len(self.tails) else 0.0
+        return chance if chance >= MINIMUM_BETA else None
 
 
 def lattice_law(noises: Sequence[tuple[Laplace, int]]) -> LatticeLaw | None:

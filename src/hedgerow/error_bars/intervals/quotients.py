@@ -264,14 +264,14 @@ class LaplaceQuotient:
     def _far_left(self) -> Floats:
         """A rejected quotient to the left of all accepted ones; minus infinity where there is none."""
         centre = self._estimate()
-        step, found = np.maximum(np.abs(centre), 1.0), self.zero_possible()
-        position = np.where(found, -np.inf, centre)
+        step, rejected = np.maximum(np.abs(centre), 1.0), self.zero_possible()
+        position = np.where(rejected, -np.inf, centre)
         for _ in range(DOUBLINGS):
-            found |= self._side(np.where(found, centre, position)) != 0
-            if found.all():
+            rejected |= self._side(np.where(rejected, centre, position)) != 0
+            if rejected.all():
                 return position
-            position, step = np.where(found, position, position - step), 2 * step
-        return np.where(found, position, -np.inf)
+            position, step = np.where(rejected, position, position - step), 2 * step
+        return np.where(rejected, position, -np.inf)
 
     def _leave(self, start: Floats, side: Floats) -> Floats:
         """A quotient to the right of `start` that is not rejected on the same side."""

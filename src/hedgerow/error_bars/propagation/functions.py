@@ -77,9 +77,9 @@ class Evaluation:
         if isinstance(origin, Known):
             values = self.frame.numbers(origin.value)
             return Bounds.of(values, values) if self.frame.has(origin.value) else unbounded(self.frame.rows)
-        found = self.leaf(origin)
-        if found is not None:
-            return found
+        own = self.leaf(origin)
+        if own is not None:
+            return own
         if isinstance(origin, Applied) and origin.function == "case":
             verdicts = [self.verdict(condition) for condition in origin.arguments[:-1:2]]
             branches = [self.bounds(value) for value in (*origin.arguments[1:-1:2], origin.arguments[-1])]

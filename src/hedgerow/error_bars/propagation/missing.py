@@ -91,26 +91,26 @@ class _Missing:
 
     def _of_gathered(self, origin: Gathered, frame: Frame) -> Codes:
         inner, owner = frame.elements(origin.rows)
-        found = np.full(frame.rows, PRESENT)
+        reasons = np.full(frame.rows, PRESENT)
         if not inner.rows or inner.rows > MOST_ELEMENTS:
-            return found
+            return reasons
         codes = self.codes(origin.inner, inner)
-        np.maximum.at(found, owner, np.where(_is_held(codes), codes, PRESENT))
+        np.maximum.at(reasons, owner, np.where(_is_held(codes), codes, PRESENT))
         some = np.bincount(owner[codes == PRESENT], minlength=frame.rows) > 0
-        return np.where(some, PRESENT, found)
+        return np.where(some, PRESENT, reasons)
 
     def _of_case(self, origin: Applied, frame: Frame) -> Codes:
         """Of the branch that is taken where no noise decides that; else of all that decide or may be taken."""
-        found, still_open = np.full(frame.rows, PRESENT), np.ones(frame.rows, bool)
+        reasons, still_open = np.full(frame.rows, PRESENT), np.ones(frame.rows, bool)
         for condition, value in zip(origin.arguments[:-1:2], origin.arguments[1:-1:2], strict=True):
             decides = isinstance(condition, Known) and frame.has(condition.value)
             holds = np.ones(frame.rows, bool)
             if isinstance(condition, Known) and decides:
                 holds = frame.numbers(condition.value) == 1
             codes = _either(self.codes(condition, frame), self.codes(value, frame))
-            found = np.where(still_open & holds, _either(found, codes), found)
+            reasons = np.where(still_open & holds, _either(reasons, codes), reasons)
             still_open = still_open & ~(holds & decides)
-        return np.where(still_open, _either(found, self.codes(origin.arguments[-1], frame)), found)
+        return np.where(still_open, _either(reasons, self.codes(origin.arguments[-1], frame)), reasons)
 
 
 def _held(index: int) -> int:

@@ -83,15 +83,15 @@ def corr(moments: Moments) -> Floats:
     first, second = var_pop(moments), var_pop(moments.exchanged())
     clear = is_clear(moments, VAR_FIRST) & is_clear(moments, VAR_SECOND)
     with np.errstate(divide="ignore", invalid="ignore"):
-        found = covar_pop(moments) / np.sqrt(first * second)
-    return np.where(clear, np.clip(found, -1.0, 1.0), np.nan)
+        correlation = covar_pop(moments) / np.sqrt(first * second)
+    return np.where(clear, np.clip(correlation, -1.0, 1.0), np.nan)
 
 
 def regr_slope(moments: Moments) -> Floats:
     """By how much the second column rises with the first; nan where the variance of the first is lost in its noise."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        found = covar_pop(moments) / var_pop(moments)
-    return np.where(is_clear(moments, VAR_FIRST), found, np.nan)
+        slope = covar_pop(moments) / var_pop(moments)
+    return np.where(is_clear(moments, VAR_FIRST), slope, np.nan)
 
 
 def regr_intercept(moments: Moments, offset: float = 0.0) -> Floats:

@@ -290,11 +290,11 @@ def largest_absolute_norm(family: Family, pieces: int = 8) -> Fraction:
         >>> print(largest_absolute_norm(BERNSTEIN))
         1
     """
-    found = Fraction(0)
+    largest = Fraction(0)
     for box in _boxes(family, pieces):
         parts = [_bernstein_coefficients(each, box, _degrees(family)) for each in _coordinates(family)]
-        found = max(found, *(sum((abs(part[k]) for part in parts), Fraction(0)) for k in parts[0]))
-    return found
+        largest = max(largest, *(sum((abs(part[k]) for part in parts), Fraction(0)) for k in parts[0]))
+    return largest
 
 
 def _coordinates(family: Family) -> list[Polynomial]:

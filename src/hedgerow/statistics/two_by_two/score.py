@@ -182,13 +182,13 @@ def _block(score: Score, beta: float) -> Bounds:
     middle = _middle(score)
     many = score.of(_SPREAD)
     inner, outer = np.stack([middle, middle]), np.stack([np.zeros_like(middle), np.ones_like(middle)])
-    found = np.zeros(middle.shape, dtype=bool)
+    any_accepted = np.zeros(middle.shape, dtype=bool)
     for _ in range(ZOOMS):
         places = inner[..., None] + (outer - inner)[..., None] * STEPS
         accepted = many.p_value(score.curve.at(places)) >= beta
-        found |= accepted.any(axis=(0, 2))
+        any_accepted |= accepted.any(axis=(0, 2))
         inner, outer = _outermost(places, accepted)
-    return _reported(score, np.where(found, outer, middle), found)
+    return _reported(score, np.where(any_accepted, outer, middle), any_accepted)
 
 
 _ENDS = ("lower", "upper")
@@ -214,8 +214,8 @@ def _outermost(places: Floats, accepted: Flags) -> tuple[Floats, Floats]:
     return taken[..., 0], taken[..., 1]
 
 
-def _reported(score: Score, places: Floats, found: Flags) -> Bounds:
+def _reported(score: Score, places: Floats, any_accepted: Flags) -> Bounds:
     lower, upper = score.curve.at(places)
     upper = np.where(upper >= FARTHEST, np.inf, upper)
-    lower = np.where(np.isinf(upper) & ~found, score.curve.lowest, lower)
-    return Bounds.of(lower, upper).marked(np.isinf(upper), ZERO_DENOMINATOR).marked(~found, OUTSIDE)
+    lower = np.where(np.isinf(upper) & ~any_accepted, score.curve.lowest, lower)
+    return Bounds.of(lower, upper).marked(np.isinf(upper), ZERO_DENOMINATOR).marked(~any_accepted, OUTSIDE)

@@ -76,8 +76,8 @@ def fieller(x: Arm, y: Arm, curve: Curve, beta: float) -> Found:
         deviation = np.sqrt(vx + vy)
         p_value = 2 * ndtr(-np.abs(x.rate - y.rate) / deviation)
     if isinstance(curve, RelativeRiskCurve):
-        found = normal_quotient_bounds(x.rate, y.rate, (vx, vy, np.zeros_like(vx)), beta, (0.0, np.inf))
-        return found, p_value
+        bounds = normal_quotient_bounds(x.rate, y.rate, (vx, vy, np.zeros_like(vx)), beta, (0.0, np.inf))
+        return bounds, p_value
     return _symmetric(x.rate - y.rate, -float(ndtri(beta / 2)) * deviation, curve), p_value
 
 
