@@ -223,9 +223,16 @@ FAULTS = (
         (CHARGES,),
     ),
     Fault(
+        "light-counts-get-a-whole-share",
+        "privacy/assemble.py",
+        "weight = COUNT_WEIGHT if support in assembly.wanted.light_counts else 1.0",
+        "weight = 1.0",
+        ("privacy/neighbours/test_known_means.py",),
+    ),
+    Fault(
         "every-sum-gets-the-whole-mu",
         "privacy/price.py",
-        "self._bounding.l2_squared * self._sums.blocks / mu_squared",
+        "self._bounding.l2_squared * blocks / mu_squared",
         "self._bounding.l2_squared / mu_squared",
         (CHARGES,),
     ),

@@ -28,8 +28,9 @@ from hedgerow.expressions.types import Type
 class Avg(Aggregate):
     """The mean of a clamped value, from a centred sum and a count released together.
 
-    Centring on the middle of the range shrinks the sensitivity of the sum. While the count may be
-    zero, the interval is the whole range: nothing was learned.
+    Centring on the middle of the range shrinks the sensitivity of the sum; on a mean that is known from an earlier
+    release, it makes the count matter little (`privacy.known_means`). While the count may be zero, the interval is the
+    whole range: nothing was learned.
     """
 
     result = Type.FLOAT
@@ -45,7 +46,9 @@ class Avg(Aggregate):
         count, centred = measured.count, measured.centred
         if count is None or centred is None:
             raise InternalError("AVG was not measured.")
-        bounds = quotient_bounds(centred.values, count.values, shared_noises(centred, count), beta, (-1.0, 1.0))
+        low, high = ((end - measured.middle) / measured.half for end in measured.support)
+        support = (low, high) if measured.ends else (-1.0, 1.0)
+        bounds = quotient_bounds(centred.values, count.values, shared_noises(centred, count), beta, support)
         values = self.values(measured)
         lower, upper = (measured.middle + measured.half * end for end in (bounds.lower, bounds.upper))
         return Estimate(values, np.minimum(lower, values), np.maximum(upper, values), bounds.statuses)
@@ -57,11 +60,11 @@ class Avg(Aggregate):
             raise InternalError("AVG was not measured.")
         positive = count.values > 0
         raw = np.divide(centred.values, count.values, out=np.zeros_like(count.values), where=positive)
-        return np.asarray(measured.middle + measured.half * np.clip(raw, -1.0, 1.0))
+        return np.clip(measured.middle + measured.half * raw, *measured.support)
 
     def ratio(self, measured: MeasuredSums) -> Ratio | None:
         """(middle count + half centred sum) / count."""
         if measured.count is None or measured.centred is None:
             return None
         total = measured.count.times(measured.middle).plus(measured.centred.times(measured.half))
-        return Ratio(total, measured.count, (measured.middle - measured.half, measured.middle + measured.half))
+        return Ratio(total, measured.count, measured.support)

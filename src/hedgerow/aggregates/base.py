@@ -194,6 +194,14 @@ class MeasuredSums:
     distinct: Form | None = None
     whole: bool = False
     cells: tuple[Form, ...] = ()
+    ends: tuple[float, ...] = ()
+
+    @property
+    def support(self) -> tuple[float, float]:
+        """Ends of the range of a value, which is symmetric around `middle` unless `ends` says otherwise."""
+        if self.ends:
+            return self.ends[0], self.ends[1]
+        return self.middle - self.half, self.middle + self.half
 
 
 @dataclass(frozen=True)

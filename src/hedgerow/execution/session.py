@@ -17,6 +17,7 @@ from hedgerow.compile import public_tables
 from hedgerow.error_bars.provenance.columns import picks_rows
 from hedgerow.errors import BackendError, HedgerowError, InternalError, LedgerError, carrying
 from hedgerow.execution.build_answer import build_answer
+from hedgerow.execution.earlier_means import earlier_means
 from hedgerow.execution.price_policy import basic_queries, policy_budget
 from hedgerow.execution.public_tables import known_keys, multiplicity, public_table, require_public
 from hedgerow.execution.request import Parameters, Question, Request
@@ -99,18 +100,20 @@ class Session:
         if epsilon is not None:
             delta = None if budget.delta is None else budget.delta * delta_share
             budget = replace(budget, epsilon=epsilon, delta=delta, mu=None)
-        return price(
-            logical,
-            budget,
-            remaining,
+        at_price = partial(
+            price,
+            budget=budget,
+            remaining=remaining,
             min_frequency=request.min_frequency,
             max_rows=request.max_rows,
             max_groups=request.max_groups,
-            domains=known_keys(logical, self.backend, self.catalog),
             beta=bought_level(logical, request),
             equal_noise=request.equal_noise,
             method=request.distinct,
         )
+        reads = request.reuse and request.within is None
+        means = earlier_means(logical, at_price, self.earlier) if reads else {}
+        return at_price(logical, domains=known_keys(logical, self.backend, self.catalog), means=means)
 
     def buy(
         self, question: Question, logical: LogicalPlan, private: PrivateStatement, remaining: RemainingBudget

@@ -1,7 +1,9 @@
 """Exact and noisy sums of a statement, built from the sums that its aggregates need, for either kind of noise."""
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from hedgerow.accounting import GaussianEvent, LaplaceEvent
 from hedgerow.errors import ParameterError
@@ -22,6 +24,7 @@ from hedgerow.privacy.joint import (
     laplace_family,
     moment_parts,
 )
+from hedgerow.privacy.known_means import COUNT_WEIGHT
 from hedgerow.privacy.levels import level_bounding
 from hedgerow.privacy.plan import Terms
 from hedgerow.privacy.precision import SUM_BITS, Precision
@@ -70,6 +73,7 @@ class Assembly:
     bins: dict[tuple[tuple[Expr, ...], Expr | None], int] = field(default_factory=dict)
     units: Terms = ()
     levels: list["MeasuredLevel"] = field(default_factory=list)
+    around_means: set[tuple[Expr, Support]] = field(default_factory=set)
 
     def sum(self, wanted: ExactSum) -> int:
         """Return the index of an exact sum; equal sums are computed once."""
@@ -159,10 +163,14 @@ class Assembly:
 
 
 def with_gaussian(assembly: Assembly) -> Assembly:
-    """Make every count and every sum a noisy sum of its own, all with equal noise; and so for each level of totals."""
+    """Make every count and every sum a noisy sum of its own, all with equal noise; and so for each level of totals.
 
-    def put(parts: Sequence[Part], denominator: int, unit: float = 1.0) -> int:
-        block, event = gaussian.block(parts, denominator, assembly.noise, assembly.bounding, assembly.bits.weight)
+    A count beside sums around known means gets less of the budget (`known_means`).
+    """
+
+    def put(parts: Sequence[Part], denominator: int, unit: float = 1.0, weight: float = 1.0) -> int:
+        sigma = assembly.noise / math.sqrt(weight)
+        block, event = gaussian.block(parts, denominator, sigma, assembly.bounding, assembly.bits.weight)
         assembly.noisy_sums += [replace(noisy_sum, unit=unit) for noisy_sum in block]
         assembly.events.append(event)
         for level in assembly.levels:
@@ -173,8 +181,8 @@ def with_gaussian(assembly: Assembly) -> Assembly:
             assembly.events.append(event)
         return len(assembly.noisy_sums) - len(block)
 
-    def add(label: str, total: ExactSum, denominator: int) -> Terms:
-        return ((put([(label, ((assembly.sum(total), 1),))], denominator, _unit(total)), 1.0),)
+    def add(label: str, total: ExactSum, denominator: int, weight: float = 1.0) -> Terms:
+        return ((put([(label, ((assembly.sum(total), 1),))], denominator, _unit(total), weight), 1.0),)
 
     for joint in assembly.wanted.joints:
         assembly.add_joint(joint, gaussian_family(joint, equal=assembly.equal_noise), put)
@@ -182,10 +190,16 @@ def with_gaussian(assembly: Assembly) -> Assembly:
     if assembly.wanted.units:
         assembly.units = add("people", ExactSum(SumKind.UNITS), 1)
     for support in assembly.wanted.counts:
-        assembly.counts[support] = add(_rows_label(support), ExactSum(SumKind.ROWS, *support), 1)
+        weight = COUNT_WEIGHT if support in assembly.wanted.light_counts else 1.0
+        assembly.counts[support] = add(_rows_label(support), ExactSum(SumKind.ROWS, *support), 1, weight)
     for value, support in assembly.wanted.centred:
-        grid = assembly.grid(value, centred)
-        terms = add(f"centred sum of {describe(value)}", ExactSum(SumKind.VALUES, value, support[1], grid), grid.reach)
+        centre = assembly.wanted.centres.get((value, support))
+        grid = assembly.grid(value, partial(centred, centre=centre))
+        if centre is not None:
+            assembly.around_means.add((value, support))
+        known = "" if centre is None else f" around {grid.offset:g}, a mean released before"
+        label = f"centred sum of {describe(value)}{known}"
+        terms = add(label, ExactSum(SumKind.VALUES, value, support[1], grid), grid.reach)
         assembly.centred[value, support] = terms, grid
     _plain_sums(assembly, add)
     return assembly

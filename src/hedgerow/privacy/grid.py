@@ -33,10 +33,10 @@ class Grid:
         return max(abs(self.low), abs(self.high))
 
 
-def centred(values: Range, *, whole: bool, bits: int) -> Grid:
-    """Return a symmetric grid around the middle of the range: for sums that are released with a count."""
-    half = (Fraction(values.upper) - Fraction(values.lower)) / 2
-    middle = (Fraction(values.upper) + Fraction(values.lower)) / 2
+def centred(values: Range, *, whole: bool, bits: int, centre: float | None = None) -> Grid:
+    """Return a symmetric grid around the middle of the range, or a public centre: for sums released with a count."""
+    middle = (Fraction(values.upper) + Fraction(values.lower)) / 2 if centre is None else Fraction(centre)
+    half = max(Fraction(values.upper) - middle, middle - Fraction(values.lower))
     exponent = _exponent(half or abs(middle), whole=whole, bits=bits) - (1 if whole else 0)
     step = Fraction(2) ** exponent
     offset = float(math.floor(middle / step + Fraction(1, 2)) * step)

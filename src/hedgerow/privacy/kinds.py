@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from hedgerow.aggregates import Kind, NeededSums
 from hedgerow.errors import InternalError
+from hedgerow.expressions.facts import range_of
 from hedgerow.expressions.nodes import Call, Expr, Literal
 from hedgerow.expressions.types import Type
 from hedgerow.privacy.assemble import Assembly, combine
@@ -116,7 +117,9 @@ def _value_forms(assembly: Assembly, need: NeededSums) -> SumForms:
     terms, grid = assembly.centred[key]
     half = grid.reach * grid.step
     count = assembly.counts[key[1]]
-    return SumForms(count, combine((count, grid.offset), (terms, half)), terms, grid.offset, half)
+    bounds = range_of(key[0])
+    ends = (float(bounds.lower), float(bounds.upper)) if key in assembly.around_means else ()
+    return SumForms(count, combine((count, grid.offset), (terms, half)), terms, grid.offset, half, ends=ends)
 
 
 def _moments_forms(assembly: Assembly, need: NeededSums) -> SumForms:

@@ -31,6 +31,7 @@ class SumForms:
     draw: int | None = None
     distinct: int | None = None
     cells: tuple[Terms, ...] = ()
+    ends: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

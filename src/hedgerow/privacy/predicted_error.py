@@ -138,6 +138,8 @@ def _error_terms(sum_form: SumForms) -> Terms:
         return moments[1, 1]
     if (2, 0) in moments:
         return combine((moments[2, 0], 1.0), (sum_form.count, -EVEN_VARIANCE))
+    if sum_form.ends:
+        return combine((sum_form.centred, 2 * sum_form.half / (sum_form.ends[1] - sum_form.ends[0])))
     if sum_form.centred or not sum_form.total:
         return sum_form.centred or sum_form.count or sum_form.cells[0]
     unit = max(abs(coefficient) for _, coefficient in sum_form.total)

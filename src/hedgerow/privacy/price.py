@@ -8,6 +8,7 @@ from scipy.special import ndtri
 
 from hedgerow.accounting import LaplaceEvent
 from hedgerow.accounting.budget import Budget, Charge, Cost, Event, RemainingBudget
+from hedgerow.aggregates import NeededSums
 from hedgerow.distributions import Gaussian, Laplace, Noise
 from hedgerow.error_bars.intervals import half_width
 from hedgerow.errors import BudgetError, ParameterError
@@ -19,6 +20,7 @@ from hedgerow.privacy.bounding import Bounding, bound, units_only
 from hedgerow.privacy.distinct import gaussian_distinct, laplace_distinct
 from hedgerow.privacy.keys import Key, KeyRule, Keys, keys_of
 from hedgerow.privacy.kinds import merge_needs, sum_forms
+from hedgerow.privacy.known_means import COUNT_WEIGHT, use_known_means
 from hedgerow.privacy.levels import Level, LevelShare, level_bounding, level_shares, shown_levels
 from hedgerow.privacy.plan import PrivatePlan, PrivateStatement
 from hedgerow.privacy.precision import precision
@@ -41,13 +43,15 @@ def price(
     beta: float = 0.05,
     equal_noise: bool = False,
     method: str = "auto",
+    means: Mapping[Release, Mapping[NeededSums, float]] | None = None,
 ) -> PrivateStatement:
     """Split `budget` over the sums that `plan` needs, and compute the charge to the ledger.
 
     Privacy: see `gaussian` and `laplace` for the two kinds of noise, and `_Statement` for several releases. Every
     decision here depends on the plan, the catalog, the budget and the caps of the ledger, never on data. `beta` is the
     failure probability of an interval that is drawn together with its number (`ranks`); `equal_noise` selects the
-    Bezier basis for moments; `method` is the bound of COUNT(DISTINCT x): "auto", "flow" or "simple".
+    Bezier basis for moments; `method` is the bound of COUNT(DISTINCT x): "auto", "flow" or "simple"; `means` are those
+    that earlier releases of the ledger tell (`known_means`).
     """
     pricers = []
     for release in plan.releases:
@@ -64,6 +68,7 @@ def price(
                 remaining,
                 beta,
                 shown_levels(plan, release),
+                (means or {}).get(release, {}),
                 equal_noise=equal_noise,
                 method=method,
             )
@@ -169,6 +174,7 @@ class _Pricer:
         remaining: RemainingBudget,
         beta: float,
         levels: Sequence[Level],
+        means: Mapping[NeededSums, float],
         *,
         equal_noise: bool,
         method: str,
@@ -184,6 +190,7 @@ class _Pricer:
         self._selects = keys.rule is KeyRule.SELECTED or minimum > 1
         self._needs = needed_sums(release)
         self._sums: StatementSums = merge_needs(self._needs, one_row=self._one_row, selects=self._selects, alone=alone)
+        use_known_means(self._sums, self._needs, means)
         self._groups = bounding.groups
         self._only_units = self._sums.units and self._sums.blocks == 1
         self._bounding = units_only(bounding) if self._only_units else bounding
@@ -277,7 +284,8 @@ class _Pricer:
     def _sigma(self, mu_squared: float) -> float:
         if not self._sums.blocks:
             return 1.0
-        return math.sqrt(self._bounding.l2_squared * self._sums.blocks / mu_squared)
+        blocks = self._sums.blocks - (1 - COUNT_WEIGHT) * len(self._sums.light_counts)
+        return math.sqrt(self._bounding.l2_squared * blocks / mu_squared)
 
     def _measured_level(self, level: LevelShare, mu_squared: float) -> MeasuredLevel:
         """Return a level with the noise that its share of what the measures spend buys."""

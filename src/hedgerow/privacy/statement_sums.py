@@ -42,7 +42,8 @@ class StatementSums:
 
     `one_row` says that each unit has one row, so that rows are people. `reuse_selection` says that the count that
     selects keys also answers COUNT(DISTINCT unit). `share` is one of the partitions: the rows where a condition holds
-    and all other rows, whose counts add up to the count of all rows.
+    and all other rows, whose counts add up to the count of all rows. `centres` are known means that values are summed
+    around, and `light_counts` the counts beside them, which get `COUNT_WEIGHT` of a sum's share (`known_means`).
     """
 
     joints: list[Joint] = field(default_factory=list)
@@ -56,6 +57,8 @@ class StatementSums:
     one_row: bool = False
     units: bool = False
     reuse_selection: bool = False
+    centres: dict[tuple[Expr, Support], float] = field(default_factory=dict)
+    light_counts: list[Support] = field(default_factory=list)
 
     @property
     def blocks(self) -> int:

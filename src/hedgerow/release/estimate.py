@@ -193,6 +193,7 @@ class Estimator:
             centred=self._form(parts.centred),
             middle=parts.middle,
             half=parts.half,
+            ends=parts.ends,
             moments=self._moments(parts),
             column=ScaledColumn(parts.middle, parts.half) if parts.moments else None,
             other=ScaledColumn(parts.other_middle, parts.other_half) if parts.moments else None,

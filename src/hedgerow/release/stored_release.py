@@ -258,7 +258,9 @@ def _width(plan: PrivatePlan, index: int) -> float:
         return half_width([(1.0, plan.distinct[sum_form.distinct].noise)], LEVEL)
     if sum_form.from_selection and plan.selection is not None:
         return half_width([(1.0, plan.selection.noise)], LEVEL)
-    return _spread(plan, sum_form.centred or sum_form.total or sum_form.count or sum_form.cells[0])
+    if sum_form.centred:
+        return _spread(plan, sum_form.centred) * sum_form.half
+    return _spread(plan, sum_form.total or sum_form.count or sum_form.cells[0])
 
 
 def _spread(plan: PrivatePlan, terms: Terms) -> float:
@@ -303,7 +305,7 @@ def _sum_forms(kept: dict[str, Any]) -> SumForms:
     forms = {name: _terms(kept[name]) for name in ("count", "total", "centred")}
     moments = tuple(((int(i), int(j)), _terms(terms)) for (i, j), terms in kept["moments"])
     cells = tuple(_terms(terms) for terms in kept["cells"])
-    return SumForms(**{**kept, **forms, "moments": moments, "cells": cells})
+    return SumForms(**{**kept, **forms, "moments": moments, "cells": cells, "ends": tuple(kept.get("ends", ()))})
 
 
 def _terms(kept: Sequence[Sequence[float]]) -> Terms:
