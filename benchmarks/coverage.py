@@ -1,0 +1,350 @@
+"""How often intervals hold, and how long they are: every aggregate, both noises, three sizes, three confidences.
+
+Noise of the law that a release has is drawn many times around exact sums and handed to the estimators that answer
+queries. Rows are shown as they are, picked (the largest of fifty groups), or all at once (five groups, none of which
+may miss). A width is the median one, over that of the shortest interval around the estimate that would hold as often
+if the law of its error were known.
+
+    python benchmarks/coverage.py [--draws 2000]
+"""
+
+import argparse
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from hedgerow.aggregates import lookup
+from hedgerow.aggregates.base import Form, MeasuredSums
+from hedgerow.distributions import Gaussian, Laplace, Noise
+from hedgerow.error_bars.intervals import quotient_bounds
+from hedgerow.error_bars.intervals.variances import squares_range
+from hedgerow.statistics.moments import (
+    BERNSTEIN,
+    BILINEAR,
+    CORNERS,
+    CORRELATION,
+    Family,
+    Moments,
+    ScaledColumn,
+    lambda_family,
+)
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+Ends = tuple[Floats, Floats]
+Measurement = tuple[Any, Noise, float, Callable[[Floats], MeasuredSums]]
+"""Exact coordinates, the law of their noise, the exact statistic, and noisy coordinates as an estimator takes them."""
+Measure = Callable[[str, int], Measurement]
+
+SIGMA = 5.0
+SIZES = (60, 250, 1000)
+CONFIDENCES = (0.5, 0.95, 0.999)
+NOISES = ("gaussian", "laplace")
+MODES = ("plain", "picked", "simultaneous")
+PICKED_FROM, AT_ONCE = 50, 5
+CELLS = 20
+"""Number of groups whose standard deviation is taken."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Exact coordinates of one group, the law of their noise, and the estimator of many such groups."""
+
+    exact: Floats
+    noise: Noise
+    truth: float
+    values: Callable[[Floats], Floats]
+    interval: Callable[[Floats, float], Ends]
+
+    def draw(self, groups: int) -> Floats:
+        """Noisy coordinates of many groups with the same exact ones."""
+        random, shape = np.random.default_rng(), (len(self.exact), groups)
+        if isinstance(self.noise, Gaussian):
+            noise = random.normal(0.0, self.noise.sigma, shape)
+        elif self.noise.step:
+            share = -math.expm1(-self.noise.step / self.noise.scale)
+            noise = self.noise.step * (random.geometric(share, shape) - random.geometric(share, shape)).astype(float)
+        else:
+            noise = random.laplace(0.0, self.noise.scale, shape)
+        return self.exact[:, None] + noise
+
+
+@dataclass(frozen=True)
+class Case:
+    """A row of the table: what is measured, its kind (linear, quotient, other), and how many draws it gets.
+
+    `share` is below one where an estimator takes so long that fewer draws must do.
+    """
+
+    name: str
+    kind: str
+    setting: Callable[[str, int], Setting]
+    share: float = 1.0
+
+
+def noise_of(kind: str, step: float = 0.0) -> Noise:
+    """The noise of one coordinate; counts have Laplace noise on the whole numbers."""
+    return Gaussian(SIGMA) if kind == "gaussian" else Laplace(SIGMA / math.sqrt(2), step)
+
+
+def columns(size: int) -> tuple[Floats, Floats]:
+    """Two columns in centred units, uneven and correlated."""
+    line = (np.arange(size) + 0.5) / size
+    first = 2 * line**1.5 - 1
+    return first, np.clip(0.6 * first + 0.4 * np.cos(9 * line), -1, 1)
+
+
+def aggregate_case(name: str, kind: str, measure: Measure, *, share: float = 1.0) -> Case:
+    """A case of a registered aggregate; `measure` gives exact coordinates, noise, truth and what was measured."""
+
+    def setting(noise: str, size: int) -> Setting:
+        exact, law, truth, measured = measure(noise, size)
+        aggregate = lookup(name)
+        if aggregate is None:
+            raise LookupError(name)
+
+        def interval(coordinates: Floats, beta: float) -> Ends:
+            estimate = aggregate.estimate(measured(coordinates), beta)
+            return estimate.lower, estimate.upper
+
+        return Setting(np.asarray(exact, float), law, truth, lambda c: aggregate.values(measured(c)), interval)
+
+    return Case(name, kind, setting, share)
+
+
+def count(noise: str, size: int) -> Measurement:
+    law = noise_of(noise, 1.0)
+    return [size], law, float(size), lambda c: MeasuredSums(count=Form(c[0], ((0, 1.0, law),)))
+
+
+def total(noise: str, size: int) -> Measurement:
+    law, first = noise_of(noise), columns(size)[0]
+    return [first.sum()], law, float(first.sum()), lambda c: MeasuredSums(total=Form(c[0], ((0, 1.0, law),)))
+
+
+def mean(noise: str, size: int) -> Measurement:
+    law, first = noise_of(noise), columns(size)[0]
+
+    def measured(c: Floats) -> MeasuredSums:
+        return MeasuredSums(count=Form(c[0], ((0, 1.0, law),)), centred=Form(c[1], ((1, 1.0, law),)))
+
+    return [size, first.sum()], law, float(first.mean()), measured
+
+
+def moments(statistic: Callable[[Floats, Floats], float], gaussian: Family, laplace: Family) -> Measure:
+    """Moments of one column or two, by the family that a release has."""
+
+    def measure(noise: str, size: int) -> Measurement:
+        family, law = (gaussian if noise == "gaussian" else laplace), noise_of(noise)
+        first, second = columns(size)
+        sums = np.array([np.sum(first**i * second**j) for i, j in family.monomials])
+        scaled = ScaledColumn(1.0, 1.0)
+
+        def measured(c: Floats) -> MeasuredSums:
+            return MeasuredSums(moments=Moments.of(family, c, law), column=scaled, other=scaled)
+
+        return np.array(family.matrix, float) @ sums, law, statistic(first, second), measured
+
+    return measure
+
+
+def table(statistic: Callable[..., float]) -> Measure:
+    """The four counts of a two by two table."""
+
+    def measure(noise: str, size: int) -> Measurement:
+        law = noise_of(noise, 1.0)
+        cells = np.round(np.array([0.3, 0.2, 0.1, 0.4]) * size)
+        a, b, c, d = cells / size
+
+        def measured(noisy: Floats) -> MeasuredSums:
+            return MeasuredSums(cells=tuple(Form(noisy[k], ((k, 1.0, law),)) for k in range(4)))
+
+        return cells, law, statistic(a / (a + b), c / (c + d)), measured
+
+    return measure
+
+
+def quotient(
+    numerator: list[float], denominator: list[float], shares: list[float], support: tuple[float, float]
+) -> Callable[[str, int], Setting]:
+    """A quotient of two linear forms in several counts, each a share of the size."""
+
+    def setting(noise: str, size: int) -> Setting:
+        law, exact = noise_of(noise, 1.0), np.round(np.array(shares) * size)
+        top, bottom = np.array(numerator), np.array(denominator)
+        terms = [(a, b, law) for a, b in zip(numerator, denominator, strict=True)]
+
+        def values(c: Floats) -> Floats:
+            return np.asarray((top @ c) / (bottom @ c))
+
+        def interval(c: Floats, beta: float) -> Ends:
+            bounds = quotient_bounds(top @ c, bottom @ c, terms, beta, support)
+            return bounds.lower, bounds.upper
+
+        return Setting(exact, law, float(top @ exact / (bottom @ exact)), values, interval)
+
+    return setting
+
+
+def deviation(noise: str, size: int) -> Setting:
+    """STDDEV_POP of twenty noisy counts under Gaussian noise."""
+    exact = size * (1 + 0.5 * np.linspace(-1, 1, CELLS))
+    law = noise_of(noise)
+
+    def values(c: Floats) -> Floats:
+        return np.asarray(c.std(axis=0))
+
+    def interval(c: Floats, beta: float) -> Ends:
+        lower, upper = squares_range(CELLS * c.var(axis=0), CELLS, SIGMA, beta)
+        return np.sqrt(lower / CELLS), np.sqrt(upper / CELLS)
+
+    return Setting(exact, law, float(exact.std()), values, interval)
+
+
+def slope(z: Floats, w: Floats) -> float:
+    return float(np.cov(z, w, ddof=0)[0, 1] / z.var())
+
+
+CASES = (
+    aggregate_case("COUNT", "linear", count),
+    aggregate_case("SUM", "linear", total),
+    aggregate_case("AVG", "quotient", mean),
+    Case("SUM / SUM", "quotient", quotient([1, 0], [0, 1], [0.7, 1.0], (-np.inf, np.inf))),
+    Case("share of five", "quotient", quotient([1, 0, 0, 0, 0], [1] * 5, [1, 0.5, 0.7, 0.3, 2], (0.0, 1.0)), 0.25),
+    aggregate_case("VAR_POP", "other", moments(lambda z, _: float(z.var()), lambda_family(), BERNSTEIN)),
+    aggregate_case("STDDEV_SAMP", "other", moments(lambda z, _: float(z.std(ddof=1)), lambda_family(), BERNSTEIN)),
+    aggregate_case(
+        "COVAR_POP",
+        "other",
+        moments(lambda z, w: float(np.cov(z, w, ddof=0)[0, 1]), BILINEAR, BILINEAR),
+        share=0.25,
+    ),
+    aggregate_case(
+        "CORR", "other", moments(lambda z, w: float(np.corrcoef(z, w)[0, 1]), CORRELATION, CORNERS), share=0.15
+    ),
+    aggregate_case(
+        "REGR_R2", "other", moments(lambda z, w: float(np.corrcoef(z, w)[0, 1] ** 2), CORRELATION, CORNERS), share=0.15
+    ),
+    aggregate_case("REGR_SLOPE", "other", moments(slope, CORRELATION, CORNERS), share=0.15),
+    aggregate_case(
+        "REGR_INTERCEPT",
+        "other",
+        moments(lambda z, w: float(1 + w.mean() - slope(z, w) * (z.mean() + 1)), CORRELATION, CORNERS),
+        share=0.15,
+    ),
+    aggregate_case("RELATIVE_RISK", "other", table(lambda p, q: p / q), share=0.1),
+    aggregate_case("ODDS_RATIO", "other", table(lambda p, q: p / (1 - p) / (q / (1 - q))), share=0.05),
+    aggregate_case("RISK_DIFFERENCE", "other", table(lambda p, q: p - q), share=0.1),
+    Case("STDDEV over groups", "other", deviation, 0.05),
+)
+
+LIMITS = {"linear": 1.15, "quotient": 1.15, "other": 1.5}
+"""The longest that an interval may be, in lengths of the shortest."""
+
+LATTICE = "Laplace noise of counts is on the whole numbers, and each count in a quotient adds a part of a step"
+SIDE_VALUES = "means and variances that the statistic depends on are hardly known in so small a group"
+SLOPE_FIRST = "the slope has an interval of its own, and its error counts in full"
+NO_RATE = "the rate in the denominator may be zero"
+EXCEPTIONS: dict[tuple[str, str, int], tuple[tuple[float, float, float], str]] = {
+    **{("SUM / SUM", "laplace", size): ((1.4, 1.15, 1.15), LATTICE) for size in SIZES},
+    **{("share of five", "laplace", size): ((1.55, 1.2, 1.2), LATTICE) for size in SIZES},
+    **{(name, noise, 60): ((2.4, 1.9, 1.5), SIDE_VALUES) for name in ("VAR_POP", "STDDEV_SAMP") for noise in NOISES},
+    ("COVAR_POP", "gaussian", 60): ((4.1, 2.7, 1.7), SIDE_VALUES),
+    ("COVAR_POP", "laplace", 60): ((5.2, 3.1, 1.6), SIDE_VALUES),
+    ("COVAR_POP", "laplace", 250): ((1.9, 1.65, 1.75), SIDE_VALUES),
+    ("CORR", "gaussian", 60): ((5.2, 1.5, 1.5), SIDE_VALUES),
+    ("CORR", "gaussian", 250): ((1.8, 1.5, 1.5), SIDE_VALUES),
+    ("CORR", "laplace", 60): ((4.0, 1.5, 1.5), SIDE_VALUES),
+    ("CORR", "laplace", 250): ((9.0, 4.0, 2.0), SIDE_VALUES),
+    ("CORR", "laplace", 1000): ((2.0, 1.6, 1.65), SIDE_VALUES),
+    **{("REGR_R2", noise, size): ((1.8, 1.5, 1.5), SIDE_VALUES) for noise in NOISES for size in (60, 250)},
+    ("REGR_R2", "laplace", 250): ((2.9, 1.5, 1.5), SIDE_VALUES),
+    ("REGR_R2", "laplace", 1000): ((1.95, 1.55, 1.5), SIDE_VALUES),
+    **{("REGR_SLOPE", noise, 60): ((math.inf, math.inf, math.inf), SIDE_VALUES) for noise in NOISES},
+    ("REGR_SLOPE", "gaussian", 250): ((1.9, 1.85, 1.9), SIDE_VALUES),
+    ("REGR_SLOPE", "laplace", 250): ((2.3, 2.1, 2.9), SIDE_VALUES),
+    **{("REGR_INTERCEPT", noise, 60): ((math.inf, math.inf, math.inf), SLOPE_FIRST) for noise in NOISES},
+    ("REGR_INTERCEPT", "gaussian", 250): ((3.9, 2.8, 2.8), SLOPE_FIRST),
+    ("REGR_INTERCEPT", "laplace", 250): ((4.7, 3.6, 9.0), SLOPE_FIRST),
+    ("REGR_INTERCEPT", "gaussian", 1000): ((3.2, 2.1, 1.9), SLOPE_FIRST),
+    ("REGR_INTERCEPT", "laplace", 1000): ((3.5, 2.3, 2.15), SLOPE_FIRST),
+    **{
+        (name, noise, 60): ((2.6, math.inf, math.inf), NO_RATE)
+        for name in ("RELATIVE_RISK", "ODDS_RATIO")
+        for noise in NOISES
+    },
+    **{(name, "laplace", 250): ((1.5, 1.5, math.inf), NO_RATE) for name in ("RELATIVE_RISK", "ODDS_RATIO")},
+}
+
+
+def limit(case: Case, noise: str, size: int, confidence: float) -> float:
+    """The longest that an interval may be here, in lengths of the shortest."""
+    plain = (LIMITS[case.kind],) * len(CONFIDENCES)
+    return EXCEPTIONS.get((case.name, noise, size), (plain, ""))[0][CONFIDENCES.index(confidence)]
+
+
+def settings() -> Iterator[tuple[Case, str, int]]:
+    """All cases with the noises and sizes that they have."""
+    for case in CASES:
+        for noise in NOISES:
+            if case.setting is deviation and noise == "laplace":
+                continue
+            for size in SIZES:
+                yield case, noise, size
+
+
+def hits(setting: Setting, mode: str, confidence: float, draws: int, *, factor: float = 1.0) -> tuple[int, int]:
+    """How many of how many intervals hold; `factor` makes them longer or shorter than the estimator says."""
+    beta = 1 - confidence
+    if mode == "picked":
+        noisy = setting.draw(PICKED_FROM * draws)
+        values = np.nan_to_num(setting.values(noisy), nan=-np.inf).reshape(draws, PICKED_FROM)
+        noisy = noisy[:, values.argmax(axis=1) + PICKED_FROM * np.arange(draws)]
+        beta /= PICKED_FROM
+    else:
+        noisy = setting.draw(draws)
+        beta = beta / AT_ONCE if mode == "simultaneous" else beta
+    lower, upper = setting.interval(noisy, beta)
+    if factor != 1.0:
+        middle, half = (lower + upper) / 2, factor * (upper - lower) / 2
+        lower, upper = middle - half, middle + half
+    slack = 1e-9 * max(1.0, abs(setting.truth))
+    held = (lower - slack <= setting.truth) & (setting.truth <= upper + slack)
+    if mode == "simultaneous":
+        held = held[: len(held) // AT_ONCE * AT_ONCE].reshape(-1, AT_ONCE).all(axis=1)
+    return int(np.count_nonzero(held)), len(held)
+
+
+def widths(setting: Setting, draws: int) -> list[float]:
+    """The median width at each confidence over that of the shortest interval around the estimate."""
+    noisy = setting.draw(draws)
+    error = np.abs(setting.values(setting.draw(max(40_000, 100 * draws))) - setting.truth)
+    error = error[np.isfinite(error)]
+    ratios = []
+    for confidence in CONFIDENCES:
+        lower, upper = setting.interval(noisy, 1 - confidence)
+        ratios.append(float(np.median(upper - lower) / (2 * np.quantile(error, confidence))))
+    return ratios
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--draws", type=int, default=2_000)
+    draws = parser.parse_args().draws
+    heads = ["", "noise", "people", *(f"{c:g} {mode}" for c in CONFIDENCES for mode in MODES)]
+    coverage, lengths = Table(*heads), Table("", "noise", "people", *(f"{c:g}" for c in CONFIDENCES))
+    for case, noise, size in settings():
+        setting, number = case.setting(noise, size), max(100, int(case.share * draws))
+        shares = [hits(setting, mode, confidence, number) for confidence in CONFIDENCES for mode in MODES]
+        coverage.add_row(case.name, noise, str(size), *(f"{held / of:.3f}" for held, of in shares))
+        lengths.add_row(case.name, noise, str(size), *(f"{ratio:.2f}" for ratio in widths(setting, number)))
+    console = Console(width=140)
+    console.print("How often intervals hold", coverage, "Width over the shortest interval that holds as often", lengths)
+
+
+if __name__ == "__main__":
+    main()
