@@ -123,7 +123,8 @@ def plain(value: ArrayLike) -> Number:
 def real(name: str, value: object) -> float:
     """Return `value` as a float, if it is one finite number and not a boolean; NumPy's numbers are numbers."""
     number = python_number(value)
-    if isinstance(number, bool) or not isinstance(number, (int, float)) or not _is_finite(number):
+    # an integer may be too large for a float
+    if isinstance(number, bool) or not isinstance(number, (int, float)) or not abs(number) <= sys.float_info.max:
         raise ParameterError(f"{name} must be a finite number, not {value!r}.", code="parameter-number")
     return float(number)
 
@@ -133,11 +134,6 @@ def python_number(value: object) -> object:
     if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and value.ndim == 0):
         return value.item()
     return value
-
-
-def _is_finite(number: float) -> bool:
-    """Return whether a float holds `number`; an integer may be too large for one."""
-    return abs(number) <= sys.float_info.max
 
 
 def positive(name: str, value: object) -> float:

@@ -55,18 +55,14 @@ def excerpt(text: str, span: Span, width: Callable[[str], int] = len) -> str:
     column = start - first
     end = max(column + 1, min(span.end - first, len(line)))
     cut = max(0, column - AROUND)
-    shown = _printable(line[cut : end + AROUND])
+    # tabs and control characters would move the caret, or the terminal
+    shown = "".join(letter if letter.isprintable() else " " for letter in line[cut : end + AROUND])
     if cut:
         shown = f"…{shown[1:]}"
     number = str(text.count("\n", 0, first) + 1)
     indent = width(shown[: column - cut])
     carets = max(1, width(shown[column - cut : end - cut]))
     return f"  {number} | {shown.rstrip()}\n  {' ' * len(number)} | {' ' * indent}{'^' * carets}"
-
-
-def _printable(text: str) -> str:
-    """Return text without tabs and control characters: they would move the caret, or the terminal."""
-    return "".join(letter if letter.isprintable() else " " for letter in text)
 
 
 class HedgerowError(Exception):

@@ -39,7 +39,7 @@ class ExactTable:
         """One column of integers, as whole Python numbers of any size."""
         column = self._table.column(name).combine_chunks()
         if pa.types.is_decimal(column.type):
-            return _wide(column)
+            return _joined(*_halves(column))
         return np.asarray(column.to_numpy(zero_copy_only=False)).astype(object)
 
     def exact_numbers(self, name: str) -> NDArray[Any]:
@@ -52,11 +52,6 @@ class ExactTable:
 
     def __len__(self) -> int:
         return int(self._table.num_rows)
-
-
-def _wide(column: pa.Array) -> NDArray[np.object_]:
-    """128-bit decimals of scale 0."""
-    return _joined(*_halves(column))
 
 
 def _halves(column: pa.Array) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:

@@ -305,11 +305,7 @@ class Asker:
         """Run the whole engine: parse, price, charge, compile, read, select, add noise, answer."""
         self.book.begin_again()
         answer, bought = self.database.watch(self.question.query, self.question.options)
-        return _all(bought), answer
-
-
-def _all(purchases: Sequence[WatchedPurchase]) -> list[Estimator]:
-    return [estimator for purchase in purchases for estimator in purchase.estimators]
+        return [estimator for purchase in bought for estimator in purchase.estimators], answer
 
 
 @contextmanager

@@ -201,17 +201,13 @@ def _suggestions(links: list[Reference]) -> Iterator[str]:
 
 def _columns(columns: list[SchemaColumn]) -> Iterator[str]:
     yield remark("    columns:", "remove the # of those you fill in; {hidden: true} forbids any use of a column")
-    measured = [column for column in columns if _is_measure(column)]
+    measured = [column for column in columns if column.type in _NUMBERS and not is_key(column.name)]
     listed = [column for column in columns if column.type is Type.TEXT and not names_person(column.name)]
     for column in measured:
         yield remark(f"      # {quote(column.name)}: {{lower: {FILL_IN}, upper: {FILL_IN}}}", column.type.value)
     for column in listed:
         yield remark(f"      # {quote(column.name)}: {{values: [{FILL_IN}]}}", "only if the list is public knowledge")
     yield from _rest([column for column in columns if column not in measured and column not in listed])
-
-
-def _is_measure(column: SchemaColumn) -> bool:
-    return column.type in _NUMBERS and not is_key(column.name)
 
 
 def _rest(columns: list[SchemaColumn]) -> Iterator[str]:

@@ -117,7 +117,7 @@ def _show(calibration: Calibration) -> None:
         ("max_groups", calibration.groups, calibration.max_groups),
     ):
         if limit is not None:
-            table.add_row(name, _limit(value), f"{limit.epsilon:.4g}")
+            table.add_row(name, "too few people to tell" if value is None else f"{value}", f"{limit.epsilon:.4g}")
     show_table(table)
     say(f"epsilon {calibration.charge.epsilon:.4g}, delta {calibration.charge.delta:.4g} in all; {EXCEEDING}")
 
@@ -127,7 +127,3 @@ def _ends(column: ColumnRange) -> str:
     if column.lower is None:
         return "too few people share a range"
     return f"{told['lower']} to {told['upper']}" if column.days else f"{column.lower:g} to {column.upper:g}"
-
-
-def _limit(value: int | None) -> str:
-    return "too few people to tell" if value is None else f"{value}"

@@ -32,7 +32,9 @@ def with_memberships_joined(source: From, where: tuple[Expr, ...]) -> tuple[From
     pair that equals those of a row. So each row meets the same values as before, and remains one row.
     """
     here = frozenset(_aliases(source))
-    memberships = dict.fromkeys(part for clause in where for part in _outside_queries(clause) if _is_membership(part))
+    memberships = dict.fromkeys(
+        part for clause in where for part in _outside_queries(clause) if isinstance(part, Nested) and part.kind == OWN
+    )
     conditions = [part for clause in where for part in (conjuncts(clause) if memberships else [clause])]
     for nested in memberships:
         membership = _membership(nested) if isinstance(nested, Nested) else None
@@ -51,10 +53,6 @@ def _aliases(source: From) -> Iterator[str]:
         yield from _aliases(source.right)
     else:
         yield source.alias
-
-
-def _is_membership(expr: Expr) -> bool:
-    return isinstance(expr, Nested) and expr.kind == OWN
 
 
 def _outside_queries(expr: Expr) -> Iterator[Expr]:

@@ -121,7 +121,7 @@ class Caps:
     def proves(self, spent: Units) -> Spending:
         """Return the guarantee that caps as low as `spent` would prove: for display only."""
         noisy = spent.gaussian > 0
-        epsilon = gaussian_epsilon(_root(spent.gaussian), self.gaussian_delta) if noisy else 0.0
+        epsilon = gaussian_epsilon(math.sqrt(spent.gaussian / SCALE), self.gaussian_delta) if noisy else 0.0
         spending = Spending(spent.pure / SCALE + epsilon, spent.mass / SCALE + (self.gaussian_delta if noisy else 0.0))
         if self.overrun(spent):
             return spending
@@ -166,11 +166,6 @@ def _round_down(exact: Fraction) -> float:
     """Return the largest float that is not above `exact`."""
     near = float(exact)
     return near if Fraction(near) <= exact else math.nextafter(near, -math.inf)
-
-
-def _root(units: int) -> float:
-    """Return mu, given a sum of mu squared."""
-    return math.sqrt(units / SCALE)
 
 
 def _part(amount: int, cap: int) -> float:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from hedgerow.accuracy.propositions import error_bound, reach, unit_epsilon, unit_noise
 from hedgerow.arguments import Floats, Mechanism, budgets, plain, positives, probabilities, reals
@@ -55,7 +55,7 @@ def unknown_size(
     _provable(sums, mechanism)
     epsilons_of_sums = tuple(plain(epsilon) for epsilon in sums)
     return Tuning(
-        _whole(count),
+        int(count) if count.ndim == 0 else count.astype(np.int64),
         (epsilons_of_sums[0], epsilons_of_sums[1]) if len(epsilons_of_sums) == 2 else epsilons_of_sums[0],
         plain(deltas),
         plain(betas),
@@ -130,10 +130,6 @@ def _provable(epsilons: tuple[Floats, ...], mechanism: Mechanism) -> None:
 
 def _needed(of_count: Floats, gamma: ArrayLike) -> int:
     return int(np.max(np.ceil(of_count / np.asarray(gamma))))
-
-
-def _whole(count: Floats) -> int | NDArray[np.int64]:
-    return int(count) if count.ndim == 0 else count.astype(np.int64)
 
 
 def split_budget(
