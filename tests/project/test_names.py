@@ -19,7 +19,7 @@ SAME_ROLE = {"_Snapshot", "InternalError"}
 VAGUE = {"found", "made"}
 """Names that say where a value comes from instead of what it is."""
 
-STILL_VAGUE = {"aggregates", "backends", "dialects", "error_bars", "release", "statistics"}
+STILL_VAGUE = {"dialects", "error_bars", "release"}
 """Packages that still use them."""
 
 

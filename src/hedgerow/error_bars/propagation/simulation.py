@@ -72,13 +72,13 @@ class Simulation:
         if draws is None:
             return bars
         try:
-            found = self._run(open_, draws, beta)
+            numbers = self._run(open_, draws, beta)
         except BackendError:
             return bars
         inner = dict(zip(self.logical.names, (c.name for c in self.logical.root.columns), strict=True))
         rows = shown.to_pylist()
         return [
-            {name: self._bar(bar, inner[name], row, found) for name, bar in by_name.items()}
+            {name: self._bar(bar, inner[name], row, numbers) for name, bar in by_name.items()}
             for by_name, row in zip(bars, rows, strict=True)
         ]
 
@@ -99,11 +99,11 @@ class Simulation:
         bar: Interval,
         name: str,
         row: Mapping[str, object],
-        found: Mapping[tuple[object, ...], Mapping[str, SimulatedNumber]],
+        numbers: Mapping[tuple[object, ...], Mapping[str, SimulatedNumber]],
     ) -> Interval:
         if bar.reason is not Reason.NO_RULE:
             return bar
-        drawn = found.get(tuple(row[key] for key in self._keys()), {}).get(name)
+        drawn = numbers.get(tuple(row[key] for key in self._keys()), {}).get(name)
         value = row[name]
         return around(None if value is None else float(value), drawn, bar)  # type: ignore[arg-type]
 
@@ -175,12 +175,12 @@ def _signs(count: int, random: np.random.Generator) -> NDArray[np.int8]:
 
 
 def read_draws(
-    found: pa.Table, draws: int, keys: Sequence[str], numbers: Sequence[str]
+    table: pa.Table, draws: int, keys: Sequence[str], numbers: Sequence[str]
 ) -> dict[tuple[object, ...], dict[str, SimulatedNumber]]:
     """The draws of each number, by key; only where every draw gave exactly one row, with a value."""
     every = draws * (draws - 1) // 2
     result: dict[tuple[object, ...], dict[str, SimulatedNumber]] = {}
-    for row in found.to_pylist():
+    for row in table.to_pylist():
         once = row["hedgerow_rows"] == draws and row["hedgerow_draws_sum"] == every
         result[tuple(row[key] for key in keys)] = {
             name: _drawn_of(row, i) for i, name in enumerate(numbers) if once and row[f"hedgerow_c{i}"] == draws

@@ -37,10 +37,10 @@ def single_row(query: Query) -> SingleRow | None:
     """The query in terms of the one release that its rows come from; None where a row may have several sources."""
     if not isinstance(query, Select) or query.distinct or query.source is None:
         return None
-    found = _origin(query.source)
-    if found is None:
+    origin = _origin(query.source)
+    if origin is None:
         return None
-    release, meaning, others, picks = found
+    release, meaning, others, picks = origin
     columns = tuple(_replaced(column.expr, meaning) for column in query.columns)
     here = [_replaced(expr, meaning) for expr in (*query.where, *(term.expr for term in query.order))]
     return SingleRow(
