@@ -11,6 +11,13 @@ PARTS = "privacy/test_events_of_parts.py"
 
 FAULTS = (
     Fault(
+        "pure-step-charged-as-one-of-bounded-range",
+        "accounting/events.py",
+        "Fraction(pure_mu(float(self.epsilon))) ** 2 * SLACK",
+        "Fraction(bounded_range_mu(float(self.epsilon))) ** 2 * SLACK",
+        (EVENTS,),
+    ),
+    Fault(
         "stray-mass-of-discrete-noise-uncharged",
         "accounting/events.py",
         "pure, STRAY_MASS * self.moved)",

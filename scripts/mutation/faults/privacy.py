@@ -10,8 +10,16 @@ SELECTION = "release/distributions/test_selection.py"
 JOINT = "privacy/neighbours/test_joint_releases.py"
 KEYS = "release/test_selection.py"
 PARTS = "privacy/test_events_of_parts.py"
+CHOICE = "privacy/test_choice_of_noise.py"
 
 FAULTS = (
+    Fault(
+        "laplace-noise-charged-half-as-gaussian",
+        "privacy/laplace.py",
+        "PureAsGaussianEvent(event.cost.pure) if event.cost.pure",
+        "PureAsGaussianEvent(event.cost.pure / 2) if event.cost.pure",
+        (CHOICE,),
+    ),
     Fault(
         "gaussian-scale-halved",
         "privacy/gaussian.py",
