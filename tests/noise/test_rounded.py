@@ -1,3 +1,6 @@
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from flint import arb, ctx
@@ -134,3 +137,15 @@ def test_rounded_and_discrete_noise_on_a_fine_grid_are_alike():
     ]
     table = [np.bincount(cells, minlength=32) for cells in both]
     assert stats.chi2_contingency(table).pvalue > FALSE_ALARM
+
+
+def test_threads_do_not_disturb_each_others_precision():
+    """FLINT has one precision for the whole process; a table that lost its own half way could not be made."""
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(4) as threads:
+            tables = list(threads.map(lambda _: tail_table.__wrapped__(), range(8)))
+    finally:
+        sys.setswitchinterval(interval)
+    assert all(np.array_equal(table.errors, tables[0].errors) for table in tables)

@@ -6,11 +6,12 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from flint import arb, ctx, fmpq
+from flint import arb, fmpq
 from numpy.typing import ArrayLike, NDArray
 
 from hedgerow.errors import InternalError
 from hedgerow.noise import source
+from hedgerow.noise.ball_precision import ball_precision
 
 Whole = NDArray[Any]
 """Whole numbers: 64-bit ones, or Python's own in an array of objects."""
@@ -194,7 +195,7 @@ def _decide(sums: Floats, words: NDArray[np.uint64]) -> tuple[NDArray[np.int64],
 def _settle(distances: list[int], lengths: list[int], rate: Fraction, head: int, length: int = WORD) -> int:
     """The choice for a u that lies in [head, head + 1) / 2^length; further bits are drawn until it is certain."""
     while True:
-        with ctx.workprec(length + 2 * WORD):
+        with ball_precision(length + 2 * WORD):
             index = _position(_balls(distances, lengths, rate), head, length)
         if index is not None:
             return index

@@ -15,11 +15,12 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from flint import arb, ctx
+from flint import arb
 from numpy.typing import NDArray
 
 from hedgerow.errors import InternalError
 from hedgerow.noise import source
+from hedgerow.noise.ball_precision import ball_precision
 from hedgerow.noise.discrete import check_draw
 
 MORE_BITS = 64
@@ -44,11 +45,10 @@ class TailBits:
         """Return whether the draw rounds to `magnitude` or more: whether it is below the tail beyond magnitude - 1/2.
 
         The tail is a ball that contains the exact value, so a comparison that succeeds is right whatever the precision;
-        one
-        that fails draws more bits.
+        one that fails draws more bits.
         """
         while True:
-            with ctx.workprec(self.length + MORE_BITS):
+            with ball_precision(self.length + MORE_BITS):
                 boundary = arb(2 * magnitude - 1) / (arb(scale) * arb(8).sqrt())
                 tail = (boundary.erfc() / 2) * arb(2) ** self.length
                 if arb(self.head + 1) <= tail:
@@ -114,7 +114,7 @@ class TailTable:
 @cache
 def tail_table() -> TailTable:
     """Compute the table; some tens of milliseconds, once."""
-    with ctx.workprec(PRECISION):
+    with ball_precision(PRECISION):
         borders = [_whole(_tail(i, 1)) for i in range(CELLS, -1, -1)]
         rows = [_cell(i) for i in range(CELLS)]
     tails, units, coefficients, errors = zip(*rows, strict=True)
