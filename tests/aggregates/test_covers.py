@@ -106,12 +106,12 @@ def test_bins_cover(crowd, ask, by_group, assert_covers, mechanism, rows):
 @each
 @pytest.mark.parametrize("method", ["flow", "simple"])
 def test_different_values_cover(crowd, ask, by_group, assert_covers, ends, mechanism, rows, method):
-    """What is bounded is never more than there is, so a lower limit of it is one of that, too."""
+    """A count that leaves values out is a lower limit, one to which people add all of theirs an upper one, too."""
     db = crowd(GROUPS, 12, rows=rows)
     query = "SELECT g, COUNT(DISTINCT k) AS d FROM t GROUP BY g"
     answer = ask(db, query, mechanism=mechanism, confidence=CONFIDENCE, epsilon=2, distinct=method)
     assert_covers(answer, "d", by_group(db, answer, "COUNT(DISTINCT k)", "t"), CONFIDENCE)
-    assert np.all(np.isinf(ends(answer, "d")[1])) == (rows > 1)
+    assert np.all(np.isfinite(ends(answer, "d")[1]))
 
 
 @both

@@ -3,6 +3,7 @@
 from hedgerow.aggregates import avg, bins, count, pairs, ranks, risk, spread, total
 from hedgerow.aggregates.base import (
     Aggregate,
+    DistinctCount,
     Drawn,
     Estimate,
     Form,
@@ -19,6 +20,7 @@ from hedgerow.aggregates.base import (
 
 __all__ = [
     "Aggregate",
+    "DistinctCount",
     "Drawn",
     "Estimate",
     "Form",

@@ -172,6 +172,20 @@ class Drawn:
 
 
 @dataclass(frozen=True)
+class DistinctCount:
+    """Noisy numbers of distinct values, one per group, of which each person adds a few at most.
+
+    `complete` says that people within the limits of the catalog add all of theirs; `whole` that the database enforces
+    it. `ceiling` is the public number of values that there are at most.
+    """
+
+    form: Form
+    complete: bool
+    whole: bool
+    ceiling: float
+
+
+@dataclass(frozen=True)
 class MeasuredSums:
     """Numbers released for one `NeededSums`.
 
@@ -191,8 +205,7 @@ class MeasuredSums:
     other: ScaledColumn | None = None
     drawn: Drawn | None = None
     groups: int = 0
-    distinct: Form | None = None
-    whole: bool = False
+    distinct: tuple[DistinctCount, ...] = ()
     cells: tuple[Form, ...] = ()
     ends: tuple[float, ...] = ()
 

@@ -6,13 +6,27 @@ from typing import final
 
 import numpy as np
 
-from hedgerow.aggregates.base import Aggregate, Estimate, Floats, Form, Kind, MeasuredSums, NeededSums, Ratio, aggregate
+from hedgerow.aggregates.base import (
+    Aggregate,
+    DistinctCount,
+    Estimate,
+    Floats,
+    Kind,
+    MeasuredSums,
+    NeededSums,
+    Ratio,
+    aggregate,
+)
 from hedgerow.error_bars.intervals import half_width, selected_count_bounds
-from hedgerow.error_bars.intervals.interval import EXACT, IntervalKind, Reason, Status
+from hedgerow.error_bars.intervals.interval import CONSERVATIVE, EXACT, IntervalKind, Reason, Status
 from hedgerow.errors import InternalError, UnsupportedSQLError
 from hedgerow.expressions.facts import may_be_null
 from hedgerow.expressions.nodes import Expr
 from hedgerow.expressions.types import Type
+
+HALF = 0.5
+CHOICE_BETA = 0.001
+"""Level of the limits by which one of several counts of distinct values is chosen."""
 
 LOWER = Status(
     IntervalKind.CONSERVATIVE,
@@ -32,8 +46,8 @@ class CountedRows(Aggregate):
 
     def estimate(self, measured: MeasuredSums, beta: float) -> Estimate:
         """The noisy count, rounded; the noise's own quantile, or the conditional one for a count that selected."""
-        if measured.distinct is not None:
-            return _of_values(measured.distinct, beta, whole=measured.whole)
+        if measured.distinct:
+            return _of_values(measured.distinct, beta)
         form = measured.count
         if form is None:
             raise InternalError("COUNT was not measured.")
@@ -51,14 +65,15 @@ class CountedRows(Aggregate):
 
     def values(self, measured: MeasuredSums) -> Floats:
         """The noisy count, rounded."""
-        form = measured.count if measured.distinct is None else measured.distinct
-        if form is None:
+        if measured.distinct:
+            return _shown_values(measured.distinct)
+        if measured.count is None:
             raise InternalError("COUNT was not measured.")
-        return np.asarray(np.round(form.values))
+        return np.asarray(np.round(measured.count.values))
 
     def ratio(self, measured: MeasuredSums) -> Ratio | None:
         """The count itself; not where it was seen only because it was large."""
-        if measured.count is None or measured.selected is not None or measured.distinct is not None:
+        if measured.count is None or measured.selected is not None or measured.distinct:
             return None
         return Ratio(measured.count, support=(0.0, math.inf))
 
@@ -84,12 +99,41 @@ class Count(CountedRows):
         return NeededSums(Kind.ROWS, value if value is not None and may_be_null(value) else None, where)
 
 
-def _of_values(form: Form, beta: float, *, whole: bool) -> Estimate:
-    """A number of different values: where people may have more than were counted, a lower limit alone."""
-    shown = np.round(form.values)
-    margin = half_width(form.noise, beta if whole else min(2 * beta, 0.999))
-    lower = np.minimum(np.maximum(form.values - margin, 0.0), np.maximum(shown, 0.0))
-    if whole:
-        upper = np.maximum(np.maximum(form.values + margin, 0.0), shown)
-        return Estimate(shown, lower, upper, [EXACT] * len(shown))
-    return Estimate(shown, lower, np.full_like(shown, math.inf), [LOWER] * len(shown))
+def _of_values(counts: Sequence[DistinctCount], beta: float) -> Estimate:
+    """Return the number of distinct values: at least what any of the counts says, and at most what one may say.
+
+    Every count is at most the number of values, so each gives a lower limit, and the highest holds if all do. A count
+    to which people add all of their values gives an upper limit, too; so does the catalog.
+    """
+    shown = _shown_values(counts)
+    complete = next((count for count in counts if count.complete or count.whole), None)
+    sides = 1 if complete is None else 2
+    limits = [count.form.values - _margin(count, beta / sides / len(counts)) for count in counts]
+    lower = np.minimum(np.maximum(np.max(limits, axis=0), 0.0), np.maximum(shown, 0.0))
+    upper = np.full_like(shown, math.inf)
+    if complete is not None:
+        upper = np.maximum(complete.form.values + _margin(complete, beta / sides), 0.0)
+    upper = np.maximum(np.minimum(upper, counts[0].ceiling), np.maximum(shown, lower))
+    status = LOWER if complete is None else EXACT if complete.whole else CONSERVATIVE
+    return Estimate(shown, lower, upper, [status] * len(shown))
+
+
+def _shown_values(counts: Sequence[DistinctCount]) -> Floats:
+    """Return the first count, from the least noisy on, that no later one shows to be too low; rounded.
+
+    That is where the lower limit of a later one exceeds its upper limit. Nothing above the ceiling is shown, unless
+    nothing was left out.
+    """
+    values = np.array([count.form.values for count in counts])
+    margins = np.array([_margin(count, CHOICE_BETA / len(counts)) for count in counts])[:, None]
+    chosen, shown_low = values[-1], values[-1] - margins[-1]
+    for value, margin in zip(values[-2::-1], margins[-2::-1], strict=True):
+        chosen = np.where(value + margin >= shown_low, value, chosen)
+        shown_low = np.maximum(shown_low, value - margin)
+    ceiling = math.inf if counts[0].whole else counts[0].ceiling
+    return np.asarray(np.round(np.minimum(chosen, ceiling)))
+
+
+def _margin(count: DistinctCount, beta: float) -> float:
+    """Return how far the noise goes to one side, but with probability `beta`."""
+    return half_width(count.form.noise, 2 * beta) if beta < HALF else 0.0

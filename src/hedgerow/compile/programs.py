@@ -171,7 +171,7 @@ def _value_pairs(plan: PrivatePlan, counted: Distinct, dialect: Dialect, rows: s
     pairs = dialect.step("pairs", f"SELECT DISTINCT o, {KEY_INDEX}, v FROM {rows} WHERE v IS NOT NULL", once=True)
     if not plan.bounding.weighted:
         return [pairs, dialect.step("chosen", f"SELECT o, {KEY_INDEX}, v FROM pairs", once=False)]
-    maximum = MOST_PAIRS if counted.flow else counted.per_owner
+    maximum = MOST_PAIRS if counted.flow else counted.level.per_owner
     order = by_hash(hashed(nonce, kinds, dialect), ["v"], dialect)
     if not plan.bounding.grouped:
         return [
@@ -184,7 +184,7 @@ def _value_pairs(plan: PrivatePlan, counted: Distinct, dialect: Dialect, rows: s
     within = f"(SELECT pairs.o AS o, pairs.{KEY_INDEX} AS {KEY_INDEX}, v FROM {placed_pairs}) AS inside"
     return [
         pairs,
-        dialect.step("places", _first(counted.groups, touched, ("o", KEY_INDEX), ("o",), where), once=False),
+        dialect.step("places", _first(counted.level.groups, touched, ("o", KEY_INDEX), ("o",), where), once=False),
         dialect.step("chosen", _first(maximum, within, tuple(kinds), ("o", KEY_INDEX), order), once=False),
     ]
 

@@ -12,10 +12,11 @@ import pyarrow as pa
 from hedgerow.error_bars.intervals.interval import Interval
 from hedgerow.error_bars.provenance.columns import picks_rows
 from hedgerow.execution.request import ErrorTarget
-from hedgerow.expressions.nodes import Window
+from hedgerow.expressions.nodes import Window, describe
 from hedgerow.plan.cutting import rows_kept
 from hedgerow.plan.nodes import Grouped, LogicalPlan, Release, Released, Select, inside
 from hedgerow.privacy.bounding import person_weights
+from hedgerow.privacy.distinct import FEW_VALUES, domain_size
 from hedgerow.privacy.keys import KeyRule
 from hedgerow.privacy.plan import PrivatePlan
 from hedgerow.release import Estimator
@@ -66,6 +67,24 @@ def plan_notes(parts: Sequence[PrivatePlan]) -> tuple[str, ...]:
             f"weight, and a person in more than {several} weighs less in each."
         )
     return tuple(notes)
+
+
+def quote_notes(parts: Sequence[PrivatePlan]) -> tuple[str, ...]:
+    """Write what a quote says beforehand: the meaning of numbers, and limits that will be of no use."""
+    open_counts = {
+        describe(count.value): part.bounding.rows_per_group
+        for part in parts
+        for count in part.distinct
+        if not count.whole and domain_size(count.value) is None and part.bounding.rows_per_group > FEW_VALUES
+    }
+    return (
+        *plan_notes(parts),
+        *(
+            f"COUNT(DISTINCT {named}) is a lower estimate, and its upper limit will be of no use: one person may hold "
+            f"{held:,} values that nobody else has. List the values in the catalog to bound it."
+            for named, held in sorted(open_counts.items())
+        ),
+    )
 
 
 def _may_lack_groups(estimator: Estimator) -> bool:

@@ -38,9 +38,12 @@ def mechanisms(plan: PrivatePlan) -> tuple[Mechanism, ...]:
 
 
 def _values(plan: PrivatePlan, counted: Distinct) -> Mechanism:
-    norm = counted.groups if plan.mechanism == "laplace" else counted.groups**0.5
+    level = counted.level
+    norm = level.groups if plan.mechanism == "laplace" else level.groups**0.5
     named = f"different values of {describe(counted.value)}"
-    return Mechanism(named, plan.mechanism, scale_of(counted.noise), float(counted.per_owner * norm))
+    if not counted.whole:
+        named += f", {level.per_owner:,} of a person"
+    return Mechanism(named, plan.mechanism, scale_of(counted.noise), float(level.per_owner * norm))
 
 
 def _drawn(plan: PrivatePlan, draw: Draw) -> Mechanism:

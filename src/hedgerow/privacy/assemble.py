@@ -12,7 +12,7 @@ from hedgerow.expressions.nodes import Call, Expr, describe
 from hedgerow.expressions.types import Type
 from hedgerow.privacy import gaussian, laplace
 from hedgerow.privacy.bounding import Bounding
-from hedgerow.privacy.distinct import Distinct
+from hedgerow.privacy.distinct import Distinct, levels_of, shares_of
 from hedgerow.privacy.grid import Grid, centred, plain
 from hedgerow.privacy.joint import (
     MEANS,
@@ -70,6 +70,7 @@ class Assembly:
     draws: list[Draw] = field(default_factory=list)
     cumulative: list[CumulativeSums] = field(default_factory=list)
     distinct: list[Distinct] = field(default_factory=list)
+    distinct_levels: list[tuple[int, ...]] = field(default_factory=list)
     bins: dict[tuple[tuple[Expr, ...], Expr | None], int] = field(default_factory=dict)
     units: Terms = ()
     levels: list["MeasuredLevel"] = field(default_factory=list)
@@ -110,12 +111,17 @@ class Assembly:
                 self.counts[None, conditions[0]] = ((first, 1.0),)
                 self.counts[None, None] = ((first, 1.0), (first + 1, 1.0))
 
-    def add_distinct(self, make: Callable[..., tuple[Distinct, Event]], budget: float, method: str) -> None:
-        """Add the counts of distinct values; each spends `budget`."""
+    def add_distinct(
+        self, make: Callable[..., tuple[Distinct, Event]], budget: float, method: str, *, tightened: bool
+    ) -> None:
+        """Add the counts of distinct values; those of one column share `budget`."""
         for value, condition in self.wanted.distinct:
-            distinct, event = make(value, condition, budget, self.bounding, method)
-            self.distinct.append(distinct)
-            self.events.append(event)
+            levels = levels_of(self.bounding, value, tightened=tightened)
+            self.distinct_levels.append(tuple(range(len(self.distinct), len(self.distinct) + len(levels))))
+            for level, share in zip(levels, shares_of(levels), strict=True):
+                distinct, event = make(value, condition, level, budget * share, self.bounding, method)
+                self.distinct.append(distinct)
+                self.events.append(event)
 
     def add_draws(self, make: Callable[..., RankedColumn], budget: float, beta: float) -> None:
         """A draw for each rank; those of one column share its buckets and a price, `budget` for each."""

@@ -147,7 +147,8 @@ def _cells_forms(assembly: Assembly, need: NeededSums) -> SumForms:
 
 
 def _distinct_forms(assembly: Assembly, need: NeededSums) -> SumForms:
-    return SumForms(distinct=assembly.wanted.distinct.index((_value(need), need.filter)))
+    levels = assembly.distinct_levels[assembly.wanted.distinct.index((_value(need), need.filter))]
+    return SumForms(distinct=levels[0], distinct_levels=levels)
 
 
 KINDS = {

@@ -30,6 +30,7 @@ class SumForms:
     other_half: float = 1.0
     draw: int | None = None
     distinct: int | None = None
+    distinct_levels: tuple[int, ...] = ()
     cells: tuple[Terms, ...] = ()
     ends: tuple[float, ...] = ()
 

@@ -195,6 +195,9 @@ class _Pricer:
         self._only_units = self._sums.units and self._sums.blocks == 1
         self._bounding = units_only(bounding) if self._only_units else bounding
         self._levels = level_shares(levels, keys, len(release.keys), self._bounding)
+        self._tightened = release.limits.max_rows is None or bounding != bound(
+            release.limits, grouped=bool(release.keys), max_rows=None, max_groups=None
+        )
 
     def gaussian(self, budget: Budget) -> PrivatePlan:
         """Return the plan with Gaussian noise."""
@@ -205,7 +208,9 @@ class _Pricer:
         assembly.levels = [self._measured_level(level, second) for level in self._levels]
         assembly = with_gaussian(assembly)
         assembly.add_draws(gaussian_column, second / max(1, self._sums.blocks), self._beta)
-        assembly.add_distinct(gaussian_distinct, second / max(1, self._sums.blocks), self._method)
+        assembly.add_distinct(
+            gaussian_distinct, second / max(1, self._sums.blocks), self._method, tightened=self._tightened
+        )
         selection, events = None, list[Event](assembly.events)
         if self._selects:
             selection, selected = gaussian.selection(
@@ -227,7 +232,7 @@ class _Pricer:
         blocks = laplace_blocks(self._sums)
         assembly = with_laplace(self._assembly(self._bounding.l1 * blocks / second if blocks else 1.0))
         assembly.add_draws(laplace_column, second / max(1, blocks), self._beta)
-        assembly.add_distinct(laplace_distinct, second / max(1, blocks), self._method)
+        assembly.add_distinct(laplace_distinct, second / max(1, blocks), self._method, tightened=self._tightened)
         charged = laplace.as_gaussian if as_gaussian else list[Event]
         selection, events = None, charged(assembly.events)
         if self._selects:

@@ -10,6 +10,7 @@ from hedgerow.expressions.facts import may_be_nan, may_be_null
 from hedgerow.expressions.nodes import Call, Expr
 from hedgerow.expressions.types import Type
 from hedgerow.plan.nodes import Release
+from hedgerow.privacy.distinct import MAX_LEVELS
 from hedgerow.statistics.quantiles import MAX_LIMIT_CELLS
 
 Support = tuple[Expr | None, Expr | None]
@@ -70,6 +71,7 @@ class StatementSums:
     def cells(self) -> int:
         """Upper bound on the number of noisy sums."""
         several = MAX_JOINT_SUMS * len(self.joints) + MAX_LIMIT_CELLS * len(self.ranks)
+        several += MAX_LEVELS * len(self.distinct)
         return self.blocks + several + sum(len(bins) for bins, _ in self.partitions)
 
     def count(self, support: Support) -> None:

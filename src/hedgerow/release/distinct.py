@@ -39,6 +39,6 @@ def _flows(exact: ExactTable, counted: Distinct) -> dict[int, int]:
     groups, starts = np.unique(places[order], return_index=True)
     parts = np.split(order, starts[1:]) if len(groups) else []
     return {
-        int(group): distinct_flow(owners[part], values[part], counted.per_owner)
+        int(group): distinct_flow(owners[part], values[part], counted.level.per_owner)
         for group, part in zip(groups.tolist(), parts, strict=True)
     }

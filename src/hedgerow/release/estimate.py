@@ -10,7 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from hedgerow.aggregates import Drawn, Estimate, Form, MeasuredSums, Ratio, Selected, lookup
+from hedgerow.aggregates import DistinctCount, Drawn, Estimate, Form, MeasuredSums, Ratio, Selected, lookup
 from hedgerow.compiled import ROW
 from hedgerow.distributions import Gaussian
 from hedgerow.error_bars.intervals.interval import Status
@@ -201,15 +201,20 @@ class Estimator:
             groups=len(self.noisy.shown),
             distinct=self._distinct(parts),
             cells=tuple(form for form in map(self._form, parts.cells) if form is not None),
-            whole=parts.distinct is not None and self.plan.distinct[parts.distinct].whole,
         )
 
-    def _distinct(self, parts: SumForms) -> Form | None:
+    def _distinct(self, parts: SumForms) -> tuple[DistinctCount, ...]:
+        """Return the released counts of distinct values; releases of earlier versions hold one."""
         if parts.distinct is None:
-            return None
+            return ()
         groups = len(self.noisy.shown)
-        values = self.noisy.distinct[parts.distinct] if self.noisy.distinct else np.zeros(groups)
-        return Form(np.nan_to_num(values), ((0, 1.0, self.plan.distinct[parts.distinct].noise),))
+        counts = []
+        for index in parts.distinct_levels or (parts.distinct,):
+            counted = self.plan.distinct[index]
+            values = self.noisy.distinct[index] if self.noisy.distinct else np.zeros(groups)
+            form = Form(np.nan_to_num(values), ((index, 1.0, counted.noise),))
+            counts.append(DistinctCount(form, counted.level.complete, counted.whole, counted.ceiling))
+        return tuple(counts)
 
     def _drawn(self, parts: SumForms) -> Drawn | None:
         """The values that were drawn, in the analyst's units; none where a release is only imagined."""

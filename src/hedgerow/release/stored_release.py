@@ -11,7 +11,7 @@ import hashlib
 import json
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import fields, replace
+from dataclasses import astuple, fields, replace
 from fractions import Fraction
 from typing import Any
 
@@ -25,7 +25,7 @@ from hedgerow.error_bars.intervals import half_width
 from hedgerow.expressions.nodes import Column, describe
 from hedgerow.expressions.types import Type
 from hedgerow.plan.nodes import AggregateCall
-from hedgerow.privacy.distinct import Distinct, values_each
+from hedgerow.privacy.distinct import Distinct, Level
 from hedgerow.privacy.keys import KeyRule
 from hedgerow.privacy.plan import PrivatePlan, PrivateStatement, SumForms, Terms
 from hedgerow.privacy.statement_sums import needed_sums, support_of
@@ -170,7 +170,7 @@ def _alike(old: PrivatePlan, new: PrivatePlan) -> bool:
             return False
         if kept.distinct is not None and asked.distinct is not None:
             chosen = old.distinct[kept.distinct], new.distinct[asked.distinct]
-            if chosen[1].flow and not chosen[0].flow:
+            if len(kept.distinct_levels) != len(asked.distinct_levels) or (chosen[1].flow and not chosen[0].flow):
                 return False
     return True
 
@@ -193,7 +193,8 @@ def _read(payload: bytes, plan: PrivatePlan) -> tuple[dict[str, Any], Estimator]
     old = replace(plan, mechanism=stored["mechanism"], sum_forms=sum_forms, noisy_sums=noisy_sums, selection=selection)
     values = {r.draw: n.value for r, n in zip(sum_forms, needed_sums(plan.release), strict=True) if n.value is not None}
     draws, bucketings = read_draws(stored["draws"], values)
-    counted = tuple(_distinct(kept, plan) for kept in stored["distinct"])
+    levels = stored.get("distinct_levels", [[1, 1, False, None]] * len(stored["distinct"]))
+    counted = tuple(_distinct(kept, level) for kept, level in zip(stored["distinct"], levels, strict=True))
     old = replace(old, draws=draws, bucketings=bucketings, distinct=counted, equal_noise=stored["equal_noise"])
     old = replace(
         old, levels=tuple(LevelSums(tuple(level["keys"]), _kept(level)) for level in stored.get("levels", ()))
@@ -282,6 +283,7 @@ def _describe(plan: PrivatePlan) -> dict[str, Any]:
         "distinct": [
             [describe(each.value), *_noise_fields(each.noise), each.whole, each.flow] for each in plan.distinct
         ],
+        "distinct_levels": [[*astuple(each.level), _finite(each.ceiling)] for each in plan.distinct],
         "coordinates": _coordinates(plan.noisy_sums),
         "levels": [{"keys": level.keys, "coordinates": _coordinates(level.noisy_sums)} for level in plan.levels],
         "selection": None
@@ -305,18 +307,25 @@ def _sum_forms(kept: dict[str, Any]) -> SumForms:
     forms = {name: _terms(kept[name]) for name in ("count", "total", "centred")}
     moments = tuple(((int(i), int(j)), _terms(terms)) for (i, j), terms in kept["moments"])
     cells = tuple(_terms(terms) for terms in kept["cells"])
-    return SumForms(**{**kept, **forms, "moments": moments, "cells": cells, "ends": tuple(kept.get("ends", ()))})
+    others = {name: tuple(kept.get(name, ())) for name in ("ends", "distinct_levels")}
+    return SumForms(**{**kept, **forms, **others, "moments": moments, "cells": cells})
 
 
 def _terms(kept: Sequence[Sequence[float]]) -> Terms:
     return tuple((int(index), float(coefficient)) for index, coefficient in kept)
 
 
-def _distinct(kept: list[Any], plan: PrivatePlan) -> Distinct:
-    """A stored count of different values; the bounds are those of the fingerprint."""
+def _distinct(kept: list[Any], level: list[Any]) -> Distinct:
+    """Return a stored count of distinct values; earlier versions said nothing about its bound and its ceiling."""
     named, *noise, whole, flow = kept
-    value = Column(named, Type.TEXT)
-    return Distinct(value, None, values_each(plan.bounding), 1, flow, whole, _noise(noise), 1.0, 0)
+    *bound, ceiling = level
+    return Distinct(
+        Column(named, Type.TEXT), None, Level(*bound), flow, whole, _noise(noise), 1.0, 0, ceiling or math.inf
+    )
+
+
+def _finite(number: float) -> float | None:
+    return number if math.isfinite(number) else None
 
 
 def _noise_fields(noise: Noise) -> list[Any]:

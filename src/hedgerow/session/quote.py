@@ -19,7 +19,7 @@ from hedgerow.distributions import Gaussian
 from hedgerow.error_bars.propagation import row_bounds
 from hedgerow.error_bars.provenance.columns import noisy_columns, single_row
 from hedgerow.errors import BudgetError, ConditionNotMet, ParameterError, QueryError
-from hedgerow.execution.answer_notes import plan_notes
+from hedgerow.execution.answer_notes import quote_notes
 from hedgerow.execution.public_tables import public_statement
 from hedgerow.execution.request import Question, Request, real
 from hedgerow.execution.session import Session
@@ -211,7 +211,7 @@ def _priced(session: Session, statement: BoundStatement) -> PricedStatement:
         next((survival(part.selection) for part in parts if part.selection is not None), None),
         tuple(text for steps in programs for text in steps.texts()),
         fits and (target_price is None or target_price.fits),
-        (*(() if target_price is None else target_price.notes), *plan_notes(parts)),
+        (*(() if target_price is None else target_price.notes), *quote_notes(parts)),
         how_many(private.charge, ledger.remaining_cost(session.analyst)),
         target_price,
         _reprice=partial(_errors_at, session, logical, request, remaining),

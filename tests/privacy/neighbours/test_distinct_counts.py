@@ -8,6 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from hedgerow.privacy.distinct import Level
+
 CHECKS = settings(
     max_examples=40,
     deadline=None,
@@ -51,8 +53,8 @@ def assert_moved_within(plan, before, after):
     """By what the noise was made for: d in a group, in C groups."""
     for counts, one, other in zip(plan.distinct, before, after, strict=True):
         moved = [new - old for new, old in zip(other, one, strict=True)]
-        assert all(0 <= move <= counts.per_owner for move in moved)
-        assert sum(move > 0 for move in moved) <= counts.groups
+        assert all(0 <= move <= counts.level.per_owner for move in moved)
+        assert sum(move > 0 for move in moved) <= counts.level.groups
 
 
 @methods
@@ -86,31 +88,33 @@ def test_every_tiny_database_keeps_the_bound(counted, method, bounds):
         together += pair
     plan, (before, after) = counted(["COUNT(DISTINCT i)"], bounds, method, [alone, together])
     keys = sorted({cells[0] for own in together for cells in own}, key=lambda key: repr((key,)))
-    moved = defaultdict(list)
-    for key, old, new in zip(keys, before[0], after[0], strict=True):
-        moved[key[:-1]].append((old, new))
-    assert len(moved) == 196
-    for changes in moved.values():
-        assert_moved_within(plan, *([list(side)] for side in zip(*changes, strict=True)))
-    assert any(new - old == plan.distinct[0].per_owner for changes in moved.values() for old, new in changes)
+    for counts, olds, news in zip(plan.distinct, before, after, strict=True):
+        moved = defaultdict(list)
+        for key, old, new in zip(keys, olds, news, strict=True):
+            moved[key[:-1]].append((old, new))
+        assert len(moved) == 196
+        for changes in moved.values():
+            one = replace(plan, distinct=(counts,))
+            assert_moved_within(one, *([list(side)] for side in zip(*changes, strict=True)))
+        assert any(new - old == counts.level.per_owner for changes in moved.values() for old, new in changes)
 
 
 @methods
 def test_the_test_notices_values_that_are_not_capped(counted, method):
     newcomer = [("a", None, None, i, None) for i in range(9)]
     plan, (before, after) = counted(["COUNT(DISTINCT i)"], (2, 2, 1), method, [[], [newcomer]])
-    assert after == [[2]]
-    smaller = replace(plan, distinct=(replace(plan.distinct[0], per_owner=1),))
+    assert after == [[1], [2]]
+    smaller = replace(plan, distinct=tuple(replace(each, level=Level(1, 1)) for each in plan.distinct))
     with pytest.raises(AssertionError):
-        assert_moved_within(smaller, [[0]], after)
-    assert before == [[0]]
+        assert_moved_within(smaller, before, after)
+    assert before == [[0], [0]]
 
 
 @methods
 def test_the_test_notices_groups_that_are_not_capped(counted, method):
     newcomer = [(g, None, None, 1, None) for g in "abc"]
     plan, (before, after) = counted(["COUNT(DISTINCT i)"], (3, 1, 2), method, [[], [newcomer]])
-    assert sorted(after[0]) == [0, 1, 1]
-    smaller = replace(plan, distinct=(replace(plan.distinct[0], groups=1),))
+    assert [sorted(counts) for counts in after] == [[0, 0, 1], [0, 1, 1]]
+    smaller = replace(plan, distinct=tuple(replace(each, level=Level(1, 1)) for each in plan.distinct))
     with pytest.raises(AssertionError):
         assert_moved_within(smaller, before, after)
