@@ -156,8 +156,8 @@ FAULTS = (
     Fault(
         "distinct-laplace-for-one-key",
         "privacy/distinct.py",
-        "moved = values_each(bounding) * _groups(bounding)",
-        "moved = values_each(bounding)",
+        "moved = level.per_owner * level.groups",
+        "moved = level.per_owner",
         (PARTS,),
     ),
     Fault(

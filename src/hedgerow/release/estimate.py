@@ -204,16 +204,20 @@ class Estimator:
         )
 
     def _distinct(self, parts: SumForms) -> tuple[DistinctCount, ...]:
-        """Return the released counts of distinct values; releases of earlier versions hold one."""
+        """Return the released counts of distinct values; releases of earlier versions hold one.
+
+        Where a release is only imagined nothing is known about the values, and nothing is said about an upper limit.
+        """
         if parts.distinct is None:
             return ()
-        groups = len(self.noisy.shown)
+        zeros, released = np.zeros(len(self.noisy.shown)), bool(self.noisy.distinct)
         counts = []
         for index in parts.distinct_levels or (parts.distinct,):
             counted = self.plan.distinct[index]
-            values = self.noisy.distinct[index] if self.noisy.distinct else np.zeros(groups)
-            form = Form(np.nan_to_num(values), ((index, 1.0, counted.noise),))
-            counts.append(DistinctCount(form, counted.level.complete, counted.whole, counted.ceiling))
+            values = np.nan_to_num(self.noisy.distinct[index]) if released else zeros
+            form = Form(values, ((index, 1.0, counted.noise),))
+            ceiling = counted.ceiling if released else np.inf
+            counts.append(DistinctCount(form, released and counted.level.complete, counted.whole, ceiling))
         return tuple(counts)
 
     def _drawn(self, parts: SumForms) -> Drawn | None:

@@ -170,7 +170,7 @@ def _alike(old: PrivatePlan, new: PrivatePlan) -> bool:
             return False
         if kept.distinct is not None and asked.distinct is not None:
             chosen = old.distinct[kept.distinct], new.distinct[asked.distinct]
-            if len(kept.distinct_levels) != len(asked.distinct_levels) or (chosen[1].flow and not chosen[0].flow):
+            if chosen[1].flow and not chosen[0].flow:
                 return False
     return True
 
