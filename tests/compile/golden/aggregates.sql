@@ -69,6 +69,41 @@ FROM weighted;
 
 -- a median: weights of buckets over the chosen keys, and nothing that a row holds
 SELECT city, MEDIAN(price) FROM orders GROUP BY city;
+-- first pass
+WITH private_rows AS (SELECT t0."city" AS k0, t0."customer_id" AS o
+FROM "memory"."main"."orders" AS t0
+WHERE t0."customer_id" IS NOT NULL),
+parts AS MATERIALIZED (SELECT k0, o, COUNT(*) AS n
+FROM private_rows
+GROUP BY 1, 2),
+sized AS (SELECT o, COUNT(*) AS touched, SUM((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) AS q
+FROM parts
+GROUP BY 1),
+heavy AS MATERIALIZED (SELECT o, touched, CASE WHEN q <= 800 THEN 1073741824 ELSE CASE WHEN CAST(CAST(floor(sqrt((9.223372036854776e+20) / CAST(q AS DOUBLE))) AS BIGINT) AS HUGEINT) * CAST(floor(sqrt((9.223372036854776e+20) / CAST(q AS DOUBLE))) AS BIGINT) * q > CAST('922337203685477580800' AS HUGEINT) THEN CAST(floor(sqrt((9.223372036854776e+20) / CAST(q AS DOUBLE))) AS BIGINT) - 1 ELSE CAST(floor(sqrt((9.223372036854776e+20) / CAST(q AS DOUBLE))) AS BIGINT) END END AS u
+FROM sized
+WHERE touched > 3 OR q > 800),
+light AS MATERIALIZED (SELECT parts.k0 AS k0, parts.o AS o, 1073741824 - COALESCE(u, 1073741824) * (CASE WHEN n < 20 THEN n ELSE 20 END) // n AS gap
+FROM parts
+LEFT JOIN heavy ON parts.o = heavy.o
+WHERE n > 20 OR u < 1073741824),
+counted AS (SELECT parts.k0 AS k0, COUNT(*) AS owners
+FROM parts
+GROUP BY 1),
+dropped AS (SELECT k0, COUNT(*) AS lost
+FROM (SELECT k0, ROW_NUMBER() OVER (PARTITION BY o ORDER BY md5('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS VARCHAR), '~') || '|' || COALESCE(k0 COLLATE "binary", '~')), k0 ASC NULLS LAST) AS place
+FROM (SELECT parts.o AS o, parts.k0 AS k0
+FROM parts JOIN heavy ON parts.o = heavy.o
+WHERE touched > 3) AS touching) AS ranked
+WHERE place > 3
+GROUP BY 1),
+weighted AS (SELECT counted.k0 AS k0, owners, owners - COALESCE(lost, 0) AS units
+FROM counted
+LEFT JOIN dropped ON counted.k0 IS NOT DISTINCT FROM dropped.k0),
+bounded AS (SELECT weighted.*, COUNT(*) OVER () AS all_keys
+FROM weighted)
+SELECT k0, units, all_keys
+FROM bounded
+WHERE units >= 10;
 -- buckets
 WITH private_rows AS (SELECT t0."city" AS k0, t0."customer_id" AS o, (CAST(CAST(CASE WHEN (CAST(t0."price" AS DOUBLE) - (0.0e0)) * (4294967296.0e0) + (0.5e0) < (0.0e0) THEN (0.0e0) WHEN (CAST(t0."price" AS DOUBLE) - (0.0e0)) * (4294967296.0e0) + (0.5e0) >= (2147483648000.0e0) THEN (2147483648000.0e0) ELSE floor((CAST(t0."price" AS DOUBLE) - (0.0e0)) * (4294967296.0e0) + (0.5e0)) END AS BIGINT) AS BIGINT) - (0)) // 2097152001 AS hedgerow_bucket
 FROM "memory"."main"."orders" AS t0
@@ -102,6 +137,28 @@ FROM whole
 LEFT JOIN surplus ON whole.hedgerow_place = surplus.hedgerow_place AND whole.hedgerow_bucket = surplus.hedgerow_bucket)
 SELECT hedgerow_place, hedgerow_bucket, hedgerow_weight
 FROM bucketed;
+
+-- a median of people with one row each
+SELECT MEDIAN(age) FROM customers;
+-- first pass
+SELECT COUNT(*) AS units
+FROM "memory"."main"."customers" AS t0
+WHERE t0."id" IS NOT NULL;
+-- buckets
+WITH private_rows AS (SELECT t0."id" AS o, (CAST(CAST(CASE WHEN (CAST(t0."age" AS DOUBLE) - (0.0e0)) * (1.0e0) + (0.5e0) < (0.0e0) THEN (0.0e0) WHEN (CAST(t0."age" AS DOUBLE) - (0.0e0)) * (1.0e0) + (0.5e0) >= (120.0e0) THEN (120.0e0) ELSE floor((CAST(t0."age" AS DOUBLE) - (0.0e0)) * (1.0e0) + (0.5e0)) END AS INTEGER) AS BIGINT) - (0)) // 1 AS hedgerow_bucket
+FROM "memory"."main"."customers" AS t0
+WHERE t0."id" IS NOT NULL),
+kept_rows AS (SELECT o, hedgerow_bucket, 0 AS hedgerow_place
+FROM private_rows),
+bucketed AS (SELECT hedgerow_place, hedgerow_bucket, COUNT(*) AS hedgerow_weight
+FROM kept_rows
+WHERE hedgerow_bucket IS NOT NULL
+GROUP BY 1, 2)
+SELECT hedgerow_place, hedgerow_bucket, hedgerow_weight
+FROM bucketed;
+
+-- different values by the simple bound: counted in the engine
+SELECT city, COUNT(DISTINCT items) FROM orders GROUP BY city;
 -- first pass
 WITH private_rows AS (SELECT t0."city" AS k0, t0."customer_id" AS o
 FROM "memory"."main"."orders" AS t0
@@ -137,28 +194,6 @@ FROM weighted)
 SELECT k0, units, all_keys
 FROM bounded
 WHERE units >= 10;
-
--- a median of people with one row each
-SELECT MEDIAN(age) FROM customers;
--- buckets
-WITH private_rows AS (SELECT t0."id" AS o, (CAST(CAST(CASE WHEN (CAST(t0."age" AS DOUBLE) - (0.0e0)) * (1.0e0) + (0.5e0) < (0.0e0) THEN (0.0e0) WHEN (CAST(t0."age" AS DOUBLE) - (0.0e0)) * (1.0e0) + (0.5e0) >= (120.0e0) THEN (120.0e0) ELSE floor((CAST(t0."age" AS DOUBLE) - (0.0e0)) * (1.0e0) + (0.5e0)) END AS INTEGER) AS BIGINT) - (0)) // 1 AS hedgerow_bucket
-FROM "memory"."main"."customers" AS t0
-WHERE t0."id" IS NOT NULL),
-kept_rows AS (SELECT o, hedgerow_bucket, 0 AS hedgerow_place
-FROM private_rows),
-bucketed AS (SELECT hedgerow_place, hedgerow_bucket, COUNT(*) AS hedgerow_weight
-FROM kept_rows
-WHERE hedgerow_bucket IS NOT NULL
-GROUP BY 1, 2)
-SELECT hedgerow_place, hedgerow_bucket, hedgerow_weight
-FROM bucketed;
--- first pass
-SELECT COUNT(*) AS units
-FROM "memory"."main"."customers" AS t0
-WHERE t0."id" IS NOT NULL;
-
--- different values by the simple bound: counted in the engine
-SELECT city, COUNT(DISTINCT items) FROM orders GROUP BY city;
 -- values
 WITH private_rows AS (SELECT t0."city" AS k0, t0."customer_id" AS o, t0."items" AS v
 FROM "memory"."main"."orders" AS t0
@@ -181,60 +216,10 @@ WHERE turn <= 1)
 SELECT hedgerow_place, COUNT(DISTINCT v) AS hedgerow_value
 FROM chosen
 GROUP BY 1;
--- first pass
-WITH private_rows AS (SELECT t0."city" AS k0, t0."customer_id" AS o
-FROM "memory"."main"."orders" AS t0
-WHERE t0."customer_id" IS NOT NULL),
-parts AS MATERIALIZED (SELECT k0, o, COUNT(*) AS n
-FROM private_rows
-GROUP BY 1, 2),
-sized AS (SELECT o, COUNT(*) AS touched, SUM((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) AS q
-FROM parts
-GROUP BY 1),
-heavy AS MATERIALIZED (SELECT o, touched, CASE WHEN q <= 800 THEN 1073741824 ELSE CASE WHEN CAST(CAST(floor(sqrt((9.223372036854776e+20) / CAST(q AS DOUBLE))) AS BIGINT) AS HUGEINT) * CAST(floor(sqrt((9.223372036854776e+20) / CAST(q AS DOUBLE))) AS BIGINT) * q > CAST('922337203685477580800' AS HUGEINT) THEN CAST(floor(sqrt((9.223372036854776e+20) / CAST(q AS DOUBLE))) AS BIGINT) - 1 ELSE CAST(floor(sqrt((9.223372036854776e+20) / CAST(q AS DOUBLE))) AS BIGINT) END END AS u
-FROM sized
-WHERE touched > 3 OR q > 800),
-light AS MATERIALIZED (SELECT parts.k0 AS k0, parts.o AS o, 1073741824 - COALESCE(u, 1073741824) * (CASE WHEN n < 20 THEN n ELSE 20 END) // n AS gap
-FROM parts
-LEFT JOIN heavy ON parts.o = heavy.o
-WHERE n > 20 OR u < 1073741824),
-counted AS (SELECT parts.k0 AS k0, COUNT(*) AS owners
-FROM parts
-GROUP BY 1),
-dropped AS (SELECT k0, COUNT(*) AS lost
-FROM (SELECT k0, ROW_NUMBER() OVER (PARTITION BY o ORDER BY md5('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS VARCHAR), '~') || '|' || COALESCE(k0 COLLATE "binary", '~')), k0 ASC NULLS LAST) AS place
-FROM (SELECT parts.o AS o, parts.k0 AS k0
-FROM parts JOIN heavy ON parts.o = heavy.o
-WHERE touched > 3) AS touching) AS ranked
-WHERE place > 3
-GROUP BY 1),
-weighted AS (SELECT counted.k0 AS k0, owners, owners - COALESCE(lost, 0) AS units
-FROM counted
-LEFT JOIN dropped ON counted.k0 IS NOT DISTINCT FROM dropped.k0),
-bounded AS (SELECT weighted.*, COUNT(*) OVER () AS all_keys
-FROM weighted)
-SELECT k0, units, all_keys
-FROM bounded
-WHERE units >= 10;
 
 -- different values by a flow: pairs of person and value, by number
 -- with {"distinct": "flow"}
 SELECT COUNT(DISTINCT items) FROM orders;
--- values
-WITH private_rows AS (SELECT t0."customer_id" AS o, t0."items" AS v
-FROM "memory"."main"."orders" AS t0
-WHERE t0."customer_id" IS NOT NULL),
-kept_rows AS (SELECT o, v, 0 AS hedgerow_place
-FROM private_rows),
-pairs AS MATERIALIZED (SELECT DISTINCT o, hedgerow_place, v
-FROM kept_rows
-WHERE v IS NOT NULL),
-chosen AS (SELECT o, hedgerow_place, v
-FROM (SELECT o, hedgerow_place, v, ROW_NUMBER() OVER (PARTITION BY o, hedgerow_place ORDER BY md5('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS VARCHAR), '~') || '|' || COALESCE(CAST(hedgerow_place AS VARCHAR), '~') || '|' || COALESCE(CAST(v AS VARCHAR), '~')), v ASC NULLS LAST) AS turn
-FROM pairs) AS turns
-WHERE turn <= 64)
-SELECT hedgerow_place, DENSE_RANK() OVER (ORDER BY o) AS hedgerow_owner, DENSE_RANK() OVER (ORDER BY v) AS hedgerow_value
-FROM chosen;
 -- first pass
 WITH private_rows AS (SELECT t0."customer_id" AS o
 FROM "memory"."main"."orders" AS t0
@@ -251,3 +236,18 @@ weighted AS (SELECT owners
 FROM counted)
 SELECT owners AS units
 FROM weighted;
+-- values
+WITH private_rows AS (SELECT t0."customer_id" AS o, t0."items" AS v
+FROM "memory"."main"."orders" AS t0
+WHERE t0."customer_id" IS NOT NULL),
+kept_rows AS (SELECT o, v, 0 AS hedgerow_place
+FROM private_rows),
+pairs AS MATERIALIZED (SELECT DISTINCT o, hedgerow_place, v
+FROM kept_rows
+WHERE v IS NOT NULL),
+chosen AS (SELECT o, hedgerow_place, v
+FROM (SELECT o, hedgerow_place, v, ROW_NUMBER() OVER (PARTITION BY o, hedgerow_place ORDER BY md5('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS VARCHAR), '~') || '|' || COALESCE(CAST(hedgerow_place AS VARCHAR), '~') || '|' || COALESCE(CAST(v AS VARCHAR), '~')), v ASC NULLS LAST) AS turn
+FROM pairs) AS turns
+WHERE turn <= 64)
+SELECT hedgerow_place, DENSE_RANK() OVER (ORDER BY o) AS hedgerow_owner, DENSE_RANK() OVER (ORDER BY v) AS hedgerow_value
+FROM chosen;

@@ -1,38 +1,5 @@
 -- several keys, one of them an expression
 SELECT city, EXTRACT(year FROM placed) AS year, COUNT(*) FROM orders GROUP BY 1, 2;
--- measure
-WITH private_rows AS (SELECT t0."city" AS k0, TRY(CAST(date_part('year', t0."placed") AS BIGINT)) AS k1, t0."customer_id" AS o
-FROM "memory"."main"."orders" AS t0
-WHERE t0."customer_id" IS NOT NULL),
-kept_rows AS (SELECT private_rows.*, hedgerow_place
-FROM private_rows JOIN hedgerow_selected ON private_rows.k0 IS NOT DISTINCT FROM hedgerow_selected.k0 AND private_rows.k1 IS NOT DISTINCT FROM hedgerow_selected.k1),
-parts AS MATERIALIZED (SELECT hedgerow_place, o, COUNT(*) AS n
-FROM kept_rows
-GROUP BY 1, 2),
-sized AS (SELECT o, COUNT(*) AS touched, SUM((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) AS q
-FROM parts
-GROUP BY 1),
-heavy AS MATERIALIZED (SELECT o, touched, CASE WHEN q <= 800 THEN 1073741824 ELSE CASE WHEN CAST(CAST(floor(sqrt((9.223372036854776e+20) / CAST(q AS DOUBLE))) AS BIGINT) AS HUGEINT) * CAST(floor(sqrt((9.223372036854776e+20) / CAST(q AS DOUBLE))) AS BIGINT) * q > CAST('922337203685477580800' AS HUGEINT) THEN CAST(floor(sqrt((9.223372036854776e+20) / CAST(q AS DOUBLE))) AS BIGINT) - 1 ELSE CAST(floor(sqrt((9.223372036854776e+20) / CAST(q AS DOUBLE))) AS BIGINT) END END AS u
-FROM sized
-WHERE touched > 3 OR q > 800),
-light AS MATERIALIZED (SELECT parts.hedgerow_place AS hedgerow_place, parts.o AS o, 1073741824 - COALESCE(u, 1073741824) * (CASE WHEN n < 20 THEN n ELSE 20 END) // n AS gap
-FROM parts
-LEFT JOIN heavy ON parts.o = heavy.o
-WHERE n > 20 OR u < 1073741824),
-counted AS (SELECT parts.hedgerow_place AS hedgerow_place, COUNT(*) AS owners
-FROM parts
-GROUP BY 1),
-totals AS (SELECT hedgerow_place, CAST(COUNT(*) AS HUGEINT) AS t0
-FROM kept_rows
-GROUP BY 1),
-surplus AS (SELECT kept_rows.hedgerow_place AS hedgerow_place, SUM(gap) AS m0
-FROM kept_rows JOIN light ON kept_rows.o = light.o AND kept_rows.hedgerow_place IS NOT DISTINCT FROM light.hedgerow_place
-GROUP BY 1),
-weighted AS (SELECT counted.hedgerow_place AS hedgerow_place, owners, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0
-FROM counted JOIN totals ON counted.hedgerow_place IS NOT DISTINCT FROM totals.hedgerow_place
-LEFT JOIN surplus ON counted.hedgerow_place IS NOT DISTINCT FROM surplus.hedgerow_place)
-SELECT hedgerow_place, s0
-FROM weighted;
 -- first pass
 WITH private_rows AS (SELECT t0."city" AS k0, TRY(CAST(date_part('year', t0."placed") AS BIGINT)) AS k1, t0."customer_id" AS o
 FROM "memory"."main"."orders" AS t0
@@ -75,6 +42,39 @@ FROM weighted)
 SELECT k0, k1, units, all_keys, s0
 FROM bounded
 WHERE units >= 10;
+-- measure
+WITH private_rows AS (SELECT t0."city" AS k0, TRY(CAST(date_part('year', t0."placed") AS BIGINT)) AS k1, t0."customer_id" AS o
+FROM "memory"."main"."orders" AS t0
+WHERE t0."customer_id" IS NOT NULL),
+kept_rows AS (SELECT private_rows.*, hedgerow_place
+FROM private_rows JOIN hedgerow_selected ON private_rows.k0 IS NOT DISTINCT FROM hedgerow_selected.k0 AND private_rows.k1 IS NOT DISTINCT FROM hedgerow_selected.k1),
+parts AS MATERIALIZED (SELECT hedgerow_place, o, COUNT(*) AS n
+FROM kept_rows
+GROUP BY 1, 2),
+sized AS (SELECT o, COUNT(*) AS touched, SUM((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) AS q
+FROM parts
+GROUP BY 1),
+heavy AS MATERIALIZED (SELECT o, touched, CASE WHEN q <= 800 THEN 1073741824 ELSE CASE WHEN CAST(CAST(floor(sqrt((9.223372036854776e+20) / CAST(q AS DOUBLE))) AS BIGINT) AS HUGEINT) * CAST(floor(sqrt((9.223372036854776e+20) / CAST(q AS DOUBLE))) AS BIGINT) * q > CAST('922337203685477580800' AS HUGEINT) THEN CAST(floor(sqrt((9.223372036854776e+20) / CAST(q AS DOUBLE))) AS BIGINT) - 1 ELSE CAST(floor(sqrt((9.223372036854776e+20) / CAST(q AS DOUBLE))) AS BIGINT) END END AS u
+FROM sized
+WHERE touched > 3 OR q > 800),
+light AS MATERIALIZED (SELECT parts.hedgerow_place AS hedgerow_place, parts.o AS o, 1073741824 - COALESCE(u, 1073741824) * (CASE WHEN n < 20 THEN n ELSE 20 END) // n AS gap
+FROM parts
+LEFT JOIN heavy ON parts.o = heavy.o
+WHERE n > 20 OR u < 1073741824),
+counted AS (SELECT parts.hedgerow_place AS hedgerow_place, COUNT(*) AS owners
+FROM parts
+GROUP BY 1),
+totals AS (SELECT hedgerow_place, CAST(COUNT(*) AS HUGEINT) AS t0
+FROM kept_rows
+GROUP BY 1),
+surplus AS (SELECT kept_rows.hedgerow_place AS hedgerow_place, SUM(gap) AS m0
+FROM kept_rows JOIN light ON kept_rows.o = light.o AND kept_rows.hedgerow_place IS NOT DISTINCT FROM light.hedgerow_place
+GROUP BY 1),
+weighted AS (SELECT counted.hedgerow_place AS hedgerow_place, owners, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0
+FROM counted JOIN totals ON counted.hedgerow_place IS NOT DISTINCT FROM totals.hedgerow_place
+LEFT JOIN surplus ON counted.hedgerow_place IS NOT DISTINCT FROM surplus.hedgerow_place)
+SELECT hedgerow_place, s0
+FROM weighted;
 
 -- an alias of SELECT names a key
 SELECT age // 10 * 10 AS decade, AVG(income) FROM customers GROUP BY decade;

@@ -82,8 +82,10 @@ def compiled(connection, tmp_path_factory):
 
 def _compile(database: hr.Database, query: str, options: dict[str, object]) -> dict[str, str]:
     """What an explanation shows: its nonce is fixed. Of several statements of one step, the first."""
-    statements = database.explain(query, **options).statements
-    return {statement.step: folded(statement.sql) for statement in reversed(statements)}
+    first: dict[str, str] = {}
+    for statement in database.explain(query, **options).statements:
+        first.setdefault(statement.step, folded(statement.sql))
+    return first
 
 
 @pytest.mark.parametrize("name", FILES)
