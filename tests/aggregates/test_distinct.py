@@ -11,7 +11,7 @@ from hedgerow.distributions import Gaussian, Laplace
 from hedgerow.expressions.nodes import Column
 from hedgerow.expressions.types import Type
 from hedgerow.privacy.bounding import Bounding
-from hedgerow.privacy.distinct import Level, ceiling_of, levels_of, shares_of
+from hedgerow.privacy.distinct import DistinctLevel, ceiling_of, levels_of, shares_of
 
 FALSE_ALARM = 1e-9
 TEXT = Column("x", Type.TEXT)
@@ -27,16 +27,20 @@ def limits(rows=400, per_group=400, groups=1, *, grouped=False, size=10**12):
 @pytest.mark.parametrize(
     ("bounding", "value", "expected"),
     [
-        (limits(), TEXT, [Level(1, 1), Level(4, 1), Level(400, 1, complete=True)]),
-        (limits(3, 3), TEXT, [Level(1, 1), Level(3, 1, complete=True)]),
-        (limits(1, 1), TEXT, [Level(1, 1, complete=True)]),
-        (limits(10**6, 10**6), TEXT, [Level(1, 1), Level(4, 1), Level(1024, 1)]),
-        (limits(6, 2, 3, grouped=True), TEXT, [Level(1, 1), Level(1, 3), Level(2, 3, complete=True)]),
-        (limits(60, 20, 3, grouped=True), TEXT, [Level(1, 1), Level(1, 3), Level(4, 3)]),
-        (limits(size=4000), LISTED, [Level(1, 1)]),
-        (limits(size=400), LISTED, [Level(1, 1), Level(3, 1, complete=True)]),
-        (limits(size=4000), FLAG, [Level(1, 1)]),
-        (limits(60, 20, 3, grouped=True, size=4000), LISTED, [Level(1, 1), Level(1, 3)]),
+        (limits(), TEXT, [DistinctLevel(1, 1), DistinctLevel(4, 1), DistinctLevel(400, 1, complete=True)]),
+        (limits(3, 3), TEXT, [DistinctLevel(1, 1), DistinctLevel(3, 1, complete=True)]),
+        (limits(1, 1), TEXT, [DistinctLevel(1, 1, complete=True)]),
+        (limits(10**6, 10**6), TEXT, [DistinctLevel(1, 1), DistinctLevel(4, 1), DistinctLevel(1024, 1)]),
+        (
+            limits(6, 2, 3, grouped=True),
+            TEXT,
+            [DistinctLevel(1, 1), DistinctLevel(1, 3), DistinctLevel(2, 3, complete=True)],
+        ),
+        (limits(60, 20, 3, grouped=True), TEXT, [DistinctLevel(1, 1), DistinctLevel(1, 3), DistinctLevel(4, 3)]),
+        (limits(size=4000), LISTED, [DistinctLevel(1, 1)]),
+        (limits(size=400), LISTED, [DistinctLevel(1, 1), DistinctLevel(3, 1, complete=True)]),
+        (limits(size=4000), FLAG, [DistinctLevel(1, 1)]),
+        (limits(60, 20, 3, grouped=True, size=4000), LISTED, [DistinctLevel(1, 1), DistinctLevel(1, 3)]),
     ],
 )
 def test_the_counts_follow_from_public_numbers(bounding, value, expected):
@@ -48,7 +52,7 @@ def test_the_counts_follow_from_public_numbers(bounding, value, expected):
 
 def test_one_row_of_each_person_is_counted_whole():
     one_row = Bounding(1, 1, 1, weighted=False, size=10**12)
-    assert levels_of(one_row, TEXT, tightened=True) == [Level(1, 1, complete=True)]
+    assert levels_of(one_row, TEXT, tightened=True) == [DistinctLevel(1, 1, complete=True)]
 
 
 @pytest.mark.parametrize(

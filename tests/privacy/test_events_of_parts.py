@@ -12,7 +12,7 @@ from hedgerow.expressions.ranges import Range
 from hedgerow.expressions.types import Type
 from hedgerow.privacy.assemble import Assembly
 from hedgerow.privacy.bounding import Bounding
-from hedgerow.privacy.distinct import Level, gaussian_distinct, laplace_distinct
+from hedgerow.privacy.distinct import DistinctLevel, gaussian_distinct, laplace_distinct
 from hedgerow.privacy.grid import centred, plain
 from hedgerow.privacy.laplace import block
 from hedgerow.privacy.precision import Precision
@@ -32,14 +32,14 @@ LARGEST = Rank(Fraction(1), extreme=True)
 
 
 def test_an_owner_adds_two_values_in_three_groups_to_a_distinct_count():
-    made, event = gaussian_distinct(VALUE, None, Level(2, 3), 0.25, LIMITS, "simple")
+    made, event = gaussian_distinct(VALUE, None, DistinctLevel(2, 3), 0.25, LIMITS, "simple")
     assert float(event.cost.gaussian) == pytest.approx(2**2 * 3 / made.noise.sigma**2, rel=1e-9)
     assert float(event.cost.gaussian) == pytest.approx(0.25, rel=1e-6)
     assert event.moved == 3
 
 
 def test_an_owner_adds_six_values_in_all_to_a_distinct_count():
-    made, event = laplace_distinct(VALUE, None, Level(2, 3), 0.25, LIMITS, "simple")
+    made, event = laplace_distinct(VALUE, None, DistinctLevel(2, 3), 0.25, LIMITS, "simple")
     assert float(event.cost.pure) == pytest.approx(2 * 3 / made.noise.scale, rel=1e-12)
     assert float(event.cost.pure) == pytest.approx(0.25, rel=1e-6)
 

@@ -45,7 +45,7 @@ LARGEST_FLOW = 2**20
 
 
 @dataclass(frozen=True, slots=True)
-class Level:
+class DistinctLevel:
     """One count: an owner adds at most `per_owner` values in each of at most `groups` groups.
 
     `complete` says that an owner within the limits of the catalog adds all of its values.
@@ -66,7 +66,7 @@ class Distinct:
 
     value: Expr
     filter: Expr | None
-    level: Level
+    level: DistinctLevel
     flow: bool
     whole: bool
     noise: Noise
@@ -75,7 +75,7 @@ class Distinct:
     ceiling: float = math.inf
 
 
-def levels_of(bounding: Bounding, value: Expr, *, tightened: bool) -> list[Level]:
+def levels_of(bounding: Bounding, value: Expr, *, tightened: bool) -> list[DistinctLevel]:
     """Return the counts to release, the least noisy first; with `tightened` limits none of them is complete.
 
     Where the catalog lists fewer values than there are people, if everybody had as many rows as allowed, one value of
@@ -84,7 +84,7 @@ def levels_of(bounding: Bounding, value: Expr, *, tightened: bool) -> list[Level
     Privacy: from public numbers alone.
     """
     if not bounding.weighted:
-        return [Level(1, 1, complete=True)]
+        return [DistinctLevel(1, 1, complete=True)]
     groups = bounding.groups if bounding.grouped else 1
     domain = domain_size(value)
     held = min(bounding.rows_per_group, domain or bounding.rows_per_group)
@@ -95,10 +95,10 @@ def levels_of(bounding: Bounding, value: Expr, *, tightened: bool) -> list[Level
     else:
         depths = {1, min(held, FEW_VALUES), min(held, MOST_VALUES)}
     bounds = sorted({(1, 1), *((depth, groups) for depth in depths)})
-    return [Level(d, c, complete=not tightened and (d, c) == (held, groups)) for d, c in bounds]
+    return [DistinctLevel(d, c, complete=not tightened and (d, c) == (held, groups)) for d, c in bounds]
 
 
-def shares_of(levels: Sequence[Level]) -> list[float]:
+def shares_of(levels: Sequence[DistinctLevel]) -> list[float]:
     """Return the share of the budget of each count: even, but less for the last of three, which is for rare cases."""
     if len(levels) < MAX_LEVELS or levels[-1].per_owner <= FEW_VALUES:
         return [1 / len(levels)] * len(levels)
@@ -119,7 +119,7 @@ def ceiling_of(value: Expr, bounding: Bounding) -> float:
     return min(size, domain_size(value) or math.inf)
 
 
-def uses_flow(bounding: Bounding, level: Level, method: str) -> bool:
+def uses_flow(bounding: Bounding, level: DistinctLevel, method: str) -> bool:
     """Return whether pairs leave the engine; this depends on the declared size and the option, never on the data.
 
     Where an owner adds all of its values there is nothing to choose.
@@ -130,7 +130,7 @@ def uses_flow(bounding: Bounding, level: Level, method: str) -> bool:
 
 
 def gaussian_distinct(
-    value: Expr, condition: Expr | None, level: Level, budget: float, bounding: Bounding, method: str
+    value: Expr, condition: Expr | None, level: DistinctLevel, budget: float, bounding: Bounding, method: str
 ) -> tuple[Distinct, GaussianEvent]:
     """Return a count that spends `budget` of mu squared, and its event."""
     per_owner, groups = level.per_owner, level.groups
@@ -144,7 +144,7 @@ def gaussian_distinct(
 
 
 def laplace_distinct(
-    value: Expr, condition: Expr | None, level: Level, budget: float, bounding: Bounding, method: str
+    value: Expr, condition: Expr | None, level: DistinctLevel, budget: float, bounding: Bounding, method: str
 ) -> tuple[Distinct, LaplaceEvent]:
     """Return a count that spends `budget` of pure epsilon, and its event."""
     moved = level.per_owner * level.groups
@@ -156,7 +156,7 @@ def laplace_distinct(
 def _build(
     value: Expr,
     condition: Expr | None,
-    level: Level,
+    level: DistinctLevel,
     bounding: Bounding,
     method: str,
     noise: Noise,

@@ -25,7 +25,7 @@ from hedgerow.error_bars.intervals import half_width
 from hedgerow.expressions.nodes import Column, describe
 from hedgerow.expressions.types import Type
 from hedgerow.plan.nodes import AggregateCall
-from hedgerow.privacy.distinct import Distinct, Level
+from hedgerow.privacy.distinct import Distinct, DistinctLevel
 from hedgerow.privacy.keys import KeyRule
 from hedgerow.privacy.plan import PrivatePlan, PrivateStatement, SumForms, Terms
 from hedgerow.privacy.statement_sums import needed_sums, support_of
@@ -320,7 +320,7 @@ def _distinct(kept: list[Any], level: list[Any]) -> Distinct:
     named, *noise, whole, flow = kept
     *bound, ceiling = level
     return Distinct(
-        Column(named, Type.TEXT), None, Level(*bound), flow, whole, _noise(noise), 1.0, 0, ceiling or math.inf
+        Column(named, Type.TEXT), None, DistinctLevel(*bound), flow, whole, _noise(noise), 1.0, 0, ceiling or math.inf
     )
 
 

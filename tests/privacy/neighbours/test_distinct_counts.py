@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hedgerow.privacy.distinct import Level
+from hedgerow.privacy.distinct import DistinctLevel
 
 CHECKS = settings(
     max_examples=40,
@@ -104,7 +104,7 @@ def test_the_test_notices_values_that_are_not_capped(counted, method):
     newcomer = [("a", None, None, i, None) for i in range(9)]
     plan, (before, after) = counted(["COUNT(DISTINCT i)"], (2, 2, 1), method, [[], [newcomer]])
     assert after == [[1], [2]]
-    smaller = replace(plan, distinct=tuple(replace(each, level=Level(1, 1)) for each in plan.distinct))
+    smaller = replace(plan, distinct=tuple(replace(each, level=DistinctLevel(1, 1)) for each in plan.distinct))
     with pytest.raises(AssertionError):
         assert_moved_within(smaller, before, after)
     assert before == [[0], [0]]
@@ -115,6 +115,6 @@ def test_the_test_notices_groups_that_are_not_capped(counted, method):
     newcomer = [(g, None, None, 1, None) for g in "abc"]
     plan, (before, after) = counted(["COUNT(DISTINCT i)"], (3, 1, 2), method, [[], [newcomer]])
     assert [sorted(counts) for counts in after] == [[0, 0, 1], [0, 1, 1]]
-    smaller = replace(plan, distinct=tuple(replace(each, level=Level(1, 1)) for each in plan.distinct))
+    smaller = replace(plan, distinct=tuple(replace(each, level=DistinctLevel(1, 1)) for each in plan.distinct))
     with pytest.raises(AssertionError):
         assert_moved_within(smaller, before, after)
