@@ -7,6 +7,7 @@ from pathlib import Path
 SOURCE = Path(__file__).parents[2] / "src" / "hedgerow"
 
 LATE = {
+    ("cli/formats.py", "openpyxl"): "an extra",
     ("answer/plot/library.py", "altair"): "an extra",
     ("answer/table.py", "pandas"): "an extra",
     ("answer/table.py", "polars"): "an extra",

@@ -30,6 +30,10 @@ LedgerFile = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
 
 Statement = Annotated[str, typer.Argument(metavar="SELECT…", help="The statement; - reads it from standard input.")]
+Param = Annotated[
+    list[str] | None,
+    typer.Option("--param", metavar="NAME=VALUE", help="The value of :name in the statement; may be repeated."),
+]
 Analyst = Annotated[str | None, typer.Option("--analyst", metavar="NAME", help="Who asks; taken on trust.")]
 Epsilon = Annotated[
     float | None, typer.Option("--epsilon", metavar="E", help="The most this statement may cost; else the catalog's.")

@@ -1,14 +1,26 @@
 """hedgerow query."""
 
+from typing import Annotated
+
+import typer
+
 from hedgerow.answer import Answer, caption, notes, rich_table
 from hedgerow.cli import options
-from hedgerow.cli.output import printable, say_wrapped, show_table, waiting, write_json
-from hedgerow.cli.statements import asking, read_statement, stated
+from hedgerow.cli.errors import UsageError, pointing
+from hedgerow.cli.formats import FORMATS, output
+from hedgerow.cli.output import printable, say, say_wrapped, show_table, waiting
+from hedgerow.cli.statements import asking, read_parameters, read_statements, stated
 
 
 def query(
-    statement: options.Statement,
+    statement: Annotated[
+        str | None, typer.Argument(metavar="SELECT…", help="The statement; - reads it from standard input.")
+    ] = None,
     *,
+    file: Annotated[
+        str | None, typer.Option("-f", "--file", metavar="FILE", help="Ask the statements of a file, one by one.")
+    ] = None,
+    param: options.Param = None,
     db: options.Db,
     catalog: options.CatalogFile,
     ledger: options.LedgerFile = None,
@@ -23,6 +35,10 @@ def query(
     max_groups: options.MaxGroups = None,
     bounds: options.Bounds = None,
     dialect: options.Dialect = None,
+    form: Annotated[
+        str | None, typer.Option("--format", metavar="FORMAT", help=f"{', '.join(FORMATS)}; else by the file's ending.")
+    ] = None,
+    out: Annotated[str | None, typer.Option("-o", "--output", metavar="FILE", help="Write the answer there.")] = None,
     as_json: options.Json = False,
 ) -> None:
     """Ask a question, pay for it, and get numbers with error bars.
@@ -33,25 +49,34 @@ def query(
     Example: hedgerow query "SELECT region, COUNT(*) FROM patients GROUP BY region" --db demo/hospital.duckdb
     --catalog demo/hospital.yaml --epsilon 0.1
     """
-    text = read_statement(statement)
-    with asking(text, db=db, catalog=catalog, ledger=ledger, analyst=analyst, dialect=dialect) as database:
-        given = stated(
-            epsilon=epsilon,
-            delta=delta,
-            within=within,
-            confidence=confidence,
-            min_frequency=min_frequency,
-            mechanism=mechanism,
-            max_rows=max_rows,
-            max_groups=max_groups,
-            bounds=bounds,
-        )
-        with waiting("asking the database"):
-            answer = database.sql(text, **given)
-    if as_json:
-        write_json(answer.to_dict())
-    else:
-        show_answer(answer)
+    texts, values, target = (
+        read_statements(statement, file),
+        read_parameters(param or ()),
+        output(form, out, as_json=as_json),
+    )
+    if len(texts) > 1 and out is not None:
+        raise UsageError("-o takes the answer of one statement.", hint="Ask the statements of the file one by one.")
+    given = stated(
+        epsilon=epsilon,
+        delta=delta,
+        within=within,
+        confidence=confidence,
+        min_frequency=min_frequency,
+        mechanism=mechanism,
+        max_rows=max_rows,
+        max_groups=max_groups,
+        bounds=bounds,
+    )
+    with asking(texts[0], db=db, catalog=catalog, ledger=ledger, analyst=analyst, dialect=dialect) as database:
+        for number, text in enumerate(texts):
+            with pointing(catalog=catalog, query=text), waiting("asking the database"):
+                answer = database.sql(text, params=values or None, **given)
+            if target is not None:
+                target.write(answer)
+            else:
+                if number:
+                    say("")
+                show_answer(answer)
 
 
 def show_answer(answer: Answer) -> None:

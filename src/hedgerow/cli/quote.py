@@ -6,7 +6,7 @@ import typer
 
 from hedgerow.cli import options
 from hedgerow.cli.output import say, show_table, write_json
-from hedgerow.cli.statements import asking, read_statement, stated
+from hedgerow.cli.statements import asking, read_parameters, read_statement, stated
 from hedgerow.session import Explanation
 from hedgerow.session.page import explanation_page, quote_page
 
@@ -14,6 +14,7 @@ from hedgerow.session.page import explanation_page, quote_page
 def quote(
     statement: options.Statement,
     *,
+    param: options.Param = None,
     db: options.Db,
     catalog: options.CatalogFile,
     ledger: options.LedgerFile = None,
@@ -44,6 +45,7 @@ def quote(
     with asking(text, db=db, catalog=catalog, ledger=ledger, analyst=analyst, dialect=dialect) as database:
         explanation = database.explain(
             text,
+            read_parameters(param or ()) or None,
             **stated(
                 epsilon=epsilon,
                 delta=delta,

@@ -1,10 +1,12 @@
 """Statements of the command line: read, split at semicolons, and asked of an open database."""
 
+import json
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from hedgerow.cli.errors import UsageError, pointing
@@ -69,6 +71,46 @@ def read_statement(stated: str) -> str:
         return sys.stdin.read()
     except UnicodeDecodeError:
         raise UsageError("Standard input is not text in this terminal's encoding.", hint="Pass it as UTF-8.") from None
+
+
+def read_statements(stated: str | None, file: str | None) -> list[str]:
+    """Return the statement of the command line, or all statements of a file."""
+    if (stated is None) == (file is None):
+        raise UsageError("Pass one statement, or a file of statements with -f.")
+    if stated is not None:
+        return [read_statement(stated)]
+    try:
+        text = read_statement("-") if file == "-" else Path(str(file)).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        raise UsageError(f"{file} cannot be read as text.", code="file-unreadable", hint="Check its name.") from None
+    statements = [statement.text for statement in split_statements(text)]
+    if not statements:
+        raise UsageError(f"There is no statement in {file}.")
+    return statements
+
+
+def read_parameters(pairs: Iterable[str]) -> dict[str, Any]:
+    """Return parameters by name: numbers, true, false and null as such, anything else as text.
+
+    Example:
+        >>> read_parameters(["low=3", "region=north", 'code="7"'])
+        {'low': 3, 'region': 'north', 'code': '7'}
+    """
+    values: dict[str, Any] = {}
+    for pair in pairs:
+        name, equals, text = pair.partition("=")
+        if not equals or not name.strip():
+            raise UsageError(f"--param {pair} has no value.", hint="Write --param name=value.")
+        values[name.strip().lstrip(":")] = _value(text)
+    return values
+
+
+def _value(text: str) -> object:
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return text
+    return text if isinstance(value, dict | list) else value
 
 
 @contextmanager
