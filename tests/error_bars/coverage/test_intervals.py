@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
 CONFIDENCE = 0.9
 GROUPS = 1500
@@ -158,3 +159,23 @@ def test_coverage_at_scale(crowd, ask, exact, assert_covers, mechanism, epsilon,
             assert_covers(answer, "a", exact(db, answer, "AVG(x)"), confidence)
         if size > 3:
             assert_covers(answer, "q", exact(db, answer, "SUM(x) / COUNT(y)"), confidence)
+
+
+@pytest.mark.slow
+@both
+def test_the_largest_variance_of_a_thousand_groups_covers(build, ask, mechanism):
+    """Fifty people in each, one of whom has the greatest value: noise alone decides which group comes first."""
+    keys = ", ".join(str(key) for key in range(1000))
+    db = build(
+        [
+            "CREATE TABLE t (u BIGINT PRIMARY KEY, g INTEGER NOT NULL, x DOUBLE NOT NULL)",
+            "INSERT INTO t SELECT j, j % 1000, CASE WHEN j < 1000 THEN 10 ELSE 0 END FROM range(50000) r(j)",
+        ],
+        f"t: {{unit: u, unit_unique: true, columns: {{x: {{lower: 0, upper: 10}}, g: {{values: [{keys}]}}}}}}",
+    )
+    asked, misses = 80, 0
+    for _ in range(asked):
+        query = "SELECT g, VAR_POP(x) AS v FROM t GROUP BY g ORDER BY v DESC LIMIT 1"
+        [bars] = ask(db, query, mechanism=mechanism, epsilon=4).intervals
+        misses += not bars["v"].lower <= 0.02 * 0.98 * 100 <= bars["v"].upper
+    assert stats.binom.sf(misses - 1, asked, 0.05) > 1e-9
