@@ -10,7 +10,7 @@ from scipy.stats import binom, laplace, norm
 from hedgerow.accounting.budget import Budget, RemainingBudget
 from hedgerow.catalog.model import BudgetPolicy, Catalog, DeclaredColumn, DeclaredTable
 from hedgerow.distributions import Gaussian
-from hedgerow.error_bars.propagation import row_bounds
+from hedgerow.error_bars.propagation import row_bounds, row_values
 from hedgerow.error_bars.provenance.columns import single_row
 from hedgerow.expressions.types import Type
 from hedgerow.plan.bind import bind
@@ -90,6 +90,50 @@ def test_small_groups_are_covered_too(expression):
     truth = 8.0 if "SUM" in expression else 1.0
     held = int(((bounds.lower <= truth) & (truth <= bounds.upper)).sum())
     assert held >= binom.isf(1 - FALSE_ALARM, TRIALS, 1 - BETA)
+
+
+PRODUCTS = [
+    ("SUM(x) * SUM(y)", 1600.0 * 1600.0),
+    ("COUNT(*) * COUNT(*)", 400.0 * 400.0),
+    ("SUM(x) * COUNT(*)", 640000.0),
+]
+
+
+@pytest.mark.parametrize("mechanism", ["gaussian", "laplace"])
+@pytest.mark.parametrize(("expression", "exact"), PRODUCTS)
+def test_a_product_holds_and_is_not_much_longer_than_needed(expression, exact, mechanism):
+    expr, estimator = answered(expression, mechanism, 400, 4.0)
+    bounds, values = row_bounds(expr, estimator, BETA), row_values(expr, estimator)
+    held = int(((bounds.lower <= exact) & (exact <= bounds.upper)).sum())
+    assert held >= binom.isf(1 - FALSE_ALARM, TRIALS, 1 - BETA)
+    needed = np.quantile(np.abs(values - exact), 1 - BETA)
+    middle = (bounds.lower + bounds.upper) / 2
+    assert np.median(bounds.upper - middle) <= 1.5 * needed
+    short = int((np.abs(middle - exact) <= 0.7 * needed).sum())
+    assert short < binom.isf(1 - FALSE_ALARM, TRIALS, 1 - BETA)
+
+
+@pytest.mark.parametrize("mechanism", ["gaussian", "laplace"])
+def test_a_count_times_its_average_is_the_sum(mechanism):
+    expr, estimator = answered("COUNT(*) * AVG(x)", mechanism, 400, 4.0)
+    bounds = row_bounds(expr, estimator, BETA)
+    held = int(((bounds.lower <= 1600.0) & (bounds.upper >= 1600.0)).sum())
+    assert set(bounds.notes) == {None}
+    assert binom.isf(1 - FALSE_ALARM, TRIALS, 1 - BETA) <= held <= binom.isf(FALSE_ALARM, TRIALS, 1 - BETA)
+
+
+@pytest.mark.parametrize("people", [0, 2])
+def test_products_of_small_numbers_hold_too(people):
+    expr, estimator = answered("SUM(x) * SUM(y)", "laplace", people, 4.0)
+    bounds = row_bounds(expr, estimator, BETA)
+    exact = (4.0 * people) ** 2
+    assert ((bounds.lower <= exact) & (exact <= bounds.upper)).sum() >= binom.isf(1 - FALSE_ALARM, TRIALS, 1 - BETA)
+
+
+@pytest.mark.parametrize("expression", ["SUM(x) / SUM(y)", "SUM(x) / COUNT(*)", "COUNT(*) / SUM(y)"])
+def test_quotients_with_a_zero_coefficient_are_exact_under_laplace_noise(expression):
+    expr, estimator = answered(expression, "laplace", 400, 4.0)
+    assert {status.kind.value for status in row_bounds(expr, estimator, BETA).statuses} == {"exact"}
 
 
 def test_what_is_publicly_known_of_an_average_is_kept():

@@ -91,6 +91,19 @@ def counted_half_width(terms: CountedTerms, beta: float, *, smooth: bool = True)
     return _half_width(_mixture(terms), beta, smooth=smooth)
 
 
+def growing_half_width(terms: CountedTerms, beta: float) -> float:
+    """A half width that is a norm of the coefficients, and grows with the size of each.
+
+    That of continuous noises is both: the noises are independent, symmetric and log-concave. What their lattices add to
+    it is both as well. The law on a lattice is neither.
+    """
+    laplaces = [(size, noise, count) for size, noise, count in terms if isinstance(noise, Laplace)]
+    normals = [(size, noise, count) for size, noise, count in terms if isinstance(noise, Gaussian)]
+    slack = sum(abs(size) * lattice_slack(noise) * count for size, noise, count in laplaces)
+    smooth = [(size, Laplace(noise.scale), count) for size, noise, count in laplaces]
+    return counted_half_width([*normals, *smooth], beta) + slack
+
+
 @lru_cache(maxsize=4096)
 def _half_width(mixture: _Mixture, beta: float, *, smooth: bool) -> float:
     if not mixture.laplaces:

@@ -56,6 +56,19 @@ def pivot_hull(
     return lower, upper
 
 
+def pivot_reach(x: Floats, y: Floats, terms: Sequence[tuple[float, float, Noise, int]], beta: float) -> Floats:
+    """The distance h(x, y) that the noise in x n - y d exceeds with probability `beta`, or a little more."""
+    along, across, reach = _norm(tuple(sorted(terms, key=repr)), beta, (-math.inf, math.inf))
+    turned = np.where((x < 0) | ((x == 0) & (y < 0)), -1.0, 1.0)
+    x, y = turned * x, turned * y
+    with np.errstate(divide="ignore", invalid="ignore"):
+        sector = np.clip(np.searchsorted(across / along, np.where(x > 0, y / x, np.inf)) - 1, 0, len(reach) - 2)
+    first, second = (along[sector], across[sector]), (along[sector + 1], across[sector + 1])
+    area = first[0] * second[1] - first[1] * second[0]
+    parts = (x * second[1] - y * second[0]) / area, (first[0] * y - first[1] * x) / area
+    return np.asarray(np.abs(parts[0]) * reach[sector] + np.abs(parts[1]) * reach[sector + 1])
+
+
 def _first_accepted(pivots: Floats, x: Floats, y: Floats, reach: Floats) -> Floats:
     """The least accepted quotient, directions taken in order; nan where all are rejected.
 

@@ -229,7 +229,7 @@ class LinearForm:
         """Half width of each row's interval, which fails with probability `beta`; equal noise is worked out once."""
         widths = half_width([(1.0, Gaussian(1.0))], beta) * np.sqrt(self.covariance(self, releases))
         rows = np.flatnonzero(abs(self.matrix) @ (~releases.is_normal).astype(float))
-        kinds = _alike(self.matrix, csr_array(self.matrix.shape), rows, releases)
+        kinds = rows_alike(self.matrix, csr_array(self.matrix.shape), rows, releases)
         for alike, terms in kinds:
             sizes = [(abs(a), noise, count) for a, _, noise, count in terms]
             widths[alike] = counted_half_width(sizes, beta, smooth=len(kinds) <= FEW)
@@ -279,7 +279,10 @@ class Quotient:
         return None
 
     def times(self, other: "Quotient") -> "Quotient | None":
-        """The product, where one side has no noise."""
+        """The product, where one side has no noise or is the denominator of the other (a count times its average)."""
+        for one, factor in ((self, other), (other, self)):
+            if one.denominator is not None and factor.denominator is None and one.denominator.equals(factor.numerator):
+                return Quotient(one.numerator, None, NOT_NEGATIVE if one.support[0] >= 0 else EVERYWHERE)
         for one, constant in ((self, other), (other, self)):
             if constant.is_constant:
                 return one.scaled(constant.numerator.values)
@@ -309,7 +312,7 @@ class Quotient:
         laplaces = np.asarray(noises @ (~releases.is_normal).astype(float)) > 0
         result, normal = _Assembled(len(top.values)), np.flatnonzero(~laplaces)
         result.put(normal, _normal_bounds(top.at(normal), bottom.at(normal), self.support, releases, beta))
-        for rows, counted in _alike(top.matrix, bottom.matrix, np.flatnonzero(laplaces), releases):
+        for rows, counted in rows_alike(top.matrix, bottom.matrix, np.flatnonzero(laplaces), releases):
             terms = [(a, b, noise) for a, b, noise, count in counted for _ in range(count)]
             values = np.nan_to_num(top.values[rows]), np.nan_to_num(bottom.values[rows])
             result.put(rows, quotient_bounds(*values, terms, beta, self.support))
@@ -348,7 +351,7 @@ class _Assembled:
         return Bounds(self._lower, self._upper, self._statuses)
 
 
-def _alike(
+def rows_alike(
     top: Any,  # noqa: ANN401 - SciPy's sparse arrays have no types
     bottom: Any,  # noqa: ANN401 - likewise
     rows: Indices,

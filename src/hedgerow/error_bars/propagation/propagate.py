@@ -15,7 +15,7 @@ from scipy.sparse import csr_array
 
 from hedgerow.compiled import ROW
 from hedgerow.error_bars.intervals import Bounds
-from hedgerow.error_bars.intervals.bounds import Floats
+from hedgerow.error_bars.intervals.bounds import Flags, Floats
 from hedgerow.error_bars.intervals.interval import CONSERVATIVE, EXACT, IntervalKind, Reason, Status
 from hedgerow.error_bars.intervals.variances import box_squares_range, squares_range
 from hedgerow.error_bars.propagation.forms import (
@@ -29,6 +29,8 @@ from hedgerow.error_bars.propagation.forms import (
 )
 from hedgerow.error_bars.propagation.frame import Frame
 from hedgerow.error_bars.propagation.functions import NO_RULE, Evaluation, not_null, unbounded
+from hedgerow.error_bars.propagation.products import product_bounds
+from hedgerow.error_bars.propagation.sums_of_quotients import sum_of_quotients
 from hedgerow.error_bars.provenance.origins import Applied, Cell, Gathered, Known, Origin, Ranked, row_origin
 from hedgerow.expressions.nodes import Column, Expr, Nested, walk
 from hedgerow.release import Estimator, Population
@@ -185,6 +187,14 @@ class Propagation:
         inner, owner = frame.elements(origin.rows)
         if not inner.rows or inner.rows > MOST_ELEMENTS:
             return unbounded(frame.rows)
+        part = self._quotient(origin.inner, inner)
+        if (
+            part is not None
+            and part.denominator is not None
+            and not origin.chosen
+            and origin.function in {"SUM", "AVG"}
+        ):
+            return sum_of_quotients(part, _weights(part.not_null, owner, frame.rows, origin), self.releases, beta)
         most = max(1, int(np.bincount(owner).max()), self.releases.groups if origin.chosen else 0)
         every = self._bounds(origin.inner, inner, beta / most)
         if origin.function in {"MIN", "MAX"}:
@@ -245,6 +255,12 @@ class Propagation:
 
     def _of_function(self, origin: Applied, frame: Frame, beta: float) -> Bounds:
         """Interval arithmetic on intervals that hold at once: each fails with its share of `beta`."""
+        if origin.function in {"multiply", "multiply_whole"}:
+            left, right = (self._quotient(argument, frame) for argument in origin.arguments)
+            if left is not None and right is not None and left.denominator is None and right.denominator is None:
+                product = product_bounds(left.numerator, right.numerator, self.releases, beta)
+                lowest, highest = NOT_NEGATIVE if left.support[0] >= 0 and right.support[0] >= 0 else EVERYWHERE
+                return _null(product.within(lowest, highest), ~(left.not_null & right.not_null))
         parts = self._parts(origin, frame)
         level = beta / max(1, len(parts))
         known = {part: self._bounds(part, frame, level) for part in parts}
@@ -281,6 +297,14 @@ def _row_frame(estimator: Estimator) -> Frame:
     keys, rows = estimator.noisy.keys, len(estimator.noisy.shown)
     columns = {name: keys.column(name).combine_chunks() for name in keys.column_names}
     return Frame({**columns, ROW: pa.array(np.arange(rows))}, rows)
+
+
+def _weights(has_number: Flags, owner: Indices, rows: int, origin: Gathered) -> csr_array:
+    """The weight of each element in each row: one for a sum, one over their number for a mean."""
+    elements = np.flatnonzero(has_number)
+    count = np.bincount(owner[elements], minlength=rows)
+    share = inverse(count) if origin.function == "AVG" else np.ones(rows)
+    return csr_array((share[owner[elements]], (owner[elements], elements)), shape=(rows, len(owner)))
 
 
 def _of_extreme(every: Bounds, one: Bounds, owner: Indices, rows: int, *, largest: bool) -> Bounds:
