@@ -34,11 +34,11 @@ SchemaFile = Annotated[
 Runs = Annotated[int, typer.Option("--runs", metavar="N", help="Runs on each database of each pair.")]
 Surely = Annotated[
     float,
-    typer.Option("--confidence", metavar="C", help="How surely a statement that keeps its claim passes, such as 0.99."),
+    typer.Option("--confidence", metavar="C", help="Probability that a correct statement passes, such as 0.99."),
 ]
 Depth = Annotated[
     str,
-    typer.Option("--depth", metavar="D", help="engine: everything, each time. release: the noise alone, much quicker."),
+    typer.Option("--depth", metavar="D", help="engine: everything, each time. release: only the noise, much faster."),
 ]
 Only = Annotated[
     list[str] | None,

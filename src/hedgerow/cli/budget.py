@@ -68,7 +68,7 @@ def budget(
     ledger: options.LedgerFile = None,
     db: options.OptionalDb = None,
     history: Annotated[
-        bool, typer.Option("--history", help="Show spending over time, every charge, and the owner's own acts.")
+        bool, typer.Option("--history", help="Show spending over time, every charge, and the owner's own actions.")
     ] = False,
     verify: Annotated[bool, typer.Option("--verify", help="Check the chain of hashes from the beginning.")] = False,
     export: Annotated[
@@ -76,7 +76,8 @@ def budget(
         typer.Option("--export", metavar="FILE", help="Write the whole trail as JSON Lines instead; - prints it."),
     ] = None,
     widen: Annotated[
-        bool, typer.Option("--raise", help="Widen the ledger to the catalog's larger budget, and note it for good.")
+        bool,
+        typer.Option("--raise", help="Widen the ledger to the catalog's larger budget, and record it permanently."),
     ] = False,
     plan: Annotated[
         str | None,

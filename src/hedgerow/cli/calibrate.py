@@ -56,23 +56,23 @@ def calibrate(
     *,
     db: options.Db,
     catalog: options.CatalogFile,
-    table: Annotated[str, typer.Option("--table", metavar="T", help="The private table to find out about.")],
+    table: Annotated[str, typer.Option("--table", metavar="T", help="The private table to calibrate.")],
     columns: Annotated[
         str | None,
-        typer.Option("--columns", metavar="A,B", help="Its columns; else all numbers that have no bounds yet."),
+        typer.Option("--columns", metavar="A,B", help="Its columns; by default all numbers without bounds."),
     ] = None,
     epsilon: Annotated[
         float | None,
-        typer.Option("--epsilon", metavar="E", help="The most that all of it may cost; else the catalog's."),
+        typer.Option("--epsilon", metavar="E", help="The most that all of it may cost; by default the catalog's."),
     ] = None,
     delta: options.Delta = None,
     by: Annotated[
-        str | None, typer.Option("--by", metavar="K1,K2", help="Columns to group by: in how many groups is one person?")
+        str | None, typer.Option("--by", metavar="K1,K2", help="Columns to group by, to find max_groups.")
     ] = None,
     ledger: options.LedgerFile = None,
     analyst: options.Analyst = None,
     write: Annotated[
-        bool, typer.Option("--write", help="Write what was found into the catalog; all else in it stays as it is.")
+        bool, typer.Option("--write", help="Write the results into the catalog; the rest of the file stays unchanged.")
     ] = False,
     as_json: options.Json = False,
 ) -> None:

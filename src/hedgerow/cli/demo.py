@@ -21,8 +21,8 @@ from hedgerow.session.page import figure, percent, spending
 
 def demo(
     *,
-    folder: Annotated[str, typer.Option("--folder", metavar="PATH", help="Where the files go.")] = "demo",
-    force: Annotated[bool, typer.Option("--force", help="Begin afresh, in place of an earlier demo.")] = False,
+    folder: Annotated[str, typer.Option("--folder", metavar="PATH", help="The folder of the files.")] = "demo",
+    force: Annotated[bool, typer.Option("--force", help="Replace the files of an earlier demo.")] = False,
     as_json: options.Json = False,
 ) -> None:
     """Generate a hospital's data, ask it a few questions, and keep the files for you to continue with.

@@ -244,7 +244,7 @@ def init(
     database: Annotated[str, typer.Argument(metavar="DATABASE", help="A file, a folder of files, or a URL.")],
     *,
     catalog: Annotated[
-        str | None, typer.Option("--catalog", metavar="OUT", help="The file to write; by default beside the database.")
+        str | None, typer.Option("--catalog", metavar="OUT", help="The file to write; by default next to the database.")
     ] = None,
     dataset: Annotated[
         str | None, typer.Option("--dataset", metavar="NAME", help="By default the name of the database's file.")
@@ -253,10 +253,10 @@ def init(
     delta: Annotated[float, typer.Option("--delta", metavar="D", help="The probability that they reveal more.")] = 1e-6,
     pure_epsilon: Annotated[
         float | None,
-        typer.Option("--pure-epsilon", metavar="P", help="The part of epsilon kept for Laplace noise; else 0."),
+        typer.Option("--pure-epsilon", metavar="P", help="The part of epsilon kept for Laplace noise; by default 0."),
     ] = None,
     force: Annotated[
-        bool, typer.Option("--force", help="Begin again; an old catalog and ledger are kept under other names.")
+        bool, typer.Option("--force", help="Start again; an old catalog and ledger are kept under other names.")
     ] = False,
     as_json: options.Json = False,
 ) -> None:

@@ -15,17 +15,22 @@ Db = Annotated[
 ]
 OptionalDb = Annotated[
     str | None,
-    typer.Option("--db", envvar="HEDGEROW_DB", metavar="PATH", help="The database, for --plan; else not needed."),
+    typer.Option("--db", envvar="HEDGEROW_DB", metavar="PATH", help="The database, required by --plan."),
 ]
 CatalogFile = Annotated[
     str,
     typer.Option(
-        "--catalog", envvar="HEDGEROW_CATALOG", metavar="FILE", help="The YAML file that says what is protected."
+        "--catalog",
+        envvar="HEDGEROW_CATALOG",
+        metavar="FILE",
+        help="The catalog, a YAML file that declares what is protected.",
     ),
 ]
 LedgerFile = Annotated[
     str | None,
-    typer.Option("--ledger", metavar="FILE", help="The record of what was spent; by default beside the catalog."),
+    typer.Option(
+        "--ledger", metavar="FILE", help="The ledger, the record of spending; by default next to the catalog."
+    ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
 
@@ -34,25 +39,26 @@ Param = Annotated[
     list[str] | None,
     typer.Option("--param", metavar="NAME=VALUE", help="The value of :name in the statement; may be repeated."),
 ]
-Analyst = Annotated[str | None, typer.Option("--analyst", metavar="NAME", help="Who asks; taken on trust.")]
+Analyst = Annotated[str | None, typer.Option("--analyst", metavar="NAME", help="Name of the analyst; not verified.")]
 Epsilon = Annotated[
-    float | None, typer.Option("--epsilon", metavar="E", help="The most this statement may cost; else the catalog's.")
+    float | None,
+    typer.Option("--epsilon", metavar="E", help="The most this statement may cost; by default the catalog's."),
 ]
 Delta = Annotated[
     float | None,
-    typer.Option("--delta", metavar="D", help="The probability that goes with epsilon; else the catalog's."),
+    typer.Option("--delta", metavar="D", help="The delta of the statement; by default the catalog's."),
 ]
 Within = Annotated[
     str | None,
     typer.Option(
         "--within",
         metavar="W",
-        help="The error asked for: 5% (or 0.05) of the value, abs:100 of its unit, 5%@1000 in groups of 1 000 or more. "
+        help="The target error: 5% (or 0.05) of the value, abs:100 of its unit, 5%@1000 in groups of 1 000 or more. "
         "The least that reaches it is spent; --epsilon is then the most.",
     ),
 ]
 Confidence = Annotated[
-    float | None, typer.Option("--confidence", metavar="C", help="How often an error bar holds, such as 0.95.")
+    float | None, typer.Option("--confidence", metavar="C", help="Coverage of an error bar, such as 0.95.")
 ]
 Mechanism = Annotated[str, typer.Option("--mechanism", metavar="M", help="The noise: auto, gaussian or laplace.")]
 OptionalMechanism = Annotated[
@@ -60,21 +66,21 @@ OptionalMechanism = Annotated[
 ]
 MinFrequency = Annotated[
     int | None,
-    typer.Option("--min-frequency", metavar="K", help="Show no group of fewer people; it can only be raised."),
+    typer.Option("--min-frequency", metavar="K", help="Minimum number of people in a group; it can only be raised."),
 ]
 MaxRows = Annotated[
-    int | None, typer.Option("--max-rows", metavar="N", help="A person counts like at most this many rows.")
+    int | None,
+    typer.Option("--max-rows", metavar="N", help="Maximum number of rows of one person; it can only be lowered."),
 ]
 MaxGroups = Annotated[
-    int | None, typer.Option("--max-groups", metavar="N", help="A person counts in at most this many groups.")
+    int | None,
+    typer.Option("--max-groups", metavar="N", help="Maximum number of groups of one person; it can only be lowered."),
 ]
 Bounds = Annotated[
     str | None,
-    typer.Option(
-        "--bounds", metavar="auto", help="auto: find bounds that nobody stated, privately, for a part of epsilon."
-    ),
+    typer.Option("--bounds", metavar="auto", help="auto: find missing bounds privately, for a part of epsilon."),
 ]
 Dialect = Annotated[
     str | None,
-    typer.Option("--dialect", metavar="NAME", help="The SQL that the statement is written in; else DuckDB's."),
+    typer.Option("--dialect", metavar="NAME", help="The SQL dialect of the statement; by default DuckDB's."),
 ]

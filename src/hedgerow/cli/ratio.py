@@ -38,7 +38,7 @@ Method = Annotated[
     typer.Option(
         "--method",
         metavar="M",
-        help="How intervals of --treatment and --control are made: auto, classic, published, conservative, log, "
+        help="Method of the intervals of --treatment and --control: auto, classic, published, conservative, log, "
         "fieller or bootstrap.",
     ),
 ]
@@ -51,10 +51,12 @@ OptionalDb = Annotated[
 ]
 OptionalCatalog = Annotated[
     str | None,
-    typer.Option("--catalog", envvar="HEDGEROW_CATALOG", metavar="FILE", help="What is protected in it, for --table."),
+    typer.Option(
+        "--catalog", envvar="HEDGEROW_CATALOG", metavar="FILE", help="The catalog of the database, for --table."
+    ),
 ]
 Table = Annotated[
-    str | None, typer.Option("--table", metavar="T", help="The experiment's table, asked privately and charged.")
+    str | None, typer.Option("--table", metavar="T", help="The experiment's table, queried privately and charged.")
 ]
 Outcome = Annotated[
     str | None, typer.Option("--outcome", metavar="SQL", help="What counts as a success: a condition on a row.")
@@ -63,7 +65,8 @@ TreatmentIs = Annotated[
     str | None, typer.Option("--treatment-is", metavar="SQL", help="Who was treated: a condition on a row.")
 ]
 By = Annotated[
-    str | None, typer.Option("--by", metavar="SQL", help="A column to compare within; each of its groups has a row.")
+    str | None,
+    typer.Option("--by", metavar="SQL", help="A column to group by; each group is compared in a row of its own."),
 ]
 
 ratio = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode="markdown")
@@ -108,7 +111,8 @@ def ab(
         typer.Option("--epsilon", metavar="E", help="The noise in the two counts; with --table, the most to spend."),
     ] = None,
     delta: Annotated[
-        float | None, typer.Option("--delta", metavar="D", help="With it, the noise in the two counts is Gaussian.")
+        float | None,
+        typer.Option("--delta", metavar="D", help="Use Gaussian noise in the two counts, with this delta."),
     ] = None,
     confidence: options.Confidence = None,
     method: Method = None,
@@ -168,7 +172,7 @@ def plan(
     *,
     rate: Annotated[float, typer.Option("--rate", metavar="P", help="The rate of success without treatment.")],
     ratio_to_see: Annotated[
-        float | None, typer.Option("--ratio", metavar="R", help="The relative risk to be seen, such as 1.2.")
+        float | None, typer.Option("--ratio", metavar="R", help="The relative risk to detect, such as 1.2.")
     ] = None,
     people: Annotated[
         str | None,
@@ -178,11 +182,15 @@ def plan(
         list[float] | None,
         typer.Option("--epsilon", metavar="E", help="What the two counts may cost together. Repeatable."),
     ] = None,
-    delta: Annotated[float | None, typer.Option("--delta", metavar="D", help="With it, the noise is Gaussian.")] = None,
-    target: Annotated[float, typer.Option("--target", metavar="T", help="How often the effect must be found.")] = 0.8,
+    delta: Annotated[
+        float | None, typer.Option("--delta", metavar="D", help="Use Gaussian noise, with this delta.")
+    ] = None,
+    target: Annotated[
+        float, typer.Option("--target", metavar="T", help="Power: the probability that the effect is detected.")
+    ] = 0.8,
     confidence: Annotated[
         float,
-        typer.Option("--confidence", metavar="C", help="One minus how often it may be found where there is none."),
+        typer.Option("--confidence", metavar="C", help="One minus the false-positive rate."),
     ] = 0.95,
     balance: Annotated[
         float, typer.Option("--balance", metavar="B", help="People treated for each one in the control, for --ratio.")

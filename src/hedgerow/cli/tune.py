@@ -77,25 +77,30 @@ def _values(ends: tuple[Any, Any]) -> str:
 
 
 Lower = Annotated[
-    str, typer.Option("--lower", metavar="A", help="The least value of a row; A1,A2 for a quotient of two sums.")
+    str, typer.Option("--lower", metavar="A", help="The smallest value of a row; A1,A2 for a quotient of two sums.")
 ]
 Uppers = Annotated[
     list[str],
-    typer.Option("--upper", metavar="B", help="The greatest value of a row; B1,B2 for a quotient. Repeatable."),
+    typer.Option("--upper", metavar="B", help="The largest value of a row; B1,B2 for a quotient. Repeatable."),
 ]
 CountEpsilons = Annotated[
-    list[float], typer.Option("--epsilon-count", metavar="E", help="What the count costs. Repeatable.")
+    list[float], typer.Option("--epsilon-count", metavar="E", help="Epsilon of the count. Repeatable.")
 ]
-Betas = Annotated[list[float], typer.Option("--beta", metavar="B", help="How often a noise may exceed its bound.")]
-WholeBeta = Annotated[float, typer.Option("--beta", metavar="B", help="How often the predicted error may be exceeded.")]
-Gamma = Annotated[float, typer.Option("--gamma", metavar="G", help="How large the noise may be, as a fraction.")]
+Betas = Annotated[list[float], typer.Option("--beta", metavar="B", help="Probability that a noise exceeds its bound.")]
+WholeBeta = Annotated[
+    float, typer.Option("--beta", metavar="B", help="Probability that the predicted error is exceeded.")
+]
+Gamma = Annotated[float, typer.Option("--gamma", metavar="G", help="Maximum noise, as a fraction of the value.")]
 Delta = Annotated[float, typer.Option("--delta", metavar="D", help="The delta of each release.")]
-WholeDelta = Annotated[float, typer.Option("--delta", metavar="D", help="The delta of the whole; it is shared out.")]
+WholeDelta = Annotated[
+    float, typer.Option("--delta", metavar="D", help="The total delta; it is divided among the releases.")
+]
 Mechanisms = Annotated[str, typer.Option("--mechanism", metavar="M", help="The noise: laplace, gaussian or analytic.")]
 Sizes = Annotated[list[float], typer.Option("--size", metavar="N", help="A guess of the number of rows. Repeatable.")]
 PlotSizes = Annotated[list[float] | None, typer.Option("--size", metavar="N", help="Rows, for --plot. Repeatable.")]
 Plot = Annotated[
-    str | None, typer.Option("--plot", metavar="FILE", help="Draw where the conditions hold: .png, .svg, .pdf, .html.")
+    str | None,
+    typer.Option("--plot", metavar="FILE", help="Draw the budgets that meet the conditions: .png, .svg, .pdf, .html."),
 ]
 Axes = Annotated[str, typer.Option("--axes", metavar="X,Y", help="The largest epsilons of --plot.")]
 
@@ -196,7 +201,7 @@ def split(
     beta: WholeBeta,
     lower: Lower,
     upper: Annotated[
-        str, typer.Option("--upper", metavar="B", help="The greatest value of a row; B1,B2 for a quotient.")
+        str, typer.Option("--upper", metavar="B", help="The largest value of a row; B1,B2 for a quotient.")
     ],
     gamma: Gamma = 0.1,
     delta: WholeDelta = 0.0,
