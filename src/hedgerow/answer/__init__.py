@@ -1,21 +1,25 @@
 """The answer that an analyst gets back."""
 
-from hedgerow.answer.captions import caption, notes
+from hedgerow.answer.captions import WARNINGS, bounds_note, caption, notes, percent_above
 from hedgerow.answer.diagnostics import Clipped, Diagnostics
-from hedgerow.answer.released import FoundBounds, Mechanism, Payment, Summary
+from hedgerow.answer.released import BoundsWarning, FoundBounds, Mechanism, Payment, Summary
 from hedgerow.answer.render import rich_table
 from hedgerow.answer.table import Answer, diagnosable
 
 __all__ = [
+    "WARNINGS",
     "Answer",
+    "BoundsWarning",
     "Clipped",
     "Diagnostics",
     "FoundBounds",
     "Mechanism",
     "Payment",
     "Summary",
+    "bounds_note",
     "caption",
     "diagnosable",
     "notes",
+    "percent_above",
     "rich_table",
 ]

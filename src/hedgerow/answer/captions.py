@@ -4,7 +4,7 @@ import math
 from collections.abc import Collection, Mapping
 
 from hedgerow.answer.plain import ends, on_one_line
-from hedgerow.answer.released import ReleasedTable
+from hedgerow.answer.released import BoundsWarning, FoundBounds, ReleasedTable
 from hedgerow.error_bars.intervals.interval import Interval
 
 LEAST = 1e-4
@@ -53,6 +53,38 @@ def chance(p_value: float | None) -> str:
     if p_value is None or not math.isfinite(p_value):
         return ""
     return f"<{LEAST:.4f}" if p_value < LEAST else f"{p_value:.2g}"
+
+
+WARNINGS = {
+    BoundsWarning.MANY_BEYOND: "Warning: what that cuts off is in no interval, and may be much.",
+    BoundsWarning.LONG_TAIL: (
+        "Warning: values fade out slowly, and what the bounds cut off may be more than the intervals say."
+    ),
+}
+
+
+def bounds_note(bounds: FoundBounds) -> str:
+    """Bounds that were found, and how many people may have values beyond them.
+
+    Example:
+        >>> bounds_note(FoundBounds("cost", 0.0, 2048.0, "bought", 0.0123))
+        'cost was bounded by 0 and 2048, found privately; at most 1.3 % of people have values beyond.'
+    """
+    ends = f"{bounds.lower:g} and {bounds.upper:g}"
+    warning = "" if bounds.warning is None else f" {WARNINGS[bounds.warning]}"
+    beyond = f"at most {percent_above(bounds.beyond)} of people have values beyond."
+    return f"{on_one_line(bounds.of)} was bounded by {ends}, found privately; {beyond}{warning}"
+
+
+def percent_above(share: float) -> str:
+    """An upper limit of a share in per cent, rounded up.
+
+    Example:
+        >>> percent_above(0.0123), percent_above(0.00004), percent_above(0.1401), percent_above(1.0)
+        ('1.3 %', '0.1 %', '15 %', '100 %')
+    """
+    tenths = max(math.ceil(share * 1000), 1)
+    return f"{tenths / 10:g} %" if tenths < 100 else f"{math.ceil(share * 100)} %"
 
 
 MOST_ROWS = 200

@@ -6,6 +6,7 @@ Nothing in a summary depends on private data.
 from collections import namedtuple
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import Any, overload
 
 import pyarrow as pa
@@ -55,21 +56,43 @@ class Payment:
         return {"for": self.purpose, "id": self.id, **paid}
 
 
+class BoundsWarning(Enum):
+    """Reason why an answer may be farther off than its intervals say, because bounds cut off values."""
+
+    MANY_BEYOND = "many-beyond"
+    LONG_TAIL = "long-tail"
+
+
 @dataclass(frozen=True, slots=True)
 class FoundBounds:
     """Bounds that were not declared: found privately, with a charge of their own, or by an earlier answer.
 
-    `of` is the expression in words; `basis` is "bought" or "earlier answer".
+    Attributes:
+        of: The expression in words.
+        lower: The lower bound.
+        upper: The upper bound.
+        basis: "bought" or "earlier answer".
+        beyond: An upper limit, at 95 % confidence, of the share of people with values beyond the bounds.
+        warning: Reason to doubt that intervals hold for values as they are; None where there is none.
     """
 
     of: str
     lower: float
     upper: float
     basis: str
+    beyond: float
+    warning: BoundsWarning | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """As plain JSON."""
-        return {"of": self.of, "lower": self.lower, "upper": self.upper, "basis": self.basis}
+        return {
+            "of": self.of,
+            "lower": self.lower,
+            "upper": self.upper,
+            "basis": self.basis,
+            "beyond": self.beyond,
+            "warning": None if self.warning is None else self.warning.value,
+        }
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from hedgerow.accounting.budget import Spending
-from hedgerow.answer import FoundBounds, Payment, Summary
-from hedgerow.calibration.bounds_search import OF_A_STATEMENT, UnboundedValue, cap_plan, find_cap, find_range
+from hedgerow.answer import FoundBounds, Payment, Summary, bounds_note, percent_above
+from hedgerow.calibration.bounds_search import (
+    OF_A_STATEMENT,
+    FoundLimit,
+    UnboundedValue,
+    find_cap,
+    find_range,
+    rows_of_people,
+)
 from hedgerow.calibration.missing_bounds import Bind, MarkedStatement
 from hedgerow.calibration.sub_budget import SubBudget, require_free_price
 from hedgerow.catalog import Catalog
@@ -25,18 +32,27 @@ class Completed:
     logical: LogicalPlan
     request: Request
     bounds: tuple[FoundBounds, ...]
-    max_rows: int | None
+    max_rows: FoundLimit | None
     sub_budget: SubBudget
 
     def summary(self, receipt: Summary) -> Summary:
         """Return the summary of the answer, with all that was paid before it."""
-        with_bounds = replace(receipt, bounds=self.bounds, max_rows=self.max_rows)
+        max_rows = None if self.max_rows is None else self.max_rows.value
+        with_bounds = replace(receipt, bounds=self.bounds, max_rows=max_rows)
         if not self.sub_budget.payments:
             return with_bounds
         last = receipt.payments or (() if receipt.reused else (_payment(receipt),))
         payments = (*self.sub_budget.payments, *last)
         paid = Spending(sum(p.charge.epsilon for p in payments), sum(p.charge.delta for p in payments))
         return replace(with_bounds, payments=payments, charge=paid, share=sum(p.share for p in payments))
+
+    def notes(self) -> tuple[str, ...]:
+        """Return what is to be said about the bounds and the limit that were found."""
+        notes = [bounds_note(bounds) for bounds in self.bounds]
+        if self.max_rows is not None:
+            counted = f"one person counts for {self.max_rows.value:,} rows at most, chosen privately"
+            notes.append(f"{counted}; at most {percent_above(self.max_rows.beyond)} of people have more.")
+        return tuple(notes)
 
 
 def _payment(receipt: Summary) -> Payment:
@@ -74,7 +90,7 @@ class Automatic:
         cap = self._cap(sub_budget)
         pairs = {mark: bounds[self._first(value)] for mark, value in self.unbounded.values.items()}
         tree = self.unbounded.with_bounds({mark: (_plain(b, b.lower), _plain(b, b.upper)) for mark, b in pairs.items()})
-        logical = with_limit(self.bind(tree), cap)
+        logical = with_limit(self.bind(tree), None if cap is None else cap.value)
         return Completed(logical, self._rest(sub_budget.remaining_share()), tuple(bounds.values()), cap, sub_budget)
 
     def assumed(self) -> tuple[Request, LogicalPlan]:
@@ -108,11 +124,15 @@ class Automatic:
             raise _not_found(f"the values of {value.label}", sub_budget)
         return bounds
 
-    def _cap(self, sub_budget: SubBudget) -> int | None:
-        caps = [find_cap(sub_budget, release, CAP_SHARE / len(self._unlimited)) for release in self._unlimited]
-        if any(cap is None for cap in caps):
-            raise _not_found("the number of rows", sub_budget)
-        return max((cap for cap in caps if cap is not None), default=None)
+    def _cap(self, sub_budget: SubBudget) -> FoundLimit | None:
+        share = CAP_SHARE / max(len(self._unlimited), 1)
+        caps = []
+        for release in self._unlimited:
+            cap = find_cap(sub_budget, release, share, 1 - self._reserved)
+            if cap is None:
+                raise _not_found("the number of rows", sub_budget)
+            caps.append(cap)
+        return max(caps, key=lambda cap: cap.value, default=None)
 
     def _rest(self, share: float) -> Request:
         budget = self.request.budget
@@ -127,11 +147,11 @@ class Automatic:
         Privacy: bounds do not change what a statement costs, so the marks can stand for them.
         """
         request, logical = self.assumed()
-        plans = [
-            (value.magnitudes(), OF_A_STATEMENT.among(len(self._distinct)).first) for value in self._distinct.values()
+        histograms = [
+            (value.octaves(), OF_A_STATEMENT.among(len(self._distinct)).first) for value in self._distinct.values()
         ]
-        plans += [(cap_plan(release), CAP_SHARE / len(self._unlimited)) for release in self._unlimited]
-        looks = [sub_budget.price(plan, share) for plan, share in plans]
+        histograms += [(rows_of_people(release), CAP_SHARE / len(self._unlimited)) for release in self._unlimited]
+        looks = [sub_budget.price(histogram.plan, share, histogram.cells) for histogram, share in histograms]
         answer = self.session.price(logical, request, self.session.remaining())
         if not self._is_known():
             sub_budget.require([*looks, answer])

@@ -1,46 +1,64 @@
 """Bounds found privately: the range of a value, and how many rows and groups one person has.
 
-A range is found in two steps, first its order of magnitude, then the cells of a grid that people share. Powers of two
-alone would not do: near zero they are so narrow that few people share one, and whatever lies there would be cut off. So
-the first look finds the largest order of magnitude that enough people share, and the second one cuts the range that it
-spans, both signs, into equal cells. Where hardly any of them is shared, a further look cuts those again.
+The first look counts people over octaves, each person once, at the largest absolute value. The octaves are public, so
+nothing but noise hides one: there is no threshold of key selection, and no delta. The bounds are those with the least
+error to expect, of what they cut off (`tail`) and of the noise of an answer, which grows with their distance. Where
+nearly all people are in the last octaves, the range may lie far from zero, or end well before the octave does, and
+further looks cut it into equal cells.
 """
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 
-from hedgerow.answer import FoundBounds
+import numpy as np
+
+from hedgerow.answer import BoundsWarning, FoundBounds
 from hedgerow.calibration.buckets import (
     CELLS,
+    PARTS,
     CellRange,
-    HeavyBuckets,
-    cell,
-    fine_magnitude,
-    histogram,
+    Histogram,
+    amounts,
+    end_cells,
     is_present,
-    magnitude,
+    largest_octave,
+    power_of,
     rows_each,
-    span_of,
     whole_below,
 )
-from hedgerow.calibration.clipping_search import leader
 from hedgerow.calibration.sub_budget import SubBudget
-from hedgerow.error_bars.intervals import half_width
+from hedgerow.calibration.tail import GHOSTS, OCTAVES, Cells, Floats, detectable, scale_of, total_margin
+from hedgerow.distributions import Gaussian, Noise
 from hedgerow.expressions.facts import range_of
 from hedgerow.expressions.nodes import Column, Expr, describe
 from hedgerow.expressions.types import Type
-from hedgerow.plan.nodes import LogicalPlan, Release
+from hedgerow.plan.nodes import Release
 from hedgerow.release import Estimator
 
-LARGER = 4.0
-"""Where the first look shows nothing, the next ones cost so many times as much."""
+BETA = 0.05
+"""Probability that more people have values beyond the bounds than is said."""
 
-GROUPS = (2, 4)
-"""In how many orders of magnitude, and in how many cells, one person counts."""
+MANY, TOO_MANY = 0.1, 0.5
+"""Share of people who may have values beyond the bounds: from where on it is a warning, and no bounds at all."""
+
+ONLY_ZEROS = 0.01
+"""Share of people who may have other values where only zeros are seen: beyond it there are no bounds."""
+
+NOTABLE = 1.0
+"""What is cut off is worth a warning from so many standard deviations of the noise on."""
 
 CUTS = 3
-"""How often a range is cut into cells at most."""
+"""Number of times a range is cut into cells at most."""
+
+SHARED = 1e-3
+"""Probability that any empty cell of a range counts as occupied. It lies inside of what the first look has shown."""
+
+NEARLY_ALL, MANY_ENOUGH = 0.8, 0.4
+"""Share of people in the last two octaves: cells pay from the first on, or from the second if each can be seen."""
+
+FINE = 4
+"""Number of edges to choose from in each octave."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,142 +74,291 @@ class UnboundedValue:
         """Value in words."""
         return describe(self.value)
 
-    def magnitudes(self) -> LogicalPlan:
-        """Return the plan that counts the people with values of each order of magnitude."""
-        return self._histogram(magnitude(self.value), GROUPS[0])
+    def octaves(self) -> Histogram:
+        """Return the histogram of people by the octave of their largest value."""
+        return largest_octave(self.release, self.value, self._present)
 
-    def cells(self, span: CellRange) -> LogicalPlan:
-        """Return the plan that counts the people with values in each cell."""
-        return self._histogram(cell(self.value, span), GROUPS[1])
+    def cells(self, span: CellRange) -> tuple[Histogram, ...]:
+        """Return the histograms of people by their lowest and their highest cell."""
+        return end_cells(self.release, self.value, self._present, span)
 
-    def _histogram(self, bucket: Expr, groups: int) -> LogicalPlan:
-        present = [is_present(self.value), *([] if self.condition is None else [self.condition])]
-        return histogram(self.release, bucket, present, groups)
+    @property
+    def _present(self) -> list[Expr]:
+        return [is_present(self.value), *([] if self.condition is None else [self.condition])]
 
 
 @dataclass(frozen=True, slots=True)
 class RangeShares:
-    """Shares of the budget to find one range: for the first look, for each later one, for all of them."""
+    """Shares of the budget to find one range: for the first look, for each later one; and for an answer afterwards."""
 
     first: float
     later: float
-    most: float
+    answer: float
 
     def among(self, count: int) -> "RangeShares":
         """Return the shares for each of so many ranges."""
-        return RangeShares(self.first / count, self.later / count, self.most / count)
-
-    def larger(self) -> "RangeShares":
-        """Return the shares where a first look shows nothing."""
-        return replace(self, first=self.first * LARGER, later=self.later * LARGER)
+        return RangeShares(self.first / count, self.later / count, self.answer / count)
 
 
-OF_A_STATEMENT = RangeShares(0.04, 0.04, 0.4)
+OF_A_STATEMENT = RangeShares(0.2, 0.05, 0.75)
 """Where the answer is paid from the same budget."""
 
-ALONE = RangeShares(0.2, 0.4, 1.0)
-"""Where a range is all that is asked for."""
+ALONE = RangeShares(0.55, 0.15, 1.0)
+"""Where a range is all that is asked for. The answers that it is for cost as much again."""
 
 
-def find_range(sub_budget: SubBudget, value: UnboundedValue, looks: RangeShares) -> FoundBounds | None:
-    """Find the range that enough people share; None where no order of magnitude is shared by enough of them."""
-    started, subject, used, span = len(sub_budget.payments), f"bounds of {value.label}", 0.0, None
-    while span is None and used + looks.first <= looks.most:
-        shown = sub_budget.ask(value.magnitudes(), looks.first, subject)
-        used, span = used + looks.first, span_of(HeavyBuckets.of(shown).counts)
-        looks = looks if span else looks.larger()
-    for _ in range(CUTS if span else 0):
-        if span is None or used + looks.later > looks.most:
+@dataclass(frozen=True)
+class Counts:
+    """Noisy numbers of people by cell, all cells there are, and the smallest count that a cell may rest on."""
+
+    cells: tuple[int, ...]
+    people: Floats
+    noise: Noise
+    minimum: int
+
+    @classmethod
+    def of(cls, histogram: Histogram, estimators: Sequence[Estimator], minimum: int) -> "Counts":
+        """Read a released histogram."""
+        (estimator,) = estimators
+        (noisy_sum,) = estimator.plan.noisy_sums
+        return cls(histogram.cells, estimator.values(0), noisy_sum.noise, minimum)
+
+    def threshold(self, ghosts: float | None = None) -> float:
+        """Return the count above which a cell is occupied."""
+        beyond_noise = detectable(self.noise, len(self.cells), *([] if ghosts is None else [ghosts]))
+        return beyond_noise + self.minimum - 1
+
+    def at_most(self, chosen: Sequence[int], beta: float = BETA) -> float:
+        """Return an upper limit of the number of people in some cells, given by their indices."""
+        margin = total_margin(self.noise, len(chosen), beta)
+        return max(float(self.people[list(chosen)].sum()) + margin, 0.0) if chosen else 0.0
+
+    def deviation(self) -> float:
+        """Return the standard deviation of the noise of one count."""
+        return scale_of(self.noise) * (1.0 if isinstance(self.noise, Gaussian) else math.sqrt(2.0))
+
+
+@dataclass(frozen=True)
+class Ends:
+    """Chosen ends of a range, an upper limit of the share of people beyond them, and of what they cut off.
+
+    `cut` is in units of the standard deviation of the noise of an answer.
+    """
+
+    lower: float
+    upper: float
+    beyond: float
+    cut: float
+
+
+@dataclass(frozen=True)
+class Octaves:
+    """The first look: people by the octave of their largest value, and the noise of an answer per unit of range."""
+
+    counts: Counts
+    noise: float
+
+    def side(self, sign: int) -> Cells:
+        """Return the octaves above zero (1) or below it (-1), by growing size."""
+        indices = [i for i, octave in enumerate(self.counts.cells) if octave * sign > 0]
+        indices = indices if sign > 0 else indices[::-1]
+        powers = [power_of(abs(self.counts.cells[i])) for i in indices]
+        edges = [math.ldexp(1.0, power) for power in (*powers, powers[-1] + 1)] if powers else [1.0]
+        return Cells(np.array(edges), self.counts.people[indices], self.counts.noise, self.counts.threshold())
+
+    @property
+    def people(self) -> float:
+        """Number of people in all cells that are occupied."""
+        return float(self.counts.people[self.counts.people > self.counts.threshold()].sum())
+
+    def ends(self) -> Ends | None:
+        """Return the best ends; None where too little is seen, or too much of it may lie beyond."""
+        above, below = self.side(1), self.side(-1)
+        if above.last is None and below.last is None:
+            return self._zeros()
+        uppers, lowers = (_edges(side) for side in (above, below))
+        upper, lower, cut = _best(above, below, uppers, lowers, self.noise)
+        beyond = self.beyond(-lower, upper)
+        return None if beyond > TOO_MANY else Ends(0.0 - lower, upper, beyond, cut)
+
+    def beyond(self, lower: float, upper: float) -> float:
+        """Return an upper limit of the share of people with values beyond these ends."""
+        outside = [
+            i
+            for i, octave in enumerate(self.counts.cells)
+            if octave and math.ldexp(1.0, power_of(abs(octave)) + 1) > (upper if octave > 0 else -lower)
+        ]
+        return min(self.counts.at_most(outside) / max(self.people, 1.0), 1.0)
+
+    def _zeros(self) -> Ends | None:
+        """Return ends where nothing but zeros is seen, and hardly anybody can have other values."""
+        zero = self.counts.cells.index(0)
+        others = [i for i in range(len(self.counts.cells)) if i != zero]
+        if self.people <= 0 or self.counts.at_most(others, GHOSTS) > ONLY_ZEROS * self.people:
+            return None
+        return Ends(0.0, 1.0, self.beyond(0.0, 0.0), 0.0)
+
+    def pays_to_cut(self, later: float) -> bool:
+        """Return True if cells are worth a look: `later` is the scale of its noise over that of this one."""
+        last = [side for side in (self.side(1), self.side(-1)) if side.last is not None]
+        top = max(
+            float(side.counts[max(side.last - 1, 0) : side.last + 2].sum()) for side in last if side.last is not None
+        )
+        visible = detectable(self.counts.noise, CELLS, SHARED) * later + self.counts.minimum
+        share = top / max(self.people, 1.0)
+        return top > 2 * visible and (share >= NEARLY_ALL or (share >= MANY_ENOUGH and top > CELLS * visible))
+
+
+def _edges(side: Cells) -> Floats:
+    """Return the edges to choose from: zero where nothing is seen, else those of the last octaves and some beyond."""
+    if side.last is None:
+        return np.zeros(1)
+    octaves = side.edges[max(side.last - 5, 0)] * np.exp2(np.arange(min(side.last, 5) + OCTAVES))
+    return np.outer(octaves, 1 + np.arange(FINE) / FINE).ravel()
+
+
+def _best(above: Cells, below: Cells, uppers: Floats, lowers: Floats, noise: float) -> tuple[float, float, float]:
+    """Return the ends with the least error to expect, and what they may cut off in standard deviations of the noise.
+
+    The error is that of cutting off at both ends, which need not cancel, and of noise in proportion to the width.
+    """
+    widths = uppers[:, None] + lowers[None, :]
+    cut = above.clipped(uppers)[:, None] + below.clipped(lowers)[None, :]
+    error = np.where(widths > 0, np.hypot(cut, noise * widths), np.inf)
+    i, j = np.unravel_index(int(np.argmin(error)), error.shape)
+    upper, lower = float(uppers[i]), float(lowers[j])
+    at_most = above.clipped_at_most(upper, BETA) + below.clipped_at_most(lower, BETA)
+    return upper, lower, at_most / (noise * (upper + lower))
+
+
+def find_range(sub_budget: SubBudget, value: UnboundedValue, shares: RangeShares) -> FoundBounds | None:
+    """Find the range of a value; None where too few people share an octave, or too many may lie beyond the bounds."""
+    started, subject = len(sub_budget.payments), f"bounds of {value.label}"
+    histogram = value.octaves()
+    counts = _look(sub_budget, histogram, shares.first, subject)
+    octaves = Octaves(counts, counts.deviation() * shares.first / shares.answer)
+    ends = octaves.ends()
+    if (
+        ends is not None
+        and octaves.people
+        and _has_values(octaves)
+        and octaves.pays_to_cut(shares.first / shares.later)
+    ):
+        ends = _cut(sub_budget, value, octaves, ends, shares, subject)
+    return None if ends is None else _bounds_of(value, ends, free=len(sub_budget.payments) == started)
+
+
+def _has_values(octaves: Octaves) -> bool:
+    return octaves.side(1).last is not None or octaves.side(-1).last is not None
+
+
+def _look(sub_budget: SubBudget, histogram: Histogram, share: float, subject: str) -> Counts:
+    estimators = sub_budget.ask(histogram.plan, share, subject, histogram.cells)
+    return Counts.of(histogram, estimators, sub_budget.request.min_frequency)
+
+
+def _cut(
+    sub_budget: SubBudget, value: UnboundedValue, octaves: Octaves, ends: Ends, shares: RangeShares, subject: str
+) -> Ends:
+    """Cut a range into equal cells, and again as long as few of them hold everybody."""
+    for _ in range(CUTS):
+        span = CellRange(ends.lower, ends.upper)
+        histograms = value.cells(span)
+        looks = [_look(sub_budget, histogram, shares.later / len(histograms), subject) for histogram in histograms]
+        edges = span.lower + span.width * np.arange(CELLS + 1.0)
+        lowest, highest = (
+            Cells(edges, counts.people, counts.noise, counts.threshold(SHARED), parts=0)
+            for counts in (looks[0], looks[-1])
+        )
+        first, last = lowest.mirrored().last, highest.last
+        if first is None or last is None:
             break
-        heavy = HeavyBuckets.of(sub_budget.ask(value.cells(span), looks.later, subject))
-        used, narrow = used + looks.later, heavy.is_narrow
-        span = span.of_cells(heavy.cells(), extra=heavy.extra()) if heavy.counts else span
-        if not narrow or _is_fine(value.value, span):
+        ends = _ends_of(lowest, highest, looks, octaves)
+        if CELLS - 1 - first > last or last - (CELLS - 1 - first) >= CELLS // 8 or _is_fine(value.value, ends):
             break
-    return None if span is None else _bounds_of(value, span, free=len(sub_budget.payments) == started)
+    return ends
 
 
-def _is_fine(value: Expr, span: CellRange) -> bool:
+def _ends_of(lowest: Cells, highest: Cells, looks: Sequence[Counts], octaves: Octaves) -> Ends:
+    """Return the best ends among the edges of equal cells."""
+    edges = highest.edges
+    uppers, lowers = edges[1:], -edges[:-1]
+    upper, lower, cut = _best(highest, lowest.mirrored(), uppers, lowers, octaves.noise)
+    below, above = ([i for i in range(CELLS) if outside[i]] for outside in (edges[1:] <= -lower, edges[:-1] >= upper))
+    if len(looks) == 1:
+        people = looks[0].at_most([*below, *above])
+    else:
+        people = looks[0].at_most(below) + looks[1].at_most(above)
+    return Ends(0.0 - lower, upper, min(people / max(octaves.people, 1.0), 1.0), cut)
+
+
+def _is_fine(value: Expr, ends: Ends) -> bool:
     """Return True if cutting a range again tells nothing: its ends are whole neighbours, or as close as doubles go."""
-    size = max(abs(span.lower), abs(span.upper))
-    return span.upper - span.lower <= (CELLS / 4 if value.type is Type.INTEGER else size * 2.0**-30)
+    size = max(abs(ends.lower), abs(ends.upper))
+    return ends.upper - ends.lower <= (CELLS / 4 if value.type is Type.INTEGER else size * 2.0**-30)
 
 
-def _bounds_of(value: UnboundedValue, span: CellRange, *, free: bool) -> FoundBounds:
-    """Return bounds that hold the whole span; of whole numbers, all that lie in it. What is known anyway is kept."""
+def _bounds_of(value: UnboundedValue, ends: Ends, *, free: bool) -> FoundBounds:
+    """Return bounds that hold the whole range; of whole numbers, all that lie in it. What is known anyway is kept."""
     known = range_of(value.value)
-    lower, upper = max(span.lower, known.lower), min(span.upper, known.upper)
+    lower, upper = max(ends.lower, known.lower), min(ends.upper, known.upper)
     if value.value.type is Type.INTEGER:
         lower, upper = float(math.ceil(lower)), float(math.ceil(upper) - 1 if upper < known.upper else upper)
     upper = upper if lower < upper else lower + 1.0
-    return FoundBounds(value.label, lower, upper, "earlier answer" if free else "bought")
+    warning = BoundsWarning.MANY_BEYOND if ends.beyond > MANY else None
+    warning = warning or (BoundsWarning.LONG_TAIL if ends.cut > NOTABLE else None)
+    return FoundBounds(value.label, lower, upper, "earlier answer" if free else "bought", ends.beyond, warning)
 
 
-BETA = 0.05
 EXCEEDING = 0.01
-"""Share of people who may have more than a limit that is found."""
+"""Share of people who may have more than a limit that is found, by the noisy counts."""
 
 
-def cap_plan(release: Release) -> LogicalPlan:
-    """Return the plan that counts people by their rows in a release, in powers of two: few buckets hold more people."""
-    people, rows = rows_each(release)
-    return histogram(people, magnitude(rows), (), 1)
+@dataclass(frozen=True, slots=True)
+class FoundLimit:
+    """A limit on the rows or groups of one person, and an upper limit of the share of people who have more."""
+
+    value: int
+    beyond: float
 
 
-def find_cap(sub_budget: SubBudget, release: Release, share: float) -> int | None:
-    """Find how many rows of one person should count; None where too few people are there to tell."""
-    (estimator,) = sub_budget.ask(cap_plan(release), share, "rows of one person")
-    heavy = HeavyBuckets.of([estimator])
-    return cap_of(heavy, _margin(estimator, share)) if heavy.counts else None
+def rows_of_people(release: Release) -> Histogram:
+    """Return the histogram of people by their rows in a release."""
+    return amounts(*rows_each(release))
 
 
-def cap_of(heavy: HeavyBuckets, margin: float) -> int:
-    """Return the winner of a race between caps: that with the largest lower limit of the number of rows it lets count.
+def find_cap(sub_budget: SubBudget, release: Release, share: float, answer: float) -> FoundLimit | None:
+    """Find the number of rows of one person that has the least error; None where too few people are there to tell.
 
-    A sum of which a person may add c has a margin of c times `margin`, and loses what people have beyond c. The sums of
-    all caps are those that a released histogram of rows says, so that none of them has to be released itself.
-
-    Example:
-        >>> cap_of(HeavyBuckets({0: 500.0, 1: 9000.0, 2: 40.0}, 20.0), 10.0)
-        7
-        >>> cap_of(HeavyBuckets({0: 500.0, 1: 9000.0, 2: 40.0}, 20.0), 50.0)
-        3
+    A sum of which a person may add c rows has noise in proportion to c, and loses the rows that people have beyond c.
     """
-    counts = {**heavy.counts, **heavy.tail()}
-    caps = {power: (1 << max(power + 1, 0)) - 1 for power in sorted(counts)}
-    sums = [sum(people * min(caps[b], cap) for b, people in counts.items()) for cap in caps.values()]
-    return list(caps.values())[leader(sums, [margin * cap for cap in caps.values()])]
+    counts = _look(sub_budget, rows_of_people(release), share, "rows of one person")
+    cells = _amount_cells(counts)
+    if cells.last is None:
+        return None
+    limits = np.array([float(whole_below(quarter)) for quarter in counts.cells])
+    error = np.hypot(cells.clipped(cells.edges[1:]), counts.deviation() * share / answer * limits)
+    return _limit(counts, int(np.argmin(error)))
 
 
-def _margin(estimator: Estimator, share: float) -> float:
-    """Return about what the noise of the answer exceeds for each row that a person may count for, once in twenty times.
-
-    Noise is inverse to what is paid: that of a look which cost a share is 1 / share times that of the whole.
-    """
-    selection = estimator.plan.selection
-    return 0.0 if selection is None else half_width([(1.0, selection.noise)], 2 * BETA) * share
-
-
-def amounts_plan(people: Release, amount: Column) -> LogicalPlan:
-    """Return the plan that counts the people with amounts of each fine order of magnitude."""
-    return histogram(people, fine_magnitude(amount), (), 1)
+def find_limit(sub_budget: SubBudget, people: Release, amount: Column, share: float, subject: str) -> FoundLimit | None:
+    """Find the smallest limit that by the counts one person in a hundred exceeds; None where no amount is shared."""
+    counts = _look(sub_budget, amounts(people, amount), share, subject)
+    cells = _amount_cells(counts)
+    if cells.last is None:
+        return None
+    everybody = cells.people_above(-1)
+    index = next(i for i in range(len(counts.cells)) if cells.people_above(i) <= EXCEEDING * everybody)
+    return _limit(counts, index)
 
 
-def find_limit(sub_budget: SubBudget, people: Release, amount: Column, share: float, subject: str) -> int | None:
-    """Find the smallest limit that about one in a hundred people exceeds; None where no amount is shared."""
-    return limit_of(HeavyBuckets.of(sub_budget.ask(amounts_plan(people, amount), share, subject)).counts)
+def _amount_cells(counts: Counts) -> Cells:
+    edges = np.exp2(np.arange(len(counts.cells) + 1) / PARTS)
+    return Cells(edges, counts.people, counts.noise, counts.threshold(), PARTS)
 
 
-def limit_of(counts: Mapping[int, float]) -> int | None:
-    """Return the limit that a histogram of amounts suggests.
-
-    Example:
-        >>> limit_of({0: 500.0, 4: 480.0, 8: 15.0, 12: 5.0})
-        4
-    """
-    allowed, beyond = EXCEEDING * sum(counts.values()), 0.0
-    for bucket in sorted(counts, reverse=True):
-        beyond += counts[bucket]
-        if beyond > allowed:
-            return whole_below(bucket)
-    return None
+def _limit(counts: Counts, index: int) -> FoundLimit | None:
+    """Return the largest amount in a cell; None where more than half of the people may have more."""
+    people = float(counts.people[counts.people > counts.threshold()].sum())
+    beyond = min(counts.at_most(range(index + 1, len(counts.cells))) / max(people, 1.0), 1.0)
+    return None if beyond > TOO_MANY else FoundLimit(whole_below(counts.cells[index]), beyond)

@@ -1,39 +1,42 @@
-"""Histograms of people: buckets of values, the plans that count people in them, and the buckets that enough share.
+"""Histograms of people: cells of values, and the plans that count people in them.
 
-A bucket is a whole number that rows can be grouped by: the order of magnitude of a value, or a cell of a grid. Each is
-an expression of our own functions, all of them total, so that no row can make one fail.
+A cell is a whole number that rows can be grouped by: the octave of a value, or one of the equal parts of a range. Each
+is an expression of our own functions, all of them total, so that no row can make one fail.
 
 Privacy: the plans are like any other, and are priced, charged, bounded and released like any other. Rows of a release
-belong to its owner, and what is made of the rows of one owner, one row each, belongs to that owner, too.
+belong to its owner, and what is made of the rows of one owner, one row each, belongs to that owner, too. The cells are
+public: which ones there are follows from the type of a value, from its declared range, and from looks that were
+released before. So each of them is released with noise, empty or not, and no key has to be selected.
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from hedgerow.expressions.facts import range_of
 from hedgerow.expressions.nodes import Column, Expr, Literal
 from hedgerow.expressions.types import Type
 from hedgerow.plan.coerce import call
 from hedgerow.plan.nodes import AggregateCall, Grouped, LogicalPlan, Named, Release, Released, Select, canonical, inside
 from hedgerow.plan.ownership import one_row_each, owner_column
-from hedgerow.release import Estimator
+from hedgerow.privacy.bounding import LARGEST
 
-LEAST, MOST = -80, 98
-"""Orders of magnitude, as powers of two: bounds have a size of 1e-30 to 1e30."""
+SMALLEST_POWER, LARGEST_POWER = -80, 98
+"""Octaves, as powers of two: bounds have a size of 1e-30 to 1e30."""
 
-ZERO = LEAST - 1
-"""The bucket of zeros, and of all that is smaller than 2^LEAST."""
+LARGEST_WHOLE = 63
+"""The octave of the largest whole number, and the one above, which rounding reaches."""
 
 PARTS = 4
-"""Fine orders of magnitude: so many to each power of two."""
+"""Amounts are counted in so many parts of an octave."""
 
-CELLS = 16
-"""How many cells a range is cut into."""
+CELLS = 32
+"""Number of equal cells that a range is cut into."""
 
 
 @dataclass(frozen=True, slots=True)
 class CellRange:
-    """From `lower` to `upper`: a range that is cut into cells, or what is left of it."""
+    """From `lower` to `upper`: a range that is cut into equal cells."""
 
     lower: float
     upper: float
@@ -43,67 +46,66 @@ class CellRange:
         """Width of one cell. Ends are sums of few powers of two, so that cells begin where they should."""
         return (self.upper - self.lower) / CELLS
 
-    def of_cells(self, kept: Iterable[int], *, extra: tuple[int, int] = (0, 0)) -> "CellRange":
-        """Return the range from the first of these cells to the last, with `extra` cells on each side, not across 0.
-
-        Example:
-            >>> CellRange(-8.0, 8.0).of_cells([9, 12], extra=(1, 1))
-            CellRange(lower=0.0, upper=6.0)
-            >>> CellRange(-8.0, 8.0).of_cells([8, 12], extra=(1, 0))
-            CellRange(lower=0.0, upper=5.0)
-        """
-        cells = sorted(kept)
-        lower, upper = (self.lower + cell * self.width for cell in (cells[0], cells[-1] + 1))
-        below, above = lower - extra[0] * self.width, upper + extra[1] * self.width
-        return CellRange(max(below, 0.0) if lower >= 0 else below, min(above, 0.0) if upper <= 0 else above)
-
 
 def number(value: float) -> Literal:
     """Return a constant; whole numbers stay whole."""
     return Literal(value, Type.INTEGER if isinstance(value, int) else Type.FLOAT)
 
 
-def magnitude(value: Expr) -> Expr:
-    """Return the power of two at or below the size of `value`; `ZERO` where there is none.
+def octave(value: Expr) -> Expr:
+    """Return the octave that `value` lies in: 1 for the smallest one above zero, 0 for zeros, negative below.
 
-    Example:
-        >>> from hedgerow.expressions.nodes import Column
-        >>> magnitude(Column("x", Type.FLOAT)).type
-        <Type.INTEGER: 'integer'>
+    Octave n of numbers above zero is from 2^p to 2^(p + 1), with p = `power_of(n)`.
     """
     power = call("floor", [call("log2", [call("abs", [value])])])
-    return call("coalesce", [_whole(power, LEAST, MOST), number(ZERO)])
+    above_zero = call("subtract_whole", [_whole(power, SMALLEST_POWER, LARGEST_POWER), number(SMALLEST_POWER - 1)])
+    size = call("coalesce", [above_zero, number(0)])
+    negative = call("less", [call("cast_float", [value]), number(0.0)])
+    return call("case", [negative, call("negate_whole", [size]), size])
 
 
-def fine_magnitude(value: Expr) -> Expr:
-    """Return the quarter of a power of two at or below `value`, which is a count from one on."""
-    quarters = call("multiply", [call("log2", [value]), number(float(PARTS))])
-    return _whole(call("floor", [quarters]), 0, PARTS * MOST)
-
-
-def cell(value: Expr, span: CellRange) -> Expr:
-    """Return the cell of `span` that `value` lies in; the first and the last one take what lies outside."""
-    above = call("subtract", [call("cast_float", [value]), number(span.lower)])
-    return _whole(call("floor", [call("divide", [above, number(span.width)])]), 0, CELLS - 1)
-
-
-def span_of(powers: Iterable[int]) -> CellRange | None:
-    """Return a range around zero that holds these orders of magnitude; None where there are none, not even zeros.
+def power_of(octave_: int) -> int:
+    """Return the power of two at which an octave of numbers above zero begins.
 
     Example:
-        >>> span_of([3, 5])
-        CellRange(lower=-64.0, upper=64.0)
+        >>> power_of(1), power_of(84)
+        (-80, 3)
     """
-    present = list(powers)
-    if not present:
-        return None
-    top = max(present)
-    size = 1.0 if top == ZERO else math.ldexp(1.0, top + 1)
-    return CellRange(-size, size)
+    return octave_ + SMALLEST_POWER - 1
+
+
+def octaves_of(value: Expr) -> tuple[int, ...]:
+    """Return all octaves that values of this type and declared range can lie in, in order.
+
+    Example:
+        >>> octaves = octaves_of(Column("n", Type.INTEGER))
+        >>> len(octaves), power_of(octaves[-1])
+        (129, 63)
+    """
+    known, whole = range_of(value), value.type is Type.INTEGER
+    smallest = 0 if whole else SMALLEST_POWER
+    sides = []
+    for sign, end in ((-1, -known.lower), (1, known.upper)):
+        largest = LARGEST_WHOLE if whole else LARGEST_POWER
+        if 0 < end < math.inf:
+            largest = min(largest, math.frexp(end)[1] - 1)
+        powers = range(smallest, largest + 1) if end > 0 else ()
+        sides.append([sign * (power - SMALLEST_POWER + 1) for power in powers])
+    return (*reversed(sides[0]), 0, *sides[1])
+
+
+def amount_cell(value: Expr) -> Expr:
+    """Return the quarter of an octave that `value` lies in, which is a count from one on."""
+    quarters = call("multiply", [call("log2", [value]), number(float(PARTS))])
+    return _whole(call("floor", [quarters]), 0, AMOUNT_CELLS[-1])
+
+
+AMOUNT_CELLS = tuple(range(PARTS * (LARGEST.bit_length() - 1) + 1))
+"""All quarters of octaves that amounts are counted in; the last one takes what is larger than any limit may be."""
 
 
 def whole_below(quarter: int) -> int:
-    """Return the largest count in a fine order of magnitude.
+    """Return the largest count in a quarter of an octave.
 
     Example:
         >>> [whole_below(quarter) for quarter in (0, 4, 8, 11)]
@@ -112,30 +114,75 @@ def whole_below(quarter: int) -> int:
     return max(1, math.ceil(math.pow(2.0, (quarter + 1) / PARTS) - 1e-9) - 1)
 
 
+def cell(value: Expr, span: CellRange) -> Expr:
+    """Return the cell of `span` that `value` lies in; the first and the last one take what lies outside."""
+    above = call("subtract", [call("cast_float", [value]), number(span.lower)])
+    return _whole(call("floor", [call("divide", [above, number(span.width)])]), 0, CELLS - 1)
+
+
 def _whole(value: Expr, low: int, high: int) -> Expr:
     return call("cast_integer", [call("clip", [value, number(float(low)), number(float(high))])])
 
 
-OWNER, AMOUNT = "o", "a0"
+OWNER, AMOUNT, OTHER = "o", "a0", "a1"
 
 
-def histogram(release: Release, bucket: Expr, present: Sequence[Expr], groups: int) -> LogicalPlan:
-    """Return the plan that counts the people with a row in each bucket: each in at most `groups` of them, once in each.
+@dataclass(frozen=True, slots=True)
+class Histogram:
+    """A plan that counts people in public cells, each person in one of them; and all cells there are."""
 
-    `present` are conditions that rows must satisfy to count.
+    plan: LogicalPlan
+    cells: tuple[int, ...]
+
+
+def largest_octave(release: Release, value: Expr, present: Sequence[Expr]) -> Histogram:
+    """Return the histogram of people by the octave of their value that is largest in size.
+
+    Privacy: a person's octaves are merged into one, that of the largest absolute value (of 7 and -7 the positive one),
+    before anything is counted. One person more or less changes one cell by one: sensitivity 1, in l1 and in l2.
     """
-    most = min(limit for limit in (groups, release.limits.max_rows, release.limits.max_groups) if limit is not None)
-    limits = replace(release.limits, max_rows=most, max_rows_per_group=None, max_groups=most)
-    counted = AggregateCall(AMOUNT, "COUNT", (), None, distinct=True, type=Type.INTEGER)
-    counting = replace(
-        release,
-        where=(*release.where, *present),
-        limits=limits,
-        keys=(Named("k0", bucket),),
-        calls=(counted,),
-        domain=None,
+    cells = octaves_of(value)
+    if release.limits.one_row:
+        return _histogram(replace(release, where=(*release.where, *present)), octave(value), cells)
+    people, highest, lowest = _extremes(release, octave(value), present)
+    above = call("greater_or_equal", [highest, call("negate_whole", [lowest])])
+    return _histogram(people, call("case", [above, highest, lowest]), cells)
+
+
+def end_cells(release: Release, value: Expr, present: Sequence[Expr], span: CellRange) -> tuple[Histogram, ...]:
+    """Return the histograms of people by their lowest and by their highest cell; one where each has one row.
+
+    Privacy: a person is in one cell of each. One person more or less changes one cell of each by one: sensitivity 1
+    for each of them, and they are charged one by one.
+    """
+    cells = tuple(range(CELLS))
+    if release.limits.one_row:
+        return (_histogram(replace(release, where=(*release.where, *present)), cell(value, span), cells),)
+    people, highest, lowest = _extremes(release, cell(value, span), present)
+    return _histogram(people, lowest, cells), _histogram(people, highest, cells)
+
+
+def amounts(people: Release, amount: Column) -> Histogram:
+    """Return the histogram of people by an amount that each has one of, in quarters of octaves.
+
+    Privacy: `people` has one row for each person, who is in one cell: sensitivity 1.
+    """
+    return _histogram(people, amount_cell(amount), AMOUNT_CELLS)
+
+
+def _histogram(people: Release, bucket: Expr, cells: tuple[int, ...]) -> Histogram:
+    counted = AggregateCall(AMOUNT, "COUNT", (), None, distinct=False, type=Type.INTEGER)
+    return Histogram(shown(replace(people, keys=(Named("k0", bucket),), calls=(counted,), domain=None)), cells)
+
+
+def _extremes(release: Release, bucket: Expr, present: Sequence[Expr]) -> tuple[Release, Column, Column]:
+    """Return one row for each person, and in it the highest and the lowest bucket of that person's rows."""
+    calls = tuple(
+        AggregateCall(name, function, (bucket,), None, distinct=False, type=Type.INTEGER)
+        for name, function in ((AMOUNT, "MAX"), (OTHER, "MIN"))
     )
-    return shown(counting)
+    people, (highest, lowest) = _people(replace(release, where=(*release.where, *present)), calls)
+    return people, highest, lowest
 
 
 def aggregate_plan(release: Release, calls: Sequence[AggregateCall]) -> LogicalPlan:
@@ -146,7 +193,7 @@ def aggregate_plan(release: Release, calls: Sequence[AggregateCall]) -> LogicalP
 
 def rows_each(release: Release) -> tuple[Release, Column]:
     """Return one row for each person, and in it how many rows of the release are that person's."""
-    return _people(replace(release, keys=()))
+    return _counted(replace(release, keys=()))
 
 
 def groups_each(release: Release) -> tuple[Release, Column]:
@@ -154,7 +201,7 @@ def groups_each(release: Release) -> tuple[Release, Column]:
     alias = _free(release)
     named = (*release.keys, Named(OWNER, release.owner))
     pairs = Grouped(release.source, release.where, named, (), alias)
-    return _people(replace(release, source=pairs, where=(), owner=owner_column(alias, release.owner), keys=()))
+    return _counted(replace(release, source=pairs, where=(), owner=owner_column(alias, release.owner), keys=()))
 
 
 def shown(release: Release) -> LogicalPlan:
@@ -170,14 +217,13 @@ def shown(release: Release) -> LogicalPlan:
 
 
 def is_present(value: Expr) -> Expr:
-    """Return the condition that a value is not NULL."""
-    return call("not", [call("is_null", [value])])
+    """Return the condition that a value is neither NULL nor NaN."""
+    return call("is_there", [value])
 
 
-def _people(release: Release) -> tuple[Release, Column]:
+def _people(release: Release, calls: tuple[AggregateCall, ...]) -> tuple[Release, tuple[Column, ...]]:
     alias = _free(release)
-    counted = AggregateCall(AMOUNT, "COUNT", (), None, distinct=False, type=Type.INTEGER)
-    people = Grouped(release.source, release.where, (Named(OWNER, release.owner),), (counted,), alias)
+    people = Grouped(release.source, release.where, (Named(OWNER, release.owner),), calls, alias)
     limits = one_row_each(release.limits, release.owner)
     one_row = replace(
         release,
@@ -189,7 +235,13 @@ def _people(release: Release) -> tuple[Release, Column]:
         calls=(),
         domain=None,
     )
-    return one_row, Column(AMOUNT, Type.INTEGER, nullable=False, table=alias)
+    return one_row, tuple(Column(call_.name, Type.INTEGER, nullable=False, table=alias) for call_ in calls)
+
+
+def _counted(release: Release) -> tuple[Release, Column]:
+    counted = AggregateCall(AMOUNT, "COUNT", (), None, distinct=False, type=Type.INTEGER)
+    people, (amount,) = _people(release, (counted,))
+    return people, amount
 
 
 def _aliases(release: Release) -> list[str]:
@@ -205,66 +257,3 @@ def _free(release: Release) -> str:
     """Return an alias that no relation of a release has."""
     numbers = [int(alias.removeprefix(_prefix(release))) for alias in _aliases(release)]
     return f"{_prefix(release)}{max(numbers) + 1}"
-
-
-WIDE = CELLS // 4
-"""Fewer shared cells than this are worth cutting again, if there are people enough for it."""
-
-TAIL = 6
-"""Assumed length of a tail that is not shown, in orders of magnitude."""
-
-STEEP = 2.0
-"""An end of the shared cells is taken for the end of the values if it holds so many times the threshold."""
-
-
-@dataclass(frozen=True)
-class HeavyBuckets:
-    """Noisy numbers of people, by bucket (that of NULL aside), and the threshold that each of them has reached."""
-
-    counts: Mapping[int, float]
-    threshold: float
-
-    @classmethod
-    def of(cls, estimators: Sequence[Estimator]) -> "HeavyBuckets":
-        """Read a released histogram; a count that came out negative is none."""
-        (estimator,) = estimators
-        selection = estimator.plan.selection
-        noisy = estimator.noisy
-        columns = zip(noisy.keys.column("k0").to_pylist(), estimator.values(0), noisy.shown, strict=True)
-        counts = {int(key): max(float(value), 0.0) for key, value, shown in columns if shown and key is not None}
-        return cls(counts, 0.0 if selection is None else float(selection.threshold))
-
-    def cells(self) -> list[int]:
-        """Return the buckets in their order."""
-        return sorted(self.counts)
-
-    @property
-    def is_narrow(self) -> bool:
-        """Return True if few cells hold everything, with people enough for cutting them again to show most of them."""
-        cells = self.cells()
-        few = bool(cells) and cells[-1] - cells[0] + 1 < WIDE
-        return few and sum(self.counts.values()) >= STEEP * self.threshold * CELLS
-
-    def tail(self) -> dict[int, float]:
-        """Guess the orders of magnitude above the last one, none of which has people enough to be shown.
-
-        Where the last ones have fewer and fewer people, it goes on like that; where the last one has the most and is
-        well filled, nothing comes behind it.
-        """
-        last = max(self.counts)
-        top, before = self.counts[last], self.counts.get(last - 1, 0.0)
-        if before <= top and top >= STEEP * self.threshold:
-            return {}
-        fall = min(top / before, 0.3) if before > top else 0.25
-        first = min(self.threshold, top * fall)
-        return {last + 1 + step: first * fall**step for step in range(TAIL)}
-
-    def extra(self) -> tuple[int, int]:
-        """Return how many cells to add below and above: one where the end is so thin that values may go on beyond it.
-
-        A cell next to the shared ones has too few people to be shown. Behind a well filled cell that is where values
-        end; behind one that was itself hardly shown it says little.
-        """
-        cells = self.cells()
-        thin = [self.counts[cells[end]] < STEEP * self.threshold for end in (0, -1)]
-        return int(thin[0]), int(thin[1])

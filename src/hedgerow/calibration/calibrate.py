@@ -7,9 +7,9 @@ from functools import partial
 from typing import Any
 
 from hedgerow.accounting.budget import Spending
-from hedgerow.answer import Payment
-from hedgerow.calibration.bounds_search import ALONE, UnboundedValue, amounts_plan, find_limit, find_range
-from hedgerow.calibration.buckets import groups_each, rows_each
+from hedgerow.answer import BoundsWarning, Payment
+from hedgerow.calibration.bounds_search import ALONE, UnboundedValue, find_limit, find_range
+from hedgerow.calibration.buckets import amounts, groups_each, rows_each
 from hedgerow.calibration.missing_bounds import find_unbounded
 from hedgerow.calibration.sub_budget import ROUNDING, SubBudget, require_free_price
 from hedgerow.catalog import Catalog, DeclaredColumn, DeclaredTable
@@ -18,6 +18,7 @@ from hedgerow.catalog.draft import is_key
 from hedgerow.errors import ParameterError, UnknownNameError
 from hedgerow.execution.request import resolve_request
 from hedgerow.execution.session import Session
+from hedgerow.expressions.nodes import Column
 from hedgerow.expressions.types import Type
 from hedgerow.plan.bind import bind
 from hedgerow.plan.nodes import LogicalPlan, Release
@@ -36,7 +37,8 @@ class ColumnRange:
     """Range of one column that enough people share; None at both ends where there is none.
 
     `days` says that the ends are days since 1970-01-01, of a column of dates. `epsilon` is what finding it cost: 0
-    where it was known from earlier answers.
+    where it was known from earlier answers. `beyond` is an upper limit, at 95 % confidence, of the share of people with
+    values beyond it, and `warning` a reason to doubt it.
     """
 
     column: str
@@ -44,19 +46,33 @@ class ColumnRange:
     upper: float | None
     epsilon: float
     days: bool = False
+    beyond: float | None = None
+    warning: BoundsWarning | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain JSON; days as dates."""
         ends = (_day(self.lower), _day(self.upper)) if self.days else (self.lower, self.upper)
-        return {"column": self.column, "lower": ends[0], "upper": ends[1], "epsilon": self.epsilon}
+        return {
+            "column": self.column,
+            "lower": ends[0],
+            "upper": ends[1],
+            "epsilon": self.epsilon,
+            "beyond": self.beyond,
+            "warning": None if self.warning is None else self.warning.value,
+        }
 
 
 @dataclass(frozen=True, slots=True)
 class CalibratedLimit:
-    """A limit on rows or groups of one person that about one person in a hundred exceeds; None where none was found."""
+    """A limit on rows or groups of one person; None where none was found.
+
+    By the noisy counts at most one person in a hundred exceeds it; `beyond` is an upper limit of that share, at 95 %
+    confidence.
+    """
 
     value: int | None
     epsilon: float
+    beyond: float | None = None
 
 
 @dataclass(frozen=True)
@@ -66,8 +82,8 @@ class Calibration:
     Attributes:
         table: Its name.
         columns: The range of each column.
-        max_rows: How many rows one person has, up to about one in a hundred; None where it was not asked or not found.
-        max_groups: In how many groups of the keys one person is, likewise.
+        max_rows: The limit on rows of one person; None where it was not asked or not found.
+        max_groups: The limit on groups of the keys that one person is in, likewise.
         by: The keys that `max_groups` is about.
         date: The day on which it was made.
         charge: What it cost in all.
@@ -108,6 +124,11 @@ class Calibration:
             "columns": [column.to_dict() for column in self.columns],
             "max_rows": self.max_rows,
             "max_groups": self.max_groups,
+            "beyond": {
+                name: limit.beyond
+                for name, limit in (("max_rows", self.rows), ("max_groups", self.groups))
+                if limit is not None
+            },
             "by": list(self.by),
             "date": self.date,
             "charge": {"epsilon": self.charge.epsilon, "delta": self.charge.delta},
@@ -242,8 +263,10 @@ def calibrate(
     values = {name: subject.unbounded_value(name) for name in names}
     people = [] if one_row else [(ROWS, rows_each(subject.rows()))]
     people += [(GROUPS, groups_each(subject.groups(keys)))] if keys else []
-    plans = [*(value.magnitudes() for value in values.values()), *(amounts_plan(*counts) for _, counts in people)]
-    sub_budget.require([sub_budget.price(plan, share) for plan in plans if not sub_budget.known(plan, share)])
+    looks = [(value.octaves(), ALONE.among(parts).first) for value in values.values()]
+    looks += [(amounts(*counts), share) for _, counts in people]
+    asked = [(look.plan, part, look.cells) for look, part in looks]
+    sub_budget.require([sub_budget.price(*look) for look in asked if not sub_budget.known(*look)])
     ranges = [_range(sub_budget, subject, name, value, parts, progress) for name, value in values.items()]
     limits = {label: _limit(sub_budget, label, counts, share, progress) for label, counts in people}
     return Calibration(
@@ -270,17 +293,17 @@ def _range(
     days = subject.kind(name) in DATES
     if bounds is None:
         return ColumnRange(name, None, None, spent, days)
-    return ColumnRange(name, bounds.lower, bounds.upper, spent, days)
+    return ColumnRange(name, bounds.lower, bounds.upper, spent, days, bounds.beyond, bounds.warning)
 
 
 def _limit(
-    sub_budget: SubBudget, what: str, people: tuple[Release, object], share: float, progress: Progress
+    sub_budget: SubBudget, what: str, people: tuple[Release, Column], share: float, progress: Progress
 ) -> CalibratedLimit:
     progress(what)
     before = sub_budget.spent().epsilon
-    release, amount = people
-    value = find_limit(sub_budget, release, amount, share, what)  # type: ignore[arg-type]
-    return CalibratedLimit(value, sub_budget.spent().epsilon - before)
+    limit = find_limit(sub_budget, *people, share, what)
+    spent = sub_budget.spent().epsilon - before
+    return CalibratedLimit(None, spent) if limit is None else CalibratedLimit(limit.value, spent, limit.beyond)
 
 
 def _lowered(declared: DeclaredTable, rows: CalibratedLimit | None) -> dict[str, int]:

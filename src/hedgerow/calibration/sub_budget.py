@@ -38,30 +38,40 @@ class SubBudget:
     receipts: list[Receipt] = field(default_factory=list)
     taken: float = 0.0
 
-    def ask(self, plan: LogicalPlan, share: float, subject: str) -> list[Estimator]:
+    def ask(
+        self, plan: LogicalPlan, share: float, subject: str, cells: tuple[int, ...] | None = None
+    ) -> list[Estimator]:
         """Answer a question of our own: from what was paid for before, or else bought for a share of it all.
 
         The share is taken either way, so that the same question comes to the same price when it is asked again.
+        `cells` lists all keys of a histogram of people over public cells.
 
         Raises:
             LookupError: Nothing is bought, and nothing was.
         """
         self.taken += share
-        known = self.known(plan, share)
+        known = self.known(plan, share, cells)
         if known is None and not self.buy:
             raise LookupError(subject)
-        return known or self._bought(plan, share, subject)
+        return known or self._bought(plan, share, subject, cells)
 
-    def known(self, plan: LogicalPlan, share: float) -> list[Estimator] | None:
+    def known(self, plan: LogicalPlan, share: float, cells: tuple[int, ...] | None = None) -> list[Estimator] | None:
         """Return an earlier release that is as good as a fraction of this share would buy."""
-        least = self.price(plan, share * AS_GOOD_AS)
+        least = self.price(plan, share * AS_GOOD_AS, cells)
         stored = self.session.find(Question(self.query), least, self.request)
         return None if stored is None else stored[1]
 
-    def price(self, plan: LogicalPlan, share: float) -> PrivateStatement:
-        """Price a plan at a share of the budget. The limits of the statement do not apply to it."""
+    def price(self, plan: LogicalPlan, share: float, cells: tuple[int, ...] | None = None) -> PrivateStatement:
+        """Price a plan at a share of the budget. The limits of the statement do not apply to it.
+
+        Privacy: every cell of a histogram over public cells is released with noise, whether or not anybody is in it,
+        so there is no minimum frequency to test. Its counts are shown to nobody.
+        """
         own = replace(self.request, max_rows=None, max_groups=None, within=None)
-        return self.session.price(plan, own, self.session.remaining(), self._epsilon(share), share)
+        keys = None
+        if cells is not None:
+            own, keys = replace(own, min_frequency=1), {plan.releases[0]: tuple((cell,) for cell in cells)}
+        return self.session.price(plan, own, self.session.remaining(), self._epsilon(share), share, keys)
 
     @property
     def receipt(self) -> Receipt | None:
@@ -92,8 +102,8 @@ class SubBudget:
                 left={"epsilon": left.epsilon},
             )
 
-    def _bought(self, plan: LogicalPlan, share: float, subject: str) -> list[Estimator]:
-        private = self.price(plan, share)
+    def _bought(self, plan: LogicalPlan, share: float, subject: str, cells: tuple[int, ...] | None) -> list[Estimator]:
+        private = self.price(plan, share, cells)
         question = Question(f"{self.query} /* {subject} */")
         with carrying(self.receipt):
             estimators, receipt = self.session.buy(question, plan, private, self.session.remaining())

@@ -8,9 +8,10 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
+from hedgerow.answer import WARNINGS, percent_above
 from hedgerow.calibration.calibrate import Calibration, ColumnRange
 from hedgerow.catalog import load_catalog
-from hedgerow.catalog.patch import patched
+from hedgerow.catalog.patch import patched, quote
 from hedgerow.cli import options
 from hedgerow.cli.errors import UsageError
 from hedgerow.cli.output import say, show_table, tell, write_json
@@ -47,9 +48,6 @@ def _exchange(path: Path, text: str) -> None:
         draft.replace(path)
     finally:
         draft.unlink(missing_ok=True)
-
-
-EXCEEDING = "about one person in a hundred has more"
 
 
 def calibrate(
@@ -99,7 +97,7 @@ def calibrate(
     if as_json:
         write_json(calibration.to_dict())
     else:
-        _show(calibration)
+        _show(calibration, written=write)
     if write:
         tell(f"Written to {catalog}.")
 
@@ -108,18 +106,26 @@ def _listed(names: str | None) -> list[str] | None:
     return None if names is None else [name.strip() for name in names.split(",") if name.strip()]
 
 
-def _show(calibration: Calibration) -> None:
-    table = Table("what", "found", "epsilon")
+def _show(calibration: Calibration, *, written: bool) -> None:
+    table = Table("what", "found", "people beyond", "epsilon")
     for column in calibration.columns:
-        table.add_row(column.column, _ends(column), f"{column.epsilon:.4g}")
+        table.add_row(column.column, _ends(column), _beyond(column.beyond), f"{column.epsilon:.4g}")
     for name, limit, value in (
         ("max_rows", calibration.rows, calibration.max_rows),
         ("max_groups", calibration.groups, calibration.max_groups),
     ):
         if limit is not None:
-            table.add_row(name, "too few people to tell" if value is None else f"{value}", f"{limit.epsilon:.4g}")
+            shown = "too few people to tell" if value is None else f"{value}"
+            table.add_row(name, shown, _beyond(limit.beyond), f"{limit.epsilon:.4g}")
     show_table(table)
-    say(f"epsilon {calibration.charge.epsilon:.4g}, delta {calibration.charge.delta:.4g} in all; {EXCEEDING}")
+    say(f"epsilon {calibration.charge.epsilon:.4g}, delta {calibration.charge.delta:.4g} in all")
+    for column in calibration.columns:
+        if column.warning is not None:
+            say(f"{column.column}: {WARNINGS[column.warning]}")
+    changes = calibration.changes()
+    if changes and not written:
+        say("For the catalog; or repeat the command with --write, which is free:")
+        say(patched(f"tables:\n  {quote(calibration.table)}: {{}}\n", changes).rstrip())
 
 
 def _ends(column: ColumnRange) -> str:
@@ -127,3 +133,7 @@ def _ends(column: ColumnRange) -> str:
     if column.lower is None:
         return "too few people share a range"
     return f"{told['lower']} to {told['upper']}" if column.days else f"{column.lower:g} to {column.upper:g}"
+
+
+def _beyond(share: float | None) -> str:
+    return "" if share is None else f"at most {percent_above(share)}"

@@ -8,7 +8,7 @@ from hedgerow.answer import Answer, caption, notes, rich_table
 from hedgerow.cli import options
 from hedgerow.cli.errors import UsageError, pointing
 from hedgerow.cli.formats import FORMATS, output
-from hedgerow.cli.output import printable, say, say_wrapped, show_table, waiting
+from hedgerow.cli.output import say, say_wrapped, show_table, waiting
 from hedgerow.cli.statements import asking, read_parameters, read_statements, stated
 
 
@@ -85,8 +85,3 @@ def show_answer(answer: Answer) -> None:
     say_wrapped(caption(answer))
     for note in notes(answer):
         say_wrapped(f"note: {note}")
-    for bounds in answer.receipt.bounds:
-        ends = f"{bounds.lower:g} and {bounds.upper:g}"
-        say_wrapped(f"note: {printable(bounds.of)} was bounded by {ends}, found privately")
-    if answer.receipt.max_rows is not None:
-        say_wrapped(f"note: one person counts for {answer.receipt.max_rows} rows at most, chosen privately")

@@ -30,9 +30,10 @@ from hedgerow.owners_log import log as owners_log
 from hedgerow.plan.bind import bind
 from hedgerow.plan.context import Bounds
 from hedgerow.plan.join_limits import within_limits
-from hedgerow.plan.nodes import LogicalPlan, scans_of
+from hedgerow.plan.nodes import LogicalPlan, Release, scans_of
 from hedgerow.plan.repartition import repartitioned
 from hedgerow.privacy.fingerprint import statement_fingerprint
+from hedgerow.privacy.keys import Key
 from hedgerow.privacy.plan import PrivateStatement
 from hedgerow.privacy.price import price, require_laplace_budget
 from hedgerow.privacy.uses import used_together
@@ -94,8 +95,12 @@ class Session:
         remaining: RemainingBudget,
         epsilon: float | None = None,
         delta_share: float = 1.0,
+        public_keys: Mapping[Release, tuple[Key, ...]] | None = None,
     ) -> PrivateStatement:
-        """Price a statement at what it stated, or at another epsilon and a share of its delta."""
+        """Price a statement at what it stated, or at another epsilon and a share of its delta.
+
+        `public_keys` lists all keys of releases whose keys are numbers that we chose ourselves.
+        """
         budget = policy_budget(request.budget, self.catalog, self.ledger, logical, self.analyst)
         if epsilon is not None:
             delta = None if budget.delta is None else budget.delta * delta_share
@@ -113,7 +118,8 @@ class Session:
         )
         reads = request.reuse and request.within is None
         means = earlier_means(logical, at_price, self.earlier) if reads else {}
-        return at_price(logical, domains=known_keys(logical, self.backend, self.catalog), means=means)
+        domains = {**known_keys(logical, self.backend, self.catalog), **(public_keys or {})}
+        return at_price(logical, domains=domains, means=means)
 
     def buy(
         self, question: Question, logical: LogicalPlan, private: PrivateStatement, remaining: RemainingBudget

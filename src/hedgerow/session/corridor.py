@@ -47,7 +47,7 @@ def ask(session: Session, text: str, params: Parameters, options: Options) -> An
         completed = statement.automatic.completed()
     with carrying(completed.sub_budget.receipt):
         answer = _answer(session, text, params, completed.request, completed.logical)
-    answer.receipt = completed.summary(answer.receipt)
+    answer.receipt, answer.notes = completed.summary(answer.receipt), (*answer.notes, *completed.notes())
     return answer
 
 

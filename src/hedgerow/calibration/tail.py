@@ -1,0 +1,182 @@
+"""How much an edge cuts off, estimated from noisy numbers of people in cells. All of it is post-processing.
+
+A cell is occupied if its count exceeds what noise alone reaches once in a million looks. Between the last occupied cell
+and the largest value may lie people whom the noise hides, and a few of them matter: noise of scale 1 / epsilon on a sum
+is as large as what 1.4 / epsilon people add to it. So the counts are continued: their ratio from octave to octave, and
+the ratio of these ratios, are weighed by how well they explain the counts that were seen, below the threshold, too.
+"""
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from hedgerow.distributions import Gaussian, Laplace, Noise
+from hedgerow.error_bars.intervals import half_width
+
+Floats = NDArray[np.float64]
+
+GHOSTS = 1e-6
+"""Probability that any empty cell of a look counts as occupied. Such a cell may lie anywhere, far above all values."""
+
+RATIOS = np.array([0, 1e-4, 3e-4, 1e-3, 3e-3, 0.01, 0.03, 0.06, *np.arange(0.1, 0.6, 0.05), 0.6, 0.7, 0.8, 0.9])
+"""Ratios of the number of people in an octave, or in a cell, to that in the one before."""
+
+BENDS = {True: np.array([0.15, 0.3, 0.45, 0.6, 0.7, 0.8, 0.9, 1.0]), False: np.array([0.85, 0.93, 1.0])}
+"""Ratios of ratios, of octaves (True) and of equal cells. At 1 counts fall like those of a Pareto distribution, below
+like those of a log-normal, gamma or normal one."""
+
+ENDS_HERE = {True: 3.0, False: 30.0}
+"""Prior weight of the ratio 0, where that of each other one is 1: values often end with a cell that is well filled."""
+
+PERSISTENCE, SURPRISE = 0.35, 0.002
+"""Standard deviation of the logarithm of the next ratio around the one before; and the prior weight of any other."""
+
+OCTAVES, CELLS = 6, 30
+"""Number of octaves, or of equal cells, by which counts are continued at most."""
+
+NOBODY = 0.2
+"""An expected number of people below this is none."""
+
+
+def detectable(noise: Noise, cells: int, ghosts: float = GHOSTS) -> float:
+    """Return the count that noise exceeds in one of so many empty cells with probability at most `ghosts`.
+
+    Example:
+        >>> round(detectable(Laplace(5.0), 357), 1)
+        95.0
+        >>> round(detectable(Gaussian(20.0), 357), 1)
+        116.6
+    """
+    if isinstance(noise, Gaussian):
+        return float(-ndtri(ghosts / cells)) * noise.sigma
+    return noise.scale * math.log(cells / (2 * ghosts))
+
+
+def scale_of(noise: Noise) -> float:
+    """Return the standard deviation of normal noise, the scale of Laplace noise."""
+    return noise.sigma if isinstance(noise, Gaussian) else noise.scale
+
+
+def total_margin(noise: Noise, cells: int, beta: float) -> float:
+    """Return what the noise of so many cells together exceeds with probability at most `beta`."""
+    smooth = Laplace(noise.scale) if isinstance(noise, Laplace) else noise
+    return half_width([(1.0, smooth)] * cells, 2 * beta) if cells else 0.0
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Neighbouring cells with a noisy number of people in each, in the direction in which values leave the range.
+
+    Attributes:
+        edges: Where the cells begin, and where the last one ends.
+        counts: Noisy numbers of people.
+        noise: The noise of each of them.
+        threshold: The count above which a cell is occupied.
+        parts: Number of cells to an octave, for cells that grow; 0 for equal ones.
+    """
+
+    edges: Floats
+    counts: Floats
+    noise: Noise
+    threshold: float
+    parts: int = 1
+
+    def mirrored(self) -> "Cells":
+        """Return equal cells as they lie on the way down."""
+        return replace(self, edges=-self.edges[::-1], counts=self.counts[::-1])
+
+    @cached_property
+    def last(self) -> int | None:
+        """Index of the last occupied cell; None where none is."""
+        occupied = np.flatnonzero(self.counts > self.threshold)
+        return int(occupied[-1]) if len(occupied) else None
+
+    def clipped(self, edges: Floats) -> Floats:
+        """Return how much values exceed each edge in all, as expected from the counts."""
+        weights, tail = self._continued
+        seen, beyond = self._excesses(edges)
+        return np.asarray(seen + (weights @ tail) @ beyond)
+
+    def clipped_at_most(self, edge: float, beta: float) -> float:
+        """Return how much values exceed an edge in all, as continuations of weight 1 - `beta` have it at most."""
+        weights, tail = self._continued
+        seen, beyond = self._excesses(np.array([edge]))
+        amounts = (tail @ beyond).ravel()
+        order = np.argsort(amounts)
+        index = int(np.searchsorted(np.cumsum(weights[order]), 1 - beta))
+        return float(seen[0] + amounts[order[min(index, len(order) - 1)]])
+
+    def _excesses(self, edges: Floats) -> tuple[Floats, Floats]:
+        """Return what the cells before the last occupied one have beyond each edge, and one person in those after."""
+        if self.last is None:
+            return np.zeros(len(edges)), np.zeros((1, len(edges)))
+        certain = [i for i in range(self.last) if self.counts[i] > self.threshold / 3]
+        seen = sum((self.counts[i] * self._excess(edges, i) for i in certain), np.zeros(len(edges)))
+        steps = self._continued[1].shape[1]
+        return np.asarray(seen), np.stack([self._excess(edges, self.last + step) for step in range(steps)])
+
+    def people_above(self, index: int) -> float:
+        """Return the expected number of people in the cells above that of `index`."""
+        if self.last is None:
+            return 0.0
+        weights, tail = self._continued
+        seen = [self.counts[i] for i in range(index + 1, self.last) if self.counts[i] > self.threshold / 3]
+        return float(sum(seen) + (weights @ tail)[max(0, index + 1 - self.last) :].sum())
+
+    @cached_property
+    def _continued(self) -> tuple[Floats, Floats]:
+        """Weights of all continuations, and the people of each from the last occupied cell on; nobody without one."""
+        if self.last is None:
+            return np.ones(1), np.zeros((1, 1))
+        last, scale, grows = self.last, scale_of(self.noise), self.parts > 0
+        steps = np.arange((OCTAVES * self.parts if grows else min(CELLS, len(self.counts) - 1 - last)) + 1)
+        octaves = steps / max(self.parts, 1)
+        top = np.maximum(self.counts[last] + scale * np.linspace(-2, 2, 5), 1.0)
+        top, ratio, bend = (grid.reshape(-1, 1) for grid in np.meshgrid(top, RATIOS, BENDS[grows], indexing="ij"))
+        people = top * np.where(octaves > 0, ratio**octaves, 1.0) * bend ** np.maximum(octaves * (octaves - 1) / 2, 0.0)
+        observed = np.append(self.counts, np.zeros(len(steps)))[last : last + len(steps)]
+        distance = (observed - people) / scale
+        fit = -(distance**2) / 2 if isinstance(self.noise, Gaussian) else -np.abs(distance)
+        log_weights = fit.sum(axis=1) + self._prior(ratio, bend).ravel()
+        weights = np.exp(log_weights - log_weights.max()) * np.where(ratio.ravel() == 0, ENDS_HERE[grows], 1.0)
+        return weights / weights.sum(), np.where(people < NOBODY, 0.0, people)
+
+    def _prior(self, ratio: Floats, bend: Floats) -> Floats:
+        """Return the logarithm of the prior weight: where counts fall, the next ratio is like the one before."""
+        here, before, earlier = (self._octave(back) for back in range(3))
+        seen = self.threshold / 4
+        if before <= seen or here >= before:
+            return np.zeros(np.broadcast_shapes(ratio.shape, bend.shape))
+        fall = here / before
+        width = PERSISTENCE + 1.5 * scale_of(self.noise) / max(here, 1e-300)
+        distance = (np.log(np.maximum(ratio, 1e-5)) - np.log(fall * bend)) / width
+        prior = np.log(np.exp(-(distance**2) / 2) + SURPRISE)
+        if self.parts and earlier > seen:
+            usual = min(max(fall * earlier / before, BENDS[True][0]), 1.0)
+            prior = prior - (np.log(bend / usual) / width) ** 2 / 2
+        return np.asarray(prior)
+
+    def _octave(self, back: int) -> float:
+        """Return the people in the octave, or equal cell, so many before the one that ends with the last occupied."""
+        size, end = max(self.parts, 1), (self.last or 0) + 1 - back * max(self.parts, 1)
+        return float(self.counts[max(end - size, 0) : end].sum()) if end > 0 else 0.0
+
+    def _excess(self, edges: Floats, index: int) -> Floats:
+        """Return by how much a value of a cell exceeds each edge on average: even in logarithms, or in equal cells."""
+        low, high = self._edge(index), self._edge(index + 1)
+        inside = np.clip(edges, low, high)
+        if self.parts:
+            partly = (high - inside - inside * np.log(high / inside)) / math.log(high / low)
+            mean = (high - low) / math.log(high / low)
+        else:
+            partly, mean = (high - inside) ** 2 / (2 * (high - low)), (low + high) / 2
+        return np.where(edges <= low, mean - edges, partly)
+
+    def _edge(self, index: int) -> float:
+        last = len(self.edges) - 1
+        beyond = max(index - last, 0)
+        return float(self.edges[min(index, last)]) * (2.0 ** (beyond / self.parts) if self.parts else 1.0)
