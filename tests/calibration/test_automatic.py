@@ -1,5 +1,10 @@
 """`bounds="auto"`: what is found, what it costs, and what is refused unspent."""
 
+import json
+import shutil
+from pathlib import Path
+
+import duckdb
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -319,3 +324,85 @@ def test_the_noise_of_a_look_is_what_its_share_pays_for(world):
     events = [entry.charge["events"] for entry in db.budget.history if entry.status == "answered"]
     first, second = (max(event.get("sigma", 0) for event in each) for each in events[:2])
     assert second == pytest.approx(first * 3**0.5 / 2**0.5, rel=1e-6)
+
+
+MONEY = """CREATE TABLE money AS SELECT i AS id,
+    CASE WHEN i % 5 < 4 THEN 0 ELSE exp(5 + 1.3 * sqrt(-2 * ln((i + 0.5) / 20000)) * cos(i * 2.399963)) END AS dollars,
+    CASE WHEN i % 50 < 49 THEN 0 ELSE exp((i // 50) % 12) END AS rare FROM range(20000) r(i)"""
+"""Four of five people have no dollars; the others some that are log-normal, on average about 340."""
+
+
+@pytest.fixture(scope="module", params=["{epsilon: 90, delta: 1e-5, pure_epsilon: 80}", "{epsilon: 90, delta: 1e-5}"])
+def insured(build_once, request):
+    """People of whom most have no cost at all; with room for either kind of noise."""
+    return build_once(MONEY, "money: {unit: id, max_rows: 1}", budget=request.param, min_frequency=10)
+
+
+def test_bounds_see_the_tail_of_money_that_most_people_have_none_of(insured):
+    """At least 200 people have more than 1 024 dollars, which noise hides once in 1e9 looks or less."""
+    answer = insured.sql("SELECT AVG(dollars) AS mean FROM money", epsilon=2, bounds="auto", reuse=False)
+    assert only(answer)[0] == 0
+    assert 1024 <= only(answer)[1] <= 1e6
+    assert answer["mean"][0] == pytest.approx(67, abs=15)
+
+
+def test_what_the_bounds_may_cut_off_is_said_in_the_answer(insured):
+    answer = insured.sql("SELECT AVG(dollars) AS mean FROM money", epsilon=2, bounds="auto", reuse=False)
+    (bounds,) = answer.receipt.bounds
+    assert 0 < bounds.beyond < 0.1
+    (note,) = (note for note in answer.notes if "dollars was bounded by 0 and" in note)
+    assert "of people have values beyond" in note
+    assert ("Warning" in note) == (bounds.warning is not None)
+    assert note in repr(answer).replace("\n", " ")
+    assert answer.to_dict()["bounds"][0]["beyond"] == bounds.beyond
+
+
+def test_values_that_too_few_people_share_are_refused_and_not_taken_for_zeros(insured, charged):
+    before = len(charged(insured))
+    with pytest.raises(hr.BudgetError) as caught:
+        insured.sql("SELECT AVG(rare) AS mean FROM money", epsilon=0.2, bounds="auto", reuse=False)
+    assert caught.value.code == "bounds-not-found"
+    assert "epsilon 0.04" in caught.value.message
+    assert charged(insured)[before:] == [pytest.approx((0.04, charged(insured)[-1][1]))]
+
+
+def test_the_noise_of_a_look_goes_where_the_ledger_has_room(insured):
+    insured.sql("SELECT SUM(dollars) AS s FROM money", epsilon=1, bounds="auto", reuse=False)
+    events = [entry.charge["events"] for entry in insured.budget.history if entry.status == "answered"][-2]
+    assert [event["kind"] for event in events] == ["laplace" if insured._session.catalog.budget.pure_epsilon else "gaussian"]
+
+
+def test_an_end_that_is_known_from_the_expression_is_kept(large_world):
+    """At this price the octaves below zero would cost nothing but noise: none of them is looked at."""
+    answer = large_world.sql("SELECT SUM(ABS(y)) AS s FROM t", epsilon=20, bounds="auto")
+    assert only(answer)[0] == 0
+    assert 64 <= only(answer)[1] <= 128
+
+
+@pytest.mark.parametrize("aggregate", ["VAR_POP", "STDDEV", "MEDIAN", "SUM", "AVG"])
+def test_every_aggregate_that_needs_bounds_gets_them(large_world, plenty, aggregate):
+    answer = large_world.sql(f"SELECT k, {aggregate}(x) AS v FROM t GROUP BY k", epsilon=plenty, bounds="auto")
+    assert only(answer) == (0, 1536)
+    assert len(answer) == 7
+
+
+WRITTEN = Path(__file__).parent / "written"
+SHOP = Path(__file__).parents[1] / "ledger" / "written"
+
+
+def test_a_ledger_with_bounds_of_the_older_kind_opens_and_its_looks_are_charged_anew(tmp_path):
+    shutil.copy(SHOP / "shop.yaml", tmp_path)
+    shutil.copy(WRITTEN / "cells.ledger", tmp_path / "shop.ledger")
+    with duckdb.connect(str(tmp_path / "shop.duckdb")) as owner:
+        owner.execute((SHOP / "shop.sql").read_text(encoding="utf-8"))
+    expected = json.loads((WRITTEN / "cells.json").read_text(encoding="utf-8"))
+    with hr.connect(tmp_path / "shop.duckdb", catalog=tmp_path / "shop.yaml") as db:
+        assert db.budget.queries == expected["charges"]
+        assert dict(db.budget.used) == pytest.approx(expected["used"], rel=1e-12)
+        lower, upper = (int(end) for end in expected["bounds"])
+        same = f"SELECT SUM(CLIP(LENGTH(segment), {lower}, {upper})) AS s FROM customers"
+        assert db.sql(same, epsilon=1.8).arrow().to_pylist() == expected["answer"]
+        assert db.budget.queries == expected["charges"]
+        anew = db.sql("SELECT SUM(LENGTH(segment)) AS s FROM customers", epsilon=2.0, bounds="auto")
+        assert purposes(anew)[0] == "bounds"
+        assert db.budget.queries > expected["charges"]

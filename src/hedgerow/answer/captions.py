@@ -56,9 +56,9 @@ def chance(p_value: float | None) -> str:
 
 
 WARNINGS = {
-    BoundsWarning.MANY_BEYOND: "Warning: what that cuts off is in no interval, and may be much.",
-    BoundsWarning.LONG_TAIL: (
-        "Warning: values fade out slowly, and what the bounds cut off may be more than the intervals say."
+    BoundsWarning.MANY_BEYOND: "Warning: these are many, and what is cut off of their values is in no interval.",
+    BoundsWarning.HIDDEN_TAIL: (
+        "Warning: noise may hide some larger values, and what the bounds cut off of them is in no interval."
     ),
 }
 

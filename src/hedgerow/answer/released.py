@@ -60,7 +60,7 @@ class BoundsWarning(Enum):
     """Reason why an answer may be farther off than its intervals say, because bounds cut off values."""
 
     MANY_BEYOND = "many-beyond"
-    LONG_TAIL = "long-tail"
+    HIDDEN_TAIL = "hidden-tail"
 
 
 @dataclass(frozen=True, slots=True)

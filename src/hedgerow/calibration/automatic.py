@@ -197,11 +197,12 @@ def _plain(bounds: FoundBounds, end: float) -> float:
 
 
 def _not_found(what: str, sub_budget: SubBudget) -> BudgetError:
+    spent = sub_budget.spent().epsilon
     error = BudgetError(
-        f"Too few people share {what} for bounds to be found at this price.",
+        f"Too few people share {what} for bounds to be found at this price. Looking cost epsilon {spent:.4g}.",
         code="bounds-not-found",
         hint="Ask with a larger epsilon, state bounds, or write CLIP(x, lower, upper).",
-        asked={"epsilon": sub_budget.spent().epsilon},
+        asked={"epsilon": spent},
     )
     error.receipt = sub_budget.receipt
     return error

@@ -48,7 +48,7 @@ ONLY_ZEROS = 0.01
 NOTABLE = 1.0
 """What is cut off is worth a warning from so many standard deviations of the noise on."""
 
-CUTS = 3
+CUTS = 2
 """Number of times a range is cut into cells at most."""
 
 SHARED = 1e-3
@@ -89,7 +89,7 @@ class UnboundedValue:
 
 @dataclass(frozen=True, slots=True)
 class RangeShares:
-    """Shares of the budget to find one range: for the first look, for each later one; and for an answer afterwards."""
+    """Shares of the budget to find one range: for the first look, for each later one at one end; and for an answer."""
 
     first: float
     later: float
@@ -103,7 +103,7 @@ class RangeShares:
 OF_A_STATEMENT = RangeShares(0.2, 0.05, 0.75)
 """Where the answer is paid from the same budget."""
 
-ALONE = RangeShares(0.55, 0.15, 1.0)
+ALONE = RangeShares(0.48, 0.12, 1.0)
 """Where a range is all that is asked for. The answers that it is for cost as much again."""
 
 
@@ -264,7 +264,7 @@ def _cut(
     for _ in range(CUTS):
         span = CellRange(ends.lower, ends.upper)
         histograms = value.cells(span)
-        looks = [_look(sub_budget, histogram, shares.later / len(histograms), subject) for histogram in histograms]
+        looks = [_look(sub_budget, histogram, shares.later, subject) for histogram in histograms]
         edges = span.lower + span.width * np.arange(CELLS + 1.0)
         lowest, highest = (
             Cells(edges, counts.people, counts.noise, counts.threshold(SHARED), parts=0)
@@ -306,7 +306,7 @@ def _bounds_of(value: UnboundedValue, ends: Ends, *, free: bool) -> FoundBounds:
         lower, upper = float(math.ceil(lower)), float(math.ceil(upper) - 1 if upper < known.upper else upper)
     upper = upper if lower < upper else lower + 1.0
     warning = BoundsWarning.MANY_BEYOND if ends.beyond > MANY else None
-    warning = warning or (BoundsWarning.LONG_TAIL if ends.cut > NOTABLE else None)
+    warning = warning or (BoundsWarning.HIDDEN_TAIL if ends.cut > NOTABLE else None)
     return FoundBounds(value.label, lower, upper, "earlier answer" if free else "bought", ends.beyond, warning)
 
 

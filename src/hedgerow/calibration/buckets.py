@@ -138,8 +138,8 @@ class Histogram:
 def largest_octave(release: Release, value: Expr, present: Sequence[Expr]) -> Histogram:
     """Return the histogram of people by the octave of their value that is largest in size.
 
-    Privacy: a person's octaves are merged into one, that of the largest absolute value (of 7 and -7 the positive one),
-    before anything is counted. One person more or less changes one cell by one: sensitivity 1, in l1 and in l2.
+    Privacy: of a person's octaves only the largest in size is kept (of 7 and -7 that of 7), before anything is counted.
+    One person more or less changes one cell by one: sensitivity 1, in l1 and in l2.
     """
     cells = octaves_of(value)
     if release.limits.one_row:

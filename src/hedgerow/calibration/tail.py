@@ -174,7 +174,7 @@ class Cells:
             mean = (high - low) / math.log(high / low)
         else:
             partly, mean = (high - inside) ** 2 / (2 * (high - low)), (low + high) / 2
-        return np.where(edges <= low, mean - edges, partly)
+        return np.maximum(np.where(edges <= low, mean - edges, partly), 0.0)
 
     def _edge(self, index: int) -> float:
         last = len(self.edges) - 1
