@@ -369,7 +369,8 @@ def test_values_that_too_few_people_share_are_refused_and_not_taken_for_zeros(in
 def test_the_noise_of_a_look_goes_where_the_ledger_has_room(insured):
     insured.sql("SELECT SUM(dollars) AS s FROM money", epsilon=1, bounds="auto", reuse=False)
     events = [entry.charge["events"] for entry in insured.budget.history if entry.status == "answered"][-2]
-    assert [event["kind"] for event in events] == ["laplace" if insured._session.catalog.budget.pure_epsilon else "gaussian"]
+    kind = "laplace" if insured._session.catalog.budget.pure_epsilon else "gaussian"
+    assert [event["kind"] for event in events] == [kind]
 
 
 def test_an_end_that_is_known_from_the_expression_is_kept(large_world):

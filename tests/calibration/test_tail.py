@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from hedgerow.calibration.tail import Cells, detectable, scale_of, total_margin
+from hedgerow.calibration.tail import CountedCells, detectable, scale_of, total_margin
 from hedgerow.distributions import Gaussian, Laplace
 
 FALSE_ALARM = 1e-9
@@ -23,7 +23,7 @@ EDGES = np.exp2(np.arange(0, 31.0))
 def octaves(counts, noise=5.0):
     """Octaves from 1 on; those that are not listed are empty."""
     people = np.append(np.asarray(counts, dtype=float), np.zeros(30 - len(counts)))
-    return Cells(EDGES, people, Laplace(noise), 19 * noise)
+    return CountedCells(EDGES, people, Laplace(noise), 19 * noise)
 
 
 def of_values(values, noise=5.0):
@@ -62,7 +62,7 @@ def test_without_noise_what_is_seen_is_all_there_is():
 @given(st.lists(st.floats(-50, 1e4), min_size=1, max_size=20), st.sampled_from([1, 4]))
 def test_a_larger_edge_never_cuts_off_more(counts, parts):
     edges = np.exp2(np.arange(0, len(counts) + 1.0) / parts)
-    cells = Cells(edges, np.array(counts), Laplace(5.0), 90.0, parts)
+    cells = CountedCells(edges, np.array(counts), Laplace(5.0), 90.0, parts)
     clipped = cells.clipped(np.exp2(np.arange(-1, 30, 0.25)))
     assert (clipped >= 0).all()
     assert (np.diff(clipped) <= 1e-9 * clipped[0] + 1e-9).all()
@@ -89,13 +89,13 @@ def test_a_tail_is_continued_as_it_began():
 def test_values_that_end_with_a_full_cell_end_there():
     uniform = of_values(np.arange(0.5, 5000) / 50)
     assert uniform.people_above(uniform.last) <= 5
-    equal = Cells(np.arange(33.0), np.where(np.arange(32) == 20, 5000.0, 0.0), Laplace(20.0), 190.0, parts=0)
+    equal = CountedCells(np.arange(33.0), np.where(np.arange(32) == 20, 5000.0, 0.0), Laplace(20.0), 190.0, parts=0)
     assert equal.clipped(np.array([21.0]))[0] <= 1
     assert equal.mirrored().clipped(np.array([-20.0]))[0] <= 1
 
 
 def test_equal_cells_are_mirrored_on_the_way_down():
-    cells = Cells(np.arange(5.0), np.array([0.0, 300.0, 300.0, 0.0]), Laplace(1e-9), 1.0, parts=0)
+    cells = CountedCells(np.arange(5.0), np.array([0.0, 300.0, 300.0, 0.0]), Laplace(1e-9), 1.0, parts=0)
     assert cells.clipped(np.array([2.0])) == pytest.approx([150])
     assert cells.mirrored().clipped(np.array([-2.0])) == pytest.approx([150])
     assert cells.mirrored().last == 2

@@ -28,7 +28,7 @@ from hedgerow.calibration.buckets import (
     whole_below,
 )
 from hedgerow.calibration.sub_budget import SubBudget
-from hedgerow.calibration.tail import GHOSTS, OCTAVES, Cells, Floats, detectable, scale_of, total_margin
+from hedgerow.calibration.tail import GHOSTS, OCTAVES, CountedCells, Floats, detectable, scale_of, total_margin
 from hedgerow.distributions import Gaussian, Noise
 from hedgerow.expressions.facts import range_of
 from hedgerow.expressions.nodes import Column, Expr, describe
@@ -46,7 +46,7 @@ ONLY_ZEROS = 0.01
 """Share of people who may have other values where only zeros are seen: beyond it there are no bounds."""
 
 NOTABLE = 1.0
-"""What is cut off is worth a warning from so many standard deviations of the noise on."""
+"""Number of standard deviations of the noise from which on what may be cut off is worth a warning."""
 
 CUTS = 2
 """Number of times a range is cut into cells at most."""
@@ -158,13 +158,13 @@ class Octaves:
     counts: Counts
     noise: float
 
-    def side(self, sign: int) -> Cells:
+    def side(self, sign: int) -> CountedCells:
         """Return the octaves above zero (1) or below it (-1), by growing size."""
         indices = [i for i, octave in enumerate(self.counts.cells) if octave * sign > 0]
         indices = indices if sign > 0 else indices[::-1]
         powers = [power_of(abs(self.counts.cells[i])) for i in indices]
         edges = [math.ldexp(1.0, power) for power in (*powers, powers[-1] + 1)] if powers else [1.0]
-        return Cells(np.array(edges), self.counts.people[indices], self.counts.noise, self.counts.threshold())
+        return CountedCells(np.array(edges), self.counts.people[indices], self.counts.noise, self.counts.threshold())
 
     @property
     def people(self) -> float:
@@ -209,7 +209,7 @@ class Octaves:
         return top > 2 * visible and (share >= NEARLY_ALL or (share >= MANY_ENOUGH and top > CELLS * visible))
 
 
-def _edges(side: Cells) -> Floats:
+def _edges(side: CountedCells) -> Floats:
     """Return the edges to choose from: zero where nothing is seen, else those of the last octaves and some beyond."""
     if side.last is None:
         return np.zeros(1)
@@ -217,7 +217,9 @@ def _edges(side: Cells) -> Floats:
     return np.outer(octaves, 1 + np.arange(FINE) / FINE).ravel()
 
 
-def _best(above: Cells, below: Cells, uppers: Floats, lowers: Floats, noise: float) -> tuple[float, float, float]:
+def _best(
+    above: CountedCells, below: CountedCells, uppers: Floats, lowers: Floats, noise: float
+) -> tuple[float, float, float]:
     """Return the ends with the least error to expect, and what they may cut off in standard deviations of the noise.
 
     The error is that of cutting off at both ends, which need not cancel, and of noise in proportion to the width.
@@ -267,7 +269,7 @@ def _cut(
         looks = [_look(sub_budget, histogram, shares.later, subject) for histogram in histograms]
         edges = span.lower + span.width * np.arange(CELLS + 1.0)
         lowest, highest = (
-            Cells(edges, counts.people, counts.noise, counts.threshold(SHARED), parts=0)
+            CountedCells(edges, counts.people, counts.noise, counts.threshold(SHARED), parts=0)
             for counts in (looks[0], looks[-1])
         )
         first, last = lowest.mirrored().last, highest.last
@@ -279,7 +281,7 @@ def _cut(
     return ends
 
 
-def _ends_of(lowest: Cells, highest: Cells, looks: Sequence[Counts], octaves: Octaves) -> Ends:
+def _ends_of(lowest: CountedCells, highest: CountedCells, looks: Sequence[Counts], octaves: Octaves) -> Ends:
     """Return the best ends among the edges of equal cells."""
     edges = highest.edges
     uppers, lowers = edges[1:], -edges[:-1]
@@ -352,9 +354,9 @@ def find_limit(sub_budget: SubBudget, people: Release, amount: Column, share: fl
     return _limit(counts, index)
 
 
-def _amount_cells(counts: Counts) -> Cells:
+def _amount_cells(counts: Counts) -> CountedCells:
     edges = np.exp2(np.arange(len(counts.cells) + 1) / PARTS)
-    return Cells(edges, counts.people, counts.noise, counts.threshold(), PARTS)
+    return CountedCells(edges, counts.people, counts.noise, counts.threshold(), PARTS)
 
 
 def _limit(counts: Counts, index: int) -> FoundLimit | None:

@@ -29,14 +29,17 @@ BENDS = {True: np.array([0.15, 0.3, 0.45, 0.6, 0.7, 0.8, 0.9, 1.0]), False: np.a
 """Ratios of ratios, of octaves (True) and of equal cells. At 1 counts fall like those of a Pareto distribution, below
 like those of a log-normal, gamma or normal one."""
 
-ENDS_HERE = {True: 3.0, False: 30.0}
+ENDS_HERE = {True: 10.0, False: 30.0}
 """Prior weight of the ratio 0, where that of each other one is 1: values often end with a cell that is well filled."""
 
-PERSISTENCE, SURPRISE = 0.35, 0.002
+PERSISTENCE, SURPRISE = 0.35, 0.02
 """Standard deviation of the logarithm of the next ratio around the one before; and the prior weight of any other."""
 
 OCTAVES, CELLS = 6, 30
 """Number of octaves, or of equal cells, by which counts are continued at most."""
+
+NEAR, EVIDENT = 2, 2.5
+"""In how many octaves after the last occupied one a count above so many scales of the noise is taken at its word."""
 
 NOBODY = 0.2
 """An expected number of people below this is none."""
@@ -68,7 +71,7 @@ def total_margin(noise: Noise, cells: int, beta: float) -> float:
 
 
 @dataclass(frozen=True)
-class Cells:
+class CountedCells:
     """Neighbouring cells with a noisy number of people in each, in the direction in which values leave the range.
 
     Attributes:
@@ -85,7 +88,7 @@ class Cells:
     threshold: float
     parts: int = 1
 
-    def mirrored(self) -> "Cells":
+    def mirrored(self) -> "CountedCells":
         """Return equal cells as they lie on the way down."""
         return replace(self, edges=-self.edges[::-1], counts=self.counts[::-1])
 
@@ -97,15 +100,15 @@ class Cells:
 
     def clipped(self, edges: Floats) -> Floats:
         """Return how much values exceed each edge in all, as expected from the counts."""
-        weights, tail = self._continued
         seen, beyond = self._excesses(edges)
-        return np.asarray(seen + (weights @ tail) @ beyond)
+        return np.asarray(seen + self._expected @ beyond)
 
     def clipped_at_most(self, edge: float, beta: float) -> float:
         """Return how much values exceed an edge in all, as continuations of weight 1 - `beta` have it at most."""
         weights, tail = self._continued
         seen, beyond = self._excesses(np.array([edge]))
-        amounts = (tail @ beyond).ravel()
+        bumps = np.where(self._surplus > 0, self._surplus + (EVIDENT + 1) * scale_of(self.noise), 0.0)
+        amounts = (np.maximum(tail, bumps) @ beyond).ravel()
         order = np.argsort(amounts)
         index = int(np.searchsorted(np.cumsum(weights[order]), 1 - beta))
         return float(seen[0] + amounts[order[min(index, len(order) - 1)]])
@@ -123,9 +126,22 @@ class Cells:
         """Return the expected number of people in the cells above that of `index`."""
         if self.last is None:
             return 0.0
-        weights, tail = self._continued
         seen = [self.counts[i] for i in range(index + 1, self.last) if self.counts[i] > self.threshold / 3]
-        return float(sum(seen) + (weights @ tail)[max(0, index + 1 - self.last) :].sum())
+        return float(sum(seen) + self._expected[max(0, index + 1 - self.last) :].sum())
+
+    @property
+    def _expected(self) -> Floats:
+        """Expected number of people in the last occupied cell and in each one after it."""
+        weights, tail = self._continued
+        return np.maximum(weights @ tail, self._surplus)
+
+    @property
+    def _surplus(self) -> Floats:
+        """Number of people that the counts of the next octaves certainly have: no continuation need explain a bump."""
+        steps = np.arange(self._continued[1].shape[1])
+        after = np.append(self.counts, np.zeros(len(steps)))[self.last or 0 :][: len(steps)]
+        near = (steps > 0) & (steps <= NEAR * self.parts)
+        return np.where(near, np.maximum(after - EVIDENT * scale_of(self.noise), 0.0), 0.0)
 
     @cached_property
     def _continued(self) -> tuple[Floats, Floats]:
