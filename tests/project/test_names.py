@@ -19,7 +19,7 @@ SAME_ROLE = {"_Snapshot", "InternalError"}
 VAGUE = {"found", "made"}
 """Names that say where a value comes from instead of what it is."""
 
-STILL_VAGUE = {"dialects", "error_bars", "release"}
+STILL_VAGUE = {"error_bars"}
 """Packages that still use them."""
 
 

@@ -15,10 +15,10 @@ from hedgerow.statistics.distinct_bounds import distinct_flow
 Floats = NDArray[np.float64]
 
 
-def count_values(exact: ExactTable, selected: SelectedKeys, plan: PrivatePlan, place: int, receipt: Receipt) -> Floats:
-    """The count number `place` of different values in every group that is shown, with the noise that was paid for."""
+def count_values(exact: ExactTable, selected: SelectedKeys, plan: PrivatePlan, index: int, receipt: Receipt) -> Floats:
+    """Return count number `index` of distinct values in every shown group, with the noise that was paid for."""
     require(receipt, plan)
-    counted, shown = plan.distinct[place], np.flatnonzero(selected.shown)
+    counted, shown = plan.distinct[index], np.flatnonzero(selected.shown)
     counts = _flows(exact, counted) if counted.flow else _counts(exact)
     exactly = np.array([counts.get(group, 0) for group in shown.tolist()], dtype=object)
     noisy = add_noise(exactly, counted.shift, counted.scale, plan.mechanism)

@@ -112,16 +112,16 @@ class Estimator:
         if known is None:
             raise InternalError(f"{call.function} was bound but is not an aggregate.")
         shown = self.noisy.shown
-        found = known.estimate(self.measured(index), beta)
+        own = known.estimate(self.measured(index), beta)
         held = self.held_back
-        statuses = [status if ok else held for status, ok in zip(found.statuses, shown, strict=True)]
+        statuses = [status if ok else held for status, ok in zip(own.statuses, shown, strict=True)]
         return Estimate(
-            np.where(shown, found.values, np.nan),
-            np.where(shown, found.lower, -np.inf),
-            np.where(shown, found.upper, np.inf),
+            np.where(shown, own.values, np.nan),
+            np.where(shown, own.lower, -np.inf),
+            np.where(shown, own.upper, np.inf),
             statuses,
-            found.population,
-            found.p_values,
+            own.population,
+            own.p_values,
         )
 
     def about_population(self, name: str, beta: float) -> list[Population] | None:
@@ -134,11 +134,11 @@ class Estimator:
         parts = self.plan.sum_forms[names.index(name)] if name in names else None
         if parts is None or not parts.cells or self.plan.bounding.weighted:
             return None
-        found = self.estimate(names.index(name), beta)
-        if found.population is None or found.p_values is None:
+        estimate = self.estimate(names.index(name), beta)
+        if estimate.population is None or estimate.p_values is None:
             return None
-        ends = zip(found.population.lower.tolist(), found.population.upper.tolist(), strict=True)
-        rows = zip(ends, found.p_values.tolist(), self.noisy.shown.tolist(), strict=True)
+        ends = zip(estimate.population.lower.tolist(), estimate.population.upper.tolist(), strict=True)
+        rows = zip(ends, estimate.p_values.tolist(), self.noisy.shown.tolist(), strict=True)
         return [(pair, p_value) if shown else (None, None) for pair, p_value, shown in rows]
 
     def values(self, index: int) -> NDArray[np.float64]:
@@ -233,12 +233,12 @@ class Estimator:
         bounds = value_bounds(
             QuantilePoints(*points), offset=grid.offset, step=grid.step, on_grid=whole, lowest=ends[0], highest=ends[1]
         )
-        found = np.clip(values_of(points[0], offset=grid.offset, step=grid.step), *ends)
-        safe, many = np.ones(len(found), bool), bucketing.buckets.count
+        values_drawn = np.clip(values_of(points[0], offset=grid.offset, step=grid.step), *ends)
+        safe, many = np.ones(len(values_drawn), bool), bucketing.buckets.count
         counted = self._form(parts.count)
         if draw.rank.extreme and counted is not None:
             safe = np.array([extreme_is_safe(n, draw.epsilon, draw.reach, many) for n in counted.values.tolist()], bool)
-        return Drawn(found, bounds, draw.beta, *ends, safe)
+        return Drawn(values_drawn, bounds, draw.beta, *ends, safe)
 
     def _moments(self, parts: SumForms) -> Moments | None:
         """Moments of all groups; the noisy sums that they come from have noise of one law."""

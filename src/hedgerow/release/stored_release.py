@@ -61,11 +61,11 @@ def load_if_sufficient(
         return None
     pairs = zip(parts, statement.parts, strict=True)
     try:
-        found = [_load_one(part, plan, any_mechanism=any_mechanism, identical=identical) for part, plan in pairs]
+        estimators = [_load_one(part, plan, any_mechanism=any_mechanism, identical=identical) for part, plan in pairs]
     except (pa.ArrowException, KeyError, TypeError, ValueError):
         return None  # written by another version of the program
-    known = [estimator for estimator in found if estimator is not None]
-    return known if len(known) == len(found) else None
+    known = [estimator for estimator in estimators if estimator is not None]
+    return known if len(known) == len(estimators) else None
 
 
 def needs_name(statement: PrivateStatement) -> str:
@@ -96,9 +96,9 @@ def load_any(payload: bytes, statement: PrivateStatement) -> list[Estimator] | N
     parts = list(_parts(payload))
     if len(parts) != len(statement.parts):
         return None
-    found = [_read(part, plan) for part, plan in zip(parts, statement.parts, strict=True)]
-    known = [pair[1] for pair in found if pair is not None]
-    return known if len(known) == len(found) else None
+    pairs = [_read(part, plan) for part, plan in zip(parts, statement.parts, strict=True)]
+    known = [pair[1] for pair in pairs if pair is not None]
+    return known if len(known) == len(pairs) else None
 
 
 def known_sizes(payload: bytes, plan: PrivatePlan, beta: float) -> NDArray[np.float64] | None:
@@ -114,19 +114,19 @@ def known_sizes(payload: bytes, plan: PrivatePlan, beta: float) -> NDArray[np.fl
         "", "COUNT", () if value is None else (value,), condition, distinct=False, type=Type.INTEGER
     )
     (stored,) = _parts(payload)
-    found = _read(stored, replace(plan, release=replace(plan.release, calls=(counted,)), sum_forms=(SumForms(),)))
-    if found is None:
+    pair = _read(stored, replace(plan, release=replace(plan.release, calls=(counted,)), sum_forms=(SumForms(),)))
+    if pair is None:
         return None
-    shown = found[1].noisy.shown
-    return np.maximum(found[1].estimate(0, beta).lower[shown], 0.0)
+    shown = pair[1].noisy.shown
+    return np.maximum(pair[1].estimate(0, beta).lower[shown], 0.0)
 
 
 def _parts(payload: bytes) -> Iterator[bytes]:
-    place = 0
-    while place < len(payload):
-        size = int.from_bytes(payload[place : place + 8], "big")
-        yield payload[place + 8 : place + 8 + size]
-        place += 8 + size
+    offset = 0
+    while offset < len(payload):
+        size = int.from_bytes(payload[offset : offset + 8], "big")
+        yield payload[offset + 8 : offset + 8 + size]
+        offset += 8 + size
 
 
 def _dump_one(noisy: NoisyTable, plan: PrivatePlan) -> bytes:
@@ -150,10 +150,10 @@ def _dump_one(noisy: NoisyTable, plan: PrivatePlan) -> bytes:
 
 def _load_one(payload: bytes, plan: PrivatePlan, *, any_mechanism: bool, identical: bool) -> Estimator | None:
     """One stored release as an answer to `plan`, or None where it does not imply one."""
-    found = _read(payload, plan)
-    if found is None:
+    pair = _read(payload, plan)
+    if pair is None:
         return None
-    stored, known = found
+    stored, known = pair
     alike = _alike(known.plan, plan) and (any_mechanism or stored["mechanism"] == plan.mechanism)
     enough = identical or _as_accurate(known.plan, plan) or _as_expensive(stored, plan)
     return known if alike and enough else None
@@ -186,10 +186,10 @@ def _read(payload: bytes, plan: PrivatePlan) -> tuple[dict[str, Any], Estimator]
     """A stored release of the measures of `plan`, with its header; None where one is missing."""
     table = pa.ipc.open_stream(payload).read_all()
     stored = json.loads(table.schema.metadata[HEADER])
-    found = _reading(stored, plan) if stored["format"] == FORMAT else None
-    if found is None:
+    measures = _reading(stored, plan) if stored["format"] == FORMAT else None
+    if measures is None:
         return None
-    sum_forms, noisy_sums, selection = found
+    sum_forms, noisy_sums, selection = measures
     old = replace(plan, mechanism=stored["mechanism"], sum_forms=sum_forms, noisy_sums=noisy_sums, selection=selection)
     values = {r.draw: n.value for r, n in zip(sum_forms, needed_sums(plan.release), strict=True) if n.value is not None}
     draws, bucketings = read_draws(stored["draws"], values)
@@ -248,7 +248,7 @@ def _widths(old: PrivatePlan, new: PrivatePlan, index: int) -> list[tuple[float,
     if not new.sum_forms[index].moments:
         return [(_width(old, index), _width(new, index))]
     kept = dict(old.sum_forms[index].moments)
-    return [(_spread(old, kept[moment]), _spread(new, terms)) for moment, terms in new.sum_forms[index].moments]
+    return [(_spread(old, kept[monomial]), _spread(new, terms)) for monomial, terms in new.sum_forms[index].moments]
 
 
 def _width(plan: PrivatePlan, index: int) -> float:

@@ -33,9 +33,9 @@ class Flag(str):
     @classmethod
     def of(cls, condition: str) -> Self:
         """1 where the condition holds, 0 where it does not, NULL where it is unknown."""
-        made = cls(f"CASE WHEN {condition} THEN 1 WHEN NOT {condition} THEN 0 END")
-        made.condition = condition
-        return made
+        text = cls(f"CASE WHEN {condition} THEN 1 WHEN NOT {condition} THEN 0 END")
+        text.condition = condition
+        return text
 
 
 class Terms(str):
@@ -47,9 +47,9 @@ class Terms(str):
     @classmethod
     def of(cls, *parts: tuple[str, str]) -> Self:
         """Expressions, each with its direction."""
-        made = cls(", ".join(f"{text} {direction}" for text, direction in parts))
-        made.parts = parts
-        return made
+        order = cls(", ".join(f"{text} {direction}" for text, direction in parts))
+        order.parts = parts
+        return order
 
 
 class MSSQLDialect(UntestedBase):
