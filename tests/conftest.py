@@ -14,7 +14,7 @@ settings.load_profile("untimed")
 """No test asserts how long something takes: a busy machine is no fault."""
 
 ENGINES = re.compile(
-    r"tests/(?:conformance|real)/.*?\[(\w+)|tests/limits/.*?\[(spark|clickhouse)|tests/backends/test_(clickhouse|spark)\.py"
+    r"tests/(?:conformance|real)/.*?\[(\w+)|tests/limits/.*?\[(spark|clickhouse)|tests/backends/(?:test_)?(clickhouse|spark)[./]"
 )
 BUDGET = "{epsilon: 100000, delta: 0.01, pure_epsilon: 50000}"
 
