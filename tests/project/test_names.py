@@ -19,9 +19,6 @@ SAME_ROLE = {"_Snapshot", "InternalError"}
 VAGUE = {"found", "made"}
 """Names that say where a value comes from instead of what it is."""
 
-STILL_VAGUE = {"error_bars"}
-"""Packages that still use them."""
-
 
 def named(tree):
     """Every name that a module gives: to variables, parameters, functions, classes, attributes and fields."""
@@ -37,13 +34,12 @@ def named(tree):
 
 
 def vague(folder):
-    """The modules of a folder that use a vague name, by package."""
+    """The modules of a folder that use a vague name, with these names."""
     paths = [path.relative_to(folder) for path in sorted(folder.rglob("*.py"))]
     return {
         str(path): sorted(names)
         for path in paths
-        if path.parts[0] not in STILL_VAGUE
-        and (names := VAGUE.intersection(named(ast.parse((folder / path).read_text(encoding="utf-8")))))
+        if (names := VAGUE.intersection(named(ast.parse((folder / path).read_text(encoding="utf-8")))))
     }
 
 

@@ -54,10 +54,10 @@ class Propagation:
             return None
         if isinstance(origin, Gathered) and origin.function == "COUNT":
             return Bounds.of(np.full(frame.rows, -np.inf), np.full(frame.rows, np.inf), CHOSEN)
-        found = self._bounds(origin, frame, beta)
-        nothing = np.isinf(found.lower) & np.isinf(found.upper)
-        pairs = zip(found.statuses, nothing, strict=True)
-        return Bounds(found.lower, found.upper, [NO_RULE if no and s.reason is None else s for s, no in pairs])
+        own = self._bounds(origin, frame, beta)
+        nothing = np.isinf(own.lower) & np.isinf(own.upper)
+        pairs = zip(own.statuses, nothing, strict=True)
+        return Bounds(own.lower, own.upper, [NO_RULE if no and s.reason is None else s for s, no in pairs])
 
     def has_other_noise(self, origin: Origin, conditions: Sequence[Expr] | None, release: int) -> bool:
         """Return True if none of the noise in a number of one released row is in the conditions that picked the row.
@@ -87,10 +87,10 @@ class Propagation:
         """Interval about a population and p-value, row by row, of a statistic that compares people; None for others."""
         if not isinstance(origin, Cell) or origin.chosen:
             return None
-        found = self.releases.estimators[origin.release].about_population(origin.call, beta)
+        populations = self.releases.estimators[origin.release].about_population(origin.call, beta)
         groups, has_number = self.releases.groups_of(origin, frame)
         pairs = zip(groups.tolist(), has_number.tolist(), strict=True)
-        return None if found is None else [found[group] if has else (None, None) for group, has in pairs]
+        return None if populations is None else [populations[group] if has else (None, None) for group, has in pairs]
 
     def values(self, origin: Origin, frame: Frame) -> Floats:
         """The number itself in each row, as far as error bars can follow it; NaN elsewhere."""
@@ -103,10 +103,10 @@ class Propagation:
             values = np.where(has_number, estimator.values(estimator.index(part.call))[groups], np.nan)
             return Bounds.of(values, values)
 
-        found = Evaluation(frame, leaf).bounds(origin)
+        ranges = Evaluation(frame, leaf).bounds(origin)
         with np.errstate(invalid="ignore"):
-            middle = (found.lower + found.upper) / 2
-        known = np.where(np.isfinite(found.lower) & np.isfinite(found.upper), middle, np.nan)
+            middle = (ranges.lower + ranges.upper) / 2
+        known = np.where(np.isfinite(ranges.lower) & np.isfinite(ranges.upper), middle, np.nan)
         return self.clipped(origin, frame, known)
 
     def _bounds(self, origin: Origin, frame: Frame, beta: float) -> Bounds:
@@ -178,8 +178,8 @@ class Propagation:
         if quotient is not None:
             own = quotient.bounds(self.releases, level)
             return _null(own.weakened(CONSERVATIVE) if cell.chosen else own, ~has_number)
-        found = estimator.estimate(estimator.index(cell.call), level)
-        bounds = Bounds(found.lower[groups], found.upper[groups], [found.statuses[group] for group in groups])
+        estimate = estimator.estimate(estimator.index(cell.call), level)
+        bounds = Bounds(estimate.lower[groups], estimate.upper[groups], [estimate.statuses[group] for group in groups])
         return _null(bounds.weakened(CONSERVATIVE) if cell.chosen else bounds, ~has_number)
 
     def _of_gathered(self, origin: Gathered, frame: Frame, beta: float) -> Bounds:
