@@ -373,6 +373,19 @@ def test_the_noise_of_a_look_goes_where_the_ledger_has_room(insured):
     assert [event["kind"] for event in events] == [kind]
 
 
+def test_values_of_the_sign_that_is_smaller_in_everybody_are_not_cut_off(build):
+    """Each person has one value of 100 to 599 and nine of -1 to -30: the largest absolute value is positive."""
+    db = build(
+        """CREATE TABLE t AS SELECT i // 10 AS id,
+        CASE WHEN i % 10 = 0 THEN 100 + i % 500 ELSE -1 - i % 30 END AS x FROM range(200000) r(i)""",
+        "t: {unit: id, max_rows: 10}",
+        min_frequency=10,
+    )
+    lower, upper = only(db.sql("SELECT AVG(x) AS a FROM t", epsilon=4, bounds="auto"))
+    assert -1100 <= lower <= -25
+    assert upper >= 500
+
+
 def test_an_end_that_is_known_from_the_expression_is_kept(large_world):
     """At this price the octaves below zero would cost nothing but noise: none of them is looked at."""
     answer = large_world.sql("SELECT SUM(ABS(y)) AS s FROM t", epsilon=20, bounds="auto")

@@ -63,6 +63,8 @@ class Looks:
 class Values(UnboundedValue):
     """A column of one row each: its histograms are functions of the values."""
 
+    may_have_both_signs = False
+
     def octaves(self):
         cells = octaves_of(VALUE)
 

@@ -83,6 +83,12 @@ class UnboundedValue:
         return end_cells(self.release, self.value, self._present, span)
 
     @property
+    def may_have_both_signs(self) -> bool:
+        """Return True if a person may have values of both signs, of which the octaves show the larger alone."""
+        known = range_of(self.value)
+        return not self.release.limits.one_row and known.lower < 0 < known.upper
+
+    @property
     def _present(self) -> list[Expr]:
         return [is_present(self.value), *([] if self.condition is None else [self.condition])]
 
@@ -181,6 +187,11 @@ class Octaves:
         beyond = self.beyond(-lower, upper)
         return None if beyond > TOO_MANY else Ends(0.0 - lower, upper, beyond, cut)
 
+    def symmetric(self, ends: Ends) -> Ends:
+        """Return the ends that hold all values of a person whose largest absolute value they hold."""
+        size = max(-ends.lower, ends.upper)
+        return Ends(-size, size, self.beyond(-size, size), ends.cut)
+
     def beyond(self, lower: float, upper: float) -> float:
         """Return an upper limit of the share of people with values beyond these ends."""
         outside = [
@@ -240,13 +251,13 @@ def find_range(sub_budget: SubBudget, value: UnboundedValue, shares: RangeShares
     counts = _look(sub_budget, histogram, shares.first, subject)
     octaves = Octaves(counts, counts.deviation() * shares.first / shares.answer)
     ends = octaves.ends()
-    if (
-        ends is not None
-        and octaves.people
-        and _has_values(octaves)
-        and octaves.pays_to_cut(shares.first / shares.later)
-    ):
-        ends = _cut(sub_budget, value, octaves, ends, shares, subject)
+    if ends is not None and _has_values(octaves):
+        mixed = value.may_have_both_signs
+        ends = octaves.symmetric(ends) if mixed else ends
+        if octaves.pays_to_cut(shares.first / shares.later):
+            ends = _cut(sub_budget, value, octaves, ends, shares, subject)
+        elif mixed:
+            ends = _other_end(sub_budget, value, octaves, ends, shares, subject)
     return None if ends is None else _bounds_of(value, ends, free=len(sub_budget.payments) == started)
 
 
@@ -279,6 +290,28 @@ def _cut(
         if CELLS - 1 - first > last or last - (CELLS - 1 - first) >= CELLS // 8 or _is_fine(value.value, ends):
             break
     return ends
+
+
+def _other_end(
+    sub_budget: SubBudget, value: UnboundedValue, octaves: Octaves, ends: Ends, shares: RangeShares, subject: str
+) -> Ends:
+    """Find the end on the side where fewer people have their largest absolute value, and keep the other one."""
+    below = octaves.side(1).people_above(-1) >= octaves.side(-1).people_above(-1)
+    span = CellRange(ends.lower, ends.upper)
+    histogram = value.cells(span)[0 if below else -1]
+    counts = _look(sub_budget, histogram, shares.later, subject)
+    edges = span.lower + span.width * np.arange(CELLS + 1.0)
+    cells = CountedCells(edges, counts.people, counts.noise, counts.threshold(SHARED), parts=0)
+    cells = cells.mirrored() if below else cells
+    if cells.last is None:
+        return ends
+    clipped, sizes = cells.clipped(cells.edges[1:]), cells.edges[1:] - cells.edges[0]
+    index = int(np.argmin(np.hypot(clipped, octaves.noise * sizes)))
+    outside = range(CELLS - 1 - index) if below else range(index + 1, CELLS)
+    beyond = min(ends.beyond + counts.at_most(list(outside)) / max(octaves.people, 1.0), 1.0)
+    end = float(cells.edges[index + 1])
+    cut = ends.cut + cells.clipped_at_most(end, BETA) / (octaves.noise * float(sizes[index]))
+    return Ends(0.0 - end, ends.upper, beyond, cut) if below else Ends(ends.lower, end, beyond, cut)
 
 
 def _ends_of(lowest: CountedCells, highest: CountedCells, looks: Sequence[Counts], octaves: Octaves) -> Ends:
