@@ -308,7 +308,8 @@ def test_one_more_person_changes_neither_charges_nor_what_is_refused(world, char
     queries = [SUM, "SELECT AVG(y) AS a FROM t", "SELECT k, AVG(x) AS a FROM t GROUP BY k"]
     for query in queries:
         answers = [db.sql(query, epsilon=plenty, bounds="auto", reuse=False) for db in (without, with_)]
-        assert only(answers[0]) == only(answers[1])
+        lower, upper = only(answers[0])
+        assert only(answers[1]) == pytest.approx((lower, upper), abs=(upper - lower) / 8)
     assert charged(without) == charged(with_)
     refusals = []
     for db in (without, with_):
