@@ -2,9 +2,11 @@
 
 The noise is added twice, so what bends is bent twice: these intervals are `approximate`, and are used where no rule
 gives one (docs/explanation/error-bars.md). Both ways of reading the draws, their quantiles and the reflected ones, are
-valid for different functions; the interval is the hull of both. Noise also shifts what bends. The shift of the draws
-from the number shown tells of the shift of that number from the exact one: where it is more than a tenth of the half
-width of the draws, twice the shift is added on both sides, and where it is more than a quarter there is no interval.
+valid for different functions; the interval is the hull of both. A function that bends inside the noise has its exact
+value at the edge of what the draws reach, as the root of an absolute value has at zero: so the quantiles are those of a
+fiftieth of the probability, and a twentieth of their distance is added on both sides. Noise also shifts what bends. The
+shift of the draws from the number shown tells of the shift of that number from the exact one: where it is not small,
+twice the shift is added on both sides, and where it is large there is no interval.
 """
 
 import math
@@ -34,8 +36,11 @@ LEAST_DRAWS = 2_000
 BEYOND = 50
 """Number of draws beyond each end, at least."""
 
+FARTHER, MARGIN = 50, 0.05
+"""Factor by which the quantiles are rarer than the interval may fail, and the share of their distance added to them."""
+
 MOST_CELLS = 8_000_000
-SMALL_SHIFT, LARGE_SHIFT = 0.1, 0.25
+SMALL_SHIFT, LARGE_SHIFT = 0.06, 0.15
 """Shift in half widths of the draws up to which the interval is left as it is, and beyond which there is none."""
 
 SIMULATED = Status(IntervalKind.APPROXIMATE, Reason.SIMULATED, "approximate: simulated")
@@ -85,7 +90,8 @@ class Simulation:
     def _run(self, names: set[str], draws: int, beta: float) -> dict[tuple[object, ...], dict[str, SimulatedNumber]]:
         root = self.logical.root
         numbers = [c.name for name, c in zip(self.logical.names, root.columns, strict=True) if name in names]
-        text = quantiles_text(self.logical, DUCKDB, self._keys(), numbers, (beta / 2, 1 - beta / 2))
+        tail = beta / 2 / FARTHER
+        text = quantiles_text(self.logical, DUCKDB, self._keys(), numbers, (tail, 1 - tail))
         tables = draw_tables(self.releases, draws, columns_used(self.logical))
         return read_draws(self.engine.run(text, {**tables, **self.public}), draws, self._keys(), numbers)
 
@@ -196,14 +202,14 @@ def _drawn_of(row: dict[str, Any], index: int) -> SimulatedNumber:
 def around(value: float | None, drawn: SimulatedNumber | None, otherwise: Interval) -> Interval:
     """The hull of the quantiles and of their reflection in the value; not below zero where no draw is.
 
-    It is wider by the shift of the draws on both sides, and there is none where the shift is large.
+    It is wider by a margin and by the shift of the draws on both sides, and there is none where the shift is large.
     """
     if value is None or drawn is None:
         return otherwise
     shift, half = abs(drawn.mean - value), (drawn.high - drawn.low) / 2
     if shift > LARGE_SHIFT * half + 1e-9 * abs(value):
         return Interval.of(-math.inf, math.inf, BIASED)
-    more = 2 * shift if shift > SMALL_SHIFT * half else 0.0
+    more = 2 * MARGIN * half + (2 * shift if shift > SMALL_SHIFT * half else 0.0)
     lower = min(drawn.low, 2 * value - drawn.high, value) - more
     upper = max(drawn.high, 2 * value - drawn.low, value) + more
     return Interval.of(max(lower, 0.0) if drawn.minimum >= 0 else lower, upper, SIMULATED)
