@@ -39,9 +39,8 @@ class Program:
     """SQL of one release.
 
     `first_pass` runs first; `measure` if not every key was selected; `buckets` for each ranked column; `distinct` for
-    each
-    column whose distinct values are counted. The keys to measure are loaded as `hedgerow_selected` before all but the
-    first run.
+    each column whose distinct values are counted. The keys to measure are loaded as `hedgerow_selected` before all but
+    the first run.
     """
 
     first_pass: Query

@@ -55,8 +55,7 @@ class Budget:
     """Price of a statement as a guarantee of its own, and the noise that it asks for.
 
     `mu` is set if the owner's protocol, and not the statement, sets the noise; it agrees with (epsilon, delta). `part`
-    says
-    that it is one part of a statement: delta is then its part of the threshold mass.
+    says that it is one part of a statement: delta is then its part of the threshold mass.
     """
 
     epsilon: float

@@ -19,8 +19,7 @@ def bracket(holds: Callable[[float], bool], *, start: float = 1.0) -> tuple[floa
     """Return the last point at which `holds` was evaluated as true and the first at which it was evaluated as false.
 
     `holds` is true on an initial part of the positive numbers and false after it. Both ends were evaluated, so a caller
-    may
-    rely on the one that is on its safe side. If it holds up to 2^1000, the upper end is infinity, not evaluated.
+    may rely on the one that is on its safe side. If it holds up to 2^1000, the upper end is infinity, not evaluated.
 
     Example:
         >>> low, high = bracket(lambda x: x * x <= 2.0)

@@ -22,9 +22,8 @@ class PLD(Accountant):
     """The composed distribution of the privacy loss: the tightest total of a plan that is fixed in advance.
 
     It must not decide an admission while answers are being seen: two branches, each within budget by its own
-    composition,
-    can together be far outside (docs/proofs/ledger.md; there is a test). A fixed plan enters the ledger as one
-    `ApproximateEvent` of its total.
+    composition, can together be far outside (docs/proofs/ledger.md; there is a test). A fixed plan enters the ledger as
+    one `ApproximateEvent` of its total.
 
     A pure step counts as the worst mechanism of its epsilon, draws in many groups as the Gaussian step that dominates
     them.

@@ -69,8 +69,7 @@ def selection_delta(
         stage2: The mu of the measures over the selected keys.
 
     Privacy: the profile of docs/proofs/selection.md, maximised over the number of the unit's keys that exist without
-    it, in
-    both directions. It prices one statement; the ledger charges the parts.
+    it, in both directions. It prices one statement; the ledger charges the parts.
 
     Example:
         >>> round(selection_delta(1.0, 5.0, 1, 25.0) * 1e7, 6)

@@ -58,8 +58,7 @@ class Answer(ReleasedTable):
         """Measure how much the limits of this answer cut off.
 
         The report has the share of values outside of the bounds, and the share of people with more rows, or in more
-        groups,
-        than the limits allow.
+        groups, than the limits allow.
 
         It is asked of the database, which must still be open, and charged like any question: `epsilon` and `delta` are
         the most that the whole report may cost, by default the catalog's. Public data has no limits, and costs nothing.

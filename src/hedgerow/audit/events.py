@@ -182,8 +182,7 @@ def _together(without: Sample, joined: Sample) -> AuditScore:
     """Return the likelihood ratio of everything that was seen, with estimated centres and the noise that was paid for.
 
     Noise is independent from number to number, so the logarithms add up. A number whose centres do not clearly differ
-    is
-    left out.
+    is left out.
     """
     parts = [
         part
@@ -273,8 +272,7 @@ def choose(without: Sample, joined: Sample, worth: Worth, careful: float = 3.0) 
     """Return the event that shows the most, by conservative estimates; None if there is nothing to see.
 
     `careful` is the number of standard errors by which estimates are lowered: as many as the final judgement takes off,
-    so
-    that neither luck nor a rare event is chosen that would show little in the end.
+    so that neither luck nor a rare event is chosen that would show little in the end.
 
     Scores are learned from one half of these runs and compared on the other; otherwise overfitted scores would look
     best.

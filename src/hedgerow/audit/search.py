@@ -166,8 +166,7 @@ def extremes(probe: Probe, pools: Mapping[ColumnRef, Pool], main: Match) -> dict
     """Return cells that maximise and minimise the contribution of a person in the group of `main`: "high" and "low".
 
     Every numeric column is set to its bound, and to values further and further beyond; the cells that keep the person
-    in
-    the group and move the sums furthest are taken, the furthest value among equals.
+    in the group and move the sums furthest are taken, the furthest value among equals.
     """
     ends: dict[str, Example] = {}
     for name, sign in (("high", 1), ("low", -1)):

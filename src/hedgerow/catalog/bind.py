@@ -148,8 +148,7 @@ def bind_catalog(catalog: Catalog, schema: Schema) -> Catalog:
     """The catalog with every name in the database's own spelling, or raise an error at the first that does not match.
 
     Names are matched as DuckDB folds them. A name that the database has in two spellings is refused, because a query
-    could
-    not distinguish them.
+    could not distinguish them.
     """
     tables = [bind_table(catalog, table, schema) for table in catalog.tables.values()]
     return replace(catalog, tables={table.name: table for table in tables})

@@ -32,8 +32,7 @@ class DeclaredColumn:
 
     `values_from` is a public table and column with the keys, in place of a list: opening a database reads them into
     `values`. `instant` says that values are points in time, if the database does not say so itself; `timezone` is the
-    zone
-    in which they are read, if not that of the dataset.
+    zone in which they are read, if not that of the dataset.
     """
 
     name: str
@@ -128,10 +127,8 @@ class Catalog:
     """One dataset: what is protected, and how much may be spent on it.
 
     `timezone` is the zone in which points in time are read as dates and times. `file` is the file's name as the owner
-    gave
-    it and `spans` maps the folded path of each entry (`("tables", "orders", "unit")`) to its position in it. Both are
-    for
-    messages only.
+    gave it and `spans` maps the folded path of each entry (`("tables", "orders", "unit")`) to its position in it. Both
+    are for messages only.
     """
 
     dataset: str

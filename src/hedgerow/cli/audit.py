@@ -71,10 +71,8 @@ def audit(
 
     The statement runs many times on pairs of generated databases that differ in one person, chosen as a worst case:
     extreme values, far too many rows or groups, the person who makes a group large enough, NULL and NaN. How well the
-    two
-    databases can be distinguished bounds epsilon from below. A bound above the receipt's claim is a bug, and the exit
-    code
-    is 1. No private row is read and nothing is spent.
+    two databases can be distinguished bounds epsilon from below. A bound above the receipt's claim is a bug, and the
+    exit code is 1. No private row is read and nothing is spent.
 
     Example: hedgerow audit "SELECT region, AVG(age) FROM patients GROUP BY region" --db demo/hospital.duckdb
     --catalog demo/hospital.yaml --epsilon 1 --depth release --runs 200 --html audit.html

@@ -99,8 +99,7 @@ def budget(
     guarantee for everything that was ever answered: base that decision on the purpose, never on answers.
 
     With --plan (statements separated by semicolons; --epsilon and similar options apply to each of them) nothing is
-    spent
-    and no private row is read.
+    spent and no private row is read.
 
     Example: hedgerow budget --catalog demo/hospital.yaml --history
     """

@@ -82,8 +82,7 @@ def hedgerow(
     """Private SQL with honest error bars.
 
     The owner declares what is protected (init, check, calibrate) and how much may be spent (budget). Analysts ask in
-    SQL
-    (quote, query) and get numbers with error bars.
+    SQL (quote, query) and get numbers with error bars.
     """
 
 

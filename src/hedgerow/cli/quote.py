@@ -35,8 +35,7 @@ def quote(
     """Show the cost of a question and the predicted errors of its answers, for free.
 
     No private row is read and nothing is spent. If an error depends on the size of a group, it is shown for groups of
-    100
-    to 100 000 rows.
+    100 to 100 000 rows.
 
     Example: hedgerow quote "SELECT diagnosis, AVG(cost) FROM visits GROUP BY diagnosis" --db demo/hospital.duckdb
     --catalog demo/hospital.yaml --epsilon 0.2

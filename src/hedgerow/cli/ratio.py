@@ -200,9 +200,8 @@ def plan(
     """Compute the people and the epsilon that it takes to detect an effect, and the detectable effect.
 
     With --ratio: the number of people for each epsilon, and without privacy. With --people: the smallest effect that
-    these
-    people can show, for each epsilon. With both: also the smallest sufficient epsilon. Nothing is read and nothing is
-    spent.
+    these people can show, for each epsilon. With both: also the smallest sufficient epsilon. Nothing is read and
+    nothing is spent.
 
     Example: hedgerow ratio plan --ratio 1.2 --rate 0.1 --people 4000 --epsilon 0.1 --epsilon 0.5
     """

@@ -28,8 +28,7 @@ def with_memberships_joined(source: From, where: tuple[Expr, ...]) -> tuple[From
     The meaning of NULL is kept: `x IN S` is NULL where x is NULL, or where S contains a NULL and not x.
 
     Privacy: pairs of owner and value are joined on the owner, like the original subquery, and DISTINCT leaves at most
-    one
-    pair that equals those of a row. So each row meets the same values as before, and remains one row.
+    one pair that equals those of a row. So each row meets the same values as before, and remains one row.
     """
     here = frozenset(_aliases(source))
     memberships = dict.fromkeys(

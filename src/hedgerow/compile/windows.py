@@ -51,8 +51,7 @@ def _turns(plan: PrivatePlan, dialect: Dialect, names: Names, nonce: str) -> str
     """Return the step `turns`: for owners of more than C keys, the rank of each key by a hash of (nonce, owner, key).
 
     Privacy: as in `weights`, the choice depends on the owner's own keys alone, so one unit changes at most C counts by
-    one
-    each.
+    one each.
     """
     beyond = f"touched > {plan.bounding.groups}"
     order = f"CASE WHEN {beyond} THEN {hashed(nonce, {'o': plan.release.owner.type, **names}, dialect)} END"

@@ -26,8 +26,7 @@ class Told:
     """A chapter with its answers.
 
     `exact` and `bounded` come from plain DuckDB, bypassing hedgerow: the answer without and with the catalog's limits
-    on
-    one person. Error bars cover the bounded one.
+    on one person. Error bars cover the bounded one.
     """
 
     chapter: Chapter

@@ -184,10 +184,8 @@ def failure_level(request: Request, logical: LogicalPlan, *, of: int, shown: int
     """Return the failure probability of one interval.
 
     Selection by HAVING or LIMIT is information: with R of G rows shown, R/G of the failure probability keeps the
-    expected
-    share of wrong intervals among those shown (docs/explanation/error-bars.md). With `simultaneous`, all intervals of
-    the
-    table hold at once.
+    expected share of wrong intervals among those shown (docs/explanation/error-bars.md). With `simultaneous`, all
+    intervals of the table hold at once.
     """
     beta = 1.0 - request.confidence
     if picks_rows(logical.root) and 0 < shown < of:

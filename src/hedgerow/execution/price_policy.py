@@ -56,8 +56,7 @@ def _protocol(catalog: Catalog) -> QueryBudget:
     """Return the noise of the query-budget note over the Gaussian part of the budget.
 
     Exact composition leaves out what the ledger keeps for thresholds and discreteness. The published sigma is larger
-    than
-    that for any budget, so it is taken from the whole, as in the note.
+    than that for any budget, so it is taken from the whole, as in the note.
     """
     policy = catalog.budget
     epsilon = policy.epsilon - policy.pure_epsilon

@@ -60,8 +60,7 @@ def known_keys(logical: LogicalPlan, backend: Backend, catalog: Catalog) -> dict
     """Read all keys of each release whose keys come from public rows.
 
     Privacy: a key that is listed twice would release the same rows twice for one charge. Decimals that differ only
-    beyond
-    the digits of a double are such keys; they are selected like undeclared keys.
+    beyond the digits of a double are such keys; they are selected like undeclared keys.
     """
     known = {}
     for release in logical.releases:
@@ -98,8 +97,7 @@ def public_statement(logical: LogicalPlan, catalog: Catalog, dialect: Dialect) -
     """Return the SQL of a statement over public tables alone.
 
     It reads one row more than the owner allows, to detect that there are more. Ties in ORDER BY are broken by the
-    output
-    columns, so that the statement has one answer.
+    output columns, so that the statement has one answer.
     """
     require_public(catalog, [scan.table for scan in scans_of(logical.root)])
     root = logical.root

@@ -87,8 +87,7 @@ def _unchanged(snapshot: Snapshot, declared: Sequence[SchemaTable]) -> None:
     """Refuse tables that changed since binding: without a constraint, the proof that relies on it is void.
 
     Privacy: it compares names, types and constraints, never rows. A DuckDB file that we opened ourselves is read-only
-    and
-    cannot change.
+    and cannot change.
     """
     if any(snapshot.table(table.name) != table for table in declared):
         raise BackendError(

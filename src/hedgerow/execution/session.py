@@ -127,10 +127,8 @@ class Session:
         """Open the snapshot, pay, then release.
 
         Everything that can fail without reading a row fails before the charge. Every later exception carries the
-        receipt, and
-        the ledger records how the charge ended: with the release, stored before anything is computed from it; without
-        one; or
-        without one and without any noise drawn, so that the charge covers the same question again.
+        receipt, and the ledger records how the charge ended: with the release, stored before anything is computed from
+        it; without one; or without one and without any noise drawn, so that the charge covers the same question again.
 
         Privacy: the charge is durable before the first row is read, and is never given back.
         """
@@ -199,8 +197,7 @@ class Session:
         """Yield the stored releases that `read` can use: first those that answered this question, then by accuracy.
 
         The first release that answered a question answers it forever: a repeated question must not change its digits
-        because
-        of other questions.
+        because of other questions.
         """
         needs, others = needs_name(private), []
         for stored in reversed(self.earlier(private)):

@@ -58,8 +58,7 @@ class Ledger:
         clock: Returns the time; only `refresh` depends on it.
 
     Privacy: a charge is admitted by fixed caps on three sums (`Filter`), in the same transaction that writes it, and
-    the
-    transaction is durable before the receipt exists. No charge is ever taken back.
+    the transaction is durable before the receipt exists. No charge is ever taken back.
     """
 
     def __init__(self, store: Store, policy: BudgetPolicy, *, clock: Callable[[], datetime] = now) -> None:
@@ -113,10 +112,8 @@ class Ledger:
         """Return an unrepeated failure of the same question before any noise was drawn, and its charge.
 
         Privacy: nothing was released under that charge, and the same question now takes exactly the events that it paid
-        for
-        (docs/proofs/ledger.md). The charge must be of the current period, whose guarantee covers the release. If the
-        owner
-        lowered the budget below what is spent, the ledger is closed and nothing is repeated.
+        for (docs/proofs/ledger.md). The charge must be of the current period, whose guarantee covers the release. If
+        the owner lowered the budget below what is spent, the ledger is closed and nothing is repeated.
         """
         fingerprint = str(question.get("fingerprint", ""))
         if not fingerprint or any(one.overrun_by(Units()) for one in filters):
@@ -188,8 +185,7 @@ class Ledger:
         """Return the stored releases of one question about one declared version of the data, the latest first.
 
         They are free for every analyst: reading a release again is post-processing of the total. So the caps of
-        analysts limit
-        what each may spend, not what each may see.
+        analysts limit what each may spend, not what each may see.
         """
         if not fingerprint:
             return []

@@ -174,8 +174,7 @@ def raise_budget(
     """Widen a ledger to the budget of `policy`, and record that in its history.
 
     Privacy: from now on the guarantee is the wider one, for everything that was ever answered. Every cap may only grow.
-    The
-    decision to raise must not depend on answers.
+    The decision to raise must not depend on answers.
     """
     place = place_of(location, dataset)
     store = place.find(policy.ledger, patience=PATIENCE)

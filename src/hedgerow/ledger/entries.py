@@ -73,8 +73,7 @@ class Entry:
     """A line of the ledger. `total` and `own` (of the analyst, in a charge) are the accounts after it.
 
     `refers` is the sequence number of the entry that it follows from: an answer or a failure from its charge, a
-    repetition
-    from the failure. At most one entry follows from each; the store enforces it.
+    repetition from the failure. At most one entry follows from each; the store enforces it.
     """
 
     sequence: int

@@ -79,8 +79,7 @@ class Filter:
         """Return the threshold mass that goes with `cost`, so that mass never runs out first.
 
         A statement takes the same share of the mass as of the noise: of the Gaussian cap, of the Laplace cap, or the
-        mean of
-        both shares if the owner keeps some of each.
+        mean of both shares if the owner keeps some of each.
         """
         caps, shares = self.caps.cost, []
         if self.caps.deliberate < Fraction(self.caps.limit.epsilon) * SCALE:

@@ -30,9 +30,8 @@ class HistoryEntry:
     """One line of the history: analyst, question, time and price.
 
     `status` is "answered", "failed", or "charged" if the answer never arrived: the charge stays. The owner's own
-    actions
-    are in the history, too, as "opened" and "raised". `params` are the values bound to the question's placeholders, as
-    plain JSON.
+    actions are in the history, too, as "opened" and "raised". `params` are the values bound to the question's
+    placeholders, as plain JSON.
     """
 
     sequence: int
@@ -70,8 +69,7 @@ class BudgetView:
     """Limit, spending and remainder of a budget, for display; the filter decides.
 
     `spent` is the guarantee that the amounts spent so far prove: 0 at the start and `limit` when the caps are full;
-    `used`
-    are the fractions of the three caps. `history` is read on first access.
+    `used` are the fractions of the three caps. `history` is read on first access.
     """
 
     dataset: str

@@ -28,8 +28,7 @@ class Units:
     """An amount in each coordinate, in units of 1 / SCALE.
 
     `deliberate` is the part of `pure` that statements asked for (Laplace noise and the like). The rest is the surcharge
-    of
-    discrete noise. Without the distinction, an analyst could spend the reserve of the surcharge on one tiny Laplace
+    of discrete noise. Without the distinction, an analyst could spend the reserve of the surcharge on one tiny Laplace
     statement, and no Gaussian statement would be admitted again.
     """
 

@@ -59,14 +59,10 @@ def choose_many(
 
     With W(i) the cumulative sum of the exact weights up to i, the draw is the i for which W(i - 1) <= u W(last) < W(i),
     with u uniform on [0, 1). 64 bits place u in an interval. The sums are computed in floats; the only assumption is
-    that
-    IEEE additions and products are correct to half a unit in the last place, and both sides are widened by a bound on
-    their
-    error. If both inequalities hold after widening, i is the choice of the exact weights for *every* u in the interval.
-    If
-    not, about once in 10^8 draws, `_settle` compares in ball arithmetic and draws further bits of u until it is
-    certain.
-    So the law is that of the exact weights (docs/proofs/quantiles.md).
+    that IEEE additions and products are correct to half a unit in the last place, and both sides are widened by a bound
+    on their error. If both inequalities hold after widening, i is the choice of the exact weights for *every* u in the
+    interval. If not, about once in 10^8 draws, `_settle` compares in ball arithmetic and draws further bits of u until
+    it is certain. So the law is that of the exact weights (docs/proofs/quantiles.md).
 
     Args:
         scores: Whole numbers below 2^62, or Python's own in an array of objects: one row per draw.

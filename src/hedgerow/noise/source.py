@@ -21,7 +21,6 @@ def nonce() -> str:
     """Draw a public name for one statement: 32 hexadecimal digits that will not occur again.
 
     Privacy: it contains no secret. Every guarantee holds for any fixed nonce; it only makes the choices of one
-    statement
-    independent of those of another.
+    statement independent of those of another.
     """
     return secrets.token_hex(16)

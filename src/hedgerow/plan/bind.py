@@ -170,8 +170,7 @@ def bind(
     """Return the plan of `query`.
 
     Privacy: only what is bound here can reach a database, and only through our own nodes. Names resolve against the
-    catalog
-    alone; syntax without a node is refused.
+    catalog alone; syntax without a node is refused.
     """
     context = Context(catalog, schema, params, bounds or {}, keep_paths)
     table = _Binder(context).bind(query, Environment(), None)

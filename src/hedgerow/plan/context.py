@@ -50,8 +50,7 @@ class Context:
         """Return the consequences if every path of the catalog leads to one row, as the owner declares.
 
         Privacy: the declaration may be false. Use it to decide the meaning of a query, and add the assumption to the
-        SQL; never
-        use it to decide who owns a row.
+        SQL; never use it to decide who owns a row.
         """
         return self._classes(facts, present, declared=True)
 
@@ -78,8 +77,7 @@ def free_prefix(schema: Schema) -> str:
 
     Privacy: an engine takes `t0.id` in a nested query for the field `id` of a column `t0` there, if it has one, or for
     a column of a table `t0` there, whatever its alias (ClickHouse). The condition that ties the query to its owner
-    would
-    then have no effect.
+    would then have no effect.
     """
     names = {fold(column) for table in schema.tables.values() for column in table.columns}
     names |= {fold(part) for table in schema.tables for part in parts_of(table)}

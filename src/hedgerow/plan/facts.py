@@ -204,8 +204,7 @@ def shown_as(alias: str, columns: Iterable[tuple[str, Expr]]) -> list[Equality]:
     """Return the facts that columns of a relation equal the expressions they were computed from.
 
     Privacy: windows and nested queries are left out. Each use of a query has rows of its own, and only columns carry
-    the
-    alias of their row.
+    the alias of their row.
     """
     pairs = [((COLUMN, alias, name), term(expr)) for name, expr in columns]
     return [Equality(column, value, strict=False) for column, value in pairs if "?" not in columns_in(value)]

@@ -41,8 +41,7 @@ def public_keys(source: From, where: Sequence[Expr], keys: Sequence[Named], publ
     """The query for all groups of the public side, with or without people in them; None where keys are not public.
 
     Plain SQL shows a group for each row of the side that an outer join keeps. If keys and conditions read only that
-    side,
-    and it is public, those groups are public knowledge.
+    side, and it is public, those groups are public knowledge.
     """
     side = _kept(source, public)
     if side is None or not keys:

@@ -144,8 +144,7 @@ class Joiner:
         """Bind an inner join; all conditions of the query together decide whether both sides belong to one unit.
 
         Privacy: an equality of owners that follows from this condition and from declared paths is added here. An
-        enclosing
-        outer join depends on what is certain in the tree below it, and WHERE would be evaluated too late.
+        enclosing outer join depends on what is certain in the tree below it, and WHERE would be evaluated too late.
         """
         joined = _side_by_side(left, right, condition)
         if not left.owners or not right.owners:

@@ -57,8 +57,7 @@ class Nester:
     """Binds the nested queries of one outer query.
 
     `privacy` is that of the outer rows. Without `around` nested queries are refused. `released` is set once a nested
-    query
-    reads released numbers, and `size` counts the relations that nested queries read.
+    query reads released numbers, and `size` counts the relations that nested queries read.
     """
 
     def __init__(

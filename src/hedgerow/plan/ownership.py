@@ -89,8 +89,7 @@ class _Sizes:
     """The number of rows of one unit in a join.
 
     `matched` holds what follows, under the declarations, where every relation is present; `always` what is certain in
-    every
-    row. Only limits that weights enforce may depend on `matched`.
+    every row. Only limits that weights enforce may depend on `matched`.
     """
 
     rows: JoinedRows
@@ -244,8 +243,7 @@ def one_row_each(limits: ContributionLimits, owner: Expr) -> ContributionLimits:
     """Return the limits where each unit has one row because rows were grouped by unit.
 
     Privacy: text is grouped bytewise, and a collation may treat several spellings as one person; weights, which follow
-    the
-    collation, are kept there.
+    the collation, are kept there.
     """
     alike = owner.type is Type.TEXT and not (isinstance(owner, Column) and not owner.collated)
     return replace(

@@ -94,8 +94,7 @@ def _check_path(
     """Refuse a path whose columns are compared after a conversion.
 
     Privacy: a key identifies one row as it is stored. After a conversion, two of its values may be equal, and a row
-    that
-    references them would have two owners.
+    that references them would have two owners.
     """
     left, right = (context.schema.tables[t.name].columns[n] for t, n in ((here, own), (target, other)))
     alike = left.type is not Type.DECIMAL or left.native == right.native
@@ -241,12 +240,12 @@ def without_detours(
     """Return the tree, owner and added conditions without those added scans for which the query has one of its own.
 
     A scan of the query can replace an added one if it satisfies the condition of the same step of the path wherever a
-    row
-    of the source is present. Paths are shortened from their far end: nearer tables may still be needed to get there.
+    row of the source is present. Paths are shortened from their far end: nearer tables may still be needed to get
+    there.
 
     Privacy: the leaf's row then belongs to the owner that the query's own scan leads to, by the condition that the
-    catalog
-    declares. That holds whether or not the key is unique; where it is, the added join neither adds nor drops a row.
+    catalog declares. That holds whether or not the key is unique; where it is, the added join neither adds nor drops a
+    row.
     """
     source, owner, conditions = rows.source, ownership.owner, tuple(added)
     for private in rows.private_sources:

@@ -3,9 +3,8 @@
 Privacy: a block's rows have l1 norm at most 1 after division, so noise of scale b_i on block i costs
 A / b_i, and the blocks add up (docs/proofs/weights.md). The noise is discrete, on the lattice of the exact sums (or a
 coarser one, at the price in `precision`), where the ratio of neighbouring probabilities is exact: discreteness
-costs nothing. Key
-selection counts whole people on the unit grid, at most C keys each: C / b, and the mass of (2.5) with the discrete
-tail.
+costs nothing. Key selection counts whole people on the unit grid, at most C keys each: C / b, and the mass of (2.5)
+with the discrete tail.
 """
 
 import math

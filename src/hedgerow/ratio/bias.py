@@ -27,8 +27,7 @@ def expected_ratio(
     """Return the mean of noisy x over noisy y, with y raised to at least 1 (Shoham and Ligett 2025, Claim 3.4).
 
     Without that limit a ratio of noisy counts has no mean. The numerator's noise does not matter; the denominator's
-    makes
-    the mean larger: by about 2 scale^2 / y^2 of the ratio where y is large.
+    makes the mean larger: by about 2 scale^2 / y^2 of the ratio where y is large.
 
     Args:
         x: The exact numerator.

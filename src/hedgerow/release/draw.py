@@ -37,9 +37,8 @@ def add_noise(exact: Whole, shift: int, scale: float, mechanism: str) -> Whole:
     Privacy: the mechanism and the scale of the plan, both public, decide which sampler draws. The number of cells does
     not:
     it may be the number of keys in the data, and two laws would reveal on which side of a limit it is. The rounded
-    Gaussian
-    (docs/proofs/noise.md) is exactly a Gaussian mechanism; the discrete one, for scales too wide for the other, costs a
-    little more, and that is charged for both.
+    Gaussian (docs/proofs/noise.md) is exactly a Gaussian mechanism; the discrete one, for scales too wide for the
+    other, costs a little more, and that is charged for both.
     """
     sample = sampler(mechanism, scale)
     return added(exact, shift, sample(scale, len(exact)))

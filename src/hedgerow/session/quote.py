@@ -246,8 +246,7 @@ def predicted_errors(logical: LogicalPlan, statement: PrivateStatement, beta: fl
     """Predict half widths for groups of public sizes, by the same code that computes the intervals of an answer.
 
     Each group is assumed to have its values in the middle of their range, where the count is exact. Numbers that
-    combine
-    several groups are not predicted.
+    combine several groups are not predicted.
     """
     origin = single_row(logical.root)
     if origin is None:

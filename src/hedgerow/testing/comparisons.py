@@ -158,8 +158,7 @@ def assert_noisy(
     """Fail if every number is closer to the exact one than noise nearly always is.
 
     Several numbers, each with noise of its own, must not *all* be that close; that allows a wider tolerance, and is the
-    way
-    to test counts: a single count is often right by chance.
+    way to test counts: a single count is often right by chance.
 
     Args:
         values: A noisy number, or several of the same exact one, from answers that were paid for one by one.

@@ -38,8 +38,7 @@ def assert_distribution(
 
     It is a likelihood-ratio test over a dozen cells. `false_alarm` is a proved bound at any number of draws, not
     asymptotic: n times the relative entropy of n draws has at most the exponential moments of a Gamma law, and exceeds
-    x
-    with probability at most exp(-x) (e x / d)^d, with d + 1 cells (Agrawal 2020).
+    x with probability at most exp(-x) (e x / d)^d, with d + 1 cells (Agrawal 2020).
 
     Args:
         draws: The noise, or noisy numbers of one exact number, `centre`; enough to detect a scale that is 30 % off.

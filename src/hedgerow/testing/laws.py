@@ -23,8 +23,7 @@ class Described:
     """A noise, and a factor on probabilities because the number was shown at all.
 
     A count that selected its own group is shown only above a threshold. If the exact count is at least the threshold,
-    it is
-    shown at least half of the time, which at most doubles every probability: one more log10(2) in k.
+    it is shown at least half of the time, which at most doubles every probability: one more log10(2) in k.
     """
 
     noise: Noise
@@ -48,8 +47,7 @@ class Described:
         """Return the grid of noisy numbers; 0 if it is too fine to matter.
 
         A receipt does not contain it. Whole numbers around a whole one are on the grid of whole numbers: they were
-        rounded
-        to it, as counts are, or the noise is on it, as that of a sum of whole numbers may be.
+        rounded to it, as counts are, or the noise is on it, as that of a sum of whole numbers may be.
         """
         rounded = all(isinstance(number, Integral) for number in numbers)
         if isinstance(self.noise, Laplace) and self.noise.step:

@@ -14,8 +14,7 @@ class Advice:
 
     `shift` is added to every value of an average, and subtracted from the average afterwards. `swap` says that the
     numerator should be the denominator. `scale` is a factor on the numerator's values that makes both sums equally
-    large;
-    it changes only units. `gain` is the factor by which the predicted error shrinks, with much data.
+    large; it changes only units. `gain` is the factor by which the predicted error shrinks, with much data.
     """
 
     shift: float
@@ -30,12 +29,9 @@ def advise(*, lower: ArrayLike, upper: ArrayLike) -> Advice:
 
     Russo et al. (2025) advise to rescale the sums to one size, and to use the sum with the smaller upper bound as the
     numerator. Neither survives a change of units: multiplying all values of one sum multiplies its noise as well, and
-    the
-    predicted relative error stays the same. Only upper / lower matters. The formula of Proposition 3.7 takes the
-    largest
-    possible numerator and the smallest possible denominator, so the sum with the relatively narrower range should be
-    the
-    denominator.
+    the predicted relative error stays the same. Only upper / lower matters. The formula of Proposition 3.7 takes the
+    largest possible numerator and the smallest possible denominator, so the sum with the relatively narrower range
+    should be the denominator.
 
     Args:
         lower: The smallest value of a row; a pair for a quotient.
