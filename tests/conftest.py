@@ -95,8 +95,8 @@ class ByEngine(LoadScopeScheduling):
     """Tests of one engine or data set go to one process, which starts it once; all others to whichever is free."""
 
     def _split_scope(self, nodeid):
-        found = ENGINES.search(nodeid)
-        return nodeid if found is None else found[1] or found[2] or found[3]
+        actual = ENGINES.search(nodeid)
+        return nodeid if actual is None else actual[1] or actual[2] or actual[3]
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -59,9 +59,9 @@ def test_every_accountant_has_a_number_for_every_list_of_events(accountant, list
 @settings(deadline=None, max_examples=30)
 @given(listed=st.lists(events(LEDGER), min_size=1, max_size=3))
 def test_every_report_has_an_entry_for_each_accountant(listed):
-    found = total(listed, 1e-6)
-    assert list(found) == ["basic", "zCDP", "RDP", "PLD", "GDP"]
-    assert all(found[name] is not None and not math.isnan(found[name]) for name in ("basic", "zCDP", "RDP", "GDP"))
+    actual = total(listed, 1e-6)
+    assert list(actual) == ["basic", "zCDP", "RDP", "PLD", "GDP"]
+    assert all(actual[name] is not None and not math.isnan(actual[name]) for name in ("basic", "zCDP", "RDP", "GDP"))
 
 
 @pytest.mark.parametrize("epsilon", [1e-3, 0.5, 20.0, 700.0, 710.0, 5e4, 1e9])

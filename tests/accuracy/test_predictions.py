@@ -45,13 +45,13 @@ def delta(mechanism):
 
 
 def test_every_precondition_is_named_with_both_sides():
-    found = {each.name: each for each in average_error(998, **AGES).conditions}
-    assert set(found) == {"range", "count", "budget", "sum"}
-    assert found["count"].left == pytest.approx(math.log(40) / 0.1 / 998)
-    assert found["count"].right == 0.1
-    assert found["budget"].left == pytest.approx(65)
-    assert found["budget"].right == pytest.approx(18 / 0.1 * 0.9 / 1.1)
-    assert all(each.holds is True for each in found.values())
+    actual = {each.name: each for each in average_error(998, **AGES).conditions}
+    assert set(actual) == {"range", "count", "budget", "sum"}
+    assert actual["count"].left == pytest.approx(math.log(40) / 0.1 / 998)
+    assert actual["count"].right == 0.1
+    assert actual["budget"].left == pytest.approx(65)
+    assert actual["budget"].right == pytest.approx(18 / 0.1 * 0.9 / 1.1)
+    assert all(each.holds is True for each in actual.values())
     assert "fails" in str(average_error(10, **AGES).conditions[1])
 
 
@@ -65,28 +65,28 @@ def test_every_precondition_is_named_with_both_sides():
     ],
 )
 def test_the_conditions_that_fail_are_told(change, failing):
-    found = average_error(**{"noisy_count": 998, **AGES, **change})
-    assert {each.name for each in found.conditions if not each.holds} == failing
-    assert not found.valid
+    actual = average_error(**{"noisy_count": 998, **AGES, **change})
+    assert {each.name for each in actual.conditions if not each.holds} == failing
+    assert not actual.valid
 
 
 def test_a_quotient_of_sums_asks_the_same_of_both_sums():
     asked = {"epsilon_count": 0.05, "epsilon_sums": (1.0, 1.0), "beta": 0.05}
-    found = quotient_error(5000, lowers=(1, 2), uppers=(10, 5), **asked)
-    names = [each.name for each in found.conditions]
+    actual = quotient_error(5000, lowers=(1, 2), uppers=(10, 5), **asked)
+    names = [each.name for each in actual.conditions]
     assert names[0] == "count"
     assert {"budget of the numerator", "budget of the denominator", "numerator", "denominator"} <= set(names)
-    assert found.valid
+    assert actual.valid
     wide = quotient_error(5000, lowers=(1, 2), uppers=(100, 5), **asked)
     assert [each.name for each in wide.conditions if not each.holds] == ["budget of the numerator"]
 
 
 def test_the_formula_of_proposition_3_7_is_that_of_the_document():
-    found = quotient_error(5000, lowers=(1, 2), uppers=(10, 5), epsilon_count=0.05, epsilon_sums=(1.0, 0.5), beta=0.06)
+    actual = quotient_error(5000, lowers=(1, 2), uppers=(10, 5), epsilon_count=0.05, epsilon_sums=(1.0, 0.5), beta=0.06)
     count, first, second = (laplace_error(s, e, 0.02) for s, e in ((1, 0.05), (10, 1.0), (5, 0.5)))
     left, right = 1 * (5000 - count) - first, 2 * (5000 - count) - second
     expected = (10 * (5000 + count) + first) / right * (first / left + second / right)
-    assert found.error == pytest.approx(expected)
+    assert actual.error == pytest.approx(expected)
 
 
 @settings(deadline=None)
@@ -137,10 +137,10 @@ def test_proposition_3_6_holds_for_every_gamma_in_its_least_favourable_case(gamm
     bound = laplace_error(1.0, 1.0, beta / 2)
     for size in bound / gamma * np.array([0.5, 0.9, 1.0, 1.1, 2.0]):
         count = size + noise("laplace", 1.0, 1.0)
-        found = average_error(
+        actual = average_error(
             count, lower=1, upper=1, epsilon_count=1.0, epsilon_sum=1e6, beta=beta, gamma=gamma, method="published"
         )
-        wrong = found.valid & (np.abs(size / count - 1) > found.error)
+        wrong = actual.valid & (np.abs(size / count - 1) > actual.error)
         assert wrong.sum() <= binom.isf(FALSE_ALARM, TRIALS, beta)
 
 
@@ -167,9 +167,9 @@ def test_the_quantile_of_both_noises_needs_fewer_rows_than_two_quantiles(mu, hal
     alone = gaussian_error(gaussian_sigma(epsilon, 1e-6), 0.025)
     assert alone + 2 * alone * half / error == pytest.approx(rows, abs=0.01)
     asked = {"lower": -half, "upper": half, "beta": 0.05, "delta": 1e-6, "mechanism": "analytic"}
-    found = average_error(rows, epsilon_count=epsilon, epsilon_sum=epsilon, **asked)
-    assert found.valid
-    assert found.error < 0.62 * error
+    actual = average_error(rows, epsilon_count=epsilon, epsilon_sum=epsilon, **asked)
+    assert actual.valid
+    assert actual.error < 0.62 * error
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
@@ -179,8 +179,8 @@ def test_the_direct_error_holds_for_ranges_that_are_not_positive(mechanism, low,
     for size in (3, 40, 2000):
         count = size + noise(mechanism, 0.3, 1.0)
         total = size * mean + noise(mechanism, 0.2, max(abs(low), abs(high)))
-        found = average_error(count, lower=low, upper=high, **asked)
-        wrong = found.valid & (np.abs(total / count - mean) > found.error)
+        actual = average_error(count, lower=low, upper=high, **asked)
+        wrong = actual.valid & (np.abs(total / count - mean) > actual.error)
         assert wrong.sum() <= binom.isf(FALSE_ALARM, TRIALS, 0.05)
 
 
@@ -191,24 +191,24 @@ def test_the_direct_error_of_a_quotient_holds_whatever_the_sign(mechanism, below
     for size in (30, 400):
         count = size + noise(mechanism, 0.3, 1.0)
         sums = [size * mean + noise(mechanism, 0.5, largest) for mean, largest in ((-4.0, 4), (below[0], 5))]
-        found = quotient_error(count, lowers=(-4, below[0]), uppers=(3, below[1]), mechanism=mechanism, **asked)
-        wrong = found.valid & (np.abs(sums[0] / sums[1] - -4.0 / below[0]) > found.error)
+        actual = quotient_error(count, lowers=(-4, below[0]), uppers=(3, below[1]), mechanism=mechanism, **asked)
+        wrong = actual.valid & (np.abs(sums[0] / sums[1] - -4.0 / below[0]) > actual.error)
         assert wrong.sum() <= binom.isf(FALSE_ALARM, TRIALS, 0.05)
-        assert np.any(found.valid)
+        assert np.any(actual.valid)
 
 
 def test_a_denominator_that_may_be_zero_has_no_prediction():
-    found = quotient_error(1e6, lowers=(1, -1), uppers=(2, 1), epsilon_count=1.0, epsilon_sums=(1.0, 1.0), beta=0.05)
-    assert not found.valid
-    assert math.isinf(found.error)
+    actual = quotient_error(1e6, lowers=(1, -1), uppers=(2, 1), epsilon_count=1.0, epsilon_sums=(1.0, 1.0), beta=0.05)
+    assert not actual.valid
+    assert math.isinf(actual.error)
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_proposition_3_2_holds(mechanism):
     asked = {"epsilon_count": 0.1, "beta": 0.05, "delta": delta(mechanism), "mechanism": mechanism}
     needed = enough_rows(1, **asked).left
-    found = enough_rows(needed, **asked)
-    assert found.holds
+    actual = enough_rows(needed, **asked)
+    assert actual.holds
     assert not enough_rows(needed * 0.999, **asked).holds
     count = needed + noise(mechanism, 0.1, 1.0)
     wrong = needed * 0.1 / 1.1 / np.abs(count) > 0.1

@@ -100,12 +100,12 @@ def failures(setting, trials):
     for name in METHODS[:4]:
         method, _, open_ended = name.partition(", ")
         ends = (-np.inf, np.inf) if open_ended else support
-        found = quotient_interval(total, count, method=method, confidence=1 - setting.beta, support=ends, **noises)
+        actual = quotient_interval(total, count, method=method, confidence=1 - setting.beta, support=ends, **noises)
         slack = 1e-9 * max(abs(setting.lower), abs(setting.upper))  # the mean is size * mean / size, in floats
-        wrong[name] = np.sum((setting.mean < found.lower - slack) | (setting.mean > found.upper + slack))
-        assert np.all(found.lower <= found.upper)
+        wrong[name] = np.sum((setting.mean < actual.lower - slack) | (setting.mean > actual.upper + slack))
+        assert np.all(actual.lower <= actual.upper)
         if name == "exact":
-            exact = found
+            exact = actual
     for method in METHODS[4:]:
         predicted = average_error(count, method=method, **setting.budget)
         missed = np.abs(total / count - setting.mean) > predicted.error * (1 + 1e-9)
@@ -163,6 +163,6 @@ def test_an_interval_that_is_a_tenth_too_short_is_found_out():
     setting = Setting("positive", 1.0, 5.0, 1_000, 3.0, 0.5, 0.5, "laplace", 0.05)
     count, total = 1000 + sample(Laplace(2.0), 20_000), 3000 + sample(Laplace(10.0), 20_000)
     short = {"numerator_noise": Laplace(7.0), "denominator_noise": Laplace(1.4)}
-    found = quotient_interval(total, count, confidence=1 - setting.beta, **short)
-    wrong = np.sum((found.lower > 3) | (found.upper < 3))
+    actual = quotient_interval(total, count, confidence=1 - setting.beta, **short)
+    wrong = np.sum((actual.lower > 3) | (actual.upper < 3))
     assert wrong > binom.isf(FALSE_ALARM / (SETTINGS * len(METHODS)), 20_000, setting.beta)

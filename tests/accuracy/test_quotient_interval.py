@@ -25,8 +25,8 @@ def between(numerator, denominator, first, second=None, **more):
 
 
 def test_known_values_of_fieller():
-    found = between(300.0, 1000.0, Gaussian(20.0))
-    assert (found.lower, found.upper) == pytest.approx((0.259502, 0.341421), abs=1e-6)
+    actual = between(300.0, 1000.0, Gaussian(20.0))
+    assert (actual.lower, actual.upper) == pytest.approx((0.259502, 0.341421), abs=1e-6)
     cut = between(-20.0, 50.0, Gaussian(20.0), support=(-1, 1))
     assert (cut.lower, cut.upper) == pytest.approx((-1, 0.464402), abs=1e-6)
 
@@ -45,15 +45,15 @@ def test_known_values_of_fieller():
 def test_the_setting_of_table_7_without_its_noise(epsilon, size, basic, exact):
     noise = {"numerator_noise": Laplace(100 / 0.02), "denominator_noise": Laplace(1 / epsilon), "support": (1, 100)}
     for method, ends in (("basic", basic), ("exact", exact)):
-        found = quotient_interval(50.5 * size, size, method=method, **noise)
+        actual = quotient_interval(50.5 * size, size, method=method, **noise)
         digits = 5e-3 if abs(ends[0] * 100 % 1) < 1e-6 else 5e-4
-        assert (found.lower, found.upper) == pytest.approx(ends, abs=1.2 * digits)
+        assert (actual.lower, actual.upper) == pytest.approx(ends, abs=1.2 * digits)
 
 
 def test_the_example_of_the_ages():
     """1 000 rows, epsilon 0.1 for the count and 1 for the sum: +-1.25, where alpha* is 3.44."""
-    found = between(41.5 * 1000, 1000.0, Laplace(65.0), Laplace(10.0), support=(18, 65))
-    assert (found.lower, found.upper) == pytest.approx((40.28, 42.79), abs=0.006)
+    actual = between(41.5 * 1000, 1000.0, Laplace(65.0), Laplace(10.0), support=(18, 65))
+    assert (actual.lower, actual.upper) == pytest.approx((40.28, 42.79), abs=0.006)
     box = between(41.5 * 1000, 1000.0, Laplace(65.0), Laplace(10.0), method="fractional")
     assert box.upper - 41.5 == pytest.approx(1.84, abs=0.006)
 
@@ -63,16 +63,16 @@ def test_working_age_with_laplace_noise_and_all_of_the_budget_in_one_release():
     noise = Laplace(1 / 1.1)
     place = (41.5 - 18) / 47
     above, below = np.array([1000 * place]), np.array([1000.0])
-    found = quotient_bounds(above, below, [(1, 1, noise), (0, 1, noise)], 0.05, (0, 1))
-    assert 47 * float(found.upper[0] - found.lower[0]) / 2 <= 0.1
+    actual = quotient_bounds(above, below, [(1, 1, noise), (0, 1, noise)], 0.05, (0, 1))
+    assert 47 * float(actual.upper[0] - actual.lower[0]) / 2 <= 0.1
 
 
 def test_working_age_with_gaussian_noise_and_all_of_the_budget_in_one_release():
     """The count and the sum of centred ages over 23.5: one person moves them by at most 1 each."""
     noise = Gaussian(math.sqrt(2) / gaussian_mu(1.1, 1e-6))
     for mean in (0.0, 0.2):
-        found = between(1000 * mean, 1000.0, noise, support=(-1, 1))
-        assert 23.5 * (found.upper - found.lower) / 2 <= 0.27
+        actual = between(1000 * mean, 1000.0, noise, support=(-1, 1))
+        assert 23.5 * (actual.upper - actual.lower) / 2 <= 0.27
 
 
 def test_working_age_as_published():
@@ -101,9 +101,9 @@ def test_turned_over_the_exact_interval_is_turned_over(top, bottom, first, secon
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("noise", [Gaussian(10.0), Laplace(10.0)])
 def test_where_the_denominator_may_be_zero_nothing_is_said_but_why(method, noise):
-    found = between(100.0, 5.0, noise, method=method)
-    assert math.isinf(found.upper)
-    assert "denominator" in found.note
+    actual = between(100.0, 5.0, noise, method=method)
+    assert math.isinf(actual.upper)
+    assert "denominator" in actual.note
     cut = between(100.0, 5.0, noise, method=method, support=(0, 30))
     assert 0 <= cut.lower <= cut.upper <= 30
 
@@ -119,30 +119,30 @@ def test_the_longer_methods_say_that_they_are_conservative():
 
 
 def test_a_noisy_value_outside_of_the_support_is_shown_as_its_nearer_end():
-    found = between(900.0, 500.0, Gaussian(1.0), support=(0, 1))
-    assert (found.lower, found.upper) == (1, 1)
-    assert "outside" in found.note
+    actual = between(900.0, 500.0, Gaussian(1.0), support=(0, 1))
+    assert (actual.lower, actual.upper) == (1, 1)
+    assert "outside" in actual.note
 
 
 def test_without_noise_the_quotient_is_known():
-    found = between(100.0, 400.0, Gaussian(0.0), Laplace(0.0))
-    assert (found.lower, found.upper) == pytest.approx((0.25, 0.25))
+    actual = between(100.0, 400.0, Gaussian(0.0), Laplace(0.0))
+    assert (actual.lower, actual.upper) == pytest.approx((0.25, 0.25))
 
 
 def test_more_confidence_is_a_longer_interval():
     levels = (0.5, 0.9, 0.99, 0.999999)
-    found = [between(300.0, 1000.0, Laplace(20.0), confidence=confidence) for confidence in levels]
-    widths = [each.upper - each.lower for each in found]
+    actual = [between(300.0, 1000.0, Laplace(20.0), confidence=confidence) for confidence in levels]
+    widths = [each.upper - each.lower for each in actual]
     assert widths[0] < widths[1] < widths[2] < widths[3]
 
 
 def test_arrays_give_bounds_and_numbers_give_intervals():
     counts = np.array([10.0, 500.0])
-    found = between(np.array([5.0, 100.0]), counts, Laplace(3.0))
+    actual = between(np.array([5.0, 100.0]), counts, Laplace(3.0))
     for i, (top, bottom) in enumerate(((5.0, 10.0), (100.0, 500.0))):
         alone = between(top, bottom, Laplace(3.0))
-        assert (found.lower[i], found.upper[i]) == pytest.approx((alone.lower, alone.upper))
-        assert found.notes[i] == alone.note
+        assert (actual.lower[i], actual.upper[i]) == pytest.approx((alone.lower, alone.upper))
+        assert actual.notes[i] == alone.note
     assert isinstance(between(1.0, 2.0, Laplace(0.1)), Interval)
 
 

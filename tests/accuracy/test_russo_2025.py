@@ -32,9 +32,9 @@ def digits(number, like):
     ],
 )
 def test_table_1(epsilon_count, beta, rows, printed_rows, epsilon_sum):
-    found = unknown_size(epsilon_count=epsilon_count, beta=beta, lower=1, upper=10)
-    assert digits(found.epsilon_sum, epsilon_sum) == epsilon_sum
-    assert found.min_count == rows
+    actual = unknown_size(epsilon_count=epsilon_count, beta=beta, lower=1, upper=10)
+    assert digits(actual.epsilon_sum, epsilon_sum) == epsilon_sum
+    assert actual.min_count == rows
     assert digits(rows + 1, printed_rows) == printed_rows, ONE_TOO_MANY
 
 
@@ -51,11 +51,11 @@ def test_table_1(epsilon_count, beta, rows, printed_rows, epsilon_sum):
 )
 def test_table_2(epsilon_count, noisy_count, printed):
     try:
-        found = known_size(noisy_count, epsilon_count=epsilon_count, beta=0.05, lower=1, upper=100).epsilon_sum
+        actual = known_size(noisy_count, epsilon_count=epsilon_count, beta=0.05, lower=1, upper=100).epsilon_sum
     except ConditionNotMet:
         assert printed == "unsat cond"
     else:
-        assert digits(found, printed) == printed
+        assert digits(actual, printed) == printed
 
 
 MISPRINTS_OF_TABLE_3 = {
@@ -81,8 +81,8 @@ TEN_TIMES_TOO_LARGE = {"4.10e-04": "4.06e-05", "4.97e-03": "4.96e-04", "5.38e-03
 )
 def test_table_3(most, size, printed, enough, misprints):
     (row,) = split_budget([size], [most], beta=0.05, lower=1, upper=10).to_pylist()
-    found = [row[name] for name in ("epsilon_count", "epsilon_sum", "epsilon_total")]
-    assert [digits(number, text) for number, text in zip(found, printed, strict=True)] == [
+    actual = [row[name] for name in ("epsilon_count", "epsilon_sum", "epsilon_total")]
+    assert [digits(number, text) for number, text in zip(actual, printed, strict=True)] == [
         misprints.get(text, text) for text in printed
     ]
     assert row["feasible"] is enough
@@ -112,8 +112,8 @@ def test_table_5(upper, epsilon_count, epsilon_sum, rows, of_count, of_sum, bala
     meant = ROUNDED[epsilon_count], MISPRINTED_EPSILON[epsilon_sum]
     assert digits(laplace_error(1, meant[0], 0.025), of_count) == of_count
     assert digits(laplace_error(upper, meant[1], 0.025), of_sum) == of_sum
-    found = unknown_size(epsilon_count=meant[0], beta=0.025, lower=1, upper=upper)
-    assert digits(found.min_count + 1, rows) == rows, ONE_TOO_MANY
+    actual = unknown_size(epsilon_count=meant[0], beta=0.025, lower=1, upper=upper)
+    assert digits(actual.min_count + 1, rows) == rows, ONE_TOO_MANY
     assert balanced_budget(lower=1, upper=upper, epsilon_count=meant[0], epsilon_sum=meant[1]).holds is balanced
 
 
@@ -133,17 +133,17 @@ MADE_UP = {"8.38e-02": "8.30e-02", "7.93e-03": "7.91e-03", "7.86e-04": "7.87e-04
     [(1e3, "8.38e-02"), (1e4, "7.93e-03"), (1e5, "7.86e-04"), (1e6, "7.86e-05"), (1e7, "7.86e-06")],
 )
 def test_table_6_without_its_noise(size, printed):
-    found = average_error(size, lower=18, upper=65, epsilon_count=0.1, epsilon_sum=1, beta=0.05)
-    assert found.valid
-    assert digits(found.error / 41.5, printed) == MADE_UP.get(printed, printed)
-    assert found.error / 41.5 == pytest.approx(float(printed), rel=0.012)
+    actual = average_error(size, lower=18, upper=65, epsilon_count=0.1, epsilon_sum=1, beta=0.05)
+    assert actual.valid
+    assert digits(actual.error / 41.5, printed) == MADE_UP.get(printed, printed)
+    assert actual.error / 41.5 == pytest.approx(float(printed), rel=0.012)
 
 
 @pytest.mark.parametrize(("count", "printed", "right"), [(998, "3.44", "3.45"), (10006, "0.32", "0.33")])
 def test_the_error_of_the_working_age(count, printed, right):
     """3.44 is the error at 1000 rows and not at the noisy count that is named; 0.32 was cut, not rounded."""
-    found = average_error(count, lower=18, upper=65, epsilon_count=0.1, epsilon_sum=1, beta=0.05)
-    assert digits(found.error, printed) == right
+    actual = average_error(count, lower=18, upper=65, epsilon_count=0.1, epsilon_sum=1, beta=0.05)
+    assert digits(actual.error, printed) == right
     assert math.floor(100 * average_error(round(count, -3), **_ages()).error) / 100 == float(printed)
 
 
@@ -160,9 +160,9 @@ def _ages():
 )
 def test_table_8(epsilon_count, rows, epsilon_sums):
     for upper, printed in epsilon_sums.items():
-        found = unknown_size(epsilon_count=epsilon_count, beta=0.025, lower=1, upper=upper)
-        assert digits(found.epsilon_sum, printed) == printed
-        assert digits(found.min_count + 1, rows) == rows, ONE_TOO_MANY
+        actual = unknown_size(epsilon_count=epsilon_count, beta=0.025, lower=1, upper=upper)
+        assert digits(actual.epsilon_sum, printed) == printed
+        assert digits(actual.min_count + 1, rows) == rows, ONE_TOO_MANY
 
 
 @pytest.mark.parametrize(

@@ -16,8 +16,8 @@ def paid(answer):
 
 def charges(db):
     """Every charge in the ledger: its number, epsilon and delta."""
-    made = [entry for entry in db.budget.history if entry.status == "answered"]
-    return [(entry.sequence, entry.charge["epsilon"], entry.charge["delta"]) for entry in made]
+    built = [entry for entry in db.budget.history if entry.status == "answered"]
+    return [(entry.sequence, entry.charge["epsilon"], entry.charge["delta"]) for entry in built]
 
 
 def test_an_absolute_error_of_a_count_needs_no_size(world):
@@ -93,11 +93,11 @@ def test_it_never_costs_more_than_was_stated(large_world, query, least, amount, 
         code, told = error.code, [] if error.receipt is None else [error.receipt.charge.epsilon]
     else:
         code, told = None, [each for _, each in paid(answer)] or [answer.receipt.charge.epsilon]
-    made = charges(large_world)[before:]
+    built = charges(large_world)[before:]
     assert code in {None, "within-too-dear"}
-    assert [each for _, each, _ in made] == told
-    assert sum(each for _, each, _ in made) <= epsilon
-    assert sum(each for _, _, each in made) <= 1e-7 * ROUNDING
+    assert [each for _, each, _ in built] == told
+    assert sum(each for _, each, _ in built) <= epsilon
+    assert sum(each for _, _, each in built) <= 1e-7 * ROUNDING
 
 
 @pytest.mark.parametrize("within", [("abs", 100), (0.005, 20000)])

@@ -29,16 +29,16 @@ def run(world, monkeypatch):
 
 @pytest.mark.parametrize(("within", "error"), [("abs:100", 100), ("1%@20000", 200), ("0.01@20000", 200)])
 def test_the_least_that_does_is_spent_at_once(run, within, error):
-    found = run("query", COUNT, "--within", within, "--json")
-    bars = found["intervals"][0]["n"]
+    actual = run("query", COUNT, "--within", within, "--json")
+    bars = actual["intervals"][0]["n"]
     assert 0.97 * error < (bars["upper"] - bars["lower"]) / 2 <= error
-    assert "payments" not in found
+    assert "payments" not in actual
 
 
 def test_a_size_estimate_is_a_payment_of_its_own(run):
-    found = run("query", COUNT, "--within", "1%", "--epsilon", "1", "--json")
-    assert [payment["for"] for payment in found["payments"]] == ["size estimate", "answer"]
-    assert found["charge"]["epsilon"] == sum(payment["epsilon"] for payment in found["payments"]) <= 1
+    actual = run("query", COUNT, "--within", "1%", "--epsilon", "1", "--json")
+    assert [payment["for"] for payment in actual["payments"]] == ["size estimate", "answer"]
+    assert actual["charge"]["epsilon"] == sum(payment["epsilon"] for payment in actual["payments"]) <= 1
 
 
 def test_people_read_both_payments_and_which_groups_miss(run):
@@ -48,12 +48,12 @@ def test_people_read_both_payments_and_which_groups_miss(run):
 
 
 def test_a_quote_says_the_price_of_an_error(run):
-    found = run("quote", COUNT, "--within", "5%@1000", "--json")
-    assert found["within"]["basis"] == "stated size"
-    assert found["within"]["target"] == "5 % in groups of 1,000 or more"
-    assert list(found["within"]["cheapest"]["n"]) == ["1000"]
-    assert found["repeats"] > 1000
-    assert found["fits"]
+    actual = run("quote", COUNT, "--within", "5%@1000", "--json")
+    assert actual["within"]["basis"] == "stated size"
+    assert actual["within"]["target"] == "5 % in groups of 1,000 or more"
+    assert list(actual["within"]["cheapest"]["n"]) == ["1000"]
+    assert actual["repeats"] > 1000
+    assert actual["fits"]
 
 
 def test_people_read_the_price_of_an_error(run):

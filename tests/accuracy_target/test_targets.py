@@ -31,8 +31,8 @@ from hedgerow.execution.request import ErrorTarget, error_target
         (None, None),
     ],
 )
-def test_every_way_to_state_a_target_is_understood(stated, found):
-    assert error_target(stated) == found
+def test_every_way_to_state_a_target_is_understood(stated, actual):
+    assert error_target(stated) == actual
 
 
 @pytest.mark.parametrize(

@@ -49,8 +49,8 @@ def plain():
     """What plain SQL answers: one number, or one for each group."""
 
     def answer(db, expression, name, where=""):
-        (found,) = db.owner.execute(f"SELECT {expression} FROM {name} {where}").fetchone()
-        return found
+        (actual,) = db.owner.execute(f"SELECT {expression} FROM {name} {where}").fetchone()
+        return actual
 
     return answer
 
@@ -60,8 +60,8 @@ def by_group():
     """What plain SQL answers for each shown group."""
 
     def answers(db, answer, expression, name, empty=math.nan):
-        found = dict(db.owner.execute(f"SELECT g, {expression} FROM {name} GROUP BY g").fetchall())
-        return [found.get(key, empty) for key in answer["g"]]
+        actual = dict(db.owner.execute(f"SELECT g, {expression} FROM {name} GROUP BY g").fetchall())
+        return [actual.get(key, empty) for key in answer["g"]]
 
     return answers
 

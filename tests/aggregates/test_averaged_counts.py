@@ -74,8 +74,8 @@ def test_an_averaged_count_has_the_noise_that_its_interval_says(crowd, mechanism
 def test_the_counts_of_pairs_are_averaged(world):
     """Each pair (y, 1 - y) of Laplace noises counts the rows, with twice the variance of one noise."""
     for averaged, measures in enumerate(("AVG(k)", "AVG(k), SUM(m)"), start=1):
-        found = count_variance(world, f"{measures}, COUNT(*) AS n", mechanism="laplace")
-        assert math.isclose(found, 2 / averaged, rel_tol=1e-12)
+        actual = count_variance(world, f"{measures}, COUNT(*) AS n", mechanism="laplace")
+        assert math.isclose(actual, 2 / averaged, rel_tol=1e-12)
 
 
 def test_pairs_of_other_rows_are_not_averaged(world):
@@ -85,8 +85,8 @@ def test_pairs_of_other_rows_are_not_averaged(world):
 
 def test_pairs_and_moments_are_averaged_by_precision(world):
     """A pair has variance 2 and Bernstein's moments have 3, so both together have 6 / 5."""
-    found = count_variance(world, "AVG(k), VAR_POP(m), COUNT(*) AS n", mechanism="laplace")
-    assert math.isclose(found, 6 / 5, rel_tol=1e-12)
+    actual = count_variance(world, "AVG(k), VAR_POP(m), COUNT(*) AS n", mechanism="laplace")
+    assert math.isclose(actual, 6 / 5, rel_tol=1e-12)
 
 
 def test_averages_beside_an_averaged_count_have_the_noise_that_was_derived(crowd):

@@ -84,38 +84,38 @@ def normal():
 @pytest.mark.parametrize(("exact", "there"), [((105, 105, 105), 105), ((40, 150, 900), 900), ((40, 41, 2000), 2000)])
 def test_intervals_hold_whichever_count_is_best(normal, beta, exact, there):
     for complete in (None, 2):
-        found = estimate(exact, *normal, beta=beta, complete=complete)
-        misses = int(np.sum((found.lower > there) | (there > found.upper)))
-        assert stats.binom.sf(misses - 1, len(found.values), beta) > FALSE_ALARM
-        assert np.all((found.lower <= np.maximum(found.values, 0)) & (found.values <= found.upper))
-        assert bool(np.all(np.isfinite(found.upper))) is (complete is not None)
+        actual = estimate(exact, *normal, beta=beta, complete=complete)
+        misses = int(np.sum((actual.lower > there) | (there > actual.upper)))
+        assert stats.binom.sf(misses - 1, len(actual.values), beta) > FALSE_ALARM
+        assert np.all((actual.lower <= np.maximum(actual.values, 0)) & (actual.values <= actual.upper))
+        assert bool(np.all(np.isfinite(actual.upper))) is (complete is not None)
 
 
 def test_a_single_complete_count_has_an_interval_that_holds_as_often_as_it_says(normal):
-    found = estimate((300,), *normal, beta=0.5, complete=0)
-    misses = int(np.sum((found.lower > 300) | (found.upper < 300)))
-    assert stats.binomtest(misses, len(found.values), 0.5).pvalue > FALSE_ALARM
+    actual = estimate((300,), *normal, beta=0.5, complete=0)
+    misses = int(np.sum((actual.lower > 300) | (actual.upper < 300)))
+    assert stats.binomtest(misses, len(actual.values), 0.5).pvalue > FALSE_ALARM
     for wrong in (0.5 * 1.3, 0.5 / 1.3):
-        assert stats.binomtest(misses, len(found.values), wrong).pvalue < FALSE_ALARM
+        assert stats.binomtest(misses, len(actual.values), wrong).pvalue < FALSE_ALARM
 
 
 def test_values_that_many_people_share_are_counted_with_the_noise_of_one_value_each(normal):
     """All counts are equal, and the least noisy one is shown, but for the few where it looks too low."""
-    found = estimate((105, 105, 105), *normal, beta=0.05)
-    errors = np.sort(np.abs(found.values - 105))
+    actual = estimate((105, 105, 105), *normal, beta=0.05)
+    errors = np.sort(np.abs(actual.values - 105))
     assert errors[int(0.99 * len(errors))] < 8
     assert np.sqrt(np.mean(np.square(errors[: int(0.99 * len(errors))]))) < 2.5
 
 
 def test_values_that_nobody_shares_are_counted_by_the_count_that_has_them(normal):
-    found = estimate((40, 150, 9000), *normal, beta=0.05)
-    assert np.mean(found.values) == pytest.approx(9000, abs=40)
+    actual = estimate((40, 150, 9000), *normal, beta=0.05)
+    assert np.mean(actual.values) == pytest.approx(9000, abs=40)
 
 
 def test_nothing_beyond_the_ceiling_is_shown_or_thought_possible(normal):
-    found = estimate((105, 105, 105), *normal, beta=0.05, ceiling=105)
-    assert found.values.max() == 105
-    assert set(found.upper.tolist()) == {105.0}
+    actual = estimate((105, 105, 105), *normal, beta=0.05, ceiling=105)
+    assert actual.values.max() == 105
+    assert set(actual.upper.tolist()) == {105.0}
     single = estimate((105,), *normal, beta=0.05, ceiling=105)
     assert single.values.max() == 105
 
@@ -175,5 +175,5 @@ def test_laplace_noise_is_as_good(normal):
     del normal
     generator = np.random.default_rng()
     noise = [Laplace(3.0), Laplace(10.0)]
-    found = estimate((50, 80), noise, lambda i, groups: generator.laplace(0, noise[i].scale, groups), beta=0.2)
-    assert stats.binom.sf(int(np.sum(found.lower > 80)) - 1, len(found.values), 0.2) > FALSE_ALARM
+    actual = estimate((50, 80), noise, lambda i, groups: generator.laplace(0, noise[i].scale, groups), beta=0.2)
+    assert stats.binom.sf(int(np.sum(actual.lower > 80)) - 1, len(actual.values), 0.2) > FALSE_ALARM

@@ -29,7 +29,7 @@ def noises(db, query, **options):
 
 
 def labels(db, query, **options):
-    return [made.measure for made in db.quote(query, **options).mechanisms]
+    return [built.measure for built in db.quote(query, **options).mechanisms]
 
 
 def fits(numbers, variance):

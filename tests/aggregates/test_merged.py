@@ -23,20 +23,20 @@ def mechanisms(world):
 def test_moments_of_the_same_rows_are_one_gaussian_release(mechanisms, measures, count, rows):
     """All coordinates share one unit of norm, so each has the noise that a single count would have."""
     name = "one" if rows == 1 else "many"
-    made = mechanisms(f"SELECT {measures} FROM {name}", mechanism="gaussian", epsilon=1, delta=1e-8)
-    assert len(made) == count
+    built = mechanisms(f"SELECT {measures} FROM {name}", mechanism="gaussian", epsilon=1, delta=1e-8)
+    assert len(built) == count
     sigma = rows / gaussian_mu(1, 1e-8)
-    assert all(math.isclose(each.scale, sigma, rel_tol=1e-4) for each in made)
-    assert {each.sensitivity for each in made} == {rows}
+    assert all(math.isclose(each.scale, sigma, rel_tol=1e-4) for each in built)
+    assert {each.sensitivity for each in built} == {rows}
 
 
 @pytest.mark.parametrize("rows", [1, 4])
 @pytest.mark.parametrize(("measures", "count"), [(MOMENTS, 3), ("COVAR_POP(k, m) AS c, AVG(k) AS a", 4)])
 def test_moments_of_the_same_rows_are_one_laplace_release(mechanisms, measures, count, rows):
     name = "one" if rows == 1 else "many"
-    made = mechanisms(f"SELECT {measures} FROM {name}", mechanism="laplace", epsilon=0.5)
-    assert len(made) == count
-    assert all(math.isclose(each.scale, rows / 0.5, rel_tol=1e-4) for each in made)
+    built = mechanisms(f"SELECT {measures} FROM {name}", mechanism="laplace", epsilon=0.5)
+    assert len(built) == count
+    assert all(math.isclose(each.scale, rows / 0.5, rel_tol=1e-4) for each in built)
 
 
 def test_three_statements_would_have_three_times_the_variance(mechanisms):
@@ -68,15 +68,15 @@ def test_other_rows_are_another_release(mechanisms, measures, count):
 def test_all_bins_of_a_histogram_cost_one_count(mechanisms, mechanism, bins):
     edges = list(range(bins + 1))
     whole = mechanisms("SELECT COUNT(*) FROM many", mechanism=mechanism)
-    made = mechanisms(f"SELECT HISTOGRAM(k, {edges}) AS h FROM many", mechanism=mechanism)
-    assert len(made) == bins
-    assert all(math.isclose(each.scale, whole[0].scale, rel_tol=1e-5) for each in made)
+    built = mechanisms(f"SELECT HISTOGRAM(k, {edges}) AS h FROM many", mechanism=mechanism)
+    assert len(built) == bins
+    assert all(math.isclose(each.scale, whole[0].scale, rel_tol=1e-5) for each in built)
 
 
 def test_a_mode_costs_one_count(mechanisms):
-    whole, made = (mechanisms(f"SELECT {text} FROM many", mechanism="gaussian") for text in ("COUNT(*)", "MODE(c)"))
-    assert len(made) == 3
-    assert all(math.isclose(each.scale, whole[0].scale, rel_tol=1e-6) for each in made)
+    whole, built = (mechanisms(f"SELECT {text} FROM many", mechanism="gaussian") for text in ("COUNT(*)", "MODE(c)"))
+    assert len(built) == 3
+    assert all(math.isclose(each.scale, whole[0].scale, rel_tol=1e-6) for each in built)
 
 
 def test_every_quantile_is_paid_for(mechanisms):
@@ -91,9 +91,9 @@ def test_every_quantile_is_paid_for(mechanisms):
 
 
 def test_an_extreme_brings_its_count(mechanisms):
-    made = mechanisms("SELECT MIN(k), MAX(k), COUNT(*) FROM many", mechanism="laplace")
-    assert [each.kind for each in made] == ["laplace", "exponential", "exponential"]
-    assert [each.measure for each in made] == ["rows", "smallest of k", "largest of k"]
+    built = mechanisms("SELECT MIN(k), MAX(k), COUNT(*) FROM many", mechanism="laplace")
+    assert [each.kind for each in built] == ["laplace", "exponential", "exponential"]
+    assert [each.measure for each in built] == ["rows", "smallest of k", "largest of k"]
 
 
 def test_the_receipt_says_what_was_measured(world, ask):

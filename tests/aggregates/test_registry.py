@@ -126,17 +126,17 @@ class Shifted(Aggregate):
         return Avg().sums(arguments, where=where, distinct=distinct)
 
     def estimate(self, measured, beta):
-        found = Avg().estimate(measured, beta)
-        return Estimate(found.values + 1.0, found.lower + 1.0, found.upper + 1.0, found.statuses)
+        actual = Avg().estimate(measured, beta)
+        return Estimate(actual.values + 1.0, actual.lower + 1.0, actual.upper + 1.0, actual.statuses)
 
 
 class Short(Shifted):
     """AVG with an interval of half its length."""
 
     def estimate(self, measured, beta):
-        found = Avg().estimate(measured, beta)
-        quarter = (found.upper - found.lower) / 4
-        return Estimate(found.values, found.lower + quarter, found.upper - quarter, found.statuses)
+        actual = Avg().estimate(measured, beta)
+        quarter = (actual.upper - actual.lower) / 4
+        return Estimate(actual.values, actual.lower + quarter, actual.upper - quarter, actual.statuses)
 
 
 def test_a_wrong_value_is_caught(world, ask, planted):

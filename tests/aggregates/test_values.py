@@ -88,8 +88,8 @@ def test_groups_have_values_of_their_own(world, ask, by_group, name, mechanism):
     assert answer["g"] == [0, 1, 2, 3]
     for column, text in measures.items():
         exact = by_group(world, answer, text, name)
-        for found, wanted in zip(answer[column][:3], exact[:3], strict=True):
-            assert math.isclose(found, wanted, rel_tol=0.01, abs_tol=1.0 if column in "qd" else 0.0)
+        for actual, wanted in zip(answer[column][:3], exact[:3], strict=True):
+            assert math.isclose(actual, wanted, rel_tol=0.01, abs_tol=1.0 if column in "qd" else 0.0)
 
 
 @both

@@ -13,13 +13,13 @@ from hedgerow.answer import Answer, Summary
 def make():
     """Makes an answer from its columns and, for each noisy one, the intervals of its rows."""
 
-    def made(columns, confidence=0.95, receipt="abc-1", **bars):
+    def built(columns, confidence=0.95, receipt="abc-1", **bars):
         table = pa.table(columns)
         rows = [{name: of[i] for name, of in bars.items()} for i in range(table.num_rows)]
         summary = Summary(receipt, "SELECT …", charge=Spending(0.5, 1e-8), share=0.02)
         return Answer(table, rows, confidence, summary)
 
-    return made
+    return built
 
 
 @dataclass(frozen=True)
@@ -44,8 +44,8 @@ def layers_of(chart):
     data = spec.get("datasets", {})
 
     def rows(layer):
-        found = layer.get("data") or spec["data"]
-        return found["values"] if "values" in found else data[found["name"]]
+        actual = layer.get("data") or spec["data"]
+        return actual["values"] if "values" in actual else data[actual["name"]]
 
     return [Layer(each["mark"], each.get("encoding", {}), rows(each)) for each in spec["layer"]]
 

@@ -112,14 +112,14 @@ def test_public_data_carries_no_metadata(make):
 
 
 def test_json_has_rows_and_intervals_side_by_side_and_null_for_open_ends(answer):
-    found = json.loads(json.dumps(answer.to_dict(), allow_nan=False))
-    assert found["rows"] == [["x", 10], ["y", None], ["z", 5]]
-    assert found["intervals"] == [
+    actual = json.loads(json.dumps(answer.to_dict(), allow_nan=False))
+    assert actual["rows"] == [["x", 10], ["y", None], ["z", 5]]
+    assert actual["intervals"] == [
         {"a": {"lower": 8, "upper": 12, "note": None, "kind": "exact", "reason": None}},
         {"a": {"lower": None, "upper": None, "note": HELD_BACK.note, "kind": "none", "reason": "held-back"}},
         {"a": {"lower": 3, "upper": None, "note": "unbounded: because", "kind": "conservative", "reason": None}},
     ]
-    assert found["confidence"] == 0.9
+    assert actual["confidence"] == 0.9
 
 
 @pytest.mark.parametrize(
@@ -134,8 +134,8 @@ def test_json_has_rows_and_intervals_side_by_side_and_null_for_open_ends(answer)
     ],
 )
 def test_json_holds_whatever_a_key_can_be(make, value, written):
-    found = json.loads(json.dumps(make({"k": [value]}).to_dict(), allow_nan=False))
-    assert found["rows"] == [[written]]
+    actual = json.loads(json.dumps(make({"k": [value]}).to_dict(), allow_nan=False))
+    assert actual["rows"] == [[written]]
 
 
 def test_intervals_that_are_made_late_are_made_when_first_looked_at_and_then_stay():

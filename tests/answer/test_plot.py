@@ -22,17 +22,17 @@ SOLID = [Interval(8, 12), Interval(18, 22), Interval(28, 32), Interval(38, 42), 
 TENS = [10, 20, 30, 40, 50]
 
 
-def of_kind(found, kind, **mark):
-    return [each for each in found if each.kind == kind and mark.items() <= each.mark.items()]
+def of_kind(actual, kind, **mark):
+    return [each for each in actual if each.kind == kind and mark.items() <= each.mark.items()]
 
 
 def values(layer, *names):
     return [tuple(row.get(name) for name in names) for row in layer.rows]
 
 
-def arrows(found):
+def arrows(actual):
     """The arrow heads, by shape, with the number of points that have one and the edge that they stand at."""
-    heads = [each for each in of_kind(found, "point") if str(each.mark.get("shape")).startswith("triangle")]
+    heads = [each for each in of_kind(actual, "point") if str(each.mark.get("shape")).startswith("triangle")]
     return {each.mark["shape"]: (len(each.rows), each.encoding["y"]["value"]) for each in heads}
 
 
@@ -91,8 +91,8 @@ def test_a_line_is_drawn_in_the_order_of_time_whatever_the_order_of_the_answer(m
 
 def test_a_value_that_is_missing_breaks_the_line_and_the_band(make, layers):
     answer = make({"day": DAYS, "visits": [10, 20, None, 40, 50]}, visits=[*SOLID[:2], HELD_BACK, *SOLID[3:]])
-    found = layers(answer.plot())
-    (line,), (band,) = of_kind(found, "line"), of_kind(found, "area")
+    actual = layers(answer.plot())
+    (line,), (band,) = of_kind(actual, "line"), of_kind(actual, "area")
     for path in (line, band):
         assert path.field("detail") == "run"
         runs = [row["run"] for row in path.rows]
@@ -102,10 +102,10 @@ def test_a_value_that_is_missing_breaks_the_line_and_the_band(make, layers):
 
 def test_a_date_without_neighbours_keeps_its_interval_as_a_rule(make, layers):
     answer = make({"day": DAYS[:3], "visits": [10, None, 30]}, visits=[SOLID[0], HELD_BACK, SOLID[2]])
-    found = layers(answer.plot())
-    assert not of_kind(found, "area")
-    assert not of_kind(found, "line")
-    (rule,) = of_kind(found, "rule")
+    actual = layers(answer.plot())
+    assert not of_kind(actual, "area")
+    assert not of_kind(actual, "line")
+    (rule,) = of_kind(actual, "rule")
     assert values(rule, "lower", "upper") == [(8, 12), (28, 32)]
 
 
@@ -138,10 +138,10 @@ def test_no_key_is_one_big_number_and_a_point_with_a_rule(make, layers):
     ],
 )
 def test_one_number_with_an_open_interval_has_arrows_and_is_hollow(make, layers, bar, heads):
-    found = layers(make({"r": [5.0]}, r=[bar]).plot())
-    assert {each.mark.get("shape") for each in of_kind(found, "point")} == {*heads, None}
-    assert of_kind(found, "point", filled=False)
-    assert all("strokeDash" in each.mark for each in of_kind(found, "rule"))
+    actual = layers(make({"r": [5.0]}, r=[bar]).plot())
+    assert {each.mark.get("shape") for each in of_kind(actual, "point")} == {*heads, None}
+    assert of_kind(actual, "point", filled=False)
+    assert all("strokeDash" in each.mark for each in of_kind(actual, "rule"))
 
 
 def test_one_number_that_was_held_back_is_said_in_words(make, layers):
@@ -159,9 +159,9 @@ def test_rows_without_a_key_are_numbered(make, layers):
 
 def test_each_noisy_column_has_a_panel(make, panels, layers):
     chart = make({"r": ["n", "s"], "a": [10, 20], "b": [30, 40]}, a=SOLID[:2], b=SOLID[2:4]).plot()
-    found = panels(chart)
-    assert [panel["title"]["text"].split(" ")[0] for panel in found] == ["a", "b"]
-    assert [values(layers(panel)[0], "value") for panel in found] == [[(10,), (20,)], [(30,), (40,)]]
+    actual = panels(chart)
+    assert [panel["title"]["text"].split(" ")[0] for panel in actual] == ["a", "b"]
+    assert [values(layers(panel)[0], "value") for panel in actual] == [[(10,), (20,)], [(30,), (40,)]]
 
 
 def test_two_keys_of_words_are_bars_side_by_side_in_colour(make, layers):
@@ -200,17 +200,17 @@ def test_three_keys_are_told_apart_by_the_colour_of_the_other_two(make, layers):
     ],
 )
 def test_an_open_interval_is_a_hollow_point_with_dashes_and_arrows(make, layers, keys, bar, expected):
-    found = layers(make({"k": keys, "r": [10, 5, 30]}, r=[SOLID[0], bar, SOLID[2]]).plot())
-    assert arrows(found) == expected
-    (hollow,) = of_kind(found, "point", filled=False)
+    actual = layers(make({"k": keys, "r": [10, 5, 30]}, r=[SOLID[0], bar, SOLID[2]]).plot())
+    assert arrows(actual) == expected
+    (hollow,) = of_kind(actual, "point", filled=False)
     assert values(hollow, "value") == [(5,)]
-    dashed = [each for each in of_kind(found, "rule") if "strokeDash" in each.mark]
+    dashed = [each for each in of_kind(actual, "rule") if "strokeDash" in each.mark]
     assert [(each.field("y"), each.encoding["y2"]["value"]) for each in dashed] == [
         ("lower" if bar is OPEN_ABOVE else "upper" if bar is OPEN_BELOW else "value", edge)
         for _, edge in expected.values()
     ]
     solid = [
-        each for each in found if each not in dashed and each is not hollow and each.mark.get("shape") not in expected
+        each for each in actual if each not in dashed and each is not hollow and each.mark.get("shape") not in expected
     ]
     assert all(row["value"] != 5 for each in solid for row in each.rows)
 
@@ -226,12 +226,12 @@ def test_an_interval_without_width_is_a_hollow_point_with_a_note(make, layers, k
 @pytest.mark.parametrize("keys", [["n", "s"], [1, 2], DAYS[:2]], ids=["words", "numbers", "dates"])
 def test_what_was_held_back_is_a_cross_on_the_axis_and_never_a_zero(make, layers, keys):
     chart = make({"k": keys, "a": [10, None]}, a=[SOLID[0], HELD_BACK]).plot()
-    found = layers(chart)
-    gaps = [each for each in found if any("value" not in row for row in each.rows)]
+    actual = layers(chart)
+    gaps = [each for each in actual if any("value" not in row for row in each.rows)]
     assert gaps
     assert all(each.encoding["y"] == {"value": "height"} for each in gaps)
     assert all(row["shown"] == "held back" for each in gaps for row in each.rows)
-    others = [row for each in found if each not in gaps for row in each.rows]
+    others = [row for each in actual if each not in gaps for row in each.rows]
     assert {row["value"] for row in others} == {10}
     assert "× held back: too few people may be behind it" in chart.to_dict()["title"]["subtitle"]
 

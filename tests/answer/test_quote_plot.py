@@ -41,20 +41,20 @@ def town(towns):
 def lines(panel, layers):
     """The curve of each size, as pairs of epsilon and error."""
     (line,) = [each for each in layers(panel) if each.kind == "line"]
-    found = {}
+    actual = {}
     for row in line.rows:
-        found.setdefault(row["size"], []).append((row["epsilon"], row["error"]))
-    return found
+        actual.setdefault(row["size"], []).append((row["epsilon"], row["error"]))
+    return actual
 
 
 def test_each_noisy_column_has_a_curve_for_each_size_on_logarithmic_axes(town, panels, layers):
-    found = panels(town.quote(MEANS, epsilon=0.5).plot())
-    assert [panel["title"]["text"].split(":")[0] for panel in found] == ["people", "mean_income"]
-    line = next(each for each in layers(found[1]) if each.kind == "line")
+    actual = panels(town.quote(MEANS, epsilon=0.5).plot())
+    assert [panel["title"]["text"].split(":")[0] for panel in actual] == ["people", "mean_income"]
+    line = next(each for each in layers(actual[1]) if each.kind == "line")
     assert (line.field("x"), line.field("y"), line.field("color")) == ("epsilon", "error", "size")
     assert line.encoding["x"]["scale"]["type"] == line.encoding["y"]["scale"]["type"] == "log"
     assert line.encoding["color"]["scale"]["domain"] == SIZES
-    assert "95 %" in found[1]["title"]["text"]
+    assert "95 %" in actual[1]["title"]["text"]
 
 
 def test_the_curve_goes_through_what_was_quoted_and_marks_it(town, panels, layers):

@@ -76,10 +76,10 @@ def fails_on_rare_rows(monkeypatch):
     right = ExactTable.exact_numbers
 
     def whole(table, name):
-        found = right(table, name)
-        if name == "s0" and any(abs(int(each)) > 2**74 for each in found):
+        actual = right(table, name)
+        if name == "s0" and any(abs(int(each)) > 2**74 for each in actual):
             raise OverflowError
-        return found
+        return actual
 
     monkeypatch.setattr(ExactTable, "exact_numbers", whole)
 

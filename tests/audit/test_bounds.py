@@ -35,8 +35,8 @@ def blamed(likely, rare, bound, claim):
 def test_a_statement_that_keeps_its_epsilon_is_blamed_no_more_often_than_stated(epsilon, delta):
     rare = 0.3
     likely = min(1.0, math.exp(epsilon) * rare + delta)
-    found = blamed(likely, rare, lambda tally: epsilon_bound(tally, delta, LEVEL), epsilon)
-    assert 0.0 < found <= 2 * LEVEL
+    actual = blamed(likely, rare, lambda tally: epsilon_bound(tally, delta, LEVEL), epsilon)
+    assert 0.0 < actual <= 2 * LEVEL
 
 
 @pytest.mark.parametrize("mu", [0.2, 1.0])
@@ -44,8 +44,8 @@ def test_a_statement_that_keeps_its_epsilon_is_blamed_no_more_often_than_stated(
 def test_a_statement_that_keeps_its_mu_is_blamed_no_more_often_than_stated(mu, mass):
     rare = 0.3
     likely = float(ndtr(ndtri(rare) + mu)) + mass
-    found = blamed(likely, rare, lambda tally: mu_bound(tally, LEVEL, mass=mass), mu)
-    assert 0.0 < found <= 2 * LEVEL
+    actual = blamed(likely, rare, lambda tally: mu_bound(tally, LEVEL, mass=mass), mu)
+    assert 0.0 < actual <= 2 * LEVEL
 
 
 def test_twice_the_epsilon_shows_where_there_are_runs_enough():

@@ -48,8 +48,8 @@ def test_one_number_off_its_lattice_is_enough():
 
 
 def test_the_largest_bound_is_the_reports():
-    found = report(pair(NORMAL, epsilon=0.1, mu=0.2), pair(NORMAL, epsilon=0.4, mu=0.1))
-    assert (found.epsilon, found.mu) == (0.4, 0.2)
+    actual = report(pair(NORMAL, epsilon=0.1, mu=0.2), pair(NORMAL, epsilon=0.4, mu=0.1))
+    assert (actual.epsilon, actual.mu) == (0.4, 0.2)
 
 
 def test_the_report_is_plain_json():
@@ -115,19 +115,19 @@ def read(page):
 @pytest.mark.parametrize("bound", [0.0, 0.2, 40.0])
 def test_the_page_is_whole_and_needs_nothing_else(claim, bound):
     page = html_page(report(pair(claim, epsilon=bound, mu=bound)))
-    found = read(page)
-    assert {"svg", "table", "style"} <= set(found.tags)
-    assert not {"script", "link", "img"} & set(found.tags)
+    actual = read(page)
+    assert {"svg", "table", "style"} <= set(actual.tags)
+    assert not {"script", "link", "img"} & set(actual.tags)
     assert "http" not in page
-    assert found.tags.count("rect") == 1
+    assert actual.tags.count("rect") == 1
 
 
 def test_nothing_on_the_page_is_taken_for_markup():
     evil = "<script>alert('x')</script> & \"more\""
     page = html_page(report(pair(PURE, epsilon=2.0, words=evil, event=evil), query=evil))
-    found = read(page)
-    assert "script" not in found.tags
-    assert sum(evil in text for text in found.text) >= 3
+    actual = read(page)
+    assert "script" not in actual.tags
+    assert sum(evil in text for text in actual.text) >= 3
 
 
 def test_the_page_says_what_was_exceeded():

@@ -98,13 +98,13 @@ def test_no_private_row_of_the_source_is_read(catalog):
 
 
 def test_rows_follow_keys_and_paths(blueprint):
-    made = sheets(blueprint, ["lines", "customers"], [])
-    assert [sheet.name for sheet in made] == ["customers", "orders", "lines"]
+    built = sheets(blueprint, ["lines", "customers"], [])
+    assert [sheet.name for sheet in built] == ["customers", "orders", "lines"]
     person = Person(({("lines", "note"): "x", ("customers", "vip"): "true"},), copies=3)
-    people = crowd(made, [(5, person)])
+    people = crowd(built, [(5, person)])
     with blueprint.build() as connection:
         people.settle(blueprint, connection)
-        counts = [connection.execute(f"SELECT COUNT(*) FROM {sheet.name}").fetchone()[0] for sheet in made]
+        counts = [connection.execute(f"SELECT COUNT(*) FROM {sheet.name}").fetchone()[0] for sheet in built]
         joined = connection.execute(
             "SELECT c.id, COUNT(*) FROM lines JOIN orders o ON order_number = o.number "
             "JOIN customers c ON o.customer_id = c.id GROUP BY 1 ORDER BY 1"
@@ -122,9 +122,9 @@ def test_rows_follow_keys_and_paths(blueprint):
 )
 def test_neighbours_differ_in_the_rows_of_one_person_who_is_new(planned, query):
     unit = {"customers": 0, "orders": 1}
-    found = planned(query, min_frequency=3)
-    assert len(found.pairs) >= 4
-    for pair in found.pairs:
+    actual = planned(query, min_frequency=3)
+    assert len(actual.pairs) >= 4
+    for pair in actual.pairs:
         without, joined = pair.sides()
         newcomer = str(without.size + 1)
         for table, rows in joined.rows.items():

@@ -24,17 +24,17 @@ def world(tmp_path):
     (tmp_path / "c.yaml").write_text(CATALOG)
     with duckdb.connect(":memory:", config={"threads": "1"}) as connection:
         connection.execute("CREATE TABLE t AS SELECT i % 3 AS u, i * 1e-6 AS x FROM range(300000) r(i)")
-        with hr.connect(connection, catalog=tmp_path / "c.yaml", ledger=tmp_path / "l.ledger") as made:
-            yield made
+        with hr.connect(connection, catalog=tmp_path / "c.yaml", ledger=tmp_path / "l.ledger") as built:
+            yield built
 
 
 def test_a_cancelled_statement_ends_in_an_error_that_says_nothing_and_stays_charged(world):
-    found = []
+    actual = []
 
     def ask():
         with pytest.raises(hr.BackendError) as caught:
             world.sql(ENDLESS, epsilon=1)
-        found.append(caught.value)
+        actual.append(caught.value)
 
     thread = threading.Thread(target=ask)
     thread.start()
@@ -43,7 +43,7 @@ def test_a_cancelled_statement_ends_in_an_error_that_says_nothing_and_stays_char
         if world.budget.queries:
             world.cancel()
     thread.join()
-    (error,) = found
+    (error,) = actual
     assert error.code == "cancelled"
     assert error.receipt is not None
     assert world.budget.queries == 1

@@ -30,7 +30,7 @@ WIDE = 2**100
 
 
 @pytest.fixture(scope="module")
-def made():
+def built():
     with session.Session() as opened:
         opened.query("CREATE TABLE people (k Nullable(String), x Float64, d Date) ENGINE = MergeTree ORDER BY tuple()")
         opened.query(
@@ -41,14 +41,14 @@ def made():
 
 
 @pytest.fixture(scope="module")
-def backend(made):
-    return over_chdb(made)
+def backend(built):
+    return over_chdb(built)
 
 
 def exact(backend, query=ROWS):
     with backend.snapshot() as snapshot:
-        found = snapshot.run(query)
-    return list(zip(found.exact_keys().column(0).to_pylist(), found.exact_integers("n").tolist(), strict=True))
+        actual = snapshot.run(query)
+    return list(zip(actual.exact_keys().column(0).to_pylist(), actual.exact_integers("n").tolist(), strict=True))
 
 
 def test_keys_and_integers_come_out(backend):
@@ -86,7 +86,7 @@ def test_an_error_says_nothing_of_the_rows(backend):
 
 
 @pytest.mark.parametrize("quoted", ["Code: 241. DB::Exception: x", "error code 241", "Code: 159. DB::x"])
-def test_words_that_a_row_may_hold_are_no_code(made, backend, quoted):
+def test_words_that_a_row_may_hold_are_no_code(built, backend, quoted):
     sql = f"SELECT throwIf(1 = 1, '{quoted}') AS a"
     with pytest.raises(BackendError) as caught:
         backend.public(Query(sql, ("a",), (), (pa.int64(),)))
@@ -128,15 +128,15 @@ def test_types_are_told_by_a_list(native, kind, spelled):
     assert column.loose == (spelled in {"Enum8", "FixedString", "TIMESTAMP_NS"})
 
 
-def test_what_lies_under_a_null_is_not_computed_with(made, backend):
+def test_what_lies_under_a_null_is_not_computed_with(built, backend):
     """A view may leave NaN below a NULL; casting that to a whole number would fail on that row alone."""
-    made.query("CREATE VIEW hidden AS SELECT if(isNaN(x), NULL, x) AS z FROM people")
+    built.query("CREATE VIEW hidden AS SELECT if(isNaN(x), NULL, x) AS z FROM people")
     try:
         text = grid_integer(Column("z", Type.FLOAT), Grid(0.0, 0, -5, 5), CLICKHOUSE)
         table = backend.public(Query(f"SELECT {text} AS z FROM hidden ORDER BY 1", ("z",), (), (pa.int64(),)))
         assert table.column(0).to_pylist() == [2, 3, None]
     finally:
-        made.query("DROP VIEW hidden")
+        built.query("DROP VIEW hidden")
 
 
 def test_bytes_that_are_no_text_are_made_text_before_they_are_grouped(backend):
@@ -180,13 +180,13 @@ NESTED = {
 
 
 @pytest.mark.parametrize("kind", NESTED)
-def test_a_query_about_a_row_two_levels_up_is_refused_before_anything_is_charged(made, tmp_path, kind):
+def test_a_query_about_a_row_two_levels_up_is_refused_before_anything_is_charged(built, tmp_path, kind):
     """ClickHouse itself refuses it only when it is run. Private rows are tied to the person of the outermost one."""
     (tmp_path / "c.yaml").write_text(
         "dataset: shop\nbudget: {epsilon: 10, delta: 1e-6}\ndefaults: {epsilon: 1, delta: 1e-8}\n"
         "tables: {people: {unit: k, max_rows: 2, columns: {x: {lower: 0, upper: 9}}}}\n"
     )
-    with hr.connect(made, catalog=tmp_path / "c.yaml", ledger=tmp_path / "l.ledger") as db:
+    with hr.connect(built, catalog=tmp_path / "c.yaml", ledger=tmp_path / "l.ledger") as db:
         with pytest.raises(UnsupportedSQLError) as caught:
             db.sql(f"SELECT COUNT(*) AS n FROM people a WHERE {NESTED[kind]}")
         assert caught.value.code == "engine-lacks"
@@ -194,8 +194,8 @@ def test_a_query_about_a_row_two_levels_up_is_refused_before_anything_is_charged
         assert len(db.sql(f"SELECT COUNT(*) AS n FROM people a WHERE {NESTED[kind].partition(' AND ')[0]})")) == 1
 
 
-def test_a_statement_can_be_cancelled(made):
-    backend, raised = over_chdb(made), []
+def test_a_statement_can_be_cancelled(built):
+    backend, raised = over_chdb(built), []
 
     def ask():
         try:
@@ -213,13 +213,13 @@ def test_a_statement_can_be_cancelled(made):
 
 
 def test_threads_share_a_session(backend):
-    found = []
-    threads = [threading.Thread(target=lambda: found.append(exact(backend))) for _ in range(8)]
+    actual = []
+    threads = [threading.Thread(target=lambda: actual.append(exact(backend))) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert found == [[("a", 2), (None, 1)]] * 8
+    assert actual == [[("a", 2), (None, 1)]] * 8
 
 
 def test_selected_keys_go_along_with_a_statement(backend):
@@ -238,17 +238,17 @@ def test_selected_keys_go_along_with_a_statement(backend):
     )
     with backend.snapshot() as snapshot:
         snapshot.load("chosen", keys)
-        found = snapshot.run(query)
-    assert found.exact_keys().column(0).to_pylist() == ["a'\\", None, "é\n"]
+        actual = snapshot.run(query)
+    assert actual.exact_keys().column(0).to_pylist() == ["a'\\", None, "é\n"]
 
 
-def test_a_session_and_a_word_become_backends(made):
-    assert connect_backend(made).handed_in
+def test_a_session_and_a_word_become_backends(built):
+    assert connect_backend(built).handed_in
     opened = connect_backend("chdb:")
     assert not opened.handed_in
     assert exact(opened) == [("a", 2), (None, 1)]
     opened.close()
-    assert exact(over_chdb(made)) == [("a", 2), (None, 1)]
+    assert exact(over_chdb(built)) == [("a", 2), (None, 1)]
 
 
 def test_a_folder_that_is_not_there_is_not_made(tmp_path):
@@ -258,14 +258,14 @@ def test_a_folder_that_is_not_there_is_not_made(tmp_path):
     assert not (tmp_path / "nothing").exists()
 
 
-def test_a_second_folder_in_one_process_is_refused(made, tmp_path):
+def test_a_second_folder_in_one_process_is_refused(built, tmp_path):
     with pytest.raises(BackendError) as caught:
         open_chdb(f"chdb://{tmp_path}")
     assert caught.value.code == "open-here"
 
 
 @contextmanager
-def served(made):
+def served(built):
     """A server that answers each statement with what chdb computes for it, in the format that it asks for."""
 
     class Handler(BaseHTTPRequestHandler):
@@ -282,11 +282,11 @@ def served(made):
             form = "Arrow" if sql.rstrip().endswith("FORMAT Arrow") else form
             try:
                 for database in asked.get("database", []):
-                    made.query(f"USE {database}")
-                data, status = bytes(made.query(sql, form).bytes()), 200
+                    built.query(f"USE {database}")
+                data, status = bytes(built.query(sql, form).bytes()), 200
             except Exception as error:  # noqa: BLE001 - as a server would say it
                 data, status = str(error).encode("utf-8"), 500
-                made.query("SELECT 1", "CSV")
+                built.query("SELECT 1", "CSV")
             self.send_response(status)
             if status != 200:
                 self.send_header("X-ClickHouse-Exception-Code", str(number_of(RuntimeError(data.decode("utf-8")))))
@@ -309,8 +309,8 @@ def served(made):
         thread.join()
 
 
-def test_a_server_gives_the_same_over_http(made):
-    with served(made) as port:
+def test_a_server_gives_the_same_over_http(built):
+    with served(built) as port:
         backend = connect_backend(f"clickhouse://default@127.0.0.1:{port}")
         assert isinstance(backend, ClickHouse)
         assert exact(backend) == [("a", 2), (None, 1)]
@@ -324,15 +324,15 @@ def test_a_server_gives_the_same_over_http(made):
         backend.close()
 
 
-def test_a_database_that_is_not_on_the_server_is_said(made):
-    with served(made) as port:
+def test_a_database_that_is_not_on_the_server_is_said(built):
+    with served(built) as port:
         with pytest.raises(BackendError) as caught:
             connect_backend(f"clickhouse://default@127.0.0.1:{port}/nowhere")
         assert caught.value.code == "no-database"
 
 
-def test_a_client_that_is_handed_in_stays_open(made):
-    with served(made) as port:
+def test_a_client_that_is_handed_in_stays_open(built):
+    with served(built) as port:
         client = clickhouse_connect.get_client(host="127.0.0.1", port=port)
         backend = over_client(client)
         assert backend.handed_in

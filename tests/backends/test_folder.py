@@ -58,9 +58,9 @@ def test_a_folder_is_asked_like_a_database(folder, tmp_path):
         assert abs(counted["b"][0] - 2) < OFF
         assert abs(counted["s"][0] - 80) < NEAR
         by_day = db.sql("SELECT day, COUNT(*) AS n FROM visits GROUP BY day")
-        found = dict(iter(by_day))
-        assert abs(found["2024-01-01"] - 2) < OFF
-        assert abs(found["2024-01-02"] - 1) < OFF
+        actual = dict(iter(by_day))
+        assert abs(actual["2024-01-01"] - 2) < OFF
+        assert abs(actual["2024-01-02"] - 1) < OFF
 
 
 def test_files_and_folders_are_tables_by_their_names(folder):
@@ -80,8 +80,8 @@ def test_a_folder_called_like_a_value_is_a_column_of_text(folder):
 
 
 def test_quotes_commas_and_missing_values_are_read_as_the_standard_says(folder):
-    found = rows(connect_backend(folder), "SELECT note FROM people ORDER BY id")
-    assert found == [('a, "b"',), (None,), ("",)]
+    actual = rows(connect_backend(folder), "SELECT note FROM people ORDER BY id")
+    assert actual == [('a, "b"',), (None,), ("",)]
 
 
 @pytest.mark.parametrize(
@@ -123,8 +123,8 @@ def test_a_line_that_is_not_csv_fails_nothing_and_leaves_the_others_alone(tmp_pa
     """Privacy: an error that one line causes would be an answer that nobody paid for."""
     lines = [b"id,a,b\n", *(b"%d,a,b\n" % n for n in range(3000)), BROKEN[kind], b"9999,a,b\n"]
     (tmp_path / "t.csv").write_bytes(b"".join(lines))
-    found = rows(connect_backend(tmp_path), "SELECT COUNT(*), COUNT(*) FILTER (WHERE a = 'a') FROM t")
-    assert found in ([(3001, 3001)], [(3002, 3001)])
+    actual = rows(connect_backend(tmp_path), "SELECT COUNT(*), COUNT(*) FILTER (WHERE a = 'a') FROM t")
+    assert actual in ([(3001, 3001)], [(3002, 3001)])
 
 
 @pytest.mark.parametrize("text", ["id,a\n", "id,a", '\ufeffid,"a"\r\n'])
@@ -169,9 +169,9 @@ def differing_kinds(place):
     (place / "t" / "b.csv").write_text("id\n1\n")
 
 
-@pytest.mark.parametrize("made", [differing_types, differing_columns, differing_headers, differing_kinds])
-def test_files_of_one_table_must_be_alike(tmp_path, made):
-    made(tmp_path)
+@pytest.mark.parametrize("built", [differing_types, differing_columns, differing_headers, differing_kinds])
+def test_files_of_one_table_must_be_alike(tmp_path, built):
+    built(tmp_path)
     with pytest.raises(BackendError) as refused:
         connect_backend(tmp_path)
     assert refused.value.code == "files-differ"

@@ -64,10 +64,10 @@ def test_a_table_in_memory_is_asked_like_any_other(catalog, kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_types_are_those_of_the_columns(kind):
     backend = connect_backend({"people": KINDS[kind]()})
-    found = {name: column.type for name, column in backend.schema().tables["people"].columns.items()}
+    actual = {name: column.type for name, column in backend.schema().tables["people"].columns.items()}
     day = Type.TIMESTAMP if kind == "pandas" else Type.DATE
     wanted = {"id": Type.INTEGER, "age": Type.FLOAT, "city": Type.TEXT, "day": day, "at": Type.TIMESTAMP}
-    assert found == {**wanted, "flag": Type.BOOLEAN}
+    assert actual == {**wanted, "flag": Type.BOOLEAN}
     backend.close()
 
 
@@ -165,15 +165,15 @@ def test_no_rows_are_copied():
 
 
 def test_many_threads_ask_at_once(catalog):
-    found = []
+    actual = []
     with hr.connect({"people": ARROW, "regions": pl.DataFrame({"city": ["Rome"]})}, catalog=catalog) as db:
 
         def ask():
-            found.append(abs(db.sql("SELECT COUNT(*) AS n FROM people", reuse=False)["n"][0] - 4) < OFF)
+            actual.append(abs(db.sql("SELECT COUNT(*) AS n FROM people", reuse=False)["n"][0] - 4) < OFF)
 
         threads = [threading.Thread(target=ask) for _ in range(4)]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-    assert found == [True] * 4
+    assert actual == [True] * 4

@@ -126,13 +126,13 @@ def test_a_column_of_objects_is_text_whatever_it_holds(kind):
     backend = connect_backend({"t": frames()[kind]})
     columns = backend.schema().tables["t"].columns
     assert {name: column.type for name, column in columns.items()} == {"x": Type.TEXT, "id": Type.INTEGER}
-    found = [cell for (cell,) in backend._cursor().sql("SELECT x FROM t ORDER BY id").fetchall()]
+    actual = [cell for (cell,) in backend._cursor().sql("SELECT x FROM t ORDER BY id").fetchall()]
     wanted = {
         "pandas": [text for _, text in WRITTEN] + [None] * len(MISSING),
         "polars": [text for _, text in WRITTEN[:6]],
         "categories": ["a", "1", "2024-01-01", None],
     }
-    assert found == wanted[kind]
+    assert actual == wanted[kind]
 
 
 @pytest.fixture(scope="module")
@@ -157,12 +157,12 @@ def test_frames_that_pandas_reads_give_the_integers_of_the_file(files, kind, que
     }
     catalog = load_catalog(files / "t.yaml")
     one, other = connect_backend(files), connect_backend({"t": read[kind]()})
-    found = [
+    actual = [
         [measured(backend, part) for part in planned(backend.schema(), question, catalog=catalog)]
         for backend in (one, other)
     ]
-    assert found[0] == found[1]
-    assert found[0]
+    assert actual[0] == actual[1]
+    assert actual[0]
 
 
 def test_a_frame_of_objects_is_asked_from_python(files):

@@ -53,8 +53,8 @@ def backend(owner):
 @pytest.fixture
 def db(backend, tmp_path):
     (tmp_path / "shop.yaml").write_text(CATALOG)
-    with hr.connect(backend, catalog=tmp_path / "shop.yaml") as made:
-        yield made
+    with hr.connect(backend, catalog=tmp_path / "shop.yaml") as built:
+        yield built
 
 
 def test_a_question_is_answered_through_ibis(db):
@@ -70,9 +70,9 @@ def test_keys_are_selected_and_measured_through_ibis(db):
 
 
 def test_what_hedgerow_knows_itself_is_taken_out_of_ibis(owner):
-    found = connect_backend(ibis_over(owner))
-    assert isinstance(found, DuckDB)
-    assert found.handed_in
+    actual = connect_backend(ibis_over(owner))
+    assert isinstance(actual, DuckDB)
+    assert actual.handed_in
 
 
 def test_an_engine_without_a_dialect_is_refused_by_name():
@@ -152,16 +152,16 @@ def test_a_transaction_of_the_owner_stays_the_owners(backend, owner):
     owner.execute("BEGIN TRANSACTION")
     owner.execute("DELETE FROM orders")
     with backend.snapshot() as snapshot:
-        found = snapshot.run(Query("SELECT COUNT(*) AS n FROM orders", (), ("n",)))
-        assert found.exact_integers("n")[0] == 0
+        actual = snapshot.run(Query("SELECT COUNT(*) AS n FROM orders", (), ("n",)))
+        assert actual.exact_integers("n")[0] == 0
     owner.execute("ROLLBACK")
     assert owner.execute("SELECT COUNT(*) FROM orders").fetchall() == [(90,)]
 
 
 def test_whole_numbers_of_128_bits_come_out_whole(backend):
     with backend.snapshot() as snapshot:
-        found = snapshot.run(Query(f"SELECT CAST('{10**38 - 1}' AS HUGEINT) AS n", (), ("n",)))
-        assert found.exact_integers("n")[0] == 10**38 - 1
+        actual = snapshot.run(Query(f"SELECT CAST('{10**38 - 1}' AS HUGEINT) AS n", (), ("n",)))
+        assert actual.exact_integers("n")[0] == 10**38 - 1
 
 
 def test_an_error_of_the_engine_says_nothing(db, owner):
@@ -182,36 +182,36 @@ def test_a_connection_that_is_handed_in_is_not_closed(backend, owner):
 
 
 def test_many_threads_wait_for_their_turn(db):
-    found = []
+    actual = []
 
     def ask():
-        found.append(abs(db.sql("SELECT COUNT(*) AS n FROM orders", reuse=False)["n"][0] - 90) < OFF)
+        actual.append(abs(db.sql("SELECT COUNT(*) AS n FROM orders", reuse=False)["n"][0] - 90) < OFF)
 
     threads = [threading.Thread(target=ask) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert found == [True] * 4
+    assert actual == [True] * 4
 
 
 def test_a_statement_that_runs_can_be_cancelled(backend, owner):
     owner.execute("CREATE TABLE many AS SELECT i FROM range(100000) r(i)")
     endless = Query("SELECT COUNT(*) AS n FROM many a, many b, many c WHERE a.i + b.i < c.i", (), ("n",))
-    found = []
+    actual = []
 
     def run():
         try:
             backend.public(endless)
         except BackendError as error:
-            found.append(error.code)
+            actual.append(error.code)
 
     thread = threading.Thread(target=run)
     thread.start()
     while thread.is_alive():
         backend.cancel()
         time.sleep(0.01)
-    assert found == ["cancelled"]
+    assert actual == ["cancelled"]
 
 
 def test_a_driver_with_cursors_fetches_rows_as_they_are():
@@ -227,11 +227,11 @@ def test_bigquery_tables_are_called_by_their_full_names():
 
 
 def test_a_sqlite_connection_is_taken_out_of_ibis(tmp_path):
-    with sqlite3.connect(tmp_path / "shop.db") as made:
-        made.execute("CREATE TABLE people (id INTEGER, age INTEGER)")
-    made.close()
+    with sqlite3.connect(tmp_path / "shop.db") as built:
+        built.execute("CREATE TABLE people (id INTEGER, age INTEGER)")
+    built.close()
     wrapped = ibis.sqlite.connect(tmp_path / "shop.db")
-    found = connect_backend(wrapped)
-    assert type(found).__name__ == "SQLite"
-    assert set(found.schema().tables) == {"people"}
+    actual = connect_backend(wrapped)
+    assert type(actual).__name__ == "SQLite"
+    assert set(actual.schema().tables) == {"people"}
     wrapped.disconnect()

@@ -63,9 +63,9 @@ def socket():
 def connection(socket):
     import MySQLdb  # noqa: PLC0415 - it may be missing
 
-    made = MySQLdb.connect(unix_socket=socket, user="root", database="clinic", charset="utf8mb4", autocommit=True)
-    yield made
-    made.close()
+    built = MySQLdb.connect(unix_socket=socket, user="root", database="clinic", charset="utf8mb4", autocommit=True)
+    yield built
+    built.close()
 
 
 @pytest.fixture
@@ -216,13 +216,13 @@ def test_a_statement_that_another_client_kills_is_told_as_cancelled(connection, 
     """The statement must run when it is killed: of a connection that waits for one, MariaDB forgets it again."""
     import MySQLdb  # noqa: PLC0415 - it may be missing
 
-    backend, ident, found = Ibis(ibis_over(connection)), connection.thread_id(), []
+    backend, ident, actual = Ibis(ibis_over(connection)), connection.thread_id(), []
     backend.set_limits(StatementLimits(seconds=30))
 
     def run():
         with pytest.raises(hr.BackendError) as caught:
             backend.public(LONG)
-        found.append(caught.value.code)
+        actual.append(caught.value.code)
 
     thread = threading.Thread(target=run)
     thread.start()
@@ -233,7 +233,7 @@ def test_a_statement_that_another_client_kills_is_told_as_cancelled(connection, 
             if "seq_1_to_1000000" in str(cursor.fetchone()):
                 cursor.execute(f"KILL QUERY {ident}")
             thread.join(0.05)
-    assert found == ["cancelled"]
+    assert actual == ["cancelled"]
     assert backend.public(Query("SELECT 1 AS n", (), ("n",))).num_rows == 1
 
 

@@ -64,9 +64,9 @@ def server():
 
 @pytest.fixture(scope="module")
 def backend(server):
-    made = open_postgres(server)
-    yield made
-    made.close()
+    built = open_postgres(server)
+    yield built
+    built.close()
 
 
 @pytest.fixture
@@ -125,11 +125,11 @@ def test_tables_and_columns_that_may_not_be_read_are_not_there(server):
 
 
 def test_a_schema_without_tables_is_an_error(server):
-    made = open_postgres(f"{server}&schema=nowhere")
+    built = open_postgres(f"{server}&schema=nowhere")
     with pytest.raises(BackendError) as caught:
-        made.schema()
+        built.schema()
     assert caught.value.code == "no-tables"
-    made.close()
+    built.close()
 
 
 @pytest.mark.parametrize(
@@ -188,8 +188,8 @@ def test_a_snapshot_sees_one_state(server, backend):
 def test_numbers_of_128_bits_come_whole(backend):
     wide = 2**100 + 1
     with backend.snapshot() as snapshot:
-        found = snapshot.run(Query(f"SELECT {wide} AS s UNION ALL SELECT -{wide}", (), ("s",)))
-    assert sorted(found.exact_integers("s").tolist()) == [-wide, wide]
+        actual = snapshot.run(Query(f"SELECT {wide} AS s UNION ALL SELECT -{wide}", (), ("s",)))
+    assert sorted(actual.exact_integers("s").tolist()) == [-wide, wide]
 
 
 def test_rows_that_are_handed_over_come_back_as_they_were(backend):
@@ -198,8 +198,8 @@ def test_rows_that_are_handed_over_come_back_as_they_were(backend):
     with backend.snapshot() as snapshot:
         snapshot.load("hedgerow_selected", table)
         sql = "WITH x AS (SELECT k, place FROM hedgerow_selected) SELECT k, place FROM x ORDER BY place"
-        found = snapshot.run(Query(sql, ("k",), ("place",), (pa.string(),)))
-    assert found.exact_keys().column("k").to_pylist() == texts
+        actual = snapshot.run(Query(sql, ("k",), ("place",), (pa.string(),)))
+    assert actual.exact_keys().column("k").to_pylist() == texts
 
 
 def test_a_statement_can_be_cancelled(backend):
@@ -221,26 +221,26 @@ def test_a_statement_can_be_cancelled(backend):
 
 
 def test_a_statement_that_takes_too_long_ends(server):
-    made = open_postgres(f"{server}&timeout=0.2")
+    built = open_postgres(f"{server}&timeout=0.2")
     with pytest.raises(BackendError):
-        made.public(Query("SELECT 1 AS n FROM pg_sleep(60)", ("n",), (), (pa.int64(),)))
-    made.close()
+        built.public(Query("SELECT 1 AS n FROM pg_sleep(60)", ("n",), (), (pa.int64(),)))
+    built.close()
 
 
 def test_many_threads_share_a_backend(backend):
-    found = []
+    actual = []
 
     def run(number):
         query = Query(f"SELECT {number} AS n FROM pg_sleep(0.01)", ("n",), (), (pa.int64(),))
-        found.append((number, backend.public(query).to_pylist()[0]["n"]))
+        actual.append((number, backend.public(query).to_pylist()[0]["n"]))
 
     threads = [threading.Thread(target=run, args=(number,)) for number in range(20)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(found) == 20
-    assert all(asked == got for asked, got in found)
+    assert len(actual) == 20
+    assert all(asked == got for asked, got in actual)
 
 
 def test_a_connection_that_was_lost_while_idle_is_made_again(server, backend):
@@ -254,38 +254,38 @@ def test_a_connection_handed_in_stays_open_and_as_it_was(owner):
     owner.row_factory = dict_row
     owner.execute("SET DateStyle = 'German'")
     owner.commit()
-    made = Postgres(owner, handed_in=True)
-    assert "kinds" in made.schema().tables
-    assert made.public(ONE).to_pylist() == [{"n": 1}]
-    made.close()
+    built = Postgres(owner, handed_in=True)
+    assert "kinds" in built.schema().tables
+    assert built.public(ONE).to_pylist() == [{"n": 1}]
+    built.close()
     assert not owner.closed
     assert owner.execute("SHOW DateStyle").fetchone() == {"DateStyle": "German, DMY"}
 
 
 def test_a_connection_within_a_transaction_is_refused(owner):
-    made = Postgres(owner, handed_in=True)
+    built = Postgres(owner, handed_in=True)
     owner.execute("SELECT 1")
     with pytest.raises(BackendError) as caught:
-        made.public(ONE)
+        built.public(ONE)
     assert caught.value.code == "connection-in-use"
     owner.rollback()
-    assert made.public(ONE).num_rows == 1
+    assert built.public(ONE).num_rows == 1
 
 
 def test_threads_wait_for_a_connection_handed_in(owner):
-    made = Postgres(owner, handed_in=True)
-    found = []
+    built = Postgres(owner, handed_in=True)
+    actual = []
 
     def run(number):
         query = Query(f"SELECT {number} AS n FROM pg_sleep(0.01)", ("n",), (), (pa.int64(),))
-        found.append((number, made.public(query).to_pylist()[0]["n"]))
+        actual.append((number, built.public(query).to_pylist()[0]["n"]))
 
     threads = [threading.Thread(target=run, args=(number,)) for number in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert sorted(found) == [(number, number) for number in range(8)]
+    assert sorted(actual) == [(number, number) for number in range(8)]
 
 
 def test_uniqueness_is_looked_up(backend):
@@ -300,9 +300,9 @@ NESTED, TOGETHER = 400, 20
 def nasty_one(server):
     with psycopg.connect(server, autocommit=True) as connection:
         create(connection, "nasty", nasty())
-    made = open_postgres(server)
-    yield made
-    made.close()
+    built = open_postgres(server)
+    yield built
+    built.close()
 
 
 def inside(outer, exprs, randomness):
@@ -328,9 +328,9 @@ def test_no_row_makes_a_function_inside_a_function_fail(nasty_one):
     """Privacy: an error that appears for one row only would be an answer that nobody paid for."""
     randomness, dialect = SystemRandom(), nasty_one.dialect
     exprs = [expr for name in allowed() for expr in calls(name) if available(expr, dialect)]
-    made = [inside(inside(randomness.choice(exprs), exprs, randomness), exprs, randomness) for _ in range(NESTED)]
+    built = [inside(inside(randomness.choice(exprs), exprs, randomness), exprs, randomness) for _ in range(NESTED)]
     for start in range(0, NESTED, TOGETHER):
-        texts = [f"COUNT({scalar(expr, dialect)}) AS c{at}" for at, expr in enumerate(made[start : start + TOGETHER])]
+        texts = [f"COUNT({scalar(expr, dialect)}) AS c{at}" for at, expr in enumerate(built[start : start + TOGETHER])]
         names = tuple(f"c{at}" for at in range(len(texts)))
         sql = f"SELECT {', '.join(texts)} FROM {dialect.table('nasty')}"
         assert nasty_one.public(Query(sql, names, (), (pa.int64(),) * len(names))).num_rows == 1
@@ -359,21 +359,21 @@ def test_the_time_of_a_statement_is_the_shorter_of_the_roles_and_the_owners(serv
     with psycopg.connect(server, autocommit=True) as connection:
         connection.execute(f"CREATE ROLE hasty LOGIN; ALTER ROLE hasty SET statement_timeout = '{role}'")
         connection.execute("GRANT SELECT ON kinds TO hasty")
-        made = open_postgres(server.replace("postgres:@", "hasty:@"))
+        built = open_postgres(server.replace("postgres:@", "hasty:@"))
         try:
-            made.set_limits(StatementLimits(seconds=seconds))
-            assert setting(made, "statement_timeout") == timeout
-            assert setting(made, "temp_file_limit") == -1, "this user may not set it"
+            built.set_limits(StatementLimits(seconds=seconds))
+            assert setting(built, "statement_timeout") == timeout
+            assert setting(built, "temp_file_limit") == -1, "this user may not set it"
         finally:
-            made.close()
+            built.close()
             connection.execute("REVOKE ALL ON kinds FROM hasty; DROP ROLE hasty")
 
 
 def test_temporary_files_are_limited_where_the_user_may(server):
-    made = open_postgres(server)
-    made.set_limits(StatementLimits(memory=10**9))
-    assert setting(made, "temp_file_limit") == 4 * 10**9 // 1024
-    made.close()
+    built = open_postgres(server)
+    built.set_limits(StatementLimits(memory=10**9))
+    assert setting(built, "temp_file_limit") == 4 * 10**9 // 1024
+    built.close()
 
 
 @pytest.mark.parametrize("pattern", ["a|ab", "a*?", "(a*)(ab)?", "(|a)", "(a?)*"])
@@ -413,8 +413,8 @@ tables:
 def db(server, tmp_path_factory):
     path = tmp_path_factory.mktemp("parted") / "catalog.yaml"
     path.write_text(CATALOG)
-    with hr.connect(server, catalog=path) as made:
-        yield made
+    with hr.connect(server, catalog=path) as built:
+        yield built
 
 
 def test_partitioned_tables_and_views_are_asked_like_any_other(db):
@@ -424,8 +424,8 @@ def test_partitioned_tables_and_views_are_asked_like_any_other(db):
 
 
 def test_padded_text_numbers_of_any_size_and_moments_with_a_zone_can_be_used(db):
-    found = db.sql("SELECT COUNT(*) AS n FROM kinds WHERE padded = 'ab'").arrow().to_pylist()[0]["n"]
-    assert round(float(found)) == 2
+    actual = db.sql("SELECT COUNT(*) AS n FROM kinds WHERE padded = 'ab'").arrow().to_pylist()[0]["n"]
+    assert round(float(actual)) == 2
     assert round(float(db.sql("SELECT SUM(any_price) AS s FROM kinds").arrow().to_pylist()[0]["s"])) == 10
     at_utc = db.sql("SELECT COUNT(*) AS n FROM kinds WHERE instant = TIMESTAMP '2024-01-01 10:00:00'")
     assert round(float(at_utc.arrow().to_pylist()[0]["n"])) == 1

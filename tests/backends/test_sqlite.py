@@ -83,8 +83,8 @@ def answered(source, catalog, tmp_path):
 
 def test_a_question_is_answered_from_a_file_a_url_and_a_connection(file, lender, catalog, tmp_path):
     for source in (file, f"sqlite:///{file}", lender):
-        found = answered(source, catalog, tmp_path)
-        assert len(found) == 3
+        actual = answered(source, catalog, tmp_path)
+        assert len(actual) == 3
 
 
 @pytest.mark.parametrize(
@@ -185,19 +185,19 @@ def test_another_table_may_come_and_rows_may_change(file, backend):
 
 
 def test_what_runs_is_stopped_from_another_thread(backend):
-    found = []
+    actual = []
 
     def ask():
         with pytest.raises(BackendError) as caught:
             backend.public(Query(SLOW, ("n",), (), (pa.int64(),)))
-        found.append(caught.value.code)
+        actual.append(caught.value.code)
 
     thread = threading.Thread(target=ask)
     thread.start()
     while thread.is_alive():
         backend.cancel()
         thread.join(0.05)
-    assert found == ["cancelled"]
+    assert actual == ["cancelled"]
 
 
 def test_an_error_tells_nothing_but_a_number(backend, caplog):
@@ -216,23 +216,23 @@ def test_an_error_tells_nothing_but_a_number(backend, caplog):
 
 
 def test_statements_run_beside_each_other(backend):
-    found = []
-    threads = [threading.Thread(target=lambda: found.append(counted(backend))) for _ in range(8)]
+    actual = []
+    threads = [threading.Thread(target=lambda: actual.append(counted(backend))) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert found == [[300]] * 8
+    assert actual == [[300]] * 8
 
 
 def test_statements_on_a_connection_handed_in_wait_for_each_other(lender):
-    backend, found = SQLite(lender), []
-    threads = [threading.Thread(target=lambda: found.append(counted(backend))) for _ in range(8)]
+    backend, actual = SQLite(lender), []
+    threads = [threading.Thread(target=lambda: actual.append(counted(backend))) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert found == [[300]] * 8
+    assert actual == [[300]] * 8
 
 
 def test_a_connection_handed_in_stays_as_it_was(lender):
@@ -257,20 +257,20 @@ def test_what_the_owner_has_not_committed_is_neither_committed_nor_lost(lender):
 
 
 def test_a_connection_of_another_thread_is_refused_with_advice(file):
-    made, ready, done = [], threading.Event(), threading.Event()
+    built, ready, done = [], threading.Event(), threading.Event()
 
     def lend():
-        made.append(sqlite3.connect(file))
+        built.append(sqlite3.connect(file))
         ready.set()
         done.wait()
-        made[0].close()
+        built[0].close()
 
     thread = threading.Thread(target=lend)
     thread.start()
     ready.wait()
     try:
         with pytest.raises(BackendError, match="check_same_thread=False") as caught:
-            SQLite(made[0])
+            SQLite(built[0])
     finally:
         done.set()
         thread.join()
@@ -350,8 +350,8 @@ def columns(path, table):
 )
 def test_types_are_those_of_the_definition(tmp_path, declared, kind, native):
     path = make(tmp_path / "t.db", f"CREATE TABLE t (x {declared})", "INSERT INTO t VALUES ('words')")
-    found = columns(path, "t")["x"]
-    assert (found.type, found.native) == (kind, native)
+    actual = columns(path, "t")["x"]
+    assert (actual.type, actual.native) == (kind, native)
 
 
 def unique(path, table):

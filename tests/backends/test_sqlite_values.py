@@ -69,14 +69,14 @@ def junk(tmp_path_factory):
 
 def shown(backend, exprs, write, kinds):
     """Each expression on each row of the junk, by column."""
-    found = []
+    actual = []
     for start in range(0, len(exprs), PER_STATEMENT):
         some = exprs[start : start + PER_STATEMENT]
         names = tuple(f"c{i}" for i in range(len(some)))
         texts = ", ".join(f"{write(expr, backend.dialect)} AS {name}" for expr, name in zip(some, names, strict=True))
         query = Query(f"SELECT {texts} FROM {backend.dialect.table('junk')}", names, (), tuple(map(kinds, some)))
-        found += [column.to_pylist() for column in backend.public(query).columns]
-    return found
+        actual += [column.to_pylist() for column in backend.public(query).columns]
+    return actual
 
 
 def typeof_key(expr, dialect):
@@ -96,8 +96,8 @@ def test_no_stored_value_makes_a_function_fail_or_changes_the_type_of_a_key(junk
     exprs = list(calls(name))
     shown(junk, exprs, typeof_value, word)
     shown(junk, exprs, key, arrow_type)
-    for expr, found in zip(exprs, shown(junk, exprs, typeof_key, word), strict=True):
-        assert {*found} <= STORED[expr.type] | {"null"}, expr
+    for expr, actual in zip(exprs, shown(junk, exprs, typeof_key, word), strict=True):
+        assert {*actual} <= STORED[expr.type] | {"null"}, expr
 
 
 def test_no_stored_value_makes_a_function_inside_a_function_fail(junk):
@@ -120,8 +120,8 @@ def test_a_key_is_a_value_that_groups_by_itself(junk):
     for column in COLUMNS:
         text = key(column, junk.dialect)
         sql = f"SELECT {text} AS k, COUNT(*) AS n FROM {junk.dialect.table('junk')} GROUP BY 1"
-        found = junk.public(Query(sql, ("k", "n"), (), (arrow_type(column), pa.int64()))).column("k").to_pylist()
-        assert len({*map(repr, found)}) == len(found), column.name
+        actual = junk.public(Query(sql, ("k", "n"), (), (arrow_type(column), pa.int64()))).column("k").to_pylist()
+        assert len({*map(repr, actual)}) == len(actual), column.name
 
 
 READ = [
@@ -161,8 +161,8 @@ READ = [
 @pytest.mark.parametrize(("declared", "stored", "value"), READ)
 def test_a_stored_value_is_read_by_the_type_of_its_column(tmp_path, declared, stored, value):
     backend = opened(tmp_path / "t.db", f"CREATE TABLE t (x {declared})", f"INSERT INTO t VALUES ({stored})")
-    found = backend.schema().tables["t"].columns["x"]
-    column = Column("x", found.type, native=found.native)
+    actual = backend.schema().tables["t"].columns["x"]
+    column = Column("x", actual.type, native=actual.native)
     sql = f"SELECT {key(column, backend.dialect)} AS x FROM {backend.dialect.table('t')}"
     assert backend.public(Query(sql, ("x",), (), (arrow_type(column),))).to_pylist() == [{"x": value}]
 
@@ -170,9 +170,9 @@ def test_a_stored_value_is_read_by_the_type_of_its_column(tmp_path, declared, st
 def test_what_is_no_number_in_a_column_of_doubles_is_nan(tmp_path):
     backend = opened(tmp_path / "t.db", "CREATE TABLE t (x REAL)", "INSERT INTO t VALUES ('NaN'), ('abc'), (x'00')")
     sql = f"SELECT x FROM {backend.dialect.table('t')}"
-    found = backend.public(Query(sql, ("x",), (), (pa.float64(),))).column("x").to_pylist()
-    assert len(found) == 3
-    assert all(map(math.isnan, found))
+    actual = backend.public(Query(sql, ("x",), (), (pa.float64(),))).column("x").to_pylist()
+    assert len(actual) == 3
+    assert all(map(math.isnan, actual))
 
 
 @pytest.mark.parametrize(
@@ -248,8 +248,8 @@ def test_doubles_are_written_to_the_last_bit(nothing):
         2.0**1023,
         1e22,
     ]
-    found = evaluated(nothing, [SQLITE.real(value) for value in values], (pa.float64(),) * len(values))
-    assert [struct.pack("<d", v) for v in found] == [struct.pack("<d", v) for v in values]
+    actual = evaluated(nothing, [SQLITE.real(value) for value in values], (pa.float64(),) * len(values))
+    assert [struct.pack("<d", v) for v in actual] == [struct.pack("<d", v) for v in values]
     assert math.isnan(evaluated(nothing, [SQLITE.real(math.nan)], (pa.float64(),))[0])
 
 
@@ -279,10 +279,10 @@ def test_sums_have_all_their_digits(tmp_path):
     }
     shown = ", ".join(f"{text} AS {name}" for name, text in integers.items())
     with backend.snapshot() as snapshot:
-        found = snapshot.run(Query(f"SELECT {shown} FROM t", (), tuple(integers)))
+        actual = snapshot.run(Query(f"SELECT {shown} FROM t", (), tuple(integers)))
     total = sum(values)
     expected = [total, 1000 * total, sum(v for v in values if v > 7), total * 2**30 - 3 * total, total]
-    assert [found.exact_integers(name).tolist()[0] for name in integers] == expected
+    assert [actual.exact_integers(name).tolist()[0] for name in integers] == expected
     none = dialect.total("CASE WHEN x = 8 THEN x END")
     assert backend.public(Query(f"SELECT {none} AS n FROM t", ("n",), (), (pa.int64(),))).to_pylist() == [{"n": None}]
 

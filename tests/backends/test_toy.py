@@ -43,8 +43,8 @@ def visits():
 def db(tmp_path):
     catalog = tmp_path / "toys.yaml"
     catalog.write_text(CATALOG)
-    with hr.connect(Toy({"visits": visits()}), catalog=catalog) as made:
-        yield made
+    with hr.connect(Toy({"visits": visits()}), catalog=catalog) as built:
+        yield built
 
 
 def test_a_toy_backend_answers_a_question(db):
@@ -55,9 +55,9 @@ def test_a_toy_backend_answers_a_question(db):
 
 def test_a_toy_backend_selects_keys_and_measures_them(db):
     answer = db.sql("SELECT city, COUNT(*) AS n FROM visits GROUP BY city")
-    found, wanted = dict(iter(answer)), {"Rome": 27, "Oslo": 27, None: 26}
-    assert found.keys() == wanted.keys()
-    assert all(abs(found[city] - wanted[city]) < OFF for city in wanted)
+    actual, wanted = dict(iter(answer)), {"Rome": 27, "Oslo": 27, None: 26}
+    assert actual.keys() == wanted.keys()
+    assert all(abs(actual[city] - wanted[city]) < OFF for city in wanted)
 
 
 def test_what_its_dialect_lacks_is_refused_before_anything_is_paid(db):

@@ -46,7 +46,7 @@ def charged():
     """Every charge in a ledger: epsilon and delta."""
 
     def charges(db):
-        made = [entry for entry in db.budget.history if entry.status == "answered"]
-        return [(entry.charge["epsilon"], entry.charge["delta"]) for entry in made]
+        built = [entry for entry in db.budget.history if entry.status == "answered"]
+        return [(entry.charge["epsilon"], entry.charge["delta"]) for entry in built]
 
     return charges

@@ -20,8 +20,8 @@ def purposes(answer):
 
 
 def only(answer):
-    (found,) = answer.receipt.bounds
-    return found.lower, found.upper
+    (actual,) = answer.receipt.bounds
+    return actual.lower, actual.upper
 
 
 def test_bounds_hold_the_values_and_both_charges_are_on_the_receipt(world, plenty):
@@ -52,10 +52,10 @@ def test_bounds_hold_the_values_and_both_charges_are_on_the_receipt(world, plent
 )
 def test_the_range_is_that_of_the_expression(large_world, plenty, expression, lower, upper):
     answer = large_world.sql(f"SELECT AVG({expression}) AS a FROM t", epsilon=plenty, bounds="auto")
-    found = only(answer)
-    assert found[0] <= lower
-    assert found[1] >= upper
-    assert found[1] - found[0] <= 1.5 * (upper - lower) + 1
+    actual = only(answer)
+    assert actual[0] <= lower
+    assert actual[1] >= upper
+    assert actual[1] - actual[0] <= 1.5 * (upper - lower) + 1
 
 
 def test_zeros_alone_and_numbers_that_are_none_have_bounds(large_world, plenty):
@@ -66,8 +66,8 @@ def test_zeros_alone_and_numbers_that_are_none_have_bounds(large_world, plenty):
 
 
 def test_whole_numbers_have_whole_bounds(large_world, plenty):
-    (found,) = large_world.sql("SELECT SUM(k) AS s FROM t", epsilon=plenty, bounds="auto").receipt.bounds
-    assert (found.lower, found.upper) == (0, 6)
+    (actual,) = large_world.sql("SELECT SUM(k) AS s FROM t", epsilon=plenty, bounds="auto").receipt.bounds
+    assert (actual.lower, actual.upper) == (0, 6)
 
 
 def test_columns_keep_the_names_of_the_text(world, plenty):
@@ -85,7 +85,7 @@ def test_each_value_that_lacks_bounds_is_looked_at_once(world, plenty):
         epsilon=plenty,
         bounds="auto",
     )
-    assert [found.of for found in answer.receipt.bounds] == ["x", "d"]
+    assert [actual.of for actual in answer.receipt.bounds] == ["x", "d"]
     assert len(answer) == 7
 
 
@@ -165,23 +165,23 @@ def test_it_never_costs_more_than_was_stated(large_world, query, least, epsilon,
     except hr.BudgetError as error:
         refused = error.code
     assert (answer is None) == (refused == "bounds-not-found")
-    made = [e.charge for e in large_world.budget.history[before:] if e.status == "answered"]
-    assert sum(charge["epsilon"] for charge in made) <= epsilon * ROUNDING
-    assert sum(charge["delta"] for charge in made) <= 1e-7 * ROUNDING
+    built = [e.charge for e in large_world.budget.history[before:] if e.status == "answered"]
+    assert sum(charge["epsilon"] for charge in built) <= epsilon * ROUNDING
+    assert sum(charge["delta"] for charge in built) <= 1e-7 * ROUNDING
     if answer is not None:
-        assert answer.receipt.charge.epsilon == pytest.approx(sum(charge["epsilon"] for charge in made))
-        assert all(found.lower < found.upper for found in answer.receipt.bounds)
+        assert answer.receipt.charge.epsilon == pytest.approx(sum(charge["epsilon"] for charge in built))
+        assert all(actual.lower < actual.upper for actual in answer.receipt.bounds)
 
 
 def test_the_same_question_is_free_with_the_same_digits(world, charged, plenty):
     db = world()
     query = "SELECT k, SUM(x) AS s FROM t GROUP BY k"
-    first, made = db.sql(query, epsilon=plenty, bounds="auto"), charged(db)
+    first, built = db.sql(query, epsilon=plenty, bounds="auto"), charged(db)
     again = db.sql(query, epsilon=plenty, bounds="auto")
     assert again.receipt.reused
     assert again.receipt.charge.epsilon == 0
     assert list(again) == list(first)
-    assert charged(db) == made
+    assert charged(db) == built
     assert again.receipt.bounds[0].basis == "earlier answer"
 
 
@@ -268,9 +268,9 @@ def test_two_values_of_one_aggregate_are_bounded_where_they_need_it(build, plent
         "t: {unit: id, max_rows: 1, columns: {x: {lower: 0, upper: 100}}}",
     )
     answer = db.sql("SELECT COVAR_POP(x, y) AS c FROM t", epsilon=plenty, bounds="auto")
-    assert [found.of for found in answer.receipt.bounds] == ["y"]
+    assert [actual.of for actual in answer.receipt.bounds] == ["y"]
     again = db.sql("SELECT COVAR_POP(y + 1, y) AS c FROM t", epsilon=plenty, bounds="auto")
-    assert [found.of for found in again.receipt.bounds] == ["(y + 1)", "y"]
+    assert [actual.of for actual in again.receipt.bounds] == ["(y + 1)", "y"]
 
 
 def test_without_room_for_all_parts_nothing_is_spent(world, charged):

@@ -24,39 +24,39 @@ def options(db):
 
 
 def test_all_numbers_without_bounds_are_found_and_the_limits(world, plenty):
-    found = world().calibrate("t", epsilon=plenty, by=["k"])
-    ranges = {each.column: (each.lower, each.upper) for each in found.columns}
+    actual = world().calibrate("t", epsilon=plenty, by=["k"])
+    ranges = {each.column: (each.lower, each.upper) for each in actual.columns}
     assert set(ranges) == {"k", "x", "d", "year", "y"}
     assert ranges["k"] == (0, 6)
     assert ranges["x"] == (0, 1536)
     assert ranges["year"][0] <= 1990
     assert 2020 <= ranges["year"][1] < 2060
-    assert (found.max_rows, found.max_groups) == (3, 3)
-    assert found["k"].lower == 0
+    assert (actual.max_rows, actual.max_groups) == (3, 3)
+    assert actual["k"].lower == 0
 
 
 def test_the_limit_is_one_that_few_people_exceed(build, plenty):
     rows = "CREATE TABLE t AS SELECT i AS id, r AS x FROM range(10000) p(i), range(1000) q(r) WHERE r < {}"
     db = build(rows.format("CASE WHEN i % 200 = 0 THEN 500 ELSE 1 + i % 6 END"), "t: {unit: id}")
-    found = db.calibrate("t", [], epsilon=plenty)
-    assert found.max_rows == 6
-    assert found.columns == ()
+    actual = db.calibrate("t", [], epsilon=plenty)
+    assert actual.max_rows == 6
+    assert actual.columns == ()
 
 
 def test_a_table_of_one_row_each_has_no_limit_to_find(world, plenty):
-    found = world().calibrate("one", ["v"], epsilon=plenty)
-    assert found.max_rows is None
-    assert found.rows is None
-    assert found["v"].lower == 0
-    assert 99 <= found["v"].upper <= 112
+    actual = world().calibrate("one", ["v"], epsilon=plenty)
+    assert actual.max_rows is None
+    assert actual.rows is None
+    assert actual["v"].lower == 0
+    assert 99 <= actual["v"].upper <= 112
 
 
 def test_dates_are_found_and_shown_as_dates_but_not_written(world, plenty):
-    found = world().calibrate("t", ["day"], epsilon=plenty)
-    (day,) = found.to_dict()["columns"]
+    actual = world().calibrate("t", ["day"], epsilon=plenty)
+    (day,) = actual.to_dict()["columns"]
     assert "2019-07-01" <= day["lower"] <= "2020-01-01"
     assert "2020-12-30" <= day["upper"] <= "2021-07-01"
-    assert "columns" not in found.catalog_patch()["tables"]["t"]
+    assert "columns" not in actual.catalog_patch()["tables"]["t"]
 
 
 def test_bounds_that_are_declared_are_found_anew_if_asked_for(build, plenty):
@@ -74,25 +74,25 @@ def test_bounds_that_are_declared_are_found_anew_if_asked_for(build, plenty):
 )
 def test_it_never_costs_more_than_was_stated(world, charged, epsilon, mechanism):
     db = world(budget=mechanism, min_frequency=10)
-    found = db.calibrate("t", epsilon=epsilon, delta=1e-6, by=["k", "name"])
-    made = charged(db)
-    assert sum(paid for paid, _ in made) == pytest.approx(found.charge.epsilon)
-    assert found.charge.epsilon <= epsilon * ROUNDING
-    assert sum(delta for _, delta in made) <= 1e-6 * ROUNDING
-    assert [payment.id for payment in found.payments] != []
-    assert sum(each.epsilon for each in (*found.columns, found.rows, found.groups)) == pytest.approx(
-        found.charge.epsilon
+    actual = db.calibrate("t", epsilon=epsilon, delta=1e-6, by=["k", "name"])
+    built = charged(db)
+    assert sum(paid for paid, _ in built) == pytest.approx(actual.charge.epsilon)
+    assert actual.charge.epsilon <= epsilon * ROUNDING
+    assert sum(delta for _, delta in built) <= 1e-6 * ROUNDING
+    assert [payment.id for payment in actual.payments] != []
+    assert sum(each.epsilon for each in (*actual.columns, actual.rows, actual.groups)) == pytest.approx(
+        actual.charge.epsilon
     )
 
 
 def test_repeating_it_is_free(world, plenty, charged):
     db = world()
     first = db.calibrate("t", ["x"], epsilon=plenty)
-    made = charged(db)
+    built = charged(db)
     again = db.calibrate("t", ["x"], epsilon=plenty)
     assert again.charge.epsilon == 0
     assert again["x"].upper == first["x"].upper
-    assert charged(db) == made
+    assert charged(db) == built
 
 
 def test_what_it_found_serves_questions_with_automatic_bounds(world, plenty):
@@ -103,9 +103,9 @@ def test_what_it_found_serves_questions_with_automatic_bounds(world, plenty):
 
 def test_where_nobody_shares_anything_it_says_so(build):
     db = build("CREATE TABLE t AS SELECT i AS id, i AS x FROM range(5) r(i)", "t: {unit: id}", min_frequency=10)
-    found = db.calibrate("t", epsilon=1)
-    assert (found["x"].lower, found["x"].upper, found.max_rows) == (None, None, None)
-    assert found.catalog_patch() == {}
+    actual = db.calibrate("t", epsilon=1)
+    assert (actual["x"].lower, actual["x"].upper, actual.max_rows) == (None, None, None)
+    assert actual.catalog_patch() == {}
 
 
 @pytest.mark.parametrize(
@@ -141,11 +141,11 @@ def test_without_room_for_all_of_it_nothing_is_spent(world, charged):
 def test_one_more_person_changes_no_charge(world, charged, plenty):
     outlier = ["INSERT INTO t SELECT 999999, 3, 1e15, 5, 2000, DATE '2020-01-01', 'a', 1e300 FROM range(500)"]
     without, with_ = world(min_frequency=10), world(outlier, min_frequency=10)
-    found = [db.calibrate("t", epsilon=plenty, by=["k"]) for db in (without, with_)]
-    ranges = [[(column.lower, column.upper) for column in calibration.columns] for calibration in found]
+    actual = [db.calibrate("t", epsilon=plenty, by=["k"]) for db in (without, with_)]
+    ranges = [[(column.lower, column.upper) for column in calibration.columns] for calibration in actual]
     for without_, with_one in zip(*ranges, strict=True):
         assert with_one == pytest.approx(without_, abs=(without_[1] - without_[0]) / 8)
-    assert found[0].max_rows == found[1].max_rows
+    assert actual[0].max_rows == actual[1].max_rows
     assert charged(without) == charged(with_)
 
 

@@ -31,14 +31,14 @@ def test_it_is_charged_and_never_costs_more_than_stated(world, charged):
     answer = db.sql(QUERY, epsilon=1)
     before = charged(db)
     report = answer.diagnostics(epsilon=0.7, delta=1e-7)
-    made = charged(db)[len(before) :]
-    assert len(made) == len(report.payments) == 2
-    assert sum(epsilon for epsilon, _ in made) == pytest.approx(report.charge.epsilon)
+    built = charged(db)[len(before) :]
+    assert len(built) == len(report.payments) == 2
+    assert sum(epsilon for epsilon, _ in built) == pytest.approx(report.charge.epsilon)
     assert report.charge.epsilon <= 0.7
-    assert sum(delta for _, delta in made) <= 1e-7
+    assert sum(delta for _, delta in built) <= 1e-7
     assert {payment.purpose for payment in report.payments} == {"diagnostics"}
     assert answer.diagnostics(epsilon=0.7, delta=1e-7).charge.epsilon == 0
-    assert charged(db) == [*before, *made]
+    assert charged(db) == [*before, *built]
 
 
 def test_it_speaks_of_the_bounds_that_were_found(world, plenty):

@@ -31,8 +31,8 @@ def refusal(load):
 
 
 def _table(name, unique, /, **columns):
-    found = {column: SchemaColumn(column, kind, kind.name) for column, kind in columns.items()}
-    return SchemaTable(name, found, frozenset(frozenset(key) for key in unique))
+    actual = {column: SchemaColumn(column, kind, kind.name) for column, kind in columns.items()}
+    return SchemaTable(name, actual, frozenset(frozenset(key) for key in unique))
 
 
 @pytest.fixture

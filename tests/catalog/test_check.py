@@ -27,36 +27,36 @@ def check(load, shop):
     return about
 
 
-def _one(found, phrase):
-    matching = [level for level, message in found if phrase in message]
+def _one(actual, phrase):
+    matching = [level for level, message in actual if phrase in message]
     assert len(matching) == 1
     return matching[0]
 
 
 def test_a_unit_that_the_database_enforces_is_verified_without_a_look_at_the_data(check):
-    found, asked = check("Customers", HEAD + "  customers: {unit: id, unit_unique: true}\n")
-    assert _one(found, "`unit_unique` holds: the database enforces it") == "ok"
+    actual, asked = check("Customers", HEAD + "  customers: {unit: id, unit_unique: true}\n")
+    assert _one(actual, "`unit_unique` holds: the database enforces it") == "ok"
     assert asked == []
 
 
 def test_a_unit_that_is_unique_only_at_present_is_a_warning(check):
-    found, asked = check("order_lines", HEAD + "  order_lines: {unit: LINE, unit_unique: true}\n")
-    assert _one(found, "holds at present") == "warning"
+    actual, asked = check("order_lines", HEAD + "  order_lines: {unit: LINE, unit_unique: true}\n")
+    assert _one(actual, "holds at present") == "warning"
     assert asked == [("order_lines", ("line",))]
 
 
 def test_a_unit_that_is_not_unique_is_an_error(check):
-    found, _ = check(
+    actual, _ = check(
         "order_lines",
         HEAD + "  order_lines: {unit: line, unit_unique: true}\n",
         duplicates=[("order_lines", ("line",))],
     )
-    assert _one(found, "does not hold") == "error"
+    assert _one(actual, "does not hold") == "error"
 
 
 def test_a_key_that_could_be_declared_is_pointed_out(check):
-    found, _ = check("Customers", HEAD + "  customers: {unit: id, max_rows: 5}\n")
-    assert _one(found, "Declare `unit_unique: true`") == "warning"
+    actual, _ = check("Customers", HEAD + "  customers: {unit: id, max_rows: 5}\n")
+    assert _one(actual, "Declare `unit_unique: true`") == "warning"
 
 
 PATH = (
@@ -65,15 +65,15 @@ PATH = (
 
 
 def test_a_path_into_an_enforced_key_is_verified(check):
-    found, asked = check("order_lines", PATH.replace("KEY", "id"))
-    assert _one(found, "each row has one owner") == "ok"
+    actual, asked = check("order_lines", PATH.replace("KEY", "id"))
+    assert _one(actual, "each row has one owner") == "ok"
     assert asked == []
 
 
 @pytest.mark.parametrize(("duplicates", "level"), [([], "warning"), ([("orders", ("customer_id",))], "error")])
 def test_a_path_into_a_key_that_is_not_enforced_is_asked_of_the_data(check, duplicates, level):
-    found, asked = check("order_lines", PATH.replace("KEY", "customer_id"), duplicates=duplicates)
-    assert _one(found, "counts for each") == level
+    actual, asked = check("order_lines", PATH.replace("KEY", "customer_id"), duplicates=duplicates)
+    assert _one(actual, "counts for each") == level
     assert asked == [("orders", ("customer_id",))]
 
 
@@ -93,16 +93,16 @@ ONE_EACH = (
     ],
 )
 def test_one_row_per_unit_along_a_path_needs_every_step(check, duplicates, level):
-    found, _ = check("order_lines", ONE_EACH, duplicates=duplicates)
-    assert _one(found, "`unit_unique`") == level
+    actual, _ = check("order_lines", ONE_EACH, duplicates=duplicates)
+    assert _one(actual, "`unit_unique`") == level
 
 
 def test_one_row_per_unit_along_enforced_steps_is_verified(check, shop, make_table):
     orders = make_table("orders", [["id"], ["customer_id"]], id=Type.INTEGER, customer_id=Type.INTEGER)
     lines = make_table("order_lines", [["order_id"]], order_id=Type.INTEGER)
     schema = Schema({**shop.tables, "orders": orders, "order_lines": lines})
-    found, asked = check("order_lines", ONE_EACH, schema)
-    assert _one(found, "`unit_unique` holds") == "ok"
+    actual, asked = check("order_lines", ONE_EACH, schema)
+    assert _one(actual, "`unit_unique` holds") == "ok"
     assert asked == []
 
 
@@ -112,16 +112,16 @@ def test_every_table_that_does_not_fit_is_reported_with_its_line(check):
         ((level, message),), _ = check(subject, text)
         assert level == "error"
         assert message.startswith(f"shop.yaml:{line}: ")
-    found, _ = check("Customers", text)
-    assert _one(found, "The table exists") == "ok"
+    actual, _ = check("Customers", text)
+    assert _one(actual, "The table exists") == "ok"
 
 
 def test_a_path_into_a_table_that_does_not_fit_is_still_reported(check):
     text = PATH.replace("unit: customer_id", "unit: buyer").replace("KEY", "id")
     ((level, _),), _ = check("orders", text)
     assert level == "error"
-    found, _ = check("order_lines", text)
-    assert _one(found, "The table exists") == "ok"
+    actual, _ = check("order_lines", text)
+    assert _one(actual, "The table exists") == "ok"
 
 
 def test_what_only_the_owner_can_know_is_said_to_be_unknown(check):
@@ -130,9 +130,9 @@ def test_what_only_the_owner_can_know_is_said_to_be_unknown(check):
         "  orders: {unit: customer_id, max_rows: 5}\n"
         "  countries: {public: true}\n"
     )
-    found, _ = check("Customers", text)
-    assert _one(found, "The bounds of `income` are your knowledge") == "unknown"
-    assert _one(found, "the values of `region`") == "unknown"
+    actual, _ = check("Customers", text)
+    assert _one(actual, "The bounds of `income` are your knowledge") == "unknown"
+    assert _one(actual, "the values of `region`") == "unknown"
     assert _one(check("orders", text)[0], "5 rows per unit") == "unknown"
     assert _one(check("countries", text)[0], "shown to everybody") == "unknown"
     assert _one(check("connection", text)[0], "keeps your settings") == "unknown"
@@ -142,13 +142,13 @@ def test_what_only_the_owner_can_know_is_said_to_be_unknown(check):
 
 
 def test_a_table_without_a_number_of_rows_is_a_warning(check):
-    found, _ = check("orders", HEAD + "  orders: {unit: customer_id}\n")
-    assert _one(found, "every query must state `max_rows`") == "warning"
+    actual, _ = check("orders", HEAD + "  orders: {unit: customer_id}\n")
+    assert _one(actual, "every query must state `max_rows`") == "warning"
 
 
 def test_a_floating_point_unit_is_a_warning(check):
-    found, _ = check("Customers", HEAD + "  customers: {unit: income, max_rows: 3}\n")
-    assert _one(found, "floating-point") == "warning"
+    actual, _ = check("Customers", HEAD + "  customers: {unit: income, max_rows: 3}\n")
+    assert _one(actual, "floating-point") == "warning"
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ def test_every_code_has_a_section_and_every_section_a_code():
 
 
 def test_every_code_that_a_text_can_show_has_an_example():
-    assert {code for code, found in EXAMPLES.items() if not found} == WITHOUT_EXAMPLE
+    assert {code for code, actual in EXAMPLES.items() if not actual} == WITHOUT_EXAMPLE
 
 
 @pytest.mark.parametrize(("code", "example"), [(code, text) for code, texts in EXAMPLES.items() for text in texts])
@@ -84,6 +84,6 @@ def test_every_field_and_type_is_described(field):
 
 @pytest.mark.parametrize("module", [guess, names, quote])
 def test_the_examples_in_docstrings_run(module):
-    found = doctest.testmod(module)
-    assert found.attempted > 0
-    assert found.failed == 0
+    actual = doctest.testmod(module)
+    assert actual.attempted > 0
+    assert actual.failed == 0

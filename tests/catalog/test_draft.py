@@ -206,8 +206,8 @@ def test_whatever_names_a_database_has_its_draft_says_no_more_than_it_should(
     draft, load, dataset, ledger, table, columns
 ):
     kinds = [Type.FLOAT, Type.TEXT, Type.DATE, Type.OTHER]
-    found = {name: SchemaColumn(name, kind) for name, kind in zip(columns, kinds, strict=False)}
-    schema = _schema(SchemaTable(table, found), SchemaTable("users", {"id": SchemaColumn("id", Type.INTEGER)}))
+    actual = {name: SchemaColumn(name, kind) for name, kind in zip(columns, kinds, strict=False)}
+    schema = _schema(SchemaTable(table, actual), SchemaTable("users", {"id": SchemaColumn("id", Type.INTEGER)}))
     text = draft(schema, dataset=dataset, ledger_id=ledger).replace("unit: ???", "public: true")
     catalog = load(text)
     assert catalog.dataset == dataset

@@ -154,9 +154,9 @@ def test_numbers_are_read_as_yaml_1_2_reads_them(load, written, delta):
 )
 def test_words_and_numbers_among_values_are_read_as_yaml_1_2_reads_them(load, written, values):
     text = SMALL.replace("{unit: id}", "{unit: id, columns: {c: {values: VALUES}}}").replace("VALUES", written)
-    found = load(text).tables["people"].columns["c"].values
-    assert found == values
-    assert [type(value) for value in found] == [type(value) for value in values]
+    actual = load(text).tables["people"].columns["c"].values
+    assert actual == values
+    assert [type(value) for value in actual] == [type(value) for value in values]
 
 
 @pytest.mark.parametrize("name", ["on", "no", "yes", "1e-6", "2020", "null", "true", "~"])

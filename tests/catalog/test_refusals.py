@@ -352,10 +352,10 @@ def test_a_message_quotes_no_more_than_the_beginning_of_a_long_value(refusal):
 
 
 def test_a_refusal_has_the_json_shape_of_the_command_line(refusal):
-    found = refusal(catalog(defaults="epsilon: 0")).to_dict()
-    assert found["type"] == "CatalogError"
-    assert found["code"] == codes.NUMBER
-    assert found["span"]["line"] == 8
+    actual = refusal(catalog(defaults="epsilon: 0")).to_dict()
+    assert actual["type"] == "CatalogError"
+    assert actual["code"] == codes.NUMBER
+    assert actual["span"]["line"] == 8
 
 
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

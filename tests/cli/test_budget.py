@@ -35,16 +35,16 @@ def asked(run_json, shop):
 
 
 def test_the_json_of_a_budget_has_the_keys_of_the_interface(run_json, asked):
-    found = run_json("budget", "--catalog", asked.catalog)
+    actual = run_json("budget", "--catalog", asked.catalog)
     promised = ["dataset", "limit", "spent", "remaining", "used", "queries", "analysts"]
-    assert list(found) == [*promised, "lifetime", "left", "accountants"]
-    assert found["dataset"] == "shop"
-    assert found["limit"] == {"epsilon": 3.0, "delta": 1e-6}
-    assert list(found["spent"]) == list(found["remaining"]) == ["epsilon", "delta"]
-    assert list(found["used"]) == ["gaussian", "pure", "mass"]
-    assert found["queries"] == 2
-    assert set(found["analysts"]) == {"default", "alice"}
-    assert found["spent"]["epsilon"] + found["remaining"]["epsilon"] == pytest.approx(3.0)
+    assert list(actual) == [*promised, "lifetime", "left", "accountants"]
+    assert actual["dataset"] == "shop"
+    assert actual["limit"] == {"epsilon": 3.0, "delta": 1e-6}
+    assert list(actual["spent"]) == list(actual["remaining"]) == ["epsilon", "delta"]
+    assert list(actual["used"]) == ["gaussian", "pure", "mass"]
+    assert actual["queries"] == 2
+    assert set(actual["analysts"]) == {"default", "alice"}
+    assert actual["spent"]["epsilon"] + actual["remaining"]["epsilon"] == pytest.approx(3.0)
 
 
 def test_the_database_is_accepted_and_not_needed(run_json, asked):
@@ -71,11 +71,11 @@ def test_the_history_shows_who_asked_what(run, run_json, asked):
 
 
 def test_the_chain_is_verified_on_request(run, run_json, asked):
-    found = run_json("budget", "--catalog", asked.catalog, "--verify")["verified"]
-    assert found["charges"] == 2
+    actual = run_json("budget", "--catalog", asked.catalog, "--verify")["verified"]
+    assert actual["charges"] == 2
     shown = run("budget", "--catalog", asked.catalog, "--verify").stdout
     assert "The chain holds" in shown
-    assert found["tip"] in shown
+    assert actual["tip"] in shown
 
 
 def test_a_changed_trail_is_found(run, asked):
@@ -126,9 +126,9 @@ def test_an_export_that_breaks_off_leaves_no_file(tmp_path):
 
 
 def test_each_accountant_reports_what_it_would_prove_and_says_that_it_never_decides(run, run_json, asked):
-    found = run_json("budget", "--catalog", asked.catalog)["accountants"]
-    assert (found["decides"], found["delta"]) == (False, 1e-6)
-    epsilons = found["epsilons"]
+    actual = run_json("budget", "--catalog", asked.catalog)["accountants"]
+    assert (actual["decides"], actual["delta"]) == (False, 1e-6)
+    epsilons = actual["epsilons"]
     assert list(epsilons) == ["basic", "zCDP", "RDP", "PLD", "GDP"]
     assert epsilons["GDP"] == pytest.approx(epsilons["PLD"], rel=1e-3)
     assert 0 < epsilons["GDP"] < epsilons["zCDP"] < epsilons["basic"] < 0.7
@@ -149,9 +149,9 @@ def test_without_the_extra_the_page_says_what_pld_needs(run, asked, monkeypatch)
 
 
 def test_an_unused_budget_has_nothing_to_report(run, run_json, shop):
-    found = run_json("budget", "--catalog", shop.catalog)
-    assert found["left"] is None
-    assert found["accountants"]["epsilons"] == {}
+    actual = run_json("budget", "--catalog", shop.catalog)
+    assert actual["left"] is None
+    assert actual["accountants"]["epsilons"] == {}
     shown = run("budget", "--catalog", shop.catalog, "--history").stdout
     assert "0 charges so far" in shown
     assert "accountant" not in shown
@@ -163,10 +163,10 @@ def test_every_analyst_has_a_row_with_cap_and_use(run, run_json, shop):
     )
     run_json("query", COUNT, *shop.options, "--analyst", "alice")
     run_json("query", COUNT, *shop.options, "--analyst", "bob", "--epsilon", 0.7)
-    found = run_json("budget", "--catalog", shop.catalog)["analysts"]
-    assert {name: each["limit"]["epsilon"] for name, each in found.items()} == {"alice": 2, "bob": 1.5, "carol": 1}
-    assert {name: each["queries"] for name, each in found.items()} == {"alice": 1, "bob": 1, "carol": 0}
-    assert found["carol"]["spent"] == {"epsilon": 0.0, "delta": 0.0}
+    actual = run_json("budget", "--catalog", shop.catalog)["analysts"]
+    assert {name: each["limit"]["epsilon"] for name, each in actual.items()} == {"alice": 2, "bob": 1.5, "carol": 1}
+    assert {name: each["queries"] for name, each in actual.items()} == {"alice": 1, "bob": 1, "carol": 0}
+    assert actual["carol"]["spent"] == {"epsilon": 0.0, "delta": 0.0}
     shown = run("budget", "--catalog", shop.catalog).stdout
     assert "carol" in shown
     assert "not named in the catalog has a cap of epsilon 1.5" in shown
@@ -176,8 +176,8 @@ def test_every_analyst_has_a_row_with_cap_and_use(run, run_json, shop):
 def test_a_lifetime_is_shown_beside_the_period(run, run_json, shop):
     shop.rewrite("delta: 1e-6}", "delta: 1e-6, refresh: 30d, lifetime: {epsilon: 6}}")
     run_json("query", COUNT, *shop.options)
-    found = run_json("budget", "--catalog", shop.catalog)
-    assert 0 < found["lifetime"]["used"]["gaussian"] < found["used"]["gaussian"]
+    actual = run_json("budget", "--catalog", shop.catalog)
+    assert 0 < actual["lifetime"]["used"]["gaussian"] < actual["used"]["gaussian"]
     shown = run("budget", "--catalog", shop.catalog).stdout
     assert "anew every 30 days" in shown
     assert "Over all periods together, of epsilon 6" in shown
@@ -191,10 +191,10 @@ def test_a_larger_budget_counts_only_once_it_is_raised(run, run_json, asked):
     raised = run("budget", "--catalog", asked.catalog, "--raise")
     assert raised.exit_code == 0
     assert "The budget is raised" in raised.stderr
-    found = run_json("budget", "--catalog", asked.catalog, "--history")
-    assert found["limit"]["epsilon"] == 4.0
-    assert found["queries"] == 2
-    assert [entry["status"] for entry in found["history"]][-1] == "raised"
+    actual = run_json("budget", "--catalog", asked.catalog, "--history")
+    assert actual["limit"]["epsilon"] == 4.0
+    assert actual["queries"] == 2
+    assert [entry["status"] for entry in actual["history"]][-1] == "raised"
 
 
 def test_there_may_be_nothing_to_raise(run, run_json, asked):

@@ -29,9 +29,9 @@ def test_an_error_shows_the_line_of_the_catalog(run, shop):
 
 
 def test_the_example_in_the_docstring_runs():
-    found = doctest.testmod(hedgerow.cli.errors)
-    assert found.attempted > 0
-    assert found.failed == 0
+    actual = doctest.testmod(hedgerow.cli.errors)
+    assert actual.attempted > 0
+    assert actual.failed == 0
 
 
 @pytest.mark.parametrize(

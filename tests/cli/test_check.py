@@ -18,17 +18,17 @@ def test_it_says_that_it_is_not_for_analysts(run, shop):
 
 
 def test_it_says_whose_the_settings_of_the_connection_are(run_json, shop):
-    found = [each for each in run_json("check", *shop.options)["findings"] if each["subject"] == "connection"]
-    assert any(each["level"] == "ok" and "read-only" in each["message"] for each in found)
-    assert any("hand in" in each["message"] for each in found)
+    actual = [each for each in run_json("check", *shop.options)["findings"] if each["subject"] == "connection"]
+    assert any(each["level"] == "ok" and "read-only" in each["message"] for each in actual)
+    assert any("hand in" in each["message"] for each in actual)
 
 
 def test_the_json_lists_every_finding(run_json, shop):
-    found = run_json("check", *shop.options)
-    assert list(found) == ["ok", "findings"]
-    assert found["ok"] is True
-    assert all(list(each) == ["level", "subject", "message", "basis"] for each in found["findings"])
-    assert {each["level"] for each in found["findings"]} == {"ok", "warning", "unknown"}
+    actual = run_json("check", *shop.options)
+    assert list(actual) == ["ok", "findings"]
+    assert actual["ok"] is True
+    assert all(list(each) == ["level", "subject", "message", "basis"] for each in actual["findings"])
+    assert {each["level"] for each in actual["findings"]} == {"ok", "warning", "unknown"}
 
 
 def test_a_unit_that_is_not_unique_is_an_error(run, shop):
@@ -38,9 +38,9 @@ def test_a_unit_that_is_not_unique_is_an_error(run, shop):
     result = run("check", *shop.options)
     assert result.exit_code == 2
     assert "✗ `unit_unique` does not hold" in result.stdout
-    found = run("check", *shop.options, "--json")
-    assert found.exit_code == 2
-    assert json.loads(found.stdout)["ok"] is False
+    actual = run("check", *shop.options, "--json")
+    assert actual.exit_code == 2
+    assert json.loads(actual.stdout)["ok"] is False
 
 
 def test_a_missing_database_is_a_failure_of_the_database(run, shop):

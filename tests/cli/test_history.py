@@ -64,8 +64,8 @@ def test_it_says_how_many_queries_like_the_last_ones_are_left(run, run_json, sho
     ledger = book()
     for _ in range(spent):
         ledger.charge(statement(), question={"text": "q"})
-    found = run_json("budget", "--catalog", shop.catalog)["left"]
-    assert found == {"queries": left, "like": min(spent, 10), "until": "Gaussian noise"}
+    actual = run_json("budget", "--catalog", shop.catalog)["left"]
+    assert actual == {"queries": left, "like": min(spent, 10), "until": "Gaussian noise"}
     assert f"room for about {left} more queries" in run("budget", "--catalog", shop.catalog).stdout
 
 
@@ -86,8 +86,8 @@ def test_a_number_of_queries_counts_down(run_json, shop):
     shop.rewrite("delta: 1e-6}", "delta: 1e-6, queries: 20}")
     for query in ("SELECT COUNT(*) FROM customers", "SELECT SUM(income) FROM customers"):
         run_json("query", query, *shop.options)
-    found = run_json("budget", "--catalog", shop.catalog)["left"]
-    assert (found["queries"], found["like"]) == (18, 2)
+    actual = run_json("budget", "--catalog", shop.catalog)["left"]
+    assert (actual["queries"], actual["like"]) == (18, 2)
 
 
 def test_an_open_schedule_always_has_a_next_query(run, run_json, shop):

@@ -18,21 +18,21 @@ def bare(shop):
 
 
 def test_from_init_over_edit_and_check_to_a_first_answer(run, run_json, bare):
-    made = run_json("init", bare.database, "--epsilon", 2)
-    assert made["catalog"] == str(bare.catalog)
-    assert made["ledger"] == str(bare.ledger)
+    built = run_json("init", bare.database, "--epsilon", 2)
+    assert built["catalog"] == str(bare.catalog)
+    assert built["ledger"] == str(bare.ledger)
     text = bare.catalog.read_text()
-    assert made["ledger_id"] in text
+    assert built["ledger_id"] in text
     assert "epsilon: 2" in text
-    assert made["fill_in"]
+    assert built["fill_in"]
     lines = text.split("\n")
-    assert all("???" in lines[number - 1] for number in made["fill_in"])
+    assert all("???" in lines[number - 1] for number in built["fill_in"])
 
     refused = run("check", *bare.options)
     assert refused.exit_code == 2
     assert "catalog-fill-in" in refused.stderr
 
-    for number in made["fill_in"]:
+    for number in built["fill_in"]:
         lines[number - 1] = re.sub(r"unit: \?\?\?.*", "public: true", lines[number - 1])
     bare.catalog.write_text("\n".join(lines))
     assert run("check", *bare.options).exit_code == 0
@@ -51,8 +51,8 @@ def test_people_are_told_what_to_do_next(run, bare):
 
 def test_dataset_and_catalog_can_be_named(run_json, bare):
     out = bare.folder / "elsewhere.yaml"
-    made = run_json("init", bare.database, "--catalog", out, "--dataset", "the shop", "--pure-epsilon", 1)
-    assert made["dataset"] == "the shop"
+    built = run_json("init", bare.database, "--catalog", out, "--dataset", "the shop", "--pure-epsilon", 1)
+    assert built["dataset"] == "the shop"
     assert (bare.folder / "elsewhere.ledger").exists()
     assert "pure_epsilon: 1" in out.read_text()
     assert not bare.catalog.exists()
@@ -82,8 +82,8 @@ def test_force_begins_anew_and_keeps_the_record_of_what_was_spent(run_json, shop
 
 def test_a_try_that_broke_off_between_ledger_and_catalog_can_be_repeated(run_json, bare):
     left = create_ledger(bare.ledger, dataset="shop", policy=BudgetPolicy(3.0, 1e-6))
-    made = run_json("init", bare.database)
-    assert made["ledger_id"] == left
+    built = run_json("init", bare.database)
+    assert built["ledger_id"] == left
     assert left in bare.catalog.read_text()
 
 

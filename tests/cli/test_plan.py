@@ -21,15 +21,15 @@ def plan(shop):
 
 
 def test_the_json_prices_each_statement_and_all_of_them(run_json, shop, plan):
-    found = run_json("budget", "--plan", plan, *shop.options)
-    assert [row["query"].split()[1] for row in found["queries"]] == ["name", "COUNT(*)", "city,"]
-    assert [row["epsilon"] for row in found["queries"]] == [0.0, 0.5, 0.5]
-    assert found["queries"][1]["share"] == pytest.approx(0.0247, abs=1e-4)
-    assert list(found["epsilons"]) == ["basic", "zCDP", "RDP", "PLD", "GDP"]
-    assert found["tightest"]["accountant"] in {"PLD", "GDP"}
-    assert found["tightest"]["epsilon"] == min(found["epsilons"].values())
-    assert found["admitted"] == 3
-    assert "only here" in found["why_pld"]
+    actual = run_json("budget", "--plan", plan, *shop.options)
+    assert [row["query"].split()[1] for row in actual["queries"]] == ["name", "COUNT(*)", "city,"]
+    assert [row["epsilon"] for row in actual["queries"]] == [0.0, 0.5, 0.5]
+    assert actual["queries"][1]["share"] == pytest.approx(0.0247, abs=1e-4)
+    assert list(actual["epsilons"]) == ["basic", "zCDP", "RDP", "PLD", "GDP"]
+    assert actual["tightest"]["accountant"] in {"PLD", "GDP"}
+    assert actual["tightest"]["epsilon"] == min(actual["epsilons"].values())
+    assert actual["admitted"] == 3
+    assert "only here" in actual["why_pld"]
 
 
 def test_a_plan_costs_nothing(run_json, shop, plan):
@@ -49,20 +49,20 @@ def test_people_see_prices_totals_and_why_pld_is_allowed(run, shop, plan):
 
 
 def test_options_hold_for_every_statement(run_json, shop, plan):
-    found = run_json("budget", "--plan", plan, *shop.options, "--epsilon", 0.1, "--delta", 1e-9)
-    assert [(row["epsilon"], row["delta"]) for row in found["queries"]] == [(0.0, 0.0), (0.1, 1e-9), (0.1, 1e-9)]
+    actual = run_json("budget", "--plan", plan, *shop.options, "--epsilon", 0.1, "--delta", 1e-9)
+    assert [(row["epsilon"], row["delta"]) for row in actual["queries"]] == [(0.0, 0.0), (0.1, 1e-9), (0.1, 1e-9)]
 
 
 def test_a_plan_can_come_from_standard_input(run_json, shop):
-    found = run_json("budget", "--plan", "-", *shop.options, stdin=PLAN)
-    assert len(found["queries"]) == 3
+    actual = run_json("budget", "--plan", "-", *shop.options, stdin=PLAN)
+    assert len(actual["queries"]) == 3
 
 
 @pytest.mark.parametrize(("epsilon", "admitted", "words"), [(1.5, 5, "the first 5 of 6"), (4, 0, "none of the 6")])
 def test_it_says_how_many_the_filter_would_admit(run, run_json, shop, epsilon, admitted, words):
     statements = "SELECT COUNT(*) FROM customers;" * 6
-    found = run_json("budget", "--plan", "-", *shop.options, "--epsilon", epsilon, stdin=statements)
-    assert found["admitted"] == admitted
+    actual = run_json("budget", "--plan", "-", *shop.options, "--epsilon", epsilon, stdin=statements)
+    assert actual["admitted"] == admitted
     shown = run("budget", "--plan", "-", *shop.options, "--epsilon", epsilon, stdin=statements).stdout
     assert words in shown
 

@@ -45,8 +45,8 @@ def test_a_project_file_that_cannot_be_read_is_told(run, project):
 def test_init_writes_one_beside_the_catalog_and_never_over_another(run_json, shop, monkeypatch):
     monkeypatch.chdir(shop.folder)
     shop.catalog.unlink()
-    made = run_json("init", "shop.duckdb", "--catalog", "new.yaml")
-    assert made["project"] == "hedgerow.toml"
+    built = run_json("init", "shop.duckdb", "--catalog", "new.yaml")
+    assert built["project"] == "hedgerow.toml"
     text = (shop.folder / "hedgerow.toml").read_text()
     assert text == '[project]\ndatabase = "shop.duckdb"\ncatalog = "new.yaml"\nledger = "new.ledger"\n'
     again = run_json("init", "shop.duckdb", "--catalog", "other.yaml")

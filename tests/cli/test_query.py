@@ -6,8 +6,8 @@ BY_REGION = "SELECT region, AVG(income) AS mean_income FROM customers GROUP BY r
 
 
 def test_the_json_of_an_answer_has_the_keys_of_the_interface(run_json, shop):
-    found = run_json("query", BY_REGION, *shop.options)
-    assert list(found) == [
+    actual = run_json("query", BY_REGION, *shop.options)
+    assert list(actual) == [
         "id",
         "columns",
         "rows",
@@ -18,27 +18,27 @@ def test_the_json_of_an_answer_has_the_keys_of_the_interface(run_json, shop):
         "mechanisms",
         "reused",
     ]
-    assert isinstance(found["id"], str)
-    assert found["columns"] == ["region", "mean_income"]
-    assert [row[0] for row in found["rows"]] == ["mars", "north", "south"]
-    assert len(found["intervals"]) == 3
-    assert [list(row) for row in found["intervals"]] == [["mean_income"]] * 3
-    assert list(found["intervals"][1]["mean_income"]) == ["lower", "upper", "note", "kind", "reason"]
-    assert found["confidence"] == 0.95
-    assert list(found["charge"]) == ["epsilon", "delta", "share"]
-    assert (found["charge"]["epsilon"], found["charge"]["delta"]) == (0.5, 1e-8)
-    assert 0 < found["charge"]["share"] < 1
-    assert list(found["remaining"]) == ["epsilon", "delta"]
-    assert 0 < found["remaining"]["epsilon"] < 3
-    assert all(set(each) >= {"measure", "kind", "scale", "sensitivity"} for each in found["mechanisms"])
-    assert found["reused"] is False
+    assert isinstance(actual["id"], str)
+    assert actual["columns"] == ["region", "mean_income"]
+    assert [row[0] for row in actual["rows"]] == ["mars", "north", "south"]
+    assert len(actual["intervals"]) == 3
+    assert [list(row) for row in actual["intervals"]] == [["mean_income"]] * 3
+    assert list(actual["intervals"][1]["mean_income"]) == ["lower", "upper", "note", "kind", "reason"]
+    assert actual["confidence"] == 0.95
+    assert list(actual["charge"]) == ["epsilon", "delta", "share"]
+    assert (actual["charge"]["epsilon"], actual["charge"]["delta"]) == (0.5, 1e-8)
+    assert 0 < actual["charge"]["share"] < 1
+    assert list(actual["remaining"]) == ["epsilon", "delta"]
+    assert 0 < actual["remaining"]["epsilon"] < 3
+    assert all(set(each) >= {"measure", "kind", "scale", "sensitivity"} for each in actual["mechanisms"])
+    assert actual["reused"] is False
 
 
 def test_a_number_lies_inside_its_interval_and_a_held_back_one_is_null_with_a_note(run_json, shop):
-    found = run_json("query", BY_REGION, *shop.options)
-    (_, held_back), (_, mean), _ = found["rows"]
+    actual = run_json("query", BY_REGION, *shop.options)
+    (_, held_back), (_, mean), _ = actual["rows"]
     assert held_back is None
-    first, second, _ = found["intervals"]
+    first, second, _ = actual["intervals"]
     assert first["mean_income"]["lower"] is first["mean_income"]["upper"] is None
     assert "held back" in first["mean_income"]["note"]
     assert second["mean_income"]["lower"] < mean < second["mean_income"]["upper"]
@@ -62,8 +62,8 @@ def test_json_stands_alone_on_standard_output_and_messages_go_elsewhere(run, sho
 
 
 def test_a_dash_reads_the_statement_from_standard_input(run_json, shop):
-    found = run_json("query", "-", *shop.options, stdin="SELECT COUNT(*) AS n\nFROM customers\n")
-    assert found["columns"] == ["n"]
+    actual = run_json("query", "-", *shop.options, stdin="SELECT COUNT(*) AS n\nFROM customers\n")
+    assert actual["columns"] == ["n"]
 
 
 def test_the_environment_names_database_and_catalog(run_json, shop):
@@ -72,20 +72,20 @@ def test_the_environment_names_database_and_catalog(run_json, shop):
 
 
 def test_public_data_is_exact_and_free(run, run_json, shop):
-    found = run_json("query", "SELECT name FROM countries ORDER BY name", *shop.options)
-    assert found["rows"] == [["country 0"], ["country 1"], ["country 2"]]
-    assert found["intervals"] == [{}, {}, {}]
-    assert found["charge"] == {"epsilon": 0.0, "delta": 0.0, "share": 0.0}
-    assert found["id"] is None
+    actual = run_json("query", "SELECT name FROM countries ORDER BY name", *shop.options)
+    assert actual["rows"] == [["country 0"], ["country 1"], ["country 2"]]
+    assert actual["intervals"] == [{}, {}, {}]
+    assert actual["charge"] == {"epsilon": 0.0, "delta": 0.0, "share": 0.0}
+    assert actual["id"] is None
     shown = run("query", "SELECT name FROM countries", *shop.options)
     assert "public data: exact, free" in shown.stdout
 
 
 def test_options_reach_the_engine(run_json, shop):
     count = "SELECT COUNT(*) AS n FROM customers"
-    found = run_json("query", count, *shop.options, "--epsilon", 0.25, "--delta", 1e-9, "--confidence", 0.8)
-    assert (found["charge"]["epsilon"], found["charge"]["delta"], found["confidence"]) == (0.25, 1e-9, 0.8)
-    assert found["mechanisms"][0]["kind"] == "gaussian"
+    actual = run_json("query", count, *shop.options, "--epsilon", 0.25, "--delta", 1e-9, "--confidence", 0.8)
+    assert (actual["charge"]["epsilon"], actual["charge"]["delta"], actual["confidence"]) == (0.25, 1e-9, 0.8)
+    assert actual["mechanisms"][0]["kind"] == "gaussian"
     assert run_json("query", count, *shop.options, "--min-frequency", 100_000)["rows"] == [[None]]
 
 
@@ -112,16 +112,16 @@ def test_fewer_groups_for_each_person_mean_less_noise(run_json, shop):
 
 def test_laplace_noise_is_used_where_the_owner_kept_some_epsilon_for_it(run_json, shop):
     shop.rewrite("delta: 1e-6}", "delta: 1e-6, pure_epsilon: 3.0}")
-    found = run_json("query", "SELECT COUNT(*) AS n FROM customers", *shop.options, "--mechanism", "laplace")
-    assert {each["kind"] for each in found["mechanisms"]} == {"laplace"}
+    actual = run_json("query", "SELECT COUNT(*) AS n FROM customers", *shop.options, "--mechanism", "laplace")
+    assert {each["kind"] for each in actual["mechanisms"]} == {"laplace"}
 
 
 def test_another_ledger_and_another_analyst_can_be_named(run_json, shop):
     other = shop.folder / "other.ledger"
     run_json("query", "SELECT COUNT(*) AS n FROM customers", *shop.options, "--ledger", other, "--analyst", "alice")
     assert not shop.ledger.exists()
-    found = run_json("budget", "--catalog", shop.catalog, "--ledger", other)
-    assert list(found["analysts"]) == ["alice"]
+    actual = run_json("budget", "--catalog", shop.catalog, "--ledger", other)
+    assert list(actual["analysts"]) == ["alice"]
 
 
 def test_brackets_in_a_key_are_shown_as_they_are(run, shop):

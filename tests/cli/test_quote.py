@@ -4,14 +4,14 @@ BY_CITY = "SELECT city, COUNT(*) AS orders, AVG(price) AS mean_price FROM orders
 
 
 def test_the_json_of_a_quote_is_the_same_frame_with_errors(run_json, shop):
-    found = run_json("quote", BY_CITY, *shop.options)
-    assert {"columns", "errors", "confidence", "charge", "remaining", "mechanisms", "survival", "sql"} <= set(found)
-    assert "rows" not in found
-    assert list(found["errors"]) == ["orders", "mean_price"]
-    assert list(found["errors"]["orders"]) == ["100", "1000", "10000", "100000"]
-    assert found["charge"]["epsilon"] == 0.5
-    assert set(found["survival"]) == {"threshold", "50%", "95%"}
-    assert all(isinstance(text, str) for text in found["sql"])
+    actual = run_json("quote", BY_CITY, *shop.options)
+    assert {"columns", "errors", "confidence", "charge", "remaining", "mechanisms", "survival", "sql"} <= set(actual)
+    assert "rows" not in actual
+    assert list(actual["errors"]) == ["orders", "mean_price"]
+    assert list(actual["errors"]["orders"]) == ["100", "1000", "10000", "100000"]
+    assert actual["charge"]["epsilon"] == 0.5
+    assert set(actual["survival"]) == {"threshold", "50%", "95%"}
+    assert all(isinstance(text, str) for text in actual["sql"])
 
 
 def test_a_quote_costs_nothing(run_json, shop):

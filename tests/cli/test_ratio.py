@@ -45,16 +45,16 @@ def test_each_option_is_on_the_page(run, mode):
 
 
 def test_counts_are_compared_as_the_library_does(run_json):
-    found = run_json(*COUNTS, "--epsilon", 0.5, "--confidence", 0.9)
+    actual = run_json(*COUNTS, "--epsilon", 0.5, "--confidence", 0.9)
     expected = lift((540, 4000), (460, 4000), noise=Laplace(2.0), confidence=0.9)
-    assert found["treatment"] == {"successes": 540, "people": 4000, "rate": 0.135}
-    assert found["lift"]["value"] == pytest.approx(expected.value)
-    assert found["lift"]["lower"] == pytest.approx(expected.interval.lower)
-    assert found["relative_risk"]["upper"] == pytest.approx(expected.ratio.interval.upper)
-    assert found["risk_difference"]["value"] == pytest.approx(0.02)
-    assert found["p_value"] == pytest.approx(expected.p_value)
-    assert (found["confidence"], found["method"]) == (0.9, "auto")
-    assert found["noise"] == {"kind": "laplace", "scale": 2.0, "step": 0.0}
+    assert actual["treatment"] == {"successes": 540, "people": 4000, "rate": 0.135}
+    assert actual["lift"]["value"] == pytest.approx(expected.value)
+    assert actual["lift"]["lower"] == pytest.approx(expected.interval.lower)
+    assert actual["relative_risk"]["upper"] == pytest.approx(expected.ratio.interval.upper)
+    assert actual["risk_difference"]["value"] == pytest.approx(0.02)
+    assert actual["p_value"] == pytest.approx(expected.p_value)
+    assert (actual["confidence"], actual["method"]) == (0.9, "auto")
+    assert actual["noise"] == {"kind": "laplace", "scale": 2.0, "step": 0.0}
 
 
 def test_without_epsilon_the_counts_are_exact_and_with_delta_the_noise_is_gaussian(run_json):
@@ -67,8 +67,8 @@ def test_without_epsilon_the_counts_are_exact_and_with_delta_the_noise_is_gaussi
 
 
 def test_a_method_can_be_chosen(run_json, run):
-    found = run_json(*COUNTS, "--method", "classic")
-    assert found["method"] == "classic"
+    actual = run_json(*COUNTS, "--method", "classic")
+    assert actual["method"] == "classic"
     refused = run(*COUNTS, "--method", "magic")
     assert refused.exit_code == 2
 
@@ -88,8 +88,8 @@ def test_the_page_says_rates_intervals_and_chance(run):
 
 def test_an_empty_control_has_no_upper_end(run, run_json):
     words = ["ratio", "ab", "--treatment", "5/100", "--control", "0/100"]
-    found = run_json(*words)
-    assert (found["lift"]["value"], found["lift"]["upper"]) == (None, None)
+    actual = run_json(*words)
+    assert (actual["lift"]["value"], actual["lift"]["upper"]) == (None, None)
     assert "∞" in run(*words).stdout
     assert "note:" in run(*words).stdout
 
@@ -113,17 +113,17 @@ def test_what_makes_no_sense_is_bad_input(run, words):
 
 
 def test_noisy_counts_may_lie_outside_of_what_is_possible(run_json):
-    found = run_json("ratio", "ab", "--treatment", "-3/4000", "--control", "460/4000", "--epsilon", 0.2)
-    assert found["relative_risk"]["lower"] == 0
+    actual = run_json("ratio", "ab", "--treatment", "-3/4000", "--control", "460/4000", "--epsilon", 0.2)
+    assert actual["relative_risk"]["lower"] == 0
 
 
 def test_a_table_is_asked_privately_and_charged_once(run_json, experiment, shop):
-    found = run_json(*experiment, "--epsilon", 0.5)
-    assert found["columns"] == ["lift", "relative_risk", "risk_difference"]
-    assert len([each for each in found["mechanisms"] if each["measure"].startswith("rows where")]) == 4
-    assert found["charge"]["epsilon"] <= 0.5
-    assert found["query"].startswith("SELECT LIFT(income > 50000, region = 'north') AS lift")
-    (bars,) = found["intervals"]
+    actual = run_json(*experiment, "--epsilon", 0.5)
+    assert actual["columns"] == ["lift", "relative_risk", "risk_difference"]
+    assert len([each for each in actual["mechanisms"] if each["measure"].startswith("rows where")]) == 4
+    assert actual["charge"]["epsilon"] <= 0.5
+    assert actual["query"].startswith("SELECT LIFT(income > 50000, region = 'north') AS lift")
+    (bars,) = actual["intervals"]
     assert bars["lift"]["population"]["lower"] < bars["lift"]["lower"]
     assert 0 <= bars["lift"]["p_value"] <= 1
     assert run_json("budget", "--catalog", shop.catalog)["queries"] == 1
@@ -178,24 +178,24 @@ def test_a_picture_that_cannot_be_drawn_is_refused_before_anything_is_spent(run,
 
 
 def test_a_plan_says_how_many_people_beside_those_without_privacy(run_json):
-    found = run_json(*PLAN, "--ratio", 1.2, "--epsilon", 0.5, "--balance", 2)
-    exact, private = found["needed"]
+    actual = run_json(*PLAN, "--ratio", 1.2, "--epsilon", 0.5, "--balance", 2)
+    exact, private = actual["needed"]
     assert (exact["epsilon"], private["epsilon"]) == (None, 0.5)
     assert [exact["treatment"], exact["control"]] == list(people_needed(1.2, rate=0.1, balance=2))
     assert private["control"] == people_needed(1.2, rate=0.1, balance=2, noise=Laplace(2.0))[1]
     assert private["price"] > exact["price"] == 1
-    assert "detectable" not in found
+    assert "detectable" not in actual
 
 
 def test_a_plan_says_the_least_effect_and_the_least_epsilon(run_json, run):
     words = [*PLAN, "--people", "4000,3000", "--epsilon", 0.5]
-    found = run_json(*words, "--ratio", 1.25)
-    assert found["people"] == [4000, 3000]
-    assert found["detectable"][1]["ratio"] == pytest.approx(detectable_ratio(0.1, 4000, 3000, noise=Laplace(2.0)))
-    assert found["epsilon_needed"] == epsilon_needed(1.25, rate=0.1, n_x=4000, n_y=3000)
+    actual = run_json(*words, "--ratio", 1.25)
+    assert actual["people"] == [4000, 3000]
+    assert actual["detectable"][1]["ratio"] == pytest.approx(detectable_ratio(0.1, 4000, 3000, noise=Laplace(2.0)))
+    assert actual["epsilon_needed"] == epsilon_needed(1.25, rate=0.1, n_x=4000, n_y=3000)
     assert "needed" not in run_json(*words)
     shown = run(*words, "--ratio", 1.25).stdout
-    assert f"from epsilon {found['epsilon_needed']:g} on" in shown
+    assert f"from epsilon {actual['epsilon_needed']:g} on" in shown
     assert "no privacy" in shown
 
 

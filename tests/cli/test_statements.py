@@ -31,9 +31,9 @@ from hedgerow.cli.statements import split_statements
     ],
 )
 def test_statements_end_at_semicolons_outside_of_quotes_and_comments(text, expected):
-    found = split_statements(text)
-    assert [each.text for each in found] == expected
-    assert all(text[each.start :].startswith(each.text) for each in found)
+    actual = split_statements(text)
+    assert [each.text for each in actual] == expected
+    assert all(text[each.start :].startswith(each.text) for each in actual)
 
 
 @given(st.text(alphabet="a;'\"-/*`$E\\\n ", max_size=60))

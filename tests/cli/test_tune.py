@@ -43,9 +43,9 @@ def test_mode_one_prints_a_table_and_advice(run):
 
 
 def test_mode_one_goes_through_the_grid(run_json):
-    found = run_json(*UNKNOWN, "--epsilon-count", 0.09, "--beta", 0.1, "--upper", 20)
-    assert len(found["rows"]) == 8
-    assert found["rows"][0] == {
+    actual = run_json(*UNKNOWN, "--epsilon-count", 0.09, "--beta", 0.1, "--upper", 20)
+    assert len(actual["rows"]) == 8
+    assert actual["rows"][0] == {
         "epsilon_count": 0.05,
         "beta": 0.05,
         "lower": 1.0,
@@ -55,23 +55,23 @@ def test_mode_one_goes_through_the_grid(run_json):
         "delta_sum": 0.0,
         "beta_sum": 0.05,
     }
-    assert len(found["advice"]) == 2
-    assert (found["mechanism"], found["gamma"], found["delta"]) == ("laplace", 0.1, 0.0)
+    assert len(actual["advice"]) == 2
+    assert (actual["mechanism"], actual["gamma"], actual["delta"]) == ("laplace", 0.1, 0.0)
 
 
 def test_a_comma_makes_a_quotient(run_json):
-    found = run_json(
+    actual = run_json(
         "tune", "unknown-size", "--epsilon-count", 0.05, "--beta", 0.05, "--lower", "1,-4", "--upper", "2,-1"
     )
-    assert found["rows"][0]["lower"] == [1.0, -4.0]
-    assert found["rows"][0]["epsilon_sum"] == pytest.approx([0.12222, 0.24444], abs=1e-5)
-    assert found["advice"][0]["swap"] is True
+    assert actual["rows"][0]["lower"] == [1.0, -4.0]
+    assert actual["rows"][0]["epsilon_sum"] == pytest.approx([0.12222, 0.24444], abs=1e-5)
+    assert actual["advice"][0]["swap"] is True
 
 
 def test_mode_two_says_which_counts_will_not_do(run, run_json):
-    found = run_json("tune", "known-size", 8899, 99937, *KNOWN)
-    assert [row["epsilon_sum"] for row in found["rows"]] == [None, pytest.approx(0.12222, abs=1e-5)]
-    assert [row["unmet"] for row in found["rows"]] == ["alpha_count / noisy_count <= gamma", None]
+    actual = run_json("tune", "known-size", 8899, 99937, *KNOWN)
+    assert [row["epsilon_sum"] for row in actual["rows"]] == [None, pytest.approx(0.12222, abs=1e-5)]
+    assert [row["unmet"] for row in actual["rows"]] == ["alpha_count / noisy_count <= gamma", None]
     assert "condition not met" in run("tune", "known-size", 8899, 99937, *KNOWN).stdout
 
 
@@ -83,18 +83,18 @@ def test_mode_two_fails_where_no_count_will_do(run):
 
 
 def test_mode_three_says_what_is_enough(run, run_json):
-    found = run_json(*SPLIT, "--upper", 10)
-    assert [row["feasible"] for row in found["rows"]] == [False, True]
-    assert found["rows"][1]["epsilon_total"] == pytest.approx(5.3653e-3, rel=1e-4)
+    actual = run_json(*SPLIT, "--upper", 10)
+    assert [row["feasible"] for row in actual["rows"]] == [False, True]
+    assert actual["rows"][1]["epsilon_total"] == pytest.approx(5.3653e-3, rel=1e-4)
     shown = run(*SPLIT, "--upper", 10).stdout
     assert "no" in shown
     assert "yes" in shown
 
 
 def test_other_noise(run_json):
-    found = run_json(*SPLIT, "--upper", 10, "--mechanism", "analytic", "--delta", 1e-6)
-    assert found["delta"] == 5e-7
-    assert found["rows"][0]["epsilon_count"] > 0.0041
+    actual = run_json(*SPLIT, "--upper", 10, "--mechanism", "analytic", "--delta", 1e-6)
+    assert actual["delta"] == 5e-7
+    assert actual["rows"][0]["epsilon_count"] > 0.0041
 
 
 @pytest.mark.parametrize(

@@ -42,10 +42,10 @@ class Pair:
         """What DuckDB says."""
         return self.duckdb.schema()
 
-    def expected(self, question, made):
+    def expected(self, question, built):
         """What DuckDB gives for a question, asked once."""
         if question not in self.known:
-            self.known[question] = made()
+            self.known[question] = built()
         return self.known[question]
 
 
@@ -97,7 +97,7 @@ def pairs(tables, duckdb_side):
 
 @pytest.fixture
 def engine(request, pairs):
-    found = pairs(request.param)
-    if isinstance(found, str):
-        pytest.skip(f"NOT TESTED on {request.param}: {found}")
-    return found
+    actual = pairs(request.param)
+    if isinstance(actual, str):
+        pytest.skip(f"NOT TESTED on {request.param}: {actual}")
+    return actual

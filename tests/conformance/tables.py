@@ -107,14 +107,14 @@ def nasty():
 
 def moments():
     """Points in time around every change of the offset of some time zones, times of day and identifiers."""
-    found = [None, *(dt.datetime(year, 7, 1, tzinfo=dt.UTC) for year in (1900, 1925, 1969, 2050, 2099, 2150, 2298))]
+    actual = [None, *(dt.datetime(year, 7, 1, tzinfo=dt.UTC) for year in (1900, 1925, 1969, 2050, 2099, 2150, 2298))]
     for name in ZONES:
         for change in zones.shift("UTC", name).changes:
             if change.year >= 1900:
-                found += [change.replace(tzinfo=dt.UTC) + dt.timedelta(microseconds=m) for m in (-1, 0, 1_800_123_456)]
+                actual += [change.replace(tzinfo=dt.UTC) + dt.timedelta(microseconds=m) for m in (-1, 0, 1_800_123_456)]
     rows = [
         (i, seen, dt.time(i % 24, i % 60, i % 59, i), uuid.UUID(int=(1 << 100) + i % 7), written(seen, i))
-        for i, seen in enumerate(dict.fromkeys(found))
+        for i, seen in enumerate(dict.fromkeys(actual))
     ]
     kinds = {"id": "BIGINT", "seen": "TIMESTAMP WITH TIME ZONE", "clock": "TIME", "token": "UUID", "written": "VARCHAR"}
     return Table(kinds, rows, ("id",))
@@ -131,7 +131,7 @@ def written(seen, turn):
 
 def shop():
     """The tables of the dashboards, as DuckDB makes them."""
-    made = {}
+    built = {}
     with duckdb.connect(":memory:") as connection:
         connection.execute((SHOP / "schema.sql").read_text(encoding="utf-8"))
         names = connection.execute("SELECT table_name FROM duckdb_tables() ORDER BY 1").fetchall()
@@ -145,8 +145,8 @@ def shop():
                 [name],
             ).fetchall()
             rows = connection.execute(f"SELECT * FROM {name}").fetchall()
-            made[name] = Table(dict(columns), rows, tuple(keys[0][0]) if keys else ())
-    return made
+            built[name] = Table(dict(columns), rows, tuple(keys[0][0]) if keys else ())
+    return built
 
 
 def everything():

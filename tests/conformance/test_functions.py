@@ -63,11 +63,11 @@ def with_constants(name):
 
 def columns(schema):
     """The columns of the table of nasty values as an engine's schema has them."""
-    found = schema.tables["nasty"].columns
+    actual = schema.tables["nasty"].columns
     return {
         column.name: Column(column.name, column.type, native=c.native, collated=c.collated)
         for column in COLUMNS
-        for c in (found[column.name],)
+        for c in (actual[column.name],)
     }
 
 
@@ -91,7 +91,7 @@ def shared_columns(engine):
 
 def evaluated(backend, schema, exprs, write=scalar):
     """Each expression on each row."""
-    known, found = columns(schema), []
+    known, actual = columns(schema), []
     for start in range(0, len(exprs), PER_STATEMENT):
         some = [placed(expr, known) for expr in exprs[start : start + PER_STATEMENT]]
         names = tuple(f"c{i}" for i in range(len(some)))
@@ -100,8 +100,8 @@ def evaluated(backend, schema, exprs, write=scalar):
         types = (*(arrow_type(expr) for expr in some), arrow_type(Column("id", Type.INTEGER)))
         sql = f"SELECT {', '.join(texts)}, id FROM {backend.dialect.table('nasty')} ORDER BY id"
         table = backend.public(Query(sql, (*names, "id"), (), types))
-        found += [column.to_pylist() for column in table.columns[:-1]]
-    return found
+        actual += [column.to_pylist() for column in table.columns[:-1]]
+    return actual
 
 
 def unlike(engine, exprs, *, close=False):
@@ -140,9 +140,9 @@ def accepted(engine, exprs):
 @pytest.mark.parametrize("name", sorted(allowed()))
 def test_a_function_is_the_same_everywhere(engine, name):
     exprs = [*calls(name), *with_constants(name)]
-    found = accepted(engine, exprs)
-    assert found or name in ABSENT[engine.name]
-    assert not found or not unlike(engine, found, close=name in LIBRARIES)
+    actual = accepted(engine, exprs)
+    assert actual or name in ABSENT[engine.name]
+    assert not actual or not unlike(engine, actual, close=name in LIBRARIES)
 
 
 def test_what_is_grouped_by_is_the_same_everywhere(engine):
@@ -171,8 +171,8 @@ def test_a_value_has_one_text_to_be_hashed(engine, kind):
         pytest.skip(f"{engine.name} has no type for {kind.value}")
 
     def hashes(backend, schema):
-        dialect, found = backend.dialect, [c for c in columns(schema).values() if c.type is kind]
-        texts = [dialect.hashed([dialect.string("nonce"), *_parts(column, dialect)]) for column in found]
+        dialect, actual = backend.dialect, [c for c in columns(schema).values() if c.type is kind]
+        texts = [dialect.hashed([dialect.string("nonce"), *_parts(column, dialect)]) for column in actual]
         names = tuple(f"h{i}" for i in range(len(texts)))
         listed = ", ".join(f"{text} AS {name}" for text, name in zip(texts, names, strict=True))
         sql = f"SELECT {listed}, id FROM {dialect.table('nasty')} ORDER BY id"

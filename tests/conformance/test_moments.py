@@ -41,8 +41,8 @@ def near(rows):
 
 @pytest.mark.parametrize("zone", ["UTC", *ZONES])
 def test_a_point_in_time_is_read_in_the_zone_of_the_catalog(engine, zone):
-    found = asked(engine, "SELECT id, seen FROM moments", zone)
-    got = {row["c0"]: row["c1"] for row in found}
+    actual = asked(engine, "SELECT id, seen FROM moments", zone)
+    got = {row["c0"]: row["c1"] for row in actual}
     rows = moments().rows
     assert got.keys() == {row[0] for row in rows}
     assert [(row[0], got[row[0]]) for row in near(rows)] == [(row[0], shown(row[1], zone)) for row in near(rows)]
@@ -84,8 +84,8 @@ def test_functions_of_dates_are_those_of_the_zone(engine, zone):
 )
 def test_a_constant_with_an_offset_is_a_point_in_time(engine, constant):
     at = dt.datetime(2024, 3, 31, 1, tzinfo=dt.UTC)
-    found = asked(engine, f"SELECT id FROM moments WHERE seen < {constant}", "Asia/Kolkata")
-    assert {row["c0"] for row in found} == {n for n, seen, *_ in moments().rows if seen is not None and seen < at}
+    actual = asked(engine, f"SELECT id FROM moments WHERE seen < {constant}", "Asia/Kolkata")
+    assert {row["c0"] for row in actual} == {n for n, seen, *_ in moments().rows if seen is not None and seen < at}
 
 
 def test_parts_of_a_time_of_day_are_the_same(engine):
@@ -102,16 +102,16 @@ def test_parts_of_a_time_of_day_are_the_same(engine):
 
 
 def test_a_time_of_day_has_one_text(engine):
-    found = asked(engine, "SELECT id, CAST(clock AS VARCHAR) FROM moments", "UTC")
+    actual = asked(engine, "SELECT id, CAST(clock AS VARCHAR) FROM moments", "UTC")
     texts = {number: clock.isoformat() for number, _, clock, *_ in moments().rows}
-    assert {row["c0"]: row["c1"] for row in found} == {
+    assert {row["c0"]: row["c1"] for row in actual} == {
         number: text.rstrip("0") if "." in text else text for number, text in texts.items()
     }
 
 
 def test_an_identifier_is_text_in_one_form(engine):
-    found = asked(engine, "SELECT id, token, LENGTH(token) FROM moments", "UTC")
-    assert {(row["c0"], row["c1"], row["c2"]) for row in found} == {
+    actual = asked(engine, "SELECT id, token, LENGTH(token) FROM moments", "UTC")
+    assert {(row["c0"], row["c1"], row["c2"]) for row in actual} == {
         (number, str(token), 36) for number, _, _, token, _ in moments().rows
     }
 

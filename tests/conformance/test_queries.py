@@ -45,22 +45,22 @@ def planned(schema, text, dialect="duckdb", params=None, *, mechanism="gaussian"
 def measured(backend, part):
     """All integers of one release, by key; of places, those of every second key that there is."""
     steps = program(part, backend.dialect, NONCE)
-    found = {}
+    actual = {}
     with backend.snapshot() as snapshot:
         first_pass = snapshot.run(steps.first_pass)
         keys = first_pass.exact_keys()
-        found["first_pass"] = _rows(first_pass, _cells(keys))
+        actual["first_pass"] = _rows(first_pass, _cells(keys))
         if steps.measure is None and not steps.buckets and not steps.distinct:
-            return found
+            return actual
         if part.release.keys:
             chosen = _chosen(keys)
             snapshot.load(SELECTED, chosen)
         for name, some in (("measure", [steps.measure] if steps.measure else []), ("buckets", steps.buckets)):
             for i, query in enumerate(some):
-                found[f"{name}{i}"] = _rows(snapshot.run(query), None)
+                actual[f"{name}{i}"] = _rows(snapshot.run(query), None)
         for i, query in enumerate(steps.distinct):
-            found[f"distinct{i}"] = _labels(snapshot.run(query))
-    return found
+            actual[f"distinct{i}"] = _labels(snapshot.run(query))
+    return actual
 
 
 def _cells(keys):
@@ -99,12 +99,12 @@ def agree(engine, text, **asked):
     theirs, ours = planned(engine.schema, text, **asked), planned(engine.duckdb_schema, text, **asked)
     for other, one in zip(theirs, ours, strict=True):
         try:
-            found = measured(engine.engine, other)
+            actual = measured(engine.engine, other)
         except UnsupportedSQLError as refusal:
             assert refusal.code == "engine-lacks"  # noqa: PT017 - listed in docs/reference/engines.md
             return False
-        assert found == engine.expected(one, partial(measured, engine.duckdb, one))
-        assert one.keys.rule is not KeyRule.SELECTED or found["first_pass"], "nothing was compared"
+        assert actual == engine.expected(one, partial(measured, engine.duckdb, one))
+        assert one.keys.rule is not KeyRule.SELECTED or actual["first_pass"], "nothing was compared"
     return True
 
 

@@ -117,17 +117,17 @@ def on_postgres():
 def on_clickhouse():
     from chdb import session  # noqa: PLC0415 - it may be missing
 
-    with session.Session() as made:
-        made.query("CREATE DATABASE names_of_schemas")
-        made.query("USE names_of_schemas")
+    with session.Session() as built:
+        built.query("CREATE DATABASE names_of_schemas")
+        built.query("USE names_of_schemas")
         for schema in SCHEMAS[1:]:
-            made.query(f"CREATE DATABASE {backquoted(schema)}")
+            built.query(f"CREATE DATABASE {backquoted(schema)}")
         for statement in statements(backquoted, "Int64", "ENGINE = MergeTree ORDER BY tuple()", ()):
-            made.query(statement)
-        yield made
-        made.query("USE default")
+            built.query(statement)
+        yield built
+        built.query("USE default")
         for schema in (*SCHEMAS[1:], "names_of_schemas"):
-            made.query(f"DROP DATABASE {backquoted(schema)}")
+            built.query(f"DROP DATABASE {backquoted(schema)}")
 
 
 @contextmanager
@@ -192,9 +192,9 @@ def test_a_name_means_the_table_of_its_schema(place, text):
     backend, schema, catalog, engine = place
     logical = bind(parse(spelled(engine, text)).query, catalog, schema)
     [part] = price(logical, Budget(1.0, 1e-8, "gaussian"), REMAINING, min_frequency=1).parts
-    found = measured(backend, replace(part, minimum=1))["first_pass"]
+    actual = measured(backend, replace(part, minimum=1))["first_pass"]
     one = 1 if not part.bounding.weighted else 1 << part.weight_bits
-    assert {row[-1][-1] if isinstance(row[-1], tuple) else row[-1] for row in found} == {COUNTED[text] * one}
+    assert {row[-1][-1] if isinstance(row[-1], tuple) else row[-1] for row in actual} == {COUNTED[text] * one}
 
 
 @pytest.mark.parametrize("text", ["SELECT COUNT(*) FROM orders", "SELECT COUNT(*) FROM archive.orders"])

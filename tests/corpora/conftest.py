@@ -38,9 +38,9 @@ class Comparison:
         """The same columns, the same keys (or some of them, where small groups are hidden), and the same numbers."""
         self._check_names()
         plain = self._by_key(self.plain)
-        found = self._by_key(self.rows)
-        assert set(found) <= set(plain), f"Keys that are not there: {set(found) - set(plain)}"
-        assert some_hidden or set(plain) == set(found), f"Keys that are missing: {set(plain) - set(found)}"
+        actual = self._by_key(self.rows)
+        assert set(actual) <= set(plain), f"Keys that are not there: {set(actual) - set(plain)}"
+        assert some_hidden or set(plain) == set(actual), f"Keys that are missing: {set(plain) - set(actual)}"
         for position, row in enumerate(self.rows):
             self._check_numbers(position, row, plain[self._key(row)])
 
@@ -63,9 +63,9 @@ class Comparison:
         return tuple(row[i] for i in self.keys)
 
     def _by_key(self, rows: list[tuple[object, ...]]) -> dict[tuple[object, ...], tuple[object, ...]]:
-        found = {self._key(row): row for row in rows}
-        assert len(found) == len(rows), "Two rows have the same keys, so they cannot be told apart."
-        return found
+        actual = {self._key(row): row for row in rows}
+        assert len(actual) == len(rows), "Two rows have the same keys, so they cannot be told apart."
+        return actual
 
     def _check_numbers(self, position: int, row: tuple[object, ...], plain: tuple[object, ...]) -> None:
         for i in self.noisy:

@@ -29,19 +29,19 @@ def test_it_has_the_size_of_a_real_one(hospital, ask):
 
 def test_the_same_data_is_made_every_time(tmp_path):
     query = "SELECT BIT_XOR(HASH(v)) FROM visits v UNION ALL SELECT BIT_XOR(HASH(p)) FROM patients p"
-    made = []
+    built = []
     for folder in ("once", "again"):
         files = HospitalFiles.of(tmp_path / folder)
         build(files, people=1000)
         with duckdb.connect(str(files.database), read_only=True) as connection:
-            made.append(connection.execute(query).fetchall())
-    assert made[0] == made[1]
+            built.append(connection.execute(query).fetchall())
+    assert built[0] == built[1]
 
 
 def test_keys_are_enforced_by_the_database(hospital, ask):
-    found = ask("SELECT table_name, constraint_type FROM duckdb_constraints() WHERE constraint_type <> 'NOT NULL'")
-    assert ("patients", "PRIMARY KEY") in found
-    assert ("visits", "FOREIGN KEY") in found
+    actual = ask("SELECT table_name, constraint_type FROM duckdb_constraints() WHERE constraint_type <> 'NOT NULL'")
+    assert ("patients", "PRIMARY KEY") in actual
+    assert ("visits", "FOREIGN KEY") in actual
 
 
 def test_the_catalog_agrees_with_the_database(hospital):

@@ -142,8 +142,8 @@ def test_a_second_demo_needs_force_and_then_begins_afresh(folder, summary, page)
     refused = run("demo", "--folder", folder)
     assert refused.exit_code == 2
     assert "--force" in refused.stderr
-    found = json.loads(run("budget", "--catalog", folder / "hospital.yaml", "--json").stdout)
-    assert found["queries"] == 6
+    actual = json.loads(run("budget", "--catalog", folder / "hospital.yaml", "--json").stdout)
+    assert actual["queries"] == 6
 
 
 def test_the_page_tells_the_whole_story(page):

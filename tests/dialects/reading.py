@@ -117,10 +117,10 @@ def translated(sql, name):
     """The statement of an engine as one of DuckDB."""
     for pattern, instead in BEFORE[name]:
         sql = re.sub(pattern, instead, sql)
-    [made] = sqlglot.transpile(sql, read=parser(name), write="duckdb")
+    [built] = sqlglot.transpile(sql, read=parser(name), write="duckdb")
     for pattern, instead in AFTER[name]:
-        made = re.sub(pattern, instead, made)
-    return made
+        built = re.sub(pattern, instead, built)
+    return built
 
 
 class ReadAs:

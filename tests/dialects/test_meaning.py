@@ -58,8 +58,8 @@ def rows(request):
     kept = [row for row in table.rows if request.param not in FINITE or all(map(plain, row))]
     wide = {"BIGINT": "HUGEINT"} if request.param == "snowflake" else {}
     columns = {name: wide.get(native, native) for name, native in table.columns.items()}
-    made = {"nasty": table, "wide": Table(columns, kept)}
-    with reference(made) as connection:
+    built = {"nasty": table, "wide": Table(columns, kept)}
+    with reference(built) as connection:
         backend = ReadAs(request.param, connection, DuckDB(connection, handed_in=True).schema())
         yield request.param, backend, connection, [row[0] for row in kept]
 
@@ -94,15 +94,15 @@ def _with_constants(name, values):
 def compare(rows, function, exprs):
     """Run what the engine has of `exprs`; how many that are."""
     name, backend, connection, kept = rows
-    found = [(expr, text) for expr in exprs if (text := written(expr, backend.dialect)) is not None]
+    actual = [(expr, text) for expr in exprs if (text := written(expr, backend.dialect)) is not None]
     theirs = _evaluated(
-        connection, lambda sql: _divided(translated(sql, name), name, function), [t for _, t in found], "wide"
+        connection, lambda sql: _divided(translated(sql, name), name, function), [t for _, t in actual], "wide"
     )
-    ours = _evaluated(connection, str, [scalar(expr, DUCKDB) for expr, _ in found], "nasty")
-    for place, (expr, text) in enumerate(found):
+    ours = _evaluated(connection, str, [scalar(expr, DUCKDB) for expr, _ in actual], "nasty")
+    for place, (expr, text) in enumerate(actual):
         pairs = [(ours[i][place], _read(theirs[i][place], expr.type)) for i in kept]
         assert not [pair for pair in pairs if not _same(*pair)][:3], text
-    return len(found)
+    return len(actual)
 
 
 def _evaluated(connection, translate, texts, table):
@@ -150,14 +150,14 @@ def test_statements_mean_the_same_integers(shop, name, mechanism, questions):
     for text in questions:
         for place, part in enumerate(planned(schema, text, mechanism=mechanism)):
             try:
-                found = measured(backend, part)
+                actual = measured(backend, part)
             except UnsupportedSQLError as refusal:
                 assert refusal.code == "engine-lacks"  # noqa: PT017 - any other refusal is a fault
                 refused += 1
                 continue
             expected = known.get((text, place, mechanism)) or measured(duckdb, part)
             known[text, place, mechanism] = expected
-            assert found == expected, text
+            assert actual == expected, text
     assert refused <= FEW
 
 
@@ -206,5 +206,5 @@ def test_a_text_with_a_zero_character_is_refused(name):
 def test_a_name_is_read_as_it_was_written(name):
     for column in ("a b", "a`b", 'a"b', "a]b", "SELECT", "é"):
         [statement] = sqlglot.parse(f"SELECT {DIALECTS[name]().identifier(column)} FROM t", read=parser(name))
-        [found] = statement.expressions
-        assert (found.name, found.this.quoted) == (column, True)
+        [actual] = statement.expressions
+        assert (actual.name, actual.this.quoted) == (column, True)

@@ -54,7 +54,7 @@ def test_what_is_written_for_java_finds_what_re2_finds(engine):
         pattern = some_pattern(choose)
         try:
             tree, _ = read(pattern)
-            found, extracted = (re.compile(as_python(java(tree, search=search))) for search in (True, False))
+            actual, extracted = (re.compile(as_python(java(tree, search=search))) for search in (True, False))
             engine.execute("SELECT regexp_matches('', $1)", [pattern])
         except (UnsupportedPatternError, duckdb.Error):
             continue
@@ -65,7 +65,7 @@ def test_what_is_written_for_java_finds_what_re2_finds(engine):
             [[pattern, pattern], texts],
         ).fetchall()
         for text, matches, part in rows:
-            assert (found.search(text) is not None) is matches, (pattern, text)
+            assert (actual.search(text) is not None) is matches, (pattern, text)
             match = extracted.search(text)
             assert (match[0] if match else "") == part, (pattern, text)
         assert may_be_empty(tree) or not any(matches for text, matches, _ in rows if not text), pattern

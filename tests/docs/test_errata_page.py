@@ -139,9 +139,9 @@ def test_the_interval_of_equation_9_keeps_a_constant_fraction(deviation):
 def test_the_width_of_theorem_4_2_is_a_deviation_and_its_proof_takes_its_root():
     generator = np.random.default_rng()
     x, y = (generator.binomial(200, 0.5, 20_000) for _ in range(2))
-    found = relative_risk(x, y, 200, 200, noise=Laplace(1e-9), method="published")
+    actual = relative_risk(x, y, 200, 200, noise=Laplace(1e-9), method="published")
     deviation = x / y * np.sqrt(1 / x - 1 / 200 + 1 / y - 1 / 200)
-    half = (found.interval.upper - found.interval.lower) / 2
+    half = (actual.interval.upper - actual.interval.lower) / 2
     assert half == pytest.approx(1.959964 * deviation, rel=1e-4)
     as_in_the_proof = np.abs(x / y - 1) <= 1.959964 * np.sqrt(deviation)
     assert np.mean(as_in_the_proof) > 0.999  # nominal 0.95

@@ -36,15 +36,15 @@ COMPUTED = {
 
 def written(path: Path) -> set[str]:
     """The codes that stand in a file as `code="…"`, as an argument or as the code of a class."""
-    found = set()
+    actual = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.keyword) and node.arg == "code" and isinstance(node.value, ast.Constant):
-            found.add(node.value.value)
+            actual.add(node.value.value)
         if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Constant):
             names = node.targets if isinstance(node, ast.Assign) else [node.target]
             if any(isinstance(name, ast.Name) and name.id == "code" for name in names):
-                found.add(node.value.value)
-    return {code for code in found if isinstance(code, str)}
+                actual.add(node.value.value)
+    return {code for code in actual if isinstance(code, str)}
 
 
 def computes(path: Path) -> bool:
@@ -97,8 +97,8 @@ def refused_by_queries() -> set[str]:
 def in_the_corpus() -> set[str]:
     """The codes that head an entry of the corpus, in its file or among those that a test puts together."""
     blocks = (CORPUS / "refusals.txt").read_text(encoding="utf-8").strip("\n").split("\n\n")
-    made = re.findall(r"Refusal\(\"([a-z-]+)\"", (CORPUS / "test_refusals.py").read_text(encoding="utf-8"))
-    return {block.split("\n")[0] for block in blocks} | set(made)
+    built = re.findall(r"Refusal\(\"([a-z-]+)\"", (CORPUS / "test_refusals.py").read_text(encoding="utf-8"))
+    return {block.split("\n")[0] for block in blocks} | set(built)
 
 
 def test_every_code_that_a_query_can_provoke_is_in_the_corpus_of_refusals():

@@ -25,9 +25,9 @@ def links(text: str) -> list[str]:
 def test_every_relative_link_resolves(page):
     for target in links(page.read_text(encoding="utf-8")):
         path, _, anchor = target.partition("#")
-        found = (page.parent / path).resolve() if path else page
-        assert found.is_file(), f"{target} leads nowhere"
-        assert not anchor or anchor in anchors(found.read_text(encoding="utf-8")), f"{target} has no such heading"
+        actual = (page.parent / path).resolve() if path else page
+        assert actual.is_file(), f"{target} leads nowhere"
+        assert not anchor or anchor in anchors(actual.read_text(encoding="utf-8")), f"{target} has no such heading"
 
 
 def test_every_page_of_the_book_is_in_its_table_of_contents():

@@ -48,10 +48,10 @@ ODD = """INSERT INTO t VALUES
 
 @pytest.fixture(scope="module")
 def connection():
-    with duckdb.connect(":memory:") as made:
-        made.execute(TABLE)
-        made.execute(ODD)
-        yield made
+    with duckdb.connect(":memory:") as built:
+        built.execute(TABLE)
+        built.execute(ODD)
+        yield built
 
 
 @pytest.fixture(scope="module")

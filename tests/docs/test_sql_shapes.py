@@ -13,7 +13,7 @@ from hedgerow.expressions import exact_aggregates
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "reference" / "sql.md").read_text(encoding="utf-8")
 BLOCK = re.compile(r"(?:<!-- (?P<mark>\w+): (?P<said>.+?) -->\n)?^```sql\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
-BLOCKS = [(found["text"], found["mark"], found["said"]) for found in BLOCK.finditer(PAGE)]
+BLOCKS = [(actual["text"], actual["mark"], actual["said"]) for actual in BLOCK.finditer(PAGE)]
 SAME = [text for text, mark, _ in BLOCKS if mark is None]
 OTHERWISE = [(text, said if mark == "dialect" else "duckdb") for text, mark, said in BLOCKS if mark is not None]
 REFUSED = re.findall(r"^\| `((?:SELECT|WITH|DELETE) .*?)`: .*? \| `([a-z-]+)` \|", PAGE, re.MULTILINE)
@@ -56,9 +56,9 @@ INSERT INTO lines SELECT i % 3000, i % 20, 1 + i % 9, i * 13 % 100 FROM range(70
 
 @pytest.fixture(scope="module")
 def connection():
-    with duckdb.connect(":memory:") as made:
-        made.execute(SCHEMA)
-        yield made
+    with duckdb.connect(":memory:") as built:
+        built.execute(SCHEMA)
+        yield built
 
 
 @pytest.fixture(scope="module")

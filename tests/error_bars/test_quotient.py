@@ -31,8 +31,8 @@ def bounds(numerator, denominator, terms, support=LINE, beta=BETA):
 
 
 def ends(*arguments, **options):
-    found = bounds(*arguments, **options)
-    return float(found.lower[0]), float(found.upper[0])
+    actual = bounds(*arguments, **options)
+    return float(actual.lower[0]), float(actual.upper[0])
 
 
 def draw(noise, count):
@@ -110,9 +110,9 @@ def test_an_infinite_support_is_the_limit_of_a_wide_one(law):
 
 @pytest.mark.parametrize("law", [Gaussian, Laplace])
 def test_a_denominator_that_may_be_zero_leaves_the_quotient_unbounded_and_says_why(law):
-    found = bounds(300, 10, apart(law(10.0)))
-    assert (found.lower[0], found.upper[0]) == LINE
-    assert found.statuses == [ZERO_DENOMINATOR]
+    actual = bounds(300, 10, apart(law(10.0)))
+    assert (actual.lower[0], actual.upper[0]) == LINE
+    assert actual.statuses == [ZERO_DENOMINATOR]
     half = bounds(300, 10, apart(law(10.0)), (0, math.inf))
     assert 0 < half.lower[0] < 30
     assert half.upper[0] == math.inf
@@ -121,15 +121,15 @@ def test_a_denominator_that_may_be_zero_leaves_the_quotient_unbounded_and_says_w
 
 @pytest.mark.parametrize("law", [Gaussian, Laplace])
 def test_a_bounded_support_needs_no_excuse(law):
-    found = bounds(3, 1, apart(law(10.0)), (0, 1))
-    assert (found.lower[0], found.upper[0], found.statuses) == (0, 1, [Status()])
+    actual = bounds(3, 1, apart(law(10.0)), (0, 1))
+    assert (actual.lower[0], actual.upper[0], actual.statuses) == (0, 1, [Status()])
 
 
 @pytest.mark.parametrize("law", [Gaussian, Laplace])
 @pytest.mark.parametrize(("numerator", "end"), [(-4000, -1.0), (4000, 1.0), (-1e9, -1.0), (1e9, 1.0)])
 def test_a_quotient_outside_the_support_gives_the_nearer_end_with_a_note(law, numerator, end):
-    found = bounds(numerator, 1000, apart(law(10.0)), (-1, 1))
-    assert (found.lower[0], found.upper[0], found.statuses) == (end, end, [OUTSIDE])
+    actual = bounds(numerator, 1000, apart(law(10.0)), (-1, 1))
+    assert (actual.lower[0], actual.upper[0], actual.statuses) == (end, end, [OUTSIDE])
     open_end = (-math.inf, 1) if end == 1 else (-1, math.inf)
     assert ends(numerator, 1000, apart(law(10.0)), open_end) == (end, end)
 
@@ -147,10 +147,10 @@ def test_the_outside_of_an_interval_is_cut_to_the_side_that_the_support_allows()
 @pytest.mark.parametrize("terms", [apart(Gaussian(0.0)), [], [(1.0, 0.0, Gaussian(5.0))], [(1.0, 0.0, Laplace(5.0))]])
 @pytest.mark.parametrize(("numerator", "denominator"), [(10, 0), (0, 0), (0, 10), (-10, 10)])
 def test_exact_and_zero_parts_never_give_nan(terms, numerator, denominator):
-    found = bounds(numerator, denominator, terms)
-    assert found.lower[0] <= found.upper[0]
+    actual = bounds(numerator, denominator, terms)
+    assert actual.lower[0] <= actual.upper[0]
     if denominator:
-        assert found.lower[0] <= numerator / denominator <= found.upper[0]
+        assert actual.lower[0] <= numerator / denominator <= actual.upper[0]
 
 
 EXACT = [
@@ -181,9 +181,9 @@ def test_the_same_test_rejects_noise_that_is_30_percent_larger_than_stated(numer
 @pytest.mark.parametrize("denominator", [5.0, 50.0, 0.001])
 @pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
 def test_small_denominators_and_ends_of_the_range_are_covered_too(law, layout, denominator, share, coverage):
-    found = simulate(share * denominator, denominator, layout(law(20.0)), (0, 1))
-    assert coverage(found, share, BETA)[1]
-    assert not np.isnan(found.lower).any()
+    actual = simulate(share * denominator, denominator, layout(law(20.0)), (0, 1))
+    assert coverage(actual, share, BETA)[1]
+    assert not np.isnan(actual.lower).any()
 
 
 def test_the_independent_formula_on_the_transformed_basis_falls_short(coverage):
@@ -251,8 +251,8 @@ def test_on_a_coarse_lattice_the_interval_holds_and_is_not_much_longer_than_what
     first, second = (grid.ravel() for grid in np.meshgrid(steps, steps))
     weights = np.outer(chances, chances).ravel()
     (a, b, _), (c, d, _) = noises
-    found = quotient_bounds(30.0 + a * first + c * second, 100.0 + b * first + d * second, noises, BETA, (0, 1))
-    covered = weights[(found.lower <= 0.3) & (found.upper >= 0.3)].sum() / weights.sum()
+    actual = quotient_bounds(30.0 + a * first + c * second, 100.0 + b * first + d * second, noises, BETA, (0, 1))
+    covered = weights[(actual.lower <= 0.3) & (actual.upper >= 0.3)].sum() / weights.sum()
     assert covered >= 1 - BETA
     lower, upper = ends(30, 100, noises, (0, 1))
     reach = [half_width([(term[side], term[2]) for term in noises], BETA / 2) for side in (0, 1)]

@@ -28,15 +28,17 @@ def verdict(truth):
     return Verdict(*(np.array([truth is value]) for value in TRUTHS))
 
 
-def says(found):
-    return next((value for value, flag in zip(TRUTHS, (found.true, found.false, found.null), strict=True) if flag), ...)
+def says(actual):
+    return next(
+        (value for value, flag in zip(TRUTHS, (actual.true, actual.false, actual.null), strict=True) if flag), ...
+    )
 
 
 @given(st.sampled_from(sorted(COMPARISONS)), ends, ends)
 def test_a_comparison_is_decided_just_where_all_points_agree(name, left, right):
-    found = compared(name, bounds(*left), bounds(*right), np.array([False]))
+    actual = compared(name, bounds(*left), bounds(*right), np.array([False]))
     values = {SAYS[name](a, b) for a in np.linspace(*left, 13) for b in np.linspace(*right, 13)}
-    assert says(found) == (values.pop() if len(values) == 1 else ...)
+    assert says(actual) == (values.pop() if len(values) == 1 else ...)
 
 
 def test_a_missing_side_is_null_whatever_the_other_is():

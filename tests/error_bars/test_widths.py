@@ -87,14 +87,14 @@ def test_quotients_over_several_laplace_noises_hold_as_often_as_they_say_and_har
     noises = [drawn(noise, DRAWS) for _, _, noise in terms]
     above = 0.3 * denominator + sum(a * x for (a, _, _), x in zip(terms, noises, strict=True))
     below = denominator + sum(b * x for (_, b, _), x in zip(terms, noises, strict=True))
-    found = quotient_bounds(above, below, terms, BETA, support)
-    hits = int(np.count_nonzero((found.lower <= 0.3) & (found.upper >= 0.3)))
+    actual = quotient_bounds(above, below, terms, BETA, support)
+    hits = int(np.count_nonzero((actual.lower <= 0.3) & (actual.upper >= 0.3)))
     assert binom.cdf(hits, DRAWS, 1 - BETA) > FALSE_ALARM
-    assert {status.kind.value for status in found.statuses} == {"exact"}
+    assert {status.kind.value for status in actual.statuses} == {"exact"}
     if denominator == 300.0:
         lattice = any(isinstance(noise, Laplace) and noise.step for _, _, noise in terms)
         assert binom.sf(hits - 1, DRAWS, 1 - BETA * (0.8 if lattice else 0.99)) > FALSE_ALARM
-        middle, half = (found.lower + found.upper) / 2, 0.35 * (found.upper - found.lower)
+        middle, half = (actual.lower + actual.upper) / 2, 0.35 * (actual.upper - actual.lower)
         narrow = int(np.count_nonzero(np.abs(0.3 - middle) <= half))
         assert binom.cdf(narrow, DRAWS, 1 - BETA) < FALSE_ALARM
 

@@ -90,6 +90,6 @@ def test_an_error_of_the_catalog_does_not_point_into_the_query():
 
 
 def test_the_examples_in_the_docstrings_run():
-    found = doctest.testmod(errors)
-    assert found.attempted > 0
-    assert found.failed == 0
+    actual = doctest.testmod(errors)
+    assert actual.attempted > 0
+    assert actual.failed == 0

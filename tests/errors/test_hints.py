@@ -124,6 +124,6 @@ def test_a_file_that_is_left_out_is_told_so(tmp_path):
 
 
 def test_the_examples_in_the_docstrings_run():
-    found = doctest.testmod(words)
-    assert found.attempted > 0
-    assert found.failed == 0
+    actual = doctest.testmod(words)
+    assert actual.attempted > 0
+    assert actual.failed == 0

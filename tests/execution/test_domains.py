@@ -56,9 +56,9 @@ def open_db(tmp_path):
         db.close()
 
 
-def _near(found, expected):
-    assert list(found) == list(expected)
-    assert all(abs(found[key] - expected[key]) < FAR for key in expected)
+def _near(actual, expected):
+    assert list(actual) == list(expected)
+    assert all(abs(actual[key] - expected[key]) < FAR for key in expected)
 
 
 def _counts(answer):
@@ -88,11 +88,11 @@ def test_a_group_of_too_few_people_is_there_and_held_back(open_db):
     statements = [*DATA, "INSERT INTO regions VALUES ('few', 'F')"]
     db, _ = open_db(statements, min_frequency=5)
     answer = db.sql(COUNT)
-    found = _counts(answer)
-    assert list(found) == ["few", "north", "nowhere", "west"]
-    assert found["few"] is None
-    assert found["nowhere"] is None
-    assert abs(found["north"] - 1000) < FAR
+    actual = _counts(answer)
+    assert list(actual) == ["few", "north", "nowhere", "west"]
+    assert actual["few"] is None
+    assert actual["nowhere"] is None
+    assert abs(actual["north"] - 1000) < FAR
     notes = [interval["n"].note or "" for interval in answer.intervals]
     assert ["held back" in note for note in notes] == [True, False, True, False]
 
@@ -142,8 +142,8 @@ def test_one_key_may_come_from_a_list_and_another_from_a_table(open_db):
     answer = db.sql("SELECT region, kind, COUNT(*) AS n FROM people GROUP BY region, kind")
     sizes = {"north": 500, "nowhere": 0, "west": 1000}
     expected = {(region, kind): 0 if kind == "z" else sizes[region] for region in KEYS for kind in ("y", "x", "z")}
-    found = _counts(answer)
-    _near({key: found[key] for key in expected}, expected)
+    actual = _counts(answer)
+    _near({key: actual[key] for key in expected}, expected)
     assert len(answer) == len(expected)
     assert all(mechanism.threshold is None for mechanism in answer.receipt.mechanisms)
 

@@ -64,8 +64,8 @@ def answers(source, names, folder):
         return [rows_of(db.sql(text.format(**names), epsilon=1000, delta=1e-6)) for text in QUESTIONS]
 
 
-def rounded(found):
-    return [[[cell if isinstance(cell, str) else round(cell, -1) for cell in row] for row in rows] for rows in found]
+def rounded(actual):
+    return [[[cell if isinstance(cell, str) else round(cell, -1) for cell in row] for row in rows] for rows in actual]
 
 
 @pytest.mark.parametrize("names", HOSTILE, ids=lambda names: names["customers"])
@@ -89,5 +89,5 @@ def test_a_column_of_an_answer_may_have_any_name(alias, tmp_path):
         answer = db.sql(asked, epsilon=1000, delta=1e-6)
         assert rounded([rows_of(answer)]) == [[[300, "north"], [300, "south"]]]
         shared = f'SELECT x."{alias}" / SUM(x."{alias}") OVER () AS share FROM (SELECT region, COUNT(*) AS "{alias}" '
-        found = db.sql(f"{shared} FROM customers GROUP BY region) AS x", epsilon=1000, delta=1e-6)
-        assert [round(row[0], 1) for row in rows_of(found)] == [0.5, 0.5]
+        actual = db.sql(f"{shared} FROM customers GROUP BY region) AS x", epsilon=1000, delta=1e-6)
+        assert [round(row[0], 1) for row in rows_of(actual)] == [0.5, 0.5]

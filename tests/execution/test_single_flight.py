@@ -53,12 +53,12 @@ def test_databases_that_share_a_ledger_pay_once(town):
 
 @pytest.mark.parametrize("options", [{"within": ("abs", 200)}, {"within": 0.05}, {"bounds": "auto"}])
 def test_many_threads_pay_for_a_target_or_for_bounds_once(build, options):
-    def made():
+    def built():
         return build(
             "CREATE TABLE t AS SELECT i AS u, i % 100 AS x FROM range(20000) r(i)", "t: {unit: u, max_rows: 1}"
         )
 
-    alone, db = made(), made()
+    alone, db = built(), built()
     query = "SELECT SUM(x) AS n FROM t" if "bounds" in options else "SELECT COUNT(*) AS n FROM t"
     alone.sql(query, epsilon=20, **options)
     assert all_alike(at_once(lambda: db.sql(query, epsilon=20, **options)))

@@ -80,9 +80,9 @@ def create(connection, rows):
 
 @pytest.fixture(scope="session")
 def ordinary():
-    with duckdb.connect(":memory:") as made:
-        create(made, [ROW])
-        yield made
+    with duckdb.connect(":memory:") as built:
+        create(built, [ROW])
+        yield built
 
 
 @pytest.fixture(scope="session")

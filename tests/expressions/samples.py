@@ -83,7 +83,7 @@ def _kinds(count, fixed):
     if count > 4:
         return [[Type.INTEGER] * count]
     options = [[fixed[at].type] if at in fixed else list(OF_TYPE) for at in range(count)]
-    found = [[]]
+    actual = [[]]
     for choice in options:
-        found = [[*head, kind] for head in found for kind in choice]
-    return found
+        actual = [[*head, kind] for head in actual for kind in choice]
+    return actual

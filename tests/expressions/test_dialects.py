@@ -264,12 +264,12 @@ CASES = [(dialect, text, wanted) for dialects, text, wanted in MEANT for dialect
 
 @pytest.mark.parametrize(("dialect", "text", "wanted"), CASES)
 def test_the_dialect_of_the_query_decides_what_is_computed(value, dialect, text, wanted):
-    found = value(text, dialect)
-    if isinstance(wanted, date) and not isinstance(wanted, datetime) and isinstance(found, datetime):
+    actual = value(text, dialect)
+    if isinstance(wanted, date) and not isinstance(wanted, datetime) and isinstance(actual, datetime):
         wanted = datetime(wanted.year, wanted.month, wanted.day)  # noqa: DTZ001
-    if isinstance(wanted, int | float) and found is not None:
-        found = pytest.approx(float(found))
-    assert wanted == found
+    if isinstance(wanted, int | float) and actual is not None:
+        actual = pytest.approx(float(actual))
+    assert wanted == actual
 
 
 REFUSED = [

@@ -93,23 +93,23 @@ def rows(values):
 
 
 def database(values):
-    made = duckdb.connect(":memory:", config={"threads": "1"})
-    made.execute(f"CREATE TABLE t ({', '.join(f'{c.name} {c.native}' for c in COLUMNS)})")
+    built = duckdb.connect(":memory:", config={"threads": "1"})
+    built.execute(f"CREATE TABLE t ({', '.join(f'{c.name} {c.native}' for c in COLUMNS)})")
     for row in rows(values):
-        made.execute(f"INSERT INTO t VALUES ({', '.join(row)})")
-    return made
+        built.execute(f"INSERT INTO t VALUES ({', '.join(row)})")
+    return built
 
 
 @pytest.fixture(scope="module")
 def nasty():
-    with database(NASTY) as made:
-        yield made
+    with database(NASTY) as built:
+        yield built
 
 
 @pytest.fixture(scope="module")
 def tame():
-    with database(TAME) as made:
-        yield made
+    with database(TAME) as built:
+        yield built
 
 
 def render(expr):
@@ -118,12 +118,12 @@ def render(expr):
 
 def run(connection, exprs):
     """All values of all expressions, several in one statement: they share what the engine likes to share."""
-    found = []
+    actual = []
     for start in range(0, len(exprs), PER_STATEMENT):
         texts = [f"{render(expr)} AS c{at}" for at, expr in enumerate(exprs[start : start + PER_STATEMENT])]
         table = connection.sql(f"SELECT {', '.join(texts)} FROM t").to_arrow_table()
-        found += table.columns
-    return found
+        actual += table.columns
+    return actual
 
 
 def nested(exprs, count):

@@ -49,9 +49,9 @@ def once(tmp_path_factory) -> Callable:
     def sharing(name: str) -> Iterator[tuple[Path, bool]]:
         with (shared / f"{name}.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            made = shared / f"{name}.made"
-            yield shared / name, made.exists()
-            made.touch()
+            built = shared / f"{name}.made"
+            yield shared / name, built.exists()
+            built.touch()
 
     return sharing
 
@@ -59,11 +59,11 @@ def once(tmp_path_factory) -> Callable:
 @pytest.fixture(scope="session")
 def wheel(once) -> Path:
     """The wheel, built from the source as it is now."""
-    with once("wheel") as (folder, made):
-        if not made:
+    with once("wheel") as (folder, built):
+        if not built:
             run([sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), str(ROOT)])
-    (found,) = folder.glob("hedgerow-*.whl")
-    return found
+    (actual,) = folder.glob("hedgerow-*.whl")
+    return actual
 
 
 @pytest.fixture(scope="session")
@@ -77,8 +77,8 @@ def environment(once, wheel) -> Callable[..., Path]:
         layers = [Layer(), *([Layer(words)] if words else [])]
         if missing := [" ".join(layer.words) or "a plain install" for layer in layers if not layer.complete]:
             pytest.skip(f"the environment of {missing[0]} is missing: `make environments` makes it")
-        with once(f"with-{layers[-1].folder.name}") as (folder, made):
-            if not made:
+        with once(f"with-{layers[-1].folder.name}") as (folder, built):
+            if not built:
                 empty_environment(folder, layers)
                 python, extras = str(folder / "bin" / "python"), [word.removeprefix("hedgerow") for word in words]
                 stated = [f"{wheel}{extra}" for extra in extras if extra.startswith("[")] or [str(wheel)]
@@ -91,8 +91,8 @@ def environment(once, wheel) -> Callable[..., Path]:
 @pytest.fixture(scope="session")
 def hospital(once, environment) -> Path:
     """The folder that `hedgerow demo` leaves, which is what `make demo` runs, with the wheel alone."""
-    with once("hospital") as (folder, made):
-        if not made:
+    with once("hospital") as (folder, built):
+        if not built:
             folder.mkdir()
             done = Installed(environment(), folder)("hedgerow", "demo", "--folder", "demo", "--force")
             assert done.returncode == 0, done.stderr

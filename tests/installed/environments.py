@@ -44,8 +44,8 @@ class Layer:
     @property
     def packages(self) -> Path:
         """The folder of its packages."""
-        (found,) = self.folder.glob("lib/python*/site-packages")
-        return found
+        (actual,) = self.folder.glob("lib/python*/site-packages")
+        return actual
 
     @property
     def complete(self) -> bool:

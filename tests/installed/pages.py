@@ -39,11 +39,11 @@ class Block:
 def blocks(page: Path, kind: str | None = None) -> list[Block]:
     """The blocks on a page, in order; those of one kind."""
     text = page.read_text(encoding="utf-8")
-    found = [
+    actual = [
         Block(m["kind"], m["text"], text.count("\n", 0, m.start("text")), m["reason"], m["file"])
         for m in BLOCK.finditer(text)
     ]
-    return [block for block in found if kind in {None, block.kind}]
+    return [block for block in actual if kind in {None, block.kind}]
 
 
 def pages_with(kind: str) -> list:
@@ -57,8 +57,8 @@ def pages_with(kind: str) -> list:
 
 def needs(page: Path) -> tuple[str, ...]:
     """What a page says, below its title, that must be installed: the words after `pip install`."""
-    found = NEEDS.search(page.read_text(encoding="utf-8").split("\n## ", maxsplit=1)[0])
-    return tuple(shlex.split(found[1])) if found else ()
+    actual = NEEDS.search(page.read_text(encoding="utf-8").split("\n## ", maxsplit=1)[0])
+    return tuple(shlex.split(actual[1])) if actual else ()
 
 
 def program(page: Path) -> str:

@@ -15,11 +15,11 @@ SCRIPT = Path(__file__).parent / "inside" / "ask_each_aggregate.py"
 
 def spellings():
     """The examples in the tables of aggregates, by name."""
-    found = defaultdict(list)
+    actual = defaultdict(list)
     for section in re.findall(r"^\| aggregate \|.*?(?=^\n)", PAGE, re.MULTILINE | re.DOTALL):
         for text, name in re.findall(r"^\| `((\w+)\(.*?\))` \|", section, re.MULTILINE):
-            found[name].append(text)
-    return found
+            actual[name].append(text)
+    return actual
 
 
 def test_every_aggregate_is_answered(installed):

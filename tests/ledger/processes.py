@@ -82,12 +82,12 @@ def kills(location, number):
                 ledger.verify()
     with book(location) as ledger:
         charged = [entry.sequence for entry in ledger.history() if entry.status != "opened"]
-        found = ledger.verify()
+        actual = ledger.verify()
     return {
         "released": len(released),
         "twice": len(released) - len(set(released)),
         "missing": len(set(released) - set(charged)),
-        "charges": found.charges,
+        "charges": actual.charges,
         "listed": len(charged),
         "forgotten": forgotten,
     }

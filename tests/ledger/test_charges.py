@@ -311,9 +311,9 @@ def test_a_stored_release_is_found_again_byte_for_byte(book, gaussian):
     ledger.finish(ledger.charge(gaussian(0.1), question={"text": "no fingerprint"}), b"third")
     ledger.close()
     again = book()
-    found = again.find("f00", version="2026-01")
-    assert [release.payload for release in found] == [b"second", b"\x00first"]
-    assert (found[0].noise, found[0].charge) == ("[12.5]", 3)
+    actual = again.find("f00", version="2026-01")
+    assert [release.payload for release in actual] == [b"second", b"\x00first"]
+    assert (actual[0].noise, actual[0].charge) == ("[12.5]", 3)
     assert again.find("f00") == again.find("f00", version="2026-02") == again.find("") == []
 
 

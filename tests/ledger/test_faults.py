@@ -12,10 +12,10 @@ QUESTION = {"text": "SELECT COUNT(*) FROM customers"}
 KILLS = {"FileStore": 100, "DatabaseStore": 30}
 
 
-def check_kills(found):
-    assert found["released"] > 0
-    assert (found["missing"], found["twice"], found["forgotten"]) == (0, 0, 0)
-    assert found["charges"] == found["listed"] >= found["released"]
+def check_kills(actual):
+    assert actual["released"] > 0
+    assert (actual["missing"], actual["twice"], actual["forgotten"]) == (0, 0, 0)
+    assert actual["charges"] == actual["listed"] >= actual["released"]
 
 
 def test_after_many_kills_every_released_answer_has_its_charge(store, processes):
@@ -29,12 +29,12 @@ def test_after_thousands_of_kills_every_released_answer_has_its_charge(store, pr
 
 
 def test_a_crowd_of_processes_and_threads_ends_within_one_charge_of_the_cap(store, processes):
-    found = processes("crowd", store.location, 8, 4)
-    assert found["errors"] == []
-    assert found["receipts"] == found["charges"] > 100
-    assert found["sum"]
-    assert found["within"]
-    assert found["room"]
+    actual = processes("crowd", store.location, 8, 4)
+    assert actual["errors"] == []
+    assert actual["receipts"] == actual["charges"] > 100
+    assert actual["sum"]
+    assert actual["within"]
+    assert actual["room"]
 
 
 def test_a_closed_ledger_says_so(book, gaussian):

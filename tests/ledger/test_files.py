@@ -200,10 +200,10 @@ def test_a_read_only_ledger_can_be_looked_at_but_not_charged(store, processes):
 
 def test_a_disk_without_room_refuses_the_charge_and_leaves_the_ledger_whole(path, processes):
     """Files may not grow: the ledger, or already the journal beside it."""
-    for found in processes("full", path, "as it is", 4096, 512, 0):
-        assert found["code"] in {"ledger-full", "ledger-io"}
-        assert found["kept"] == found["receipts"]
-        assert found["again"]
+    for actual in processes("full", path, "as it is", 4096, 512, 0):
+        assert actual["code"] in {"ledger-full", "ledger-io"}
+        assert actual["kept"] == actual["receipts"]
+        assert actual["again"]
 
 
 FAILURES = {
@@ -221,8 +221,8 @@ def test_a_disk_that_fails_refuses_the_charge_and_leaves_the_ledger_whole(path, 
     outcomes = processes("failing", path, *(",".join(map(str, failure)) for failure in FAILURES))
     if outcomes[0]["code"] == "no filter":
         pytest.skip("this system cannot filter system calls")
-    assert [found["code"] for found in outcomes] == list(FAILURES.values())
-    assert all(found["kept"] == found["receipts"] == 3 and found["again"] for found in outcomes)
+    assert [actual["code"] for actual in outcomes] == list(FAILURES.values())
+    assert all(actual["kept"] == actual["receipts"] == 3 and actual["again"] for actual in outcomes)
 
 
 def test_a_ledger_that_may_not_grow_says_so(book, gaussian):

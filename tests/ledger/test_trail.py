@@ -42,9 +42,9 @@ def broken_at(book):
 
 
 def test_a_chain_that_holds_says_how_long_it_is_and_where_it_ends(filled):
-    found = filled.verify()
-    assert (found.entries, found.charges) == (7, 3)
-    assert found.tip == json.loads(list(filled.export())[-1])["hash"]
+    actual = filled.verify()
+    assert (actual.entries, actual.charges) == (7, 3)
+    assert actual.tip == json.loads(list(filled.export())[-1])["hash"]
 
 
 def test_entries_cannot_be_changed_or_removed_in_passing(filled, store):

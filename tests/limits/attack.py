@@ -53,13 +53,13 @@ def main(engine, seconds, step):
             assert db.sql(next_one)["c"] == [25]
             read_all_code()
             before = megabytes("VmRSS")
-            found = []
+            actual = []
             for query in statements()[::step]:
                 code, taken = ended(db, query)
-                found.append({"query": query, "code": code, "seconds": taken, "next": db.sql(next_one)["c"]})
+                actual.append({"query": query, "code": code, "seconds": taken, "next": db.sql(next_one)["c"]})
             grown = megabytes("VmHWM") - before
         java = peak_of_java() if engine == "spark" else 0
-        sys.stdout.write(json.dumps({"statements": found, "megabytes": grown, "java": java}))
+        sys.stdout.write(json.dumps({"statements": actual, "megabytes": grown, "java": java}))
 
 
 if __name__ == "__main__":

@@ -79,13 +79,13 @@ class Shop:
         """A database under limits."""
         written = ", ".join(f"{name}: {value}" for name, value in limits.items())
         (folder / "shop.yaml").write_text(CATALOG.replace("{limits}", f"{{{written}}}"), encoding="utf-8")
-        made = hr.connect(self.source, catalog=folder / "shop.yaml", ledger=folder / f"{len(written)}.ledger")
+        built = hr.connect(self.source, catalog=folder / "shop.yaml", ledger=folder / f"{len(written)}.ledger")
         try:
-            yield made
+            yield built
         finally:
-            session_of(made).ledger.close()
+            session_of(built).ledger.close()
             if self.name not in RUNNING:
-                made.close()
+                built.close()
 
 
 @contextmanager
@@ -93,14 +93,14 @@ def chdb_with(tables):
     """A session in a database of its own: all sessions of a process share one engine."""
     from chdb import session  # noqa: PLC0415 - it may be missing
 
-    with session.Session() as made:
-        made.query("CREATE DATABASE limited")
-        made.query("USE limited")
+    with session.Session() as built:
+        built.query("CREATE DATABASE limited")
+        built.query("USE limited")
         for name, table in tables.items():
-            clickhouse.create(made, name, table)
-        yield made
-        made.query("USE default")
-        made.query("DROP DATABASE limited")
+            clickhouse.create(built, name, table)
+        yield built
+        built.query("USE default")
+        built.query("DROP DATABASE limited")
 
 
 @contextmanager
@@ -127,9 +127,11 @@ def opened(name):
                 yield {table: connection.sql(f"SELECT * FROM {table}").to_arrow_table() for table in TABLES}
         else:
             with duckdb.connect(f"{folder}/shop.duckdb") as connection:
-                for table, made in TABLES.items():
-                    key = f"PRIMARY KEY ({', '.join(made.primary)})" if made.primary else ""
-                    shape = ", ".join([f"{column} {kind}" for column, kind in made.columns.items()] + [key] * bool(key))
+                for table, built in TABLES.items():
+                    key = f"PRIMARY KEY ({', '.join(built.primary)})" if built.primary else ""
+                    shape = ", ".join(
+                        [f"{column} {kind}" for column, kind in built.columns.items()] + [key] * bool(key)
+                    )
                     connection.execute(f"CREATE TABLE {table} ({shape})")
                     connection.execute(f"INSERT INTO {table} SELECT * FROM '{files}/{table}.parquet'")
             yield Path(folder) / "shop.duckdb"
@@ -153,7 +155,7 @@ def shops():
 
 @pytest.fixture(params=ENGINES)
 def shop(request, shops):
-    found = shops(request.param)
-    if isinstance(found, str):
-        pytest.skip(f"NOT TESTED on {request.param}: {found}")
-    return found
+    actual = shops(request.param)
+    if isinstance(actual, str):
+        pytest.skip(f"NOT TESTED on {request.param}: {actual}")
+    return actual

@@ -35,12 +35,12 @@ def attacked(engine, seconds, step):
     return json.loads(done.stdout)
 
 
-def check(found):
-    for statement in found["statements"]:
+def check(actual):
+    for statement in actual["statements"]:
         assert statement["code"] in {"answered", *REFUSED, *STOPPED}, statement
         assert statement["next"] == [25]
-    assert found["megabytes"] < MEMORY
-    assert found["java"] < JAVA
+    assert actual["megabytes"] < MEMORY
+    assert actual["java"] < JAVA
 
 
 def test_there_are_a_hundred():

@@ -71,9 +71,9 @@ def exact(db, query):
     (part,) = price_of(db, query)[1].parts
     steps = program(part, session_of(db).backend.dialect, "0" * 32)
     with session_of(db).backend.snapshot() as snapshot:
-        found = snapshot.run(steps.first_pass)
+        actual = snapshot.run(steps.first_pass)
     names = steps.first_pass.integers
-    return sorted(zip(*(found.exact_integers(name).tolist() for name in names), strict=True)), rows_kept(part.release)
+    return sorted(zip(*(actual.exact_integers(name).tolist() for name in names), strict=True)), rows_kept(part.release)
 
 
 @pytest.fixture(scope="module")

@@ -39,8 +39,8 @@ PRIVATE = [
 
 @pytest.fixture
 def db(shops, tmp_path):
-    with shops("duckdb").connected(tmp_path) as made:
-        yield made
+    with shops("duckdb").connected(tmp_path) as built:
+        yield built
 
 
 @pytest.fixture
@@ -78,8 +78,8 @@ def test_a_long_join_is_repartitioned_before_it_and_a_short_one_is_not(db):
 
 
 def test_small_tables_are_joined_first_until_their_rows_are_many_enough_to_stop_between(db):
-    found = [node for node in inside(planned(db, MANY)) if isinstance(node, Repartitioned)]
-    assert sorted(len(scans_of(node)) for node in found) == [1, 1, 1, 4]
+    actual = [node for node in inside(planned(db, MANY)) if isinstance(node, Repartitioned)]
+    assert sorted(len(scans_of(node)) for node in actual) == [1, 1, 1, 4]
 
 
 def test_each_row_of_a_person_that_meets_many_public_rows_is_repartitioned(db):

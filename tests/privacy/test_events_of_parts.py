@@ -32,25 +32,25 @@ LARGEST = Rank(Fraction(1), extreme=True)
 
 
 def test_an_owner_adds_two_values_in_three_groups_to_a_distinct_count():
-    made, event = gaussian_distinct(VALUE, None, DistinctLevel(2, 3), 0.25, LIMITS, "simple")
-    assert float(event.cost.gaussian) == pytest.approx(2**2 * 3 / made.noise.sigma**2, rel=1e-9)
+    built, event = gaussian_distinct(VALUE, None, DistinctLevel(2, 3), 0.25, LIMITS, "simple")
+    assert float(event.cost.gaussian) == pytest.approx(2**2 * 3 / built.noise.sigma**2, rel=1e-9)
     assert float(event.cost.gaussian) == pytest.approx(0.25, rel=1e-6)
     assert event.moved == 3
 
 
 def test_an_owner_adds_six_values_in_all_to_a_distinct_count():
-    made, event = laplace_distinct(VALUE, None, DistinctLevel(2, 3), 0.25, LIMITS, "simple")
-    assert float(event.cost.pure) == pytest.approx(2 * 3 / made.noise.scale, rel=1e-12)
+    built, event = laplace_distinct(VALUE, None, DistinctLevel(2, 3), 0.25, LIMITS, "simple")
+    assert float(event.cost.pure) == pytest.approx(2 * 3 / built.noise.scale, rel=1e-12)
     assert float(event.cost.pure) == pytest.approx(0.25, rel=1e-6)
 
 
 @pytest.mark.parametrize("scale", [0.001, 1.0, 1e8])
 def test_the_noise_of_sums_is_charged_for_all_rows_of_an_owner(scale):
     """A is six: the charge is six times what a row pays for the noise that is drawn."""
-    (made,), event = block([("a sum", ((0, 1),))], 1 << 10, scale, LIMITS, 30)
-    step = (1 << 10 << 30) * 2.0**made.shift  # what a row of full weight moves the sum by, as it is drawn
-    assert made.noise.scale == pytest.approx(made.scale / step)
-    assert float(event.cost.pure) >= LIMITS.l1 * step / made.scale * (1 - 1e-12)
+    (built,), event = block([("a sum", ((0, 1),))], 1 << 10, scale, LIMITS, 30)
+    step = (1 << 10 << 30) * 2.0**built.shift  # what a row of full weight moves the sum by, as it is drawn
+    assert built.noise.scale == pytest.approx(built.scale / step)
+    assert float(event.cost.pure) >= LIMITS.l1 * step / built.scale * (1 - 1e-12)
 
 
 @pytest.mark.parametrize("rank", [MEDIAN, LARGEST])
@@ -86,9 +86,9 @@ def test_a_sum_that_could_overflow_is_refused_when_it_is_priced():
     wanted = ExactSum(SumKind.VALUES, VALUE, None, grid)
     for size, fits in ((2**50, True), (2**60, False)):
         limits = Bounding(6, 2, 3, weighted=True, size=size)
-        made = Assembly(StatementSums(), limits, Precision(41, 30, 30), 1.0)
+        built = Assembly(StatementSums(), limits, Precision(41, 30, 30), 1.0)
         if fits:
-            assert made.sum(wanted) == 0
+            assert built.sum(wanted) == 0
         else:
             with pytest.raises(ParameterError, match="could overflow"):
-                made.sum(wanted)
+                built.sum(wanted)

@@ -29,10 +29,10 @@ def variances(levels, domain, shares, costs):
 
 def shares_of(levels, keys, count, bounding):
     """The shares that were chosen, with what is left for the groups."""
-    found = {share.keys: share.share for share in level_shares(levels, keys, count, bounding)}
+    actual = {share.keys: share.share for share in level_shares(levels, keys, count, bounding)}
     finest = tuple(range(count))
-    costs = {level: float(bounding.l1**2) for level in found} | {finest: float(bounding.l2_squared)}
-    return {finest: 1 - sum(found.values()), **found}, costs
+    costs = {level: float(bounding.l1**2) for level in actual} | {finest: float(bounding.l2_squared)}
+    return {finest: 1 - sum(actual.values()), **actual}, costs
 
 
 @pytest.mark.parametrize(
@@ -49,21 +49,21 @@ def test_no_other_shares_have_a_smaller_sum_of_variances(sizes, levels, bounding
     keys = declared(*sizes)
     shares, costs = shares_of(levels, keys, len(sizes), bounding)
     assert len(shares) > 1
-    least = sum(found.sum() for found in variances(levels, keys.domain, shares, costs).values())
+    least = sum(actual.sum() for actual in variances(levels, keys.domain, shares, costs).values())
     for level in shares:
         for factor in (0.8, 1.25):
             moved = {other: share * (factor if other == level else 1) for other, share in shares.items()}
             moved = {other: share / sum(moved.values()) for other, share in moved.items()}
-            assert least <= sum(found.sum() for found in variances(levels, keys.domain, moved, costs).values()) + 1e-9
+            assert least <= sum(actual.sum() for actual in variances(levels, keys.domain, moved, costs).values()) + 1e-9
 
 
 def test_the_total_of_a_hundred_groups_has_a_third_of_the_error():
     levels = ((0,), ())
     keys = declared(100)
     shares, costs = shares_of(levels, keys, 1, ONE_ROW)
-    found = variances(levels, keys.domain, shares, costs)
-    assert np.sqrt(found[()][0]) <= 10 / 3
-    assert np.sqrt(found[(0,)].max()) <= 1.05
+    actual = variances(levels, keys.domain, shares, costs)
+    assert np.sqrt(actual[()][0]) <= 10 / 3
+    assert np.sqrt(actual[(0,)].max()) <= 1.05
 
 
 def test_levels_that_one_person_moves_far_are_not_measured():
@@ -85,8 +85,8 @@ def test_groups_that_are_not_shown_keep_a_little():
 @pytest.mark.parametrize("keys", [Keys(KeyRule.SELECTED), declared(10, 10, 11)])
 def test_levels_of_many_groups_or_of_unknown_ones_are_nested(keys):
     every = ((0, 1, 2), (0, 1), (0, 2), (1, 2), (0,), (1,), (2,), ())
-    found = [share.keys for share in level_shares(every, keys, 3, ONE_ROW)]
-    assert found == [(0, 1), (0,), ()]
+    actual = [share.keys for share in level_shares(every, keys, 3, ONE_ROW)]
+    assert actual == [(0, 1), (0,), ()]
 
 
 @pytest.mark.parametrize(("limits", "l1"), [((9, 4, 3), 9), ((9, 2, 3), 6), ((9, 9, 1), 9), ((1, 1, 1), 1)])

@@ -54,18 +54,18 @@ def test_rounding_adds_at_most_one_step_a_coordinate_and_the_root_of_their_numbe
 def test_a_gaussian_coordinate_pays_for_its_rounding_and_stays_within_what_it_was_given(
     bounding, sigma, denominator, bits
 ):
-    made, event = gaussian.noisy_sum("x", (), denominator, sigma, bounding, bits)
-    step = Fraction(denominator << bits) * Fraction(2) ** made.shift
-    moved = root_up(bounding.l2_squared) * step + (root_up(bounding.keys_touched) if made.shift < 0 else 0)
+    built, event = gaussian.noisy_sum("x", (), denominator, sigma, bounding, bits)
+    step = Fraction(denominator << bits) * Fraction(2) ** built.shift
+    moved = root_up(bounding.l2_squared) * step + (root_up(bounding.keys_touched) if built.shift < 0 else 0)
     exact_norm = Fraction(bounding.l2_squared) * step**2
     assert exact_norm <= event.sensitivity_squared <= moved**2
-    if made.shift < 0:
+    if built.shift < 0:
         least = math.sqrt(bounding.l2_squared) * float(step) + math.sqrt(bounding.keys_touched)
         assert float(event.sensitivity_squared) >= least**2 * (1 - 1e-12)
     assert event.cost.gaussian <= Fraction(bounding.l2_squared) / Fraction(sigma) ** 2
-    assert made.scale < 2**58
+    assert built.scale < 2**58
     paid = float(moved / (root_up(bounding.l2_squared) * step))
-    assert made.noise.sigma == pytest.approx(sigma * paid, rel=1e-6)
+    assert built.noise.sigma == pytest.approx(sigma * paid, rel=1e-6)
 
 
 @given(limits, noises, denominators, st.sampled_from([0, 30]), st.integers(1, 2))
@@ -75,12 +75,12 @@ def test_a_laplace_block_pays_for_its_rounding_and_stays_within_what_it_was_give
     keys = min(bounding.keys_touched, bounding.l1 * 2**bits)
     if scale * parts * keys > 2**56:
         reject()  # rounding may then take more noise than the sampler draws, which is refused: see below
-    made, event = laplace.block([("x", ())] * parts, denominator, scale, bounding, bits)
-    step = Fraction(denominator << bits) * Fraction(2) ** made[0].shift
-    rounding = parts * keys if made[0].shift < 0 else 0
+    built, event = laplace.block([("x", ())] * parts, denominator, scale, bounding, bits)
+    step = Fraction(denominator << bits) * Fraction(2) ** built[0].shift
+    rounding = parts * keys if built[0].shift < 0 else 0
     assert event.sensitivity == bounding.l1 * step + rounding
     assert event.cost.pure <= Fraction(bounding.l1) / Fraction(scale)
-    assert made[0].scale <= 2**58
+    assert built[0].scale <= 2**58
 
 
 def test_noise_beyond_the_sampler_is_refused_when_it_is_priced():

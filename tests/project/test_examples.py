@@ -9,7 +9,9 @@ import pytest
 import hedgerow
 
 NAMES = [
-    found.name for found in pkgutil.walk_packages(hedgerow.__path__, "hedgerow.") if found.name != "hedgerow.__main__"
+    actual.name
+    for actual in pkgutil.walk_packages(hedgerow.__path__, "hedgerow.")
+    if actual.name != "hedgerow.__main__"
 ]
 
 
@@ -19,5 +21,5 @@ def test_the_examples_of_a_module_run(name):
 
 
 def test_there_are_examples_to_run():
-    found = (test for name in NAMES for test in doctest.DocTestFinder().find(importlib.import_module(name)))
-    assert sum(len(test.examples) for test in found) > 30
+    actual = (test for name in NAMES for test in doctest.DocTestFinder().find(importlib.import_module(name)))
+    assert sum(len(test.examples) for test in actual) > 30

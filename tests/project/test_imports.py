@@ -57,7 +57,7 @@ def library(name: str) -> str:
     return name if name.startswith(("hedgerow", "scipy")) else name.split(".", maxsplit=1)[0]
 
 
-def found(kind: str) -> set[tuple[str, str]]:
+def actual(kind: str) -> set[tuple[str, str]]:
     """All imports of one kind, as file and library; a dialect's parts and their dialect aside."""
     pairs = {
         (path.relative_to(SOURCE).as_posix(), library(name))
@@ -73,11 +73,11 @@ def _dialect_of_a_part(file: str, name: str) -> bool:
 
 
 def test_imports_inside_functions_are_those_listed():
-    assert found("late") == set(LATE)
+    assert actual("late") == set(LATE)
 
 
 def test_imports_for_annotations_are_those_listed():
-    assert found("annotations") == set(ANNOTATIONS)
+    assert actual("annotations") == set(ANNOTATIONS)
 
 
 def test_no_late_import_is_of_our_own():

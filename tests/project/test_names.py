@@ -74,6 +74,7 @@ def test_no_module_is_hidden_by_a_function_or_a_class():
 
 def test_names_say_what_a_value_is():
     assert vague(SOURCE) == {}
+    assert vague(Path(__file__).parents[1]) == {}
 
 
 def test_a_vague_name_is_seen(tmp_path):

@@ -18,8 +18,8 @@ def run(tmp_path):
     tools = tmp_path / "bin"
     tools.mkdir()
     for name in TOOLS:
-        if found := shutil.which(name):
-            (tools / name).symlink_to(found)
+        if actual := shutil.which(name):
+            (tools / name).symlink_to(actual)
 
     def on(text):
         (tmp_path / "list.txt").write_text(text)

@@ -30,10 +30,10 @@ def commands(job):
 
 
 def test_every_command_of_the_workflow_is_a_target_of_the_makefile(jobs):
-    found = [re.fullmatch(r"(?:sudo )?make ([a-z-]+)", command) for job in jobs.values() for command in commands(job)]
-    assert all(found)
-    assert {command[1] for command in found} <= TARGETS
-    assert {command[1] for command in found} >= {"system-packages", "test", "docs", "slow"}
+    actual = [re.fullmatch(r"(?:sudo )?make ([a-z-]+)", command) for job in jobs.values() for command in commands(job)]
+    assert all(actual)
+    assert {command[1] for command in actual} <= TARGETS
+    assert {command[1] for command in actual} >= {"system-packages", "test", "docs", "slow"}
 
 
 def test_hosted_ci_does_what_the_script_of_ci_does(jobs):

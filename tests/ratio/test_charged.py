@@ -91,16 +91,16 @@ def _never(scale, count):
 
 
 def test_disjoint_counts_have_the_whole_epsilon_each(ledger):
-    found = noisy_counts(ledger, 61, 38, epsilon=0.5)
-    assert found.noise == (Laplace(2.0, 1.0), Laplace(2.0, 1.0))
-    assert isinstance(found.x, int)
-    assert found.ratio == found.x / found.y
-    assert relative_risk(found.x, found.y, 200, 200, noise=found.noise).interval.upper > 0
+    actual = noisy_counts(ledger, 61, 38, epsilon=0.5)
+    assert actual.noise == (Laplace(2.0, 1.0), Laplace(2.0, 1.0))
+    assert isinstance(actual.x, int)
+    assert actual.ratio == actual.x / actual.y
+    assert relative_risk(actual.x, actual.y, 200, 200, noise=actual.noise).interval.upper > 0
 
 
 def test_a_person_in_both_counts_makes_them_share_it(ledger):
-    found = noisy_counts(ledger, 61, 38, epsilon=0.5, neighbours="replace")
-    assert [law.scale for law in found.noise] == [4.0, 4.0]
+    actual = noisy_counts(ledger, 61, 38, epsilon=0.5, neighbours="replace")
+    assert [law.scale for law in actual.noise] == [4.0, 4.0]
     uneven = noisy_counts(ledger, 61, 38, epsilon=0.5, neighbours="replace", split=0.25)
     assert [law.scale for law in uneven.noise] == [8.0, pytest.approx(8 / 3)]
     assert spent(ledger).pure <= Fraction(1)
@@ -202,13 +202,13 @@ def test_a_noise_that_depends_on_the_data_is_not_told(ledger):
 
 @pytest.mark.parametrize("counts", [(0, 0), (0, 50), (50, 0), (10_000, 3), (3, 10_000)])
 def test_no_count_makes_an_estimator_fail(ledger, counts):
-    found = [
+    actual = [
         noisy_log(ledger, *counts, epsilon=1.0),
         naive(ledger, *counts, epsilon=1.0, n_x=150),
         smooth(ledger, *counts, epsilon=1.0, delta=1e-6, **DOMAIN),
         propose_test_release(ledger, *counts, epsilon=1.0, delta=1e-6, bound=80.0, **DOMAIN),
     ]
-    assert all(math.isfinite(each.value) for each in found[:3])
+    assert all(math.isfinite(each.value) for each in actual[:3])
     assert len(list(ledger.events())) == 4
 
 

@@ -40,9 +40,9 @@ def test_power_without_noise_is_the_textbook_formula():
 def test_power_is_how_often_a_difference_is_found(noisy_groups, false_alarm, noise, rates):
     draws = 20_000
     arms = [Arm(noisy_groups(rate, 300, noise, draws), np.full(draws, 300.0), public_size(noise)) for rate in rates]
-    found = Score(arms[0], arms[1], RISK_DIFFERENCE).p_value(np.zeros(draws))
+    actual = Score(arms[0], arms[1], RISK_DIFFERENCE).p_value(np.zeros(draws))
     chance = power(*rates, 300, 300, noise=noise)
-    seen = np.sum(found < 0.05)
+    seen = np.sum(actual < 0.05)
     assert binom.ppf(false_alarm, draws, chance - 0.015) <= seen <= binom.isf(false_alarm, draws, chance + 0.015)
 
 
@@ -98,13 +98,13 @@ def test_an_effect_that_cannot_be_is_refused(ratio):
 
 
 def test_a_lift_is_a_relative_risk_less_one():
-    found = lift((540, 4000), (460, 4000), noise=Laplace(2.0))
+    actual = lift((540, 4000), (460, 4000), noise=Laplace(2.0))
     ratio = relative_risk(540, 460, 4000, 4000, noise=Laplace(2.0))
-    assert found.value == ratio.value - 1
-    assert found.interval.lower == ratio.interval.lower - 1
-    assert found.p_value == ratio.p_value
-    assert found.rates == (0.135, 0.115)
-    assert math.isclose(found.difference.value, 0.02)
+    assert actual.value == ratio.value - 1
+    assert actual.interval.lower == ratio.interval.lower - 1
+    assert actual.p_value == ratio.p_value
+    assert actual.rates == (0.135, 0.115)
+    assert math.isclose(actual.difference.value, 0.02)
     assert lift((540, 4000), (460, 4000), method="log").difference.method == "auto"
 
 
@@ -125,19 +125,19 @@ def test_the_best_split_beats_the_even_one_and_its_neighbours():
 
 
 def test_to_first_order_the_denominator_gets_the_ratio_to_the_power_of_two_thirds():
-    found = split_epsilon(80, 10, epsilon=1.0)
-    assert math.isclose(found.epsilon_y / found.epsilon_x, 4.0)
-    assert math.isclose(found.epsilon_x + found.epsilon_y, 1.0)
+    actual = split_epsilon(80, 10, epsilon=1.0)
+    assert math.isclose(actual.epsilon_y / actual.epsilon_x, 4.0)
+    assert math.isclose(actual.epsilon_x + actual.epsilon_y, 1.0)
     assert split_epsilon(50, 50, epsilon=1.0).share == 0.5
 
 
 def test_the_parts_of_a_width_add_up_in_squares():
-    found = width_parts(100, 50, 150, 150, noise=Laplace(2.0))
-    assert math.isclose(found.sampling**2 + found.privacy**2, found.total**2)
-    assert math.isclose(found.privacy**2, 8 * (1 / 100**2 + 1 / 50**2))
-    assert math.isclose(found.sampling**2, 1 / 100 - 1 / 150 + 1 / 50 - 1 / 150)
+    actual = width_parts(100, 50, 150, 150, noise=Laplace(2.0))
+    assert math.isclose(actual.sampling**2 + actual.privacy**2, actual.total**2)
+    assert math.isclose(actual.privacy**2, 8 * (1 / 100**2 + 1 / 50**2))
+    assert math.isclose(actual.sampling**2, 1 / 100 - 1 / 150 + 1 / 50 - 1 / 150)
     log = relative_risk(100, 50, 150, 150, noise=Laplace(2.0), method="log").interval
-    assert math.isclose(math.log(log.upper / log.lower), 2 * 1.959963984540054 * found.total)
+    assert math.isclose(math.log(log.upper / log.lower), 2 * 1.959963984540054 * actual.total)
 
 
 def test_noise_is_a_problem_only_where_sampling_is():
@@ -151,5 +151,5 @@ def test_noise_is_a_problem_only_where_sampling_is():
 
 @pytest.mark.parametrize(("statistic", "stretch"), [("risk_difference", 1.0), ("odds_ratio", 16.0)])
 def test_parts_are_there_for_the_other_statistics(statistic, stretch):
-    found = width_parts(50, 50, 100, 100, noise=Gaussian(5.0), statistic=statistic)
-    assert math.isclose(found.privacy**2, stretch * 2 * 25 / 100**2)
+    actual = width_parts(50, 50, 100, 100, noise=Gaussian(5.0), statistic=statistic)
+    assert math.isclose(actual.privacy**2, stretch * 2 * 25 / 100**2)

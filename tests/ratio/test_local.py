@@ -35,8 +35,8 @@ def check_all(most, smoothness, step=1):
     for x in range(1, most + 1, step):
         for y in range(1, most + 1):
             exact = enumerated(local, x, y, smoothness)
-            found = smooth_sensitivity(x, y, n_x=most, n_y=most, smoothness=smoothness)
-            assert np.isclose(found, exact, rtol=1e-12), (x, y)
+            actual = smooth_sensitivity(x, y, n_x=most, n_y=most, smoothness=smoothness)
+            assert np.isclose(actual, exact, rtol=1e-12), (x, y)
 
 
 @pytest.mark.parametrize("smoothness", [0.02, 0.1, 0.5, 2.0])
@@ -59,8 +59,8 @@ def test_for_groups_of_different_sizes_it_is_never_below_its_definition(n_x, n_y
     for x in first:
         for y in second:
             distance = np.abs(first[:, None] - x) + np.abs(second[None, :] - y)
-            found = smooth_sensitivity(x, y, n_x=n_x, n_y=n_y, smoothness=0.2)
-            assert found >= np.max(local * np.exp(-0.2 * distance)) * (1 - 1e-12)
+            actual = smooth_sensitivity(x, y, n_x=n_x, n_y=n_y, smoothness=0.2)
+            assert actual >= np.max(local * np.exp(-0.2 * distance)) * (1 - 1e-12)
 
 
 def exact_at(x, y, n_x, n_y):
@@ -73,8 +73,8 @@ def exact_at(x, y, n_x, n_y):
 def test_the_bound_is_smooth(most):
     smoothness = 0.3
     counts = np.arange(1, most + 1)
-    found = smooth_sensitivity(counts[:, None], counts[None, :], n_x=most, n_y=most, smoothness=smoothness)
-    ratios = [found[1:] / found[:-1], found[:, 1:] / found[:, :-1]]
+    actual = smooth_sensitivity(counts[:, None], counts[None, :], n_x=most, n_y=most, smoothness=smoothness)
+    ratios = [actual[1:] / actual[:-1], actual[:, 1:] / actual[:, :-1]]
     assert all(np.all(np.abs(np.log(ratio)) <= smoothness * (1 + 1e-12)) for ratio in ratios)
 
 
@@ -89,13 +89,13 @@ def test_the_distance_to_a_sensitivity_is_exact_and_moves_by_one(bound):
     local = local_sensitivities(most)
     counts = np.arange(1, most + 1)
     places = np.argwhere(local >= bound) + 1
-    found = np.array([[distance_to(bound, x, y, most) for y in counts] for x in counts])
+    actual = np.array([[distance_to(bound, x, y, most) for y in counts] for x in counts])
     for x in counts:
         for y in counts:
             exact = np.min(np.abs(places[:, 0] - x) + np.abs(places[:, 1] - y))
-            assert found[x - 1, y - 1] == exact
-    assert np.max(np.abs(np.diff(found, axis=0))) <= 1
-    assert np.max(np.abs(np.diff(found, axis=1))) <= 1
+            assert actual[x - 1, y - 1] == exact
+    assert np.max(np.abs(np.diff(actual, axis=0))) <= 1
+    assert np.max(np.abs(np.diff(actual, axis=1))) <= 1
 
 
 def test_the_largest_local_sensitivity_never_falls_with_distance():

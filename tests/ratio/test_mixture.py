@@ -30,6 +30,6 @@ def test_without_laplace_noise_it_is_the_normal_tail_and_without_any_nothing_str
 def test_it_neither_overflows_nor_grows():
     distance = np.geomspace(1e-3, 1e6, 400)
     for sigma, first, second in ((1e-9, 1.0, 0.5), (1.0, 1e-9, 0.0), (1.0, 1.0, 1.0), (1e3, 1e-3, 7.0)):
-        found = mixed_tail(distance, sigma, first, second)
-        assert np.all((found >= 0) & (found <= 0.5 + 1e-12))
-        assert np.all(np.diff(found) <= 1e-15)
+        actual = mixed_tail(distance, sigma, first, second)
+        assert np.all((actual >= 0) & (actual <= 0.5 + 1e-12))
+        assert np.all(np.diff(actual) <= 1e-15)

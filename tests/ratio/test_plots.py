@@ -17,12 +17,12 @@ GROUPS = {
 
 def drawn(chart):
     """Every row of every layer, with the mark that draws it."""
-    found = chart.to_dict()
-    layers = found.get("layer") or [layer for panel in found["hconcat"] for layer in panel.get("layer", [panel])]
-    data = found.get("datasets", {})
+    actual = chart.to_dict()
+    layers = actual.get("layer") or [layer for panel in actual["hconcat"] for layer in panel.get("layer", [panel])]
+    data = actual.get("datasets", {})
     rows = []
     for layer in layers:
-        source = layer.get("data", found.get("data", {}))
+        source = layer.get("data", actual.get("data", {}))
         values = source.get("values") or data.get(source.get("name"), [])
         rows += [(layer["mark"]["type"], row) for row in values]
     return rows
@@ -72,9 +72,9 @@ def test_width_and_coverage_stand_side_by_side():
         for epsilon, width in ((0.5, math.inf), (1.0, 0.8))
         for method in ("auto", "log")
     ]
-    found = drawn(sweep_plot(rows))
-    assert sum("width" in row and mark == "line" for mark, row in found) >= 2
-    assert any(row == {"coverage": 0.95} for mark, row in found if mark == "rule")
+    actual = drawn(sweep_plot(rows))
+    assert sum("width" in row and mark == "line" for mark, row in actual) >= 2
+    assert any(row == {"coverage": 0.95} for mark, row in actual if mark == "rule")
     assert len(sweep_plot(rows).to_dict()["hconcat"]) == 2
 
 

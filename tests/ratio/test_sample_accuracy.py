@@ -69,7 +69,7 @@ def test_the_probability_of_a_miss_is_the_exact_one(x, y, epsilon, alpha, failur
 @pytest.mark.parametrize(("x", "y", "epsilon", "within"), WITHIN)
 def test_every_estimator_is_as_accurate_as_the_table_says(x, y, epsilon, within):
     asked = {"epsilon": epsilon, "alpha": 0.1, "n_x": 150, "n_y": 150}
-    found = [
+    actual = [
         sample_accuracy(x, y, **asked),
         sample_accuracy(x, y, scale=1 / epsilon, **asked),
         sample_accuracy(x, y, estimator="noisy_log", **asked),
@@ -78,7 +78,7 @@ def test_every_estimator_is_as_accurate_as_the_table_says(x, y, epsilon, within)
         sample_accuracy(x, y, estimator="smooth", delta=1e-6, **asked),
         sample_accuracy(x, y, estimator="propose_test_release", delta=1e-6, **asked),
     ]
-    assert [round(1 - failure, 4) for failure in found] == within
+    assert [round(1 - failure, 4) for failure in actual] == within
 
 
 COUNTS = [(1, 1), (100, 100), (110, 100), (90, 100), (3, 40), (200, 7)]
@@ -92,15 +92,15 @@ def test_the_exact_formulas_agree_with_integration_for_tiny_and_huge_epsilon(x, 
     for first, second in SCALES:
         for formula, normal in ((laplace_failure, False), (gaussian_failure, True)):
             alpha = part * x / y
-            found = float(formula(*(np.float64(each) for each in (x, y, alpha, first, second))))
-            assert abs(found - integrated(x, y, alpha, first, second, normal=normal)) < 1e-9
+            actual = float(formula(*(np.float64(each) for each in (x, y, alpha, first, second))))
+            assert abs(actual - integrated(x, y, alpha, first, second, normal=normal)) < 1e-9
 
 
 @pytest.mark.parametrize(("x", "y", "alpha"), [(110, 100, 0.1), (90, 100, 0.1), (2, 1, 1.0)])
 @pytest.mark.parametrize("nudge", [0.0, 1e-12, -1e-12, 1e-7, -1e-7])
 def test_nothing_happens_where_an_end_is_one(x, y, alpha, nudge):
-    found = sample_accuracy(x, y, epsilon=1.0, alpha=alpha + nudge)
-    assert abs(found - integrated(x, y, alpha + nudge, 2.0, 2.0, normal=False)) < 1e-9
+    actual = sample_accuracy(x, y, epsilon=1.0, alpha=alpha + nudge)
+    assert abs(actual - integrated(x, y, alpha + nudge, 2.0, 2.0, normal=False)) < 1e-9
 
 
 def test_the_published_claim_is_an_upper_bound():
@@ -116,8 +116,8 @@ def test_the_published_claim_is_an_upper_bound():
 
 def test_a_delta_makes_the_noise_gaussian_for_half_of_the_budget_each():
     sigma = gaussian_sigma(0.5, 5e-5)
-    found = sample_accuracy(100, 80, epsilon=1.0, alpha=0.2, delta=1e-4)
-    assert abs(found - integrated(100, 80, 0.2, sigma, sigma, normal=True)) < 1e-9
+    actual = sample_accuracy(100, 80, epsilon=1.0, alpha=0.2, delta=1e-4)
+    assert abs(actual - integrated(100, 80, 0.2, sigma, sigma, normal=True)) < 1e-9
     assert round(sigma, 3) == 6.25
 
 
@@ -139,9 +139,9 @@ def test_a_proposal_of_ones_own_is_never_better_than_the_best_one():
 
 
 def test_arrays_broadcast():
-    found = sample_accuracy(np.array([[100], [50]]), 100, epsilon=np.array([0.5, 1.0]), alpha=0.1)
-    assert found.shape == (2, 2)
-    assert found[0, 1] == sample_accuracy(100, 100, epsilon=1.0, alpha=0.1)
+    actual = sample_accuracy(np.array([[100], [50]]), 100, epsilon=np.array([0.5, 1.0]), alpha=0.1)
+    assert actual.shape == (2, 2)
+    assert actual[0, 1] == sample_accuracy(100, 100, epsilon=1.0, alpha=0.1)
 
 
 @pytest.mark.parametrize(

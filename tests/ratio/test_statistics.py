@@ -31,63 +31,63 @@ def test_every_method_gives_an_interval_around_its_value(statistic, method, nois
             statistic(61, 38, 200, 210, noise=noise, method=method)
         assert caught.value.code == "parameter-choice"
         return
-    found = statistic(61, 38, 200, 210, noise=noise, method=method)
-    assert found.interval.lower < found.value < found.interval.upper
-    assert 0 < found.p_value < 1
-    assert found.method == method
+    actual = statistic(61, 38, 200, 210, noise=noise, method=method)
+    assert actual.interval.lower < actual.value < actual.interval.upper
+    assert 0 < actual.p_value < 1
+    assert actual.method == method
 
 
 def test_the_classic_interval_is_that_of_equation_3():
     deviation = math.sqrt(1 / 61 - 1 / 200 + 1 / 38 - 1 / 210)
-    found = relative_risk(61, 38, 200, 210, noise=Laplace(3.0), method="classic")
+    actual = relative_risk(61, 38, 200, 210, noise=Laplace(3.0), method="classic")
     ratio = (61 / 200) / (38 / 210)
-    assert math.isclose(found.interval.lower, ratio * math.exp(-1.959963984540054 * deviation))
-    assert math.isclose(found.interval.upper, ratio * math.exp(1.959963984540054 * deviation))
+    assert math.isclose(actual.interval.lower, ratio * math.exp(-1.959963984540054 * deviation))
+    assert math.isclose(actual.interval.upper, ratio * math.exp(1.959963984540054 * deviation))
 
 
 @pytest.mark.parametrize(("method", "spread"), [("published", 0.0), ("conservative", 18.0)])
 def test_the_published_intervals_are_those_of_theorems_4_2_and_4_5(method, spread):
     ratio = 60 / 45
     inner = 1 / 60 - 1 / 150 + 1 / 45 - 1 / 150 + spread * (1 / 60**2 + 1 / 45**2)
-    found = relative_risk(60, 45, 150, 150, noise=Laplace(3.0), method=method)
-    assert math.isclose(found.interval.upper - ratio, 1.959963984540054 * ratio * math.sqrt(inner))
-    assert math.isclose(ratio - found.interval.lower, found.interval.upper - ratio)
+    actual = relative_risk(60, 45, 150, 150, noise=Laplace(3.0), method=method)
+    assert math.isclose(actual.interval.upper - ratio, 1.959963984540054 * ratio * math.sqrt(inner))
+    assert math.isclose(ratio - actual.interval.lower, actual.interval.upper - ratio)
 
 
 def test_the_classic_odds_ratio_is_woolfs_and_the_classic_difference_walds():
-    found = odds_ratio(30, 20, 100, 100, method="classic")
+    actual = odds_ratio(30, 20, 100, 100, method="classic")
     deviation = math.sqrt(1 / 30 + 1 / 70 + 1 / 20 + 1 / 80)
-    assert math.isclose(found.interval.upper, found.value * math.exp(1.959963984540054 * deviation))
+    assert math.isclose(actual.interval.upper, actual.value * math.exp(1.959963984540054 * deviation))
     wald = risk_difference(30, 20, 100, 100, method="classic")
     assert math.isclose(wald.interval.upper, 0.1 + 1.959963984540054 * math.sqrt(0.21 / 100 + 0.16 / 100))
 
 
 def test_without_noise_the_default_is_the_score_interval():
     """At the ends of the interval the test that pools the groups is just at its limit."""
-    found = risk_difference(30, 20, 100, 100)
+    actual = risk_difference(30, 20, 100, 100)
     z = (0.3 - 0.2) / math.sqrt(2 * 0.25 * 0.75 / 100)
-    assert math.isclose(found.p_value, math.erfc(z / math.sqrt(2)), rel_tol=1e-6)
+    assert math.isclose(actual.p_value, math.erfc(z / math.sqrt(2)), rel_tol=1e-6)
     score = Score(
         Arm(np.array([30.0]), np.array([100.0]), ()), Arm(np.array([20.0]), np.array([100.0]), ()), RISK_DIFFERENCE
     )
-    for end in (found.interval.lower, found.interval.upper):
+    for end in (actual.interval.lower, actual.interval.upper):
         assert math.isclose(score.p_value(np.array([end]))[0], 0.05, rel_tol=1e-6)
 
 
 @pytest.mark.parametrize("noise", [None, Laplace(2.0), Gaussian(4.0)])
 def test_all_three_statistics_test_the_same_hypothesis(noise):
-    found = [statistic(61, 38, 200, 150, noise=noise).p_value for statistic in STATISTICS]
-    assert math.isclose(found[0], found[1], rel_tol=1e-4)
-    assert math.isclose(found[0], found[2], rel_tol=1e-4)
+    actual = [statistic(61, 38, 200, 150, noise=noise).p_value for statistic in STATISTICS]
+    assert math.isclose(actual[0], actual[1], rel_tol=1e-4)
+    assert math.isclose(actual[0], actual[2], rel_tol=1e-4)
 
 
 @pytest.mark.parametrize("statistic", STATISTICS)
 @pytest.mark.parametrize("noise", [Laplace(2.0), Gaussian(4.0)])
 @pytest.mark.parametrize(("x", "y"), [(61, 38), (40, 41), (9, 3), (30, 44), (2, 30), (150, 20)])
 def test_an_interval_excludes_no_difference_where_the_p_value_is_small_and_only_there(statistic, noise, x, y):
-    found = statistic(x, y, 200, 200, noise=noise)
+    actual = statistic(x, y, 200, 200, noise=noise)
     null = 0.0 if statistic is risk_difference else 1.0
-    assert (found.interval.lower <= null <= found.interval.upper) == (found.p_value >= 0.05)
+    assert (actual.interval.lower <= null <= actual.interval.upper) == (actual.p_value >= 0.05)
 
 
 @pytest.mark.parametrize("noise", [None, Laplace(2.0), Gaussian(4.0)])
@@ -111,27 +111,27 @@ def test_more_noise_and_more_confidence_make_longer_intervals(statistic):
 
 
 def test_noise_that_hides_the_denominator_leaves_the_interval_open():
-    found = relative_risk(60, 3, 200, 200, noise=Laplace(2.0)).interval
-    assert found.upper == math.inf
-    assert found.lower > 1
-    assert "denominator may be zero" in found.note
+    actual = relative_risk(60, 3, 200, 200, noise=Laplace(2.0)).interval
+    assert actual.upper == math.inf
+    assert actual.lower > 1
+    assert "denominator may be zero" in actual.note
 
 
 @pytest.mark.parametrize("noise", [Laplace(4.0), Gaussian(9.0)])
 @pytest.mark.parametrize(("x", "y"), [(-6, 40), (40, -6), (-5, -5), (0, 0), (230, 40), (40, 230), (-80, 60), (60, -80)])
 def test_impossible_noisy_counts_have_intervals_too(noise, x, y):
     for statistic in STATISTICS:
-        found = statistic(x, y, 200, 200, noise=noise)
-        assert found.interval.lower <= found.interval.upper
-        assert 0 <= found.p_value <= 1
+        actual = statistic(x, y, 200, 200, noise=noise)
+        assert actual.interval.lower <= actual.interval.upper
+        assert 0 <= actual.p_value <= 1
 
 
 @pytest.mark.parametrize("noise", [Laplace(1.5), Gaussian(2.0)])
 def test_about_the_people_who_were_counted_it_is_the_exact_interval_of_the_quotient(noise):
-    found = relative_risk(61, 38, 200, 200, noise=noise, population=False).interval
+    actual = relative_risk(61, 38, 200, 200, noise=noise, population=False).interval
     exact = quotient_interval(61.0, 38.0, numerator_noise=noise, denominator_noise=noise)
-    assert math.isclose(found.lower, exact.lower, rel_tol=2e-3)
-    assert math.isclose(found.upper, exact.upper, rel_tol=2e-3)
+    assert math.isclose(actual.lower, exact.lower, rel_tol=2e-3)
+    assert math.isclose(actual.upper, exact.upper, rel_tol=2e-3)
     with pytest.raises(ParameterError, match="default method"):
         relative_risk(61, 38, 200, 200, noise=noise, population=False, method="log")
 
@@ -140,15 +140,15 @@ def test_private_sizes_cost_width_and_disjoint_counts_cost_less():
     public = relative_risk(160, 120, 200, 200, noise=Laplace(4.0)).interval
     beside = relative_risk(160, 120, 200, 200, noise=Laplace(4.0), size_noise=Laplace(4.0)).interval
     disjoint = relative_risk(160, 120, 200, 200, noise=Laplace(4.0), rest_noise=Laplace(4.0)).interval
-    widths = [found.upper - found.lower for found in (disjoint, public, beside)]
+    widths = [actual.upper - actual.lower for actual in (disjoint, public, beside)]
     assert widths == sorted(widths)
     assert widths[0] < widths[1] * 0.99
 
 
 def test_a_size_that_may_be_zero_leaves_everything_open():
-    found = relative_risk(3, 40, 5, 200, noise=Laplace(4.0), rest_noise=Laplace(4.0))
-    assert (found.interval.lower, found.interval.upper, found.p_value) == (0.0, math.inf, 1.0)
-    assert "size of a group" in found.interval.note
+    actual = relative_risk(3, 40, 5, 200, noise=Laplace(4.0), rest_noise=Laplace(4.0))
+    assert (actual.interval.lower, actual.interval.upper, actual.p_value) == (0.0, math.inf, 1.0)
+    assert "size of a group" in actual.interval.note
 
 
 def test_arrays_give_what_single_numbers_give():
@@ -174,8 +174,8 @@ def test_many_groups_are_taken_in_blocks_that_do_not_matter():
 @pytest.mark.parametrize("method", METHODS)
 def test_no_groups_have_no_intervals(method):
     none = np.zeros(0)
-    found = relative_risk(none, none, none + 1, none + 1, noise=Laplace(2.0), method=method)
-    assert len(found.interval.lower) == len(found.p_value) == 0
+    actual = relative_risk(none, none, none + 1, none + 1, noise=Laplace(2.0), method=method)
+    assert len(actual.interval.lower) == len(actual.p_value) == 0
 
 
 @pytest.mark.parametrize(
@@ -222,8 +222,8 @@ def test_the_published_interval_does_not_hold(noisy_groups, false_alarm):
     """The same count of draws notices a coverage that is too small."""
     noise, draws = Gaussian(6.25), 20_000
     x, y = (noisy_groups(0.1, 200, noise, draws) for _ in range(2))
-    found = relative_risk(np.maximum(x, 1), np.maximum(y, 1), 200, 200, noise=noise, method="published").interval
-    held = int(np.sum((found.lower <= 1) & (found.upper >= 1)))
+    actual = relative_risk(np.maximum(x, 1), np.maximum(y, 1), 200, 200, noise=noise, method="published").interval
+    held = int(np.sum((actual.lower <= 1) & (actual.upper >= 1)))
     assert held < binom.ppf(false_alarm, draws, 0.94)
 
 
@@ -237,8 +237,8 @@ def test_the_interval_holds_wherever_its_test_accepts(noisy_groups):
         )
         >= 0.05
     )
-    found = relative_risk(x, y, 100, 100, noise=noise).interval
-    assert np.all(((found.lower <= 3.0) & (found.upper >= 3.0)) >= accepted)
+    actual = relative_risk(x, y, 100, 100, noise=noise).interval
+    assert np.all(((actual.lower <= 3.0) & (actual.upper >= 3.0)) >= accepted)
 
 
 @pytest.mark.parametrize("released", ["beside", "disjoint"])

@@ -16,10 +16,10 @@ IDS = {"breast cancer": "patient no.", "iris": "flower #", "wine": "bottle", "di
 def frame(name):
     """One table of scikit-learn, with a number for each row, and its class as a word where it has one."""
     loaded = LOADERS[name](as_frame=True)
-    made = loaded.frame.rename(columns={"target": "class"})
+    built = loaded.frame.rename(columns={"target": "class"})
     if name != "digits":
-        made["class"] = made["class"].map(dict(enumerate(loaded.target_names))).astype("string")
-    return made.assign(**{IDS[name]: range(1, len(made) + 1)})
+        built["class"] = built["class"].map(dict(enumerate(loaded.target_names))).astype("string")
+    return built.assign(**{IDS[name]: range(1, len(built) + 1)})
 
 
 def load():

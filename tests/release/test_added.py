@@ -19,8 +19,8 @@ def by_hand(exact, shift, noise):
 def test_the_sum_is_that_of_whole_numbers(shift, noise):
     drawn = np.full(len(ENDS), noise, dtype=np.int64)
     for exact in ([each] for each in ENDS):
-        found = added(np.array(exact, dtype=object), shift, drawn[:1])
-        assert [int(each) for each in found] == [by_hand(exact[0], shift, noise)]
+        actual = added(np.array(exact, dtype=object), shift, drawn[:1])
+        assert [int(each) for each in actual] == [by_hand(exact[0], shift, noise)]
     together = added(np.array(ENDS, dtype=object), shift, drawn)
     assert [int(each) for each in together] == [by_hand(each, shift, noise) for each in ENDS]
 

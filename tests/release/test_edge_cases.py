@@ -37,8 +37,8 @@ def bench():
         schema = DuckDB(connection, handed_in=True).schema()
         catalog = Catalog("test", BudgetPolicy(1.0, 1e-6), {"t": DeclaredTable("t", unit="u", **table)})
         logical = bind(parse(query).query, catalog, schema)
-        (found,) = price(logical, Budget(1.0, 1e-8, "gaussian"), REMAINING, min_frequency=1).parts
-        return found
+        (actual,) = price(logical, Budget(1.0, 1e-8, "gaussian"), REMAINING, min_frequency=1).parts
+        return actual
 
     yield connection, plan
     connection.close()
@@ -50,8 +50,8 @@ def buckets(connection, plan, keys=()):
     with DuckDB(connection, handed_in=True).snapshot() as snapshot:
         if keys:
             snapshot.load(SELECTED, pa.table({"k0": list(keys), KEY_INDEX: np.arange(len(keys))}))
-        found = snapshot.run(query)
-    columns = (found.exact_integers(name).tolist() for name in (KEY_INDEX, BUCKET, WEIGHT))
+        actual = snapshot.run(query)
+    columns = (actual.exact_integers(name).tolist() for name in (KEY_INDEX, BUCKET, WEIGHT))
     return {(place, bucket): weight for place, bucket, weight in zip(*columns, strict=True)}
 
 

@@ -24,26 +24,26 @@ def normal(epsilon, delta, groups, share=0.2):
     """The selection of a statement that spends `share` of its mu squared on it."""
     mu = gaussian_mu(epsilon - gaussian.HEADROOM, delta)
     first, second = mu * math.sqrt(share), mu * math.sqrt(1 - share)
-    made, events = gaussian.selection(epsilon, delta, MINIMUM, groups, first, second, GENEROUS, added=False)
-    return made, events, second
+    built, events = gaussian.selection(epsilon, delta, MINIMUM, groups, first, second, GENEROUS, added=False)
+    return built, events, second
 
 
 @stated
 @groups_of
 def test_the_mass_is_the_chance_that_any_of_an_owners_keys_shows_by_noise_alone(epsilon, delta, groups):
-    made, (_, passing), _ = normal(epsilon, delta, groups)
-    one = stats.norm.sf(float(made.threshold - MINIMUM) / made.noise.sigma)
+    built, (_, passing), _ = normal(epsilon, delta, groups)
+    one = stats.norm.sf(float(built.threshold - MINIMUM) / built.noise.sigma)
     any_of_them = -math.expm1(groups * math.log1p(-one))
-    assert any_of_them <= float(made.mass) * (1 + 1e-12)
-    assert float(made.mass) <= any_of_them * (1 + 1e-3)
-    assert passing.cost.mass == made.mass
+    assert any_of_them <= float(built.mass) * (1 + 1e-12)
+    assert float(built.mass) <= any_of_them * (1 + 1e-3)
+    assert passing.cost.mass == built.mass
 
 
 @stated
 @groups_of
 def test_the_noise_of_the_count_is_charged_for_all_keys_of_an_owner(epsilon, delta, groups):
-    made, (counted, _), _ = normal(epsilon, delta, groups)
-    assert float(counted.cost.gaussian) == pytest.approx(groups / made.noise.sigma**2, rel=1e-9)
+    built, (counted, _), _ = normal(epsilon, delta, groups)
+    assert float(counted.cost.gaussian) == pytest.approx(groups / built.noise.sigma**2, rel=1e-9)
     assert counted.moved == groups
 
 
@@ -52,12 +52,12 @@ def test_the_noise_of_the_count_is_charged_for_all_keys_of_an_owner(epsilon, del
 @pytest.mark.parametrize("share", [0.2, 0.01])
 def test_the_whole_statement_keeps_its_delta_by_the_exact_profile(epsilon, delta, groups, share):
     """Also where most is spent on the measures: half of delta for the threshold is then too much."""
-    made, _, second = normal(epsilon, delta, groups, share)
-    assert made.threshold > MINIMUM
-    found = selection_delta(epsilon, made.noise.sigma, MINIMUM, float(made.threshold), groups, stage2=second)
-    assert found <= delta
-    lower = float(made.threshold) - made.noise.sigma / 4
-    assert selection_delta(epsilon, made.noise.sigma, MINIMUM, lower, groups, stage2=second) > delta
+    built, _, second = normal(epsilon, delta, groups, share)
+    assert built.threshold > MINIMUM
+    actual = selection_delta(epsilon, built.noise.sigma, MINIMUM, float(built.threshold), groups, stage2=second)
+    assert actual <= delta
+    lower = float(built.threshold) - built.noise.sigma / 4
+    assert selection_delta(epsilon, built.noise.sigma, MINIMUM, lower, groups, stage2=second) > delta
 
 
 @pytest.mark.parametrize("share", [0.2, 0.02])
@@ -91,13 +91,13 @@ def test_below_zero_the_profile_is_that_of_the_other_direction(tau, groups):
 @groups_of
 @pytest.mark.parametrize("epsilon", [0.2, 1.0, 6.0])
 def test_a_laplace_threshold_is_above_the_minimum_by_what_its_mass_says(epsilon, groups):
-    made, (counted, passing) = laplace.selection(epsilon, MINIMUM, groups, Fraction(1, 10**6))
-    ratio = math.exp(-1 / made.scale)
-    one = ratio ** float(made.threshold - MINIMUM) / (1 + ratio)
+    built, (counted, passing) = laplace.selection(epsilon, MINIMUM, groups, Fraction(1, 10**6))
+    ratio = math.exp(-1 / built.scale)
+    one = ratio ** float(built.threshold - MINIMUM) / (1 + ratio)
     any_of_them = -math.expm1(groups * math.log1p(-one))
     assert any_of_them <= float(passing.cost.mass) * (1 + 1e-12)
     assert float(passing.cost.mass) <= min(any_of_them * (1 + 1e-6), 1e-6 * (1 + 1e-6))
-    assert float(counted.cost.pure) == pytest.approx(groups / made.scale)
+    assert float(counted.cost.pure) == pytest.approx(groups / built.scale)
     assert float(counted.cost.pure) <= epsilon
 
 

@@ -106,16 +106,16 @@ def test_comments_of_the_owner_are_shown(build):
 
 def test_a_statement_is_described_without_being_charged(shop, free):
     with free(shop):
-        found = shop.describe(
+        actual = shop.describe(
             "SELECT region, COUNT(*) AS n, AVG(income) AS a FROM people WHERE age > :low GROUP BY region", {"low": 3}
         )
-    assert [(column.name, column.type, column.noisy) for column in found.columns] == [
+    assert [(column.name, column.type, column.noisy) for column in actual.columns] == [
         ("region", "text", False),
         ("n", "integer", True),
         ("a", "float", True),
     ]
-    assert found.parameters == ("low",)
-    assert "a       float, noisy" in str(found)
+    assert actual.parameters == ("low",)
+    assert "a       float, noisy" in str(actual)
 
 
 def test_another_analyst_shares_the_database_and_has_a_cap_of_their_own(build):

@@ -119,13 +119,13 @@ def test_its_words_say_how_far_it_may_be_off(people, ask):
 
 
 def test_several_measures_must_be_told_apart():
-    made = receipt(Mechanism("rows", "gaussian", 5.0, 1.0), Mechanism("sum of x", "gaussian", 50.0, 10.0))
+    built = receipt(Mechanism("rows", "gaussian", 5.0, 1.0), Mechanism("sum of x", "gaussian", 50.0, 10.0))
     with pytest.raises(ConditionNotMet, match="'rows', 'sum of x'"):
-        approx_private(100, made)
-    assert not is_about(150.5, approx_private(100, made, measure="rows"))
-    assert is_about(150.5, approx_private(100, made, measure="sum of x"))
+        approx_private(100, built)
+    assert not is_about(150.5, approx_private(100, built, measure="rows"))
+    assert is_about(150.5, approx_private(100, built, measure="sum of x"))
     with pytest.raises(ParameterError, match="measure must be one of"):
-        approx_private(100, made, measure="people")
+        approx_private(100, built, measure="people")
 
 
 def test_a_count_that_selected_its_group_is_compared_where_it_is_seen_half_of_the_time():
@@ -139,9 +139,9 @@ def test_a_count_that_selected_its_group_is_compared_where_it_is_seen_half_of_th
 
 def test_the_count_that_selects_is_not_taken_for_the_measure():
     selecting = Mechanism("people per group", "gaussian", 10.0, 1.0, threshold=80.0)
-    made = receipt(selecting, Mechanism("sum of x", "gaussian", 1.0, 1.0))
-    assert not is_about(30.5, approx_private(10, made))
-    assert is_about(15.5, approx_private(10, made))
+    built = receipt(selecting, Mechanism("sum of x", "gaussian", 1.0, 1.0))
+    assert not is_about(30.5, approx_private(10, built))
+    assert is_about(15.5, approx_private(10, built))
 
 
 @pytest.mark.parametrize("mechanism", ["gaussian", "laplace"])

@@ -19,9 +19,9 @@ TABLE = re.findall(r"^\| (\d+) \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \
 @pytest.mark.parametrize(("name", "place"), NAMES)
 def test_every_name_is_on_the_page_with_its_arguments(name, place):
     (row,) = re.findall(rf"^\| `{name}(\(.*?\))?` \|", PAGE, re.MULTILINE)
-    found = getattr(place, name)
-    if callable(found) and row:
-        signature = inspect.signature(found)
+    actual = getattr(place, name)
+    if callable(actual) and row:
+        signature = inspect.signature(actual)
         bare = [p.replace(annotation=inspect.Parameter.empty) for p in signature.parameters.values()]
         plain = signature.replace(parameters=bare, return_annotation=inspect.Signature.empty)
         assert row.replace("1e-9", "1e-09") == str(plain)

@@ -85,8 +85,8 @@ def test_rounded_noise_stays_within_the_whole_tolerance(needed, flakiness, one_l
 
 
 def test_arrays_give_arrays():
-    found = tolerance.gaussian(np.array([1.0, 2.0]), np.array([3, 6]))
-    assert found == pytest.approx([3.290526731492, 9.783276951398])
+    actual = tolerance.gaussian(np.array([1.0, 2.0]), np.array([3, 6]))
+    assert actual == pytest.approx([3.290526731492, 9.783276951398])
     assert tolerance.integer(np.array([1.1, 2.6])).tolist() == [1.0, 3.0]
 
 
@@ -99,9 +99,9 @@ def test_the_published_mean():
     part = tolerance.laplace(1.0, 0.5, tolerance.independent(6, 2))
     assert part == pytest.approx(29.017315, abs=5e-7)
     assert 4.5 * part == pytest.approx(130.577917, abs=5e-7)
-    found = mean_at(6)
-    assert (found.lower, found.upper) == pytest.approx((-1.135177, 2.543971), abs=5e-7)
-    assert found.tolerance == pytest.approx(2.043971, abs=5e-7)
+    actual = mean_at(6)
+    assert (actual.lower, actual.upper) == pytest.approx((-1.135177, 2.543971), abs=5e-7)
+    assert actual.tolerance == pytest.approx(2.043971, abs=5e-7)
     assert (mean_at(3).lower, mean_at(3).upper) == pytest.approx((-0.217054, 1.396317), abs=5e-7)
 
 
@@ -119,16 +119,16 @@ def variance_at(k):
 
 
 def test_the_published_variance():
-    found = variance_at(3)
-    assert (found.lower, found.upper) == pytest.approx((0.182388, 1.215562), abs=5e-7)
-    assert found.tolerance == pytest.approx(1.215562 - (0.7 - 0.05**2), abs=1e-6)
+    actual = variance_at(3)
+    assert (actual.lower, actual.upper) == pytest.approx((0.182388, 1.215562), abs=5e-7)
+    assert actual.tolerance == pytest.approx(1.215562 - (0.7 - 0.05**2), abs=1e-6)
 
 
 def test_simulated_means_leave_the_bracket_as_seldom_as_asked(random, rates):
     counts = np.maximum(100 + random.laplace(0, 2, 400_000), 1)
     noisy = (50 + random.laplace(0, 9, 400_000)) / counts
-    found, near = mean_at(3), mean_at(1)
-    outside = (noisy < found.lower) | (noisy > found.upper)
+    actual, near = mean_at(3), mean_at(1)
+    outside = (noisy < actual.lower) | (noisy > actual.upper)
     assert rates.may_be(outside, 1e-3)
     assert not rates.may_be((noisy < near.lower) | (noisy > near.upper), 1e-3)
 
@@ -137,8 +137,8 @@ def test_simulated_variances_leave_the_bracket_as_seldom_as_asked(random, rates)
     counts = np.maximum(1000 + random.laplace(0, 3, 400_000), 1)
     means = (50 + random.laplace(0, 13.5, 400_000)) / counts
     noisy = np.clip((700 + random.laplace(0, 3 * 4.5**2, 400_000)) / counts - means**2, 0, 4.5**2)
-    found, near = variance_at(3), variance_at(1)
-    assert rates.may_be((noisy < found.lower) | (noisy > found.upper), 1e-3)
+    actual, near = variance_at(3), variance_at(1)
+    assert rates.may_be((noisy < actual.lower) | (noisy > actual.upper), 1e-3)
     assert not rates.may_be((noisy < near.lower) | (noisy > near.upper), 1e-3)
 
 
@@ -161,8 +161,8 @@ def test_every_corner_of_the_box_is_in_the_bracket(total, rows):
 
 def test_a_variance_is_cut_to_what_is_possible():
     parts = {"count_tolerance": 50.0, "sum_tolerance": 500.0, "square_tolerance": 5000.0}
-    found = tolerance.variance(count=100, centred_sum=0, square_sum=100, half_range=2.0, **parts)
-    assert (found.lower, found.upper) == (0.0, 4.0)
+    actual = tolerance.variance(count=100, centred_sum=0, square_sum=100, half_range=2.0, **parts)
+    assert (actual.lower, actual.upper) == (0.0, 4.0)
 
 
 @pytest.mark.parametrize("k", [0, -1, float("nan"), True, "3"])

@@ -44,12 +44,12 @@ def test_what_mode_two_suggests_makes_the_prediction_valid_and_less_does_not(
         "epsilon_count": epsilon,
     }
     count = unknown_size(beta=beta, **shared).min_count
-    found = known_size(count, beta=beta, **shared)
-    enough = average_error(count, epsilon_sum=found.epsilon_sum, beta=2 * beta, **shared)
+    actual = known_size(count, beta=beta, **shared)
+    enough = average_error(count, epsilon_sum=actual.epsilon_sum, beta=2 * beta, **shared)
     assert enough.valid
     assert math.isfinite(enough.error)
-    less = average_error(count, epsilon_sum=found.epsilon_sum * 0.999, beta=2 * beta, **shared)
-    assert [each.name for each in less.conditions if not each.holds] == ["budget"] or found.epsilon_sum == 0
+    less = average_error(count, epsilon_sum=actual.epsilon_sum * 0.999, beta=2 * beta, **shared)
+    assert [each.name for each in less.conditions if not each.holds] == ["budget"] or actual.epsilon_sum == 0
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
@@ -68,16 +68,16 @@ def test_with_so_many_rows_the_count_is_precise_enough_as_often_as_promised(mech
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_a_quotient_gets_a_pair(mechanism):
     shared = {"epsilon_count": 0.05, "beta": 0.01, "delta": delta(mechanism), "mechanism": mechanism}
-    found = unknown_size(lower=(1, 2), upper=(4, 5), **shared)
+    actual = unknown_size(lower=(1, 2), upper=(4, 5), **shared)
     first, second = (unknown_size(lower=low, upper=high, **shared) for low, high in ((1, 4), (2, 5)))
-    assert found.epsilon_sum == (first.epsilon_sum, second.epsilon_sum)
-    assert found.min_count == first.min_count == second.min_count
+    assert actual.epsilon_sum == (first.epsilon_sum, second.epsilon_sum)
+    assert actual.min_count == first.min_count == second.min_count
     predicted = quotient_error(
-        found.min_count,
+        actual.min_count,
         lowers=(1, 2),
         uppers=(4, 5),
         epsilon_count=0.05,
-        epsilon_sums=found.epsilon_sum,
+        epsilon_sums=actual.epsilon_sum,
         beta=0.03,
         delta=delta(mechanism),
         mechanism=mechanism,
@@ -89,9 +89,9 @@ def test_a_quotient_gets_a_pair(mechanism):
 @pytest.mark.parametrize("gamma", [0.01, 0.1, 0.5])
 def test_for_a_range_with_zero_in_it_the_error_is_small_beside_the_largest_value(mechanism, gamma):
     shared = {"lower": -3, "upper": 8, "epsilon_count": 0.05, "gamma": gamma, "delta": delta(mechanism)}
-    found = unknown_size(beta=0.025, mechanism=mechanism, **shared)
-    bound = laplace_error(1, 0.05, 0.025) if mechanism == "laplace" else found.min_count * gamma / (1 + gamma)
-    predicted = average_error(bound / gamma, epsilon_sum=found.epsilon_sum, beta=0.05, mechanism=mechanism, **shared)
+    actual = unknown_size(beta=0.025, mechanism=mechanism, **shared)
+    bound = laplace_error(1, 0.05, 0.025) if mechanism == "laplace" else actual.min_count * gamma / (1 + gamma)
+    predicted = average_error(bound / gamma, epsilon_sum=actual.epsilon_sum, beta=0.05, mechanism=mechanism, **shared)
     assert predicted.valid
     assert predicted.error <= 2 * gamma * 8 / (1 + gamma)
 
@@ -173,9 +173,9 @@ def test_the_table_of_mode_three_is_an_arrow_table_with_the_promised_columns():
 
 
 def test_grids_give_arrays():
-    found = unknown_size(epsilon_count=np.array([0.25, 0.75]), beta=0.025, lower=1, upper=np.array([[2], [10]]))
-    assert found.min_count.tolist() == [163, 55]
-    assert found.epsilon_sum.shape == (2, 2)
+    actual = unknown_size(epsilon_count=np.array([0.25, 0.75]), beta=0.025, lower=1, upper=np.array([[2], [10]]))
+    assert actual.min_count.tolist() == [163, 55]
+    assert actual.epsilon_sum.shape == (2, 2)
 
 
 @pytest.mark.parametrize(

@@ -29,17 +29,17 @@ def test_above_the_edge_the_conditions_hold_and_below_they_do_not(mechanism):
 
 
 def test_the_document_says_which_regions_of_figure_3c_are_empty():
-    found = applicability([100, 300], RANGES, beta=0.025)
-    seen = {(row["size"], row["range"]) for row in found.to_pylist()}
+    actual = applicability([100, 300], RANGES, beta=0.025)
+    seen = {(row["size"], row["range"]) for row in actual.to_pylist()}
     assert seen == {(100, "1 to 2"), (100, "1 to 10"), (300, "1 to 2"), (300, "1 to 10"), (300, "1 to 30")}
 
 
 def test_edges_end_where_the_axes_end():
-    found = applicability([1_000], RANGES, beta=0.025)
+    actual = applicability([1_000], RANGES, beta=0.025)
     for values in ("1 to 10", "1 to 120"):
-        tops = [row["epsilon_sum"] for row in found.to_pylist() if row["range"] == values]
+        tops = [row["epsilon_sum"] for row in actual.to_pylist() if row["range"] == values]
         assert max(tops) == pytest.approx(10, rel=1e-6)
-    widest = [row["epsilon_count"] for row in found.to_pylist() if row["range"] == "1 to 2"]
+    widest = [row["epsilon_count"] for row in actual.to_pylist() if row["range"] == "1 to 2"]
     assert max(widest) == 1.0
 
 

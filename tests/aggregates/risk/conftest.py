@@ -41,7 +41,7 @@ def chances():
 def clinic(build):
     """Groups of `size` people, half of whom smoke; they are ill with the probabilities of the population."""
 
-    def made(groups=1, size=200, *, first=0.3, second=0.2, min_frequency=1, declared=True):
+    def built(groups=1, size=200, *, first=0.3, second=0.2, min_frequency=1, declared=True):
         keys = f"g: {{values: [{', '.join(map(str, range(groups)))}]}}" if declared else ""
         return build(
             [
@@ -53,14 +53,14 @@ def clinic(build):
             handed_in=True,
         )
 
-    return made
+    return built
 
 
 @pytest.fixture
 def visits(build):
     """A table in which a person has up to three rows."""
 
-    def made(people=300):
+    def built(people=300):
         return build(
             [
                 "CREATE TABLE v (u BIGINT NOT NULL, ill BOOLEAN, smokes BOOLEAN)",
@@ -70,16 +70,16 @@ def visits(build):
             handed_in=True,
         )
 
-    return made
+    return built
 
 
 @pytest.fixture
 def ends():
     """Both ends of all intervals of a column; those about the population if asked for."""
 
-    def found(answer, column, *, population=False):
+    def actual(answer, column, *, population=False):
         bars = [row[column] for row in answer.intervals]
         pairs = [bar.population if population else (bar.lower, bar.upper) for bar in bars]
         return np.array(pairs, dtype=float).T
 
-    return found
+    return actual

@@ -32,13 +32,13 @@ def test_an_empty_side_is_open_and_raises_nothing(clinic, ask):
     db.owner.execute("DELETE FROM t WHERE g >= 30")
     statistics = "RELATIVE_RISK(ill, smokes) AS r, ODDS_RATIO(ill, smokes) AS o, RISK_DIFFERENCE(ill, smokes) AS d"
     for mechanism in ("gaussian", "laplace"):
-        found = ask(db, f"SELECT g, {statistics} FROM t GROUP BY g", epsilon=0.5, mechanism=mechanism)
-        assert len(found) == 40
-        for row in found.intervals[:20]:
+        actual = ask(db, f"SELECT g, {statistics} FROM t GROUP BY g", epsilon=0.5, mechanism=mechanism)
+        assert len(actual) == 40
+        for row in actual.intervals[:20]:
             assert row["r"].lower <= row["r"].upper
             assert 0 <= row["r"].p_value <= 1
-        json.dumps(found.to_dict(), allow_nan=False)
-        assert repr(found)
+        json.dumps(actual.to_dict(), allow_nan=False)
+        assert repr(actual)
 
 
 def test_asked_again_it_is_the_same_and_free(clinic):

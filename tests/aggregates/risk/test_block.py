@@ -13,11 +13,11 @@ def counts(answer):
 
 def integers(db, text):
     """The four exact integers of each group, which the statement sums, in units of a row times a weight of 2^bits."""
-    found = db.owner.execute(text)
-    names = [each[0] for each in found.description]
+    actual = db.owner.execute(text)
+    names = [each[0] for each in actual.description]
     keys = [place for place, name in enumerate(names) if name.startswith("k")]
     places = [names.index(name) for name in COLUMNS]
-    return {tuple(row[i] for i in keys): [int(row[i]) for i in places] for row in found.fetchall()}
+    return {tuple(row[i] for i in keys): [int(row[i]) for i in places] for row in actual.fetchall()}
 
 
 def moved(before, after):

@@ -10,10 +10,10 @@ QUERY = "SELECT g, {} FROM t GROUP BY g ORDER BY g"
 
 def marks(chart, kind):
     """The rows of all layers of one kind."""
-    found = chart.to_dict()
-    data = found.get("datasets", {})
+    actual = chart.to_dict()
+    data = actual.get("datasets", {})
     rows = []
-    for layer in found["layer"]:
+    for layer in actual["layer"]:
         source = layer.get("data", {})
         values = source.get("values") or data.get(source.get("name"), [])
         rows += values if layer["mark"]["type"] == kind else []

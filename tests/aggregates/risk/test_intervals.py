@@ -64,18 +64,18 @@ def test_noise_intervals_are_too_short_for_the_population(clinic, ask, chances, 
 def test_p_values_are_small_as_seldom_as_they_should_be(clinic, ask, chances, mechanism, size):
     db = clinic(GROUPS, size, first=0.3, second=0.3)
     answer = ask(db, "SELECT g, LIFT(ill, smokes) AS l FROM t GROUP BY g", mechanism=mechanism, epsilon=2.0)
-    found = np.array([row["l"].p_value for row in answer.intervals])
+    actual = np.array([row["l"].p_value for row in answer.intervals])
     for level in (0.01, 0.05, 0.2, 0.5):
-        assert chances.is_as_rare_as(found <= level, level + SLACK), level
-    assert chances.is_as_common_as(found <= 0.5, 0.4)
-    assert chances.is_as_common_as(found <= 0.2, 0.15)
+        assert chances.is_as_rare_as(actual <= level, level + SLACK), level
+    assert chances.is_as_common_as(actual <= 0.5, 0.4)
+    assert chances.is_as_common_as(actual <= 0.2, 0.15)
 
 
 def test_a_difference_is_seen_in_most_groups(clinic, ask, chances):
     db = clinic(GROUPS, 400, first=0.4, second=0.2)
     answer = ask(db, "SELECT g, LIFT(ill, smokes) AS l FROM t GROUP BY g", epsilon=2.0)
-    found = np.array([row["l"].p_value for row in answer.intervals])
-    assert chances.is_as_common_as(found <= 0.05, 0.95)
+    actual = np.array([row["l"].p_value for row in answer.intervals])
+    assert chances.is_as_common_as(actual <= 0.05, 0.95)
 
 
 def test_p_value_and_population_interval_agree(clinic, ask, ends):

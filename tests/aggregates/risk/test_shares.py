@@ -51,8 +51,8 @@ def test_both_halves_are_all_rows_also_where_the_condition_is_unknown(clinic, as
 def test_intervals_of_shares_hold(clinic, ask, chances, ends, mechanism):
     db = clinic(groups=400, size=400)
     answer = ask(db, SHARE, mechanism=mechanism, confidence=0.9, epsilon=0.3)
-    found = dict(db.owner.execute("SELECT g, AVG(ill::INT) FROM t GROUP BY g").fetchall())
-    exact = np.array([found[key] for key in answer["g"]])
+    actual = dict(db.owner.execute("SELECT g, AVG(ill::INT) FROM t GROUP BY g").fetchall())
+    exact = np.array([actual[key] for key in answer["g"]])
     lower, upper = ends(answer, "share")
     assert chances.is_as_common_as((lower <= exact) & (exact <= upper), 0.9)
     half = np.abs(exact - (lower + upper) / 2) <= (upper - lower) / 4

@@ -100,8 +100,8 @@ def tables():
 
 @pytest.fixture(scope="package")
 def folder(tables):
-    with folder_of(tables) as made:
-        yield made
+    with folder_of(tables) as built:
+        yield built
 
 
 @pytest.fixture(scope="package")

@@ -104,12 +104,12 @@ def test_two_threads_ask_at_once(owner, hostile, pair):
     for text in asked:
         (one,) = planned(pair.duckdb_schema, text)
         expected.append(measured(pair.duckdb, one))
-    found, ready = {}, threading.Barrier(len(asked))
+    actual, ready = {}, threading.Barrier(len(asked))
 
     def ask(text):
         (one,) = planned(pair.schema, text)
         ready.wait()
-        found[text] = measured(pair.engine, one)
+        actual[text] = measured(pair.engine, one)
 
     with nothing_left(owner, hostile):
         threads = [threading.Thread(target=ask, args=(text,)) for text in asked]
@@ -117,7 +117,7 @@ def test_two_threads_ask_at_once(owner, hostile, pair):
             thread.start()
         for thread in threads:
             thread.join()
-    assert [found.get(text) for text in asked] == expected
+    assert [actual.get(text) for text in asked] == expected
 
 
 def test_a_statement_can_be_cancelled_and_the_session_works_afterwards(owner, backend):

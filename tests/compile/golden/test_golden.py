@@ -62,14 +62,14 @@ def _case(block: str) -> Case:
 
 def folded(sql: str) -> str:
     """The same text with a line for each clause: blanks become line ends, nothing else changes."""
-    return re.sub(CLAUSES, lambda found: "\n" + found[0][1:], sql)
+    return re.sub(CLAUSES, lambda actual: "\n" + actual[0][1:], sql)
 
 
 @pytest.fixture(scope="module")
 def connection() -> Iterator[duckdb.DuckDBPyConnection]:
-    with duckdb.connect(":memory:") as made:
-        made.execute((HERE / "schema.sql").read_text(encoding="utf-8"))
-        yield made
+    with duckdb.connect(":memory:") as built:
+        built.execute((HERE / "schema.sql").read_text(encoding="utf-8"))
+        yield built
 
 
 @pytest.fixture(scope="module")
@@ -92,19 +92,19 @@ def _compile(database: hr.Database, query: str, options: dict[str, object]) -> d
 def test_each_query_becomes_the_sql_that_is_written_down(compiled, name):
     written = (HERE / name).read_text(encoding="utf-8")
     cases = [_now(case, compiled, with_postprocess=name == "postprocess.sql") for case in read(written)]
-    found = "\n".join(case.text() for case in cases)
+    actual = "\n".join(case.text() for case in cases)
     if os.environ.get(REWRITE):
-        (HERE / name).write_text(found, encoding="utf-8")
+        (HERE / name).write_text(actual, encoding="utf-8")
         pytest.skip(f"{name} was written anew")
     difference = difflib.unified_diff(
-        written.splitlines(), found.splitlines(), f"{name} (written down)", f"{name} (now)", lineterm="", n=4
+        written.splitlines(), actual.splitlines(), f"{name} (written down)", f"{name} (now)", lineterm="", n=4
     )
-    assert found == written, "\n" + "\n".join(difference) + f"\n\nIf this is meant, run with {REWRITE}=1."
+    assert actual == written, "\n" + "\n".join(difference) + f"\n\nIf this is meant, run with {REWRITE}=1."
 
 
 def _now(case: Case, compiled, *, with_postprocess: bool) -> Case:
-    made = compiled(case.query, case.options)
-    shown = {name: sql for name, sql in made.items() if with_postprocess or name != "postprocess"}
+    built = compiled(case.query, case.options)
+    shown = {name: sql for name, sql in built.items() if with_postprocess or name != "postprocess"}
     return Case(case.title, case.options, case.query, shown)
 
 
@@ -119,9 +119,9 @@ def test_the_database_accepts_each_statement_that_is_written_down(connection, na
             listed = ", ".join([*keys, "0 AS hedgerow_place"])
             connection.register(SELECTED, connection.sql(f"SELECT {listed} FROM rows").to_arrow_table())
         for statement in further:
-            found = connection.sql(statement)
-            assert {str(kind) for kind in found.types} <= WHOLE, (case.title, found.types)
-            found.fetchall()
+            actual = connection.sql(statement)
+            assert {str(kind) for kind in actual.types} <= WHOLE, (case.title, actual.types)
+            actual.fetchall()
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -129,8 +129,8 @@ def test_no_statement_returns_anything_but_keys_and_whole_numbers(connection, na
     for case in read((HERE / name).read_text(encoding="utf-8")):
         if "first pass" not in case.statements:
             continue
-        found = connection.sql(case.statements["first pass"])
-        kinds = {n: str(t) for n, t in zip(found.columns, found.types, strict=True) if not re.fullmatch(r"k\d+", n)}
+        actual = connection.sql(case.statements["first pass"])
+        kinds = {n: str(t) for n, t in zip(actual.columns, actual.types, strict=True) if not re.fullmatch(r"k\d+", n)}
         assert set(kinds.values()) <= WHOLE, (case.title, kinds)
 
 

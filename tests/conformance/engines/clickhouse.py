@@ -35,26 +35,26 @@ def why_not():
 def opened(tables):
     from chdb import session  # noqa: PLC0415 - likewise
 
-    with session.Session() as made:
+    with session.Session() as built:
         for name, table in tables.items():
-            create(made, name, table)
-        yield over_chdb(made)
+            create(built, name, table)
+        yield over_chdb(built)
         for name in tables:
-            made.query(f"DROP TABLE {CLICKHOUSE.identifier(name)}")
+            built.query(f"DROP TABLE {CLICKHOUSE.identifier(name)}")
 
 
-def create(made, name, table):
+def create(built, name, table):
     shape = [f"{CLICKHOUSE.identifier(column)} {native(table, column)}" for column in table.columns]
-    made.query(f"CREATE TABLE {CLICKHOUSE.identifier(name)} ({', '.join(shape)}) ENGINE = MergeTree ORDER BY tuple()")
+    built.query(f"CREATE TABLE {CLICKHOUSE.identifier(name)} ({', '.join(shape)}) ENGINE = MergeTree ORDER BY tuple()")
     for start in range(0, len(table.rows), ROWS_AT_ONCE):
         rows = [f"({', '.join(map(cell, row))})" for row in table.rows[start : start + ROWS_AT_ONCE]]
-        made.query(f"INSERT INTO {CLICKHOUSE.identifier(name)} VALUES {', '.join(rows)}")
+        built.query(f"INSERT INTO {CLICKHOUSE.identifier(name)} VALUES {', '.join(rows)}")
 
 
 def native(table, column):
     kind = table.columns[column]
-    made = NATIVE.get(kind) or kind.replace("DECIMAL", "Decimal")
-    return made if column in table.primary else f"Nullable({made})"
+    built = NATIVE.get(kind) or kind.replace("DECIMAL", "Decimal")
+    return built if column in table.primary else f"Nullable({built})"
 
 
 def cell(value):

@@ -61,7 +61,7 @@ def uncollated(schema):
     return Schema(
         {
             name: replace(
-                table, columns={column: replace(found, collated=False) for column, found in table.columns.items()}
+                table, columns={column: replace(actual, collated=False) for column, actual in table.columns.items()}
             )
             for name, table in schema.tables.items()
         }

@@ -56,8 +56,14 @@ def running():
             shutil.chown(folder, "mysql")
             place.chmod(0o755)
         data = f"--datadir={place / 'data'}"
-        made = [program("mariadb-install-db"), "--no-defaults", data, "--auth-root-authentication-method=normal", *user]
-        subprocess.run([*made, "--skip-test-db"], check=True, capture_output=True)  # noqa: S603 - found above
+        built = [
+            program("mariadb-install-db"),
+            "--no-defaults",
+            data,
+            "--auth-root-authentication-method=normal",
+            *user,
+        ]
+        subprocess.run([*built, "--skip-test-db"], check=True, capture_output=True)  # noqa: S603 - found above
         socket = place / "socket"
         settings = [
             f"--tmpdir={folder}",
@@ -100,9 +106,9 @@ def opened(tables):
         """Texts of all tables but the nasty one are compared byte by byte (see `create`), which Ibis cannot tell."""
 
         def schema(self):
-            found = super().schema()
-            nasty = {name: table for name, table in found.tables.items() if name == "nasty"}
-            return Schema({**uncollated(found).tables, **nasty})
+            actual = super().schema()
+            nasty = {name: table for name, table in actual.tables.items() if name == "nasty"}
+            return Schema({**uncollated(actual).tables, **nasty})
 
     with running() as socket:
         import MySQLdb  # noqa: PLC0415 - likewise

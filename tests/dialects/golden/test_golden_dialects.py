@@ -96,7 +96,7 @@ def _written(case):
     return shown.text() + (f"-- refused: {refusal}\n" if refusal else "")
 
 
-def made(name, quoted):
+def built(name, quoted):
     cases = [replace(case, statements=quoted(name, case)) for case in CASES]
     return "\n".join(_written(case) for case in [*cases, _given(name)])
 
@@ -108,15 +108,15 @@ ENGINES = sorted(DIALECTS.keys() - {"duckdb"})
 @pytest.mark.parametrize("name", ENGINES)
 def test_each_question_becomes_the_sql_that_is_written_down(quoted, name):
     path = HERE / f"{name}.sql"
-    found = made(name, quoted)
+    actual = built(name, quoted)
     if os.environ.get(REWRITE):
-        path.write_text(found, encoding="utf-8")
+        path.write_text(actual, encoding="utf-8")
         pytest.skip(f"{path.name} was written anew")
     written = path.read_text(encoding="utf-8")
     difference = difflib.unified_diff(
-        written.splitlines(), found.splitlines(), f"{name} (written down)", f"{name} (now)", lineterm="", n=4
+        written.splitlines(), actual.splitlines(), f"{name} (written down)", f"{name} (now)", lineterm="", n=4
     )
-    assert found == written, "\n" + "\n".join(difference) + f"\n\nIf this is meant, run with {REWRITE}=1."
+    assert actual == written, "\n" + "\n".join(difference) + f"\n\nIf this is meant, run with {REWRITE}=1."
 
 
 def statements(name):

@@ -57,7 +57,7 @@ def exact():
     """What plain SQL says for each shown row of an answer, by its key; zero or NULL for empty groups."""
 
     def column(db, answer, expression, empty=0.0):
-        found = dict(db.owner.execute(f"SELECT g, {expression} FROM t GROUP BY g").fetchall())
-        return [found.get(key, empty) for key in answer["g"]]
+        actual = dict(db.owner.execute(f"SELECT g, {expression} FROM t GROUP BY g").fetchall())
+        return [actual.get(key, empty) for key in answer["g"]]
 
     return column

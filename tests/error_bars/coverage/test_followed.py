@@ -153,15 +153,15 @@ def equals(build_once):
 @pytest.mark.parametrize(("factor", "off"), [(0.7, True), (1.0, False), (1.3, True)])
 def test_a_verdict_finds_intervals_that_are_a_third_off_and_no_others(factor, off):
     """Of twenty verdicts on made-up intervals; more than thirteen are overlooked, or two are rejected, once in 10^9."""
-    found = 0
+    actual = 0
     for _ in range(20):
         verdicts = [Verdict(*NARROW), Verdict(*WIDE)]
         while any(verdict.open for verdict in verdicts):
             held = abs(random.gauss(0.0, 1.0)) <= factor * norm.isf((1 - CONFIDENCE) / 2)
             for verdict in verdicts:
                 verdict.add(held)
-        found += any(verdict.off for verdict in verdicts)
-    assert found >= 7 if off else found <= 1
+        actual += any(verdict.off for verdict in verdicts)
+    assert actual >= 7 if off else actual <= 1
 
 
 @pytest.mark.parametrize("query", CHOSEN)

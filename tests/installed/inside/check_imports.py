@@ -32,15 +32,15 @@ def main() -> None:
 
 
 def _modules(folder: Path, extras: set[str]) -> Iterator[str]:
-    for found in pkgutil.walk_packages([str(folder)], f"{folder.name}.", onerror=lambda _: None):
-        if not found.name.endswith("__main__"):
+    for actual in pkgutil.walk_packages([str(folder)], f"{folder.name}.", onerror=lambda _: None):
+        if not actual.name.endswith("__main__"):
             try:
-                importlib.import_module(found.name)
+                importlib.import_module(actual.name)
             except ModuleNotFoundError as error:
                 if str(error.name).split(".", maxsplit=1)[0] not in extras:
-                    yield f"{found.name}: {type(error).__name__}: {error}"
+                    yield f"{actual.name}: {type(error).__name__}: {error}"
             except Exception as error:  # noqa: BLE001 - whatever it is, it is a finding
-                yield f"{found.name}: {type(error).__name__}: {error}"
+                yield f"{actual.name}: {type(error).__name__}: {error}"
 
 
 def _imports(folder: Path, extras: set[str]) -> Iterator[str]:

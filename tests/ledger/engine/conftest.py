@@ -93,10 +93,10 @@ def town_file(tmp_path_factory):
 @pytest.fixture
 def town(town_file, tmp_path):
     (tmp_path / "town.duckdb").symlink_to(town_file)
-    made = Town(tmp_path)
-    yield made
-    for process in made.running:
+    built = Town(tmp_path)
+    yield built
+    for process in built.running:
         process.kill()
         process.communicate()
-    for each in reversed(made.opened):
+    for each in reversed(built.opened):
         each.close()

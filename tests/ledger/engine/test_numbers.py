@@ -68,6 +68,6 @@ def test_grouped_statements_are_not_limited_by_delta(town, k):
 def test_a_plan_of_grouped_statements_is_admitted_whole_where_delta_would_allow_forty(town):
     db = town.connect(budget="{epsilon: 3, delta: 1e-6}", min_frequency=10)
     query = "SELECT street, COUNT(*) FROM people GROUP BY street"
-    found = db.forecast([query] * 60, epsilon=0.1, delta=1e-8)
-    assert found.admitted == 60
-    assert sum(charge.delta for charge in found.charges) > 40e-8
+    actual = db.forecast([query] * 60, epsilon=0.1, delta=1e-8)
+    assert actual.admitted == 60
+    assert sum(charge.delta for charge in actual.charges) > 40e-8

@@ -88,14 +88,14 @@ def as_plain_sql(laboratory, question, *, mechanism):
         return planned
     if any(part.bucketings for part in planned.statement.parts):
         return planned
-    found = laboratory.answer(planned, schema)
+    actual = laboratory.answer(planned, schema)
     wanted = laboratory.expected(question.sql, question.world)
-    assert len(found) == len(wanted), (found, wanted)
-    left = list(found)
+    assert len(actual) == len(wanted), (actual, wanted)
+    left = list(actual)
     for row in wanted:
         place = next((i for i, other in enumerate(left) if _same_row(row, other)), None)
-        assert place is not None, (row, found, wanted)
-        assert place == 0 or not question.ordered, (found, wanted)
+        assert place is not None, (row, actual, wanted)
+        assert place == 0 or not question.ordered, (actual, wanted)
         left.pop(place)
     return planned
 

@@ -82,11 +82,11 @@ class Measured:
 
 def _added(left, right, sign):
     zeros = (0,) * len(next(iter([*left.values(), *right.values()]), ()))
-    found = {
+    actual = {
         k: tuple(a + sign * b for a, b in zip(left.get(k, zeros), right.get(k, zeros), strict=True))
         for k in {**left, **right}
     }
-    return {k: vector for k, vector in found.items() if any(vector)}
+    return {k: vector for k, vector in actual.items() if any(vector)}
 
 
 class Laboratory:
@@ -131,8 +131,8 @@ class Laboratory:
             places = list(keys if selected is None else selected)
             snapshot.load(SELECTED, _as_table(places, table.schema))
             measured = snapshot.run(steps.measure)
-            found = [places[place] for place in measured.exact_integers(KEY_INDEX).tolist()]
-            return Measured(table, units, _sums(measured, found, plan, None))
+            actual = [places[place] for place in measured.exact_integers(KEY_INDEX).tolist()]
+            return Measured(table, units, _sums(measured, actual, plan, None))
 
     def without_noise(self, plan):
         """The released table as it would be without noise."""
@@ -155,7 +155,7 @@ class Laboratory:
     def _different(self, plan, keys):
         """For each count of different values, how many every one of the keys has."""
         steps = program(plan, DUCKDB, NONCE).distinct
-        found = []
+        actual = []
         with self.backend.snapshot() as snapshot:
             if steps and plan.release.keys:
                 snapshot.load(SELECTED, _as_table(_rows_of(keys), keys.schema))
@@ -163,8 +163,8 @@ class Laboratory:
                 shown = snapshot.run(step)
                 places, numbers = shown.exact_integers(KEY_INDEX).tolist(), shown.exact_integers(VALUE).tolist()
                 there = dict(zip(places, numbers, strict=True))
-                found.append(np.array([float(there.get(place, 0)) for place in range(keys.num_rows)]))
-        return tuple(found)
+                actual.append(np.array([float(there.get(place, 0)) for place in range(keys.num_rows)]))
+        return tuple(actual)
 
     def told(self, planned, world, schema):
         """The answer, with its error bars, as `Database.sql` makes it of released tables."""
@@ -220,11 +220,11 @@ class Laboratory:
         root = Select(Released(release, "t"), (), ())
         shadow = LogicalPlan(root, (release,), ())
         (part,) = price(shadow, Budget(1.0, 1e-8, "gaussian"), REMAINING, min_frequency=1).parts
-        found = self.measure(_opened(part))
-        vectors = exact(found, part)
+        actual = self.measure(_opened(part))
+        vectors = exact(actual, part)
         return {
             key: [n if recipe.from_selection else _form(recipe.count, vectors[key]) for recipe in part.sum_forms]
-            for key, n in found.units.items()
+            for key, n in actual.units.items()
         }
 
 

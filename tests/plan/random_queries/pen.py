@@ -96,10 +96,10 @@ class Pen(Chooser):
         """An expression of one row, of this kind ("int", "double", "text", "date" or "bool")."""
         if kind == "bool":
             return self.condition(scope, depth)
-        found = scope.fields(*(("double", "decimal") if kind == "double" else (kind,)))
-        if not found:
+        actual = scope.fields(*(("double", "decimal") if kind == "double" else (kind,)))
+        if not actual:
             return self._converted(scope, kind)
-        plain = self.ref(scope, self.choose(found))
+        plain = self.ref(scope, self.choose(actual))
         if depth <= 0 or self.chance(2):
             return plain
         return getattr(self, f"_{kind}")(scope, plain, depth - 1)
@@ -107,8 +107,8 @@ class Pen(Chooser):
     def _converted(self, scope, kind):
         """An expression of a kind of which there is no column."""
         if kind == "double":
-            found = scope.fields("int")
-            return f"{self.ref(scope, self.choose(found))} * 0.5" if found else self.literal(kind)
+            actual = scope.fields("int")
+            return f"{self.ref(scope, self.choose(actual))} * 0.5" if actual else self.literal(kind)
         if kind == "int":
             texts, dates = scope.fields("text"), scope.fields("date")
             if texts and not self.chance(3):

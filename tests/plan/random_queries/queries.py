@@ -133,14 +133,14 @@ class Writer(RowWriter):
         places = scope.fields(role="place")
         if place and places:
             return [(self.ref(scope, self.choose(places)), Field(self.name("k"), "text", role="place"))]
-        found = []
+        actual = []
         for _ in range(self.choose([0, 1, 1, 1, 2, 2, 3][: 2 * most + 1])):
             kind = self.choose(["text", "text", "text", "int", "date", "bool"])
-            found.append((self._key(scope, kind), Field(self.name("k"), kind)))
+            actual.append((self._key(scope, kind), Field(self.name("k"), kind)))
         units = scope.fields(role="unit")
         if units and self.wrong():
-            found.append((self.ref(scope, self.choose(units)), Field(self.name("k"), "unit")))
-        return found
+            actual.append((self.ref(scope, self.choose(units)), Field(self.name("k"), "unit")))
+        return actual
 
     def _key(self, scope, kind):
         if kind == "bool":
@@ -224,47 +224,47 @@ class Writer(RowWriter):
         """One level: groups, perhaps with HAVING, ORDER BY and LIMIT."""
         if self.chance(10):
             return self._distinct_keys()
-        made = self.released(above=True)
-        return self._ordered(made.text, made)
+        built = self.released(above=True)
+        return self._ordered(built.text, built)
 
     def _distinct_keys(self):
         scope = self.from_rows()
         kind = self.choose(["text", "int"])
         return f"SELECT DISTINCT {self._key(scope, kind)} AS k FROM {scope.text}{self.where(scope)}", False
 
-    def _ordered(self, text, made):
+    def _ordered(self, text, built):
         """ORDER BY all keys leaves no ties, so LIMIT may follow."""
-        if not made.keys or made.totals or self.chance(3):
+        if not built.keys or built.totals or self.chance(3):
             return text, False
-        first = [f"{name} DESC" for name in made.counts[:1] if self.chance(2)]
-        keys = [self.choose([key.name, f"{key.name} DESC", f"{key.name} NULLS FIRST"]) for key in made.keys]
+        first = [f"{name} DESC" for name in built.counts[:1] if self.chance(2)]
+        keys = [self.choose([key.name, f"{key.name} DESC", f"{key.name} NULLS FIRST"]) for key in built.keys]
         limit = self.choose(["", " LIMIT 2", " LIMIT 3 OFFSET 1"])
         return f"{text} ORDER BY {', '.join([*first, *keys])}{limit}", True
 
-    def _named(self, made):
+    def _named(self, built):
         """The release under a name of WITH, or in parentheses."""
         name = self.name("r")
         if self.chance(2):
-            return f"({made.text}) AS {name}", name
-        self.with_.append(f"{name} AS ({made.text})")
+            return f"({built.text}) AS {name}", name
+        self.with_.append(f"{name} AS ({built.text})")
         return name, name
 
     def _shadowed(self):
         """A name of WITH that hides a table, and a WITH inside of a query."""
-        made = self.released(most_keys=1)
+        built = self.released(most_keys=1)
         inner, outer = self.name("r"), self.choose(["people", "places", "fresh"])
-        listed = ", ".join(made.names)
-        nested = f"WITH {inner} AS ({made.text}) SELECT * FROM {inner}"
+        listed = ", ".join(built.names)
+        nested = f"WITH {inner} AS ({built.text}) SELECT * FROM {inner}"
         self.with_.append(f"{outer} AS ({nested})")
         return f"SELECT {listed} FROM {outer}", False
 
     def _over_one(self):
         """A SELECT over a released query: conditions, arithmetic, CASE, shares."""
-        made = self.released(above=True)
-        source, name = self._named(made)
-        texts = list(made.names)
-        if made.counts:
-            count = made.counts[0]
+        built = self.released(above=True)
+        source, name = self._named(built)
+        texts = list(built.names)
+        if built.counts:
+            count = built.counts[0]
             texts += self._some(
                 [
                     f"{count} * 1.0 / NULLIF(SUM({count}) OVER (), 0)",
@@ -274,11 +274,11 @@ class Writer(RowWriter):
                     f"GREATEST({count}, 1)",
                 ]
             )
-        if made.measures:
-            texts += self._some([f"{made.measures[0]} * 2 + 1", f"COALESCE({made.measures[0]}, -1)"])
-        where = f" WHERE {made.counts[0]} > 1" if made.counts and self.chance(2) else ""
-        shown = ", ".join(f"{text} AS {self.name('e')}" if text not in made.names else text for text in texts)
-        return self._ordered(f"SELECT {shown} FROM {source}{where}", made)
+        if built.measures:
+            texts += self._some([f"{built.measures[0]} * 2 + 1", f"COALESCE({built.measures[0]}, -1)"])
+        where = f" WHERE {built.counts[0]} > 1" if built.counts and self.chance(2) else ""
+        shown = ", ".join(f"{text} AS {self.name('e')}" if text not in built.names else text for text in texts)
+        return self._ordered(f"SELECT {shown} FROM {source}{where}", built)
 
     def _names(self):
         return {text.split(" ", 1)[0] for text in self.with_}
@@ -287,17 +287,17 @@ class Writer(RowWriter):
         return [option for option in options if self.chance(2)]
 
     def _windows_over_groups(self):
-        made = self.released()
-        if not made.counts or not made.keys:
-            return made.text, False
-        source, _ = self._named(made)
-        count, keys = made.counts[0], ", ".join(key.name for key in made.keys)
+        built = self.released()
+        if not built.counts or not built.keys:
+            return built.text, False
+        source, _ = self._named(built)
+        count, keys = built.counts[0], ", ".join(key.name for key in built.keys)
         windows = [
             f"RANK() OVER (ORDER BY {count} DESC)",
-            f"SUM({count}) OVER (PARTITION BY {made.keys[0].name})",
+            f"SUM({count}) OVER (PARTITION BY {built.keys[0].name})",
             "COUNT(*) OVER ()",
         ]
-        if not made.totals:
+        if not built.totals:
             windows += [
                 f"ROW_NUMBER() OVER (ORDER BY {count}, {keys})",
                 f"LAG({count}) OVER (ORDER BY {keys})",
@@ -305,25 +305,25 @@ class Writer(RowWriter):
             ]
         chosen = ", ".join(f"{text} AS {self.name('e')}" for text in self._some(windows) or windows[:1])
         qualify = ""
-        if not made.totals and self.chance(3):
+        if not built.totals and self.chance(3):
             qualify = f" QUALIFY ROW_NUMBER() OVER (ORDER BY {count} DESC, {keys}) <= 2"
         return f"SELECT {keys}, {chosen} FROM {source}{qualify}", False
 
     def _joined_with_public(self):
-        made = self.released(most_keys=1, place=True)
-        source, name = self._named(made)
-        places = [key for key in made.keys if key.kind == "text"]
+        built = self.released(most_keys=1, place=True)
+        source, name = self._named(built)
+        places = [key for key in built.keys if key.kind == "text"]
         if not places:
-            return f"SELECT {', '.join(made.names)} FROM {source}", False
+            return f"SELECT {', '.join(built.names)} FROM {source}", False
         side = self.choose(["JOIN", "LEFT JOIN", "RIGHT JOIN"])
-        listed = ", ".join(f"{name}.{n}" for n in made.names)
+        listed = ", ".join(f"{name}.{n}" for n in built.names)
         on = f"{name}.{places[0].name} = places.place"
         return f"SELECT {listed}, places.country, places.size FROM {source} {side} places ON {on}", False
 
     def _two(self):
         """Two released queries, joined on their keys."""
         one, other = self.released(most_keys=1), self.released(most_keys=1)
-        sources = [self._named(made) for made in (one, other)]
+        sources = [self._named(built) for built in (one, other)]
         (left, a), (right, b) = sources
         pairs = [(x, y) for x in one.keys for y in other.keys if x.kind == y.kind]
         side = self.choose(["JOIN", "LEFT JOIN", "FULL JOIN"])
@@ -336,14 +336,14 @@ class Writer(RowWriter):
 
     def _twice(self):
         """One released query, read twice."""
-        made = self.released(most_keys=1)
+        built = self.released(most_keys=1)
         name = self.name("r")
-        self.with_.append(f"{name} AS ({made.text})")
+        self.with_.append(f"{name} AS ({built.text})")
         x, y = self.name("x"), self.name("y")
-        listed = ", ".join(f"{x}.{n}" for n in made.names)
-        if not made.keys or not made.counts or self.chance(3):
+        listed = ", ".join(f"{x}.{n}" for n in built.names)
+        if not built.keys or not built.counts or self.chance(3):
             return f"SELECT {listed}, (SELECT COUNT(*) FROM {name}) AS many FROM {name} AS {x}", False
-        key, count = made.keys[0].name, made.counts[0]
+        key, count = built.keys[0].name, built.counts[0]
         return (
             f"SELECT {listed}, {y}.{count} AS again FROM {name} AS {x} JOIN {name} AS {y} ON {x}.{key} = {y}.{key}",
             False,
@@ -369,12 +369,12 @@ class Writer(RowWriter):
 
     def _again_aggregated(self):
         """Exact aggregates over released rows."""
-        made = self.released()
-        source, _ = self._named(made)
-        names = (*made.counts, *made.measures)[:2]
+        built = self.released()
+        source, _ = self._named(built)
+        names = (*built.counts, *built.measures)[:2]
         calls = [f"{self.choose(['SUM', 'MAX', 'MIN', 'AVG'])}({name}) AS e_{name}" for name in names]
         calls.append("COUNT(*) AS e")
-        if made.keys and self.chance(2):
-            key = made.keys[0].name
+        if built.keys and self.chance(2):
+            key = built.keys[0].name
             return f"SELECT {key}, {', '.join(calls)} FROM {source} GROUP BY {key}", False
         return f"SELECT {', '.join(calls)} FROM {source}", False

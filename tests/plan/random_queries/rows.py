@@ -94,8 +94,8 @@ class RowWriter(Pen):
         """A table that `left` can be joined with."""
         roles = {f.role for f in left.fields}
         wanted = roles & JOINED
-        found = [t for t in self.world.tables.values() if not t.public and wanted & {c.role for c in t.columns}]
-        return self.table(self.choose(found)) if found else self.private(0)
+        actual = [t for t in self.world.tables.values() if not t.public and wanted & {c.role for c in t.columns}]
+        return self.table(self.choose(actual)) if actual else self.private(0)
 
     def _not_on_the_unit(self, left, right):
         """A condition that lets rows of two people meet, some of them in disguise."""
@@ -167,12 +167,12 @@ class RowWriter(Pen):
         scope.sources.append(right)
 
     def _matching(self, scope, right):
-        found = []
+        actual = []
         for source, mine in Scope("", scope.near).fields("int", "text"):
             for theirs in right.fields:
                 if theirs.role in {"place", "code"} and theirs.kind == mine.kind:
-                    found += self._lookups(f"{source.alias}.{mine.name}", f"{right.alias}.{theirs.name}", mine.kind)
-        return found
+                    actual += self._lookups(f"{source.alias}.{mine.name}", f"{right.alias}.{theirs.name}", mine.kind)
+        return actual
 
     def _lookups(self, mine, theirs, kind):
         """Conditions between a private and a public column; only the first finds at most one row of a unique key."""
@@ -226,9 +226,9 @@ class RowWriter(Pen):
 
     def _guarded(self, condition, *, inside):
         """NULL is neither in a set nor outside, unless the set is empty: and here it holds one's own rows alone."""
-        left, found, _ = condition.partition(" IN (")
+        left, actual, _ = condition.partition(" IN (")
         negated = left.endswith(" NOT")
-        if not found or "(" in left or not (negated or inside):
+        if not actual or "(" in left or not (negated or inside):
             return condition
         if inside or self.chance(2):
             return f"({left.removesuffix(' NOT')} IS NOT NULL AND {condition})"
@@ -237,8 +237,8 @@ class RowWriter(Pen):
 
     def _own_nested(self, scope, outer):
         """A query over other rows of the same person."""
-        found = [t for t in self.world.tables.values() if isinstance(t.unit, str)]
-        inner = self.table(self.choose(found))
+        actual = [t for t in self.world.tables.values() if isinstance(t.unit, str)]
+        inner = self.table(self.choose(actual))
         below = Scope(inner.text, [inner])
         unit = next(f"{inner.alias}.{f.name}" for f in inner.fields if f.role == "unit")
         more = f" AND {self.condition(below)}" if self.chance(2) else ""
@@ -313,10 +313,10 @@ class RowWriter(Pen):
         unit = self.choose(names)
         if len(names) > 1 and self.chance(4):
             unit = f"COALESCE({names[0]}, {names[1]})"
-        made = self.choose(
+        built = self.choose(
             [self._projected, self._person, self._person, self._windowed, self._windowed, self._distinct]
         )
-        return made(scope, unit)
+        return built(scope, unit)
 
     def _shown(self, scope, unit):
         """Columns to show, as text, and as fields."""
@@ -340,8 +340,8 @@ class RowWriter(Pen):
         fields.append(Field(name, "int"))
         units = scope.fields(role="unit")
         if units and self.chance(4):
-            source, found = self.choose(units)
-            text, column = self._of_the_same_person(f"{source.alias}.{found.name}")
+            source, actual = self.choose(units)
+            text, column = self._of_the_same_person(f"{source.alias}.{actual.name}")
             texts.append(f"{text} AS {column.name}")
             fields.append(column)
         limit = " LIMIT 3" if self.wrong() else ""
@@ -366,9 +366,9 @@ class RowWriter(Pen):
             return "(SELECT MAX(size) FROM places)", Field(name, "int")
         inner = self.table(self.choose([t for t in self.world.tables.values() if isinstance(t.unit, str)]))
         below = Scope(inner.text, [inner])
-        text, found = self._summary(below)
+        text, actual = self._summary(below)
         unit = next(f"{inner.alias}.{f.name}" for f in inner.fields if f.role == "unit")
-        return f"(SELECT {text} FROM {inner.text} WHERE {unit} = {outer})", replace(found, name=name)
+        return f"(SELECT {text} FROM {inner.text} WHERE {unit} = {outer})", replace(actual, name=name)
 
     def _person(self, scope, unit):
         """GROUP BY the unit: one person's numbers."""
@@ -387,9 +387,9 @@ class RowWriter(Pen):
             keys.append("2")
             fields.append(Field(name, kind))
         for _ in range(self.number(1, 3)):
-            text, found = self._summary(scope)
-            texts.append(f"{text} AS {found.name}")
-            fields.append(found)
+            text, actual = self._summary(scope)
+            texts.append(f"{text} AS {actual.name}")
+            fields.append(actual)
         having = f" HAVING {self.choose(['COUNT(*) > 1', 'COUNT(*) < 4'])}" if self.chance(4) else ""
         query = f"SELECT {', '.join(texts)} FROM {scope.text}{self.where(scope)} GROUP BY {', '.join(keys)}{having}"
         return query, tuple(fields), False
@@ -406,8 +406,8 @@ class RowWriter(Pen):
             return f"COUNT(DISTINCT {self.ref(scope, self.choose(numbers))}){where}", Field(name, "int", bounded=True)
         pair = self.choose(numbers)
         whole = call in {"MIN", "MAX", "SUM"} and pair[1].kind == "int"
-        found = Field(name, "int" if whole else "double", bounded=pair[1].bounded)
-        return f"{call}({self.ref(scope, pair)}){where}", found
+        actual = Field(name, "int" if whole else "double", bounded=pair[1].bounded)
+        return f"{call}({self.ref(scope, pair)}){where}", actual
 
     def _windowed(self, scope, unit):
         """Window functions over one person's rows, and QUALIFY."""
@@ -436,9 +436,9 @@ class RowWriter(Pen):
                 ),
             ]
         for _ in range(self.number(0, 2)):
-            text, found = self.choose(options)
+            text, actual = self.choose(options)
             texts.append(f"{text} AS {(name := self.name('c'))}")
-            fields.append(replace(found, name=name))
+            fields.append(replace(actual, name=name))
         qualify = f" QUALIFY ROW_NUMBER() OVER ({partition} ORDER BY {order}) <= 2" if self.chance(2) else ""
         query = f"SELECT {', '.join(texts)} FROM {scope.text}{self.where(scope)}{qualify}"
         return query, tuple(fields), scope.loose
@@ -470,8 +470,8 @@ class RowWriter(Pen):
         return f"SELECT * FROM ({query}) AS {inner}({', '.join(names)})", tuple(fields), False
 
     def _side(self, kinds):
-        found = [t for t in self.world.tables.values() if isinstance(t.unit, str)]
-        source = self.table(self.choose(found))
+        actual = [t for t in self.world.tables.values() if isinstance(t.unit, str)]
+        source = self.table(self.choose(actual))
         scope = Scope(source.text, [source])
         unit = next(f"{source.alias}.{f.name}" for f in source.fields if f.role == "unit")
         texts = [unit, *(self.scalar(scope, kind) for kind in kinds)]

@@ -101,8 +101,8 @@ MANY = World(
 def test_more_rows_than_the_declared_size_move_no_release_beyond_its_charge(laboratory, mechanism, epsilon):
     sql = "SELECT oid, COUNT(*), SUM(o_int), MEDIAN(o_int) FROM orders GROUP BY oid"
     asked = {**ASKED, "epsilon": epsilon}
-    found = within_the_charge(laboratory, Question(MANY, sql), mechanism=mechanism, **asked)
-    assert isinstance(found, Planned)
+    actual = within_the_charge(laboratory, Question(MANY, sql), mechanism=mechanism, **asked)
+    assert isinstance(actual, Planned)
 
 
 @pytest.mark.parametrize("sql", ["SELECT AVG(x) FROM pairs", "SELECT CORR(x, y) FROM pairs"])

@@ -120,8 +120,8 @@ class World:
     def units(self):
         """Everybody who owns a row, in order."""
         own = [table for table in self.tables.values() if isinstance(table.unit, str)]
-        found = {row[_place(table, table.unit)] for table in own for row in self.rows[table.name]}
-        return sorted(found - {None})
+        actual = {row[_place(table, table.unit)] for table in own for row in self.rows[table.name]}
+        return sorted(actual - {None})
 
     def without(self, unit):
         """The same world, had this unit never been in it."""
@@ -149,8 +149,8 @@ class World:
             return {row[_place(table, table.unit)]}
         ((own, other),) = table.unit.on
         target = self.tables[table.unit.table]
-        found = [r for r in self.rows[target.name] if r[_place(target, other)] == row[_place(table, own)] is not None]
-        owners = {owner for r in found for owner in self._owners(target, r)} - {None}
+        actual = [r for r in self.rows[target.name] if r[_place(target, other)] == row[_place(table, own)] is not None]
+        owners = {owner for r in actual for owner in self._owners(target, r)} - {None}
         return owners or {None}
 
 
@@ -267,12 +267,12 @@ class Maker(Chooser):
     def _columns(self, letter):
         """Two to five columns, called by their table's letter and their kind; `place` is called so in any table."""
         kinds = sorted({self.choose(sorted(TYPES)) for _ in range(self.number(2, 5))})
-        found = [self._column(f"{letter}_{kind}", kind) for kind in kinds]
+        actual = [self._column(f"{letter}_{kind}", kind) for kind in kinds]
         if self.chance(2):
             values = self.chance(3)
             name = self.choose(["place", f"{letter}_place"])
-            found.append(Column(name, "text", nullable=not values and self.chance(2), values=values, role="place"))
-        return found
+            actual.append(Column(name, "text", nullable=not values and self.chance(2), values=values, role="place"))
+        return actual
 
     def _column(self, name, kind):
         number = kind in {"int", "double", "decimal"}
@@ -291,10 +291,10 @@ class Maker(Chooser):
         """The rows under keys that are all different; some have none, where that is allowed."""
         place = _place(table, table.key)
         needed = table.enforced in {"PRIMARY KEY", "NOT NULL UNIQUE"}
-        found = [(*row[:place], key, *row[place + 1 :]) for row, key in zip(rows, keys, strict=False)]
+        actual = [(*row[:place], key, *row[place + 1 :]) for row, key in zip(rows, keys, strict=False)]
         if needed or not rows or self.chance(2):
-            return found
-        return [*found, (*rows[-1][:place], None, *rows[-1][place + 1 :])]
+            return actual
+        return [*actual, (*rows[-1][:place], None, *rows[-1][place + 1 :])]
 
 
 def _unit_values(tables):
@@ -316,5 +316,5 @@ def _values(column, table, people, world, *, wild):
     if column.role == "code":
         return [0, 1, 2, 3, *([None] if column.nullable else [])]
     usual = WITHIN[column.kind]
-    found = [*usual, *usual, *([None] * (len(usual) // 2) if column.nullable else [])]
-    return [*found, *WILD[column.kind]] if wild else found
+    actual = [*usual, *usual, *([None] * (len(usual) // 2) if column.nullable else [])]
+    return [*actual, *WILD[column.kind]] if wild else actual

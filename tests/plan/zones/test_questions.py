@@ -63,18 +63,18 @@ def ask(tmp_path):
 def same(rows, zone="Europe/Berlin"):
     """Whether the days are those of the zone, with as many people in each."""
     expected = by_day(zone)
-    found = {row["day"]: row["n"] for row in rows}
-    return found.keys() == expected.keys() and all(abs(found[day] - expected[day]) < NOISE for day in expected)
+    actual = {row["day"]: row["n"] for row in rows}
+    return actual.keys() == expected.keys() and all(abs(actual[day] - expected[day]) < NOISE for day in expected)
 
 
 @pytest.fixture
 def connection():
-    with duckdb.connect(":memory:") as made:
-        made.execute("CREATE TABLE visits (id BIGINT, seen TIMESTAMPTZ)")
+    with duckdb.connect(":memory:") as built:
+        built.execute("CREATE TABLE visits (id BIGINT, seen TIMESTAMPTZ)")
         rows = pa.table({"id": numbers(), "seen": pa.array(SEEN, pa.timestamp("us", "UTC"))})
-        made.register("rows", rows)
-        made.execute("INSERT INTO visits SELECT * FROM rows")
-        yield made
+        built.register("rows", rows)
+        built.execute("INSERT INTO visits SELECT * FROM rows")
+        yield built
 
 
 @pytest.mark.parametrize("setting", ["UTC", "America/New_York", "Asia/Kolkata"])
@@ -113,10 +113,10 @@ def test_text_without_an_offset_is_a_date_and_time_in_the_zone(ask):
 
 
 def test_sqlite_has_points_in_time_as_text(ask, tmp_path):
-    with closing(sqlite3.connect(tmp_path / "visits.sqlite")) as made:
-        made.execute("CREATE TABLE visits (id INTEGER, seen TIMESTAMPTZ)")
-        made.executemany("INSERT INTO visits VALUES (?, ?)", zip(numbers(), map(str, SEEN), strict=True))
-        made.commit()
+    with closing(sqlite3.connect(tmp_path / "visits.sqlite")) as built:
+        built.execute("CREATE TABLE visits (id INTEGER, seen TIMESTAMPTZ)")
+        built.executemany("INSERT INTO visits VALUES (?, ?)", zip(numbers(), map(str, SEEN), strict=True))
+        built.commit()
     assert same(ask(tmp_path / "visits.sqlite"))
 
 
@@ -156,8 +156,8 @@ def test_a_zone_that_does_not_exist_is_refused_by_its_line(tmp_path, place):
 
 
 def test_infinite_and_far_points_in_time_are_no_errors(ask):
-    with duckdb.connect(":memory:") as made:
-        made.execute("CREATE TABLE visits (id BIGINT, seen TIMESTAMPTZ)")
+    with duckdb.connect(":memory:") as built:
+        built.execute("CREATE TABLE visits (id BIGINT, seen TIMESTAMPTZ)")
         far = (
             "'infinity'",
             "'-infinity'",
@@ -166,24 +166,24 @@ def test_infinite_and_far_points_in_time_are_no_errors(ask):
             "NULL",
         )
         for place, value in enumerate(far):
-            made.execute(f"INSERT INTO visits SELECT {place} * 500 + i, {value} FROM range(500) AS t (i)")
-        [row] = ask(made, "SELECT COUNT(*) AS n FROM visits WHERE seen > '2024-01-01'")
+            built.execute(f"INSERT INTO visits SELECT {place} * 500 + i, {value} FROM range(500) AS t (i)")
+        [row] = ask(built, "SELECT COUNT(*) AS n FROM visits WHERE seen > '2024-01-01'")
         assert abs(row["n"] - 1_000) < NOISE
-        assert ask(made, "SELECT DATE_TRUNC('day', seen) AS d, COUNT(*) AS n FROM visits GROUP BY 1") is not None
+        assert ask(built, "SELECT DATE_TRUNC('day', seen) AS d, COUNT(*) AS n FROM visits GROUP BY 1") is not None
 
 
 def test_an_identifier_can_be_the_unit_and_a_key(tmp_path):
-    with duckdb.connect(":memory:") as made:
-        made.execute("CREATE TABLE people (token UUID PRIMARY KEY, friend UUID)")
+    with duckdb.connect(":memory:") as built:
+        built.execute("CREATE TABLE people (token UUID PRIMARY KEY, friend UUID)")
         rows = [(uuid.UUID(int=number), uuid.UUID(int=1 << 127 | number % 2)) for number in range(1_000)]
-        made.executemany("INSERT INTO people VALUES (?, ?)", rows)
+        built.executemany("INSERT INTO people VALUES (?, ?)", rows)
         path = tmp_path / "people.yaml"
         defaults = "defaults: {epsilon: 1000, delta: 1e-9, min_frequency: 1}\n"
         tables = "tables: {people: {unit: token, unit_unique: true}}\n"
         path.write_text(f"dataset: p\nbudget: {{epsilon: 1e5, delta: 1e-6}}\n{defaults}{tables}", encoding="utf-8")
-        with closing(hr.connect(made, catalog=path)) as db:
-            found = db.sql("SELECT friend, COUNT(*) AS n FROM people GROUP BY 1").arrow().to_pylist()
+        with closing(hr.connect(built, catalog=path)) as db:
+            actual = db.sql("SELECT friend, COUNT(*) AS n FROM people GROUP BY 1").arrow().to_pylist()
             [row] = db.sql("SELECT COUNT(*) AS n FROM people WHERE friend = token OR friend < 'A'").arrow().to_pylist()
-    assert {row["friend"] for row in found} == {str(friend) for _, friend in rows}
-    assert all(abs(row["n"] - 500) < NOISE for row in found)
+    assert {row["friend"] for row in actual} == {str(friend) for _, friend in rows}
+    assert all(abs(row["n"] - 500) < NOISE for row in actual)
     assert abs(row["n"] - 1_000) < NOISE

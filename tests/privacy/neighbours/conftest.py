@@ -142,8 +142,8 @@ class Laboratory:
             places = list(keys if selected is None else selected)
             snapshot.load(SELECTED, _as_table(places, first_pass))
             measured = snapshot.run(steps.measure)
-            found = [places[place] for place in measured.exact_integers(KEY_INDEX).tolist()]
-            return Measured(units, *_vectors(measured, found, plan, None))
+            actual = [places[place] for place in measured.exact_integers(KEY_INDEX).tolist()]
+            return Measured(units, *_vectors(measured, actual, plan, None))
 
     def first_pass(self, rows, plan):
         """The sums that the first_pass returns, which hold where every key is selected; and how many keys it saw."""
@@ -158,18 +158,18 @@ class Laboratory:
         """For each bucketing, the exact weight of every bucket of every selected key: one row of integers for a key."""
         tables = []
         for query, bucketing in zip(self._asked(rows, plan, selected, "buckets"), plan.bucketings, strict=True):
-            found = np.zeros((len(selected), bucketing.buckets.count), dtype=object)
+            actual = np.zeros((len(selected), bucketing.buckets.count), dtype=object)
             places = zip(*(query.exact_integers(name).tolist() for name in (KEY_INDEX, BUCKET, WEIGHT)), strict=True)
             for place, bucket, weight in places:
-                found[place, bucket] = weight
-            tables.append(found)
+                actual[place, bucket] = weight
+            tables.append(actual)
         return tables
 
     def distinct(self, rows, plan, selected):
         """For each count of different values, what it is in every selected key before the noise."""
         pairs = zip(self._asked(rows, plan, selected, "distinct"), plan.distinct, strict=True)
-        found = [_flows(query, counted) if counted.flow else _counts(query) for query, counted in pairs]
-        return [[counts.get(place, 0) for place in range(len(selected))] for counts in found]
+        actual = [_flows(query, counted) if counted.flow else _counts(query) for query, counted in pairs]
+        return [[counts.get(place, 0) for place in range(len(selected))] for counts in actual]
 
     def _asked(self, rows, plan, selected, kind):
         """The sealed tables of one kind of query over the selected keys."""

@@ -29,13 +29,13 @@ def vectors(laboratory, row):
     def measure(owners, plan):
         rows = [row(number, f"{number}:{g}", "p", x, None, b) for number, own in enumerate(owners) for g, x, b in own]
         measured = laboratory.measure(rows, plan, selected=sorted({(each.g,) for each in rows}))
-        found, keys = defaultdict(list), defaultdict(set)
+        actual, keys = defaultdict(list), defaultdict(set)
         for (key,), vector in measured.vectors.items():
-            found[int(key.split(":")[0])].append(vector)
+            actual[int(key.split(":")[0])].append(vector)
         for (key,), count in measured.units.items():
             if count:
                 keys[int(key.split(":")[0])].add(key)
-        return found, keys
+        return actual, keys
 
     return measure
 
@@ -45,7 +45,7 @@ def assert_within(step):
     return partial(_within, step)
 
 
-def _within(step, plan, found):
+def _within(step, plan, actual):
     """Each owner's vector costs no more than all measuring was charged, and each coordinate keeps its cap."""
     gaussian = plan.mechanism == "gaussian"
     power, cap = (2, plan.bounding.l2_squared) if gaussian else (1, plan.bounding.l1)
@@ -54,7 +54,7 @@ def _within(step, plan, found):
     charged = cost.gaussian if gaussian else cost.pure
     if plan.selection is not None:
         charged -= plan.bounding.groups / (Fraction(plan.selection.scale) / (1 << plan.selection.shift)) ** power
-    for own in found.values():
+    for own in actual.values():
         sizes = [sum(abs(vector[i]) ** power for vector in own) for i in range(len(weights))]
         assert max(sizes, default=0) <= cap
         assert sum(size * weight for size, weight in zip(sizes, weights, strict=True)) <= charged
@@ -72,8 +72,8 @@ def test_every_small_owner_stays_within_its_cap(laboratory, limits, vectors, ass
             limits(rows=rows, per_group=per_group, groups=groups),
             mechanism=mechanism,
         )
-        found, keys = vectors(owners, plan)
-        assert_within(plan, found)
+        actual, keys = vectors(owners, plan)
+        assert_within(plan, actual)
         assert max(len(own) for own in keys.values()) <= plan.bounding.groups
 
 
@@ -88,8 +88,8 @@ def test_owners_of_any_size_stay_within_their_cap(laboratory, limits, vectors, a
         plan = laboratory.plan(select, bounds, mechanism=mechanism, epsilon=epsilon)
         sizes = [dice.choice([1, 2, 10, 300]) for _ in range(60)]
         owners = [[(dice.choice(LETTERS), dice.uniform(-2, 10), True) for _ in range(size)] for size in sizes]
-        found, _ = vectors(owners, plan)
-        assert_within(plan, found)
+        actual, _ = vectors(owners, plan)
+        assert_within(plan, actual)
 
 
 @pytest.mark.parametrize("mechanism", ["gaussian", "laplace"])
@@ -101,9 +101,9 @@ def test_an_owner_within_all_limits_loses_nothing(laboratory, limits, vectors, m
         [("a", 1.0, True)] * i + [("b", 1.0, True)] * j + [("c", 1.0, True)] * k
         for i, j, k in itertools.product(range(3), repeat=3)
     ]
-    found, _ = vectors(owners, plan)
+    actual, _ = vectors(owners, plan)
     for number, own in enumerate(owners):
-        assert sum(vector[0] for vector in found[number]) == len(own)
+        assert sum(vector[0] for vector in actual[number]) == len(own)
 
 
 @pytest.mark.parametrize("mechanism", ["gaussian", "laplace"])
@@ -114,11 +114,11 @@ def test_whoever_counts_for_a_key_also_weighs_in_it(laboratory, limits, vectors,
     )
     owners = [[(g, 1.0, True)] * times for times in (1, 3, 1000) for g in LETTERS[:1]]
     owners += [[(g, 1.0, True) for g in LETTERS] * times for times in (1, 50)]
-    found, keys = vectors(owners, plan)
+    actual, keys = vectors(owners, plan)
     for number, own in enumerate(owners):
         assert keys[number]
-        assert len(found[number]) == len({g for g, _, _ in own})
-        assert all(vector[0] > 0 for vector in found[number])
+        assert len(actual[number]) == len({g for g, _, _ in own})
+        assert all(vector[0] > 0 for vector in actual[number])
 
 
 @pytest.mark.parametrize("mechanism", ["gaussian", "laplace"])
@@ -168,9 +168,9 @@ def test_rows_that_add_to_no_sum_do_not_share_the_weight(laboratory, limits, row
     plan = laboratory.plan(f"SELECT {asked} FROM t", limits(rows=1), mechanism=mechanism)
     counting = [row(1, "a", "p", 10.0, b=True), row(2, "a", "p", -2.0, b=True)]
     others = [row(owner, "a", "p", 5.0, None, b) for owner in (1, 2, 3) for b in (False, None) for _ in range(4)]
-    found = laboratory.measure(counting + others, plan)
-    assert found.vectors == laboratory.measure(counting, plan).vectors
-    assert any(any(vector) for vector in found.vectors.values())
+    actual = laboratory.measure(counting + others, plan)
+    assert actual.vectors == laboratory.measure(counting, plan).vectors
+    assert any(any(vector) for vector in actual.vectors.values())
     for more in (1, 5):
         alone = laboratory.measure(counting[:1] * more + others[:8], plan)
         assert_within(plan, {1: list(alone.vectors.values())})

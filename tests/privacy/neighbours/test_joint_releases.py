@@ -57,10 +57,10 @@ def owners_of(laboratory, row):
 
     def measure(owners, plan):
         rows = [row(n, f"{n}:{g}", "p", x, i, b) for n, own in enumerate(owners) for g, x, i, b in own]
-        found = defaultdict(list)
+        actual = defaultdict(list)
         for (key,), vector in laboratory.measure(rows, plan, selected=sorted({(r.g,) for r in rows})).vectors.items():
-            found[int(key.split(":")[0])].append(vector)
-        return found
+            actual[int(key.split(":")[0])].append(vector)
+        return actual
 
     return measure
 

@@ -31,7 +31,7 @@ def test_one_owner_more_moves_all_numbers_within_the_charge(
     plan = with_means(laboratory, select, limits(rows, unique=unique), mean)
     assert all(form.ends == (-2.0, 10.0) for form in plan.sum_forms)
     own = slice(1 if unique else None)
-    before = [row(number, *values) for number, found in enumerate(members) for values in found[own]]
+    before = [row(number, *values) for number, actual in enumerate(members) for values in actual[own]]
     after = before + [row(1000, *values) for values in newcomer[own]]
     keys = list(laboratory.measure(after, plan).units)
     change = laboratory.measure(after, plan, keys) - laboratory.measure(before, plan, keys)

@@ -95,7 +95,7 @@ def test_an_owner_in_more_keys_than_declared_moves_a_total_by_no_more_than_the_c
     selected = [(f"key {number}",) for number in range(60)]
     moves = []
     for priced in (plan, replace(plan, levels=())):
-        with_owner, without = (laboratory.measure(found, priced, selected) for found in (rows, []))
+        with_owner, without = (laboratory.measure(actual, priced, selected) for actual in (rows, []))
         ((moved,),) = moved_in(level, with_owner, without, priced)
         moves.append(moved)
     assert 0.99 * plan.bounding.l1 < moves[0] <= plan.bounding.l1 < moves[1]

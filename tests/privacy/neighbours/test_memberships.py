@@ -35,12 +35,12 @@ SETS = [(), (None,), (1,), (2,), (1, None), (1, 2), (2, None), (1, 1, 2, None)]
 
 MEMBER = "x IN (SELECT v FROM buys WHERE buys.uid = people.uid)"
 CONDITIONS = {
-    MEMBER: lambda found: found is True,
-    f"NOT ({MEMBER})": lambda found: found is False,
-    MEMBER.replace(" IN ", " NOT IN "): lambda found: found is False,
-    f"({MEMBER}) IS NULL": lambda found: found is None,
-    f"NOT ({MEMBER}) OR x IS NULL AND FALSE": lambda found: found is False,
-    f"CASE WHEN {MEMBER} THEN 1 WHEN NOT ({MEMBER}) THEN 2 ELSE 3 END = 3": lambda found: found is None,
+    MEMBER: lambda actual: actual is True,
+    f"NOT ({MEMBER})": lambda actual: actual is False,
+    MEMBER.replace(" IN ", " NOT IN "): lambda actual: actual is False,
+    f"({MEMBER}) IS NULL": lambda actual: actual is None,
+    f"NOT ({MEMBER}) OR x IS NULL AND FALSE": lambda actual: actual is False,
+    f"CASE WHEN {MEMBER} THEN 1 WHEN NOT ({MEMBER}) THEN 2 ELSE 3 END = 3": lambda actual: actual is None,
 }
 
 
@@ -69,8 +69,8 @@ def test_null_means_what_it_means_in_sql(condition, kind):
             connection.execute("INSERT INTO people VALUES (?, ?)", [uid, values[x]])
             for place in own:
                 connection.execute("INSERT INTO buys VALUES (?, ?, 1)", [uid, values[place or 0]])
-        found = counted(f"SELECT COUNT(*) FROM people WHERE {condition}", DuckDB(connection, handed_in=True))
-    assert found == sum(CONDITIONS[condition](_member(x, own)) for x, own in cases)
+        actual = counted(f"SELECT COUNT(*) FROM people WHERE {condition}", DuckDB(connection, handed_in=True))
+    assert actual == sum(CONDITIONS[condition](_member(x, own)) for x, own in cases)
 
 
 def _member(x, own):

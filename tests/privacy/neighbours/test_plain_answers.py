@@ -28,13 +28,13 @@ def without_noise(laboratory):
     """Each aggregate's count or sum and (for a mean) its quotient, per key, from exact coordinates."""
 
     def answers(rows, plan):
-        found = {}
+        actual = {}
         for key, vector in laboratory.measure(rows, plan).vectors.items():
             form = lambda terms, vector=vector: sum(Fraction(c) * vector[i] for i, c in terms)  # noqa: E731
-            found[key] = [
+            actual[key] = [
                 (form(recipe.count), form(recipe.total), form(recipe.centred), recipe) for recipe in plan.sum_forms
             ]
-        return found
+        return actual
 
     return answers
 
@@ -52,14 +52,14 @@ def test_the_numbers_are_those_of_plain_sql(laboratory, limits, row, without_noi
     plan = laboratory.plan(f"SELECT {shown} FROM t{grouped}", bounds, mechanism=mechanism)
     rows = [row(n, *v) for n, own in enumerate(crowd) for v in (own[:1] if unique else own)]
 
-    found = without_noise(rows, plan)
+    actual = without_noise(rows, plan)
 
     table = "one" if unique else "many"
     exact = laboratory.connection.execute(f"SELECT {shown}, COUNT(DISTINCT u) FROM {table}{grouped}").fetchall()
-    assert len(found) == len(exact)
+    assert len(actual) == len(exact)
     for line in exact:
         key, (n, n_x, sum_x, mean_x, sum_i, mean_i, _, sum_b, units) = line[: len(line) - 9], line[-9:]
-        got = found[key]
+        got = actual[key]
         assert got[0][0] == n
         assert got[1][0] == n_x
         assert got[6][0] == units

@@ -71,17 +71,17 @@ def nested_ranges(draws, before, after, place):
     groups, count = before.shape
     ends = np.zeros(groups, int), np.full(groups, count - 1)
     worlds = [[_Part(table, *ends, 0, len(values) - 1, Fraction(0), Fraction(1))] for table in (before, after)]
-    found = []
+    actual = []
     while worlds[0]:
         parts = [world.pop() for world in worlds]
         middle = (parts[0].first + parts[0].last + 1) // 2
         low, high = parts[0].low, parts[0].high
         target = Target((values[middle] - low) / (high - low))
-        found += ranges(draws[0], target, *(part.weights for part in parts))
+        actual += ranges(draws[0], target, *(part.weights for part in parts))
         cut = np.clip(np.full(groups, place), parts[0].begin, parts[0].end)
         for world, part in zip(worlds, parts, strict=True):
             world.extend(_cut(part, middle, values[middle], cut))
-    return found
+    return actual
 
 
 def loss(plan, before, after, place=0):

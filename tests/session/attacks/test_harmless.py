@@ -64,8 +64,8 @@ def measure(shop, plan, first_rows, selected):
         return Measured(units, *vectors(first_pass, list(units), plan))
     with session_of(shop).backend.snapshot() as snapshot:
         snapshot.load(SELECTED, as_table(selected, first_pass))
-        found = snapshot.run(steps.measure)
-    return Measured(units, *vectors(found, [selected[i] for i in found.exact_integers(KEY_INDEX).tolist()], plan))
+        actual = snapshot.run(steps.measure)
+    return Measured(units, *vectors(actual, [selected[i] for i in actual.exact_integers(KEY_INDEX).tolist()], plan))
 
 
 def keys_of(table):

@@ -54,8 +54,8 @@ def statements(file_shop, recorder, monkeypatch):
 
 def counted(text, dialect):
     """The table whose rows a statement counts, to see how many of them a join can meet; None where it does not."""
-    found = COUNTED.fullmatch(text)
-    table = found and (found["whole"] or found["grouped"])
+    actual = COUNTED.fullmatch(text)
+    table = actual and (actual["whole"] or actual["grouped"])
     return next((name for name in COUNTABLE if dialect.table(name) == table), None)
 
 

@@ -115,10 +115,10 @@ def test_both_say_that_they_are_locked(file_shop, postprocess_engine):
     for connection in (session_of(file_shop).backend._connection, postprocess_engine._open()):
         for name, value in {"enable_external_access": False, "lock_configuration": True}.items():
             assert connection.cursor().execute(f"SELECT current_setting('{name}')").fetchone() == (value,)
-    found = (
+    actual = (
         session_of(file_shop).backend._connection.cursor().execute("SELECT current_setting('access_mode')").fetchone()
     )
-    assert found == ("read_only",)
+    assert actual == ("read_only",)
 
 
 def test_the_postprocess_engine_writes_nothing_to_disk(postprocess_engine, tmp_path, monkeypatch):

@@ -99,20 +99,20 @@ def test_no_hostile_query_names_a_canary(corpus, canaries):
 
 
 def test_a_hostile_query_is_refused_by_its_code_before_anything_is_paid_or_read(refused, refusal):
-    found = refused(refusal)
-    assert refusal.expected in {found.code, "refused"}, found.said
-    assert issubclass(found.said[0], QueryError | BudgetError)
-    assert found.unpaid
-    assert not found.sent
+    actual = refused(refusal)
+    assert refusal.expected in {actual.code, "refused"}, actual.said
+    assert issubclass(actual.said[0], QueryError | BudgetError)
+    assert actual.unpaid
+    assert not actual.sent
 
 
 def test_a_refusal_says_nothing_of_the_data(refused, refusal, removed, canaries):
-    found = refused(refusal)
-    assert found.code in found.told
-    assert not [canary for canary in canaries if canary in found.told]
-    assert not found.chained
-    assert not found.printed
-    assert refused(refusal, removed[0]).said == found.said
+    actual = refused(refusal)
+    assert actual.code in actual.told
+    assert not [canary for canary in canaries if canary in actual.told]
+    assert not actual.chained
+    assert not actual.printed
+    assert refused(refusal, removed[0]).said == actual.said
 
 
 def test_a_quote_is_refused_as_well(refused, refusal):

@@ -114,10 +114,10 @@ def test_a_slope_is_unbounded_and_says_why_where_the_first_column_may_have_no_va
     first, second = np.full(3000, 0.3), np.linspace(-0.9, 0.9, 3000)
     seen = release(CORRELATION, NORMAL, 200, first, second)
     for bounds in (slope_bounds, intercept_bounds):
-        found = bounds(seen, 1e-9)
-        assert np.isinf(found.lower).all()
-        assert np.isinf(found.upper).all()
-        assert {status.reason for status in found.statuses} == {NO_VARIANCE.reason}
+        actual = bounds(seen, 1e-9)
+        assert np.isinf(actual.lower).all()
+        assert np.isinf(actual.upper).all()
+        assert {status.reason for status in actual.statuses} == {NO_VARIANCE.reason}
     assert correlation_bounds(seen, 1e-9).lower.tolist() == [-1.0] * 200
     assert np.isfinite(slope_bounds(seen.exchanged(), 1e-9).upper).all()
 
@@ -163,9 +163,9 @@ def test_intervals_of_large_groups_are_hardly_longer_than_those_of_first_order()
 
 def test_the_square_of_a_correlation_that_may_be_zero_starts_at_zero(release):
     seen = release(CORRELATION, NORMAL, 100, *pair(500, 0.0))
-    found, of_correlation = r2_bounds(seen, BETA), correlation_bounds(seen, BETA)
+    actual, of_correlation = r2_bounds(seen, BETA), correlation_bounds(seen, BETA)
     around = (of_correlation.lower < 0) & (of_correlation.upper > 0)
-    assert (found.lower[around] == 0).all()
+    assert (actual.lower[around] == 0).all()
     assert around.any()
 
 

@@ -136,12 +136,12 @@ def test_the_noise_of_a_covariance_has_the_variance_of_the_closed_form(release):
 @pytest.mark.parametrize("form", [VAR_FIRST, COVARIANCE, (0.3, -1.0, 0.7)])
 def test_the_gradient_is_that_of_the_central_moment(form, release):
     seen = release(CORRELATION, Gaussian(1.0), 5, np.linspace(-0.5, 0.9, 200), np.linspace(0.6, -0.3, 200) ** 3)
-    found = gradient(seen, form, central(seen, form))
+    actual = gradient(seen, form, central(seen, form))
     for k in range(6):
         step = np.zeros((6, 1))
         step[k] = 1e-4
         up, down = (Moments(seen.known, seen.sums + sign * step, seen.mixing, seen.noise) for sign in (1, -1))
-        assert (central(up, form) - central(down, form)) / 2e-4 == pytest.approx(found[k], rel=1e-4, abs=1e-9)
+        assert (central(up, form) - central(down, form)) / 2e-4 == pytest.approx(actual[k], rel=1e-4, abs=1e-9)
 
 
 def at(sums, mixing, noise):

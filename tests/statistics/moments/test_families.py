@@ -129,8 +129,8 @@ def test_the_inverse_gives_back_the_moments_exactly(family):
     back = inverse(family)
     for z, w in [(Fraction(1, 3), Fraction(-2, 7)), (Fraction(-1), Fraction(1)), (Fraction(0), Fraction(5, 9))]:
         seen = family.at(z, w)
-        found = [sum(a * b for a, b in zip(row, seen, strict=True)) for row in back]
-        assert found == [z**i * w**j for i, j in family.moments]
+        actual = [sum(a * b for a, b in zip(row, seen, strict=True)) for row in back]
+        assert actual == [z**i * w**j for i, j in family.moments]
 
 
 @pytest.mark.parametrize(("family", "weight"), list(zip(LAMBDA, LAMBDAS, strict=True)))

@@ -143,18 +143,18 @@ def test_variances_of_both_columns_of_a_larger_release_are_covered(family, noise
 
 def test_where_the_count_may_be_zero_every_variance_is_possible():
     seen = Moments.of(lambda_family(), np.array([[-20.0, 3.0, 12.0], [0.0, 2.0, 5.0], [1.0, 0.0, 0.0]]), NORMAL)
-    found = variance_bounds(seen, BETA)
-    assert (found.lower.tolist(), found.upper.tolist()) == ([0.0] * 3, [1.0] * 3)
+    actual = variance_bounds(seen, BETA)
+    assert (actual.lower.tolist(), actual.upper.tolist()) == ([0.0] * 3, [1.0] * 3)
 
 
 @pytest.mark.parametrize(("family", "noise"), RELEASES)
 def test_the_estimate_lies_in_its_interval(family, noise, release):
     for rows in (uniform(40), uniform(600), np.full(300, 0.5)):
         seen = release(family, noise, 500, rows)
-        found = variance_bounds(seen, BETA)
-        sure = (found.upper > 0) & (seen.count > 10 * seen.sigma)
-        assert (found.lower <= var_pop(seen) + 1e-9)[sure].all()
-        assert (var_pop(seen) <= found.upper + 1e-9)[sure].all()
+        actual = variance_bounds(seen, BETA)
+        sure = (actual.upper > 0) & (seen.count > 10 * seen.sigma)
+        assert (actual.lower <= var_pop(seen) + 1e-9)[sure].all()
+        assert (var_pop(seen) <= actual.upper + 1e-9)[sure].all()
 
 
 def test_standard_deviations_have_the_roots_of_the_ends(release):
@@ -170,8 +170,8 @@ def test_groups_do_not_influence_each_other(release):
     together = variance_bounds(seen, BETA)
     for k in (0, 17, 4_096, 4_999):
         alone = Moments(seen.known, seen.sums[:, [k]], seen.mixing, seen.noise)
-        found = variance_bounds(alone, BETA)
-        assert (found.lower[0], found.upper[0]) == pytest.approx((together.lower[k], together.upper[k]), abs=1e-12)
+        actual = variance_bounds(alone, BETA)
+        assert (actual.lower[0], actual.upper[0]) == pytest.approx((together.lower[k], together.upper[k]), abs=1e-12)
 
 
 def test_no_groups_have_no_bounds():
