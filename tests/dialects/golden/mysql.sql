@@ -207,17 +207,18 @@ kept_rows AS (SELECT o, hedgerow_bucket, hedgerow_place
 FROM private_rows JOIN hedgerow_selected ON COALESCE(CAST(CONVERT(private_rows.k0 USING utf8mb4) AS BINARY), '') = COALESCE(CAST(CONVERT(hedgerow_selected.k0 USING utf8mb4) AS BINARY), '') AND CASE WHEN private_rows.k0 IS NULL THEN 1 ELSE 0 END = CASE WHEN hedgerow_selected.k0 IS NULL THEN 1 ELSE 0 END),
 parts AS (SELECT hedgerow_place, o, COUNT(*) AS n
 FROM kept_rows
+WHERE hedgerow_bucket IS NOT NULL
 GROUP BY 1, 2),
-sized AS (SELECT o, COUNT(*) AS touched, SUM(CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS DECIMAL(38, 0))) AS q
+sized AS (SELECT o, COUNT(*) AS touched, SUM(CAST((CASE WHEN n < 1 THEN n ELSE 1 END) * (CASE WHEN n < 1 THEN n ELSE 1 END) AS DECIMAL(38, 0))) AS q
 FROM parts
 GROUP BY 1),
-heavy AS (SELECT o, touched, CASE WHEN q <= 800 THEN 1073741824 ELSE CASE WHEN CAST(CAST(floor(sqrt((9.223372036854776e+20) / CAST(q AS DOUBLE))) AS SIGNED) AS DECIMAL(38, 0)) * CAST(floor(sqrt((9.223372036854776e+20) / CAST(q AS DOUBLE))) AS SIGNED) * q > CAST('922337203685477580800' AS DECIMAL(38, 0)) THEN CAST(floor(sqrt((9.223372036854776e+20) / CAST(q AS DOUBLE))) AS SIGNED) - 1 ELSE CAST(floor(sqrt((9.223372036854776e+20) / CAST(q AS DOUBLE))) AS SIGNED) END END AS u
+heavy AS (SELECT o, touched, CASE WHEN q <= 2 THEN 1073741824 ELSE CASE WHEN CAST(CAST(floor(sqrt((2.305843009213694e+18) / CAST(q AS DOUBLE))) AS SIGNED) AS DECIMAL(38, 0)) * CAST(floor(sqrt((2.305843009213694e+18) / CAST(q AS DOUBLE))) AS SIGNED) * q > CAST('2305843009213693952' AS DECIMAL(38, 0)) THEN CAST(floor(sqrt((2.305843009213694e+18) / CAST(q AS DOUBLE))) AS SIGNED) - 1 ELSE CAST(floor(sqrt((2.305843009213694e+18) / CAST(q AS DOUBLE))) AS SIGNED) END END AS u
 FROM sized
-WHERE touched > 3 OR q > 800),
-light AS (SELECT parts.hedgerow_place AS hedgerow_place, parts.o AS o, 1073741824 - ((COALESCE(u, 1073741824) * (CASE WHEN n < 20 THEN n ELSE 20 END)) DIV n) AS gap
+WHERE touched > 2 OR q > 2),
+light AS (SELECT parts.hedgerow_place AS hedgerow_place, parts.o AS o, 1073741824 - ((COALESCE(u, 1073741824) * (CASE WHEN n < 1 THEN n ELSE 1 END)) DIV n) AS gap
 FROM parts
 LEFT JOIN heavy ON parts.o = heavy.o
-WHERE n > 20 OR u < 1073741824),
+WHERE n > 1 OR u < 1073741824),
 whole AS (SELECT hedgerow_place, hedgerow_bucket, CAST(COUNT(*) AS DECIMAL(38, 0)) AS t
 FROM kept_rows
 WHERE hedgerow_bucket IS NOT NULL
@@ -263,7 +264,7 @@ WHERE v IS NOT NULL),
 chosen AS (SELECT o, hedgerow_place, v
 FROM (SELECT o, hedgerow_place, v, ROW_NUMBER() OVER (PARTITION BY o, hedgerow_place ORDER BY MD5(CONCAT('00000000000000000000000000000000', '|', COALESCE(CAST(o AS CHAR), '~'), '|', COALESCE(CAST(hedgerow_place AS CHAR), '~'), '|', COALESCE(CAST(CONVERT(v USING utf8mb4) AS BINARY), '~'))), CASE WHEN v IS NULL THEN 1 ELSE 0 END ASC, v ASC) AS turn
 FROM pairs) AS turns
-WHERE turn <= 4)
+WHERE turn <= 40)
 SELECT hedgerow_place, COUNT(DISTINCT v) AS hedgerow_value
 FROM chosen
 GROUP BY 1;

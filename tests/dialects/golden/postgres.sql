@@ -145,17 +145,18 @@ kept_rows AS MATERIALIZED (SELECT o, hedgerow_bucket, hedgerow_place
 FROM private_rows JOIN hedgerow_selected ON COALESCE((private_rows.k0 COLLATE "C"), '') = COALESCE((hedgerow_selected.k0 COLLATE "C"), '') AND (private_rows.k0 IS NULL) = (hedgerow_selected.k0 IS NULL)),
 parts AS MATERIALIZED (SELECT hedgerow_place, o, COUNT(*) AS n
 FROM kept_rows
+WHERE hedgerow_bucket IS NOT NULL
 GROUP BY 1, 2),
-sized AS (SELECT o, COUNT(*) AS touched, SUM(CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT)) AS q
+sized AS (SELECT o, COUNT(*) AS touched, SUM(CAST((CASE WHEN n < 1 THEN n ELSE 1 END) * (CASE WHEN n < 1 THEN n ELSE 1 END) AS BIGINT)) AS q
 FROM parts
 GROUP BY 1),
-heavy AS MATERIALIZED (SELECT o, touched, CASE WHEN q <= 800 THEN 1073741824 ELSE CASE WHEN CAST(CAST(floor(sqrt(FLOAT8 '9.223372036854776e+20' / CAST(q AS FLOAT8))) AS BIGINT) AS NUMERIC) * CAST(floor(sqrt(FLOAT8 '9.223372036854776e+20' / CAST(q AS FLOAT8))) AS BIGINT) * q > CAST('922337203685477580800' AS NUMERIC) THEN CAST(floor(sqrt(FLOAT8 '9.223372036854776e+20' / CAST(q AS FLOAT8))) AS BIGINT) - 1 ELSE CAST(floor(sqrt(FLOAT8 '9.223372036854776e+20' / CAST(q AS FLOAT8))) AS BIGINT) END END AS u
+heavy AS MATERIALIZED (SELECT o, touched, CASE WHEN q <= 2 THEN 1073741824 ELSE CASE WHEN CAST(CAST(floor(sqrt(FLOAT8 '2.305843009213694e+18' / CAST(q AS FLOAT8))) AS BIGINT) AS NUMERIC) * CAST(floor(sqrt(FLOAT8 '2.305843009213694e+18' / CAST(q AS FLOAT8))) AS BIGINT) * q > CAST('2305843009213693952' AS NUMERIC) THEN CAST(floor(sqrt(FLOAT8 '2.305843009213694e+18' / CAST(q AS FLOAT8))) AS BIGINT) - 1 ELSE CAST(floor(sqrt(FLOAT8 '2.305843009213694e+18' / CAST(q AS FLOAT8))) AS BIGINT) END END AS u
 FROM sized
-WHERE touched > 3 OR q > 800),
-light AS MATERIALIZED (SELECT parts.hedgerow_place AS hedgerow_place, parts.o AS o, 1073741824 - CAST(COALESCE(u, 1073741824) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT) / CAST(n AS BIGINT) AS gap
+WHERE touched > 2 OR q > 2),
+light AS MATERIALIZED (SELECT parts.hedgerow_place AS hedgerow_place, parts.o AS o, 1073741824 - CAST(COALESCE(u, 1073741824) * (CASE WHEN n < 1 THEN n ELSE 1 END) AS BIGINT) / CAST(n AS BIGINT) AS gap
 FROM parts
 LEFT JOIN heavy ON parts.o = heavy.o
-WHERE n > 20 OR u < 1073741824),
+WHERE n > 1 OR u < 1073741824),
 whole AS (SELECT hedgerow_place, hedgerow_bucket, CAST(COUNT(*) AS NUMERIC) AS t
 FROM kept_rows
 WHERE hedgerow_bucket IS NOT NULL
@@ -198,7 +199,7 @@ WHERE v IS NOT NULL),
 chosen AS (SELECT o, hedgerow_place, v
 FROM (SELECT o, hedgerow_place, v, ROW_NUMBER() OVER (PARTITION BY o, hedgerow_place ORDER BY md5('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS TEXT), '~') || '|' || COALESCE(CAST(hedgerow_place AS TEXT), '~') || '|' || COALESCE((v COLLATE "C"), '~')), v ASC NULLS LAST) AS turn
 FROM pairs) AS turns
-WHERE turn <= 4)
+WHERE turn <= 40)
 SELECT hedgerow_place, COUNT(DISTINCT v) AS hedgerow_value
 FROM chosen
 GROUP BY 1;

@@ -207,17 +207,18 @@ kept_rows AS MATERIALIZED (SELECT o, hedgerow_bucket, hedgerow_place
 FROM private_rows JOIN hedgerow_selected ON private_rows.k0 IS hedgerow_selected.k0),
 parts AS MATERIALIZED (SELECT hedgerow_place, o, COUNT(*) AS n
 FROM kept_rows
+WHERE hedgerow_bucket IS NOT NULL
 GROUP BY 2, 1),
-sized AS (SELECT o, COUNT(*) AS touched, hedgerow_halves(SUM(((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) >> 32), SUM(((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) & 4294967295)) AS q
+sized AS (SELECT o, COUNT(*) AS touched, hedgerow_halves(SUM(((CASE WHEN n < 1 THEN n ELSE 1 END) * (CASE WHEN n < 1 THEN n ELSE 1 END)) >> 32), SUM(((CASE WHEN n < 1 THEN n ELSE 1 END) * (CASE WHEN n < 1 THEN n ELSE 1 END)) & 4294967295)) AS q
 FROM parts
 GROUP BY 1),
-heavy AS MATERIALIZED (SELECT o, touched, CASE WHEN q <= 800 THEN 1073741824 ELSE hedgerow_root('922337203685477580800', q) END AS u
+heavy AS MATERIALIZED (SELECT o, touched, CASE WHEN q <= 2 THEN 1073741824 ELSE hedgerow_root('2305843009213693952', q) END AS u
 FROM sized
-WHERE touched > 3 OR q > 800),
-light AS MATERIALIZED (SELECT parts.hedgerow_place AS hedgerow_place, parts.o AS o, 1073741824 - (COALESCE(u, 1073741824) * (CASE WHEN n < 20 THEN n ELSE 20 END)) / n AS gap
+WHERE touched > 2 OR q > 2),
+light AS MATERIALIZED (SELECT parts.hedgerow_place AS hedgerow_place, parts.o AS o, 1073741824 - (COALESCE(u, 1073741824) * (CASE WHEN n < 1 THEN n ELSE 1 END)) / n AS gap
 FROM parts
 LEFT JOIN heavy ON parts.o = heavy.o
-WHERE n > 20 OR u < 1073741824),
+WHERE n > 1 OR u < 1073741824),
 whole AS (SELECT hedgerow_place, hedgerow_bucket, CAST(COUNT(*) AS TEXT) AS t
 FROM kept_rows
 WHERE hedgerow_bucket IS NOT NULL
@@ -263,7 +264,7 @@ WHERE v IS NOT NULL),
 chosen AS (SELECT o, hedgerow_place, v
 FROM (SELECT o, hedgerow_place, v, ROW_NUMBER() OVER (PARTITION BY o, hedgerow_place ORDER BY hedgerow_md5(CAST('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS TEXT), '~') || '|' || COALESCE(CAST(hedgerow_place AS TEXT), '~') || '|' || COALESCE(v, '~') AS BLOB)), v ASC NULLS LAST) AS turn
 FROM pairs) AS turns
-WHERE turn <= 4)
+WHERE turn <= 40)
 SELECT hedgerow_place, COUNT(DISTINCT v) AS hedgerow_value
 FROM chosen
 GROUP BY 1;
