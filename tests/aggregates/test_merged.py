@@ -103,7 +103,7 @@ def test_the_receipt_says_what_was_measured(world, ask):
         "moments of k (2 of 3)",
         "moments of k (3 of 3)",
         "quantile 0.5 of k",
-        "different values of c",
+        "different values of c, 1 of a person",
     ]
 
 

@@ -98,6 +98,7 @@ AFTER = {
         (r"COLLATE utf8mb4_bin", 'COLLATE "binary"'),
         (r"AS (CHAR|BLOB)\b", "AS TEXT"),
         (r"TIMESTAMPTZ", "TIMESTAMP"),
+        (r"// q\b", "// CAST(q AS HUGEINT)"),  # DIV gives a whole number of decimals, too
     ],
     "snowflake": [(r"COLLATE binary", 'COLLATE "binary"')],
     "trino": [

@@ -122,9 +122,9 @@ def ceiling_of(value: Expr, bounding: Bounding) -> float:
 def uses_flow(bounding: Bounding, level: DistinctLevel, method: str) -> bool:
     """Return whether pairs leave the engine; this depends on the declared size and the option, never on the data.
 
-    Where an owner adds all of its values there is nothing to choose.
+    Where an owner within the limits adds all of several values, hardly anything is left to choose.
     """
-    if not bounding.weighted or method == "simple" or level.per_owner >= bounding.rows_per_group:
+    if not bounding.weighted or method == "simple" or 1 < level.per_owner >= bounding.rows_per_group:
         return False
     return method == "flow" or bounding.size <= LARGEST_FLOW
 
