@@ -45,7 +45,7 @@ def events(amount):
 
 
 @pytest.mark.parametrize("accountant", [Basic, ZCDP, RDP, GDP])
-@settings(deadline=None)
+@settings(deadline=None, max_examples=40)
 @given(listed=st.lists(st.tuples(events(WIDE), st.integers(1, 10**6)), max_size=4))
 def test_every_accountant_has_a_number_for_every_list_of_events(accountant, listed):
     book = accountant()

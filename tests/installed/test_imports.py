@@ -14,6 +14,9 @@ OPTIONAL = {
 }
 """What is imported inside functions, by the extra that brings it. Other drivers are loaded by name."""
 
+ELSEWHERE = ["openpyxl", "sqlalchemy"]
+"""What modules of one extra each import, which their own tests try."""
+
 
 @pytest.fixture
 def findings(installed):
@@ -23,7 +26,7 @@ def findings(installed):
         run = installed(*([f"hedgerow[{extra}]"] if extra else []))
         folder = folder or next(run.environment.glob("lib/python*/site-packages/hedgerow"))
         others = [module for name, modules in OPTIONAL.items() if name != extra for module in modules]
-        done = run("python", str(SCRIPT), str(folder), *others)
+        done = run("python", str(SCRIPT), str(folder), *others, *ELSEWHERE)
         assert done.returncode == 0, done.stderr
         return done.stdout.splitlines()
 
