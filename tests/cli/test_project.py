@@ -52,3 +52,13 @@ def test_init_writes_one_beside_the_catalog_and_never_over_another(run_json, sho
     again = run_json("init", "shop.duckdb", "--catalog", "other.yaml")
     assert again["project"] is None
     assert (shop.folder / "hedgerow.toml").read_text() == text
+
+
+def test_init_of_the_current_folder_names_its_files_after_it(run_json, tmp_path, monkeypatch):
+    folder = tmp_path / "study"
+    folder.mkdir()
+    (folder / "people.csv").write_text("id,age\n1,30\n2,40\n")
+    monkeypatch.chdir(folder)
+    created = run_json("init", ".")
+    assert (created["catalog"], created["project"]) == ("study.yaml", "hedgerow.toml")
+    assert (folder / "hedgerow.toml").read_text().splitlines()[1] == 'database = "."'

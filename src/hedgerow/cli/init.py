@@ -70,7 +70,8 @@ def _named(database: str) -> Path:
         if database.startswith(scheme):
             return Path(database.removeprefix(scheme))
     if "://" not in database:
-        return Path(database)
+        path = Path(database)
+        return Path(path.resolve().name) if path.name in {"", ".."} else path
     parts = urlsplit(database)
     return Path(PurePosixPath(parts.path).name or parts.hostname or parts.scheme)
 
