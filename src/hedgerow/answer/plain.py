@@ -45,8 +45,8 @@ def shown(value: object, interval: Interval | None) -> str:
         '1,234 ± 30'
         >>> shown(-5, Interval(0, 15)), shown(7.25, Interval(3, float("inf"))), shown(7.25, Interval())
         ('-5 [0, 15]', '7.2 [3.0, ∞)', '7.250 ± ∞')
-        >>> shown(-0.3, Interval(-30, 58))
-        '0 [-30, 58]'
+        >>> shown(-0.3, Interval(-30, 58)), shown(-0.01, Interval(-1.01, 0.99))
+        ('0 [-30, 58]', '0.0 ± 1.0')
         >>> shown(1 / 3, Interval(1 / 3, 1 / 3)), shown(52.5, Interval(52.5, 52.5))
         ('0.333333 ± 0', '52.5 ± 0')
     """
@@ -103,6 +103,6 @@ def _digits(number: float, error: float) -> str:
     if error <= 0:
         return _full(number)
     places = 1 - math.floor(math.log10(error))
-    if places <= 0:
-        return f"{round(number, places) + 0.0:,.0f}"  # the sum has no minus zero
-    return f"{number:,.{places}f}" if places <= MOST_PLACES else f"{number:.3g}"
+    if places > MOST_PLACES:
+        return f"{number:.3g}"
+    return f"{round(number, places) + 0.0:,.{max(places, 0)}f}"  # the sum has no minus zero
