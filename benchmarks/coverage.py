@@ -319,15 +319,15 @@ def hits(setting: Setting, mode: str, confidence: float, draws: int, *, factor: 
     return int(np.count_nonzero(held)), len(held)
 
 
-def widths(setting: Setting, draws: int) -> list[float]:
-    """The median width at each confidence over that of the shortest interval around the estimate."""
+def widths(setting: Setting, draws: int, share: float = 0.5) -> list[float]:
+    """The median width at each confidence, or another quantile of it, over the shortest interval's."""
     noisy = setting.draw(draws)
     error = np.abs(setting.values(setting.draw(max(40_000, 100 * draws))) - setting.truth)
     error = error[np.isfinite(error)]
     ratios = []
     for confidence in CONFIDENCES:
         lower, upper = setting.interval(noisy, 1 - confidence)
-        ratios.append(float(np.median(upper - lower) / (2 * np.quantile(error, confidence))))
+        ratios.append(float(np.quantile(upper - lower, share, method="lower") / (2 * np.quantile(error, confidence))))
     return ratios
 
 

@@ -9,7 +9,7 @@ from hedgerow.execution.request import ErrorTarget, error_target
 
 
 @pytest.mark.parametrize(
-    ("stated", "found"),
+    ("stated", "actual"),
     [
         (0.05, ErrorTarget(0.05)),
         (0.99, ErrorTarget(0.99)),

@@ -6,11 +6,9 @@ import pytest
 
 SCRIPT = Path(__file__).parent / "inside" / "check_imports.py"
 OPTIONAL = {
-    "excel": {"openpyxl"},
     "frames": {"pandas", "polars"},
     "plots": {"altair"},
     "postgres": {"psycopg"},
-    "sqlalchemy": {"sqlalchemy"},
 }
 """What is imported inside functions, by the extra that brings it. Other drivers are loaded by name."""
 

@@ -124,7 +124,7 @@ def pair(hostile, duckdb_side):
     return Pair("spark", Spark(hostile, handed_in=True), *duckdb_side)
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def server(owner, folder):
     """Spark Connect, served by the same Spark; its sessions see the tables of the shared catalog."""
     with socket.socket() as free:
@@ -143,7 +143,7 @@ def server(owner, folder):
     served.shutdown()
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def client(server):
     """A session of Spark Connect that its owner opened."""
     session = remote_sessions()(connection=f"sc://{server}")
