@@ -6,7 +6,7 @@ it is free.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import date, datetime, time
 from typing import Any, Self
@@ -348,19 +348,16 @@ def _setting(name: str, value: str) -> object:
         raise ParameterError(f"hedgerow.{name} must be a number.", code="bad-setting") from None
 
 
+TYPE_CODES: tuple[tuple[Callable[[pa.DataType], bool], str], ...] = (
+    (pa.types.is_boolean, "boolean"),
+    (pa.types.is_integer, "integer"),
+    (pa.types.is_floating, "float"),
+    (pa.types.is_decimal, "decimal"),
+    (pa.types.is_date, "date"),
+    (pa.types.is_time, "time"),
+    (pa.types.is_timestamp, "timestamp"),
+)
+
+
 def _type_code(kind: pa.DataType) -> str:
-    if pa.types.is_boolean(kind):
-        return "boolean"
-    if pa.types.is_integer(kind):
-        return "integer"
-    if pa.types.is_floating(kind):
-        return "float"
-    if pa.types.is_decimal(kind):
-        return "decimal"
-    if pa.types.is_date(kind):
-        return "date"
-    if pa.types.is_time(kind):
-        return "time"
-    if pa.types.is_timestamp(kind):
-        return "timestamp"
-    return "text"
+    return next((code for is_kind, code in TYPE_CODES if is_kind(kind)), "text")

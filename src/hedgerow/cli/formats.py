@@ -2,6 +2,7 @@
 
 import io
 import json
+import math
 import os
 import sys
 from collections.abc import Callable
@@ -77,12 +78,22 @@ def as_html(answer: Answer) -> bytes:
 
 def as_xlsx(answer: Answer) -> bytes:
     """Return an Excel workbook; no text in it is taken for a formula."""
-    book = _openpyxl().Workbook(write_only=True)
+    library = _openpyxl()
+    book = library.Workbook(write_only=True)
     sheet = book.create_sheet("answer")
     table: pa.Table = answer.arrow(intervals=True)
-    sheet.append(table.column_names)
-    for row in zip(*(column.to_pylist() for column in table.columns), strict=True):
-        sheet.append([_in_workbook(value) for value in row])
+
+    def cell(value: object) -> object:
+        if isinstance(value, float) and not math.isfinite(value):
+            return str(value)
+        if not isinstance(value, str):
+            return value
+        text = library.cell.WriteOnlyCell(sheet, value)
+        text.data_type = "s"
+        return text
+
+    for row in (table.column_names, *zip(*(column.to_pylist() for column in table.columns), strict=True)):
+        sheet.append([cell(value) for value in row])
     stream = io.BytesIO()
     book.save(stream)
     return stream.getvalue()
@@ -98,12 +109,6 @@ def _openpyxl() -> Any:  # noqa: ANN401 - a library without types
             hint='Install the extra excel: pip install "hedgerow[excel]".',
         ) from None
     return openpyxl
-
-
-def _in_workbook(value: Any) -> object:  # noqa: ANN401 - a value of any type
-    if isinstance(value, float) and not -sys.float_info.max <= value <= sys.float_info.max:
-        return str(value)
-    return f"'{value}" if isinstance(value, str) and value.startswith(("=", "+", "-", "@")) else value
 
 
 FORMATS: dict[str, Write] = {
