@@ -1,24 +1,31 @@
 """Private SQL with honest error bars."""
 
-from hedgerow.answer import Answer
-from hedgerow.distributions import Gaussian, Laplace
-from hedgerow.error_bars.intervals.interval import Interval
-from hedgerow.errors import (
-    BackendError,
-    BudgetError,
-    CatalogError,
-    ConditionNotMet,
-    HedgerowError,
-    InternalError,
-    LedgerError,
-    ParameterError,
-    ParseError,
-    PolicyError,
-    QueryError,
-    UnknownNameError,
-    UnsupportedSQLError,
-)
-from hedgerow.session import Database, Explanation, Quote, connect
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from hedgerow.answer import Answer
+    from hedgerow.distributions import Gaussian, Laplace
+    from hedgerow.error_bars.intervals.interval import Interval
+    from hedgerow.errors import (
+        BackendError,
+        BudgetError,
+        CatalogError,
+        ConditionNotMet,
+        HedgerowError,
+        InternalError,
+        LedgerError,
+        ParameterError,
+        ParseError,
+        PolicyError,
+        QueryError,
+        UnknownNameError,
+        UnsupportedSQLError,
+    )
+    from hedgerow.session.connection import connect
+    from hedgerow.session.database import Database
+    from hedgerow.session.explain import Explanation
+    from hedgerow.session.quote import Quote
 
 __version__ = "0.1.0"
 
@@ -45,3 +52,30 @@ __all__ = [
     "UnsupportedSQLError",
     "connect",
 ]
+
+_MODULES = {
+    "Answer": "answer",
+    "Database": "session.database",
+    "Explanation": "session.explain",
+    "Gaussian": "distributions",
+    "Interval": "error_bars.intervals.interval",
+    "Laplace": "distributions",
+    "Quote": "session.quote",
+    "connect": "session.connection",
+}
+"""Modules of the names above; errors are in `hedgerow.errors`."""
+
+if not TYPE_CHECKING:  # a type checker reads the imports above, and reports a name that is not among them
+
+    def __getattr__(name: str) -> object:
+        """Import a public name when it is first used: `import hedgerow` alone loads no library."""
+        if name not in __all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        value = getattr(import_module(f"{__name__}.{_MODULES.get(name, 'errors')}"), name)
+        globals()[name] = value
+        return value
+
+
+def __dir__() -> list[str]:
+    """List the public names, imported or not, for completion and `help()`."""
+    return sorted({*globals(), *__all__})

@@ -21,7 +21,8 @@ from hedgerow.cli.budget import write_trail
 from hedgerow.cli.output import bar
 from hedgerow.errors import LedgerError
 from hedgerow.ledger import open_ledger
-from hedgerow.session.page import figure, percent, spending
+from hedgerow.session.figures import figure, percent
+from hedgerow.session.page import spending
 
 COUNT = "SELECT COUNT(*) AS n FROM customers"
 

@@ -29,7 +29,7 @@ from hedgerow.plan.nodes import LogicalPlan
 from hedgerow.privacy.plan import PrivateStatement
 from hedgerow.release import Estimator, PostprocessEngine
 from hedgerow.schema import SchemaTable
-from hedgerow.session import Database
+from hedgerow.session.database import Database
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from hedgerow.cli.plan import plan_page, price_plan
 from hedgerow.cli.statements import stated
 from hedgerow.errors import LedgerError
 from hedgerow.ledger import Ledger, open_ledger, raise_budget
-from hedgerow.session import ledger_path
+from hedgerow.session.connection import ledger_path
 
 
 def print_trail(lines: Iterable[str]) -> None:

@@ -25,7 +25,8 @@ from hedgerow.cli.budget_report import BudgetReport, Outlook, charges_in, cost_o
 from hedgerow.cli.output import NAMES, bar, printable, say, show, show_table, stdout, used_bars
 from hedgerow.ledger import AnalystView, HistoryEntry, Verification
 from hedgerow.ledger.base import ANONYMOUS
-from hedgerow.session.page import figure, percent, spending
+from hedgerow.session.figures import figure, percent
+from hedgerow.session.page import spending
 from hedgerow.session.quote import share_of
 
 NEVER_DECIDES = (

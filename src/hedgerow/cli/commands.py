@@ -2,30 +2,108 @@
 
 import io
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from importlib import import_module
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command
 
 from hedgerow import __version__
-from hedgerow.cli.audit import audit
-from hedgerow.cli.budget import budget
-from hedgerow.cli.calibrate import calibrate
-from hedgerow.cli.check import check
-from hedgerow.cli.demo import demo
 from hedgerow.cli.errors import guarded, keep_owners_log
-from hedgerow.cli.init import init
 from hedgerow.cli.output import say
-from hedgerow.cli.project import project_options
-from hedgerow.cli.query import query
-from hedgerow.cli.quote import quote
-from hedgerow.cli.ratio import ratio
-from hedgerow.cli.tune import tune
+
+SUMMARIES = {
+    "demo": "Generate a hospital's data, ask it a few questions, and keep the files for you to continue with.",
+    "init": "Write a first catalog from a database's schema, and create its ledger. The owner's command.",
+    "check": "Verify what can be verified about a catalog, and list what cannot. The owner's command.",
+    "calibrate": "Find bounds and limits for a catalog privately, and pay for them. The owner's command.",
+    "query": "Ask a question, pay for it, and get numbers with error bars.",
+    "quote": "Show the cost of a question and the predicted errors of its answers, for free.",
+    "budget": "Show what is spent and what remains, or price a list of queries that is fixed in advance.",
+    "audit": "Search for a leak in a statement: bound its epsilon from below, by experiment.",
+    "tune": "Compute the budgets and sizes for which the error of an average, or of a quotient of sums, can be "
+    "predicted.",
+    "ratio": "Compare two groups of people, and plan experiments that can detect a difference.",
+}
+"""Commands in the order of the help, each with the first paragraph of its own help.
+
+A command is the function (or the app) of the same name in the module of the same name, in this package. The module is
+imported when the command is called; this table lists the commands without importing any.
+"""
+
+STYLE: dict[str, Any] = {
+    "add_completion": False,
+    "rich_markup_mode": "markdown",
+    "context_settings": {"help_option_names": ["-h", "--help"]},
+}
+
+
+class OnDemand(Mapping[str, Any]):
+    """Commands by name, each imported when it is looked up."""
+
+    def __getitem__(self, name: str) -> Any:  # noqa: ANN401 - a command of the library inside Typer
+        if name not in SUMMARIES:
+            raise KeyError(name)
+        return load_command(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(SUMMARIES)
+
+    def __len__(self) -> int:
+        return len(SUMMARIES)
+
+
+@cache
+def load_command(name: str) -> Any:  # noqa: ANN401 - likewise
+    """Import one command."""
+    source = getattr(import_module(f"hedgerow.cli.{name}"), name)
+    if not isinstance(source, typer.Typer):
+        single = typer.Typer(**STYLE)
+        single.command()(source)
+        source = single
+    command = get_command(source)
+    command.name = name
+    return command
 
 
 class Commands(TyperGroup):
     """The group of all commands. No exception leaves it: each becomes a message and an exit code."""
+
+    def __init__(self, **settings: Any) -> None:  # noqa: ANN401 - Typer's signature
+        super().__init__(**settings)
+        self.commands = OnDemand()  # type: ignore[assignment]  # nobody adds one
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401, ARG002 - likewise
+        """Return the names of the commands, without importing any."""
+        return list(self.commands)
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - likewise
+        """Print the help with the commands' summaries, without importing any."""
+        summaries: dict[str, Any] = {
+            name: TyperCommand(name, short_help=summary) for name, summary in SUMMARIES.items()
+        }
+        listing = TyperGroup(
+            name=self.name,
+            commands=summaries,
+            params=self.params,
+            help=self.help,
+            epilog=self.epilog,
+            rich_markup_mode=self.rich_markup_mode,
+        )
+        listing.format_help(ctx, formatter)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:  # noqa: ANN401 - likewise
+        """Find the command that `args` call, and let the project file set the options that they leave out."""
+        # Imported here because it loads the catalog's modules: `--version` and `--help` open no project.
+        from hedgerow.cli.project import project_options  # noqa: PLC0415
+
+        resolved = super().resolve_command(ctx, args)
+        if ctx.default_map is None:
+            ctx.default_map = project_options()
+        return resolved
 
     def main(
         self,
@@ -41,7 +119,6 @@ class Commands(TyperGroup):
         run = super().main
 
         def command() -> object:
-            extra.setdefault("default_map", project_options())
             return run(words, "hedgerow", complete_var, False, windows_expand_args, **extra)  # noqa: FBT003 - likewise
 
         status = guarded(command, as_json=_wants_json(words))
@@ -56,14 +133,7 @@ def _wants_json(words: Sequence[str]) -> bool:
     return "--json" in options
 
 
-app = typer.Typer(
-    cls=Commands,
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode="markdown",
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+app = typer.Typer(cls=Commands, no_args_is_help=True, pretty_exceptions_enable=False, **STYLE)
 
 
 def _version(asked: bool) -> None:  # noqa: FBT001 - Typer's signature
@@ -84,12 +154,6 @@ def hedgerow(
     The owner declares what is protected (init, check, calibrate) and how much may be spent (budget). Analysts ask in
     SQL (quote, query) and get numbers with error bars.
     """
-
-
-for _command in (demo, init, check, calibrate, query, quote, budget, audit):
-    app.command()(_command)
-app.add_typer(tune, name="tune")
-app.add_typer(ratio, name="ratio")
 
 
 def main() -> None:

@@ -15,8 +15,9 @@ from hedgerow.cli import options
 from hedgerow.cli.errors import UsageError, excerpt
 from hedgerow.cli.output import say, show, tell, used_bars, write_json
 from hedgerow.demo import CLOSING, REFUSED, HospitalFiles, Sizes, Tale, Told, build, existing, tell_story
-from hedgerow.session import Quote
-from hedgerow.session.page import figure, percent, spending
+from hedgerow.session.figures import figure, percent
+from hedgerow.session.page import spending
+from hedgerow.session.quote import Quote
 
 
 def demo(

@@ -10,10 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import typer
-from rich.cells import cell_len
 
 from hedgerow import errors
-from hedgerow.catalog.strict_yaml import read_source
 from hedgerow.cli.output import stderr, tell, write_json
 from hedgerow.errors import CatalogError, HedgerowError, InternalError, Span, charged
 from hedgerow.owners_log import VARIABLE, keep, record
@@ -27,6 +25,8 @@ def excerpt(text: str, span: Span) -> str:
           2 | FROM nowhere
             |      ^^^^^^^
     """
+    from rich.cells import cell_len  # noqa: PLC0415 - Rich is imported where it is used: see `output.py`
+
     return errors.excerpt(text, span, cell_len)
 
 
@@ -92,6 +92,9 @@ def pointing(*, catalog: str | None = None, query: str | None = None) -> Iterato
 def _in_catalog(error: CatalogError, catalog: str | None) -> str | None:
     if catalog is None or error.span is None:
         return None
+    # Imported here because it loads the catalog's modules: `--version` and `--help` read no catalog.
+    from hedgerow.catalog.strict_yaml import read_source  # noqa: PLC0415
+
     try:
         text = read_source(catalog).text
     except CatalogError:

@@ -5,24 +5,32 @@ import math
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
-from rich.console import Console, RenderableType
-from rich.measure import Measurement
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-from rich.table import Table
-from rich.text import Text
+from hedgerow.session.figures import percent
 
-from hedgerow.session.page import percent
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+    from rich.table import Table
+    from rich.text import Text
+
+# Rich is imported where it is used: `--version` and JSON are plain text.
 
 
-def stdout() -> Console:
+def stdout() -> "Console":
     """Return the console for results. It interprets no markup: brackets in a query or a key stay brackets."""
-    return Console(highlight=False, emoji=False, markup=False)
+    return _console(stderr=False)
 
 
-def stderr() -> Console:
+def stderr() -> "Console":
     """The console for progress, messages and errors."""
-    return Console(stderr=True, highlight=False, emoji=False, markup=False)
+    return _console(stderr=True)
+
+
+def _console(*, stderr: bool) -> "Console":
+    from rich.console import Console  # noqa: PLC0415
+
+    return Console(stderr=stderr, highlight=False, emoji=False, markup=False)
 
 
 def say(text: str) -> None:
@@ -45,6 +53,8 @@ def tell(text: str, *, style: str = "") -> None:
 @contextmanager
 def waiting(what: str) -> Iterator[None]:
     """Show the elapsed seconds on a terminal while a long operation runs."""
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn  # noqa: PLC0415
+
     console = stderr()
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as shown:
@@ -72,13 +82,15 @@ def printable(text: str, longest: int | None = None) -> str:
     return line if longest is None or len(line) <= longest else f"{line[: longest - 1]}…"
 
 
-def show(renderable: RenderableType) -> None:
+def show(renderable: "RenderableType") -> None:
     """Something for people on standard output."""
     stdout().print(renderable)
 
 
-def show_table(table: Table) -> None:
+def show_table(table: "Table") -> None:
     """Print a table without losing a digit: folded on a narrow terminal, as wide as needed in a pipe."""
+    from rich.measure import Measurement  # noqa: PLC0415
+
     console = stdout()
     for column in table.columns:
         column.no_wrap, column.overflow = False, "fold"
@@ -92,16 +104,21 @@ WIDTH = 30
 NAMES = {"gaussian": "Gaussian noise", "pure": "Laplace noise", "mass": "thresholds"}
 
 
-def bar(fraction: float, width: int = WIDTH) -> Text:
+def bar(fraction: float, width: int = WIDTH) -> "Text":
     """Return a bar that is full at 1. Every positive value is visible, and only a full one looks full."""
+    from rich.text import Text  # noqa: PLC0415
+
     part = min(max(fraction, 0.0), 1.0)
     filled = 0 if part == 0 else min(max(1, int(part * width)), width if part == 1 else width - 1)
     style = "red" if part >= 0.9 else "yellow" if part >= 0.6 else "green"
     return Text("█" * filled, style=style) + Text("░" * (width - filled), style="dim")
 
 
-def used_bars(used: Mapping[str, float], pure_epsilon: float | None = None) -> Table:
+def used_bars(used: Mapping[str, float], pure_epsilon: float | None = None) -> "Table":
     """One bar for each of the three parts of a budget."""
+    from rich.table import Table  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
     table = Table.grid(padding=(0, 2))
     for name, fraction in used.items():
         label = NAMES.get(name, name)

@@ -18,9 +18,10 @@ from hedgerow.cli.output import printable, say, show_table
 from hedgerow.cli.statements import Statement, split_statements
 from hedgerow.errors import HedgerowError, Span
 from hedgerow.ledger import Ledger
-from hedgerow.session import Database, connect
+from hedgerow.session.connection import connect
+from hedgerow.session.database import Database
+from hedgerow.session.figures import percent
 from hedgerow.session.forecast import Forecast
-from hedgerow.session.page import percent
 from hedgerow.session.quote import share_of
 
 WHY_PLD = (

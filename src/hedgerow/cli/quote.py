@@ -7,7 +7,7 @@ import typer
 from hedgerow.cli import options
 from hedgerow.cli.output import say, show_table, write_json
 from hedgerow.cli.statements import asking, read_parameters, read_statement, stated
-from hedgerow.session import Explanation
+from hedgerow.session.explain import Explanation
 from hedgerow.session.page import explanation_page, quote_page
 
 

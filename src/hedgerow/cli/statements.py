@@ -11,7 +11,8 @@ from typing import Any
 
 from hedgerow.cli.errors import UsageError, pointing
 from hedgerow.owners_log import keep
-from hedgerow.session import Database, connect
+from hedgerow.session.connection import connect
+from hedgerow.session.database import Database
 
 _PIECE = re.compile(
     r"""

@@ -10,7 +10,9 @@ from hedgerow.demo.hospital import HospitalFiles
 from hedgerow.demo.story import REFUSED, STORY, Chapter
 from hedgerow.errors import HedgerowError, InternalError
 from hedgerow.ledger import BudgetView
-from hedgerow.session import Database, Quote, connect
+from hedgerow.session.connection import connect
+from hedgerow.session.database import Database
+from hedgerow.session.quote import Quote
 
 Rows = list[tuple[Any, ...]]
 
