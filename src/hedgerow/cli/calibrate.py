@@ -15,6 +15,7 @@ from hedgerow.catalog.patch import patched, quote
 from hedgerow.cli import options
 from hedgerow.cli.errors import UsageError
 from hedgerow.cli.output import say, show_table, tell, write_json
+from hedgerow.cli.project import complete_table
 from hedgerow.cli.statements import asking
 
 MARK = "\ufeff"
@@ -54,7 +55,10 @@ def calibrate(
     *,
     db: options.Db,
     catalog: options.CatalogFile,
-    table: Annotated[str, typer.Option("--table", metavar="T", help="The private table to calibrate.")],
+    table: Annotated[
+        str,
+        typer.Option("--table", metavar="T", help="The private table to calibrate.", autocompletion=complete_table),
+    ],
     columns: Annotated[
         str | None,
         typer.Option("--columns", metavar="A,B", help="Its columns; by default all numbers without bounds."),

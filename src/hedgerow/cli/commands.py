@@ -1,6 +1,7 @@
 """The app: its commands, and the one place where an exception becomes a message and an exit code."""
 
 import io
+import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
@@ -8,6 +9,7 @@ from importlib import import_module
 from typing import Annotated, Any
 
 import typer
+from typer.completion import completion_init  # type: ignore[attr-defined]
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
@@ -22,11 +24,13 @@ SUMMARIES = {
     "calibrate": "Find bounds and limits for a catalog privately, and pay for them. The owner's command.",
     "query": "Ask a question, pay for it, and get numbers with error bars.",
     "quote": "Show the cost of a question and the predicted errors of its answers, for free.",
+    "shell": "Ask question after question, with history, completion and commands such as .tables, .quote and .budget.",
     "budget": "Show what is spent and what remains, or price a list of queries that is fixed in advance.",
     "audit": "Search for a leak in a statement: bound its epsilon from below, by experiment.",
     "tune": "Compute the budgets and sizes for which the error of an average, or of a quotient of sums, can be "
     "predicted.",
     "ratio": "Compare two groups of people, and plan experiments that can detect a difference.",
+    "completion": "Print a script that completes commands, options, tables and analysts in bash, zsh or fish.",
 }
 """Commands in the order of the help, each with the first paragraph of its own help.
 
@@ -39,6 +43,10 @@ STYLE: dict[str, Any] = {
     "rich_markup_mode": "markdown",
     "context_settings": {"help_option_names": ["-h", "--help"]},
 }
+
+
+COMPLETE = "_HEDGEROW_COMPLETE"
+"""The environment variable with which a script asks for completions."""
 
 
 class OnDemand(Mapping[str, Any]):
@@ -119,7 +127,9 @@ class Commands(TyperGroup):
         run = super().main
 
         def command() -> object:
-            return run(words, "hedgerow", complete_var, False, windows_expand_args, **extra)  # noqa: FBT003 - likewise
+            if COMPLETE in os.environ:
+                completion_init()
+            return run(words or _alone(), "hedgerow", complete_var, False, windows_expand_args, **extra)  # noqa: FBT003 - likewise
 
         status = guarded(command, as_json=_wants_json(words))
         if standalone_mode:
@@ -133,6 +143,15 @@ def _wants_json(words: Sequence[str]) -> bool:
     return "--json" in options
 
 
+def _alone() -> list[str]:
+    """Return the words that stand for none: the shell, on a terminal in a project."""
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return []
+    from hedgerow.cli.project import project_options  # noqa: PLC0415 - only on a terminal
+
+    return ["shell"] if project_options() else []
+
+
 app = typer.Typer(cls=Commands, no_args_is_help=True, pretty_exceptions_enable=False, **STYLE)
 
 
@@ -142,7 +161,10 @@ def _version(asked: bool) -> None:  # noqa: FBT001 - Typer's signature
         raise typer.Exit
 
 
-@app.callback(epilog="Begin with `hedgerow demo`. Each command has a --help with an example.")
+@app.callback(
+    epilog="Begin with `hedgerow demo`. Each command has a --help with an example. In a folder with a hedgerow.toml, "
+    "`hedgerow` alone is `hedgerow shell`."
+)
 def hedgerow(
     *,
     version: Annotated[
@@ -152,7 +174,7 @@ def hedgerow(
     """Private SQL with honest error bars.
 
     The owner declares what is protected (init, check, calibrate) and how much may be spent (budget). Analysts ask in
-    SQL (quote, query) and get numbers with error bars.
+    SQL (shell, quote, query) and get numbers with error bars.
     """
 
 

@@ -4,6 +4,8 @@ from typing import Annotated
 
 import typer
 
+from hedgerow.cli.project import complete_analyst
+
 Db = Annotated[
     str,
     typer.Option(
@@ -39,7 +41,12 @@ Param = Annotated[
     list[str] | None,
     typer.Option("--param", metavar="NAME=VALUE", help="The value of :name in the statement; may be repeated."),
 ]
-Analyst = Annotated[str | None, typer.Option("--analyst", metavar="NAME", help="Name of the analyst; not verified.")]
+Analyst = Annotated[
+    str | None,
+    typer.Option(
+        "--analyst", metavar="NAME", help="Name of the analyst; not verified.", autocompletion=complete_analyst
+    ),
+]
 Epsilon = Annotated[
     float | None,
     typer.Option("--epsilon", metavar="E", help="The most this statement may cost; by default the catalog's."),

@@ -2,13 +2,18 @@
 
 import json
 import os
+from contextlib import suppress
 from pathlib import Path
 
+from hedgerow.catalog import Catalog, load_catalog
+from hedgerow.errors import HedgerowError
+from hedgerow.ledger.base import ANONYMOUS
 from hedgerow.session.project import FILE, URL, Project, find_project
 
 OPENED = {
     "query": ("db", "catalog", "ledger", "analyst", "dialect", "epsilon", "delta", "confidence"),
     "quote": ("db", "catalog", "ledger", "analyst", "dialect", "epsilon", "delta", "confidence"),
+    "shell": ("db", "catalog", "ledger", "analyst", "dialect"),
     "calibrate": ("db", "catalog", "ledger", "analyst"),
     "check": ("db", "catalog"),
     "budget": ("db", "catalog", "ledger"),
@@ -55,3 +60,26 @@ def write_project(folder: Path, *, database: str, catalog: Path, ledger: Path) -
 def _relative(place: str, folder: Path) -> str:
     """A URL as it is, and a path as seen from the folder of the project file."""
     return place if URL.match(place) else os.path.relpath(place, folder)
+
+
+def complete_table(incomplete: str) -> list[str]:
+    """Return the private tables of the project that begin with what was typed, for completion in a shell."""
+    catalog = _catalog()
+    names = [] if catalog is None else [table.name for table in catalog.tables.values() if not table.public]
+    return [name for name in names if name.lower().startswith(incomplete.lower())]
+
+
+def complete_analyst(incomplete: str) -> list[str]:
+    """Return the analysts that the project's catalog names and that begin with what was typed."""
+    catalog = _catalog()
+    names = [] if catalog is None else [name for name in catalog.budget.analysts if name != ANONYMOUS]
+    return [name for name in names if name.startswith(incomplete)]
+
+
+def _catalog() -> Catalog | None:
+    """Return the project's catalog; None where there is none that loads."""
+    with suppress(HedgerowError):
+        project = find_project()
+        if project is not None and project.catalog is not None:
+            return load_catalog(project.catalog)
+    return None

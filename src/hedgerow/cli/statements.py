@@ -64,6 +64,22 @@ def _statements(text: str) -> Iterator[Statement]:
         yield Statement(text[start:end], start)
 
 
+def ends_statement(text: str) -> bool:
+    r"""Return True if `text` ends with a semicolon, outside of quotes and comments.
+
+    Example:
+        >>> ends_statement("SELECT 1; -- one"), ends_statement("SELECT ';'"), ends_statement("SELECT 'a;")
+        (True, False, False)
+    """
+    ended, previous = False, ""
+    for piece in _PIECE.finditer(text):
+        if piece[0] in {"'", '"', "`"} or previous + piece[0] == "/*":
+            return False  # opened, and not closed yet
+        ended = bool(piece["end"]) or (ended and bool(piece["skip"]))
+        previous = piece[0]
+    return ended
+
+
 def read_statement(stated: str) -> str:
     """Return the statement itself, or for `-` the text on standard input."""
     if stated != "-":

@@ -31,6 +31,7 @@ class Project:
         analyst: Who asks.
         dialect: The SQL dialect that queries are written in.
         defaults: Prices of questions that state none: epsilon, delta, confidence.
+        confirm: True if the shell shows the price before a question is paid, and asks.
     """
 
     path: Path
@@ -40,6 +41,7 @@ class Project:
     analyst: str | None = None
     dialect: str | None = None
     defaults: Mapping[str, float] = field(default_factory=dict)
+    confirm: bool = False
 
     def priced(self, catalog: Catalog) -> Catalog:
         """The catalog, with the project's default prices in place of its own; limits stay the owner's."""
@@ -80,17 +82,20 @@ def read_project(path: str | os.PathLike[str]) -> Project:
         raise _error(file, f"cannot be read: {error.strerror or 'input or output failed'}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise _error(file, f"is not TOML: {error}") from None
-    project, defaults = (_section(file, document, name) for name in ("project", "defaults"))
-    unknown = [f"[{name}]" for name in document if name not in {"project", "defaults", "serve"}]
+    project, defaults, shell = (_section(file, document, name) for name in ("project", "defaults", "shell"))
+    unknown = [f"[{name}]" for name in document if name not in {"project", "defaults", "serve", "shell"}]
     unknown += [name for name in project if name not in PLACES + TEXTS]
     unknown += [name for name in defaults if name not in PRICES]
+    unknown += [name for name in shell if name != "confirm"]
     if unknown:
-        known = f"[project] has {', '.join(PLACES + TEXTS)}; [defaults] has {', '.join(PRICES)}."
+        known = f"[project] has {', '.join(PLACES + TEXTS)}; [defaults] has {', '.join(PRICES)}; [shell] has confirm."
         raise _error(file, f"has a setting {unknown[0]} that hedgerow does not know", known)
     places = {name: _place(file, name, project[name]) for name in PLACES if name in project}
     texts = {name: _text(file, name, project[name]) for name in TEXTS if name in project}
     prices = {name: _price(file, name, value) for name, value in defaults.items()}
-    return Project(file, **places, **texts, defaults=prices)
+    return Project(
+        file, **places, **texts, defaults=prices, confirm=_switch(file, "confirm", shell.get("confirm", False))
+    )
 
 
 def _section(file: Path, document: Mapping[str, Any], name: str) -> Mapping[str, Any]:
@@ -117,6 +122,12 @@ def _price(file: Path, name: str, value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
         raise _error(file, f"must set {name} to a number from {low:g} to {high:.15g}")
     return float(value)
+
+
+def _switch(file: Path, name: str, value: object) -> bool:
+    if not isinstance(value, bool):
+        raise _error(file, f"must set {name} to true or false")
+    return value
 
 
 def _error(file: Path, problem: str, hint: str | None = None) -> CatalogError:
