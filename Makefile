@@ -62,7 +62,8 @@ system-packages: ## the Debian packages that tests of real servers need, where t
 # Before Python 3.12 counting lines takes a fifth of the time: `make coverage` counts them there.
 COVERAGE := $(shell $(PYTHON) -c "import sys; print('-p scripts.line_coverage' if sys.version_info >= (3, 12) else '')")
 
-test: lint types imports docs environments $(VENV)/.mariadb ## everything that must pass before a change lands
+test: $(VENV)/.mariadb ## everything that must pass before a change lands
+	$(MAKE) --jobs 2 --output-sync lint types imports docs environments
 	$(BIN)/python -m pytest -q -n 2 -m "not slow" $(COVERAGE) --durations=20
 
 coverage: $(VENV)/.dev ## which lines of hedgerow the quick tests run, on any Python

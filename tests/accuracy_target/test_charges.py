@@ -81,7 +81,7 @@ QUERIES = st.sampled_from(
 )
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 @given(QUERIES, st.integers(0, 60), AMOUNTS, EPSILONS, st.sampled_from(["gaussian", "laplace"]), st.booleans())
 def test_it_never_costs_more_than_was_stated(large_world, query, least, amount, epsilon, mechanism, absolute):
     before = large_world.budget.queries

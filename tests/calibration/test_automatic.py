@@ -154,7 +154,7 @@ QUERIES = st.sampled_from(
 )
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
 @given(QUERIES, st.integers(0, 5), EPSILONS, st.sampled_from(["gaussian", "laplace", "auto"]), st.booleans())
 def test_it_never_costs_more_than_was_stated(large_world, query, least, epsilon, mechanism, reuse):
     before = len(large_world.budget.history)

@@ -93,7 +93,7 @@ def listed(people):
     return [(owner, x) for owner, values in people.items() for x in values]
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 @given(PEOPLE, st.lists(VALUES, max_size=5))
 @example({}, [7.0, -7.0, math.nan])
 @example({1: [5.0, 100.0]}, [math.inf, -math.inf, 1.0])
@@ -104,7 +104,7 @@ def test_one_person_changes_one_cell_of_each_histogram_by_one(counters, people, 
         assert without.sum() <= len(people)
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(VALUES, max_size=6), VALUES)
 def test_where_each_has_one_row_the_same_holds(counters, values, own):
     rows = list(enumerate(values))
@@ -113,7 +113,7 @@ def test_where_each_has_one_row_the_same_holds(counters, values, own):
         assert np.abs(difference).sum() <= 1
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(st.floats(-1e20, 1e20).filter(lambda x: x == 0 or abs(x) > 1e-20), min_size=1, max_size=5))
 def test_a_person_is_counted_at_the_largest_absolute_value(counters, values):
     counts = counters["t"][0]([(1, x) for x in values])

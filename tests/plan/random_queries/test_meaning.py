@@ -12,7 +12,7 @@ CHECKS = settings(deadline=None, suppress_health_check=CALM)
 asking = given(questions(wild=False), st.sampled_from(["gaussian", "laplace"]))
 
 
-@settings(CHECKS, max_examples=80)
+@settings(CHECKS, max_examples=40)
 @asking
 def test_the_answer_is_that_of_plain_sql(laboratory, question, mechanism):
     as_plain_sql(laboratory, question, mechanism=mechanism)

@@ -25,13 +25,13 @@ asked = st.fixed_dictionaries(
 leaving = given(questions(wild=True, wrong_one_in=REFUSED_TOO), asked)
 
 
-@settings(CHECKS, max_examples=50)
+@settings(CHECKS, max_examples=20)
 @leaving
 def test_whoever_leaves_moves_every_release_within_its_charge(laboratory, question, options):
     within_the_charge(laboratory, question, **options)
 
 
-@settings(CHECKS, max_examples=50)
+@settings(CHECKS, max_examples=20)
 @leaving
 def test_so_does_whoever_leaves_where_only_a_few_rows_of_each_person_are_joined(laboratory, question, options):
     laboratory.rows_per_person = 8

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hedgerow.privacy.distinct import DistinctLevel
 
 CHECKS = settings(
-    max_examples=40,
+    max_examples=20,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.data_too_large],
 )

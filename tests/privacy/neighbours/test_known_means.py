@@ -21,7 +21,7 @@ def with_means(laboratory, select, limits, mean, **options):
     return laboratory.plan(select, limits, means=means, **options)
 
 
-@settings(CHECKS, max_examples=30)
+@settings(CHECKS, max_examples=15)
 @given(
     st.sampled_from(STATEMENTS), st.floats(3, 5), st.integers(1, 9), st.booleans(), crowd, st.one_of(a_few, many_rows)
 )

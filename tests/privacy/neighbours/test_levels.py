@@ -66,7 +66,7 @@ def moved_in(level, after, before, plan):
     ]
 
 
-@settings(CHECKS, max_examples=40)
+@settings(CHECKS, max_examples=20)
 @given(statements(), crowd, st.one_of(a_few, many_rows), st.randoms())
 def test_one_owner_more_moves_groups_and_totals_within_the_charge(
     laboratory, limits, row, paid, statement, members, newcomer, random

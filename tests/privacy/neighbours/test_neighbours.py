@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 CALM = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.data_too_large]
-CHECKS = settings(max_examples=25, deadline=None, suppress_health_check=CALM)
+CHECKS = settings(max_examples=15, deadline=None, suppress_health_check=CALM)
 """Planning a statement takes the engine longer than running it; `test_each_owner` covers owners by the thousand."""
 
 MEASURES = [
@@ -108,7 +108,7 @@ def one_more(laboratory, limits, owned, row, paid):
     return partial(_one_more, laboratory, limits, owned, row, paid)
 
 
-@settings(CHECKS, max_examples=60)
+@settings(CHECKS, max_examples=25)
 @neighbours
 def test_one_owner_more_moves_all_numbers_within_the_charge(one_more, statement, members, newcomer, nobody, random):
     one_more(statement, members, newcomer, nobody, random)

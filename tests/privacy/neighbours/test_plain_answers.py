@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-CHECKS = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+CHECKS = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 ASKED = "COUNT(*), COUNT(x), SUM(x), AVG(x), SUM(i), AVG(i), COUNT(DISTINCT u) + 0 * COUNT(*), SUM(x) FILTER (WHERE b)"
 STEP = Fraction(1, 2**12)
 """The grid of x, whose range is 12 wide, is finer than this."""

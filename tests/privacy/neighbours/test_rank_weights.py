@@ -26,7 +26,7 @@ from hedgerow.statistics.quantiles import (
 )
 
 CHECKS = settings(
-    max_examples=30,
+    max_examples=15,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.data_too_large],
 )
