@@ -36,6 +36,12 @@ def large_world(build_once):
     return build_once(ROWS, TABLES)
 
 
+@pytest.fixture(scope="module")
+def gaussian_world(build_once):
+    """The same on a ledger as `hedgerow init` writes it: without room for Laplace noise."""
+    return build_once(ROWS, TABLES, budget="{epsilon: 1000000, delta: 1e-2}")
+
+
 @pytest.fixture
 def plenty():
     return PLENTY

@@ -1,6 +1,7 @@
 """`bounds="auto"`: what is found, what it costs, and what is refused unspent."""
 
 import json
+import math
 import shutil
 from pathlib import Path
 
@@ -10,6 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import hedgerow as hr
+from hedgerow.accounting import event_from_dict, gaussian_delta, gaussian_mu
+from hedgerow.accounting.budget import Cost
 
 ROUNDING = 1 + 1e-12
 SUM = "SELECT SUM(x) AS s FROM t"
@@ -154,23 +157,71 @@ QUERIES = st.sampled_from(
 )
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
-@given(QUERIES, st.integers(0, 5), EPSILONS, st.sampled_from(["gaussian", "laplace", "auto"]), st.booleans())
-def test_it_never_costs_more_than_was_stated(large_world, query, least, epsilon, mechanism, reuse):
-    before = len(large_world.budget.history)
+def guaranteed_delta(built, epsilon):
+    """Delta of charges at an epsilon, by the theorem of the ledger's filter; and the sum of their mu squared."""
+    cost = sum((event_from_dict(event).cost for charge in built for event in charge["events"]), Cost())
+    mu = math.sqrt(float(cost.gaussian))
+    return gaussian_delta(epsilon - float(cost.pure), mu) + float(cost.mass), mu
+
+
+@pytest.mark.parametrize("ledger", ["large_world", "gaussian_world"])
+@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
+@given(QUERIES, st.integers(0, 5), EPSILONS, st.sampled_from(["gaussian", "auto"]), st.booleans())
+def test_it_never_costs_more_than_was_stated(request, ledger, query, least, epsilon, mechanism, reuse):
+    db = request.getfixturevalue(ledger)
+    before = len(db.budget.history)
     options = {"epsilon": epsilon, "delta": 1e-7, "mechanism": mechanism, "bounds": "auto", "reuse": reuse}
     answer, refused = None, None
     try:
-        answer = large_world.sql(query.format(least), **options)
+        answer = db.sql(query.format(least), **options)
     except hr.BudgetError as error:
         refused = error.code
     assert (answer is None) == (refused == "bounds-not-found")
-    built = [e.charge for e in large_world.budget.history[before:] if e.status == "answered"]
-    assert sum(charge["epsilon"] for charge in built) <= epsilon * ROUNDING
-    assert sum(charge["delta"] for charge in built) <= 1e-7 * ROUNDING
+    built = [e.charge for e in db.budget.history[before:] if e.status == "answered"]
+    delta, mu = guaranteed_delta(built, epsilon * ROUNDING)
+    assert delta <= 1e-7
+    assert mu <= gaussian_mu(epsilon, 1e-7)
+    assert all(charge["epsilon"] <= epsilon and charge["delta"] <= 1e-7 for charge in built)
     if answer is not None:
-        assert answer.receipt.charge.epsilon == pytest.approx(sum(charge["epsilon"] for charge in built))
+        assert answer.receipt.charge.epsilon <= epsilon * ROUNDING
+        assert answer.receipt.charge.delta <= 1e-7
         assert all(actual.lower < actual.upper for actual in answer.receipt.bounds)
+
+
+def test_where_epsilons_are_split_they_add_up_to_at_most_the_stated_one(large_world):
+    before = len(large_world.budget.history)
+    options = {"epsilon": 2.0, "delta": 1e-7, "mechanism": "laplace", "bounds": "auto", "reuse": False}
+    answer = large_world.sql("SELECT SUM(x) AS s FROM t", **options)
+    built = [e.charge for e in large_world.budget.history[before:]]
+    assert answer.receipt.charge.epsilon == pytest.approx(sum(charge["epsilon"] for charge in built), abs=1e-12)
+    assert sum(charge["epsilon"] for charge in built) <= 2.0
+    assert sum(charge["delta"] for charge in built) <= 1e-7
+
+
+def test_with_gaussian_noise_the_looks_take_a_share_of_mu_squared(gaussian_world):
+    """A fifth of epsilon would buy the first look a twenty-fifth of it, and noise 2.2 times as large."""
+    before = len(gaussian_world.budget.history)
+    answer = gaussian_world.sql("SELECT SUM(v) AS s FROM one", epsilon=1, delta=1e-7, bounds="auto", reuse=False)
+    built = [e.charge for e in gaussian_world.budget.history[before:]]
+    mus = [guaranteed_delta([charge], 1.0)[1] for charge in built]
+    assert purposes(answer) == ["bounds", "bounds", "answer"]
+    assert [mu**2 / gaussian_mu(1, 8e-8) ** 2 for mu in mus] == pytest.approx([0.2, 0.05, 0.75], rel=0.01)
+    assert answer.receipt.charge.epsilon == pytest.approx(1, rel=1e-3)
+    assert sum(payment.charge.epsilon for payment in answer.receipt.payments) > 1.5
+    assert answer.receipt.share == pytest.approx(sum(payment.share for payment in answer.receipt.payments))
+
+
+def test_a_refusal_says_what_the_looks_cost_on_their_own(build):
+    db = build(
+        "CREATE TABLE t AS SELECT i AS id, 1000 + i AS x FROM range(8) r(i)",
+        "t: {unit: id, max_rows: 1}",
+        budget="{epsilon: 10, delta: 1e-5}",
+    )
+    with pytest.raises(hr.BudgetError) as caught:
+        db.sql("SELECT SUM(x) FROM t", epsilon=1, delta=1e-7, bounds="auto")
+    [entry] = [entry for entry in db.budget.history if entry.status == "answered"]
+    assert f"cost epsilon {entry.charge['epsilon']:.4g}" in str(caught.value)
+    assert guaranteed_delta([entry.charge], entry.charge["epsilon"])[0] <= entry.charge["delta"] <= 1e-7
 
 
 def test_the_same_question_is_free_with_the_same_digits(world, charged, plenty):

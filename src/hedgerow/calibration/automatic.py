@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from hedgerow.accounting.budget import Spending
 from hedgerow.answer import FoundBounds, Payment, Summary, bounds_note, percent_above
 from hedgerow.calibration.bounds_search import (
     OF_A_STATEMENT,
@@ -43,7 +42,7 @@ class Completed:
             return with_bounds
         last = receipt.payments or (() if receipt.reused else (_payment(receipt),))
         payments = (*self.sub_budget.payments, *last)
-        paid = Spending(sum(p.charge.epsilon for p in payments), sum(p.charge.delta for p in payments))
+        paid = self.sub_budget.spent(answer=None if receipt.reused else receipt.charge)
         return replace(with_bounds, payments=payments, charge=paid, share=sum(p.share for p in payments))
 
     def notes(self) -> tuple[str, ...]:
@@ -91,11 +90,14 @@ class Automatic:
         pairs = {mark: bounds[self._first(value)] for mark, value in self.unbounded.values.items()}
         tree = self.unbounded.with_bounds({mark: (_plain(b, b.lower), _plain(b, b.upper)) for mark, b in pairs.items()})
         logical = with_limit(self.bind(tree), None if cap is None else cap.value)
-        return Completed(logical, self._rest(sub_budget.remaining_share()), tuple(bounds.values()), cap, sub_budget)
+        request = self._rest(sub_budget, sub_budget.remaining_share())
+        return Completed(logical, request, tuple(bounds.values()), cap, sub_budget)
 
     def assumed(self) -> tuple[Request, LogicalPlan]:
         """Return the statement as it could be asked if bounds were known, at the least that would be left for it."""
-        return self._rest(1 - self._reserved), with_limit(self.unbounded.plan, 1 if self._unlimited else None)
+        sub_budget = SubBudget(self.session, self.query, self.request, buy=False)
+        logical = with_limit(self.unbounded.plan, 1 if self._unlimited else None)
+        return self._rest(sub_budget, 1 - self._reserved), logical
 
     @property
     def _distinct(self) -> dict[int, UnboundedValue]:
@@ -134,12 +136,8 @@ class Automatic:
             caps.append(cap)
         return max(caps, key=lambda cap: cap.value, default=None)
 
-    def _rest(self, share: float) -> Request:
-        budget = self.request.budget
-        delta = None if budget.delta is None else budget.delta * share
-        return replace(
-            self.request, budget=replace(budget, epsilon=budget.epsilon * share, delta=delta), automatic=False
-        )
+    def _rest(self, sub_budget: SubBudget, share: float) -> Request:
+        return replace(self.request, budget=sub_budget.part(share), automatic=False)
 
     def _require(self, sub_budget: SubBudget) -> None:
         """Refuse what could not be asked even if everything were found, before anything is spent.

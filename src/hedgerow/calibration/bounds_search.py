@@ -249,12 +249,12 @@ def find_range(sub_budget: SubBudget, value: UnboundedValue, shares: RangeShares
     started, subject = len(sub_budget.payments), f"bounds of {value.label}"
     histogram = value.octaves()
     counts = _look(sub_budget, histogram, shares.first, subject)
-    octaves = Octaves(counts, counts.deviation() * shares.first / shares.answer)
+    octaves = Octaves(counts, counts.deviation() * sub_budget.noise_factor(shares.first, shares.answer))
     ends = octaves.ends()
     if ends is not None and _has_values(octaves):
         mixed = value.may_have_both_signs
         ends = octaves.symmetric(ends) if mixed else ends
-        if octaves.pays_to_cut(shares.first / shares.later):
+        if octaves.pays_to_cut(sub_budget.noise_factor(shares.first, shares.later)):
             ends = _cut(sub_budget, value, octaves, ends, shares, subject)
         elif mixed:
             ends = _other_end(sub_budget, value, octaves, ends, shares, subject)
@@ -372,7 +372,8 @@ def find_cap(sub_budget: SubBudget, release: Release, share: float, answer: floa
     if cells.last is None:
         return None
     limits = np.array([float(whole_below(quarter)) for quarter in counts.cells])
-    error = np.hypot(cells.clipped(cells.edges[1:]), counts.deviation() * share / answer * limits)
+    noise = counts.deviation() * sub_budget.noise_factor(share, answer)
+    error = np.hypot(cells.clipped(cells.edges[1:]), noise * limits)
     return _limit(counts, int(np.argmin(error)))
 
 

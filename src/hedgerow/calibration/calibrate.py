@@ -287,9 +287,9 @@ def _range(
     sub_budget: SubBudget, subject: Subject, name: str, value: UnboundedValue, parts: int, progress: Progress
 ) -> ColumnRange:
     progress(name)
-    before = sub_budget.spent().epsilon
+    first = len(sub_budget.payments)
     bounds = find_range(sub_budget, value, ALONE.among(parts))
-    spent = sub_budget.spent().epsilon - before
+    spent = sub_budget.spent(first).epsilon
     days = subject.kind(name) in DATES
     if bounds is None:
         return ColumnRange(name, None, None, spent, days)
@@ -300,9 +300,9 @@ def _limit(
     sub_budget: SubBudget, what: str, people: tuple[Release, Column], share: float, progress: Progress
 ) -> CalibratedLimit:
     progress(what)
-    before = sub_budget.spent().epsilon
+    first = len(sub_budget.payments)
     limit = find_limit(sub_budget, *people, share, what)
-    spent = sub_budget.spent().epsilon - before
+    spent = sub_budget.spent(first).epsilon
     return CalibratedLimit(None, spent) if limit is None else CalibratedLimit(limit.value, spent, limit.beyond)
 
 

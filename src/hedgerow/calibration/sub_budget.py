@@ -1,9 +1,11 @@
 """Budget of a statement, spent in parts: each question of our own is a statement with a charge of its own."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from hedgerow.accounting.budget import Charge, Receipt, Spending
+from hedgerow.accounting import gaussian_epsilon, gaussian_mu
+from hedgerow.accounting.budget import Budget, Charge, Receipt, Spending
 from hedgerow.answer import Payment
 from hedgerow.catalog import Catalog
 from hedgerow.errors import BudgetError, PolicyError, carrying
@@ -11,7 +13,9 @@ from hedgerow.execution.price_policy import sets_price
 from hedgerow.execution.request import Question, Request
 from hedgerow.execution.session import Session
 from hedgerow.plan.nodes import LogicalPlan
+from hedgerow.privacy.gaussian import HEADROOM
 from hedgerow.privacy.plan import PrivateStatement
+from hedgerow.privacy.price import takes_gaussian_noise
 from hedgerow.release import Estimator
 
 BOUNDS = "bounds"
@@ -19,14 +23,23 @@ ROUNDING = 1 - 1e-9
 AS_GOOD_AS = 0.5
 """An answer that was paid for before is taken if this part of the price would have bought it."""
 
+MASS_SHARE = 0.2
+"""Share of delta for the threshold and stray masses of all parts with Gaussian noise. The rest is for the noise."""
+
+AGREEMENT = 0.8
+"""Share of a part's own delta at which its mu and its epsilon agree. The rest is for its threshold."""
+
 
 @dataclass
 class SubBudget:
     """Budget of one statement, and what was taken out of it so far.
 
     Privacy: every question is priced by its share, charged before a row is read, and released like any statement.
-    Shares add up to at most one, so that epsilons and deltas add up to at most those stated (basic composition, with
-    parameters that may follow from earlier answers, which are released values).
+    Shares add up to at most one, and follow from released values. Epsilons and deltas of the parts therefore add up to
+    at most those stated (basic composition). Where all parts have Gaussian noise, mu squared is split instead: the mu
+    squared of all parts add up to at most the square of `mu`, their masses to at most a fifth of delta, and `mu` at
+    the stated epsilon leaves four fifths of delta. So all parts together are (epsilon, delta)-differentially private by
+    the theorem of the ledger's filter, with these sums as its caps (docs/proofs/ledger.md).
     """
 
     session: Session
@@ -37,6 +50,32 @@ class SubBudget:
     payments: list[Payment] = field(default_factory=list)
     receipts: list[Receipt] = field(default_factory=list)
     taken: float = 0.0
+    mu: float | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Decide once what is split: the noise of all parts is then of one kind, whatever else is charged meanwhile."""
+        budget = self.request.budget
+        splits_mu = self.request.within is None and takes_gaussian_noise(budget, self.session.remaining())
+        self.mu = _common_mu(budget.epsilon, budget.delta) if splits_mu and budget.delta is not None else None
+
+    def part(self, share: float) -> Budget:
+        """Return the budget of one part.
+
+        With Gaussian noise it is that share of mu squared, and the (epsilon, delta) that this mu has on its own, of
+        which neither exceeds what was stated.
+        """
+        whole = self.request.budget
+        if self.mu is None or whole.delta is None:
+            delta = None if whole.delta is None else whole.delta * share
+            return replace(whole, epsilon=whole.epsilon * share, delta=delta)
+        delta = whole.delta * MASS_SHARE * share
+        mu = min(self.mu * math.sqrt(share), gaussian_mu(whole.epsilon, AGREEMENT * delta))
+        epsilon = min(gaussian_epsilon(mu, AGREEMENT * delta), whole.epsilon)
+        return replace(whole, epsilon=epsilon, delta=delta, mu=mu)
+
+    def noise_factor(self, share: float, other: float) -> float:
+        """Return the scale of the noise that the `other` share buys, over that of the noise that `share` buys."""
+        return share / other if self.mu is None else math.sqrt(share / other)
 
     def ask(
         self, plan: LogicalPlan, share: float, subject: str, cells: tuple[int, ...] | None = None
@@ -67,11 +106,11 @@ class SubBudget:
         Privacy: every cell of a histogram over public cells is released with noise, whether or not anybody is in it,
         so there is no minimum frequency to test. Its counts are shown to nobody.
         """
-        own = replace(self.request, max_rows=None, max_groups=None, within=None)
+        own = replace(self.request, budget=self.part(share), max_rows=None, max_groups=None, within=None)
         keys = None
         if cells is not None:
             own, keys = replace(own, min_frequency=1), {plan.releases[0]: tuple((cell,) for cell in cells)}
-        return self.session.price(plan, own, self.session.remaining(), self._epsilon(share), share, keys)
+        return self.session.price(plan, own, self.session.remaining(), public_keys=keys)
 
     @property
     def receipt(self) -> Receipt | None:
@@ -82,10 +121,21 @@ class SubBudget:
         """Return the share that is left."""
         return (1.0 - self.taken) * ROUNDING
 
-    def spent(self) -> Spending:
-        """Return what was paid so far."""
-        paid = [payment.charge for payment in self.payments]
-        return Spending(sum((c.epsilon for c in paid), 0.0), sum((c.delta for c in paid), 0.0))
+    def spent(self, first: int = 0, answer: Spending | None = None) -> Spending:
+        """Return the (epsilon, delta) of all questions bought from the `first` on, and of the answer if it was bought.
+
+        Epsilons and deltas are added up. With Gaussian noise, mu squared is: the sum costs less than its parts.
+        """
+        charges = [receipt.charge for receipt in self.receipts[first:]]
+        paid = [Spending(charge.epsilon, charge.delta) for charge in charges] + ([] if answer is None else [answer])
+        total = Spending(sum((part.epsilon for part in paid), 0.0), sum((part.delta for part in paid), 0.0))
+        whole = self.request.budget
+        if self.mu is None or whole.delta is None or len(paid) <= 1:
+            return total
+        squares = float(sum(charge.cost.gaussian for charge in charges))
+        squares += 0.0 if answer is None else (self.part(self.remaining_share()).mu or 0.0) ** 2
+        noise = (1 - MASS_SHARE) * whole.delta
+        return Spending(min(gaussian_epsilon(math.sqrt(squares), noise), whole.epsilon), noise + total.delta)
 
     def require(self, statements: Sequence[PrivateStatement]) -> None:
         """Refuse, before anything is spent, what the ledger would not admit all of."""
@@ -112,8 +162,10 @@ class SubBudget:
         self.payments.append(Payment(self.purpose, receipt.id, charge, receipt.share))
         return estimators
 
-    def _epsilon(self, share: float) -> float:
-        return self.request.budget.epsilon * share
+
+def _common_mu(epsilon: float, delta: float) -> float:
+    """Return the mu of all parts together. The looks and the answer have a reserve each for discrete noise."""
+    return gaussian_mu(epsilon - 2 * HEADROOM, (1 - MASS_SHARE) * delta * ROUNDING)
 
 
 def require_free_price(catalog: Catalog) -> None:

@@ -76,7 +76,7 @@ def price(
     statement = _Statement(pricers)
     if budget.mechanism == "laplace":
         return _laplace(statement, budget, remaining)
-    if budget.mechanism == "gaussian" or budget.mu is not None:
+    if budget.mu is not None or takes_gaussian_noise(budget, remaining):
         return statement.gaussian(budget)
     return _automatic(statement, budget, remaining)
 
@@ -92,6 +92,13 @@ def require_laplace_budget(plan: PrivateStatement, remaining: RemainingBudget) -
             asked={"pure_epsilon": plan.charge.epsilon},
             left={"pure_epsilon": float(left)},
         )
+
+
+def takes_gaussian_noise(budget: Budget, remaining: RemainingBudget) -> bool:
+    """Return True if a budget buys Gaussian noise whatever the statement: as stated, or for want of pure epsilon."""
+    if budget.mechanism == "auto":
+        return remaining.pure_left < Fraction(budget.epsilon) and remaining.gaussian_left > 0
+    return budget.mechanism == "gaussian"
 
 
 def _laplace(statement: "_Statement", budget: Budget, remaining: RemainingBudget) -> PrivateStatement:
@@ -110,8 +117,6 @@ def _automatic(statement: "_Statement", budget: Budget, remaining: RemainingBudg
     (docs/explanation/design-decisions.md). If the remaining budget covers neither, the ledger refuses the charge of the
     noise that the owner kept a budget for.
     """
-    if remaining.pure_left < Fraction(budget.epsilon) and remaining.gaussian_left > 0:
-        return statement.gaussian(budget)
     pure = statement.laplace(budget)
     if budget.delta is None:
         return pure
