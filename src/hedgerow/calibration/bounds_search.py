@@ -9,7 +9,7 @@ further looks cut it into equal cells.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -28,7 +28,7 @@ from hedgerow.calibration.buckets import (
     whole_below,
 )
 from hedgerow.calibration.sub_budget import SubBudget
-from hedgerow.calibration.tail import GHOSTS, OCTAVES, CountedCells, Floats, detectable, scale_of, total_margin
+from hedgerow.calibration.tail import GHOSTS, OCTAVES, RUNS, CountedCells, Floats, detectable, scale_of, total_margin
 from hedgerow.distributions import Gaussian, Noise
 from hedgerow.expressions.facts import range_of
 from hedgerow.expressions.nodes import Column, Expr, describe
@@ -45,7 +45,7 @@ MANY, TOO_MANY = 0.1, 0.5
 ONLY_ZEROS = 0.01
 """Share of people who may have other values where only zeros are seen: beyond it there are no bounds."""
 
-NOTABLE = 1.0
+NOTABLE = 0.7
 """Number of standard deviations of the noise from which on what may be cut off is worth a warning."""
 
 CUTS = 2
@@ -134,6 +134,12 @@ class Counts:
         beyond_noise = detectable(self.noise, len(self.cells), *([] if ghosts is None else [ghosts]))
         return beyond_noise + self.minimum - 1
 
+    @property
+    def runs(self) -> tuple[tuple[int, float], ...]:
+        """Numbers of neighbouring cells that are judged together, and the sums above which they are occupied."""
+        tail = GHOSTS / len(self.cells)
+        return tuple((size, total_margin(self.noise, size, tail) + self.minimum - 1) for size in RUNS)
+
     def at_most(self, chosen: Sequence[int], beta: float = BETA) -> float:
         """Return an upper limit of the number of people in some cells, given by their indices."""
         margin = total_margin(self.noise, len(chosen), beta)
@@ -146,10 +152,7 @@ class Counts:
 
 @dataclass(frozen=True)
 class Ends:
-    """Chosen ends of a range, an upper limit of the share of people beyond them, and of what they cut off.
-
-    `cut` is in units of the standard deviation of the noise of an answer.
-    """
+    """Chosen ends of a range, an upper limit of the share of people beyond them, and of the sum that they cut off."""
 
     lower: float
     upper: float
@@ -170,7 +173,8 @@ class Octaves:
         indices = indices if sign > 0 else indices[::-1]
         powers = [power_of(abs(self.counts.cells[i])) for i in indices]
         edges = [math.ldexp(1.0, power) for power in (*powers, powers[-1] + 1)] if powers else [1.0]
-        return CountedCells(np.array(edges), self.counts.people[indices], self.counts.noise, self.counts.threshold())
+        people, threshold = self.counts.people[indices], self.counts.threshold()
+        return CountedCells(np.array(edges), people, self.counts.noise, threshold, runs=self.counts.runs)
 
     @property
     def people(self) -> float:
@@ -191,6 +195,16 @@ class Octaves:
         """Return the ends that hold all values of a person whose largest absolute value they hold."""
         size = max(-ends.lower, ends.upper)
         return Ends(-size, size, self.beyond(-size, size), ends.cut)
+
+    def whole(self, ends: Ends) -> Ends:
+        """Return the ends with the whole of the last occupied octaves between them, for cells to tell apart."""
+        above, below = self.side(1), self.side(-1)
+        upper, lower = (
+            end if side.last is None else max(end, float(side.edges[side.last + 1]))
+            for end, side in ((ends.upper, above), (-ends.lower, below))
+        )
+        cut = above.clipped_at_most(upper, BETA) + below.clipped_at_most(lower, BETA)
+        return Ends(0.0 - lower, upper, self.beyond(-lower, upper), cut)
 
     def beyond(self, lower: float, upper: float) -> float:
         """Return an upper limit of the share of people with values beyond these ends."""
@@ -231,7 +245,7 @@ def _edges(side: CountedCells) -> Floats:
 def _best(
     above: CountedCells, below: CountedCells, uppers: Floats, lowers: Floats, noise: float
 ) -> tuple[float, float, float]:
-    """Return the ends with the least error to expect, and what they may cut off in standard deviations of the noise.
+    """Return the ends with the least error to expect, and an upper limit of the sum that they cut off.
 
     The error is that of cutting off at both ends, which need not cancel, and of noise in proportion to the width.
     """
@@ -240,8 +254,7 @@ def _best(
     error = np.where(widths > 0, np.hypot(cut, noise * widths), np.inf)
     i, j = np.unravel_index(int(np.argmin(error)), error.shape)
     upper, lower = float(uppers[i]), float(lowers[j])
-    at_most = above.clipped_at_most(upper, BETA) + below.clipped_at_most(lower, BETA)
-    return upper, lower, at_most / (noise * (upper + lower))
+    return upper, lower, above.clipped_at_most(upper, BETA) + below.clipped_at_most(lower, BETA)
 
 
 def find_range(sub_budget: SubBudget, value: UnboundedValue, shares: RangeShares) -> FoundBounds | None:
@@ -253,12 +266,14 @@ def find_range(sub_budget: SubBudget, value: UnboundedValue, shares: RangeShares
     ends = octaves.ends()
     if ends is not None and _has_values(octaves):
         mixed = value.may_have_both_signs
-        ends = octaves.symmetric(ends) if mixed else ends
         if octaves.pays_to_cut(sub_budget.noise_factor(shares.first, shares.later)):
-            ends = _cut(sub_budget, value, octaves, ends, shares, subject)
+            ends = octaves.whole(ends)
+            ends = _cut(sub_budget, value, octaves, octaves.symmetric(ends) if mixed else ends, shares, subject)
         elif mixed:
-            ends = _other_end(sub_budget, value, octaves, ends, shares, subject)
-    return None if ends is None else _bounds_of(value, ends, free=len(sub_budget.payments) == started)
+            ends = _other_end(sub_budget, value, octaves, octaves.symmetric(ends), shares, subject)
+    if ends is None:
+        return None
+    return _bounds_of(value, ends, octaves.noise, free=len(sub_budget.payments) == started)
 
 
 def _has_values(octaves: Octaves) -> bool:
@@ -273,7 +288,10 @@ def _look(sub_budget: SubBudget, histogram: Histogram, share: float, subject: st
 def _cut(
     sub_budget: SubBudget, value: UnboundedValue, octaves: Octaves, ends: Ends, shares: RangeShares, subject: str
 ) -> Ends:
-    """Cut a range into equal cells, and again as long as few of them hold everybody."""
+    """Cut a range into equal cells, and again as long as few of them hold everybody.
+
+    Cells at the end of a range hold the people beyond it, too, so what each range cuts off adds up.
+    """
     for _ in range(CUTS):
         span = CellRange(ends.lower, ends.upper)
         histograms = value.cells(span)
@@ -286,7 +304,8 @@ def _cut(
         first, last = lowest.mirrored().last, highest.last
         if first is None or last is None:
             break
-        ends = _ends_of(lowest, highest, looks, octaves)
+        inner = _ends_of(lowest, highest, looks, octaves)
+        ends = replace(inner, cut=ends.cut + inner.cut)
         if CELLS - 1 - first > last or last - (CELLS - 1 - first) >= CELLS // 8 or _is_fine(value.value, ends):
             break
     return ends
@@ -310,7 +329,7 @@ def _other_end(
     outside = range(CELLS - 1 - index) if below else range(index + 1, CELLS)
     beyond = min(ends.beyond + counts.at_most(list(outside)) / max(octaves.people, 1.0), 1.0)
     end = float(cells.edges[index + 1])
-    cut = ends.cut + cells.clipped_at_most(end, BETA) / (octaves.noise * float(sizes[index]))
+    cut = ends.cut + cells.clipped_at_most(end, BETA)
     return Ends(0.0 - end, ends.upper, beyond, cut) if below else Ends(ends.lower, end, beyond, cut)
 
 
@@ -333,7 +352,7 @@ def _is_fine(value: Expr, ends: Ends) -> bool:
     return ends.upper - ends.lower <= (CELLS / 4 if value.type is Type.INTEGER else size * 2.0**-30)
 
 
-def _bounds_of(value: UnboundedValue, ends: Ends, *, free: bool) -> FoundBounds:
+def _bounds_of(value: UnboundedValue, ends: Ends, noise: float, *, free: bool) -> FoundBounds:
     """Return bounds that hold the whole range; of whole numbers, all that lie in it. What is known anyway is kept."""
     known = range_of(value.value)
     lower, upper = max(ends.lower, known.lower), min(ends.upper, known.upper)
@@ -341,7 +360,8 @@ def _bounds_of(value: UnboundedValue, ends: Ends, *, free: bool) -> FoundBounds:
         lower, upper = float(math.ceil(lower)), float(math.ceil(upper) - 1 if upper < known.upper else upper)
     upper = upper if lower < upper else lower + 1.0
     warning = BoundsWarning.MANY_BEYOND if ends.beyond > MANY else None
-    warning = warning or (BoundsWarning.HIDDEN_TAIL if ends.cut > NOTABLE else None)
+    is_notable = ends.cut > NOTABLE * noise * (ends.upper - ends.lower)
+    warning = warning or (BoundsWarning.HIDDEN_TAIL if is_notable else None)
     return FoundBounds(value.label, lower, upper, "earlier answer" if free else "bought", ends.beyond, warning)
 
 

@@ -1,6 +1,7 @@
 """How much an edge cuts off, estimated from noisy numbers of people in cells. All of it is post-processing.
 
-A cell is occupied if its count exceeds what noise alone reaches once in a million looks. Between the last occupied cell
+A cell is occupied if its count exceeds what noise alone reaches once in a million looks, or if it is the last one of a
+run of cells whose counts together do. Between the last occupied cell
 and the largest value may lie people whom the noise hides, and a few of them matter: noise of scale 1 / epsilon on a sum
 is as large as what 1.4 / epsilon people add to it. So the counts are continued: their ratio from octave to octave, and
 the ratio of these ratios, are weighed by how well they explain the counts that were seen, below the threshold, too.
@@ -22,6 +23,9 @@ Floats = NDArray[np.float64]
 GHOSTS = 1e-6
 """Probability that any empty cell of a look counts as occupied. Such a cell may lie anywhere, far above all values."""
 
+RUNS = (2, 4)
+"""Numbers of neighbouring octaves whose counts are also judged together: a thin tail may hide in each of them alone."""
+
 RATIOS = np.array([0, 1e-4, 3e-4, 1e-3, 3e-3, 0.01, 0.03, 0.06, *np.arange(0.1, 0.6, 0.05), 0.6, 0.7, 0.8, 0.9])
 """Ratios of the number of people in an octave, or in a cell, to that in the one before."""
 
@@ -40,6 +44,9 @@ OCTAVES, CELLS = 6, 30
 
 NEAR, EVIDENT = 2, 2.5
 """In how many octaves after the last occupied one a count above so many scales of the noise is taken at its word."""
+
+AFTER_A_BUMP = 0.3
+"""Ratio of the people who may be in the octave after such a count to those in the octave of the count."""
 
 NOBODY = 0.2
 """An expected number of people below this is none."""
@@ -80,6 +87,7 @@ class CountedCells:
         noise: The noise of each of them.
         threshold: The count above which a cell is occupied.
         parts: Number of cells to an octave, for cells that grow; 0 for equal ones.
+        runs: For each number of cells in a row that is judged together, the sum above which they are occupied.
     """
 
     edges: Floats
@@ -87,6 +95,7 @@ class CountedCells:
     noise: Noise
     threshold: float
     parts: int = 1
+    runs: tuple[tuple[int, float], ...] = ()
 
     def mirrored(self) -> "CountedCells":
         """Return equal cells as they lie on the way down."""
@@ -94,9 +103,20 @@ class CountedCells:
 
     @cached_property
     def last(self) -> int | None:
-        """Index of the last occupied cell; None where none is."""
+        """Index of the last occupied cell; None where none is.
+
+        Runs are judged after the last cell that is occupied by itself. In a run that is occupied, it is the last cell
+        with at least half of the run's mean.
+        """
         occupied = np.flatnonzero(self.counts > self.threshold)
-        return int(occupied[-1]) if len(occupied) else None
+        start = int(occupied[-1]) + 1 if len(occupied) else 0
+        last = start - 1
+        for size, threshold in self.runs:
+            sums = np.convolve(self.counts[start:], np.ones(size), "valid") if len(self.counts) - start >= size else []
+            for first in np.flatnonzero(np.asarray(sums) > threshold) + start:
+                notable = self.counts[first : first + size] >= sums[first - start] / (2 * size)
+                last = max(last, int(first + np.flatnonzero(notable)[-1]))
+        return None if last < 0 else last
 
     def clipped(self, edges: Floats) -> Floats:
         """Return how much values exceed each edge in all, as expected from the counts."""
@@ -108,6 +128,8 @@ class CountedCells:
         weights, tail = self._continued
         seen, beyond = self._excesses(np.array([edge]))
         bumps = np.where(self._surplus > 0, self._surplus + (EVIDENT + 1) * scale_of(self.noise), 0.0)
+        for step in range(1, len(bumps)):
+            bumps[step] = max(bumps[step], AFTER_A_BUMP * bumps[step - 1])
         amounts = (np.maximum(tail, bumps) @ beyond).ravel()
         order = np.argsort(amounts)
         index = int(np.searchsorted(np.cumsum(weights[order]), 1 - beta))
