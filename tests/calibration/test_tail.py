@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from hedgerow.calibration.tail import CountedCells, detectable, scale_of, total_margin
+from hedgerow.calibration.tail import RUNS, CountedCells, detectable, scale_of, total_margin
 from hedgerow.distributions import Gaussian, Laplace
 
 FALSE_ALARM = 1e-9
@@ -68,6 +68,27 @@ def test_a_larger_edge_never_cuts_off_more(counts, parts):
     assert (np.diff(clipped) <= 1e-9 * clipped[0] + 1e-9).all()
     assert cells.clipped_at_most(4.0, 0.5) <= cells.clipped_at_most(4.0, 0.05) + 1e-9
     assert cells.last is not None or not clipped.any()
+
+
+def test_octaves_that_are_occupied_only_together_end_with_the_last_notable_one():
+    people = np.append([3000.0, 20, 45, 60, 55, 30, 4], np.zeros(23))
+    alone = CountedCells(EDGES, people, Gaussian(11.0), 75.0)
+    together = CountedCells(EDGES, people, Gaussian(11.0), 75.0, runs=((2, 110.0), (4, 150.0)))
+    assert (alone.last, together.last) == (0, 5)
+    assert together.clipped(np.array([8.0]))[0] > 10 * alone.clipped(np.array([8.0]))[0]
+    even = CountedCells(EDGES, np.full(30, 20.0), Gaussian(11.0), 75.0, runs=((4, 60.0),))
+    assert even.last is None
+
+
+@pytest.mark.parametrize("noise", [Laplace(5.0), Gaussian(11.0)])
+def test_noise_alone_seldom_occupies_a_run(noise):
+    """All runs of a look together: as seldom as the cells."""
+    trials, ghosts, generator = 2_000, 0.01, np.random.default_rng()
+    draw = generator.normal if isinstance(noise, Gaussian) else generator.laplace
+    runs = tuple((size, total_margin(noise, size, ghosts / 30)) for size in RUNS)
+    looks = draw(0.0, scale_of(noise), size=(trials, 30))
+    seen = sum(CountedCells(EDGES, look, noise, math.inf, runs=runs).last is not None for look in looks)
+    assert seen <= stats.binom.isf(FALSE_ALARM, trials, len(RUNS) * ghosts)
 
 
 def test_nothing_seen_is_nothing_cut_off():

@@ -57,6 +57,9 @@ SHARED = 1e-3
 NEARLY_ALL, MANY_ENOUGH = 0.8, 0.4
 """Share of people in the last two octaves: cells pay from the first on, or from the second if each can be seen."""
 
+NOT_THIN = 0.2
+"""Share of people from the last octave on: below it, cells would tell less of the tail than the octaves do."""
+
 FINE = 4
 """Number of edges to choose from in each octave."""
 
@@ -134,10 +137,9 @@ class Counts:
         beyond_noise = detectable(self.noise, len(self.cells), *([] if ghosts is None else [ghosts]))
         return beyond_noise + self.minimum - 1
 
-    @property
-    def runs(self) -> tuple[tuple[int, float], ...]:
-        """Numbers of neighbouring cells that are judged together, and the sums above which they are occupied."""
-        tail = GHOSTS / len(self.cells)
+    def runs(self, ghosts: float = GHOSTS) -> tuple[tuple[int, float], ...]:
+        """Return numbers of neighbouring cells that are judged together, and sums above which they are occupied."""
+        tail = ghosts / len(self.cells)
         return tuple((size, total_margin(self.noise, size, tail) + self.minimum - 1) for size in RUNS)
 
     def at_most(self, chosen: Sequence[int], beta: float = BETA) -> float:
@@ -174,7 +176,7 @@ class Octaves:
         powers = [power_of(abs(self.counts.cells[i])) for i in indices]
         edges = [math.ldexp(1.0, power) for power in (*powers, powers[-1] + 1)] if powers else [1.0]
         people, threshold = self.counts.people[indices], self.counts.threshold()
-        return CountedCells(np.array(edges), people, self.counts.noise, threshold, runs=self.counts.runs)
+        return CountedCells(np.array(edges), people, self.counts.noise, threshold, runs=self.counts.runs())
 
     @property
     def people(self) -> float:
@@ -226,12 +228,13 @@ class Octaves:
     def pays_to_cut(self, later: float) -> bool:
         """Return True if cells are worth a look: `later` is the scale of its noise over that of this one."""
         last = [side for side in (self.side(1), self.side(-1)) if side.last is not None]
-        top = max(
-            float(side.counts[max(side.last - 1, 0) : side.last + 2].sum()) for side in last if side.last is not None
-        )
+        tops = [side.counts[max(side.last - 1, 0) : side.last + 2] for side in last if side.last is not None]
+        top = max(float(counts.sum()) for counts in tops)
+        thick = any(float(counts[1:].sum()) >= NOT_THIN * self.people for counts in tops)
         visible = detectable(self.counts.noise, CELLS, SHARED) * later + self.counts.minimum
         share = top / max(self.people, 1.0)
-        return top > 2 * visible and (share >= NEARLY_ALL or (share >= MANY_ENOUGH and top > CELLS * visible))
+        many = share >= MANY_ENOUGH and top > CELLS * visible and thick
+        return top > 2 * visible and (share >= NEARLY_ALL or many)
 
 
 def _edges(side: CountedCells) -> Floats:
@@ -298,7 +301,7 @@ def _cut(
         looks = [_look(sub_budget, histogram, shares.later, subject) for histogram in histograms]
         edges = span.lower + span.width * np.arange(CELLS + 1.0)
         lowest, highest = (
-            CountedCells(edges, counts.people, counts.noise, counts.threshold(SHARED), parts=0)
+            CountedCells(edges, counts.people, counts.noise, counts.threshold(SHARED), 0, counts.runs(SHARED))
             for counts in (looks[0], looks[-1])
         )
         first, last = lowest.mirrored().last, highest.last
@@ -320,7 +323,7 @@ def _other_end(
     histogram = value.cells(span)[0 if below else -1]
     counts = _look(sub_budget, histogram, shares.later, subject)
     edges = span.lower + span.width * np.arange(CELLS + 1.0)
-    cells = CountedCells(edges, counts.people, counts.noise, counts.threshold(SHARED), parts=0)
+    cells = CountedCells(edges, counts.people, counts.noise, counts.threshold(SHARED), 0, counts.runs(SHARED))
     cells = cells.mirrored() if below else cells
     if cells.last is None:
         return ends

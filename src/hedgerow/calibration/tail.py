@@ -24,7 +24,7 @@ GHOSTS = 1e-6
 """Probability that any empty cell of a look counts as occupied. Such a cell may lie anywhere, far above all values."""
 
 RUNS = (2, 4)
-"""Numbers of neighbouring octaves whose counts are also judged together: a thin tail may hide in each of them alone."""
+"""Numbers of neighbouring cells whose counts are also judged together: a thin tail may hide in each of them alone."""
 
 RATIOS = np.array([0, 1e-4, 3e-4, 1e-3, 3e-3, 0.01, 0.03, 0.06, *np.arange(0.1, 0.6, 0.05), 0.6, 0.7, 0.8, 0.9])
 """Ratios of the number of people in an octave, or in a cell, to that in the one before."""
@@ -106,7 +106,7 @@ class CountedCells:
         """Index of the last occupied cell; None where none is.
 
         Runs are judged after the last cell that is occupied by itself. In a run that is occupied, it is the last cell
-        with at least half of the run's mean.
+        with at least half of the run's mean that noise would hardly make.
         """
         occupied = np.flatnonzero(self.counts > self.threshold)
         start = int(occupied[-1]) + 1 if len(occupied) else 0
@@ -114,8 +114,9 @@ class CountedCells:
         for size, threshold in self.runs:
             sums = np.convolve(self.counts[start:], np.ones(size), "valid") if len(self.counts) - start >= size else []
             for first in np.flatnonzero(np.asarray(sums) > threshold) + start:
-                notable = self.counts[first : first + size] >= sums[first - start] / (2 * size)
-                last = max(last, int(first + np.flatnonzero(notable)[-1]))
+                minimum = max(sums[first - start] / (2 * size), EVIDENT * scale_of(self.noise))
+                notable = np.flatnonzero(self.counts[first : first + size] >= minimum)
+                last = max([last, *(int(first + index) for index in notable)])
         return None if last < 0 else last
 
     def clipped(self, edges: Floats) -> Floats:
