@@ -1,4 +1,9 @@
+import math
+
 import pytest
+
+from hedgerow.accounting import event_from_dict, gaussian_delta
+from hedgerow.accounting.budget import Cost
 
 TABLES = """\
 t: {unit: id, max_rows: 3}
@@ -56,3 +61,15 @@ def charged():
         return [(entry.charge["epsilon"], entry.charge["delta"]) for entry in built]
 
     return charges
+
+
+@pytest.fixture(scope="session")
+def guaranteed_delta():
+    """Delta of charges at an epsilon, by the theorem of the ledger's filter; and the root of the sum of mu squared."""
+
+    def guaranteed(charges, epsilon):
+        cost = sum((event_from_dict(event).cost for charge in charges for event in charge["events"]), Cost())
+        mu = math.sqrt(float(cost.gaussian))
+        return gaussian_delta(epsilon - float(cost.pure), mu) + float(cost.mass), mu
+
+    return guaranteed

@@ -108,7 +108,8 @@ class Summary:
         share: The largest of the fractions it took of the three caps.
         remaining: What is left afterwards; None for public data.
         reused: True if the answer came from the ledger, free of charge.
-        payments: If a size estimate or bounds were bought first: all charges. `charge` and `share` are their sums.
+        payments: If a size estimate or bounds were bought first: all charges. `charge` is what they cost together, and
+            `share` their sum.
         bounds: With `bounds="auto"`, the bounds that were found.
         max_rows: With `bounds="auto"`, the maximum number of rows of one person, if it was not declared.
     """

@@ -58,7 +58,7 @@ NEARLY_ALL, MANY_ENOUGH = 0.8, 0.4
 """Share of people in the last two octaves: cells pay from the first on, or from the second if each can be seen."""
 
 NOT_THIN = 0.2
-"""Share of people from the last octave on: below it, cells would tell less of the tail than the octaves do."""
+"""Share of people from the last octave on: below it, cells tell less of the tail than octaves, unless each is seen."""
 
 FINE = 4
 """Number of edges to choose from in each octave."""
@@ -227,13 +227,12 @@ class Octaves:
 
     def pays_to_cut(self, later: float) -> bool:
         """Return True if cells are worth a look: `later` is the scale of its noise over that of this one."""
-        last = [side for side in (self.side(1), self.side(-1)) if side.last is not None]
-        tops = [side.counts[max(side.last - 1, 0) : side.last + 2] for side in last if side.last is not None]
-        top = max(float(counts.sum()) for counts in tops)
-        thick = any(float(counts[1:].sum()) >= NOT_THIN * self.people for counts in tops)
+        sides = [side for side in (self.side(1), self.side(-1)) if side.last is not None]
+        tops = [side.counts[max(side.last - 1, 0) : side.last + 2] for side in sides if side.last is not None]
+        top, outer = (max(float(counts[first:].sum()) for counts in tops) for first in (0, 1))
         visible = detectable(self.counts.noise, CELLS, SHARED) * later + self.counts.minimum
-        share = top / max(self.people, 1.0)
-        many = share >= MANY_ENOUGH and top > CELLS * visible and thick
+        share, thin = top / max(self.people, 1.0), min(NOT_THIN * self.people, CELLS / 2 * visible)
+        many = share >= MANY_ENOUGH and top > CELLS * visible and outer >= thin
         return top > 2 * visible and (share >= NEARLY_ALL or many)
 
 
