@@ -115,7 +115,8 @@ def caption(answer: ReleasedTable) -> str:
     charge = answer.receipt.charge
     price = f"epsilon {charge.epsilon:g}, delta {charge.delta:g}, {answer.receipt.share:.2%} of the budget"
     if answer.receipt.payments:
-        parts = ", ".join(f"{paid.purpose} {paid.share:.2%}" for paid in answer.receipt.payments)
-        price = f"{price} ({parts})"
+        whole = answer.receipt.share or 1.0
+        parts = ", ".join(f"{paid.purpose} {paid.share / whole:.0%}" for paid in answer.receipt.payments)
+        price = f"{price} ({parts} of that)"
     price = "free: answered before" if answer.receipt.reused else price
     return f"{rows}± at {answer.confidence:.10g} confidence; {price}"

@@ -112,8 +112,9 @@ class CountedCells:
         start = int(occupied[-1]) + 1 if len(occupied) else 0
         last = start - 1
         for size, threshold in self.runs:
-            sums = np.convolve(self.counts[start:], np.ones(size), "valid") if len(self.counts) - start >= size else []
-            for first in np.flatnonzero(np.asarray(sums) > threshold) + start:
+            totals = np.cumsum(np.append(0.0, self.counts[start:]))
+            sums = totals[size:] - totals[:-size]
+            for first in np.flatnonzero(sums > threshold) + start:
                 minimum = max(sums[first - start] / (2 * size), EVIDENT * scale_of(self.noise))
                 notable = np.flatnonzero(self.counts[first : first + size] >= minimum)
                 last = max([last, *(int(first + index) for index in notable)])
