@@ -10,6 +10,7 @@ from hedgerow.expressions.nodes import Column, Expr, Literal, walk
 from hedgerow.expressions.types import Type
 
 SELECTED = "hedgerow_selected"
+DECLARED = "hedgerow_declared_"
 RELEASED = "hedgerow_released_"
 PUBLIC = "hedgerow_public_"
 KEY_INDEX = "hedgerow_place"
@@ -40,13 +41,14 @@ class Program:
 
     `first_pass` runs first; `measure` if not every key was selected; `buckets` for each ranked column; `distinct` for
     each column whose distinct values are counted. The keys to measure are loaded as `hedgerow_selected` before all but
-    the first run.
+    the first run, and `declared`, the tables of declared keys that are too many to be listed, before all of them.
     """
 
     first_pass: Query
     measure: Query | None
     buckets: tuple[Query, ...] = ()
     distinct: tuple[Query, ...] = ()
+    declared: tuple[tuple[str, pa.Table], ...] = ()
 
     def named_texts(self) -> list[tuple[str, str]]:
         """Return all statements, each with the name of its step, for display."""

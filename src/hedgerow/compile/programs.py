@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from hedgerow.compile.buckets import bucket_weights
 from hedgerow.compile.caps import Names, by_hash, hashed, same
+from hedgerow.compile.declared import declared_tables
 from hedgerow.compile.rows import ROWS, key_columns, narrowed, rows_clause, rows_steps
 from hedgerow.compile.scalars import bucket_number, condition, key, plain, row_sum, scalar
 from hedgerow.compile.weights import weighing
@@ -41,13 +42,14 @@ def program(plan: PrivatePlan, dialect: Dialect, nonce: str) -> Program:
     """Return the statements for `plan`."""
     buckets = tuple(_buckets(plan, bucketing, dialect) for bucketing in plan.bucketings)
     distinct = tuple(_distinct(plan, counted, dialect, nonce) for counted in plan.distinct)
+    declared = declared_tables(plan.release)
     plan = narrowed(plan)
     if not plan.bounding.weighted:
-        return Program(_short(plan, dialect), None, buckets, distinct)
+        return Program(_short(plan, dialect), None, buckets, distinct, declared)
     if plan.keys.rule is KeyRule.ONE:
         return Program(_scalar(plan, dialect), None, buckets, distinct)
     measure = None if plan.selection is None or not plan.sums else _measure(plan, dialect)
-    return Program(_survey(plan, dialect, nonce), measure, buckets, distinct)
+    return Program(_survey(plan, dialect, nonce), measure, buckets, distinct, declared)
 
 
 def _key_names(plan: PrivatePlan) -> Names:

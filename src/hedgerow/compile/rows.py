@@ -12,15 +12,15 @@ sum over pairs of rows is, for each row of one side, the sum over the rows of th
 from dataclasses import dataclass, replace
 from enum import Enum
 
+from hedgerow.compile.declared import among_declared
 from hedgerow.compile.memberships import with_memberships_joined
 from hedgerow.compile.queries import from_text
 from hedgerow.compile.scalars import condition, key, present, scalar, term
 from hedgerow.dialects import Dialect
 from hedgerow.errors import InternalError
-from hedgerow.expressions.facts import declared_values
 from hedgerow.expressions.nodes import Call, Column, Expr, Nested, Window, walk
 from hedgerow.expressions.types import Type
-from hedgerow.plan.nodes import Join, Release, Scan
+from hedgerow.plan.nodes import Join, Scan
 from hedgerow.privacy.plan import PrivatePlan
 from hedgerow.privacy.sums import ExactSum, SumKind
 
@@ -85,19 +85,8 @@ def rows_clause(plan: PrivatePlan, dialect: Dialect) -> str:
     release = plan.release
     source, where = with_memberships_joined(release.source, release.where)
     conditions = [f"{scalar(release.owner, dialect)} IS NOT NULL", *(condition(c, dialect) for c in where)]
-    conditions += _within(release, dialect)
+    conditions += among_declared(release, dialect)
     return f"FROM {from_text(source, dialect)} WHERE {' AND '.join(conditions)}"
-
-
-def _within(release: Release, dialect: Dialect) -> list[str]:
-    """Return the conditions that keys are among the declared values."""
-    conditions = []
-    for named in release.keys:
-        values = declared_values(named.expr)
-        if values is not None:
-            listed = ", ".join(dialect.constant(value) for value in values)
-            conditions.append(f"{key(named.expr, dialect)} IN ({listed})")
-    return conditions
 
 
 def _terms(plan: PrivatePlan, dialect: Dialect) -> list[str]:
@@ -189,7 +178,7 @@ def _early(plan: PrivatePlan, dialect: Dialect) -> list[str]:
     named = [*key_columns(plan, dialect), *(f"{sides.rows.alias}.{name} AS {name}" for name in carried)]
     match = f"{scalar(sides.key_column, dialect)} = {sides.rows.alias}.o"
     source = dialect.join(f"{EARLY} AS {sides.rows.alias}", "inner", from_text(sides.keys, dialect), match)
-    within = " AND ".join(_within(plan.release, dialect))
+    within = " AND ".join(among_declared(plan.release, dialect))
     rows = f"SELECT {', '.join(named)} FROM {source}{f' WHERE {within}' if within else ''}"
     return [
         dialect.step(EARLY, f"{sums}{dialect.group_by(['o'])}", once=False),

@@ -1,5 +1,6 @@
 """Public keys as tables, and the index of a database key among them."""
 
+from collections.abc import Iterable
 from datetime import date
 from decimal import Decimal
 
@@ -20,14 +21,17 @@ ARROW: dict[Type, pa.DataType] = {
     Type.TEXT: pa.string(),
 }
 
+REWRITTEN = frozenset({Type.DECIMAL, Type.DATE, Type.TIMESTAMP})
+"""Types of keys that a declaration and a database may write in different ways."""
+
 
 def declared_table(plan: PrivatePlan) -> pa.Table:
     """The declared keys, in the owner's order; one row without columns where there is no GROUP BY."""
     if plan.keys.rule is KeyRule.ONE:
         return pa.table({"hedgerow_one": [0]}).select([])
-    columns = zip(*plan.keys.domain, strict=True)
-    named = zip(plan.release.keys, columns, strict=True)
-    return pa.table({k.name: pa.array(list(v), type=ARROW.get(k.expr.type)) for k, v in named})
+    columns = {named.name: [key[i] for key in plan.keys.domain] for i, named in enumerate(plan.release.keys)}
+    types = (ARROW.get(named.expr.type) for named in plan.release.keys)
+    return pa.table({name: pa.array(c, type=kind) for (name, c), kind in zip(columns.items(), types, strict=True)})
 
 
 def in_key_order(keys: pa.Table) -> NDArray[np.int64]:
@@ -40,13 +44,16 @@ def places_of(keys: pa.Table, plan: PrivatePlan) -> NDArray[np.int64]:
     """For each public key, the row of `keys` that holds it, or -1."""
     if plan.keys.rule is KeyRule.ONE:
         return np.zeros(1, dtype=np.int64)
-    columns = [column.to_pylist() for column in keys.columns]
-    rows = {tuple(map(_plain, key)): row for row, key in enumerate(zip(*columns, strict=True))}
-    return np.array([rows.get(tuple(map(_plain, key)), -1) for key in plan.keys.domain], dtype=np.int64)
+    domain: Iterable[tuple[object, ...]] = plan.keys.domain
+    stored: Iterable[tuple[object, ...]] = zip(*(column.to_pylist() for column in keys.columns), strict=True)
+    if any(named.expr.type in REWRITTEN for named in plan.release.keys):
+        domain, stored = ([tuple(map(_plain, key)) for key in listed] for listed in (domain, stored))
+    rows = dict(zip(stored, range(keys.num_rows), strict=True))
+    return np.fromiter((rows.get(key, -1) for key in domain), dtype=np.int64, count=len(plan.keys.domain))
 
 
 def _plain(value: object) -> object:
-    """Return one form for numbers that are equal."""
+    """Return one form for numbers that are equal, and one for dates."""
     if isinstance(value, Decimal):
         return float(value)
     return value.isoformat() if isinstance(value, date) else value

@@ -16,7 +16,10 @@ class IntervalKind(StrEnum):
     @property
     def rank(self) -> int:
         """Position in the order from the best to the worst."""
-        return list(IntervalKind).index(self)
+        return RANKS[self]
+
+
+RANKS = {kind: rank for rank, kind in enumerate(IntervalKind)}
 
 
 class Reason(StrEnum):
