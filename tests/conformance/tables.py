@@ -149,9 +149,38 @@ def shop():
     return built
 
 
+KEYS = 2000
+LABELS = ("{}", "O'Neil {}", '"{}"', "\\{}", "naïve {} 😀", "{} ", "-- {}", "a{}\nb", "`{}`", "${{{}}}")
+"""Texts of keys, by turns: quotes, backslashes, marks of comments, spaces, line breaks and letters beyond ASCII."""
+
+
+def label(number):
+    """The text of a key."""
+    return LABELS[number % len(LABELS)].format(number)
+
+
+def many_keys():
+    """Two thousand keys of each type, some with several people, and rows without a key."""
+    rows = []
+    for row in range(KEYS + KEYS // 4):
+        number = row % KEYS
+        cells = (
+            label(number),
+            number - KEYS // 2,
+            number / 8 - 50.0,
+            Decimal(number) / 4,
+            dt.date(2020, 1, 1) + dt.timedelta(days=number),
+            number % 3 == 0,
+        )
+        rows.append((row, row % 700, row % 101, *(None if row % 97 == 5 else cell for cell in cells)))
+    numbers = dict.fromkeys(("id", "person", "amount"), "BIGINT")
+    kinds = {"label": "VARCHAR", "number": "BIGINT", "ratio": "DOUBLE", "price": "DECIMAL(12,2)", "day": "DATE"}
+    return Table({**numbers, **kinds, "flag": "BOOLEAN"}, rows, ("id",))
+
+
 def everything():
     """All tables by name."""
-    return {"nasty": nasty(), "moments": moments(), **shop()}
+    return {"nasty": nasty(), "moments": moments(), "many_keys": many_keys(), **shop()}
 
 
 def finite(tables):

@@ -16,6 +16,7 @@ from hedgerow.audit.report import AuditReport, claim_of, judge
 from hedgerow.audit.search import Probe, Search, extremes, others, survey_texts
 from hedgerow.backends import connect_backend
 from hedgerow.catalog import Catalog, load_catalog
+from hedgerow.compiled import Program
 from hedgerow.errors import ConditionNotMet, ParameterError
 from hedgerow.execution.run import compile_steps
 
@@ -34,7 +35,7 @@ class AuditPlan:
 
 def plan(blueprint: Blueprint, question: AuditQuestion, bought: WatchedPurchase, kinds: Collection[str]) -> AuditPlan:
     """Generate people who match the statement, and combine them into pairs."""
-    texts = _exact_texts(blueprint, question)
+    steps = _exact_steps(blueprint, question)
     limits = CrowdLimits.of(bought.private.parts)
     used = tuple(sorted(columns_read(bought.logical)))
     drawn = sheets(blueprint, tables_read(bought.logical), used)
@@ -43,6 +44,9 @@ def plan(blueprint: Blueprint, question: AuditQuestion, bought: WatchedPurchase,
     cells = {column: cells[column] for column in free}
     used = tuple(column for column in used if column in cells)
     with closing(blueprint.build()) as connection:
+        for name, table in (loaded for step in steps for loaded in step.declared):
+            connection.register(name, table)
+        texts = survey_texts([text for step in steps for text in step.texts()])
         probe = Probe(blueprint, drawn, texts, connection)
         people = Search(probe, cells, used).people(_wanted(bought, limits))
         if not people:
@@ -65,14 +69,13 @@ def _wanted(bought: WatchedPurchase, limits: CrowdLimits) -> int:
     return min(MOST_GROUPS, max(4, AGAIN_AS_MANY * limits.groups)) if limits.several else 2
 
 
-def _exact_texts(blueprint: Blueprint, question: AuditQuestion) -> tuple[str, ...]:
-    """The statement's own SQL, for groups of any size."""
+def _exact_steps(blueprint: Blueprint, question: AuditQuestion) -> list[Program]:
+    """Compile the statement for groups of any size."""
     defaults = replace(blueprint.catalog.defaults, min_frequency=1)
     anybody = replace(question, options={**question.options, "min_frequency": 1})
     with asking(blueprint, replace(blueprint.catalog, defaults=defaults), anybody) as asker:
         (bought,) = asker.ask()
-        steps = compile_steps(bought.private, asker.backend)
-    return survey_texts([text for step in steps for text in step.texts()])
+        return compile_steps(bought.private, asker.backend)
 
 
 def _tells(probe: Probe, pair: Pair) -> bool:

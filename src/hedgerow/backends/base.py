@@ -30,7 +30,7 @@ class Snapshot(Protocol):
         """Return the current declaration of one table."""
 
     def load(self, name: str, table: pa.Table) -> None:
-        """Pass a table of released values to the engine, under `name`."""
+        """Pass a table of released or declared values to the engine, under `name`."""
 
     def run(self, query: Query) -> ExactTable:
         """Return keys and integers, sealed."""

@@ -363,7 +363,7 @@ class _Snapshot:
         return self._backend._read(name)  # noqa: SLF001 - both are in this file
 
     def load(self, name: str, table: pa.Table) -> None:
-        """Store released values, which become part of the next statement."""
+        """Store values, which become part of the statements that name them."""
         self._loaded[name] = table
 
     def run(self, query: Query) -> ExactTable:

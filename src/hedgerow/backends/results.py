@@ -159,7 +159,7 @@ def _read_time(text: str, kind: pa.DataType) -> object:
 
 
 def with_rows(sql: str, name: str, table: pa.Table, dialect: Dialect) -> str:
-    """Add a first step to a query that starts with WITH: the rows of `table` under `name`.
+    """Add a first step to a query: the rows of `table` under `name`.
 
     For engines whose read-only sessions cannot have temporary tables. The last column is an index, from 0. An extra
     first row gives every column its type and is filtered out again.
@@ -169,7 +169,12 @@ def with_rows(sql: str, name: str, table: pa.Table, dialect: Dialect) -> str:
     texts = [[dialect.constant(value) for value in row] for row in rows]
     named = ", ".join(f"c{i} AS {column}" for i, column in enumerate(table.column_names))
     body = f"SELECT {named} FROM {dialect.values(texts, 'given')} WHERE c{len(columns) - 1} >= 0"
-    return f"WITH {dialect.step(name, body, once=True)}, {sql.removeprefix('WITH ')}"
+    return with_first_step(dialect.step(name, body, once=True), sql)
+
+
+def with_first_step(step: str, sql: str) -> str:
+    """Add a step in front of a query and its steps, if it has any."""
+    return f"WITH {step}, {sql.removeprefix('WITH ')}" if sql.startswith("WITH ") else f"WITH {step} {sql}"
 
 
 def _sample(kind: pa.DataType) -> Constant:

@@ -54,13 +54,10 @@ def first_pass(
 ) -> list[Sealed]:
     """Run the first statement of each release. Needs the receipt of a durable charge; draws no noise."""
     _require_receipt(statement, receipt)
-    return [_first(program_, snapshot) for program_ in steps]
-
-
-def _first(steps: Program, snapshot: Snapshot) -> Sealed:
-    for name, table in steps.declared:
+    declared = dict(table for program_ in steps for table in program_.declared)
+    for name, table in declared.items():
         snapshot.load(name, table)
-    return snapshot.run(steps.first_pass)
+    return [snapshot.run(program_.first_pass) for program_ in steps]
 
 
 def release(

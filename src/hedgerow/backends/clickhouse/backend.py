@@ -15,7 +15,7 @@ from hedgerow.backends.base import Snapshot, failure, repeated, sealed
 from hedgerow.backends.clickhouse import arrow
 from hedgerow.backends.clickhouse.clients import Client, code_of
 from hedgerow.backends.clickhouse.schema import COLUMNS, schema_of
-from hedgerow.backends.results import stop_after
+from hedgerow.backends.results import stop_after, with_first_step
 from hedgerow.compiled import Query
 from hedgerow.dialects.clickhouse import CLICKHOUSE
 from hedgerow.exact import ExactTable
@@ -204,5 +204,5 @@ class _Snapshot:
 
     def run(self, query: Query) -> ExactTable:
         steps = [step for name, step in self._steps.items() if name in query.sql]
-        sql = f"WITH {', '.join(steps)}, {query.sql.removeprefix('WITH ')}" if steps else query.sql
+        sql = with_first_step(", ".join(steps), query.sql) if steps else query.sql
         return arrow.exact_table(self._backend.ask(sql), query)

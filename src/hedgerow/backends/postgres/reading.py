@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 from pyarrow import csv
 
-from hedgerow.backends.results import WIDE, within
+from hedgerow.backends.results import WIDE, with_first_step, within
 from hedgerow.compiled import Query
 from hedgerow.dialects import Dialect
 from hedgerow.dialects.postgres.naming import array
@@ -68,12 +68,12 @@ def _read(blocks: Iterable[bytes | bytearray | memoryview], names: list[str], ki
 
 
 def with_rows(sql: str, name: str, table: pa.Table, dialect: Dialect) -> str:
-    """Add a first step to a query that starts with WITH: the rows of `table` under `name`."""
+    """Add a first step to a query: the rows of `table` under `name`."""
     arrays = [f"{array(column.to_pylist())}::{_native(column.type)}[]" for column in table.columns]
     aliases = [f"a{i}" for i in range(len(arrays))]
     named = ", ".join(f"{alias} AS {column}" for alias, column in zip(aliases, table.column_names, strict=True))
     body = f"SELECT {named} FROM unnest({', '.join(arrays)}) AS given({', '.join(aliases)})"
-    return f"WITH {dialect.step(name, body, once=False)}, {sql.removeprefix('WITH ')}"
+    return with_first_step(dialect.step(name, body, once=False), sql)
 
 
 def _native(kind: pa.DataType) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from hedgerow.backends.base import failure
+from hedgerow.backends.results import with_first_step
 from hedgerow.backends.sqlite.functions import REGISTERED, register
 from hedgerow.backends.sqlite.functions.values import NAN, Stored, fitting
 from hedgerow.compiled import Query
@@ -91,7 +92,7 @@ def stored(cell: object) -> Stored:
 
 
 def with_given(sql: str, name: str, table: pa.Table, index: int, dialect: Dialect) -> str:
-    """Add two first steps to a query that starts with WITH: the rows of `table` under `name`.
+    """Add two first steps to a query: the rows of `table` under `name`.
 
     The cells come from the function `GIVEN`, so that the text stays short however many rows there are.
     """
@@ -99,7 +100,7 @@ def with_given(sql: str, name: str, table: pa.Table, index: int, dialect: Dialec
     numbers = f"{source}(i) AS (SELECT 0 WHERE {count} UNION ALL SELECT i + 1 FROM {source} WHERE i < {count - 1})"
     columns = ", ".join(f"{GIVEN}({index}, {at}, i) AS {column}" for at, column in enumerate(table.column_names))
     rows = dialect.step(name, f"SELECT {columns} FROM {source}", once=True)
-    return f"WITH {numbers}, {rows}, {sql.removeprefix('WITH ')}"
+    return with_first_step(f"{numbers}, {rows}", sql)
 
 
 HEADER = b"SQLite format 3\x00"
