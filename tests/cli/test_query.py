@@ -134,3 +134,12 @@ def test_a_wide_table_in_a_pipe_loses_no_digit(run, shop):
     result = run("query", f"SELECT {columns} FROM customers", *shop.options)
     assert "…" not in result.stdout
     assert all(f"a_rather_long_name_{number}" in result.stdout for number in range(6))
+
+
+def test_everything_that_is_missing_is_said_at_once_in_words_of_the_command_line(run, shop):
+    shop.rewrite("defaults: {epsilon: 0.5, delta: 1e-8}\n", "")
+    shop.rewrite("    max_rows: 10\n    columns:\n      price: {lower: 0, upper: 500}\n", "")
+    result = run("query", "SELECT SUM(price) AS s FROM orders", *shop.options)
+    assert result.exit_code == 2
+    assert "Pass --epsilon 0.3 --delta 1e-8 --max-rows 10 --bounds auto, or write CLIP" in result.stderr
+    assert "  tables:\n    orders:\n      max_rows: 10\n      columns:\n        price: {lower: ???" in result.stderr

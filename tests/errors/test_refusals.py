@@ -110,7 +110,7 @@ def test_a_refusal_of_syntax_or_names_points_at_the_clause_and_shows_what_to_wri
     if isinstance(error, UnsupportedSQLError | UnknownNameError):
         assert error.span is not None
         assert error.hint
-        assert error.hint.endswith((".", "?", ")", "…"))
+        assert error.hint.endswith((".", "?", ")", "…", "}"))
 
 
 @pytest.mark.parametrize("refusal", CORPUS, ids=str)

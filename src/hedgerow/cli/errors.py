@@ -37,6 +37,7 @@ OPTIONS = (
 """Options of the Python interface that the command line has, too."""
 
 _OPTION = re.compile(rf"\b({'|'.join(OPTIONS)})=(?:\"([^\"]*)\"|([\w.+-]*\w))?")
+_COMMA = re.compile(r"(--[a-z-]+ [^\s,]+), (?=--)")
 _PARAMETERS = re.compile(r",? or pass params=[\[{].*?[\]}](?: with one value for each \?)?")
 
 
@@ -46,10 +47,12 @@ def in_words_of_command_line(text: str) -> str:
     Example:
         >>> in_words_of_command_line('Declare max_rows, or pass max_rows=. Ask with mechanism="gaussian".')
         'Declare max_rows, or pass --max-rows. Ask with --mechanism gaussian.'
+        >>> in_words_of_command_line("Pass epsilon=0.1, max_rows=10, or declare them.")
+        'Pass --epsilon 0.1 --max-rows 10, or declare them.'
         >>> in_words_of_command_line("Write the value itself, or pass params=[…] with one value for each ?.")
         'Write the value itself.'
     """
-    return _OPTION.sub(_option, _PARAMETERS.sub("", text))
+    return _COMMA.sub(r"\1 ", _OPTION.sub(_option, _PARAMETERS.sub("", text)))
 
 
 def _option(match: re.Match[str]) -> str:

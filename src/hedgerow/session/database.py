@@ -17,6 +17,7 @@ from hedgerow.owners_log import about, let_go
 from hedgerow.session.corridor import ask, bind_statement
 from hedgerow.session.explain import Explanation, explain_statement
 from hedgerow.session.forecast import Forecast, forecast_statements
+from hedgerow.session.missing import all_missing
 from hedgerow.session.quote import Quote, quote_statement
 from hedgerow.session.tables import Description, TableList, describe_statement, list_tables
 
@@ -58,17 +59,20 @@ class Database:
 
         Privacy: the charge is durable before the first row is read, and is never given back.
         """
-        return ask(self._session, query, params, options)
+        with all_missing(self._session, query, params, options):
+            return ask(self._session, query, params, options)
 
     @_logged
     def quote(self, query: str, *, params: Parameters = None, **options: Unpack[Options]) -> Quote:
         """Return the cost of a question and the predicted errors of its answers. Free; reads no private row."""
-        return quote_statement(self._session, bind_statement(self._session, query, params, options))
+        with all_missing(self._session, query, params, options):
+            return quote_statement(self._session, bind_statement(self._session, query, params, options))
 
     @_logged
     def explain(self, query: str, params: Parameters = None, **options: Unpack[Options]) -> Explanation:
         """Show how a question would be answered: plan, limits, noise, price and SQL. Free; reads no private row."""
-        return explain_statement(self._session, bind_statement(self._session, query, params, options))
+        with all_missing(self._session, query, params, options):
+            return explain_statement(self._session, bind_statement(self._session, query, params, options))
 
     @_logged
     def describe(self, query: str, params: Parameters = None, **options: Unpack[Options]) -> Description:
