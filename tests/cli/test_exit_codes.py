@@ -71,7 +71,7 @@ def test_an_unknown_command_is_wrong_usage(run):
 def test_a_missing_option_is_wrong_usage(run):
     result = run("query", COUNT, "--json")
     assert result.exit_code == 2
-    assert "--db" in json.loads(result.stdout)["error"]["message"]
+    assert "--db" in json.loads(result.stdout)["error"]["hint"]
 
 
 def test_a_missing_database_is_a_failure_of_the_database(run, shop):

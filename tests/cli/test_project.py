@@ -62,3 +62,16 @@ def test_init_of_the_current_folder_names_its_files_after_it(run_json, tmp_path,
     created = run_json("init", ".")
     assert (created["catalog"], created["project"]) == ("study.yaml", "hedgerow.toml")
     assert (folder / "hedgerow.toml").read_text().splitlines()[1] == 'database = "."'
+
+
+def test_database_and_catalog_are_missed_at_once(run, shop, monkeypatch):
+    monkeypatch.chdir(shop.folder)
+    both = run("query", QUESTION)
+    assert both.exit_code == 2
+    assert "error [no-project]: Nothing says which database and catalog to open" in both.stderr
+    assert "Pass --db DATABASE --catalog CATALOG.yaml" in both.stderr
+    one = run("query", QUESTION, "--catalog", shop.catalog)
+    assert "which database to open" in one.stderr
+    assert "which catalog to open" in run("query", QUESTION, "--db", shop.database).stderr
+    assert "which database to open" in run("query", QUESTION, env={"HEDGEROW_CATALOG": str(shop.catalog)}).stderr
+    assert "which catalog to open" in run("budget").stderr

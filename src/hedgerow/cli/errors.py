@@ -64,6 +64,10 @@ def _option(match: re.Match[str]) -> str:
 INTERRUPTED = 130
 
 
+SOURCES = {"db": ("database", "DATABASE"), "catalog": ("catalog", "CATALOG.yaml")}
+"""Options that name the parts of a dataset."""
+
+
 class UsageError(HedgerowError):
     """The command was called wrongly."""
 
@@ -148,8 +152,30 @@ def _usage(error: Any) -> UsageError | None:  # noqa: ANN401 - the parser's exce
     if not callable(getattr(error, "format_message", None)):
         return None
     context = getattr(error, "ctx", None)
+    if getattr(getattr(error, "param", None), "name", None) in SOURCES and not error.message:
+        return _no_source(context)
     command = getattr(context, "command_path", "hedgerow")
     return UsageError(error.format_message() or "A command is missing.", hint=f"See `{command} --help`.")
+
+
+def _no_source(context: Any) -> UsageError:  # noqa: ANN401 - likewise
+    """Name everything that a command needs to open a dataset and was not given."""
+
+    def given(name: str) -> bool:
+        variable = os.environ.get(f"HEDGEROW_{name.upper()}")
+        return bool(context.params.get(name) or context.lookup_default(name) or variable)
+
+    needed = [
+        parameter.name for parameter in context.command.params if parameter.name in SOURCES and parameter.required
+    ]
+    missing = {name: words for name, words in SOURCES.items() if name in needed and not given(name)}
+    options = " ".join(f"--{name} {words[1]}" for name, words in missing.items())
+    return UsageError(
+        f"Nothing says which {' and '.join(words[0] for words in missing.values())} to open: no hedgerow.toml in this "
+        "folder or above does.",
+        code="no-project",
+        hint=f"Pass {options}, or write a project file once: hedgerow init DATABASE",
+    )
 
 
 def _reader_gone() -> int:
