@@ -8,8 +8,6 @@ Both run in turns in one process; medians are compared. `make bench` runs it at 
 import argparse
 import json
 import statistics
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -78,11 +76,6 @@ QUERIES = [
 ]
 PARTS = ("plan", "price", "charge", "read", "noise", "store", "answer")
 ALLOWED = {"unique": 3.0, "owner": 6.0, "join": 6.0}
-COLD = {
-    "imports alone": "import duckdb, sqlglot, opendp.prelude",
-    "first answer": "import sys, hedgerow as hr\nwith hr.connect(sys.argv[1], catalog=sys.argv[2]) as db: "
-    "db.sql('SELECT COUNT(*) FROM customer')",
-}
 
 
 def seconds(action: Callable[[], object]) -> float:
@@ -160,17 +153,7 @@ def _row(
     }
 
 
-def cold_start(database: Path, catalog: Path, runs: int) -> dict[str, float]:
-    """Fresh processes in turns: the imports alone, and a first answer."""
-    times: dict[str, list[float]] = {name: [] for name in COLD}
-    for _ in range(runs):
-        for name, code in COLD.items():
-            command = [sys.executable, "-c", code, str(database), str(catalog)]
-            times[name].append(seconds(lambda c=command: subprocess.run(c, check=True, capture_output=True)))  # type: ignore[misc]  # noqa: S603
-    return {name: statistics.median(values) for name, values in times.items()}
-
-
-def report(rows: list[dict[str, object]], cold: dict[str, float]) -> None:
+def report(rows: list[dict[str, object]]) -> None:
     table = Table("query", "path", "plain ms", "private ms", "ratio", "limit ms", "met", *PARTS)
     for row in rows:
         low, high = row["plain_spread_ms"]  # type: ignore[misc]
@@ -185,12 +168,7 @@ def report(rows: list[dict[str, object]], cold: dict[str, float]) -> None:
             "yes" if row["met"] else "no",
             *(f"{part:.1f}" for part in row["parts_ms"].values()),  # type: ignore[attr-defined]
         )
-    console = Console(width=160)
-    console.print(table)
-    first, imports = cold["first answer"], cold["imports alone"]
-    console.print(
-        f"cold start: first answer {first:.2f} s, imports alone {imports:.2f} s, {first - imports:.2f} s more"
-    )
+    Console(width=160).print(table)
 
 
 def main() -> None:
@@ -204,10 +182,9 @@ def main() -> None:
         catalog = tpch_data.catalog(Path(folder))
         with hr.connect(path, catalog=catalog) as db:
             rows = compare(db, options.runs)
-        cold = cold_start(path, catalog, 5)
-    report(rows, cold)
+    report(rows)
     if options.json:
-        options.json.write_text(json.dumps({"queries": rows, "cold_start_s": cold}, indent=2))
+        options.json.write_text(json.dumps({"queries": rows}, indent=2))
 
 
 if __name__ == "__main__":

@@ -17,8 +17,11 @@ LATE = {
     ("answer/table.py", "polars"): "an extra",
     ("backends/postgres/pool.py", "psycopg"): "an extra",
     ("ledger/postgres_connection.py", "psycopg"): "an extra",
+    ("error_bars/intervals/lattice_sums.py", "scipy.fft"): "a tenth of a second to load, and seldom needed",
     ("noise/discrete.py", "opendp"): "a quarter of a second to load, and a quote needs no noise",
     ("ratio/bias.py", "scipy.stats"): "half a second to load, and seldom needed",
+    ("sparse.py", "scipy"): "a fifth of a second to load, and most answers need no matrix",
+    ("statistics/distinct_bounds.py", "scipy.sparse.csgraph"): "a fifth of a second to load, and seldom needed",
     ("statistics/two_by_two/yardsticks.py", "scipy.stats"): "half a second to load, and seldom needed",
 }
 """Every import inside a function: the file, the library, the reason."""
@@ -49,6 +52,7 @@ ANNOTATIONS = PUBLIC_NAMES | {
     ("ledger/errors.py", "psycopg"): "an extra",
     ("ledger/postgres.py", "psycopg"): "an extra",
     ("ledger/postgres_connection.py", "psycopg"): "an extra",
+    ("sparse.py", "scipy.sparse"): "imported where it is used",
 }
 """Every import under TYPE_CHECKING; a dialect's parts may name the dialect that calls them, see pyproject.toml."""
 

@@ -13,9 +13,10 @@ because dz/dp = -1/phi(z). The P_n have no negative coefficient, so the derivati
 
 from dataclasses import dataclass
 from functools import cache
+from math import factorial
 
 import numpy as np
-from flint import arb
+from flint import arb, fmpz_poly
 from numpy.typing import NDArray
 
 from hedgerow.errors import InternalError
@@ -115,11 +116,12 @@ class TailTable:
 def tail_table() -> TailTable:
     """Compute the table; some tens of milliseconds, once."""
     with ball_precision(PRECISION):
-        borders = [_whole(_tail(i, 1)) for i in range(CELLS, -1, -1)]
-        rows = [_cell(i) for i in range(CELLS)]
+        borders = [_tail(i, 1) for i in range(CELLS + 1)]
+        rows = [_cell(i, borders[i]) for i in range(CELLS)]
+        whole_borders = [_whole(border) for border in reversed(borders)]
     tails, units, coefficients, errors = zip(*rows, strict=True)
     return TailTable(
-        borders=np.array(borders, dtype=np.uint64),
+        borders=np.array(whole_borders, dtype=np.uint64),
         tails=np.array(tails, dtype=np.int64),
         unit=np.array(units),
         centres=(2.0 * np.arange(CELLS) + 1.0) / (2 * CELLS_PER_UNIT),
@@ -128,12 +130,12 @@ def tail_table() -> TailTable:
     )
 
 
-def _cell(index: int) -> tuple[int, float, list[float], float]:
-    """The row of one cell: tail, unit, coefficients, error bound."""
+def _cell(index: int, border: arb) -> tuple[int, float, list[float], float]:
+    """The row of one cell, whose inner border has the tail `border`: tail, unit, coefficients, error bound."""
     centre = arb(2 * index + 1) / (2 * CELLS_PER_UNIT)
     far = arb(index + 1) / CELLS_PER_UNIT + arb(REACH)
     tail, unit = _tail(2 * index + 1, 2), 1 / (_density(centre) * arb(2) ** 64)
-    reach = _upper((_tail(index, 1) - tail + 2) * unit)
+    reach = _upper((border - tail + 2) * unit)
     derivatives = _derivatives(centre)
     slope = sum((d * n * reach ** (n - 1) for n, d in enumerate(derivatives, start=1)), arb(0))
     remainder = _derivatives(far)[-1] * (_density(centre) / _density(far) * reach) ** (DEGREE + 1)
@@ -143,14 +145,16 @@ def _cell(index: int) -> tuple[int, float, list[float], float]:
 
 def _derivatives(at: arb) -> list[arb]:
     """P_n(at) / n! for n = 1 to `DEGREE` + 1."""
-    polynomial, factorial, values = [1], 1, []
-    for n in range(1, DEGREE + 2):
-        factorial *= n
-        values.append(sum((c * at**i for i, c in enumerate(polynomial)), arb(0)) / factorial)
-        shifted = [0] + [n * c for c in polynomial]
-        slope = [i * c for i, c in enumerate(polynomial)][1:]
-        polynomial = [c + (slope[i] if i < len(slope) else 0) for i, c in enumerate(shifted)]
-    return values
+    return [polynomial(at) / factorial(n) for n, polynomial in enumerate(_polynomials(), start=1)]
+
+
+@cache
+def _polynomials() -> list[fmpz_poly]:
+    """P_n for n = 1 to `DEGREE` + 1."""
+    polynomials = [fmpz_poly([1])]
+    for n in range(1, DEGREE + 1):
+        polynomials.append(polynomials[-1].derivative() + n * fmpz_poly([0, 1]) * polynomials[-1])
+    return polynomials
 
 
 def _tail(numerator: int, halves: int) -> arb:

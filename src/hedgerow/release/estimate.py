@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from hedgerow.aggregates import DistinctCount, Drawn, Estimate, Form, MeasuredSums, Ratio, Selected, lookup
 from hedgerow.compiled import ROW
@@ -21,6 +20,7 @@ from hedgerow.privacy.plan import PrivatePlan, SumForms, Terms
 from hedgerow.release.held_back import held_back
 from hedgerow.release.noisy_table import NoisyTable
 from hedgerow.release.totals import Measured, adjusted, cells_of, noise
+from hedgerow.sparse import csr_array
 from hedgerow.statistics.moments import Moments, ScaledColumn
 from hedgerow.statistics.quantiles import QuantilePoints, extreme_is_safe, value_bounds, values_of
 

@@ -24,7 +24,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
+
+from hedgerow.sparse import csr_array
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]

@@ -6,10 +6,9 @@ Both take pairs of (owner, value) as whole numbers and return an exact count tha
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import maximum_flow
 
 from hedgerow.errors import InternalError
+from hedgerow.sparse import csr_array
 
 Numbers = NDArray[np.int64]
 
@@ -88,5 +87,7 @@ def _flow(people: Numbers, things: Numbers, per_owner: int) -> int:
     end = np.concatenate([1 + np.arange(len(names)), 1 + len(names) + value, np.full(len(kinds), sink)])
     room = np.ones(len(begin), dtype=np.int32)
     room[: len(names)] = min(per_owner, len(kinds))
+    from scipy.sparse.csgraph import maximum_flow  # noqa: PLC0415 - a fifth of a second to load, and seldom needed
+
     graph = csr_array((room, (begin, end)), shape=(sink + 1, sink + 1))
     return int(maximum_flow(graph, 0, sink).flow_value)

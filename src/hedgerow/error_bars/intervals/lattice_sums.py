@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from scipy.fft import irfft, next_fast_len
 
 from hedgerow.distributions import Laplace
 from hedgerow.error_bars.intervals.bounds import Floats
@@ -99,6 +98,8 @@ def _tails(parts: Parts) -> Floats | None:
     scales = np.array([[multiple / ratio for multiple, ratio, _ in parts]])
     counts = np.array([float(count) for _, _, count in parts])
     reach = float(Sums(np.zeros(1), scales, counts, np.zeros_like(scales)).reach(ALIAS)[0])
+    from scipy.fft import irfft, next_fast_len  # noqa: PLC0415 - a tenth of a second to load, and seldom needed
+
     size = next_fast_len(2 * math.ceil(reach) + 2, real=True)
     if size > MAXIMUM_SIZE:
         return None

@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from hedgerow.aggregates import Form
 from hedgerow.distributions import Gaussian, Noise
@@ -32,6 +31,7 @@ from hedgerow.error_bars.propagation.frame import Frame
 from hedgerow.error_bars.propagation.known_ranges import quotient_range
 from hedgerow.error_bars.provenance.origins import Cell
 from hedgerow.release import Estimator
+from hedgerow.sparse import csr_array
 
 Indices = NDArray[np.int64]
 Support = tuple[float, float]

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from hedgerow.compiled import ROW
 from hedgerow.error_bars.intervals import Bounds
@@ -35,6 +34,7 @@ from hedgerow.error_bars.provenance.origins import Applied, Cell, Gathered, Know
 from hedgerow.expressions.nodes import Column, Expr, Nested, walk
 from hedgerow.release import Estimator, Population
 from hedgerow.release.held_back import NULL
+from hedgerow.sparse import csr_array
 
 MOST_ELEMENTS = 2_000_000
 VARIANCES = frozenset({"VAR_POP", "VAR_SAMP", "STDDEV_POP", "STDDEV_SAMP"})

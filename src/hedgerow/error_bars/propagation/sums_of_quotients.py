@@ -22,7 +22,6 @@ allow.
 import math
 
 import numpy as np
-from scipy.sparse import csr_array
 from scipy.special import ndtri
 
 from hedgerow.distributions import Gaussian, Laplace
@@ -32,6 +31,7 @@ from hedgerow.error_bars.intervals.interval import CONSERVATIVE
 from hedgerow.error_bars.intervals.inversion import Sums
 from hedgerow.error_bars.intervals.noise_sums import growing_half_width
 from hedgerow.error_bars.propagation.forms import Indices, Quotient, Releases
+from hedgerow.sparse import csr_array
 
 CONFINED = 1 / 20
 """Share of beta for all f_g to be confined, for all t_g, and for all P_g."""
