@@ -312,7 +312,7 @@ class Cursor:
         answer = self.connection.database.sql(operation, params=parameters or None, **options)
         table = answer.arrow(intervals=bool(self.connection.options.get("intervals")))
         self.answer = answer
-        self.messages = [(Warning, note) for note in answer.notes]
+        self.messages = [(Warning, note.text) for note in answer.notes]
         columns = [column.to_pylist() for column in table.columns]
         names = [(field.name, _type_code(field.type)) for field in table.schema]
         self._show(names, list(zip(*columns, strict=True)) if columns else [])

@@ -29,7 +29,7 @@ def test_a_median_by_group_is_that_of_people_and_says_so(own, ask, mechanism):
     assert answer["m"] == [10, 10]
     for bars in answer.intervals:
         assert (bars["m"].lower, bars["m"].upper) == (10, 10)
-    assert sum(NOTE in note for note in answer.notes) == 1
+    assert sum(NOTE in note.text for note in answer.notes) == 1
     assert sum(NOTE in note for note in own.quote(QUERY, mechanism=mechanism, epsilon=50, delta=1e-6).notes) == 1
 
 
@@ -38,12 +38,13 @@ def test_a_median_by_group_is_that_of_people_and_says_so(own, ask, mechanism):
 def test_a_median_of_all_and_extremes_are_those_of_rows(own, ask, mechanism, question):
     answer = ask(own, question, mechanism=mechanism, epsilon=500, delta=1e-6)
     assert set(answer["m"]) == {90}
-    assert not any(NOTE in note for note in answer.notes)
+    assert not any(NOTE in note.text for note in answer.notes)
 
 
 @both
 def test_where_a_person_has_one_row_in_a_group_nothing_is_said(own, ask, mechanism):
-    assert ask(own, QUERY, mechanism=mechanism, epsilon=9, delta=1e-6, max_rows=1).notes == ()
+    answer = ask(own, QUERY, mechanism=mechanism, epsilon=9, delta=1e-6, max_rows=1)
+    assert not any(NOTE in note.text for note in answer.notes)
 
 
 @both

@@ -52,7 +52,7 @@ def test_every_number_has_its_error_and_its_interval_when_pointed_at(make):
 
 def test_an_open_interval_says_so_and_why(make):
     seen = shown(make({"a": [5.0]}, a=[Interval(3, math.inf, "unbounded: because")]))
-    assert seen.cells == ["5.0 [3.0, ∞)"]
+    assert seen.cells == ["5 [3, ∞)"]
     assert seen.titles == ["from 3 to ∞; unbounded: because"]
 
 

@@ -6,6 +6,7 @@ import duckdb
 import pytest
 
 import hedgerow as hr
+from hedgerow.answer import NoteKind
 
 CATALOG = """
 dataset: shop
@@ -132,7 +133,7 @@ def test_what_cannot_be_followed_says_both(db):
     assert notes(answer, "n")[tiny] == "no value: it was held back, or the expression is NULL in this row"
 
 
-LEFT_OUT = "Totals, shares, ranks and comparisons of rows leave out groups that were held back or not shown"
+LEFT_OUT = "Totals, shares, ranks and comparisons of rows leave out groups that are held back or not shown"
 
 
 @pytest.mark.parametrize(
@@ -153,11 +154,11 @@ LEFT_OUT = "Totals, shares, ranks and comparisons of rows leave out groups that 
 )
 def test_totals_and_shares_say_that_they_leave_out_groups(db, query):
     answer = db.sql(query)
-    [note] = answer.notes
-    assert note.startswith(f"{LEFT_OUT}, usually those of fewer than about ")
-    assert f"note: {note}" in repr(answer)
-    assert note in answer._repr_html_()
-    assert answer.to_dict()["notes"] == [note]
+    [note] = (note for note in answer.notes if note.kind is NoteKind.PARTIAL_TOTALS)
+    assert note.text.startswith(f"{LEFT_OUT}, usually those of fewer than about ")
+    assert f"note: {note.short}" in repr(answer)
+    assert note.short in answer._repr_html_()
+    assert note.text in answer.to_dict()["notes"]
 
 
 @pytest.mark.parametrize(
@@ -172,14 +173,13 @@ def test_totals_and_shares_say_that_they_leave_out_groups(db, query):
 )
 def test_an_answer_without_totals_of_groups_has_no_such_note(db, query):
     answer = db.sql(query)
+    assert not any(note.kind is NoteKind.PARTIAL_TOTALS for note in answer.notes)
+
+
+def test_public_data_has_no_notes(db):
+    answer = db.sql("SELECT COUNT(*) AS n FROM places")
     assert answer.notes == ()
     assert "notes" not in answer.to_dict()
-
-
-def test_totals_over_declared_groups_that_are_all_shown_have_no_such_note(db):
-    answer = db.sql("SELECT half, COUNT(*) AS n FROM people GROUP BY ROLLUP(half)")
-    assert None not in answer["n"]
-    assert answer.notes == ()
 
 
 @pytest.mark.parametrize(
@@ -193,10 +193,12 @@ def test_totals_over_declared_groups_that_are_all_shown_have_no_such_note(db):
 def test_an_empty_table_says_why_it_may_be_empty(db, query, said):
     answer = db.sql(query)
     assert len(answer) == 0
-    [note] = answer.notes
-    assert note.startswith("No row is shown: ")
-    assert said in note
-    assert note in repr(answer)
+    [note] = (note for note in answer.notes if note.kind is NoteKind.EMPTY)
+    assert note.text.startswith("If no row is shown: ")
+    assert said in note.text
+    shown = repr(answer)
+    assert f"note: {note.text.replace('If no', 'No')}" in shown
+    assert "usually not shown;" not in shown
 
 
 def test_held_back_says_how_many_people_are_needed_and_how_to_need_fewer(db):

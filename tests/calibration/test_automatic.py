@@ -395,7 +395,7 @@ def test_what_the_bounds_may_cut_off_is_said_in_the_answer(insured):
     answer = insured.sql("SELECT AVG(dollars) AS mean FROM money", epsilon=2, bounds="auto", reuse=False)
     (bounds,) = answer.receipt.bounds
     assert 0 < bounds.beyond < 0.1
-    (note,) = (note for note in answer.notes if "dollars was bounded by 0 and" in note)
+    (note,) = (note.text for note in answer.notes if "dollars was bounded by 0 and" in note.text)
     assert "of people have values beyond" in note
     assert ("Warning" in note) == (bounds.warning is not None)
     assert note in repr(answer).replace("\n", " ")

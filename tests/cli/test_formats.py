@@ -93,3 +93,17 @@ def test_parameters_are_given_by_name(run, run_json, shop):
     assert run_json("query", question, *shop.options, *words)["columns"] == ["n"]
     assert run("quote", question, *shop.options, *words).exit_code == 0
     assert run("query", question, *shop.options, "--param", "low").exit_code == 2
+
+
+@pytest.mark.parametrize("name", ["csv", "markdown", "json", "table"])
+def test_a_count_is_a_whole_number_in_every_text(name):
+    table = pa.table({"n": pa.array([12], pa.int64()), "mean": [2.5]})
+    bars = [{"n": Interval(8.7, 15.3), "mean": Interval(2.25, 2.75)}]
+    text = FORMATS[name](Answer(table, bars, 0.95, Summary("abc-1", "SELECT …"))).decode()
+    expected = {
+        "csv": "12,8,16,,2.5,2.25,2.75,",
+        "markdown": "| 12 | 8 | 16 |  | 2.5 | 2.25 | 2.75 |  |",
+        "json": '{"n": {"lower": 8.0, "upper": 16.0,',
+        "table": "12 ± 4",
+    }
+    assert expected[name] in text

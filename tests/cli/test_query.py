@@ -17,6 +17,7 @@ def test_the_json_of_an_answer_has_the_keys_of_the_interface(run_json, shop):
         "remaining",
         "mechanisms",
         "reused",
+        "notes",
     ]
     assert isinstance(actual["id"], str)
     assert actual["columns"] == ["region", "mean_income"]

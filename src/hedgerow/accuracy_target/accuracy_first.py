@@ -227,10 +227,14 @@ class AccuracyFirst:
         return self.session.price(self.logical, self.request, remaining, epsilon, 1.0 - DELTA_SHARE)
 
     def _buy(self, private: PrivateStatement, estimate: Receipt | None) -> Answer:
-        estimators, receipt = self.session.buy(self.question, self.logical, private, self.session.remaining())
+        session, remaining = self.session, self.session.remaining()
+        in_one_group = session.price_in_one_group(self.logical, self.request, private, remaining)
+        estimators, receipt = session.buy(self.question, self.logical, private, remaining)
         with carrying(receipt):
             summary = paid_summary(self.question.text, private, receipt, estimate)
-            return build_answer(self.session.postprocess, self.logical, estimators, self.public, self.request, summary)
+            return build_answer(
+                session.postprocess, self.logical, estimators, self.public, self.request, summary, in_one_group
+            )
 
     @property
     def _search(self) -> EpsilonSearch:

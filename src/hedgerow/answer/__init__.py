@@ -2,6 +2,7 @@
 
 from hedgerow.answer.captions import WARNINGS, bounds_note, caption, notes, percent_above
 from hedgerow.answer.diagnostics import Clipped, Diagnostics
+from hedgerow.answer.notes import Note, NoteKind
 from hedgerow.answer.released import BoundsWarning, FoundBounds, Mechanism, Payment, Summary
 from hedgerow.answer.render import rich_table
 from hedgerow.answer.table import Answer, diagnosable
@@ -14,6 +15,8 @@ __all__ = [
     "Diagnostics",
     "FoundBounds",
     "Mechanism",
+    "Note",
+    "NoteKind",
     "Payment",
     "Summary",
     "bounds_note",

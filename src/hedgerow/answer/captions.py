@@ -3,6 +3,7 @@
 import math
 from collections.abc import Collection, Mapping
 
+from hedgerow.answer.notes import NoteKind
 from hedgerow.answer.plain import ends, on_one_line
 from hedgerow.answer.released import BoundsWarning, FoundBounds, ReleasedTable
 from hedgerow.error_bars.intervals.interval import Interval
@@ -91,12 +92,13 @@ MOST_ROWS = 200
 """Maximum number of rows shown to people; programs get all of them."""
 
 
-def notes(answer: ReleasedTable, only: Collection[str] | None = None) -> list[str]:
-    """Notes on the answer as a whole, each note of the error bars once with its columns, and of populations.
+def notes(answer: ReleasedTable, only: Collection[str] | None = None, *, whole: bool = False) -> list[str]:
+    """Return the notes below a table: on the answer, on its error bars (each once, with its columns), on populations.
 
     Args:
         answer: The answer.
         only: The columns whose error bars are shown, where these are not all.
+        whole: Return all notes on the answer, in full; by default the short ones.
     """
     columns: dict[str, dict[str, None]] = {}
     for row in answer.intervals:
@@ -104,7 +106,20 @@ def notes(answer: ReleasedTable, only: Collection[str] | None = None) -> list[st
             if bar.note and (only is None or name in only):
                 columns.setdefault(bar.note, {})[on_one_line(name)] = None
     by_column = [f"{', '.join(names)}: {note}" for note, names in columns.items()]
-    return [*answer.notes, *by_column, *([MEANING] if about_people(answer) else [])]
+    return [*_of_answer(answer, whole=whole), *by_column, *([MEANING] if about_people(answer) else [])]
+
+
+def _of_answer(answer: ReleasedTable, *, whole: bool) -> list[str]:
+    """Return the notes on the answer as a whole. Those of an answer without rows begin with the possible reasons."""
+    lines, is_empty = [], len(answer) == 0
+    for note in answer.notes:
+        if note.kind is NoteKind.EMPTY:
+            lines += [f"No{note.text.removeprefix('If no')}"] if is_empty else []
+        elif whole:
+            lines.append(note.text)
+        elif note.short is not None and not (is_empty and note.kind is NoteKind.MISSING_GROUPS):
+            lines.append(note.short)
+    return lines
 
 
 def caption(answer: ReleasedTable) -> str:

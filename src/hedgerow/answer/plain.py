@@ -1,6 +1,7 @@
 """Values as JSON can hold them, and numbers as people read them."""
 
 import math
+from dataclasses import replace
 from datetime import date, time, timedelta
 from decimal import Decimal
 from typing import Any
@@ -38,7 +39,8 @@ def number(value: object) -> float | None:
 def shown(value: object, interval: Interval | None) -> str:
     """Return a value as text: with an interval, `value ± error`, with no more digits than the error allows.
 
-    An asymmetric interval is written out, and an open end is a round bracket.
+    An asymmetric interval is written out, and an open end is a round bracket. Whole numbers (counts, ranks, quantiles
+    of whole numbers) have no decimals; their errors are rounded up, and their intervals outwards.
 
     Example:
         >>> shown(1234, Interval(1204, 1264))
@@ -49,6 +51,8 @@ def shown(value: object, interval: Interval | None) -> str:
         ('0 [-30, 58]', '0.0 ± 1.0')
         >>> shown(1 / 3, Interval(1 / 3, 1 / 3)), shown(52.5, Interval(52.5, 52.5))
         ('0.333333 ± 0', '52.5 ± 0')
+        >>> shown(1234, Interval(1230.6, 1237.4)), shown(3, Interval(1.2, 3.1)), shown(10.0, Interval(9, 10))
+        ('1,234 ± 4', '3 [1, 4]', '10 [9, 10]')
     """
     if value is None:
         return missing(interval)
@@ -59,9 +63,31 @@ def shown(value: object, interval: Interval | None) -> str:
     if not arms:
         return f"{_bare(value) if isinstance(value, int) else _digits(centre, abs(centre) / 100)} ± ∞"
     error = max(arms) if max(arms) > 0 or len(arms) == 2 else abs(centre) / 100
-    if len(arms) == 2 and (min(arms) > 0.8 * error or error == 0):
+    is_symmetric = len(arms) == 2 and (min(arms) > 0.8 * error or error == 0)
+    if error < 10 and (isinstance(value, int) or _is_whole(centre, interval)):
+        interval, error = rounded_outwards(interval), float(math.ceil(error))
+        bounds = f"± {error:.0f}" if is_symmetric else ends(interval, max(error, 10.0))
+        return f"{centre:,.0f} {bounds}"
+    if is_symmetric:
         return f"{_digits(centre, error)} ± {_digits(error, error)}"
     return f"{_digits(centre, error)} {ends(interval, error)}"
+
+
+def _is_whole(centre: float, interval: Interval) -> bool:
+    ends = (end for end in (interval.lower, interval.upper) if math.isfinite(end))
+    return centre.is_integer() and all(float(end).is_integer() for end in ends)
+
+
+def rounded_outwards(interval: Interval) -> Interval:
+    """Return the interval with whole ends, at most one wider on each side.
+
+    Example:
+        >>> rounded_outwards(Interval(1230.6, 1237.4)).lower, rounded_outwards(Interval(1230.6, 1237.4)).upper
+        (1230.0, 1238.0)
+    """
+    lower = math.floor(interval.lower) if math.isfinite(interval.lower) else interval.lower
+    upper = math.ceil(interval.upper) if math.isfinite(interval.upper) else interval.upper
+    return replace(interval, lower=float(lower), upper=float(upper))
 
 
 def ends(interval: Interval, error: float) -> str:

@@ -12,6 +12,7 @@ from typing import Any, overload
 import pyarrow as pa
 
 from hedgerow.accounting.budget import Spending
+from hedgerow.answer.notes import Note
 from hedgerow.error_bars.intervals.interval import Interval
 
 FREE = Spending(0.0, 0.0)
@@ -158,7 +159,7 @@ class ReleasedTable:
         columns: The names, in SELECT order.
         confidence: Coverage of an interval.
         receipt: What was paid, and for what; its `id` is None for public data.
-        notes: Notes on the answer as a whole, such as the groups that its totals leave out.
+        notes: Notes on the answer as a whole: the limits that shaped it, and the groups that may be missing.
     """
 
     def __init__(
@@ -168,7 +169,7 @@ class ReleasedTable:
         confidence: float,
         receipt: Summary,
         noisy: Sequence[str] | None = None,
-        notes: Sequence[str] = (),
+        notes: Sequence[Note] = (),
     ) -> None:
         """Keep a released table.
 

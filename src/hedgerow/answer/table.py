@@ -9,7 +9,8 @@ import pyarrow as pa
 
 from hedgerow.answer.diagnostics import Diagnose, Diagnostics
 from hedgerow.answer.frames import arrow_table
-from hedgerow.answer.plain import plain
+from hedgerow.answer.notes import NoteKind
+from hedgerow.answer.plain import plain, rounded_outwards
 from hedgerow.answer.plot import AnyChart, plot_answer
 from hedgerow.answer.released import ReleasedTable
 from hedgerow.answer.render import html_table, text_table
@@ -31,7 +32,8 @@ class Answer(ReleasedTable):
         columns: The names, in SELECT order.
         confidence: Coverage of an interval.
         receipt: What was paid, and for what; its `id` is None for public data.
-        notes: Notes on the answer as a whole, such as the groups that its totals leave out.
+        notes: Notes on the answer as a whole: the limits that shaped it, and the groups that may be missing. `print`
+            shows their short forms.
     """
 
     _diagnose: Diagnose | None = None
@@ -95,15 +97,23 @@ class Answer(ReleasedTable):
         return pl.DataFrame(pl.from_arrow(self.arrow(intervals=intervals)))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the JSON of the command line."""
+        """Return the JSON of the command line, with the notes that are shown below a table, in full.
+
+        Intervals of whole numbers have whole ends, rounded outwards.
+        """
+        whole = {field.name for field in self._table.schema if pa.types.is_integer(field.type)}
+        notes = [note.text for note in self.notes if note.short or (note.kind is NoteKind.EMPTY and not len(self))]
         return {
             "id": self.receipt.id,
             "columns": self.columns,
             "rows": [[plain(value) for value in row] for row in self],
-            "intervals": [{name: _ends(interval) for name, interval in row.items()} for row in self.intervals],
+            "intervals": [
+                {name: _ends(rounded_outwards(bar) if name in whole else bar) for name, bar in row.items()}
+                for row in self.intervals
+            ],
             "confidence": self.confidence,
-            **({"notes": list(self.notes)} if self.notes else {}),
             **self.receipt.to_dict(),
+            **({"notes": notes} if notes else {}),
         }
 
 

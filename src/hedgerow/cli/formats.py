@@ -13,10 +13,12 @@ from tempfile import NamedTemporaryFile
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import typer
 from pyarrow import csv, ipc, parquet
 
 from hedgerow.answer import Answer
+from hedgerow.answer.frames import OF, PART
 from hedgerow.answer.render import html_table, text_table
 from hedgerow.cli.errors import UsageError
 from hedgerow.cli.output import finite
@@ -37,8 +39,18 @@ def as_json(answer: Answer) -> bytes:
 def as_csv(answer: Answer) -> bytes:
     """Return comma-separated values; an open end is inf."""
     stream = io.BytesIO()
-    csv.write_csv(answer.arrow(intervals=True), stream)
+    csv.write_csv(_with_whole_ends(answer.arrow(intervals=True)), stream)
     return stream.getvalue()
+
+
+def _with_whole_ends(table: pa.Table) -> pa.Table:
+    """Return a table in which intervals of whole numbers have whole ends, rounded outwards."""
+    for index, field in enumerate(table.schema):
+        said = field.metadata or {}
+        rounding = {b"lower": pc.floor, b"upper": pc.ceil}.get(said.get(PART.encode(), b""))
+        if rounding is not None and pa.types.is_integer(table.schema.field(said[OF.encode()].decode()).type):
+            table = table.set_column(index, field, rounding(table.column(index)))
+    return table
 
 
 def as_parquet(answer: Answer) -> bytes:
@@ -58,14 +70,15 @@ def as_arrow(answer: Answer) -> bytes:
 
 def as_markdown(answer: Answer) -> bytes:
     """Return a Markdown table; a vertical bar inside a text is escaped."""
-    table: pa.Table = answer.arrow(intervals=True)
+    table = _with_whole_ends(answer.arrow(intervals=True))
     rows = [table.column_names, ["---"] * table.num_columns, *zip(*(c.to_pylist() for c in table.columns), strict=True)]
     lines = ("| " + " | ".join(_in_markdown(value) for value in row) + " |\n" for row in rows)
     return "".join(lines).encode()
 
 
 def _in_markdown(value: object) -> str:
-    text = "" if value is None else str(value)
+    is_whole = isinstance(value, float) and value.is_integer()
+    text = "" if value is None else f"{value:.0f}" if is_whole else str(value)
     return " ".join(escape(text, quote=False).replace("|", "\\|").split())
 
 

@@ -38,6 +38,9 @@ def query(
     form: Annotated[
         str | None, typer.Option("--format", metavar="FORMAT", help=f"{', '.join(FORMATS)}; else by the file's ending.")
     ] = None,
+    show_notes: Annotated[
+        bool, typer.Option("--notes", help="Show every note on the answer, in full; by default the short ones.")
+    ] = False,
     out: Annotated[str | None, typer.Option("-o", "--output", metavar="FILE", help="Write the answer there.")] = None,
     as_json: options.Json = False,
 ) -> None:
@@ -76,12 +79,12 @@ def query(
             else:
                 if number:
                     say("")
-                show_answer(answer)
+                show_answer(answer, whole_notes=show_notes)
 
 
-def show_answer(answer: Answer) -> None:
+def show_answer(answer: Answer, *, whole_notes: bool = False) -> None:
     """Print the answer for people: a table, the meaning of ±, and each note once."""
     show_table(rich_table(answer))
     say_wrapped(caption(answer))
-    for note in notes(answer):
-        say_wrapped(f"note: {note}")
+    for note in notes(answer, whole=whole_notes):
+        say_wrapped(f"note: {note}".replace("max_groups=1", "--max-groups 1"))

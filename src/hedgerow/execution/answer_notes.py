@@ -1,31 +1,44 @@
-"""Notes on an answer: groups that may be missing from it and from its totals, and numbers that miss a target.
+"""Notes on an answer: limits that shaped it, groups that may be missing from it, and numbers that miss a target.
 
-Privacy: the notes follow from the plan and from the released rows, never from anything else.
+Privacy: notes on the answer as a whole follow from the plan alone, so that they are equal on every database; notes on
+single numbers follow from the plan and from the released rows.
 """
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
 
+from hedgerow.answer import Note, NoteKind
+from hedgerow.answer.plain import on_one_line
 from hedgerow.error_bars.intervals.interval import Interval
 from hedgerow.error_bars.provenance.columns import picks_rows
 from hedgerow.execution.request import ErrorTarget
-from hedgerow.expressions.nodes import Window, describe
+from hedgerow.expressions.facts import range_of
+from hedgerow.expressions.nodes import Column, Expr, Window, describe
+from hedgerow.expressions.ranges import EVERYTHING
 from hedgerow.plan.cutting import rows_kept
-from hedgerow.plan.nodes import Grouped, LogicalPlan, Release, Released, Select, inside
+from hedgerow.plan.nodes import AggregateCall, Grouped, LogicalPlan, Release, Released, Select, inside, rewrite
 from hedgerow.privacy.bounding import person_weights
 from hedgerow.privacy.distinct import FEW_VALUES, domain_size
 from hedgerow.privacy.keys import KeyRule
-from hedgerow.privacy.plan import PrivatePlan
-from hedgerow.release import Estimator
-from hedgerow.release.held_back import fewest_people
+from hedgerow.privacy.plan import PrivatePlan, PrivateStatement
+from hedgerow.release.held_back import fewest_people, rounded
 
 Intervals = Sequence[Mapping[str, Interval]]
 
 FEW = 1_000
 """Number of rows of one person in one table that a person may well exceed."""
+
+WORTHWHILE = 0.9
+"""A threshold that max_groups=1 lowers by less than a tenth is not worth a word."""
+
+ONE_GROUP = "max_groups=1"
+
+LONG = 1e15
+"""Whole numbers beyond this are written with an exponent."""
 
 SLACK = 1.1
 """Note for a noisy denominator: the length of the interval is noisy, too, so a group that was promised the
@@ -33,40 +46,162 @@ error may show a slightly longer interval.
 """
 
 
-def remarks(logical: LogicalPlan, estimators: Sequence[Estimator], rows: int) -> tuple[str, ...]:
-    """Write the notes on the answer as a whole, where `rows` rows are shown."""
-    by_release = dict(zip(logical.releases, estimators, strict=True))
-    incomplete = [estimator for estimator in estimators if _may_lack_groups(estimator)]
-    combined = [by_release[release] for release in _combined(logical)]
-    lacking = [estimator for estimator in combined if _may_lack_groups(estimator)]
-    notes = []
-    if rows == 0:
-        notes.append(_empty(incomplete, picks=picks_rows(logical.root)))
-    if lacking:
+def answer_notes(
+    logical: LogicalPlan, parts: Sequence[PrivatePlan], in_one_group: PrivateStatement | None = None
+) -> tuple[Note, ...]:
+    """Write the notes on an answer as a whole.
+
+    Args:
+        logical: The plan.
+        parts: The priced plans of its releases.
+        in_one_group: The statement as priced with max_groups=1, to say from which size it would show groups.
+    """
+    by_release = dict(zip(logical.releases, parts, strict=True))
+    selected = [part for part in parts if part.selection is not None and part.keys.rule is KeyRule.SELECTED]
+    combined = [by_release[release] for release in _combined(logical) if _may_lack_groups(by_release[release])]
+    notes = [_empty(selected, picks=picks_rows(logical.root))] if selected or picks_rows(logical.root) else []
+    notes += [_missing_groups(part, lowered) for part, lowered in _thresholds(parts, in_one_group)]
+    if combined:
+        size = _sizes(combined)
         notes.append(
-            "Totals, shares, ranks and comparisons of rows leave out groups that were held back or not shown, "
-            f"usually those of fewer than {_sizes(lacking)}."
+            Note(
+                NoteKind.PARTIAL_TOTALS,
+                "Totals, shares, ranks and comparisons of rows leave out groups that are held back or not shown, "
+                f"usually those of fewer than {size}.",
+                f"totals, shares and ranks leave out groups that are not shown, usually those below {size}",
+            )
         )
+    notes += [_row_limit(part) for part in parts if _limits_rows(part)]
+    notes += [_value_bounds(value) for part in parts for call in part.release.calls for value in clipped_values(call)]
+    return tuple(dict.fromkeys((*notes, *_join_limits(logical), *_quantile_weights(parts))))
+
+
+def _empty(selected: Sequence[PrivatePlan], *, picks: bool) -> Note:
+    reasons = []
+    if selected:
+        reasons.append(f"groups of fewer than {_sizes(selected)} are usually not shown (a larger epsilon shows more)")
+    if picks:
+        reasons.append("no row fulfilled the conditions on the released numbers, and none that is held back does")
+    return Note(NoteKind.EMPTY, f"If no row is shown: {'; or '.join(reasons)}.")
+
+
+def _thresholds(
+    parts: Sequence[PrivatePlan], in_one_group: PrivateStatement | None
+) -> Iterator[tuple[PrivatePlan, float | None]]:
+    """Yield each plan that tests the size of its groups, with the threshold that max_groups=1 would bring."""
+    for index, part in enumerate(parts):
+        if part.selection is None:
+            continue
+        other = None if in_one_group is None else in_one_group.parts[index].selection
+        lowered = None if other is None else float(other.threshold)
+        is_lower = lowered is not None and lowered < WORTHWHILE * float(part.selection.threshold)
+        yield part, lowered if is_lower else None
+
+
+def _missing_groups(part: PrivatePlan, lowered: float | None) -> Note:
+    size, rule = fewest_people(part), part.keys.rule
+    threshold = float(part.selection.threshold) if part.selection is not None else 0.0
+    test = f"the noisy count of its people reaches {math.ceil(threshold):,} (min_frequency is {part.minimum:,})"
+    if rule is KeyRule.ONE:
+        text = f"The answer is usually held back if fewer than {size} are behind it: it is shown if {test}."
+        return Note(NoteKind.MISSING_GROUPS, text.replace("its people", "these people"), people=threshold)
+    outcome = "not shown" if rule is KeyRule.SELECTED else "held back"
+    short = f"groups below {size} are usually {outcome}"
+    text = f"Groups below {size} are usually {outcome}: a group is shown if {test}."
+    if lowered is not None:
+        short = f"{short}; {ONE_GROUP} would lower that to {rounded(lowered)}"
+        text = (
+            f"{text} {ONE_GROUP} would lower that to about {rounded(lowered)}: a person in several groups then "
+            "weighs less in each of them, which makes their numbers smaller."
+        )
+    return Note(NoteKind.MISSING_GROUPS, text, short if rule is KeyRule.SELECTED else None, people=threshold)
+
+
+def _limits_rows(part: PrivatePlan) -> bool:
+    """Return True if rows of a person may weigh less than others because of a limit."""
+    bounding = part.bounding
+    follows = bounding.rows == 1 and part.release.limits.inferred
+    return bounding.weighted and not follows and (bounding.grouped or not _counts_people(part))
+
+
+def _counts_people(part: PrivatePlan) -> bool:
+    """Return True if each person counts once per group, however many rows they have."""
+    return all(call.distinct and not call.arguments for call in part.release.calls)
+
+
+def _row_limit(part: PrivatePlan) -> Note:
+    bounding = part.bounding
+    limits = [f"for at most {_number(bounding.rows, 'row')}"]
+    if bounding.grouped and bounding.rows_per_group < bounding.rows:
+        limits.append(f"{bounding.rows_per_group:,} per group")
+    if _counts_people(part):
+        limits = ["once per group"]
+    if bounding.grouped and (_counts_people(part) or bounding.groups < bounding.rows):
+        limits.append(f"in at most {_number(bounding.groups, 'group')}")
+    words = ", ".join(limits)
+    return Note(
+        NoteKind.ROW_LIMIT,
+        f"Each person counts {words}. A person with more weighs less in each, so that all of it counts like as much; "
+        "the effect is not part of ±. In Python, answer.diagnostics() measures it, for a price.",
+        f"each person counts {words}; not part of ±",
+    )
+
+
+def _number(count: int, noun: str) -> str:
+    return f"1 {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def clipped_values(aggregate: AggregateCall) -> Iterator[Expr]:
+    """Yield the arguments of an aggregate that declared bounds may cut."""
+    for value in aggregate.arguments:
+        known = range_of(value)
+        if (
+            value.type.is_numeric
+            and known.is_finite
+            and aggregate.function != "COUNT"
+            and range_of(_bare(value)) != known
+        ):
+            yield value
+
+
+def _bare(value: Expr) -> Expr:
+    """Return a value without what is declared about its columns."""
+    return rewrite(value, lambda part: replace(part, range=EVERYTHING) if isinstance(part, Column) else None)
+
+
+def _value_bounds(value: Expr) -> Note:
+    known, named = range_of(value), on_one_line(describe(value))
+    limits = f"{_figure(known.lower)} to {_figure(known.upper)}"
+    return Note(
+        NoteKind.VALUE_BOUNDS,
+        f"Values of {named} are clipped to the declared bounds, {limits}; the effect is not part of ±. "
+        "In Python, answer.diagnostics() measures it, for a price.",
+        f"{named} is clipped to the range {limits}; not part of ±",
+        of=describe(value),
+    )
+
+
+def _figure(number: float) -> str:
+    return f"{number:,.0f}" if number == int(number) and abs(number) < LONG else f"{number:g}"
+
+
+def _join_limits(logical: LogicalPlan) -> Iterator[Note]:
     kept = {table: maximum for release in logical.releases for table, maximum in rows_kept(release).items()}
-    notes += [
-        f"Of each person at most {maximum:,} rows of {table!r} take part in the joins."
-        for table, maximum in sorted(kept.items())
-        if maximum < FEW
-    ]
-    return (*notes, *plan_notes([estimator.plan for estimator in estimators]))
+    for table, maximum in sorted(kept.items()):
+        if maximum < FEW:
+            text = f"Of each person at most {maximum:,} rows of {table!r} take part in the joins."
+            yield Note(NoteKind.JOIN_LIMIT, f"{text[:-1]}; the effect is not part of ±.", text[0].lower() + text[1:-1])
 
 
-def plan_notes(parts: Sequence[PrivatePlan]) -> tuple[str, ...]:
-    """Write what a quote and its answer say about the meaning of numbers."""
+def _quantile_weights(parts: Sequence[PrivatePlan]) -> Iterator[Note]:
     weighed = [part.bounding for part in parts if any(bucketing.by_person for bucketing in part.bucketings)]
-    notes = []
     for groups in sorted({person_weights(bounding).groups for bounding in weighed}):
-        several = "1 group" if groups == 1 else f"{groups:,} groups"
-        notes.append(
+        yield Note(
+            NoteKind.QUANTILE_WEIGHTS,
             "Medians and other quantiles by group weigh people, not rows: the rows of a person in a group share one "
-            f"weight, and a person in more than {several} weighs less in each."
+            f"weight, and a person in more than {_number(groups, 'group')} weighs less in each.",
+            "medians and other quantiles by group weigh people, not rows",
         )
-    return tuple(notes)
 
 
 def quote_notes(parts: Sequence[PrivatePlan]) -> tuple[str, ...]:
@@ -78,7 +213,7 @@ def quote_notes(parts: Sequence[PrivatePlan]) -> tuple[str, ...]:
         if not count.whole and domain_size(count.value) is None and part.bounding.rows_per_group > FEW_VALUES
     }
     return (
-        *plan_notes(parts),
+        *(note.text for note in _quantile_weights(parts)),
         *(
             f"COUNT(DISTINCT {named}) is a lower estimate, and its upper limit will be of no use: one person may hold "
             f"{held:,} values that nobody else has. List the values in the catalog to bound it."
@@ -87,11 +222,9 @@ def quote_notes(parts: Sequence[PrivatePlan]) -> tuple[str, ...]:
     )
 
 
-def _may_lack_groups(estimator: Estimator) -> bool:
-    """Return True if groups may be missing. Where the keys are public, the rows show whether any is."""
-    if estimator.plan.selection is None or estimator.plan.keys.rule is KeyRule.ONE:
-        return False
-    return estimator.plan.keys.rule is KeyRule.SELECTED or not estimator.noisy.shown.all()
+def _may_lack_groups(part: PrivatePlan) -> bool:
+    """Return True if groups may be missing, or their numbers held back."""
+    return part.selection is not None and part.keys.rule is not KeyRule.ONE
 
 
 def _combined(logical: LogicalPlan) -> Iterator[Release]:
@@ -105,17 +238,8 @@ def _has_window(select: Select) -> bool:
     return any(isinstance(part, Window) for part in inside((select.columns, select.order, select.where)))
 
 
-def _empty(incomplete: Sequence[Estimator], *, picks: bool) -> str:
-    reasons = []
-    if incomplete:
-        reasons.append(f"groups of fewer than {_sizes(incomplete)} are usually not shown (a larger epsilon shows more)")
-    if picks or not incomplete:
-        reasons.append("no row fulfilled the conditions on the released numbers, and none that is held back does")
-    return f"No row is shown: {'; or '.join(reasons)}."
-
-
-def _sizes(estimators: Sequence[Estimator]) -> str:
-    sizes = dict.fromkeys(fewest_people(estimator.plan) for estimator in estimators)
+def _sizes(parts: Sequence[PrivatePlan]) -> str:
+    sizes = dict.fromkeys(fewest_people(part) for part in parts)
     return " or ".join(size for size in sizes if size is not None)
 
 

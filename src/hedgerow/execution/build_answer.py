@@ -24,9 +24,10 @@ from hedgerow.error_bars.propagation import (
 from hedgerow.error_bars.provenance import Origin, deciding, noisy_columns, picks_rows
 from hedgerow.error_bars.provenance.origins import Known, Untraced
 from hedgerow.errors import BackendError
-from hedgerow.execution.answer_notes import flag_missed_target, remarks
+from hedgerow.execution.answer_notes import answer_notes, flag_missed_target
 from hedgerow.execution.request import Request
 from hedgerow.plan.nodes import LogicalPlan
+from hedgerow.privacy.plan import PrivateStatement
 from hedgerow.release import Estimator, PostprocessEngine
 
 
@@ -37,8 +38,12 @@ def build_answer(
     public: Mapping[str, pa.Table],
     request: Request,
     summary: Summary,
+    in_one_group: PrivateStatement | None = None,
 ) -> Answer:
-    """Run the post-processing over the released tables, and compute an interval for every noisy number."""
+    """Run the post-processing over the released tables, and compute an interval for every noisy number.
+
+    `in_one_group` is the statement as priced with max_groups=1, for the note on groups that are not shown.
+    """
     tables = {f"{RELEASED}{i}": _in_order(estimator) for i, estimator in enumerate(estimators)}
     steps, rows = _run(engine, logical, {**tables, **public})
     shown = rows.select([column.name for column in logical.root.columns]).rename_columns(list(logical.names))
@@ -54,9 +59,8 @@ def build_answer(
     intervals: Callable[[], list[dict[str, Interval]]] = error_bars
     if request.within is not None:
         intervals = flag_missed_target(intervals, shown, request.within)
-    return Answer(
-        shown, intervals, request.confidence, summary, _noisy(logical), remarks(logical, estimators, shown.num_rows)
-    )
+    notes = answer_notes(logical, [estimator.plan for estimator in estimators], in_one_group)
+    return Answer(shown, intervals, request.confidence, summary, _noisy(logical), notes)
 
 
 def rows_shown(

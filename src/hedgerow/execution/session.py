@@ -15,7 +15,7 @@ from hedgerow.backends import Backend
 from hedgerow.catalog import Catalog
 from hedgerow.compile import public_tables
 from hedgerow.error_bars.provenance.columns import picks_rows
-from hedgerow.errors import BackendError, HedgerowError, InternalError, LedgerError, carrying
+from hedgerow.errors import BackendError, BudgetError, HedgerowError, InternalError, LedgerError, QueryError, carrying
 from hedgerow.execution.build_answer import build_answer
 from hedgerow.execution.earlier_means import earlier_means
 from hedgerow.execution.price_policy import basic_queries, policy_budget
@@ -120,6 +120,17 @@ class Session:
         means = earlier_means(logical, at_price, self.earlier) if reads else {}
         domains = {**known_keys(logical, self.backend, self.catalog), **(public_keys or {})}
         return at_price(logical, domains=domains, means=means)
+
+    def price_in_one_group(
+        self, logical: LogicalPlan, request: Request, private: PrivateStatement, remaining: RemainingBudget
+    ) -> PrivateStatement | None:
+        """Price a statement with max_groups=1, to say what that would change; None if it would change nothing."""
+        if not any(part.selection is not None and part.bounding.groups > 1 for part in private.parts):
+            return None
+        epsilon = None if request.within is None else private.charge.epsilon
+        with suppress(QueryError, BudgetError):
+            return self.price(logical, replace(request, max_groups=1), remaining, epsilon)
+        return None
 
     def buy(
         self, question: Question, logical: LogicalPlan, private: PrivateStatement, remaining: RemainingBudget
@@ -226,7 +237,8 @@ class Session:
         left = self.ledger.budget(self.analyst).remaining
         plans = [estimator.plan for estimator in estimators]
         summary = reused_summary(question.text, plans, self.ledger.receipt_id(stored.charge), left)
-        return build_answer(self.postprocess, logical, estimators, public, request, summary)
+        in_one_group = self.price_in_one_group(logical, request, private, self.remaining())
+        return build_answer(self.postprocess, logical, estimators, public, request, summary, in_one_group)
 
     def earlier(self, private: PrivateStatement) -> list[StoredRelease]:
         """Return the stored releases about the same rows and keys, the latest first."""

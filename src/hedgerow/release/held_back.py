@@ -23,7 +23,17 @@ def fewest_people(plan: PrivatePlan) -> str | None:
     """
     if plan.selection is None:
         return None
-    return f"about {float(f'{float(plan.selection.threshold):.2g}'):,.0f} people"
+    return f"about {rounded(float(plan.selection.threshold))} people"
+
+
+def rounded(people: float) -> str:
+    """Format a number of people to two digits.
+
+    Example:
+        >>> rounded(981.4), rounded(12.6)
+        ('980', '13')
+    """
+    return f"{float(f'{people:.2g}'):,.0f}"
 
 
 def held_back(plan: PrivatePlan) -> Status:

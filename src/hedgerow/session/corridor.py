@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from hedgerow.accuracy_target.accuracy_first import AccuracyFirst
-from hedgerow.answer import Answer, Summary, diagnosable
+from hedgerow.answer import Answer, Note, NoteKind, Summary, diagnosable
 from hedgerow.calibration.automatic import Automatic, require_split
 from hedgerow.calibration.diagnose import diagnose
 from hedgerow.calibration.missing_bounds import find_unbounded
@@ -47,7 +47,11 @@ def ask(session: Session, text: str, params: Parameters, options: Options) -> An
         completed = statement.automatic.completed()
     with carrying(completed.sub_budget.receipt):
         answer = _answer(session, text, params, completed.request, completed.logical)
-    answer.receipt, answer.notes = completed.summary(answer.receipt), (*answer.notes, *completed.notes())
+    bounds = {bounds.of for bounds in completed.bounds}
+    limited = set() if completed.max_rows is None else {NoteKind.ROW_LIMIT}
+    notes = [note for note in answer.notes if note.of not in bounds and note.kind not in limited]
+    notes += [Note(NoteKind.FOUND_BOUNDS, text, text) for text in completed.notes()]
+    answer.receipt, answer.notes = completed.summary(answer.receipt), tuple(notes)
     return answer
 
 
@@ -84,11 +88,12 @@ def _answer(session: Session, text: str, params: Parameters, request: Request, l
         with session.single_flight(request, statement_name(private)):
             stored = session.find(question, private, request)
             if stored is None:
+                in_one_group = session.price_in_one_group(logical, request, private, remaining)
                 estimators, receipt = session.buy(question, logical, private, remaining)
         if stored is not None:
             answer = session.answer_stored(question, stored, logical, private, request, public)
         else:
             with carrying(receipt):
                 summary = paid_summary(text, private, receipt)
-                answer = build_answer(session.postprocess, logical, estimators, public, request, summary)
+                answer = build_answer(session.postprocess, logical, estimators, public, request, summary, in_one_group)
     return diagnosable(answer, partial(diagnose, session, logical, request))
