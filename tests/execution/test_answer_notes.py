@@ -146,6 +146,12 @@ def test_bounds_that_may_cut_a_value_are_stated(db, value, clipped):
     assert [note.short for note in of_kind(answer, NoteKind.VALUE_BOUNDS)] == clipped
 
 
+def test_a_value_of_a_query_in_from_is_named_by_what_it_computes(db):
+    answer = db.sql("SELECT AVG(c) AS m FROM (SELECT person, MAX(cost) AS c FROM visits GROUP BY person) AS dearest")
+    (note,) = of_kind(answer, NoteKind.VALUE_BOUNDS)
+    assert note.of == "MAX(cost)"
+
+
 def test_declared_groups_are_never_said_to_be_missing(db):
     (note,) = of_kind(db.sql(QUESTIONS[5]), NoteKind.MISSING_GROUPS)
     assert note.short is None

@@ -17,10 +17,10 @@ from hedgerow.error_bars.intervals.interval import Interval
 from hedgerow.error_bars.provenance.columns import picks_rows
 from hedgerow.execution.request import ErrorTarget
 from hedgerow.expressions.facts import range_of
-from hedgerow.expressions.nodes import Column, Expr, Window, describe
+from hedgerow.expressions.nodes import Column, ColumnId, Expr, Window, describe
 from hedgerow.expressions.ranges import EVERYTHING
 from hedgerow.plan.cutting import rows_kept
-from hedgerow.plan.nodes import AggregateCall, Grouped, LogicalPlan, Release, Released, Select, inside, rewrite
+from hedgerow.plan.nodes import AggregateCall, Derived, Grouped, LogicalPlan, Release, Released, Select, inside, rewrite
 from hedgerow.privacy.bounding import person_weights
 from hedgerow.privacy.distinct import FEW_VALUES, domain_size
 from hedgerow.privacy.keys import KeyRule
@@ -72,7 +72,7 @@ def answer_notes(
             )
         )
     notes += [_row_limit(part) for part in parts if _limits_rows(part)]
-    notes += [_value_bounds(value) for part in parts for call in part.release.calls for value in clipped_values(call)]
+    notes += [note for part in parts for note in _value_bounds(part.release)]
     return tuple(dict.fromkeys((*notes, *_join_limits(logical), *_quantile_weights(parts))))
 
 
@@ -169,16 +169,41 @@ def _bare(value: Expr) -> Expr:
     return rewrite(value, lambda part: replace(part, range=EVERYTHING) if isinstance(part, Column) else None)
 
 
-def _value_bounds(value: Expr) -> Note:
-    known, named = range_of(value), on_one_line(describe(value))
-    limits = f"{_figure(known.lower)} to {_figure(known.upper)}"
-    return Note(
-        NoteKind.VALUE_BOUNDS,
-        f"Values of {named} are clipped to the declared bounds, {limits}; the effect is not part of ±. "
-        "In Python, answer.diagnostics() measures it, for a price.",
-        f"{named} is clipped to the range {limits}; not part of ±",
-        of=describe(value),
-    )
+def _value_bounds(release: Release) -> Iterator[Note]:
+    labels = _labels(release)
+    for value in (value for call in release.calls for value in clipped_values(call)):
+        known, named = range_of(value), describe(_labelled(value, labels))
+        limits, shown = f"{_figure(known.lower)} to {_figure(known.upper)}", on_one_line(named)
+        yield Note(
+            NoteKind.VALUE_BOUNDS,
+            f"Values of {shown} are clipped to the declared bounds, {limits}; the effect is not part of ±. "
+            "In Python, answer.diagnostics() measures it, for a price.",
+            f"{shown} is clipped to the range {limits}; not part of ±",
+            of=named,
+        )
+
+
+def _labels(release: Release) -> dict[ColumnId, str]:
+    """Describe the columns of the queries in FROM by what they compute."""
+    labels: dict[ColumnId, str] = {}
+    for node in reversed(list(inside(release.source))):
+        if isinstance(node, Derived) and isinstance(node.query, Select):
+            labels |= {(node.alias, c.name): describe(_labelled(c.expr, labels)) for c in node.query.columns}
+        elif isinstance(node, Grouped):
+            labels |= {(node.alias, key.name): describe(_labelled(key.expr, labels)) for key in node.keys}
+            for call in node.calls:
+                arguments = ", ".join(describe(_labelled(value, labels)) for value in call.arguments)
+                labels[node.alias, call.name] = f"{call.function}({arguments or '*'})"
+    return labels
+
+
+def _labelled(value: Expr, labels: Mapping[ColumnId, str]) -> Expr:
+    """Return a value, for description, with the labels of its columns in place of names of our own."""
+
+    def label(part: object) -> object | None:
+        return replace(part, name=labels[part.id]) if isinstance(part, Column) and part.id in labels else None
+
+    return rewrite(value, label)
 
 
 def _figure(number: float) -> str:
