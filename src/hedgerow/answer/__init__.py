@@ -2,7 +2,7 @@
 
 from hedgerow.answer.captions import WARNINGS, bounds_note, caption, notes, percent_above
 from hedgerow.answer.diagnostics import Clipped, Diagnostics
-from hedgerow.answer.notes import Note, NoteKind
+from hedgerow.answer.note import Note, NoteKind
 from hedgerow.answer.released import BoundsWarning, FoundBounds, Mechanism, Payment, Summary
 from hedgerow.answer.render import rich_table
 from hedgerow.answer.table import Answer, diagnosable

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Collection, Mapping
 
-from hedgerow.answer.notes import NoteKind
+from hedgerow.answer.note import NoteKind
 from hedgerow.answer.plain import ends, on_one_line
 from hedgerow.answer.released import BoundsWarning, FoundBounds, ReleasedTable
 from hedgerow.error_bars.intervals.interval import Interval

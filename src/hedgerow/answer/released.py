@@ -12,7 +12,7 @@ from typing import Any, overload
 import pyarrow as pa
 
 from hedgerow.accounting.budget import Spending
-from hedgerow.answer.notes import Note
+from hedgerow.answer.note import Note
 from hedgerow.error_bars.intervals.interval import Interval
 
 FREE = Spending(0.0, 0.0)

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from hedgerow.answer.diagnostics import Diagnose, Diagnostics
 from hedgerow.answer.frames import arrow_table
-from hedgerow.answer.notes import NoteKind
+from hedgerow.answer.note import NoteKind
 from hedgerow.answer.plain import plain, rounded_outwards
 from hedgerow.answer.plot import AnyChart, plot_answer
 from hedgerow.answer.released import ReleasedTable
