@@ -22,15 +22,18 @@ if TYPE_CHECKING:
         UnknownNameError,
         UnsupportedSQLError,
     )
+    from hedgerow.session.asynchronous import AsyncDatabase, aconnect
     from hedgerow.session.connection import connect
     from hedgerow.session.database import Database
     from hedgerow.session.explain import Explanation
+    from hedgerow.session.job import Job
     from hedgerow.session.quote import Quote
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Answer",
+    "AsyncDatabase",
     "BackendError",
     "BudgetError",
     "CatalogError",
@@ -41,6 +44,7 @@ __all__ = [
     "HedgerowError",
     "InternalError",
     "Interval",
+    "Job",
     "Laplace",
     "LedgerError",
     "ParameterError",
@@ -50,17 +54,21 @@ __all__ = [
     "Quote",
     "UnknownNameError",
     "UnsupportedSQLError",
+    "aconnect",
     "connect",
 ]
 
 _MODULES = {
     "Answer": "answer",
+    "AsyncDatabase": "session.asynchronous",
     "Database": "session.database",
     "Explanation": "session.explain",
     "Gaussian": "distributions",
     "Interval": "error_bars.intervals.interval",
+    "Job": "session.job",
     "Laplace": "distributions",
     "Quote": "session.quote",
+    "aconnect": "session.asynchronous",
     "connect": "session.connection",
 }
 """Modules of the names above; errors are in `hedgerow.errors`."""
@@ -79,3 +87,10 @@ if not TYPE_CHECKING:  # a type checker reads the imports above, and reports a n
 def __dir__() -> list[str]:
     """List the public names, imported or not, for completion and `help()`."""
     return sorted({*globals(), *__all__})
+
+
+def load_ipython_extension(shell: object) -> None:
+    """Add `%%hedgerow` to a notebook: IPython calls it for `%load_ext hedgerow`."""
+    from hedgerow.magic import register  # noqa: PLC0415 - for notebooks alone
+
+    register(shell)

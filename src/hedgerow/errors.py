@@ -17,13 +17,24 @@
 Messages quote the query and the catalog, never rows: no value, count, size or database message may enter an error.
 """
 
-from collections.abc import Callable, Iterator
+import textwrap
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
+from traceback import extract_tb, format_exception
 from typing import Any, ClassVar
+
+from hedgerow.markup import CODE, RED, element, panel, paragraph
 
 UNSURE = "ledger-io"
 """The code of an error that leaves open whether a charge was written."""
+
+BOX_WIDTH = 88
+"""Number of characters of a line in the box that a notebook shows."""
+
+FRAME_COLOUR, BOLD, PLAIN = "\x1b[31m", "\x1b[1m", "\x1b[0m"
+"""Control sequences of a terminal, which notebooks read, too."""
 
 AROUND = 60
 """Number of characters of a long line that are shown on either side of the error."""
@@ -103,6 +114,28 @@ class HedgerowError(Exception):
         """Return a sentence that says whether the question cost anything; None where that is obvious."""
         return None if self.receipt is None else charged(self)
 
+    @property
+    def heading(self) -> str:
+        """Return "refused" or "error", with the code."""
+        return f"{'refused' if self.exit_code == 1 else 'error'} [{self.code}]"
+
+    def _render_traceback_(self) -> list[str]:
+        """Return the box that IPython shows in place of a traceback: message, line of the query, hint and cost."""
+        lines = textwrap.wrap(self.message, BOX_WIDTH)
+        if self.text is not None and self.span is not None:
+            lines += ["", *excerpt(self.text, self.span).splitlines(), ""]
+        hint = None if self.hint is None else f"hint: {self.hint}"
+        for sentence in (hint, self.cost, _calling_line(self)):
+            lines += textwrap.wrap(sentence or "", BOX_WIDTH)
+        return _box(self.heading, lines)
+
+    def _repr_html_(self) -> str:
+        parts = [element("p", self.message, style="margin:.3em 0")]
+        if self.text is not None and self.span is not None:
+            parts.append(element("pre", excerpt(self.text, self.span), style=CODE))
+        parts += [paragraph(said) for said in (self.hint, self.cost) if said]
+        return panel(self.heading, *parts, colour=RED)
+
     def to_dict(self) -> dict[str, Any]:
         """The JSON shape of the command line."""
         span = None if self.span is None else {"start": self.span.start, "end": self.span.end, "line": self.span.line}
@@ -138,6 +171,26 @@ def carrying(receipt: object, *, repeatable: bool = False) -> Iterator[None]:
         if getattr(error, "receipt", None) is None:
             error.receipt, error.repeatable = receipt, repeatable  # type: ignore[attr-defined]
         raise
+
+
+def _calling_line(error: BaseException) -> str | None:
+    """Return the innermost line of the user's own code that led to an error; None if there is none."""
+    package = str(Path(__file__).parent)
+    frames = extract_tb(error.__traceback__)
+    own = [frame for frame in frames if package not in frame.filename and "site-packages" not in frame.filename]
+    if not own or own[-1].line is None:
+        return None
+    name = Path(own[-1].filename)
+    where = "cell" if "ipykernel" in str(name) or name.name.startswith("<") else name.name
+    return f"{where}, line {own[-1].lineno}: {own[-1].line}"
+
+
+def _box(heading: str, lines: Iterable[str]) -> list[str]:
+    """Return lines in a red frame that is open to the right, where no width has to be known."""
+    rule = "─" * max(BOX_WIDTH - len(heading) - 3, 0)
+    top = f"{FRAME_COLOUR}╭─{PLAIN} {BOLD}{heading}{PLAIN} {FRAME_COLOUR}{rule}{PLAIN}"
+    bottom = f"{FRAME_COLOUR}╰{'─' * BOX_WIDTH}{PLAIN}"
+    return [top, *(f"{FRAME_COLOUR}│{PLAIN} {line}" for line in lines), bottom]
 
 
 class QueryError(HedgerowError):
@@ -269,3 +322,7 @@ class InternalError(HedgerowError):
     """A module broke its contract; always our bug."""
 
     code = "internal"
+
+    def _render_traceback_(self) -> list[str]:
+        """Return the traceback, which a report of the bug needs. It shows code, never values."""
+        return format_exception(self)

@@ -94,7 +94,7 @@ def test_there_is_no_script_and_nothing_is_loaded(make):
 
 def test_notes_stand_below_the_table(make):
     page = make({"a": [10]}, a=[Interval(8, 12, "conservative")])._repr_html_()
-    assert "<p>note: a: conservative</p>" in page
+    assert ">note: a: conservative</p>" in page
 
 
 @given(

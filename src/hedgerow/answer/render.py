@@ -3,7 +3,6 @@
 import io
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from html import escape
 from math import isinf
 
 from rich.console import Console
@@ -15,6 +14,7 @@ from hedgerow.answer.captions import MOST_ROWS, about_people, caption, cells, he
 from hedgerow.answer.plain import number, on_one_line, shown
 from hedgerow.answer.released import ReleasedTable
 from hedgerow.error_bars.intervals.interval import Interval
+from hedgerow.markup import Markup, element, joined, paragraph
 
 
 def rich_table(answer: ReleasedTable) -> Table:
@@ -32,13 +32,28 @@ def rich_table(answer: ReleasedTable) -> Table:
 
 def text_table(answer: ReleasedTable) -> str:
     """Return the answer as plain text: a table as wide as its numbers need, the meaning of ±, and each note once."""
+    lines = [table_text(rich_table(answer)), caption(answer), *(f"note: {note}" for note in notes(answer))]
+    return "\n".join(lines)
+
+
+def table_text(table: Table) -> str:
+    """Render a Rich table as plain text, as wide as it needs to be.
+
+    In a notebook Rich would also display what it prints, unless it is told not to.
+    """
     buffer = io.StringIO()
-    console = Console(file=buffer, width=100_000, color_system=None, highlight=False, markup=False)
-    table = rich_table(answer)
+    console = Console(
+        file=buffer,
+        width=100_000,
+        color_system=None,
+        highlight=False,
+        markup=False,
+        emoji=False,
+        force_jupyter=False,
+    )
     console.width = max(80, Measurement.get(console, console.options, table).maximum)
     console.print(table)
-    lines = [buffer.getvalue().rstrip("\n"), caption(answer), *(f"note: {note}" for note in notes(answer))]
-    return "\n".join(lines)
+    return buffer.getvalue().rstrip("\n")
 
 
 def _cells(answer: ReleasedTable) -> Iterator[list[str]]:
@@ -53,7 +68,7 @@ def _cells(answer: ReleasedTable) -> Iterator[list[str]]:
 
 
 TRACK = "display:inline-block;width:6em;height:.6em;margin-left:.6em;border-bottom:1px solid #8884"
-BAR, OPEN, TICK = "#4c78a888", "#4c78a833", "#1f4e79"
+BAR, OPEN, TICK = "#4c78a888", "#4c78a833", "currentColor"
 THIN = 1.5
 """Minimum width of a drawn mark, in percent of the track."""
 
@@ -76,13 +91,20 @@ def html_table(answer: ReleasedTable) -> str:
     bars = answer.intervals[:MOST_ROWS]
     scales = {name: _scale(columns[name], [row.get(name) for row in bars]) for name in answer.noisy}
     people = about_people(answer)
+    names = [
+        _heading(heading, noisy=name in answer.noisy)
+        for name in answer.columns
+        for heading in (name, *(headings(name) if name in people else ()))
+    ]
     values = zip(*columns.values(), strict=True)
     rows = [_row(dict(zip(columns, row, strict=True)), bars[i], scales, people) for i, row in enumerate(values)]
-    names = [heading for name in answer.columns for heading in (name, *(headings(name) if name in people else ()))]
-    head = "".join(f"<th>{_safe(name)}</th>" for name in names)
-    lines = [caption(answer), *(f"note: {note}" for note in notes(answer))]
-    footer = "".join(f"<p>{escape(line, quote=True)}</p>" for line in lines)
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>{footer}"
+    head, body = element("thead", element("tr", *names)), element("tbody", *rows)
+    whole = element("table", head, body, style="border-collapse:collapse;margin:.3em 0")
+    return joined([whole, paragraph(caption(answer)), *(paragraph(f"note: {note}") for note in notes(answer))])
+
+
+def _heading(text: str, *, noisy: bool) -> Markup:
+    return element("th", on_one_line(text), style=f"{_style(noisy=noisy)};border-bottom:2px solid #8886")
 
 
 def _row(
@@ -90,35 +112,38 @@ def _row(
     bars: Mapping[str, Interval],
     scales: Mapping[str, _Scale | None],
     people: Collection[str],
-) -> str:
+) -> Markup:
     row = []
     for name, value in values.items():
         row.append(_cell(value, bars.get(name), scales.get(name)))
         beside = cells(bars, name) if name in people else ()
-        row += [f'<td style="text-align:right;white-space:nowrap">{_safe(text)}</td>' for text in beside]
-    return f"<tr>{''.join(row)}</tr>"
+        row += [element("td", on_one_line(text), style=_style(noisy=True)) for text in beside]
+    return element("tr", *row)
 
 
-def _cell(value: object, bar: Interval | None, scale: _Scale | None) -> str:
-    text = _safe(shown(value, bar))
+def _style(*, noisy: bool) -> str:
+    return f"padding:.25em .8em;text-align:{'right;white-space:nowrap' if noisy else 'left'}"
+
+
+def _cell(value: object, bar: Interval | None, scale: _Scale | None) -> Markup:
+    text = on_one_line(shown(value, bar))
     if bar is None:
-        return f"<td>{text if value is not None else f'<em>{text}</em>'}</td>"
+        return element("td", text if value is not None else element("em", text), style=_style(noisy=False))
     title = f"from {bar.lower:,.10g} to {bar.upper:,.10g}".replace("inf", "∞")
-    title = escape(f"{title}; {bar.note}" if bar.note else title, quote=True)
+    title = f"{title}; {bar.note}" if bar.note else title
     if value is None:
-        return f'<td style="text-align:right;opacity:.6" title="{title}"><em>{text}</em></td>'
-    drawn = _bar(number(value), bar, scale)
-    return f'<td style="text-align:right;white-space:nowrap" title="{title}">{text}{drawn}</td>'
+        return element("td", element("em", text), style=f"{_style(noisy=True)};opacity:.6", title=title)
+    return element("td", text, _bar(number(value), bar, scale), style=_style(noisy=True), title=title)
 
 
-def _bar(value: float | None, bar: Interval, scale: _Scale | None) -> str:
+def _bar(value: float | None, bar: Interval, scale: _Scale | None) -> Markup:
     """A track with the interval as a stripe and the value as a tick, drawn as a gradient."""
     if value is None or scale is None:
-        return ""
+        return Markup()
     colour = OPEN if isinf(bar.lower) or isinf(bar.upper) else BAR
     stripe = _stripe(colour, scale.place(bar.lower), scale.place(bar.upper))
     tick = _stripe(TICK, scale.place(value), scale.place(value))
-    return f'<span aria-hidden="true" style="{TRACK};background:{tick},{stripe}"></span>'
+    return element("span", aria_hidden="true", style=f"{TRACK};background:{tick},{stripe}")
 
 
 def _stripe(colour: str, left: float, right: float) -> str:
@@ -139,7 +164,3 @@ def _scale(values: list[object], bars: list[Interval | None]) -> _Scale | None:
     if len(values) == 1 or abs(low + high) < 3 * (high - low):
         low, high = min(low, 0.0), max(high, 0.0)
     return _Scale(low, high) if high > low else None
-
-
-def _safe(text: str) -> str:
-    return escape(on_one_line(text), quote=True)

@@ -15,6 +15,7 @@ from typing import TypeVar
 import pyarrow as pa
 
 from hedgerow.backends.base import failure
+from hedgerow.cancellation import active_cancellation
 from hedgerow.compiled import Query
 from hedgerow.dialects import FIRST, Dialect
 from hedgerow.errors import HedgerowError
@@ -30,33 +31,42 @@ STOPPED = frozenset({"cancelled", "engine-failed"})
 
 @contextmanager
 def stop_after(seconds: float, stop: Callable[[], object]) -> Iterator[None]:
-    """Call `stop` from another thread when the time is over, repeatedly until the body has ended.
+    """Call `stop` from another thread when the time is over or the statement is cancelled, until the body has ended.
 
     `stop` is never called after the end, so it cannot stop the next statement on the same connection.
 
     Privacy: whether a statement is stopped may depend on the data, as every duration does. The message does not.
     """
     ended, expired, turn = threading.Event(), threading.Event(), threading.Lock()
+    cancellation = active_cancellation()
 
-    def watch() -> None:
-        pause = seconds
-        while not ended.wait(pause):
-            expired.set()
-            pause = SECONDS_BETWEEN_STOPS
+    def stop_repeatedly() -> None:
+        while not ended.is_set():
             with turn, suppress(Exception):
                 if not ended.is_set():
                     stop()
+            ended.wait(SECONDS_BETWEEN_STOPS)
 
-    threading.Thread(target=watch, name="hedgerow-time-limit", daemon=True).start()
-    try:
-        yield
-    except Exception as error:
-        if expired.is_set() and (not isinstance(error, HedgerowError) or error.code in STOPPED):
-            raise failure(error, "timed-out") from None
-        raise
-    finally:
-        with turn:
-            ended.set()
+    def watch() -> None:
+        if not ended.wait(seconds):
+            expired.set()
+            stop_repeatedly()
+
+    def cancel() -> None:
+        threading.Thread(target=stop_repeatedly, name="hedgerow-cancel", daemon=True).start()
+
+    with cancellation.calling(cancel):
+        threading.Thread(target=watch, name="hedgerow-time-limit", daemon=True).start()
+        try:
+            yield
+        except Exception as error:
+            code = "timed-out" if expired.is_set() else "cancelled" if cancellation.requested else None
+            if code is not None and (not isinstance(error, HedgerowError) or error.code in STOPPED):
+                raise failure(error, code) from None
+            raise
+        finally:
+            with turn:
+                ended.set()
 
 
 Piece = TypeVar("Piece")

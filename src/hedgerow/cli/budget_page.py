@@ -23,9 +23,9 @@ from hedgerow.accounting.budget import Cost, Spending
 from hedgerow.catalog import BudgetPolicy
 from hedgerow.cli.budget_report import BudgetReport, Outlook, charges_in, cost_of
 from hedgerow.cli.output import NAMES, bar, printable, say, show, show_table, stdout, used_bars
+from hedgerow.figures import figure, percent
 from hedgerow.ledger import AnalystView, HistoryEntry, Verification
 from hedgerow.ledger.base import ANONYMOUS
-from hedgerow.session.figures import figure, percent
 from hedgerow.session.page import spending
 from hedgerow.session.quote import share_of
 

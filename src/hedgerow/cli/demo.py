@@ -10,12 +10,12 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from hedgerow.answer.plain import plain, shown
+from hedgerow.answer.plain import percent, plain, shown
 from hedgerow.cli import options
 from hedgerow.cli.errors import UsageError, excerpt
 from hedgerow.cli.output import say, show, tell, used_bars, write_json
 from hedgerow.demo import CLOSING, REFUSED, HospitalFiles, Sizes, Tale, Told, build, existing, tell_story
-from hedgerow.session.figures import figure, percent
+from hedgerow.figures import figure, percent
 from hedgerow.session.page import spending
 from hedgerow.session.quote import Quote
 

@@ -196,18 +196,13 @@ def report(error: HedgerowError, lines: str | None, *, as_json: bool) -> int:
 
 
 def _tell(error: HedgerowError, lines: str | None) -> None:
-    tell(f"{_heading(error)}: {error.message}", style="bold red")
+    tell(f"{error.heading}: {error.message}", style="bold red")
     if lines:
         stderr().print(f"\n{lines}\n", soft_wrap=True)
     if error.hint:
         tell(f"hint: {error.hint}")
     if error.cost:
         tell(error.cost)
-
-
-def _heading(error: HedgerowError) -> str:
-    kind = "refused" if error.exit_code == 1 else "error"
-    return f"{kind} [{error.code}]"
 
 
 def keep_owners_log() -> None:

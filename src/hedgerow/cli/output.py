@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from hedgerow.session.figures import percent
+from hedgerow.figures import percent
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType

@@ -17,10 +17,10 @@ from hedgerow.cli.errors import UsageError, pointing
 from hedgerow.cli.output import printable, say, show_table
 from hedgerow.cli.statements import Statement, split_statements
 from hedgerow.errors import HedgerowError, Span
+from hedgerow.figures import percent
 from hedgerow.ledger import Ledger
 from hedgerow.session.connection import connect
 from hedgerow.session.database import Database
-from hedgerow.session.figures import percent
 from hedgerow.session.forecast import Forecast
 from hedgerow.session.quote import share_of
 

@@ -12,6 +12,7 @@ import pyarrow as pa
 from hedgerow.accounting.budget import Receipt, RemainingBudget
 from hedgerow.answer import Answer
 from hedgerow.backends import Backend
+from hedgerow.cancellation import active_cancellation
 from hedgerow.catalog import Catalog
 from hedgerow.compile import public_tables
 from hedgerow.error_bars.provenance.columns import picks_rows
@@ -151,6 +152,7 @@ class Session:
         try:
             with self.backend.snapshot() as snapshot:
                 require_readable(snapshot, self.backend, self._declared(logical))
+                active_cancellation().check()
                 receipt = self._pay(question, logical, private)
                 exact = first_pass(steps, private, receipt, snapshot)
                 drawing = True

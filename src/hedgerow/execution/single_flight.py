@@ -9,6 +9,7 @@ import threading
 from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 
+from hedgerow.cancellation import active_cancellation
 from hedgerow.errors import BackendError
 
 
@@ -22,11 +23,13 @@ class SingleFlight:
     @contextmanager
     def hold(self, question: Hashable, waiters: "Waiters") -> Iterator[None]:
         """Hold a question: no other thread asks it meanwhile. Raise an error if cancelled while waiting."""
-        with self._changed:
+        cancellation = active_cancellation()
+        with cancellation.calling(self._wake), self._changed:
             begun = waiters.cancelled
             while question in self._running:
-                self._changed.wait()
-                if waiters.cancelled != begun:
+                if not cancellation.requested:
+                    self._changed.wait()
+                if waiters.cancelled != begun or cancellation.requested:
                     raise BackendError("The question was cancelled while it waited for its turn.", code="cancelled")
             self._running.add(question)
         try:
@@ -40,6 +43,10 @@ class SingleFlight:
         """Wake up the threads that wait in the name of `waiters`."""
         with self._changed:
             waiters.cancelled += 1
+            self._changed.notify_all()
+
+    def _wake(self) -> None:
+        with self._changed:
             self._changed.notify_all()
 
 

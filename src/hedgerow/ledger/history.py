@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from hedgerow.accounting import AnyEvent, event_from_dict
 from hedgerow.accounting.budget import Charge, Spending
 from hedgerow.errors import LedgerError
+from hedgerow.figures import percent
 from hedgerow.ledger.entries import (
     ANSWERED,
     BEGINNING,
@@ -23,6 +24,7 @@ from hedgerow.ledger.entries import (
 from hedgerow.ledger.filters import Filter
 from hedgerow.ledger.limits import Units
 from hedgerow.ledger.store import Reader, Store
+from hedgerow.markup import element, gauge, grid, joined, panel, paragraph
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +87,29 @@ class BudgetView:
     def history(self) -> Sequence[HistoryEntry]:
         """Every charge in order, and what became of it."""
         return self.load()
+
+    def __repr__(self) -> str:
+        return f"{self.dataset}: {self._used()}; left {self._left()}"
+
+    def _repr_html_(self) -> str:
+        rows = []
+        for name, view in self.analysts.items():
+            used = joined([gauge(max(view.used.values())), f" {percent(max(view.used.values()))}"])
+            rows.append((name, f"{view.queries:,}", used, "–" if view.limit is None else f"{view.limit.epsilon:.3g}"))
+        return panel(
+            f"Budget of {self.dataset}",
+            element("div", gauge(max(self.used.values())), f" {self._used()}"),
+            paragraph(f"left: {self._left()}"),
+            *([grid(("analyst", "questions", "used", "cap on epsilon"), rows)] if rows else []),
+        )
+
+    def _used(self) -> str:
+        questions = "1 question" if self.queries == 1 else f"{self.queries:,} questions"
+        return f"{percent(max(self.used.values()))} of the budget used by {questions}"
+
+    def _left(self) -> str:
+        left, limit = self.remaining, self.limit
+        return f"epsilon {left.epsilon:.3g} of {limit.epsilon:.3g}, delta {left.delta:.2g} of {limit.delta:.2g}"
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON of the command line."""

@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from typing import TypeAlias
 
 from hedgerow.backends import connect_backend
 from hedgerow.catalog import Catalog, bind_catalog, load_catalog, unenforced_paths
@@ -15,12 +16,18 @@ from hedgerow.session.database import Database
 from hedgerow.session.key_domains import read_domains
 from hedgerow.session.project import Project, find_project, read_project
 
+CatalogSource: TypeAlias = str | os.PathLike[str] | Catalog | None
+"""A catalog: its file, or one that was loaded before."""
+
+LedgerSource: TypeAlias = str | os.PathLike[str] | Ledger | None
+"""A ledger: its file or URL, or one that was opened before."""
+
 
 def connect(
     source: object = None,
     *,
-    catalog: str | os.PathLike[str] | Catalog | None = None,
-    ledger: str | os.PathLike[str] | Ledger | None = None,
+    catalog: "CatalogSource" = None,
+    ledger: "LedgerSource" = None,
     analyst: str | None = None,
     dialect: str | None = None,
 ) -> Database:
@@ -84,7 +91,7 @@ def _nothing_to_open(source: object, catalog: object, project: Project | None) -
 def _connected(
     source: object,
     declared: Catalog,
-    ledger: str | os.PathLike[str] | Ledger | None,
+    ledger: LedgerSource,
     log: Path | None,
     *,
     analyst: str | None,
@@ -104,7 +111,7 @@ def _connected(
     return Database(session, owns_ledger=owns, owners_log=log)
 
 
-def _owners_log(catalog: Catalog, ledger: str | os.PathLike[str] | Ledger | None) -> Path | None:
+def _owners_log(catalog: Catalog, ledger: LedgerSource) -> Path | None:
     """Return the file of the owner's log: next to the ledger, if that is a file."""
     if isinstance(ledger, Ledger):
         return beside(ledger.path)

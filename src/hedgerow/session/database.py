@@ -2,21 +2,24 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
 from types import TracebackType
 from typing import Concatenate, ParamSpec, Self, TypeVar, Unpack
 
 from hedgerow.answer import Answer
 from hedgerow.calibration.calibrate import Calibration, calibrate
-from hedgerow.execution.request import Options, Parameters
+from hedgerow.errors import LedgerError
+from hedgerow.execution.request import Options, Parameters  # noqa: TC001 - their names are resolved at run time
 from hedgerow.execution.session import Session
 from hedgerow.execution.single_flight import Waiters
 from hedgerow.ledger import BudgetView
+from hedgerow.markup import Markup, element, folded, joined, paragraph
 from hedgerow.owners_log import about, let_go
 from hedgerow.session.corridor import ask, bind_statement
 from hedgerow.session.explain import Explanation, explain_statement
 from hedgerow.session.forecast import Forecast, forecast_statements
+from hedgerow.session.job import Job
 from hedgerow.session.missing import all_missing
 from hedgerow.session.quote import Quote, quote_statement
 from hedgerow.session.tables import Description, TableList, describe_statement, list_tables
@@ -48,34 +51,54 @@ class Database:
         self.owners_log = owners_log
         """The file of the owner's log, which exists once something failed; None if none can be kept."""
 
+    def __repr__(self) -> str:
+        return f"<hedgerow.Database {self._session.catalog.dataset}: {', '.join(table.name for table in self.tables)}>"
+
+    def _repr_html_(self) -> str:
+        try:
+            budget = Markup(self.budget._repr_html_())
+        except LedgerError:
+            budget = paragraph("The ledger is closed.")
+        tables = self.tables
+        names = ", ".join(table.name for table in tables)
+        asked = "" if self._session.analyst is None else f", asked by {self._session.analyst}"
+        title = element("p", element("strong", self._session.catalog.dataset), f": {names}{asked}")
+        return joined([title, budget, folded("Columns", Markup(tables._repr_html_()))])
+
     @_logged
-    def sql(self, query: str, *, params: Parameters = None, **options: Unpack[Options]) -> Answer:
+    def sql(self, query: str, *, params: "Parameters" = None, **options: "Unpack[Options]") -> Answer:
         """Ask a question, pay for it, and get numbers with error bars.
 
         Args:
             query: A SELECT statement.
             params: Values for `?` (a sequence) or `:name` (a mapping).
-            **options: See `Options`. They can only tighten the owner's settings.
+            **options: `epsilon`, `delta`, `within`, `confidence`, `mechanism`, `min_frequency`, `max_rows`,
+                `max_groups`, `bounds`, `simultaneous`, `moments`, `distinct`, `reuse`: see docs/reference/python.md.
+                They can only tighten the owner's settings.
 
         Privacy: the charge is durable before the first row is read, and is never given back.
         """
         with all_missing(self._session, query, params, options):
             return ask(self._session, query, params, options)
 
+    def submit(self, query: str, *, params: "Parameters" = None, **options: "Unpack[Options]") -> Job:
+        """Ask in the background, with the arguments of `sql`. The job has `result()`, `cancel()` and `done()`."""
+        return Job(partial(self.sql, query, params=params, **options))
+
     @_logged
-    def quote(self, query: str, *, params: Parameters = None, **options: Unpack[Options]) -> Quote:
+    def quote(self, query: str, *, params: "Parameters" = None, **options: "Unpack[Options]") -> Quote:
         """Return the cost of a question and the predicted errors of its answers. Free; reads no private row."""
         with all_missing(self._session, query, params, options):
             return quote_statement(self._session, bind_statement(self._session, query, params, options))
 
     @_logged
-    def explain(self, query: str, params: Parameters = None, **options: Unpack[Options]) -> Explanation:
+    def explain(self, query: str, params: "Parameters" = None, **options: "Unpack[Options]") -> Explanation:
         """Show how a question would be answered: plan, limits, noise, price and SQL. Free; reads no private row."""
         with all_missing(self._session, query, params, options):
             return explain_statement(self._session, bind_statement(self._session, query, params, options))
 
     @_logged
-    def describe(self, query: str, params: Parameters = None, **options: Unpack[Options]) -> Description:
+    def describe(self, query: str, params: "Parameters" = None, **options: "Unpack[Options]") -> Description:
         """List the columns of a statement's answer: name, type, and whether noise is in it. Free; reads no row."""
         return describe_statement(self._session, bind_statement(self._session, query, params, options), params)
 
@@ -113,7 +136,7 @@ class Database:
         return calibrate(self._session, table, columns, epsilon=epsilon, delta=delta, by=by, progress=progress)
 
     @_logged
-    def forecast(self, queries: Sequence[str], **options: Unpack[Options]) -> Forecast:
+    def forecast(self, queries: Sequence[str], **options: "Unpack[Options]") -> Forecast:
         """Total the charges of a list of queries that is fixed in advance. Free; reads no private row."""
         return forecast_statements(self._session, queries, options)
 

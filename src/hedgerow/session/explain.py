@@ -12,7 +12,7 @@ from hedgerow.expressions.nodes import describe
 from hedgerow.plan.nodes import AggregateCall, From, Grouped, Join, LogicalPlan, Release, Released, Scan, Select, Values
 from hedgerow.privacy.plan import PrivatePlan
 from hedgerow.session.corridor import BoundStatement
-from hedgerow.session.page import explanation_page, page_text
+from hedgerow.session.page import explanation_html, explanation_page, page_text
 from hedgerow.session.quote import NO_NONCE, Quote, price_statement
 
 GROUPS = {"one": "all rows", "declared": "declared keys", "selected": "keys that enough people share"}
@@ -52,7 +52,7 @@ class ExplainedLimits:
     keys: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Explanation:
     """How a statement would be answered. `print` shows all of it.
 
@@ -84,6 +84,11 @@ class Explanation:
 
     def __str__(self) -> str:
         return page_text(explanation_page(self.plan, self.quote, ((s.step, s.sql) for s in self.statements)))
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return explanation_html(self.plan, self.quote, ((s.step, s.sql) for s in self.statements))
 
 
 def explain_statement(session: Session, statement: BoundStatement) -> Explanation:

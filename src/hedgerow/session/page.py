@@ -1,17 +1,16 @@
-"""Quotes and explanations for people: lines of text and tables, the same in a terminal and in a pipe."""
+"""Quotes and explanations for people: lines of text and tables in a terminal and in a pipe, HTML in a notebook."""
 
-import io
 import math
 from collections.abc import Iterable, Iterator, Mapping
 
-from rich.console import Console
-from rich.measure import Measurement
 from rich.table import Table
 
 from hedgerow.accounting.budget import Spending
 from hedgerow.answer import Mechanism
-from hedgerow.session.figures import figure, percent
-from hedgerow.session.quote import Quote
+from hedgerow.answer.render import table_text
+from hedgerow.figures import figure, percent
+from hedgerow.markup import CODE, RED, Markup, element, folded, grid, panel, paragraph
+from hedgerow.session.quoted_price import QuotedPrice
 
 Block = str | Table
 
@@ -21,7 +20,7 @@ def spending(value: Spending) -> str:
     return f"epsilon {value.epsilon:.4g}, delta {value.delta:.3g}"
 
 
-def quote_page(quote: Quote) -> Iterator[Block]:
+def quote_page(quote: QuotedPrice) -> Iterator[Block]:
     """Yield the price of a statement, its noise, its predicted errors, and the survival of small groups."""
     if quote.remaining is None:
         yield "public data: exact, free"
@@ -45,13 +44,52 @@ def quote_page(quote: Quote) -> Iterator[Block]:
         yield f"\nThe least epsilon for an error of {quote.offer.target}, by the number of rows in a group:"
         yield _by_size(quote.offer.cheapest, "", "none: the value may be zero")
     if quote.survival is not None:
-        half, nearly_always = (math.ceil(quote.survival[level]) for level in ("50%", "95%"))
-        yield f"\nA group is shown with 50 % probability from {half:,} people on, with 95 % from {nearly_always:,}."
+        yield f"\n{_survival(quote.survival)}"
     for note in quote.notes:
         yield f"note: {note}"
 
 
-def explanation_page(plan: str, quote: Quote, statements: Iterable[tuple[str, str]]) -> Iterator[Block]:
+def quote_html(quote: QuotedPrice) -> Markup:
+    """Return a quote for a notebook: the price first, then predicted errors; the noise is folded away."""
+    question = element("pre", quote.query.strip(), style=CODE)
+    notes = [paragraph(f"note: {note}") for note in quote.notes]
+    if quote.remaining is None:
+        return panel("Free: public data, exact", question, *notes)
+    if quote.reused:
+        title, left = "Free: the answer is paid for already", f"left: {spending(quote.remaining)}"
+    else:
+        title = f"Price: {spending(quote.charge)}, {percent(quote.share)} of the budget"
+        left = f"left {'afterwards' if quote.fits else 'now'}: {spending(quote.remaining)}"
+    if quote.repeats and not quote.reused:
+        left = f"{left}; buys {quote.repeats:,} such questions, from what is left now"
+    parts = [question, paragraph(left)]
+    if not quote.fits:
+        parts.append(paragraph(element("strong", "The price does not fit: asked now, the question would be refused.")))
+    if quote.errors:
+        parts.append(
+            paragraph(f"Predicted error, at {quote.confidence:.10g} confidence, by the number of rows in a group:")
+        )
+        parts.append(_as_html(_by_size(quote.errors, "± ", "unbounded")))
+    if quote.offer is not None and quote.offer.cheapest:
+        parts.append(
+            paragraph(f"The least epsilon for an error of {quote.offer.target}, by the number of rows in a group:")
+        )
+        parts.append(_as_html(_by_size(quote.offer.cheapest, "", "none: the value may be zero")))
+    if quote.survival is not None:
+        parts.append(paragraph(_survival(quote.survival)))
+    if quote.mechanisms:
+        parts.append(folded("Noise of each measure", _as_html(_noise(quote.mechanisms))))
+    return panel(title, *parts, *notes, **({} if quote.fits else {"colour": RED}))
+
+
+def explanation_html(plan: str, quote: QuotedPrice, statements: Iterable[tuple[str, str]]) -> Markup:
+    """Return an explanation for a notebook: the plan, the quote, and the SQL that would run, folded away."""
+    steps = [element("pre", f"-- {step}\n{sql};", style=f"{CODE};white-space:pre-wrap") for step, sql in statements]
+    parts = [element("pre", plan, style=CODE), quote_html(quote)]
+    return panel("How it would be answered", *parts, *([folded("The SQL that would run", *steps)] if steps else []))
+
+
+def explanation_page(plan: str, quote: QuotedPrice, statements: Iterable[tuple[str, str]]) -> Iterator[Block]:
     """Yield the plan of a statement, its price, and the SQL that would run, each with its step."""
     yield f"{plan}\n"
     yield from quote_page(quote)
@@ -63,15 +101,18 @@ def explanation_page(plan: str, quote: Quote, statements: Iterable[tuple[str, st
 
 def page_text(blocks: Iterable[Block]) -> str:
     """Render a page as plain text, its tables as wide as they need to be."""
-    buffer = io.StringIO()
-    console = Console(file=buffer, width=100_000, color_system=None, highlight=False, markup=False, emoji=False)
-    for block in blocks:
-        if isinstance(block, str):
-            buffer.write(f"{block}\n")
-        else:
-            console.width = max(80, Measurement.get(console, console.options, block).maximum)
-            console.print(block)
-    return buffer.getvalue().rstrip("\n")
+    return "\n".join(block if isinstance(block, str) else table_text(block) for block in blocks)
+
+
+def _survival(survival: Mapping[str, float]) -> str:
+    half, nearly_always = (math.ceil(survival[level]) for level in ("50%", "95%"))
+    return f"A group is shown with 50 % probability from {half:,} people on, with 95 % from {nearly_always:,}."
+
+
+def _as_html(table: Table) -> Markup:
+    left = sum(column.justify == "left" for column in table.columns)
+    rows = zip(*(map(str, column.cells) for column in table.columns), strict=True)
+    return grid([str(column.header) for column in table.columns], rows, left=left)
 
 
 def _noise(mechanisms: Iterable[Mechanism]) -> Table:

@@ -1,7 +1,7 @@
 """Price of a statement before it is asked: cost, noise, predicted errors, survival of small groups. Reads no rows."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from hedgerow.accounting.budget import Cost, RemainingBudget, Spending
-from hedgerow.accuracy_target.accuracy_first import SIZES, AccuracyFirst, TargetPrice, price_target
-from hedgerow.answer import Mechanism
+from hedgerow.accuracy_target.accuracy_first import SIZES, AccuracyFirst, price_target
 from hedgerow.answer.plot import AnyChart, Errors, plot_curve
 from hedgerow.catalog.load_budget import EPSILONS
 from hedgerow.compile import program
@@ -31,6 +30,8 @@ from hedgerow.privacy.sums import Selection
 from hedgerow.release import typical
 from hedgerow.session.corridor import BoundStatement
 from hedgerow.session.forecast import how_many
+from hedgerow.session.page import page_text, quote_html, quote_page
+from hedgerow.session.quoted_price import QuotedPrice
 
 NO_NONCE = "0" * 32
 """Placeholder for the nonce in displayed SQL."""
@@ -44,8 +45,8 @@ CURVE = tuple(10 ** (step / 8) for step in range(-8, 9))
 """The epsilons of a curve, as multiples of the quoted one."""
 
 
-@dataclass(frozen=True)
-class Quote:
+@dataclass(frozen=True, repr=False)
+class Quote(QuotedPrice):
     """Price of a statement, and its predicted errors.
 
     Attributes:
@@ -64,27 +65,15 @@ class Quote:
         anew: If the answer is already paid for, the cost of the question without reuse (`reuse=False`).
     """
 
-    query: str
-    charge: Spending
-    share: float
-    remaining: Spending | None
-    confidence: float
-    mechanisms: tuple[Mechanism, ...]
-    errors: Mapping[str, Mapping[int, float]]
-    survival: Mapping[str, float] | None
-    sql: tuple[str, ...]
-    fits: bool = True
-    notes: tuple[str, ...] = field(default=())
-    repeats: int | None = None
-    offer: TargetPrice | None = None
-    receipt: str | None = None
-    anew: Spending | None = None
     _reprice: Callable[[float], Errors] | None = field(default=None, repr=False, compare=False)
 
-    @property
-    def reused(self) -> bool:
-        """Return True if the answer is paid for already, so that asking is free."""
-        return self.receipt is not None
+    def __str__(self) -> str:
+        return page_text(quote_page(self))
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return quote_html(self)
 
     def errors_at(self, epsilon: float) -> Errors:
         """Predict the errors at another epsilon. Free; reads no private row. The database must be open."""

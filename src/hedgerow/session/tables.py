@@ -12,6 +12,7 @@ from hedgerow.error_bars.provenance.columns import noisy_columns
 from hedgerow.errors import UnknownNameError
 from hedgerow.execution.request import Parameters
 from hedgerow.execution.session import Session
+from hedgerow.markup import Markup, element, grid, joined
 from hedgerow.session.corridor import BoundStatement
 from hedgerow.sql.parse import parse
 
@@ -78,6 +79,9 @@ class TableList(tuple[TableInfo, ...]):
 
     __repr__ = __str__
 
+    def _repr_html_(self) -> str:
+        return joined(map(_table_html, self))
+
 
 @dataclass(frozen=True, slots=True)
 class DescribedColumn:
@@ -99,6 +103,11 @@ class Description:
         width = max((len(column.name) for column in self.columns), default=0)
         lines = [f"{c.name:{width}}  {c.type}{', noisy' if c.noisy else ''}" for c in self.columns]
         return "\n".join(lines + [f":{name}" for name in self.parameters])
+
+    def _repr_html_(self) -> str:
+        rows = [(column.name, column.type, "noisy" if column.noisy else "") for column in self.columns]
+        listed = [(f":{name}", "parameter", "") for name in self.parameters]
+        return grid(("column", "type", ""), [*rows, *listed], left=3)
 
 
 def list_tables(session: Session) -> TableList:
@@ -127,10 +136,20 @@ def _lines(tables: TableList) -> Iterator[str]:
         yield f"{table.name}{' (public)' if table.public else ''}{comment}"
         width = max((len(column.name) for column in table.columns), default=0)
         for column in table.columns:
-            yield f"  {column.name:{width}}  {column.type}{_facts(column)}"
+            yield f"  {column.name:{width}}  {'; '.join([column.type, *_facts(column)])}"
 
 
-def _facts(column: ColumnInfo) -> str:
+def _table_html(table: TableInfo) -> Markup:
+    rows = [(column.name, column.type, "; ".join(_facts(column))) for column in table.columns]
+    title = [
+        element("strong", table.name),
+        " (public)" if table.public else "",
+        f": {table.comment}" if table.comment else "",
+    ]
+    return element("div", *title, grid(("column", "type", "declared"), rows, left=3), style="margin:.6em 0")
+
+
+def _facts(column: ColumnInfo) -> list[str]:
     facts = ["the person"] if column.person else []
     if column.lower is not None and column.upper is not None:
         facts.append(f"{column.lower:g} to {column.upper:g}")
@@ -139,7 +158,7 @@ def _facts(column: ColumnInfo) -> str:
         facts.append(shown + (f", … ({len(column.values)} keys)" if len(column.values) > 5 else ""))
     if column.comment is not None:
         facts.append(column.comment)
-    return "".join(f"; {fact}" for fact in facts)
+    return facts
 
 
 def describe_statement(session: Session, statement: BoundStatement, params: Parameters) -> Description:

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from hedgerow.answer.plot.library import ABOVE, DASHED, AnyChart, Point, altair, filled, harmless, layer
+from hedgerow.answer.plot.library import ABOVE, DASHED, AnyChart, Point, altair, filled, harmless, layer, offline
 from hedgerow.answer.plot.points import NOMINAL, QUANTITATIVE
 
 Errors = Mapping[str, Mapping[int, float]]
@@ -24,7 +24,7 @@ def plot_curve(errors: Mapping[float, Errors], quoted: float, confidence: float)
     """
     names = list(next(iter(errors.values())))
     panels = [_panel({epsilon: at[name] for epsilon, at in errors.items()}, name, quoted, confidence) for name in names]
-    return panels[0] if len(panels) == 1 else altair().vconcat(*panels)
+    return offline(panels[0] if len(panels) == 1 else altair().vconcat(*panels))
 
 
 def _panel(errors: Mapping[float, Mapping[int, float]], name: str, quoted: float, confidence: float) -> AnyChart:

@@ -44,6 +44,36 @@ def harmless(text: str) -> str:
     return TAG.sub(f"<{JOINER}", on_one_line(text))
 
 
+class Offline:
+    """The display of a chart that needs no network: its specification, and the same as a picture.
+
+    Altair's own display loads a script from the web. JupyterLab draws the specification itself; VS Code, exported
+    notebooks and sites show the picture.
+    """
+
+    def _repr_mimebundle_(self, *words: object, **options: object) -> object:
+        """Return the specification, a picture and a text; Altair's own display where no picture can be drawn."""
+        try:
+            import vl_convert  # noqa: PLC0415 - an extra, and slow to import
+        except ImportError:
+            return super()._repr_mimebundle_(*words, **options)  # type: ignore[misc]
+        specification = self.to_dict()  # type: ignore[attr-defined]
+        version = altair().SCHEMA_VERSION.lstrip("v").split(".")[0]
+        return {
+            f"application/vnd.vegalite.v{version}+json": specification,
+            "image/svg+xml": vl_convert.vegalite_to_svg(specification),
+            "text/plain": repr(self),
+        }
+
+
+def offline(chart: AnyChart) -> AnyChart:
+    """Return the chart, of a class that displays itself without a network. Copies of it keep that class."""
+    kind = type(chart)
+    # Altair takes an attribute that is set for a part of the chart
+    object.__setattr__(chart, "__class__", type(kind.__name__, (Offline, kind), {}))
+    return chart
+
+
 DARK, GREY, BLUE = "#333333", "#888888", "#4c78a8"
 RULE: dict[str, Any] = {"strokeWidth": 2, "color": BLUE}
 DASHED: dict[str, Any] = {"strokeDash": [4, 3], "color": GREY}

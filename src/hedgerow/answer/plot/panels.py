@@ -23,6 +23,7 @@ from hedgerow.answer.plot.library import (
     having,
     lacking,
     layer,
+    offline,
 )
 from hedgerow.answer.plot.points import (
     ALONE,
@@ -227,7 +228,7 @@ def plot_answer(answer: ReleasedTable, schema: pa.Schema, wanted: Wanted) -> Any
     library = altair()
     choice = choose(answer, schema, wanted)
     panels = [_panel(answer, choice, name) for name in choice.y]
-    return panels[0] if len(panels) == 1 else library.vconcat(*panels)
+    return offline(panels[0] if len(panels) == 1 else library.vconcat(*panels))
 
 
 def _panel(answer: ReleasedTable, choice: PlotChoice, y: str) -> AnyChart:

@@ -1,0 +1,1 @@
+"""Ways to ask from other programs."""

@@ -1,0 +1,117 @@
+"""`aconnect` and `AsyncDatabase`: the same database for asyncio. Statements run in threads."""
+
+import asyncio
+from collections.abc import Generator
+from functools import partial
+from types import TracebackType
+from typing import Self, Unpack
+
+from hedgerow.answer import Answer
+from hedgerow.errors import charged
+from hedgerow.execution.request import Options, Parameters  # noqa: TC001 - their names are resolved at run time
+from hedgerow.ledger import BudgetView
+from hedgerow.session.connection import CatalogSource, LedgerSource, connect
+from hedgerow.session.database import Database
+from hedgerow.session.explain import Explanation
+from hedgerow.session.quote import Quote
+from hedgerow.session.tables import Description, TableList
+
+
+class AsyncDatabase:
+    """A database that answers privately, for asyncio. `sync` is the same database without `await`."""
+
+    def __init__(self, database: Database) -> None:
+        self.sync = database
+
+    async def sql(self, query: str, *, params: "Parameters" = None, **options: "Unpack[Options]") -> Answer:
+        """Ask a question, as `Database.sql` does. Cancelling the task cancels the statement, and no other.
+
+        A charge is never given back: where the statement had been charged, a note of the `CancelledError` says so.
+        """
+        job = self.sync.submit(query, params=params, **options)
+        try:
+            return await asyncio.wrap_future(job.future)
+        except asyncio.CancelledError as cancelled:
+            job.cancel()
+            await asyncio.wait([asyncio.wrap_future(job.future)])
+            said = charged(error) if (error := job.future.exception()) is not None else None
+            cancelled.add_note(said or "Nothing was charged.")
+            raise
+
+    async def quote(self, query: str, *, params: "Parameters" = None, **options: "Unpack[Options]") -> Quote:
+        """Return the cost of a question and the predicted errors of its answers. Free; reads no private row."""
+        return await asyncio.to_thread(partial(self.sync.quote, query, params=params, **options))
+
+    async def explain(self, query: str, params: "Parameters" = None, **options: "Unpack[Options]") -> Explanation:
+        """Show how a question would be answered. Free; reads no private row."""
+        return await asyncio.to_thread(partial(self.sync.explain, query, params, **options))
+
+    async def describe(self, query: str, params: "Parameters" = None, **options: "Unpack[Options]") -> Description:
+        """List the columns of a statement's answer. Free; reads no row."""
+        return await asyncio.to_thread(partial(self.sync.describe, query, params, **options))
+
+    async def budget(self) -> BudgetView:
+        """Return spent and remaining budget; of this analyst's cap, if there is one."""
+        return await asyncio.to_thread(lambda: self.sync.budget)
+
+    @property
+    def tables(self) -> TableList:
+        """Tables and columns that may be asked about."""
+        return self.sync.tables
+
+    def as_analyst(self, name: str) -> "AsyncDatabase":
+        """The same database, asked by another analyst, with that analyst's cap. The first one keeps it open."""
+        return AsyncDatabase(self.sync.as_analyst(name))
+
+    async def close(self) -> None:
+        """Close database and ledger."""
+        await asyncio.to_thread(self.sync.close)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+
+class _Connecting:
+    """A connection in the making: `await` it, or open it with `async with`."""
+
+    def __init__(self, opening: partial[Database]) -> None:
+        self._opening = opening
+        self._database: AsyncDatabase | None = None
+
+    async def _open(self) -> AsyncDatabase:
+        self._database = AsyncDatabase(await asyncio.to_thread(self._opening))
+        return self._database
+
+    def __await__(self) -> Generator[object, None, AsyncDatabase]:
+        return self._open().__await__()
+
+    async def __aenter__(self) -> AsyncDatabase:
+        return await self._open()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._database is not None:
+            await self._database.close()
+
+
+def aconnect(
+    source: object = None,
+    *,
+    catalog: "CatalogSource" = None,
+    ledger: "LedgerSource" = None,
+    analyst: str | None = None,
+    dialect: str | None = None,
+) -> _Connecting:
+    """Open a database for private questions from asyncio, with the arguments of `connect`.
+
+    Example:
+        >>> async with aconnect("shop.duckdb", catalog="shop.yaml") as db:                # doctest: +SKIP
+        ...     answer = await db.sql("SELECT COUNT(*) FROM customers", epsilon=1)
+    """
+    return _Connecting(partial(connect, source, catalog=catalog, ledger=ledger, analyst=analyst, dialect=dialect))
