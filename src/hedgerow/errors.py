@@ -121,12 +121,13 @@ class HedgerowError(Exception):
 
     def _render_traceback_(self) -> list[str]:
         """Return the box that IPython shows in place of a traceback: message, line of the query, hint and cost."""
+        hint = None if self.hint is None else f"hint: {self.hint}"
+        sentences = [sentence for sentence in (hint, self.cost, _calling_line(self)) if sentence]
         lines = textwrap.wrap(self.message, BOX_WIDTH)
         if self.text is not None and self.span is not None:
-            lines += ["", *excerpt(self.text, self.span).splitlines(), ""]
-        hint = None if self.hint is None else f"hint: {self.hint}"
-        for sentence in (hint, self.cost, _calling_line(self)):
-            lines += textwrap.wrap(sentence or "", BOX_WIDTH)
+            lines += ["", *excerpt(self.text, self.span).splitlines(), *([""] if sentences else [])]
+        for sentence in sentences:
+            lines += textwrap.wrap(sentence, BOX_WIDTH)
         return _box(self.heading, lines)
 
     def _repr_html_(self) -> str:
@@ -178,8 +179,8 @@ def _calling_line(error: BaseException) -> str | None:
     package = str(Path(__file__).parent)
     frames = extract_tb(error.__traceback__)
     own = [frame for frame in frames if package not in frame.filename and "site-packages" not in frame.filename]
-    if not own or own[-1].line is None:
-        return None
+    if not own or not own[-1].line or own[-1].line.startswith("get_ipython()."):
+        return None  # the cell of a magic is the statement itself
     name = Path(own[-1].filename)
     where = "cell" if "ipykernel" in str(name) or name.name.startswith("<") else name.name
     return f"{where}, line {own[-1].lineno}: {own[-1].line}"

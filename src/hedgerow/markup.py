@@ -10,7 +10,10 @@ from html import escape
 FRAME = "border:1px solid #8886;border-left:4px solid {colour};border-radius:4px;padding:.6em 1em;margin:.3em 0"
 CELL = "padding:.25em .8em;border:none;border-bottom:1px solid #8883;vertical-align:top;text-align:{side}"
 QUIET = "opacity:.75;margin:.3em 0"
-CODE = "margin:.5em 0;padding:.4em .6em;background:#8881;color:inherit;overflow-x:auto;font-family:monospace"
+CODE = (
+    "margin:.5em 0;padding:.4em .6em;background:#8881;color:inherit;overflow-x:auto;font-family:monospace;"
+    "white-space:pre;word-break:normal"
+)
 GREEN, YELLOW, RED, BLUE = "#2e9e5b", "#c99700", "#d1493f", "#4c78a8"
 
 

@@ -1,5 +1,6 @@
 """The charting library, an optional dependency; text that is safe to pass to it; layers of a chart."""
 
+import io
 import re
 from collections.abc import Mapping, Sequence
 from types import ModuleType
@@ -53,15 +54,15 @@ class Offline:
 
     def _repr_mimebundle_(self, *words: object, **options: object) -> object:
         """Return the specification, a picture and a text; Altair's own display where no picture can be drawn."""
+        picture = io.StringIO()
         try:
-            import vl_convert  # noqa: PLC0415 - an extra, and slow to import
-        except ImportError:
+            self.save(picture, format="svg")  # type: ignore[attr-defined]
+        except (ImportError, ValueError):
             return super()._repr_mimebundle_(*words, **options)  # type: ignore[misc]
-        specification = self.to_dict()  # type: ignore[attr-defined]
         version = altair().SCHEMA_VERSION.lstrip("v").split(".")[0]
         return {
-            f"application/vnd.vegalite.v{version}+json": specification,
-            "image/svg+xml": vl_convert.vegalite_to_svg(specification),
+            f"application/vnd.vegalite.v{version}+json": self.to_dict(),  # type: ignore[attr-defined]
+            "image/svg+xml": picture.getvalue(),
             "text/plain": repr(self),
         }
 
