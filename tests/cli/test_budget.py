@@ -6,6 +6,7 @@ import sys
 from fractions import Fraction
 
 import pytest
+from hedgerow.session.figures import figure, percent
 
 from hedgerow.accounting import (
     ApproximateEvent,
@@ -21,7 +22,6 @@ from hedgerow.cli.budget import write_trail
 from hedgerow.cli.output import bar
 from hedgerow.errors import LedgerError
 from hedgerow.ledger import open_ledger
-from hedgerow.session.figures import figure, percent
 from hedgerow.session.page import spending
 
 COUNT = "SELECT COUNT(*) AS n FROM customers"

@@ -10,7 +10,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from hedgerow.answer.plain import percent, plain, shown
+from hedgerow.answer.plain import plain, shown
 from hedgerow.cli import options
 from hedgerow.cli.errors import UsageError, excerpt
 from hedgerow.cli.output import say, show, tell, used_bars, write_json

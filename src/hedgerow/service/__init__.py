@@ -1,1 +1,0 @@
-"""Ways to ask from other programs."""
