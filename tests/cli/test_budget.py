@@ -6,7 +6,6 @@ import sys
 from fractions import Fraction
 
 import pytest
-from hedgerow.session.figures import figure, percent
 
 from hedgerow.accounting import (
     ApproximateEvent,
@@ -21,6 +20,7 @@ from hedgerow.catalog import load_catalog
 from hedgerow.cli.budget import write_trail
 from hedgerow.cli.output import bar
 from hedgerow.errors import LedgerError
+from hedgerow.figures import figure, percent
 from hedgerow.ledger import open_ledger
 from hedgerow.session.page import spending
 
