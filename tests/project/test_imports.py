@@ -12,6 +12,7 @@ LATE = {
     ("cli/errors.py", "rich"): "a twentieth of a second to load, and `--version` prints plain text",
     ("cli/output.py", "rich"): "a twentieth of a second to load, and `--version` prints plain text",
     ("cli/formats.py", "openpyxl"): "an extra",
+    ("__init__.py", "hedgerow.magic"): "for notebooks alone",
     ("answer/plot/library.py", "altair"): "an extra",
     ("answer/table.py", "pandas"): "an extra",
     ("answer/table.py", "polars"): "an extra",
@@ -33,9 +34,11 @@ PUBLIC_NAMES = {
         "distributions",
         "error_bars.intervals.interval",
         "errors",
+        "session.asynchronous",
         "session.connection",
         "session.database",
         "session.explain",
+        "session.job",
         "session.quote",
     )
 }

@@ -9,8 +9,8 @@ from hedgerow.cli.errors import INTERRUPTED, UsageError, guarded, pointing
 from hedgerow.cli.formats import BINARY, FORMATS, Output
 from hedgerow.cli.output import say, show_table, tell, waiting
 from hedgerow.cli.query import show_answer
-from hedgerow.session.database import Database
 from hedgerow.figures import percent
+from hedgerow.session.database import Database
 from hedgerow.session.page import quote_page, spending
 
 Confirm = Callable[[str], bool]
