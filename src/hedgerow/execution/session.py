@@ -154,6 +154,7 @@ class Session:
                 require_readable(snapshot, self.backend, self._declared(logical))
                 active_cancellation().check()
                 receipt = self._pay(question, logical, private)
+                active_cancellation().check()
                 exact = first_pass(steps, private, receipt, snapshot)
                 drawing = True
                 noisy = release(exact, steps, private, receipt, snapshot)

@@ -33,9 +33,11 @@ class AsyncDatabase:
             return await asyncio.wrap_future(job.future)
         except asyncio.CancelledError as cancelled:
             job.cancel()
-            await asyncio.wait([asyncio.wrap_future(job.future)])
-            said = charged(error) if (error := job.future.exception()) is not None else None
-            cancelled.add_note(said or "Nothing was charged.")
+            error = await asyncio.to_thread(job.future.exception)
+            if error is None:
+                cancelled.add_note("The question was answered before it could be stopped: asked again, it is free.")
+            else:
+                cancelled.add_note(charged(error) or "Nothing was charged.")
             raise
 
     async def quote(self, query: str, *, params: "Parameters" = None, **options: "Unpack[Options]") -> Quote:
