@@ -23,16 +23,74 @@ DRAWS = "hedgerow_draws"
 DRAW = "hedgerow_draw"
 UNITS = "units"
 ALL_KEYS = "all_keys"
+HEAVY = "hedgerow_heavy"
+CODES = "hedgerow_codes"
+BIT = "hedgerow_bit"
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """One SELECT, with the names of its key columns and of its integer columns, and the Arrow types of the keys."""
+    """One SELECT, with the names of its key columns and of its integer columns, and the Arrow types of the keys.
+
+    `shortcut` has cheaper statements with the same result, for rows that cannot change.
+    """
 
     sql: str
     keys: tuple[str, ...]
     integers: tuple[str, ...]
     types: tuple[pa.DataType, ...] = ()
+    shortcut: "Shortcut | None" = None
+
+
+@dataclass(frozen=True, slots=True)
+class Shortcut:
+    """Cheaper statements that return the keys and integers of another one, and the facts that they rely on.
+
+    A fact is a small table about all rows of FROM, before WHERE and whatever the question: see `compile.facts`.
+
+    Attributes:
+        tables: The tables that the statement reads.
+        reads_all: True if the statement has no WHERE, so that it reads as many rows as the facts do.
+        heavy: Query for the owners beyond a limit, loaded as `hedgerow_heavy`; its result is cut at `MOST_HEAVY` + 1.
+        codes: Query for the keys, loaded with a bit for each as `hedgerow_codes` and cut at `MOST_CODES` + 1; None
+            where no statement counts people per key.
+        strays: Query for a row if some row does not lead to exactly one owner; None where owners need no other table.
+        within, within_coded: Statements for no owner beyond a limit, without and with codes.
+        apart, apart_coded: Statements in which the owners of `hedgerow_heavy` are weighted.
+        ownerless: Statement for no owner beyond a limit and no stray row.
+    """
+
+    tables: tuple[str, ...]
+    reads_all: bool
+    heavy: Query
+    codes: Query | None
+    strays: Query | None
+    within: Query
+    within_coded: Query | None
+    apart: Query
+    apart_coded: Query | None
+    ownerless: Query | None
+
+    def named_texts(self) -> list[tuple[str, str]]:
+        """Return the facts and the statements that rely on them, each with a name for display."""
+        queries = {
+            "fact: owners beyond a limit": self.heavy,
+            "fact: keys": self.codes,
+            "fact: rows without exactly one owner": self.strays,
+            "nobody beyond a limit": self.within,
+            "nobody beyond a limit, few keys": self.within_coded,
+            "some beyond a limit": self.apart,
+            "some beyond a limit, few keys": self.apart_coded,
+            "nobody beyond a limit, one owner for each row": self.ownerless,
+        }
+        return [(name, query.sql) for name, query in queries.items() if query is not None]
+
+
+MOST_HEAVY = 10_000
+"""Maximum number of owners beyond a limit that are kept as a fact."""
+
+MOST_CODES = 62
+"""Maximum number of keys that have a bit each in a 64-bit integer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +118,16 @@ class Program:
     def texts(self) -> list[str]:
         """Return all statements, for display."""
         return [sql for _, sql in self.named_texts()]
+
+    def shortcut_texts(self) -> list[tuple[str, str]]:
+        """Return the cheaper statements and the facts they rely on, each with its name, for display."""
+        queries = {"first pass": self.first_pass, "measure": self.measure}
+        return [
+            (f"{step}, {name}", sql)
+            for step, query in queries.items()
+            if query is not None and query.shortcut is not None
+            for name, sql in query.shortcut.named_texts()
+        ]
 
 
 ARROW = {

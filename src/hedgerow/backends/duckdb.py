@@ -1,8 +1,9 @@
 """DuckDB: a file, or the owner's open connection."""
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Hashable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -10,6 +11,7 @@ import duckdb
 import pyarrow as pa
 
 from hedgerow.backends.base import Snapshot, failure, repeated, sealed
+from hedgerow.backends.facts import Facts, file_state
 from hedgerow.backends.results import ROWS_AT_ONCE, read_batches, stop_after
 from hedgerow.compiled import Query
 from hedgerow.dialects import DUCKDB, Dialect
@@ -50,8 +52,18 @@ class DuckDB:
     owner's own connection is the owner's to lock.
     """
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, *, handed_in: bool, schema: str | None = None) -> None:
+    def __init__(
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        *,
+        handed_in: bool,
+        schema: str | None = None,
+        path: Path | None = None,
+    ) -> None:
         self._connection = connection
+        self._path = path
+        self.facts = Facts()
+        self._stored: frozenset[str] = frozenset()
         database, current = _current_namespace(connection)
         self.dialect: Dialect = DUCKDB.at(database, schema or current)
         self._named = schema
@@ -65,6 +77,7 @@ class DuckDB:
         cursor = self._cursor()
         try:
             schema = _read_schema(cursor, self.dialect.namespace)
+            self._stored = _stored_tables(cursor, self.dialect.namespace)
         except duckdb.Error as error:
             raise failure(error) from None
         finally:
@@ -80,7 +93,7 @@ class DuckDB:
         """Open a transaction on a cursor of its own."""
         with sealed(_code_of), self._running() as cursor:
             cursor.execute("BEGIN TRANSACTION")
-            yield _Snapshot(cursor, self.dialect.namespace, self._limits.result)
+            yield _Snapshot(cursor, self, self._limits.result)
 
     def public(self, query: Query) -> pa.Table:
         """Return the result of a query over public tables, in DuckDB's own types."""
@@ -90,6 +103,16 @@ class DuckDB:
     def is_unique(self, table: str, columns: tuple[str, ...]) -> bool:
         """Return True if no two rows have the same values in `columns`."""
         return bool(self.public(repeated(self.dialect, table, columns)).num_rows == 0)
+
+    def state(self, tables: Collection[str]) -> Hashable | None:
+        """Return an identity of the rows of these tables, the same while no row of them changes; None if unknown.
+
+        It is known for tables stored in a file that we opened ourselves: while it is open read-only, DuckDB lets nobody
+        write to it. A view or a computed column may depend on the time of day.
+        """
+        if self._path is None or not self._stored.issuperset(tables):
+            return None
+        return file_state([self._path])
 
     def set_limits(self, limits: StatementLimits) -> None:
         """Limit time and, on connections of our own, memory and temporary files, before the settings are locked.
@@ -144,19 +167,30 @@ class DuckDB:
 class _Snapshot:
     """One transaction."""
 
-    def __init__(self, cursor: duckdb.DuckDBPyConnection, namespace: tuple[str, ...], max_bytes: int) -> None:
+    def __init__(self, cursor: duckdb.DuckDBPyConnection, backend: DuckDB, max_bytes: int) -> None:
         self._cursor = cursor
-        self._namespace = namespace
+        self._backend = backend
         self._max_bytes = max_bytes
 
     def table(self, name: str) -> SchemaTable | None:
-        return _read_schema(self._cursor, self._namespace).tables.get(name)
+        return _read_schema(self._cursor, self._backend.dialect.namespace).tables.get(name)
 
     def load(self, name: str, table: pa.Table) -> None:
         self._cursor.register(name, table)
 
     def run(self, query: Query) -> ExactTable:
         return ExactTable(_read(self._cursor, query, self._max_bytes), query.keys, query.integers)
+
+    def state(self, tables: Collection[str]) -> Hashable | None:
+        return self._backend.state(tables)
+
+    def fact(self, name: str, query: Query, state: Hashable, *, at_once: bool) -> int | None:
+        compute = partial(_read, self._cursor, query, self._max_bytes)
+        fact = self._backend.facts.table((state, query.sql), compute, at_once=at_once)
+        if fact is None:
+            return None
+        self._cursor.register(name, fact)
+        return int(fact.num_rows)
 
 
 def _read(cursor: duckdb.DuckDBPyConnection, query: Query, max_bytes: int) -> pa.Table:
@@ -189,7 +223,7 @@ def open_file(path: Path, schema: str | None = None) -> DuckDB:
         connection = duckdb.connect(str(path), config=LOCKED)
     except duckdb.Error as error:
         raise _cannot_open(path, error) from None
-    return DuckDB(connection, handed_in=False, schema=schema)
+    return DuckDB(connection, handed_in=False, schema=schema, path=path.absolute())
 
 
 def _cannot_open(path: Path, error: duckdb.Error) -> BackendError:
@@ -265,3 +299,12 @@ def _compared_by_bytes(cursor: duckdb.DuckDBPyConnection) -> frozenset[tuple[str
         "WHERE NOT contains(lower(sql), 'collate') AND current_setting('default_collation') = ''"
     ).fetchall()
     return frozenset(tables)
+
+
+def _stored_tables(cursor: duckdb.DuckDBPyConnection, namespace: tuple[str, ...]) -> frozenset[str]:
+    """Return the tables whose rows are stored as they are: neither views nor tables with computed columns."""
+    tables = cursor.execute(
+        "SELECT database_name, schema_name, table_name FROM duckdb_tables() "
+        "WHERE NOT internal AND NOT temporary AND NOT contains(lower(sql), 'generated')"
+    ).fetchall()
+    return frozenset(short_name(full, namespace) for full in tables)

@@ -65,7 +65,8 @@ def quote(
 
 def _show(explanation: Explanation, *, sql: bool) -> None:
     statements = [(statement.step, statement.sql) for statement in explanation.statements]
-    whole = explanation_page(explanation.plan, explanation.quote, statements)
+    cheaper = bool(explanation.shortcuts)
+    whole = explanation_page(explanation.plan, explanation.quote, statements, cheaper=cheaper)
     for block in whole if sql else quote_page(explanation.quote):
         if isinstance(block, str):
             say(block)

@@ -8,10 +8,12 @@ weights are one, and the first pass is a plain aggregation.
 """
 
 from collections.abc import Sequence
+from functools import partial
 
 from hedgerow.compile.buckets import bucket_weights
 from hedgerow.compile.caps import Names, by_hash, hashed, same
 from hedgerow.compile.declared import declared_tables
+from hedgerow.compile.facts import Weigh, Write, with_shortcut
 from hedgerow.compile.rows import ROWS, key_columns, narrowed, rows_clause, rows_steps
 from hedgerow.compile.scalars import bucket_number, condition, key, plain, row_sum, scalar
 from hedgerow.compile.weights import weighing
@@ -38,18 +40,23 @@ from hedgerow.privacy.ranks import Bucketing
 KEPT = "kept_rows"
 
 
-def program(plan: PrivatePlan, dialect: Dialect, nonce: str) -> Program:
-    """Return the statements for `plan`."""
+def program(plan: PrivatePlan, dialect: Dialect, nonce: str, *, shortcuts: bool = False) -> Program:
+    """Return the statements for `plan`; with `shortcuts`, also cheaper ones for rows that cannot change."""
     buckets = tuple(_buckets(plan, bucketing, dialect) for bucketing in plan.bucketings)
     distinct = tuple(_distinct(plan, counted, dialect, nonce) for counted in plan.distinct)
     declared = declared_tables(plan.release)
     plan = narrowed(plan)
     if not plan.bounding.weighted:
         return Program(_short(plan, dialect), None, buckets, distinct, declared)
+
+    def written(write: Write, *, surveys: bool = True) -> Query:
+        return with_shortcut(plan, dialect, write, surveys=surveys) if shortcuts else write(plan, weighing)
+
     if plan.keys.rule is KeyRule.ONE:
-        return Program(_scalar(plan, dialect), None, buckets, distinct)
-    measure = None if plan.selection is None or not plan.sums else _measure(plan, dialect)
-    return Program(_survey(plan, dialect, nonce), measure, buckets, distinct, declared)
+        return Program(written(partial(_scalar, dialect)), None, buckets, distinct)
+    second = plan.selection is not None and bool(plan.sums)
+    measure = written(partial(_measure, dialect), surveys=False) if second else None
+    return Program(written(partial(_survey, dialect, nonce)), measure, buckets, distinct, declared)
 
 
 def _key_names(plan: PrivatePlan) -> Names:
@@ -76,30 +83,30 @@ def _short(plan: PrivatePlan, dialect: Dialect) -> Query:
     return _made(sql, plan, (UNITS, *_sum_names(plan)), keyed=True)
 
 
-def _scalar(plan: PrivatePlan, dialect: Dialect) -> Query:
+def _scalar(dialect: Dialect, plan: PrivatePlan, weigh: Weigh) -> Query:
     """Return the statement without keys: one group, and the number of its owners where they are tested."""
     tested = [UNITS] if plan.selection is not None else []
     integers = (*tested, *_sum_names(plan))
     if not integers:
         return _made(f"SELECT 0 AS {UNITS}", plan, (UNITS,), keyed=False)
-    steps = [*rows_steps(plan, dialect), *weighing(plan, dialect, ROWS, {})]
+    steps = [*rows_steps(plan, dialect), *weigh(plan, dialect, ROWS, {}, None)]
     columns = ", ".join([*(f"owners AS {name}" for name in tested), *_sum_names(plan)])
     return _made(dialect.statement(steps, f"SELECT {columns} FROM weighted"), plan, integers, keyed=False)
 
 
-def _survey(plan: PrivatePlan, dialect: Dialect, nonce: str) -> Query:
+def _survey(dialect: Dialect, nonce: str, plan: PrivatePlan, weigh: Weigh) -> Query:
     """Return the bounded owners per key and the sums over all keys; keys below the minimum never leave the engine.
 
     Where keys are declared and nothing is tested, the bounded owners are not computed.
     """
     names = _key_names(plan)
     if plan.selection is None:
-        steps = [*rows_steps(plan, dialect), *weighing(plan, dialect, ROWS, names)]
+        steps = [*rows_steps(plan, dialect), *weigh(plan, dialect, ROWS, names, None)]
         sql = dialect.statement(steps, f"SELECT {', '.join([*names, *_sum_names(plan)])} FROM weighted")
         return _made(sql, plan, _sum_names(plan), keyed=True)
     steps = [
         *rows_steps(plan, dialect),
-        *weighing(plan, dialect, ROWS, names, nonce),
+        *weigh(plan, dialect, ROWS, names, nonce),
         dialect.step(
             "bounded", f"SELECT weighted.*, {dialect.count()} OVER () AS {ALL_KEYS} FROM weighted", once=False
         ),
@@ -109,13 +116,13 @@ def _survey(plan: PrivatePlan, dialect: Dialect, nonce: str) -> Query:
     return _made(dialect.statement(steps, listed), plan, integers, keyed=True)
 
 
-def _measure(plan: PrivatePlan, dialect: Dialect) -> Query:
+def _measure(dialect: Dialect, plan: PrivatePlan, weigh: Weigh) -> Query:
     """Return the weighted sums over the selected keys, identified by their index."""
     kept = f"SELECT {ROWS}.*, {KEY_INDEX} FROM {ROWS} JOIN {SELECTED} ON {_selected(plan, dialect)}"
     steps = [
         *rows_steps(plan, dialect),
         dialect.step(KEPT, kept, once=False),
-        *weighing(plan, dialect, KEPT, {KEY_INDEX: Type.INTEGER}),
+        *weigh(plan, dialect, KEPT, {KEY_INDEX: Type.INTEGER}, None),
     ]
     integers = (KEY_INDEX, *_sum_names(plan))
     sql = dialect.statement(steps, f"SELECT {', '.join(integers)} FROM weighted")

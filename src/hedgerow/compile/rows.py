@@ -70,9 +70,11 @@ def rows_steps(plan: PrivatePlan, dialect: Dialect) -> list[str]:
     form = form_of(plan, dialect)
     if form is RowForm.EARLY:
         return _early(plan, dialect)
-    once = form is RowForm.SINGLE and bool(plan.release.keys) and not isinstance(plan.release.source, Scan)
     columns = [*key_columns(plan, dialect), f"{scalar(plan.release.owner, dialect)} AS o", *_terms(plan, dialect)]
-    return [dialect.step(ROWS, f"SELECT {', '.join(columns)} {rows_clause(plan, dialect)}", once=once)]
+    rows = f"SELECT {', '.join(columns)} {rows_clause(plan, dialect)}"
+    if isinstance(plan.release.source, Scan):
+        return [dialect.reread_step(ROWS, rows)]
+    return [dialect.step(ROWS, rows, once=form is RowForm.SINGLE and bool(plan.release.keys))]
 
 
 def key_columns(plan: PrivatePlan, dialect: Dialect) -> list[str]:

@@ -26,24 +26,28 @@ from hedgerow.dialects import Dialect
 from hedgerow.privacy.plan import PrivatePlan
 from hedgerow.privacy.sums import ExactSum
 
+WEIGHTED = "weighted"
 
-def weighing(plan: PrivatePlan, dialect: Dialect, rows: str, names: Names, nonce: str | None = None) -> list[str]:
-    """Steps from `rows` to `weighted`: keys, the number of owners, and the exact sums over all keys of `rows`.
 
-    With a nonce, `weighted` also has the bounded number of owners, in which each owner counts in at most C keys.
+def weighing(
+    plan: PrivatePlan, dialect: Dialect, rows: str, names: Names, nonce: str | None = None, *, result: str = WEIGHTED
+) -> list[str]:
+    """Steps from `rows` to `result`: keys, the number of owners, and the exact sums over all keys of `rows`.
+
+    With a nonce, the result also has the bounded number of owners, in which each owner counts in at most C keys.
     """
     form = form_of(plan, dialect)
     keys = "".join(f"{name}, " for name in names)
     pairs = f"SELECT {keys}o, {_pair(plan, dialect, form)} FROM {rows}{dialect.group_by([*names, 'o'])}"
     if dialect.windows and form is not RowForm.SINGLE:
-        return [dialect.step("parts", pairs, once=False), *window_steps(plan, dialect, names, nonce)]
+        return [dialect.step("parts", pairs, once=False), *window_steps(plan, dialect, names, nonce, result)]
     once = bool(names) or _counts_people(plan) or form is not RowForm.SINGLE
     source = rows if form is RowForm.SINGLE else "parts"
     return [
         dialect.step("parts", pairs, once=once),
         *cap_steps(plan, dialect, names),
         *_counted(plan, dialect, names, nonce),
-        *_sums(plan, dialect, source, names, bounded=nonce is not None),
+        *_sums(plan, dialect, source, names, result, bounded=nonce is not None),
     ]
 
 
@@ -128,14 +132,14 @@ def _counts_people(plan: PrivatePlan) -> bool:
     return plan.selection is not None or bool(people(plan))
 
 
-def _sums(plan: PrivatePlan, dialect: Dialect, rows: str, names: Names, *, bounded: bool) -> list[str]:
-    """The steps `totals`, `surplus` and `weighted`."""
+def _sums(plan: PrivatePlan, dialect: Dialect, rows: str, names: Names, result: str, *, bounded: bool) -> list[str]:
+    """The steps `totals`, `surplus` and the result."""
     units = f", owners - COALESCE(lost, 0) AS {UNITS}" if bounded else ""
     listed = "".join(f"counted.{name} AS {name}, " for name in names)
     head = f"SELECT {listed}owners{units}{''.join(f', s{i}' for i in people(plan))}"
     joined = dialect.join("counted", *_on("counted", "dropped", names, dialect, kind="left")) if bounded else "counted"
     if not summed(plan):
-        return [dialect.step("weighted", f"{head} FROM {joined}", once=False)]
+        return [dialect.step(result, f"{head} FROM {joined}", once=False)]
     joined = dialect.join(joined, *_on("counted", "totals", names, dialect))
     joined = dialect.join(joined, *_on("counted", "surplus", names, dialect, kind="left"))
     one = 1 << plan.weight_bits
@@ -144,7 +148,7 @@ def _sums(plan: PrivatePlan, dialect: Dialect, rows: str, names: Names, *, bound
     )
     return [
         *_both(plan, dialect, rows, names),
-        dialect.step("weighted", f"{head}{results} FROM {joined}", once=False),
+        dialect.step(result, f"{head}{results} FROM {joined}", once=False),
     ]
 
 

@@ -14,8 +14,8 @@ from hedgerow.privacy.plan import PrivatePlan
 OWNERS = "PARTITION BY o"
 
 
-def window_steps(plan: PrivatePlan, dialect: Dialect, names: Names, nonce: str | None) -> list[str]:
-    """Return the steps from `parts` to `weighted`; with a nonce, its columns include the bounded number of owners."""
+def window_steps(plan: PrivatePlan, dialect: Dialect, names: Names, nonce: str | None, result: str) -> list[str]:
+    """Return the steps from `parts` to `result`; with a nonce, its columns include the bounded number of owners."""
     steps = _gaps(plan, dialect, names)
     if nonce is not None:
         steps.append(_turns(plan, dialect, names, nonce))
@@ -24,7 +24,7 @@ def window_steps(plan: PrivatePlan, dialect: Dialect, names: Names, nonce: str |
     if nonce is not None:
         listed.append(f"{dialect.counted(f'turn IS NULL OR turn <= {plan.bounding.groups}')} AS {UNITS}")
     weighted = f"SELECT {', '.join(listed)} FROM {source}{dialect.group_by(list(names))}"
-    return [*steps, dialect.step("weighted", weighted, once=False)]
+    return [*steps, dialect.step(result, weighted, once=False)]
 
 
 def _carried(plan: PrivatePlan, names: Names) -> str:

@@ -60,6 +60,7 @@ class Dialect:
         joins: The supported kinds of joins.
         gathers: True if sums are computed for each pair of owner and key in a single pass over the rows: for engines
             that materialise or recompute a step that is read twice.
+        codes: True if the keys of an owner can be gathered as bits of an integer.
         windows: True if those sums are then weighted by window functions, in a single pass over the pairs.
         repartitions: True if a statement can be cancelled only between rows of a shuffle, so that rows that join with
             very many others must pass through one.
@@ -76,6 +77,7 @@ class Dialect:
     integer = "INTEGER"
     huge = "DECIMAL(38, 0)"
     text = "VARCHAR"
+    codes = False
     gathers = False
     repartitions = False
     windows = False
@@ -353,6 +355,18 @@ class Dialect:
         """`whole` times `one` minus `lost`, in 128 bits."""
         return f"{whole} * {one} - {lost}"
 
+    def bit(self, number: str) -> str:
+        """The integer in which only one bit is set; `number` is from 0 to 62."""
+        return f"(CAST(1 AS {self.whole}) << CAST({number} AS {self.integer}))"
+
+    def bit_or(self, text: str) -> str:
+        """The bitwise OR of 64-bit integers."""
+        return f"BIT_OR({text})"
+
+    def has_bit(self, mask: str, bit: str) -> str:
+        """Condition that a bit is set."""
+        return f"({mask} & {bit}) <> 0"
+
     def root(self, squared: int, size: str) -> str:
         """The integer part of the square root of `squared / size`.
 
@@ -368,6 +382,10 @@ class Dialect:
     def step(self, name: str, query: str, *, once: bool) -> str:  # noqa: ARG002 - some engines can be told
         """One step of WITH; `once` if it should be computed once instead of inlined where it is used."""
         return f"{name} AS ({query})"
+
+    def reread_step(self, name: str, query: str) -> str:
+        """One step of WITH that is computed again wherever it is used: the rows of a table."""
+        return self.step(name, query, once=False)
 
     def statement(self, steps: Sequence[str], query: str) -> str:
         """A statement of steps and the query that uses them."""

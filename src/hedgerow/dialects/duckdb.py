@@ -18,6 +18,7 @@ class DuckDBDialect(Dialect):
     label = "DuckDB"
     double = "DOUBLE"
     huge = "HUGEINT"
+    codes = True
 
     def call(self, expr: Call, texts: Sequence[str]) -> str:
         """A function, as its own definition writes it."""
@@ -120,6 +121,10 @@ class DuckDBDialect(Dialect):
     def step(self, name: str, query: str, *, once: bool) -> str:
         """A step of WITH, MATERIALIZED if it should be computed once."""
         return f"{name} AS {'MATERIALIZED ' if once else ''}({query})"
+
+    def reread_step(self, name: str, query: str) -> str:
+        """A step that DuckDB would otherwise keep in memory if it is read twice."""
+        return f"{name} AS NOT MATERIALIZED ({query})"
 
     def union(self, left: str, operator: str, right: str) -> str:
         """A set operation with both sides in parentheses."""

@@ -13,6 +13,7 @@ from hedgerow.compile import program
 from hedgerow.compiled import KEY_INDEX, SELECTED, Program, Query
 from hedgerow.dialects import DUCKDB, Dialect
 from hedgerow.errors import BackendError, InternalError
+from hedgerow.execution.facts import keeps_facts, run_cheapest
 from hedgerow.expressions.types import Type
 from hedgerow.privacy.plan import PrivatePlan, PrivateStatement
 from hedgerow.release import (
@@ -34,7 +35,10 @@ Sealed = Any
 
 def compile_steps(statement: PrivateStatement, backend: Backend) -> list[Program]:
     """Compile the SQL of all releases, each under a fresh nonce."""
-    return [program(part, backend.dialect, nonce()) for part in statement.parts]
+    return [
+        program(part, backend.dialect, nonce(), shortcuts=keeps_facts(backend, part.release))
+        for part in statement.parts
+    ]
 
 
 def require_readable(snapshot: Snapshot, backend: Backend, declared: Sequence[SchemaTable]) -> None:
@@ -57,7 +61,7 @@ def first_pass(
     declared = dict(table for program_ in steps for table in program_.declared)
     for name, table in declared.items():
         snapshot.load(name, table)
-    return [snapshot.run(program_.first_pass) for program_ in steps]
+    return [run_cheapest(program_.first_pass, snapshot) for program_ in steps]
 
 
 def release(
@@ -103,7 +107,9 @@ def _in(snapshot: Snapshot, exact: Sealed, steps: Program, plan: PrivatePlan, re
     again = steps.measure is not None and not covers_every_key(exact, selected)
     if (again or steps.buckets or steps.distinct) and plan.release.keys:
         snapshot.load(SELECTED, _places(selected))
-    noisy = measure(snapshot.run(steps.measure) if again and steps.measure else exact, selected, plan, receipt)
+    if again and steps.measure is not None:
+        exact = run_cheapest(steps.measure, snapshot)
+    noisy = measure(exact, selected, plan, receipt)
     ranks = [draw_ranks(snapshot.run(query), selected, plan, i, receipt) for i, query in enumerate(steps.buckets)]
     values = [count_values(snapshot.run(query), selected, plan, i, receipt) for i, query in enumerate(steps.distinct)]
     return replace(noisy, ranks=in_order(plan, ranks), distinct=tuple(values))

@@ -7,6 +7,7 @@ from hedgerow.accounting.budget import Spending
 from hedgerow.answer import Mechanism
 from hedgerow.compile import postprocess, program
 from hedgerow.dialects import DUCKDB
+from hedgerow.execution.facts import keeps_facts
 from hedgerow.execution.session import Session
 from hedgerow.expressions.nodes import describe
 from hedgerow.plan.nodes import AggregateCall, From, Grouped, Join, LogicalPlan, Release, Released, Scan, Select, Values
@@ -63,6 +64,8 @@ class Explanation:
         limits: For each release of the statement, the limits of one person, and the origin of its groups.
         statements: The SQL that would run, in order; empty if bounds have yet to be found.
         quote: The price, with noise and predicted errors: see `Quote`.
+        shortcuts: Cheaper SQL with the same result that may run instead, where rows cannot change while the connection
+            is open, and the facts about these rows that it relies on. Which of it would run is not shown.
     """
 
     query: str
@@ -71,6 +74,7 @@ class Explanation:
     limits: tuple[ExplainedLimits, ...]
     statements: tuple[ExplainedSQL, ...]
     quote: Quote
+    shortcuts: tuple[ExplainedSQL, ...] = ()
 
     @property
     def charge(self) -> Spending:
@@ -83,28 +87,34 @@ class Explanation:
         return self.quote.mechanisms
 
     def __str__(self) -> str:
-        return page_text(explanation_page(self.plan, self.quote, ((s.step, s.sql) for s in self.statements)))
+        statements = ((statement.step, statement.sql) for statement in self.statements)
+        return page_text(explanation_page(self.plan, self.quote, statements, cheaper=bool(self.shortcuts)))
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return explanation_html(self.plan, self.quote, ((s.step, s.sql) for s in self.statements))
+        statements = ((statement.step, statement.sql) for statement in self.statements)
+        return explanation_html(self.plan, self.quote, statements, cheaper=bool(self.shortcuts))
 
 
 def explain_statement(session: Session, statement: BoundStatement) -> Explanation:
     """Explain a statement. Free; reads no private row."""
     priced = price_statement(session, statement)
     logical, quote = priced.logical, priced.quote
-    statements = []
+    statements, shortcuts = [], []
     if not priced.parts:
         statements = [ExplainedSQL("public", sql) for sql in quote.sql]
     elif quote.sql:
-        programs = [program(part, session.backend.dialect, NO_NONCE) for part in priced.parts]
+        backend = session.backend
+        kept = [keeps_facts(backend, part.release) for part in priced.parts]
+        parts = zip(priced.parts, kept, strict=True)
+        programs = [program(part, backend.dialect, NO_NONCE, shortcuts=known) for part, known in parts]
         statements = [ExplainedSQL(step, sql) for steps in programs for step, sql in steps.named_texts()]
         statements.append(ExplainedSQL("postprocess", postprocess(logical, DUCKDB).sql))
+        shortcuts = [ExplainedSQL(step, sql) for steps in programs for step, sql in steps.shortcut_texts()]
     limits = tuple(_limits(part) for part in priced.parts)
     plan = "\n".join(_plan(logical, limits))
-    return Explanation(statement.text, logical.names, plan, limits, tuple(statements), quote)
+    return Explanation(statement.text, logical.names, plan, limits, tuple(statements), quote, tuple(shortcuts))
 
 
 def _limits(part: PrivatePlan) -> ExplainedLimits:

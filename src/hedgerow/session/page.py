@@ -82,21 +82,35 @@ def quote_html(quote: QuotedPrice) -> Markup:
     return panel(title, *parts, *notes, **({} if quote.fits else {"colour": RED}))
 
 
-def explanation_html(plan: str, quote: QuotedPrice, statements: Iterable[tuple[str, str]]) -> Markup:
+CHEAPER = (
+    "Rows cannot change while this connection is open, so a cheaper statement with the same result may run instead: "
+    "db.explain(…).shortcuts lists them."
+)
+
+
+def explanation_html(plan: str, quote: QuotedPrice, statements: Iterable[tuple[str, str]], *, cheaper: bool) -> Markup:
     """Return an explanation for a notebook: the plan, the quote, and the SQL that would run, folded away."""
     steps = [element("pre", f"-- {step}\n{sql};", style=f"{CODE};white-space:pre-wrap") for step, sql in statements]
+    steps += [paragraph(CHEAPER)] if cheaper else []
     parts = [element("pre", plan, style=CODE), quote_html(quote)]
     return panel("How it would be answered", *parts, *([folded("The SQL that would run", *steps)] if steps else []))
 
 
-def explanation_page(plan: str, quote: QuotedPrice, statements: Iterable[tuple[str, str]]) -> Iterator[Block]:
-    """Yield the plan of a statement, its price, and the SQL that would run, each with its step."""
+def explanation_page(
+    plan: str, quote: QuotedPrice, statements: Iterable[tuple[str, str]], *, cheaper: bool
+) -> Iterator[Block]:
+    """Yield the plan of a statement, its price, and the SQL that would run, each with its step.
+
+    `cheaper` says that other SQL with the same result may run instead.
+    """
     yield f"{plan}\n"
     yield from quote_page(quote)
     for number, (step, sql) in enumerate(statements):
         if number == 0:
             yield "\nThe SQL that would run:"
         yield f"\n-- {step}\n{sql};"
+    if cheaper:
+        yield f"\n{CHEAPER}"
 
 
 def page_text(blocks: Iterable[Block]) -> str:

@@ -1,7 +1,7 @@
 -- mean and variance of one column: a count, a sum and a sum of squares, in the same pass
 SELECT AVG(price), VAR_POP(price) FROM orders;
 -- first pass
-WITH private_rows AS (SELECT t0."customer_id" AS o, CASE WHEN (t0."price" IS NOT NULL) THEN 1 END AS x0, CAST(CASE WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (262144.0e0) + (0.5e0) < (-65536000.0e0) THEN (-65536000.0e0) WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (262144.0e0) + (0.5e0) >= (65536000.0e0) THEN (65536000.0e0) ELSE floor((CAST(t0."price" AS DOUBLE) - (250.0e0)) * (262144.0e0) + (0.5e0)) END AS INTEGER) AS x1, (CAST(CAST(CASE WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (262144.0e0) + (0.5e0) < (-65536000.0e0) THEN (-65536000.0e0) WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (262144.0e0) + (0.5e0) >= (65536000.0e0) THEN (65536000.0e0) ELSE floor((CAST(t0."price" AS DOUBLE) - (250.0e0)) * (262144.0e0) + (0.5e0)) END AS INTEGER) AS BIGINT) * CAST(CAST(CASE WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (262144.0e0) + (0.5e0) < (-65536000.0e0) THEN (-65536000.0e0) WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (262144.0e0) + (0.5e0) >= (65536000.0e0) THEN (65536000.0e0) ELSE floor((CAST(t0."price" AS DOUBLE) - (250.0e0)) * (262144.0e0) + (0.5e0)) END AS INTEGER) AS BIGINT)) AS x2
+WITH private_rows AS NOT MATERIALIZED (SELECT t0."customer_id" AS o, CASE WHEN (t0."price" IS NOT NULL) THEN 1 END AS x0, CAST(CASE WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (262144.0e0) + (0.5e0) < (-65536000.0e0) THEN (-65536000.0e0) WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (262144.0e0) + (0.5e0) >= (65536000.0e0) THEN (65536000.0e0) ELSE floor((CAST(t0."price" AS DOUBLE) - (250.0e0)) * (262144.0e0) + (0.5e0)) END AS INTEGER) AS x1, (CAST(CAST(CASE WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (262144.0e0) + (0.5e0) < (-65536000.0e0) THEN (-65536000.0e0) WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (262144.0e0) + (0.5e0) >= (65536000.0e0) THEN (65536000.0e0) ELSE floor((CAST(t0."price" AS DOUBLE) - (250.0e0)) * (262144.0e0) + (0.5e0)) END AS INTEGER) AS BIGINT) * CAST(CAST(CASE WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (262144.0e0) + (0.5e0) < (-65536000.0e0) THEN (-65536000.0e0) WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (262144.0e0) + (0.5e0) >= (65536000.0e0) THEN (65536000.0e0) ELSE floor((CAST(t0."price" AS DOUBLE) - (250.0e0)) * (262144.0e0) + (0.5e0)) END AS INTEGER) AS BIGINT)) AS x2
 FROM "memory"."main"."orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
 parts AS MATERIALIZED (SELECT o, COUNT(*) AS n
@@ -24,7 +24,7 @@ FROM weighted;
 -- two columns at once, over the rows that have both
 SELECT CORR(price, items) FROM orders;
 -- first pass
-WITH private_rows AS (SELECT t0."customer_id" AS o, CASE WHEN (NOT (t0."price" IS NULL)) THEN 1 END AS x0, CASE WHEN (NOT (t0."price" IS NULL)) THEN CAST(CASE WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (262144.0e0) + (0.5e0) < (-65536000.0e0) THEN (-65536000.0e0) WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (262144.0e0) + (0.5e0) >= (65536000.0e0) THEN (65536000.0e0) ELSE floor((CAST(t0."price" AS DOUBLE) - (250.0e0)) * (262144.0e0) + (0.5e0)) END AS INTEGER) END AS x1, CASE WHEN (NOT (t0."price" IS NULL)) THEN CAST(CASE WHEN (CAST(t0."items" AS DOUBLE) - (50.5e0)) * (2.0e0) + (0.5e0) < (-99.0e0) THEN (-99.0e0) WHEN (CAST(t0."items" AS DOUBLE) - (50.5e0)) * (2.0e0) + (0.5e0) >= (99.0e0) THEN (99.0e0) ELSE floor((CAST(t0."items" AS DOUBLE) - (50.5e0)) * (2.0e0) + (0.5e0)) END AS INTEGER) END AS x2, CASE WHEN (NOT (t0."price" IS NULL)) THEN (CAST(CAST(CASE WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (262144.0e0) + (0.5e0) < (-65536000.0e0) THEN (-65536000.0e0) WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (262144.0e0) + (0.5e0) >= (65536000.0e0) THEN (65536000.0e0) ELSE floor((CAST(t0."price" AS DOUBLE) - (250.0e0)) * (262144.0e0) + (0.5e0)) END AS INTEGER) AS BIGINT) * CAST(CAST(CASE WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (262144.0e0) + (0.5e0) < (-65536000.0e0) THEN (-65536000.0e0) WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (262144.0e0) + (0.5e0) >= (65536000.0e0) THEN (65536000.0e0) ELSE floor((CAST(t0."price" AS DOUBLE) - (250.0e0)) * (262144.0e0) + (0.5e0)) END AS INTEGER) AS BIGINT)) END AS x3, CASE WHEN (NOT (t0."price" IS NULL)) THEN (CAST(CAST(CASE WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (262144.0e0) + (0.5e0) < (-65536000.0e0) THEN (-65536000.0e0) WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (262144.0e0) + (0.5e0) >= (65536000.0e0) THEN (65536000.0e0) ELSE floor((CAST(t0."price" AS DOUBLE) - (250.0e0)) * (262144.0e0) + (0.5e0)) END AS INTEGER) AS BIGINT) * CAST(CAST(CASE WHEN (CAST(t0."items" AS DOUBLE) - (50.5e0)) * (2.0e0) + (0.5e0) < (-99.0e0) THEN (-99.0e0) WHEN (CAST(t0."items" AS DOUBLE) - (50.5e0)) * (2.0e0) + (0.5e0) >= (99.0e0) THEN (99.0e0) ELSE floor((CAST(t0."items" AS DOUBLE) - (50.5e0)) * (2.0e0) + (0.5e0)) END AS INTEGER) AS BIGINT)) END AS x4, CASE WHEN (NOT (t0."price" IS NULL)) THEN (CAST(CAST(CASE WHEN (CAST(t0."items" AS DOUBLE) - (50.5e0)) * (2.0e0) + (0.5e0) < (-99.0e0) THEN (-99.0e0) WHEN (CAST(t0."items" AS DOUBLE) - (50.5e0)) * (2.0e0) + (0.5e0) >= (99.0e0) THEN (99.0e0) ELSE floor((CAST(t0."items" AS DOUBLE) - (50.5e0)) * (2.0e0) + (0.5e0)) END AS INTEGER) AS BIGINT) * CAST(CAST(CASE WHEN (CAST(t0."items" AS DOUBLE) - (50.5e0)) * (2.0e0) + (0.5e0) < (-99.0e0) THEN (-99.0e0) WHEN (CAST(t0."items" AS DOUBLE) - (50.5e0)) * (2.0e0) + (0.5e0) >= (99.0e0) THEN (99.0e0) ELSE floor((CAST(t0."items" AS DOUBLE) - (50.5e0)) * (2.0e0) + (0.5e0)) END AS INTEGER) AS BIGINT)) END AS x5
+WITH private_rows AS NOT MATERIALIZED (SELECT t0."customer_id" AS o, CASE WHEN (NOT (t0."price" IS NULL)) THEN 1 END AS x0, CASE WHEN (NOT (t0."price" IS NULL)) THEN CAST(CASE WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (262144.0e0) + (0.5e0) < (-65536000.0e0) THEN (-65536000.0e0) WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (262144.0e0) + (0.5e0) >= (65536000.0e0) THEN (65536000.0e0) ELSE floor((CAST(t0."price" AS DOUBLE) - (250.0e0)) * (262144.0e0) + (0.5e0)) END AS INTEGER) END AS x1, CASE WHEN (NOT (t0."price" IS NULL)) THEN CAST(CASE WHEN (CAST(t0."items" AS DOUBLE) - (50.5e0)) * (2.0e0) + (0.5e0) < (-99.0e0) THEN (-99.0e0) WHEN (CAST(t0."items" AS DOUBLE) - (50.5e0)) * (2.0e0) + (0.5e0) >= (99.0e0) THEN (99.0e0) ELSE floor((CAST(t0."items" AS DOUBLE) - (50.5e0)) * (2.0e0) + (0.5e0)) END AS INTEGER) END AS x2, CASE WHEN (NOT (t0."price" IS NULL)) THEN (CAST(CAST(CASE WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (262144.0e0) + (0.5e0) < (-65536000.0e0) THEN (-65536000.0e0) WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (262144.0e0) + (0.5e0) >= (65536000.0e0) THEN (65536000.0e0) ELSE floor((CAST(t0."price" AS DOUBLE) - (250.0e0)) * (262144.0e0) + (0.5e0)) END AS INTEGER) AS BIGINT) * CAST(CAST(CASE WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (262144.0e0) + (0.5e0) < (-65536000.0e0) THEN (-65536000.0e0) WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (262144.0e0) + (0.5e0) >= (65536000.0e0) THEN (65536000.0e0) ELSE floor((CAST(t0."price" AS DOUBLE) - (250.0e0)) * (262144.0e0) + (0.5e0)) END AS INTEGER) AS BIGINT)) END AS x3, CASE WHEN (NOT (t0."price" IS NULL)) THEN (CAST(CAST(CASE WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (262144.0e0) + (0.5e0) < (-65536000.0e0) THEN (-65536000.0e0) WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (262144.0e0) + (0.5e0) >= (65536000.0e0) THEN (65536000.0e0) ELSE floor((CAST(t0."price" AS DOUBLE) - (250.0e0)) * (262144.0e0) + (0.5e0)) END AS INTEGER) AS BIGINT) * CAST(CAST(CASE WHEN (CAST(t0."items" AS DOUBLE) - (50.5e0)) * (2.0e0) + (0.5e0) < (-99.0e0) THEN (-99.0e0) WHEN (CAST(t0."items" AS DOUBLE) - (50.5e0)) * (2.0e0) + (0.5e0) >= (99.0e0) THEN (99.0e0) ELSE floor((CAST(t0."items" AS DOUBLE) - (50.5e0)) * (2.0e0) + (0.5e0)) END AS INTEGER) AS BIGINT)) END AS x4, CASE WHEN (NOT (t0."price" IS NULL)) THEN (CAST(CAST(CASE WHEN (CAST(t0."items" AS DOUBLE) - (50.5e0)) * (2.0e0) + (0.5e0) < (-99.0e0) THEN (-99.0e0) WHEN (CAST(t0."items" AS DOUBLE) - (50.5e0)) * (2.0e0) + (0.5e0) >= (99.0e0) THEN (99.0e0) ELSE floor((CAST(t0."items" AS DOUBLE) - (50.5e0)) * (2.0e0) + (0.5e0)) END AS INTEGER) AS BIGINT) * CAST(CAST(CASE WHEN (CAST(t0."items" AS DOUBLE) - (50.5e0)) * (2.0e0) + (0.5e0) < (-99.0e0) THEN (-99.0e0) WHEN (CAST(t0."items" AS DOUBLE) - (50.5e0)) * (2.0e0) + (0.5e0) >= (99.0e0) THEN (99.0e0) ELSE floor((CAST(t0."items" AS DOUBLE) - (50.5e0)) * (2.0e0) + (0.5e0)) END AS INTEGER) AS BIGINT)) END AS x5
 FROM "memory"."main"."orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
 parts AS MATERIALIZED (SELECT o, COUNT(*) AS n
@@ -47,7 +47,7 @@ FROM weighted;
 -- all bins of a histogram
 SELECT HISTOGRAM(items, [0, 10, 100]) FROM orders;
 -- first pass
-WITH private_rows AS (SELECT t0."customer_id" AS o, CASE WHEN ((t0."items" >= (0.0e0)) AND (t0."items" < (10.0e0))) THEN 1 END AS x0, CASE WHEN ((t0."items" >= (10.0e0)) AND (t0."items" <= (100.0e0))) THEN 1 END AS x1
+WITH private_rows AS NOT MATERIALIZED (SELECT t0."customer_id" AS o, CASE WHEN ((t0."items" >= (0.0e0)) AND (t0."items" < (10.0e0))) THEN 1 END AS x0, CASE WHEN ((t0."items" >= (10.0e0)) AND (t0."items" <= (100.0e0))) THEN 1 END AS x1
 FROM "memory"."main"."orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
 parts AS MATERIALIZED (SELECT o, COUNT(*) AS n
@@ -70,7 +70,7 @@ FROM weighted;
 -- a median: weights of buckets over the chosen keys, and nothing that a row holds
 SELECT city, MEDIAN(price) FROM orders GROUP BY city;
 -- first pass
-WITH private_rows AS (SELECT t0."city" AS k0, t0."customer_id" AS o
+WITH private_rows AS NOT MATERIALIZED (SELECT t0."city" AS k0, t0."customer_id" AS o
 FROM "memory"."main"."orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
 parts AS MATERIALIZED (SELECT k0, o, COUNT(*) AS n
@@ -160,7 +160,7 @@ FROM bucketed;
 -- different values by the simple bound: counted in the engine
 SELECT city, COUNT(DISTINCT items) FROM orders GROUP BY city;
 -- first pass
-WITH private_rows AS (SELECT t0."city" AS k0, t0."customer_id" AS o
+WITH private_rows AS NOT MATERIALIZED (SELECT t0."city" AS k0, t0."customer_id" AS o
 FROM "memory"."main"."orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
 parts AS MATERIALIZED (SELECT k0, o, COUNT(*) AS n
@@ -221,7 +221,7 @@ GROUP BY 1;
 -- with {"distinct": "flow"}
 SELECT COUNT(DISTINCT items) FROM orders;
 -- first pass
-WITH private_rows AS (SELECT t0."customer_id" AS o
+WITH private_rows AS NOT MATERIALIZED (SELECT t0."customer_id" AS o
 FROM "memory"."main"."orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
 parts AS MATERIALIZED (SELECT o, COUNT(*) AS n

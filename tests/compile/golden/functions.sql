@@ -8,7 +8,7 @@ WHERE t0."id" IS NOT NULL AND ((CAST(t0."income" AS DOUBLE) / NULLIF(CAST(t0."ag
 -- whole numbers stay whole and are NULL where they overflow
 SELECT SUM(items * 2 + 1) FROM orders;
 -- first pass
-WITH private_rows AS (SELECT t0."customer_id" AS o, CAST(CASE WHEN (CAST(TRY(CAST(TRY(CAST(t0."items" AS BIGINT) * CAST(2 AS BIGINT)) AS BIGINT) + CAST(1 AS BIGINT)) AS DOUBLE) - (0.0e0)) * (1.0e0) + (0.5e0) < (3.0e0) THEN (3.0e0) WHEN (CAST(TRY(CAST(TRY(CAST(t0."items" AS BIGINT) * CAST(2 AS BIGINT)) AS BIGINT) + CAST(1 AS BIGINT)) AS DOUBLE) - (0.0e0)) * (1.0e0) + (0.5e0) >= (201.0e0) THEN (201.0e0) ELSE floor((CAST(TRY(CAST(TRY(CAST(t0."items" AS BIGINT) * CAST(2 AS BIGINT)) AS BIGINT) + CAST(1 AS BIGINT)) AS DOUBLE) - (0.0e0)) * (1.0e0) + (0.5e0)) END AS INTEGER) AS x0
+WITH private_rows AS NOT MATERIALIZED (SELECT t0."customer_id" AS o, CAST(CASE WHEN (CAST(TRY(CAST(TRY(CAST(t0."items" AS BIGINT) * CAST(2 AS BIGINT)) AS BIGINT) + CAST(1 AS BIGINT)) AS DOUBLE) - (0.0e0)) * (1.0e0) + (0.5e0) < (3.0e0) THEN (3.0e0) WHEN (CAST(TRY(CAST(TRY(CAST(t0."items" AS BIGINT) * CAST(2 AS BIGINT)) AS BIGINT) + CAST(1 AS BIGINT)) AS DOUBLE) - (0.0e0)) * (1.0e0) + (0.5e0) >= (201.0e0) THEN (201.0e0) ELSE floor((CAST(TRY(CAST(TRY(CAST(t0."items" AS BIGINT) * CAST(2 AS BIGINT)) AS BIGINT) + CAST(1 AS BIGINT)) AS DOUBLE) - (0.0e0)) * (1.0e0) + (0.5e0)) END AS INTEGER) AS x0
 FROM "memory"."main"."orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
 parts AS MATERIALIZED (SELECT o, COUNT(*) AS n
@@ -75,7 +75,7 @@ WHERE t0."id" IS NOT NULL;
 -- decimals next to short constants stay as they are
 SELECT COUNT(*) FROM orders WHERE price BETWEEN 1.5 AND 20 AND items IN (1, 2, 3);
 -- first pass
-WITH private_rows AS (SELECT t0."customer_id" AS o
+WITH private_rows AS NOT MATERIALIZED (SELECT t0."customer_id" AS o
 FROM "memory"."main"."orders" AS t0
 WHERE t0."customer_id" IS NOT NULL AND ((t0."price" >= (1.5)) AND (t0."price" <= 20)) AND (t0."items" IN (1, 2, 3))),
 parts AS MATERIALIZED (SELECT o, COUNT(*) AS n

@@ -1,7 +1,7 @@
 -- several keys, one of them an expression
 SELECT city, EXTRACT(year FROM placed) AS year, COUNT(*) FROM orders GROUP BY 1, 2;
 -- first pass
-WITH private_rows AS (SELECT t0."city" AS k0, TRY(CAST(date_part('year', t0."placed") AS BIGINT)) AS k1, t0."customer_id" AS o
+WITH private_rows AS NOT MATERIALIZED (SELECT t0."city" AS k0, TRY(CAST(date_part('year', t0."placed") AS BIGINT)) AS k1, t0."customer_id" AS o
 FROM "memory"."main"."orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
 parts AS MATERIALIZED (SELECT k0, k1, o, COUNT(*) AS n
@@ -43,7 +43,7 @@ SELECT k0, k1, units, all_keys, s0
 FROM bounded
 WHERE units >= 10;
 -- measure
-WITH private_rows AS (SELECT t0."city" AS k0, TRY(CAST(date_part('year', t0."placed") AS BIGINT)) AS k1, t0."customer_id" AS o
+WITH private_rows AS NOT MATERIALIZED (SELECT t0."city" AS k0, TRY(CAST(date_part('year', t0."placed") AS BIGINT)) AS k1, t0."customer_id" AS o
 FROM "memory"."main"."orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
 kept_rows AS (SELECT private_rows.*, hedgerow_place

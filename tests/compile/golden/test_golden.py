@@ -27,7 +27,7 @@ FILES = sorted(path.name for path in HERE.glob("*.sql") if path.name != "schema.
 REWRITE = "HEDGEROW_REWRITE_GOLDEN"
 WHOLE = {"INTEGER", "BIGINT", "HUGEINT"}
 USUAL = {"mechanism": "gaussian", "min_frequency": 10}
-STEP = r"(?<=\),) (?=\w+ AS (?:MATERIALIZED )?\()"
+STEP = r"(?<=\),) (?=\w+ AS (?:(?:NOT )?MATERIALIZED )?\()"
 CLAUSES = rf"{STEP}|(?<!DISTINCT) FROM\b| (?:WHERE|GROUP BY|HAVING|LIMIT|LEFT JOIN)\b|(?<=\)) SELECT\b"
 
 

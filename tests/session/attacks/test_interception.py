@@ -76,11 +76,12 @@ def written_by_compile(logical, priced, session):
     schema, there = session.schema, session.backend.dialect
     if priced is None:
         return {public_statement(logical, session.catalog, there).sql}, set()
-    programs = [program(part, there, "0" * 32) for part in priced.parts]
+    programs = [program(part, there, "0" * 32, shortcuts=True) for part in priced.parts]
     public = [public_text(schema.tables[name], there) for name in public_tables(logical)]
     public += [domain_text(release, there) for release in logical.releases if release.domain is not None]
     public += [nothing_of(schema.tables[scan.table], there).sql for scan in scans_of(logical.releases)]
-    return {*(text for steps in programs for text in steps.texts()), *public}, {
+    cheaper = [sql for steps in programs for _, sql in steps.shortcut_texts()]
+    return {*(text for steps in programs for text in steps.texts()), *cheaper, *public}, {
         postprocess(logical, DUCKDB, max_rows=UNDECLARED.rows + 1).sql
     }
 
@@ -139,6 +140,8 @@ def test_how_a_query_is_laid_out_changes_no_statement(statements, expected, quer
 def test_a_quote_shows_the_statements_that_would_be_sent(file_shop, expected, query):
     wanted, _ = expected(query)
     shown = set(file_shop.quote(query).sql)
+    assert shown <= wanted
+    shown |= {shortcut.sql for shortcut in file_shop.explain(query).shortcuts}
     assert shown <= wanted
     assert all(re.search(r" LIMIT \d+$| WHERE 1 = 0$", text) for text in wanted - shown)
 

@@ -1,0 +1,287 @@
+"""Cheaper statements for rows that cannot change, where the owners beyond a limit are known.
+
+An owner who is within every limit over all rows of FROM is within them over any part of these rows: with fewer rows,
+no pair of owner and key gets larger, and no owner touches more keys. So it has the full weight and counts in each of
+its keys, whatever WHERE and whatever keys are selected (docs/proofs/weights.md). The sums over such owners are plain
+sums, times 2^b. The other owners, usually none or few, go through the steps of `weights`, and sums of integers add up.
+
+The facts are small tables:
+
+    heavy   the owners beyond a limit, over all rows of FROM.
+    codes   the keys of all rows of FROM, each with one bit of a 64-bit integer: the keys of an owner are then the
+            bitwise OR of the bits of its rows, and no pairs of owner and key are made to count people per key.
+    strays  a row, if some row of FROM does not lead to exactly one owner along its path. If there is none, the path
+            is not followed where nothing but the owner is read at its end.
+
+Privacy: all forms of a statement return the same keys and the same integers, so what is released does not depend on
+which of them runs. Facts never leave the backend. How long a statement takes may tell of them (SECURITY.md).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+
+from hedgerow.compile.caps import Names, most_size, owner_size, people, same
+from hedgerow.compile.queries import from_text
+from hedgerow.compile.rows import ROWS, RowForm, form_of, key_columns, rows_clause, summed
+from hedgerow.compile.scalars import present, scalar
+from hedgerow.compile.weights import WEIGHTED, weighing
+from hedgerow.compiled import BIT, CODES, HEAVY, MOST_CODES, MOST_HEAVY, UNITS, Query, Shortcut, arrow_type
+from hedgerow.dialects import Dialect, is_bytewise
+from hedgerow.expressions.nodes import Call, Column, Expr, Literal
+from hedgerow.expressions.types import Type
+from hedgerow.plan.facts import conjuncts
+from hedgerow.plan.nodes import From, Join, Release, Scan, inside, scans_of
+from hedgerow.privacy.plan import PrivatePlan
+from hedgerow.privacy.sums import ExactSum
+
+Weigh = Callable[[PrivatePlan, Dialect, str, Names, str | None], list[str]]
+"""A function that writes the steps from rows to weighted sums: `weights.weighing`, or one that relies on facts."""
+
+Write = Callable[[PrivatePlan, Weigh], Query]
+"""A function that writes a whole statement with such steps."""
+
+HEAVY_ROWS, LIGHT_ROWS = "heavy_rows", "light_rows"
+BEYOND, WITHIN = "beyond", "within"
+
+
+def with_shortcut(plan: PrivatePlan, dialect: Dialect, write: Write, *, surveys: bool) -> Query:
+    """Return a statement with its cheaper forms, if owners can be kept as a fact.
+
+    `surveys` is False for the statement over the selected keys, in which people are not tested.
+    """
+    query = write(plan, weighing)
+    if not _is_kept(plan.release.owner):
+        return query
+    tested = surveys and plan.selection is not None
+    counted = tested or bool(people(plan))
+    coded = dialect.codes and surveys and counted and form_of(plan, dialect) is not RowForm.EARLY
+    coded = coded and bool(plan.release.keys)
+    ownerless = None if counted else _without_path(plan)
+
+    def form(over: PrivatePlan, *, heavy: bool = False, coded: bool = False) -> Query:
+        return write(over, partial(_known, known=_Known(heavy, coded, tested)))
+
+    shortcut = Shortcut(
+        tables=tuple(dict.fromkeys(scan.table for scan in scans_of(plan.release))),
+        reads_all=not plan.release.where,
+        heavy=_heavy(plan, dialect),
+        codes=_codes(plan, dialect) if coded else None,
+        strays=None if ownerless is None else _strays(plan.release, ownerless.release.source, dialect),
+        within=form(plan),
+        within_coded=form(plan, coded=True) if coded else None,
+        apart=form(plan, heavy=True),
+        apart_coded=form(plan, heavy=True, coded=True) if coded else None,
+        ownerless=None if ownerless is None else form(ownerless),
+    )
+    return replace(query, shortcut=shortcut)
+
+
+def _is_kept(owner: Expr) -> bool:
+    """Return whether owners that leave the engine and come back are the same owners: whole numbers and plain text."""
+    if not isinstance(owner, Column):
+        return False
+    is_plain_text = owner.type is Type.TEXT and is_bytewise(owner) and owner.native.upper() == "VARCHAR"
+    return owner.type is Type.INTEGER or is_plain_text
+
+
+# The facts
+
+
+def _whole(plan: PrivatePlan, *, keyed: bool) -> PrivatePlan:
+    """Return the plan over all rows of FROM, with or without its keys."""
+    release = plan.release
+    return replace(plan, release=replace(release, where=(), keys=release.keys if keyed else ()))
+
+
+def _heavy(plan: PrivatePlan, dialect: Dialect) -> Query:
+    """Return the query for the owners beyond a limit.
+
+    Where the number of rows is the only limit, keys do not matter, and one fact serves all of them: an owner with at
+    most R rows has at most R in a key, in at most R keys.
+    """
+    bounding, keyed, declared = plan.bounding, bool(plan.release.keys), plan.release.limits.max_rows
+    per_group = bounding.rows_per_group if summed(plan) else bounding.rows
+    maximum = min(bounding.rows, per_group, bounding.groups if keyed else bounding.rows)
+    owner = f"{scalar(plan.release.owner, dialect)} AS o"
+    if not keyed or declared is None or maximum >= declared:
+        rows = f"SELECT {owner} {rows_clause(_whole(plan, keyed=False), dialect)}"
+        beyond = f"{dialect.count()} > {maximum}"
+        sql = f"SELECT o FROM ({rows}) AS {ROWS}{dialect.group_by(['o'])} HAVING {beyond}"
+    else:
+        whole = _whole(plan, keyed=True)
+        names = [named.name for named in plan.release.keys]
+        rows = f"SELECT {', '.join([*key_columns(whole, dialect), owner])} {rows_clause(whole, dialect)}"
+        pairs = f"SELECT {', '.join([*names, 'o'])}, {dialect.count()} AS n FROM ({rows}) AS {ROWS}"
+        parts = f"{pairs}{dialect.group_by([*names, 'o'])}"
+        beyond = f"{dialect.count()} > {bounding.groups} OR {dialect.total(owner_size(plan))} > {most_size(plan)}"
+        if summed(plan):
+            beyond += f" OR MAX(n) > {bounding.rows_per_group}"
+        sql = f"SELECT o FROM ({parts}) AS parts{dialect.group_by(['o'])} HAVING {beyond}"
+    return Query(sql + dialect.tail([], MOST_HEAVY + 1, 0), ("o",), (), (arrow_type(plan.release.owner),))
+
+
+def _codes(plan: PrivatePlan, dialect: Dialect) -> Query:
+    """Return the query for the keys, each with a bit of its own; the bit of the last one still fits."""
+    whole = _whole(plan, keyed=True)
+    keys = f"SELECT DISTINCT {', '.join(key_columns(whole, dialect))} {rows_clause(whole, dialect)}"
+    names = tuple(named.name for named in plan.release.keys)
+    numbered = f"SELECT {', '.join(names)}, {dialect.bit('ROW_NUMBER() OVER () - 1')} AS {BIT}"
+    sql = f"{numbered} FROM ({keys}{dialect.tail([], MOST_CODES + 1, 0)}) AS found"
+    return Query(sql, names, (BIT,), tuple(arrow_type(named.expr) for named in plan.release.keys))
+
+
+def _strays(release: Release, base: From, dialect: Dialect) -> Query:
+    """Return the query for a row, if some row of `base` leads to no owner, or to several of them.
+
+    Where no table of the path has a key twice, a row of `base` meets at most one row of the whole path, and each of
+    them meets one if there are as many rows with the path as without.
+    """
+    along = f"FROM {from_text(release.source, dialect)} WHERE {scalar(release.owner, dialect)} IS NOT NULL"
+    counts = [f"(SELECT {dialect.count()} {rows})" for rows in (f"FROM {from_text(base, dialect)}", along)]
+    conditions = [f"{counts[0]} <> {counts[1]}"]
+    for scan, columns in _path(release.source):
+        named = [scalar(column, dialect) for column in columns]
+        repeated = f"SELECT {', '.join(named)} FROM {from_text(scan, dialect)}{dialect.group_by(named)}"
+        conditions.append(f"EXISTS ({repeated} HAVING {dialect.count()} > 1)")
+    return Query(f"SELECT 1 AS o WHERE {' OR '.join(conditions)}", ("o",), (), (arrow_type(release.owner),))
+
+
+def _path(source: From) -> list[tuple[Scan, list[Column]]]:
+    """Return the tables that were added to reach the owner, with the columns that they are joined on."""
+    steps = []
+    while isinstance(source, Join) and isinstance(source.right, Scan) and source.right.added and source.kind == "inner":
+        columns = _joined_on(source.condition, source.right.alias)
+        if not columns:
+            return []
+        steps.append((source.right, columns))
+        source = source.left
+    return steps
+
+
+def _joined_on(condition: Expr | None, alias: str) -> list[Column]:
+    """Return the columns of `alias` that equal columns of other tables; none if the condition is of another kind."""
+    columns: list[Column] = []
+    for part in [] if condition is None else conjuncts(condition):
+        if not isinstance(part, Call) or part.function != "equal":
+            return []
+        here = [side for side in part.arguments if isinstance(side, Column) and side.table == alias]
+        there = [side for side in part.arguments if isinstance(side, Column) and side.table != alias]
+        if len(here) != 1 or len(there) != 1:
+            return []
+        columns += here
+    return columns
+
+
+def _without_path(plan: PrivatePlan) -> PrivatePlan | None:
+    """Return the plan without the path to the owner, if nothing but the owner is read along it; or None."""
+    release = plan.release
+    path = _path(release.source)
+    if not path:
+        return None
+    base: From = release.source
+    for _ in path:
+        base = base.left if isinstance(base, Join) else base
+    added = {scan.alias for scan, _ in path}
+    parts = (base, release.where, release.keys, release.calls, plan.sums)
+    if any(isinstance(node, Column) and node.table in added for node in inside(parts)):
+        return None
+    return replace(plan, release=replace(release, source=base, owner=Literal(1, Type.INTEGER)))
+
+
+# The statements
+
+
+@dataclass(frozen=True)
+class _Known:
+    """The facts that a statement relies on: `hedgerow_heavy` has owners, `hedgerow_codes` has all keys.
+
+    `tested` says that the number of owners is read.
+    """
+
+    heavy: bool
+    coded: bool
+    tested: bool
+
+
+def _known(
+    plan: PrivatePlan, dialect: Dialect, rows: str, names: Names, nonce: str | None = None, *, known: _Known
+) -> list[str]:
+    """Steps from `rows` to `weighted`, as `weights.weighing` returns them."""
+    if not known.heavy:
+        return _plain_sums(plan, dialect, rows, names, WEIGHTED, known, bounded=nonce is not None)
+    is_heavy = f"EXISTS (SELECT 1 FROM {HEAVY} WHERE {HEAVY}.o = {rows}.o)"
+    keys = "".join(f"{name}, " for name in names)
+    numbers = ["owners", *([UNITS] if nonce is not None else []), *(f"s{i}" for i in range(len(plan.sums)))]
+    added = ", ".join(f"{dialect.wide_total(name)} AS {name}" for name in numbers)
+    both = " UNION ALL ".join(f"SELECT {keys}{', '.join(numbers)} FROM {step}" for step in (BEYOND, WITHIN))
+    return [
+        dialect.step(HEAVY_ROWS, f"SELECT * FROM {rows} WHERE {is_heavy}", once=False),
+        dialect.step(LIGHT_ROWS, f"SELECT * FROM {rows} WHERE NOT {is_heavy}", once=False),
+        *weighing(plan, dialect, HEAVY_ROWS, names, nonce, result=BEYOND),
+        *_plain_sums(plan, dialect, LIGHT_ROWS, names, WITHIN, known, bounded=nonce is not None),
+        dialect.step(
+            WEIGHTED, f"SELECT {keys}{added} FROM ({both}) AS both_kinds{dialect.group_by(list(names))}", once=False
+        ),
+    ]
+
+
+def _plain_sums(
+    plan: PrivatePlan, dialect: Dialect, rows: str, names: Names, result: str, known: _Known, *, bounded: bool
+) -> list[str]:
+    """Steps from the rows of owners within all limits to `result`: each has the full weight, and counts everywhere."""
+    keys, one = "".join(f"{name}, " for name in names), 1 << plan.weight_bits
+    sums = "".join(f", {_plain_sum(i, total, plan, dialect)} AS s{i}" for i, total in summed(plan))
+    if not known.tested and not people(plan):
+        query = f"SELECT {keys}0 AS owners{sums} FROM {rows}{dialect.group_by(list(names))}"
+        return [dialect.step(result, query, once=False)]
+    counted = f", owners AS {UNITS}" if bounded else ""
+    counted += "".join(f", CAST(owners AS {dialect.huge}) * {one} AS s{i}" for i in people(plan))
+    steps = _people_by_code(dialect, rows, names) if known.coded else _people_by_pair(dialect, rows, names)
+    if not summed(plan):
+        return [*steps, dialect.step(result, f"SELECT {keys}owners{counted} FROM persons", once=False)]
+    named = "".join(f"plain.{name} AS {name}, " for name in names)
+    shown = "".join(f", s{i}" for i, _ in summed(plan))
+    kind, match = ("inner", same("plain", "persons", names, dialect)) if names else ("cross", None)
+    query = f"SELECT {named}owners{counted}{shown} FROM {dialect.join('plain', kind, 'persons', match)}"
+    columns = f"{keys}{sums.removeprefix(', ')}"
+    return [
+        *steps,
+        dialect.step("plain", f"SELECT {columns} FROM {rows}{dialect.group_by(list(names))}", once=False),
+        dialect.step(result, query, once=False),
+    ]
+
+
+def _plain_sum(index: int, total: ExactSum, plan: PrivatePlan, dialect: Dialect) -> str:
+    """Return a sum over rows at the full weight."""
+    if form_of(plan, dialect) is RowForm.EARLY:
+        text = dialect.wide_total(f"p{index}")
+    elif total.grid is not None:
+        text = dialect.total(f"x{index}")
+    else:
+        text = dialect.count("*" if present(total, dialect) is None else f"x{index}")
+    return f"COALESCE(CAST({text} AS {dialect.huge}), 0) * {1 << plan.weight_bits}"
+
+
+def _people_by_pair(dialect: Dialect, rows: str, names: Names) -> list[str]:
+    """Return the step `persons`: the number of owners of each key, from all pairs of owner and key."""
+    keys = "".join(f"{name}, " for name in names)
+    pairs = f"SELECT {keys}o FROM {rows}{dialect.group_by([*names, 'o'])}"
+    query = f"SELECT {keys}{dialect.count()} AS owners FROM ({pairs}) AS pairs{dialect.group_by(list(names))}"
+    return [dialect.step("persons", query, once=False)]
+
+
+def _people_by_code(dialect: Dialect, rows: str, names: Names) -> list[str]:
+    """Return the step `persons`: the number of owners of each key, from the set of keys of each owner."""
+    keyed = f"{rows} JOIN {CODES} ON {same(rows, CODES, names, dialect)}"
+    masks = f"SELECT o, {dialect.bit_or(BIT)} AS mask FROM {keyed}{dialect.group_by(['o'])}"
+    counts = f"SELECT mask, {dialect.count()} AS n FROM masks{dialect.group_by(['mask'])}"
+    listed = [f"{CODES}.{name}" for name in names]
+    keys = "".join(f"{column} AS {name}, " for column, name in zip(listed, names, strict=True))
+    matched = f"{CODES} JOIN sets ON {dialect.has_bit('mask', BIT)}"
+    query = f"SELECT {keys}{dialect.total('n')} AS owners FROM {matched}{dialect.group_by(listed)}"
+    return [
+        dialect.step("masks", masks, once=False),
+        dialect.step("sets", counts, once=False),
+        dialect.step("persons", query, once=False),
+    ]

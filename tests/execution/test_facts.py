@@ -1,0 +1,165 @@
+"""Facts about rows that cannot change: when they are computed, when they are used, and what may not depend on them."""
+
+import re
+import threading
+
+import duckdb
+import pytest
+
+import hedgerow as hr
+from hedgerow.backends import duckdb as backend
+from hedgerow.backends.facts import MOST_FACTS, Facts
+from hedgerow.execution.facts import run_cheapest
+from hedgerow.execution.run import compile_steps
+
+from ..internals import price_of, session_of
+
+CATALOG = """\
+dataset: shop
+budget: {epsilon: 1000, delta: 1e-3}
+defaults: {epsilon: 1, delta: 1e-7, min_frequency: 1}
+tables:
+  orders: {unit: person, max_rows: 3, columns: {price: {lower: 0, upper: 9}}}
+  shown: {unit: person, max_rows: 3, columns: {price: {lower: 0, upper: 9}}}
+  computed: {unit: person, max_rows: 3, columns: {price: {lower: 0, upper: 9}}}
+"""
+NONCE = re.compile(r"[0-9a-f]{32}")
+ALL = "SELECT SUM(price) FROM orders"
+SOME = "SELECT status, COUNT(*) FROM orders WHERE price > 2 GROUP BY status"
+
+
+@pytest.fixture(params=["nobody", "somebody"])
+def shop(request, tmp_path):
+    """A DuckDB file in which nobody, or one person, is beyond the limit."""
+    with duckdb.connect(str(tmp_path / "shop.duckdb")) as connection:
+        connection.execute("CREATE TABLE orders (person BIGINT, status VARCHAR, price DOUBLE)")
+        connection.execute("INSERT INTO orders SELECT range // 3, ['x', 'y'][1 + range % 2], range % 9 FROM range(900)")
+        if request.param == "somebody":
+            connection.execute("INSERT INTO orders SELECT 7, 'x', 5 FROM range(20)")
+        connection.execute("CREATE VIEW shown AS SELECT * FROM orders WHERE now() > TIMESTAMPTZ '2020-01-01 00:00:00Z'")
+        connection.execute("CREATE TABLE computed (person BIGINT, price DOUBLE, twice DOUBLE AS (price * 2))")
+    (tmp_path / "shop.yaml").write_text(CATALOG)
+    with hr.connect(tmp_path / "shop.duckdb", catalog=tmp_path / "shop.yaml") as db:
+        yield db
+
+
+def texts(db, query, suffix):
+    return {shortcut.sql for shortcut in db.explain(query).shortcuts if suffix in shortcut.step}
+
+
+@pytest.fixture
+def sent(shop, monkeypatch):
+    """Ask a question afresh; the SQL of the statements that were read from the engine."""
+    texts_read = []
+    read = backend._read
+    monkeypatch.setattr(
+        backend, "_read", lambda cursor, query, size: texts_read.append(query.sql) or read(cursor, query, size)
+    )
+
+    def ask(query):
+        texts_read.clear()
+        shop.sql(query, reuse=False)
+        return {NONCE.sub("0" * 32, text) for text in texts_read}
+
+    return ask
+
+
+def test_a_fact_is_computed_once_and_used_from_then_on(shop, sent):
+    first, second = sent(ALL), sent(ALL)
+    facts, cheaper = texts(shop, ALL, "fact:"), texts(shop, ALL, "beyond a limit") - texts(shop, ALL, "fact:")
+    assert first & facts
+    assert not second & facts
+    assert first & cheaper
+    assert second & cheaper
+    assert not second & {statement.sql for statement in shop.explain(ALL).statements}
+
+
+def test_a_statement_over_some_rows_computes_facts_when_they_are_needed_again(shop, sent):
+    facts = texts(shop, SOME, "fact:")
+    assert not sent(SOME) & facts
+    assert sent(SOME) & facts
+
+
+def test_neither_price_nor_explanation_depends_on_known_facts(shop):
+    before = shop.explain(ALL), shop.quote(ALL).sql
+    for _ in range(3):
+        shop.sql(ALL, reuse=False)
+    after = shop.explain(ALL), shop.quote(ALL).sql
+    assert before[1] == after[1]
+    assert before[0].statements == after[0].statements
+    assert before[0].shortcuts == after[0].shortcuts
+
+
+def test_a_release_stored_before_a_fact_was_known_answers_afterwards(shop):
+    first = shop.sql(SOME)
+    for _ in range(3):
+        shop.sql(SOME, reuse=False)
+    assert shop.sql(SOME).arrow(intervals=True) == first.arrow(intervals=True)
+
+
+@pytest.mark.parametrize("table", ["shown", "computed"])
+def test_rows_that_may_depend_on_the_time_have_no_facts(shop, table):
+    assert shop.explain(f"SELECT SUM(price) FROM {table}").shortcuts == ()
+    assert shop.explain(ALL).shortcuts
+
+
+def test_a_connection_that_is_passed_in_has_no_facts(tmp_path):
+    (tmp_path / "shop.yaml").write_text(CATALOG.replace("  shown:", "  # shown:").replace("  computed:", "  # "))
+    with duckdb.connect() as connection:
+        connection.execute("CREATE TABLE orders (person BIGINT, status VARCHAR, price DOUBLE)")
+        with hr.connect(connection, catalog=tmp_path / "shop.yaml") as db:
+            assert db.explain(ALL).shortcuts == ()
+
+
+def test_a_file_that_is_replaced_meanwhile_is_read_without_facts(shop, monkeypatch):
+    """The state is read before and after a statement: where it differs, the ordinary statement runs as well."""
+    session = session_of(shop)
+    _, private = price_of(shop, ALL)
+    (steps,) = compile_steps(private, session.backend)
+    states = iter([1, 2])
+    with session.backend.snapshot() as snapshot:
+        run = []
+        monkeypatch.setattr(type(snapshot), "state", lambda *_: next(states))
+        original = type(snapshot).run
+        monkeypatch.setattr(type(snapshot), "run", lambda self, query: run.append(query) or original(self, query))
+        run_cheapest(steps.first_pass, snapshot)
+    assert len(run) == 2
+    assert run[1] is steps.first_pass
+    assert run[0] is not steps.first_pass
+
+
+def test_facts_are_sealed_and_few():
+    facts = Facts()
+    for number in range(MOST_FACTS + 5):
+        facts.table(number, lambda: "table", at_once=True)
+    assert repr(facts) == "Facts(sealed)"
+    assert len(facts._tables) == MOST_FACTS
+    with pytest.raises(TypeError):
+        facts.__reduce__()
+
+
+def test_one_thread_computes_a_fact_while_others_do_without():
+    facts, started, finish = Facts(), threading.Event(), threading.Event()
+
+    def slowly():
+        started.set()
+        finish.wait()
+        return "table"
+
+    thread = threading.Thread(target=facts.table, args=("name", slowly), kwargs={"at_once": True})
+    thread.start()
+    started.wait()
+    assert facts.table("name", slowly, at_once=True) is None
+    finish.set()
+    thread.join()
+    assert facts.table("name", slowly, at_once=True) == "table"
+
+
+def test_a_fact_that_failed_is_not_computed_again():
+    def fail():
+        raise ZeroDivisionError
+
+    facts = Facts()
+    with pytest.raises(ZeroDivisionError):
+        facts.table("name", fail, at_once=True)
+    assert facts.table("name", fail, at_once=True) is None
