@@ -3,6 +3,7 @@
 from scripts.mutation.fault import Fault
 
 RECEIPTS = "release/test_receipts.py"
+FACTS = "privacy/neighbours/test_facts.py"
 
 FAULTS = (
     Fault(
@@ -31,9 +32,37 @@ FAULTS = (
     Fault(
         "same-choice-of-keys-for-every-statement",
         "execution/run.py",
-        "program(part, backend.dialect, nonce())",
-        'program(part, backend.dialect, "0" * 32)',
+        "program(part, backend.dialect, nonce(), ",
+        'program(part, backend.dialect, "0" * 32, ',
         (RECEIPTS,),
+    ),
+    Fault(
+        "owners-one-row-beyond-the-limit-taken-for-light",
+        "compile/facts.py",
+        'beyond = f"{dialect.count()} > {maximum}"',
+        'beyond = f"{dialect.count()} > {maximum + 1}"',
+        (FACTS,),
+    ),
+    Fault(
+        "owners-in-too-many-groups-taken-for-light",
+        "compile/facts.py",
+        "{dialect.count()} > {bounding.groups} OR",
+        "{dialect.count()} > {bounding.groups + 1} OR",
+        (FACTS,),
+    ),
+    Fault(
+        "rows-without-an-owner-counted",
+        "compile/facts.py",
+        'conditions = [f"{counts[0]} <> {counts[1]}"]',
+        'conditions = [f"{counts[0]} < {counts[1]}"]',
+        (FACTS,),
+    ),
+    Fault(
+        "facts-of-rows-that-changed",
+        "execution/facts.py",
+        "return exact if state_of(shortcut.tables) == state else snapshot.run(query)",
+        "return exact",
+        ("execution/test_facts.py",),
     ),
     Fault(
         "a-receipt-for-something-else",
