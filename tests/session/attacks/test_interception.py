@@ -171,7 +171,10 @@ def test_a_connection_handed_in_is_sent_the_same_and_questions_about_the_schema(
     shops.sent.clear()
     shops().sql(query, reuse=False)
     here, there = (session_of(db).backend.dialect.table("orders") for db in (file_shop, shops()))
-    alike = [text.replace(here, there) for text in statements(query)[0]]
+    explained = file_shop.explain(query)
+    cheaper = {shortcut.sql for shortcut in explained.shortcuts}
+    ordinary = [statement.sql for statement in explained.statements if statement.step != "postprocess"]
+    alike = [text.replace(here, there) for text in (*statements(query)[0], *ordinary) if text not in cheaper]
     assert set(alike) <= set(map(plain, shops.sent))
     others = [text for text in map(plain, shops.sent) if text not in alike]
     assert others
