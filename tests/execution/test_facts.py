@@ -8,7 +8,7 @@ import pytest
 
 import hedgerow as hr
 from hedgerow.backends import duckdb as backend
-from hedgerow.backends.facts import MOST_FACTS, Facts
+from hedgerow.backends.facts import MOST_FACTS, KeptFacts
 from hedgerow.execution.facts import run_cheapest
 from hedgerow.execution.run import compile_steps
 
@@ -129,17 +129,17 @@ def test_a_file_that_is_replaced_meanwhile_is_read_without_facts(shop, monkeypat
 
 
 def test_facts_are_sealed_and_few():
-    facts = Facts()
+    facts = KeptFacts()
     for number in range(MOST_FACTS + 5):
         facts.table(number, lambda: "table", at_once=True)
-    assert repr(facts) == "Facts(sealed)"
+    assert repr(facts) == "KeptFacts(sealed)"
     assert len(facts._tables) == MOST_FACTS
     with pytest.raises(TypeError):
         facts.__reduce__()
 
 
 def test_one_thread_computes_a_fact_while_others_do_without():
-    facts, started, finish = Facts(), threading.Event(), threading.Event()
+    facts, started, finish = KeptFacts(), threading.Event(), threading.Event()
 
     def slowly():
         started.set()
@@ -159,7 +159,7 @@ def test_a_fact_that_failed_is_not_computed_again():
     def fail():
         raise ZeroDivisionError
 
-    facts = Facts()
+    facts = KeptFacts()
     with pytest.raises(ZeroDivisionError):
         facts.table("name", fail, at_once=True)
     assert facts.table("name", fail, at_once=True) is None

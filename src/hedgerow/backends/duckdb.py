@@ -11,7 +11,7 @@ import duckdb
 import pyarrow as pa
 
 from hedgerow.backends.base import Snapshot, failure, repeated, sealed
-from hedgerow.backends.facts import Facts, file_state
+from hedgerow.backends.facts import KeptFacts, file_state
 from hedgerow.backends.results import ROWS_AT_ONCE, read_batches, stop_after
 from hedgerow.compiled import Query
 from hedgerow.dialects import DUCKDB, Dialect
@@ -62,7 +62,7 @@ class DuckDB:
     ) -> None:
         self._connection = connection
         self._path = path
-        self.facts = Facts()
+        self.facts = KeptFacts()
         self._stored: frozenset[str] = frozenset()
         database, current = _current_namespace(connection)
         self.dialect: Dialect = DUCKDB.at(database, schema or current)

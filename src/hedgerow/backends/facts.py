@@ -15,7 +15,7 @@ MOST_FACTS = 200
 """Maximum number of facts of a connection; those that were not read for the longest time are dropped."""
 
 
-class Facts:
+class KeptFacts:
     """The facts of one connection, for all its threads."""
 
     def __init__(self) -> None:
@@ -24,7 +24,7 @@ class Facts:
         self._asked: OrderedDict[Hashable, pa.Table | None] = OrderedDict()
 
     def __repr__(self) -> str:
-        return "Facts(sealed)"
+        return "KeptFacts(sealed)"
 
     def __reduce__(self) -> str:
         raise TypeError("Facts about rows do not leave the process.")
