@@ -59,14 +59,11 @@ environments: $(VENV)/.dev ## what a plain install and each extra bring, apart f
 system-packages: ## the Debian packages that tests of real servers need, where they may be installed
 	scripts/system-packages
 
-# Before Python 3.12 counting lines takes a fifth of the time: `make coverage` counts them there.
-COVERAGE := $(shell $(PYTHON) -c "import sys; print('-p scripts.line_coverage' if sys.version_info >= (3, 12) else '')")
-
 test: $(VENV)/.mariadb ## everything that must pass before a change lands
 	$(MAKE) --jobs 2 --output-sync lint types imports docs environments
-	$(BIN)/python -m pytest -q -n 2 -m "not slow" $(COVERAGE) --durations=20
+	$(BIN)/python -m pytest -q -n 2 -m "not slow" -p scripts.line_coverage --durations=20
 
-coverage: $(VENV)/.dev ## which lines of hedgerow the quick tests run, on any Python
+coverage: $(VENV)/.dev ## which lines of hedgerow the quick tests run
 	$(BIN)/python -m pytest -q -n 2 -m "not slow" -p scripts.line_coverage $(SLOWER:%=--ignore=tests/%)
 
 slow: $(VENV)/.dev $(VENV)/.mariadb ## coverage at scale and long simulations

@@ -58,7 +58,8 @@ def hashed(nonce: str, names: Names, dialect: Dialect) -> str:
 
 def by_hash(text: str, names: Iterable[str], dialect: Dialect) -> str:
     """Return the terms of ORDER BY: the hash, and the values themselves to break ties."""
-    return ", ".join([text, *(dialect.order(name, descending=False, nulls_first=False) for name in names)])
+    terms = [term for name in names for term in dialect.order(name, descending=False, nulls_first=False)]
+    return ", ".join([text, *(f"{name} {direction}" for name, direction in terms)])
 
 
 def same(left: str, right: str, names: Names, dialect: Dialect) -> str:

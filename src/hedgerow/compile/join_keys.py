@@ -40,6 +40,15 @@ def with_join_keys(join: Join, right: str, dialect: Dialect) -> tuple[str, Expr 
     return f"({written}) AS {alias}", match
 
 
+def has_equality(join: Join) -> bool:
+    """Return True if the condition of a join requires a value of the left side to equal one of the right side."""
+    if join.condition is None or isinstance(join.right, Join):
+        return False
+    parts, alias = conjuncts(join.condition), join.right.alias
+    alternatives = any(isinstance(part, Call) and part.function == "or" for part in walk(join.condition))
+    return not alternatives and any(True for part in parts for _ in _sides_of(part, alias))
+
+
 def _sides_of(condition: Expr, alias: str) -> Iterator[Expr]:
     """Yield the side of an equality that reads only this relation, where the other side does not read it."""
     if not isinstance(condition, Call) or condition.function not in EQUAL:
@@ -47,5 +56,5 @@ def _sides_of(condition: Expr, alias: str) -> Iterator[Expr]:
     for side, other in (condition.arguments, condition.arguments[::-1]):
         read, read_beside = ({table for table, _ in columns_of(part_read)} for part_read in (side, other))
         is_plain = all(isinstance(part, Column | Literal | Call) for part in walk(side))
-        if is_plain and read == {alias} and alias not in read_beside:
+        if is_plain and read == {alias} and read_beside and alias not in read_beside:
             yield side

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from hedgerow.compile.join_keys import with_join_keys
+from hedgerow.compile.join_keys import has_equality, with_join_keys
 from hedgerow.compile.memberships import with_memberships_joined
-from hedgerow.compile.scalars import condition, plain, render, scalar
-from hedgerow.dialects import Dialect, SummaryCall
+from hedgerow.compile.scalars import condition, plain, render, render_condition, scalar
+from hedgerow.dialects import Dialect, Over, SummaryCall
 from hedgerow.errors import InternalError
 from hedgerow.expressions.nodes import Call, Column, Expr, Literal, Nested, Order, Window, walk
 from hedgerow.expressions.types import Type
@@ -98,7 +98,11 @@ def from_text(source: From, dialect: Dialect) -> str:
 
 def _join(join: Join, dialect: Dialect) -> str:
     left, right = from_text(join.left, dialect), from_text(join.right, dialect)
+    if dialect.joins_by_equality and join.kind in {"left", "full"} and not has_equality(join):
+        raise dialect.lacks("an outer join without an equality between both sides")
     if isinstance(join.right, Join):
+        if not dialect.nests_joins:
+            raise dialect.lacks("a join in parentheses")
         right = f"({right})"
     right, match = with_join_keys(join, right, dialect)
     return dialect.join(left, join.kind, right, None if match is None else condition(match, dialect))
@@ -132,7 +136,7 @@ def _call(call: AggregateCall, dialect: Dialect) -> str:
     return _summary(call, None, dialect)
 
 
-def _summary(call: AggregateCall | Window, over: str | None, dialect: Dialect) -> str:
+def _summary(call: AggregateCall | Window, over: Over | None, dialect: Dialect) -> str:
     return dialect.summary(
         SummaryCall(
             call.function,
@@ -155,21 +159,19 @@ def where_text(where: Sequence[Expr], dialect: Dialect) -> str:
     return f" WHERE {' AND '.join(condition(c, dialect) for c in where)}" if where else ""
 
 
-def order_text(terms: Sequence[Order], dialect: Dialect) -> str:
-    """Return ORDER BY, if there is an order."""
-    texts = order_terms(terms, dialect)
-    return f" ORDER BY {', '.join(texts)}" if texts else ""
-
-
 def order_terms(terms: Sequence[Order], dialect: Dialect) -> list[str]:
     """Return the terms of ORDER BY, without duplicates and constants, which some engines take for positions."""
-    terms_by_text: dict[str, str] = {}
-    for term in terms:
-        if any(not isinstance(part, Literal | Call) for part in walk(term.expr)):
-            text = plain(term.expr, dialect)
-            written = dialect.order(text, term.expr.type, descending=term.descending, nulls_first=term.nulls_first)
-            terms_by_text.setdefault(text, written)
-    return list(terms_by_text.values())
+    columns = [term for term in terms if any(not isinstance(part, Literal | Call) for part in walk(term.expr))]
+    unique: dict[str, Order] = {}
+    for term in columns:
+        unique.setdefault(plain(term.expr, dialect), term)
+    directions: dict[str, str] = {}
+    for text, term in unique.items():
+        for expression, direction in dialect.order(
+            text, term.expr.type, descending=term.descending, nulls_first=term.nulls_first
+        ):
+            directions.setdefault(expression, direction)
+    return [f"{expression} {direction}" for expression, direction in directions.items()]
 
 
 def limit_text(query: Select, dialect: Dialect) -> str:
@@ -179,25 +181,37 @@ def limit_text(query: Select, dialect: Dialect) -> str:
 
 @render.register
 def _(expr: Window, dialect: Dialect) -> str:
-    parts = []
-    if expr.partition:
-        parts.append(f"PARTITION BY {', '.join(plain(p, dialect) for p in expr.partition)}")
-    parts += [order_text(expr.order, dialect).strip(), expr.frame]
-    return _summary(expr, f"OVER ({' '.join(filter(None, parts))})", dialect)
+    partition = [plain(part, dialect) for part in expr.partition]
+    return _summary(expr, Over(partition, order_terms(expr.order, dialect), expr.frame), dialect)
 
 
 @render.register
 def _(expr: Nested, dialect: Dialect) -> str:
     if not isinstance(expr.query, Select | SetOperation):
         raise InternalError("A nested query that is none.")
+    if expr.kind == "scalar":
+        return dialect.one_value(query_text(expr.query, dialect.inside(expr.outer)), _over_nothing(expr.query, dialect))
+    membership = dialect.predicate(_membership(expr, dialect))
+    if expr.kind != "in own":
+        return membership
+    return f"CASE WHEN {scalar(expr.arguments[0], dialect)} IS NOT NULL THEN {membership} END"
+
+
+@render_condition.register
+def _(expr: Nested, dialect: Dialect) -> str:
+    if expr.kind in {"exists", "in"}:
+        return _membership(expr, dialect)
+    return dialect.condition(scalar(expr, dialect))
+
+
+def _membership(expr: Nested, dialect: Dialect) -> str:
+    """Return EXISTS or IN as a condition."""
+    if not isinstance(expr.query, Select | SetOperation):
+        raise InternalError("A nested query that is none.")
     text = query_text(expr.query, dialect.inside(expr.outer))
     if expr.kind == "exists":
-        return dialect.predicate(f"EXISTS ({text})")
-    if expr.kind == "scalar":
-        return dialect.one_value(text, _over_nothing(expr.query, dialect))
-    left = scalar(expr.arguments[0], dialect)
-    membership = dialect.predicate(dialect.among(left, text))
-    return f"CASE WHEN {left} IS NOT NULL THEN {membership} END" if expr.kind == "in own" else membership
+        return f"EXISTS ({text})"
+    return dialect.among(scalar(expr.arguments[0], dialect), text, correlated=bool(expr.outer))
 
 
 def _over_nothing(query: Query, dialect: Dialect) -> str | None:

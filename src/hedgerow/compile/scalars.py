@@ -3,7 +3,7 @@
 from functools import singledispatch
 
 from hedgerow.compiled import digits_of
-from hedgerow.dialects import Dialect
+from hedgerow.dialects import Dialect, operand_texts
 from hedgerow.errors import InternalError
 from hedgerow.expressions.facts import may_be_nan
 from hedgerow.expressions.nodes import Call, Column, Expr, Literal
@@ -39,12 +39,27 @@ def _(expr: Literal, dialect: Dialect) -> str:
 
 @render.register
 def _(expr: Call, dialect: Dialect) -> str:
-    return dialect.call(expr, [scalar(a, dialect) for a in expr.arguments])
+    return dialect.call(expr, _operand_texts(expr, dialect))
 
 
 def condition(expr: Expr, dialect: Dialect) -> str:
     """Return an expression where SQL requires a condition."""
+    return render_condition(expr, dialect)
+
+
+@singledispatch
+def render_condition(expr: Expr, dialect: Dialect) -> str:
+    """One kind of expression as a condition; `compile.queries` adds nested queries."""
     return dialect.condition(scalar(expr, dialect))
+
+
+@render_condition.register
+def _(expr: Call, dialect: Dialect) -> str:
+    return dialect.test(expr, _operand_texts(expr, dialect))
+
+
+def _operand_texts(expr: Call, dialect: Dialect) -> list[str]:
+    return operand_texts(expr, dialect, lambda part: scalar(part, dialect), lambda part: condition(part, dialect))
 
 
 def key(expr: Expr, dialect: Dialect) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from importlib import import_module
 
-from hedgerow.dialects.base import FIRST, LAST, Dialect, SummaryCall, digits, is_bytewise
+from hedgerow.dialects.base import FIRST, LAST, Dialect, Over, SummaryCall, digits, is_bytewise, operand_texts
 from hedgerow.dialects.duckdb import DUCKDB
 
 MODULES: Mapping[str, str] = {
@@ -34,7 +34,9 @@ __all__ = [
     "FIRST",
     "LAST",
     "Dialect",
+    "Over",
     "SummaryCall",
     "digits",
     "is_bytewise",
+    "operand_texts",
 ]

@@ -20,7 +20,7 @@ from typing import Self
 from hedgerow.errors import InternalError, UnsupportedSQLError
 from hedgerow.expressions import zones
 from hedgerow.expressions.functions.times import CLOCK, CLOCK_SECONDS, DAY, MINUTE
-from hedgerow.expressions.nodes import Call, Column, Constant, Expr, Literal
+from hedgerow.expressions.nodes import NO_FRAME, Call, Column, Constant, Expr, Literal, WindowFrame
 from hedgerow.expressions.table_names import full_name
 from hedgerow.expressions.types import Type
 from hedgerow.expressions.zones import expand_read_instant
@@ -31,7 +31,26 @@ FIRST, LAST = datetime(1, 1, 1), datetime(9999, 12, 31, 23, 59, 59, 999999)  # n
 INSTANT = "TIMESTAMP WITH TIME ZONE"
 """Native type of timestamps with a time zone on most engines."""
 
+CONDITIONAL = frozenset({"and", "or", "not", "indicator"})
+"""Functions of conditions. CASE takes conditions and values in turns."""
+
 Template = str | Callable[[Sequence[str]], str]
+OrderTerm = tuple[str, str]
+"""An expression in ORDER BY and its direction."""
+
+
+@dataclass(frozen=True, slots=True)
+class Over:
+    """The OVER clause of a window function, with the terms of PARTITION BY and ORDER BY as text."""
+
+    partition: Sequence[str] = ()
+    order: Sequence[str] = ()
+    frame: WindowFrame = NO_FRAME
+
+    def __str__(self) -> str:
+        partition = f"PARTITION BY {', '.join(self.partition)}" if self.partition else ""
+        order = f"ORDER BY {', '.join(self.order)}" if self.order else ""
+        return f"OVER ({' '.join(filter(None, (partition, order, str(self.frame))))})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +62,7 @@ class SummaryCall:
     kinds: tuple[Type, ...]
     distinct: bool = False
     filter: str | None = None
-    over: str | None = None
+    over: Over | None = None
     arguments: tuple[Expr, ...] = ()
 
 
@@ -64,6 +83,8 @@ class Dialect:
         windows: True if those sums are then weighted by window functions, in a single pass over the pairs.
         repartitions: True if a statement can be cancelled only between rows of a shuffle, so that rows that join with
             very many others must pass through one.
+        nests_joins: True if the right side of a join can be a join in parentheses.
+        joins_by_equality: True if an outer join requires an equality between both sides.
         indexes_columns_alone: True if a join on a computed value compares every row with every other.
         namespace: Database and schema of the tables, outermost first; empty if the connection finds tables by name.
         out_of_sight: Aliases of an outer query that a query in FROM cannot refer to.
@@ -81,6 +102,8 @@ class Dialect:
     gathers = False
     repartitions = False
     windows = False
+    nests_joins = True
+    joins_by_equality = False
     indexes_columns_alone = False
     namespace: tuple[str, ...] = ()
     out_of_sight: frozenset[str] = frozenset()
@@ -198,9 +221,15 @@ class Dialect:
                 return text
             if isinstance(part, Literal):
                 return self.constant(part.value)
+            return self.call(*parts_of(part))
+
+        def tested(part: Expr) -> str:
+            return self.test(*parts_of(part))
+
+        def parts_of(part: Expr) -> tuple[Call, list[str]]:
             if not isinstance(part, Call):
                 raise InternalError("Reading a timestamp requires calls and constants only.")
-            return self.call(part, [written(argument) for argument in part.arguments])
+            return part, operand_texts(part, self, written, tested)
 
         return written(expand_read_instant(expr))
 
@@ -228,6 +257,14 @@ class Dialect:
         if written is None:
             raise self.lacks(f"{call.function} of one person's rows")
         return written(call)
+
+    def operands(self, expr: Call) -> Sequence[Expr]:
+        """Return the expressions whose texts `call` and `test` take."""
+        return expr.arguments
+
+    def test(self, expr: Call, texts: Sequence[str]) -> str:
+        """A boolean function of the allow-list as a condition."""
+        return self.condition(self.call(expr, texts))
 
     def condition(self, value: str) -> str:
         """A boolean value as a condition, for WHERE, ON and CASE."""
@@ -266,7 +303,7 @@ class Dialect:
         """A query as a value; `nothing` is its value over no rows, unless that is NULL."""
         return f"({query})"
 
-    def among(self, left: str, query: str) -> str:
+    def among(self, left: str, query: str, *, correlated: bool = False) -> str:  # noqa: ARG002 - the same for all queries
         """IN over a query, as a condition."""
         return f"({left} IN ({query}))"
 
@@ -428,9 +465,9 @@ class Dialect:
         named = [" ".join(["SELECT", ", ".join(f"{cell} AS c{i}" for i, cell in enumerate(row))]) for row in rows]
         return f"({' UNION ALL '.join(named)}) AS {alias}"
 
-    def order(self, text: str, kind: Type | None = None, *, descending: bool, nulls_first: bool) -> str:  # noqa: ARG002 - some engines need to know the type
-        """One term of ORDER BY; `kind` is its type, where a double may be NaN."""
-        return f"{text} {'DESC' if descending else 'ASC'} NULLS {'FIRST' if nulls_first else 'LAST'}"
+    def order(self, text: str, kind: Type | None = None, *, descending: bool, nulls_first: bool) -> list[OrderTerm]:  # noqa: ARG002 - some engines need to know the type
+        """Terms of ORDER BY that sort by one expression; `kind` is its type, where a double may be NaN."""
+        return [(text, f"{'DESC' if descending else 'ASC'} NULLS {'FIRST' if nulls_first else 'LAST'}")]
 
     def limit(self, count: int | None, offset: int) -> str:
         """LIMIT and OFFSET."""
@@ -449,6 +486,20 @@ class Dialect:
             code="engine-lacks",
             hint="See the reference page on engines for what each engine supports.",
         )
+
+
+def operand_texts(
+    expr: Call, dialect: Dialect, value: Callable[[Expr], str], condition: Callable[[Expr], str]
+) -> list[str]:
+    """Return the operands of a call as text: by `condition` where SQL requires one, and by `value` elsewhere."""
+    operands = dialect.operands(expr)
+    is_case, takes_conditions = expr.function == "case", expr.function in CONDITIONAL
+    return [
+        condition(operand)
+        if takes_conditions or (is_case and index % 2 == 0 and index < len(operands) - 1)
+        else value(operand)
+        for index, operand in enumerate(operands)
+    ]
 
 
 def digits(value: float) -> str:

@@ -4,6 +4,7 @@ Operators, CASE, CAST and IN are calls like any other, so that there is one allo
 (`hedgerow.expressions.functions`) and nothing beside it.
 """
 
+import math
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
@@ -82,15 +83,44 @@ class Order:
     nulls_first: bool
 
 
+@dataclass(frozen=True, slots=True, repr=False)
+class WindowFrame:
+    """Frame of a window: ROWS, RANGE or GROUPS, from `start` to `end`; `unit` is empty if there is no frame clause.
+
+    Edges are offsets from the current row: negative before it, infinite if unbounded.
+    """
+
+    unit: str = ""
+    start: float = 0
+    end: float = 0
+
+    def __str__(self) -> str:
+        return f"{self.unit} BETWEEN {_edge(self.start)} AND {_edge(self.end)}" if self.unit else ""
+
+    def __repr__(self) -> str:
+        """Text of the frame: fingerprints of stored releases contain it."""
+        return repr(str(self))
+
+
+NO_FRAME = WindowFrame()
+
+
+def _edge(offset: float) -> str:
+    if offset == 0:
+        return "CURRENT ROW"
+    side = "PRECEDING" if offset < 0 else "FOLLOWING"
+    return f"UNBOUNDED {side}" if math.isinf(offset) else f"{abs(offset):.0f} {side}"
+
+
 @dataclass(frozen=True, slots=True)
 class Window:
-    """A function over other rows of the same relation. `frame` is its text, made of allowed words and numbers."""
+    """A function over other rows of the same relation."""
 
     function: str
     arguments: tuple["Expr", ...]
     partition: tuple["Expr", ...]
     order: tuple[Order, ...]
-    frame: str
+    frame: WindowFrame
     filter: "Expr | None"
     distinct: bool
     type: Type

@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from hedgerow.catalog.model import Catalog, Through
 from hedgerow.errors import InternalError
-from hedgerow.expressions.nodes import Call, Column, Expr, Literal, Nested, Order, Window, walk
+from hedgerow.expressions.nodes import NO_FRAME, Call, Column, Expr, Literal, Nested, Order, Window, walk
 from hedgerow.expressions.types import Type
 from hedgerow.plan.context import Context
 from hedgerow.plan.facts import conjuncts
@@ -181,7 +181,7 @@ def _cut(
     missing = Call("is_null", (heavy_owner,), Type.BOOLEAN)
     few = Select(Join("left", source, many, same), (*where, missing), columns)
     terms = tuple(Order(replace(c, table=scan.alias), descending=False, nulls_first=False) for c in order)
-    row_number = Window("ROW_NUMBER", (), (owner,), terms, "", None, distinct=False, type=Type.INTEGER)
+    row_number = Window("ROW_NUMBER", (), (owner,), terms, NO_FRAME, None, distinct=False, type=Type.INTEGER)
     numbered = Select(Join("inner", source, many, same), where, (*columns, Named(row_number_name, row_number)))
     first = Call(
         "less_or_equal",

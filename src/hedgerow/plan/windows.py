@@ -14,7 +14,7 @@ from sqlglot import exp
 from hedgerow.errors import UnsupportedSQLError
 from hedgerow.expressions.exact_aggregates import ExactAggregate, lookup, names
 from hedgerow.expressions.facts import range_of
-from hedgerow.expressions.nodes import Column, Expr, Literal, Order, Window, walk
+from hedgerow.expressions.nodes import NO_FRAME, Column, Expr, Literal, Order, Window, WindowFrame, walk
 from hedgerow.plan import coerce
 from hedgerow.plan.aggregate_calls import arguments_of_summary, name_of, unwrap
 from hedgerow.plan.context import Context
@@ -24,7 +24,8 @@ from hedgerow.plan.rows import Ownership
 from hedgerow.plan.scope import fold
 from hedgerow.plan.syntax import span_of, text_of
 
-WORDS = frozenset({"UNBOUNDED", "CURRENT ROW", "PRECEDING", "FOLLOWING", "ROWS", "RANGE", "GROUPS"})
+UNITS = frozenset({"ROWS", "RANGE", "GROUPS"})
+SIDES = {"PRECEDING": -1, "FOLLOWING": 1}
 LONGEST_FRAME = 10**6
 SHARE = "RATIO_TO_REPORT"
 
@@ -78,10 +79,10 @@ class Windows:
         total.set("this", exp.Sum(this=part.copy()))
         return coerce.call("divide", [binder.bind(part), self.bind(total, binder)], span_of(node))
 
-    def _over(self, node: exp.Window, binder: Binder) -> tuple[list[Expr], list[Order], str]:
+    def _over(self, node: exp.Window, binder: Binder) -> tuple[list[Expr], list[Order], WindowFrame]:
         """Return partition, order and frame, including those of a named window."""
         base = node.args.get("alias")
-        partition, order, frame = list[Expr](), list[Order](), ""
+        partition, order, frame = list[Expr](), list[Order](), NO_FRAME
         if base is not None:
             base_window = self.named.get(fold(base.name))
             if base_window is None:
@@ -96,7 +97,7 @@ class Windows:
         terms = node.args.get("order")
         order = order + [order_term(term, binder) for term in (terms.expressions if terms else [])]
         spec = node.args.get("spec")
-        return partition, order, frame_text(spec) if spec is not None else frame
+        return partition, order, _frame(spec) if spec is not None else frame
 
     def _partition(self, partition: Sequence[Expr], node: exp.Expr) -> tuple[Expr, ...]:
         if self.ownership is None:
@@ -123,8 +124,7 @@ def order_term(node: exp.Expr, binder: Binder) -> Order:
     return Order(binder.bind(node.this), bool(node.args.get("desc")), bool(node.args.get("nulls_first")))
 
 
-def frame_text(spec: exp.WindowSpec) -> str:
-    """Return ROWS BETWEEN … AND …, from allowed words and small numbers."""
+def _frame(spec: exp.WindowSpec) -> WindowFrame:
     if spec.args.get("exclude"):
         raise UnsupportedSQLError(
             "EXCLUDE in a window is not available.",
@@ -132,33 +132,30 @@ def frame_text(spec: exp.WindowSpec) -> str:
             hint="Leave it out, and subtract the row itself: SUM(x) OVER (…) - x.",
             span=span_of(spec),
         )
-    kind = str(spec.args.get("kind") or "ROWS").upper()
+    unit = str(spec.args.get("kind") or "ROWS").upper()
     start = _edge(spec, "start")
-    end = _edge(spec, "end") if spec.args.get("end") else "CURRENT ROW"
-    if _offset(start) > _offset(end) or (kind == "RANGE" and any(text[0].isdigit() for text in (start, end))):
-        return _bad_frame(spec)
-    return f"{kind if kind in WORDS else _bad_frame(spec)} BETWEEN {start} AND {end}"
+    end = _edge(spec, "end") if spec.args.get("end") else 0
+    counts_values = unit == "RANGE" and any(isinstance(spec.args.get(edge), exp.Literal) for edge in ("start", "end"))
+    if start > end or counts_values or unit not in UNITS:
+        raise _bad_frame(spec)
+    return WindowFrame(unit, start, end)
 
 
-def _offset(edge: str) -> float:
-    """Return an edge of the frame, in rows from the current one."""
-    amount = (
-        math.inf if edge.startswith("UNBOUNDED") else 0 if edge == "CURRENT ROW" else int(edge.split(maxsplit=1)[0])
-    )
-    return -amount if edge.endswith("PRECEDING") else amount
-
-
-def _edge(spec: exp.WindowSpec, which: str) -> str:
+def _edge(spec: exp.WindowSpec, which: str) -> float:
+    """Return an edge of the frame as an offset from the current row."""
     value, side = spec.args.get(which), str(spec.args.get(f"{which}_side") or "").upper()
-    if isinstance(value, str) and value.upper() in WORDS:
-        return f"{value.upper()} {side}".strip() if side in {"", "PRECEDING", "FOLLOWING"} else _bad_frame(spec)
-    if isinstance(value, exp.Literal) and value.this.isdigit() and side in {"PRECEDING", "FOLLOWING"}:
-        return f"{min(int(value.this), LONGEST_FRAME)} {side}"
-    return _bad_frame(spec)
+    if isinstance(value, str) and value.upper() == "CURRENT ROW":
+        return 0
+    sign = SIDES.get(side)
+    if sign is not None and isinstance(value, str) and value.upper() == "UNBOUNDED":
+        return sign * math.inf
+    if sign is not None and isinstance(value, exp.Literal) and value.this.isdigit():
+        return sign * min(int(value.this), LONGEST_FRAME)
+    raise _bad_frame(spec)
 
 
-def _bad_frame(spec: exp.WindowSpec) -> str:
-    raise UnsupportedSQLError(
+def _bad_frame(spec: exp.WindowSpec) -> UnsupportedSQLError:
+    return UnsupportedSQLError(
         "This window frame is not available.",
         code="window-frame",
         hint="Write ROWS BETWEEN 3 PRECEDING AND CURRENT ROW, with whole numbers.",
@@ -198,7 +195,7 @@ def with_ties_broken(exprs: Sequence[Expr]) -> list[Expr]:
 def _tied(expr: Expr, ties: tuple[Order, ...]) -> Expr:
     if isinstance(expr, Window):
         known = lookup(expr.function)
-        needs = (known is not None and known.ordered) or expr.frame.startswith("ROWS")
+        needs = (known is not None and known.ordered) or expr.frame.unit == "ROWS"
         return replace(expr, order=(*expr.order, *ties)) if needs else expr
     if isinstance(expr, Column | Literal) or not hasattr(expr, "arguments"):
         return expr

@@ -1,13 +1,12 @@
 """ClickHouse's names, constants, keys, aggregates and clauses."""
 
 import copy
-import re
 from collections.abc import Sequence
 from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Self
 
-from hedgerow.dialects.base import Dialect, SummaryCall, digits, shift_of
+from hedgerow.dialects.base import Dialect, OrderTerm, SummaryCall, digits, shift_of
 from hedgerow.dialects.clickhouse import casts, numbers, summaries, texts, timestamps
 from hedgerow.dialects.clickhouse.spelling import Writer, double, let, one_spelling, quoted, sort_key
 from hedgerow.expressions import zones
@@ -130,9 +129,9 @@ class ClickHouseDialect(Dialect):
         nested._around = relations  # noqa: SLF001 - a copy of this one
         return nested
 
-    def among(self, left: str, query: str) -> str:
+    def among(self, left: str, query: str, *, correlated: bool = False) -> str:
         """IN over a query. A correlated query is not allowed after IN, but is after EXISTS."""
-        if not _is_correlated(query):
+        if not correlated:
             return _unknown_among(left, query)
         rows = f"SELECT 1 FROM ({query}) AS found WHERE"
         return (
@@ -232,20 +231,12 @@ class ClickHouseDialect(Dialect):
         """A step of WITH; unless MATERIALIZED, it is computed wherever it is read."""
         return f"{name} AS {'MATERIALIZED ' if once else ''}({query})"
 
-    def join(self, left: str, kind: str, right: str, condition: str | None) -> str:
-        """A join. ClickHouse cannot parse a join in parentheses, and outer joins need an equality of both sides."""
-        if right.startswith("(") and not right.startswith("(SELECT"):
-            raise self.lacks("a join in parentheses")
-        if kind in {"left", "full"} and not _has_key(condition or "", right):
-            raise self.lacks("an outer join without an equality between both sides")
-        return super().join(left, kind, right, condition)
-
     def union(self, left: str, operator: str, right: str) -> str:
         """A set operation; DISTINCT is not the default."""
         return super().union(left, operator if operator.endswith(" ALL") else f"{operator} DISTINCT", right)
 
-    def order(self, text: str, kind: Type | None = None, *, descending: bool, nulls_first: bool) -> str:
-        """One term of ORDER BY. ClickHouse sorts NaN next to NULL, so doubles (after `one_zero`) become integers."""
+    def order(self, text: str, kind: Type | None = None, *, descending: bool, nulls_first: bool) -> list[OrderTerm]:
+        """Terms of ORDER BY. ClickHouse sorts NaN next to NULL, so doubles (after `one_zero`) become integers."""
         key = sort_key(text) if kind is Type.FLOAT else text
         return super().order(key, kind, descending=descending, nulls_first=nulls_first)
 
@@ -256,26 +247,6 @@ def _unknown_among(left: str, query: str) -> str:
     values = f"(SELECT count({COLUMN}) FROM ({query}) AS found)"
     unknown = f"({left} IS NULL AND {rows} > 0) OR {values} < {rows}"
     return f"CASE WHEN {left} IN ({query}) THEN TRUE WHEN {unknown} THEN NULL ELSE FALSE END"
-
-
-def _has_key(condition: str, right: str) -> bool:
-    """Return True if a condition requires a value of the left side to equal one of the right.
-
-    Names of our own steps contain no digits; they are always joined on equal keys.
-    """
-    alias = re.search(r" AS (t_*\d+)$", right)
-    if alias is None:
-        return True
-    columns = r"(t_*\d+)\.`[^`]*`"
-    pairs = re.findall(rf"\({columns} (?:=|IS NOT DISTINCT FROM) {columns}\)", condition)
-    either = " OR " in condition
-    return not either and any((one == alias[1]) != (other == alias[1]) for one, other in pairs)
-
-
-def _is_correlated(query: str) -> bool:
-    """Return True if a query refers to a relation that it does not read itself."""
-    read = {*re.findall(r" AS (t_*\d+)\b", query)}
-    return not {*re.findall(r"\b(t_*\d+)\.", query)} <= read
 
 
 CLICKHOUSE = ClickHouseDialect()

@@ -9,7 +9,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import ClassVar
 
-from hedgerow.dialects.base import digits
+from hedgerow.dialects.base import OrderTerm, digits
 from hedgerow.dialects.untested_base import UntestedBase
 from hedgerow.expressions.types import Type
 
@@ -85,13 +85,12 @@ class BigQueryDialect(UntestedBase):
         """Condition that a double is NaN."""
         return f"IS_NAN({text})"
 
-    def order(self, text: str, kind: Type | None = None, *, descending: bool, nulls_first: bool) -> str:
-        """One term of ORDER BY. BigQuery sorts NaN first; it must come last."""
-        term = super().order(text, descending=descending, nulls_first=nulls_first)
+    def order(self, text: str, kind: Type | None = None, *, descending: bool, nulls_first: bool) -> list[OrderTerm]:
+        """Terms of ORDER BY. BigQuery sorts NaN first; it must come last."""
+        terms = super().order(text, descending=descending, nulls_first=nulls_first)
         if kind is not Type.FLOAT:
-            return term
-        nan = super().order(f"IS_NAN({text})", descending=descending, nulls_first=nulls_first)
-        return f"{nan}, {term}"
+            return terms
+        return [*super().order(f"IS_NAN({text})", descending=descending, nulls_first=nulls_first), *terms]
 
     def binary(self, text: str) -> str:
         """A text without its column's collation."""

@@ -9,12 +9,14 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime, time
-from typing import ClassVar, Self
+from typing import ClassVar
 
-from hedgerow.dialects.base import digits
-from hedgerow.dialects.untested_base import UntestedBase
+from hedgerow.dialects.base import OrderTerm, digits
+from hedgerow.dialects.untested_base import UntestedBase, nulls_sorted
+from hedgerow.dialects.untested_base.dialect import CONDITIONS, WRITERS
 from hedgerow.dialects.untested_base.numbers import SIGNS
 from hedgerow.errors import InternalError
+from hedgerow.expressions.nodes import Call
 from hedgerow.expressions.types import Type
 
 COLLATION = "Latin1_General_100_BIN2_UTF8"
@@ -22,34 +24,6 @@ MONDAY = "CAST('0001-01-01' AS DATETIME2(6))"
 """The first day of the calendar, a Monday."""
 
 EXACT = "CAST({0} AS DECIMAL(38, 0))"
-
-
-class Flag(str):
-    """The text of a boolean value that is made of a condition, with the condition."""
-
-    __slots__ = ("condition",)
-    condition: str
-
-    @classmethod
-    def of(cls, condition: str) -> Self:
-        """1 where the condition holds, 0 where it does not, NULL where it is unknown."""
-        text = cls(f"CASE WHEN {condition} THEN 1 WHEN NOT {condition} THEN 0 END")
-        text.condition = condition
-        return text
-
-
-class Terms(str):
-    """The text of a term of ORDER BY, with its parts: each expression may stand there once."""
-
-    __slots__ = ("parts",)
-    parts: tuple[tuple[str, str], ...]
-
-    @classmethod
-    def of(cls, *parts: tuple[str, str]) -> Self:
-        """Expressions, each with its direction."""
-        order = cls(", ".join(f"{text} {direction}" for text, direction in parts))
-        order.parts = parts
-        return order
 
 
 class MSSQLDialect(UntestedBase):
@@ -109,12 +83,16 @@ class MSSQLDialect(UntestedBase):
         return "1" if value else "0"
 
     def condition(self, value: str) -> str:
-        """Return a boolean value as a condition."""
-        return value.condition if isinstance(value, Flag) else f"({value} = 1)"
+        """A boolean value as a condition."""
+        return f"({value} = 1)"
+
+    def test(self, expr: Call, texts: Sequence[str]) -> str:
+        """A condition; a comparison needs no detour through 1 and 0."""
+        return WRITERS[expr.function](self, expr, texts) if expr.function in CONDITIONS else super().test(expr, texts)
 
     def predicate(self, condition: str) -> str:
-        """A value that remembers its condition."""
-        return Flag.of(condition)
+        """1 if the condition is true, 0 if it is false, NULL if it is unknown."""
+        return f"CASE WHEN {condition} THEN 1 WHEN NOT {condition} THEN 0 END"
 
     def real(self, value: float) -> str:
         """A double: a number with an exponent."""
@@ -231,12 +209,9 @@ class MSSQLDialect(UntestedBase):
         listed = ", ".join(f"({', '.join(row)})" for row in rows)
         return f"(VALUES {listed}) AS {alias}({', '.join(f'c{i}' for i in range(len(rows[0])))})"
 
-    def order(self, text: str, kind: Type | None = None, *, descending: bool, nulls_first: bool) -> str:  # noqa: ARG002 - there is no NaN
-        """NULL is the least, unless it is told otherwise."""
-        term = (text, "DESC" if descending else "ASC")
-        if nulls_first is not descending:
-            return Terms.of(term)
-        return Terms.of((f"CASE WHEN {text} IS NULL THEN 1 ELSE 0 END", "DESC" if nulls_first else "ASC"), term)
+    def order(self, text: str, kind: Type | None = None, *, descending: bool, nulls_first: bool) -> list[OrderTerm]:  # noqa: ARG002 - there is no NaN
+        """Terms of ORDER BY. NULL sorts first by default."""
+        return nulls_sorted(text, descending=descending, nulls_first=nulls_first)
 
     def tail(self, order: Sequence[str], count: int | None, offset: int) -> str:
         """ORDER BY and OFFSET … FETCH, which require each other in nested queries."""
@@ -244,12 +219,7 @@ class MSSQLDialect(UntestedBase):
             raise self.lacks("LIMIT 0")
         if not order and count is None and not offset:
             return ""
-        parts = dict[str, str]()
-        for text, direction in (
-            part for term in order for part in (term.parts if isinstance(term, Terms) else ((term, ""),))
-        ):
-            parts.setdefault(text, direction)
-        listed = ", ".join(f"{text} {direction}".strip() for text, direction in parts.items()) or "(SELECT NULL)"
+        listed = ", ".join(order) or "(SELECT NULL)"
         fetched = "" if count is None else f" FETCH NEXT {count} ROWS ONLY"
         return f" ORDER BY {listed} OFFSET {offset} ROWS{fetched}"
 

@@ -8,8 +8,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
-from hedgerow.dialects.base import digits
-from hedgerow.dialects.untested_base import UntestedBase
+from hedgerow.dialects.base import OrderTerm, digits
+from hedgerow.dialects.untested_base import UntestedBase, nulls_sorted
 from hedgerow.dialects.untested_base.numbers import SIGNS, fits
 from hedgerow.errors import InternalError
 from hedgerow.expressions.nodes import Expr
@@ -161,12 +161,9 @@ class MySQLFamily(UntestedBase):
         """Integer division, by DIV."""
         return f"(({dividend}) DIV {divisor})"
 
-    def order(self, text: str, kind: Type | None = None, *, descending: bool, nulls_first: bool) -> str:  # noqa: ARG002 - there is no NaN
-        """One term of ORDER BY. NULL sorts first by default."""
-        term = f"{text} {'DESC' if descending else 'ASC'}"
-        if nulls_first is not descending:
-            return term
-        return f"CASE WHEN {text} IS NULL THEN 1 ELSE 0 END {'DESC' if nulls_first else 'ASC'}, {term}"
+    def order(self, text: str, kind: Type | None = None, *, descending: bool, nulls_first: bool) -> list[OrderTerm]:  # noqa: ARG002 - there is no NaN
+        """Terms of ORDER BY. NULL sorts first by default."""
+        return nulls_sorted(text, descending=descending, nulls_first=nulls_first)
 
     def limit(self, count: int | None, offset: int) -> str:
         """LIMIT and OFFSET; OFFSET requires a LIMIT."""

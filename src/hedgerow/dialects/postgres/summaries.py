@@ -4,14 +4,15 @@ Doubles are added in ascending order, as in DuckDB. PostgreSQL cannot order an a
 refused. Variances are refused, too: PostgreSQL's algorithm differs from DuckDB's in the last bits.
 """
 
-import re
 from collections.abc import Callable, Mapping
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from hedgerow.dialects.base import SummaryCall
 from hedgerow.dialects.postgres.doubles import GUARDED, INFINITE, NAN, power, real
 from hedgerow.dialects.postgres.logic import collated
 from hedgerow.dialects.postgres.numbers import IN_RANGE
+from hedgerow.expressions.nodes import Literal
 from hedgerow.expressions.types import Type
 
 if TYPE_CHECKING:
@@ -23,8 +24,6 @@ LARGE = real(1e290)
 """Sums of numbers up to this are finite, however many there are."""
 
 SCALE, BEYOND = power(-200), power(824)
-RANGE = re.compile(r"\bRANGE\b.*\d")
-NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?(?:e[-+]?[0-9]+)?")
 FARTHEST = 2**31 - 1
 
 
@@ -95,11 +94,11 @@ def _avg(dialect: "PostgresDialect", call: SummaryCall) -> str:
 def _quantile(dialect: "PostgresDialect", call: SummaryCall) -> str:
     """Median, minimum or maximum. Other quantiles are refused: DuckDB interpolates with one rounding less."""
     _no_window(dialect, call)
-    share = 0.5 if call.function == "MEDIAN" else _share(call.texts[1])
+    share = 0.5 if call.function == "MEDIAN" else _constant(call, 1)
     if share not in {0.0, 0.5, 1.0}:
         raise dialect.lacks("QUANTILE_CONT of one person's rows (except 0, 0.5 and 1)")
     value = _double(dialect, call)
-    position = f"({real(share)} * (COUNT({value}){_tail(call)} - 1))"
+    position = f"({real(float(share))} * (COUNT({value}){_tail(call)} - 1))"
     numbers = f"(array_agg({value} ORDER BY {value}){_tail(call, f'{value} IS NOT NULL')})"
     low, high = (f"{numbers}[CAST({cut}({position}) AS INTEGER) + 1]" for cut in ("floor", "ceil"))
     part = f"({position} - floor({position}))"
@@ -107,10 +106,11 @@ def _quantile(dialect: "PostgresDialect", call: SummaryCall) -> str:
     return f"CASE WHEN {part} = 0 THEN {low} ELSE ({weighed[0]}) + ({weighed[1]}) END"
 
 
-def _share(text: str) -> float:
-    """A constant share, from its text; -1 if it is not a constant."""
-    bare = text.removeprefix("FLOAT8").strip("'() ")
-    return float(bare) if NUMBER.fullmatch(bare) else -1.0
+def _constant(call: SummaryCall, index: int) -> float | Decimal | None:
+    """Return the value of an argument that is a constant number."""
+    argument = call.arguments[index]
+    value = argument.value if isinstance(argument, Literal) else None
+    return value if isinstance(value, int | float | Decimal) else None
 
 
 def _extreme(_dialect: "PostgresDialect", call: SummaryCall) -> str:
@@ -139,39 +139,35 @@ def _at_extreme(dialect: "PostgresDialect", call: SummaryCall) -> str:
 
 
 def _ranked(dialect: "PostgresDialect", call: SummaryCall) -> str:
-    _framed(dialect, call)
+    _no_filter(dialect, call)
     return f"{call.function}({', '.join(call.texts)}){_tail(call)}"
 
 
-def _framed(dialect: "PostgresDialect", call: SummaryCall) -> None:
-    if call.filter is not None or RANGE.search(call.over or ""):
-        raise dialect.lacks(f"{call.function} with FILTER, or over a range of values")
+def _no_filter(dialect: "PostgresDialect", call: SummaryCall) -> None:
+    if call.filter is not None:
+        raise dialect.lacks(f"{call.function} with FILTER")
 
 
 def _at_index(dialect: "PostgresDialect", call: SummaryCall) -> str:
     """NTILE and NTH_VALUE, with a constant that counts from 1."""
-    *before, index = call.texts
-    if not index.isdigit() or not 0 < int(index) <= FARTHEST:
+    index = _constant(call, -1)
+    if not isinstance(index, int) or not 0 < index <= FARTHEST:
         raise dialect.lacks(f"{call.function} with a number that is not a positive constant")
-    _framed(dialect, call)
-    return f"{call.function}({', '.join([*before, index])}){_tail(call)}"
+    _no_filter(dialect, call)
+    return f"{call.function}({', '.join(call.texts)}){_tail(call)}"
 
 
 def _shifted(dialect: "PostgresDialect", call: SummaryCall) -> str:
     """LAG and LEAD; a number and its default are cast to one type."""
-    _framed(dialect, call)
+    _no_filter(dialect, call)
     value, *rest = call.texts
     if rest:
-        rest[0] = f"CAST({rest[0]} AS INTEGER)" if abs(_whole(rest[0])) <= FARTHEST else str(FARTHEST)
+        rows = _constant(call, 1)
+        rest[0] = f"CAST({rest[0]} AS INTEGER)" if isinstance(rows, int) and rows <= FARTHEST else str(FARTHEST)
     if len(rest) > 1 and call.kinds[0] in NUMBERS:
         wide = "BIGINT" if call.kinds[0] is call.kinds[2] is Type.INTEGER else "FLOAT8"
         value, rest[1] = f"CAST({value} AS {wide})", f"CAST({rest[1]} AS {wide})"
     return f"{call.function}({', '.join([value, *rest])}){_tail(call)}"
-
-
-def _whole(text: str) -> int:
-    """A constant integer, from its text."""
-    return int(re.sub(r"[^-0-9]", "", text) or 0)
 
 
 SUMMARIES: Mapping[str, Summary] = {

@@ -3,16 +3,15 @@
 Doubles are collected, sorted and added in ascending order, as in DuckDB.
 """
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from hedgerow.dialects.base import Dialect, SummaryCall
+from hedgerow.dialects.base import Dialect, Over, SummaryCall
 from hedgerow.dialects.spark.spelling import bigint, double
+from hedgerow.expressions.nodes import NO_FRAME
 from hedgerow.expressions.types import Type
 
 Written = Callable[[SummaryCall], str]
-FRAME = re.compile(r"\s?\b(?:ROWS|RANGE|GROUPS) BETWEEN [A-Z0-9 ]+\)$")
 PARTS = (("shiftright({0}, 42)", 1 << 42), ("(shiftright({0}, 21) & 2097151L)", 1 << 21), ("({0} & 2097151L)", 1))
 """A 64-bit integer in three pieces; 2^41 of each can be added in 64 bits."""
 
@@ -29,7 +28,7 @@ def summaries(dialect: Dialect) -> Mapping[str, Written]:
 
     def prepared(writer: Written) -> Written:
         def written(call: SummaryCall) -> str:
-            if call.over is not None and " GROUPS BETWEEN " in call.over:
+            if call.over is not None and call.over.frame.unit == "GROUPS":
                 raise dialect.lacks("GROUPS in a window")
             return writer(_filtered(call))
 
@@ -49,6 +48,10 @@ def _tail(call: SummaryCall) -> str:
     return "" if call.over is None else f" {call.over}"
 
 
+def _without_frame(call: SummaryCall) -> Over:
+    return replace(call.over or Over(), frame=NO_FRAME)
+
+
 def _plain(name: str) -> Written:
     return lambda call: f"{name}({', '.join(call.texts)}){_tail(call)}"
 
@@ -57,9 +60,8 @@ def _ranked(name: str) -> Written:
     """A rank: it allows no frame and requires ORDER BY."""
 
     def written(call: SummaryCall) -> str:
-        over = FRAME.sub(")", call.over or "")
-        over = over if "ORDER BY" in over else f"{over.removesuffix(')')} ORDER BY NULL)"
-        return f"{name}({', '.join(call.texts)}) {over}"
+        over = _without_frame(call)
+        return f"{name}({', '.join(call.texts)}) {replace(over, order=over.order or ('NULL',))}"
 
     return written
 
@@ -140,7 +142,7 @@ def _shifted(name: str) -> Written:
         if len(texts) == 3 and kinds[0] in {Type.INTEGER, Type.DECIMAL, Type.FLOAT}:
             wide = bigint if kinds[0] is kinds[2] is Type.INTEGER else double
             texts = [wide(texts[0]), texts[1], wide(texts[2])]
-        return f"{name}({', '.join(texts)}) {FRAME.sub(')', call.over or '')}"
+        return f"{name}({', '.join(texts)}) {_without_frame(call)}"
 
     return written
 

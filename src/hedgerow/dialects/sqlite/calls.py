@@ -1,6 +1,6 @@
 """Functions, casts and exact summaries: SQLite's own where they are total and exact, ours elsewhere."""
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from hedgerow.dialects.base import SummaryCall
 from hedgerow.dialects.reach import reach
@@ -75,8 +75,7 @@ SYMBOLS = {
 }
 SIGNS = {"add": "+", "subtract": "-", "multiply": "*"}
 SUMS = frozenset({"add", "subtract"})
-CHAINED = frozenset({*SIGNS, *(f"{name}_whole" for name in SIGNS)})
-"""Functions of ours with any number of arguments, evaluated from left to right."""
+WHOLE_SIGNS = {f"{name}_whole": sign for name, sign in SIGNS.items()}
 
 
 def double(text: str, expr: Expr) -> str:
@@ -84,40 +83,55 @@ def double(text: str, expr: Expr) -> str:
     return text if expr.type is Type.FLOAT else f"CAST({number(text, expr)} AS REAL)"
 
 
+def operands(expr: Call) -> tuple[Expr, ...]:
+    """Return the operands of a call; a chain of calls from left to right, or of CASE in ELSE, is written as one."""
+    if expr.function == "case":
+        *branches, last = expr.arguments
+        while isinstance(last, Call) and last.function == "case":
+            branches, last = [*branches, *last.arguments[:-1]], last.arguments[-1]
+        return (*branches, last)
+    links = _links(expr)
+    return (
+        (links[-1].arguments[0], *(link.arguments[1] for link in reversed(links))) if len(links) > 1 else expr.arguments
+    )
+
+
+def _links(expr: Call) -> list[Call]:
+    """Return the calls of a chain, from the last to the first: `a + b - c` is `subtract` and `add`."""
+    links, names, maximum = [expr], frozenset({expr.function}), None
+    if expr.function in {*SIGNS, *WHOLE_SIGNS} and _is_ours(expr):
+        maximum = MAX_ARGUMENTS - 1
+    elif expr.function in SUMS:
+        names = SUMS
+    elif expr.function not in {"multiply", "and", "or"}:
+        return links
+    first = expr.arguments[0]
+    while isinstance(first, Call) and first.function in names and _is_ours(first) == (maximum is not None):
+        if first.type is not expr.type or len(links) == maximum:
+            break
+        links.append(first)
+        first = first.arguments[0]
+    return links
+
+
+def _is_ours(expr: Call) -> bool:
+    """Return True for arithmetic that SQLite computes differently: it has no NaN and no integer overflow."""
+    if expr.function in WHOLE_SIGNS:
+        return not all(isinstance(a, Column | Literal) for a in expr.arguments)
+    return expr.function in SIGNS and not _is_finite(expr)
+
+
 def called(expr: Call, texts: Sequence[str]) -> str:
     """A call of a function that we register, by its name on the allow-list."""
-    name, head = f"{PREFIX}{expr.function}", texts[0]
     arguments = [
         text if isinstance(a, Literal) else argument(text, a.type, certain=is_certain(a))
-        for text, a in zip(texts, expr.arguments, strict=True)
+        for text, a in zip(texts, operands(expr), strict=True)
     ]
-    if expr.function in CHAINED and head.startswith(f"{name}(") and _links(expr) % MAX_ARGUMENTS:
-        return f"{head[:-1]}, {arguments[1]})"
-    return f"{name}({', '.join(arguments)})"
-
-
-def _links(expr: Call) -> int:
-    """How many calls of one function follow each other, from left to right."""
-    count, first = 1, expr.arguments[0]
-    while isinstance(first, Call) and first.function == expr.function:
-        count, first = count + 1, first.arguments[0]
-    return count
-
-
-def _is_same(expr: Call, names: Container[str]) -> bool:
-    """Return True if the first argument is a call of such a function, so that brackets around it can be left out."""
-    first = expr.arguments[0]
-    return isinstance(first, Call) and first.function in names
-
-
-def _joined(expr: Call, texts: Sequence[str], symbol: str, names: Container[str]) -> str:
-    """Two values with a symbol between them; a chain from left to right has one pair of brackets."""
-    left = texts[0][1:-1] if _is_same(expr, names) and texts[0].startswith("(") else texts[0]
-    return f"({left} {symbol} {texts[1]})"
+    return f"{PREFIX}{expr.function}({', '.join(arguments)})"
 
 
 def _logic(expr: Call, texts: Sequence[str]) -> str:
-    return _joined(expr, texts, SYMBOLS[expr.function], {expr.function})
+    return f"({f' {SYMBOLS[expr.function]} '.join(texts)})"
 
 
 def _bytes(expr: Call, texts: Sequence[str]) -> list[str]:
@@ -144,18 +158,19 @@ def _is_finite(expr: Expr) -> bool:
 
 def _arithmetic(expr: Call, texts: Sequence[str]) -> str:
     """Use SQLite's own arithmetic only if the result is finite: it has no NaN."""
-    if not _is_finite(expr):
+    if _is_ours(expr):
         return called(expr, texts)
-    doubles = [double(text, a) for text, a in zip(texts, expr.arguments, strict=True)]
-    return _joined(expr, doubles, SIGNS[expr.function], SUMS if expr.function in SUMS else {expr.function})
+    first, *others = (double(text, a) for text, a in zip(texts, operands(expr), strict=True))
+    signs = [SIGNS[link.function] for link in reversed(_links(expr))]
+    return f"({first}{''.join(f' {sign} {text}' for sign, text in zip(signs, others, strict=True))})"
 
 
 def _whole_arithmetic(expr: Call, texts: Sequence[str]) -> str:
     """SQLite converts integers to doubles on overflow. For columns and constants, testing the type is fastest."""
-    if not all(isinstance(a, Column | Literal) for a in expr.arguments):
+    if _is_ours(expr):
         return called(expr, texts)
     stored = [text for text, a in zip(texts, expr.arguments, strict=True) if isinstance(a, Column)]
-    computed = f"{texts[0]} {SIGNS[expr.function.removesuffix('_whole')]} {texts[1]}"
+    computed = f"{texts[0]} {WHOLE_SIGNS[expr.function]} {texts[1]}"
     tests = " AND ".join(f"typeof({text}) = 'integer'" for text in (*stored, computed))
     return f"CASE WHEN {tests} THEN {computed} END"
 
@@ -171,12 +186,8 @@ def _negate(expr: Call, texts: Sequence[str]) -> str:
     return f"(-{double(texts[0], expr.arguments[0])})" if _is_finite(expr.arguments[0]) else called(expr, texts)
 
 
-def _case(expr: Call, texts: Sequence[str]) -> str:
-    """A choice that is left to another is one choice."""
+def _case(_expr: Call, texts: Sequence[str]) -> str:
     branches = " ".join(f"WHEN {c} THEN {v}" for c, v in zip(texts[:-1:2], texts[1::2], strict=True))
-    last = expr.arguments[-1]
-    if isinstance(last, Call) and last.function == "case":
-        return f"CASE {branches} {texts[-1].removeprefix('CASE ')}"
     return f"CASE {branches} ELSE {texts[-1]} END"
 
 
@@ -228,7 +239,7 @@ WRITTEN: Mapping[str, Written] = {
     **dict.fromkeys(SYMBOLS, _infix),
     **dict.fromkeys(("and", "or"), _logic),
     **dict.fromkeys(SIGNS, _arithmetic),
-    **{f"{name}_whole": _whole_arithmetic for name in SIGNS},
+    **dict.fromkeys(WHOLE_SIGNS, _whole_arithmetic),
     "divide": _divide,
     "negate": _negate,
     "not": lambda _, texts: f"(NOT {texts[0]})",
@@ -250,7 +261,9 @@ WRITTEN: Mapping[str, Written] = {
 }
 """Functions that are not simply a call of our function of the same name."""
 
-CALLED: frozenset[str] = frozenset({*allowed()} - {*WRITTEN} | {*CHAINED, "divide", "negate", "least", "greatest"})
+CALLED: frozenset[str] = frozenset(
+    {*allowed()} - {*WRITTEN} | {*SIGNS, *WHOLE_SIGNS, "divide", "negate", "least", "greatest"}
+)
 """Functions of the allow-list that we register under their own names."""
 
 

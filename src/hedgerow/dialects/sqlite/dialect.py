@@ -13,7 +13,7 @@ from decimal import Decimal
 
 from hedgerow.dialects.base import Dialect, SummaryCall
 from hedgerow.dialects.sqlite import reading
-from hedgerow.dialects.sqlite.calls import CALLED, SUMMARIES, WRITTEN, called, double
+from hedgerow.dialects.sqlite.calls import CALLED, SUMMARIES, WRITTEN, called, double, operands
 from hedgerow.dialects.sqlite.reading import NAN, PREFIX
 from hedgerow.expressions.nodes import Call, Column, Expr
 from hedgerow.expressions.types import Type
@@ -136,6 +136,10 @@ class SQLiteDialect(Dialect):
             raise self.lacks("an expression nested this deeply")
         return text
 
+    def operands(self, expr: Call) -> Sequence[Expr]:
+        """Return the operands of a call, or of a chain of calls that is written as one."""
+        return operands(expr)
+
     def summary(self, call: SummaryCall) -> str:
         """An exact summary; SQLite has no DISTINCT over a window."""
         if call.distinct and call.over is not None:
@@ -152,7 +156,7 @@ class SQLiteDialect(Dialect):
         steps = f"({present} - {self.real(offset)}) * {self.real(factor)} + 0.5"
         return f"floor(min(max({steps}, {self.real(float(low))}), {self.real(float(high))}))"
 
-    def among(self, left: str, query: str) -> str:
+    def among(self, left: str, query: str, *, correlated: bool = False) -> str:  # noqa: ARG002 - the same for all queries
         """IN over a query; text is compared byte by byte, and numbers ignore the collation."""
         return f"({left} COLLATE BINARY IN ({query}))"
 

@@ -8,14 +8,23 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
 
-from hedgerow.dialects.base import INSTANT, Dialect, SummaryCall
-from hedgerow.dialects.untested_base.functions import LOGIC, SUMMARIES, TEXTS, TIMES
+from hedgerow.dialects.base import INSTANT, Dialect, OrderTerm, SummaryCall
+from hedgerow.dialects.untested_base.functions import LOGIC, SUMMARIES, SYMBOLS, TEXTS, TIMES
 from hedgerow.dialects.untested_base.numbers import CONVERSIONS, NUMBERS, guarded
 from hedgerow.expressions.nodes import Call, Column
 from hedgerow.expressions.types import Type
 
 Writer = Callable[["UntestedBase", Call, Sequence[str]], str]
 WRITERS: Mapping[str, Writer] = {**LOGIC, **NUMBERS, **CONVERSIONS, **TEXTS, **TIMES}
+CONDITIONS = frozenset(
+    {
+        *SYMBOLS,
+        *("is_distinct", "is_not_distinct", "and", "or", "not", "is_null", "is_there", "in", "same_text"),
+        *("like", "like_escape", "starts_with", "ends_with", "contains"),
+    }
+)
+"""Functions whose writer returns a condition."""
+
 SMALLEST_FOR_HASH = 5**18
 """Number from which `floor(2^20 x)` reaches 4e18."""
 
@@ -99,7 +108,8 @@ class UntestedBase(Dialect):
         writer = WRITERS.get(expr.function)
         if expr.function in self.functions or writer is None or expr.function in self.without:
             return super().call(expr, texts)
-        return writer(self, expr, texts)
+        text = writer(self, expr, texts)
+        return self.predicate(text) if expr.function in CONDITIONS else text
 
     def since_midnight(self, text: str) -> str:
         """A time of day in microseconds."""
@@ -240,6 +250,14 @@ class UntestedBase(Dialect):
     def grouping_sets(self, sets: Sequence[Sequence[str]]) -> str:  # noqa: ARG002 - always refused
         """Refuse GROUPING SETS: engines differ in the expressions they allow."""
         raise self.lacks("GROUPING SETS, ROLLUP or CUBE")
+
+
+def nulls_sorted(text: str, *, descending: bool, nulls_first: bool) -> list[OrderTerm]:
+    """Return terms of ORDER BY for an engine that takes NULL for the smallest value and has no NULLS FIRST."""
+    term = (text, "DESC" if descending else "ASC")
+    if nulls_first is not descending:
+        return [term]
+    return [(f"CASE WHEN {text} IS NULL THEN 1 ELSE 0 END", "DESC" if nulls_first else "ASC"), term]
 
 
 EPOCHS: Mapping[Type, str] = {Type.DATE: "1970-01-01", Type.TIME: "00:00:00", Type.TIMESTAMP: "1970-01-01 00:00:00"}

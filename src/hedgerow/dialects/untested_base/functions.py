@@ -10,7 +10,6 @@ Exact summaries of one person's rows are those that every engine computes alike,
 doubles depend on that order, and engines differ in how they sort NaN: both are refused.
 """
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -65,35 +64,35 @@ def comparable_text(dialect: "UntestedBase", expr: Expr, text: str) -> str:
 
 
 def _comparison(dialect: "UntestedBase", expr: Call, texts: Sequence[str]) -> str:
-    return dialect.predicate(compared(dialect, expr.function, expr.arguments, texts))
+    return compared(dialect, expr.function, expr.arguments, texts)
 
 
 def _is_same(dialect: "UntestedBase", expr: Call, texts: Sequence[str]) -> str:
     kinds = [a.type for a in expr.arguments if a.type is not Type.NULL]
     if not kinds:
-        return dialect.boolean(expr.function == "is_not_distinct")
+        return dialect.condition(dialect.boolean(expr.function == "is_not_distinct"))
     if any(a.type is Type.NULL for a in expr.arguments):
         value = next(text for a, text in zip(expr.arguments, texts, strict=True) if a.type is not Type.NULL)
-        return dialect.predicate(f"({value} IS {'' if expr.function == 'is_not_distinct' else 'NOT '}NULL)")
+        return f"({value} IS {'' if expr.function == 'is_not_distinct' else 'NOT '}NULL)"
     same = f"({dialect.same(texts[0], texts[1], kinds[0])})"
-    return dialect.predicate(same if expr.function == "is_not_distinct" else f"(NOT {same})")
+    return same if expr.function == "is_not_distinct" else f"(NOT {same})"
 
 
-def _and_or(dialect: "UntestedBase", expr: Call, texts: Sequence[str]) -> str:
-    return dialect.predicate("(" + f" {expr.function.upper()} ".join(map(dialect.condition, texts)) + ")")
+def _and_or(_dialect: "UntestedBase", expr: Call, texts: Sequence[str]) -> str:
+    return f"({f' {expr.function.upper()} '.join(texts)})"
 
 
-def _not(dialect: "UntestedBase", _expr: Call, texts: Sequence[str]) -> str:
-    return dialect.predicate(f"(NOT {dialect.condition(texts[0])})")
+def _not(_dialect: "UntestedBase", _expr: Call, texts: Sequence[str]) -> str:
+    return f"(NOT {texts[0]})"
 
 
-def _is_null(dialect: "UntestedBase", _expr: Call, texts: Sequence[str]) -> str:
-    return dialect.predicate(f"({texts[0]} IS NULL)")
+def _is_null(_dialect: "UntestedBase", _expr: Call, texts: Sequence[str]) -> str:
+    return f"({texts[0]} IS NULL)"
 
 
-def _case(dialect: "UntestedBase", _expr: Call, texts: Sequence[str]) -> str:
+def _case(_dialect: "UntestedBase", _expr: Call, texts: Sequence[str]) -> str:
     pairs = zip(texts[:-1:2], texts[1::2], strict=True)
-    branches = " ".join(f"WHEN {dialect.condition(test)} THEN {value}" for test, value in pairs)
+    branches = " ".join(f"WHEN {test} THEN {value}" for test, value in pairs)
     return f"CASE {branches} ELSE {texts[-1]} END"
 
 
@@ -123,18 +122,17 @@ def _among(dialect: "UntestedBase", expr: Call, texts: Sequence[str]) -> str:
         equalities = [
             compared(dialect, "equal", (first, e), (texts[0], t)) for e, t in zip(others, texts[1:], strict=True)
         ]
-        return dialect.predicate(f"({' OR '.join(equalities)})")
+        return f"({' OR '.join(equalities)})"
     listed = ", ".join(comparable_text(dialect, e, t) for e, t in zip(others, texts[1:], strict=True))
-    return dialect.predicate(f"({comparable_text(dialect, first, texts[0])} IN ({listed}))")
+    return f"({comparable_text(dialect, first, texts[0])} IN ({listed}))"
 
 
-def _indicator(dialect: "UntestedBase", _expr: Call, texts: Sequence[str]) -> str:
-    held = dialect.condition(texts[0])
-    return f"CASE WHEN {held} THEN 1 WHEN NOT {held} THEN 0 END"
+def _indicator(_dialect: "UntestedBase", _expr: Call, texts: Sequence[str]) -> str:
+    return f"CASE WHEN {texts[0]} THEN 1 WHEN NOT {texts[0]} THEN 0 END"
 
 
 def _same_text(dialect: "UntestedBase", _expr: Call, texts: Sequence[str]) -> str:
-    return dialect.predicate(f"({dialect.binary(texts[0])} = {dialect.binary(texts[1])})")
+    return f"({dialect.binary(texts[0])} = {dialect.binary(texts[1])})"
 
 
 LOGIC: Mapping[str, "Writer"] = {
@@ -186,7 +184,7 @@ def like_items(pattern: str, escape: str) -> list[str]:
 
 
 def _matched(dialect: "UntestedBase", text: str, items: Sequence[str]) -> str:
-    return dialect.predicate(dialect.like(dialect.letters(text), items))
+    return dialect.like(dialect.letters(text), items)
 
 
 def _like(dialect: "UntestedBase", expr: Call, texts: Sequence[str]) -> str:
@@ -283,7 +281,6 @@ TIMES: Mapping[str, "Writer"] = {
 
 
 Summary = Callable[["UntestedBase", SummaryCall], str]
-FRAME = re.compile(r"\b(ROWS|RANGE|GROUPS)\b")
 
 
 def _filtered(call: SummaryCall, text: str) -> str:
@@ -328,7 +325,7 @@ def _min_or_max(dialect: "UntestedBase", call: SummaryCall) -> str:
 
 
 def _ranked(dialect: "UntestedBase", call: SummaryCall) -> str:
-    if call.filter is not None or FRAME.search(call.over or ""):
+    if call.filter is not None or (call.over is not None and call.over.frame.unit):
         raise dialect.lacks(f"{call.function} with FILTER or a frame")
     return f"{call.function}({', '.join(call.texts)}) {call.over}"
 

@@ -136,7 +136,7 @@ def _one_spelling(dialect: "UntestedBase", _expr: Call, texts: Sequence[str]) ->
 def _is_there(dialect: "UntestedBase", expr: Call, texts: Sequence[str]) -> str:
     [text] = _doubles(dialect, expr, texts)
     usual = f" AND NOT {dialect.is_nan(text)}" if dialect.has_nan else ""
-    return dialect.predicate(f"({text} IS NOT NULL{usual})")
+    return f"({text} IS NOT NULL{usual})"
 
 
 NUMBERS: Mapping[str, "Writer"] = {

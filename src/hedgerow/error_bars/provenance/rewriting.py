@@ -8,7 +8,17 @@ from hedgerow.compiled import ROW
 from hedgerow.error_bars.provenance.columns import is_noisy, noisy_columns
 from hedgerow.error_bars.provenance.origins import ELEMENT, Applied, Cell, Gathered, Known, Origin, Ranked, Untraced
 from hedgerow.expressions.exact_aggregates import ROWS, TOTAL
-from hedgerow.expressions.nodes import Call, Column, ColumnId, Expr, Literal, Nested, Window, walk
+from hedgerow.expressions.nodes import (
+    NO_FRAME,
+    Call,
+    Column,
+    ColumnId,
+    Expr,
+    Literal,
+    Nested,
+    Window,
+    walk,
+)
 from hedgerow.expressions.types import Type
 from hedgerow.plan.nodes import (
     AggregateCall,
@@ -237,7 +247,7 @@ class _OriginReader:
     def _ranked(self, window: Window, meaning: Meaning) -> Origin:
         first = window.order[0]
         own = self.origin(first.expr, meaning)
-        everyone = replace(window, function="MAX", arguments=(first.expr,), order=(), frame="")
+        everyone = replace(window, function="MAX", arguments=(first.expr,), order=(), frame=NO_FRAME)
         others = self._over(everyone, meaning)
         if isinstance(own, Known) or not isinstance(others, Gathered):
             return Untraced()
