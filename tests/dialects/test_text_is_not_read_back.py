@@ -1,6 +1,5 @@
 """Dialects decide by expressions, windows and joins, never by the text that they have written."""
 
-import math
 from functools import reduce
 
 import pytest
