@@ -98,11 +98,11 @@ def from_text(source: From, dialect: Dialect) -> str:
 
 def _join(join: Join, dialect: Dialect) -> str:
     left, right = from_text(join.left, dialect), from_text(join.right, dialect)
+    if isinstance(join.right, Join) and not dialect.nests_joins:
+        raise dialect.lacks("a join in parentheses")
     if dialect.joins_by_equality and join.kind in {"left", "full"} and not has_equality(join):
         raise dialect.lacks("an outer join without an equality between both sides")
     if isinstance(join.right, Join):
-        if not dialect.nests_joins:
-            raise dialect.lacks("a join in parentheses")
         right = f"({right})"
     right, match = with_join_keys(join, right, dialect)
     return dialect.join(left, join.kind, right, None if match is None else condition(match, dialect))

@@ -36,6 +36,8 @@ class ClickHouseDialect(Dialect):
     integer = "Int32"
     huge = "Int128"
     text = "String"
+    nests_joins = False
+    joins_by_equality = True
     _around: frozenset[str] = frozenset()
     """Outer relations to which the current nested query refers."""
 
