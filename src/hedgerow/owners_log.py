@@ -8,6 +8,7 @@ a fork.
 
 import logging
 import os
+import secrets
 import threading
 from collections import Counter
 from collections.abc import Iterator
@@ -16,6 +17,8 @@ from contextvars import ContextVar
 from itertools import pairwise
 from pathlib import Path
 from stat import S_ISREG
+
+from hedgerow.errors import InternalError
 
 try:
     import fcntl
@@ -161,6 +164,21 @@ def record(incident: str, *, cause: BaseException | None = None, text: str = "")
     log.error("incident %s%s", incident, text, exc_info=cause)
     others = [handler for handler in log.handlers if not isinstance(handler, OwnersFile | logging.NullHandler)]
     return LOGGED if _last.written or others or log.propagate else NOT_LOGGED
+
+
+def withheld(error: BaseException) -> InternalError:
+    """Return the error that stands for an exception of a kind that should not occur, whose cause is logged.
+
+    Privacy: the message of such an exception could quote private values; it goes to the owner's log alone.
+    """
+    incident = secrets.token_hex(4)
+    kept = record(incident, cause=error)
+    bug = InternalError(
+        f"hedgerow failed in a way that it should not (incident {incident}).",
+        hint=f"This is a bug; what caused it is withheld, for it could quote private values. {kept}",
+    )
+    bug.receipt, bug.repeatable = getattr(error, "receipt", None), getattr(error, "repeatable", False)
+    return bug
 
 
 def _files() -> list[OwnersFile]:

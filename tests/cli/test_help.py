@@ -14,7 +14,7 @@ COMMANDS = dict(typer.main.get_command(app).commands)
 
 
 def test_the_commands_are_those_that_work():
-    owner, analyst = {"init", "calibrate", "check", "audit"}, {"query", "quote", "shell"}
+    owner, analyst = {"init", "calibrate", "check", "audit"}, {"query", "quote", "shell", "mcp"}
     assert set(COMMANDS) == owner | analyst | {"demo", "budget", "tune", "ratio", "completion"}
 
 

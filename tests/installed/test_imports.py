@@ -12,7 +12,7 @@ OPTIONAL = {
 }
 """What is imported inside functions, by the extra that brings it. Other drivers are loaded by name."""
 
-ELSEWHERE = ["openpyxl", "sqlalchemy"]
+ELSEWHERE = ["mcp", "openpyxl", "pydantic", "sqlalchemy"]
 """What modules of one extra each import, which their own tests try."""
 
 

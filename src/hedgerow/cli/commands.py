@@ -25,6 +25,7 @@ SUMMARIES = {
     "query": "Ask a question, pay for it, and get numbers with error bars.",
     "quote": "Show the cost of a question and the predicted errors of its answers, for free.",
     "shell": "Ask question after question, with history, completion and commands such as .tables, .quote and .budget.",
+    "mcp": "Let a language model ask, as an analyst with a cap of its own: a server of the Model Context Protocol.",
     "budget": "Show what is spent and what remains, or price a list of queries that is fixed in advance.",
     "audit": "Search for a leak in a statement: bound its epsilon from below, by experiment.",
     "tune": "Compute the budgets and sizes for which the error of an average, or of a quotient of sums, can be "

@@ -2,7 +2,6 @@
 
 import os
 import re
-import secrets
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,8 +12,8 @@ import typer
 
 from hedgerow import errors
 from hedgerow.cli.output import stderr, tell, write_json
-from hedgerow.errors import CatalogError, HedgerowError, InternalError, Span, charged
-from hedgerow.owners_log import VARIABLE, keep, record
+from hedgerow.errors import CatalogError, HedgerowError, Span, charged
+from hedgerow.owners_log import VARIABLE, keep, withheld
 
 
 def excerpt(text: str, span: Span) -> str:
@@ -137,14 +136,7 @@ def _unexpected(error: Exception, *, as_json: bool) -> int:
     usage = _usage(error)
     if usage is not None:
         return report(usage, None, as_json=as_json)
-    incident = secrets.token_hex(4)
-    kept = record(incident, cause=error)
-    bug = InternalError(
-        f"hedgerow failed in a way that it should not (incident {incident}).",
-        hint=f"This is a bug; what caused it is withheld, for it could quote private values. {kept}",
-    )
-    bug.receipt, bug.repeatable = getattr(error, "receipt", None), getattr(error, "repeatable", False)
-    return report(bug, None, as_json=as_json)
+    return report(withheld(error), None, as_json=as_json)
 
 
 def _usage(error: Any) -> UsageError | None:  # noqa: ANN401 - the parser's exceptions have no public base class

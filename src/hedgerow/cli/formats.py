@@ -21,7 +21,7 @@ from hedgerow.answer import Answer
 from hedgerow.answer.frames import OF, PART
 from hedgerow.answer.render import html_table, text_table
 from hedgerow.cli.errors import UsageError
-from hedgerow.cli.output import finite
+from hedgerow.figures import finite
 
 Write = Callable[[Answer], bytes]
 

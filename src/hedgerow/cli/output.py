@@ -1,13 +1,12 @@
 """Output: results to standard output, everything else to standard error; bars and figures for people."""
 
 import json
-import math
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from hedgerow.figures import percent
+from hedgerow.figures import finite, percent
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -65,15 +64,6 @@ def waiting(what: str) -> Iterator[None]:
 def write_json(value: object) -> None:
     """One line of JSON on standard output."""
     say(json.dumps(finite(value), allow_nan=False))
-
-
-def finite(value: object) -> object:
-    """Return `value` with null for infinity and NaN, which JSON does not have."""
-    if isinstance(value, Mapping):
-        return {str(name): finite(item) for name, item in value.items()}
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return [finite(item) for item in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def printable(text: str, longest: int | None = None) -> str:

@@ -13,6 +13,7 @@ from hedgerow.session.project import FILE, URL, Project, find_project
 OPENED = {
     "query": ("db", "catalog", "ledger", "analyst", "dialect", "epsilon", "delta", "confidence"),
     "quote": ("db", "catalog", "ledger", "analyst", "dialect", "epsilon", "delta", "confidence"),
+    "mcp": ("db", "catalog", "ledger", "dialect"),
     "shell": ("db", "catalog", "ledger", "analyst", "dialect"),
     "calibrate": ("db", "catalog", "ledger", "analyst"),
     "check": ("db", "catalog"),

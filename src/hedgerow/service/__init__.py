@@ -1,0 +1,1 @@
+"""Programs that others connect to, thin over a `Database`."""
