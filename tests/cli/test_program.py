@@ -30,7 +30,7 @@ def test_heavy_modules_wait_until_they_are_needed():
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs a pseudo-terminal")
-def test_on_a_terminal_init_explains_the_split_and_asks(shop):
+def test_on_a_terminal_init_asks_for_people_and_questions(shop):
     import pty  # noqa: PLC0415 - not on every system
 
     shop.catalog.unlink()
@@ -40,13 +40,24 @@ def test_on_a_terminal_init_explains_the_split_and_asks(shop):
     ) as process:
         os.close(theirs)
         seen = b""
-        while b"pure_epsilon" not in seen:
-            seen += os.read(ours, 4096)
-        os.write(ours, b"1.5\n")
+        for question, answer in (
+            (b"Person [", b"none"),
+            (b"Person [", b""),
+            (b"Person [", b"customers"),
+            (b"Person [", b"1"),
+            (b"Rows [", b"7"),
+            (b"Questions [", b"hand"),
+        ):
+            while question not in seen:
+                seen += os.read(ours, 4096)
+            seen = seen.partition(question)[2]
+            os.write(ours, answer + b"\n")
         assert process.wait(60) == 0
     os.close(ours)
-    assert b"Laplace noise" in seen
-    assert "pure_epsilon: 1.5" in shop.catalog.read_text()
+    text = shop.catalog.read_text()
+    assert "pure_epsilon: 1.0" in text
+    assert "max_rows: 7" in text
+    assert "public: true" in text
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs a shell")

@@ -48,10 +48,15 @@ class Files:
     paths: tuple[Path, ...]
 
     @property
+    def is_csv(self) -> bool:
+        """True if the files have no types of their own."""
+        return self.paths[0].suffix.lower() == ".csv"
+
+    @property
     def query(self) -> str:
         """Return the query that reads the files."""
         listed = ", ".join(DUCKDB.string(glob.escape(str(path))) for path in self.paths)
-        if self.paths[0].suffix.lower() == ".csv":
+        if self.is_csv:
             shape = ", ".join(f"{DUCKDB.string(name)}: 'VARCHAR'" for name in _header(self))
             return f"SELECT * FROM read_csv([{listed}], columns = {{{shape}}}, {CSV})"
         _require_one_schema(self)
@@ -76,7 +81,17 @@ def open_files(pattern: str) -> DuckDB:
     return _opened(base, map(Path, glob.glob(whole, recursive=True)))  # noqa: PTH207 - patterns with any root
 
 
+def open_views(source: Path) -> tuple[duckdb.DuckDBPyConnection, list[Files]]:
+    """Open a folder or a file as views of a DuckDB of its own, for the owner; return them with their files."""
+    whole = Path(os.path.abspath(source))  # noqa: PTH100 - likewise
+    return _views(whole, whole.iterdir()) if whole.is_dir() else _views(whole.parent, [whole])
+
+
 def _opened(base: Path, entries: Iterable[Path]) -> DuckDB:
+    return DuckDB(_views(base, entries)[0], handed_in=False)
+
+
+def _views(base: Path, entries: Iterable[Path]) -> tuple[duckdb.DuckDBPyConnection, list[Files]]:
     """Open a separate DuckDB that can read only `base`."""
     paths = list(entries)
     tables = list(_tables(paths))
@@ -99,7 +114,7 @@ def _opened(base: Path, entries: Iterable[Path]) -> DuckDB:
     connection.execute("SET enable_external_access = false")
     for table in tables:
         _view(connection, table)
-    return DuckDB(connection, handed_in=False)
+    return connection, tables
 
 
 def _view(connection: duckdb.DuckDBPyConnection, table: Files) -> None:

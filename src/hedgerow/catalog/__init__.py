@@ -2,7 +2,7 @@
 
 from hedgerow.catalog.bind import bind_catalog
 from hedgerow.catalog.check import Finding, check_catalog, unenforced_paths
-from hedgerow.catalog.draft import draft_catalog
+from hedgerow.catalog.draft import Decisions, draft_catalog, single_keys, unit_candidates
 from hedgerow.catalog.load import load_catalog
 from hedgerow.catalog.model import BudgetPolicy, Cap, Catalog, DeclaredColumn, DeclaredTable, Defaults, Through, Value
 from hedgerow.catalog.names import fold
@@ -11,6 +11,7 @@ __all__ = [
     "BudgetPolicy",
     "Cap",
     "Catalog",
+    "Decisions",
     "DeclaredColumn",
     "DeclaredTable",
     "Defaults",
@@ -22,5 +23,7 @@ __all__ = [
     "draft_catalog",
     "fold",
     "load_catalog",
+    "single_keys",
     "unenforced_paths",
+    "unit_candidates",
 ]

@@ -1,13 +1,13 @@
 """The first catalog that `hedgerow init` writes: everything private, with explanatory comments.
 
-Guesses come from names and enforced keys alone. No row is read, and nothing is guessed from data. A wrong guess that
-loads would protect the wrong thing (an order instead of the person who placed it), so a unit is guessed only where the
-names refer to people. Everywhere else the owner must decide.
+Guesses come from names and enforced keys alone; `Decisions` are the owner's. A wrong guess that loads would protect the
+wrong thing (an order instead of the person who placed it), so a unit is guessed only where the names refer to people.
+Everywhere else the owner must decide.
 """
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 
 from hedgerow.catalog import codes
 from hedgerow.catalog.names import fold
@@ -68,6 +68,28 @@ class Reference:
     column: str
     table: str
     key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Decisions:
+    """What the owner decided before the catalog is drafted.
+
+    Attributes:
+        people: Tables, and the column of each that names the person.
+        public: Tables whose rows are about nobody.
+        max_rows: Rows of one person that count in full; None leaves it open.
+        types: Types of columns that the source keeps as text, by table.
+        price: Epsilon and delta of a question that states none; None leaves them open.
+    """
+
+    people: Mapping[str, str] = field(default_factory=dict)
+    public: frozenset[str] = frozenset()
+    max_rows: int | None = None
+    types: Mapping[str, Mapping[str, Type]] = field(default_factory=dict)
+    price: tuple[float, float] | None = None
+
+
+UNDECIDED = Decisions()
 
 
 def words(name: str) -> tuple[str, ...]:
@@ -157,39 +179,51 @@ def _leads_to(column: str, table: str, key: str) -> bool:
 _NUMBERS = frozenset({Type.INTEGER, Type.DECIMAL, Type.FLOAT})
 
 
-def draft_table(table: SchemaTable, schema: Schema) -> Iterator[str]:
-    """Return the lines for `table`, private, with its unit guessed or left open."""
-    candidates = unit_candidates(table)
-    unit = candidates[0] if len(candidates) == 1 else None
+def draft_table(table: SchemaTable, schema: Schema, decisions: Decisions = UNDECIDED) -> Iterator[str]:
+    """Return the lines for `table`, private, with its unit decided, guessed or left open."""
     yield f"  {quote(table.name)}:"
+    if table.name in decisions.public:
+        yield remark("    public: true", "the rows are about nobody")
+        return
+    candidates = unit_candidates(table)
+    decided = decisions.people.get(table.name)
+    unit = decided or (candidates[0] if len(candidates) == 1 else None)
     links = [link for link in references(table, schema) if link.column != unit]
-    yield from _guessed_unit(table, unit) if unit else _open_unit(candidates or ([] if links else single_keys(table)))
+    if unit is None:
+        yield from _open_unit(candidates or ([] if links else single_keys(table)), decisions.max_rows)
+    else:
+        yield from _unit(table, unit, decisions.max_rows, guessed=decided is None)
     yield from _suggestions(links)
-    yield from _columns([column for name, column in table.columns.items() if name != unit])
-    if all(column.type is Type.TEXT for column in table.columns.values()):
+    types = decisions.types.get(table.name, {})
+    yield from _columns([column for name, column in table.columns.items() if name != unit], types)
+    if not types and all(column.type is Type.TEXT for column in table.columns.values()):
         yield "      # All columns are text, as in every CSV file. Give numbers and dates a type, for instance"
         yield "      # age: {type: integer, lower: 0, upper: 120}   or   day: {type: date}"
 
 
-def _guessed_unit(table: SchemaTable, unit: str) -> Iterator[str]:
-    yield remark(f"    unit: {quote(unit)}", "a guess from the names: the person each row is about. Is it?")
+def _unit(table: SchemaTable, unit: str, max_rows: int | None, *, guessed: bool) -> Iterator[str]:
+    reason = (
+        "a guess from the names: the person each row is about. Is it?" if guessed else "the person each row is about"
+    )
+    yield remark(f"    unit: {quote(unit)}", reason)
     if unit in single_keys(table):
         yield remark("    unit_unique: true", "one row for each unit; the database enforces it")
     else:
-        yield _max_rows()
+        yield _max_rows(max_rows)
 
 
-def _open_unit(candidates: list[str]) -> Iterator[str]:
+def _open_unit(candidates: list[str], max_rows: int | None) -> Iterator[str]:
     yield remark(f"    unit: {FILL_IN}", "FILL IN the column that names the person each row is about")
     for name in candidates:
         reason = "by its name" if names_person(name) else "if each row is about another person"
         yield remark(f"    # unit: {quote(name)}", f"perhaps this one, {reason}")
     yield remark("    # public: true", "instead of a unit, if the rows are about nobody (a list of countries)")
-    yield _max_rows()
+    yield _max_rows(max_rows)
 
 
-def _max_rows() -> str:
-    return remark("    # max_rows: 10", "rows of one unit that count in full; without it every query must say")
+def _max_rows(decided: int | None) -> str:
+    line = "    # max_rows: 10" if decided is None else f"    max_rows: {decided}"
+    return remark(line, "rows of one unit that count in full; without it every query must say")
 
 
 def _suggestions(links: list[Reference]) -> Iterator[str]:
@@ -199,8 +233,14 @@ def _suggestions(links: list[Reference]) -> Iterator[str]:
         yield f"    # unit: {path}"
 
 
-def _columns(columns: list[SchemaColumn]) -> Iterator[str]:
+def _columns(columns: list[SchemaColumn], types: Mapping[str, Type]) -> Iterator[str]:
     yield remark("    columns:", "remove the # of those you fill in; {hidden: true} forbids any use of a column")
+    for column in columns:
+        if (kind := types.get(column.name)) is not None:
+            summed = kind in _NUMBERS and not is_key(column.name)
+            hint = "add lower and upper to sum or average it" if summed else "to filter and group by"
+            yield remark(f"      {quote(column.name)}: {{type: {kind.value}}}", hint)
+    columns = [column for column in columns if column.name not in types]
     measured = [column for column in columns if column.type in _NUMBERS and not is_key(column.name)]
     listed = [column for column in columns if column.type is Type.TEXT and not names_person(column.name)]
     for column in measured:
@@ -222,7 +262,7 @@ def _rest(columns: list[SchemaColumn]) -> Iterator[str]:
 _HEADING = """\
 # What hedgerow protects, and how much may be learnt about it.
 #
-# Written from the database's schema; no row was read. Everything is private until you say otherwise.
+# Written from the database's schema; {rows}. Everything is private until you say otherwise.
 #   1. Replace each ??? that is not in a comment: until then the catalog does not load.
 #   2. Read each guess. The unit is whom you protect: a person, not an order or a visit.
 #   3. Give bounds to the columns that will be summed or averaged. Take them from what you know about
@@ -239,8 +279,9 @@ def draft_catalog(
     epsilon: float = 3.0,
     delta: float = 1e-6,
     pure_epsilon: float = 0.0,
+    decisions: Decisions = UNDECIDED,
 ) -> str:
-    """The text of a first catalog for the tables of `schema`.
+    """The text of a first catalog for the tables of `schema`, with what the owner decided.
 
     It loads once each open `???` is replaced, and where the names leave no doubt it loads at once.
     """
@@ -251,16 +292,16 @@ def draft_catalog(
             hint="Name a database that has tables.",
         )
     parts = [
-        _HEADING,
+        _HEADING.format(rows="of CSV files, values tell the types" if decisions.types else "no row was read"),
         remark(f"dataset: {quote(dataset)}", "the ledger is keyed by this name"),
         remark('# version: "1"', "change it with the data: answers are reused within one version"),
         "",
         *_budget(epsilon, delta, pure_epsilon, ledger_id),
         "",
-        *_defaults(),
+        *_defaults(decisions.price),
         "",
         "tables:",
-        *_tables(schema),
+        *_tables(schema, decisions),
     ]
     return "\n".join(parts) + "\n"
 
@@ -289,19 +330,25 @@ def _number(value: float) -> str:
     return repr(value).replace("e-0", "e-")
 
 
-def _defaults() -> Iterator[str]:
-    yield remark("# defaults:", "used when a query does not say; remove the # to set them")
-    yield remark("#   epsilon: 0.1", "without it, every query must state its own")
-    yield remark("#   delta: 1e-8", "likewise")
-    yield remark("#   min_frequency: 10", "no group of fewer people is shown; a query may ask for more")
-    yield remark("#   confidence: 0.95", "how often an error bar holds")
+def _defaults(price: tuple[float, float] | None) -> Iterator[str]:
+    if price is None:
+        yield remark("# defaults:", "used when a query does not say; remove the # to set them")
+        yield remark("#   epsilon: 0.1", "without it, every query must state its own")
+        yield remark("#   delta: 1e-8", "likewise")
+    else:
+        yield remark("defaults:", "used when a query does not say")
+        yield remark(f"  epsilon: {_number(price[0])}", "the price of a query that states none")
+        yield remark(f"  delta: {_number(price[1])}", "likewise")
+    start = "#   " if price is None else "  # "
+    yield remark(f"{start}min_frequency: 10", "no group of fewer people is shown; a query may ask for more")
+    yield remark(f"{start}confidence: 0.95", "how often an error bar holds")
 
 
-def _tables(schema: Schema) -> Iterator[str]:
+def _tables(schema: Schema, decisions: Decisions) -> Iterator[str]:
     seen: set[str] = set()
     for table in schema.tables.values():
         if fold(table.name) in seen:
             yield f"  # {quote(table.name)} is left out: its name differs from another table's only in case."
         else:
-            yield from draft_table(table, schema)
+            yield from draft_table(table, schema, decisions)
         seen.add(fold(table.name))

@@ -1,6 +1,5 @@
 """hedgerow init."""
 
-import math
 import os
 import sys
 from dataclasses import dataclass
@@ -11,15 +10,15 @@ from urllib.parse import urlsplit
 import typer
 
 from hedgerow.backends import connect_backend
-from hedgerow.catalog import BudgetPolicy, draft_catalog
-from hedgerow.catalog.load_budget import DELTAS, EPSILONS
+from hedgerow.backends.csv_types import infer_types, is_files, number_rows
+from hedgerow.catalog import BudgetPolicy, Decisions, draft_catalog, single_keys
 from hedgerow.catalog.strict_yaml import FILL_IN
 from hedgerow.cli import options
 from hedgerow.cli.errors import UsageError
-from hedgerow.cli.output import say, tell, write_json
-from hedgerow.cli.project import write_project
-from hedgerow.errors import LedgerError, ParameterError
-from hedgerow.execution.request import real
+from hedgerow.cli.init_questions import PRESETS, USUAL, BudgetChoice, People, choose_budget, choose_people
+from hedgerow.cli.output import say, say_wrapped, tell, write_json
+from hedgerow.cli.project import stale_project, write_project
+from hedgerow.errors import LedgerError
 from hedgerow.ledger import create_ledger, open_ledger
 from hedgerow.schema import Schema
 
@@ -115,6 +114,7 @@ class Foundation:
         open_lines: The lines of the catalog that the owner must fill in before it loads.
         kept: The new names of older files.
         project: The project file; None if there was one beside the catalog, which stays as it is.
+        source: The database that the project opens.
     """
 
     dataset: str
@@ -124,6 +124,7 @@ class Foundation:
     open_lines: tuple[int, ...]
     kept: tuple[Path, ...]
     project: Path | None
+    source: str
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON of the command line."""
@@ -135,37 +136,56 @@ class Foundation:
             "fill_in": list(self.open_lines),
             "kept": [str(path) for path in self.kept],
             "project": None if self.project is None else str(self.project),
+            "database": self.source,
         }
 
 
-def lay(
-    where: Places, *, dataset: str | None, epsilon: float, delta: float, pure_epsilon: float, force: bool
-) -> Foundation:
+def lay(where: Places, choice: BudgetChoice, people: People, *, dataset: str | None, force: bool) -> Foundation:
     """Create ledger and catalog for the database."""
-    policy = _policy(epsilon, delta, pure_epsilon)
     name = dataset or where.database.stem
-    schema = _schema(where.source)
-    _draft(schema, name, None, policy)  # nothing is touched if there is nothing to protect
-    kept = [aside for path in (where.ledger, where.catalog) if force and (aside := set_aside(path))]
-    identity = _ledger(where.ledger, name, policy)
-    text = _draft(schema, name, identity, policy)
+    source, schema, decided = _source(where, people, force=force)
+    decisions = Decisions(decided, people.public, people.max_rows, infer_types(source), choice.price)
+    _draft(schema, name, None, choice.policy, decisions)  # nothing is touched if there is nothing to protect
+    old = (where.ledger, where.catalog, *stale_project(where.catalog.parent, source))
+    kept = [aside for path in old if force and (aside := set_aside(path))]
+    identity = _ledger(where.ledger, name, choice.policy)
+    text = _draft(schema, name, identity, choice.policy, decisions)
     _write(where.catalog, text)
-    project = write_project(where.catalog.parent, database=where.source, catalog=where.catalog, ledger=where.ledger)
-    return Foundation(name, where.catalog, where.ledger, identity, open_lines(text), tuple(kept), project)
+    project = write_project(where.catalog.parent, database=source, catalog=where.catalog, ledger=where.ledger)
+    return Foundation(name, where.catalog, where.ledger, identity, open_lines(text), tuple(kept), project, source)
 
 
-def _policy(epsilon: float, delta: float, pure_epsilon: float) -> BudgetPolicy:
-    whole = real("epsilon", epsilon, *EPSILONS)
-    if not (math.isfinite(pure_epsilon) and 0 <= pure_epsilon <= whole):
-        raise ParameterError(
-            "pure_epsilon is the part of epsilon that is kept for Laplace noise.",
-            code="bad-pure-epsilon",
-            hint=f"It lies between 0 and {whole:g}.",
+def _source(where: Places, people: People, *, force: bool) -> tuple[str, Schema, dict[str, str]]:
+    """Return the database, its schema, and the person of each table; files whose rows need a number are copied."""
+    if not people.numbered:
+        return where.source, read_schema(where.source), people.columns
+    if not is_files(where.source):
+        raise UsageError(
+            f"Nothing tells the rows of {min(people.numbered)} apart.",
+            code="no-row-key",
+            hint="Add a PRIMARY KEY column to the table, or name the column of the person with --person.",
         )
-    return BudgetPolicy(whole, real("delta", delta, *DELTAS), float(pure_epsilon))
+    copy = where.catalog.with_name(f"{where.database.stem}.duckdb")
+    if force:
+        set_aside(copy)
+    try:
+        number_rows(where.source, copy)
+    except OSError:
+        raise UsageError(
+            f"The copy {copy}, whose rows have numbers, cannot be written, or is there already.",
+            code="output-unwritable",
+            hint="Move it away, or begin again with --force.",
+        ) from None
+    schema = read_schema(str(copy))
+    return (
+        str(copy),
+        schema,
+        {**people.columns, **{name: single_keys(schema.tables[name])[0] for name in people.numbered}},
+    )
 
 
-def _schema(source: str) -> Schema:
+def read_schema(source: str) -> Schema:
+    """Return the tables and columns of a source."""
     backend = connect_backend(source)
     try:
         return backend.schema()
@@ -173,7 +193,7 @@ def _schema(source: str) -> Schema:
         backend.close()
 
 
-def _draft(schema: Schema, dataset: str, identity: str | None, policy: BudgetPolicy) -> str:
+def _draft(schema: Schema, dataset: str, identity: str | None, policy: BudgetPolicy, decisions: Decisions) -> str:
     return draft_catalog(
         schema,
         dataset=dataset,
@@ -181,6 +201,7 @@ def _draft(schema: Schema, dataset: str, identity: str | None, policy: BudgetPol
         epsilon=policy.epsilon,
         delta=policy.delta,
         pure_epsilon=policy.pure_epsilon,
+        decisions=decisions,
     )
 
 
@@ -233,28 +254,43 @@ def open_lines(text: str) -> tuple[int, ...]:
     return tuple(number for number, line in lines if FILL_IN in line.split("#", 1)[0])
 
 
-SPLIT = """\
-Each answer gets noise of one of two kinds. Gaussian noise adds up slowly: it suits many questions. Laplace noise is the
-more accurate for a single question, but adds up fast: it suits a handful. Epsilon is split between the two once, now.
-  0 keeps all of it for Gaussian noise (a dataset that will be asked often);
-  {epsilon:g} keeps all of it for Laplace noise (a handful of questions, and no more).
-The split cannot be changed later without a new ledger."""
-
-
 def init(
     database: Annotated[str, typer.Argument(metavar="DATABASE", help="A file, a folder of files, or a URL.")],
     *,
+    person: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--person",
+            metavar="COLUMN",
+            help="The column that names the person, or TABLE.COLUMN; row: each row is another person. May be repeated.",
+        ),
+    ] = None,
+    max_rows: Annotated[
+        int | None, typer.Option("--max-rows", metavar="N", min=1, help="Rows of one person that count in full.")
+    ] = None,
+    questions: Annotated[
+        str | None,
+        typer.Option(
+            "--questions", metavar="N", help=f"How many questions the budget carries: {', '.join(PRESETS)} ({USUAL})."
+        ),
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Ask nothing; take the defaults.")] = False,
     catalog: Annotated[
         str | None, typer.Option("--catalog", metavar="OUT", help="The file to write; by default next to the database.")
     ] = None,
     dataset: Annotated[
         str | None, typer.Option("--dataset", metavar="NAME", help="By default the name of the database's file.")
     ] = None,
-    epsilon: Annotated[float, typer.Option("--epsilon", metavar="E", help="How much all answers may reveal.")] = 3.0,
+    epsilon: Annotated[
+        float | None,
+        typer.Option(
+            "--epsilon", metavar="E", help="How much all answers may reveal; by default 3, or 1 for a handful."
+        ),
+    ] = None,
     delta: Annotated[float, typer.Option("--delta", metavar="D", help="The probability that they reveal more.")] = 1e-6,
     pure_epsilon: Annotated[
         float | None,
-        typer.Option("--pure-epsilon", metavar="P", help="The part of epsilon kept for Laplace noise; by default 0."),
+        typer.Option("--pure-epsilon", metavar="P", help="The part of epsilon kept for Laplace noise."),
     ] = None,
     force: Annotated[
         bool, typer.Option("--force", help="Start again; an old catalog and ledger are kept under other names.")
@@ -263,40 +299,44 @@ def init(
 ) -> None:
     """Write a first catalog from a database's schema, and create its ledger. The owner's command.
 
-    Everything is private until you declare otherwise. No row is read. Where only you know a value, the catalog contains
-    ???, and does not load until you have filled it in.
+    On a terminal it asks for the column of the person, and how many questions the budget must carry. Everything is
+    private until you declare otherwise. Where only you know a value, the catalog contains ???, and does not load until
+    you have filled it in. Of CSV files the values are read, to state the types of columns; of other sources no row is.
 
-    Example: hedgerow init shop.duckdb --epsilon 3 --delta 1e-6
+    Example: hedgerow init shop.duckdb --person customer_id --questions dozens --yes
     """
     where = places(database, catalog)
     where.check_free(force=force)
-    split = _ask_split(epsilon, as_json=as_json) if pure_epsilon is None else pure_epsilon
-    foundation = lay(where, dataset=dataset, epsilon=epsilon, delta=delta, pure_epsilon=split, force=force)
+    ask = None if yes or as_json or not (sys.stdin.isatty() and sys.stderr.isatty()) else _prompt
+    people = choose_people(read_schema(database), person or (), max_rows, ask)
+    choice = choose_budget(questions, epsilon, delta, pure_epsilon, ask)
+    foundation = lay(where, choice, people, dataset=dataset, force=force)
     if as_json:
-        write_json(foundation.to_dict())
+        write_json({**foundation.to_dict(), "price": {"epsilon": choice.price[0], "delta": choice.price[1]}})
     else:
-        _tell_next(foundation, database)
+        _tell_next(foundation, choice)
 
 
-def _ask_split(epsilon: float, *, as_json: bool) -> float:
-    """Ask for the part of epsilon kept for Laplace noise; 0 without a terminal."""
-    if as_json or not (sys.stdin.isatty() and sys.stderr.isatty()):
-        return 0.0
-    tell(SPLIT.format(epsilon=epsilon))
-    answer: float = typer.prompt("pure_epsilon", default=0.0, type=float, err=True)
+def _prompt(question: str, default: str) -> str:
+    answer: str = typer.prompt(question, default=default, err=True)
     return answer
 
 
-def _tell_next(foundation: Foundation, database: str) -> None:
+def _tell_next(foundation: Foundation, choice: BudgetChoice) -> None:
     for kept in foundation.kept:
         tell(f"Kept what was there before as {kept}")
     project = "" if foundation.project is None else f", and {foundation.project}, which names them"
     say(f"Wrote {foundation.catalog} and its ledger {foundation.ledger}{project}")
+    for sentence in choice.sentences():
+        say_wrapped(sentence)
     say("Next:")
     if foundation.open_lines:
         listed = ", ".join(str(line) for line in foundation.open_lines)
-        say(f"  fill in the ??? of the catalog (line {listed}), and read each guess")
+        say(f"  fill in the ??? of {foundation.catalog} (line {listed}), and read each guess")
+        say("  (or again with --force --person COLUMN; --person row if each row is another person)")
     else:
-        say("  read each guess in the catalog, and add bounds to what will be summed")
+        say(f"  read each guess in {foundation.catalog}, and add bounds to what will be summed")
     here = foundation.project is not None and foundation.project.resolve().parent == Path.cwd()
-    say("  hedgerow check" if here else f"  hedgerow check --db {database} --catalog {foundation.catalog}")
+    opened = "" if here else f" --db {foundation.source} --catalog {foundation.catalog}"
+    say(f"  hedgerow check{opened}")
+    say(f'  hedgerow query "SELECT COUNT(*) FROM …"{opened}')

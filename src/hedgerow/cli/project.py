@@ -8,7 +8,7 @@ from pathlib import Path
 from hedgerow.catalog import Catalog, load_catalog
 from hedgerow.errors import HedgerowError
 from hedgerow.ledger.base import ANONYMOUS
-from hedgerow.session.project import FILE, URL, Project, find_project
+from hedgerow.session.project import FILE, URL, Project, find_project, read_project
 
 OPENED = {
     "query": ("db", "catalog", "ledger", "analyst", "dialect", "epsilon", "delta", "confidence"),
@@ -56,6 +56,16 @@ def write_project(folder: Path, *, database: str, catalog: Path, ledger: Path) -
     except OSError:
         return None
     return folder / FILE
+
+
+def stale_project(folder: Path, database: str) -> list[Path]:
+    """Return the project file of a folder, if it opens another database; an empty list otherwise."""
+    file = folder / FILE
+    if not file.is_file():
+        return []
+    opened = read_project(file).database
+    same = opened == database or (opened is not None and os.path.realpath(opened) == os.path.realpath(database))
+    return [] if same else [file]
 
 
 def _relative(place: str, folder: Path) -> str:

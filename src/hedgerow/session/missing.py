@@ -1,7 +1,7 @@
 """Everything that a statement lacks, in one refusal, with the lines that the catalog needs. Reads no private row."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from itertools import chain
@@ -104,7 +104,7 @@ class _Lacking:
             logical = bind(syntax.query)
         else:
             marked = find_unbounded(syntax.query, bind)
-            unbounded = [_unbounded(value.release, value.value) for value in marked.values.values()]
+            unbounded = [self._unbounded(value.release, value.value) for value in marked.values.values()]
             self._columns = tuple(dict.fromkeys(chain.from_iterable(unbounded)))
             logical = bind(marked.with_bounds(dict.fromkeys(marked.values, (0, 1))))
         self._tables = tuple(self._without_limit(logical))
@@ -119,6 +119,16 @@ class _Lacking:
                 table = lookup(self._session.catalog.tables, name)
                 if table is not None and not table.public and table.max_rows is None:
                     yield table.name
+
+    def _unbounded(self, release: Release, value: object) -> Iterator[tuple[str, str]]:
+        """Yield the table and the name of each column of a value that could have bounds, and has none."""
+        tables = {scan.alias: scan.table for scan in scans_of(release)}
+        for part in inside(value):
+            if isinstance(part, Column) and part.table in tables and not part.range.is_finite:
+                declared = self._session.catalog.tables[tables[part.table]].column(part.name)
+                kind = part.type if declared is None or declared.type is None else declared.type
+                if kind.is_numeric:
+                    yield tables[part.table], part.name
 
     @property
     def _epsilon(self) -> float:
@@ -164,15 +174,10 @@ class _Lacking:
             columns = [column for name, column in self._columns if name == table]
             if columns:
                 yield "    columns:"
-            yield from (f"      {quote(column)}: {{lower: {FILL_IN}, upper: {FILL_IN}}}" for column in columns)
-
-
-def _unbounded(release: Release, value: object) -> Iterator[tuple[str, str]]:
-    """Yield the table and the name of each column of a value that has no bounds."""
-    tables: Mapping[str, str] = {scan.alias: scan.table for scan in scans_of(release)}
-    for part in inside(value):
-        if isinstance(part, Column) and part.table in tables and part.type.is_numeric and not part.range.is_finite:
-            yield tables[part.table], part.name
+            for column in columns:
+                declared = self._session.catalog.tables[table].column(column)
+                kind = "" if declared is None or declared.type is None else f"type: {declared.type.value}, "
+                yield f"      {quote(column)}: {{{kind}lower: {FILL_IN}, upper: {FILL_IN}}}"
 
 
 def _plain(number: float) -> str:

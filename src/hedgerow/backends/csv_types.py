@@ -1,0 +1,133 @@
+"""Types of CSV columns, inferred for the owner when a catalog is drafted; and tables whose rows get a number.
+
+Privacy: this reads every value, so it is for the owner alone. Only types leave it, and the owner's catalog then states
+them; queries never infer anything.
+"""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+import duckdb
+
+from hedgerow.backends.base import failure
+from hedgerow.backends.folder import EXTENSIONS, Files, open_views
+from hedgerow.dialects import DUCKDB
+from hedgerow.errors import BackendError
+from hedgerow.expressions.types import Type
+
+MISSING = "NA|N/A|NULL|null"
+"""Words for a missing value, which a cast turns into NULL."""
+
+WHOLE = r"[+-]?(0|[1-9][0-9]{0,17})"
+REAL = r"[+-]?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?"
+DAY = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
+CLOCK = r"[0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?"
+PATTERNS: dict[Type, tuple[str, str]] = {
+    Type.BOOLEAN: ("(?i)true|false", "BOOLEAN"),
+    Type.INTEGER: (WHOLE, "BIGINT"),
+    Type.FLOAT: (REAL, "DOUBLE"),
+    Type.DATE: (DAY, "DATE"),
+    Type.TIMESTAMP: (f"{DAY}[ T]{CLOCK}", "TIMESTAMP"),
+}
+"""Types that are inferred, in the order of preference: the form of a value, and DuckDB's type.
+
+A number with a leading zero, such as a postal code, is text.
+"""
+
+ROW = "row_id"
+"""The column that numbers the rows of a copy."""
+
+Types = Mapping[str, Mapping[str, Type]]
+
+
+def is_files(source: str) -> bool:
+    """Return True if a source is a folder or a file of tables that have no database of their own."""
+    path = Path(source)
+    return "://" not in source and (path.is_dir() or (path.suffix.lower() in EXTENSIONS and path.is_file()))
+
+
+def infer_types(source: str) -> Types:
+    """Return the types of the columns of CSV files that are not text, by table."""
+    if not is_files(source):
+        return {}
+    connection, tables = open_views(Path(source))
+    with connection:
+        return {table.name: _types(connection, table) for table in tables if table.is_csv}
+
+
+def _types(connection: duckdb.DuckDBPyConnection, table: Files) -> dict[str, Type]:
+    columns = connection.table(DUCKDB.identifier(table.name)).columns
+    tests = [_misfits(column, *PATTERNS[kind]) for column in columns for kind in PATTERNS]
+    counts = [f"COUNT({DUCKDB.identifier(column)})" for column in columns]
+    try:
+        row = connection.execute(
+            f"SELECT {', '.join([*counts, *tests])} FROM {DUCKDB.identifier(table.name)}"
+        ).fetchone()
+    except duckdb.Error as error:
+        raise _unreadable(table.name, error) from None
+    if row is None:
+        return {}
+    present, misfits = row[: len(columns)], iter(row[len(columns) :])
+    fits = {column: [kind for kind in PATTERNS if next(misfits) == 0] for column in columns}
+    return {column: fits[column][0] for column, number in zip(columns, present, strict=True) if number and fits[column]}
+
+
+def _misfits(column: str, pattern: str, native: str) -> str:
+    """Return the number of values that are neither of a form nor missing."""
+    name = DUCKDB.identifier(column)
+    form = DUCKDB.string(pattern)
+    read = f"regexp_full_match({name}, {form}) AND TRY_CAST({name} AS {native}) IS NOT NULL"
+    missing = f"regexp_full_match({name}, {DUCKDB.string(MISSING)})"
+    return f"COUNT(*) FILTER (WHERE {name} IS NOT NULL AND NOT ({missing}) AND NOT coalesce({read}, false))"
+
+
+def number_rows(source: str, target: Path) -> None:
+    """Copy the tables of files into a new DuckDB file, each with a column that numbers its rows.
+
+    The copy has the inferred types. Its number is the key of a row, so that each row can be one person.
+    """
+    types = infer_types(source)
+    connection, tables = open_views(Path(source))
+    draft = target.with_name(f".{target.name}.{os.getpid()}.new")
+    try:
+        os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        draft.unlink()
+        with connection, duckdb.connect(str(draft)) as copy:
+            for table in tables:
+                _copy(connection, copy, table, types.get(table.name, {}))
+        draft.chmod(0o600)
+        os.link(draft, target)
+    except duckdb.Error as error:
+        raise _unreadable(source, error) from None
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _copy(
+    connection: duckdb.DuckDBPyConnection, copy: duckdb.DuckDBPyConnection, table: Files, types: Mapping[str, Type]
+) -> None:
+    name = DUCKDB.identifier(table.name)
+    columns = connection.table(name).columns
+    number = ROW if ROW not in columns else f"hedgerow_{ROW}"
+    rows = connection.sql(f"SELECT * FROM {name}").to_arrow_reader(100_000)
+    copy.register("rows_of_files", rows)
+    shown = ", ".join(_typed(column, types.get(column)) for column in columns)
+    copy.execute(f"CREATE TABLE {name} AS SELECT row_number() OVER () AS {number}, {shown} FROM rows_of_files")
+    copy.execute(f"ALTER TABLE {name} ADD PRIMARY KEY ({number})")
+    copy.unregister("rows_of_files")
+
+
+def _typed(column: str, kind: Type | None) -> str:
+    name = DUCKDB.identifier(column)
+    return name if kind is None else f"TRY_CAST({name} AS {PATTERNS[kind][1]}) AS {name}"
+
+
+def _unreadable(name: str, error: Exception) -> BackendError:
+    reason = failure(error)
+    return BackendError(
+        f"The files of {name!r} cannot be read (incident {reason.incident}).",
+        code="unreadable-table",
+        hint="Check that they are Parquet, or CSV in UTF-8 with commas and a header line.",
+        incident=reason.incident,
+    )
