@@ -72,7 +72,7 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class Decisions:
-    """What the owner decided before the catalog is drafted.
+    """Decisions of the owner, made before the catalog is drafted.
 
     Attributes:
         people: Tables, and the column of each that names the person.

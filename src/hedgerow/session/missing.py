@@ -23,6 +23,7 @@ from hedgerow.errors import (
 from hedgerow.execution.request import Options, Parameters, merge_options, resolve_request
 from hedgerow.execution.session import Session
 from hedgerow.expressions.nodes import Column
+from hedgerow.expressions.types import Type
 from hedgerow.plan.nodes import LogicalPlan, Release, inside, scans_of
 from hedgerow.sql.parse import parse
 
@@ -125,10 +126,15 @@ class _Lacking:
         tables = {scan.alias: scan.table for scan in scans_of(release)}
         for part in inside(value):
             if isinstance(part, Column) and part.table in tables and not part.range.is_finite:
-                declared = self._session.catalog.tables[tables[part.table]].column(part.name)
-                kind = part.type if declared is None or declared.type is None else declared.type
-                if kind.is_numeric:
+                imposed = self._imposed(tables[part.table], part.name)
+                if (imposed or part.type).is_numeric:
                     yield tables[part.table], part.name
+
+    def _imposed(self, table: str, column: str) -> Type | None:
+        """Return the type that the catalog declares for a column; None if it declares none."""
+        declared = lookup(self._session.catalog.tables, table)
+        known = None if declared is None else declared.column(column)
+        return None if known is None else known.type
 
     @property
     def _epsilon(self) -> float:
@@ -175,8 +181,8 @@ class _Lacking:
             if columns:
                 yield "    columns:"
             for column in columns:
-                declared = self._session.catalog.tables[table].column(column)
-                kind = "" if declared is None or declared.type is None else f"type: {declared.type.value}, "
+                imposed = self._imposed(table, column)
+                kind = "" if imposed is None else f"type: {imposed.value}, "
                 yield f"      {quote(column)}: {{{kind}lower: {FILL_IN}, upper: {FILL_IN}}}"
 
 
