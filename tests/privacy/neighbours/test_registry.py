@@ -32,12 +32,12 @@ both = pytest.mark.parametrize("mechanism", ["gaussian", "laplace"])
 def assert_within_charge(laboratory, limits, row, paid):
     """One person more moves all sums, and the weights that ranks are drawn from, within what is paid for."""
 
-    def check(name, mechanism, *, unique):
+    def check(name, mechanism, *, unique, newcomers=NEWCOMERS):
         bounds = limits(unique=True) if unique else limits(rows=3, groups=2)
         select = f"SELECT g, {lookup(name).example.format(**COLUMNS)} AS v FROM t GROUP BY g"
         plan = laboratory.plan(select, bounds, mechanism=mechanism)
         before = [row(*values) for values in CROWD]
-        for newcomer in NEWCOMERS.values():
+        for newcomer in newcomers.values():
             after = before + [row(1000, *values) for values in (newcomer[:1] if unique else newcomer)]
             keys = list(laboratory.measure(after, plan).units)
             change = laboratory.measure(after, plan, keys) - laboratory.measure(before, plan, keys)
@@ -56,6 +56,13 @@ def assert_within_charge(laboratory, limits, row, paid):
 @pytest.mark.parametrize("name", names())
 def test_one_person_moves_it_within_the_charge(assert_within_charge, name, mechanism, unique):
     assert_within_charge(name, mechanism, unique=unique)
+
+
+@pytest.mark.parametrize("name", names())
+def test_one_person_moves_it_within_the_charge_with_known_facts(assert_within_charge, laboratory, name, monkeypatch):
+    monkeypatch.setattr(laboratory, "facts", True)
+    newcomers = {"alike": NEWCOMERS["alike"], "everywhere": VALUES}
+    assert_within_charge(name, "gaussian", unique=False, newcomers=newcomers)
 
 
 class Twice(Aggregate):
