@@ -8,6 +8,7 @@ import pytest
 
 import hedgerow as hr
 from hedgerow.backends import duckdb as backend
+from hedgerow.backends import facts as facts_module
 from hedgerow.backends.facts import MOST_FACTS, KeptFacts
 from hedgerow.execution.facts import run_cheapest
 from hedgerow.execution.run import compile_steps
@@ -126,6 +127,32 @@ def test_a_file_that_is_replaced_meanwhile_is_read_without_facts(shop, monkeypat
     assert len(run) == 2
     assert run[1] is steps.first_pass
     assert run[0] is not steps.first_pass
+
+
+def test_files_have_facts_until_one_of_them_changes(tmp_path, monkeypatch):
+    """A file that changed only just now has none: its times may stay the same although it changes again."""
+    (tmp_path / "data").mkdir()
+    path = tmp_path / "data" / "orders.parquet"
+    (tmp_path / "shop.yaml").write_text(CATALOG.replace("  shown:", "  # shown:").replace("  computed:", "  # "))
+    duckdb.sql(f"COPY (SELECT range // 3 AS person, 'x' AS status, 1.5::DOUBLE AS price FROM range(30)) TO '{path}'")
+    with hr.connect(tmp_path / "data", catalog=tmp_path / "shop.yaml") as db:
+        folder = session_of(db).backend
+        assert db.explain(ALL).shortcuts
+        monkeypatch.setattr(facts_module, "SETTLED_NS", 10**18)
+        assert folder.state(["orders"]) is None
+        monkeypatch.setattr(facts_module, "SETTLED_NS", 0)
+        before = folder.state(["orders"])
+        assert before is not None
+        assert folder.state(["orders"]) == before
+        db.sql(ALL, reuse=False)
+        assert len(folder.facts._tables) == 1
+        duckdb.sql(f"COPY (SELECT 1 AS person, 'x' AS status, 1.5::DOUBLE AS price FROM range(50)) TO '{path}'")
+        assert folder.state(["orders"]) != before
+        db.sql(ALL, reuse=False)
+        tables = [table.num_rows for table in folder.facts._tables.values()]
+        assert tables == [0, 1]
+        path.unlink()
+        assert folder.state(["orders"]) is None
 
 
 def test_facts_are_sealed_and_few():

@@ -104,15 +104,17 @@ class DuckDB:
         """Return True if no two rows have the same values in `columns`."""
         return bool(self.public(repeated(self.dialect, table, columns)).num_rows == 0)
 
-    def state(self, tables: Collection[str]) -> Hashable | None:
-        """Return an identity of the rows of these tables, the same while no row of them changes; None if unknown.
+    def keeps_facts(self, tables: Collection[str]) -> bool:
+        """Return whether it can be known that no row of these tables has changed.
 
-        It is known for tables stored in a file that we opened ourselves: while it is open read-only, DuckDB lets nobody
-        write to it. A view or a computed column may depend on the time of day.
+        It is for tables stored in a file that we opened ourselves: while it is open read-only, DuckDB lets nobody write
+        to it. A view or a computed column may depend on the time of day.
         """
-        if self._path is None or not self._stored.issuperset(tables):
-            return None
-        return file_state([self._path])
+        return self._path is not None and self._stored.issuperset(tables)
+
+    def state(self, tables: Collection[str]) -> Hashable | None:
+        """Return an identity of the rows of these tables, the same while no row of them changes; None if unknown."""
+        return file_state([self._path], locked=True) if self._path and self.keeps_facts(tables) else None
 
     def set_limits(self, limits: StatementLimits) -> None:
         """Limit time and, on connections of our own, memory and temporary files, before the settings are locked.

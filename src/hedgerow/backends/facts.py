@@ -5,6 +5,7 @@ runs (`compile.facts`). It holds for one state of the data, as a backend identif
 """
 
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable
 from pathlib import Path
@@ -13,6 +14,9 @@ import pyarrow as pa
 
 MOST_FACTS = 200
 """Maximum number of facts of a connection; those that were not read for the longest time are dropped."""
+
+SETTLED_NS = 2_000_000_000
+"""Nanoseconds after which another change of a file is sure to change its times."""
 
 
 class KeptFacts:
@@ -54,10 +58,17 @@ def _put(kept: OrderedDict[Hashable, pa.Table | None], name: Hashable, value: pa
         kept.popitem(last=False)
 
 
-def file_state(paths: Iterable[Path]) -> Hashable | None:
-    """Return an identity of the contents of files: name, inode, size and time of change; None if one is missing."""
+def file_state(paths: Iterable[Path], *, locked: bool) -> Hashable | None:
+    """Return an identity of the contents of files: name, inode, size, and times of change; None if it is unknown.
+
+    A file that nobody has locked must have been left alone for a while: until then, another change might leave its
+    times as they are.
+    """
     try:
         stats = [(str(path), path.stat()) for path in paths]
     except OSError:
         return None
-    return tuple((name, stat.st_ino, stat.st_size, stat.st_mtime_ns) for name, stat in stats)
+    latest = max((max(stat.st_mtime_ns, stat.st_ctime_ns) for _, stat in stats), default=0)
+    if not locked and time.time_ns() - latest < SETTLED_NS:
+        return None
+    return tuple((name, stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns) for name, stat in stats)

@@ -11,7 +11,7 @@ commas, double quotes and a header line. A malformed line is dropped, so that no
 import csv
 import glob
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +21,7 @@ import pyarrow.parquet as pq
 
 from hedgerow.backends.base import failure
 from hedgerow.backends.duckdb import DuckDB
+from hedgerow.backends.facts import file_state
 from hedgerow.dialects import DUCKDB
 from hedgerow.errors import BackendError
 
@@ -88,7 +89,8 @@ def open_views(source: Path) -> tuple[duckdb.DuckDBPyConnection, list[Files]]:
 
 
 def _opened(base: Path, entries: Iterable[Path]) -> DuckDB:
-    return DuckDB(_views(base, entries)[0], handed_in=False)
+    connection, tables = _views(base, entries)
+    return Folder(connection, {table.name: table.paths for table in tables})
 
 
 def _views(base: Path, entries: Iterable[Path]) -> tuple[duckdb.DuckDBPyConnection, list[Files]]:
@@ -115,6 +117,24 @@ def _views(base: Path, entries: Iterable[Path]) -> tuple[duckdb.DuckDBPyConnecti
     for table in tables:
         _view(connection, table)
     return connection, tables
+
+
+class Folder(DuckDB):
+    """The tables of files, with the paths of each."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, paths: Mapping[str, tuple[Path, ...]]) -> None:
+        super().__init__(connection, handed_in=False)
+        self._paths = paths
+
+    def keeps_facts(self, tables: Collection[str]) -> bool:
+        """Return whether these tables are files."""
+        return all(table in self._paths for table in tables)
+
+    def state(self, tables: Collection[str]) -> Hashable | None:
+        """Return an identity of the files of these tables; None if one of them changed only just now."""
+        if not self.keeps_facts(tables):
+            return None
+        return file_state([path for table in sorted(tables) for path in self._paths[table]], locked=False)
 
 
 def _view(connection: duckdb.DuckDBPyConnection, table: Files) -> None:

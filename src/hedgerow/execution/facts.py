@@ -15,9 +15,8 @@ STRAYS = "hedgerow_strays"
 
 
 def keeps_facts(backend: Backend, release: Release) -> bool:
-    """Return whether a backend identifies the rows of the tables of a release. It reads no row."""
-    state = getattr(backend, "state", None)
-    return state is not None and state({scan.table for scan in scans_of(release)}) is not None
+    """Return whether a backend can know that the rows of the tables of a release did not change. It reads no row."""
+    return hasattr(backend, "keeps_facts") and backend.keeps_facts({scan.table for scan in scans_of(release)})
 
 
 def run_cheapest(query: Query, snapshot: Snapshot) -> Any:  # noqa: ANN401 - an exact table: only `release` opens it

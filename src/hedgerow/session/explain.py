@@ -64,8 +64,8 @@ class Explanation:
         limits: For each release of the statement, the limits of one person, and the origin of its groups.
         statements: The SQL that would run, in order; empty if bounds have yet to be found.
         quote: The price, with noise and predicted errors: see `Quote`.
-        shortcuts: Cheaper SQL with the same result that may run instead, where rows cannot change while the connection
-            is open, and the facts about these rows that it relies on. Which of it would run is not shown.
+        shortcuts: Cheaper SQL with the same result that may run instead, where it is known that rows did not change,
+            and the facts about these rows that it relies on. Which of it would run is not shown.
     """
 
     query: str

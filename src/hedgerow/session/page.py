@@ -83,7 +83,7 @@ def quote_html(quote: QuotedPrice) -> Markup:
 
 
 CHEAPER = (
-    "Rows cannot change while this connection is open, so a cheaper statement with the same result may run instead: "
+    "As long as the rows do not change, a cheaper statement with the same result may run instead: "
     "db.explain(…).shortcuts lists them."
 )
 
