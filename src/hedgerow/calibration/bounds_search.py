@@ -205,7 +205,7 @@ class Octaves:
             end if side.last is None else max(end, float(side.edges[side.last + 1]))
             for end, side in ((ends.upper, above), (-ends.lower, below))
         )
-        cut = above.clipped_at_most(upper, BETA) + below.clipped_at_most(lower, BETA)
+        cut = above.clipped_at_most(upper, 0.5) + below.clipped_at_most(lower, 0.5)
         return Ends(0.0 - lower, upper, self.beyond(-lower, upper), cut)
 
     def beyond(self, lower: float, upper: float) -> float:
@@ -292,8 +292,9 @@ def _cut(
 ) -> Ends:
     """Cut a range into equal cells, and again as long as few of them hold everybody.
 
-    Cells at the end of a range hold the people beyond it, too, so what each range cuts off adds up.
+    Cells at the end of a range hold the people beyond it, too, so what the octaves say of these is added.
     """
+    beyond = ends.cut
     for _ in range(CUTS):
         span = CellRange(ends.lower, ends.upper)
         histograms = value.cells(span)
@@ -307,7 +308,7 @@ def _cut(
         if first is None or last is None:
             break
         inner = _ends_of(lowest, highest, looks, octaves)
-        ends = replace(inner, cut=ends.cut + inner.cut)
+        ends = replace(inner, cut=beyond + inner.cut)
         if CELLS - 1 - first > last or last - (CELLS - 1 - first) >= CELLS // 8 or _is_fine(value.value, ends):
             break
     return ends

@@ -115,7 +115,7 @@ class CountedCells:
             totals = np.cumsum(np.append(0.0, self.counts[start:]))
             sums = totals[size:] - totals[:-size]
             for first in np.flatnonzero(sums > threshold) + start:
-                minimum = max(sums[first - start] / (2 * size), EVIDENT * scale_of(self.noise))
+                minimum = max(sums[first - start] / (2 * size), self.threshold / 3)
                 notable = np.flatnonzero(self.counts[first : first + size] >= minimum)
                 last = max([last, *(int(first + index) for index in notable)])
         return None if last < 0 else last
