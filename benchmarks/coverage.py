@@ -3,7 +3,8 @@
 Noise of the law that a release has is drawn many times around exact sums and handed to the estimators that answer
 queries. Rows are shown as they are, picked (the largest of fifty groups), or all at once (five groups, none of which
 may miss). A width is the median one, over that of the shortest interval around the estimate that would hold as often
-if the law of its error were known.
+if the law of its error were known. Quantiles and their limits are drawn from exact bucket weights, by the code that
+draws them for a query, at the level that is asked for.
 
     python benchmarks/coverage.py [--draws 2000]
 """
@@ -11,18 +12,24 @@ if the law of its error were known.
 import argparse
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from hedgerow.aggregates import lookup
-from hedgerow.aggregates.base import Form, MeasuredSums
+from hedgerow.aggregates import Rank, lookup
+from hedgerow.aggregates.base import DistinctCount, Drawn, Form, MeasuredSums
 from hedgerow.distributions import Gaussian, Laplace, Noise
-from hedgerow.error_bars.intervals import quotient_bounds
+from hedgerow.error_bars.intervals import Bounds, quotient_bounds
+from hedgerow.error_bars.intervals.interval import EXACT
 from hedgerow.error_bars.intervals.variances import squares_range
+from hedgerow.privacy.bounding import Bounding
+from hedgerow.privacy.distinct import DistinctLevel, shares_of
+from hedgerow.privacy.ranks import gaussian_column, laplace_column
+from hedgerow.release.ranks import measure_column
 from hedgerow.statistics.moments import (
     BERNSTEIN,
     BILINEAR,
@@ -33,6 +40,7 @@ from hedgerow.statistics.moments import (
     ScaledColumn,
     lambda_family,
 )
+from hedgerow.statistics.quantiles import bucket_grid
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 Ends = tuple[Floats, Floats]
@@ -46,6 +54,11 @@ CONFIDENCES = (0.5, 0.95, 0.999)
 NOISES = ("gaussian", "laplace")
 MODES = ("plain", "picked", "simultaneous")
 PICKED_FROM, AT_ONCE = 50, 5
+LAPLACE = math.sqrt(2) / SIGMA
+"""Epsilon at which a count has Laplace noise with this standard deviation."""
+
+TOP, AT_ONCE_DRAWN = 255, 2_000
+"""The largest value of a column whose quantiles are drawn, and how many groups are drawn at once."""
 CELLS = 20
 """Number of groups whose standard deviation is taken."""
 
@@ -60,8 +73,8 @@ class Setting:
     values: Callable[[Floats], Floats]
     interval: Callable[[Floats, float], Ends]
 
-    def draw(self, groups: int) -> Floats:
-        """Noisy coordinates of many groups with the same exact ones."""
+    def draw(self, groups: int, beta: float) -> Floats:  # noqa: ARG002 - a quantile is drawn with its interval
+        """Noisy coordinates of many groups with the same exact ones; `beta` is the level of their intervals."""
         random, shape = np.random.default_rng(), (len(self.exact), groups)
         if isinstance(self.noise, Gaussian):
             noise = random.normal(0.0, self.noise.sigma, shape)
@@ -74,16 +87,43 @@ class Setting:
 
 
 @dataclass(frozen=True)
+class RankSetting(Setting):
+    """A quantile of whole numbers in one group: its exact bucket weights, its rank, and the noise that is paid for."""
+
+    mechanism: str = "gaussian"
+    rank: Rank = field(default=Rank(Fraction(1, 2)))
+
+    def draw(self, groups: int, beta: float) -> Floats:
+        """The drawn value and its limits, of many groups with the same exact weights."""
+        make, budget = (gaussian_column, SIGMA**-2) if self.mechanism == "gaussian" else (laplace_column, LAPLACE)
+        buckets = bucket_grid(0, TOP, TOP + 1)
+        column = make(0, buckets, [self.rank], budget, Bounding(1, 1, 1, weighted=False, size=10**6), 0, beta)
+        parts = []
+        for start in range(0, groups, AT_ONCE_DRAWN):
+            weights = np.tile(self.exact.astype(np.int64), (min(AT_ONCE_DRAWN, groups - start), 1))
+            (drawn,) = measure_column(
+                weights, buckets, column.draws, column.cumulative, mechanism=self.mechanism, weight_bits=0
+            )
+            parts.append(np.stack([drawn.points, drawn.lower, drawn.upper]).astype(float))
+        return np.concatenate(parts, axis=1)
+
+
+@dataclass(frozen=True)
 class Case:
     """A row of the table: what is measured, its kind (linear, quotient, other), and how many draws it gets.
 
-    `share` is below one where an estimator takes so long that fewer draws must do.
+    `share` is below one where an estimator takes so long that fewer draws must do; `minimum` of them are made anyway.
     """
 
     name: str
     kind: str
     setting: Callable[[str, int], Setting]
     share: float = 1.0
+    minimum: int = 100
+
+    def draws_of(self, draws: int) -> int:
+        """Number of draws of this case, where others have `draws`."""
+        return max(self.minimum, int(self.share * draws))
 
 
 def noise_of(kind: str, step: float = 0.0) -> Noise:
@@ -98,7 +138,7 @@ def columns(size: int) -> tuple[Floats, Floats]:
     return first, np.clip(0.6 * first + 0.4 * np.cos(9 * line), -1, 1)
 
 
-def aggregate_case(name: str, kind: str, measure: Measure, *, share: float = 1.0) -> Case:
+def aggregate_case(name: str, kind: str, measure: Measure, *, share: float = 1.0, label: str | None = None) -> Case:
     """A case of a registered aggregate; `measure` gives exact coordinates, noise, truth and what was measured."""
 
     def setting(noise: str, size: int) -> Setting:
@@ -113,7 +153,7 @@ def aggregate_case(name: str, kind: str, measure: Measure, *, share: float = 1.0
 
         return Setting(np.asarray(exact, float), law, truth, lambda c: aggregate.values(measured(c)), interval)
 
-    return Case(name, kind, setting, share)
+    return Case(label or name, kind, setting, share)
 
 
 def count(noise: str, size: int) -> Measurement:
@@ -205,6 +245,54 @@ def deviation(noise: str, size: int) -> Setting:
     return Setting(exact, law, float(exact.std()), values, interval)
 
 
+def rank_case(name: str, rank: Rank, label: str) -> Case:
+    """A quantile of whole numbers from 0 to 255."""
+
+    def setting(noise: str, size: int) -> Setting:
+        values = np.floor((TOP + 1) * ((np.arange(size) + 0.5) / size) ** 1.5).astype(np.int64)
+        truth = float(values[math.ceil(rank.quantile * size) - 1])
+        aggregate = lookup(name)
+        if aggregate is None:
+            raise LookupError(name)
+
+        def measured(c: Floats, beta: float) -> MeasuredSums:
+            safe = np.ones(c.shape[1], bool)
+            return MeasuredSums(drawn=Drawn(c[0], Bounds(c[1], c[2], [EXACT] * len(safe)), beta, 0.0, TOP, safe))
+
+        def interval(c: Floats, beta: float) -> Ends:
+            estimate = aggregate.estimate(measured(c, beta), beta)
+            return estimate.lower, estimate.upper
+
+        weights = np.bincount(values, minlength=TOP + 1).astype(float)
+        return RankSetting(
+            weights, noise_of(noise), truth, lambda c: aggregate.values(measured(c, 1.0)), interval, noise, rank
+        )
+
+    return Case(label, "other", setting, 0.01, 20)
+
+
+def distinct(found: tuple[float, ...], per_owner: tuple[int, ...], *, whole: bool = False) -> Measure:
+    """Counts of distinct values to which a person adds some at most: each finds a share of the values."""
+    shares = shares_of([DistinctLevel(d, 1) for d in per_owner])
+
+    def measure(noise: str, size: int) -> Measurement:
+        power = 0.5 if noise == "gaussian" else 1.0
+        factors = [d / share**power for d, share in zip(per_owner, shares, strict=True)]
+        laws = [Gaussian(SIGMA * f) if noise == "gaussian" else Laplace(f / LAPLACE, float(whole)) for f in factors]
+
+        def measured(c: Floats) -> MeasuredSums:
+            counts = [
+                DistinctCount(Form(factor * c[i], ((i, 1.0, law),)), i == len(laws) - 1, whole, math.inf)
+                for i, (factor, law) in enumerate(zip(factors, laws, strict=True))
+            ]
+            return MeasuredSums(distinct=tuple(counts))
+
+        exact = [share * size / factor for share, factor in zip(found, factors, strict=True)]
+        return exact, noise_of(noise, float(whole)), float(size), measured
+
+    return measure
+
+
 def slope(z: Floats, w: Floats) -> float:
     return float(np.cov(z, w, ddof=0)[0, 1] / z.var())
 
@@ -240,6 +328,11 @@ CASES = (
     aggregate_case("ODDS_RATIO", "other", table(lambda p, q: p / (1 - p) / (q / (1 - q))), share=0.05),
     aggregate_case("RISK_DIFFERENCE", "other", table(lambda p, q: p - q), share=0.1),
     Case("STDDEV over groups", "other", deviation, 0.05),
+    rank_case("MEDIAN", Rank(Fraction(1, 2)), "MEDIAN"),
+    rank_case("QUANTILE_DISC", Rank(Fraction(9, 10)), "PERCENTILE_DISC 0.9"),
+    aggregate_case("COUNT", "linear", distinct((1.0,), (1,), whole=True), label="COUNT(DISTINCT), one row each"),
+    aggregate_case("COUNT", "other", distinct((1.0, 1.0, 1.0), (1, 4, 16)), label="COUNT(DISTINCT), shared values"),
+    aggregate_case("COUNT", "other", distinct((0.2, 0.6, 1.0), (1, 4, 16)), label="COUNT(DISTINCT), values of few"),
 )
 
 LIMITS = {"linear": 1.15, "quotient": 1.15, "other": 1.5}
@@ -249,6 +342,10 @@ LATTICE = "Laplace noise of counts is on the whole numbers, and each count in a 
 SIDE_VALUES = "means and variances that the statistic depends on are hardly known in so small a group"
 SLOPE_FIRST = "the slope has an interval of its own, and its error counts in full"
 NO_RATE = "the rate in the denominator may be zero"
+DRAWN_APART = (
+    "the value and its limits are drawn one by one, each for a part of the budget, and limits are ends of cells"
+)
+ALL_VALUES = "the upper limit rests on the count to which people add all of their values, which has the most noise"
 EXCEPTIONS: dict[tuple[str, str, int], tuple[tuple[float, float, float], str]] = {
     **{("SUM / SUM", "laplace", size): ((1.4, 1.15, 1.15), LATTICE) for size in SIZES},
     **{("share of five", "laplace", size): ((1.55, 1.2, 1.2), LATTICE) for size in SIZES},
@@ -278,6 +375,22 @@ EXCEPTIONS: dict[tuple[str, str, int], tuple[tuple[float, float, float], str]] =
         for noise in NOISES
     },
     **{(name, "laplace", 250): ((1.5, 1.5, math.inf), NO_RATE) for name in ("RELATIVE_RISK", "ODDS_RATIO")},
+    **{
+        (name, noise, size): ((7.0, 3.2, 2.6), DRAWN_APART)
+        for name in ("MEDIAN", "PERCENTILE_DISC 0.9")
+        for noise in NOISES
+        for size in SIZES
+    },
+    **{
+        ("COUNT(DISTINCT), shared values", noise, size): ((19.0, 18.0, 18.0), ALL_VALUES)
+        for noise in NOISES
+        for size in SIZES
+    },
+    ("COUNT(DISTINCT), values of few", "gaussian", 60): ((2.4, 4.4, 5.3), ALL_VALUES),
+    ("COUNT(DISTINCT), values of few", "gaussian", 250): ((1.5, 1.6, 2.2), ALL_VALUES),
+    ("COUNT(DISTINCT), values of few", "laplace", 60): ((3.2, 8.0, 12.0), ALL_VALUES),
+    ("COUNT(DISTINCT), values of few", "laplace", 250): ((1.5, 3.0, 5.2), ALL_VALUES),
+    ("COUNT(DISTINCT), values of few", "laplace", 1000): ((1.5, 1.5, 2.0), ALL_VALUES),
 }
 
 
@@ -301,13 +414,13 @@ def hits(setting: Setting, mode: str, confidence: float, draws: int, *, factor: 
     """How many of how many intervals hold; `factor` makes them longer or shorter than the estimator says."""
     beta = 1 - confidence
     if mode == "picked":
-        noisy = setting.draw(PICKED_FROM * draws)
+        beta /= PICKED_FROM
+        noisy = setting.draw(PICKED_FROM * draws, beta)
         values = np.nan_to_num(setting.values(noisy), nan=-np.inf).reshape(draws, PICKED_FROM)
         noisy = noisy[:, values.argmax(axis=1) + PICKED_FROM * np.arange(draws)]
-        beta /= PICKED_FROM
     else:
-        noisy = setting.draw(draws)
         beta = beta / AT_ONCE if mode == "simultaneous" else beta
+        noisy = setting.draw(draws, beta)
     lower, upper = setting.interval(noisy, beta)
     if factor != 1.0:
         middle, half = (lower + upper) / 2, factor * (upper - lower) / 2
@@ -321,12 +434,12 @@ def hits(setting: Setting, mode: str, confidence: float, draws: int, *, factor: 
 
 def widths(setting: Setting, draws: int, share: float = 0.5) -> list[float]:
     """The median width at each confidence, or another quantile of it, over the shortest interval's."""
-    noisy = setting.draw(draws)
-    error = np.abs(setting.values(setting.draw(max(40_000, 100 * draws))) - setting.truth)
+    many = 1_000 if isinstance(setting, RankSetting) else max(40_000, 100 * draws)
+    error = np.abs(setting.values(setting.draw(many, 0.5)) - setting.truth)
     error = error[np.isfinite(error)]
     ratios = []
     for confidence in CONFIDENCES:
-        lower, upper = setting.interval(noisy, 1 - confidence)
+        lower, upper = setting.interval(setting.draw(draws, 1 - confidence), 1 - confidence)
         ratios.append(float(np.quantile(upper - lower, share, method="lower") / (2 * np.quantile(error, confidence))))
     return ratios
 
@@ -338,7 +451,7 @@ def main() -> None:
     heads = ["", "noise", "people", *(f"{c:g} {mode}" for c in CONFIDENCES for mode in MODES)]
     coverage, lengths = Table(*heads), Table("", "noise", "people", *(f"{c:g}" for c in CONFIDENCES))
     for case, noise, size in settings():
-        setting, number = case.setting(noise, size), max(100, int(case.share * draws))
+        setting, number = case.setting(noise, size), case.draws_of(draws)
         shares = [hits(setting, mode, confidence, number) for confidence in CONFIDENCES for mode in MODES]
         coverage.add_row(case.name, noise, str(size), *(f"{held / of:.3f}" for held, of in shares))
         lengths.add_row(case.name, noise, str(size), *(f"{ratio:.2f}" for ratio in widths(setting, number)))

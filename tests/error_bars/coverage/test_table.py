@@ -28,7 +28,7 @@ def holds(setting, mode, confidence, draws, **options):
 
 
 def check_coverage(case, noise, size, draws):
-    setting, number = case.setting(noise, size), max(100, int(case.share * draws))
+    setting, number = case.setting(noise, size), case.draws_of(draws)
     missed = [
         (mode, confidence)
         for mode in TABLE.MODES
@@ -52,7 +52,7 @@ def test_intervals_hold_as_often_as_they_say_in_many_draws(case, noise, size):
 @pytest.mark.parametrize(("case", "noise", "size"), ROWS)
 def test_intervals_are_no_longer_than_their_limit(case, noise, size):
     """A quantile that is above the median with the probability of a false alarm must be within the limit."""
-    draws = max(100, int(case.share * FEW / 4))
+    draws = case.draws_of(FEW // 4)
     ratios = TABLE.widths(case.setting(noise, size), draws, binom.ppf(FALSE_ALARM, draws, 0.5) / draws)
     limits = [TABLE.limit(case, noise, size, confidence) for confidence in TABLE.CONFIDENCES]
     assert [ratio for ratio, limit in zip(ratios, limits, strict=True) if ratio > limit] == []
@@ -71,7 +71,7 @@ def test_picked_rows_without_their_own_level_are_rejected(name):
     [case] = [case for case in TABLE.CASES if case.name == name]
     setting = case.setting("gaussian", 250)
     draws, groups = FEW, TABLE.PICKED_FROM
-    noisy = setting.draw(groups * draws)
+    noisy = setting.draw(groups * draws, 0.05)
     largest = setting.values(noisy).reshape(draws, groups).argmax(axis=1)
     lower, upper = setting.interval(noisy[:, largest + groups * TABLE.np.arange(draws)], 0.05)
     held = int(((lower <= setting.truth) & (setting.truth <= upper)).sum())
