@@ -80,7 +80,7 @@ def level_shares(levels: Sequence[Level], keys: Keys, count: int, bounding: Boun
     coarser = [level for level in levels if level != finest]
     if not coarser or count > MANY_KEYS:
         return ()
-    sizes = _sizes(keys, count)
+    sizes = declared_sizes(keys, count) or [ASSUMED_VALUES] * count
     if keys.rule is not KeyRule.DECLARED or len(keys.domain) > SOLVED_GROUPS:
         coarser = _nested(coarser)
     costs = [float(bounding.l2_squared), *[float(bounding.l1**2)] * len(coarser)]
@@ -98,11 +98,11 @@ def level_bounding(bounding: Bounding) -> Bounding:
     return replace(bounding, rows=bounding.l1, rows_per_group=bounding.l1, groups=1)
 
 
-def _sizes(keys: Keys, count: int) -> list[int]:
-    """Number of values of each key, as far as it is public."""
-    if keys.rule is KeyRule.DECLARED:
-        return [len({key[i] for key in keys.domain}) for i in range(count)]
-    return [ASSUMED_VALUES] * count
+def declared_sizes(keys: Keys, count: int) -> list[int] | None:
+    """Number of values of each key; None where the keys are not public."""
+    if keys.rule is not KeyRule.DECLARED:
+        return None
+    return [len({key[i] for key in keys.domain}) for i in range(count)]
 
 
 def _nested(levels: Sequence[Level]) -> list[Level]:

@@ -4,22 +4,26 @@ Nobody knows how large the groups will be, so every order of magnitude that is l
 half-width of its interval over the size of its group, if each person of the group has one row; a group that is not
 shown counts as an error of 100 %, and so does a number whose interval is wider than the group is large. What is
 compared is the mean of the logarithm of the error: of two plans, the one that is more accurate by a factor in the
-typical group.
+typical group. Totals of ROLLUP, CUBE and GROUPING SETS count like the numbers of the groups: each level with groups as
+many times as large as there are groups in one of its cells.
 
 Privacy: everything here follows from the plan, the catalog and the price, never from data.
 """
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.distributions import Gaussian, Noise
 from hedgerow.error_bars.intervals import half_width
+from hedgerow.expressions.facts import declared_values
 from hedgerow.privacy.assemble import combine
 from hedgerow.privacy.bounding import ROWS_AT_LEAST
 from hedgerow.privacy.keys import KeyRule, Keys
+from hedgerow.privacy.levels import ASSUMED_VALUES, Level, declared_sizes
 from hedgerow.privacy.plan import PrivatePlan, SumForms, Terms
 
 Floats = NDArray[np.float64]
@@ -104,16 +108,64 @@ def best_share(
     return float(SHARES[np.argmin(errors)])
 
 
-def predicted_errors(plans: Sequence[PrivatePlan]) -> list[float]:
-    """The mean log error of each plan of one release, over its numbers; all for groups of the same sizes."""
+def predicted_errors(plans: Sequence[PrivatePlan], levels: Sequence[Level] = ()) -> list[float]:
+    """The mean log error of each plan of one release, over its numbers; all for groups of the same sizes.
+
+    `levels` are the grouping sets that are shown, if not only the groups are.
+    """
     thresholds = [1.0 if plan.selection is None else float(plan.selection.threshold) for plan in plans]
     widths = [np.array(half_widths(plan) or [1.0]) for plan in plans]
     smallest_width = min(float(plan_widths.min()) for plan_widths in widths)
     sizes = likely_sizes(plans[0].keys, plans[0].bounding.size, min(thresholds), smallest_width)
-    return [
-        float(mean_log_error(threshold, plan_widths, sizes).mean())
+    errors = [
+        [float(mean_log_error(threshold, plan_widths, sizes).mean())]
         for threshold, plan_widths in zip(thresholds, widths, strict=True)
     ]
+    for level in levels:
+        count = groups_in_cell(plans[0], level)
+        totals = GroupSizes(sizes.smallest * count, sizes.largest * count)
+        for plan, known in zip(plans, errors, strict=True):
+            total_widths = np.array(half_widths(level_plan(plan, level)) or [1.0])
+            known.append(float(mean_log_error(1.0, total_widths, totals).mean()))
+    return [sum(known) / len(known) for known in errors]
+
+
+def groups_in_cell(plan: PrivatePlan, level: Level) -> int:
+    """Number of groups that one cell of a level adds up; a key that nobody declared is taken to have some values."""
+    declared = [declared_values(key.expr) for key in plan.release.keys]
+    sizes = declared_sizes(plan.keys, len(declared)) or [
+        ASSUMED_VALUES if values is None else len(values) for values in declared
+    ]
+    return math.prod(size for index, size in enumerate(sizes) if index not in level)
+
+
+def level_plan(plan: PrivatePlan, level: Level) -> PrivatePlan:
+    """The plan with the noise of one cell of a level in place of that of a group.
+
+    A total is the sum of its groups, or better where the level was measured on its own: no less precise than the mean
+    of both, weighted by their precisions. A sum of Laplace noises is taken to be normal.
+    """
+    groups = groups_in_cell(plan, level)
+    if groups == 1:
+        return plan
+    measured = next((sums.noisy_sums for sums in plan.levels if sums.keys == level), ())
+    noisy_sums = tuple(
+        replace(group, noise=_total_noise(group.noise, groups, measured[index].noise if measured else None))
+        for index, group in enumerate(plan.noisy_sums)
+    )
+    selection = plan.selection
+    if selection is not None:
+        selection = replace(selection, noise=_total_noise(selection.noise, groups, None))
+    return replace(plan, noisy_sums=noisy_sums, selection=selection, levels=())
+
+
+def _total_noise(group: Noise, groups: int, measured: Noise | None) -> Noise:
+    precision = 1.0 / (groups * _variance(group)) + (0.0 if measured is None else 1.0 / _variance(measured))
+    return Gaussian(1.0 / math.sqrt(precision))
+
+
+def _variance(noise: Noise) -> float:
+    return noise.sigma**2 if isinstance(noise, Gaussian) else 2.0 * noise.scale**2
 
 
 def half_widths(plan: PrivatePlan) -> list[float]:

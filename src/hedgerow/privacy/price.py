@@ -123,7 +123,8 @@ def _automatic(statement: "_Statement", budget: Budget, remaining: RemainingBudg
     normal = statement.gaussian(budget)
     if normal.charge.cost.gaussian > remaining.gaussian_left:
         return pure
-    pairs = [predicted_errors(parts) for parts in zip(normal.parts, pure.parts, strict=True)]
+    both = zip(normal.parts, pure.parts, statement.levels, strict=True)
+    pairs = [predicted_errors((gaussian_part, laplace_part), levels) for gaussian_part, laplace_part, levels in both]
     return normal if sum(error for error, _ in pairs) <= sum(error for _, error in pairs) else pure
 
 
@@ -137,6 +138,11 @@ class _Statement:
 
     def __init__(self, pricers: Sequence["_Pricer"]) -> None:
         self._pricers = pricers
+
+    @property
+    def levels(self) -> list[tuple[Level, ...]]:
+        """Coarser grouping sets that each release is totalled by."""
+        return [pricer.coarser for pricer in self._pricers]
 
     def gaussian(self, budget: Budget) -> PrivateStatement:
         """Price all parts with Gaussian noise."""
@@ -200,6 +206,7 @@ class _Pricer:
         self._only_units = self._sums.units and self._sums.blocks == 1
         self._bounding = units_only(bounding) if self._only_units else bounding
         self._levels = level_shares(levels, keys, len(release.keys), self._bounding)
+        self.coarser = tuple(level for level in levels if len(level) < len(release.keys))
         self._tightened = release.limits.max_rows is None or bounding != bound(
             release.limits, grouped=bool(release.keys), max_rows=None, max_groups=None
         )

@@ -39,7 +39,8 @@ def quote_page(quote: QuotedPrice) -> Iterator[Block]:
     yield _noise(quote.mechanisms)
     if quote.errors:
         yield f"\nPredicted error (±, at {quote.confidence:.10g} confidence) by the number of rows in a group:"
-        yield _by_size(quote.errors, "±", "unbounded")
+        totals = {f"{name} ({level})": by for level, errors in quote.totals.items() for name, by in errors.items()}
+        yield _by_size({**quote.errors, **totals}, "±", "unbounded")
     if quote.offer is not None and quote.offer.cheapest:
         yield f"\nThe least epsilon for an error of {quote.offer.target}, by the number of rows in a group:"
         yield _by_size(quote.offer.cheapest, "", "none: the value may be zero")

@@ -16,16 +16,19 @@ from hedgerow.catalog.load_budget import EPSILONS
 from hedgerow.compile import program
 from hedgerow.distributions import Gaussian
 from hedgerow.error_bars.propagation import row_bounds
-from hedgerow.error_bars.provenance.columns import noisy_columns, single_row
+from hedgerow.error_bars.provenance.columns import SingleRow, noisy_columns, single_row, totalled_row
 from hedgerow.errors import BudgetError, ConditionNotMet, ParameterError, QueryError
 from hedgerow.execution.answer_notes import quote_notes
 from hedgerow.execution.public_tables import public_statement
 from hedgerow.execution.request import Question, Request, real
 from hedgerow.execution.session import Session
 from hedgerow.execution.summary import mechanisms
-from hedgerow.expressions.nodes import Column
+from hedgerow.expressions.facts import declared_values
+from hedgerow.expressions.nodes import Column, describe
 from hedgerow.plan.nodes import LogicalPlan
+from hedgerow.privacy.levels import ASSUMED_VALUES
 from hedgerow.privacy.plan import PrivatePlan, PrivateStatement
+from hedgerow.privacy.predicted_error import level_plan
 from hedgerow.privacy.sums import Selection
 from hedgerow.release import typical
 from hedgerow.session.corridor import BoundStatement
@@ -55,7 +58,8 @@ class Quote(QuotedPrice):
         remaining: What would be left afterwards (what is left now, if it does not fit).
         fits: Whether the ledger would admit it now.
         errors: For each noisy column, the half width of its interval in groups of 100, 1 000, 10 000 and 100 000 rows;
-            infinite where it cannot be predicted.
+            infinite where it cannot be predicted. With ROLLUP, CUBE or GROUPING SETS, those of the finest groups.
+        totals: With ROLLUP, CUBE or GROUPING SETS, the same for each coarser level ("total", "total by region").
         survival: The number of people from which a group is shown with 50 % and with 95 % probability.
         repeats: Number of such statements that the remaining budget buys, each anew.
         offer: With `within=`, the cost of the target error; `charge` is then the smallest sufficient one, or, if a size
@@ -112,7 +116,8 @@ class Quote(QuotedPrice):
         return {
             "query": self.query,
             "columns": list(self.errors),
-            "errors": {name: {str(n): _finite(e) for n, e in by.items()} for name, by in self.errors.items()},
+            "errors": _plain(self.errors),
+            **({"totals": {level: _plain(errors) for level, errors in self.totals.items()}} if self.totals else {}),
             "confidence": self.confidence,
             "charge": {"epsilon": self.charge.epsilon, "delta": self.charge.delta, "share": self.share},
             "remaining": None if left is None else {"epsilon": left.epsilon, "delta": left.delta},
@@ -161,6 +166,7 @@ def price_statement(session: Session, statement: BoundStatement) -> PricedStatem
         priced.quote,
         charge=Spending(statement.request.budget.epsilon, statement.request.budget.delta or 0.0),
         errors={name: dict.fromkeys(by_size, math.inf) for name, by_size in priced.quote.errors.items()},
+        totals={},
         mechanisms=(),
         sql=(),
         repeats=None,
@@ -200,9 +206,10 @@ def _priced(session: Session, statement: BoundStatement) -> PricedStatement:
         next((survival(part.selection) for part in parts if part.selection is not None), None),
         tuple(text for steps in programs for text in steps.texts()),
         fits and (target_price is None or target_price.fits),
-        (*(() if target_price is None else target_price.notes), *quote_notes(parts)),
+        (*(() if target_price is None else target_price.notes), *quote_notes(parts), *_totals_note(logical)),
         how_many(private.charge, ledger.remaining_cost(session.analyst)),
         target_price,
+        totals=predicted_totals(logical, replace(private, parts=parts), 1.0 - request.confidence),
         _reprice=partial(_errors_at, session, logical, request, remaining),
     )
     if stored is not None:
@@ -235,13 +242,40 @@ def predicted_errors(logical: LogicalPlan, statement: PrivateStatement, beta: fl
     """Predict half widths for groups of public sizes, by the same code that computes the intervals of an answer.
 
     Each group is assumed to have its values in the middle of their range, where the count is exact. Numbers that
-    combine several groups are not predicted.
+    combine several groups are not predicted, except for the totals of grouping sets (`predicted_totals`).
     """
-    origin = single_row(logical.root)
+    totalled = totalled_row(logical.root)
+    origin = single_row(logical.root) if totalled is None else totalled[0]
     if origin is None:
         noisy = zip(logical.names, noisy_columns(logical.root), strict=True)
         return {name: dict.fromkeys(SIZES, math.inf) for name, rests in noisy if rests}
     plan = statement.parts[logical.releases.index(origin.release)]
+    if totalled is None:
+        return _errors_of(plan, logical, origin, beta)
+    finest = max(totalled[1], key=len)
+    return _errors_of(level_plan(plan, finest), logical, origin, beta)
+
+
+def predicted_totals(logical: LogicalPlan, statement: PrivateStatement, beta: float) -> dict[str, Errors]:
+    """Predict half widths for the totals of each grouping set but the finest, from the plan alone.
+
+    A key whose values nobody declared is taken to have `ASSUMED_VALUES` of them, which the quote notes.
+    """
+    totalled = totalled_row(logical.root)
+    if totalled is None:
+        return {}
+    origin, sets = totalled
+    plan = statement.parts[logical.releases.index(origin.release)]
+    errors: dict[str, Errors] = {}
+    for level in dict.fromkeys(sets):
+        if level != max(sets, key=len):
+            names = ", ".join(describe(plan.release.keys[index].expr) for index in level)
+            label = f"total by {names}" if names else "total"
+            errors[label] = _errors_of(level_plan(plan, level), logical, origin, beta)
+    return errors
+
+
+def _errors_of(plan: PrivatePlan, logical: LogicalPlan, origin: SingleRow, beta: float) -> dict[str, dict[int, float]]:
     hypothetical = typical(plan, np.array(SIZES, dtype=float))
     keys = {key.name for key in plan.release.keys}
     errors: dict[str, dict[int, float]] = {}
@@ -253,6 +287,14 @@ def predicted_errors(logical: LogicalPlan, statement: PrivateStatement, beta: fl
             widths = (bounds.upper - bounds.lower) / 2
             errors[name] = {size: float(width) for size, width in zip(SIZES, widths, strict=True)}
     return errors
+
+
+def _totals_note(logical: LogicalPlan) -> tuple[str, ...]:
+    """Return a note if totals are predicted for keys whose number of values is not known."""
+    totalled = totalled_row(logical.root)
+    if totalled is None or all(declared_values(key.expr) is not None for key in totalled[0].release.keys):
+        return ()
+    return (f"Errors of totals are for {ASSUMED_VALUES} values of each key whose values nobody declared.",)
 
 
 def survival(selection: Selection) -> dict[str, float]:
@@ -268,6 +310,10 @@ def survival(selection: Selection) -> dict[str, float]:
         "50%": max(threshold, float(selection.minimum)),
         "95%": max(threshold + margin, float(selection.minimum)),
     }
+
+
+def _plain(errors: Errors) -> dict[str, dict[str, float | None]]:
+    return {name: {str(size): _finite(error) for size, error in by_size.items()} for name, by_size in errors.items()}
 
 
 def _finite(value: float) -> float | None:

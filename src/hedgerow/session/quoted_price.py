@@ -18,7 +18,8 @@ class QuotedPrice:
         remaining: What would be left afterwards (what is left now, if it does not fit).
         fits: Whether the ledger would admit it now.
         errors: For each noisy column, the half width of its interval in groups of 100, 1 000, 10 000 and 100 000 rows;
-            infinite where it cannot be predicted.
+            infinite where it cannot be predicted. With ROLLUP, CUBE or GROUPING SETS, those of the finest groups.
+        totals: With ROLLUP, CUBE or GROUPING SETS, the same for each coarser level ("total", "total by region").
         survival: The number of people from which a group is shown with 50 % and with 95 % probability.
         repeats: Number of such statements that the remaining budget buys, each anew.
         offer: With `within=`, the cost of the target error; `charge` is then the smallest sufficient one, or, if a size
@@ -43,6 +44,7 @@ class QuotedPrice:
     offer: TargetPrice | None = None
     receipt: str | None = None
     anew: Spending | None = None
+    totals: Mapping[str, Mapping[str, Mapping[int, float]]] = field(default_factory=dict)
 
     @property
     def reused(self) -> bool:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from hedgerow.expressions.exact_aggregates import TOTAL
 from hedgerow.expressions.nodes import Column, ColumnId, Expr, Nested, Window, walk
 from hedgerow.plan.nodes import (
     Derived,
@@ -17,6 +18,8 @@ from hedgerow.plan.nodes import (
     inside,
     rewrite,
 )
+
+TOTALS = frozenset({"SUM", TOTAL})
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,25 @@ def single_row(query: Query) -> SingleRow | None:
     return SingleRow(
         release, columns, (*others, *here), picks or bool(query.where) or query.limit is not None or query.offset > 0
     )
+
+
+def totalled_row(query: Query) -> tuple[SingleRow, tuple[tuple[int, ...], ...]] | None:
+    """Return a query with grouping sets as if each total were a group of the release; and the grouping sets.
+
+    None where it is not the totals of one release. A column that is no sum of released numbers stays as it is.
+    """
+    source = query.source if isinstance(query, Select) else None
+    if not isinstance(query, Select) or query.distinct or not isinstance(source, Grouped) or source.sets is None:
+        return None
+    if not isinstance(source.source, Released) or source.where:
+        return None
+    released = _released(source.source)
+    meaning = {(source.alias, key.name): _replaced(key.expr, released) for key in source.keys}
+    for call in source.calls:
+        if call.function in TOTALS and call.filter is None and not call.distinct and len(call.arguments) == 1:
+            meaning[source.alias, call.name] = _replaced(call.arguments[0], released)
+    columns = tuple(_replaced(column.expr, meaning) for column in query.columns)
+    return SingleRow(source.source.release, columns, (), picks=False), source.sets
 
 
 Origin = tuple[Release, Mapping[ColumnId, Expr], tuple[Expr, ...], bool]
