@@ -39,8 +39,7 @@ def quote_page(quote: QuotedPrice) -> Iterator[Block]:
     yield _noise(quote.mechanisms)
     if quote.errors:
         yield f"\nPredicted error (±, at {quote.confidence:.10g} confidence) by the number of rows in a group:"
-        totals = {f"{name} ({level})": by for level, errors in quote.totals.items() for name, by in errors.items()}
-        yield _by_size({**quote.errors, **totals}, "±", "unbounded")
+        yield _by_size(_with_totals(quote), "±", "unbounded")
     if quote.offer is not None and quote.offer.cheapest:
         yield f"\nThe least epsilon for an error of {quote.offer.target}, by the number of rows in a group:"
         yield _by_size(quote.offer.cheapest, "", "none: the value may be zero")
@@ -70,7 +69,7 @@ def quote_html(quote: QuotedPrice) -> Markup:
         parts.append(
             paragraph(f"Predicted error, at {quote.confidence:.10g} confidence, by the number of rows in a group:")
         )
-        parts.append(_as_html(_by_size(quote.errors, "± ", "unbounded")))
+        parts.append(_as_html(_by_size(_with_totals(quote), "± ", "unbounded")))
     if quote.offer is not None and quote.offer.cheapest:
         parts.append(
             paragraph(f"The least epsilon for an error of {quote.offer.target}, by the number of rows in a group:")
@@ -95,6 +94,12 @@ def explanation_html(plan: str, quote: QuotedPrice, statements: Iterable[tuple[s
     steps += [paragraph(CHEAPER)] if cheaper else []
     parts = [element("pre", plan, style=CODE), quote_html(quote)]
     return panel("How it would be answered", *parts, *([folded("The SQL that would run", *steps)] if steps else []))
+
+
+def _with_totals(quote: QuotedPrice) -> dict[str, Mapping[int, float]]:
+    """Return the predicted errors of all columns, with a line for each level of totals."""
+    totals = {f"{name} ({level})": by for level, errors in quote.totals.items() for name, by in errors.items()}
+    return {**quote.errors, **totals}
 
 
 def explanation_page(
