@@ -47,7 +47,7 @@ def test_what_is_stated_in_advance_is_not_asked():
 def test_an_answer_that_cannot_be_read_is_asked_for_again(shop, capsys):
     schema = read_schema(str(shop.database))
     asked = answers("none", "", "nobody", "CUSTOMER_ID", "many", "4")
-    people = choose_people(schema, (), None, asked)
+    people = choose_people(schema, {}, (), None, asked)
     assert people.columns == {"customers": "id", "orders": "customer_id"}
     assert people.public == {"countries"}
     assert people.max_rows == 4
@@ -59,11 +59,11 @@ def test_an_answer_that_cannot_be_read_is_asked_for_again(shop, capsys):
 
 def test_a_person_is_stated_by_column_by_table_and_column_or_by_row(shop):
     schema = read_schema(str(shop.database))
-    people = choose_people(schema, ("orders.Customer_ID", "row"), 5, None)
+    people = choose_people(schema, {}, ("orders.Customer_ID", "row"), 5, None)
     assert people.columns == {"customers": "id", "orders": "customer_id"}
     assert people.numbered == {"countries"}
     with pytest.raises(UsageError) as caught:
-        choose_people(schema, ("nobody",), None, None)
+        choose_people(schema, {}, ("nobody",), None, None)
     assert caught.value.code == "no-person"
 
 

@@ -35,6 +35,8 @@ PATTERNS: dict[Type, tuple[str, str]] = {
 A number with a leading zero, such as a postal code, is text.
 """
 
+FIRST_ROWS = 1000
+
 ROW = "row_id"
 """The column that numbers the rows of a copy."""
 
@@ -57,20 +59,38 @@ def infer_types(source: str) -> Types:
 
 
 def _types(connection: duckdb.DuckDBPyConnection, table: Files) -> dict[str, Type]:
-    columns = connection.table(DUCKDB.identifier(table.name)).columns
-    tests = [_misfits(column, *PATTERNS[kind]) for column in columns for kind in PATTERNS]
-    counts = [f"COUNT({DUCKDB.identifier(column)})" for column in columns]
+    """Return the first type of each column that every value has; most types are ruled out by the first rows."""
+    name = DUCKDB.identifier(table.name)
+    columns = connection.table(name).columns
+    possible = {column: list(PATTERNS) for column in columns}
     try:
-        row = connection.execute(
-            f"SELECT {', '.join([*counts, *tests])} FROM {DUCKDB.identifier(table.name)}"
-        ).fetchone()
+        for source in (f"(SELECT * FROM {name} LIMIT {FIRST_ROWS})", name):
+            possible = _fitting(connection, source, possible)
+        present = connection.execute(f"SELECT {', '.join(_count(column) for column in columns)} FROM {name}").fetchone()
     except duckdb.Error as error:
         raise _unreadable(table.name, error) from None
-    if row is None:
-        return {}
-    present, misfits = row[: len(columns)], iter(row[len(columns) :])
-    fits = {column: [kind for kind in PATTERNS if next(misfits) == 0] for column in columns}
-    return {column: fits[column][0] for column, number in zip(columns, present, strict=True) if number and fits[column]}
+    numbers = dict(zip(columns, present or (), strict=True))
+    return {column: kinds[0] for column, kinds in possible.items() if kinds and numbers[column]}
+
+
+def _fitting(
+    connection: duckdb.DuckDBPyConnection, source: str, possible: Mapping[str, list[Type]]
+) -> dict[str, list[Type]]:
+    """Return the types that all values of a column have, of those that are possible."""
+    pairs = [(column, kind) for column, kinds in possible.items() for kind in kinds]
+    if not pairs:
+        return dict(possible)
+    tests = ", ".join(_misfits(column, *PATTERNS[kind]) for column, kind in pairs)
+    misfits = connection.execute(f"SELECT {tests} FROM {source}").fetchone() or ()
+    fits: dict[str, list[Type]] = {column: [] for column in possible}
+    for (column, kind), number in zip(pairs, misfits, strict=True):
+        if number == 0:
+            fits[column].append(kind)
+    return fits
+
+
+def _count(column: str) -> str:
+    return f"COUNT({DUCKDB.identifier(column)})"
 
 
 def _misfits(column: str, pattern: str, native: str) -> str:
@@ -82,12 +102,11 @@ def _misfits(column: str, pattern: str, native: str) -> str:
     return f"COUNT(*) FILTER (WHERE {name} IS NOT NULL AND NOT ({missing}) AND NOT coalesce({read}, false))"
 
 
-def number_rows(source: str, target: Path) -> None:
+def number_rows(source: str, target: Path, types: Types) -> None:
     """Copy the tables of files into a new DuckDB file, each with a column that numbers its rows.
 
     The copy has the inferred types. Its number is the key of a row, so that each row can be one person.
     """
-    types = infer_types(source)
     connection, tables = open_views(Path(source))
     draft = target.with_name(f".{target.name}.{os.getpid()}.new")
     try:

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import typer
 
 from hedgerow.backends import connect_backend
-from hedgerow.backends.csv_types import infer_types, is_files, number_rows
+from hedgerow.backends.csv_types import Types, infer_types, is_files, number_rows
 from hedgerow.catalog import BudgetPolicy, Decisions, draft_catalog, single_keys
 from hedgerow.catalog.strict_yaml import FILL_IN
 from hedgerow.cli import options
@@ -140,11 +140,14 @@ class Foundation:
         }
 
 
-def lay(where: Places, choice: BudgetChoice, people: People, *, dataset: str | None, force: bool) -> Foundation:
+def lay(
+    where: Places, choice: BudgetChoice, people: People, types: Types, *, dataset: str | None, force: bool
+) -> Foundation:
     """Create ledger and catalog for the database."""
     name = dataset or where.database.stem
-    source, schema, decided = _source(where, people, force=force)
-    decisions = Decisions(decided, people.public, people.max_rows, infer_types(source), choice.price)
+    source, schema, decided = _source(where, people, types, force=force)
+    imposed = types if source == where.source else {}
+    decisions = Decisions(decided, people.public, people.max_rows, imposed, choice.price)
     _draft(schema, name, None, choice.policy, decisions)  # nothing is touched if there is nothing to protect
     old = (where.ledger, where.catalog, *stale_project(where.catalog.parent, source))
     kept = [aside for path in old if force and (aside := set_aside(path))]
@@ -155,7 +158,7 @@ def lay(where: Places, choice: BudgetChoice, people: People, *, dataset: str | N
     return Foundation(name, where.catalog, where.ledger, identity, open_lines(text), tuple(kept), project, source)
 
 
-def _source(where: Places, people: People, *, force: bool) -> tuple[str, Schema, dict[str, str]]:
+def _source(where: Places, people: People, types: Types, *, force: bool) -> tuple[str, Schema, dict[str, str]]:
     """Return the database, its schema, and the person of each table; files whose rows need a number are copied."""
     if not people.numbered:
         return where.source, read_schema(where.source), people.columns
@@ -169,7 +172,7 @@ def _source(where: Places, people: People, *, force: bool) -> tuple[str, Schema,
     if force:
         set_aside(copy)
     try:
-        number_rows(where.source, copy)
+        number_rows(where.source, copy, types)
     except OSError:
         raise UsageError(
             f"The copy {copy}, whose rows have numbers, cannot be written, or is there already.",
@@ -308,9 +311,10 @@ def init(
     where = places(database, catalog)
     where.check_free(force=force)
     ask = None if yes or as_json or not (sys.stdin.isatty() and sys.stderr.isatty()) else _prompt
-    people = choose_people(read_schema(database), person or (), max_rows, ask)
+    schema, types = read_schema(database), infer_types(database)
+    people = choose_people(schema, types, person or (), max_rows, ask)
     choice = choose_budget(questions, epsilon, delta, pure_epsilon, ask)
-    foundation = lay(where, choice, people, dataset=dataset, force=force)
+    foundation = lay(where, choice, people, types, dataset=dataset, force=force)
     if as_json:
         write_json({**foundation.to_dict(), "price": {"epsilon": choice.price[0], "delta": choice.price[1]}})
     else:

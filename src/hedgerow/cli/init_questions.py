@@ -4,17 +4,19 @@ They are asked about names and types; no value of a table is read or shown.
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
 from hedgerow.accounting import gaussian_mu
+from hedgerow.backends.csv_types import Types
 from hedgerow.catalog import BudgetPolicy, fold, single_keys, unit_candidates
 from hedgerow.catalog.load_budget import DELTAS, EPSILONS
 from hedgerow.cli.errors import UsageError
 from hedgerow.cli.output import tell
 from hedgerow.errors import ParameterError
 from hedgerow.execution.request import real
+from hedgerow.expressions.types import Type
 from hedgerow.ledger.limits import LedgerTerms
 from hedgerow.schema import Schema, SchemaTable
 
@@ -125,7 +127,7 @@ class People:
     max_rows: int | None
 
 
-def choose_people(schema: Schema, stated: Sequence[str], max_rows: int | None, ask: Ask | None) -> People:
+def choose_people(schema: Schema, types: Types, stated: Sequence[str], max_rows: int | None, ask: Ask | None) -> People:
     """Return who the person of each table is, from what was stated in advance, and from answers."""
     columns: dict[str, str] = {}
     numbered: set[str] = set()
@@ -134,7 +136,7 @@ def choose_people(schema: Schema, stated: Sequence[str], max_rows: int | None, a
     for table in schema.tables.values():
         answer = _stated(table, stated, used)
         if answer is None and ask is not None:
-            answer = _ask_person(table, ask)
+            answer = _ask_person(table, types.get(table.name, {}), ask)
         if answer == ROW and single_keys(table):
             columns[table.name] = single_keys(table)[0]
         elif answer == ROW:
@@ -167,7 +169,7 @@ def _stated(table: SchemaTable, stated: Sequence[str], used: set[str]) -> str | 
     return None
 
 
-def _ask_person(table: SchemaTable, ask: Ask) -> str | None:
+def _ask_person(table: SchemaTable, types: Mapping[str, Type], ask: Ask) -> str | None:
     """Ask for the column of the person; None leaves it open in the catalog."""
     candidates = unit_candidates(table)
     listed = [*candidates, *(name for name in table.columns if name not in candidates)]
@@ -175,7 +177,7 @@ def _ask_person(table: SchemaTable, ask: Ask) -> str | None:
     width = max(len(name) for name in listed)
     for number, name in enumerate(listed, start=1):
         mark = "  (by its name)" if name in candidates else ""
-        tell(f"  {number:>2}  {name:{width}}  {table.columns[name].type.value}{mark}")
+        tell(f"  {number:>2}  {name:{width}}  {types.get(name, table.columns[name].type).value}{mark}")
     tell(
         f"Its name or number; {ROW}: each row is another person; {NOBODY}: the rows are about nobody; ?: decide later."
     )
