@@ -209,7 +209,7 @@ def _unit(table: SchemaTable, unit: str, max_rows: int | None, *, guessed: bool)
     if unit in single_keys(table):
         yield remark("    unit_unique: true", "one row for each unit; the database enforces it")
     else:
-        yield _max_rows(max_rows)
+        yield from _limits(max_rows)
 
 
 def _open_unit(candidates: list[str], max_rows: int | None) -> Iterator[str]:
@@ -218,12 +218,15 @@ def _open_unit(candidates: list[str], max_rows: int | None) -> Iterator[str]:
         reason = "by its name" if names_person(name) else "if each row is about another person"
         yield remark(f"    # unit: {quote(name)}", f"perhaps this one, {reason}")
     yield remark("    # public: true", "instead of a unit, if the rows are about nobody (a list of countries)")
-    yield _max_rows(max_rows)
+    yield from _limits(max_rows)
 
 
-def _max_rows(decided: int | None) -> str:
-    line = "    # max_rows: 10" if decided is None else f"    max_rows: {decided}"
-    return remark(line, "rows of one unit that count in full; without it every query must say")
+def _limits(max_rows: int | None) -> Iterator[str]:
+    line = "    # max_rows: 10" if max_rows is None else f"    max_rows: {max_rows}"
+    yield remark(line, "rows of one unit that count in full; without it every query must say")
+    yield remark(
+        "    # max_groups: 3", "groups of an answer that one unit counts in; fewer let smaller groups be shown"
+    )
 
 
 def _suggestions(links: list[Reference]) -> Iterator[str]:

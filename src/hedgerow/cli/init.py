@@ -115,6 +115,7 @@ class Foundation:
         kept: The new names of older files.
         project: The project file; None if there was one beside the catalog, which stays as it is.
         source: The database that the project opens.
+        table: The first private table.
     """
 
     dataset: str
@@ -125,6 +126,7 @@ class Foundation:
     kept: tuple[Path, ...]
     project: Path | None
     source: str
+    table: str
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON of the command line."""
@@ -155,7 +157,10 @@ def lay(
     text = _draft(schema, name, identity, choice.policy, decisions)
     _write(where.catalog, text)
     project = write_project(where.catalog.parent, database=source, catalog=where.catalog, ledger=where.ledger)
-    return Foundation(name, where.catalog, where.ledger, identity, open_lines(text), tuple(kept), project, source)
+    table = next((table for table in schema.tables if table not in people.public), "…")
+    return Foundation(
+        name, where.catalog, where.ledger, identity, open_lines(text), tuple(kept), project, source, table
+    )
 
 
 def _source(where: Places, people: People, types: Types, *, force: bool) -> tuple[str, Schema, dict[str, str]]:
@@ -330,7 +335,7 @@ def _tell_next(foundation: Foundation, choice: BudgetChoice) -> None:
     for kept in foundation.kept:
         tell(f"Kept what was there before as {kept}")
     project = "" if foundation.project is None else f", and {foundation.project}, which names them"
-    say(f"Wrote {foundation.catalog} and its ledger {foundation.ledger}{project}")
+    say_wrapped(f"Wrote {foundation.catalog} and its ledger {foundation.ledger}{project}")
     for sentence in choice.sentences():
         say_wrapped(sentence)
     say("Next:")
@@ -343,4 +348,4 @@ def _tell_next(foundation: Foundation, choice: BudgetChoice) -> None:
     here = foundation.project is not None and foundation.project.resolve().parent == Path.cwd()
     opened = "" if here else f" --db {foundation.source} --catalog {foundation.catalog}"
     say(f"  hedgerow check{opened}")
-    say(f'  hedgerow query "SELECT COUNT(*) FROM …"{opened}')
+    say(f'  hedgerow query "SELECT COUNT(*) FROM {foundation.table}"{opened}')
