@@ -10,11 +10,13 @@ FAULTS = (
         "charged-after-the-release",
         "execution/session.py",
         """                receipt = self._pay(question, logical, private)
+                active_cancellation().check()
                 exact = first_pass(steps, private, receipt, snapshot)
                 drawing = True
                 noisy = release(exact, steps, private, receipt, snapshot)
 """,
         """                receipt = Receipt("", 0, private.charge, 0.0, self.ledger.budget(self.analyst).remaining)
+                active_cancellation().check()
                 exact = first_pass(steps, private, receipt, snapshot)
                 drawing = True
                 noisy = release(exact, steps, private, receipt, snapshot)
