@@ -30,7 +30,7 @@ from hedgerow.markup import CODE, RED, element, panel, paragraph
 UNSURE = "ledger-io"
 """The code of an error that leaves open whether a charge was written."""
 
-BOX_WIDTH = 88
+BOX_WIDTH = 72
 """Number of characters of a line in the box that a notebook shows."""
 
 FRAME_COLOUR, BOLD, PLAIN = "\x1b[31m", "\x1b[1m", "\x1b[0m"
