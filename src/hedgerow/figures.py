@@ -25,3 +25,18 @@ def finite(value: object) -> object:
     if isinstance(value, Sequence) and not isinstance(value, str):
         return [finite(item) for item in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+WIDTH = 30
+
+
+def text_bar(fraction: float, width: int = WIDTH) -> str:
+    """Return a bar that is full at 1. Every positive value is visible, and only a full one looks full.
+
+    Example:
+        >>> text_bar(0.25, 8), text_bar(0.999, 8), text_bar(1e-9, 8)
+        ('██░░░░░░', '███████░', '█░░░░░░░')
+    """
+    part = min(max(fraction, 0.0), 1.0)
+    filled = 0 if part == 0 else min(max(1, int(part * width)), width if part == 1 else width - 1)
+    return "█" * filled + "░" * (width - filled)

@@ -55,9 +55,12 @@ def test_the_database_is_accepted_and_not_needed(run_json, asked):
 
 def test_people_see_bars_and_analysts(run, asked):
     shown = run("budget", "--catalog", asked.catalog).stdout
-    assert "shop: 2 charges so far" in shown
-    assert "limit      epsilon 3, delta 1e-06" in shown
-    assert "Gaussian noise  █" in shown
+    assert shown.startswith("shop: 2 questions so far, of a budget of epsilon 3\nused  █")
+    assert shown.count("of the budget\n") == 1
+    assert not any(words in shown for words in ("delta", "Gaussian noise", "accountant"))
+    details = run("budget", "--catalog", asked.catalog, "--details").stdout
+    assert "limit      epsilon 3, delta 1e-06" in details
+    assert "Gaussian noise  █" in details
     assert "alice" in shown
     assert "SELECT" not in shown
 
@@ -133,7 +136,7 @@ def test_each_accountant_reports_what_it_would_prove_and_says_that_it_never_deci
     assert list(epsilons) == ["basic", "zCDP", "RDP", "PLD", "GDP"]
     assert epsilons["GDP"] == pytest.approx(epsilons["PLD"], rel=1e-3)
     assert 0 < epsilons["GDP"] < epsilons["zCDP"] < epsilons["basic"] < 0.7
-    shown = run("budget", "--catalog", asked.catalog).stdout
+    shown = run("budget", "--catalog", asked.catalog, "--details").stdout
     assert "A report, which never decides" in shown
     assert f"{epsilons['zCDP']:.4g}" in shown
 
@@ -142,11 +145,26 @@ def test_without_the_extra_the_page_says_what_pld_needs(run, asked, monkeypatch)
     for name in [name for name in sys.modules if name.split(".")[0] == "dp_accounting"]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "dp_accounting", None)
-    result = run("budget", "--catalog", asked.catalog)
+    result = run("budget", "--catalog", asked.catalog, "--details")
     assert result.exit_code == 0
     shown = result.stdout
     assert "pip install 'hedgerow[accountants]'" in shown
     assert "zCDP" in shown
+
+
+def test_a_chart_shows_spending_over_time_and_by_analyst(run, asked):
+    for ending in ("svg", "html", "json"):
+        file = asked.folder / f"budget.{ending}"
+        assert run("budget", "--catalog", asked.catalog, "--chart", file).exit_code == 0
+        assert all(words in file.read_text() for words in ("spending over time", "alice"))
+    drawn = json.loads((asked.folder / "budget.json").read_text())
+    steps, bars = (drawn["datasets"][panel["data"]["name"]] for panel in drawn["vconcat"])
+    used = [row["used"] for row in steps]
+    assert used == sorted(used)
+    assert sum(row["used"] for row in bars) == pytest.approx(used[-1])
+    assert "src=" not in (asked.folder / "budget.html").read_text()
+    assert run("budget", "--catalog", asked.catalog, "--chart", "budget.txt").exit_code == 2
+    assert run("budget", "--catalog", asked.catalog, "--chart", asked.folder / "nowhere" / "b.svg").exit_code == 2
 
 
 def test_an_unused_budget_has_nothing_to_report(run, run_json, shop):
@@ -154,7 +172,7 @@ def test_an_unused_budget_has_nothing_to_report(run, run_json, shop):
     assert actual["left"] is None
     assert actual["accountants"]["epsilons"] == {}
     shown = run("budget", "--catalog", shop.catalog, "--history").stdout
-    assert "0 charges so far" in shown
+    assert "0 questions so far" in shown
     assert "accountant" not in shown
 
 
@@ -179,8 +197,8 @@ def test_a_lifetime_is_shown_beside_the_period(run, run_json, shop):
     run_json("query", COUNT, *shop.options)
     actual = run_json("budget", "--catalog", shop.catalog)
     assert 0 < actual["lifetime"]["used"]["gaussian"] < actual["used"]["gaussian"]
-    shown = run("budget", "--catalog", shop.catalog).stdout
-    assert "anew every 30 days" in shown
+    shown = run("budget", "--catalog", shop.catalog, "--details").stdout
+    assert "The budget is anew every 30 days.\n" in shown
     assert "Over all periods together, of epsilon 6" in shown
 
 
@@ -236,7 +254,7 @@ EXTREME = [
     SpreadRangeEvent(Fraction(10) ** 2, Fraction(1), Fraction(10) ** 9),
     ApproximateEvent(Fraction(10) ** 5, Fraction(1, 10**12)),
 ]
-REPORTS = [(), ("--history",), ("--verify",), ("--history", "--verify", "--json"), ("--export", "-")]
+REPORTS = [(), ("--details",), ("--history",), ("--verify",), ("--history", "--verify", "--json"), ("--export", "-")]
 
 
 def test_a_rank_release_leaves_every_report_of_the_books_readable(run, run_json, shop):

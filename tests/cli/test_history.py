@@ -9,6 +9,7 @@ from hedgerow.accounting import GaussianEvent, LaplaceEvent, gaussian_mu
 from hedgerow.accounting.budget import Charge
 from hedgerow.catalog import load_catalog
 from hedgerow.cli.budget_page import chart
+from hedgerow.errors import BudgetError
 from hedgerow.ledger import HistoryEntry, caps_for, open_ledger
 
 PRICE = Fraction(gaussian_mu(0.1, 1e-7)) ** 2
@@ -65,8 +66,16 @@ def test_it_says_how_many_queries_like_the_last_ones_are_left(run, run_json, sho
     for _ in range(spent):
         ledger.charge(statement(), question={"text": "q"})
     actual = run_json("budget", "--catalog", shop.catalog)["left"]
-    assert actual == {"queries": left, "like": min(spent, 10), "until": "Gaussian noise"}
-    assert f"room for about {left} more queries" in run("budget", "--catalog", shop.catalog).stdout
+    assert actual == {
+        "queries": left,
+        "like": min(spent, 10),
+        "until": "Gaussian noise",
+        "like_last": left,
+        "like_median": left,
+    }
+    assert f"left  about {left} more questions like the last one\n" in run("budget", "--catalog", shop.catalog).stdout
+    details = run("budget", "--catalog", shop.catalog, "--details").stdout
+    assert f"room for about {left} more queries" in details
 
 
 def test_the_tightest_part_of_the_budget_says_how_many_are_left(run, run_json, shop, book):
@@ -79,7 +88,25 @@ def test_the_tightest_part_of_the_budget_says_how_many_are_left(run, run_json, s
         "queries": 4,
         "like": 4,
         "until": "Laplace noise",
+        "like_last": 338,
+        "like_median": 2,
     }
+
+
+def test_the_page_tells_the_last_question_from_the_median_one(run, shop, book):
+    ledger, small = book(), statement()
+    large = Charge((GaussianEvent(25 * PRICE, Fraction(1), 1, Fraction(2**48)),), 0.5, 1e-7)
+    for charge in (small, small, small, large):
+        ledger.charge(charge, question={"text": "q"})
+    left = ledger.budget().questions_left
+    assert (left.last, left.median) == (27, 682)
+    expected = "left  about 27 more questions like the last one, 682 like the median one"
+    assert expected in str(ledger.budget())
+    assert expected in run("budget", "--catalog", shop.catalog).stdout
+    for _ in range(left.last):
+        ledger.charge(large, question={"text": "q"})
+    with pytest.raises(BudgetError):
+        ledger.charge(large, question={"text": "q"})
 
 
 def test_a_number_of_queries_counts_down(run_json, shop):
@@ -94,14 +121,16 @@ def test_an_open_schedule_always_has_a_next_query(run, run_json, shop):
     shop.rewrite("delta: 1e-6}", "delta: 1e-6, schedule: open}")
     run_json("query", "SELECT COUNT(*) FROM customers", *shop.options)
     assert run_json("budget", "--catalog", shop.catalog)["left"]["queries"] is None
-    assert "always room for another query" in run("budget", "--catalog", shop.catalog).stdout
+    assert "always room for another question" in run("budget", "--catalog", shop.catalog).stdout
 
 
 def test_a_spent_budget_says_that_nothing_fits(run, shop, book):
     whole = Charge((GaussianEvent(Fraction(2, 5), Fraction(1), 1, Fraction(2**48)),), 2.9, 1e-7)
     book().charge(whole, question={"text": "q"})
     shown = run("budget", "--catalog", shop.catalog).stdout
-    assert "No query like the last one fits any more: Gaussian noise has run out." in shown
+    assert "left  no room for another question like the last one" in shown
+    details = run("budget", "--catalog", shop.catalog, "--details").stdout
+    assert "No query like the last one fits any more: Gaussian noise has run out." in details
 
 
 def entries(times):

@@ -23,11 +23,20 @@ def test_people_read_price_noise_errors_and_survival(run, shop):
     shown = run("quote", BY_CITY, *shop.options).stdout
     assert "price      epsilon 0.5, delta 1e-08: " in shown
     assert "of the budget" in shown
-    assert "gaussian" in shown
     assert all(size in shown for size in (" 100 ", " 1,000 ", " 10,000 ", " 100,000 "))
     assert "mean_price" in shown
     assert "A group is shown with 50 % probability from" in shown
     assert "SELECT" not in shown
+
+
+def test_a_quote_fits_on_a_screen_and_its_details_come_on_request(run, shop):
+    shown = run("quote", BY_CITY, *shop.options).stdout
+    assert shown.count("\n") < 24
+    assert max(map(len, shown.splitlines())) <= 90
+    details = run("quote", BY_CITY, *shop.options, "--details").stdout
+    for words in ("gaussian", "Noise of each measure", "left after epsilon "):
+        assert words not in shown
+        assert words in details
 
 
 def test_a_price_beyond_the_budget_is_called_so(run, shop):

@@ -19,6 +19,8 @@ from hedgerow.errors import LedgerError
 from hedgerow.ledger import Ledger, open_ledger, raise_budget
 from hedgerow.session.connection import ledger_path
 
+CHARTS = frozenset({".svg", ".png", ".html", ".json"})
+
 
 def print_trail(lines: Iterable[str]) -> None:
     """Print the trail."""
@@ -70,6 +72,15 @@ def budget(
     history: Annotated[
         bool, typer.Option("--history", help="Show spending over time, every charge, and the owner's own actions.")
     ] = False,
+    details: Annotated[
+        bool, typer.Option("--details", help="Show the three caps, and the epsilon that each accountant would prove.")
+    ] = False,
+    draw: Annotated[
+        str | None,
+        typer.Option(
+            "--chart", metavar="FILE", help="Draw spending over time and by analyst: .svg, .png, .html, .json."
+        ),
+    ] = None,
     verify: Annotated[bool, typer.Option("--verify", help="Check the chain of hashes from the beginning.")] = False,
     export: Annotated[
         str | None,
@@ -112,7 +123,8 @@ def budget(
         max_groups=max_groups,
     )
     who = stated(analyst=analyst, dialect=dialect)
-    _check_together(plan, db, with_plan=asked | who, without=history or verify or widen or export is not None)
+    other = history or details or verify or widen or draw is not None or export is not None
+    _check_together(plan, db, with_plan=asked | who, without=other)
     with pointing(catalog=catalog):
         declared = load_catalog(catalog)
         if widen:
@@ -126,8 +138,14 @@ def budget(
                     plan_page(priced)
             elif export is not None:
                 _export(book, export, as_json=as_json)
+            elif draw is not None:
+                _draw(book, draw, as_json=as_json)
             else:
-                _print(book, declared, history=history, verify=verify, as_json=as_json)
+                gathered = report(book, declared.budget, verify=verify)
+                if as_json:
+                    write_json(gathered.to_dict(history=history))
+                else:
+                    budget_page(gathered, history=history, details=details)
 
 
 def _check_together(plan: str | None, db: str | None, *, with_plan: dict[str, Any], without: bool) -> None:
@@ -137,7 +155,7 @@ def _check_together(plan: str | None, db: str | None, *, with_plan: dict[str, An
         verb = "requires" if len(with_plan) == 1 else "require"
         raise UsageError(f"{named} {verb} --plan.", hint="Name a file of statements with --plan.")
     if plan is not None and without:
-        raise UsageError("--plan cannot be combined with --history, --verify, --export or --raise.")
+        raise UsageError("--plan cannot be combined with --history, --details, --chart, --verify, --export or --raise.")
     if plan is not None and db is None:
         raise UsageError("--plan requires --db.", hint="Name the database with --db. No private row will be read.")
 
@@ -174,9 +192,21 @@ def _export(book: Ledger, file: str, *, as_json: bool) -> None:
         tell(f"Wrote {entries:,} entries to {file}")
 
 
-def _print(book: Ledger, catalog: Catalog, *, history: bool, verify: bool, as_json: bool) -> None:
-    gathered = report(book, catalog.budget, verify=verify)
+def _draw(book: Ledger, file: str, *, as_json: bool) -> None:
+    """Write the chart, in the format of the file's ending; a page works without a network."""
+    ending = Path(file).suffix.lower()
+    if ending not in CHARTS:
+        raise UsageError(
+            f"The ending of {file} names no format of charts.", hint=f"There are: {', '.join(sorted(CHARTS))}."
+        )
+    chart = book.budget().plot()
+    try:
+        chart.save(file, **({"inline": True} if ending == ".html" else {}))
+    except OSError:
+        raise UsageError(
+            f"{file} cannot be written.", code="output-unwritable", hint="Check the folder and the disk."
+        ) from None
     if as_json:
-        write_json(gathered.to_dict(history=history))
+        write_json({"chart": {"file": file}})
     else:
-        budget_page(gathered, history=history)
+        tell(f"Wrote {file}")

@@ -178,34 +178,40 @@ OF_ANALYSTS = (
 )
 
 
-def budget_page(report: BudgetReport, *, history: bool) -> None:
-    """Print the page."""
-    _state(report)
-    if report.analysts or report.policy.analysts:
+def budget_page(report: BudgetReport, *, history: bool, details: bool = False) -> None:
+    """Print the page: used and left, who used it; on request the three caps, the accountants, and every charge."""
+    say(str(report.view))
+    if report.outlook is not None and report.outlook.left is None:
+        say("left  always room for another question: each may take less than the one before")
+    if report.policy.refresh is not None:
+        say(f"The budget is anew every {str(report.policy.refresh).removesuffix(', 0:00:00')}.")
+    if len(report.analysts) > 1 or report.policy.analysts:
         _analysts(report.analysts, report.policy)
-    if report.epsilons:
-        _accountants(report)
+    if details:
+        _details(report)
     if history:
         say("")
         chart(report.history, report.caps)
         say("")
         rows(report.history, report.caps)
-    if report.outlook is not None:
-        _ahead(report.outlook)
     if report.checked is not None:
         _chain(report.checked)
 
 
-def _state(report: BudgetReport) -> None:
+def _details(report: BudgetReport) -> None:
+    """Print what decides: the three caps; and the epsilon that each accountant would prove."""
     view, policy = report.view, report.policy
-    say(f"{view.dataset}: {_charges(view.queries)} so far")
-    say(f"limit      {spending(view.limit)}" + ("" if policy.refresh is None else f", anew every {policy.refresh}"))
+    say(f"\nlimit      {spending(view.limit)}")
     say(f"spent      {spending(view.spent)}")
     say(f"remaining  {spending(view.remaining)}\n")
     show(used_bars(view.used, policy.pure_epsilon))
     if report.lifetime is not None and policy.lifetime is not None:
         say(f"\nOver all periods together, of epsilon {policy.lifetime.epsilon:g}:")
         show(used_bars(report.lifetime, policy.pure_epsilon))
+    if report.epsilons:
+        _accountants(report)
+    if report.outlook is not None and report.outlook.left is not None:
+        _ahead(report.outlook)
 
 
 def _analysts(analysts: Mapping[str, AnalystView], policy: BudgetPolicy) -> None:
@@ -238,9 +244,7 @@ def _accountants(report: BudgetReport) -> None:
 
 def _ahead(ahead: Outlook) -> None:
     like = "the last one" if ahead.like == 1 else f"the last {ahead.like}"
-    if ahead.left is None:
-        text = "There is always room for another query: each may take less than the one before."
-    elif ahead.left == 0:
+    if ahead.left == 0:
         text = f"No query like {like} fits any more: {ahead.until} has run out."
     else:
         noun = "query" if ahead.left == 1 else "queries"
@@ -252,10 +256,6 @@ def _ahead(ahead: Outlook) -> None:
 def _chain(checked: Verification) -> None:
     say(f"\nThe chain holds: {checked.entries:,} entries, {checked.charges:,} of them charges. It ends in")
     say(f"{checked.tip}\nKeep that hash elsewhere: a chain that was cut short would no longer end in it.")
-
-
-def _charges(number: int) -> str:
-    return f"{number:,} {'charge' if number == 1 else 'charges'}"
 
 
 def _say_wrapped(text: str) -> None:

@@ -130,11 +130,19 @@ class BudgetReport:
 
     def to_dict(self, *, history: bool) -> dict[str, Any]:
         """The JSON of the command line."""
-        ahead = self.outlook
+        ahead, left = self.outlook, self.view.questions_left
         shown = self.view.to_dict() | {
             "analysts": {name: view.to_dict() for name, view in self.analysts.items()},
             "lifetime": None if self.lifetime is None else {"used": dict(self.lifetime)},
-            "left": None if ahead is None else {"queries": ahead.left, "like": ahead.like, "until": ahead.until},
+            "left": None
+            if ahead is None
+            else {
+                "queries": ahead.left,
+                "like": ahead.like,
+                "until": ahead.until,
+                "like_last": None if left is None else left.last,
+                "like_median": None if left is None else left.median,
+            },
             "accountants": {"decides": False, "delta": self.policy.delta, "epsilons": dict(self.epsilons)},
         }
         if history:

@@ -13,7 +13,7 @@ from rich.text import Text
 from hedgerow.answer.plain import plain, shown
 from hedgerow.cli import options
 from hedgerow.cli.errors import UsageError, excerpt
-from hedgerow.cli.output import say, show, tell, used_bars, write_json
+from hedgerow.cli.output import say, show, tell, write_json
 from hedgerow.demo import CLOSING, REFUSED, HospitalFiles, Sizes, Tale, Told, build, existing, tell_story
 from hedgerow.figures import figure, percent
 from hedgerow.session.page import spending
@@ -144,9 +144,7 @@ def _refusal(number: int, tale: Tale) -> None:
 def _budget(tale: Tale) -> None:
     held = tale.held
     _heading("What is left")
-    show(f"spent      {spending(tale.budget.spent)} in {tale.budget.queries} charges")
-    show(f"remaining  {spending(tale.budget.remaining)}")
-    show(used_bars(tale.budget.used, pure_epsilon=0))
+    say(tale.left)
     show(
         f"{held.bounded} of {held.bars} error bars held the exact answer over bounded data; 95 % are promised, each on "
         f"its own. {held.without_limits} hold the answer without limits, which is not promised."

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from hedgerow.figures import finite, percent
+from hedgerow.figures import WIDTH, finite, percent, text_bar
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -90,18 +90,16 @@ def show_table(table: "Table") -> None:
     console.print(table)
 
 
-WIDTH = 30
 NAMES = {"gaussian": "Gaussian noise", "pure": "Laplace noise", "mass": "thresholds"}
 
 
 def bar(fraction: float, width: int = WIDTH) -> "Text":
-    """Return a bar that is full at 1. Every positive value is visible, and only a full one looks full."""
+    """Return a bar in colour: green, yellow from 60 %, red from 90 %."""
     from rich.text import Text  # noqa: PLC0415
 
-    part = min(max(fraction, 0.0), 1.0)
-    filled = 0 if part == 0 else min(max(1, int(part * width)), width if part == 1 else width - 1)
-    style = "red" if part >= 0.9 else "yellow" if part >= 0.6 else "green"
-    return Text("█" * filled, style=style) + Text("░" * (width - filled), style="dim")
+    style = "red" if fraction >= 0.9 else "yellow" if fraction >= 0.6 else "green"
+    text = text_bar(fraction, width)
+    return Text(text.rstrip("░"), style=style) + Text("░" * text.count("░"), style="dim")
 
 
 def used_bars(used: Mapping[str, float], pure_epsilon: float | None = None) -> "Table":

@@ -29,6 +29,9 @@ def quote(
     max_groups: options.MaxGroups = None,
     bounds: options.Bounds = None,
     dialect: options.Dialect = None,
+    details: Annotated[
+        bool, typer.Option("--details", help="Show the noise of every measure, too, and what would be left.")
+    ] = False,
     sql: Annotated[bool, typer.Option("--sql", help="Show the plan, too, and the SQL that would run.")] = False,
     as_json: options.Json = False,
 ) -> None:
@@ -60,14 +63,14 @@ def quote(
     if as_json:
         write_json(explanation.quote.to_dict())
     else:
-        _show(explanation, sql=sql)
+        _show(explanation, details=details, sql=sql)
 
 
-def _show(explanation: Explanation, *, sql: bool) -> None:
+def _show(explanation: Explanation, *, details: bool, sql: bool) -> None:
     statements = [(statement.step, statement.sql) for statement in explanation.statements]
     cheaper = bool(explanation.shortcuts)
     whole = explanation_page(explanation.plan, explanation.quote, statements, cheaper=cheaper)
-    for block in whole if sql else quote_page(explanation.quote):
+    for block in whole if sql else quote_page(explanation.quote, whole=details):
         if isinstance(block, str):
             say(block)
         else:

@@ -79,6 +79,7 @@ class Tale:
     told: list[Told]
     refusal: HedgerowError
     budget: BudgetView
+    left: str
 
     @property
     def held(self) -> Held:
@@ -96,11 +97,12 @@ def tell_story(files: HospitalFiles) -> Tale:
         ]
         answers = [database.sql(chapter.query, epsilon=chapter.epsilon) for chapter in STORY]
         refusal, budget = _refusal(database), database.budget
+        left = str(budget)
     with duckdb.connect(str(files.database), read_only=True) as owner:
         owner.execute(RELATIVE_RISK)
         triples = zip(STORY, quotes, answers, strict=True)
         told = [Told(chapter, quote, answer, *exact_rows(owner, chapter, answer)) for chapter, quote, answer in triples]
-    return Tale(told, refusal, budget)
+    return Tale(told, refusal, budget, left)
 
 
 def exact_rows(owner: duckdb.DuckDBPyConnection, chapter: Chapter, answer: Answer) -> tuple[Rows, Rows]:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -228,6 +229,9 @@ class Ledger:
             charges,
             analysts,
             lambda: self.history(analyst),
+            shown.caps.cost,
+            None if self._policy.schedule is not None else partial(self.remaining_cost, analyst),
+            None if self._policy.queries is None else self._policy.queries - account.queries,
         )
 
     def history(self, analyst: str | None = None) -> Sequence[HistoryEntry]:

@@ -2,14 +2,16 @@
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Any, TypeVar
+from statistics import median_low
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from hedgerow.accounting import AnyEvent, event_from_dict
-from hedgerow.accounting.budget import Charge, Spending
+from hedgerow.accounting.budget import Charge, Cost, Spending
 from hedgerow.errors import LedgerError
-from hedgerow.figures import percent
+from hedgerow.figures import percent, text_bar
 from hedgerow.ledger.entries import (
     ANSWERED,
     BEGINNING,
@@ -22,9 +24,16 @@ from hedgerow.ledger.entries import (
     canonical,
 )
 from hedgerow.ledger.filters import Filter
-from hedgerow.ledger.limits import Units
+from hedgerow.ledger.limits import Units, how_many
 from hedgerow.ledger.store import Reader, Store
 from hedgerow.markup import element, gauge, grid, joined, panel, paragraph
+
+if TYPE_CHECKING:
+    from hedgerow.answer.plot import AnyChart
+
+
+LATEST = 1000
+"""Number of charges whose median says what the next question may cost."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +75,24 @@ class AnalystView:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class QuestionsLeft:
+    """Number of further questions that fit: like the last one, and like the median of the latest ones."""
+
+    last: int
+    median: int
+
+    def __str__(self) -> str:
+        if self.last == self.median == 0:
+            return "no room for another question like the last one"
+        noun = "question" if self.last == 1 else "questions"
+        other = "" if self.last == self.median else f", {self.median:,} like the median one"
+        return f"about {self.last:,} more {noun} like the last one{other}"
+
+
 @dataclass(frozen=True)
 class BudgetView:
-    """Limit, spending and remainder of a budget, for display; the filter decides.
+    """Limit, spending and remainder of a budget, for display; the filter decides. `print` shows it in three lines.
 
     `spent` is the guarantee that the amounts spent so far prove: 0 at the start and `limit` when the caps are full;
     `used` are the fractions of the three caps. `history` is read on first access.
@@ -82,6 +106,44 @@ class BudgetView:
     queries: int
     analysts: Mapping[str, AnalystView]
     load: Callable[[], Sequence[HistoryEntry]] = field(repr=False, compare=False)
+    caps: Cost = field(default=Cost(), repr=False, compare=False)
+    room: Callable[[], Cost] | None = field(default=None, repr=False, compare=False)
+    number_left: int | None = field(default=None, repr=False, compare=False)
+
+    def __str__(self) -> str:
+        used = max(self.used.values())
+        questions = "1 question" if self.queries == 1 else f"{self.queries:,} questions"
+        lines = [
+            f"{self.dataset}: {questions} so far, of a budget of epsilon {self.limit.epsilon:g}",
+            f"used  {text_bar(used)}  {percent(used)} of the budget",
+        ]
+        left = self._left()
+        return "\n".join(lines if left is None else [*lines, f"left  {left}"])
+
+    @property
+    def questions_left(self) -> QuestionsLeft | None:
+        """Number of further questions that fit; None before the first charge, and where there is always a next one."""
+        latest = [entry for entry in self.history if "events" in entry.charge][-LATEST:]
+        if self.room is None or not latest:
+            return None
+        room = self.room()
+        fitting = [number for entry in latest if (number := how_many(_charge(entry), room)) is not None]
+        if self.number_left is not None:
+            fitting = [min(number, max(self.number_left, 0)) for number in fitting]
+        return QuestionsLeft(fitting[-1], median_low(fitting)) if fitting else None
+
+    def plot(self) -> "AnyChart":
+        """Return an Altair chart of the used share of the budget over time, and by analyst."""
+        from hedgerow.answer.plot.spending import plot_spending  # noqa: PLC0415 - slow to import, for charts alone
+
+        charges = [entry for entry in self.history if "events" in entry.charge]
+        return plot_spending(
+            self.dataset, [(entry.time, entry.analyst or "", self._share(_charge(entry))) for entry in charges]
+        )
+
+    def _share(self, charge: Charge) -> float:
+        pairs = [(getattr(charge.cost, name), getattr(self.caps, name)) for name in ("gaussian", "pure", "mass")]
+        return max(float(part / cap) if cap else 0.0 for part, cap in pairs)
 
     @property
     def history(self) -> Sequence[HistoryEntry]:
@@ -89,7 +151,8 @@ class BudgetView:
         return self.load()
 
     def __repr__(self) -> str:
-        return f"{self.dataset}: {self._used()}; left {self._left()}"
+        left = self._left()
+        return f"{self.dataset}: {self._used()}" + ("" if left is None else f"; left: {left}")
 
     def _repr_html_(self) -> str:
         rows = []
@@ -99,7 +162,7 @@ class BudgetView:
         return panel(
             f"Budget of {self.dataset}",
             element("div", gauge(max(self.used.values())), f" {self._used()}"),
-            paragraph(f"left: {self._left()}"),
+            *([] if (left := self._left()) is None else [paragraph(f"left: {left}")]),
             *([grid(("analyst", "questions", "used", "cap on epsilon"), rows)] if rows else []),
         )
 
@@ -107,9 +170,10 @@ class BudgetView:
         questions = "1 question" if self.queries == 1 else f"{self.queries:,} questions"
         return f"{percent(max(self.used.values()))} of the budget used by {questions}"
 
-    def _left(self) -> str:
-        left, limit = self.remaining, self.limit
-        return f"epsilon {left.epsilon:.3g} of {limit.epsilon:.3g}, delta {left.delta:.2g} of {limit.delta:.2g}"
+    def _left(self) -> QuestionsLeft | None:
+        with suppress(LedgerError):  # the ledger may be closed by now
+            return self.questions_left
+        return None
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON of the command line."""
@@ -132,6 +196,11 @@ def analyst_view(of: Filter, queries: int, *, capped: bool) -> AnalystView:
 
 def _pair(spending: Spending) -> dict[str, float]:
     return {"epsilon": spending.epsilon, "delta": spending.delta}
+
+
+def _charge(entry: HistoryEntry) -> Charge:
+    events = tuple(event_from_dict(event) for event in entry.charge["events"])
+    return Charge(events, entry.charge["epsilon"], entry.charge["delta"])
 
 
 T = TypeVar("T")

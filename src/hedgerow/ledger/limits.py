@@ -252,3 +252,11 @@ class LedgerTerms:
             return True
         mine, theirs = self.lifetime_caps, asked.lifetime_caps
         return mine is not None and (theirs is None or mine.overrun(theirs.units) is not None)
+
+
+def how_many(charge: Charge, left: Cost) -> int | None:
+    """Return how often `charge` fits into what is left; None if it takes nothing."""
+    asked = Units.of(charge)
+    pairs = [(asked.gaussian, left.gaussian), (asked.deliberate, left.pure), (asked.mass, left.mass)]
+    fits = [max(int(remaining * SCALE // amount), 0) for amount, remaining in pairs if amount]
+    return min(fits, default=None)

@@ -92,14 +92,6 @@ def forecast_statements(session: Session, queries: Sequence[str], options: Optio
     return Forecast(tuple(queries), tuple(charges), delta, total(events, delta), admitted)
 
 
-def how_many(charge: Charge, left: Cost) -> int | None:
-    """Return how often `charge` fits into what is left; None if it takes nothing."""
-    asked = Units.of(charge)
-    pairs = [(asked.gaussian, left.gaussian), (asked.deliberate, left.pure), (asked.mass, left.mass)]
-    fits = [max(int(remaining * SCALE // amount), 0) for amount, remaining in pairs if amount]
-    return min(fits, default=None)
-
-
 def _admitted(charges: Sequence[Charge], left: Cost) -> int:
     """Return the number of charges, from the first, that fit into what is left."""
     spent = Units()

@@ -20,23 +20,24 @@ def spending(value: Spending) -> str:
     return f"epsilon {value.epsilon:.4g}, delta {value.delta:.3g}"
 
 
-def quote_page(quote: QuotedPrice) -> Iterator[Block]:
-    """Yield the price of a statement, its noise, its predicted errors, and the survival of small groups."""
+def quote_page(quote: QuotedPrice, *, whole: bool = False) -> Iterator[Block]:
+    """Yield price, predicted errors and the survival of small groups; with `whole` also the noise, and what is left."""
     if quote.remaining is None:
         yield "public data: exact, free"
         return
     if quote.reused:
         yield f"price      free: the answer is paid for already (receipt {quote.receipt})"
-        yield f"left       {spending(quote.remaining)}"
     else:
         yield f"price      {spending(quote.charge)}: {percent(quote.share)} of the budget"
-        yield f"{'left after' if quote.fits else 'left now'} {spending(quote.remaining)}"
     if quote.repeats and not quote.reused:
         yield f"buys       {quote.repeats:,} such questions, from what is left now"
     if not quote.fits:
         yield "The price does not fit: asked now, the question would be refused."
-    yield "\nNoise of each measure (sensitivity: what one person can change):"
-    yield _noise(quote.mechanisms)
+    if whole:
+        label = "left" if quote.reused else "left after" if quote.fits else "left now"
+        yield f"{label:<10} {spending(quote.remaining)}"
+        yield "\nNoise of each measure (sensitivity: what one person can change):"
+        yield _noise(quote.mechanisms)
     if quote.errors:
         yield f"\nPredicted error (±, at {quote.confidence:.10g} confidence) by the number of rows in a group:"
         yield _by_size(_with_totals(quote), "±", "unbounded")
@@ -56,13 +57,12 @@ def quote_html(quote: QuotedPrice) -> Markup:
     if quote.remaining is None:
         return panel("Free: public data, exact", question, *notes)
     if quote.reused:
-        title, left = "Free: the answer is paid for already", f"left: {spending(quote.remaining)}"
+        title = "Free: the answer is paid for already"
     else:
         title = f"Price: {spending(quote.charge)}, {percent(quote.share)} of the budget"
-        left = f"left {'afterwards' if quote.fits else 'now'}: {spending(quote.remaining)}"
+    parts = [question]
     if quote.repeats and not quote.reused:
-        left = f"{left}; buys {quote.repeats:,} such questions, from what is left now"
-    parts = [question, paragraph(left)]
+        parts.append(paragraph(f"What is left now buys {quote.repeats:,} such questions."))
     if not quote.fits:
         parts.append(paragraph(element("strong", "The price does not fit: asked now, the question would be refused.")))
     if quote.errors:
@@ -110,7 +110,7 @@ def explanation_page(
     `cheaper` says that other SQL with the same result may run instead.
     """
     yield f"{plan}\n"
-    yield from quote_page(quote)
+    yield from quote_page(quote, whole=True)
     for number, (step, sql) in enumerate(statements):
         if number == 0:
             yield "\nThe SQL that would run:"

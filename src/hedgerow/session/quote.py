@@ -25,6 +25,7 @@ from hedgerow.execution.session import Session
 from hedgerow.execution.summary import mechanisms
 from hedgerow.expressions.facts import declared_values
 from hedgerow.expressions.nodes import Column, describe
+from hedgerow.ledger.limits import how_many
 from hedgerow.plan.nodes import LogicalPlan
 from hedgerow.privacy.levels import ASSUMED_VALUES
 from hedgerow.privacy.plan import PrivatePlan, PrivateStatement
@@ -32,7 +33,6 @@ from hedgerow.privacy.predicted_error import level_plan
 from hedgerow.privacy.sums import Selection
 from hedgerow.release import typical
 from hedgerow.session.corridor import BoundStatement
-from hedgerow.session.forecast import how_many
 from hedgerow.session.page import page_text, quote_html, quote_page
 from hedgerow.session.quoted_price import QuotedPrice
 
