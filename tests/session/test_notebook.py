@@ -82,7 +82,7 @@ def test_a_quote_tells_price_errors_and_groups_on_one_screen(db):
     for said in (
         "Price: epsilon 1",
         "of the budget",
-        "left afterwards",
+        "What is left now buys",
         "100,000",
         "A group is shown",
         "Noise of each",
