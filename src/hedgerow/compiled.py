@@ -1,13 +1,12 @@
 """SQL text ready to run, and the names that engines use for data passed between statements."""
 
-import re
 from dataclasses import dataclass
 from decimal import Decimal
 
 import pyarrow as pa
 
 from hedgerow.expressions.nodes import Column, Expr, Literal, walk
-from hedgerow.expressions.types import Type
+from hedgerow.expressions.types import Type, decimal_size
 
 SELECTED = "hedgerow_selected"
 DECLARED = "hedgerow_declared_"
@@ -163,5 +162,5 @@ def _digits(expr: Column | Literal) -> int | None:
         return max(0, -int(expr.value.as_tuple().exponent)) if isinstance(expr.value, Decimal) else None
     if expr.native.upper() in {"HUGEINT", "UBIGINT"}:
         return 0
-    match = re.search(r"\(\s*\d+\s*,\s*(\d+)\s*\)", expr.native)
-    return int(match.group(1)) if match else None
+    size = decimal_size(expr.native)
+    return size[1] if size else None

@@ -185,16 +185,21 @@ class Dialect:
 
     def call(self, expr: Call, texts: Sequence[str]) -> str:
         """A function of the allow-list."""
-        if expr.function == "in_zone":
-            return self.in_zone(expr, texts[0])
-        if expr.function == "read_instant":
-            return self.read_instant(expr, texts[0])
-        if expr.function.startswith("clock_"):
-            return self.clock(expr, texts[0])
+        converted = self.time_conversion(expr, texts)
+        if converted is not None:
+            return converted
         template = self.functions.get(expr.function)
         if template is None:
             raise self.lacks(f"the function {expr.function}")
         return template.format(*texts) if isinstance(template, str) else template(texts)
+
+    def time_conversion(self, expr: Call, texts: Sequence[str]) -> str | None:
+        """A conversion between time zones, or a part of a time of day; None for other functions."""
+        if expr.function == "in_zone":
+            return self.in_zone(expr, texts[0])
+        if expr.function == "read_instant":
+            return self.read_instant(expr, texts[0])
+        return self.clock(expr, texts[0]) if expr.function.startswith("clock_") else None
 
     def in_zone(self, expr: Call, text: str) -> str:
         """A timestamp of one time zone in another.

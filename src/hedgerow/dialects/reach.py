@@ -5,18 +5,16 @@ double, is neither infinite nor NaN.
 """
 
 import math
-import re
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 
 from hedgerow.expressions.nodes import Call, Column, Expr, Literal
-from hedgerow.expressions.types import Type
+from hedgerow.expressions.types import Type, decimal_size
 
 MAXIMUM = 1e300
 """A larger reach counts as infinite."""
 
 WHOLE = float(2**63)
-DECIMAL = re.compile(r"DECIMAL\((\d+),\s*(\d+)\)")
 
 
 def reach(expr: Expr) -> float:
@@ -39,8 +37,8 @@ def _reach(expr: Expr) -> float:
 
 def _digits(native: str) -> float:
     """Reach of a decimal column, from its digits before the point."""
-    size = DECIMAL.fullmatch(native.upper())
-    return 10.0 ** (int(size[1]) - int(size[2])) if size else math.inf
+    size = decimal_size(native)
+    return 10.0 ** (size[0] - size[1]) if size else math.inf
 
 
 Rule = Callable[[Sequence[float], Call], float]

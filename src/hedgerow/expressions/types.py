@@ -4,7 +4,10 @@ A deliberately small lattice: it decides what may be compared, added, grouped by
 total in SQL. Every other type is `OTHER` and may not be used at all.
 """
 
+import re
 from enum import Enum
+
+_DECIMAL = re.compile(r"DECIMAL\(\s*(\d+)\s*,\s*(\d+)\s*\)", re.IGNORECASE)
 
 
 class Type(Enum):
@@ -31,3 +34,9 @@ class Type(Enum):
     def is_temporal(self) -> bool:
         """True for dates and timestamps."""
         return self in {Type.DATE, Type.TIMESTAMP}
+
+
+def decimal_size(native: str) -> tuple[int, int] | None:
+    """Return precision and scale of a native type such as `DECIMAL(12, 2)`; None for other types."""
+    size = _DECIMAL.fullmatch(native.strip())
+    return (int(size[1]), int(size[2])) if size else None

@@ -1,16 +1,14 @@
 """Implicit conversions, made explicit, so that the database performs none of its own, which could fail on a row."""
 
-import re
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 
 from hedgerow.errors import Span, UnsupportedSQLError
 from hedgerow.expressions.functions import allowed, lookup
 from hedgerow.expressions.nodes import Call, Column, Constant, Expr, Literal, Nested, walk
-from hedgerow.expressions.types import Type
+from hedgerow.expressions.types import Type, decimal_size
 from hedgerow.plan import literals
 
-DECIMAL = re.compile(r"DECIMAL\((\d+),\s*(\d+)\)")
 LONGEST_DECIMAL = 37
 NULLS_WELCOME = frozenset(
     {"case", "coalesce", "nullif", "in", "is_null", "least", "greatest", "and", "or", "not", "is_distinct"}
@@ -141,10 +139,10 @@ def _fits(value: Constant, native: str) -> bool:
     The engine brings both sides to one decimal type of at most 38 digits; there must be room for the
     digits of either before and after the point.
     """
-    sizes = DECIMAL.fullmatch(native.upper())
-    if sizes is None or not isinstance(value, int | Decimal):
+    size = decimal_size(native)
+    if size is None or not isinstance(value, int | Decimal):
         return False
-    precision, scale = int(sizes[1]), int(sizes[2])
+    precision, scale = size
     exact = Decimal(value).as_tuple()
     fractional = max(0, -int(exact.exponent))
     before = max(0, len(exact.digits) - fractional)

@@ -230,7 +230,7 @@ def column_hint(node: exp.Column, columns: Iterable[str]) -> str:
         return str(function_hint(node.parent))
     named = name_hint(node.name, known, "The columns are")
     quoted = bool(node.this.args.get("quoted"))
-    is_close = named.startswith("Did you mean")
+    is_close = _closest(node.name, known) is not None
     if not quoted and (is_close or not _is_compared(node)):
         return named
     text = TEXT.format("'" + node.name.replace("'", "''") + "'")
@@ -239,12 +239,20 @@ def column_hint(node: exp.Column, columns: Iterable[str]) -> str:
 
 def name_hint(name: str, names: Iterable[str], begin: str) -> str:
     """Return the closest name, or all names, shortened where there are many."""
+    known = list(names)
+    closest = _closest(name, known)
+    if closest is not None:
+        return f"Did you mean {closest!r}?"
+    unique = list({known_name.lower(): known_name for known_name in known}.values())
+    listed = ", ".join(unique[:MOST_LISTED])
+    return f"{begin} {listed}{', …' if len(unique) > MOST_LISTED else ''}." if unique else "Nothing has a name here."
+
+
+def _closest(name: str, names: Iterable[str]) -> str | None:
+    """Return the name that was probably meant."""
     known = {known_name.lower(): known_name for known_name in names}
     close = get_close_matches(name.lower(), known, n=1)
-    if close:
-        return f"Did you mean {known[close[0]]!r}?"
-    listed = ", ".join(list(known.values())[:MOST_LISTED])
-    return f"{begin} {listed}{', …' if len(known) > MOST_LISTED else ''}." if known else "Nothing has a name here."
+    return known[close[0]] if close else None
 
 
 def table_hint(name: str, tables: Iterable[str]) -> str:

@@ -84,12 +84,9 @@ class ClickHouseDialect(Dialect):
 
     def call(self, expr: Call, texts: Sequence[str]) -> str:
         """A function of the allow-list, written by its entry in `WRITERS`."""
-        if expr.function == "in_zone":
-            return self.in_zone(expr, texts[0])
-        if expr.function == "read_instant":
-            return self.read_instant(expr, texts[0])
-        if expr.function.startswith("clock_"):
-            return self.clock(expr, texts[0])
+        converted = self.time_conversion(expr, texts)
+        if converted is not None:
+            return converted
         writer = WRITERS.get(expr.function)
         written = None if writer is None else writer(expr, texts)
         if written is None:

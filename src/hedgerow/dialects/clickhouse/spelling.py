@@ -3,12 +3,11 @@
 ClickHouse also evaluates a function on the value *beneath* a NULL, so nothing here may fail on any value.
 """
 
-import re
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 
 from hedgerow.expressions.nodes import Call, Column, Expr, Literal, walk
-from hedgerow.expressions.types import Type
+from hedgerow.expressions.types import Type, decimal_size
 
 Writer = Callable[[Call, Sequence[str]], str | None]
 """Writes a call, given the texts of its arguments; returns None if these arguments are not supported."""
@@ -25,8 +24,6 @@ SMALL = 18
 TWO_TO_53 = 2**53
 SPACE = r"[ \t\n\v\f\r]*"
 """Pattern of the white space that DuckDB ignores around a value."""
-
-DECIMAL = re.compile(r"DECIMAL\(\s*(\d+)\s*,\s*(\d+)\s*\)", re.IGNORECASE)
 
 
 def quoted(value: str) -> str:
@@ -100,8 +97,7 @@ def _digits(expr: Expr) -> tuple[int, int]:
     if isinstance(expr, Literal) and isinstance(expr.value, Decimal):
         shape = expr.value.as_tuple()
         return len(shape.digits), max(0, -int(shape.exponent))
-    sizes = DECIMAL.fullmatch(expr.native.strip()) if isinstance(expr, Column) else None
-    return (int(sizes[1]), int(sizes[2])) if sizes else (0, 0)
+    return (decimal_size(expr.native) if isinstance(expr, Column) else None) or (0, 0)
 
 
 def wholes(texts: Sequence[str]) -> list[str]:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from hedgerow.dialects.base import INSTANT, Dialect, SummaryCall, far, shift_of
 from hedgerow.dialects.postgres import doubles
 from hedgerow.dialects.postgres.casts import CONVERSIONS
-from hedgerow.dialects.postgres.doubles import DECIMAL
 from hedgerow.dialects.postgres.logic import BYTES, LOGIC, collated
 from hedgerow.dialects.postgres.naming import has_window
 from hedgerow.dialects.postgres.numbers import NUMBERS, ROUNDING
@@ -16,7 +15,7 @@ from hedgerow.dialects.postgres.texts import REGEXPS, TEXTS
 from hedgerow.dialects.postgres.times import CALENDARS, TIMES, micros
 from hedgerow.expressions import zones
 from hedgerow.expressions.nodes import Call, Column, Constant, Expr, Literal
-from hedgerow.expressions.types import Type
+from hedgerow.expressions.types import Type, decimal_size
 from hedgerow.expressions.zones import OFFSET
 
 Writer = Callable[["PostgresDialect", Call, Sequence[str]], str]
@@ -69,12 +68,9 @@ class PostgresDialect(Dialect):
 
     def call(self, expr: Call, texts: Sequence[str]) -> str:
         """A function of the allow-list, written by its entry in `WRITERS`."""
-        if expr.function == "in_zone":
-            return self.in_zone(expr, texts[0])
-        if expr.function == "read_instant":
-            return self.read_instant(expr, texts[0])
-        if expr.function.startswith("clock_"):
-            return self.clock(expr, texts[0])
+        converted = self.time_conversion(expr, texts)
+        if converted is not None:
+            return converted
         writer = WRITERS.get(expr.function)
         if writer is None:
             raise self.lacks(f"the function {expr.function}")
@@ -123,8 +119,8 @@ class PostgresDialect(Dialect):
         if expr.type is Type.FLOAT and not (isinstance(expr, Column) and expr.native.upper() == "REAL"):
             return text
         plain = f"CAST({text} AS {self.double})"
-        sizes = DECIMAL.fullmatch(expr.native.upper()) if isinstance(expr, Column) else None
-        if sizes is None or int(sizes[1]) <= LONG_WHOLE or sizes[2] != "0":
+        size = decimal_size(expr.native) if isinstance(expr, Column) else None
+        if size is None or size[0] <= LONG_WHOLE or size[1] != 0:
             return plain
         upper = f"div({text} - CASE WHEN {text} < 0 THEN {2**64 - 1} ELSE 0 END, {2**64})"
         lower = f"({text} - {upper} * {2**64})"

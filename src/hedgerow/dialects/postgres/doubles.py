@@ -8,7 +8,6 @@ fail needs no guard. Bounds that the owner declares do not count: stored values 
 """
 
 import math
-import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,9 +15,8 @@ from decimal import Decimal
 
 from hedgerow.dialects.postgres.naming import shared
 from hedgerow.expressions.nodes import Call, Column, Expr, Literal
-from hedgerow.expressions.types import Type
+from hedgerow.expressions.types import Type, decimal_size
 
-DECIMAL = re.compile(r"DECIMAL\((\d+),\s*(\d+)\)")
 DIGIT = math.log2(10)
 OVERFLOW, UNDERFLOW = 1023.0, -1070.0
 """Exponents within which arithmetic with doubles cannot fail."""
@@ -73,10 +71,10 @@ def _of_constant(literal: Literal) -> Size:
 
 
 def _of_column(column: Column) -> Size:
-    decimal = DECIMAL.fullmatch(column.native.upper())
+    decimal = decimal_size(column.native)
     if decimal is None:
         return NATIVES.get(column.native.upper()) or _of_type(column.type)
-    precision, scale = int(decimal[1]), int(decimal[2])
+    precision, scale = decimal
     return Size(-math.ceil(scale * DIGIT), math.ceil((precision - scale) * DIGIT))
 
 

@@ -3,22 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from hedgerow.expressions.functions.numbers import COMPARISONS
 from hedgerow.expressions.nodes import Call, Column, Expr, Literal
 from hedgerow.expressions.types import Type
 
 if TYPE_CHECKING:
     from hedgerow.dialects.postgres.dialect import PostgresDialect, Writer
 
-SYMBOLS = {
-    "equal": "=",
-    "unequal": "<>",
-    "less": "<",
-    "less_or_equal": "<=",
-    "greater": ">",
-    "greater_or_equal": ">=",
-    "is_distinct": "IS DISTINCT FROM",
-    "is_not_distinct": "IS NOT DISTINCT FROM",
-}
 EQUALITIES = frozenset({"equal", "unequal", "is_distinct", "is_not_distinct", "in", "nullif"})
 BYTES, DETERMINED = "TEXT", "TEXT WITH COLLATION"
 """Text whose collation compares bytes; and text with another order whose equality is that of its bytes."""
@@ -53,7 +44,7 @@ def _values(expr: Call, texts: Sequence[str]) -> Sequence[str]:
 
 def _compared(_dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
     left, right = _sides(expr, texts)
-    return f"({left} {SYMBOLS[expr.function]} {right})"
+    return f"({left} {COMPARISONS[expr.function]} {right})"
 
 
 def _same_text(_dialect: "PostgresDialect", _expr: Call, texts: Sequence[str]) -> str:
@@ -86,7 +77,7 @@ def _infix(symbol: str) -> "Writer":
 
 
 LOGIC: Mapping[str, "Writer"] = {
-    **dict.fromkeys(SYMBOLS, _compared),
+    **dict.fromkeys(COMPARISONS, _compared),
     "same_text": _same_text,
     "in": _in,
     "nullif": _nullif,

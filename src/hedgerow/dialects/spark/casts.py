@@ -4,13 +4,12 @@ Text is parsed as in DuckDB, except for hexadecimal and binary numbers, words fo
 one digit or more than four, and the hour 24.
 """
 
-import re
 from collections.abc import Callable, Mapping
 
 from hedgerow.dialects.base import Dialect
 from hedgerow.dialects.spark.spelling import Typed, bigint, double, midnight, quoted, real, rounded
 from hedgerow.expressions.nodes import Column, Expr
-from hedgerow.expressions.types import Type
+from hedgerow.expressions.types import Type, decimal_size
 
 SPACE = "[\\x09-\\x0D ]"
 DIGITS = "[0-9]++(?:_[0-9]++)*+"
@@ -64,8 +63,7 @@ def _cleaned(text: str) -> str:
 
 def _decimal_text(expr: Expr, text: str) -> str:
     """A decimal with all its digits. Beyond a scale of six, Spark writes small numbers with an exponent."""
-    size = re.search(r",\s*(\d+)\s*\)", expr.native) if isinstance(expr, Column) else None
-    scale = int(size[1]) if size else 0
+    _, scale = (decimal_size(expr.native) if isinstance(expr, Column) else None) or (0, 0)
     if scale <= 6:
         return f"CAST({text} AS STRING)"
     absolute, sign = f"abs({text})", f"CASE WHEN {text} < 0 THEN '-' ELSE '' END"

@@ -7,7 +7,7 @@ from hedgerow.dialects.reach import reach
 from hedgerow.dialects.sqlite import reading
 from hedgerow.dialects.sqlite.reading import NAN, PREFIX, argument, is_certain, number, precision, whole
 from hedgerow.expressions.functions import allowed
-from hedgerow.expressions.functions.numbers import CAST_NAMES
+from hedgerow.expressions.functions.numbers import CAST_NAMES, COMPARISONS
 from hedgerow.expressions.nodes import Call, Column, Expr, Literal
 from hedgerow.expressions.types import Type
 
@@ -61,18 +61,7 @@ Written = Callable[[Call, Sequence[str]], str]
 MAX_ARGUMENTS = 100
 """Maximum number of arguments of a function; SQLite's own limit is 127."""
 
-SYMBOLS = {
-    "equal": "=",
-    "unequal": "<>",
-    "less": "<",
-    "less_or_equal": "<=",
-    "greater": ">",
-    "greater_or_equal": ">=",
-    "is_distinct": "IS NOT",
-    "is_not_distinct": "IS",
-    "and": "AND",
-    "or": "OR",
-}
+SYMBOLS = {**COMPARISONS, "is_distinct": "IS NOT", "is_not_distinct": "IS", "and": "AND", "or": "OR"}
 SIGNS = {"add": "+", "subtract": "-", "multiply": "*"}
 SUMS = frozenset({"add", "subtract"})
 WHOLE_SIGNS = {f"{name}_whole": sign for name, sign in SIGNS.items()}

@@ -7,10 +7,8 @@ Numbers, text and dates of the usual form (`YYYY-MM-DD`) are left as stored, so 
 indexes. Their rule is applied when a value is printed or passed to a function; comparisons are SQLite's own.
 """
 
-import re
-
 from hedgerow.expressions.nodes import Call, Column, Expr, Literal, walk
-from hedgerow.expressions.types import Type
+from hedgerow.expressions.types import Type, decimal_size
 
 PREFIX = "hedgerow_"
 """Prefix of the names of our functions."""
@@ -23,8 +21,6 @@ AS_STORED = frozenset({Type.INTEGER, Type.DECIMAL, Type.TEXT, Type.DATE, Type.OT
 
 PASSED_ON = frozenset({"case", "coalesce", "nullif", "least", "greatest"})
 """Functions that return an argument unchanged, as casts from a type to itself do."""
-
-DECIMAL = re.compile(r"DECIMAL\(\s*(\d+)\s*,\s*(\d+)\s*\)")
 
 
 def column(name: str, kind: Type, *, whole: bool) -> str:
@@ -96,6 +92,5 @@ def fixed(text: str, expr: Expr) -> str:
 
 def precision(expr: Expr) -> tuple[int, int]:
     """Return precision and scale of the decimal column with the largest scale in an expression."""
-    sizes = [DECIMAL.fullmatch(part.native.upper()) for part in walk(expr) if isinstance(part, Column)]
-    pairs = [(int(size[1]), int(size[2])) for size in sizes if size]
-    return max(pairs, key=lambda pair: pair[1], default=(38, 0))
+    sizes = [decimal_size(part.native) for part in walk(expr) if isinstance(part, Column)]
+    return max(filter(None, sizes), key=lambda size: size[1], default=(38, 0))

@@ -15,20 +15,14 @@ from typing import TYPE_CHECKING
 
 from hedgerow.dialects.base import SummaryCall
 from hedgerow.dialects.reach import reach
+from hedgerow.expressions.functions.numbers import COMPARISONS
 from hedgerow.expressions.nodes import Call, Expr, Literal
 from hedgerow.expressions.types import Type
 
 if TYPE_CHECKING:
     from hedgerow.dialects.untested_base.dialect import UntestedBase, Writer
 
-SYMBOLS = {
-    "equal": "=",
-    "unequal": "<>",
-    "less": "<",
-    "less_or_equal": "<=",
-    "greater": ">",
-    "greater_or_equal": ">=",
-}
+SYMBOLS = {name: symbol for name, symbol in COMPARISONS.items() if name not in {"is_distinct", "is_not_distinct"}}
 MIRRORED = {"greater": "less", "greater_or_equal": "less_or_equal"}
 
 

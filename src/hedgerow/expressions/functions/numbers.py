@@ -39,7 +39,7 @@ _ARITHMETIC = {
     "subtract": ("-", binary(ranges.subtract)),
     "multiply": ("*", binary(ranges.multiply)),
 }
-_COMPARISONS = {
+COMPARISONS = {
     "equal": "=",
     "unequal": "<>",
     "less": "<",
@@ -79,7 +79,7 @@ OPERATORS = (
     row("negate_whole", (INTEGERS,), Type.INTEGER, "TRY(-CAST({0} AS BIGINT))", unary(ranges.negate)),
     *(
         row(name, (ANYTHING, ANYTHING), Type.BOOLEAN, f"({{0}} {sign} {{1}})", TRUTH, partial=False)
-        for name, sign in _COMPARISONS.items()
+        for name, sign in COMPARISONS.items()
     ),
     row("and", (BOOLEANS, BOOLEANS), Type.BOOLEAN, lambda a: f"({' AND '.join(a)})", partial=False),
     row("or", (BOOLEANS, BOOLEANS), Type.BOOLEAN, lambda a: f"({' OR '.join(a)})", partial=False),
