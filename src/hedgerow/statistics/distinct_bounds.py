@@ -1,4 +1,4 @@
-"""How many distinct values there are, when one owner may count for a few only: two lower estimates.
+"""Two lower estimates of the number of distinct values, if each owner may contribute only a few.
 
 Both take pairs of (owner, value) as whole numbers and return an exact count that one owner moves by at most
 `per_owner`; noise is added elsewhere. The choice between them must not depend on the data (docs/proofs/distinct.md).
@@ -14,7 +14,7 @@ Numbers = NDArray[np.int64]
 
 
 def distinct_flow(owners: Numbers, values: Numbers, per_owner: int) -> int:
-    """The most distinct values that can be covered, each by one owner who has it, `per_owner` at most by each.
+    """Maximum number of distinct values that owners can cover, each with at most `per_owner` of their own.
 
     It is the maximum flow from owners (capacity `per_owner`) to values (capacity 1).
 
@@ -32,7 +32,7 @@ def distinct_flow(owners: Numbers, values: Numbers, per_owner: int) -> int:
 
 
 def simple_distinct(owners: Numbers, values: Numbers, per_owner: int) -> int:
-    """How many distinct values are left when each owner keeps the first `per_owner` of its own, in the order given.
+    """Number of distinct values if each owner keeps the first `per_owner` of their own, in the given order.
 
     Privacy: the order of an owner's pairs must depend on that owner's rows alone (a hash of owner and value).
     Then an owner adds a set of at most `per_owner` values to a union, and changes its size by at most that.
@@ -49,7 +49,7 @@ def simple_distinct(owners: Numbers, values: Numbers, per_owner: int) -> int:
 
 
 def _distinct_pairs(owners: Numbers, values: Numbers, per_owner: int) -> tuple[Numbers, Numbers]:
-    """The pairs without repetitions, numbered from 0 and in the order in which they first came."""
+    """The pairs without duplicates, numbered from 0 in the order of first occurrence."""
     if len(owners) != len(values) or per_owner < 1:
         raise InternalError("Distinct values need one owner for each value, and at least one value for an owner.")
     people = np.unique(owners, return_inverse=True)[1]
@@ -59,7 +59,7 @@ def _distinct_pairs(owners: Numbers, values: Numbers, per_owner: int) -> tuple[N
 
 
 def _cover_by_light_owners(people: Numbers, things: Numbers, per_owner: int) -> tuple[int, Numbers, Numbers]:
-    """How many values are covered by owners who can cover all they have, and the pairs that are left.
+    """Number of values covered by owners who can cover all of their own, and the remaining pairs.
 
     Such an owner may as well cover all of its values: whoever covered one of them before becomes free for
     another. That leaves others with fewer values, so it is done again until no such owner is left.

@@ -1,4 +1,4 @@
-"""The local sensitivity of X/Y, how far away larger ones are, and the smooth bound over all of them.
+"""The local sensitivity of X/Y, its maximum at each distance, and the smooth bound over all distances.
 
 X lies in 1 to n_x and Y in 1 to n_y; one person moves one of them by one.
 """

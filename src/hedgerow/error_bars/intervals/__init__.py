@@ -1,4 +1,4 @@
-"""Error bars as pure mathematics: noisy values and the law of their noise in, bounds out. No data, no randomness."""
+"""Error bars as pure mathematics: from noisy values and the law of their noise to bounds. No data, no randomness."""
 
 from hedgerow.error_bars.intervals import arithmetic, conditions
 from hedgerow.error_bars.intervals.bounds import Bounds

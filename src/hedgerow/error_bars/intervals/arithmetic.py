@@ -30,12 +30,12 @@ def subtract(left: Bounds, right: Bounds) -> Bounds:
 
 
 def negate(operand: Bounds) -> Bounds:
-    """The value with its sign turned."""
+    """The negated value."""
     return Bounds(-operand.upper, -operand.lower, operand.statuses)
 
 
 def absolute(operand: Bounds) -> Bounds:
-    """The value without its sign."""
+    """The absolute value."""
     lower = np.maximum(np.maximum(operand.lower, -operand.upper), 0.0)
     return Bounds(lower, np.maximum(-operand.lower, operand.upper), operand.statuses)
 
@@ -51,7 +51,7 @@ def maximum(left: Bounds, right: Bounds) -> Bounds:
 
 
 def multiply(left: Bounds, right: Bounds) -> Bounds:
-    """The product, its factors taken as unrelated (for a square use `power`)."""
+    """The product of two values, treated as independent (for a square use `power`)."""
     corners = [_product(a, b) for a in (left.lower, left.upper) for b in (right.lower, right.upper)]
     return _joined(left, right, np.minimum.reduce(corners), np.maximum.reduce(corners))
 
@@ -67,7 +67,7 @@ def divide(numerator: Bounds, denominator: Bounds) -> Bounds:
 
 
 def power(operand: Bounds, exponent: int) -> Bounds:
-    """The value multiplied with itself, `exponent` factors in all."""
+    """The value raised to the power `exponent`."""
     if exponent < 0:
         raise InternalError("Interval arithmetic was asked for a negative power. Divide by the positive power instead.")
     if exponent == 0:
@@ -85,7 +85,7 @@ def monotone(
     falling: bool = False,
     domain: tuple[float, float] = (-math.inf, math.inf),
 ) -> Bounds:
-    """A function that only rises (or only falls), applied to both ends.
+    """A monotone function, applied to both ends.
 
     Args:
         function: Takes and gives arrays.
@@ -117,7 +117,7 @@ def _product(left: Floats, right: Floats) -> Floats:
 
 
 def _fraction(left: Floats, right: Floats) -> Floats:
-    """One corner of a quotient; the limit where both are infinite is zero, the other corners hold the rest."""
+    """One corner of a quotient; zero where both ends are infinite, because the other corners cover that case."""
     with np.errstate(all="ignore"):
         quotient = left / right
     return np.where(np.isnan(quotient), 0.0, quotient)

@@ -45,7 +45,7 @@ class Bounds:
 
     @property
     def notes(self) -> list[str | None]:
-        """The words about each interval."""
+        """The note of each interval."""
         return [status.note for status in self.statuses]
 
     def intervals(self) -> list[Interval]:
@@ -58,18 +58,18 @@ class Bounds:
         return Bounds(self.lower.reshape(shape), self.upper.reshape(shape), self.statuses)
 
     def within(self, lowest: float, highest: float) -> "Bounds":
-        """The part inside a publicly known range; the nearer end, with a note, where nothing is left."""
+        """The part inside a publicly known range; the nearer end of the range, with a note, where the part is empty."""
         outside = (self.lower > highest) | (self.upper < lowest)
         ends = np.clip(self.lower, lowest, highest), np.clip(self.upper, lowest, highest)
         return Bounds(*ends, self.statuses).marked(outside, OUTSIDE)
 
     def marked(self, where: Flags, status: Status) -> "Bounds":
-        """The same ends, with `status` joined to what was said before, where the flag is set."""
+        """The same ends, with `status` combined with the previous one where the flag is set."""
         statuses = list(self.statuses)
         for index in np.flatnonzero(where):
             statuses[index] = statuses[index].joined(status)
         return Bounds(self.lower, self.upper, statuses)
 
     def weakened(self, status: Status) -> "Bounds":
-        """The same ends, with `status` joined to what was said before, everywhere."""
+        """The same ends, with `status` combined with the previous one everywhere."""
         return Bounds(self.lower, self.upper, [before.joined(status) for before in self.statuses])

@@ -1,4 +1,4 @@
-"""Conditions on numbers that are known to lie in intervals: surely true, surely false, or undecided."""
+"""Conditions on numbers that lie in known intervals: certainly true, certainly false, or undecided."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ Flags = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Verdict:
-    """Flags of the rows in which a condition is surely true, surely false, surely NULL; no row has more than one."""
+    """Flags of the rows in which a condition is certainly true, false or NULL; no row has more than one flag."""
 
     true: Flags
     false: Flags
@@ -21,7 +21,7 @@ class Verdict:
 
     @property
     def not_true(self) -> Flags:
-        """Flags of the rows that a filter surely drops."""
+        """Flags of the rows that a filter certainly drops."""
         return self.false | self.null
 
     def inverted(self) -> "Verdict":
@@ -40,7 +40,7 @@ COMPARISONS: Mapping[str, Callable[[Bounds, Bounds], tuple[Flags, Flags]]] = {
 
 
 def undecided(rows: int) -> Verdict:
-    """Nothing is sure."""
+    """A condition that is undecided in every row."""
     none = np.zeros(rows, bool)
     return Verdict(none, none, none)
 
@@ -67,7 +67,7 @@ def either(left: Verdict, right: Verdict) -> Verdict:
 def chosen(
     conditions: Sequence[Verdict], branches: Sequence[Bounds]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """All that a CASE can give: the hull of the branches that may be taken, the last of which is ELSE."""
+    """The possible values of a CASE: the hull of the branches that may be taken, the last of which is ELSE."""
     rows = len(branches[-1].lower)
     lower, upper, open_ = np.full(rows, np.inf), np.full(rows, -np.inf), np.ones(rows, bool)
     for verdict, branch in zip(conditions, branches, strict=False):

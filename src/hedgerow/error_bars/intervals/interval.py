@@ -1,4 +1,4 @@
-"""An error bar, and what it promises."""
+"""An error bar and its promise."""
 
 import math
 from dataclasses import dataclass
@@ -66,7 +66,7 @@ MAKES_NULL = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """IntervalKind and reason of an interval, and the same in words."""
+    """Kind and reason of an interval, and a note in words."""
 
     kind: IntervalKind = IntervalKind.EXACT
     reason: Reason | None = None
@@ -78,7 +78,7 @@ class Status:
         return self.reason not in NO_NUMBER
 
     def joined(self, other: "Status") -> "Status":
-        """Return the weaker kind of both, with the words of the first that has a reason, or else any words.
+        """Return the weaker of both kinds, with the note of the first status that has a reason, or else any note.
 
         Example:
             >>> both = Status(reason=Reason.SELECTED, note="a remark").joined(CONSERVATIVE)
@@ -134,7 +134,7 @@ class Interval:
 
     @property
     def status(self) -> Status:
-        """IntervalKind, reason and note."""
+        """Kind, reason and note."""
         return Status(self.kind, self.reason, self.note)
 
     @property

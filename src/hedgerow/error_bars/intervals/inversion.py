@@ -22,10 +22,10 @@ ROUNDING = 1e-13
 ALIAS = 1e-14
 MAXIMUM_TERMS = 1 << 17
 MAXIMUM_CELLS = 1 << 18
-"""Terms of all sums that are worked on at once."""
+"""Maximum number of terms that are computed at once, over all sums."""
 
 MINIMUM_BETA = 1e-11
-"""Below it the added errors would weigh too much, and the exponential bound alone is used."""
+"""Below it the errors of inversion would dominate, and only the exponential bound is used."""
 
 RATES = np.arange(1, 256) / 256.0
 
@@ -48,23 +48,23 @@ class Sums:
 
     @classmethod
     def of(cls, sigma: float, scales: tuple[tuple[float, int], ...]) -> "Sums":
-        """One sum, of continuous noises: pairs of a scale and how often it occurs."""
+        """One sum of continuous noises, given as pairs of a scale and its number of occurrences."""
         sizes = np.array([[scale for scale, _ in scales]])
         counts = np.array([float(count) for _, count in scales])
         return cls(np.array([sigma]), sizes, counts, np.zeros_like(sizes))
 
     def at(self, rows: Indices) -> "Sums":
-        """Some of the sums."""
+        """A selection of the sums."""
         return Sums(self.sigma[rows], self.scales[rows], self.counts, self.steps[rows])
 
     def reach(self, mass: float) -> Floats:
-        """A distance beyond which at most `mass` lies: Chernoff's bound is `mass` or less from there on."""
+        """A distance that is exceeded with probability at most `mass`, by Chernoff's bound."""
         rates, moments = self._moments()
         distances = ((moments + math.log(2 / mass)) / rates).min(axis=1)
         return np.asarray(np.where(self.largest > 0, distances, 0.0))
 
     def exponential_tails(self, distance: Floats) -> Floats:
-        """Chernoff's bound on P(|X| > distance), 2 E[exp(s X)] exp(-s distance), least over a grid of s."""
+        """Chernoff's bound on P(|X| > distance): the minimum of 2 E[exp(s X)] exp(-s distance) over a grid of s."""
         rates, moments = self._moments()
         exponents: Floats = (moments - rates * distance[:, None]).min(axis=1)
         bounds: Floats = np.minimum(2 * np.exp(np.minimum(exponents, 0.0)), 1.0)
@@ -72,11 +72,11 @@ class Sums:
 
     @property
     def largest(self) -> Floats:
-        """The largest scale in each sum; of normal noise it is the part at which its tail falls as fast."""
+        """The largest scale in each sum; for normal noise, the scale at which its tail falls equally fast."""
         return np.asarray(np.maximum(self.scales.max(axis=1, initial=0.0), self.sigma / 12))
 
     def _moments(self) -> tuple[Floats, Floats]:
-        """A grid of s for each sum, and ln E[exp(s X)], or more: noise on a lattice has the smaller moments.
+        """A grid of s for each sum, and an upper bound on ln E[exp(s X)]: noise on a lattice has smaller moments.
 
         On a lattice of step h, E[exp(s X)] = 1 / (1 - (cosh(s h) - 1) / (cosh(h / b) - 1)), and (cosh x - 1) / x^2
         rises with x, so that the fraction is at most (s b)^2, which is what it is without the lattice.
@@ -122,7 +122,7 @@ class Sums:
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """Terms of the sum above for each of some sums, for all t up to the `limit` they were made for, and their error."""
+    """Terms of the series above for several sums, valid for t up to `limit`, and their error."""
 
     frequencies: Floats
     weights: Floats
@@ -130,7 +130,7 @@ class Series:
 
     @classmethod
     def of(cls, sums: Sums, limit: Floats, terms: int) -> "Series":
-        """So many terms."""
+        """The first terms, up to a number."""
         spacing = _spacing(sums, limit)
         order = np.arange(terms) + 0.5
         frequencies = spacing[:, None] * order
@@ -138,12 +138,12 @@ class Series:
         return cls(frequencies, weights, 2 * (sums.left_out(spacing, terms) + ALIAS) + ROUNDING)
 
     def tails(self, distance: Floats) -> Floats:
-        """Bounds on P(|X| > distance), above the exact values by no more than the error and what it covers."""
+        """Upper bounds on P(|X| > distance), which exceed the exact values by at most the error."""
         waves = np.sin(self.frequencies * distance[:, None])
         return np.asarray(1.0 - 2.0 * np.einsum("ij,ij->i", self.weights, waves) + self.error)
 
     def densities(self, distance: Floats) -> Floats:
-        """The density of |X|, up to the terms left out."""
+        """The density of |X|, up to the omitted terms."""
         waves = np.cos(self.frequencies * distance[:, None])
         return np.asarray(2.0 * np.einsum("ij,ij->i", self.weights * self.frequencies, waves))
 
@@ -158,7 +158,7 @@ def tails(sums: Sums, distance: Floats) -> Floats:
 
 
 def half_widths(sums: Sums, beta: float, precision: float = ROUNDING) -> Floats:
-    """The least t with P(|X| > t) at most `beta` for each sum, or a little more.
+    """The smallest t with P(|X| > t) at most `beta` for each sum, or slightly more.
 
     Args:
         sums: The sums.
@@ -182,7 +182,7 @@ def _spacing(sums: Sums, limit: Floats) -> Floats:
 
 
 def _terms_needed(sums: Sums, limit: Floats, precision: float) -> Indices:
-    """Number of terms of each sum, so that those left out weigh no more than `precision`, within reason."""
+    """Number of terms of each sum for which the omitted terms are below `precision`, up to a maximum."""
     spacing, terms = _spacing(sums, limit), 128
     needed = np.full(len(spacing), terms)
     wanting = np.arange(len(spacing))

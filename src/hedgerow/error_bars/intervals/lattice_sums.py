@@ -1,4 +1,4 @@
-"""Laws of sums of Laplace noises on one lattice, exactly: totals of counts, and multiples of them.
+"""Exact laws of sums of Laplace noises on one lattice: totals of counts, and multiples of them.
 
 A noise with P(k) proportional to a^|k| on the integers, taken m times, has the characteristic function
 (1 - a)^2 / (1 - 2 a cos(m u) + a^2) = 1 / (1 + (sin(m u / 2) / sinh(r / 2))^2) with a = exp(-r). The product over all
@@ -19,7 +19,7 @@ from hedgerow.error_bars.intervals.bounds import Floats
 from hedgerow.error_bars.intervals.inversion import ALIAS, MINIMUM_BETA, Sums
 
 MAXIMUM_SIZE = 1 << 20
-"""The longest transform. What needs a longer one is on a lattice so fine that it hardly shows."""
+"""Maximum length of a transform. Sums that need a longer one are on a lattice so fine that it hardly matters."""
 
 MAXIMUM_MULTIPLE = 1 << 12
 MAXIMUM_DENOMINATOR = 64
@@ -41,14 +41,14 @@ class LatticeLaw:
     blur: float
 
     def half_width(self, beta: float) -> float | None:
-        """The least multiple of the unit that is exceeded with chance at most `beta`; None if that is too small."""
+        """The smallest multiple of the unit exceeded with probability at most `beta`; None if `beta` is too small."""
         units = int(np.searchsorted(-self.tails, -beta))
         if beta < MINIMUM_BETA or units == len(self.tails):
             return None
         return (units + self.blur * max(units, 1)) * self.unit
 
     def tail(self, distance: float) -> float | None:
-        """A bound on the chance to lie farther than `distance` from zero; None if that is too small."""
+        """An upper bound on the probability to exceed `distance`; None if it is too small."""
         units = math.floor(distance / self.unit * (1 + 1e-12) + 1e-9)
         chance = float(self.tails[units]) if units < len(self.tails) else 0.0
         return chance if chance >= MINIMUM_BETA else None
@@ -76,7 +76,7 @@ def lattice_law(noises: Sequence[tuple[Laplace, int]]) -> LatticeLaw | None:
 
 
 def _unit(steps: Floats) -> float | None:
-    """The largest number that all steps are multiples of, if these are small."""
+    """The largest number of which all steps are small multiples."""
     smallest = float(steps.min())
     ratios = np.unique(steps / smallest)
     if ratios[-1] > MAXIMUM_MULTIPLE:

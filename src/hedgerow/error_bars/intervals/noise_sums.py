@@ -1,4 +1,4 @@
-"""Error bars of sums: how far a fixed combination of independent noises strays from zero.
+"""Error bars of sums: tails and quantiles of a fixed combination of independent noises.
 
 One Laplace noise, two of them, and any number of normal ones have tails in closed form. Laplace noises on one lattice
 have a law that one transform gives exactly (`lattice_sums`). The characteristic function of any other sum is inverted
@@ -25,7 +25,7 @@ Terms = Sequence[tuple[float, Noise]]
 CountedTerms = Sequence[tuple[float, Noise, int]]
 
 BLURRED = 0.01
-"""Part of a half width by which noise is added to a sum that has no lattice of its own, to smooth it."""
+"""Standard deviation of the noise that smooths a sum without a lattice, as a part of its half width."""
 
 MAXIMUM_KINDS = 1_000
 """Number of different noises on lattices up to which their sum is smoothed."""
@@ -33,7 +33,7 @@ MAXIMUM_KINDS = 1_000
 
 @dataclass(frozen=True, slots=True)
 class _Mixture:
-    """A normal noise plus Laplace noises of several kinds, each so many times."""
+    """A normal noise plus Laplace noises of several kinds, each with a number of occurrences."""
 
     sigma: float
     laplaces: tuple[tuple[Laplace, int], ...]
@@ -44,12 +44,12 @@ class _Mixture:
 
     @property
     def each(self) -> list[Laplace]:
-        """The Laplace noises one by one, if they are few."""
+        """The Laplace noises as a list, if there are few."""
         return [noise for noise, count in self.laplaces for _ in range(min(count, 3))]
 
     @property
     def slack(self) -> float:
-        """How far the lattices can carry the sum beyond that of continuous noises."""
+        """The largest difference between this sum and the sum of continuous noises."""
         return sum(count * lattice_slack(noise) for noise, count in self.laplaces)
 
     @property
@@ -58,7 +58,7 @@ class _Mixture:
 
 
 def half_width(terms: Terms, beta: float) -> float:
-    """The least t such that sum c_i X_i lies farther than t from zero with probability at most `beta`.
+    """The smallest t such that |sum c_i X_i| exceeds t with probability at most `beta`.
 
     Exact for normal noises, for one or two Laplace noises and for any number of them on one lattice. Any other sum is
     inverted numerically with all errors added, and lattices in it that have no multiple in common are bounded: a
@@ -80,7 +80,7 @@ def half_width(terms: Terms, beta: float) -> float:
 
 
 def counted_half_width(terms: CountedTerms, beta: float, *, smooth: bool = True) -> float:
-    """Like `half_width`, of terms that stand for so many independent noises each.
+    """Like `half_width`, for terms that each stand for a number of independent noises.
 
     Args:
         terms: Coefficient, law, and number of independent noises.
@@ -92,7 +92,7 @@ def counted_half_width(terms: CountedTerms, beta: float, *, smooth: bool = True)
 
 
 def growing_half_width(terms: CountedTerms, beta: float) -> float:
-    """A half width that is a norm of the coefficients, and grows with the size of each.
+    """A half width that is a norm of the coefficients and increases with each of them.
 
     That of continuous noises is both: the noises are independent, symmetric and log-concave. What their lattices add to
     it is both as well. The law on a lattice is neither.
@@ -139,7 +139,7 @@ def _smoothed_half_width(mixture: _Mixture, beta: float, blur: float) -> float:
 
 
 def tail(terms: Terms, distance: float) -> float:
-    """The probability that sum c_i X_i lies farther than `distance` from zero, or a bound above it.
+    """The probability that |sum c_i X_i| exceeds `distance`, or an upper bound on it.
 
     It is exact and bounded in the same cases as `half_width`, without the smoothing.
 
@@ -168,7 +168,7 @@ def tail(terms: Terms, distance: float) -> float:
 
 
 def sum_half_width(sigma: float, scales: tuple[tuple[float, int], ...], beta: float) -> float:
-    """The least t with P(|X| > t) at most beta for a normal noise plus continuous Laplace noises, or a little more."""
+    """The smallest t with P(|X| > t) at most beta for a normal and continuous Laplace noises, or slightly more."""
     return float(half_widths(Sums.of(sigma, scales), beta)[0])
 
 
@@ -191,7 +191,7 @@ def lattice_slack(noise: Laplace) -> float:
 
 
 def check_beta(beta: float) -> None:
-    """Refuse a failure probability that is none."""
+    """Refuse a failure probability that is not between 0 and 1."""
     if not 0 < beta < 1:
         raise InternalError("An interval was asked for with a failure probability that is not between 0 and 1.")
 

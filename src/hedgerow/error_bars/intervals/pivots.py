@@ -26,7 +26,7 @@ from hedgerow.error_bars.intervals.noise_sums import lattice_slack
 
 DIRECTIONS = 24
 RIDGE = 1e-9
-"""Part of the variances that is added to make numerator and denominator differ, where they have the same noise."""
+"""Part of the variance that is added to separate numerator and denominator where they have the same noise."""
 
 PRECISION = 1e-4
 
@@ -40,7 +40,7 @@ def pivot_hull(
     beta: float,
     support: tuple[float, float],
 ) -> tuple[Floats, Floats]:
-    """The least and greatest accepted quotient in `support`; nan for both where none is accepted there.
+    """The smallest and largest accepted quotient in `support`; nan for both where none is accepted.
 
     Args:
         numerator: Noisy values.
@@ -57,7 +57,7 @@ def pivot_hull(
 
 
 def pivot_reach(x: Floats, y: Floats, terms: Sequence[tuple[float, float, Noise, int]], beta: float) -> Floats:
-    """The distance h(x, y) that the noise in x n - y d exceeds with probability `beta`, or a little more."""
+    """The distance h(x, y) that the noise in x n - y d exceeds with probability `beta`, or slightly more."""
     along, across, reach = _norm(tuple(sorted(terms, key=repr)), beta, (-math.inf, math.inf))
     turned = np.where((x < 0) | ((x == 0) & (y < 0)), -1.0, 1.0)
     x, y = turned * x, turned * y
@@ -70,7 +70,7 @@ def pivot_reach(x: Floats, y: Floats, terms: Sequence[tuple[float, float, Noise,
 
 
 def _first_accepted(pivots: Floats, x: Floats, y: Floats, reach: Floats) -> Floats:
-    """The least accepted quotient, directions taken in order; nan where all are rejected.
+    """The smallest accepted quotient, with directions in order; nan where all are rejected.
 
     Directions rejected on one side form a sector. It ends between the last direction of it and the next, where
     side * pivot - h, which is linear in between, is zero.
@@ -90,7 +90,7 @@ def _first_accepted(pivots: Floats, x: Floats, y: Floats, reach: Floats) -> Floa
 
 @lru_cache(maxsize=1024)
 def _norm(terms: CountedTerms, beta: float, support: tuple[float, float]) -> tuple[Floats, Floats, Floats]:
-    """Directions (x, y) with y / x rising from one end of the support to the other, and h in each."""
+    """Directions (x, y) with y / x increasing from one end of the support to the other, and h in each."""
     x, y = _directions(terms, support)
     forms = [(np.abs(a * x - b * y), noise, count) for a, b, noise, count in terms]
     normal = sum(
@@ -104,7 +104,7 @@ def _norm(terms: CountedTerms, beta: float, support: tuple[float, float]) -> tup
 
 
 def _directions(terms: CountedTerms, support: tuple[float, float]) -> tuple[Floats, Floats]:
-    """Directions inside the support and at its ends, as if the pivot were normal: of variance 1, at even angles."""
+    """Directions inside the support and at its ends: for a normal pivot of variance 1, at equal angles."""
     variances = [(a, b, count * _variance(noise)) for a, b, noise, count in terms]
     of_top = sum(a * a * v for a, _, v in variances) * (1 + RIDGE)
     of_bottom = sum(b * b * v for _, b, v in variances) * (1 + RIDGE)

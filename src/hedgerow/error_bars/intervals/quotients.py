@@ -32,7 +32,7 @@ DOUBLINGS = 200
 HALVINGS = 200
 TOLERANCE = 1e-13
 FARTHEST = 1e100
-"""Beyond it no quotient is looked for."""
+"""Largest quotient that the search considers."""
 
 
 def quotient_bounds(
@@ -103,14 +103,14 @@ def normal_quotient_bounds(
 def _box(
     numerator: Floats, denominator: Floats, terms: QuotientTerms, beta: float, support: tuple[float, float]
 ) -> Bounds:
-    """Divide the intervals of numerator and denominator, each of which fails half as often."""
+    """Divide the intervals of numerator and denominator, each at half of the failure probability."""
     top = Bounds.around(numerator, half_width([(a, noise) for a, _, noise in terms], beta / 2))
     bottom = Bounds.around(denominator, half_width([(b, noise) for _, b, noise in terms], beta / 2))
     return box_bounds(top, bottom, support).weakened(CONSERVATIVE)
 
 
 def box_bounds(numerator: Bounds, denominator: Bounds, support: tuple[float, float]) -> Bounds:
-    """The quotient of two intervals that hold at once, cut to its support."""
+    """The quotient of two simultaneous intervals, cut to its support."""
     whole = divide(numerator, denominator)
     cut = Bounds.of(whole.lower, whole.upper).within(*support)
     return cut.marked(_unbounded(cut.lower, cut.upper), ZERO_DENOMINATOR)
@@ -125,7 +125,7 @@ def _reported(lower: Floats, upper: Floats, estimate: Floats, support: tuple[flo
 
 
 def _directions(terms: QuotientTerms) -> Directions:
-    """Normal noises as at most two independent directions, which is all that a numerator and a denominator can see."""
+    """Normal noises as at most two independent directions: numerator and denominator span no more."""
     directions = [(a, b, noise.sigma) for a, b, noise in terms if isinstance(noise, Gaussian)]
     if len(directions) <= 2:
         return directions
@@ -180,7 +180,7 @@ def fieller_hull(
 def _roots(
     numerator: Floats, denominator: Floats, directions: Directions, z: float
 ) -> tuple[Floats, Floats, Floats, NDArray[np.bool_]]:
-    """The leading coefficient, both roots in order, and where every quotient is accepted."""
+    """The leading coefficient, both roots in order, and flags of the groups in which every quotient is accepted."""
     top_reach = z * np.sqrt(sum((a * sigma) ** 2 for a, _, sigma in directions))
     bottom_reach = z * np.sqrt(sum((b * sigma) ** 2 for _, b, sigma in directions))
     shared = z * z * sum(a * b * sigma * sigma for a, b, sigma in directions)
@@ -200,7 +200,7 @@ def _roots(
 
 
 def _discriminant(numerator: Floats, denominator: Floats, directions: Directions, z: float) -> Floats:
-    """b^2 - a c, as a sum of squares less a constant, so that little cancels."""
+    """b^2 - a c, as a sum of squares minus a constant, to avoid cancellation."""
     squares = sum((sigma * (b * numerator - a * denominator)) ** 2 for a, b, sigma in directions)
     crossed = sum(
         ((a * d - b * c) * sigma * tau) ** 2
@@ -226,12 +226,12 @@ class LaplaceQuotient:
         return lower, np.where(np.isnan(lower), np.nan, upper)
 
     def tail(self, quotient: Floats | float) -> Floats:
-        """The chance of noise as far from zero as numerator - quotient * denominator is seen to be."""
+        """The probability of noise at least as far from zero as numerator - quotient * denominator."""
         distance = np.abs(self.numerator - quotient * self.denominator)
         return self._tail([a - quotient * b for a, b, _ in self.terms], distance)
 
     def zero_possible(self) -> Flags:
-        """Flags of the groups whose denominator may be zero, so that quotients without limit are accepted."""
+        """Flags of the groups whose denominator may be zero, so that arbitrarily large quotients are accepted."""
         return self._tail([b for _, b, _ in self.terms], np.abs(self.denominator)) >= self.beta
 
     def _tail(self, coefficients: Sequence[Floats | float], distance: Floats) -> Floats:
@@ -246,12 +246,12 @@ class LaplaceQuotient:
         return LaplaceQuotient(self.numerator, -self.denominator, terms, self.beta)
 
     def _side(self, quotient: Floats) -> Floats:
-        """On which side of zero the quotient leaves numerator - quotient * denominator, if it is rejected; else 0."""
+        """The sign of numerator - quotient * denominator where the quotient is rejected; 0 elsewhere."""
         remainder = self.numerator - quotient * self.denominator
         return np.where(self.tail(quotient) < self.beta, np.sign(remainder), 0.0)
 
     def minimum(self, lowest: float, highest: float) -> Floats:
-        """Find the least accepted quotient from `lowest` to `highest`; nan where there is none."""
+        """Find the smallest accepted quotient from `lowest` to `highest`; nan where there is none."""
         start = np.full(self.numerator.shape, lowest) if math.isfinite(lowest) else self._far_left()
         finite = np.where(np.isfinite(start), start, 0.0)
         side = np.where(np.isfinite(start), self._side(finite), 0.0)
@@ -284,7 +284,7 @@ class LaplaceQuotient:
         return position
 
     def _bisect(self, rejected: Floats, other: Floats, side: Floats) -> Floats:
-        """The end of the rejected quotients, from the rejected side."""
+        """The boundary of the rejected quotients, approached from the rejected side."""
         for _ in range(HALVINGS):
             middle = rejected + (other - rejected) / 2
             if np.all(np.abs(other - rejected) <= TOLERANCE * np.abs(middle)):

@@ -1,4 +1,4 @@
-"""The error bar of a count that was seen only because it passed a threshold."""
+"""The error bar of a count that is shown only because it passed a threshold."""
 
 import math
 from collections.abc import Callable

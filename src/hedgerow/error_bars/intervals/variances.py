@@ -15,7 +15,7 @@ from hedgerow.error_bars.intervals.bounds import Floats
 
 HALVINGS = 50
 LARGEST, RAREST = 1e5, 1e-9
-"""Beyond this sum, or for rarer misses than these, the law is not computed but bounded."""
+"""Beyond this sum, or for smaller failure probabilities, the law is bounded instead of computed."""
 
 
 def squares_range(squares: Floats, count: int, sigma: float, beta: float) -> tuple[Floats, Floats]:
@@ -62,7 +62,7 @@ def _bounded(seen: Floats, degrees: int, beta: float) -> tuple[Floats, Floats]:
 
 
 def box_squares_range(lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
-    """The same from intervals of the numbers that hold at once; infinite where one of them is."""
+    """Bounds from simultaneous intervals of the numbers; infinite where one of them is infinite."""
     if not (np.isfinite(lower) & np.isfinite(upper)).all():
         return np.zeros(()), np.full((), np.inf)
     middle, halves = (lower + upper) / 2, (upper - lower) / 2

@@ -1,4 +1,4 @@
-"""Two groups compared: relative risk, odds ratio and risk difference, from counts that may be noisy."""
+"""Comparison of two groups: relative risk, odds ratio and risk difference, from counts that may be noisy."""
 
 from hedgerow.statistics.two_by_two.estimates import RatioEstimate, odds_ratio, relative_risk, risk_difference
 

@@ -1,4 +1,4 @@
-"""The two groups that are compared: their counts, the noise in these, and how far their rates stray."""
+"""The two groups that are compared: their counts, the noise of the counts, and the variance of their rates."""
 
 import math
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from hedgerow.errors import ParameterError
 
 NoisePair = tuple[Noise, Noise]
 NONE = Gaussian(0.0)
-"""The law of a count that is published as it is."""
+"""The law of a count that is published exactly."""
 
 
 def size(noise: Noise) -> float:
@@ -58,12 +58,12 @@ def _checked(name: str, noise: Noise) -> Noise:
 
 
 Weight = Callable[[Floats], Floats | float]
-"""How strongly a noise enters count - rate * size, by the supposed rate."""
+"""Coefficient of a noise in count - rate * size, as a function of the supposed rate."""
 
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A noise, how it enters, and whether the size has it too."""
+    """A noise, its coefficient, and a flag that the size has the same noise."""
 
     noise: Noise
     weight: Weight
@@ -91,22 +91,22 @@ class Arm:
 
     @property
     def smooth_rate(self) -> Floats:
-        """A share that never is 0 or 1, for variances."""
+        """A smoothed share, never 0 or 1, for variances."""
         with np.errstate(divide="ignore", invalid="ignore"):
             edge = 1 / (self.size + 2)
             return np.clip((self.count + 1) * edge, edge, 1 - edge)
 
     def sampling(self, rate: Floats) -> Floats:
-        """The variance of the share that comes from drawing people."""
+        """The variance of the share due to sampling."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.maximum(rate * (1 - rate), 0.0) / self.size
 
     def noise(self, rate: Floats) -> Floats:
-        """The variance of the share that comes from privacy."""
+        """The variance of the share due to noise."""
         return self._sum(rate, self.terms)
 
     def normal_noise(self, rate: Floats) -> Floats:
-        """That part of it which is Gaussian."""
+        """The Gaussian part of the variance due to noise."""
         return self._sum(rate, [term for term in self.terms if not isinstance(term.noise, Laplace)])
 
     def scales(self, rate: Floats) -> list[Floats]:
@@ -125,7 +125,7 @@ class Arm:
         return Arm(self.count[index], self.size[index], self.terms)
 
     def without_noise(self) -> "Arm":
-        """The same counts, taken as exact."""
+        """The same counts, treated as exact."""
         return Arm(self.count, self.size, ())
 
     def _sum(self, rate: Floats, terms: "tuple[Term, ...] | list[Term]") -> Floats:
@@ -142,7 +142,7 @@ def public_size(noise: Noise) -> tuple[Term, ...]:
 
 
 def noisy_size(noise: Noise, size_noise: Noise) -> tuple[Term, ...]:
-    """A noisy count, and beside it a noisy size."""
+    """A noisy count and a noisy size."""
     return (Term(noise, lambda rate: 1.0 + 0 * rate), Term(size_noise, lambda rate: rate, in_size=True))
 
 

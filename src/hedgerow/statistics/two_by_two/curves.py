@@ -11,7 +11,7 @@ from scipy.special import expit, logit
 from hedgerow.arguments import Floats
 
 FARTHEST = 1e12
-"""Stands for an infinite ratio."""
+"""Substitute for an infinite ratio."""
 
 TINY = 1e-30
 LONGEST_STEP = 3.0
@@ -24,7 +24,7 @@ class Curve:
     lowest: float
     highest: float
     rounds: int = 4
-    """How often the nearest rates and their variances are improved in turn; beyond it nothing is seen to change."""
+    """Number of iterations that improve the nearest rates and their variances in turn; more change nothing."""
 
     def value(self, x: Floats, y: Floats) -> Floats:
         """The statistic at two rates."""
@@ -39,12 +39,12 @@ class Curve:
         raise NotImplementedError
 
     def start(self, value: Floats, x: Floats, y: Floats) -> Floats:  # noqa: ARG002
-        """A rate p_y to start from, given what the two rates look like."""
+        """A starting value for p_y, given the two noisy rates."""
         low, high = self.allowed(value)
         return np.clip(y + 0 * value, low, high)
 
     def allowed(self, value: Floats) -> tuple[Floats, Floats]:
-        """Where p_y may lie so that both rates lie between 0 and 1."""
+        """The range of p_y in which both rates lie between 0 and 1."""
         return np.zeros_like(value), np.ones_like(value)
 
     def step(
@@ -57,7 +57,7 @@ class Curve:
         return np.clip(rates[1] + pull / (slope**2 * variances[1] + variances[0]), low, high)
 
     def place(self, value: Floats) -> Floats:
-        """Values of the statistic, brought to the range from 0 to 1 in order."""
+        """Values of the statistic, mapped monotonically to the range from 0 to 1."""
         with np.errstate(invalid="ignore"):
             return np.where(np.isinf(value), 1.0, value / (1 + value))
 

@@ -64,7 +64,7 @@ def relative_risk(
     method: Method = "auto",
     population: bool = True,
 ) -> RatioEstimate:
-    """How many times as likely the outcome is in the first group: (x / n_x) / (y / n_y), with its uncertainty.
+    """Relative risk of the outcome in the first group, (x / n_x) / (y / n_y), with its uncertainty.
 
     The interval is about the population from which the two groups were drawn: it allows for sampling and for noise.
     `auto` tests every ratio and keeps those that the noisy counts do not reject (`score`); it keeps its
@@ -140,7 +140,7 @@ def risk_difference(
     method: Method = "auto",
     population: bool = True,
 ) -> RatioEstimate:
-    """By how much the outcome is more likely in the first group: x / n_x - y / n_y; arguments as for `relative_risk`.
+    """Risk difference between the first and the second group, x / n_x - y / n_y; arguments as for `relative_risk`.
 
     There is no `log`: a difference may be negative.
 
@@ -157,7 +157,7 @@ def risk_difference(
 def _arms(
     x: ArrayLike, y: ArrayLike, n_x: ArrayLike, n_y: ArrayLike, noise: Noises, size_noise: Noises, rest_noise: Noises
 ) -> tuple[Arm, Arm, tuple[int, ...]]:
-    """The two arms with their counts in one row each, and the shape that was asked for."""
+    """The two arms with their counts in one row each, and the shape of the result."""
     given = [reals(name, value) for name, value in (("x", x), ("y", y), ("n_x", n_x), ("n_y", n_y))]
     counts = np.broadcast_arrays(*given)
     flat = [value.ravel() for value in counts]
@@ -243,7 +243,7 @@ def _found(curve: Curve, x: Arm, y: Arm, beta: float, method: Method, *, populat
 
 
 def _unknown_size(curve: Curve, x: Arm, y: Arm, beta: float, bounds: Bounds, p_value: Floats) -> Found:
-    """Where a noisy size may be zero, nothing is known."""
+    """Flags of the groups in which a noisy size may be zero, so that nothing is known."""
     unknown = np.zeros(x.count.shape, dtype=bool)
     for arm in (x, y):
         unknown |= arm.size <= -float(ndtri(beta / 2)) * np.sqrt(arm.size_variance)

@@ -1,4 +1,4 @@
-"""The default interval: every value that the noisy counts do not reject.
+"""The default interval: all values that the noisy counts do not reject.
 
 The default interval: every value that the noisy counts do not reject, by a test that knows sampling and noise.
 
@@ -25,7 +25,7 @@ LEAST = 1e-5
 it moves the variance by one part in 10^10, and saves a case of its own."""
 
 APART = 1e-3
-"""Two scales that are nearer to each other than this are moved apart, keeping the variance."""
+"""Minimum relative distance of two scales; closer ones are moved apart at equal variance."""
 
 
 def mixed_tail(distance: ArrayLike, sigma: ArrayLike, first: ArrayLike, second: ArrayLike) -> Floats:
@@ -93,7 +93,7 @@ class Score:
         return Score(self.x.at(index), self.y.at(index), self.curve, self.sampling)
 
     def p_value(self, value: Floats) -> Floats:
-        """How likely noisy counts at least as far from the curve of `value` are, on either side.
+        """The probability of noisy counts at least as far from the curve of `value`, on either side.
 
         The error that one end of an interval may make is shared out unevenly far from the null: the far end takes
         more of it where its group is small beside its noise, because there it costs the most length. At the null
@@ -149,7 +149,7 @@ class Score:
 
 
 def _largest_two(scales: list[Floats], like: Floats) -> tuple[Floats, Floats, Floats]:
-    """The two largest Laplace scales; of any others the variance, which joins the normal part."""
+    """The two largest Laplace scales, and the variance of all others, which is added to the normal part."""
     if len(scales) <= 2:
         first, second = (*scales, 0 * like, 0 * like)[:2]
         return first, second, 0 * like
@@ -178,7 +178,7 @@ def accepted_bounds(score: Score, beta: float) -> Bounds:
 
 
 def _block(score: Score, beta: float) -> Bounds:
-    """The same for so many groups that all their places fit into the processor's cache."""
+    """The same for a number of groups whose arrays fit into the processor's cache."""
     middle = _middle(score)
     many = score.of(_SPREAD)
     inner, outer = np.stack([middle, middle]), np.stack([np.zeros_like(middle), np.ones_like(middle)])

@@ -1,4 +1,4 @@
-"""Intervals kept to compare with: estimate plus and minus a deviation, and the parametric bootstrap.
+"""Intervals for comparison: the estimate plus and minus a deviation, and the parametric bootstrap.
 
 Estimate plus and minus a multiple of its deviation: the classic interval and those of Shoham and Ligett (2025).
 
@@ -87,7 +87,7 @@ def _plain_variance(arm: Arm, *, noise: bool) -> Floats:
 
 
 def _symmetric(value: Floats, half: Floats, curve: Curve) -> Bounds:
-    """A value plus and minus; not cut to what is possible, because the paper does not."""
+    """A value plus and minus a deviation; not cut to the possible range, because the paper does not cut it."""
     known = np.isfinite(value) & np.isfinite(half)
     with np.errstate(invalid="ignore"):
         lower, upper = np.where(known, value - half, curve.lowest), np.where(known, value + half, curve.highest)
@@ -121,7 +121,7 @@ def _one(x: Arm, y: Arm, curve: Curve, beta: float, i: int) -> tuple[float, floa
 
 
 def _studentised(x: Arm, y: Arm, curve: Curve, value: Floats) -> Floats:
-    """The distance from a supposed value in deviations."""
+    """The distance from a supposed value, in standard deviations."""
     vx, vy = (arm.sampling(arm.smooth_rate) + arm.noise(arm.smooth_rate) for arm in (x, y))
     if isinstance(curve, OddsRatioCurve):
         px, py = x.smooth_rate, y.smooth_rate
@@ -149,7 +149,7 @@ def _inverted(x: Arm, y: Arm, curve: Curve, low: float, high: float) -> tuple[fl
 
 
 def _level(z: float) -> float:
-    """The normal tail beyond z, held away from both ends."""
+    """The normal tail beyond z, clamped away from 0 and 1."""
     return float(np.clip(ndtr(-z), 1e-12, 0.499))
 
 
