@@ -38,7 +38,7 @@ Event = GaussianEvent | LaplaceEvent | RankEvent
 
 @dataclass
 class MeasuredLevel:
-    """A level of totals that is measured beside the groups: its keys, by position, and its noise, like `Assembly`'s."""
+    """A level of totals that is measured next to the groups: its keys, by position, and its noise, as in `Assembly`."""
 
     keys: tuple[int, ...]
     label: str
@@ -169,7 +169,7 @@ class Assembly:
 
 
 def with_gaussian(assembly: Assembly) -> Assembly:
-    """Make every count and every sum a noisy sum of its own, all with equal noise; and so for each level of totals.
+    """Make every count and every sum a noisy sum of its own, with equal noise; likewise for each level of totals.
 
     A count beside sums around known means gets less of the budget (`known_means`).
     """

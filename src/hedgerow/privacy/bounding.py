@@ -1,4 +1,4 @@
-"""Contribution limits: how much one unit counts.
+"""Contribution limits of one unit.
 
 An owner's rows in a key are not sampled but *weighted*: one integer weight out of 2^b per (owner, key),
 rounded down, multiplies the integer sums of all measures (docs/proofs/weights.md).

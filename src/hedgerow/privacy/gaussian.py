@@ -32,7 +32,7 @@ HEADROOM = 1e-9
 """Epsilon reserved for the cost of discreteness: at most 1e-12 a coordinate, of fewer than 1 000 coordinates."""
 
 QUICK_SCALE = 2.0**44
-"""Wider noise gets a coarser lattice: the charge stays exact, and the sampler for many cells is fast up to here."""
+"""Wider noise gets a coarser lattice: the charge stays exact, and the sampler is fast up to this width."""
 
 ROUNDING = 1 - 1e-7
 """Factor on delta that covers the floating-point error of the formulas."""

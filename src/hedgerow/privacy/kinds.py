@@ -1,4 +1,4 @@
-"""One table of the kinds of sums: what each needs, and how its numbers follow from the noisy sums.
+"""The table of the kinds of sums: the sums that each kind needs, and its numbers as forms of the noisy sums.
 
 Equal sums over the same rows are measured once. A SUM next to a count of the same rows is computed from that
 count and a centred sum. A count of some rows next to the count of all rows is released as two disjoint counts, which

@@ -35,30 +35,30 @@ ASSUMED_VALUES = 30
 """Number of values of a key that nobody declared, for the choice of shares alone."""
 
 SOLVED_GROUPS = 1000
-"""Up to so many groups any levels are combined, beyond only those that are nested: their tree takes no matrix."""
+"""Maximum number of groups for which any levels are combined; above it only nested ones, which need no matrix."""
 
 WORTH = 5e-4
 """Optimal share below which a level is not measured: its total is the sum of its groups."""
 
 SMALLEST_SHARE = 0.01
-"""Share of a measured level at least: where groups are many, a total would get too little for one that all look at."""
+"""Minimum share of a measured level: with many groups, a total would get too little although everybody reads it."""
 
 FINEST_SHARE = 0.01
-"""Share of the groups at least: where they are not shown, they only say how totals are made of each other."""
+"""Minimum share of the groups: if they are not shown, they only relate the totals to each other."""
 
 STEPS = 200
 
 
 @dataclass(frozen=True, slots=True)
 class LevelShare:
-    """A level that is measured, and its part of what the measures may spend."""
+    """A measured level, and its share of the budget of the measures."""
 
     keys: Level
     share: float
 
 
 def shown_levels(plan: LogicalPlan, release: Release) -> tuple[Level, ...]:
-    """The grouping sets over a release, each once; none where it is not totalled."""
+    """The distinct grouping sets over a release; none if it has no totals."""
     sets = [
         node.sets
         for node in inside(plan.root)
@@ -68,7 +68,7 @@ def shown_levels(plan: LogicalPlan, release: Release) -> tuple[Level, ...]:
 
 
 def level_shares(levels: Sequence[Level], keys: Keys, count: int, bounding: Bounding) -> tuple[LevelShare, ...]:
-    """The levels that are worth measuring beside the groups, and how much of mu squared each of them gets.
+    """The levels that are worth measuring next to the groups, and the share of mu squared of each.
 
     Args:
         levels: The grouping sets that are shown.
@@ -94,7 +94,7 @@ def level_shares(levels: Sequence[Level], keys: Keys, count: int, bounding: Boun
 
 
 def level_bounding(bounding: Bounding) -> Bounding:
-    """The limits of one owner in a level: all its weighted rows may lie in one cell."""
+    """The limits of one owner in a level: all their weighted rows may be in one cell."""
     return replace(bounding, rows=bounding.l1, rows_per_group=bounding.l1, groups=1)
 
 
@@ -106,7 +106,7 @@ def declared_sizes(keys: Keys, count: int) -> list[int] | None:
 
 
 def _nested(levels: Sequence[Level]) -> list[Level]:
-    """The longest sequence of levels each of which is made of keys of the one before."""
+    """The longest sequence of levels in which each level has a subset of the keys of the previous one."""
     longest: dict[Level, list[Level]] = {}
     for level in sorted(levels, key=len, reverse=True):
         above = [sequence for other, sequence in longest.items() if set(level) < set(other)]
@@ -117,7 +117,7 @@ def _nested(levels: Sequence[Level]) -> list[Level]:
 def _optimal(
     measured: Sequence[Level], shown: Sequence[Level], sizes: Sequence[int], costs: Sequence[float]
 ) -> NDArray[np.float64]:
-    """The shares of the measured levels for the least sum of the variances of all shown cells."""
+    """The shares of the measured levels that minimise the sum of the variances of all shown cells."""
     subsets = list(chain.from_iterable(combinations(range(len(sizes)), k) for k in range(len(sizes) + 1)))
     dimensions = np.array([math.prod(sizes[i] - 1 for i in subset) for subset in subsets], float)
     weights = dimensions * (_within(subsets, shown, sizes).sum(axis=1))
@@ -132,7 +132,7 @@ def _optimal(
 
 
 def _within(subsets: Sequence[Level], levels: Sequence[Level], sizes: Sequence[int]) -> NDArray[np.float64]:
-    """For each subset of keys and each level that contains it, how many groups a cell of the level adds up."""
+    """For each subset of keys and each level that contains it, the number of groups in a cell of the level."""
     groups = [math.prod(size for i, size in enumerate(sizes) if i not in level) for level in levels]
     return np.array([[_added(subset, *pair) for pair in zip(levels, groups, strict=True)] for subset in subsets])
 

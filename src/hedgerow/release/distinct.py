@@ -1,4 +1,4 @@
-"""Noisy numbers of different values."""
+"""Noisy counts of distinct values."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +33,7 @@ def _counts(exact: ExactTable) -> dict[int, int]:
 
 
 def _flows(exact: ExactTable, counted: Distinct) -> dict[int, int]:
-    """By group, the most values that can be given to people, each of whom takes at most d."""
+    """By group, the largest number of values that can be assigned to people, at most d to each."""
     places, owners, values = (exact.exact_integers(name).astype(np.int64) for name in (KEY_INDEX, OWNER, VALUE))
     order = np.argsort(places, kind="stable")
     groups, starts = np.unique(places[order], return_index=True)

@@ -52,7 +52,7 @@ def sampler(mechanism: str, scale: float) -> Callable[[float, int], NDArray[np.i
 
 
 def added(exact: Whole, shift: int, noise: NDArray[np.generic]) -> Whole:
-    """The exact integers times 2^shift (rounded to the nearest, below zero), plus the noise: the same integers always.
+    """The exact integers times 2^shift (rounded to nearest for negative shifts), plus the noise, in integers.
 
     In 64 bits where everything fits, which takes a tenth of the time, and in Python's integers where it does not.
     """
@@ -64,7 +64,7 @@ def added(exact: Whole, shift: int, noise: NDArray[np.generic]) -> Whole:
 
 
 def _words(exact: Whole, shift: int) -> NDArray[np.int64] | None:
-    """The integers in 64 bits, if they are below 2^62 after the shift, too."""
+    """The integers in 64 bits, if they are also below 2^62 after the shift."""
     if not -62 < shift < 62:
         return None
     try:

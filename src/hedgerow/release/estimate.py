@@ -53,7 +53,7 @@ class Estimator:
 
     @property
     def has_levels(self) -> bool:
-        """True if totals were measured beside the groups that are shown."""
+        """True if totals were measured together with the groups that are shown."""
         return bool(self.noisy.levels) and bool(self.noisy.shown.any())
 
     def noise_of(self, index: int) -> Any:  # noqa: ANN401 - SciPy's sparse arrays have no types
@@ -152,7 +152,7 @@ class Estimator:
         return np.where(self.noisy.shown, known.values(measured), np.nan)
 
     def _rounded(self, values: Floats) -> Floats:
-        """Whole numbers for groups whose totals are of use: running sums are rounded, and their differences shown.
+        """Integers for groups that are totalled: running sums are rounded, and their differences shown.
 
         Each is less than one away from its value, and so is the total of all, and of all below a cell of nested levels.
         """
@@ -221,7 +221,7 @@ class Estimator:
         return tuple(counts)
 
     def _drawn(self, parts: SumForms) -> Drawn | None:
-        """The values that were drawn, in the analyst's units; none where a release is only imagined."""
+        """The values that were drawn, in the analyst's units; none for a hypothetical release."""
         if parts.draw is None or parts.draw >= len(self.noisy.ranks):
             return None
         draw, column = self.plan.draws[parts.draw], self.noisy.ranks[parts.draw]
@@ -241,7 +241,7 @@ class Estimator:
         return Drawn(values_drawn, bounds, draw.beta, *ends, safe)
 
     def _moments(self, parts: SumForms) -> Moments | None:
-        """Moments of all groups; the noisy sums that they come from have noise of one law."""
+        """Moments of all groups; the noise of their noisy sums has one law."""
         if not parts.moments:
             return None
         used = sorted({index for _, terms in parts.moments for index, _ in terms})

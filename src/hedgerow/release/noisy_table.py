@@ -100,7 +100,7 @@ def _noisy(noisy_sum: NoisySum, sums: list[Whole], cells: NDArray[np.int64], pla
 
 
 def _totals(exact: Whole, cells: NDArray[np.int64]) -> Whole:
-    """The exact total of each cell, in integers of any size; where each group is a cell, as it is."""
+    """The exact total of each cell, in integers of any size; unchanged if each group is a cell."""
     count = int(cells.max(initial=-1)) + 1
     if count == len(cells):
         return exact[np.argsort(cells)]
@@ -110,7 +110,7 @@ def _totals(exact: Whole, cells: NDArray[np.int64]) -> Whole:
 
 
 def _combined(combination: tuple[tuple[int, int], ...], sums: list[Whole], count: int) -> Whole:
-    """An integer combination of sums, in integers of any size; one sum alone stays as it is."""
+    """An integer combination of sums, in integers of any size; a single sum is unchanged."""
     if len(combination) == 1 and combination[0][1] == 1:
         return sums[combination[0][0]]
     exact = np.zeros(count, dtype=object)

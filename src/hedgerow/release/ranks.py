@@ -81,7 +81,7 @@ class _Weights:
         self._groups, self._buckets = groups, buckets
 
     def of(self, groups: NDArray[np.int64]) -> Whole:
-        """One row for each of these groups."""
+        """The weights of some groups, one row for each."""
         row = np.full(self._groups, -1)
         row[groups] = np.arange(len(groups))
         rows = row[self._place]

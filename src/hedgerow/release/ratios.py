@@ -59,7 +59,7 @@ class Purchase:
         return self.ledger.charge(charge, analyst=self.analyst, question={"text": text}, queries=1)
 
     def close(self, receipt: Receipt, released: Mapping[str, float | None]) -> None:
-        """Record in the ledger what was released."""
+        """Record the release in the ledger."""
         self.ledger.finish(receipt, json.dumps(dict(released)).encode())
 
 
@@ -105,7 +105,7 @@ class NoisyCounts:
 
     @property
     def ratio(self) -> float:
-        """The quotient; nan where y is 0."""
+        """The quotient; nan if y is 0."""
         return self.x / self.y if self.y else math.nan
 
 
@@ -120,7 +120,7 @@ def noisy_counts(
     neighbours: Neighbours = "add-remove",
     analyst: str | None = None,
 ) -> NoisyCounts:
-    """Release two counts of people; their ratio, `relative_risk` and its kin are then free.
+    """Release two counts of people; their ratio, `relative_risk` and similar statistics are then free.
 
     Args:
         ledger: Where it is paid.

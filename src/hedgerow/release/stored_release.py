@@ -1,4 +1,4 @@
-"""Releases as they are kept in the ledger, and what a stored one still answers.
+"""Releases as the ledger stores them, and the questions that a stored release answers.
 
 What is stored is the release: keys, raw noisy noisy_sums, the noise they carry. Intervals at any confidence, and
 any post-processing, follow from it for free. A stored release answers a new statement about the same rows, keys, limits
@@ -51,7 +51,7 @@ def dump_release(released: Sequence[NoisyTable], plans: Sequence[PrivatePlan]) -
 def load_if_sufficient(
     payload: bytes, statement: PrivateStatement, *, any_mechanism: bool, identical: bool = False
 ) -> list[Estimator] | None:
-    """The stored releases as an answer to `statement`, or None where one of them does not imply it.
+    """The stored releases as an answer to `statement`; None if one of them does not contain it.
 
     With `identical` they were bought by the same question at the same stated price, and so are accurate enough, even
     where the price would buy another noise by now.
@@ -69,20 +69,20 @@ def load_if_sufficient(
 
 
 def needs_name(statement: PrivateStatement) -> str:
-    """A name for what the aggregates of a statement need, in whatever order and post-processing they stand."""
+    """A name for the needs of a statement's aggregates, whatever their order and post-processing."""
     needs = [sorted({need.stored_name for need in needed_sums(part.release)}) for part in statement.parts]
     return hashlib.sha256(repr(needs).encode()).hexdigest()
 
 
 def asks_for_all(payload: bytes, statement: PrivateStatement) -> bool:
-    """Return whether a stored release was bought for just what `statement` needs."""
+    """Return whether a stored release was charged for exactly the needs of `statement`."""
     headers = [json.loads(pa.ipc.open_stream(part).schema.metadata[HEADER]) for part in _parts(payload)]
     asked = [{need.stored_name for need in needed_sums(part.release)} for part in statement.parts]
     return [set(header["needs"]) for header in headers] == asked
 
 
 def noisiness(known: Sequence[Estimator], statement: PrivateStatement) -> float:
-    """How noisy stored releases are as an answer to `statement`: the sum of the logarithms of their noise.
+    """Noise of stored releases as an answer to `statement`: the sum of the logarithms of their scales.
 
     Privacy: it is made of noise scales, which are public, and of no value.
     """
@@ -92,7 +92,7 @@ def noisiness(known: Sequence[Estimator], statement: PrivateStatement) -> float:
 
 
 def load_any(payload: bytes, statement: PrivateStatement) -> list[Estimator] | None:
-    """The stored releases of the measures of `statement`, however noisy they are; None where one is missing."""
+    """The stored releases of the measures of `statement`, whatever their noise; None if one is missing."""
     parts = list(_parts(payload))
     if len(parts) != len(statement.parts):
         return None
@@ -130,7 +130,7 @@ def _parts(payload: bytes) -> Iterator[bytes]:
 
 
 def _dump_one(noisy: NoisyTable, plan: PrivatePlan) -> bytes:
-    """One release: an Arrow stream whose header says what the numbers are."""
+    """One release: an Arrow stream whose header describes the numbers."""
     columns = {f"key_{name}": noisy.keys.column(name) for name in noisy.keys.column_names}
     columns["shown"] = pa.array(noisy.shown)
     if noisy.counts is not None:
@@ -149,7 +149,7 @@ def _dump_one(noisy: NoisyTable, plan: PrivatePlan) -> bytes:
 
 
 def _load_one(payload: bytes, plan: PrivatePlan, *, any_mechanism: bool, identical: bool) -> Estimator | None:
-    """One stored release as an answer to `plan`, or None where it does not imply one."""
+    """One stored release as an answer to `plan`; None if it does not contain one."""
     pair = _read(payload, plan)
     if pair is None:
         return None
@@ -183,7 +183,7 @@ def _alike_draws(old: PrivatePlan, kept: int, new: PrivatePlan, asked: int) -> b
 
 
 def _read(payload: bytes, plan: PrivatePlan) -> tuple[dict[str, Any], Estimator] | None:
-    """A stored release of the measures of `plan`, with its header; None where one is missing."""
+    """A stored release of the measures of `plan`, with its header; None if one is missing."""
     table = pa.ipc.open_stream(payload).read_all()
     stored = json.loads(table.schema.metadata[HEADER])
     measures = _reading(stored, plan) if stored["format"] == FORMAT else None
@@ -244,7 +244,7 @@ def _noise_cost(plan: PrivatePlan) -> Fraction:
 
 
 def _widths(old: PrivatePlan, new: PrivatePlan, index: int) -> list[tuple[float, float]]:
-    """How wide the noise of aggregate number `index` is in both; of moments, that of every one."""
+    """Noise of aggregate number `index` in both releases; for moments, that of every sum."""
     if not new.sum_forms[index].moments:
         return [(_width(old, index), _width(new, index))]
     kept = dict(old.sum_forms[index].moments)

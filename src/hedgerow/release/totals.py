@@ -1,4 +1,4 @@
-"""Totals that were measured beside their groups: least squares, so that they add up and each is as accurate as can be.
+"""Totals that were measured together with their groups: least squares, so that they add up with minimal variance.
 
 A level is a coarser grouping: each of its cells is the total of some groups, and the cells of the next level are totals
 of its cells. Groups and cells are measured independently, with normal noise of one standard deviation per level. The
@@ -42,7 +42,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class _Node:
-    """A level on the way up: for each of its cells the best estimate from what is below, and its variance."""
+    """An intermediate level: for each of its cells the best estimate from the levels below, and its variance."""
 
     estimates: Floats
     variances: Floats
@@ -95,7 +95,7 @@ def noise(groups: int, sigma: float, levels: Sequence[Measured]) -> Any:  # noqa
 
 
 def _upwards(values: Floats, sigma: float, levels: Sequence[Measured]) -> tuple[list[_Node], Floats, Floats]:
-    """The levels from the groups on, with what is known from below; and the estimates and variances of the highest."""
+    """The levels from the groups upwards, with estimates from below, and the estimates and variances of the highest."""
     estimates, variances = values, np.full(len(values), sigma**2)
     cells, nodes = np.arange(len(values)), list[_Node]()
     for level in levels:
@@ -111,7 +111,7 @@ def _upwards(values: Floats, sigma: float, levels: Sequence[Measured]) -> tuple[
 
 
 def _shares(node: _Node) -> Floats:
-    """For each cell, its variance over that of all cells with the same parent."""
+    """For each cell, its variance divided by that of all cells with the same parent."""
     return node.variances / np.bincount(node.parents, node.variances)[node.parents]
 
 
@@ -138,7 +138,7 @@ def _contrasts(node: _Node, first: int, groups: int) -> Any:  # noqa: ANN401 - l
 
 
 def _runs(parents: Indices, indices: Indices) -> Indices:
-    """The number of the run of equal pairs that each entry is in."""
+    """For each entry, the number of its run of equal pairs."""
     return np.cumsum(np.append(False, (parents[1:] != parents[:-1]) | (indices[1:] != indices[:-1])))
 
 
@@ -157,7 +157,7 @@ def _are_nested(levels: Sequence[Measured]) -> bool:
 
 
 def cells_of(keys: pa.Table, names: Sequence[str]) -> Indices:
-    """The cell that each group is in, by the values of some keys; all are in one where there are none."""
+    """The cell of each group, by the values of some keys; without keys, all groups are in one cell."""
     cells = np.zeros(keys.num_rows, np.int64)
     for name in names:
         encoded = keys.column(name).combine_chunks().dictionary_encode(null_encoding="encode")

@@ -1,4 +1,4 @@
-"""From the noise of released numbers to the error bars of those that are shown."""
+"""Propagation of noise from released numbers to the error bars of the numbers shown."""
 
 from hedgerow.error_bars.propagation.forms import Releases
 from hedgerow.error_bars.propagation.frame import Frame

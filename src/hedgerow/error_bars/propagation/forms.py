@@ -1,4 +1,4 @@
-"""Linear forms in released numbers, and their quotients: which noise is in each number, with which coefficient.
+"""Linear forms in released numbers, and their quotients: the noises of each number and their coefficients.
 
 A cell is one coordinate of one group of one release; its noise is independent of that of every other cell. A form has
 a value for each row that is shown, and a sparse row of coefficients over the cells. Sums, differences, multiples and
@@ -36,22 +36,22 @@ from hedgerow.sparse import csr_array
 Indices = NDArray[np.int64]
 Support = tuple[float, float]
 QuotientTerm = tuple[float, float, Noise, int]
-"""Coefficients in numerator and denominator, the law of the noise, and how many independent noises are of that kind."""
+"""Coefficients in numerator and denominator, the law of the noise, and the number of such independent noises."""
 
 EVERYWHERE: Support = (-np.inf, np.inf)
 NOT_NEGATIVE: Support = (0.0, np.inf)
 
 
 MAXIMUM_COEFFICIENTS = 200_000
-"""Number of coefficients up to which a range of their quotient is looked for."""
+"""Maximum number of coefficients for which a range of their quotient is computed."""
 
 FEW = 50
-"""Number of different sums up to which those without a common lattice are worked out more closely."""
+"""Maximum number of different sums for which those without a common lattice are computed more precisely."""
 
 
 @dataclass(frozen=True)
 class Releases:
-    """The releases of a statement, with all their cells in one long line.
+    """The releases of a statement, with all their cells in one sequence.
 
     The cells stand release by release, coordinate by coordinate, group by group. `orders` has, for each release, its
     groups in the order in which the SQL after the noise numbers them.
@@ -119,7 +119,7 @@ class Releases:
         return Quotient(numerator, self._form(cell.release, ratio.denominator, groups, not_null), ratio.support)
 
     def noises_behind(self, release: int, call: str) -> frozenset[int] | None:
-        """The noises of one group that an aggregate is made of, by number; None if it is no quotient of linear forms.
+        """The noises of one group in an aggregate, by number; None if it is not a quotient of linear forms.
 
         The noise of key selection, where it is the answer, has the number -1.
         """
@@ -134,7 +134,7 @@ class Releases:
         return frozenset(number for form in forms for number, coefficient, _ in form.terms if coefficient)
 
     def range_of_quotient(self, top: "LinearForm", bottom: "LinearForm") -> Support:
-        """The range of the exact quotient of two forms, as far as the plans prove one (see `known_ranges`)."""
+        """The range of the exact quotient of two forms, if the plans prove one (see `known_ranges`)."""
         both = (top.matrix + 1j * bottom.matrix).tocoo()
         ends, first = [], 0
         for estimator in self.estimators:
@@ -185,7 +185,7 @@ class Releases:
 
 @dataclass(frozen=True)
 class LinearForm:
-    """A linear form in cells, one for each row."""
+    """Linear forms in cells, one for each row."""
 
     values: Floats
     matrix: Any
@@ -196,7 +196,7 @@ class LinearForm:
         return bool(self.matrix.nnz == 0)
 
     def at(self, rows: Indices) -> "LinearForm":
-        """Some of the rows."""
+        """A selection of the rows."""
         return LinearForm(self.values[rows], self.matrix[rows])
 
     def plus(self, other: "LinearForm") -> "LinearForm":
@@ -226,7 +226,7 @@ class LinearForm:
         return float(np.sqrt(variances[0]))
 
     def half_widths(self, releases: Releases, beta: float) -> Floats:
-        """Half width of each row's interval, which fails with probability `beta`; equal noise is worked out once."""
+        """Half width of each row's interval, which fails with probability `beta`; equal noise is computed once."""
         widths = half_width([(1.0, Gaussian(1.0))], beta) * np.sqrt(self.covariance(self, releases))
         rows = np.flatnonzero(abs(self.matrix) @ (~releases.is_normal).astype(float))
         kinds = rows_alike(self.matrix, csr_array(self.matrix.shape), rows, releases)
@@ -243,7 +243,7 @@ class LinearForm:
 
 @dataclass(frozen=True)
 class Quotient:
-    """A quotient of two forms; with no denominator, the numerator alone. `support` is where it is known to lie."""
+    """A quotient of two forms; without a denominator, the numerator alone. `support` is its known range."""
 
     numerator: LinearForm
     denominator: LinearForm | None = None
@@ -268,7 +268,7 @@ class Quotient:
         return Quotient(self.numerator.times(factors), self.denominator, (min(corners), max(corners)))
 
     def plus(self, other: "Quotient") -> "Quotient | None":
-        """The sum, over one denominator; a part without noise joins any."""
+        """The sum over a common denominator; a part without noise fits any denominator."""
         support = self.support[0] + other.support[0], self.support[1] + other.support[1]
         for one, constant in ((self, other), (other, self)):
             if one.denominator is not None and constant.is_constant:
@@ -279,7 +279,7 @@ class Quotient:
         return None
 
     def times(self, other: "Quotient") -> "Quotient | None":
-        """The product, where one side has no noise or is the denominator of the other (a count times its average)."""
+        """The product, if one side has no noise or is the denominator of the other (a count times its average)."""
         for one, factor in ((self, other), (other, self)):
             if one.denominator is not None and factor.denominator is None and one.denominator.equals(factor.numerator):
                 return Quotient(one.numerator, None, NOT_NEGATIVE if one.support[0] >= 0 else EVERYWHERE)
@@ -289,7 +289,7 @@ class Quotient:
         return None
 
     def over(self, other: "Quotient", releases: Releases) -> "Quotient | None":
-        """The quotient of two forms, or of two quotients with one denominator, and what the plan proves about it."""
+        """The quotient of two forms, or of two quotients with one denominator, with the range that the plan proves."""
         if other.is_constant:
             return self.scaled(inverse(other.numerator.values))
         if not self._shares_denominator(other):
@@ -304,7 +304,7 @@ class Quotient:
         return self.denominator.equals(other.denominator)
 
     def bounds(self, releases: Releases, beta: float) -> Bounds:
-        """The interval of each row, by the noises that are in that row."""
+        """The interval of each row, from the noises in that row."""
         top, bottom = self.numerator, self.denominator
         if bottom is None:
             return top.bounds(releases, beta).within(*self.support)
@@ -320,7 +320,7 @@ class Quotient:
 
 
 def _with_estimate(bounds: Bounds, top: Floats, bottom: Floats, support: Support) -> Bounds:
-    """The bounds, extended to the noisy quotient cut to its support, which is what is shown."""
+    """The bounds, extended to the shown number: the noisy quotient cut to its support."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         shown = np.clip(top / bottom, *support)
     return Bounds(np.fmin(bounds.lower, shown), np.fmax(bounds.upper, shown), bounds.statuses)
@@ -334,20 +334,20 @@ def _normal_bounds(top: LinearForm, bottom: LinearForm, support: Support, releas
 
 
 class _Assembled:
-    """Bounds that are made of the bounds of some rows and of others."""
+    """Bounds that are assembled from the bounds of several sets of rows."""
 
     def __init__(self, rows: int) -> None:
         self._lower, self._upper = np.full(rows, -np.inf), np.full(rows, np.inf)
         self._statuses: list[Status] = [EXACT] * rows
 
     def put(self, rows: Indices, bounds: Bounds) -> None:
-        """Put the bounds of some rows."""
+        """Set the bounds of some rows."""
         self._lower[rows], self._upper[rows] = bounds.lower, bounds.upper
         for row, status in zip(rows.tolist(), bounds.statuses, strict=True):
             self._statuses[row] = status
 
     def bounds(self) -> Bounds:
-        """All of them."""
+        """The assembled bounds."""
         return Bounds(self._lower, self._upper, self._statuses)
 
 
@@ -357,7 +357,7 @@ def rows_alike(
     rows: Indices,
     releases: Releases,
 ) -> list[tuple[Indices, list[QuotientTerm]]]:
-    """Rows with the same noises and the same coefficients, and these: equal ones once, with their number."""
+    """Rows with equal noises and coefficients, and these; equal ones are listed once, with their number."""
     both = (top[rows] + 1j * bottom[rows]).tocsr()
     both.eliminate_zeros()
     owner = np.repeat(np.arange(len(rows)), np.diff(both.indptr))
@@ -385,7 +385,7 @@ def rows_alike(
 def _distinct_pairs(
     rows: Indices, columns: Indices, coefficients: NDArray[np.complex128], shape: tuple[int, int]
 ) -> list[tuple[Floats, Floats]] | None:
-    """The different coefficients that the groups of a release have above and below; None where these are many."""
+    """The distinct coefficients of a release's groups in numerator and denominator; None if there are many."""
     coordinates, groups = shape
     if coordinates == 1 and len(coefficients):
         return [(np.array([pair.real]), np.array([pair.imag])) for pair in np.unique(coefficients)]

@@ -23,7 +23,7 @@ class Frame:
     rows: int
 
     def has(self, expr: Expr) -> bool:
-        """True for what `numbers` can give: a constant or a column here, a number or a truth value."""
+        """Return True for origins that `numbers` can evaluate: constants and columns of numbers or booleans."""
         if isinstance(expr, Literal):
             return expr.value is None or isinstance(expr.value, int | float | Decimal)
         is_number = expr.type.is_numeric or expr.type is Type.BOOLEAN

@@ -23,7 +23,7 @@ def _monotone(function: Callable[..., Any], lowest: float = -np.inf) -> Rule:
 
 
 def _round(operand: Bounds, digits: Bounds | None = None) -> Bounds:
-    """Rounded outwards: whichever way an engine breaks ties, the rounded value lies inside."""
+    """Round outwards: however an engine breaks ties, the rounded value lies inside."""
     places = np.zeros(len(operand.lower)) if digits is None else digits.lower
     if digits is not None and not np.array_equal(digits.lower, digits.upper):
         return Bounds.of(np.full_like(operand.lower, -np.inf), np.full_like(operand.upper, np.inf))
@@ -89,7 +89,7 @@ class Evaluation:
         return unbounded(self.frame.rows)
 
     def verdict(self, origin: Origin) -> conditions.Verdict:
-        """Decide a condition as far as the intervals of its numbers do."""
+        """Decide a condition where the intervals of its numbers allow it."""
         if isinstance(origin, Known) and self.frame.has(origin.value):
             values = self.frame.numbers(origin.value)
             return conditions.Verdict(values == 1, values == 0, np.isnan(values))
@@ -108,12 +108,12 @@ class Evaluation:
 
 
 def not_null(bounds: Bounds) -> NDArray[np.bool_]:
-    """True where there is a number."""
+    """Flags of the rows that have a number."""
     return np.array([status.has_number for status in bounds.statuses], dtype=bool)
 
 
 def first_not_null(parts: Sequence[Bounds]) -> Bounds:
-    """COALESCE: the first that has a value."""
+    """COALESCE: the first argument that has a value."""
     result = parts[-1]
     for part in reversed(parts[:-1]):
         has = not_null(part)
@@ -123,5 +123,5 @@ def first_not_null(parts: Sequence[Bounds]) -> Bounds:
 
 
 def unbounded(rows: int) -> Bounds:
-    """Nothing can be said."""
+    """Bounds that say nothing."""
     return Bounds.of(np.full(rows, -np.inf), np.full(rows, np.inf), NO_RULE)

@@ -22,7 +22,7 @@ from hedgerow.release.held_back import NULL, UNTRACED, held_back, no_row, stands
 
 Bars = list[dict[str, Interval]]
 Missing = Mapping[str, Sequence[Status | None]]
-"""By column and row, why a released number behind the one shown is missing; None where none is."""
+"""By column and row, the reason why a released number behind the shown one is missing; None where none is."""
 
 Codes = NDArray[np.int64]
 """For each row: an odd number for each release that holds back, an even one for each that lacks a row."""
@@ -31,7 +31,7 @@ PRESENT, UNKNOWN = 0, -1
 
 
 def missing_behind(origin: Origin, frame: Frame, releases: Releases) -> list[Status | None]:
-    """Return, for each row, why a number that this one rests on is missing; None where none is."""
+    """Return for each row the reason why a number that this one depends on is missing; None where none is."""
     hides = any(not estimator.noisy.shown.all() for estimator in releases.estimators)
     statuses: dict[int, Status | None] = {PRESENT: None, UNKNOWN: UNTRACED if hides else NULL}
     for index, estimator in enumerate(releases.estimators):
@@ -100,7 +100,7 @@ class _Missing:
         return np.where(some, PRESENT, reasons)
 
     def _of_case(self, origin: Applied, frame: Frame) -> Codes:
-        """Of the branch that is taken where no noise decides that; else of all that decide or may be taken."""
+        """Reasons of the branch that is taken, if no noise decides it; else of all conditions and branches."""
         reasons, still_open = np.full(frame.rows, PRESENT), np.ones(frame.rows, bool)
         for condition, value in zip(origin.arguments[:-1:2], origin.arguments[1:-1:2], strict=True):
             decides = isinstance(condition, Known) and frame.has(condition.value)
@@ -126,10 +126,10 @@ def _is_held(codes: Codes) -> NDArray[np.bool_]:
 
 
 def _either(left: Codes, right: Codes) -> Codes:
-    """Being held back outweighs a row that is not there."""
+    """Combine reasons: held back takes precedence over a missing row."""
     return np.where(_is_held(left), left, np.where(_is_held(right) | (left == PRESENT), right, left))
 
 
 def _first_not_null(left: Codes, right: Codes) -> Codes:
-    """COALESCE: the next value counts only where the one before has no row."""
+    """COALESCE: the next value counts only where the previous one has no row."""
     return np.where((left > PRESENT) & ~_is_held(left), right, left)

@@ -1,4 +1,4 @@
-"""Error bars of every number that is shown, from the noise of the released numbers that are in it.
+"""Error bars of every shown number, from the noise of the released numbers that it contains.
 
 The first rule that applies gives the interval (docs/explanation/error-bars.md): an aggregate has its own; linear forms
 and their quotients are exact; maxima, minima and ranks have conservative rules; everything else that known functions
@@ -44,12 +44,12 @@ CHOSEN = Status(IntervalKind.NONE, Reason.CHOSEN_BY_NOISE, "unbounded: which gro
 
 @dataclass(frozen=True)
 class Propagation:
-    """Propagates the noise of some releases to numbers that are made of them."""
+    """Propagates the noise of several releases to numbers that are computed from them."""
 
     releases: Releases
 
     def bounds(self, origin: Origin, frame: Frame, beta: float) -> Bounds | None:
-        """The error bars of one column; None where no noise is in it."""
+        """The error bars of one column; None if it has no noise."""
         if not _is_noisy(origin):
             return None
         if isinstance(origin, Gathered) and origin.function == "COUNT":
@@ -60,7 +60,7 @@ class Propagation:
         return Bounds(own.lower, own.upper, [NO_RULE if no and s.reason is None else s for s, no in pairs])
 
     def has_other_noise(self, origin: Origin, conditions: Sequence[Expr] | None, release: int) -> bool:
-        """Return True if none of the noise in a number of one released row is in the conditions that picked the row.
+        """Return True if a number of one released row shares no noise with the conditions that picked the row.
 
         The noises of different sums are independent. So whatever the conditions make of theirs, in this group and in
         all others, the noise in the number has the law it had before, and its interval holds as often as if the row
@@ -93,7 +93,7 @@ class Propagation:
         return None if populations is None else [populations[group] if has else (None, None) for group, has in pairs]
 
     def values(self, origin: Origin, frame: Frame) -> Floats:
-        """The number itself in each row, as far as error bars can follow it; NaN elsewhere."""
+        """The number itself in each row where a rule applies; NaN elsewhere."""
 
         def leaf(part: Origin) -> Bounds | None:
             if not isinstance(part, Cell):
@@ -149,7 +149,7 @@ class Propagation:
         return sides[0].over(sides[1], self.releases) if origin.function == "divide" else None
 
     def _total(self, origin: Gathered, frame: Frame) -> Quotient | None:
-        """A sum, mean or count of linear forms over several rows is one."""
+        """A sum, mean or count of linear forms over several rows, which is a linear form."""
         if origin.function not in {"SUM", "AVG", "COUNT"}:
             return None
         inner, owner = frame.elements(origin.rows)
@@ -168,7 +168,7 @@ class Propagation:
         return Quotient(total, None, NOT_NEGATIVE if part.support[0] >= 0 else EVERYWHERE)
 
     def _of_cell(self, cell: Cell, frame: Frame, beta: float) -> Bounds:
-        """The aggregate's own interval; one that holds for all groups at once where noise chose among them."""
+        """The aggregate's own interval; a simultaneous one for all groups where noise selected among them."""
         estimator = self.releases.estimators[cell.release]
         groups, has_number = self.releases.groups_of(cell, frame)
         if not len(estimator.noisy.shown):
@@ -183,7 +183,7 @@ class Propagation:
         return _null(bounds.weakened(CONSERVATIVE) if cell.chosen else bounds, ~has_number)
 
     def _of_gathered(self, origin: Gathered, frame: Frame, beta: float) -> Bounds:
-        """The sum or mean of intervals that hold at once; of a maximum or minimum, see `_of_extreme`."""
+        """The sum or mean of simultaneous intervals; for a maximum or minimum, see `_of_extreme`."""
         inner, owner = frame.elements(origin.rows)
         if not inner.rows or inner.rows > MOST_ELEMENTS:
             return unbounded(frame.rows)
@@ -210,7 +210,7 @@ class Propagation:
         return Bounds.of(lower, upper, CONSERVATIVE)
 
     def _of_variance(self, origin: Gathered, frame: Frame, every: Bounds, beta: float) -> Bounds:
-        """Exact for numbers with equal and independent Gaussian noise; else from intervals that hold at once."""
+        """A variance: exact for numbers with equal and independent Gaussian noise, else from simultaneous intervals."""
         inner, owner = frame.elements(origin.rows)
         part = None if origin.chosen else self._quotient(origin.inner, inner)
         form = part.numerator if part is not None and part.denominator is None else None
@@ -234,7 +234,7 @@ class Propagation:
         return result
 
     def _of_rank(self, origin: Ranked, frame: Frame, beta: float) -> Bounds:
-        """One more than those that are surely ahead, to all but those that are surely behind."""
+        """A rank: from one more than the rows certainly ahead to all rows except those certainly behind."""
         own = self._quotient(origin.own, frame)
         inner, owner = frame.elements(origin.others.rows)
         others = self._quotient(origin.others.inner, inner) if inner.rows <= MOST_ELEMENTS else None
@@ -254,7 +254,7 @@ class Propagation:
         return Bounds.of(first, np.maximum(first, last), CONSERVATIVE)
 
     def _of_function(self, origin: Applied, frame: Frame, beta: float) -> Bounds:
-        """Interval arithmetic on intervals that hold at once: each fails with its share of `beta`."""
+        """Interval arithmetic on simultaneous intervals: each fails with its share of `beta`."""
         if origin.function in {"multiply", "multiply_whole"}:
             left, right = (self._quotient(argument, frame) for argument in origin.arguments)
             if left is not None and right is not None and left.denominator is None and right.denominator is None:
@@ -267,7 +267,7 @@ class Propagation:
         return Evaluation(frame, known.get).bounds(origin).weakened(CONSERVATIVE)
 
     def _parts(self, origin: Origin, frame: Frame) -> set[Origin]:
-        """The different numbers with intervals of their own that an expression is built from."""
+        """The distinct numbers with intervals of their own in an expression."""
         if not _is_noisy(origin):
             return set()
         if not isinstance(origin, Applied) or self._quotient(origin, frame) is not None:
@@ -284,7 +284,7 @@ def row_bounds(expr: Expr, estimator: Estimator, beta: float) -> Bounds | None:
 
 
 def row_values(expr: Expr, estimator: Estimator) -> Floats:
-    """The value of the same expression, as far as error bars can follow it; NaN elsewhere."""
+    """The value of the same expression where a rule applies; NaN elsewhere."""
     return _of_one(estimator).values(row_origin(expr, estimator.plan.release, 0), _row_frame(estimator))
 
 
@@ -300,7 +300,7 @@ def _row_frame(estimator: Estimator) -> Frame:
 
 
 def _weights(has_number: Flags, owner: Indices, rows: int, origin: Gathered) -> csr_array:
-    """The weight of each element in each row: one for a sum, one over their number for a mean."""
+    """The weight of each element in each row: one for a sum, and one over the number of elements for a mean."""
     elements = np.flatnonzero(has_number)
     count = np.bincount(owner[elements], minlength=rows)
     share = inverse(count) if origin.function == "AVG" else np.ones(rows)
@@ -308,7 +308,7 @@ def _weights(has_number: Flags, owner: Indices, rows: int, origin: Gathered) -> 
 
 
 def _of_extreme(every: Bounds, one: Bounds, owner: Indices, rows: int, *, largest: bool) -> Bounds:
-    """Of a maximum: the upper end of the true one alone matters, but no lower end may be too high."""
+    """Bounds of a maximum: only the upper end of the true maximum matters, but every lower end must hold."""
     has_number = not_null(one)
     choose, start = (np.maximum, -np.inf) if largest else (np.minimum, np.inf)
     near, far = np.full(rows, start), np.full(rows, start)
@@ -319,7 +319,7 @@ def _of_extreme(every: Bounds, one: Bounds, owner: Indices, rows: int, *, larges
 
 
 def _cells(origin: Origin) -> list[Cell]:
-    """The released numbers that a number of one row is made of; none where that is not all."""
+    """The released numbers from which a number of one row is computed; none if it has other parts."""
     if isinstance(origin, Cell):
         return [] if origin.chosen else [origin]
     if not isinstance(origin, Applied):
@@ -345,6 +345,6 @@ def _sums(owner: Indices, numbers: Floats, rows: int) -> Floats:
 
 
 def _null(bounds: Bounds, missing: NDArray[np.bool_]) -> Bounds:
-    """The bounds, open where there is no number. Why there is none is told by `missing_behind`."""
+    """The bounds, open where there is no number; `missing_behind` gives the reason."""
     statuses = [NULL if gone else status for status, gone in zip(bounds.statuses, missing, strict=True)]
     return Bounds(np.where(missing, -np.inf, bounds.lower), np.where(missing, np.inf, bounds.upper), statuses)

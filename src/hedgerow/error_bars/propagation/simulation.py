@@ -34,14 +34,14 @@ Bars = list[dict[str, Interval]]
 
 LEAST_DRAWS = 2_000
 BEYOND = 50
-"""Number of draws beyond each end, at least."""
+"""Minimum number of draws beyond each end."""
 
 FARTHER, MARGIN = 50, 0.05
 """Factor by which the quantiles are rarer than the interval may fail, and the share of their distance added to them."""
 
 MOST_CELLS = 8_000_000
 SMALL_SHIFT, LARGE_SHIFT = 0.06, 0.15
-"""Shift in half widths of the draws up to which the interval is left as it is, and beyond which there is none."""
+"""Shifts, in half widths of the draws: up to the first the interval is unchanged, beyond the second there is none."""
 
 SIMULATED = Status(IntervalKind.APPROXIMATE, Reason.SIMULATED, "approximate: simulated")
 BIASED = Status(
@@ -63,7 +63,7 @@ class SimulatedNumber:
 
 @dataclass(frozen=True)
 class Simulation:
-    """Everything that the SQL after the noise needs to run again."""
+    """All inputs that the SQL after the noise needs to run again."""
 
     engine: PostprocessEngine
     logical: LogicalPlan
@@ -71,7 +71,7 @@ class Simulation:
     public: Mapping[str, pa.Table]
 
     def complete(self, bars: Bars, shown: pa.Table, beta: float) -> Bars:
-        """The same error bars, with simulated ones where there was no rule for any."""
+        """The same error bars, with simulated ones where no rule applies."""
         open_ = {name for row in bars for name, bar in row.items() if bar.reason is Reason.NO_RULE}
         draws = draws_for(beta, self.releases.estimators) if open_ else None
         if draws is None:
@@ -96,7 +96,7 @@ class Simulation:
         return read_draws(self.engine.run(text, {**tables, **self.public}), draws, self._keys(), numbers)
 
     def _keys(self) -> list[str]:
-        """The columns that say which row is which: those without noise."""
+        """The columns that identify rows: those without noise."""
         root = self.logical.root
         return [c.name for c, noisy in zip(root.columns, noisy_columns(root), strict=True) if not noisy]
 
@@ -162,7 +162,7 @@ def _again(
 def _fresh(
     estimator: Estimator, index: int, order: NDArray[np.int64], draws: int, random: np.random.Generator
 ) -> Floats:
-    """Fresh noise for every draw of one noisy sum; where totals were measured, that which they leave."""
+    """Fresh noise for every draw of one noisy sum; where totals were measured, the noise that remains."""
     if not estimator.has_levels:
         return _drawn(estimator.plan.noisy_sums[index].noise, len(order) * draws, random)
     matrix = estimator.noise_of(index)

@@ -40,7 +40,7 @@ REMAINDER = 1 / 40
 """Share of beta for the rest of Q, for T, and for the variance of L."""
 
 GRID = 64
-"""Coefficients are rounded up to powers of 2^(1/64), so that few of them differ."""
+"""Coefficients are rounded up to powers of 2^(1/64), so that there are few different ones."""
 
 
 def sum_of_quotients(part: Quotient, weights: csr_array, releases: Releases, beta: float) -> Bounds:
@@ -90,7 +90,7 @@ class _Expansion:
         return np.asarray((ones @ near.astype(float) == 0) & once, dtype=bool)
 
     def errors(self, weights: csr_array, beta: float) -> tuple[Floats, Floats]:
-        """The least and greatest error of each sum that is sound."""
+        """The smallest and largest error of each sum that is sound."""
         size, squares = abs(weights), weights.multiply(weights).tocsr()
         near, nearer = self._denominator - self._reach, self._denominator - 2 * self._reach
         far = self._denominator + self._reach
@@ -122,7 +122,7 @@ class _Expansion:
 
     @property
     def _farthest(self) -> float:
-        """How far a sum of noises of variance 1 strays, beyond which it is confined no more.
+        """The distance to which a sum of noises of variance 1 is confined.
 
         Of all such sums a single Laplace noise has the largest moments E[exp(u X)], as -ln(1 - x) is convex and zero at
         zero.
