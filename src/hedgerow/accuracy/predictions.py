@@ -70,7 +70,7 @@ def average_error(
     mechanism: Mechanism = "laplace",
     method: Method = "auto",
 ) -> Prediction:
-    """How far noisy sum / noisy count will be from the exact average, with probability 1 - beta.
+    """Predicted error of noisy sum / noisy count as an average, with probability 1 - beta.
 
     `published` is alpha*_avg of Russo et al. (2025, Proposition 3.6), beta / 2 for each noise. It needs a positive
     range. `direct` needs a positive noisy count and nothing else, and is never larger: with r the exact average,
@@ -153,7 +153,7 @@ def _direct_average(asked: _Average) -> Prediction:
 
 
 def small_count(of_count: Floats, count: Floats, gamma: Floats) -> Condition:
-    """The condition that the noise of a count is small beside it.
+    """The condition that the noise of a count is small compared with it.
 
     Russo et al. take the absolute value of the noisy count. No exact count is negative, so a negative one fails here.
     """
@@ -203,7 +203,7 @@ def quotient_error(
     mechanism: Mechanism = "laplace",
     method: Method = "auto",
 ) -> Prediction:
-    """How far the quotient of two noisy sums over the same rows will be from the exact one, with probability 1 - beta.
+    """Predicted error of the quotient of two noisy sums over the same rows, with probability 1 - beta.
 
     `published` is alpha*_{s1/s2} of Russo et al. (2025, Proposition 3.7), with beta / 3 for each noise: all three keep
     their bounds with probability (1 - beta / 3)^3, which is at least 1 - beta. It needs positive ranges. `direct`

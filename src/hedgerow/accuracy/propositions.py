@@ -1,4 +1,4 @@
-"""Propositions 3.2 to 3.5 of Russo et al. (2025): when the noise of a count and of a sum is small beside them.
+"""Propositions 3.2 to 3.5 of Russo et al. (2025): conditions for small noise of a count and of a sum.
 
 They are asked for alone here; `average_error` and `quotient_error` report those that they rest on. Every
 `beta` is that of one noise, and every `delta` that of one release.
@@ -149,7 +149,7 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """How large an error is at most, and whether that may be relied upon.
+    """A bound on an error, and whether its conditions hold.
 
     `valid` says that all `conditions` hold. Where it is False, `error` is what the formula gives all the same, or
     infinite, and nothing is promised about it.

@@ -12,7 +12,7 @@ from hedgerow.errors import ParameterError
 def mean_bound(
     noisy_count: float, noisy_sum: float, sigma_count: float, sigma_sum: float, alpha: float
 ) -> float | None:
-    """How far noisy_sum / noisy_count is from the exact mean, with probability 1 - alpha; None where nothing is said.
+    """Bound on the error of noisy_sum / noisy_count, with probability 1 - alpha; None where there is no bound.
 
     Equation 5, under the condition (4) that the noisy count exceeds 2 sqrt(2 ln(4/alpha)) sigma_count.
 
@@ -38,7 +38,7 @@ def variance_bound(
     sigma_square: float,
     alpha: float,
 ) -> float | None:
-    """How far the noisy variance is from the exact one, with probability 1 - 3 alpha / 2; None where nothing is said.
+    """Bound on the error of the noisy variance, with probability 1 - 3 alpha / 2; None where there is no bound.
 
     The noisy variance is noisy_square_sum / noisy_count - (noisy_sum / noisy_count)^2. Equation 9, with the absolute
     value of the noisy sum, which the note leaves out: as printed the bound fails for negative means.
@@ -55,7 +55,7 @@ def variance_bound(
 
 
 def _reach(alpha: float) -> float:
-    """How many standard deviations a Gaussian noise stays within, with probability 1 - alpha / 2."""
+    """Number of standard deviations within which Gaussian noise stays with probability 1 - alpha / 2."""
     return math.sqrt(2 * math.log(4 / alpha))
 
 

@@ -253,7 +253,7 @@ class AccuracyFirst:
         return None
 
     def _from_known(self, known: Sequence[Estimator]) -> float | None:
-        """Return the price by an earlier release; more than `most` if that surely fails; None if it is unknown."""
+        """Return the price by an earlier release; more than `most` if that certainly fails; None if it is unknown."""
         search = self._search
         epsilon = search.for_known(known, self.most)
         if epsilon is None and search.is_hopeless(known, self.most):

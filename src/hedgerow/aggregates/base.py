@@ -150,7 +150,7 @@ def shared_noises(numerator: Form, denominator: Form) -> list[tuple[float, float
 
 @dataclass(frozen=True)
 class Selected:
-    """The count of units was seen because it reached `threshold`, with at least `minimum` units behind it."""
+    """A count of units that is shown because it reached `threshold`, with at least `minimum` units."""
 
     threshold: float
     minimum: int
@@ -265,7 +265,7 @@ class Aggregate(ABC):
 
     @abstractmethod
     def sums(self, arguments: Sequence[Expr], *, where: Expr | None, distinct: bool) -> NeededSums:
-        """The sums it is made of."""
+        """The sums from which it is computed."""
 
     @abstractmethod
     def estimate(self, measured: MeasuredSums, beta: float) -> Estimate:

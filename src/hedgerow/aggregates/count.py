@@ -100,7 +100,7 @@ class Count(CountedRows):
 
 
 def _of_values(counts: Sequence[DistinctCount], beta: float) -> Estimate:
-    """Return the number of distinct values: at least what any of the counts says, and at most what one may say.
+    """Return bounds on the number of distinct values: at least the lower end of every count, and at most their ceiling.
 
     Every count is at most the number of values, so each gives a lower limit, and the highest holds if all do. A count
     to which people add all of their values gives an upper limit, too; so does the catalog.

@@ -92,7 +92,7 @@ class _Covariance(_OfTwo):
         return covariance_scale(first, second).values(covariances)
 
     def bounds(self, moments: Moments, first: ScaledColumn, second: ScaledColumn, beta: float) -> Bounds:
-        """Likewise."""
+        """Bounds that fail with probability at most `beta`."""
         return covariance_scale(first, second).bounds(covariance_bounds(moments, beta, sample=self.sample))
 
 
@@ -122,7 +122,7 @@ class Corr(_OfTwo):
         return corr(moments)
 
     def bounds(self, moments: Moments, first: ScaledColumn, second: ScaledColumn, beta: float) -> Bounds:  # noqa: ARG002
-        """Likewise."""
+        """Bounds that fail with probability at most `beta`."""
         return correlation_bounds(moments, beta)
 
 
@@ -138,7 +138,7 @@ class RegrSlope(_OfTwo):
         return slope_scale(first, second).values(regr_slope(moments))
 
     def bounds(self, moments: Moments, first: ScaledColumn, second: ScaledColumn, beta: float) -> Bounds:
-        """Likewise."""
+        """Bounds that fail with probability at most `beta`."""
         return slope_scale(first, second).bounds(slope_bounds(moments, beta))
 
 
@@ -154,7 +154,7 @@ class RegrIntercept(_OfTwo):
         return intercept_scale(second).values(regr_intercept(moments, first.offset))
 
     def bounds(self, moments: Moments, first: ScaledColumn, second: ScaledColumn, beta: float) -> Bounds:
-        """Likewise."""
+        """Bounds that fail with probability at most `beta`."""
         return intercept_scale(second).bounds(intercept_bounds(moments, beta, offset=first.offset))
 
 
@@ -170,5 +170,5 @@ class RegrR2(_OfTwo):
         return np.asarray(regr_r2(moments))
 
     def bounds(self, moments: Moments, first: ScaledColumn, second: ScaledColumn, beta: float) -> Bounds:  # noqa: ARG002
-        """Likewise."""
+        """Bounds that fail with probability at most `beta`."""
         return r2_bounds(moments, beta)

@@ -70,7 +70,7 @@ class _Ranked(Aggregate):
 
 
 def _nothing(measured: MeasuredSums) -> Estimate:
-    """Where nothing was drawn: in a quote."""
+    """Estimate without a draw, in a quote."""
     rows = measured.groups
     return Estimate(np.zeros(rows), np.full(rows, -np.inf), np.full(rows, np.inf), [UNKNOWN_DENSITY] * rows)
 
@@ -90,7 +90,7 @@ class _Quantile(_Ranked):
     aside: ClassVar[int]
 
     def rank(self, constants: Sequence[Expr]) -> Rank:
-        """The share that stands in the text."""
+        """The share given in the query."""
         value = constants[0].value if len(constants) == 1 and isinstance(constants[0], Literal) else None
         if isinstance(value, bool) or not isinstance(value, int | float | Decimal) or not 0 <= value <= 1:
             raise UnsupportedSQLError(

@@ -102,7 +102,7 @@ def _not(condition: Expr) -> Expr:
 @final
 @aggregate("RELATIVE_RISK", "RELATIVE_RISK({b}, {c})", f"{EXPOSED} / {OTHERS}")
 class RelativeRisk(_Risk):
-    """How many times as likely the outcome is among the exposed."""
+    """Relative risk of the outcome among the exposed."""
 
     statistic = relative_risk
 
@@ -110,7 +110,7 @@ class RelativeRisk(_Risk):
 @final
 @aggregate("LIFT", "LIFT({b}, {c})", f"{EXPOSED} / {OTHERS} - 1")
 class LiftAggregate(_Risk):
-    """By how much the rate of the exposed exceeds that of the others, relative to the latter."""
+    """Excess of the rate of the exposed over that of the others, relative to the latter."""
 
     statistic = relative_risk
     shift = -1.0
@@ -119,7 +119,7 @@ class LiftAggregate(_Risk):
 @final
 @aggregate("ODDS_RATIO", "ODDS_RATIO({b}, {c})", f"({EXPOSED} / (1 - {EXPOSED})) / ({OTHERS} / (1 - {OTHERS}))")
 class OddsRatio(_Risk):
-    """The same of the odds."""
+    """The ratio of the odds."""
 
     statistic = odds_ratio
 

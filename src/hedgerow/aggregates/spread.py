@@ -31,7 +31,7 @@ from hedgerow.statistics.moments import (
 
 
 class _Spread(Aggregate):
-    """How far values lie apart, from a count, a sum and a sum of squares released together."""
+    """A variance or standard deviation, from a count, a sum and a sum of squares released together."""
 
     result = Type.FLOAT
     sample: ClassVar[bool]
@@ -76,7 +76,7 @@ class VarPop(_Spread):
 @final
 @aggregate("VAR_SAMP", "VAR_SAMP({x})")
 class VarSamp(_Spread):
-    """The same with n - 1 below."""
+    """The same with n - 1 in the denominator."""
 
     sample, root = True, False
 

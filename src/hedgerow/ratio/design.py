@@ -43,7 +43,7 @@ def power(
     noise: Noise | NoisePair | None = None,
     confidence: float = 0.95,
 ) -> float:
-    """How often the test of no difference finds one, between groups with these rates.
+    """Power: the probability that the test of no difference rejects, for groups with these rates.
 
     Args:
         rate_x: The rate of the outcome in the first group.
@@ -76,7 +76,7 @@ def detectable_ratio(
     target: float = 0.8,
     confidence: float = 0.95,
 ) -> float:
-    """The least relative risk above 1 that is found with probability `target`: the minimum detectable effect.
+    """The smallest relative risk above 1 that is detected with probability `target`: the minimum detectable effect.
 
     Args:
         rate: The rate of the outcome in the second group, the one that is compared with.
@@ -117,7 +117,7 @@ def people_needed(
     confidence: float = 0.95,
     balance: float = 1.0,
 ) -> tuple[int, int]:
-    """How many people each group needs so that a relative risk of `ratio` is found with probability `target`.
+    """Number of people that each group needs to detect a relative risk of `ratio` with probability `target`.
 
     Args:
         ratio: The relative risk to be seen.
@@ -162,7 +162,7 @@ def epsilon_needed(
     target: float = 0.8,
     confidence: float = 0.95,
 ) -> float:
-    """The least epsilon for which a relative risk of `ratio` is found with probability `target`, rounded up.
+    """The smallest epsilon for which a relative risk of `ratio` is detected with probability `target`, rounded up.
 
     Args:
         ratio: The relative risk to be seen.
@@ -211,7 +211,7 @@ def plan_experiment(
     confidence: float = 0.95,
     balance: float = 1.0,
 ) -> pa.Table:
-    """How many people it takes to see a relative risk, for each epsilon, beside what it takes without privacy.
+    """Number of people needed to detect a relative risk, for each epsilon and without privacy.
 
     Args:
         ratio: The relative risk to be seen.
@@ -268,7 +268,7 @@ def _beyond(law: _Law, distance: float) -> float:
 
 
 def _quantile(law: _Law, level: float) -> float:
-    """The least distance that is exceeded, on one side, with a chance of at most `level`: a grid, then a finer one."""
+    """The smallest distance exceeded on one side with probability at most `level`: on a grid, then a finer one."""
     low, high = 0.0, 40 * math.hypot(*law)
     while high - low > 1e-12 * high:
         places = np.linspace(low, high, 65)

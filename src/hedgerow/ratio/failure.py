@@ -231,7 +231,7 @@ class _Asked:
 
 
 def naive_sensitivity(n_x: int, bound: float | None) -> float:
-    """How far one person moves x/y, for x up to `n_x` and y from `bound` (or 1) on: n_x / (C^2 + C), at least 1/C."""
+    """Sensitivity of x/y for x up to `n_x` and y of at least C, `bound` or 1: n_x / (C^2 + C), at least 1/C."""
     bound_used = 1.0 if bound is None else positive("bound", bound)
     return max(n_x / (bound_used * (bound_used + 1)), 1 / bound_used)
 

@@ -23,7 +23,7 @@ ROUNDED = 1.001
 
 
 class ApproxPrivate(ABC):
-    """Equal to a noisy number that its noise may have made of `expected`."""
+    """Object that equals a noisy number if its noise explains the distance from `expected`."""
 
     __hash__ = None  # type: ignore[assignment]
     __array_ufunc__ = None

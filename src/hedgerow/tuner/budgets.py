@@ -25,7 +25,7 @@ def unknown_size(
     delta: ArrayLike = 0.0,
     mechanism: Mechanism = "laplace",
 ) -> Tuning:
-    """How many rows, and how much for the sums, before anything is known of the size (Russo et al. 2025, mode I).
+    """Rows needed, and epsilon of the sums, if the size is unknown (Russo et al. 2025, mode I).
 
     With that many rows the noisy count is precise enough with probability 1 - beta, and with that much for each sum
     `average_error` (for pairs `quotient_error`) can then predict the error: the conditions of Propositions 3.6 and 3.7.
@@ -73,7 +73,7 @@ def known_size(
     delta: ArrayLike = 0.0,
     mechanism: Mechanism = "laplace",
 ) -> Tuning:
-    """How much for the sums, once a noisy count was released (Russo et al. 2025, mode II).
+    """Epsilon of the sums, after a noisy count was released (Russo et al. 2025, mode II).
 
     Args:
         noisy_count: The released count.
@@ -111,7 +111,7 @@ def known_size(
 
 
 def epsilon_sums(asked: Ask, epsilon_count: Floats, delta: Floats) -> tuple[Floats, ...]:
-    """For each sum, the least epsilon that meets Proposition 3.5."""
+    """For each sum, the smallest epsilon that meets Proposition 3.5."""
     factor = (1 + asked.gamma) / (1 - asked.gamma)
     if asked.mechanism != "analytic":
         return tuple(spread * epsilon_count * factor * (1 + ROUNDING) for spread in asked.spreads)
@@ -143,7 +143,7 @@ def split_budget(
     delta: float = 0.0,
     mechanism: Mechanism = "laplace",
 ) -> pa.Table:
-    """Return the least split that predicts the error, for each size and each budget (Russo et al. 2025, mode III).
+    """Return the smallest split that predicts the error, for each size and each budget (Russo et al. 2025, mode III).
 
     The count gets the least that makes it precise enough at that size, each sum what Proposition 3.5 then asks for. A
     row is feasible if all of it together is within the budget, and is provably private (the classic Gaussian mechanism
@@ -192,7 +192,7 @@ def split_budget(
 
 
 def _count(rows: Floats, asked: Ask, beta: Floats, delta: Floats) -> Floats:
-    """The least epsilon with which a count of so many rows is precise enough (Proposition 3.2)."""
+    """The smallest epsilon with which a count of this many rows is precise enough (Proposition 3.2)."""
     noise = rows * asked.gamma / (1 + asked.gamma) / reach(asked.mechanism, beta)
     return unit_epsilon(asked.mechanism, noise * (1 - ROUNDING), delta)
 

@@ -15,7 +15,7 @@ Budget = Number | tuple[Number, Number]
 
 @dataclass(frozen=True, slots=True)
 class Tuning:
-    """How many rows it takes, and how much of the budget each sum needs.
+    """Number of rows needed, and epsilon of each sum.
 
     `min_count` is the number of rows from which the noisy count is likely (with probability 1 - beta) to be precise
     enough. `epsilon_sum` is a pair for quotients. `delta_sum` and `beta_sum` are those of each sum.
@@ -43,7 +43,7 @@ class Ask:
 
     @property
     def parts(self) -> int:
-        """How many releases there are: the count, and each sum."""
+        """Number of releases: the count, and each sum."""
         return 1 + len(self.lowers)
 
     @property
