@@ -95,7 +95,16 @@ def test_rows_of_files_get_a_number_in_a_private_copy(run, run_json, files):
             (1, 1, "01234", 1.5, True),
             (2, 2, "12345", None, False),
         ]
-    assert "unit: row_id" in (files / "data.yaml").read_text()
+    text = (files / "data.yaml").read_text()
+    assert "unit: row_id" in text
+    assert "of CSV files, values tell the types" in text
+    assert sorted(path.name for path in files.iterdir()) == [
+        "data",
+        "data.duckdb",
+        "data.ledger",
+        "data.yaml",
+        "hedgerow.toml",
+    ]
     assert run("quote", "SELECT COUNT(*) FROM visits").exit_code == 0
     (files / "data.yaml").unlink()
     (files / "data.ledger").unlink()

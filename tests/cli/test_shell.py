@@ -2,7 +2,6 @@
 
 import json
 import os
-import pty
 import signal
 import stat
 import subprocess
@@ -174,8 +173,9 @@ def test_a_semicolon_ends_a_statement_on_a_terminal_and_so_does_an_empty_line(se
 
 
 def test_the_price_is_asked_for_on_a_terminal(session, tmp_path):
-    type_in(session, f".set confirm on\n{COUNT};\nn\n\x04", tmp_path)
+    type_in(session, f".set confirm on\n{COUNT};\nn\n{COUNT};\n\x04\x04", tmp_path)
     assert session.database.budget.queries == 0
+    assert session.status == 0
     type_in(session, f"{COUNT};\ny\n{COUNT};\n\x04", tmp_path)
     assert session.database.budget.queries == 1
     assert session.answer is not None
@@ -268,7 +268,10 @@ def test_inputs_are_lines_with_a_dot_and_statements():
     ]
 
 
+@pytest.mark.skipif(os.name == "nt", reason="needs a pseudo-terminal")
 def test_hedgerow_alone_on_a_terminal_is_the_shell(shop):
+    import pty  # noqa: PLC0415 - not on every system
+
     (shop.folder / "hedgerow.toml").write_text('[project]\ndatabase = "shop.duckdb"\ncatalog = "shop.yaml"\n')
     ours, theirs = pty.openpty()
     environment = {**os.environ, "XDG_STATE_HOME": str(shop.folder), "PROMPT_TOOLKIT_NO_CPR": "1"}

@@ -109,17 +109,16 @@ def number_rows(source: str, target: Path, types: Types) -> None:
     """
     connection, tables = open_views(Path(source))
     draft = target.with_name(f".{target.name}.{os.getpid()}.new")
+    mask = os.umask(0o077)  # nobody else reads the copy, not even while it is written
     try:
-        os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-        draft.unlink()
         with connection, duckdb.connect(str(draft)) as copy:
             for table in tables:
                 _copy(connection, copy, table, types.get(table.name, {}))
-        draft.chmod(0o600)
         os.link(draft, target)
     except duckdb.Error as error:
         raise _unreadable(source, error) from None
     finally:
+        os.umask(mask)
         draft.unlink(missing_ok=True)
 
 

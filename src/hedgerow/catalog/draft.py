@@ -80,6 +80,7 @@ class Decisions:
         max_rows: Rows of one person that count in full; None leaves it open.
         types: Types of columns that the source keeps as text, by table.
         price: Epsilon and delta of a question that states none; None leaves them open.
+        typed_by_values: True if values of the source were read to find types.
     """
 
     people: Mapping[str, str] = field(default_factory=dict)
@@ -87,6 +88,7 @@ class Decisions:
     max_rows: int | None = None
     types: Mapping[str, Mapping[str, Type]] = field(default_factory=dict)
     price: tuple[float, float] | None = None
+    typed_by_values: bool = False
 
 
 UNDECIDED = Decisions()
@@ -295,7 +297,7 @@ def draft_catalog(
             hint="Name a database that has tables.",
         )
     parts = [
-        _HEADING.format(rows="of CSV files, values tell the types" if decisions.types else "no row was read"),
+        _HEADING.format(rows="of CSV files, values tell the types" if decisions.typed_by_values else "no row was read"),
         remark(f"dataset: {quote(dataset)}", "the ledger is keyed by this name"),
         remark('# version: "1"', "change it with the data: answers are reused within one version"),
         "",

@@ -149,7 +149,7 @@ def lay(
     name = dataset or where.database.stem
     source, schema, decided = _source(where, people, types, force=force)
     imposed = types if source == where.source else {}
-    decisions = Decisions(decided, people.public, people.max_rows, imposed, choice.price)
+    decisions = Decisions(decided, people.public, people.max_rows, imposed, choice.price, typed_by_values=bool(types))
     _draft(schema, name, None, choice.policy, decisions)  # nothing is touched if there is nothing to protect
     old = (where.ledger, where.catalog, *stale_project(where.catalog.parent, source))
     kept = [aside for path in old if force and (aside := set_aside(path))]

@@ -133,6 +133,9 @@ class PromptTerminal:
         return self._prompt.prompt()
 
     def confirm(self, question: str) -> bool:
-        """Ask yes or no; anything but y and yes is no."""
+        """Ask yes or no; anything but y and yes is no, and so is Ctrl-D."""
         asked: PromptSession[str] = PromptSession(f"{question} [y/N] ", history=InMemoryHistory())
-        return asked.prompt().strip().lower() in {"y", "yes"}
+        try:
+            return asked.prompt().strip().lower() in {"y", "yes"}
+        except EOFError:
+            return False
