@@ -1,6 +1,7 @@
 """Every public name is documented, with every option and attribute that users are told of."""
 
 import inspect
+import pydoc
 import re
 from pathlib import Path
 
@@ -44,3 +45,18 @@ def test_every_public_attribute_is_documented(kind):
 def test_every_kind_of_interval_and_every_reason_is_documented(word):
     section = PAGE.split("## `Interval`")[1].split("\n## ")[0]
     assert re.search(rf"`\"?{word}\"?`", section)
+
+
+@pytest.mark.parametrize("name", hr.__all__)
+def test_every_public_name_is_in_the_reference_made_from_docstrings(name):
+    page = (ROOT / "docs" / "reference" / "api.md").read_text(encoding="utf-8")
+    assert f"::: hedgerow.{name}\n" in page
+    assert inspect.getdoc(getattr(hr, name))
+
+
+@pytest.mark.parametrize("function", [hr.connect, hr.aconnect, hr.Database.sql, hr.Database.quote, hr.Database.submit])
+def test_the_help_of_a_function_names_its_types_in_one_word(function):
+    signature = pydoc.plain(pydoc.render_doc(function)).splitlines()[2]
+    assert len(signature) < 250
+    assert "Mapping" not in signature
+    assert "PathLike" not in signature

@@ -4,12 +4,14 @@ import asyncio
 import json
 import os
 import sys
+import threading
 
 import pytest
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
 import hedgerow as hr
+from hedgerow.cancellation import Cancellation
 from hedgerow.cli import app
 from hedgerow.service.mcp_server import MOST_ROWS, build_server
 
@@ -135,6 +137,39 @@ def test_a_long_answer_is_cut_and_says_so(db):
     (result,) = call(db, ("query", {"sql": "SELECT day FROM days"}))
     assert len(result.structured_content["rows"]) == MOST_ROWS
     assert "first 200 of 300 rows" in result.structured_content["notes"][0]
+
+
+def test_a_call_that_the_client_cancels_cancels_its_statement(db, monkeypatch):
+    reached, cancelled, charge = threading.Event(), threading.Event(), db._session.ledger.charge
+
+    def held(*words, **options):
+        receipt = charge(*words, **options)
+        reached.set()
+        cancelled.wait()
+        return receipt
+
+    def request(cancellation, of=Cancellation.request):
+        of(cancellation)
+        cancelled.set()
+
+    monkeypatch.setattr(db._session.ledger, "charge", held)
+    monkeypatch.setattr(Cancellation, "request", request)
+
+    async def run():
+        async with Client(build_server(hr.AsyncDatabase(db))) as client:
+            asked = client.call_tool("query", {"sql": "SELECT COUNT(*) AS n FROM people"})
+            call = asyncio.create_task(asked)
+            await asyncio.to_thread(reached.wait)
+            call.cancel()
+            await asyncio.wait([call])
+            await asyncio.to_thread(cancelled.wait)
+            return await client.call_tool("budget", {})
+
+    assert asyncio.run(run()).structured_content["queries"] == 1
+    for thread in threading.enumerate():
+        if thread.name == "hedgerow-job":
+            thread.join()
+    assert db.budget.history[-1].status == "failed"
 
 
 def test_a_server_of_its_own_speaks_on_standard_input_and_output(db):

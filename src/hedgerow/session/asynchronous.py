@@ -78,7 +78,7 @@ class AsyncDatabase:
         await self.close()
 
 
-class _Connecting:
+class Connecting:
     """A connection in the making: `await` it, or open it with `async with`."""
 
     def __init__(self, opening: partial[Database]) -> None:
@@ -109,11 +109,11 @@ def aconnect(
     ledger: "LedgerSource" = None,
     analyst: str | None = None,
     dialect: str | None = None,
-) -> _Connecting:
+) -> Connecting:
     """Open a database for private questions from asyncio, with the arguments of `connect`.
 
     Example:
         >>> async with aconnect("shop.duckdb", catalog="shop.yaml") as db:                # doctest: +SKIP
         ...     answer = await db.sql("SELECT COUNT(*) FROM customers", epsilon=1)
     """
-    return _Connecting(partial(connect, source, catalog=catalog, ledger=ledger, analyst=analyst, dialect=dialect))
+    return Connecting(partial(connect, source, catalog=catalog, ledger=ledger, analyst=analyst, dialect=dialect))
