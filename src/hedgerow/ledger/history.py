@@ -6,10 +6,12 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import chain
 from statistics import median_low
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from hedgerow.accounting import AnyEvent, event_from_dict
 from hedgerow.accounting.budget import Charge, Cost, Spending
+from hedgerow.answer.plot import AnyChart
+from hedgerow.answer.plot.spending import plot_spending
 from hedgerow.errors import LedgerError
 from hedgerow.figures import percent, text_bar
 from hedgerow.ledger.entries import (
@@ -27,10 +29,6 @@ from hedgerow.ledger.filters import Filter
 from hedgerow.ledger.limits import Units, how_many
 from hedgerow.ledger.store import Reader, Store
 from hedgerow.markup import element, gauge, grid, joined, panel, paragraph
-
-if TYPE_CHECKING:
-    from hedgerow.answer.plot import AnyChart
-
 
 LATEST = 1000
 """Number of charges whose median says what the next question may cost."""
@@ -132,10 +130,8 @@ class BudgetView:
             fitting = [min(number, max(self.number_left, 0)) for number in fitting]
         return QuestionsLeft(fitting[-1], median_low(fitting)) if fitting else None
 
-    def plot(self) -> "AnyChart":
+    def plot(self) -> AnyChart:
         """Return an Altair chart of the used share of the budget over time, and by analyst."""
-        from hedgerow.answer.plot.spending import plot_spending  # noqa: PLC0415 - slow to import, for charts alone
-
         charges = [entry for entry in self.history if "events" in entry.charge]
         return plot_spending(
             self.dataset, [(entry.time, entry.analyst or "", self._share(_charge(entry))) for entry in charges]
