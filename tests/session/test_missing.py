@@ -90,6 +90,11 @@ def test_a_fault_of_the_text_comes_first_and_is_pointed_at(database):
     assert refused(database, "SELECT COUNT(*) FROM").code == "syntax"
 
 
+def test_the_first_fault_of_a_text_is_the_one_that_is_told(database):
+    inner = "SELECT SUM(CLIP(distance, 0, (SELECT MAX(distance) FROM flights))) AS s FROM flights"
+    assert refused(database, inner, epsilon=1.0, delta=1e-8, max_rows=3).code == "missing-bounds"
+
+
 def test_a_value_of_a_step_has_no_line_in_the_catalog(database):
     step = "WITH a AS (SELECT tail, SUM(distance) AS s FROM flights GROUP BY tail) SELECT SUM(s) AS t FROM a"
     error = refused(database, step, epsilon=1.0, delta=1e-8)

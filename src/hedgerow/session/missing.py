@@ -63,7 +63,7 @@ class _Lacking:
             with pointing_into(self._text):
                 self._collect()
         except (ParseError, UnknownNameError, UnsupportedSQLError) as error:
-            return error
+            return first if first.code == BOUNDS else error  # the first fault of the text that was found
         except HedgerowError:
             pass  # a consequence of the placeholders; what is missing so far is reported
         self._errors.setdefault(first.code, first)
