@@ -69,15 +69,15 @@ FAULTS = (
     Fault(
         "mu-rounded-up",
         "accounting/gaussian.py",
-        "bracket(lambda mu: gaussian_delta(epsilon, mu) * SLACK <= delta)[0]",
-        "bracket(lambda mu: gaussian_delta(epsilon, mu) * SLACK <= delta)[1]",
+        "bracket(lambda mu: _profile(epsilon, mu) * SLACK <= delta)[0]",
+        "bracket(lambda mu: _profile(epsilon, mu) * SLACK <= delta)[1]",
         (GAUSSIAN,),
     ),
     Fault(
         "profile-at-a-negative-epsilon",
         "accounting/gaussian.py",
-        "-math.expm1(epsilon) + math.exp(epsilon) * gaussian_delta(-epsilon, mu)",
-        "math.exp(epsilon) * gaussian_delta(-epsilon, mu)",
+        "-math.expm1(epsilon) + math.exp(epsilon) * _profile(-epsilon, mu)",
+        "math.exp(epsilon) * _profile(-epsilon, mu)",
         (GAUSSIAN,),
     ),
     Fault(

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from functools import lru_cache
 
 from scipy.special import erfcx
 
@@ -63,6 +64,10 @@ _NODES = (
 )
 """Gauss-Legendre nodes and weights on [-1, 1]."""
 
+_ROOT = math.sqrt(2.0)
+_PEAK = 1.0 / math.sqrt(2.0 * math.pi)
+"""Density of the normal law at 0."""
+
 
 def gaussian_delta(epsilon: float, mu: float) -> float:
     """The smallest delta with which a mu-GDP release is (epsilon, delta)-DP, for any real epsilon.
@@ -78,14 +83,14 @@ def gaussian_delta(epsilon: float, mu: float) -> float:
         return 1.0
     epsilon, mu = real("epsilon", epsilon), non_negative("mu", mu)
     if epsilon < 0.0:
-        return -math.expm1(epsilon) + math.exp(epsilon) * gaussian_delta(-epsilon, mu)
-    if mu == 0.0:
-        return 0.0
+        return -math.expm1(epsilon) + math.exp(epsilon) * _profile(-epsilon, mu)
     return _profile(epsilon, mu)
 
 
 def _profile(epsilon: float, mu: float) -> float:
-    """Phi(-near) - e^epsilon Phi(-far), with the common factor exp(-near^2/2) taken out."""
+    """Phi(-near) - e^epsilon Phi(-far), with the common factor exp(-near^2/2) taken out; epsilon is not below 0."""
+    if mu == 0.0:
+        return 0.0
     near, far = epsilon / mu - mu / 2.0, epsilon / mu + mu / 2.0
     if near > 40.0:
         return 0.0
@@ -97,22 +102,21 @@ def _profile(epsilon: float, mu: float) -> float:
 
 def _integrated_slope(middle: float, half: float) -> float:
     """How far `_scaled_tail` falls from middle - half to middle + half, where its ends would nearly cancel."""
-    return half * sum(weight * _scaled_tail_slope(middle + half * node) for node, weight in _NODES)
+    total = 0.0
+    for node, weight in _NODES:
+        x = middle + half * node
+        total += weight * (_PEAK - x * _scaled_tail(x))  # minus the derivative of `_scaled_tail`: positive everywhere
+    return half * total
 
 
 def _scaled_tail(x: float) -> float:
     """Phi(-x) exp(x^2/2)."""
-    return float(erfcx(x / math.sqrt(2.0))) / 2.0
-
-
-def _scaled_tail_slope(x: float) -> float:
-    """Minus the derivative of `_scaled_tail`: positive everywhere."""
-    return 1.0 / math.sqrt(2.0 * math.pi) - x * _scaled_tail(x)
+    return float(erfcx(x / _ROOT)) / 2.0
 
 
 def _upper_tail(x: float) -> float:
     """Phi(-x)."""
-    return math.erfc(x / math.sqrt(2.0)) / 2.0
+    return math.erfc(x / _ROOT) / 2.0
 
 
 def gaussian_mu(epsilon: float, delta: float) -> float:
@@ -124,8 +128,12 @@ def gaussian_mu(epsilon: float, delta: float) -> float:
         >>> round(1 / gaussian_mu(1.0, 1e-6), 6)
         4.224679
     """
-    epsilon, delta = non_negative("epsilon", epsilon), probability("delta", delta)
-    return bracket(lambda mu: gaussian_delta(epsilon, mu) * SLACK <= delta)[0]
+    return _largest_mu(non_negative("epsilon", epsilon), probability("delta", delta))
+
+
+@lru_cache(maxsize=1024)
+def _largest_mu(epsilon: float, delta: float) -> float:
+    return bracket(lambda mu: _profile(epsilon, mu) * SLACK <= delta)[0]
 
 
 def gaussian_epsilon(mu: float, delta: float) -> float:
@@ -137,7 +145,11 @@ def gaussian_epsilon(mu: float, delta: float) -> float:
     """
     if mu == math.inf:
         return math.inf
-    mu, delta = non_negative("mu", mu), probability("delta", delta)
-    if gaussian_delta(0.0, mu) * SLACK <= delta:
+    return _smallest_epsilon(non_negative("mu", mu), probability("delta", delta))
+
+
+@lru_cache(maxsize=1024)
+def _smallest_epsilon(mu: float, delta: float) -> float:
+    if _profile(0.0, mu) * SLACK <= delta:
         return 0.0
-    return bracket(lambda epsilon: gaussian_delta(epsilon, mu) * SLACK > delta)[1]
+    return bracket(lambda epsilon: _profile(epsilon, mu) * SLACK > delta)[1]
