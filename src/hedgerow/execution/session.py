@@ -19,6 +19,7 @@ from hedgerow.error_bars.provenance.columns import picks_rows
 from hedgerow.errors import BackendError, BudgetError, HedgerowError, InternalError, LedgerError, QueryError, carrying
 from hedgerow.execution.build_answer import build_answer
 from hedgerow.execution.earlier_means import earlier_means
+from hedgerow.execution.plan_cache import PlanCache
 from hedgerow.execution.price_policy import basic_queries, policy_budget
 from hedgerow.execution.public_tables import known_keys, multiplicity, public_table, require_public
 from hedgerow.execution.request import Parameters, Question, Request
@@ -75,6 +76,7 @@ class Session:
     dialect: str = "duckdb"
     waiters: Waiters = field(default_factory=Waiters)
     multiplicities: dict[tuple[str, frozenset[str]], int] = field(default_factory=dict)
+    plans: PlanCache = field(default_factory=PlanCache, init=False, repr=False, compare=False)
 
     def bind(self, tree: Any, params: Parameters = None, bounds: Bounds | None = None) -> LogicalPlan:  # noqa: ANN401 - the parser's own trees
         """Bind a statement, within the owner's limits on joins."""

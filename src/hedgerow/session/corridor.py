@@ -16,6 +16,7 @@ from hedgerow.calibration.diagnose import diagnose
 from hedgerow.calibration.missing_bounds import find_unbounded
 from hedgerow.errors import ParseError, carrying, pointing_into
 from hedgerow.execution.build_answer import build_answer
+from hedgerow.execution.plan_cache import CachedPlan, statement_key
 from hedgerow.execution.public_tables import read_public
 from hedgerow.execution.request import Options, Parameters, Question, Request, merge_options, resolve_request
 from hedgerow.execution.session import Session, statement_name
@@ -58,12 +59,18 @@ def ask(session: Session, text: str, params: Parameters, options: Options) -> An
 def bind_statement(session: Session, text: str, params: Parameters, options: Options) -> BoundStatement:
     """Parse a statement, check its options, and bind it within the owner's limits. Reads no private row."""
     catalog = session.catalog
+    key = statement_key(text, params) if options.get("bounds") is None else None
     with pointing_into(text):
+        if (cached := session.plans.get(key)) is not None:
+            request = resolve_request(catalog, **merge_options(cached.options, options, catalog))
+            return BoundStatement(text, params, request, cached.plan)
         syntax = parse(text, session.dialect)
         request = resolve_request(catalog, **merge_options(syntax.options, options, catalog))
         try:
             if not request.automatic:
-                return BoundStatement(text, params, request, session.bind(syntax.query, params, request.bounds))
+                plan = session.bind(syntax.query, params, request.bounds)
+                session.plans.keep(key, CachedPlan(syntax.options, plan))
+                return BoundStatement(text, params, request, plan)
             require_split(catalog, request, options)
             bind = partial(session.bind, params=params)
             unbounded = find_unbounded(syntax.query, bind)

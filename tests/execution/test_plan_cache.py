@@ -1,0 +1,138 @@
+"""A statement that is asked again is not bound again; nothing else about it changes."""
+
+from datetime import UTC, datetime
+from decimal import Decimal
+
+import pyarrow as pa
+import pytest
+
+import hedgerow as hr
+from hedgerow.compile import postprocess
+from hedgerow.compiled import RELEASED, ROW
+from hedgerow.dialects import DUCKDB
+from hedgerow.execution.build_answer import _computed
+from hedgerow.execution.plan_cache import LONGEST_TEXT, MAXIMUM_PLANS, PlanCache, statement_key
+from hedgerow.release import PostprocessEngine
+from hedgerow.session.corridor import bind_statement
+
+COUNT = "SELECT COUNT(*) AS n FROM people"
+BY_REGION = "SELECT region, AVG(income) AS m FROM people GROUP BY region"
+ABOVE = "SELECT COUNT(*) AS n FROM people WHERE income > ?"
+
+
+def plan(db, text, params=None, **options):
+    return bind_statement(db._session, text, params, options).logical
+
+
+def test_a_statement_is_bound_once(town):
+    db = town()
+    assert plan(db, BY_REGION) is plan(db, BY_REGION, epsilon=0.5)
+    assert plan(db, ABOVE, [3]) is plan(db, ABOVE, [3])
+    assert plan(db, ABOVE, [3]) != plan(db, ABOVE, [4])
+
+
+def test_values_that_are_equal_in_python_and_not_in_sql_have_keys_of_their_own():
+    values = [1, 1.0, True, Decimal(1), Decimal("1.0"), "1", 0.0, -0.0]
+    assert len({statement_key(ABOVE, [value]) for value in values}) == len(values)
+
+
+def test_names_and_order_of_parameters_are_part_of_the_key():
+    keys = [statement_key(ABOVE, params) for params in (None, [], [1, 2], [2, 1], (1, 2), {"a": 1}, {"b": 1})]
+    assert len(set(keys)) == len(keys)
+
+
+class Text(str):
+    """A text that may compare as it likes."""
+
+    __slots__ = ()
+
+
+@pytest.mark.parametrize(
+    ("text", "params"),
+    [
+        (Text(COUNT), None),
+        (" " * LONGEST_TEXT + COUNT, None),
+        (ABOVE, [Text("a")]),
+        (ABOVE, [datetime(2026, 1, 1, tzinfo=UTC)]),
+        (ABOVE, [object()]),
+        (ABOVE, {1: 2}),
+        (ABOVE, range(3)),
+    ],
+)
+def test_what_cannot_be_compared_for_certain_is_not_kept(text, params):
+    assert statement_key(text, params) is None
+
+
+def test_bounds_that_the_caller_states_are_not_taken_from_another_question(town):
+    db = town()
+    wide = plan(db, BY_REGION)
+    assert plan(db, BY_REGION, bounds={"income": (0, 10)}) != wide
+    assert plan(db, BY_REGION) is wide
+
+
+def test_options_are_checked_for_a_statement_that_is_kept(town):
+    db = town()
+    plan(db, COUNT)
+    with pytest.raises(hr.ParameterError):
+        plan(db, COUNT, epsilon=-1)
+    with pytest.raises(hr.ParameterError):
+        plan(db, COUNT, no_such_option=1)
+
+
+def test_a_refused_statement_is_refused_again(town):
+    db = town()
+    for _ in range(2):
+        with pytest.raises(hr.QueryError):
+            plan(db, "SELECT * FROM people")
+
+
+def test_another_analyst_has_plans_of_its_own(town):
+    db = town()
+    other = db.as_analyst("ann")
+    assert plan(db, COUNT) is not plan(other, COUNT)
+
+
+def test_the_oldest_plans_are_dropped(town):
+    db, plans = town(), PlanCache()
+    first = db._session.plans.get(COUNT)
+    assert first is None
+    plan(db, COUNT)
+    cached = db._session.plans.get(COUNT)
+    for number in range(MAXIMUM_PLANS + 1):
+        plans.keep(number, cached)
+    assert plans.get(0) is None
+    assert plans.get(1) is cached
+
+
+@pytest.mark.parametrize("max_rows", [1, 2, 100])
+def test_columns_that_are_only_picked_are_what_sql_would_return(town, max_rows):
+    logical = plan(
+        town(), "SELECT region, COUNT(*) AS n, AVG(income) AS m, region AS again FROM people GROUP BY region"
+    )
+    steps = postprocess(logical, DUCKDB, max_rows=max_rows)
+    assert steps.picked is not None
+    names = {picked for picked in steps.picked.values() if picked != ROW}
+    values = {"k0": ["a", None, "é"], "a0": [1, None, -(2**62)], "a1": [-0.0, float("nan"), None]}
+    table = pa.table({name: values[name] for name in sorted(names)} | {ROW: [0, 1, 2]})
+    engine = PostprocessEngine()
+    try:
+        tables = {f"{RELEASED}0": table}
+        picked, by_sql = _computed(engine, logical, tables, max_rows)[1], engine.run(steps.sql, tables)
+    finally:
+        engine.close()
+    assert picked.schema.names == by_sql.schema.names
+    assert picked.schema.types == by_sql.schema.types
+    assert repr(picked.to_pylist()) == repr(by_sql.to_pylist())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT COUNT(*) + 1 AS n FROM people",
+        "SELECT region, COUNT(*) AS n FROM people GROUP BY region HAVING COUNT(*) > 5",
+        "SELECT region, COUNT(*) AS n FROM people GROUP BY region ORDER BY n",
+        "SELECT region, COUNT(*) AS n FROM people GROUP BY region LIMIT 1",
+    ],
+)
+def test_whatever_computes_selects_or_orders_is_left_to_sql(town, text):
+    assert postprocess(plan(town(), text), DUCKDB, max_rows=10).picked is None
