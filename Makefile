@@ -75,6 +75,7 @@ bench: $(VENV)/.dev ## time against the plain query, errors and coverage against
 	$(BIN)/python benchmarks/engines_postgres.py
 	$(BIN)/python benchmarks/engines_spark.py --tpch 1
 	$(BIN)/python benchmarks/startup.py
+	$(BIN)/python benchmarks/fixed_cost.py
 	$(BIN)/python benchmarks/speed.py
 	$(BIN)/python benchmarks/ledger.py
 	$(BIN)/python benchmarks/interval_cost.py
