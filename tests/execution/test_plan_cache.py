@@ -3,16 +3,10 @@
 from datetime import UTC, datetime
 from decimal import Decimal
 
-import pyarrow as pa
 import pytest
 
 import hedgerow as hr
-from hedgerow.compile import postprocess
-from hedgerow.compiled import RELEASED, ROW
-from hedgerow.dialects import DUCKDB
-from hedgerow.execution.build_answer import _computed
 from hedgerow.execution.plan_cache import LONGEST_TEXT, MAXIMUM_PLANS, PlanCache, statement_key
-from hedgerow.release import PostprocessEngine
 from hedgerow.session.corridor import bind_statement
 
 COUNT = "SELECT COUNT(*) AS n FROM people"
@@ -102,37 +96,3 @@ def test_the_oldest_plans_are_dropped(town):
         plans.keep(number, cached)
     assert plans.get(0) is None
     assert plans.get(1) is cached
-
-
-@pytest.mark.parametrize("max_rows", [1, 2, 100])
-def test_columns_that_are_only_picked_are_what_sql_would_return(town, max_rows):
-    logical = plan(
-        town(), "SELECT region, COUNT(*) AS n, AVG(income) AS m, region AS again FROM people GROUP BY region"
-    )
-    steps = postprocess(logical, DUCKDB, max_rows=max_rows)
-    assert steps.picked is not None
-    names = {picked for picked in steps.picked.values() if picked != ROW}
-    values = {"k0": ["a", None, "é"], "a0": [1, None, -(2**62)], "a1": [-0.0, float("nan"), None]}
-    table = pa.table({name: values[name] for name in sorted(names)} | {ROW: [0, 1, 2]})
-    engine = PostprocessEngine()
-    try:
-        tables = {f"{RELEASED}0": table}
-        picked, by_sql = _computed(engine, logical, tables, max_rows)[1], engine.run(steps.sql, tables)
-    finally:
-        engine.close()
-    assert picked.schema.names == by_sql.schema.names
-    assert picked.schema.types == by_sql.schema.types
-    assert repr(picked.to_pylist()) == repr(by_sql.to_pylist())
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "SELECT COUNT(*) + 1 AS n FROM people",
-        "SELECT region, COUNT(*) AS n FROM people GROUP BY region HAVING COUNT(*) > 5",
-        "SELECT region, COUNT(*) AS n FROM people GROUP BY region ORDER BY n",
-        "SELECT region, COUNT(*) AS n FROM people GROUP BY region LIMIT 1",
-    ],
-)
-def test_whatever_computes_selects_or_orders_is_left_to_sql(town, text):
-    assert postprocess(plan(town(), text), DUCKDB, max_rows=10).picked is None

@@ -6,7 +6,7 @@ that row is an additional column, for its error bars.
 Privacy: the order of rows depends on released values alone.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from hedgerow.compile.queries import limit_text, query_text
@@ -36,15 +36,11 @@ from hedgerow.plan.nodes import (
 
 @dataclass(frozen=True)
 class Postprocess:
-    """The SQL text, and the origin of each number. `release` is the one that every row comes from, if any.
-
-    `picked` has, for each output column, the column of that release, where the SQL does nothing but pick columns.
-    """
+    """The SQL text, and the origin of each number. `release` is the one that every row comes from, if any."""
 
     sql: str
     origins: tuple[Origin, ...] = ()
     release: Release | None = None
-    picked: Mapping[str, str] | None = None
 
 
 def postprocess(
@@ -61,21 +57,7 @@ def postprocess(
     listed = ", ".join(dialect.identifier(column.name) for column in root.columns)
     order = ", ".join(f"{dialect.identifier(name)} NULLS LAST" for name in last)
     text = f"SELECT {listed} FROM ({body}) AS shown ORDER BY {order}{limit_text(root, dialect)}"
-    return Postprocess(text, traced, release, None if release is None else _picked(numbered or whole))
-
-
-def _picked(query: Select) -> dict[str, str] | None:
-    """Return the released column behind each output column, if there is nothing to compute."""
-    if (
-        not isinstance(query.source, Released)
-        or query.where
-        or query.distinct
-        or query.limit is not None
-        or query.offset
-    ):
-        return None
-    picked = {column.name: column.expr.name for column in query.columns if isinstance(column.expr, Column)}
-    return picked if len(picked) == len(query.columns) else None
+    return Postprocess(text, traced, release)
 
 
 def at_most(query: Select, max_rows: int | None) -> Select:

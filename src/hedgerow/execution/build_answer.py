@@ -30,9 +30,6 @@ from hedgerow.plan.nodes import LogicalPlan
 from hedgerow.privacy.plan import PrivateStatement
 from hedgerow.release import Estimator, PostprocessEngine
 
-AS_THEY_ARE = frozenset({pa.int64(), pa.float64(), pa.string(), pa.bool_()})
-"""Types that the post-processing engine returns as it gets them: columns that are only picked need no SQL."""
-
 
 def build_answer(
     engine: PostprocessEngine,
@@ -96,13 +93,8 @@ def _run(
 def _computed(
     engine: PostprocessEngine, logical: LogicalPlan, tables: Mapping[str, pa.Table], max_rows: int
 ) -> tuple[Postprocess, pa.Table]:
-    """Run the post-processing; without SQL if it only picks columns, without provenance if SQL cannot compute it."""
+    """Run the post-processing, without provenance if the engine cannot compute it."""
     steps = postprocess(logical, DUCKDB, max_rows=max_rows)
-    if steps.picked is not None and steps.release is not None:
-        released = tables[f"{RELEASED}{logical.releases.index(steps.release)}"]
-        if all(released.schema.field(name).type in AS_THEY_ARE for name in steps.picked.values()):
-            picked = released.select(list(steps.picked.values())).rename_columns(list(steps.picked))
-            return steps, picked.slice(0, max_rows)
     try:
         return steps, engine.run(steps.sql, tables)
     except BackendError:
