@@ -1,4 +1,4 @@
-"""What is printed and written of the results."""
+"""Printed and written reports of the results."""
 
 import json
 from collections import Counter

@@ -16,7 +16,7 @@ EVERYTHING = ("tests",)
 
 
 class Verdict(StrEnum):
-    """What became of a fault."""
+    """Outcome of a fault."""
 
     CAUGHT = "caught"
     CAUGHT_ELSEWHERE = "caught elsewhere"

@@ -15,7 +15,7 @@ from scripts.mutation.fault import SOURCE, Fault
 
 LEFT_OUT = (".*", "__pycache__", "*.pyc")
 MADE = ("build", "dist", "demo")
-"""What stands at the root of a work tree and can be made again."""
+"""Files at the root of a work tree that can be rebuilt."""
 
 QUIET = ("-q", "--no-header", "--tb=no", "-p", "no:cacheprovider")
 OPTIONS = ("-x", *QUIET, "-m", "not slow", "-p", "scripts.mutation.hurry")
@@ -23,7 +23,7 @@ OPTIONS = ("-x", *QUIET, "-m", "not slow", "-p", "scripts.mutation.hurry")
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """How a run of tests ended: pytest's exit code (None: it took too long), what it said, and how long it took."""
+    """Result of a test run: pytest's exit code (None after a timeout), its output and its duration."""
 
     code: int | None
     said: str
@@ -54,7 +54,7 @@ class Workshop:
         self._folder.cleanup()
 
     def imports_itself(self) -> bool:
-        """Whether Python finds the package in this copy, and not where it is installed."""
+        """Return whether Python finds the package in this copy, and not where it is installed."""
         found = self._run([sys.executable, "-c", "import hedgerow; print(hedgerow.__file__)"])
         return Path(found.said.strip()).is_relative_to(self.root / SOURCE)
 
@@ -100,7 +100,7 @@ class Workshop:
 
 
 def _left_out(root: Path) -> Callable[[str, list[str]], set[str]]:
-    """What is not copied: hidden and compiled files anywhere, and what can be made again."""
+    """Return the names that are not copied: hidden and compiled files, and files that can be rebuilt."""
     anywhere = shutil.ignore_patterns(*LEFT_OUT)
 
     def ignored(folder: str, names: list[str]) -> set[str]:

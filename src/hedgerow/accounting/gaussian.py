@@ -101,7 +101,7 @@ def _profile(epsilon: float, mu: float) -> float:
 
 
 def _integrated_slope(middle: float, half: float) -> float:
-    """How far `_scaled_tail` falls from middle - half to middle + half, where its ends would nearly cancel."""
+    """Decrease of `_scaled_tail` from middle - half to middle + half, where a difference would nearly cancel."""
     total = 0.0
     for node, weight in _NODES:
         x = middle + half * node

@@ -61,7 +61,7 @@ def largest_within(x: float, y: float, n_x: int, distance: Floats) -> Floats:
 
 
 def distance_to(bound: float, x: float, y: float, n_x: int) -> int:
-    """How many people away the nearest data is whose local sensitivity is at least `bound`.
+    """Distance, in people, to the nearest data whose local sensitivity is at least `bound`.
 
     Where there is none, one more than the farthest that is looked at: a larger distance only makes a test pass more
     often, and there is nothing to protect.

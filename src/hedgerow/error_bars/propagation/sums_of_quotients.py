@@ -52,14 +52,14 @@ def sum_of_quotients(part: Quotient, weights: csr_array, releases: Releases, bet
         releases: The noise in them.
         beta: How often the exact sum may lie outside.
     """
-    each = CONFINED * beta / max(1, int(np.diff(weights.indptr).max(initial=1)))
-    confined = part.bounds(releases, each)
+    share = CONFINED * beta / max(1, int(np.diff(weights.indptr).max(initial=1)))
+    confined = part.bounds(releases, share)
     positive, negative = weights.maximum(0), (-weights).maximum(0)
     known = np.bincount(weights.indices, minlength=weights.shape[1]) > 0
     low, high = np.where(known, confined.lower, 0.0), np.where(known, confined.upper, 0.0)
     with np.errstate(invalid="ignore"):
         lower, upper = positive @ low - negative @ high, positive @ high - negative @ low
-    expansion = _Expansion(part, releases, low, high, each)
+    expansion = _Expansion(part, releases, low, high, share)
     sound, value = expansion.is_sound(weights), weights @ np.where(known, expansion.estimates, 0.0)
     if sound.any():
         error_low, error_high = expansion.errors(weights, beta)

@@ -22,7 +22,7 @@ NO_VARIANCE = Status(
 )
 ENDLESS = (-np.inf, np.inf)
 AT_ONCE = 2048
-"""How many groups are computed together, which bounds the memory."""
+"""Number of groups that are computed together, which bounds the memory."""
 
 
 def variance_bounds(moments: Moments, beta: float, *, sample: bool = False) -> Bounds:

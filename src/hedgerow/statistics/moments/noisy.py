@@ -136,7 +136,7 @@ def central(moments: Moments, form: Form) -> Floats:
 
 
 def gradient(moments: Moments, form: Form, value: Floats) -> Floats:
-    """How the form changes with each of the six moments, where it has the given value: a column per group."""
+    """Derivatives of the form by each of the six moments, where it has the given value: a column per group."""
     coefficients = around(form, *moments.means)
     coefficients[0] -= value
     return np.asarray(coefficients / moments.rows)

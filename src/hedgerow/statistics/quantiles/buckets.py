@@ -11,7 +11,7 @@ from hedgerow.error_bars.intervals.interval import CONSERVATIVE
 from hedgerow.errors import InternalError
 
 BUCKETS = 1024
-"""How many buckets there are by default, at most, where there may be many groups."""
+"""Default maximum number of buckets if there may be many groups."""
 BUCKETS_OF_ONE_GROUP = 16_384
 """Where there is one group only: `benchmarks/quantiles.py` measures what finer grids bring and take."""
 
@@ -40,7 +40,7 @@ class Buckets:
 
     @property
     def count(self) -> int:
-        """How many buckets there are."""
+        """Number of buckets."""
         return (self.high - self.low) // self.width + 1
 
     def number(self, point: int) -> int:
@@ -56,7 +56,7 @@ class Buckets:
         return min(self.first(number) + self.width - 1, self.high)
 
     def size(self, number: int) -> int:
-        """How many grid points a bucket has."""
+        """Number of grid points in a bucket."""
         return self.last(number) - self.first(number) + 1
 
     def firsts(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:

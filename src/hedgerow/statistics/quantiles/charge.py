@@ -77,7 +77,7 @@ def pure_epsilon(epsilon: Fraction, norm: Fraction) -> Fraction:
 
 
 def levels(quantiles: int) -> int:
-    """How many draws per group are paid for when several quantiles of one column are nested: one a level.
+    """Number of charged draws per group if several quantiles of one column are nested: one per level.
 
     Privacy: the parts of a level share no weight, so an owner's weights over groups *and* parts have an l2 norm of at
     most T, and an l1 norm of at most A. Each level is priced by the slope: the parts are several even in one group.
@@ -90,7 +90,7 @@ def levels(quantiles: int) -> int:
 
 
 def joint_factor(quantiles: Sequence[Fraction]) -> Fraction:
-    """How many draws several quantiles of one column cost, each drawn from the whole group; at most their number.
+    """Price of several quantiles of one column, each drawn from the whole group, in draws; at most their number.
 
     It multiplies `mu_squared(…, one_group=False)`. A full owner cannot be at its worst for a low and a high
     quantile at once: 22/9 for quartiles in place of 3.

@@ -19,7 +19,7 @@ LARGEST_DENOMINATOR = 2**64
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """How much one owner weighs in one group, at most: `rows`, in units of 2^-`weight_bits`."""
+    """Maximum weight of one owner in one group: `rows`, in units of 2^-`weight_bits`."""
 
     rows: int
     weight_bits: int = 0
@@ -103,7 +103,7 @@ def _wide_enough(weights: Whole, target: Target) -> Whole:
 
 
 def rank_bound(target: Target, epsilon: Fraction, reach: Reach, buckets: int, beta: float) -> float:
-    """How far from the target rank a drawn bucket is, at most, but with probability `beta`; in rows.
+    """Distance, in rows, from the target rank that a drawn bucket exceeds with probability at most `beta`.
 
     Some bucket scores 0 and has weight 1, and each bucket that scores t or more has weight at most exp(-rate t).
 
@@ -129,7 +129,7 @@ BEYOND = 10
 
 
 def units(buckets: int) -> int:
-    """How many noise units r / epsilon inside an extreme is aimed at.
+    """Distance inside the extreme at which a draw aims, in noise units r / epsilon.
 
     A bucket beyond all values has the weight exp(-units / 2), that of the wanted rank 1. There are fewer than `buckets`
     of the former: with 2 ln(10 buckets) they rarely win, though most of the public range may be empty.

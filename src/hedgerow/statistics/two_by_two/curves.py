@@ -67,7 +67,7 @@ class Curve:
             return np.asarray(np.minimum(place / (1 - np.minimum(place, 1.0)), FARTHEST), dtype=np.float64)
 
     def far(self, value: Floats) -> Floats:
-        """How far a value lies from the null, from -1 below to 1 above, where ends of intervals may be uneven: 0."""
+        """Distance of a value from the null, from -1 below to 1 above; 0 for statistics without uneven ends."""
         return np.zeros_like(value)
 
 

@@ -70,7 +70,7 @@ def _one(at: Floats, sigma: Floats, scale: Floats) -> Floats:
 
 
 TILT = 2.0
-"""How fast the error moves to the far end as the weaker rate's deviation grows; measured in benchmarks/ratios.py."""
+"""Speed at which the error moves to the far end as the weaker rate's deviation grows (benchmarks/ratios.py)."""
 
 LEAST_VARIANCE = 1e-300
 LEAST_SHARE = 1e-12
