@@ -9,17 +9,10 @@ Options of questions follow as parameters: `hedgerow:///shop/hedgerow.toml?analy
 from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import types
 from sqlalchemy.engine import URL, Connection, default
-from sqlalchemy.engine.interfaces import (
-    ReflectedColumn,
-    ReflectedForeignKeyConstraint,
-    ReflectedIndex,
-    ReflectedPrimaryKeyConstraint,
-    ReflectedTableComment,
-)
 from sqlalchemy.exc import NoSuchTableError
 from sqlalchemy.sql import compiler
 
@@ -28,11 +21,20 @@ from hedgerow.errors import UnknownNameError
 from hedgerow.session.project import FILE
 from hedgerow.session.tables import TableInfo, TableList
 
-TYPES: Mapping[str, types.TypeEngine[Any]] = {
+if TYPE_CHECKING:
+    from sqlalchemy.engine.interfaces import (  # not in SQLAlchemy 1.4, which Superset needs
+        ReflectedColumn,
+        ReflectedForeignKeyConstraint,
+        ReflectedIndex,
+        ReflectedPrimaryKeyConstraint,
+        ReflectedTableComment,
+    )
+
+TYPES: Mapping[str, "types.TypeEngine[Any]"] = {
     "boolean": types.Boolean(),
     "integer": types.BigInteger(),
     "decimal": types.Numeric(),
-    "float": types.Double(),
+    "float": types.Float(),
     "text": types.String(),
     "date": types.Date(),
     "time": types.Time(),
@@ -62,6 +64,11 @@ class HedgerowDialect(default.DefaultDialect):
     supports_alter = False
     supports_sane_rowcount = False
     max_identifier_length = 255
+
+    @classmethod
+    def dbapi(cls) -> ModuleType:  # type: ignore[override]
+        """The module `hedgerow.dbapi`, under the name of SQLAlchemy 1.4."""
+        return dbapi
 
     @classmethod
     def import_dbapi(cls) -> ModuleType:
@@ -102,7 +109,7 @@ class HedgerowDialect(default.DefaultDialect):
 
     def get_columns(
         self, connection: Connection, table_name: str, schema: str | None = None, **_: object
-    ) -> list[ReflectedColumn]:
+    ) -> "list[ReflectedColumn]":
         """The columns that may be asked about."""
         return [
             {
@@ -117,25 +124,25 @@ class HedgerowDialect(default.DefaultDialect):
 
     def get_table_comment(
         self, connection: Connection, table_name: str, schema: str | None = None, **_: object
-    ) -> ReflectedTableComment:
+    ) -> "ReflectedTableComment":
         """Comment of the owner on a table."""
         return {"text": _table(connection, table_name).comment}
 
     def get_pk_constraint(
         self, connection: Connection, table_name: str, schema: str | None = None, **_: object
-    ) -> ReflectedPrimaryKeyConstraint:
+    ) -> "ReflectedPrimaryKeyConstraint":
         """None is told."""
         return {"constrained_columns": [], "name": None}
 
     def get_foreign_keys(
         self, connection: Connection, table_name: str, schema: str | None = None, **_: object
-    ) -> list[ReflectedForeignKeyConstraint]:
+    ) -> "list[ReflectedForeignKeyConstraint]":
         """None are told."""
         return []
 
     def get_indexes(
         self, connection: Connection, table_name: str, schema: str | None = None, **_: object
-    ) -> list[ReflectedIndex]:
+    ) -> "list[ReflectedIndex]":
         """None are told."""
         return []
 

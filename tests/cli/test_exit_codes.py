@@ -1,11 +1,16 @@
 """Every exit code of the interface, by people's output and by JSON."""
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 
+from hedgerow import errors
 from hedgerow.cli.errors import guarded
-from hedgerow.errors import ConditionNotMet
+from hedgerow.errors import ConditionNotMet, HedgerowError
+
+ROOT = Path(__file__).parents[2]
 
 COUNT = "SELECT COUNT(*) FROM customers"
 
@@ -124,3 +129,23 @@ def test_being_interrupted_is_no_bug(capsys):
 
     assert guarded(command, as_json=False) == 130
     assert "Stopped." in capsys.readouterr().err
+
+
+def test_every_kind_of_error_ends_with_the_code_that_the_reference_states():
+    page = (ROOT / "docs" / "reference" / "cli.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (\d) \| (.*) \|$", page, re.MULTILINE)
+    stated = {name: int(code) for code, text in rows for name in re.findall(r"`(\w+(?:Error|NotMet))`", text)}
+    kinds, by_name = [HedgerowError], {}
+    while kinds:
+        kind = kinds.pop()
+        kinds += [below for below in kind.__subclasses__() if below.__module__ == "hedgerow.errors"]
+        if not kind.__subclasses__():
+            by_name[kind.__name__] = kind.exit_code
+    assert stated.items() >= by_name.items()
+    for name, code in stated.items():
+        error = getattr(errors, name)
+
+        def command(error=error):
+            raise error("It failed.", **({"condition": "count"} if error is ConditionNotMet else {}))
+
+        assert guarded(command, as_json=True) == code

@@ -111,7 +111,7 @@ def _order(estimator: Estimator) -> NDArray[np.int64]:
     keys = estimator.noisy.keys
     if not keys.column_names:
         return np.arange(len(estimator.noisy.shown))
-    ordered = pc.sort_indices(keys, sort_keys=[(name, "ascending", "at_end") for name in keys.column_names])
+    ordered = pc.sort_indices(keys, sort_keys=[(name, "ascending") for name in keys.column_names])
     return np.asarray(ordered.to_numpy(), dtype=np.int64)
 
 

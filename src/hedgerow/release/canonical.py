@@ -36,7 +36,7 @@ def declared_table(plan: PrivatePlan) -> pa.Table:
 
 def in_key_order(keys: pa.Table) -> NDArray[np.int64]:
     """The rows of a table of keys in the order of the keys."""
-    by = [(name, "ascending", "at_end") for name in keys.column_names]
+    by = [(name, "ascending") for name in keys.column_names]
     return np.asarray(pc.sort_indices(keys, sort_keys=by).to_numpy(), dtype=np.int64)
 
 
