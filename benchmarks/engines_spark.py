@@ -57,7 +57,7 @@ duckdb.execute("SET threads = 2")
 duckdb.execute("SET enable_progress_bar = false")
 duckdb.execute(f'''
     COPY (
-        SELECT hash(i) % ({rows} // 25 + 1) AS person, 'r' || (hash(i + 1) % 10) AS region,
+        SELECT CAST(hash(i) % ({rows} // 25 + 1) AS BIGINT) AS person, 'r' || (hash(i + 1) % 10) AS region,
             (hash(i + 2) % 100000) / 100.0 AS amount, CAST(i % 8 AS VARCHAR) AS part
         FROM range({rows}) AS made(i)
     ) TO '{folder}' (FORMAT parquet, PARTITION_BY (part))

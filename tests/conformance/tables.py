@@ -160,7 +160,7 @@ def label(number):
 
 
 def many_keys():
-    """Two thousand keys of each type, some with several people, and rows without a key."""
+    """Two thousand keys of each type, some with several people, and rows without a key; seven people have many rows."""
     rows = []
     for row in range(KEYS + KEYS // 4):
         number = row % KEYS
@@ -172,7 +172,8 @@ def many_keys():
             dt.date(2020, 1, 1) + dt.timedelta(days=number),
             number % 3 == 0,
         )
-        rows.append((row, row % 700, row % 101, *(None if row % 97 == 5 else cell for cell in cells)))
+        person = row % 700 if row % 5 else row % 7
+        rows.append((row, person, row % 101, *(None if row % 97 == 5 else cell for cell in cells)))
     numbers = dict.fromkeys(("id", "person", "amount"), "BIGINT")
     kinds = {"label": "VARCHAR", "number": "BIGINT", "ratio": "DOUBLE", "price": "DECIMAL(12,2)", "day": "DATE"}
     return Table({**numbers, **kinds, "flag": "BOOLEAN"}, rows, ("id",))

@@ -18,6 +18,7 @@ from hedgerow.compile.caps import (
     same,
     together,
 )
+from hedgerow.compile.crowded import crowded_steps, separates_crowded
 from hedgerow.compile.rows import RowForm, form_of, partial_sums, summed
 from hedgerow.compile.scalars import present
 from hedgerow.compile.windows import window_steps
@@ -39,6 +40,8 @@ def weighing(
     form = form_of(plan, dialect)
     keys = "".join(f"{name}, " for name in names)
     pairs = f"SELECT {keys}o, {_pair(plan, dialect, form)} FROM {rows}{dialect.group_by([*names, 'o'])}"
+    if separates_crowded(plan, dialect):
+        return [*crowded_steps(plan, dialect, rows, names), *window_steps(plan, dialect, names, nonce)]
     if dialect.windows and form is not RowForm.SINGLE:
         return [dialect.step("parts", pairs, once=False), *window_steps(plan, dialect, names, nonce, result)]
     once = bool(names) or _counts_people(plan) or form is not RowForm.SINGLE

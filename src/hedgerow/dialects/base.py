@@ -81,6 +81,7 @@ class Dialect:
             that materialise or recompute a step that is read twice.
         codes: True if the keys of an owner can be gathered as bits of an integer.
         windows: True if those sums are then weighted by window functions, in a single pass over the pairs.
+        crowds_first: True if the owners of many rows are found by a statement of its own (`compile.crowded`).
         repartitions: True if a statement can be cancelled only between rows of a shuffle, so that rows that join with
             very many others must pass through one.
         nests_joins: True if the right side of a join can be a join in parentheses.
@@ -104,6 +105,7 @@ class Dialect:
     windows = False
     nests_joins = True
     joins_by_equality = False
+    crowds_first = False
     indexes_columns_alone = False
     namespace: tuple[str, ...] = ()
     out_of_sight: frozenset[str] = frozenset()
@@ -428,6 +430,10 @@ class Dialect:
     def reread_step(self, name: str, query: str) -> str:
         """One step of WITH that is computed again wherever it is used: the rows of a table."""
         return self.step(name, query, once=False)
+
+    def computed_step(self, name: str, query: str) -> str:
+        """One step that is computed before the statement is planned; called if `crowds_first` is True."""
+        return self.step(name, query, once=True)
 
     def statement(self, steps: Sequence[str], query: str) -> str:
         """A statement of steps and the query that uses them."""

@@ -212,7 +212,7 @@ class _Snapshot:
         self._views[name] = view
 
     def run(self, query: Query) -> ExactTable:
-        with script(self._session, query.sql, self._views) as result:
+        with script(self._session, query.sql, self._views, self._fetched) as result:
             table = self._fetched(result)
         return ExactTable(_typed(table, query), query.keys, query.integers)
 

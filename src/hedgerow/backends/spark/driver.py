@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
-from hedgerow.dialects.spark import KEPT, VIEW
+from hedgerow.dialects.spark import COMPUTED, KEPT, VIEW
 from hedgerow.errors import BackendError
 
 Session = Any
@@ -25,7 +25,7 @@ Session = Any
 Frame = Any
 """A DataFrame of either kind."""
 
-STEP = re.compile(rf"({VIEW}|{KEPT}) (\w+) AS (.*)", re.DOTALL)
+STEP = re.compile(rf"({VIEW}|{KEPT}|{COMPUTED}) (\w+) AS (.*)", re.DOTALL)
 WORD = re.compile(r"'[^']*'|`[^`]*`|\b[a-z_]\w*\b")
 """A text, a quoted name, or a word of ours. Texts contain no quotes: those that would are in hexadecimal."""
 
@@ -34,8 +34,12 @@ STEP_OF_WITH = re.compile(r"(?:^WITH|\),) (\w+) AS \(")
 
 
 @contextmanager
-def script(session: Session, text: str, known: Mapping[str, str]) -> Iterator[Frame]:
+def script(
+    session: Session, text: str, known: Mapping[str, str], fetch: Callable[[Frame], object]
+) -> Iterator[Frame]:
     """Yield the result of the last line, to be fetched while the steps exist.
+
+    A step that is computed at once is counted by `fetch`, which fills its cache; nothing reads the count.
 
     Every step is a view with a unique name, because other statements run in the same session; `known` maps names to
     existing views. Steps are not a WITH: Spark does not recognise a cached plan inside one.
@@ -49,7 +53,9 @@ def script(session: Session, text: str, known: Mapping[str, str]) -> Iterator[Fr
         for step in steps:
             how, name, body = _parts(step)
             view = _fresh(name)
-            views.enter_context(_view(session, view, _renamed(body, names), kept=how == KEPT))
+            frame = views.enter_context(_view(session, view, _renamed(body, names), kept=how != VIEW))
+            if how == COMPUTED:
+                fetch(frame.groupBy().count())
             names[name] = view
         yield session.sql(_renamed(query, names))
 
@@ -71,14 +77,14 @@ def _renamed(text: str, names: Mapping[str, str]) -> str:
 
 
 @contextmanager
-def _view(session: Session, name: str, query: str, *, kept: bool) -> Iterator[None]:
+def _view(session: Session, name: str, query: str, *, kept: bool) -> Iterator[Frame]:
     """Create a view. A cached one has its name in its plan, because Spark shares the cache of equal plans."""
     frame = session.sql(f"SELECT * FROM ({query}) WHERE '{name}' IS NOT NULL" if kept else query)
     if kept:
         frame.persist()
     frame.createTempView(name)
     try:
-        yield
+        yield frame
     finally:
         session.catalog.dropTempView(name)
         if kept:

@@ -18,7 +18,7 @@ from hedgerow.expressions.nodes import Call, Column, Constant, Expr
 from hedgerow.expressions.table_names import parts_of
 from hedgerow.expressions.types import Type
 
-VIEW, KEPT = "CREATE TEMPORARY VIEW", "CACHE LAZY TABLE"
+VIEW, KEPT, COMPUTED = "CREATE TEMPORARY VIEW", "CACHE LAZY TABLE", "CACHE TABLE"
 WIDE = re.compile(r"DECIMAL\((\d+),0\)")
 INSTANT = "TIMESTAMP_LTZ"
 """Native type of timestamps with a time zone."""
@@ -46,6 +46,7 @@ class SparkDialect(Dialect):
     gathers = True
     repartitions = True
     windows = True
+    crowds_first = True
     temporary: frozenset[str] = frozenset()
     functions: Mapping[str, Template] = {**NUMBERS, **TEXTS}
 
@@ -185,12 +186,16 @@ class SparkDialect(Dialect):
         """A view, or a table cached in memory: Spark computes a step of WITH wherever it is used."""
         return f"{KEPT if once else VIEW} {name} AS {query}"
 
+    def computed_step(self, name: str, query: str) -> str:
+        """A cached table that is computed at once: Spark then knows its size, and broadcasts it if it is small."""
+        return f"{COMPUTED} {name} AS {query}"
+
     def statement(self, steps: Sequence[str], query: str) -> str:
         """A statement with WITH or, if a step is cached, a script with one statement per line.
 
         The backend runs the script with unique names for its views.
         """
-        if any(step.startswith(KEPT) for step in steps):
+        if any(step.startswith((KEPT, COMPUTED)) for step in steps):
             return ";\n".join([*steps, query])
         return super().statement([_in_with(step) for step in steps], query)
 
