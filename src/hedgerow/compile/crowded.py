@@ -11,6 +11,7 @@ from math import isqrt
 from hedgerow.compile.caps import Names, most_size, people
 from hedgerow.compile.rows import RowForm, form_of, partial_sums
 from hedgerow.dialects import Dialect
+from hedgerow.privacy.keys import KeyRule
 from hedgerow.privacy.plan import PrivatePlan
 
 CROWDED = "crowded"
@@ -21,11 +22,15 @@ MIN_ROWS = 4
 def rows_within_limits(plan: PrivatePlan) -> int:
     """Return the largest number of rows with which an owner is within every limit, whatever their keys.
 
-    With N rows an owner is in at most N keys, has at most N rows in each, and q (`caps.owner_size`) is at most N, or
-    N^2 where sizes are squared.
+    With N rows an owner is in at most N keys (and in no more than are declared), has at most N rows in each, and q
+    (`caps.owner_size`) is at most N, or N^2 where sizes are squared. Without keys, only the rows are limited.
     """
+    bounding, declared = plan.bounding, len(plan.keys.domain)
+    if plan.keys.rule is KeyRule.ONE:
+        return bounding.rows_per_group
     size = most_size(plan) if plan.l1_weights else isqrt(most_size(plan))
-    return min(plan.bounding.groups, plan.bounding.rows_per_group, size)
+    within = min(bounding.rows_per_group, size)
+    return within if plan.keys.rule is KeyRule.DECLARED and declared <= bounding.groups else min(within, bounding.groups)
 
 
 def separates_crowded(plan: PrivatePlan, dialect: Dialect) -> bool:

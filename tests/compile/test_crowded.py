@@ -1,0 +1,110 @@
+"""Owners of few rows are aggregated together: the same integers as from pairs, whoever has many rows."""
+
+import pytest
+
+from hedgerow.compile import crowded, program
+from hedgerow.dialects.duckdb import DuckDBDialect
+from hedgerow.dialects.spark import COMPUTED, SPARK
+from hedgerow.execution.request import resolve_request
+from hedgerow.plan.bind import bind
+from hedgerow.sql.parse import parse
+
+from ..internals import session_of
+
+NONCE = "00112233445566778899aabbccddeeff"
+TABLE = [
+    "CREATE TABLE t (u BIGINT, g INTEGER, x DOUBLE)",
+    # Person n has n rows, in keys that follow each other: some have more rows than allowed, some more in one key.
+    "INSERT INTO t SELECT person.range, (row.range * person.range) % (1 + person.range % 7), (row.range * 37) % 101 - 3 "
+    "FROM range(30) person, range(30) row WHERE row.range < person.range",
+    "INSERT INTO t VALUES (NULL, 1, 5), (3, NULL, 5), (4, 99, 5), (5, 2, NULL)",
+]
+BY_KEY = "SELECT g, COUNT(*) AS n, SUM(x) AS total FROM t WHERE x < 90 GROUP BY g"
+ALONE = "SELECT COUNT(*) AS n, AVG(x) AS mean FROM t"
+LIMITS = ["max_rows: 4", "max_rows: 12", "max_rows: 12, max_groups: 5", "max_rows: 40", "max_rows: 9, max_groups: 7"]
+
+
+class CrowdedFirst(DuckDBDialect):
+    """DuckDB, with the statements that engines get which shuffle rows to group them."""
+
+    gathers = windows = crowds_first = True
+
+
+@pytest.fixture
+def database(build):
+    return lambda limits: build(
+        TABLE,
+        f"t: {{unit: u, {limits}, columns: {{g: {{values: [0, 1, 2, 3, 4, 5, 6]}}, x: {{lower: 0, upper: 80}}}}}}",
+    )
+
+
+def planned(db, text, mechanism="gaussian", **options):
+    session = session_of(db)
+    logical = bind(parse(text).query, session.catalog, session.schema)
+    request = resolve_request(session.catalog, mechanism=mechanism, **options)
+    (plan,) = session.price(logical, request, session.remaining()).parts
+    return plan
+
+
+def integers(db, steps):
+    with session_of(db).backend.snapshot() as snapshot:
+        table = snapshot.run(steps.first_pass)
+    keys = [column.to_pylist() for column in table.exact_keys().columns]
+    sums = [table.exact_integers(f"s{i}").tolist() for i in range(sum(name.startswith("s") for name in table.names))]
+    return sorted(zip(*keys, *sums, strict=True))
+
+
+@pytest.mark.parametrize("limits", LIMITS)
+@pytest.mark.parametrize("text", [BY_KEY, ALONE])
+@pytest.mark.parametrize("mechanism", ["gaussian", "laplace"])
+def test_the_integers_are_those_of_pairs(database, limits, text, mechanism):
+    db = database(limits)
+    plan = planned(db, text, mechanism, min_frequency=1)
+    plain = session_of(db).backend.dialect
+    special = CrowdedFirst().at(*plain.namespace)
+    assert crowded.separates_crowded(plan, special), "the statement is the one under test"
+    expected = integers(db, program(plan, plain, NONCE))
+    assert integers(db, program(plan, special, NONCE)) == expected
+    assert any(expected)
+
+
+def test_owners_within_the_number_of_rows_are_within_every_limit(database):
+    """All ways to distribute N rows over keys: the keys, the rows of each, and the size stay within the limits."""
+    for limits in LIMITS:
+        for mechanism in ("gaussian", "laplace"):
+            plan = planned(database(limits), BY_KEY, mechanism, min_frequency=1)
+            rows = crowded.rows_within_limits(plan)
+            for counts in _partitions(rows, rows, 7):
+                size = sum(counts) if plan.l1_weights else sum(count**2 for count in counts)
+                assert len(counts) <= plan.bounding.groups
+                assert max(counts) <= plan.bounding.rows_per_group
+                assert size <= crowded.most_size(plan)
+
+
+def _partitions(total, largest, parts):
+    """Yield the ways to write a number as a sum of at most so many numbers."""
+    if total == 0:
+        yield ()
+    elif parts:
+        for first in range(min(total, largest), 0, -1):
+            for rest in _partitions(total - first, first, parts - 1):
+                yield (first, *rest)
+
+
+def test_spark_finds_the_owners_of_many_rows_before_it_plans_the_statement(database):
+    plan = planned(database("max_rows: 12"), BY_KEY, min_frequency=1)
+    steps = program(plan, SPARK, NONCE).first_pass.sql.split(";\n")
+    assert f"{COMPUTED} crowded AS SELECT o FROM private_rows GROUP BY o HAVING COUNT(*) > 12" in steps
+
+
+@pytest.mark.parametrize(
+    ("limits", "text", "options"),
+    [
+        ("max_rows: 3", BY_KEY, {"min_frequency": 1}),
+        ("max_rows: 12", BY_KEY, {"min_frequency": 5}),
+        ("max_rows: 12", "SELECT g, COUNT(DISTINCT u) AS n FROM t GROUP BY g", {"min_frequency": 1}),
+    ],
+)
+def test_every_pair_is_made_where_people_are_counted_or_limits_are_low(database, limits, text, options):
+    plan = planned(database(limits), text, **options)
+    assert COMPUTED not in program(plan, SPARK, NONCE).first_pass.sql
