@@ -8,13 +8,15 @@ plain query. The integers are those of `weights`.
 
 from math import isqrt
 
-from hedgerow.compile.caps import Names, most_size, people
-from hedgerow.compile.rows import RowForm, form_of, partial_sums
+from hedgerow.compile.caps import Names, most_size, people, same
+from hedgerow.compile.rows import RowForm, form_of, partial_sums, summed
+from hedgerow.compile.windows import window_steps
+from hedgerow.compiled import UNITS
 from hedgerow.dialects import Dialect
 from hedgerow.privacy.keys import KeyRule
 from hedgerow.privacy.plan import PrivatePlan
 
-CROWDED = "crowded"
+CROWDED, WEIGHED = "crowded", "weighed"
 MIN_ROWS = 4
 """Minimum number of rows within every limit: below it, most owners would be counted as possible exceptions."""
 
@@ -30,23 +32,22 @@ def rows_within_limits(plan: PrivatePlan) -> int:
         return bounding.rows_per_group
     size = most_size(plan) if plan.l1_weights else isqrt(most_size(plan))
     within = min(bounding.rows_per_group, size)
-    return within if plan.keys.rule is KeyRule.DECLARED and declared <= bounding.groups else min(within, bounding.groups)
+    return (
+        within if plan.keys.rule is KeyRule.DECLARED and declared <= bounding.groups else min(within, bounding.groups)
+    )
 
 
 def separates_crowded(plan: PrivatePlan, dialect: Dialect) -> bool:
-    """Return whether only the owners of many rows need pairs; it depends on plan and engine, never on the data.
-
-    Where people are counted, every pair is needed.
-    """
-    counts_people = plan.selection is not None or bool(people(plan))
+    """Return whether only the owners of many rows need pairs; it depends on plan and engine, never on the data."""
     gathered = form_of(plan, dialect) is RowForm.GATHERED
-    return dialect.crowds_first and gathered and not counts_people and rows_within_limits(plan) >= MIN_ROWS
+    return dialect.crowds_first and gathered and rows_within_limits(plan) >= MIN_ROWS
 
 
-def crowded_steps(plan: PrivatePlan, dialect: Dialect, rows: str, names: Names) -> list[str]:
-    """Return the steps from `rows` to `parts`, in which the rows of all other owners are one pair for each key.
+def crowded_steps(plan: PrivatePlan, dialect: Dialect, rows: str, names: Names, nonce: str | None) -> list[str]:
+    """Return the steps from `rows` to `weighted` (see `weights.weighing`).
 
-    That pair has no owner and counts as zero rows, so it has the full weight.
+    In `parts`, the rows of all other owners are one pair for each key, which has no owner. It counts as zero rows, so
+    it has the full weight.
     """
     owners = f"SELECT o FROM {rows}{dialect.group_by(['o'])}"
     crowded = f"{owners} HAVING {dialect.count()} > {rows_within_limits(plan)}"
@@ -54,7 +55,28 @@ def crowded_steps(plan: PrivatePlan, dialect: Dialect, rows: str, names: Names) 
     counted = f"CASE WHEN {CROWDED}.o IS NULL THEN 0 ELSE {dialect.count()} END AS n"
     joined = dialect.join(rows, "left", CROWDED, f"{rows}.o = {CROWDED}.o")
     parts = f"SELECT {keys}{CROWDED}.o AS o, {counted}{partial_sums(plan, dialect)} FROM {joined}"
-    return [
+    steps = [
         dialect.computed_step(CROWDED, crowded),
         dialect.step("parts", f"{parts}{dialect.group_by([*names, f'{CROWDED}.o'])}", once=False),
     ]
+    if nonce is None and plan.selection is None and not people(plan):
+        return [*steps, *window_steps(plan, dialect, names, nonce)]
+    touching = f"SELECT DISTINCT {keys}{rows}.o AS o FROM {joined} WHERE {CROWDED}.o IS NULL"
+    others = f"SELECT {keys}{dialect.count()} AS others FROM ({touching}) AS touching{dialect.group_by(list(names))}"
+    return [
+        *steps,
+        *window_steps(plan, dialect, names, nonce, result=WEIGHED, owned="o IS NOT NULL"),
+        dialect.step("other_owners", others, once=False),
+        dialect.step("weighted", _with_others(plan, dialect, names, nonce), once=False),
+    ]
+
+
+def _with_others(plan: PrivatePlan, dialect: Dialect, names: Names, nonce: str | None) -> str:
+    """Add the other owners, each of which counts in full in all of its keys."""
+    others, one = "COALESCE(others, 0)", 1 << plan.weight_bits
+    listed = [*(f"{WEIGHED}.{name} AS {name}" for name in names), f"owners + {others} AS owners"]
+    listed += [f"s{i} + CAST({others} AS {dialect.huge}) * {one} AS s{i}" for i in people(plan)]
+    listed += [f"s{i}" for i, _ in summed(plan)]
+    listed += [f"{UNITS} + {others} AS {UNITS}"] if nonce is not None else []
+    kind, match = ("left", same(WEIGHED, "other_owners", names, dialect)) if names else ("cross", None)
+    return f"SELECT {', '.join(listed)} FROM {dialect.join(WEIGHED, kind, 'other_owners', match)}"

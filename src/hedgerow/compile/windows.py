@@ -14,15 +14,21 @@ from hedgerow.privacy.plan import PrivatePlan
 OWNERS = "PARTITION BY o"
 
 
-def window_steps(plan: PrivatePlan, dialect: Dialect, names: Names, nonce: str | None, result: str) -> list[str]:
-    """Return the steps from `parts` to `result`; with a nonce, its columns include the bounded number of owners."""
+def window_steps(
+    plan: PrivatePlan, dialect: Dialect, names: Names, nonce: str | None, result: str, *, owned: str = ""
+) -> list[str]:
+    """Return the steps from `parts` to `result`; with a nonce, its columns include the bounded number of owners.
+
+    `owned` is the condition of pairs that have an owner, where some have none (`crowded`): people are counted in these.
+    """
     steps = _gaps(plan, dialect, names)
     if nonce is not None:
         steps.append(_turns(plan, dialect, names, nonce))
     source = "gaps" if nonce is None else "turns"
-    listed = [*names, *_totals(plan, dialect)]
+    listed = [*names, *_totals(plan, dialect, owned)]
     if nonce is not None:
-        listed.append(f"{dialect.counted(f'turn IS NULL OR turn <= {plan.bounding.groups}')} AS {UNITS}")
+        chosen = f"turn IS NULL OR turn <= {plan.bounding.groups}"
+        listed.append(f"{dialect.counted(f'{owned} AND ({chosen})' if owned else chosen)} AS {UNITS}")
     weighted = f"SELECT {', '.join(listed)} FROM {source}{dialect.group_by(list(names))}"
     return [*steps, dialect.step(result, weighted, once=False)]
 
@@ -60,11 +66,11 @@ def _turns(plan: PrivatePlan, dialect: Dialect, names: Names, nonce: str) -> str
     return dialect.step("turns", f"SELECT {_carried(plan, names)}, u, gap, {turn} FROM gaps", once=False)
 
 
-def _totals(plan: PrivatePlan, dialect: Dialect) -> list[str]:
+def _totals(plan: PrivatePlan, dialect: Dialect, owned: str) -> list[str]:
     """Return the number of owners, and every sum: partial sums times the full weight minus the gap."""
     one = 1 << plan.weight_bits
-    totals = {i: f"COALESCE({dialect.total('u')}, 0)" for i in people(plan)}
+    totals = {i: f"COALESCE({dialect.total_if('u', owned or None)}, 0)" for i in people(plan)}
     for i, _ in summed(plan):
         whole = f"COALESCE(CAST({dialect.wide_total(f'p{i}')} AS {dialect.huge}), 0)"
         totals[i] = dialect.weighed(whole, one, f"COALESCE({dialect.product_total('gap', f'p{i}')}, 0)")
-    return [f"{dialect.count()} AS owners", *(f"{totals[i]} AS s{i}" for i in sorted(totals))]
+    return [f"{dialect.counted(owned or None)} AS owners", *(f"{totals[i]} AS s{i}" for i in sorted(totals))]

@@ -34,9 +34,7 @@ STEP_OF_WITH = re.compile(r"(?:^WITH|\),) (\w+) AS \(")
 
 
 @contextmanager
-def script(
-    session: Session, text: str, known: Mapping[str, str], fetch: Callable[[Frame], object]
-) -> Iterator[Frame]:
+def script(session: Session, text: str, known: Mapping[str, str], fetch: Callable[[Frame], object]) -> Iterator[Frame]:
     """Yield the result of the last line, to be fetched while the steps exist.
 
     A step that is computed at once is counted by `fetch`, which fills its cache; nothing reads the count.
