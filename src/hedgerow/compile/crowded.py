@@ -3,7 +3,8 @@
 For engines that shuffle rows to group them (`Dialect.crowds_first`). An owner with few rows is within every limit,
 whatever the keys of its rows, so its rows have the full weight and need no pair of their own. A first step counts the
 rows of each owner, which reads one column; the second step joins the owners with more rows, and aggregates like the
-plain query. The integers are those of `weights`.
+plain query. Where people are counted, the other owners of each key are counted apart. The integers are those of
+`weights`.
 """
 
 from math import isqrt
@@ -25,11 +26,9 @@ def rows_within_limits(plan: PrivatePlan) -> int:
     """Return the largest number of rows with which an owner is within every limit, whatever their keys.
 
     With N rows an owner is in at most N keys (and in no more than are declared), has at most N rows in each, and q
-    (`caps.owner_size`) is at most N, or N^2 where sizes are squared. Without keys, only the rows are limited.
+    (`caps.owner_size`) is at most N, or N^2 where sizes are squared.
     """
     bounding, declared = plan.bounding, len(plan.keys.domain)
-    if plan.keys.rule is KeyRule.ONE:
-        return bounding.rows_per_group
     size = most_size(plan) if plan.l1_weights else isqrt(most_size(plan))
     within = min(bounding.rows_per_group, size)
     return (
@@ -38,9 +37,13 @@ def rows_within_limits(plan: PrivatePlan) -> int:
 
 
 def separates_crowded(plan: PrivatePlan, dialect: Dialect) -> bool:
-    """Return whether only the owners of many rows need pairs; it depends on plan and engine, never on the data."""
-    gathered = form_of(plan, dialect) is RowForm.GATHERED
-    return dialect.crowds_first and gathered and rows_within_limits(plan) >= MIN_ROWS
+    """Return whether only the owners of many rows need pairs; it depends on plan and engine, never on the data.
+
+    Without keys, the sums of each owner need no more than one shuffle.
+    """
+    if not dialect.crowds_first or plan.keys.rule is KeyRule.ONE or form_of(plan, dialect) is not RowForm.GATHERED:
+        return False
+    return rows_within_limits(plan) >= MIN_ROWS
 
 
 def crowded_steps(plan: PrivatePlan, dialect: Dialect, rows: str, names: Names, nonce: str | None) -> list[str]:
@@ -78,5 +81,5 @@ def _with_others(plan: PrivatePlan, dialect: Dialect, names: Names, nonce: str |
     listed += [f"s{i} + CAST({others} AS {dialect.huge}) * {one} AS s{i}" for i in people(plan)]
     listed += [f"s{i}" for i, _ in summed(plan)]
     listed += [f"{UNITS} + {others} AS {UNITS}"] if nonce is not None else []
-    kind, match = ("left", same(WEIGHED, "other_owners", names, dialect)) if names else ("cross", None)
-    return f"SELECT {', '.join(listed)} FROM {dialect.join(WEIGHED, kind, 'other_owners', match)}"
+    joined = dialect.join(WEIGHED, "left", "other_owners", same(WEIGHED, "other_owners", names, dialect))
+    return f"SELECT {', '.join(listed)} FROM {joined}"
