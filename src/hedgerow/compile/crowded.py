@@ -46,8 +46,10 @@ def separates_crowded(plan: PrivatePlan, dialect: Dialect) -> bool:
     return rows_within_limits(plan) >= MIN_ROWS
 
 
-def crowded_steps(plan: PrivatePlan, dialect: Dialect, rows: str, names: Names, nonce: str | None) -> list[str]:
-    """Return the steps from `rows` to `weighted` (see `weights.weighing`).
+def crowded_steps(
+    plan: PrivatePlan, dialect: Dialect, rows: str, names: Names, nonce: str | None, result: str
+) -> list[str]:
+    """Return the steps from `rows` to `result` (see `weights.weighing`).
 
     In `parts`, the rows of all other owners are one pair for each key, which has no owner. It counts as zero rows, so
     it has the full weight.
@@ -63,14 +65,14 @@ def crowded_steps(plan: PrivatePlan, dialect: Dialect, rows: str, names: Names, 
         dialect.step("parts", f"{parts}{dialect.group_by([*names, f'{CROWDED}.o'])}", once=False),
     ]
     if nonce is None and plan.selection is None and not people(plan):
-        return [*steps, *window_steps(plan, dialect, names, nonce)]
+        return [*steps, *window_steps(plan, dialect, names, nonce, result)]
     touching = f"SELECT DISTINCT {keys}{rows}.o AS o FROM {joined} WHERE {CROWDED}.o IS NULL"
     others = f"SELECT {keys}{dialect.count()} AS others FROM ({touching}) AS touching{dialect.group_by(list(names))}"
     return [
         *steps,
-        *window_steps(plan, dialect, names, nonce, result=WEIGHED, owned="o IS NOT NULL"),
+        *window_steps(plan, dialect, names, nonce, WEIGHED, owned="o IS NOT NULL"),
         dialect.step("other_owners", others, once=False),
-        dialect.step("weighted", _with_others(plan, dialect, names, nonce), once=False),
+        dialect.step(result, _with_others(plan, dialect, names, nonce), once=False),
     ]
 
 

@@ -41,7 +41,7 @@ def weighing(
     keys = "".join(f"{name}, " for name in names)
     pairs = f"SELECT {keys}o, {_pair(plan, dialect, form)} FROM {rows}{dialect.group_by([*names, 'o'])}"
     if separates_crowded(plan, dialect):
-        return crowded_steps(plan, dialect, rows, names, nonce)
+        return crowded_steps(plan, dialect, rows, names, nonce, result)
     if dialect.windows and form is not RowForm.SINGLE:
         return [dialect.step("parts", pairs, once=False), *window_steps(plan, dialect, names, nonce, result)]
     once = bool(names) or _counts_people(plan) or form is not RowForm.SINGLE
