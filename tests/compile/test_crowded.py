@@ -4,7 +4,7 @@ import pytest
 
 from hedgerow.compile import crowded, program
 from hedgerow.dialects.duckdb import DuckDBDialect
-from hedgerow.dialects.spark import COMPUTED, SPARK
+from hedgerow.dialects.spark import COMPUTED, SparkDialect
 from hedgerow.execution.request import resolve_request
 from hedgerow.plan.bind import bind
 from hedgerow.sql.parse import parse
@@ -32,6 +32,12 @@ class CrowdedFirst(DuckDBDialect):
     """DuckDB, with the statements that engines get which shuffle rows to group them."""
 
     gathers = windows = crowds_first = True
+
+
+class SparkFolder(SparkDialect):
+    """Spark over files of a folder, which can be seen to change."""
+
+    crowds_first = True
 
 
 @pytest.fixture
@@ -98,10 +104,15 @@ def _partitions(total, largest, parts):
 
 def test_spark_finds_the_owners_of_many_rows_before_it_plans_the_statement(database):
     plan = planned(database("max_rows: 12"), BY_KEY, min_frequency=1)
-    steps = program(plan, SPARK, NONCE).first_pass.sql.split(";\n")
+    steps = program(plan, SparkFolder(), NONCE).first_pass.sql.split(";\n")
     assert f"{COMPUTED} crowded AS SELECT o FROM private_rows GROUP BY o HAVING COUNT(*) > 12" in steps
 
 
 def test_every_pair_is_made_where_limits_are_low(database):
     plan = planned(database("max_rows: 3"), BY_KEY, min_frequency=1)
-    assert COMPUTED not in program(plan, SPARK, NONCE).first_pass.sql
+    assert COMPUTED not in program(plan, SparkFolder(), NONCE).first_pass.sql
+
+
+def test_spark_reads_rows_once_where_they_may_change(database):
+    plan = planned(database("max_rows: 12"), BY_KEY, min_frequency=1)
+    assert COMPUTED not in program(plan, SparkDialect(), NONCE).first_pass.sql

@@ -14,6 +14,7 @@ from hedgerow.compile.rows import RowForm, form_of, partial_sums, summed
 from hedgerow.compile.windows import window_steps
 from hedgerow.compiled import UNITS
 from hedgerow.dialects import Dialect
+from hedgerow.plan.nodes import Scan
 from hedgerow.privacy.keys import KeyRule
 from hedgerow.privacy.plan import PrivatePlan
 
@@ -39,9 +40,14 @@ def rows_within_limits(plan: PrivatePlan) -> int:
 def separates_crowded(plan: PrivatePlan, dialect: Dialect) -> bool:
     """Return whether only the owners of many rows need pairs; it depends on plan and engine, never on the data.
 
-    Without keys, the sums of each owner need no more than one shuffle.
+    Without keys, the sums of each owner need no more than one shuffle. Joins are computed once, and a table is read
+    again.
+
+    Privacy: both steps must read the same rows, or an owner could have gained rows after the first; a backend sets
+    `crowds_first` only where it can tell (`backends.spark`).
     """
-    if not dialect.crowds_first or plan.keys.rule is KeyRule.ONE or form_of(plan, dialect) is not RowForm.GATHERED:
+    reads_table = plan.keys.rule is not KeyRule.ONE and isinstance(plan.release.source, Scan)
+    if not dialect.crowds_first or not reads_table or form_of(plan, dialect) is not RowForm.GATHERED:
         return False
     return rows_within_limits(plan) >= MIN_ROWS
 

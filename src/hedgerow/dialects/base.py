@@ -81,7 +81,8 @@ class Dialect:
             that materialise or recompute a step that is read twice.
         codes: True if the keys of an owner can be gathered as bits of an integer.
         windows: True if those sums are then weighted by window functions, in a single pass over the pairs.
-        crowds_first: True if the owners of many rows are found by a statement of its own (`compile.crowded`).
+        crowds_first: True if the owners of many rows are found by a statement of its own (`compile.crowded`); the
+            backend must refuse the result if the rows changed in between.
         repartitions: True if a statement can be cancelled only between rows of a shuffle, so that rows that join with
             very many others must pass through one.
         nests_joins: True if the right side of a join can be a join in parentheses.

@@ -8,16 +8,18 @@ import secrets
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 from hedgerow.backends.base import Snapshot, failure, repeated, sealed
+from hedgerow.backends.facts import file_state
 from hedgerow.backends.results import stop_after
 from hedgerow.backends.spark.driver import Frame, Session, checked, pyspark, quiet, script, staying_active, tagging
 from hedgerow.compiled import Query
 from hedgerow.dialects import Dialect
-from hedgerow.dialects.spark import SPARK
+from hedgerow.dialects.spark import COMPUTED, SPARK
 from hedgerow.errors import HedgerowError
 from hedgerow.exact import ExactTable
 from hedgerow.expressions.table_names import full_name, parts_of, short_name, table_name
@@ -90,12 +92,22 @@ class Spark:
     several threads run concurrently in one session; each fetch is tagged so that it can be cancelled.
     """
 
-    def __init__(self, session: Session, *, handed_in: bool, let_go: Callable[[], None] | None = None) -> None:
+    def __init__(
+        self,
+        session: Session,
+        *,
+        handed_in: bool,
+        let_go: Callable[[], None] | None = None,
+        files: tuple[Path, ...] = (),
+    ) -> None:
+        """Use a session. `files` are all the files that its tables are read from, if these are known."""
         pyspark()
         with sealed(), quiet():
             self._session = checked(session)
             self._tagging = tagging(session)
             self.dialect = SPARK.at(session.catalog.currentCatalog(), session.catalog.currentDatabase())
+        self.dialect.crowds_first = bool(files)
+        self._files = files
         self._declared: tuple[str, ...] = ()
         self._let_go = let_go
         self._lock = threading.Lock()
@@ -118,7 +130,7 @@ class Spark:
     def snapshot(self) -> Iterator[Snapshot]:
         """Open a snapshot without a transaction; docs/how-to/connect-spark.md describes the guarantees."""
         with sealed(), quiet():
-            snapshot = _Snapshot(self._session, self.dialect, self._fetched)
+            snapshot = _Snapshot(self._session, self.dialect, self._fetched, self._files)
             try:
                 yield snapshot
             finally:
@@ -194,8 +206,11 @@ def _ran_out(error: Exception) -> bool:
 class _Snapshot:
     """Statements of one query over the current files."""
 
-    def __init__(self, session: Session, dialect: Dialect, fetched: Callable[[Frame], pa.Table]) -> None:
+    def __init__(
+        self, session: Session, dialect: Dialect, fetched: Callable[[Frame], pa.Table], files: tuple[Path, ...]
+    ) -> None:
         self._session = session
+        self._files = files
         self._dialect = dialect
         self._fetched = fetched
         self._views: dict[str, str] = {}
@@ -212,8 +227,15 @@ class _Snapshot:
         self._views[name] = view
 
     def run(self, query: Query) -> ExactTable:
+        """Run a statement; refuse its result if it read files twice that changed in between.
+
+        Privacy: an owner who gains rows between the two would not be weighted for them.
+        """
+        before = file_state(self._files)
         with script(self._session, query.sql, self._views, self._fetched) as result:
             table = self._fetched(result)
+        if COMPUTED in query.sql and (before is None or file_state(self._files) != before):
+            raise failure(OSError("A file changed while a statement read it."), "schema-changed")
         return ExactTable(_typed(table, query), query.keys, query.integers)
 
     def drop(self) -> None:

@@ -121,7 +121,14 @@ def _folder(folder: Path, options: dict[str, str]) -> Spark:
         except Exception as error:  # noqa: BLE001 - any problem with a file
             let_go()
             raise _cannot_read(folder, error) from None
-    return Spark(session, handed_in=False, let_go=let_go)
+    return Spark(session, handed_in=False, let_go=let_go, files=tuple(_files(tables)))
+
+
+def _files(tables: list["_Table"]) -> Iterator[Path]:
+    """Yield all files of tables, each of which is a file or a folder."""
+    for table in tables:
+        entries = sorted(table.path.rglob("*")) if table.path.is_dir() else [table.path]
+        yield from (entry for entry in entries if entry.is_file())
 
 
 def _cannot_read(folder: Path, error: Exception) -> BackendError:

@@ -46,7 +46,6 @@ class SparkDialect(Dialect):
     gathers = True
     repartitions = True
     windows = True
-    crowds_first = True
     temporary: frozenset[str] = frozenset()
     functions: Mapping[str, Template] = {**NUMBERS, **TEXTS}
 
