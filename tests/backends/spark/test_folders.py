@@ -1,4 +1,4 @@
-"""A folder of files that can be seen to change: the owners of many rows are found first, and the files stay the same."""
+"""Files of a folder can be seen to change: the owners of many rows are found first, and then their rows are read."""
 
 import os
 
