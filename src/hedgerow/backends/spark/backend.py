@@ -231,10 +231,10 @@ class _Snapshot:
 
         Privacy: an owner who gains rows between the two would not be weighted for them.
         """
-        before = file_state(self._files)
+        before = file_state(self._files, locked=True)
         with script(self._session, query.sql, self._views, self._fetched) as result:
             table = self._fetched(result)
-        if COMPUTED in query.sql and (before is None or file_state(self._files) != before):
+        if COMPUTED in query.sql and (before is None or file_state(self._files, locked=True) != before):
             raise failure(OSError("A file changed while a statement read it."), "schema-changed")
         return ExactTable(_typed(table, query), query.keys, query.integers)
 
