@@ -376,7 +376,7 @@ EXCEPTIONS: dict[tuple[str, str, int], tuple[tuple[float, float, float], str]] =
     },
     **{(name, "laplace", 250): ((1.5, 1.5, math.inf), NO_RATE) for name in ("RELATIVE_RISK", "ODDS_RATIO")},
     **{
-        (name, noise, size): ((7.0, 3.2, 2.6), DRAWN_APART)
+        (name, noise, size): ((12.0, 4.5, 4.0), DRAWN_APART)
         for name in ("MEDIAN", "PERCENTILE_DISC 0.9")
         for noise in NOISES
         for size in SIZES
