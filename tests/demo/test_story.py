@@ -157,7 +157,7 @@ def test_the_page_tells_the_whole_story(page):
         "held back",
         "refused:",
         "^",
-        "remaining",
+        "more questions like the last one",
         "█",
     ):
         assert words in page
