@@ -56,6 +56,7 @@ ANNOTATIONS = PUBLIC_NAMES | {
     ("ledger/postgres.py", "psycopg"): "an extra",
     ("ledger/postgres_connection.py", "psycopg"): "an extra",
     ("sparse.py", "scipy.sparse"): "imported where it is used",
+    ("sqlalchemy_dialect.py", "sqlalchemy"): "not in SQLAlchemy 1.4",
 }
 """Every import under TYPE_CHECKING; a dialect's parts may name the dialect that calls them, see pyproject.toml."""
 
