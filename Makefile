@@ -11,18 +11,18 @@ help: ## what each target does
 
 $(VENV)/.base: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable .
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt "uv>=0.9,<0.14"
+	scripts/install $(BIN)/python --constraint constraints.txt --editable .
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.base
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[frames]" --group dev
+	scripts/install $(BIN)/python --constraint constraints.txt --editable ".[frames]" --group dev
 	@touch $@
 
 # mysqlclient is built here, which takes a compiler and the headers of the MariaDB client: without them MariaDB is not tested.
 $(VENV)/.mariadb: $(VENV)/.dev
 	@pkg-config --exists libmariadb 2>/dev/null \
-	&& $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt "mysqlclient>=2.2,<3" \
+	&& scripts/install $(BIN)/python --constraint constraints.txt "mysqlclient>=2.2,<3" \
 	&& touch $@ \
 	|| echo "mysqlclient cannot be built here (make system-packages): MariaDB is not tested."
 

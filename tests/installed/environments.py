@@ -58,7 +58,7 @@ class Layer:
             return
         print(f"Installing what {' '.join(self.words) or 'a plain install'} needs …", flush=True)  # noqa: T201
         empty_environment(self.folder, [Layer()] if self.words else [])
-        install(self.folder, "--quiet", "--constraint", str(CONSTRAINTS), *self.requirements)
+        install(self.folder, "--constraint", str(CONSTRAINTS), *self.requirements)
         (self.folder / "complete").touch()
 
 
@@ -70,8 +70,8 @@ def empty_environment(folder: Path, layers: Iterable[Layer]) -> None:
 
 
 def install(folder: Path, *words: str) -> None:
-    """Let our own pip install something into an environment."""
-    run([sys.executable, "-m", "pip", "--python", str(folder / "bin" / "python"), "install", *words])
+    """Install something into an environment, from the package index."""
+    run([str(ROOT / "scripts" / "install"), str(folder / "bin" / "python"), *words])
 
 
 def run(command: list[str]) -> None:

@@ -14,6 +14,7 @@ from hedgerow.plan.facts import conjuncts
 from hedgerow.plan.nodes import Join, rewrite
 
 EQUAL = frozenset({"equal", "is_not_distinct"})
+SAME = EQUAL | {"same_text"}
 DEAR = frozenset({Type.TIME, Type.TIMESTAMP})
 """Types whose values are worth computing once even where the join is also on a stored column."""
 
@@ -46,12 +47,12 @@ def has_equality(join: Join) -> bool:
         return False
     parts, alias = conjuncts(join.condition), join.right.alias
     alternatives = any(isinstance(part, Call) and part.function == "or" for part in walk(join.condition))
-    return not alternatives and any(True for part in parts for _ in _sides_of(part, alias))
+    return not alternatives and any(True for part in parts for _ in _sides_of(part, alias, SAME))
 
 
-def _sides_of(condition: Expr, alias: str) -> Iterator[Expr]:
+def _sides_of(condition: Expr, alias: str, equalities: frozenset[str] = EQUAL) -> Iterator[Expr]:
     """Yield the side of an equality that reads only this relation, where the other side does not read it."""
-    if not isinstance(condition, Call) or condition.function not in EQUAL:
+    if not isinstance(condition, Call) or condition.function not in equalities:
         return
     for side, other in (condition.arguments, condition.arguments[::-1]):
         read, read_beside = ({table for table, _ in columns_of(part_read)} for part_read in (side, other))
