@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+unexport PYTHONDONTWRITEBYTECODE # uv compiles no modules: the first process that imports one keeps what it compiled
 
 .DEFAULT_GOAL := fast
 .PHONY: fast test demo lint types imports docs coverage changelog hooks environments system-packages fix slow bench bench-peers mutation clean help
