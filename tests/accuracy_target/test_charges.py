@@ -62,7 +62,8 @@ def test_both_payments_are_in_the_json_and_in_the_caption(world):
     assert [payment["for"] for payment in told["payments"]] == ["size estimate", "answer"]
     assert set(told["payments"][0]) == {"for", "id", "epsilon", "delta", "share"}
     assert sum(payment["epsilon"] for payment in told["payments"]) == told["charge"]["epsilon"]
-    assert "(size estimate 0." in str(answer)
+    assert "(size estimate " in str(answer)
+    assert "% of that)" in str(answer)
 
 
 def test_one_payment_is_not_listed(world):

@@ -217,7 +217,10 @@ def compared_together(opened, name):
         assert of(text, every, start) == expected[text], (text, every[start : start + 2 * TOGETHER])
 
 
-@pytest.mark.parametrize("name", [*ENGINES, "duckdb"])
+QUICK = [pytest.param(name, marks=[pytest.mark.slow] if name == "spark" else []) for name in [*ENGINES, "duckdb"]]
+
+
+@pytest.mark.parametrize("name", QUICK)
 def test_a_name_of_ours_can_be_a_name_of_the_owners(opened, name):
     """Every name is that of a table and of columns, in one of six questions; on slow engines in one of two."""
     if name in SLOW_ENGINES:
