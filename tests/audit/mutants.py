@@ -91,4 +91,8 @@ def _looser(bounding, factor):
 def _recompiled(monkeypatch, changed):
     """The SQL of another plan than the one that was priced."""
     right = run.program
-    monkeypatch.setattr(run, "program", lambda plan, dialect, nonce: right(changed(plan), dialect, nonce))
+
+    def recompiled(plan, dialect, nonce, **options):
+        return right(changed(plan), dialect, nonce, **options)
+
+    monkeypatch.setattr(run, "program", recompiled)
