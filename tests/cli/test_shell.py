@@ -183,6 +183,15 @@ def test_control_c_clears_the_line_and_control_d_leaves(session, tmp_path):
     assert session.status == 0
 
 
+@pytest.fixture
+def interruptible():
+    """Python's own handler, which a process that was started in the background does not have."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_control_c_stops_the_running_statement_and_keeps_the_shell(session, tmp_path, monkeypatch, capsys):
     def interrupted(*_):
         monkeypatch.undo()
