@@ -59,7 +59,7 @@ def refused(db, statement=REFUSED):
         (lambda db: db.quote(f"{QUESTION} -- {HOSTILE}"), f"-- {HOSTILE}"),
         (lambda db: db.explain(f"{QUESTION} -- {HOSTILE}"), "group by region"),
         (lambda db: db.describe(f'SELECT COUNT(*) AS "{HOSTILE}" FROM people'), HOSTILE),
-        (lambda db: db._session.ledger.budget(), HOSTILE),
+        (lambda db: (db.sql(QUESTION), db._session.ledger.budget())[1], HOSTILE),
         (lambda db: db.tables, HOSTILE),
         (lambda db: db, f"asked by {HOSTILE}"),
         (lambda db: refused(db, f'SELECT "{HOSTILE}!" FROM people'), HOSTILE),
