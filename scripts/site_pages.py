@@ -1,4 +1,4 @@
-"""Hook of mkdocs: show the pages that stand beside `docs`, and turn links to and from them accordingly.
+"""Hook of mkdocs: show the version, and the pages that stand beside `docs`, with links to and from them turned.
 
 Links are written as they work in the repository: `../SECURITY.md` in `docs`, `docs/proofs/ledger.md` beside it.
 """
@@ -11,9 +11,17 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
+import hedgerow
+
 ROOT = Path(__file__).resolve().parents[1]
 BESIDE_DOCS = ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "changelog.d/README.md")
 LINK = re.compile(r"(?<=\]\()(?![a-z]+:)[^)\s#]+")
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """Show the version that the pages describe at the foot of each."""
+    config.copyright = f"hedgerow {hedgerow.__version__}"
+    return config
 
 
 def on_files(files: Files, *, config: MkDocsConfig) -> Files:

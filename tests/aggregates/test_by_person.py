@@ -36,8 +36,10 @@ def test_a_median_by_group_is_that_of_people_and_says_so(own, ask, mechanism):
 @both
 @pytest.mark.parametrize("question", ["SELECT MEDIAN(k) AS m FROM many", "SELECT g, MAX(k) AS m FROM many GROUP BY g"])
 def test_a_median_of_all_and_extremes_are_those_of_rows(own, ask, mechanism, question):
+    """A maximum may be some unused value above the largest of the rows, as its interval says."""
     answer = ask(own, question, mechanism=mechanism, epsilon=500, delta=1e-6)
-    assert set(answer["m"]) == {90}
+    assert min(answer["m"]) >= 90
+    assert max(answer["m"]) == 90 or "MAX" in question
     assert not any(NOTE in note.text for note in answer.notes)
 
 

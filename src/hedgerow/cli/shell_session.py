@@ -162,9 +162,8 @@ class ShellSession:
         try:
             self.values[name] = setting.read(text)
         except (ValueError, KeyError):
-            kind = {float: "a number", int: "a whole number"}.get(setting.read, "on or off")  # type: ignore[call-overload]
             raise UsageError(
-                f"{name} must be {kind}.", hint=f"Write .set {name} value, or .set {name} default."
+                f"{name} must be {setting.kind}.", hint=f"Write .set {name} value, or .set {name} default."
             ) from None
 
 
