@@ -17,7 +17,9 @@ settings.load_profile("untimed")
 ENGINES = re.compile(
     r"tests/(?:conformance|real)/.*?\[(\w+)|tests/limits/.*?\[(spark|clickhouse)|tests/backends/(?:test_)?(clickhouse|spark)[./]"
 )
-ON_SPARK = re.compile(r"tests/(?:conformance/|limits/test_person).*\[spark\b")
+ON_SPARK = re.compile(
+    r"tests/(?:conformance/|limits/test_person).*\[spark\b|tests/backends/spark/test_(?:sessions|connect).*\["
+)
 ONE_IN = 4
 """Where the same is asked on every engine and a statement takes a second, `make test` asks Spark one question in so
 many; `make slow` asks the rest."""

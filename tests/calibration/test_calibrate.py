@@ -217,7 +217,7 @@ def test_a_catalog_that_cannot_be_written_is_left_alone(world, run):
 
 def test_bounds_can_be_found_from_the_command_line(world, run):
     db = world()
-    words = [*options(db), "--epsilon", "50", "--bounds", "auto"]
+    words = [*options(db), "--epsilon", "400", "--bounds", "auto"]
     done = run("query", "SELECT SUM(x) AS s, COUNT(*) AS n FROM t", *words)
     assert done.return_value == 0, done.output
     assert "x was bounded by 0 and" in done.stdout
