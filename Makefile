@@ -12,7 +12,7 @@ help: ## what each target does
 
 $(VENV)/.base: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt "uv>=0.9,<0.14"
+	-$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt "uv>=0.9,<0.14"
 	scripts/install $(BIN)/python --constraint constraints.txt --editable .
 	@touch $@
 
