@@ -57,7 +57,7 @@ def test_counts_with_weights_that_have_no_common_multiple_are_neither_short_nor_
         hits = int(np.count_nonzero(np.abs(noise) <= width))
         assert bool(binom.cdf(hits, DRAWS, 1 - BETA) > FALSE_ALARM) is enough
     quantile = np.quantile(np.abs(noise), 1 - BETA * 0.7)
-    assert half_width(terms, BETA) <= 1.05 * quantile
+    assert half_width(terms, BETA) <= 1.1 * quantile  # a few sums have most of the probability: quantiles jump
 
 
 def drawn(noise, size):
