@@ -1,0 +1,1 @@
+"""A PostgreSQL without rows that answers everything a client asks that is not private: catalogs, settings, versions."""
