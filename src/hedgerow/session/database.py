@@ -107,9 +107,14 @@ class Database:
         """Tables and columns that may be asked about, with what the owner declares of them. Free; reads no row."""
         return list_tables(self._session)
 
-    def as_analyst(self, name: str) -> "Database":
-        """The same database, asked by another analyst, with that analyst's cap. The first one keeps it open."""
-        session = replace(self._session, analyst=name, waiters=Waiters())
+    def as_analyst(self, name: str, *, dialect: str | None = None) -> "Database":
+        """The same database, asked by another analyst, with that analyst's cap. The first one keeps it open.
+
+        Args:
+            name: Name of the analyst; not verified.
+            dialect: The SQL dialect of this analyst's queries; by default that of the first one.
+        """
+        session = replace(self._session, analyst=name, waiters=Waiters(), dialect=dialect or self._session.dialect)
         return Database(session, owns_ledger=False, owners_log=self.owners_log, view=True)
 
     @_logged

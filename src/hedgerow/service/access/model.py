@@ -1,0 +1,149 @@
+"""Accounts, credentials and requests for approval, and the store that keeps them.
+
+The ledger knows analysts by name and does not verify the name. The service does: whoever asks is an `Identity`, which
+only a store of accounts or an identity provider may make.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Protocol
+
+
+class Role(StrEnum):
+    """Rights of an account.
+
+    An analyst asks, within a cap. An owner also manages accounts and decides about requests. An auditor reads the
+    ledger, and asks nothing.
+    """
+
+    OWNER = "owner"
+    ANALYST = "analyst"
+    AUDITOR = "auditor"
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Somebody who has proved who they are. `datasets` are those that they may use; None stands for all."""
+
+    name: str
+    role: Role = Role.ANALYST
+    datasets: frozenset[str] | None = None
+
+    def may_use(self, dataset: str) -> bool:
+        """Return True if a dataset is among those of this identity."""
+        return self.datasets is None or dataset in self.datasets
+
+
+@dataclass(frozen=True, slots=True)
+class ScramVerifier:
+    """The part of a password that a server keeps for SCRAM-SHA-256 (RFC 5802): it verifies, and cannot log in."""
+
+    iterations: int
+    salt: bytes
+    stored_key: bytes
+    server_key: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """Password (PostgreSQL wire) and token (HTTP) of an account. They are shown once and kept nowhere."""
+
+    password: str
+    token: str
+
+
+@dataclass(frozen=True, slots=True)
+class UserAccount:
+    """One account as the store keeps it."""
+
+    identity: Identity
+    created: datetime
+    verifier: ScramVerifier | None = None
+    token_hashes: frozenset[bytes] = frozenset()
+
+
+class RequestState(StrEnum):
+    """State of a request for approval. A granted one pays for one answer and is used then."""
+
+    PENDING = "pending"
+    GRANTED = "granted"
+    DENIED = "denied"
+    USED = "used"
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalRequest:
+    """A question that costs more than the owner lets pass unseen, with its quote. Nothing is charged for it yet.
+
+    Attributes:
+        id: Random identifier.
+        dataset: Name of the dataset.
+        analyst: Name of the analyst.
+        sql: The text of the question.
+        params: Its parameters, as plain JSON.
+        options: Its options, as plain JSON.
+        quote: Its quote, as plain JSON.
+        created: Time at which it was asked.
+        state: See `RequestState`.
+        decided_by: Name of the owner who granted or denied it.
+    """
+
+    id: str
+    dataset: str
+    analyst: str
+    sql: str
+    params: Any
+    options: Mapping[str, Any]
+    quote: Mapping[str, Any]
+    created: datetime
+    state: RequestState = RequestState.PENDING
+    decided_by: str | None = None
+
+    def asks(self, dataset: str, analyst: str, sql: str, params: object, options: Mapping[str, Any]) -> bool:
+        """Return True if this request is for exactly that question."""
+        mine = self.dataset, self.analyst, self.sql, self.params, dict(self.options)
+        return mine == (dataset, analyst, sql, params, dict(options))
+
+
+class AccessStore(Protocol):
+    """Accounts and requests of one service. Safe to use from many threads and, on one store, from many processes."""
+
+    def account(self, name: str) -> UserAccount | None:
+        """Return the account called `name`, if there is one."""
+
+    def by_token(self, token: str) -> UserAccount | None:
+        """Return the account that a token belongs to, if there is one."""
+
+    def accounts(self) -> list[UserAccount]:
+        """Return all accounts, by name."""
+
+    def add(self, identity: Identity) -> Credentials:
+        """Create an account and return its credentials, which cannot be read again."""
+
+    def rotate(self, name: str) -> Credentials:
+        """Replace the credentials of an account; the old ones end at once."""
+
+    def remove(self, name: str) -> None:
+        """Remove an account. Its charges stay in the ledger."""
+
+    def create_request(self, request: ApprovalRequest) -> None:
+        """Keep a new request."""
+
+    def request(self, identifier: str) -> ApprovalRequest | None:
+        """Return one request."""
+
+    def requests(
+        self, dataset: str | None = None, state: RequestState | None = None, analyst: str | None = None
+    ) -> list[ApprovalRequest]:
+        """Return requests, the oldest first."""
+
+    def decide(self, identifier: str, state: RequestState, by: str) -> bool:
+        """Grant or deny a pending request; return False if it is not pending any more."""
+
+    def use(self, identifier: str) -> bool:
+        """Use up a granted request; return False if it is not granted. Of several that try at once, one succeeds."""
+
+    def close(self) -> None:
+        """Close the store."""

@@ -1,0 +1,502 @@
+"""The gateway: every statement of every door (wire, HTTP, MCP, console) comes through here.
+
+It says who may use which dataset, lets a bounded number of statements run and wait, stops one where its time is over,
+and holds back what an owner wants to see first. It decides nothing about privacy: the ledger admits each charge.
+"""
+
+import asyncio
+import secrets
+import time
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any, TypeVar
+
+from hedgerow.answer import Answer
+from hedgerow.cancellation import Cancellation
+from hedgerow.errors import BackendError, HedgerowError
+from hedgerow.execution.request import Parameters
+from hedgerow.figures import finite
+from hedgerow.ledger import BudgetView
+from hedgerow.ledger.history import HistoryEntry
+from hedgerow.owners_log import about, withheld
+from hedgerow.service.access.model import AccessStore, ApprovalRequest, Identity, RequestState, Role
+from hedgerow.service.errors import AccessError, ApprovalError, BusyError
+from hedgerow.session.database import Database
+from hedgerow.session.explain import Explanation
+from hedgerow.session.forecast import Forecast
+from hedgerow.session.quote import Quote
+from hedgerow.session.tables import Description, TableList
+
+T = TypeVar("T")
+
+MINUTE = 60.0
+MAXIMUM_VIEWS = 1000
+"""Number of views (of one analyst on one dataset, with the plans of their last statements) that are kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceLimits:
+    """Limits of the service on statements. What runs and waits beyond them is refused as `too-busy`.
+
+    Attributes:
+        workers: Number of statements that run at once.
+        queue: Number of statements that may wait, of all analysts together.
+        per_analyst: Number of statements of one analyst that run at once; more of them wait.
+        statement_timeout: Seconds that a statement may wait and run.
+        requests_per_minute: Number of statements that one analyst may send in a minute; None for any number.
+        approval_epsilon: By dataset, the epsilon above which a question waits for an owner's word.
+    """
+
+    workers: int = 8
+    queue: int = 64
+    per_analyst: int = 4
+    statement_timeout: float = 60.0
+    requests_per_minute: int | None = None
+    approval_epsilon: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class StatementEvent:
+    """Outcome of one statement, for logs and metrics. Nothing in it depends on private rows.
+
+    Attributes:
+        door: "wire", "http", "mcp" or "console".
+        dataset: Name of the dataset.
+        analyst: Name of the analyst.
+        kind: "query", "quote", "describe", …
+        outcome: "ok", or the code of the error.
+        seconds: Time from its arrival to its end.
+        epsilon: The charge.
+        reused: True if the answer had been paid for before.
+    """
+
+    door: str
+    dataset: str
+    analyst: str
+    kind: str
+    outcome: str
+    seconds: float
+    epsilon: float = 0.0
+    reused: bool = False
+
+
+def quiet(event: StatementEvent) -> None:
+    """Observe nothing."""
+
+
+class RunningStatement:
+    """One statement on its way. It must be awaited in the event loop that submitted it."""
+
+    def __init__(self, task: "asyncio.Task[Answer]", cancellation: Cancellation) -> None:
+        self._task = task
+        self._cancellation = cancellation
+
+    async def answer(self) -> Answer:
+        """Wait for the answer. Whoever stops waiting stops the statement."""
+        try:
+            return await asyncio.shield(self._task)
+        except asyncio.CancelledError:
+            self.cancel()
+            raise
+
+    def cancel(self) -> None:
+        """Stop this statement and no other. A charge stays; `answer` then raises an error that says so."""
+        self._cancellation.request()
+
+
+class Gateway:
+    """All datasets of a service. Its methods are called in one event loop; statements run in threads."""
+
+    def __init__(
+        self,
+        databases: Mapping[str, Database],
+        access: AccessStore,
+        limits: ServiceLimits,
+        *,
+        observe: Callable[[StatementEvent], None] = quiet,
+    ) -> None:
+        self.access = access
+        self.limits = limits
+        self._databases = dict(databases)
+        self._observe = observe
+        self._views: dict[tuple[str, str, str | None], Database] = {}
+        self._threads = ThreadPoolExecutor(limits.workers, thread_name_prefix="hedgerow-statement")
+        self._turns = Turns(limits)
+        self._running: set[Cancellation] = set()
+        self._draining = False
+
+    @property
+    def running(self) -> int:
+        """Number of statements that run or wait."""
+        return len(self._running)
+
+    def datasets(self, identity: Identity) -> list[str]:
+        """Return the names of the datasets that somebody may use."""
+        return [name for name in self._databases if identity.may_use(name)]
+
+    def view(self, identity: Identity, dataset: str, dialect: str | None = None) -> Database:
+        """Return a dataset as one analyst asks it.
+
+        An unknown dataset and one that somebody may not use are refused in the same words.
+        """
+        if dataset not in self._databases or not identity.may_use(dataset):
+            raise AccessError(
+                f"There is no dataset {dataset!r} for you here.",
+                code="no-such-dataset",
+                hint=f"You may use: {', '.join(self.datasets(identity)) or 'none'}.",
+            )
+        key = identity.name, dataset, dialect
+        if key not in self._views:
+            while len(self._views) >= MAXIMUM_VIEWS:
+                del self._views[next(iter(self._views))]
+            self._views[key] = self._databases[dataset].as_analyst(identity.name, dialect=dialect)
+        return self._views[key]
+
+    def submit(
+        self,
+        identity: Identity,
+        dataset: str,
+        sql: str,
+        params: Parameters = None,
+        *,
+        door: str,
+        dialect: str | None = None,
+        timeout: float | None = None,
+        **options: Any,  # noqa: ANN401 - the options of `Database.sql`
+    ) -> RunningStatement:
+        """Ask a question. It is refused here, or it waits for its turn, runs, and can be cancelled.
+
+        Args:
+            identity: Who asks.
+            dataset: What is asked.
+            sql: The statement.
+            params: Its parameters.
+            door: Where it came in: "wire", "http", "mcp" or "console".
+            dialect: The SQL dialect that it is written in; the dataset's by default.
+            timeout: Seconds that it may take; at most the service's own limit.
+            **options: Those of `Database.sql`.
+        """
+        if identity.role is Role.AUDITOR:
+            raise AccessError(
+                "An auditor reads the ledger and asks nothing.", hint="Ask with the account of an analyst."
+            )
+        database = self.view(identity, dataset, dialect)
+        cancellation = Cancellation()
+        ask = partial(self._ask, identity, dataset, database, sql, params, options)
+        seconds = min(timeout or self.limits.statement_timeout, self.limits.statement_timeout)
+        run = self._run(GatewayCall(identity, dataset, door, "query", seconds), database, ask, cancellation)
+        return RunningStatement(asyncio.ensure_future(run), cancellation)
+
+    async def quote(
+        self,
+        identity: Identity,
+        dataset: str,
+        sql: str,
+        params: Parameters = None,
+        *,
+        door: str,
+        dialect: str | None = None,
+        **options: Any,  # noqa: ANN401 - the options of `Database.sql`
+    ) -> Quote:
+        """Return the cost of a question and its predicted errors. Free."""
+        database = self.view(identity, dataset, dialect)
+        work = partial(database.quote, sql, params=params, **options)
+        return await self._free(identity, dataset, door, "quote", database, work)
+
+    async def explain(
+        self,
+        identity: Identity,
+        dataset: str,
+        sql: str,
+        params: Parameters = None,
+        *,
+        door: str,
+        dialect: str | None = None,
+        **options: Any,  # noqa: ANN401 - likewise
+    ) -> Explanation:
+        """Show how a question would be answered. Free."""
+        database = self.view(identity, dataset, dialect)
+        work = partial(database.explain, sql, params, **options)
+        return await self._free(identity, dataset, door, "explain", database, work)
+
+    async def describe(
+        self,
+        identity: Identity,
+        dataset: str,
+        sql: str,
+        params: Parameters = None,
+        *,
+        door: str,
+        dialect: str | None = None,
+        **options: Any,  # noqa: ANN401 - likewise
+    ) -> Description:
+        """List the columns of a statement's answer. Free."""
+        database = self.view(identity, dataset, dialect)
+        work = partial(database.describe, sql, params, **options)
+        return await self._free(identity, dataset, door, "describe", database, work)
+
+    async def forecast(
+        self,
+        identity: Identity,
+        dataset: str,
+        queries: Sequence[str],
+        *,
+        door: str,
+        dialect: str | None = None,
+        **options: Any,  # noqa: ANN401 - likewise
+    ) -> Forecast:
+        """Total the charges of a list of queries that is fixed in advance. Free."""
+        database = self.view(identity, dataset, dialect)
+        work = partial(database.forecast, queries, **options)
+        return await self._free(identity, dataset, door, "forecast", database, work)
+
+    def tables(self, identity: Identity, dataset: str) -> TableList:
+        """Return the tables and columns that may be asked about, with what the owner declares of them."""
+        return self.view(identity, dataset).tables
+
+    async def budget(self, identity: Identity, dataset: str, *, door: str) -> BudgetView:
+        """Return spent and remaining budget: an analyst's own, and for owners and auditors everybody's."""
+        database = self._book(identity, dataset)
+        return await self._free(identity, dataset, door, "budget", database, lambda: database.budget)
+
+    async def history(self, identity: Identity, dataset: str, *, door: str) -> Sequence[HistoryEntry]:
+        """Return the charges in order: an analyst's own, and for owners and auditors everybody's."""
+        database = self._book(identity, dataset)
+        return await self._free(identity, dataset, door, "history", database, lambda: database.budget.history)
+
+    def _book(self, identity: Identity, dataset: str) -> Database:
+        """Return the dataset as this identity may read its spending."""
+        own = self.view(identity, dataset)
+        return own if identity.role is Role.ANALYST else self._databases[dataset]
+
+    async def drain(self, seconds: float) -> None:
+        """Take no more statements, wait for those that run, and stop what still runs after some seconds."""
+        self._draining = True
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._turns.idle()
+        for cancellation in list(self._running):
+            cancellation.request()
+        await self._turns.idle()
+        self._threads.shutdown(wait=False)
+
+    async def replace(self, databases: Mapping[str, Database]) -> None:
+        """Use other databases from now on, and close the old ones once their statements have ended."""
+        old = [database for name, database in self._databases.items() if databases.get(name) is not database]
+        self._databases, self._views = dict(databases), {}
+        await self._turns.idle(before_now=True)
+        for database in old:
+            await asyncio.to_thread(database.close)
+
+    def _ask(
+        self,
+        identity: Identity,
+        dataset: str,
+        database: Database,
+        sql: str,
+        params: Parameters,
+        options: Mapping[str, Any],
+    ) -> Answer:
+        """Answer a question in this thread, if its price needs no owner's word or has it."""
+        allowed = self.limits.approval_epsilon.get(dataset)
+        if allowed is not None and identity.role is not Role.OWNER:
+            self._require_approval(identity, dataset, database, sql, params, options, allowed)
+        return database.sql(sql, params=params, **options)
+
+    def _require_approval(
+        self,
+        identity: Identity,
+        dataset: str,
+        database: Database,
+        sql: str,
+        params: Parameters,
+        options: Mapping[str, Any],
+        allowed: float,
+    ) -> None:
+        """Let a question pass that costs at most `allowed`, or that an owner granted; otherwise make it a request."""
+        quote = database.quote(sql, params=params, **options)
+        if quote.reused or quote.charge.epsilon <= allowed:
+            return
+        question = dataset, identity.name, sql, _plain(params), _plain(dict(options))
+        known = [request for request in self.access.requests(dataset, analyst=identity.name) if request.asks(*question)]
+        if any(request.state is RequestState.GRANTED and self.access.use(request.id) for request in known):
+            return
+        waiting = next((request for request in known if request.state is RequestState.PENDING), None)
+        if waiting is None:
+            price = _plain(quote.to_dict())
+            waiting = ApprovalRequest(secrets.token_hex(8), *question, price, datetime.now(UTC))
+            self.access.create_request(waiting)
+        raise ApprovalError(
+            f"The question would cost epsilon {quote.charge.epsilon:.3g}; above {allowed:g} the owner decides. It is "
+            f"now request {waiting.id}, and nothing was charged.",
+            request_id=waiting.id,
+            hint="Ask again once it is granted, or ask with a smaller epsilon.",
+        )
+
+    async def _free(
+        self, identity: Identity, dataset: str, door: str, kind: str, database: Database, work: Callable[[], T]
+    ) -> T:
+        """Run what costs nothing, with the limits of a statement."""
+        call = GatewayCall(identity, dataset, door, kind, self.limits.statement_timeout)
+        return await self._run(call, database, work, Cancellation())
+
+    async def _run(
+        self, call: "GatewayCall", database: Database, work: Callable[[], T], cancellation: Cancellation
+    ) -> T:
+        """Run `work` in a thread when it is its turn, and report how it ended."""
+        began, result, outcome = time.monotonic(), None, "internal"
+        self._running.add(cancellation)
+        try:
+            if self._draining:
+                raise BackendError("The service is shutting down.", code="shutting-down", hint="Ask again in a while.")
+            async with self._turns.turn(call.identity.name, call.seconds):
+                left = call.seconds - (time.monotonic() - began)
+                result = await self._in_thread(database, work, cancellation, left)
+            outcome = "ok"
+        except HedgerowError as error:
+            outcome = error.code
+            raise
+        except asyncio.CancelledError:
+            outcome = "cancelled"
+            raise
+        else:
+            return result
+        finally:
+            self._running.discard(cancellation)
+            paid = result.receipt if isinstance(result, Answer) else None
+            epsilon, reused = (0.0, False) if paid is None else (paid.charge.epsilon, paid.reused)
+            name, seconds = call.identity.name, time.monotonic() - began
+            self._observe(StatementEvent(call.door, call.dataset, name, call.kind, outcome, seconds, epsilon, reused))
+
+    async def _in_thread(
+        self, database: Database, work: Callable[[], T], cancellation: Cancellation, seconds: float
+    ) -> T:
+        """Run `work` in a thread; cancel it after some seconds.
+
+        Privacy: an exception that is not ours is not shown, because its message could quote private values. It goes to
+        the owner's log.
+        """
+
+        def cancellable() -> T:
+            try:
+                with cancellation.active():
+                    return work()
+            except HedgerowError:
+                raise
+            except Exception as error:  # noqa: BLE001 - see above
+                with about(database.owners_log):
+                    raise withheld(error) from None
+
+        loop = asyncio.get_running_loop()
+        deadline = loop.call_later(seconds, cancellation.request)
+        try:
+            return await loop.run_in_executor(self._threads, cancellable)
+        except BackendError as error:
+            if error.code != "cancelled" or loop.time() < deadline.when():
+                raise
+            raise BackendError(
+                "The statement took longer than the service allows, and was stopped.",
+                code="statement-timeout",
+                hint="Ask about fewer rows, or ask the owner for a longer statement_timeout.",
+                receipt=error.receipt,
+            ) from None
+        finally:
+            deadline.cancel()
+
+
+@dataclass(frozen=True, slots=True)
+class GatewayCall:
+    """Who calls what, where it came in, and how long it may take."""
+
+    identity: Identity
+    dataset: str
+    door: str
+    kind: str
+    seconds: float
+
+
+class Turns:
+    """Turns of statements: a bounded number wait, and no analyst takes all the workers."""
+
+    def __init__(self, limits: ServiceLimits) -> None:
+        self._limits = limits
+        self._workers = asyncio.Semaphore(limits.workers)
+        self._own: dict[str, asyncio.Semaphore] = {}
+        self._present: list[tuple[str, int]] = []
+        """Analyst and generation of every statement that runs or waits."""
+        self._generation = 0
+        self._arrivals: dict[str, deque[float]] = {}
+        self._changed = asyncio.Condition()
+
+    @asynccontextmanager
+    async def turn(self, analyst: str, seconds: float) -> AsyncIterator[None]:
+        """Wait for a turn, at most for some seconds, and hold it."""
+        self._admit(analyst)
+        present = analyst, self._generation
+        self._present.append(present)
+        own = self._own.setdefault(analyst, asyncio.Semaphore(self._limits.per_analyst))
+        try:
+            async with _held(own, seconds), _held(self._workers, seconds):
+                yield
+        finally:
+            self._present.remove(present)
+            if all(name != analyst for name, _ in self._present):
+                self._own.pop(analyst, None)
+            async with self._changed:
+                self._changed.notify_all()
+
+    def _admit(self, analyst: str) -> None:
+        """Refuse a statement that would wait behind too many others, or that comes too soon after others."""
+        if len(self._present) >= self._limits.workers + self._limits.queue:
+            raise BusyError("Too many statements wait already.", hint="Ask again in a moment.")
+        allowed = self._limits.requests_per_minute
+        if allowed is None:
+            return
+        now, recent = time.monotonic(), self._arrivals.setdefault(analyst, deque(maxlen=allowed))
+        if len(recent) == allowed and now - recent[0] < MINUTE:
+            raise BusyError(
+                f"An analyst may send {allowed:,} statements in a minute.",
+                code="too-many-requests",
+                hint="Ask again in a minute.",
+            )
+        recent.append(now)
+
+    async def idle(self, *, before_now: bool = False) -> None:
+        """Wait until no statement runs or waits; or until none does that arrived before now."""
+        last = self._generation
+        self._generation += 1
+        async with self._changed:
+            await self._changed.wait_for(
+                lambda: (
+                    not any(generation <= last for _, generation in self._present) if before_now else not self._present
+                )
+            )
+
+
+@asynccontextmanager
+async def _held(semaphore: asyncio.Semaphore, seconds: float) -> AsyncIterator[None]:
+    """Hold a semaphore; refuse to wait longer than some seconds."""
+    try:
+        await asyncio.wait_for(semaphore.acquire(), seconds)
+    except TimeoutError:
+        raise BusyError("The statement waited too long for its turn.", hint="Ask again in a moment.") from None
+    try:
+        yield
+    finally:
+        semaphore.release()
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401 - plain JSON
+    """Return parameters, options or a quote as plain JSON: other values become their text."""
+    if isinstance(value, Mapping):
+        return {str(name): _plain(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(part) for part in value]
+    if isinstance(value, float):
+        return finite(value)
+    return value if isinstance(value, str | int | bool | None) else str(value)
