@@ -35,7 +35,7 @@ class ToyDialect(Dialect):
     }
 
     def canonical(self, text: str, kind: Type) -> str:
-        """The one text of a value, to be hashed: digits, or the text itself."""
+        """Return the unique text of a value for hashing: digits, or the text itself."""
         if kind not in {Type.INTEGER, Type.TEXT}:
             raise self.lacks(f"a key of type {kind.value}")
         return text if kind is Type.TEXT else f"CAST({text} AS VARCHAR)"
@@ -43,7 +43,7 @@ class ToyDialect(Dialect):
 
 @dataclass(frozen=True)
 class Rows:
-    """A table: what each column holds, and the rows."""
+    """A table: the types of its columns, and its rows."""
 
     columns: Mapping[str, Type]
     rows: Sequence[Sequence[object]]
@@ -53,7 +53,7 @@ STORED = {Type.INTEGER: "BIGINT", Type.FLOAT: "DOUBLE", Type.TEXT: "VARCHAR"}
 
 
 class Toy:
-    """The backend: it says what tables there are, and runs SQL that hedgerow wrote."""
+    """A backend: it describes its tables and runs compiled SQL."""
 
     dialect: Dialect = ToyDialect()
     handed_in = False
@@ -69,64 +69,64 @@ class Toy:
             self._engine.executemany(f'INSERT INTO "{name}" VALUES ({", ".join("?" * len(table.columns))})', table.rows)
 
     def schema(self) -> Schema:
-        """Names and types; types are never found by looking at rows."""
+        """Return names and types. Types are never inferred from rows."""
         return Schema({name: self.table(name) for name in self._tables})
 
     def table(self, name: str) -> SchemaTable:
-        """One table. Nothing is unique and everything may be missing, because nothing is enforced."""
+        """Describe one table. No column is unique or NOT NULL, because nothing is enforced."""
         columns = self._tables[name].columns
         return SchemaTable(name, {column: SchemaColumn(column, kind) for column, kind in columns.items()})
 
     @contextmanager
     def snapshot(self) -> Iterator[Snapshot]:
-        """One question at a time; `sealed` keeps the engine's own words from the analyst."""
+        """Answer one question at a time; `sealed` hides the engine's error messages from the analyst."""
         with sealed(), self._turn, stop_after(self._limits.seconds, self.cancel):
             yield ToySnapshot(self)
 
     def public(self, query: Query) -> pa.Table:
-        """The result of a query over public tables."""
+        """Return the result of a query over public tables."""
         with sealed(), self._turn, stop_after(self._limits.seconds, self.cancel):
             return table_of(self.rows(query.sql), query)
 
     def rows(self, sql: str) -> Sequence[Sequence[object]]:
-        """What the engine returns."""
+        """Run a statement on the engine."""
         return self._engine.execute(sql).fetchall()
 
     def is_unique(self, table: str, columns: tuple[str, ...]) -> bool:
-        """Whether no two rows agree on `columns`."""
+        """Return True if no two rows agree on `columns`."""
         return self.public(repeated(self.dialect, table, columns)).num_rows == 0
 
     def set_limits(self, limits: StatementLimits) -> None:
-        """Time runs while a question is answered; `stop_after` stops it when it is over."""
+        """Keep the owner's limits; `stop_after` enforces the time limit."""
         self._limits = limits
 
     def cancel(self) -> None:
-        """Stop what runs, from another thread."""
+        """Stop the running statement, from another thread."""
         self._engine.interrupt()
 
     def close(self) -> None:
-        """Let go of the engine."""
+        """Close the engine."""
         self._engine.close()
 
 
 class ToySnapshot:
-    """What one question reads. The keys that it selected are written into its next statement."""
+    """The statements of one question. Selected keys are written into the next statement as constants."""
 
     def __init__(self, backend: Toy) -> None:
         self._backend = backend
         self._selected: pa.Table | None = None
 
     def table(self, name: str) -> SchemaTable | None:
-        """What the engine declares of a table now."""
+        """Return the current definition of a table."""
         return self._backend.table(name)
 
     def load(self, name: str, table: pa.Table) -> None:
-        """Keep the selected keys."""
+        """Keep the selected keys for the next statement."""
         assert name == SELECTED
         self._selected = table
 
     def run(self, query: Query) -> ExactTable:
-        """Keys and integers, sealed: whole numbers of 128 bits pass as they are."""
+        """Return keys and integers, sealed. 128-bit integers pass unchanged."""
         sql = query.sql
         if self._selected is not None:
             sql = with_rows(sql, SELECTED, self._selected, self._backend.dialect)
