@@ -56,8 +56,9 @@ def test_counts_with_weights_that_have_no_common_multiple_are_neither_short_nor_
     for width, enough in ((half_width(terms, BETA), True), (0.7 * half_width(terms, BETA), False)):
         hits = int(np.count_nonzero(np.abs(noise) <= width))
         assert bool(binom.cdf(hits, DRAWS, 1 - BETA) > FALSE_ALARM) is enough
-    quantile = np.quantile(np.abs(noise), 1 - BETA * 0.7)
-    assert half_width(terms, BETA) <= 1.1 * quantile  # a few sums have most of the probability: quantiles jump
+    rank = int(binom.ppf(1 - FALSE_ALARM, DRAWS, 1 - BETA * 0.7))
+    quantile = np.sort(np.abs(noise))[rank]  # a lesser one than the law's at 1 - 0.7 beta only by a false alarm
+    assert half_width(terms, BETA) <= 1.05 * quantile
 
 
 def drawn(noise, size):
