@@ -33,8 +33,8 @@ def test_one_owner_more_moves_all_numbers_within_the_charge(
     own = slice(1 if unique else None)
     before = [row(number, *values) for number, actual in enumerate(members) for values in actual[own]]
     after = before + [row(1000, *values) for values in newcomer[own]]
-    keys = list(laboratory.measure(after, plan).units)
-    change = laboratory.measure(after, plan, keys) - laboratory.measure(before, plan, keys)
+    measured = laboratory.measure(after, plan)
+    change = measured - laboratory.measure(before, plan, list(measured.units))
     spent, charged = paid(change, plan)
     assert spent <= charged
 

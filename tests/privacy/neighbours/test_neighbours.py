@@ -154,8 +154,8 @@ def test_each_coordinate_moves_within_its_stated_sensitivity(
     plan = laboratory.plan(select, limits(**bounds), **asked)
     before = owned(members, [], unique=unique)
     after = before + [row(1000, *values) for values in (newcomer[:1] if unique else newcomer)]
-    keys = list(laboratory.measure(after, plan).units)
-    change = laboratory.measure(after, plan, keys) - laboratory.measure(before, plan, keys)
+    measured = laboratory.measure(after, plan)
+    change = measured - laboratory.measure(before, plan, list(measured.units))
     for index in range(len(plan.noisy_sums)):
         moved = [vector[index] for vector in change.vectors.values()]
         if plan.mechanism == "gaussian":
