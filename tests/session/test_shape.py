@@ -125,7 +125,8 @@ OF_TWO = [
     "DATE_DIFF('day', {0}, {1})",
     "DATE_DIFF('second', {0}, {1})",
 ]
-PER_STATEMENT = 150
+PER_STATEMENT = 50
+"""Number of expressions in a statement; DuckDB takes ten times as long for three times as many."""
 QUICK = ("bo", "bi", "hi", "de", "dc", "dx", "va", "en", "da", "ts", "ns")
 
 
@@ -179,7 +180,7 @@ def test_no_row_can_make_a_function_of_any_two_values_fail(hostile, template):
 
 
 def test_no_row_can_make_a_function_of_one_value_fail(hostile):
-    _run(hostile, [template.format(a) for template in OF_ONE for a in [*KINDS, *CONSTANTS]], least=500)
+    _run(hostile, [template.format(a) for a in [*KINDS, *CONSTANTS] for template in OF_ONE], least=500)
 
 
 @pytest.mark.parametrize("column", KINDS)

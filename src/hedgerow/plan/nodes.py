@@ -6,7 +6,8 @@ one unit; above it is ordinary SQL over released numbers. A tree without a `Rele
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
-from typing import TypeVar, cast
+from functools import cache
+from typing import Any, TypeVar, cast
 
 from hedgerow.errors import InternalError
 from hedgerow.expressions.nodes import Column, Expr, Literal, Order
@@ -173,13 +174,21 @@ class LogicalPlan:
 
 def inside(node: object) -> Iterator[object]:
     """Yield every node of a tree, expressions and nested queries included, from the outside in."""
-    yield node
-    if isinstance(node, tuple):
-        for item in node:
-            yield from inside(item)
-    elif is_dataclass(node) and not isinstance(node, Column | Literal):
-        for field in fields(node):
-            yield from inside(getattr(node, field.name))
+    waiting = [node]
+    while waiting:
+        part = waiting.pop()
+        yield part
+        if isinstance(part, tuple):
+            waiting.extend(reversed(part))
+        elif not isinstance(part, Column | Literal):
+            names = _fields_from_last(type(part))  # type: ignore[arg-type]
+            waiting.extend(getattr(part, name) for name in names)
+
+
+@cache
+def _fields_from_last(kind: type[object]) -> tuple[str, ...]:
+    """Names of the fields of a dataclass, the last one first; none of any other type."""
+    return tuple(field.name for field in reversed(fields(kind))) if is_dataclass(kind) else ()
 
 
 def releases_of(query: Query) -> tuple[Release, ...]:

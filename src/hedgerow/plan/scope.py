@@ -20,7 +20,7 @@ UNNAMED = "subquery "
 
 def fold(name: str) -> str:
     """Fold a name as DuckDB does, quoted or not: ASCII letters lose their case, other characters stay."""
-    return "".join(c.lower() if c.isascii() else c for c in name)
+    return name.lower() if name.isascii() else "".join(c.lower() if c.isascii() else c for c in name)
 
 
 Special = Callable[[exp.Expr, Binder], Expr | None]
