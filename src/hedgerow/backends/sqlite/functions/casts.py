@@ -89,6 +89,7 @@ def text_as_timestamp(value: str) -> Stored:
     return asked_timestamp("TRY_CAST($1 AS TIMESTAMP)", value) if TEMPORAL.intersection(value) else None
 
 
+@cached
 def read_instant(value: str, zone: str) -> Stored:
     """Read a timestamp at UTC from ISO 8601; text without an offset is in the zone."""
     match = WITH_OFFSET.fullmatch(value)
