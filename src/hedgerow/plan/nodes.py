@@ -7,7 +7,7 @@ one unit; above it is ordinary SQL over released numbers. A tree without a `Rele
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cache
-from typing import Any, TypeVar, cast
+from typing import TypeVar, cast
 
 from hedgerow.errors import InternalError
 from hedgerow.expressions.nodes import Column, Expr, Literal, Order
