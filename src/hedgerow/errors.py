@@ -13,12 +13,16 @@
       LedgerError            the ledger could not be read or written; no data was read
       BackendError           the database failed; its own message is withheld
       InternalError          a module broke its contract; always our bug
+      ServiceError           a service says no, before anything is asked of a database
+        AccessError          to whoever asks
+        BusyError            to too many statements
+        ApprovalError        until an owner has approved
 
 Messages quote the query and the catalog, never rows: no value, count, size or database message may enter an error.
 """
 
 import textwrap
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -150,6 +154,50 @@ class HedgerowError(Exception):
             "receipt": getattr(self.receipt, "id", None),
             "repeatable": self.repeatable,
         }
+
+
+FACTS = ("asked", "left", "condition", "incident", "request_id")
+"""Attributes of some errors that are for programs."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChargeNumber:
+    """The receipt of a charge of which only the number is known: that of an error that a service reported."""
+
+    id: str
+
+
+def dump_error(error: "HedgerowError") -> dict[str, Any]:
+    """Return an error as plain JSON, from which `load_error` makes an equal one."""
+    facts = {name: getattr(error, name) for name in FACTS if hasattr(error, name)}
+    return {**error.to_dict(), "points": error.text is not None, "facts": facts}
+
+
+def load_error(document: Mapping[str, Any], text: str | None = None) -> "HedgerowError":
+    """Return the error that `dump_error` wrote, about the statement `text`. An unknown class is the root of all."""
+    kind = _classes().get(str(document.get("type")), HedgerowError)
+    error = kind.__new__(kind)
+    span = document.get("span")
+    where = None if span is None else Span(span["start"], span["end"], span["line"])
+    HedgerowError.__init__(error, document["message"], code=document["code"], hint=document.get("hint"), span=where)
+    error.text = text if document.get("points") else None
+    error.receipt = None if document.get("receipt") is None else ChargeNumber(document["receipt"])
+    error.repeatable = bool(document.get("repeatable"))
+    facts = document.get("facts", {})
+    for name in FACTS:
+        if name in facts:
+            setattr(error, name, facts[name])
+    return error
+
+
+def _classes() -> dict[str, type["HedgerowError"]]:
+    """Return all classes of errors by name."""
+    known, rest = {"HedgerowError": HedgerowError}, [HedgerowError]
+    while rest:
+        for kind in rest.pop().__subclasses__():
+            known[kind.__name__] = kind
+            rest.append(kind)
+    return known
 
 
 def charged(error: BaseException) -> str | None:
@@ -327,3 +375,31 @@ class InternalError(HedgerowError):
     def _render_traceback_(self) -> list[str]:
         """Return the traceback, which a report of the bug needs. It shows code, never values."""
         return format_exception(self)
+
+
+class ServiceError(HedgerowError):
+    """The service itself says no: nothing was asked of the database, and nothing was charged."""
+
+    exit_code = 1
+
+
+class AccessError(ServiceError):
+    """Nobody with this name, password or token may do this here."""
+
+    code = "not-allowed"
+
+
+class BusyError(ServiceError):
+    """Too many statements at once, of all or of one analyst. Asking again later helps."""
+
+    code = "too-busy"
+
+
+class ApprovalError(ServiceError):
+    """The question needs an owner's word first. `request_id` names the request that waits for it."""
+
+    code = "approval-needed"
+
+    def __init__(self, message: str, *, request_id: str, code: str | None = None, hint: str | None = None) -> None:
+        super().__init__(message, code=code, hint=hint)
+        self.request_id = request_id

@@ -91,7 +91,7 @@ class HedgerowMagic:
     def _parameters(self, statement: str, database: Database) -> Mapping[str, object] | None:
         """Return the notebook's variables that the statement names, and no others: the history keeps them."""
         try:
-            names = parameters_of(statement, database._session.dialect)  # noqa: SLF001 - it is ours
+            names = parameters_of(statement, database.dialect)
         except ParseError:  # the question will be refused, with the line
             return None
         variables = self._shell.user_ns

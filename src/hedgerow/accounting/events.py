@@ -11,9 +11,10 @@ from typing import Any, ClassVar, Self, get_args
 
 from scipy.special import log_expit, ndtri_exp
 
-from hedgerow.accounting.budget import Cost
+from hedgerow.accounting.budget import Cost, Event
 from hedgerow.arguments import non_negative
 from hedgerow.errors import LedgerError, ParameterError
+from hedgerow.exchange import register
 
 
 def pure_mu(epsilon: float) -> float:
@@ -310,3 +311,6 @@ def event_from_dict(stored: Mapping[str, Any]) -> AnyEvent:
             hint="Use the version that wrote it, or a newer one.",
         )
     return event.from_dict(stored)
+
+
+register(Event, get_args(AnyEvent), lambda event: event.to_dict(), event_from_dict)

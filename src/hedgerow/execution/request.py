@@ -148,12 +148,7 @@ def merge_options(inside: Mapping[str, Any], beside: Options, catalog: Catalog) 
 
 def resolve_request(catalog: Catalog, **options: Unpack[Options]) -> Request:
     """Check the options, and fill in the owner's defaults."""
-    unknown = set(options) - set(Options.__annotations__)
-    if unknown:
-        known = ", ".join(Options.__annotations__)
-        raise ParameterError(
-            f"There is no option {min(unknown)!r}.", code="unknown-option", hint=f"There are: {known}."
-        )
+    require_known(options)
     given: dict[str, object] = {"mechanism": "auto", "simultaneous": False, "reuse": True, **options}
     simultaneous, reuse = given["simultaneous"], given["reuse"]
     if not isinstance(simultaneous, bool) or not isinstance(reuse, bool):
@@ -173,6 +168,16 @@ def resolve_request(catalog: Catalog, **options: Unpack[Options]) -> Request:
         _one_of("distinct", given.get("distinct", "auto"), ("auto", "flow", "simple")),
         given.get("bounds") == AUTOMATIC,
     )
+
+
+def require_known(options: Mapping[str, object]) -> None:
+    """Refuse an option that there is not."""
+    unknown = set(options) - set(Options.__annotations__)
+    if unknown:
+        known = ", ".join(Options.__annotations__)
+        raise ParameterError(
+            f"There is no option {min(unknown)!r}.", code="unknown-option", hint=f"There are: {known}."
+        )
 
 
 def real(name: str, value: object, low: float, high: float) -> float:

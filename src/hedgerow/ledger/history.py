@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from itertools import chain
 from statistics import median_low
 from typing import Any, TypeVar
@@ -13,6 +13,7 @@ from hedgerow.accounting.budget import Charge, Cost, Spending
 from hedgerow.answer.plot import AnyChart
 from hedgerow.answer.plot.spending import plot_spending
 from hedgerow.errors import LedgerError
+from hedgerow.exchange import decode, encode
 from hedgerow.figures import percent, text_bar
 from hedgerow.ledger.entries import (
     ANSWERED,
@@ -182,6 +183,34 @@ class BudgetView:
             "queries": self.queries,
             "analysts": {name: analyst.to_dict() for name, analyst in self.analysts.items()},
         }
+
+
+def dump_budget(view: BudgetView) -> dict[str, Any]:
+    """Return a budget as plain JSON, from which `load_budget` makes an equal one. The history is left out."""
+    left = None if view.room is None else encode(view.room())
+    return {**encode(_plain_fields(view)), "caps": encode(view.caps), "room": left, "number_left": view.number_left}
+
+
+def load_budget(document: Mapping[str, Any], load: Callable[[], Sequence[HistoryEntry]]) -> BudgetView:
+    """Return the budget that `dump_budget` wrote; `load` reads its history."""
+    room = document["room"] and decode(Cost, document["room"])
+    return BudgetView(
+        document["dataset"],
+        decode(Spending, document["limit"]),
+        decode(Spending, document["spent"]),
+        decode(Spending, document["remaining"]),
+        document["used"],
+        document["queries"],
+        decode(Mapping[str, AnalystView], document["analysts"]),
+        load,
+        decode(Cost, document["caps"]),
+        None if room is None else lambda: room,
+        document["number_left"],
+    )
+
+
+def _plain_fields(view: BudgetView) -> dict[str, Any]:
+    return {field.name: getattr(view, field.name) for field in fields(view) if field.compare}
 
 
 def analyst_view(of: Filter, queries: int, *, capped: bool) -> AnalystView:

@@ -1,8 +1,11 @@
 """Errors of the service, and the status that each error has over HTTP and over the PostgreSQL wire."""
 
 from hedgerow.errors import (
+    AccessError,
+    ApprovalError,
     BackendError,
     BudgetError,
+    BusyError,
     CatalogError,
     ConditionNotMet,
     HedgerowError,
@@ -10,38 +13,12 @@ from hedgerow.errors import (
     ParameterError,
     ParseError,
     PolicyError,
+    ServiceError,
     UnknownNameError,
     UnsupportedSQLError,
 )
 
-
-class ServiceError(HedgerowError):
-    """The service itself says no: nothing was asked of the database, and nothing was charged."""
-
-    exit_code = 1
-
-
-class AccessError(ServiceError):
-    """Nobody with this name, password or token may do this here."""
-
-    code = "not-allowed"
-
-
-class BusyError(ServiceError):
-    """Too many statements at once, of all or of one analyst. Asking again later helps."""
-
-    code = "too-busy"
-
-
-class ApprovalError(ServiceError):
-    """The question needs an owner's word first. `request_id` names the request that waits for it."""
-
-    code = "approval-needed"
-
-    def __init__(self, message: str, *, request_id: str, code: str | None = None, hint: str | None = None) -> None:
-        super().__init__(message, code=code, hint=hint)
-        self.request_id = request_id
-
+__all__ = ["AccessError", "ApprovalError", "BusyError", "ServiceError", "http_status", "sqlstate"]
 
 BY_CODE = {
     "cancelled": (409, "57014"),
@@ -56,6 +33,16 @@ BY_CODE = {
     "unknown-table": (422, "42P01"),
     "ledger-locked": (503, "55P03"),
     "too-large": (422, "54000"),
+    "bad-request": (400, "08P01"),
+    "bad-token": (401, "28P01"),
+    "body-too-large": (413, "54000"),
+    "not-acceptable": (406, "0A000"),
+    "no-such-route": (404, "08P01"),
+    "no-such-statement": (404, "02000"),
+    "request-decided": (409, "55000"),
+    "slow-request": (408, "08P01"),
+    "wrong-content-type": (415, "08P01"),
+    "wrong-method": (405, "08P01"),
 }
 """Status over HTTP and SQLSTATE of errors whose class alone does not tell."""
 

@@ -8,7 +8,7 @@ import asyncio
 import secrets
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
@@ -17,12 +17,12 @@ from functools import partial
 from typing import Any, TypeVar
 
 from hedgerow.answer import Answer
+from hedgerow.answer.plot import Errors
 from hedgerow.cancellation import Cancellation
 from hedgerow.errors import BackendError, HedgerowError
 from hedgerow.execution.request import Parameters
 from hedgerow.figures import finite
-from hedgerow.ledger import BudgetView
-from hedgerow.ledger.history import HistoryEntry
+from hedgerow.ledger import BudgetView, HistoryEntry, Ledger, Verification
 from hedgerow.owners_log import about, withheld
 from hedgerow.service.access.model import AccessStore, ApprovalRequest, Identity, RequestState, Role
 from hedgerow.service.errors import AccessError, ApprovalError, BusyError
@@ -268,6 +268,41 @@ class Gateway:
         """Return the charges in order: an analyst's own, and for owners and auditors everybody's."""
         database = self._book(identity, dataset)
         return await self._free(identity, dataset, door, "history", database, lambda: database.budget.history)
+
+    async def errors_at(
+        self,
+        identity: Identity,
+        dataset: str,
+        sql: str,
+        params: Parameters = None,
+        *,
+        at: float,
+        door: str,
+        dialect: str | None = None,
+        **options: Any,  # noqa: ANN401 - the options of `Database.sql`
+    ) -> Errors:
+        """Return the predicted errors of a question at another epsilon (`at`). Free."""
+        database = self.view(identity, dataset, dialect)
+
+        def work() -> Errors:
+            return database.quote(sql, params=params, **options).errors_at(at)
+
+        return await self._free(identity, dataset, door, "quote", database, work)
+
+    async def verify(self, identity: Identity, dataset: str, *, door: str) -> Verification:
+        """Check every entry of a dataset's ledger, for owners and auditors."""
+        database, ledger = self._ledger(identity, dataset)
+        return await self._free(identity, dataset, door, "verify", database, ledger.verify)
+
+    def export(self, identity: Identity, dataset: str) -> Iterator[str]:
+        """Return a dataset's ledger as lines of JSON, for owners and auditors. It reads as it is iterated."""
+        return self._ledger(identity, dataset)[1].export()
+
+    def _ledger(self, identity: Identity, dataset: str) -> tuple[Database, Ledger]:
+        database = self._book(identity, dataset)
+        if identity.role is Role.ANALYST:
+            raise AccessError("The ledger is for owners and auditors.", hint="Read your own history instead.")
+        return database, database._session.ledger  # noqa: SLF001 - of a database that is ours
 
     def _book(self, identity: Identity, dataset: str) -> Database:
         """Return the dataset as this identity may read its spending."""

@@ -3,11 +3,13 @@
 Needs the library `mcp`, which is an extra.
 """
 
+import inspect
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict
 from functools import wraps
-from typing import Annotated, Any, ParamSpec
+from pathlib import Path
+from typing import Annotated, Any, Literal, Protocol
 
 from mcp.server.mcpserver import MCPServer
 from mcp.types import CallToolResult, TextContent, ToolAnnotations
@@ -16,9 +18,13 @@ from pydantic import Field
 from hedgerow import __version__
 from hedgerow.answer import Answer, notes
 from hedgerow.errors import HedgerowError
+from hedgerow.execution.request import Parameters
 from hedgerow.figures import finite
+from hedgerow.ledger import BudgetView
 from hedgerow.owners_log import about, withheld
 from hedgerow.session.asynchronous import AsyncDatabase
+from hedgerow.session.quote import Quote
+from hedgerow.session.tables import Description, TableList
 
 INSTRUCTIONS = """\
 Ask a database about people without learning much about any one of them. Every number that comes back has noise in it \
@@ -45,28 +51,53 @@ Within = Annotated[
 ]
 Confidence = Annotated[float | None, Field(description="How often an interval holds, such as 0.95.")]
 
-P = ParamSpec("P")
+Tool = Callable[..., Awaitable[dict[str, Any]]]
 FREE = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
 CHARGED = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
 
 
-def build_server(database: AsyncDatabase) -> MCPServer:
-    """Return a server whose five tools ask `database`, in the name of its analyst."""
-    server: MCPServer = MCPServer("hedgerow", instructions=INSTRUCTIONS, version=__version__, log_level="ERROR")
+class AskedDatabase(Protocol):
+    """The part of an `AsyncDatabase` that the tools use."""
 
-    def tool(annotations: ToolAnnotations) -> Callable[[Callable[P, Awaitable[dict[str, Any]]]], None]:
-        def register(method: Callable[P, Awaitable[dict[str, Any]]]) -> None:
-            server.tool(annotations=annotations)(_reporting(method, database))
+    @property
+    def tables(self) -> TableList:
+        """Tables and columns that may be asked about."""
+
+    async def sql(self, query: str, *, params: Parameters = None, **options: Any) -> Answer:  # noqa: ANN401 - its options
+        """Ask a question."""
+
+    async def quote(self, query: str, *, params: Parameters = None, **options: Any) -> Quote:  # noqa: ANN401 - likewise
+        """Return the cost of a question."""
+
+    async def describe(self, query: str, params: Parameters = None) -> Description:
+        """List the columns of a statement's answer."""
+
+    async def budget(self) -> BudgetView:
+        """Return spent and remaining budget."""
+
+
+def build_server(databases: AsyncDatabase | Mapping[str, AskedDatabase]) -> MCPServer:
+    """Return a server whose five tools ask one database, or several by name, in the name of one analyst.
+
+    The tools have an argument for the dataset only where there are several.
+    """
+    server: MCPServer = MCPServer("hedgerow", instructions=INSTRUCTIONS, version=__version__, log_level="ERROR")
+    log = None if isinstance(databases, Mapping) else databases.sync.owners_log
+    by_name: Mapping[str, Any] = databases if isinstance(databases, Mapping) else {"": databases}
+
+    def tool(annotations: ToolAnnotations) -> Callable[[Tool], None]:
+        def register(method: Tool) -> None:
+            server.tool(annotations=annotations)(_reporting(_with_dataset(method, by_name), log))
 
         return register
 
     @tool(FREE)
-    async def list_tables() -> dict[str, Any]:
+    async def list_tables(database: AskedDatabase) -> dict[str, Any]:
         """List the tables and columns that may be asked about, with what their owner declares of them. Free."""
         return {"tables": [_declared(asdict(table)) for table in database.tables]}
 
     @tool(FREE)
-    async def describe(sql: SQL, params: Values = None) -> dict[str, Any]:
+    async def describe(database: AskedDatabase, sql: SQL, params: Values = None) -> dict[str, Any]:
         """List the columns that a statement would answer with: name, type, and whether noise is in them. Free."""
         described = await database.describe(sql, params)
         columns = [{"name": column.name, "type": column.type, "noisy": column.noisy} for column in described.columns]
@@ -74,6 +105,7 @@ def build_server(database: AsyncDatabase) -> MCPServer:
 
     @tool(FREE)
     async def quote(
+        database: AskedDatabase,
         sql: SQL,
         params: Values = None,
         epsilon: Epsilon = None,
@@ -89,6 +121,7 @@ def build_server(database: AsyncDatabase) -> MCPServer:
 
     @tool(CHARGED)
     async def query(
+        database: AskedDatabase,
         sql: SQL,
         params: Values = None,
         epsilon: Epsilon = None,
@@ -99,7 +132,7 @@ def build_server(database: AsyncDatabase) -> MCPServer:
         return _answer(await database.sql(sql, params=params, epsilon=epsilon, within=within, confidence=confidence))
 
     @tool(FREE)
-    async def budget() -> dict[str, Any]:
+    async def budget(database: AskedDatabase) -> dict[str, Any]:
         """Tell how much of this analyst's budget is spent, and what is left. Free."""
         view = await database.budget()
         return {"summary": repr(view), **view.to_dict()}
@@ -107,9 +140,25 @@ def build_server(database: AsyncDatabase) -> MCPServer:
     return server
 
 
-def _reporting(
-    method: Callable[P, Awaitable[dict[str, Any]]], database: AsyncDatabase
-) -> Callable[P, Awaitable[CallToolResult]]:
+def _with_dataset(method: Tool, databases: Mapping[str, Any]) -> Tool:
+    """Return a tool that takes the name of a dataset in place of the database, or nothing where there is one alone."""
+    signature = inspect.signature(method)
+    arguments = list(signature.parameters.values())[1:]
+    only = next(iter(databases)) if len(databases) == 1 else None
+    if only is None:
+        names = Annotated[Literal[tuple(databases)], Field(description="Name of the dataset.")]  # type: ignore[valid-type]
+        arguments.insert(0, inspect.Parameter("dataset", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=names))
+
+    @wraps(method)
+    async def asking(**given: Any) -> dict[str, Any]:  # noqa: ANN401 - the arguments of the tool
+        name = given.pop("dataset") if only is None else only
+        return await method(databases[name], **given)
+
+    asking.__signature__ = signature.replace(parameters=arguments)  # type: ignore[attr-defined]
+    return asking
+
+
+def _reporting(method: Tool, log: Path | None) -> Callable[..., Awaitable[CallToolResult]]:
     """Return a tool whose refusals are tool errors with code and hint.
 
     Privacy: an exception that is not ours is not shown, because its message could quote private values. It goes to the
@@ -117,13 +166,13 @@ def _reporting(
     """
 
     @wraps(method)
-    async def reporting(*words: P.args, **options: P.kwargs) -> CallToolResult:
+    async def reporting(**given: Any) -> CallToolResult:  # noqa: ANN401 - the arguments of the tool
         try:
-            return _result(await method(*words, **options))
+            return _result(await method(**given))
         except HedgerowError as error:
             return _result({"error": error.to_dict() | {"text": str(error)}}, failed=True)
         except Exception as error:  # noqa: BLE001 - see above
-            with about(database.sync.owners_log):
+            with about(log):
                 bug = withheld(error)
             return _result({"error": bug.to_dict() | {"text": str(bug)}}, failed=True)
 

@@ -109,6 +109,8 @@ def aconnect(
     ledger: "LedgerSource" = None,
     analyst: str | None = None,
     dialect: str | None = None,
+    token: str | None = None,
+    ca: str | None = None,
 ) -> Connecting:
     """Open a database for private questions from asyncio, with the arguments of `connect`.
 
@@ -116,4 +118,6 @@ def aconnect(
         >>> async with aconnect("shop.duckdb", catalog="shop.yaml") as db:                # doctest: +SKIP
         ...     answer = await db.sql("SELECT COUNT(*) FROM customers", epsilon=1)
     """
-    return Connecting(partial(connect, source, catalog=catalog, ledger=ledger, analyst=analyst, dialect=dialect))
+    return Connecting(
+        partial(connect, source, catalog=catalog, ledger=ledger, analyst=analyst, dialect=dialect, token=token, ca=ca)
+    )

@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 from hedgerow.backends import connect_backend
 from hedgerow.catalog import Catalog, bind_catalog, load_catalog, unenforced_paths
-from hedgerow.errors import CatalogError, HedgerowError
+from hedgerow.errors import CatalogError, HedgerowError, ParameterError
 from hedgerow.execution.session import Session, notice
 from hedgerow.ledger import Ledger, file_of, open_ledger
 from hedgerow.owners_log import about, beside, keep, let_go
@@ -15,6 +15,7 @@ from hedgerow.schema import Schema
 from hedgerow.session.database import Database
 from hedgerow.session.key_domains import read_domains
 from hedgerow.session.project import Project, find_project, read_project
+from hedgerow.session.remote import connect_service, is_remote
 
 CatalogSource: TypeAlias = str | os.PathLike[str] | Catalog | None
 """A catalog: its file, or one that was loaded before."""
@@ -30,24 +31,38 @@ def connect(
     ledger: "LedgerSource" = None,
     analyst: str | None = None,
     dialect: str | None = None,
+    token: str | None = None,
+    ca: str | None = None,
 ) -> Database:
-    """Open a database for private questions.
+    """Open a database for private questions, or a dataset of a service.
 
     Without a source, `hedgerow.toml` in the current folder or above says where everything is; a path of such a file is
     a source, too. What is passed here overrides what the file says.
 
     Args:
-        source: A path, a URL, an open connection, or tables by name: see docs/reference/engines.md.
+        source: A path, a URL, an open connection, or tables by name: see docs/reference/engines.md. An address like
+            https://host:8439/hospital is a dataset of a service, which has its own catalog and ledger.
         catalog: The owner's declarations: a YAML file or a `Catalog`.
         ledger: The record of spending: a file or a `Ledger`; by default next to the catalog, with the suffix `.ledger`.
         analyst: Name of the analyst; not verified.
         dialect: The SQL dialect of the queries; DuckDB's by default.
+        token: For a service, the analyst's token; by default that of the environment variable HEDGEROW_TOKEN.
+        ca: For a service, a file with the certificates of a private authority.
 
     Example:
         >>> db = connect("shop.duckdb", catalog="shop.yaml")     # doctest: +SKIP
         >>> db.sql("SELECT COUNT(*) FROM customers", epsilon=1)  # doctest: +SKIP
     """
-    project = _project(source, catalog)
+    project = None if is_remote(source) else _project(source, catalog)
+    if project is not None and _names_project(source) and is_remote(project.database):
+        source, dialect = project.database, dialect or project.dialect
+    if isinstance(source, str) and is_remote(source):
+        _require_none(catalog=catalog, ledger=ledger, analyst=analyst)
+        return connect_service(source, token=token, ca=ca, dialect=dialect)
+    if token is not None or ca is not None:
+        raise ParameterError(
+            "Tokens and authorities are for a service.", code="remote-option", hint="Connect to https://host:8439/name."
+        )
     if project is not None:
         source, catalog = project.database if _names_project(source) else source, catalog or project.catalog
         ledger, analyst, dialect = ledger or project.ledger, analyst or project.analyst, dialect or project.dialect
@@ -64,6 +79,17 @@ def connect(
     except BaseException:
         let_go(log)
         raise
+
+
+def _require_none(**options: object) -> None:
+    """Refuse what a service decides by itself."""
+    for name, value in options.items():
+        if value is not None:
+            raise ParameterError(
+                f"A service has its own catalog and ledger, and knows the analyst by the token: {name}= is not for it.",
+                code="remote-option",
+                hint=f"Leave {name} out.",
+            )
 
 
 def _names_project(source: object) -> bool:

@@ -52,7 +52,7 @@ class Database:
         """The file of the owner's log, which exists once something failed; None if none can be kept."""
 
     def __repr__(self) -> str:
-        return f"<hedgerow.Database {self._session.catalog.dataset}: {', '.join(table.name for table in self.tables)}>"
+        return f"<hedgerow.Database {self.dataset}: {', '.join(table.name for table in self.tables)}>"
 
     def _repr_html_(self) -> str:
         try:
@@ -61,8 +61,8 @@ class Database:
             budget = paragraph("The ledger is closed.")
         tables = self.tables
         names = ", ".join(table.name for table in tables)
-        asked = "" if self._session.analyst is None else f", asked by {self._session.analyst}"
-        title = element("p", element("strong", self._session.catalog.dataset), f": {names}{asked}")
+        asked = "" if self.analyst is None else f", asked by {self.analyst}"
+        title = element("p", element("strong", self.dataset), f": {names}{asked}")
         return joined([title, budget, folded("Columns", Markup(tables._repr_html_()))])
 
     @_logged
@@ -101,6 +101,21 @@ class Database:
     def describe(self, query: str, params: "Parameters" = None, **options: "Unpack[Options]") -> Description:
         """List the columns of a statement's answer: name, type, and whether noise is in it. Free; reads no row."""
         return describe_statement(self._session, bind_statement(self._session, query, params, options), params)
+
+    @property
+    def dataset(self) -> str:
+        """Name of the dataset, as the catalog declares it."""
+        return self._session.catalog.dataset
+
+    @property
+    def analyst(self) -> str | None:
+        """Name of the analyst who asks; None if there is none."""
+        return self._session.analyst
+
+    @property
+    def dialect(self) -> str:
+        """The SQL dialect that queries are written in."""
+        return self._session.dialect
 
     @property
     def tables(self) -> TableList:

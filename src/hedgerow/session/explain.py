@@ -1,12 +1,15 @@
 """`db.explain`: how a statement would be answered. It reads no private row and is free."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
 
 from hedgerow.accounting.budget import Spending
 from hedgerow.answer import Mechanism
+from hedgerow.answer.plot import Errors
 from hedgerow.compile import postprocess, program
 from hedgerow.dialects import DUCKDB
+from hedgerow.exchange import decode, encode
 from hedgerow.execution.facts import keeps_facts
 from hedgerow.execution.session import Session
 from hedgerow.expressions.nodes import describe
@@ -14,7 +17,7 @@ from hedgerow.plan.nodes import AggregateCall, From, Grouped, Join, LogicalPlan,
 from hedgerow.privacy.plan import PrivatePlan
 from hedgerow.session.corridor import BoundStatement
 from hedgerow.session.page import explanation_html, explanation_page, page_text
-from hedgerow.session.quote import NO_NONCE, Quote, price_statement
+from hedgerow.session.quote import NO_NONCE, Quote, dump_quote, load_quote, price_statement
 
 GROUPS = {"one": "all rows", "declared": "declared keys", "selected": "keys that enough people share"}
 
@@ -95,6 +98,17 @@ class Explanation:
     def _repr_html_(self) -> str:
         statements = ((statement.step, statement.sql) for statement in self.statements)
         return explanation_html(self.plan, self.quote, statements, cheaper=bool(self.shortcuts))
+
+
+def dump_explanation(explanation: Explanation) -> dict[str, Any]:
+    """Return an explanation as plain JSON, from which `load_explanation` makes an equal one."""
+    return {"explanation": encode(explanation), "quote": dump_quote(explanation.quote)}
+
+
+def load_explanation(document: Mapping[str, Any], reprice: Callable[[float], Errors]) -> Explanation:
+    """Return the explanation that `dump_explanation` wrote; `reprice` predicts the errors at another epsilon."""
+    explanation: Explanation = decode(Explanation, document["explanation"])
+    return replace(explanation, quote=load_quote(document["quote"], reprice))
 
 
 def explain_statement(session: Session, statement: BoundStatement) -> Explanation:

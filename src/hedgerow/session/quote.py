@@ -1,7 +1,7 @@
 """Price of a statement before it is asked: cost, noise, predicted errors, survival of small groups. Reads no rows."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -18,6 +18,7 @@ from hedgerow.distributions import Gaussian
 from hedgerow.error_bars.propagation import row_bounds
 from hedgerow.error_bars.provenance.columns import SingleRow, noisy_columns, single_row, totalled_row
 from hedgerow.errors import BudgetError, ConditionNotMet, ParameterError, QueryError
+from hedgerow.exchange import decode, encode
 from hedgerow.execution.answer_notes import quote_notes
 from hedgerow.execution.public_tables import public_statement
 from hedgerow.execution.request import Question, Request, real
@@ -131,6 +132,17 @@ class Quote(QuotedPrice):
             "mechanisms": [mechanism.to_dict() for mechanism in self.mechanisms],
             "sql": list(self.sql),
         }
+
+
+def dump_quote(quote: Quote) -> dict[str, Any]:
+    """Return a quote as plain JSON, from which `load_quote` makes an equal one."""
+    return {"quote": encode(quote), "reprices": quote._reprice is not None}  # noqa: SLF001 - of the class above
+
+
+def load_quote(document: Mapping[str, Any], reprice: Callable[[float], Errors]) -> Quote:
+    """Return the quote that `dump_quote` wrote; `reprice` predicts the errors at another epsilon."""
+    quote: Quote = decode(Quote, document["quote"])
+    return replace(quote, _reprice=reprice) if document["reprices"] else quote
 
 
 @dataclass(frozen=True)

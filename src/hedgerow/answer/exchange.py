@@ -1,0 +1,43 @@
+"""A whole answer as JSON and back: values in Arrow's own format, so that every type comes back as it was."""
+
+from base64 import b64decode, b64encode
+from collections.abc import Mapping
+from typing import Any
+
+import pyarrow as pa
+
+from hedgerow.answer.note import Note
+from hedgerow.answer.released import Summary
+from hedgerow.answer.table import Answer
+from hedgerow.error_bars.intervals.interval import Interval
+from hedgerow.exchange import decode, encode
+
+
+def dump_answer(answer: Answer) -> dict[str, Any]:
+    """Return an answer as plain JSON, from which `load_answer` makes an equal one."""
+    _, (table, intervals, confidence, receipt, noisy, notes) = answer.__reduce__()
+    buffer = pa.BufferOutputStream()
+    with pa.ipc.new_stream(buffer, table.schema) as stream:
+        stream.write_table(table)
+    return {
+        "table": b64encode(buffer.getvalue()).decode(),
+        "intervals": encode(intervals),
+        "confidence": confidence,
+        "receipt": encode(receipt),
+        "noisy": list(noisy),
+        "notes": encode(notes),
+    }
+
+
+def load_answer(document: Mapping[str, Any]) -> Answer:
+    """Return the answer that `dump_answer` wrote. It can be shown and drawn; diagnostics are asked of a database."""
+    with pa.ipc.open_stream(b64decode(document["table"])) as stream:
+        table = stream.read_all()
+    return Answer(
+        table,
+        decode(list[Mapping[str, Interval]], document["intervals"]),
+        document["confidence"],
+        decode(Summary, document["receipt"]),
+        document["noisy"],
+        decode(tuple[Note, ...], document["notes"]),
+    )

@@ -1,0 +1,1 @@
+"""HTTP: the API of the service, its authentication, and the Model Context Protocol."""

@@ -1,0 +1,59 @@
+"""One authenticated request: who asks, and the parts of the service that answer."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import Depends, Request
+
+from hedgerow.service.access.model import AccessStore, Identity
+from hedgerow.service.gateway import Gateway
+from hedgerow.service.http.authentication import Authenticator
+from hedgerow.service.http.formats import JSON, chosen_format
+from hedgerow.service.http.hooks import HealthChecks, MetricsText
+from hedgerow.service.http.statements import StatementRegistry
+from hedgerow.session.http_transport import EXACT
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """Parts of the service that routes use."""
+
+    gateway: Gateway
+    access: AccessStore
+    authenticator: Authenticator
+    statements: StatementRegistry
+    health: HealthChecks | None
+    metrics: MetricsText | None
+
+
+@dataclass(frozen=True, slots=True)
+class AuthenticatedCall:
+    """A request of somebody whose role may use its route."""
+
+    identity: Identity
+    parts: Parts
+    request: Request
+
+    @property
+    def gateway(self) -> Gateway:
+        """The gateway to the datasets."""
+        return self.parts.gateway
+
+    @property
+    def access(self) -> AccessStore:
+        """The accounts and the requests for approval."""
+        return self.parts.access
+
+    @property
+    def exact(self) -> bool:
+        """True if the client wants whole objects, as the Python client does."""
+        return chosen_format(self.request.headers.get("accept"), (JSON, EXACT)) == EXACT
+
+
+async def authenticated(request: Request) -> AuthenticatedCall:
+    """Return the call, if whoever sent it may use this route."""
+    parts: Parts = request.app.state.parts
+    return AuthenticatedCall(await parts.authenticator.allowed(request), parts, request)
+
+
+Caller = Annotated[AuthenticatedCall, Depends(authenticated)]

@@ -1,0 +1,106 @@
+"""Examples of responses, for the documentation of the API."""
+
+from typing import Any
+
+Responses = dict[int | str, dict[str, Any]]
+
+PROBLEMS = {
+    401: ("login-refused", "The token is not valid here."),
+    402: ("budget", "The remaining budget does not cover this query."),
+    403: ("approval-needed", "The question would cost epsilon 3; above 1 the owner decides."),
+    404: ("no-such-dataset", "There is no dataset 'salaries' for you here."),
+    422: ("unknown-column", "There is no column 'agee'."),
+    429: ("too-busy", "Too many statements wait already."),
+}
+
+
+def _responses(
+    description: str, example: object, *problems: int, status: int = 200, others: tuple[str, ...] = ()
+) -> Responses:
+    content = {"application/json": {"example": example}} if example is not None else {}
+    refused: Responses = {}
+    for number in (401, *problems):
+        code, message = PROBLEMS[number]
+        shown = {"type": f"urn:hedgerow:error:{code}", "status": number, "code": code, "detail": message, "hint": "…"}
+        refused[number] = {"description": message, "content": {"application/problem+json": {"example": shown}}}
+    return {status: {"description": description, "content": {**content, **{kind: {} for kind in others}}}, **refused}
+
+
+PRICE = {"epsilon": 0.5, "delta": 1e-9, "share": 0.05}
+LEFT = {"epsilon": 9.5, "delta": 9.9e-7}
+ACCOUNT = {"name": "ada", "role": "analyst", "datasets": ["hospital"], "created": "2026-11-16T12:00:00+00:00"}
+CHARGE = {
+    "sequence": 1,
+    "time": "2026-11-16T12:00:00.000000+00:00",
+    "analyst": "ada",
+    "question": "SELECT COUNT(*) AS n FROM visits",
+    "charge": {"epsilon": 0.5, "delta": 0.0, "events": []},
+    "status": "answered",
+    "params": None,
+}
+PENDING = {
+    "id": "5f0c9e1d2b3a4857",
+    "dataset": "hospital",
+    "analyst": "ada",
+    "sql": "SELECT COUNT(*) AS n FROM visits",
+    "params": None,
+    "options": {"epsilon": 3},
+    "quote": {"charge": {"epsilon": 3, "delta": 0.0}},
+    "created": "2026-11-16T12:00:00+00:00",
+    "state": "pending",
+    "decided_by": None,
+}
+
+ME = _responses("Who you are.", {"name": "ada", "role": "analyst", "datasets": ["hospital"]})
+DATASET = _responses("The dataset.", {"name": "hospital", "analyst": "ada", "dialect": "duckdb"}, 404)
+DATASETS = _responses("The datasets.", {"datasets": [{"name": "hospital", "analyst": "ada", "dialect": "duckdb"}]})
+TABLES = _responses(
+    "The tables.",
+    {"tables": [{"name": "visits", "public": False, "columns": [{"name": "age", "type": "integer", "lower": 0}]}]},
+    404,
+)
+QUERY = _responses(
+    "The answer: every noisy number has an interval.",
+    {
+        "id": "2f1d-7",
+        "columns": ["region", "n"],
+        "rows": [["north", 1042], ["south", 987]],
+        "intervals": [{"n": {"lower": 1029, "upper": 1055, "kind": "exact", "note": None, "reason": None}}],
+        "confidence": 0.95,
+        "charge": PRICE,
+        "remaining": LEFT,
+        "reused": False,
+        "noisy": ["n"],
+    },
+    *(402, 403, 404, 422, 429),
+    others=("text/csv", "application/vnd.apache.arrow.stream", "application/vnd.apache.parquet"),
+)
+QUOTE = _responses(
+    "The price.",
+    {"charge": PRICE, "fits": True, "reused": False, "errors": {"n": {"100": 13, "1000": 13}}, "remaining": LEFT},
+    *(404, 422, 429),
+)
+EXPLAIN = _responses(
+    "How it would be answered.", {"plan": "show       n\n…", "columns": ["n"], "statements": []}, 404, 422, 429
+)
+DESCRIBE = _responses(
+    "The columns.", {"columns": [{"name": "n", "type": "integer", "noisy": True}], "parameters": []}, 404, 422, 429
+)
+FORECAST = _responses("The total price.", {"epsilons": {"GDP": 1.2, "PLD": 1.1}, "admitted": 3}, 404, 422, 429)
+CANCEL = _responses("The statement is being stopped.", None, 404, status=204)
+BUDGET = _responses(
+    "The budget.",
+    {"dataset": "hospital", "spent": {"epsilon": 0.5, "delta": 1e-9}, "remaining": LEFT, "queries": 1},
+    404,
+)
+HISTORY = _responses("The charges.", {"history": [CHARGE]}, 404)
+VERIFY = _responses("The chain is whole.", {"entries": 12, "charges": 5, "tip": "9c56cc51…"}, 403, 404)
+EXPORT = _responses("The ledger, a line for each entry.", None, 403, 404, others=("application/x-ndjson",))
+REQUESTS = _responses("The requests.", {"requests": [PENDING]})
+REQUEST = _responses("The request.", PENDING, 403, 404)
+ANALYSTS = _responses("The accounts.", {"analysts": [ACCOUNT]}, 403)
+CREDENTIALS = _responses(
+    "Password and token, shown once.", {"name": "ada", "password": "…", "token": "…"}, 403, 404, status=201
+)
+ROTATED = _responses("Password and token, shown once.", {"name": "ada", "password": "…", "token": "…"}, 403, 404)
+REMOVED = _responses("The account is removed.", None, 403, 404, status=204)

@@ -1,0 +1,99 @@
+"""The Model Context Protocol over HTTP, for the datasets of the service."""
+
+from typing import Any
+
+from mcp.server.transport_security import TransportSecuritySettings
+from starlette.requests import Request
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
+
+from hedgerow.answer import Answer
+from hedgerow.execution.request import Parameters
+from hedgerow.ledger import BudgetView
+from hedgerow.ledger.base import ANONYMOUS
+from hedgerow.service.access.model import Identity
+from hedgerow.service.errors import AccessError, ServiceError
+from hedgerow.service.gateway import Gateway
+from hedgerow.service.http.authentication import Authenticator, require_role
+from hedgerow.service.http.problems import problem_response
+from hedgerow.service.mcp_server import build_server
+from hedgerow.session.quote import Quote
+from hedgerow.session.tables import Description, TableList
+
+DOOR = "mcp"
+PATH = "/mcp"
+SECURITY = TransportSecuritySettings(enable_dns_rebinding_protection=False)
+"""The protocol's own check of hosts is off: whoever asks must send a token, which no page of another origin has."""
+
+
+class McpEndpoint:
+    """Answers one message at a time; nothing is kept between them, so that any node can answer the next."""
+
+    def __init__(self, gateway: Gateway, authenticator: Authenticator) -> None:
+        self._gateway = gateway
+        self._authenticator = authenticator
+
+    def route(self) -> Route:
+        """Return the route to mount."""
+        return Route(PATH, self)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one message."""
+        request = Request(scope, receive)
+        if request.method != "POST":
+            wrong = ServiceError(
+                "Messages are sent with POST.", code="wrong-method", hint="There is no stream to open."
+            )
+            await problem_response(wrong, {"Allow": "POST"})(scope, receive, send)
+            return
+        identity = await self._authenticator.identity(request.headers.get("authorization"))
+        require_role(identity, "POST", PATH)
+        server = build_server({name: DatasetView(self._gateway, identity, name) for name in self._capped(identity)})
+        server.streamable_http_app(stateless_http=True, json_response=True, transport_security=SECURITY)
+        async with server.session_manager.run():
+            await server.session_manager.handle_request(scope, receive, send)
+
+    def _capped(self, identity: Identity) -> list[str]:
+        """Return the datasets on which somebody has a cap: a model may ask many questions."""
+        visible = self._gateway.datasets(identity)
+        capped = [name for name in visible if {identity.name, ANONYMOUS} & set(self._caps(identity, name))]
+        if not capped:
+            raise AccessError(
+                f"The analyst {identity.name} has no cap, so a model could spend the whole budget.",
+                code="no-cap",
+                hint=f"The owner writes under budget in the catalog: analysts: {{{identity.name}: {{epsilon: 0.5}}}}",
+            )
+        return capped
+
+    def _caps(self, identity: Identity, dataset: str) -> Any:  # noqa: ANN401 - caps by name
+        session = self._gateway.view(identity, dataset)._session  # noqa: SLF001 - of a database that is ours
+        return session.catalog.budget.analysts
+
+
+class DatasetView:
+    """One dataset as the tools of a model ask it, through the gateway."""
+
+    def __init__(self, gateway: Gateway, identity: Identity, dataset: str) -> None:
+        self._gateway = gateway
+        self._asked = identity, dataset
+
+    @property
+    def tables(self) -> TableList:
+        """Tables and columns that may be asked about."""
+        return self._gateway.tables(*self._asked)
+
+    async def sql(self, query: str, *, params: Parameters = None, **options: Any) -> Answer:  # noqa: ANN401 - as `Database.sql`
+        """Ask a question."""
+        return await self._gateway.submit(*self._asked, query, params, door=DOOR, **options).answer()
+
+    async def quote(self, query: str, *, params: Parameters = None, **options: Any) -> Quote:  # noqa: ANN401 - likewise
+        """Return the cost of a question."""
+        return await self._gateway.quote(*self._asked, query, params, door=DOOR, **options)
+
+    async def describe(self, query: str, params: Parameters = None) -> Description:
+        """List the columns of a statement's answer."""
+        return await self._gateway.describe(*self._asked, query, params, door=DOOR)
+
+    async def budget(self) -> BudgetView:
+        """Return spent and remaining budget."""
+        return await self._gateway.budget(*self._asked, door=DOOR)

@@ -1,0 +1,64 @@
+"""Errors as problem details (RFC 9457), for programs and for people."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from starlette.responses import Response
+
+from hedgerow.errors import HedgerowError, dump_error
+from hedgerow.figures import finite
+from hedgerow.service.errors import ApprovalError, http_status
+from hedgerow.service.http.responses import dump_json
+
+PROBLEM = "application/problem+json"
+TITLES = {
+    400: "The request cannot be read",
+    401: "Who asks is not known",
+    402: "The budget does not cover it",
+    403: "Not allowed",
+    404: "Not found",
+    405: "Another method is needed",
+    406: "No such format",
+    408: "The request came too slowly",
+    409: "Stopped, or decided already",
+    413: "The request is too large",
+    415: "Another content type is needed",
+    422: "The statement is refused",
+    429: "Too many statements",
+    500: "The service failed",
+    502: "The database failed",
+    503: "The service cannot answer now",
+    504: "The statement took too long",
+}
+RETRY_SECONDS = {429: "5", 503: "5"}
+
+
+def problem(error: HedgerowError) -> dict[str, Any]:
+    """Return an error as problem details. `error` has everything from which a client rebuilds it."""
+    whole: Any = finite(dump_error(error))
+    status = http_status(error)
+    request = {"request": f"/v1/requests/{error.request_id}"} if isinstance(error, ApprovalError) else {}
+    return {
+        "type": f"urn:hedgerow:error:{error.code}",
+        "title": TITLES.get(status, "Refused"),
+        "status": status,
+        "detail": str(error),
+        "code": error.code,
+        "hint": error.hint,
+        "span": whole["span"],
+        "charged": whole["charged"],
+        **request,
+        "error": whole,
+    }
+
+
+def problem_response(error: HedgerowError, headers: Mapping[str, str] | None = None) -> Response:
+    """Return the response that reports an error."""
+    content = problem(error)
+    status: int = content["status"]
+    extra = dict(headers or {})
+    if status == 401:
+        extra["WWW-Authenticate"] = 'Bearer realm="hedgerow"'
+    if status in RETRY_SECONDS:
+        extra["Retry-After"] = RETRY_SECONDS[status]
+    return Response(dump_json(content), status, extra, PROBLEM)

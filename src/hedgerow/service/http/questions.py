@@ -1,0 +1,199 @@
+"""Routes of datasets: what may be asked, prices, answers, budgets, and ledgers."""
+
+import asyncio
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from functools import partial
+from itertools import islice
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+from starlette.responses import Response, StreamingResponse
+
+from hedgerow.errors import pointing_into
+from hedgerow.exchange import decode_params, encode
+from hedgerow.execution.request import require_known
+from hedgerow.ledger.history import dump_budget
+from hedgerow.service.http import examples
+from hedgerow.service.http.authentication import DATASET
+from hedgerow.service.http.bodies import ForecastBody, QueryBody, QuoteBody, StatementBody
+from hedgerow.service.http.caller import AuthenticatedCall, Caller
+from hedgerow.service.http.formats import JSON, answer_response, chosen_format
+from hedgerow.service.http.responses import json_response
+from hedgerow.session.explain import dump_explanation
+from hedgerow.session.http_transport import EXACT
+from hedgerow.session.quote import Quote, dump_quote
+
+DOOR = "http"
+LINES = 500
+"""Number of lines of a ledger that are read at once."""
+
+routes = APIRouter(tags=["datasets"])
+
+
+@routes.get("/v1/me", tags=["accounts"], responses=examples.ME)
+async def me(caller: Caller) -> Response:
+    """Tell who you are: name, role, and the datasets that you may use."""
+    identity = caller.identity
+    datasets = caller.gateway.datasets(identity)
+    return json_response({"name": identity.name, "role": identity.role.value, "datasets": datasets})
+
+
+@routes.get("/v1/datasets", responses=examples.DATASETS)
+async def list_datasets(caller: Caller) -> Response:
+    """List the datasets that you may use."""
+    names = caller.gateway.datasets(caller.identity)
+    return json_response({"datasets": [_about(caller, name) for name in names]})
+
+
+@routes.get(DATASET, responses=examples.DATASET)
+async def dataset_facts(dataset: str, caller: Caller) -> Response:
+    """Tell the dialect of one dataset, and in whose name you ask it."""
+    return json_response(_about(caller, dataset))
+
+
+def _about(caller: AuthenticatedCall, dataset: str) -> dict[str, Any]:
+    view = caller.gateway.view(caller.identity, dataset)
+    return {"name": dataset, "analyst": caller.identity.name, "dialect": view.dialect}
+
+
+@routes.get(f"{DATASET}/tables", responses=examples.TABLES)
+async def tables(dataset: str, caller: Caller) -> Response:
+    """List the tables and columns that may be asked about, with what their owner declares of them. Free."""
+    listed = caller.gateway.tables(caller.identity, dataset)
+    if caller.exact:
+        return json_response({"tables": encode(tuple(listed))}, media_type=EXACT)
+    return json_response({"tables": [asdict(table) for table in listed]})
+
+
+@routes.post(f"{DATASET}/query", responses=examples.QUERY)
+async def query(
+    dataset: str,
+    body: QueryBody,
+    caller: Caller,
+    intervals: Annotated[bool, Query(description="Leave the intervals out if false.")] = True,  # noqa: FBT002 - a query parameter
+) -> Response:
+    """Ask a question and pay for it. The same question asked again is free and has the same digits.
+
+    The answer comes as JSON, CSV, an Arrow stream or Parquet, by the header Accept. A client that closes the connection
+    cancels its statement.
+    """
+    media_type = chosen_format(caller.request.headers.get("accept"))
+    statements = caller.parts.statements
+    options = _options(body)
+    statements.reserve(caller.identity, body.statement_id)
+    statement = caller.gateway.submit(
+        caller.identity, dataset, body.sql, decode_params(body.params), door=DOOR, dialect=body.dialect, **options
+    )
+    answer = await statements.answer(caller.identity, body.statement_id, statement, caller.request)
+    # intervals are computed when they are first read, which may take a while
+    return await asyncio.to_thread(partial(answer_response, answer, media_type, intervals=intervals))
+
+
+@routes.post(f"{DATASET}/quote", responses=examples.QUOTE)
+async def quote(dataset: str, body: QuoteBody, caller: Caller) -> Response:
+    """Tell what a statement would cost, whether that fits, and how wide its intervals would be. Free."""
+    gateway, words = caller.gateway, (body.sql, decode_params(body.params))
+    named = {"door": DOOR, "dialect": body.dialect, **_options(body)}
+    media_type = EXACT if caller.exact else JSON
+    if body.errors_at is not None:
+        errors = await gateway.errors_at(caller.identity, dataset, *words, at=body.errors_at, **named)
+        return json_response({"errors_at": encode(errors) if caller.exact else errors}, media_type=media_type)
+    quoted = await gateway.quote(caller.identity, dataset, *words, **named)
+    return json_response(_quote(quoted, exact=caller.exact), media_type=media_type)
+
+
+def _quote(quoted: Quote, *, exact: bool) -> dict[str, Any]:
+    return dump_quote(quoted) if exact else {**quoted.to_dict(), "notes": list(quoted.notes)}
+
+
+@routes.post(f"{DATASET}/explain", responses=examples.EXPLAIN)
+async def explain(dataset: str, body: StatementBody, caller: Caller) -> Response:
+    """Show how a statement would be answered: plan, limits, noise, price and SQL. Free."""
+    explained = await caller.gateway.explain(
+        caller.identity,
+        dataset,
+        body.sql,
+        decode_params(body.params),
+        door=DOOR,
+        dialect=body.dialect,
+        **_options(body),
+    )
+    if caller.exact:
+        return json_response(dump_explanation(explained), media_type=EXACT)
+    return json_response({**encode(explained), "quote": _quote(explained.quote, exact=False)})
+
+
+@routes.post(f"{DATASET}/describe", responses=examples.DESCRIBE)
+async def describe(dataset: str, body: StatementBody, caller: Caller) -> Response:
+    """List the columns that a statement would answer with: name, type, and whether noise is in them. Free."""
+    described = await caller.gateway.describe(
+        caller.identity,
+        dataset,
+        body.sql,
+        decode_params(body.params),
+        door=DOOR,
+        dialect=body.dialect,
+        **_options(body),
+    )
+    return json_response(encode(described), media_type=EXACT if caller.exact else JSON)
+
+
+@routes.post(f"{DATASET}/forecast", responses=examples.FORECAST)
+async def forecast(dataset: str, body: ForecastBody, caller: Caller) -> Response:
+    """Total the charges of a list of statements that is fixed in advance. Free."""
+    forecasted = await caller.gateway.forecast(
+        caller.identity, dataset, body.queries, door=DOOR, dialect=body.dialect, **_options(body)
+    )
+    if caller.exact:
+        return json_response(encode(forecasted), media_type=EXACT)
+    return json_response(forecasted.to_dict())
+
+
+@routes.delete("/v1/statements/{statement}", status_code=204, responses=examples.CANCEL)
+async def cancel(statement: str, caller: Caller) -> Response:
+    """Cancel a running statement by the `statement_id` that was sent with it. A charge stays."""
+    caller.parts.statements.cancel(caller.identity, statement)
+    return Response(status_code=204)
+
+
+@routes.get(f"{DATASET}/budget", responses=examples.BUDGET)
+async def budget(dataset: str, caller: Caller) -> Response:
+    """Tell how much is spent and left: of your own cap; for owners and auditors, of everybody's."""
+    view = await caller.gateway.budget(caller.identity, dataset, door=DOOR)
+    if caller.exact:
+        return json_response(await asyncio.to_thread(dump_budget, view), media_type=EXACT)
+    left = await asyncio.to_thread(lambda: view.questions_left)
+    return json_response({**view.to_dict(), "questions_left": None if left is None else asdict(left)})
+
+
+@routes.get(f"{DATASET}/history", responses=examples.HISTORY)
+async def history(dataset: str, caller: Caller) -> Response:
+    """List your charges in order; for owners and auditors, everybody's."""
+    entries = await caller.gateway.history(caller.identity, dataset, door=DOOR)
+    return json_response({"history": encode(list(entries))}, media_type=EXACT if caller.exact else JSON)
+
+
+@routes.get(f"{DATASET}/verify", tags=["ledger"], responses=examples.VERIFY)
+async def verify(dataset: str, caller: Caller) -> Response:
+    """Check every hash, link, sum and stored release of the ledger. For owners and auditors."""
+    return json_response(asdict(await caller.gateway.verify(caller.identity, dataset, door=DOOR)))
+
+
+@routes.get(f"{DATASET}/export", tags=["ledger"], responses=examples.EXPORT)
+async def export(dataset: str, caller: Caller) -> Response:
+    """Return the whole ledger as lines of JSON. For owners and auditors."""
+    lines = caller.gateway.export(caller.identity, dataset)
+    return StreamingResponse(_pages(lines), media_type="application/x-ndjson")
+
+
+def _pages(lines: Iterator[str]) -> Iterator[str]:
+    while page := list(islice(lines, LINES)):
+        yield "".join(f"{line}\n" for line in page)
+
+
+def _options(body: StatementBody | ForecastBody) -> Mapping[str, Any]:
+    """Return the options of a body: those of statements, and nothing else that the gateway would take."""
+    with pointing_into(getattr(body, "sql", None)):
+        require_known(body.options)
+    return body.options
