@@ -27,11 +27,11 @@ def test_a_statement_is_bound_once(town):
 
 def test_values_that_are_equal_in_python_and_not_in_sql_have_keys_of_their_own():
     values = [1, 1.0, True, Decimal(1), Decimal("1.0"), "1", 0.0, -0.0]
-    assert len({statement_key(ABOVE, [value]) for value in values}) == len(values)
+    assert len({statement_key(ABOVE, [value], "duckdb") for value in values}) == len(values)
 
 
 def test_names_and_order_of_parameters_are_part_of_the_key():
-    keys = [statement_key(ABOVE, params) for params in (None, [], [1, 2], [2, 1], (1, 2), {"a": 1}, {"b": 1})]
+    keys = [statement_key(ABOVE, params, "duckdb") for params in (None, [], [1, 2], [2, 1], (1, 2), {"a": 1}, {"b": 1})]
     assert len(set(keys)) == len(keys)
 
 
@@ -54,7 +54,7 @@ class Text(str):
     ],
 )
 def test_what_cannot_be_compared_for_certain_is_not_kept(text, params):
-    assert statement_key(text, params) is None
+    assert statement_key(text, params, "duckdb") is None
 
 
 def test_bounds_that_the_caller_states_are_not_taken_from_another_question(town):
@@ -80,18 +80,24 @@ def test_a_refused_statement_is_refused_again(town):
             plan(db, "SELECT * FROM people")
 
 
-def test_another_analyst_has_plans_of_its_own(town):
+def test_all_analysts_of_a_database_share_its_plans(town):
     db = town()
-    other = db.as_analyst("ann")
-    assert plan(db, COUNT) is not plan(other, COUNT)
+    assert plan(db, COUNT) is plan(db.as_analyst("ann"), COUNT)
+
+
+def test_a_text_in_another_dialect_is_another_statement(town):
+    """In DuckDB double quotes are around a name, in Spark around a text."""
+    db = town()
+    text = "SELECT COUNT(*) AS n FROM people WHERE \"region\" = 'north'"
+    assert plan(db, text) != plan(db.as_analyst("ann", dialect="spark"), text)
 
 
 def test_the_oldest_plans_are_dropped(town):
     db, plans = town(), PlanCache()
-    first = db._session.plans.get(COUNT)
+    first = db._session.plans.get(statement_key(COUNT, None, "duckdb"))
     assert first is None
     plan(db, COUNT)
-    cached = db._session.plans.get(COUNT)
+    cached = db._session.plans.get(statement_key(COUNT, None, "duckdb"))
     for number in range(MAXIMUM_PLANS + 1):
         plans.keep(number, cached)
     assert plans.get(0) is None

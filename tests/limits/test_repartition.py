@@ -51,7 +51,7 @@ def everywhere(monkeypatch):
 
     def switched(db):
         monkeypatch.setattr(type(session_of(db).backend.dialect), "repartitions", True)
-        session_of(db).plans._plans.clear()
+        session_of(db).plans.clear()
         return db
 
     return switched

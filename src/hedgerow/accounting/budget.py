@@ -69,12 +69,14 @@ class Budget:
 class RemainingBudget:
     """Rest of the ledger's caps: public numbers for planning; admission is decided by the ledger.
 
-    `fair_mass` is the threshold mass that goes with a cost of noise, so that mass never runs out first.
+    `fair_mass` is the threshold mass that goes with a cost of noise, so that mass never runs out first. `as_of` is the
+    position of the ledger that the numbers were computed from.
     """
 
     gaussian_left: Fraction
     pure_left: Fraction
     fair_mass: Callable[[Cost], Fraction]
+    as_of: object = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -208,7 +208,9 @@ class AccuracyFirst:
         return None
 
     def _answer_stored(self, stored: tuple[StoredRelease, list[Estimator]], private: PrivateStatement) -> Answer:
-        return self.session.answer_stored(self.question, stored, self.logical, private, self.request, self.public)
+        return self.session.answer_stored(
+            self.question, stored, self.logical, private, self.request, self.public, self.remaining
+        )
 
     def _after_estimate(self) -> Answer:
         spent = self.estimate_price()

@@ -1,21 +1,20 @@
-"""Plans of the statements that a session bound last, by text and parameters.
+"""Plans of the statements that a database bound last, by text, parameters and dialect.
 
 Privacy: a plan depends on these, on the catalog, the schema and public tables, never on private rows. A cache belongs
-to one session, whose catalog and schema do not change. A statement that is refused is not kept.
+to one connection, whose catalog and schema do not change. A statement that is refused is not kept.
 """
 
-import threading
-from collections import OrderedDict
 from collections.abc import Hashable, Mapping
 from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any, NamedTuple
 
+from hedgerow.execution.recently_used import RecentlyUsed
 from hedgerow.execution.request import Parameters
 from hedgerow.plan.nodes import LogicalPlan
 
 MAXIMUM_PLANS = 200
-"""Number of plans that a session keeps; those that were not asked for the longest time are dropped."""
+"""Number of plans that are kept."""
 
 LONGEST_TEXT = 10_000
 """Number of characters up to which a statement is kept."""
@@ -31,32 +30,14 @@ class CachedPlan(NamedTuple):
     plan: LogicalPlan
 
 
-class PlanCache:
-    """The plans of one session, for all its threads."""
+class PlanCache(RecentlyUsed[CachedPlan]):
+    """The plans of one database, for all its threads and analysts."""
 
     def __init__(self) -> None:
-        self._plans: OrderedDict[Hashable, CachedPlan] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def get(self, key: Hashable | None) -> CachedPlan | None:
-        """Return the plan that is kept under `key`, if there is one."""
-        with self._lock:
-            if key is None or key not in self._plans:
-                return None
-            self._plans.move_to_end(key)
-            return self._plans[key]
-
-    def keep(self, key: Hashable | None, cached: CachedPlan) -> None:
-        """Keep a plan, unless its statement has no key."""
-        if key is None:
-            return
-        with self._lock:
-            self._plans[key] = cached
-            while len(self._plans) > MAXIMUM_PLANS:
-                self._plans.popitem(last=False)
+        super().__init__(MAXIMUM_PLANS)
 
 
-def statement_key(text: object, params: Parameters) -> Hashable | None:
+def statement_key(text: object, params: Parameters, dialect: str) -> Hashable | None:
     """Return a key that two statements share only if they have the same plan; None for one that is not kept.
 
     Values are compared by type and text, because 1, 1.0 and True are equal in Python and different in SQL.
@@ -64,7 +45,7 @@ def statement_key(text: object, params: Parameters) -> Hashable | None:
     if type(text) is not str or len(text) > LONGEST_TEXT:
         return None
     if params is None:
-        return text
+        return text, dialect
     if type(params) not in {dict, list, tuple}:
         return None
     values = list(params.values() if isinstance(params, dict) else params)
@@ -72,4 +53,4 @@ def statement_key(text: object, params: Parameters) -> Hashable | None:
     plain = all(type(name) is str for name in names) and all(type(value) in PLAIN for value in values)
     if not plain or any(getattr(value, "tzinfo", None) is not None for value in values):
         return None
-    return text, type(params), names, tuple((type(value), repr(value)) for value in values)
+    return text, dialect, type(params), names, tuple((type(value), repr(value)) for value in values)

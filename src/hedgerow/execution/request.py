@@ -6,8 +6,8 @@ and absurdly large values are refused here, and nowhere else.
 
 import math
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import date, time
 from decimal import Decimal
 from typing import Any, TypedDict, Unpack, cast
@@ -123,17 +123,19 @@ class Question:
         text: The statement.
         params: The values bound to its placeholders, as plain JSON.
         stated: The price or the error that it stated, as plain JSON; None for an internal question.
+        key: The name under which its free answer is kept in memory; None if it is not kept.
     """
 
     text: str
     params: Any = None
     stated: tuple[float | str | None, ...] | None = None
+    key: Hashable | None = field(default=None, repr=False, compare=False)
 
     @classmethod
-    def of(cls, text: str, params: Parameters, request: Request) -> "Question":
+    def of(cls, text: str, params: Parameters, request: Request, key: Hashable | None = None) -> "Question":
         """Return the question that a statement with these parameters and options is."""
         budget, target = request.budget, None if request.within is None else str(request.within)
-        return cls(text, plain_params(params), (budget.epsilon, budget.delta, budget.mechanism, target))
+        return cls(text, plain_params(params), (budget.epsilon, budget.delta, budget.mechanism, target), key)
 
 
 def merge_options(inside: Mapping[str, Any], beside: Options, catalog: Catalog) -> Options:

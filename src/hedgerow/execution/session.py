@@ -1,8 +1,9 @@
 """One analyst's access to one dataset: statements are bound, priced, paid for, released, and found again."""
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
+from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -17,6 +18,7 @@ from hedgerow.catalog import Catalog
 from hedgerow.compile import public_tables
 from hedgerow.error_bars.provenance.columns import picks_rows
 from hedgerow.errors import BackendError, BudgetError, HedgerowError, InternalError, LedgerError, QueryError, carrying
+from hedgerow.execution.answer_cache import AnswerCache, CachedAnswer
 from hedgerow.execution.build_answer import build_answer
 from hedgerow.execution.earlier_means import earlier_means
 from hedgerow.execution.plan_cache import PlanCache
@@ -26,7 +28,7 @@ from hedgerow.execution.request import Parameters, Question, Request
 from hedgerow.execution.run import compile_steps, first_pass, release, require_readable
 from hedgerow.execution.single_flight import SINGLE_FLIGHT, Waiters
 from hedgerow.execution.summary import reused_summary
-from hedgerow.ledger import Ledger, StoredRelease
+from hedgerow.ledger import Ledger, QuestionState, StoredRelease
 from hedgerow.ledger.entries import canonical
 from hedgerow.owners_log import log as owners_log
 from hedgerow.plan.bind import bind
@@ -76,7 +78,8 @@ class Session:
     dialect: str = "duckdb"
     waiters: Waiters = field(default_factory=Waiters)
     multiplicities: dict[tuple[str, frozenset[str]], int] = field(default_factory=dict)
-    plans: PlanCache = field(default_factory=PlanCache, init=False, repr=False, compare=False)
+    plans: PlanCache = field(default_factory=PlanCache, repr=False, compare=False)
+    answers: AnswerCache = field(default_factory=AnswerCache, repr=False, compare=False)
 
     def bind(self, tree: Any, params: Parameters = None, bounds: Bounds | None = None) -> LogicalPlan:  # noqa: ANN401 - the parser's own trees
         """Bind a statement, within the owner's limits on joins."""
@@ -88,8 +91,7 @@ class Session:
 
     def remaining(self) -> RemainingBudget:
         """Return what the ledger has left, for planning."""
-        left = self.ledger.remaining_cost(self.analyst)
-        return RemainingBudget(left.gaussian, left.pure, lambda cost: self.ledger.fair_mass(cost, self.analyst))
+        return self.ledger.position(self.analyst).remaining
 
     def price(
         self,
@@ -232,18 +234,37 @@ class Session:
         private: PrivateStatement,
         request: Request,
         public: Mapping[str, pa.Table],
+        remaining: RemainingBudget,
     ) -> Answer:
-        """Answer from a stored release, with its digits. From now on it answers the question."""
+        """Answer from a stored release, with its digits. From now on it answers the question.
+
+        The answer is kept for the next repeat if the ledger is still where `remaining` was read from.
+        """
         stored, estimators = release
-        needs = needs_name(private)
-        if needs not in stored.answers and not asks_for_all(stored.payload, private):
+        needs, fingerprint = needs_name(private), statement_fingerprint(private)
+        is_known = needs in stored.answers or asks_for_all(stored.payload, private)
+        if not is_known:
             with suppress(LedgerError):  # the answer is paid for, whether or not the note can be written
                 self.ledger.reuse(stored, needs)
-        left = self.ledger.budget(self.analyst).remaining
+        state = self._question_state(fingerprint)
         plans = [estimator.plan for estimator in estimators]
-        summary = reused_summary(question.text, plans, self.ledger.receipt_id(stored.charge), left)
-        in_one_group = self.price_in_one_group(logical, request, private, self.remaining())
-        return build_answer(self.postprocess, logical, estimators, public, request, summary, in_one_group)
+        summary = reused_summary(question.text, plans, self.ledger.receipt_id(stored.charge), state.position.left)
+        in_one_group = self.price_in_one_group(logical, request, private, state.position.remaining)
+        answer = build_answer(self.postprocess, logical, estimators, public, request, summary, in_one_group)
+        reads_public = public or any(release.domain is not None for release in logical.releases)
+        if question.key is None or reads_public or not is_known or remaining.as_of != state.position:
+            return answer
+        cached = CachedAnswer(answer, logical, request, fingerprint, state)
+        self.answers.keep(question.key, cached, cached.weight)
+        return copy(answer)
+
+    def repeated(self, key: Hashable | None) -> CachedAnswer | None:
+        """Return the answer that was kept for a question, if the ledger still shows the state it was built from."""
+        cached = self.answers.get(key)
+        return cached if cached is not None and self._question_state(cached.fingerprint) == cached.state else None
+
+    def _question_state(self, fingerprint: str) -> QuestionState:
+        return self.ledger.question_state(fingerprint, version=self.catalog.version, analyst=self.analyst)
 
     def earlier(self, private: PrivateStatement) -> list[StoredRelease]:
         """Return the stored releases about the same rows and keys, the latest first."""

@@ -4,6 +4,7 @@ from hedgerow.ledger.base import Ledger
 from hedgerow.ledger.connect import create_ledger, file_of, open_ledger, raise_budget
 from hedgerow.ledger.history import AnalystView, BudgetView, HistoryEntry, Verification
 from hedgerow.ledger.limits import Caps, Units, caps_for
+from hedgerow.ledger.position import Position, QuestionState
 from hedgerow.ledger.store import Store, StoredRelease
 
 __all__ = [
@@ -12,6 +13,8 @@ __all__ = [
     "Caps",
     "HistoryEntry",
     "Ledger",
+    "Position",
+    "QuestionState",
     "Store",
     "StoredRelease",
     "Units",

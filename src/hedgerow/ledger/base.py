@@ -36,7 +36,8 @@ from hedgerow.ledger.history import (
     history,
     verify,
 )
-from hedgerow.ledger.limits import LedgerTerms, Units, as_cost
+from hedgerow.ledger.limits import LedgerTerms, Units
+from hedgerow.ledger.position import Position, QuestionState
 from hedgerow.ledger.store import Reader, Store, StoredRelease
 
 ANONYMOUS = "default"
@@ -191,12 +192,14 @@ class Ledger:
         if not fingerprint:
             return []
         with self._store.read() as book:
-            stored, notes = book.releases(fingerprint, version), book.notes(fingerprint, version)
-        answers: dict[int, set[str]] = {}
-        for note in notes:
-            if note.kind == REUSED:
-                answers.setdefault(note.body["charge"], set()).add(note.body["answers"])
-        return [replace(release, answers=frozenset(answers.get(release.charge, ()))) for release in stored]
+            return _stored_releases(book, fingerprint, version)
+
+    def question_state(self, fingerprint: str, *, version: str | None, analyst: str | None) -> QuestionState:
+        """Return everything that a free repeat of a question depends on, as of one moment."""
+        with self._store.read() as book:
+            last, charged = book.last(), book.last_charge_of(_name(analyst))
+            releases = _stored_releases(book, fingerprint, version)
+        return QuestionState(self._position(last, charged, analyst), tuple(releases))
 
     def reuse(self, release: StoredRelease, answers: str) -> None:
         """Record that a stored release answered another question, so that it answers that one from now on."""
@@ -238,35 +241,22 @@ class Ledger:
         """Return every charge in order (of one analyst), its outcome, and the owner's own actions."""
         return history(self._store, analyst)
 
+    def position(self, analyst: str | None = None) -> Position:
+        """Return the end of the ledger, with what is left for one analyst."""
+        with self._store.read() as book:
+            last, charged = book.last(), book.last_charge_of(_name(analyst))
+        return self._position(last, charged, analyst)
+
     def remaining_cost(self, analyst: str | None = None) -> Cost:
         """Return what is left of each coordinate under every cap that applies; for `pure`, what statements may ask for.
 
         It helps to choose a mechanism; `charge` decides whether a charge is admitted.
         """
-        name = _name(analyst)
-        with self._store.read() as book:
-            total, own = self._accounts(book.last(), book.last_charge_of(name))
-        filters = self._filters(total, own, name)
-        lefts = [one.remaining for one in filters]
-        if self._policy.schedule is not None:
-            lefts.append(allowance(self._policy.schedule, filters[0], total))
-        return as_cost(
-            Units(
-                min(left.gaussian for left in lefts),
-                min(min(left.pure, left.deliberate) for left in lefts),
-                min(left.mass for left in lefts),
-            )
-        )
+        return self.position(analyst).remaining_cost
 
     def fair_mass(self, cost: Cost, analyst: str | None = None) -> Fraction:
-        """Return the threshold mass that a statement with this noise should take, under every cap that applies.
-
-        The threshold grows only like the square root of log(1 / mass), so a small mass costs little.
-        """
-        name = _name(analyst)
-        with self._store.read() as book:
-            filters = self._filters(*self._accounts(book.last(), book.last_charge_of(name)), name)
-        return min(one.fair_mass(cost) for one in filters)
+        """Return the threshold mass that a statement with this noise should take, under every cap that applies."""
+        return self.position(analyst).fair_mass(cost)
 
     @property
     def path(self) -> Path | None:
@@ -307,6 +297,16 @@ class Ledger:
         period = self._period(last.total.period)
         own = Account(period) if charged is None or charged.own is None else charged.own.within(period)
         return last.total.within(period), own
+
+    def _position(self, last: Entry, charged: Entry | None, analyst: str | None) -> Position:
+        total, own = self._accounts(last, charged)
+        filters = tuple(self._filters(total, own, _name(analyst)))
+        shown = filters[0]
+        if analyst is not None:
+            shown = next((one for one in filters if one.owner == "analyst"), shown)
+        schedule = self._policy.schedule
+        allowed = None if schedule is None else allowance(schedule, filters[0], total)
+        return Position(last, charged, total.period, filters, shown, allowed)
 
     def _period(self, latest: str) -> str:
         """Return the start of the current period; never before the latest recorded one, whatever the clock says."""
@@ -355,6 +355,18 @@ def _name(analyst: object) -> str:
 def timestamp(time: datetime) -> str:
     """Return a time as text that sorts in time order."""
     return time.astimezone(UTC).isoformat(timespec="microseconds")
+
+
+def _stored_releases(book: Reader, fingerprint: str, version: str | None) -> list[StoredRelease]:
+    """Return the stored releases of one question, the latest first, each with the other questions it has answered."""
+    answers: dict[int, set[str]] = {}
+    for note in book.notes(fingerprint, version):
+        if note.kind == REUSED:
+            answers.setdefault(note.body["charge"], set()).add(note.body["answers"])
+    return [
+        replace(release, answers=frozenset(answers.get(release.charge, ())))
+        for release in book.releases(fingerprint, version)
+    ]
 
 
 def _charge_body(request: ChargeRequest, question: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,10 +2,13 @@
 
 Text is parsed, its options are checked against the catalog, and it is bound to the schema. A bound statement is priced,
 charged, run, released and stored (`Session.buy`, where the charge is durable before a row is read), and an answer is
-built from the released numbers alone. Two detours lead back here: `bounds="auto"` finds bounds first, with charges of
-their own, and `within=` searches for the price.
+built from the released numbers alone. A free repeat gets the answer that was kept, unless the ledger has changed. Two
+detours lead back here: `bounds="auto"` finds bounds first, with charges of their own, and `within=` searches for the
+price.
 """
 
+from collections.abc import Hashable
+from copy import copy
 from dataclasses import dataclass
 from functools import partial
 
@@ -15,6 +18,7 @@ from hedgerow.calibration.automatic import Automatic, require_split
 from hedgerow.calibration.diagnose import diagnose
 from hedgerow.calibration.missing_bounds import find_unbounded
 from hedgerow.errors import ParseError, carrying, pointing_into
+from hedgerow.execution.answer_cache import answer_key
 from hedgerow.execution.build_answer import build_answer
 from hedgerow.execution.plan_cache import CachedPlan, statement_key
 from hedgerow.execution.public_tables import read_public
@@ -41,9 +45,12 @@ def ask(session: Session, text: str, params: Parameters, options: Options) -> An
 
     Privacy: the charge is durable before the first row is read, and is never given back.
     """
+    key = answer_key(text, params, options, session.dialect, session.analyst)
+    if (cached := session.repeated(key)) is not None:
+        return diagnosable(copy(cached.answer), partial(diagnose, session, cached.logical, cached.request))
     statement = bind_statement(session, text, params, options)
     if statement.automatic is None:
-        return _answer(session, text, params, statement.request, statement.logical)
+        return _answer(session, text, params, statement.request, statement.logical, key)
     with session.single_flight(statement.request, text, repr(params)):
         completed = statement.automatic.completed()
     with carrying(completed.sub_budget.receipt):
@@ -59,7 +66,7 @@ def ask(session: Session, text: str, params: Parameters, options: Options) -> An
 def bind_statement(session: Session, text: str, params: Parameters, options: Options) -> BoundStatement:
     """Parse a statement, check its options, and bind it within the owner's limits. Reads no private row."""
     catalog = session.catalog
-    key = statement_key(text, params) if options.get("bounds") is None else None
+    key = statement_key(text, params, session.dialect) if options.get("bounds") is None else None
     with pointing_into(text):
         if (cached := session.plans.get(key)) is not None:
             request = resolve_request(catalog, **merge_options(cached.options, options, catalog))
@@ -80,11 +87,18 @@ def bind_statement(session: Session, text: str, params: Parameters, options: Opt
     return BoundStatement(text, params, request, unbounded.plan, automatic if automatic.lacks else None)
 
 
-def _answer(session: Session, text: str, params: Parameters, request: Request, logical: LogicalPlan) -> Answer:
+def _answer(
+    session: Session,
+    text: str,
+    params: Parameters,
+    request: Request,
+    logical: LogicalPlan,
+    key: Hashable | None = None,
+) -> Answer:
     if not logical.releases:
         table = read_public(logical, session.catalog, session.backend)
         return Answer(table, [{}] * table.num_rows, request.confidence, Summary(None, text))
-    question = Question.of(text, params, request)
+    question = Question.of(text, params, request, key)
     public, remaining = session.public_tables(logical), session.remaining()
     if request.within is not None:
         target = AccuracyFirst(session, question, logical, request, request.within, remaining, public)
@@ -98,7 +112,7 @@ def _answer(session: Session, text: str, params: Parameters, request: Request, l
                 in_one_group = session.price_in_one_group(logical, request, private, remaining)
                 estimators, receipt = session.buy(question, logical, private, remaining)
         if stored is not None:
-            answer = session.answer_stored(question, stored, logical, private, request, public)
+            answer = session.answer_stored(question, stored, logical, private, request, public, remaining)
         else:
             with carrying(receipt):
                 summary = paid_summary(text, private, receipt)
