@@ -1,92 +1,22 @@
 """Formats of an answer at the command line, and where it is written."""
 
 import io
-import json
 import math
 import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.compute as pc
 import typer
-from pyarrow import csv, ipc, parquet
 
 from hedgerow.answer import Answer
-from hedgerow.answer.frames import OF, PART
-from hedgerow.answer.render import html_table, text_table
+from hedgerow.answer.files import as_arrow, as_csv, as_html, as_json, as_markdown, as_parquet, as_text
 from hedgerow.cli.errors import UsageError
-from hedgerow.figures import finite
 
 Write = Callable[[Answer], bytes]
-
-
-def as_text(answer: Answer) -> bytes:
-    """Return the table for people."""
-    return (text_table(answer) + "\n").encode()
-
-
-def as_json(answer: Answer) -> bytes:
-    """Return one line of JSON, with intervals and receipt."""
-    return (json.dumps(finite(answer.to_dict()), allow_nan=False) + "\n").encode()
-
-
-def as_csv(answer: Answer) -> bytes:
-    """Return comma-separated values; an open end is inf."""
-    stream = io.BytesIO()
-    csv.write_csv(_with_whole_ends(answer.arrow(intervals=True)), stream)
-    return stream.getvalue()
-
-
-def _with_whole_ends(table: pa.Table) -> pa.Table:
-    """Return a table in which intervals of whole numbers have whole ends, rounded outwards."""
-    for index, field in enumerate(table.schema):
-        said = field.metadata or {}
-        rounding = {b"lower": pc.floor, b"upper": pc.ceil}.get(said.get(PART.encode(), b""))
-        if rounding is not None and pa.types.is_integer(table.schema.field(said[OF.encode()].decode()).type):
-            table = table.set_column(index, field, rounding(table.column(index)))
-    return table
-
-
-def as_parquet(answer: Answer) -> bytes:
-    """Return a Parquet file."""
-    stream = io.BytesIO()
-    parquet.write_table(answer.arrow(intervals=True), stream)
-    return stream.getvalue()
-
-
-def as_arrow(answer: Answer) -> bytes:
-    """Return an Arrow file (Feather)."""
-    table, stream = answer.arrow(intervals=True), io.BytesIO()
-    with ipc.new_file(stream, table.schema) as writer:
-        writer.write_table(table)
-    return stream.getvalue()
-
-
-def as_markdown(answer: Answer) -> bytes:
-    """Return a Markdown table; a vertical bar inside a text is escaped."""
-    table = _with_whole_ends(answer.arrow(intervals=True))
-    rows = [table.column_names, ["---"] * table.num_columns, *zip(*(c.to_pylist() for c in table.columns), strict=True)]
-    lines = ("| " + " | ".join(_in_markdown(value) for value in row) + " |\n" for row in rows)
-    return "".join(lines).encode()
-
-
-def _in_markdown(value: object) -> str:
-    is_whole = isinstance(value, float) and value.is_integer()
-    text = "" if value is None else f"{value:.0f}" if is_whole else str(value)
-    return " ".join(escape(text, quote=False).replace("|", "\\|").split())
-
-
-def as_html(answer: Answer) -> bytes:
-    """Return a page with the table that a notebook shows."""
-    style = "body{font-family:sans-serif}td,th{padding:.2em .8em;text-align:left}"
-    head = f'<!doctype html><html lang="en"><meta charset="utf-8"><title>hedgerow</title><style>{style}</style>'
-    return f"{head}<body>{html_table(answer)}</body></html>\n".encode()
 
 
 def as_xlsx(answer: Answer) -> bytes:
@@ -94,7 +24,7 @@ def as_xlsx(answer: Answer) -> bytes:
     library = _openpyxl()
     book = library.Workbook(write_only=True)
     sheet = book.create_sheet("answer")
-    table: pa.Table = answer.arrow(intervals=True)
+    table = answer.arrow(intervals=True)
 
     def cell(value: object) -> object:
         if isinstance(value, float) and not math.isfinite(value):

@@ -54,17 +54,23 @@ class Offline:
 
     def _repr_mimebundle_(self, *words: object, **options: object) -> object:
         """Return the specification, a picture and a text; Altair's own display where no picture can be drawn."""
-        picture = io.StringIO()
         try:
-            self.save(picture, format="svg")  # type: ignore[attr-defined]
+            picture = svg(self)
         except (ImportError, ValueError):
             return super()._repr_mimebundle_(*words, **options)  # type: ignore[misc]
         version = altair().SCHEMA_VERSION.lstrip("v").split(".")[0]
         return {
             f"application/vnd.vegalite.v{version}+json": self.to_dict(),  # type: ignore[attr-defined]
-            "image/svg+xml": picture.getvalue(),
+            "image/svg+xml": picture,
             "text/plain": repr(self),
         }
+
+
+def svg(chart: Any) -> str:  # noqa: ANN401 - a chart
+    """Return a chart as a picture. Needs vl-convert, which the extra plots brings."""
+    picture = io.StringIO()
+    chart.save(picture, format="svg")
+    return picture.getvalue()
 
 
 def offline(chart: AnyChart) -> AnyChart:

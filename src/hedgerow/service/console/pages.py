@@ -1,0 +1,70 @@
+"""The pages of the console, by address."""
+
+from collections.abc import Awaitable, Callable
+from inspect import isawaitable
+
+from nicegui import ui
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from hedgerow.errors import HedgerowError
+from hedgerow.service.console.ask import AskPage
+from hedgerow.service.console.explore import explore_page
+from hedgerow.service.console.owners import accounts_page, ledger_page, requests_page
+from hedgerow.service.console.sign_in import COOKIE, Sessions
+from hedgerow.service.console.spending import budget_page, history_page
+from hedgerow.service.console.visit import PAGES, Visit, error_html, frame
+from hedgerow.service.gateway import Gateway
+
+LONGEST_LINK = 20_000
+"""Number of characters of a statement that a link to the editor may hold."""
+
+Draw = Callable[[Visit], Awaitable[None] | None]
+
+
+def register_pages(gateway: Gateway, sessions: Sessions, api: str | None) -> None:
+    """Register every page. Whoever has not signed in is led to the form, and sees nothing else.
+
+    `api` is the address of the HTTP API, for snippets; None where there is none.
+    """
+
+    def page(title: str, draw: Draw) -> None:
+        address, roles = PAGES[title]
+
+        async def respond(request: Request) -> Response | None:
+            identity = sessions.identity(request.cookies.get(COOKIE))
+            if identity is None:
+                return RedirectResponse("/sign-in", 303)
+            datasets = gateway.datasets(identity)
+            asked = request.query_params.get("dataset", "")
+            dataset = asked if asked in datasets else next(iter(datasets), "")
+            visit = Visit(gateway, sessions, request.cookies.get(COOKIE), dataset, api)
+            visit.statement = request.query_params.get("sql", "")[:LONGEST_LINK] or None
+            with frame(visit, title):
+                if identity.role not in roles:
+                    ui.label("Your role has no use for this page.")
+                elif not datasets:
+                    ui.label("This account may use no dataset. Ask the owner for one.")
+                else:
+                    await _drawn(draw, visit)
+            return None
+
+        ui.page(address)(respond)
+
+    page("Ask", lambda visit: AskPage(visit).draw())
+    page("Explore", explore_page)
+    page("Budget", budget_page)
+    page("History", history_page)
+    page("Requests", requests_page)
+    page("Accounts", accounts_page)
+    page("Ledger", ledger_page)
+
+
+async def _drawn(draw: Draw, visit: Visit) -> None:
+    """Draw a page; show a refusal in its place."""
+    try:
+        drawing = draw(visit)
+        if isawaitable(drawing):
+            await drawing
+    except HedgerowError as error:
+        ui.html(error_html(error), sanitize=False)

@@ -1,0 +1,136 @@
+"""The console in a browser: every page, for every role, without a network."""
+
+import pytest
+
+COUNT = "SELECT smoker, COUNT(*) AS n FROM patients GROUP BY smoker"
+
+
+def ask(page, sql):
+    """Replace the text of the editor."""
+    page.locator(".cm-content").fill(sql)
+
+
+def test_a_first_visit_leads_to_an_answer_with_error_bars_a_chart_and_a_file(sign_in):
+    page = sign_in("ada")
+    page.get_by_text("Costs epsilon").or_(page.get_by_text("Free:")).wait_for()
+    page.get_by_role("button", name="Ask").click()
+    page.get_by_role("cell", name="islands").wait_for()
+    assert "±" in page.locator(".hr-answer").first.inner_text()
+    page.get_by_role("tab", name="Chart").click()
+    page.locator(".hr-answer svg").first.wait_for()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="CSV").click()
+    assert "n_lower" in download.value.path().read_text()
+
+
+def test_ctrl_enter_asks_and_the_same_question_is_free_afterwards(sign_in):
+    page = sign_in("ada")
+    ask(page, COUNT)
+    page.get_by_text("Costs epsilon 0.2").wait_for()
+    page.locator(".cm-content").press("Control+Enter")
+    page.get_by_text("Free: the answer is paid for already.").wait_for()
+
+
+def test_a_refused_part_is_underlined_and_explained(sign_in):
+    page = sign_in("ada")
+    ask(page, "SELECT AVG(agee) FROM patients")
+    page.get_by_text("There is no column 'agee'").wait_for()
+    assert page.locator(".hr-refused").inner_text() == "agee"
+
+
+def test_a_wanted_error_becomes_a_price(sign_in):
+    page = sign_in("ada")
+    ask(page, "SELECT COUNT(*) AS n FROM patients WHERE age > 50")
+    page.get_by_text("Costs epsilon 0.2,").wait_for()
+    page.get_by_role("button", name="wanted error").click()
+    page.get_by_label("unit of the error").click()
+    page.get_by_role("option", name="of its unit").click()
+    page.get_by_label("error", exact=True).fill("500")
+    page.get_by_text("Costs at most epsilon 0.0").wait_for()
+
+
+def test_a_dear_question_waits_for_the_owner_and_is_answered_once_granted(sign_in, console):
+    analyst, owner = sign_in("ada"), sign_in("olga")
+    dear = "SELECT COUNT(*) AS n FROM patients WHERE age > 81 /* epsilon */"
+    analyst.get_by_role("button", name="epsilon", exact=True).click()
+    analyst.get_by_label("epsilon").fill("0.8")
+    ask(analyst, dear)
+    analyst.get_by_text("Costs epsilon 0.8,").wait_for()
+    analyst.get_by_role("button", name="Ask").click()
+    analyst.get_by_text("above 0.5 the owner decides").wait_for()
+    owner.goto(f"{console.address}/requests")
+    owner.get_by_text("ada, ").wait_for()
+    owner.get_by_role("button", name="Grant").click()
+    owner.get_by_text(": granted").wait_for()
+    analyst.get_by_role("button", name="Ask").click()
+    analyst.get_by_role("tab", name="Table").wait_for()
+
+
+@pytest.mark.parametrize(
+    ("page_name", "words"),
+    [("explore", "Build a question"), ("budget", "Budget of hospital"), ("ledger", "chain of entries")],
+)
+def test_pages_of_the_owner_are_shown(sign_in, console, page_name, words):
+    page = sign_in("olga")
+    page.goto(f"{console.address}/{page_name}")
+    page.get_by_text(words).first.wait_for()
+
+
+def test_somebody_without_sql_builds_a_question(sign_in, console):
+    page = sign_in("ada")
+    page.goto(f"{console.address}/explore")
+    page.get_by_label("Measure").click()
+    page.get_by_role("option", name="average of age").click()
+    page.get_by_label("By").click()
+    page.get_by_role("option", name="region").click()
+    page.get_by_role("button", name="Take it to the editor").click()
+    page.get_by_text("Costs epsilon").wait_for()
+    page.get_by_role("button", name="Ask").click()
+    page.get_by_role("cell", name="islands").wait_for()
+
+
+def test_an_auditor_verifies_the_ledger_and_asks_nothing(sign_in, console):
+    page = sign_in("otto")
+    page.get_by_text("Your role has no use for this page.").wait_for()
+    page.goto(f"{console.address}/ledger")
+    page.get_by_role("button", name="Verify").click()
+    page.get_by_text("fit together").wait_for()
+
+
+def test_accounts_are_made_and_their_secrets_shown_once(sign_in, console):
+    page = sign_in("olga")
+    page.goto(f"{console.address}/accounts")
+    page.get_by_label("Name").fill("zoe")
+    page.get_by_role("button", name="Add").click()
+    page.get_by_text("These are shown once").wait_for()
+    page.reload()
+    page.get_by_text("zoe").wait_for()
+    assert page.get_by_text("hr_").count() == 0
+
+
+def test_an_analyst_sees_no_page_of_the_owner(sign_in, console):
+    page = sign_in("ada")
+    page.goto(f"{console.address}/accounts")
+    page.get_by_text("Your role has no use for this page.").wait_for()
+    assert page.get_by_role("button", name="Add").count() == 0
+
+
+def test_signing_out_ends_the_session(sign_in, console):
+    page = sign_in("ada")
+    page.get_by_role("button", name="Sign out ada").click()
+    page.wait_for_url(f"{console.address}/sign-in")
+    page.goto(f"{console.address}/budget")
+    assert page.url == f"{console.address}/sign-in"
+
+
+def test_a_wrong_password_is_refused_in_the_words_of_an_unknown_name(console, browser):
+    page = browser.new_page()
+    said = []
+    for name in ("ada", "nobody"):
+        page.goto(f"{console.address}/sign-in")
+        page.fill("#name", name)
+        page.fill("#password", "wrong")
+        page.get_by_role("button", name="Sign in").click()
+        said.append(page.get_by_role("alert").inner_text())
+    page.close()
+    assert said[0] == said[1] == "Name and password do not match."
