@@ -1,0 +1,394 @@
+"""Whose statement is it: a private question, one that the shadow answers, or one that is refused.
+
+The rule is an allow-list. A statement can read a declared table only if it names it, so a query in which no word is the
+name of a declared table goes to the shadow. A query with such a word is parsed; it goes to the shadow only if the tree
+shows each of these words as a column or an alias. Everything else is private, and hedgerow answers or refuses it.
+Scopes are not followed: a common table expression with the name of a declared table makes a query private.
+
+The shadow does not rely on this: reading a declared table there raises an error (see `tables.py`).
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+from typing import Final
+
+from sqlglot import exp
+
+from hedgerow.errors import HedgerowError, ParseError, Span, UnsupportedSQLError
+from hedgerow.expressions.table_names import parts_of
+from hedgerow.service.shadow.lexing import Kind, Word, fold_name, read_words, split_statements
+from hedgerow.session.tables import TableInfo
+from hedgerow.sql.parse import parse
+
+CACHED: Final = 2048
+"""Number of texts whose decisions are kept."""
+
+MAXIMUM_CACHED_TEXT: Final = 20_000
+"""Number of characters of a text whose decision is kept."""
+
+MAXIMUM_TEXT: Final = 1_000_000
+"""Number of characters of one message to be read at all."""
+
+SYSTEM_SCHEMAS: Final = frozenset({"pg_catalog", "information_schema", "pg_toast", "hedgerow"})
+OWN_SCHEMA: Final = "hedgerow"
+DEFAULT_SCHEMA: Final = "public"
+
+
+class Route(StrEnum):
+    """Where a statement goes."""
+
+    EMPTY = "empty"
+    SHADOW = "shadow"
+    PRIVATE = "private"
+    PROBE = "probe"
+    """A private query whose result is empty by its own words (LIMIT 0, WHERE 1 = 0): only its columns are wanted."""
+    BUDGET = "budget"
+    """A query of `hedgerow.budget`: the shadow answers it once the session has set the values."""
+    SETTING = "setting"
+    """SET, SHOW or RESET of `hedgerow.…`."""
+    EXPLAIN = "explain"
+    """EXPLAIN of a private query."""
+    COPY_OUT = "copy-out"
+    """COPY of a private query to the client."""
+    CURSOR = "cursor"
+    """DECLARE of a private query; FETCH, MOVE and CLOSE of any cursor (the session knows whose it is)."""
+    PREPARE = "prepare"
+    """PREPARE of a private query; EXECUTE and DEALLOCATE of any statement (the session knows whose it is)."""
+    REFUSED = "refused"
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """Route of one statement.
+
+    Attributes:
+        route: Where it goes.
+        text: The statement as it was sent, without semicolon.
+        start: Position of the statement in the message.
+        command: Its first word in capitals.
+        query: The private query in it, with `public.` before declared tables replaced by blanks, so that positions stay.
+        offset: Position of the query in `text`.
+        error: The refusal, if it is refused.
+    """
+
+    route: Route
+    text: str = ""
+    start: int = 0
+    command: str = ""
+    query: str = ""
+    offset: int = 0
+    error: HedgerowError | None = None
+
+
+QUERIES: Final = frozenset({"SELECT", "WITH", "VALUES", "TABLE", "("})
+
+FOR_THE_SHADOW: Final = frozenset(
+    {"BEGIN", "START", "COMMIT", "END", "ROLLBACK", "ABORT", "SAVEPOINT", "RELEASE", "DISCARD", "UNLISTEN", "CHECKPOINT"}
+) - {"CHECKPOINT"}
+"""Commands about the session alone; they name no table."""
+
+READ_ONLY: Final = "The service reads only: ask with SELECT. Owners change the data in their own database."
+
+HINTS: Final[Mapping[str, str]] = {
+    "LISTEN": "The service sends no notifications.",
+    "NOTIFY": "The service sends no notifications.",
+    "DO": "Send the statements one by one, from your own program.",
+    "CALL": "There are no procedures; ask with SELECT.",
+    "LOCK": "Nothing has to be locked: the same question always gets the same answer.",
+    "ANALYZE": "For the price of a query write EXPLAIN SELECT …",
+    "CREATE": "Keep results in your own program; for a named subquery write WITH name AS (SELECT …).",
+}
+
+NOT_ALLOWED: Final = frozenset(
+    """ALTER ANALYZE ANALYSE CALL CHECKPOINT CLUSTER COMMENT CREATE DELETE DO DROP GRANT IMPORT INSERT LISTEN LOAD LOCK
+    MERGE NOTIFY REASSIGN REFRESH REINDEX REPACK REVOKE SECURITY TRUNCATE UPDATE VACUUM WAIT""".split()
+)
+
+RUNS_TEXT: Final = frozenset(
+    """query_to_xml query_to_xmlschema query_to_xml_and_xmlschema cursor_to_xml cursor_to_xmlschema table_to_xml
+    table_to_xmlschema table_to_xml_and_xmlschema schema_to_xml schema_to_xmlschema schema_to_xml_and_xmlschema
+    database_to_xml database_to_xmlschema database_to_xml_and_xmlschema ts_stat ts_rewrite""".split()
+)
+"""Functions that run a query which they get as a text, or read a table which they get as a name."""
+
+TOOL_HINT: Final = (
+    "Ask for aggregates, for instance COUNT(*). A tool that previews the rows of a table cannot preview this one: "
+    "choose a chart or a query with a metric (COUNT, AVG …) and groups."
+)
+
+
+class Router:
+    """Decides about the statements of one dataset.
+
+    `tables` are the declared tables, as in `db.tables`; `dataset` is the name of the database that clients see.
+    """
+
+    def __init__(self, tables: Iterable[TableInfo], dataset: str) -> None:
+        listed = list(tables)
+        names = {tuple(map(fold_name, parts_of(table.name))) for table in listed}
+        self._names = frozenset(parts[-1] for parts in names)
+        self._plain = frozenset(parts[0] for parts in names if len(parts) == 1)
+        self._shown = frozenset(fold_name(parts_of(table.name)[-1]) for table in listed if table.public)
+        self._dataset = fold_name(dataset)
+        self._cached = lru_cache(maxsize=CACHED)(self._decide_all)
+
+    def decide_all(self, text: str) -> tuple[Decision, ...]:
+        """Return the decision about each statement of a simple query; one that is EMPTY if there is none."""
+        if len(text) > MAXIMUM_TEXT:
+            return (_refused(ParseError(f"The text has more than {MAXIMUM_TEXT:,} characters.", code="too-long")),)
+        return self._cached(text) if len(text) <= MAXIMUM_CACHED_TEXT else self._decide_all(text)
+
+    def decide(self, text: str) -> Decision:
+        """Return the decision about a text that may hold one statement only, as Parse requires."""
+        decisions = self.decide_all(text)
+        if len(decisions) == 1:
+            return decisions[0]
+        message = "Only one statement is allowed in a prepared statement."
+        return _refused(ParseError(message, code="one-statement", hint="Send the statements one by one."), text)
+
+    def _decide_all(self, text: str) -> tuple[Decision, ...]:
+        try:
+            statements = split_statements(read_words(text))
+        except ParseError as error:
+            return (_refused(error, text),)
+        if not statements:
+            return (Decision(Route.EMPTY, text),)
+        return tuple(self._decide(text, words) for words in statements)
+
+    def _decide(self, text: str, words: Sequence[Word]) -> Decision:
+        """Decide about one statement by its first word."""
+        statement = _Statement(text, words)
+        command = statement.command
+        try:
+            if any(word.kind is Kind.ESCAPED for word in words):
+                raise UnsupportedSQLError('Names in U&"…" are not read.', code="escaped-name", hint='Write "name".')
+            if command in QUERIES:
+                return self._query(statement, 0, len(words), Route.PRIVATE)
+            if command in FOR_THE_SHADOW:
+                return statement.decision(_transaction_route(words))
+            if command in {"SET", "SHOW", "RESET"}:
+                return statement.decision(_setting_route(words))
+            if command in {"FETCH", "MOVE", "CLOSE"}:
+                return statement.decision(Route.CURSOR)
+            if command in {"EXECUTE", "DEALLOCATE"}:
+                return statement.decision(Route.PREPARE)
+            if command == "EXPLAIN":
+                return self._query(statement, _explained(words), len(words), Route.EXPLAIN)
+            if command == "DECLARE":
+                return self._query(statement, _after(words, "FOR"), len(words), Route.CURSOR)
+            if command == "PREPARE":
+                return self._query(statement, _after(words, "AS"), len(words), Route.PREPARE)
+            if command == "COPY":
+                return self._copy(statement)
+            raise _not_a_query(command)
+        except HedgerowError as error:
+            return statement.decision(Route.REFUSED, error=error)
+
+    def _query(self, statement: "_Statement", first: int, last: int, private: Route) -> Decision:
+        """Decide about the query between two words; `private` is the route if it is private."""
+        words = statement.words[first:last]
+        if not words or _first(words) not in QUERIES:
+            raise _not_a_query(_first(words)) if words else ParseError("A query is missing here.", code="syntax")
+        for word, following in zip(words, words[1:], strict=False):
+            if following.text == "(" and word.value in RUNS_TEXT:
+                raise UnsupportedSQLError(f"{word.value} is not allowed.", code="shadow-function", hint=READ_ONLY)
+        mentions = [index for index in range(len(words)) if self._mentions(words, index)]
+        if not mentions:
+            budget = any(self._is_budget(words, index) for index in range(len(words)))
+            return statement.decision(Route.BUDGET if budget else Route.SHADOW)
+        offset, end = words[0].start, words[-1].end
+        query = self._without_schema(statement.whole, words, mentions)
+        tree = parse(query, "postgres").query
+        positions = {words[index].start - offset for index in mentions}
+        if not self._reads(tree, positions):
+            return statement.decision(Route.SHADOW)
+        route = private
+        if private is Route.PRIVATE:
+            if _is_probe(tree):
+                route = Route.PROBE
+            elif (star := self._shows_rows(tree)) is not None:
+                raise star
+        return statement.decision(route, query=query, offset=offset - statement.start, end=end)
+
+    def _mentions(self, words: Sequence[Word], index: int) -> bool:
+        """Return True if the word may name a declared table: it has that name, and no schema of the system before it."""
+        word = words[index]
+        if word.kind not in {Kind.NAME, Kind.QUOTED} or fold_name(word.value) not in self._names:
+            return False
+        return not (index >= 2 and words[index - 1].text == "." and words[index - 2].value in SYSTEM_SCHEMAS)
+
+    @staticmethod
+    def _is_budget(words: Sequence[Word], index: int) -> bool:
+        parts = words[index : index + 3]
+        return [word.value for word in parts] == [OWN_SCHEMA, ".", "budget"]
+
+    def _without_schema(self, text: str, words: Sequence[Word], mentions: Iterable[int]) -> str:
+        """Return the query with blanks in place of the schema and database of declared tables that have none."""
+        start = words[0].start
+        letters = list(text[start : words[-1].end])
+        for index in mentions:
+            if fold_name(words[index].value) not in self._plain:
+                continue
+            first = index
+            if index >= 2 and words[index - 1].text == "." and fold_name(words[index - 2].value) == DEFAULT_SCHEMA:
+                first = index - 2
+                if first >= 2 and words[first - 1].text == "." and fold_name(words[first - 2].value) == self._dataset:
+                    first -= 2
+            cut = slice(words[first].start - start, words[index].start - start)
+            letters[cut] = " " * (cut.stop - cut.start)
+        return "".join(letters)
+
+    def _reads(self, tree: exp.Expr, positions: set[int]) -> bool:
+        """Return True unless each mention of a declared table is a column or an alias in the tree."""
+        harmless = set()
+        for node in tree.find_all(exp.Identifier):
+            if isinstance(node.parent, exp.Table) and fold_name(node.name) in self._names:
+                return True
+            if isinstance(node.parent, exp.Column | exp.Alias | exp.TableAlias):
+                harmless.add(node.meta.get("start"))
+        return not positions <= harmless
+
+    def _shows_rows(self, tree: exp.Query) -> UnsupportedSQLError | None:
+        """Return the refusal of SELECT * from one private table, as tools send it to preview rows."""
+        if not isinstance(tree, exp.Select) or not any(isinstance(column, exp.Star) for column in tree.expressions):
+            return None
+        source = tree.args.get("from_") or tree.args.get("from")
+        table = source.this if isinstance(source, exp.From) else None
+        if not isinstance(table, exp.Table) or tree.args.get("joins") or fold_name(table.name) in self._shown:
+            return None
+        star = next(column for column in tree.expressions if isinstance(column, exp.Star))
+        start = star.meta.get("start")
+        span = None if start is None else Span(start, start + 1, star.meta.get("line", 1))
+        return UnsupportedSQLError(
+            "SELECT * would show single rows of private data.", code="star", hint=TOOL_HINT, span=span
+        )
+
+    def _copy(self, statement: "_Statement") -> Decision:
+        """Decide about COPY: only the result of a query, and only to the client."""
+        words = statement.words
+        if len(words) < 2:
+            raise ParseError("COPY needs a query in brackets.", code="syntax")
+        bracket = words[1].text == "("
+        close = _closing(words, 1) if bracket else next(
+            (index for index, word in enumerate(words) if index > 1 and word.keyword in {"TO", "FROM"}), len(words)
+        ) - 1
+        direction = [word.keyword for word in words[close + 1 : close + 3]]
+        if direction != ["TO", "STDOUT"]:
+            raise UnsupportedSQLError(
+                "COPY is allowed to the client only.", code="copy-target", hint="Write COPY (SELECT …) TO STDOUT."
+            )
+        if bracket:
+            return self._query(statement, 2, close, Route.COPY_OUT)
+        if any(self._mentions(words, index) for index in range(1, close + 1)):
+            raise UnsupportedSQLError(
+                "COPY of a table would show single rows of private data.",
+                code="copy-target",
+                hint="Write COPY (SELECT …) TO STDOUT, with a query that asks for aggregates.",
+            )
+        return statement.decision(Route.SHADOW)
+
+
+class _Statement:
+    """The words of one statement, and the message in which it is."""
+
+    def __init__(self, whole: str, words: Sequence[Word]) -> None:
+        self.whole = whole
+        self.words = words
+        self.start = words[0].start
+        self.text = whole[self.start : words[-1].end]
+        self.command = _first(words)
+
+    def decision(
+        self, route: Route, *, query: str = "", offset: int = 0, end: int = 0, error: HedgerowError | None = None
+    ) -> Decision:
+        """Return a decision about this statement."""
+        return Decision(route, self.text, self.start, self.command, query, offset, error)
+
+
+def _first(words: Sequence[Word]) -> str:
+    return words[0].keyword or words[0].text
+
+
+def _refused(error: HedgerowError, text: str = "") -> Decision:
+    return Decision(Route.REFUSED, text, error=error)
+
+
+def _not_a_query(command: str) -> HedgerowError:
+    if command in NOT_ALLOWED or command in {"COPY", "EXPLAIN", "DECLARE", "PREPARE", "EXECUTE"}:
+        return UnsupportedSQLError(
+            f"Only SELECT is allowed; this is {command}.", code="not-a-select", hint=HINTS.get(command, READ_ONLY)
+        )
+    return ParseError("The text cannot be read as SQL.", code="syntax", hint="Start the query with SELECT or WITH.")
+
+
+def _transaction_route(words: Sequence[Word]) -> Route:
+    if any(word.keyword == "PREPARED" for word in words):
+        raise UnsupportedSQLError("Prepared transactions are not supported.", code="not-a-select", hint=READ_ONLY)
+    return Route.SHADOW
+
+
+def _setting_route(words: Sequence[Word]) -> Route:
+    skipped = 2 if len(words) > 1 and words[1].keyword in {"SESSION", "LOCAL"} else 1
+    own = [word.value for word in words[skipped : skipped + 2]] == [OWN_SCHEMA, "."]
+    return Route.SETTING if own else Route.SHADOW
+
+
+def _explained(words: Sequence[Word]) -> int:
+    """Return the index of the first word after EXPLAIN and its options."""
+    index = 1
+    if len(words) > 2 and words[1].text == "(" and words[2].keyword not in QUERIES and words[2].text != "(":
+        index = _closing(words, 1) + 1
+    while index < len(words) and words[index].keyword in {"ANALYZE", "ANALYSE", "VERBOSE"}:
+        index += 1
+    return index
+
+
+def _after(words: Sequence[Word], keyword: str) -> int:
+    """Return the index of the word after the first `keyword`."""
+    index = next((index for index, word in enumerate(words) if word.keyword == keyword), len(words))
+    return index + 1
+
+
+def _closing(words: Sequence[Word], opening: int) -> int:
+    """Return the index of the bracket that closes the one at `opening`."""
+    depth = 0
+    for index in range(opening, len(words)):
+        depth += (words[index].text == "(") - (words[index].text == ")")
+        if depth == 0:
+            return index
+    raise ParseError("A bracket is not closed.", code="syntax")
+
+
+def _is_probe(tree: exp.Expr) -> bool:
+    """Return True if the result is empty whatever the tables hold: LIMIT 0, or a false WHERE without a grand total."""
+    while isinstance(tree, exp.Subquery) and not tree.args.get("limit"):
+        tree = tree.this
+    limit = tree.args.get("limit")
+    rows = limit.args.get("expression") or limit.args.get("count") if limit is not None else None
+    if isinstance(rows, exp.Literal) and rows.name == "0":
+        return True
+    where = tree.args.get("where")
+    if not isinstance(tree, exp.Select) or where is None:
+        return False
+    if not any(_is_false(condition) for condition in where.this.flatten()) and not _is_false(where.this):
+        return False
+    group = tree.args.get("group")
+    if group is not None:
+        return bool(group.expressions) and not any(group.args.get(name) for name in ("rollup", "cube", "grouping_sets"))
+    parts = [*tree.expressions, *(tree.args[name] for name in ("having", "order", "qualify") if tree.args.get(name))]
+    return not any(part.find(exp.AggFunc, exp.Anonymous) for part in parts)
+
+
+def _is_false(condition: exp.Expr) -> bool:
+    while isinstance(condition, exp.Paren):
+        condition = condition.this
+    if isinstance(condition, exp.Boolean):
+        return not condition.this
+    if isinstance(condition, exp.EQ | exp.NEQ):
+        left, right = condition.left, condition.right
+        if isinstance(left, exp.Literal) and isinstance(right, exp.Literal) and left.is_string == right.is_string:
+            same = left.name == right.name
+            return same if isinstance(condition, exp.NEQ) else not same and left.is_int == right.is_int
+    return False
