@@ -119,7 +119,9 @@ def _end_of_comment(text: str, start: int) -> int:
 
 def _unclosed(text: str, start: int) -> ParseError:
     span = Span(start, start + 1, text.count("\n", 0, start) + 1)
-    error = ParseError("The text ends inside a quote or comment.", code="syntax", hint="Close what begins here.", span=span)
+    error = ParseError(
+        "The text ends inside a quote or comment.", code="syntax", hint="Close what begins here.", span=span
+    )
     error.text = text
     return error
 

@@ -46,6 +46,14 @@ TLS_CODE: Final = 80877103
 MAXIMUM_MESSAGE: Final = 64 * 1024 * 1024
 """Number of bytes of a single message from the server; a longer one ends the session."""
 
+SEALED: Final = b"\0C58P01\0"
+"""SQLSTATE of an attempt to read a declared table: its file does not exist (see `tables.py`)."""
+
+ROWS_REFUSED: Final = (
+    b"SERROR\0VERROR\0C0A000\0Mrows of a declared table are read by private statements only\0"
+    b"HAsk in one SELECT that reads declared tables alone, without catalogs of PostgreSQL.\0\0"
+)
+
 CHUNK: Final = 256 * 1024
 CANCEL_GRACE: Final = 5.0
 """Seconds between a cancel request and the end of the connection, if the server does not react."""
@@ -234,6 +242,8 @@ class ShadowSession:
                 await self.cancel()
                 continue
             self._note(kind, payload)
+            if kind == ERROR and SEALED in payload:
+                payload = ROWS_REFUSED
             if kind in {b"G", b"W"}:
                 await self.send(frontend(b"f", text("COPY FROM is not allowed.")))
                 continue
@@ -308,8 +318,11 @@ class ShadowSession:
         if kind == b"Z":
             self.status = payload.decode()
         elif kind == b"S":
-            name, value, _ = payload.split(b"\0")
-            self.parameters[name.decode()] = value.decode()
+            name, value = (part.decode() for part in payload.split(b"\0")[:2])
+            self.parameters[name] = value
+            if name == "standard_conforming_strings" and value != "on":
+                self._drop()  # the router would no longer read texts as the server does
+                raise unavailable("standard_conforming_strings must stay on.")
 
     async def _receive(self) -> Message:
         """Return the next message. Safe to interrupt: bytes that have arrived stay in the buffer."""

@@ -8,6 +8,7 @@ Scopes are not followed: a common table expression with the name of a declared t
 The shadow does not rely on this: reading a declared table there raises an error (see `tables.py`).
 """
 
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -34,6 +35,7 @@ MAXIMUM_TEXT: Final = 1_000_000
 SYSTEM_SCHEMAS: Final = frozenset({"pg_catalog", "information_schema", "pg_toast", "hedgerow"})
 OWN_SCHEMA: Final = "hedgerow"
 DEFAULT_SCHEMA: Final = "public"
+STRINGS: Final = "standard_conforming_strings"
 
 
 class Route(StrEnum):
@@ -68,9 +70,9 @@ class Decision:
         text: The statement as it was sent, without semicolon.
         start: Position of the statement in the message.
         command: Its first word in capitals.
-        query: The private query in it, with `public.` before declared tables replaced by blanks, so that positions stay.
+        query: The private query in it. `public.` before a declared table is replaced by blanks, so that positions stay.
         offset: Position of the query in `text`.
-        error: The refusal, if it is refused.
+        error: The refusal, if it is refused; its span counts from the beginning of `text`.
     """
 
     route: Route
@@ -84,10 +86,13 @@ class Decision:
 
 QUERIES: Final = frozenset({"SELECT", "WITH", "VALUES", "TABLE", "("})
 
-FOR_THE_SHADOW: Final = frozenset(
-    {"BEGIN", "START", "COMMIT", "END", "ROLLBACK", "ABORT", "SAVEPOINT", "RELEASE", "DISCARD", "UNLISTEN", "CHECKPOINT"}
-) - {"CHECKPOINT"}
-"""Commands about the session alone; they name no table."""
+SESSION_COMMANDS: Final[Mapping[str, Route]] = {
+    **dict.fromkeys(("BEGIN", "START", "COMMIT", "END", "ROLLBACK", "ABORT", "SAVEPOINT", "RELEASE"), Route.SHADOW),
+    **dict.fromkeys(("DISCARD", "UNLISTEN", "SET", "SHOW", "RESET"), Route.SHADOW),
+    **dict.fromkeys(("FETCH", "MOVE", "CLOSE"), Route.CURSOR),
+    **dict.fromkeys(("EXECUTE", "DEALLOCATE"), Route.PREPARE),
+}
+"""Commands about the session: they name no table."""
 
 READ_ONLY: Final = "The service reads only: ask with SELECT. Owners change the data in their own database."
 
@@ -101,15 +106,23 @@ HINTS: Final[Mapping[str, str]] = {
     "CREATE": "Keep results in your own program; for a named subquery write WITH name AS (SELECT …).",
 }
 
+XML_SOURCES: Final = ("query", "cursor", "table", "schema", "database")
+
 NOT_ALLOWED: Final = frozenset(
-    """ALTER ANALYZE ANALYSE CALL CHECKPOINT CLUSTER COMMENT CREATE DELETE DO DROP GRANT IMPORT INSERT LISTEN LOAD LOCK
-    MERGE NOTIFY REASSIGN REFRESH REINDEX REPACK REVOKE SECURITY TRUNCATE UPDATE VACUUM WAIT""".split()
+    (
+        *("ALTER", "ANALYSE", "ANALYZE", "CALL", "CHECKPOINT", "CLUSTER", "COMMENT", "COPY", "CREATE", "DECLARE"),
+        *("DELETE", "DO", "DROP", "EXECUTE", "EXPLAIN", "GRANT", "IMPORT", "INSERT", "LISTEN", "LOAD", "LOCK"),
+        *("MERGE", "NOTIFY", "PREPARE", "REASSIGN", "REFRESH", "REINDEX", "REPACK", "REVOKE", "SECURITY"),
+        *("TRUNCATE", "UPDATE", "VACUUM", "WAIT"),
+    )
 )
+"""Commands of PostgreSQL that are not queries."""
 
 RUNS_TEXT: Final = frozenset(
-    """query_to_xml query_to_xmlschema query_to_xml_and_xmlschema cursor_to_xml cursor_to_xmlschema table_to_xml
-    table_to_xmlschema table_to_xml_and_xmlschema schema_to_xml schema_to_xmlschema schema_to_xml_and_xmlschema
-    database_to_xml database_to_xmlschema database_to_xml_and_xmlschema ts_stat ts_rewrite""".split()
+    (
+        *(f"{source}_to_xml{kind}" for source in XML_SOURCES for kind in ("", "schema", "_and_xmlschema")),
+        *("ts_stat", "ts_rewrite"),
+    )
 )
 """Functions that run a query which they get as a text, or read a table which they get as a name."""
 
@@ -164,25 +177,12 @@ class Router:
         try:
             if any(word.kind is Kind.ESCAPED for word in words):
                 raise UnsupportedSQLError('Names in U&"…" are not read.', code="escaped-name", hint='Write "name".')
-            if command in QUERIES:
-                return self._query(statement, 0, len(words), Route.PRIVATE)
-            if command in FOR_THE_SHADOW:
-                return statement.decision(_transaction_route(words))
-            if command in {"SET", "SHOW", "RESET"}:
-                return statement.decision(_setting_route(words))
-            if command in {"FETCH", "MOVE", "CLOSE"}:
-                return statement.decision(Route.CURSOR)
-            if command in {"EXECUTE", "DEALLOCATE"}:
-                return statement.decision(Route.PREPARE)
-            if command == "EXPLAIN":
-                return self._query(statement, _explained(words), len(words), Route.EXPLAIN)
-            if command == "DECLARE":
-                return self._query(statement, _after(words, "FOR"), len(words), Route.CURSOR)
-            if command == "PREPARE":
-                return self._query(statement, _after(words, "AS"), len(words), Route.PREPARE)
+            if command in SESSION_COMMANDS:
+                return statement.decision(_session_route(command, words))
             if command == "COPY":
                 return self._copy(statement)
-            raise _not_a_query(command)
+            first, route = _query_inside(command, words)
+            return self._query(statement, first, len(words), route)
         except HedgerowError as error:
             return statement.decision(Route.REFUSED, error=error)
 
@@ -191,38 +191,33 @@ class Router:
         words = statement.words[first:last]
         if not words or _first(words) not in QUERIES:
             raise _not_a_query(_first(words)) if words else ParseError("A query is missing here.", code="syntax")
-        for word, following in zip(words, words[1:], strict=False):
+        for word, following in itertools.pairwise(words):
             if following.text == "(" and word.value in RUNS_TEXT:
                 raise UnsupportedSQLError(f"{word.value} is not allowed.", code="shadow-function", hint=READ_ONLY)
         mentions = [index for index in range(len(words)) if self._mentions(words, index)]
         if not mentions:
-            budget = any(self._is_budget(words, index) for index in range(len(words)))
-            return statement.decision(Route.BUDGET if budget else Route.SHADOW)
-        offset, end = words[0].start, words[-1].end
+            return statement.decision(Route.BUDGET if any(word.value == "budget" for word in words) else Route.SHADOW)
         query = self._without_schema(statement.whole, words, mentions)
-        tree = parse(query, "postgres").query
-        positions = {words[index].start - offset for index in mentions}
-        if not self._reads(tree, positions):
-            return statement.decision(Route.SHADOW)
-        route = private
-        if private is Route.PRIVATE:
-            if _is_probe(tree):
-                route = Route.PROBE
-            elif (star := self._shows_rows(tree)) is not None:
-                raise star
-        return statement.decision(route, query=query, offset=offset - statement.start, end=end)
+        offset = words[0].start - statement.start
+        try:
+            tree = parse(query, "postgres").query
+            if not self._reads(tree, {words[index].start - words[0].start for index in mentions}):
+                return statement.decision(Route.SHADOW)
+            if private is Route.PRIVATE and _is_probe(tree):
+                return statement.decision(Route.PROBE, query=query, offset=offset)
+            self._check_star(tree)
+        except HedgerowError as error:
+            if error.span is not None:
+                error.span = Span(error.span.start + offset, error.span.end + offset, error.span.line)
+            raise
+        return statement.decision(private, query=query, offset=offset)
 
     def _mentions(self, words: Sequence[Word], index: int) -> bool:
-        """Return True if the word may name a declared table: it has that name, and no schema of the system before it."""
+        """Return True if the word may name a declared table: it has that name, without a schema of the system."""
         word = words[index]
         if word.kind not in {Kind.NAME, Kind.QUOTED} or fold_name(word.value) not in self._names:
             return False
         return not (index >= 2 and words[index - 1].text == "." and words[index - 2].value in SYSTEM_SCHEMAS)
-
-    @staticmethod
-    def _is_budget(words: Sequence[Word], index: int) -> bool:
-        parts = words[index : index + 3]
-        return [word.value for word in parts] == [OWN_SCHEMA, ".", "budget"]
 
     def _without_schema(self, text: str, words: Sequence[Word], mentions: Iterable[int]) -> str:
         """Return the query with blanks in place of the schema and database of declared tables that have none."""
@@ -250,20 +245,18 @@ class Router:
                 harmless.add(node.meta.get("start"))
         return not positions <= harmless
 
-    def _shows_rows(self, tree: exp.Query) -> UnsupportedSQLError | None:
-        """Return the refusal of SELECT * from one private table, as tools send it to preview rows."""
-        if not isinstance(tree, exp.Select) or not any(isinstance(column, exp.Star) for column in tree.expressions):
-            return None
-        source = tree.args.get("from_") or tree.args.get("from")
-        table = source.this if isinstance(source, exp.From) else None
-        if not isinstance(table, exp.Table) or tree.args.get("joins") or fold_name(table.name) in self._shown:
-            return None
-        star = next(column for column in tree.expressions if isinstance(column, exp.Star))
+    def _check_star(self, tree: exp.Query) -> None:
+        """Refuse SELECT * from one private table, as tools send it to preview rows."""
+        star = next((column for column in tree.selects if isinstance(column, exp.Star)), None)
+        source = tree.args.get("from_")
+        if star is None or not isinstance(source, exp.From) or tree.args.get("joins"):
+            return
+        if not isinstance(source.this, exp.Table) or fold_name(source.this.name) in self._shown:
+            return
         start = star.meta.get("start")
         span = None if start is None else Span(start, start + 1, star.meta.get("line", 1))
-        return UnsupportedSQLError(
-            "SELECT * would show single rows of private data.", code="star", hint=TOOL_HINT, span=span
-        )
+        message = "SELECT * would show single rows of private data."
+        raise UnsupportedSQLError(message, code="star", hint=TOOL_HINT, span=span)
 
     def _copy(self, statement: "_Statement") -> Decision:
         """Decide about COPY: only the result of a query, and only to the client."""
@@ -271,9 +264,7 @@ class Router:
         if len(words) < 2:
             raise ParseError("COPY needs a query in brackets.", code="syntax")
         bracket = words[1].text == "("
-        close = _closing(words, 1) if bracket else next(
-            (index for index, word in enumerate(words) if index > 1 and word.keyword in {"TO", "FROM"}), len(words)
-        ) - 1
+        close = _closing(words, 1) if bracket else _before(words, {"TO", "FROM"})
         direction = [word.keyword for word in words[close + 1 : close + 3]]
         if direction != ["TO", "STDOUT"]:
             raise UnsupportedSQLError(
@@ -301,7 +292,7 @@ class _Statement:
         self.command = _first(words)
 
     def decision(
-        self, route: Route, *, query: str = "", offset: int = 0, end: int = 0, error: HedgerowError | None = None
+        self, route: Route, *, query: str = "", offset: int = 0, error: HedgerowError | None = None
     ) -> Decision:
         """Return a decision about this statement."""
         return Decision(route, self.text, self.start, self.command, query, offset, error)
@@ -316,23 +307,42 @@ def _refused(error: HedgerowError, text: str = "") -> Decision:
 
 
 def _not_a_query(command: str) -> HedgerowError:
-    if command in NOT_ALLOWED or command in {"COPY", "EXPLAIN", "DECLARE", "PREPARE", "EXECUTE"}:
+    if command in NOT_ALLOWED:
         return UnsupportedSQLError(
             f"Only SELECT is allowed; this is {command}.", code="not-a-select", hint=HINTS.get(command, READ_ONLY)
         )
     return ParseError("The text cannot be read as SQL.", code="syntax", hint="Start the query with SELECT or WITH.")
 
 
-def _transaction_route(words: Sequence[Word]) -> Route:
+def _session_route(command: str, words: Sequence[Word]) -> Route:
+    """Return the route of a command about the session."""
+    if command in {"SET", "SHOW", "RESET"}:
+        return _setting_route(words)
     if any(word.keyword == "PREPARED" for word in words):
         raise UnsupportedSQLError("Prepared transactions are not supported.", code="not-a-select", hint=READ_ONLY)
-    return Route.SHADOW
+    return SESSION_COMMANDS[command]
 
 
 def _setting_route(words: Sequence[Word]) -> Route:
     skipped = 2 if len(words) > 1 and words[1].keyword in {"SESSION", "LOCAL"} else 1
-    own = [word.value for word in words[skipped : skipped + 2]] == [OWN_SCHEMA, "."]
-    return Route.SETTING if own else Route.SHADOW
+    name = [word.value for word in words[skipped : skipped + 2]]
+    off = words[-1].value.strip("'").lower() not in {"on", "true", "yes", "1", "default"}
+    if words[0].keyword == "SET" and name[:1] == [STRINGS] and off:
+        raise UnsupportedSQLError(f"{STRINGS} must stay on.", code="shadow-setting", hint="Write E'…' for escapes.")
+    return Route.SETTING if name == [OWN_SCHEMA, "."] else Route.SHADOW
+
+
+def _query_inside(command: str, words: Sequence[Word]) -> tuple[int, Route]:
+    """Return the index at which the query of a statement begins, and the statement's route if it is private."""
+    if command in QUERIES:
+        return 0, Route.PRIVATE
+    if command == "EXPLAIN":
+        return _explained(words), Route.EXPLAIN
+    if command == "DECLARE":
+        return _after(words, "FOR"), Route.CURSOR
+    if command == "PREPARE":
+        return _after(words, "AS"), Route.PREPARE
+    raise _not_a_query(command)
 
 
 def _explained(words: Sequence[Word]) -> int:
@@ -349,6 +359,12 @@ def _after(words: Sequence[Word], keyword: str) -> int:
     """Return the index of the word after the first `keyword`."""
     index = next((index for index, word in enumerate(words) if word.keyword == keyword), len(words))
     return index + 1
+
+
+def _before(words: Sequence[Word], keywords: set[str]) -> int:
+    """Return the index of the word before the first of `keywords`, from the third word on."""
+    indices = (index for index in range(2, len(words)) if words[index].keyword in keywords)
+    return next(indices, len(words)) - 1
 
 
 def _closing(words: Sequence[Word], opening: int) -> int:
@@ -372,11 +388,15 @@ def _is_probe(tree: exp.Expr) -> bool:
     where = tree.args.get("where")
     if not isinstance(tree, exp.Select) or where is None:
         return False
-    if not any(_is_false(condition) for condition in where.this.flatten()) and not _is_false(where.this):
+    conditions = where.this.flatten() if isinstance(where.this, exp.And) else [where.this]
+    if not any(map(_is_false, conditions)):
         return False
     group = tree.args.get("group")
     if group is not None:
-        return bool(group.expressions) and not any(group.args.get(name) for name in ("rollup", "cube", "grouping_sets"))
+        totals = group.find(exp.Rollup, exp.Cube, exp.GroupingSets) or any(
+            isinstance(key, exp.Tuple) and not key.expressions for key in group.expressions
+        )
+        return bool(group.expressions) and not totals
     parts = [*tree.expressions, *(tree.args[name] for name in ("having", "order", "qualify") if tree.args.get(name))]
     return not any(part.find(exp.AggFunc, exp.Anonymous) for part in parts)
 
@@ -386,9 +406,8 @@ def _is_false(condition: exp.Expr) -> bool:
         condition = condition.this
     if isinstance(condition, exp.Boolean):
         return not condition.this
-    if isinstance(condition, exp.EQ | exp.NEQ):
-        left, right = condition.left, condition.right
-        if isinstance(left, exp.Literal) and isinstance(right, exp.Literal) and left.is_string == right.is_string:
-            same = left.name == right.name
-            return same if isinstance(condition, exp.NEQ) else not same and left.is_int == right.is_int
-    return False
+    left, right = condition.args.get("this"), condition.args.get("expression")
+    if not isinstance(left, exp.Literal) or not isinstance(right, exp.Literal) or not (left.is_int and right.is_int):
+        return False
+    same = int(left.name) == int(right.name)
+    return (isinstance(condition, exp.EQ) and not same) or (isinstance(condition, exp.NEQ) and same)

@@ -1,0 +1,287 @@
+"""SQL that gives a database of the shadow its contents: the declared tables without rows, and hedgerow's functions.
+
+Reading a declared table raises an error, whatever the routing decided: its entry in `pg_class` names a file that does
+not exist, so every statement that is planned over it fails. Describing a statement plans nothing, and works. Catalogs
+look as usual, and analysts have the right to SELECT, which clients look for. The relay replaces the error's text.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from hedgerow.catalog.model import DeclaredTable, Through
+from hedgerow.catalog.names import lookup
+from hedgerow.expressions.table_names import parts_of
+from hedgerow.ledger import BudgetView
+from hedgerow.service.shadow.lexing import fold_name
+from hedgerow.session.database import Database
+from hedgerow.session.tables import ColumnInfo, TableInfo
+
+TYPES: Final[Mapping[str, str]] = {
+    "integer": "bigint",
+    "float": "double precision",
+    "decimal": "numeric",
+    "text": "text",
+    "boolean": "boolean",
+    "date": "date",
+    "time": "time",
+    "timestamp": "timestamp",
+    "other": "text",
+}
+
+BUDGET_COLUMNS: Final[Mapping[str, str]] = {
+    "dataset": "text",
+    "analyst": "text",
+    "epsilon": "double precision",
+    "delta": "double precision",
+    "spent_epsilon": "double precision",
+    "spent_delta": "double precision",
+    "remaining_epsilon": "double precision",
+    "remaining_delta": "double precision",
+    "used": "double precision",
+    "queries": "bigint",
+    "questions_left": "bigint",
+}
+"""Columns of the view `hedgerow.budget`; `used` is the used share of the budget."""
+
+BUDGET_SETTING: Final = "hedgerow.budget_rows"
+"""Setting of a session that holds the rows of `hedgerow.budget`, as JSON."""
+
+OWN_SCHEMA: Final = f"""
+CREATE SCHEMA hedgerow;
+CREATE FUNCTION hedgerow.only_in_questions() RETURNS boolean STABLE LANGUAGE plpgsql AS $body$
+BEGIN
+    RAISE EXCEPTION 'this function works in questions about declared tables only'
+        USING ERRCODE = 'feature_not_supported';
+END $body$;
+CREATE VIEW hedgerow.budget AS SELECT * FROM json_to_recordset(
+    coalesce(nullif(current_setting('{BUDGET_SETTING}', true), ''), '[]')::json)
+    AS budget({", ".join(f"{name} {kind}" for name, kind in BUDGET_COLUMNS.items())});
+COMMENT ON VIEW hedgerow.budget IS 'Spent and remaining privacy budget of this dataset';
+GRANT USAGE ON SCHEMA hedgerow TO PUBLIC;
+GRANT SELECT ON hedgerow.budget TO PUBLIC;
+"""
+
+PERIODS: Final = [
+    "year",
+    "quarter",
+    "month",
+    "week",
+    "weekofyear",
+    "day",
+    "dayofmonth",
+    "dayofweek",
+    "isodow",
+    "dayofyear",
+    "hour",
+    "minute",
+    "second",
+]
+
+FUNCTIONS: Final[tuple[tuple[str, str, str], ...]] = (
+    *((period, "timestamp", "bigint") for period in PERIODS),
+    ("monthname", "timestamp", "text"),
+    ("dayname", "timestamp", "text"),
+    ("last_day", "timestamp", "date"),
+    ("date_diff", "text, timestamp, timestamp", "bigint"),
+    ("date_sub", "text, timestamp, timestamp", "bigint"),
+    ("time_bucket", "interval, timestamp", "timestamp"),
+    ("contains", "text, text", "boolean"),
+    ("ends_with", "text, text", "boolean"),
+    ("prefix", "text, text", "boolean"),
+    ("suffix", "text, text", "boolean"),
+    ("regexp_full_match", "text, text", "boolean"),
+    ("regexp_extract", "text, text", "text"),
+    ("regexp_extract", "text, text, integer", "text"),
+    ("instr", "text, text", "bigint"),
+    ("locate", "text, text", "bigint"),
+    ("locate", "text, text, bigint", "bigint"),
+    ("isnan", "double precision", "boolean"),
+    ("isinf", "double precision", "boolean"),
+    ("isfinite", "double precision", "boolean"),
+    ("log2", "double precision", "double precision"),
+    ("safe_divide", "double precision, double precision", "double precision"),
+    ("ifnull", "anycompatible, anycompatible", "anycompatible"),
+    ("xor", "bigint, bigint", "bigint"),
+)
+"""Functions that PostgreSQL lacks: name, arguments, result. They raise an error where the shadow would run them."""
+
+AGGREGATES: Final[tuple[tuple[str, str, str], ...]] = (
+    ("median", "double precision", "double precision"),
+    ("quantile", "double precision, double precision", "double precision"),
+    ("quantile_cont", "double precision, double precision", "double precision"),
+    ("quantile_disc", "double precision, double precision", "double precision"),
+    ("approx_quantile", "double precision, double precision", "double precision"),
+    ("relative_risk", "boolean, boolean", "double precision"),
+    ("risk_difference", "boolean, boolean", "double precision"),
+    ("odds_ratio", "boolean, boolean", "double precision"),
+    ("lift", "boolean, boolean", "double precision"),
+    ("ratio", "double precision, double precision", "double precision"),
+    ("histogram_bin", "double precision, integer, VARIADIC double precision[]", "bigint"),
+    ("value_bin", "text, integer, VARIADIC text[]", "bigint"),
+    ("value_bin", "double precision, integer, VARIADIC double precision[]", "bigint"),
+)
+"""Aggregates that PostgreSQL lacks, likewise."""
+
+
+STUB: Final = "STABLE LANGUAGE plpgsql AS $body$ BEGIN PERFORM hedgerow.only_in_questions(); END $body$"
+
+
+def quoted(name: str) -> str:
+    """Return a name in double quotes."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def literal(value: str) -> str:
+    """Return a text as a constant."""
+    return "'" + value.replace("'", "''") + "'"
+
+
+def own_functions() -> str:
+    """Return the statements that create hedgerow's schema, view and functions.
+
+    The functions are in `pg_catalog`, where every search path finds them and lists of functions do not show them.
+    """
+    lines = [
+        "SET allow_system_table_mods = on",
+        OWN_SCHEMA,
+        *(f"CREATE FUNCTION pg_catalog.{name}({given}) RETURNS {result} {STUB}" for name, given, result in FUNCTIONS),
+        *(
+            f"CREATE FUNCTION pg_catalog.clip({kind}, {kind}, {kind}) RETURNS {kind} IMMUTABLE LANGUAGE sql "
+            "AS 'SELECT CASE WHEN $1 IS NOT NULL THEN LEAST(GREATEST($1, $2), $3) END'"
+            for kind in ("bigint", "numeric", "double precision")
+        ),
+        *(line for aggregate in AGGREGATES for line in _aggregate(*aggregate)),
+        "RESET allow_system_table_mods",
+    ]
+    return ";\n".join(lines)
+
+
+def _aggregate(name: str, arguments: str, result: str) -> Iterator[str]:
+    suffix = "".join(letter if letter.isalnum() else "_" for letter in f"{name}_{arguments}").lower()
+    yield f"CREATE FUNCTION hedgerow.step_{suffix}(boolean, {arguments}) RETURNS boolean {STUB}"
+    yield f"CREATE FUNCTION hedgerow.result_{suffix}(boolean) RETURNS {result} {STUB}"
+    yield (
+        f"CREATE AGGREGATE pg_catalog.{name}({arguments}) "
+        f"(SFUNC = hedgerow.step_{suffix}, STYPE = boolean, FINALFUNC = hedgerow.result_{suffix})"
+    )
+
+
+def declared_tables(database: Database) -> str:
+    """Return the statements that create the declared tables of a dataset, as its analysts may see them."""
+    tables = [_Table(database, table) for table in database.tables]
+    schemas = sorted({table.schema for table in tables} - {"public"})
+    lines = [f"CREATE SCHEMA {quoted(schema)}; GRANT USAGE ON SCHEMA {quoted(schema)} TO PUBLIC" for schema in schemas]
+    lines += [line for table in tables for line in table.statements()]
+    lines += [line for table in tables for line in table.references(tables)]
+    return ";\n".join(lines)
+
+
+class _Table:
+    """One declared table: what catalog and schema say about it."""
+
+    def __init__(self, database: Database, table: TableInfo) -> None:
+        session = database._session  # noqa: SLF001 - catalog and schema, from which `db.tables` comes
+        self.info = table
+        self._declared: DeclaredTable = session.catalog.tables[table.name]
+        self._schema = lookup(session.schema.tables, table.name)
+        parts = parts_of(table.name)
+        self.schema, self.name = (parts[-2] if len(parts) > 1 else "public"), parts[-1]
+        self.full_name = f"{quoted(self.schema)}.{quoted(self.name)}"
+        self.key = self._key()
+
+    def _key(self) -> tuple[str, ...]:
+        """Return the columns of the primary key: the person if there is one row of each, else a key of the database."""
+        visible = {column.name for column in self.info.columns}
+        person = [column.name for column in self.info.columns if column.person]
+        if person and self._declared.unit_unique:
+            return tuple(person)
+        enforced = () if self._schema is None else self._schema.unique
+        keys = sorted((len(key), sorted(key)) for key in enforced if key <= visible and not self._nullable(key))
+        return tuple(keys[0][1]) if keys else ()
+
+    def _nullable(self, columns: Iterable[str]) -> bool:
+        return self._schema is None or any(self._schema.columns[name].nullable for name in columns)
+
+    def _type(self, column: ColumnInfo) -> str:
+        known = None if self._schema is None else self._schema.columns.get(column.name)
+        zoned = column.type == "timestamp" and known is not None and known.instant
+        return "timestamp with time zone" if zoned else TYPES.get(column.type, "text")
+
+    def statements(self) -> Iterator[str]:
+        """Yield the statements that create the table, its comments."""
+        columns = [f"{quoted(column.name)} {self._type(column)}" for column in self.info.columns]
+        if self.key:
+            columns.append(f"PRIMARY KEY ({', '.join(map(quoted, self.key))})")
+        yield f"CREATE TABLE {self.full_name} ({', '.join(columns)})"
+        if self.info.comment:
+            yield f"COMMENT ON TABLE {self.full_name} IS {literal(self.info.comment)}"
+        for column in self.info.columns:
+            comment = _comment(column)
+            if comment:
+                yield f"COMMENT ON COLUMN {self.full_name}.{quoted(column.name)} IS {literal(comment)}"
+
+    def references(self, tables: Iterable["_Table"]) -> Iterator[str]:
+        """Yield the foreign key along which the catalog finds the person, if the other table has that key."""
+        unit = self._declared.unit
+        if not isinstance(unit, Through):
+            return
+        other = next((table for table in tables if fold_name(table.info.name) == fold_name(unit.table)), None)
+        own, key = tuple(pair[0] for pair in unit.on), tuple(pair[1] for pair in unit.on)
+        visible = {column.name for column in self.info.columns}
+        if other is not None and set(key) == set(other.key) and set(own) <= visible:
+            yield (
+                f"ALTER TABLE {self.full_name} ADD FOREIGN KEY ({', '.join(map(quoted, own))}) "
+                f"REFERENCES {other.full_name} ({', '.join(map(quoted, key))})"
+            )
+
+
+def _comment(column: ColumnInfo) -> str:
+    """Return the owner's comment, and what is declared about the values."""
+    facts = [column.comment] if column.comment else []
+    if column.person:
+        facts.append("identifies the protected person")
+    if column.lower is not None and column.upper is not None:
+        facts.append(f"clipped to {column.lower:g} … {column.upper:g}")
+    return "; ".join(facts)
+
+
+def sealed_tables(database: Database) -> str:
+    """Return the statements that make the declared tables unreadable, and then visible to analysts."""
+    names = [_Table(database, table).full_name for table in database.tables]
+    relations = ", ".join(f"{literal(name)}::regclass" for name in names)
+    listed = f"SELECT unnest(ARRAY[{relations}]::oid[])"
+    return f"""
+UPDATE pg_catalog.pg_class SET relfilenode = (4294967295 - oid::bigint)::oid WHERE oid IN (
+    {listed} UNION SELECT indexrelid FROM pg_catalog.pg_index WHERE indrelid IN ({listed}));
+{";".join(f"GRANT SELECT ON {name} TO PUBLIC" for name in names)}"""
+
+
+def drop_declared(schemas: Iterable[str]) -> str:
+    """Return the statements that remove the declared tables: everything in schema `public` and in `schemas`."""
+    lines = [f"DROP SCHEMA {quoted(schema)} CASCADE" for schema in schemas if schema != "public"]
+    return ";\n".join([*lines, "DROP SCHEMA public CASCADE", *PUBLIC_SCHEMA])
+
+
+PUBLIC_SCHEMA: Final = (
+    "CREATE SCHEMA public AUTHORIZATION pg_database_owner",
+    "COMMENT ON SCHEMA public IS 'standard public schema'",
+    "GRANT USAGE ON SCHEMA public TO PUBLIC",
+)
+
+
+def budget_row(view: BudgetView, analyst: str) -> dict[str, Any]:
+    """Return the row of `hedgerow.budget` for one dataset."""
+    left = view.questions_left
+    return {
+        "dataset": view.dataset,
+        "analyst": analyst,
+        "epsilon": float(view.limit.epsilon),
+        "delta": float(view.limit.delta),
+        "spent_epsilon": float(view.spent.epsilon),
+        "spent_delta": float(view.spent.delta),
+        "remaining_epsilon": float(view.remaining.epsilon),
+        "remaining_delta": float(view.remaining.delta),
+        "used": max(view.used.values()),
+        "queries": view.queries,
+        "questions_left": None if left is None else left.last,
+    }
