@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hedgerow.errors import UnsupportedSQLError
-from hedgerow.service.shadow.lexing import Kind, read_words, split_statements
+from hedgerow.service.shadow.lexing import WordKind, read_words, split_statements
 from hedgerow.service.shadow.routing import CACHED, Route, Router
 from hedgerow.session.tables import TableInfo
 
@@ -287,5 +287,5 @@ def test_words_cover_the_text_in_order_or_it_is_refused(parts):
     assert all(text[word.start : word.end] == word.text for word in words)
     assert [word.start for word in words] == sorted(word.start for word in words)
     assert sum(map(len, split_statements(words))) == sum(
-        word.text != ";" or word.kind is not Kind.SIGN for word in words
+        word.text != ";" or word.kind is not WordKind.SIGN for word in words
     )

@@ -11,7 +11,7 @@ MAXIMUM_NAME: Final = 63
 """Number of bytes of a name in PostgreSQL; the rest is cut off."""
 
 GAP: Final = r"(?:[ \t\f\v]|--[^\n\r]*+)*+[\n\r](?:[ \t\n\r\f\v]|--[^\n\r]*+[\n\r])*+"
-"""What may stand between two parts of one string: a line break and blanks or comments around it."""
+"""Space between two parts of one string: a line break, with blanks or comments around it."""
 
 TOKENS: Final = re.compile(
     rf"""
@@ -33,7 +33,7 @@ TOKENS: Final = re.compile(
 COMMENT_EDGES: Final = re.compile(r"/\*|\*/")
 
 
-class Kind(Enum):
+class WordKind(Enum):
     """Kinds of words."""
 
     NAME = "name"
@@ -45,7 +45,7 @@ class Kind(Enum):
     SIGN = "sign"
 
 
-KINDS: Final = {kind.value: kind for kind in Kind}
+KINDS: Final = {kind.value: kind for kind in WordKind}
 
 
 class Word(NamedTuple):
@@ -54,7 +54,7 @@ class Word(NamedTuple):
     `value` is a name as PostgreSQL reads it (in small letters unless quoted, without quotes), and otherwise `text`.
     """
 
-    kind: Kind
+    kind: WordKind
     text: str
     start: int
     end: int
@@ -63,7 +63,7 @@ class Word(NamedTuple):
     @property
     def keyword(self) -> str:
         """The word in capitals if it can be a keyword; empty if not."""
-        return self.text.upper() if self.kind is Kind.NAME else ""
+        return self.text.upper() if self.kind is WordKind.NAME else ""
 
 
 def fold_name(name: str) -> str:
@@ -88,19 +88,19 @@ def read_words(text: str) -> list[Word]:
             index = text.find(match[0], index) + len(match[0])
             if index < start + 2 * len(match[0]):
                 raise _unclosed(text, start)
-            words.append(Word(Kind.TEXT, text[start:index], start, index, text[start:index]))
+            words.append(Word(WordKind.TEXT, text[start:index], start, index, text[start:index]))
         else:
             words.append(_word(text, KINDS[group], start, index))
     return words
 
 
-def _word(text: str, kind: Kind, start: int, end: int) -> Word:
+def _word(text: str, kind: WordKind, start: int, end: int) -> Word:
     written = value = text[start:end]
-    if kind is Kind.NAME:
+    if kind is WordKind.NAME:
         value = "".join(letter.lower() if letter.isascii() else letter for letter in written)
-    elif kind is Kind.QUOTED:
+    elif kind is WordKind.QUOTED:
         value = written[1:-1].replace('""', '"')
-    elif kind is Kind.SIGN and written in {"'", '"'}:
+    elif kind is WordKind.SIGN and written in {"'", '"'}:
         raise _unclosed(text, start)
     return Word(kind, written, start, end, value)
 
@@ -130,7 +130,7 @@ def split_statements(words: Sequence[Word]) -> list[list[Word]]:
     """Return the words of each statement, cut at semicolons; statements without words are left out."""
     statements: list[list[Word]] = [[]]
     for word in words:
-        if word.kind is Kind.SIGN and word.text == ";":
+        if word.kind is WordKind.SIGN and word.text == ";":
             statements.append([])
         else:
             statements[-1].append(word)

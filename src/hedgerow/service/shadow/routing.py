@@ -19,7 +19,7 @@ from sqlglot import exp
 
 from hedgerow.errors import HedgerowError, ParseError, Span, UnsupportedSQLError
 from hedgerow.expressions.table_names import parts_of
-from hedgerow.service.shadow.lexing import Kind, Word, fold_name, read_words, split_statements
+from hedgerow.service.shadow.lexing import Word, WordKind, fold_name, read_words, split_statements
 from hedgerow.session.tables import TableInfo
 from hedgerow.sql.parse import parse
 
@@ -172,10 +172,10 @@ class Router:
 
     def _decide(self, text: str, words: Sequence[Word]) -> Decision:
         """Decide about one statement by its first word."""
-        statement = _Statement(text, words)
+        statement = _RoutedStatement(text, words)
         command = statement.command
         try:
-            if any(word.kind is Kind.ESCAPED for word in words):
+            if any(word.kind is WordKind.ESCAPED for word in words):
                 raise UnsupportedSQLError('Names in U&"…" are not read.', code="escaped-name", hint='Write "name".')
             if command in SESSION_COMMANDS:
                 return statement.decision(_session_route(command, words))
@@ -186,7 +186,7 @@ class Router:
         except HedgerowError as error:
             return statement.decision(Route.REFUSED, error=error)
 
-    def _query(self, statement: "_Statement", first: int, last: int, private: Route) -> Decision:
+    def _query(self, statement: "_RoutedStatement", first: int, last: int, private: Route) -> Decision:
         """Decide about the query between two words; `private` is the route if it is private."""
         words = statement.words[first:last]
         if not words or _first(words) not in QUERIES:
@@ -215,7 +215,7 @@ class Router:
     def _mentions(self, words: Sequence[Word], index: int) -> bool:
         """Return True if the word may name a declared table: it has that name, without a schema of the system."""
         word = words[index]
-        if word.kind not in {Kind.NAME, Kind.QUOTED} or fold_name(word.value) not in self._names:
+        if word.kind not in {WordKind.NAME, WordKind.QUOTED} or fold_name(word.value) not in self._names:
             return False
         return not (index >= 2 and words[index - 1].text == "." and words[index - 2].value in SYSTEM_SCHEMAS)
 
@@ -258,7 +258,7 @@ class Router:
         message = "SELECT * would show single rows of private data."
         raise UnsupportedSQLError(message, code="star", hint=TOOL_HINT, span=span)
 
-    def _copy(self, statement: "_Statement") -> Decision:
+    def _copy(self, statement: "_RoutedStatement") -> Decision:
         """Decide about COPY: only the result of a query, and only to the client."""
         words = statement.words
         if len(words) < 2:
@@ -281,7 +281,7 @@ class Router:
         return statement.decision(Route.SHADOW)
 
 
-class _Statement:
+class _RoutedStatement:
     """The words of one statement, and the message in which it is."""
 
     def __init__(self, whole: str, words: Sequence[Word]) -> None:

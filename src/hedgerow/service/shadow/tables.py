@@ -168,7 +168,7 @@ def _aggregate(name: str, arguments: str, result: str) -> Iterator[str]:
 
 def declared_tables(database: Database) -> str:
     """Return the statements that create the declared tables of a dataset, as its analysts may see them."""
-    tables = [_Table(database, table) for table in database.tables]
+    tables = [_ShadowTable(database, table) for table in database.tables]
     schemas = sorted({table.schema for table in tables} - {"public"})
     lines = [f"CREATE SCHEMA {quoted(schema)}; GRANT USAGE ON SCHEMA {quoted(schema)} TO PUBLIC" for schema in schemas]
     lines += [line for table in tables for line in table.statements()]
@@ -176,7 +176,7 @@ def declared_tables(database: Database) -> str:
     return ";\n".join(lines)
 
 
-class _Table:
+class _ShadowTable:
     """One declared table: what catalog and schema say about it."""
 
     def __init__(self, database: Database, table: TableInfo) -> None:
@@ -220,7 +220,7 @@ class _Table:
             if comment:
                 yield f"COMMENT ON COLUMN {self.full_name}.{quoted(column.name)} IS {literal(comment)}"
 
-    def references(self, tables: Iterable["_Table"]) -> Iterator[str]:
+    def references(self, tables: Iterable["_ShadowTable"]) -> Iterator[str]:
         """Yield the foreign key along which the catalog finds the person, if the other table has that key."""
         unit = self._declared.unit
         if not isinstance(unit, Through):
@@ -247,7 +247,7 @@ def _comment(column: ColumnInfo) -> str:
 
 def sealed_tables(database: Database) -> str:
     """Return the statements that make the declared tables unreadable, and then visible to analysts."""
-    names = [_Table(database, table).full_name for table in database.tables]
+    names = [_ShadowTable(database, table).full_name for table in database.tables]
     relations = ", ".join(f"{literal(name)}::regclass" for name in names)
     listed = f"SELECT unnest(ARRAY[{relations}]::oid[])"
     return f"""
