@@ -254,13 +254,25 @@ def test_a_quote_says_what_cannot_be_told_before(world, charged):
 
 
 def test_with_a_wanted_error_the_bounds_are_paid_from_the_stated_epsilon(world, plenty):
-    db = world()
+    db = world(defaults="delta: 1e-8")
     answer = db.sql(SUM, within=0.05, epsilon=plenty, bounds="auto")
     assert purposes(answer)[:2] == ["bounds", "bounds"]
     assert answer.receipt.charge.epsilon <= plenty
     with pytest.raises(hr.ParameterError) as caught:
         db.sql(SUM, within=0.05, bounds="auto")
     assert caught.value.code == "missing-epsilon"
+
+
+def test_with_a_wanted_error_the_owners_default_pays_for_bounds_too(build):
+    db = build(
+        "CREATE TABLE t AS SELECT i AS id, i % 50 AS x FROM range(5000) r(i)",
+        "t: {unit: id, max_rows: 1}",
+        budget="{epsilon: 50, delta: 1e-6}",
+        defaults="epsilon: 5, delta: 1e-8",
+    )
+    answer = db.sql("SELECT SUM(x) FROM t", within=0.05, bounds="auto")
+    assert "bounds" in purposes(answer)
+    assert answer.receipt.charge.epsilon <= 5
 
 
 def test_too_few_people_are_an_error_that_says_so_and_the_looks_stay_paid(build, charged):

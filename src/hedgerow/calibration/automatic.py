@@ -179,13 +179,14 @@ def with_limit(logical: LogicalPlan, cap: int | None) -> LogicalPlan:
 
 
 def require_split(catalog: Catalog, request: Request, options: Mapping[str, object]) -> None:
-    """Refuse `bounds="auto"` where there is no epsilon that could be split."""
+    """Refuse `bounds="auto"` where there is no epsilon that could be split: neither the query's nor the owner's."""
     require_free_price(catalog)
-    if request.within is not None and options.get("epsilon") is None:
+    stated = options.get("epsilon"), catalog.defaults.epsilon
+    if request.within is not None and all(epsilon is None for epsilon in stated):
         raise ParameterError(
             'With within= and bounds="auto", epsilon says what bounds are paid from.',
             code="missing-epsilon",
-            hint="Pass epsilon=, the most that all may cost.",
+            hint="Pass epsilon=, the most that all may cost, or set defaults.epsilon in the catalog.",
         )
 
 
