@@ -15,7 +15,8 @@ COMMANDS = dict(typer.main.get_command(app).commands)
 
 def test_the_commands_are_those_that_work():
     owner, analyst = {"init", "calibrate", "check", "audit"}, {"query", "quote", "shell", "mcp"}
-    assert set(COMMANDS) == owner | analyst | {"demo", "budget", "tune", "ratio", "completion"}
+    service = {"serve", "analyst", "requests"}
+    assert set(COMMANDS) == owner | analyst | service | {"demo", "budget", "tune", "ratio", "completion"}
 
 
 @pytest.mark.parametrize("name", sorted(COMMANDS))

@@ -14,9 +14,11 @@ from hedgerow.answer.plain import plain, shown
 from hedgerow.cli import options
 from hedgerow.cli.errors import UsageError, excerpt
 from hedgerow.cli.output import say, show, tell, write_json
+from hedgerow.cli.project import write_project
 from hedgerow.demo import CLOSING, REFUSED, HospitalFiles, Sizes, Tale, Told, build, existing, tell_story
 from hedgerow.figures import figure, percent
 from hedgerow.session.page import spending
+from hedgerow.session.project import FILE
 from hedgerow.session.quote import Quote
 
 
@@ -46,6 +48,7 @@ def demo(
         raise UsageError(
             f"The folder {folder} cannot be written.", code="demo-unwritable", hint="Name another."
         ) from None
+    write_project(files.catalog.parent, database=str(files.database), catalog=files.catalog, ledger=files.ledger)
     tale = tell_story(files)
     if as_json:
         write_json(demo_json(files, sizes, tale))
@@ -158,6 +161,7 @@ def _closing(files: HospitalFiles) -> None:
         say(f'hedgerow query "{query}" {where}')
     say(f'hedgerow quote "{CLOSING[0]}" {where}')
     say(f"hedgerow budget --catalog {files.catalog} --history")
+    say(f"hedgerow serve --config {files.catalog.with_name(FILE)}")
 
 
 def demo_json(files: HospitalFiles, sizes: Sizes, tale: Tale) -> dict[str, Any]:

@@ -135,6 +135,12 @@ class Gateway:
         """Number of statements that run or wait."""
         return len(self._running)
 
+    @property
+    def load(self) -> tuple[int, int]:
+        """Number of statements that run, and of those that wait for their turn."""
+        running = self._turns.running
+        return running, len(self._running) - running
+
     def datasets(self, identity: Identity) -> list[str]:
         """Return the names of the datasets that somebody may use."""
         return [name for name in self._databases if identity.may_use(name)]
@@ -384,7 +390,7 @@ class Gateway:
         self, call: "GatewayCall", database: Database, work: Callable[[], T], cancellation: Cancellation
     ) -> T:
         """Run `work` in a thread when it is its turn, and report how it ended."""
-        began, result, outcome = time.monotonic(), None, "internal"
+        began, result, outcome, paid = time.monotonic(), None, "internal", None
         self._running.add(cancellation)
         try:
             if self._draining:
@@ -394,7 +400,7 @@ class Gateway:
                 result = await self._in_thread(database, work, cancellation, left)
             outcome = "ok"
         except HedgerowError as error:
-            outcome = error.code
+            outcome, paid = error.code, error.receipt
             raise
         except asyncio.CancelledError:
             outcome = "cancelled"
@@ -403,7 +409,7 @@ class Gateway:
             return result
         finally:
             self._running.discard(cancellation)
-            paid = result.receipt if isinstance(result, Answer) else None
+            paid = result.receipt if isinstance(result, Answer) else paid
             epsilon, reused = (0.0, False) if paid is None else (paid.charge.epsilon, paid.reused)
             name, seconds = call.identity.name, time.monotonic() - began
             self._observe(StatementEvent(call.door, call.dataset, name, call.kind, outcome, seconds, epsilon, reused))
@@ -461,6 +467,8 @@ class Turns:
     def __init__(self, limits: ServiceLimits) -> None:
         self._limits = limits
         self._workers = asyncio.Semaphore(limits.workers)
+        self.running = 0
+        """Number of statements that hold a turn."""
         self._own: dict[str, asyncio.Semaphore] = {}
         self._present: list[tuple[str, int]] = []
         """Analyst and generation of every statement that runs or waits."""
@@ -477,7 +485,11 @@ class Turns:
         own = self._own.setdefault(analyst, asyncio.Semaphore(self._limits.per_analyst))
         try:
             async with _held(own, seconds), _held(self._workers, seconds):
-                yield
+                self.running += 1
+                try:
+                    yield
+                finally:
+                    self.running -= 1
         finally:
             self._present.remove(present)
             if all(name != analyst for name, _ in self._present):

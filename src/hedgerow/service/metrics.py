@@ -1,0 +1,80 @@
+"""Metrics for Prometheus. No label holds text that an analyst chose, and nothing but time depends on private rows."""
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.exposition import CONTENT_TYPE_LATEST
+
+from hedgerow.errors import HedgerowError
+from hedgerow.ledger import BudgetView
+from hedgerow.service.gateway import StatementEvent
+
+DOORS = ("wire", "http", "mcp", "console")
+BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
+OTHER = "other"
+COORDINATES = ("gaussian", "pure", "mass")
+"""The three parts of a budget."""
+
+LoadCount = Callable[[], tuple[int, int]]
+"""Returns how many statements run, and how many wait."""
+
+Budgets = Callable[[], Mapping[str, Callable[[], BudgetView]]]
+"""Returns, for each dataset, a function that reads its budget from the ledger."""
+
+
+class Metrics:
+    """Counts of statements by outcome, their times, the queue, and the budget that is left."""
+
+    def __init__(self, load: LoadCount = lambda: (0, 0), budgets: Budgets = dict) -> None:
+        self._load = load
+        self._budgets = budgets
+        registry = self._registry = CollectorRegistry()
+        self._requests = Counter(
+            "hedgerow_requests",
+            "Statements and other requests by their outcome: ok, or the code of the error.",
+            ["door", "dataset", "kind", "outcome"],
+            registry=registry,
+        )
+        self._reused = Counter(
+            "hedgerow_reused_answers",
+            "Answers that had been paid for before and cost nothing.",
+            ["door", "dataset"],
+            registry=registry,
+        )
+        self._seconds = Histogram(
+            "hedgerow_request_seconds",
+            "Seconds from the arrival of a request to its end.",
+            ["door", "kind"],
+            buckets=BUCKETS,
+            registry=registry,
+        )
+        self._running = Gauge("hedgerow_statements_running", "Statements that run now.", registry=registry)
+        self._waiting = Gauge("hedgerow_statements_waiting", "Statements that wait for their turn.", registry=registry)
+        self._left = Gauge(
+            "hedgerow_budget_left_ratio",
+            "Fraction of a dataset's budget that is left, for each of its three parts.",
+            ["dataset", "coordinate"],
+            registry=registry,
+        )
+
+    def observe(self, event: StatementEvent) -> None:
+        """Count one request."""
+        door = event.door if event.door in DOORS else OTHER
+        dataset = event.dataset if event.dataset in self._budgets() else OTHER
+        self._requests.labels(door, dataset, event.kind, event.outcome).inc()
+        self._seconds.labels(door, event.kind).observe(event.seconds)
+        if event.reused:
+            self._reused.labels(door, dataset).inc()
+
+    def text(self) -> tuple[bytes, str]:
+        """Return all metrics in the format of Prometheus, and its media type. It reads the ledgers, and may block."""
+        running, waiting = self._load()
+        self._running.set(running)
+        self._waiting.set(waiting)
+        for dataset, read in self._budgets().items():
+            with suppress(HedgerowError):  # readiness says so; the last known values stay
+                used = read().used
+                for coordinate in COORDINATES:
+                    self._left.labels(dataset, coordinate).set(max(0.0, 1.0 - used.get(coordinate, 0.0)))
+        return generate_latest(self._registry), CONTENT_TYPE_LATEST

@@ -1,0 +1,200 @@
+"""The server: opens the datasets, starts the listeners in order, reloads catalogs, and stops in reverse order."""
+
+import asyncio
+import signal
+from collections.abc import Callable, Mapping
+from contextlib import AsyncExitStack, ExitStack, closing
+from functools import partial
+from importlib import import_module
+from typing import Any, Protocol
+
+from hedgerow.backends import connect_backend
+from hedgerow.catalog import bind_catalog, load_catalog
+from hedgerow.errors import HedgerowError
+from hedgerow.service.access.connect import open_access
+from hedgerow.service.configuration import Configuration, DatasetSettings
+from hedgerow.service.gateway import Gateway, StatementEvent
+from hedgerow.service.health import ServiceHealth
+from hedgerow.service.logs import RequestLog
+from hedgerow.service.metrics import Metrics
+from hedgerow.service.systemd import notify, notify_reloading
+from hedgerow.service.tls import load_certificate, server_context
+from hedgerow.session.connection import connect
+from hedgerow.session.database import Database
+
+DIALECT = "postgres"
+"""The dialect of statements that come over the PostgreSQL wire."""
+
+CLOSING = 2.0
+"""Seconds that a listener has to close connections on which no statement runs any more."""
+
+
+class Listener(Protocol):
+    """One address at which clients connect."""
+
+    address: str
+
+    async def start(self) -> None:
+        """Begin to listen."""
+
+    async def stop(self, grace: float) -> None:
+        """Listen no more, and close connections within some seconds."""
+
+
+class Server:
+    """A running service, in one event loop.
+
+    Args:
+        configuration: Its settings.
+        started: Called when everything listens, with the addresses by door.
+    """
+
+    def __init__(self, configuration: Configuration, started: Callable[[Mapping[str, str]], None]) -> None:
+        self._configuration = configuration
+        self._started = started
+        self._log = RequestLog(configuration.log_file)
+        self._tls = None if configuration.tls is None else server_context(configuration.tls)
+        self._databases: dict[str, Database] = {}
+        self._stopping = asyncio.Event()
+        self._hurry = asyncio.Event()
+        self._reloads: set[asyncio.Task[None]] = set()
+
+    async def run(self) -> None:
+        """Serve until a signal says otherwise: SIGTERM or SIGINT stop, SIGHUP reads catalogs again.
+
+        A second SIGTERM or SIGINT stops running statements at once.
+        """
+        loop = asyncio.get_running_loop()
+        async with AsyncExitStack() as parts:
+            for number in (signal.SIGTERM, signal.SIGINT):
+                loop.add_signal_handler(number, self.stop)
+                parts.callback(loop.remove_signal_handler, number)
+            gateway, health, addresses = await self._start(parts)
+            loop.add_signal_handler(signal.SIGHUP, partial(self._begin_reload, gateway))
+            parts.callback(loop.remove_signal_handler, signal.SIGHUP)
+            health.accepting = True
+            self._log.write(event="started", datasets=list(self._databases), **addresses)
+            self._started(addresses)
+            notify("READY=1")
+            await self._stopping.wait()
+            notify("STOPPING=1")
+            health.accepting = False
+            await self._drain(gateway)
+        self._log.write(event="stopped")
+        self._log.close()
+
+    def stop(self) -> None:
+        """Stop: take no more statements, and wait for those that run. Called again, stop those, too."""
+        if self._stopping.is_set():
+            self._hurry.set()
+        self._stopping.set()
+
+    async def _start(self, parts: AsyncExitStack) -> tuple[Gateway, ServiceHealth, dict[str, str]]:
+        """Start every part, each with what closes it."""
+        configuration = self._configuration
+        access = parts.enter_context(closing(await asyncio.to_thread(open_access, configuration.store)))
+        self._databases = await asyncio.to_thread(open_datasets, configuration.datasets)
+        parts.push_async_callback(self._close_databases)
+        metrics = Metrics(lambda: gateway.load, self._budgets)
+        gateway = Gateway(self._databases, access, configuration.limits, observe=partial(self._observe, metrics))
+        health = ServiceHealth({"ledger": self._read_ledgers, "accounts": partial(access.account, "default")})
+        listeners: dict[str, Listener] = {}
+        if configuration.wire.enabled:
+            shadow = _class("shadow.cluster", "Shadow")(None, configuration.shadow_url)
+            await shadow.start(self._databases)
+            parts.push_async_callback(shadow.stop)
+            self._shadow = shadow
+            host, port = configuration.wire.host, configuration.wire.port
+            listeners["wire"] = _class("wire.listener", "WireListener")(gateway, access, shadow, host, port, self._tls)
+        if configuration.http.enabled:
+            oidc = None
+            if configuration.oidc is not None:
+                oidc = _class("http.oidc", "OidcSettings")(**configuration.oidc)
+            host, port = configuration.http.host, configuration.http.port
+            kind = _class("http.listener", "HttpListener")
+            listeners["http"] = kind(gateway, access, host, port, self._tls, oidc, health, metrics)
+        for listener in listeners.values():
+            await listener.start()
+            parts.push_async_callback(listener.stop, CLOSING)
+        return gateway, health, {door: listener.address for door, listener in listeners.items()}
+
+    def _observe(self, metrics: Metrics, event: StatementEvent) -> None:
+        metrics.observe(event)
+        self._log.observe(event)
+
+    def _budgets(self) -> dict[str, Callable[[], Any]]:
+        return {name: partial(getattr, database, "budget") for name, database in self._databases.items()}
+
+    def _read_ledgers(self) -> None:
+        """Raise an error if a ledger cannot be read."""
+        for database in self._databases.values():
+            _ = database.budget
+
+    async def _drain(self, gateway: Gateway) -> None:
+        """Wait for running statements, and stop them when their time is over or the signal comes again."""
+        patient = asyncio.ensure_future(gateway.drain(self._configuration.grace))
+        hurry = asyncio.ensure_future(self._hurry.wait())
+        await asyncio.wait({patient, hurry}, return_when=asyncio.FIRST_COMPLETED)
+        hurry.cancel()
+        if not patient.done():
+            patient.cancel()
+            await gateway.drain(0)
+
+    def _begin_reload(self, gateway: Gateway) -> None:
+        task = asyncio.ensure_future(self._reload(gateway))
+        self._reloads.add(task)
+        task.add_done_callback(self._reloads.discard)
+
+    async def _reload(self, gateway: Gateway) -> None:
+        """Read catalogs and the certificate again; keep the old ones where a new one is wrong. Open the log again."""
+        notify_reloading()
+        self._log.reopen()
+        try:
+            if self._tls is not None and self._configuration.tls is not None:
+                load_certificate(self._tls, self._configuration.tls)
+            databases = await asyncio.to_thread(open_datasets, self._configuration.datasets)
+        except HedgerowError as error:
+            self._log.write(event="reload-failed", code=error.code, message=error.message, hint=error.hint)
+        else:
+            self._databases = databases
+            if self._configuration.wire.enabled:
+                await self._shadow.refresh(databases)
+            await gateway.replace(databases)
+            self._log.write(event="reloaded", datasets=list(databases))
+        notify("READY=1")
+
+    async def _close_databases(self) -> None:
+        for database in self._databases.values():
+            await asyncio.to_thread(database.close)
+
+
+def open_datasets(datasets: Mapping[str, DatasetSettings]) -> dict[str, Database]:
+    """Open every dataset with its catalog and ledger; all or none."""
+    with ExitStack() as undo:
+        databases = {}
+        for name, settings in datasets.items():
+            databases[name] = _open_dataset(settings)
+            undo.callback(databases[name].close)
+        undo.pop_all()
+    return databases
+
+
+def _open_dataset(settings: DatasetSettings) -> Database:
+    if settings.project is not None:
+        return connect(str(settings.project))
+    return connect(settings.database, catalog=settings.catalog, ledger=settings.ledger, dialect=settings.dialect)
+
+
+def check_datasets(datasets: Mapping[str, DatasetSettings]) -> None:
+    """Compare every catalog with its database, without a ledger and without reading a row."""
+    for settings in datasets.values():
+        declared = load_catalog(settings.catalog)
+        backend = connect_backend(settings.database, declared.limits, declared.tables)
+        try:
+            bind_catalog(declared, backend.schema())
+        finally:
+            backend.close()
+
+
+def _class(module: str, name: str) -> Any:  # noqa: ANN401 - until every listener is there
+    return getattr(import_module(f"hedgerow.service.{module}"), name)
