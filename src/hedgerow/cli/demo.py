@@ -18,7 +18,6 @@ from hedgerow.cli.project import write_project
 from hedgerow.demo import CLOSING, REFUSED, HospitalFiles, Sizes, Tale, Told, build, existing, tell_story
 from hedgerow.figures import figure, percent
 from hedgerow.session.page import spending
-from hedgerow.session.project import FILE
 from hedgerow.session.quote import Quote
 
 
@@ -161,7 +160,7 @@ def _closing(files: HospitalFiles) -> None:
         say(f'hedgerow query "{query}" {where}')
     say(f'hedgerow quote "{CLOSING[0]}" {where}')
     say(f"hedgerow budget --catalog {files.catalog} --history")
-    say(f"hedgerow serve --config {files.catalog.with_name(FILE)}")
+    say(f"cd {files.catalog.parent} && hedgerow serve")
 
 
 def demo_json(files: HospitalFiles, sizes: Sizes, tale: Tale) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from hedgerow.backends import connect_backend
 from hedgerow.catalog import bind_catalog, load_catalog
-from hedgerow.errors import HedgerowError
+from hedgerow.errors import CatalogError, HedgerowError
 from hedgerow.service.access.connect import open_access
 from hedgerow.service.configuration import Configuration, DatasetSettings
 from hedgerow.service.gateway import Gateway, StatementEvent
@@ -113,8 +113,8 @@ class Server:
             host, port = configuration.http.host, configuration.http.port
             kind = _class("http.listener", "HttpListener")
             listeners["http"] = kind(gateway, access, host, port, self._tls, oidc, health, metrics)
-        for listener in listeners.values():
-            await listener.start()
+        for door, listener in listeners.items():
+            await _start_listener(door, listener)
             parts.push_async_callback(listener.stop, CLOSING)
         return gateway, health, {door: listener.address for door, listener in listeners.items()}
 
@@ -166,6 +166,17 @@ class Server:
     async def _close_databases(self) -> None:
         for database in self._databases.values():
             await asyncio.to_thread(database.close)
+
+
+async def _start_listener(door: str, listener: Listener) -> None:
+    try:
+        await listener.start()
+    except OSError:
+        raise CatalogError(
+            f"The address of [serve.{door}] cannot be listened on: another program has it, or it is not this machine's.",
+            code="serve-port",
+            hint=f"Set host and port in [serve.{door}] of hedgerow.toml.",
+        ) from None
 
 
 def open_datasets(datasets: Mapping[str, DatasetSettings]) -> dict[str, Database]:
