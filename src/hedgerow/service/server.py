@@ -173,9 +173,9 @@ async def _start_listener(door: str, listener: Listener) -> None:
         await listener.start()
     except OSError:
         raise CatalogError(
-            f"The address of [serve.{door}] cannot be listened on: another program has it, or it is not this machine's.",
-            code="serve-port",
-            hint=f"Set host and port in [serve.{door}] of hedgerow.toml.",
+            f"The service cannot listen at the address of [serve.{door}].",
+            code="cannot-listen",
+            hint=f"Another program may use the port: set host and port in [serve.{door}] of hedgerow.toml.",
         ) from None
 
 
