@@ -1,5 +1,6 @@
 """Metrics, log, readiness and systemd: what operators see, which holds no text and no value of an analyst."""
 
+import asyncio
 import json
 import os
 import socket
@@ -25,9 +26,8 @@ class Budget:
 
 
 def text(metrics):
-    body, media_type = metrics.text()
-    assert media_type.startswith("text/plain")
-    return body.decode()
+    assert metrics.content_type.startswith("text/plain")
+    return metrics.render().decode()
 
 
 def test_requests_are_counted_by_outcome_and_the_budget_is_shown():
@@ -108,12 +108,17 @@ def test_a_service_is_ready_if_all_parts_work_and_it_takes_statements():
     def fails():
         raise LedgerError("secret")
 
+    def breaks():
+        raise ValueError("secret")
+
     health = ServiceHealth({"ledger": lambda: None})
-    assert health.ready() == {"accepting": False, "ledger": True}
-    health.accepting = True
-    assert health.ready() == {"accepting": True, "ledger": True}
-    health.checks = {"ledger": fails}
-    assert health.ready() == {"accepting": True, "ledger": False}
+    starting = asyncio.run(health.readiness())
+    assert (starting.ready, starting.parts) == (False, {"service": "starting", "ledger": "ok"})
+    health.state = "ok"
+    assert asyncio.run(health.readiness()).ready
+    health.checks = {"ledger": fails, "accounts": breaks}
+    broken = asyncio.run(health.readiness())
+    assert (broken.ready, broken.parts) == (False, {"service": "ok", "ledger": "ledger", "accounts": "internal"})
 
 
 @pytest.mark.parametrize("abstract", [False, True])

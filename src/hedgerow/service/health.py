@@ -1,31 +1,51 @@
 """Readiness of a service, for load balancers and orchestrators."""
 
+import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from hedgerow.errors import HedgerowError
+
 Check = Callable[[], object]
 """Returns where a part of the service works, and raises an exception where it does not. It may block."""
+
+OK = "ok"
+
+
+@dataclass(frozen=True, slots=True)
+class Readiness:
+    """State of each part: "ok", or the code of its error."""
+
+    parts: Mapping[str, str]
+
+    @property
+    def ready(self) -> bool:
+        """True if every part works."""
+        return all(state == OK for state in self.parts.values())
 
 
 @dataclass(slots=True)
 class ServiceHealth:
     """Parts of a service that must work before it takes statements.
 
-    `accepting` is False until the service has started, and again once it stops.
+    `state` is "starting", "ok" or "stopping". The process is alive as long as it answers at all.
     """
 
     checks: Mapping[str, Check] = field(default_factory=dict)
-    accepting: bool = False
+    state: str = "starting"
 
-    def ready(self) -> Mapping[str, bool]:
-        """Run every check. It may wait for a database."""
-        return {"accepting": self.accepting} | {name: _passes(check) for name, check in self.checks.items()}
+    async def readiness(self) -> Readiness:
+        """Run every check, in threads."""
+        states = await asyncio.gather(*(asyncio.to_thread(_state, check) for check in self.checks.values()))
+        return Readiness({"service": self.state} | dict(zip(self.checks, states, strict=True)))
 
 
-def _passes(check: Check) -> bool:
-    """Return True if a check passes. An exception's text is dropped: it could quote anything."""
+def _state(check: Check) -> str:
+    """Return "ok" or the code of the error. The text of an exception is dropped: it could quote anything."""
     try:
         check()
+    except HedgerowError as error:
+        return error.code
     except Exception:  # noqa: BLE001 - see above
-        return False
-    return True
+        return "internal"
+    return OK

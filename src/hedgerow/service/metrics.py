@@ -26,6 +26,8 @@ Budgets = Callable[[], Mapping[str, Callable[[], BudgetView]]]
 class Metrics:
     """Counts of statements by outcome, their times, the queue, and the budget that is left."""
 
+    content_type = CONTENT_TYPE_LATEST
+
     def __init__(self, load: LoadCount = lambda: (0, 0), budgets: Budgets = dict) -> None:
         self._load = load
         self._budgets = budgets
@@ -67,8 +69,8 @@ class Metrics:
         if event.reused:
             self._reused.labels(door, dataset).inc()
 
-    def text(self) -> tuple[bytes, str]:
-        """Return all metrics in the format of Prometheus, and its media type. It reads the ledgers, and may block."""
+    def render(self) -> bytes:
+        """Return all metrics in the format of Prometheus. It reads the ledgers, and may block."""
         running, waiting = self._load()
         self._running.set(running)
         self._waiting.set(waiting)
@@ -77,4 +79,4 @@ class Metrics:
                 used = read().used
                 for coordinate in COORDINATES:
                     self._left.labels(dataset, coordinate).set(max(0.0, 1.0 - used.get(coordinate, 0.0)))
-        return generate_latest(self._registry), CONTENT_TYPE_LATEST
+        return generate_latest(self._registry)

@@ -72,13 +72,13 @@ class Server:
             gateway, health, addresses = await self._start(parts)
             loop.add_signal_handler(signal.SIGHUP, partial(self._begin_reload, gateway))
             parts.callback(loop.remove_signal_handler, signal.SIGHUP)
-            health.accepting = True
+            health.state = "ok"
             self._log.write(event="started", datasets=list(self._databases), **addresses)
             self._started(addresses)
             notify("READY=1")
             await self._stopping.wait()
             notify("STOPPING=1")
-            health.accepting = False
+            health.state = "stopping"
             await self._drain(gateway)
         self._log.write(event="stopped")
         self._log.close()
