@@ -59,8 +59,14 @@ def test_a_key_that_could_be_declared_is_pointed_out(check):
     assert _one(actual, "Declare `unit_unique: true`") == "warning"
 
 
+@pytest.mark.parametrize(("duplicates", "said"), [([], 1), ([("order_lines", ("line",))], 0)])
+def test_a_unit_with_one_row_at_present_could_be_declared(check, duplicates, said):
+    actual, _ = check("order_lines", HEAD + "  order_lines: {unit: line, max_rows: 5}\n", duplicates=duplicates)
+    assert [level for level, message in actual if "If that is always so" in message] == ["warning"] * said
+
+
 PATH = (
-    HEAD + "  orders: {unit: customer_id, max_rows: 5}\n  order_lines: {unit: {through: orders, on: {order_id: KEY}}}\n"
+    HEAD + "  orders: {unit: customer_id, max_rows: 1}\n  order_lines: {unit: {through: orders, on: {order_id: KEY}}}\n"
 )
 
 
@@ -79,7 +85,7 @@ def test_a_path_into_a_key_that_is_not_enforced_is_asked_of_the_data(check, dupl
 
 ONE_EACH = (
     HEAD
-    + "  orders: {unit: customer_id, max_rows: 5}\n"
+    + "  orders: {unit: customer_id, max_rows: 1}\n"
     + "  order_lines: {unit: {through: orders, on: {order_id: id}}, unit_unique: true}\n"
 )
 

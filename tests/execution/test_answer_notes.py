@@ -89,6 +89,8 @@ def test_the_sizes_in_a_note_are_those_of_the_mechanism(db, question, mechanism)
         f"groups below about {float(f'{threshold:.2g}'):,.0f} people are usually not shown; "
         f"max_groups=1 would lower that to {float(f'{lowered:.2g}'):,.0f}"
     )
+    (empty,) = of_kind(answer, NoteKind.EMPTY)
+    assert f"max_groups=1 would lower that to about {float(f'{lowered:.2g}'):,.0f})" in empty.text
     assert lowered < threshold
 
 

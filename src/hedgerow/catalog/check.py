@@ -99,6 +99,14 @@ def check_unit_unique(catalog: Catalog, table: DeclaredTable, schema: Schema, is
             "faster and more accurate.",
             "database",
         )
+    elif table.unit is not None and table.max_rows != 1 and is_unique(table.name, (table.unit,)):
+        yield Finding(
+            "warning",
+            table.name,
+            f"At present each `{table.unit}` has one row. If that is always so, declare `unit_unique: true` in place of "
+            "`max_rows`: queries and joins become more accurate.",
+            "data",
+        )
 
 
 def _unique_unit(subject: str, uniqueness: _Uniqueness) -> Finding:

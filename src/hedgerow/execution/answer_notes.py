@@ -59,8 +59,11 @@ def answer_notes(
     by_release = dict(zip(logical.releases, parts, strict=True))
     selected = [part for part in parts if part.selection is not None and part.keys.rule is KeyRule.SELECTED]
     combined = [by_release[release] for release in _combined(logical) if _may_lack_groups(by_release[release])]
-    notes = [_empty(selected, picks=picks_rows(logical.root))] if selected or picks_rows(logical.root) else []
-    notes += [_missing_groups(part, lowered) for part, lowered in _thresholds(parts, in_one_group)]
+    thresholds = list(_thresholds(parts, in_one_group))
+    lowered = max((lower for part, lower in thresholds if part in selected and lower is not None), default=None)
+    picks = picks_rows(logical.root)
+    notes = [_empty(selected, lowered, picks=picks)] if selected or picks else []
+    notes += [_missing_groups(part, lower) for part, lower in thresholds]
     if combined:
         size = _sizes(combined)
         notes.append(
@@ -76,10 +79,12 @@ def answer_notes(
     return tuple(dict.fromkeys((*notes, *_join_limits(logical), *_quantile_weights(parts))))
 
 
-def _empty(selected: Sequence[PrivatePlan], *, picks: bool) -> Note:
+def _empty(selected: Sequence[PrivatePlan], lowered: float | None, *, picks: bool) -> Note:
     reasons = []
     if selected:
-        reasons.append(f"groups of fewer than {_sizes(selected)} are usually not shown (a larger epsilon shows more)")
+        lower = "" if lowered is None else f"; {ONE_GROUP} would lower that to about {rounded(lowered)}"
+        remedy = f"a larger epsilon shows more{lower}"
+        reasons.append(f"groups of fewer than {_sizes(selected)} are usually not shown ({remedy})")
     if picks:
         reasons.append("no row fulfilled the conditions on the released numbers, and none that is held back does")
     return Note(NoteKind.EMPTY, f"If no row is shown: {'; or '.join(reasons)}.")
