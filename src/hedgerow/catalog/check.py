@@ -103,8 +103,8 @@ def check_unit_unique(catalog: Catalog, table: DeclaredTable, schema: Schema, is
         yield Finding(
             "warning",
             table.name,
-            f"At present each `{table.unit}` has one row. If that is always so, declare `unit_unique: true` in place of "
-            "`max_rows`: queries and joins become more accurate.",
+            f"At present each `{table.unit}` has one row. If that is always so, declare `unit_unique: true` in place "
+            "of `max_rows`: queries and joins become more accurate.",
             "data",
         )
 
