@@ -1,11 +1,15 @@
 """The Model Context Protocol over HTTP, for the datasets of the service."""
 
+import asyncio
+from contextlib import suppress
+from functools import partial
 from typing import Any
 
+from mcp.server.mcpserver import MCPServer
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.requests import Request
 from starlette.routing import Route
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from hedgerow.answer import Answer
 from hedgerow.execution.request import Parameters
@@ -16,6 +20,7 @@ from hedgerow.service.errors import AccessError, ServiceError
 from hedgerow.service.gateway import Gateway
 from hedgerow.service.http.authentication import Authenticator, require_role
 from hedgerow.service.http.problems import problem_response
+from hedgerow.service.http.statements import gone
 from hedgerow.service.mcp_server import build_server
 from hedgerow.session.quote import Quote
 from hedgerow.session.tables import Description, TableList
@@ -50,8 +55,7 @@ class McpEndpoint:
         require_role(identity, "POST", PATH)
         server = build_server({name: DatasetView(self._gateway, identity, name) for name in self._capped(identity)})
         server.streamable_http_app(stateless_http=True, json_response=True, transport_security=SECURITY)
-        async with server.session_manager.run():
-            await server.session_manager.handle_request(scope, receive, send)
+        await _until_gone(partial(_serve, server), request, send)
 
     def _capped(self, identity: Identity) -> list[str]:
         """Return the datasets on which somebody has a cap: a model may ask many questions."""
@@ -68,6 +72,34 @@ class McpEndpoint:
     def _caps(self, identity: Identity, dataset: str) -> Any:  # noqa: ANN401 - caps by name
         session = self._gateway.view(identity, dataset)._session  # noqa: SLF001 - of a database that is ours
         return session.catalog.budget.analysts
+
+
+async def _serve(server: MCPServer, scope: Scope, receive: Receive, send: Send) -> None:
+    async with server.session_manager.run():
+        await server.session_manager.handle_request(scope, receive, send)
+
+
+async def _until_gone(app: ASGIApp, request: Request, send: Send) -> None:
+    """Serve one request, and stop when its client goes away, so that a statement of it is cancelled."""
+    parts = [{"type": "http.request", "body": await request.body(), "more_body": False}]
+    watching = asyncio.ensure_future(gone(request))
+
+    async def receive() -> Message:
+        if parts:
+            return parts.pop()
+        await asyncio.shield(watching)
+        return {"type": "http.disconnect"}
+
+    serving = asyncio.ensure_future(app(request.scope, receive, send))
+    try:
+        await asyncio.wait({serving, watching}, return_when=asyncio.FIRST_COMPLETED)
+        if not serving.done():
+            serving.cancel()
+        with suppress(asyncio.CancelledError):
+            await serving
+    finally:
+        serving.cancel()
+        watching.cancel()
 
 
 class DatasetView:

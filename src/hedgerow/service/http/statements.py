@@ -42,7 +42,7 @@ class StatementRegistry:
         if name is not None:
             self._running[identity.name, name] = statement
         answering = asyncio.ensure_future(statement.answer())
-        watching = asyncio.ensure_future(_gone(request))
+        watching = asyncio.ensure_future(gone(request))
         try:
             await asyncio.wait({answering, watching}, return_when=asyncio.FIRST_COMPLETED)
             if not answering.done():
@@ -73,7 +73,7 @@ class StatementRegistry:
         )
 
 
-async def _gone(request: Request) -> None:
+async def gone(request: Request) -> None:
     """Wait until the client has gone away."""
     while (await request.receive())["type"] != "http.disconnect":
         pass
