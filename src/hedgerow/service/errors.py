@@ -29,6 +29,8 @@ BY_CODE = {
     "no-such-request": (404, "02000"),
     "no-such-account": (404, "02000"),
     "account-exists": (409, "42710"),
+    "account-name": (422, "22023"),
+    "access-store": (503, "58000"),
     "unknown-column": (422, "42703"),
     "unknown-table": (422, "42P01"),
     "ledger-locked": (503, "55P03"),

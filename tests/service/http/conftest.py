@@ -40,11 +40,15 @@ class Service:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever)
         self._thread.start()
-        self.run(self._start())
+        try:
+            self.run(self._start())
+        except BaseException:
+            self._end()
+            raise
 
     async def _start(self):
         self.gateway = Gateway(self.databases, self.access, self._limits)
-        self.listener = HttpListener(self.gateway, self.access, port=0, **self._options)
+        self.listener = HttpListener(self.gateway, self.access, **{"port": 0, **self._options})
         await self.listener.start()
 
     def run(self, work):
@@ -87,6 +91,9 @@ class Service:
     def close(self):
         self.run(self.gateway.drain(5))
         self.run(self.listener.stop(5))
+        self._end()
+
+    def _end(self):
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()

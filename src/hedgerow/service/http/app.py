@@ -140,7 +140,9 @@ def _place(fault: Mapping[str, Any]) -> str:
 
 
 async def _http_error(_: Request, error: Exception) -> Response:
-    """Report what the framework refuses."""
+    """Report what the framework refuses; and what a limit on the body refused, which the framework wraps."""
+    if isinstance(error.__cause__, HedgerowError):
+        return problem_response(error.__cause__, {"Connection": "close"})
     status = error.status_code if isinstance(error, HTTPException) else 400
     headers = error.headers if isinstance(error, HTTPException) else None
     if status == 404:
