@@ -36,7 +36,7 @@ def serve(
     check: Annotated[bool, typer.Option("--check", help="Check the settings, and end.")] = False,
     as_json: options.Json = False,
 ) -> None:
-    """Let others ask, by PostgreSQL's clients or HTTP, with accounts, caps and limits. The owner's command.
+    """Let others ask by psql, BI tools, HTTP or a browser, with accounts, caps and limits. The owner's command.
 
     It needs no other server. Without settings it listens on this machine alone, and the first start makes an owner and
     an analyst and prints how to connect. SIGTERM or Ctrl-C stops it, SIGHUP makes it read the catalogs again:
@@ -116,13 +116,16 @@ def connection_lines(
     dataset = next(iter(configuration.datasets))
     secure = configuration.tls is not None
     lines = [f"hedgerow serves {', '.join(configuration.datasets)}. Ctrl-C stops it."]
-    names = {"wire": "PostgreSQL", "http": "HTTP"}
-    schemes = {"wire": "postgresql", "http": "https" if secure else "http"}
+    names = {"wire": "PostgreSQL", "http": "HTTP", "console": "Console"}
+    web = "https" if secure else "http"
+    schemes = {"wire": "postgresql", "http": web, "console": web}
     lines += [f"  {names.get(door, door):<11} {schemes.get(door, door)}://{at}" for door, at in addresses.items()]
     analyst = accounts.get("analyst")
     if analyst is None:
         return [*lines, "Accounts: hedgerow analyst list. New secrets for one: hedgerow analyst rotate NAME"]
     lines += ["", "Two accounts were made. Their secrets are shown once, now:"]
+    if "console" in addresses:
+        lines += ["", f"  browser: {web}://{addresses['console']}, name analyst, password {analyst.password}"]
     if "wire" in addresses:
         mode = "?sslmode=require" if secure else ""
         lines += ["", "  psql (analyst)"]

@@ -21,6 +21,7 @@ T = TypeVar("T")
 
 WIRE_PORT = 5439
 HTTP_PORT = 8439
+CONSOLE_PORT = 8440
 LOOPBACK = "127.0.0.1"
 GRACE = 10.0
 """Seconds that running statements have to end when the service stops, unless the file says otherwise."""
@@ -77,6 +78,7 @@ class Configuration:
         store: Place of the accounts: a file or the URL of a PostgreSQL database.
         wire: Address for PostgreSQL's clients.
         http: Address for HTTP.
+        console: Address for browsers.
         tls: Certificate and key; None for plain connections, which only loopback may have.
         limits: Limits on statements.
         grace: Seconds that running statements have to end when the service stops.
@@ -90,6 +92,7 @@ class Configuration:
     store: str
     wire: ListenerSettings = ListenerSettings(LOOPBACK, WIRE_PORT)
     http: ListenerSettings = ListenerSettings(LOOPBACK, HTTP_PORT)
+    console: ListenerSettings = ListenerSettings(LOOPBACK, CONSOLE_PORT)
     tls: TlsFiles | None = None
     limits: ServiceLimits = field(default_factory=ServiceLimits)
     grace: float = GRACE
@@ -98,9 +101,15 @@ class Configuration:
     log_file: str | None = None
 
     @property
+    def listeners(self) -> dict[str, ListenerSettings]:
+        """Addresses to listen on, by door."""
+        doors = {"wire": self.wire, "http": self.http, "console": self.console}
+        return {door: settings for door, settings in doors.items() if settings.enabled}
+
+    @property
     def is_local(self) -> bool:
         """Return True if only programs on this machine can connect."""
-        return all(listener.is_loopback for listener in (self.wire, self.http) if listener.enabled)
+        return all(listener.is_loopback for listener in self.listeners.values())
 
 
 def read_configuration(path: str | os.PathLike[str]) -> Configuration:
@@ -108,7 +117,8 @@ def read_configuration(path: str | os.PathLike[str]) -> Configuration:
     project = read_project(path)
     file = project.path
     serve = Section(file, "serve", tomllib.loads(file.read_text(encoding="utf-8")).get("serve", {}))
-    sections = {name: serve.section(name) for name in ("wire", "http", "tls", "limits", "oidc", "shadow", "logs")}
+    names = ("wire", "http", "console", "tls", "limits", "oidc", "shadow", "logs")
+    sections = {name: serve.section(name) for name in names}
     datasets = _datasets(project, serve.section("datasets"))
     store = serve.take("store", _place)
     limits, grace = _limits(sections["limits"], datasets)
@@ -118,6 +128,7 @@ def read_configuration(path: str | os.PathLike[str]) -> Configuration:
         store=store or _default_store(file, datasets),
         wire=_listener(sections["wire"], WIRE_PORT),
         http=_listener(sections["http"], HTTP_PORT),
+        console=_listener(sections["console"], CONSOLE_PORT),
         tls=_tls(sections["tls"]),
         limits=limits,
         grace=grace,
@@ -307,8 +318,8 @@ def _refuse_exposed(configuration: Configuration) -> None:
     """Refuse to let others on the network connect without encryption."""
     if configuration.tls is not None:
         return
-    for name, listener in (("wire", configuration.wire), ("http", configuration.http)):
-        if listener.enabled and not listener.is_loopback:
+    for name, listener in configuration.listeners.items():
+        if not listener.is_loopback:
             raise CatalogError(
                 f"{configuration.path.name} lets [serve.{name}] listen on {listener.host}, where others on the network "
                 "could read tokens and answers: there is no certificate.",

@@ -113,10 +113,21 @@ class Server:
             host, port = configuration.http.host, configuration.http.port
             kind = _class("http.listener", "HttpListener")
             listeners["http"] = kind(gateway, access, host, port, self._tls, oidc, health, metrics)
+        if configuration.console.enabled:
+            host, port = configuration.console.host, configuration.console.port
+            kind = _class("console.listener", "ConsoleListener")
+            listeners["console"] = kind(gateway, access, host, port, self._tls, self._api)
         for door, listener in listeners.items():
             await _start_listener(door, listener)
             parts.push_async_callback(listener.stop, CLOSING)
         return gateway, health, {door: listener.address for door, listener in listeners.items()}
+
+    @property
+    def _api(self) -> str | None:
+        """The address of the HTTP API, as clients write it; None where there is none or any port will do."""
+        http = self._configuration.http
+        scheme = "http" if self._tls is None else "https"
+        return f"{scheme}://{http.host}:{http.port}" if http.enabled and http.port else None
 
     def _observe(self, metrics: Metrics, event: StatementEvent) -> None:
         metrics.observe(event)
