@@ -26,7 +26,7 @@ SUMMARIES = {
     "quote": "Show the cost of a question and the predicted errors of its answers, for free.",
     "shell": "Ask question after question, with history, completion and commands such as .tables, .quote and .budget.",
     "mcp": "Let a language model ask, as an analyst with a cap of its own: a server of the Model Context Protocol.",
-    "serve": "Let others ask by psql, BI tools, HTTP or a browser, with accounts, caps and limits. The owner's command.",
+    "serve": "Let others ask by psql, BI tools, HTTP or browser, with accounts, caps and limits. The owner's command.",
     "analyst": "Manage the accounts of a service and the caps of analysts. The owner's command.",
     "requests": "Decide about questions that cost more than a service answers unseen. The owner's command.",
     "budget": "Show what is spent and what remains, or price a list of queries that is fixed in advance.",

@@ -36,7 +36,7 @@ def serve(
     check: Annotated[bool, typer.Option("--check", help="Check the settings, and end.")] = False,
     as_json: options.Json = False,
 ) -> None:
-    """Let others ask by psql, BI tools, HTTP or a browser, with accounts, caps and limits. The owner's command.
+    """Let others ask by psql, BI tools, HTTP or browser, with accounts, caps and limits. The owner's command.
 
     It needs no other server. Without settings it listens on this machine alone, and the first start makes an owner and
     an analyst and prints how to connect. SIGTERM or Ctrl-C stops it, SIGHUP makes it read the catalogs again:
