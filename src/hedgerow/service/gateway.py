@@ -410,7 +410,8 @@ class Gateway:
         finally:
             self._running.discard(cancellation)
             paid = result.receipt if isinstance(result, Answer) else paid
-            epsilon, reused = (0.0, False) if paid is None else (paid.charge.epsilon, paid.reused)
+            epsilon = 0.0 if paid is None else paid.charge.epsilon
+            reused = isinstance(result, Answer) and result.receipt.reused
             name, seconds = call.identity.name, time.monotonic() - began
             self._observe(StatementEvent(call.door, call.dataset, name, call.kind, outcome, seconds, epsilon, reused))
 
