@@ -1,23 +1,26 @@
-"""Commands around a query (EXPLAIN, COPY, DECLARE, FETCH, SET …), read word by word.
+"""Statements that the wire answers itself, read from the router's decision: names, numbers and options of commands."""
 
-A command says which query is inside it and where; `private.py` and the router decide whose query that is.
-"""
-
+import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
-from hedgerow.service.wire.lexer import Token, tokens
+from hedgerow.service.shadow.lexing import Kind as WordKind
+from hedgerow.service.shadow.lexing import Word, read_words
+from hedgerow.service.shadow.routing import Decision, Route
 from hedgerow.service.wire.messages import StatementError
 
-PREFIX = "hedgerow"
-"""First part of the names of our settings."""
+ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+ESCAPED = {"t": "\t", "n": "\n", "r": "\r", "b": "\b", "f": "\f"}
 
 
 class Kind(Enum):
-    """Kinds of commands that the wire itself has to know."""
+    """Kinds of statements, by what the wire has to do."""
 
+    THEIRS = "theirs"
+    """The shadow answers."""
     QUERY = "query"
+    PROBE = "probe"
     EXPLAIN = "explain"
     COPY = "copy"
     DECLARE = "declare"
@@ -25,10 +28,10 @@ class Kind(Enum):
     MOVE = "move"
     CLOSE = "close"
     SET = "set"
-    BUDGET = "budget"
+    SHOW_BUDGET = "show budget"
+    READ_BUDGET = "read budget"
     PREPARE = "prepare"
     DEALLOCATE = "deallocate"
-    DISCARD = "discard"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +39,11 @@ class Command:
     """One statement.
 
     Attributes:
-        kind: See `Kind`; everything that is not one of the commands is a query.
+        kind: See `Kind`.
         text: The whole statement.
-        query: The query inside.
-        offset: Position of the query in the text.
+        start: Position of the statement in the message.
+        query: The private query inside.
+        offset: Position of the query in the message.
         name: Name of the cursor, the prepared statement or the setting; None stands for all.
         count: Number of rows of a FETCH; None stands for all.
         options: Options of EXPLAIN and COPY; value of SET.
@@ -48,6 +52,7 @@ class Command:
 
     kind: Kind
     text: str
+    start: int = 0
     query: str = ""
     offset: int = 0
     name: str | None = None
@@ -56,168 +61,138 @@ class Command:
     hold: bool = False
 
 
-Reader = Callable[[str, Sequence[Token]], Command | None]
-"""Reads one command; None where the words after the first are others than expected."""
-
-
-def read_command(text: str) -> Command:
-    """Return the command that a statement is."""
-    words = tokens(text)
-    reader = READERS.get(words[0].upper) if words else None
+def read_command(decision: Decision) -> Command:
+    """Return the statement that was decided about. A refused one raises its error."""
+    if decision.error is not None:
+        raise decision.error
+    plain = Command(Kind.THEIRS, decision.text, decision.start, decision.query, decision.start + decision.offset)
+    reader = READERS.get((decision.route, decision.command)) or READERS.get((decision.route, ""))
     try:
-        command = None if reader is None else reader(text, words)
-    except IndexError:
-        raise StatementError("syntax error at end of input", "42601") from None
-    return Command(Kind.QUERY, text, text) if command is None else command
+        return plain if reader is None else reader(plain, read_words(decision.text))
+    except (IndexError, ValueError):
+        raise StatementError("syntax error in the command", "42601") from None
 
 
-def _inner(kind: Kind, text: str, start: int, end: int | None = None, **more: object) -> Command:
-    return Command(kind, text, text[start:end], start, **more)  # type: ignore[arg-type]  # fields of Command
+def word_value(word: Word) -> str:
+    """Return the name or text that a word means, without quotes."""
+    if word.kind is not WordKind.TEXT:
+        return word.value
+    inside = word.text[word.text.index("'") + 1 : -1].replace("''", "'") if "'" in word.text else word.text
+    return ESCAPE.sub(lambda match: ESCAPED.get(match[1], match[1]), inside) if word.text[0] in "eE" else inside
 
 
-def _explain(text: str, words: Sequence[Token]) -> Command | None:
-    index, options = 1, {}
-    if len(words) > 1 and words[1].text == "(" and words[2].upper not in {"SELECT", "WITH", "VALUES", "("}:
-        close = _closing(words, 1)
-        options, index = _options(words[2:close]), close + 1
-    while index < len(words) and words[index].upper in {"ANALYZE", "ANALYSE", "VERBOSE"}:
-        options[words[index].upper] = "TRUE"
-        index += 1
-    return _inner(Kind.EXPLAIN, text, words[index].start, options=options) if index < len(words) else None
+Reader = Callable[[Command, Sequence[Word]], Command]
 
 
-def _copy(text: str, words: Sequence[Token]) -> Command | None:
-    if len(words) < 2 or words[1].text != "(":
-        return None
-    close = _closing(words, 1)
-    rest = words[close + 1 :]
-    if len(rest) < 2 or rest[0].upper != "TO" or rest[1].upper != "STDOUT":
-        return None
-    rest = [word for word in rest[2:] if word.upper != "WITH"]
-    if rest and rest[0].text == "(":
-        options = _options(rest[1 : _closing(rest, 0)])
-    else:
-        options = _legacy_options(rest)
-    return _inner(Kind.COPY, text, words[1].end, words[close].start, options=options)
+def _as(kind: Kind) -> Reader:
+    return lambda plain, _: replace(plain, kind=kind)
 
 
-def _legacy_options(words: Sequence[Token]) -> dict[str, str]:
-    """Read options without brackets: CSV, BINARY, HEADER, DELIMITER, NULL, QUOTE, ESCAPE."""
-    options: dict[str, str] = {}
-    index = 0
-    while index < len(words):
-        name = words[index].upper
-        if name in {"CSV", "BINARY"}:
-            options["FORMAT"] = name
-        elif name == "HEADER":
-            options["HEADER"] = "TRUE"
-        else:
-            index += 2 if index + 1 < len(words) and words[index + 1].upper == "AS" else 1
-            options[name] = words[index].value if index < len(words) else ""
-        index += 1
-    return options
+def _explain(plain: Command, words: Sequence[Word]) -> Command:
+    before = [word for word in words if word.start + plain.start < plain.offset]
+    bracket = [word for word in before[1:] if word.text not in {"(", ")"}]
+    options = _options(bracket) if len(before) > 1 and before[1].text == "(" else {}
+    options |= {"ANALYZE": "TRUE"} if any(word.keyword in {"ANALYZE", "ANALYSE"} for word in before) else {}
+    return replace(plain, kind=Kind.EXPLAIN, options=options)
 
 
-def _options(words: Sequence[Token]) -> dict[str, str]:
+def _copy(plain: Command, words: Sequence[Word]) -> Command:
+    rest = [word for word in words if word.start + plain.start >= plain.offset + len(plain.query)]
+    while rest[0].keyword != "STDOUT":
+        rest.pop(0)
+    rest = [word for word in rest[1:] if word.keyword != "WITH"]
+    options = _options(rest[1:-1]) if rest and rest[0].text == "(" else _legacy_options(rest)
+    return replace(plain, kind=Kind.COPY, options=options)
+
+
+def _options(words: Sequence[Word]) -> dict[str, str]:
     """Read options in brackets: a name and a value each, with commas between them."""
     options: dict[str, str] = {}
-    part: list[Token] = []
-    for word in [*words, Token("other", ",", 0)]:
-        if word.text == "," and part:
-            options[part[0].upper] = part[1].value.upper() if len(part) == 2 and part[1].kind == "word" else (
-                part[1].value if len(part) == 2 else "TRUE"
-            )
-            part = []
-        elif word.text != ",":
-            part.append(word)
+    name = ""
+    for word in words:
+        if word.text == ",":
+            name = ""
+        elif name:
+            options[name] = word_value(word)
+        else:
+            name = word.keyword
+            options[name] = "TRUE"
     return options
 
 
-def _closing(words: Sequence[Token], start: int) -> int:
-    """Return the index of the bracket that closes the one at `start`."""
-    depth = 0
-    for index in range(start, len(words)):
-        depth += (words[index].text == "(") - (words[index].text == ")")
-        if depth == 0:
-            return index
-    raise StatementError("syntax error at end of input", "42601")
+def _legacy_options(words: Sequence[Word]) -> dict[str, str]:
+    """Read options without brackets: CSV, BINARY, HEADER, DELIMITER [AS] ','."""
+    options: dict[str, str] = {}
+    name = ""
+    for word in words:
+        if word.keyword in {"CSV", "BINARY"}:
+            options["FORMAT"] = word.keyword
+        elif word.keyword == "HEADER":
+            options["HEADER"] = "TRUE"
+        elif word.keyword not in {"", "AS"}:
+            name = word.keyword
+        elif word.keyword != "AS":
+            options[name] = word_value(word)
+    return options
 
 
-def _declare(text: str, words: Sequence[Token]) -> Command | None:
-    names = [word.upper for word in words]
-    if "CURSOR" not in names or "FOR" not in names:
-        return None
-    where = names.index("FOR")
-    if where + 1 >= len(words):
-        return None
-    between = names[2:where]
-    if "BINARY" in between:
+def _declare(plain: Command, words: Sequence[Word]) -> Command:
+    before = [word.keyword for word in words[2:] if word.start + plain.start < plain.offset]
+    if "BINARY" in before:
         raise StatementError("binary cursors are not supported", "0A000")
-    hold = "HOLD" in between and "WITHOUT" not in between
-    return _inner(Kind.DECLARE, text, words[where + 1].start, name=words[1].value, hold=hold)
+    hold = "HOLD" in before and "WITHOUT" not in before
+    return replace(plain, kind=Kind.DECLARE, name=words[1].value, hold=hold)
 
 
-def _fetch(text: str, words: Sequence[Token]) -> Command | None:
-    """Read FETCH or MOVE: forward alone, because an answer is read once from its beginning to its end."""
-    kind = Kind.FETCH if words[0].upper == "FETCH" else Kind.MOVE
-    if len(words) < 2:
-        return None
+def _fetch(plain: Command, words: Sequence[Word]) -> Command:
+    """Read FETCH or MOVE. A count of -1 stands for every direction but forward."""
     count: int | None = 1
     for word in words[1:-1]:
-        if word.upper == "ALL":
+        if word.keyword == "ALL":
             count = None
-        elif word.kind == "number":
+        elif word.kind is WordKind.NUMBER:
             count = int(word.text)
-        elif word.upper not in {"NEXT", "FORWARD", "FROM", "IN"}:
+        elif word.keyword not in {"NEXT", "FORWARD", "FROM", "IN"}:
             count = -1
-    return Command(kind, text, name=words[-1].value, count=count)
+    kind = Kind.FETCH if words[0].keyword == "FETCH" else Kind.MOVE
+    return replace(plain, kind=kind, name=words[-1].value, count=count)
 
 
-def _named(kind: Kind) -> "Reader":
-    def read(text: str, words: Sequence[Token]) -> Command | None:
-        if len(words) < 2:
-            return None
-        last = words[-1]
-        return Command(kind, text, name=None if last.upper == "ALL" else last.value)
+def _named(kind: Kind) -> Reader:
+    def read(plain: Command, words: Sequence[Word]) -> Command:
+        last = words[1:][-1]
+        return replace(plain, kind=kind, name=None if last.keyword == "ALL" else last.value)
 
     return read
 
 
-def _set(text: str, words: Sequence[Token]) -> Command | None:
-    """Read SET [SESSION | LOCAL] hedgerow.name {= | TO} value."""
-    start = 2 if len(words) > 1 and words[1].upper in {"SESSION", "LOCAL"} else 1
-    if len(words) < start + 5 or words[start].value != PREFIX or words[start + 1].text != ".":
-        return None
-    if words[start + 3].upper not in {"=", "TO"}:
-        return None
-    value = text[words[start + 4].start : words[-1].end]
-    if len(words) == start + 5:
-        value = "" if words[-1].upper == "DEFAULT" else words[-1].value
-    return Command(Kind.SET, text, name=words[start + 2].value, options={"value": value})
+def _set(plain: Command, words: Sequence[Word]) -> Command:
+    """Read SET [SESSION | LOCAL] hedgerow.name {= | TO} value; DEFAULT is an empty value."""
+    start = 2 if words[1].keyword in {"SESSION", "LOCAL"} else 1
+    name, equals, values = words[start + 2], words[start + 3], words[start + 4 :]
+    if equals.text != "=" and equals.keyword != "TO":
+        raise ValueError(equals)
+    value = word_value(values[0]) if len(values) == 1 else plain.text[values[0].start - words[0].start :]
+    value = "" if values[0].keyword == "DEFAULT" else value
+    return replace(plain, kind=Kind.SET, name=name.value, options={"value": value})
 
 
-def _show(text: str, words: Sequence[Token]) -> Command | None:
-    name = "".join(word.value for word in words[1:])
-    return Command(Kind.BUDGET, text) if name == f"{PREFIX}.budget" else None
+def _show(plain: Command, words: Sequence[Word]) -> Command:
+    return replace(plain, kind=Kind.SHOW_BUDGET) if words[-1].value == "budget" else plain
 
 
-def _prepare(text: str, words: Sequence[Token]) -> Command | None:
-    names = [word.upper for word in words]
-    if "AS" not in names or names.index("AS") + 1 >= len(words):
-        return None
-    return _inner(Kind.PREPARE, text, words[names.index("AS") + 1].start, name=words[1].value)
-
-
-READERS: Mapping[str, Reader] = {
-    "EXPLAIN": _explain,
-    "COPY": _copy,
-    "DECLARE": _declare,
-    "FETCH": _fetch,
-    "MOVE": _fetch,
-    "CLOSE": _named(Kind.CLOSE),
-    "SET": _set,
-    "SHOW": _show,
-    "PREPARE": _prepare,
-    "DEALLOCATE": _named(Kind.DEALLOCATE),
-    "DISCARD": _named(Kind.DISCARD),
+READERS: Mapping[tuple[Route, str], Reader] = {
+    (Route.PRIVATE, ""): _as(Kind.QUERY),
+    (Route.PROBE, ""): _as(Kind.PROBE),
+    (Route.BUDGET, ""): _as(Kind.READ_BUDGET),
+    (Route.EXPLAIN, ""): _explain,
+    (Route.COPY_OUT, ""): _copy,
+    (Route.CURSOR, "DECLARE"): _declare,
+    (Route.CURSOR, "FETCH"): _fetch,
+    (Route.CURSOR, "MOVE"): _fetch,
+    (Route.CURSOR, "CLOSE"): _named(Kind.CLOSE),
+    (Route.SETTING, "SET"): _set,
+    (Route.SETTING, "SHOW"): _show,
+    (Route.PREPARE, "PREPARE"): _as(Kind.PREPARE),
+    (Route.PREPARE, "DEALLOCATE"): _named(Kind.DEALLOCATE),
 }

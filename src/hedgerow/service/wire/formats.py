@@ -159,9 +159,7 @@ def _unpacked(code: str, convert: Callable[[Any], Any] = lambda value: value) ->
 
 
 def _integer_type(type_id: int, size: int, code: str) -> WireType:
-    return WireType(
-        type_id, size, lambda value: str(_integer(value)), _packed(code, _integer), int, _unpacked(code), 0
-    )
+    return WireType(type_id, size, lambda value: str(_integer(value)), _packed(code, _integer), int, _unpacked(code), 0)
 
 
 def _float_type(type_id: int, size: int, code: str) -> WireType:

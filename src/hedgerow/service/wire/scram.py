@@ -24,7 +24,9 @@ ITERATIONS = 4096
 """Iterations of the verifier of an unknown name, where there is no account to take them from."""
 
 FIRST = re.compile(r"(?P<header>(?P<flag>n|y|p=[A-Za-z0-9.-]+),,)(?P<bare>n=[^,]*,r=(?P<nonce>[\x21-\x2b\x2d-\x7e]+))")
-FINAL = re.compile(r"(?P<unproven>c=(?P<binding>[A-Za-z0-9+/=]+),r=(?P<nonce>[\x21-\x2b\x2d-\x7e]+)),p=(?P<proof>[A-Za-z0-9+/=]+)")
+FINAL = re.compile(
+    r"(?P<unproven>c=(?P<binding>[A-Za-z0-9+/=]+),r=(?P<nonce>[\x21-\x2b\x2d-\x7e]+)),p=(?P<proof>[A-Za-z0-9+/=]+)"
+)
 
 
 class ScramError(Exception):

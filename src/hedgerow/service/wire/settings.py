@@ -7,12 +7,24 @@ the values back before a private statement, if they may have changed.
 
 import json
 import re
+import struct
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from hedgerow.errors import ParameterError
-from hedgerow.service.shadow.relay import EXECUTED, FLUSH, ShadowSession, frontend, row_values, text
+from hedgerow.service.shadow.relay import (
+    CLOSED,
+    ERROR,
+    EXECUTED,
+    FLUSH,
+    ShadowError,
+    ShadowSession,
+    error_fields,
+    frontend,
+    row_values,
+    text,
+)
 
 PREFIX = "hedgerow."
 
@@ -82,7 +94,17 @@ READ_ALL = "SELECT " + ", ".join(
 STATEMENT = "hedgerow_settings"
 """Name of our own statement and portal in the shadow session."""
 
-UNCHANGED_BY = ("BEGIN", "START TRANSACTION", "SHOW", "FETCH", "MOVE", "EXPLAIN", "DECLARE", "CLOSE CURSOR", "SAVEPOINT")
+UNCHANGED_BY = (
+    "BEGIN",
+    "START TRANSACTION",
+    "SHOW",
+    "FETCH",
+    "MOVE",
+    "EXPLAIN",
+    "DECLARE",
+    "CLOSE CURSOR",
+    "SAVEPOINT",
+)
 """Command tags after which no setting can have changed."""
 
 
@@ -124,11 +146,14 @@ def timeout_seconds(value: str) -> float | None:
 class SessionSettings:
     """The settings of one session, read from its shadow connection when they may have changed."""
 
-    def __init__(self, shadow: ShadowSession) -> None:
+    def __init__(self, shadow: ShadowSession, *, has_timeout: bool) -> None:
+        """Read nothing yet. `has_timeout` is True if the client named a statement_timeout at its start."""
         self._shadow = shadow
         self._values: dict[str, str] = {}
-        self._first_timeout: str | None = None
+        self._first_timeout: str | None = "" if has_timeout else None
         self.stale = True
+        self.unsynced = False
+        """True if the shadow was asked something and owes the reply to a Sync."""
         self.options: dict[str, Any] = {}
         """Options of the next question."""
         self.intervals = False
@@ -148,32 +173,44 @@ class SessionSettings:
         if not self.stale:
             return
         names = (*SETTINGS, *OF_POSTGRES)
-        row = await self._read()
+        row = await self._run(READ_ALL)
         self._values = {name: (value or b"").decode() for name, value in zip(names, row, strict=True)}
         given = {name: value for name, value in self._values.items() if value and name in SETTINGS}
         read = {name: read_setting(name, value) for name, value in given.items()}
         self.options = {name: value for name, value in read.items() if not SETTINGS[name].ours}
         self.intervals = bool(read.get("intervals", False))
         self.notices = bool(read.get("notices", True)) and self._values["client_min_messages"] not in QUIET
-        self._first_timeout = self._first_timeout or self._values["statement_timeout"]
+        if self._first_timeout is None:
+            self._first_timeout = self._values["statement_timeout"]
         changed = self._values["statement_timeout"] != self._first_timeout
         self.timeout = timeout_seconds(self._values["statement_timeout"]) if changed else None
         self.stale = False
 
-    async def _read(self) -> tuple[bytes | None, ...]:
-        """Run our statement under a name of its own: the client's unnamed one and its transaction stay as they are."""
+    async def store(self, name: str, value: str) -> None:
+        """Set a setting in the shadow for the rest of the session."""
+        await self._run("SELECT pg_catalog.set_config($1, $2, false)", name, value)
+
+    async def _run(self, sql: str, *values: str) -> tuple[bytes | None, ...]:
+        """Run a statement of ours and return its row.
+
+        It has a name of its own, so that the client's unnamed statement and its transaction stay as they are.
+        """
         own = text(STATEMENT)
+        bound = b"".join(struct.pack("!i", len(value.encode())) + value.encode() for value in values)
         messages = (
-            frontend(b"P", own + text(READ_ALL) + b"\0\0"),
-            frontend(b"B", own + own + b"\0\0\0\0\0\0"),
+            frontend(b"P", own + text(sql) + b"\0\0"),
+            frontend(b"B", own + own + b"\0\0" + struct.pack("!h", len(values)) + bound + b"\0\0"),
             frontend(b"E", own + b"\0\0\0\0"),
             FLUSH,
         )
+        self.unsynced = True
         row: tuple[bytes | None, ...] = ()
         async for kind, payload in self._shadow.ask(*messages, until=EXECUTED):
             if kind == b"D":
                 row = row_values(payload)
+            elif kind == ERROR:
+                raise ShadowError(error_fields(payload))
         for what in (b"P", b"S"):
-            async for _ in self._shadow.ask(frontend(b"C", what + own), FLUSH, until=frozenset({b"3", b"E"})):
+            async for _ in self._shadow.ask(frontend(b"C", what + own), FLUSH, until=CLOSED):
                 pass
         return row

@@ -1,0 +1,24 @@
+"""Limits of the listener."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class WireLimits:
+    """Limits on connections.
+
+    Attributes:
+        connections: Number of connections at once.
+        per_analyst: Number of connections of one analyst.
+        prepared: Number of prepared statements, and of portals, of one connection.
+        message_bytes: Length of one message.
+        login_seconds: Seconds until a login must be complete.
+        idle_seconds: Seconds after which a connection without messages is closed; None for never.
+    """
+
+    connections: int = 200
+    per_analyst: int = 50
+    prepared: int = 1000
+    message_bytes: int = 4 * 1024 * 1024
+    login_seconds: float = 30.0
+    idle_seconds: float | None = 8 * 3600.0

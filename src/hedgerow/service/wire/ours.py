@@ -1,0 +1,148 @@
+"""Our statements of one session: which they are, their columns, and what they do."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from hedgerow.service.shadow.tables import BUDGET_SETTING
+from hedgerow.service.wire.commands import Command, Kind
+from hedgerow.service.wire.formats import JSON, TEXT
+from hedgerow.service.wire.messages import StatementError
+from hedgerow.service.wire.private import PLAN, PrivateStatements
+from hedgerow.service.wire.results import Column, Result, with_intervals
+from hedgerow.service.wire.settings import SETTINGS, SessionSettings, read_setting
+
+WITH_QUERY = frozenset({Kind.QUERY, Kind.PROBE, Kind.EXPLAIN, Kind.COPY, Kind.DECLARE, Kind.PREPARE})
+ON_A_CURSOR = frozenset({Kind.FETCH, Kind.MOVE, Kind.CLOSE})
+
+
+@dataclass(slots=True)
+class Cursor:
+    """An answer that is fetched in parts: the result, the next row, and whether it outlives its transaction."""
+
+    result: Result
+    hold: bool
+    next_row: int = 0
+
+    def take(self, count: int | None) -> Sequence[Sequence[object]]:
+        """Return the next rows; None stands for all."""
+        first, total = self.next_row, len(self.result.rows)
+        self.next_row = total if count is None else min(total, first + count)
+        return self.result.rows[first : self.next_row]
+
+
+class OurStatements:
+    """Runs our statements."""
+
+    def __init__(self, private: PrivateStatements, settings: SessionSettings) -> None:
+        self._private = private
+        self.settings = settings
+        self._cursors: dict[str, Cursor] = {}
+
+    @property
+    def log(self) -> Path | None:
+        """The owner's log of the dataset."""
+        return self._private.view.owners_log
+
+    def cancel(self) -> bool:
+        """Stop the statement that runs; False if none does."""
+        return self._private.cancel()
+
+    def close_cursors(self, *, hold: bool) -> None:
+        """Close cursors at the end of a transaction; with `hold`, those that outlive it stay."""
+        if self._cursors:
+            self._cursors = {name: cursor for name, cursor in self._cursors.items() if hold and cursor.hold}
+
+    async def claims(self, command: Command) -> bool:
+        """Return True if a statement is ours; check the value of a setting that the shadow is to keep."""
+        if command.kind in ON_A_CURSOR:
+            return command.name in self._cursors
+        if command.kind is Kind.SET and command.name is not None:
+            await self._check(command.name, command.options["value"])
+        return command.kind in WITH_QUERY or command.kind is Kind.SHOW_BUDGET
+
+    async def publish_budget(self) -> None:
+        """Give the shadow the row of the view `hedgerow.budget`, which it is about to read."""
+        await self.settings.store(BUDGET_SETTING, await self._private.budget_rows())
+
+    async def _check(self, name: str, value: str) -> None:
+        if name not in SETTINGS or value:
+            setting = read_setting(name, value)
+            if not SETTINGS[name].ours:
+                await self._private.check_option(name, setting)
+
+    async def parameter_types(self, command: Command, given: Sequence[int]) -> tuple[int, ...]:
+        """Return the types of a statement's parameters."""
+        if command.kind not in WITH_QUERY:
+            return tuple(given)
+        return (await self._private.parameters(command.query, given)).parameters
+
+    async def columns(
+        self, command: Command, given: Sequence[int], values: Sequence[object] | None
+    ) -> tuple[Column, ...] | None:
+        """Return the columns of a statement; None if it has none. `values` are those of its parameters, if known."""
+        if command.kind in {Kind.QUERY, Kind.PROBE}:
+            await self.settings.refresh()
+            probe = command.kind is Kind.PROBE
+            columns = await self._private.columns(command.query, given, values, probe=probe)
+            return with_intervals(columns) if self.settings.intervals else columns
+        if command.kind is Kind.EXPLAIN:
+            return (Column(PLAN, JSON if _as_json(command) else TEXT),)
+        if command.kind is Kind.FETCH and command.name in self._cursors:
+            return self._cursors[command.name].result.columns
+        return (Column("hedgerow.budget", TEXT),) if command.kind is Kind.SHOW_BUDGET else None
+
+    async def run(
+        self, command: Command, given: Sequence[int], values: Sequence[object], *, in_transaction: bool
+    ) -> Result:
+        """Run a statement."""
+        if command.kind in ON_A_CURSOR:
+            return self._on_cursor(command)
+        if command.kind is Kind.SHOW_BUDGET:
+            return await self._private.budget()
+        if command.kind is Kind.PREPARE:
+            raise StatementError(
+                "PREPARE is not supported for a private query",
+                "0A000",
+                hint="Prepare it in the protocol, as drivers do.",
+            )
+        if command.kind is Kind.PROBE:
+            return Result("SELECT 0", await self.columns(command, given, values))
+        await self.settings.refresh()
+        if command.kind is Kind.EXPLAIN:
+            if "ANALYZE" in command.options and command.options["ANALYZE"] not in {"FALSE", "OFF", "0"}:
+                raise StatementError(
+                    "EXPLAIN ANALYZE is not supported for a private query", "0A000", hint="EXPLAIN is free."
+                )
+            return await self._private.quote(command.query, values, as_json=_as_json(command))
+        if command.kind is Kind.DECLARE and not (in_transaction or command.hold):
+            raise StatementError("DECLARE CURSOR can only be used in transaction blocks", "25P01")
+        if command.kind is Kind.DECLARE and command.name in self._cursors:
+            raise StatementError(f'cursor "{command.name}" already exists', "42P03")
+        result = await self._private.ask(command.query, given, values)
+        if command.kind is Kind.DECLARE and command.name is not None:
+            self._cursors[command.name] = Cursor(result, command.hold)
+            return Result("DECLARE CURSOR", notice=result.notice)
+        return result
+
+    def _on_cursor(self, command: Command) -> Result:
+        """Fetch from a cursor, move it or close it."""
+        name = command.name or ""
+        cursor = self._cursors.get(name)
+        if cursor is None:
+            raise StatementError(f'cursor "{name}" does not exist', "34000")
+        if command.kind is Kind.CLOSE:
+            del self._cursors[name]
+            return Result("CLOSE CURSOR")
+        if command.count is not None and command.count < 0:
+            raise StatementError(
+                "cursor can only scan forward", "55000", hint="FETCH, FETCH n, FETCH ALL and their FORWARD forms work."
+            )
+        rows = cursor.take(command.count)
+        if command.kind is Kind.MOVE:
+            return Result(f"MOVE {len(rows)}")
+        return Result(f"FETCH {len(rows)}", cursor.result.columns, rows)
+
+
+def _as_json(command: Command) -> bool:
+    return command.options.get("FORMAT", "TEXT").upper() == "JSON"

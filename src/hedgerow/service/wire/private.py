@@ -1,0 +1,216 @@
+"""Private statements of one session: their columns and parameters, their answers and quotes, through the gateway."""
+
+import asyncio
+import json
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from hedgerow.answer.plain import plain
+from hedgerow.errors import HedgerowError
+from hedgerow.figures import finite
+from hedgerow.service.access.model import Identity
+from hedgerow.service.gateway import Gateway, RunningStatement
+from hedgerow.service.shadow.cluster import Shadow
+from hedgerow.service.shadow.lexing import Kind as WordKind
+from hedgerow.service.shadow.lexing import read_words
+from hedgerow.service.shadow.relay import ShadowError, StatementTypes
+from hedgerow.service.shadow.tables import budget_row
+from hedgerow.service.wire.formats import BY_ID, JSON, TEXT, column_type, parameter_type
+from hedgerow.service.wire.messages import StatementError
+from hedgerow.service.wire.results import Column, Result, answer_result, text_rows
+from hedgerow.service.wire.settings import SessionSettings
+from hedgerow.session.database import Database
+
+DOOR, DIALECT = "wire", "postgres"
+MAXIMUM_PARAMETERS = 65535
+KEPT = 1000
+"""Number of statements of one analyst whose columns and parameter types are kept."""
+
+PLAN = "QUERY PLAN"
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """Types of a statement: object ids of its parameters, and its columns (None until they are known)."""
+
+    parameters: tuple[int, ...]
+    columns: tuple[Column, ...] | None = None
+
+
+class Shapes:
+    """Types of statements by their text, of each analyst's view on a dataset. A reload makes new views."""
+
+    def __init__(self) -> None:
+        self._views: WeakKeyDictionary[Database, OrderedDict[tuple[Any, ...], Shape]] = WeakKeyDictionary()
+
+    def get(self, view: Database, key: tuple[Any, ...]) -> Shape | None:
+        """Return what is known of a statement."""
+        shapes = self._views.get(view)
+        return None if shapes is None else shapes.get(key)
+
+    def keep(self, view: Database, key: tuple[Any, ...], shape: Shape) -> Shape:
+        """Keep what is known of a statement, and drop what was kept longest."""
+        shapes = self._views.setdefault(view, OrderedDict())
+        shapes[key] = shape
+        while len(shapes) > KEPT:
+            shapes.popitem(last=False)
+        return shape
+
+
+class PrivateStatements:
+    """Asks, describes and quotes for one session. `cancel` stops the statement that runs, if one does."""
+
+    def __init__(
+        self,
+        gateway: Gateway,
+        identity: Identity,
+        dataset: str,
+        settings: SessionSettings,
+        shadow: Shadow,
+        shapes: Shapes,
+    ) -> None:
+        self._gateway = gateway
+        self._identity = identity
+        self.dataset = dataset
+        self._settings = settings
+        self._shadow = shadow
+        self._shapes = shapes
+        self._running: RunningStatement | None = None
+
+    @property
+    def view(self) -> Database:
+        """The dataset as this analyst asks it."""
+        return self._gateway.view(self._identity, self.dataset, DIALECT)
+
+    def cancel(self) -> bool:
+        """Stop the statement that runs; False if none does."""
+        if self._running is None:
+            return False
+        self._running.cancel()
+        return True
+
+    async def parameters(self, query: str, given: Sequence[int]) -> Shape:
+        """Return the types of a statement's parameters: those that the client named, else those the shadow finds."""
+        key = query, tuple(given)
+        if (shape := self._shapes.get(self.view, key)) is not None:
+            return shape
+        numbers = [int(word.text[1:]) for word in read_words(query) if word.kind is WordKind.PARAMETER]
+        number = max(numbers, default=0)
+        if number > MAXIMUM_PARAMETERS:
+            raise StatementError(f"there is no parameter ${number}", "42P02")
+        types = (*given, *[0] * (number - len(given)))[: max(number, len(given))]
+        if 0 in types:
+            described = await self._types(query, given)
+            inferred = (described.parameters if described else ()) + (0,) * number
+            types = tuple(stated or seen for stated, seen in zip(types, inferred, strict=False))
+        for type_id in types:
+            parameter_type(type_id)
+        return self._shapes.keep(self.view, key, Shape(types))
+
+    async def _types(self, query: str, given: Sequence[int]) -> StatementTypes | None:
+        """Return the types as the shadow sees them; None where it cannot read the statement."""
+        try:
+            return await self._shadow.describe(self.dataset, query, tuple(given))
+        except ShadowError:
+            return None
+
+    async def columns(
+        self, query: str, given: Sequence[int], values: Sequence[object] | None, *, probe: bool = False
+    ) -> tuple[Column, ...]:
+        """Return the columns of a query. Without values for its parameters, samples of their types stand for them."""
+        shape = await self.parameters(query, given)
+        if shape.columns is None:
+            columns = await self._describe(query, shape.parameters, values, probe=probe)
+            shape = self._shapes.keep(self.view, (query, tuple(given)), Shape(shape.parameters, columns))
+        return shape.columns or ()
+
+    async def _describe(
+        self, query: str, types: Sequence[int], values: Sequence[object] | None, *, probe: bool
+    ) -> tuple[Column, ...]:
+        """Return the columns as hedgerow describes them.
+
+        The shadow describes a probe that shows no row (`SELECT * … LIMIT 0`), and a statement that samples do not fit.
+        """
+        params = values if values is not None else [_sample(type_id, index) for index, type_id in enumerate(types)]
+        try:
+            described = await self._gateway.describe(
+                self._identity, self.dataset, query, params or None, door=DOOR, dialect=DIALECT
+            )
+        except HedgerowError:
+            seen = await self._types(query, types)
+            if seen is None or not seen.columns or not (probe or (types and values is None)):
+                raise
+            return tuple(Column(column.name, BY_ID.get(column.type_id, TEXT)) for column in seen.columns)
+        return tuple(Column(column.name, column_type(column.type), column.noisy) for column in described.columns)
+
+    async def ask(self, query: str, given: Sequence[int], values: Sequence[object]) -> Result:
+        """Ask a question and return its answer as rows."""
+        settings = self._settings
+        columns = await self.columns(query, given, values)
+        self._running = self._gateway.submit(
+            self._identity,
+            self.dataset,
+            query,
+            list(values) or None,
+            door=DOOR,
+            dialect=DIALECT,
+            timeout=settings.timeout,
+            **settings.options,
+        )
+        try:
+            answer = await self._running.answer()
+        finally:
+            self._running = None
+        slow = settings.intervals or (settings.notices and not answer.receipt.reused)
+        if slow:
+            return await asyncio.to_thread(
+                answer_result, answer, columns, intervals=settings.intervals, notices=settings.notices
+            )
+        return answer_result(answer, columns, intervals=False, notices=settings.notices)
+
+    async def quote(self, query: str, values: Sequence[object], *, as_json: bool) -> Result:
+        """Return the quote of a question as the rows of EXPLAIN; the first has the price where tools read a cost."""
+        quote = await self._gateway.quote(
+            self._identity,
+            self.dataset,
+            query,
+            list(values) or None,
+            door=DOOR,
+            dialect=DIALECT,
+            **self._settings.options,
+        )
+        epsilon = quote.charge.epsilon
+        if as_json:
+            plan = {"Node Type": "Private answer", "Startup Cost": 0.0, "Total Cost": epsilon}
+            content = [{"Plan": plan, "Quote": finite(quote.to_dict())}]
+            return text_rows(PLAN, [json.dumps(content, indent=2, default=plain)], "EXPLAIN", JSON)
+        lines = [f"Private answer  (cost=0.00..{epsilon:.6g}, in epsilon)", *str(quote).splitlines()]
+        return text_rows(PLAN, lines, "EXPLAIN")
+
+    async def budget(self) -> Result:
+        """Return the rows of SHOW hedgerow.budget."""
+        view = await self._gateway.budget(self._identity, self.dataset, door=DOOR)
+        return text_rows("hedgerow.budget", str(view).splitlines(), "SHOW")
+
+    async def budget_rows(self) -> str:
+        """Return the row of the view `hedgerow.budget`, as JSON."""
+        view = await self._gateway.budget(self._identity, self.dataset, door=DOOR)
+        return json.dumps([finite(budget_row(view, self._identity.name))])
+
+    async def check_option(self, name: str, value: object) -> None:
+        """Raise an error if the owner does not allow an option of a question."""
+        if name != "bounds":
+            option: dict[str, Any] = {name: value}
+            await self._gateway.describe(self._identity, self.dataset, "SELECT 1", door=DOOR, dialect=DIALECT, **option)
+
+
+def _sample(type_id: int, index: int) -> object:
+    """Return some value of a type; a later parameter has a larger one, as bounds need."""
+    sample = parameter_type(type_id).sample
+    if isinstance(sample, bool | str) or not hasattr(sample, "__add__"):
+        return sample
+    return sample + (timedelta(days=index + 1) if hasattr(sample, "year") else index + 1)
