@@ -71,7 +71,10 @@ def whole_number(select: exp.Expr, clause: str, binder: ScalarBinder) -> int | N
         arguments_of(node, (name, "direction", "limit_options"), ordered=False) is not None
         and not (options is not None and (options.args.get("percent") or options.args.get("with_ties")))
     )
-    bound = binder.bind(node.args[name]) if known and node.args.get(name) is not None else None
+    number = node.args.get(name)
+    while isinstance(number, exp.Cast) and number.to.is_type(*exp.DataType.INTEGER_TYPES):
+        number = number.this  # SQLAlchemy writes LIMIT $1::INTEGER
+    bound = binder.bind(number) if known and number is not None else None
     if not isinstance(bound, Literal) or bound.type is not Type.INTEGER or int(bound.value) < 0:  # type: ignore[arg-type]
         raise UnsupportedSQLError(
             f"{clause.upper()} needs a whole number.",

@@ -147,13 +147,15 @@ def _declare(plain: Command, words: Sequence[Word]) -> Command:
 def _fetch(plain: Command, words: Sequence[Word]) -> Command:
     """Read FETCH or MOVE. A count of -1 stands for every direction but forward."""
     count: int | None = 1
+    forward = True
     for word in words[1:-1]:
         if word.keyword == "ALL":
             count = None
         elif word.kind is WordKind.NUMBER:
             count = int(word.text)
         elif word.keyword not in {"NEXT", "FORWARD", "FROM", "IN"}:
-            count = -1
+            forward = False
+    count = count if forward else -1
     kind = Kind.FETCH if words[0].keyword == "FETCH" else Kind.MOVE
     return replace(plain, kind=kind, name=words[-1].value, count=count)
 

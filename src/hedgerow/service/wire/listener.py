@@ -100,6 +100,7 @@ class WireListener:
                 read_setting(name.removeprefix(PREFIX), value)
         shadow = await self._shadow.session(start.dataset, identity, {**start_values(), **start.settings})
         settings = SessionSettings(shadow, has_timeout="statement_timeout" in start.settings)
+        await settings.refresh()
         private = PrivateStatements(self._gateway, identity, start.dataset, settings, self._shadow, self._shapes)
         ours = OurStatements(private, settings)
         session = Session(outbox, shadow, ours, lambda: self._router(private), maximum_prepared=self.limits.prepared)

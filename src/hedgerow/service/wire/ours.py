@@ -48,6 +48,10 @@ class OurStatements:
         """Stop the statement that runs; False if none does."""
         return self._private.cancel()
 
+    def cursor_columns(self, name: str) -> tuple[Column, ...] | None:
+        """Return the columns of a declared cursor; None if there is none of that name."""
+        return self._cursors[name].result.columns if name in self._cursors else None
+
     def close_cursors(self, *, hold: bool) -> None:
         """Close cursors at the end of a transaction; with `hold`, those that outlive it stay."""
         if self._cursors:
@@ -88,8 +92,8 @@ class OurStatements:
             return with_intervals(columns) if self.settings.intervals else columns
         if command.kind is Kind.EXPLAIN:
             return (Column(PLAN, JSON if _as_json(command) else TEXT),)
-        if command.kind is Kind.FETCH and command.name in self._cursors:
-            return self._cursors[command.name].result.columns
+        if command.kind is Kind.FETCH:
+            return self.cursor_columns(command.name or "")
         return (Column("hedgerow.budget", TEXT),) if command.kind is Kind.SHOW_BUDGET else None
 
     async def run(

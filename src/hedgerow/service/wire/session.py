@@ -144,6 +144,8 @@ class Session:
             except Exception as error:  # noqa: BLE001 - shown in our own words
                 await self._fail(error)
                 self._skipping = True
+            if self._skipping:
+                await self._out.flush()  # a client may wait for the error before it sends Sync
         elif kind == ord("F"):
             await self._fail(StatementError("function calls are not supported", "0A000", hint="Write SELECT."))
             await self._ready()
@@ -258,6 +260,8 @@ class Session:
             columns = await self._ours.columns(target.prepared.command, target.prepared.given, target.values)
             target.prepared.width = len(columns or ())
             self._describe_columns(columns, expand_formats(target.formats, len(columns or ())))
+        elif target is None and what == "P" and (cursor := self._ours.cursor_columns(name)) is not None:
+            self._describe_columns(cursor, (0,) * len(cursor))  # a declared cursor is a portal
         else:
             await self._relay(frontend(b"D", body), FLUSH, until=DESCRIBED)
 
