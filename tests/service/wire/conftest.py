@@ -1,7 +1,7 @@
 """One server for all tests of the wire: the demo's hospital, with and without TLS, in a thread of its own."""
 
 import asyncio
-import datetime
+import datetime as dt
 import ssl
 import struct
 import threading
@@ -11,13 +11,13 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
-from hedgerow.service.shadow.cluster import Shadow
 
 import hedgerow as hr
 from hedgerow.demo import HospitalFiles, build
 from hedgerow.service.access.connect import open_access
 from hedgerow.service.access.model import Identity, Role
 from hedgerow.service.gateway import Gateway, ServiceLimits
+from hedgerow.service.shadow.cluster import Shadow
 from hedgerow.service.wire.limits import WireLimits
 from hedgerow.service.wire.listener import WireListener
 
@@ -28,15 +28,15 @@ def self_signed(folder):
     """Write a key and a certificate for localhost, and return their paths."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
-    now = datetime.datetime.now(datetime.UTC)
+    now = dt.datetime.now(dt.UTC)
     certificate = (
         x509.CertificateBuilder()
         .subject_name(name)
         .issuer_name(name)
         .public_key(key.public_key())
         .serial_number(x509.random_serial_number())
-        .not_valid_before(now - datetime.timedelta(days=1))
-        .not_valid_after(now + datetime.timedelta(days=1))
+        .not_valid_before(now - dt.timedelta(days=1))
+        .not_valid_after(now + dt.timedelta(days=1))
         .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
         .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
         .sign(key, hashes.SHA256())

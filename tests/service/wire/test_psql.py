@@ -12,7 +12,7 @@ pytestmark = pytest.mark.skipif(PSQL is None, reason="psql is not installed (Deb
 
 def psql(url, *commands, **environment):
     words = [word for command in commands for word in ("-c", command)]
-    done = subprocess.run(
+    done = subprocess.run(  # noqa: S603 - our own words
         [PSQL, "-X", url, *words],
         capture_output=True,
         text=True,

@@ -1,6 +1,6 @@
 """psycopg 3: text and binary, parameters, pipelines, cursors, COPY, cancel, errors, over TLS and without."""
 
-import datetime
+import datetime as dt
 import threading
 from decimal import Decimal
 
@@ -32,7 +32,7 @@ def test_an_answer_has_the_types_of_its_columns(connection, server, binary):
 def test_parameters_are_bound_in_text_and_in_binary(connection):
     query = """SELECT COUNT(*) AS n FROM visits v JOIN patients p ON p.id = v.patient_id
         WHERE p.age >= {0} AND p.region = {0} AND p.smoker = {0} AND v.admitted >= {0} AND v.cost < {0}"""
-    values = (40, "north", True, datetime.date(2024, 1, 1), Decimal("5000.50"))
+    values = (40, "north", True, dt.date(2024, 1, 1), Decimal("5000.50"))
     counts = {connection.execute(query.format(placeholder), values).fetchone()[0] for placeholder in ("%s", "%b", "%t")}
     assert len(counts) == 1, "the same question has one answer"
 
@@ -90,12 +90,18 @@ def test_a_pipeline_answers_in_order_and_stops_at_an_error(connection):
     with connection.pipeline():
         cursors = [connection.execute(query) for query in ("SELECT 1", QUESTION, "SELECT 2")]
         assert [len(cursor.fetchall()) for cursor in cursors] == [1, 5, 1]
-    with pytest.raises(psycopg.errors.UndefinedColumn), connection.pipeline() as pipeline:
-        connection.execute("SELECT nonsense FROM patients")
-        skipped = connection.execute(QUESTION)
-        pipeline.sync()
+    skipped = []
+
+    def fail():
+        with connection.pipeline() as pipeline:
+            connection.execute("SELECT nonsense FROM patients")
+            skipped.append(connection.execute(QUESTION))
+            pipeline.sync()
+
+    with pytest.raises(psycopg.errors.UndefinedColumn):
+        fail()
     with pytest.raises(psycopg.ProgrammingError, match="no result"):
-        skipped.fetchall()
+        skipped[0].fetchall()
     assert connection.execute("SELECT 3").fetchone() == (3,)
 
 
@@ -166,10 +172,9 @@ def test_settings_follow_transactions_as_those_of_postgres_do(connection):
         connection.execute("SET LOCAL hedgerow.intervals = on")
         assert width() == 7
     assert width() == 3
-    with pytest.raises(ZeroDivisionError), connection.transaction():
+    with connection.transaction(force_rollback=True):
         connection.execute("SET hedgerow.intervals TO true")
         assert width() == 7
-        raise ZeroDivisionError
     assert width() == 3
     connection.execute("SELECT set_config('hedgerow.intervals', 'on', false)")
     assert width() == 7
@@ -293,8 +298,7 @@ def test_the_shadow_is_cancelled_too(server):
         timer = threading.Timer(0.2, connection.cancel_safe)
         timer.start()
         with pytest.raises(psycopg.errors.QueryCanceled):
-            while True:
-                connection.execute("SELECT count(*) FROM generate_series(1, 3000) a, generate_series(1, 3000) b")
+            connection.execute("SELECT count(*) FROM generate_series(1, 30000) a, generate_series(1, 30000) b")
         timer.join()
 
 

@@ -1,10 +1,10 @@
 """Other clients in Python, for real: psycopg 2, asyncpg, SQLAlchemy, pandas, polars, ADBC, ibis.
 
-psycopg 2 cancels nothing here: its `cancel` holds Python's lock while it waits for the server, which is in this process.
+psycopg 2 cancels nothing here: its `cancel` holds Python's lock while it waits for the server in this process.
 """
 
 import asyncio
-import datetime
+import datetime as dt
 import ssl
 from decimal import Decimal
 
@@ -45,7 +45,7 @@ def test_psycopg2_asks_describes_and_fetches_in_parts(server):
             cursor.execute("SELECT nonsense FROM patients")
         assert caught.value.diag.statement_position == "8"
         connection.rollback()
-        cursor.execute("SELECT COUNT(*) FROM visits WHERE admitted > %s", (datetime.date(2024, 5, 1),))
+        cursor.execute("SELECT COUNT(*) FROM visits WHERE admitted > %s", (dt.date(2024, 5, 1),))
         assert isinstance(cursor.fetchone()[0], int)
     finally:
         connection.close()
@@ -74,7 +74,7 @@ def test_asyncpg_prepares_binds_in_binary_and_introspects(server):
             assert rows == await statement.fetch(40)
             assert sorted(row["region"] for row in rows) == REGIONS
             query = "SELECT COUNT(*) AS n FROM visits WHERE admitted > $1 AND cost < $2 AND ward = $3"
-            values = datetime.date(2024, 3, 1), Decimal("4000.25"), "surgery"
+            values = dt.date(2024, 3, 1), Decimal("4000.25"), "surgery"
             assert await connection.fetchval(query, *values) == await connection.fetchval(query, *values)
             async with connection.transaction():
                 cursor = await connection.cursor(QUESTION)

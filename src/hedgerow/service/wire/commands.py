@@ -5,8 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
-from hedgerow.service.shadow.lexing import Kind as WordKind
-from hedgerow.service.shadow.lexing import Word, read_words
+from hedgerow.service.shadow.lexing import Word, WordKind, read_words
 from hedgerow.service.shadow.routing import Decision, Route
 from hedgerow.service.wire.messages import StatementError
 
@@ -14,7 +13,7 @@ ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 ESCAPED = {"t": "\t", "n": "\n", "r": "\r", "b": "\b", "f": "\f"}
 
 
-class Kind(Enum):
+class CommandKind(Enum):
     """Kinds of statements, by what the wire has to do."""
 
     THEIRS = "theirs"
@@ -39,7 +38,7 @@ class Command:
     """One statement.
 
     Attributes:
-        kind: See `Kind`.
+        kind: See `CommandKind`.
         text: The whole statement.
         start: Position of the statement in the message.
         query: The private query inside.
@@ -50,7 +49,7 @@ class Command:
         hold: True for a cursor that outlives its transaction.
     """
 
-    kind: Kind
+    kind: CommandKind
     text: str
     start: int = 0
     query: str = ""
@@ -65,7 +64,7 @@ def read_command(decision: Decision) -> Command:
     """Return the statement that was decided about. A refused one raises its error."""
     if decision.error is not None:
         raise decision.error
-    plain = Command(Kind.THEIRS, decision.text, decision.start, decision.query, decision.start + decision.offset)
+    plain = Command(CommandKind.THEIRS, decision.text, decision.start, decision.query, decision.start + decision.offset)
     reader = READERS.get((decision.route, decision.command)) or READERS.get((decision.route, ""))
     try:
         return plain if reader is None else reader(plain, read_words(decision.text))
@@ -84,7 +83,7 @@ def word_value(word: Word) -> str:
 Reader = Callable[[Command, Sequence[Word]], Command]
 
 
-def _as(kind: Kind) -> Reader:
+def _as(kind: CommandKind) -> Reader:
     return lambda plain, _: replace(plain, kind=kind)
 
 
@@ -93,7 +92,7 @@ def _explain(plain: Command, words: Sequence[Word]) -> Command:
     bracket = [word for word in before[1:] if word.text not in {"(", ")"}]
     options = _options(bracket) if len(before) > 1 and before[1].text == "(" else {}
     options |= {"ANALYZE": "TRUE"} if any(word.keyword in {"ANALYZE", "ANALYSE"} for word in before) else {}
-    return replace(plain, kind=Kind.EXPLAIN, options=options)
+    return replace(plain, kind=CommandKind.EXPLAIN, options=options)
 
 
 def _copy(plain: Command, words: Sequence[Word]) -> Command:
@@ -102,7 +101,7 @@ def _copy(plain: Command, words: Sequence[Word]) -> Command:
         rest.pop(0)
     rest = [word for word in rest[1:] if word.keyword != "WITH"]
     options = _options(rest[1:-1]) if rest and rest[0].text == "(" else _legacy_options(rest)
-    return replace(plain, kind=Kind.COPY, options=options)
+    return replace(plain, kind=CommandKind.COPY, options=options)
 
 
 def _options(words: Sequence[Word]) -> dict[str, str]:
@@ -141,7 +140,7 @@ def _declare(plain: Command, words: Sequence[Word]) -> Command:
     if "BINARY" in before:
         raise StatementError("binary cursors are not supported", "0A000")
     hold = "HOLD" in before and "WITHOUT" not in before
-    return replace(plain, kind=Kind.DECLARE, name=words[1].value, hold=hold)
+    return replace(plain, kind=CommandKind.DECLARE, name=words[1].value, hold=hold)
 
 
 def _fetch(plain: Command, words: Sequence[Word]) -> Command:
@@ -156,11 +155,11 @@ def _fetch(plain: Command, words: Sequence[Word]) -> Command:
         elif word.keyword not in {"NEXT", "FORWARD", "FROM", "IN"}:
             forward = False
     count = count if forward else -1
-    kind = Kind.FETCH if words[0].keyword == "FETCH" else Kind.MOVE
+    kind = CommandKind.FETCH if words[0].keyword == "FETCH" else CommandKind.MOVE
     return replace(plain, kind=kind, name=words[-1].value, count=count)
 
 
-def _named(kind: Kind) -> Reader:
+def _named(kind: CommandKind) -> Reader:
     def read(plain: Command, words: Sequence[Word]) -> Command:
         last = words[1:][-1]
         return replace(plain, kind=kind, name=None if last.keyword == "ALL" else last.value)
@@ -176,25 +175,25 @@ def _set(plain: Command, words: Sequence[Word]) -> Command:
         raise ValueError(equals)
     value = word_value(values[0]) if len(values) == 1 else plain.text[values[0].start - words[0].start :]
     value = "" if values[0].keyword == "DEFAULT" else value
-    return replace(plain, kind=Kind.SET, name=name.value, options={"value": value})
+    return replace(plain, kind=CommandKind.SET, name=name.value, options={"value": value})
 
 
 def _show(plain: Command, words: Sequence[Word]) -> Command:
-    return replace(plain, kind=Kind.SHOW_BUDGET) if words[-1].value == "budget" else plain
+    return replace(plain, kind=CommandKind.SHOW_BUDGET) if words[-1].value == "budget" else plain
 
 
 READERS: Mapping[tuple[Route, str], Reader] = {
-    (Route.PRIVATE, ""): _as(Kind.QUERY),
-    (Route.PROBE, ""): _as(Kind.PROBE),
-    (Route.BUDGET, ""): _as(Kind.READ_BUDGET),
+    (Route.PRIVATE, ""): _as(CommandKind.QUERY),
+    (Route.PROBE, ""): _as(CommandKind.PROBE),
+    (Route.BUDGET, ""): _as(CommandKind.READ_BUDGET),
     (Route.EXPLAIN, ""): _explain,
     (Route.COPY_OUT, ""): _copy,
     (Route.CURSOR, "DECLARE"): _declare,
     (Route.CURSOR, "FETCH"): _fetch,
     (Route.CURSOR, "MOVE"): _fetch,
-    (Route.CURSOR, "CLOSE"): _named(Kind.CLOSE),
+    (Route.CURSOR, "CLOSE"): _named(CommandKind.CLOSE),
     (Route.SETTING, "SET"): _set,
     (Route.SETTING, "SHOW"): _show,
-    (Route.PREPARE, "PREPARE"): _as(Kind.PREPARE),
-    (Route.PREPARE, "DEALLOCATE"): _named(Kind.DEALLOCATE),
+    (Route.PREPARE, "PREPARE"): _as(CommandKind.PREPARE),
+    (Route.PREPARE, "DEALLOCATE"): _named(CommandKind.DEALLOCATE),
 }

@@ -11,9 +11,9 @@ from hedgerow.service.shadow.relay import ShadowSession
 from hedgerow.service.wire import messages
 from hedgerow.service.wire.errors import error_fields
 from hedgerow.service.wire.limits import WireLimits
-from hedgerow.service.wire.messages import ProtocolError
+from hedgerow.service.wire.messages import ProtocolError, StatementError
 from hedgerow.service.wire.outbox import Outbox
-from hedgerow.service.wire.session import Session
+from hedgerow.service.wire.session import WireSession
 from hedgerow.service.wire.start import Cancel, Login, LoginError, Start, read_first
 
 GOODBYE = {"S": "FATAL", "C": "57P01", "M": "the service is shutting down", "H": "Connect again in a while."}
@@ -22,7 +22,7 @@ LAST_WORDS = 2.0
 
 
 class Host(Protocol):
-    """What a connection needs of its listener."""
+    """The listener as its connections see it."""
 
     limits: WireLimits
     tls: ssl.SSLContext | None
@@ -36,12 +36,12 @@ class Host(Protocol):
         """Cancel what another connection runs."""
 
     async def open_session(
-        self, connection: "Connection", identity: Identity, start: Start, outbox: Outbox
-    ) -> tuple[ShadowSession, Session]:
+        self, connection: "WireConnection", identity: Identity, start: Start, outbox: Outbox
+    ) -> tuple[ShadowSession, WireSession]:
         """Return the session of a client that has logged in."""
 
 
-class Connection:
+class WireConnection:
     """Serves one client. `process_id` and `secret` are what it needs for a cancel request."""
 
     def __init__(
@@ -59,7 +59,7 @@ class Connection:
         self.process_id = process_id
         self.secret = secret
         self.analyst: str | None = None
-        self._session: Session | None = None
+        self._session: WireSession | None = None
         self._shadow: ShadowSession | None = None
         self.task: asyncio.Task[None] | None = None
         self._busy = False
@@ -79,7 +79,7 @@ class Connection:
         except LoginError as error:
             hint = {"H": error.hint} if error.hint else {}
             await self._last_words({"S": "FATAL", "C": error.sqlstate, "M": str(error), **hint})
-        except (ProtocolError, HedgerowError) as error:
+        except (ProtocolError, StatementError, HedgerowError) as error:
             await self._last_words(error_fields(error, severity="FATAL"))
         except asyncio.CancelledError:
             await self._last_words(GOODBYE)
@@ -120,7 +120,7 @@ class Connection:
         self._out.add(messages.key_data(self.process_id, self.secret), messages.ready("I"))
         await self._out.flush()
 
-    async def _serve(self, session: Session) -> None:
+    async def _serve(self, session: WireSession) -> None:
         limits = self._host.limits
         while not self._stopping:
             try:

@@ -20,12 +20,12 @@ def error_fields(error: Exception, offset: int = 0, *, severity: str = "ERROR") 
         return shifted(error.fields, offset)
     if isinstance(error, ProtocolError):
         return {"S": "FATAL", "C": error.sqlstate, "M": str(error)}
+    if isinstance(error, StatementError):
+        return {"S": severity, "C": error.sqlstate, "M": str(error), **({"H": error.hint} if error.hint else {})}
     if not isinstance(error, HedgerowError):
         return {"S": severity, "C": "XX000", "M": "internal error"}
-    state = error.sqlstate if isinstance(error, StatementError) else sqlstate(error)
-    fields = {"S": severity, "C": state, "M": " ".join(part for part in (error.message, error.cost) if part)}
-    if not isinstance(error, StatementError):
-        fields["D"] = f"code: {error.code}"
+    message = " ".join(part for part in (error.message, error.cost) if part)
+    fields = {"S": severity, "C": sqlstate(error), "M": message, "D": f"code: {error.code}"}
     if error.hint:
         fields["H"] = error.hint
     if error.span is not None:
@@ -42,7 +42,7 @@ def shifted(fields: dict[str, str], offset: int) -> dict[str, str]:
 
 def known(error: Exception, log: Path | None) -> Exception:
     """Return an error that may be shown; any other goes to the owner's log, and its number is shown instead."""
-    if isinstance(error, HedgerowError | ProtocolError):
+    if isinstance(error, HedgerowError | ProtocolError | StatementError):
         return error
     with about(log):
         return withheld(error)

@@ -11,12 +11,12 @@ from hedgerow.service.gateway import Gateway
 from hedgerow.service.shadow.cluster import Shadow
 from hedgerow.service.shadow.relay import ShadowSession
 from hedgerow.service.shadow.routing import Router
-from hedgerow.service.wire.connection import Connection
+from hedgerow.service.wire.connection import WireConnection
 from hedgerow.service.wire.limits import WireLimits
 from hedgerow.service.wire.ours import OurStatements
 from hedgerow.service.wire.outbox import Outbox
 from hedgerow.service.wire.private import DIALECT, PrivateStatements, Shapes
-from hedgerow.service.wire.session import Session
+from hedgerow.service.wire.session import WireSession
 from hedgerow.service.wire.settings import PREFIX, SessionSettings, read_setting, start_values
 from hedgerow.service.wire.start import Cancel, Login, LoginError, Start
 from hedgerow.service.wire.throttle import Throttle
@@ -47,7 +47,7 @@ class WireListener:
         self._shadow = shadow
         self._host, self._port = host, port
         self._server: asyncio.Server | None = None
-        self._connections: dict[int, Connection] = {}
+        self._connections: dict[int, WireConnection] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._routers: WeakKeyDictionary[Database, Router] = WeakKeyDictionary()
         self._shapes = Shapes()
@@ -87,8 +87,8 @@ class WireListener:
             await connection.cancel()
 
     async def open_session(
-        self, connection: Connection, identity: Identity, start: Start, outbox: Outbox
-    ) -> tuple[ShadowSession, Session]:
+        self, connection: WireConnection, identity: Identity, start: Start, outbox: Outbox
+    ) -> tuple[ShadowSession, WireSession]:
         """Return the session of a client that has logged in, and its connection to the shadow."""
         self._gateway.view(identity, start.dataset, DIALECT)  # an unknown dataset is refused here
         own = sum(other.analyst == identity.name for other in self._connections.values())
@@ -103,7 +103,9 @@ class WireListener:
         await settings.refresh()
         private = PrivateStatements(self._gateway, identity, start.dataset, settings, self._shadow, self._shapes)
         ours = OurStatements(private, settings)
-        session = Session(outbox, shadow, ours, lambda: self._router(private), maximum_prepared=self.limits.prepared)
+        session = WireSession(
+            outbox, shadow, ours, lambda: self._router(private), maximum_prepared=self.limits.prepared
+        )
         return shadow, session
 
     def _router(self, private: PrivateStatements) -> Router:
@@ -118,7 +120,7 @@ class WireListener:
         process_id = secrets.randbelow(2**31 - 1) + 1
         while process_id in self._connections:
             process_id = secrets.randbelow(2**31 - 1) + 1
-        connection = Connection(self, reader, writer, process_id, secrets.token_bytes(SECRET_BYTES))
+        connection = WireConnection(self, reader, writer, process_id, secrets.token_bytes(SECRET_BYTES))
         self._connections[process_id] = connection
         task = asyncio.ensure_future(connection.run())
         connection.task = task

@@ -8,8 +8,6 @@ import struct
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from hedgerow.errors import HedgerowError
-
 PROTOCOL_MAJOR = 3
 CANCEL_CODE, TLS_CODE, GSS_CODE = 80877102, 80877103, 80877104
 
@@ -32,17 +30,16 @@ class ProtocolError(Exception):
         self.sqlstate = sqlstate
 
 
-class StatementError(HedgerowError):
+class StatementError(Exception):
     """An error of the wire itself, with its SQLSTATE: the statement fails, the connection goes on."""
 
-    code = "wire"
-
     def __init__(self, message: str, sqlstate: str, *, hint: str | None = None) -> None:
-        super().__init__(message, hint=hint)
+        super().__init__(message)
         self.sqlstate = sqlstate
+        self.hint = hint
 
 
-class Body:
+class MessageBody:
     """Reader of the body of one message. Every read beyond its end is a `ProtocolError`."""
 
     def __init__(self, data: bytes, codec: str = "utf-8") -> None:
@@ -121,7 +118,7 @@ async def read_start(reader: asyncio.StreamReader, limit: int) -> tuple[int, byt
 
 def start_parameters(data: bytes) -> dict[str, str]:
     """Return the names and values of a start-up message."""
-    body, parameters = Body(data), {}
+    body, parameters = MessageBody(data), {}
     while name := body.string():
         parameters[name] = body.string()
     body.end()
@@ -139,7 +136,7 @@ class Parse:
     @classmethod
     def read(cls, data: bytes, codec: str) -> "Parse":
         """Read the body of the message."""
-        body = Body(data, codec)
+        body = MessageBody(data, codec)
         name, text = body.string(), body.string()
         types = tuple(body.int32() & 0xFFFFFFFF for _ in range(body.count(4)))
         body.end()
@@ -159,7 +156,7 @@ class Bind:
     @classmethod
     def read(cls, data: bytes, codec: str) -> "Bind":
         """Read the body of the message."""
-        body = Body(data, codec)
+        body = MessageBody(data, codec)
         portal, statement = body.string(), body.string()
         value_formats = tuple(body.int16() for _ in range(body.count(2)))
         values = tuple(body.value() for _ in range(body.count(4)))

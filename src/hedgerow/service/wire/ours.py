@@ -5,22 +5,31 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hedgerow.service.shadow.tables import BUDGET_SETTING
-from hedgerow.service.wire.commands import Command, Kind
+from hedgerow.service.wire.commands import Command, CommandKind
 from hedgerow.service.wire.formats import JSON, TEXT
 from hedgerow.service.wire.messages import StatementError
 from hedgerow.service.wire.private import PLAN, PrivateStatements
-from hedgerow.service.wire.results import Column, Result, with_intervals
+from hedgerow.service.wire.results import ResultColumn, StatementResult, with_intervals
 from hedgerow.service.wire.settings import SETTINGS, SessionSettings, read_setting
 
-WITH_QUERY = frozenset({Kind.QUERY, Kind.PROBE, Kind.EXPLAIN, Kind.COPY, Kind.DECLARE, Kind.PREPARE})
-ON_A_CURSOR = frozenset({Kind.FETCH, Kind.MOVE, Kind.CLOSE})
+WITH_QUERY = frozenset(
+    {
+        CommandKind.QUERY,
+        CommandKind.PROBE,
+        CommandKind.EXPLAIN,
+        CommandKind.COPY,
+        CommandKind.DECLARE,
+        CommandKind.PREPARE,
+    }
+)
+ON_A_CURSOR = frozenset({CommandKind.FETCH, CommandKind.MOVE, CommandKind.CLOSE})
 
 
 @dataclass(slots=True)
-class Cursor:
+class AnswerCursor:
     """An answer that is fetched in parts: the result, the next row, and whether it outlives its transaction."""
 
-    result: Result
+    result: StatementResult
     hold: bool
     next_row: int = 0
 
@@ -37,7 +46,7 @@ class OurStatements:
     def __init__(self, private: PrivateStatements, settings: SessionSettings) -> None:
         self._private = private
         self.settings = settings
-        self._cursors: dict[str, Cursor] = {}
+        self._cursors: dict[str, AnswerCursor] = {}
 
     @property
     def log(self) -> Path | None:
@@ -48,7 +57,7 @@ class OurStatements:
         """Stop the statement that runs; False if none does."""
         return self._private.cancel()
 
-    def cursor_columns(self, name: str) -> tuple[Column, ...] | None:
+    def cursor_columns(self, name: str) -> tuple[ResultColumn, ...] | None:
         """Return the columns of a declared cursor; None if there is none of that name."""
         return self._cursors[name].result.columns if name in self._cursors else None
 
@@ -61,9 +70,9 @@ class OurStatements:
         """Return True if a statement is ours; check the value of a setting that the shadow is to keep."""
         if command.kind in ON_A_CURSOR:
             return command.name in self._cursors
-        if command.kind is Kind.SET and command.name is not None:
+        if command.kind is CommandKind.SET and command.name is not None:
             await self._check(command.name, command.options["value"])
-        return command.kind in WITH_QUERY or command.kind is Kind.SHOW_BUDGET
+        return command.kind in WITH_QUERY or command.kind is CommandKind.SHOW_BUDGET
 
     async def publish_budget(self) -> None:
         """Give the shadow the row of the view `hedgerow.budget`, which it is about to read."""
@@ -83,69 +92,69 @@ class OurStatements:
 
     async def columns(
         self, command: Command, given: Sequence[int], values: Sequence[object] | None
-    ) -> tuple[Column, ...] | None:
+    ) -> tuple[ResultColumn, ...] | None:
         """Return the columns of a statement; None if it has none. `values` are those of its parameters, if known."""
-        if command.kind in {Kind.QUERY, Kind.PROBE}:
+        if command.kind in {CommandKind.QUERY, CommandKind.PROBE}:
             await self.settings.refresh()
-            probe = command.kind is Kind.PROBE
+            probe = command.kind is CommandKind.PROBE
             columns = await self._private.columns(command.query, given, values, probe=probe)
             return with_intervals(columns) if self.settings.intervals else columns
-        if command.kind is Kind.EXPLAIN:
-            return (Column(PLAN, JSON if _as_json(command) else TEXT),)
-        if command.kind is Kind.FETCH:
+        if command.kind is CommandKind.EXPLAIN:
+            return (ResultColumn(PLAN, JSON if _as_json(command) else TEXT),)
+        if command.kind is CommandKind.FETCH:
             return self.cursor_columns(command.name or "")
-        return (Column("hedgerow.budget", TEXT),) if command.kind is Kind.SHOW_BUDGET else None
+        return (ResultColumn("hedgerow.budget", TEXT),) if command.kind is CommandKind.SHOW_BUDGET else None
 
     async def run(
         self, command: Command, given: Sequence[int], values: Sequence[object], *, in_transaction: bool
-    ) -> Result:
+    ) -> StatementResult:
         """Run a statement."""
         if command.kind in ON_A_CURSOR:
             return self._on_cursor(command)
-        if command.kind is Kind.SHOW_BUDGET:
+        if command.kind is CommandKind.SHOW_BUDGET:
             return await self._private.budget()
-        if command.kind is Kind.PREPARE:
+        if command.kind is CommandKind.PREPARE:
             raise StatementError(
                 "PREPARE is not supported for a private query",
                 "0A000",
                 hint="Prepare it in the protocol, as drivers do.",
             )
-        if command.kind is Kind.PROBE:
-            return Result("SELECT 0", await self.columns(command, given, values))
+        if command.kind is CommandKind.PROBE:
+            return StatementResult("SELECT 0", await self.columns(command, given, values))
         await self.settings.refresh()
-        if command.kind is Kind.EXPLAIN:
+        if command.kind is CommandKind.EXPLAIN:
             if "ANALYZE" in command.options and command.options["ANALYZE"] not in {"FALSE", "OFF", "0"}:
                 raise StatementError(
                     "EXPLAIN ANALYZE is not supported for a private query", "0A000", hint="EXPLAIN is free."
                 )
             return await self._private.quote(command.query, values, as_json=_as_json(command))
-        if command.kind is Kind.DECLARE and not (in_transaction or command.hold):
+        if command.kind is CommandKind.DECLARE and not (in_transaction or command.hold):
             raise StatementError("DECLARE CURSOR can only be used in transaction blocks", "25P01")
-        if command.kind is Kind.DECLARE and command.name in self._cursors:
+        if command.kind is CommandKind.DECLARE and command.name in self._cursors:
             raise StatementError(f'cursor "{command.name}" already exists', "42P03")
         result = await self._private.ask(command.query, given, values)
-        if command.kind is Kind.DECLARE and command.name is not None:
-            self._cursors[command.name] = Cursor(result, command.hold)
-            return Result("DECLARE CURSOR", notice=result.notice)
+        if command.kind is CommandKind.DECLARE and command.name is not None:
+            self._cursors[command.name] = AnswerCursor(result, command.hold)
+            return StatementResult("DECLARE CURSOR", notice=result.notice)
         return result
 
-    def _on_cursor(self, command: Command) -> Result:
+    def _on_cursor(self, command: Command) -> StatementResult:
         """Fetch from a cursor, move it or close it."""
         name = command.name or ""
         cursor = self._cursors.get(name)
         if cursor is None:
             raise StatementError(f'cursor "{name}" does not exist', "34000")
-        if command.kind is Kind.CLOSE:
+        if command.kind is CommandKind.CLOSE:
             del self._cursors[name]
-            return Result("CLOSE CURSOR")
+            return StatementResult("CLOSE CURSOR")
         if command.count is not None and command.count < 0:
             raise StatementError(
                 "cursor can only scan forward", "55000", hint="FETCH, FETCH n, FETCH ALL and their FORWARD forms work."
             )
         rows = cursor.take(command.count)
-        if command.kind is Kind.MOVE:
-            return Result(f"MOVE {len(rows)}")
-        return Result(f"FETCH {len(rows)}", cursor.result.columns, rows)
+        if command.kind is CommandKind.MOVE:
+            return StatementResult(f"MOVE {len(rows)}")
+        return StatementResult(f"FETCH {len(rows)}", cursor.result.columns, rows)
 
 
 def _as_json(command: Command) -> bool:

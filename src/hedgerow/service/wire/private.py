@@ -15,13 +15,12 @@ from hedgerow.figures import finite
 from hedgerow.service.access.model import Identity
 from hedgerow.service.gateway import Gateway, RunningStatement
 from hedgerow.service.shadow.cluster import Shadow
-from hedgerow.service.shadow.lexing import Kind as WordKind
-from hedgerow.service.shadow.lexing import read_words
+from hedgerow.service.shadow.lexing import WordKind, read_words
 from hedgerow.service.shadow.relay import ShadowError, StatementTypes
 from hedgerow.service.shadow.tables import budget_row
 from hedgerow.service.wire.formats import BY_ID, JSON, TEXT, column_type, parameter_type
 from hedgerow.service.wire.messages import StatementError
-from hedgerow.service.wire.results import Column, Result, answer_result, text_rows
+from hedgerow.service.wire.results import ResultColumn, StatementResult, answer_result, text_rows
 from hedgerow.service.wire.settings import SessionSettings
 from hedgerow.session.database import Database
 
@@ -38,7 +37,7 @@ class Shape:
     """Types of a statement: object ids of its parameters, and its columns (None until they are known)."""
 
     parameters: tuple[int, ...]
-    columns: tuple[Column, ...] | None = None
+    columns: tuple[ResultColumn, ...] | None = None
 
 
 class Shapes:
@@ -120,7 +119,7 @@ class PrivateStatements:
 
     async def columns(
         self, query: str, given: Sequence[int], values: Sequence[object] | None, *, probe: bool = False
-    ) -> tuple[Column, ...]:
+    ) -> tuple[ResultColumn, ...]:
         """Return the columns of a query. Without values for its parameters, samples of their types stand for them."""
         shape = await self.parameters(query, given)
         if shape.columns is None:
@@ -130,7 +129,7 @@ class PrivateStatements:
 
     async def _describe(
         self, query: str, types: Sequence[int], values: Sequence[object] | None, *, probe: bool
-    ) -> tuple[Column, ...]:
+    ) -> tuple[ResultColumn, ...]:
         """Return the columns as hedgerow describes them.
 
         The shadow describes a probe that shows no row (`SELECT * … LIMIT 0`), and a statement that samples do not fit.
@@ -144,10 +143,10 @@ class PrivateStatements:
             seen = await self._types(query, types)
             if seen is None or not seen.columns or not (probe or (types and values is None)):
                 raise
-            return tuple(Column(column.name, BY_ID.get(column.type_id, TEXT)) for column in seen.columns)
-        return tuple(Column(column.name, column_type(column.type), column.noisy) for column in described.columns)
+            return tuple(ResultColumn(column.name, BY_ID.get(column.type_id, TEXT)) for column in seen.columns)
+        return tuple(ResultColumn(column.name, column_type(column.type), column.noisy) for column in described.columns)
 
-    async def ask(self, query: str, given: Sequence[int], values: Sequence[object]) -> Result:
+    async def ask(self, query: str, given: Sequence[int], values: Sequence[object]) -> StatementResult:
         """Ask a question and return its answer as rows."""
         settings = self._settings
         columns = await self.columns(query, given, values)
@@ -172,7 +171,7 @@ class PrivateStatements:
             )
         return answer_result(answer, columns, intervals=False, notices=settings.notices)
 
-    async def quote(self, query: str, values: Sequence[object], *, as_json: bool) -> Result:
+    async def quote(self, query: str, values: Sequence[object], *, as_json: bool) -> StatementResult:
         """Return the quote of a question as the rows of EXPLAIN; the first has the price where tools read a cost."""
         quote = await self._gateway.quote(
             self._identity,
@@ -191,7 +190,7 @@ class PrivateStatements:
         lines = [f"Private answer  (cost=0.00..{epsilon:.6g}, in epsilon)", *str(quote).splitlines()]
         return text_rows(PLAN, lines, "EXPLAIN")
 
-    async def budget(self) -> Result:
+    async def budget(self) -> StatementResult:
         """Return the rows of SHOW hedgerow.budget."""
         view = await self._gateway.budget(self._identity, self.dataset, door=DOOR)
         return text_rows("hedgerow.budget", str(view).splitlines(), "SHOW")

@@ -17,7 +17,7 @@ BINARY_TRAILER = b"\xff\xff"
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class ResultColumn:
     """One column of a result."""
 
     name: str
@@ -31,19 +31,19 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class StatementResult:
     """Result of a statement: `columns` is None for one without rows; `tag` names the command in CommandComplete."""
 
     tag: str
-    columns: tuple[Column, ...] | None = None
+    columns: tuple[ResultColumn, ...] | None = None
     rows: Sequence[Sequence[Any]] = ()
     notice: Mapping[str, str] = field(default_factory=dict)
 
 
-def with_intervals(columns: Sequence[Column]) -> tuple[Column, ...]:
+def with_intervals(columns: Sequence[ResultColumn]) -> tuple[ResultColumn, ...]:
     """Return the columns with `<name>_lower` and `<name>_upper` behind each noisy one."""
     names = {column.name for column in columns}
-    shown: list[Column] = []
+    shown: list[ResultColumn] = []
     for column in columns:
         shown.append(column)
         for part in ("lower", "upper") if column.noisy else ():
@@ -51,11 +51,13 @@ def with_intervals(columns: Sequence[Column]) -> tuple[Column, ...]:
             while name in names:
                 name += "_"
             names.add(name)
-            shown.append(Column(name, FLOAT8))
+            shown.append(ResultColumn(name, FLOAT8))
     return tuple(shown)
 
 
-def answer_result(answer: Answer, columns: Sequence[Column], *, intervals: bool, notices: bool) -> Result:
+def answer_result(
+    answer: Answer, columns: Sequence[ResultColumn], *, intervals: bool, notices: bool
+) -> StatementResult:
     """Return an answer as rows. With `intervals` both ends follow each noisy number; an open end is infinite."""
     values = [column.to_pylist() for column in pa.table(answer).columns]
     if len(values) != len(columns):
@@ -69,7 +71,7 @@ def answer_result(answer: Answer, columns: Sequence[Column], *, intervals: bool,
             shown.append([None if bar is None or math.isnan(bar.upper) else bar.upper for bar in bars])
     rows = list(zip(*shown, strict=True)) if shown else []
     named = with_intervals(columns) if intervals else tuple(columns)
-    return Result(f"SELECT {len(rows)}", named, rows, price_notice(answer) if notices else {})
+    return StatementResult(f"SELECT {len(rows)}", named, rows, price_notice(answer) if notices else {})
 
 
 def price_notice(answer: Answer) -> dict[str, str]:
@@ -83,13 +85,13 @@ def price_notice(answer: Answer) -> dict[str, str]:
     return {"S": "NOTICE", "C": "00000", "M": price, **({"D": "\n".join(said)} if said else {})}
 
 
-def text_rows(name: str, lines: Sequence[str], tag: str, kind: WireType = TEXT) -> Result:
+def text_rows(name: str, lines: Sequence[str], tag: str, kind: WireType = TEXT) -> StatementResult:
     """Return one column of texts."""
-    return Result(tag, (Column(name, kind),), [(line,) for line in lines])
+    return StatementResult(tag, (ResultColumn(name, kind),), [(line,) for line in lines])
 
 
 def row_messages(
-    columns: Sequence[Column], rows: Sequence[Sequence[Any]], formats: Sequence[int], codec: str
+    columns: Sequence[ResultColumn], rows: Sequence[Sequence[Any]], formats: Sequence[int], codec: str
 ) -> Iterator[bytes]:
     """Return each row as a message."""
     encoders = [(column.type, code) for column, code in zip(columns, formats, strict=True)]
@@ -100,7 +102,7 @@ def row_messages(
 COPY_OPTIONS = frozenset({"FORMAT", "HEADER", "DELIMITER", "NULL", "QUOTE", "ESCAPE", "ENCODING"})
 
 
-def copy_messages(result: Result, options: Mapping[str, str], codec: str) -> Iterator[bytes]:
+def copy_messages(result: StatementResult, options: Mapping[str, str], codec: str) -> Iterator[bytes]:
     """Return the messages of COPY TO STDOUT, without the closing CommandComplete."""
     columns = result.columns or ()
     unknown = set(options) - COPY_OPTIONS
@@ -118,7 +120,7 @@ def copy_messages(result: Result, options: Mapping[str, str], codec: str) -> Ite
     yield COPY_DONE
 
 
-def _binary(columns: Sequence[Column], rows: Sequence[Sequence[Any]]) -> Iterator[bytes]:
+def _binary(columns: Sequence[ResultColumn], rows: Sequence[Sequence[Any]]) -> Iterator[bytes]:
     """The header shares a message with the first row, as in PostgreSQL: some clients rely on it."""
     head, count = BINARY_HEADER, struct.pack("!h", len(columns))
     for row in rows:
@@ -129,11 +131,11 @@ def _binary(columns: Sequence[Column], rows: Sequence[Sequence[Any]]) -> Iterato
     yield head + BINARY_TRAILER
 
 
-def _shown(column: Column, value: object) -> str | None:
+def _shown(column: ResultColumn, value: object) -> str | None:
     return None if value is None else column.type.text(value)
 
 
-def _text(columns: Sequence[Column], rows: Sequence[Sequence[Any]], options: Mapping[str, str]) -> Iterator[str]:
+def _text(columns: Sequence[ResultColumn], rows: Sequence[Sequence[Any]], options: Mapping[str, str]) -> Iterator[str]:
     delimiter, null = options.get("DELIMITER", "\t"), options.get("NULL", "\\N")
     special = {delimiter: f"\\{delimiter}", "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
     escapes = str.maketrans(special)
@@ -144,7 +146,7 @@ def _text(columns: Sequence[Column], rows: Sequence[Sequence[Any]], options: Map
         yield delimiter.join(null if text is None else text.translate(escapes) for text in texts) + "\n"
 
 
-def _csv(columns: Sequence[Column], rows: Sequence[Sequence[Any]], options: Mapping[str, str]) -> Iterator[str]:
+def _csv(columns: Sequence[ResultColumn], rows: Sequence[Sequence[Any]], options: Mapping[str, str]) -> Iterator[str]:
     delimiter, null, quote = options.get("DELIMITER", ","), options.get("NULL", ""), options.get("QUOTE", '"')
     escape = options.get("ESCAPE", quote)
 

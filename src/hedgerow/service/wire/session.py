@@ -26,13 +26,13 @@ from hedgerow.service.shadow.relay import (
 )
 from hedgerow.service.shadow.routing import Decision, Route, Router
 from hedgerow.service.wire import messages
-from hedgerow.service.wire.commands import Command, Kind, read_command
+from hedgerow.service.wire.commands import Command, CommandKind, read_command
 from hedgerow.service.wire.errors import IN_FAILED_TRANSACTION, error_fields, known, shifted
 from hedgerow.service.wire.formats import decode, parameter_type
-from hedgerow.service.wire.messages import Bind, Body, Parse, ProtocolError, StatementError, expand_formats
+from hedgerow.service.wire.messages import Bind, MessageBody, Parse, ProtocolError, StatementError, expand_formats
 from hedgerow.service.wire.ours import OurStatements
 from hedgerow.service.wire.outbox import Outbox
-from hedgerow.service.wire.results import Column, Result, copy_messages, row_messages
+from hedgerow.service.wire.results import ResultColumn, StatementResult, copy_messages, row_messages
 
 CODECS = {"UTF8": "utf-8", "SQL_ASCII": "utf-8", "LATIN1": "latin-1", "LATIN9": "iso8859-15", "WIN1252": "cp1252"}
 """Python's names of the encodings that a client may choose."""
@@ -64,7 +64,7 @@ class Portal:
     prepared: Prepared
     values: tuple[object, ...]
     formats: tuple[int, ...]
-    result: Result | None = None
+    result: StatementResult | None = None
     next_row: int = 0
 
 
@@ -76,7 +76,7 @@ class Theirs:
     reads_budget: bool = False
 
 
-class Session:
+class WireSession:
     """Answers the messages of one client, one at a time and in order."""
 
     def __init__(
@@ -158,7 +158,7 @@ class Session:
         self._statements.pop("", None)
         self._portals.pop("", None)
         try:
-            reader = Body(body, self._out.codec)
+            reader = MessageBody(body, self._out.codec)
             text = reader.string()
             reader.end()
             for decision in self._router().decide_all(text):
@@ -180,14 +180,14 @@ class Session:
     async def _simple_statement(self, command: Command) -> bool:
         """Run one statement of a text; return False if the shadow refused it."""
         if not await self._claims(command):
-            if command.kind is Kind.READ_BUDGET and self._shadow.status != "E":
+            if command.kind is CommandKind.READ_BUDGET and self._shadow.status != "E":
                 await self._ours.publish_budget()
             await self._sync_shadow()
             query = frontend(b"Q", messages.string(command.text, self._out.codec))
             return await self._relay(query, until=frozenset({b"Z"}), text=command.text, offset=command.start)
         self._require_transaction()
         result = await self._run(command, (), ())
-        if command.kind is Kind.COPY:
+        if command.kind is CommandKind.COPY:
             await self._copy(result, command)
             return True
         if result.columns is not None:
@@ -210,7 +210,7 @@ class Session:
         if not await self._claims(command):
             self._statements.pop(message.name, None)
             if await self._relay(frontend(b"P", body), FLUSH, until=PARSED):
-                self._statements[message.name] = Theirs(message.text, command.kind is Kind.READ_BUDGET)
+                self._statements[message.name] = Theirs(message.text, command.kind is CommandKind.READ_BUDGET)
             return
         self._require_transaction()
         types = await self._ours.parameter_types(command, message.types)
@@ -266,7 +266,7 @@ class Session:
             await self._relay(frontend(b"D", body), FLUSH, until=DESCRIBED)
 
     async def _execute(self, body: bytes) -> None:
-        reader = Body(body, self._out.codec)
+        reader = MessageBody(body, self._out.codec)
         name, limit = reader.string(), reader.int32()
         reader.end()
         portal = self._portals.get(name)
@@ -282,7 +282,7 @@ class Session:
         if portal.result is None:
             await self._require_width(portal)
             portal.result = await self._run(prepared.command, prepared.given, portal.values)
-        if prepared.command.kind is Kind.COPY:
+        if prepared.command.kind is CommandKind.COPY:
             await self._copy(portal.result, prepared.command)
         else:
             await self._rows(portal, portal.result, limit)
@@ -294,7 +294,7 @@ class Session:
         if prepared.width is not None and prepared.width != len(columns or ()):
             raise StatementError("cached plan must not change result type", "0A000", hint="Prepare it again.")
 
-    async def _rows(self, portal: Portal, result: Result, limit: int) -> None:
+    async def _rows(self, portal: Portal, result: StatementResult, limit: int) -> None:
         """Send the next rows of a portal, at most `limit` of them (all, if it is not positive)."""
         if result.columns is None:
             self._complete(result)
@@ -310,7 +310,7 @@ class Session:
             self._out.add(messages.PORTAL_SUSPENDED)
         else:
             tag = result.tag if first == 0 else f"SELECT {last - first}"
-            self._complete(Result(tag, notice=result.notice if first == 0 else {}))
+            self._complete(StatementResult(tag, notice=result.notice if first == 0 else {}))
 
     async def _close(self, body: bytes) -> None:
         what, name = _target(body, self._out.codec)
@@ -324,33 +324,33 @@ class Session:
 
     async def _claims(self, command: Command) -> bool:
         """Return True if a statement is ours."""
-        if command.kind is Kind.DEALLOCATE:
+        if command.kind is CommandKind.DEALLOCATE:
             return command.name is not None and isinstance(self._statements.get(command.name), Prepared)
         return await self._ours.claims(command)
 
-    async def _run(self, command: Command, given: Sequence[int], values: Sequence[object]) -> Result:
-        if command.kind is Kind.DEALLOCATE:
+    async def _run(self, command: Command, given: Sequence[int], values: Sequence[object]) -> StatementResult:
+        if command.kind is CommandKind.DEALLOCATE:
             self._statements.pop(command.name or "", None)
-            return Result("DEALLOCATE")
+            return StatementResult("DEALLOCATE")
         return await self._ours.run(command, given, values, in_transaction=self.in_transaction)
 
-    async def _copy(self, result: Result, command: Command) -> None:
+    async def _copy(self, result: StatementResult, command: Command) -> None:
         for message in copy_messages(result, command.options, self._out.codec):
             await self._out.send(message)
-        self._complete(Result(f"COPY {len(result.rows)}", notice=result.notice))
+        self._complete(StatementResult(f"COPY {len(result.rows)}", notice=result.notice))
 
-    def _describe_columns(self, columns: Sequence[Column] | None, formats: Sequence[int]) -> None:
+    def _describe_columns(self, columns: Sequence[ResultColumn] | None, formats: Sequence[int]) -> None:
         if columns is None:
             self._out.add(messages.NO_DATA)
         else:
             described = [column.described for column in columns]
             self._out.add(messages.row_description(described, formats, self._out.codec))
 
-    def _notice(self, result: Result | None) -> None:
+    def _notice(self, result: StatementResult | None) -> None:
         if result is not None and result.notice:
             self._out.add(messages.notice(result.notice, self._out.codec))
 
-    def _complete(self, result: Result) -> None:
+    def _complete(self, result: StatementResult) -> None:
         self._notice(result)
         self._out.add(messages.command_complete(result.tag))
 
@@ -430,7 +430,7 @@ class Session:
 
 def _target(body: bytes, codec: str) -> tuple[str, str]:
     """Return what a Describe or Close means: "S" or "P", and a name."""
-    reader = Body(body, codec)
+    reader = MessageBody(body, codec)
     what, name = reader.take(1).decode("latin-1"), reader.string()
     reader.end()
     if what not in {"S", "P"}:

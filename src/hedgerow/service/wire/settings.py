@@ -52,7 +52,7 @@ def _bounds(value: str) -> object:
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class WireSetting:
     """One setting: how its text is read, and an example of a value.
 
     `ours` is True for what the wire does with an answer, False for an option of the question.
@@ -63,22 +63,22 @@ class Setting:
     ours: bool = False
 
 
-SETTINGS: Mapping[str, Setting] = {
-    "epsilon": Setting(_number, "0.5"),
-    "delta": Setting(_number, "1e-8"),
-    "within": Setting(str, "'5%'"),
-    "confidence": Setting(_number, "0.9"),
-    "mechanism": Setting(str, "gaussian"),
-    "max_groups": Setting(int, "4"),
-    "max_rows": Setting(int, "10"),
-    "min_frequency": Setting(int, "20"),
-    "bounds": Setting(_bounds, """auto, or '{"age": [0, 90]}'"""),
-    "simultaneous": Setting(_flag, "on"),
-    "moments": Setting(str, "lambda"),
-    "distinct": Setting(str, "auto"),
-    "reuse": Setting(_flag, "off"),
-    "intervals": Setting(_flag, "on", ours=True),
-    "notices": Setting(_flag, "off", ours=True),
+SETTINGS: Mapping[str, WireSetting] = {
+    "epsilon": WireSetting(_number, "0.5"),
+    "delta": WireSetting(_number, "1e-8"),
+    "within": WireSetting(str, "'5%'"),
+    "confidence": WireSetting(_number, "0.9"),
+    "mechanism": WireSetting(str, "gaussian"),
+    "max_groups": WireSetting(int, "4"),
+    "max_rows": WireSetting(int, "10"),
+    "min_frequency": WireSetting(int, "20"),
+    "bounds": WireSetting(_bounds, """auto, or '{"age": [0, 90]}'"""),
+    "simultaneous": WireSetting(_flag, "on"),
+    "moments": WireSetting(str, "lambda"),
+    "distinct": WireSetting(str, "auto"),
+    "reuse": WireSetting(_flag, "off"),
+    "intervals": WireSetting(_flag, "on", ours=True),
+    "notices": WireSetting(_flag, "off", ours=True),
 }
 """Every setting, by its name without the prefix. An empty value stands for the catalog's default."""
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from hedgerow.service.access.model import AccessStore, Identity
 from hedgerow.service.wire import messages
-from hedgerow.service.wire.messages import CANCEL_CODE, GSS_CODE, PROTOCOL_MAJOR, TLS_CODE, Body, ProtocolError
+from hedgerow.service.wire.messages import CANCEL_CODE, GSS_CODE, PROTOCOL_MAJOR, TLS_CODE, MessageBody, ProtocolError
 from hedgerow.service.wire.outbox import Outbox
 from hedgerow.service.wire.scram import PLAIN, PLUS, ScramError, ScramExchange, Verifiers, certificate_hash
 from hedgerow.service.wire.throttle import Throttle
@@ -145,7 +145,7 @@ class Login:
         outbox.add(messages.authentication(10, b"".join(messages.string(name) for name in offered) + b"\0"))
         await outbox.flush()
         verifier = await asyncio.to_thread(self._verifiers.of, user)
-        body = Body(await _password(reader))
+        body = MessageBody(await _password(reader))
         mechanism = body.string()
         if mechanism not in offered:
             raise ScramError("client selected an invalid SASL authentication mechanism")
