@@ -1,7 +1,6 @@
-"""The HTTP listener: uvicorn in the service's own event loop."""
+"""The listener of the HTTP API."""
 
 import asyncio
-import socket
 import ssl
 
 import h11
@@ -9,12 +8,12 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from hedgerow.service.access.model import AccessStore
-from hedgerow.service.errors import ServiceError
 from hedgerow.service.gateway import Gateway
 from hedgerow.service.http.app import build_app
 from hedgerow.service.http.guard import BODY_SECONDS
 from hedgerow.service.http.hooks import HealthChecks, MetricsText
 from hedgerow.service.http.oidc import OidcSettings
+from hedgerow.service.uvicorn_listener import BACKLOG, UvicornListener
 
 HEADER_SECONDS = 10.0
 """Seconds in which the head of a request must have arrived."""
@@ -22,10 +21,9 @@ HEADER_SECONDS = 10.0
 IDLE_SECONDS = 60
 MAXIMUM_CONNECTIONS = 1000
 LARGEST_HEAD = 32_768
-BACKLOG = 256
 
 
-class HttpListener:
+class HttpListener(UvicornListener):
     """Serves the API at one address.
 
     Args:
@@ -56,10 +54,8 @@ class HttpListener:
         body_seconds: float = BODY_SECONDS,
     ) -> None:
         self.app = build_app(gateway, access, oidc=oidc, health=health, metrics=metrics, body_seconds=body_seconds)
-        self._host = host
-        self._port = port
         protocol = type("HttpProtocol", (ImpatientProtocol,), {"header_seconds": header_seconds})
-        self._config = uvicorn.Config(
+        config = uvicorn.Config(
             self.app,
             http=protocol,
             ws="none",
@@ -74,55 +70,7 @@ class HttpListener:
             backlog=BACKLOG,
             ssl_context_factory=None if tls is None else lambda *_: tls,
         )
-        self._server = uvicorn.Server(self._config)
-        self._loop: asyncio.Task[None] | None = None
-
-    @property
-    def address(self) -> str:
-        """Host and port, such as 127.0.0.1:8439."""
-        host = f"[{self._host}]" if ":" in self._host else self._host
-        return f"{host}:{self._port}"
-
-    async def start(self) -> None:
-        """Listen; return once clients can connect."""
-        listening = self._bound()
-        self._port = listening.getsockname()[1]
-        self._config.load()
-        self._server.lifespan = self._config.lifespan_class(self._config)
-        await self._server.startup(sockets=[listening])
-        self._loop = asyncio.create_task(self._server.main_loop())
-
-    async def stop(self, grace: float) -> None:
-        """Take no more connections, and close those that are open once their responses are sent.
-
-        Args:
-            grace: Seconds that running requests have to end.
-        """
-        if self._loop is None:
-            return
-        self._server.should_exit = True
-        await self._loop
-        self._config.timeout_graceful_shutdown = max(1, round(grace))
-        await self._server.shutdown()
-        self._loop = None
-
-    def _bound(self) -> socket.socket:
-        """Return a socket at the address, listening."""
-        family = socket.AF_INET6 if ":" in self._host else socket.AF_INET
-        listening = socket.socket(family, socket.SOCK_STREAM)
-        try:
-            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            listening.bind((self._host, self._port))
-            listening.listen(BACKLOG)
-        except OSError as error:
-            listening.close()
-            raise ServiceError(
-                f"The service cannot listen for HTTP on {self.address}: {error.strerror or 'the system refuses'}.",
-                code="cannot-listen",
-                hint="Another program may use the port: name another one.",
-            ) from None
-        listening.settimeout(0)
-        return listening
+        super().__init__(config, host, port)
 
 
 class ImpatientProtocol(H11Protocol):
