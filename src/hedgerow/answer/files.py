@@ -1,4 +1,4 @@
-"""An answer as the content of a file: text, JSON, CSV, Parquet, Arrow, Markdown and HTML. All have the intervals."""
+"""An answer as the content of a file: text, JSON, CSV, Parquet, Arrow, Markdown and HTML, with its intervals."""
 
 import io
 import json
@@ -24,10 +24,10 @@ def as_json(answer: Answer) -> bytes:
     return (json.dumps(finite(answer.to_dict()), allow_nan=False) + "\n").encode()
 
 
-def as_csv(answer: Answer) -> bytes:
+def as_csv(answer: Answer, *, intervals: bool = True) -> bytes:
     """Return comma-separated values; an open end is inf."""
     stream = io.BytesIO()
-    csv.write_csv(_with_whole_ends(answer.arrow(intervals=True)), stream)
+    csv.write_csv(_with_whole_ends(answer.arrow(intervals=intervals)), stream)
     return stream.getvalue()
 
 
@@ -41,10 +41,10 @@ def _with_whole_ends(table: pa.Table) -> pa.Table:
     return table
 
 
-def as_parquet(answer: Answer) -> bytes:
+def as_parquet(answer: Answer, *, intervals: bool = True) -> bytes:
     """Return a Parquet file."""
     stream = io.BytesIO()
-    parquet.write_table(answer.arrow(intervals=True), stream)
+    parquet.write_table(answer.arrow(intervals=intervals), stream)
     return stream.getvalue()
 
 

@@ -5,12 +5,11 @@ from io import BytesIO
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.csv
-import pyarrow.parquet
 from starlette.responses import Response
 
 from hedgerow.answer import Answer
 from hedgerow.answer.exchange import dump_answer
+from hedgerow.answer.files import as_csv, as_parquet
 from hedgerow.figures import finite
 from hedgerow.service.errors import ServiceError
 from hedgerow.service.http.responses import dump_json
@@ -31,12 +30,6 @@ def _as_exact(answer: Answer, *, intervals: bool) -> bytes:  # noqa: ARG001 - it
     return dump_json(dump_answer(answer))
 
 
-def _as_csv(answer: Answer, *, intervals: bool) -> bytes:
-    buffer = BytesIO()
-    pa.csv.write_csv(answer.arrow(intervals=intervals), buffer)
-    return buffer.getvalue()
-
-
 def _as_arrow(answer: Answer, *, intervals: bool) -> bytes:
     table, buffer = answer.arrow(intervals=intervals), BytesIO()
     with pa.ipc.new_stream(buffer, table.schema) as stream:
@@ -44,17 +37,11 @@ def _as_arrow(answer: Answer, *, intervals: bool) -> bytes:
     return buffer.getvalue()
 
 
-def _as_parquet(answer: Answer, *, intervals: bool) -> bytes:
-    buffer = BytesIO()
-    pa.parquet.write_table(answer.arrow(intervals=intervals), buffer)
-    return buffer.getvalue()
-
-
 FORMATS: Mapping[str, Callable[..., bytes]] = {
     JSON: _as_json,
-    CSV: _as_csv,
+    CSV: as_csv,
     ARROW: _as_arrow,
-    PARQUET: _as_parquet,
+    PARQUET: as_parquet,
     EXACT: _as_exact,
 }
 
