@@ -44,6 +44,15 @@ MAXIMUM_SOCKET_PATH: Final = 100
 ACCOUNTS: Final = ("hedgerow", "pgserver", "postgres", "nobody")
 """Accounts under which PostgreSQL runs if we are root, which it refuses to be: the first that exists."""
 
+LOCKED: Final = "55P03"
+"""SQLSTATE of a statement that waited too long for a lock."""
+
+END_OTHER_SESSIONS: Final = """
+SELECT pg_terminate_backend(pid) FROM any_pg_stat_get_activity(NULL) WHERE pid <> pg_backend_pid()
+AND datid = (SELECT oid FROM pg_any_database WHERE datname = current_database())
+"""
+"""Statement that ends sessions which hold locks on tables that are to be replaced."""
+
 START_SECONDS: Final = 60.0
 STARTING: Final = "57P03"
 """SQLSTATE of a server that starts, stops or recovers."""
@@ -298,20 +307,17 @@ class Shadow:
                 )
             self._schemas[dataset] = set()
         async with self._administer(name) as admin:
-            await admin.query("SET lock_timeout = '2s'")
+            await admin.query("SET lock_timeout = '300ms'")
             statements = (
                 f"BEGIN; {drop_declared(self._schemas[dataset])}; {declared_tables(self._datasets[dataset])}; COMMIT"
             )
             try:
                 await admin.query(statements)
             except ShadowError as error:
-                if error.fields.get("C") != "55P03":
+                if error.fields.get("C") != LOCKED:
                     raise
                 await admin.query("ROLLBACK")
-                await admin.query(
-                    "SELECT pg_terminate_backend(pid) FROM pg_stat_get_activity(NULL) WHERE pid <> pg_backend_pid() "
-                    f"AND datid = (SELECT oid FROM pg_any_database WHERE datname = {literal(name)})"
-                )
+                await admin.query(END_OTHER_SESSIONS)
                 await admin.query(statements)
             await admin.query(sealed_tables(self._datasets[dataset]))
             rows = await admin.query(
@@ -411,8 +417,9 @@ class OwnServer:
     superuser = SUPERUSER
     password = None
 
-    def __init__(self, parent: Path | None) -> None:
+    def __init__(self, parent: Path | None, settings: Mapping[str, str] = SETTINGS) -> None:
         binaries = find_binaries()
+        self._settings = settings
         account = _account()
         if parent is not None:
             parent.mkdir(mode=0o711, parents=True, exist_ok=True)
@@ -446,10 +453,11 @@ class OwnServer:
         arguments += ["--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C", "--no-data-checksums"]
         self._run([str(binaries / "initdb"), *arguments, "--no-instructions"], options)
         command = [str(binaries / "postgres"), "-D", str(data)]
-        for name, value in {**SETTINGS, "unix_socket_directories": str(self._sockets)}.items():
+        for name, value in {**self._settings, "unix_socket_directories": str(self._sockets)}.items():
             command += ["-c", f"{name}={value}"]
         watched = ["/bin/sh", "-c", WATCH, "hedgerow-shadow", str(MEMORY_KILOBYTES), self._folder, self._sockets]
-        with (self._folder / "log").open("wb") as output:
+        self.log = self._folder / "log"
+        with self.log.open("wb") as output:
             self._process = subprocess.Popen(  # type: ignore[call-overload]  # noqa: S603 - our own arguments
                 [*watched, *command],
                 stdin=subprocess.PIPE,

@@ -28,7 +28,6 @@ OWN_ROWS: Final = {
     "pg_roles": f"whole.oid < {FIRST_ROLE} OR pg_has_role(whole.oid, 'MEMBER')",
     "pg_user": f"whole.usesysid < {FIRST_ROLE} OR pg_has_role(whole.usesysid, 'MEMBER')",
     "pg_group": f"whole.grosysid < {FIRST_ROLE} OR pg_has_role(whole.grosysid, 'MEMBER')",
-    "pg_stat_activity": "whole.usesysid = (SELECT oid FROM pg_authid WHERE rolname = current_user)",
     "pg_stat_database": "whole.datid <> 0 AND has_database_privilege(whole.datid, 'CONNECT')",
     "pg_stat_database_conflicts": "has_database_privilege(whole.datid, 'CONNECT')",
     "pg_locks": "whole.pid = pg_backend_pid()",
@@ -59,14 +58,30 @@ END $harden$
 """
 
 RENAMED_USER: Final = """
-ALTER FUNCTION pg_catalog.pg_get_userbyid(oid) RENAME TO pg_get_any_userbyid;
-REVOKE EXECUTE ON FUNCTION pg_catalog.pg_get_any_userbyid(oid) FROM PUBLIC;
+ALTER FUNCTION pg_catalog.pg_get_userbyid(oid) RENAME TO any_pg_get_userbyid;
+REVOKE EXECUTE ON FUNCTION pg_catalog.any_pg_get_userbyid(oid) FROM PUBLIC;
 CREATE FUNCTION pg_catalog.pg_get_userbyid(oid) RETURNS name STABLE STRICT PARALLEL SAFE LANGUAGE sql AS $body$
     SELECT coalesce((SELECT rolname FROM pg_catalog.pg_roles WHERE oid = $1), ('unknown (OID=' || $1 || ')')::name)
 $body$;
 UPDATE pg_catalog.pg_type SET typoutput = 'oidout'::regproc WHERE oid = 'regrole'::regtype
 """
 """Names of roles by their number: only of those that the analyst sees. `regrole` shows numbers."""
+
+OWN_SESSIONS: Final = """
+DO $harden$
+DECLARE arguments text := pg_get_function_arguments('pg_catalog.pg_stat_get_activity(integer)'::regprocedure);
+BEGIN
+    ALTER FUNCTION pg_catalog.pg_stat_get_activity(integer) RENAME TO any_pg_stat_get_activity;
+    REVOKE EXECUTE ON FUNCTION pg_catalog.any_pg_stat_get_activity(integer) FROM PUBLIC;
+    EXECUTE format($create$
+        CREATE FUNCTION pg_catalog.pg_stat_get_activity(%s) RETURNS SETOF record STABLE SECURITY DEFINER LANGUAGE sql
+        SET search_path = pg_catalog AS $body$
+            SELECT * FROM any_pg_stat_get_activity($1) whole
+            WHERE whole.usesysid = (SELECT oid FROM pg_authid WHERE rolname = session_user)
+        $body$ $create$, arguments);
+END $harden$
+"""
+"""Sessions: only those of the analyst. Others show their user and the name of their program otherwise."""
 
 RENAMED_DATABASES: Final = """
 ALTER TABLE pg_catalog.pg_database RENAME TO pg_any_database;
@@ -76,15 +91,35 @@ CREATE VIEW pg_catalog.pg_database AS
 GRANT SELECT ON pg_catalog.pg_database TO PUBLIC
 """
 
+REPLACED_USES: Final = """
+DO $harden$
+DECLARE
+    name text;
+    definition text;
+BEGIN
+    FOR name, definition IN SELECT format('%I.%I', schemaname, viewname), pg_views.definition FROM pg_catalog.pg_views
+        WHERE pg_views.definition ~ '\\many_pg_'
+    LOOP
+        EXECUTE format('CREATE OR REPLACE VIEW %s AS %s', name, replace(definition, 'any_pg_', 'pg_'));
+    END LOOP;
+    FOR definition IN SELECT pg_get_functiondef(oid) FROM pg_catalog.pg_proc
+        WHERE prosqlbody IS NOT NULL AND pg_get_functiondef(oid) ~ '\\mpg_any_database'
+    LOOP
+        EXECUTE replace(definition, 'pg_any_database', 'pg_database');
+    END LOOP;
+END $harden$
+"""
+"""Views and functions of the system that used what was renamed use its replacement."""
+
 
 def hardening() -> str:
     """Return the statements, to be run by a superuser in `template1`."""
     lines = ["SET allow_system_table_mods = on", "REVOKE ALL ON LANGUAGE plpgsql FROM PUBLIC", REVOKE_FUNCTIONS]
     lines += [_own_rows(view, condition) for view, condition in OWN_ROWS.items()]
-    lines += [RENAMED_USER, RENAMED_DATABASES]
+    lines += [RENAMED_USER, OWN_SESSIONS, RENAMED_DATABASES]
     for name, signatures in UNKNOWN_NUMBERS.items():
         lines += [_unknown(name, arguments) for arguments in signatures]
-    return ";\n".join([*lines, "RESET allow_system_table_mods"])
+    return ";\n".join([*lines, REPLACED_USES, "RESET allow_system_table_mods"])
 
 
 def _own_rows(view: str, condition: str) -> str:
