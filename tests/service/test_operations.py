@@ -105,13 +105,16 @@ def test_a_log_that_cannot_be_written_is_told(tmp_path):
 
 
 def test_a_service_is_ready_if_all_parts_work_and_it_takes_statements():
-    def fails():
+    async def works():
+        pass
+
+    async def fails():
         raise LedgerError("secret")
 
-    def breaks():
+    async def breaks():
         raise ValueError("secret")
 
-    health = ServiceHealth({"ledger": lambda: None})
+    health = ServiceHealth({"ledger": works})
     starting = asyncio.run(health.readiness())
     assert (starting.ready, starting.parts) == (False, {"service": "starting", "ledger": "ok"})
     health.state = "ok"

@@ -4,7 +4,7 @@ import asyncio
 import sys
 from collections.abc import Mapping
 from contextlib import closing
-from dataclasses import asdict
+from dataclasses import asdict, astuple
 from importlib import import_module
 from types import ModuleType
 from typing import Annotated
@@ -29,6 +29,8 @@ Config = Annotated[
 FIRST = {"owner": Role.OWNER, "analyst": Role.ANALYST}
 """Accounts that the first start makes, where only programs on this machine can connect."""
 
+DOORS = {"wire": "PostgreSQL", "http": "HTTP", "console": "browser"}
+
 
 def serve(
     *,
@@ -36,7 +38,7 @@ def serve(
     check: Annotated[bool, typer.Option("--check", help="Check the settings, and end.")] = False,
     as_json: options.Json = False,
 ) -> None:
-    """Let others ask by psql, BI tools, HTTP or browser, with accounts, caps and limits. The owner's command.
+    """Let others ask, by PostgreSQL's clients or HTTP, with accounts, caps and limits. The owner's command.
 
     It needs no other server. Without settings it listens on this machine alone, and the first start makes an owner and
     an analyst and prints how to connect. SIGTERM or Ctrl-C stops it, SIGHUP makes it read the catalogs again:
@@ -113,29 +115,23 @@ def connection_lines(
     configuration: Configuration, addresses: Mapping[str, str], accounts: Mapping[str, Credentials]
 ) -> list[str]:
     """Return the lines that say how to connect, with secrets where accounts were made just now."""
-    dataset = next(iter(configuration.datasets))
-    secure = configuration.tls is not None
+    schemes = dict.fromkeys(DOORS, configuration.scheme) | {"wire": "postgresql"}
+    urls = {door: f"{schemes[door]}://{address}" for door, address in addresses.items()}
     lines = [f"hedgerow serves {', '.join(configuration.datasets)}. Ctrl-C stops it."]
-    names = {"wire": "PostgreSQL", "http": "HTTP", "console": "Console"}
-    web = "https" if secure else "http"
-    schemes = {"wire": "postgresql", "http": web, "console": web}
-    lines += [f"  {names.get(door, door):<11} {schemes.get(door, door)}://{at}" for door, at in addresses.items()]
-    analyst = accounts.get("analyst")
-    if analyst is None:
+    lines += [f"  {DOORS[door]:<11} {url}" for door, url in urls.items()]
+    if not accounts:
         return [*lines, "Accounts: hedgerow analyst list. New secrets for one: hedgerow analyst rotate NAME"]
-    lines += ["", "Two accounts were made. Their secrets are shown once, now:"]
-    if "console" in addresses:
-        lines += ["", f"  browser: {web}://{addresses['console']}, name analyst, password {analyst.password}"]
-    if "wire" in addresses:
-        mode = "?sslmode=require" if secure else ""
-        lines += ["", "  psql (analyst)"]
-        lines += [f'    psql "postgresql://analyst:{analyst.password}@{addresses["wire"]}/{dataset}{mode}"']
-    if "http" in addresses:
-        base = f"{schemes['http']}://{addresses['http']}"
-        lines += ["", "  curl (analyst)"]
-        lines += [f'    curl -H "Authorization: Bearer {analyst.token}" {base}/v1/datasets/{dataset}/tables']
-        lines += ["", "  Python (analyst)"]
-        lines += [f'    db = hedgerow.connect("{base}/{dataset}", token="{analyst.token}")']
-    owner = accounts["owner"]
-    lines += ["", f"  owner: password {owner.password}", f"         token {owner.token}"]
+    dataset, (password, token) = next(iter(configuration.datasets)), astuple(accounts["analyst"])
+    lines += ["", "Two accounts were made, analyst and owner. Their secrets are shown once, now:"]
+    if "wire" in urls:
+        mode = "" if configuration.tls is None else "?sslmode=require"
+        lines += ["", "analyst, with psql:"]
+        lines += [f'  psql "postgresql://analyst:{password}@{addresses["wire"]}/{dataset}{mode}"']
+    if "http" in urls:
+        api = urls["http"]
+        lines += ["", "analyst, with curl:"]
+        lines += [f'  curl -H "Authorization: Bearer {token}" {api}/v1/datasets/{dataset}/tables']
+        lines += ["", "analyst, in Python:"]
+        lines += [f'  db = hedgerow.connect("{api}/{dataset}", token="{token}")']
+    lines += ["", "owner:", f"  password {accounts['owner'].password}", f"  token    {accounts['owner'].token}"]
     return [*lines, "", "More accounts, each with a cap: hedgerow analyst add NAME --epsilon 0.5"]

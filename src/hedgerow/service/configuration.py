@@ -19,6 +19,8 @@ from hedgerow.session.project import FILE, URL, Project, read_project
 
 T = TypeVar("T")
 
+SECTIONS = ("wire", "http", "console", "tls", "limits", "oidc", "shadow", "logs")
+
 WIRE_PORT = 5439
 HTTP_PORT = 8439
 CONSOLE_PORT = 8440
@@ -78,7 +80,7 @@ class Configuration:
         store: Place of the accounts: a file or the URL of a PostgreSQL database.
         wire: Address for PostgreSQL's clients.
         http: Address for HTTP.
-        console: Address for browsers.
+        console: Address of the pages for browsers.
         tls: Certificate and key; None for plain connections, which only loopback may have.
         limits: Limits on statements.
         grace: Seconds that running statements have to end when the service stops.
@@ -101,15 +103,20 @@ class Configuration:
     log_file: str | None = None
 
     @property
-    def listeners(self) -> dict[str, ListenerSettings]:
-        """Addresses to listen on, by door."""
-        doors = {"wire": self.wire, "http": self.http, "console": self.console}
-        return {door: settings for door, settings in doors.items() if settings.enabled}
-
-    @property
     def is_local(self) -> bool:
         """Return True if only programs on this machine can connect."""
         return all(listener.is_loopback for listener in self.listeners.values())
+
+    @property
+    def listeners(self) -> dict[str, ListenerSettings]:
+        """The listeners that are enabled."""
+        doors = {"wire": self.wire, "http": self.http, "console": self.console}
+        return {door: listener for door, listener in doors.items() if listener.enabled}
+
+    @property
+    def scheme(self) -> str:
+        """The scheme of addresses over HTTP."""
+        return "http" if self.tls is None else "https"
 
 
 def read_configuration(path: str | os.PathLike[str]) -> Configuration:
@@ -117,8 +124,7 @@ def read_configuration(path: str | os.PathLike[str]) -> Configuration:
     project = read_project(path)
     file = project.path
     serve = Section(file, "serve", tomllib.loads(file.read_text(encoding="utf-8")).get("serve", {}))
-    names = ("wire", "http", "console", "tls", "limits", "oidc", "shadow", "logs")
-    sections = {name: serve.section(name) for name in names}
+    sections = {name: serve.section(name) for name in SECTIONS}
     datasets = _datasets(project, serve.section("datasets"))
     store = serve.take("store", _place)
     limits, grace = _limits(sections["limits"], datasets)

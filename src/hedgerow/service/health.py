@@ -1,13 +1,13 @@
 """Readiness of a service, for load balancers and orchestrators."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 
 from hedgerow.errors import HedgerowError
 
-Check = Callable[[], object]
-"""Returns where a part of the service works, and raises an exception where it does not. It may block."""
+Check = Callable[[], Awaitable[object]]
+"""Returns where a part of the service works, and raises an exception where it does not."""
 
 OK = "ok"
 
@@ -35,15 +35,15 @@ class ServiceHealth:
     state: str = "starting"
 
     async def readiness(self) -> Readiness:
-        """Run every check, in threads."""
-        states = await asyncio.gather(*(asyncio.to_thread(_state, check) for check in self.checks.values()))
+        """Run every check."""
+        states = await asyncio.gather(*(_state(check) for check in self.checks.values()))
         return Readiness({"service": self.state} | dict(zip(self.checks, states, strict=True)))
 
 
-def _state(check: Check) -> str:
+async def _state(check: Check) -> str:
     """Return "ok" or the code of the error. The text of an exception is dropped: it could quote anything."""
     try:
-        check()
+        await check()
     except HedgerowError as error:
         return error.code
     except Exception:  # noqa: BLE001 - see above

@@ -5,25 +5,27 @@ import signal
 from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack, ExitStack, closing
 from functools import partial
-from importlib import import_module
 from typing import Any, Protocol
 
 from hedgerow.backends import connect_backend
 from hedgerow.catalog import bind_catalog, load_catalog
 from hedgerow.errors import CatalogError, HedgerowError
+from hedgerow.ledger.base import ANONYMOUS
 from hedgerow.service.access.connect import open_access
 from hedgerow.service.configuration import Configuration, DatasetSettings
+from hedgerow.service.console.listener import ConsoleListener
 from hedgerow.service.gateway import Gateway, StatementEvent
-from hedgerow.service.health import ServiceHealth
+from hedgerow.service.health import Check, ServiceHealth
+from hedgerow.service.http.listener import HttpListener
+from hedgerow.service.http.oidc import OidcSettings
 from hedgerow.service.logs import RequestLog
 from hedgerow.service.metrics import Metrics
+from hedgerow.service.shadow.cluster import Shadow
 from hedgerow.service.systemd import notify, notify_reloading
 from hedgerow.service.tls import load_certificate, server_context
+from hedgerow.service.wire.listener import WireListener
 from hedgerow.session.connection import connect
 from hedgerow.session.database import Database
-
-DIALECT = "postgres"
-"""The dialect of statements that come over the PostgreSQL wire."""
 
 CLOSING = 2.0
 """Seconds that a listener has to close connections on which no statement runs any more."""
@@ -32,7 +34,9 @@ CLOSING = 2.0
 class Listener(Protocol):
     """One address at which clients connect."""
 
-    address: str
+    @property
+    def address(self) -> str:
+        """Host and port, once it listens."""
 
     async def start(self) -> None:
         """Begin to listen."""
@@ -55,6 +59,7 @@ class Server:
         self._log = RequestLog(configuration.log_file)
         self._tls = None if configuration.tls is None else server_context(configuration.tls)
         self._databases: dict[str, Database] = {}
+        self._shadow: Shadow | None = None
         self._stopping = asyncio.Event()
         self._hurry = asyncio.Event()
         self._reloads: set[asyncio.Task[None]] = set()
@@ -90,44 +95,36 @@ class Server:
         self._stopping.set()
 
     async def _start(self, parts: AsyncExitStack) -> tuple[Gateway, ServiceHealth, dict[str, str]]:
-        """Start every part, each with what closes it."""
-        configuration = self._configuration
+        """Start every part, each with what closes it; listeners come last."""
+        configuration, tls = self._configuration, self._tls
         access = parts.enter_context(closing(await asyncio.to_thread(open_access, configuration.store)))
         self._databases = await asyncio.to_thread(open_datasets, configuration.datasets)
         parts.push_async_callback(self._close_databases)
         metrics = Metrics(lambda: gateway.load, self._budgets)
         gateway = Gateway(self._databases, access, configuration.limits, observe=partial(self._observe, metrics))
-        health = ServiceHealth({"ledger": self._read_ledgers, "accounts": partial(access.account, "default")})
-        listeners: dict[str, Listener] = {}
+        checks: dict[str, Check] = {
+            "ledger": partial(asyncio.to_thread, self._read_ledgers),
+            "accounts": partial(asyncio.to_thread, access.account, ANONYMOUS),
+        }
+        health, addresses = ServiceHealth(checks), {}
         if configuration.wire.enabled:
-            shadow = _class("shadow.cluster", "Shadow")(None, configuration.shadow_url)
-            await shadow.start(self._databases)
+            shadow = self._shadow = Shadow(url=configuration.shadow_url)
             parts.push_async_callback(shadow.stop)
-            self._shadow = shadow
-            host, port = configuration.wire.host, configuration.wire.port
-            listeners["wire"] = _class("wire.listener", "WireListener")(gateway, access, shadow, host, port, self._tls)
+            await shadow.start(self._databases)
+            checks["shadow"] = shadow.ensure_running
+            wire = WireListener(gateway, access, shadow, configuration.wire.host, configuration.wire.port, tls)
+            addresses["wire"] = await _listen(parts, "wire", wire)
         if configuration.http.enabled:
-            oidc = None
-            if configuration.oidc is not None:
-                oidc = _class("http.oidc", "OidcSettings")(**configuration.oidc)
+            oidc = None if configuration.oidc is None else OidcSettings(**configuration.oidc)
             host, port = configuration.http.host, configuration.http.port
-            kind = _class("http.listener", "HttpListener")
-            listeners["http"] = kind(gateway, access, host, port, self._tls, oidc, health, metrics)
+            http = HttpListener(gateway, access, host, port, tls, oidc, health, metrics)
+            addresses["http"] = await _listen(parts, "http", http)
         if configuration.console.enabled:
             host, port = configuration.console.host, configuration.console.port
-            kind = _class("console.listener", "ConsoleListener")
-            listeners["console"] = kind(gateway, access, host, port, self._tls, self._api)
-        for door, listener in listeners.items():
-            await _start_listener(door, listener)
-            parts.push_async_callback(listener.stop, CLOSING)
-        return gateway, health, {door: listener.address for door, listener in listeners.items()}
-
-    @property
-    def _api(self) -> str | None:
-        """The address of the HTTP API, as clients write it; None where there is none or any port will do."""
-        http = self._configuration.http
-        scheme = "http" if self._tls is None else "https"
-        return f"{scheme}://{http.host}:{http.port}" if http.enabled and http.port else None
+            api = None if "http" not in addresses else f"{configuration.scheme}://{addresses['http']}"
+            console = ConsoleListener(gateway, access, host, port, tls, api)
+            addresses["console"] = await _listen(parts, "console", console)
+        return gateway, health, addresses
 
     def _observe(self, metrics: Metrics, event: StatementEvent) -> None:
         metrics.observe(event)
@@ -168,7 +165,7 @@ class Server:
             self._log.write(event="reload-failed", code=error.code, message=error.message, hint=error.hint)
         else:
             self._databases = databases
-            if self._configuration.wire.enabled:
+            if self._shadow is not None:
                 await self._shadow.refresh(databases)
             await gateway.replace(databases)
             self._log.write(event="reloaded", datasets=list(databases))
@@ -179,7 +176,8 @@ class Server:
             await asyncio.to_thread(database.close)
 
 
-async def _start_listener(door: str, listener: Listener) -> None:
+async def _listen(parts: AsyncExitStack, door: str, listener: Listener) -> str:
+    """Start a listener, and return its address."""
     try:
         await listener.start()
     except OSError:
@@ -188,6 +186,8 @@ async def _start_listener(door: str, listener: Listener) -> None:
             code="cannot-listen",
             hint=f"Another program may use the port: set host and port in [serve.{door}] of hedgerow.toml.",
         ) from None
+    parts.push_async_callback(listener.stop, CLOSING)
+    return listener.address
 
 
 def open_datasets(datasets: Mapping[str, DatasetSettings]) -> dict[str, Database]:
@@ -216,7 +216,3 @@ def check_datasets(datasets: Mapping[str, DatasetSettings]) -> None:
             bind_catalog(declared, backend.schema())
         finally:
             backend.close()
-
-
-def _class(module: str, name: str) -> Any:  # noqa: ANN401 - until every listener is there
-    return getattr(import_module(f"hedgerow.service.{module}"), name)

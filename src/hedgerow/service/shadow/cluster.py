@@ -194,10 +194,14 @@ class Shadow:
         except BackendError as error:
             if error.code != "shadow-unavailable":
                 raise
+        await self.ensure_running()
+        return await self._open(dataset, identity, allowed)
+
+    async def ensure_running(self) -> None:
+        """Start the server again if it has crashed; raise a `BackendError` if it cannot be used."""
         async with self._lock:
             if not await self._answers():
                 await self._start()
-        return await self._open(dataset, identity, allowed)
 
     async def describe(self, dataset: str, sql: str, parameter_types: tuple[int, ...] = ()) -> StatementTypes:
         """Return the types of a statement of a dataset without running it; they are kept. Raises `ShadowError`."""
