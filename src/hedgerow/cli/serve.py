@@ -61,7 +61,9 @@ def serve(
 def _server() -> ModuleType:
     try:
         return import_module("hedgerow.service.server")
-    except ImportError:
+    except ModuleNotFoundError as error:
+        if (error.name or "").startswith("hedgerow"):
+            raise
         raise UsageError(
             "The server needs libraries that are not installed.",
             code="no-serve",
