@@ -160,6 +160,22 @@ def test_cancelling_stops_one_statement_and_no_other():
     assert served(slow, work)[0] == "kept"
 
 
+def test_a_charge_without_an_answer_is_reported(build):
+    """A view with rows for hours: the statement is charged, and stopped."""
+    endless = "CREATE VIEW people AS SELECT i AS id, i % 7 AS x FROM range(1000000000000) r(i)"
+    db = build(endless, TABLES.replace("unit_unique: true", "max_rows: 1"))
+
+    async def work(gateway):
+        with pytest.raises(BackendError) as stopped:
+            await gateway.submit(ADA, "people", COUNT, door="http").answer()
+        return stopped.value
+
+    error, (event,) = served(db, work, statement_timeout=0.2)
+    assert error.receipt is not None
+    assert (event.outcome, event.epsilon, event.reused) == ("statement-timeout", error.receipt.charge.epsilon, False)
+    assert event.epsilon > 0
+
+
 def test_a_statement_that_takes_too_long_is_stopped_and_says_so():
     slow = Slow()
 
