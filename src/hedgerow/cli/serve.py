@@ -29,7 +29,7 @@ Config = Annotated[
 FIRST = {"owner": Role.OWNER, "analyst": Role.ANALYST}
 """Accounts that the first start makes, where only programs on this machine can connect."""
 
-DOORS = {"wire": "PostgreSQL", "http": "HTTP", "console": "browser"}
+DOORS = {"wire": "PostgreSQL", "http": "HTTP", "console": "Console"}
 
 
 def serve(
@@ -38,7 +38,7 @@ def serve(
     check: Annotated[bool, typer.Option("--check", help="Check the settings, and end.")] = False,
     as_json: options.Json = False,
 ) -> None:
-    """Let others ask, by PostgreSQL's clients or HTTP, with accounts, caps and limits. The owner's command.
+    """Let others ask by psql, BI tools, HTTP or browser, with accounts, caps and limits. The owner's command.
 
     It needs no other server. Without settings it listens on this machine alone, and the first start makes an owner and
     an analyst and prints how to connect. SIGTERM or Ctrl-C stops it, SIGHUP makes it read the catalogs again:
@@ -125,6 +125,8 @@ def connection_lines(
         return [*lines, "Accounts: hedgerow analyst list. New secrets for one: hedgerow analyst rotate NAME"]
     dataset, (password, token) = next(iter(configuration.datasets)), astuple(accounts["analyst"])
     lines += ["", "Two accounts were made, analyst and owner. Their secrets are shown once, now:"]
+    if "console" in urls:
+        lines += ["", "analyst, in a browser:", f"  {urls['console']}  name analyst, password {password}"]
     if "wire" in urls:
         mode = "" if configuration.tls is None else "?sslmode=require"
         lines += ["", "analyst, with psql:"]
