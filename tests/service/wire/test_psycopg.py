@@ -193,6 +193,7 @@ def test_intervals_are_columns_and_open_ends_are_infinite(server):
         rows = cursor.fetchall()
         assert rows == connection.cursor(binary=True).execute(QUESTION).fetchall()
         assert all(lower <= n <= upper for _, n, lower, upper, *_ in rows if n is not None)
+        assert all(end.is_integer() for _, n, *ends, _, _, _ in rows for end in ends if n is not None)
         nobody = QUESTION.replace("GROUP BY", "WHERE cover = 'none of these' GROUP BY")
         rows = connection.cursor(binary=True).execute(nobody).fetchall()
         assert rows == connection.execute(nobody).fetchall()

@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from hedgerow.answer import Answer, caption, notes
+from hedgerow.answer.plain import rounded_outwards
 from hedgerow.service.wire.formats import FLOAT8, TEXT, WireType, encode
 from hedgerow.service.wire.messages import COPY_DONE, StatementError, copy_out, data_row, message
 
@@ -58,15 +59,20 @@ def with_intervals(columns: Sequence[ResultColumn]) -> tuple[ResultColumn, ...]:
 def answer_result(
     answer: Answer, columns: Sequence[ResultColumn], *, intervals: bool, notices: bool
 ) -> StatementResult:
-    """Return an answer as rows. With `intervals` both ends follow each noisy number; an open end is infinite."""
-    values = [column.to_pylist() for column in pa.table(answer).columns]
-    if len(values) != len(columns):
+    """Return an answer as rows. With `intervals` both ends follow each noisy number; an open end is infinite.
+
+    Intervals of whole numbers have whole ends, rounded outwards.
+    """
+    table = pa.table(answer)
+    if table.num_columns != len(columns):
         raise StatementError("cached plan must not change result type", "0A000", hint="Prepare the statement again.")
     shown: list[list[Any]] = []
-    for column, column_values in zip(columns, values, strict=True):
-        shown.append(column_values)
+    for column, values in zip(columns, table.columns, strict=True):
+        shown.append(values.to_pylist())
         if intervals and column.noisy:
             bars = [row.get(column.name) for row in answer.intervals]
+            if pa.types.is_integer(values.type):
+                bars = [None if bar is None else rounded_outwards(bar) for bar in bars]
             shown.append([None if bar is None or math.isnan(bar.lower) else bar.lower for bar in bars])
             shown.append([None if bar is None or math.isnan(bar.upper) else bar.upper for bar in bars])
     rows = list(zip(*shown, strict=True)) if shown else []
