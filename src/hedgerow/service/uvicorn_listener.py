@@ -51,7 +51,8 @@ class UvicornListener:
     def _bound(self) -> socket.socket:
         """Return a socket at the address, listening."""
         family = socket.AF_INET6 if ":" in self._host else socket.AF_INET
-        listening = socket.socket(family, socket.SOCK_STREAM)
+        # asyncio sends small packets at once only on sockets that name their protocol
+        listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         try:
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listening.bind((self._host, self._port))

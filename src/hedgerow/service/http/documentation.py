@@ -51,14 +51,22 @@ def _route(document: Mapping[str, Any], method: str, path: str, facts: Mapping[s
             for name, field in schema["properties"].items()
         ]
         parts.append(grid(("field", "type", ""), rows, left=3))
-    for status, response in facts["responses"].items():
-        if status == "422" and "HTTPValidationError" in str(response):
-            continue
-        for kind, content in response.get("content", {}).items():
-            if "example" in content:
-                text = json.dumps(content["example"], indent=2, ensure_ascii=False)
-                parts.append(folded(f"{status} {kind}", element("pre", text, style=CODE)))
+    examples = {
+        f"{status} {kind}": content["example"]
+        for status, response in facts["responses"].items()
+        for kind, content in response.get("content", {}).items()
+        if "example" in content
+    }
+    problems = {title: example for title, example in examples.items() if "problem" in title}
+    parts += [folded(title, _shown(example)) for title, example in examples.items() if title not in problems]
+    if problems:
+        numbers = ", ".join(title.partition(" ")[0] for title in problems)
+        parts.append(folded(f"errors: {numbers}", *map(_shown, problems.values())))
     return joined(parts)
+
+
+def _shown(example: object) -> Markup:
+    return element("pre", json.dumps(example, indent=2, ensure_ascii=False), style=CODE)
 
 
 def _kind(field: Mapping[str, Any]) -> str:

@@ -28,7 +28,7 @@ DOOR = "http"
 LINES = 500
 """Number of lines of a ledger that are read at once."""
 
-routes = APIRouter(tags=["datasets"])
+routes = APIRouter()
 
 
 @routes.get("/v1/me", tags=["accounts"], responses=examples.ME)
@@ -39,14 +39,14 @@ async def me(caller: Caller) -> Response:
     return json_response({"name": identity.name, "role": identity.role.value, "datasets": datasets})
 
 
-@routes.get("/v1/datasets", responses=examples.DATASETS)
+@routes.get("/v1/datasets", tags=["datasets"], responses=examples.DATASETS)
 async def list_datasets(caller: Caller) -> Response:
     """List the datasets that you may use."""
     names = caller.gateway.datasets(caller.identity)
     return json_response({"datasets": [_about(caller, name) for name in names]})
 
 
-@routes.get(DATASET, responses=examples.DATASET)
+@routes.get(DATASET, tags=["datasets"], responses=examples.DATASET)
 async def dataset_facts(dataset: str, caller: Caller) -> Response:
     """Tell the dialect of one dataset, and in whose name you ask it."""
     return json_response(_about(caller, dataset))
@@ -57,7 +57,7 @@ def _about(caller: AuthenticatedCall, dataset: str) -> dict[str, Any]:
     return {"name": dataset, "analyst": caller.identity.name, "dialect": view.dialect}
 
 
-@routes.get(f"{DATASET}/tables", responses=examples.TABLES)
+@routes.get(f"{DATASET}/tables", tags=["datasets"], responses=examples.TABLES)
 async def tables(dataset: str, caller: Caller) -> Response:
     """List the tables and columns that may be asked about, with what their owner declares of them. Free."""
     listed = caller.gateway.tables(caller.identity, dataset)
@@ -66,7 +66,7 @@ async def tables(dataset: str, caller: Caller) -> Response:
     return json_response({"tables": [asdict(table) for table in listed]})
 
 
-@routes.post(f"{DATASET}/query", responses=examples.QUERY)
+@routes.post(f"{DATASET}/query", tags=["datasets"], responses=examples.QUERY)
 async def query(
     dataset: str,
     body: QueryBody,
@@ -90,7 +90,7 @@ async def query(
     return await asyncio.to_thread(partial(answer_response, answer, media_type, intervals=intervals))
 
 
-@routes.post(f"{DATASET}/quote", responses=examples.QUOTE)
+@routes.post(f"{DATASET}/quote", tags=["datasets"], responses=examples.QUOTE)
 async def quote(dataset: str, body: QuoteBody, caller: Caller) -> Response:
     """Tell what a statement would cost, whether that fits, and how wide its intervals would be. Free."""
     gateway, words = caller.gateway, (body.sql, decode_params(body.params))
@@ -107,7 +107,7 @@ def _quote(quoted: Quote, *, exact: bool) -> dict[str, Any]:
     return dump_quote(quoted) if exact else {**quoted.to_dict(), "notes": list(quoted.notes)}
 
 
-@routes.post(f"{DATASET}/explain", responses=examples.EXPLAIN)
+@routes.post(f"{DATASET}/explain", tags=["datasets"], responses=examples.EXPLAIN)
 async def explain(dataset: str, body: StatementBody, caller: Caller) -> Response:
     """Show how a statement would be answered: plan, limits, noise, price and SQL. Free."""
     explained = await caller.gateway.explain(
@@ -124,7 +124,7 @@ async def explain(dataset: str, body: StatementBody, caller: Caller) -> Response
     return json_response({**encode(explained), "quote": _quote(explained.quote, exact=False)})
 
 
-@routes.post(f"{DATASET}/describe", responses=examples.DESCRIBE)
+@routes.post(f"{DATASET}/describe", tags=["datasets"], responses=examples.DESCRIBE)
 async def describe(dataset: str, body: StatementBody, caller: Caller) -> Response:
     """List the columns that a statement would answer with: name, type, and whether noise is in them. Free."""
     described = await caller.gateway.describe(
@@ -139,7 +139,7 @@ async def describe(dataset: str, body: StatementBody, caller: Caller) -> Respons
     return json_response(encode(described), media_type=EXACT if caller.exact else JSON)
 
 
-@routes.post(f"{DATASET}/forecast", responses=examples.FORECAST)
+@routes.post(f"{DATASET}/forecast", tags=["datasets"], responses=examples.FORECAST)
 async def forecast(dataset: str, body: ForecastBody, caller: Caller) -> Response:
     """Total the charges of a list of statements that is fixed in advance. Free."""
     forecasted = await caller.gateway.forecast(
@@ -150,14 +150,14 @@ async def forecast(dataset: str, body: ForecastBody, caller: Caller) -> Response
     return json_response(forecasted.to_dict())
 
 
-@routes.delete("/v1/statements/{statement}", status_code=204, responses=examples.CANCEL)
+@routes.delete("/v1/statements/{statement}", tags=["datasets"], status_code=204, responses=examples.CANCEL)
 async def cancel(statement: str, caller: Caller) -> Response:
     """Cancel a running statement by the `statement_id` that was sent with it. A charge stays."""
     caller.parts.statements.cancel(caller.identity, statement)
     return Response(status_code=204)
 
 
-@routes.get(f"{DATASET}/budget", responses=examples.BUDGET)
+@routes.get(f"{DATASET}/budget", tags=["datasets"], responses=examples.BUDGET)
 async def budget(dataset: str, caller: Caller) -> Response:
     """Tell how much is spent and left: of your own cap; for owners and auditors, of everybody's."""
     view = await caller.gateway.budget(caller.identity, dataset, door=DOOR)
@@ -167,7 +167,7 @@ async def budget(dataset: str, caller: Caller) -> Response:
     return json_response({**view.to_dict(), "questions_left": None if left is None else asdict(left)})
 
 
-@routes.get(f"{DATASET}/history", responses=examples.HISTORY)
+@routes.get(f"{DATASET}/history", tags=["datasets"], responses=examples.HISTORY)
 async def history(dataset: str, caller: Caller) -> Response:
     """List your charges in order; for owners and auditors, everybody's."""
     entries = await caller.gateway.history(caller.identity, dataset, door=DOOR)
