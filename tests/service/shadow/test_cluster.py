@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -18,7 +19,7 @@ from tests.service.shadow.test_routing import READS
 from hedgerow.aggregates import names as aggregate_names
 from hedgerow.errors import BackendError
 from hedgerow.service.access.model import Identity
-from hedgerow.service.shadow.cluster import Shadow, safe_name
+from hedgerow.service.shadow.cluster import SETTINGS, OwnServer, Shadow, safe_name
 from hedgerow.service.shadow.relay import (
     BOUND,
     DESCRIBED,
@@ -340,6 +341,7 @@ def test_a_crashed_server_is_started_again_for_the_next_session(hospital, run, t
                 await lose(session)
             assert lost.value.code == "shadow-unavailable"
             await session.close()
+            assert (await shadow.describe("hospital", "SELECT age FROM patients")).columns[0].type_id == 20
             session = await shadow.session("hospital", ALICE)
             rows = await session.query("SELECT COUNT(*) FROM pg_class WHERE relname = 'patients'")
             await session.close()
@@ -363,6 +365,7 @@ asyncio.run(main())
 """
 
 
+@pytest.mark.slow
 def test_the_server_ends_and_its_folder_goes_with_the_process_that_started_it(tmp_path):
     done = subprocess.run([sys.executable, "-c", KILLED], capture_output=True, text=True, check=False, timeout=100)  # noqa: S603 - our own text
     assert done.returncode == -signal.SIGKILL
@@ -390,8 +393,45 @@ def test_row_values_tell_null_from_empty(session, run):
 
 def test_a_url_must_name_a_superuser(shadow, hospital, run):
     run(shadow._ensure_role(BOB))
-    address = Path(shadow._server.address.path)
-    refused = Shadow(url=f"postgresql://bob@/hospital?host={address.parent}")
+    folder = Path(shadow._server.address.path).parent
     with pytest.raises(BackendError) as error:
-        run(refused.start({"hospital": hospital}))
+        run(Shadow(url=f"postgresql://bob@/hospital?host={folder}").start({"hospital": hospital}))
     assert error.value.code == "shadow-rights"
+
+
+ACCESS = """
+local all all trust
+host all all 127.0.0.1/32 scram-sha-256
+"""
+
+
+@pytest.mark.slow
+def test_a_server_of_the_owners_is_used_with_passwords_and_taken_over_again(hospital, run, testrun_uid):
+    access = Path(tempfile.gettempdir()) / f"hedgerow-{testrun_uid}-{os.getpid()}.conf"
+    access.write_text(ACCESS)
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port = listener.getsockname()[1]
+    server = OwnServer(None, {**SETTINGS, "listen_addresses": "127.0.0.1", "port": str(port), "hba_file": str(access)})
+
+    async def ask():
+        local = Shadow(url=f"postgresql://hedgerow@:{port}/?host={Path(server.address.path).parent}")
+        await local.start({"hospital": hospital, "gone": hospital})
+        async with local._administer("postgres") as admin:
+            await admin.query("ALTER ROLE hedgerow PASSWORD 'not a s%cret'")
+        await local.stop()
+        shadow = Shadow(url=f"postgresql://hedgerow:not%20a%20s%25cret@127.0.0.1:{port}/")
+        await shadow.start({"hospital": hospital})
+        session = await shadow.session("hospital", ALICE)
+        rows = await session.query("SELECT current_user, array_agg(datname) FROM pg_database")
+        await session.close()
+        await shadow.stop()
+        with pytest.raises(BackendError) as refused:
+            await Shadow(url=f"postgresql://hedgerow:wrong@127.0.0.1:{port}/").start({})
+        return rows, refused.value.code
+
+    try:
+        assert run(ask()) == ([(b"alice", b"{hospital}")], "shadow-rights")
+    finally:
+        server.stop()
+        access.unlink()

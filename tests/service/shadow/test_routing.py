@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from hedgerow.errors import UnsupportedSQLError
 from hedgerow.service.shadow.lexing import WordKind, read_words, split_statements
-from hedgerow.service.shadow.routing import CACHED, Route, Router
+from hedgerow.service.shadow.routing import CACHED, TOOL_HINT, Route, Router
 from hedgerow.session.tables import TableInfo
 
 READS = [
@@ -244,6 +244,13 @@ def test_names_with_schemas_and_odd_letters_are_found():
         "FROM",
         "camelcase",
     ]
+
+
+def test_a_kept_refusal_can_be_raised_again_and_again(router):
+    decision = router.decide("TABLE patients")
+    assert decision is router.decide("TABLE patients")
+    assert decision.error is not decision.error
+    assert (decision.error.code, decision.error.hint, decision.error.span) == ("star", TOOL_HINT, decision.refusal.span)
 
 
 def test_decisions_are_kept_and_their_number_is_bounded(hospital):

@@ -54,8 +54,8 @@ AND datid = (SELECT oid FROM pg_any_database WHERE datname = current_database())
 """Statement that ends sessions which hold locks on tables that are to be replaced."""
 
 START_SECONDS: Final = 60.0
-STARTING: Final = "57P03"
-"""SQLSTATE of a server that starts, stops or recovers."""
+DOWN: Final = frozenset({"57P01", "57P02", "57P03"})
+"""SQLSTATEs of a server that starts, stops or recovers."""
 
 MEMORY_KILOBYTES: Final = 1024 * 1024
 """Address space of one server process. A statement that needs more fails, alone."""
@@ -100,13 +100,19 @@ SETTINGS: Final[Mapping[str, str]] = {
 WATCH: Final = """
 ulimit -v "$1" 2>/dev/null
 folder=$2 sockets=$3; shift 3
-"$@" </dev/null & server=$!
-read -r _
-kill -QUIT "$server" 2>/dev/null
+exec 3<&0
+"$@" </dev/null 3<&- &
+server=$!
+(read -r _ <&3; kill -QUIT "$server") 2>/dev/null &
+reader=$!
 wait "$server"
+kill "$reader" 2>/dev/null
 cd / && rm -rf "$folder" "$sockets"
 """
-"""Shell that runs the server until its own input is closed: at the latest when the process that holds it ends."""
+"""Shell that runs the server until its own input is closed: at the latest when the process that holds it ends.
+
+It ends with the server, and removes its files.
+"""
 
 
 def safe_name(name: str) -> str:
@@ -146,8 +152,10 @@ class Shadow:
         self._roles: dict[str, frozenset[str]] = {}
         self._describers: dict[str, ShadowSession] = {}
         self._descriptions: dict[tuple[str, str, tuple[int, ...]], StatementTypes | ShadowError] = {}
+        self._generation = 0
         self._password = secrets.token_urlsafe(32)
         self._lock = asyncio.Lock()
+        self._describing = asyncio.Lock()
 
     async def start(self, datasets: Mapping[str, Database]) -> None:
         """Start the server and create the database of each dataset."""
@@ -186,36 +194,46 @@ class Shadow:
         """
         if dataset not in self._datasets or not identity.may_use(dataset):
             raise unavailable("The shadow PostgreSQL has no such dataset.")
-        allowed = {
-            name: value for name, value in (settings or {}).items() if name not in {"user", "database", "replication"}
-        }
+        allowed = {name: value for name, value in (settings or {}).items() if name not in CLIENTS_DO_NOT_SET}
         try:
             return await self._open(dataset, identity, allowed)
         except BackendError as error:
-            if error.code != "shadow-unavailable":
+            if not _is_down(error):
                 raise
         await self.ensure_running()
         return await self._open(dataset, identity, allowed)
 
-    async def ensure_running(self) -> None:
-        """Start the server again if it has crashed; raise a `BackendError` if it cannot be used."""
-        async with self._lock:
-            if not await self._answers():
-                await self._start()
-
     async def describe(self, dataset: str, sql: str, parameter_types: tuple[int, ...] = ()) -> StatementTypes:
         """Return the types of a statement of a dataset without running it; they are kept. Raises `ShadowError`."""
         key = (dataset, sql, parameter_types)
-        if key not in self._descriptions:
-            async with self._lock:
-                described = await self._describe(dataset, sql, parameter_types)
+        described, generation = self._descriptions.get(key), self._generation
+        if described is None:
+            async with self._describing:
+                try:
+                    described = await self._describe(*key)
+                except BackendError as error:
+                    if not _is_down(error):
+                        raise
+                    await self.ensure_running()
+                    described = await self._describe(*key)
             while len(self._descriptions) >= CACHED_DESCRIPTIONS:
                 self._descriptions.pop(next(iter(self._descriptions)))
-            self._descriptions[key] = described
-        described = self._descriptions[key]
+            if generation == self._generation:
+                self._descriptions[key] = described
         if isinstance(described, ShadowError):
             raise ShadowError(described.fields)
         return described
+
+    async def ensure_running(self) -> None:
+        """Wait for a server that recovers, start a new one if it has ended; raise `BackendError` if there is none."""
+        deadline = asyncio.get_running_loop().time() + START_SECONDS
+        async with self._lock:
+            while not await self._answers():
+                if self._running.ended:
+                    await self._start()
+                elif asyncio.get_running_loop().time() > deadline:
+                    raise unavailable("The shadow PostgreSQL does not answer.")
+                await asyncio.sleep(0.02)
 
     async def _describe(self, dataset: str, sql: str, parameter_types: tuple[int, ...]) -> StatementTypes | ShadowError:
         session = self._describers.get(dataset)
@@ -225,6 +243,8 @@ class Shadow:
         try:
             return await session.describe(sql, parameter_types)
         except ShadowError as error:
+            if _is_down(error):
+                raise
             return error
 
     async def _forget_descriptions(self) -> None:
@@ -232,6 +252,7 @@ class Shadow:
             await session.close()
         self._describers.clear()
         self._descriptions.clear()
+        self._generation += 1
 
     async def _start(self) -> None:
         """Start the server and fill it. What an earlier, crashed one held is replaced."""
@@ -256,11 +277,9 @@ class Shadow:
     async def _answers(self) -> bool:
         try:
             session = await self._connect_admin(MAINTENANCE)
-        except ShadowError as error:
-            if error.fields.get("C") != STARTING:
+        except BackendError as error:
+            if not _is_down(error):
                 raise self._no_rights() from error
-            return False
-        except BackendError:
             return False
         await session.close()
         return True
@@ -386,6 +405,11 @@ class _Administration:
 
     async def __aexit__(self, *_: object) -> None:
         await self._session.close()
+
+
+def _is_down(error: BackendError) -> bool:
+    """Return True for an error after which it is worth to try again: the server does not answer, or not yet."""
+    return (isinstance(error, ShadowError) and error.fields.get("C") in DOWN) or error.code == "shadow-unavailable"
 
 
 def _readers(dataset: str) -> str:

@@ -10,6 +10,7 @@ The shadow does not rely on this: reading a declared table there raises an error
 
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
@@ -72,7 +73,7 @@ class Decision:
         command: Its first word in capitals.
         query: The private query in it. `public.` before a declared table is replaced by blanks, so that positions stay.
         offset: Position of the query in `text`.
-        error: The refusal, if it is refused; its span counts from the beginning of `text`.
+        refusal: The error, if it is refused; its span counts from the beginning of `text`.
     """
 
     route: Route
@@ -81,7 +82,12 @@ class Decision:
     command: str = ""
     query: str = ""
     offset: int = 0
-    error: HedgerowError | None = None
+    refusal: HedgerowError | None = None
+
+    @property
+    def error(self) -> HedgerowError | None:
+        """A new copy of the refusal, to be raised: decisions are kept, and a raised error keeps its traceback."""
+        return copy(self.refusal)
 
 
 QUERIES: Final = frozenset({"SELECT", "WITH", "VALUES", "TABLE", "("})
@@ -184,7 +190,7 @@ class Router:
             first, route = _query_inside(command, words)
             return self._query(statement, first, len(words), route)
         except HedgerowError as error:
-            return statement.decision(Route.REFUSED, error=error)
+            return statement.decision(Route.REFUSED, refusal=error)
 
     def _query(self, statement: "_RoutedStatement", first: int, last: int, private: Route) -> Decision:
         """Decide about the query between two words; `private` is the route if it is private."""
@@ -292,10 +298,10 @@ class _RoutedStatement:
         self.command = _first(words)
 
     def decision(
-        self, route: Route, *, query: str = "", offset: int = 0, error: HedgerowError | None = None
+        self, route: Route, *, query: str = "", offset: int = 0, refusal: HedgerowError | None = None
     ) -> Decision:
         """Return a decision about this statement."""
-        return Decision(route, self.text, self.start, self.command, query, offset, error)
+        return Decision(route, self.text, self.start, self.command, query, offset, refusal)
 
 
 def _first(words: Sequence[Word]) -> str:
@@ -303,7 +309,7 @@ def _first(words: Sequence[Word]) -> str:
 
 
 def _refused(error: HedgerowError, text: str = "") -> Decision:
-    return Decision(Route.REFUSED, text, error=error)
+    return Decision(Route.REFUSED, text, refusal=error)
 
 
 def _not_a_query(command: str) -> HedgerowError:
