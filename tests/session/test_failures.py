@@ -72,7 +72,7 @@ def test_a_failing_engine_has_been_paid_and_the_error_carries_the_receipt(broken
 
 def test_an_error_after_the_noise_carries_the_receipt_too(shop_of):
     db = shop_of()
-    query = "SELECT COUNT(*) AS n FROM people"
+    query = "SELECT 2 * COUNT(*) AS n FROM people"
     session_of(db).postprocess._open().close()
     with pytest.raises(BackendError) as caught:
         db.sql(query)

@@ -1,7 +1,7 @@
 """The post-processing: SQL over released numbers, in a database of its own.
 
 Released and public tables have internal names there. Where every output row comes from one released row, the number of
-that row is an additional column, for its error bars.
+that row is an additional column, for its error bars. Where the output is a released table as it is, no SQL has to run.
 
 Privacy: the order of rows depends on released values alone.
 """
@@ -36,11 +36,16 @@ from hedgerow.plan.nodes import (
 
 @dataclass(frozen=True)
 class Postprocess:
-    """The SQL text, and the origin of each number. `release` is the one that every row comes from, if any."""
+    """The SQL text, and the origin of each number.
+
+    `release` is the one that every row comes from, if any. `picked` is set if the output is the whole released table,
+    row by row: the name of each output column, and the released column that it is.
+    """
 
     sql: str
     origins: tuple[Origin, ...] = ()
     release: Release | None = None
+    picked: tuple[tuple[str, str], ...] | None = None
 
 
 def postprocess(
@@ -57,7 +62,19 @@ def postprocess(
     listed = ", ".join(dialect.identifier(column.name) for column in root.columns)
     order = ", ".join(f"{dialect.identifier(name)} NULLS LAST" for name in last)
     text = f"SELECT {listed} FROM ({body}) AS shown ORDER BY {order}{limit_text(root, dialect)}"
-    return Postprocess(text, traced, release)
+    return Postprocess(text, traced, release, None if release is None else _picked(numbered))
+
+
+def _picked(query: Select | None) -> tuple[tuple[str, str], ...] | None:
+    """Return the released column behind each output column; None if anything is computed, dropped or ordered."""
+    if query is None or not isinstance(query.source, Released) or query.where or query.offset:
+        return None
+    if query.order or query.limit is not None:
+        return None
+    released = [column.expr for column in query.columns if isinstance(column.expr, Column)]
+    if len(released) < len(query.columns) or any(column.table != query.source.alias for column in released):
+        return None
+    return tuple((named.name, column.name) for named, column in zip(query.columns, released, strict=True))
 
 
 def at_most(query: Select, max_rows: int | None) -> Select:

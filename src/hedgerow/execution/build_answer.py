@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from hedgerow.answer import Answer, Summary
 from hedgerow.compile import Postprocess, postprocess
-from hedgerow.compiled import RELEASED, ROW
+from hedgerow.compiled import ARROW, RELEASED, ROW
 from hedgerow.dialects import DUCKDB
 from hedgerow.error_bars.intervals.interval import Interval, Status
 from hedgerow.error_bars.propagation import (
@@ -29,6 +29,9 @@ from hedgerow.execution.request import Request
 from hedgerow.plan.nodes import LogicalPlan
 from hedgerow.privacy.plan import PrivateStatement
 from hedgerow.release import Estimator, PostprocessEngine
+
+UNCHANGED = frozenset(ARROW.values())
+"""Types of released columns that the engine for post-processing returns as they are."""
 
 
 def build_answer(
@@ -95,6 +98,8 @@ def _computed(
 ) -> tuple[Postprocess, pa.Table]:
     """Run the post-processing, without provenance if the engine cannot compute it."""
     steps = postprocess(logical, DUCKDB, max_rows=max_rows)
+    if (picked := _pick(steps, logical, tables)) is not None:
+        return steps, picked
     try:
         return steps, engine.run(steps.sql, tables)
     except BackendError:
@@ -104,6 +109,15 @@ def _computed(
         rests = zip(logical.root.columns, noisy_columns(logical.root), strict=True)
         unknown = replace(plain, origins=tuple(Untraced() if noisy else Known(c.expr) for c, noisy in rests))
         return unknown, engine.run(plain.sql, tables)
+
+
+def _pick(steps: Postprocess, logical: LogicalPlan, tables: Mapping[str, pa.Table]) -> pa.Table | None:
+    """Return the output if it consists of released columns, which have the types that the engine would return."""
+    if steps.picked is None or steps.release is None:
+        return None
+    table = tables[f"{RELEASED}{logical.releases.index(steps.release)}"]
+    columns = {name: table.column(released) for name, released in steps.picked}
+    return pa.table(columns) if all(column.type in UNCHANGED for column in columns.values()) else None
 
 
 def _order(estimator: Estimator) -> NDArray[np.int64]:
@@ -117,6 +131,8 @@ def _order(estimator: Estimator) -> NDArray[np.int64]:
 
 def _in_order(estimator: Estimator) -> pa.Table:
     """Return the released table in the order of its keys, each row with its number."""
+    if not estimator.noisy.keys.column_names:
+        return estimator.table()
     table = estimator.table().take(pa.array(_order(estimator)))
     return table.set_column(table.column_names.index(ROW), ROW, pa.array(np.arange(table.num_rows)))
 

@@ -1,6 +1,6 @@
 """Running the statements of a release, in order, and adding noise to their results."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -41,16 +41,26 @@ def compile_steps(statement: PrivateStatement, backend: Backend) -> list[Program
     ]
 
 
-def require_readable(snapshot: Snapshot, backend: Backend, declared: Sequence[SchemaTable]) -> None:
+def require_readable(
+    snapshot: Snapshot, backend: Backend, declared: Sequence[SchemaTable], known: set[Hashable]
+) -> None:
     """Refuse, before anything is charged, tables that changed since binding or that cannot be read.
+
+    A table whose rows cannot change while the connection is open (`state`) is read once in each state; `known` has the
+    names and states of those that could be read.
 
     Privacy: it compares declarations, and runs statements that no row satisfies: whether they fail depends on names,
     permissions and the connection, never on rows.
     """
     if backend.handed_in or backend.dialect.name != DUCKDB.name:
         _unchanged(snapshot, declared)
+    state_of = getattr(snapshot, "state", None)
     for table in declared:
-        snapshot.run(nothing_of(table, backend.dialect))
+        state = None if state_of is None else state_of([table.name])
+        if state is None or (table.name, state) not in known:
+            snapshot.run(nothing_of(table, backend.dialect))
+            if state is not None:
+                known.add((table.name, state))
 
 
 def first_pass(

@@ -78,6 +78,7 @@ class Session:
     dialect: str = "duckdb"
     waiters: Waiters = field(default_factory=Waiters)
     multiplicities: dict[tuple[str, frozenset[str]], int] = field(default_factory=dict)
+    readable: set[Hashable] = field(default_factory=set, repr=False, compare=False)
     plans: PlanCache = field(default_factory=PlanCache, repr=False, compare=False)
     answers: AnswerCache = field(default_factory=AnswerCache, repr=False, compare=False)
 
@@ -155,7 +156,7 @@ class Session:
         drawing = False
         try:
             with self.backend.snapshot() as snapshot:
-                require_readable(snapshot, self.backend, self._declared(logical))
+                require_readable(snapshot, self.backend, self._declared(logical), self.readable)
                 active_cancellation().check()
                 receipt = self._pay(question, logical, private)
                 active_cancellation().check()

@@ -120,8 +120,9 @@ class Ledger:
         fingerprint = str(question.get("fingerprint", ""))
         if not fingerprint or any(one.overrun_by(Units()) for one in filters):
             return None
-        asked = _charge_body(request, question)
-        for failed in book.notes(fingerprint, question.get("version")):
+        notes = book.notes(fingerprint, question.get("version"))
+        asked = _charge_body(request, question) if notes else {}
+        for failed in notes:
             if not failed.body.get("repeatable") or failed.refers is None:
                 continue
             if book.outcome_of(failed.sequence) is not None:

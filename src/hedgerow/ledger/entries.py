@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from hedgerow.errors import InternalError
@@ -68,7 +69,7 @@ class Account:
         return cls(stored["period"], current, lifetime, stored["charges"], stored["queries"])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Entry:
     """A line of the ledger. `total` and `own` (of the analyst, in a charge) are the accounts after it.
 
@@ -86,17 +87,17 @@ class Entry:
     body: Mapping[str, Any]
     previous: str
 
-    @property
+    @cached_property
     def state_text(self) -> str:
         """The accounts as they are stored."""
         return canonical({"total": self.total.to_dict(), "own": None if self.own is None else self.own.to_dict()})
 
-    @property
+    @cached_property
     def body_text(self) -> str:
         """The body as it is stored."""
         return canonical(self.body)
 
-    @property
+    @cached_property
     def hash(self) -> str:
         """Hash of everything in the entry, including the hash of the one before it."""
         return digest(

@@ -81,9 +81,9 @@ def written_by_compile(logical, priced, session):
     public += [domain_text(release, there) for release in logical.releases if release.domain is not None]
     public += [nothing_of(schema.tables[scan.table], there).sql for scan in scans_of(logical.releases)]
     cheaper = [sql for steps in programs for _, sql in steps.shortcut_texts()]
-    return {*(text for steps in programs for text in steps.texts()), *cheaper, *public}, {
-        postprocess(logical, DUCKDB, max_rows=UNDECLARED.rows + 1).sql
-    }
+    later = postprocess(logical, DUCKDB, max_rows=UNDECLARED.rows + 1)
+    sent = {*(text for steps in programs for text in steps.texts()), *cheaper, *public}
+    return sent, {later.sql} if later.picked is None else set()
 
 
 def public_text(table, there):
