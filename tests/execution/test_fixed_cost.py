@@ -61,6 +61,9 @@ def test_copied_columns_are_those_that_sql_returns(town, monkeypatch, text):
 
 VALUES = {
     pa.bool_(): [True, None, False],
+    pa.int8(): [-128, None, 127],
+    pa.int16(): [-(2**15), None, 2**15 - 1],
+    pa.int32(): [-(2**31), None, 2**31 - 1],
     pa.int64(): [-(2**63), None, 2**63 - 1],
     pa.float64(): [-0.0, None, 1e308],
     pa.string(): ["", None, "ü\n"],

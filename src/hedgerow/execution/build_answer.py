@@ -30,7 +30,7 @@ from hedgerow.plan.nodes import LogicalPlan
 from hedgerow.privacy.plan import PrivateStatement
 from hedgerow.release import Estimator, PostprocessEngine
 
-UNCHANGED = frozenset(ARROW.values())
+UNCHANGED = frozenset({*ARROW.values(), pa.int8(), pa.int16(), pa.int32()})
 """Types of released columns that the engine for post-processing returns as they are."""
 
 

@@ -44,6 +44,7 @@ def statements(file_shop, recorder, monkeypatch):
     def ask(query, **options):
         sent.clear()
         later.clear()
+        session_of(file_shop).readable.clear()
         file_shop.sql(query, reuse=False, **options)
         public = {name for name, table in session_of(file_shop).catalog.tables.items() if table.public}
         counts = [text for text in sent if counted(text, session_of(file_shop).backend.dialect) in public]
@@ -72,10 +73,13 @@ def plain(text):
 
 
 def written_by_compile(logical, priced, session):
-    """The statements that a plan is rendered to: for the database of a session, and for the engine after the noise."""
+    """The statements that a plan is rendered to: for the database of a session, and for the engine after the noise.
+
+    A released table that is the whole output may be copied without any statement.
+    """
     schema, there = session.schema, session.backend.dialect
     if priced is None:
-        return {public_statement(logical, session.catalog, there).sql}, set()
+        return {public_statement(logical, session.catalog, there).sql}, [set()]
     programs = [program(part, there, "0" * 32, shortcuts=True) for part in priced.parts]
     public = [public_text(schema.tables[name], there) for name in public_tables(logical)]
     public += [domain_text(release, there) for release in logical.releases if release.domain is not None]
@@ -83,7 +87,7 @@ def written_by_compile(logical, priced, session):
     cheaper = [sql for steps in programs for _, sql in steps.shortcut_texts()]
     later = postprocess(logical, DUCKDB, max_rows=UNDECLARED.rows + 1)
     sent = {*(text for steps in programs for text in steps.texts()), *cheaper, *public}
-    return sent, {later.sql} if later.picked is None else set()
+    return sent, [{later.sql}] if later.picked is None else [{later.sql}, set()]
 
 
 def public_text(table, there):
@@ -120,7 +124,7 @@ def test_every_statement_that_is_sent_is_one_that_compile_wrote(statements, expe
     wanted, wanted_later = expected(query, epsilon=20)
     assert set(sent) - FIXED
     assert set(sent) <= {*wanted, *FIXED}
-    assert set(later) == wanted_later
+    assert set(later) in wanted_later
     for text in (*sent, *later):
         assert MARK not in text.lower()
         assert ";" not in text
@@ -133,7 +137,7 @@ def test_how_a_query_is_laid_out_changes_no_statement(statements, expected, quer
     sent, later = statements(otherwise, epsilon=20)
     wanted, wanted_later = expected(query, epsilon=20)
     assert set(sent) <= {*wanted, *FIXED}
-    assert set(later) == wanted_later
+    assert set(later) in wanted_later
 
 
 @pytest.mark.parametrize("query", LEGITIMATE)
@@ -153,7 +157,7 @@ def test_every_statement_of_a_harmless_query_is_one_that_compile_wrote(
     sent, later = statements(harmless.query, **harmless.options)
     wanted, wanted_later = expected(harmless)
     assert set(sent) <= {*wanted, *FIXED}
-    assert set(later) == wanted_later
+    assert set(later) in wanted_later
 
 
 @pytest.mark.parametrize("spelling", ["'zqx''s'", "$$zqx's$$", "E'zqx\\'s'", "CAST('zqx''s' AS VARCHAR)", "?", ":name"])
