@@ -289,7 +289,32 @@ def test_a_dataset_that_is_not_ones_own_cannot_be_opened(shadow, run):
     assert refused.value.fields["C"] == "42501"
 
 
+ODD = [
+    'CREATE TABLE "an ""odd"" name" (id BIGINT PRIMARY KEY, "Mixed Case" VARCHAR, xmin INTEGER, "é" DATE)',
+    'CREATE SCHEMA sales; CREATE TABLE sales.orders (id BIGINT PRIMARY KEY, "when" TIMESTAMPTZ, of TIME)',
+    "CREATE SCHEMA hedgerow; CREATE TABLE hedgerow.orders (id BIGINT, price DOUBLE)",
+    f"CREATE TABLE {'n' * 70} (id BIGINT); CREATE TABLE {'n' * 71} (id BIGINT)",
+    "CREATE TABLE lines (order_id BIGINT, amount DOUBLE)",
+]
+ODD_TABLES = f"""
+'"an ""odd"" name"': {{unit: id, unit_unique: true, comment: "it's \\\\ odd; DROP"}}
+sales.orders: {{unit: id, unit_unique: true}}
+hedgerow.orders: {{unit: id}}
+{"n" * 70}: {{unit: id}}
+{"n" * 71}: {{unit: id}}
+lines: {{unit: {{through: sales.orders, on: {{order_id: id}}}}}}
+"""
+"""Tables whose names and columns PostgreSQL cannot all have."""
+
+ODD_COLUMNS = """
+SELECT attrelid::regclass, string_agg(attname || ' ' || format_type(atttypid, -1), ', ' ORDER BY attnum),
+    obj_description(attrelid) FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid
+WHERE relkind = 'r' AND pg_class.oid >= 16384 AND attnum > 0 GROUP BY attrelid ORDER BY attrelid::regclass::text
+"""
+
+
 def test_changed_catalogs_are_taken_over_by_open_sessions(hospital, build, run):
+    odd = build(ODD, ODD_TABLES)
     changed = build(["CREATE TABLE people AS SELECT 1 AS id, 'x' AS name"], "people: {unit: id, comment: members}")
 
     async def ask():
@@ -305,7 +330,7 @@ def test_changed_catalogs_are_taken_over_by_open_sessions(hospital, build, run):
             ):
                 pass
             await session.query("ROLLBACK")
-            await shadow.refresh({"hospital": changed, "new": hospital})
+            await shadow.refresh({"hospital": changed, "odd": odd})
             other = await shadow.session("hospital", ALICE)
             tables = await other.query(
                 "SELECT relname, obj_description(oid) FROM pg_class WHERE relnamespace = 'public'::regnamespace"
@@ -313,14 +338,26 @@ def test_changed_catalogs_are_taken_over_by_open_sessions(hospital, build, run):
             databases = await other.query("SELECT datname FROM pg_database ORDER BY 1")
             with pytest.raises(ShadowError, match=UNREADABLE):
                 await other.query("SELECT COUNT(*) FROM people")
-            for opened in (session, blocked, other):
+            strange = await shadow.session("odd", ALICE)
+            columns = await strange.query(ODD_COLUMNS)
+            keys = await strange.query("SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE contype = 'f'")
+            for opened in (session, blocked, other, strange):
                 await opened.close()
-            return tables, databases
+            return tables, databases, columns, keys
         finally:
             await shadow.stop()
             await shadow.stop()
 
-    assert run(ask()) == ([(b"people", b"members")], [(b"hospital",), (b"new",)])
+    tables, databases, columns, keys = run(ask())
+    assert (tables, databases) == ([(b"people", b"members")], [(b"hospital",), (b"odd",)])
+    assert columns == [
+        (b'"an ""odd"" name"', "id bigint, Mixed Case text, é date".encode(), b"it's \\ odd; DROP"),
+        (b"lines", b"order_id bigint, amount double precision", None),
+        (b"n" * 63, b"id bigint", None),
+        (b"orders", b"id bigint, price double precision", None),
+        (b"sales.orders", b"id bigint, when timestamp without time zone, of time without time zone", None),
+    ]
+    assert keys == [(b"FOREIGN KEY (order_id) REFERENCES sales.orders(id)",)]
 
 
 def test_a_crashed_server_is_started_again_for_the_next_session(hospital, run, testrun_uid):

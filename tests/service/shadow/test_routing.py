@@ -51,6 +51,8 @@ READS = [
 REFUSED = [
     "SELECT * FROM patients",
     "SELECT * FROM public.patients LIMIT 100",
+    'SELECT "patients".* FROM "public"."patients" LIMIT 1000',
+    "SELECT t.* FROM patients t",
     "TABLE patients",
     "VALUES ((SELECT COUNT(*) FROM patients))",
     "COPY patients TO STDOUT",
@@ -168,6 +170,9 @@ def test_a_statement_without_a_declared_table_is_the_shadows(router, sql):
         ("EXECUTE x (1)", Route.PREPARE),
         ("DEALLOCATE ALL", Route.PREPARE),
         ("SELECT * FROM wards LIMIT 3", Route.PRIVATE),
+        ("WITH t AS (SELECT region, COUNT(*) AS n FROM patients GROUP BY region) SELECT * FROM t", Route.PRIVATE),
+        ("WITH patients AS (SELECT COUNT(*) AS n FROM visits) SELECT * FROM patients", Route.PRIVATE),
+        ("SELECT * FROM (SELECT region, COUNT(*) AS n FROM patients GROUP BY region) x LIMIT 100", Route.PRIVATE),
         ("", Route.EMPTY),
         (" ; -- nothing", Route.EMPTY),
     ],
@@ -223,7 +228,7 @@ def test_several_statements_are_decided_one_by_one(router):
 
 
 def test_names_with_schemas_and_odd_letters_are_found():
-    names = ["sales.orders", '"odd.name"', "CamelCase", "n" * 80, "tables"]
+    names = ["sales.orders", '"odd.name"', "CamelCase", "n" * 80, "tables", "hedgerow.places"]
     router = Router([TableInfo(name, ()) for name in names], "shop")
     reads = [
         "sales.orders",

@@ -68,7 +68,12 @@ class Word(NamedTuple):
 
 def fold_name(name: str) -> str:
     """Return the form in which all spellings of a name agree: small letters, no more than PostgreSQL keeps."""
-    return name.lower().encode()[:MAXIMUM_NAME].decode(errors="ignore")
+    return cut_name(name.lower())
+
+
+def cut_name(name: str) -> str:
+    """Return as much of a name as PostgreSQL keeps."""
+    return name.encode()[:MAXIMUM_NAME].decode(errors="ignore")
 
 
 def read_words(text: str) -> list[Word]:

@@ -150,6 +150,7 @@ class Router:
         self._names = frozenset(parts[-1] for parts in names)
         self._plain = frozenset(parts[0] for parts in names if len(parts) == 1)
         self._shown = frozenset(fold_name(parts_of(table.name)[-1]) for table in listed if table.public)
+        self._system = SYSTEM_SCHEMAS - {parts[-2] for parts in names if len(parts) > 1}
         self._dataset = fold_name(dataset)
         self._cached = lru_cache(maxsize=CACHED)(self._decide_all)
 
@@ -223,7 +224,7 @@ class Router:
         word = words[index]
         if word.kind not in {WordKind.NAME, WordKind.QUOTED} or fold_name(word.value) not in self._names:
             return False
-        return not (index >= 2 and words[index - 1].text == "." and words[index - 2].value in SYSTEM_SCHEMAS)
+        return not (index >= 2 and words[index - 1].text == "." and words[index - 2].value in self._system)
 
     def _without_schema(self, text: str, words: Sequence[Word], mentions: Iterable[int]) -> str:
         """Return the query with blanks in place of the schema and database of declared tables that have none."""
@@ -252,12 +253,14 @@ class Router:
         return not positions <= harmless
 
     def _check_star(self, tree: exp.Query) -> None:
-        """Refuse SELECT * from one private table, as tools send it to preview rows."""
-        star = next((column for column in tree.selects if isinstance(column, exp.Star)), None)
+        """Refuse SELECT * or SELECT t.* from one private table, as tools send it to preview rows."""
+        stars = (column.this if isinstance(column, exp.Column) else column for column in tree.selects)
+        star = next((star for star in stars if isinstance(star, exp.Star)), None)
         source = tree.args.get("from_")
         if star is None or not isinstance(source, exp.From) or tree.args.get("joins"):
             return
-        if not isinstance(source.this, exp.Table) or fold_name(source.this.name) in self._shown:
+        name = fold_name(source.this.name) if isinstance(source.this, exp.Table) else ""
+        if name not in self._names - self._shown or name in {fold_name(cte.alias) for cte in tree.find_all(exp.CTE)}:
             return
         start = star.meta.get("start")
         span = None if start is None else Span(start, start + 1, star.meta.get("line", 1))

@@ -12,7 +12,7 @@ from hedgerow.catalog.model import DeclaredTable, Through
 from hedgerow.catalog.names import lookup
 from hedgerow.expressions.table_names import parts_of
 from hedgerow.ledger import BudgetView
-from hedgerow.service.shadow.lexing import fold_name
+from hedgerow.service.shadow.lexing import cut_name, fold_name
 from hedgerow.session.database import Database
 from hedgerow.session.tables import ColumnInfo, TableInfo
 
@@ -27,6 +27,13 @@ TYPES: Final[Mapping[str, str]] = {
     "timestamp": "timestamp",
     "other": "text",
 }
+
+DEFAULT_SCHEMA: Final = "public"
+RESERVED_SCHEMAS: Final = frozenset({"hedgerow", "information_schema"})
+SYSTEM_COLUMNS: Final = frozenset({"tableoid", "xmin", "cmin", "xmax", "cmax", "ctid"})
+MAXIMUM_COLUMNS: Final = 1600
+MAXIMUM_KEY: Final = 32
+"""Limits of PostgreSQL. Columns beyond them, or with such names, are asked about but not listed."""
 
 BUDGET_COLUMNS: Final[Mapping[str, str]] = {
     "dataset": "text",
@@ -168,57 +175,62 @@ def _aggregate(name: str, arguments: str, result: str) -> Iterator[str]:
 
 def declared_tables(database: Database) -> str:
     """Return the statements that create the declared tables of a dataset, as its analysts may see them."""
-    tables = [_ShadowTable(database, table) for table in database.tables]
-    schemas = sorted({table.schema for table in tables} - {"public"})
+    tables = _shadow_tables(database)
+    schemas = sorted({table.schema for table in tables} - {DEFAULT_SCHEMA})
     lines = [f"CREATE SCHEMA {quoted(schema)}; GRANT USAGE ON SCHEMA {quoted(schema)} TO PUBLIC" for schema in schemas]
     lines += [line for table in tables for line in table.statements()]
     lines += [line for table in tables for line in table.references(tables)]
     return ";\n".join(lines)
 
 
+def _shadow_tables(database: Database) -> "list[_ShadowTable]":
+    """Return the tables that have different names in PostgreSQL. One that has not is asked all the same."""
+    tables = [_ShadowTable(database, table) for table in database.tables]
+    return list({table.full_name: table for table in reversed(tables)}.values())[::-1]
+
+
 class _ShadowTable:
-    """One declared table: what catalog and schema say about it."""
+    """One declared table: what catalog and schema say about it, and PostgreSQL can show."""
 
     def __init__(self, database: Database, table: TableInfo) -> None:
         session = database._session  # noqa: SLF001 - catalog and schema, from which `db.tables` comes
-        self.info = table
         self._declared: DeclaredTable = session.catalog.tables[table.name]
         self._schema = lookup(session.schema.tables, table.name)
-        parts = parts_of(table.name)
-        self.schema, self.name = (parts[-2] if len(parts) > 1 else "public"), parts[-1]
+        self.info = table
+        *around, self.name = map(cut_name, parts_of(table.name))
+        own = bool(around) and not around[-1].lower().startswith("pg_") and around[-1] not in RESERVED_SCHEMAS
+        self.schema = around[-1] if own else DEFAULT_SCHEMA
         self.full_name = f"{quoted(self.schema)}.{quoted(self.name)}"
+        columns = {cut_name(column.name): column for column in table.columns}
+        shown = [name for name in columns if name not in SYSTEM_COLUMNS][:MAXIMUM_COLUMNS]
+        self.columns = {name: columns[name] for name in shown}
+        self.types = {name: TYPES.get(column.type, "text") for name, column in self.columns.items()}
         self.key = self._key()
 
     def _key(self) -> tuple[str, ...]:
         """Return the columns of the primary key: the person if there is one row of each, else a key of the database."""
-        visible = {column.name for column in self.info.columns}
-        person = [column.name for column in self.info.columns if column.person]
+        person = [name for name, column in self.columns.items() if column.person]
         if person and self._declared.unit_unique:
             return tuple(person)
         enforced = () if self._schema is None else self._schema.unique
-        keys = sorted((len(key), sorted(key)) for key in enforced if key <= visible and not self._nullable(key))
-        return tuple(keys[0][1]) if keys else ()
+        keys = sorted((len(key), sorted(key)) for key in enforced if key <= self.columns.keys() and self._filled(key))
+        return tuple(keys[0][1][:MAXIMUM_KEY]) if keys else ()
 
-    def _nullable(self, columns: Iterable[str]) -> bool:
-        return self._schema is None or any(self._schema.columns[name].nullable for name in columns)
-
-    def _type(self, column: ColumnInfo) -> str:
-        known = None if self._schema is None else self._schema.columns.get(column.name)
-        zoned = column.type == "timestamp" and known is not None and known.instant
-        return "timestamp with time zone" if zoned else TYPES.get(column.type, "text")
+    def _filled(self, columns: Iterable[str]) -> bool:
+        return self._schema is not None and not any(self._schema.columns[name].nullable for name in columns)
 
     def statements(self) -> Iterator[str]:
-        """Yield the statements that create the table, its comments."""
-        columns = [f"{quoted(column.name)} {self._type(column)}" for column in self.info.columns]
+        """Yield the statements that create the table and its comments."""
+        columns = [f"{quoted(name)} {kind}" for name, kind in self.types.items()]
         if self.key:
             columns.append(f"PRIMARY KEY ({', '.join(map(quoted, self.key))})")
         yield f"CREATE TABLE {self.full_name} ({', '.join(columns)})"
         if self.info.comment:
             yield f"COMMENT ON TABLE {self.full_name} IS {literal(self.info.comment)}"
-        for column in self.info.columns:
+        for name, column in self.columns.items():
             comment = _comment(column)
             if comment:
-                yield f"COMMENT ON COLUMN {self.full_name}.{quoted(column.name)} IS {literal(comment)}"
+                yield f"COMMENT ON COLUMN {self.full_name}.{quoted(name)} IS {literal(comment)}"
 
     def references(self, tables: Iterable["_ShadowTable"]) -> Iterator[str]:
         """Yield the foreign key along which the catalog finds the person, if the other table has that key."""
@@ -227,8 +239,9 @@ class _ShadowTable:
             return
         other = next((table for table in tables if fold_name(table.info.name) == fold_name(unit.table)), None)
         own, key = tuple(pair[0] for pair in unit.on), tuple(pair[1] for pair in unit.on)
-        visible = {column.name for column in self.info.columns}
-        if other is not None and set(key) == set(other.key) and set(own) <= visible:
+        if other is None or set(key) != set(other.key):
+            return
+        if [self.types.get(name) for name in own] == [other.types[name] for name in key]:
             yield (
                 f"ALTER TABLE {self.full_name} ADD FOREIGN KEY ({', '.join(map(quoted, own))}) "
                 f"REFERENCES {other.full_name} ({', '.join(map(quoted, key))})"
@@ -247,7 +260,7 @@ def _comment(column: ColumnInfo) -> str:
 
 def sealed_tables(database: Database) -> str:
     """Return the statements that make the declared tables unreadable, and then visible to analysts."""
-    names = [_ShadowTable(database, table).full_name for table in database.tables]
+    names = [table.full_name for table in _shadow_tables(database)]
     relations = ", ".join(f"{literal(name)}::regclass" for name in names)
     listed = f"SELECT unnest(ARRAY[{relations}]::oid[])"
     return f"""
@@ -258,7 +271,7 @@ UPDATE pg_catalog.pg_class SET relfilenode = (4294967295 - oid::bigint)::oid WHE
 
 def drop_declared(schemas: Iterable[str]) -> str:
     """Return the statements that remove the declared tables: everything in schema `public` and in `schemas`."""
-    lines = [f"DROP SCHEMA {quoted(schema)} CASCADE" for schema in schemas if schema != "public"]
+    lines = [f"DROP SCHEMA {quoted(schema)} CASCADE" for schema in schemas if schema != DEFAULT_SCHEMA]
     return ";\n".join([*lines, "DROP SCHEMA public CASCADE", *PUBLIC_SCHEMA])
 
 
