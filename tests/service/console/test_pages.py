@@ -68,7 +68,7 @@ def test_a_dear_question_waits_for_the_owner_and_is_answered_once_granted(sign_i
 
 @pytest.mark.parametrize(
     ("page_name", "words"),
-    [("explore", "Build a question"), ("budget", "Budget of hospital"), ("ledger", "chain of entries")],
+    [("explore", "Build a question"), ("budget", "Budget of hospital"), ("ledger", "The ledger is a chain of entries")],
 )
 def test_pages_of_the_owner_are_shown(sign_in, console, page_name, words):
     page = sign_in("olga")

@@ -14,8 +14,9 @@ from hedgerow.answer.plot import svg
 from hedgerow.errors import HedgerowError
 from hedgerow.figures import percent
 from hedgerow.markup import Markup, element, folded, paragraph
+from hedgerow.service.console.parts import error_html, shown
 from hedgerow.service.console.snippets import as_curl, as_python
-from hedgerow.service.console.visit import DOOR, Visit, error_html, shown
+from hedgerow.service.console.visit import DOOR, Visit
 from hedgerow.service.gateway import RunningStatement
 from hedgerow.session.quote import Quote
 from hedgerow.session.tables import TableList
@@ -50,23 +51,23 @@ class AskPage:
             on_change=self._typed,
             keymap={"Mod-Enter": self._ask},
         ).props('aria-label="SQL"')
-        self._editor.classes("w-full h-40")
+        self._editor.classes("full-width hr-editor")
         self._options()
         self._price = ui.html("", sanitize=False).props('aria-live="polite"').style("min-height:3.2rem")
         with ui.row().classes("items-center"):
-            self._button = ui.button("Ask", on_click=self._ask).props("no-caps color=green-9")
+            self._button = ui.button("Ask", on_click=self._ask).props("no-caps")
             self._stop = ui.button("Stop", on_click=self._cancel).props("no-caps flat").classes("invisible")
-            ui.label("Ctrl-Enter asks. Writing and pricing are free.").classes("text-sm opacity-75")
-        self._result = ui.column().classes("w-full").props('aria-live="polite"')
+            ui.label("Ctrl-Enter asks. Writing and pricing are free.").classes("hr-quiet hr-small")
+        self._result = ui.column().classes("full-width").props('aria-live="polite"')
         with self._result:
             ui.label("The answer appears here: every number with an interval that says how wrong it may be.").classes(
-                "opacity-75"
+                "hr-quiet"
             )
         ui.timer(0, self._look_up_price, once=True)
 
     def _options(self) -> None:
         """Draw the controls of price and error: one sets epsilon, the other the error to reach at the least price."""
-        with ui.row().classes("items-center gap-4"):
+        with ui.row().classes("items-center q-gutter-sm"):
             self._by = ui.toggle(
                 {"default": "usual price", "epsilon": "epsilon", "within": "wanted error"},
                 value="default",
@@ -194,13 +195,13 @@ def show_answer(answer: Answer, to_copy: dict[str, str]) -> None:
     """Show an answer: the table, its chart, its notes, and ways to take it along."""
     with ui.tabs().props("dense no-caps align=left") as tabs:
         table, chart, words = (ui.tab(name) for name in ("Table", "Chart", "Text"))
-    with ui.tab_panels(tabs, value=table, animated=False).classes("w-full"):
+    with ui.tab_panels(tabs, value=table, animated=False).classes("full-width"):
         with ui.tab_panel(table):
             shown(answer)
         with ui.tab_panel(chart):
             picture = ui.html("Drawing …", sanitize=False).classes("hr-answer")
         with ui.tab_panel(words):
-            ui.code(repr(answer), language=None).classes("w-full")
+            ui.code(repr(answer), language=None).classes("full-width")
 
     async def draw_chart() -> None:
         if tabs.value == "Chart":
@@ -208,7 +209,7 @@ def show_answer(answer: Answer, to_copy: dict[str, str]) -> None:
 
     tabs.on_value_change(draw_chart)
     for note in notes(answer, whole=True):
-        ui.label(note).classes("text-sm opacity-75")
+        ui.label(note).classes("hr-quiet hr-small")
     with ui.row():
         _download("CSV", as_csv(answer), "answer.csv")
         _download("Parquet", as_parquet(answer), "answer.parquet")

@@ -4,7 +4,8 @@ from urllib.parse import quote as quoted
 
 from nicegui import ui
 
-from hedgerow.service.console.visit import Visit, shown
+from hedgerow.service.console.parts import shown
+from hedgerow.service.console.visit import Visit
 from hedgerow.session.tables import ColumnInfo, TableInfo
 
 EVERYTHING = "everything"
@@ -14,9 +15,9 @@ NUMBERS = frozenset({"integer", "float", "decimal"})
 def explore_page(visit: Visit) -> None:
     """Draw the page."""
     tables = visit.gateway.tables(visit.identity, visit.dataset)
-    ui.label("Build a question").classes("text-lg font-semibold")
+    ui.label("Build a question").classes("hr-strong")
     QuestionBuilder(visit, {table.name: table for table in tables if not table.public})
-    ui.label("Tables").classes("text-lg font-semibold mt-4")
+    ui.label("Tables").classes("hr-strong")
     shown(tables)
 
 
@@ -29,12 +30,12 @@ class QuestionBuilder:
         if not tables:
             ui.label("This dataset has no private table.")
             return
-        with ui.row().classes("items-center gap-4"):
+        with ui.row().classes("items-center q-gutter-sm"):
             self._table = ui.select(list(tables), value=next(iter(tables)), label="Table", on_change=self._table_chosen)
             self._measure = ui.select([], label="Measure", on_change=self._show)
             self._by = ui.select([], label="By", on_change=self._show)
-        self._sql = ui.code("", language="sql").classes("w-full")
-        ui.button("Take it to the editor", on_click=self._open).props("no-caps color=green-9")
+        self._sql = ui.code("", language="sql").classes("full-width")
+        ui.button("Take it to the editor", on_click=self._open).props("no-caps")
         self._table_chosen()
 
     def _table_chosen(self) -> None:

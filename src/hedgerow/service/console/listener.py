@@ -11,6 +11,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from hedgerow.owners_log import withheld
 from hedgerow.service.access.model import AccessStore
+from hedgerow.service.console.frame import style_routes
 from hedgerow.service.console.pages import register_pages
 from hedgerow.service.console.sign_in import Sessions, sign_in_routes
 from hedgerow.service.gateway import Gateway
@@ -57,6 +58,7 @@ class ConsoleListener(UvicornListener):
         sessions = Sessions(access)
         application = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
         application.include_router(sign_in_routes(sessions, secure=tls is not None))
+        application.include_router(style_routes())
         register_pages(gateway, sessions, api)
         nicegui_app.on_exception(withheld)  # the owner's log has it; a page shows nothing of it
         ui.run_with(
@@ -67,6 +69,7 @@ class ConsoleListener(UvicornListener):
             language="en-US",
             binding_refresh_interval=None,
             show_welcome_message=False,
+            tailwind=False,  # it would compile styles in the browser: console.css has ours
         )
         config = uvicorn.Config(
             WithHeaders(application),

@@ -28,9 +28,9 @@ async def requests_page(visit: Visit) -> None:
 
 
 def _request_card(visit: Visit, request: ApprovalRequest) -> None:
-    with ui.card().classes("w-full"):
-        ui.label(f"{request.analyst}, {request.created:%Y-%m-%d %H:%M}: {request.state.value}").classes("font-semibold")
-        ui.code(request.sql, language="sql").classes("w-full")
+    with ui.card().classes("full-width"):
+        ui.label(f"{request.analyst}, {request.created:%Y-%m-%d %H:%M}: {request.state.value}").classes("hr-strong")
+        ui.code(request.sql, language="sql").classes("full-width")
         charge = request.quote.get("charge", {})
         ui.label(f"epsilon {charge.get('epsilon', 0):.3g}, {percent(charge.get('share', 0))} of the budget")
         if request.state is not RequestState.PENDING or visit.identity.role is not Role.OWNER:
@@ -45,7 +45,7 @@ def _request_card(visit: Visit, request: ApprovalRequest) -> None:
             return lambda: visit.attempt(work, problem)
 
         with ui.row():
-            ui.button("Grant", on_click=decision(RequestState.GRANTED)).props("no-caps color=green-9")
+            ui.button("Grant", on_click=decision(RequestState.GRANTED)).props("no-caps")
             ui.button("Deny", on_click=decision(RequestState.DENIED)).props("no-caps flat")
 
 
@@ -53,7 +53,7 @@ async def accounts_page(visit: Visit) -> None:
     """Draw the accounts that an owner manages. Secrets are shown once, when they are made."""
     accounts = await asyncio.to_thread(visible_accounts, visit.gateway.access, visit.identity)
     problem, secrets = ui.html("", sanitize=False), ui.column()
-    with ui.row().classes("items-end gap-4"):
+    with ui.row().classes("items-end q-gutter-sm"):
         name = ui.input("Name")
         role = ui.select([role.value for role in Role], value=Role.ANALYST.value, label="Role")
         datasets = ui.select(
@@ -68,7 +68,7 @@ async def accounts_page(visit: Visit) -> None:
                 await asyncio.to_thread(add_account, visit.gateway.access, visit.identity, identity),
             )
 
-        ui.button("Add", on_click=lambda: visit.attempt(add, problem)).props("no-caps color=green-9")
+        ui.button("Add", on_click=lambda: visit.attempt(add, problem)).props("no-caps")
     for account in accounts:
         _account_row(visit, account, secrets, problem)
 
@@ -85,10 +85,10 @@ def _account_row(visit: Visit, account: UserAccount, secrets: ui.column, problem
         await asyncio.to_thread(remove_account, visit.gateway.access, visit.identity, identity.name)
         ui.navigate.reload()
 
-    with ui.row().classes("items-center w-full border-b py-1"):
-        ui.label(identity.name).classes("font-semibold w-40")
-        ui.label(identity.role.value).classes("w-24")
-        ui.label(used).classes("grow")
+    with ui.row().classes("items-center full-width"):
+        ui.label(identity.name).classes("hr-strong")
+        ui.label(identity.role.value).classes("hr-quiet")
+        ui.label(used).classes("col-grow")
         ui.button("New password", on_click=lambda: visit.attempt(rotate, problem)).props("flat dense no-caps")
         ui.button("Remove", on_click=lambda: visit.attempt(remove, problem)).props("flat dense no-caps color=red-9")
 
@@ -97,7 +97,7 @@ def show_secrets(place: ui.column, name: str, credentials: Credentials) -> None:
     """Show a password and a token, this one time."""
     place.clear()
     with place, ui.card():
-        ui.label(f"Account {name}. These are shown once:").classes("font-semibold")
+        ui.label(f"Account {name}. These are shown once:").classes("hr-strong")
         ui.code(f"password  {credentials.password}\ntoken     {credentials.token}", language=None)
 
 
@@ -118,5 +118,5 @@ async def ledger_page(visit: Visit) -> None:
 
     ui.label("The ledger is a chain of entries: each holds the hash of the one before it.")
     with ui.row():
-        ui.button("Verify", on_click=lambda: visit.attempt(verify, problem)).props("no-caps color=green-9")
+        ui.button("Verify", on_click=lambda: visit.attempt(verify, problem)).props("no-caps")
         ui.button("Export", on_click=lambda: visit.attempt(export, problem)).props("no-caps flat")

@@ -10,10 +10,12 @@ from starlette.responses import RedirectResponse, Response
 from hedgerow.errors import HedgerowError
 from hedgerow.service.console.ask import AskPage
 from hedgerow.service.console.explore import explore_page
+from hedgerow.service.console.frame import PAGES, THEME_COOKIE, frame
 from hedgerow.service.console.owners import accounts_page, ledger_page, requests_page
+from hedgerow.service.console.parts import empty_state, refusal
 from hedgerow.service.console.sign_in import COOKIE, Sessions
 from hedgerow.service.console.spending import budget_page, history_page
-from hedgerow.service.console.visit import PAGES, Visit, error_html, frame
+from hedgerow.service.console.visit import Visit
 from hedgerow.service.gateway import Gateway
 
 LONGEST_LINK = 20_000
@@ -29,7 +31,7 @@ def register_pages(gateway: Gateway, sessions: Sessions, api: str | None) -> Non
     """
 
     def page(title: str, draw: Draw) -> None:
-        address, roles = PAGES[title]
+        information = PAGES[title]
 
         async def respond(request: Request) -> Response | None:
             identity = sessions.identity(request.cookies.get(COOKIE))
@@ -40,16 +42,17 @@ def register_pages(gateway: Gateway, sessions: Sessions, api: str | None) -> Non
             dataset = asked if asked in datasets else next(iter(datasets), "")
             visit = Visit(gateway, sessions, request.cookies.get(COOKIE), dataset, api)
             visit.statement = request.query_params.get("sql", "")[:LONGEST_LINK] or None
+            visit.dark = {"dark": True, "light": False}.get(request.cookies.get(THEME_COOKIE, ""))
             with frame(visit, title):
-                if identity.role not in roles:
-                    ui.label("Your role has no use for this page.")
+                if identity.role not in information.roles:
+                    empty_state("block", "Your role has no use for this page.", "The menu lists the pages that it has.")
                 elif not datasets:
-                    ui.label("This account may use no dataset. Ask the owner for one.")
+                    empty_state("lock", "This account may use no dataset.", "Ask the owner for one.")
                 else:
                     await _drawn(draw, visit)
             return None
 
-        ui.page(address)(respond)
+        ui.page(information.address)(respond)
 
     page("Ask", lambda visit: AskPage(visit).draw())
     page("Explore", explore_page)
@@ -67,4 +70,4 @@ async def _drawn(draw: Draw, visit: Visit) -> None:
         if isawaitable(drawing):
             await drawing
     except HedgerowError as error:
-        ui.html(error_html(error), sanitize=False)
+        refusal(error)

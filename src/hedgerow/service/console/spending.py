@@ -7,7 +7,8 @@ from nicegui import ui
 
 from hedgerow.answer.plot import svg
 from hedgerow.errors import HedgerowError
-from hedgerow.service.console.visit import DOOR, Visit, error_html, shown
+from hedgerow.service.console.parts import error_html, shown
+from hedgerow.service.console.visit import DOOR, Visit
 
 LATEST = 500
 """Number of entries of the history that the page shows."""
@@ -24,7 +25,7 @@ async def budget_page(visit: Visit) -> None:
             picture = error_html(error)
         ui.html(picture, sanitize=False).classes("hr-answer")
     else:
-        ui.label("Nothing is spent yet. The first question begins the curve of spending here.").classes("opacity-75")
+        ui.label("Nothing is spent yet. The first question begins the curve of spending here.").classes("hr-quiet")
 
 
 async def history_page(visit: Visit) -> None:
@@ -50,9 +51,11 @@ async def history_page(visit: Visit) -> None:
         {"name": name, "label": name, "field": name, "align": "left", "sortable": True}
         for name in ("time", "analyst", "question", "epsilon", "status")
     ]
-    searched = ui.input("Search").props("dense clearable").classes("w-64")
-    table = ui.table(rows=rows, columns=columns, row_key="number", pagination=20, selection="single").classes("w-full")
-    table.props("dense wrap-cells flat").bind_filter_from(searched, "value")
+    searched = ui.input("Search").props("dense clearable").classes("hr-search")
+    table = ui.table(rows=rows, columns=columns, row_key="number", pagination=20, selection="single").classes(
+        "full-width"
+    )
+    table.classes("full-width").props("dense wrap-cells flat").bind_filter_from(searched, "value")
 
     def ask_again() -> None:
         if table.selected:
