@@ -47,7 +47,7 @@ def test_a_cap_is_written_into_the_catalog_whose_comments_stay(run, run_json, se
     assert load_catalog(service.catalog).budget.analysts["ann"].epsilon == 0.5
     assert "# ours" in service.catalog.read_text()
     result = run("analyst", "cap", "ann", "0.25")
-    assert "SIGHUP" in result.stderr
+    assert "from its next statement on" in result.stderr
     assert load_catalog(service.catalog).budget.analysts["ann"].epsilon == 0.25
     (listed,) = run_json("analyst", "list")["accounts"]
     assert (listed["name"], listed["datasets"], listed["caps"]) == ("ann", ["shop"], {"shop": 0.25})

@@ -2,14 +2,18 @@
 
 import asyncio
 import threading
+from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
 from hedgerow.cancellation import active_cancellation
 from hedgerow.errors import BackendError, BudgetError, InternalError, LedgerError, ParseError, UnknownNameError
 from hedgerow.service.access.model import Identity, Role
+from hedgerow.service.caps import write_cap
 from hedgerow.service.errors import AccessError, BusyError, http_status, sqlstate
 from hedgerow.service.gateway import Gateway, ServiceLimits
+from hedgerow.session.database import Database
 
 STATEMENTS = ["CREATE TABLE people AS SELECT i AS id, i % 7 AS x FROM range(900) r(i)"]
 TABLES = "people: {unit: id, unit_unique: true, columns: {x: {lower: 0, upper: 7}}}"
@@ -101,6 +105,7 @@ class Slow:
     """A database whose statements run until they are released or cancelled."""
 
     owners_log = None
+    _session = SimpleNamespace(ledger=None, catalog=SimpleNamespace(path=None))
 
     def __init__(self):
         self.going, self.begun, self.arrived = threading.Event(), [], threading.Semaphore(0)
@@ -131,14 +136,41 @@ def test_statements_beyond_workers_and_queue_are_refused_and_one_analyst_leaves_
         other = gateway.submit(Identity("bob"), "people", "bob", door="http")
         await begun(slow, 1)
         assert set(slow.begun) == {"ada 0", "bob"}
-        with pytest.raises(BusyError):
-            await gateway.submit(ADA, "people", "too much", door="http").answer()
+        with pytest.raises(BusyError, match="of yours"):
+            await gateway.submit(ADA, "people", "more than half of the queue", door="http").answer()
+        waiting = [gateway.submit(Identity("bob"), "people", f"bob {i}", door="http") for i in range(2)]
+        with pytest.raises(BusyError, match="Too many statements wait"):
+            await gateway.submit(Identity("cy"), "people", "too much", door="http").answer()
         slow.going.set()
-        return [await statement.answer() for statement in (*own, other)]
+        return [await statement.answer() for statement in (*own, other, *waiting)]
 
-    answers, events = served(slow, work, workers=2, queue=2, per_analyst=1)
-    assert answers == ["ada 0", "ada 1", "ada 2", "bob"]
-    assert sorted(event.outcome for event in events) == ["ok"] * 4 + ["too-busy"]
+    answers, events = served(slow, work, workers=2, queue=4, per_analyst=1)
+    assert answers == ["ada 0", "ada 1", "ada 2", "bob", "bob 0", "bob 1"]
+    assert sorted(event.outcome for event in events) == ["ok"] * 6 + ["too-busy"] * 2
+
+
+def test_a_cap_that_is_written_into_the_catalog_holds_from_the_next_statement_on(db, tmp_path):
+    catalog = tmp_path / "people.yaml"
+    catalog.write_text(f"dataset: people\nbudget: {BUDGET}\ntables: {{{TABLES}}}\n")
+    session = replace(db._session, catalog=replace(db._session.catalog, path=catalog))
+    dashboard = Identity("dashboard")
+
+    async def ask(gateway, epsilon):
+        return await gateway.submit(dashboard, "people", COUNT, door="http", epsilon=epsilon).answer()
+
+    async def work(gateway):
+        assert not await gateway.is_capped(dashboard, "people")
+        await ask(gateway, 0.1)
+        write_cap(catalog, "dashboard", 0.15)
+        assert await gateway.is_capped(dashboard, "people")
+        with pytest.raises(BudgetError) as refused:
+            await ask(gateway, 0.2)
+        assert refused.value.code == "budget-analyst"
+        catalog.write_text("no catalog")
+        with pytest.raises(BudgetError):
+            await ask(gateway, 0.2)
+
+    served(Database(session, owns_ledger=False, view=True), work)
 
 
 def test_cancelling_stops_one_statement_and_no_other():

@@ -93,24 +93,45 @@ def history(served, token):
 
 
 def check_reload(served, folder):
-    """An account is seen at once, a cap after SIGHUP; a wrong catalog is reported, and the old one stays."""
+    """An account and its cap are seen at once, the rest of a catalog after SIGHUP; of a wrong one the old one stays.
+
+    A connection that is open when its account is removed asks nothing more.
+    """
     added = command(folder, "analyst", "add", "ann", "--epsilon", "0.01")
     password, token = (json.loads(added)[name] for name in ("password", "token"))
-    served.process.send_signal(signal.SIGHUP)
-    served.wait_for("reloaded")
+    catalog = folder / "people.yaml"
+    catalog.write_text(catalog.read_text().replace("people: {unit", "people: {comment: everybody, unit"))
     with closing(served.connect("ann", password)) as connection:
         assert len(connection.execute(QUESTION).fetchall()) == 2
         with pytest.raises(psycopg.errors.ConfigurationLimitExceeded):
             connection.execute("SELECT COUNT(*) FROM people")
-    catalog = folder / "people.yaml"
+        assert comment(served, token) is None
+        served.process.send_signal(signal.SIGHUP)
+        served.wait_for("reloaded")
+        assert comment(served, token) == "everybody"
+        command(folder, "analyst", "remove", "ann")
+        with pytest.raises(psycopg.errors.InvalidPassword):
+            ask_until_refused(connection)
+    assert served.http("/v1/me", token)[0] == 401
+    token = served.secrets("analyst")["token"]
     text = catalog.read_text()
     catalog.write_text(f"{text}\ntypo: 1\n")
     served.process.send_signal(signal.SIGHUP)
     assert served.wait_for("reload-failed")["code"].startswith("catalog")
     assert served.http("/v1/datasets/people/query", token, {"sql": QUESTION})[0] == 200
     catalog.write_text(text)
-    command(folder, "analyst", "remove", "ann")
-    assert served.http("/v1/me", token)[0] == 401
+    assert 'door="wire",kind="login",outcome="login-refused"' in served.http("/metrics")[1]
+    assert 'door="http",kind="login",outcome="login-refused"' in served.http("/metrics")[1]
+
+
+def comment(served, token):
+    return served.http("/v1/datasets/people/tables", token)[1]["tables"][0]["comment"]
+
+
+def ask_until_refused(connection):
+    """Ask again and again: an account that was looked up is known for a second."""
+    for _ in range(100_000):
+        connection.execute(QUESTION)
 
 
 def check_cancelled(served):

@@ -10,7 +10,6 @@ from rich.table import Table
 
 from hedgerow.catalog import load_catalog
 from hedgerow.catalog.load_budget import EPSILONS
-from hedgerow.catalog.patch import patched
 from hedgerow.cli import options
 from hedgerow.cli.errors import UsageError, pointing
 from hedgerow.cli.output import say, show_table, tell, write_json
@@ -18,6 +17,7 @@ from hedgerow.cli.serve import Config
 from hedgerow.ledger.base import ANONYMOUS
 from hedgerow.service.access.connect import open_access
 from hedgerow.service.access.model import Credentials, Identity, Role, UserAccount
+from hedgerow.service.caps import write_cap
 from hedgerow.service.configuration import Configuration, find_configuration
 
 analyst = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode="markdown")
@@ -27,15 +27,15 @@ analyst = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mo
 def _analyst() -> None:
     """Manage the accounts of a service and the caps of analysts. The owner's command.
 
-    `add`, `rotate`, `remove` and `list` are about accounts, which a running service sees at once; `cap` writes an
-    analyst's cap into the catalog. All take --json.
+    `add`, `rotate`, `remove` and `list` are about accounts; `cap` writes an analyst's cap into the catalog. A running
+    service sees accounts and caps at once. All take --json.
 
     Example: hedgerow analyst add ann --epsilon 0.5
     """
 
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the account.")]
-RELOAD = "A running service takes the cap up when it reads its catalogs again: send it SIGHUP, or restart it."
+LIVE = "A running service on this machine keeps to it from its next statement on."
 ONCE = "They are shown once: pass them on safely."
 
 
@@ -72,7 +72,7 @@ def add(
         credentials = access.add(Identity(name, role, frozenset(dataset) if dataset else None))
     _show_secrets(name, credentials, as_json=as_json, cap=epsilon)
     if epsilon is not None:
-        tell(RELOAD)
+        tell(LIVE)
     elif role is Role.ANALYST and not all(
         {name, ANONYMOUS} & _caps(configuration.datasets[one].catalog).keys() for one in datasets
     ):
@@ -153,7 +153,7 @@ def cap(
         write_json({"analyst": name, "epsilon": epsilon, "catalogs": files})
     else:
         say(f"{name} may spend epsilon {epsilon:g} in all: {', '.join(files)}")
-    tell(RELOAD)
+    tell(LIVE)
 
 
 def _chosen(configuration: Configuration, datasets: list[str] | None) -> list[str]:
@@ -175,24 +175,15 @@ def _require_cap(epsilon: float) -> None:
 
 
 def _write_cap(configuration: Configuration, dataset: str, name: str, epsilon: float) -> str:
-    """Write a cap into a catalog, and return its file. A catalog that would not load is left as it is."""
+    """Write a cap into a catalog, and return its file."""
     catalog = Path(configuration.datasets[dataset].catalog)
     with pointing(catalog=str(catalog)):
-        load_catalog(catalog)
-        text = catalog.read_text(encoding="utf-8")
-        changed = patched(text, {("budget", "analysts", name, "epsilon"): epsilon})
-        draft = catalog.with_name(f".{catalog.name}.new")
         try:
-            draft.write_text(changed, encoding="utf-8", newline="")
-            load_catalog(draft)
-            draft.chmod(catalog.stat().st_mode)
-            draft.replace(catalog)
+            write_cap(catalog, name, epsilon)
         except OSError:
             raise UsageError(
                 f"{catalog} cannot be written.", code="output-unwritable", hint="Check the folder and the disk."
             ) from None
-        finally:
-            draft.unlink(missing_ok=True)
     return str(catalog)
 
 

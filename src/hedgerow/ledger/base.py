@@ -259,6 +259,14 @@ class Ledger:
         """Return the threshold mass that a statement with this noise should take, under every cap that applies."""
         return self.position(analyst).fair_mass(cost)
 
+    def use_caps(self, caps: Mapping[str, Cap]) -> None:
+        """Limit what each analyst may spend by other caps from now on. The limits of the dataset stay as they are."""
+        self._policy = replace(self._policy, analysts=dict(caps))
+
+    def is_capped(self, analyst: str) -> bool:
+        """Return True if a cap limits what this analyst may spend: one of their own, or that of `default`."""
+        return self._cap(analyst) is not None
+
     @property
     def path(self) -> Path | None:
         """The ledger's file; None if it is not in a file."""

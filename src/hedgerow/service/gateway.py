@@ -25,6 +25,7 @@ from hedgerow.figures import finite
 from hedgerow.ledger import BudgetView, HistoryEntry, Ledger, Verification
 from hedgerow.owners_log import about, withheld
 from hedgerow.service.access.model import AccessStore, ApprovalRequest, Identity, RequestState, Role
+from hedgerow.service.caps import LiveCaps
 from hedgerow.service.errors import AccessError, ApprovalError, BusyError
 from hedgerow.session.database import Database
 from hedgerow.session.explain import Explanation
@@ -35,6 +36,9 @@ from hedgerow.session.tables import Description, TableList
 T = TypeVar("T")
 
 MINUTE = 60.0
+KNOWN_SECONDS = 1.0
+"""Seconds for which an account that was looked up is not looked up again."""
+
 MAXIMUM_VIEWS = 1000
 """Number of views (of one analyst on one dataset, with the plans of their last statements) that are kept."""
 
@@ -45,7 +49,7 @@ class ServiceLimits:
 
     Attributes:
         workers: Number of statements that run at once.
-        queue: Number of statements that may wait, of all analysts together.
+        queue: Number of statements that may wait, of all analysts together; half of them of one analyst.
         per_analyst: Number of statements of one analyst that run at once; more of them wait.
         statement_timeout: Seconds that a statement may wait and run.
         requests_per_minute: Number of statements that one analyst may send in a minute; None for any number.
@@ -73,6 +77,7 @@ class StatementEvent:
         seconds: Time from its arrival to its end.
         epsilon: The charge.
         reused: True if the answer had been paid for before.
+        target: Name of the account, or id of the request, that an owner changed.
     """
 
     door: str
@@ -83,6 +88,7 @@ class StatementEvent:
     seconds: float
     epsilon: float = 0.0
     reused: bool = False
+    target: str | None = None
 
 
 def quiet(event: StatementEvent) -> None:
@@ -123,11 +129,13 @@ class Gateway:
         self.access = access
         self.limits = limits
         self._databases = dict(databases)
+        self._caps = _live_caps(databases)
         self._observe = observe
         self._views: dict[tuple[str, str, str | None], Database] = {}
         self._threads = ThreadPoolExecutor(limits.workers, thread_name_prefix="hedgerow-statement")
         self._turns = Turns(limits)
         self._running: set[Cancellation] = set()
+        self._known: dict[str, tuple[float, bytes | None]] = {}
         self._draining = False
 
     @property
@@ -261,6 +269,12 @@ class Gateway:
         work = partial(database.forecast, queries, **options)
         return await self._free(identity, dataset, door, "forecast", database, work)
 
+    async def is_capped(self, identity: Identity, dataset: str) -> bool:
+        """Return True if a cap limits what somebody may spend on a dataset."""
+        session = self.view(identity, dataset)._session  # noqa: SLF001 - of a database that is ours
+        await self._read_caps(dataset)
+        return session.ledger.is_capped(identity.name)
+
     def tables(self, identity: Identity, dataset: str) -> TableList:
         """Return the tables and columns that may be asked about, with what the owner declares of them."""
         return self.view(identity, dataset).tables
@@ -315,6 +329,35 @@ class Gateway:
         own = self.view(identity, dataset)
         return own if identity.role is Role.ANALYST else self._databases[dataset]
 
+    async def administer(
+        self, identity: Identity, kind: str, target: str | None, work: Callable[[], T], *, door: str
+    ) -> T:
+        """Change accounts or decide about requests, and report who did what.
+
+        Args:
+            identity: Who does it; `work` refuses those who may not.
+            kind: Name of the change for the log, such as "add-account".
+            target: Name of the account, or id of the request.
+            work: Makes the change, in a thread.
+            door: Where it came in.
+        """
+        began, outcome = time.monotonic(), "internal"
+        try:
+            result = await asyncio.to_thread(work)
+            outcome = "ok"
+        except HedgerowError as error:
+            outcome = error.code
+            raise
+        finally:
+            seconds = time.monotonic() - began
+            self._observe(StatementEvent(door, "", identity.name, kind, outcome, seconds, target=target))
+        self._known.clear()
+        return result
+
+    def report_refused_login(self, door: str) -> None:
+        """Report a login that failed. It has no name: some type a password in its place."""
+        self._observe(StatementEvent(door, "", "", "login", "login-refused", 0.0))
+
     async def drain(self, seconds: float) -> None:
         """Take no more statements, wait for those that run, and stop what still runs after some seconds."""
         self._draining = True
@@ -329,7 +372,7 @@ class Gateway:
     async def replace(self, databases: Mapping[str, Database]) -> None:
         """Use other databases from now on, and close the old ones once their statements have ended."""
         old = [database for name, database in self._databases.items() if databases.get(name) is not database]
-        self._databases, self._views = dict(databases), {}
+        self._databases, self._views, self._caps = dict(databases), {}, _live_caps(databases)
         await self._turns.idle(before_now=True)
         for database in old:
             await asyncio.to_thread(database.close)
@@ -395,6 +438,8 @@ class Gateway:
         try:
             if self._draining:
                 raise BackendError("The service is shutting down.", code="shutting-down", hint="Ask again in a while.")
+            await self._require_account(call.identity)
+            await self._read_caps(call.dataset)
             async with self._turns.turn(call.identity.name, call.seconds):
                 left = call.seconds - (time.monotonic() - began)
                 result = await self._in_thread(database, work, cancellation, left)
@@ -414,6 +459,28 @@ class Gateway:
             reused = isinstance(result, Answer) and result.receipt.reused
             name, seconds = call.identity.name, time.monotonic() - began
             self._observe(StatementEvent(call.door, call.dataset, name, call.kind, outcome, seconds, epsilon, reused))
+
+    async def _require_account(self, identity: Identity) -> None:
+        """Refuse somebody whose account was removed, or got other secrets, since they proved who they are."""
+        if identity.issued is None:
+            return
+        expires, issued = self._known.get(identity.name, (0.0, None))
+        if time.monotonic() >= expires or issued != identity.issued:
+            account = await asyncio.to_thread(self.access.account, identity.name)
+            issued = None if account is None else account.identity.issued
+            while len(self._known) >= MAXIMUM_VIEWS:
+                del self._known[next(iter(self._known))]
+            self._known[identity.name] = time.monotonic() + KNOWN_SECONDS, issued
+        if issued != identity.issued:
+            raise AccessError(
+                "The account was removed, or has other secrets now.", code="login-refused", hint="Log in again."
+            )
+
+    async def _read_caps(self, dataset: str) -> None:
+        """Keep to the caps that the catalog's file has now: an owner sets one, and the next statement obeys it."""
+        caps = self._caps.get(dataset)
+        if caps is not None and caps.stale:
+            await asyncio.to_thread(caps.refresh)
 
     async def _in_thread(
         self, database: Database, work: Callable[[], T], cancellation: Cancellation, seconds: float
@@ -449,6 +516,11 @@ class Gateway:
             ) from None
         finally:
             deadline.cancel()
+
+
+def _live_caps(databases: Mapping[str, Database]) -> dict[str, LiveCaps]:
+    sessions = {name: database._session for name, database in databases.items()}  # noqa: SLF001 - databases of ours
+    return {name: LiveCaps(session.ledger, session.catalog.path) for name, session in sessions.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -502,6 +574,9 @@ class Turns:
         """Refuse a statement that would wait behind too many others, or that comes too soon after others."""
         if len(self._present) >= self._limits.workers + self._limits.queue:
             raise BusyError("Too many statements wait already.", hint="Ask again in a moment.")
+        own = sum(name == analyst for name, _ in self._present)
+        if own >= self._limits.per_analyst + (self._limits.queue + 1) // 2:
+            raise BusyError("Too many statements of yours wait already.", hint="Ask again when they have ended.")
         allowed = self._limits.requests_per_minute
         if allowed is None:
             return

@@ -41,6 +41,7 @@ class RequestLog:
             seconds=round(event.seconds, 6),
             epsilon=event.epsilon,
             reused=event.reused,
+            **({} if event.target is None else {"target": event.target}),
         )
 
     def write(self, **fields: object) -> None:

@@ -1,6 +1,7 @@
 """The server: opens the datasets, starts the listeners in order, reloads catalogs, and stops in reverse order."""
 
 import asyncio
+import os
 import signal
 from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack, ExitStack, closing
@@ -63,6 +64,7 @@ class Server:
         self._stopping = asyncio.Event()
         self._hurry = asyncio.Event()
         self._reloads: set[asyncio.Task[None]] = set()
+        self._reloading = asyncio.Lock()
 
     async def run(self) -> None:
         """Serve until a signal says otherwise: SIGTERM or SIGINT stop, SIGHUP reads catalogs again.
@@ -155,21 +157,21 @@ class Server:
 
     async def _reload(self, gateway: Gateway) -> None:
         """Read catalogs and the certificate again; keep the old ones where a new one is wrong. Open the log again."""
-        notify_reloading()
-        self._log.reopen()
-        try:
-            if self._tls is not None and self._configuration.tls is not None:
-                load_certificate(self._tls, self._configuration.tls)
-            databases = await asyncio.to_thread(open_datasets, self._configuration.datasets)
-        except HedgerowError as error:
-            self._log.write(event="reload-failed", code=error.code, message=error.message, hint=error.hint)
-        else:
-            self._databases = databases
-            if self._shadow is not None:
-                await self._shadow.refresh(databases)
-            await gateway.replace(databases)
-            self._log.write(event="reloaded", datasets=list(databases))
-        notify("READY=1")
+        async with self._reloading:
+            notify_reloading()
+            try:
+                self._log.reopen()
+                if self._tls is not None and self._configuration.tls is not None:
+                    load_certificate(self._tls, self._configuration.tls)
+                databases = await asyncio.to_thread(open_datasets, self._configuration.datasets)
+                self._databases = databases
+                if self._shadow is not None:
+                    await self._shadow.refresh(databases)
+                await gateway.replace(databases)
+                self._log.write(event="reloaded", datasets=list(databases))
+            except HedgerowError as error:
+                self._log.write(event="reload-failed", code=error.code, message=error.message, hint=error.hint)
+            notify("READY=1")
 
     async def _close_databases(self) -> None:
         for database in self._databases.values():
@@ -180,11 +182,13 @@ async def _listen(parts: AsyncExitStack, door: str, listener: Listener) -> str:
     """Start a listener, and return its address."""
     try:
         await listener.start()
-    except OSError:
+    except OSError as error:
+        reason = os.strerror(error.errno) if error.errno else "the system refuses"
         raise CatalogError(
-            f"The service cannot listen at the address of [serve.{door}].",
+            f"The service cannot listen on {listener.address}, the address of [serve.{door}]: {reason}.",
             code="cannot-listen",
-            hint=f"Another program may use the port: set host and port in [serve.{door}] of hedgerow.toml.",
+            hint=f"If another program has the port, set another in [serve.{door}] of hedgerow.toml; port = 0 takes any "
+            "that is free.",
         ) from None
     parts.push_async_callback(listener.stop, CLOSING)
     return listener.address

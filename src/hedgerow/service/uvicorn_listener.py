@@ -5,8 +5,6 @@ import socket
 
 import uvicorn
 
-from hedgerow.service.errors import ServiceError
-
 BACKLOG = 256
 
 
@@ -49,7 +47,7 @@ class UvicornListener:
         self._loop = None
 
     def _bound(self) -> socket.socket:
-        """Return a socket at the address, listening."""
+        """Return a socket at the address, listening; raise the system's error if that cannot be."""
         family = socket.AF_INET6 if ":" in self._host else socket.AF_INET
         # asyncio sends small packets at once only on sockets that name their protocol
         listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
@@ -57,12 +55,8 @@ class UvicornListener:
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listening.bind((self._host, self._port))
             listening.listen(BACKLOG)
-        except OSError as error:
+        except OSError:
             listening.close()
-            raise ServiceError(
-                f"The service cannot listen for HTTP on {self.address}: {error.strerror or 'the system refuses'}.",
-                code="cannot-listen",
-                hint="Another program may use the port: name another one.",
-            ) from None
+            raise
         listening.setblocking(False)  # noqa: FBT003 - its signature
         return listening

@@ -335,6 +335,5 @@ def test_without_checks_a_service_is_ready_and_has_no_metrics(service):
 
 
 def test_a_port_that_is_taken_is_told_so(open_service, service):
-    with pytest.raises(hr.HedgerowError) as refused, open_service(port=service.port):
+    with pytest.raises(OSError, match="in use"), open_service(port=service.port):
         pass
-    assert refused.value.code == "cannot-listen"

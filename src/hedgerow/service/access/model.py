@@ -5,7 +5,7 @@ only a store of accounts or an identity provider may make.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, Protocol
@@ -25,11 +25,19 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Somebody who has proved who they are. `datasets` are those that they may use; None stands for all."""
+    """Somebody who has proved who they are.
+
+    Attributes:
+        name: The name.
+        role: The role.
+        datasets: Datasets that they may use; None stands for all.
+        issued: Mark of the account's secrets, which changes with them; None if an identity provider vouches.
+    """
 
     name: str
     role: Role = Role.ANALYST
     datasets: frozenset[str] | None = None
+    issued: bytes | None = field(default=None, compare=False, repr=False)
 
     def may_use(self, dataset: str) -> bool:
         """Return True if a dataset is among those of this identity."""

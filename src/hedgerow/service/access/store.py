@@ -181,7 +181,9 @@ def _to_accounts(rows: Iterable[Sequence[Any]]) -> list[UserAccount]:
         grouped.setdefault(row[0], []).append(row)
     return [
         UserAccount(
-            Identity(name, Role(first[1]), None if first[2] is None else frozenset(json.loads(first[2]))),
+            Identity(
+                name, Role(first[1]), None if first[2] is None else frozenset(json.loads(first[2])), bytes(first[5])
+            ),
             datetime.fromisoformat(first[3]),
             ScramVerifier(first[4], *(bytes(part) for part in first[5:8])),
             frozenset(bytes(row[8]) for row in same if row[8] is not None),

@@ -15,13 +15,12 @@ from hedgerow.errors import HedgerowError
 from hedgerow.service.access.model import AccessStore
 from hedgerow.service.errors import ServiceError
 from hedgerow.service.gateway import Gateway
-from hedgerow.service.http import administration, questions
+from hedgerow.service.http import administration, mcp, questions
 from hedgerow.service.http.authentication import ROLES, Authenticator, require_role
 from hedgerow.service.http.caller import Parts
 from hedgerow.service.http.documentation import documentation_page
 from hedgerow.service.http.guard import BODY_SECONDS, Guard
 from hedgerow.service.http.hooks import HealthChecks, MetricsText
-from hedgerow.service.http.mcp import McpEndpoint
 from hedgerow.service.http.oidc import OidcSettings, OidcVerifier
 from hedgerow.service.http.problems import problem_response
 from hedgerow.service.http.responses import json_response
@@ -73,7 +72,7 @@ def build_app(
         description="Without a token from this machine alone, not through a proxy; otherwise for owners and auditors.",
     )
     app.add_api_route("/docs", _documentation, include_in_schema=False)
-    app.router.routes.append(McpEndpoint(gateway, authenticator).route())
+    app.router.routes.append(mcp.McpEndpoint(gateway, authenticator).route())
     app.add_middleware(Guard, body_seconds=body_seconds)
     app.add_exception_handler(HedgerowError, _our_error)
     app.add_exception_handler(RequestValidationError, _bad_body)
@@ -117,9 +116,12 @@ async def _documentation(request: Request) -> Response:
     return HTMLResponse(documentation_page(request.app.openapi()))
 
 
-async def _our_error(_: Request, error: Exception) -> Response:
+async def _our_error(request: Request, error: Exception) -> Response:
     if not isinstance(error, HedgerowError):
         raise error
+    if error.code == "login-refused":
+        door = mcp.DOOR if request.url.path == mcp.PATH else questions.DOOR
+        request.app.state.parts.gateway.report_refused_login(door)
     return problem_response(error)
 
 

@@ -1,6 +1,7 @@
 """Limits on the body of every request, headers of every response, and no leak of a failure."""
 
 import asyncio
+import secrets
 from collections.abc import Awaitable, Callable
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -10,6 +11,7 @@ from hedgerow.errors import HedgerowError
 from hedgerow.owners_log import withheld
 from hedgerow.service.errors import ServiceError
 from hedgerow.service.http.problems import problem_response
+from hedgerow.service.logs import request_id
 
 MAXIMUM_BODY = 1_000_000
 """Largest body of a request, in bytes."""
@@ -25,6 +27,9 @@ SECURITY_HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
 }
+REQUEST = "Hedgerow-Request"
+"""Header of a response with the id that its request has in the log."""
+
 SECURE_ONLY = {"Strict-Transport-Security": "max-age=31536000"}
 
 
@@ -44,7 +49,8 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        begun = False
+        begun, request = False, secrets.token_hex(8)
+        request_id.set(request)
 
         async def send_guarded(message: Message) -> None:
             nonlocal begun
@@ -53,6 +59,7 @@ class Guard:
                 headers = MutableHeaders(scope=message)
                 for name, value in {**SECURITY_HEADERS, **(SECURE_ONLY if scope["scheme"] == "https" else {})}.items():
                     headers.setdefault(name, value)
+                headers[REQUEST] = request
             await send(message)
 
         try:

@@ -14,7 +14,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from hedgerow.answer import Answer
 from hedgerow.execution.request import Parameters
 from hedgerow.ledger import BudgetView
-from hedgerow.ledger.base import ANONYMOUS
 from hedgerow.service.access.model import Identity
 from hedgerow.service.errors import AccessError, ServiceError
 from hedgerow.service.gateway import Gateway
@@ -53,25 +52,23 @@ class McpEndpoint:
             return
         identity = await self._authenticator.identity(request.headers.get("authorization"))
         require_role(identity, "POST", PATH)
-        server = build_server({name: DatasetView(self._gateway, identity, name) for name in self._capped(identity)})
+        server = build_server(
+            {name: DatasetView(self._gateway, identity, name) for name in await self._capped(identity)}
+        )
         server.streamable_http_app(stateless_http=True, json_response=True, transport_security=SECURITY)
         await _until_gone(partial(_serve, server), request, send)
 
-    def _capped(self, identity: Identity) -> list[str]:
+    async def _capped(self, identity: Identity) -> list[str]:
         """Return the datasets on which somebody has a cap: a model may ask many questions."""
         visible = self._gateway.datasets(identity)
-        capped = [name for name in visible if {identity.name, ANONYMOUS} & set(self._caps(identity, name))]
+        capped = [name for name in visible if await self._gateway.is_capped(identity, name)]
         if not capped:
             raise AccessError(
                 f"The analyst {identity.name} has no cap, so a model could spend the whole budget.",
                 code="no-cap",
-                hint=f"The owner writes under budget in the catalog: analysts: {{{identity.name}: {{epsilon: 0.5}}}}",
+                hint=f"The owner sets one: hedgerow analyst cap {identity.name} 0.5",
             )
         return capped
-
-    def _caps(self, identity: Identity, dataset: str) -> Any:  # noqa: ANN401 - caps by name
-        session = self._gateway.view(identity, dataset)._session  # noqa: SLF001 - of a database that is ours
-        return session.catalog.budget.analysts
 
 
 async def _serve(server: MCPServer, scope: Scope, receive: Receive, send: Send) -> None:

@@ -4,6 +4,7 @@ import asyncio
 import hmac
 import secrets
 import ssl
+from functools import partial
 from weakref import WeakKeyDictionary
 
 from hedgerow.service.access.model import AccessStore, Identity
@@ -41,7 +42,7 @@ class WireListener:
     ) -> None:
         self.tls = tls
         self.limits = limits or WireLimits()
-        self.login = Login(access, Throttle())
+        self.login = Login(access, Throttle(), partial(gateway.report_refused_login, "wire"))
         """Checks names and passwords."""
         self._gateway = gateway
         self._shadow = shadow

@@ -3,7 +3,7 @@
 import asyncio
 import re
 import ssl
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from hedgerow.service.access.model import AccessStore, Identity
@@ -111,10 +111,11 @@ def read_options(text: str) -> dict[str, str]:
 
 
 class Login:
-    """Checks names and passwords with SCRAM-SHA-256. No other method is offered."""
+    """Checks names and passwords with SCRAM-SHA-256. No other method is offered. `report` hears of each refusal."""
 
-    def __init__(self, access: AccessStore, throttle: Throttle) -> None:
+    def __init__(self, access: AccessStore, throttle: Throttle, report: Callable[[], None]) -> None:
         self._access = access
+        self._report = report
         self._verifiers = Verifiers(access)
         self._throttle = throttle
 
@@ -132,6 +133,7 @@ class Login:
             await self._exchange(user, reader, outbox, None if tls is None else certificate_hash(tls))
         except (ScramError, ProtocolError):
             self._throttle.failed(address, user)
+            self._report()
             raise _refused(user) from None
         account = await asyncio.to_thread(self._access.account, user)
         if account is None:  # removed in this very moment
