@@ -23,7 +23,7 @@ from hedgerow.execution.run import compile_steps, first_pass, release
 from hedgerow.execution.session import Session
 from hedgerow.ledger import Ledger, StoredRelease
 from hedgerow.ledger.base import now, timestamp
-from hedgerow.ledger.entries import BEGINNING, CHARGED, FORMAT, OPENED, Account, Entry
+from hedgerow.ledger.entries import BEGINNING, CHARGED, FORMAT, OPENED, Account, Entry, new_salt
 from hedgerow.ledger.limits import LedgerTerms
 from hedgerow.plan.nodes import LogicalPlan
 from hedgerow.privacy.plan import PrivateStatement
@@ -175,7 +175,7 @@ class Book:
     def __init__(self, dataset: str, policy: BudgetPolicy) -> None:
         opened = timestamp(now())
         body = {"ledger": NAME, "dataset": dataset, "format": FORMAT, "terms": LedgerTerms.of(policy).to_dict()}
-        self._entries = [Entry(0, OPENED, opened, None, None, Account(opened), None, body, BEGINNING)]
+        self._entries = [Entry(0, OPENED, opened, None, None, Account(opened), None, body, BEGINNING, new_salt())]
         self._releases: dict[int, StoredRelease] = {}
 
     def begin_again(self) -> None:

@@ -1,7 +1,7 @@
 """The ledger: a charge is checked and written in one durable step, before any data is read."""
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -17,13 +17,17 @@ from hedgerow.errors import InternalError, ParameterError
 from hedgerow.ledger.entries import (
     ANSWERED,
     CHARGED,
+    CONTINUED,
     FAILED,
+    FORMAT,
     REPEATED,
     REUSED,
     Account,
     Entry,
     canonical,
+    new_salt,
 )
+from hedgerow.ledger.excerpt import Excerpt, take_excerpt
 from hedgerow.ledger.filters import ChargeRequest, Filter, admit, allowance, check_rules
 from hedgerow.ledger.history import (
     AnalystView,
@@ -38,7 +42,7 @@ from hedgerow.ledger.history import (
 )
 from hedgerow.ledger.limits import LedgerTerms, Units
 from hedgerow.ledger.position import Position, QuestionState
-from hedgerow.ledger.store import Reader, Store, StoredRelease
+from hedgerow.ledger.store import Reader, Store, StoredRelease, Writer
 
 ANONYMOUS = "default"
 """The analyst's name where none is given."""
@@ -90,7 +94,7 @@ class Ledger:
         request = ChargeRequest.of(charge, queries)
         asked = request.units
         with self._store.write() as book:
-            last = book.last()
+            last = last_sealed(book, self._clock)
             total, own = self._accounts(last, book.last_charge_of(name))
             filters = self._filters(total, own, name)
             if (paid := self._paid(book, request, question, total.period, filters)) is not None:
@@ -172,7 +176,7 @@ class Ledger:
             known = charge is not None and receipt.id == self.receipt_id(charge)
             if tried is None or charge is None or not known or book.outcome_of(tried.sequence) is not None:
                 raise InternalError("A charge can be finished once, and only in the ledger that wrote it.")
-            last = book.last()
+            last = last_sealed(book, self._clock)
             kind = FAILED if release is None else ANSWERED
             entry = replace(self._next(last, kind, last.total), refers=receipt.sequence)
             if release is not None:
@@ -205,7 +209,7 @@ class Ledger:
     def reuse(self, release: StoredRelease, answers: str) -> None:
         """Record that a stored release answered another question, so that it answers that one from now on."""
         with self._store.write() as book:
-            last = book.last()
+            last = last_sealed(book, self._clock)
             body = {"charge": release.charge, "answers": answers}
             entry = replace(self._next(last, REUSED, last.total), body=body)
             note = replace(release, charge=entry.sequence, noise=canonical(answers), payload=b"", answers=frozenset())
@@ -289,6 +293,10 @@ class Ledger:
         """Return every event ever charged (by one analyst), for an accountant to total."""
         return events(self._store, analyst)
 
+    def excerpt(self, charges: Collection[int]) -> Excerpt:
+        """Return the chain up to the answers to some charges, for others to check, without anybody's questions."""
+        return take_excerpt(self._store, charges)
+
     def close(self) -> None:
         """Close the ledger."""
         self._store.close()
@@ -347,7 +355,27 @@ class Ledger:
 
     def _next(self, last: Entry, kind: str, total: Account) -> Entry:
         """Return the entry after the last one, still without a body."""
-        return Entry(last.sequence + 1, kind, timestamp(self._clock()), None, None, total, None, {}, last.hash)
+        return next_entry(last, kind, timestamp(self._clock()), total, {})
+
+
+def next_entry(last: Entry, kind: str, time: str, total: Account, body: Mapping[str, Any]) -> Entry:
+    """Return the entry that follows the last one."""
+    return Entry(last.sequence + 1, kind, time, None, None, total, None, body, last.hash, new_salt())
+
+
+def last_sealed(book: Writer, clock: Callable[[], datetime]) -> Entry:
+    """Return the last entry; in a ledger of format 1, add one that states its terms and totals in the open."""
+    last = book.last()
+    if last.salt is not None:
+        return last
+    opened, terms = book.first(), book.last_terms()
+    body = {name: opened.body[name] for name in ("ledger", "dataset")} | {
+        "format": FORMAT,
+        "terms": terms.body["terms"],
+    }
+    entry = next_entry(last, CONTINUED, timestamp(clock()), last.total, body)
+    book.append(entry)
+    return entry
 
 
 def _name(analyst: object) -> str:

@@ -12,8 +12,8 @@ from typing import Protocol
 from hedgerow.catalog.model import BudgetPolicy
 from hedgerow.errors import LedgerError
 from hedgerow.ledger import errors, postgres
-from hedgerow.ledger.base import Ledger, now, timestamp
-from hedgerow.ledger.entries import BEGINNING, FORMAT, OPENED, RAISED, Account, Entry
+from hedgerow.ledger.base import Ledger, last_sealed, next_entry, now, timestamp
+from hedgerow.ledger.entries import BEGINNING, FORMAT, OPENED, RAISED, Account, Entry, new_salt
 from hedgerow.ledger.limits import LedgerTerms
 from hedgerow.ledger.postgres_connection import Address, is_address
 from hedgerow.ledger.sqlite import PATIENCE, SQLiteStore, write_new
@@ -195,11 +195,9 @@ def raise_budget(
                     code="ledger-split",
                     hint="Raise epsilon and delta with the same pure_epsilon, or begin a new ledger.",
                 )
-            last = book.last()
+            last = last_sealed(book, clock)
             body = {"terms": asked.to_dict(), "from": old.to_dict()}
-            book.append(
-                Entry(last.sequence + 1, RAISED, timestamp(clock()), None, None, last.total, None, body, last.hash)
-            )
+            book.append(next_entry(last, RAISED, timestamp(clock()), last.total, body))
     finally:
         store.close()
 
@@ -211,7 +209,7 @@ def _write_new(
     identity = secrets.token_hex(8)
     opened = timestamp(clock())
     body = {"ledger": identity, "dataset": dataset, "format": FORMAT, "terms": LedgerTerms.of(policy).to_dict()}
-    opening = Entry(0, OPENED, opened, None, None, Account(opened), None, body, BEGINNING)
+    opening = Entry(0, OPENED, opened, None, None, Account(opened), None, body, BEGINNING, new_salt())
     place.write_new(opening, patience=patience)
     return identity
 

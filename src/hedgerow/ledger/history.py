@@ -19,6 +19,7 @@ from hedgerow.ledger.entries import (
     ANSWERED,
     BEGINNING,
     CHARGED,
+    CONTINUED,
     FAILED,
     REPEATED,
     REUSED,
@@ -329,7 +330,7 @@ def _events(entry: Entry, _: Reader) -> list[AnyEvent]:
 
 def _line(entry: Entry, book: Reader) -> HistoryEntry | None:
     """Return one line of the history; None for an entry that is shown with its charge."""
-    if entry.kind in {ANSWERED, FAILED, REPEATED, REUSED}:
+    if entry.kind in {ANSWERED, CONTINUED, FAILED, REPEATED, REUSED}:
         return None
     status = _status(entry, book) if entry.kind == CHARGED else entry.kind
     question = entry.body.get("question", {})

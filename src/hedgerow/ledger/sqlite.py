@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import quote
 
 from hedgerow.ledger import errors
-from hedgerow.ledger.entries import FORMAT, Entry
+from hedgerow.ledger.entries import CONTINUED, FORMAT, Entry
 from hedgerow.ledger.store import Rows, StoredRelease, Value, indexes, inserted_rows, watch
 
 PATIENCE = 30.0
@@ -73,6 +73,8 @@ class SQLiteRows(Rows):
         for table, values in inserted_rows(entry, release):
             marks = ", ".join("?" * len(values))
             self._connection.execute(f"INSERT INTO {table} VALUES ({marks})", values)
+        if entry.kind == CONTINUED:
+            self._connection.execute(f"PRAGMA user_version = {FORMAT}")  # older programs refuse the file from now on
 
     def tip(self) -> tuple[int, str]:
         """The number and hash of the last entry."""

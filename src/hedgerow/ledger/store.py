@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from weakref import WeakSet
 
 from hedgerow.ledger import errors
-from hedgerow.ledger.entries import Account, Entry, digest
+from hedgerow.ledger.entries import Account, Entry
 
 PAGE = 500
 """Number of entries read at a time: a long read must not keep writers waiting."""
@@ -213,11 +213,16 @@ class Rows(ABC):
     def to_entry(self, row: tuple[Any, ...]) -> Entry:
         """Return the entry of a row, if the row matches its hash."""
         sequence, kind, time, analyst, refers, state_text, body_text, previous, stored = row
-        if digest(sequence, kind, time, analyst, refers, state_text, body_text, previous) != stored:
+        try:
+            state, body = json.loads(state_text), json.loads(body_text)
+            own = None if state["own"] is None else Account.from_dict(state["own"])
+            total, salt = Account.from_dict(state["total"]), body.pop("salt", None)
+        except (ValueError, KeyError, TypeError, AttributeError):
+            raise errors.damaged(self._place) from None
+        entry = Entry(sequence, kind, time, analyst, refers, total, own, body, previous, salt)
+        if (entry.state_text, entry.body_text, entry.hash) != (state_text, body_text, stored):
             raise errors.damaged(self._place)
-        state, body = json.loads(state_text), json.loads(body_text)
-        own = None if state["own"] is None else Account.from_dict(state["own"])
-        return Entry(sequence, kind, time, analyst, refers, Account.from_dict(state["total"]), own, body, previous)
+        return entry
 
 
 class Forkable(Protocol):

@@ -1,0 +1,1 @@
+"""Releases: answers as files with margins of error, a page about them, and a signed certificate."""
