@@ -15,14 +15,14 @@ from hedgerow.ledger.excerpt import dump_links, load_links
 from .test_trail import QUESTION
 from .test_written import VERSIONS, WRITTEN
 
-SECRET = "SELECT COUNT(*) FROM customers WHERE name = 'somebody'"
+TEXT_OF_ADA = "SELECT COUNT(*) FROM customers WHERE name = 'somebody'"
 
 
 @pytest.fixture
 def charged(book, gaussian):
     """A ledger with charges of two analysts; and the number of the last one."""
     ledger = book()
-    ledger.finish(ledger.charge(gaussian(0.1), analyst="ada", question=QUESTION | {"text": SECRET}), b"release")
+    ledger.finish(ledger.charge(gaussian(0.1), analyst="ada", question=QUESTION | {"text": TEXT_OF_ADA}), b"release")
     receipt = ledger.charge(gaussian(0.2, mass=1e-9), analyst="bob", question=QUESTION)
     ledger.finish(receipt, b"another")
     return ledger, receipt.sequence

@@ -102,6 +102,13 @@ FAULTS = (
         (TRAIL,),
     ),
     Fault(
+        "amounts-outside-of-the-hash",
+        "ledger/entries.py",
+        "account, public = canonical(self.total.to_dict()), canonical(self.public)",
+        "account, public = canonical(self.total.to_dict()), canonical({})",
+        (TRAIL,),
+    ),
+    Fault(
         "analysts-caps-not-filtered",
         "ledger/base.py",
         "if (cap := self._cap(analyst)) is not None:",
@@ -181,8 +188,8 @@ FAULTS = (
     Fault(
         "rows-read-without-their-hash",
         "ledger/store.py",
-        "body_text, previous) != stored:",
-        "body_text, previous) == '':",
+        "!= (state_text, body_text, stored):",
+        "== ('', body_text, stored):",
         (TRAIL,),
     ),
     Fault(

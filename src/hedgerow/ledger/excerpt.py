@@ -136,9 +136,7 @@ def _link(line: Mapping[str, Any], before: Link | None) -> Link:
         is_first = (kind, line["sequence"], line["previous"]) == (OPENED, 0, BEGINNING)
         if not is_first and kind != CONTINUED:
             raise ValueError("A chain begins with its terms.")
-        return Link(
-            line["sequence"], kind, refers, Account.from_dict(line["total"]), public, sealed, line["previous"]
-        )
+        return Link(line["sequence"], kind, refers, Account.from_dict(line["total"]), public, sealed, line["previous"])
     if kind in {OPENED, CONTINUED}:
         raise ValueError("A chain begins once.")
     total = before.total.within(line.get("period", before.total.period))
