@@ -20,6 +20,7 @@ from hedgerow.catalog.model import (
 from hedgerow.catalog.names import closest, fold
 from hedgerow.catalog.strict_yaml import (
     FILL_IN,
+    Source,
     YamlEntry,
     choice,
     compose,
@@ -422,7 +423,11 @@ def load_catalog(source: str | os.PathLike[str] | Catalog) -> Catalog:
     """
     if isinstance(source, Catalog):
         return source
-    document = read_source(source)
+    return parse_catalog(read_source(source))
+
+
+def parse_catalog(document: Source) -> Catalog:
+    """Return the catalog in a text that stands, or is to stand, in a file."""
     catalog = _read(YamlEntry(document, compose(document), Span(0, 0)))
     check_paths(catalog)
     return catalog

@@ -1,6 +1,5 @@
 """hedgerow calibrate."""
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,17 +9,13 @@ from rich.table import Table
 
 from hedgerow.answer import WARNINGS, percent_above
 from hedgerow.calibration.calibrate import Calibration, ColumnRange
-from hedgerow.catalog import load_catalog
 from hedgerow.catalog.patch import patched, quote
+from hedgerow.catalog.write import MARK, replace_catalog
 from hedgerow.cli import options
 from hedgerow.cli.errors import UsageError
 from hedgerow.cli.output import say, show_table, tell, write_json
 from hedgerow.cli.project import complete_table
 from hedgerow.cli.statements import asking
-
-MARK = "\ufeff"
-"""Byte order mark, which some editors write at the start of a UTF-8 file."""
-
 
 def write_changes(catalog: str, changes: Mapping[tuple[str, ...], Any]) -> None:
     """Write `changes` into the file, completely or not at all, after checking that the result loads as a catalog."""
@@ -28,27 +23,13 @@ def write_changes(catalog: str, changes: Mapping[tuple[str, ...], Any]) -> None:
     try:
         text = path.read_bytes().decode("utf-8")
         mark = MARK if text.startswith(MARK) else ""
-        _exchange(path, mark + patched(text.removeprefix(MARK), changes))
+        replace_catalog(path, mark + patched(text.removeprefix(MARK), changes))
     except OSError:
         raise UsageError(
             f"{catalog} could not be written.",
             code="catalog-unwritable",
             hint="What was found stays in the ledger: make the file writable, and repeat the command, which is free.",
         ) from None
-
-
-def _exchange(path: Path, text: str) -> None:
-    draft = path.with_name(f".{path.name}.{os.getpid()}.new")
-    with draft.open("xb") as stream:
-        stream.write(text.encode("utf-8"))
-        stream.flush()
-        os.fsync(stream.fileno())
-    try:
-        load_catalog(draft)
-        draft.chmod(path.stat().st_mode)
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
 
 
 def calibrate(

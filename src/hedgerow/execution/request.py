@@ -123,19 +123,43 @@ class Question:
         text: The statement.
         params: The values bound to its placeholders, as plain JSON.
         stated: The price or the error that it stated, as plain JSON; None for an internal question.
+        options: The options with which it can be asked again, as plain JSON; None for an internal question.
         key: The name under which its free answer is kept in memory; None if it is not kept.
     """
 
     text: str
     params: Any = None
     stated: tuple[float | str | None, ...] | None = None
+    options: Mapping[str, Any] | None = None
     key: Hashable | None = field(default=None, repr=False, compare=False)
 
     @classmethod
     def of(cls, text: str, params: Parameters, request: Request, key: Hashable | None = None) -> "Question":
         """Return the question that a statement with these parameters and options is."""
         budget, target = request.budget, None if request.within is None else str(request.within)
-        return cls(text, plain_params(params), (budget.epsilon, budget.delta, budget.mechanism, target), key)
+        stated = (budget.epsilon, budget.delta, budget.mechanism, target)
+        return cls(text, plain_params(params), stated, stated_options(request), key)
+
+
+def stated_options(request: Request) -> dict[str, Any]:
+    """Return the options that make this request again, as plain JSON; those that say nothing are left out."""
+    target = request.within
+    within = None if target is None else [*(["abs"] if target.absolute else []), target.amount]
+    stated = {
+        "epsilon": request.budget.epsilon,
+        "delta": request.budget.delta,
+        "within": within if target is None or target.size is None else [*(within or []), target.size],
+        "confidence": request.confidence,
+        "mechanism": None if request.budget.mechanism == "auto" else request.budget.mechanism,
+        "min_frequency": request.min_frequency,
+        "max_rows": request.max_rows,
+        "max_groups": request.max_groups,
+        "bounds": {name: list(ends) for name, ends in request.bounds.items()} or None,
+        "simultaneous": request.simultaneous or None,
+        "moments": "bezier" if request.equal_noise else None,
+        "distinct": None if request.distinct == "auto" else request.distinct,
+    }
+    return {name: value for name, value in stated.items() if value is not None}
 
 
 def merge_options(inside: Mapping[str, Any], beside: Options, catalog: Catalog) -> Options:

@@ -302,6 +302,7 @@ class Session:
             "version": self.catalog.version,
             "noise": _noise(question, private),
             **({} if question.params is None else {"params": question.params}),
+            **({} if question.options is None else {"options": dict(question.options)}),
         }
         return self.ledger.charge(
             private.charge, analyst=self.analyst, question=shown, queries=basic_queries(self.catalog, logical)

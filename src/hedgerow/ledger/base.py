@@ -271,6 +271,16 @@ class Ledger:
         """Return True if a cap limits what this analyst may spend: one of their own, or that of `default`."""
         return self._cap(analyst) is not None
 
+    def under(self, policy: BudgetPolicy) -> "Ledger":
+        """The same ledger under another budget, to look at prices. It may be wider than the ledger admits."""
+        return Ledger(self._store, policy, clock=self._clock)
+
+    def require(self, policy: BudgetPolicy) -> None:
+        """Refuse a budget beyond the one that the ledger was created for, or raised to."""
+        with self._store.read() as book:
+            terms = LedgerTerms.from_dict(book.last_terms().body["terms"])
+        terms.require(LedgerTerms.of(policy))
+
     @property
     def path(self) -> Path | None:
         """The ledger's file; None if it is not in a file."""

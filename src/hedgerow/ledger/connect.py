@@ -152,10 +152,9 @@ def open_ledger(
         if notice is not None and (caution := place.caution(patience=patience)) is not None:
             notice(caution)
         _check_names(store, place, dataset, policy)
-        with store.read() as book:
-            terms = LedgerTerms.from_dict(book.last_terms().body["terms"])
-        terms.require(LedgerTerms.of(policy))
-        return Ledger(store, policy, clock=clock)
+        ledger = Ledger(store, policy, clock=clock)
+        ledger.require(policy)
+        return ledger
     except BaseException:
         store.close()
         raise

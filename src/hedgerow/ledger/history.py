@@ -42,7 +42,7 @@ class HistoryEntry:
 
     `status` is "answered", "failed", or "charged" if the answer never arrived: the charge stays. The owner's own
     actions are in the history, too, as "opened" and "raised". `params` are the values bound to the question's
-    placeholders, as plain JSON.
+    placeholders, and `options` those with which it can be asked again, as plain JSON.
     """
 
     sequence: int
@@ -52,6 +52,7 @@ class HistoryEntry:
     charge: Mapping[str, Any]
     status: str
     params: Any = None
+    options: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,8 +337,8 @@ def _line(entry: Entry, book: Reader) -> HistoryEntry | None:
     question = entry.body.get("question", {})
     price = entry.body.get("terms", entry.body)
     charge = {name: price[name] for name in ("epsilon", "delta", "events") if name in price}
-    text, params = str(question.get("text", "")), question.get("params")
-    return HistoryEntry(entry.sequence, entry.time, entry.analyst, text, charge, status, params)
+    text, params, options = str(question.get("text", "")), question.get("params"), question.get("options")
+    return HistoryEntry(entry.sequence, entry.time, entry.analyst, text, charge, status, params, options)
 
 
 def _status(charged: Entry, book: Reader) -> str:

@@ -24,6 +24,7 @@ from hedgerow.execution.request import Parameters
 from hedgerow.figures import finite
 from hedgerow.ledger import BudgetView, HistoryEntry, Ledger, Verification
 from hedgerow.owners_log import about, withheld
+from hedgerow.service.access.administration import require_owner
 from hedgerow.service.access.model import AccessStore, ApprovalRequest, Identity, RequestState, Role
 from hedgerow.service.caps import LiveCaps
 from hedgerow.service.errors import AccessError, ApprovalError, BusyError
@@ -31,6 +32,7 @@ from hedgerow.session.database import Database
 from hedgerow.session.explain import Explanation
 from hedgerow.session.forecast import Forecast
 from hedgerow.session.quote import Quote
+from hedgerow.session.stored import options_of, stored_answer
 from hedgerow.session.tables import Description, TableList
 
 T = TypeVar("T")
@@ -308,6 +310,23 @@ class Gateway:
             return database.quote(sql, params=params, **options).errors_at(at)
 
         return await self._free(identity, dataset, door, "quote", database, work)
+
+    async def answer_again(self, identity: Identity, dataset: str, entry: HistoryEntry, *, door: str) -> Answer:
+        """Answer a question of the history from the stored releases, with their digits; refuse it if it would cost."""
+        database = self.view(identity, dataset)
+
+        def work() -> Answer:
+            return stored_answer(database, entry.question, entry.params, options_of(database, entry))
+
+        return await self._free(identity, dataset, door, "query", database, work)
+
+    async def as_owner(
+        self, identity: Identity, dataset: str, kind: str, work: Callable[[Database], T], *, door: str
+    ) -> T:
+        """Run work of an owner on the dataset itself: looking at a catalog, or calibrating it in the owner's name."""
+        require_owner(identity)
+        database = self.view(identity, dataset)
+        return await self._free(identity, dataset, door, kind, database, lambda: work(database))
 
     async def verify(self, identity: Identity, dataset: str, *, door: str) -> Verification:
         """Check every entry of a dataset's ledger, for owners and auditors."""

@@ -92,3 +92,8 @@ def no_account(name: str) -> AccessStoreError:
     return AccessStoreError(
         f"There is no account {name}.", code="no-such-account", hint="List them: hedgerow analyst list"
     )
+
+
+def too_large(subject: str, hint: str) -> AccessStoreError:
+    """An answer, a dashboard or a text is larger than the store keeps."""
+    return AccessStoreError(f"{subject} is too large to be kept.", code="too-large-to-keep", hint=hint)

@@ -127,17 +127,18 @@ class PostgresAccessStore(SqlAccessStore):
             raise errors.unreachable(self._address) from None
 
     def _prepare(self) -> None:
-        """Create the tables where they are missing; refuse those of a newer version."""
+        """Create the tables that are missing, also those that an older version lacks; refuse those of a newer one."""
         schema = self._address.schema
         with self.transaction(writing=True) as execute:
             execute(LOCK, f"hedgerow access {schema}")
             ((known,),) = execute("SELECT to_regclass(?) IS NOT NULL", f"{schema}.access_format")
             if not known:
                 execute(f"CREATE SCHEMA IF NOT EXISTS {schema}")
+                execute(f"CREATE TABLE {schema}.access_format (number INTEGER NOT NULL)")
+            ((number,),) = execute(f"SELECT coalesce(max(number), 0) FROM {schema}.access_format")
+            if number < FORMAT:
                 for definition in definitions(f"{schema}.access_", "BYTEA"):
                     execute(definition)
-                execute(f"CREATE TABLE {schema}.access_format (number INTEGER NOT NULL)")
                 execute(f"INSERT INTO {schema}.access_format VALUES (?)", FORMAT)
-            ((number,),) = execute(f"SELECT max(number) FROM {schema}.access_format")
         if number > FORMAT:
             raise errors.newer(self._address)

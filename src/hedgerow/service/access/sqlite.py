@@ -93,7 +93,7 @@ def _connect(path: Path, patience: float) -> sqlite3.Connection:
 
 
 def _prepare(connection: sqlite3.Connection, path: Path) -> None:
-    """Create the tables in an empty file; refuse a file of another program or of a newer version."""
+    """Create the tables that an empty file or one of an older version lacks; refuse a foreign or newer file."""
     (application,), (version,), (tables,) = (
         connection.execute(sql).fetchone()
         for sql in ("PRAGMA application_id", "PRAGMA user_version", "SELECT count(*) FROM sqlite_schema")
@@ -105,7 +105,7 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = FULL")
     connection.execute("PRAGMA trusted_schema = OFF")
-    if application == APPLICATION_ID:
+    if application == APPLICATION_ID and version == FORMAT:
         return
     with _committing(connection, "BEGIN IMMEDIATE"):
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")

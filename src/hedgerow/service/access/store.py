@@ -21,7 +21,7 @@ from hedgerow.service.access.model import (
 )
 from hedgerow.service.access.secrets import generate_credentials, hash_token, same_secret, scram_verifier
 
-FORMAT = 1
+FORMAT = 2
 """Version of the tables. A newer program may add to them; an older one refuses what it does not know."""
 
 LONGEST_NAME = 63
@@ -45,7 +45,19 @@ def definitions(prefix: str, binary: str) -> tuple[str, ...]:
     requests = """
         id TEXT PRIMARY KEY, dataset TEXT NOT NULL, analyst TEXT NOT NULL, sql TEXT NOT NULL, params TEXT NOT NULL,
         options TEXT NOT NULL, quote TEXT NOT NULL, state TEXT NOT NULL, created TEXT NOT NULL, decided_by TEXT"""
-    tables = {"accounts": accounts, "tokens": tokens, "requests": requests}
+    answers = """
+        id TEXT PRIMARY KEY, dataset TEXT NOT NULL, analyst TEXT NOT NULL, sql TEXT NOT NULL, params TEXT NOT NULL,
+        options TEXT NOT NULL, created TEXT NOT NULL, document TEXT NOT NULL"""
+    dashboards = """
+        id TEXT PRIMARY KEY, dataset TEXT NOT NULL, owner TEXT NOT NULL, title TEXT NOT NULL, text TEXT NOT NULL,
+        shared INTEGER NOT NULL, tiles TEXT NOT NULL, changed TEXT NOT NULL"""
+    tables = {
+        "accounts": accounts,
+        "tokens": tokens,
+        "requests": requests,
+        "answers": answers,
+        "dashboards": dashboards,
+    }
     return tuple(f"CREATE TABLE IF NOT EXISTS {prefix}{name} ({columns})" for name, columns in tables.items())
 
 
@@ -56,9 +68,12 @@ class SqlAccessStore(ABC):
     """
 
     def __init__(self, prefix: str) -> None:
-        self._accounts = f"{prefix}accounts"
-        self._tokens = f"{prefix}tokens"
-        self._requests = f"{prefix}requests"
+        self._prefix = prefix
+        self._accounts, self._tokens, self._requests = map(self.table, ("accounts", "tokens", "requests"))
+
+    def table(self, name: str) -> str:
+        """Return the name of one of the tables in SQL."""
+        return f"{self._prefix}{name}"
 
     @abstractmethod
     def transaction(self, *, writing: bool) -> AbstractContextManager[Execute]:

@@ -1,0 +1,103 @@
+"""The catalogs of a service, as owners change them: written, taken into use, and put back if that fails."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from hedgerow.catalog.write import keep_copy, replace_catalog, with_endings_of
+from hedgerow.errors import CatalogError, HedgerowError
+from hedgerow.service.access.administration import require_owner
+from hedgerow.service.access.model import Identity
+from hedgerow.service.gateway import Gateway
+from hedgerow.session.draft import parse_draft
+
+Reload = Callable[[], Awaitable[None]]
+"""Opens the datasets with their catalogs anew; raises a `HedgerowError`, and changes nothing, if one is wrong."""
+
+
+class CatalogFiles:
+    """The files of the catalogs that a gateway serves.
+
+    Args:
+        gateway: The datasets.
+        reload: Takes changed files into use; None where nothing can.
+    """
+
+    def __init__(self, gateway: Gateway, reload: Reload | None) -> None:
+        self._gateway = gateway
+        self._reload = reload
+        self._turn = asyncio.Lock()
+
+    @property
+    def writable(self) -> bool:
+        """True if changes can be saved."""
+        return self._reload is not None
+
+    def text(self, identity: Identity, dataset: str) -> str:
+        """Return the text of a catalog's file, for its owners."""
+        return _normalised(_read(self._path(identity, dataset)))
+
+    async def save(self, identity: Identity, dataset: str, text: str, *, expected: str) -> Path:
+        """Write a catalog, keep a numbered copy of the old one, and take it into use; return the copy's path.
+
+        Args:
+            identity: An owner of the dataset.
+            dataset: Its name.
+            text: The new catalog.
+            expected: The text that the owner began with; if the file holds another one by now, nothing is written.
+        """
+        async with self._turn:
+            path = self._path(identity, dataset)
+            old = await asyncio.to_thread(_read, path)
+            if _normalised(old) != expected:
+                raise CatalogError(
+                    "The file was changed elsewhere since this page read it. Nothing was written.",
+                    code="catalog-changed",
+                    hint="Copy your changes, load the page again, and make them once more.",
+                )
+            await asyncio.to_thread(parse_draft, self._gateway.view(identity, dataset), text)
+            copy = await asyncio.to_thread(_exchange, path, old, text)
+            await self._take_into_use(path, old)
+            return copy
+
+    async def _take_into_use(self, path: Path, old: str) -> None:
+        """Reload; if that fails, put the old text back, which is still in use."""
+        try:
+            if self._reload is not None:
+                await self._reload()
+        except HedgerowError:
+            await asyncio.to_thread(replace_catalog, path, old)
+            raise
+
+    def _path(self, identity: Identity, dataset: str) -> Path:
+        require_owner(identity)
+        path = self._gateway.view(identity, dataset)._session.catalog.path  # noqa: SLF001 - of a database that is ours
+        if path is None:
+            raise CatalogError("This catalog does not come from a file.", code="catalog-file", hint="Write it to one.")
+        return path
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_bytes().decode("utf-8")
+    except (OSError, UnicodeDecodeError):
+        raise CatalogError(
+            "The catalog's file cannot be read any more.", code="catalog-file", hint="Look at it on the server."
+        ) from None
+
+
+def _normalised(text: str) -> str:
+    return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _exchange(path: Path, old: str, text: str) -> Path:
+    try:
+        copy = keep_copy(path)
+        replace_catalog(path, with_endings_of(old, text))
+    except OSError:
+        raise CatalogError(
+            "The catalog could not be written. It is as it was.",
+            code="catalog-unwritable",
+            hint="Let the service write to the folder of the catalog, or change the file on the server.",
+        ) from None
+    return copy

@@ -1,0 +1,178 @@
+"""A catalog that is being written: what is wrong with it, and what it would change. Nothing of it is in force.
+
+Privacy: `check_draft` looks at the data without noise. All of this is for the owner alone.
+"""
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from hedgerow.catalog import Catalog, bind_catalog, check_catalog
+from hedgerow.catalog.check import Level
+from hedgerow.catalog.load import parse_catalog
+from hedgerow.catalog.strict_yaml import Source
+from hedgerow.errors import CatalogError, HedgerowError, LedgerError
+from hedgerow.execution.answer_cache import AnswerCache
+from hedgerow.execution.plan_cache import PlanCache
+from hedgerow.execution.single_flight import Waiters
+from hedgerow.ledger import HistoryEntry
+from hedgerow.session.database import Database
+from hedgerow.session.key_domains import read_domains
+from hedgerow.session.stored import options_of
+
+PLACE = re.compile(r"^[^\n]*?:\d+: ")
+"""File and line at the head of a message, which stand beside the line already."""
+
+SIZE = 1000
+"""Number of rows of a group whose predicted error is compared."""
+
+
+@dataclass(frozen=True, slots=True)
+class LineNote:
+    """A finding about one line of a catalog; `start` and `end` are the characters that it is about."""
+
+    line: int
+    level: Level
+    message: str
+    hint: str | None = None
+    start: int = 0
+    end: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionChange:
+    """One question of the history, priced under the catalog in force and under the draft.
+
+    Attributes:
+        question: Its text.
+        times: Number of times it was paid for.
+        share: Its part of the budget, before and after; None where it is refused.
+        error: Its largest predicted error in a group of `SIZE` rows, before and after; None where there is none.
+        repeats: Number of such questions that fit, before and after.
+        stored: True where a stored release answers it for free, before and after.
+        refusal: The reason why the draft refuses it.
+    """
+
+    question: str
+    times: int
+    share: tuple[float | None, float | None]
+    error: tuple[float | None, float | None]
+    repeats: tuple[int | None, int | None]
+    stored: tuple[bool, bool]
+    refusal: str | None = None
+
+
+def parse_draft(database: Database, text: str) -> Catalog:
+    """Read a draft, and compare it with the schema and with the ledger. Reads no row."""
+    session = database._session  # noqa: SLF001 - of a database that is ours
+    declared = bind_catalog(parse_catalog(Source(_file(database), text)), session.schema)
+    if declared.dataset != session.catalog.dataset:
+        raise declared.problem(
+            f"The ledger is that of `{session.catalog.dataset}`.",
+            "dataset",
+            code="ledger-dataset",
+            hint=f"Write `dataset: {session.catalog.dataset}`, or begin another dataset with a ledger of its own.",
+        )
+    try:
+        session.ledger.require(declared.budget)
+    except LedgerError as error:
+        raise declared.problem(error.message, "budget", code=error.code, hint=error.hint or "") from None
+    return declared
+
+
+def diagnose_draft(database: Database, text: str) -> list[LineNote]:
+    """Return what is wrong with a draft, by line; nothing if it may be saved. Reads no row."""
+    try:
+        parse_draft(database, text)
+    except CatalogError as error:
+        return [_note(error)]
+    return []
+
+
+def check_draft(database: Database, text: str) -> list[LineNote]:
+    """Return the findings of `hedgerow check`, beside the lines that they are about. Looks at the data."""
+    session = database._session  # noqa: SLF001 - likewise
+    try:
+        declared = parse_catalog(Source(_file(database), text))
+    except CatalogError as error:
+        return [_note(error)]
+    findings = check_catalog(declared, session.schema, is_unique=session.backend.is_unique)
+    notes = []
+    for finding in findings:
+        span = declared.span("tables", finding.subject) or declared.span(finding.subject)
+        line, start, end = (1, 0, 0) if span is None else (span.line, span.start, span.end)
+        notes.append(LineNote(line, finding.level, PLACE.sub("", finding.message), None, start, end))
+    return sorted(notes, key=lambda note: note.line)
+
+
+def draft_database(database: Database, text: str) -> Database:
+    """Return the database as it would be under a draft, to look at prices. Its ledger admits what the draft says."""
+    session, declared = database._session, parse_draft(database, text)  # noqa: SLF001 - likewise
+    drafted = replace(
+        session,
+        catalog=read_domains(declared, session.schema, session.backend),
+        ledger=session.ledger.under(declared.budget),
+        waiters=Waiters(),
+        multiplicities={},
+        readable=set(),
+        plans=PlanCache(),
+        answers=AnswerCache(),
+    )
+    return Database(drafted, owns_ledger=False, owners_log=database.owners_log, view=True)
+
+
+def compare_draft(database: Database, text: str, most: int = 30) -> list[QuestionChange]:
+    """Price the latest different questions of the history under the catalog in force and under a draft. Free."""
+    drafted = draft_database(database, text)
+    asked = distinct_questions(database._session.ledger.history())[:most]  # noqa: SLF001 - likewise
+    return [_compared(database, drafted, entry, times) for entry, times in asked]
+
+
+def distinct_questions(history: Sequence[HistoryEntry]) -> list[tuple[HistoryEntry, int]]:
+    """Return the different questions that were answered, the latest first, and how often each was paid for."""
+    latest: dict[tuple[str, str], tuple[HistoryEntry, int]] = {}
+    for entry in history:
+        if entry.status == "answered" and entry.question and not entry.question.startswith("calibrate "):
+            key = entry.question, repr(entry.params)
+            latest[key] = entry, latest.pop(key, (entry, 0))[1] + 1
+    return list(reversed(latest.values()))
+
+
+def _compared(database: Database, drafted: Database, entry: HistoryEntry, times: int) -> QuestionChange:
+    options = _stated_beyond_defaults(database, entry)
+    before, after = (_facts(each, entry, options) for each in (database, drafted))
+    both = {name: (before.get(name), after.get(name)) for name in ("share", "error", "repeats")}
+    stored = bool(before.get("stored")), bool(after.get("stored"))
+    return QuestionChange(entry.question, times, **both, stored=stored, refusal=after.get("refusal"))
+
+
+def _stated_beyond_defaults(database: Database, entry: HistoryEntry) -> dict[str, Any]:
+    """Return the options of a question without those that equal the owner's defaults, which a draft may change."""
+    defaults = database._session.catalog.defaults  # noqa: SLF001 - likewise
+    options = options_of(database, entry)
+    return {name: value for name, value in options.items() if value != getattr(defaults, name, None)}
+
+
+def _facts(database: Database, entry: HistoryEntry, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the price of a question asked anew, and True under "stored" if it need not be."""
+    try:
+        quote = database.quote(entry.question, params=entry.params, **{**options, "reuse": False})  # type: ignore[typeddict-item]
+        stored = database.quote(entry.question, params=entry.params, **options).reused  # type: ignore[typeddict-item]
+    except HedgerowError as error:
+        return {"refusal": error.message}
+    errors = [by_size[SIZE] for by_size in quote.errors.values() if math.isfinite(by_size.get(SIZE, math.inf))]
+    return {"share": quote.share, "error": max(errors, default=None), "repeats": quote.repeats, "stored": stored}
+
+
+def _file(database: Database) -> str:
+    path = database._session.catalog.path  # noqa: SLF001 - likewise
+    return "catalog.yaml" if path is None else path.name
+
+
+def _note(error: CatalogError) -> LineNote:
+    span, message = error.span, PLACE.sub("", error.message)
+    if span is None:
+        return LineNote(1, "error", message, error.hint)
+    return LineNote(span.line, "error", message, error.hint, span.start, span.end)
