@@ -124,7 +124,7 @@ class Server:
         if configuration.console.enabled:
             host, port = configuration.console.host, configuration.console.port
             api = None if "http" not in addresses else f"{configuration.scheme}://{addresses['http']}"
-            console = ConsoleListener(gateway, access, host, port, tls, api)
+            console = ConsoleListener(gateway, access, host, port, tls, api, partial(self._saved, gateway))
             addresses["console"] = await _listen(parts, "console", console)
         return gateway, health, addresses
 
@@ -163,15 +163,31 @@ class Server:
                 self._log.reopen()
                 if self._tls is not None and self._configuration.tls is not None:
                     load_certificate(self._tls, self._configuration.tls)
-                databases = await asyncio.to_thread(open_datasets, self._configuration.datasets)
-                self._databases = databases
-                if self._shadow is not None:
-                    await self._shadow.refresh(databases)
-                await gateway.replace(databases)
-                self._log.write(event="reloaded", datasets=list(databases))
+                await (await self._take_catalogs(gateway))
             except HedgerowError as error:
                 self._log.write(event="reload-failed", code=error.code, message=error.message, hint=error.hint)
             notify("READY=1")
+
+    async def _saved(self, gateway: Gateway) -> None:
+        """Use a catalog that was saved in the console; raise an error, and keep the old one, if it is wrong."""
+        async with self._reloading:
+            await self._take_catalogs(gateway)
+
+    async def _take_catalogs(self, gateway: Gateway) -> "asyncio.Task[None]":
+        """Open the datasets with their catalogs as they are now, and use them from now on.
+
+        Statements that run keep the old ones. The task that is returned closes these once the statements have ended.
+        """
+        databases = await asyncio.to_thread(open_datasets, self._configuration.datasets)
+        self._databases = databases
+        if self._shadow is not None:
+            await self._shadow.refresh(databases)
+        replaced = asyncio.ensure_future(gateway.replace(databases))
+        self._reloads.add(replaced)
+        replaced.add_done_callback(self._reloads.discard)
+        await asyncio.sleep(0)  # the new ones are in use from here on
+        self._log.write(event="reloaded", datasets=list(databases))
+        return replaced
 
     async def _close_databases(self) -> None:
         for database in self._databases.values():

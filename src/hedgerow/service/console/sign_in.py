@@ -5,9 +5,11 @@ alone (`SameSite=Strict`, which also keeps other sites from posting the form), a
 """
 
 import asyncio
+import math
 import secrets
 import time
-from dataclasses import dataclass
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
 
 from fastapi import APIRouter, Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
@@ -15,15 +17,13 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from hedgerow.markup import Markup, element, joined
 from hedgerow.service.access.model import AccessStore, Identity, UserAccount
 from hedgerow.service.access.secrets import password_matches, scram_verifier
+from hedgerow.service.wire.throttle import Throttle
 
 COOKIE = "hedgerow_session"
 SESSION_SECONDS = 12 * 3600.0
 MAXIMUM_SESSIONS = 10_000
 MAXIMUM_FORM = 4_000
 """Largest form, in bytes."""
-
-FAILURES, PAUSE = 5, 1.0
-"""Number of failures in a row after which each further attempt for that name waits, and seconds that it waits."""
 
 STYLE = """
 :root { color-scheme: light dark }
@@ -44,41 +44,66 @@ button:focus-visible, input:focus-visible { outline: 3px solid #4c78a8; outline-
 
 @dataclass(frozen=True, slots=True)
 class SignedIn:
-    """One session: an account, as it was when its owner signed in, and the time at which the session ends."""
+    """One session: an account, as it was when its owner signed in, the time at which it ends, and its open pages."""
 
     account: UserAccount
     ends: float
+    pages: set[str] = field(default_factory=set)
 
 
 class Sessions:
-    """Sessions by identifier, in memory: they end with the server, and with a change of the account's secrets."""
+    """Sessions by identifier, in memory: they end with the server, and with a change of the account's secrets.
 
-    def __init__(self, access: AccessStore) -> None:
+    Args:
+        access: The accounts.
+        close: Called with the identifiers of the open pages of a session that ends.
+    """
+
+    def __init__(self, access: AccessStore, close: Callable[[Collection[str]], None] = lambda _: None) -> None:
         self._access = access
+        self._close = close
         self._sessions: dict[str, SignedIn] = {}
-        self._failures: dict[str, int] = {}
+        self._throttle = Throttle()
+        self._one_at_a_time = asyncio.Lock()
         self._nobody = scram_verifier(secrets.token_hex(16))
 
-    async def sign_in(self, name: str, password: str) -> str | None:
-        """Return the identifier of a new session; None if name and password do not match.
+    async def sign_in(self, name: str, password: str, address: str) -> str | float | None:
+        """Return the identifier of a new session; None if name and password do not match; or seconds to wait.
 
-        An unknown name takes the same time as a wrong password. After several failures in a row, each attempt for the
-        name waits.
+        An unknown name takes the same time as a wrong password. Passwords are checked one at a time, so that attempts
+        side by side are counted like attempts one after the other.
         """
-        if self._failures.get(name, 0) >= FAILURES:
-            await asyncio.sleep(PAUSE)
-        account = await asyncio.to_thread(self._access.account, name)
-        verifier = self._nobody if account is None or account.verifier is None else account.verifier
-        matches = await asyncio.to_thread(password_matches, password, verifier)
-        if account is None or not matches:
-            if len(self._failures) < MAXIMUM_SESSIONS or name in self._failures:
-                self._failures[name] = self._failures.get(name, 0) + 1
-            return None
-        self._failures.pop(name, None)
+        async with self._one_at_a_time:
+            if (wait := self._throttle.wait(address, name)) > 0:
+                return wait
+            account = await asyncio.to_thread(self._access.account, name)
+            verifier = self._nobody if account is None or account.verifier is None else account.verifier
+            matches = await asyncio.to_thread(password_matches, password, verifier)
+            if account is None or not matches:
+                self._throttle.failed(address, name)
+                return None
+            self._throttle.succeeded(address, name)
         self._forget_ended()
         identifier = secrets.token_urlsafe(32)
         self._sessions[identifier] = SignedIn(account, time.monotonic() + SESSION_SECONDS)
         return identifier
+
+    def opened(self, identifier: str | None, page: str) -> None:
+        """Note that a page was made for a session: events of that page are taken from this session alone."""
+        session = self._sessions.get(identifier or "")
+        if session is not None:
+            session.pages.add(page)
+
+    def closed(self, identifier: str | None, page: str) -> None:
+        """Forget a page."""
+        session = self._sessions.get(identifier or "")
+        if session is not None:
+            session.pages.discard(page)
+
+    def owns(self, identifier: str | None, page: str) -> bool:
+        """Return True if a page was made for this session, and the session has not ended."""
+        session = self._sessions.get(identifier or "")
+        return session is not None and page in session.pages and self.identity(identifier) is not None
 
     def identity(self, identifier: str | None) -> Identity | None:
         """Return who a session belongs to; None if it ended, or if the account or its secrets changed."""
@@ -91,14 +116,17 @@ class Sessions:
         return account.identity
 
     def sign_out(self, identifier: str | None) -> None:
-        """End a session."""
-        self._sessions.pop(identifier or "", None)
+        """End a session, and close its pages."""
+        session = self._sessions.pop(identifier or "", None)
+        if session is not None:
+            self._close(session.pages)
 
     def _forget_ended(self) -> None:
         now = time.monotonic()
-        self._sessions = {name: session for name, session in self._sessions.items() if session.ends >= now}
+        for identifier in [name for name, session in self._sessions.items() if session.ends < now]:
+            self.sign_out(identifier)
         while len(self._sessions) >= MAXIMUM_SESSIONS:
-            del self._sessions[next(iter(self._sessions))]
+            self.sign_out(next(iter(self._sessions)))
 
 
 def sign_in_routes(sessions: Sessions, *, secure: bool) -> APIRouter:
@@ -114,10 +142,17 @@ def sign_in_routes(sessions: Sessions, *, secure: bool) -> APIRouter:
     @routes.post("/sign-in", include_in_schema=False)
     async def sign_in(request: Request) -> Response:
         body = await _limited_form(request)
-        identifier = None if body is None else await sessions.sign_in(*body)
-        if identifier is None:
+        address = "" if request.client is None else request.client.host
+        entry = None if body is None else await sessions.sign_in(*body, address)
+        if entry is None:
             return _page("Name and password do not match.", 401)
-        response = RedirectResponse("/", 303)
+        if not isinstance(entry, str):
+            seconds = math.ceil(entry)
+            response = _page(f"Too many attempts. Try again in {seconds} s.", 429)
+            response.headers["Retry-After"] = str(seconds)
+            return response
+        sessions.sign_out(request.cookies.get(COOKIE))  # never a session that was there before
+        identifier, response = entry, RedirectResponse("/", 303)
         response.set_cookie(COOKIE, identifier, httponly=True, secure=secure, samesite="strict", path="/")
         return response
 

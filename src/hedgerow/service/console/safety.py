@@ -1,0 +1,187 @@
+"""Safety of the console in a browser: headers, a content security policy, origins, and whose page an event is from.
+
+NiceGUI sends the events of a page over a socket that knows no cookies: it takes the page's identifier from the message.
+Here a socket is tied to the session whose cookie opened it, and a page to the session that it was made for.
+"""
+
+import inspect
+import secrets
+from collections.abc import Callable, Collection, Mapping
+from http.cookies import CookieError, SimpleCookie
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from nicegui import Client, core
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from hedgerow.service.console.sign_in import COOKIE, Sessions
+
+SOCKETS = "/_nicegui_ws/"
+READING = frozenset({"GET", "HEAD", "OPTIONS"})
+EVENTS = ("handshake", "event", "javascript_response", "ack", "log")
+"""Messages of a socket that name a page."""
+
+POLICY = (
+    "default-src 'none'; script-src 'self' 'nonce-{nonce}' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; "
+    "img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; frame-ancestors 'none'; "
+    "form-action 'self'; base-uri 'none'"
+)
+"""Policy of a page. Nothing comes from elsewhere, and no inline script runs but those of the page's own template, which
+carry a nonce; nor do handlers in attributes. Vue compiles its templates in the browser, which needs 'unsafe-eval', and
+Quasar sets styles in attributes, which needs 'unsafe-inline' for styles."""
+
+HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
+"""Headers of every response that does not set them itself."""
+
+
+class Guard:
+    """Middleware around the whole console: headers for every response, and no request that another site sent."""
+
+    def __init__(self, app: ASGIApp, sessions: Sessions) -> None:
+        self._app = app
+        self._sessions = sessions
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request, or refuse it."""
+        if scope["type"] not in {"http", "websocket"}:
+            await self._app(scope, receive, send)
+            return
+        if not self._is_welcome(scope):
+            if scope["type"] == "websocket":
+                await send({"type": "websocket.close", "code": 1008})
+            else:
+                await PlainTextResponse("This request came from another site.\n", 403)(scope, receive, send)
+            return
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        await self._app(scope, receive, send_with_headers)
+
+    def _is_welcome(self, scope: Scope) -> bool:
+        """Refuse what another site sends, and sockets of nobody who has signed in."""
+        headers, is_socket = Headers(scope=scope), scope["path"].startswith(SOCKETS)
+        if scope["type"] == "websocket" or is_socket:
+            may = self._sessions.identity(cookie_of(headers.get("cookie"))) is not None
+            return may and _is_own(headers, required=scope["type"] == "websocket")
+        return scope["method"] in READING or _is_own(headers, required=False)
+
+
+def _is_own(headers: Headers, *, required: bool) -> bool:
+    """Return True if a request comes from a page of this host, or from a program that is no browser.
+
+    Browsers name the origin of every socket and of every request that changes something.
+    """
+    origin = headers.get("origin")
+    if origin is None:
+        return not required and headers.get("sec-fetch-site", "same-origin") in {"same-origin", "none"}
+    return urlsplit(origin).netloc.lower() == headers.get("host", "").lower() != ""
+
+
+def cookie_of(header: str | None) -> str | None:
+    """Return the identifier of a session from the header Cookie."""
+    try:
+        morsel = SimpleCookie(header or "").get(COOKIE)
+    except CookieError:
+        return None
+    return None if morsel is None else morsel.value
+
+
+class WithNonce:
+    """Middleware around NiceGUI's pages that marks the scripts of their template with a nonce.
+
+    Texts of elements are in a page with `<` escaped, so the letters `<script` are those of the template alone.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        started: Message | None = None
+        body = bytearray()
+
+        async def send_marked(message: Message) -> None:
+            nonlocal started
+            if message["type"] == "http.response.start" and _is_page(message):
+                started = message
+                return
+            if started is None:
+                await send(message)
+                return
+            body.extend(message.get("body", b""))
+            if message.get("more_body"):
+                return
+            nonce = secrets.token_urlsafe(16)
+            marked = bytes(body).replace(b"<script", f'<script nonce="{nonce}"'.encode())
+            headers = MutableHeaders(scope=started)
+            headers["Content-Security-Policy"] = POLICY.format(nonce=nonce)
+            headers["Content-Length"] = str(len(marked))
+            await send(started)
+            await send({"type": "http.response.body", "body": marked})
+
+        await self._app(scope, receive, send_marked)
+
+
+def _is_page(message: Message) -> bool:
+    return Headers(raw=message["headers"]).get("content-type", "").startswith("text/html")
+
+
+def guard_sockets(sessions: Sessions) -> None:
+    """Take messages about a page only from sockets of the session that the page was made for; drop all others."""
+    core.sio.eio.cors_allowed_origins = []  # no header that lets other sites read
+    handlers: dict[str, Callable[..., Any]] = core.sio.handlers["/"]
+
+    def is_own(sid: str, message: object) -> bool:
+        environ = core.sio.get_environ(sid) or {}
+        page = message.get("client_id") if isinstance(message, Mapping) else None
+        return isinstance(page, str) and sessions.owns(cookie_of(environ.get("HTTP_COOKIE")), page)
+
+    def guarded(handler: Callable[..., Any]) -> Callable[..., Any]:
+        async def handle(sid: str, message: object, *more: object) -> object:
+            if not is_own(sid, message):  # without a thread: events stay in their order
+                return False
+            result = handler(sid, message, *more)
+            return await result if inspect.isawaitable(result) else result
+
+        return handle
+
+    for name in EVENTS:
+        core.sio.on(name, guarded(handlers[name]))
+    connect = handlers["connect"]
+
+    async def connected(sid: str, environ: dict[str, Any], *more: object) -> object:
+        page = parse_qs(environ.get("QUERY_STRING", "")).get("client_id")
+        known = page is None or sessions.owns(cookie_of(environ.get("HTTP_COOKIE")), page[0])
+        return await connect(sid, environ, *more) if known else False
+
+    core.sio.on("connect", connected)
+
+
+def close_pages(pages: Collection[str]) -> None:
+    """Close the pages of a session that has ended: they take no more events, and show nothing more."""
+    for identifier in list(pages):
+        client = Client.instances.get(identifier)
+        if client is not None:
+            client.run_javascript("window.location.assign('/sign-in')")
+            core.loop.call_later(1.0, _delete, identifier)
+
+
+def _delete(identifier: str) -> None:
+    client = Client.instances.get(identifier)
+    if client is not None:
+        client.delete()
