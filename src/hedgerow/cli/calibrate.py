@@ -17,6 +17,7 @@ from hedgerow.cli.output import say, show_table, tell, write_json
 from hedgerow.cli.project import complete_table
 from hedgerow.cli.statements import asking
 
+
 def write_changes(catalog: str, changes: Mapping[tuple[str, ...], Any]) -> None:
     """Write `changes` into the file, completely or not at all, after checking that the result loads as a catalog."""
     path = Path(catalog)

@@ -154,10 +154,10 @@ def open_ledger(
         _check_names(store, place, dataset, policy)
         ledger = Ledger(store, policy, clock=clock)
         ledger.require(policy)
-        return ledger
     except BaseException:
         store.close()
         raise
+    return ledger
 
 
 def create_ledger(

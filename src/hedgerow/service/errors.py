@@ -26,6 +26,8 @@ BY_CODE = {
     "shutting-down": (503, "57P01"),
     "login-refused": (401, "28P01"),
     "no-such-dataset": (404, "3D000"),
+    "no-such-answer": (404, "02000"),
+    "no-such-dashboard": (404, "02000"),
     "no-such-request": (404, "02000"),
     "no-such-account": (404, "02000"),
     "account-exists": (409, "42710"),

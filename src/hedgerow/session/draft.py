@@ -158,8 +158,8 @@ def _stated_beyond_defaults(database: Database, entry: HistoryEntry) -> dict[str
 def _facts(database: Database, entry: HistoryEntry, options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the price of a question asked anew, and True under "stored" if it need not be."""
     try:
-        quote = database.quote(entry.question, params=entry.params, **{**options, "reuse": False})  # type: ignore[typeddict-item]
-        stored = database.quote(entry.question, params=entry.params, **options).reused  # type: ignore[typeddict-item]
+        quote = database.quote(entry.question, params=entry.params, **{**options, "reuse": False})
+        stored = database.quote(entry.question, params=entry.params, **options).reused
     except HedgerowError as error:
         return {"refusal": error.message}
     errors = [by_size[SIZE] for by_size in quote.errors.values() if math.isfinite(by_size.get(SIZE, math.inf))]

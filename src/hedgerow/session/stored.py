@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 from hedgerow.accounting.budget import RemainingBudget
 from hedgerow.answer import Answer
 from hedgerow.errors import BudgetError
 from hedgerow.execution.price_policy import sets_price
-from hedgerow.execution.request import Parameters, Question
+from hedgerow.execution.request import Options, Parameters, Question
 from hedgerow.execution.session import Session
 from hedgerow.ledger import HistoryEntry
 from hedgerow.plan.nodes import LogicalPlan
@@ -29,6 +29,7 @@ class UnpaidSession(Session):
         self, question: Question, logical: LogicalPlan, private: PrivateStatement, remaining: RemainingBudget
     ) -> NoReturn:
         """Refuse."""
+        del question, logical, private, remaining
         raise BudgetError(
             "No stored release answers this question any more, so it would have to be paid for.",
             code="not-stored",
@@ -40,7 +41,7 @@ def stored_answer(database: Database, sql: str, params: Parameters, options: Map
     """Answer a question from the stored releases, with their digits; refuse it if that is not possible. Free."""
     session = database._session  # noqa: SLF001 - of a database that is ours
     unpaid = UnpaidSession(**{part.name: getattr(session, part.name) for part in fields(Session)})
-    return ask(unpaid, sql, params, options)  # type: ignore[arg-type] - checked by `resolve_request`
+    return ask(unpaid, sql, params, cast("Options", options))  # `resolve_request` checks them
 
 
 def options_of(database: Database, entry: HistoryEntry) -> dict[str, Any]:

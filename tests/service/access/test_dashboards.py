@@ -74,10 +74,12 @@ def test_a_dashboard_is_its_owners_until_it_is_shared_and_nobody_else_changes_it
     change_dashboard(boards, ANN, board.id, shared=True)
     seen = visible_dashboard(boards, BOB, board.id)
     assert (seen.title, seen.text, seen.tiles) == ("Sales", "Why.", (tile,))
-    for attempt in (lambda: change_dashboard(boards, BOB, board.id, title="x"),
-                    lambda: remove_dashboard(boards, BOB, board.id),
-                    lambda: visible_dashboard(boards, EVE, board.id),
-                    lambda: create_dashboard(boards, EVE, "shop", "x")):
+    for attempt in (
+        lambda: change_dashboard(boards, BOB, board.id, title="x"),
+        lambda: remove_dashboard(boards, BOB, board.id),
+        lambda: visible_dashboard(boards, EVE, board.id),
+        lambda: create_dashboard(boards, EVE, "shop", "x"),
+    ):
         with pytest.raises(AccessError):
             attempt()
     remove_dashboard(boards, OLGA, board.id)

@@ -6,7 +6,7 @@ Privacy: a kept answer is a copy of released numbers. To show it again is post-p
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
@@ -21,6 +21,9 @@ LARGEST_ANSWER = 4_000_000
 MOST_TILES, LONGEST_TITLE, LONGEST_TEXT = 100, 200, 10_000
 WIDEST = 3
 """Number of columns of a dashboard on a wide screen."""
+
+BEFORE = datetime.min.replace(tzinfo=UTC)
+"""Time of the change of what was never saved."""
 
 KEPT = "id, dataset, analyst, sql, params, options, created, document"
 BOARD = "id, dataset, owner, title, text, shared, tiles, changed"
@@ -81,7 +84,7 @@ class Dashboard:
     text: str = ""
     shared: bool = False
     tiles: tuple[Tile, ...] = ()
-    changed: datetime = datetime.min.replace(tzinfo=UTC)
+    changed: datetime = BEFORE
 
 
 def answer_id(dataset: str, sql: str, params: object, options: Mapping[str, Any], receipt: str | None) -> str:
@@ -131,7 +134,7 @@ class DashboardStore:
                 "changed = excluded.changed",
                 *(board.id, board.dataset, board.owner, *values),
             )
-        return Dashboard(*(getattr(board, name) for name in Dashboard.__slots__[:-1]), changed=now)
+        return replace(board, changed=now)
 
     def dashboard(self, identifier: str) -> Dashboard | None:
         """Return a dashboard; None if there is none."""
@@ -164,6 +167,4 @@ def _to_answer(row: Sequence[Any]) -> KeptAnswer:
 def _to_dashboard(row: Sequence[Any]) -> Dashboard:
     identifier, dataset, owner, title, text, shared, tiles, changed = row
     listed = tuple(Tile(**{**tile, "view": TileView(tile["view"])}) for tile in json.loads(tiles))
-    return Dashboard(
-        identifier, dataset, owner, title, text, bool(shared), listed, datetime.fromisoformat(changed)
-    )
+    return Dashboard(identifier, dataset, owner, title, text, bool(shared), listed, datetime.fromisoformat(changed))

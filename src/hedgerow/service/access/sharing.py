@@ -75,7 +75,9 @@ def change_dashboard(store: DashboardStore, identity: Identity, identifier: str,
     board = visible_dashboard(store, identity, identifier)
     if board.owner != identity.name:
         raise AccessError("Only its owner changes a dashboard.", hint="Make one of your own from its answers.")
-    changed = replace(board, **{name: changes[name] for name in ("title", "text", "shared", "tiles") if name in changes})
+    changed = replace(
+        board, **{name: changes[name] for name in ("title", "text", "shared", "tiles") if name in changes}
+    )
     known = {tile.answer for tile in board.tiles}
     for tile in changed.tiles:
         if tile.answer not in known and visible_answer(store, identity, tile.answer)[0].dataset != board.dataset:

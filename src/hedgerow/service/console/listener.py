@@ -6,32 +6,20 @@ import uvicorn
 from fastapi import FastAPI
 from nicegui import app as nicegui_app
 from nicegui import ui
-from starlette.datastructures import MutableHeaders
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from hedgerow.owners_log import withheld
-from hedgerow.service.access.model import AccessStore
+from hedgerow.service.access.dashboards import DashboardStore
+from hedgerow.service.access.store import SqlAccessStore
+from hedgerow.service.catalog_file import CatalogFiles, Reload
 from hedgerow.service.console.frame import style_routes
 from hedgerow.service.console.pages import register_pages
+from hedgerow.service.console.safety import ConsoleGuard, WithNonce, close_pages, guard_sockets
 from hedgerow.service.console.sign_in import Sessions, sign_in_routes
+from hedgerow.service.console.visit import ConsoleParts
 from hedgerow.service.gateway import Gateway
 from hedgerow.service.uvicorn_listener import UvicornListener
 
 MAXIMUM_CONNECTIONS = 1000
-
-POLICY = (
-    "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; "
-    "img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self' ws: wss:; frame-ancestors 'none'; "
-    "form-action 'self'; base-uri 'self'"
-)
-"""Nothing is loaded from elsewhere. NiceGUI starts its pages by inline scripts, and Vue compiles templates."""
-
-HEADERS = {
-    "Content-Security-Policy": POLICY,
-    "Referrer-Policy": "no-referrer",
-    "X-Content-Type-Options": "nosniff",
-    "X-Frame-Options": "DENY",
-}
 
 
 class ConsoleListener(UvicornListener):
@@ -44,22 +32,26 @@ class ConsoleListener(UvicornListener):
         port: The port; 0 for any that is free.
         tls: Certificate and key; None for plain HTTP, which is for loopback alone.
         api: The address of the HTTP API, for snippets of code.
+        reload: Takes changed catalogs into use; None where owners cannot change them here.
     """
 
     def __init__(
         self,
         gateway: Gateway,
-        access: AccessStore,
+        access: SqlAccessStore,
         host: str = "127.0.0.1",
         port: int = 8440,
         tls: ssl.SSLContext | None = None,
         api: str | None = None,
+        reload: Reload | None = None,
     ) -> None:
-        sessions = Sessions(access)
+        sessions = Sessions(access, close_pages)
         application = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
         application.include_router(sign_in_routes(sessions, secure=tls is not None))
         application.include_router(style_routes())
-        register_pages(gateway, sessions, api)
+        register_pages(ConsoleParts(gateway, sessions, DashboardStore(access), CatalogFiles(gateway, reload), api))
+        guard_sockets(sessions)
+        nicegui_app.add_middleware(WithNonce)
         nicegui_app.on_exception(withheld)  # the owner's log has it; a page shows nothing of it
         ui.run_with(
             application,
@@ -72,7 +64,7 @@ class ConsoleListener(UvicornListener):
             tailwind=False,  # it would compile styles in the browser: console.css has ours
         )
         config = uvicorn.Config(
-            WithHeaders(application),
+            ConsoleGuard(application, sessions),
             lifespan="on",
             log_config=None,
             access_log=False,
@@ -82,22 +74,3 @@ class ConsoleListener(UvicornListener):
             ssl_context_factory=None if tls is None else lambda *_: tls,
         )
         super().__init__(config, host, port)
-
-
-class WithHeaders:
-    """Middleware that adds headers for safety to every response."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request."""
-
-        async def send_with_headers(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                for name, value in HEADERS.items():
-                    headers.setdefault(name, value)
-            await send(message)
-
-        await self._app(scope, receive, send_with_headers)

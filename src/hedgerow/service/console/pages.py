@@ -13,10 +13,9 @@ from hedgerow.service.console.explore import explore_page
 from hedgerow.service.console.frame import PAGES, THEME_COOKIE, frame
 from hedgerow.service.console.owners import accounts_page, ledger_page, requests_page
 from hedgerow.service.console.parts import empty_state, refusal
-from hedgerow.service.console.sign_in import COOKIE, Sessions
+from hedgerow.service.console.sign_in import COOKIE
 from hedgerow.service.console.spending import budget_page, history_page
-from hedgerow.service.console.visit import Visit
-from hedgerow.service.gateway import Gateway
+from hedgerow.service.console.visit import ConsoleParts, Visit
 
 LONGEST_LINK = 20_000
 """Number of characters of a statement that a link to the editor may hold."""
@@ -24,23 +23,24 @@ LONGEST_LINK = 20_000
 Draw = Callable[[Visit], Awaitable[None] | None]
 
 
-def register_pages(gateway: Gateway, sessions: Sessions, api: str | None) -> None:
-    """Register every page. Whoever has not signed in is led to the form, and sees nothing else.
-
-    `api` is the address of the HTTP API, for snippets; None where there is none.
-    """
+def register_pages(parts: ConsoleParts) -> None:
+    """Register every page. Whoever has not signed in is led to the form, and sees nothing else."""
+    gateway, sessions = parts.gateway, parts.sessions
 
     def page(title: str, draw: Draw) -> None:
         information = PAGES[title]
 
         async def respond(request: Request) -> Response | None:
-            identity = sessions.identity(request.cookies.get(COOKIE))
+            session, client = request.cookies.get(COOKIE), ui.context.client
+            identity = sessions.identity(session)
             if identity is None:
                 return RedirectResponse("/sign-in", 303)
+            sessions.opened(session, client.id)
+            client.on_delete(lambda: sessions.closed(session, client.id))
             datasets = gateway.datasets(identity)
             asked = request.query_params.get("dataset", "")
             dataset = asked if asked in datasets else next(iter(datasets), "")
-            visit = Visit(gateway, sessions, request.cookies.get(COOKIE), dataset, api)
+            visit = Visit(parts, session, dataset, dict(request.query_params))
             visit.statement = request.query_params.get("sql", "")[:LONGEST_LINK] or None
             visit.dark = {"dark": True, "light": False}.get(request.cookies.get(THEME_COOKIE, ""))
             with frame(visit, title):

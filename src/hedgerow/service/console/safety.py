@@ -4,6 +4,7 @@ NiceGUI sends the events of a page over a socket that knows no cookies: it takes
 Here a socket is tied to the session whose cookie opened it, and a page to the session that it was made for.
 """
 
+import asyncio
 import inspect
 import secrets
 from collections.abc import Callable, Collection, Mapping
@@ -37,14 +38,14 @@ HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
-    "Referrer-Policy": "no-referrer",
+    "Referrer-Policy": "same-origin",
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
 }
-"""Headers of every response that does not set them itself."""
+"""Headers of every response that does not set them itself. Without a referrer, forms would hide their origin."""
 
 
-class Guard:
+class ConsoleGuard:
     """Middleware around the whole console: headers for every response, and no request that another site sent."""
 
     def __init__(self, app: ASGIApp, sessions: Sessions) -> None:
@@ -178,7 +179,7 @@ def close_pages(pages: Collection[str]) -> None:
         client = Client.instances.get(identifier)
         if client is not None:
             client.run_javascript("window.location.assign('/sign-in')")
-            core.loop.call_later(1.0, _delete, identifier)
+            asyncio.get_running_loop().call_later(1.0, _delete, identifier)
 
 
 def _delete(identifier: str) -> None:
