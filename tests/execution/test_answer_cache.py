@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import hedgerow as hr
 from hedgerow.execution.answer_cache import answer_key
-from hedgerow.execution.recently_used import RecentlyUsed
+from hedgerow.recently_used import RecentlyUsed
 
 from ..internals import session_of
 

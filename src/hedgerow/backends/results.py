@@ -15,6 +15,7 @@ from typing import TypeVar
 import pyarrow as pa
 
 from hedgerow.backends.base import failure
+from hedgerow.backends.time_limits import time_limits
 from hedgerow.cancellation import active_cancellation
 from hedgerow.compiled import Query
 from hedgerow.dialects import FIRST, Dialect
@@ -47,16 +48,18 @@ def stop_after(seconds: float, stop: Callable[[], object]) -> Iterator[None]:
                     stop()
             ended.wait(SECONDS_BETWEEN_STOPS)
 
-    def watch() -> None:
-        if not ended.wait(seconds):
+    def expire() -> None:
+        with turn:
+            if ended.is_set():
+                return
             expired.set()
-            stop_repeatedly()
+        stop_repeatedly()
 
     def cancel() -> None:
         threading.Thread(target=stop_repeatedly, name="hedgerow-cancel", daemon=True).start()
 
     with cancellation.calling(cancel):
-        threading.Thread(target=watch, name="hedgerow-time-limit", daemon=True).start()
+        limit = time_limits.start(seconds, expire)
         try:
             yield
         except Exception as error:
@@ -67,6 +70,7 @@ def stop_after(seconds: float, stop: Callable[[], object]) -> Iterator[None]:
         finally:
             with turn:
                 ended.set()
+            time_limits.end(limit)
 
 
 Piece = TypeVar("Piece")

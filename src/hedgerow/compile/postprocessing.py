@@ -32,6 +32,7 @@ from hedgerow.plan.nodes import (
     rewrite,
     scans_of,
 )
+from hedgerow.recently_used import once_per_plan
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,7 @@ class Postprocess:
     picked: tuple[tuple[str, str], ...] | None = None
 
 
+@once_per_plan
 def postprocess(
     plan: LogicalPlan, dialect: Dialect, *, origins: bool = True, max_rows: int | None = None
 ) -> Postprocess:
@@ -129,6 +131,7 @@ def localised(query: Select, plan: LogicalPlan) -> Select:
     return rewrite(query, swap)
 
 
+@once_per_plan
 def public_tables(plan: LogicalPlan) -> dict[str, str]:
     """Return the public tables that the post-processing reads, each with its name in the post-processing engine.
 

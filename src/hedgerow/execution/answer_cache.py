@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 from hedgerow.answer import Answer
 from hedgerow.execution.plan_cache import PLAIN, statement_key
-from hedgerow.execution.recently_used import RecentlyUsed
 from hedgerow.execution.request import Parameters, Request
 from hedgerow.ledger import QuestionState
 from hedgerow.plan.nodes import LogicalPlan
+from hedgerow.recently_used import RecentlyUsed
 
 MAXIMUM_BYTES = 64 * 2**20
 """Memory for the answers of one database, by the estimates below."""

@@ -25,6 +25,7 @@ from hedgerow.privacy.bounding import person_weights
 from hedgerow.privacy.distinct import FEW_VALUES, domain_size
 from hedgerow.privacy.keys import KeyRule
 from hedgerow.privacy.plan import PrivatePlan, PrivateStatement
+from hedgerow.recently_used import once_per_plan
 from hedgerow.release.held_back import fewest_people, rounded
 
 Intervals = Sequence[Mapping[str, Interval]]
@@ -46,8 +47,9 @@ error may show a slightly longer interval.
 """
 
 
+@once_per_plan
 def answer_notes(
-    logical: LogicalPlan, parts: Sequence[PrivatePlan], in_one_group: PrivateStatement | None = None
+    logical: LogicalPlan, parts: tuple[PrivatePlan, ...], in_one_group: PrivateStatement | None = None
 ) -> tuple[Note, ...]:
     """Write the notes on an answer as a whole.
 

@@ -62,7 +62,7 @@ def build_answer(
     intervals: Callable[[], list[dict[str, Interval]]] = error_bars
     if request.within is not None:
         intervals = flag_missed_target(intervals, shown, request.within)
-    notes = answer_notes(logical, [estimator.plan for estimator in estimators], in_one_group)
+    notes = answer_notes(logical, tuple(estimator.plan for estimator in estimators), in_one_group)
     return Answer(shown, intervals, request.confidence, summary, _noisy(logical), notes)
 
 

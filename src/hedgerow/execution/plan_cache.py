@@ -9,9 +9,9 @@ from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from hedgerow.execution.recently_used import RecentlyUsed
 from hedgerow.execution.request import Parameters
 from hedgerow.plan.nodes import LogicalPlan
+from hedgerow.recently_used import RecentlyUsed
 
 MAXIMUM_PLANS = 200
 """Number of plans that are kept."""

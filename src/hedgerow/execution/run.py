@@ -15,7 +15,9 @@ from hedgerow.dialects import DUCKDB, Dialect
 from hedgerow.errors import BackendError, InternalError
 from hedgerow.execution.facts import keeps_facts, run_cheapest
 from hedgerow.expressions.types import Type
+from hedgerow.plan.nodes import rewrite
 from hedgerow.privacy.plan import PrivatePlan, PrivateStatement
+from hedgerow.recently_used import once_per_plan
 from hedgerow.release import (
     NoisyTable,
     SelectedKeys,
@@ -35,10 +37,27 @@ Sealed = Any
 
 def compile_steps(statement: PrivateStatement, backend: Backend) -> list[Program]:
     """Compile the SQL of all releases, each under a fresh nonce."""
-    return [
-        program(part, backend.dialect, nonce(), shortcuts=keeps_facts(backend, part.release))
-        for part in statement.parts
+    programs = [
+        _compiled(part, backend.dialect, shortcuts=keeps_facts(backend, part.release)) for part in statement.parts
     ]
+    return [_under(nonce(), compiled) for compiled in programs]
+
+
+PLACEHOLDER = nonce()
+"""Nonce of statements that are kept. Nobody can guess it, so no constant of a statement contains it."""
+
+
+@once_per_plan
+def _compiled(part: PrivatePlan, dialect: Dialect, *, shortcuts: bool) -> Program:
+    return program(part, dialect, PLACEHOLDER, shortcuts=shortcuts)
+
+
+def _under(fresh: str, compiled: Program) -> Program:
+    """Return a program with a fresh nonce in all its texts."""
+    return rewrite(
+        compiled,
+        lambda node: node.replace(PLACEHOLDER, fresh) if isinstance(node, str) and PLACEHOLDER in node else None,
+    )
 
 
 def require_readable(

@@ -22,6 +22,7 @@ from hedgerow.execution.answer_cache import AnswerCache, CachedAnswer
 from hedgerow.execution.build_answer import build_answer
 from hedgerow.execution.earlier_means import earlier_means
 from hedgerow.execution.plan_cache import PlanCache
+from hedgerow.execution.price_cache import PriceCache
 from hedgerow.execution.price_policy import basic_queries, policy_budget
 from hedgerow.execution.public_tables import known_keys, multiplicity, public_table, require_public
 from hedgerow.execution.request import Parameters, Question, Request
@@ -80,6 +81,7 @@ class Session:
     multiplicities: dict[tuple[str, frozenset[str]], int] = field(default_factory=dict)
     readable: set[Hashable] = field(default_factory=set, repr=False, compare=False)
     plans: PlanCache = field(default_factory=PlanCache, repr=False, compare=False)
+    prices: PriceCache = field(default_factory=PriceCache, repr=False, compare=False)
     answers: AnswerCache = field(default_factory=AnswerCache, repr=False, compare=False)
 
     def bind(self, tree: Any, params: Parameters = None, bounds: Bounds | None = None) -> LogicalPlan:  # noqa: ANN401 - the parser's own trees
@@ -111,21 +113,19 @@ class Session:
         if epsilon is not None:
             delta = None if budget.delta is None else budget.delta * delta_share
             budget = replace(budget, epsilon=epsilon, delta=delta, mu=None)
-        at_price = partial(
-            price,
-            budget=budget,
-            remaining=remaining,
-            min_frequency=request.min_frequency,
-            max_rows=request.max_rows,
-            max_groups=request.max_groups,
-            beta=bought_level(logical, request),
-            equal_noise=request.equal_noise,
-            method=request.distinct,
-        )
+        options: dict[str, Any] = {
+            "min_frequency": request.min_frequency,
+            "max_rows": request.max_rows,
+            "max_groups": request.max_groups,
+            "beta": bought_level(logical, request),
+            "equal_noise": request.equal_noise,
+            "method": request.distinct,
+        }
+        at_price = partial(price, budget=budget, remaining=remaining, **options)
         reads = request.reuse and request.within is None
         means = earlier_means(logical, at_price, self.earlier) if reads else {}
         domains = {**known_keys(logical, self.backend, self.catalog), **(public_keys or {})}
-        return at_price(logical, domains=domains, means=means)
+        return self.prices.price(logical, budget, remaining, domains, means, **options)
 
     def price_in_one_group(
         self, logical: LogicalPlan, request: Request, private: PrivateStatement, remaining: RemainingBudget

@@ -3,6 +3,7 @@
 import hashlib
 
 from hedgerow.privacy.plan import PrivatePlan, PrivateStatement
+from hedgerow.recently_used import once_per_plan
 
 
 def fingerprint(plan: PrivatePlan) -> str:
@@ -16,6 +17,7 @@ def fingerprint(plan: PrivatePlan) -> str:
     return hashlib.sha256(repr(parts).encode()).hexdigest()
 
 
+@once_per_plan
 def statement_fingerprint(statement: PrivateStatement) -> str:
     """Return the hash of one release, or of several together."""
     names = [fingerprint(part) for part in statement.parts]

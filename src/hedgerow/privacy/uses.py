@@ -3,6 +3,7 @@
 from hedgerow.error_bars.provenance.columns import single_row
 from hedgerow.expressions.nodes import Nested, Window, columns_of, walk
 from hedgerow.plan.nodes import LogicalPlan, Release
+from hedgerow.recently_used import once_per_plan
 
 
 def shown_alone(plan: LogicalPlan, release: Release) -> list[bool]:
@@ -19,6 +20,7 @@ def shown_alone(plan: LogicalPlan, release: Release) -> list[bool]:
     return [("", call.name) not in mixed for call in release.calls]
 
 
+@once_per_plan
 def used_together(plan: LogicalPlan, release: Release) -> int:
     """Return the largest number of aggregates in one expression; all of them where that is unknown."""
     output = single_row(plan.root)

@@ -30,6 +30,7 @@ from hedgerow.privacy.keys import KeyRule
 from hedgerow.privacy.plan import PrivatePlan, PrivateStatement, SumForms, Terms
 from hedgerow.privacy.statement_sums import needed_sums, support_of
 from hedgerow.privacy.sums import LevelSums, NoisySum, Selection
+from hedgerow.recently_used import once_per_plan
 from hedgerow.release.estimate import Estimator
 from hedgerow.release.noisy_table import NoisyTable
 from hedgerow.release.ranks import RankColumn
@@ -68,6 +69,7 @@ def load_if_sufficient(
     return known if len(known) == len(estimators) else None
 
 
+@once_per_plan
 def needs_name(statement: PrivateStatement) -> str:
     """A name for the needs of a statement's aggregates, whatever their order and post-processing."""
     needs = [sorted({need.stored_name for need in needed_sums(part.release)}) for part in statement.parts]
@@ -141,7 +143,7 @@ def _dump_one(noisy: NoisyTable, plan: PrivatePlan) -> bytes:
     columns |= {f"distinct_{i}": pa.array(values) for i, values in enumerate(noisy.distinct)}
     for j, level in enumerate(noisy.levels):
         columns |= {f"level_{j}_{i}": pa.array(values) for i, values in enumerate(level)}
-    table = pa.table(columns).replace_schema_metadata({HEADER: json.dumps(_describe(plan)).encode()})
+    table = pa.table(columns).replace_schema_metadata({HEADER: _header(plan)})
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)
@@ -266,6 +268,11 @@ def _width(plan: PrivatePlan, index: int) -> float:
 
 def _spread(plan: PrivatePlan, terms: Terms) -> float:
     return half_width([(c, plan.noisy_sums[i].noise) for i, c in terms], LEVEL)
+
+
+@once_per_plan
+def _header(plan: PrivatePlan) -> bytes:
+    return json.dumps(_describe(plan)).encode()
 
 
 def _describe(plan: PrivatePlan) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from hedgerow.plan.nodes import (
     inside,
     rewrite,
 )
+from hedgerow.recently_used import once_per_plan
 
 TOTALS = frozenset({"SUM", TOTAL})
 
@@ -36,6 +37,7 @@ class SingleRow:
     picks: bool
 
 
+@once_per_plan
 def single_row(query: Query) -> SingleRow | None:
     """The query in terms of the one release that its rows come from; None where a row may have several sources."""
     if not isinstance(query, Select) or query.distinct or query.source is None:
@@ -139,6 +141,7 @@ def _until_unique(orders: list[Expr], keys: set[str]) -> list[Expr]:
     return orders
 
 
+@once_per_plan
 def picks_rows(query: Query) -> bool:
     """Return True if rows are chosen by what they hold: a condition or a limit over released rows, at any level."""
     return any(
@@ -154,6 +157,7 @@ def is_noisy(source: object) -> bool:
     return any(isinstance(node, Released) for node in inside(source))
 
 
+@once_per_plan
 def noisy_columns(query: Query) -> list[bool]:
     """A flag for each column shown: True if it rests on noise."""
     if isinstance(query, SetOperation):

@@ -1,11 +1,16 @@
-"""A bounded memory of values by key, for all threads of a session."""
+"""A bounded memory of values by key, for all threads of a process."""
 
 import threading
 from collections import OrderedDict
-from collections.abc import Hashable
-from typing import Generic, TypeVar
+from collections.abc import Callable, Hashable
+from functools import wraps
+from typing import Generic, ParamSpec, TypeVar
 
 V = TypeVar("V")
+P = ParamSpec("P")
+
+MAXIMUM_RESULTS = 200
+"""Number of results of one function that are kept."""
 
 
 class RecentlyUsed(Generic[V]):
@@ -46,3 +51,26 @@ class RecentlyUsed(Generic[V]):
         with self._lock:
             self._values.clear()
             self._weight = 0
+
+
+def once_per_plan(function: Callable[P, V]) -> Callable[P, V]:
+    """Let a function of frozen trees compute its result once for the same trees.
+
+    A connection asks the same plan again and again (`execution.plan_cache`), and to compare or hash a whole plan takes
+    longer than most of these functions. So positional arguments are compared by identity, the items of a tuple one by
+    one; they are kept with the result, so that no other object can have their identity. The result must not be
+    changed.
+    """
+    results = RecentlyUsed[tuple[object, V]](MAXIMUM_RESULTS)
+
+    @wraps(function)
+    def remembered(*args: P.args, **kwargs: P.kwargs) -> V:
+        identities = tuple(tuple(map(id, arg)) if type(arg) is tuple else id(arg) for arg in args)
+        key = (identities, *kwargs.items())
+        kept = results.get(key)
+        if kept is None:
+            kept = (args, function(*args, **kwargs))
+            results.keep(key, kept)
+        return kept[1]
+
+    return remembered
