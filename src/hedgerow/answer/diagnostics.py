@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, Protocol
-
-from rich.table import Table
+from typing import TYPE_CHECKING, Any, Protocol
 
 from hedgerow.accounting.budget import Spending
 from hedgerow.answer.released import Payment
 from hedgerow.error_bars.intervals.interval import Interval
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 FREE = Spending(0.0, 0.0)
 
@@ -70,8 +71,10 @@ class Diagnostics:
             "payments": [payment.to_dict() for payment in self.payments],
         }
 
-    def rich_table(self) -> Table:
+    def rich_table(self) -> "Table":
         """The report for people."""
+        from rich.table import Table  # noqa: PLC0415 - Rich is loaded when something is printed
+
         table = Table("what", "limit", "beyond it")
         for entry in self.clipped:
             table.add_row(entry.of, entry.limit, _percent(entry))

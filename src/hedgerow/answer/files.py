@@ -5,7 +5,6 @@ import json
 from html import escape
 
 import pyarrow as pa
-import pyarrow.compute as pc
 from pyarrow import csv, ipc, parquet
 
 from hedgerow.answer.frames import OF, PART
@@ -33,6 +32,8 @@ def as_csv(answer: Answer, *, intervals: bool = True) -> bytes:
 
 def _with_whole_ends(table: pa.Table) -> pa.Table:
     """Return a table in which intervals of whole numbers have whole ends, rounded outwards."""
+    import pyarrow.compute as pc  # noqa: PLC0415 - a twentieth of a second to load, and for files alone
+
     for index, field in enumerate(table.schema):
         said = field.metadata or {}
         rounding = {b"lower": pc.floor, b"upper": pc.ceil}.get(said.get(PART.encode(), b""))

@@ -4,11 +4,7 @@ import io
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from math import isinf
-
-from rich.console import Console
-from rich.measure import Measurement
-from rich.table import Table
-from rich.text import Text
+from typing import TYPE_CHECKING
 
 from hedgerow.answer.captions import MOST_ROWS, about_people, caption, cells, headings, notes
 from hedgerow.answer.plain import number, on_one_line, shown
@@ -16,9 +12,15 @@ from hedgerow.answer.released import ReleasedTable
 from hedgerow.error_bars.intervals.interval import Interval
 from hedgerow.markup import Markup, element, joined, paragraph
 
+if TYPE_CHECKING:
+    from rich.table import Table
 
-def rich_table(answer: ReleasedTable) -> Table:
+
+def rich_table(answer: ReleasedTable) -> "Table":
     """The answer as a Rich table; numbers with their error to the right."""
+    from rich.table import Table  # noqa: PLC0415 - Rich is loaded when something is printed
+    from rich.text import Text  # noqa: PLC0415
+
     table = Table()
     people = about_people(answer)
     for name in answer.columns:
@@ -36,11 +38,14 @@ def text_table(answer: ReleasedTable) -> str:
     return "\n".join(lines)
 
 
-def table_text(table: Table) -> str:
+def table_text(table: "Table") -> str:
     """Render a Rich table as plain text, as wide as it needs to be.
 
     In a notebook Rich would also display what it prints, unless it is told not to.
     """
+    from rich.console import Console  # noqa: PLC0415 - Rich is loaded when something is printed
+    from rich.measure import Measurement  # noqa: PLC0415
+
     buffer = io.StringIO()
     console = Console(
         file=buffer,

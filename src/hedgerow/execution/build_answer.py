@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from hedgerow.answer import Answer, Summary
@@ -125,6 +124,8 @@ def _order(estimator: Estimator) -> NDArray[np.int64]:
     keys = estimator.noisy.keys
     if not keys.column_names:
         return np.arange(len(estimator.noisy.shown))
+    import pyarrow.compute as pc  # noqa: PLC0415 - a twentieth of a second to load, and not needed without keys
+
     ordered = pc.sort_indices(keys, sort_keys=[(name, "ascending") for name in keys.column_names])
     return np.asarray(ordered.to_numpy(), dtype=np.int64)
 

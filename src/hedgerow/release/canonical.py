@@ -6,7 +6,6 @@ from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from hedgerow.expressions.types import Type
@@ -37,6 +36,8 @@ def declared_table(plan: PrivatePlan) -> pa.Table:
 def in_key_order(keys: pa.Table) -> NDArray[np.int64]:
     """The rows of a table of keys in the order of the keys."""
     by = [(name, "ascending") for name in keys.column_names]
+    import pyarrow.compute as pc  # noqa: PLC0415 - a twentieth of a second to load, and not needed without keys
+
     return np.asarray(pc.sort_indices(keys, sort_keys=by).to_numpy(), dtype=np.int64)
 
 

@@ -2,8 +2,7 @@
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-
-from rich.table import Table
+from typing import TYPE_CHECKING, TypeAlias
 
 from hedgerow.accounting.budget import Spending
 from hedgerow.answer import Mechanism
@@ -12,7 +11,10 @@ from hedgerow.figures import figure, percent
 from hedgerow.markup import CODE, RED, Markup, element, folded, grid, panel, paragraph
 from hedgerow.session.quoted_price import QuotedPrice
 
-Block = str | Table
+if TYPE_CHECKING:
+    from rich.table import Table
+
+Block: TypeAlias = "str | Table"
 
 
 def spending(value: Spending) -> str:
@@ -129,13 +131,15 @@ def _survival(survival: Mapping[str, float]) -> str:
     return f"A group is shown with 50 % probability from {half:,} people on, with 95 % from {nearly_always:,}."
 
 
-def _as_html(table: Table) -> Markup:
+def _as_html(table: "Table") -> Markup:
     left = sum(column.justify == "left" for column in table.columns)
     rows = zip(*(map(str, column.cells) for column in table.columns), strict=True)
     return grid([str(column.header) for column in table.columns], rows, left=left)
 
 
-def _noise(mechanisms: Iterable[Mechanism]) -> Table:
+def _noise(mechanisms: Iterable[Mechanism]) -> "Table":
+    from rich.table import Table  # noqa: PLC0415 - Rich is loaded when something is printed
+
     table = Table("measure", "noise")
     for name in ("scale", "sensitivity"):
         table.add_column(name, justify="right")
@@ -144,8 +148,10 @@ def _noise(mechanisms: Iterable[Mechanism]) -> Table:
     return table
 
 
-def _by_size(rows: Mapping[str, Mapping[int, float]], sign: str, infinite: str) -> Table:
+def _by_size(rows: Mapping[str, Mapping[int, float]], sign: str, infinite: str) -> "Table":
     """Tabulate a number for each column and size of a group."""
+    from rich.table import Table  # noqa: PLC0415 - Rich is loaded when something is printed
+
     table = Table("column")
     for size in next(iter(rows.values())):
         table.add_column(f"{size:,}", justify="right")

@@ -6,7 +6,6 @@ from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from hedgerow.error_bars.intervals.bounds import Floats
@@ -36,11 +35,13 @@ class Frame:
         if not isinstance(expr, Column) or expr.name not in self.columns:
             return np.full(self.rows, np.nan)
         column = self.columns[expr.name]
-        return np.asarray(pc.cast(column, pa.float64(), safe=False).to_numpy(zero_copy_only=False), dtype=float)
+        return np.asarray(column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False), dtype=float)
 
     def elements(self, expr: Expr) -> tuple["Frame", NDArray[np.int64]]:
         """The elements of a column of lists, and the row that each belongs to."""
         column = self.columns[expr.name] if isinstance(expr, Column) else pa.nulls(self.rows)
+        import pyarrow.compute as pc  # noqa: PLC0415 - a twentieth of a second to load, and seldom needed
+
         sizes = np.nan_to_num(np.asarray(pc.list_value_length(column).to_numpy(zero_copy_only=False), float))
         flat = pc.list_flatten(column)
         width = len(flat[0]) if len(flat) else 0
