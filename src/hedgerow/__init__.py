@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from hedgerow.answer import Answer
+    from hedgerow.answer import Answer, Batch
     from hedgerow.distributions import Gaussian, Laplace
     from hedgerow.error_bars.intervals.interval import Interval
     from hedgerow.errors import (
@@ -23,11 +23,13 @@ if TYPE_CHECKING:
         UnsupportedSQLError,
     )
     from hedgerow.session.asynchronous import AsyncDatabase, aconnect
+    from hedgerow.session.batch_quote import BatchQuote
     from hedgerow.session.connection import connect
     from hedgerow.session.database import Database
     from hedgerow.session.explain import Explanation
     from hedgerow.session.job import Job
     from hedgerow.session.quote import Quote
+    from hedgerow.session.report import Report
 
 __version__ = "0.1.0"
 
@@ -35,6 +37,8 @@ __all__ = [
     "Answer",
     "AsyncDatabase",
     "BackendError",
+    "Batch",
+    "BatchQuote",
     "BudgetError",
     "CatalogError",
     "ConditionNotMet",
@@ -52,6 +56,7 @@ __all__ = [
     "PolicyError",
     "QueryError",
     "Quote",
+    "Report",
     "UnknownNameError",
     "UnsupportedSQLError",
     "aconnect",
@@ -61,6 +66,8 @@ __all__ = [
 _MODULES = {
     "Answer": "answer",
     "AsyncDatabase": "session.asynchronous",
+    "Batch": "answer",
+    "BatchQuote": "session.batch_quote",
     "Database": "session.database",
     "Explanation": "session.explain",
     "Gaussian": "distributions",
@@ -68,6 +75,7 @@ _MODULES = {
     "Job": "session.job",
     "Laplace": "distributions",
     "Quote": "session.quote",
+    "Report": "session.report",
     "aconnect": "session.asynchronous",
     "connect": "session.connection",
 }

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hedgerow.cli import statements
-from hedgerow.cli.statements import split_statements
+from hedgerow.sql import statements
+from hedgerow.sql.statements import split_statements
 
 
 @pytest.mark.parametrize(

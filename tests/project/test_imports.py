@@ -35,11 +35,13 @@ PUBLIC_NAMES = {
         "error_bars.intervals.interval",
         "errors",
         "session.asynchronous",
+        "session.batch_quote",
         "session.connection",
         "session.database",
         "session.explain",
         "session.job",
         "session.quote",
+        "session.report",
     )
 }
 """The modules of the names that `import hedgerow` offers."""

@@ -1,5 +1,6 @@
 """The answer that an analyst gets back."""
 
+from hedgerow.answer.batch import Batch, Savings
 from hedgerow.answer.captions import WARNINGS, bounds_note, caption, notes, percent_above
 from hedgerow.answer.diagnostics import Clipped, Diagnostics
 from hedgerow.answer.note import Note, NoteKind
@@ -10,6 +11,7 @@ from hedgerow.answer.table import Answer, diagnosable
 __all__ = [
     "WARNINGS",
     "Answer",
+    "Batch",
     "BoundsWarning",
     "Clipped",
     "Diagnostics",
@@ -18,6 +20,7 @@ __all__ = [
     "Note",
     "NoteKind",
     "Payment",
+    "Savings",
     "Summary",
     "bounds_note",
     "caption",

@@ -133,5 +133,9 @@ def caption(answer: ReleasedTable) -> str:
         whole = answer.receipt.share or 1.0
         parts = ", ".join(f"{paid.purpose} {paid.share / whole:.0%}" for paid in answer.receipt.payments)
         price = f"{price} ({parts} of that)"
+    if answer.receipt.together > 1:
+        price = f"{price} for all {answer.receipt.together} answers"
+    if answer.receipt.alone is not None:
+        price = f"{price}; alone this one would have cost epsilon {answer.receipt.alone.epsilon:.3g}"
     price = "free: answered before" if answer.receipt.reused else price
     return f"{rows}± at {answer.confidence:.10g} confidence; {price}"

@@ -113,6 +113,8 @@ class Summary:
             `share` their sum.
         bounds: With `bounds="auto"`, the bounds that were found.
         max_rows: With `bounds="auto"`, the maximum number of rows of one person, if it was not declared.
+        together: Number of answers that the charge covers: more than one in a batch.
+        alone: In a batch, what this answer with its errors would have cost by itself.
     """
 
     id: str | None
@@ -126,6 +128,8 @@ class Summary:
     payments: tuple[Payment, ...] = ()
     bounds: tuple[FoundBounds, ...] = ()
     max_rows: int | None = None
+    together: int = 1
+    alone: Spending | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The part of the command line's JSON that is about cost."""
@@ -137,6 +141,10 @@ class Summary:
             several["bounds"] = [bounds.to_dict() for bounds in self.bounds]
         if self.max_rows is not None:
             several["max_rows"] = self.max_rows
+        if self.together > 1:
+            several["together"] = self.together
+        if self.alone is not None:
+            several["alone"] = {"epsilon": self.alone.epsilon, "delta": self.alone.delta}
         return {
             "charge": {"epsilon": self.charge.epsilon, "delta": self.charge.delta, "share": self.share},
             "remaining": None if left is None else {"epsilon": left.epsilon, "delta": left.delta},

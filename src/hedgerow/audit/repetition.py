@@ -21,7 +21,7 @@ from hedgerow.errors import HedgerowError
 from hedgerow.execution.request import Question
 from hedgerow.execution.run import compile_steps, first_pass, release
 from hedgerow.execution.session import Session
-from hedgerow.ledger import Ledger, StoredRelease
+from hedgerow.ledger import AnsweredQuestion, Ledger, StoredRelease
 from hedgerow.ledger.base import now, timestamp
 from hedgerow.ledger.entries import BEGINNING, CHARGED, FORMAT, OPENED, Account, Entry, new_salt
 from hedgerow.ledger.limits import LedgerTerms
@@ -54,10 +54,15 @@ class WatchedSession(Session):
     bought: list[WatchedPurchase] = field(default_factory=list)
 
     def buy(
-        self, question: Question, logical: LogicalPlan, private: PrivateStatement, remaining: RemainingBudget
+        self,
+        question: Question,
+        logical: LogicalPlan,
+        private: PrivateStatement,
+        remaining: RemainingBudget,
+        answered: Sequence[AnsweredQuestion] = (),
     ) -> tuple[list[Estimator], Receipt]:
         """Pay and release as usual, and record the purchase."""
-        estimators, receipt = super().buy(question, logical, private, remaining)
+        estimators, receipt = super().buy(question, logical, private, remaining, answered)
         self.bought.append(WatchedPurchase(logical, private, tuple(estimators), receipt))
         return estimators, receipt
 
@@ -253,6 +258,10 @@ class Book:
     def release_of(self, sequence: int) -> StoredRelease | None:
         """The release that an answer's entry stored."""
         return self._releases.get(sequence)
+
+    def release_under(self, charge: int) -> StoredRelease | None:
+        """The release that a charge paid for."""
+        return next((release for release in self._releases.values() if release.charge == charge), None)
 
     def check(self) -> None:
         """Do nothing: there is no storage that could be damaged."""

@@ -24,6 +24,7 @@ SUMMARIES = {
     "calibrate": "Find bounds and limits for a catalog privately, and pay for them. The owner's command.",
     "query": "Ask a question, pay for it, and get numbers with error bars.",
     "quote": "Show the cost of a question and the predicted errors of its answers, for free.",
+    "batch": "Ask the statements of a file together, for one charge: what they share is paid for once.",
     "shell": "Ask question after question, with history, completion and commands such as .tables, .quote and .budget.",
     "mcp": "Let a language model ask, as an analyst with a cap of its own: a server of the Model Context Protocol.",
     "serve": "Let others ask by psql, BI tools, HTTP or browser, with accounts, caps and limits. The owner's command.",

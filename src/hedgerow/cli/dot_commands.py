@@ -9,8 +9,8 @@ from hedgerow.cli.errors import UsageError
 from hedgerow.cli.formats import output
 from hedgerow.cli.output import printable, say, stdout, tell
 from hedgerow.cli.shell_session import SETTINGS, ShellSession, text_formats
-from hedgerow.cli.statements import ends_statement, split_statements
 from hedgerow.session.tables import TableList
+from hedgerow.sql.statements import ends_statement, split_statements
 
 DEEPEST = 10
 """Number of files that may read each other with `.read`."""

@@ -15,7 +15,6 @@ from hedgerow.catalog import Catalog
 from hedgerow.cli.budget_page import accountants_table, without_pld
 from hedgerow.cli.errors import UsageError, pointing
 from hedgerow.cli.output import printable, say, show_table
-from hedgerow.cli.statements import Statement, split_statements
 from hedgerow.errors import HedgerowError, Span
 from hedgerow.figures import percent
 from hedgerow.ledger import Ledger
@@ -23,6 +22,7 @@ from hedgerow.session.connection import connect
 from hedgerow.session.database import Database
 from hedgerow.session.forecast import Forecast
 from hedgerow.session.quote import share_of
+from hedgerow.sql.statements import Statement, split_statements
 
 WHY_PLD = (
     "PLD may be believed here, and only here: every question and every price is fixed before the first answer is "

@@ -11,6 +11,7 @@ from hedgerow.ledger.base import ANONYMOUS
 from hedgerow.session.project import FILE, URL, Project, find_project, read_project
 
 OPENED = {
+    "batch": ("db", "catalog", "ledger", "analyst", "dialect", "epsilon", "delta", "confidence"),
     "query": ("db", "catalog", "ledger", "analyst", "dialect", "epsilon", "delta", "confidence"),
     "quote": ("db", "catalog", "ledger", "analyst", "dialect", "epsilon", "delta", "confidence"),
     "mcp": ("db", "catalog", "ledger", "dialect"),

@@ -15,8 +15,8 @@ from pygments.lexers.sql import SqlLexer  # type: ignore[import-untyped]
 from hedgerow.cli.dot_commands import COMMANDS
 from hedgerow.cli.shell_session import DEFAULT, SETTINGS, text_formats
 from hedgerow.cli.sql_completion import complete_sql, quoted
-from hedgerow.cli.statements import ends_statement
 from hedgerow.session.tables import TableList
+from hedgerow.sql.statements import ends_statement
 
 FILES = (".read", ".export")
 """Commands that take the name of a file."""

@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from hedgerow.accounting.budget import Receipt, RemainingBudget
+from hedgerow.accounting.budget import Budget, Receipt, RemainingBudget, Spending
 from hedgerow.answer import Answer
 from hedgerow.backends import Backend
 from hedgerow.cancellation import active_cancellation
@@ -29,7 +29,7 @@ from hedgerow.execution.request import Parameters, Question, Request
 from hedgerow.execution.run import compile_steps, first_pass, release, require_readable
 from hedgerow.execution.single_flight import SINGLE_FLIGHT, Waiters
 from hedgerow.execution.summary import reused_summary
-from hedgerow.ledger import Ledger, QuestionState, StoredRelease
+from hedgerow.ledger import AnsweredQuestion, Ledger, QuestionState, StoredRelease
 from hedgerow.ledger.entries import canonical
 from hedgerow.owners_log import log as owners_log
 from hedgerow.plan.bind import bind
@@ -51,6 +51,7 @@ from hedgerow.release import (
     load_if_sufficient,
     needs_name,
     noisiness,
+    parts_of,
 )
 from hedgerow.schema import Schema, SchemaTable
 
@@ -109,10 +110,7 @@ class Session:
 
         `public_keys` lists all keys of releases whose keys are numbers that we chose ourselves.
         """
-        budget = policy_budget(request.budget, self.catalog, self.ledger, logical, self.analyst)
-        if epsilon is not None:
-            delta = None if budget.delta is None else budget.delta * delta_share
-            budget = replace(budget, epsilon=epsilon, delta=delta, mu=None)
+        budget = self.budget_of(logical, request, epsilon, delta_share)
         options: dict[str, Any] = {
             "min_frequency": request.min_frequency,
             "max_rows": request.max_rows,
@@ -127,6 +125,16 @@ class Session:
         domains = {**known_keys(logical, self.backend, self.catalog), **(public_keys or {})}
         return self.prices.price(logical, budget, remaining, domains, means, **options)
 
+    def budget_of(
+        self, logical: LogicalPlan, request: Request, epsilon: float | None = None, delta_share: float = 1.0
+    ) -> Budget:
+        """Return the price of a statement: what it stated, or the owner set, or another epsilon."""
+        budget = policy_budget(request.budget, self.catalog, self.ledger, logical, self.analyst)
+        if epsilon is None:
+            return budget
+        delta = None if budget.delta is None else budget.delta * delta_share
+        return replace(budget, epsilon=epsilon, delta=delta, mu=None)
+
     def price_in_one_group(
         self, logical: LogicalPlan, request: Request, private: PrivateStatement, remaining: RemainingBudget
     ) -> PrivateStatement | None:
@@ -139,9 +147,14 @@ class Session:
         return None
 
     def buy(
-        self, question: Question, logical: LogicalPlan, private: PrivateStatement, remaining: RemainingBudget
+        self,
+        question: Question,
+        logical: LogicalPlan,
+        private: PrivateStatement,
+        remaining: RemainingBudget,
+        answered: Sequence[AnsweredQuestion] = (),
     ) -> tuple[list[Estimator], Receipt]:
-        """Open the snapshot, pay, then release.
+        """Open the snapshot, pay, then release. `answered` are the questions of a batch, each with parts of its own.
 
         Everything that can fail without reading a row fails before the charge. Every later exception carries the
         receipt, and the ledger records how the charge ended: with the release, stored before anything is computed from
@@ -168,12 +181,12 @@ class Session:
                 self.backend.cancel()
             if noisy is None or not isinstance(error, BackendError):
                 if receipt is not None:
-                    self._fail(error, receipt, noisy, private, repeatable=not drawing)
+                    self._fail(error, receipt, noisy, private, answered, repeatable=not drawing)
                 raise
         if receipt is None or noisy is None:
             raise InternalError("A snapshot was left without a release.")
         with carrying(receipt):
-            self._store(receipt, noisy, private)
+            self._store(receipt, noisy, private, answered)
             return [Estimator(table, part) for table, part in zip(noisy, private.parts, strict=True)], receipt
 
     def single_flight(self, request: Request, *question: str) -> AbstractContextManager[None]:
@@ -269,7 +282,11 @@ class Session:
 
     def earlier(self, private: PrivateStatement) -> list[StoredRelease]:
         """Return the stored releases about the same rows and keys, the latest first."""
-        return self.ledger.find(statement_fingerprint(private), version=self.catalog.version)
+        found = self.ledger.find(statement_fingerprint(private), version=self.catalog.version)
+        return [
+            stored if stored.parts is None else replace(stored, payload=parts_of(stored.payload, stored.parts))
+            for stored in found
+        ]
 
     def public_tables(self, logical: LogicalPlan) -> dict[str, pa.Table]:
         """Read the public tables that are joined with released numbers. Nothing is charged yet."""
@@ -308,15 +325,22 @@ class Session:
             private.charge, analyst=self.analyst, question=shown, queries=basic_queries(self.catalog, logical)
         )
 
-    def _store(self, receipt: Receipt, noisy: Sequence[NoisyTable], private: PrivateStatement) -> None:
+    def _store(
+        self,
+        receipt: Receipt,
+        noisy: Sequence[NoisyTable],
+        private: PrivateStatement,
+        answered: Sequence[AnsweredQuestion],
+    ) -> None:
         """Store the release. It is paid for, and is returned even if storing fails."""
         try:
-            payload = dump_release(noisy, private.parts)
+            price = Spending(private.charge.epsilon, private.charge.delta) if answered else None
+            payload = dump_release(noisy, private.parts, price)
             try:
-                self.ledger.finish(receipt, payload)
+                self.ledger.finish(receipt, payload, answered=answered)
             except KeyboardInterrupt:
                 with suppress(HedgerowError):  # once more, unless it had just been written
-                    self.ledger.finish(receipt, payload)
+                    self.ledger.finish(receipt, payload, answered=answered)
                 raise
         except Exception as error:  # noqa: BLE001 - see above
             owners_log.error("A release could not be stored: %s: %s", type(error).__name__, error)
@@ -328,13 +352,14 @@ class Session:
         receipt: Receipt,
         noisy: Sequence[NoisyTable] | None,
         private: PrivateStatement,
+        answered: Sequence[AnsweredQuestion],
         *,
         repeatable: bool,
     ) -> None:
         """Record that a charge ended in `error`, which then carries the receipt; keep what was released."""
         error.receipt = receipt  # type: ignore[attr-defined]
         if noisy is not None:
-            self._store(receipt, noisy, private)
+            self._store(receipt, noisy, private, answered)
             return
         with suppress(LedgerError):
             self.ledger.finish(receipt, None, repeatable=repeatable)

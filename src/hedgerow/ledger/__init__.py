@@ -5,10 +5,11 @@ from hedgerow.ledger.connect import create_ledger, file_of, open_ledger, raise_b
 from hedgerow.ledger.history import AnalystView, BudgetView, HistoryEntry, Verification
 from hedgerow.ledger.limits import Caps, Units, caps_for
 from hedgerow.ledger.position import Position, QuestionState
-from hedgerow.ledger.store import Store, StoredRelease
+from hedgerow.ledger.store import AnsweredQuestion, Store, StoredRelease
 
 __all__ = [
     "AnalystView",
+    "AnsweredQuestion",
     "BudgetView",
     "Caps",
     "HistoryEntry",

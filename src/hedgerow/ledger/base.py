@@ -42,7 +42,7 @@ from hedgerow.ledger.history import (
 )
 from hedgerow.ledger.limits import LedgerTerms, Units
 from hedgerow.ledger.position import Position, QuestionState
-from hedgerow.ledger.store import Reader, Store, StoredRelease, Writer
+from hedgerow.ledger.store import AnsweredQuestion, Reader, Store, StoredRelease, Writer
 
 ANONYMOUS = "default"
 """The analyst's name where none is given."""
@@ -161,7 +161,14 @@ class Ledger:
         shown = next((one for one in filters if one.owner == "analyst"), filters[0])
         return (shown.after(asked) if fits else shown).left, fits
 
-    def finish(self, receipt: Receipt, release: bytes | None, *, repeatable: bool = False) -> None:
+    def finish(
+        self,
+        receipt: Receipt,
+        release: bytes | None,
+        *,
+        repeatable: bool = False,
+        answered: Sequence[AnsweredQuestion] = (),
+    ) -> None:
         """Record how a charge ended: with a release, stored for reuse, or (None) without one.
 
         Args:
@@ -169,6 +176,7 @@ class Ledger:
             release: The whole release.
             repeatable: Without a release: whether no noise was drawn, so that the same question may be repeated under
                 this charge.
+            answered: With the release of a batch: the questions that parts of it answer, each of which finds it again.
         """
         with self._store.write() as book:
             tried = book.entry(receipt.sequence)
@@ -181,7 +189,10 @@ class Ledger:
             entry = replace(self._next(last, kind, last.total), refers=receipt.sequence)
             if release is not None:
                 body = {"release": hashlib.sha256(release).hexdigest()}
-                book.append(replace(entry, body=body), _release(charge, tried.body["question"], release))
+                whole = _release(charge, tried.body["question"], release)
+                book.append(replace(entry, body=body), whole)
+                for question in answered:
+                    self._note_part(book, whole, question)
             elif repeatable:
                 note = _release(entry.sequence, tried.body["question"], b"")
                 book.append(replace(entry, body={"repeatable": True}), note)
@@ -214,6 +225,14 @@ class Ledger:
             entry = replace(self._next(last, REUSED, last.total), body=body)
             note = replace(release, charge=entry.sequence, noise=canonical(answers), payload=b"", answers=frozenset())
             book.append(entry, note)
+
+    def _note_part(self, book: Writer, release: StoredRelease, question: AnsweredQuestion) -> None:
+        """Record that a part of a release answers a question, under the question's own name."""
+        last = book.last()
+        body = {"charge": release.charge, "answers": question.needs, "parts": list(question.parts)}
+        entry = replace(self._next(last, REUSED, last.total), body=body)
+        noise = canonical(question.needs)
+        book.append(entry, StoredRelease(entry.sequence, question.fingerprint, release.version, noise, payload=b""))
 
     def budget(self, analyst: str | None = None) -> BudgetView:
         """Return the budget of the dataset, or of one analyst alone."""
@@ -407,13 +426,20 @@ def timestamp(time: datetime) -> str:
 def _stored_releases(book: Reader, fingerprint: str, version: str | None) -> list[StoredRelease]:
     """Return the stored releases of one question, the latest first, each with the other questions it has answered."""
     answers: dict[int, set[str]] = {}
+    batches: dict[int, tuple[int, ...]] = {}
     for note in book.notes(fingerprint, version):
         if note.kind == REUSED:
-            answers.setdefault(note.body["charge"], set()).add(note.body["answers"])
-    return [
-        replace(release, answers=frozenset(answers.get(release.charge, ())))
-        for release in book.releases(fingerprint, version)
-    ]
+            charge = note.body["charge"]
+            answers.setdefault(charge, set()).add(note.body["answers"])
+            if "parts" in note.body:
+                batches[charge] = tuple(note.body["parts"])
+    found = book.releases(fingerprint, version)
+    for charge in sorted(set(batches) - {release.charge for release in found}):
+        if (whole := book.release_under(charge)) is not None:
+            found.append(replace(whole, fingerprint=fingerprint, parts=batches[charge]))
+    if any(release.parts for release in found):
+        found.sort(key=lambda release: release.charge, reverse=True)
+    return [replace(release, answers=frozenset(answers.get(release.charge, ()))) for release in found]
 
 
 def _charge_body(request: ChargeRequest, question: Mapping[str, Any]) -> dict[str, Any]:

@@ -39,7 +39,8 @@ class StoredRelease:
     """A release that was paid for, as its maker wrote it, and the questions it may answer again.
 
     `noise` says what was asked for, as plain JSON; two releases are compared by their noise, never by their values.
-    `answers` names the other questions that it has answered, by the same names as `noise`.
+    `answers` names the other questions that it has answered, by the same names as `noise`. `parts` are the positions of
+    the parts that answer a question, where the release is of a batch of several.
     """
 
     charge: int
@@ -48,6 +49,16 @@ class StoredRelease:
     noise: str
     payload: bytes
     answers: frozenset[str] = frozenset()
+    parts: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AnsweredQuestion:
+    """A question that parts of a batch's release answer: its fingerprint, its needs, and the positions of the parts."""
+
+    fingerprint: str
+    needs: str
+    parts: tuple[int, ...]
 
 
 class Reader(Protocol):
@@ -85,6 +96,9 @@ class Reader(Protocol):
 
     def release_of(self, sequence: int) -> StoredRelease | None:
         """The release that an answer's entry stored."""
+
+    def release_under(self, charge: int) -> StoredRelease | None:
+        """The release that a charge paid for."""
 
 
 class Writer(Reader, Protocol):
@@ -196,6 +210,11 @@ class Rows(ABC):
     def release_of(self, sequence: int) -> StoredRelease | None:
         """The release that an answer's entry stored."""
         rows = self.select(f"{_RELEASE} FROM {self._releases} AND sequence = ?", *self._scope, sequence)
+        return StoredRelease(*rows[0]) if rows else None
+
+    def release_under(self, charge: int) -> StoredRelease | None:
+        """The release that a charge paid for."""
+        rows = self.select(f"{_RELEASE} FROM {self._releases} AND charge = ?", *self._scope, charge)
         return StoredRelease(*rows[0]) if rows else None
 
     def _required(self, where: str) -> Entry:

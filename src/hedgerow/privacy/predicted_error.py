@@ -168,18 +168,31 @@ def _variance(noise: Noise) -> float:
     return noise.sigma**2 if isinstance(noise, Gaussian) else 2.0 * noise.scale**2
 
 
+def number_widths(plan: PrivatePlan) -> list[float]:
+    """Half-width of each aggregate of a plan, in rows; for keys alone, that of the count that selects them."""
+    widths = [_number_width(plan, sum_form) for sum_form in plan.sum_forms]
+    if not widths and plan.selection is not None:
+        widths = [half_width([(1.0, plan.selection.noise)], BETA)]
+    return [max(width, SMALLEST_WIDTH) for width in widths]
+
+
+def _number_width(plan: PrivatePlan, sum_form: SumForms) -> float:
+    if sum_form.draw is not None:
+        return 2.0 * plan.bounding.rows_per_group * -math.log(BETA) / float(plan.draws[sum_form.draw].epsilon)
+    if sum_form.distinct is not None:
+        return half_width([(1.0, plan.distinct[sum_form.distinct].noise)], BETA)
+    if sum_form.from_selection and plan.selection is not None:
+        return half_width([(1.0, plan.selection.noise)], BETA)
+    return half_width([(c, plan.noisy_sums[i].noise) for i, c in _error_terms(sum_form)], BETA)
+
+
 def half_widths(plan: PrivatePlan) -> list[float]:
     """Half-widths of the numbers of a plan, in rows; those of a rank in rows, too."""
     widths = [2.0 * plan.bounding.rows_per_group * -math.log(BETA) / float(draw.epsilon) for draw in plan.draws]
     widths += [half_width([(1.0, distinct.noise)], BETA) for distinct in plan.distinct]
     for sum_form in plan.sum_forms:
-        if sum_form.draw is not None or sum_form.distinct is not None:
-            continue
-        if sum_form.from_selection and plan.selection is not None:
-            widths.append(half_width([(1.0, plan.selection.noise)], BETA))
-        else:
-            noises = [(c, plan.noisy_sums[i].noise) for i, c in _error_terms(sum_form)]
-            widths.append(half_width(noises, BETA))
+        if sum_form.draw is None and sum_form.distinct is None:
+            widths.append(_number_width(plan, sum_form))
     return [max(width, SMALLEST_WIDTH) for width in widths]
 
 

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 from scipy.special import ndtri
@@ -11,7 +12,7 @@ from hedgerow.accounting.budget import Budget, Charge, Cost, Event, RemainingBud
 from hedgerow.aggregates import NeededSums
 from hedgerow.distributions import Gaussian, Laplace, Noise
 from hedgerow.error_bars.intervals import half_width
-from hedgerow.errors import BudgetError, ParameterError
+from hedgerow.errors import BudgetError, InternalError, ParameterError
 from hedgerow.expressions.nodes import describe
 from hedgerow.plan.nodes import LogicalPlan, Release
 from hedgerow.privacy import gaussian, laplace
@@ -29,6 +30,9 @@ from hedgerow.privacy.ranks import gaussian_column, laplace_column
 from hedgerow.privacy.statement_sums import StatementSums, needed_sums
 from hedgerow.privacy.sums import LevelSums, Selection
 from hedgerow.privacy.uses import shown_alone
+
+ROUNDING = 1e-12
+"""Relative error of a sum of shares, and of the square root of one."""
 
 
 def price(
@@ -53,10 +57,67 @@ def price(
     Bezier basis for moments; `method` is the bound of COUNT(DISTINCT x): "auto", "flow" or "simple"; `means` are those
     that earlier releases of the ledger tell (`known_means`).
     """
+    return price_uses(
+        uses_of(plan),
+        budget,
+        remaining,
+        min_frequency=min_frequency,
+        max_rows=max_rows,
+        max_groups=max_groups,
+        domains=domains,
+        beta=beta,
+        equal_noise=equal_noise,
+        method=method,
+        means=means,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseUse:
+    """A release, and what is done with it.
+
+    Attributes:
+        release: The release.
+        alone: For each aggregate, whether it is shown on its own (`shown_alone`).
+        levels: The grouping sets that are shown; none where only the groups are.
+    """
+
+    release: Release
+    alone: tuple[bool, ...]
+    levels: tuple[Level, ...] = ()
+
+
+def uses_of(plan: LogicalPlan) -> list[ReleaseUse]:
+    """Return the releases of a statement, with what it does with each."""
+    return [
+        ReleaseUse(release, tuple(shown_alone(plan, release)), shown_levels(plan, release)) for release in plan.releases
+    ]
+
+
+def price_uses(
+    uses: Sequence[ReleaseUse],
+    budget: Budget,
+    remaining: RemainingBudget,
+    *,
+    min_frequency: int,
+    max_rows: int | None = None,
+    max_groups: int | None = None,
+    domains: Mapping[Release, tuple[Key, ...]] | None = None,
+    beta: float = 0.05,
+    equal_noise: bool = False,
+    method: str = "auto",
+    means: Mapping[Release, Mapping[NeededSums, float]] | None = None,
+    shares: Sequence[float] | None = None,
+) -> PrivateStatement:
+    """Split `budget` over several releases, of one statement or of many, as `price` does.
+
+    `shares` are the parts of mu squared (Gaussian noise) or of epsilon (Laplace noise) of the releases, which add up to
+    one; by default they are equal.
+    """
     pricers = []
-    for release in plan.releases:
+    for use in uses:
+        release = use.release
         limits = bound(release.limits, grouped=bool(release.keys), max_rows=max_rows, max_groups=max_groups)
-        alone = shown_alone(plan, release)
         keys = keys_of(release.keys, (domains or {}).get(release))
         pricers.append(
             _Pricer(
@@ -64,16 +125,16 @@ def price(
                 keys,
                 limits,
                 min_frequency,
-                alone,
+                use.alone,
                 remaining,
                 beta,
-                shown_levels(plan, release),
+                use.levels,
                 (means or {}).get(release, {}),
                 equal_noise=equal_noise,
                 method=method,
             )
         )
-    statement = _Statement(pricers)
+    statement = _Statement(pricers, shares)
     if budget.mechanism == "laplace":
         return _laplace(statement, budget, remaining)
     if budget.mu is not None or takes_gaussian_noise(budget, remaining):
@@ -131,13 +192,16 @@ def _automatic(statement: "_Statement", budget: Budget, remaining: RemainingBudg
 class _Statement:
     """Several releases under one budget.
 
-    Privacy: Laplace noise: each part has an equal share of epsilon and of delta, which add up. Gaussian noise: the
-    parts compose to one mu, each has mu / sqrt(n); the threshold masses of all of them are a tenth of
-    delta, added to the rest, which is spent on that mu.
+    Privacy: Laplace noise: each part has its share of epsilon and an equal share of delta, which add up. Gaussian
+    noise: the parts compose to one mu, a part with share s has mu sqrt(s); the threshold masses of all of them are a
+    tenth of delta, added to the rest, which is spent on that mu.
     """
 
-    def __init__(self, pricers: Sequence["_Pricer"]) -> None:
+    def __init__(self, pricers: Sequence["_Pricer"], shares: Sequence[float] | None = None) -> None:
         self._pricers = pricers
+        self._shares = [1.0 / len(pricers)] * len(pricers) if shares is None else list(shares)
+        if len(self._shares) != len(pricers) or not 0 < math.fsum(self._shares) <= 1 + ROUNDING:
+            raise InternalError("The shares of a budget do not add up to one.")
 
     @property
     def levels(self) -> list[tuple[Level, ...]]:
@@ -153,15 +217,20 @@ class _Statement:
         share = _delta(budget) / count
         own = sum(pricer.own_delta(share) for pricer in self._pricers)
         mu = budget.mu or gaussian.statement_mu(budget.epsilon, own * (1 - gaussian.ADDED_SHARE))
-        part_budget = Budget(budget.epsilon, share, "gaussian", mu / math.sqrt(count) * (1 - 1e-12), part=True)
-        return _together([pricer.gaussian(part_budget) for pricer in self._pricers], budget.epsilon, _delta(budget))
+        budgets = [
+            Budget(budget.epsilon, share, "gaussian", mu * math.sqrt(part) * (1 - ROUNDING), part=True)
+            for part in self._shares
+        ]
+        parts = [pricer.gaussian(own) for pricer, own in zip(self._pricers, budgets, strict=True)]
+        return _together(parts, budget.epsilon, _delta(budget))
 
     def laplace(self, budget: Budget, *, as_gaussian: bool = False) -> PrivateStatement:
         """Price all parts with Laplace noise, charged as pure epsilon or `as_gaussian`."""
         count = len(self._pricers)
         delta = None if budget.delta is None else budget.delta / count
-        part_budget = Budget(budget.epsilon / count, delta, "laplace")
-        parts = [pricer.laplace(part_budget, as_gaussian=as_gaussian) for pricer in self._pricers]
+        budgets = [Budget(budget.epsilon * (share if count > 1 else 1.0), delta, "laplace") for share in self._shares]
+        pairs = zip(self._pricers, budgets, strict=True)
+        parts = [pricer.laplace(own, as_gaussian=as_gaussian) for pricer, own in pairs]
         if count == 1:
             return PrivateStatement((parts[0],), parts[0].charge)
         return _together(parts, budget.epsilon, sum(part.charge.delta for part in parts))

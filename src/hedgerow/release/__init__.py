@@ -16,6 +16,7 @@ from hedgerow.release.stored_release import (
     load_if_sufficient,
     needs_name,
     noisiness,
+    parts_of,
 )
 
 __all__ = [
@@ -39,6 +40,7 @@ __all__ = [
     "needs_name",
     "noisiness",
     "nonce",
+    "parts_of",
     "select_keys",
     "typical",
 ]

@@ -10,7 +10,7 @@ What is compared are noise scales and costs, never values (docs/explanation/priv
 import hashlib
 import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import astuple, fields, replace
 from fractions import Fraction
 from typing import Any
@@ -19,6 +19,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from hedgerow.accounting.budget import Spending
 from hedgerow.aggregates import Kind
 from hedgerow.distributions import Gaussian, Laplace, Noise
 from hedgerow.error_bars.intervals import half_width
@@ -43,9 +44,18 @@ RANK_COLUMNS = ("points", "lower", "upper")
 LEVEL = 0.05
 
 
-def dump_release(released: Sequence[NoisyTable], plans: Sequence[PrivatePlan]) -> bytes:
-    """All releases of a statement as bytes, each with its length before it."""
-    parts = [_dump_one(noisy, plan) for noisy, plan in zip(released, plans, strict=True)]
+def dump_release(released: Sequence[NoisyTable], plans: Sequence[PrivatePlan], price: Spending | None = None) -> bytes:
+    """All releases of a statement as bytes, each with its length before it; `price` is that of a batch of several."""
+    return _joined(_dump_one(noisy, plan, price) for noisy, plan in zip(released, plans, strict=True))
+
+
+def parts_of(payload: bytes, positions: Sequence[int]) -> bytes:
+    """Some releases of a batch, as those of a statement of their own."""
+    parts = list(_parts(payload))
+    return _joined(parts[position] for position in positions)
+
+
+def _joined(parts: Iterable[bytes]) -> bytes:
     return b"".join(len(part).to_bytes(8, "big") + part for part in parts)
 
 
@@ -131,7 +141,7 @@ def _parts(payload: bytes) -> Iterator[bytes]:
         offset += 8 + size
 
 
-def _dump_one(noisy: NoisyTable, plan: PrivatePlan) -> bytes:
+def _dump_one(noisy: NoisyTable, plan: PrivatePlan, price: Spending | None) -> bytes:
     """One release: an Arrow stream whose header describes the numbers."""
     columns = {f"key_{name}": noisy.keys.column(name) for name in noisy.keys.column_names}
     columns["shown"] = pa.array(noisy.shown)
@@ -143,7 +153,7 @@ def _dump_one(noisy: NoisyTable, plan: PrivatePlan) -> bytes:
     columns |= {f"distinct_{i}": pa.array(values) for i, values in enumerate(noisy.distinct)}
     for j, level in enumerate(noisy.levels):
         columns |= {f"level_{j}_{i}": pa.array(values) for i, values in enumerate(level)}
-    table = pa.table(columns).replace_schema_metadata({HEADER: _header(plan)})
+    table = pa.table(columns).replace_schema_metadata({HEADER: _header(plan) if price is None else _priced_header(plan, price)})
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)
@@ -235,7 +245,10 @@ def _as_accurate(old: PrivatePlan, new: PrivatePlan) -> bool:
 
 
 def _as_expensive(stored: dict[str, Any], new: PrivatePlan) -> bool:
-    """Return whether the stored release spent at least as much, on the same kind of noise."""
+    """Return whether the stored release spent at least as much, on the same kind of noise; or its whole batch did."""
+    epsilon, delta = stored.get("price", (0.0, 0.0))
+    if epsilon * SLACK >= new.charge.epsilon and delta * SLACK >= new.charge.delta:
+        return True
     spent = Fraction(stored["noise_cost"])
     return stored["mechanism"] == new.mechanism and spent * Fraction(SLACK) >= _noise_cost(new)
 
@@ -273,6 +286,11 @@ def _spread(plan: PrivatePlan, terms: Terms) -> float:
 @once_per_plan
 def _header(plan: PrivatePlan) -> bytes:
     return json.dumps(_describe(plan)).encode()
+
+
+def _priced_header(plan: PrivatePlan, price: Spending) -> bytes:
+    """The header of a part of a batch, with the price of all of it."""
+    return json.dumps({**_describe(plan), "price": [price.epsilon, price.delta]}).encode()
 
 
 def _describe(plan: PrivatePlan) -> dict[str, Any]:

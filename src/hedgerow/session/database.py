@@ -7,7 +7,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Concatenate, ParamSpec, Self, TypeVar, Unpack
 
-from hedgerow.answer import Answer
+from hedgerow.answer import Answer, Batch
 from hedgerow.calibration.calibrate import Calibration, calibrate
 from hedgerow.errors import LedgerError
 from hedgerow.execution.request import Options, Parameters  # noqa: TC001 - their names are resolved at run time
@@ -16,12 +16,15 @@ from hedgerow.execution.single_flight import Waiters
 from hedgerow.ledger import BudgetView
 from hedgerow.markup import Markup, element, folded, joined, paragraph
 from hedgerow.owners_log import about, let_go
+from hedgerow.session.batch import Weights, ask_batch, quote_batch
+from hedgerow.session.batch_quote import BatchQuote
 from hedgerow.session.corridor import ask, bind_statement
 from hedgerow.session.explain import Explanation, explain_statement
 from hedgerow.session.forecast import Forecast, forecast_statements
 from hedgerow.session.job import Job
 from hedgerow.session.missing import all_missing
 from hedgerow.session.quote import Quote, quote_statement
+from hedgerow.session.report import Queries  # noqa: TC001 - its name is resolved at run time
 from hedgerow.session.tables import Description, TableList, describe_statement, list_tables
 
 P = ParamSpec("P")
@@ -90,6 +93,41 @@ class Database:
         """Return the cost of a question and the predicted errors of its answers. Free; reads no private row."""
         with all_missing(self._session, query, params, options):
             return quote_statement(self._session, bind_statement(self._session, query, params, options))
+
+    @_logged
+    def batch(
+        self,
+        queries: "Queries",
+        *,
+        weights: "Weights" = None,
+        minimise: str = "mean",
+        **options: "Unpack[Options]",
+    ) -> Batch:
+        """Ask several questions together, for one charge; what they share is measured and paid for once.
+
+        Args:
+            queries: A list of SELECT statements, statements by name, or a report (`hedgerow.Report.read(path)`).
+            weights: The importance of each question, in order or by name; by default equal.
+            minimise: "mean", for the least weighted mean of squared errors, each compared with the error of the
+                question alone; or "worst", for the least of the largest.
+            **options: As for `sql`. `epsilon` and `delta` are the price of all questions together; `within` is the
+                error that each should have, and may be stated for each in a report.
+
+        Privacy: the charge is durable before the first row is read, and is never given back.
+        """
+        return ask_batch(self._session, queries, weights, minimise, options)
+
+    @_logged
+    def quote_batch(
+        self,
+        queries: "Queries",
+        *,
+        weights: "Weights" = None,
+        minimise: str = "mean",
+        **options: "Unpack[Options]",
+    ) -> BatchQuote:
+        """Return the cost of several questions together and their predicted errors. Free; reads no private row."""
+        return quote_batch(self._session, queries, weights, minimise, options)
 
     @_logged
     def explain(self, query: str, params: "Parameters" = None, **options: "Unpack[Options]") -> Explanation:

@@ -24,6 +24,7 @@ from hedgerow.session.explain import Explanation, load_explanation
 from hedgerow.session.forecast import Forecast
 from hedgerow.session.http_transport import ADDRESS, HttpTransport, ServiceAddress
 from hedgerow.session.quote import Quote, load_quote
+from hedgerow.session.report import Queries
 from hedgerow.session.tables import Description, TableInfo, TableList
 
 VARIABLE = "HEDGEROW_TOKEN"
@@ -118,6 +119,14 @@ class RemoteDatabase(Database):
         """Return the cost of a question and the predicted errors of its answers. Free; reads no private row."""
         body = self._body(query, params, options)
         return load_quote(self._post("quote", body, query), partial(self._errors_at, body))
+
+    def batch(self, queries: Queries, **options: Any) -> NoReturn:  # noqa: ANN401, ARG002 - the face of a Database
+        """Refuse: a service answers questions one by one."""
+        raise _no_batch()
+
+    def quote_batch(self, queries: Queries, **options: Any) -> NoReturn:  # noqa: ANN401, ARG002 - likewise
+        """Refuse: a service answers questions one by one."""
+        raise _no_batch()
 
     def explain(self, query: str, params: "Parameters" = None, **options: "Unpack[Options]") -> Explanation:
         """Show how a question would be answered: plan, limits, noise, price and SQL. Free; reads no private row."""
@@ -224,6 +233,14 @@ class RemoteDatabase(Database):
     def _stop(self, statement: str) -> None:
         with suppress(HedgerowError):  # whoever waits for the statement is told
             self._transport.call("DELETE", f"/v1/statements/{statement}")
+
+
+def _no_batch() -> PolicyError:
+    return PolicyError(
+        "A service answers questions one by one.",
+        code="remote-batch",
+        hint="Run hedgerow batch where the database is.",
+    )
 
 
 def _plain_options(options: Mapping[str, Any]) -> dict[str, Any]:

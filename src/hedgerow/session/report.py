@@ -1,0 +1,265 @@
+"""The report file: named queries, with the error that each should have, or its weight.
+
+    -- title: Visits of the year
+    -- name: visits_by_ward
+    -- within 5%
+    SELECT ward, COUNT(*) AS visits FROM visits GROUP BY ward;
+
+A comment that opens with one of `DIRECTIVES` and stands above a statement says something about it. Above the first
+name, `title` and `text` are those of the report. Every other comment is a comment.
+"""
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from hedgerow.errors import ParameterError, ParseError, Span
+from hedgerow.execution.request import ErrorTarget, error_target, real
+from hedgerow.sql.statements import split_statements
+
+DIRECTIVES = ("name", "within", "weight", "title", "text")
+ABOUT_REPORT = ("title", "text")
+
+WEIGHTS = (1e-3, 1e3)
+"""Smallest and largest weight of a query."""
+
+MOST_QUERIES = 1000
+NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,62}")
+
+_DIRECTIVE = re.compile(
+    rf"^[ \t]*--[ \t]*(?P<word>{'|'.join(DIRECTIVES)})(?P<colon>[ \t]*:|[ \t]+)(?P<value>[^\n]*)$", re.MULTILINE
+)
+_WITHOUT_COLON = ("within", "weight")
+
+
+@dataclass(frozen=True, slots=True)
+class ReportQuery:
+    """One query of a report.
+
+    Attributes:
+        name: Its name, which is also that of its answer.
+        sql: The statement.
+        within: The error that it should have at most; None where none is stated.
+        weight: Its importance beside the others.
+        title: A title for people.
+        text: What people should know about it.
+        line: The line of the file in which the statement begins.
+        start: The character of the file at which it begins.
+    """
+
+    name: str
+    sql: str
+    within: ErrorTarget | None = None
+    weight: float = 1.0
+    title: str = ""
+    text: str = ""
+    line: int = 1
+    start: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Named queries that are asked together.
+
+    Attributes:
+        queries: The queries, in order.
+        title: The title of the report.
+        text: What people should know about it.
+        source: The whole text of the file.
+    """
+
+    queries: tuple[ReportQuery, ...]
+    title: str = ""
+    text: str = ""
+    source: str = field(default="", repr=False, compare=False)
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> "Report":
+        """Read a report file, in UTF-8."""
+        return cls.parse(report_text(path))
+
+    @classmethod
+    def parse(cls, text: str) -> "Report":
+        r"""Return the report that a text is.
+
+        Example:
+            >>> report = Report.parse("-- name: all\n-- within 5%\nSELECT COUNT(*) FROM visits;")
+            >>> [(query.name, str(query.within), query.line) for query in report.queries]
+            [('all', '5 %', 3)]
+        """
+        return _Reader(text).report()
+
+    @classmethod
+    def of(cls, queries: "Queries") -> "Report":
+        """Return the report that a list of statements, or statements by name, are."""
+        if isinstance(queries, Report):
+            return queries
+        if isinstance(queries, str) or not isinstance(queries, Mapping | Sequence):
+            raise ParameterError(
+                "A batch takes a list of statements, statements by name, or a report.",
+                code="bad-batch",
+                hint='Pass ["SELECT …", "SELECT …"], or {"name": "SELECT …"}.',
+            )
+        named = queries.items() if isinstance(queries, Mapping) else _numbered(queries)
+        listed = tuple(ReportQuery(_checked_name(name), _text(sql)) for name, sql in named)
+        _require_several(listed)
+        if len({query.name.lower() for query in listed}) < len(listed):
+            raise ParameterError("Two queries have the same name.", code="report-name", hint="Choose another one.")
+        return cls(listed)
+
+
+def report_text(path: str | os.PathLike[str]) -> str:
+    """Return the text of a report file."""
+    try:
+        return Path(path).read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError):
+        raise ParameterError(
+            f"The report {os.fspath(path)} cannot be read.",
+            code="report-unreadable",
+            hint="It is a text file, in UTF-8.",
+        ) from None
+
+
+Queries = Report | Mapping[str, str] | Sequence[str]
+"""Queries of a batch: a list of statements, statements by name, or a report."""
+
+
+def _numbered(queries: Sequence[str]) -> Iterator[tuple[str, str]]:
+    return ((f"query_{number}", sql) for number, sql in enumerate(queries, start=1))
+
+
+def _text(sql: object) -> str:
+    if not isinstance(sql, str):
+        raise ParseError("The query must be text.", code="not-text", hint="Pass the SQL as a string.")
+    return sql
+
+
+def _checked_name(name: object, span: Span | None = None, text: str | None = None) -> str:
+    if isinstance(name, str) and NAME.fullmatch(name):
+        return name
+    raise _refused(
+        f"{str(name)!r} is not a name for a query.",
+        "report-name",
+        "A name has letters, digits, _ and -, begins with a letter, and has 63 characters at most.",
+        span,
+        text,
+    )
+
+
+def _require_several(queries: Sequence[ReportQuery]) -> None:
+    if not queries:
+        raise ParameterError("There is no statement.", code="report-empty", hint="Separate statements by semicolons.")
+    if len(queries) > MOST_QUERIES:
+        raise ParameterError(f"A batch has at most {MOST_QUERIES:,} statements.", code="bad-batch")
+
+
+def _refused(message: str, code: str, hint: str, span: Span | None, text: str | None) -> ParameterError:
+    if span is not None:
+        message = f"Line {span.line}: {message}"
+    error = ParameterError(message, code=code, hint=hint, span=span)
+    error.text = text
+    return error
+
+
+class _Reader:
+    """Reads one text. Every error names its line."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._names: dict[str, int] = {}
+
+    def report(self) -> Report:
+        queries: list[ReportQuery] = []
+        about: dict[str, str] = {}
+        end = 0
+        for number, statement in enumerate(split_statements(self._text), start=1):
+            stated, of_report = self._stated(end, statement.start, first=number == 1)
+            about |= of_report
+            end = statement.start + len(statement.text)
+            self._require_none(statement.start, end, "stands inside a statement")
+            queries.append(self._query(statement.text, statement.start, stated, number))
+        self._require_none(end, len(self._text), "stands above no statement")
+        _require_several(queries)
+        return Report(tuple(queries), about.get("title", ""), about.get("text", ""), self._text)
+
+    def _stated(self, start: int, end: int, *, first: bool) -> tuple[dict[str, tuple[str, Span]], dict[str, str]]:
+        """Return what the comments above a statement say about it, and about the report."""
+        stated: dict[str, tuple[str, Span]] = {}
+        of_report: dict[str, str] = {}
+        found = list(self._directives(start, end))
+        opening = next((place for place, (word, _, _) in enumerate(found) if word == "name"), 0) if first else 0
+        for place, (word, value, span) in enumerate(found):
+            if place < opening and word in ABOUT_REPORT:
+                of_report[word] = f"{of_report[word]} {value}" if word in of_report else value
+            elif word == "text" and word in stated:
+                stated[word] = f"{stated[word][0]} {value}", stated[word][1]
+            elif word in stated:
+                raise self._error(f"-- {word} is stated twice.", "report-directive", "Leave one of them out.", span)
+            else:
+                stated[word] = value, span
+        return stated, of_report
+
+    def _directives(self, start: int, end: int) -> Iterator[tuple[str, str, Span]]:
+        for match in _DIRECTIVE.finditer(self._text, start, end):
+            word = match["word"]
+            if ":" not in match["colon"] and word not in _WITHOUT_COLON:
+                continue  # a comment that happens to begin with the word
+            value = match["value"].strip()
+            first = match.start("word")
+            span = Span(first, match.end(), self._line(first))
+            if not value:
+                raise self._error(f"-- {word} says nothing.", "report-directive", f"Write -- {word}: …", span)
+            yield word, value, span
+
+    def _query(self, sql: str, start: int, stated: Mapping[str, tuple[str, Span]], number: int) -> ReportQuery:
+        name, span = stated.get("name", (f"query_{number}", Span(start, start + 1, self._line(start))))
+        _checked_name(name, span, self._text)
+        known = self._names.setdefault(name.lower(), span.line)
+        if known != span.line:
+            raise self._error(
+                f"{name} is the name of another query, in line {known}.", "report-name", "Choose another one.", span
+            )
+        return ReportQuery(
+            name,
+            sql,
+            self._within(stated),
+            self._weight(stated),
+            stated.get("title", ("", None))[0],
+            stated.get("text", ("", None))[0],
+            self._line(start),
+            start,
+        )
+
+    def _within(self, stated: Mapping[str, tuple[str, Span]]) -> ErrorTarget | None:
+        if "within" not in stated:
+            return None
+        value, span = stated["within"]
+        try:
+            return error_target(value)
+        except ParameterError as error:
+            raise self._error(error.message, error.code, error.hint or "", span) from None
+
+    def _weight(self, stated: Mapping[str, tuple[str, Span]]) -> float:
+        if "weight" not in stated:
+            return 1.0
+        value, span = stated["weight"]
+        try:
+            return real("weight", float(value), *WEIGHTS)
+        except (ValueError, ParameterError):
+            hint = f"A weight is a number from {WEIGHTS[0]:g} to {WEIGHTS[1]:g}, such as 2."
+            raise self._error(f"{value!r} is not a weight.", "bad-weight", hint, span) from None
+
+    def _require_none(self, start: int, end: int, where: str) -> None:
+        """Refuse what would be read as a mere comment, although it was meant to say something."""
+        for word, _, span in self._directives(start, end):
+            if word not in ABOUT_REPORT:
+                hint = f"Write -- {word} above the statement that it is about."
+                raise self._error(f"-- {word} {where}.", "report-directive", hint, span)
+
+    def _line(self, place: int) -> int:
+        return self._text.count("\n", 0, place) + 1
+
+    def _error(self, message: str, code: str, hint: str, span: Span) -> ParameterError:
+        return _refused(message, code, hint, span, self._text)
