@@ -12,6 +12,7 @@ LATE = {
     ("cli/errors.py", "rich"): "a twentieth of a second to load, and `--version` prints plain text",
     ("cli/output.py", "rich"): "a twentieth of a second to load, and `--version` prints plain text",
     ("cli/formats.py", "openpyxl"): "an extra",
+    ("session/batch_quote.py", "rich"): "a twentieth of a second to load, and only a printed quote needs it",
     ("__init__.py", "hedgerow.magic"): "for notebooks alone",
     ("answer/plot/library.py", "altair"): "an extra",
     ("answer/table.py", "pandas"): "an extra",
@@ -48,6 +49,7 @@ PUBLIC_NAMES = {
 
 ANNOTATIONS = PUBLIC_NAMES | {
     ("cli/output.py", "rich"): "imported where it is used",
+    ("session/batch_quote.py", "rich"): "imported where it is used",
     ("answer/table.py", "pandas"): "an extra",
     ("answer/table.py", "polars"): "an extra",
     ("backends/postgres/backend.py", "psycopg"): "an extra",

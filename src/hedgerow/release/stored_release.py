@@ -153,7 +153,9 @@ def _dump_one(noisy: NoisyTable, plan: PrivatePlan, price: Spending | None) -> b
     columns |= {f"distinct_{i}": pa.array(values) for i, values in enumerate(noisy.distinct)}
     for j, level in enumerate(noisy.levels):
         columns |= {f"level_{j}_{i}": pa.array(values) for i, values in enumerate(level)}
-    table = pa.table(columns).replace_schema_metadata({HEADER: _header(plan) if price is None else _priced_header(plan, price)})
+    table = pa.table(columns).replace_schema_metadata(
+        {HEADER: _header(plan) if price is None else _priced_header(plan, price)}
+    )
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)

@@ -1,6 +1,6 @@
 """Answers that are paid for already, given again; a question that would have to be paid for is refused."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, NoReturn, cast
 
@@ -10,7 +10,7 @@ from hedgerow.errors import BudgetError
 from hedgerow.execution.price_policy import sets_price
 from hedgerow.execution.request import Options, Parameters, Question
 from hedgerow.execution.session import Session
-from hedgerow.ledger import HistoryEntry
+from hedgerow.ledger import AnsweredQuestion, HistoryEntry
 from hedgerow.plan.nodes import LogicalPlan
 from hedgerow.privacy.plan import PrivateStatement
 from hedgerow.session.corridor import ask
@@ -26,10 +26,15 @@ class UnpaidSession(Session):
     """
 
     def buy(
-        self, question: Question, logical: LogicalPlan, private: PrivateStatement, remaining: RemainingBudget
+        self,
+        question: Question,
+        logical: LogicalPlan,
+        private: PrivateStatement,
+        remaining: RemainingBudget,
+        answered: Sequence[AnsweredQuestion] = (),
     ) -> NoReturn:
         """Refuse."""
-        del question, logical, private, remaining
+        del question, logical, private, remaining, answered
         raise BudgetError(
             "No stored release answers this question any more, so it would have to be paid for.",
             code="not-stored",
