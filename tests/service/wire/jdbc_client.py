@@ -3,7 +3,8 @@
 `python jdbc_client.py URL QUESTION PARAMETERS CANCELLED` asks three
 questions (the second takes four parameters, the third is cancelled) and prints what it saw, one JSON line a step.
 
-It runs in a process of its own, because a JVM ends with its process. It asks the third question when it reads a line, and cancels when it reads another.
+It runs in a process of its own, because a JVM ends with its process.
+It asks the third question when it reads a line, and cancels when it reads another.
 """
 
 import json
@@ -24,7 +25,7 @@ def rows(result, *columns):
 
 
 def say(**step):
-    print(json.dumps(step), flush=True)
+    print(json.dumps(step), flush=True)  # noqa: T201 - to the test that started it
 
 
 def refusal(action):

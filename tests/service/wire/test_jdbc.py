@@ -12,7 +12,8 @@ from tests.service.wire import jdbc_client
 from tests.service.wire.conftest import QUESTION, port_of
 
 REGIONS = ["east", "islands", "north", "south", "west"]
-PARAMETERS = "SELECT COUNT(*) AS n FROM visits v JOIN patients p ON p.id = v.patient_id WHERE p.age > ? AND v.ward = ? AND v.admitted > ? AND v.cost < ?"
+PARAMETERS = """SELECT COUNT(*) AS n FROM visits v JOIN patients p ON p.id = v.patient_id
+    WHERE p.age > ? AND v.ward = ? AND v.admitted > ? AND v.cost < ?"""
 CANCELLED = "SELECT COUNT(*) FROM patients WHERE age BETWEEN 19 AND 53"
 pytestmark = pytest.mark.skipif(
     shutil.which("java") is None or not Path(jdbc_client.JAR).exists(),
