@@ -17,6 +17,9 @@ from hedgerow.service.wire.session import WireSession
 from hedgerow.service.wire.start import Cancel, Login, LoginError, Start, read_first
 
 GOODBYE = {"S": "FATAL", "C": "57P01", "M": "the service is shutting down", "H": "Connect again in a while."}
+WATCH_SECONDS = 1.0
+"""Seconds between two looks at whether the client of a running statement is still there."""
+
 LAST_WORDS = 2.0
 """Seconds for the last message to a client that may have stopped to read."""
 
@@ -30,7 +33,7 @@ class Host(Protocol):
 
     @property
     def is_full(self) -> bool:
-        """True if there are more connections than allowed."""
+        """True if as many clients have logged in as are allowed."""
 
     async def cancel(self, request: Cancel) -> None:
         """Cancel what another connection runs."""
@@ -55,7 +58,7 @@ class WireConnection:
         self._host = host
         self._reader = reader
         self._writer = writer
-        self._out = Outbox(writer)
+        self._out = Outbox(writer, host.limits.write_seconds)
         self.process_id = process_id
         self.secret = secret
         self.analyst: str | None = None
@@ -121,6 +124,20 @@ class WireConnection:
         await self._out.flush()
 
     async def _serve(self, session: WireSession) -> None:
+        watch = asyncio.create_task(self._watch(session))
+        try:
+            await self._answer_all(session)
+        finally:
+            watch.cancel()
+
+    async def _watch(self, session: WireSession) -> None:
+        """Cancel the statement of a client that has left: while it runs, nobody reads from the connection."""
+        while True:
+            await asyncio.sleep(WATCH_SECONDS)
+            if self._busy and self._reader.at_eof():
+                await session.cancel()
+
+    async def _answer_all(self, session: WireSession) -> None:
         limits = self._host.limits
         while not self._stopping:
             try:

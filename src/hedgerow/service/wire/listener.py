@@ -61,8 +61,8 @@ class WireListener:
 
     @property
     def is_full(self) -> bool:
-        """True if there are more connections than allowed."""
-        return len(self._connections) > self.limits.connections
+        """True if as many clients have logged in as are allowed."""
+        return sum(other.analyst is not None for other in self._connections.values()) >= self.limits.connections
 
     async def start(self) -> None:
         """Begin to listen. With port 0 the system chooses one."""
@@ -123,6 +123,7 @@ class WireListener:
             process_id = secrets.randbelow(2**31 - 1) + 1
         connection = WireConnection(self, reader, writer, process_id, secrets.token_bytes(SECRET_BYTES))
         self._connections[process_id] = connection
+        self._drop_oldest_login()
         task = asyncio.ensure_future(connection.run())
         connection.task = task
         self._tasks.add(task)
@@ -131,3 +132,9 @@ class WireListener:
         finally:
             self._tasks.discard(task)
             del self._connections[process_id]
+
+    def _drop_oldest_login(self) -> None:
+        """Close the connection that waits longest for its login, where too many do: silent ones keep nobody out."""
+        waiting = [other for other in self._connections.values() if other.analyst is None]
+        if len(waiting) > self.limits.connections:
+            waiting[0].abort()

@@ -7,10 +7,11 @@ LARGE = 64 * 1024
 
 
 class Outbox:
-    """Collects messages; `flush` sends them and waits while the client is slow to read."""
+    """Collects messages; `flush` sends them and waits while the client is slow to read, for so many seconds."""
 
-    def __init__(self, writer: asyncio.StreamWriter) -> None:
+    def __init__(self, writer: asyncio.StreamWriter, seconds: float) -> None:
         self._writer = writer
+        self._seconds = seconds
         self._parts: list[bytes] = []
         self._size = 0
         self.codec = "utf-8"
@@ -33,4 +34,11 @@ class Outbox:
         if self._parts:
             self._writer.write(b"".join(self._parts))
             self._parts, self._size = [], 0
-        await self._writer.drain()
+        if not self._writer.transport.get_write_buffer_size():
+            return
+        try:
+            async with asyncio.timeout(self._seconds):
+                await self._writer.drain()
+        except TimeoutError:
+            self._writer.transport.abort()
+            raise ConnectionAbortedError("the client does not read") from None
