@@ -79,6 +79,7 @@ bench: $(VENV)/.dev ## time against the plain query, errors and coverage against
 	$(BIN)/python benchmarks/fixed_cost.py
 	$(BIN)/python benchmarks/speed.py
 	$(BIN)/python benchmarks/ledger.py
+	$(BIN)/python benchmarks/wire.py
 	$(BIN)/python benchmarks/interval_cost.py
 	$(BIN)/python benchmarks/median_speed.py
 	$(BIN)/python benchmarks/quotients.py

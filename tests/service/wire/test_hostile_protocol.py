@@ -102,7 +102,7 @@ def served(server):
 def fuzz(server, number):
     """Send broken sessions; each is answered or closed, none is left hanging."""
     seed = int.from_bytes(os.urandom(8), "big")
-    draw = random.Random(seed)  # noqa: S311 - the number is told with a failure
+    draw = random.Random(seed)
     for index in range(number):
         sent = broken(draw)
         with RawClient(server.port) as client:

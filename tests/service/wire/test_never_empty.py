@@ -21,7 +21,7 @@ ATTACKS = [
     "SELECT count(*) FROM ONLY (patients)",
     "SELECT count(*) FROM patients *",
     'SELECT count(*) FROM U&"p\\0061tients"',
-    'SELECT count(*) FROM U&"p!0061tients" UESCAPE \'!\'',
+    "SELECT count(*) FROM U&\"p!0061tients\" UESCAPE '!'",
     "TABLE patients",
     "TABLE ONLY patients",
     "(TABLE patients)",
