@@ -61,7 +61,7 @@ queue = 128
 
 @dataclass(frozen=True)
 class Outcome:
-    """One turn: requests a second, latencies and CPU time in seconds, memory in bytes of the process that was started."""
+    """One turn: requests a second, latencies, CPU seconds of one, and memory in bytes of the first process."""
 
     server: str
     clients: int
@@ -83,8 +83,7 @@ def serving(folder: Path) -> Iterator[tuple[list[str], psutil.Process]]:
     with (folder / "serve.log").open("w", encoding="utf-8") as log:
         process = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=log, text=True)  # noqa: S603 - our own words
         try:
-            assert process.stdout is not None
-            started = json.loads(process.stdout.readline())
+            started = json.loads(process.stdout.readline())  # type: ignore[union-attr]
             logins = [f"{name}:{secrets['password']}" for name, secrets in started["accounts"].items()]
             yield [f"postgresql://{login}@{started['wire']}/hospital" for login in logins], psutil.Process(process.pid)
         finally:
@@ -129,9 +128,7 @@ def cpu_seconds(process: psutil.Process) -> float:
     return sum(one.user + one.system for one in times)
 
 
-async def turn(
-    name: str, urls: list[str], query: str, process: psutil.Process, clients: int, seconds: float
-) -> Outcome:
+async def turn(name: str, urls: list[str], query: str, server: psutil.Process, clients: int, seconds: float) -> Outcome:
     """Let some clients repeat a query for some seconds."""
     latencies: list[float] = []
     ends = 0.0
@@ -146,18 +143,16 @@ async def turn(
     connections = [await psycopg.AsyncConnection.connect(place, autocommit=True) for place in places]
     try:
         await together(connections, lambda connection: connection.execute(query))
-        before, started = cpu_seconds(process), time.perf_counter()
+        before, started = cpu_seconds(server), time.perf_counter()
         ends = started + seconds
         await together(connections, client)
-        elapsed, spent = time.perf_counter() - started, cpu_seconds(process) - before
+        elapsed, spent = time.perf_counter() - started, cpu_seconds(server) - before
     finally:
         await together(connections, lambda connection: connection.close())
     ordered = sorted(latencies)
     p99 = ordered[min(len(ordered) - 1, int(len(ordered) * 0.99))]
     rate = len(ordered) / elapsed
-    return Outcome(
-        name, clients, rate, statistics.median(ordered), p99, spent / len(ordered), process.memory_info().rss
-    )
+    return Outcome(name, clients, rate, statistics.median(ordered), p99, spent / len(ordered), server.memory_info().rss)
 
 
 Connection = psycopg.AsyncConnection[tuple[object, ...]]

@@ -12,6 +12,7 @@ SQLALCHEMY_DATABASE_URI = "sqlite:///{folder}/superset.db"
 WTF_CSRF_ENABLED = False
 TALISMAN_ENABLED = False
 FEATURE_FLAGS = {{"ESTIMATE_QUERY_COST": True}}
+FILTER_STATE_CACHE_CONFIG = EXPLORE_FORM_DATA_CACHE_CONFIG = {{"CACHE_TYPE": "SimpleCache"}}
 """
 NAME, PASSWORD = "admin", "admin-of-this-test"
 
@@ -57,7 +58,7 @@ class Superset:
 
     def _is_up(self):
         try:
-            with urllib.request.urlopen(f"{self._address}/health", timeout=30):
+            with urllib.request.urlopen(f"{self._address}/health", timeout=30):  # noqa: S310 - on this machine
                 return True
         except (urllib.error.URLError, ConnectionError):
             return False

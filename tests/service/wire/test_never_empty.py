@@ -10,6 +10,9 @@ import pytest
 PEOPLE = 10_000
 """Less than any noisy count of the hospital's people."""
 
+REFUSED = {"0A000", "42601", "42703", "42P01", "42883"}
+"""SQLSTATEs of a refusal: by the router, by hedgerow, or by the shadow that has no such function."""
+
 ATTACKS = [
     "SELECT count(*) FROM PATIENTS",
     'SELECT count(*) FROM "PATIENTS"',
@@ -97,15 +100,14 @@ def connection(server):
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_it_is_asked_or_refused(connection, attack):
     for extended in (False, True):
+        rows = state = None
         try:
             # a prepared statement is one of the extended protocol
             cursor = connection.execute(attack, prepare=True) if extended else connection.execute(attack)
-            rows = cursor.fetchall() if cursor.description else None
+            rows = cursor.fetchall() if cursor.description else []
         except psycopg.Error as error:
-            assert error.sqlstate in {"0A000", "42601", "42703", "42P01", "42883", "54023"}, error
-        else:
-            assert rows, "an answer from nowhere"
-            assert rows[0][0] > PEOPLE, rows
+            state = error.sqlstate
+        assert state in REFUSED or (rows and rows[0][0] > PEOPLE), (state, rows)
     assert connection.execute("SELECT 1").fetchone() == (1,)
 
 
