@@ -360,16 +360,16 @@ class Gateway:
             work: Makes the change, in a thread.
             door: Where it came in.
         """
-        began, outcome = time.monotonic(), "internal"
+        began, outcome, changed = time.monotonic(), "internal", None
         try:
             result = await asyncio.to_thread(work)
-            outcome = "ok"
+            outcome, changed = "ok", target  # a name that was refused may hold anything, and is not reported
         except HedgerowError as error:
             outcome = error.code
             raise
         finally:
             seconds = time.monotonic() - began
-            self._observe(StatementEvent(door, "", identity.name, kind, outcome, seconds, target=target))
+            self._observe(StatementEvent(door, "", identity.name, kind, outcome, seconds, target=changed))
         self._known.clear()
         return result
 

@@ -5,6 +5,8 @@ import json
 import socket
 import threading
 
+import jsonschema
+import openapi_spec_validator
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
@@ -197,6 +199,32 @@ def test_every_route_of_the_documentation_is_in_the_table_of_roles(service):
         for facts in methods.values():
             assert facts["tags"]
             assert facts.get("description") or facts["summary"]
+
+
+def test_the_openapi_document_is_valid_and_says_how_to_send_the_token(service):
+    document = service.call("GET", "/openapi.json", by=None).content
+    openapi_spec_validator.validate(document)
+    assert document["components"]["securitySchemes"]["token"] == {
+        "type": "http",
+        "scheme": "bearer",
+        "description": "A token of the service or of its provider.",
+    }
+    for path, methods in document["paths"].items():
+        for facts in methods.values():
+            assert facts.get("security", []) == ([{"token": []}] if path.startswith("/v1/") else [])
+            if path.startswith("/v1/"):
+                assert "application/problem+json" in facts["responses"]["default"]["content"]
+
+
+def test_every_error_has_the_fields_of_the_documented_problem(service):
+    document = service.call("GET", "/openapi.json", by=None).content
+    schema = document["components"]["schemas"]["Problem"]
+    for problem in (
+        service.ask("SELECT agee FROM patients"),
+        service.call("GET", "/nothing"),
+        service.ask("", by=None),
+    ):
+        jsonschema.validate(problem.content, {**schema, "additionalProperties": False})
 
 
 def test_the_page_of_the_api_loads_nothing_and_lists_every_route(service):

@@ -8,14 +8,14 @@ from fastapi import APIRouter, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
 
 from hedgerow import __version__
 from hedgerow.errors import HedgerowError
 from hedgerow.service.access.model import AccessStore
 from hedgerow.service.errors import ServiceError
 from hedgerow.service.gateway import Gateway
-from hedgerow.service.http import administration, mcp, questions
+from hedgerow.service.http import administration, examples, mcp, questions
 from hedgerow.service.http.authentication import ROLES, Authenticator, require_role
 from hedgerow.service.http.caller import Parts
 from hedgerow.service.http.documentation import documentation_page
@@ -38,6 +38,16 @@ FORWARDED = ("forwarded", "x-forwarded-for", "x-real-ip")
 """Headers of a request that came through a proxy: it is then not from this machine."""
 
 
+class DocumentedAPI(FastAPI):
+    """An application whose OpenAPI document has the schema of errors."""
+
+    def openapi(self) -> dict[str, Any]:
+        """Return the OpenAPI document."""
+        document = super().openapi()
+        document["components"]["schemas"]["Problem"] = examples.PROBLEM_SCHEMA
+        return document
+
+
 def build_app(
     gateway: Gateway,
     access: AccessStore,
@@ -48,7 +58,7 @@ def build_app(
     body_seconds: float = BODY_SECONDS,
 ) -> FastAPI:
     """Return the application over a gateway. Pages of other origins may not use it, and it loads nothing from them."""
-    app = FastAPI(
+    app = DocumentedAPI(
         title="hedgerow",
         version=__version__,
         description=DESCRIPTION,
@@ -69,6 +79,7 @@ def build_app(
         _metrics,
         tags=["operations"],
         summary="Metrics for Prometheus.",
+        response_class=PlainTextResponse,
         description="Without a token from this machine alone, not through a proxy; otherwise for owners and auditors.",
     )
     app.add_api_route("/docs", _documentation, include_in_schema=False)

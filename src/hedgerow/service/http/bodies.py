@@ -20,7 +20,7 @@ Params = Annotated[
     Field(
         description='Values for `:name` (an object) or `?` (a list). Dates and decimals are written as `{"date": '
         '"2026-01-31"}`, `{"time": "13:45"}`, `{"timestamp": "2026-01-31T13:45:00"}`, `{"decimal": "1.50"}`.',
-        examples=[{"age": 65}],
+        examples=[None, {"age": 65}],
     ),
 ]
 StatedOptions = Annotated[
@@ -41,7 +41,7 @@ class StatementBody(Body):
 
     sql: str = Field(
         description="One SELECT statement.",
-        examples=["SELECT region, COUNT(*) AS visits FROM visits GROUP BY region"],
+        examples=["SELECT ward, COUNT(*) AS visits FROM visits GROUP BY ward"],
     )
     params: Params = None
     options: StatedOptions = Field(default_factory=dict)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import Depends, Request
+from fastapi.security import HTTPBearer
 
 from hedgerow.service.access.model import AccessStore, Identity
 from hedgerow.service.gateway import Gateway
@@ -50,7 +51,11 @@ class AuthenticatedCall:
         return chosen_format(self.request.headers.get("accept"), (JSON, EXACT)) == EXACT
 
 
-async def authenticated(request: Request) -> AuthenticatedCall:
+BEARER = HTTPBearer(auto_error=False, scheme_name="token", description="A token of the service or of its provider.")
+"""For the documentation alone: the `Authenticator` reads the header."""
+
+
+async def authenticated(request: Request, _: Annotated[object, Depends(BEARER)]) -> AuthenticatedCall:
     """Return the call, if whoever sent it may use this route."""
     parts: Parts = request.app.state.parts
     return AuthenticatedCall(await parts.authenticator.allowed(request), parts, request)

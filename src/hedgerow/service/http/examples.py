@@ -12,6 +12,33 @@ PROBLEMS = {
     422: ("unknown-column", "There is no column 'agee'."),
     429: ("too-busy", "Too many statements wait already."),
 }
+PROBLEM_SCHEMA = {
+    "type": "object",
+    "description": "An error (RFC 9457).",
+    "required": ["type", "title", "status", "detail", "code"],
+    "properties": {
+        "type": {"type": "string", "description": "urn:hedgerow:error: with the code."},
+        "title": {"type": "string"},
+        "status": {"type": "integer"},
+        "detail": {"type": "string", "description": "The whole message, with the line of the statement."},
+        "code": {"type": "string", "description": "Stable; see the reference of errors."},
+        "hint": {"type": ["string", "null"]},
+        "span": {
+            "type": ["object", "null"],
+            "description": "Characters of the statement that the error is about.",
+            "properties": {"start": {"type": "integer"}, "end": {"type": "integer"}, "line": {"type": "integer"}},
+        },
+        "charged": {
+            "type": ["boolean", "null"],
+            "description": "True if the question was paid for; null if that is not known.",
+        },
+        "request": {"type": "string", "description": "Address of the request for approval, where one is needed."},
+        "error": {"type": "object", "description": "All of it again, for the Python client."},
+    },
+}
+"""Schema of every error, under the name Problem."""
+
+PROBLEM_CONTENT = {"schema": {"$ref": "#/components/schemas/Problem"}}
 
 
 def _responses(
@@ -22,7 +49,9 @@ def _responses(
     for number in (401, *problems):
         code, message = PROBLEMS[number]
         shown = {"type": f"urn:hedgerow:error:{code}", "status": number, "code": code, "detail": message, "hint": "…"}
-        refused[number] = {"description": message, "content": {"application/problem+json": {"example": shown}}}
+        content_of_problem = {"application/problem+json": {**PROBLEM_CONTENT, "example": shown}}
+        refused[number] = {"description": message, "content": content_of_problem}
+    refused["default"] = {"description": "Another error.", "content": {"application/problem+json": PROBLEM_CONTENT}}
     return {status: {"description": description, "content": {**content, **{kind: {} for kind in others}}}, **refused}
 
 
