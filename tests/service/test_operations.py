@@ -3,18 +3,27 @@
 import asyncio
 import json
 import os
+import re
+import shutil
 import socket
+import subprocess
+import sys
 import uuid
+from pathlib import Path
 
 import pytest
 
 from hedgerow.errors import CatalogError, LedgerError
+from hedgerow.service.configuration import CONSOLE_PORT, HTTP_PORT, WIRE_PORT, ledger_location, read_configuration
 from hedgerow.service.gateway import StatementEvent
 from hedgerow.service.health import ServiceHealth
 from hedgerow.service.logs import RequestLog, request_id
 from hedgerow.service.metrics import Metrics
 from hedgerow.service.systemd import is_supervised, notify
 
+from .serving import CATALOG
+
+DEPLOY = Path(__file__).parents[2] / "deploy"
 EVENT = StatementEvent("wire", "shop", "ann", "query", "ok", 0.02, 0.3, reused=False)
 FIELDS = {"time", "event", "request", "door", "dataset", "analyst", "kind", "code", "seconds", "epsilon", "reused"}
 
@@ -142,3 +151,37 @@ def test_without_systemd_nothing_is_sent(monkeypatch):
     assert not is_supervised()
     monkeypatch.setenv("NOTIFY_SOCKET", os.devnull)
     notify("READY=1")
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="the Debian package systemd is not installed")
+def test_systemd_understands_the_unit_and_finds_little_exposed(tmp_path):
+    """The program is that of this environment: systemd looks for it."""
+    unit = tmp_path / "hedgerow.service"
+    program = Path(sys.executable).with_name("hedgerow")
+    unit.write_text((DEPLOY / "hedgerow.service").read_text().replace("/usr/local/bin/hedgerow", str(program)))
+    verified = subprocess.run(["systemd-analyze", "verify", unit], check=False, capture_output=True, text=True)  # noqa: S603, S607 - our own words
+    assert (verified.returncode, verified.stderr) == (0, "")
+    judge = ["systemd-analyze", "security", "--offline=true", "--threshold=20", unit]
+    assert subprocess.run(judge, check=False, capture_output=True).returncode == 0  # noqa: S603 - likewise
+
+
+def test_the_settings_for_servers_can_be_read_and_keep_what_changes_in_one_folder(tmp_path):
+    state = tmp_path / "state"
+    state.mkdir()
+    (state / "hospital.yaml").write_text(CATALOG)
+    (tmp_path / "hedgerow.toml").write_text(
+        (DEPLOY / "hedgerow.toml").read_text().replace("/var/lib/hedgerow", str(state))
+    )
+    configuration = read_configuration(tmp_path / "hedgerow.toml")
+    assert configuration.tls is not None
+    assert not configuration.is_local
+    [dataset] = configuration.datasets.values()
+    changing = configuration.store, dataset.catalog, ledger_location(dataset)
+    assert {Path(place).parent for place in changing} == {state}
+
+
+def test_the_image_offers_every_port_and_runs_as_nobody_special():
+    text = (DEPLOY / "Containerfile").read_text()
+    ports = re.search(r"^EXPOSE (.*)$", text, re.MULTILINE)[1].split()
+    assert ports == [str(port) for port in (WIRE_PORT, HTTP_PORT, CONSOLE_PORT)]
+    assert "\nUSER hedgerow\n" in text

@@ -6,6 +6,7 @@ import signal
 from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack, ExitStack, closing
 from functools import partial
+from importlib import import_module
 from typing import Any, Protocol
 
 from hedgerow.backends import connect_backend
@@ -14,7 +15,6 @@ from hedgerow.errors import CatalogError, HedgerowError
 from hedgerow.ledger.base import ANONYMOUS
 from hedgerow.service.access.connect import open_access
 from hedgerow.service.configuration import Configuration, DatasetSettings
-from hedgerow.service.console.listener import ConsoleListener
 from hedgerow.service.gateway import Gateway, StatementEvent
 from hedgerow.service.health import Check, ServiceHealth
 from hedgerow.service.http.listener import HttpListener
@@ -124,7 +124,8 @@ class Server:
         if configuration.console.enabled:
             host, port = configuration.console.host, configuration.console.port
             api = None if "http" not in addresses else f"{configuration.scheme}://{addresses['http']}"
-            console = ConsoleListener(gateway, access, host, port, tls, api, partial(self._saved, gateway))
+            pages = import_module("hedgerow.service.console.listener")  # only where they are served: it takes a second
+            console = pages.ConsoleListener(gateway, access, host, port, tls, api, partial(self._saved, gateway))
             addresses["console"] = await _listen(parts, "console", console)
         return gateway, health, addresses
 
