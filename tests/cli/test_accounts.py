@@ -48,6 +48,8 @@ def test_a_cap_is_written_into_the_catalog_whose_comments_stay(run, run_json, se
     assert "# ours" in service.catalog.read_text()
     result = run("analyst", "cap", "ann", "0.25")
     assert "from its next statement on" in result.stderr
+    assert "no account" not in result.stderr
+    assert "no account bob" in run("analyst", "cap", "bob", "0.5").stderr
     assert load_catalog(service.catalog).budget.analysts["ann"].epsilon == 0.25
     (listed,) = run_json("analyst", "list")["accounts"]
     assert (listed["name"], listed["datasets"], listed["caps"]) == ("ann", ["shop"], {"shop": 0.25})

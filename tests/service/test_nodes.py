@@ -94,11 +94,11 @@ def test_two_servers_and_forty_clients_never_overspend(nodes):
 def test_a_token_that_one_server_revokes_is_refused_by_the_other(nodes):
     one, two = nodes
     owner = one.secrets("owner")["token"]
-    status, made = one.http("/v1/analysts", owner, {"name": "leaver"})
-    assert (status, two.http("/v1/me", made["token"])[0]) == (201, 200)
+    status, account = one.http("/v1/analysts", owner, {"name": "leaver"})
+    assert (status, two.http("/v1/me", account["token"])[0]) == (201, 200)
     status, rotated = two.http("/v1/analysts/leaver/rotate", owner, {})
     assert (status, one.http("/v1/me", rotated["token"])[0]) == (200, 200)
-    assert refused_soon(one, made["token"])
+    assert refused_soon(one, account["token"])
     assert one.http("/v1/requests", rotated["token"])[0] == 200
     assert CliRunner().invoke(app, ["analyst", "remove", "leaver", "--config", str(one.folder / "hedgerow.toml")])
     assert refused_soon(two, rotated["token"])

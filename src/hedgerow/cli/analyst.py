@@ -149,6 +149,12 @@ def cap(
     configuration = find_configuration(config)
     _require_cap(epsilon)
     files = [_write_cap(configuration, one, name, epsilon) for one in _chosen(configuration, dataset)]
+    with closing(open_access(configuration.store)) as access:
+        known = access.account(name) is not None or name == ANONYMOUS
+    if not known:
+        tell(
+            f"There is no account {name}: the cap holds for whoever asks under this name, by an identity provider say."
+        )
     if as_json:
         write_json({"analyst": name, "epsilon": epsilon, "catalogs": files})
     else:

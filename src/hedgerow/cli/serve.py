@@ -138,4 +138,7 @@ def connection_lines(
         lines += ["", "analyst, in Python:"]
         lines += [f'  db = hedgerow.connect("{api}/{dataset}", token="{token}")']
     lines += ["", "owner:", f"  password {accounts['owner'].password}", f"  token    {accounts['owner'].token}"]
-    return [*lines, "", "More accounts, each with a cap: hedgerow analyst add NAME --epsilon 0.5"]
+    lines += ["", "A cap for the analyst: hedgerow analyst cap analyst 0.5"]
+    if "http" in urls:
+        lines += [f"A model asks {urls['http']}/mcp, with the token of an account that has a cap."]
+    return [*lines, "More accounts, each with a cap: hedgerow analyst add NAME --epsilon 0.5"]
