@@ -16,7 +16,7 @@ COMMANDS = dict(typer.main.get_command(app).commands)
 def test_the_commands_are_those_that_work():
     owner, analyst = {"init", "calibrate", "check", "audit"}, {"query", "quote", "shell", "mcp"}
     service = {"serve", "analyst", "requests"}
-    assert set(COMMANDS) == owner | analyst | service | {"demo", "budget", "tune", "ratio", "completion"}
+    assert set(COMMANDS) == owner | analyst | service | {"demo", "budget", "tune", "ratio", "experiment", "completion"}
 
 
 @pytest.mark.parametrize("name", sorted(COMMANDS))

@@ -1,6 +1,6 @@
 """The aggregates of SQL, one file each. Importing the package registers them."""
 
-from hedgerow.aggregates import avg, bins, count, pairs, ranks, risk, spread, total
+from hedgerow.aggregates import avg, bins, count, experiment, pairs, ranks, risk, spread, total
 from hedgerow.aggregates.base import (
     Aggregate,
     DistinctCount,
@@ -33,6 +33,7 @@ __all__ = [
     "avg",
     "bins",
     "count",
+    "experiment",
     "lookup",
     "names",
     "pairs",

@@ -57,6 +57,7 @@ class Kind(Enum):
     RANK = KindFacts("rank", "count", foreseeable=False)
     BIN = KindFacts("bin", "histogram")
     CELLS = KindFacts("cells", "histogram", foreseeable=False)
+    ARMS = KindFacts("arms", "var", foreseeable=False)
     DISTINCT = KindFacts("distinct", "count", foreseeable=False)
 
 
@@ -79,6 +80,7 @@ class NeededSums:
     SPREAD is a count, a sum and a sum of squares; PAIR those of two columns and of their product, without
     squares; PAIRS all of these. The second column is `other`, and must be there, too. RANK is the value at `rank`.
     BIN is the count of one of several `bins`, conditions no two of which hold at once; CELLS are the counts of all.
+    ARMS is a SPREAD of the rows of each of the `bins`.
     """
 
     kind: Kind
@@ -191,7 +193,8 @@ class MeasuredSums:
 
     `count` is the number of rows or units; `total` the sum; for a MEAN, `centred` is the sum of
     (x - middle) / half, every term of which lies in [-1, 1]. `moments` are sums of such terms, their squares and
-    products, for one column or (`column`, `other`) two.
+    products, for one column or (`column`, `other`) two. `arms` are the moments of one column in each of two arms, whose
+    noises are independent.
     """
 
     count: Form | None = None
@@ -207,6 +210,7 @@ class MeasuredSums:
     groups: int = 0
     distinct: tuple[DistinctCount, ...] = ()
     cells: tuple[Form, ...] = ()
+    arms: tuple[Moments, ...] = ()
     ends: tuple[float, ...] = ()
 
     @property

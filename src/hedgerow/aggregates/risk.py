@@ -39,8 +39,9 @@ class _Risk(Aggregate):
                 code="type-mismatch",
                 hint=f"Write {self.name}(ill, smokes), both true or false.",
             )
-        outcome, exposed = (_condition(self.name, argument) for argument in arguments)
-        sides = ((exposed, outcome), (exposed, _not(outcome)), (_not(exposed), outcome), (_not(exposed), _not(outcome)))
+        outcome, exposed = (condition(self.name, argument) for argument in arguments)
+        well, others = negated(outcome), negated(exposed)
+        sides = ((exposed, outcome), (exposed, well), (others, outcome), (others, well))
         return NeededSums(Kind.CELLS, None, where, bins=tuple(Call("and", pair, Type.BOOLEAN) for pair in sides))
 
     def estimate(self, measured: MeasuredSums, beta: float) -> Estimate:
@@ -82,7 +83,7 @@ def _bounds(estimate: RatioEstimate) -> Bounds:
     return estimate.interval
 
 
-def _condition(name: str, argument: Expr) -> Expr:
+def condition(name: str, argument: Expr) -> Expr:
     """True or false; whole numbers count as true where they are 1."""
     if argument.type is Type.BOOLEAN:
         return argument
@@ -95,8 +96,9 @@ def _condition(name: str, argument: Expr) -> Expr:
     )
 
 
-def _not(condition: Expr) -> Expr:
-    return Call("not", (condition,), Type.BOOLEAN)
+def negated(holds: Expr) -> Expr:
+    """The opposite condition; unknown where `holds` is."""
+    return Call("not", (holds,), Type.BOOLEAN)
 
 
 @final

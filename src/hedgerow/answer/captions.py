@@ -15,6 +15,7 @@ MEANING = (
     "(population) is where a statistic lies among all those whom these people were drawn from, sampling and noise "
     "together; p is how likely groups as different as these are where there is no difference"
 )
+ADJUSTED = "p adjusted allows for all comparisons of this answer, by the method of Holm"
 
 
 def about_people(answer: ReleasedTable) -> tuple[str, ...]:
@@ -23,25 +24,31 @@ def about_people(answer: ReleasedTable) -> tuple[str, ...]:
     return tuple(name for name in answer.columns if name in compared)
 
 
-def headings(name: str) -> tuple[str, str]:
-    """Headings of the two columns."""
-    return f"{name} (population)", f"{name} p"
+def are_several(answer: ReleasedTable) -> bool:
+    """Return True if the answer makes several comparisons, so that p-values are adjusted."""
+    return any(bar.p_adjusted is not None for row in answer.intervals for bar in row.values())
 
 
-def cells(row: Mapping[str, Interval], name: str) -> tuple[str, str]:
-    """Return the two cells of a row, empty where there is no statistic.
+def headings(name: str, *, several: bool) -> tuple[str, ...]:
+    """Headings of the columns about a population."""
+    return f"{name} (population)", f"{name} p", *([f"{name} p adjusted"] if several else [])
+
+
+def cells(row: Mapping[str, Interval], name: str, *, several: bool) -> tuple[str, ...]:
+    """Return the cells of a row about a population, empty where there is no statistic.
 
     Example:
-        >>> cells({"rr": Interval(0.7, 0.8, population=(0.61, 0.93), p_value=0.0123)}, "rr")
-        ('[0.61, 0.93]', '0.012')
+        >>> bar = Interval(0.7, 0.8, population=(0.61, 0.93), p_value=0.0123, p_adjusted=0.0246)
+        >>> cells({"rr": bar}, "rr", several=True)
+        ('[0.61, 0.93]', '0.012', '0.025')
     """
     bar = row.get(name)
     if bar is None or bar.population is None:
-        return "", ""
+        return ("", "", "") if several else ("", "")
     whole = Interval(*bar.population)
     finite = [end for end in bar.population if math.isfinite(end)]
     error = (finite[1] - finite[0]) / 2 if len(finite) == 2 else abs(finite[0]) / 10 if finite else 0.0
-    return ends(whole, error), chance(bar.p_value)
+    return ends(whole, error), chance(bar.p_value), *([chance(bar.p_adjusted)] if several else [])
 
 
 def chance(p_value: float | None) -> str:
@@ -106,7 +113,8 @@ def notes(answer: ReleasedTable, only: Collection[str] | None = None, *, whole: 
             if bar.note and (only is None or name in only):
                 columns.setdefault(bar.note, {})[on_one_line(name)] = None
     by_column = [f"{', '.join(names)}: {note}" for note, names in columns.items()]
-    return [*_of_answer(answer, whole=whole), *by_column, *([MEANING] if about_people(answer) else [])]
+    people = [MEANING] if about_people(answer) else []
+    return [*_of_answer(answer, whole=whole), *by_column, *people, *([ADJUSTED] if are_several(answer) else [])]
 
 
 def _of_answer(answer: ReleasedTable, *, whole: bool) -> list[str]:

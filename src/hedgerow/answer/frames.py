@@ -58,10 +58,12 @@ def _parts(bars: Sequence[Interval | None]) -> dict[str, pa.Array]:
 
 def _of_population(bars: Sequence[Interval | None]) -> dict[str, pa.Array]:
     pairs = [(None, None) if bar is None or bar.population is None else bar.population for bar in bars]
+    adjusted = [None if bar is None else bar.p_adjusted for bar in bars]
     return {
         "population_lower": pa.array((lower for lower, _ in pairs), pa.float64()),
         "population_upper": pa.array((upper for _, upper in pairs), pa.float64()),
         "p_value": pa.array((None if bar is None else bar.p_value for bar in bars), pa.float64()),
+        **({} if all(p is None for p in adjusted) else {"p_adjusted": pa.array(adjusted, pa.float64())}),
     }
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import isinf
 from typing import TYPE_CHECKING
 
-from hedgerow.answer.captions import MOST_ROWS, about_people, caption, cells, headings, notes
+from hedgerow.answer.captions import MOST_ROWS, about_people, are_several, caption, cells, headings, notes
 from hedgerow.answer.plain import number, on_one_line, shown
 from hedgerow.answer.released import ReleasedTable
 from hedgerow.error_bars.intervals.interval import Interval
@@ -22,9 +22,9 @@ def rich_table(answer: ReleasedTable) -> "Table":
     from rich.text import Text  # noqa: PLC0415
 
     table = Table()
-    people = about_people(answer)
+    people, several = about_people(answer), are_several(answer)
     for name in answer.columns:
-        for heading in (name, *(headings(name) if name in people else ())):
+        for heading in (name, *(headings(name, several=several) if name in people else ())):
             side = "right" if name in answer.noisy else "left"
             table.add_column(Text(on_one_line(heading)), justify=side, no_wrap=True)  # type: ignore[arg-type]
     for row in _cells(answer):
@@ -63,12 +63,13 @@ def table_text(table: "Table") -> str:
 
 def _cells(answer: ReleasedTable) -> Iterator[list[str]]:
     columns = [answer[name] for name in answer.columns]
-    people = about_people(answer)
+    people, several = about_people(answer), are_several(answer)
     rows = list(zip(*columns, strict=True))[:MOST_ROWS]
     for row, bars in zip(rows, answer.intervals, strict=False):
         texts: list[str] = []
         for name, value in zip(answer.columns, row, strict=True):
-            texts += [shown(value, bars.get(name)), *(cells(bars, name) if name in people else ())]
+            beside = cells(bars, name, several=several) if name in people else ()
+            texts += [shown(value, bars.get(name)), *beside]
         yield texts
 
 
@@ -95,14 +96,17 @@ def html_table(answer: ReleasedTable) -> str:
     columns = {name: answer[name][:MOST_ROWS] for name in answer.columns}
     bars = answer.intervals[:MOST_ROWS]
     scales = {name: _scale(columns[name], [row.get(name) for row in bars]) for name in answer.noisy}
-    people = about_people(answer)
+    people, several = about_people(answer), are_several(answer)
     names = [
         _heading(heading, noisy=name in answer.noisy)
         for name in answer.columns
-        for heading in (name, *(headings(name) if name in people else ()))
+        for heading in (name, *(headings(name, several=several) if name in people else ()))
     ]
     values = zip(*columns.values(), strict=True)
-    rows = [_row(dict(zip(columns, row, strict=True)), bars[i], scales, people) for i, row in enumerate(values)]
+    rows = [
+        _row(dict(zip(columns, row, strict=True)), bars[i], scales, people, several=several)
+        for i, row in enumerate(values)
+    ]
     head, body = element("thead", element("tr", *names)), element("tbody", *rows)
     whole = element("table", head, body, style="border-collapse:collapse;margin:.3em 0")
     return joined([whole, paragraph(caption(answer)), *(paragraph(f"note: {note}") for note in notes(answer))])
@@ -117,11 +121,13 @@ def _row(
     bars: Mapping[str, Interval],
     scales: Mapping[str, _Scale | None],
     people: Collection[str],
+    *,
+    several: bool,
 ) -> Markup:
     row = []
     for name, value in values.items():
         row.append(_cell(value, bars.get(name), scales.get(name)))
-        beside = cells(bars, name) if name in people else ()
+        beside = cells(bars, name, several=several) if name in people else ()
         row += [element("td", on_one_line(text), style=_style(noisy=True)) for text in beside]
     return element("tr", *row)
 

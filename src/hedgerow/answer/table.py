@@ -78,7 +78,8 @@ class Answer(ReleasedTable):
 
         Args:
             intervals: Add `<name>_lower`, `<name>_upper` and `<name>_note` after each noisy column, and after one that
-                compares people `<name>_population_lower`, `<name>_population_upper` and `<name>_p_value`.
+                compares people `<name>_population_lower`, `<name>_population_upper` and `<name>_p_value`,
+                and `<name>_p_adjusted` where there are several comparisons.
         """
         return arrow_table(self, self._table, intervals=intervals)
 
@@ -155,4 +156,5 @@ def _population(interval: Interval) -> dict[str, Any]:
         return {}
     lower, upper = (end if math.isfinite(end) else None for end in interval.population)
     p_value = interval.p_value if interval.p_value is None or math.isfinite(interval.p_value) else None
-    return {"population": {"lower": lower, "upper": upper}, "p_value": p_value}
+    adjusted = {} if interval.p_adjusted is None else {"p_adjusted": interval.p_adjusted}
+    return {"population": {"lower": lower, "upper": upper}, "p_value": p_value, **adjusted}

@@ -35,6 +35,7 @@ SUMMARIES = {
     "tune": "Compute the budgets and sizes for which the error of an average, or of a quotient of sums, can be "
     "predicted.",
     "ratio": "Compare two groups of people, and plan experiments that can detect a difference.",
+    "experiment": "Compare the arms of an A/B experiment by several metrics, and plan one before it is paid for.",
     "completion": "Print a script that completes commands, options, tables and analysts in bash, zsh or fish.",
 }
 """Commands in the order of the help, each with the first paragraph of its own help.

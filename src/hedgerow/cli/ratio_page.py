@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from hedgerow.answer import Answer, caption, notes
-from hedgerow.answer.captions import cells, chance
+from hedgerow.answer.captions import are_several, cells, chance
 from hedgerow.answer.plain import on_one_line, shown
 from hedgerow.answer.plot import altair
 from hedgerow.cli.output import say, show_table
@@ -81,12 +81,13 @@ def table_page(answer: Answer) -> None:
     table = Table()
     for name in keys or ["statistic"]:
         table.add_column(Text(on_one_line(name)))
-    for heading in (NAMES["lift"] if keys else "value", "population", "p"):
+    several = are_several(answer)
+    for heading in (NAMES["lift"] if keys else "value", "population", "p", *(["p adjusted"] if several else [])):
         table.add_column(heading, justify="right")
     for index, bars in enumerate(answer.intervals):
         for name, said in list(zip(statistics, NAMES.values(), strict=True))[: 1 if keys else None]:
             first = [shown(answer[key][index], None) for key in keys] or [said]
-            row = [*first, shown(answer[name][index], bars.get(name)), *cells(bars, name)]
+            row = [*first, shown(answer[name][index], bars.get(name)), *cells(bars, name, several=several)]
             table.add_row(*map(Text, row))
     show_table(table)
     if keys:
@@ -107,16 +108,16 @@ def plan_page(design: dict[str, Any]) -> None:
     if "needed" in design:
         effect = f"a relative risk of {design['ratio']:g} over a rate of {design['rate']:g}"
         say(f"People needed for {effect} to be {chances}:")
-        table = _columns("epsilon", "treatment", "control", "times as many")
+        table = number_columns("epsilon", "treatment", "control", "times as many")
         for row in design["needed"]:
-            table.add_row(_epsilon(row), f"{row['treatment']:,}", f"{row['control']:,}", f"{row['price']:.3f}")
+            table.add_row(epsilon_text(row), f"{row['treatment']:,}", f"{row['control']:,}", f"{row['price']:.3f}")
         show_table(table)
     if "detectable" in design:
         people = " and ".join(f"{size:,.10g}" for size in design["people"])
         say(f"The least effect over a rate of {design['rate']:g} that is {chances}, with {people} people:")
-        table = _columns("epsilon", "relative risk", "lift")
+        table = number_columns("epsilon", "relative risk", "lift")
         for row in design["detectable"]:
-            table.add_row(_epsilon(row), *(_figure(row[name]) for name in ("ratio", "lift")))
+            table.add_row(epsilon_text(row), *(_figure(row[name]) for name in ("ratio", "lift")))
         show_table(table)
     if "epsilon_needed" in design:
         _least_epsilon(design)
@@ -129,14 +130,16 @@ def _least_epsilon(design: dict[str, Any]) -> None:
         say(f"A relative risk of {design['ratio']:g} is detected from epsilon {design['epsilon_needed']:g} on.")
 
 
-def _columns(*names: str) -> Table:
+def number_columns(*names: str) -> Table:
+    """A table of numbers."""
     table = Table()
     for name in names:
         table.add_column(name, justify="right")
     return table
 
 
-def _epsilon(row: dict[str, Any]) -> str:
+def epsilon_text(row: dict[str, Any]) -> str:
+    """The epsilon of a row of a plan."""
     return "no privacy" if row["epsilon"] is None else f"{row['epsilon']:g}"
 
 

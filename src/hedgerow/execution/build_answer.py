@@ -1,6 +1,6 @@
 """Building an `Answer` from released numbers: the post-processing, and the error bars of its output."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -17,11 +17,12 @@ from hedgerow.error_bars.propagation import (
     Propagation,
     Releases,
     Simulation,
+    adjust_p_values,
     explain_missing,
     missing_behind,
 )
 from hedgerow.error_bars.provenance import Origin, deciding, noisy_columns, picks_rows
-from hedgerow.error_bars.provenance.origins import Known, Untraced
+from hedgerow.error_bars.provenance.origins import Cell, Known, Untraced
 from hedgerow.errors import BackendError
 from hedgerow.execution.answer_notes import answer_notes, flag_missed_target
 from hedgerow.execution.request import Request
@@ -148,6 +149,7 @@ def _error_bars(
     frame, propagation = _frame(steps, logical, releases, rows), Propagation(releases)
     bars: list[dict[str, Interval]] = [{} for _ in range(rows.num_rows)]
     missing: dict[str, list[Status | None]] = {}
+    compared: dict[str, Hashable] = {}
     unpicked = failure_level(request, logical, of=groups, shown=groups)
     for name, column, origin in zip(logical.names, logical.root.columns, steps.origins, strict=True):
         level = unpicked if _is_unpicked(origin, steps, logical, propagation) else beta
@@ -156,9 +158,13 @@ def _error_bars(
             continue
         for row, interval in enumerate(bounds.intervals()):
             bars[row][name] = interval
-        for row, (ends, p_value) in enumerate(propagation.population(origin, frame, level) or ()):
-            bars[row][name] = replace(bars[row][name], population=ends, p_value=p_value)
+        population = propagation.population(origin, frame, level)
+        if population is not None and isinstance(origin, Cell):
+            compared[name] = origin.release, releases.estimators[origin.release].sums_of(origin.call)
+            for row, (ends, p_value) in enumerate(population):
+                bars[row][name] = replace(bars[row][name], population=ends, p_value=p_value)
         missing[name] = missing_behind(origin, frame, releases)
+    adjust_p_values(bars, compared, groups)
     return bars, beta, missing
 
 

@@ -29,7 +29,7 @@ from hedgerow.privacy.levels import level_bounding
 from hedgerow.privacy.plan import Terms
 from hedgerow.privacy.precision import SUM_BITS, Precision
 from hedgerow.privacy.ranks import Bucketing, CumulativeSums, Draw, RankedColumn, RankEvent, bucketing_of
-from hedgerow.privacy.statement_sums import Joint, StatementSums, Support
+from hedgerow.privacy.statement_sums import Arms, Joint, StatementSums, Support
 from hedgerow.privacy.sums import ExactSum, NoisySum, SumKind
 from hedgerow.statistics.moments.families import Family
 
@@ -66,6 +66,7 @@ class Assembly:
     centred: dict[tuple[Expr, Support], tuple[Terms, Grid]] = field(default_factory=dict)
     plain: dict[tuple[Expr, Support], Terms] = field(default_factory=dict)
     joints: dict[Joint, JointTerms] = field(default_factory=dict)
+    arms: dict[Arms, tuple[JointTerms, ...]] = field(default_factory=dict)
     bucketings: list[Bucketing] = field(default_factory=list)
     draws: list[Draw] = field(default_factory=list)
     cumulative: list[CumulativeSums] = field(default_factory=list)
@@ -153,6 +154,23 @@ class Assembly:
         for axis, value in enumerate(joint.values):
             self.centred.setdefault((value, joint.support), (joint_moments.terms[MEANS[axis]], grids[axis]))
 
+    def add_arms(self, family_of: Callable[[Joint], Family], put: Put) -> None:
+        """Add the moments of one column in each arm, as one block.
+
+        Privacy: a row is in one arm at most, where its coordinates have norm at most one; those of the other arm are
+        zero. So the block costs as much as the moments of one arm.
+        """
+        for arms in self.wanted.arms:
+            family, parts = family_of(arms.parts[0]), []
+            grids = (self.factor_grid(arms.parts[0].values[0]),)
+            for number, joint in enumerate(arms.parts):
+                own, denominator = moment_parts(joint, family, grids, self.sum)
+                parts += [(f"{label}, arm {number + 1}", combination) for label, combination in own]
+            first = put(parts, denominator)
+            starts = range(first, first + len(parts), len(family.rows))
+            pairs = zip(arms.parts, starts, strict=True)
+            self.arms[arms] = tuple(joint_terms(joint, family, grids, start) for joint, start in pairs)
+
     def add_count(self, support: Support, terms: Terms) -> None:
         """Count the rows of `support` by a form in noises that no other count has; average all counts of these rows.
 
@@ -192,6 +210,7 @@ def with_gaussian(assembly: Assembly) -> Assembly:
 
     for joint in assembly.wanted.joints:
         assembly.add_joint(joint, gaussian_family(joint, equal=assembly.equal_noise), put)
+    assembly.add_arms(partial(gaussian_family, equal=assembly.equal_noise), put)
     assembly.add_bins(put)
     if assembly.wanted.units:
         assembly.units = add("people", ExactSum(SumKind.UNITS), 1)
@@ -238,6 +257,7 @@ def with_laplace(assembly: Assembly) -> Assembly:
 
     for joint in assembly.wanted.joints:
         assembly.add_joint(joint, laplace_family(joint), put)
+    assembly.add_arms(laplace_family, put)
     assembly.add_bins(put)
     if assembly.wanted.units:
         assembly.units = add("people", ExactSum(SumKind.UNITS), 1)
@@ -254,7 +274,7 @@ def laplace_blocks(shape: StatementSums) -> int:
     """Return the number of blocks that share epsilon: a pair is one block and includes its count."""
     paired = {support for _, support in shape.centred}
     lone = sum(support not in paired for support in shape.counts)
-    several = len(shape.joints) + len(shape.ranks) + len(shape.partitions) + len(shape.distinct)
+    several = len(shape.joints) + len(shape.arms) + len(shape.ranks) + len(shape.partitions) + len(shape.distinct)
     return several + len(shape.centred) + lone + len(shape.plain) + shape.units
 
 

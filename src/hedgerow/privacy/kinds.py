@@ -17,7 +17,7 @@ from hedgerow.expressions.types import Type
 from hedgerow.privacy.assemble import Assembly, combine
 from hedgerow.privacy.joint import moment_forms
 from hedgerow.privacy.plan import SumForms
-from hedgerow.privacy.statement_sums import StatementSums, Support, joint_of, joints_of, support_of
+from hedgerow.privacy.statement_sums import StatementSums, Support, arms_of, joint_of, joints_of, support_of
 
 Item = TypeVar("Item")
 
@@ -95,6 +95,10 @@ def _want_bins(sums: StatementSums, need: NeededSums) -> None:
     _add(sums.partitions, (need.bins, need.filter))
 
 
+def _want_arms(sums: StatementSums, need: NeededSums) -> None:
+    _add(sums.arms, arms_of(need))
+
+
 def _want_distinct(sums: StatementSums, need: NeededSums) -> None:
     _add(sums.distinct, (_value(need), need.filter))
 
@@ -146,6 +150,13 @@ def _cells_forms(assembly: Assembly, need: NeededSums) -> SumForms:
     return SumForms(cells=tuple(((first + i, 1.0),) for i in range(len(need.bins))))
 
 
+def _arms_forms(assembly: Assembly, need: NeededSums) -> SumForms:
+    arms = assembly.arms[arms_of(need)]
+    (grid,) = arms[0].grids
+    moments = tuple(tuple(arm.terms.items()) for arm in arms)
+    return SumForms(middle=grid.offset, half=grid.reach * grid.step, arms=moments)
+
+
 def _distinct_forms(assembly: Assembly, need: NeededSums) -> SumForms:
     levels = assembly.distinct_levels[assembly.wanted.distinct.index((_value(need), need.filter))]
     return SumForms(distinct=levels[0], distinct_levels=levels)
@@ -162,6 +173,7 @@ KINDS = {
     Kind.RANK: KindRules(_want_rank, _rank_forms),
     Kind.BIN: KindRules(_want_bins, _bin_forms),
     Kind.CELLS: KindRules(_want_bins, _cells_forms),
+    Kind.ARMS: KindRules(_want_arms, _arms_forms),
     Kind.DISTINCT: KindRules(_want_distinct, _distinct_forms),
 }
 """The only place that distinguishes kinds."""

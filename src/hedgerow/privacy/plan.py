@@ -32,6 +32,7 @@ class SumForms:
     distinct: int | None = None
     distinct_levels: tuple[int, ...] = ()
     cells: tuple[Terms, ...] = ()
+    arms: tuple[tuple[tuple[Monomial, Terms], ...], ...] = ()
     ends: tuple[float, ...] = ()
 
 

@@ -198,6 +198,9 @@ def half_widths(plan: PrivatePlan) -> list[float]:
 
 def _error_terms(sum_form: SumForms) -> Terms:
     """A number's error to first order, in rows, where values lie evenly around the middle of their range."""
+    if sum_form.arms:
+        first, second = (dict(arm)[1, 0] for arm in sum_form.arms)
+        return combine((first, 2.0), (second, -2.0))
     moments = dict(sum_form.moments)
     if (1, 1) in moments:
         return moments[1, 1]

@@ -37,6 +37,13 @@ class Joint:
         return self.support == other.support and set(other.values) <= set(self.values) and enough
 
 
+@dataclass(frozen=True, slots=True)
+class Arms:
+    """Moments of one column in disjoint parts of the rows, released together."""
+
+    parts: tuple[Joint, ...]
+
+
 @dataclass
 class StatementSums:
     """The measures of a statement: counts by support, centred and plain sums, people.
@@ -53,6 +60,7 @@ class StatementSums:
     plain: list[tuple[Expr, Support]] = field(default_factory=list)
     ranks: list[tuple[Expr, Support, Rank]] = field(default_factory=list)
     distinct: list[tuple[Expr, Expr | None]] = field(default_factory=list)
+    arms: list[Arms] = field(default_factory=list)
     partitions: list[tuple[tuple[Expr, ...], Expr | None]] = field(default_factory=list)
     share: tuple[Expr, Expr] | None = None
     one_row: bool = False
@@ -64,13 +72,13 @@ class StatementSums:
     @property
     def blocks(self) -> int:
         """Number of measures that share the budget; a count and each of its sums are one measure each."""
-        several = len(self.joints) + len(self.ranks) + len(self.partitions) + len(self.distinct)
+        several = len(self.joints) + len(self.arms) + len(self.ranks) + len(self.partitions) + len(self.distinct)
         return several + len(self.counts) + len(self.centred) + len(self.plain) + self.units
 
     @property
     def cells(self) -> int:
         """Upper bound on the number of noisy sums."""
-        several = MAX_JOINT_SUMS * len(self.joints) + MAX_LIMIT_CELLS * len(self.ranks)
+        several = MAX_JOINT_SUMS * (len(self.joints) + len(self.arms)) + MAX_LIMIT_CELLS * len(self.ranks)
         several += MAX_LEVELS * len(self.distinct)
         return self.blocks + several + sum(len(bins) for bins, _ in self.partitions)
 
@@ -98,6 +106,15 @@ def joint_of(need: NeededSums) -> Joint | None:
         return None
     values = (need.value,) if need.other is None else tuple(dict.fromkeys((need.value, need.other)))
     return Joint(values, support_of(need), need.kind is not Kind.PAIR or len(values) == 1)
+
+
+def arms_of(need: NeededSums) -> Arms:
+    """Return the joint releases of a column in each arm: the rows of the need that are in the arm."""
+    if need.value is None:
+        raise InternalError("Arms without a value.")
+    value, condition = support_of(need)
+    filters = [arm if condition is None else Call("and", (condition, arm), Type.BOOLEAN) for arm in need.bins]
+    return Arms(tuple(Joint((need.value,), (value, arm)) for arm in filters))
 
 
 def support_of(need: NeededSums) -> Support:

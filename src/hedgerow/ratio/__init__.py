@@ -7,6 +7,14 @@ and pay a ledger before they draw noise.
 from hedgerow.ratio.bias import binomial_prior, debias, expected_ratio
 from hedgerow.ratio.comparisons import Lift, WidthParts, lift, width_parts
 from hedgerow.ratio.design import count_noise, detectable_ratio, epsilon_needed, people_needed, plan_experiment, power
+from hedgerow.ratio.experiments import (
+    Metric,
+    detectable_lift,
+    experiment_sql,
+    lift_epsilon,
+    lift_people,
+    lift_power,
+)
 from hedgerow.ratio.failure import Split, sample_accuracy, split_epsilon
 from hedgerow.ratio.plots import forest_of, forest_plot, sweep_plot
 from hedgerow.release.ratios import (
@@ -23,6 +31,7 @@ from hedgerow.statistics.two_by_two.estimates import RatioEstimate, odds_ratio, 
 
 __all__ = [
     "Lift",
+    "Metric",
     "NoisyCounts",
     "NoisyRatio",
     "RatioEstimate",
@@ -31,12 +40,17 @@ __all__ = [
     "binomial_prior",
     "count_noise",
     "debias",
+    "detectable_lift",
     "detectable_ratio",
     "epsilon_needed",
     "expected_ratio",
+    "experiment_sql",
     "forest_of",
     "forest_plot",
     "lift",
+    "lift_epsilon",
+    "lift_people",
+    "lift_power",
     "naive",
     "noisy_counts",
     "noisy_log",

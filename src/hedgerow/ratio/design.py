@@ -105,7 +105,7 @@ def detectable_ratio(
             condition="power at a rate of 1 >= target",
             hint="Use more people, or a larger epsilon.",
         )
-    return _bisected(is_detected, 1.0, highest)
+    return bisected(is_detected, 1.0, highest)
 
 
 def people_needed(
@@ -148,7 +148,7 @@ def people_needed(
             raise ConditionNotMet(
                 "No number of people is enough.", condition="power >= target", hint="Choose a larger ratio."
             )
-    enough = math.ceil(_bisected(is_detected, 1.0, high) - 1e-6)
+    enough = math.ceil(bisected(is_detected, 1.0, high) - 1e-6)
     return math.ceil(enough * share), enough
 
 
@@ -198,7 +198,7 @@ def epsilon_needed(
     high = 1.0
     while not is_detected(high) and high < 2.0**DOUBLINGS:
         high *= 2
-    return _rounded_up(_bisected(is_detected, 0.0, high))
+    return rounded_up(bisected(is_detected, 0.0, high))
 
 
 def plan_experiment(
@@ -277,7 +277,7 @@ def _quantile(law: _Law, level: float) -> float:
     return high
 
 
-def _bisected(is_enough: Callable[[float], bool], low: float, high: float) -> float:
+def bisected(is_enough: Callable[[float], bool], low: float, high: float) -> float:
     """Return the smallest value that is enough, to ten digits; every larger value is enough, too."""
     for _ in range(HALVINGS):
         middle = (low + high) / 2
@@ -287,7 +287,7 @@ def _bisected(is_enough: Callable[[float], bool], low: float, high: float) -> fl
     return high
 
 
-def _rounded_up(epsilon: float) -> float:
+def rounded_up(epsilon: float) -> float:
     """Round up to three significant digits."""
     step = 10.0 ** (math.floor(math.log10(epsilon)) - 2)
     return float(np.round(math.ceil(epsilon / step - 1e-9) * step, 12))

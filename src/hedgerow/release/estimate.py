@@ -22,6 +22,7 @@ from hedgerow.release.noisy_table import NoisyTable
 from hedgerow.release.totals import Measured, adjusted, cells_of, noise
 from hedgerow.sparse import csr_array
 from hedgerow.statistics.moments import Moments, ScaledColumn
+from hedgerow.statistics.moments.families import Monomial
 from hedgerow.statistics.quantiles import QuantilePoints, extreme_is_safe, value_bounds, values_of
 
 Floats = NDArray[np.float64]
@@ -105,6 +106,10 @@ class Estimator:
         """Position of the aggregate with this name."""
         return [call.name for call in self.plan.release.calls].index(name)
 
+    def sums_of(self, name: str) -> SumForms:
+        """The sums that an aggregate is made of: equal for statistics of one comparison."""
+        return self.plan.sum_forms[self.index(name)]
+
     def estimate(self, index: int, beta: float) -> Estimate:
         """Aggregate number `index` for every group, with intervals that fail with probability `beta` each."""
         call = self.plan.release.calls[index]
@@ -132,7 +137,7 @@ class Estimator:
         """
         names = [call.name for call in self.plan.release.calls]
         parts = self.plan.sum_forms[names.index(name)] if name in names else None
-        if parts is None or not parts.cells or self.plan.bounding.weighted:
+        if parts is None or not (parts.cells or parts.arms) or self.plan.bounding.weighted:
             return None
         estimate = self.estimate(names.index(name), beta)
         if estimate.population is None or estimate.p_values is None:
@@ -194,8 +199,9 @@ class Estimator:
             middle=parts.middle,
             half=parts.half,
             ends=parts.ends,
-            moments=self._moments(parts),
-            column=ScaledColumn(parts.middle, parts.half) if parts.moments else None,
+            moments=self._moments(parts.moments),
+            arms=tuple(moments for moments in map(self._moments, parts.arms) if moments is not None),
+            column=ScaledColumn(parts.middle, parts.half) if parts.moments or parts.arms else None,
             other=ScaledColumn(parts.other_middle, parts.other_half) if parts.moments else None,
             drawn=self._drawn(parts),
             groups=len(self.noisy.shown),
@@ -240,18 +246,18 @@ class Estimator:
             safe = np.array([extreme_is_safe(n, draw.epsilon, draw.reach, many) for n in counted.values.tolist()], bool)
         return Drawn(values_drawn, bounds, draw.beta, *ends, safe)
 
-    def _moments(self, parts: SumForms) -> Moments | None:
+    def _moments(self, moments: tuple[tuple[Monomial, Terms], ...]) -> Moments | None:
         """Moments of all groups; the noise of their noisy sums has one law."""
-        if not parts.moments:
+        if not moments:
             return None
-        used = sorted({index for _, terms in parts.moments for index, _ in terms})
-        mixing = np.zeros((len(parts.moments), len(used)))
-        for row, (_, terms) in enumerate(parts.moments):
+        used = sorted({index for _, terms in moments for index, _ in terms})
+        mixing = np.zeros((len(moments), len(used)))
+        for row, (_, terms) in enumerate(moments):
             for index, coefficient in terms:
                 mixing[row, used.index(index)] = coefficient
         noisy = np.array([np.nan_to_num(self.noisy_sums[index]) for index in used])
         noise = self.plan.noisy_sums[used[0]].noise
-        return Moments.from_sums([monomial for monomial, _ in parts.moments], mixing @ noisy, mixing, noise)
+        return Moments.from_sums([monomial for monomial, _ in moments], mixing @ noisy, mixing, noise)
 
     def _from_selection(self) -> MeasuredSums:
         selection, counts = self.plan.selection, self.noisy.counts

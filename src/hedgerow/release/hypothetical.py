@@ -138,12 +138,14 @@ def _with_counts(plan: PrivatePlan, sizes: Floats, *, middle: bool) -> Solved:
         sums = zip(plan.sum_forms, needed_sums(plan.release), strict=True)
         forms += [(sum_form.total, sum(_ends(need)) / 2 * sizes) for sum_form, need in sums if _is_plain(sum_form)]
         forms += [(terms, sizes / len(sum_form.cells)) for sum_form in plan.sum_forms for terms in sum_form.cells]
+        arms = [(arm, sizes / len(sum_form.arms)) for sum_form in plan.sum_forms for arm in sum_form.arms]
+        forms += [(terms, _even(monomial) * people) for arm, people in arms for monomial, terms in arm]
     return forms
 
 
 def _even(monomial: tuple[int, int]) -> float:
     """Return the mean contribution of a row to a moment if values are independent and uniform on [-1, 1]."""
-    return 1 / 3 if max(monomial) == 2 else 0.0
+    return 1.0 if monomial == (0, 0) else 1 / 3 if max(monomial) == 2 else 0.0
 
 
 def _free(plan: PrivatePlan) -> list[tuple[Terms, tuple[float, ...]]]:

@@ -178,7 +178,7 @@ def _alike(old: PrivatePlan, new: PrivatePlan) -> bool:
     for kept, asked in zip(old.sum_forms, new.sum_forms, strict=True):
         if kept.from_selection and not asked.from_selection:
             return False
-        if kept.moments and old.equal_noise != new.equal_noise:
+        if (kept.moments or kept.arms) and old.equal_noise != new.equal_noise:
             return False
         if kept.draw is not None and asked.draw is not None and not _alike_draws(old, kept.draw, new, asked.draw):
             return False
@@ -276,6 +276,8 @@ def _width(plan: PrivatePlan, index: int) -> float:
         return half_width([(1.0, plan.distinct[sum_form.distinct].noise)], LEVEL)
     if sum_form.from_selection and plan.selection is not None:
         return half_width([(1.0, plan.selection.noise)], LEVEL)
+    if sum_form.arms:
+        return _spread(plan, dict(sum_form.arms[0])[1, 0]) * sum_form.half
     if sum_form.centred:
         return _spread(plan, sum_form.centred) * sum_form.half
     return _spread(plan, sum_form.total or sum_form.count or sum_form.cells[0])
@@ -332,10 +334,14 @@ def _form_fields(sum_form: SumForms) -> dict[str, Any]:
 
 def _sum_forms(kept: dict[str, Any]) -> SumForms:
     forms = {name: _terms(kept[name]) for name in ("count", "total", "centred")}
-    moments = tuple(((int(i), int(j)), _terms(terms)) for (i, j), terms in kept["moments"])
+    moments, arms = _moments(kept["moments"]), tuple(_moments(arm) for arm in kept.get("arms", ()))
     cells = tuple(_terms(terms) for terms in kept["cells"])
     others = {name: tuple(kept.get(name, ())) for name in ("ends", "distinct_levels")}
-    return SumForms(**{**kept, **forms, **others, "moments": moments, "cells": cells})
+    return SumForms(**{**kept, **forms, **others, "moments": moments, "arms": arms, "cells": cells})
+
+
+def _moments(kept: list[Any]) -> tuple[tuple[tuple[int, int], Terms], ...]:
+    return tuple(((int(i), int(j)), _terms(terms)) for (i, j), terms in kept)
 
 
 def _terms(kept: Sequence[Sequence[float]]) -> Terms:

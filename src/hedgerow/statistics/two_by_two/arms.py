@@ -77,11 +77,15 @@ class Arm:
     At the rate p the difference count - p size has mean zero. Its variance is that of the binomial, size p (1 - p), and
     that of the noise of the count, plus p^2 times that of the size if it was released beside it. Where those with and
     without the outcome were released and the size is their sum, the weights are 1 - p and p.
+
+    An average of values from 0 to 1 is such a rate, too: `count` is then their sum, and `value_variance` the variance
+    of one value, which is at most p (1 - p).
     """
 
     count: Floats
     size: Floats
     terms: tuple[Term, ...]
+    value_variance: Floats | None = None
 
     @property
     def rate(self) -> Floats:
@@ -99,7 +103,9 @@ class Arm:
     def sampling(self, rate: Floats) -> Floats:
         """The variance of the share due to sampling."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            return np.maximum(rate * (1 - rate), 0.0) / self.size
+            largest = np.maximum(rate * (1 - rate), 0.0)
+            one = largest if self.value_variance is None else np.minimum(self.value_variance, largest)
+            return np.asarray(one / self.size, dtype=np.float64)
 
     def noise(self, rate: Floats) -> Floats:
         """The variance of the share due to noise."""
@@ -122,11 +128,12 @@ class Arm:
 
     def at(self, index: slice | tuple[slice | None, ...]) -> "Arm":
         """The same arm with other axes, for looking at many supposed values at once."""
-        return Arm(self.count[index], self.size[index], self.terms)
+        values = None if self.value_variance is None else self.value_variance[index]
+        return Arm(self.count[index], self.size[index], self.terms, values)
 
     def without_noise(self) -> "Arm":
         """The same counts, treated as exact."""
-        return Arm(self.count, self.size, ())
+        return Arm(self.count, self.size, (), self.value_variance)
 
     def _sum(self, rate: Floats, terms: "tuple[Term, ...] | list[Term]") -> Floats:
         total = np.zeros(np.broadcast_shapes(rate.shape, self.size.shape))

@@ -175,4 +175,45 @@ class RiskDifferenceCurve(Curve):
         return 2 * place - 1
 
 
+@dataclass(frozen=True, slots=True)
+class AverageRatioCurve(Curve):
+    """(offset + p_x) / (offset + p_y): a ratio of averages whose lowest value is `offset` times the range of values.
+
+    It has no uneven ends, so its test of no difference is that of `RiskDifferenceCurve`.
+    """
+
+    offset: float = 0.0
+    null: float = 1.0
+
+    @property
+    def lowest(self) -> float:  # type: ignore[override]
+        """All values of the first group at the bottom of the range, those of the second at the top."""
+        return self.offset / (1 + self.offset)
+
+    @property
+    def highest(self) -> float:  # type: ignore[override]
+        """The inverse."""
+        return np.inf if self.offset == 0 else 1 / self.lowest
+
+    def value(self, x: Floats, y: Floats) -> Floats:
+        """The quotient."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return (self.offset + x) / (self.offset + y)
+
+    def above(self, value: Floats, y: Floats) -> Floats:
+        """Proportional, from the offset on."""
+        return value * (self.offset + y) - self.offset
+
+    def slope(self, value: Floats, y: Floats) -> Floats:
+        """The statistic itself."""
+        return value + 0 * y
+
+    def allowed(self, value: Floats) -> tuple[Floats, Floats]:
+        """Where neither average leaves its range."""
+        with np.errstate(divide="ignore"):
+            low = np.maximum(self.offset / value - self.offset, 0.0) if self.offset else np.zeros_like(value)
+            high = np.minimum((1 + self.offset) / value - self.offset, 1.0)
+        return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
+
+
 RELATIVE_RISK, ODDS_RATIO, RISK_DIFFERENCE = RelativeRiskCurve(), OddsRatioCurve(), RiskDifferenceCurve()
