@@ -25,6 +25,7 @@ ALL_KEYS = "all_keys"
 HEAVY = "hedgerow_heavy"
 CODES = "hedgerow_codes"
 BIT = "hedgerow_bit"
+PEOPLE = "hedgerow_people"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +54,11 @@ class Shortcut:
         heavy: Query for the owners beyond a limit, loaded as `hedgerow_heavy`; its result is cut at `MOST_HEAVY` + 1.
         codes: Query for the keys, loaded with a bit for each as `hedgerow_codes` and cut at `MOST_CODES` + 1; None
             where no statement counts people per key.
+        people: Query for the number of owners of each key, loaded as `hedgerow_people` and cut at `MOST_COUNTED` + 1;
+            None where it is not needed, or the statement has a WHERE.
         strays: Query for a row if some row does not lead to exactly one owner; None where owners need no other table.
-        within, within_coded: Statements for no owner beyond a limit, without and with codes.
+        within, within_coded, within_counted: Statements for no owner beyond a limit: alone, with codes, and with the
+            number of owners of each key.
         apart, apart_coded: Statements in which the owners of `hedgerow_heavy` are weighted.
         ownerless: Statement for no owner beyond a limit and no stray row.
     """
@@ -63,9 +67,11 @@ class Shortcut:
     reads_all: bool
     heavy: Query
     codes: Query | None
+    people: Query | None
     strays: Query | None
     within: Query
     within_coded: Query | None
+    within_counted: Query | None
     apart: Query
     apart_coded: Query | None
     ownerless: Query | None
@@ -75,9 +81,11 @@ class Shortcut:
         queries = {
             "fact: owners beyond a limit": self.heavy,
             "fact: keys": self.codes,
+            "fact: people per key": self.people,
             "fact: rows without exactly one owner": self.strays,
             "nobody beyond a limit": self.within,
             "nobody beyond a limit, few keys": self.within_coded,
+            "nobody beyond a limit, people counted": self.within_counted,
             "some beyond a limit": self.apart,
             "some beyond a limit, few keys": self.apart_coded,
             "nobody beyond a limit, one owner for each row": self.ownerless,
@@ -87,6 +95,9 @@ class Shortcut:
 
 MOST_HEAVY = 10_000
 """Maximum number of owners beyond a limit that are kept as a fact."""
+
+MOST_COUNTED = 10_000
+"""Maximum number of keys whose number of owners is kept as a fact."""
 
 MOST_CODES = 62
 """Maximum number of keys that have a bit each in a 64-bit integer."""

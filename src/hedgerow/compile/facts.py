@@ -10,6 +10,7 @@ The facts are small tables:
     heavy   the owners beyond a limit, over all rows of FROM.
     codes   the keys of all rows of FROM, each with one bit of a 64-bit integer: the keys of an owner are then the
             bitwise OR of the bits of its rows, and no pairs of owner and key are made to count people per key.
+    people  the number of owners of each key, over all rows of FROM: a statement without WHERE need not count them.
     strays  a row, if some row of FROM does not lead to exactly one owner along its path. If there is none, the path
             is not followed where nothing but the owner is read at its end.
 
@@ -23,10 +24,22 @@ from functools import partial
 
 from hedgerow.compile.caps import Names, most_size, owner_size, people, same
 from hedgerow.compile.queries import from_text
-from hedgerow.compile.rows import ROWS, RowForm, form_of, key_columns, rows_clause, summed
+from hedgerow.compile.rows import ROWS, RowForm, form_of, key_columns, rows_clause, rows_steps, summed
 from hedgerow.compile.scalars import present, scalar
 from hedgerow.compile.weights import WEIGHTED, weighing
-from hedgerow.compiled import BIT, CODES, HEAVY, MOST_CODES, MOST_HEAVY, UNITS, Query, Shortcut, arrow_type
+from hedgerow.compiled import (
+    BIT,
+    CODES,
+    HEAVY,
+    MOST_CODES,
+    MOST_COUNTED,
+    MOST_HEAVY,
+    PEOPLE,
+    UNITS,
+    Query,
+    Shortcut,
+    arrow_type,
+)
 from hedgerow.dialects import Dialect, is_bytewise
 from hedgerow.expressions.nodes import Call, Column, Expr, Literal
 from hedgerow.expressions.types import Type
@@ -59,17 +72,21 @@ def with_shortcut(plan: PrivatePlan, dialect: Dialect, write: Write, *, surveys:
     coded = coded and bool(plan.release.keys)
     ownerless = None if counted else _without_path(plan)
 
-    def form(over: PrivatePlan, *, heavy: bool = False, coded: bool = False) -> Query:
-        return write(over, partial(_known, known=_Known(heavy, coded, tested)))
+    unfiltered = surveys and counted and not plan.release.where
+
+    def form(over: PrivatePlan, *, heavy: bool = False, coded: bool = False, people: bool = False) -> Query:
+        return write(over, partial(_known, known=_Known(heavy, coded, people, tested)))
 
     shortcut = Shortcut(
         tables=tuple(dict.fromkeys(scan.table for scan in scans_of(plan.release))),
         reads_all=not plan.release.where,
         heavy=_heavy(plan, dialect),
         codes=_codes(plan, dialect) if coded else None,
+        people=_people(plan, dialect) if unfiltered else None,
         strays=None if ownerless is None else _strays(plan.release, ownerless.release.source, dialect),
         within=form(plan),
         within_coded=form(plan, coded=True) if coded else None,
+        within_counted=form(plan, people=True) if unfiltered else None,
         apart=form(plan, heavy=True),
         apart_coded=form(plan, heavy=True, coded=True) if coded else None,
         ownerless=None if ownerless is None else form(ownerless),
@@ -129,6 +146,15 @@ def _codes(plan: PrivatePlan, dialect: Dialect) -> Query:
     numbered = f"SELECT {', '.join(names)}, {dialect.bit('ROW_NUMBER() OVER () - 1')} AS {BIT}"
     sql = f"{numbered} FROM ({keys}{dialect.tail([], MOST_CODES + 1, 0)}) AS found"
     return Query(sql, names, (BIT,), tuple(arrow_type(named.expr) for named in plan.release.keys))
+
+
+def _people(plan: PrivatePlan, dialect: Dialect) -> Query:
+    """Return the query for the number of owners of each key; without keys, of all owners."""
+    names = {named.name: named.expr.type for named in plan.release.keys}
+    steps = [*rows_steps(replace(plan, sums=()), dialect), *_people_by_pair(dialect, ROWS, names)]
+    counts = f"SELECT {', '.join([*names, 'owners'])} FROM persons{dialect.tail([], MOST_COUNTED + 1, 0)}"
+    types = tuple(arrow_type(named.expr) for named in plan.release.keys)
+    return Query(dialect.statement(steps, counts), tuple(names), ("owners",), types)
 
 
 def _strays(release: Release, base: From, dialect: Dialect) -> Query:
@@ -194,13 +220,15 @@ def _without_path(plan: PrivatePlan) -> PrivatePlan | None:
 
 @dataclass(frozen=True)
 class _Known:
-    """The facts that a statement relies on: `hedgerow_heavy` has owners, `hedgerow_codes` has all keys.
+    """The facts that a statement relies on.
 
-    `tested` says that the number of owners is read.
+    `hedgerow_heavy` has owners; `hedgerow_codes` and `hedgerow_people` have all keys. `tested` says
+    that the number of owners is read.
     """
 
     heavy: bool
     coded: bool
+    people: bool
     tested: bool
 
 
@@ -238,6 +266,8 @@ def _plain_sums(
     counted = f", owners AS {UNITS}" if bounded else ""
     counted += "".join(f", CAST(owners AS {dialect.huge}) * {one} AS s{i}" for i in people(plan))
     steps = _people_by_code(dialect, rows, names) if known.coded else _people_by_pair(dialect, rows, names)
+    if known.people:
+        steps = [dialect.step("persons", f"SELECT {keys}owners FROM {PEOPLE}", once=False)]
     if not summed(plan):
         return [*steps, dialect.step(result, f"SELECT {keys}owners{counted} FROM persons", once=False)]
     named = "".join(f"plain.{name} AS {name}, " for name in names)

@@ -177,9 +177,9 @@ def _value_pairs(plan: PrivatePlan, counted: Distinct, dialect: Dialect, rows: s
     Privacy: the keys and values of an owner that count depend on that owner's own rows alone.
     """
     kinds = {"o": plan.release.owner.type, KEY_INDEX: Type.INTEGER, "v": counted.value.type}
+    if not plan.bounding.weighted:  # an owner has one row, so no pair occurs twice
+        return [dialect.step("chosen", f"SELECT o, {KEY_INDEX}, v FROM {rows} WHERE v IS NOT NULL", once=False)]
     pairs = dialect.step("pairs", f"SELECT DISTINCT o, {KEY_INDEX}, v FROM {rows} WHERE v IS NOT NULL", once=True)
-    if not plan.bounding.weighted:
-        return [pairs, dialect.step("chosen", f"SELECT o, {KEY_INDEX}, v FROM pairs", once=False)]
     maximum = MOST_PAIRS if counted.flow else counted.level.per_owner
     order = by_hash(hashed(nonce, kinds, dialect), ["v"], dialect)
     if not plan.bounding.grouped:

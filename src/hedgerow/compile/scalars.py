@@ -2,6 +2,7 @@
 
 from functools import singledispatch
 
+from hedgerow.compile.exact_grid import INTEGER_REACH, exact_grid_integer
 from hedgerow.compiled import digits_of
 from hedgerow.dialects import Dialect, operand_texts
 from hedgerow.errors import InternalError
@@ -11,8 +12,6 @@ from hedgerow.expressions.types import Type
 from hedgerow.privacy.grid import Grid
 from hedgerow.privacy.ranks import Bucketing
 from hedgerow.privacy.sums import ExactSum, SumKind
-
-INTEGER_REACH = 2**31 - 1
 
 
 def scalar(expr: Expr, dialect: Dialect) -> str:
@@ -95,6 +94,9 @@ def present(total: ExactSum, dialect: Dialect) -> str | None:
 
 def grid_integer(value: Expr, grid: Grid, dialect: Dialect) -> str:
     """Return the value as an integer on its grid, NULL where it is NULL or NaN; the cast cannot fail."""
+    exact = exact_grid_integer(value, grid, scalar(value, dialect), dialect)
+    if exact is not None:
+        return exact
     text = dialect.as_double(scalar(value, dialect), value)
     factor = 2.0**-grid.exponent
     placed = dialect.on_grid(text, grid.offset, factor, grid.low, grid.high, nan=may_be_nan(value))

@@ -79,6 +79,8 @@ class Dialect:
         joins: The supported kinds of joins.
         gathers: True if sums are computed for each pair of owner and key in a single pass over the rows: for engines
             that materialise or recompute a step that is read twice.
+        exact_integers: True if columns of type INTEGER hold integers alone, whose arithmetic is that of 64 bits.
+        exact_decimals: True if decimals of at most 18 digits are 64-bit integers, and CAST rounds to the nearest one.
         codes: True if the keys of an owner can be gathered as bits of an integer.
         windows: True if those sums are then weighted by window functions, in a single pass over the pairs.
         crowds_first: True if the owners of many rows are found by a statement of its own (`compile.crowded`); the
@@ -101,6 +103,8 @@ class Dialect:
     huge = "DECIMAL(38, 0)"
     text = "VARCHAR"
     codes = False
+    exact_integers = False
+    exact_decimals = False
     gathers = False
     repartitions = False
     windows = False

@@ -19,6 +19,8 @@ class DuckDBDialect(Dialect):
     double = "DOUBLE"
     huge = "HUGEINT"
     codes = True
+    exact_integers = True
+    exact_decimals = True
 
     def call(self, expr: Call, texts: Sequence[str]) -> str:
         """A function, as its own definition writes it."""

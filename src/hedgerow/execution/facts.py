@@ -8,7 +8,7 @@ from collections.abc import Hashable
 from typing import Any
 
 from hedgerow.backends import Backend, Snapshot
-from hedgerow.compiled import CODES, HEAVY, MOST_CODES, MOST_HEAVY, Query, Shortcut
+from hedgerow.compiled import CODES, HEAVY, MOST_CODES, MOST_COUNTED, MOST_HEAVY, PEOPLE, Query, Shortcut
 from hedgerow.plan.nodes import Release, scans_of
 
 STRAYS = "hedgerow_strays"
@@ -43,6 +43,10 @@ def _cheapest(query: Query, shortcut: Shortcut, snapshot: Any, state: Hashable) 
         return query
     if heavy == 0 and shortcut.ownerless is not None and shortcut.strays is not None:
         return shortcut.ownerless if rows(STRAYS, shortcut.strays) == 0 else shortcut.within
+    if heavy == 0 and shortcut.within_counted is not None and shortcut.people is not None:
+        counted = rows(PEOPLE, shortcut.people)
+        if counted is not None and counted <= MOST_COUNTED:
+            return shortcut.within_counted
     plain, coded = (shortcut.apart, shortcut.apart_coded) if heavy else (shortcut.within, shortcut.within_coded)
     if coded is None or shortcut.codes is None:
         return plain

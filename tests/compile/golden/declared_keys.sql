@@ -10,7 +10,7 @@ GROUP BY 1;
 -- with {"min_frequency": 1}
 SELECT region, SUM(age) FROM customers GROUP BY region;
 -- first pass
-SELECT t0."region" AS k0, COUNT(*) AS units, COALESCE(SUM(CAST(CASE WHEN (CAST(t0."age" AS DOUBLE) - (0.0e0)) * (1.0e0) + (0.5e0) < (0.0e0) THEN (0.0e0) WHEN (CAST(t0."age" AS DOUBLE) - (0.0e0)) * (1.0e0) + (0.5e0) >= (120.0e0) THEN (120.0e0) ELSE floor((CAST(t0."age" AS DOUBLE) - (0.0e0)) * (1.0e0) + (0.5e0)) END AS INTEGER)), 0) AS s0
+SELECT t0."region" AS k0, COUNT(*) AS units, COALESCE(SUM((CAST(CASE WHEN t0."age" < 0 THEN 0 WHEN t0."age" > 120 THEN 120 ELSE t0."age" END AS INTEGER))), 0) AS s0
 FROM "memory"."main"."customers" AS t0
 WHERE t0."id" IS NOT NULL AND t0."region" IN ('north', 'south', 'east')
 GROUP BY 1;

@@ -1,7 +1,7 @@
 -- undeclared keys: one survey of keys and sums, and a second look where a key was not selected
 SELECT city, COUNT(*), AVG(price) FROM orders GROUP BY city;
 -- first pass
-WITH private_rows AS NOT MATERIALIZED (SELECT t0."city" AS k0, t0."customer_id" AS o, CASE WHEN (t0."price" IS NOT NULL) THEN 1 END AS x1, CAST(CASE WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8589934592.0e0) + (0.5e0) < (-2147483648000.0e0) THEN (-2147483648000.0e0) WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8589934592.0e0) + (0.5e0) >= (2147483648000.0e0) THEN (2147483648000.0e0) ELSE floor((CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8589934592.0e0) + (0.5e0)) END AS BIGINT) AS x2
+WITH private_rows AS NOT MATERIALIZED (SELECT t0."city" AS k0, t0."customer_id" AS o, CASE WHEN (t0."price" IS NOT NULL) THEN 1 END AS x1, CASE WHEN t0."price" < CAST('0.00' AS DECIMAL(10, 2)) THEN (-2147483648000) WHEN t0."price" > CAST('500.00' AS DECIMAL(10, 2)) THEN 2147483648000 ELSE CAST(t0."price" * 8589934592 AS BIGINT) - 2147483648000 END AS x2
 FROM "memory"."main"."orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
 parts AS MATERIALIZED (SELECT k0, o, COUNT(*) AS n
@@ -43,7 +43,7 @@ SELECT k0, units, all_keys, s0, s1, s2
 FROM bounded
 WHERE units >= 10;
 -- measure
-WITH private_rows AS NOT MATERIALIZED (SELECT t0."city" AS k0, t0."customer_id" AS o, CASE WHEN (t0."price" IS NOT NULL) THEN 1 END AS x1, CAST(CASE WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8589934592.0e0) + (0.5e0) < (-2147483648000.0e0) THEN (-2147483648000.0e0) WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8589934592.0e0) + (0.5e0) >= (2147483648000.0e0) THEN (2147483648000.0e0) ELSE floor((CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8589934592.0e0) + (0.5e0)) END AS BIGINT) AS x2
+WITH private_rows AS NOT MATERIALIZED (SELECT t0."city" AS k0, t0."customer_id" AS o, CASE WHEN (t0."price" IS NOT NULL) THEN 1 END AS x1, CASE WHEN t0."price" < CAST('0.00' AS DECIMAL(10, 2)) THEN (-2147483648000) WHEN t0."price" > CAST('500.00' AS DECIMAL(10, 2)) THEN 2147483648000 ELSE CAST(t0."price" * 8589934592 AS BIGINT) - 2147483648000 END AS x2
 FROM "memory"."main"."orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
 kept_rows AS (SELECT private_rows.*, hedgerow_place
@@ -197,7 +197,7 @@ WHERE units >= 10;
 -- with {"max_groups": 1, "min_frequency": 50}
 SELECT city, SUM(items) FROM orders GROUP BY city;
 -- first pass
-WITH private_rows AS NOT MATERIALIZED (SELECT t0."city" AS k0, t0."customer_id" AS o, CAST(CASE WHEN (CAST(t0."items" AS DOUBLE) - (0.0e0)) * (1.0e0) + (0.5e0) < (1.0e0) THEN (1.0e0) WHEN (CAST(t0."items" AS DOUBLE) - (0.0e0)) * (1.0e0) + (0.5e0) >= (100.0e0) THEN (100.0e0) ELSE floor((CAST(t0."items" AS DOUBLE) - (0.0e0)) * (1.0e0) + (0.5e0)) END AS INTEGER) AS x0
+WITH private_rows AS NOT MATERIALIZED (SELECT t0."city" AS k0, t0."customer_id" AS o, (CAST(CASE WHEN t0."items" < 1 THEN 1 WHEN t0."items" > 100 THEN 100 ELSE t0."items" END AS INTEGER)) AS x0
 FROM "memory"."main"."orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
 parts AS MATERIALIZED (SELECT k0, o, COUNT(*) AS n
@@ -239,7 +239,7 @@ SELECT k0, units, all_keys, s0
 FROM bounded
 WHERE units >= 50;
 -- measure
-WITH private_rows AS NOT MATERIALIZED (SELECT t0."city" AS k0, t0."customer_id" AS o, CAST(CASE WHEN (CAST(t0."items" AS DOUBLE) - (0.0e0)) * (1.0e0) + (0.5e0) < (1.0e0) THEN (1.0e0) WHEN (CAST(t0."items" AS DOUBLE) - (0.0e0)) * (1.0e0) + (0.5e0) >= (100.0e0) THEN (100.0e0) ELSE floor((CAST(t0."items" AS DOUBLE) - (0.0e0)) * (1.0e0) + (0.5e0)) END AS INTEGER) AS x0
+WITH private_rows AS NOT MATERIALIZED (SELECT t0."city" AS k0, t0."customer_id" AS o, (CAST(CASE WHEN t0."items" < 1 THEN 1 WHEN t0."items" > 100 THEN 100 ELSE t0."items" END AS INTEGER)) AS x0
 FROM "memory"."main"."orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
 kept_rows AS (SELECT private_rows.*, hedgerow_place

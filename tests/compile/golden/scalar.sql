@@ -24,7 +24,7 @@ FROM weighted;
 -- a sum that stands alone is counted from zero
 SELECT SUM(price) FROM orders;
 -- first pass
-WITH private_rows AS NOT MATERIALIZED (SELECT t0."customer_id" AS o, CAST(CASE WHEN (CAST(t0."price" AS DOUBLE) - (0.0e0)) * (4294967296.0e0) + (0.5e0) < (0.0e0) THEN (0.0e0) WHEN (CAST(t0."price" AS DOUBLE) - (0.0e0)) * (4294967296.0e0) + (0.5e0) >= (2147483648000.0e0) THEN (2147483648000.0e0) ELSE floor((CAST(t0."price" AS DOUBLE) - (0.0e0)) * (4294967296.0e0) + (0.5e0)) END AS BIGINT) AS x0
+WITH private_rows AS NOT MATERIALIZED (SELECT t0."customer_id" AS o, CASE WHEN t0."price" < CAST('0.00' AS DECIMAL(10, 2)) THEN 0 WHEN t0."price" > CAST('500.00' AS DECIMAL(10, 2)) THEN 2147483648000 ELSE CAST(t0."price" * 4294967296 AS BIGINT) - 0 END AS x0
 FROM "memory"."main"."orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
 parts AS MATERIALIZED (SELECT o, COUNT(*) AS n
@@ -47,7 +47,7 @@ FROM weighted;
 -- COUNT, SUM and AVG of one column share a count and a centred sum
 SELECT COUNT(price), SUM(price), AVG(price) FROM orders;
 -- first pass
-WITH private_rows AS NOT MATERIALIZED (SELECT t0."customer_id" AS o, CASE WHEN (t0."price" IS NOT NULL) THEN 1 END AS x0, CAST(CASE WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8589934592.0e0) + (0.5e0) < (-2147483648000.0e0) THEN (-2147483648000.0e0) WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8589934592.0e0) + (0.5e0) >= (2147483648000.0e0) THEN (2147483648000.0e0) ELSE floor((CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8589934592.0e0) + (0.5e0)) END AS BIGINT) AS x1
+WITH private_rows AS NOT MATERIALIZED (SELECT t0."customer_id" AS o, CASE WHEN (t0."price" IS NOT NULL) THEN 1 END AS x0, CASE WHEN t0."price" < CAST('0.00' AS DECIMAL(10, 2)) THEN (-2147483648000) WHEN t0."price" > CAST('500.00' AS DECIMAL(10, 2)) THEN 2147483648000 ELSE CAST(t0."price" * 8589934592 AS BIGINT) - 2147483648000 END AS x1
 FROM "memory"."main"."orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
 parts AS MATERIALIZED (SELECT o, COUNT(*) AS n
@@ -71,7 +71,7 @@ FROM weighted;
 -- with {"bounds": {"price": [0, 100]}}
 SELECT AVG(price) FROM orders;
 -- first pass
-WITH private_rows AS NOT MATERIALIZED (SELECT t0."customer_id" AS o, CASE WHEN (t0."price" IS NOT NULL) THEN 1 END AS x0, CAST(CASE WHEN (CAST(t0."price" AS DOUBLE) - (50.0e0)) * (34359738368.0e0) + (0.5e0) < (-1717986918400.0e0) THEN (-1717986918400.0e0) WHEN (CAST(t0."price" AS DOUBLE) - (50.0e0)) * (34359738368.0e0) + (0.5e0) >= (1717986918400.0e0) THEN (1717986918400.0e0) ELSE floor((CAST(t0."price" AS DOUBLE) - (50.0e0)) * (34359738368.0e0) + (0.5e0)) END AS BIGINT) AS x1
+WITH private_rows AS NOT MATERIALIZED (SELECT t0."customer_id" AS o, CASE WHEN (t0."price" IS NOT NULL) THEN 1 END AS x0, CASE WHEN t0."price" < CAST('0.00' AS DECIMAL(10, 2)) THEN (-1717986918400) WHEN t0."price" > CAST('100.00' AS DECIMAL(10, 2)) THEN 1717986918400 ELSE CAST(t0."price" * 34359738368 AS BIGINT) - 1717986918400 END AS x1
 FROM "memory"."main"."orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
 parts AS MATERIALIZED (SELECT o, COUNT(*) AS n
@@ -137,7 +137,7 @@ FROM weighted;
 -- FILTER counts in its own measure; n counts all rows of the owner
 SELECT COUNT(*) FILTER (WHERE items > 3), SUM(items) FILTER (WHERE items > 3) FROM orders;
 -- first pass
-WITH private_rows AS NOT MATERIALIZED (SELECT t0."customer_id" AS o, CASE WHEN (t0."items" > 3) THEN 1 END AS x0, CASE WHEN (t0."items" > 3) THEN CAST(CASE WHEN (CAST(t0."items" AS DOUBLE) - (50.5e0)) * (2.0e0) + (0.5e0) < (-99.0e0) THEN (-99.0e0) WHEN (CAST(t0."items" AS DOUBLE) - (50.5e0)) * (2.0e0) + (0.5e0) >= (99.0e0) THEN (99.0e0) ELSE floor((CAST(t0."items" AS DOUBLE) - (50.5e0)) * (2.0e0) + (0.5e0)) END AS INTEGER) END AS x1
+WITH private_rows AS NOT MATERIALIZED (SELECT t0."customer_id" AS o, CASE WHEN (t0."items" > 3) THEN 1 END AS x0, CASE WHEN (t0."items" > 3) THEN (CAST(CASE WHEN t0."items" < 1 THEN 1 WHEN t0."items" > 100 THEN 100 ELSE t0."items" END AS INTEGER) * 2 - 101) END AS x1
 FROM "memory"."main"."orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
 parts AS MATERIALIZED (SELECT o, COUNT(*) AS n
@@ -161,7 +161,7 @@ FROM weighted;
 -- with {"mechanism": "laplace"}
 SELECT AVG(price) FROM orders;
 -- first pass
-WITH private_rows AS NOT MATERIALIZED (SELECT t0."customer_id" AS o, CASE WHEN (t0."price" IS NOT NULL) THEN 1 END AS x0, CAST(CASE WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8589934592.0e0) + (0.5e0) < (-2147483648000.0e0) THEN (-2147483648000.0e0) WHEN (CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8589934592.0e0) + (0.5e0) >= (2147483648000.0e0) THEN (2147483648000.0e0) ELSE floor((CAST(t0."price" AS DOUBLE) - (250.0e0)) * (8589934592.0e0) + (0.5e0)) END AS BIGINT) AS x1
+WITH private_rows AS NOT MATERIALIZED (SELECT t0."customer_id" AS o, CASE WHEN (t0."price" IS NOT NULL) THEN 1 END AS x0, CASE WHEN t0."price" < CAST('0.00' AS DECIMAL(10, 2)) THEN (-2147483648000) WHEN t0."price" > CAST('500.00' AS DECIMAL(10, 2)) THEN 2147483648000 ELSE CAST(t0."price" * 8589934592 AS BIGINT) - 2147483648000 END AS x1
 FROM "memory"."main"."orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
 parts AS MATERIALIZED (SELECT o, COUNT(*) AS n

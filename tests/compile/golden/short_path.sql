@@ -15,7 +15,7 @@ WHERE t0."id" IS NOT NULL AND (t0."age" >= 18) AND (t0."region" <> 'north');
 -- a column that may be missing is counted by itself
 SELECT COUNT(*), COUNT(age), AVG(age) FROM customers;
 -- first pass
-SELECT COUNT(*) AS units, COUNT(*) FILTER (WHERE (t0."age" IS NOT NULL)) AS s0, COALESCE(SUM(CAST(CASE WHEN (CAST(t0."age" AS DOUBLE) - (60.0e0)) * (2.0e0) + (0.5e0) < (-120.0e0) THEN (-120.0e0) WHEN (CAST(t0."age" AS DOUBLE) - (60.0e0)) * (2.0e0) + (0.5e0) >= (120.0e0) THEN (120.0e0) ELSE floor((CAST(t0."age" AS DOUBLE) - (60.0e0)) * (2.0e0) + (0.5e0)) END AS INTEGER)), 0) AS s1
+SELECT COUNT(*) AS units, COUNT(*) FILTER (WHERE (t0."age" IS NOT NULL)) AS s0, COALESCE(SUM((CAST(CASE WHEN t0."age" < 0 THEN 0 WHEN t0."age" > 120 THEN 120 ELSE t0."age" END AS INTEGER) * 2 - 120)), 0) AS s1
 FROM "memory"."main"."customers" AS t0
 WHERE t0."id" IS NOT NULL;
 

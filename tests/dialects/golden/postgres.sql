@@ -1,7 +1,7 @@
 -- one row for each person, and no keys
 SELECT COUNT(*), AVG(income), SUM(age) FROM customers WHERE vip AND age > 17;
 -- first pass
-SELECT COUNT(*) AS units, COUNT(*) FILTER (WHERE (t0."income" IS NOT NULL) AND (NOT (t0."income" = FLOAT8 'NaN'))) AS s0, COALESCE(SUM(CAST(CAST(float8smaller(float8larger(floor((float8smaller(float8larger(NULLIF(t0."income", FLOAT8 'NaN'), FLOAT8 '-375000.00000047684'), FLOAT8 '625000.0000004768') - FLOAT8 '125000.0') * FLOAT8 '16777216.0' + FLOAT8 '0.5'), FLOAT8 '-2097152000000.0'), FLOAT8 '2097152000000.0') AS BIGINT) AS BIGINT)), 0) AS s1, COALESCE(SUM(CAST(CAST(float8smaller(float8larger(floor((float8smaller(float8larger(CAST(t0."age" AS FLOAT8), FLOAT8 '-248.0'), FLOAT8 '248.0') - FLOAT8 '0.0') * FLOAT8 '1.0' + FLOAT8 '0.5'), FLOAT8 '0.0'), FLOAT8 '120.0') AS INTEGER) AS BIGINT)), 0) AS s2
+SELECT COUNT(*) AS units, COUNT(*) FILTER (WHERE (t0."income" IS NOT NULL) AND (NOT (t0."income" = FLOAT8 'NaN'))) AS s0, COALESCE(SUM(CAST(CAST(float8smaller(float8larger(floor((float8smaller(float8larger(NULLIF(t0."income", FLOAT8 'NaN'), FLOAT8 '-375000.00000047684'), FLOAT8 '625000.0000004768') - FLOAT8 '125000.0') * FLOAT8 '16777216.0' + FLOAT8 '0.5'), FLOAT8 '-2097152000000.0'), FLOAT8 '2097152000000.0') AS BIGINT) AS BIGINT)), 0) AS s1, COALESCE(SUM(CAST((CAST(CASE WHEN t0."age" < 0 THEN 0 WHEN t0."age" > 120 THEN 120 ELSE t0."age" END AS INTEGER)) AS BIGINT)), 0) AS s2
 FROM "customers" AS t0
 WHERE t0."id" IS NOT NULL AND t0."vip" AND (t0."age" > 17);
 
@@ -256,7 +256,7 @@ FROM chosen;
 -- owners along a path
 SELECT colour, SUM(pieces) FROM items GROUP BY colour;
 -- first pass
-WITH private_rows AS (SELECT (t0."colour" COLLATE "C") AS k0, t1."customer_id" AS o, CAST(float8smaller(float8larger(floor((float8smaller(float8larger(CAST(t0."pieces" AS FLOAT8), FLOAT8 '-206.0'), FLOAT8 '206.0') - FLOAT8 '0.0') * FLOAT8 '1.0' + FLOAT8 '0.5'), FLOAT8 '1.0'), FLOAT8 '100.0') AS INTEGER) AS x0
+WITH private_rows AS (SELECT (t0."colour" COLLATE "C") AS k0, t1."customer_id" AS o, (CAST(CASE WHEN t0."pieces" < 1 THEN 1 WHEN t0."pieces" > 100 THEN 100 ELSE t0."pieces" END AS INTEGER)) AS x0
 FROM "items" AS t0 JOIN "orders" AS t1 ON (t0."order_id" = t1."id")
 WHERE t1."customer_id" IS NOT NULL),
 parts AS (SELECT k0, o, COUNT(*) AS n, SUM(CAST(x0 AS BIGINT)) AS p0
@@ -279,7 +279,7 @@ SELECT k0, units, all_keys, s0
 FROM bounded
 WHERE units >= 10;
 -- measure
-WITH private_rows AS (SELECT (t0."colour" COLLATE "C") AS k0, t1."customer_id" AS o, CAST(float8smaller(float8larger(floor((float8smaller(float8larger(CAST(t0."pieces" AS FLOAT8), FLOAT8 '-206.0'), FLOAT8 '206.0') - FLOAT8 '0.0') * FLOAT8 '1.0' + FLOAT8 '0.5'), FLOAT8 '1.0'), FLOAT8 '100.0') AS INTEGER) AS x0
+WITH private_rows AS (SELECT (t0."colour" COLLATE "C") AS k0, t1."customer_id" AS o, (CAST(CASE WHEN t0."pieces" < 1 THEN 1 WHEN t0."pieces" > 100 THEN 100 ELSE t0."pieces" END AS INTEGER)) AS x0
 FROM "items" AS t0 JOIN "orders" AS t1 ON (t0."order_id" = t1."id")
 WHERE t1."customer_id" IS NOT NULL),
 kept_rows AS (SELECT private_rows.*, hedgerow_place

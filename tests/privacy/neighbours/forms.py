@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 
-from hedgerow.compiled import CODES, HEAVY, MOST_CODES
+from hedgerow.compiled import CODES, HEAVY, MOST_CODES, PEOPLE
 
 
 def allowed_forms(query, run, load, others=()):
@@ -24,6 +24,9 @@ def allowed_forms(query, run, load, others=()):
         forms["within"] = shortcut.within
         if "apart, coded" in forms:
             forms["within, coded"] = shortcut.within_coded
+        if shortcut.people is not None:
+            load(PEOPLE, run(shortcut.people))
+            forms["within, counted"] = shortcut.within_counted
         if shortcut.strays is not None and run(shortcut.strays).num_rows == 0:
             forms["ownerless"] = shortcut.ownerless
     return forms

@@ -42,6 +42,7 @@ class PostgresDialect(Dialect):
     label = "PostgreSQL"
     double = "FLOAT8"
     huge = "NUMERIC"
+    exact_integers = True
     text = "TEXT"
     gathers = True
     windows = True

@@ -40,6 +40,7 @@ class SparkDialect(Dialect):
 
     name = "spark"
     label = "Spark SQL"
+    exact_integers = True
     double = "DOUBLE"
     integer = "INT"
     text = "STRING"
