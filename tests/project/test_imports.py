@@ -14,6 +14,13 @@ LATE = {
     ("cli/formats.py", "openpyxl"): "an extra",
     ("session/batch_quote.py", "rich"): "a twentieth of a second to load, and only a printed quote needs it",
     ("__init__.py", "hedgerow.magic"): "for notebooks alone",
+    ("answer/diagnostics.py", "rich"): "a twentieth of a second to load, and not everything is printed",
+    ("answer/render.py", "rich"): "a twentieth of a second to load, and not everything is printed",
+    ("session/page.py", "rich"): "a twentieth of a second to load, and not everything is printed",
+    ("answer/files.py", "pyarrow"): "pyarrow.compute, a twentieth of a second to load, and for files alone",
+    ("error_bars/propagation/frame.py", "pyarrow"): "likewise, and seldom needed",
+    ("execution/build_answer.py", "pyarrow"): "likewise, and not needed without keys",
+    ("release/canonical.py", "pyarrow"): "likewise, and not needed without keys",
     ("answer/plot/library.py", "altair"): "an extra",
     ("answer/table.py", "pandas"): "an extra",
     ("answer/table.py", "polars"): "an extra",
@@ -48,8 +55,11 @@ PUBLIC_NAMES = {
 """The modules of the names that `import hedgerow` offers."""
 
 ANNOTATIONS = PUBLIC_NAMES | {
+    ("answer/diagnostics.py", "rich"): "imported where it is used",
+    ("answer/render.py", "rich"): "imported where it is used",
     ("cli/output.py", "rich"): "imported where it is used",
     ("session/batch_quote.py", "rich"): "imported where it is used",
+    ("session/page.py", "rich"): "imported where it is used",
     ("answer/table.py", "pandas"): "an extra",
     ("answer/table.py", "polars"): "an extra",
     ("backends/postgres/backend.py", "psycopg"): "an extra",

@@ -34,8 +34,8 @@ FAULTS = (
     Fault(
         "same-choice-of-keys-for-every-statement",
         "execution/run.py",
-        "program(part, backend.dialect, nonce(), ",
-        'program(part, backend.dialect, "0" * 32, ',
+        "return [_under(nonce(), compiled)",
+        'return [_under("0" * 32, compiled)',
         (RECEIPTS,),
     ),
     Fault(
