@@ -7,6 +7,7 @@ from pathlib import Path
 
 from hedgerow.catalog import load_catalog
 from hedgerow.catalog.patch import patched
+from hedgerow.catalog.write import MARK, replace_catalog, with_endings_of
 from hedgerow.errors import HedgerowError
 from hedgerow.ledger import Ledger
 
@@ -14,15 +15,9 @@ from hedgerow.ledger import Ledger
 def write_cap(catalog: Path, analyst: str, epsilon: float) -> None:
     """Write a cap into a catalog, whose comments and order stay. A catalog that would not load is left as it is."""
     load_catalog(catalog)
-    changed = patched(catalog.read_text(encoding="utf-8"), {("budget", "analysts", analyst, "epsilon"): epsilon})
-    draft = catalog.with_name(f".{catalog.name}.new")
-    try:
-        draft.write_text(changed, encoding="utf-8", newline="")
-        load_catalog(draft)
-        draft.chmod(catalog.stat().st_mode)
-        draft.replace(catalog)
-    finally:
-        draft.unlink(missing_ok=True)
+    old = catalog.read_bytes().decode("utf-8")
+    text = old.removeprefix(MARK).replace("\r\n", "\n")
+    replace_catalog(catalog, with_endings_of(old, patched(text, {("budget", "analysts", analyst, "epsilon"): epsilon})))
 
 
 class LiveCaps:

@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 from hedgerow.answer import Answer
 from hedgerow.answer.plot import Errors
 from hedgerow.cancellation import Cancellation
-from hedgerow.errors import BackendError, HedgerowError
+from hedgerow.errors import BackendError, HedgerowError, dump_error
 from hedgerow.execution.request import Parameters
 from hedgerow.figures import finite
 from hedgerow.ledger import BudgetView, HistoryEntry, Ledger, Verification
@@ -38,6 +38,9 @@ from hedgerow.session.tables import Description, TableList
 T = TypeVar("T")
 
 MINUTE = 60.0
+MAXIMUM_PENDING = 100
+"""Number of questions of one analyst on one dataset that may wait for an owner's word."""
+
 KNOWN_SECONDS = 1.0
 """Seconds for which an account that was looked up is not looked up again."""
 
@@ -406,10 +409,15 @@ class Gateway:
         options: Mapping[str, Any],
     ) -> Answer:
         """Answer a question in this thread, if its price needs no owner's word or has it."""
-        allowed = self.limits.approval_epsilon.get(dataset)
+        allowed, granted = self.limits.approval_epsilon.get(dataset), None
         if allowed is not None and identity.role is not Role.OWNER:
-            self._require_approval(identity, dataset, database, sql, params, options, allowed)
-        return database.sql(sql, params=params, **options)
+            granted = self._require_approval(identity, dataset, database, sql, params, options, allowed)
+        try:
+            return database.sql(sql, params=params, **options)
+        except HedgerowError as error:
+            if granted is not None and dump_error(error)["charged"] is False:
+                self.access.restore(granted)
+            raise
 
     def _require_approval(
         self,
@@ -420,17 +428,28 @@ class Gateway:
         params: Parameters,
         options: Mapping[str, Any],
         allowed: float,
-    ) -> None:
-        """Let a question pass that costs at most `allowed`, or that an owner granted; otherwise make it a request."""
+    ) -> str | None:
+        """Let a question pass that costs at most `allowed`, or that an owner granted; otherwise make it a request.
+
+        Return the id of the granted request that is used up by it, if there is one.
+        """
         quote = database.quote(sql, params=params, **options)
         if quote.reused or quote.charge.epsilon <= allowed:
-            return
+            return None
         question = dataset, identity.name, sql, _plain(params), _plain(dict(options))
-        known = [request for request in self.access.requests(dataset, analyst=identity.name) if request.asks(*question)]
-        if any(request.state is RequestState.GRANTED and self.access.use(request.id) for request in known):
-            return
+        own = self.access.requests(dataset, analyst=identity.name)
+        known = [request for request in own if request.asks(*question)]
+        for request in known:
+            if request.state is RequestState.GRANTED and self.access.use(request.id):
+                return request.id
         waiting = next((request for request in known if request.state is RequestState.PENDING), None)
         if waiting is None:
+            if sum(request.state is RequestState.PENDING for request in own) >= MAXIMUM_PENDING:
+                raise BusyError(
+                    f"{MAXIMUM_PENDING} questions of yours wait for the owner's word already.",
+                    code="too-many-requests",
+                    hint="Ask again when some are decided, or ask with a smaller epsilon.",
+                )
             price = _plain(quote.to_dict())
             waiting = ApprovalRequest(secrets.token_hex(8), *question, price, datetime.now(UTC))
             self.access.create_request(waiting)

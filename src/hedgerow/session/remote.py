@@ -156,7 +156,7 @@ class RemoteDatabase(Database):
         """Spent and remaining budget; of this analyst's cap, if there is one."""
         return load_budget(self._get("/budget"), self._history)
 
-    def as_analyst(self, name: str, dialect: str | None = None) -> NoReturn:  # noqa: ARG002 - the face of a Database
+    def as_analyst(self, name: str, *, dialect: str | None = None) -> NoReturn:  # noqa: ARG002 - the face of a Database
         """Refuse: a service knows analysts by their tokens."""
         raise PolicyError(
             "A service knows analysts by their tokens: nobody asks in another's name.",

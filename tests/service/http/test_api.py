@@ -297,6 +297,25 @@ def test_a_dear_question_waits_for_an_owner_and_is_then_answered_once(approving)
     assert approving.ask(COUNT, **dear).status == 403
 
 
+def test_a_granted_question_that_is_not_charged_stays_granted(approving):
+    dear = {"options": {"epsilon": 9}, "by": "robot"}
+    query = "SELECT COUNT(*) AS n FROM patients WHERE age < 33"
+    address = approving.ask(query, **dear).content["request"]
+    assert approving.call("POST", f"{address}/grant", by="olive").status == 200
+    refused = approving.ask(query, **dear)
+    assert (refused.status, refused.content["code"], refused.content["charged"]) == (402, "budget-analyst", False)
+    assert approving.call("GET", address, by="robot").content["state"] == "granted"
+
+
+def test_an_analyst_cannot_fill_the_owners_list(approving, monkeypatch):
+    waiting = len(approving.call("GET", "/v1/requests?state=pending").content["requests"])
+    monkeypatch.setattr("hedgerow.service.gateway.MAXIMUM_PENDING", waiting + 1)
+    queries = [f"SELECT COUNT(*) AS n FROM patients WHERE age < {age}" for age in (51, 52)]
+    statuses = [approving.ask(query, options={"epsilon": 2}).status for query in queries]
+    assert statuses == [403, 429]
+    assert approving.ask(queries[0], options={"epsilon": 2}).status == 403  # it waits already
+
+
 def test_a_denied_question_stays_unanswered_and_uncharged(approving):
     query, options = "SELECT AVG(age) AS a FROM patients", {"epsilon": 3}
     address = approving.ask(query, options=options).content["request"]

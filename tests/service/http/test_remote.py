@@ -6,6 +6,7 @@ import math
 import threading
 from datetime import date
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
 
@@ -147,6 +148,26 @@ def test_every_public_part_of_a_database_is_the_clients_own():
     inherited = {"submit"}  # it runs `sql` in a thread, wherever that asks
     public = {name for name, _ in inspect.getmembers(hr.Database) if not name.startswith("_")}
     assert public - set(vars(RemoteDatabase)) == inherited
+
+
+REFUSED_REMOTELY = {"batch", "quote_batch", "as_analyst", "calibrate"}
+
+
+def test_every_method_takes_the_same_arguments():
+    def arguments(owner, name):
+        return [
+            (one.name, one.kind, one.default) for one in inspect.signature(getattr(owner, name)).parameters.values()
+        ]
+
+    methods = [name for name, _ in inspect.getmembers(hr.Database, inspect.isfunction) if not name.startswith("_")]
+    for name in methods:
+        if name not in {"batch", "quote_batch", "calibrate"}:
+            assert arguments(RemoteDatabase, name) == arguments(hr.Database, name), name
+
+
+def test_the_page_names_what_only_the_owners_machine_does():
+    page = (Path(__file__).parents[3] / "docs" / "how-to" / "use-the-http-api.md").read_text()
+    assert all(f"`db.{name}`" in page for name in REFUSED_REMOTELY)
 
 
 def test_what_needs_the_owners_machine_says_so(remote):

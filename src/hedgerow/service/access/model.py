@@ -153,5 +153,8 @@ class AccessStore(Protocol):
     def use(self, identifier: str) -> bool:
         """Use up a granted request; return False if it is not granted. Of several that try at once, one succeeds."""
 
+    def restore(self, identifier: str) -> None:
+        """Make a request that was used up granted again, because its question was not charged after all."""
+
     def close(self) -> None:
         """Close the store."""

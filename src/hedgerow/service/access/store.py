@@ -171,6 +171,12 @@ class SqlAccessStore(ABC):
         with self.transaction(writing=True) as execute:
             return bool(execute(used, identifier))
 
+    def restore(self, identifier: str) -> None:
+        """Make a request that was used up granted again, because its question was not charged after all."""
+        restored = f"UPDATE {self._requests} SET state = 'granted' WHERE id = ? AND state = 'used'"
+        with self.transaction(writing=True) as execute:
+            execute(restored, identifier)
+
     def _select(self, where: str, *values: Any) -> list[UserAccount]:  # noqa: ANN401 - values of the database
         join = f"{self._accounts} a LEFT JOIN {self._tokens} t ON t.name = a.name"
         with self.transaction(writing=False) as execute:
