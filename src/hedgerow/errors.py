@@ -53,6 +53,31 @@ class Span:
     line: int = 1
 
 
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """One change of a text: `text` in place of characters `start` up to `end`."""
+
+    start: int
+    end: int
+    text: str
+
+
+Remedy = Callable[[str], tuple[Edit, ...] | None]
+"""A function that returns the edits of a text that remedy a refusal; None where it finds no place for them."""
+
+
+def edited(text: str, edits: Iterable[Edit]) -> str:
+    """Return a text with changes.
+
+    Example:
+        >>> edited("SELECT *", [Edit(7, 8, "COUNT(*)")])
+        'SELECT COUNT(*)'
+    """
+    for edit in sorted(edits, key=lambda edit: edit.start, reverse=True):
+        text = text[: edit.start] + edit.text + text[edit.end :]
+    return text
+
+
 def excerpt(text: str, span: Span, width: Callable[[str], int] = len) -> str:
     r"""Return the line in which `span` begins, numbered, and a caret under each of its characters.
 
@@ -88,10 +113,12 @@ class HedgerowError(Exception):
         code: Stable code of this error; the anchor of its page in the documentation.
         hint: What to write instead.
         span: Position in the query or the catalog.
+        remedy: Function that returns the edits of the query that the hint asks for.
 
     `text` is the text that `span` points into, if it is known; the error then shows the line, with carets below it.
     `receipt` is that of the charge, if there was one, and None if the question cost nothing; `repeatable` says that the
-    charge covers the same question if it is repeated.
+    charge covers the same question if it is repeated. `rewrite` holds the edits of the query that the hint asks for,
+    where they are known.
     """
 
     code: str = "error"
@@ -99,11 +126,19 @@ class HedgerowError(Exception):
     text: str | None = None
     receipt: Any = None
     repeatable: bool = False
+    rewrite: tuple[Edit, ...] | None = None
 
     def __init__(
-        self, message: str, *, code: str | None = None, hint: str | None = None, span: Span | None = None
+        self,
+        message: str,
+        *,
+        code: str | None = None,
+        hint: str | None = None,
+        span: Span | None = None,
+        remedy: Remedy | None = None,
     ) -> None:
         super().__init__(message)
+        self.remedy = remedy
         self.message = message
         self.code = code or type(self).code
         self.hint = hint
@@ -150,6 +185,7 @@ class HedgerowError(Exception):
             "message": self.message,
             "hint": self.hint,
             "span": span,
+            "rewrite": None if self.rewrite is None else [[edit.start, edit.end, edit.text] for edit in self.rewrite],
             "charged": None if self.receipt is None and self.code == UNSURE else self.receipt is not None,
             "receipt": getattr(self.receipt, "id", None),
             "repeatable": self.repeatable,
@@ -183,6 +219,8 @@ def load_error(document: Mapping[str, Any], text: str | None = None) -> "Hedgero
     error.text = text if document.get("points") else None
     error.receipt = None if document.get("receipt") is None else ChargeNumber(document["receipt"])
     error.repeatable = bool(document.get("repeatable"))
+    rewrite = document.get("rewrite")
+    error.rewrite = None if rewrite is None else tuple(Edit(*edit) for edit in rewrite)
     facts = document.get("facts", {})
     for name in FACTS:
         if name in facts:
@@ -256,6 +294,8 @@ def pointing_into(text: object) -> Iterator[None]:
         yield
     except QueryError as error:
         error.text = text if isinstance(text, str) else None
+        if error.remedy is not None and error.text is not None:
+            error.rewrite = error.remedy(error.text)
         raise
 
 

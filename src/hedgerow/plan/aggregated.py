@@ -31,7 +31,8 @@ from hedgerow.plan.ownership import is_owner
 from hedgerow.plan.rows import Ownership
 from hedgerow.plan.scalar import ScalarBinder
 from hedgerow.plan.scope import RowScope, Special, clip, fold
-from hedgerow.plan.syntax import AGGREGATES, function_hint, function_name, span_of, text_of
+from hedgerow.plan.syntax import AGGREGATES, function_hint, function_name, function_remedy, span_of, text_of
+from hedgerow.sql.remedies import clipped, grouped_by
 
 MAX_AGGREGATES = 400
 
@@ -95,6 +96,7 @@ class AggregatedScope:
             code="raw-column",
             hint=f"Add {node.name} to GROUP BY, or aggregate it, for instance {_example(bound, node.name)}.",
             span=span_of(node),
+            remedy=grouped_by(span_of(node), node.sql()),
         )
 
     def clip(self, arguments: Sequence[Expr], span: Span | None) -> Expr:
@@ -223,6 +225,7 @@ class AggregatedScope:
                 hint=function_hint(inner)
                 or f"Available: {', '.join(AGGREGATES)}. In a CTE grouped by the unit, others are, too.",
                 span=span_of(node),
+                remedy=function_remedy(inner),
             )
         distinct, nodes = argument_nodes(inner)
         if len(nodes) > known.max_arguments:
@@ -275,6 +278,7 @@ class AggregatedScope:
                 known.sums([] if counts_units else arguments, where=where, distinct=distinct)
         except HedgerowError as error:
             error.span = error.span or span_of(node)
+            error.remedy = clipped(error.span) if error.code == "missing-bounds" else None
             example = "CLIP(x, 0, 100)" if known is None or known.max_arguments == 1 else "x, y"
             error.hint = error.hint or f"Numbers with bounds will do, for instance {function}({example})."
             raise

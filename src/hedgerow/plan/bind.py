@@ -37,6 +37,7 @@ from hedgerow.plan.syntax import span_of
 from hedgerow.plan.tables import OWNER, Environment, whole
 from hedgerow.plan.windows import order_term
 from hedgerow.schema import Schema
+from hedgerow.sql.remedies import replaced
 
 OPERATORS = {exp.Union: "UNION", exp.Intersect: "INTERSECT", exp.Except: "EXCEPT"}
 
@@ -287,6 +288,7 @@ def _rows_shown(query: exp.Expr) -> UnsupportedSQLError:
             code="star",
             hint="Ask for aggregates, for instance COUNT(*).",
             span=_span_of_star(query),
+            remedy=replaced(_span_of_star(query), "COUNT(*)"),
         )
     first = query.expressions[0] if isinstance(query, exp.Select) and query.expressions else query
     return UnsupportedSQLError(

@@ -11,7 +11,7 @@ from hedgerow.expressions.functions import allowed
 from hedgerow.expressions.nodes import Expr, Literal
 from hedgerow.expressions.types import Type
 from hedgerow.plan import coerce
-from hedgerow.plan.syntax import function_hint, function_name, is_available, span_of, text_of
+from hedgerow.plan.syntax import function_hint, function_name, function_remedy, is_available, span_of, text_of
 
 
 class Binder(Protocol):
@@ -55,6 +55,7 @@ def unsupported(node: exp.Expr, hint: str | None = None) -> UnsupportedSQLError:
         code="unsupported-expression",
         hint=hint or function_hint(node) or f"The SQL reference lists the {len(allowed())} functions that can be used.",
         span=span_of(node),
+        remedy=function_remedy(node),
     )
 
 

@@ -23,6 +23,7 @@ from hedgerow.plan import (
 from hedgerow.plan.handlers import Binder, Handler, Handlers, unsupported, whole
 from hedgerow.plan.scope import Scope
 from hedgerow.plan.syntax import COMPARISONS, NAMED, PLAIN, WHOLE_OR_FLOAT, arguments_of, dialect_of, span_of, text_of
+from hedgerow.sql.remedies import is_null
 
 LONGEST = 2_000_000
 ROOM = 20
@@ -245,6 +246,7 @@ class ScalarBinder:
                 code="null-comparison",
                 hint="Write IS NULL or IS NOT NULL.",
                 span=span_of(at),
+                remedy=is_null(span_of(at)),
             )
         sides = time_arithmetic.lengths(nodes, self) or [self.bind(n) for n in nodes]
         if isinstance(at, ORDERINGS) and isinstance(nodes[0], ORDERINGS):

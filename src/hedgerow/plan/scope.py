@@ -11,7 +11,8 @@ from hedgerow.expressions.nodes import Column, Expr, Literal, walk
 from hedgerow.expressions.types import Type
 from hedgerow.plan import coerce
 from hedgerow.plan.handlers import Binder
-from hedgerow.plan.syntax import column_hint, span_of
+from hedgerow.plan.syntax import column_hint, probably_meant, span_of
+from hedgerow.sql.remedies import identifier, replaced
 
 SMALLEST_BOUND, LARGEST_BOUND = 1e-30, 1e30
 UNNAMED = "subquery "
@@ -155,11 +156,14 @@ class RowScope:
         of_table = [item for item in self.items if node.args.get("table") and fold(item.name) == fold(node.table)]
         items = of_table or self.items
         where = " or ".join(item.described for item in items) or "this query, which has no FROM"
+        known = [item.shown.get(name, name) for item in items for name in item.columns]
+        meant = probably_meant(node.name, known)
         return UnknownNameError(
             f"There is no column {node.name!r} in {where}.",
             code="unknown-column",
-            hint=column_hint(node, [item.shown.get(name, name) for item in items for name in item.columns]),
+            hint=column_hint(node, known),
             span=span_of(node),
+            remedy=None if meant is None else replaced(span_of(node.this), identifier(meant)),
         )
 
 

@@ -20,9 +20,10 @@ from hedgerow.plan.nodes import ContributionLimits, From, Join, Scan, renamed, r
 from hedgerow.plan.ownership import all_of, same_owner
 from hedgerow.plan.rows import JoinedRows, Ownership, Privacy, PrivateSource
 from hedgerow.plan.scope import Item, fold
-from hedgerow.plan.syntax import span_of, table_hint, text_of
+from hedgerow.plan.syntax import probably_meant, span_of, table_hint, text_of
 from hedgerow.plan.time_functions import read_instant
 from hedgerow.schema import SchemaColumn, SchemaTable
+from hedgerow.sql.remedies import identifier, replaced
 
 NAMING = frozenset({"this", "alias", "db", "catalog"})
 
@@ -226,11 +227,13 @@ def _unknown(node: exp.Table, context: Context) -> HedgerowError:
         )
     name = ".".join(part.name for part in node.parts)
     elsewhere = [table for table in context.catalog.tables if fold(parts_of(table)[-1]) == fold(node.name)]
+    meant = elsewhere[0] if elsewhere else probably_meant(name, context.catalog.tables)
     return UnknownNameError(
         f"There is no table {name!r}.",
         code="unknown-table",
         hint=table_hint(elsewhere[0] if elsewhere else name, context.catalog.tables),
         span=span_of(node),
+        remedy=None if meant is None else replaced(span_of(node.this), ".".join(map(identifier, parts_of(meant)))),
     )
 
 

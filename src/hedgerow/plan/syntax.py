@@ -5,7 +5,8 @@ from difflib import get_close_matches
 
 from sqlglot import exp
 
-from hedgerow.errors import Span
+from hedgerow.errors import Remedy, Span
+from hedgerow.sql.remedies import replaced
 
 PLAIN: dict[type[exp.Expr], tuple[str, tuple[str, ...]]] = {
     exp.Not: ("not", ("this",)),
@@ -202,6 +203,19 @@ def function_hint(node: exp.Expr) -> str | None:
     return f"Did you mean {close[0]}?" if close and close[0] != name else None
 
 
+def function_remedy(node: exp.Expr) -> Remedy | None:
+    """Return the remedy of a function that is available by another name with the same arguments; None for any other."""
+    name = function_name(node)
+    if name is None or "start" not in node.meta:
+        return None
+    written = OTHER_NAMES.get(name) or OTHER_NAMES.get(name.replace("_", ""))
+    close = get_close_matches(name, COMMON, n=1, cutoff=0.78)
+    meant = written.removesuffix("(x)") if written else close[0] if close else name
+    if meant == name or not meant.replace("_", "").isalpha():
+        return None
+    return replaced(Span(node.meta["start"], node.meta["end"] + 1, node.meta["line"]), meant)
+
+
 def _syntax_hint(node: exp.Expr) -> str | None:
     if isinstance(node, exp.Array) and len(node.expressions) == 1 and isinstance(node.expressions[0], exp.Column):
         return NAMES.format(node.expressions[0].name)
@@ -230,7 +244,7 @@ def column_hint(node: exp.Column, columns: Iterable[str]) -> str:
         return str(function_hint(node.parent))
     named = name_hint(node.name, known, "The columns are")
     quoted = bool(node.this.args.get("quoted"))
-    is_close = _closest(node.name, known) is not None
+    is_close = probably_meant(node.name, known) is not None
     if not quoted and (is_close or not _is_compared(node)):
         return named
     text = TEXT.format("'" + node.name.replace("'", "''") + "'")
@@ -240,7 +254,7 @@ def column_hint(node: exp.Column, columns: Iterable[str]) -> str:
 def name_hint(name: str, names: Iterable[str], begin: str) -> str:
     """Return the closest name, or all names, shortened where there are many."""
     known = list(names)
-    closest = _closest(name, known)
+    closest = probably_meant(name, known)
     if closest is not None:
         return f"Did you mean {closest!r}?"
     unique = list({known_name.lower(): known_name for known_name in known}.values())
@@ -248,8 +262,8 @@ def name_hint(name: str, names: Iterable[str], begin: str) -> str:
     return f"{begin} {listed}{', …' if len(unique) > MOST_LISTED else ''}." if unique else "Nothing has a name here."
 
 
-def _closest(name: str, names: Iterable[str]) -> str | None:
-    """Return the name that was probably meant."""
+def probably_meant(name: str, names: Iterable[str]) -> str | None:
+    """Return the one of `names` that was probably meant; None if none is close."""
     known = {known_name.lower(): known_name for known_name in names}
     close = get_close_matches(name.lower(), known, n=1)
     return known[close[0]] if close else None

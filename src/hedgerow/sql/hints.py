@@ -28,6 +28,8 @@ class Hint:
 
     text: str
     span: Span | None = None
+    instead: str | None = None
+    """The text that belongs at the position."""
 
 
 def hint_for(text: str, tokens: Sequence[Token], position: int) -> Hint | None:
@@ -125,7 +127,7 @@ def _misspelt(tokens: Sequence[Token], position: int) -> Hint | None:
         if token.token_type is TokenType.VAR:
             close = get_close_matches(token.text.upper(), KEYWORDS, n=1, cutoff=0.75)
             if close and close[0] != token.text.upper():
-                return Hint(f"Did you mean {close[0]}?", _at(token))
+                return Hint(f"Did you mean {close[0]}?", _at(token), close[0])
     return None
 
 
@@ -138,7 +140,8 @@ def _missing_comma(tokens: Sequence[Token], position: int) -> Hint | None:
         or tokens[index - 2].token_type is not TokenType.VAR
     ):
         return None
-    return Hint(f"Is a comma missing before {tokens[index - 1].text}?", _at(tokens[index - 1]))
+    name = tokens[index - 1]
+    return Hint(f"Is a comma missing before {name.text}?", _at(name), f", {name.text}")
 
 
 def _at(first: Token, last: Token | None = None) -> Span:

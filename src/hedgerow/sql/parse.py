@@ -12,6 +12,7 @@ from sqlglot.errors import SqlglotError
 from hedgerow.errors import ParameterError, ParseError, Span, UnsupportedSQLError
 from hedgerow.sql.hints import hint_for, unclosed
 from hedgerow.sql.privacy_clause import Identifier, Option, cut, span_of
+from hedgerow.sql.remedies import replaced
 
 ENDS_A_VALUE = frozenset({TokenType.VAR, TokenType.IDENTIFIER, TokenType.R_PAREN, TokenType.R_BRACKET})
 """Tokens after which a colon is an access or a slice, not a placeholder."""
@@ -302,6 +303,7 @@ def _readable(error: SqlglotError, text: str, tokens: list[Token]) -> ParseError
         code="syntax",
         hint=None if hint is None else hint.text,
         span=span,
+        remedy=None if hint is None or hint.instead is None else replaced(hint.span, hint.instead),
     )
 
 
