@@ -80,7 +80,7 @@ THIN = 1.5
 
 
 @dataclass(frozen=True, slots=True)
-class _Scale:
+class ColumnScale:
     """The range of a column's numbers and intervals."""
 
     low: float
@@ -95,7 +95,7 @@ def html_table(answer: ReleasedTable) -> str:
     """Return the answer as an HTML table: `value ± error`, the interval as a tooltip, and a bar for scale."""
     columns = {name: answer[name][:MOST_ROWS] for name in answer.columns}
     bars = answer.intervals[:MOST_ROWS]
-    scales = {name: _scale(columns[name], [row.get(name) for row in bars]) for name in answer.noisy}
+    scales = {name: scale_of(columns[name], [row.get(name) for row in bars]) for name in answer.noisy}
     people, several = about_people(answer), are_several(answer)
     names = [
         _heading(heading, noisy=name in answer.noisy)
@@ -119,7 +119,7 @@ def _heading(text: str, *, noisy: bool) -> Markup:
 def _row(
     values: Mapping[str, object],
     bars: Mapping[str, Interval],
-    scales: Mapping[str, _Scale | None],
+    scales: Mapping[str, ColumnScale | None],
     people: Collection[str],
     *,
     several: bool,
@@ -136,7 +136,7 @@ def _style(*, noisy: bool) -> str:
     return f"padding:.25em .8em;text-align:{'right;white-space:nowrap' if noisy else 'left'}"
 
 
-def _cell(value: object, bar: Interval | None, scale: _Scale | None) -> Markup:
+def _cell(value: object, bar: Interval | None, scale: ColumnScale | None) -> Markup:
     text = on_one_line(shown(value, bar))
     if bar is None:
         return element("td", text if value is not None else element("em", text), style=_style(noisy=False))
@@ -147,7 +147,7 @@ def _cell(value: object, bar: Interval | None, scale: _Scale | None) -> Markup:
     return element("td", text, _bar(number(value), bar, scale), style=_style(noisy=True), title=title)
 
 
-def _bar(value: float | None, bar: Interval, scale: _Scale | None) -> Markup:
+def _bar(value: float | None, bar: Interval, scale: ColumnScale | None) -> Markup:
     """A track with the interval as a stripe and the value as a tick, drawn as a gradient."""
     if value is None or scale is None:
         return Markup()
@@ -165,7 +165,7 @@ def _stripe(colour: str, left: float, right: float) -> str:
     return f"linear-gradient(90deg,{edges})"
 
 
-def _scale(values: list[object], bars: list[Interval | None]) -> _Scale | None:
+def scale_of(values: list[object], bars: list[Interval | None]) -> ColumnScale | None:
     """Return the range from the smallest to the largest drawn number, extended to zero if that is near."""
     ends = [end for bar in bars if bar is not None for end in (bar.lower, bar.upper)]
     drawn = [finite for value in [*values, *ends] if (finite := number(value)) is not None]
@@ -174,4 +174,4 @@ def _scale(values: list[object], bars: list[Interval | None]) -> _Scale | None:
     low, high = min(drawn), max(drawn)
     if len(values) == 1 or abs(low + high) < 3 * (high - low):
         low, high = min(low, 0.0), max(high, 0.0)
-    return _Scale(low, high) if high > low else None
+    return ColumnScale(low, high) if high > low else None

@@ -23,7 +23,7 @@ from hedgerow.plan.scope import Item, fold
 from hedgerow.plan.syntax import probably_meant, span_of, table_hint, text_of
 from hedgerow.plan.time_functions import read_instant
 from hedgerow.schema import SchemaColumn, SchemaTable
-from hedgerow.sql.remedies import identifier, replaced
+from hedgerow.sql.remedies import replaced, table_identifier
 
 NAMING = frozenset({"this", "alias", "db", "catalog"})
 
@@ -233,7 +233,7 @@ def _unknown(node: exp.Table, context: Context) -> HedgerowError:
         code="unknown-table",
         hint=table_hint(elsewhere[0] if elsewhere else name, context.catalog.tables),
         span=span_of(node),
-        remedy=None if meant is None else replaced(span_of(node.this), ".".join(map(identifier, parts_of(meant)))),
+        remedy=None if meant is None else replaced(span_of(node.this), table_identifier(meant)),
     )
 
 

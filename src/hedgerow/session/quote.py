@@ -35,7 +35,7 @@ from hedgerow.privacy.sums import Selection
 from hedgerow.release import typical
 from hedgerow.session.corridor import BoundStatement
 from hedgerow.session.page import page_text, quote_html, quote_page
-from hedgerow.session.quoted_price import QuotedPrice
+from hedgerow.session.quoted_price import GroupKey, QuotedPrice
 
 NO_NONCE = "0" * 32
 """Placeholder for the nonce in displayed SQL."""
@@ -68,6 +68,7 @@ class Quote(QuotedPrice):
         receipt: If the answer is already paid for, the receipt of that charge. `charge` is then zero, and errors and
             noise are those of the stored release.
         anew: If the answer is already paid for, the cost of the question without reuse (`reuse=False`).
+        groups: The keys that the people are grouped by, with their declared values.
     """
 
     _reprice: Callable[[float], Errors] | None = field(default=None, repr=False, compare=False)
@@ -129,6 +130,7 @@ class Quote(QuotedPrice):
             "anew": None if self.anew is None else {"epsilon": self.anew.epsilon, "delta": self.anew.delta},
             **({} if self.offer is None else {"within": self.offer.to_dict()}),
             "survival": self.survival,
+            "groups": [{"name": key.name, "values": key.values} for key in self.groups],
             "mechanisms": [mechanism.to_dict() for mechanism in self.mechanisms],
             "sql": list(self.sql),
         }
@@ -222,6 +224,7 @@ def _priced(session: Session, statement: BoundStatement) -> PricedStatement:
         how_many(private.charge, ledger.remaining_cost(session.analyst)),
         target_price,
         totals=predicted_totals(logical, replace(private, parts=parts), 1.0 - request.confidence),
+        groups=tuple(GroupKey(describe(key.expr), declared_values(key.expr)) for key in logical.releases[0].keys),
         _reprice=partial(_errors_at, session, logical, request, remaining),
     )
     if stored is not None:

@@ -9,6 +9,14 @@ from hedgerow.answer import Mechanism
 
 
 @dataclass(frozen=True)
+class GroupKey:
+    """One key of the groups of an answer; `values` are those that the owner declared, all of which are shown."""
+
+    name: str
+    values: tuple[str | int | float | bool, ...] | None = None
+
+
+@dataclass(frozen=True)
 class QuotedPrice:
     """Price of a statement, and its predicted errors.
 
@@ -27,6 +35,7 @@ class QuotedPrice:
         receipt: If the answer is already paid for, the receipt of that charge. `charge` is then zero, and errors and
             noise are those of the stored release.
         anew: If the answer is already paid for, the cost of the question without reuse (`reuse=False`).
+        groups: The keys that the people are grouped by, with their declared values.
     """
 
     query: str
@@ -45,6 +54,7 @@ class QuotedPrice:
     receipt: str | None = None
     anew: Spending | None = None
     totals: Mapping[str, Mapping[str, Mapping[int, float]]] = field(default_factory=dict)
+    groups: tuple[GroupKey, ...] = ()
 
     @property
     def reused(self) -> bool:

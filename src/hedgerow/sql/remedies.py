@@ -13,6 +13,7 @@ from sqlglot.errors import SqlglotError
 from sqlglot.tokens import Tokenizer
 
 from hedgerow.errors import Edit, Remedy, Span
+from hedgerow.expressions.table_names import parts_of
 
 PLAIN = re.compile(r"[a-z_][a-z0-9_]*")
 KEYWORDS = frozenset(word for words in Tokenizer.KEYWORDS for word in words.split())
@@ -34,6 +35,16 @@ def identifier(name: str) -> str:
     """
     plain = PLAIN.fullmatch(name) and name.upper() not in KEYWORDS
     return name if plain else '"' + name.replace('"', '""') + '"'
+
+
+def table_identifier(name: str) -> str:
+    """Return the name of a table as SQL, part by part.
+
+    Example:
+        >>> table_identifier("patients"), table_identifier('shop."Order lines"')
+        ('patients', 'shop."Order lines"')
+    """
+    return ".".join(map(identifier, parts_of(name)))
 
 
 def replaced(span: Span | None, text: str) -> Remedy:

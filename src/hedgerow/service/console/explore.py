@@ -1,93 +1,241 @@
 """The page of tables and columns, with a builder of questions for people who do not write SQL."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 from urllib.parse import quote as quoted
 
 from nicegui import ui
 
-from hedgerow.service.console.parts import shown
+from hedgerow.service.access.model import Role
+from hedgerow.service.console.desk import Desk
+from hedgerow.service.console.parts import box, button, card, choice, empty_state, field, icon_button, text
+from hedgerow.service.console.questions import GROUPS_OF_TEXT, NUMBERS, Choice, build_sql, keys_of, literal, measures_of
 from hedgerow.service.console.visit import Visit
-from hedgerow.session.tables import ColumnInfo, TableInfo
+from hedgerow.session.tables import ColumnInfo, TableInfo, TableList
+from hedgerow.sql.remedies import identifier
 
-EVERYTHING = "everything"
-NUMBERS = frozenset({"integer", "float", "decimal"})
+EVERYBODY = "everybody together"
+NO_VALUE = "…"
+COMPARISONS = {"is": "=", "is not": "<>", "is at least": ">=", "is at most": "<="}
+MOST_VALUES = 40
+"""Number of declared values of a column that the page lists."""
 
 
-def explore_page(visit: Visit) -> None:
+async def explore_page(visit: Visit) -> None:
     """Draw the page."""
     tables = visit.gateway.tables(visit.identity, visit.dataset)
-    ui.label("Build a question").classes("hr-strong")
-    QuestionBuilder(visit, {table.name: table for table in tables if not table.public})
-    ui.label("Tables").classes("hr-strong")
-    shown(tables)
+    private = [table for table in tables if not table.public]
+    if visit.identity.role is Role.AUDITOR:
+        pass  # an auditor asks nothing
+    elif private:
+        await QuestionBuilder(visit, {table.name: table for table in private}).draw()
+    else:
+        empty_state("table_view", "This dataset has no private table.", "Public tables are shown exactly: ask in SQL.")
+    show_tables(tables)
+
+
+@dataclass
+class Condition:
+    """One condition of a question: a column, a comparison, and a value."""
+
+    column: ColumnInfo
+    comparison: str = "is"
+    value: str = ""
+
+    @property
+    def sql(self) -> str | None:
+        """The SQL of the condition; None while there is no value."""
+        if self.value in {"", NO_VALUE}:
+            return None
+        name = identifier(self.column.name)
+        if self.column.type == "boolean":
+            return f"{name} {COMPARISONS[self.comparison]} {self.value.upper()}"
+        if self.column.type in NUMBERS:
+            return f"{name} {COMPARISONS[self.comparison]} {_number(self.value)}"
+        return f"{name} {COMPARISONS[self.comparison]} {literal(self.value)}"
 
 
 class QuestionBuilder:
-    """A measure of a table, by a column: three choices, and the SQL that they make."""
+    """A measure of a table, by a key, where conditions hold: choices, the SQL that they make, its price, its answer."""
 
     def __init__(self, visit: Visit, tables: dict[str, TableInfo]) -> None:
         self._visit = visit
         self._tables = tables
-        if not tables:
-            ui.label("This dataset has no private table.")
-            return
-        with ui.row().classes("items-center q-gutter-sm"):
-            self._table = ui.select(list(tables), value=next(iter(tables)), label="Table", on_change=self._table_chosen)
-            self._measure = ui.select([], label="Measure", on_change=self._show)
-            self._by = ui.select([], label="By", on_change=self._show)
-        self._sql = ui.code("", language="sql").classes("full-width")
-        ui.button("Take it to the editor", on_click=self._open).props("no-caps")
-        self._table_chosen()
+        self._table = next(iter(tables.values()))
+        self._conditions: list[Condition] = []
+        self._choose_first()
+        self._desk = Desk(visit, lambda: self.sql, lambda _: None, self._open)
 
-    def _table_chosen(self) -> None:
-        table = self._tables[self._table.value]
-        measures, keys = measures_of(table), [EVERYTHING, *keys_of(table)]
-        self._measure.set_options(list(measures), value=next(iter(measures)))
-        self._by.set_options(keys, value=EVERYTHING)
-        self._show()
-
-    def _show(self) -> None:
-        self._sql.set_content(self.sql)
+    def _choose_first(self) -> None:
+        keys = keys_of(self._table)
+        self._measure: Choice = measures_of(self._table)[0]
+        self._key: Choice | None = keys[0] if keys else None
+        self._conditions = []
 
     @property
     def sql(self) -> str:
         """The question that the choices make."""
-        table = self._tables[self._table.value]
-        return build_sql(table, self._measure.value, None if self._by.value == EVERYTHING else self._by.value)
+        conditions = tuple(condition.sql for condition in self._conditions if condition.sql is not None)
+        return build_sql(self._table, self._measure, self._key, conditions)
 
-    def _open(self) -> None:
-        ui.navigate.to(f"/?dataset={quoted(self._visit.dataset)}&sql={quoted(self.sql)}")
+    async def draw(self) -> None:
+        """Draw the builder."""
+        with box("div", "hr-ask"):
+            with card("Build a question", "No SQL needed. Looking at prices is free."):
+                self._choices = box("div", "hr-stack")
+                with self._choices:
+                    self._draw_choices()
+                with box("div", "hr-stack").style("gap:.3rem"):
+                    with box("div", "hr-row"):
+                        text("span", "The same in SQL", "hr-quiet hr-small hr-grow")
+                        button("Edit as SQL", lambda: self._open(self.sql), icon="edit_note", kind="plain")
+                    self._shown_sql = text("pre", self.sql, "hr-code").props('tabindex=0 aria-label="SQL"')
+                await self._desk.draw_price()
+            self._desk.draw_answer("Chart")
+        ui.timer(0, self._desk.look_up_price, once=True)
+
+    def _draw_choices(self) -> None:
+        table = self._table
+        measures, keys = {m.words: m for m in measures_of(table)}, {key.words: key for key in keys_of(table)}
+        with box("div", "hr-builder"):
+            choice("From", list(self._tables), table.name, self._table_chosen)
+            choice("Show", list(measures), self._measure.words, lambda words: self._chosen(_measure=measures[words]))
+            by = EVERYBODY if self._key is None else self._key.words
+            choice("By", [EVERYBODY, *keys], by, lambda words: self._chosen(_key=keys.get(words)))
+        for condition in self._conditions:
+            self._draw_condition(condition)
+        with box("div", "hr-row"):
+            button("Add a filter", self._add_condition, icon="filter_alt", kind="plain")
+
+    def _draw_condition(self, condition: Condition) -> None:
+        columns = {column.name: column for column in _filters(self._table)}
+
+        def set_column(name: str) -> None:
+            condition.column, condition.value = columns[name], ""
+            self._redraw()
+
+        def changer(name: str) -> Callable[[str], None]:
+            def change(value: str) -> None:
+                setattr(condition, name, value)
+                self._changed()
+
+            return change
+
+        with box("div", "hr-builder hr-condition"):
+            choice("Where", list(columns), condition.column.name, set_column)
+            numeric = condition.column.type in NUMBERS or condition.column.type == "date"
+            comparisons = list(COMPARISONS) if numeric else list(COMPARISONS)[:2]
+            choice("Comparison", comparisons, condition.comparison, changer("comparison"))
+            values = _known_values(condition.column)
+            if values:
+                choice("Value", [NO_VALUE, *values], condition.value or NO_VALUE, changer("value"))
+            else:
+                kind = "number" if condition.column.type in NUMBERS else "date" if numeric else "text"
+                field("Value", condition.value, changer("value"), kind=kind)
+            icon_button("close", "Remove this filter", lambda: self._remove_condition(condition))
+
+    def _chosen(self, **chosen: Any) -> None:  # noqa: ANN401 - a choice, by its attribute
+        for name, value in chosen.items():
+            setattr(self, name, value)
+        self._changed()
+
+    def _table_chosen(self, name: str) -> None:
+        self._table = self._tables[name]
+        self._choose_first()
+        self._redraw()
+
+    def _add_condition(self) -> None:
+        columns = _filters(self._table)
+        if columns:
+            self._conditions.append(Condition(columns[0]))
+            self._redraw()
+
+    def _remove_condition(self, condition: Condition) -> None:
+        self._conditions.remove(condition)
+        self._redraw()
+
+    def _redraw(self) -> None:
+        self._choices.clear()
+        with self._choices:
+            self._draw_choices()
+        self._changed()
+
+    def _changed(self) -> None:
+        self._shown_sql.set_text(self.sql)
+        self._desk.changed()
+
+    def _open(self, sql: str) -> None:
+        ui.navigate.to(f"/?dataset={quoted(self._visit.dataset)}&sql={quoted(sql)}")
 
 
-def measures_of(table: TableInfo) -> dict[str, str]:
-    """Return measures by their words: SQL of the number of rows, and of totals and averages of bounded numbers."""
-    measures = {"number of rows": "COUNT(*) AS n"}
-    for column in table.columns:
-        if _is_bounded(column):
-            name = identifier(column.name)
-            measures[f"average of {column.name}"] = f"AVG({name}) AS average"
-            measures[f"total of {column.name}"] = f"SUM({name}) AS total"
-            measures[f"median of {column.name}"] = f"MEDIAN({name}) AS median"
-    return measures
+def _filters(table: TableInfo) -> list[ColumnInfo]:
+    """Return the columns that a filter can compare; never the one that names a person."""
+    kinds = GROUPS_OF_TEXT | NUMBERS | {"date"}
+    return [column for column in table.columns if not column.person and column.type in kinds]
 
 
-def keys_of(table: TableInfo) -> list[str]:
-    """Return the columns to group by: those with declared values first; never the one that names a person."""
-    others = [column for column in table.columns if not column.person and not _is_bounded(column)]
-    return [column.name for column in sorted(others, key=lambda column: column.values is None)]
+def _known_values(column: ColumnInfo) -> list[str]:
+    if column.type == "boolean":
+        return ["true", "false"]
+    return [] if column.values is None or column.type in NUMBERS else [str(value) for value in column.values]
 
 
-def build_sql(table: TableInfo, measure: str, key: str | None) -> str:
-    """Return the SQL of a measure, by a column or over all rows."""
-    number, source = measures_of(table)[measure], identifier(table.name)
-    if key is None:
-        return f"SELECT {number}\nFROM {source}"
-    return f"SELECT {identifier(key)}, {number}\nFROM {source}\nGROUP BY {identifier(key)}"
+def _number(typed: str) -> str:
+    """Return a typed number as SQL; what is none stays text, which the binder then refuses with a reason."""
+    try:
+        number = float(typed)
+    except ValueError:
+        return literal(typed)
+    return f"{number:.0f}" if number.is_integer() and abs(number) < 1e15 else repr(number)
 
 
-def identifier(name: str) -> str:
-    """Return a name as SQL: quoted where it needs quotes."""
-    return name if name.isidentifier() and name.isascii() and name.islower() else '"' + name.replace('"', '""') + '"'
+def show_tables(tables: TableList) -> None:
+    """Show what may be asked about: tables and columns with what the owner says of them."""
+    text("h2", "Tables", "hr-section")
+    with box("div", "hr-tables"):
+        for table in tables:
+            _show_table(table)
 
 
-def _is_bounded(column: ColumnInfo) -> bool:
-    return column.type in NUMBERS and column.lower is not None and column.upper is not None and not column.person
+def _show_table(table: TableInfo) -> None:
+    with card() as section:
+        section.props["aria-label"] = f"Table {table.name}"
+        with box("div", "hr-head"):
+            text("h3", table.name, "hr-mono")
+            kind = "public: exact and free" if table.public else "private: answers have error bars"
+            text("span", kind, "hr-chip")
+        if table.comment:
+            text("p", table.comment, "hr-quiet")
+        _show_columns(table)
+
+
+def _show_columns(table: TableInfo) -> None:
+    with box("div", "hr-scroll").props("tabindex=0 role=region") as whole, box("table", "hr-table hr-columns"):
+        with box("thead"), box("tr"):
+            commented = any(column.comment for column in table.columns)
+            for name in ("Column", "Type", "Declared", *(["Comment"] if commented else [])):
+                text("th", name).props("scope=col")
+        with box("tbody"):
+            for column in table.columns:
+                with box("tr"):
+                    text("td", column.name, "hr-mono hr-nowrap")
+                    text("td", column.type, "hr-quiet")
+                    with box("td"):
+                        _show_declared(column)
+                    if commented:
+                        text("td", column.comment or "", "hr-quiet")
+    whole.props["aria-label"] = f"Columns of {table.name}"
+
+
+def _show_declared(column: ColumnInfo) -> None:
+    if column.person:
+        text("span", "names the protected person", "hr-chip")
+    if column.lower is not None and column.upper is not None:
+        text("span", f"{column.lower:,g} to {column.upper:,g}", "hr-number")
+    if column.values is not None:
+        with box("div", "hr-chips"):
+            for value in column.values[:MOST_VALUES]:
+                text("span", str(value), "hr-chip")
+            if len(column.values) > MOST_VALUES:
+                text("span", f"and {len(column.values) - MOST_VALUES:,} more", "hr-quiet hr-small")

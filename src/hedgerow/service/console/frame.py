@@ -1,24 +1,17 @@
 """The frame around every page: its pages, dataset and account at the side, and the page itself as the main part."""
 
-import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib.resources import files
 from urllib.parse import quote as quoted
 
-from fastapi import APIRouter
 from nicegui import ui
 from nicegui.events import GenericEventArguments
-from starlette.responses import Response
 
 from hedgerow.service.access.model import Role
+from hedgerow.service.console.assets import STYLE
 from hedgerow.service.console.parts import box, button, choice, heading, icon_button, text
 from hedgerow.service.console.visit import Visit
-
-STYLE = (files("hedgerow.service.console") / "console.css").read_bytes()
-STYLE_ADDRESS = f"/console-{hashlib.sha256(STYLE).hexdigest()[:16]}.css"
-"""The address changes with the style, so that browsers may keep what they loaded."""
 
 THEME_COOKIE = "hedgerow_theme"
 
@@ -68,22 +61,11 @@ PAGES = {
 """Pages by title, in the order of the menu."""
 
 
-def style_routes() -> APIRouter:
-    """Return the route of the style, which needs no session."""
-    routes = APIRouter()
-
-    @routes.get(STYLE_ADDRESS, include_in_schema=False)
-    def style() -> Response:
-        return Response(STYLE, media_type="text/css", headers={"Cache-Control": "public, max-age=31536000, immutable"})
-
-    return routes
-
-
 @contextmanager
 def frame(visit: Visit, title: str) -> Iterator[None]:
     """Draw what stands around a page. What is drawn inside is its main part."""
     ui.page_title(f"{title} · hedgerow")
-    ui.add_head_html(f'<link rel="stylesheet" href="{STYLE_ADDRESS}">')
+    ui.add_head_html(f'<link rel="stylesheet" href="{STYLE}">')
     dark = ui.dark_mode(value=visit.dark)
     with box("div", "hr-shell"):
         with box("header", "hr-side"):

@@ -11,7 +11,7 @@ from hedgerow.owners_log import withheld
 from hedgerow.service.access.dashboards import DashboardStore
 from hedgerow.service.access.store import SqlAccessStore
 from hedgerow.service.catalog_file import CatalogFiles, Reload
-from hedgerow.service.console.frame import style_routes
+from hedgerow.service.console.assets import asset_routes
 from hedgerow.service.console.pages import register_pages
 from hedgerow.service.console.safety import ConsoleGuard, WithNonce, close_pages, guard_sockets
 from hedgerow.service.console.sign_in import Sessions, sign_in_routes
@@ -48,7 +48,7 @@ class ConsoleListener(UvicornListener):
         sessions = Sessions(access, close_pages)
         application = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
         application.include_router(sign_in_routes(sessions, secure=tls is not None))
-        application.include_router(style_routes())
+        application.include_router(asset_routes())
         register_pages(ConsoleParts(gateway, sessions, DashboardStore(access), CatalogFiles(gateway, reload), api))
         guard_sockets(sessions)
         nicegui_app.add_middleware(WithNonce)

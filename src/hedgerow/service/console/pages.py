@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from hedgerow.errors import HedgerowError
-from hedgerow.service.console.ask import AskPage
+from hedgerow.service.console.ask import ask_page
 from hedgerow.service.console.explore import explore_page
 from hedgerow.service.console.frame import PAGES, THEME_COOKIE, frame
 from hedgerow.service.console.owners import accounts_page, ledger_page, requests_page
@@ -54,7 +54,7 @@ def register_pages(parts: ConsoleParts) -> None:
 
         ui.page(information.address)(respond)
 
-    page("Ask", lambda visit: AskPage(visit).draw())
+    page("Ask", ask_page)
     page("Explore", explore_page)
     page("Budget", budget_page)
     page("History", history_page)

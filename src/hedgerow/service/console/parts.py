@@ -10,6 +10,7 @@ from typing import Any
 
 from nicegui import ui
 from nicegui.elements.mixins.text_element import TextElement
+from nicegui.events import GenericEventArguments
 
 from hedgerow.errors import HedgerowError
 from hedgerow.markup import Markup
@@ -72,8 +73,6 @@ def empty_state(icon: str, title: str, explanation: str, link: tuple[str, str] |
 def notice(kind: str, title: str = "") -> Iterator[ui.element]:
     """Draw a notice of a kind: "info", "good", "warn" or "bad". What is drawn inside stands below its title."""
     with box("div", f"hr-notice hr-notice-{kind}") as whole:
-        if kind == "bad":
-            whole.props("role=alert")
         ui.icon(ICONS[kind])
         with box("div", "hr-stack hr-grow").style("gap:.35rem"):
             if title:
@@ -83,7 +82,8 @@ def notice(kind: str, title: str = "") -> Iterator[ui.element]:
 
 def refusal(error: HedgerowError) -> None:
     """Show an error as a notice: the message, the hint, and what it cost."""
-    with notice("bad", error.message):
+    with notice("bad", error.message) as whole:
+        whole.props("role=alert")
         for said in (error.hint, error.cost):
             if said:
                 text("p", said)
@@ -154,3 +154,44 @@ def error_html(error: HedgerowError) -> Markup:
 def shown(content: object) -> ui.html:
     """Show an object as notebooks do. Its texts are escaped by `markup`, where it is entry."""
     return ui.html(getattr(content, "_repr_html_")(), sanitize=False).classes("hr-answer")  # noqa: B009 - a protocol of notebooks
+
+
+def field(
+    label: str, value: str, on_input: Callable[[str], Any], *, kind: str = "number", hidden_label: bool = False
+) -> ui.element:
+    """Draw an input element of the browser ("number", "text", "search"). What is typed goes to `on_input`."""
+    with box("label", "hr-label"):
+        text("span", label, "visually-hidden" if hidden_label else "")
+        entry = box("input", "hr-native")
+    entry.props["type"] = kind
+    entry.props["value"] = value
+    if kind == "number":
+        entry.props("step=any min=0 inputmode=decimal")
+    _follow(entry, on_input)
+    return entry
+
+
+def slider(label: str, value: float, on_input: Callable[[float], Any]) -> ui.element:
+    """Draw a slider from 0 to 100."""
+    entry = box("input", "hr-slider").props("type=range min=0 max=100 step=1")
+    entry.props["aria-label"] = label
+    entry.props["value"] = f"{value:.0f}"
+    _follow(entry, lambda moved: on_input(float(moved)))
+    return entry
+
+
+def _follow(entry: ui.element, on_input: Callable[[str], Any]) -> None:
+    """Keep what the browser shows, and pass it on."""
+
+    def changed(event: GenericEventArguments) -> None:
+        with entry.props.suspend_updates():
+            entry.props["value"] = event.args
+        on_input(event.args)
+
+    entry.on("input", changed, js_handler="(event) => emit(event.target.value)")
+
+
+def set_value(entry: ui.element, value: str) -> None:
+    """Show another value in an input element."""
+    if entry.props.get("value") != value:
+        entry.props["value"] = value

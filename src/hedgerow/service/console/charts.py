@@ -1,0 +1,78 @@
+"""Charts of answers as pictures: they need no script, and follow the colours of the page."""
+
+import io
+from typing import Any
+
+from hedgerow.answer import Answer
+from hedgerow.answer.plot.library import DARK, GREY, AnyChart
+from hedgerow.errors import HedgerowError, ParameterError
+from hedgerow.markup import Markup, element, paragraph
+
+LARGEST_CHART = 500
+"""Number of rows up to which a chart is drawn."""
+
+FOLLOWING = {
+    "background": "transparent",
+    "view": {"stroke": None},
+    "axis": {"labelColor": "currentColor", "titleColor": "currentColor", "domainColor": GREY, "tickColor": GREY},
+    "axisY": {"gridColor": GREY, "gridOpacity": 0.25, "domain": False},
+    "axisX": {"grid": False},
+    "legend": {"labelColor": "currentColor", "titleColor": "currentColor"},
+    "title": {"color": "currentColor", "subtitleColor": "currentColor"},
+    "font": "Roboto, system-ui, sans-serif",
+}
+"""Settings of a chart that takes the colour of the text around it."""
+
+
+def chart_picture(answer: Answer) -> Markup:
+    """Return the chart of an answer for a page; a sentence where there is none."""
+    try:
+        drawn = [Markup(_svg(_following(panel))) for panel in _panels(_chart(answer).to_dict())]
+    except HedgerowError as error:
+        return paragraph(error.message)
+    name = f"Chart of {', '.join(answer.noisy) or ', '.join(answer.columns)} with error bars"
+    return element("figure", *drawn, **{"role": "img", "aria-label": name, "class": "hr-chart"})
+
+
+def chart_file(answer: Answer, form: str) -> bytes:
+    """Return the chart of an answer as the content of a file: "png" or "svg", on white."""
+    chart = _chart(answer)
+    if form == "svg":
+        return _svg(chart.to_dict()).encode()
+    picture = io.BytesIO()
+    chart.save(picture, format="png", scale_factor=2)
+    return picture.getvalue()
+
+
+def _chart(answer: Answer) -> AnyChart:
+    if len(answer) > LARGEST_CHART:
+        raise ParameterError(
+            f"A chart is drawn for at most {LARGEST_CHART} rows; this answer has {len(answer):,}.",
+            code="bad-plot",
+            hint="Ask for fewer groups.",
+        )
+    return answer.plot()
+
+
+def _svg(specification: dict[str, Any]) -> str:
+    from vl_convert import vegalite_to_svg  # noqa: PLC0415 - slow to load, and not needed before the first chart
+
+    return vegalite_to_svg(specification)
+
+
+def _panels(specification: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the panels of a chart as charts of their own, which a page lays out as it has room."""
+    if "vconcat" not in specification:
+        return [specification]
+    common = {name: value for name, value in specification.items() if name != "vconcat"}
+    return [{**common, **panel} for panel in specification["vconcat"]]
+
+
+def _following(part: Any) -> Any:  # noqa: ANN401 - a specification is plain JSON
+    """Return a specification in which text and dark marks have the colour of the text around the chart."""
+    if isinstance(part, dict):
+        changed = {name: _following(value) for name, value in part.items()}
+        return {**changed, "config": {**changed.get("config", {}), **FOLLOWING}} if "$schema" in part else changed
+    if isinstance(part, list):
+        return [_following(value) for value in part]
+    return "currentColor" if part == DARK else part

@@ -1,0 +1,82 @@
+"""The SQL editor: highlighting, completion from the catalog, and the refused part underlined."""
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from nicegui import ui
+
+from hedgerow.errors import HedgerowError
+from hedgerow.expressions.functions import allowed
+from hedgerow.plan.syntax import AGGREGATES
+from hedgerow.service.console.assets import EDITOR_SCRIPT
+from hedgerow.session.tables import ColumnInfo, TableInfo, TableList
+from hedgerow.sql.remedies import identifier, table_identifier
+
+MOST_WORDS = 5_000
+"""Number of completions that are sent to a browser."""
+
+MOST_VALUES = 200
+"""Number of declared values of one column among the completions."""
+
+
+class SqlEditor:
+    """An editor for one statement. `on_change` is called after each change, `on_ask` for Ctrl-Enter."""
+
+    def __init__(self, text: str, tables: TableList, on_change: Callable[[], Any], on_ask: Callable[[], Any]) -> None:
+        self._mirror = ui.codemirror(
+            text,
+            language="SQL",
+            line_wrapping=True,
+            indent="  ",
+            on_change=lambda _: on_change(),
+            keymap={"Mod-Enter": on_ask},
+        ).classes("hr-editor")
+        words = json.dumps(list(completions(tables))[:MOST_WORDS])
+        ui.run_javascript(
+            f'import("{EDITOR_SCRIPT}").then((script) => script.prepare({self._mirror.id}, "SQL question", {words}))'
+        )
+
+    @property
+    def text(self) -> str:
+        """The statement."""
+        return str(self._mirror.value)
+
+    def write(self, text: str) -> None:
+        """Replace the statement."""
+        self._mirror.set_value(text)
+
+    def underline(self, error: HedgerowError | None) -> None:
+        """Underline the part of the text that an error is about; nothing for None."""
+        span = None if error is None else error.span
+        length, marked = len(self.text), []
+        if span is not None and span.start < length:
+            end = min(max(span.end, span.start + 1), length)
+            marked = [{"kind": "mark", "from": span.start, "to": end, "class": "hr-refused"}]
+        if self._mirror.decorations != marked:
+            self._mirror.decorations = marked
+
+
+def completions(tables: TableList) -> Iterator[dict[str, str]]:
+    """Yield what the editor proposes: tables, columns, declared values, functions."""
+    for table in tables:
+        yield _word(table_identifier(table.name), "class", "public table" if table.public else "table", table.comment)
+        for column in table.columns:
+            yield {**_column_word(table, column), "table": table.name}
+            for value in (column.values or ())[:MOST_VALUES]:
+                written = "'" + value.replace("'", "''") + "'" if isinstance(value, str) else str(value)
+                yield _word(written, "constant", column.name, None)
+    for name in (*AGGREGATES, "CLIP"):
+        yield _word(name, "function", "aggregate" if name != "CLIP" else "x, lower, upper", None)
+    for name in sorted(allowed()):
+        if name.isidentifier() and name.upper() not in AGGREGATES:
+            yield _word(name.upper(), "function", "function", None)
+
+
+def _column_word(table: TableInfo, column: ColumnInfo) -> dict[str, str]:
+    bounds = "" if column.lower is None or column.upper is None else f", {column.lower:g} to {column.upper:g}"
+    return _word(identifier(column.name), "property", f"{table.name}, {column.type}{bounds}", column.comment)
+
+
+def _word(label: str, kind: str, detail: str, comment: str | None) -> dict[str, str]:
+    return {"label": label, "type": kind, "detail": detail, **({} if comment is None else {"info": comment})}
