@@ -1,7 +1,7 @@
 """Remedies of refusals: what to change in the text of a statement, where that is known.
 
 A remedy is a function of the text, because the syntax tree records the positions of names alone: brackets and clauses
-are found among the words of the text. Each returns edits, or None where it finds no place for them.
+are holding among the words of the text. Each returns edits, or None where it finds no place for them.
 """
 
 import re
@@ -112,18 +112,18 @@ def _words(text: str) -> Sequence[Token]:
 def _same_brackets(tokens: Sequence[Token], position: int) -> list[Token]:
     """Return the words in the innermost brackets around a position that hold a SELECT, without those deeper inside."""
     levels: list[list[Token]] = [[]]
-    found: list[Token] | None = None
+    holding: list[Token] | None = None
     for token in tokens:
         if token.token_type is CLOSING and len(levels) > 1:
             closed = levels.pop()
-            if found is closed and not any(word.token_type is TokenType.SELECT for word in closed):
-                found = levels[-1]  # brackets of an expression
+            if holding is closed and not any(word.token_type is TokenType.SELECT for word in closed):
+                holding = levels[-1]  # brackets of an expression
         levels[-1].append(token)
         if token.start <= position <= token.end:
-            found = levels[-1]
+            holding = levels[-1]
         if token.token_type is OPENING:
             levels.append([])
-    return found or []
+    return holding or []
 
 
 def _argument(tokens: Sequence[Token], position: int) -> list[Token]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import expect, sync_playwright
 
 from hedgerow.demo import HospitalFiles, build
 
@@ -33,6 +33,7 @@ def console(tmp_path_factory):
 def browser():
     if CHROMIUM is None:
         pytest.skip("there is no chromium (make system-packages)")
+    expect.set_options(timeout=20_000)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         yield browser

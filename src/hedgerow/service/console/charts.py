@@ -4,7 +4,7 @@ import io
 from typing import Any
 
 from hedgerow.answer import Answer
-from hedgerow.answer.plot.library import DARK, GREY, AnyChart
+from hedgerow.answer.plot.library import DARK, GREY, AnyChart, altair, svg
 from hedgerow.errors import HedgerowError, ParameterError
 from hedgerow.markup import Markup, element, paragraph
 
@@ -27,7 +27,8 @@ FOLLOWING = {
 def chart_picture(answer: Answer) -> Markup:
     """Return the chart of an answer for a page; a sentence where there is none."""
     try:
-        drawn = [Markup(_svg(_following(panel))) for panel in _panels(_chart(answer).to_dict())]
+        panels = _panels(_chart(answer).to_dict())
+        drawn = [Markup(svg(altair().Chart.from_dict(_following(panel), validate=False))) for panel in panels]
     except HedgerowError as error:
         return paragraph(error.message)
     name = f"Chart of {', '.join(answer.noisy) or ', '.join(answer.columns)} with error bars"
@@ -38,7 +39,7 @@ def chart_file(answer: Answer, form: str) -> bytes:
     """Return the chart of an answer as the content of a file: "png" or "svg", on white."""
     chart = _chart(answer)
     if form == "svg":
-        return _svg(chart.to_dict()).encode()
+        return svg(chart).encode()
     picture = io.BytesIO()
     chart.save(picture, format="png", scale_factor=2)
     return picture.getvalue()
@@ -52,12 +53,6 @@ def _chart(answer: Answer) -> AnyChart:
             hint="Ask for fewer groups.",
         )
     return answer.plot()
-
-
-def _svg(specification: dict[str, Any]) -> str:
-    from vl_convert import vegalite_to_svg  # noqa: PLC0415 - slow to load, and not needed before the first chart
-
-    return vegalite_to_svg(specification)
 
 
 def _panels(specification: dict[str, Any]) -> list[dict[str, Any]]:

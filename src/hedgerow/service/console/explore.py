@@ -36,7 +36,7 @@ async def explore_page(visit: Visit) -> None:
 
 
 @dataclass
-class Condition:
+class RowFilter:
     """One condition of a question: a column, a comparison, and a value."""
 
     column: ColumnInfo
@@ -63,7 +63,7 @@ class QuestionBuilder:
         self._visit = visit
         self._tables = tables
         self._table = next(iter(tables.values()))
-        self._conditions: list[Condition] = []
+        self._conditions: list[RowFilter] = []
         self._choose_first()
         self._desk = Desk(visit, lambda: self.sql, lambda _: None, self._open)
 
@@ -108,7 +108,7 @@ class QuestionBuilder:
         with box("div", "hr-row"):
             button("Add a filter", self._add_condition, icon="filter_alt", kind="plain")
 
-    def _draw_condition(self, condition: Condition) -> None:
+    def _draw_condition(self, condition: RowFilter) -> None:
         columns = {column.name: column for column in _filters(self._table)}
 
         def set_column(name: str) -> None:
@@ -148,10 +148,10 @@ class QuestionBuilder:
     def _add_condition(self) -> None:
         columns = _filters(self._table)
         if columns:
-            self._conditions.append(Condition(columns[0]))
+            self._conditions.append(RowFilter(columns[0]))
             self._redraw()
 
-    def _remove_condition(self, condition: Condition) -> None:
+    def _remove_condition(self, condition: RowFilter) -> None:
         self._conditions.remove(condition)
         self._redraw()
 
