@@ -4,7 +4,7 @@ import io
 from typing import Any
 
 from hedgerow.answer import Answer
-from hedgerow.answer.plot.library import DARK, GREY, AnyChart, altair, svg
+from hedgerow.answer.plot.library import DARK, GREY, AnyChart, svg
 from hedgerow.errors import HedgerowError, ParameterError
 from hedgerow.markup import Markup, element, paragraph
 
@@ -26,9 +26,11 @@ FOLLOWING = {
 
 def chart_picture(answer: Answer) -> Markup:
     """Return the chart of an answer for a page; a sentence where there is none."""
+    from vl_convert import vegalite_to_svg  # noqa: PLC0415 - slow to load, and not needed before the first chart
+
     try:
         panels = _panels(_chart(answer).to_dict())
-        drawn = [Markup(svg(altair().Chart.from_dict(_following(panel), validate=False))) for panel in panels]
+        drawn = [Markup(vegalite_to_svg(_following(panel))) for panel in panels]
     except HedgerowError as error:
         return paragraph(error.message)
     name = f"Chart of {', '.join(answer.noisy) or ', '.join(answer.columns)} with error bars"
