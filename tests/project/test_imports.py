@@ -22,6 +22,7 @@ LATE = {
     ("execution/build_answer.py", "pyarrow"): "likewise, and not needed without keys",
     ("release/canonical.py", "pyarrow"): "likewise, and not needed without keys",
     ("answer/plot/library.py", "altair"): "an extra",
+    ("service/console/charts.py", "vl_convert"): "slow to load, and not needed before the first chart",
     ("answer/table.py", "pandas"): "an extra",
     ("answer/table.py", "polars"): "an extra",
     ("backends/postgres/pool.py", "psycopg"): "an extra",
