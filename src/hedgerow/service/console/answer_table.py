@@ -6,7 +6,7 @@ from nicegui import ui
 from nicegui.events import GenericEventArguments
 
 from hedgerow.answer import Answer
-from hedgerow.answer.captions import about_people, cells, headings
+from hedgerow.answer.captions import about_people, are_several, cells, headings
 from hedgerow.answer.plain import number, on_one_line, shown
 from hedgerow.answer.render import ColumnScale, scale_of
 from hedgerow.error_bars.intervals.interval import Interval
@@ -28,7 +28,7 @@ class AnswerTable:
     def __init__(self, answer: Answer) -> None:
         self._answer = answer
         self._columns = {name: answer[name] for name in answer.columns}
-        self._people = about_people(answer)
+        self._people, self._several = about_people(answer), are_several(answer)
         self._scales = {
             name: scale_of(self._columns[name], [row.get(name) for row in answer.intervals]) for name in answer.noisy
         }
@@ -81,7 +81,7 @@ class AnswerTable:
             sign = {"ascending": " ↑", "descending": " ↓"}.get(order, "")
             label = element("button", f"{on_one_line(name)}{sign}", **{"data-sort": str(index), "class": "hr-sort"})
             heads.append(element("th", label, **{"scope": "col", "class": side, "aria-sort": order}))
-            beside = headings(name) if name in self._people else ()
+            beside = headings(name, several=self._several) if name in self._people else ()
             heads += [element("th", on_one_line(said), **{"scope": "col", "class": "hr-right"}) for said in beside]
         return heads
 
@@ -89,7 +89,7 @@ class AnswerTable:
         bars, drawn = self._answer.intervals[row], []
         for name, values in self._columns.items():
             drawn.append(_cell(values[row], bars.get(name), self._scales.get(name)))
-            beside = cells(bars, name) if name in self._people else ()
+            beside = cells(bars, name, several=self._several) if name in self._people else ()
             drawn += [element("td", on_one_line(said), **{"class": "hr-right"}) for said in beside]
         return drawn
 
