@@ -25,7 +25,7 @@ def arrow_table(answer: ReleasedTable, values: pa.Table, *, intervals: bool) -> 
         columns.append(column)
         if noisy and intervals:
             for part, values_of_part in _parts([row.get(field.name) for row in answer.intervals]).items():
-                name = _free(f"{field.name}_{part}", names)
+                name = unique_name(f"{field.name}_{part}", names)
                 fields.append(pa.field(name, values_of_part.type, metadata={PART: part, OF: field.name}))
                 columns.append(values_of_part)
     return pa.Table.from_arrays(columns, schema=pa.schema(fields, metadata=_receipt(answer)))
@@ -67,7 +67,7 @@ def _of_population(bars: Sequence[Interval | None]) -> dict[str, pa.Array]:
     }
 
 
-def _free(name: str, taken: set[str]) -> str:
+def unique_name(name: str, taken: set[str]) -> str:
     """Return the name, with underscores appended until it is unique."""
     while name in taken:
         name += "_"

@@ -1,0 +1,152 @@
+"""Data files of a release: each number with the ends of its interval, its margin of error, its kind and a note.
+
+An empty end means that nothing is known on that side. The files hold released values and nothing else.
+"""
+
+import io
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import pyarrow as pa
+from pyarrow import csv, parquet
+
+from hedgerow.answer import Answer
+from hedgerow.answer.frames import unique_name
+from hedgerow.answer.plain import number, rounded_outwards
+from hedgerow.error_bars.intervals.interval import Interval
+
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "'")
+"""First characters that make a spreadsheet read a text as a formula; and the apostrophe, so that it stays unique."""
+
+
+class Role(StrEnum):
+    """Meaning of a column."""
+
+    KEY = "key"
+    NUMBER = "number"
+    LOWER = "lower"
+    UPPER = "upper"
+    MARGIN = "margin"
+    KIND = "kind"
+    NOTE = "note"
+    POPULATION_LOWER = "population_lower"
+    POPULATION_UPPER = "population_upper"
+    P_VALUE = "p_value"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a data file: its name, its meaning, and the number that it is about."""
+
+    name: str
+    role: Role
+    of: str
+    type: pa.DataType
+
+
+@dataclass(frozen=True, slots=True)
+class DataTable:
+    """A table with margins of error, and the meaning of its columns."""
+
+    columns: tuple[Column, ...]
+    values: pa.Table
+
+    @property
+    def csv_names(self) -> list[str]:
+        """The names of the columns as the CSV file has them."""
+        return [harmless(column.name) for column in self.columns]
+
+    def csv(self) -> bytes:
+        """Return comma-separated values. A text that would be a formula in a spreadsheet begins with an apostrophe."""
+        columns = [_for_csv(column) for column in self.values.columns]
+        stream = io.BytesIO()
+        csv.write_csv(pa.Table.from_arrays(columns, names=self.csv_names), stream)
+        return stream.getvalue()
+
+    def parquet(self) -> bytes:
+        """Return a Parquet file."""
+        stream = io.BytesIO()
+        parquet.write_table(self.values, stream)
+        return stream.getvalue()
+
+
+def data_table(answer: Answer) -> DataTable:
+    """Return the values of an answer, each number followed by the columns of its interval."""
+    table, taken = answer.arrow(), set(answer.columns)
+    columns: list[Column] = []
+    arrays: list[pa.ChunkedArray | pa.Array] = []
+    for field, values in zip(table.schema, table.columns, strict=True):
+        is_noisy = field.name in answer.noisy
+        columns.append(Column(field.name, Role.NUMBER if is_noisy else Role.KEY, field.name, field.type))
+        arrays.append(values)
+        if not is_noisy:
+            continue
+        bars = [row.get(field.name) for row in answer.intervals]
+        if pa.types.is_integer(field.type):
+            bars = [None if bar is None else rounded_outwards(bar) for bar in bars]
+        for role, array in _parts(answer[field.name], bars).items():
+            columns.append(Column(unique_name(f"{field.name}_{role}", taken), role, field.name, array.type))
+            arrays.append(array)
+    named = pa.Table.from_arrays(arrays, names=[column.name for column in columns])
+    return DataTable(tuple(columns), named)
+
+
+def _parts(values: Sequence[object], bars: Sequence[Interval | None]) -> dict[Role, pa.Array]:
+    """Return the columns about one number."""
+    margins = [margin_of(value, bar) for value, bar in zip(values, bars, strict=True)]
+    parts = {
+        Role.LOWER: _numbers(None if bar is None else bar.lower for bar in bars),
+        Role.UPPER: _numbers(None if bar is None else bar.upper for bar in bars),
+        Role.MARGIN: _numbers(margins),
+        Role.KIND: pa.array((None if bar is None else bar.kind.value for bar in bars), pa.string()),
+        Role.NOTE: pa.array((None if bar is None else bar.note for bar in bars), pa.string()),
+    }
+    if any(bar is not None and bar.population is not None for bar in bars):
+        ends = [(None, None) if bar is None or bar.population is None else bar.population for bar in bars]
+        parts[Role.POPULATION_LOWER] = _numbers(lower for lower, _ in ends)
+        parts[Role.POPULATION_UPPER] = _numbers(upper for _, upper in ends)
+        parts[Role.P_VALUE] = _numbers(None if bar is None else bar.p_value for bar in bars)
+    return parts
+
+
+def margin_of(value: object, bar: Interval | None) -> float | None:
+    """Return the margin of error: the longer of the two distances to the ends; None where it is not finite.
+
+    Example:
+        >>> margin_of(10, Interval(7, 12)), margin_of(10, Interval(7)), margin_of(None, Interval(7, 12))
+        (3.0, None, None)
+    """
+    centre = number(value)
+    if centre is None or bar is None:
+        return None
+    margin = max(centre - bar.lower, bar.upper - centre)
+    return margin if math.isfinite(margin) else None
+
+
+def _numbers(values: Iterable[float | None]) -> pa.Array:
+    """Return a column of numbers, empty where a number is not finite."""
+    return pa.array((None if value is None or not math.isfinite(value) else value for value in values), pa.float64())
+
+
+def harmless(text: str) -> str:
+    """Return a text that no spreadsheet reads as a formula. Without its first apostrophe it is the text again.
+
+    Example:
+        >>> harmless("north"), harmless("=1+1"), harmless("'quoted'")
+        ('north', "'=1+1", "''quoted'")
+    """
+    return f"'{text}" if text.startswith(FORMULA) else text
+
+
+def _for_csv(column: pa.ChunkedArray) -> pa.ChunkedArray | pa.Array:
+    kind = column.type
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        return pa.array((None if text is None else harmless(text) for text in column.to_pylist()), pa.string())
+    if pa.types.is_floating(kind):
+        return _numbers(column.to_pylist())
+    plain = pa.types.is_integer(kind) or pa.types.is_boolean(kind) or pa.types.is_temporal(kind)
+    if plain and not pa.types.is_duration(kind):
+        return column
+    return pa.array((None if value is None else harmless(str(value)) for value in column.to_pylist()), pa.string())

@@ -1,0 +1,124 @@
+"""Metadata of a release: a data dictionary for people, and a Frictionless Data Package for programs."""
+
+import csv
+import hashlib
+import io
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pyarrow as pa
+
+from hedgerow.answer.plain import on_one_line
+from hedgerow.publication.data import Column, Role, harmless
+from hedgerow.publication.report import PublishedReport, PublishedTable
+
+DICTIONARY, PACKAGE = "dictionary.csv", "datapackage.json"
+
+MEANINGS = {
+    Role.KEY: "Group, or a public value.",
+    Role.NUMBER: "Noisy number.",
+    Role.LOWER: "Lower end of the interval of {of}. Empty if nothing is known on that side.",
+    Role.UPPER: "Upper end of the interval of {of}. Empty if nothing is known on that side.",
+    Role.MARGIN: "Margin of error of {of}: the longer distance to an end. Empty if an end is open.",
+    Role.KIND: "Promise of the interval of {of}: exact (holds as often as stated), conservative (at least as often), "
+    "approximate, or none.",
+    Role.NOTE: "Remark on the interval of {of}, such as held back (too few people in the group).",
+    Role.POPULATION_LOWER: "Lower end of the interval of {of} in the population, sampling and noise together.",
+    Role.POPULATION_UPPER: "Upper end of the interval of {of} in the population, sampling and noise together.",
+    Role.P_VALUE: "Chance of groups as different as these where there is no difference in the population, for {of}.",
+}
+
+
+def meaning(column: Column) -> str:
+    """Return what a column means, in a sentence."""
+    return MEANINGS[column.role].format(of=on_one_line(column.of))
+
+
+def table_type(kind: pa.DataType) -> str:
+    """Return the type of a column in the words of Table Schema."""
+    if pa.types.is_integer(kind):
+        return "integer"
+    if pa.types.is_floating(kind):
+        return "number"
+    if pa.types.is_boolean(kind):
+        return "boolean"
+    return "date" if pa.types.is_date(kind) else "string"
+
+
+def dictionary_file(report: PublishedReport) -> bytes:
+    """Return the data dictionary: one row for each column of each table."""
+    stream = io.StringIO(newline="")
+    writer = csv.writer(stream, quoting=csv.QUOTE_ALL, lineterminator="\n")
+    writer.writerow(("table", "file", "column", "type", "role", "meaning"))
+    for table in report.tables:
+        for column in table.data.columns:
+            facts = (table.name, f"data/{table.stem}.csv", column.name, table_type(column.type), column.role)
+            writer.writerow([harmless(text) for text in (*facts, meaning(column))])
+    return stream.getvalue().encode()
+
+
+def package_file(report: PublishedReport, files: Mapping[str, bytes], time: str) -> bytes:
+    """Return a Frictionless Data Package that describes the data files."""
+    resources: list[dict[str, Any]] = []
+    for table in report.tables:
+        resources += [_csv(table, files), _plain(f"{table.stem}-parquet", f"data/{table.stem}.parquet", files)]
+    resources.append(_dictionary(files))
+    package = {
+        "name": _package_name(report.dataset),
+        "title": report.title,
+        "description": report.text or f"Differentially private tables about {report.dataset}.",
+        "profile": "data-package",
+        "created": time,
+        **({} if report.version is None else {"version": report.version}),
+        "resources": resources,
+    }
+    return (json.dumps(package, indent=2, ensure_ascii=False) + "\n").encode()
+
+
+def _package_name(dataset: str) -> str:
+    name = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in dataset.lower()).strip("-")
+    return name or "release"
+
+
+def _csv(table: PublishedTable, files: Mapping[str, bytes]) -> dict[str, Any]:
+    fields = [
+        {"name": name, "type": table_type(column.type), "description": meaning(column)}
+        for name, column in zip(table.data.csv_names, table.data.columns, strict=True)
+    ]
+    facts = _facts(f"data/{table.stem}.csv", files)
+    described = {"title": table.title, **({"description": table.text} if table.text else {})}
+    schema = {"fields": fields, "missingValues": [""]}
+    return {
+        "name": table.stem,
+        **facts,
+        **described,
+        "profile": "tabular-data-resource",
+        "format": "csv",
+        "mediatype": "text/csv",
+        "encoding": "utf-8",
+        "schema": schema,
+    }
+
+
+def _dictionary(files: Mapping[str, bytes]) -> dict[str, Any]:
+    names = ("table", "file", "column", "type", "role", "meaning")
+    return {
+        "name": "dictionary",
+        **_facts(DICTIONARY, files),
+        "title": "Data dictionary",
+        "profile": "tabular-data-resource",
+        "format": "csv",
+        "mediatype": "text/csv",
+        "encoding": "utf-8",
+        "schema": {"fields": [{"name": name, "type": "string"} for name in names]},
+    }
+
+
+def _plain(name: str, path: str, files: Mapping[str, bytes]) -> dict[str, Any]:
+    return {"name": name, **_facts(path, files), "format": "parquet", "mediatype": "application/vnd.apache.parquet"}
+
+
+def _facts(path: str, files: Mapping[str, bytes]) -> dict[str, Any]:
+    content = files[path]
+    return {"path": path, "bytes": len(content), "hash": f"sha256:{hashlib.sha256(content).hexdigest()}"}

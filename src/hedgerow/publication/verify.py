@@ -1,0 +1,261 @@
+"""Verification of a published folder: from its files alone, without database, ledger or network.
+
+Every check recomputes what it checks. Nothing here uses the code that plans, prices or draws noise: amounts and
+guarantees follow from the events in the certificate, by the accountants, and from the terms of the ledger.
+"""
+
+import hashlib
+import stat
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from hedgerow.accounting import event_from_dict
+from hedgerow.accounting.budget import Charge
+from hedgerow.errors import HedgerowError, ParameterError
+from hedgerow.ledger.entries import CHARGED, RAISED, Link
+from hedgerow.ledger.excerpt import OpenedCharge, load_links
+from hedgerow.ledger.limits import LedgerTerms, Units
+from hedgerow.publication.certificate import (
+    CHAIN,
+    FILE,
+    Certificate,
+    NoCertificate,
+    proved,
+    read_certificate,
+    rounded_up,
+    terms_of,
+)
+from hedgerow.publication.keys import PublicKey
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One check: its name, what it says about the folder, and everything that does not hold."""
+
+    name: str
+    says: str
+    problems: tuple[str, ...] = ()
+
+    @property
+    def holds(self) -> bool:
+        """True if nothing was found."""
+        return not self.problems
+
+
+@dataclass(frozen=True)
+class FolderVerification:
+    """All checks of one folder. `pinned` says that the key is one that the reader trusts, not only the folder's own."""
+
+    folder: Path
+    checks: tuple[Check, ...]
+    key: PublicKey | None = None
+    pinned: bool = False
+    content: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    @property
+    def holds(self) -> bool:
+        """True if every check holds."""
+        return all(check.holds for check in self.checks)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON of the command line."""
+        key = None if self.key is None else {"public": str(self.key), "fingerprint": self.key.fingerprint}
+        return {
+            "folder": str(self.folder),
+            "ok": self.holds,
+            "key": key and {**key, "pinned": self.pinned},
+            "checks": [
+                {"check": check.name, "ok": check.holds, "says": check.says, "problems": list(check.problems)}
+                for check in self.checks
+            ],
+            "guarantee": self.content.get("guarantee"),
+            "ledger": self.content.get("ledger"),
+        }
+
+
+class _Problem(Exception):  # noqa: N818 - a finding, caught in this module
+    """Something that does not hold."""
+
+
+def verify_folder(folder: Path, key: PublicKey | None = None) -> FolderVerification:
+    """Check a published folder.
+
+    Args:
+        folder: The folder that `hedgerow publish` wrote.
+        key: The owner's public key, if the reader has it from elsewhere. Without it, the folder's own key is used: it
+            shows that nobody changed the folder since it was signed, but not who signed it.
+    """
+    if not folder.is_dir():
+        raise ParameterError(f"There is no folder {folder}.", code="folder-missing", hint="Name a published folder.")
+    try:
+        certificate = read_certificate((folder / FILE).read_bytes())
+    except OSError:
+        return FolderVerification(folder, (Check("certificate", "", (f"There is no readable {FILE}.",)),))
+    except NoCertificate as error:
+        return FolderVerification(folder, (Check("certificate", "", (f"{FILE}: {error}",)),))
+    checks = [
+        Check("certificate", f"format {certificate.content['version']}"),
+        _run("signature", lambda: _signature(certificate, key)),
+        _run("files", lambda: _files(folder, certificate)),
+    ]
+    links: list[Link] = []
+    checks.append(_run("chain", lambda: _chain(folder, certificate, links)))
+    if links:
+        checks += [
+            _run("budget", lambda: _budget(certificate, links)),
+            _run("charges", lambda: _charges(certificate, links)),
+            _run("guarantee", lambda: _guarantee(certificate)),
+        ]
+    return FolderVerification(folder, tuple(checks), certificate.key, key is not None, dict(certificate.content))
+
+
+def _run(name: str, check: Callable[[], str]) -> Check:
+    """Run one check. A certificate of any content leads to a finding, never to a failure."""
+    try:
+        return Check(name, check())
+    except _Problem as found:
+        return Check(name, "", tuple(found.args))
+    except HedgerowError as error:
+        return Check(name, "", (error.message,))
+    except (ValueError, KeyError, TypeError, AttributeError, IndexError, ArithmeticError, OSError):
+        return Check(name, "", ("The certificate does not have the parts that this check needs.",))
+
+
+def _signature(certificate: Certificate, pinned: PublicKey | None) -> str:
+    if not certificate.is_signed:
+        raise _Problem("The signature does not fit the certificate: it was changed, or not signed with this key.")
+    if pinned is not None and pinned != certificate.key:
+        raise _Problem(f"It is signed with another key: {certificate.key}, not {pinned}.")
+    whose = "the key that you named" if pinned is not None else "the key in the folder itself"
+    return f"signed with {whose}, {certificate.key.fingerprint}"
+
+
+def _files(folder: Path, certificate: Certificate) -> str:
+    """Compare every file of the folder with its digest; nothing may be missing or added."""
+    listed, problems, found = certificate.files, [], set()
+    for name, path in _walk(folder):
+        if name == FILE:
+            continue
+        found.add(name)
+        if name not in listed:
+            problems.append(f"{name} is not in the certificate.")
+        elif not stat.S_ISREG(path.lstat().st_mode):
+            problems.append(f"{name} is not a file.")
+        else:
+            content = path.read_bytes()
+            if len(content) != listed[name]["bytes"] or hashlib.sha256(content).hexdigest() != listed[name]["sha256"]:
+                problems.append(f"{name} was changed.")
+    problems += [f"{name} is missing." for name in sorted(set(listed) - found)]
+    if problems:
+        raise _Problem(*problems)
+    return f"{len(listed)} files, unchanged; none is missing or added"
+
+
+def _walk(folder: Path) -> Iterator[tuple[str, Path]]:
+    """Yield everything in a folder that is not a folder with something in it; links are not followed."""
+    for path in sorted(folder.iterdir()):
+        inside = list(_walk(path)) if path.is_dir() and not path.is_symlink() else []
+        if inside:
+            yield from ((f"{path.name}/{name}", deeper) for name, deeper in inside)
+        else:
+            yield path.name, path
+
+
+def _chain(folder: Path, certificate: Certificate, links: list[Link]) -> str:
+    """Recompute the hash at the end of the chain from its links."""
+    stated = certificate.content["ledger"]
+    try:
+        loaded = load_links((folder / CHAIN).read_text(encoding="ascii"))
+    except (OSError, ValueError) as error:
+        raise _Problem(f"{CHAIN} is no chain: {error}.") from None
+    links += loaded
+    first, last = loaded[0], loaded[-1]
+    if last.hash != stated["head"] or (last.sequence + 1, first.sequence) != (stated["entries"], stated["sealed_from"]):
+        raise _Problem("The links do not lead to the hash that the certificate states.")
+    if first.public["ledger"] != stated["id"] or first.public["dataset"] != certificate.content["dataset"]["name"]:
+        raise _Problem("The chain is that of another ledger.")
+    before = (
+        f"; {first.sequence} older entries are not shown, their totals are taken as stated" if first.sequence else ""
+    )
+    return f"{len(loaded)} entries of the ledger lead to the hash {last.hash[:16]}…{before}"
+
+
+def _budget(certificate: Certificate, links: Sequence[Link]) -> str:
+    """Check after every charge that the sums are within the caps of the terms that were then in force."""
+    terms = terms_of(links[:1])
+    for link in links:
+        if link.kind == RAISED:
+            terms = terms_of([link])
+        if link.kind == CHARGED or link is links[0]:
+            _require_within(terms, link)
+    stated = certificate.content["guarantee"]
+    if terms.to_dict() != stated["budget"]:
+        raise _Problem("The certificate states another budget than the ledger's chain.")
+    total = links[-1].total
+    spent = terms.caps.proves(total.lifetime if terms.refresh is None else total.current)
+    for name, amount in (("epsilon", spent.epsilon), ("delta", spent.delta)):
+        if rounded_up(amount) > stated["spent"][name] * (1 + 1e-9):
+            raise _Problem(f"More {name} is spent than the certificate states: {amount:.6g}.")
+    used = max(terms.caps.fractions(total.lifetime if terms.refresh is None else total.current).values())
+    return f"{total.charges} charges stay within epsilon {terms.epsilon:g}, delta {terms.delta:g}; {used:.2%} is used"
+
+
+def _require_within(terms: LedgerTerms, link: Link) -> None:
+    period = link.total.lifetime if terms.refresh is None else link.total.current
+    lifetime = terms.lifetime_caps if terms.refresh is not None else None
+    if terms.caps.overrun(period) or (lifetime is not None and lifetime.overrun(link.total.lifetime)):
+        raise _Problem(f"The charge in entry {link.sequence} exceeds the budget of the ledger.")
+
+
+def _charges(certificate: Certificate, links: Sequence[Link]) -> str:
+    """Check that the charges of the release are in the chain, with these events, and that each table has one."""
+    by_number = {link.sequence: link for link in links}
+    charges = certificate.charges
+    for charge in charges:
+        link = by_number.get(charge.entry)
+        if link is None or link.kind != CHARGED or link.sealed != charge.sealed:
+            raise _Problem(f"The charge in entry {charge.entry} is not the one in the ledger's chain.")
+        if _amount(charge) != Units.from_dict(link.public["units"]):
+            raise _Problem(f"The events of the charge in entry {charge.entry} cost another amount than was charged.")
+    known = {charge.entry for charge in charges}
+    for table in certificate.content["tables"]:
+        if not set(table["charges"]) <= known or bool(table["mechanisms"]) != bool(table["charges"]):
+            raise _Problem(f"The table {table['name']} has no charge in the certificate.")
+    number = sum(len(charge.price["events"]) for charge in charges)
+    return f"{number} events of {len(charges)} {'charge' if len(charges) == 1 else 'charges'}, as the ledger has them"
+
+
+def _amount(charge: OpenedCharge) -> Units:
+    events = tuple(event_from_dict(event) for event in charge.price["events"])
+    return Units.of(Charge(events, charge.price["epsilon"], charge.price["delta"]))
+
+
+def _guarantee(certificate: Certificate) -> str:
+    """Recompute the guarantee of the release from its events."""
+    stated, recomputed = certificate.content["guarantee"]["release"], proved(certificate.charges)
+    for name in ("epsilon", "delta"):
+        if not recomputed[name] <= stated[name] * (1 + 1e-9):
+            raise _Problem(f"The events prove {name} {recomputed[name]:g}; the certificate states {stated[name]:g}.")
+    return f"the events prove epsilon {recomputed['epsilon']:g} at delta {recomputed['delta']:g}"
+
+
+def compare_chains(folders: Sequence[FolderVerification]) -> Check:
+    """Check that releases of one ledger tell one history: the shorter chain is the beginning of the longer one."""
+    chains: dict[str, list[tuple[Path, list[Link]]]] = {}
+    for one in folders:
+        ledger = one.content["ledger"]["id"]
+        chains.setdefault(ledger, []).append((one.folder, load_links((one.folder / CHAIN).read_text(encoding="ascii"))))
+    problems = []
+    for listed in chains.values():
+        longest = max(listed, key=lambda pair: len(pair[1]))
+        known = {link.sequence: link.hash for link in longest[1]}
+        problems += [
+            f"{folder} and {longest[0]} show two histories of one ledger."
+            for folder, links in listed
+            if any(known.get(link.sequence) != link.hash for link in links)
+        ]
+    return Check(
+        "history", f"the releases show one history of {'each' if len(chains) > 1 else 'the'} ledger", tuple(problems)
+    )

@@ -1,0 +1,234 @@
+"""The files of a release: harmless, complete, the same each time, and written as a whole or not at all."""
+
+import csv
+import io
+import json
+import os
+import stat
+import xml.etree.ElementTree as ET
+from html.parser import HTMLParser
+
+import pyarrow.parquet as pq
+import pytest
+
+from hedgerow.errors import ParameterError
+from hedgerow.publication.data import data_table, harmless
+from hedgerow.publication.folder import write_folder
+from hedgerow.publication.keys import new_key, public_file, read_key, read_public_key
+from hedgerow.publication.page import STYLE
+from hedgerow.publication.verify import verify_folder
+
+
+def rows_of(path):
+    return list(csv.reader(io.StringIO(path.read_text(encoding="utf-8"))))
+
+
+def test_every_number_has_its_interval_margin_and_kind(release, town):
+    answer = town.report().tables[0].answer
+    head, *rows = rows_of(release / "data" / "by-street.csv")
+    assert head[:7] == ["'=street", "n", "n_lower", "n_upper", "n_margin", "n_kind", "n_note"]
+    for row, value, bars in zip(rows, answer["n"], answer.intervals, strict=True):
+        if value is None:
+            assert row[1:5] == ["", "", "", ""]
+            continue
+        lower, upper, margin = map(float, row[2:5])
+        assert (int(row[1]), row[5]) == (value, bars["n"].kind)
+        assert lower <= bars["n"].lower
+        assert upper >= bars["n"].upper
+        assert margin == max(upper - value, value - lower)
+
+
+def test_parquet_and_csv_hold_the_same(release):
+    for path in (release / "data").glob("*.csv"):
+        table = pq.read_table(path.with_suffix(".parquet"))
+        head, *rows = rows_of(path)
+        assert [harmless(name) for name in table.column_names] == head
+        for name, column in zip(table.column_names, zip(*rows, strict=True), strict=True):
+            expected = ["" if value is None else value for value in table[name].to_pylist()]
+            shown = [harmless(e) if isinstance(e, str) else e for e in expected]
+            assert [str(value) if isinstance(value, str) else float(value) for value in shown] == [
+                text if isinstance(value, str) else float(text) for text, value in zip(column, shown, strict=True)
+            ]
+
+
+def test_a_held_back_group_and_an_open_end_are_empty(town):
+    report = town.report({"by_street": "SELECT street, AVG(age) AS a FROM people GROUP BY street"})
+    table = data_table(report.tables[0].answer).values
+    held = dict(zip(table["street"].to_pylist(), table.to_pylist(), strict=True))["nobody"]
+    assert (held["a"], held["a_margin"], held["a_kind"]) == (None, None, "none")
+    assert held["a_note"]
+
+
+def test_no_cell_of_a_csv_file_begins_like_a_formula(release):
+    for path in release.rglob("*.csv"):
+        for row in rows_of(path):
+            for cell in row:
+                assert not cell.startswith(("=", "@", "\t", "\r"))
+                if cell.startswith(("+", "-")):
+                    float(cell)
+
+
+def test_an_escaped_text_can_be_read_back():
+    for text in ("=1", "'=1", "''", "-x", "plain", ""):
+        escaped = harmless(text)
+        assert (escaped.removeprefix("'")) == text
+
+
+class Tags(HTMLParser):
+    """The tags and texts of a page."""
+
+    def __init__(self):
+        super().__init__()
+        self.tags, self.texts, self.attributes = [], [], []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += [(tag, name, value) for name, value in attrs]
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+
+def test_names_titles_and_keys_are_text_on_the_page_and_nothing_is_loaded(release):
+    page = Tags()
+    page.feed((release / "index.html").read_text(encoding="utf-8"))
+    assert not {"script", "i", "u", "b", "img", "link", "iframe", "object", "base", "form"} & set(page.tags)
+    assert {"<script>alert(1)</script>", "The town & its <i>people</i>", "Streets <u>"} <= set(page.texts)
+    loaded = [value for _, name, value in page.attributes if name in {"src", "href", "srcset", "action"}]
+    assert all(value.startswith("#") or (release / value).is_file() for value in loaded)
+    assert not [name for _, name, _ in page.attributes if name.startswith("on")]
+    assert "url(" not in STYLE
+    assert "@import" not in STYLE
+
+
+def test_the_page_names_what_screen_readers_need(release):
+    page = Tags()
+    page.feed((release / "index.html").read_text(encoding="utf-8"))
+    assert ("html", "lang", "en") in page.attributes
+    assert page.tags.count("h1") == page.tags.count("main") == page.tags.count("title") - page.tags.count("svg") == 1
+    assert page.tags.count("table") == page.tags.count("caption")
+    labels = [value for tag, name, value in page.attributes if tag == "svg" and name == "aria-label"]
+    assert len(labels) == page.tags.count("svg") > 0
+    ids = [value for _, name, value in page.attributes if name == "id"]
+    assert len(ids) == len(set(ids))
+
+
+def test_charts_are_well_formed_and_have_a_mark_for_each_number(release, town):
+    answer = town.report().tables[0].answer
+    chart = ET.parse(release / "charts" / "by-street-n.svg").getroot()  # noqa: S314 - our own file
+    dots = [part for part in chart.iter() if part.attrib.get("class") == "dot"]
+    assert len(dots) == sum(value is not None for value in answer["n"])
+    assert "<script>" not in (release / "charts" / "by-street-n.svg").read_text(encoding="utf-8")
+
+
+def luminance(colour):
+    digits = colour * 2 if len(colour) == 3 else colour
+    parts = [int(digits[start : start + 2], 16) / 255 for start in (0, 2, 4)]
+    linear = [part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def test_text_has_enough_contrast_in_light_and_in_dark():
+    schemes = [line for line in STYLE.splitlines() if "--ink:" in line]
+    assert len(schemes) == 3
+    for scheme in schemes:
+        colours = dict(pair.strip().removeprefix(":root { ").split(": #") for pair in scheme.split(";") if "#" in pair)
+        for text in ("--ink", "--soft", "--link"):
+            for ground in ("--paper", "--tint"):
+                lighter, darker = sorted((luminance(colours[text]), luminance(colours[ground])), reverse=True)
+                assert (lighter + 0.05) / (darker + 0.05) >= 4.5, (text, ground, scheme)
+
+
+def test_publishing_again_is_free_and_gives_the_same_bytes(town, release):
+    spent = town.db.budget.queries
+    again = town.publish("again")
+    assert town.db.budget.queries == spent
+    assert {p.relative_to(again): p.read_bytes() for p in again.rglob("*") if p.is_file()} == {
+        p.relative_to(release): p.read_bytes() for p in release.rglob("*") if p.is_file()
+    }
+
+
+def test_a_release_replaces_an_earlier_one_and_leaves_nothing_beside_it(town):
+    folder = town.publish("replaced", town.report({"n": "SELECT COUNT(*) AS n FROM people WHERE age > 41"}))
+    before = (folder / "certificate.json").read_bytes()
+    assert town.publish("replaced", town.report({"m": "SELECT COUNT(*) AS n FROM people WHERE age > 42"})) == folder
+    assert (folder / "certificate.json").read_bytes() != before
+    assert (folder / "data" / "m.csv").exists()
+    assert not (folder / "data" / "n.csv").exists()
+    assert verify_folder(folder).holds
+    assert not [path for path in town.folder.iterdir() if path.name.startswith(".replaced")]
+
+
+def add_file(folder):
+    (folder / "mine.txt").write_text("keep me", encoding="utf-8")
+
+
+def break_certificate(folder):
+    (folder / "certificate.json").write_text("{}", encoding="utf-8")
+
+
+@pytest.mark.parametrize("change", [add_file, break_certificate])
+def test_a_folder_that_is_not_a_release_of_ours_is_left_alone(town, change):
+    folder = town.publish("left")
+    change(folder)
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    with pytest.raises(ParameterError) as refused:
+        town.publish("left")
+    assert refused.value.code == "folder-not-ours"
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
+    for path in before:
+        path.unlink()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="permissions of POSIX")
+def test_a_failure_in_the_middle_leaves_the_earlier_release(town, monkeypatch):
+    folder = town.publish("durable")
+    before = (folder / "certificate.json").read_bytes()
+    ledger = town.session.ledger.id
+    with pytest.raises(ParameterError) as refused:
+        write_folder(folder, {"one.txt": b"1", "one.txt/two.txt": b"2", "certificate.json": b""}, ledger)
+    assert refused.value.code == "output-unwritable"
+    assert (folder / "certificate.json").read_bytes() == before
+    assert verify_folder(folder).holds
+    assert not [path for path in town.folder.iterdir() if path.name.startswith(".durable")]
+
+
+def test_public_data_alone_needs_no_certificate(town):
+    answer = town.db.sql("SELECT 1 AS one")
+    report = town.report({})
+    from dataclasses import replace  # noqa: PLC0415
+
+    from hedgerow.publication.report import PublishedTable  # noqa: PLC0415
+
+    table = PublishedTable("one", "One", "", "SELECT 1", "one", answer)
+    with pytest.raises(ParameterError) as refused:
+        town.publish("public", replace(report, tables=(table,)))
+    assert refused.value.code == "nothing-private"
+
+
+def test_a_key_is_the_owner_s_alone_and_never_overwritten(tmp_path):
+    path = tmp_path / "k.key"
+    key = new_key(path)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert read_public_key(str(public_file(path))) == read_key(path).public == key.public
+    with pytest.raises(ParameterError) as refused:
+        new_key(path)
+    assert refused.value.code == "key-exists"
+    path.chmod(0o640)
+    with pytest.raises(ParameterError) as refused:
+        read_key(path)
+    assert refused.value.code == "key-open"
+    with pytest.raises(ParameterError) as refused:
+        read_key(tmp_path / "none.key")
+    assert refused.value.code == "key-missing"
+
+
+def test_the_dictionary_and_the_package_name_every_column(release):
+    package = json.loads((release / "datapackage.json").read_text(encoding="utf-8"))
+    listed = {(row[1], row[2]) for row in rows_of(release / "dictionary.csv")[1:]}
+    for resource in package["resources"]:
+        if resource["path"].startswith("data/") and resource["format"] == "csv":
+            names = [field["name"] for field in resource["schema"]["fields"]]
+            assert names == rows_of(release / resource["path"])[0]
+            assert {(resource["path"], harmless(name)) for name in names} >= set()
+            assert {column for file, column in listed if file == resource["path"]} == set(names)
