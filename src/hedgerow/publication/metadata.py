@@ -4,7 +4,7 @@ import csv
 import hashlib
 import io
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -62,7 +62,7 @@ def package_file(report: PublishedReport, files: Mapping[str, bytes], time: str)
     """Return a Frictionless Data Package that describes the data files."""
     resources: list[dict[str, Any]] = []
     for table in report.tables:
-        resources += [_csv(table, files), _plain(f"{table.stem}-parquet", f"data/{table.stem}.parquet", files)]
+        resources += [_csv(table, files), _parquet(table)]
     resources.append(_dictionary(files))
     package = {
         "name": _package_name(report.dataset),
@@ -82,23 +82,38 @@ def _package_name(dataset: str) -> str:
 
 
 def _csv(table: PublishedTable, files: Mapping[str, bytes]) -> dict[str, Any]:
-    fields = [
-        {"name": name, "type": table_type(column.type), "description": meaning(column)}
-        for name, column in zip(table.data.csv_names, table.data.columns, strict=True)
-    ]
-    facts = _facts(f"data/{table.stem}.csv", files)
     described = {"title": table.title, **({"description": table.text} if table.text else {})}
-    schema = {"fields": fields, "missingValues": [""]}
     return {
         "name": table.stem,
-        **facts,
+        **_facts(f"data/{table.stem}.csv", files),
         **described,
         "profile": "tabular-data-resource",
         "format": "csv",
         "mediatype": "text/csv",
         "encoding": "utf-8",
-        "schema": schema,
+        "schema": _schema(table, table.data.csv_names),
     }
+
+
+def _parquet(table: PublishedTable) -> dict[str, Any]:
+    """Return the resource of a Parquet file, without its size: validators compare that with what they read of it."""
+    return {
+        "name": f"{table.stem}-parquet",
+        "path": f"data/{table.stem}.parquet",
+        "title": table.title,
+        "profile": "tabular-data-resource",
+        "format": "parquet",
+        "mediatype": "application/vnd.apache.parquet",
+        "schema": _schema(table, [column.name for column in table.data.columns]),
+    }
+
+
+def _schema(table: PublishedTable, names: Sequence[str]) -> dict[str, Any]:
+    fields = [
+        {"name": name, "type": table_type(column.type), "description": meaning(column)}
+        for name, column in zip(names, table.data.columns, strict=True)
+    ]
+    return {"fields": fields, "missingValues": [""]}
 
 
 def _dictionary(files: Mapping[str, bytes]) -> dict[str, Any]:
@@ -113,10 +128,6 @@ def _dictionary(files: Mapping[str, bytes]) -> dict[str, Any]:
         "encoding": "utf-8",
         "schema": {"fields": [{"name": name, "type": "string"} for name in names]},
     }
-
-
-def _plain(name: str, path: str, files: Mapping[str, bytes]) -> dict[str, Any]:
-    return {"name": name, **_facts(path, files), "format": "parquet", "mediatype": "application/vnd.apache.parquet"}
 
 
 def _facts(path: str, files: Mapping[str, bytes]) -> dict[str, Any]:
