@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         UnknownNameError,
         UnsupportedSQLError,
     )
+    from hedgerow.publication.verification import verify
     from hedgerow.session.asynchronous import AsyncDatabase, aconnect
     from hedgerow.session.batch_quote import BatchQuote
     from hedgerow.session.connection import connect
@@ -61,6 +62,7 @@ __all__ = [
     "UnsupportedSQLError",
     "aconnect",
     "connect",
+    "verify",
 ]
 
 _MODULES = {
@@ -78,6 +80,7 @@ _MODULES = {
     "Report": "session.report",
     "aconnect": "session.asynchronous",
     "connect": "session.connection",
+    "verify": "publication.verification",
 }
 """Modules of the names above; errors are in `hedgerow.errors`."""
 

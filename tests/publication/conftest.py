@@ -6,9 +6,9 @@ import duckdb
 import pytest
 
 import hedgerow as hr
+from hedgerow.publication.contents import report_of
 from hedgerow.publication.keys import new_key
-from hedgerow.publication.publish import publish_report
-from hedgerow.publication.report import report_of
+from hedgerow.publication.publication import publish_report
 
 CATALOG = """
 dataset: town

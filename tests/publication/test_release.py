@@ -16,7 +16,7 @@ from hedgerow.publication.data import data_table, harmless
 from hedgerow.publication.folder import write_folder
 from hedgerow.publication.keys import new_key, public_file, read_key, read_public_key
 from hedgerow.publication.page import STYLE
-from hedgerow.publication.verify import verify_folder
+from hedgerow.publication.verification import verify_folder
 
 
 def rows_of(path):
@@ -198,7 +198,7 @@ def test_public_data_alone_needs_no_certificate(town):
     report = town.report({})
     from dataclasses import replace  # noqa: PLC0415
 
-    from hedgerow.publication.report import PublishedTable  # noqa: PLC0415
+    from hedgerow.publication.contents import PublishedTable  # noqa: PLC0415
 
     table = PublishedTable("one", "One", "", "SELECT 1", "one", answer)
     with pytest.raises(ParameterError) as refused:

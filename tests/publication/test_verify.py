@@ -13,7 +13,7 @@ from hedgerow.ledger.entries import canonical
 from hedgerow.ledger.excerpt import load_links
 from hedgerow.publication.certificate import DOMAIN, read_certificate
 from hedgerow.publication.keys import PublicKey, new_key
-from hedgerow.publication.verify import compare_chains, verify_folder
+from hedgerow.publication.verification import compare_chains, verify_folder
 
 CHANGES = 1000
 NAMES = ["certificate", "signature", "files", "chain", "budget", "charges", "guarantee"]

@@ -25,6 +25,11 @@ SUMMARIES = {
     "query": "Ask a question, pay for it, and get numbers with error bars.",
     "quote": "Show the cost of a question and the predicted errors of its answers, for free.",
     "batch": "Ask the statements of a file together, for one charge: what they share is paid for once.",
+    "publish": "Ask the statements of a report, and write tables, charts, a page and a signed certificate. The owner's "
+    "command.",
+    "verify": "Check a published folder: files, signature, record of spending and guarantee. Needs no database and no "
+    "network.",
+    "key": "Make the key that signs certificates, or show its public half. The owner's command.",
     "shell": "Ask question after question, with history, completion and commands such as .tables, .quote and .budget.",
     "mcp": "Let a language model ask, as an analyst with a cap of its own: a server of the Model Context Protocol.",
     "serve": "Let others ask by psql, BI tools, HTTP or browser, with accounts, caps and limits. The owner's command.",

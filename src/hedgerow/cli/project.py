@@ -12,6 +12,7 @@ from hedgerow.session.project import FILE, URL, Project, find_project, read_proj
 
 OPENED = {
     "batch": ("db", "catalog", "ledger", "analyst", "dialect", "epsilon", "delta", "confidence"),
+    "publish": ("db", "catalog", "ledger", "analyst", "dialect", "epsilon", "delta", "confidence"),
     "query": ("db", "catalog", "ledger", "analyst", "dialect", "epsilon", "delta", "confidence"),
     "quote": ("db", "catalog", "ledger", "analyst", "dialect", "epsilon", "delta", "confidence"),
     "mcp": ("db", "catalog", "ledger", "dialect"),

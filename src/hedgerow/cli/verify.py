@@ -8,7 +8,7 @@ import typer
 from hedgerow.cli import options
 from hedgerow.cli.output import printable, say, say_wrapped, write_json
 from hedgerow.publication.keys import read_public_key
-from hedgerow.publication.verify import Check, FolderVerification, compare_chains, verify_folder
+from hedgerow.publication.verification import Check, FolderVerification, compare_chains, verify_folder
 
 FAILED = 1
 MEANINGS = {

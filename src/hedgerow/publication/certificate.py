@@ -15,8 +15,8 @@ from hedgerow.accounting import GDP, AnyEvent, event_from_dict
 from hedgerow.ledger.entries import Link, canonical
 from hedgerow.ledger.excerpt import Excerpt, OpenedCharge, dump_links
 from hedgerow.ledger.limits import LedgerTerms
+from hedgerow.publication.contents import PublishedReport, limits_of
 from hedgerow.publication.keys import OwnerKey, PublicKey
-from hedgerow.publication.report import PublishedReport, limits_of
 
 FORMAT, VERSION = "hedgerow certificate", 1
 FILE, CHAIN = "certificate.json", "ledger.jsonl"

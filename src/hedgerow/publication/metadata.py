@@ -10,8 +10,8 @@ from typing import Any
 import pyarrow as pa
 
 from hedgerow.answer.plain import on_one_line
+from hedgerow.publication.contents import PublishedReport, PublishedTable
 from hedgerow.publication.data import Column, Role, harmless
-from hedgerow.publication.report import PublishedReport, PublishedTable
 
 DICTIONARY, PACKAGE = "dictionary.csv", "datapackage.json"
 

@@ -14,10 +14,10 @@ from hedgerow.figures import figure
 from hedgerow.markup import Markup, element, joined
 from hedgerow.publication import page_text
 from hedgerow.publication.charts import STYLE as CHART_STYLE
+from hedgerow.publication.contents import PublishedReport, PublishedTable
 from hedgerow.publication.keys import PublicKey
 from hedgerow.publication.metadata import meaning
 from hedgerow.publication.page_text import Facts
-from hedgerow.publication.report import PublishedReport, PublishedTable
 
 STYLE = files("hedgerow.publication").joinpath("page.css").read_text(encoding="utf-8")
 """Style of the page: light, dark, narrow and on paper. The contrast of all text is at least 4.5."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from hedgerow.accounting.budget import Spending
-from hedgerow.publication.report import PublishedReport
+from hedgerow.publication.contents import PublishedReport
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial, wraps
 from pathlib import Path
 from types import TracebackType
-from typing import Concatenate, ParamSpec, Self, TypeVar, Unpack
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, Self, TypeVar, Unpack
 
 from hedgerow.answer import Answer, Batch
 from hedgerow.calibration.calibrate import Calibration, calibrate
@@ -26,6 +26,11 @@ from hedgerow.session.missing import all_missing
 from hedgerow.session.quote import Quote, quote_statement
 from hedgerow.session.report import Queries  # noqa: TC001 - its name is resolved at run time
 from hedgerow.session.tables import Description, TableList, describe_statement, list_tables
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from hedgerow.publication.publication import Publication
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -128,6 +133,33 @@ class Database:
     ) -> BatchQuote:
         """Return the cost of several questions together and their predicted errors. Free; reads no private row."""
         return quote_batch(self._session, queries, weights, minimise, options)
+
+    @_logged
+    def publish(
+        self,
+        queries: "Queries",
+        folder: "str | PathLike[str]",
+        *,
+        key: "str | PathLike[str] | None" = None,
+        weights: "Weights" = None,
+        minimise: str = "mean",
+        **options: "Unpack[Options]",
+    ) -> "Publication":
+        """Ask the queries of a report together, and write a folder of data, charts, a page and a signed certificate.
+
+        Args:
+            queries: As for `batch`; a report (`hedgerow.Report.read(path)`) has titles and texts, too.
+            folder: Written as a whole or not at all; an earlier release of this ledger is replaced.
+            key: The owner's private key, which `hedgerow key new` makes; by default next to the catalog.
+            weights: As for `batch`.
+            minimise: As for `batch`.
+            **options: As for `batch`.
+
+        Privacy: as for `batch`. The files are made of answers and of what is public. Publishing again is free.
+        """
+        from hedgerow.session.publishing import publish_batch  # noqa: PLC0415 - a library that no question needs
+
+        return publish_batch(self._session, queries, folder, key, weights, minimise, options)
 
     @_logged
     def explain(self, query: str, params: "Parameters" = None, **options: "Unpack[Options]") -> Explanation:

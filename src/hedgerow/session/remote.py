@@ -124,6 +124,14 @@ class RemoteDatabase(Database):
         """Refuse: a service answers questions one by one."""
         raise _no_batch()
 
+    def publish(self, queries: Queries, folder: object, **options: Any) -> NoReturn:  # noqa: ANN401, ARG002 - likewise
+        """Refuse: a release is signed with the owner's key."""
+        raise PolicyError(
+            "A release is published where the owner's key is, not over a service.",
+            code="remote-publish",
+            hint="Run hedgerow publish where the database is.",
+        )
+
     def quote_batch(self, queries: Queries, **options: Any) -> NoReturn:  # noqa: ANN401, ARG002 - likewise
         """Refuse: a service answers questions one by one."""
         raise _no_batch()

@@ -5,6 +5,7 @@ guarantees follow from the events in the certificate, by the accountants, and fr
 """
 
 import hashlib
+import os
 import stat
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -27,7 +28,7 @@ from hedgerow.publication.certificate import (
     rounded_up,
     terms_of,
 )
-from hedgerow.publication.keys import PublicKey
+from hedgerow.publication.keys import PublicKey, read_public_key
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,10 @@ class Check:
 
 @dataclass(frozen=True)
 class FolderVerification:
-    """All checks of one folder. `pinned` says that the key is one that the reader trusts, not only the folder's own."""
+    """All checks of one folder; `holds` is True if nothing was found.
+
+    `pinned` says that the key is one that the reader trusts, and not only the folder's own.
+    """
 
     folder: Path
     checks: tuple[Check, ...]
@@ -58,6 +62,14 @@ class FolderVerification:
     def holds(self) -> bool:
         """True if every check holds."""
         return all(check.holds for check in self.checks)
+
+    def __str__(self) -> str:
+        """Return one line for each check."""
+        lines = [f"{self.folder}: {'everything holds' if self.holds else 'NOT as it was signed'}"]
+        for check in self.checks:
+            found = [f"  ✗ {check.name}: {problem}" for problem in check.problems]
+            lines += found or [f"  ✓ {check.name}: {check.says}"]
+        return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON of the command line."""
@@ -73,6 +85,16 @@ class FolderVerification:
             "guarantee": self.content.get("guarantee"),
             "ledger": self.content.get("ledger"),
         }
+
+
+def verify(folder: str | os.PathLike[str], *, key: str | None = None) -> FolderVerification:
+    """Check a published folder, without database or network. `print` shows every check.
+
+    Args:
+        folder: The folder that `hedgerow publish` or `db.publish` wrote.
+        key: The owner's public key, `ed25519:…`, or the file that holds it. Without it, the folder's own key is used.
+    """
+    return verify_folder(Path(folder), None if key is None else read_public_key(key))
 
 
 class _Problem(Exception):  # noqa: N818 - a finding, caught in this module

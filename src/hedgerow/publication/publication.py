@@ -2,24 +2,24 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from hedgerow import __version__
 from hedgerow.accounting.budget import Spending
 from hedgerow.errors import ParameterError
 from hedgerow.ledger import Ledger
 from hedgerow.publication.certificate import CHAIN, FILE, certify, chain_file, proved, terms_of
 from hedgerow.publication.charts import charts, standalone
+from hedgerow.publication.contents import PublishedReport, file_stem
 from hedgerow.publication.folder import write_folder
 from hedgerow.publication.keys import OwnerKey, PublicKey
 from hedgerow.publication.metadata import DICTIONARY, PACKAGE, dictionary_file, package_file
 from hedgerow.publication.page import page_file
 from hedgerow.publication.page_text import Facts
-from hedgerow.publication.report import PublishedReport, file_stem
 
 PAGE, SOURCE = "index.html", "report.sql"
-PROGRAM = f"hedgerow {__version__}"
+PROGRAM = f"hedgerow {version('hedgerow')}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,77 @@
+"""hedgerow publish."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from hedgerow.cli import options
+from hedgerow.cli.errors import pointing
+from hedgerow.cli.output import say, say_wrapped, tell, waiting, write_json
+from hedgerow.cli.statements import asking, stated
+from hedgerow.session.report import Report, report_text
+
+
+def publish(
+    file: Annotated[
+        str, typer.Argument(metavar="FILE.sql", help="The report: statements separated by ;, with names and titles.")
+    ],
+    *,
+    out: Annotated[str, typer.Option("-o", "--output", metavar="FOLDER", help="The folder that is written.")],
+    key: Annotated[
+        str | None,
+        typer.Option("--key", metavar="FILE", help="The owner's private key; by default next to the catalog."),
+    ] = None,
+    db: options.Db,
+    catalog: options.CatalogFile,
+    ledger: options.LedgerFile = None,
+    analyst: options.Analyst = None,
+    epsilon: options.Epsilon = None,
+    delta: options.Delta = None,
+    within: options.Within = None,
+    confidence: options.Confidence = None,
+    min_frequency: options.MinFrequency = None,
+    mechanism: options.Mechanism = "auto",
+    max_rows: options.MaxRows = None,
+    max_groups: options.MaxGroups = None,
+    minimise: Annotated[
+        str, typer.Option("--minimise", metavar="WHAT", help="The errors that the split makes least: mean or worst.")
+    ] = "mean",
+    dialect: options.Dialect = None,
+    as_json: options.Json = False,
+) -> None:
+    """Ask the statements of a report, and write tables, charts, a page and a signed certificate. The owner's command.
+
+    The folder is written as a whole or not at all. Publishing the same report again is free and gives the same files.
+    `hedgerow key new` makes the key; `hedgerow verify FOLDER` checks the folder anywhere.
+
+    Example: hedgerow publish report.sql -o release --db demo/hospital.duckdb --catalog demo/hospital.yaml
+    """
+    text = sys.stdin.read() if file == "-" else report_text(file)
+    with pointing(query=text):
+        report = Report.parse(text)
+    given = stated(
+        epsilon=epsilon,
+        delta=delta,
+        within=within,
+        confidence=confidence,
+        min_frequency=min_frequency,
+        mechanism=mechanism,
+        max_rows=max_rows,
+        max_groups=max_groups,
+        minimise=minimise,
+    )
+    with (
+        asking(text, db=db, catalog=catalog, ledger=ledger, analyst=analyst, dialect=dialect) as database,
+        waiting("asking the database"),
+    ):
+        release = database.publish(report, out, key=key, **given)
+    if as_json:
+        write_json(release.to_dict())
+        return
+    if not release.written:
+        tell(f"{release.folder} holds this release already.")
+    say(f"{release.folder}: {len(release.files)} files, begin with index.html")
+    say_wrapped(f"guarantee of this release: epsilon {release.guarantee.epsilon:g}, delta {release.guarantee.delta:g}")
+    say_wrapped(f"signed with {release.key}")
+    say_wrapped(f"check it with: hedgerow verify {release.folder} --key {release.key}")
