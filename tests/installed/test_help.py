@@ -26,9 +26,23 @@ def example(command):
     return shlex.split(re.search(r"Example: (hedgerow .*)\Z", command.help.strip(), re.DOTALL)[1])
 
 
+REPORT = "-- name: wards\nSELECT ward, COUNT(*) AS visits FROM visits GROUP BY ward;\n"
+BEFORE = {
+    ("publish",): [("key", "new", "demo/hospital.key")],
+    ("key", "show"): [("key", "new", "hospital.key")],
+    ("verify",): [("key", "new", "hospital.key"), ("publish", "report.sql", "-o", "release", "--key", "hospital.key")],
+}
+"""What a reader did before the example, in the demo's project."""
+
+
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
 def test_the_example_of_a_command_runs(installed, words):
     run = installed()
+    (run.folder / "report.sql").write_text(REPORT, encoding="utf-8")
+    for earlier in BEFORE.get(words, []):
+        where = ["--db", "demo/hospital.duckdb", "--catalog", "demo/hospital.yaml"] if earlier[0] == "publish" else []
+        done = run("hedgerow", *earlier, *where)
+        assert done.returncode == 0, done.stderr
     said = example(COMMANDS[words])
     assert tuple(said[1 : len(words) + 1]) == words
     folder = run.folder
