@@ -39,7 +39,7 @@ class _Point:
 
 
 @dataclass(frozen=True, slots=True)
-class _Scale:
+class _ChartScale:
     low: float
     high: float
     start: float
@@ -153,7 +153,7 @@ def _dot_plot(points: Sequence[_Point]) -> tuple[Markup, int]:
     labels = [p.label if len(p.label) <= LONGEST_LABEL else f"{p.label[: LONGEST_LABEL - 1]}…" for p in points]
     left = 16 + LETTER * max(map(len, labels))
     height = TOP + ROW * len(points) + BOTTOM
-    scale = _Scale(*_range(points), left + 12, WIDTH - RIGHT)
+    scale = _ChartScale(*_range(points), left + 12, WIDTH - RIGHT)
     parts = []
     for tick in ticks(scale.low, scale.high, 5):
         x = scale.at(tick)
@@ -172,7 +172,7 @@ def _dot_plot(points: Sequence[_Point]) -> tuple[Markup, int]:
     return joined(parts), height
 
 
-def _mark(scale: _Scale, point: _Point, y: float) -> list[Markup]:
+def _mark(scale: _ChartScale, point: _Point, y: float) -> list[Markup]:
     """Return an interval and its number. A closed end has a cap, an open one reaches the edge."""
     low, high = scale.at(point.lower), scale.at(point.upper)
     caps = [
@@ -183,11 +183,11 @@ def _mark(scale: _Scale, point: _Point, y: float) -> list[Markup]:
 
 
 def _along(points: Sequence[_Point], keys: Sequence[Any]) -> tuple[Markup, int]:
-    vertical = _Scale(*_range(points), HEIGHT - BOTTOM, TOP)
+    vertical = _ChartScale(*_range(points), HEIGHT - BOTTOM, TOP)
     marks = ticks(vertical.low, vertical.high)
     names = [f"{tick:,.10g}" for tick in marks]
     left = 24 + LETTER * max(map(len, names))
-    horizontal = _Scale(points[0].place, points[-1].place, left + 14, WIDTH - 30)
+    horizontal = _ChartScale(points[0].place, points[-1].place, left + 14, WIDTH - 30)
     parts = []
     for tick, name in zip(marks, names, strict=True):
         y = vertical.at(tick)

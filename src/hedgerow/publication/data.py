@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 import pyarrow as pa
-from pyarrow import csv, parquet
 
 from hedgerow.answer import Answer
 from hedgerow.answer.frames import unique_name
@@ -21,7 +20,7 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "'")
 """First characters that make a spreadsheet read a text as a formula; and the apostrophe, so that it stays unique."""
 
 
-class Role(StrEnum):
+class ColumnRole(StrEnum):
     """Meaning of a column."""
 
     KEY = "key"
@@ -37,11 +36,11 @@ class Role(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class DataColumn:
     """A column of a data file: its name, its meaning, and the number that it is about."""
 
     name: str
-    role: Role
+    role: ColumnRole
     of: str
     type: pa.DataType
 
@@ -50,7 +49,7 @@ class Column:
 class DataTable:
     """A table with margins of error, and the meaning of its columns."""
 
-    columns: tuple[Column, ...]
+    columns: tuple[DataColumn, ...]
     values: pa.Table
 
     @property
@@ -60,6 +59,8 @@ class DataTable:
 
     def csv(self) -> bytes:
         """Return comma-separated values. A text that would be a formula in a spreadsheet begins with an apostrophe."""
+        from pyarrow import csv  # noqa: PLC0415 - no question needs it
+
         columns = [_for_csv(column) for column in self.values.columns]
         stream = io.BytesIO()
         csv.write_csv(pa.Table.from_arrays(columns, names=self.csv_names), stream)
@@ -67,6 +68,8 @@ class DataTable:
 
     def parquet(self) -> bytes:
         """Return a Parquet file."""
+        from pyarrow import parquet  # noqa: PLC0415 - no question needs it
+
         stream = io.BytesIO()
         parquet.write_table(self.values, stream)
         return stream.getvalue()
@@ -75,11 +78,13 @@ class DataTable:
 def data_table(answer: Answer) -> DataTable:
     """Return the values of an answer, each number followed by the columns of its interval."""
     table, taken = answer.arrow(), set(answer.columns)
-    columns: list[Column] = []
+    columns: list[DataColumn] = []
     arrays: list[pa.ChunkedArray | pa.Array] = []
     for field, values in zip(table.schema, table.columns, strict=True):
         is_noisy = field.name in answer.noisy
-        columns.append(Column(field.name, Role.NUMBER if is_noisy else Role.KEY, field.name, field.type))
+        columns.append(
+            DataColumn(field.name, ColumnRole.NUMBER if is_noisy else ColumnRole.KEY, field.name, field.type)
+        )
         arrays.append(values)
         if not is_noisy:
             continue
@@ -87,27 +92,27 @@ def data_table(answer: Answer) -> DataTable:
         if pa.types.is_integer(field.type):
             bars = [None if bar is None else rounded_outwards(bar) for bar in bars]
         for role, array in _parts(answer[field.name], bars).items():
-            columns.append(Column(unique_name(f"{field.name}_{role}", taken), role, field.name, array.type))
+            columns.append(DataColumn(unique_name(f"{field.name}_{role}", taken), role, field.name, array.type))
             arrays.append(array)
     named = pa.Table.from_arrays(arrays, names=[column.name for column in columns])
     return DataTable(tuple(columns), named)
 
 
-def _parts(values: Sequence[object], bars: Sequence[Interval | None]) -> dict[Role, pa.Array]:
+def _parts(values: Sequence[object], bars: Sequence[Interval | None]) -> dict[ColumnRole, pa.Array]:
     """Return the columns about one number."""
     margins = [margin_of(value, bar) for value, bar in zip(values, bars, strict=True)]
     parts = {
-        Role.LOWER: _numbers(None if bar is None else bar.lower for bar in bars),
-        Role.UPPER: _numbers(None if bar is None else bar.upper for bar in bars),
-        Role.MARGIN: _numbers(margins),
-        Role.KIND: pa.array((None if bar is None else bar.kind.value for bar in bars), pa.string()),
-        Role.NOTE: pa.array((None if bar is None else bar.note for bar in bars), pa.string()),
+        ColumnRole.LOWER: _numbers(None if bar is None else bar.lower for bar in bars),
+        ColumnRole.UPPER: _numbers(None if bar is None else bar.upper for bar in bars),
+        ColumnRole.MARGIN: _numbers(margins),
+        ColumnRole.KIND: pa.array((None if bar is None else bar.kind.value for bar in bars), pa.string()),
+        ColumnRole.NOTE: pa.array((None if bar is None else bar.note for bar in bars), pa.string()),
     }
     if any(bar is not None and bar.population is not None for bar in bars):
         ends = [(None, None) if bar is None or bar.population is None else bar.population for bar in bars]
-        parts[Role.POPULATION_LOWER] = _numbers(lower for lower, _ in ends)
-        parts[Role.POPULATION_UPPER] = _numbers(upper for _, upper in ends)
-        parts[Role.P_VALUE] = _numbers(None if bar is None else bar.p_value for bar in bars)
+        parts[ColumnRole.POPULATION_LOWER] = _numbers(lower for lower, _ in ends)
+        parts[ColumnRole.POPULATION_UPPER] = _numbers(upper for _, upper in ends)
+        parts[ColumnRole.P_VALUE] = _numbers(None if bar is None else bar.p_value for bar in bars)
     return parts
 
 

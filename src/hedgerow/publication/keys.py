@@ -10,19 +10,14 @@ import re
 import stat
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
-
-from cryptography.exceptions import InvalidSignature
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
-from cryptography.hazmat.primitives.serialization import (
-    Encoding,
-    NoEncryption,
-    PrivateFormat,
-    PublicFormat,
-    load_pem_private_key,
-)
+from typing import TYPE_CHECKING, Self
 
 from hedgerow.errors import ParameterError
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+# cryptography is imported where it is used: no question needs it.
 
 PREFIX = "ed25519:"
 _TEXT = re.compile(rf"{PREFIX}([0-9a-f]{{64}})")
@@ -59,6 +54,9 @@ class PublicKey:
 
     def verifies(self, signature: bytes, message: bytes) -> bool:
         """Return True if the owner of this key signed `message`."""
+        from cryptography.exceptions import InvalidSignature  # noqa: PLC0415
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey  # noqa: PLC0415
+
         try:
             Ed25519PublicKey.from_public_bytes(bytes.fromhex(self.digits)).verify(signature, message)
         except (InvalidSignature, ValueError):
@@ -69,12 +67,14 @@ class PublicKey:
 class OwnerKey:
     """A private key in memory. Its repr shows nothing."""
 
-    def __init__(self, key: Ed25519PrivateKey) -> None:
+    def __init__(self, key: "Ed25519PrivateKey") -> None:
         self._key = key
 
     @property
     def public(self) -> PublicKey:
         """Its public half."""
+        from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat  # noqa: PLC0415
+
         return PublicKey(self._key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw).hex())
 
     def sign(self, message: bytes) -> bytes:
@@ -84,6 +84,9 @@ class OwnerKey:
 
 def new_key(path: Path) -> OwnerKey:
     """Generate a key, and write both files; refuse if one of them exists."""
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey  # noqa: PLC0415
+    from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat  # noqa: PLC0415
+
     key = Ed25519PrivateKey.generate()
     owner = OwnerKey(key)
     _create(path, key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()), MODE)
@@ -119,6 +122,9 @@ def _create(path: Path, content: bytes, mode: int) -> None:
 
 def read_key(path: Path) -> OwnerKey:
     """Read a private key, if only its owner can."""
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey  # noqa: PLC0415
+    from cryptography.hazmat.primitives.serialization import load_pem_private_key  # noqa: PLC0415
+
     try:
         open_to_others = os.name != "nt" and stat.S_IMODE(path.stat().st_mode) & 0o077
         content = path.read_bytes()

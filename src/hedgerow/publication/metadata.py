@@ -11,26 +11,26 @@ import pyarrow as pa
 
 from hedgerow.answer.plain import on_one_line
 from hedgerow.publication.contents import PublishedReport, PublishedTable
-from hedgerow.publication.data import Column, Role, harmless
+from hedgerow.publication.data import ColumnRole, DataColumn, harmless
 
 DICTIONARY, PACKAGE = "dictionary.csv", "datapackage.json"
 
 MEANINGS = {
-    Role.KEY: "Group, or a public value.",
-    Role.NUMBER: "Noisy number.",
-    Role.LOWER: "Lower end of the interval of {of}. Empty if nothing is known on that side.",
-    Role.UPPER: "Upper end of the interval of {of}. Empty if nothing is known on that side.",
-    Role.MARGIN: "Margin of error of {of}: the longer distance to an end. Empty if an end is open.",
-    Role.KIND: "Promise of the interval of {of}: exact (holds as often as stated), conservative (at least as often), "
-    "approximate, or none.",
-    Role.NOTE: "Remark on the interval of {of}, such as held back (too few people in the group).",
-    Role.POPULATION_LOWER: "Lower end of the interval of {of} in the population, sampling and noise together.",
-    Role.POPULATION_UPPER: "Upper end of the interval of {of} in the population, sampling and noise together.",
-    Role.P_VALUE: "Chance of groups as different as these where there is no difference in the population, for {of}.",
+    ColumnRole.KEY: "Group, or a public value.",
+    ColumnRole.NUMBER: "Noisy number.",
+    ColumnRole.LOWER: "Lower end of the interval of {of}. Empty if nothing is known on that side.",
+    ColumnRole.UPPER: "Upper end of the interval of {of}. Empty if nothing is known on that side.",
+    ColumnRole.MARGIN: "Margin of error of {of}: the longer distance to an end. Empty if an end is open.",
+    ColumnRole.KIND: "Promise of the interval of {of}: exact (holds as often as stated), conservative (at least as "
+    "often), approximate, or none.",
+    ColumnRole.NOTE: "Remark on the interval of {of}, such as held back (too few people in the group).",
+    ColumnRole.POPULATION_LOWER: "Lower end of the interval of {of} in the population, sampling and noise together.",
+    ColumnRole.POPULATION_UPPER: "Upper end of the interval of {of} in the population, sampling and noise together.",
+    ColumnRole.P_VALUE: "Chance of groups as different as these if there is no difference in the population, for {of}.",
 }
 
 
-def meaning(column: Column) -> str:
+def meaning(column: DataColumn) -> str:
     """Return what a column means, in a sentence."""
     return MEANINGS[column.role].format(of=on_one_line(column.of))
 

@@ -17,7 +17,7 @@ from hedgerow.publication.charts import STYLE as CHART_STYLE
 from hedgerow.publication.contents import PublishedReport, PublishedTable
 from hedgerow.publication.keys import PublicKey
 from hedgerow.publication.metadata import meaning
-from hedgerow.publication.page_text import Facts
+from hedgerow.publication.page_text import ReleaseFacts
 
 STYLE = files("hedgerow.publication").joinpath("page.css").read_text(encoding="utf-8")
 """Style of the page: light, dark, narrow and on paper. The contrast of all text is at least 4.5."""
@@ -26,7 +26,7 @@ Charts = Mapping[str, Mapping[str, tuple[str, Markup]]]
 """File and drawing of each chart, by table and column."""
 
 
-def page_file(report: PublishedReport, charts: Charts, key: PublicKey, facts: Facts) -> bytes:
+def page_file(report: PublishedReport, charts: Charts, key: PublicKey, facts: ReleaseFacts) -> bytes:
     """Return the page."""
     head = joined(
         [
@@ -73,7 +73,7 @@ def _contents(report: PublishedReport) -> Markup:
     return element("nav", element("ul", *links), aria_label="Contents")
 
 
-def _at_a_glance(report: PublishedReport, facts: Facts) -> Markup:
+def _at_a_glance(report: PublishedReport, facts: ReleaseFacts) -> Markup:
     confidences = sorted({f"{table.answer.confidence:.10g}" for table in report.tables if table.charges})
     version = f" ({report.version})" if report.version else ""
     stated = [
@@ -160,7 +160,7 @@ def _row(table: PublishedTable, values: Iterable[object], bars: Mapping[str, Int
     return element("tr", *row)
 
 
-def _methods(report: PublishedReport, facts: Facts) -> Markup:
+def _methods(report: PublishedReport, facts: ReleaseFacts) -> Markup:
     rows = [
         element(
             "tr",
@@ -207,7 +207,7 @@ def _dictionary(report: PublishedReport) -> Markup:
     return element("section", element("h2", "Data dictionary"), files, *parts, id="dictionary")
 
 
-def _certificate(key: PublicKey, facts: Facts) -> Markup:
+def _certificate(key: PublicKey, facts: ReleaseFacts) -> Markup:
     names = ("certificate.json", "ledger.jsonl", "report.sql")
     files = [part for name in names for part in (", ", element("a", name, href=name))][1:]
     public, fingerprint = element("code", str(key)), element("code", key.fingerprint)

@@ -10,7 +10,7 @@ from hedgerow.publication.contents import PublishedReport
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class ReleaseFacts:
     """The facts of a release that its page states, from the certificate."""
 
     epsilon: float
@@ -77,7 +77,7 @@ without a network:
 COMPARE = ". Compare it with one that the owner gave you elsewhere: this page could have been replaced as a whole."
 
 
-def methods(report: PublishedReport, facts: Facts) -> list[str]:
+def methods(report: PublishedReport, facts: ReleaseFacts) -> list[str]:
     """Return the paragraphs on how the numbers were made."""
     text = _METHODS.format(
         factor=math.exp(facts.epsilon),

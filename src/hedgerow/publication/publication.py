@@ -16,10 +16,9 @@ from hedgerow.publication.folder import write_folder
 from hedgerow.publication.keys import OwnerKey, PublicKey
 from hedgerow.publication.metadata import DICTIONARY, PACKAGE, dictionary_file, package_file
 from hedgerow.publication.page import page_file
-from hedgerow.publication.page_text import Facts
+from hedgerow.publication.page_text import ReleaseFacts
 
 PAGE, SOURCE = "index.html", "report.sql"
-PROGRAM = f"hedgerow {version('hedgerow')}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +57,7 @@ def publish_report(report: PublishedReport, ledger: Ledger, folder: Path, key: O
             code="nothing-private",
             hint="Ask about a private table.",
         )
-    excerpt = ledger.excerpt(report.charges)
+    excerpt, program = ledger.excerpt(report.charges), f"hedgerow {version('hedgerow')}"
     guarantee, terms = proved(excerpt.charges), terms_of(excerpt.links)
     files = data_files(report)
     drawings = _charts(report)
@@ -66,17 +65,17 @@ def publish_report(report: PublishedReport, ledger: Ledger, folder: Path, key: O
     files |= {SOURCE: report.source.encode(), CHAIN: chain_file(excerpt)}
     files[DICTIONARY] = dictionary_file(report)
     files[PACKAGE] = package_file(report, files, excerpt.time)
-    facts = Facts(
+    facts = ReleaseFacts(
         guarantee["epsilon"],
         guarantee["delta"],
         Spending(terms.epsilon, terms.delta),
         terms.refresh,
         excerpt.time,
-        PROGRAM,
+        program,
         excerpt.links[-1].hash,
     )
     files[PAGE] = page_file(report, drawings, key.public, facts)
-    files[FILE] = certify(report, excerpt, files, key, PROGRAM)
+    files[FILE] = certify(report, excerpt, files, key, program)
     written = write_folder(folder, files, ledger.id)
     return Publication(folder, tuple(sorted(files)), Spending(facts.epsilon, facts.delta), key.public, written)
 

@@ -67,8 +67,8 @@ class FolderVerification:
         """Return one line for each check."""
         lines = [f"{self.folder}: {'everything holds' if self.holds else 'NOT as it was signed'}"]
         for check in self.checks:
-            found = [f"  ✗ {check.name}: {problem}" for problem in check.problems]
-            lines += found or [f"  ✓ {check.name}: {check.says}"]
+            broken = [f"  ✗ {check.name}: {problem}" for problem in check.problems]
+            lines += broken or [f"  ✓ {check.name}: {check.says}"]
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
@@ -137,8 +137,8 @@ def _run(name: str, check: Callable[[], str]) -> Check:
     """Run one check. A certificate of any content leads to a finding, never to a failure."""
     try:
         return Check(name, check())
-    except _Problem as found:
-        return Check(name, "", tuple(found.args))
+    except _Problem as problem:
+        return Check(name, "", tuple(problem.args))
     except HedgerowError as error:
         return Check(name, "", (error.message,))
     except (ValueError, KeyError, TypeError, AttributeError, IndexError, ArithmeticError, OSError):
@@ -156,11 +156,11 @@ def _signature(certificate: Certificate, pinned: PublicKey | None) -> str:
 
 def _files(folder: Path, certificate: Certificate) -> str:
     """Compare every file of the folder with its digest; nothing may be missing or added."""
-    listed, problems, found = certificate.files, [], set()
+    listed, problems, present = certificate.files, [], set()
     for name, path in _walk(folder):
         if name == FILE:
             continue
-        found.add(name)
+        present.add(name)
         if name not in listed:
             problems.append(f"{name} is not in the certificate.")
         elif not stat.S_ISREG(path.lstat().st_mode):
@@ -169,7 +169,7 @@ def _files(folder: Path, certificate: Certificate) -> str:
             content = path.read_bytes()
             if len(content) != listed[name]["bytes"] or hashlib.sha256(content).hexdigest() != listed[name]["sha256"]:
                 problems.append(f"{name} was changed.")
-    problems += [f"{name} is missing." for name in sorted(set(listed) - found)]
+    problems += [f"{name} is missing." for name in sorted(set(listed) - present)]
     if problems:
         raise _Problem(*problems)
     return f"{len(listed)} files, unchanged; none is missing or added"

@@ -3,9 +3,10 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial, wraps
+from os import PathLike
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Concatenate, ParamSpec, Self, TypeVar, Unpack
+from typing import Concatenate, ParamSpec, Self, TypeVar, Unpack
 
 from hedgerow.answer import Answer, Batch
 from hedgerow.calibration.calibrate import Calibration, calibrate
@@ -16,6 +17,7 @@ from hedgerow.execution.single_flight import Waiters
 from hedgerow.ledger import BudgetView
 from hedgerow.markup import Markup, element, folded, joined, paragraph
 from hedgerow.owners_log import about, let_go
+from hedgerow.publication.publication import Publication
 from hedgerow.session.batch import Weights, ask_batch, quote_batch
 from hedgerow.session.batch_quote import BatchQuote
 from hedgerow.session.corridor import ask, bind_statement
@@ -23,14 +25,10 @@ from hedgerow.session.explain import Explanation, explain_statement
 from hedgerow.session.forecast import Forecast, forecast_statements
 from hedgerow.session.job import Job
 from hedgerow.session.missing import all_missing
+from hedgerow.session.publishing import publish_batch
 from hedgerow.session.quote import Quote, quote_statement
 from hedgerow.session.report import Queries  # noqa: TC001 - its name is resolved at run time
 from hedgerow.session.tables import Description, TableList, describe_statement, list_tables
-
-if TYPE_CHECKING:
-    from os import PathLike
-
-    from hedgerow.publication.publication import Publication
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -138,13 +136,13 @@ class Database:
     def publish(
         self,
         queries: "Queries",
-        folder: "str | PathLike[str]",
+        folder: str | PathLike[str],
         *,
-        key: "str | PathLike[str] | None" = None,
+        key: str | PathLike[str] | None = None,
         weights: "Weights" = None,
         minimise: str = "mean",
         **options: "Unpack[Options]",
-    ) -> "Publication":
+    ) -> Publication:
         """Ask the queries of a report together, and write a folder of data, charts, a page and a signed certificate.
 
         Args:
@@ -157,8 +155,6 @@ class Database:
 
         Privacy: as for `batch`. The files are made of answers and of what is public. Publishing again is free.
         """
-        from hedgerow.session.publishing import publish_batch  # noqa: PLC0415 - a library that no question needs
-
         return publish_batch(self._session, queries, folder, key, weights, minimise, options)
 
     @_logged
