@@ -19,6 +19,7 @@ settings.load_profile("untimed")
 
 ENGINES = re.compile(
     r"tests/(?:conformance|real)/.*?\[(\w+)|tests/limits/.*?\[(spark|clickhouse)|tests/backends/(?:test_)?(clickhouse|spark)[./]"
+    r"|tests/service/(\w+)"
 )
 ON_SPARK = re.compile(
     r"tests/(?:conformance/|limits/test_person).*\[spark\b|tests/backends/spark/test_(?:sessions|connect).*\["
@@ -122,11 +123,11 @@ def server(testrun_uid):
 
 
 class ByEngine(LoadScopeScheduling):
-    """Tests of one engine or data set go to one process, which starts it once; all others to whichever is free."""
+    """Tests of one engine, data set or part of the service go to one process, which starts it once; others anywhere."""
 
     def _split_scope(self, nodeid):
         actual = ENGINES.search(nodeid)
-        return nodeid if actual is None else actual[1] or actual[2] or actual[3]
+        return nodeid if actual is None else next(filter(None, actual.groups()))
 
 
 @pytest.hookimpl(optionalhook=True)

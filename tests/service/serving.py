@@ -34,7 +34,11 @@ port = 0
 grace = 0.5
 """
 QUESTION = "SELECT k, COUNT(*) AS n FROM people GROUP BY k ORDER BY k"
-ENDLESS = ("SELECT SUM(x) AS endless_sum FROM endless", "SELECT AVG(x) AS endless_mean FROM endless WHERE x > 2")
+ENDLESS = (
+    "SELECT SUM(x) AS endless_sum FROM endless",
+    "SELECT AVG(x) AS endless_mean FROM endless WHERE x > 2",
+    "SELECT SUM(x) AS endless_sum FROM endless WHERE x > 3",
+)
 """Questions over a view that has rows for hours."""
 
 

@@ -1,61 +1,108 @@
-"""`hedgerow serve` from its first start to its end, as a process, asked by psycopg and over HTTP."""
+"""`hedgerow serve` from its first start to its end: one process, which all tests ask in order."""
 
+import asyncio
 import json
 import signal
 import threading
 import urllib.request
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from functools import partial
 
+import duckdb
+import httpx2
 import psycopg
 import pytest
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
 from typer.testing import CliRunner
 
 import hedgerow as hr
 from hedgerow.cli import app
 
-from .serving import ENDLESS, QUESTION, Served, write_project
+from .serving import CATALOG, ENDLESS, QUESTION, Served, write_project
+
+SECRET = "zyxwvut13579"  # noqa: S105 - a value of a row, not a secret of ours
+NUMBER = 86420135
+CAP = 0.5
+QUESTIONS = 20
+YOUNG = "SELECT k, COUNT(*) AS n FROM people WHERE x < 6 GROUP BY k ORDER BY k"
+YOUNG_WITH_AVERAGE = "SELECT k, COUNT(*) AS n, AVG(x) AS m FROM people WHERE x < 6 GROUP BY k ORDER BY k"
 
 
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    for name in ("NOTIFY_SOCKET", "INVOCATION_ID", "HEDGEROW_PROJECT"):
-        monkeypatch.delenv(name, raising=False)
-    write_project(tmp_path)
-    return tmp_path
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("served")
+    write_project(folder)
+    with duckdb.connect(str(folder / "people.duckdb")) as connection:
+        connection.execute(
+            f"CREATE TABLE notes AS SELECT i AS id, {NUMBER} AS x, '{SECRET}' AS note FROM range(900) r(i)"
+        )
+    notes = "  notes: {unit: id, unit_unique: true, columns: {x: {lower: 0, upper: 100000000}}}\n"
+    text = CATALOG.replace("delta: 1e-6}", f"delta: 1e-6, analysts: {{dashboard: {{epsilon: {CAP}}}}}}}")
+    (folder / "people.yaml").write_text(text + notes)
+    return folder
 
 
-@pytest.fixture
-def serve():
-    """Starts services, and ends them all."""
-    started = []
+@pytest.fixture(scope="module")
+def served(folder):
+    with pytest.MonkeyPatch.context() as environment:
+        for name in ("NOTIFY_SOCKET", "INVOCATION_ID", "HEDGEROW_PROJECT"):
+            environment.delenv(name, raising=False)
+        running = Served(folder)
+    yield running
+    running.close()
 
-    def start(folder):
-        started.append(Served(folder))
-        return started[-1]
 
-    yield start
-    for served in started:
-        served.close()
+@pytest.fixture(scope="module")
+def dashboard(folder, served):
+    """Secrets of an analyst with a cap."""
+    return command(folder, "analyst", "add", "dashboard")
 
 
 def command(folder, *words):
+    """The JSON of a command."""
     result = CliRunner().invoke(app, [*words, "--config", str(folder / "hedgerow.toml"), "--json"])
     assert result.exit_code == 0, result.output
-    return result.stdout
+    return json.loads(result.stdout)
 
 
-def test_a_service_from_its_first_start_to_its_end(folder, serve):
-    """One process for everything: a start takes seconds."""
-    served = serve(folder)
+def test_the_first_start_makes_accounts_that_nobody_else_can_read(served, folder):
     assert set(served.started) == {"datasets", "wire", "http", "console", "accounts"}
+    assert set(served.started["accounts"]) == {"owner", "analyst"}
     assert (folder / "people.access").stat().st_mode & 0o777 == 0o600
-    check_doors(served)
-    check_reload(served, folder)
-    check_cancelled(served)
-    check_stop(served, folder)
 
 
-def check_doors(served):
+def ask_http(served, token, sql, **fields):
+    return served.http("/v1/datasets/people/query", token, {"sql": sql, **fields})
+
+
+def ask_wire(served, name, password, sql, params=None):
+    with closing(served.connect(name, password)) as connection:
+        return connection.execute(sql, params).fetchall()
+
+
+def ask_model(served, token, sql, **options):
+    """The result of the tool `query`, asked by the official client."""
+
+    async def run():
+        headers = {"Authorization": f"Bearer {token}"}
+        url = f"http://{served.started['http']}/mcp"
+        async with (
+            httpx2.AsyncClient(headers=headers) as http_client,
+            Client(streamable_http_client(url, http_client=http_client)) as client,
+        ):
+            return await client.call_tool("query", {"sql": sql, **options})
+
+    return asyncio.run(run()).structured_content
+
+
+def charges(served):
+    listed = served.http("/v1/datasets/people/history", served.secrets("owner")["token"])[1]["history"]
+    return [entry for entry in listed if entry.get("analyst")]
+
+
+def test_every_door_gives_the_same_answer(served):
     """The same question by psycopg, by HTTP and by Python: paid once, with the same digits."""
     analyst, owner = served.secrets("analyst"), served.secrets("owner")
     with closing(served.connect("analyst", analyst["password"])) as connection:
@@ -71,8 +118,7 @@ def check_doors(served):
         assert [tuple(row) for row in db.sql(QUESTION)] == rows
     assert served.http("/v1/datasets/people/query", analyst["token"], {"sql": "SELECT * FROM people"})[0] == 422
     assert served.http("/v1/datasets/people/query", "hr_nobody", {"sql": QUESTION})[0] == 401
-    charges = history(served, owner["token"])
-    assert [(entry["analyst"], entry["status"]) for entry in charges] == [("analyst", "answered")]
+    assert [(entry["analyst"], entry["status"]) for entry in charges(served)] == [("analyst", "answered")]
     assert served.http("/ready")[0] == 200
     assert (
         'hedgerow_requests_total{dataset="people",door="wire",kind="query",outcome="ok"} 2.0'
@@ -86,19 +132,104 @@ def check_doors(served):
         served.connect("analyst", analyst["password"], dataset="other")
 
 
-def history(served, token):
-    status, listed = served.http("/v1/datasets/people/history", token)
-    assert status == 200
-    return [entry for entry in listed["history"] if entry.get("analyst")]
+def test_a_repeat_keeps_its_digits_whoever_asks_and_whatever_was_asked_in_between(served, dashboard):
+    analyst, owner = served.secrets("analyst"), served.secrets("owner")
+    before = len(charges(served))
+    first = ask_http(served, analyst["token"], YOUNG)[1]
+    between = ask_http(served, owner["token"], YOUNG_WITH_AVERAGE)[1]
+    again = ask_http(served, owner["token"], YOUNG)[1]
+    assert (first["reused"], between["reused"], again["reused"]) == (False, False, True)
+    assert (again["rows"], again["intervals"]) == (first["rows"], first["intervals"])
+    rows = [tuple(row) for row in first["rows"]]
+    assert ask_wire(served, "analyst", analyst["password"], YOUNG) == rows
+    model = ask_model(served, dashboard["token"], YOUNG)
+    assert ([tuple(row.values()) for row in model["rows"]], model["reused"]) == (rows, True)
+    with hr.connect(f"http://{served.started['http']}/people", token=dashboard["token"]) as db:
+        assert [tuple(row) for row in db.sql(YOUNG)] == rows
+        assert db.quote(YOUNG).reused
+    assert [entry["analyst"] for entry in charges(served)[before:]] == ["analyst", "owner"]
 
 
-def check_reload(served, folder):
+def test_a_dashboard_spends_no_more_than_its_cap_over_all_doors_at_once(served, dashboard):
+    """Each question alone takes most of the cap, so one is answered and the others are refused as too dear."""
+
+    def question(number):
+        return f"SELECT COUNT(*) AS n FROM people WHERE x <= {number / 10}"
+
+    def over_http(sql):
+        status, answer = ask_http(served, dashboard["token"], sql, options={"epsilon": 0.9 * CAP})
+        assert (status, answer.get("code")) in {(200, None), (402, "budget-analyst"), (429, "too-busy")}, answer
+        return status == 200
+
+    def over_wire(sql):
+        with closing(served.connect("dashboard", dashboard["password"])) as connection:
+            connection.execute(f"SET hedgerow.epsilon = {0.9 * CAP}")
+            try:
+                connection.execute(sql)
+            except psycopg.errors.ConfigurationLimitExceeded:
+                return False
+            return True
+
+    def over_mcp(sql):
+        answer = ask_model(served, dashboard["token"], sql, epsilon=0.9 * CAP)
+        assert "rows" in answer or answer["error"]["code"] == "budget-analyst", answer
+        return "rows" in answer
+
+    before = len(charges(served))
+    doors = [over_http, over_wire, over_mcp]
+    with ThreadPoolExecutor(QUESTIONS) as clients:
+        asked = [clients.submit(doors[i % 3], question(i)) for i in range(QUESTIONS)]
+        answered = [future.result() for future in asked]
+    assert sum(answered) == 1
+    own = charges(served)[before:]
+    assert [(entry["analyst"], entry["status"]) for entry in own] == [("dashboard", "answered")]
+    view = served.http("/v1/datasets/people/budget", dashboard["token"])[1]
+    assert view["limit"]["epsilon"] == pytest.approx(CAP)
+    assert 0 <= view["remaining"]["epsilon"] < 0.5 * CAP
+    assert ask_http(served, dashboard["token"], QUESTION)[0] == 200  # what was paid for stays free
+
+
+def test_no_value_of_rows_statements_or_parameters_is_in_the_log(served, folder):
+    analyst = served.secrets("analyst")
+    ask = partial(ask_http, served, analyst["token"])
+    literal = f"SELECT COUNT(*) AS n FROM notes WHERE note = '{SECRET}' OR x > {NUMBER}"
+    assert ask(literal)[0] == 200
+    assert (
+        ask("SELECT COUNT(*) AS n FROM notes WHERE note = :a AND x < :b", params={"a": SECRET, "b": NUMBER})[0] == 200
+    )
+    assert ask("SELECT SUM(x) AS s, MAX(note) AS m FROM notes")[0] == 422
+    assert ask(f"SELECT {SECRET} FROM notes")[0] == 422
+    assert ask(f"SELECT '{SECRET}")[0] == 422
+    assert ask(QUESTION, options={SECRET: 1})[0] == 422
+    assert served.http(f"/v1/datasets/{SECRET}/tables", analyst["token"])[0] == 404
+    assert served.http("/v1/me", f"hr_{SECRET}")[0] == 401
+    assert served.http(f"/v1/analysts/{SECRET}/rotate", served.secrets("owner")["token"], {})[0] == 404
+    wire = partial(ask_wire, served, "analyst", analyst["password"])
+    assert len(wire("SELECT COUNT(*) FROM notes WHERE note = %s", [SECRET])) == 1
+    for sql in (f"SELECT {SECRET} FROM notes", f"SELECT '{SECRET}'::int", f"SELECT x FROM notes WHERE x = {NUMBER}"):
+        with pytest.raises(psycopg.Error):
+            wire(sql)
+    with pytest.raises(psycopg.OperationalError):
+        served.connect(SECRET, SECRET)
+    assert "rows" in ask_model(served, command(folder, "analyst", "add", "model", "--epsilon", "1")["token"], literal)
+    metrics = served.http("/metrics")[1]
+    log = "".join(served.lines)
+    for text in (log, metrics):
+        assert SECRET not in text
+        assert str(NUMBER) not in text
+        assert "SELECT" not in text
+    lines = [json.loads(line) for line in log.splitlines() if line.startswith("{")]
+    assert {"http", "wire", "mcp"} <= {line.get("door") for line in lines}
+    assert {"ok", "unknown-column", "syntax", "login-refused"} <= {line.get("code") for line in lines}
+
+
+def test_accounts_and_caps_are_seen_at_once_and_catalogs_after_a_signal(served, folder):
     """An account and its cap are seen at once, the rest of a catalog after SIGHUP; of a wrong one the old one stays.
 
     A connection that is open when its account is removed asks nothing more.
     """
     added = command(folder, "analyst", "add", "ann", "--epsilon", "0.01")
-    password, token = (json.loads(added)[name] for name in ("password", "token"))
+    password, token = added["password"], added["token"]
     catalog = folder / "people.yaml"
     catalog.write_text(catalog.read_text().replace("people: {unit", "people: {comment: everybody, unit"))
     with closing(served.connect("ann", password)) as connection:
@@ -134,27 +265,27 @@ def ask_until_refused(connection):
         connection.execute(QUESTION)
 
 
-def check_cancelled(served):
+def test_a_cancelled_question_stays_charged_and_others_feel_nothing(served):
     """One statement is cancelled: its charge stays, another session feels nothing, and the next question works."""
-    analyst, owner = served.secrets("analyst"), served.secrets("owner")
+    analyst = served.secrets("analyst")
     with (
         closing(served.connect("analyst", analyst["password"])) as one,
         closing(served.connect("analyst", analyst["password"])) as other,
     ):
-        waiting = run_until_charged(served, one, ENDLESS[0], owner["token"])
+        waiting = run_until_charged(served, one, ENDLESS[0])
         assert len(other.execute(QUESTION).fetchall()) == 2
         one.cancel_safe(timeout=60)
         assert isinstance(waiting(), psycopg.errors.QueryCanceled)
         assert len(one.execute(QUESTION).fetchall()) == 2
         assert len(other.execute(QUESTION).fetchall()) == 2
-    last = history(served, owner["token"])[-1]
+    last = charges(served)[-1]
     assert (last["analyst"], last["status"]) == ("analyst", "failed")
     assert last["charge"]["epsilon"] == 0.5
 
 
-def run_until_charged(served, connection, question, token):
+def run_until_charged(served, connection, question):
     """Ask an endless question in a thread; return once it is charged, a function that waits for its error."""
-    before = len(history(served, token))
+    before = len(charges(served))
     errors = []
 
     def ask():
@@ -165,7 +296,7 @@ def run_until_charged(served, connection, question, token):
 
     thread = threading.Thread(target=ask)
     thread.start()
-    while len(history(served, token)) == before:
+    while len(charges(served)) == before:
         assert thread.is_alive(), errors
 
     def wait():
@@ -175,11 +306,41 @@ def run_until_charged(served, connection, question, token):
     return wait
 
 
+def test_a_service_that_is_killed_in_a_question_shows_its_charge_and_starts_again(served, folder):
+    """The last test: it ends the service that the others asked. A statement that runs ends with the second one, too."""
+    token = served.secrets("analyst")["token"]
+    before = charges(served)
+    with ThreadPoolExecutor(1) as client:
+        asking = client.submit(ask_http, served, token, ENDLESS[2])
+        while len(charges(served)) == len(before):
+            assert not asking.done()
+        spent = served.http("/v1/datasets/people/budget", served.secrets("owner")["token"])[1]["spent"]
+        served.stop(signal.SIGKILL)
+        with pytest.raises(OSError, match=r".*"):
+            asking.result()
+    again = Served(folder)
+    try:
+        assert again.started["accounts"] == {}
+        assert again.http("/ready")[0] == 200
+        again.started["accounts"] = served.started["accounts"]
+        assert charges(again)[: len(before)] == before
+        [left] = charges(again)[len(before) :]
+        assert (left["analyst"], left["question"], left["charge"]["epsilon"]) == ("analyst", ENDLESS[2], 0.5)
+        assert left["status"] not in {"answered", "reused"}
+        assert again.http("/v1/datasets/people/budget", again.secrets("owner")["token"])[1]["spent"] == spent
+        assert ask_http(again, token, QUESTION)[1]["reused"]
+        assert ask_http(again, token, "SELECT COUNT(*) AS n FROM people WHERE x > 5")[0] == 200
+        assert ask_wire(again, "analyst", again.secrets("analyst")["password"], QUESTION)
+        check_stop(again, folder)
+    finally:
+        again.close()
+
+
 def check_stop(served, folder):
     """SIGTERM ends a statement that goes on for ever, and the process; the log has no text and no secret."""
     analyst, owner = served.secrets("analyst"), served.secrets("owner")
     with closing(served.connect("analyst", analyst["password"])) as connection:
-        waiting = run_until_charged(served, connection, ENDLESS[1], owner["token"])
+        waiting = run_until_charged(served, connection, ENDLESS[1])
         assert served.stop() == 0
         assert isinstance(waiting(), psycopg.Error)
     log = "".join(served.lines)
@@ -187,5 +348,5 @@ def check_stop(served, folder):
         assert secret not in log
     assert '"event": "stopped"' in log
     with hr.connect(folder / "hedgerow.toml") as db:
-        assert [entry.status for entry in db.budget.history] == ["opened", "answered", "failed", "failed"]
+        assert db.budget.history[-1].status == "failed"
         assert db.sql("SELECT COUNT(*) FROM people")

@@ -15,7 +15,7 @@ import hedgerow as hr
 from hedgerow.cli import app
 
 from .serving import QUESTION, Served, write_project
-from .test_spending import ask_model
+from .test_serve import ask_model
 
 REQUESTS = int(os.environ.get("HEDGEROW_SOAK_REQUESTS", "20000"))
 """Number of requests; fewer for a look while working."""
