@@ -59,6 +59,16 @@ def test_a_held_back_group_and_an_open_end_are_empty(town):
     assert held["a_note"]
 
 
+def test_statistics_that_compare_people_have_their_interval_and_p_value(town):
+    query = "SELECT RELATIVE_RISK(age > 45, street = 'elm') AS risk FROM people"
+    folder = town.publish("compared", town.report({"risk": query}))
+    head, row = rows_of(folder / "data" / "risk.csv")
+    shown = dict(zip(head, row, strict=True))
+    assert float(shown["risk_population_lower"]) <= float(shown["risk"]) <= float(shown["risk_population_upper"])
+    assert 0 <= float(shown["risk_p_value"]) <= 1
+    assert "risk (population)" in (folder / "index.html").read_text(encoding="utf-8")
+
+
 def test_no_cell_of_a_csv_file_begins_like_a_formula(release):
     for path in release.rglob("*.csv"):
         for row in rows_of(path):

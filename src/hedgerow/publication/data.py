@@ -33,6 +33,7 @@ class ColumnRole(StrEnum):
     POPULATION_LOWER = "population_lower"
     POPULATION_UPPER = "population_upper"
     P_VALUE = "p_value"
+    P_ADJUSTED = "p_adjusted"
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +114,8 @@ def _parts(values: Sequence[object], bars: Sequence[Interval | None]) -> dict[Co
         parts[ColumnRole.POPULATION_LOWER] = _numbers(lower for lower, _ in ends)
         parts[ColumnRole.POPULATION_UPPER] = _numbers(upper for _, upper in ends)
         parts[ColumnRole.P_VALUE] = _numbers(None if bar is None else bar.p_value for bar in bars)
+    if any(bar is not None and bar.p_adjusted is not None for bar in bars):
+        parts[ColumnRole.P_ADJUSTED] = _numbers(None if bar is None else bar.p_adjusted for bar in bars)
     return parts
 
 

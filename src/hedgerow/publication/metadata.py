@@ -27,6 +27,7 @@ MEANINGS = {
     ColumnRole.POPULATION_LOWER: "Lower end of the interval of {of} in the population, sampling and noise together.",
     ColumnRole.POPULATION_UPPER: "Upper end of the interval of {of} in the population, sampling and noise together.",
     ColumnRole.P_VALUE: "Chance of groups as different as these if there is no difference in the population, for {of}.",
+    ColumnRole.P_ADJUSTED: "The p-value of {of}, adjusted for several comparisons in one table.",
 }
 
 

@@ -7,7 +7,7 @@ of its tables are meant for screen readers, too.
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
 
-from hedgerow.answer.captions import MOST_ROWS, about_people, cells, headings, notes
+from hedgerow.answer.captions import MOST_ROWS, about_people, are_several, cells, headings, notes
 from hedgerow.answer.plain import on_one_line, shown
 from hedgerow.error_bars.intervals.interval import Interval
 from hedgerow.figures import figure
@@ -124,11 +124,11 @@ def _focusable(kind: str, role: str, label: str, content: Markup) -> Markup:
 
 
 def _grid(table: PublishedTable) -> Markup:
-    answer, people = table.answer, about_people(table.answer)
+    answer, people, several = table.answer, about_people(table.answer), are_several(table.answer)
     head: list[Markup] = []
     for name in answer.columns:
         side = {"class": "number"} if name in answer.noisy else {}
-        texts = (name, *(headings(name) if name in people else ()))
+        texts = (name, *(headings(name, several=several) if name in people else ()))
         head += [element("th", on_one_line(text), scope="col", **side) for text in texts]
     rows = [_row(table, *pair) for pair in zip(list(answer)[:MOST_ROWS], answer.intervals, strict=False)]
     cut = "" if len(answer) <= MOST_ROWS else f" The first {MOST_ROWS} of {len(answer):,} rows; the files have all."
@@ -146,7 +146,8 @@ def _listing(caption: str, head: Sequence[Markup], rows: Iterable[Markup]) -> Ma
 
 
 def _row(table: PublishedTable, values: Iterable[object], bars: Mapping[str, Interval]) -> Markup:
-    answer, people, row = table.answer, about_people(table.answer), []
+    answer, people, several = table.answer, about_people(table.answer), are_several(table.answer)
+    row = []
     for position, (name, value) in enumerate(zip(answer.columns, values, strict=True)):
         text = on_one_line(shown(value, bars.get(name)))
         kinds = (["number"] if name in answer.noisy else []) + (["missing"] if value is None else [])
@@ -155,7 +156,7 @@ def _row(table: PublishedTable, values: Iterable[object], bars: Mapping[str, Int
             row.append(element("th", text, scope="row", **attributes))
         else:
             row.append(element("td", text, **attributes))
-        beside = cells(bars, name) if name in people else ()
+        beside = cells(bars, name, several=several) if name in people else ()
         row += [_classed("td", "number", on_one_line(more)) for more in beside]
     return element("tr", *row)
 
