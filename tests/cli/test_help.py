@@ -15,8 +15,15 @@ COMMANDS = dict(typer.main.get_command(app).commands)
 
 def test_the_commands_are_those_that_work():
     owner, analyst = {"init", "calibrate", "check", "audit"}, {"query", "quote", "shell", "mcp"}
-    service = {"serve", "analyst", "requests"}
-    assert set(COMMANDS) == owner | analyst | service | {"demo", "budget", "tune", "ratio", "experiment", "completion"}
+    service, reports = {"serve", "analyst", "requests"}, {"batch", "publish", "verify", "key"}
+    assert set(COMMANDS) == owner | analyst | service | reports | {
+        "demo",
+        "budget",
+        "tune",
+        "ratio",
+        "experiment",
+        "completion",
+    }
 
 
 @pytest.mark.parametrize("name", sorted(COMMANDS))

@@ -19,6 +19,7 @@ def _key() -> None:
     """Make the key that signs certificates, or show its public half. The owner's command.
 
     `hedgerow publish` signs with it. Readers need the public key, from a place that they trust, to check who signed.
+    Both modes take --json.
 
     Example: hedgerow key new hospital.key
     """
