@@ -37,7 +37,7 @@ from vega_datasets import local_data
 
 import hedgerow as hr
 from hedgerow.accounting import gaussian_mu
-from hedgerow.backends.duckdb import _Snapshot as Snapshot
+from hedgerow.backends.duckdb import _DuckDBSnapshot as Snapshot
 from hedgerow.execution import run as engine_run
 
 OUT = Console(width=130)

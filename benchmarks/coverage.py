@@ -3,8 +3,9 @@
 Noise of the law that a release has is drawn many times around exact sums and handed to the estimators that answer
 queries. Rows are shown as they are, picked (the largest of fifty groups), or all at once (five groups, none of which
 may miss). A width is the median one, over that of the shortest interval around the estimate that would hold as often
-if the law of its error were known. Quantiles and their limits are drawn from exact bucket weights, by the code that
-draws them for a query, at the level that is asked for.
+if the law of its error were known. Quantiles and their limits are drawn from exact bucket weights at the level that is
+asked for, by the code that draws them for a query, but with NumPy's samplers of the same laws (the samplers of a
+release, which are tested elsewhere, would take most of the time).
 
     python benchmarks/coverage.py [--draws 2000]
 """
@@ -12,9 +13,11 @@ draws them for a query, at the level that is asked for.
 import argparse
 import math
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 from rich.console import Console
@@ -29,6 +32,9 @@ from hedgerow.error_bars.intervals.variances import squares_range
 from hedgerow.privacy.bounding import Bounding
 from hedgerow.privacy.distinct import DistinctLevel, shares_of
 from hedgerow.privacy.ranks import gaussian_column, laplace_column
+from hedgerow.release import draw as release_draw
+from hedgerow.release import quantiles as release_quantiles
+from hedgerow.release import ranks as release_ranks
 from hedgerow.release.ranks import measure_column
 from hedgerow.statistics.moments import (
     BERNSTEIN,
@@ -40,10 +46,12 @@ from hedgerow.statistics.moments import (
     ScaledColumn,
     lambda_family,
 )
-from hedgerow.statistics.quantiles import bucket_grid
+from hedgerow.statistics.quantiles import Reach, Target, bucket_grid, rank_scores
+from hedgerow.statistics.quantiles.targets import score_rate
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 Ends = tuple[Floats, Floats]
+Whole = np.ndarray[Any, np.dtype[np.int64]]
 Measurement = tuple[Any, Noise, float, Callable[[Floats], MeasuredSums]]
 """Exact coordinates, the law of their noise, the exact statistic, and noisy coordinates as an estimator takes them."""
 Measure = Callable[[str, int], Measurement]
@@ -99,31 +107,51 @@ class RankSetting(Setting):
         buckets = bucket_grid(0, TOP, TOP + 1)
         column = make(0, buckets, [self.rank], budget, Bounding(1, 1, 1, weighted=False, size=10**6), 0, beta)
         parts = []
-        for start in range(0, groups, AT_ONCE_DRAWN):
-            weights = np.tile(self.exact.astype(np.int64), (min(AT_ONCE_DRAWN, groups - start), 1))
-            (drawn,) = measure_column(
-                weights, buckets, column.draws, column.cumulative, mechanism=self.mechanism, weight_bits=0
-            )
-            parts.append(np.stack([drawn.points, drawn.lower, drawn.upper]).astype(float))
+        with numpy_samplers():
+            for start in range(0, groups, AT_ONCE_DRAWN):
+                weights = np.tile(self.exact.astype(np.int64), (min(AT_ONCE_DRAWN, groups - start), 1))
+                (drawn,) = measure_column(
+                    weights, buckets, column.draws, column.cumulative, mechanism=self.mechanism, weight_bits=0
+                )
+                parts.append(np.stack([drawn.points, drawn.lower, drawn.upper]).astype(float))
         return np.concatenate(parts, axis=1)
+
+
+@contextmanager
+def numpy_samplers() -> Iterator[None]:
+    """Let the code that draws quantiles use NumPy's samplers of the laws that its own have; groups are all alike."""
+    random = np.random.default_rng()
+
+    def one_bucket(weights: Whole, target: Target, epsilon: Fraction, reach: Reach) -> Whole:
+        scores = rank_scores(weights[:1], target)[0].astype(float)
+        cumulative = np.cumsum(np.exp(-float(score_rate(target, epsilon, reach)) * scores))
+        return np.searchsorted(cumulative, cumulative[-1] * random.random(len(weights)), side="right")
+
+    def integer_noise(mechanism: str, _: float) -> Callable[[float, int], Whole]:
+        def laplace(scale: float, count: int) -> Whole:
+            share = -math.expm1(-1 / scale)
+            return random.geometric(share, count) - random.geometric(share, count)
+
+        def gaussian(scale: float, count: int) -> Whole:
+            return np.rint(random.normal(0.0, scale, count)).astype(np.int64)
+
+        return laplace if mechanism == "laplace" else gaussian
+
+    with (
+        patch.object(release_ranks, "draw_buckets", one_bucket),
+        patch.object(release_draw, "sampler", integer_noise),
+        patch.object(release_quantiles, "uniform_below", lambda limits: random.integers(0, limits).tolist()),
+    ):
+        yield
 
 
 @dataclass(frozen=True)
 class Case:
-    """A row of the table: what is measured, its kind (linear, quotient, other), and how many draws it gets.
-
-    `share` is below one where an estimator takes so long that fewer draws must do; `minimum` of them are made anyway.
-    """
+    """A row of the table: what is measured, and its kind (linear, quotient, other)."""
 
     name: str
     kind: str
     setting: Callable[[str, int], Setting]
-    share: float = 1.0
-    minimum: int = 100
-
-    def draws_of(self, draws: int) -> int:
-        """Number of draws of this case, where others have `draws`."""
-        return max(self.minimum, int(self.share * draws))
 
 
 def noise_of(kind: str, step: float = 0.0) -> Noise:
@@ -138,8 +166,11 @@ def columns(size: int) -> tuple[Floats, Floats]:
     return first, np.clip(0.6 * first + 0.4 * np.cos(9 * line), -1, 1)
 
 
-def aggregate_case(name: str, kind: str, measure: Measure, *, share: float = 1.0, label: str | None = None) -> Case:
-    """A case of a registered aggregate; `measure` gives exact coordinates, noise, truth and what was measured."""
+def aggregate_case(name: str, kind: str, measure: Measure, *, label: str | None = None) -> Case:
+    """A case of a registered aggregate; `measure` gives exact coordinates, noise, truth and what was measured.
+
+    Of a risk, the interval over the noise is computed alone: a population's, which takes most of the time, is left out.
+    """
 
     def setting(noise: str, size: int) -> Setting:
         exact, law, truth, measured = measure(noise, size)
@@ -147,13 +178,15 @@ def aggregate_case(name: str, kind: str, measure: Measure, *, share: float = 1.0
         if aggregate is None:
             raise LookupError(name)
 
+        estimator = getattr(aggregate, "over_noise", aggregate.estimate)
+
         def interval(coordinates: Floats, beta: float) -> Ends:
-            estimate = aggregate.estimate(measured(coordinates), beta)
+            estimate = estimator(measured(coordinates), beta)
             return estimate.lower, estimate.upper
 
         return Setting(np.asarray(exact, float), law, truth, lambda c: aggregate.values(measured(c)), interval)
 
-    return Case(label or name, kind, setting, share)
+    return Case(label or name, kind, setting)
 
 
 def count(noise: str, size: int) -> Measurement:
@@ -268,7 +301,7 @@ def rank_case(name: str, rank: Rank, label: str) -> Case:
             weights, noise_of(noise), truth, lambda c: aggregate.values(measured(c, 1.0)), interval, noise, rank
         )
 
-    return Case(label, "other", setting, 0.01, 20)
+    return Case(label, "other", setting)
 
 
 def distinct(found: tuple[float, ...], per_owner: tuple[int, ...], *, whole: bool = False) -> Measure:
@@ -302,32 +335,22 @@ CASES = (
     aggregate_case("SUM", "linear", total),
     aggregate_case("AVG", "quotient", mean),
     Case("SUM / SUM", "quotient", quotient([1, 0], [0, 1], [0.7, 1.0], (-np.inf, np.inf))),
-    Case("share of five", "quotient", quotient([1, 0, 0, 0, 0], [1] * 5, [1, 0.5, 0.7, 0.3, 2], (0.0, 1.0)), 0.25),
+    Case("share of five", "quotient", quotient([1, 0, 0, 0, 0], [1] * 5, [1, 0.5, 0.7, 0.3, 2], (0.0, 1.0))),
     aggregate_case("VAR_POP", "other", moments(lambda z, _: float(z.var()), lambda_family(), BERNSTEIN)),
     aggregate_case("STDDEV_SAMP", "other", moments(lambda z, _: float(z.std(ddof=1)), lambda_family(), BERNSTEIN)),
-    aggregate_case(
-        "COVAR_POP",
-        "other",
-        moments(lambda z, w: float(np.cov(z, w, ddof=0)[0, 1]), BILINEAR, BILINEAR),
-        share=0.25,
-    ),
-    aggregate_case(
-        "CORR", "other", moments(lambda z, w: float(np.corrcoef(z, w)[0, 1]), CORRELATION, CORNERS), share=0.15
-    ),
-    aggregate_case(
-        "REGR_R2", "other", moments(lambda z, w: float(np.corrcoef(z, w)[0, 1] ** 2), CORRELATION, CORNERS), share=0.15
-    ),
-    aggregate_case("REGR_SLOPE", "other", moments(slope, CORRELATION, CORNERS), share=0.15),
+    aggregate_case("COVAR_POP", "other", moments(lambda z, w: float(np.cov(z, w, ddof=0)[0, 1]), BILINEAR, BILINEAR)),
+    aggregate_case("CORR", "other", moments(lambda z, w: float(np.corrcoef(z, w)[0, 1]), CORRELATION, CORNERS)),
+    aggregate_case("REGR_R2", "other", moments(lambda z, w: float(np.corrcoef(z, w)[0, 1] ** 2), CORRELATION, CORNERS)),
+    aggregate_case("REGR_SLOPE", "other", moments(slope, CORRELATION, CORNERS)),
     aggregate_case(
         "REGR_INTERCEPT",
         "other",
         moments(lambda z, w: float(1 + w.mean() - slope(z, w) * (z.mean() + 1)), CORRELATION, CORNERS),
-        share=0.15,
     ),
-    aggregate_case("RELATIVE_RISK", "other", table(lambda p, q: p / q), share=0.1),
-    aggregate_case("ODDS_RATIO", "other", table(lambda p, q: p / (1 - p) / (q / (1 - q))), share=0.05),
-    aggregate_case("RISK_DIFFERENCE", "other", table(lambda p, q: p - q), share=0.1),
-    Case("STDDEV over groups", "other", deviation, 0.05),
+    aggregate_case("RELATIVE_RISK", "other", table(lambda p, q: p / q)),
+    aggregate_case("ODDS_RATIO", "other", table(lambda p, q: p / (1 - p) / (q / (1 - q)))),
+    aggregate_case("RISK_DIFFERENCE", "other", table(lambda p, q: p - q)),
+    Case("STDDEV over groups", "other", deviation),
     rank_case("MEDIAN", Rank(Fraction(1, 2)), "MEDIAN"),
     rank_case("QUANTILE_DISC", Rank(Fraction(9, 10)), "PERCENTILE_DISC 0.9"),
     aggregate_case("COUNT", "linear", distinct((1.0,), (1,), whole=True), label="COUNT(DISTINCT), one row each"),
@@ -434,7 +457,7 @@ def hits(setting: Setting, mode: str, confidence: float, draws: int, *, factor: 
 
 def widths(setting: Setting, draws: int, share: float = 0.5) -> list[float]:
     """The median width at each confidence, or another quantile of it, over the shortest interval's."""
-    many = 1_000 if isinstance(setting, RankSetting) else max(40_000, 100 * draws)
+    many = max(40_000, 100 * draws)
     error = np.abs(setting.values(setting.draw(many, 0.5)) - setting.truth)
     error = error[np.isfinite(error)]
     ratios = []
@@ -451,10 +474,10 @@ def main() -> None:
     heads = ["", "noise", "people", *(f"{c:g} {mode}" for c in CONFIDENCES for mode in MODES)]
     coverage, lengths = Table(*heads), Table("", "noise", "people", *(f"{c:g}" for c in CONFIDENCES))
     for case, noise, size in settings():
-        setting, number = case.setting(noise, size), case.draws_of(draws)
-        shares = [hits(setting, mode, confidence, number) for confidence in CONFIDENCES for mode in MODES]
+        setting = case.setting(noise, size)
+        shares = [hits(setting, mode, confidence, draws) for confidence in CONFIDENCES for mode in MODES]
         coverage.add_row(case.name, noise, str(size), *(f"{held / of:.3f}" for held, of in shares))
-        lengths.add_row(case.name, noise, str(size), *(f"{ratio:.2f}" for ratio in widths(setting, number)))
+        lengths.add_row(case.name, noise, str(size), *(f"{ratio:.2f}" for ratio in widths(setting, draws)))
     console = Console(width=140)
     console.print("How often intervals hold", coverage, "Width over the shortest interval that holds as often", lengths)
 

@@ -21,7 +21,7 @@ from rich.progress import track
 from rich.table import Table
 
 import hedgerow as hr
-from hedgerow.backends.duckdb import _Snapshot as Snapshot
+from hedgerow.backends.duckdb import _DuckDBSnapshot as Snapshot
 from hedgerow.execution import run as engine_run
 from hedgerow.execution.session import Session
 from hedgerow.ledger import Ledger

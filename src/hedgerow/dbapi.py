@@ -76,7 +76,11 @@ class IntegrityError(DatabaseError):
 
 
 class InternalError(DatabaseError):
-    """An error of hedgerow itself."""
+    """An error of hedgerow itself.
+
+    PEP 249 prescribes the names of the exceptions of a driver. It is the only name that `hedgerow.errors` has, too:
+    there it means the same, and an error of that class becomes one of this class.
+    """
 
 
 class ProgrammingError(DatabaseError):

@@ -12,8 +12,8 @@ import hedgerow
 
 SOURCE = Path(hedgerow.__file__).parent
 
-SAME_ROLE = {"_Snapshot", "InternalError"}
-"""Classes that play one role in several modules: each backend has a snapshot, and PEP 249 has an internal error."""
+SAME_ROLE = {"InternalError"}
+"""Classes that may share a name: PEP 249 requires that a driver's module has an error of this name (`dbapi.py`)."""
 
 
 VAGUE = {"found", "made"}

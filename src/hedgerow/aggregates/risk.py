@@ -46,14 +46,15 @@ class _Risk(Aggregate):
 
     def estimate(self, measured: MeasuredSums, beta: float) -> Estimate:
         """The statistic; its interval over the noise; and what it says about a population."""
-        confidence = 1.0 - max(beta, LEAST_BETA)
-        whole = self._of(measured, confidence=confidence)
-        noise = _bounds(self._of(measured, confidence=confidence, population=False))
-        people = _bounds(whole)
-        values = self.values(measured)
-        own = Estimate.around(values, Bounds(noise.lower + self.shift, noise.upper + self.shift, noise.statuses))
-        population = Bounds(people.lower + self.shift, people.upper + self.shift, people.statuses)
-        return Estimate(values, own.lower, own.upper, own.statuses, population, np.asarray(whole.p_value, dtype=float))
+        own = self.over_noise(measured, beta)
+        whole = self._of(measured, confidence=1.0 - max(beta, LEAST_BETA))
+        population, p_value = self._shifted(whole), np.asarray(whole.p_value, dtype=float)
+        return Estimate(own.values, own.lower, own.upper, own.statuses, population, p_value)
+
+    def over_noise(self, measured: MeasuredSums, beta: float) -> Estimate:
+        """The statistic and its interval over the noise, about the people who were counted."""
+        noise = self._of(measured, confidence=1.0 - max(beta, LEAST_BETA), population=False)
+        return Estimate.around(self.values(measured), self._shifted(noise))
 
     def values(self, measured: MeasuredSums) -> Floats:
         """The statistic alone; NULL where noise left nobody in a group."""
@@ -63,6 +64,12 @@ class _Risk(Aggregate):
         counts = np.where(both_groups, ill, 0.0), np.where(both_groups, other_ill, 0.0)
         statistics = np.asarray(type(self).statistic(*counts, *sizes, method="classic").value, dtype=float)
         return np.where(both_groups & np.isfinite(statistics), self.shift + statistics, np.nan)
+
+    def _shifted(self, estimate: RatioEstimate) -> Bounds:
+        if not isinstance(estimate.interval, Bounds):
+            raise InternalError("A statistic of many groups has one interval.")
+        interval = estimate.interval
+        return Bounds(interval.lower + self.shift, interval.upper + self.shift, interval.statuses)
 
     def _of(self, measured: MeasuredSums, **options: Any) -> RatioEstimate:  # noqa: ANN401 - handed on
         noise = measured.cells[0].terms[0][2]
@@ -75,12 +82,6 @@ def _counts(measured: MeasuredSums, least: float = -math.inf) -> tuple[Floats, F
         raise InternalError("A two by two table was not measured.")
     ill, well, other_ill, other_well = (np.maximum(form.values, least) for form in measured.cells)
     return ill, other_ill, ill + well, other_ill + other_well
-
-
-def _bounds(estimate: RatioEstimate) -> Bounds:
-    if not isinstance(estimate.interval, Bounds):
-        raise InternalError("A statistic of many groups has one interval.")
-    return estimate.interval
 
 
 def condition(name: str, argument: Expr) -> Expr:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Collection, Mapping
+from decimal import ROUND_CEILING, Decimal
 
 from hedgerow.answer.note import NoteKind
 from hedgerow.answer.plain import ends, on_one_line
@@ -64,24 +65,42 @@ def chance(p_value: float | None) -> str:
 
 
 WARNINGS = {
-    BoundsWarning.MANY_BEYOND: "Warning: these are many, and what is cut off of their values is in no interval.",
-    BoundsWarning.HIDDEN_TAIL: (
-        "Warning: noise may hide some larger values, and what the bounds cut off of them is in no interval."
-    ),
+    BoundsWarning.MANY_BEYOND: "Warning: these are many",
+    BoundsWarning.HIDDEN_TAIL: "Warning: noise may hide larger values",
 }
 
 
 def bounds_note(bounds: FoundBounds) -> str:
-    """Bounds that were found, and how many people may have values beyond them.
+    """Bounds that were found, how many people may have values beyond them, and how much of the values is cut off.
 
     Example:
         >>> bounds_note(FoundBounds("cost", 0.0, 2048.0, "bought", 0.0123))
         'cost was bounded by 0 and 2048, found privately; at most 1.3 % of people have values beyond.'
     """
     ends = f"{bounds.lower:g} and {bounds.upper:g}"
-    warning = "" if bounds.warning is None else f" {WARNINGS[bounds.warning]}"
     beyond = f"at most {percent_above(bounds.beyond)} of people have values beyond."
-    return f"{on_one_line(bounds.of)} was bounded by {ends}, found privately; {beyond}{warning}"
+    return f"{on_one_line(bounds.of)} was bounded by {ends}, found privately; {beyond}{_bounds_warning(bounds)}"
+
+
+def _bounds_warning(bounds: FoundBounds) -> str:
+    """Return a sentence for a warning, with the amount that no interval contains."""
+    if bounds.warning is None:
+        return ""
+    amount = "" if bounds.clipped is None else f" (up to {rounded_up(bounds.clipped)} of the sum over all rows)"
+    return f" {WARNINGS[bounds.warning]}, and no interval contains what the bounds cut off of them{amount}."
+
+
+def rounded_up(amount: float) -> str:
+    """An upper limit of an amount with two digits, rounded up.
+
+    Example:
+        >>> rounded_up(34123.0), rounded_up(0.0101), rounded_up(0.0)
+        ('35,000', '0.011', '0')
+    """
+    if amount <= 0:
+        return "0"
+    unit = Decimal(10) ** (Decimal(amount).adjusted() - 1)
+    return f"{(Decimal(amount) / unit).to_integral_value(ROUND_CEILING) * unit:,f}"
 
 
 def percent_above(share: float) -> str:

@@ -75,6 +75,8 @@ class FoundBounds:
         basis: "bought" or "earlier answer".
         beyond: An upper limit, at 95 % confidence, of the share of people with values beyond the bounds.
         warning: Reason to doubt that intervals hold for values as they are; None where there is none.
+        clipped: An upper limit of what the bounds cut off of the sum of all values, at 95 % confidence if the numbers
+            of people keep falling as they do in the last visible orders of magnitude; None if people have several rows.
     """
 
     of: str
@@ -83,6 +85,7 @@ class FoundBounds:
     basis: str
     beyond: float
     warning: BoundsWarning | None = None
+    clipped: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """As plain JSON."""
@@ -93,6 +96,7 @@ class FoundBounds:
             "basis": self.basis,
             "beyond": self.beyond,
             "warning": None if self.warning is None else self.warning.value,
+            "clipped": self.clipped,
         }
 
 

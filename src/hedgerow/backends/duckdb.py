@@ -93,7 +93,7 @@ class DuckDB:
         """Open a transaction on a cursor of its own."""
         with sealed(_code_of), self._running() as cursor:
             cursor.execute("BEGIN TRANSACTION")
-            yield _Snapshot(cursor, self, self._limits.result)
+            yield _DuckDBSnapshot(cursor, self, self._limits.result)
 
     def public(self, query: Query) -> pa.Table:
         """Return the result of a query over public tables, in DuckDB's own types."""
@@ -166,7 +166,7 @@ class DuckDB:
                 raise failure(error) from None
 
 
-class _Snapshot:
+class _DuckDBSnapshot:
     """One transaction."""
 
     def __init__(self, cursor: duckdb.DuckDBPyConnection, backend: DuckDB, max_bytes: int) -> None:

@@ -302,7 +302,7 @@ class Ibis:
     def snapshot(self) -> Iterator[Snapshot]:
         """Open a transaction if the engine has consistent ones; otherwise statements run one after the other."""
         with self._cancellable(), self._driver.transaction():
-            yield _Snapshot(self)
+            yield _IbisSnapshot(self)
 
     def public(self, query: Query) -> pa.Table:
         """Return the result of a query over public tables."""
@@ -352,7 +352,7 @@ class Ibis:
         return [[_plain(value, kind) for value, kind in zip(row, kinds, strict=True)] for row in rows]
 
 
-class _Snapshot:
+class _IbisSnapshot:
     """The statements of one query."""
 
     def __init__(self, backend: Ibis) -> None:

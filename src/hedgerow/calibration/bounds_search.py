@@ -365,7 +365,9 @@ def _bounds_of(value: UnboundedValue, ends: Ends, noise: float, *, free: bool) -
     warning = BoundsWarning.MANY_BEYOND if ends.beyond > MANY else None
     is_notable = ends.cut > NOTABLE * noise * (ends.upper - ends.lower)
     warning = warning or (BoundsWarning.HIDDEN_TAIL if is_notable else None)
-    return FoundBounds(value.label, lower, upper, "earlier answer" if free else "bought", ends.beyond, warning)
+    clipped = ends.cut if value.release.limits.one_row else None
+    basis = "earlier answer" if free else "bought"
+    return FoundBounds(value.label, lower, upper, basis, ends.beyond, warning, clipped)
 
 
 EXCEEDING = 0.01

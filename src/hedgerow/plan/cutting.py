@@ -10,7 +10,7 @@ pair has one owner. The statement then reads the owner of the pair and does not 
 """
 
 import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from hedgerow.catalog.model import Catalog, Through
@@ -36,66 +36,13 @@ from hedgerow.plan.nodes import (
     rewrite,
     scans_of,
 )
+from hedgerow.plan.owner_paths import Path, free_name, with_owners
 from hedgerow.plan.ownership import same_owner
 from hedgerow.plan.sources import on_path, read_column
 from hedgerow.schema import Schema
 
 ROW_NUMBER = "turn"
 """Name of the column with the number of a row among those of its owner."""
-
-OWNER = "owner"
-
-Path = tuple[str, ...]
-"""The aliases of the tables that were added to reach the owner, from the nearest to the one with the unit column."""
-
-
-def whole_paths(release: Release, catalog: Catalog) -> dict[str, Path]:
-    """Return, by alias, the path of each table that is joined with its whole path."""
-    longest: dict[str, Path] = {}
-    for node in inside(release):
-        scan, path = _path(node)
-        if scan is not None and path:
-            longest[scan.alias] = max(path, longest.get(scan.alias, ()), key=len)
-    return {alias: path for alias, path in longest.items() if len(path) == _steps(alias, release, catalog)}
-
-
-def _path(node: object) -> tuple[Scan | None, Path]:
-    if isinstance(node, Scan):
-        return (None, ()) if node.added else (node, ())
-    if isinstance(node, Join) and isinstance(node.right, Scan) and node.right.added:
-        scan, path = _path(node.left)
-        return scan, (*path, node.right.alias)
-    return None, ()
-
-
-def _steps(alias: str, release: Release, catalog: Catalog) -> int:
-    table = next(catalog.tables[scan.table] for scan in scans_of(release) if scan.alias == alias)
-    steps = 0
-    while isinstance(table.unit, Through):
-        table, steps = catalog.tables[table.unit.table], steps + 1
-    return steps
-
-
-def without_paths(release: Release, paths: Mapping[str, Path]) -> Release:
-    """Return the release as if the tables in `paths` had an owner column of their own."""
-    return _with_owners(release, paths, lambda scan, _: scan)
-
-
-def _with_owners(release: Release, paths: Mapping[str, Path], instead: Callable[[Scan, str], From]) -> Release:
-    """Replace tables and their paths by other relations, each with the owner as a column of the given name."""
-    owners = {path[-1]: alias for alias, path in paths.items()}
-    names = {alias: _free(columns_used(release).get(alias, {}), OWNER) for alias in paths}
-
-    def swap(node: object) -> object | None:
-        scan, path = _path(node)
-        if scan is not None and path and paths.get(scan.alias) == path:
-            return instead(scan, names[scan.alias])
-        if isinstance(node, Column) and node.table in owners:
-            alias = owners[node.table]
-            return replace(node, name=names[alias], table=alias)
-        return None
-
-    return rewrite(release, swap)
 
 
 def rows_kept(release: Release) -> dict[str, int]:
@@ -141,7 +88,7 @@ def cut(
         is_cut = isinstance(node, Scan) and node.alias in rows and node.alias not in paths
         return kept(node, None) if is_cut and isinstance(node, Scan) else None
 
-    return _with_owners(rewrite(release, swap), paths, kept)
+    return with_owners(rewrite(release, swap), paths, kept)
 
 
 def _cut(
@@ -177,7 +124,7 @@ def _cut(
     if owner_name is not None:
         (stored[owner_name],) = {part for part in walk(owner) if isinstance(part, Column)}
     columns = tuple(Named(name, column) for name, column in stored.items())
-    row_number_name = _free(stored, ROW_NUMBER)
+    row_number_name = free_name(stored, ROW_NUMBER)
     missing = Call("is_null", (heavy_owner,), Type.BOOLEAN)
     few = Select(Join("left", source, many, same), (*where, missing), columns)
     terms = tuple(Order(replace(c, table=scan.alias), descending=False, nulls_first=False) for c in order)
@@ -193,14 +140,6 @@ def _cut(
     )
     limited = Select(Derived(numbered, numbered_alias), (first,), again)
     return Derived(SetOperation("UNION", every=True, left=few, right=limited), scan.alias)
-
-
-def _free(taken: Iterable[str], name: str) -> str:
-    """Return a name that no column of the table has."""
-    names = {column.lower() for column in taken}
-    while name in names:
-        name += "_"
-    return name
 
 
 def _like(owner: Expr, name: str, table: str) -> Column:

@@ -12,7 +12,7 @@ from hedgerow.catalog.model import DEFAULT_SIZE, Catalog, DeclaredTable, Through
 from hedgerow.errors import InternalError, UnsupportedSQLError
 from hedgerow.expressions.nodes import Nested
 from hedgerow.plan.context import as_read
-from hedgerow.plan.cutting import cut, whole_paths, without_paths
+from hedgerow.plan.cutting import cut
 from hedgerow.plan.nodes import (
     Join,
     LogicalPlan,
@@ -21,6 +21,7 @@ from hedgerow.plan.nodes import (
     scans_of,
     with_releases,
 )
+from hedgerow.plan.owner_paths import whole_paths, without_paths
 from hedgerow.plan.volume import Multiplicity, Volumes
 from hedgerow.schema import Schema
 

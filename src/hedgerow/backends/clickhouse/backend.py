@@ -139,7 +139,7 @@ class ClickHouse:
     def snapshot(self) -> Iterator[Snapshot]:
         """Open a snapshot, which is not consistent: ClickHouse has no transactions."""
         with sealed(code_of):
-            yield _Snapshot(self)
+            yield _ClickHouseSnapshot(self)
 
     def public(self, query: Query) -> pa.Table:
         """Return the result of a query over public tables, in the query's types."""
@@ -189,7 +189,7 @@ class ClickHouse:
                 self._running.discard(tag)
 
 
-class _Snapshot:
+class _ClickHouseSnapshot:
     """Statements of one query; loaded tables become part of each."""
 
     def __init__(self, backend: ClickHouse) -> None:

@@ -140,7 +140,7 @@ class Postgres:
     def snapshot(self) -> Iterator[Snapshot]:
         """Open a transaction on a connection of its own."""
         with sealed(errors.code_of), self._transaction() as cursor:
-            yield _Snapshot(cursor, self._schema, self.dialect, self._limits.result)
+            yield _PostgresSnapshot(cursor, self._schema, self.dialect, self._limits.result)
 
     def public(self, query: Query) -> pa.Table:
         """Return the result of a query over public tables, in the query's types."""
@@ -213,7 +213,7 @@ class Postgres:
                     self._running.remove(connection)
 
 
-class _Snapshot:
+class _PostgresSnapshot:
     """One transaction."""
 
     def __init__(self, cursor: "Cursor[tuple[Any, ...]]", schema: str, dialect: Dialect, max_bytes: int) -> None:

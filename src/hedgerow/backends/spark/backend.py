@@ -130,7 +130,7 @@ class Spark:
     def snapshot(self) -> Iterator[Snapshot]:
         """Open a snapshot without a transaction; docs/how-to/connect-spark.md describes the guarantees."""
         with sealed(), quiet():
-            snapshot = _Snapshot(self._session, self.dialect, self._fetched, self._files)
+            snapshot = _SparkSnapshot(self._session, self.dialect, self._fetched, self._files)
             try:
                 yield snapshot
             finally:
@@ -203,7 +203,7 @@ def _ran_out(error: Exception) -> bool:
     return False
 
 
-class _Snapshot:
+class _SparkSnapshot:
     """Statements of one query over the current files."""
 
     def __init__(

@@ -65,7 +65,7 @@ class SQLite:
         """Open a transaction, over a file on a connection of its own."""
         with sealed(_code_of), self._cursor() as cursor, _transaction(cursor):
             self._check_unchanged(cursor)
-            yield _Snapshot(cursor, self.dialect, self._limits.result)
+            yield _SQLiteSnapshot(cursor, self.dialect, self._limits.result)
 
     def public(self, query: Query) -> pa.Table:
         """Return the result of a query over public tables."""
@@ -145,7 +145,7 @@ class SQLite:
                 self._running.remove(connection)
 
 
-class _Snapshot:
+class _SQLiteSnapshot:
     """One transaction, and the tables loaded into it."""
 
     def __init__(self, cursor: sqlite3.Cursor, dialect: Dialect, max_bytes: int) -> None:

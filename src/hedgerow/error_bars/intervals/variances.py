@@ -13,7 +13,12 @@ from scipy.special import chdtri, chndtr, ndtri
 
 from hedgerow.error_bars.intervals.bounds import Floats
 
+SECANTS, TOLERANCE = 4, 1e-9
+"""Number of steps of the secant method, and half the width of the bracket that is checked, over 1 + root."""
+
 HALVINGS = 50
+"""Number of halvings where a root is not confirmed."""
+
 LARGEST, RAREST = 1e5, 1e-9
 """Beyond this sum, or for smaller failure probabilities, the law is bounded instead of computed."""
 
@@ -31,23 +36,47 @@ def squares_range(squares: Floats, count: int, sigma: float, beta: float) -> tup
         >>> [end.round(1).tolist() for end in squares_range(np.array([39.0, 390.0]), 40, 1.0, 0.05)]
         [[0.0, 280.4], [23.1, 431.4]]
     """
-    squares = np.asarray(squares, dtype=float)
+    shape = np.shape(squares)
     if count < 2:
-        return np.zeros_like(squares), np.zeros_like(squares)
-    degrees, seen = count - 1, squares / sigma**2
+        return np.zeros(shape), np.zeros(shape)
+    degrees, seen = count - 1, np.ravel(np.asarray(squares, dtype=float)) / sigma**2
     nearest, farthest = _bounded(seen, degrees, beta)
     computed = (seen < LARGEST) & (beta > RAREST)
     small = np.where(computed, seen, 0.0)
-    ends = []
-    for tail in (1 - beta / 2, beta / 2):
-        low, high = np.zeros_like(small), np.sqrt(small) + np.sqrt(chdtri(degrees, beta / 2))
-        for _ in range(HALVINGS):
-            middle = (low + high) / 2
-            above = chndtr(small, degrees, middle**2) > tail
-            low, high = np.where(above, middle, low), np.where(above, high, middle)
-        ends.append(low if tail > beta / 2 else high)
-    lower, upper = np.where(computed, ends[0], nearest), np.where(computed, ends[1], farthest)
-    return np.square(lower * sigma), np.square(upper * sigma)
+    farther = np.sqrt(small) + np.sqrt(chdtri(degrees, beta / 2))
+    inner, _ = _bracket(small, degrees, 1 - beta / 2, farther)
+    _, outer = _bracket(small, degrees, beta / 2, farther)
+    lower, upper = np.where(computed, inner, nearest), np.where(computed, outer, farthest)
+    return np.square(lower * sigma).reshape(shape), np.square(upper * sigma).reshape(shape)
+
+
+def _bracket(seen: Floats, degrees: int, tail: float, highest: Floats) -> tuple[Floats, Floats]:
+    """Bracket the root r of the parameter for which at most `seen` has probability `tail`; zeros where none has.
+
+    On the normal scale the probability falls nearly linearly in r, with slope -1, so the secant method needs few steps.
+    A bracket around its result is checked on both sides, and found by halving where the check fails.
+    """
+
+    def excess(root: Floats, at: Floats = seen) -> Floats:
+        return np.asarray(np.clip(ndtri(chndtr(at, degrees, root**2)), -30.0, 30.0) - ndtri(tail))
+
+    root = np.clip(np.sqrt(np.maximum(seen - degrees, 0.0)) - ndtri(tail), 0.0, highest)
+    excesses, slope = excess(root), np.full_like(seen, -1.0)
+    for _ in range(SECANTS):
+        following = np.clip(root - excesses / slope, 0.0, highest)
+        then, moved = excess(following), following != root
+        slope = np.minimum((then - excesses) / np.where(moved, following - root, 1.0), -0.1)
+        root, excesses = following, then
+    low, high = np.maximum(root - TOLERANCE * (1 + root), 0.0), root + TOLERANCE * (1 + root)
+    exists = excess(np.zeros_like(seen)) > 0
+    low, high = np.where(exists, low, 0.0), np.where(exists, high, 0.0)
+    doubtful = np.flatnonzero(exists & ~((excess(low) > 0) & (excess(high) <= 0)))
+    low[doubtful], high[doubtful] = 0.0, highest[doubtful]
+    for _ in range(HALVINGS if len(doubtful) else 0):
+        middle = (low[doubtful] + high[doubtful]) / 2
+        above = excess(middle, seen[doubtful]) > 0
+        low[doubtful], high[doubtful] = np.where(above, middle, low[doubtful]), np.where(above, high[doubtful], middle)
+    return low, high
 
 
 def _bounded(seen: Floats, degrees: int, beta: float) -> tuple[Floats, Floats]:
