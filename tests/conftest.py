@@ -1,4 +1,4 @@
-"""What tests of the whole engine share: a small database and its catalog, made and connected in one call."""
+"""Fixtures shared by tests of the whole engine: a small database and its catalog, made and connected in one call."""
 
 import re
 import tempfile

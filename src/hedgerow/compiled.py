@@ -5,6 +5,7 @@ from decimal import Decimal
 
 import pyarrow as pa
 
+from hedgerow.dialects.statement import StatementParts
 from hedgerow.expressions.nodes import Column, Expr, Literal, walk
 from hedgerow.expressions.types import Type, decimal_size
 
@@ -32,7 +33,8 @@ PEOPLE = "hedgerow_people"
 class Query:
     """One SELECT, with the names of its key columns and of its integer columns, and the Arrow types of the keys.
 
-    `shortcut` has cheaper statements with the same result, for rows that cannot change.
+    `shortcut` has cheaper statements with the same result, for rows that cannot change. `statement` has the parts of
+    `sql`; it is None for a query without steps.
     """
 
     sql: str
@@ -40,6 +42,12 @@ class Query:
     integers: tuple[str, ...]
     types: tuple[pa.DataType, ...] = ()
     shortcut: "Shortcut | None" = None
+    statement: StatementParts | None = None
+
+    @property
+    def parts(self) -> StatementParts:
+        """The steps and the query that reads them."""
+        return self.statement or StatementParts((), self.sql)
 
 
 @dataclass(frozen=True, slots=True)

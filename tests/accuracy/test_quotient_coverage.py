@@ -35,7 +35,7 @@ SIZES = [1, 2, 3, 10, 30, 100, 1_000, 30_000, 1_000_000]
 
 @dataclass(frozen=True)
 class Setting:
-    """What is asked, and what is true."""
+    """A question and its true answer."""
 
     kind: str
     lower: float

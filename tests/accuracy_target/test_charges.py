@@ -1,4 +1,4 @@
-"""What a wanted error costs: the least, in one payment or two, and never more than was stated."""
+"""The price of a wanted error: the least, in one payment or two, and never more than was stated."""
 
 import pytest
 from hypothesis import HealthCheck, given, settings

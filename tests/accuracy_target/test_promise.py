@@ -110,7 +110,7 @@ def wanted(kind, size, basis):
 
 
 def settings():
-    """What is asked: an aggregate, a kind of noise, and how the size is known."""
+    """A question: an aggregate, a kind of noise, and how the size is known."""
     kind = random.choice(["COUNT(*)", "SUM(x)", "COUNT(*)", "SUM(x)", "AVG(x)", "SUM(x) / SUM(w)"])
     basis = "absolute" if kind in {"COUNT(*)", "SUM(x)"} and random.random() < 0.5 else "stated"
     mechanism = "gaussian" if kind == "SUM(x) / SUM(w)" else random.choice(["gaussian", "laplace"])

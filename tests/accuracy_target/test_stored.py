@@ -1,4 +1,4 @@
-"""What was released before is free: as the answer, and as the size that an answer needs."""
+"""Earlier releases are free: as the answer, and as the size that an answer needs."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What `within=` may say, and what it may not."""
+"""Values that `within=` accepts and refuses."""
 
 import math
 

@@ -46,7 +46,7 @@ def world(build_once):
 
 @pytest.fixture
 def plain():
-    """What plain SQL answers: one number, or one for each group."""
+    """The answer of plain SQL: one number, or one for each group."""
 
     def answer(db, expression, name, where=""):
         (actual,) = db.owner.execute(f"SELECT {expression} FROM {name} {where}").fetchone()
@@ -57,7 +57,7 @@ def plain():
 
 @pytest.fixture
 def by_group():
-    """What plain SQL answers for each shown group."""
+    """The answers of plain SQL for each shown group."""
 
     def answers(db, answer, expression, name, empty=math.nan):
         actual = dict(db.owner.execute(f"SELECT g, {expression} FROM {name} GROUP BY g").fetchall())

@@ -1,4 +1,4 @@
-"""What is measured together is paid for once: the receipt names every noisy number, and its noise."""
+"""Sums measured together are paid for once: the receipt names every noisy number, and its noise."""
 
 import math
 

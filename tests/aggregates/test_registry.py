@@ -12,7 +12,7 @@ from hedgerow.aggregates.base import _AGGREGATES, aggregate
 from hedgerow.expressions.types import Type
 
 COLUMNS = {"x": "x", "y": "y", "k": "k", "b": "(k < 20)", "c": "(x < 5)"}
-"""What the placeholders of examples are in the tables `one`, `many` and `t`."""
+"""Values of the placeholders of examples in the tables `one`, `many` and `t`."""
 
 SURE = 1 - 1e-11
 """Of each interval that is compared with its reference; there are about a hundred."""

@@ -1,4 +1,4 @@
-"""What was released is given again: the same digits, other intervals, parts of a larger question."""
+"""Releases are given again: the same digits, other intervals, parts of a larger question."""
 
 import pytest
 

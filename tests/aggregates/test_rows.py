@@ -1,4 +1,4 @@
-"""Which rows count: missing and odd values, filters, empty and held-back groups, and people with too many rows."""
+"""Rows that count: missing and odd values, filters, empty and held-back groups, and people with too many rows."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""What an audit says about itself."""
+"""The report of an audit about itself."""
 
 import json
 from html.parser import HTMLParser

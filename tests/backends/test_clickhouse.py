@@ -1,4 +1,4 @@
-"""What only concerns ClickHouse: chdb in this process, and clickhouse-connect over HTTP to a server that asks chdb."""
+"""ClickHouse alone: chdb in this process, and clickhouse-connect over HTTP to a server that asks chdb."""
 
 import threading
 from contextlib import contextmanager

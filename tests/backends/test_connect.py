@@ -1,4 +1,4 @@
-"""Which source becomes which backend, and that no library is loaded that is not needed."""
+"""The backend of each kind of source; and that no library is loaded that is not needed."""
 
 import sqlite3
 import subprocess

@@ -77,7 +77,7 @@ def owner(server):
 
 @pytest.fixture
 def said():
-    """What the owner's log is told."""
+    """The owner's log."""
     import logging  # noqa: PLC0415 - here alone
 
     records = []
@@ -348,7 +348,7 @@ SHOWN = "SELECT setting::bigint AS n FROM pg_catalog.pg_settings WHERE name = '{
 
 
 def setting(backend, name):
-    """What holds inside a transaction of ours."""
+    """Settings inside a transaction of ours."""
     return backend.public(Query(SHOWN.format(name), ("n",), (), (pa.int64(),))).column("n").to_pylist()[0]
 
 

@@ -1,4 +1,4 @@
-"""What only concerns SQLite: who may do what on a connection, what is read of a schema, and what goes wrong."""
+"""Tests that concern SQLite alone: who may do what on a connection, what is read of a schema, and what goes wrong."""
 
 import sqlite3
 import threading

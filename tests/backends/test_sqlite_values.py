@@ -1,4 +1,4 @@
-"""What SQLite holds is read by one rule for each type, and computed with as DuckDB does, whatever is stored."""
+"""Values of SQLite are read by one rule for each type, and computed with as DuckDB does, whatever is stored."""
 
 import datetime as dt
 import math
@@ -40,7 +40,7 @@ STORED = {
     Type.TIME: {"integer"},
     Type.TIMESTAMP: {"integer"},
 }
-"""What a key of each type looks like inside SQLite."""
+"""A key of each type as stored in SQLite."""
 
 PER_STATEMENT = 60
 PAIRS = 600

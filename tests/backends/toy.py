@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from hedgerow.backends.base import Snapshot, repeated, sealed
 from hedgerow.backends.results import exact_table, stop_after, table_of, with_rows
-from hedgerow.compiled import SELECTED, Query
+from hedgerow.compiled import Query
 from hedgerow.dialects import Dialect
 from hedgerow.exact import ExactTable
 from hedgerow.expressions.types import Type
@@ -114,7 +114,7 @@ class ToySnapshot:
 
     def __init__(self, backend: Toy) -> None:
         self._backend = backend
-        self._selected: pa.Table | None = None
+        self._loaded: dict[str, pa.Table] = {}
 
     def table(self, name: str) -> SchemaTable | None:
         """Return the current definition of a table."""
@@ -122,12 +122,8 @@ class ToySnapshot:
 
     def load(self, name: str, table: pa.Table) -> None:
         """Keep the selected keys for the next statement."""
-        assert name == SELECTED
-        self._selected = table
+        self._loaded[name] = table
 
     def run(self, query: Query) -> ExactTable:
         """Return keys and integers, sealed. 128-bit integers pass unchanged."""
-        sql = query.sql
-        if self._selected is not None:
-            sql = with_rows(sql, SELECTED, self._selected, self._backend.dialect)
-        return exact_table(self._backend.rows(sql), query)
+        return exact_table(self._backend.rows(with_rows(query, self._loaded, self._backend.dialect)), query)

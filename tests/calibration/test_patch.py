@@ -1,4 +1,4 @@
-"""What is written into a catalog: the values, and nothing else."""
+"""Changes of a catalog: the values, and nothing else."""
 
 import pytest
 
@@ -28,7 +28,7 @@ SHAPES = {
 
 
 def is_inside(part, whole):
-    """Whether `part` can be had from `whole` by taking characters away."""
+    """True if `part` can be had from `whole` by taking characters away."""
     letters = iter(whole)
     return all(letter in letters for letter in part)
 

@@ -1,4 +1,4 @@
-"""What an edge cuts off, estimated from noisy counts: against counts whose continuation is known."""
+"""The amount that an edge cuts off, estimated from noisy counts: against counts whose continuation is known."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""What `hedgerow check` says."""
+"""The findings of `hedgerow check`."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What must not load: each text is refused by its code, at the line marked with `<--`."""
+"""Catalogs that must not load: each text is refused by its code, at the line marked with `<--`."""
 
 import pytest
 from hypothesis import HealthCheck, given, settings

@@ -4,7 +4,8 @@ import pytest
 
 from hedgerow.compile import crowded, program
 from hedgerow.dialects.duckdb import DuckDBDialect
-from hedgerow.dialects.spark import COMPUTED, SparkDialect
+from hedgerow.dialects.spark import SCRIPT, SparkDialect
+from hedgerow.dialects.statement import Computed
 from hedgerow.execution.request import resolve_request
 from hedgerow.plan.bind import bind
 from hedgerow.sql.parse import parse
@@ -105,14 +106,14 @@ def _partitions(total, largest, parts):
 def test_spark_finds_the_owners_of_many_rows_before_it_plans_the_statement(database):
     plan = planned(database("max_rows: 12"), BY_KEY, min_frequency=1)
     steps = program(plan, SparkFolder(), NONCE).first_pass.sql.split(";\n")
-    assert f"{COMPUTED} crowded AS SELECT o FROM private_rows GROUP BY o HAVING COUNT(*) > 12" in steps
+    assert f"{SCRIPT[Computed.FIRST]} crowded AS SELECT o FROM private_rows GROUP BY o HAVING COUNT(*) > 12" in steps
 
 
 def test_every_pair_is_made_where_limits_are_low(database):
     plan = planned(database("max_rows: 3"), BY_KEY, min_frequency=1)
-    assert COMPUTED not in program(plan, SparkFolder(), NONCE).first_pass.sql
+    assert SCRIPT[Computed.FIRST] not in program(plan, SparkFolder(), NONCE).first_pass.sql
 
 
 def test_spark_reads_rows_once_where_they_may_change(database):
     plan = planned(database("max_rows: 12"), BY_KEY, min_frequency=1)
-    assert COMPUTED not in program(plan, SparkDialect(), NONCE).first_pass.sql
+    assert SCRIPT[Computed.FIRST] not in program(plan, SparkDialect(), NONCE).first_pass.sql

@@ -1,4 +1,4 @@
-"""What engines do not offer at all. It is told to users in docs/reference/engines.md."""
+"""Features that engines do not offer at all. It is told to users in docs/reference/engines.md."""
 
 from hedgerow.expressions.functions.times import CLOCK, CLOCK_SECONDS
 

@@ -34,23 +34,23 @@ class Pair:
 
     @cached_property
     def schema(self):
-        """What the engine says of its columns, and what DuckDB enforces: the plans must be of one shape."""
+        """The engine's columns with DuckDB's constraints: the plans must be of one shape."""
         return merged(self.engine.schema(), self.duckdb_schema)
 
     @cached_property
     def duckdb_schema(self):
-        """What DuckDB says."""
+        """DuckDB's own answer."""
         return self.duckdb.schema()
 
     def expected(self, question, built):
-        """What DuckDB gives for a question, asked once."""
+        """DuckDB's answer to a question, asked once."""
         if question not in self.known:
             self.known[question] = built()
         return self.known[question]
 
 
 LONG = {"test_a_dashboard_is_the_same_everywhere"}
-"""What `make slow` alone does: dashboards put together what the others ask one by one."""
+"""Reason of tests that run in `make slow` alone: dashboards put together what the others ask one by one."""
 
 
 def _marks(test):

@@ -209,7 +209,7 @@ def reference(tables):
 
 
 def merged(theirs, ours):
-    """What one engine says of its columns, and what another enforces: the plans must be of one shape."""
+    """One engine's columns with another's constraints: the plans must be of one shape."""
     return Schema({name: _merged(theirs.tables[name], table) for name, table in ours.tables.items()})
 
 

@@ -46,7 +46,7 @@ CONSTANTS = {
     "regexp_matches": [(Type.TEXT, "^[0-9.]+$"), (Type.TEXT, "(?i)AB|é"), (Type.TEXT, "\\s$")],
     "regexp_extract": [(Type.TEXT, "([a-z]+)\\s", 1), (Type.TEXT, "[0-9]+", 0)],
 }
-"""What follows the column, by function: constants as people write them."""
+"""Arguments after the column, by function: constants as people write them."""
 
 
 def with_constants(name):

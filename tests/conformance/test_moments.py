@@ -30,7 +30,7 @@ def asked(engine, text, zone):
 
 
 def shown(value, zone):
-    """What Python's own zone says."""
+    """The answer of Python's own zone."""
     return None if value is None else value.astimezone(ZoneInfo(zone)).replace(tzinfo=None)
 
 

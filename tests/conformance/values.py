@@ -12,7 +12,7 @@ CLOSE = 1e-12
 
 
 def same(left, right, *, close=False, finite=False):
-    """Whether two cells are equal: NaN is NaN, zero has no sign, decimals and doubles are numbers.
+    """True if two cells are equal: NaN is NaN, zero has no sign, decimals and doubles are numbers.
 
     With `finite`, what is infinite or NaN on the left is NULL on the right.
     """

@@ -75,12 +75,12 @@ class Comparison:
 
 
 def is_bounded(interval: hr.Interval) -> bool:
-    """Whether both ends are known."""
+    """True if both ends are known."""
     return math.isfinite(interval.lower) and math.isfinite(interval.upper)
 
 
 def agrees(value: object, plain: object, interval: hr.Interval | None) -> bool:
-    """Whether the plain number lies in the interval, as far as the interval claims to say."""
+    """True if the plain number lies in the interval, as far as the interval claims to say."""
     if interval is None or not isinstance(value, int | float) or not isinstance(plain, int | float):
         return value == plain
     if not is_bounded(interval):

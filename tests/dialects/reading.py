@@ -13,7 +13,6 @@ import sqlglot
 
 from hedgerow.backends.base import sealed
 from hedgerow.backends.results import exact_table, table_of, with_rows
-from hedgerow.compiled import SELECTED
 from hedgerow.dialects import DIALECTS
 
 PARSERS = {"mssql": "tsql", "postgres": "postgres", "spark": "spark"}
@@ -161,7 +160,4 @@ class Inline:
         self._loaded[name] = table
 
     def run(self, query):
-        sql = query.sql
-        if SELECTED in sql:
-            sql = with_rows(sql, SELECTED, self._loaded[SELECTED], self._backend.dialect)
-        return exact_table(self._backend.fetched(sql), query)
+        return exact_table(self._backend.fetched(with_rows(query, self._loaded, self._backend.dialect)), query)

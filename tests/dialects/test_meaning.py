@@ -45,7 +45,7 @@ WITH_CONSTANTS = [
 
 
 def plain(value):
-    """Whether an engine without infinity, that leaves blanks at the end alone, can tell a value from all others."""
+    """True if an engine without infinity, that leaves blanks at the end alone, can tell a value from all others."""
     if isinstance(value, float):
         return math.isfinite(value) and (value == 0 or 1e-100 < abs(value) < 1e100)
     return not (isinstance(value, str) and value.endswith(" "))

@@ -48,7 +48,7 @@ def written(path: Path) -> set[str]:
 
 
 def computes(path: Path) -> bool:
-    """Whether a file passes on a code that does not stand there as text, nor comes from the catalog's list."""
+    """True if a file passes on a code that does not stand there as text, nor comes from the catalog's list."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.keyword) and node.arg == "code" and isinstance(node.value, ast.JoinedStr | ast.IfExp):
             parts = [n for n in ast.walk(node.value) if isinstance(n, ast.Attribute)]

@@ -23,7 +23,7 @@ def code_cells(book):
 
 
 def kinds(outputs):
-    """What a cell shows, without its digits: types of outputs, their forms, and the name of an error."""
+    """The outputs of a cell, without its digits: types of outputs, their forms, and the name of an error."""
     return [
         (output.output_type, output.get("name"), output.get("ename"), sorted(output.get("data", {})))
         for output in outputs

@@ -92,7 +92,7 @@ def test_the_examples_use_every_syntax_that_means_a_function():
 
 
 def _other_dialects() -> set[type]:
-    """What DuckDB spells otherwise: `<=>` of Spark."""
+    """Spellings that DuckDB lacks: `<=>` of Spark."""
     return {type(node) for node in parse("SELECT x <=> y FROM t", "spark").query.walk() if isinstance(node, exp.Expr)}
 
 

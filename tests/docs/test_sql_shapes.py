@@ -85,7 +85,7 @@ def _place(cell: object) -> tuple[int, str]:
 
 
 def close(left: object, right: object) -> bool:
-    """Whether two cells are the same, or two numbers about the same."""
+    """True if two cells are the same, or two numbers about the same."""
     if isinstance(left, int | float) and isinstance(right, int | float):
         return math.isclose(left, right, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
     return left == right

@@ -38,7 +38,7 @@ POINTED = [
 
 @pytest.fixture(scope="module")
 def options(tmp_path_factory):
-    """What names the shop on the command line."""
+    """Options that name the shop on the command line."""
     place = tmp_path_factory.mktemp("carets")
     with duckdb.connect(str(place / "shop.duckdb")) as connection:
         connection.execute((HERE / "schema.sql").read_text(encoding="utf-8"))
@@ -47,7 +47,7 @@ def options(tmp_path_factory):
 
 
 def under_carets(shown: str) -> str:
-    """What stands above the carets. The parser remembers where names stand, so a closing bracket is left out."""
+    """The text above the carets. The parser remembers where names stand, so a closing bracket is left out."""
     lines = shown.splitlines()
     at = next(index for index, line in enumerate(lines) if set(line.strip(" |")) == {"^"})
     return lines[at - 1][lines[at].index("^") : len(lines[at].rstrip())]

@@ -1,4 +1,4 @@
-"""What analysts from other databases type, through the command line: the caret is right, and the hint helps."""
+"""Statements of analysts from other databases, through the command line: the caret is right, and the hint helps."""
 
 import doctest
 import re
@@ -21,7 +21,7 @@ TYPED = [tuple(block.split("\n")) for block in BLOCKS]
 
 @pytest.fixture(scope="module")
 def options(tmp_path_factory):
-    """What names the shop on the command line."""
+    """Options that name the shop on the command line."""
     place = tmp_path_factory.mktemp("hints")
     with duckdb.connect(str(place / "shop.duckdb")) as connection:
         connection.execute((HERE / "schema.sql").read_text(encoding="utf-8"))

@@ -23,7 +23,7 @@ tables:
 
 
 def at_once(ask):
-    """What each of many threads got."""
+    """The results of many threads."""
     together = threading.Barrier(THREADS)
 
     def one(_):

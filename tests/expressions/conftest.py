@@ -87,7 +87,7 @@ def ordinary():
 
 @pytest.fixture(scope="session")
 def value(ordinary):
-    """What a text in some dialect comes to on the one ordinary row."""
+    """The value of a text in some dialect on the one ordinary row."""
 
     def run(text, dialect="duckdb", params=None):
         return ordinary.sql(f"SELECT {render(bind_text(text, dialect, params))} FROM t").fetchall()[0][0]

@@ -1,4 +1,4 @@
-"""What DuckDB's own text means here is what DuckDB makes of it."""
+"""DuckDB's own text means here what it means in DuckDB."""
 
 from datetime import date, datetime
 from decimal import Decimal

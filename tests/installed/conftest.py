@@ -40,7 +40,7 @@ class Installed:
 
 @pytest.fixture(scope="session")
 def once(tmp_path_factory) -> Callable:
-    """What all processes of a test run share: `with once(name) as (folder, made)` makes it in the first of them."""
+    """Resources of all processes of a run: `with once(name) as (folder, made)` makes it in the first of them."""
     base = tmp_path_factory.getbasetemp()
     shared = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "installed"
     shared.mkdir(exist_ok=True)

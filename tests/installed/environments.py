@@ -28,7 +28,7 @@ class Layer:
 
     @property
     def requirements(self) -> list[str]:
-        """What pip is asked for, hedgerow itself left out."""
+        """The requirements passed to pip, hedgerow itself left out."""
         if not self.words:
             return list(PROJECT["dependencies"])
         extras = {f"hedgerow[{name}]": listed for name, listed in PROJECT["optional-dependencies"].items()}
@@ -49,7 +49,7 @@ class Layer:
 
     @property
     def complete(self) -> bool:
-        """Whether it was made to the end."""
+        """True if it was made to the end."""
         return (self.folder / "complete").exists()
 
     def make(self) -> None:

@@ -56,7 +56,7 @@ def pages_with(kind: str) -> list:
 
 
 def needs(page: Path) -> tuple[str, ...]:
-    """What a page says, below its title, that must be installed: the words after `pip install`."""
+    """Requirements that a page names below its title: the words after `pip install`."""
     actual = NEEDS.search(page.read_text(encoding="utf-8").split("\n## ", maxsplit=1)[0])
     return tuple(shlex.split(actual[1])) if actual else ()
 
@@ -84,6 +84,6 @@ def masked(text: str) -> list[str]:
 
 
 def prints(output: str, shown: str) -> bool:
-    """Whether `output` is what a page has `shown`, numbers aside; `…` alone on a line stands for any lines."""
+    """True if `output` is what a page has `shown`, numbers aside; `…` alone on a line stands for any lines."""
     lines = (r"(?:.*\n)*?" if line == "…" else re.escape(line) + r"\n" for line in masked(shown))
     return re.fullmatch("".join(lines), "".join(f"{line}\n" for line in masked(output))) is not None

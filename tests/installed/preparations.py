@@ -1,4 +1,4 @@
-"""What a reader has before a page begins: a server, a folder of files. It is made here, and ends with the page."""
+"""Preconditions of a page: a server, a folder of files. It is made here, and ends with the page."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -64,7 +64,7 @@ PREPARATIONS = {
 
 @contextmanager
 def prepared(page: Path, folder: Path) -> Iterator[dict[str, str]]:
-    """What a page presumes; gives the addresses on the page, each with the one that stands for it here."""
+    """Prepare what a page presumes; give the addresses on the page, each with the one that stands for it here."""
     prepare = PREPARATIONS.get(str(page.relative_to(ROOT)))
     if prepare is None:
         yield {}

@@ -10,15 +10,15 @@ OPTIONAL = {
     "plots": {"altair"},
     "postgres": {"psycopg"},
 }
-"""What is imported inside functions, by the extra that brings it. Other drivers are loaded by name."""
+"""Modules imported inside functions, by the extra that brings it. Other drivers are loaded by name."""
 
 ELSEWHERE = ["mcp", "openpyxl", "pydantic", "sqlalchemy"]
-"""What modules of one extra each import, which their own tests try."""
+"""Imports of modules of one extra each, which their own tests try."""
 
 
 @pytest.fixture
 def findings(installed):
-    """What is wrong with the imports of a package, in an environment with the wheel and one extra at most."""
+    """Faults in the imports of a package, in an environment with the wheel and one extra at most."""
 
     def look(folder=None, extra=None):
         run = installed(*([f"hedgerow[{extra}]"] if extra else []))

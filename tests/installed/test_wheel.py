@@ -1,4 +1,4 @@
-"""What is installed is what was written: the wheel holds every module of the source, and nothing else."""
+"""The installed package is the source: the wheel holds every module of the source, and nothing else."""
 
 import re
 import sys

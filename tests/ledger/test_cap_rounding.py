@@ -56,7 +56,7 @@ def test_an_account_keeps_what_was_charged_in_its_own_period():
 
 
 def test_a_clock_set_back_gives_a_newcomer_no_second_period(tmp_path):
-    """What is charged while the clock is behind belongs to the latest period there ever was."""
+    """Charges made while the clock is behind belong to the latest period there ever was."""
     days = [0]
     statement = Charge((GaussianEvent(Fraction(1), Fraction(10), 0, Fraction(1)),), 1.0, 1e-8)
     policy = BudgetPolicy(

@@ -21,7 +21,7 @@ def filled(book, gaussian):
 
 
 def tamper(store, *statements):
-    """What somebody who can write the store could do."""
+    """Changes by somebody who can write to the store."""
     store.unlock()
     for statement, *values in statements:
         store.execute(statement, *values)

@@ -79,7 +79,7 @@ def exact(db, query):
 
 @pytest.fixture(scope="module")
 def expected(shops, tmp_path_factory):
-    """What DuckDB has."""
+    """DuckDB's features."""
     with shops("duckdb").connected(tmp_path_factory.mktemp("expected"), **SMALL) as db:
         return {name: exact(db, query) for name, query in QUESTIONS.items() if name in KEPT}
 

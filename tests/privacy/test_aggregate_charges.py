@@ -109,7 +109,7 @@ def test_with_keys_to_select_everything_together_stays_within(
 @CHECKS
 @given(st.lists(st.sampled_from(MEASURES[4:]), min_size=2, max_size=4, unique=True), st.sampled_from(["one", "many"]))
 def test_more_measures_never_have_less_noise(priced, measures, table):
-    """What is asked for in addition is paid for: no number gets more of the budget than it would have alone."""
+    """Every further column is paid for: no number gets more of the budget than it would have alone."""
     alone = priced(measures[:1], table, mechanism="laplace", epsilon=1.0).parts[0]
     together = priced(measures, table, mechanism="laplace", epsilon=1.0).parts[0]
     if alone.draws and not alone.noisy_sums:

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-SOURCE = Path(__file__).parents[2] / "src" / "hedgerow"
+PROJECT = Path(__file__).parents[2]
+SOURCES = sorted([*(PROJECT / "src").rglob("*.py"), *(PROJECT / "tests").rglob("*.py")])
 QUESTIONS = ("What ", "Which ", "Whether ")
 
 
@@ -16,7 +17,7 @@ def docstrings(text):
             yield node.value.value
 
 
-@pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda path: str(path.relative_to(SOURCE)))
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(PROJECT)))
 def test_no_docstring_opens_with_a_question(path):
     assert [text for text in docstrings(path.read_text(encoding="utf-8")) if text.startswith(QUESTIONS)] == []
 

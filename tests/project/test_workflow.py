@@ -1,4 +1,4 @@
-"""What hosted CI, git hooks and pages call exists, and is what a developer calls."""
+"""Commands of hosted CI, git hooks and pages exist, and are those that a developer calls."""
 
 import re
 import tomllib

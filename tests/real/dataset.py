@@ -35,7 +35,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Question:
-    """What an analyst asks, and how its exact answer is found.
+    """A question of an analyst, and how its exact answer is computed.
 
     The exact answer is that of the same text over the bounded tables, unless `exact` says it otherwise. The first
     `keys` columns name a group. Groups of few people are held back: `least` says how many are surely shown, and without
@@ -94,7 +94,7 @@ class Sources:
             small.close()
 
     def source(self, kind):
-        """What `hr.connect` is given."""
+        """The source for `hr.connect`."""
         places = {"duckdb": "data.duckdb", "parquet": "parquet", "sqlite": "data.sqlite"}
         frames = {name: table.frame for name, table in self.tables.items()}
         return frames if kind == "pandas" else self.folder / places[kind]

@@ -17,7 +17,7 @@ APPROXIMATE = 2
 """An approximate interval promises less: the exact number lies within so many half-widths."""
 
 ROUNDING = 1e-9
-"""What floating-point sums of the exact answer may be off by, relative to the number."""
+"""Error that floating-point sums of the exact answer may have, relative to the number."""
 
 OTHERS = SOURCES[1:]
 ASKED = [pytest.param(name, asked, id=f"{name}-{asked}") for name, data in DATASETS.items() for asked in data.questions]
@@ -71,7 +71,7 @@ def is_held_back(bar):
 
 
 def holds(value, bar, exact, largest, *, within):
-    """Whether a released number is as near to the exact one as its interval says, and the interval says enough."""
+    """True if a released number is as near to the exact one as its interval says, and the interval says enough."""
     if bar is None:
         return value == exact
     if bar.upper - bar.lower > within * largest + 1:

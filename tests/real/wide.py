@@ -7,7 +7,7 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wi
 from .dataset import Dataset, Question, Table
 
 UPPER = {"area": 5000, "perimeter": 300, "radius": 50, "texture": 50, "proline": 2000, "magnesium": 200, "pixel": 16}
-"""What anybody knows of such numbers, by a word in the name of the column."""
+"""Common knowledge about such numbers, by a word in the name of the column."""
 
 LOADERS = {"breast cancer": load_breast_cancer, "iris": load_iris, "wine": load_wine, "digits": load_digits}
 IDS = {"breast cancer": "patient no.", "iris": "flower #", "wine": "bottle", "digits": "image"}
@@ -33,7 +33,7 @@ def upper(column):
 
 
 def catalog():
-    """What an owner would write with a loop over the columns: bounds for every number."""
+    """A catalog as an owner would write it with a loop over the columns: bounds for every number."""
     lines = []
     for name in LOADERS:
         columns = [c for c in frame(name).columns if c not in {"class", IDS[name]}]

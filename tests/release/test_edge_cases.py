@@ -128,7 +128,7 @@ def test_the_order_in_which_groups_are_stored_does_not_tell_in_which_order_rows_
 
 
 def payloads(db):
-    """What the ledger holds of releases, as it is."""
+    """The releases in the ledger, as stored."""
     (path,) = db.place.glob("*.ledger")
     with sqlite3.connect(path) as connection:
         tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]

@@ -274,7 +274,7 @@ def test_an_ungrouped_query_gives_one_row_of_fixed_types(contents, mechanism, mi
 
 
 def test_a_bar_that_is_open_survives_every_function_after_the_noise(build):
-    """What is held back has an infinite interval; rounding it must not fail."""
+    """Numbers that are held back have infinite intervals; rounding it must not fail."""
     db = build(
         "CREATE TABLE t (u BIGINT, x DOUBLE)",
         "t: {unit: u, max_rows: 1, columns: {x: {lower: 0, upper: 5}}}",

@@ -16,7 +16,7 @@ tables:
 
 @pytest.fixture
 def connected(tmp_path, capsys):
-    """What `connect` prints on standard error, for orders whose key has this constraint."""
+    """The output of `connect` on standard error, for orders whose key has this constraint."""
 
     def connect(constraint):
         catalog = tmp_path / "shop.yaml"

@@ -12,13 +12,13 @@ class Rates:
 
     @staticmethod
     def may_be(happened, chance):
-        """Whether something of this chance, or less, could have happened so often."""
+        """True if something of this chance, or less, could have happened so often."""
         happened = np.asarray(happened)
         return stats.binom.sf(int(happened.sum()) - 1, happened.size, chance) > FALSE_ALARM
 
     @staticmethod
     def may_reach(happened, chance):
-        """Whether something of this chance, or more, could have happened so seldom."""
+        """True if something of this chance, or more, could have happened so seldom."""
         happened = np.asarray(happened)
         return stats.binom.cdf(int(happened.sum()), happened.size, chance) > FALSE_ALARM
 

@@ -367,9 +367,7 @@ class _IbisSnapshot:
         self._loaded[name] = table
 
     def run(self, query: Query) -> ExactTable:
-        sql = query.sql
-        for name, table in self._loaded.items():
-            sql = with_rows(sql, name, table, self._backend.dialect) if name in sql else sql
+        sql = with_rows(query, self._loaded, self._backend.dialect)
         return exact_table(self._backend._rows(sql, query), query)  # noqa: SLF001 - likewise
 
 

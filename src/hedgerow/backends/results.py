@@ -5,7 +5,7 @@ never as floating-point numbers.
 """
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
@@ -19,6 +19,7 @@ from hedgerow.backends.time_limits import time_limits
 from hedgerow.cancellation import active_cancellation
 from hedgerow.compiled import Query
 from hedgerow.dialects import FIRST, Dialect
+from hedgerow.dialects.statement import Computed, StatementParts, Step
 from hedgerow.errors import HedgerowError
 from hedgerow.exact import ExactTable
 from hedgerow.expressions.nodes import Constant
@@ -172,23 +173,32 @@ def _read_time(text: str, kind: pa.DataType) -> object:
     return datetime.fromisoformat(text) if pa.types.is_timestamp(kind) else time.fromisoformat(text)
 
 
-def with_rows(sql: str, name: str, table: pa.Table, dialect: Dialect) -> str:
-    """Add a first step to a query: the rows of `table` under `name`.
+def with_rows(query: Query, tables: Mapping[str, pa.Table], dialect: Dialect) -> str:
+    """Return the text of a query in which the tables that it names are first steps, written as constants.
 
-    For engines whose read-only sessions cannot have temporary tables. The last column is an index, from 0. An extra
-    first row gives every column its type and is filtered out again.
+    For engines whose read-only sessions cannot have temporary tables.
+    """
+    steps = [_rows_step(name, table, dialect) for name, table in tables.items() if name in query.sql]
+    return with_first_steps(steps, query, dialect)
+
+
+def _rows_step(name: str, table: pa.Table, dialect: Dialect) -> Step:
+    """Return a step with the rows of `table` under `name`.
+
+    The last column is an index, from 0. An extra first row gives every column its type and is filtered out again.
     """
     columns = [column.to_pylist() for column in table.columns]
     rows = [[*(_sample(kind) for kind in table.schema.types[:-1]), -1], *zip(*columns, strict=True)]
     texts = [[dialect.constant(value) for value in row] for row in rows]
     named = ", ".join(f"c{i} AS {column}" for i, column in enumerate(table.column_names))
     body = f"SELECT {named} FROM {dialect.values(texts, 'given')} WHERE c{len(columns) - 1} >= 0"
-    return with_first_step(dialect.step(name, body, once=True), sql)
+    return Step(name, body, Computed.ONCE)
 
 
-def with_first_step(step: str, sql: str) -> str:
-    """Add a step in front of a query and its steps, if it has any."""
-    return f"WITH {step}, {sql.removeprefix('WITH ')}" if sql.startswith("WITH ") else f"WITH {step} {sql}"
+def with_first_steps(steps: Sequence[Step], query: Query, dialect: Dialect) -> str:
+    """Return the text of a query with steps in front of its own."""
+    own = query.parts
+    return dialect.statement_text(StatementParts((*steps, *own.steps), own.query)) if steps else query.sql
 
 
 def _sample(kind: pa.DataType) -> Constant:

@@ -6,12 +6,13 @@ from hedgerow.compile.caps import Names, together
 from hedgerow.compile.weights import cap_steps
 from hedgerow.compiled import BUCKET, KEY_INDEX, WEIGHT
 from hedgerow.dialects import Dialect
+from hedgerow.dialects.statement import Step
 from hedgerow.expressions.types import Type
 from hedgerow.privacy.plan import PrivatePlan
 from hedgerow.privacy.ranks import Bucketing
 
 
-def bucket_weights(plan: PrivatePlan, bucketing: Bucketing, dialect: Dialect, rows: str) -> list[str]:
+def bucket_weights(plan: PrivatePlan, bucketing: Bucketing, dialect: Dialect, rows: str) -> list[Step]:
     """Return the steps from `rows` (owner, bucket, key index) to `bucketed`: the weight of each bucket of each key.
 
     The weight of a pair of owner and key is the same in every bucket. Where people are weighed, it is shared by those

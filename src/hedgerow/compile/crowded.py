@@ -14,6 +14,7 @@ from hedgerow.compile.rows import RowForm, form_of, partial_sums, summed
 from hedgerow.compile.windows import window_steps
 from hedgerow.compiled import UNITS
 from hedgerow.dialects import Dialect
+from hedgerow.dialects.statement import Computed, Step
 from hedgerow.plan.nodes import Scan
 from hedgerow.privacy.keys import KeyRule
 from hedgerow.privacy.plan import PrivatePlan
@@ -54,7 +55,7 @@ def separates_crowded(plan: PrivatePlan, dialect: Dialect) -> bool:
 
 def crowded_steps(
     plan: PrivatePlan, dialect: Dialect, rows: str, names: Names, nonce: str | None, result: str
-) -> list[str]:
+) -> list[Step]:
     """Return the steps from `rows` to `result` (see `weights.weighing`).
 
     In `parts`, the rows of all other owners are one pair for each key, which has no owner. It counts as zero rows, so
@@ -67,7 +68,7 @@ def crowded_steps(
     joined = dialect.join(rows, "left", CROWDED, f"{rows}.o = {CROWDED}.o")
     parts = f"SELECT {keys}{CROWDED}.o AS o, {counted}{partial_sums(plan, dialect)} FROM {joined}"
     steps = [
-        dialect.computed_step(CROWDED, crowded),
+        Step(CROWDED, crowded, Computed.FIRST),
         dialect.step("parts", f"{parts}{dialect.group_by([*names, f'{CROWDED}.o'])}", once=False),
     ]
     if nonce is None and plan.selection is None and not people(plan):

@@ -41,6 +41,7 @@ from hedgerow.compiled import (
     arrow_type,
 )
 from hedgerow.dialects import Dialect, is_bytewise
+from hedgerow.dialects.statement import Step
 from hedgerow.expressions.nodes import Call, Column, Expr, Literal
 from hedgerow.expressions.types import Type
 from hedgerow.plan.facts import conjuncts
@@ -48,7 +49,7 @@ from hedgerow.plan.nodes import From, Join, Release, Scan, inside, scans_of
 from hedgerow.privacy.plan import PrivatePlan
 from hedgerow.privacy.sums import ExactSum
 
-Weigh = Callable[[PrivatePlan, Dialect, str, Names, str | None], list[str]]
+Weigh = Callable[[PrivatePlan, Dialect, str, Names, str | None], list[Step]]
 """A function that writes the steps from rows to weighted sums: `weights.weighing`, or one that relies on facts."""
 
 Write = Callable[[PrivatePlan, Weigh], Query]
@@ -234,7 +235,7 @@ class _Known:
 
 def _known(
     plan: PrivatePlan, dialect: Dialect, rows: str, names: Names, nonce: str | None = None, *, known: _Known
-) -> list[str]:
+) -> list[Step]:
     """Steps from `rows` to `weighted`, as `weights.weighing` returns them."""
     if not known.heavy:
         return _plain_sums(plan, dialect, rows, names, WEIGHTED, known, bounded=nonce is not None)
@@ -256,7 +257,7 @@ def _known(
 
 def _plain_sums(
     plan: PrivatePlan, dialect: Dialect, rows: str, names: Names, result: str, known: _Known, *, bounded: bool
-) -> list[str]:
+) -> list[Step]:
     """Steps from the rows of owners within all limits to `result`: each has the full weight, and counts everywhere."""
     keys, one = "".join(f"{name}, " for name in names), 1 << plan.weight_bits
     sums = "".join(f", {_plain_sum(i, total, plan, dialect)} AS s{i}" for i, total in summed(plan))
@@ -293,7 +294,7 @@ def _plain_sum(index: int, total: ExactSum, plan: PrivatePlan, dialect: Dialect)
     return f"COALESCE(CAST({text} AS {dialect.huge}), 0) * {1 << plan.weight_bits}"
 
 
-def _people_by_pair(dialect: Dialect, rows: str, names: Names) -> list[str]:
+def _people_by_pair(dialect: Dialect, rows: str, names: Names) -> list[Step]:
     """Return the step `persons`: the number of owners of each key, from all pairs of owner and key."""
     keys = "".join(f"{name}, " for name in names)
     pairs = f"SELECT {keys}o FROM {rows}{dialect.group_by([*names, 'o'])}"
@@ -301,7 +302,7 @@ def _people_by_pair(dialect: Dialect, rows: str, names: Names) -> list[str]:
     return [dialect.step("persons", query, once=False)]
 
 
-def _people_by_code(dialect: Dialect, rows: str, names: Names) -> list[str]:
+def _people_by_code(dialect: Dialect, rows: str, names: Names) -> list[Step]:
     """Return the step `persons`: the number of owners of each key, from the set of keys of each owner."""
     keyed = f"{rows} JOIN {CODES} ON {same(rows, CODES, names, dialect)}"
     masks = f"SELECT o, {dialect.bit_or(BIT)} AS mask FROM {keyed}{dialect.group_by(['o'])}"

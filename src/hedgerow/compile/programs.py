@@ -31,6 +31,7 @@ from hedgerow.compiled import (
     arrow_type,
 )
 from hedgerow.dialects import Dialect
+from hedgerow.dialects.statement import StatementParts, Step
 from hedgerow.expressions.types import Type
 from hedgerow.privacy.distinct import MOST_PAIRS, Distinct
 from hedgerow.privacy.keys import KeyRule
@@ -63,9 +64,12 @@ def _key_names(plan: PrivatePlan) -> Names:
     return {named.name: named.expr.type for named in plan.release.keys}
 
 
-def _made(sql: str, plan: PrivatePlan, integers: tuple[str, ...], *, keyed: bool) -> Query:
+def _made(
+    statement: StatementParts, plan: PrivatePlan, dialect: Dialect, integers: tuple[str, ...], *, keyed: bool
+) -> Query:
     keys = plan.release.keys if keyed else ()
-    return Query(sql, tuple(k.name for k in keys), integers, tuple(arrow_type(k.expr) for k in keys))
+    names, types = tuple(k.name for k in keys), tuple(arrow_type(k.expr) for k in keys)
+    return Query(dialect.statement_text(statement), names, integers, types, statement=statement)
 
 
 def _sum_names(plan: PrivatePlan) -> tuple[str, ...]:
@@ -80,7 +84,7 @@ def _short(plan: PrivatePlan, dialect: Dialect) -> Query:
     sql = f"SELECT {', '.join(columns)} {rows_clause(plan, dialect)}{dialect.group_by(texts)}"
     if plan.keys.rule is KeyRule.SELECTED:
         sql += f" HAVING {dialect.count()} >= {plan.minimum}"
-    return _made(sql, plan, (UNITS, *_sum_names(plan)), keyed=True)
+    return _made(StatementParts((), sql), plan, dialect, (UNITS, *_sum_names(plan)), keyed=True)
 
 
 def _scalar(dialect: Dialect, plan: PrivatePlan, weigh: Weigh) -> Query:
@@ -88,10 +92,10 @@ def _scalar(dialect: Dialect, plan: PrivatePlan, weigh: Weigh) -> Query:
     tested = [UNITS] if plan.selection is not None else []
     integers = (*tested, *_sum_names(plan))
     if not integers:
-        return _made(f"SELECT 0 AS {UNITS}", plan, (UNITS,), keyed=False)
+        return _made(StatementParts((), f"SELECT 0 AS {UNITS}"), plan, dialect, (UNITS,), keyed=False)
     steps = [*rows_steps(plan, dialect), *weigh(plan, dialect, ROWS, {}, None)]
     columns = ", ".join([*(f"owners AS {name}" for name in tested), *_sum_names(plan)])
-    return _made(dialect.statement(steps, f"SELECT {columns} FROM weighted"), plan, integers, keyed=False)
+    return _made(dialect.statement(steps, f"SELECT {columns} FROM weighted"), plan, dialect, integers, keyed=False)
 
 
 def _survey(dialect: Dialect, nonce: str, plan: PrivatePlan, weigh: Weigh) -> Query:
@@ -102,8 +106,8 @@ def _survey(dialect: Dialect, nonce: str, plan: PrivatePlan, weigh: Weigh) -> Qu
     names = _key_names(plan)
     if plan.selection is None:
         steps = [*rows_steps(plan, dialect), *weigh(plan, dialect, ROWS, names, None)]
-        sql = dialect.statement(steps, f"SELECT {', '.join([*names, *_sum_names(plan)])} FROM weighted")
-        return _made(sql, plan, _sum_names(plan), keyed=True)
+        statement = dialect.statement(steps, f"SELECT {', '.join([*names, *_sum_names(plan)])} FROM weighted")
+        return _made(statement, plan, dialect, _sum_names(plan), keyed=True)
     steps = [
         *rows_steps(plan, dialect),
         *weigh(plan, dialect, ROWS, names, nonce),
@@ -113,7 +117,7 @@ def _survey(dialect: Dialect, nonce: str, plan: PrivatePlan, weigh: Weigh) -> Qu
     ]
     integers = (UNITS, ALL_KEYS, *_sum_names(plan))
     listed = f"SELECT {', '.join([*names, *integers])} FROM bounded WHERE {UNITS} >= {plan.minimum}"
-    return _made(dialect.statement(steps, listed), plan, integers, keyed=True)
+    return _made(dialect.statement(steps, listed), plan, dialect, integers, keyed=True)
 
 
 def _measure(dialect: Dialect, plan: PrivatePlan, weigh: Weigh) -> Query:
@@ -125,8 +129,8 @@ def _measure(dialect: Dialect, plan: PrivatePlan, weigh: Weigh) -> Query:
         *weigh(plan, dialect, KEPT, {KEY_INDEX: Type.INTEGER}, None),
     ]
     integers = (KEY_INDEX, *_sum_names(plan))
-    sql = dialect.statement(steps, f"SELECT {', '.join(integers)} FROM weighted")
-    return _made(sql, plan, integers, keyed=False)
+    statement = dialect.statement(steps, f"SELECT {', '.join(integers)} FROM weighted")
+    return _made(statement, plan, dialect, integers, keyed=False)
 
 
 def _selected(plan: PrivatePlan, dialect: Dialect) -> str:
@@ -139,10 +143,11 @@ def _buckets(plan: PrivatePlan, bucketing: Bucketing, dialect: Dialect) -> Query
     steps = [*_placed(plan, f"{bucket_number(bucketing, dialect)} AS {BUCKET}", BUCKET, dialect)]
     steps += bucket_weights(plan, bucketing, dialect, KEPT)
     names = (KEY_INDEX, BUCKET, WEIGHT)
-    return _made(dialect.statement(steps, f"SELECT {', '.join(names)} FROM bucketed"), plan, names, keyed=False)
+    statement = dialect.statement(steps, f"SELECT {', '.join(names)} FROM bucketed")
+    return _made(statement, plan, dialect, names, keyed=False)
 
 
-def _placed(plan: PrivatePlan, column: str, name: str, dialect: Dialect) -> list[str]:
+def _placed(plan: PrivatePlan, column: str, name: str, dialect: Dialect) -> list[Step]:
     """Return the steps to `kept_rows`: owner, index of the selected key, and one more column."""
     owner = f"{scalar(plan.release.owner, dialect)} AS o"
     rows = f"SELECT {', '.join([*key_columns(plan, dialect), owner, column])} {rows_clause(plan, dialect)}"
@@ -165,13 +170,13 @@ def _distinct(plan: PrivatePlan, counted: Distinct, dialect: Dialect, nonce: str
     steps = [*_placed(plan, f"{value} AS v", "v", dialect), *_value_pairs(plan, counted, dialect, KEPT, nonce)]
     if counted.flow:
         numbers = f"DENSE_RANK() OVER (ORDER BY o) AS {OWNER}, DENSE_RANK() OVER (ORDER BY v) AS {VALUE}"
-        sql = dialect.statement(steps, f"SELECT {KEY_INDEX}, {numbers} FROM chosen")
-        return _made(sql, plan, (KEY_INDEX, OWNER, VALUE), keyed=False)
+        statement = dialect.statement(steps, f"SELECT {KEY_INDEX}, {numbers} FROM chosen")
+        return _made(statement, plan, dialect, (KEY_INDEX, OWNER, VALUE), keyed=False)
     count = f"SELECT {KEY_INDEX}, {dialect.count('DISTINCT v')} AS {VALUE} FROM chosen{dialect.group_by([KEY_INDEX])}"
-    return _made(dialect.statement(steps, count), plan, (KEY_INDEX, VALUE), keyed=False)
+    return _made(dialect.statement(steps, count), plan, dialect, (KEY_INDEX, VALUE), keyed=False)
 
 
-def _value_pairs(plan: PrivatePlan, counted: Distinct, dialect: Dialect, rows: str, nonce: str) -> list[str]:
+def _value_pairs(plan: PrivatePlan, counted: Distinct, dialect: Dialect, rows: str, nonce: str) -> list[Step]:
     """Steps from `rows` (owner, value, key index) to `chosen`: at most C keys of an owner, and d values in each.
 
     Privacy: the keys and values of an owner that count depend on that owner's own rows alone.

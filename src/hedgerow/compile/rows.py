@@ -17,6 +17,7 @@ from hedgerow.compile.memberships import with_memberships_joined
 from hedgerow.compile.queries import from_text
 from hedgerow.compile.scalars import condition, key, present, scalar, term
 from hedgerow.dialects import Dialect
+from hedgerow.dialects.statement import Computed, Step
 from hedgerow.errors import InternalError
 from hedgerow.expressions.nodes import Call, Column, Expr, Nested, Window, walk
 from hedgerow.expressions.types import Type
@@ -65,7 +66,7 @@ def narrowed(plan: PrivatePlan) -> PrivatePlan:
     return replace(plan, release=release, sums=tuple(replace(total, filter=None) for total in plan.sums))
 
 
-def rows_steps(plan: PrivatePlan, dialect: Dialect) -> list[str]:
+def rows_steps(plan: PrivatePlan, dialect: Dialect) -> list[Step]:
     """Return the steps to `private_rows`. For keys, joins of single rows are computed once; a table is read again."""
     form = form_of(plan, dialect)
     if form is RowForm.EARLY:
@@ -73,7 +74,7 @@ def rows_steps(plan: PrivatePlan, dialect: Dialect) -> list[str]:
     columns = [*key_columns(plan, dialect), f"{scalar(plan.release.owner, dialect)} AS o", *_terms(plan, dialect)]
     rows = f"SELECT {', '.join(columns)} {rows_clause(plan, dialect)}"
     if isinstance(plan.release.source, Scan):
-        return [dialect.reread_step(ROWS, rows)]
+        return [Step(ROWS, rows, Computed.AGAIN)]
     return [dialect.step(ROWS, rows, once=form is RowForm.SINGLE and bool(plan.release.keys))]
 
 
@@ -162,7 +163,7 @@ def _reads(exprs: list[Expr], scan: Scan) -> bool:
     )
 
 
-def _early(plan: PrivatePlan, dialect: Dialect) -> list[str]:
+def _early(plan: PrivatePlan, dialect: Dialect) -> list[Step]:
     """Return the steps `early` and `private_rows`.
 
     Next to the owner's table, `early` gets the alias of its rows, which no table or column of the owner has

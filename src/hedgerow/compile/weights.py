@@ -24,6 +24,7 @@ from hedgerow.compile.scalars import present
 from hedgerow.compile.windows import window_steps
 from hedgerow.compiled import UNITS
 from hedgerow.dialects import Dialect
+from hedgerow.dialects.statement import Step
 from hedgerow.privacy.plan import PrivatePlan
 from hedgerow.privacy.sums import ExactSum
 
@@ -32,7 +33,7 @@ WEIGHTED = "weighted"
 
 def weighing(
     plan: PrivatePlan, dialect: Dialect, rows: str, names: Names, nonce: str | None = None, *, result: str = WEIGHTED
-) -> list[str]:
+) -> list[Step]:
     """Steps from `rows` to `result`: keys, the number of owners, and the exact sums over all keys of `rows`.
 
     With a nonce, the result also has the bounded number of owners, in which each owner counts in at most C keys.
@@ -64,7 +65,7 @@ def _pair(plan: PrivatePlan, dialect: Dialect, form: RowForm) -> str:
     return f"CAST({dialect.total('n')} AS {dialect.whole}) AS n{sums}"
 
 
-def cap_steps(plan: PrivatePlan, dialect: Dialect, names: Names) -> list[str]:
+def cap_steps(plan: PrivatePlan, dialect: Dialect, names: Names) -> list[Step]:
     """Return the steps `heavy` (owners beyond a limit, with their cap) and `light` (pairs below the full weight).
 
     With a single key, only the number of rows can put an owner beyond a limit.
@@ -91,7 +92,7 @@ def _heavy_owners(plan: PrivatePlan, dialect: Dialect) -> str:
     return f"SELECT o, touched, {owner_cap(plan, dialect)} AS u FROM sized WHERE {beyond}"
 
 
-def _counted(plan: PrivatePlan, dialect: Dialect, names: Names, nonce: str | None) -> list[str]:
+def _counted(plan: PrivatePlan, dialect: Dialect, names: Names, nonce: str | None) -> list[Step]:
     """Return the step `counted`: owners per key, and the weighted number of people if it is needed.
 
     An owner adds its cap U (of the proof) in each of its keys.
@@ -135,7 +136,7 @@ def _counts_people(plan: PrivatePlan) -> bool:
     return plan.selection is not None or bool(people(plan))
 
 
-def _sums(plan: PrivatePlan, dialect: Dialect, rows: str, names: Names, result: str, *, bounded: bool) -> list[str]:
+def _sums(plan: PrivatePlan, dialect: Dialect, rows: str, names: Names, result: str, *, bounded: bool) -> list[Step]:
     """The steps `totals`, `surplus` and the result."""
     units = f", owners - COALESCE(lost, 0) AS {UNITS}" if bounded else ""
     listed = "".join(f"counted.{name} AS {name}, " for name in names)
@@ -155,7 +156,7 @@ def _sums(plan: PrivatePlan, dialect: Dialect, rows: str, names: Names, result: 
     ]
 
 
-def _both(plan: PrivatePlan, dialect: Dialect, rows: str, names: Names) -> list[str]:
+def _both(plan: PrivatePlan, dialect: Dialect, rows: str, names: Names) -> list[Step]:
     """Return the steps `totals`, over all rows, and `surplus`, the excess of pairs below the full weight."""
     gathered = rows == "parts"
     keys = "".join(f"{name}, " for name in names)

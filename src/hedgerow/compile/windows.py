@@ -9,6 +9,7 @@ from hedgerow.compile.caps import Names, by_hash, hashed, owner_cap, owner_size,
 from hedgerow.compile.rows import summed
 from hedgerow.compiled import UNITS
 from hedgerow.dialects import Dialect
+from hedgerow.dialects.statement import Step
 from hedgerow.privacy.plan import PrivatePlan
 
 OWNERS = "PARTITION BY o"
@@ -16,7 +17,7 @@ OWNERS = "PARTITION BY o"
 
 def window_steps(
     plan: PrivatePlan, dialect: Dialect, names: Names, nonce: str | None, result: str, *, owned: str = ""
-) -> list[str]:
+) -> list[Step]:
     """Return the steps from `parts` to `result`; with a nonce, its columns include the bounded number of owners.
 
     `owned` is the condition of pairs that have an owner, where some have none (`crowded`): people are counted in these.
@@ -38,7 +39,7 @@ def _carried(plan: PrivatePlan, names: Names) -> str:
     return ", ".join([*names, "o", *(f"p{i}" for i, _ in summed(plan))])
 
 
-def _gaps(plan: PrivatePlan, dialect: Dialect, names: Names) -> list[str]:
+def _gaps(plan: PrivatePlan, dialect: Dialect, names: Names) -> list[Step]:
     """Return the steps to `gaps`: each pair with its owner's cap `u` and number of keys, and its gap if it has one."""
     one, maximum, carried = 1 << plan.weight_bits, plan.bounding.rows_per_group, _carried(plan, names)
     if not names:
@@ -53,7 +54,7 @@ def _gaps(plan: PrivatePlan, dialect: Dialect, names: Names) -> list[str]:
     ]
 
 
-def _turns(plan: PrivatePlan, dialect: Dialect, names: Names, nonce: str) -> str:
+def _turns(plan: PrivatePlan, dialect: Dialect, names: Names, nonce: str) -> Step:
     """Return the step `turns`: for owners of more than C keys, the rank of each key by a hash of (nonce, owner, key).
 
     Privacy: as in `weights`, the choice depends on the owner's own keys alone, so one unit changes at most C counts by

@@ -15,8 +15,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time
 from decimal import Decimal
+from types import MappingProxyType
 from typing import Self
 
+from hedgerow.dialects.statement import Computed, StatementParts, Step
 from hedgerow.errors import InternalError, UnsupportedSQLError
 from hedgerow.expressions import zones
 from hedgerow.expressions.functions.times import CLOCK, CLOCK_SECONDS, DAY, MINUTE
@@ -90,6 +92,7 @@ class Dialect:
         nests_joins: True if the right side of a join can be a join in parentheses.
         joins_by_equality: True if an outer join requires an equality between both sides.
         indexes_columns_alone: True if a join on a computed value compares every row with every other.
+        materialized: Words in front of a step of WITH, by when it is to be computed.
         namespace: Database and schema of the tables, outermost first; empty if the connection finds tables by name.
         out_of_sight: Aliases of an outer query that a query in FROM cannot refer to.
     """
@@ -112,6 +115,7 @@ class Dialect:
     joins_by_equality = False
     crowds_first = False
     indexes_columns_alone = False
+    materialized: Mapping[Computed, str] = MappingProxyType({})
     namespace: tuple[str, ...] = ()
     out_of_sight: frozenset[str] = frozenset()
     functions: Mapping[str, Template] = {}
@@ -428,21 +432,22 @@ class Dialect:
 
     # Clauses
 
-    def step(self, name: str, query: str, *, once: bool) -> str:  # noqa: ARG002 - some engines can be told
-        """One step of WITH; `once` if it should be computed once instead of inlined where it is used."""
-        return f"{name} AS ({query})"
+    def step(self, name: str, query: str, *, once: bool) -> Step:
+        """One step of a statement; `once` if it should be computed once instead of inlined where it is used."""
+        return Step(name, query, Computed.ONCE if once else Computed.WHERE_READ)
 
-    def reread_step(self, name: str, query: str) -> str:
-        """One step of WITH that is computed again wherever it is used: the rows of a table."""
-        return self.step(name, query, once=False)
-
-    def computed_step(self, name: str, query: str) -> str:
-        """One step that is computed before the statement is planned; called if `crowds_first` is True."""
-        return self.step(name, query, once=True)
-
-    def statement(self, steps: Sequence[str], query: str) -> str:
+    def statement(self, steps: Sequence[Step], query: str) -> StatementParts:
         """A statement of steps and the query that uses them."""
-        return f"WITH {', '.join(steps)} {query}"
+        return StatementParts(tuple(steps), query)
+
+    def step_text(self, step: Step) -> str:
+        """One step of WITH."""
+        return f"{step.name} AS {self.materialized.get(step.computed, '')}({step.query})"
+
+    def statement_text(self, statement: StatementParts) -> str:
+        """The text of a statement."""
+        steps = ", ".join(map(self.step_text, statement.steps))
+        return f"WITH {steps} {statement.query}" if steps else statement.query
 
     def is_stored(self, expr: Expr) -> bool:
         """Return True if a value is a column exactly as stored."""

@@ -2,8 +2,10 @@
 
 import math
 from collections.abc import Sequence
+from types import MappingProxyType
 
 from hedgerow.dialects.base import INSTANT, Dialect, SummaryCall, digits, shift_of
+from hedgerow.dialects.statement import MATERIALIZED, Computed
 from hedgerow.errors import InternalError
 from hedgerow.expressions import exact_aggregates, functions, zones
 from hedgerow.expressions.nodes import Call, Column, Expr, Literal
@@ -16,6 +18,7 @@ class DuckDBDialect(Dialect):
 
     name = "duckdb"
     label = "DuckDB"
+    materialized = MappingProxyType({**MATERIALIZED, Computed.AGAIN: "NOT MATERIALIZED "})
     double = "DOUBLE"
     huge = "HUGEINT"
     codes = True
@@ -119,14 +122,6 @@ class DuckDBDialect(Dialect):
     def total_if(self, text: str, condition: str | None) -> str:
         """Sum with FILTER."""
         return f"SUM({text})" if condition is None else f"SUM({text}) FILTER (WHERE {condition})"
-
-    def step(self, name: str, query: str, *, once: bool) -> str:
-        """A step of WITH, MATERIALIZED if it should be computed once."""
-        return f"{name} AS {'MATERIALIZED ' if once else ''}({query})"
-
-    def reread_step(self, name: str, query: str) -> str:
-        """A step that DuckDB would otherwise keep in memory if it is read twice."""
-        return f"{name} AS NOT MATERIALIZED ({query})"
 
     def union(self, left: str, operator: str, right: str) -> str:
         """A set operation with both sides in parentheses."""

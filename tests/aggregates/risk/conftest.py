@@ -21,13 +21,13 @@ class Chances:
 
     @staticmethod
     def is_as_common_as(happened, share):
-        """Whether something that happens with probability `share` or more could happen so seldom."""
+        """True if something that happens with probability `share` or more could happen so seldom."""
         happened = np.asarray(happened)
         return stats.binom.cdf(int(happened.sum()), len(happened), share) > FALSE_ALARM
 
     @staticmethod
     def is_as_rare_as(happened, share):
-        """Whether something that happens with probability `share` or less could happen so often."""
+        """True if something that happens with probability `share` or less could happen so often."""
         happened = np.asarray(happened)
         return stats.binom.sf(int(happened.sum()) - 1, len(happened), share) > FALSE_ALARM
 

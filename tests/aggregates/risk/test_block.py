@@ -75,7 +75,7 @@ def test_one_person_with_many_rows_moves_all_counts_by_three_rows_in_all(visits,
 
 
 def _weight(db, text, before):
-    """What a single row of a new person adds: the unit of the integers."""
+    """The amount that a single row of a new person adds: the unit of the integers."""
     db.owner.execute("INSERT INTO v VALUES (-2, TRUE, TRUE)")
     alone = moved(before, integers(db, text))
     db.owner.execute("DELETE FROM v WHERE u = -2")

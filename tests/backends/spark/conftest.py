@@ -1,4 +1,4 @@
-"""What tests of Spark share: one Spark, sessions in it, and a server of Spark Connect.
+"""Fixtures shared by tests of Spark: one Spark, sessions in it, and a server of Spark Connect.
 
 The Spark may be running already: `tests/conformance` uses the same process.
 """
@@ -16,7 +16,8 @@ from hedgerow.backends.spark import Spark
 from hedgerow.backends.spark.connect import STARTED
 from hedgerow.backends.spark.driver import pyspark, remote_sessions
 from hedgerow.compiled import Query
-from hedgerow.dialects.spark import KEPT
+from hedgerow.dialects.spark import SPARK
+from hedgerow.dialects.statement import Computed, StatementParts, Step
 from hedgerow.errors import BackendError
 
 from ...conformance.conftest import Pair
@@ -43,8 +44,10 @@ TEXTS = r"""SELECT DATE_TRUNC('month', ordered_at) AS k, REPLACE(coupon, 'I', '\
 WHERE coupon LIKE '%R%' OR LOWER(channel) = 'web' GROUP BY 1, 2"""
 TABLES = ("members", "orders", "regions")
 ENDLESS = "SELECT COUNT(*) AS n FROM range(1000000000000000) WHERE id * 7 % 11 = 3"
-KEPT_FOREVER = f"{KEPT} kept AS {ENDLESS};\nSELECT n FROM kept"
-FAILING = f"{KEPT} kept AS SELECT k FROM gone;\nSELECT COUNT(*) AS n FROM kept JOIN chosen USING (k)"
+KEPT_FOREVER = StatementParts((Step("kept", ENDLESS, Computed.ONCE),), "SELECT n FROM kept")
+FAILING = StatementParts(
+    (Step("kept", "SELECT k FROM gone", Computed.ONCE),), "SELECT COUNT(*) AS n FROM kept JOIN chosen USING (k)"
+)
 CATALOG = """
 dataset: d
 budget: {epsilon: 1000, delta: 1e-3}
@@ -55,7 +58,9 @@ tables:
 
 
 def whole(sql):
-    return Query(sql, ("n",), (), (pa.int64(),))
+    """A query for n, of a text or of a statement with steps."""
+    parts = sql if isinstance(sql, StatementParts) else None
+    return Query(sql if parts is None else SPARK.statement_text(parts), ("n",), (), (pa.int64(),), statement=parts)
 
 
 def counted(backend, sql):
@@ -179,7 +184,7 @@ def kept(owner):
 
 
 def works(owner):
-    """Whether tasks run: what Spark still plans has no jobs that could be stopped."""
+    """True if tasks run: what Spark still plans has no jobs that could be stopped."""
     tracker = owner.sparkContext.statusTracker()
     stages = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
     return any(stage is not None and stage.numActiveTasks > 0 for stage in stages)

@@ -1,4 +1,4 @@
-"""What is printed, and what is left behind; and what Spark is said to lack."""
+"""Output and leftovers of failures; and what Spark is said to lack."""
 
 import datetime as dt
 

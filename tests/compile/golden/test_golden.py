@@ -81,7 +81,7 @@ def compiled(connection, tmp_path_factory):
 
 
 def _compile(database: hr.Database, query: str, options: dict[str, object]) -> dict[str, str]:
-    """What an explanation shows: its nonce is fixed. Of several statements of one step, the first."""
+    """The statements of an explanation: its nonce is fixed. Of several statements of one step, the first."""
     first: dict[str, str] = {}
     for statement in database.explain(query, **options).statements:
         first.setdefault(statement.step, folded(statement.sql))

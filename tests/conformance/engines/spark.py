@@ -15,7 +15,7 @@ from hedgerow.backends.spark import open_spark
 from ..tables import reference
 
 STORED = {"TIME": "VARCHAR", "UUID": "VARCHAR"}
-"""What Spark has no type for is text."""
+"""Values that Spark has no type for are text."""
 
 INTERPRETED = {
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",

@@ -94,7 +94,7 @@ def plainly(connection):
 
 
 def in_order(answer: hr.Answer, tree: exp.Expression) -> bool:
-    """Whether the rows stand as the first term of ORDER BY says, where it names a column of the answer."""
+    """True if the rows stand as the first term of ORDER BY says, where it names a column of the answer."""
     order = tree.args.get("order")
     term = order.expressions[0] if order else None
     names = [name.casefold() for name in answer.columns]

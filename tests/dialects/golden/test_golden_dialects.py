@@ -21,8 +21,9 @@ import hedgerow as hr
 from hedgerow.backends.duckdb import DuckDB
 from hedgerow.backends.results import with_rows
 from hedgerow.catalog import load_catalog
-from hedgerow.compiled import KEY_INDEX, SELECTED
+from hedgerow.compiled import KEY_INDEX, SELECTED, Query
 from hedgerow.dialects import DIALECTS
+from hedgerow.dialects.statement import StatementParts, Step
 from hedgerow.errors import UnsupportedSQLError
 from hedgerow.schema import Schema
 
@@ -45,7 +46,7 @@ KEYS = pa.table(
 
 @pytest.fixture(scope="module")
 def quoted(tmp_path_factory):
-    """What a database that spoke the dialect would be told."""
+    """Statements for a database that spoke the dialect."""
     catalog = load_catalog(HERE / "catalog.yaml")
     with duckdb.connect(":memory:") as connection:
         connection.execute((HERE / "schema.sql").read_text(encoding="utf-8"))
@@ -85,7 +86,10 @@ def _statements(database, case):
 
 def _given(name):
     """The keys as part of a statement."""
-    sql = with_rows(f"WITH kept AS (SELECT * FROM {SELECTED}) SELECT * FROM kept", SELECTED, KEYS, DIALECTS[name]())
+    dialect = DIALECTS[name]()
+    statement = StatementParts((Step("kept", f"SELECT * FROM {SELECTED}"),), "SELECT * FROM kept")
+    query = Query(dialect.statement_text(statement), (), (), statement=statement)
+    sql = with_rows(query, {SELECTED: KEYS}, dialect)
     return Case("keys that were selected, as part of a statement", {}, "-- hedgerow_selected", {"measure": sql})
 
 
@@ -127,7 +131,7 @@ def statements(name):
 
 @pytest.mark.parametrize("name", OURS)
 def test_a_parser_of_the_dialect_reads_each_statement_and_what_it_writes_of_it(name):
-    """What a statement means is seen in `tests/dialects`."""
+    """The meaning of a statement is tested in `tests/dialects`."""
     parser, count = PARSERS.get(name, name), 0
     for text in statements(name):
         [tree] = sqlglot.parse(text, read=parser)

@@ -54,7 +54,7 @@ def crowd(build):
 
 @pytest.fixture
 def exact():
-    """What plain SQL says for each shown row of an answer, by its key; zero or NULL for empty groups."""
+    """The answer of plain SQL for each shown row of an answer, by its key; zero or NULL for empty groups."""
 
     def column(db, answer, expression, empty=0.0):
         actual = dict(db.owner.execute(f"SELECT g, {expression} FROM t GROUP BY g").fetchall())

@@ -52,7 +52,7 @@ def test_a_copy_made_while_another_process_asks_never_shows_less_than_was_releas
 
 
 def shows_all(town, copy, before):
-    """Whether the copy could be opened; a copy that was torn while it was written must say so."""
+    """True if the copy could be opened; a copy that was torn while it was written must say so."""
     try:
         with town.look(copy) as book:
             shown = {f"{book.id}-{entry.sequence}" for entry in book.history()}

@@ -1,4 +1,4 @@
-"""What a question has before the noise: exact integers, and the answer that they would give."""
+"""A question before the noise: exact integers, and the answer that they would give."""
 
 import math
 from dataclasses import dataclass, replace
@@ -61,7 +61,7 @@ class Measured:
     sums: dict
 
     def minus(self, other):
-        """What is more here than in the other."""
+        """Entries that are larger here than in the other."""
         return self._with(other, -1)
 
     def plus(self, other):
@@ -70,7 +70,7 @@ class Measured:
 
     @property
     def is_nothing(self):
-        """Whether no unit counts and every number is zero."""
+        """True if no unit counts and every number is zero."""
         return not any(self.units.values()) and not any(any(row) for row in self.sums.values())
 
     def _with(self, other, sign):
@@ -174,7 +174,7 @@ class Laboratory:
         return build_answer(self.engine, planned.logical, estimators, public, request, Summary(None, ""))
 
     def answer(self, planned, schema):
-        """What the post-processing makes of released tables in which nobody is weighted, and of which plain SQL knows.
+        """The post-processed released tables in which nobody is weighted, and of which plain SQL knows.
 
         Plain SQL has no groups without rows, and no sum or mean of nothing; here noise hides both, so groups of
         nobody are taken out, and what nothing was added up for is NULL.
@@ -300,7 +300,7 @@ def released(measured, plan):
 
 
 def spent(before, postprocess, plan):
-    """What the change from one database to its neighbour costs under the noise of the plan."""
+    """The cost of the change from one database to its neighbour costs under the noise of the plan."""
     power = 2 if plan.mechanism == "gaussian" else 1
     left, right = released(before, plan), released(postprocess, plan)
     zeros = (0,) * len(plan.noisy_sums)
@@ -315,7 +315,7 @@ def spent(before, postprocess, plan):
 
 
 def charged(charge, mechanism):
-    """What was charged for noise of this kind."""
+    """The charge for noise of this kind."""
     return charge.cost.gaussian if mechanism == "gaussian" else charge.cost.pure
 
 

@@ -1,4 +1,4 @@
-"""What all parts of the grammar write with: choices, names, and scalar expressions over what is in scope."""
+"""Tools of all parts of the grammar: choices, names, and scalar expressions over what is in scope."""
 
 from dataclasses import dataclass, field
 
@@ -41,7 +41,7 @@ class Scope:
 
     @property
     def near(self):
-        """What ON can name: a comma binds more loosely than JOIN."""
+        """Relations that ON can name: a comma binds more loosely than JOIN."""
         return self.sources[self.near_from :]
 
     def fields(self, *kinds, role=None):
@@ -64,7 +64,7 @@ class Pen(Chooser):
         self.differs = set()
 
     def wrong(self):
-        """Whether to write something that cannot be answered here."""
+        """True if to write something that cannot be answered here."""
         return self.chance(self._wrong_one_in)
 
     def name(self, letter="n"):

@@ -46,7 +46,7 @@ def question(pick, *, wild, wrong_one_in=40):
 
 
 def _differ(keys):
-    """Whether no key stands there twice, in whatever spelling: DuckDB shows NULL for one of the two in totals."""
+    """True if no key stands there twice, in whatever spelling: DuckDB shows NULL for one of the two in totals."""
     return len({re.sub(r"\b\w+\.", "", text) for text, _ in keys}) == len(keys)
 
 

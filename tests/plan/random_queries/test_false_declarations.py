@@ -1,4 +1,4 @@
-"""What the owner declares may be false: the charge holds all the same."""
+"""Declarations of the owner may be false: the charge holds all the same."""
 
 from dataclasses import replace
 

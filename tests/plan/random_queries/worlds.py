@@ -303,7 +303,7 @@ def _unit_values(tables):
 
 
 def _values(column, table, people, world, *, wild):
-    """What the cells of a column are drawn from."""
+    """Values from which the cells of a column are drawn."""
     if column.role == "unit":
         return [*people, *people, *people, None]
     if (column.role, table.name) in {("order", "orders"), ("item", "items")}:

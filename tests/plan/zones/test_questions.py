@@ -61,7 +61,7 @@ def ask(tmp_path):
 
 
 def same(rows, zone="Europe/Berlin"):
-    """Whether the days are those of the zone, with as many people in each."""
+    """True if the days are those of the zone, with as many people in each."""
     expected = by_day(zone)
     actual = {row["day"]: row["n"] for row in rows}
     return actual.keys() == expected.keys() and all(abs(actual[day] - expected[day]) < NOISE for day in expected)

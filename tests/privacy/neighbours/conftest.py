@@ -52,7 +52,7 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True)
 class Limits:
-    """What one owner may count; `unique` where the database enforces one row."""
+    """Limits of one owner; `unique` where the database enforces one row."""
 
     rows: int = 1
     per_group: int | None = None
@@ -62,7 +62,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Measured:
-    """What a statement has before the noise: units per key, and each coordinate's number per key.
+    """A statement before the noise: units per key, and each coordinate's number per key.
 
     `vectors` are exact; `released` are rounded to the lattice that the noise lives on.
     """
@@ -254,7 +254,7 @@ def row():
 
 @pytest.fixture
 def paid():
-    """What a change costs under the noise of the plan, next to what was charged for it."""
+    """The cost of a change under the noise of the plan, next to the charge."""
 
     def compare(change, plan):
         power = 2 if plan.mechanism == "gaussian" else 1

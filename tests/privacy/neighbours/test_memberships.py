@@ -31,7 +31,7 @@ PEOPLE = "CREATE TABLE people (uid INTEGER PRIMARY KEY, x {type})"
 BUYS = "CREATE TABLE buys (uid INTEGER, v {type}, w INTEGER)"
 VALUES = {"INTEGER": (None, 1, 2), "VARCHAR": (None, "a", "A"), "DATE": (None, "2024-01-01", "2024-01-02")}
 SETS = [(), (None,), (1,), (2,), (1, None), (1, 2), (2, None), (1, 1, 2, None)]
-"""What one person's rows hold, as places in VALUES: none, a NULL, a match, none that matches, each with each."""
+"""Values of one person's rows, as places in VALUES: none, a NULL, a match, none that matches, each with each."""
 
 MEMBER = "x IN (SELECT v FROM buys WHERE buys.uid = people.uid)"
 CONDITIONS = {
@@ -74,7 +74,7 @@ def test_null_means_what_it_means_in_sql(condition, kind):
 
 
 def _member(x, own):
-    """Whether x is in its owner's set; NULL (place 0) is neither in a set nor outside, even of an empty one."""
+    """True if x is in its owner's set; NULL (place 0) is neither in a set nor outside, even of an empty one."""
     if x == 0:
         return None
     return True if x in own else None if None in own else False

@@ -167,7 +167,7 @@ def test_each_coordinate_moves_within_its_stated_sensitivity(
 @CHECKS
 @given(statements(), crowd, st.randoms())
 def test_owners_add_up_and_do_not_touch_each_other(laboratory, limits, owned, statement, members, random):
-    """What is measured of everybody is the exact sum of what is measured of each alone, given the selected keys."""
+    """The measure of everybody is the exact sum of what is measured of each alone, given the selected keys."""
     select, bounds, asked = statement
     plan = laboratory.plan(select, limits(**bounds), **asked)
     rows = owned(members, [], unique=bounds["unique"])

@@ -116,7 +116,7 @@ def moved_sums(plan, before, after, place=0):
 
 
 def charged(plan):
-    """What the draws were charged, without the counts and the selection of keys next to them."""
+    """The charge for the draws, without the counts and the selection of keys next to them."""
     drawn = (BoundedRangeEvent, SpreadRangeEvent, ApproximateEvent)
     cost = Charge(tuple(event for event in plan.charge.events if isinstance(event, drawn)), 1.0, 0.0).cost
     return cost.pure if plan.mechanism == "laplace" else cost.gaussian

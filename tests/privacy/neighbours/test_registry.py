@@ -12,7 +12,7 @@ from hedgerow.aggregates.base import _AGGREGATES, aggregate
 from hedgerow.expressions.types import Type
 
 COLUMNS = {"x": "x", "y": "i", "k": "i", "b": "b", "c": "(x > 3)"}
-"""What the placeholders of examples are in the laboratory's tables."""
+"""Values of the placeholders of examples in the laboratory's tables."""
 
 VALUES = list(
     itertools.product(("a", "z"), ("p",), (-2.0, 3.5, 10.0, 1e300, None), (0, 3, 5, None), (True, False, None))

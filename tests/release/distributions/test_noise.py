@@ -1,4 +1,4 @@
-"""What is released carries the noise that was paid for, from the text of the statement to the shown number."""
+"""Releases carry the noise that was paid for, from the text of the statement to the shown number."""
 
 import math
 

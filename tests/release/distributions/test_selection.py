@@ -1,4 +1,4 @@
-"""Which groups appear, and how often."""
+"""Groups that appear, and how often."""
 
 import math
 

@@ -197,7 +197,7 @@ def test_a_newer_format_is_refused(opened, location):
 
 
 class TestFile:
-    """What is special about a file."""
+    """Properties of a store in a file."""
 
     @pytest.fixture
     def path(self, tmp_path):
@@ -254,7 +254,7 @@ class TestFile:
 
 
 class TestServer:
-    """What is special about a server."""
+    """Properties of a store on a server."""
 
     @pytest.fixture
     def location(self, server, tmp_path):

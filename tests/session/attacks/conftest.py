@@ -1,4 +1,4 @@
-"""What the hostile tests share: the corpus, a shop with recognisable values, and the same shop without a person."""
+"""Fixtures of the hostile tests: the corpus, a shop with recognisable values, and the same shop without a person."""
 
 import json
 from dataclasses import dataclass, field
@@ -164,7 +164,7 @@ LARGE = [
         .replace("FROM customers)", "FROM customers GROUP BY region)"),
     ),
 ]
-"""What no text file should hold: long, deep, or growing with every link of a chain."""
+"""Statements too large for a text file: long, deep, or growing with every link of a chain."""
 
 CORPUS = [*read((HERE / "hostile.txt").read_text(encoding="utf-8")), *LARGE]
 

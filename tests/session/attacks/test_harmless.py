@@ -30,7 +30,7 @@ PUBLIC = {"countries", "cities", "bridge", "labels", "numbers"}
 
 @dataclass(frozen=True)
 class Measured:
-    """What a release has before the noise, by key: its people; its coordinates, exact and on the noise's lattice."""
+    """A release before the noise, by key: its people; its coordinates, exact and on the noise's lattice."""
 
     units: dict
     exact: dict
@@ -147,7 +147,7 @@ def test_nobody_moves_a_harmless_query_by_more_than_is_charged(shops, understood
 
 
 def test_the_order_of_rows_moves_nothing(shops, understood, first_rows, harmless, turned_round):
-    """Which rows are first, last or equal is decided by each person's own: else one person would move another's."""
+    """Each person's own rows decide which are first, last or equal: else one person would move another's."""
     _, priced = understood(harmless)
     for index, plan in enumerate(priced.parts if priced is not None else ()):
         keys = list(first_rows(harmless, index)[0])

@@ -21,10 +21,10 @@ from ...internals import session_of
 pytestmark = pytest.mark.hostile
 
 FIXED = {"BEGIN TRANSACTION"}
-"""What is sent besides the statements of a plan."""
+"""Statements sent besides those of a plan."""
 
 SCHEMA = {"duckdb_columns", "duckdb_constraints", "duckdb_tables"}
-"""What tells of tables and columns, and of no row."""
+"""Statements about tables and columns, and about no row."""
 
 NONCE = re.compile(r"[0-9a-f]{32}")
 MARK = "zqx"
@@ -109,7 +109,7 @@ def laid_out_otherwise(query):
 
 @pytest.fixture
 def expected(understood, entry_of, file_shop):
-    """What may be sent for a query, or for an entry of the corpus."""
+    """Statements that may be sent for a query, or for an entry of the corpus."""
 
     def texts(asked, **options):
         entry = entry_of("harmless", asked, options) if isinstance(asked, str) else asked

@@ -1,4 +1,4 @@
-"""What we open ourselves cannot be opened further, not even by a statement of our own."""
+"""Databases that we open cannot be opened further, not even by a statement of our own."""
 
 import duckdb
 import pyarrow as pa
@@ -122,7 +122,7 @@ def test_both_say_that_they_are_locked(file_shop, postprocess_engine):
 
 
 def test_the_postprocess_engine_writes_nothing_to_disk(postprocess_engine, tmp_path, monkeypatch):
-    """What does not fit into its memory fails; it is not put down beside the program."""
+    """Data that does not fit into memory fails; it is not written to files beside the program."""
     monkeypatch.chdir(tmp_path)
     many = "SELECT DISTINCT a.i * 1000003 + b.i, repeat('x', 200) FROM range(4000) AS a(i), range(4000) AS b(i)"
     with pytest.raises(BackendError):

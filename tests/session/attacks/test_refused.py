@@ -19,7 +19,7 @@ FIELDS = ("code", "message", "hint", "span")
 
 @dataclass(frozen=True)
 class Refused:
-    """What happened to a hostile query.
+    """The outcome of a hostile query.
 
     Attributes:
         said: Type, code, message, hint and place of the error.
@@ -49,7 +49,7 @@ def told(error):
 
 
 def is_chained(error):
-    """Whether an error shows another one."""
+    """True if an error shows another one."""
     return error.__cause__ is not None or not (error.__context__ is None or error.__suppress_context__)
 
 

@@ -26,7 +26,7 @@ def _release(family, noise, groups, z, w=0.0, *, factor=1.0):
 
 
 def _holds(bounds, exact, share):
-    """Whether intervals that hold `share` of the time would hold this seldom more often than the false-alarm rate."""
+    """True if intervals that hold `share` of the time would hold this seldom more often than the false-alarm rate."""
     slack = 1e-9 * max(1.0, abs(exact))
     inside = (bounds.lower - slack <= exact) & (exact <= bounds.upper + slack)
     return stats.binom.cdf(int(np.count_nonzero(inside)), inside.size, share) > FALSE_ALARM

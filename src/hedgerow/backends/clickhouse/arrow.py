@@ -11,6 +11,7 @@ import pyarrow as pa
 from hedgerow.backends.results import WIDE
 from hedgerow.compiled import Query
 from hedgerow.dialects import Dialect
+from hedgerow.dialects.statement import Step
 from hedgerow.exact import ExactTable
 
 SIXTEEN = pa.binary(16)
@@ -73,7 +74,7 @@ def _texts(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return column.cast(pa.string())
 
 
-def rows_as_step(name: str, table: pa.Table, dialect: Dialect) -> str:
+def rows_step(name: str, table: pa.Table, dialect: Dialect) -> Step:
     """Return a step of WITH that holds the rows of `table`: an array of texts for each column, cast to its type."""
     lists = [f"{_listed(column, dialect)} AS c{i}" for i, column in enumerate(table.columns)]
     kinds = map(_native, table.schema.types)
@@ -82,7 +83,7 @@ def rows_as_step(name: str, table: pa.Table, dialect: Dialect) -> str:
         for i, (kind, column) in enumerate(zip(kinds, table.column_names, strict=True))
     ]
     body = f"SELECT {', '.join(read_back)} FROM (SELECT 1) AS once ARRAY JOIN {', '.join(lists)}"
-    return dialect.step(dialect.identifier(name), body, once=False)
+    return Step(dialect.identifier(name), body)
 
 
 def _listed(column: pa.ChunkedArray, dialect: Dialect) -> str:

@@ -15,7 +15,7 @@ from hedgerow.backends.base import Snapshot, failure, repeated, sealed
 from hedgerow.backends.clickhouse import arrow
 from hedgerow.backends.clickhouse.clients import Client, code_of
 from hedgerow.backends.clickhouse.schema import COLUMNS, schema_of
-from hedgerow.backends.results import stop_after, with_first_step
+from hedgerow.backends.results import stop_after, with_first_steps
 from hedgerow.compiled import Query
 from hedgerow.dialects.clickhouse import CLICKHOUSE
 from hedgerow.exact import ExactTable
@@ -194,15 +194,16 @@ class _ClickHouseSnapshot:
 
     def __init__(self, backend: ClickHouse) -> None:
         self._backend = backend
-        self._steps: dict[str, str] = {}
+        self._loaded: dict[str, pa.Table] = {}
 
     def table(self, name: str) -> SchemaTable | None:
         return self._backend.schema().tables.get(name)
 
     def load(self, name: str, table: pa.Table) -> None:
-        self._steps[name] = arrow.rows_as_step(name, table, self._backend.dialect)
+        self._loaded[name] = table
 
     def run(self, query: Query) -> ExactTable:
-        steps = [step for name, step in self._steps.items() if name in query.sql]
-        sql = with_first_step(", ".join(steps), query.sql) if steps else query.sql
+        dialect = self._backend.dialect
+        steps = [arrow.rows_step(name, table, dialect) for name, table in self._loaded.items() if name in query.sql]
+        sql = with_first_steps(steps, query, dialect)
         return arrow.exact_table(self._backend.ask(sql), query)

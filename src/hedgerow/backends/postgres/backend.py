@@ -16,7 +16,7 @@ from hedgerow.backends.base import Snapshot, repeated, sealed
 from hedgerow.backends.postgres import errors, reading
 from hedgerow.backends.postgres.pool import BorrowedConnection, ConnectionSource, driver
 from hedgerow.backends.postgres.schema import read_schema
-from hedgerow.backends.results import stop_after
+from hedgerow.backends.results import stop_after, with_first_steps
 from hedgerow.compiled import Query
 from hedgerow.dialects import Dialect
 from hedgerow.dialects.postgres import POSTGRES
@@ -231,8 +231,6 @@ class _PostgresSnapshot:
         self._given = [(other, rows) for other, rows in self._given if other != name] + [(name, table)]
 
     def run(self, query: Query) -> ExactTable:
-        sql = query.sql
-        for name, table in self._given:
-            if name in sql:
-                sql = reading.with_rows(sql, name, table, self._dialect)
+        steps = [reading.rows_step(name, table) for name, table in self._given if name in query.sql]
+        sql = with_first_steps(steps, query, self._dialect)
         return reading.exact_table(self._cursor, Query(sql, query.keys, query.integers, query.types), self._max_bytes)

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 from pyarrow import csv
 
-from hedgerow.backends.results import WIDE, with_first_step, within
+from hedgerow.backends.results import WIDE, within
 from hedgerow.compiled import Query
-from hedgerow.dialects import Dialect
 from hedgerow.dialects.postgres.naming import array
+from hedgerow.dialects.statement import Step
 from hedgerow.exact import ExactTable
 
 if TYPE_CHECKING:
@@ -67,13 +67,13 @@ def _read(blocks: Iterable[bytes | bytearray | memoryview], names: list[str], ki
     )
 
 
-def with_rows(sql: str, name: str, table: pa.Table, dialect: Dialect) -> str:
-    """Add a first step to a query: the rows of `table` under `name`."""
+def rows_step(name: str, table: pa.Table) -> Step:
+    """Return a step with the rows of `table` under `name`."""
     arrays = [f"{array(column.to_pylist())}::{_native(column.type)}[]" for column in table.columns]
     aliases = [f"a{i}" for i in range(len(arrays))]
     named = ", ".join(f"{alias} AS {column}" for alias, column in zip(aliases, table.column_names, strict=True))
     body = f"SELECT {named} FROM unnest({', '.join(arrays)}) AS given({', '.join(aliases)})"
-    return with_first_step(dialect.step(name, body, once=False), sql)
+    return Step(name, body)
 
 
 def _native(kind: pa.DataType) -> str:

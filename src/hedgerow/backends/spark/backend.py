@@ -19,7 +19,8 @@ from hedgerow.backends.results import stop_after
 from hedgerow.backends.spark.driver import Frame, Session, checked, pyspark, quiet, script, staying_active, tagging
 from hedgerow.compiled import Query
 from hedgerow.dialects import Dialect
-from hedgerow.dialects.spark import COMPUTED, SPARK
+from hedgerow.dialects.spark import SPARK
+from hedgerow.dialects.statement import Computed
 from hedgerow.errors import HedgerowError
 from hedgerow.exact import ExactTable
 from hedgerow.expressions.table_names import full_name, parts_of, short_name, table_name
@@ -232,9 +233,10 @@ class _SparkSnapshot:
         Privacy: an owner who gains rows between the two would not be weighted for them.
         """
         before = file_state(self._files, locked=True)
-        with script(self._session, query.sql, self._views, self._fetched) as result:
+        with script(self._session, query, self._views, self._fetched) as result:
             table = self._fetched(result)
-        if COMPUTED in query.sql and (before is None or file_state(self._files, locked=True) != before):
+        computed_first = any(step.computed is Computed.FIRST for step in query.parts.steps)
+        if computed_first and (before is None or file_state(self._files, locked=True) != before):
             raise failure(OSError("A file changed while a statement read it."), "schema-changed")
         return ExactTable(_typed(table, query), query.keys, query.integers)
 

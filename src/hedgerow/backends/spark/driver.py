@@ -16,7 +16,9 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
-from hedgerow.dialects.spark import COMPUTED, KEPT, VIEW
+from hedgerow.compiled import Query
+from hedgerow.dialects.spark import SCRIPT, is_script
+from hedgerow.dialects.statement import Computed
 from hedgerow.errors import BackendError
 
 Session = Any
@@ -25,17 +27,15 @@ Session = Any
 Frame = Any
 """A DataFrame of either kind."""
 
-STEP = re.compile(rf"({VIEW}|{KEPT}|{COMPUTED}) (\w+) AS (.*)", re.DOTALL)
 WORD = re.compile(r"'[^']*'|`[^`]*`|\b[a-z_]\w*\b")
 """A text, a quoted name, or a word of ours. Texts contain no quotes: those that would are in hexadecimal."""
 
-QUOTED = re.compile(r"'[^']*'|`[^`]*`")
-STEP_OF_WITH = re.compile(r"(?:^WITH|\),) (\w+) AS \(")
-
 
 @contextmanager
-def script(session: Session, text: str, known: Mapping[str, str], fetch: Callable[[Frame], object]) -> Iterator[Frame]:
-    """Yield the result of the last line, to be fetched while the steps exist.
+def script(
+    session: Session, query: Query, known: Mapping[str, str], fetch: Callable[[Frame], object]
+) -> Iterator[Frame]:
+    """Yield the result of a query, to be fetched while its steps exist.
 
     A step that is computed at once is counted by `fetch`, which fills its cache; nothing reads the count.
 
@@ -45,29 +45,24 @@ def script(session: Session, text: str, known: Mapping[str, str], fetch: Callabl
     If no step is cached, the statement is a WITH. Its steps get unique names, too: the owner's temporary views have
     plain names, and a step of the same name would hide them.
     """
-    *steps, query = text.split(";\n")
-    names = {**known, **{name: _fresh(name) for name in STEP_OF_WITH.findall(QUOTED.sub("", query))}}
+    statement, names = query.parts, dict(known)
+    if not is_script(statement):
+        names |= {step.name: _fresh(step.name) for step in statement.steps}
+        yield session.sql(_renamed(query.sql, names))
+        return
     with ExitStack() as views:
-        for step in steps:
-            how, name, body = _parts(step)
-            view = _fresh(name)
-            frame = views.enter_context(_view(session, view, _renamed(body, names), kept=how != VIEW))
-            if how == COMPUTED:
+        for step in statement.steps:
+            view, kept = _fresh(step.name), step.computed in SCRIPT
+            frame = views.enter_context(_view(session, view, _renamed(step.query, names), kept=kept))
+            if step.computed is Computed.FIRST:
                 fetch(frame.groupBy().count())
-            names[name] = view
-        yield session.sql(_renamed(query, names))
+            names[step.name] = view
+        yield session.sql(_renamed(statement.query, names))
 
 
 def _fresh(name: str) -> str:
     """Return a unique name that begins with `name`."""
     return f"{name}_{secrets.token_hex(8)}"
-
-
-def _parts(step: str) -> tuple[str, str, str]:
-    parts = STEP.fullmatch(step)
-    if parts is None:
-        raise ValueError("A line of a script is not a step.")
-    return parts[1], parts[2], parts[3]
 
 
 def _renamed(text: str, names: Mapping[str, str]) -> str:

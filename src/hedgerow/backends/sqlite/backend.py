@@ -9,16 +9,16 @@ from pathlib import Path
 import pyarrow as pa
 
 from hedgerow.backends.base import Snapshot, failure, repeated, sealed
-from hedgerow.backends.results import exact_table, fetch_rows, stop_after, table_of
+from hedgerow.backends.results import exact_table, fetch_rows, stop_after, table_of, with_first_steps
 from hedgerow.backends.sqlite.connect import (
     GIVEN,
     cells,
     check_version,
     connect_file,
     equip,
+    given_steps,
     is_sqlite_file,
     stored,
-    with_given,
 )
 from hedgerow.backends.sqlite.functions.values import Stored
 from hedgerow.backends.sqlite.schema import databases, quoted, read_schema
@@ -167,10 +167,9 @@ class _SQLiteSnapshot:
         self._cursor.connection.create_function(GIVEN, 3, given, deterministic=True)
 
     def run(self, query: Query) -> ExactTable:
-        sql = query.sql
-        for index, (name, table) in enumerate(self._given.items()):
-            if name in sql:
-                sql = with_given(sql, name, table, index, self._dialect)
+        given = [(index, name, table) for index, (name, table) in enumerate(self._given.items()) if name in query.sql]
+        steps = [step for index, name, table in given for step in given_steps(name, table, index)]
+        sql = with_first_steps(steps, query, self._dialect)
         return exact_table(_rows(self._cursor, sql, query, self._max_bytes), query)
 
 

@@ -10,12 +10,11 @@ from pathlib import Path
 import pyarrow as pa
 
 from hedgerow.backends.base import failure
-from hedgerow.backends.results import with_first_step
 from hedgerow.backends.sqlite.functions import REGISTERED, register
 from hedgerow.backends.sqlite.functions.values import NAN, Stored, fitting
 from hedgerow.compiled import Query
-from hedgerow.dialects import Dialect
 from hedgerow.dialects.sqlite import PREFIX
+from hedgerow.dialects.statement import Computed, Step
 from hedgerow.errors import BackendError
 from hedgerow.limits import UNDECLARED, StatementLimits
 
@@ -91,16 +90,15 @@ def stored(cell: object) -> Stored:
     return int(cell) if isinstance(cell, bool) else cell if isinstance(cell, int | str) else None
 
 
-def with_given(sql: str, name: str, table: pa.Table, index: int, dialect: Dialect) -> str:
-    """Add two first steps to a query: the rows of `table` under `name`.
+def given_steps(name: str, table: pa.Table, index: int) -> list[Step]:
+    """Return two steps with the rows of `table` under `name`.
 
     The cells come from the function `GIVEN`, so that the text stays short however many rows there are.
     """
     source, count = f"given{index}", len(table)
-    numbers = f"{source}(i) AS (SELECT 0 WHERE {count} UNION ALL SELECT i + 1 FROM {source} WHERE i < {count - 1})"
+    numbers = f"SELECT 0 WHERE {count} UNION ALL SELECT i + 1 FROM {source} WHERE i < {count - 1}"
     columns = ", ".join(f"{GIVEN}({index}, {at}, i) AS {column}" for at, column in enumerate(table.column_names))
-    rows = dialect.step(name, f"SELECT {columns} FROM {source}", once=True)
-    return with_first_step(f"{numbers}, {rows}", sql)
+    return [Step(f"{source}(i)", numbers), Step(name, f"SELECT {columns} FROM {source}", Computed.ONCE)]
 
 
 HEADER = b"SQLite format 3\x00"

@@ -9,6 +9,7 @@ from typing import Self
 from hedgerow.dialects.base import Dialect, OrderTerm, SummaryCall, digits, shift_of
 from hedgerow.dialects.clickhouse import casts, numbers, summaries, texts, timestamps
 from hedgerow.dialects.clickhouse.spelling import Writer, double, let, one_spelling, quoted, sort_key
+from hedgerow.dialects.statement import MATERIALIZED
 from hedgerow.expressions import zones
 from hedgerow.expressions.nodes import Call, Column, Constant, Expr
 from hedgerow.expressions.types import Type
@@ -31,6 +32,7 @@ class ClickHouseDialect(Dialect):
 
     name = "clickhouse"
     label = "ClickHouse"
+    materialized = MATERIALIZED
     double = "Float64"
     whole = "Int64"
     integer = "Int32"
@@ -225,10 +227,6 @@ class ClickHouseDialect(Dialect):
         return self.total(text) if condition is None else f"sumOrNullIf(toInt128({text}), {condition})"
 
     # Clauses
-
-    def step(self, name: str, query: str, *, once: bool) -> str:
-        """A step of WITH; unless MATERIALIZED, it is computed wherever it is read."""
-        return f"{name} AS {'MATERIALIZED ' if once else ''}({query})"
 
     def union(self, left: str, operator: str, right: str) -> str:
         """A set operation; DISTINCT is not the default."""

@@ -13,6 +13,7 @@ from hedgerow.dialects.postgres.reading import FORMATS, READERS
 from hedgerow.dialects.postgres.summaries import SUMMARIES
 from hedgerow.dialects.postgres.texts import REGEXPS, TEXTS
 from hedgerow.dialects.postgres.times import CALENDARS, TIMES, micros
+from hedgerow.dialects.statement import MATERIALIZED
 from hedgerow.expressions import zones
 from hedgerow.expressions.nodes import Call, Column, Constant, Expr, Literal
 from hedgerow.expressions.types import Type, decimal_size
@@ -40,6 +41,7 @@ class PostgresDialect(Dialect):
 
     name = "postgres"
     label = "PostgreSQL"
+    materialized = MATERIALIZED
     double = "FLOAT8"
     huge = "NUMERIC"
     exact_integers = True
@@ -232,10 +234,6 @@ class PostgresDialect(Dialect):
         return self.total(text) if condition is None else f"{self.total(text)} FILTER (WHERE {condition})"
 
     # Clauses
-
-    def step(self, name: str, query: str, *, once: bool) -> str:
-        """A step of WITH, MATERIALIZED where it is to be computed once."""
-        return f"{name} AS {'MATERIALIZED ' if once else ''}({query})"
 
     def union(self, left: str, operator: str, right: str) -> str:
         """A set operation with both sides in parentheses."""

@@ -14,11 +14,14 @@ from hedgerow.dialects.spark.spelling import Typed
 from hedgerow.dialects.spark.summaries import summaries, total
 from hedgerow.dialects.spark.texts import TEXTS, TYPED_TEXTS, patterns
 from hedgerow.dialects.spark.times import TIMES, format_time, read_time
+from hedgerow.dialects.statement import Computed, StatementParts
 from hedgerow.expressions.nodes import Call, Column, Constant, Expr
 from hedgerow.expressions.table_names import parts_of
 from hedgerow.expressions.types import Type
 
-VIEW, KEPT, COMPUTED = "CREATE TEMPORARY VIEW", "CACHE LAZY TABLE", "CACHE TABLE"
+VIEW = "CREATE TEMPORARY VIEW"
+SCRIPT = {Computed.ONCE: "CACHE LAZY TABLE", Computed.FIRST: "CACHE TABLE"}
+"""Statements of a script, by when a step is computed; other steps are views."""
 WIDE = re.compile(r"DECIMAL\((\d+),0\)")
 INSTANT = "TIMESTAMP_LTZ"
 """Native type of timestamps with a time zone."""
@@ -182,22 +185,16 @@ class SparkDialect(Dialect):
         """Repartition by a hint. After a shuffle, tasks check for cancellation at every row; scans every 4096."""
         return f"SELECT /*+ REPARTITION({PARTITIONS}) */ * FROM ({query})"
 
-    def step(self, name: str, query: str, *, once: bool) -> str:
-        """A view, or a table cached in memory: Spark computes a step of WITH wherever it is used."""
-        return f"{KEPT if once else VIEW} {name} AS {query}"
+    def statement_text(self, statement: StatementParts) -> str:
+        """A statement with WITH or, if a step is cached, a script of views and cached tables, one per line.
 
-    def computed_step(self, name: str, query: str) -> str:
-        """A cached table that is computed at once: Spark then knows its size, and broadcasts it if it is small."""
-        return f"{COMPUTED} {name} AS {query}"
-
-    def statement(self, steps: Sequence[str], query: str) -> str:
-        """A statement with WITH or, if a step is cached, a script with one statement per line.
-
-        The backend runs the script with unique names for its views.
+        Spark computes a step of WITH wherever it is used. A table that is cached at once has a known size, and is
+        broadcast if it is small. The backend runs the steps under unique names.
         """
-        if any(step.startswith((KEPT, COMPUTED)) for step in steps):
-            return ";\n".join([*steps, query])
-        return super().statement([_in_with(step) for step in steps], query)
+        if not is_script(statement):
+            return super().statement_text(statement)
+        lines = [f"{SCRIPT.get(step.computed, VIEW)} {step.name} AS {step.query}" for step in statement.steps]
+        return ";\n".join([*lines, statement.query])
 
     def group_by(self, texts: Sequence[str]) -> str:
         """GROUP BY expressions: whether integers are positions depends on a setting."""
@@ -213,10 +210,9 @@ class SparkDialect(Dialect):
         return f"(VALUES {listed}) AS {alias}({', '.join(f'c{i}' for i in range(len(rows[0])))})"
 
 
-def _in_with(step: str) -> str:
-    """A view as a step of WITH."""
-    name, query = step.removeprefix(f"{VIEW} ").split(" AS ", 1)
-    return f"{name} AS ({query})"
+def is_script(statement: StatementParts) -> bool:
+    """Return True if a step is cached, so that the steps are views and tables instead of a WITH."""
+    return any(step.computed in SCRIPT for step in statement.steps)
 
 
 def _no_position(text: str) -> str:

@@ -15,6 +15,7 @@ from hedgerow.dialects.base import Dialect, SummaryCall
 from hedgerow.dialects.sqlite import reading
 from hedgerow.dialects.sqlite.calls import CALLED, SUMMARIES, WRITTEN, called, double, operands
 from hedgerow.dialects.sqlite.reading import NAN, PREFIX
+from hedgerow.dialects.statement import MATERIALIZED, StatementParts, Step
 from hedgerow.expressions.nodes import Call, Column, Expr
 from hedgerow.expressions.types import Type
 
@@ -61,6 +62,7 @@ class SQLiteDialect(Dialect):
 
     name = "sqlite"
     label = "SQLite"
+    materialized = MATERIALIZED
     double = "REAL"
     whole = "INTEGER"
     integer = "INTEGER"
@@ -235,16 +237,12 @@ class SQLiteDialect(Dialect):
 
     # Clauses
 
-    def step(self, name: str, query: str, *, once: bool) -> str:
-        """A step of WITH, MATERIALIZED if it should be computed once."""
-        return f"{name} AS {'MATERIALIZED ' if once else ''}({query})"
-
-    def statement(self, steps: Sequence[str], query: str) -> str:
+    def statement(self, steps: Sequence[Step], query: str) -> StatementParts:
         """A statement; refused if it is nested too deeply."""
-        text = super().statement(steps, query)
-        if is_too_deep(text):
+        statement = super().statement(steps, query)
+        if is_too_deep(self.statement_text(statement)):
             raise self.lacks("a query nested this deeply")
-        return text
+        return statement
 
     def is_stored(self, expr: Expr) -> bool:
         """Return True for columns of types that are read unchanged."""
