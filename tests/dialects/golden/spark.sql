@@ -449,4 +449,6 @@ SELECT EXTRACT(hour FROM clock), EXTRACT(second FROM clock) FROM visits WHERE cl
 -- keys that were selected, as part of a statement
 -- hedgerow_selected;
 -- measure
-WITH CACHE LAZY TABLE hedgerow_selected AS SELECT c0 AS k0, c1 AS k1, c2 AS k2, c3 AS k3, c4 AS hedgerow_place FROM (VALUES ('', (0.00BD), 0.0D, FALSE, (-1)), (CAST(X'69742773205C20C3A9' AS STRING), (1.50BD), 0.1D, TRUE, 0), (NULL, NULL, (-2.5D), NULL, 1)) AS given(c0, c1, c2, c3, c4) WHERE c4 >= 0, kept AS (SELECT * FROM hedgerow_selected) SELECT * FROM kept;
+CACHE LAZY TABLE hedgerow_selected AS SELECT c0 AS k0, c1 AS k1, c2 AS k2, c3 AS k3, c4 AS hedgerow_place FROM (VALUES ('', (0.00BD), 0.0D, FALSE, (-1)), (CAST(X'69742773205C20C3A9' AS STRING), (1.50BD), 0.1D, TRUE, 0), (NULL, NULL, (-2.5D), NULL, 1)) AS given(c0, c1, c2, c3, c4) WHERE c4 >= 0;
+CREATE TEMPORARY VIEW kept AS SELECT * FROM hedgerow_selected;
+SELECT * FROM kept;
