@@ -21,12 +21,12 @@ from hedgerow.execution.session import Session
 from hedgerow.plan.nodes import LogicalPlan, Release, Released, releases_of, rewrite
 
 CAP_SHARE = 0.1
-"""Share of the budget to find the number of rows that one person counts for, where nobody declared it."""
+"""Share of the budget for the number of rows that one person counts for, where it is not declared."""
 
 
 @dataclass(frozen=True)
 class Completed:
-    """A statement that no longer lacks bounds: its plan, what is left of its budget, and what was found."""
+    """A statement with all bounds: its plan, the rest of its budget, and the bounds."""
 
     logical: LogicalPlan
     request: Request
@@ -46,7 +46,7 @@ class Completed:
         return replace(with_bounds, payments=payments, charge=paid, share=sum(p.share for p in payments))
 
     def notes(self) -> tuple[str, ...]:
-        """Return what is to be said about the bounds and the limit that were found."""
+        """Return the notes on the bounds and the limit that were found."""
         notes = [bounds_note(bounds) for bounds in self.bounds]
         if self.max_rows is not None:
             counted = f"one person counts for {self.max_rows.value:,} rows at most, chosen privately"
@@ -70,17 +70,17 @@ class Automatic:
 
     @property
     def lacks(self) -> bool:
-        """Return True if there is anything to find."""
+        """Return True if bounds or limits are missing."""
         return bool(self.unbounded.values or self._unlimited)
 
     def completed(self, *, buy: bool = True) -> Completed:
-        """Find everything that the statement lacks; with `buy` False, only from what was bought before.
+        """Find all missing bounds and limits; with `buy` False, only from earlier purchases.
 
         Privacy: all that is found is released, by statements that are charged one by one. What is left for the answer
         depends on the number of looks, which follows from released values.
 
         Raises:
-            LookupError: `buy` is False, and not everything was bought before.
+            LookupError: `buy` is False, and something was not bought before.
         """
         sub_budget = SubBudget(self.session, self.query, self.request, buy=buy)
         if buy:
@@ -94,7 +94,7 @@ class Automatic:
         return Completed(logical, request, tuple(bounds.values()), cap, sub_budget)
 
     def assumed(self) -> tuple[Request, LogicalPlan]:
-        """Return the statement as it could be asked if bounds were known, at the least that would be left for it."""
+        """Return the statement as it could be asked if bounds were known, with the smallest possible rest of its budget."""
         sub_budget = SubBudget(self.session, self.query, self.request, buy=False)
         logical = with_limit(self.unbounded.plan, 1 if self._unlimited else None)
         return self._rest(sub_budget, 1 - self._reserved), logical
@@ -110,7 +110,7 @@ class Automatic:
 
     @property
     def _unlimited(self) -> list[Release]:
-        """Releases for which nobody said how many rows one person may count for."""
+        """Releases without a limit on the rows of one person."""
         if self.request.max_rows is not None:
             return []
         return [release for release in self.unbounded.plan.releases if release.limits.max_rows is None]
@@ -140,7 +140,7 @@ class Automatic:
         return replace(self.request, budget=sub_budget.part(share), automatic=False)
 
     def _require(self, sub_budget: SubBudget) -> None:
-        """Refuse what could not be asked even if everything were found, before anything is spent.
+        """Refuse a statement that could not be asked even with bounds, before anything is spent.
 
         Privacy: bounds do not change what a statement costs, so the marks can stand for them.
         """
@@ -155,7 +155,7 @@ class Automatic:
             sub_budget.require([*looks, answer])
 
     def _is_known(self) -> bool:
-        """Return True if everything was bought before, so that the ledger alone decides about the answer."""
+        """Return True if all looks were bought before, so that only the answer has to be paid."""
         try:
             self.completed(buy=False)
         except LookupError:
@@ -164,7 +164,7 @@ class Automatic:
 
 
 def with_limit(logical: LogicalPlan, cap: int | None) -> LogicalPlan:
-    """Set a limit on rows in a plan wherever nobody set one."""
+    """Set a limit on rows in each release of a plan that has none."""
 
     def swap(node: object) -> object | None:
         if isinstance(node, Released) and node.release.limits.max_rows is None:
@@ -191,7 +191,7 @@ def require_split(catalog: Catalog, request: Request, options: Mapping[str, obje
 
 
 def _plain(bounds: FoundBounds, end: float) -> float:
-    """Return an end as a whole number, where both ends are."""
+    """Return an end of the bounds, as an integer if both ends are integers."""
     return int(end) if bounds.lower.is_integer() and bounds.upper.is_integer() else end
 
 

@@ -37,25 +37,25 @@ from hedgerow.plan.nodes import Release
 from hedgerow.release import Estimator
 
 BETA = 0.05
-"""Probability that more people have values beyond the bounds than is said."""
+"""Probability that more people have values beyond the bounds than stated."""
 
 MANY, TOO_MANY = 0.1, 0.5
-"""Share of people who may have values beyond the bounds: from where on it is a warning, and no bounds at all."""
+"""Shares of people who may have values beyond the bounds: a warning above the first, no bounds above the second."""
 
 ONLY_ZEROS = 0.01
-"""Share of people who may have other values where only zeros are seen: beyond it there are no bounds."""
+"""Share of people who may have other values where only zeros are seen: above it there are no bounds."""
 
 NOTABLE = 0.7
-"""Number of standard deviations of the noise from which on what may be cut off is worth a warning."""
+"""Number of standard deviations of the noise above which a clipped sum is worth a warning."""
 
 CUTS = 2
-"""Number of times a range is cut into cells at most."""
+"""Maximum number of times that a range is divided into cells."""
 
 SHARED = 1e-3
 """Probability that any empty cell of a range counts as occupied. It lies inside of what the first look has shown."""
 
 NEARLY_ALL, MANY_ENOUGH = 0.8, 0.4
-"""Share of people in the last two octaves: cells pay from the first on, or from the second if each can be seen."""
+"""Shares of people in the last two octaves: cells pay above the first, or above the second if each can be seen."""
 
 NOT_THIN = 0.2
 """Share of people from the last octave on: below it, cells tell less of the tail than octaves, unless each is seen."""
@@ -110,10 +110,10 @@ class RangeShares:
 
 
 OF_A_STATEMENT = RangeShares(0.2, 0.05, 0.75)
-"""Where the answer is paid from the same budget."""
+"""Shares if the answer is paid from the same budget."""
 
 ALONE = RangeShares(0.48, 0.12, 1.0)
-"""Where a range is all that is asked for. The answers that it is for cost as much again."""
+"""Shares if only a range is asked for. Later answers cost as much again."""
 
 
 @dataclass(frozen=True)
@@ -184,7 +184,7 @@ class Octaves:
         return float(self.counts.people[self.counts.people > self.counts.threshold()].sum())
 
     def ends(self) -> Ends | None:
-        """Return the best ends; None where too little is seen, or too much of it may lie beyond."""
+        """Return the best ends; None where too few people are seen, or too many may lie beyond."""
         above, below = self.side(1), self.side(-1)
         if above.last is None and below.last is None:
             return self._zeros()
@@ -226,7 +226,7 @@ class Octaves:
         return Ends(0.0, 1.0, self.beyond(0.0, 0.0), 0.0)
 
     def pays_to_cut(self, later: float) -> bool:
-        """Return True if cells are worth a look: `later` is the scale of its noise over that of this one."""
+        """Return True if cells are worth their price: `later` is the scale of its noise over that of this one."""
         sides = [side for side in (self.side(1), self.side(-1)) if side.last is not None]
         tops = [side.counts[max(side.last - 1, 0) : side.last + 2] for side in sides if side.last is not None]
         top, outer = (max(float(counts[first:].sum()) for counts in tops) for first in (0, 1))
@@ -350,13 +350,13 @@ def _ends_of(lowest: CountedCells, highest: CountedCells, looks: Sequence[Counts
 
 
 def _is_fine(value: Expr, ends: Ends) -> bool:
-    """Return True if cutting a range again tells nothing: its ends are whole neighbours, or as close as doubles go."""
+    """Return True if dividing a range again is useless: its ends are neighbouring integers, or neighbouring doubles."""
     size = max(abs(ends.lower), abs(ends.upper))
     return ends.upper - ends.lower <= (CELLS / 4 if value.type is Type.INTEGER else size * 2.0**-30)
 
 
 def _bounds_of(value: UnboundedValue, ends: Ends, noise: float, *, free: bool) -> FoundBounds:
-    """Return bounds that hold the whole range; of whole numbers, all that lie in it. What is known anyway is kept."""
+    """Return bounds that contain the whole range, or all integers in it; declared bounds are kept."""
     known = range_of(value.value)
     lower, upper = max(ends.lower, known.lower), min(ends.upper, known.upper)
     if value.value.type is Type.INTEGER:

@@ -32,7 +32,7 @@ AGREEMENT = 0.8
 
 @dataclass
 class SubBudget:
-    """Budget of one statement, and what was taken out of it so far.
+    """Budget of one statement, and the shares taken from it so far.
 
     Privacy: every question is priced by its share, charged before a row is read, and released like any statement.
     Shares add up to at most one, and follow from released values. Epsilons and deltas of the parts therefore add up to

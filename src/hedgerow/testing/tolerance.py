@@ -137,7 +137,7 @@ def complementary_laplace(sensitivity: ArrayLike, epsilon: ArrayLike, k: ArrayLi
     Args:
         sensitivity: In l1.
         epsilon: The scale of the noise is sensitivity / epsilon.
-        k: How seldom.
+        k: The probability is 10^-k.
         step: Of the grid that the noisy number is on: 1 for a count, 0 for a grid too fine to matter. Noise of few
             steps is often none at all, so a grid needs a scale of more than 10^k steps.
 

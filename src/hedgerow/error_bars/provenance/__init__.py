@@ -1,4 +1,4 @@
-"""Provenance of the numbers of an answer: which released numbers are in each, and how."""
+"""Provenance of the numbers of an answer: the released numbers that each depends on, and how."""
 
 from hedgerow.error_bars.provenance.columns import SingleRow, deciding, is_noisy, noisy_columns, picks_rows, single_row
 from hedgerow.error_bars.provenance.origins import Origin

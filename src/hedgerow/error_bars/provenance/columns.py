@@ -1,4 +1,4 @@
-"""The columns of a query that rest on noise, and queries each row of which comes from one released row."""
+"""Columns of a query that depend on noise, and queries in which each row comes from one released row."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -25,10 +25,10 @@ TOTALS = frozenset({"SUM", TOTAL})
 
 @dataclass(frozen=True)
 class SingleRow:
-    """An answer whose every row comes from one released row.
+    """An answer in which every row comes from one released row.
 
     `columns` and `others` (conditions, orders) are expressions over the released columns (whose `table` is ""), and
-    perhaps columns of public tables. `picks` says that rows are chosen by what they hold.
+    perhaps columns of public tables. `picks` says that rows are chosen by their contents.
     """
 
     release: Release
@@ -132,7 +132,7 @@ def deciding(query: Query) -> tuple[Expr, ...] | None:
 
 
 def _until_unique(orders: list[Expr], keys: set[str]) -> list[Expr]:
-    """The orders up to the one after which no two rows are alike: all keys are among them."""
+    """The terms of ORDER BY up to the one from which on no two rows are equal: they include all keys."""
     known: set[str] = set()
     for number, expr in enumerate(orders):
         known |= {expr.name} if isinstance(expr, Column) else set()
@@ -143,7 +143,7 @@ def _until_unique(orders: list[Expr], keys: set[str]) -> list[Expr]:
 
 @once_per_plan
 def picks_rows(query: Query) -> bool:
-    """Return True if rows are chosen by what they hold: a condition or a limit over released rows, at any level."""
+    """Return True if rows are chosen by their contents: a condition or a limit over released rows, at any level."""
     return any(
         isinstance(node, Select)
         and is_noisy(node.source)
@@ -153,13 +153,13 @@ def picks_rows(query: Query) -> bool:
 
 
 def is_noisy(source: object) -> bool:
-    """Return True if released numbers are in it."""
+    """Return True if an expression contains released numbers."""
     return any(isinstance(node, Released) for node in inside(source))
 
 
 @once_per_plan
 def noisy_columns(query: Query) -> list[bool]:
-    """A flag for each column shown: True if it rests on noise."""
+    """A flag for each column shown: True if it depends on noise."""
     if isinstance(query, SetOperation):
         return [a or b for a, b in zip(noisy_columns(query.left), noisy_columns(query.right), strict=True)]
     known = {} if query.source is None else _noisy(query.source)

@@ -1,7 +1,7 @@
-"""Origins of the numbers of an answer, through any SQL after the noise: which released cells are in each, and how.
+"""Origins of the numbers of an answer, through any SQL after the noise: the released cells behind each, and how.
 
 A query is rewritten so that it also gives, for each row it shows, the numbers of the released rows that are behind it
-(`with_provenance`). An origin is an expression over those numbers. Whatever cannot be followed is `Untraced`.
+(`with_provenance`). An origin is an expression over those numbers. Numbers that cannot be traced are `Untraced`.
 """
 
 from dataclasses import dataclass
@@ -67,7 +67,7 @@ class Ranked:
 
 @dataclass(frozen=True, slots=True)
 class Untraced:
-    """A number that rests on noise in a way that is not followed."""
+    """A number that depends on noise in a way that is not traced."""
 
 
 Origin = Cell | Known | Applied | Gathered | Ranked | Untraced

@@ -40,7 +40,7 @@ SUMMED = {"SUM": "SUM", TOTAL: "SUM"} | {
 }
 
 HOLDS = "row_holds"
-"""Column that says where a condition held."""
+"""Flag column: True where a condition held."""
 
 Meaning = Mapping[ColumnId, Origin]
 Source = tuple[From, dict[ColumnId, Origin], bool]
@@ -85,7 +85,7 @@ def _shown(query: Query) -> list[Column]:
 
 @dataclass
 class _Exports:
-    """Columns that a query has to give so that its origins can be followed from outside."""
+    """Columns that a query must export so that its origins can be traced from outside."""
 
     prefix: str
     columns: list[Named] = field(default_factory=list)
@@ -105,7 +105,7 @@ class _Exports:
 
 
 def _references(origin: Origin, change: Callable[[Expr], Expr]) -> Origin:
-    """The origin with each expression in it changed; what lies inside a list stays as it is."""
+    """Apply a function to each expression of an origin, except inside lists."""
     if isinstance(origin, Cell):
         return replace(origin, row=change(origin.row))
     if isinstance(origin, Known):
@@ -270,14 +270,14 @@ class _OriginReader:
 
 
 def _as_sum(call: AggregateCall) -> AggregateCall:
-    """COUNT(*) FILTER (WHERE c) as a sum of ones and zeros, which can be followed cell by cell."""
+    """COUNT(*) FILTER (WHERE c) as a sum of ones and zeros, which can be traced cell by cell."""
     one, zero = (Literal(number, Type.INTEGER) for number in (1, 0))
     condition = call.filter or Literal(value=True, type=Type.BOOLEAN)
     return replace(call, function="SUM", arguments=(Call("case", (condition, one, zero), Type.INTEGER),), filter=None)
 
 
 def _is_flat(origin: Origin) -> bool:
-    """Return True if it is made of numbers of one row, and not of lists: lists of lists are not followed."""
+    """Return True if it is made of numbers of one row, and not of lists: lists of lists are not traced."""
     if isinstance(origin, Applied):
         return all(_is_flat(argument) for argument in origin.arguments)
     return isinstance(origin, Cell | Known)
@@ -295,7 +295,7 @@ def _conditions_as_filters(grouped: Grouped) -> Grouped:
     """Move the conditions on the rows of a single group into the FILTER clauses of its aggregates.
 
     `SELECT COUNT(*) FROM (… HAVING c)` is the same as `SELECT COUNT(*) FILTER (WHERE c) FROM (…)`; the second form
-    keeps all rows in sight, also those that noise left out, and so has an error bar.
+    keeps all rows, including those that noise dropped, and so has an error bar.
     """
     if grouped.keys or grouped.sets is not None or any(call.function == "GROUPING" for call in grouped.calls):
         return grouped

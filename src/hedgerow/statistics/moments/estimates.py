@@ -1,4 +1,4 @@
-"""Estimates of second moments from noisy ones, what they err by, and their units.
+"""Estimates of second moments from noisy ones, their errors, and their units.
 
 Estimates of variances, covariances, correlations and regression lines from noisy moments, in centred units.
 
@@ -34,7 +34,7 @@ from hedgerow.statistics.moments.noisy import (
 )
 
 CORRECTED_FROM = 10.0
-"""From how many standard deviations of the noise on a group is corrected for bias."""
+"""Minimum count of a group, in standard deviations of its noise, for a correction of bias."""
 
 
 def var_pop(moments: Moments) -> Floats:
@@ -52,7 +52,7 @@ def var_pop(moments: Moments) -> Floats:
 
 
 def var_samp(moments: Moments) -> Floats:
-    """`var_pop` with n - 1 below the line; nan where there is no more than one row."""
+    """`var_pop` with n - 1 in the denominator; nan where there is no more than one row."""
     return var_pop(moments) * sample_factor(moments)
 
 
@@ -74,7 +74,7 @@ def covar_pop(moments: Moments) -> Floats:
 
 
 def covar_samp(moments: Moments) -> Floats:
-    """`covar_pop` with n - 1 below the line; nan where there is no more than one row."""
+    """`covar_pop` with n - 1 in the denominator; nan where there is no more than one row."""
     return covar_pop(moments) * sample_factor(moments)
 
 
@@ -88,14 +88,14 @@ def corr(moments: Moments) -> Floats:
 
 
 def regr_slope(moments: Moments) -> Floats:
-    """By how much the second column rises with the first; nan where the variance of the first is lost in its noise."""
+    """Slope of the second column on the first; nan where the variance of the first is below its noise."""
     with np.errstate(divide="ignore", invalid="ignore"):
         slope = covar_pop(moments) / var_pop(moments)
     return np.where(is_clear(moments, VAR_FIRST), slope, np.nan)
 
 
 def regr_intercept(moments: Moments, offset: float = 0.0) -> Floats:
-    """Where the line meets z = -offset; nan where there is no slope.
+    """Value of the regression line at z = -offset; nan where there is no slope.
 
     Args:
         moments: Of both columns.
@@ -111,7 +111,7 @@ def regr_r2(moments: Moments) -> Floats:
 
 
 def corrected(moments: Moments, form: Form) -> Floats:
-    """A central moment without the bias of the noise, where the count is clear of it; not cut."""
+    """A central moment without the bias of the noise, where the count is large enough; not clipped."""
     large = moments.count > CORRECTED_FROM * moments.sigma
     return np.asarray(central(moments, form) - np.where(large, bias(moments, form), 0.0))
 

@@ -15,7 +15,7 @@ from hedgerow.error_bars.intervals.noise_sums import lattice_slack
 from hedgerow.statistics.moments.families import Floats
 
 GAP = 0.02
-"""Relative distance between two scales, at least: the weights stay small enough that nothing cancels."""
+"""Minimum relative distance between two scales: the weights stay small enough that nothing cancels."""
 SMALLEST = 1e-3
 """Scales are at least this share of the largest."""
 FIRST_STEPS, LATER_STEPS = 6, 2

@@ -64,24 +64,24 @@ class Moments:
         return cls(tuple(each for each in MOMENTS if each in monomials), whole[0], whole[1], noise)
 
     def groups(self, which: NDArray[np.bool_] | slice) -> "Moments":
-        """The same for some of the groups."""
+        """The moments of some of the groups."""
         return Moments(self.known, self.sums[:, which], self.mixing, self.noise)
 
     def only(self, monomials: Iterable[Monomial]) -> "Moments":
-        """These moments and no others."""
+        """A selection of the moments."""
         kept = tuple(each for each in MOMENTS if each in set(monomials))
         self.require(kept)
         keep = np.array([[float(each in kept)] for each in MOMENTS])
         return Moments(kept, self.sums * keep, self.mixing * keep, self.noise)
 
     def exchanged(self) -> "Moments":
-        """The same with the two columns in each other's place."""
+        """The moments with both columns exchanged."""
         order = [MOMENTS.index((j, i)) for i, j in MOMENTS]
         known = tuple(each for each in MOMENTS if each[::-1] in self.known)
         return Moments(known, self.sums[order], self.mixing[order], self.noise)
 
     def require(self, monomials: Iterable[Monomial]) -> None:
-        """Refuse to go on without these."""
+        """Raise an error if any of these is missing."""
         if not set(monomials) <= set(self.known):
             raise InternalError("A statistic was asked for whose moments were not released.")
 
@@ -97,12 +97,12 @@ class Moments:
 
     @property
     def rows(self) -> Floats:
-        """The same, but at least one, to divide by."""
+        """Noisy numbers of rows, at least one, for division."""
         return np.maximum(self.count, 1.0)
 
     @property
     def means(self) -> tuple[Floats, Floats]:
-        """Of both columns, cut to the range; zero for one that is not there."""
+        """Means of both columns, clipped to the range; zero for a missing one."""
         first, second = (np.clip(self.sums[k] / self.rows, -1.0, 1.0) for k in (1, 2))
         return first, second
 
@@ -113,7 +113,7 @@ class Moments:
 
     @cached_property
     def covariance(self) -> Floats:
-        """Of the noise in the moments."""
+        """Covariance of the noise in the moments."""
         return np.asarray(self.sigma**2 * (self.mixing @ self.mixing.T))
 
     def spread(self, gradient: Floats) -> Floats:
@@ -130,7 +130,7 @@ VAR_SECOND: Form = (0.0, 0.0, 1.0)
 
 
 def central(moments: Moments, form: Form) -> Floats:
-    """The form at the noisy moments: neither corrected nor cut."""
+    """The form at the noisy moments: neither corrected nor clipped."""
     seconds = _seconds(moments, form) / moments.rows
     return np.asarray(seconds - quadratic(form, *moments.means))
 
@@ -143,7 +143,7 @@ def gradient(moments: Moments, form: Form, value: Floats) -> Floats:
 
 
 def bias(moments: Moments, form: Form) -> Floats:
-    """By how much the noise shifts `central` on average, to second order.
+    """Mean shift of `central` by the noise, to second order.
 
     Half of the second derivatives times the covariances of the noise. For a variance it is
     ((q - 3 p^2) Var N - Var S - Cov(N, Q) + 4 p Cov(N, S)) / n^2 with p = S / n and q = Q / n.

@@ -27,9 +27,9 @@ Coefficients = Floats
 """Of the six moments: first axis the moments, last axis the groups, grid axes between."""
 
 MAIN = 0.95
-"""Share of the failure probability that the score itself has."""
+"""Share of the failure probability for the score itself."""
 POINTS = {1: 9, 2: 5, 3: 3}
-"""Points of the grid along each axis, by the number of side values."""
+"""Number of grid points along each axis, by the number of side values."""
 CHORDS = 3
 
 
