@@ -94,7 +94,7 @@ class Automatic:
         return Completed(logical, request, tuple(bounds.values()), cap, sub_budget)
 
     def assumed(self) -> tuple[Request, LogicalPlan]:
-        """Return the statement as it could be asked if bounds were known, with the smallest possible rest of its budget."""
+        """Return the statement as it could be asked with known bounds, for the smallest possible rest of its budget."""
         sub_budget = SubBudget(self.session, self.query, self.request, buy=False)
         logical = with_limit(self.unbounded.plan, 1 if self._unlimited else None)
         return self._rest(sub_budget, 1 - self._reserved), logical
