@@ -17,6 +17,7 @@ from hedgerow.compile.queries import from_text
 from hedgerow.compile.scalars import grid_integer, scalar
 from hedgerow.compiled import Query
 from hedgerow.dialects.clickhouse import CLICKHOUSE
+from hedgerow.dialects.statement import StatementParts, Step
 from hedgerow.errors import BackendError, UnsupportedSQLError
 from hedgerow.expressions.nodes import Call, Column, Literal
 from hedgerow.expressions.types import Type
@@ -241,12 +242,8 @@ def test_selected_keys_go_along_with_a_statement(backend):
             "place": pa.array([0, 1, 2], type=pa.int64()),
         }
     )
-    query = Query(
-        "WITH s AS (SELECT k, x, place FROM chosen) SELECT k, place AS n FROM s ORDER BY n",
-        ("k",),
-        ("n",),
-        (pa.string(),),
-    )
+    parts = StatementParts((Step("s", "SELECT k, x, place FROM chosen"),), "SELECT k, place AS n FROM s ORDER BY n")
+    query = Query(backend.dialect.statement_text(parts), ("k",), ("n",), (pa.string(),), statement=parts)
     with backend.snapshot() as snapshot:
         snapshot.load("chosen", keys)
         actual = snapshot.run(query)

@@ -15,6 +15,7 @@ from hedgerow.backends.base import owners_log
 from hedgerow.backends.postgres import Postgres, open_postgres
 from hedgerow.compile.scalars import scalar
 from hedgerow.compiled import Query
+from hedgerow.dialects.statement import StatementParts, Step
 from hedgerow.errors import BackendError, UnsupportedSQLError
 from hedgerow.expressions.functions import allowed
 from hedgerow.expressions.nodes import Call, Column, Literal
@@ -197,8 +198,10 @@ def test_rows_that_are_handed_over_come_back_as_they_were(backend):
     table = pa.table({"k": texts, "place": list(range(len(texts)))})
     with backend.snapshot() as snapshot:
         snapshot.load("hedgerow_selected", table)
-        sql = "WITH x AS (SELECT k, place FROM hedgerow_selected) SELECT k, place FROM x ORDER BY place"
-        actual = snapshot.run(Query(sql, ("k",), ("place",), (pa.string(),)))
+        step = Step("x", "SELECT k, place FROM hedgerow_selected")
+        parts = StatementParts((step,), "SELECT k, place FROM x ORDER BY place")
+        sql = backend.dialect.statement_text(parts)
+        actual = snapshot.run(Query(sql, ("k",), ("place",), (pa.string(),), statement=parts))
     assert actual.exact_keys().column("k").to_pylist() == texts
 
 

@@ -15,6 +15,7 @@ from hedgerow.backends.sqlite.functions import FUNCTIONS
 from hedgerow.compile.scalars import scalar
 from hedgerow.compiled import Query
 from hedgerow.dialects.sqlite.calls import CALLED
+from hedgerow.dialects.statement import Step
 from hedgerow.errors import BackendError, UnsupportedSQLError
 from hedgerow.expressions.nodes import Call, Column, Literal
 from hedgerow.expressions.types import Type
@@ -450,7 +451,7 @@ def test_what_is_nested_too_deep_for_sqlite_is_refused_before_anything_is_run(ba
         scalar(nested, backend.dialect)
     assert caught.value.code == "engine-lacks"
     with pytest.raises(UnsupportedSQLError):
-        backend.dialect.statement(["a AS (SELECT 1)"], f"SELECT {'(' * 200}1{')' * 200}")
+        backend.dialect.statement([Step("a", "SELECT 1")], f"SELECT {'(' * 200}1{')' * 200}")
 
 
 def test_uniqueness_is_looked_up_for_the_owner(backend, tmp_path):

@@ -1,4 +1,4 @@
-"""The gateway: every statement of every door (wire, HTTP, MCP, console) comes through here.
+"""The gateway: every statement of every interface (wire, HTTP, MCP, console) passes through it.
 
 It says who may use which dataset, lets a bounded number of statements run and wait, stops one where its time is over,
 and holds back what an owner wants to see first. It decides nothing about privacy: the ledger admits each charge.

@@ -1,1 +1,1 @@
-"""Accounts: who may ask which datasets, and the requests that wait for an owner's word."""
+"""Accounts, the datasets that they may ask, and requests that wait for an owner's decision."""

@@ -1,4 +1,4 @@
-"""Rights over accounts and requests, for every door: whose they are to see, to make and to decide.
+"""Rights over accounts and requests, for every interface: who may see, make and decide them.
 
 An owner of some datasets manages the accounts and requests of these alone: nobody grants more than they have. What
 somebody may not see is refused in the same words as what does not exist.
