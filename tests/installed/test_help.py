@@ -32,7 +32,7 @@ BEFORE = {
     ("key", "show"): [("key", "new", "hospital.key")],
     ("verify",): [("key", "new", "hospital.key"), ("publish", "report.sql", "-o", "release", "--key", "hospital.key")],
 }
-"""What a reader did before the example, in the demo's project."""
+"""Commands that a reader ran before the example, in the demo's project."""
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)

@@ -9,7 +9,7 @@ import pytest
 
 
 def problems(folder):
-    """What Frictionless, in a process of its own, finds in a package and its data."""
+    """Findings of Frictionless, in a process of its own, about a package and its data."""
     command = [sys.executable, "-m", "frictionless", "validate", "datapackage.json", "--json"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=300)  # noqa: S603 - our words
     report = json.loads(done.stdout)

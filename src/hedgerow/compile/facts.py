@@ -155,7 +155,8 @@ def _people(plan: PrivatePlan, dialect: Dialect) -> Query:
     steps = [*rows_steps(replace(plan, sums=()), dialect), *_people_by_pair(dialect, ROWS, names)]
     counts = f"SELECT {', '.join([*names, 'owners'])} FROM persons{dialect.tail([], MOST_COUNTED + 1, 0)}"
     types = tuple(arrow_type(named.expr) for named in plan.release.keys)
-    return Query(dialect.statement(steps, counts), tuple(names), ("owners",), types)
+    statement = dialect.statement(steps, counts)
+    return Query(dialect.statement_text(statement), tuple(names), ("owners",), types, statement=statement)
 
 
 def _strays(release: Release, base: From, dialect: Dialect) -> Query:
