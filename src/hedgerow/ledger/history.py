@@ -91,6 +91,16 @@ class QuestionsLeft:
         return f"about {self.last:,} more {noun} like the last one{other}"
 
 
+@dataclass(frozen=True, slots=True)
+class SpendingStep:
+    """One charge: its time, its analyst, its share of the budget, and the share that was used once it was paid."""
+
+    time: str
+    analyst: str
+    share: float
+    used: float
+
+
 @dataclass(frozen=True)
 class BudgetView:
     """Limit, spending and remainder of a budget, for display; the filter decides. `print` shows it in three lines.
@@ -133,16 +143,24 @@ class BudgetView:
             fitting = [min(number, max(self.number_left, 0)) for number in fitting]
         return QuestionsLeft(fitting[-1], median_low(fitting)) if fitting else None
 
+    @property
+    def steps(self) -> list["SpendingStep"]:
+        """Every charge in order, with its share of the budget, and the share that was used once it was paid."""
+        caps = {name: float(getattr(self.caps, name)) for name in ("gaussian", "pure", "mass")}
+        spent, steps = dict.fromkeys(caps, 0.0), []
+        for entry in self.history:
+            if "events" not in entry.charge:
+                continue
+            cost = _charge(entry).cost
+            paid = {name: float(getattr(cost, name)) for name in caps}
+            spent = {name: spent[name] + paid[name] for name in caps}
+            share, used = (max(part[name] / cap if cap else 0.0 for name, cap in caps.items()) for part in (paid, spent))
+            steps.append(SpendingStep(entry.time, entry.analyst or "", share, used))
+        return steps
+
     def plot(self) -> AnyChart:
         """Return an Altair chart of the used share of the budget over time, and by analyst."""
-        charges = [entry for entry in self.history if "events" in entry.charge]
-        return plot_spending(
-            self.dataset, [(entry.time, entry.analyst or "", self._share(_charge(entry))) for entry in charges]
-        )
-
-    def _share(self, charge: Charge) -> float:
-        pairs = [(getattr(charge.cost, name), getattr(self.caps, name)) for name in ("gaussian", "pure", "mass")]
-        return max(float(part / cap) if cap else 0.0 for part, cap in pairs)
+        return plot_spending(self.dataset, [(step.time, step.analyst, step.share) for step in self.steps])
 
     @property
     def history(self) -> Sequence[HistoryEntry]:

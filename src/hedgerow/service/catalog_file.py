@@ -1,13 +1,17 @@
 """The catalogs of a service, as owners change them: written, taken into use, and put back if that fails."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 
+from hedgerow.catalog import Cap
+from hedgerow.catalog.load import parse_catalog
+from hedgerow.catalog.strict_yaml import Source
 from hedgerow.catalog.write import keep_copy, replace_catalog, with_endings_of
 from hedgerow.errors import CatalogError, HedgerowError
 from hedgerow.service.access.administration import require_owner
 from hedgerow.service.access.model import Identity
+from hedgerow.service.caps import write_cap
 from hedgerow.service.gateway import Gateway
 from hedgerow.session.draft import parse_draft
 
@@ -60,6 +64,22 @@ class CatalogFiles:
             await self._take_into_use(path, old)
             return copy
 
+    def caps(self, identity: Identity, dataset: str) -> Mapping[str, Cap]:
+        """Return the caps of analysts that a catalog's file sets, for its owners."""
+        path = self._path(identity, dataset)
+        return parse_catalog(Source(path.name, _normalised(_read(path)))).budget.analysts
+
+    async def set_cap(self, identity: Identity, dataset: str, analyst: str, epsilon: float) -> Path:
+        """Write an analyst's cap into a catalog, and return the copy of the old one. The next statement obeys it."""
+        async with self._turn:
+            path = self._path(identity, dataset)
+            try:
+                copy = await asyncio.to_thread(keep_copy, path)
+                await asyncio.to_thread(write_cap, path, analyst, epsilon)
+            except OSError:
+                raise _unwritable() from None
+            return copy
+
     async def _take_into_use(self, path: Path, old: str) -> None:
         """Reload; if that fails, put the old text back, which is still in use."""
         try:
@@ -95,9 +115,13 @@ def _exchange(path: Path, old: str, text: str) -> Path:
         copy = keep_copy(path)
         replace_catalog(path, with_endings_of(old, text))
     except OSError:
-        raise CatalogError(
-            "The catalog could not be written. It is as it was.",
-            code="catalog-unwritable",
-            hint="Let the service write to the folder of the catalog, or change the file on the server.",
-        ) from None
+        raise _unwritable() from None
     return copy
+
+
+def _unwritable() -> CatalogError:
+    return CatalogError(
+        "The catalog could not be written. It is as it was.",
+        code="catalog-unwritable",
+        hint="Let the service write to the folder of the catalog, or change the file on the server.",
+    )

@@ -9,14 +9,14 @@ from starlette.responses import Response
 FOREVER = {"Cache-Control": "public, max-age=31536000, immutable"}
 
 
-def _read(name: str) -> tuple[str, bytes]:
-    """Return the address and the content of a file. The address changes with the content: browsers may keep it."""
-    content = (files("hedgerow.service.console") / name).read_bytes()
-    stem, ending = name.rsplit(".", 1)
+def _read(*names: str) -> tuple[str, bytes]:
+    """Return the address and the content of files. The address changes with the content: browsers may keep it."""
+    content = b"".join((files("hedgerow.service.console") / name).read_bytes() for name in names)
+    stem, ending = names[0].rsplit(".", 1)
     return f"/console/{stem}-{hashlib.sha256(content).hexdigest()[:16]}.{ending}", content
 
 
-STYLE, STYLE_CONTENT = _read("console.css")
+STYLE, STYLE_CONTENT = _read("console.css", "pages.css")
 EDITOR_SCRIPT, EDITOR_CONTENT = _read("editor.js")
 
 

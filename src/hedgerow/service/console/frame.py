@@ -35,28 +35,37 @@ UNFOLD = """(event) => {
 
 @dataclass(frozen=True)
 class PageInfo:
-    """One page: its address, the roles that may see it, its icon, what it is for, and the group it is listed in."""
+    """One page: its address, the roles that may see it, its icon, what it is for, and the group it is listed in.
+
+    A page that is not `listed` is reached from another one.
+    """
 
     address: str
     roles: frozenset[Role]
     icon: str
     purpose: str
     group: str = ""
+    listed: bool = True
 
 
 EVERYBODY = frozenset(Role)
 ASKS = frozenset({Role.ANALYST, Role.OWNER})
+OWNS = frozenset({Role.OWNER})
 AUDITS = frozenset({Role.OWNER, Role.AUDITOR})
 OWNER = "Owner"
 
 PAGES = {
     "Ask": PageInfo("/", ASKS, "edit_note", "A question in SQL, its price, and its answer with error bars."),
     "Explore": PageInfo("/explore", EVERYBODY, "table_view", "Tables, columns, and questions without SQL."),
-    "Budget": PageInfo("/budget", EVERYBODY, "donut_large", "What is spent, and what is left."),
-    "History": PageInfo("/history", EVERYBODY, "history", "Questions that are paid for. Each is free to ask again."),
+    "Budget": PageInfo("/budget", EVERYBODY, "donut_large", "What is spent, what is left, and what a price would buy."),
+    "History": PageInfo("/history", EVERYBODY, "history", "Questions that are paid for. Each is free to open again."),
+    "Answer": PageInfo("/answer", EVERYBODY, "link", "A kept answer. To look at it is free.", listed=False),
+    "Dashboards": PageInfo("/dashboards", EVERYBODY, "dashboard", "Kept answers side by side, free to look at."),
+    "Dashboard": PageInfo("/dashboard", EVERYBODY, "dashboard", "", listed=False),
     "Requests": PageInfo("/requests", EVERYBODY, "inbox", "Questions that wait for the owner."),
-    "Accounts": PageInfo("/accounts", frozenset({Role.OWNER}), "group", "Who may ask, and about what.", OWNER),
-    "Ledger": PageInfo("/ledger", AUDITS, "receipt_long", "Every charge, in a chain that can be verified.", OWNER),
+    "Catalog": PageInfo("/catalog", OWNS, "menu_book", "What is protected, and how much may be learnt.", OWNER),
+    "Analysts": PageInfo("/analysts", OWNS, "group", "Who may ask, about what, and how much.", OWNER),
+    "Audit": PageInfo("/audit", AUDITS, "receipt_long", "Every charge, in a chain that can be verified.", OWNER),
 }
 """Pages by title, in the order of the menu."""
 
@@ -97,7 +106,7 @@ def _page_links(visit: Visit, title: str) -> None:
     role, group = visit.identity.role, ""
     with box("nav").props('aria-label="Pages"'):
         for name, page in PAGES.items():
-            if role not in page.roles:
+            if role not in page.roles or not page.listed:
                 continue
             if page.group != group:
                 group = page.group

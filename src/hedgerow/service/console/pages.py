@@ -8,13 +8,20 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from hedgerow.errors import HedgerowError
+from hedgerow.owners_log import about, withheld
+from hedgerow.service.console.analysts import analysts_page
 from hedgerow.service.console.ask import ask_page
+from hedgerow.service.console.audit import audit_page
+from hedgerow.service.console.budget import budget_page
+from hedgerow.service.console.catalog import catalog_page
+from hedgerow.service.console.dashboards import dashboard_page, dashboards_page
 from hedgerow.service.console.explore import explore_page
 from hedgerow.service.console.frame import PAGES, THEME_COOKIE, frame
-from hedgerow.service.console.owners import accounts_page, ledger_page, requests_page
+from hedgerow.service.console.history import history_page
+from hedgerow.service.console.kept_answer import kept_answer_page
 from hedgerow.service.console.parts import empty_state, refusal
+from hedgerow.service.console.requests import requests_page
 from hedgerow.service.console.sign_in import COOKIE
-from hedgerow.service.console.spending import budget_page, history_page
 from hedgerow.service.console.visit import ConsoleParts, Visit
 
 LONGEST_LINK = 20_000
@@ -58,9 +65,13 @@ def register_pages(parts: ConsoleParts) -> None:
     page("Explore", explore_page)
     page("Budget", budget_page)
     page("History", history_page)
+    page("Answer", kept_answer_page)
+    page("Dashboards", dashboards_page)
+    page("Dashboard", dashboard_page)
     page("Requests", requests_page)
-    page("Accounts", accounts_page)
-    page("Ledger", ledger_page)
+    page("Catalog", catalog_page)
+    page("Analysts", analysts_page)
+    page("Audit", audit_page)
 
 
 async def _drawn(draw: Draw, visit: Visit) -> None:
@@ -71,3 +82,6 @@ async def _drawn(draw: Draw, visit: Visit) -> None:
             await drawing
     except HedgerowError as error:
         refusal(error)
+    except Exception as error:  # noqa: BLE001 - NiceGUI would show its message, which could quote values
+        with about(visit.gateway.view(visit.identity, visit.dataset).owners_log):
+            refusal(withheld(error))

@@ -1,0 +1,149 @@
+"""The page of the history: questions that were paid for, found by their words, and opened again for free."""
+
+import asyncio
+import json
+from collections.abc import Sequence
+from datetime import datetime
+
+from nicegui import ui
+
+from hedgerow.errors import HedgerowError
+from hedgerow.figures import figure as rounded
+from hedgerow.ledger import HistoryEntry
+from hedgerow.service.access.model import Role
+from hedgerow.service.access.sharing import keep_answer
+from hedgerow.service.console.parts import box, button, card, empty_state, notice, refusal, text
+from hedgerow.service.console.visit import DOOR, Visit
+from hedgerow.session.stored import options_of
+
+AT_ONCE = 25
+"""Number of questions that are listed before somebody asks for more."""
+
+PAUSE = 0.2
+"""Seconds without a keystroke after which the list is searched."""
+
+STATUS = {"answered": "", "failed": "failed, and charged", "charged": "no answer arrived; charged"}
+"""Words for what became of a charge."""
+
+
+async def history_page(visit: Visit) -> None:
+    """Draw the page: an analyst's own questions, and for owners and auditors everybody's."""
+    history = await visit.gateway.history(visit.identity, visit.dataset, door=DOOR)
+    entries = [entry for entry in reversed(history) if entry.question]
+    if not entries:
+        empty_state(
+            "history",
+            "No question has been paid for yet",
+            "Each one that is stands here, can be found by its words, and opens again for free, with the same digits.",
+            ("Ask a question", visit.link("/")),
+        )
+        return
+    HistoryList(visit, entries)
+
+
+class HistoryList:
+    """The list, as far as it is shown, and the words that it is searched for."""
+
+    def __init__(self, visit: Visit, entries: Sequence[HistoryEntry]) -> None:
+        self._visit, self._entries = visit, entries
+        self._shown = AT_ONCE
+        self._pending: asyncio.Task[None] | None = None
+        with card():
+            self._search = ui.input("Search questions, analysts and days", value=visit.query.get("q", "")[:200])
+            self._search.props("dense outlined clearable type=search").classes("full-width")
+            self._search.on_value_change(self._changed)
+            self._number = text("p", "", "hr-quiet hr-small").props("aria-live=polite")
+            self._problem = box("div", "hr-stack")
+            self._list = box("ul", "hr-history").props('aria-label="Questions"')
+            self._more = button("Show more", self._show_more)
+        self._draw()
+
+    def _changed(self) -> None:
+        if self._pending is not None:
+            self._pending.cancel()
+        self._pending = asyncio.create_task(self._later())
+
+    async def _later(self) -> None:
+        await asyncio.sleep(PAUSE)
+        self._shown = AT_ONCE
+        self._draw()
+
+    def _show_more(self) -> None:
+        self._shown += 4 * AT_ONCE
+        self._draw()
+
+    def _draw(self) -> None:
+        found = matching(self._entries, self._search.value or "")
+        of = "question" if len(self._entries) == 1 else "questions"
+        count = f"{len(found):,} of {len(self._entries):,}" if len(found) < len(self._entries) else f"{len(found):,}"
+        self._number.set_text(f"{count} {of}")
+        self._list.clear()
+        with self._list:
+            for entry in found[: self._shown]:
+                self._line(entry)
+        self._more.set_visibility(len(found) > self._shown)
+
+    def _line(self, entry: HistoryEntry) -> None:
+        epsilon, status = entry.charge.get("epsilon", 0.0), STATUS.get(entry.status, entry.status)
+        with box("li"):
+            with box("div", "hr-row hr-small hr-quiet"):
+                text("time", shown_time(entry.time)).props["datetime"] = entry.time
+                text("span", entry.analyst or "")
+                text("span", f"epsilon {rounded(epsilon)}", "hr-number")
+                if status:
+                    text("span", status, "hr-badge hr-badge-warn")
+            text("pre", entry.question, "hr-code hr-clamped").props("tabindex=0")
+            if entry.params:
+                text("p", f"with {json.dumps(entry.params, ensure_ascii=False)}", "hr-small hr-quiet hr-mono")
+            with box("div", "hr-row"):
+                number = f"question {entry.sequence}"
+                if entry.status == "answered":
+                    opened = button("Open, free", lambda: self._open(entry), icon="link", kind="plain")
+                    opened.props["aria-label"] = f"Open {number}, free"
+                if self._visit.identity.role is not Role.AUDITOR:
+                    edited = button(
+                        "Take to the editor",
+                        lambda: ui.navigate.to(self._visit.link("/", sql=entry.question)),
+                        kind="plain",
+                    )
+                    edited.props["aria-label"] = f"Take {number} to the editor"
+
+    async def _open(self, entry: HistoryEntry) -> None:
+        """Answer from what is stored, keep the answer, and go to its address."""
+        visit = self._visit
+        self._problem.clear()
+        try:
+            identity, boards = visit.identity, visit.parts.boards
+            answer = await visit.gateway.answer_again(identity, visit.dataset, entry, door=DOOR)
+            options = options_of(visit.gateway.view(identity, visit.dataset), entry)
+            name = await asyncio.to_thread(
+                keep_answer, boards, identity, visit.dataset, entry.question, answer, params=entry.params, options=options
+            )
+        except HedgerowError as error:
+            with self._problem:
+                if error.code == "not-stored":
+                    with notice("warn", error.message):
+                        text("p", "The catalog was changed since it was answered. Ask it anew; its price is shown first.")
+                        ui.link("To the editor", visit.link("/", sql=entry.question))
+                else:
+                    refusal(error)
+        else:
+            ui.navigate.to(visit.link("/answer", id=name))
+
+
+def matching(entries: Sequence[HistoryEntry], words: str) -> list[HistoryEntry]:
+    """Return the entries that have every word in their question, parameters, analyst, day or status."""
+    wanted = words.casefold().split()
+    if not wanted:
+        return list(entries)
+    return [entry for entry in entries if all(word in _searched(entry) for word in wanted)]
+
+
+def _searched(entry: HistoryEntry) -> str:
+    parts = (entry.question, json.dumps(entry.params), entry.analyst or "", entry.time[:10], entry.status)
+    return " ".join(parts).casefold()
+
+
+def shown_time(time: str) -> str:
+    """Return the time of an entry as people read it."""
+    return f"{datetime.fromisoformat(time):%Y-%m-%d %H:%M}"
