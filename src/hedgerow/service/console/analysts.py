@@ -82,7 +82,8 @@ class AccountsView:
                 of = "of the cap" if own is not None and own.limit is not None else "of the budget"
                 meter(part, f"Used by {identity.name}")
                 number = 0 if own is None else own.queries
-                text("div", f"{number:,} questions, {percent(part)} {of}", "hr-small hr-quiet hr-number")
+                count = "1 question" if number == 1 else f"{number:,} questions"
+                text("div", f"{count}, {percent(part)} {of}", "hr-small hr-quiet hr-number")
             with box("div", "hr-row hr-account-actions"):
                 if identity.role is not Role.AUDITOR:
                     self._cap(identity.name, cap)

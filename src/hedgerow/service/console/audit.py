@@ -34,7 +34,6 @@ async def audit_page(visit: Visit) -> None:
                 text("code", verified.tip, "hr-hash")
 
         async def export() -> None:
-            result.clear()
             try:
                 identity = visit.identity
                 lines = await asyncio.to_thread(lambda: "\n".join(visit.gateway.export(identity, visit.dataset)))

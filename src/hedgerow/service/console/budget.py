@@ -34,7 +34,7 @@ async def budget_page(visit: Visit) -> None:
     view = await visit.gateway.budget(visit.identity, visit.dataset, door=DOOR)
     left, steps = await asyncio.to_thread(lambda: (view.questions_left, view.steps))
     used = max(view.used.values())
-    with box("div", "hr-tiles"):
+    with box("div", "hr-tiles hr-figures"):
         if left is None:
             figure("Questions left", "all of them" if not view.queries else "as many as you like", "none was paid yet")
         else:
@@ -168,11 +168,13 @@ def by_analyst(view: BudgetView) -> None:
 def spending_curve(steps: Sequence[SpendingStep]) -> Markup:
     """Return the used share over time as a drawing."""
     times = [datetime.fromisoformat(step.time).timestamp() for step in steps]
-    first, last, top = times[0], max(times[-1], times[0] + 60), nice_top(steps[-1].used)
+    top = nice_top(steps[-1].used)
     shown = range(len(steps)) if len(steps) <= MOST_STEPS else range(0, len(steps), math.ceil(len(steps) / MOST_STEPS))
+    span = times[-1] - times[0]
+    places = [(time - times[0]) / span if span >= 1 else index / len(steps) for index, time in enumerate(times)]
     path = ["M0,100"]
     for index in shown:
-        x, y = 1000 * (times[index] - first) / (last - first), 100 * steps[index].used / top
+        x, y = 1000 * places[index], 100 * steps[index].used / top
         path += [f"H{x:.1f}", f"V{100 - y:.2f}"]
     line = " ".join([*path, "H1000"])
     shape = {"vector-effect": "non-scaling-stroke"}

@@ -195,8 +195,9 @@ class CatalogEditor:
     def _finding(self, note: LineNote) -> None:
         icon, words, look = LEVELS[note.level]
         with box("li", look):
-            ui.icon(icon).props(f'role=img aria-label="{words}"')
+            ui.icon(icon)
             with box("div", "hr-grow"):
+                text("span", f"{words}: ", "visually-hidden")
                 place = button(f"line {note.line}", lambda: self._editor.reveal_line(note.line), kind="plain")
                 place.classes("hr-line-link").props["aria-label"] = f"Go to line {note.line}"
                 text("span", note.message)

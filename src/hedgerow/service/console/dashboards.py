@@ -127,9 +127,9 @@ class DashboardView:
             with box("div", "hr-grow hr-stack"):
                 if self._arranging:
                     title = ui.input("Title", value=board.title).props("dense outlined maxlength=200")
-                    title.on("blur", self._changer(lambda: {"title": title.value or board.title}))
+                    title.on("blur", self._changer(lambda: {"title": title.value or board.title}, redraw=False))
                     about = ui.textarea("Text", value=board.text).props("dense outlined autogrow")
-                    about.on("blur", self._changer(lambda: {"text": about.value or ""}))
+                    about.on("blur", self._changer(lambda: {"text": about.value or ""}, redraw=False))
                 else:
                     text("h2", board.title, "hr-board-title")
                     if board.text:
@@ -169,34 +169,40 @@ class DashboardView:
     def _arrange(self, index: int, tile: Tile) -> None:
         """Draw the controls of one tile. All of them work with the keyboard."""
 
-        def change(**changes: object) -> Callable[[], Coroutine[Any, Any, None]]:
+        def changed(**changes: object) -> dict[str, Any]:
             tiles = list(self._board.tiles)
-            tiles[index] = replace(tile, **changes)  # type: ignore[arg-type] - fields of a tile
-            return self._changer(lambda: {"tiles": tuple(tiles)})
+            tiles[index] = replace(tiles[index], **changes)  # type: ignore[arg-type] - fields of a tile
+            return {"tiles": tuple(tiles)}
 
-        async def retitle() -> None:
-            await change(title=title.value or tile.title, text=about.value or "")()
+        def written() -> dict[str, Any]:
+            return changed(title=title.value or tile.title, text=about.value or "")
 
         with box("div", "hr-row"):
             for step, icon, name in ((-1, "arrow_back", "Move before"), (1, "arrow_forward", "Move behind")):
                 moved = icon_button(icon, f"{name}: {tile.title}", self._changer(lambda s=step: self._moved(index, s)))  # type: ignore[misc]
                 moved.set_enabled(0 <= index + step < len(self._board.tiles))
             width = ui.select(WIDTHS, value=tile.width, label="Width").props("dense outlined options-dense")
-            width.on_value_change(lambda event: change(width=event.value)())
+            width.on_value_change(self._changer(lambda: changed(width=width.value)))
             views = [view.value for view in TileView]
             view = ui.select(views, value=tile.view.value, label="Show").props("dense outlined options-dense")
-            view.on_value_change(lambda event: change(view=TileView(event.value))())
+            view.on_value_change(self._changer(lambda: changed(view=TileView(str(view.value)))))
             remaining = tuple(other for at, other in enumerate(self._board.tiles) if at != index)
             icon_button("delete_outline", f"Remove {tile.title}", self._changer(lambda: {"tiles": remaining}))
-        title = ui.input("Title", value=tile.title).props("dense outlined maxlength=200").on("blur", retitle)
-        about = ui.textarea("Text", value=tile.text).props("dense outlined autogrow").on("blur", retitle)
+        title = ui.input("Title", value=tile.title).props("dense outlined maxlength=200")
+        about = ui.textarea("Text", value=tile.text).props("dense outlined autogrow")
+        for field in (title, about):
+            field.on("blur", self._changer(written, redraw=False))
 
     def _moved(self, index: int, step: int) -> dict[str, Any]:
         tiles = list(self._board.tiles)
         tiles.insert(index + step, tiles.pop(index))
         return {"tiles": tuple(tiles)}
 
-    def _changer(self, changes: Callable[[], dict[str, Any]]) -> Callable[[], Coroutine[Any, Any, None]]:
+    def _changer(
+        self, changes: Callable[[], dict[str, Any]], *, redraw: bool = True
+    ) -> Callable[[], Coroutine[Any, Any, None]]:
+        """Return a function that saves changes. Without `redraw` the page stays, and so does the place of the cursor."""
+
         async def change() -> None:
             wanted, board = changes(), self._board
             if all(getattr(board, name) == value for name, value in wanted.items()):
@@ -210,7 +216,8 @@ class DashboardView:
                 with self._problem:
                     refusal(error)
             else:
-                self._redraw()
+                if redraw:
+                    self._redraw()
 
         return change
 

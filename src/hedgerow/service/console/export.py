@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from hedgerow.answer import Answer, notes
-from hedgerow.answer.captions import caption
 from hedgerow.answer.plain import number, on_one_line, shown
 from hedgerow.answer.render import ColumnScale, scale_of
 from hedgerow.error_bars.intervals.interval import Interval
@@ -40,7 +39,8 @@ p { margin: .3rem 0; white-space: pre-line; overflow-wrap: anywhere; max-width: 
 .scroll, figure { overflow-x: auto; margin: 0; max-width: 100% }
 figure svg { max-width: 100%; height: auto }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; font-size: .9375rem }
-caption { text-align: left; color: var(--quiet); font-size: .8125rem; padding-bottom: .3rem }
+caption { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%) }
+.scroll { position: relative }
 th, td { padding: .35rem .6rem; text-align: left; border-bottom: 1px solid var(--line); vertical-align: top;
   font-weight: 400 }
 thead th { color: var(--quiet); font-size: .8125rem; font-weight: 500 }
@@ -108,7 +108,7 @@ def _content(tile: Tile, sql: str, answer: Answer) -> list[Markup]:
         *parts,
         table,
         element("details", element("summary", "Question and notes"), question, *listed),
-        element("p", caption(answer), **{"class": "quiet"}),
+        element("p", f"± at {answer.confidence:g} confidence", **{"class": "quiet"}),
     ]
 
 
@@ -129,10 +129,11 @@ def static_table(answer: Answer, title: str) -> Markup:
         ]
         rows.append(element("tr", *cells))
     left_out = len(answer) - len(rows)
-    more = f" The first {len(rows):,} of {len(answer):,} rows." if left_out else ""
-    said = element("caption", f"{title}.{more}" if more else title)
-    table = element("table", said, element("thead", element("tr", *heads)), element("tbody", *rows))
-    return element("div", table, tabindex="0", role="region", **{"class": "scroll", "aria-label": f"Table: {title}"})
+    more = [element("p", f"The first {len(rows):,} of {len(answer):,} rows.", **{"class": "quiet"})] if left_out else []
+    head = element("thead", element("tr", *heads))
+    table = element("table", element("caption", title), head, element("tbody", *rows))
+    place = {"class": "scroll", "aria-label": f"Table: {title}"}
+    return joined([element("div", table, tabindex="0", role="region", **place), *more])
 
 
 def _cell(value: object, bar: Interval | None, scale: ColumnScale | None, *, heading: bool) -> Markup:

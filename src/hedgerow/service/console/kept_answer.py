@@ -9,6 +9,7 @@ from typing import Any
 from nicegui import ui
 
 from hedgerow.answer import Answer
+from hedgerow.answer.plain import on_one_line
 from hedgerow.errors import HedgerowError
 from hedgerow.service.access.dashboards import LONGEST_TITLE, Tile
 from hedgerow.service.access.model import Role
@@ -26,6 +27,9 @@ from hedgerow.service.console.visit import Visit
 
 NEW = "a new dashboard"
 
+NARROW = 8
+"""Number of rows that a narrow tile shows well."""
+
 
 async def kept_answer_page(visit: Visit) -> None:
     """Draw the page."""
@@ -39,7 +43,7 @@ async def kept_answer_page(visit: Visit) -> None:
         text("p", said, "hr-small hr-quiet")
         with box("div", "hr-row"):
             copy_link(visit, kept.id)
-            add_to_dashboard(visit, kept.id, question_title(kept.sql))
+            add_to_dashboard(visit, kept.id, answer)
             if visit.identity.role is not Role.AUDITOR:
                 button("Take to the editor", lambda: ui.navigate.to(visit.link("/", sql=kept.sql)), kind="plain")
     AnswerPanel("Table").show(answer, visit, kept.sql, kept.options)
@@ -65,7 +69,7 @@ def keeping_buttons(visit: Visit, sql: str, answer: Answer, options: Mapping[str
     async def place() -> None:
         name = await keep()
         if name is not None:
-            await choose_dashboard(visit, name, question_title(sql))
+            await choose_dashboard(visit, name, answer)
 
     button("Copy link", link, icon="link", kind="plain")
     button("Add to a dashboard", place, icon="dashboard_customize", kind="plain")
@@ -76,17 +80,18 @@ def copy_link(visit: Visit, name: str) -> None:
     button("Copy link", lambda: _copy(visit.link("/answer", id=name)), icon="link", kind="plain")
 
 
-def add_to_dashboard(visit: Visit, name: str, title: str) -> None:
+def add_to_dashboard(visit: Visit, name: str, answer: Answer) -> None:
     """Draw the button that puts a kept answer on a dashboard."""
 
     async def choose() -> None:
-        await choose_dashboard(visit, name, title)
+        await choose_dashboard(visit, name, answer)
 
     button("Add to a dashboard", choose, icon="dashboard_customize", kind="plain")
 
 
-async def choose_dashboard(visit: Visit, name: str, title: str) -> None:
+async def choose_dashboard(visit: Visit, name: str, answer: Answer) -> None:
     """Ask for a dashboard and a title, and put a kept answer on it."""
+    title = answer_title(answer)
     boards = await asyncio.to_thread(visible_dashboards, visit.parts.boards, visit.identity, visit.dataset)
     own = {board.id: board.title for board in boards if board.owner == visit.identity.name}
     with ui.dialog() as dialog, ui.card().classes("hr-dialog"):
@@ -104,7 +109,7 @@ async def choose_dashboard(visit: Visit, name: str, title: str) -> None:
                 if chosen.value == NEW
                 else visible_dashboard(store, identity, chosen.value)
             )
-            tile = Tile(name, (heading.value or title)[:LONGEST_TITLE])
+            tile = Tile(name, (heading.value or title)[:LONGEST_TITLE], width=first_width(answer))
             change_dashboard(store, identity, board.id, tiles=(*board.tiles, tile))
             return board.id
 
@@ -125,10 +130,16 @@ async def choose_dashboard(visit: Visit, name: str, title: str) -> None:
     dialog.open()
 
 
-def question_title(sql: str) -> str:
-    """Return a first title for a question: its words, on one line."""
-    line = " ".join(sql.split())
-    return line if len(line) <= 80 else f"{line[:79]}…"
+def answer_title(answer: Answer) -> str:
+    """Return a first title for an answer: its numbers, and the keys that they are by."""
+    numbers = [on_one_line(name) for name in answer.columns if name in answer.noisy] or [on_one_line(answer.columns[0])]
+    keys = [on_one_line(name) for name in answer.columns if name not in answer.noisy]
+    return f"{' and '.join(numbers)} by {', '.join(keys)}" if keys and answer.noisy else " and ".join(numbers)
+
+
+def first_width(answer: Answer) -> int:
+    """Return the columns that a tile takes at first: more for an answer of many groups or numbers."""
+    return 1 if len(answer) <= NARROW and len(answer.columns) <= 2 else 2
 
 
 def _copy(address: str) -> None:

@@ -1,0 +1,163 @@
+"""Safety of the console: cookies, origins, policy, and events that were not made by a click."""
+
+import http.client
+import json
+from urllib.parse import urlencode, urlsplit
+
+import pytest
+
+SEND = "(message) => { window.socket.emit(...message) }"
+
+
+def call(console, method, path, *, body=None, cookie=None, **headers):
+    """One request without a browser: status, headers and text."""
+    connection = http.client.HTTPConnection(urlsplit(console.address).netloc, timeout=30)
+    sent = {name.replace("_", "-"): value for name, value in headers.items()}
+    if cookie is not None:
+        sent["Cookie"] = cookie
+    if body is not None:
+        sent["Content-Type"] = "application/x-www-form-urlencoded"
+        body = urlencode(body)
+    connection.request(method, path, body, sent)
+    response = connection.getresponse()
+    text = response.read().decode(errors="replace")
+    connection.close()
+    return response.status, response.headers, text
+
+
+def enter(console, name, **headers):
+    """Sign in without a browser, and return the cookie as it was set."""
+    form = {"name": name, "password": console.passwords[name]}
+    status, sent, _ = call(console, "POST", "/sign-in", body=form, **headers)
+    assert status == 303
+    return sent["Set-Cookie"]
+
+
+def value(cookie):
+    return cookie.partition(";")[0]
+
+
+def test_the_cookie_is_out_of_reach_for_scripts_and_other_sites(console):
+    attributes = enter(console, "ada").lower()
+    assert "httponly" in attributes
+    assert "samesite=strict" in attributes
+    assert "secure" not in attributes  # there is no TLS here; `secure` follows it
+
+
+def test_a_request_from_another_site_is_refused(console):
+    form = {"name": "ada", "password": console.passwords["ada"]}
+    cookie = value(enter(console, "ada"))
+    for headers in ({"Origin": "https://evil.example"}, {"Origin": "null"}, {"Sec_Fetch_Site": "cross-site"}):
+        assert call(console, "POST", "/sign-in", body=form, **headers)[0] == 403
+        assert call(console, "POST", "/sign-out", body={}, cookie=cookie, **headers)[0] == 403
+    assert call(console, "GET", "/budget", cookie=cookie)[0] == 200
+    assert call(console, "POST", "/sign-in", body=form, Origin=console.address)[0] == 303
+
+
+@pytest.mark.parametrize(
+    ("signed_in", "origin", "status"),
+    [(True, None, 403), (True, "https://evil.example", 403), (False, "own", 403), (True, "own", 101)],
+)
+def test_a_socket_opens_for_a_session_and_a_page_of_this_site_alone(console, signed_in, origin, status):
+    cookie = value(enter(console, "ada")) if signed_in else None
+    headers = {
+        "Connection": "Upgrade",
+        "Upgrade": "websocket",
+        "Sec_WebSocket_Version": "13",
+        "Sec_WebSocket_Key": "AAAAAAAAAAAAAAAAAAAAAA==",
+    }
+    if origin is not None:
+        headers["Origin"] = console.address if origin == "own" else origin
+    host = urlsplit(console.address).netloc
+    connection = http.client.HTTPConnection(host, timeout=30)
+    sent = {name.replace("_", "-"): text for name, text in headers.items()} | ({"Cookie": cookie} if cookie else {})
+    connection.request("GET", "/_nicegui_ws/socket.io/?EIO=4&transport=websocket", headers=sent)
+    assert connection.getresponse().status == status
+    connection.close()
+
+
+def test_a_page_runs_no_inline_script_but_its_own_and_stands_in_no_frame(console, sign_in):
+    cookie = value(enter(console, "ada"))
+    _, first, page = call(console, "GET", "/budget", cookie=cookie)
+    _, second, _ = call(console, "GET", "/budget", cookie=cookie)
+    policy = first["Content-Security-Policy"]
+    scripts = policy.partition("script-src ")[2].partition(";")[0]
+    assert "'unsafe-inline'" not in scripts
+    assert "frame-ancestors 'none'" in policy
+    assert policy != second["Content-Security-Policy"]
+    nonce = scripts.partition("'nonce-")[2].partition("'")[0]
+    assert page.count("<script") == page.count(f'<script nonce="{nonce}"') > 0
+    shown = sign_in("ada")
+    shown.evaluate("""() => {
+        document.body.insertAdjacentHTML("beforeend", '<img src="data:," onerror="window.ran = true">');
+        document.body.append(Object.assign(document.createElement("script"), {textContent: "window.ran = true"}));
+    }""")
+    shown.wait_for_timeout(300)
+    assert shown.evaluate("window.ran") is None
+
+
+def test_texts_of_questions_and_titles_are_shown_as_text(console, sign_in):
+    page = sign_in("ada")
+    hostile = "<img src=x onerror=alert(1)><script>alert(1)</script>"
+    page.goto(f"{console.address}/?{urlencode({'sql': f'SELECT COUNT(*) AS n FROM patients WHERE region = {hostile!r}'})}")
+    page.goto(f"{console.address}/dashboards")
+    page.get_by_label("Title").fill(hostile)
+    page.get_by_role("button", name="Create").click()
+    page.get_by_role("heading", name=hostile).wait_for()
+    page.goto(f"{console.address}/dashboards")
+    page.get_by_role("link", name=hostile).wait_for()
+    assert page.locator("main img, main script").count() == 0
+
+
+def test_an_event_for_somebody_elses_page_does_nothing(console, sign_in):
+    analyst, owner = sign_in("ada"), sign_in("olga")
+    owner.goto(f"{console.address}/audit")
+    owner.evaluate("() => { const own = window.socket.emit; window.restore = () => { window.socket.emit = own };"
+        "window.socket.emit = (...message) => { window.message = message } }")
+    owner.get_by_role("button", name="Verify").click()
+    owner.wait_for_function("window.message?.[0] === 'event'")
+    message = owner.evaluate("() => { window.restore(); return window.message }")
+    analyst.evaluate(SEND, message)
+    analyst.wait_for_timeout(800)
+    assert owner.get_by_text("fit together").count() == 0
+    owner.evaluate(SEND, message)  # the same event from its own page works: the one before was refused, not wrong
+    owner.get_by_text("fit together").wait_for()
+
+
+def test_signing_out_ends_the_session_and_closes_its_other_pages(console, sign_in):
+    page = sign_in("ada")
+    other = page.context.new_page()
+    other.goto(f"{console.address}/budget")
+    (cookie,) = [kept for kept in page.context.cookies() if kept["name"] == "hedgerow_session"]
+    page.get_by_role("button", name="Sign out ada").click()
+    page.wait_for_url(f"{console.address}/sign-in")
+    other.wait_for_url(f"{console.address}/sign-in")
+    status, headers, _ = call(console, "GET", "/budget", cookie=f"hedgerow_session={cookie['value']}")
+    assert (status, headers["Location"]) == (303, "/sign-in")
+
+
+def test_a_session_that_was_there_before_is_not_the_one_that_signs_in(console):
+    mine = value(enter(console, "ada"))
+    planted = value(enter(console, "ben", Cookie=mine))
+    assert planted != mine
+    assert call(console, "GET", "/budget", cookie=mine)[0] == 303  # ended, and never somebody else's
+    assert value(enter(console, "olga", Cookie="hedgerow_session=chosen")) != "hedgerow_session=chosen"
+
+
+def test_guessing_a_password_has_to_wait_and_an_unknown_name_like_a_known_one(console):
+    said = {}
+    for name in ("otto", "nobody"):
+        outcomes = [call(console, "POST", "/sign-in", body={"name": name, "password": str(guess)}) for guess in range(7)]
+        said[name] = [status for status, _, _ in outcomes]
+        assert int(outcomes[-1][1]["Retry-After"]) >= 1
+    assert said["otto"] == said["nobody"] == [401] * 5 + [429] * 2
+    right = {"name": "otto", "password": console.passwords["otto"]}
+    assert call(console, "POST", "/sign-in", body=right)[0] == 429
+
+
+def test_nothing_is_told_to_who_has_not_signed_in(console):
+    for path in ("/", "/budget", "/answer?id=x", "/dashboard?id=x", "/catalog", "/analysts", "/audit"):
+        status, headers, text = call(console, "GET", path)
+        assert (status, headers["Location"]) == (303, "/sign-in")
+        assert "hospital" not in text
+    assert json.dumps(console.passwords) not in text
