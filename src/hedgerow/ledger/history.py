@@ -154,7 +154,9 @@ class BudgetView:
             cost = _charge(entry).cost
             paid = {name: float(getattr(cost, name)) for name in caps}
             spent = {name: spent[name] + paid[name] for name in caps}
-            share, used = (max(part[name] / cap if cap else 0.0 for name, cap in caps.items()) for part in (paid, spent))
+            share, used = (
+                max(part[name] / cap if cap else 0.0 for name, cap in caps.items()) for part in (paid, spent)
+            )
             steps.append(SpendingStep(entry.time, entry.analyst or "", share, used))
         return steps
 

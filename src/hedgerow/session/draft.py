@@ -18,6 +18,7 @@ from hedgerow.execution.answer_cache import AnswerCache
 from hedgerow.execution.plan_cache import PlanCache
 from hedgerow.execution.single_flight import Waiters
 from hedgerow.ledger import HistoryEntry
+from hedgerow.schema import Schema
 from hedgerow.session.database import Database
 from hedgerow.session.key_domains import read_domains
 from hedgerow.session.stored import options_of
@@ -62,6 +63,11 @@ class QuestionChange:
     repeats: tuple[int | None, int | None]
     stored: tuple[bool, bool]
     refusal: str | None = None
+
+
+def schema_of(database: Database) -> Schema:
+    """Return the schema of the owner's database, for completion."""
+    return database._session.schema  # noqa: SLF001 - of a database that is ours
 
 
 def parse_draft(database: Database, text: str) -> Catalog:

@@ -17,10 +17,14 @@ ACCOUNTS = {
     "ada": Identity("ada"),
     "ben": Identity("ben"),
     "eve": Identity("eve", datasets=frozenset({"other"})),
+    "gil": Identity("gil"),
     "olga": Identity("olga", Role.OWNER),
     "otto": Identity("otto", Role.AUDITOR),
 }
-ASKED = ("SELECT ward, COUNT(*) AS visits FROM visits GROUP BY ward", "SELECT COUNT(*) AS old FROM patients WHERE age > 64")
+ASKED = (
+    "SELECT ward, COUNT(*) AS visits FROM visits GROUP BY ward",
+    "SELECT COUNT(*) AS old FROM patients WHERE age > 64",
+)
 """Questions that ada has paid for before the tests begin."""
 
 

@@ -24,7 +24,10 @@ def open_answer(page, console, words="visits"):
 def test_the_budget_is_told_in_questions_over_time_by_analyst_and_for_a_price(sign_in, console):
     page = sign_in("olga")
     page.goto(f"{console.address}/budget")
-    assert int(page.locator(".hr-card", has_text="Questions left").locator(".hr-figure").inner_text().replace(",", "")) > 10
+    assert (
+        int(page.locator(".hr-card", has_text="Questions left").locator(".hr-figure").inner_text().replace(",", ""))
+        > 10
+    )
     page.get_by_role("img", name="Used share of the budget from 0").wait_for()
     page.get_by_role("cell", name="ada", exact=True).wait_for()
     fitting = []

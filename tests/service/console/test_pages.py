@@ -1,7 +1,5 @@
 """The console in a browser: every page, for every role, without a network."""
 
-import pytest
-
 
 def ask(page, sql):
     """Replace the text of the editor."""
@@ -22,29 +20,6 @@ def test_a_dear_question_waits_for_the_owner_and_is_answered_once_granted(sign_i
     owner.get_by_text("granted: it is answered").wait_for()
     analyst.get_by_role("button", name="Ask").click()
     analyst.get_by_role("tab", name="Table").wait_for()
-
-
-@pytest.mark.parametrize(
-    ("page_name", "words"),
-    [("explore", "Build a question"), ("budget", "Budget of hospital"), ("ledger", "The ledger is a chain of entries")],
-)
-def test_pages_of_the_owner_are_shown(sign_in, console, page_name, words):
-    page = sign_in("olga")
-    page.goto(f"{console.address}/{page_name}")
-    page.get_by_text(words).first.wait_for()
-
-
-def test_somebody_without_sql_builds_a_question(sign_in, console):
-    page = sign_in("ada")
-    page.goto(f"{console.address}/explore")
-    page.get_by_label("Measure").click()
-    page.get_by_role("option", name="average of age").click()
-    page.get_by_label("By").click()
-    page.get_by_role("option", name="region").click()
-    page.get_by_role("button", name="Take it to the editor").click()
-    page.get_by_text("Costs epsilon").wait_for()
-    page.get_by_role("button", name="Ask").click()
-    page.get_by_role("cell", name="islands").wait_for()
 
 
 def test_signing_out_ends_the_session(sign_in, console):

@@ -67,7 +67,9 @@ class AccountsView:
         self._list.clear()
         with self._list, card("Accounts", f"Spending and caps are those of {visit.dataset}."):
             for account in accounts:
-                self._account(account, budget, None if account.identity.name not in caps else caps[account.identity.name].epsilon)
+                self._account(
+                    account, budget, None if account.identity.name not in caps else caps[account.identity.name].epsilon
+                )
 
     def _account(self, account: UserAccount, budget: BudgetView, cap: float | None) -> None:
         identity, visit = account.identity, self._visit
@@ -87,14 +89,26 @@ class AccountsView:
             with box("div", "hr-row hr-account-actions"):
                 if identity.role is not Role.AUDITOR:
                     self._cap(identity.name, cap)
-                renew = button("New secrets", self._confirmed(
-                    f"New secrets for {identity.name}?", "The old password and token end at once.", lambda: self._rotate(identity.name)
-                ), kind="plain")
+                renew = button(
+                    "New secrets",
+                    self._confirmed(
+                        f"New secrets for {identity.name}?",
+                        "The old password and token end at once.",
+                        lambda: self._rotate(identity.name),
+                    ),
+                    kind="plain",
+                )
                 renew.props["aria-label"] = f"New secrets for {identity.name}"
                 if identity.name != visit.identity.name:
-                    remove = button("Remove", self._confirmed(
-                        f"Remove {identity.name}?", "What the account has spent stays in the ledger.", lambda: self._remove(identity.name)
-                    ), kind="plain").classes("hr-danger")
+                    remove = button(
+                        "Remove",
+                        self._confirmed(
+                            f"Remove {identity.name}?",
+                            "What the account has spent stays in the ledger.",
+                            lambda: self._remove(identity.name),
+                        ),
+                        kind="plain",
+                    ).classes("hr-danger")
                     remove.props["aria-label"] = f"Remove {identity.name}"
 
     def _cap(self, name: str, cap: float | None) -> None:
@@ -104,7 +118,9 @@ class AccountsView:
         async def set_cap() -> None:
             if field.value is None or field.value <= 0:
                 raise ParameterError(
-                    "A cap is a number above 0.", code="bad-cap", hint="To take a cap away, remove its line from the catalog."
+                    "A cap is a number above 0.",
+                    code="bad-cap",
+                    hint="To take a cap away, remove its line from the catalog.",
                 )
             visit = self._visit
             await visit.parts.catalogs.set_cap(visit.identity, visit.dataset, name, float(field.value))
@@ -134,9 +150,7 @@ class AccountsView:
 
         return do
 
-    def _confirmed(
-        self, question: str, consequence: str, work: Callable[[], Awaitable[None]]
-    ) -> Callable[[], None]:
+    def _confirmed(self, question: str, consequence: str, work: Callable[[], Awaitable[None]]) -> Callable[[], None]:
         def ask() -> None:
             with ui.dialog() as dialog, ui.card().classes("hr-dialog"):
                 text("h2", question)
@@ -161,5 +175,5 @@ class AccountsView:
                 with box("div", "hr-row"):
                     text("span", label, "hr-quiet")
                     text("code", secret, "hr-hash")
-                    copy = button("Copy", lambda kept=secret: ui.clipboard.write(kept), kind="plain")  # type: ignore[misc]
+                    copy = button("Copy", lambda kept=secret: ui.clipboard.write(kept), kind="plain")
                     copy.props["aria-label"] = f"Copy the {label}"

@@ -14,6 +14,7 @@ from hedgerow.answer.files import as_csv, as_parquet
 from hedgerow.errors import HedgerowError
 from hedgerow.service.console.answer_table import AnswerTable
 from hedgerow.service.console.charts import chart_file, chart_picture
+from hedgerow.service.console.keeping import keeping_buttons
 from hedgerow.service.console.parts import box, button, empty_state, text
 from hedgerow.service.console.snippets import as_curl, as_python
 from hedgerow.service.console.visit import Visit
@@ -48,8 +49,10 @@ class AnswerPanel:
         """Show that a question is on its way, or that none is."""
         self._progress.classes(**{"remove" if running else "add": "invisible"})
 
-    def show(self, answer: Answer, visit: Visit, question: str, options: Mapping[str, Any]) -> None:
-        """Show an answer in place of the one before."""
+    def show(
+        self, answer: Answer, visit: Visit, question: str, options: Mapping[str, Any], *, kept: bool = False
+    ) -> None:
+        """Show an answer in place of the one before. One that is not `kept` yet has buttons that do so."""
         self._place.clear()
         with self._place:
             with ui.tabs(on_change=self._chosen).props("dense no-caps align=left inline-label") as tabs:
@@ -65,6 +68,9 @@ class AnswerPanel:
             text("p", f"{rows}; {caption(answer)}", "hr-quiet hr-small")
             _show_notes(answer)
             _take_along(answer, visit, question, options)
+            if not kept:
+                with box("div", "hr-row"):
+                    keeping_buttons(visit, question, answer, options)
 
     def _chosen(self, event: ValueChangeEventArguments[Any]) -> None:
         if event.value in TABS:

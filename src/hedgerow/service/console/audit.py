@@ -30,7 +30,10 @@ async def audit_page(visit: Visit) -> None:
                 return
             said = f"{verified.entries:,} entries and {verified.charges:,} charges fit together, sum by sum."
             with result, notice("good", said):
-                text("p", "The chain ends in this hash. Keep it elsewhere: a chain that was cut short does not end there.")
+                text(
+                    "p",
+                    "The chain ends in this hash. Keep it elsewhere: a chain that was cut short does not end there.",
+                )
                 text("code", verified.tip, "hr-hash")
 
         async def export() -> None:

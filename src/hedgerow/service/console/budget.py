@@ -81,7 +81,9 @@ class WhatIf:
                 names["0"] = f"the last one: {names['0']}"
                 self._question = ui.select(names, value="0", label="A question like", on_change=self._changed)
                 self._question.classes("hr-grow").props("dense outlined options-dense")
-                self._price = ui.number("at a price of epsilon", value=round(epsilon, 6), min=0, on_change=self._changed)
+                self._price = ui.number(
+                    "at a price of epsilon", value=round(epsilon, 6), min=0, on_change=self._changed
+                )
                 self._price.props("dense outlined step=any").classes("hr-price")
             self._said = box("div", "hr-stack hr-said").props("aria-live=polite")
         ui.timer(0, self._look_up, once=True)
@@ -139,7 +141,9 @@ def show_fit(quote: Quote) -> None:
 def meter(part: float, name: str) -> None:
     """Draw a bar that is full at 1."""
     level = "hr-meter-high" if part >= 0.9 else "hr-meter-middle" if part >= 0.6 else ""
-    bar = box("div", f"hr-meter {level}").props(f"role=meter aria-valuemin=0 aria-valuemax=100 aria-valuenow={100 * part:.4g}")
+    bar = box("div", f"hr-meter {level}").props(
+        f"role=meter aria-valuemin=0 aria-valuemax=100 aria-valuenow={100 * part:.4g}"
+    )
     bar.props["aria-label"] = name
     with bar:
         box("div").style(f"width:{100 * min(max(part, 0.0), 1.0):.2f}%")
@@ -148,21 +152,24 @@ def meter(part: float, name: str) -> None:
 def by_analyst(view: BudgetView) -> None:
     """Draw who has spent which share."""
     rows = sorted(view.analysts.items(), key=lambda pair: -max(pair[1].used.values()))
-    with card("By analyst", "Of the whole budget; of a cap of their own, where one is set."), box("div", "hr-scroll"):
-        with box("table", "hr-table"):
-            with box("thead"), box("tr"):
-                for name in ("Analyst", "Questions", "Used", "Cap on epsilon"):
-                    text("th", name).props("scope=col")
-            with box("tbody"):
-                for name, own in rows:
-                    part = max(own.used.values())
-                    with box("tr"):
-                        text("td", name, "hr-strong")
-                        text("td", f"{own.queries:,}", "hr-number")
-                        with box("td"), box("div", "hr-row hr-meter-row"):
-                            meter(part, f"Used by {name}")
-                            text("span", percent(part), "hr-number hr-small")
-                        text("td", "none" if own.limit is None else rounded(own.limit.epsilon), "hr-number")
+    with (
+        card("By analyst", "Of the whole budget; of a cap of their own, where one is set."),
+        box("div", "hr-scroll"),
+        box("table", "hr-table"),
+    ):
+        with box("thead"), box("tr"):
+            for name in ("Analyst", "Questions", "Used", "Cap on epsilon"):
+                text("th", name).props("scope=col")
+        with box("tbody"):
+            for name, own in rows:
+                part = max(own.used.values())
+                with box("tr"):
+                    text("td", name, "hr-strong")
+                    text("td", f"{own.queries:,}", "hr-number")
+                    with box("td"), box("div", "hr-row hr-meter-row"):
+                        meter(part, f"Used by {name}")
+                        text("span", percent(part), "hr-number hr-small")
+                    text("td", "none" if own.limit is None else rounded(own.limit.epsilon), "hr-number")
 
 
 def spending_curve(steps: Sequence[SpendingStep]) -> Markup:
@@ -188,7 +195,9 @@ def spending_curve(steps: Sequence[SpendingStep]) -> Markup:
         role="img",
         **{"aria-label": f"Used share of the budget from 0 to {percent(steps[-1].used)} in {len(steps):,} questions"},
     )
-    heights = element("div", *(element("span", percent(top * part)) for part in (1.0, 0.5, 0.0)), **{"class": "hr-curve-y"})
+    heights = element(
+        "div", *(element("span", percent(top * part)) for part in (1.0, 0.5, 0.0)), **{"class": "hr-curve-y"}
+    )
     ends = [steps[0].time, steps[-1].time]
     days = element("div", *(element("span", f"{end[:10]} {end[11:16]}") for end in ends), **{"class": "hr-curve-x"})
     return element("div", heights, element("div", picture, **{"class": "hr-curve-plot"}), days, **{"class": "hr-curve"})

@@ -18,7 +18,15 @@ from hedgerow.service.console.assets import EDITOR_SCRIPT
 from hedgerow.service.console.parts import box, button, card, notice, refusal, table, text
 from hedgerow.service.console.visit import DOOR, Visit
 from hedgerow.session.database import Database
-from hedgerow.session.draft import SIZE, LineNote, QuestionChange, check_draft, compare_draft, diagnose_draft
+from hedgerow.session.draft import (
+    SIZE,
+    LineNote,
+    QuestionChange,
+    check_draft,
+    compare_draft,
+    diagnose_draft,
+    schema_of,
+)
 
 PAUSE = 0.4
 """Seconds without a keystroke after which a draft is read."""
@@ -79,9 +87,7 @@ FIELDS = {
 async def catalog_page(visit: Visit) -> None:
     """Draw the page."""
     written = await asyncio.to_thread(visit.parts.catalogs.text, visit.identity, visit.dataset)
-    schema: Schema = await visit.gateway.as_owner(
-        visit.identity, visit.dataset, "catalog", lambda database: database._session.schema, door=DOOR  # noqa: SLF001 - ours
-    )
+    schema: Schema = await visit.gateway.as_owner(visit.identity, visit.dataset, "catalog", schema_of, door=DOOR)
     CatalogEditor(visit, written, schema).draw()
 
 
@@ -122,7 +128,7 @@ class CatalogEditor:
 
     @property
     def _changed(self) -> bool:
-        return self._editor.value != self._written
+        return bool(self._editor.value != self._written)
 
     def _typed(self) -> None:
         if self._pending is not None:
@@ -187,7 +193,11 @@ class CatalogEditor:
         self._findings.clear()
         with self._findings:
             if not self._notes:
-                text("p", "Nothing is wrong with the text." if self._changed else "The catalog in force has no fault.", "hr-quiet")
+                text(
+                    "p",
+                    "Nothing is wrong with the text." if self._changed else "The catalog in force has no fault.",
+                    "hr-quiet",
+                )
             with box("ul", "hr-findings"):
                 for note in self._notes:
                     self._finding(note)
@@ -246,7 +256,9 @@ class CatalogEditor:
         first = next(iter(private), None)
         with card("Calibrate", "Find bounds and limits privately, and pay for them like for a question."):
             chosen = ui.select(list(private), value=first, label="Table").props("dense outlined options-dense")
-            columns = ui.select(private.get(first or "", []), value=[], multiple=True, label="Columns (all without bounds)")
+            columns = ui.select(
+                private.get(first or "", []), value=[], multiple=True, label="Columns (all without bounds)"
+            )
             columns.props("dense outlined options-dense use-chips")
             chosen.on_value_change(lambda event: columns.set_options(private[event.value], value=[]))
             price = ui.number("For at most epsilon", value=0.1, min=0).props("dense outlined step=any")
@@ -268,7 +280,9 @@ class CatalogEditor:
         visit = self._visit
         view = await visit.gateway.budget(visit.identity, visit.dataset, door=DOOR)
         left = rounded(view.remaining.epsilon)
-        self._price.set_text(f"It takes at most epsilon {rounded(epsilon)} of the {left} that are left. What is known already is free.")
+        self._price.set_text(
+            f"It takes at most epsilon {rounded(epsilon)} of the {left} that are left. What is known already is free."
+        )
 
     async def _calibrate(self, name: str, columns: list[str] | None, epsilon: float | None) -> None:
         self._calibrated.clear()
@@ -325,12 +339,17 @@ def show_changes(changes: Sequence[QuestionChange]) -> None:
     kind = "good" if kept == len(stored) and not refused else "warn"
     with notice(kind, f"{kept} of {len(stored)} stored answers would still be given again for free."):
         priced = [change for change in changes if None not in change.share and change.share[0] != change.share[1]]
-        text("p", f"{len(priced)} of {len(changes)} questions would change their share of the budget; {refused} would be refused.")
+        text(
+            "p",
+            f"{len(priced)} of {len(changes)} questions would take another share of the budget; {refused} would be refused.",
+        )
     table(
         ("Question", "Share of the budget", f"± in a group of {SIZE:,}", "More that fit", "Stored answer"),
         [
             (
-                " ".join(change.question.split()) if change.refusal is None else f"{change.question} — refused: {change.refusal}",
+                " ".join(change.question.split())
+                if change.refusal is None
+                else f"{change.question} — refused: {change.refusal}",
                 _turn(*change.share, percent),
                 _turn(*change.error, rounded),
                 _turn(*change.repeats, lambda number: f"{number:,}"),
@@ -359,7 +378,10 @@ def show_calibration(found: Calibration) -> None:
         told = column.to_dict()
         ends = "too few people share a range" if column.lower is None else f"{told['lower']} to {told['upper']}"
         rows.append((column.column, ends, f"{column.epsilon:.3g}"))
-    for name, limit, value in (("max_rows", found.rows, found.max_rows), ("max_groups", found.groups, found.max_groups)):
+    for name, limit, value in (
+        ("max_rows", found.rows, found.max_rows),
+        ("max_groups", found.groups, found.max_groups),
+    ):
         if limit is not None:
             rows.append((name, "too few people to tell" if value is None else f"{value:,}", f"{limit.epsilon:.3g}"))
     table(("What", "Found", "Epsilon"), rows)

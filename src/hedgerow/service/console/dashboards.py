@@ -139,7 +139,9 @@ class DashboardView:
             with box("div", "hr-row"):
                 button("Export", self._export, icon="download")
                 if self._is_own:
-                    button("Done" if self._arranging else "Arrange", self._turn, kind="primary" if self._arranging else "")
+                    button(
+                        "Done" if self._arranging else "Arrange", self._turn, kind="primary" if self._arranging else ""
+                    )
                     sharing = {"shared": not board.shared}
                     button("Stop sharing" if board.shared else "Share", self._changer(lambda: sharing))
                 if self._is_own or self._visit.identity.role is Role.OWNER:
@@ -169,9 +171,9 @@ class DashboardView:
     def _arrange(self, index: int, tile: Tile) -> None:
         """Draw the controls of one tile. All of them work with the keyboard."""
 
-        def changed(**changes: object) -> dict[str, Any]:
+        def changed(**changes: Any) -> dict[str, Any]:  # noqa: ANN401 - fields of a tile
             tiles = list(self._board.tiles)
-            tiles[index] = replace(tiles[index], **changes)  # type: ignore[arg-type] - fields of a tile
+            tiles[index] = replace(tiles[index], **changes)
             return {"tiles": tuple(tiles)}
 
         def written() -> dict[str, Any]:
@@ -201,7 +203,7 @@ class DashboardView:
     def _changer(
         self, changes: Callable[[], dict[str, Any]], *, redraw: bool = True
     ) -> Callable[[], Coroutine[Any, Any, None]]:
-        """Return a function that saves changes. Without `redraw` the page stays, and so does the place of the cursor."""
+        """Return a function that saves changes. Without `redraw` the page and its cursor stay."""
 
         async def change() -> None:
             wanted, board = changes(), self._board

@@ -47,7 +47,8 @@ thead th { color: var(--quiet); font-size: .8125rem; font-weight: 500 }
 .number { text-align: right; white-space: nowrap }
 .track { display: block; position: relative; height: .5rem; margin-top: .15rem; min-width: 6rem }
 .track i { position: absolute; top: 0; bottom: 0 }
-.fill { background: var(--soft) } .interval { background: var(--bar); opacity: .55 } .tick { width: 2px; background: var(--text) }
+.fill { background: var(--soft) } .interval { background: var(--bar); opacity: .55 }
+.tick { width: 2px; background: var(--text) }
 details { font-size: .875rem } summary { cursor: pointer; color: var(--quiet) }
 pre { white-space: pre-wrap; overflow-wrap: anywhere; font-size: .8125rem; margin: .4rem 0 }
 ul { margin: .3rem 0; padding-left: 1.1rem; color: var(--quiet); font-size: .875rem }
@@ -162,6 +163,6 @@ def _stretch(kind: str, left: float, right: float) -> Markup:
 
 def _origin(board: Dashboard) -> str:
     return (
-        f"{board.dataset}, by {board.owner}; exported {datetime.now(UTC):%Y-%m-%d %H:%M} UTC with hedgerow. Each number "
-        "is differentially private, and its interval says how wrong it may be because of that."
+        f"{board.dataset}, by {board.owner}; exported {datetime.now(UTC):%Y-%m-%d %H:%M} UTC with hedgerow. Each "
+        "number is differentially private, and its interval says how wrong it may be because of that."
     )

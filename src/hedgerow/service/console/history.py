@@ -117,13 +117,22 @@ class HistoryList:
             answer = await visit.gateway.answer_again(identity, visit.dataset, entry, door=DOOR)
             options = options_of(visit.gateway.view(identity, visit.dataset), entry)
             name = await asyncio.to_thread(
-                keep_answer, boards, identity, visit.dataset, entry.question, answer, params=entry.params, options=options
+                keep_answer,
+                boards,
+                identity,
+                visit.dataset,
+                entry.question,
+                answer,
+                params=entry.params,
+                options=options,
             )
         except HedgerowError as error:
             with self._problem:
                 if error.code == "not-stored":
                     with notice("warn", error.message):
-                        text("p", "The catalog was changed since it was answered. Ask it anew; its price is shown first.")
+                        text(
+                            "p", "The catalog was changed since it was answered. Ask it anew; its price is shown first."
+                        )
                         ui.link("To the editor", visit.link("/", sql=entry.question))
                 else:
                     refusal(error)
