@@ -341,7 +341,7 @@ def show_changes(changes: Sequence[QuestionChange]) -> None:
         priced = [change for change in changes if None not in change.share and change.share[0] != change.share[1]]
         text(
             "p",
-            f"{len(priced)} of {len(changes)} questions would take another share of the budget; {refused} would be refused.",
+            f"{len(priced)} of {len(changes)} questions take another share of the budget; {refused} would be refused.",
         )
     table(
         ("Question", "Share of the budget", f"± in a group of {SIZE:,}", "More that fit", "Stored answer"),
