@@ -6,8 +6,12 @@ from hedgerow.errors import BudgetError, CatalogError
 from hedgerow.session.draft import check_draft, compare_draft, diagnose_draft, distinct_questions
 from hedgerow.session.stored import options_of, stored_answer
 
-STATEMENTS = ["CREATE TABLE people AS SELECT i AS id, i % 7 AS x, ['a', 'b'][1 + i % 2] AS k FROM range(900) r(i)"]
-TABLES = "people: {unit: id, unit_unique: true, columns: {x: {lower: 0, upper: 7}, k: {values: [a, b]}}}"
+STATEMENTS = [
+    "CREATE TABLE people AS SELECT i AS id, i % 7 AS x, ['a', 'b'][1 + i % 2] AS k, i AS secret FROM range(900) r(i)",
+    "CREATE TABLE others AS SELECT * FROM people",
+]
+COLUMNS = "{x: {lower: 0, upper: 7}, k: {values: [a, b]}, secret: {hidden: true}}"
+TABLES = f"people: {{unit: id, unit_unique: true, columns: {COLUMNS}}}"
 COUNT = "SELECT k, COUNT(*) AS n FROM people GROUP BY k"
 TOTAL = "SELECT SUM(x) AS total FROM people WHERE k = ?"
 
@@ -49,7 +53,11 @@ def test_what_is_wrong_with_a_draft_stands_beside_its_line(db):
     assert diagnose_draft(db, text) == []
     lines = text.split("\n")
     at = next(number for number, line in enumerate(lines, 1) if "people" in line and "unit" in line)
-    for wrong, words in ((("upper: 7", "upper: -7"), "above"), (("unit: id", "unit: idd"), "idd"), (("k:", "q:"), "q")):
+    for wrong, words in (
+        (("upper: 7", "upper: -7"), "above"),
+        (("unit: id", "unit: idd"), "idd"),
+        (("k: ", "q: "), "q"),
+    ):
         (note,) = diagnose_draft(db, text.replace(*wrong))
         assert (note.line, note.level) == (at, "error")
         assert words in note.message
@@ -58,6 +66,31 @@ def test_what_is_wrong_with_a_draft_stands_beside_its_line(db):
     assert note.line < at
     (note,) = diagnose_draft(db, "tables: [")
     assert note.level == "error"
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (("unit: id, unit_unique: true", "public: true"), "without noise"),
+        (("unit: id, unit_unique: true", "unit: x, max_rows: 1"), "somebody else"),
+        (("min_frequency: 5", "min_frequency: 2"), "fewer people"),
+        (("secret: {hidden: true}", "secret: {}"), "hidden now"),
+        ((", secret: {hidden: true}", ""), "hidden now"),
+        (("tables:", "tables:\n  others: {unit: id, max_rows: 1}"), "could not be asked about"),
+    ],
+)
+def test_a_draft_that_protects_less_is_refused_whoever_writes_it(db, change, words):
+    text = catalog(db)
+    assert change[0] in text
+    (note,) = diagnose_draft(db, text.replace(*change))
+    assert words in note.message
+    assert note.level == "error"
+
+
+def test_a_draft_that_protects_more_is_fine(db):
+    text = catalog(db)
+    for change in (("min_frequency: 5", "min_frequency: 50"), ("k: {values: [a, b]}", "k: {hidden: true}")):
+        assert diagnose_draft(db, text.replace(*change)) == []
 
 
 def test_findings_of_check_stand_beside_the_tables_that_they_are_about(db):

@@ -12,6 +12,7 @@ from typing import Any
 from hedgerow.catalog import Catalog, bind_catalog, check_catalog
 from hedgerow.catalog.check import Level
 from hedgerow.catalog.load import parse_catalog
+from hedgerow.catalog.loosened import require_not_loosened
 from hedgerow.catalog.strict_yaml import Source
 from hedgerow.errors import CatalogError, HedgerowError, LedgerError
 from hedgerow.execution.answer_cache import AnswerCache
@@ -71,7 +72,10 @@ def schema_of(database: Database) -> Schema:
 
 
 def parse_draft(database: Database, text: str) -> Catalog:
-    """Read a draft, and compare it with the schema and with the ledger. Reads no row."""
+    """Read a draft, and compare it with the schema, the ledger and the catalog in force. Reads no row.
+
+    Privacy: a draft that protects less than the catalog in force is refused (`require_not_loosened`).
+    """
     session = database._session  # noqa: SLF001 - of a database that is ours
     declared = bind_catalog(parse_catalog(Source(_file(database), text)), session.schema)
     if declared.dataset != session.catalog.dataset:
@@ -81,6 +85,7 @@ def parse_draft(database: Database, text: str) -> Catalog:
             code="ledger-dataset",
             hint=f"Write `dataset: {session.catalog.dataset}`, or begin another dataset with a ledger of its own.",
         )
+    require_not_loosened(session.catalog, declared)
     try:
         session.ledger.require(declared.budget)
     except LedgerError as error:

@@ -84,7 +84,7 @@ class WhatIf:
                 self._price = ui.number(
                     "at a price of epsilon", value=round(epsilon, 6), min=0, on_change=self._changed
                 )
-                self._price.props("dense outlined step=any").classes("hr-price")
+                self._price.props("dense outlined step=any").classes("hr-price-field")
             self._said = box("div", "hr-stack hr-said").props("aria-live=polite")
         ui.timer(0, self._look_up, once=True)
 

@@ -9,7 +9,6 @@ from typing import Any
 from nicegui import ui
 
 from hedgerow.answer import Answer
-from hedgerow.answer.captions import caption
 from hedgerow.errors import HedgerowError
 from hedgerow.service.access.dashboards import WIDEST, Dashboard, Tile, TileView
 from hedgerow.service.access.model import Role
@@ -165,7 +164,7 @@ class DashboardView:
             if tile.view is not TileView.CHART:
                 AnswerTable(known[1])
             with box("div", "hr-row hr-small hr-quiet"):
-                text("span", caption(known[1]), "hr-grow")
+                text("span", f"± at {known[1].confidence:g} confidence", "hr-grow")
                 ui.link("Open", self._visit.link("/answer", id=tile.answer)).props["aria-label"] = f"Open {tile.title}"
 
     def _arrange(self, index: int, tile: Tile) -> None:
