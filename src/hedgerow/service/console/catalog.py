@@ -124,6 +124,7 @@ class CatalogEditor:
                 self._findings_card()
                 self._changes_card()
                 self._calibration_card()
+        self._compared = box("div", "hr-stack")
         self._show_state()
 
     @property
@@ -239,15 +240,18 @@ class CatalogEditor:
     async def _compare(self) -> None:
         draft = self._editor.value
         self._changes.clear()
+        self._compared.clear()
         try:
             changes = await self._owner(lambda database: compare_draft(database, draft))
         except HedgerowError as error:
             with self._changes:
                 refusal(error)
             return
-        self._changes.clear()
         with self._changes:
-            show_changes(changes)
+            show_summary(changes)
+        if changes:
+            with self._compared, card("Question by question", "Under the catalog in force, and under this text."):
+                show_changes(changes)
 
     def _calibration_card(self) -> None:
         private = {
@@ -328,8 +332,8 @@ class CatalogEditor:
         self._editor.set_value(self._written)
 
 
-def show_changes(changes: Sequence[QuestionChange]) -> None:
-    """Show what a draft would do to the questions of the history: in two sentences, then one by one."""
+def show_summary(changes: Sequence[QuestionChange]) -> None:
+    """Say in two sentences what a draft would do to the questions of the history."""
     if not changes:
         text("p", "No question was paid for yet, so there is nothing to compare.", "hr-quiet")
         return
@@ -343,6 +347,10 @@ def show_changes(changes: Sequence[QuestionChange]) -> None:
             "p",
             f"{len(priced)} of {len(changes)} questions take another share of the budget; {refused} would be refused.",
         )
+
+
+def show_changes(changes: Sequence[QuestionChange]) -> None:
+    """Show what a draft would do to the questions of the history, one by one."""
     table(
         ("Question", "Share of the budget", f"± in a group of {SIZE:,}", "More that fit", "Stored answer"),
         [
