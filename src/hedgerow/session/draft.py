@@ -153,7 +153,7 @@ def distinct_questions(history: Sequence[HistoryEntry]) -> list[tuple[HistoryEnt
 
 def _compared(database: Database, drafted: Database, entry: HistoryEntry, times: int) -> QuestionChange:
     options = _stated_beyond_defaults(database, entry)
-    before, after = (_facts(each, entry, options) for each in (database, drafted))
+    before, after = (_facts(priced, entry, options) for priced in (database, drafted))
     both = {name: (before.get(name), after.get(name)) for name in ("share", "error", "repeats")}
     stored = bool(before.get("stored")), bool(after.get("stored"))
     return QuestionChange(entry.question, times, **both, stored=stored, refusal=after.get("refusal"))

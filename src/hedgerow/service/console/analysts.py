@@ -53,8 +53,8 @@ class AccountsView:
 
             async def add() -> None:
                 identity = Identity((name.value or "").strip(), Role(role.value), frozenset(datasets.value))
-                made = await asyncio.to_thread(add_account, visit.gateway.access, visit.identity, identity)
-                self._show_secrets(identity.name, made)
+                credentials = await asyncio.to_thread(add_account, visit.gateway.access, visit.identity, identity)
+                self._show_secrets(identity.name, credentials)
                 name.set_value("")
 
             button("Add", self._doing(add), kind="primary")
@@ -124,8 +124,7 @@ class AccountsView:
                 )
             visit = self._visit
             await visit.parts.catalogs.set_cap(visit.identity, visit.dataset, name, float(field.value))
-            ui.notify(f"{name} may spend epsilon {rounded(field.value)} from the next question on.")
-            await self._redraw()
+            self._say(f"{name} may spend epsilon {rounded(field.value)} from the next question on.")
 
         button("Set", self._doing(set_cap), kind="plain").props["aria-label"] = f"Set the cap of {name}"
 
@@ -141,6 +140,7 @@ class AccountsView:
 
         async def do() -> None:
             self._problem.clear()
+            self._secrets.clear()
             try:
                 await work()
                 await self._redraw()
@@ -166,6 +166,11 @@ class AccountsView:
             dialog.open()
 
         return ask
+
+    def _say(self, words: str) -> None:
+        self._secrets.clear()
+        with self._secrets, notice("good", words):
+            pass
 
     def _show_secrets(self, name: str, credentials: Credentials) -> None:
         """Show a password and a token, this one time."""

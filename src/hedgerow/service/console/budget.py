@@ -133,9 +133,9 @@ def show_fit(quote: Quote) -> None:
     if number is None:
         fits = "There is always room for a next one"
     errors = [f"{name} ± {rounded(sizes[SIZE])}" for name, sizes in quote.errors.items() if math.isfinite(sizes[SIZE])]
-    each = f"Each takes {percent(quote.share)} of the budget."
+    price = f"Each takes {percent(quote.share)} of the budget."
     with notice("good" if quote.fits else "warn", f"{fits}."):
-        text("p", f"{each} In a group of {SIZE:,} rows: {', '.join(errors)}." if errors else each)
+        text("p", f"{price} In a group of {SIZE:,} rows: {', '.join(errors)}." if errors else price)
 
 
 def meter(part: float, name: str) -> None:

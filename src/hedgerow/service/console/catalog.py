@@ -255,8 +255,8 @@ class CatalogEditor:
 
     def _calibration_card(self) -> None:
         private = {
-            name: sorted(found.columns) for name, found in self._schema.tables.items() if f"{name}:" in self._written
-        } or {name: sorted(found.columns) for name, found in self._schema.tables.items()}
+            name: sorted(stored.columns) for name, stored in self._schema.tables.items() if f"{name}:" in self._written
+        } or {name: sorted(stored.columns) for name, stored in self._schema.tables.items()}
         first = next(iter(private), None)
         with card("Calibrate", "Find bounds and limits privately, and pay for them like for a question."):
             chosen = ui.select(list(private), value=first, label="Table").props("dense outlined options-dense")
@@ -293,7 +293,9 @@ class CatalogEditor:
         with self._calibrated:
             text("p", "Calibrating …", "hr-quiet")
         try:
-            found: Calibration = await self._owner(lambda database: database.calibrate(name, columns, epsilon=epsilon))
+            calibration: Calibration = await self._owner(
+                lambda database: database.calibrate(name, columns, epsilon=epsilon)
+            )
         except HedgerowError as error:
             self._calibrated.clear()
             with self._calibrated:
@@ -301,14 +303,14 @@ class CatalogEditor:
             return
         self._calibrated.clear()
         with self._calibrated:
-            show_calibration(found)
-            if found.changes():
-                button("Put into the text", lambda: self._put(found), icon="edit")
+            show_calibration(calibration)
+            if calibration.changes():
+                button("Put into the text", lambda: self._put(calibration), icon="edit")
 
-    def _put(self, found: Calibration) -> None:
+    def _put(self, calibration: Calibration) -> None:
         """Write what was found into the draft; everything else in it stays, comments too."""
         try:
-            self._editor.set_value(patched(self._editor.value, found.changes()))
+            self._editor.set_value(patched(self._editor.value, calibration.changes()))
         except (ValueError, AttributeError):
             ui.notify("The text must be a catalog first.")
 
@@ -379,21 +381,21 @@ def _validity(before: bool, after: bool) -> str:  # noqa: FBT001 - a pair
     return "would have to be paid again" if before else "becomes free" if after else "none"
 
 
-def show_calibration(found: Calibration) -> None:
-    """Show what a calibration found, and what it cost."""
+def show_calibration(calibration: Calibration) -> None:
+    """Show what a calibration calibration, and what it cost."""
     rows = []
-    for column in found.columns:
+    for column in calibration.columns:
         told = column.to_dict()
         ends = "too few people share a range" if column.lower is None else f"{told['lower']} to {told['upper']}"
         rows.append((column.column, ends, f"{column.epsilon:.3g}"))
     for name, limit, value in (
-        ("max_rows", found.rows, found.max_rows),
-        ("max_groups", found.groups, found.max_groups),
+        ("max_rows", calibration.rows, calibration.max_rows),
+        ("max_groups", calibration.groups, calibration.max_groups),
     ):
         if limit is not None:
             rows.append((name, "too few people to tell" if value is None else f"{value:,}", f"{limit.epsilon:.3g}"))
     table(("What", "Found", "Epsilon"), rows)
-    text("p", f"Paid: epsilon {found.charge.epsilon:.3g} in all.", "hr-small hr-quiet")
+    text("p", f"Paid: epsilon {calibration.charge.epsilon:.3g} in all.", "hr-small hr-quiet")
 
 
 def completions(schema: Schema) -> Iterator[dict[str, str]]:
@@ -402,7 +404,7 @@ def completions(schema: Schema) -> Iterator[dict[str, str]]:
         yield {"label": name, "type": "keyword", "detail": meaning}
     for name in TYPES:
         yield {"label": name, "type": "type", "detail": "type"}
-    for found in schema.tables.values():
-        yield {"label": found.name, "type": "class", "detail": "table"}
-        for column in found.columns.values():
-            yield {"label": column.name, "type": "property", "detail": f"{found.name}, {column.type.value}"}
+    for stored in schema.tables.values():
+        yield {"label": stored.name, "type": "class", "detail": "table"}
+        for column in stored.columns.values():
+            yield {"label": column.name, "type": "property", "detail": f"{stored.name}, {column.type.value}"}

@@ -37,14 +37,14 @@ async def dashboards_page(visit: Visit) -> None:
     async def create() -> None:
         problem.clear()
         try:
-            made = await asyncio.to_thread(
+            board = await asyncio.to_thread(
                 create_dashboard, visit.parts.boards, visit.identity, visit.dataset, title.value or ""
             )
         except HedgerowError as error:
             with problem:
                 refusal(error)
         else:
-            ui.navigate.to(visit.link("/dashboard", id=made.id))
+            ui.navigate.to(visit.link("/dashboard", id=board.id))
 
     with card("New dashboard"), box("div", "hr-row hr-fields"):
         title = ui.input("Title").props("dense outlined maxlength=200").classes("hr-grow").on("keydown.enter", create)
@@ -217,7 +217,7 @@ class DashboardView:
                 with self._problem:
                     refusal(error)
             else:
-                if redraw:
+                if redraw or not self._arranging:
                     self._redraw()
 
         return change

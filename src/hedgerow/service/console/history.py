@@ -73,15 +73,17 @@ class HistoryList:
         self._draw()
 
     def _draw(self) -> None:
-        found = matching(self._entries, self._search.value or "")
+        matched = matching(self._entries, self._search.value or "")
         of = "question" if len(self._entries) == 1 else "questions"
-        count = f"{len(found):,} of {len(self._entries):,}" if len(found) < len(self._entries) else f"{len(found):,}"
+        count = (
+            f"{len(matched):,} of {len(self._entries):,}" if len(matched) < len(self._entries) else f"{len(matched):,}"
+        )
         self._number.set_text(f"{count} {of}")
         self._list.clear()
         with self._list:
-            for entry in found[: self._shown]:
+            for entry in matched[: self._shown]:
                 self._line(entry)
-        self._more.set_visibility(len(found) > self._shown)
+        self._more.set_visibility(len(matched) > self._shown)
 
     def _line(self, entry: HistoryEntry) -> None:
         epsilon, status = entry.charge.get("epsilon", 0.0), STATUS.get(entry.status, entry.status)

@@ -31,11 +31,11 @@ WORDS = {
 
 async def requests_page(visit: Visit) -> None:
     """Draw the requests: an analyst's own, and for others everybody's; those that wait come first."""
-    found = await asyncio.to_thread(visible_requests, visit.gateway.access, visit.identity, visit.dataset)
-    waiting = [request for request in found if request.state is RequestState.PENDING]
-    decided = [request for request in reversed(found) if request.state is not RequestState.PENDING][:LATEST]
+    visible = await asyncio.to_thread(visible_requests, visit.gateway.access, visit.identity, visit.dataset)
+    waiting = [request for request in visible if request.state is RequestState.PENDING]
+    decided = [request for request in reversed(visible) if request.state is not RequestState.PENDING][:LATEST]
     allowed = visit.gateway.limits.approval_epsilon.get(visit.dataset)
-    if not found:
+    if not visible:
         rule = (
             "On this dataset every question passes: approval_epsilon in [serve.limits] would set a price."
             if allowed is None
